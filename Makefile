@@ -1,0 +1,112 @@
+# The front door: what people type. The build itself is meson's (meson.build); this file installs
+# what is missing (tools/deps), sets up the build folders and names the common jobs.
+#
+#   build/release  what `make` builds          build/asan  the same under ASan and UBSan
+#   build/tsan     under TSan                  build/coverage, build/fuzz  as they say
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Compiler warnings stop `make test`; WERROR=false lets a newer compiler complain in peace.
+WERROR ?= true
+# DEPS=no: never install anything.
+DEPS ?= yes
+FUZZ_SECONDS ?= 60
+COVERAGE_BAR ?= 90
+
+BUILD := build
+NINJA := ninja --quiet -C
+C_FILES = $(shell find src include tests fuzz bench examples -name '*.[ch]')
+BENCHES = $(sort $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c)))
+
+# Link-time optimisation with gcc only: clang's needs a linker that Debian does not install.
+LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)
+
+OPTIONS_release = --buildtype=release -Doptimization=2 -Db_ndebug=true -Db_lto=$(LTO) \
+	--prefix=$(PREFIX)
+OPTIONS_asan = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined \
+	-Db_lundef=false -Dwerror=$(WERROR) -Dtests=enabled
+OPTIONS_tsan = --buildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false \
+	-Dwerror=$(WERROR) -Dtests=enabled
+OPTIONS_coverage = --buildtype=debug -Db_coverage=true -Dtests=enabled
+OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined \
+	-Db_lundef=false -Dfuzz=true -Dtests=enabled
+$(BUILD)/fuzz/build.ninja: export CC = clang
+
+.PHONY: all run test test-release test-asan test-tsan bench fuzz coverage format check-format \
+	install clean deps help
+.DEFAULT_GOAL := all
+.SECONDARY:
+
+all: $(BUILD)/release/build.ninja ## build build/pawl (release)
+	@$(NINJA) $(BUILD)/release
+	@ln -sfn release/pawl $(BUILD)/pawl
+
+run: all ## a short tour of pawl eval
+	@examples/eval/tour.sh $(BUILD)/pawl
+
+test: test-release test-asan ## all tests, in release and under ASan and UBSan
+	@tests/run $(BUILD)/release $(BUILD)/asan
+
+test-release: $(BUILD)/release/.werror
+	@$(NINJA) $(BUILD)/release all test-programs
+	@ln -sfn release/pawl $(BUILD)/pawl
+
+test-asan: $(BUILD)/asan/build.ninja
+	@$(NINJA) $(BUILD)/asan test-programs
+
+test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
+	@$(NINJA) $(BUILD)/tsan test-programs
+	@tests/run $(BUILD)/tsan
+
+bench: $(addprefix bench-,$(BENCHES)) ## all benchmarks; make bench-NAME runs one
+
+bench-%: $(BUILD)/release/.bench
+	@$(NINJA) $(BUILD)/release bench-programs
+	@$(BUILD)/release/bench/bench_$*
+
+fuzz: $(BUILD)/.deps-fuzz $(BUILD)/fuzz/build.ninja ## each fuzz target for FUZZ_SECONDS (60)
+	@$(NINJA) $(BUILD)/fuzz fuzz-programs
+	@tools/fuzz $(BUILD)/fuzz $(FUZZ_SECONDS)
+
+coverage: $(BUILD)/.deps-coverage $(BUILD)/coverage/build.ninja ## line coverage, with a report in HTML
+	@$(NINJA) $(BUILD)/coverage test-programs
+	@tools/coverage $(BUILD)/coverage $(COVERAGE_BAR)
+
+format: $(BUILD)/.deps-format ## lay out the C code
+	@clang-format -i $(C_FILES)
+
+check-format: $(BUILD)/.deps-format ## say which files `make format` would change
+	@clang-format --dry-run -Werror $(C_FILES)
+
+install: all ## install to PREFIX (/usr/local), below DESTDIR if given
+	@meson configure $(BUILD)/release --prefix=$(PREFIX)
+	@DESTDIR="$(if $(DESTDIR),$(abspath $(DESTDIR)))" meson install -C $(BUILD)/release
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+clean: ## remove build/
+	@rm -rf $(BUILD)
+
+deps: ## install the Debian packages that building and testing need
+	@tools/deps
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | \
+		while IFS="$$(printf '\t')" read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
+
+# A stamp for each set of packages: looking is cheap, not looking is cheaper.
+$(BUILD)/.deps-%: tools/deps
+	@mkdir -p $(BUILD)
+	@if [ "$(DEPS)" != no ]; then tools/deps $*; fi
+	@touch $@
+
+$(BUILD)/%/build.ninja: | $(BUILD)/.deps-build
+	@meson setup $(OPTIONS_$*) $(BUILD)/$*
+
+$(BUILD)/release/.werror: $(BUILD)/release/build.ninja
+	@[ -e $@ ] || meson configure $(BUILD)/release -Dwerror=$(WERROR) -Dtests=enabled
+	@touch $@
+
+# The peer of the benchmarks may have been installed after the folder was set up: look again.
+$(BUILD)/release/.bench: $(BUILD)/.deps-bench $(BUILD)/release/build.ninja
+	@[ -e $@ ] || meson configure $(BUILD)/release -Dbench=enabled --clearcache
+	@touch $@

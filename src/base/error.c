@@ -1,0 +1,68 @@
+#include "error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const code_names[] = {
+    [ERR_NONE] = "none",   [ERR_SYNTAX] = "syntax",       [ERR_DATA] = "data",
+    [ERR_LIMIT] = "limit", [ERR_CANCELLED] = "cancelled", [ERR_IO] = "io",
+    [ERR_USAGE] = "usage", [ERR_RAISED] = "raised",
+};
+
+/* Ends a message that did not fit in "...", without leaving half a character behind. */
+static void mark_cut(char *msg) {
+    size_t end = ERROR_MSG_MAX - 4;
+    while (end > 0 && ((unsigned char)msg[end] & 0xC0) == 0x80) {
+        end--;
+    }
+    memcpy(msg + end, "...", 4);
+}
+
+bool error_vset_at(Error *err, ErrorCode code, int line, int col, const char *fmt, va_list args) {
+    if (err) {
+        err->code = code;
+        err->line = line;
+        err->col = col;
+        if (vsnprintf(err->msg, sizeof err->msg, fmt, args) >= ERROR_MSG_MAX) {
+            mark_cut(err->msg);
+        }
+    }
+    return false;
+}
+
+bool error_set(Error *err, ErrorCode code, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    error_vset_at(err, code, 0, 0, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool error_set_at(Error *err, ErrorCode code, int line, int col, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    error_vset_at(err, code, line, col, fmt, args);
+    va_end(args);
+    return false;
+}
+
+void error_wrap(Error *err, const char *fmt, ...) {
+    if (!err) {
+        return;
+    }
+    char inner[ERROR_MSG_MAX];
+    memcpy(inner, err->msg, sizeof inner);
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(err->msg, sizeof err->msg, fmt, args);
+    va_end(args);
+    size_t used = n < 0 ? 0 : (size_t)n < sizeof err->msg ? (size_t)n : sizeof err->msg - 1;
+    size_t room = sizeof err->msg - used;
+    if ((size_t)snprintf(err->msg + used, room, ": %s", inner) >= room) {
+        mark_cut(err->msg);
+    }
+}
+
+const char *error_code_name(ErrorCode code) {
+    return code_names[code];
+}

@@ -1,0 +1,53 @@
+/* error.h - what went wrong, as a finished sentence.
+ *
+ * An Error is a plain value that the caller owns, usually on its stack. It holds no memory of its
+ * own, so there is nothing to release. A function that can fail because of the world or the user
+ * returns bool or a pointer and takes a last argument `Error *err`, which may be NULL. The error is
+ * set once, where the cause is known; callers add context on the way up with error_wrap().
+ *
+ * Bugs are asserts and lack of memory aborts (mem.h); neither is an Error.
+ */
+#ifndef PAWL_ERROR_H
+#define PAWL_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+typedef enum ErrorCode {
+    ERR_NONE = 0,
+    ERR_SYNTAX,    /* text that does not parse; line and col say where */
+    ERR_DATA,      /* data of the wrong shape or damaged */
+    ERR_LIMIT,     /* a budget or a limit was exceeded */
+    ERR_CANCELLED, /* somebody asked for the work to stop */
+    ERR_IO,        /* the operating system refused */
+    ERR_USAGE,     /* the caller's words are off */
+    ERR_RAISED,    /* an expression raised an error of its own */
+} ErrorCode;
+
+enum { ERROR_MSG_MAX = 512 };
+
+typedef struct Error {
+    ErrorCode code;
+    int line; /* 1-based; 0 when there is no place */
+    int col;  /* 1-based, in characters */
+    char msg[ERROR_MSG_MAX];
+} Error;
+
+#define ERROR_INIT {ERR_NONE, 0, 0, {0}}
+
+/* Sets *err (if err is not NULL) and returns false, so that `return error_set(...)` reads well.
+ * A message that is too long is cut at a character boundary and ends in "...". */
+bool error_set(Error *err, ErrorCode code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool error_set_at(Error *err, ErrorCode code, int line, int col, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+bool error_vset_at(Error *err, ErrorCode code, int line, int col, const char *fmt, va_list args)
+    __attribute__((format(printf, 5, 0)));
+
+/* Puts "context: " before the message that is already there. */
+void error_wrap(Error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A short name for the code ("syntax", "limit", ...), for --json and logs. */
+const char *error_code_name(ErrorCode code);
+
+#endif

@@ -1,0 +1,152 @@
+#include "help.h"
+
+#include "options.h"
+#include "suggest.h"
+#include "terminal.h"
+
+#include <string.h>
+
+/* Where the text stands that explains a command or an option; longer names get a line of their
+ * own. */
+enum { COMMAND_COLUMN = 14, OPTION_COLUMN = 30 };
+
+static void heading(FILE *out, const char *text) {
+    bool colour = terminal_has_colour(out);
+    fprintf(out, "%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
+}
+
+static int indent_to(FILE *out, int column, int target) {
+    for (; column < target; column++) {
+        fputc(' ', out);
+    }
+    return column;
+}
+
+/* Writes words from `column` on, wrapped to the width, further lines starting at `margin`. Ends the
+ * line. */
+static void wrap(FILE *out, int column, int margin, const char *text) {
+    int width = terminal_width(out);
+    bool first = true;
+    while (*text) {
+        int len = (int)strcspn(text, " \n");
+        if (!first && column + 1 + len > width) {
+            fputc('\n', out);
+            column = indent_to(out, 0, margin);
+        } else if (!first) {
+            fputc(' ', out);
+            column++;
+        }
+        fwrite(text, 1, (size_t)len, out);
+        column += len;
+        text += len;
+        text += strspn(text, " ");
+        first = false;
+        if (*text == '\n') {
+            break;
+        }
+    }
+    fputc('\n', out);
+}
+
+static void paragraphs(FILE *out, const char *text) {
+    for (;;) {
+        wrap(out, 0, 0, text);
+        const char *next = strstr(text, "\n\n");
+        if (!next) {
+            return;
+        }
+        fputc('\n', out);
+        text = next + 2;
+    }
+}
+
+static void explain(FILE *out, int column, int target, const char *text) {
+    if (column + 2 > target) {
+        fputc('\n', out);
+        column = 0;
+    }
+    column = indent_to(out, column, target);
+    wrap(out, column, target, text);
+}
+
+static void show_option(FILE *out, const Option *option) {
+    char flags[80];
+    int len = option->letter
+                  ? snprintf(flags, sizeof flags, "  -%c, --%s", option->letter, option->name)
+                  : snprintf(flags, sizeof flags, "      --%s", option->name);
+    if (option->values) {
+        len += snprintf(flags + len, sizeof flags - (size_t)len, " %s", option->values);
+    }
+    fputs(flags, out);
+    explain(out, len, OPTION_COLUMN, option->help);
+}
+
+static void show_options(FILE *out, const Command *command) {
+    static const Option help = {.name = "help", .letter = 'h', .help = "show this"};
+    heading(out, "Options");
+    for (const Option *o = command->options; o && o->name; o++) {
+        show_option(out, o);
+    }
+    show_option(out, &help);
+}
+
+static void show_examples(FILE *out, const Command *command) {
+    heading(out, "Examples");
+    for (const Example *e = command->examples; e->line; e++) {
+        fprintf(out, "  %s\n", e->line);
+        indent_to(out, 0, 6);
+        wrap(out, 6, 6, e->says);
+    }
+}
+
+void help_command(const Command *command, FILE *out) {
+    bool has_options = command->options != NULL;
+    fprintf(out, "Usage: pawl %s%s%s%s\n\n", command->name, has_options ? " [OPTION...]" : "",
+            command->arguments[0] ? " " : "", command->arguments);
+    paragraphs(out, command->description);
+    fputc('\n', out);
+    show_options(out, command);
+    if (command->examples) {
+        fputc('\n', out);
+        show_examples(out, command);
+    }
+}
+
+void help_overview(FILE *out) {
+    fputs("Usage: pawl COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
+    heading(out, "Commands");
+    for (const Command *c = commands; c->name; c++) {
+        int column = fprintf(out, "  %s", c->name);
+        explain(out, column, COMMAND_COLUMN, c->summary);
+    }
+    fputs("\n`pawl help COMMAND` says all about one of them.\n", out);
+}
+
+static bool on_argument(void *ctx, const Option *option, char **values) {
+    const char **topic = ctx;
+    (void)option;
+    if (*topic) {
+        return options_complain(command_find("help"),
+                                "it takes one command, but was given `%s` too.", values[0]);
+    }
+    *topic = values[0];
+    return true;
+}
+
+int cmd_help(int argc, char **argv) {
+    const char *topic = NULL;
+    OptionsResult result = options_parse(command_find("help"), argc, argv, on_argument, &topic);
+    if (result != OPTIONS_RUN) {
+        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    }
+    if (!topic) {
+        help_overview(stdout);
+        return EXIT_OK;
+    }
+    const Command *command = command_find(topic);
+    if (!command) {
+        return command_unknown(topic);
+    }
+    help_command(command, stdout);
+    return EXIT_OK;
+}

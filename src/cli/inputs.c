@@ -1,0 +1,244 @@
+#include "inputs.h"
+
+#include "json_parse.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 256 * 1024 };
+
+struct Inputs {
+    char **files;
+    size_t nfiles, file; /* the one being read */
+    InputsOptions options;
+    int fd; /* -1: none open */
+    JsonParser *parser;
+    Buf text; /* raw mode: read and not yet used, from `used` on */
+    size_t used;
+    bool ended; /* of the open file */
+    bool slurped, failed;
+    uint64_t document;
+    Buf place;
+};
+
+static char standard_name[] = "-";
+static char *standard_input[] = {standard_name};
+
+Inputs *inputs_new(char **files, size_t n, InputsOptions options) {
+    Inputs *in = mem_zalloc(sizeof *in);
+    in->files = n ? files : standard_input;
+    in->nfiles = n ? n : 1;
+    in->options = options;
+    in->fd = -1;
+    return in;
+}
+
+static void close_file(Inputs *in) {
+    if (in->fd > 0) {
+        close(in->fd);
+    }
+    in->fd = -1;
+    json_parser_free(in->parser);
+    in->parser = NULL;
+}
+
+void inputs_free(Inputs *in) {
+    if (!in) {
+        return;
+    }
+    close_file(in);
+    buf_clear(&in->text);
+    buf_clear(&in->place);
+    mem_free(in);
+}
+
+bool inputs_failed(const Inputs *in) {
+    return in->failed;
+}
+
+static const char *file_name(const char *path) {
+    return path[0] == '-' && !path[1] ? "<stdin>" : path;
+}
+
+const char *inputs_place(Inputs *in) {
+    buf_reset(&in->place);
+    size_t file = in->file < in->nfiles ? in->file : in->nfiles - 1;
+    if (in->options.slurp) {
+        buf_printf(&in->place, "all of the input");
+    } else {
+        buf_printf(&in->place, "%s, document %llu", file_name(in->files[file]),
+                   (unsigned long long)in->document);
+    }
+    return in->place.data;
+}
+
+static void complain(Inputs *in, const char *what, const char *why) {
+    fprintf(stderr, "pawl eval: %s: %s%s\n", file_name(in->files[in->file]), what, why);
+    in->failed = true;
+}
+
+static int open_path(const char *path) {
+    return path[0] == '-' && !path[1] ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Opens the current file if it is not open yet; moves on past those that cannot be read. */
+static bool open_file(Inputs *in) {
+    while (in->fd < 0 && in->file < in->nfiles) {
+        in->fd = open_path(in->files[in->file]);
+        in->ended = false;
+        in->document = 0;
+        if (in->fd < 0) {
+            complain(in, "cannot be opened: ", strerror(errno));
+            in->file++;
+        }
+    }
+    return in->fd >= 0;
+}
+
+static void next_file(Inputs *in) {
+    close_file(in);
+    in->file++;
+}
+
+/* Bytes read into `to`; 0 at the end, which a failure is too once it is reported. */
+static size_t read_some(Inputs *in, char *to, size_t room) {
+    ssize_t n;
+    do {
+        n = read(in->fd, to, room);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        complain(in, "cannot be read: ", strerror(errno));
+    }
+    in->ended = n <= 0;
+    return n < 0 ? 0 : (size_t)n;
+}
+
+/* ---- JSON ---- */
+
+static void feed_parser(Inputs *in) {
+    size_t n = read_some(in, json_parser_reserve(in->parser, READ_SIZE), READ_SIZE);
+    json_parser_commit(in->parser, n, in->ended);
+}
+
+static JsonParser *new_parser(const Inputs *in) {
+    return json_parser_new(&(JsonParseOptions){.events = in->options.events, .seq = in->options.seq});
+}
+
+static bool next_document(Inputs *in, Json *value) {
+    while (open_file(in)) {
+        Error err = ERROR_INIT;
+        if (!in->parser) {
+            in->parser = new_parser(in);
+        }
+        switch (json_parser_next(in->parser, value, &err)) {
+        case JSON_PARSE_VALUE:
+            in->document++;
+            return true;
+        case JSON_PARSE_MORE:
+            feed_parser(in);
+            break;
+        case JSON_PARSE_ERROR:
+            complain(in, err.msg, ".");
+            if (!in->options.seq || in->ended) {
+                next_file(in);
+            }
+            break;
+        case JSON_PARSE_END:
+            next_file(in);
+            break;
+        }
+    }
+    return false;
+}
+
+/* ---- text ---- */
+
+static bool next_line(Inputs *in, Json *value) {
+    while (open_file(in)) {
+        size_t left = in->text.len - in->used;
+        const char *from = left ? in->text.data + in->used : NULL;
+        const char *end = from ? memchr(from, '\n', left) : NULL;
+        if (end || (in->ended && left)) {
+            size_t len = end ? (size_t)(end - from) : left;
+            *value = json_string(from, len);
+            in->used += len + (end != NULL);
+            in->document++;
+            return true;
+        }
+        if (in->ended) {
+            next_file(in);
+            continue;
+        }
+        if (in->used) {
+            memmove(in->text.data, in->text.data + in->used, left);
+            in->text.len = left;
+            in->used = 0;
+        }
+        buf_reserve(&in->text, READ_SIZE);
+        buf_advance(&in->text, read_some(in, in->text.data + in->text.len, READ_SIZE));
+    }
+    return false;
+}
+
+static Json all_text(Inputs *in) {
+    Buf text = BUF_INIT;
+    while (open_file(in)) {
+        size_t n = read_some(in, buf_reserve(&text, READ_SIZE), READ_SIZE);
+        buf_advance(&text, n);
+        if (in->ended) {
+            next_file(in);
+        }
+    }
+    Json value = json_string(text.data ? text.data : "", text.len);
+    buf_clear(&text);
+    return value;
+}
+
+static Json all_documents(Inputs *in) {
+    Json all = json_array(), value;
+    while (next_document(in, &value)) {
+        all = json_array_push(all, value);
+    }
+    return all;
+}
+
+bool inputs_next(Inputs *in, Json *value) {
+    if (!in->options.slurp) {
+        return in->options.raw ? next_line(in, value) : next_document(in, value);
+    }
+    if (in->slurped) {
+        return false;
+    }
+    in->slurped = true;
+    *value = in->options.raw ? all_text(in) : all_documents(in);
+    if (in->failed && !in->options.raw) { /* half of the input is not the input */
+        json_unref(*value);
+        return false;
+    }
+    return true;
+}
+
+/* ---- whole files ---- */
+
+bool inputs_read_file(const char *path, Buf *out) {
+    char *files[] = {(char *)path};
+    Inputs *in = inputs_new(files, 1, (InputsOptions){.raw = true, .slurp = true});
+    while (open_file(in) && !in->ended) {
+        buf_advance(out, read_some(in, buf_reserve(out, READ_SIZE), READ_SIZE));
+    }
+    bool ok = !in->failed;
+    inputs_free(in);
+    return ok;
+}
+
+bool inputs_read_documents(const char *path, Json *array) {
+    char *files[] = {(char *)path};
+    Inputs *in = inputs_new(files, 1, (InputsOptions){0});
+    *array = all_documents(in);
+    bool ok = !in->failed;
+    inputs_free(in);
+    return ok;
+}

@@ -1,0 +1,42 @@
+/* main.c - finds the command and runs it. */
+#include "command.h"
+#include "help.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Options that stand for a command when they come first. */
+static const char *command_name(const char *word) {
+    static const char *const aliases[][2] = {
+        {"-h", "help"}, {"--help", "help"}, {"-V", "version"}, {"--version", "version"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (strcmp(word, aliases[i][0]) == 0) {
+            return aliases[i][1];
+        }
+    }
+    return word;
+}
+
+/* What could not be written is an error too: a full disk must not look like success. */
+static int flush_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return code;
+    }
+    if (errno != EPIPE && code == EXIT_OK) {
+        fprintf(stderr, "pawl: cannot write the output: %s.\n", strerror(errno));
+    }
+    return code == EXIT_OK ? EXIT_USAGE : code;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        help_overview(stderr);
+        return EXIT_USAGE;
+    }
+    const Command *command = command_find(command_name(argv[1]));
+    if (!command) {
+        return command_unknown(argv[1]);
+    }
+    return flush_output(command->run(argc - 1, argv + 1));
+}

@@ -1,0 +1,105 @@
+/* man.c - the manual page, in roff, made from the table of commands. */
+#include "command.h"
+#include "options.h"
+#include "pawl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Text as roff takes it: a hyphen stays a hyphen, a backslash a backslash, and a line never starts
+ * with a control character. */
+static void put_text(const char *text, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        bool line_start = i == 0 || text[i - 1] == '\n';
+        switch (text[i]) {
+        case '\\': fputs("\\e", stdout); break;
+        case '-': fputs("\\-", stdout); break;
+        case '`': fputs("\\(ga", stdout); break;
+        case '\'': fputs("\\(aq", stdout); break;
+        case '"': fputs("\\(dq", stdout); break;
+        case '.': fputs(line_start ? "\\&." : ".", stdout); break;
+        default: fputc(text[i], stdout);
+        }
+    }
+}
+
+static void put(const char *text) {
+    put_text(text, strlen(text));
+}
+
+static void put_paragraphs(const char *text) {
+    const char *end;
+    while ((end = strstr(text, "\n\n"))) {
+        put_text(text, (size_t)(end - text));
+        fputs("\n.PP\n", stdout);
+        text = end + 2;
+    }
+    put(text);
+    fputc('\n', stdout);
+}
+
+static void put_option(const Option *option) {
+    fputs(".TP\n", stdout);
+    if (option->letter) {
+        printf("\\fB\\-%c\\fR, ", option->letter);
+    }
+    fputs("\\fB\\-\\-", stdout);
+    put(option->name);
+    fputs("\\fR", stdout);
+    if (option->values) {
+        fputs(" \\fI", stdout);
+        put(option->values);
+        fputs("\\fR", stdout);
+    }
+    fputc('\n', stdout);
+    put(option->help);
+    fputs(".\n", stdout);
+}
+
+static void put_example(const Example *example) {
+    fputs(".TP\n", stdout);
+    put(example->line);
+    fputc('\n', stdout);
+    put(example->says);
+    fputs(".\n", stdout);
+}
+
+static void put_command(const Command *command) {
+    fputs(".SS pawl ", stdout);
+    put(command->name);
+    fputs(command->options ? " [OPTION...]" : "", stdout);
+    fputs(command->arguments[0] ? " " : "", stdout);
+    put(command->arguments);
+    fputc('\n', stdout);
+    put_paragraphs(command->description);
+    for (const Option *o = command->options; o && o->name; o++) {
+        put_option(o);
+    }
+    if (command->examples) {
+        fputs(".PP\nExamples:\n", stdout);
+    }
+    for (const Example *e = command->examples; e && e->line; e++) {
+        put_example(e);
+    }
+}
+
+static void put_page(void) {
+    printf(".TH PAWL 1 \"\" \"pawl %s\" \"User Commands\"\n", pawl_version());
+    fputs(".SH NAME\npawl \\- workflows and jq expressions over JSON\n", stdout);
+    fputs(".SH SYNOPSIS\n.B pawl\n.I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n", stdout);
+    fputs(".SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", stdout);
+    for (const Command *c = commands; c->name; c++) {
+        put_command(c);
+    }
+    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhen set to anything, nothing is coloured.\n",
+          stdout);
+}
+
+int cmd_man(int argc, char **argv) {
+    OptionsResult result = options_parse(command_find("man"), argc, argv, NULL, NULL);
+    if (result != OPTIONS_RUN) {
+        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    }
+    put_page();
+    return EXIT_OK;
+}

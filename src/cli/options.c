@@ -1,0 +1,164 @@
+#include "options.h"
+
+#include "help.h"
+#include "suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_VALUES = 2 };
+
+static const Option help_option = {.name = "help", .letter = 'h'};
+
+/* Where we are in the command line. */
+typedef struct Reader {
+    const Command *command;
+    char **next; /* the first argument not yet used */
+    char **end;
+    OptionHandler handle;
+    void *ctx;
+    bool wants_help;
+} Reader;
+
+bool options_complain(const Command *command, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "pawl %s: ", command->name);
+    vfprintf(stderr, fmt, args);
+    fprintf(stderr, "\nTry `pawl help %s`.\n", command->name);
+    va_end(args);
+    return false;
+}
+
+static bool is_named(const Option *option, const char *name, size_t len) {
+    return strlen(option->name) == len && memcmp(option->name, name, len) == 0;
+}
+
+static const Option *find_long(const Command *command, const char *name, size_t len) {
+    for (const Option *o = command->options; o && o->name; o++) {
+        if (is_named(o, name, len)) {
+            return o;
+        }
+    }
+    return is_named(&help_option, name, len) ? &help_option : NULL;
+}
+
+static const Option *find_short(const Command *command, char letter) {
+    for (const Option *o = command->options; o && o->name; o++) {
+        if (o->letter == letter) {
+            return o;
+        }
+    }
+    return letter == help_option.letter ? &help_option : NULL;
+}
+
+static bool unknown_long(const Command *command, const char *name, size_t len) {
+    Suggestion nearest = suggestion_for(name, len);
+    for (const Option *o = command->options; o && o->name; o++) {
+        suggestion_offer(&nearest, o->name);
+    }
+    suggestion_offer(&nearest, help_option.name);
+    if (nearest.best) {
+        return options_complain(command, "there is no option --%.*s; did you mean --%s?", (int)len,
+                                name, nearest.best);
+    }
+    return options_complain(command, "there is no option --%.*s.", (int)len, name);
+}
+
+static bool unknown_letter(const Command *command, char letter, const char *bundle) {
+    if (strlen(bundle) == 2) {
+        return options_complain(command, "there is no option %s.", bundle);
+    }
+    return options_complain(command, "there is no option -%c (in %s).", letter, bundle);
+}
+
+/* Calls the handler with the values that follow, the first of which may be given already. */
+static bool hand_over(Reader *r, const Option *option, char *given) {
+    char *values[MAX_VALUES + 1] = {given};
+    int have = given ? 1 : 0;
+    int want = option_value_count(option);
+    if (option == &help_option) {
+        r->wants_help = true;
+        return true;
+    }
+    while (have < want && r->next < r->end) {
+        values[have++] = *r->next++;
+    }
+    if (have < want) {
+        return options_complain(r->command, "--%s takes %s: --%s %s.", option->name,
+                                want == 1 ? "a value" : "two values", option->name, option->values);
+    }
+    return r->handle(r->ctx, option, values);
+}
+
+static bool read_long(Reader *r, char *text) {
+    char *equals = strchr(text, '=');
+    size_t len = equals ? (size_t)(equals - text) : strlen(text);
+    const Option *option = find_long(r->command, text, len);
+    if (!option) {
+        return unknown_long(r->command, text, len);
+    }
+    if (equals && option_value_count(option) == 0) {
+        return options_complain(r->command, "--%s takes no value.", option->name);
+    }
+    if (equals && option_value_count(option) > 1) {
+        return options_complain(r->command,
+                                "--%s takes two values, without an equals sign: --%s %s.",
+                                option->name, option->name, option->values);
+    }
+    return hand_over(r, option, equals ? equals + 1 : NULL);
+}
+
+static bool read_bundle(Reader *r, const char *bundle) {
+    for (const char *letter = bundle + 1; *letter; letter++) {
+        const Option *option = find_short(r->command, *letter);
+        if (!option) {
+            return unknown_letter(r->command, *letter, bundle);
+        }
+        if (!hand_over(r, option, NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_argument(Reader *r, char *text) {
+    char *values[MAX_VALUES + 1] = {text};
+    if (!r->handle || r->command->arguments[0] == '\0') {
+        return options_complain(r->command, "it takes no arguments, but was given `%s`.", text);
+    }
+    return r->handle(r->ctx, NULL, values);
+}
+
+static bool read_next(Reader *r, bool *only_arguments) {
+    char *text = *r->next++;
+    if (*only_arguments || text[0] != '-' || text[1] == '\0') {
+        return read_argument(r, text);
+    }
+    if (text[1] != '-') {
+        return read_bundle(r, text);
+    }
+    if (text[2] == '\0') {
+        *only_arguments = true;
+        return true;
+    }
+    return read_long(r, text + 2);
+}
+
+OptionsResult options_parse(const Command *command, int argc, char **argv, OptionHandler handle,
+                            void *ctx) {
+    Reader r = {
+        .command = command, .next = argv + 1, .end = argv + argc, .handle = handle, .ctx = ctx};
+    bool only_arguments = false;
+    while (r.next < r.end) {
+        if (!read_next(&r, &only_arguments)) {
+            return OPTIONS_BAD;
+        }
+        if (r.wants_help) {
+            help_command(command, stdout);
+            return OPTIONS_SHOWN;
+        }
+    }
+    return OPTIONS_RUN;
+}

@@ -1,0 +1,16 @@
+/* terminal.h - what the terminal that we write to can do. */
+#ifndef PAWL_TERMINAL_H
+#define PAWL_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Whether to colour what goes to this stream: it is a terminal that is not "dumb", and the user has
+ * not set NO_COLOR to anything. */
+bool terminal_has_colour(FILE *stream);
+
+/* The width to wrap text to: that of the terminal, but at least 60 and at most 100; 80 when the
+ * stream is not a terminal. */
+int terminal_width(FILE *stream);
+
+#endif

@@ -1,0 +1,22 @@
+#include "command.h"
+#include "options.h"
+#include "pawl.h"
+
+#include <stdio.h>
+
+static bool on_option(void *ctx, const Option *option, char **values) {
+    bool *as_json = ctx;
+    (void)values;
+    *as_json = option != NULL;
+    return true;
+}
+
+int cmd_version(int argc, char **argv) {
+    bool as_json = false;
+    OptionsResult result = options_parse(command_find("version"), argc, argv, on_option, &as_json);
+    if (result != OPTIONS_RUN) {
+        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    }
+    printf(as_json ? "{\"name\":\"pawl\",\"version\":\"%s\"}\n" : "pawl %s\n", pawl_version());
+    return EXIT_OK;
+}

@@ -1,0 +1,505 @@
+/* machine.c - the loop over instructions. The state it works on is described in run.h. */
+#include "run.h"
+
+#include "json_path.h"
+#include "mem.h"
+
+#include <string.h>
+
+static inline bool in_range(Json now, Json upto, Json by) {
+    if (now.tag == JSON_TAG_INT && upto.tag == JSON_TAG_INT && by.tag == JSON_TAG_INT) {
+        return by.i > 0 ? now.i < upto.i : by.i < 0 && now.i > upto.i;
+    }
+    double a = json_to_double(now), b = json_to_double(upto), step = json_to_double(by);
+    return step > 0 ? a < b : step < 0 && a > b;
+}
+
+static inline Json range_step(Json now, Json by) {
+    int64_t sum;
+    if (now.tag == JSON_TAG_INT && by.tag == JSON_TAG_INT && !__builtin_add_overflow(now.i, by.i, &sum)) {
+        return json_int(sum);
+    }
+    return json_number(json_to_double(now) + json_to_double(by));
+}
+
+static inline Json borrow(const JqRun *m, uint32_t x) {
+    return x & OPERAND_CONST ? m->program->constants[x & OPERAND_NUMBER]
+                             : m->slots[m->fp + (x & OPERAND_NUMBER)];
+}
+
+/* After an operand that was only read: lets go of it when this was its last use. */
+static inline void settle(JqRun *m, uint32_t x) {
+    if (x & OPERAND_TAKE) {
+        Json *slot = &m->slots[m->fp + (x & OPERAND_NUMBER)];
+        Json old = *slot;
+        *slot = json_null();
+        json_unref(old);
+    }
+}
+
+static inline Json own(JqRun *m, uint32_t x) {
+    if (x & OPERAND_TAKE) {
+        Json *slot = &m->slots[m->fp + (x & OPERAND_NUMBER)];
+        Json v = *slot;
+        *slot = json_null();
+        return json_is_none(v) ? json_null() : v;
+    }
+    return json_ref(borrow(m, x));
+}
+
+static inline void put(Json *slot, Json v) {
+    Json old = *slot;
+    *slot = v;
+    json_unref(old);
+}
+
+static Json call_native(JqRun *m, const Instr *in) {
+    Json args[JQ_NATIVE_ARITY_MAX + 1];
+    const uint32_t *pool = m->program->operands + in->c;
+    for (uint32_t i = 0; i < in->n; i++) {
+        args[i] = own(m, pool[i]);
+    }
+    Json v = m->program->natives[in->a]->fn(m, args);
+    for (uint32_t i = 0; i < in->n; i++) {
+        json_unref(args[i]);
+    }
+    return v;
+}
+
+/* The n operands at c as owned values, in memory that the caller frees when it is not `small`. */
+static Json *own_all(JqRun *m, const Instr *in, size_t n, Json *small, size_t room) {
+    Json *values = n <= room ? small : mem_alloc(n * sizeof *values);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = own(m, m->program->operands[in->c + i]);
+    }
+    return values;
+}
+
+static void release_all(Json *values, size_t n, const Json *small) {
+    for (size_t i = 0; i < n; i++) {
+        json_unref(values[i]);
+    }
+    if (values != small) {
+        mem_free(values);
+    }
+}
+
+static Json make_object(JqRun *m, const Instr *in) {
+    Json small[32], v = json_none();
+    size_t n = in->n;
+    Json *pairs = own_all(m, in, 2 * n, small, 32);
+    if (keys_are_strings(m, pairs, n)) {
+        v = json_object_from(pairs, n);
+        memset(pairs, 0, 2 * n * sizeof *pairs);
+    }
+    release_all(pairs, 2 * n, small);
+    return v;
+}
+
+static Json concat(JqRun *m, const Instr *in) {
+    Json small[16];
+    Json *parts = own_all(m, in, in->n, small, 16);
+    Json v = do_concat(m, parts, in->n);
+    release_all(parts, in->n, small);
+    return v;
+}
+
+static inline bool both_int(Json a, Json b) {
+    return a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT;
+}
+
+/* So small that the sum of two such is an integer that doubles hold, as arithmetic promises. */
+static inline bool is_small(int64_t i) {
+    return i < (1ll << 51) && i > -(1ll << 51);
+}
+
+/* Equal exactly when the bits are: null, booleans, integers and short strings among each other. */
+static inline bool is_plain(Json j) {
+    return j.tag < JSON_TAG_HEAP && j.tag != JSON_TAG_DOUBLE && j.tag != JSON_TAG_SHORT_DECIMAL;
+}
+
+static Json arithmetic(JqRun *m, Opcode op, Json a, Json b) {
+    switch (op) {
+    case OP_ADD:
+        return jq_add(m, a, b);
+    case OP_SUBTRACT:
+        return jq_subtract(m, a, b);
+    case OP_MULTIPLY:
+        return jq_multiply(m, a, b);
+    case OP_DIVIDE:
+        return jq_divide(m, a, b);
+    default:
+        return jq_modulo(m, a, b);
+    }
+}
+
+static Json set_path(JqRun *m, const Instr *in) {
+    Error err = ERROR_INIT;
+    Json target = own(m, in->a), value = own(m, in->c);
+    Json v = json_path_set(target, borrow(m, in->b), value, &err);
+    settle(m, in->b);
+    return json_is_none(v) ? jq_fail_error(m, &err) : v;
+}
+
+static Json delete_paths(JqRun *m, const Instr *in) {
+    Error err = ERROR_INIT;
+    Json v = json_path_delete(own(m, in->a), borrow(m, in->b), &err);
+    return json_is_none(v) ? jq_fail_error(m, &err) : v;
+}
+
+static Json lift_path(JqRun *m, const Instr *in) {
+    Error err = ERROR_INIT;
+    Json *from = &m->slots[m->fp + in->a], path = borrow(m, in->b);
+    Json v = in->flags & INSTR_COPY ? json_path_get(*from, path, &err) : json_path_lift(from, path, &err);
+    return json_is_none(v) ? jq_fail_error(m, &err) : v;
+}
+
+static const Json truths[] = {{.head_ = JSON_TAG_FALSE}, {.head_ = JSON_TAG_TRUE}};
+
+/* While the loop runs, pc, fuel and the registers of the frame are in C variables. */
+#define LEAVE() (m->fuel = fuel, m->pc = (uint32_t)(pc - code))
+#define ENTER() (fuel = m->fuel, pc = code + m->pc, regs = m->slots + m->fp)
+#define BORROW(x) ((x) & OPERAND_CONST ? constants[(x) & OPERAND_NUMBER] : regs[(x) & OPERAND_NUMBER])
+
+/* Runs an operation that may charge fuel and may fail, and stores what it gives. */
+#define STORE(operation)                                                                            \
+    do {                                                                                            \
+        LEAVE();                                                                                    \
+        Json result = (operation);                                                                  \
+        fuel = m->fuel;                                                                             \
+        if (json_is_none(result)) {                                                                 \
+            goto raise;                                                                             \
+        }                                                                                           \
+        put(&regs[in->dst], result);                                                                \
+    } while (0)
+
+JqStatus machine_execute(JqRun *m, Json *out) {
+    const Instr *const code = m->program->code;
+    const Json *const constants = m->program->constants;
+    const Instr *pc, *in = code;
+    Json *regs;
+    int64_t fuel;
+    ENTER();
+    if (m->state == RUN_BACKTRACK) {
+        goto backtrack;
+    }
+next:
+    if (--fuel <= 0) {
+        LEAVE();
+        if (!run_refill(m)) {
+            goto raise_hard;
+        }
+        if (m->paused) {
+            return JQ_PAUSED;
+        }
+        fuel = m->fuel;
+    }
+    in = pc++;
+    switch ((Opcode)in->op) {
+    case OP_NOP:
+    case OP_COUNT:
+        goto next;
+    case OP_MOVE:
+        put(&regs[in->dst], own(m, in->a));
+        goto next;
+    case OP_LOAD_UP:
+        put(&regs[in->dst], json_ref(m->slots[frame_env(m, m->fp, in->b) + in->a]));
+        goto next;
+    case OP_NEGATE:
+        STORE(jq_negate(m, own(m, in->a)));
+        goto next;
+    case OP_ADD:
+    case OP_SUBTRACT: {
+        Json a = BORROW(in->a), b = BORROW(in->b);
+        if (both_int(a, b) && is_small(a.i) && is_small(b.i)) {
+            put(&regs[in->dst], json_int(in->op == OP_ADD ? a.i + b.i : a.i - b.i));
+            goto next;
+        }
+    }
+        /* fall through */
+    case OP_MULTIPLY:
+    case OP_DIVIDE:
+    case OP_MODULO: {
+        Json b = own(m, in->b), a = own(m, in->a);
+        STORE(arithmetic(m, (Opcode)in->op, a, b));
+        goto next;
+    }
+    case OP_EQ:
+    case OP_NE: {
+        Json a = BORROW(in->a), b = BORROW(in->b), v;
+        if (is_plain(a) && is_plain(b)) {
+            v = truths[json_identical(a, b) == (in->op == OP_EQ)];
+        } else {
+            v = do_equal(m, a, b, in->op == OP_NE);
+            settle(m, in->a);
+            settle(m, in->b);
+        }
+        STORE(v);
+        goto next;
+    }
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE: {
+        Json a = BORROW(in->a), b = BORROW(in->b), v;
+        if (both_int(a, b)) {
+            bool yes = in->op == OP_LT   ? a.i < b.i
+                       : in->op == OP_LE ? a.i <= b.i
+                       : in->op == OP_GT ? a.i > b.i
+                                         : a.i >= b.i;
+            put(&regs[in->dst], truths[yes]);
+            goto next;
+        }
+        v = do_compare(m, (Opcode)in->op, a, b);
+        settle(m, in->a);
+        settle(m, in->b);
+        STORE(v);
+        goto next;
+    }
+    case OP_TRUTH:
+    case OP_NOT: {
+        bool truth = json_truthy(BORROW(in->a));
+        settle(m, in->a);
+        put(&regs[in->dst], truths[truth == (in->op == OP_TRUTH)]);
+        goto next;
+    }
+    case OP_JUMP:
+        pc = code + in->c;
+        goto next;
+    case OP_JUMP_FALSE:
+    case OP_JUMP_TRUE: {
+        bool truth = json_truthy(BORROW(in->a));
+        settle(m, in->a);
+        if (truth == (in->op == OP_JUMP_TRUE)) {
+            pc = code + in->c;
+        }
+        goto next;
+    }
+    case OP_INDEX: {
+        Json v = do_index(m, BORROW(in->a), BORROW(in->b));
+        settle(m, in->a);
+        settle(m, in->b);
+        STORE(v);
+        goto next;
+    }
+    case OP_SLICE: {
+        Json v = do_slice(m, BORROW(in->a), BORROW(in->b), BORROW(in->c));
+        settle(m, in->a);
+        settle(m, in->b);
+        settle(m, in->c);
+        STORE(v);
+        goto next;
+    }
+    case OP_EACH: {
+        Json counter;
+        if (!do_each(m, BORROW(in->a), &counter)) {
+            goto raise;
+        }
+        put(&regs[in->b], counter);
+        goto next;
+    }
+    case OP_EACH_NEXT: {
+        Json *counter = &regs[in->b];
+        uint64_t left = (uint64_t)counter->i >> 32;
+        if (left == 0) {
+            goto backtrack;
+        }
+        if (left > 1 && !fork_push(m, FORK_PLAIN, (uint32_t)(in - code))) {
+            goto raise;
+        }
+        put(&regs[in->dst], each_element(m, regs[in->a], counter));
+        goto next;
+    }
+    case OP_RANGE:
+        if (!settle_bound(m, &regs[in->a]) || !settle_bound(m, &regs[in->b]) || !settle_bound(m, &regs[in->c])) {
+            goto raise;
+        }
+        put(&regs[in->dst], regs[in->a]);
+        goto next;
+    case OP_RANGE_NEXT: { /* bounds are not on the heap: settle_bound() saw to that */
+        Json now = regs[in->a], upto = regs[in->b], by = regs[in->c];
+        if (!in_range(now, upto, by)) {
+            goto backtrack;
+        }
+        Json after = range_step(now, by);
+        if (in_range(after, upto, by) && !fork_push(m, FORK_PLAIN, (uint32_t)(in - code))) {
+            goto raise;
+        }
+        regs[in->a] = after;
+        put(&regs[in->dst], now);
+        goto next;
+    }
+    case OP_ARRAY: {
+        Json item = own(m, in->a);
+        put(&regs[in->dst], json_array_from(&item, 1));
+        goto next;
+    }
+    case OP_PUSH: {
+        Json item = own(m, in->a);
+        regs[in->dst] = json_array_push(regs[in->dst], item);
+        goto next;
+    }
+    case OP_OBJECT:
+        STORE(make_object(m, in));
+        goto next;
+    case OP_FORMAT:
+        STORE(m->program->formats[in->b](m, own(m, in->a)));
+        goto next;
+    case OP_CONCAT:
+        STORE(concat(m, in));
+        goto next;
+    case OP_NATIVE:
+        STORE(call_native(m, in));
+        goto next;
+    case OP_CALL:
+    case OP_TAIL_CALL:
+    case OP_CALL_CLOSURE: {
+        Json input = own(m, in->b);
+        fuel -= CALL_COST;
+        LEAVE();
+        bool entered = in->op == OP_CALL        ? frame_call(m, in, input)
+                       : in->op == OP_TAIL_CALL ? frame_tail_call(m, in, input)
+                                                : frame_call_closure(m, in, input);
+        if (!entered) {
+            goto raise_hard;
+        }
+        ENTER();
+        goto next;
+    }
+    case OP_RETURN: {
+        Json v = own(m, in->a);
+        LEAVE();
+        if (m->fp == FRAME_HEADER) {
+            *out = v;
+            m->state = RUN_BACKTRACK;
+            return JQ_OUTPUT;
+        }
+        frame_return(m, v);
+        ENTER();
+        goto next;
+    }
+    case OP_FORK:
+        if (!fork_push(m, FORK_PLAIN, in->c)) {
+            goto raise;
+        }
+        goto next;
+    case OP_BACKTRACK:
+        goto backtrack;
+    case OP_TRY:
+        if (!fork_push(m, FORK_TRY, (uint32_t)(in - code))) {
+            goto raise;
+        }
+        put(&regs[in->a], fork_mark(m));
+        goto next;
+    case OP_TRY_END:
+        if (!fork_end_try(m, regs[in->a])) {
+            goto raise;
+        }
+        goto next;
+    case OP_ALTERNATE:
+        if (!fork_push(m, FORK_ALTERNATE, (uint32_t)(in - code))) {
+            goto raise;
+        }
+        goto next;
+    case OP_RAISE:
+        jq_fail_value(m, own(m, in->a));
+        goto raise;
+    case OP_LABEL:
+        if (!fork_push(m, FORK_LABEL, 0)) {
+            goto raise;
+        }
+        put(&regs[in->dst], fork_mark(m));
+        goto next;
+    case OP_CUT:
+    case OP_BREAK:
+        if (!fork_cut(m, BORROW(in->a))) {
+            goto raise;
+        }
+        if (in->op == OP_BREAK) {
+            goto backtrack;
+        }
+        goto next;
+    case OP_LIMIT:
+        regs[in->dst].i++;
+        if (json_number_compare(regs[in->dst], regs[in->a]) >= 0 && !fork_cut(m, regs[in->b])) {
+            goto raise;
+        }
+        goto next;
+    case OP_LIMIT_CHECK: {
+        int order = check_limit(m, regs[in->a]);
+        if (order < 0) {
+            goto raise;
+        }
+        if (order == 0) {
+            goto backtrack;
+        }
+        goto next;
+    }
+    case OP_PATH_BEGIN:
+        keep_path(m, &regs[in->dst], json_array(), json_ref(BORROW(in->a)));
+        goto next;
+    case OP_PATH_END: {
+        if (!check_result(m, BORROW(in->a))) {
+            goto raise;
+        }
+        Json path = json_ref(m->path);
+        restore_path(m, &regs[in->b]);
+        settle(m, in->a);
+        put(&regs[in->dst], path);
+        goto next;
+    }
+    case OP_PATH_OFF:
+        keep_path(m, &regs[in->dst], json_none(), json_none());
+        goto next;
+    case OP_PATH_ON:
+        restore_path(m, &regs[in->a]);
+        goto next;
+    case OP_GET_PATH: {
+        Json v = do_get_path(m, BORROW(in->a), BORROW(in->b));
+        settle(m, in->a);
+        settle(m, in->b);
+        STORE(v);
+        goto next;
+    }
+    case OP_SET_PATH:
+        STORE(set_path(m, in));
+        goto next;
+    case OP_LIFT_PATH:
+        STORE(lift_path(m, in));
+        goto next;
+    case OP_DELETE_PATHS:
+        STORE(delete_paths(m, in));
+        goto next;
+    case OP_ENV:
+        put(&regs[in->dst], json_is_none(m->host.env) ? json_object() : json_ref(m->host.env));
+        goto next;
+    }
+    goto next;
+
+backtrack:
+    while (m->nforks) {
+        if (m->forks[m->nforks - 1].kind == FORK_PLAIN) {
+            pc = code + fork_pop(m);
+            regs = m->slots + m->fp;
+            m->state = RUN_GO;
+            goto next;
+        }
+        fork_drop(m, m->nforks - 1);
+    }
+    LEAVE();
+    return JQ_DONE;
+
+raise:
+    if (!m->failed_hard && (in->flags & INSTR_OPTIONAL)) {
+        json_clear(&m->raised);
+        goto backtrack;
+    }
+    LEAVE();
+raise_hard:
+    if (fork_catch(m)) {
+        ENTER();
+        goto next;
+    }
+    program_locate(m->program, in->pos, &m->error.line, &m->error.col);
+    return JQ_FAILED;
+}

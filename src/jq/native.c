@@ -1,0 +1,160 @@
+#define _GNU_SOURCE
+#include "native.h"
+
+#include "program.h"
+
+#include "json_print.h"
+#include "utf8.h"
+
+#include <string.h>
+
+static const JqNative *const tables[] = {
+    jq_natives_value, jq_natives_array, jq_natives_string, jq_natives_format,
+    jq_natives_regex, jq_natives_match, jq_natives_math,   jq_natives_date,
+};
+
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
+
+static bool is_named(const JqNative *n, const char *name, size_t len, int arity) {
+    return n->arity == arity && n->name[0] == name[0] && strncmp(n->name, name, len) == 0 &&
+           n->name[len] == '\0';
+}
+
+const JqNative *jq_native_find(const char *name, size_t len, int arity) {
+    for (size_t i = 0; len && i < TABLES; i++) {
+        for (const JqNative *n = tables[i]; n->name; n++) {
+            if (is_named(n, name, len, arity)) {
+                return n;
+            }
+        }
+    }
+    return NULL;
+}
+
+Json native_fail_type(JqRun *run, Json bad, const char *what) {
+    char text[JSON_DESCRIBE_MAX];
+    return jq_fail(run, "%s %s", json_describe(bad, text), what);
+}
+
+Json native_fail_types(JqRun *run, Json a, Json b, const char *what) {
+    char left[JSON_DESCRIBE_MAX], right[JSON_DESCRIBE_MAX];
+    return jq_fail(run, "%s and %s %s", json_describe(a, left), json_describe(b, right), what);
+}
+
+bool native_afford(JqRun *run, uint64_t bytes) {
+    return bytes < 1024 || (jq_charge(run, bytes / 64) && jq_room(run, bytes));
+}
+
+size_t native_text_max(JqRun *run) {
+    size_t budget = jq_run_host(run) ? jq_run_host(run)->budget.memory : 0;
+    budget = budget ? budget : JQ_DEFAULT_MEMORY;
+    return budget < JSON_STRING_MAX ? budget : JSON_STRING_MAX;
+}
+
+const char *native_find(const char *from, const char *end, Text needle) {
+    size_t room = (size_t)(end - from);
+    if (needle.len == 0 || room < needle.len) {
+        return NULL;
+    }
+    return needle.len == 1 ? memchr(from, needle.data[0], room)
+                           : memmem(from, room, needle.data, needle.len);
+}
+
+static size_t count_of(Text s, Text sep) {
+    size_t n = 0;
+    const char *end = s.data + s.len;
+    for (const char *p = s.data; (p = native_find(p, end, sep)); p += sep.len) {
+        n++;
+    }
+    return n;
+}
+
+static Json split_characters(Text s) {
+    Json parts = json_array();
+    const char *end = s.data + s.len;
+    for (const char *p = s.data; p < end;) {
+        int32_t cp;
+        size_t n = utf8_decode(p, end, &cp);
+        parts = json_array_push(parts, json_string_valid(p, n));
+        p += n;
+    }
+    return parts;
+}
+
+static Json split_at(Text s, Text sep) {
+    Json parts = json_array();
+    const char *p = s.data, *end = s.data + s.len;
+    for (const char *hit; (hit = native_find(p, end, sep)); p = hit + sep.len) {
+        parts = json_array_push(parts, json_string_valid(p, (size_t)(hit - p)));
+    }
+    return json_array_push(parts, json_string_valid(p, (size_t)(end - p)));
+}
+
+Json native_split(JqRun *run, const Json *s, const Json *sep) {
+    Text text = native_text(s), by = native_text(sep);
+    size_t parts = by.len ? count_of(text, by) + 1 : text.len;
+    if (!native_afford(run, text.len + (uint64_t)parts * 48)) {
+        return json_none();
+    }
+    if (text.len == 0) {
+        return json_array();
+    }
+    return by.len ? split_at(text, by) : split_characters(text);
+}
+
+bool native_walk(JqRun *run, Json of, Walk *w) {
+    char text[JSON_DESCRIBE_MAX];
+    *w = (Walk){.of = of};
+    if (of.tag == JSON_TAG_ARRAY || of.tag == JSON_TAG_OBJECT) {
+        return true;
+    }
+    jq_fail(run, "Cannot iterate over %s", json_describe(of, text));
+    return false;
+}
+
+bool native_walk_next(Walk *w, Json *key, Json *value) {
+    if (w->of.tag == JSON_TAG_OBJECT) {
+        return json_object_next(w->of, &w->pos, key, value);
+    }
+    if (w->left == 0) {
+        w->at = json_array_run(w->of, w->pos, &w->left);
+        if (w->left == 0) {
+            return false;
+        }
+    }
+    *key = json_int((int64_t)w->pos++);
+    *value = *w->at++;
+    w->left--;
+    return true;
+}
+
+bool native_compare(JqRun *run, Json a, Json b, int *order) {
+    if (a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT) {
+        *order = (a.i > b.i) - (a.i < b.i);
+        return true;
+    }
+    if (json_compare_within(a, b, JSON_DEPTH_MAX, order)) {
+        return true;
+    }
+    jq_fail(run, "Comparison too deep");
+    return false;
+}
+
+bool native_equal(JqRun *run, Json a, Json b, bool *equal) {
+    if (json_equal_within(a, b, JSON_DEPTH_MAX, equal)) {
+        return true;
+    }
+    jq_fail(run, "Equality check too deep");
+    return false;
+}
+
+const JqNative *native_at(size_t i) {
+    for (size_t t = 0; t < TABLES; t++) {
+        for (const JqNative *n = tables[t]; n->name; n++) {
+            if (i-- == 0) {
+                return n;
+            }
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,319 @@
+/* Natives on strings. */
+#include "native.h"
+
+#include "json_print.h"
+#include "utf8.h"
+
+#include <math.h>
+
+static bool both_strings(const Json *args) {
+    return json_kind(args[0]) == JSON_STRING && json_kind(args[1]) == JSON_STRING;
+}
+
+static bool starts_with(Text s, Text part) {
+    return part.len <= s.len && memcmp(s.data, part.data, part.len) == 0;
+}
+
+static bool ends_with(Text s, Text part) {
+    return part.len <= s.len && memcmp(s.data + (s.len - part.len), part.data, part.len) == 0;
+}
+
+/* ---- beginnings and ends ---- */
+
+static Json fail_start(JqRun *run) {
+    return jq_fail(run, "startswith() requires string inputs");
+}
+
+static Json fail_end(JqRun *run) {
+    return jq_fail(run, "endswith() requires string inputs");
+}
+
+static Json string_startswith(JqRun *run, Json *args) {
+    return both_strings(args) ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
+                              : fail_start(run);
+}
+
+static Json string_endswith(JqRun *run, Json *args) {
+    return both_strings(args) ? json_bool(ends_with(native_text(&args[0]), native_text(&args[1])))
+                              : fail_end(run);
+}
+
+/* The piece [from, from + len) of the string in *s, which is moved out when that is all of it. */
+static Json cut(JqRun *run, Json *s, size_t from, size_t len) {
+    Text text = native_text(s);
+    if (len == text.len) {
+        return json_take(s);
+    }
+    return native_afford(run, len) ? json_string_valid(text.data + from, len) : json_none();
+}
+
+/* Takes the part off the start, the end or both. What remains is never cut twice over. */
+static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
+    Text s = native_text(&args[0]), part = native_text(&args[1]);
+    size_t skip = start && starts_with(s, part) ? part.len : 0;
+    Text rest = {s.data + skip, s.len - skip};
+    size_t drop = end && ends_with(rest, part) ? part.len : 0;
+    return cut(run, &args[0], skip, rest.len - drop);
+}
+
+static Json string_ltrimstr(JqRun *run, Json *args) {
+    return both_strings(args) ? cut_part(run, args, true, false) : fail_start(run);
+}
+
+static Json string_rtrimstr(JqRun *run, Json *args) {
+    return both_strings(args) ? cut_part(run, args, false, true) : fail_end(run);
+}
+
+static Json string_trimstr(JqRun *run, Json *args) {
+    return both_strings(args) ? cut_part(run, args, true, true) : fail_start(run);
+}
+
+/* ---- white space ---- */
+
+static const char *skip_space(const char *p, const char *end) {
+    while (p < end) {
+        int32_t cp;
+        size_t n = utf8_decode(p, end, &cp);
+        if (!utf8_is_space(cp)) {
+            break;
+        }
+        p += n;
+    }
+    return p;
+}
+
+/* Where the character that ends before `end` begins. */
+static const char *character_before(const char *start, const char *end) {
+    do {
+        end--;
+    } while (end > start && ((unsigned char)*end & 0xC0) == 0x80);
+    return end;
+}
+
+static const char *drop_space(const char *start, const char *end) {
+    while (end > start) {
+        int32_t cp;
+        const char *p = character_before(start, end);
+        utf8_decode(p, end, &cp);
+        if (!utf8_is_space(cp)) {
+            break;
+        }
+        end = p;
+    }
+    return end;
+}
+
+static Json trim(JqRun *run, Json *s, bool left, bool right) {
+    if (json_kind(*s) != JSON_STRING) {
+        return jq_fail(run, "trim input must be a string");
+    }
+    Text text = native_text(s);
+    const char *end = text.data + text.len;
+    const char *from = left ? skip_space(text.data, end) : text.data;
+    const char *to = right ? drop_space(from, end) : end;
+    return cut(run, s, (size_t)(from - text.data), (size_t)(to - from));
+}
+
+static Json string_trim(JqRun *run, Json *args) {
+    return trim(run, &args[0], true, true);
+}
+
+static Json string_ltrim(JqRun *run, Json *args) {
+    return trim(run, &args[0], true, false);
+}
+
+static Json string_rtrim(JqRun *run, Json *args) {
+    return trim(run, &args[0], false, true);
+}
+
+/* ---- taking apart and putting together ---- */
+
+static Json string_split(JqRun *run, Json *args) {
+    return both_strings(args) ? native_split(run, &args[0], &args[1])
+                              : jq_fail(run, "split input and separator must be strings");
+}
+
+/* Fails as adding `bad` to what was joined so far would. */
+static bool join_refuse(JqRun *run, const Buf *out, Json bad) {
+    Json so_far = json_string_valid(out->data ? out->data : "", out->len);
+    native_fail_types(run, so_far, bad, "cannot be added");
+    json_unref(so_far);
+    return false;
+}
+
+static bool join_separator(JqRun *run, Buf *out, const Json *separator) {
+    if (separator->tag == JSON_TAG_NULL) {
+        return true;
+    }
+    if (json_kind(*separator) != JSON_STRING) {
+        return join_refuse(run, out, *separator);
+    }
+    Text text = native_text(separator);
+    buf_add(out, text.data, text.len);
+    return true;
+}
+
+static bool join_value(JqRun *run, Buf *out, const Json *v) {
+    JsonKind kind = json_kind(*v);
+    if (kind == JSON_STRING) {
+        Text text = native_text(v);
+        buf_add(out, text.data, text.len);
+    } else if (kind == JSON_NUMBER || kind == JSON_TRUE || kind == JSON_FALSE) {
+        json_print(*v, NULL, out);
+    } else if (kind != JSON_NULL) {
+        return join_refuse(run, out, *v);
+    }
+    return true;
+}
+
+/* Pays for what was written since *paid and asks for room for it. */
+static bool join_pay(JqRun *run, const Buf *out, size_t *paid) {
+    if (out->len - *paid < 4096) {
+        return jq_charge(run, 1);
+    }
+    *paid = out->len;
+    return jq_charge(run, 64) && jq_room(run, 2 * (uint64_t)out->len);
+}
+
+static bool join_all(JqRun *run, Walk *w, const Json *separator, Buf *out) {
+    Json key, value;
+    size_t paid = 0;
+    for (size_t i = 0; native_walk_next(w, &key, &value); i++) {
+        if (i > 0 && !join_separator(run, out, separator)) {
+            return false;
+        }
+        if (!join_value(run, out, &value) || !join_pay(run, out, &paid)) {
+            return false;
+        }
+        if (out->len > JSON_STRING_MAX) {
+            jq_fail(run, "String result too long");
+            return false;
+        }
+    }
+    return true;
+}
+
+static Json string_join(JqRun *run, Json *args) {
+    Buf out = BUF_INIT;
+    Json result = json_none();
+    Walk w;
+    if (native_walk(run, args[0], &w) && join_all(run, &w, &args[1], &out)) {
+        result = json_string_valid(out.data ? out.data : "", out.len);
+    }
+    buf_clear(&out);
+    return result;
+}
+
+static Json string_explode(JqRun *run, Json *args) {
+    if (json_kind(args[0]) != JSON_STRING) {
+        return jq_fail(run, "explode input must be a string");
+    }
+    Text text = native_text(&args[0]);
+    if (!native_afford(run, (uint64_t)text.len * 17)) {
+        return json_none();
+    }
+    Json result = json_array();
+    for (const char *p = text.data, *end = p + text.len; p < end;) {
+        int32_t cp;
+        p += utf8_decode(p, end, &cp);
+        result = json_array_push(result, json_int(cp));
+    }
+    return result;
+}
+
+/* False after jq_fail(). Numbers that are no character become U+FFFD. */
+static bool implode_one(JqRun *run, Json v, Buf *out) {
+    double d = json_kind(v) == JSON_NUMBER ? json_to_double(v) : NAN;
+    if (isnan(d)) {
+        native_fail_type(run, v, "can't be imploded, unicode codepoint needs to be numeric");
+        return false;
+    }
+    int32_t cp = d > -1 && d < UTF8_MAX + 1.0 ? (int32_t)d : UTF8_REPLACEMENT;
+    size_t n = utf8_encode(cp, buf_reserve(out, 4));
+    buf_advance(out, n);
+    return true;
+}
+
+static Json implode(JqRun *run, Json codes) {
+    Buf out = BUF_INIT;
+    Json key, value;
+    Walk w = {.of = codes};
+    Json result = json_none();
+    while (native_walk_next(&w, &key, &value)) {
+        if (!implode_one(run, value, &out)) {
+            goto out;
+        }
+    }
+    result = json_string_valid(out.data ? out.data : "", out.len);
+out:
+    buf_clear(&out);
+    return result;
+}
+
+static Json string_implode(JqRun *run, Json *args) {
+    if (args[0].tag != JSON_TAG_ARRAY) {
+        return jq_fail(run, "implode input must be an array");
+    }
+    if (!native_afford(run, (uint64_t)json_array_len(args[0]) * 8)) {
+        return json_none();
+    }
+    return implode(run, args[0]);
+}
+
+static Json string_ascii(JqRun *run, Json *args) {
+    Buf out = BUF_INIT;
+    Json result = json_none();
+    if (implode_one(run, args[0], &out)) {
+        result = json_string_valid(out.data, out.len);
+    }
+    buf_clear(&out);
+    return result;
+}
+
+/* ---- case ---- */
+
+static Json change_case(JqRun *run, Json *s, char first, char last) {
+    if (json_kind(*s) != JSON_STRING) {
+        return jq_fail(run, "explode input must be a string");
+    }
+    Text text = native_text(s);
+    if (!native_afford(run, 2 * (uint64_t)text.len)) {
+        return json_none();
+    }
+    Buf out = BUF_INIT;
+    char *to = buf_reserve(&out, text.len);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        to[i] = c >= first && c <= last ? (char)(c ^ 0x20) : c;
+    }
+    Json result = json_string_valid(to, text.len);
+    buf_clear(&out);
+    return result;
+}
+
+static Json string_ascii_downcase(JqRun *run, Json *args) {
+    return change_case(run, &args[0], 'A', 'Z');
+}
+
+static Json string_ascii_upcase(JqRun *run, Json *args) {
+    return change_case(run, &args[0], 'a', 'z');
+}
+
+const JqNative jq_natives_string[] = {
+    {"startswith", 1, JQ_PURE, string_startswith},
+    {"endswith", 1, JQ_PURE, string_endswith},
+    {"ltrimstr", 1, JQ_PURE, string_ltrimstr},
+    {"rtrimstr", 1, JQ_PURE, string_rtrimstr},
+    {"trimstr", 1, JQ_PURE, string_trimstr},
+    {"trim", 0, JQ_PURE, string_trim},
+    {"ltrim", 0, JQ_PURE, string_ltrim},
+    {"rtrim", 0, JQ_PURE, string_rtrim},
+    {"split", 1, JQ_PURE, string_split},
+    {"join", 1, JQ_PURE, string_join},
+    {"explode", 0, JQ_PURE, string_explode},
+    {"implode", 0, JQ_PURE, string_implode},
+    {"ascii", 0, JQ_PURE, string_ascii},
+    {"ascii_downcase", 0, JQ_PURE, string_ascii_downcase},
+    {"ascii_upcase", 0, JQ_PURE, string_ascii_upcase},
+    {0},
+};

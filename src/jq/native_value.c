@@ -1,0 +1,578 @@
+/* Natives on any value: kinds, sizes, keys, conversion to and from text, paths and streams. */
+#include "native.h"
+
+#include "json_parse.h"
+#include "json_path.h"
+#include "json_print.h"
+#include "mem.h"
+#include "utf8.h"
+
+#include <math.h>
+
+/* ---- size and kind ---- */
+
+static Json value_length(JqRun *run, Json *args) {
+    Json v = args[0];
+    switch (json_kind(v)) {
+    case JSON_NULL: return json_int(0);
+    case JSON_NUMBER: return json_number_abs(v);
+    case JSON_ARRAY: return json_int((int64_t)json_array_len(v));
+    case JSON_OBJECT: return json_int((int64_t)json_object_len(v));
+    case JSON_STRING:
+        if (!jq_charge(run, json_string_len(v) / 256)) {
+            return json_none();
+        }
+        return json_int((int64_t)utf8_length(json_string_data(&v), json_string_len(v)));
+    default: return native_fail_type(run, v, "has no length");
+    }
+}
+
+static Json value_utf8bytelength(JqRun *run, Json *args) {
+    return json_kind(args[0]) == JSON_STRING
+               ? json_int((int64_t)json_string_len(args[0]))
+               : native_fail_type(run, args[0], "only strings have UTF-8 byte length");
+}
+
+static Json value_not(JqRun *run, Json *args) {
+    (void)run;
+    return json_bool(!json_truthy(args[0]));
+}
+
+static Json value_type(JqRun *run, Json *args) {
+    (void)run;
+    return json_string_c(json_kind_name(json_kind(args[0])));
+}
+
+static Json value_toarray(JqRun *run, Json *args) {
+    (void)run;
+    Json v = json_take(&args[0]);
+    return v.tag == JSON_TAG_ARRAY ? v : json_array_push(json_array(), v);
+}
+
+/* ---- keys ---- */
+
+static Json indexes_of(Json array) {
+    Json keys = json_array();
+    for (size_t i = 0, n = json_array_len(array); i < n; i++) {
+        keys = json_array_push(keys, json_int((int64_t)i));
+    }
+    return keys;
+}
+
+static Json keys_of(JqRun *run, Json v, bool sorted) {
+    if (v.tag != JSON_TAG_ARRAY && v.tag != JSON_TAG_OBJECT) {
+        return native_fail_type(run, v, "has no keys");
+    }
+    size_t n = v.tag == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
+    if (!native_afford(run, (uint64_t)n * 32)) {
+        return json_none();
+    }
+    return v.tag == JSON_TAG_ARRAY ? indexes_of(v) : json_object_keys(v, sorted);
+}
+
+static Json value_keys(JqRun *run, Json *args) {
+    return keys_of(run, args[0], true);
+}
+
+static Json value_keys_unsorted(JqRun *run, Json *args) {
+    return keys_of(run, args[0], false);
+}
+
+static Json value_has(JqRun *run, Json *args) {
+    Error err = ERROR_INIT;
+    bool has = false;
+    return json_has(args[0], args[1], &has, &err) ? json_bool(has) : jq_fail_error(run, &err);
+}
+
+static Json entry_of(Json key, Json value) {
+    Json pairs[] = {json_string_c("key"), json_ref(key), json_string_c("value"), json_ref(value)};
+    return json_object_from(pairs, 2);
+}
+
+static Json value_to_entries(JqRun *run, Json *args) {
+    Json v = args[0], key, value;
+    if (v.tag != JSON_TAG_ARRAY && v.tag != JSON_TAG_OBJECT) {
+        return native_fail_type(run, v, "has no keys");
+    }
+    size_t n = v.tag == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
+    if (!native_afford(run, (uint64_t)n * 128)) {
+        return json_none();
+    }
+    Json entries = json_array();
+    Walk w = {.of = v};
+    while (native_walk_next(&w, &key, &value)) {
+        entries = json_array_push(entries, entry_of(key, value));
+    }
+    return entries;
+}
+
+/* The names that from_entries knows, best first. */
+static const char *const key_names[] = {"key", "Key", "name", "Name"};
+
+/* Borrowed; null when the entry has none. */
+static Json entry_key(Json entry) {
+    Json key = json_null();
+    for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
+        Json found = json_object_get_c(entry, key_names[i]);
+        if (json_truthy(found)) {
+            return found;
+        }
+        key = json_is_none(found) ? json_null() : found;
+    }
+    return key;
+}
+
+/* Borrowed. */
+static Json entry_value(Json entry) {
+    Json value = json_object_get_c(entry, "value");
+    value = json_is_none(value) ? json_object_get_c(entry, "Value") : value;
+    return json_is_none(value) ? json_null() : value;
+}
+
+/* Sets *key and *value, borrowed. False after jq_fail(). */
+static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
+    char text[JSON_DESCRIBE_MAX];
+    if (entry.tag != JSON_TAG_OBJECT && entry.tag != JSON_TAG_NULL) {
+        Error err = ERROR_INIT;
+        json_unref(json_index(entry, json_string_c("key"), &err));
+        jq_fail_error(run, &err);
+        return false;
+    }
+    *key = entry.tag == JSON_TAG_NULL ? entry : entry_key(entry);
+    if (json_kind(*key) != JSON_STRING) {
+        jq_fail(run, "Cannot use %s as object key", json_describe(*key, text));
+        return false;
+    }
+    *value = entry_value(entry);
+    return true;
+}
+
+static Json value_from_entries(JqRun *run, Json *args) {
+    Json at, entry, key, value;
+    Walk w;
+    if (!native_walk(run, args[0], &w)) {
+        return json_none();
+    }
+    Json object = json_object();
+    while (native_walk_next(&w, &at, &entry)) {
+        if (!jq_charge(run, 1) || !read_entry(run, entry, &key, &value)) {
+            json_unref(object);
+            return json_none();
+        }
+        object = json_object_set(object, json_ref(key), json_ref(value));
+    }
+    return object;
+}
+
+/* ---- contains ---- */
+
+/* A pair under comparison: every member of b must be contained in a. For arrays `ia` is the member
+ * of a that is being tried for member `ib` of b; for objects `ib` is the place in b. */
+typedef struct Pair {
+    Json a, b; /* borrowed */
+    size_t ia, ib;
+} Pair;
+
+typedef struct Pairs {
+    Pair *at;
+    size_t depth, cap;
+} Pairs;
+
+/* What the search does next. */
+typedef enum Containing { CONTAINS_NO, CONTAINS_YES, CONTAINS_DEEPER } Containing;
+
+static bool text_contains(const Json *a, const Json *b) {
+    Text s = native_text(a), part = native_text(b);
+    return part.len == 0 || native_find(s.data, s.data + s.len, part);
+}
+
+/* Answers for scalars; says DEEPER for two containers of one kind. */
+static Containing contains_scalar(const Json *a, const Json *b) {
+    JsonKind kind = json_kind(*a);
+    if (kind != json_kind(*b)) {
+        return CONTAINS_NO;
+    }
+    if (kind == JSON_ARRAY || kind == JSON_OBJECT) {
+        return CONTAINS_DEEPER;
+    }
+    return kind == JSON_STRING ? (Containing)text_contains(a, b) : (Containing)json_equal(*a, *b);
+}
+
+/* Finds the next two values to compare. DEEPER when there are some; otherwise p is decided. */
+static Containing pair_next(Pair *p, Json *a, Json *b) {
+    if (p->b.tag == JSON_TAG_OBJECT) {
+        Json key;
+        if (!json_object_next(p->b, &p->ib, &key, b)) {
+            return CONTAINS_YES;
+        }
+        *a = json_object_get(p->a, key);
+        return json_is_none(*a) ? CONTAINS_NO : CONTAINS_DEEPER;
+    }
+    if (p->ib >= json_array_len(p->b)) {
+        return CONTAINS_YES;
+    }
+    *a = json_array_get(p->a, p->ia);
+    *b = json_array_get(p->b, p->ib);
+    return json_is_none(*a) ? CONTAINS_NO : CONTAINS_DEEPER;
+}
+
+/* Takes the answer for the two values that pair_next() gave. NO when that decides p. */
+static Containing pair_answer(Pair *p, Containing answer) {
+    if (p->b.tag == JSON_TAG_OBJECT) {
+        return answer == CONTAINS_NO ? CONTAINS_NO : CONTAINS_DEEPER;
+    }
+    p->ia = answer == CONTAINS_YES ? 0 : p->ia + 1;
+    p->ib += answer == CONTAINS_YES;
+    return CONTAINS_DEEPER;
+}
+
+/* Hands the answer down the stack until somebody has more to compare. */
+static Containing unwind(Pairs *s, Containing answer) {
+    while (s->depth && pair_answer(&s->at[s->depth - 1], answer) == CONTAINS_NO) {
+        s->depth--;
+    }
+    return s->depth ? CONTAINS_DEEPER : answer;
+}
+
+static void pair_push(Pairs *s, Json a, Json b) {
+    s->at = mem_grow(s->at, s->depth, &s->cap, sizeof(*s->at));
+    s->at[s->depth++] = (Pair){.a = a, .b = b};
+}
+
+/* One step; DEEPER while undecided. */
+static Containing contains_step(Pairs *s) {
+    Json a, b;
+    Containing state = pair_next(&s->at[s->depth - 1], &a, &b);
+    if (state != CONTAINS_DEEPER) {
+        s->depth--;
+        return unwind(s, state);
+    }
+    state = contains_scalar(&a, &b);
+    if (state == CONTAINS_DEEPER) {
+        pair_push(s, a, b);
+        return state;
+    }
+    return unwind(s, state);
+}
+
+static Json contains_deep(JqRun *run, Json a, Json b) {
+    Pairs s = {0};
+    Json result = json_none();
+    Containing state = CONTAINS_DEEPER;
+    pair_push(&s, a, b);
+    while (state == CONTAINS_DEEPER) {
+        if (s.depth > JSON_DEPTH_MAX + 1) {
+            jq_fail(run, "Containment check too deep");
+            goto out;
+        }
+        if (!jq_charge(run, 1)) {
+            goto out;
+        }
+        state = contains_step(&s);
+    }
+    result = json_bool(state == CONTAINS_YES);
+out:
+    mem_free(s.at);
+    return result;
+}
+
+static Json value_contains(JqRun *run, Json *args) {
+    if (json_kind(args[0]) != json_kind(args[1])) {
+        return native_fail_types(run, args[0], args[1], "cannot have their containment checked");
+    }
+    Containing state = contains_scalar(&args[0], &args[1]);
+    return state == CONTAINS_DEEPER ? contains_deep(run, args[0], args[1])
+                                    : json_bool(state == CONTAINS_YES);
+}
+
+/* ---- text ---- */
+
+/* Ends the run for want of room, or fails when there is no limit but the one of strings. */
+static Json too_long(JqRun *run) {
+    return jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
+                                              : json_none();
+}
+
+Json jq_to_json(JqRun *run, Json a) {
+    JsonPrintOptions options = {.max_bytes = native_text_max(run)};
+    Buf out = BUF_INIT;
+    Json result = json_none();
+    if (json_on_heap(a) && !jq_charge(run, json_size(a) / 64)) {
+        goto out;
+    }
+    if (!json_print(a, &options, &out)) {
+        result = too_long(run);
+    } else if (native_afford(run, out.len)) {
+        result = json_string_valid(out.data, out.len);
+    }
+out:
+    buf_clear(&out);
+    json_unref(a);
+    return result;
+}
+
+Json jq_to_string(JqRun *run, Json a) {
+    return json_kind(a) == JSON_STRING ? a : jq_to_json(run, a);
+}
+
+static Json value_tojson(JqRun *run, Json *args) {
+    return jq_to_json(run, json_take(&args[0]));
+}
+
+static Json value_tostring(JqRun *run, Json *args) {
+    return jq_to_string(run, json_take(&args[0]));
+}
+
+static Json fail_parse(JqRun *run, const Error *err, Text text) {
+    if (!native_afford(run, text.len)) {
+        return json_none();
+    }
+    Buf message = BUF_INIT;
+    buf_printf(&message, "%s (while parsing '", err->msg);
+    buf_add(&message, text.data, text.len);
+    buf_adds(&message, "')");
+    Json value = json_string(message.data, message.len);
+    buf_clear(&message);
+    return jq_fail_value(run, value);
+}
+
+static Json value_fromjson(JqRun *run, Json *args) {
+    if (json_kind(args[0]) != JSON_STRING) {
+        return native_fail_type(run, args[0], "only strings can be parsed");
+    }
+    Error err = ERROR_INIT;
+    Text text = native_text(&args[0]);
+    JsonParseOptions options = {.max_bytes = native_text_max(run)};
+    if (!jq_charge(run, text.len / 32)) {
+        return json_none();
+    }
+    Json value = json_parse(text.data, text.len, &options, &err);
+    return json_is_none(value) ? fail_parse(run, &err, text) : value;
+}
+
+static Json value_tonumber(JqRun *run, Json *args) {
+    if (json_kind(args[0]) == JSON_NUMBER) {
+        return json_take(&args[0]);
+    }
+    Json number = json_none();
+    if (json_kind(args[0]) == JSON_STRING) {
+        Text text = native_text(&args[0]);
+        number = json_number_parse(text.data, text.len);
+    }
+    return json_is_none(number) ? native_fail_type(run, args[0], "cannot be parsed as a number")
+                                : number;
+}
+
+static Json value_toboolean(JqRun *run, Json *args) {
+    Json v = args[0];
+    if (v.tag == JSON_TAG_TRUE || json_string_is(v, "true")) {
+        return json_bool(true);
+    }
+    if (v.tag == JSON_TAG_FALSE || json_string_is(v, "false")) {
+        return json_bool(false);
+    }
+    return native_fail_type(run, v, "cannot be parsed as a boolean");
+}
+
+/* ---- numbers ---- */
+
+/* jq's `if . < 0 then - . else . end`: what sorts below numbers cannot be negated. */
+static Json value_abs(JqRun *run, Json *args) {
+    if (json_kind(args[0]) == JSON_NUMBER) {
+        return json_number_abs(args[0]);
+    }
+    return json_kind(args[0]) < JSON_NUMBER ? native_fail_type(run, args[0], "cannot be negated")
+                                            : json_take(&args[0]);
+}
+
+static Json value_infinite(JqRun *run, Json *args) {
+    (void)run, (void)args;
+    return json_double(INFINITY);
+}
+
+static Json value_nan(JqRun *run, Json *args) {
+    (void)run, (void)args;
+    return json_double(NAN);
+}
+
+/* 0 for what is not a number, which is neither infinite nor NaN nor normal. */
+static double number_or_zero(Json v) {
+    return json_kind(v) == JSON_NUMBER ? json_to_double(v) : 0;
+}
+
+static Json value_isinfinite(JqRun *run, Json *args) {
+    (void)run;
+    return json_bool(isinf(number_or_zero(args[0])));
+}
+
+static Json value_isnan(JqRun *run, Json *args) {
+    (void)run;
+    return json_bool(isnan(number_or_zero(args[0])));
+}
+
+static Json value_isnormal(JqRun *run, Json *args) {
+    (void)run;
+    return json_bool(isnormal(number_or_zero(args[0])));
+}
+
+/* ---- paths ---- */
+
+static Json checked(JqRun *run, Json result, const Error *err) {
+    return json_is_none(result) ? jq_fail_error(run, err) : result;
+}
+
+static Json value_setpath(JqRun *run, Json *args) {
+    Error err = ERROR_INIT;
+    uint64_t steps = args[1].tag == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
+    if (!jq_charge(run, steps)) {
+        return json_none();
+    }
+    return checked(run, json_path_set(json_take(&args[0]), args[1], json_take(&args[2]), &err),
+                   &err);
+}
+
+static Json value_delpaths(JqRun *run, Json *args) {
+    Error err = ERROR_INIT;
+    uint64_t paths = args[1].tag == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
+    if (!jq_charge(run, paths * 4)) {
+        return json_none();
+    }
+    return checked(run, json_path_delete(json_take(&args[0]), args[1], &err), &err);
+}
+
+/* ---- streams ---- */
+
+/* A container whose members are being told: `path` leads to it, `key` was the last member. */
+typedef struct Telling {
+    Walk walk;
+    Json path, key; /* key is borrowed from the container */
+} Telling;
+
+typedef struct Stream {
+    JqRun *run;
+    Json events;
+    Telling *open;
+    size_t depth, cap;
+} Stream;
+
+static bool is_leaf(Json v) {
+    return v.tag == JSON_TAG_ARRAY ? json_array_len(v) == 0
+                                   : v.tag != JSON_TAG_OBJECT || json_object_len(v) == 0;
+}
+
+static void tell(Stream *s, Json path, Json leaf) {
+    Json event = json_array_push(json_array(), path);
+    event = json_is_none(leaf) ? event : json_array_push(event, json_ref(leaf));
+    s->events = json_array_push(s->events, event);
+}
+
+/* Consumes path. */
+static void tell_value(Stream *s, Json path, Json v) {
+    if (is_leaf(v)) {
+        tell(s, path, v);
+        return;
+    }
+    s->open = mem_grow(s->open, s->depth, &s->cap, sizeof(*s->open));
+    s->open[s->depth++] = (Telling){.walk = {.of = v}, .path = path};
+}
+
+static void tell_next(Stream *s) {
+    Telling *top = &s->open[s->depth - 1];
+    Json value;
+    if (native_walk_next(&top->walk, &top->key, &value)) {
+        tell_value(s, json_array_push(json_ref(top->path), json_ref(top->key)), value);
+        return;
+    }
+    Json path = json_array_push(top->path, json_ref(top->key));
+    s->depth--;
+    tell(s, path, json_none());
+}
+
+static void stream_drop(Stream *s) {
+    while (s->depth) {
+        json_unref(s->open[--s->depth].path);
+    }
+    json_clear(&s->events);
+}
+
+static Json value_tostream(JqRun *run, Json *args) {
+    Stream s = {.run = run, .events = json_array()};
+    tell_value(&s, json_array(), args[0]);
+    for (uint64_t n = 0; s.depth; n++) {
+        if (!jq_charge(run, 2 + s.depth / 32) || (n % 64 == 0 && !jq_room(run, 64 * 128))) {
+            stream_drop(&s);
+            break;
+        }
+        tell_next(&s);
+    }
+    mem_free(s.open);
+    return s.events;
+}
+
+/* ---- surroundings ---- */
+
+static Json value_true(JqRun *run, Json *args) {
+    (void)run, (void)args;
+    return json_bool(true);
+}
+
+static Json value_now(JqRun *run, Json *args) {
+    (void)args;
+    return native_number(jq_run_now(run));
+}
+
+static Json value_builtins(JqRun *run, Json *args) {
+    (void)run, (void)args;
+    return jq_builtins();
+}
+
+static Json logged(JqRun *run, Json *args, const char *kind) {
+    const JqHost *host = jq_run_host(run);
+    if (host && host->log) {
+        host->log(host->ctx, kind, args[0]);
+    }
+    return json_take(&args[0]);
+}
+
+static Json value_debug(JqRun *run, Json *args) {
+    return logged(run, args, "debug");
+}
+
+static Json value_stderr(JqRun *run, Json *args) {
+    return logged(run, args, "stderr");
+}
+
+const JqNative jq_natives_value[] = {
+    {"length", 0, JQ_PURE, value_length},
+    {"type", 0, JQ_PURE, value_type},
+    {"not", 0, JQ_PURE, value_not},
+    {"has", 1, JQ_PURE, value_has},
+    {"keys", 0, JQ_PURE, value_keys},
+    {"keys_unsorted", 0, JQ_PURE, value_keys_unsorted},
+    {"to_entries", 0, JQ_PURE, value_to_entries},
+    {"from_entries", 0, JQ_PURE, value_from_entries},
+    {"contains", 1, JQ_PURE, value_contains},
+    {"tostring", 0, JQ_PURE, value_tostring},
+    {"tonumber", 0, JQ_PURE, value_tonumber},
+    {"toboolean", 0, JQ_PURE, value_toboolean},
+    {"toarray", 0, JQ_PURE, value_toarray},
+    {"tojson", 0, JQ_PURE, value_tojson},
+    {"fromjson", 0, JQ_PURE, value_fromjson},
+    {"utf8bytelength", 0, JQ_PURE, value_utf8bytelength},
+    {"abs", 0, JQ_PURE, value_abs},
+    {"infinite", 0, JQ_PURE, value_infinite},
+    {"nan", 0, JQ_PURE, value_nan},
+    {"isinfinite", 0, JQ_PURE, value_isinfinite},
+    {"isnan", 0, JQ_PURE, value_isnan},
+    {"isnormal", 0, JQ_PURE, value_isnormal},
+    {"setpath", 2, JQ_PURE, value_setpath},
+    {"delpaths", 1, JQ_PURE, value_delpaths},
+    {"_tostream", 0, JQ_PURE, value_tostream},
+    {"have_literal_numbers", 0, JQ_PURE, value_true},
+    {"have_decnum", 0, JQ_PURE, value_true},
+    {"builtins", 0, JQ_PURE, value_builtins},
+    {"now", 0, JQ_USES_CLOCK, value_now},
+    {"debug", 0, JQ_USES_LOG, value_debug},
+    {"stderr", 0, JQ_USES_LOG, value_stderr},
+    {0},
+};

@@ -1,0 +1,180 @@
+/* run.h - the machine's state, and what its parts do for each other. Internal to jq/.
+ *
+ *   run.c       life of a run, its errors, its budget; jq_run_next()
+ *   stack.c     frames and forks: calling, returning, going back, cutting
+ *   operate.c   what single instructions do: access, iteration, comparison, construction
+ *   machine.c   the loop over instructions
+ *
+ * State. `slots` is one stack of frames. A frame has two header slots and then its registers:
+ *
+ *     fp-2   depth | caller's fp, where to go on in the caller
+ *     fp-1   registers in this frame | fp of the enclosing function's frame, register for the result
+ *     fp     register 0 (the input), 1, 2 ...
+ *
+ * `forks` is the stack of places to come back to. A fork protects everything below the `top` it was made
+ * at: a frame that returns is dropped at once when no fork was made since it was entered, and is left in
+ * place otherwise. Going back to a fork drops what was pushed since.
+ *
+ * Kinds of fork:
+ *     PLAIN      go on at pc
+ *     TRY        on an error go on at the handler; on backtracking just go
+ *     EXIT       we are outside the try at index pc now: errors skip it and all inside it
+ *     ALTERNATE  on an error go on at pc's target; on backtracking just go
+ *     LABEL      a mark for cut and break
+ *
+ * Paths. While `path` is an array (and not JSON_NONE), accesses append to it, and `path_value` is the
+ * value it leads to. An access to anything else than that very value is not a path expression.
+ *
+ * Budget. Every instruction takes one unit of fuel, natives take more. When the fuel is used up, refill()
+ * looks at the clock of the budget: steps, memory, cancellation, the caller's slice.
+ *
+ * Memory. What the run holds is estimated as the growth of the thread's JSON heap while it was running.
+ * That also counts outputs that the caller has long released, so before giving up, recount() adds up what
+ * the machine really holds.
+ */
+#ifndef PAWL_JQ_RUN_H
+#define PAWL_JQ_RUN_H
+
+#include "program.h"
+
+typedef enum ForkKind { FORK_PLAIN, FORK_TRY, FORK_EXIT, FORK_ALTERNATE, FORK_LABEL } ForkKind;
+
+typedef struct Fork {
+    uint32_t pc;
+    uint32_t fp;
+    uint32_t top;
+    uint32_t serial;
+    ForkKind kind;
+    Json path, path_value;
+} Fork;
+
+typedef enum RunState { RUN_IDLE, RUN_GO, RUN_BACKTRACK } RunState;
+
+typedef struct Kept {
+    void (*free_fn)(void *);
+    void *p;
+} Kept;
+
+struct JqRun {
+    const JqProgram *program;
+    JqHost host;
+    RunState state;
+    uint32_t pc, fp, top;
+    Json *slots;
+    size_t slots_cap;
+    Fork *forks;
+    size_t nforks, forks_cap;
+    uint32_t serial;
+    Json path, path_value;
+
+    int64_t fuel;       /* until the next look at the budget */
+    int64_t fuel_given; /* at the last look */
+    uint64_t steps;     /* used before the last look */
+    uint64_t slice_end;
+    int64_t heap_base;  /* heap that is not ours */
+    uint64_t given;     /* size of the input and variables, which are not ours either */
+    size_t heap_at_exit;
+
+    bool failed_hard;   /* not to be caught: budget or cancellation */
+    bool paused;
+    Json raised;
+    Error error;
+    Buf scratch;
+    Kept kept[4];
+    size_t nkept;
+};
+
+enum { CALL_COST = 7, FUEL_CHUNK = 4096, FRAME_HEADER = 2, SLOT_LIMIT = 1 << 28, FORK_LIMIT = 1 << 28 };
+
+/* ---- run.c ---- */
+
+/* Ends the run for a reason that the expression cannot catch; returns false. */
+bool run_fail_hard(JqRun *m, ErrorCode code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Looks at the budget when the fuel is used up; false when the run is over. Sets m->paused. */
+bool run_refill(JqRun *m);
+uint64_t run_limit_depth(const JqRun *m);
+
+/* ---- machine.c ---- */
+
+JqStatus machine_execute(JqRun *m, Json *out);
+
+/* ---- stack.c ---- */
+
+typedef struct Header {
+    uint32_t caller, pc, env, dst, depth;
+} Header;
+
+/* A frame at the top, its registers empty. False (after run_fail_hard) when there is no room. */
+bool frame_push(JqRun *m, const Func *f, Header h);
+uint32_t frame_env(const JqRun *m, uint32_t fp, uint32_t levels); /* the frame that many levels out */
+/* The three calls; each consumes input. False after run_fail_hard. */
+bool frame_call(JqRun *m, const Instr *in, Json input);
+bool frame_tail_call(JqRun *m, const Instr *in, Json input);
+bool frame_call_closure(JqRun *m, const Instr *in, Json input);
+void frame_return(JqRun *m, Json value);
+
+void slots_drop(JqRun *m, uint32_t top);
+void fork_drop(JqRun *m, size_t n);
+bool fork_grow(JqRun *m);
+Json fork_mark(const JqRun *m);         /* stands for the last fork */
+bool fork_cut(JqRun *m, Json mark);     /* forgets that fork and all after it; false after jq_fail */
+bool fork_end_try(JqRun *m, Json mark); /* errors from here on are not those of that try */
+bool fork_catch(JqRun *m);              /* goes to whoever catches the error; false when nobody does */
+
+static inline bool fork_push(JqRun *m, ForkKind kind, uint32_t pc) {
+    if (m->nforks == m->forks_cap && !fork_grow(m)) {
+        return false;
+    }
+    Fork *f = &m->forks[m->nforks++];
+    f->pc = pc;
+    f->fp = m->fp;
+    f->top = m->top;
+    f->serial = ++m->serial;
+    f->kind = kind;
+    f->path = json_ref(m->path);
+    f->path_value = json_ref(m->path_value);
+    return true;
+}
+
+/* Back to how things were when the last fork was made; the fork is gone. Returns its pc. */
+static inline uint32_t fork_pop(JqRun *m) {
+    const Fork *f = &m->forks[--m->nforks];
+    if (m->top != f->top) {
+        slots_drop(m, f->top);
+    }
+    m->fp = f->fp;
+    if (m->path.tag | f->path.tag) {
+        json_unref(m->path);
+        json_unref(m->path_value);
+        m->path = f->path;
+        m->path_value = f->path_value;
+    }
+    return f->pc;
+}
+
+/* ---- operate.c: each gives JSON_NONE or false after raising an error ---- */
+
+/* Whether a path is being followed. */
+static inline bool following(const JqRun *m) {
+    return !json_is_none(m->path);
+}
+
+bool check_access(JqRun *m, Json target, Json key);
+bool check_result(JqRun *m, Json result);
+void extend_path(JqRun *m, Json key, Json value);
+void keep_path(JqRun *m, Json *pair, Json path, Json value);
+void restore_path(JqRun *m, const Json *pair);
+
+Json do_index(JqRun *m, Json target, Json key);
+Json do_slice(JqRun *m, Json target, Json from, Json to);
+bool do_each(JqRun *m, Json target, Json *counter);
+Json each_element(JqRun *m, Json target, Json *counter);
+bool settle_bound(JqRun *m, Json *bound);
+int check_limit(JqRun *m, Json n);
+Json do_equal(JqRun *m, Json a, Json b, bool negated);
+Json do_compare(JqRun *m, Opcode op, Json a, Json b);
+Json do_concat(JqRun *m, const Json *parts, size_t n);
+bool keys_are_strings(JqRun *m, const Json *pairs, size_t n);
+Json do_get_path(JqRun *m, Json target, Json path);
+
+#endif

@@ -1,0 +1,19 @@
+/* json_binary.h - the stable binary form of a value, for the journal.
+ *
+ * Compact, self-delimiting, byte-for-byte the same on every machine and in every version that reads
+ * the same format number. Numbers keep their exact form (integer, double bits, literal text). The
+ * reader checks everything: lengths, depth, UTF-8, kinds; damaged bytes are an error, never a crash.
+ * The layout is described at the top of json_binary.c. Not recursive.
+ */
+#ifndef PAWL_JSON_BINARY_H
+#define PAWL_JSON_BINARY_H
+
+#include "error.h"
+#include "json.h"
+
+void json_encode(Json j, Buf *out); /* appends */
+
+/* Reads one value that starts at data; *used says how many bytes it took. JSON_NONE on error. */
+Json json_decode(const void *data, size_t len, size_t *used, Error *err);
+
+#endif

@@ -1,0 +1,631 @@
+/* Differences between two values. See json_diff.h.
+ *
+ * The work is a stack of places that may differ: a path and what each side has there. Visiting a
+ * place either reports it or, when both sides have containers of one kind, puts those children
+ * on the stack that are not the same heap object. Whole runs of shared children are stepped over
+ * in the trees (node_shared), so a change in a large container is found in O(log n).
+ *
+ * In a patch, an array's splice comes before the changes inside its items, whose paths therefore
+ * count as in b. New keys of an object go to its end, so the keys of b fall in two: those at its
+ * front that come in the order of a stay where they are; all that follow are removed, if a has
+ * them, and set again.
+ */
+#include "json_diff.h"
+
+#include "json_tree.h"
+#include "mem.h"
+
+#include <string.h>
+
+/* ---- sameness to the last detail ---- */
+
+static bool same_text(Json a, Json b) {
+    const JsonStr *x = (const JsonStr *)a.heap, *y = (const JsonStr *)b.heap;
+    return x->len == y->len && memcmp(x->data, y->data, x->len) == 0;
+}
+
+static bool is_container(Json j) {
+    return j.tag >= JSON_TAG_ARRAY;
+}
+
+/* Decides for anything but two containers of one kind, which may be the same or not. */
+static bool same_scalar(Json a, Json b) {
+    return json_identical(a, b) ||
+           (a.tag == b.tag && json_on_heap(a) && !is_container(a) && same_text(a, b));
+}
+
+static size_t len_of(Json j) {
+    return j.tag == JSON_TAG_ARRAY ? json_array_len(j) : json_object_len(j);
+}
+
+/* Two containers of one kind and length that are being compared. */
+typedef struct Twins {
+    Json a, b;
+    size_t pos_a, pos_b;
+} Twins;
+
+typedef struct TwinStack {
+    Twins *items;
+    size_t n, cap;
+} TwinStack;
+
+/* Whether they are the same as far as it shows without looking inside; containers wait on the
+ * stack. */
+static bool meet(TwinStack *s, Json a, Json b) {
+    if (same_scalar(a, b)) {
+        return true;
+    }
+    if (a.tag != b.tag || !is_container(a) || len_of(a) != len_of(b)) {
+        return false;
+    }
+    s->items = mem_grow(s->items, s->n, &s->cap, sizeof *s->items);
+    s->items[s->n++] = (Twins){a, b, 0, 0};
+    return true;
+}
+
+static bool meet_next_items(TwinStack *s, Twins *t) {
+    Json x = json_array_get(t->a, t->pos_a++), y = json_array_get(t->b, t->pos_b++);
+    if (json_is_none(x)) {
+        s->n--;
+        return true;
+    }
+    return meet(s, x, y);
+}
+
+static bool meet_next_fields(TwinStack *s, Twins *t) {
+    Json key_a, key_b, x, y;
+    if (!json_object_next(t->a, &t->pos_a, &key_a, &x)) {
+        s->n--;
+        return true;
+    }
+    json_object_next(t->b, &t->pos_b, &key_b, &y);
+    return json_string_equal(key_a, key_b) && meet(s, x, y);
+}
+
+static bool same(Json a, Json b) {
+    TwinStack s = {NULL, 0, 0};
+    bool alike = meet(&s, a, b);
+    while (alike && s.n) {
+        Twins *top = &s.items[s.n - 1];
+        alike = top->a.tag == JSON_TAG_ARRAY ? meet_next_items(&s, top) : meet_next_fields(&s, top);
+    }
+    mem_free(s.items);
+    return alike;
+}
+
+/* ---- the walk ---- */
+
+/* A place that may differ. JSON_NONE on a side means that it has nothing there. */
+typedef struct Place {
+    Json path; /* owned */
+    Json a, b; /* borrowed from the values that are compared */
+} Place;
+
+typedef struct Walk {
+    Place *places;
+    size_t n, cap;
+    Json patch; /* being made; JSON_NONE when changes are told to fn */
+    JsonChangeFn
+        fn; /* for people: array items are matched by place, the order of keys is all one */
+    void *ctx;
+    bool stopped;
+} Walk;
+
+static bool makes_patch(const Walk *w) {
+    return !w->fn;
+}
+
+static void add_place(Walk *w, const Place *at, Json step, Json a, Json b) {
+    Json path = json_array_push(json_ref(at->path), json_ref(step));
+    w->places = mem_grow(w->places, w->n, &w->cap, sizeof *w->places);
+    w->places[w->n++] = (Place){path, a, b};
+}
+
+static void add_if_unlike(Walk *w, const Place *at, Json step, Json a, Json b) {
+    if (!same_scalar(a, b)) {
+        add_place(w, at, step, a, b);
+    }
+}
+
+static void emit(Walk *w, Json *change, size_t n) {
+    w->patch = json_array_push(w->patch, json_array_from(change, n));
+}
+
+static void report(Walk *w, const Place *at) {
+    if (!makes_patch(w)) {
+        w->stopped = !w->fn(w->ctx, at->path, at->a, at->b);
+    } else if (json_is_none(at->b)) {
+        emit(w, (Json[]){json_ref(at->path)}, 1);
+    } else {
+        emit(w, (Json[]){json_ref(at->path), json_ref(at->b)}, 2);
+    }
+}
+
+/* ---- arrays ---- */
+
+typedef struct Arrays {
+    const JsonNode *a, *b;
+    size_t na, nb;
+} Arrays;
+
+/* Items of both sides that lie side by side in memory, n of them. */
+typedef struct Runs {
+    const Json *a, *b;
+    size_t n;
+} Runs;
+
+static Runs runs_at(const JsonNode *a, size_t i, const JsonNode *b, size_t j) {
+    size_t na, nb;
+    Runs r = {node_run(a, i, &na), node_run(b, j, &nb), 0};
+    r.n = na < nb ? na : nb;
+    return r;
+}
+
+/* Items that begin at one address are in one leaf; the leaves that follow may be shared as well. */
+static size_t skip_shared(const JsonNode *a, size_t i, const JsonNode *b, size_t j, Runs *runs) {
+    size_t skipped = 0;
+    *runs = runs_at(a, i, b, j);
+    if (runs->n && runs->a == runs->b) {
+        skipped = node_shared(a, i, b, j);
+        *runs = runs_at(a, i + skipped, b, j + skipped);
+    }
+    return skipped;
+}
+
+/* Pairs up n items from a[i] and b[j] on. */
+static void match_items(Walk *w, const Place *at, const Arrays *v, size_t i, size_t j, size_t n) {
+    size_t k = 0;
+    while (k < n) {
+        Runs r;
+        k += skip_shared(v->a, i + k, v->b, j + k, &r);
+        for (size_t x = 0; x < r.n && k < n; x++, k++) {
+            add_if_unlike(w, at, json_int((int64_t)(j + k)), r.a[x], r.b[x]);
+        }
+    }
+}
+
+static size_t common_prefix(const Arrays *v) {
+    size_t k = 0;
+    for (;;) {
+        Runs r;
+        k += skip_shared(v->a, k, v->b, k, &r);
+        for (size_t x = 0; x < r.n; x++, k++) {
+            if (!same(r.a[x], r.b[x])) {
+                return k;
+            }
+        }
+        if (!r.n) {
+            return k;
+        }
+    }
+}
+
+static size_t common_suffix(const Arrays *v, size_t limit) {
+    size_t k = 0;
+    while (k < limit) {
+        size_t i = v->na - k - 1, j = v->nb - k - 1;
+        Runs r = runs_at(v->a, i, v->b, j);
+        if (r.a == r.b) {
+            k += node_shared_before(v->a, i + 1, v->b, j + 1);
+        } else if (same(*r.a, *r.b)) {
+            k++;
+        } else {
+            break;
+        }
+    }
+    return k < limit ? k : limit;
+}
+
+/* Whether at least half of n items from a[i] and b[j] on are the very same: then the others are
+ * taken for changed items and not for new ones. */
+static bool mostly_same(const Arrays *v, size_t i, size_t j, size_t n) {
+    size_t k = 0, alike = 0;
+    while (k < n) {
+        Runs r;
+        size_t skipped = skip_shared(v->a, i + k, v->b, j + k, &r);
+        k += skipped;
+        alike += skipped;
+        for (size_t x = 0; x < r.n && k < n; x++, k++) {
+            alike += same_scalar(r.a[x], r.b[x]);
+        }
+    }
+    return n > 0 && 2 * alike >= n;
+}
+
+/* Items [from, to) of a become [from, end) of b. */
+static void emit_splice(Walk *w, const Place *at, size_t from, size_t to, size_t end) {
+    if (from < to || from < end) {
+        Json items = json_array_slice(json_ref(at->b), from, end);
+        emit(w, (Json[]){json_ref(at->path), json_int((int64_t)from), json_int((int64_t)to), items},
+             4);
+    }
+}
+
+/* What is left between a common beginning and a common end. */
+static void match_middle(Walk *w, const Place *at, const Arrays *v, size_t from, size_t suffix) {
+    size_t end_a = v->na - suffix, end_b = v->nb - suffix;
+    size_t n = (end_a < end_b ? end_a : end_b) - from;
+    if (mostly_same(v, from, from, n)) {
+        emit_splice(w, at, from + n, end_a, end_b);
+        match_items(w, at, v, from, from, n);
+    } else if (mostly_same(v, end_a - n, end_b - n, n)) {
+        emit_splice(w, at, from, end_a - n, end_b - n);
+        match_items(w, at, v, end_a - n, end_b - n, n);
+    } else {
+        emit_splice(w, at, from, end_a, end_b);
+    }
+}
+
+/* Items that only one side has, one by one. */
+static void add_surplus(Walk *w, const Place *at, Json longer, size_t from, bool added) {
+    Json item;
+    for (size_t i = from; item = json_array_get(longer, i), !json_is_none(item); i++) {
+        add_place(w, at, json_int((int64_t)i), added ? json_none() : item,
+                  added ? item : json_none());
+    }
+}
+
+static void visit_arrays(Walk *w, const Place *at) {
+    Arrays v = {(const JsonNode *)at->a.heap, (const JsonNode *)at->b.heap, 0, 0};
+    v.na = node_count(v.a);
+    v.nb = node_count(v.b);
+    size_t n = v.na < v.nb ? v.na : v.nb;
+    if (v.na == v.nb || !makes_patch(w)) {
+        match_items(w, at, &v, 0, 0, n);
+        add_surplus(w, at, v.na < v.nb ? at->b : at->a, n, v.na < v.nb);
+        return;
+    }
+    size_t prefix = common_prefix(&v), suffix = common_suffix(&v, n - prefix);
+    match_middle(w, at, &v, prefix, suffix);
+}
+
+/* ---- objects ---- */
+
+/* Walks two trees of entries side by side, past what they share. */
+typedef struct Entries {
+    const JsonNode *a, *b;
+    size_t at, left;
+    Runs runs;
+} Entries;
+
+static bool next_entries(Entries *e, const Json **pair_a, const Json **pair_b) {
+    if (e->left == 0) {
+        e->at += skip_shared(e->a, e->at, e->b, e->at, &e->runs);
+        e->left = e->runs.n;
+    }
+    if (e->left == 0) {
+        return false;
+    }
+    *pair_a = e->runs.a;
+    *pair_b = e->runs.b;
+    e->runs.a += 2;
+    e->runs.b += 2;
+    e->at += 2;
+    e->left -= 2;
+    return true;
+}
+
+static Entries entries_of(const Place *at) {
+    return (Entries){.a = object_entries(at->a), .b = object_entries(at->b)};
+}
+
+/* Whether b came from a by changing values, removing keys and adding some: then entries at the same
+ * place have the same key, but for those that are holes in b. */
+static bool entries_match(const Place *at) {
+    Entries e = entries_of(at);
+    const Json *x, *y;
+    if (node_count(e.a) > node_count(e.b)) {
+        return false;
+    }
+    while (next_entries(&e, &x, &y)) {
+        bool hole = json_is_none(*y), both = !hole && !json_is_none(*x);
+        if (!hole && !(both && json_string_equal(*x, *y))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_entries_from(Walk *w, const Place *at, size_t pos) {
+    Json key, value;
+    while (json_object_next(at->b, &pos, &key, &value)) {
+        Json before = makes_patch(w) ? json_none() : json_object_get(at->a, key);
+        add_if_unlike(w, at, key, before, value);
+    }
+}
+
+/* For people a key that was removed and set again is still there, with another value or the
+ * same. */
+static bool moved_for_people(const Walk *w, const Place *at, Json key) {
+    return !makes_patch(w) && !json_is_none(json_object_get(at->b, key));
+}
+
+static void visit_matching_entries(Walk *w, const Place *at) {
+    Entries e = entries_of(at);
+    const Json *x, *y;
+    while (next_entries(&e, &x, &y)) {
+        if (!json_is_none(*y)) {
+            add_if_unlike(w, at, *x, x[1], y[1]);
+        } else if (!json_is_none(*x) && !moved_for_people(w, at, *x)) {
+            add_place(w, at, *x, x[1], json_none());
+        }
+    }
+    add_entries_from(w, at, node_count(e.a));
+}
+
+/* Moves *pos behind the key in o; false (at the end of o) when it does not follow. */
+static bool find_onwards(Json o, size_t *pos, Json key) {
+    Json other, value;
+    while (json_object_next(o, pos, &other, &value)) {
+        if (json_string_equal(other, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many keys at the front of b come in the order of a. */
+static size_t count_staying(Json a, Json b) {
+    size_t pos_a = 0, pos_b = 0, n = 0;
+    Json key, value;
+    while (json_object_next(b, &pos_b, &key, &value) && !json_is_none(json_object_get(a, key)) &&
+           find_onwards(a, &pos_a, key)) {
+        n++;
+    }
+    return n;
+}
+
+static void visit_objects_in_order(Walk *w, const Place *at) {
+    size_t staying = count_staying(at->a, at->b), pos_a = 0, pos_b = 0;
+    Json key_a, key_b = json_none(), x, y = json_none();
+    bool more = staying > 0 && json_object_next(at->b, &pos_b, &key_b, &y);
+    while (json_object_next(at->a, &pos_a, &key_a, &x)) {
+        if (!more || !json_string_equal(key_a, key_b)) {
+            add_place(w, at, key_a, x, json_none());
+            continue;
+        }
+        add_if_unlike(w, at, key_a, x, y);
+        if (--staying == 0) {
+            more = false;
+        } else {
+            json_object_next(at->b, &pos_b, &key_b, &y);
+        }
+    }
+    add_entries_from(w, at, pos_b);
+}
+
+static void visit_objects_by_key(Walk *w, const Place *at) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(at->a, &pos, &key, &value);) {
+        add_if_unlike(w, at, key, value, json_object_get(at->b, key));
+    }
+    for (size_t pos = 0; json_object_next(at->b, &pos, &key, &value);) {
+        if (json_is_none(json_object_get(at->a, key))) {
+            add_place(w, at, key, json_none(), value);
+        }
+    }
+}
+
+static void visit_objects(Walk *w, const Place *at) {
+    if (entries_match(at)) {
+        visit_matching_entries(w, at);
+    } else if (makes_patch(w)) {
+        visit_objects_in_order(w, at);
+    } else {
+        visit_objects_by_key(w, at);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void visit(Walk *w, const Place *at) {
+    if (same_scalar(at->a, at->b)) {
+        return;
+    }
+    if (at->a.tag == at->b.tag && at->a.tag == JSON_TAG_ARRAY) {
+        visit_arrays(w, at);
+    } else if (at->a.tag == at->b.tag && at->a.tag == JSON_TAG_OBJECT) {
+        visit_objects(w, at);
+    } else if (makes_patch(w) || !json_equal(at->a, at->b)) {
+        report(w, at);
+    }
+}
+
+/* The children of one place were added in order; the stack gives the last one first. */
+static void reverse(Place *places, size_t n) {
+    for (size_t i = 0; i + 1 < n - i; i++) {
+        Place swap = places[i];
+        places[i] = places[n - 1 - i];
+        places[n - 1 - i] = swap;
+    }
+}
+
+static void walk(Walk *w, Json a, Json b) {
+    w->places = mem_grow(NULL, 0, &w->cap, sizeof *w->places);
+    w->places[w->n++] = (Place){json_array(), a, b};
+    while (w->n) {
+        Place at = w->places[--w->n];
+        size_t before = w->n;
+        if (!w->stopped) {
+            visit(w, &at);
+            reverse(w->places + before, w->n - before);
+        }
+        json_unref(at.path);
+    }
+    mem_free(w->places);
+}
+
+Json json_diff(Json a, Json b) {
+    Walk w = {.patch = json_array()};
+    walk(&w, a, b);
+    return w.patch;
+}
+
+void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx) {
+    Walk w = {.fn = fn, .ctx = ctx};
+    walk(&w, a, b);
+}
+
+typedef struct Report {
+    Json added, removed, changed;
+} Report;
+
+static Json put(Json o, const char *key, Json v) {
+    return json_is_none(v) ? o : json_object_set(o, json_string_c(key), json_ref(v));
+}
+
+static bool add_to_report(void *ctx, Json path, Json old_value, Json new_value) {
+    Report *r = ctx;
+    Json *list = json_is_none(old_value)   ? &r->added
+                 : json_is_none(new_value) ? &r->removed
+                                           : &r->changed;
+    Json change = put(json_object(), "path", path);
+    *list = json_array_push(*list, put(put(change, "old", old_value), "new", new_value));
+    return true;
+}
+
+Json json_changes_report(Json a, Json b) {
+    Report r = {json_array(), json_array(), json_array()};
+    json_changes(a, b, add_to_report, &r);
+    Json o = json_object_set(json_object(), json_string_c("added"), r.added);
+    o = json_object_set(o, json_string_c("removed"), r.removed);
+    return json_object_set(o, json_string_c("changed"), r.changed);
+}
+
+/* ---- applying ---- */
+
+typedef struct Change {
+    Json whole; /* borrowed, as are those that follow */
+    Json path, value, from, to;
+} Change;
+
+static Json child_of(Json j, Json step) {
+    if (j.tag == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING) {
+        return json_object_get(j, step);
+    }
+    if (j.tag == JSON_TAG_ARRAY && step.tag == JSON_TAG_INT && step.i >= 0) {
+        return json_array_get(j, (size_t)step.i);
+    }
+    return json_none();
+}
+
+/* Borrowed: what is n steps down the path. */
+static Json look_up(Json j, Json path, size_t n) {
+    for (size_t i = 0; i < n && !json_is_none(j); i++) {
+        j = child_of(j, json_array_get(path, i));
+    }
+    return j;
+}
+
+static Json move_child_out(Json *j, Json step) {
+    return j->tag == JSON_TAG_OBJECT ? json_object_lift(j, step)
+                                     : json_array_lift(j, (size_t)step.i);
+}
+
+static Json put_child_back(Json j, Json step, Json child) {
+    return j.tag == JSON_TAG_OBJECT ? json_object_set(j, json_ref(step), child)
+                                    : json_array_set(j, (size_t)step.i, child);
+}
+
+typedef Json (*Edit)(Json target, const Change *c);
+
+/* Replaces what is `depth` steps down by what edit makes of it; the way must be there. */
+static Json edit_at(Json a, const Change *c, size_t depth, Edit edit) {
+    Json *parents = mem_alloc(depth * sizeof *parents);
+    for (size_t i = 0; i < depth; i++) {
+        parents[i] = a;
+        a = move_child_out(&parents[i], json_array_get(c->path, i));
+    }
+    a = edit(a, c);
+    for (size_t i = depth; i > 0; i--) {
+        a = put_child_back(parents[i - 1], json_array_get(c->path, i - 1), a);
+    }
+    mem_free(parents);
+    return a;
+}
+
+static Json last_step(const Change *c) {
+    return json_array_get(c->path, json_array_len(c->path) - 1);
+}
+
+static Json edit_whole(Json target, const Change *c) {
+    json_unref(target);
+    return json_ref(c->value);
+}
+
+static Json edit_set(Json target, const Change *c) {
+    return put_child_back(target, last_step(c), json_ref(c->value));
+}
+
+static Json edit_remove(Json target, const Change *c) {
+    return json_object_remove(target, last_step(c));
+}
+
+static Json edit_splice(Json target, const Change *c) {
+    return json_array_splice(target, (size_t)c->from.i, (size_t)c->to.i, json_ref(c->value));
+}
+
+static bool fits_splice(Json target, const Change *c) {
+    return target.tag == JSON_TAG_ARRAY && c->value.tag == JSON_TAG_ARRAY &&
+           c->from.tag == JSON_TAG_INT && c->to.tag == JSON_TAG_INT && c->from.i >= 0 &&
+           c->from.i <= c->to.i && (uint64_t)c->to.i <= json_array_len(target);
+}
+
+/* What the change does to a, or NULL when it does not fit; *depth is where it does it. */
+static Edit edit_for(Json a, const Change *c, size_t *depth) {
+    size_t steps = json_array_len(c->path), n = json_array_len(c->whole);
+    if (n == 4) {
+        *depth = steps;
+        return fits_splice(look_up(a, c->path, steps), c) ? edit_splice : NULL;
+    }
+    if (steps == 0) {
+        *depth = 0;
+        return n == 2 ? edit_whole : NULL;
+    }
+    *depth = steps - 1;
+    Json parent = look_up(a, c->path, *depth), step = last_step(c);
+    bool there = !json_is_none(parent) && !json_is_none(child_of(parent, step));
+    bool object = parent.tag == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
+    return n == 2 ? (object || there ? edit_set : NULL) : object && there ? edit_remove : NULL;
+}
+
+static bool read_change(Json whole, Change *c) {
+    if (whole.tag != JSON_TAG_ARRAY) {
+        return false;
+    }
+    size_t n = json_array_len(whole);
+    *c = (Change){.whole = whole, .path = json_array_get(whole, 0)};
+    c->value = json_array_get(whole, n - 1);
+    c->from = json_array_get(whole, 1);
+    c->to = json_array_get(whole, 2);
+    return (n == 1 || n == 2 || n == 4) && c->path.tag == JSON_TAG_ARRAY;
+}
+
+static Json apply(Json a, Json change, size_t number, Error *err) {
+    Change c;
+    size_t depth;
+    bool readable = read_change(change, &c);
+    Edit edit = readable ? edit_for(a, &c, &depth) : NULL;
+    if (edit) {
+        return edit_at(a, &c, depth, edit);
+    }
+    error_set(err, ERR_DATA,
+              readable ? "Change %zu of the patch does not fit the value."
+                       : "Change %zu of the patch is not a change.",
+              number + 1);
+    json_unref(a);
+    return json_none();
+}
+
+Json json_patch(Json a, Json patch, Error *err) {
+    if (patch.tag != JSON_TAG_ARRAY) {
+        error_set(err, ERR_DATA, "A patch must be an array of changes, not %s.",
+                  json_kind_name(json_kind(patch)));
+        json_unref(a);
+        return json_none();
+    }
+    for (size_t i = 0, n = json_array_len(patch); i < n && !json_is_none(a); i++) {
+        a = apply(a, json_array_get(patch, i), i, err);
+    }
+    return a;
+}

@@ -1,0 +1,53 @@
+/* json_parse.h - JSON text to values.
+ *
+ * json_parse() reads one document from memory. A JsonParser reads a stream of documents of any
+ * length that arrives in pieces; it holds only the document it is in (or, in event mode, only the
+ * path to where it is).
+ *
+ * Accepted beyond RFC 8259, as jq does: a byte order mark at the start, nan/NaN and Infinity with an
+ * optional sign, numbers such as ".5" and "5.", bad UTF-8 and lone surrogates (each replaced by
+ * U+FFFD), documents that follow each other with nothing between where that is unambiguous. A
+ * repeated key keeps its first place and its last value. Not recursive.
+ *
+ * Messages follow jq's wording, since expressions see them through fromjson; line and col are in
+ * bytes from the start of the stream.
+ */
+#ifndef PAWL_JSON_PARSE_H
+#define PAWL_JSON_PARSE_H
+
+#include "error.h"
+#include "json.h"
+
+typedef struct JsonParseOptions {
+    int max_depth;    /* 0: JSON_DEPTH_MAX */
+    size_t max_bytes; /* heap that one document may take; 0: no limit */
+    bool events;      /* give [path, leaf] and [path] events, as jq --stream does */
+    bool seq;         /* RFC 7464: documents are started by an RS byte; a cut-off one is an error
+                         and the next RS starts afresh */
+} JsonParseOptions;
+
+/* One document and nothing after it but white space. JSON_NONE on error. Empty text is an error. */
+Json json_parse(const char *text, size_t len, const JsonParseOptions *options, Error *err);
+
+typedef struct JsonParser JsonParser;
+
+typedef enum JsonParseStatus {
+    JSON_PARSE_VALUE, /* *out is set */
+    JSON_PARSE_MORE,  /* everything fed so far is used up: feed again */
+    JSON_PARSE_END,   /* the last piece is used up */
+    JSON_PARSE_ERROR, /* *err is set; the stream is of no more use, except in seq mode */
+} JsonParseStatus;
+
+JsonParser *json_parser_new(const JsonParseOptions *options);
+void json_parser_free(JsonParser *p); /* accepts NULL */
+
+/* Gives the next piece of text; it is copied. `last` says that nothing follows. */
+void json_parser_feed(JsonParser *p, const char *text, size_t len, bool last);
+/* Room for at least `want` more bytes inside the parser, for read(2) to fill without a copy; then
+ * json_parser_commit() says how many came. */
+char *json_parser_reserve(JsonParser *p, size_t want);
+void json_parser_commit(JsonParser *p, size_t len, bool last);
+
+JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err);
+
+#endif

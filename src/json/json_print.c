@@ -1,0 +1,545 @@
+#include "json_print.h"
+
+#include "mem.h"
+#include "utf8.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define SGR(code) "\x1b[" code "m"
+
+const JsonColors json_default_colors = {
+    .null = SGR("0;90"),
+    .false_ = SGR("0;39"),
+    .true_ = SGR("0;39"),
+    .number = SGR("0;39"),
+    .string = SGR("0;32"),
+    .array = SGR("1;39"),
+    .object = SGR("1;39"),
+    .key = SGR("34;1"),
+};
+
+static const char color_end[] = SGR("0");
+
+enum {
+    BLOCK = 16,
+    PIECE = 4096,       /* of a string, between two looks at the limits */
+    FLUSH_AT = 1 << 15, /* bytes gathered before they go to a sink */
+    SMALL_FRAMES = 24,
+};
+
+/* An open container and how far it is printed. */
+typedef struct Frame {
+    Json container;  /* borrowed */
+    Json keys;       /* sorted; JSON_NONE when printing in order */
+    size_t pos;      /* in the container, or in keys */
+    const Json *run; /* of an array's items, at the next one */
+    size_t run_left;
+    bool begun;
+} Frame;
+
+typedef struct Printer {
+    JsonPrintOptions options;
+    Buf *out;
+    size_t start;     /* out->len at the beginning */
+    size_t watermark; /* out->len from which settle() has something to do */
+    size_t flushed;   /* bytes that went to the sink */
+    JsonSink sink;
+    void *ctx;
+    bool stopped;
+    Frame *frames;
+    size_t depth, capacity;
+    Frame small[SMALL_FRAMES];
+} Printer;
+
+/* ---- text ---- */
+
+static char *room_for(Printer *p, size_t n) {
+    Buf *b = p->out;
+    return b->cap - b->len > n ? b->data + b->len : buf_reserve(b, n);
+}
+
+static void put(Printer *p, const char *s, size_t n) {
+    memcpy(room_for(p, n), s, n);
+    p->out->len += n;
+}
+
+static void put_c(Printer *p, char c) {
+    *room_for(p, 1) = c;
+    p->out->len++;
+}
+
+static void put_s(Printer *p, const char *s) {
+    put(p, s, strlen(s));
+}
+
+static void flush(Printer *p) {
+    p->flushed += p->out->len;
+    p->stopped |= !p->sink(p->ctx, p->out->data, p->out->len);
+    p->out->len = 0;
+}
+
+static void settle(Printer *p) {
+    size_t printed = p->flushed + p->out->len - p->start;
+    if (p->options.max_bytes && printed > p->options.max_bytes) {
+        p->stopped = true;
+    } else if (p->sink && p->out->len >= FLUSH_AT) {
+        flush(p);
+    }
+}
+
+static void settle_if_due(Printer *p) {
+    if (__builtin_expect(p->out->len >= p->watermark, 0)) {
+        settle(p);
+    }
+}
+
+/* ---- strings ---- */
+
+/* Copies n <= 16 bytes of s to w, where 16 fit; gives the bits of those that must be escaped. */
+#ifdef __SSE2__
+static unsigned escape_bits(__m128i v, bool ascii) {
+    __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1F)), v);
+    __m128i quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+    __m128i del = _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7F));
+    __m128i any = _mm_or_si128(_mm_or_si128(control, quote), _mm_or_si128(slash, del));
+    unsigned high = ascii ? (unsigned)_mm_movemask_epi8(v) : 0;
+    return (unsigned)_mm_movemask_epi8(any) | high;
+}
+
+static unsigned copy_block(char *w, const char *s, size_t n, bool ascii) {
+    char padded[BLOCK];
+    if (n < BLOCK) {
+        memset(padded, ' ', BLOCK);
+        memcpy(padded, s, n);
+        s = padded;
+    }
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)s);
+    _mm_storeu_si128((__m128i *)(void *)w, v);
+    return escape_bits(v, ascii);
+}
+#else
+static unsigned copy_block(char *w, const char *s, size_t n, bool ascii) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)(w[i] = s[i]);
+        bool special = c < 0x20 || c == '"' || c == '\\' || c == 0x7F || (ascii && c >= 0x80);
+        bits |= (unsigned)special << i;
+    }
+    return bits;
+}
+#endif
+
+static char *put_unit(char *w, unsigned unit) {
+    static const char hex[] = "0123456789abcdef";
+    memcpy(w, "\\u", 2);
+    for (int i = 0; i < 4; i++) {
+        w[2 + i] = hex[unit >> (12 - 4 * i) & 0xF];
+    }
+    return w + 6;
+}
+
+static char *put_code_point(char *w, int32_t cp) {
+    if (cp < 0x10000) {
+        return put_unit(w, (unsigned)cp);
+    }
+    unsigned rest = (unsigned)cp - 0x10000;
+    return put_unit(put_unit(w, 0xD800 | rest >> 10), 0xDC00 | (rest & 0x3FF));
+}
+
+/* Escapes the character at *s and moves past it. */
+static char *put_escape(char *w, const char **s, const char *end) {
+    static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                      ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
+    unsigned char c = (unsigned char)**s;
+    if (c < 0x80 && letters[c]) {
+        *w++ = '\\';
+        *w++ = letters[c];
+        ++*s;
+        return w;
+    }
+    int32_t cp;
+    *s += utf8_decode(*s, end, &cp);
+    return put_code_point(w, cp < 0 ? UTF8_REPLACEMENT : cp);
+}
+
+/* w has room for 6 bytes for each of s and one block more. */
+static char *put_escaped(char *w, const char *s, const char *end, bool ascii) {
+    while (s < end) {
+        size_t n = end - s < BLOCK ? (size_t)(end - s) : BLOCK;
+        unsigned bits = copy_block(w, s, n, ascii);
+        size_t plain = bits ? (size_t)__builtin_ctz(bits) : n;
+        w += plain;
+        s += plain;
+        if (bits) {
+            w = put_escape(w, &s, end);
+        }
+    }
+    return w;
+}
+
+/* At most PIECE bytes of a string that has len, without cutting a character. */
+static size_t piece_of(const char *s, size_t len) {
+    if (len <= PIECE) {
+        return len;
+    }
+    size_t n = PIECE;
+    while (n > PIECE - 4 && ((unsigned char)s[n] & 0xC0) == 0x80) {
+        n--;
+    }
+    return n;
+}
+
+static void put_piece(Buf *out, const char *s, size_t n, bool ascii) {
+    char *w = buf_reserve(out, 6 * n + BLOCK);
+    out->len += (size_t)(put_escaped(w, s, s + n, ascii) - w);
+}
+
+static void put_any_string(Printer *p, const char *s, size_t len) {
+    put_c(p, '"');
+    while (len > 0 && !p->stopped) {
+        size_t n = piece_of(s, len);
+        put_piece(p->out, s, n, p->options.ascii);
+        s += n;
+        len -= n;
+        settle_if_due(p);
+    }
+    put_c(p, '"');
+}
+
+#ifdef __SSE2__
+/* A string that is in the value itself is one block: most keys and many strings go this way. */
+static bool put_short_string(Printer *p, const Json *s) {
+    __m128i whole = _mm_loadu_si128((const __m128i *)(const void *)s);
+    __m128i text = _mm_srli_si128(whole, offsetof(Json, text));
+    if (escape_bits(text, p->options.ascii) & ((1u << s->len) - 1)) {
+        return false;
+    }
+    char *w = room_for(p, BLOCK + 2);
+    w[0] = '"';
+    _mm_storeu_si128((__m128i *)(void *)(w + 1), text);
+    w[1 + s->len] = '"';
+    p->out->len += (size_t)s->len + 2;
+    return true;
+}
+#else
+static bool put_short_string(Printer *p, const Json *s) {
+    (void)p, (void)s;
+    return false;
+}
+#endif
+
+static void put_string(Printer *p, const Json *s) {
+    if (s->tag != JSON_TAG_SHORT_STRING || !put_short_string(p, s)) {
+        put_any_string(p, json_string_data(s), json_string_len(*s));
+    }
+}
+
+/* ---- values ---- */
+
+static const char *color_of(const JsonColors *c, Json j) {
+    switch (json_kind(j)) {
+    case JSON_FALSE: return c->false_;
+    case JSON_TRUE: return c->true_;
+    case JSON_NUMBER: return c->number;
+    case JSON_STRING: return c->string;
+    case JSON_ARRAY: return c->array;
+    case JSON_OBJECT: return c->object;
+    default: return c->null;
+    }
+}
+
+static void put_color(Printer *p, Json j) {
+    if (p->options.colors) {
+        put_s(p, color_of(p->options.colors, j));
+    }
+}
+
+static void end_color(Printer *p) {
+    if (p->options.colors) {
+        put(p, color_end, sizeof color_end - 1);
+    }
+}
+
+/* A new line indented for what is at this depth. */
+static void put_break(Printer *p, size_t depth) {
+    if (p->options.indent == 0) {
+        return;
+    }
+    size_t n = p->options.indent < 0 ? depth : depth * (size_t)p->options.indent;
+    char *w = room_for(p, n + 1);
+    w[0] = '\n';
+    memset(w + 1, p->options.indent < 0 ? '\t' : ' ', n);
+    p->out->len += n + 1;
+}
+
+static void push_frame(Printer *p, Json container) {
+    if (p->depth == p->capacity) {
+        Frame *old = p->frames;
+        p->capacity *= 2;
+        p->frames = mem_realloc(old == p->small ? NULL : old, p->capacity * sizeof(Frame));
+        if (old == p->small) {
+            memcpy(p->frames, old, sizeof p->small);
+        }
+    }
+    bool sorted = p->options.sort_keys && container.tag == JSON_TAG_OBJECT;
+    p->frames[p->depth++] = (Frame){
+        .container = container,
+        .keys = sorted ? json_object_keys(container, true) : json_none(),
+    };
+}
+
+static void open_container(Printer *p, Json j) {
+    bool object = j.tag == JSON_TAG_OBJECT;
+    if ((object ? json_object_len(j) : json_array_len(j)) == 0) {
+        put(p, object ? "{}" : "[]", 2);
+        end_color(p);
+        return;
+    }
+    put_c(p, object ? '{' : '[');
+    push_frame(p, j);
+}
+
+/* A literal may have any number of digits. */
+static void put_long_literal(Printer *p, const JsonStr *text) {
+    for (size_t at = 0; at < text->len && !p->stopped; at += PIECE) {
+        put(p, text->data + at, text->len - at < PIECE ? text->len - at : PIECE);
+        settle_if_due(p);
+    }
+}
+
+static void put_number(Printer *p, Json j) {
+    if (j.tag == JSON_TAG_DECIMAL) {
+        put_long_literal(p, (const JsonStr *)j.heap);
+    } else {
+        json_number_print(j, p->out);
+    }
+}
+
+static void put_scalar(Printer *p, const Json *j) {
+    switch (json_kind(*j)) {
+    case JSON_FALSE: put(p, "false", 5); break;
+    case JSON_TRUE: put(p, "true", 4); break;
+    case JSON_NUMBER: put_number(p, *j); break;
+    case JSON_STRING: put_string(p, j); break;
+    default: put(p, "null", 4); break;
+    }
+}
+
+static void put_value(Printer *p, const Json *j) {
+    put_color(p, *j);
+    if (__builtin_expect(p->depth > JSON_DEPTH_MAX, 0)) {
+        put_s(p, "<skipped: too deep>");
+        end_color(p);
+    } else if (j->tag >= JSON_TAG_ARRAY) {
+        open_container(p, *j);
+    } else {
+        put_scalar(p, j);
+        end_color(p);
+    }
+    settle_if_due(p);
+}
+
+/* ---- containers ---- */
+
+static void put_separator(Printer *p, Frame *f) {
+    if (f->begun) {
+        put_color(p, f->container);
+        put_c(p, ',');
+    }
+    f->begun = true;
+    end_color(p);
+    put_break(p, p->depth);
+}
+
+static void put_key(Printer *p, const Json *key, Json object) {
+    const JsonColors *colors = p->options.colors;
+    if (colors) {
+        put_s(p, colors->key);
+    }
+    put_string(p, key);
+    end_color(p);
+    put_color(p, object);
+    put_c(p, ':');
+    end_color(p);
+    if (p->options.indent) {
+        put_c(p, ' ');
+    }
+}
+
+static void close_container(Printer *p) {
+    Frame *f = &p->frames[--p->depth];
+    put_break(p, p->depth);
+    put_color(p, f->container);
+    put_c(p, f->container.tag == JSON_TAG_OBJECT ? '}' : ']');
+    end_color(p);
+    json_unref(f->keys);
+    settle_if_due(p);
+}
+
+static bool next_item(Frame *f, const Json **item) {
+    if (f->run_left == 0) {
+        f->run = json_array_run(f->container, f->pos, &f->run_left);
+        f->pos += f->run_left;
+        if (f->run_left == 0) {
+            return false;
+        }
+    }
+    f->run_left--;
+    *item = f->run++;
+    return true;
+}
+
+static bool next_sorted(Frame *f, Json *key, Json *value) {
+    *key = json_array_get(f->keys, f->pos++);
+    if (json_is_none(*key)) {
+        return false;
+    }
+    *value = json_object_get(f->container, *key);
+    return true;
+}
+
+static bool next_field(Frame *f, Json *key, Json *value) {
+    return json_is_none(f->keys) ? json_object_next(f->container, &f->pos, key, value)
+                                 : next_sorted(f, key, value);
+}
+
+/* The next item or field of the innermost container, or its end. */
+static void put_next(Printer *p) {
+    Frame *f = &p->frames[p->depth - 1];
+    const Json *item;
+    Json key, value;
+    if (f->container.tag == JSON_TAG_ARRAY) {
+        if (!next_item(f, &item)) {
+            close_container(p);
+            return;
+        }
+        put_separator(p, f);
+    } else {
+        if (!next_field(f, &key, &value)) {
+            close_container(p);
+            return;
+        }
+        put_separator(p, f);
+        put_key(p, &key, f->container);
+        item = &value;
+    }
+    put_value(p, item);
+}
+
+/* ---- whole values ---- */
+
+static void printer_init(Printer *p, const JsonPrintOptions *options, Buf *out) {
+    memset(p, 0, offsetof(Printer, small));
+    if (options) {
+        p->options = *options;
+    }
+    p->out = out;
+    p->start = out->len;
+    p->frames = p->small;
+    p->capacity = SMALL_FRAMES;
+    p->watermark = p->options.max_bytes ? 0 : SIZE_MAX;
+}
+
+static void print_all(Printer *p, Json j) {
+    put_value(p, &j);
+    while (p->depth > 0 && !p->stopped) {
+        put_next(p);
+    }
+    for (size_t i = 0; i < p->depth; i++) {
+        json_unref(p->frames[i].keys);
+    }
+    if (p->frames != p->small) {
+        mem_free(p->frames);
+    }
+    buf_advance(p->out, 0);
+}
+
+bool json_print(Json j, const JsonPrintOptions *options, Buf *out) {
+    Printer p;
+    printer_init(&p, options, out);
+    print_all(&p, j);
+    return !p.stopped;
+}
+
+bool json_print_to(Json j, const JsonPrintOptions *options, JsonSink sink, void *ctx) {
+    Printer p;
+    Buf gathered = BUF_INIT;
+    printer_init(&p, options, &gathered);
+    p.sink = sink;
+    p.ctx = ctx;
+    p.watermark = p.options.max_bytes ? 0 : FLUSH_AT;
+    print_all(&p, j);
+    if (gathered.len > 0 && !p.stopped) {
+        flush(&p);
+    }
+    buf_clear(&gathered);
+    return !p.stopped;
+}
+
+char *json_to_text(Json j) {
+    Buf b = BUF_INIT;
+    json_print(j, NULL, &b);
+    return buf_detach(&b);
+}
+
+void json_print_string(const char *s, size_t len, bool ascii, Buf *out) {
+    buf_addc(out, '"');
+    while (len > 0) {
+        size_t n = piece_of(s, len);
+        put_piece(out, s, n, ascii);
+        s += n;
+        len -= n;
+    }
+    buf_addc(out, '"');
+}
+
+/* ---- for messages ---- */
+
+enum { EXCERPT_MAX = 29 }; /* bytes, what marks the cut included */
+
+static char closing_mark(Json j) {
+    switch (json_kind(j)) {
+    case JSON_STRING: return '"';
+    case JSON_ARRAY: return ']';
+    case JSON_OBJECT: return '}';
+    default: return '\0';
+    }
+}
+
+static void cut_excerpt(Json j, const char *text, char *out) {
+    char mark = closing_mark(j);
+    size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
+    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+        n--;
+    }
+    memcpy(out, text, n);
+    memcpy(out + n, "...", 3);
+    out[n + 3] = mark;
+    out[n + 4] = '\0';
+}
+
+const char *json_excerpt(Json j, char *out) {
+    JsonPrintOptions options = {.max_bytes = EXCERPT_MAX};
+    Buf b = BUF_INIT;
+    json_print(j, &options, &b);
+    if (b.len <= EXCERPT_MAX) {
+        memcpy(out, b.data, b.len + 1);
+    } else {
+        cut_excerpt(j, b.data, out);
+    }
+    buf_clear(&b);
+    return out;
+}
+
+const char *json_describe(Json j, char *out) {
+    char excerpt[JSON_DESCRIBE_MAX];
+    snprintf(out, JSON_DESCRIBE_MAX, "%s (%s)", json_kind_name(json_kind(j)),
+             json_excerpt(j, excerpt));
+    return out;
+}

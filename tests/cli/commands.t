@@ -1,0 +1,166 @@
+# The program itself: finding a command, help, version, completions, the manual page.
+
+Without a command it says on standard error how it is used
+    $ pawl
+    2> Usage: pawl COMMAND [OPTION...] [ARGUMENT...]
+    2>
+    2> Commands
+    2>   eval        evaluate a jq expression over JSON
+    2>   help        show what the commands do
+    2>   version     show the version
+    2>   completion  write the completions for a shell
+    2>   man         write the manual page
+    2>
+    2> `pawl help COMMAND` says all about one of them.
+    [2]
+
+Help is on standard output when it was asked for, by any of its names
+    $ pawl help | head -n 1
+    Usage: pawl COMMAND [OPTION...] [ARGUMENT...]
+    $ pawl --help | head -n 1
+    Usage: pawl COMMAND [OPTION...] [ARGUMENT...]
+    $ pawl -h | head -n 1
+    Usage: pawl COMMAND [OPTION...] [ARGUMENT...]
+
+Help for a command shows its usage, options and examples
+    $ pawl help version
+    Usage: pawl version [OPTION...]
+
+    Writes the version of the program.
+
+    Options
+          --json                  as a JSON object
+      -h, --help                  show this
+    $ pawl version --help | head -n 1
+    Usage: pawl version [OPTION...]
+    $ pawl help eval | grep -c -e '--limit-memory BYTES'
+    1
+
+A command that does not exist is answered with the nearest one
+    $ pawl evla
+    2> pawl: there is no command `evla`; did you mean `eval`?
+    2> Try `pawl help`.
+    [2]
+    $ pawl help vers
+    2> pawl: there is no command `vers`; did you mean `version`?
+    2> Try `pawl help`.
+    [2]
+    $ pawl frobnicate
+    2> pawl: there is no command `frobnicate`.
+    2> Try `pawl help`.
+    [2]
+
+An option that does not exist is answered with the nearest one
+    $ pawl eval --compat-output .
+    2> pawl eval: there is no option --compat-output; did you mean --compact-output?
+    2> Try `pawl help eval`.
+    [2]
+    $ pawl eval -nQ .
+    2> pawl eval: there is no option -Q (in -nQ).
+    2> Try `pawl help eval`.
+    [2]
+    $ pawl version -x
+    2> pawl version: there is no option -x.
+    2> Try `pawl help version`.
+    [2]
+
+An option without its value is refused
+    $ pawl eval --arg name
+    2> pawl eval: --arg takes two values: --arg NAME VALUE.
+    2> Try `pawl help eval`.
+    [2]
+    $ pawl eval --indent
+    2> pawl eval: --indent takes a value: --indent N.
+    2> Try `pawl help eval`.
+    [2]
+    $ pawl eval --arg=name value
+    2> pawl eval: --arg takes two values, without an equals sign: --arg NAME VALUE.
+    2> Try `pawl help eval`.
+    [2]
+    $ pawl version --json=yes
+    2> pawl version: --json takes no value.
+    2> Try `pawl help version`.
+    [2]
+
+An argument too many is refused
+    $ pawl version now
+    2> pawl version: it takes no arguments, but was given `now`.
+    2> Try `pawl help version`.
+    [2]
+    $ pawl help eval man
+    2> pawl help: it takes one command, but was given `man` too.
+    2> Try `pawl help help`.
+    [2]
+    $ pawl completion bash fish
+    2> pawl completion: it takes one shell, but was given `fish` too.
+    2> Try `pawl help completion`.
+    [2]
+
+The version is text or JSON
+    $ pawl version
+    pawl *.*.* (glob)
+    $ pawl --version
+    pawl *.*.* (glob)
+    $ pawl version --json
+    \{"name":"pawl","version":"\d+\.\d+\.\d+"\} (re)
+
+Output that cannot be written is an error
+    $ pawl version > /dev/full
+    2> pawl: cannot write the output: No space left on device.
+    [2]
+
+Completions need a shell that is known
+    $ pawl completion
+    2> pawl completion: which shell? bash, zsh or fish.
+    2> Try `pawl help completion`.
+    [2]
+    $ pawl completion tcsh
+    2> pawl completion: `tcsh` is none of the shells it knows (bash, zsh, fish).
+    2> Try `pawl help completion`.
+    [2]
+
+In bash, commands, flags, words and files complete
+    $ cat > ask.sh <<'END'
+    > source <(pawl completion bash)
+    > COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    > _pawl 2>/dev/null
+    > echo "${COMPREPLY[*]}"
+    > END
+    $ touch data.json
+    $ bash ask.sh pawl e
+    eval
+    $ bash ask.sh pawl eval --limit-
+    --limit-steps --limit-memory --limit-depth
+    $ bash ask.sh pawl completion ''
+    bash zsh fish
+    $ bash ask.sh pawl help ma
+    man
+    $ bash ask.sh pawl eval . da
+    data.json
+    $ bash ask.sh pawl eval --indent da
+
+    $ bash ask.sh pawl eval --arg da
+
+    $ bash ask.sh pawl eval --slurpfile name da
+    data.json
+    $ bash ask.sh pawl version da
+
+Completions for zsh and fish name every option
+    $ pawl completion zsh | head -n 1
+    #compdef pawl
+    $ pawl completion zsh | grep -c -e '--slurpfile'
+    1
+    $ pawl completion fish | grep -e '-l from-file'
+    complete -c pawl -n '__fish_seen_subcommand_from eval' -l from-file -s f -r -F -d 'read the expression from a file'
+
+The manual page has every command
+    $ pawl man | grep '^\.S[HS]'
+    .SH NAME
+    .SH SYNOPSIS
+    .SH COMMANDS
+    .SS pawl eval [OPTION...] EXPRESSION [FILE...]
+    .SS pawl help [COMMAND]
+    .SS pawl version [OPTION...]
+    .SS pawl completion SHELL
+    .SS pawl man
+    .SH ENVIRONMENT

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Runs the examples in the documents and compares what they print. Prints TAP.
+
+    tests/docs.py --root ROOT --pawl PAWL
+
+An example is a block fenced as ```console in README.md or docs/*.md; its form is that of
+tests/transcript.py, and a line `...` stands for any lines. The blocks of a document run one after
+the other in one folder, which has the project's examples/ and build/pawl in it. A block that must
+not run (it installs, builds or talks to the network) has this line before it:
+
+    <!-- not run -->
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import transcript  # noqa: E402
+
+MARKER = "<!-- not run -->"
+
+
+def blocks_of(path):
+    """(first line, numbered lines, whether to run it) for each console block."""
+    block, run, before = None, True, ""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if block is None:
+            if re.fullmatch(r"\s*```console\s*", line):
+                block, run = [], before != MARKER
+            elif line.strip():
+                before = line.strip()
+        elif line.strip() == "```":
+            yield block[0][0] if block else number, block, run
+            block, before = None, ""
+        else:
+            block.append((number, line))
+
+
+def agrees(step, out, err, code):
+    """As transcript.same(), but `...` stands for any number of lines, and a terminal shows both
+    streams as one: lines without a mark may have come from either."""
+    if code != step.code:
+        return False
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in step.out
+    )
+    got = "".join(line + "\n" for line in (out if step.err else out + err))
+    return bool(re.fullmatch(pattern, got)) and (not step.err or transcript.same(step.err, err))
+
+
+def run_block(lines, folder, env):
+    good = True
+    for step in transcript.parse(lines):
+        out, err, code = transcript.run(step.command, folder, env)
+        out, err = transcript.show(out), transcript.show(err)
+        # Documents seldom spell out an exit code.
+        if agrees(step, out, err, step.code if step.code == 0 else code):
+            continue
+        good = False
+        print(f"# line {step.line}: $ {step.command}")
+        for line in transcript.format_step(step, out, err, code)[1:]:
+            print(f"#     {line}")
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", required=True, type=Path)
+    parser.add_argument("--pawl", required=True)
+    args = parser.parse_args()
+    number = failed = 0
+    for path in [args.root / "README.md", *sorted((args.root / "docs").glob("*.md"))]:
+        if not path.exists():
+            continue
+        with tempfile.TemporaryDirectory(prefix="pawl-docs-") as folder:
+            os.symlink(args.root / "examples", Path(folder) / "examples")
+            os.mkdir(Path(folder) / "build")
+            os.symlink(os.path.abspath(args.pawl), Path(folder) / "build" / "pawl")
+            env = transcript.environment(folder, args.pawl)
+            for first, lines, run in blocks_of(path):
+                if not run:
+                    continue
+                number += 1
+                good = run_block(lines, folder, env)
+                failed += not good
+                print(f"{'ok' if good else 'not ok'} {number} - {path.name}:{first}")
+    print(f"1..{number}" + ("" if number else " # SKIP there is no example yet"))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Proves that the layers hold: an include that goes up does not compile. Prints TAP.
+
+    tests/layers.py ROOT BUILD LAYER:BELOW,BELOW...
+
+For every pair of layers, a file that includes a header of the one is compiled with exactly the
+flags of the other. It must compile if the one is named beside the other in meson.build, and must
+not if it is not. No source may get around that with a path in its include, and none may be left
+out of the table.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def flags_of(build, root, layer):
+    """The command that compiles a source of the layer, without its input and output."""
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = (Path(entry["directory"]) / entry["file"]).resolve()
+        if source.parent == root / "src" / layer and source.name != "main.c":
+            words = shlex.split(entry["command"])
+            kept, skip = [], False
+            for word in words:
+                if skip or word in ("-c", "-MD", "-MQ", "-MF", "-o"):
+                    skip = word in ("-MQ", "-MF", "-o") and not skip
+                elif word != entry["file"]:
+                    kept.append(word)
+            return kept
+    return None
+
+
+def try_include(flags, build, header):
+    """Compiles a file that lies outside of all layers and includes the header."""
+    with tempfile.TemporaryDirectory(prefix="pawl-layers-") as folder:
+        source = Path(folder) / "probe.c"
+        source.write_text(f'#include "{header}"\nextern int probe;\n')
+        return subprocess.run(
+            [*flags, "-fdiagnostics-color=never", "-fsyntax-only", source],
+            cwd=build, capture_output=True, text=True, env=dict(os.environ, LC_ALL="C"),
+        )
+
+
+def not_found(result, header):
+    """It failed, and for the right reason."""
+    complaint = rf"fatal error: '?{re.escape(header)}'?( file not found|: No such file)"
+    return result.returncode != 0 and re.search(complaint, result.stderr) is not None
+
+
+def header_of(root, layer):
+    """A header that only this layer has."""
+    headers = sorted(p.name for p in (root / "src" / layer).glob("*.h"))
+    return headers[0] if headers else None
+
+
+class Tap:
+    def __init__(self):
+        self.number = self.failed = 0
+
+    def case(self, good, title, note=""):
+        self.number += 1
+        self.failed += not good
+        for line in note.splitlines() if not good else []:
+            print("# " + line)
+        print(f"{'ok' if good else 'not ok'} {self.number} - {title}")
+
+
+def check_pairs(tap, root, build, layers):
+    for layer, below in layers.items():
+        flags = flags_of(build, root, layer)
+        for other in layers:
+            header = header_of(root, other)
+            if other == layer or not flags or not header:
+                continue
+            result = try_include(flags, build, header)
+            if other in below:
+                tap.case(result.returncode == 0, f"{layer} sees {other} ({header})", result.stderr)
+            else:
+                tap.case(not_found(result, header), f"{layer} does not see {other} ({header})",
+                         result.stderr)
+
+
+def searched(flags, build):
+    """The folders under src/ that a command line tells the compiler to search."""
+    folders = [flags[i + 1] for i, flag in enumerate(flags) if flag in ("-iquote", "-I")]
+    folders += [flag[2:] for flag in flags if re.match(r"-I.", flag)]
+    return [(build / folder).resolve() for folder in folders]
+
+
+def check_folders(tap, root, build, layers):
+    """All headers at once: what the compiler searches is the layer's own folder and those below."""
+    for layer, below in layers.items():
+        flags = flags_of(build, root, layer)
+        if not flags:
+            continue
+        allowed = {root / "src" / name for name in [layer, *below]}
+        beyond = [f for f in searched(flags, build)
+                  if (root == f or f.is_relative_to(root / "src")) and f not in allowed]
+        tap.case(not beyond, f"{layer} searches only its own folder and those below",
+                 "\n".join(map(str, beyond)))
+
+
+def check_sources(tap, root, build):
+    """A source that no table names would never be compiled, and a test never run."""
+    compiled = {
+        (Path(entry["directory"]) / entry["file"]).resolve()
+        for entry in json.loads((build / "compile_commands.json").read_text())
+    }
+    sources = [source for folder in ("src", "tests", "fuzz")
+               for source in sorted((root / folder).rglob("*.c"))]
+    forgotten = [str(source.relative_to(root)) for source in sources if source not in compiled]
+    tap.case(not forgotten, "every source and every test is in a table", "\n".join(forgotten))
+
+
+def check_paths(tap, root):
+    """Includes with a folder in them would go around the layers."""
+    bad = []
+    for source in sorted((root / "src").rglob("*.[chy]")):
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            if re.match(r'\s*#\s*include\s*"[^"]*/', line):
+                bad.append(f"{source.relative_to(root)}:{number}: {line.strip()}")
+    for line in bad:
+        print("# " + line)
+    tap.case(not bad, "no source includes by a path")
+
+
+def check_names(tap, root, layers):
+    """Two headers of one name would hide which layer is meant."""
+    seen = {}
+    for layer in layers:
+        for header in (root / "src" / layer).glob("*.h"):
+            seen.setdefault(header.name, []).append(layer)
+    twice = {name: where for name, where in seen.items() if len(where) > 1}
+    for name, where in twice.items():
+        print(f"# {name} is in {', '.join(where)}")
+    tap.case(not twice, "every header has a name of its own")
+
+
+def main():
+    root, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+    layers = {}
+    for row in sys.argv[3:]:
+        name, below = row.split(":")
+        layers[name] = below.split(",") if below else []
+    tap = Tap()
+    check_pairs(tap, root, build, layers)
+    check_folders(tap, root, build, layers)
+    check_sources(tap, root, build)
+    check_paths(tap, root)
+    check_names(tap, root, layers)
+    print(f"1..{tap.number}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+/* Command lines are read in order, by the rows of a command. */
+#include "options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const Option options[] = {
+    {"quiet", 'q', NULL, "", 0, 1},       {"raw", 'r', NULL, "", 0, 2},
+    {"from-file", 'f', "FILE", "", 0, 3}, {"arg", 0, "NAME VALUE", "", 0, 4},
+    {"indent", 0, "N", "", 0, 5},         {0},
+};
+static const Command command = {
+    .name = "probe", .arguments = "[WORD...]", .description = "", .options = options};
+
+/* Writes down what it is given: "q" for a flag, "arg(a,b)" for values, "[word]" for an argument. */
+static bool note(void *ctx, const Option *option, char **values) {
+    char *log = ctx;
+    char *end = log + strlen(log);
+    if (!option) {
+        sprintf(end, "[%s]", values[0]);
+        return strcmp(values[0], "refuse") != 0;
+    }
+    switch (option_value_count(option)) {
+    case 0: sprintf(end, "%s ", option->name); break;
+    case 1: sprintf(end, "%s(%s) ", option->name, values[0]); break;
+    default: sprintf(end, "%s(%s,%s) ", option->name, values[0], values[1]);
+    }
+    return true;
+}
+
+static OptionsResult parse(char *log, const char *const *words) {
+    char *argv[16] = {(char *)(uintptr_t) "probe"};
+    int argc = 1;
+    for (; *words; words++) {
+        argv[argc++] = (char *)(uintptr_t)*words;
+    }
+    log[0] = '\0';
+    return options_parse(&command, argc, argv, note, log);
+}
+
+#define READS(expected, ...)                              \
+    do {                                                  \
+        char log[256];                                    \
+        const char *const words[] = {__VA_ARGS__, NULL};  \
+        assert_int_equal(parse(log, words), OPTIONS_RUN); \
+        assert_string_equal(log, expected);               \
+    } while (0)
+
+#define REFUSES(...)                                      \
+    do {                                                  \
+        char log[256];                                    \
+        const char *const words[] = {__VA_ARGS__, NULL};  \
+        assert_int_equal(parse(log, words), OPTIONS_BAD); \
+    } while (0)
+
+static void flags_and_words_come_in_order(void **state) {
+    (void)state;
+    READS("[a]quiet [b]raw ", "a", "--quiet", "b", "-r");
+}
+
+static void short_flags_may_be_bundled(void **state) {
+    (void)state;
+    READS("quiet raw ", "-qr");
+}
+
+static void values_follow_the_bundle(void **state) {
+    (void)state;
+    READS("quiet from-file(x) raw [y]", "-qfr", "x", "y");
+}
+
+static void one_value_may_follow_an_equals_sign(void **state) {
+    (void)state;
+    READS("indent(4) indent(5) indent() ", "--indent=4", "--indent", "5", "--indent=");
+}
+
+static void two_values_are_the_next_two_words(void **state) {
+    (void)state;
+    READS("arg(a,--quiet) [c]", "--arg", "a", "--quiet", "c");
+}
+
+static void two_dashes_end_the_options(void **state) {
+    (void)state;
+    READS("quiet [--quiet][-r][--]", "-q", "--", "--quiet", "-r", "--");
+}
+
+static void a_dash_is_a_word(void **state) {
+    (void)state;
+    READS("[-]", "-");
+}
+
+static void what_it_does_not_know_is_refused(void **state) {
+    (void)state;
+    REFUSES("--quite");
+    REFUSES("-qx");
+}
+
+static void missing_or_unwanted_values_are_refused(void **state) {
+    (void)state;
+    REFUSES("--indent");
+    REFUSES("--arg", "a");
+    REFUSES("--arg=a", "b");
+    REFUSES("--quiet=1");
+}
+
+static void the_handler_may_refuse(void **state) {
+    (void)state;
+    REFUSES("a", "refuse", "--quiet");
+}
+
+static void help_comes_before_what_follows_it(void **state) {
+    (void)state;
+    char log[256];
+    const char *const words[] = {"-q", "--help", "--nonsense", NULL};
+    assert_int_equal(parse(log, words), OPTIONS_SHOWN);
+    assert_string_equal(log, "quiet ");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flags_and_words_come_in_order),
+        cmocka_unit_test(short_flags_may_be_bundled),
+        cmocka_unit_test(values_follow_the_bundle),
+        cmocka_unit_test(one_value_may_follow_an_equals_sign),
+        cmocka_unit_test(two_values_are_the_next_two_words),
+        cmocka_unit_test(two_dashes_end_the_options),
+        cmocka_unit_test(a_dash_is_a_word),
+        cmocka_unit_test(what_it_does_not_know_is_refused),
+        cmocka_unit_test(missing_or_unwanted_values_are_refused),
+        cmocka_unit_test(the_handler_may_refuse),
+        cmocka_unit_test(help_comes_before_what_follows_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
