@@ -16,7 +16,7 @@ COVERAGE_BAR ?= 90
 BUILD := build
 NINJA := ninja --quiet -C
 C_FILES = $(shell find src include tests fuzz bench examples -name '*.[ch]')
-BENCHES = $(sort $(patsubst bench/bench_%.c,%,$(wildcard bench/bench_*.c)))
+BENCHES = compile eval json update diff growth
 
 # Link-time optimisation with gcc only: clang's needs a linker that Debian does not install.
 LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)
@@ -58,11 +58,17 @@ test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
 	@$(NINJA) $(BUILD)/tsan test-programs
 	@tests/run $(BUILD)/tsan
 
-bench: $(addprefix bench-,$(BENCHES)) ## all benchmarks; make bench-NAME runs one
+bench: $(BUILD)/release/.bench ## all benchmarks; make bench-NAME runs one
+	@$(NINJA) $(BUILD)/release bench-programs
+	@bench/run $(BUILD)/release $(BENCHES)
 
 bench-%: $(BUILD)/release/.bench
 	@$(NINJA) $(BUILD)/release bench-programs
-	@$(BUILD)/release/bench/bench_$*
+	@bench/run $(BUILD)/release $*
+
+bench-instructions: $(BUILD)/release/.bench ## instructions instead of time (needs valgrind)
+	@$(NINJA) $(BUILD)/release bench-programs
+	@bench/instructions $(BUILD)/release compile eval update
 
 fuzz: $(BUILD)/.deps-fuzz $(BUILD)/fuzz/build.ninja ## each fuzz target for FUZZ_SECONDS (60)
 	@$(NINJA) $(BUILD)/fuzz fuzz-programs

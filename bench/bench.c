@@ -106,7 +106,7 @@ static void count_side(const char *what, const char *name, const BenchSide *side
         return;
     }
     seconds_for(side, 1); /* warm */
-    size_t times = side->after ? 1 : 10;
+    size_t times = side->after ? 1 : 2;
     bench_counted(side, times);
     if (side->after) {
         side->after(side->ctx);
@@ -160,7 +160,7 @@ static const char *bar_cell(BenchBar bar, double limit, char *out) {
 }
 
 /* printf pads by bytes; a table is padded by characters. */
-static void print_cell(const char *text, int width) {
+void bench_cell(const char *text, int width) {
     int pad = abs(width) - (int)utf8_length(text, strlen(text));
     pad = pad > 0 ? pad : 0;
     printf("%*s%s%*s", width < 0 ? 0 : pad, "", text, width < 0 ? pad : 0, "");
@@ -169,7 +169,7 @@ static void print_cell(const char *text, int width) {
 static void print_line(const char *const cells[6]) {
     static const int widths[6] = {-WHAT_WIDTH, 16, 16, 9, 11, 7};
     for (int i = 0; i < 6; i++) {
-        print_cell(cells[i], widths[i]);
+        bench_cell(cells[i], widths[i]);
     }
     putchar('\n');
     fflush(stdout);
@@ -218,8 +218,7 @@ void bench_overall(Bench *b, const char *what, BenchBar bar, double limit) {
     b->log_sum = 0;
     b->nratios = 0;
     print_line((const char *[6]){what, "", "", ratio_cell(ratio, cells[0]),
-                                 bar_cell(bar, limit, cells[1]),
-                                 verdict(b, bar, ratio >= limit)});
+                                 bar_cell(bar, limit, cells[1]), verdict(b, bar, ratio >= limit)});
 }
 
 void bench_bytes(Bench *b, const char *what, uint64_t ours, uint64_t peer) {

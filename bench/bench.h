@@ -43,8 +43,11 @@ typedef struct BenchRow {
     double limit;
 } BenchRow;
 
-/* Options: --quick (fewer rounds), --no-header, --out DIR, --instructions (see the script of that
- * name). Prints the head of the table and the area as its first line. */
+/* Prints the head of the table and the area as its first line. Options:
+ *     --quick         small values, few rounds, no bar is judged
+ *     --no-header     for all but the first of several programs
+ *     --out DIR       where charts go; bench/out
+ *     --instructions  no timing: see the script of that name */
 Bench *bench_new(int argc, char **argv, const char *area);
 int bench_end(Bench *b); /* the exit code: 1 when a bar was not met */
 
@@ -64,6 +67,8 @@ void bench_measure(Bench *b, BenchSide ours, BenchSide peer, BenchTime times[2])
 /* "123 ns", "4.56 µs" into out, which has room for BENCH_TEXT_MAX bytes. */
 enum { BENCH_TEXT_MAX = 32 };
 const char *bench_time_text(double seconds, char *out);
+/* Prints text in a column that many characters wide: to the right, or to the left when negative. */
+void bench_cell(const char *text, int width);
 
 /* Bytes that malloc has given out. */
 uint64_t bench_heap(void);

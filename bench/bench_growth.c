@@ -23,7 +23,8 @@ typedef struct Subject {
 static void update_ours(void *ctx, size_t times) {
     Subject *s = ctx;
     for (size_t i = 0; i < times; i++) {
-        json_unref(json_object_set(json_ref(s->object), json_ref(s->keys[i % PROBES]), json_int(0)));
+        json_unref(
+            json_object_set(json_ref(s->object), json_ref(s->keys[i % PROBES]), json_int(0)));
     }
 }
 
@@ -138,8 +139,7 @@ static void print_costs(const char *name, const char *side, const double *costs,
     printf("  %-16s %-6s", name, side);
     for (size_t i = 0; i < n; i++) {
         char text[BENCH_TEXT_MAX];
-        bench_time_text(costs[i], text);
-        printf("%*s", 11 + (costs[i] >= 999.5e-9 && costs[i] < 999.5e-6), text);
+        bench_cell(bench_time_text(costs[i], text), 11);
     }
     putchar('\n');
 }
@@ -178,8 +178,8 @@ static bool draw(Bench *b, Costs costs, size_t n) {
             lines[nlines++] = (SvgLine){names[i], i % 2, i / 2, costs[i / 2][i % 2]};
         }
     }
-    SvgChart chart = {"Cost of one step on a shared value", "members", sizes, n,
-                      lines, nlines, axis_text};
+    SvgChart chart = {
+        "Cost of one step on a shared value", "members", sizes, n, lines, nlines, axis_text};
     snprintf(path, sizeof path, "%s/growth.svg", bench_out_dir(b));
     bool drawn = svg_write(&chart, path);
     if (drawn) {

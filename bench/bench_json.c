@@ -22,7 +22,7 @@ typedef struct Subject {
 typedef struct Kind {
     const char *name;
     void (*write)(Buf *out, size_t bytes);
-    int indent;    /* to print with */
+    int indent;   /* to print with */
     double limit; /* 0: for information */
 } Kind;
 

@@ -20,7 +20,8 @@ typedef struct Pair {
 static void set_ours(void *ctx, size_t times) {
     Pair *p = ctx;
     for (size_t i = 0; i < times; i++) {
-        json_unref(json_object_set(json_ref(p->object), json_ref(p->keys[i % PROBES]), json_int(0)));
+        json_unref(
+            json_object_set(json_ref(p->object), json_ref(p->keys[i % PROBES]), json_int(0)));
     }
 }
 
@@ -77,8 +78,8 @@ static void bench_expression(Bench *b, Pair *p, const char *text) {
     p->run = jq_run_new(program, NULL);
     p->program = peer_program_new();
     peer_compile(p->program, text);
-    bench_row(b, &(BenchRow){
-                     .what = text, .ours = {run_ours, p, NULL}, .peer = {run_peer, p, NULL}});
+    bench_row(b,
+              &(BenchRow){.what = text, .ours = {run_ours, p, NULL}, .peer = {run_peer, p, NULL}});
     jq_run_free(p->run);
     jq_program_free(program);
     peer_program_free(p->program);

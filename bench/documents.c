@@ -8,7 +8,8 @@ typedef struct Dice {
     uint64_t state;
 } Dice;
 
-#define DICE_INIT {0x9E3779B97F4A7C15u}
+#define DICE_INIT \
+    { 0x9E3779B97F4A7C15u }
 
 /* xorshift64*: small, and the same everywhere. */
 static uint32_t roll(Dice *d, uint32_t sides) {
@@ -39,10 +40,10 @@ static void write_record(Buf *out, Dice *d, unsigned id) {
     buf_printf(out, "{\"id\":%u,\"name\":\"item-%06u\",\"state\":\"%s\",\"note\":\"", id,
                roll(d, 1000000), PICK(d, states));
     write_words(out, d, 3 + (int)roll(d, 8));
-    buf_printf(out, "\",\"score\":%u.%02u,\"at\":%u,\"ok\":%s,\"parent\":%s,\"tags\":[\"%s\",\"%s\"]",
-               roll(d, 100), roll(d, 100), 1700000000 + roll(d, 10000000),
-               roll(d, 2) ? "true" : "false", roll(d, 2) ? "null" : "17", PICK(d, words),
-               PICK(d, words));
+    buf_printf(
+        out, "\",\"score\":%u.%02u,\"at\":%u,\"ok\":%s,\"parent\":%s,\"tags\":[\"%s\",\"%s\"]",
+        roll(d, 100), roll(d, 100), 1700000000 + roll(d, 10000000), roll(d, 2) ? "true" : "false",
+        roll(d, 2) ? "null" : "17", PICK(d, words), PICK(d, words));
     buf_printf(out, ",\"size\":{\"width\":%u,\"height\":%u,\"unit\":\"px\"}}", roll(d, 4000),
                roll(d, 3000));
 }

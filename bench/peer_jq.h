@@ -20,15 +20,15 @@ typedef struct PeerProgram PeerProgram;
 
 PeerProgram *peer_program_new(void);
 void peer_program_free(PeerProgram *p);
-bool peer_compile(PeerProgram *p, const char *text); /* drops what was compiled before */
-size_t peer_run(PeerProgram *p, PeerValue input);    /* borrows input; number of outputs */
+bool peer_compile(PeerProgram *p, const char *text);   /* drops what was compiled before */
+size_t peer_run(PeerProgram *p, PeerValue input);      /* borrows input; number of outputs */
 PeerValue peer_first(PeerProgram *p, PeerValue input); /* borrows input; the first output */
 
 PeerValue peer_ref(PeerValue v);
 void peer_unref(PeerValue v);
 bool peer_valid(PeerValue v);
 PeerValue peer_parse(const char *text, size_t len);
-PeerValue peer_print(PeerValue v, int indent); /* borrows v; a string */
+PeerValue peer_print(PeerValue v, int indent);   /* borrows v; a string */
 const char *peer_text(PeerValue s, size_t *len); /* of a string, borrowed */
 
 PeerValue peer_string(const char *text);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 860, HEIGHT = 480, LEFT = 80, RIGHT = 150, TOP = 50, BOTTOM = 60 };
+enum { WIDTH = 860, HEIGHT = 480, LEFT = 80, RIGHT = 150, TOP = 50, BOTTOM = 60, LABEL = 15 };
 
 typedef struct Axes {
     double x0, x1, y0, y1; /* powers of ten at the edges */
@@ -23,10 +23,8 @@ static double place_y(const Axes *a, double y) {
 }
 
 static void widen(Axes *a, double y) {
-    if (y > 0) {
-        a->y0 = fmin(a->y0, floor(log10(y)));
-        a->y1 = fmax(a->y1, ceil(log10(y)));
-    }
+    a->y0 = fmin(a->y0, floor(log10(y)));
+    a->y1 = fmax(a->y1, ceil(log10(y)));
 }
 
 static Axes axes_of(const SvgChart *c) {
@@ -51,23 +49,44 @@ static void write_grid(FILE *f, const SvgChart *c, const Axes *a) {
         fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%.0f</text>\n", place_x(a, c->x[i]),
                 HEIGHT - BOTTOM + 20, c->x[i]);
     }
-    fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>%s</text>\n",
-            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 15, c->x_title);
+    fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>%s</text>\n", (LEFT + WIDTH - RIGHT) / 2,
+            HEIGHT - 15, c->x_title);
+}
+
+static const char *color_of(const SvgLine *line) {
+    return colors[(size_t)line->color % (sizeof colors / sizeof colors[0])];
 }
 
 static void write_line(FILE *f, const SvgChart *c, const Axes *a, const SvgLine *line) {
-    const char *color = colors[(size_t)line->color % (sizeof colors / sizeof colors[0])];
-    double end = TOP;
-    fprintf(f, "<path fill='none' stroke='%s' stroke-width='2'%s d='", color,
+    fprintf(f, "<path fill='none' stroke='%s' stroke-width='2'%s d='", color_of(line),
             line->dashed ? " stroke-dasharray='6 4'" : "");
-    for (size_t i = 0, n = 0; i < c->nx; i++) {
-        if (line->y[i] > 0) {
-            end = place_y(a, line->y[i]);
-            fprintf(f, "%c%.1f %.1f", n++ ? 'L' : 'M', place_x(a, c->x[i]), end);
+    for (size_t i = 0; i < c->nx; i++) {
+        fprintf(f, "%c%.1f %.1f", i ? 'L' : 'M', place_x(a, c->x[i]), place_y(a, line->y[i]));
+    }
+    fputs("'/>\n", f);
+}
+
+/* The line that ends highest on the page of those that are not yet named. */
+static size_t highest(const SvgChart *c, const bool *named) {
+    size_t best = c->nlines;
+    for (size_t l = 0; l < c->nlines; l++) {
+        if (!named[l] &&
+            (best == c->nlines || c->lines[l].y[c->nx - 1] > c->lines[best].y[c->nx - 1])) {
+            best = l;
         }
     }
-    fprintf(f, "'/><text x='%d' y='%.1f' style='fill:%s'>%s</text>\n", WIDTH - RIGHT + 8, end + 4,
-            color, line->name);
+    return best;
+}
+
+/* From the top down, each at least a line of text below the one before. */
+static void write_names(FILE *f, const SvgChart *c, const Axes *a) {
+    bool named[SVG_LINES_MAX] = {false};
+    double last = 0;
+    for (size_t l; (l = highest(c, named)) < c->nlines; named[l] = true) {
+        last = fmax(place_y(a, c->lines[l].y[c->nx - 1]) + 4, last + LABEL);
+        fprintf(f, "<text x='%d' y='%.1f' style='fill:%s'>%s</text>\n", WIDTH - RIGHT + 8, last,
+                color_of(&c->lines[l]), c->lines[l].name);
+    }
 }
 
 static void write_chart(FILE *f, const SvgChart *c) {
@@ -83,6 +102,7 @@ static void write_chart(FILE *f, const SvgChart *c) {
     for (size_t l = 0; l < c->nlines; l++) {
         write_line(f, c, &a, &c->lines[l]);
     }
+    write_names(f, c, &a);
     fputs("</svg>\n", f);
 }
 

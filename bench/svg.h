@@ -9,8 +9,10 @@ typedef struct SvgLine {
     const char *name;
     bool dashed;
     int color;       /* lines of one color are about one thing */
-    const double *y; /* one for each x; 0 is left out */
+    const double *y; /* one for each x */
 } SvgLine;
+
+enum { SVG_LINES_MAX = 16 };
 
 typedef struct SvgChart {
     const char *title, *x_title;
