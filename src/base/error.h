@@ -35,6 +35,13 @@ typedef struct Error {
 
 #define ERROR_INIT {ERR_NONE, 0, 0, {0}}
 
+/* The same for an Error in a hot path: does not write the whole message. */
+static inline void error_clear(Error *err) {
+    err->code = ERR_NONE;
+    err->line = err->col = 0;
+    err->msg[0] = '\0';
+}
+
 /* Sets *err (if err is not NULL) and returns false, so that `return error_set(...)` reads well.
  * A message that is too long is cut at a character boundary and ends in "...". */
 bool error_set(Error *err, ErrorCode code, const char *fmt, ...)

@@ -41,8 +41,9 @@ static int distance(const char *a, size_t a_len, const char *b, size_t b_len) {
 }
 
 Suggestion suggestion_for(const char *word, size_t len) {
-    /* Up to a third of the letters, and always one, may be wrong. */
-    return (Suggestion){.word = word, .len = len, .distance = (int)(len / 3) + 2, .best = NULL};
+    /* Up to a third of the letters may be wrong, and always one. */
+    int wrong = len < 6 ? 1 : (int)(len / 3);
+    return (Suggestion){.word = word, .len = len, .distance = wrong + 1, .best = NULL};
 }
 
 void suggestion_offer(Suggestion *s, const char *name) {

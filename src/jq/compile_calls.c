@@ -381,7 +381,8 @@ static void fail_unknown(Compiler *c, const Task *t) {
         }
     }
     for (int arity = 0; arity <= JQ_NATIVE_ARITY_MAX; arity++) {
-        if (prelude_find(n->name, n->name_len, arity) || jq_native_find(n->name, n->name_len, arity)) {
+        bool known = prelude_find(n->name, n->name_len, arity) || jq_native_find(n->name, n->name_len, arity);
+        if (known && n->name[0] != '_') {
             fail_at(c, t->pos, "%.*s/%d is not defined; %.*s takes %d argument%s.", (int)n->name_len,
                     n->name, n->n, (int)n->name_len, n->name, arity, arity == 1 ? "" : "s");
         }
@@ -402,7 +403,11 @@ void step_call(Compiler *c, Task *t) {
     }
     const Form *form = form_find(n);
     const Prelude *prelude = form ? NULL : prelude_find(n->name, n->name_len, n->n);
-    const JqNative *native = form || prelude ? NULL : jq_native_find(n->name, n->name_len, n->n);
+    bool hidden = n->name[0] == '_' && !t->prelude; /* made for the prelude, which knows what to pass */
+    const JqNative *native = NULL;
+    if (!form && !prelude && !hidden) {
+        native = jq_native_find(n->name, n->name_len, n->n);
+    }
     if (!form && !prelude && !native) {
         fail_unknown(c, t);
     }

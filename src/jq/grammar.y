@@ -45,7 +45,7 @@ static void yyerror(Span *span, Parser *ps, const char *what);
 #define AT(loc) (loc).start, (loc).end
 }
 
-%token YYEOF 0 "the end of the expression"
+%token YYEOF 0 "end of the expression"
 %token AND "'and'" AS "'as'" BREAK "'break'" CATCH "'catch'" DEF "'def'" ELIF "'elif'"
 %token ELSE "'else'" END "'end'" FOREACH "'foreach'" IF "'if'" IMPORT "'import'"
 %token INCLUDE "'include'" LABEL "'label'" MODULE "'module'" OR "'or'"

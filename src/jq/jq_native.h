@@ -9,7 +9,8 @@
  * A native must not recurse on its data and must not run long without asking: it calls jq_charge() in
  * proportion to the work it is about to do and jq_room() before it makes something large.
  *
- * Names that start with _ are for the prelude (jq_prelude.c) and are not listed by `builtins`.
+ * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check what the
+ * prelude always passes.
  */
 #ifndef PAWL_JQ_NATIVE_H
 #define PAWL_JQ_NATIVE_H
@@ -50,6 +51,8 @@ bool jq_charge(JqRun *run, uint64_t n);
 /* Whether `bytes` more may be allocated now. False (and the run ends) when not: return JSON_NONE. */
 bool jq_room(JqRun *run, uint64_t bytes);
 
+uint64_t jq_steps_left(const JqRun *run);
+
 const JqHost *jq_run_host(const JqRun *run);
 double jq_run_now(JqRun *run);
 
@@ -66,6 +69,13 @@ Json jq_multiply(JqRun *run, Json a, Json b);
 Json jq_divide(JqRun *run, Json a, Json b);
 Json jq_modulo(JqRun *run, Json a, Json b);
 Json jq_negate(JqRun *run, Json a);
+
+/* jq's order, and equality, paid for; borrow both. False when they are too deep or the budget is spent. */
+bool jq_compare(JqRun *run, Json a, Json b, int *order);
+bool jq_equal(JqRun *run, Json a, Json b, bool *equal);
+
+/* Where the array part stands in the array in; borrows both. */
+Json jq_places(JqRun *run, Json in, Json part);
 
 /* tostring and tojson; consume a. */
 Json jq_to_string(JqRun *run, Json a);

@@ -304,8 +304,12 @@ static int lex_punctuation(Lexer *lx) {
     }
     int32_t cp;
     uint32_t n = (uint32_t)utf8_decode(lx->text + lx->at, lx->text + lx->len, &cp);
-    syntax_fail(lx->syntax, lx->at, "A character that means nothing here: '%.*s'.",
-                cp < 0x20 ? 0 : (int)n, lx->text + lx->at);
+    if (cp < 0x20 || cp == 0x7F) {
+        syntax_fail(lx->syntax, lx->at, "A byte that means nothing here: 0x%02x.", (unsigned char)c);
+    } else {
+        syntax_fail(lx->syntax, lx->at, "A character that means nothing here: '%.*s'.", (int)n,
+                    lx->text + lx->at);
+    }
     lx->at += n;
     return INVALID;
 }

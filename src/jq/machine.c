@@ -7,7 +7,7 @@
 #include <string.h>
 
 static inline bool in_range(Json now, Json upto, Json by) {
-    if (now.tag == JSON_TAG_INT && upto.tag == JSON_TAG_INT && by.tag == JSON_TAG_INT) {
+    if (json_tag(now) == JSON_TAG_INT && json_tag(upto) == JSON_TAG_INT && json_tag(by) == JSON_TAG_INT) {
         return by.i > 0 ? now.i < upto.i : by.i < 0 && now.i > upto.i;
     }
     double a = json_to_double(now), b = json_to_double(upto), step = json_to_double(by);
@@ -16,7 +16,7 @@ static inline bool in_range(Json now, Json upto, Json by) {
 
 static inline Json range_step(Json now, Json by) {
     int64_t sum;
-    if (now.tag == JSON_TAG_INT && by.tag == JSON_TAG_INT && !__builtin_add_overflow(now.i, by.i, &sum)) {
+    if (json_tag(now) == JSON_TAG_INT && json_tag(by) == JSON_TAG_INT && !__builtin_add_overflow(now.i, by.i, &sum)) {
         return json_int(sum);
     }
     return json_number(json_to_double(now) + json_to_double(by));
@@ -59,53 +59,54 @@ static Json call_native(JqRun *m, const Instr *in) {
     for (uint32_t i = 0; i < in->n; i++) {
         args[i] = own(m, pool[i]);
     }
+    m->args = args;
+    m->nargs = in->n;
+    m->args_heap = json_heap_bytes();
     Json v = m->program->natives[in->a]->fn(m, args);
+    m->nargs = 0;
     for (uint32_t i = 0; i < in->n; i++) {
         json_unref(args[i]);
     }
     return v;
 }
 
-/* The n operands at c as owned values, in memory that the caller frees when it is not `small`. */
-static Json *own_all(JqRun *m, const Instr *in, size_t n, Json *small, size_t room) {
-    Json *values = n <= room ? small : mem_alloc(n * sizeof *values);
-    for (size_t i = 0; i < n; i++) {
-        values[i] = own(m, m->program->operands[in->c + i]);
+/* The n operands at c as owned values, in memory of the run's that the next call uses again. */
+static Json *own_all(JqRun *m, const Instr *in, size_t n) {
+    if (n > m->values_cap) {
+        m->values = mem_realloc(m->values, n * sizeof *m->values);
+        m->values_cap = n;
     }
-    return values;
+    for (size_t i = 0; i < n; i++) {
+        m->values[i] = own(m, m->program->operands[in->c + i]);
+    }
+    return m->values;
 }
 
-static void release_all(Json *values, size_t n, const Json *small) {
+static void release_all(Json *values, size_t n) {
     for (size_t i = 0; i < n; i++) {
         json_unref(values[i]);
-    }
-    if (values != small) {
-        mem_free(values);
     }
 }
 
 static Json make_object(JqRun *m, const Instr *in) {
-    Json small[32], v = json_none();
     size_t n = in->n;
-    Json *pairs = own_all(m, in, 2 * n, small, 32);
+    Json *pairs = own_all(m, in, 2 * n);
     if (keys_are_strings(m, pairs, n)) {
-        v = json_object_from(pairs, n);
-        memset(pairs, 0, 2 * n * sizeof *pairs);
+        return json_object_from(pairs, n);
     }
-    release_all(pairs, 2 * n, small);
-    return v;
+    release_all(pairs, 2 * n);
+    return json_none();
 }
 
 static Json concat(JqRun *m, const Instr *in) {
-    Json small[16];
-    Json *parts = own_all(m, in, in->n, small, 16);
+    Json *parts = own_all(m, in, in->n);
     Json v = do_concat(m, parts, in->n);
-    release_all(parts, in->n, small);
+    release_all(parts, in->n);
     return v;
 }
 
 static inline bool both_int(Json a, Json b) {
-    return a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT;
+    return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT;
 }
 
 /* So small that the sum of two such is an integer that doubles hold, as arithmetic promises. */
@@ -115,7 +116,7 @@ static inline bool is_small(int64_t i) {
 
 /* Equal exactly when the bits are: null, booleans, integers and short strings among each other. */
 static inline bool is_plain(Json j) {
-    return j.tag < JSON_TAG_HEAP && j.tag != JSON_TAG_DOUBLE && j.tag != JSON_TAG_SHORT_DECIMAL;
+    return json_tag(j) < JSON_TAG_HEAP && json_tag(j) != JSON_TAG_DOUBLE && json_tag(j) != JSON_TAG_SHORT_DECIMAL;
 }
 
 static Json arithmetic(JqRun *m, Opcode op, Json a, Json b) {
@@ -134,7 +135,8 @@ static Json arithmetic(JqRun *m, Opcode op, Json a, Json b) {
 }
 
 static Json set_path(JqRun *m, const Instr *in) {
-    Error err = ERROR_INIT;
+    Error err;
+    error_clear(&err);
     Json target = own(m, in->a), value = own(m, in->c);
     Json v = json_path_set(target, borrow(m, in->b), value, &err);
     settle(m, in->b);
@@ -142,13 +144,15 @@ static Json set_path(JqRun *m, const Instr *in) {
 }
 
 static Json delete_paths(JqRun *m, const Instr *in) {
-    Error err = ERROR_INIT;
+    Error err;
+    error_clear(&err);
     Json v = json_path_delete(own(m, in->a), borrow(m, in->b), &err);
     return json_is_none(v) ? jq_fail_error(m, &err) : v;
 }
 
 static Json lift_path(JqRun *m, const Instr *in) {
-    Error err = ERROR_INIT;
+    Error err;
+    error_clear(&err);
     Json *from = &m->slots[m->fp + in->a], path = borrow(m, in->b);
     Json v = in->flags & INSTR_COPY ? json_path_get(*from, path, &err) : json_path_lift(from, path, &err);
     return json_is_none(v) ? jq_fail_error(m, &err) : v;

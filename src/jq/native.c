@@ -105,7 +105,7 @@ Json native_split(JqRun *run, const Json *s, const Json *sep) {
 bool native_walk(JqRun *run, Json of, Walk *w) {
     char text[JSON_DESCRIBE_MAX];
     *w = (Walk){.of = of};
-    if (of.tag == JSON_TAG_ARRAY || of.tag == JSON_TAG_OBJECT) {
+    if (json_tag(of) == JSON_TAG_ARRAY || json_tag(of) == JSON_TAG_OBJECT) {
         return true;
     }
     jq_fail(run, "Cannot iterate over %s", json_describe(of, text));
@@ -113,7 +113,7 @@ bool native_walk(JqRun *run, Json of, Walk *w) {
 }
 
 bool native_walk_next(Walk *w, Json *key, Json *value) {
-    if (w->of.tag == JSON_TAG_OBJECT) {
+    if (json_tag(w->of) == JSON_TAG_OBJECT) {
         return json_object_next(w->of, &w->pos, key, value);
     }
     if (w->left == 0) {
@@ -128,24 +128,37 @@ bool native_walk_next(Walk *w, Json *key, Json *value) {
     return true;
 }
 
-bool native_compare(JqRun *run, Json a, Json b, int *order) {
-    if (a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT) {
+/* Pays for what a comparison took, and says why it came to no end. */
+static bool compared(JqRun *run, bool known, uint64_t used, const char *too_deep) {
+    if (used && !jq_charge(run, used)) {
+        return false;
+    }
+    if (!known) {
+        jq_fail(run, "%s", too_deep);
+    }
+    return known;
+}
+
+/* Work for all the steps that are left; one more, so that using it all goes over the budget. */
+static uint64_t work_left(const JqRun *run) {
+    uint64_t steps = jq_steps_left(run);
+    return steps < UINT64_MAX / 2 ? steps + 2 : UINT64_MAX / 2;
+}
+
+bool jq_compare(JqRun *run, Json a, Json b, int *order) {
+    if (json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT) {
         *order = (a.i > b.i) - (a.i < b.i);
         return true;
     }
-    if (json_compare_within(a, b, JSON_DEPTH_MAX, order)) {
-        return true;
-    }
-    jq_fail(run, "Comparison too deep");
-    return false;
+    uint64_t left = work_left(run), work = left;
+    bool known = json_compare_working(a, b, JSON_DEPTH_MAX, &work, order);
+    return compared(run, known, left - work, "Comparison too deep");
 }
 
-bool native_equal(JqRun *run, Json a, Json b, bool *equal) {
-    if (json_equal_within(a, b, JSON_DEPTH_MAX, equal)) {
-        return true;
-    }
-    jq_fail(run, "Equality check too deep");
-    return false;
+bool jq_equal(JqRun *run, Json a, Json b, bool *equal) {
+    uint64_t left = work_left(run), work = left;
+    bool known = json_equal_working(a, b, JSON_DEPTH_MAX, &work, equal);
+    return compared(run, known, left - work, "Equality check too deep");
 }
 
 const JqNative *native_at(size_t i) {

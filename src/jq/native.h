@@ -51,8 +51,4 @@ bool native_walk(JqRun *run, Json of, Walk *w);
 /* What comes next, borrowed. The key of an array's value is its index. False at the end. */
 bool native_walk_next(Walk *w, Json *key, Json *value);
 
-/* jq's order, and equality; false, after jq_fail(), when the values are too deep. */
-bool native_compare(JqRun *run, Json a, Json b, int *order);
-bool native_equal(JqRun *run, Json a, Json b, bool *equal);
-
 #endif

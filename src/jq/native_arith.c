@@ -11,7 +11,7 @@
 
 /* Both are integers that doubles hold, so that exact arithmetic and doubles agree. */
 static inline bool both_exact(Json a, Json b) {
-    return a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT && a.i >= -EXACT && a.i <= EXACT &&
+    return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT && a.i >= -EXACT && a.i <= EXACT &&
            b.i >= -EXACT && b.i <= EXACT;
 }
 
@@ -90,10 +90,10 @@ Json jq_add(JqRun *run, Json a, Json b) {
     if (both(a, b, JSON_STRING)) {
         return append(run, a, b);
     }
-    if (a.tag == JSON_TAG_NULL) {
+    if (json_tag(a) == JSON_TAG_NULL) {
         return b;
     }
-    if (b.tag == JSON_TAG_NULL) {
+    if (json_tag(b) == JSON_TAG_NULL) {
         return a;
     }
     if (both(a, b, JSON_ARRAY)) {
@@ -111,7 +111,7 @@ static bool holds(JqRun *run, Json array, Json v, bool *found) {
     size_t n;
     for (size_t i = 0; !*found && ((items = json_array_run(array, i, &n)), n); i += n) {
         for (size_t k = 0; !*found && k < n; k++) {
-            if (!native_equal(run, items[k], v, found)) {
+            if (!jq_equal(run, items[k], v, found)) {
                 return false;
             }
         }
@@ -203,7 +203,7 @@ static void merge_leave(Merge *m) {
 static void merge_value(Merge *m, Json key, Json value) {
     Level *top = &m->levels[m->depth - 1];
     Json old = json_object_get(top->into, key);
-    if (old.tag == JSON_TAG_OBJECT && value.tag == JSON_TAG_OBJECT) {
+    if (json_tag(old) == JSON_TAG_OBJECT && json_tag(value) == JSON_TAG_OBJECT) {
         top->key = json_ref(key);
         merge_enter(m, json_object_lift(&top->into, key), value);
     } else {

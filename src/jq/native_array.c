@@ -23,7 +23,7 @@ static bool merge_runs(JqRun *run, const Sortable *from, Sortable *to, size_t mi
     size_t left = 0, right = middle;
     while (left < middle && right < end) {
         int order;
-        if (!native_compare(run, from[left].key, from[right].key, &order)) {
+        if (!jq_compare(run, from[left].key, from[right].key, &order)) {
             return false;
         }
         *to++ = order <= 0 ? from[left++] : from[right++];
@@ -53,7 +53,7 @@ static bool in_order(Sorting *s, bool *ordered) {
     *ordered = true;
     for (size_t i = 1; *ordered && i < s->n; i++) {
         int order;
-        if (!native_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
+        if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
             return false;
         }
         *ordered = order <= 0;
@@ -90,7 +90,7 @@ static void fill_keys(Sorting *s, Json keys, bool wrapped) {
     Walk w = {.of = keys};
     for (size_t i = 0; native_walk_next(&w, &at, &key); i++) {
         s->items[i].key = key;
-        single = single && key.tag == JSON_TAG_ARRAY && json_array_len(key) == 1;
+        single = single && json_tag(key) == JSON_TAG_ARRAY && json_array_len(key) == 1;
     }
     for (size_t i = 0; single && i < s->n; i++) {
         s->items[i].key = json_array_get(s->items[i].key, 0);
@@ -123,7 +123,7 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
 static bool same_key(Sorting *s, size_t i, bool *same) {
     int order = 1;
     *same = false;
-    if (i > 0 && !native_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
+    if (i > 0 && !jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
         return false;
     }
     *same = order == 0;
@@ -182,13 +182,13 @@ static Json sorted_by(JqRun *run, Json values, Json keys, bool wrapped, SortedFn
 }
 
 static Json sort_self(JqRun *run, Json *args, SortedFn fn) {
-    return args[0].tag == JSON_TAG_ARRAY
+    return json_tag(args[0]) == JSON_TAG_ARRAY
                ? sorted_by(run, args[0], args[0], false, fn)
                : native_fail_type(run, args[0], "cannot be sorted, as it is not an array");
 }
 
 static bool is_keyed(Json values, Json keys) {
-    return values.tag == JSON_TAG_ARRAY && keys.tag == JSON_TAG_ARRAY &&
+    return json_tag(values) == JSON_TAG_ARRAY && json_tag(keys) == JSON_TAG_ARRAY &&
            json_array_len(values) == json_array_len(keys);
 }
 
@@ -223,7 +223,7 @@ static Json array_unique_by(JqRun *run, Json *args) {
 
 /* Of equals the first is the least and the last the greatest. */
 static Json extreme(JqRun *run, Json values, Json keys, bool least) {
-    if (values.tag != JSON_TAG_ARRAY || keys.tag != JSON_TAG_ARRAY) {
+    if (json_tag(values) != JSON_TAG_ARRAY || json_tag(keys) != JSON_TAG_ARRAY) {
         return native_fail_types(run, values, keys, "cannot be iterated over");
     }
     if (json_array_len(values) != json_array_len(keys)) {
@@ -234,7 +234,7 @@ static Json extreme(JqRun *run, Json values, Json keys, bool least) {
     Walk w = {.of = keys};
     for (; native_walk_next(&w, &at, &key); i++) {
         int order = least ? -1 : 1;
-        if (!jq_charge(run, 1) || (i > 0 && !native_compare(run, key, best_key, &order))) {
+        if (!jq_charge(run, 1) || (i > 0 && !jq_compare(run, key, best_key, &order))) {
             return json_none();
         }
         if ((order < 0) == least) {
@@ -286,9 +286,12 @@ static Json some(JqRun *run, Json v, bool truthy, bool result) {
     if (!native_walk(run, v, &w)) {
         return json_none();
     }
-    while (native_walk_next(&w, &key, &value)) {
+    for (size_t n = 1; native_walk_next(&w, &key, &value); n++) {
         if (json_truthy(value) == truthy) {
             return json_bool(result);
+        }
+        if (n % 8 == 0 && !jq_charge(run, 1)) {
+            return json_none();
         }
     }
     return json_bool(!result);
@@ -335,13 +338,13 @@ static Json reverse_string(JqRun *run, const Json *s) {
 }
 
 static bool is_empty(Json v) {
-    return v.tag == JSON_TAG_NULL || (v.tag == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
+    return json_tag(v) == JSON_TAG_NULL || (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
            (json_kind(v) == JSON_NUMBER && json_to_double(v) == 0);
 }
 
 static Json array_reverse(JqRun *run, Json *args) {
     Json v = args[0];
-    if (v.tag == JSON_TAG_ARRAY) {
+    if (json_tag(v) == JSON_TAG_ARRAY) {
         return reverse_array(run, v);
     }
     if (json_kind(v) == JSON_STRING) {
@@ -350,7 +353,7 @@ static Json array_reverse(JqRun *run, Json *args) {
     if (is_empty(v)) {
         return json_array();
     }
-    if (v.tag == JSON_TAG_TRUE || v.tag == JSON_TAG_FALSE) {
+    if (json_tag(v) == JSON_TAG_TRUE || json_tag(v) == JSON_TAG_FALSE) {
         return native_fail_type(run, v, "has no length");
     }
     Error err = ERROR_INIT;
@@ -375,7 +378,7 @@ static void flatten_next(Flattening *f) {
     Json key, value;
     if (!native_walk_next(&f->open[f->depth - 1], &key, &value)) {
         f->depth--;
-    } else if (value.tag == JSON_TAG_ARRAY && f->levels - (double)(f->depth - 1) != 0) {
+    } else if (json_tag(value) == JSON_TAG_ARRAY && f->levels - (double)(f->depth - 1) != 0) {
         flatten_into(f, value);
     } else {
         f->result = json_array_push(f->result, json_ref(value));
@@ -425,9 +428,9 @@ static bool widest(JqRun *run, Json rows, size_t *width) {
         return false;
     }
     while (native_walk_next(&w, &key, &row)) {
-        if (row.tag == JSON_TAG_ARRAY) {
+        if (json_tag(row) == JSON_TAG_ARRAY) {
             *width = json_array_len(row) > *width ? json_array_len(row) : *width;
-        } else if (row.tag != JSON_TAG_NULL) {
+        } else if (json_tag(row) != JSON_TAG_NULL) {
             Error err = ERROR_INIT;
             json_unref(json_index(row, json_int(0), &err));
             jq_fail_error(run, &err);
@@ -441,7 +444,7 @@ static Json column(Json rows, size_t i) {
     Json key, row, result = json_array();
     Walk w = {.of = rows};
     while (native_walk_next(&w, &key, &row)) {
-        Json cell = row.tag == JSON_TAG_ARRAY ? json_array_get(row, i) : json_null();
+        Json cell = json_tag(row) == JSON_TAG_ARRAY ? json_array_get(row, i) : json_null();
         result = json_array_push(result, json_is_none(cell) ? json_null() : json_ref(cell));
     }
     return result;
@@ -453,7 +456,7 @@ static Json array_transpose(JqRun *run, Json *args) {
         return json_none();
     }
     size_t rows =
-        args[0].tag == JSON_TAG_ARRAY ? json_array_len(args[0]) : json_object_len(args[0]);
+        json_tag(args[0]) == JSON_TAG_ARRAY ? json_array_len(args[0]) : json_object_len(args[0]);
     Json result = json_array();
     for (size_t i = 0; i < width; i++) {
         if (!jq_charge(run, rows) || !jq_room(run, (uint64_t)rows * 16)) {
@@ -468,7 +471,7 @@ static Json array_transpose(JqRun *run, Json *args) {
 /* ---- searching ---- */
 
 static Json array_bsearch(JqRun *run, Json *args) {
-    if (args[0].tag != JSON_TAG_ARRAY) {
+    if (json_tag(args[0]) != JSON_TAG_ARRAY) {
         return native_fail_type(run, args[0], "cannot be searched from");
     }
     size_t from = 0, to = json_array_len(args[0]);
@@ -476,7 +479,7 @@ static Json array_bsearch(JqRun *run, Json *args) {
         size_t middle = from + (to - from) / 2;
         int order;
         if (!jq_charge(run, 1) ||
-            !native_compare(run, args[1], json_array_get(args[0], middle), &order)) {
+            !jq_compare(run, args[1], json_array_get(args[0], middle), &order)) {
             return json_none();
         }
         if (order == 0) {
@@ -517,7 +520,7 @@ static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want
         at += utf8_length(counted, (size_t)(hit - counted));
         counted = hit++;
         place_add(&places, at);
-        paid = jq_charge(run, 1 + needle.len / 64);
+        paid = jq_charge(run, 1 + needle.len / 16);
     }
     if (!paid) {
         json_clear(&places.found);
@@ -530,7 +533,7 @@ static bool stands_at(JqRun *run, Json in, size_t i, Json part, bool *stands) {
     *stands = true;
     for (size_t k = 0, n = json_array_len(part); *stands && k < n; k++) {
         if (!jq_charge(run, 1) ||
-            !native_equal(run, json_array_get(in, i + k), json_array_get(part, k), stands)) {
+            !jq_equal(run, json_array_get(in, i + k), json_array_get(part, k), stands)) {
             return false;
         }
     }
@@ -566,10 +569,10 @@ static Json search_other(JqRun *run, Json in, Json part, Wanted want) {
 }
 
 static Json search(JqRun *run, Json *args, Wanted want) {
-    if (args[0].tag == JSON_TAG_ARRAY && args[1].tag == JSON_TAG_ARRAY) {
+    if (json_tag(args[0]) == JSON_TAG_ARRAY && json_tag(args[1]) == JSON_TAG_ARRAY) {
         return search_array(run, args[0], args[1], want);
     }
-    if (args[0].tag == JSON_TAG_ARRAY) {
+    if (json_tag(args[0]) == JSON_TAG_ARRAY) {
         Json part = json_array_push(json_array(), json_ref(args[1]));
         Json result = search_array(run, args[0], part, want);
         json_unref(part);
@@ -579,6 +582,10 @@ static Json search(JqRun *run, Json *args, Wanted want) {
         return search_text(run, &args[0], &args[1], want);
     }
     return search_other(run, args[0], args[1], want);
+}
+
+Json jq_places(JqRun *run, Json in, Json part) {
+    return search_array(run, in, part, WANT_ALL);
 }
 
 static Json array_indices(JqRun *run, Json *args) {
@@ -624,6 +631,6 @@ const JqNative jq_natives_array[] = {
     {"indices", 1, JQ_PURE, array_indices},
     {"index", 1, JQ_PURE, array_index},
     {"rindex", 1, JQ_PURE, array_rindex},
-    {"_strindices", 1, JQ_PURE, string_indices},
+    {"_string_indices", 1, JQ_PURE, string_indices},
     {0},
 };

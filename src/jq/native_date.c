@@ -152,7 +152,7 @@ static Json date_localtime(JqRun *run, Json *args) {
 static Json date_mktime(JqRun *run, Json *args) {
     Json v = args[0];
     struct tm tm;
-    if (v.tag != JSON_TAG_ARRAY) {
+    if (json_tag(v) != JSON_TAG_ARRAY) {
         return jq_fail(run, "mktime requires array inputs");
     }
     return read_time(v, &tm) ? native_number((double)seconds_of(&tm))
@@ -177,7 +177,7 @@ static bool time_to_format(JqRun *run, Json v, bool local, struct tm *tm) {
     bool ok;
     if (json_kind(v) == JSON_NUMBER) {
         ok = split_seconds(json_to_double(v), local, tm, &fraction);
-    } else if (v.tag == JSON_TAG_ARRAY && read_time(v, tm)) {
+    } else if (json_tag(v) == JSON_TAG_ARRAY && read_time(v, tm)) {
         ok = normalize(tm, local);
     } else {
         jq_fail(run, "%s/1 requires parsed datetime inputs", local ? "strflocaltime" : "strftime");
@@ -212,7 +212,7 @@ static Json format_text(JqRun *run, const char *format, const struct tm *tm, con
 static Json format_time(JqRun *run, Json v, const Json *format, bool local) {
     const char *who = local ? "strflocaltime" : "strftime";
     struct tm tm;
-    if (json_kind(v) != JSON_NUMBER && v.tag != JSON_TAG_ARRAY) {
+    if (json_kind(v) != JSON_NUMBER && json_tag(v) != JSON_TAG_ARRAY) {
         return jq_fail(run, "%s/1 requires parsed datetime inputs", who);
     }
     if (json_kind(*format) != JSON_STRING) {

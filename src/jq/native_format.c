@@ -219,11 +219,11 @@ static const Row tsv_row = {"\t", "", tsv_escapes, true, "is not valid in a csv 
 static const Row sh_row = {" ", "'", sh_escapes, false, "can not be escaped for shell"};
 
 static bool is_blank(Json v) {
-    return v.tag == JSON_TAG_NULL || (json_kind(v) == JSON_NUMBER && isnan(json_to_double(v)));
+    return json_tag(v) == JSON_TAG_NULL || (json_kind(v) == JSON_NUMBER && isnan(json_to_double(v)));
 }
 
 static bool add_cell(JqRun *run, const Row *row, const Json *v, Buf *out) {
-    if (v->tag == JSON_TAG_ARRAY || v->tag == JSON_TAG_OBJECT) {
+    if (json_tag(*v) == JSON_TAG_ARRAY || json_tag(*v) == JSON_TAG_OBJECT) {
         native_fail_type(run, *v, row->not_a_value);
         return false;
     }
@@ -267,7 +267,7 @@ static Json format_row(JqRun *run, const Row *row, Json array) {
 }
 
 static Json format_table_row(JqRun *run, const Row *row, Json a, const char *problem) {
-    if (a.tag != JSON_TAG_ARRAY) {
+    if (json_tag(a) != JSON_TAG_ARRAY) {
         native_fail_type(run, a, problem);
         json_unref(a);
         return json_none();
@@ -284,7 +284,7 @@ static Json format_tsv(JqRun *run, Json a) {
 }
 
 static Json format_sh(JqRun *run, Json a) {
-    return format_row(run, &sh_row, a.tag == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a));
+    return format_row(run, &sh_row, json_tag(a) == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a));
 }
 
 /* ---- the table ---- */

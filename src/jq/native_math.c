@@ -72,7 +72,7 @@ static bool numbers(JqRun *run, const Json *args, size_t n, double *out) {
 }
 
 static bool is_whole(Json v) {
-    return v.tag == JSON_TAG_INT && v.i > -((int64_t)1 << 53) && v.i < (int64_t)1 << 53;
+    return json_tag(v) == JSON_TAG_INT && v.i > -((int64_t)1 << 53) && v.i < (int64_t)1 << 53;
 }
 
 #define DEFINE_ROUNDING(name, fn)                                              \

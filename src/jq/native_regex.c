@@ -182,7 +182,7 @@ static bool add_flag(char flag, OnigOptionType *options, bool *global) {
 static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, bool *global) {
     *options = ONIG_OPTION_CAPTURE_GROUP;
     *global = false;
-    if (flags->tag == JSON_TAG_NULL) {
+    if (json_tag(*flags) == JSON_TAG_NULL) {
         return true;
     }
     if (json_kind(*flags) != JSON_STRING) {
@@ -385,7 +385,7 @@ static Json regex_match(JqRun *run, Json *args) {
     Text text = native_text(&args[0]);
     const UChar *start = (const UChar *)text.data;
     Search s = {run, compiled, kept->limits, kept->region, start, start + text.len};
-    return args[3].tag == JSON_TAG_TRUE ? any_match(&s) : all_matches(&s, global);
+    return json_tag(args[3]) == JSON_TAG_TRUE ? any_match(&s) : all_matches(&s, global);
 }
 
 const JqNative jq_natives_regex[] = {

@@ -28,14 +28,26 @@ static Json fail_end(JqRun *run) {
     return jq_fail(run, "endswith() requires string inputs");
 }
 
+/* Pays for a look at the start or the end. */
+static bool pay_look(JqRun *run, const Json *args) {
+    size_t len = json_string_len(args[1]);
+    return len < 256 || jq_charge(run, len / 256);
+}
+
 static Json string_startswith(JqRun *run, Json *args) {
-    return both_strings(args) ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
-                              : fail_start(run);
+    if (!both_strings(args)) {
+        return fail_start(run);
+    }
+    return pay_look(run, args) ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
+                               : json_none();
 }
 
 static Json string_endswith(JqRun *run, Json *args) {
-    return both_strings(args) ? json_bool(ends_with(native_text(&args[0]), native_text(&args[1])))
-                              : fail_end(run);
+    if (!both_strings(args)) {
+        return fail_end(run);
+    }
+    return pay_look(run, args) ? json_bool(ends_with(native_text(&args[0]), native_text(&args[1])))
+                               : json_none();
 }
 
 /* The piece [from, from + len) of the string in *s, which is moved out when that is all of it. */
@@ -49,6 +61,9 @@ static Json cut(JqRun *run, Json *s, size_t from, size_t len) {
 
 /* Takes the part off the start, the end or both. What remains is never cut twice over. */
 static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
+    if (!pay_look(run, args)) {
+        return json_none();
+    }
     Text s = native_text(&args[0]), part = native_text(&args[1]);
     size_t skip = start && starts_with(s, part) ? part.len : 0;
     Text rest = {s.data + skip, s.len - skip};
@@ -142,7 +157,7 @@ static bool join_refuse(JqRun *run, const Buf *out, Json bad) {
 }
 
 static bool join_separator(JqRun *run, Buf *out, const Json *separator) {
-    if (separator->tag == JSON_TAG_NULL) {
+    if (json_tag(*separator) == JSON_TAG_NULL) {
         return true;
     }
     if (json_kind(*separator) != JSON_STRING) {
@@ -171,8 +186,9 @@ static bool join_pay(JqRun *run, const Buf *out, size_t *paid) {
     if (out->len - *paid < 4096) {
         return jq_charge(run, 1);
     }
+    uint64_t added = out->len - *paid;
     *paid = out->len;
-    return jq_charge(run, 64) && jq_room(run, 2 * (uint64_t)out->len);
+    return jq_charge(run, added / 64) && jq_room(run, 2 * (uint64_t)out->len);
 }
 
 static bool join_all(JqRun *run, Walk *w, const Json *separator, Buf *out) {
@@ -251,7 +267,7 @@ out:
 }
 
 static Json string_implode(JqRun *run, Json *args) {
-    if (args[0].tag != JSON_TAG_ARRAY) {
+    if (json_tag(args[0]) != JSON_TAG_ARRAY) {
         return jq_fail(run, "implode input must be an array");
     }
     if (!native_afford(run, (uint64_t)json_array_len(args[0]) * 8)) {

@@ -46,7 +46,7 @@ static Json value_type(JqRun *run, Json *args) {
 static Json value_toarray(JqRun *run, Json *args) {
     (void)run;
     Json v = json_take(&args[0]);
-    return v.tag == JSON_TAG_ARRAY ? v : json_array_push(json_array(), v);
+    return json_tag(v) == JSON_TAG_ARRAY ? v : json_array_push(json_array(), v);
 }
 
 /* ---- keys ---- */
@@ -60,14 +60,14 @@ static Json indexes_of(Json array) {
 }
 
 static Json keys_of(JqRun *run, Json v, bool sorted) {
-    if (v.tag != JSON_TAG_ARRAY && v.tag != JSON_TAG_OBJECT) {
+    if (json_tag(v) != JSON_TAG_ARRAY && json_tag(v) != JSON_TAG_OBJECT) {
         return native_fail_type(run, v, "has no keys");
     }
-    size_t n = v.tag == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
+    size_t n = json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
     if (!native_afford(run, (uint64_t)n * 32)) {
         return json_none();
     }
-    return v.tag == JSON_TAG_ARRAY ? indexes_of(v) : json_object_keys(v, sorted);
+    return json_tag(v) == JSON_TAG_ARRAY ? indexes_of(v) : json_object_keys(v, sorted);
 }
 
 static Json value_keys(JqRun *run, Json *args) {
@@ -91,10 +91,10 @@ static Json entry_of(Json key, Json value) {
 
 static Json value_to_entries(JqRun *run, Json *args) {
     Json v = args[0], key, value;
-    if (v.tag != JSON_TAG_ARRAY && v.tag != JSON_TAG_OBJECT) {
+    if (json_tag(v) != JSON_TAG_ARRAY && json_tag(v) != JSON_TAG_OBJECT) {
         return native_fail_type(run, v, "has no keys");
     }
-    size_t n = v.tag == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
+    size_t n = json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
     if (!native_afford(run, (uint64_t)n * 128)) {
         return json_none();
     }
@@ -132,13 +132,13 @@ static Json entry_value(Json entry) {
 /* Sets *key and *value, borrowed. False after jq_fail(). */
 static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
     char text[JSON_DESCRIBE_MAX];
-    if (entry.tag != JSON_TAG_OBJECT && entry.tag != JSON_TAG_NULL) {
+    if (json_tag(entry) != JSON_TAG_OBJECT && json_tag(entry) != JSON_TAG_NULL) {
         Error err = ERROR_INIT;
         json_unref(json_index(entry, json_string_c("key"), &err));
         jq_fail_error(run, &err);
         return false;
     }
-    *key = entry.tag == JSON_TAG_NULL ? entry : entry_key(entry);
+    *key = json_tag(entry) == JSON_TAG_NULL ? entry : entry_key(entry);
     if (json_kind(*key) != JSON_STRING) {
         jq_fail(run, "Cannot use %s as object key", json_describe(*key, text));
         return false;
@@ -181,13 +181,16 @@ typedef struct Pairs {
 /* What the search does next. */
 typedef enum Containing { CONTAINS_NO, CONTAINS_YES, CONTAINS_DEEPER } Containing;
 
-static bool text_contains(const Json *a, const Json *b) {
+static bool text_contains(JqRun *run, const Json *a, const Json *b) {
     Text s = native_text(a), part = native_text(b);
+    if (s.len >= 64 && !jq_charge(run, s.len / 64)) {
+        return false; /* which is noticed at the next charge */
+    }
     return part.len == 0 || native_find(s.data, s.data + s.len, part);
 }
 
 /* Answers for scalars; says DEEPER for two containers of one kind. */
-static Containing contains_scalar(const Json *a, const Json *b) {
+static Containing contains_scalar(JqRun *run, const Json *a, const Json *b) {
     JsonKind kind = json_kind(*a);
     if (kind != json_kind(*b)) {
         return CONTAINS_NO;
@@ -195,12 +198,12 @@ static Containing contains_scalar(const Json *a, const Json *b) {
     if (kind == JSON_ARRAY || kind == JSON_OBJECT) {
         return CONTAINS_DEEPER;
     }
-    return kind == JSON_STRING ? (Containing)text_contains(a, b) : (Containing)json_equal(*a, *b);
+    return kind == JSON_STRING ? (Containing)text_contains(run, a, b) : (Containing)json_equal(*a, *b);
 }
 
 /* Finds the next two values to compare. DEEPER when there are some; otherwise p is decided. */
 static Containing pair_next(Pair *p, Json *a, Json *b) {
-    if (p->b.tag == JSON_TAG_OBJECT) {
+    if (json_tag(p->b) == JSON_TAG_OBJECT) {
         Json key;
         if (!json_object_next(p->b, &p->ib, &key, b)) {
             return CONTAINS_YES;
@@ -218,7 +221,7 @@ static Containing pair_next(Pair *p, Json *a, Json *b) {
 
 /* Takes the answer for the two values that pair_next() gave. NO when that decides p. */
 static Containing pair_answer(Pair *p, Containing answer) {
-    if (p->b.tag == JSON_TAG_OBJECT) {
+    if (json_tag(p->b) == JSON_TAG_OBJECT) {
         return answer == CONTAINS_NO ? CONTAINS_NO : CONTAINS_DEEPER;
     }
     p->ia = answer == CONTAINS_YES ? 0 : p->ia + 1;
@@ -240,14 +243,14 @@ static void pair_push(Pairs *s, Json a, Json b) {
 }
 
 /* One step; DEEPER while undecided. */
-static Containing contains_step(Pairs *s) {
+static Containing contains_step(JqRun *run, Pairs *s) {
     Json a, b;
     Containing state = pair_next(&s->at[s->depth - 1], &a, &b);
     if (state != CONTAINS_DEEPER) {
         s->depth--;
         return unwind(s, state);
     }
-    state = contains_scalar(&a, &b);
+    state = contains_scalar(run, &a, &b);
     if (state == CONTAINS_DEEPER) {
         pair_push(s, a, b);
         return state;
@@ -268,9 +271,9 @@ static Json contains_deep(JqRun *run, Json a, Json b) {
         if (!jq_charge(run, 1)) {
             goto out;
         }
-        state = contains_step(&s);
+        state = contains_step(run, &s);
     }
-    result = json_bool(state == CONTAINS_YES);
+    result = jq_charge(run, 0) ? json_bool(state == CONTAINS_YES) : json_none();
 out:
     mem_free(s.at);
     return result;
@@ -280,9 +283,11 @@ static Json value_contains(JqRun *run, Json *args) {
     if (json_kind(args[0]) != json_kind(args[1])) {
         return native_fail_types(run, args[0], args[1], "cannot have their containment checked");
     }
-    Containing state = contains_scalar(&args[0], &args[1]);
-    return state == CONTAINS_DEEPER ? contains_deep(run, args[0], args[1])
-                                    : json_bool(state == CONTAINS_YES);
+    Containing state = contains_scalar(run, &args[0], &args[1]);
+    if (state == CONTAINS_DEEPER) {
+        return contains_deep(run, args[0], args[1]);
+    }
+    return jq_charge(run, 0) ? json_bool(state == CONTAINS_YES) : json_none();
 }
 
 /* ---- text ---- */
@@ -365,10 +370,10 @@ static Json value_tonumber(JqRun *run, Json *args) {
 
 static Json value_toboolean(JqRun *run, Json *args) {
     Json v = args[0];
-    if (v.tag == JSON_TAG_TRUE || json_string_is(v, "true")) {
+    if (json_tag(v) == JSON_TAG_TRUE || json_string_is(v, "true")) {
         return json_bool(true);
     }
-    if (v.tag == JSON_TAG_FALSE || json_string_is(v, "false")) {
+    if (json_tag(v) == JSON_TAG_FALSE || json_string_is(v, "false")) {
         return json_bool(false);
     }
     return native_fail_type(run, v, "cannot be parsed as a boolean");
@@ -423,7 +428,7 @@ static Json checked(JqRun *run, Json result, const Error *err) {
 
 static Json value_setpath(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
-    uint64_t steps = args[1].tag == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
+    uint64_t steps = json_tag(args[1]) == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
     if (!jq_charge(run, steps)) {
         return json_none();
     }
@@ -433,7 +438,7 @@ static Json value_setpath(JqRun *run, Json *args) {
 
 static Json value_delpaths(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
-    uint64_t paths = args[1].tag == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
+    uint64_t paths = json_tag(args[1]) == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
     if (!jq_charge(run, paths * 4)) {
         return json_none();
     }
@@ -456,8 +461,8 @@ typedef struct Stream {
 } Stream;
 
 static bool is_leaf(Json v) {
-    return v.tag == JSON_TAG_ARRAY ? json_array_len(v) == 0
-                                   : v.tag != JSON_TAG_OBJECT || json_object_len(v) == 0;
+    return json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) == 0
+                                   : json_tag(v) != JSON_TAG_OBJECT || json_object_len(v) == 0;
 }
 
 static void tell(Stream *s, Json path, Json leaf) {

@@ -43,7 +43,11 @@ bool check_result(JqRun *m, Json result) {
 /* ---- operations; each gives JSON_NONE after raising an error ---- */
 
 static Json index_any(JqRun *m, Json target, Json key) {
-    Error err = ERROR_INIT;
+    if (json_tag(target) == JSON_TAG_ARRAY && json_tag(key) == JSON_TAG_ARRAY) {
+        return jq_places(m, target, key);
+    }
+    Error err;
+    error_clear(&err);
     Json v = json_index(target, key, &err);
     return json_is_none(v) ? jq_fail_error(m, &err) : v;
 }
@@ -53,7 +57,7 @@ Json do_index(JqRun *m, Json target, Json key) {
         return json_none();
     }
     Json v;
-    if (target.tag == JSON_TAG_OBJECT && (key.tag == JSON_TAG_SHORT_STRING || key.tag == JSON_TAG_STRING)) {
+    if (json_tag(target) == JSON_TAG_OBJECT && (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
         v = json_object_get(target, key);
         v = json_is_none(v) ? json_null() : json_ref(v);
     } else {
@@ -71,10 +75,14 @@ static Json slice_key(Json from, Json to) {
 }
 
 Json do_slice(JqRun *m, Json target, Json from, Json to) {
+    if (json_tag(target) == JSON_TAG_STRING && !jq_charge(m, json_string_len(target) / 16)) {
+        return json_none();
+    }
     Json key = following(m) ? slice_key(from, to) : json_none();
     Json v = json_none();
     if (!following(m) || check_access(m, target, key)) {
-        Error err = ERROR_INIT;
+        Error err;
+    error_clear(&err);
         v = json_slice(target, from, to, &err);
         if (json_is_none(v)) {
             jq_fail_error(m, &err);
@@ -106,7 +114,7 @@ bool do_each(JqRun *m, Json target, Json *counter) {
 Json each_element(JqRun *m, Json target, Json *counter) {
     size_t at = (uint32_t)counter->i, left = (uint64_t)counter->i >> 32;
     Json key, value;
-    if (target.tag == JSON_TAG_ARRAY) {
+    if (json_tag(target) == JSON_TAG_ARRAY) {
         value = json_array_get(target, at);
         key = json_int((int64_t)at++);
     } else {
@@ -126,7 +134,7 @@ bool settle_bound(JqRun *m, Json *bound) {
         jq_fail(m, "Range bounds must be numeric");
         return false;
     }
-    if (bound->tag != JSON_TAG_INT) {
+    if (json_tag(*bound) != JSON_TAG_INT) {
         Json number = json_number(json_to_double(*bound));
         json_unref(*bound);
         *bound = number;
@@ -145,16 +153,13 @@ int check_limit(JqRun *m, Json n) {
 
 Json do_equal(JqRun *m, Json a, Json b, bool negated) {
     bool equal;
-    if (!json_equal_within(a, b, JSON_DEPTH_MAX, &equal)) {
-        return jq_fail(m, "Equality check too deep");
-    }
-    return json_bool(equal != negated);
+    return jq_equal(m, a, b, &equal) ? json_bool(equal != negated) : json_none();
 }
 
 Json do_compare(JqRun *m, Opcode op, Json a, Json b) {
     int order;
-    if (!json_compare_within(a, b, JSON_DEPTH_MAX, &order)) {
-        return jq_fail(m, "Comparison too deep");
+    if (!jq_compare(m, a, b, &order)) {
+        return json_none();
     }
     bool result = op == OP_LT ? order < 0 : op == OP_LE ? order <= 0 : op == OP_GT ? order > 0 : order >= 0;
     return json_bool(result);
@@ -192,7 +197,8 @@ Json do_get_path(JqRun *m, Json target, Json path) {
     if (following(m) && !check_access(m, target, path)) {
         return json_none();
     }
-    Error err = ERROR_INIT;
+    Error err;
+    error_clear(&err);
     Json v = json_path_get(target, path, &err);
     if (json_is_none(v)) {
         return jq_fail_error(m, &err);

@@ -52,6 +52,7 @@ static const Prelude rows[] = {
     {"combinations", 1, "def combinations(n): . as $set | [range(n) | $set] | combinations;"},
 
     /* arrays and objects */
+    {"_strindices", 1, "def _strindices($s): _string_indices($s);"},
     {"add", 1, "def add(f): reduce f as $x (null; . + $x);"},
     {"sort_by", 1, "def sort_by(f): _sort_by(map([f]));"},
     {"group_by", 1, "def group_by(f): _group_by(map([f]));"},

@@ -52,6 +52,7 @@ void jq_run_free(JqRun *m) {
     }
     mem_free(m->slots);
     mem_free(m->forks);
+    mem_free(m->values);
     buf_clear(&m->scratch);
     mem_free(m);
 }
@@ -137,8 +138,11 @@ static void gather(Json j, Json *out, size_t *n) {
 
 /* What the machine really holds, each value that several registers share counted once. */
 static uint64_t recount(JqRun *m) {
-    Json *held = mem_alloc((m->top + 2 * m->nforks + 2) * sizeof *held);
+    Json *held = mem_alloc((m->top + 2 * m->nforks + m->nargs + 2) * sizeof *held);
     size_t n = 0;
+    for (size_t i = 0; i < m->nargs; i++) {
+        gather(m->args[i], held, &n);
+    }
     for (uint32_t i = 0; i < m->top; i++) {
         gather(m->slots[i], held, &n);
     }
@@ -154,7 +158,10 @@ static uint64_t recount(JqRun *m) {
         total = total + size < total ? UINT64_MAX : total + size;
     }
     mem_free(held);
-    return total > m->given ? total - m->given : 0;
+    total = total > m->given ? total - m->given : 0;
+    size_t heap = json_heap_bytes();
+    uint64_t made = m->nargs && heap > m->args_heap ? heap - m->args_heap : 0;
+    return total + made < total ? UINT64_MAX : total + made;
 }
 
 static uint64_t stack_bytes(const JqRun *m) {
@@ -216,6 +223,11 @@ bool run_refill(JqRun *m) {
     return true;
 }
 
+uint64_t jq_steps_left(const JqRun *m) {
+    uint64_t limit = limit_steps(m), used = jq_run_steps(m);
+    return limit > used ? limit - used : 0;
+}
+
 bool jq_charge(JqRun *m, uint64_t n) {
     if (n > INT64_MAX / 2) {
         n = INT64_MAX / 2;
@@ -234,7 +246,7 @@ void jq_run_start(JqRun *m, Json input, const Json *vars) {
     m->given = json_size(input);
     m->heap_at_exit = json_heap_bytes();
     m->heap_base = (int64_t)m->heap_at_exit;
-    m->error = (Error)ERROR_INIT;
+    error_clear(&m->error);
     m->state = RUN_GO;
     m->pc = p->funcs[0].entry;
     give_fuel(m);

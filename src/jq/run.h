@@ -75,11 +75,17 @@ struct JqRun {
     uint64_t given;     /* size of the input and variables, which are not ours either */
     size_t heap_at_exit;
 
+    const Json *args;   /* of the native function that is under way, which recount() could not see */
+    size_t nargs;
+    size_t args_heap;   /* the thread's heap when it was called */
+
     bool failed_hard;   /* not to be caught: budget or cancellation */
     bool paused;
     Json raised;
     Error error;
     Buf scratch;
+    Json *values; /* operands of one instruction */
+    size_t values_cap;
     Kept kept[4];
     size_t nkept;
 };
@@ -143,7 +149,7 @@ static inline uint32_t fork_pop(JqRun *m) {
         slots_drop(m, f->top);
     }
     m->fp = f->fp;
-    if (m->path.tag | f->path.tag) {
+    if (json_tag(m->path) | json_tag(f->path)) {
         json_unref(m->path);
         json_unref(m->path_value);
         m->path = f->path;

@@ -59,7 +59,7 @@ static JsonHeap *drop_item(Json j) {
     if (!json_on_heap(j) || --j.heap->refs > 0) {
         return NULL;
     }
-    if (j.tag < JSON_TAG_ARRAY) {
+    if (json_tag(j) < JSON_TAG_ARRAY) {
         json_heap_free(j.heap, string_size(((JsonStr *)j.heap)->cap));
         return NULL;
     }
@@ -267,11 +267,12 @@ Json json_string_append(Json s, const char *tail, size_t len) {
         return s;
     }
     if (whole <= JSON_SHORT_MAX) {
-        memcpy(s.text + old, tail, len);
-        s.len = (uint8_t)whole;
-        return s;
+        char joined[JSON_SHORT_MAX];
+        memcpy(joined, json_string_data(&s), old);
+        memcpy(joined + old, tail, len);
+        return json_string_valid(joined, whole);
     }
-    if (s.tag == JSON_TAG_STRING && s.heap->refs == 1) {
+    if (json_tag(s) == JSON_TAG_STRING && s.heap->refs == 1) {
         return string_append_in_place(s, tail, len);
     }
     Json joined = heap_string(whole, whole + whole / 2 + 1);
@@ -292,7 +293,7 @@ bool json_string_equal(Json a, Json b) {
     if (json_identical(a, b)) {
         return true;
     }
-    if (a.tag != JSON_TAG_STRING || b.tag != JSON_TAG_STRING) {
+    if (json_tag(a) != JSON_TAG_STRING || json_tag(b) != JSON_TAG_STRING) {
         return false;
     }
     const JsonStr *x = (const JsonStr *)a.heap, *y = (const JsonStr *)b.heap;
@@ -348,7 +349,7 @@ static uint32_t hash_bytes(const char *s, size_t len) {
 }
 
 uint32_t json_string_hash(Json s) {
-    if (s.tag == JSON_TAG_SHORT_STRING) {
+    if (json_tag(s) == JSON_TAG_SHORT_STRING) {
         return finish(fold(fold(s.head_ ^ hash_seed[1], s.word_ ^ hash_seed[0]), hash_seed[1]));
     }
     JsonStr *str = (JsonStr *)s.heap;
@@ -361,10 +362,10 @@ uint32_t json_string_hash(Json s) {
 /* ---- size ---- */
 
 static uint64_t heap_bytes_of(Json j) {
-    if (j.tag < JSON_TAG_ARRAY) {
+    if (json_tag(j) < JSON_TAG_ARRAY) {
         return string_size(((const JsonStr *)j.heap)->len);
     }
-    if (j.tag == JSON_TAG_OBJECT && object_is_big(j)) {
+    if (json_tag(j) == JSON_TAG_OBJECT && object_is_big(j)) {
         const JsonBigObject *o = (const JsonBigObject *)j.heap;
         enum { INDEX_BYTES_PER_ENTRY = 12 };
         return sizeof *o + o->entries->bytes + (uint64_t)o->live * INDEX_BYTES_PER_ENTRY;
@@ -395,6 +396,7 @@ typedef struct Walk {
     size_t max_level; /* SIZE_MAX: no limit */
     bool ordered;     /* the sign of the result matters, not only whether it is 0 */
     bool too_deep;
+    uint64_t work; /* what may still be done; an end that comes from its lack is told by 0 */
     Frame at_hand[FRAMES_AT_HAND];
 } Walk;
 
@@ -406,7 +408,7 @@ static bool fits(const Walk *w, const JsonHeap *heap, size_t level) {
 }
 
 static const JsonNode *tree_of(Json j) {
-    return j.tag == JSON_TAG_ARRAY ? (const JsonNode *)j.heap : object_entries(j);
+    return json_tag(j) == JSON_TAG_ARRAY ? (const JsonNode *)j.heap : object_entries(j);
 }
 
 static Frame *push_frame(Walk *w, Json a, Json b) {
@@ -423,6 +425,10 @@ static Frame *push_frame(Walk *w, Json a, Json b) {
     return f;
 }
 
+static void spend(Walk *w, uint64_t units) {
+    w->work = w->work > units ? w->work - units : 0;
+}
+
 static int compare_key_lists(Json a, Json b) {
     size_t na = json_array_len(a), nb = json_array_len(b), n = na < nb ? na : nb;
     for (size_t i = 0; i < n; i++) {
@@ -435,6 +441,7 @@ static int compare_key_lists(Json a, Json b) {
 }
 
 static int order_objects(Walk *w, Json a, Json b) {
+    spend(w, 4 + json_object_len(a) + json_object_len(b));
     Json keys_a = json_object_keys(a, true), keys_b = json_object_keys(b, true);
     int order = compare_key_lists(keys_a, keys_b);
     json_unref(keys_b);
@@ -455,7 +462,7 @@ static int open_containers(Walk *w, Json a, Json b) {
     if (a.heap == b.heap && fits(w, a.heap, level)) {
         return 0;
     }
-    bool array = a.tag == JSON_TAG_ARRAY;
+    bool array = json_tag(a) == JSON_TAG_ARRAY;
     if (w->ordered && !array) {
         return order_objects(w, a, b);
     }
@@ -467,6 +474,18 @@ static int open_containers(Walk *w, Json a, Json b) {
     return 0;
 }
 
+static int meet_strings(Walk *w, Json a, Json b) {
+    enum { BYTES_PER_UNIT = 256 };
+    if (json_identical(a, b)) {
+        return 0;
+    }
+    if (json_tag(a) == JSON_TAG_STRING && json_tag(b) == JSON_TAG_STRING) {
+        size_t na = json_string_len(a), nb = json_string_len(b);
+        spend(w, w->ordered || na == nb ? (na < nb ? na : nb) / BYTES_PER_UNIT : 0);
+    }
+    return w->ordered ? json_string_compare(a, b) : !json_string_equal(a, b);
+}
+
 /* 0 when they are equal as far as it is known; containers are left on the stack. */
 static int meet(Walk *w, Json a, Json b) {
     JsonKind kind = json_kind(a), other = json_kind(b);
@@ -475,9 +494,9 @@ static int meet(Walk *w, Json a, Json b) {
     }
     switch (kind) {
     case JSON_NUMBER:
-        return a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT ? (a.i > b.i) - (a.i < b.i)
+        return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT ? (a.i > b.i) - (a.i < b.i)
                                                               : json_number_compare(a, b);
-    case JSON_STRING: return w->ordered ? json_string_compare(a, b) : !json_string_equal(a, b);
+    case JSON_STRING: return meet_strings(w, a, b);
     case JSON_ARRAY:
     case JSON_OBJECT: return open_containers(w, a, b);
     default: return 0;
@@ -558,7 +577,7 @@ static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *resu
 
 static Step next_pair(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
     return !json_is_none(f->keys)       ? next_by_keys(f, x, y)
-           : f->a.tag == JSON_TAG_ARRAY ? next_in_arrays(w, f, x, y, result)
+           : json_tag(f->a) == JSON_TAG_ARRAY ? next_in_arrays(w, f, x, y, result)
                                         : next_in_objects(w, f, x, y, result);
 }
 
@@ -578,12 +597,14 @@ static void walk_init(Walk *w, size_t max_level, bool ordered) {
     w->max_level = max_level;
     w->ordered = ordered;
     w->too_deep = false;
+    w->work = UINT64_MAX;
 }
 
 static int walk(Walk *w, Json a, Json b) {
     int result = meet(w, a, b);
-    while (w->n && !result) {
+    while (w->n && !result && w->work) {
         Json x, y;
+        spend(w, 1);
         Step step = next_pair(w, &w->frames[w->n - 1], &x, &y, &result);
         if (step == STEP_PAIR) {
             result = meet(w, x, y);
@@ -608,22 +629,41 @@ int json_compare(Json a, Json b) {
     return walk(&w, a, b);
 }
 
-bool json_equal_within(Json a, Json b, int max_depth, bool *result) {
+static bool walk_within(Walk *w, Json a, Json b, uint64_t *work, int *order) {
+    w->work = *work;
+    *order = walk(w, a, b);
+    *work = w->work;
+    return !w->too_deep && w->work;
+}
+
+bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result) {
     Walk w;
+    int order;
     walk_init(&w, (size_t)max_depth, false);
-    bool equal = walk(&w, a, b) == 0;
-    if (!w.too_deep) {
-        *result = equal;
+    bool known = walk_within(&w, a, b, work, &order);
+    if (known) {
+        *result = order == 0;
     }
-    return !w.too_deep;
+    return known;
+}
+
+bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result) {
+    Walk w;
+    int order;
+    walk_init(&w, (size_t)max_depth, true);
+    bool known = walk_within(&w, a, b, work, &order);
+    if (known) {
+        *result = order;
+    }
+    return known;
+}
+
+bool json_equal_within(Json a, Json b, int max_depth, bool *result) {
+    uint64_t work = UINT64_MAX;
+    return json_equal_working(a, b, max_depth, &work, result);
 }
 
 bool json_compare_within(Json a, Json b, int max_depth, int *result) {
-    Walk w;
-    walk_init(&w, (size_t)max_depth, true);
-    int order = walk(&w, a, b);
-    if (!w.too_deep) {
-        *result = order;
-    }
-    return !w.too_deep;
+    uint64_t work = UINT64_MAX;
+    return json_compare_working(a, b, max_depth, &work, result);
 }

@@ -79,33 +79,42 @@ typedef struct JsonHeap {
     uint8_t n;      /* of a node: values or children in use */
 } JsonHeap;
 
+/* The tag is the low byte of the first word. A short text's length is the byte above it, and the text
+ * itself fills the bytes from JSON_SHORT_AT on, unused ones zero. Only whole words are ever written, so
+ * that a value just stored can be loaded again without the processor waiting. */
 typedef struct Json {
+    uint64_t head_;
     union {
-        struct {
-            uint8_t tag;
-            uint8_t len; /* of text, when the text is here */
-            char text[JSON_SHORT_MAX];
-        };
-        struct {
-            uint64_t head_; /* tag in the low byte, zero above it when the text is not here */
-            union {
-                int64_t i;
-                double d;
-                JsonHeap *heap;
-                uint64_t word_;
-            };
-        };
+        int64_t i;
+        double d;
+        JsonHeap *heap;
+        uint64_t word_;
     };
 } Json;
 
+enum { JSON_SHORT_AT = 2 };
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "short texts lie across both words in order");
 _Static_assert(sizeof(Json) == 16, "a Json is two machine words");
+
+static inline uint8_t json_tag(Json j) {
+    return (uint8_t)j.head_;
+}
+
+static inline size_t json_short_len(Json j) {
+    return (uint8_t)(j.head_ >> 8);
+}
+
+static inline const char *json_short_text(const Json *j) {
+    return (const char *)j + JSON_SHORT_AT;
+}
 
 /* ---- life ---- */
 
 void json_release_(JsonHeap *heap, uint8_t tag); /* the last reference has gone; iterative */
 
 static inline bool json_on_heap(Json j) {
-    return j.tag >= JSON_TAG_HEAP;
+    return json_tag(j) >= JSON_TAG_HEAP;
 }
 
 static inline Json json_ref(Json j) {
@@ -117,7 +126,7 @@ static inline Json json_ref(Json j) {
 
 static inline void json_unref(Json j) {
     if (json_on_heap(j) && --j.heap->refs == 0) {
-        json_release_(j.heap, j.tag);
+        json_release_(j.heap, json_tag(j));
     }
 }
 
@@ -148,19 +157,19 @@ size_t json_heap_bytes(void);
 extern const uint8_t json_kind_of_tag_[];
 
 static inline JsonKind json_kind(Json j) {
-    return (JsonKind)json_kind_of_tag_[j.tag];
+    return (JsonKind)json_kind_of_tag_[json_tag(j)];
 }
 
 /* "null", "boolean", "number", "string", "array", "object". */
 const char *json_kind_name(JsonKind kind);
 
 static inline bool json_is_none(Json j) {
-    return j.tag == JSON_TAG_NONE;
+    return json_tag(j) == JSON_TAG_NONE;
 }
 
 /* Neither false nor null (nor JSON_NONE). */
 static inline bool json_truthy(Json j) {
-    return j.tag > JSON_TAG_FALSE;
+    return json_tag(j) > JSON_TAG_FALSE;
 }
 
 static inline Json json_none(void) {
@@ -215,7 +224,7 @@ double json_decimal_double_(Json j);
 
 /* The value as a double; j must be a number. */
 static inline double json_to_double(Json j) {
-    return j.tag == JSON_TAG_INT ? (double)j.i : j.tag == JSON_TAG_DOUBLE ? j.d : json_decimal_double_(j);
+    return json_tag(j) == JSON_TAG_INT ? (double)j.i : json_tag(j) == JSON_TAG_DOUBLE ? j.d : json_decimal_double_(j);
 }
 
 /* -j and |j| without loss of digits; j must be a number. */
@@ -248,13 +257,13 @@ typedef struct JsonStr {
 } JsonStr;
 
 static inline size_t json_string_len(Json s) {
-    return s.tag == JSON_TAG_SHORT_STRING ? s.len : ((const JsonStr *)s.heap)->len;
+    return json_tag(s) == JSON_TAG_SHORT_STRING ? json_short_len(s) : ((const JsonStr *)s.heap)->len;
 }
 
 /* The bytes, borrowed from *s: a short string's are in *s itself, so *s must stay where it is. Not
  * NUL-terminated: go by json_string_len(). */
 static inline const char *json_string_data(const Json *s) {
-    return s->tag == JSON_TAG_SHORT_STRING ? s->text : ((const JsonStr *)s->heap)->data;
+    return json_tag(*s) == JSON_TAG_SHORT_STRING ? json_short_text(s) : ((const JsonStr *)s->heap)->data;
 }
 
 /* Consumes s; in place, with room to grow, when unshared. tail must be valid UTF-8. */
@@ -320,6 +329,12 @@ int json_compare(Json a, Json b);
  * where they still agree. */
 bool json_equal_within(Json a, Json b, int max_depth, bool *result);
 bool json_compare_within(Json a, Json b, int max_depth, int *result);
+
+/* The same, and false too when the work needs more than *work units (about one for each pair of values,
+ * and for each 256 bytes of text), which is counted down and then 0. Values that hold the same parts many
+ * times can be small and still take forever. */
+bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result);
+bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result);
 
 /* Hash of a string, never 0; keyed for this process so that nobody can aim collisions at us. */
 uint32_t json_string_hash(Json s);

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 static JsonNode *tree(Json a) {
-    assert(a.tag == JSON_TAG_ARRAY);
+    assert(json_tag(a) == JSON_TAG_ARRAY);
     return (JsonNode *)a.heap;
 }
 

@@ -112,9 +112,9 @@ static void put_string(Buf *out, const Json *s) {
 }
 
 static void put_number(Buf *out, Json j) {
-    if (j.tag == JSON_TAG_INT) {
+    if (json_tag(j) == JSON_TAG_INT) {
         put_int(out, j.i);
-    } else if (j.tag == JSON_TAG_DOUBLE) {
+    } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         put_double(out, j.d);
     } else {
         put_decimal(out, j);
@@ -133,7 +133,7 @@ typedef struct Writer {
 } Writer;
 
 static void open_container(Writer *w, Json j) {
-    if (j.tag == JSON_TAG_ARRAY) {
+    if (json_tag(j) == JSON_TAG_ARRAY) {
         put_head(w->out, TAG_SHORT_ARRAY, TAG_ARRAY, json_array_len(j), SHORT_COUNTS);
     } else {
         put_head(w->out, TAG_SHORT_OBJECT, TAG_OBJECT, json_object_len(j), SHORT_COUNTS);
@@ -157,7 +157,7 @@ static void put_value(Writer *w, const Json *j) {
 static void put_next(Writer *w) {
     Walk *walk = &w->walks[w->depth - 1];
     Json key, value;
-    if (walk->container.tag == JSON_TAG_ARRAY) {
+    if (json_tag(walk->container) == JSON_TAG_ARRAY) {
         size_t n;
         const Json *run = json_array_run(walk->container, walk->pos++, &n);
         value = n ? *run : json_none();
@@ -290,7 +290,7 @@ static bool get_decimal(Reader *r, Json *out) {
         return false;
     }
     Json j = json_number_parse(text, n);
-    bool decimal = j.tag == JSON_TAG_DECIMAL || j.tag == JSON_TAG_SHORT_DECIMAL;
+    bool decimal = json_tag(j) == JSON_TAG_DECIMAL || json_tag(j) == JSON_TAG_SHORT_DECIMAL;
     if (!decimal || !prints_as(j, text, n)) {
         json_unref(j);
         return damaged(r, "a number literal is not one");

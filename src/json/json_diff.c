@@ -25,17 +25,17 @@ static bool same_text(Json a, Json b) {
 }
 
 static bool is_container(Json j) {
-    return j.tag >= JSON_TAG_ARRAY;
+    return json_tag(j) >= JSON_TAG_ARRAY;
 }
 
 /* Decides for anything but two containers of one kind, which may be the same or not. */
 static bool same_scalar(Json a, Json b) {
     return json_identical(a, b) ||
-           (a.tag == b.tag && json_on_heap(a) && !is_container(a) && same_text(a, b));
+           (json_tag(a) == json_tag(b) && json_on_heap(a) && !is_container(a) && same_text(a, b));
 }
 
 static size_t len_of(Json j) {
-    return j.tag == JSON_TAG_ARRAY ? json_array_len(j) : json_object_len(j);
+    return json_tag(j) == JSON_TAG_ARRAY ? json_array_len(j) : json_object_len(j);
 }
 
 /* Two containers of one kind and length that are being compared. */
@@ -55,7 +55,7 @@ static bool meet(TwinStack *s, Json a, Json b) {
     if (same_scalar(a, b)) {
         return true;
     }
-    if (a.tag != b.tag || !is_container(a) || len_of(a) != len_of(b)) {
+    if (json_tag(a) != json_tag(b) || !is_container(a) || len_of(a) != len_of(b)) {
         return false;
     }
     s->items = mem_grow(s->items, s->n, &s->cap, sizeof *s->items);
@@ -87,7 +87,7 @@ static bool same(Json a, Json b) {
     bool alike = meet(&s, a, b);
     while (alike && s.n) {
         Twins *top = &s.items[s.n - 1];
-        alike = top->a.tag == JSON_TAG_ARRAY ? meet_next_items(&s, top) : meet_next_fields(&s, top);
+        alike = json_tag(top->a) == JSON_TAG_ARRAY ? meet_next_items(&s, top) : meet_next_fields(&s, top);
     }
     mem_free(s.items);
     return alike;
@@ -422,9 +422,9 @@ static void visit(Walk *w, const Place *at) {
     if (same_scalar(at->a, at->b)) {
         return;
     }
-    if (at->a.tag == at->b.tag && at->a.tag == JSON_TAG_ARRAY) {
+    if (json_tag(at->a) == json_tag(at->b) && json_tag(at->a) == JSON_TAG_ARRAY) {
         visit_arrays(w, at);
-    } else if (at->a.tag == at->b.tag && at->a.tag == JSON_TAG_OBJECT) {
+    } else if (json_tag(at->a) == json_tag(at->b) && json_tag(at->a) == JSON_TAG_OBJECT) {
         visit_objects(w, at);
     } else if (makes_patch(w) || !json_equal(at->a, at->b)) {
         report(w, at);
@@ -500,10 +500,10 @@ typedef struct Change {
 } Change;
 
 static Json child_of(Json j, Json step) {
-    if (j.tag == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING) {
+    if (json_tag(j) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING) {
         return json_object_get(j, step);
     }
-    if (j.tag == JSON_TAG_ARRAY && step.tag == JSON_TAG_INT && step.i >= 0) {
+    if (json_tag(j) == JSON_TAG_ARRAY && json_tag(step) == JSON_TAG_INT && step.i >= 0) {
         return json_array_get(j, (size_t)step.i);
     }
     return json_none();
@@ -518,12 +518,12 @@ static Json look_up(Json j, Json path, size_t n) {
 }
 
 static Json move_child_out(Json *j, Json step) {
-    return j->tag == JSON_TAG_OBJECT ? json_object_lift(j, step)
+    return json_tag(*j) == JSON_TAG_OBJECT ? json_object_lift(j, step)
                                      : json_array_lift(j, (size_t)step.i);
 }
 
 static Json put_child_back(Json j, Json step, Json child) {
-    return j.tag == JSON_TAG_OBJECT ? json_object_set(j, json_ref(step), child)
+    return json_tag(j) == JSON_TAG_OBJECT ? json_object_set(j, json_ref(step), child)
                                     : json_array_set(j, (size_t)step.i, child);
 }
 
@@ -566,8 +566,8 @@ static Json edit_splice(Json target, const Change *c) {
 }
 
 static bool fits_splice(Json target, const Change *c) {
-    return target.tag == JSON_TAG_ARRAY && c->value.tag == JSON_TAG_ARRAY &&
-           c->from.tag == JSON_TAG_INT && c->to.tag == JSON_TAG_INT && c->from.i >= 0 &&
+    return json_tag(target) == JSON_TAG_ARRAY && json_tag(c->value) == JSON_TAG_ARRAY &&
+           json_tag(c->from) == JSON_TAG_INT && json_tag(c->to) == JSON_TAG_INT && c->from.i >= 0 &&
            c->from.i <= c->to.i && (uint64_t)c->to.i <= json_array_len(target);
 }
 
@@ -585,12 +585,12 @@ static Edit edit_for(Json a, const Change *c, size_t *depth) {
     *depth = steps - 1;
     Json parent = look_up(a, c->path, *depth), step = last_step(c);
     bool there = !json_is_none(parent) && !json_is_none(child_of(parent, step));
-    bool object = parent.tag == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
+    bool object = json_tag(parent) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
     return n == 2 ? (object || there ? edit_set : NULL) : object && there ? edit_remove : NULL;
 }
 
 static bool read_change(Json whole, Change *c) {
-    if (whole.tag != JSON_TAG_ARRAY) {
+    if (json_tag(whole) != JSON_TAG_ARRAY) {
         return false;
     }
     size_t n = json_array_len(whole);
@@ -598,7 +598,7 @@ static bool read_change(Json whole, Change *c) {
     c->value = json_array_get(whole, n - 1);
     c->from = json_array_get(whole, 1);
     c->to = json_array_get(whole, 2);
-    return (n == 1 || n == 2 || n == 4) && c->path.tag == JSON_TAG_ARRAY;
+    return (n == 1 || n == 2 || n == 4) && json_tag(c->path) == JSON_TAG_ARRAY;
 }
 
 static Json apply(Json a, Json change, size_t number, Error *err) {
@@ -618,7 +618,7 @@ static Json apply(Json a, Json change, size_t number, Error *err) {
 }
 
 Json json_patch(Json a, Json patch, Error *err) {
-    if (patch.tag != JSON_TAG_ARRAY) {
+    if (json_tag(patch) != JSON_TAG_ARRAY) {
         error_set(err, ERR_DATA, "A patch must be an array of changes, not %s.",
                   json_kind_name(json_kind(patch)));
         json_unref(a);

@@ -136,7 +136,8 @@ static bool is_plain(const Literal *l) {
 
 static Json decimal_from_text(const char *text, size_t len) {
     Json j = json_string_valid(text, len);
-    j.tag = j.tag == JSON_TAG_SHORT_STRING ? JSON_TAG_SHORT_DECIMAL : JSON_TAG_DECIMAL;
+    uint64_t tag = json_tag(j) == JSON_TAG_SHORT_STRING ? JSON_TAG_SHORT_DECIMAL : JSON_TAG_DECIMAL;
+    j.head_ = (j.head_ & ~(uint64_t)0xFF) | tag;
     return j;
 }
 
@@ -234,9 +235,9 @@ Json json_number_parse(const char *text, size_t len) {
 /* ---- values of literals ---- */
 
 static const char *decimal_text(const Json *j, size_t *len) {
-    if (j->tag == JSON_TAG_SHORT_DECIMAL) {
-        *len = j->len;
-        return j->text;
+    if (json_tag(*j) == JSON_TAG_SHORT_DECIMAL) {
+        *len = json_short_len(*j);
+        return json_short_text(j);
     }
     const JsonStr *s = (const JsonStr *)j->heap;
     *len = s->len;
@@ -263,7 +264,7 @@ double json_decimal_double_(Json j) {
         return d;
     }
     char terminated[JSON_SHORT_MAX + 1];
-    if (j.tag == JSON_TAG_SHORT_DECIMAL) {
+    if (json_tag(j) == JSON_TAG_SHORT_DECIMAL) {
         memcpy(terminated, text, len);
         terminated[len] = '\0';
         text = terminated;
@@ -291,20 +292,20 @@ static Json negate_decimal(Json j) {
 }
 
 Json json_number_negate(Json j) {
-    if (j.tag == JSON_TAG_INT) {
+    if (json_tag(j) == JSON_TAG_INT) {
         return j.i == INT64_MIN ? int64_min_magnitude() : j.i ? json_int(-j.i) : json_double(-0.0);
     }
-    if (j.tag == JSON_TAG_DOUBLE) {
+    if (json_tag(j) == JSON_TAG_DOUBLE) {
         return json_number(-j.d);
     }
     return negate_decimal(j);
 }
 
 Json json_number_abs(Json j) {
-    if (j.tag == JSON_TAG_INT) {
+    if (json_tag(j) == JSON_TAG_INT) {
         return j.i == INT64_MIN ? int64_min_magnitude() : json_int(j.i < 0 ? -j.i : j.i);
     }
-    if (j.tag == JSON_TAG_DOUBLE) {
+    if (json_tag(j) == JSON_TAG_DOUBLE) {
         return json_number(fabs(j.d));
     }
     size_t len;
@@ -353,7 +354,7 @@ static int order_literals(const Literal *a, const Literal *b) {
 static void literal_of(const Json *j, Literal *l, char scratch[24]) {
     size_t len;
     const char *text = scratch;
-    if (j->tag == JSON_TAG_INT) {
+    if (json_tag(*j) == JSON_TAG_INT) {
         len = (size_t)snprintf(scratch, 24, "%lld", (long long)j->i);
     } else {
         text = decimal_text(j, &len);
@@ -370,10 +371,10 @@ static int order_exactly(const Json *a, const Json *b) {
 }
 
 int json_number_compare(Json a, Json b) {
-    if (a.tag == JSON_TAG_INT && b.tag == JSON_TAG_INT) {
+    if (json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT) {
         return (a.i > b.i) - (a.i < b.i);
     }
-    if (a.tag == JSON_TAG_DOUBLE || b.tag == JSON_TAG_DOUBLE) {
+    if (json_tag(a) == JSON_TAG_DOUBLE || json_tag(b) == JSON_TAG_DOUBLE) {
         return order_doubles(json_to_double(a), json_to_double(b));
     }
     return order_exactly(&a, &b);
@@ -555,9 +556,9 @@ static void print_double(double d, Buf *out) {
 }
 
 void json_number_print(Json j, Buf *out) {
-    if (j.tag == JSON_TAG_INT) {
+    if (json_tag(j) == JSON_TAG_INT) {
         print_int(j.i, out);
-    } else if (j.tag == JSON_TAG_DOUBLE) {
+    } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         print_double(j.d, out);
     } else {
         size_t len;

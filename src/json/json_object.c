@@ -15,12 +15,12 @@
 enum { NOT_FOUND = -1 };
 
 static JsonNode *leaf_of(Json o) {
-    assert(o.tag == JSON_TAG_OBJECT && !object_is_big(o));
+    assert(json_tag(o) == JSON_TAG_OBJECT && !object_is_big(o));
     return (JsonNode *)o.heap;
 }
 
 static JsonBigObject *big_of(Json o) {
-    assert(o.tag == JSON_TAG_OBJECT && object_is_big(o));
+    assert(json_tag(o) == JSON_TAG_OBJECT && object_is_big(o));
     return (JsonBigObject *)o.heap;
 }
 
@@ -56,7 +56,7 @@ static int find_short(const JsonNode *t, Json key) {
 
 static int find_long(const JsonNode *t, Json key) {
     for (int i = 0; i < t->h.n; i += 2) {
-        if (t->items[i].tag == JSON_TAG_STRING && json_string_equal(t->items[i], key)) {
+        if (json_tag(t->items[i]) == JSON_TAG_STRING && json_string_equal(t->items[i], key)) {
             return i;
         }
     }
@@ -64,7 +64,7 @@ static int find_long(const JsonNode *t, Json key) {
 }
 
 static int find_pair(const JsonNode *t, Json key) {
-    return key.tag == JSON_TAG_SHORT_STRING ? find_short(t, key) : find_long(t, key);
+    return json_tag(key) == JSON_TAG_SHORT_STRING ? find_short(t, key) : find_long(t, key);
 }
 
 static int64_t find_entry(const JsonBigObject *o, Json key) {
@@ -105,7 +105,7 @@ Json json_object_get_c(Json o, const char *key) {
 /* A bit out of 64 for a key, so that most keys are known to be new without looking for them. */
 static uint64_t key_mark(Json key) {
     uint64_t word = key.word_ ^ key.head_;
-    if (key.tag == JSON_TAG_STRING) {
+    if (json_tag(key) == JSON_TAG_STRING) {
         const JsonStr *s = (const JsonStr *)key.heap;
         memcpy(&word, s->data + s->len - 8, sizeof word);
         word ^= s->len;

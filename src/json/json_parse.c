@@ -67,6 +67,9 @@ struct JsonParser {
     bool finished;    /* nothing more will come out */
     bool awaiting_rs; /* in seq mode, skipping to the next document */
     bool resyncing;   /* ... because of a fault that was told */
+    size_t skipping;  /* brackets still open of a document that went over a limit */
+    bool skip_string; /* ... and whether we are in a string of it, behind a backslash */
+    bool skip_escape;
     bool at_eof;      /* the fault was noticed at the end of the input */
     bool at_rs;       /* the fault was noticed because a document starts */
     bool have_next;
@@ -215,6 +218,8 @@ static Step fail(JsonParser *p, const char *fault) {
     return STEP_FAULT;
 }
 
+static const char too_deep[] = "Exceeds depth limit for parsing";
+
 static Step fail_over_limit(JsonParser *p) {
     p->fault = "Exceeds size limit for parsing";
     p->code = ERR_LIMIT;
@@ -247,7 +252,7 @@ static inline __attribute__((always_inline)) void push(JsonParser *p, Json v) {
 
 static Step push_frame(JsonParser *p, bool object) {
     if (p->depth >= (size_t)p->options.max_depth) {
-        return fail(p, "Exceeds depth limit for parsing");
+        return fail(p, too_deep);
     }
     if (p->depth == p->frame_capacity) {
         p->frames = grow(p->frames, p->small_frames, &p->frame_capacity, sizeof(Frame));
@@ -725,7 +730,6 @@ static const char *decode_string(const char *s, const char *end, Buf *out) {
 
 /* A short string of ASCII; 14 bytes can be read at s when `roomy`. */
 static Json short_string(const char *s, size_t len, bool roomy) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (roomy) {
         uint64_t front, back;
         memcpy(&front, s, 8);
@@ -736,11 +740,7 @@ static Json short_string(const char *s, size_t len, bool roomy) {
         j.word_ = back & in_back;
         return j;
     }
-#endif
-    (void)roomy;
-    Json j = {.tag = JSON_TAG_SHORT_STRING, .len = (uint8_t)len};
-    memcpy(j.text, s, len);
-    return j;
+    return json_string_valid(s, len);
 }
 
 static Json plain_string(const JsonParser *p, const char *s, size_t len) {
@@ -1005,6 +1005,24 @@ static Step skip_to_rs(JsonParser *p) {
     return rs ? STEP_GO : STEP_MORE;
 }
 
+/* Passes over the rest of a document that went over a limit, up to the bracket that ends it. */
+static Step skip_document(JsonParser *p) {
+    while (p->pos < p->end && p->skipping) {
+        char c = *p->pos++;
+        if (p->skip_string) {
+            p->skip_string = c != '"' || p->skip_escape;
+            p->skip_escape = c == '\\' && !p->skip_escape;
+        } else if (c == '"') {
+            p->skip_string = true;
+        } else if (c == '[' || c == '{') {
+            p->skipping++;
+        } else if (c == ']' || c == '}') {
+            p->skipping--;
+        }
+    }
+    return p->skipping == 0 ? STEP_GO : p->last ? STEP_END : STEP_MORE;
+}
+
 static Step take_step(JsonParser *p) {
     if (!json_is_none(p->queued)) {
         return give(p, json_take(&p->queued));
@@ -1015,6 +1033,9 @@ static Step take_step(JsonParser *p) {
     Step step = p->started ? STEP_GO : skip_byte_order_mark(p);
     if (step == STEP_GO && p->awaiting_rs) {
         step = skip_to_rs(p);
+    }
+    if (step == STEP_GO && p->skipping) {
+        step = skip_document(p);
     }
     if (step == STEP_GO) {
         step = take_tokens(p);
@@ -1034,11 +1055,21 @@ static void report(JsonParser *p, Error *err) {
                  p->at_eof ? " at EOF" : "", p->line, column, resync ? " (need RS to resync)" : "");
 }
 
-/* In seq mode the next document starts afresh; otherwise this is the end. */
+/* How many brackets of the document at fault are open, when all that is wrong is that it is too large:
+ * then we can find its end. */
+static size_t open_brackets(const JsonParser *p) {
+    return p->fault == too_deep ? p->depth + 1 : p->code == ERR_LIMIT ? p->depth : 0;
+}
+
+/* In seq mode the next document starts afresh, and after one that went over a limit there may be others
+ * too; otherwise this is the end. */
 static void recover(JsonParser *p) {
+    p->skipping = p->options.seq ? 0 : open_brackets(p);
+    p->skip_string = p->skip_escape = false;
+    p->scanned = 0;
     drop_document(p);
-    p->finished = !p->options.seq || p->at_eof || p->fault == malformed_mark;
-    p->awaiting_rs = p->resyncing = !p->at_rs;
+    p->finished = !p->skipping && (!p->options.seq || p->at_eof || p->fault == malformed_mark);
+    p->awaiting_rs = p->resyncing = p->options.seq && !p->at_rs;
     p->at_rs = p->at_eof = false;
 }
 

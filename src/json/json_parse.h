@@ -35,7 +35,8 @@ typedef enum JsonParseStatus {
     JSON_PARSE_VALUE, /* *out is set */
     JSON_PARSE_MORE,  /* everything fed so far is used up: feed again */
     JSON_PARSE_END,   /* the last piece is used up */
-    JSON_PARSE_ERROR, /* *err is set; the stream is of no more use, except in seq mode */
+    JSON_PARSE_ERROR, /* *err is set; call again: after a document that went over a limit, and in seq mode,
+                         the next one follows, and otherwise the end */
 } JsonParseStatus;
 
 JsonParser *json_parser_new(const JsonParseOptions *options);

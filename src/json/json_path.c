@@ -41,7 +41,7 @@ static int64_t as_index(Json number) {
 }
 
 static bool is_nan(Json number) {
-    return number.tag != JSON_TAG_INT && isnan(json_to_double(number));
+    return json_tag(number) != JSON_TAG_INT && isnan(json_to_double(number));
 }
 
 /* Where the number points in an array of len items, counted from the end if negative; negative when

@@ -216,15 +216,16 @@ static void put_any_string(Printer *p, const char *s, size_t len) {
 /* A string that is in the value itself is one block: most keys and many strings go this way. */
 static bool put_short_string(Printer *p, const Json *s) {
     __m128i whole = _mm_loadu_si128((const __m128i *)(const void *)s);
-    __m128i text = _mm_srli_si128(whole, offsetof(Json, text));
-    if (escape_bits(text, p->options.ascii) & ((1u << s->len) - 1)) {
+    __m128i text = _mm_srli_si128(whole, JSON_SHORT_AT);
+    size_t len = json_short_len(*s);
+    if (escape_bits(text, p->options.ascii) & ((1u << len) - 1)) {
         return false;
     }
     char *w = room_for(p, BLOCK + 2);
     w[0] = '"';
     _mm_storeu_si128((__m128i *)(void *)(w + 1), text);
-    w[1 + s->len] = '"';
-    p->out->len += (size_t)s->len + 2;
+    w[1 + len] = '"';
+    p->out->len += len + 2;
     return true;
 }
 #else
@@ -235,7 +236,7 @@ static bool put_short_string(Printer *p, const Json *s) {
 #endif
 
 static void put_string(Printer *p, const Json *s) {
-    if (s->tag != JSON_TAG_SHORT_STRING || !put_short_string(p, s)) {
+    if (json_tag(*s) != JSON_TAG_SHORT_STRING || !put_short_string(p, s)) {
         put_any_string(p, json_string_data(s), json_string_len(*s));
     }
 }
@@ -287,7 +288,7 @@ static void push_frame(Printer *p, Json container) {
             memcpy(p->frames, old, sizeof p->small);
         }
     }
-    bool sorted = p->options.sort_keys && container.tag == JSON_TAG_OBJECT;
+    bool sorted = p->options.sort_keys && json_tag(container) == JSON_TAG_OBJECT;
     p->frames[p->depth++] = (Frame){
         .container = container,
         .keys = sorted ? json_object_keys(container, true) : json_none(),
@@ -295,7 +296,7 @@ static void push_frame(Printer *p, Json container) {
 }
 
 static void open_container(Printer *p, Json j) {
-    bool object = j.tag == JSON_TAG_OBJECT;
+    bool object = json_tag(j) == JSON_TAG_OBJECT;
     if ((object ? json_object_len(j) : json_array_len(j)) == 0) {
         put(p, object ? "{}" : "[]", 2);
         end_color(p);
@@ -314,7 +315,7 @@ static void put_long_literal(Printer *p, const JsonStr *text) {
 }
 
 static void put_number(Printer *p, Json j) {
-    if (j.tag == JSON_TAG_DECIMAL) {
+    if (json_tag(j) == JSON_TAG_DECIMAL) {
         put_long_literal(p, (const JsonStr *)j.heap);
     } else {
         json_number_print(j, p->out);
@@ -336,7 +337,7 @@ static void put_value(Printer *p, const Json *j) {
     if (__builtin_expect(p->depth > JSON_DEPTH_MAX, 0)) {
         put_s(p, "<skipped: too deep>");
         end_color(p);
-    } else if (j->tag >= JSON_TAG_ARRAY) {
+    } else if (json_tag(*j) >= JSON_TAG_ARRAY) {
         open_container(p, *j);
     } else {
         put_scalar(p, j);
@@ -376,7 +377,7 @@ static void close_container(Printer *p) {
     Frame *f = &p->frames[--p->depth];
     put_break(p, p->depth);
     put_color(p, f->container);
-    put_c(p, f->container.tag == JSON_TAG_OBJECT ? '}' : ']');
+    put_c(p, json_tag(f->container) == JSON_TAG_OBJECT ? '}' : ']');
     end_color(p);
     json_unref(f->keys);
     settle_if_due(p);
@@ -414,7 +415,7 @@ static void put_next(Printer *p) {
     Frame *f = &p->frames[p->depth - 1];
     const Json *item;
     Json key, value;
-    if (f->container.tag == JSON_TAG_ARRAY) {
+    if (json_tag(f->container) == JSON_TAG_ARRAY) {
         if (!next_item(f, &item)) {
             close_container(p);
             return;

@@ -40,8 +40,8 @@ static int no_bytes_left(void **state) {
 static void string_is_short_up_to_fourteen_bytes(void **state) {
     (void)state;
     Json fits = json_string_c("12345678901234"), longer = json_string_c("123456789012345");
-    assert_int_equal(fits.tag, JSON_TAG_SHORT_STRING);
-    assert_int_equal(longer.tag, JSON_TAG_STRING);
+    assert_int_equal(json_tag(fits), JSON_TAG_SHORT_STRING);
+    assert_int_equal(json_tag(longer), JSON_TAG_STRING);
     assert_int_equal(json_string_len(fits), 14);
     assert_int_equal(json_string_len(longer), 15);
     json_unref(longer);

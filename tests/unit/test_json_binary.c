@@ -26,7 +26,7 @@ static void assert_encodes(Json j, const char *bytes, size_t len) {
     assert_memory_equal(b.data, bytes, len);
     Json back = json_decode(b.data, b.len, &used, NULL);
     assert_int_equal(used, len);
-    assert_int_equal(back.tag, j.tag);
+    assert_int_equal(json_tag(back), json_tag(j));
     json_unref(back);
     buf_clear(&b);
     json_unref(j);
@@ -99,7 +99,7 @@ static void double_bits_survive(void **state) {
         Buf b = BUF_INIT;
         json_encode(json_double(values[i]), &b);
         Json back = json_decode(b.data, b.len, NULL, NULL);
-        assert_int_equal(back.tag, JSON_TAG_DOUBLE);
+        assert_int_equal(json_tag(back), JSON_TAG_DOUBLE);
         assert_memory_equal(&back.d, &values[i], 8);
         buf_clear(&b);
     }

@@ -97,7 +97,7 @@ static void lift_and_put_back(Version *v) {
     assert_int_equal(json_is_none(value), i == v->n);
     if (i < v->n) {
         assert_int_equal(value.i, v->entries[i].value);
-        assert_int_equal(json_object_get(v->object, k).tag, JSON_TAG_NULL);
+        assert_int_equal(json_tag(json_object_get(v->object, k)), JSON_TAG_NULL);
         v->object = json_object_set(v->object, json_ref(k), value);
     }
     json_unref(k);

@@ -526,8 +526,49 @@ static void arbitrary_bytes_do_no_harm_and_leave_nothing_behind(void **state) {
     assert_int_equal(json_heap_bytes(), before);
 }
 
+/* Every document of a stream in one, an error as "!". */
+static void documents_of(const char *text, size_t step, const JsonParseOptions *options, Buf *out) {
+    JsonParser *p = json_parser_new(options);
+    size_t len = strlen(text), at = 0;
+    Json v;
+    Error err = ERROR_INIT;
+    JsonParseStatus status;
+    while ((status = json_parser_next(p, &v, &err)) != JSON_PARSE_END) {
+        if (status == JSON_PARSE_MORE) {
+            size_t n = len - at < step ? len - at : step;
+            json_parser_feed(p, text + at, n, at + n == len);
+            at += n;
+        } else if (status == JSON_PARSE_VALUE) {
+            json_print(v, NULL, out);
+            json_unref(v);
+        } else {
+            buf_addc(out, '!');
+        }
+    }
+    json_parser_free(p);
+}
+
+static void a_document_past_a_limit_is_passed_over_and_the_next_one_read(void **state) {
+    (void)state;
+    JsonParseOptions shallow = {.max_depth = 2}, small = {.max_bytes = 2000};
+    static const char deep[] = "1 [[[[\"]\\\"]\",{}]]]] {\"a\":2} [[[";
+    char large[9000] = "[1,[2,\"";
+    memset(large + 7, 'x', 8000);
+    strcpy(large + 8007, "\",[3]]] 4");
+    for (size_t step = 1; step < 12; step++) {
+        Buf out = BUF_INIT;
+        documents_of(deep, step, &shallow, &out);
+        assert_string_equal(out.data, "1!{\"a\":2}!");
+        buf_reset(&out);
+        documents_of(large, step * 100, &small, &out);
+        assert_string_equal(out.data, "!4");
+        buf_clear(&out);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_document_past_a_limit_is_passed_over_and_the_next_one_read),
         cmocka_unit_test(a_document_of_every_kind_is_read),
         cmocka_unit_test(a_repeated_key_keeps_its_first_place_and_last_value),
         cmocka_unit_test(beyond_the_standard_the_same_is_accepted_as_in_jq),
