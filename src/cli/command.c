@@ -78,8 +78,9 @@ const Command commands[] = {
          "standard input) and writes the results as JSON. The flags are those of jq.\n\n"
          "An evaluation has a budget of steps, memory and depth. One that goes over it ends in an "
          "error, as one that fails does; the next document is then read.\n\n"
-         "Exit codes: 0, all went well; 2, the command line is wrong or a file cannot be read; "
-         "3, the expression does not compile; 5, an evaluation failed.",
+         "Exit codes: 0, all went well; 1 and 4, with -e, the last output was false or null, or there "
+         "was none; 2, the command line is wrong or a file cannot be read; 3, the expression does not "
+         "compile; 5, the last document failed, or an input was not JSON.",
      .options = eval_options,
      .examples = eval_examples,
      .completes = COMPLETE_FILE,

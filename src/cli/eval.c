@@ -8,10 +8,12 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Exit codes, as jq has them. */
 enum { EXIT_FALSE = 1, EXIT_COMPILE = 3, EXIT_NO_OUTPUT = 4, EXIT_FAILED = 5 };
@@ -21,12 +23,15 @@ static const JqBudget default_budget = {.steps = 1000000000, .memory = (size_t)1
 
 typedef enum Positional { POSITIONAL_FILE, POSITIONAL_STRING, POSITIONAL_JSON } Positional;
 
+/* What a document came to: its last result, if there was one. */
+typedef enum Outcome { OUTCOME_NONE, OUTCOME_FALSE, OUTCOME_TRUE, OUTCOME_FAILED } Outcome;
+
 typedef struct Eval {
     const Command *command;
     /* what to evaluate */
+    const char *first; /* the first argument: the expression, or with -f the file that it is in */
+    bool from_file;
     Buf expression;
-    const char *expression_file; /* NULL: it was an argument */
-    bool have_expression;
     JqBudget budget;
     bool environment;
     /* on what */
@@ -42,12 +47,26 @@ typedef struct Eval {
     Positional reading;
     /* how to write it */
     JsonPrintOptions print;
+    JsonColors colors;
+    char *color_codes; /* what the colors point into when JQ_COLORS is set */
     bool raw, join, nul, seq, colour, monochrome, unbuffered, exit_status;
     /* what came of it */
-    bool any_output, last_false, failed;
+    Outcome last;    /* of the last document */
+    Outcome verdict; /* of the last document that had a result and did not fail */
+    int write_error; /* errno; 0 while output is possible */
 } Eval;
 
 /* ---- the command line ---- */
+
+/* As in jq, of two with the same name the first counts. */
+static bool is_defined(const Eval *e, const char *name) {
+    for (size_t i = 0; i < e->nvars; i++) {
+        if (!strcmp(e->names[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static void add_variable(Eval *e, const char *name, Json value) {
     e->names = mem_grow(e->names, e->nvars, &e->names_cap, sizeof *e->names);
@@ -61,7 +80,7 @@ static bool parse_argument(Eval *e, const char *what, const char *text, Json *va
     Error err = ERROR_INIT;
     *value = json_parse(text, strlen(text), NULL, &err);
     return !json_is_none(*value) ||
-           options_complain(e->command, "%s is not JSON: %s: %s.", what, err.msg, text);
+           options_complain(e->command, "%s is not JSON: %s: `%s`.", what, err.msg, text);
 }
 
 static bool add_json_variable(Eval *e, char **values) {
@@ -102,7 +121,8 @@ static bool parse_limit(Eval *e, const Option *option, const char *text, uint64_
     int shift = unit && *unit ? 10 * (int)(unit - units + 1) : 0;
     bool whole = end != text && text[0] != '-' && !errno && (*end == '\0' || (shift && !end[1]));
     if (!whole || n > UINT64_MAX >> shift) {
-        return options_complain(e->command, "--%s takes a whole number such as 1000000 or 64M, not %s.",
+        return options_complain(e->command,
+                                "--%s takes a whole number such as 1000000 or 64M, not `%s`.",
                                 option->name, text);
     }
     *limit = n ? n << shift : JQ_NO_LIMIT;
@@ -112,25 +132,17 @@ static bool parse_limit(Eval *e, const Option *option, const char *text, uint64_
 static bool parse_indent(Eval *e, const char *text) {
     char *end;
     long n = strtol(text, &end, 10);
-    if (end == text || *end || n < 0 || n > 7) {
-        return options_complain(e->command, "--indent takes a number from 0 to 7, not %s.", text);
+    if (end == text || *end || n < -1 || n > 7) { /* -1: tabs */
+        return options_complain(e->command, "--indent takes a number from 0 to 7, not `%s`.", text);
     }
     e->print.indent = (int)n;
     return true;
 }
 
-static bool read_expression(Eval *e, const char *path) {
-    e->have_expression = true;
-    e->expression_file = path;
-    buf_reset(&e->expression);
-    return inputs_read_file(path, &e->expression);
-}
-
 static bool on_argument(Eval *e, char *text) {
     Json value;
-    if (!e->have_expression) {
-        e->have_expression = true;
-        buf_adds(&e->expression, text);
+    if (!e->first) {
+        e->first = text;
         return true;
     }
     if (e->reading == POSITIONAL_FILE) {
@@ -149,36 +161,21 @@ static bool on_argument(Eval *e, char *text) {
 
 static bool *flag_of(Eval *e, int id) {
     switch ((enum EvalOption)id) {
-    case EVAL_NULL_INPUT:
-        return &e->null_input;
-    case EVAL_RAW_INPUT:
-        return &e->inputs.raw;
-    case EVAL_SLURP:
-        return &e->inputs.slurp;
-    case EVAL_STREAM:
-        return &e->inputs.events;
-    case EVAL_RAW_OUTPUT:
-        return &e->raw;
-    case EVAL_RAW_OUTPUT0:
-        return &e->nul;
-    case EVAL_JOIN:
-        return &e->join;
-    case EVAL_ASCII:
-        return &e->print.ascii;
-    case EVAL_SORT_KEYS:
-        return &e->print.sort_keys;
-    case EVAL_COLOR:
-        return &e->colour;
-    case EVAL_MONOCHROME:
-        return &e->monochrome;
-    case EVAL_UNBUFFERED:
-        return &e->unbuffered;
-    case EVAL_EXIT_STATUS:
-        return &e->exit_status;
-    case EVAL_ENV:
-        return &e->environment;
-    default:
-        return NULL;
+    case EVAL_NULL_INPUT: return &e->null_input;
+    case EVAL_RAW_INPUT: return &e->inputs.raw;
+    case EVAL_SLURP: return &e->inputs.slurp;
+    case EVAL_STREAM: return &e->inputs.events;
+    case EVAL_RAW_OUTPUT: return &e->raw;
+    case EVAL_RAW_OUTPUT0: return &e->nul;
+    case EVAL_JOIN: return &e->join;
+    case EVAL_ASCII: return &e->print.ascii;
+    case EVAL_SORT_KEYS: return &e->print.sort_keys;
+    case EVAL_COLOR: return &e->colour;
+    case EVAL_MONOCHROME: return &e->monochrome;
+    case EVAL_UNBUFFERED: return &e->unbuffered;
+    case EVAL_EXIT_STATUS: return &e->exit_status;
+    case EVAL_ENV: return &e->environment;
+    default: return NULL;
     }
 }
 
@@ -191,9 +188,24 @@ static bool on_limit(Eval *e, const Option *option, const char *text) {
         e->budget.steps = limit;
     } else if (option->id == EVAL_LIMIT_MEMORY) {
         e->budget.memory = (size_t)limit;
+        e->inputs.max_bytes = limit == JQ_NO_LIMIT ? 0 : (size_t)limit;
     } else {
         e->budget.depth = (size_t)limit;
     }
+    return true;
+}
+
+static bool on_variable(Eval *e, int id, char **values) {
+    if (is_defined(e, values[0])) {
+        return true;
+    }
+    if (id == EVAL_ARGJSON) {
+        return add_json_variable(e, values);
+    }
+    if (id != EVAL_ARG) {
+        return add_file_variable(e, values, id == EVAL_RAWFILE);
+    }
+    add_variable(e, values[0], json_string_c(values[1]));
     return true;
 }
 
@@ -208,39 +220,59 @@ static bool on_option(void *ctx, const Option *option, char **values) {
         return true;
     }
     switch ((enum EvalOption)option->id) {
-    case EVAL_SEQ:
-        e->seq = e->inputs.seq = true;
-        return true;
-    case EVAL_COMPACT:
-        e->print.indent = 0;
-        return true;
-    case EVAL_TAB:
-        e->print.indent = -1;
-        return true;
-    case EVAL_INDENT:
-        return parse_indent(e, values[0]);
-    case EVAL_FROM_FILE:
-        return read_expression(e, values[0]);
+    case EVAL_SEQ: e->seq = e->inputs.seq = true; return true;
+    case EVAL_COMPACT: e->print.indent = 0; return true;
+    case EVAL_TAB: e->print.indent = -1; return true;
+    case EVAL_INDENT: return parse_indent(e, values[0]);
+    case EVAL_FROM_FILE: /* in jq it takes no value but changes what the first argument is */
+        e->from_file = true;
+        return on_argument(e, values[0]);
     case EVAL_ARG:
-        add_variable(e, values[0], json_string_c(values[1]));
-        return true;
     case EVAL_ARGJSON:
-        return add_json_variable(e, values);
     case EVAL_SLURPFILE:
-    case EVAL_RAWFILE:
-        return add_file_variable(e, values, option->id == EVAL_RAWFILE);
-    case EVAL_ARGS:
-        e->reading = POSITIONAL_STRING;
-        return true;
-    case EVAL_JSONARGS:
-        e->reading = POSITIONAL_JSON;
-        return true;
-    default:
-        return on_limit(e, option, values[0]);
+    case EVAL_RAWFILE: return on_variable(e, option->id, values);
+    case EVAL_ARGS: e->reading = POSITIONAL_STRING; return true;
+    case EVAL_JSONARGS: e->reading = POSITIONAL_JSON; return true;
+    default: return on_limit(e, option, values[0]);
     }
 }
 
 /* ---- output ---- */
+
+/* As in jq, JQ_COLORS is "0;90:0;39:...", SGR codes for the parts in the order of JsonColors; parts
+ * that it does not name keep theirs. False when there is something else in it. */
+static bool read_colors(Eval *e, const char *codes) {
+    const char **parts[] = {&e->colors.null,   &e->colors.false_, &e->colors.true_,
+                            &e->colors.number, &e->colors.string, &e->colors.array,
+                            &e->colors.object, &e->colors.key};
+    if (codes[strspn(codes, "0123456789;:")]) {
+        return false;
+    }
+    enum { AROUND = sizeof "\x1b[m" };
+    size_t nparts = sizeof parts / sizeof parts[0];
+    char *out = e->color_codes = mem_alloc(strlen(codes) + nparts * AROUND);
+    for (size_t i = 0; i < nparts && *codes; i++) {
+        int len = (int)strcspn(codes, ":");
+        *parts[i] = out;
+        out += sprintf(out, "\x1b[%.*sm", len, codes) + 1;
+        codes += codes[len] ? len + 1 : len;
+    }
+    return true;
+}
+
+static void choose_colors(Eval *e) {
+    if (e->monochrome || !(e->colour || terminal_has_colour(stdout))) {
+        return;
+    }
+    const char *codes = getenv("JQ_COLORS");
+    e->colors = json_default_colors;
+    e->print.colors = &e->colors;
+    if (codes && !read_colors(e, codes)) {
+        fputs("pawl eval: JQ_COLORS is passed over: it takes SGR codes with colons between them, "
+              "such as 0;90:0;31.\n",
+              stderr);
+    }
+}
 
 static bool write_out(void *ctx, const char *text, size_t len) {
     (void)ctx;
@@ -251,76 +283,176 @@ static bool holds_nul(Json string) {
     return memchr(json_string_data(&string), '\0', json_string_len(string)) != NULL;
 }
 
-static void write_text(Json string) {
-    fwrite(json_string_data(&string), 1, json_string_len(string), stdout);
+static void write_text(const Eval *e, Json string) {
+    if (e->print.ascii) {
+        json_print_to(string, &(JsonPrintOptions){.ascii = true}, write_out, NULL);
+    } else {
+        fwrite(json_string_data(&string), 1, json_string_len(string), stdout);
+    }
 }
 
-static bool write_result(Eval *e, Json value) {
-    bool text = (e->raw || e->join || e->nul) && json_kind(value) == JSON_STRING;
-    if (text && e->nul && holds_nul(value)) {
-        fputs("pawl eval: a string with a NUL in it cannot be written with --raw-output0.\n", stderr);
-        return false;
-    }
+static bool is_text(const Eval *e, Json value) {
+    return (e->raw || e->join || e->nul) && json_kind(value) == JSON_STRING;
+}
+
+static void write_value(const Eval *e, Json value) {
     if (e->seq) {
         fputc('\x1e', stdout);
     }
-    if (text && !e->print.ascii) {
-        write_text(value);
+    json_print_to(value, &e->print, write_out, NULL);
+}
+
+/* False when nothing more can be written. */
+static bool write_result(Eval *e, Json value) {
+    if (is_text(e, value)) {
+        write_text(e, value);
     } else {
-        json_print_to(value, &e->print, write_out, NULL);
+        write_value(e, value);
     }
-    if (e->nul) {
-        fputc('\0', stdout);
-    } else if (!e->join) {
-        fputc('\n', stdout);
+    if (e->nul || !e->join) {
+        fputc(e->nul ? '\0' : '\n', stdout);
     }
     if (e->unbuffered) {
         fflush(stdout);
     }
-    return true;
+    if (ferror(stdout)) {
+        e->write_error = errno;
+    }
+    return !e->write_error;
 }
 
 /* ---- messages ---- */
 
-/* The line of the expression that an error is in, and a caret under the place. */
-static void show_place(const Eval *e, const Error *err) {
-    if (!err->line) {
-        return;
+/* A line of an expression as it is shown, and what stands below it up to the caret. */
+typedef struct Excerpt {
+    Buf text, below;
+} Excerpt;
+
+/* Columns that a character takes on a terminal. */
+static int width_of(int32_t cp) {
+    static const struct {
+        int32_t first, last;
+        int width;
+    } ranges[] = {
+        {0x300, 0x36F, 0},   {0x1100, 0x115F, 2}, {0x200B, 0x200F, 0},   {0x2E80, 0xA4CF, 2},
+        {0xAC00, 0xD7A3, 2}, {0xF900, 0xFAFF, 2}, {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},
+        {0xFF00, 0xFF60, 2}, {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (cp >= ranges[i].first && cp <= ranges[i].last) {
+            return ranges[i].width;
+        }
     }
-    const char *line = e->expression.data, *end;
-    for (int i = 1; i < err->line && strchr(line, '\n'); i++) {
-        line = strchr(line, '\n') + 1;
-    }
-    end = line + strcspn(line, "\n");
-    enum { SHOWN = 100 };
-    if (end - line <= SHOWN) {
-        fprintf(stderr, "    %.*s\n    %*s^\n", (int)(end - line), line, err->col - 1, "");
+    return 1;
+}
+
+/* A tab stays one in both lines; other control characters would move the terminal's cursor. */
+static void add_character(Excerpt *x, int32_t cp, bool before_caret) {
+    char bytes[4];
+    bool shown = cp == '\t' || (cp >= ' ' && cp != 0x7F);
+    cp = shown ? cp : UTF8_REPLACEMENT;
+    buf_add(&x->text, bytes, utf8_encode(cp, bytes));
+    for (int i = 0; before_caret && i < width_of(cp); i++) {
+        buf_addc(&x->below, cp == '\t' ? '\t' : ' ');
     }
 }
 
-static void complain(const Eval *e, const char *where, const Error *err) {
-    fprintf(stderr, "pawl eval: %s%s%s", where ? where : "", where ? ": " : "", err->msg);
+static size_t count_characters(const char *line, const char *end) {
+    size_t n = 0;
+    for (int32_t cp; line < end; n++) {
+        line += utf8_decode(line, end, &cp);
+    }
+    return n;
+}
+
+/* The part of a line around the character number `at`, with dots where something is left out. */
+static void make_excerpt(Excerpt *x, const char *line, const char *end, size_t at) {
+    size_t n = count_characters(line, end), shown = (size_t)terminal_width(stderr) - 12;
+    size_t from = n <= shown || at < shown / 2 ? 0 : at - shown / 2;
+    if (from && n - from < shown) {
+        from = n - shown;
+    }
+    if (from) {
+        buf_adds(&x->text, "...");
+        buf_adds(&x->below, "   ");
+    }
+    int32_t cp;
+    for (size_t i = 0; line < end && i < from + shown; i++) {
+        line += utf8_decode(line, end, &cp);
+        if (i >= from) {
+            add_character(x, cp, i < at);
+        }
+    }
+    buf_adds(&x->text, line < end ? "..." : "");
+}
+
+/* The line of the expression that an error is in, and a caret under the place. */
+static void show_place(const Eval *e, const Error *err) {
+    const char *line = e->expression.data, *end = line + e->expression.len, *stop;
+    for (int i = 1; i < err->line && (stop = memchr(line, '\n', (size_t)(end - line))); i++) {
+        line = stop + 1;
+    }
+    if ((stop = memchr(line, '\n', (size_t)(end - line)))) {
+        end = stop;
+    }
+    end -= end > line && end[-1] == '\r';
+    Excerpt x = {BUF_INIT, BUF_INIT};
+    make_excerpt(&x, line, end, (size_t)(err->col > 0 ? err->col - 1 : 0));
+    fprintf(stderr, "    %s\n    %s^\n", x.text.data ? x.text.data : "",
+            x.below.data ? x.below.data : "");
+    buf_clear(&x.text);
+    buf_clear(&x.below);
+}
+
+/* What error(v) raised is shown whole; an Error holds only its beginning. */
+static void write_message(const Error *err, Json raised) {
+    if (json_kind(raised) == JSON_STRING) {
+        fwrite(json_string_data(&raised), 1, json_string_len(raised), stderr);
+    } else {
+        fputs(err->msg, stderr);
+    }
+}
+
+static void complain(const Eval *e, const char *where, const Error *err, Json raised) {
+    fflush(stdout);
+    fprintf(stderr, "pawl eval: %s%s", where ? where : "", where ? ": " : "");
+    write_message(err, raised);
     if (err->line) {
-        const char *file = e->expression_file ? e->expression_file : "expression";
+        const char *file = e->from_file ? e->first : "expression";
         fprintf(stderr, " (%s, line %d, column %d)", file, err->line, err->col);
     }
     fputc('\n', stderr);
-    show_place(e, err);
+    if (err->line) {
+        show_place(e, err);
+    }
+}
+
+static void log_debug(const Eval *e, Json value) {
+    JsonPrintOptions options = e->print;
+    options.indent = 0;
+    if (!e->colour && !terminal_has_colour(stderr)) {
+        options.colors = NULL;
+    }
+    Json line = json_array_push(json_array(), json_string_c("DEBUG:"));
+    line = json_array_push(line, json_ref(value));
+    Buf text = BUF_INIT;
+    json_print(line, &options, &text);
+    fprintf(stderr, "%s\n", text.data);
+    buf_clear(&text);
+    json_unref(line);
 }
 
 static void log_message(void *ctx, const char *kind, Json value) {
-    (void)ctx;
     fflush(stdout);
-    Buf text = BUF_INIT;
-    json_print(value, NULL, &text);
     if (!strcmp(kind, "debug")) {
-        fprintf(stderr, "[\"DEBUG:\",%s]\n", text.data);
+        log_debug(ctx, value);
     } else if (json_kind(value) == JSON_STRING) {
         fwrite(json_string_data(&value), 1, json_string_len(value), stderr);
     } else {
-        fputs(text.data, stderr);
+        char *text = json_to_text(value);
+        fputs(text, stderr);
+        mem_free(text);
     }
-    buf_clear(&text);
 }
 
 /* ---- evaluation ---- */
@@ -331,86 +463,125 @@ static Json environment(void) {
     for (char **at = environ; *at; at++) {
         const char *equals = strchr(*at, '=');
         if (equals) {
-            env = json_object_set(env, json_string(*at, (size_t)(equals - *at)), json_string_c(equals + 1));
+            env = json_object_set(env, json_string(*at, (size_t)(equals - *at)),
+                                  json_string_c(equals + 1));
         }
     }
     return env;
 }
 
-/* One document, all its outputs. False when output is impossible, which ends everything. */
-static bool evaluate(Eval *e, JqRun *run, Json input, const char *where) {
-    jq_run_start(run, input, e->values);
-    Json out;
-    JqStatus status;
-    bool written = true;
-    while (written && (status = jq_run_next(run, &out)) == JQ_OUTPUT) {
-        e->any_output = true;
-        e->last_false = !json_truthy(out);
-        written = write_result(e, out) && !ferror(stdout);
-        json_unref(out);
+/* Whether a result can be written at all; says so when not. */
+static bool is_writable(const Eval *e, Json value, const char *where) {
+    static const Error nul = {
+        .msg = "A string with a NUL in it cannot be written with --raw-output0."};
+    if (!e->nul || e->print.ascii || !is_text(e, value) || !holds_nul(value)) {
+        return true;
     }
-    if (written && status == JQ_FAILED) {
-        e->failed = true;
-        fflush(stdout);
-        complain(e, where, jq_run_error(run));
-    }
-    return written;
+    complain(e, where, &nul, json_none());
+    return false;
 }
 
-static int exit_code(const Eval *e, bool inputs_ok) {
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "pawl eval: the output cannot be written: %s.\n", strerror(errno));
-        return EXIT_USAGE;
+static Outcome outcome_of(Json result) {
+    return json_truthy(result) ? OUTCOME_TRUE : OUTCOME_FALSE;
+}
+
+/* One document, all its results. False when output is impossible, which ends everything. */
+static bool evaluate(Eval *e, JqRun *run, Json input, const char *where) {
+    Json out;
+    JqStatus status;
+    e->last = OUTCOME_NONE;
+    jq_run_start(run, input, e->values);
+    while ((status = jq_run_next(run, &out)) == JQ_OUTPUT) {
+        e->last = is_writable(e, out, where) ? outcome_of(out) : OUTCOME_FAILED;
+        bool go_on = e->last != OUTCOME_FAILED && write_result(e, out);
+        json_unref(out);
+        if (!go_on) {
+            break;
+        }
     }
-    if (e->failed) {
+    if (status == JQ_FAILED) {
+        e->last = OUTCOME_FAILED;
+        complain(e, where, jq_run_error(run), jq_run_raised(run));
+    }
+    if (e->last == OUTCOME_FALSE || e->last == OUTCOME_TRUE) {
+        e->verdict = e->last;
+    }
+    return !e->write_error;
+}
+
+/* A reader that went away has seen enough: no words about that. */
+static bool finish_output(Eval *e) {
+    if (fflush(stdout) && !e->write_error) {
+        e->write_error = errno;
+    }
+    if (e->write_error && e->write_error != EPIPE) {
+        fprintf(stderr, "pawl eval: the output cannot be written: %s.\n", strerror(e->write_error));
+    }
+    return !e->write_error;
+}
+
+/* As jq: what the last document came to counts, not the ones before it. */
+static int exit_code(const Eval *e) {
+    static const int of_verdict[] = {
+        [OUTCOME_NONE] = EXIT_NO_OUTPUT, [OUTCOME_FALSE] = EXIT_FALSE, [OUTCOME_TRUE] = EXIT_OK};
+    if (e->last == OUTCOME_FAILED) {
         return EXIT_FAILED;
     }
-    if (!inputs_ok) {
-        return EXIT_USAGE;
-    }
-    if (e->exit_status) {
-        return !e->any_output ? EXIT_NO_OUTPUT : e->last_false ? EXIT_FALSE : EXIT_OK;
-    }
-    return EXIT_OK;
+    return e->exit_status ? of_verdict[e->verdict] : EXIT_OK;
+}
+
+static int run_inputs(Eval *e, JqRun *run) {
+    Inputs *in = inputs_new(e->files, e->nfiles, e->inputs);
+    Json input;
+    while (inputs_next(in, &input) && evaluate(e, run, input, inputs_place(in))) {}
+    bool unreadable = inputs_unreadable(in), malformed = inputs_malformed(in);
+    inputs_free(in);
+    return unreadable ? EXIT_USAGE : malformed ? EXIT_FAILED : exit_code(e);
 }
 
 static int run_program(Eval *e, const JqProgram *program) {
     JqHost host = {.budget = e->budget, .log = log_message, .ctx = e};
     host.env = e->environment ? environment() : json_none();
     JqRun *run = jq_run_new(program, &host);
-    bool inputs_ok = true;
+    int code;
     if (e->null_input) {
         evaluate(e, run, json_null(), NULL);
+        code = exit_code(e);
     } else {
-        Inputs *in = inputs_new(e->files, e->nfiles, e->inputs);
-        Json input;
-        bool go = true;
-        while (go && inputs_next(in, &input)) {
-            go = evaluate(e, run, input, inputs_place(in));
-        }
-        inputs_ok = !inputs_failed(in);
-        inputs_free(in);
+        code = run_inputs(e, run);
     }
     jq_run_free(run);
     json_unref(host.env);
-    return exit_code(e, inputs_ok);
+    return finish_output(e) ? code : EXIT_USAGE;
 }
 
 /* $ARGS stands beside the named variables; $__prog_name and the like do not exist. */
 static void add_args(Eval *e) {
-    Json args = json_object_set(json_object(), json_string_c("positional"), json_ref(e->positional));
+    Json args =
+        json_object_set(json_object(), json_string_c("positional"), json_ref(e->positional));
     args = json_object_set(args, json_string_c("named"), json_ref(e->named));
     add_variable(e, "ARGS", args);
 }
 
+static bool load_expression(Eval *e) {
+    if (e->from_file) {
+        return inputs_read_file(e->first, &e->expression);
+    }
+    buf_adds(&e->expression, e->first);
+    return true;
+}
+
 static int compile_and_run(Eval *e) {
+    if (!load_expression(e)) {
+        return EXIT_USAGE;
+    }
     add_args(e);
-    JqOptions options = {.vars = e->names, .nvars = e->nvars, .file = e->expression_file};
+    buf_reserve(&e->expression, 0);
+    JqOptions options = {.vars = e->names, .nvars = e->nvars};
     Error err = ERROR_INIT;
-    const char *text = e->expression.data ? e->expression.data : "";
-    JqProgram *program = jq_compile(text, e->expression.len, &options, &err);
+    JqProgram *program = jq_compile(e->expression.data, e->expression.len, &options, &err);
     if (!program) {
-        complain(e, NULL, &err);
+        complain(e, NULL, &err, json_none());
         return EXIT_COMPILE;
     }
     int code = run_program(e, program);
@@ -427,6 +598,7 @@ static void eval_clear(Eval *e) {
     mem_free(e->names);
     mem_free(e->values);
     mem_free(e->files);
+    mem_free(e->color_codes);
     buf_clear(&e->expression);
 }
 
@@ -436,12 +608,13 @@ int cmd_eval(int argc, char **argv) {
     e.positional = json_array();
     OptionsResult parsed = options_parse(e.command, argc, argv, on_option, &e);
     int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && !e.have_expression) {
+    if (!e.first && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
+        e.first = "."; /* in a pipe, the least that is of use */
+    }
+    if (parsed == OPTIONS_RUN && !e.first) {
         options_complain(e.command, "there is no expression to evaluate.");
     } else if (parsed == OPTIONS_RUN) {
-        if (e.colour || (!e.monochrome && terminal_has_colour(stdout))) {
-            e.print.colors = &json_default_colors;
-        }
+        choose_colors(&e);
         code = compile_and_run(&e);
     }
     eval_clear(&e);

@@ -19,7 +19,7 @@ struct Inputs {
     Buf text; /* raw mode: read and not yet used, from `used` on */
     size_t used;
     bool ended; /* of the open file */
-    bool slurped, failed;
+    bool slurped, unreadable, malformed;
     uint64_t document;
     Buf place;
 };
@@ -36,8 +36,12 @@ Inputs *inputs_new(char **files, size_t n, InputsOptions options) {
     return in;
 }
 
+static bool is_standard_input(const char *path) {
+    return path[0] == '-' && !path[1];
+}
+
 static void close_file(Inputs *in) {
-    if (in->fd > 0) {
+    if (in->fd >= 0 && !is_standard_input(in->files[in->file])) {
         close(in->fd);
     }
     in->fd = -1;
@@ -55,12 +59,16 @@ void inputs_free(Inputs *in) {
     mem_free(in);
 }
 
-bool inputs_failed(const Inputs *in) {
-    return in->failed;
+bool inputs_unreadable(const Inputs *in) {
+    return in->unreadable;
+}
+
+bool inputs_malformed(const Inputs *in) {
+    return in->malformed;
 }
 
 static const char *file_name(const char *path) {
-    return path[0] == '-' && !path[1] ? "<stdin>" : path;
+    return is_standard_input(path) ? "<stdin>" : path;
 }
 
 const char *inputs_place(Inputs *in) {
@@ -69,19 +77,26 @@ const char *inputs_place(Inputs *in) {
     if (in->options.slurp) {
         buf_printf(&in->place, "all of the input");
     } else {
-        buf_printf(&in->place, "%s, document %llu", file_name(in->files[file]),
+        const char *what = in->options.raw ? "line" : in->options.events ? "event" : "document";
+        buf_printf(&in->place, "%s, %s %llu", file_name(in->files[file]), what,
                    (unsigned long long)in->document);
     }
     return in->place.data;
 }
 
-static void complain(Inputs *in, const char *what, const char *why) {
-    fprintf(stderr, "pawl eval: %s: %s%s\n", file_name(in->files[in->file]), what, why);
-    in->failed = true;
+/* Results so far come first, so that the message stands where it belongs. */
+static void say(const Inputs *in, const char *what, const char *why) {
+    fflush(stdout);
+    fprintf(stderr, "pawl eval: %s: %s%s.\n", file_name(in->files[in->file]), what, why);
+}
+
+static void cannot(Inputs *in, const char *what, int error) {
+    say(in, what, strerror(error));
+    in->unreadable = true;
 }
 
 static int open_path(const char *path) {
-    return path[0] == '-' && !path[1] ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    return is_standard_input(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 }
 
 /* Opens the current file if it is not open yet; moves on past those that cannot be read. */
@@ -91,7 +106,7 @@ static bool open_file(Inputs *in) {
         in->ended = false;
         in->document = 0;
         if (in->fd < 0) {
-            complain(in, "cannot be opened: ", strerror(errno));
+            cannot(in, "cannot be opened: ", errno);
             in->file++;
         }
     }
@@ -100,31 +115,58 @@ static bool open_file(Inputs *in) {
 
 static void next_file(Inputs *in) {
     close_file(in);
+    in->text.len = in->used = 0;
     in->file++;
 }
 
-/* Bytes read into `to`; 0 at the end, which a failure is too once it is reported. */
-static size_t read_some(Inputs *in, char *to, size_t room) {
+/* Whether a value of so many bytes is one too many; then what is left of its file goes with it. */
+static bool too_large(Inputs *in, uint64_t bytes) {
+    if (!in->options.max_bytes || bytes <= in->options.max_bytes) {
+        return false;
+    }
+    say(in, "the input takes more memory than --limit-memory allows", "");
+    in->malformed = true;
+    next_file(in);
+    return true;
+}
+
+/* Bytes read into `to`; 0 at the end. A failure is reported and ends the file too, with -1. */
+static ssize_t try_read(Inputs *in, char *to, size_t room) {
     ssize_t n;
     do {
         n = read(in->fd, to, room);
     } while (n < 0 && errno == EINTR);
     if (n < 0) {
-        complain(in, "cannot be read: ", strerror(errno));
+        cannot(in, "cannot be read: ", errno);
     }
     in->ended = n <= 0;
-    return n < 0 ? 0 : (size_t)n;
+    return n;
+}
+
+static void read_into(Inputs *in, Buf *text) {
+    ssize_t n = try_read(in, buf_reserve(text, READ_SIZE), READ_SIZE);
+    buf_advance(text, n < 0 ? 0 : (size_t)n);
 }
 
 /* ---- JSON ---- */
 
 static void feed_parser(Inputs *in) {
-    size_t n = read_some(in, json_parser_reserve(in->parser, READ_SIZE), READ_SIZE);
-    json_parser_commit(in->parser, n, in->ended);
+    ssize_t n = try_read(in, json_parser_reserve(in->parser, READ_SIZE), READ_SIZE);
+    if (n < 0) {
+        next_file(in);
+    } else {
+        json_parser_commit(in->parser, (size_t)n, in->ended);
+    }
 }
 
 static JsonParser *new_parser(const Inputs *in) {
-    return json_parser_new(&(JsonParseOptions){.events = in->options.events, .seq = in->options.seq});
+    return json_parser_new(&(JsonParseOptions){
+        .events = in->options.events, .seq = in->options.seq, .max_bytes = in->options.max_bytes});
+}
+
+static void on_fault(Inputs *in, const Error *err) {
+    say(in, err->msg, in->options.seq ? " (passed over)" : "");
+    in->malformed |= !in->options.seq;
 }
 
 static bool next_document(Inputs *in, Json *value) {
@@ -134,21 +176,10 @@ static bool next_document(Inputs *in, Json *value) {
             in->parser = new_parser(in);
         }
         switch (json_parser_next(in->parser, value, &err)) {
-        case JSON_PARSE_VALUE:
-            in->document++;
-            return true;
-        case JSON_PARSE_MORE:
-            feed_parser(in);
-            break;
-        case JSON_PARSE_ERROR:
-            complain(in, err.msg, ".");
-            if (!in->options.seq || in->ended) {
-                next_file(in);
-            }
-            break;
-        case JSON_PARSE_END:
-            next_file(in);
-            break;
+        case JSON_PARSE_VALUE: in->document++; return true;
+        case JSON_PARSE_MORE: feed_parser(in); break;
+        case JSON_PARSE_ERROR: on_fault(in, &err); break;
+        case JSON_PARSE_END: next_file(in); break;
         }
     }
     return false;
@@ -156,29 +187,44 @@ static bool next_document(Inputs *in, Json *value) {
 
 /* ---- text ---- */
 
+/* Drops what was used and reads on. */
+static void read_text(Inputs *in) {
+    size_t left = in->text.len - in->used;
+    if (in->used) {
+        memmove(in->text.data, in->text.data + in->used, left);
+        in->text.len = left;
+        in->used = 0;
+    }
+    if (!too_large(in, left)) {
+        read_into(in, &in->text);
+    }
+}
+
+/* What was read ends in a whole line, or in the last one of the file. */
+static bool take_line(Inputs *in, Json *value) {
+    size_t left = in->text.len - in->used;
+    const char *from = left ? in->text.data + in->used : NULL;
+    const char *end = from ? memchr(from, '\n', left) : NULL;
+    if (!end && !(in->ended && left)) {
+        return false;
+    }
+    size_t len = end ? (size_t)(end - from) : left;
+    *value = json_string(from, len);
+    in->used += len + (end != NULL);
+    in->document++;
+    return true;
+}
+
 static bool next_line(Inputs *in, Json *value) {
     while (open_file(in)) {
-        size_t left = in->text.len - in->used;
-        const char *from = left ? in->text.data + in->used : NULL;
-        const char *end = from ? memchr(from, '\n', left) : NULL;
-        if (end || (in->ended && left)) {
-            size_t len = end ? (size_t)(end - from) : left;
-            *value = json_string(from, len);
-            in->used += len + (end != NULL);
-            in->document++;
+        if (take_line(in, value)) {
             return true;
         }
         if (in->ended) {
             next_file(in);
-            continue;
+        } else {
+            read_text(in);
         }
-        if (in->used) {
-            memmove(in->text.data, in->text.data + in->used, left);
-            in->text.len = left;
-            in->used = 0;
-        }
-        buf_reserve(&in->text, READ_SIZE);
-        buf_advance(&in->text, read_some(in, in->text.data + in->text.len, READ_SIZE));
     }
     return false;
 }
@@ -186,10 +232,11 @@ static bool next_line(Inputs *in, Json *value) {
 static Json all_text(Inputs *in) {
     Buf text = BUF_INIT;
     while (open_file(in)) {
-        size_t n = read_some(in, buf_reserve(&text, READ_SIZE), READ_SIZE);
-        buf_advance(&text, n);
+        read_into(in, &text);
         if (in->ended) {
             next_file(in);
+        } else if (too_large(in, text.len)) {
+            break;
         }
     }
     Json value = json_string(text.data ? text.data : "", text.len);
@@ -201,6 +248,9 @@ static Json all_documents(Inputs *in) {
     Json all = json_array(), value;
     while (next_document(in, &value)) {
         all = json_array_push(all, value);
+        if (in->options.max_bytes && too_large(in, json_size(all))) {
+            break;
+        }
     }
     return all;
 }
@@ -214,7 +264,7 @@ bool inputs_next(Inputs *in, Json *value) {
     }
     in->slurped = true;
     *value = in->options.raw ? all_text(in) : all_documents(in);
-    if (in->failed && !in->options.raw) { /* half of the input is not the input */
+    if (in->malformed) { /* half of a text is not the text */
         json_unref(*value);
         return false;
     }
@@ -227,9 +277,9 @@ bool inputs_read_file(const char *path, Buf *out) {
     char *files[] = {(char *)path};
     Inputs *in = inputs_new(files, 1, (InputsOptions){.raw = true, .slurp = true});
     while (open_file(in) && !in->ended) {
-        buf_advance(out, read_some(in, buf_reserve(out, READ_SIZE), READ_SIZE));
+        read_into(in, out);
     }
-    bool ok = !in->failed;
+    bool ok = !in->unreadable;
     inputs_free(in);
     return ok;
 }
@@ -238,7 +288,7 @@ bool inputs_read_documents(const char *path, Json *array) {
     char *files[] = {(char *)path};
     Inputs *in = inputs_new(files, 1, (InputsOptions){0});
     *array = all_documents(in);
-    bool ok = !in->failed;
+    bool ok = !in->unreadable && !in->malformed;
     inputs_free(in);
     return ok;
 }

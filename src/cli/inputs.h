@@ -2,11 +2,12 @@
  *
  *     Inputs *in = inputs_new(files, n, options);
  *     while (inputs_next(in, &value)) { ...; json_unref(value); }
- *     ... inputs_failed(in) ...
+ *     ... inputs_unreadable(in), inputs_malformed(in) ...
  *     inputs_free(in);
  *
- * Without files it reads standard input; the file "-" is standard input too. What cannot be read is said
- * on standard error and remembered: the files after it are still read.
+ * Without files it reads standard input; the file "-" is standard input too. What cannot be read
+ * is said on standard error and remembered: the files after it are still read. A document ends
+ * with its file at the latest (jq reads the files as if they were one).
  */
 #ifndef PAWL_INPUTS_H
 #define PAWL_INPUTS_H
@@ -16,10 +17,11 @@
 #include <stdbool.h>
 
 typedef struct InputsOptions {
-    bool raw;    /* lines of text as strings */
-    bool slurp;  /* all documents as one array, or with raw all text as one string */
-    bool events; /* as jq --stream */
-    bool seq;    /* RFC 7464 */
+    bool raw;         /* lines of text as strings */
+    bool slurp;       /* all documents as one array, or with raw all text as one string */
+    bool events;      /* as jq --stream */
+    bool seq;         /* RFC 7464: what is cut off is passed over with a warning */
+    size_t max_bytes; /* of memory that one value may take; 0: no limit */
 } InputsOptions;
 
 typedef struct Inputs Inputs;
@@ -30,10 +32,12 @@ void inputs_free(Inputs *in); /* accepts NULL */
 /* The next document, given to the caller; false when there are no more. */
 bool inputs_next(Inputs *in, Json *value);
 
-/* Whether some file or document could not be read. */
-bool inputs_failed(const Inputs *in);
+/* Whether some file could not be opened or read; whether some text was not JSON, or too large. */
+bool inputs_unreadable(const Inputs *in);
+bool inputs_malformed(const Inputs *in);
 
-/* Where the last document came from, for messages: "<stdin>, document 3". Borrowed until the next call. */
+/* Where the last value came from, for messages: "<stdin>, document 3". Borrowed until the next
+ * call. */
 const char *inputs_place(Inputs *in);
 
 /* A whole file as bytes, and all its documents; false after saying why not. */
