@@ -1,8 +1,9 @@
 /* fuzz_jq - any bytes as an expression and its input.
  *
- * The first line is the expression, the rest the input (null when it is not JSON). Whatever compiles is run
- * with small budgets. A run in slices gives what a run in one piece gives, so does a run that was started
- * before, nothing is left on the heap, and the tools for editors answer for any text and any cursor.
+ * The first line is the expression, the rest the input (null when it is not JSON). Whatever
+ * compiles is run with small budgets. A run in slices gives what a run in one piece gives, so does
+ * a run that was started before, nothing is left on the heap, and the tools for editors answer for
+ * any text and any cursor.
  */
 #include "jq.h"
 #include "json_parse.h"
@@ -24,8 +25,9 @@ static double fixed_now(void *ctx) {
 }
 
 static JqHost host(uint64_t slice) {
-    return (JqHost){.budget = {.steps = 20000, .memory = (size_t)8 << 20, .depth = 2000, .slice = slice},
-                    .now = fixed_now};
+    return (JqHost){
+        .budget = {.steps = 20000, .memory = (size_t)8 << 20, .depth = 2000, .slice = slice},
+        .now = fixed_now};
 }
 
 static void note_output(Json out, Buf *log) {
@@ -33,7 +35,7 @@ static void note_output(Json out, Buf *log) {
     buf_addc(log, '\n');
 }
 
-/* How the run ended. The memory budget is looked at when slices end too, so it may strike elsewhere. */
+/* How the run ended. Slices look at the memory budget too, so it may strike elsewhere. */
 static void note_end(const JqRun *run, JqStatus status, Buf *log) {
     if (status == JQ_FAILED && jq_run_error(run)->code != ERR_LIMIT) {
         buf_adds(log, jq_run_error(run)->msg);
@@ -50,8 +52,7 @@ static bool run_out(JqRun *run, Json input, Buf *log) {
     JqStatus status = JQ_DONE;
     jq_run_start(run, json_ref(input), NULL);
     for (int n = 0; n < OUTPUTS_MAX; n++) {
-        while ((status = jq_run_next(run, &out)) == JQ_PAUSED) {
-        }
+        while ((status = jq_run_next(run, &out)) == JQ_PAUSED) {}
         if (status != JQ_OUTPUT) {
             break;
         }
@@ -70,7 +71,8 @@ static void check_slices(const JqProgram *p, Json input) {
     JqHost whole = host(0), sliced = host(7);
     JqRun *a = jq_run_new(p, &whole), *b = jq_run_new(p, &sliced);
     Buf once = BUF_INIT, again = BUF_INIT, pieces = BUF_INIT;
-    bool ended = run_out(a, input, &once) && run_out(a, input, &again) && run_out(b, input, &pieces);
+    bool ended =
+        run_out(a, input, &once) && run_out(a, input, &again) && run_out(b, input, &pieces);
     CHECK(!ended || (same(&once, &again) && same(&once, &pieces)));
     jq_run_free(a);
     jq_run_free(b);
@@ -115,7 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *text = (const char *)data;
-    size_t len = first_line(text, size), rest = len < size ? len + 1 : size, heap = json_heap_bytes();
+    size_t len = first_line(text, size), rest = len < size ? len + 1 : size,
+           heap = json_heap_bytes();
     Json input = json_parse(text + rest, size - rest, NULL, NULL);
     input = json_is_none(input) ? json_null() : input;
     check_program(text, len, input);

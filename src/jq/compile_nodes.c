@@ -332,11 +332,11 @@ static void step_or(Compiler *c, Task *t) {
     step_logic(c, t, OP_JUMP_TRUE, true);
 }
 
-/* a // b where a gives exactly one output: a plain condition. Otherwise a register remembers whether a
- * gave anything worth having, and a fork leads to b when it did not. */
+/* a // b where a gives exactly one output and no path is followed: a plain condition. Otherwise a register
+ * remembers whether a gave anything worth having, and a fork leads to b when it did not. */
 static void alternative_left(Compiler *c, Task *t) {
     Val a = c->result;
-    bool single = c->epoch == t->epoch && c->backtracks == t->backtracks;
+    bool single = !c->tracks && c->epoch == t->epoch && c->backtracks == t->backtracks;
     uint32_t yes, value = use_shared(c, a);
     if (single) {
         t->at3 = emit(c, (Instr){.op = OP_JUMP_FALSE, .a = value});

@@ -1,14 +1,14 @@
 /* complete.c - what could stand at a cursor.
  *
- * The text before the cursor is rarely an expression yet, so it is not parsed: its tokens are followed
- * one by one with a stack of what is open (brackets, if ... end, def ... ;). For each open level we know
- * where its present pipeline began, where its last pipe is and where its last term began, and the names
- * that it has brought into sight.
+ * The text before the cursor is rarely an expression yet, so it is not parsed: its tokens are
+ * followed one by one with a stack of what is open (brackets, if ... end, def ... ;). For each
+ * open level we know where its present pipeline began, where its last pipe is and where its last
+ * term began, and the names that it has brought into sight.
  *
- * The value at the cursor comes from an expression put together out of the text: for each level, what
- * stands before its last pipe; between levels, how a function reaches what it gives its argument to
- * (`.[]` for map); at last the term itself. It is run on the input with a small budget. What does not
- * compile or run offers no fields; it is never an error.
+ * The value at the cursor comes from an expression put together out of the text: for each level,
+ * what stands before its last pipe; between levels, how a function reaches what it gives its
+ * argument to (`.[]` for map); at last the term itself. It is run on the input with a small
+ * budget. What does not compile or run offers no fields; it is never an error.
  */
 #define _GNU_SOURCE
 #include "grammar.tab.h"
@@ -32,29 +32,29 @@ typedef enum LevelKind { LEVEL_BRACKET, LEVEL_CALL, LEVEL_LOOP, LEVEL_IF, LEVEL_
 /* Something that is open at the cursor. Offsets are into the text. */
 typedef struct Level {
     LevelKind kind;
-    int closer;          /* the token that ends it */
-    uint32_t start;      /* where the present pipeline began */
-    uint32_t defs_end;   /* end of the definitions at its start */
-    uint32_t pipe;       /* its last pipe; 0: none */
-    uint32_t term;       /* where its last term began */
-    bool ends_term;      /* the last token ends a term */
-    bool after_as;       /* a pattern has begun */
-    bool in_loop;        /* a reduce or foreach has begun whose parenthesis is still to come */
-    uint32_t loop;       /* where the source of that loop began */
-    bool header;         /* of DEF: before its colon; of an object: where a key may stand */
-    bool pattern;        /* names inside belong outside */
-    Token name;          /* of CALL: the function */
-    uint32_t head, head_end;   /* of LOOP: `source as pattern` */
+    int closer;              /* the token that ends it */
+    uint32_t start;          /* where the present pipeline began */
+    uint32_t defs_end;       /* end of the definitions at its start */
+    uint32_t pipe;           /* its last pipe; 0: none */
+    uint32_t term;           /* where its last term began */
+    bool ends_term;          /* the last token ends a term */
+    bool after_as;           /* a pattern has begun */
+    bool in_loop;            /* a reduce or foreach has begun whose parenthesis is still to come */
+    uint32_t loop;           /* where the source of that loop began */
+    bool header;             /* of DEF: before its colon; of an object: where a key may stand */
+    bool pattern;            /* names inside belong outside */
+    Token name;              /* of CALL: the function */
+    uint32_t head, head_end; /* of LOOP: `source as pattern` */
     uint32_t first, first_end; /* of CALL and LOOP: the first argument, once it is complete */
     int argument;
-    size_t base, context; /* of c->context: without and with the step to the argument */
+    size_t base, context;     /* of c->context: without and with the step to the argument */
     size_t names, loop_names; /* what was in sight before */
 } Level;
 
 typedef struct Name {
     const char *kind;
-    uint32_t start, end;   /* of the name; a variable's with its $ */
-    uint32_t detail_end;   /* of a function's parameters */
+    uint32_t start, end; /* of the name; a variable's with its $ */
+    uint32_t detail_end; /* of a function's parameters */
 } Name;
 
 typedef struct Candidate {
@@ -135,12 +135,22 @@ typedef struct Reach {
 } Reach;
 
 static const Reach reaches[] = {
-    {"map", ".[]", false},        {"any", ".[]", true},        {"all", ".[]", true},
-    {"sort_by", ".[]", false},    {"group_by", ".[]", false},  {"unique_by", ".[]", false},
-    {"min_by", ".[]", false},     {"max_by", ".[]", false},    {"map_values", ".[]", false},
-    {"INDEX", ".[]", true},       {"with_entries", "to_entries[]", false},
-    {"paths", "..", false},       {"walk", "..", false},       {"recurse", ".", true},
-    {"sub", NULL, false},         {"gsub", NULL, false},
+    {"map", ".[]", false},
+    {"any", ".[]", true},
+    {"all", ".[]", true},
+    {"sort_by", ".[]", false},
+    {"group_by", ".[]", false},
+    {"unique_by", ".[]", false},
+    {"min_by", ".[]", false},
+    {"max_by", ".[]", false},
+    {"map_values", ".[]", false},
+    {"INDEX", ".[]", true},
+    {"with_entries", "to_entries[]", false},
+    {"paths", "..", false},
+    {"walk", "..", false},
+    {"recurse", ".", true},
+    {"sub", NULL, false},
+    {"gsub", NULL, false},
 };
 
 static const Reach *reach_of(const Completion *c, Token name) {
@@ -407,9 +417,15 @@ static void step_token(Completion *c, size_t i) {
     case ';': semicolon(c, t); return;
     case '|':
     case SET_PIPE: pipe_token(top(c), t); return;
-    case AS: top(c)->after_as = true; top(c)->ends_term = false; return;
+    case AS:
+        top(c)->after_as = true;
+        top(c)->ends_term = false;
+        return;
     case DEF: open_def(c, i); return;
-    case IF: begin_term(top(c), t.start); push_level(c, LEVEL_IF, END, t.end); return;
+    case IF:
+        begin_term(top(c), t.start);
+        push_level(c, LEVEL_IF, END, t.end);
+        return;
     case THEN:
     case ELIF:
     case ELSE: next_part(top(c), t, false); return;
@@ -516,14 +532,15 @@ static Json *null_vars(const JqOptions *o) {
     return vars;
 }
 
-/* The keys of what the expression gives, each with a value it had, as one object; *array says whether
- * there was an array. */
+/* The keys of what the expression gives, each with a value it had, as one object; *array says
+ * whether there was an array. */
 static Json merge_outputs(JqRun *run, bool *array) {
     Json merged = json_object(), out;
     for (int i = 0; i < OUTPUTS_LOOKED_AT && jq_run_next(run, &out) == JQ_OUTPUT; i++) {
         *array |= json_kind(out) == JSON_ARRAY;
         Json key, value;
-        for (size_t pos = 0; json_kind(out) == JSON_OBJECT && json_object_next(out, &pos, &key, &value);) {
+        for (size_t pos = 0;
+             json_kind(out) == JSON_OBJECT && json_object_next(out, &pos, &key, &value);) {
             if (json_is_none(json_object_get(merged, key))) {
                 merged = json_object_set(merged, json_ref(key), json_ref(value));
             }
@@ -567,7 +584,8 @@ static void add_fields(Completion *c, FieldPlace p, uint32_t term_end) {
 
 /* ---- variables, formats, words ---- */
 
-static void add_variable(Completion *c, const char *name, size_t len, const char *detail, int group) {
+static void add_variable(Completion *c, const char *name, size_t len, const char *detail,
+                         int group) {
     Candidate item = {.kind = "variable", .group = group, .from = c->from};
     item.text = json_string_fmt("$%.*s", (int)len, name);
     item.detail = json_string_c(detail);
@@ -590,7 +608,8 @@ static void add_variables(Completion *c) {
     for (size_t i = 0; i < c->nnames; i++) {
         const Name *n = &c->names[i];
         if (n->kind[0] == 'v' && !hidden(c, i)) {
-            add_variable(c, c->text + n->start + 1, n->end - n->start - 1, "bound here", GROUP_LOCAL);
+            add_variable(c, c->text + n->start + 1, n->end - n->start - 1, "bound here",
+                         GROUP_LOCAL);
         }
     }
     for (size_t i = 0; c->options && i < c->options->nvars; i++) {
@@ -680,7 +699,8 @@ static bool listed(const char *const *words, const char *word) {
 
 /* Keywords that go on behind a term, or those that begin one. */
 static void add_keywords(Completion *c, bool behind_term) {
-    static const char *const going_on[] = {"and", "as", "catch", "elif", "else", "end", "or", "then", NULL};
+    static const char *const going_on[] = {"and", "as", "catch", "elif", "else",
+                                           "end", "or", "then",  NULL};
     static const char *const left_out[] = {"import", "include", "module", NULL};
     const char *word;
     for (size_t i = 0; (word = lexer_keyword(i)); i++) {
@@ -766,8 +786,8 @@ static void complete(Completion *c) {
     Token last = c->ntokens ? c->tokens[c->ntokens - 1] : (Token){0};
     bool touches = c->ntokens && last.end == c->cursor;
     char mark = touches ? c->text[last.start] : '\0';
-    bool marked = mark && (last.end == last.start + 1 || last.kind == FIELD || last.kind == VARIABLE ||
-                           last.kind == FORMAT);
+    bool marked = mark && (last.end == last.start + 1 || last.kind == FIELD ||
+                           last.kind == VARIABLE || last.kind == FORMAT);
     bool word = touches && is_word(c, last);
     follow(c, touches && ((marked && strchr(".$@", mark)) || word) ? c->ntokens - 1 : c->ntokens);
     if (marked && mark == '.') {
@@ -819,7 +839,8 @@ static Json best(Completion *c) {
     return list;
 }
 
-Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *options, Json input) {
+Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *options,
+                 Json input) {
     enum { TEXT_MAX = 1 << 16 };
     cursor = cursor < len ? cursor : len;
     if (cursor > TEXT_MAX) {

@@ -33,11 +33,6 @@ static Json value_utf8bytelength(JqRun *run, Json *args) {
                : native_fail_type(run, args[0], "only strings have UTF-8 byte length");
 }
 
-static Json value_not(JqRun *run, Json *args) {
-    (void)run;
-    return json_bool(!json_truthy(args[0]));
-}
-
 static Json value_type(JqRun *run, Json *args) {
     (void)run;
     return json_string_c(json_kind_name(json_kind(args[0])));
@@ -550,7 +545,6 @@ static Json value_stderr(JqRun *run, Json *args) {
 const JqNative jq_natives_value[] = {
     {"length", 0, JQ_PURE, value_length},
     {"type", 0, JQ_PURE, value_type},
-    {"not", 0, JQ_PURE, value_not},
     {"has", 1, JQ_PURE, value_has},
     {"keys", 0, JQ_PURE, value_keys},
     {"keys_unsorted", 0, JQ_PURE, value_keys_unsorted},

@@ -168,17 +168,25 @@ static uint64_t stack_bytes(const JqRun *m) {
     return m->slots_cap * sizeof *m->slots + m->forks_cap * sizeof *m->forks;
 }
 
-static uint64_t used_bytes(const JqRun *m) {
-    int64_t used = (int64_t)json_heap_bytes() - m->heap_base;
-    return (used > 0 ? (uint64_t)used : 0) + stack_bytes(m);
+static uint64_t grown_bytes(const JqRun *m) {
+    int64_t grown = (int64_t)json_heap_bytes() - m->heap_base;
+    return grown > 0 ? (uint64_t)grown : 0;
+}
+
+/* What the run holds, when the heap has grown past the budget: at least the growth without all outputs,
+ * and at least what can be counted up. */
+static uint64_t held_bytes(JqRun *m) {
+    uint64_t grown = grown_bytes(m), counted = m->handed ? recount(m) : 0;
+    uint64_t least = grown > m->handed ? grown - m->handed : 0;
+    return least > counted ? least : counted;
 }
 
 static bool memory_left(JqRun *m, uint64_t extra) {
     uint64_t limit = limit_memory(m);
-    if (used_bytes(m) + extra <= limit) {
+    if (grown_bytes(m) + stack_bytes(m) + extra <= limit) {
         return true;
     }
-    uint64_t held = recount(m);
+    uint64_t held = held_bytes(m);
     if (held + stack_bytes(m) + extra > limit || held > limit) {
         return run_fail_hard(m, ERR_LIMIT,
                          "The expression needs more than its %llu bytes of memory; raise the limit or make "
@@ -186,6 +194,7 @@ static bool memory_left(JqRun *m, uint64_t extra) {
                          (unsigned long long)limit);
     }
     m->heap_base = (int64_t)json_heap_bytes() - (int64_t)held;
+    m->handed = 0;
     return true;
 }
 
@@ -197,7 +206,7 @@ bool jq_room(JqRun *m, uint64_t bytes) {
 /* Steps until somebody wants to look again. */
 static void give_fuel(JqRun *m) {
     uint64_t limit = limit_steps(m), left = limit > m->steps ? limit - m->steps : 0;
-    uint64_t slice = m->slice_end > m->steps ? m->slice_end - m->steps : FUEL_CHUNK;
+    uint64_t slice = m->slice_end > m->steps ? m->slice_end - m->steps + 1 : FUEL_CHUNK;
     uint64_t fuel = left < FUEL_CHUNK ? left + 1 : FUEL_CHUNK;
     m->fuel = m->fuel_given = (int64_t)(fuel < slice ? fuel : slice);
 }
@@ -244,6 +253,7 @@ void jq_run_start(JqRun *m, Json input, const Json *vars) {
     m->steps = 0;
     m->slice_end = m->host.budget.slice;
     m->given = json_size(input);
+    m->handed = 0;
     m->heap_at_exit = json_heap_bytes();
     m->heap_base = (int64_t)m->heap_at_exit;
     error_clear(&m->error);
@@ -280,6 +290,21 @@ static void describe_raised(JqRun *m) {
     buf_clear(&text);
 }
 
+/* An output belongs to the caller now. Its size is taken generously, for what malloc adds. */
+static void hand_out(JqRun *m, Json out) {
+    uint64_t size = json_size(out), handed = m->handed + 2 * size;
+    m->handed = size > UINT64_MAX / 4 || handed < m->handed ? UINT64_MAX : handed;
+}
+
+/* What changed on the heap while we were not running is not ours, except that outputs were released. */
+static void settle_heap(JqRun *m) {
+    int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
+    uint64_t released = change < 0 ? (uint64_t)-change : 0;
+    released = released < m->handed ? released : m->handed;
+    m->handed -= m->handed == UINT64_MAX ? 0 : released;
+    m->heap_base += change + (int64_t)released;
+}
+
 JqStatus jq_run_next(JqRun *m, Json *out) {
     *out = json_none();
     if (m->failed_hard) { /* already when it was started */
@@ -289,15 +314,19 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
     if (m->state == RUN_IDLE) {
         return JQ_DONE;
     }
-    m->heap_base += (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
+    settle_heap(m);
     if (m->paused) {
         m->paused = false;
+        m->steps--; /* the instruction that we stopped before is counted again */
         m->slice_end = m->steps + m->host.budget.slice;
         give_fuel(m);
     }
     JqStatus status = machine_execute(m, out);
     if (status == JQ_FAILED) {
         describe_raised(m);
+    }
+    if (status == JQ_OUTPUT) {
+        hand_out(m, *out);
     }
     if (status == JQ_DONE || status == JQ_FAILED) {
         Json raised = json_take(&m->raised);

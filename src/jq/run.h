@@ -72,6 +72,7 @@ struct JqRun {
     uint64_t steps;     /* used before the last look */
     uint64_t slice_end;
     int64_t heap_base;  /* heap that is not ours */
+    uint64_t handed;    /* size of the outputs since heap_base was set; the caller may have released them */
     uint64_t given;     /* size of the input and variables, which are not ours either */
     size_t heap_at_exit;
 
