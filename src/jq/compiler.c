@@ -21,11 +21,10 @@ void fail_at(Compiler *c, uint32_t pos, const char *fmt, ...) {
 
 /* ---- tasks ---- */
 
-static void push_task(Compiler *c, const Node *node, Val in, bool tail, bool optional) {
+static void push_task(Compiler *c, const Node *node, Val in, bool tail) {
     c->tasks = mem_grow(c->tasks, c->ntasks, &c->tasks_cap, sizeof *c->tasks);
     const Task *from = c->ntasks ? &c->tasks[c->ntasks - 1] : NULL;
     Task task = {.node = node, .step = compile_steps[node->kind], .in = in, .tail = tail};
-    task.optional = optional;
     if (from) {
         task.scope = from->scope;
         task.prelude = from->prelude;
@@ -39,11 +38,11 @@ static Task *top_task(Compiler *c) {
 }
 
 void visit(Compiler *c, const Node *node, Val in) {
-    push_task(c, node, in, false, false);
+    push_task(c, node, in, false);
 }
 
 void visit_tail(Compiler *c, const Node *node, Val in) {
-    push_task(c, node, in, top_task(c)->tail, false);
+    push_task(c, node, in, top_task(c)->tail);
 }
 
 /* Nodes that do nothing to a path that is being followed. */
@@ -75,7 +74,7 @@ void need_paths(Compiler *c) {
 
 void visit_value(Compiler *c, const Node *node, Val in) {
     uint32_t saved = pathless(node) ? 0 : paths_off(c);
-    push_task(c, node, in, false, false);
+    push_task(c, node, in, false);
     top_task(c)->path_off = saved;
 }
 
@@ -423,7 +422,7 @@ static void compile_func(Compiler *c, FuncBuild *f) {
         scope = enter_params(c, f);
     }
     size_t base = c->ntasks;
-    push_task(c, f->body, in, true, false);
+    push_task(c, f->body, in, true);
     Task *t = top_task(c);
     t->scope = scope;
     t->prelude = f->prelude;

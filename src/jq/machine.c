@@ -494,10 +494,11 @@ backtrack:
     return JQ_DONE;
 
 raise:
-    if (!m->failed_hard && (in->flags & INSTR_OPTIONAL)) {
+    if (!m->failed_hard && !m->off_path && (in->flags & INSTR_OPTIONAL)) {
         json_clear(&m->raised);
         goto backtrack;
     }
+    m->off_path = false;
     LEAVE();
 raise_hard:
     if (fork_catch(m)) {

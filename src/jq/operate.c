@@ -17,6 +17,7 @@ bool check_access(JqRun *m, Json target, Json key) {
         return true;
     }
     char what[JSON_DESCRIBE_MAX], where[JSON_DESCRIBE_MAX];
+    m->off_path = true;
     jq_fail(m, "Invalid path expression near attempt to access element %s of %s", json_excerpt(key, what),
             json_excerpt(target, where));
     return false;
@@ -27,6 +28,7 @@ static bool check_iteration(JqRun *m, Json target) {
         return true;
     }
     char what[JSON_DESCRIBE_MAX];
+    m->off_path = true;
     jq_fail(m, "Invalid path expression near attempt to iterate through %s", json_excerpt(target, what));
     return false;
 }

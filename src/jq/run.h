@@ -82,6 +82,7 @@ struct JqRun {
 
     bool failed_hard;   /* not to be caught: budget or cancellation */
     bool paused;
+    bool off_path;      /* the error is that of a path expression, which a question mark does not suppress */
     Json raised;
     Error error;
     Buf scratch;
