@@ -32,7 +32,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run test test-release test-asan test-tsan bench fuzz coverage format check-format \
+.PHONY: all run test test-release test-asan test-tsan bench bench-instructions fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -47,11 +47,11 @@ run: all ## a short tour of pawl eval
 test: test-release test-asan ## all tests, in release and under ASan and UBSan
 	@tests/run $(BUILD)/release $(BUILD)/asan
 
-test-release: $(BUILD)/release/.werror
+test-release: $(BUILD)/release/.werror ## build what the tests in release need
 	@$(NINJA) $(BUILD)/release all test-programs
 	@ln -sfn release/pawl $(BUILD)/pawl
 
-test-asan: $(BUILD)/asan/build.ninja
+test-asan: $(BUILD)/asan/build.ninja ## the same under ASan and UBSan
 	@$(NINJA) $(BUILD)/asan test-programs
 
 test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
@@ -97,7 +97,7 @@ deps: ## install the Debian packages that building and testing need
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | \
-		while IFS="$$(printf '\t')" read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
+		while IFS="$$(printf '\t')" read -r name text; do printf '  make %-19s %s\n' "$$name" "$$text"; done
 
 # A stamp for each set of packages: looking is cheap, not looking is cheaper.
 $(BUILD)/.deps-%: tools/deps

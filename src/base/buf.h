@@ -17,7 +17,8 @@ typedef struct Buf {
     size_t cap; /* bytes that data can hold, the final NUL included */
 } Buf;
 
-#define BUF_INIT {NULL, 0, 0}
+#define BUF_INIT \
+    { NULL, 0, 0 }
 
 /* Room for `extra` more bytes (and the NUL); returns where they go. Write, then buf_advance(). */
 char *buf_reserve(Buf *b, size_t extra);

@@ -33,7 +33,12 @@ typedef struct Error {
     char msg[ERROR_MSG_MAX];
 } Error;
 
-#define ERROR_INIT {ERR_NONE, 0, 0, {0}}
+#define ERROR_INIT        \
+    {                     \
+        ERR_NONE, 0, 0, { \
+            0             \
+        }                 \
+    }
 
 /* The same for an Error in a hot path: does not write the whole message. */
 static inline void error_clear(Error *err) {

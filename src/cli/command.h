@@ -59,7 +59,8 @@ extern const Command commands[];
 /* NULL when there is none of that name. */
 const Command *command_find(const char *name);
 
-/* Says on standard error that there is no such command, and which is nearest. Returns EXIT_USAGE. */
+/* Says on standard error that there is no such command, and which is nearest. Returns
+ * EXIT_USAGE. */
 int command_unknown(const char *name);
 
 /* How many values an option takes. */

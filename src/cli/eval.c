@@ -427,6 +427,11 @@ static void complain(const Eval *e, const char *where, const Error *err, Json ra
     }
 }
 
+static bool write_err(void *ctx, const char *text, size_t len) {
+    (void)ctx;
+    return fwrite(text, 1, len, stderr) == len;
+}
+
 static void log_debug(const Eval *e, Json value) {
     JsonPrintOptions options = e->print;
     options.indent = 0;
@@ -435,10 +440,8 @@ static void log_debug(const Eval *e, Json value) {
     }
     Json line = json_array_push(json_array(), json_string_c("DEBUG:"));
     line = json_array_push(line, json_ref(value));
-    Buf text = BUF_INIT;
-    json_print(line, &options, &text);
-    fprintf(stderr, "%s\n", text.data);
-    buf_clear(&text);
+    json_print_to(line, &options, write_err, NULL);
+    fputc('\n', stderr);
     json_unref(line);
 }
 
@@ -449,9 +452,7 @@ static void log_message(void *ctx, const char *kind, Json value) {
     } else if (json_kind(value) == JSON_STRING) {
         fwrite(json_string_data(&value), 1, json_string_len(value), stderr);
     } else {
-        char *text = json_to_text(value);
-        fputs(text, stderr);
-        mem_free(text);
+        json_print_to(value, NULL, write_err, NULL);
     }
 }
 

@@ -165,7 +165,9 @@ static JsonParser *new_parser(const Inputs *in) {
 }
 
 static void on_fault(Inputs *in, const Error *err) {
-    say(in, err->msg, in->options.seq ? " (passed over)" : "");
+    bool limit = err->code == ERR_LIMIT;
+    say(in, limit ? "a document takes more memory than --limit-memory allows" : err->msg,
+        in->options.seq || limit ? " (passed over)" : "");
     in->malformed |= !in->options.seq;
 }
 

@@ -1,7 +1,7 @@
 /* ast.h - the syntax tree of an expression. Internal to jq/.
  *
- * One struct serves every form; the comment beside each kind says which fields it uses. Nodes live in
- * the arena of their Syntax and are immutable once parsed. Text positions are byte offsets.
+ * One struct serves every form; the comment beside each kind says which fields it uses. Nodes live
+ * in the arena of their Syntax and are immutable once parsed. Text positions are byte offsets.
  */
 #ifndef PAWL_JQ_AST_H
 #define PAWL_JQ_AST_H
@@ -42,13 +42,14 @@ typedef enum NodeKind {
     NODE_ARRAY,       /* [a]; a may be NULL */
     NODE_OBJECT,      /* {a}; a: ENTRYs, linked by next, or NULL */
     /* parts of the above */
-    NODE_ENTRY,         /* a: key, b: value */
-    NODE_PARAM,         /* name; flag: written as $name */
-    NODE_PATTERNS,      /* a: patterns tried in turn, linked by next; what d is above */
-    NODE_PATTERN_VAR,   /* $name */
-    NODE_PATTERN_ARRAY, /* [a]; patterns linked by next */
+    NODE_ENTRY,          /* a: key, b: value */
+    NODE_PARAM,          /* name; flag: written as $name */
+    NODE_PATTERNS,       /* a: patterns tried in turn, linked by next; what d is above */
+    NODE_PATTERN_VAR,    /* $name */
+    NODE_PATTERN_ARRAY,  /* [a]; patterns linked by next */
     NODE_PATTERN_OBJECT, /* {a}; PATTERN_ENTRYs linked by next */
-    NODE_PATTERN_ENTRY, /* a: key; name: variable that takes the value too, or NULL; b: pattern or NULL */
+    /* a: key; name: variable that takes the value too, or NULL; b: pattern or NULL */
+    NODE_PATTERN_ENTRY,
     NODE_KIND_COUNT,
 } NodeKind;
 
@@ -93,6 +94,7 @@ void syntax_locate(const char *text, size_t len, size_t pos, int *line, int *col
 
 Node *node_new(Syntax *s, NodeKind kind, uint32_t pos, uint32_t end);
 Node *node_const(Syntax *s, Json value, uint32_t pos, uint32_t end); /* consumes value */
-void syntax_fail(Syntax *s, uint32_t pos, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void syntax_fail(Syntax *s, uint32_t pos, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -37,7 +37,8 @@ static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *
             scope = declare(c, scope, outer, p);
         }
         const Node *below = p->kind == NODE_PATTERN_ENTRY ? p->b : p->a;
-        for (; below && p->kind != NODE_PATTERN_VAR; below = p->kind == NODE_PATTERN_ENTRY ? NULL : below->next) {
+        for (; below && p->kind != NODE_PATTERN_VAR;
+             below = p->kind == NODE_PATTERN_ENTRY ? NULL : below->next) {
             walk_push(&w, below);
         }
     }
@@ -45,7 +46,8 @@ static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *
     return scope;
 }
 
-/* ---- one pattern: t->in is the value to take apart, t->y the input that key expressions see ---- */
+/* ---- one pattern: t->in is the value to take apart, t->y the input that key expressions see
+ * ---- */
 
 static void visit_pattern(Compiler *c, const Node *pattern, Val value, Val input) {
     visit(c, pattern, value);
@@ -184,9 +186,7 @@ static void bind_variable(Compiler *c, Task *t, const Node *pattern) {
 void step_bind(Compiler *c, Task *t) {
     const Node *n = t->node, *first = n->d->a;
     switch (t->phase++) {
-    case 0:
-        visit_value(c, n->a, val_shared(t->in));
-        return;
+    case 0: visit_value(c, n->a, val_shared(t->in)); return;
     case 1:
         if (first->kind == NODE_PATTERN_VAR && !first->next) {
             bind_variable(c, t, first);
@@ -194,8 +194,7 @@ void step_bind(Compiler *c, Task *t) {
             visit_patterns(c, t, n->d, c->result);
         }
         return;
-    default:
-        become(c, n->b, t->scope, t->in);
+    default: become(c, n->b, t->scope, t->in);
     }
 }
 
@@ -211,9 +210,7 @@ static void visit_update(Compiler *c, Task *t) {
 void step_reduce(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit(c, n->b, val_shared(t->in));
-        return;
+    case 0: visit(c, n->b, val_shared(t->in)); return;
     case 1:
         t->r1 = reg_new(c);
         deliver(c, c->result, t->r1);
@@ -222,12 +219,8 @@ void step_reduce(Compiler *c, Task *t) {
         t->at1 = emit(c, (Instr){.op = OP_FORK});
         visit(c, n->a, val_shared(t->in));
         return;
-    case 2:
-        visit_patterns(c, t, n->d, c->result);
-        return;
-    case 3:
-        visit_update(c, t);
-        return;
+    case 2: visit_patterns(c, t, n->d, c->result); return;
+    case 3: visit_update(c, t); return;
     default:
         deliver(c, c->result, t->r1);
         emit(c, (Instr){.op = OP_BACKTRACK});
@@ -256,21 +249,14 @@ static void foreach_extract(Compiler *c, Task *t) {
 void step_foreach(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit(c, n->b, val_shared(t->in));
-        return;
+    case 0: visit(c, n->b, val_shared(t->in)); return;
     case 1:
         t->r1 = reg_new(c);
         deliver(c, c->result, t->r1);
         visit(c, n->a, val_shared(t->in));
         return;
-    case 2:
-        visit_patterns(c, t, n->d, c->result);
-        return;
-    case 3:
-        visit_update(c, t);
-        return;
-    default:
-        foreach_extract(c, t);
+    case 2: visit_patterns(c, t, n->d, c->result); return;
+    case 3: visit_update(c, t); return;
+    default: foreach_extract(c, t);
     }
 }

@@ -1,5 +1,6 @@
-/* compile_calls.c - what a name means: a function or closure in sight, a form that the compiler knows,
- * a function of the prelude (inlined), a native function, or a name that is left out on purpose. */
+/* compile_calls.c - what a name means: a function or closure in sight, a form that the compiler
+ * knows, a function of the prelude (inlined), a native function, or a name that is left out on
+ * purpose. */
 #include "compiler.h"
 
 #include "mem.h"
@@ -117,6 +118,7 @@ static void step_getpath(Compiler *c, Task *t) {
         visit_value(c, t->node->a, val_shared(t->in));
         return;
     }
+    t->in = val_last(t->in, c->result);
     uint32_t path = use(c, c->result), in = use(c, t->in);
     done(c, emit_def(c, (Instr){.op = OP_GET_PATH, .a = in, .b = path}));
 }
@@ -142,9 +144,7 @@ static void step_first(Compiler *c, Task *t) {
 
 static void step_limit(Compiler *c, Task *t) {
     switch (t->phase++) {
-    case 0:
-        visit_value(c, t->node->a, val_shared(t->in));
-        return;
+    case 0: visit_value(c, t->node->a, val_shared(t->in)); return;
     case 1:
         t->r1 = reg_new(c);
         deliver(c, c->result, t->r1);
@@ -243,7 +243,8 @@ static const Node *prelude_tree(Compiler *c, const Prelude *row) {
         }
     }
     c->preludes = mem_grow(c->preludes, c->npreludes, &c->preludes_cap, sizeof *c->preludes);
-    c->prelude_rows = mem_grow(c->prelude_rows, c->npreludes, &c->prelude_rows_cap, sizeof *c->prelude_rows);
+    c->prelude_rows =
+        mem_grow(c->prelude_rows, c->npreludes, &c->prelude_rows_cap, sizeof *c->prelude_rows);
     Syntax *s = &c->preludes[c->npreludes];
     syntax_init(s, row->source, strlen(row->source));
     c->prelude_rows[c->npreludes++] = row;
@@ -340,13 +341,19 @@ typedef struct Refused {
 
 static const char no_inputs[] =
     "an expression sees one document at a time; give it the others in a variable or with --slurp";
-static const char no_halt[] = "an expression cannot end the program that runs it; use error or empty";
+static const char no_halt[] =
+    "an expression cannot end the program that runs it; use error or empty";
 static const char no_modules[] = "modules are not part of this language";
 
 static const Refused refused[] = {
-    {"input", no_inputs},          {"inputs", no_inputs},       {"input_filename", no_inputs},
-    {"input_line_number", no_inputs}, {"halt", no_halt},        {"halt_error", no_halt},
-    {"modulemeta", no_modules},    {"get_search_list", no_modules},
+    {"input", no_inputs},
+    {"inputs", no_inputs},
+    {"input_filename", no_inputs},
+    {"input_line_number", no_inputs},
+    {"halt", no_halt},
+    {"halt_error", no_halt},
+    {"modulemeta", no_modules},
+    {"get_search_list", no_modules},
 };
 
 /* The name of a function in sight or of the language that is nearest to an unknown one; or NULL. */
@@ -381,10 +388,12 @@ static void fail_unknown(Compiler *c, const Task *t) {
         }
     }
     for (int arity = 0; arity <= JQ_NATIVE_ARITY_MAX; arity++) {
-        bool known = prelude_find(n->name, n->name_len, arity) || jq_native_find(n->name, n->name_len, arity);
+        bool known = prelude_find(n->name, n->name_len, arity) ||
+                     jq_native_find(n->name, n->name_len, arity);
         if (known && n->name[0] != '_') {
-            fail_at(c, t->pos, "%.*s/%d is not defined; %.*s takes %d argument%s.", (int)n->name_len,
-                    n->name, n->n, (int)n->name_len, n->name, arity, arity == 1 ? "" : "s");
+            fail_at(c, t->pos, "%.*s/%d is not defined; %.*s takes %d argument%s.",
+                    (int)n->name_len, n->name, n->n, (int)n->name_len, n->name, arity,
+                    arity == 1 ? "" : "s");
         }
     }
     const char *near = nearest(c, t);
@@ -403,7 +412,8 @@ void step_call(Compiler *c, Task *t) {
     }
     const Form *form = form_find(n);
     const Prelude *prelude = form ? NULL : prelude_find(n->name, n->name_len, n->n);
-    bool hidden = n->name[0] == '_' && !t->prelude; /* made for the prelude, which knows what to pass */
+    bool hidden =
+        n->name[0] == '_' && !t->prelude; /* made for the prelude, which knows what to pass */
     const JqNative *native = NULL;
     if (!form && !prelude && !hidden) {
         native = jq_native_find(n->name, n->name_len, n->n);

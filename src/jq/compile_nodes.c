@@ -127,7 +127,8 @@ static void step_index(Compiler *c, Task *t) {
         note_optional(c, t);
         InputPath *path = path_of_access(c, c->result, n->b);
         uint32_t key = use(c, t->x), target = use_inside(c, c->result);
-        Val v = emit_def(c, (Instr){.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key});
+        Val v =
+            emit_def(c, (Instr){.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key});
         v.path = path;
         done(c, v);
     }
@@ -278,9 +279,7 @@ static void step_comma(Compiler *c, Task *t) {
 static void step_binary(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit_value(c, n->b, val_shared(t->in));
-        return;
+    case 0: visit_value(c, n->b, val_shared(t->in)); return;
     case 1:
         t->x = c->result;
         visit_value(c, n->a, val_last(t->in, t->x));
@@ -304,9 +303,7 @@ static void step_negate(Compiler *c, Task *t) {
 static void step_logic(Compiler *c, Task *t, uint8_t jump, bool decided) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit_value(c, n->a, val_shared(t->in));
-        return;
+    case 0: visit_value(c, n->a, val_shared(t->in)); return;
     case 1:
         t->at1 = emit(c, (Instr){.op = jump, .a = use(c, c->result)});
         visit_value(c, n->b, t->in);
@@ -332,8 +329,9 @@ static void step_or(Compiler *c, Task *t) {
     step_logic(c, t, OP_JUMP_TRUE, true);
 }
 
-/* a // b where a gives exactly one output and no path is followed: a plain condition. Otherwise a register
- * remembers whether a gave anything worth having, and a fork leads to b when it did not. */
+/* a // b where a gives exactly one output and no path is followed: a plain condition. Otherwise a
+ * register remembers whether a gave anything worth having, and a fork leads to b when it did not.
+ * */
 static void alternative_left(Compiler *c, Task *t) {
     Val a = c->result;
     bool single = !c->tracks && c->epoch == t->epoch && c->backtracks == t->backtracks;
@@ -341,7 +339,8 @@ static void alternative_left(Compiler *c, Task *t) {
     if (single) {
         t->at3 = emit(c, (Instr){.op = OP_JUMP_FALSE, .a = value});
     } else {
-        c->code[t->at1] = (Instr){.op = OP_MOVE, .dst = t->r2, .a = val_const(c, json_bool(false)).operand};
+        c->code[t->at1] =
+            (Instr){.op = OP_MOVE, .dst = t->r2, .a = val_const(c, json_bool(false)).operand};
         c->code[t->at1 + 1].op = OP_FORK;
         yes = emit(c, (Instr){.op = OP_JUMP_TRUE, .a = value});
         emit_backtrack(c);
@@ -387,9 +386,7 @@ static void step_alternative(Compiler *c, Task *t) {
 static void step_if(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit_value(c, n->a, val_shared(t->in));
-        return;
+    case 0: visit_value(c, n->a, val_shared(t->in)); return;
     case 1:
         t->at1 = emit(c, (Instr){.op = OP_JUMP_FALSE, .a = use(c, c->result)});
         t->r1 = reg_new(c);
@@ -418,7 +415,8 @@ static void step_if(Compiler *c, Task *t) {
 
 /* ---- construction ---- */
 
-/* [a] where a gives exactly one output makes the array at once; otherwise the outputs are collected. */
+/* [a] where a gives exactly one output makes the array at once; otherwise the outputs are
+ * collected. */
 static void step_array(Compiler *c, Task *t) {
     if (t->phase++ == 0) {
         t->r1 = reg_new(c);

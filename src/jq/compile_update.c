@@ -1,7 +1,7 @@
 /* compile_update.c - path(), and the assignments.
  *
- * An assignment to a plain place (.a, .[$i].b) reads and writes it directly. Any other left side is run
- * as a path expression: for each path it gives, the state in a register is changed there.
+ * An assignment to a plain place (.a, .[$i].b) reads and writes it directly. Any other left side is
+ * run as a path expression: for each path it gives, the state in a register is changed there.
  */
 #include "compiler.h"
 
@@ -92,7 +92,9 @@ static Val end_paths(Compiler *c, Task *t) {
 
 static void emit_set(Compiler *c, uint32_t state, Val path, uint32_t value) {
     uint32_t place = use_shared(c, path);
-    emit(c, (Instr){.op = OP_SET_PATH, .dst = state, .a = state | OPERAND_TAKE, .b = place, .c = value});
+    emit(c,
+         (Instr){
+             .op = OP_SET_PATH, .dst = state, .a = state | OPERAND_TAKE, .b = place, .c = value});
 }
 
 /* ---- a = b ---- */
@@ -100,9 +102,7 @@ static void emit_set(Compiler *c, uint32_t state, Val path, uint32_t value) {
 void step_assign(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0:
-        visit_value(c, n->b, val_shared(t->in));
-        return;
+    case 0: visit_value(c, n->b, val_shared(t->in)); return;
     case 1:
         t->x = c->result;
         t->in = val_last(t->in, t->x);
@@ -123,9 +123,9 @@ void step_assign(Compiler *c, Task *t) {
 
 /* ---- a |= b, a op= b, a //= b ----
  *
- * The old value is lifted out of the state, so that the update can change it in place. Only the first
- * output of an update counts; where it may give none, the value is copied instead, since later paths may
- * still read it, and the path is kept and deleted in the end.
+ * The old value is lifted out of the state, so that the update can change it in place. Only the
+ * first output of an update counts; where it may give none, the value is copied instead, since
+ * later paths may still read it, and the path is kept and deleted in the end.
  */
 
 enum { BEGIN, GOT_VALUE, GOT_PATH, GOT_UPDATE };
@@ -136,7 +136,8 @@ static void lift_old(Compiler *c, Task *t) {
     const Node *n = t->node;
     t->phase = GOT_UPDATE;
     if (n->kind == NODE_UPDATE) {
-        t->at2 = emit(c, (Instr){.op = OP_NOP}); /* label and fork, if it turns out they are needed */
+        t->at2 =
+            emit(c, (Instr){.op = OP_NOP}); /* label and fork, if it turns out they are needed */
         emit(c, (Instr){.op = OP_NOP});
         t->count = c->epoch;
         t->at3 = c->backtracks;
@@ -178,7 +179,8 @@ static void finish_update(Compiler *c, Task *t) {
     uint32_t doomed = 0;
     if (deletes) {
         doomed = reg_fresh(c);
-        c->code[t->base] = (Instr){.op = OP_MOVE, .dst = doomed, .a = val_const(c, json_array()).operand};
+        c->code[t->base] =
+            (Instr){.op = OP_MOVE, .dst = doomed, .a = val_const(c, json_array()).operand};
         store_some(c, t, doomed);
     } else {
         emit_set(c, t->r1, t->y, use(c, c->result));
@@ -228,7 +230,6 @@ void step_update(Compiler *c, Task *t) {
         t->y = end_path(c, t);
         lift_old(c, t);
         return;
-    default:
-        finish_update(c, t);
+    default: finish_update(c, t);
     }
 }

@@ -78,7 +78,8 @@ void visit_value(Compiler *c, const Node *node, Val in) {
     top_task(c)->path_off = saved;
 }
 
-void become_foreign(Compiler *c, const Node *node, const Scope *scope, Val in, bool prelude, uint32_t pos) {
+void become_foreign(Compiler *c, const Node *node, const Scope *scope, Val in, bool prelude,
+                    uint32_t pos) {
     Task *t = top_task(c);
     Task next = {.node = node, .step = compile_steps[node->kind], .scope = scope, .in = in};
     next.tail = t->tail;
@@ -255,10 +256,8 @@ static bool retargetable(const Instr *in) {
     case OP_LABEL:
     case OP_TRY:
     case OP_PATH_BEGIN:
-    case OP_PATH_OFF:
-        return false;
-    default:
-        return true;
+    case OP_PATH_OFF: return false;
+    default: return true;
     }
 }
 
@@ -300,7 +299,8 @@ Scope *scope_add(Compiler *c, const Scope *up, ScopeKind kind, const Node *name)
     return s;
 }
 
-const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg, InputPath *path) {
+const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg,
+                       InputPath *path) {
     Scope *s = scope_add(c, up, SCOPE_VAR, name);
     s->reg = reg;
     s->path = path;
@@ -320,7 +320,8 @@ const Scope *scope_find(const Scope *s, ScopeKind kind, const char *name, size_t
 
 const Scope *scope_find_func(const Scope *s, const char *name, size_t len, uint32_t arity) {
     for (; s; s = s->up) {
-        bool callable = s->kind == SCOPE_FUNC || s->kind == SCOPE_CLOSURE || s->kind == SCOPE_INLINE;
+        bool callable =
+            s->kind == SCOPE_FUNC || s->kind == SCOPE_CLOSURE || s->kind == SCOPE_INLINE;
         if (callable && s->arity == arity && is_named(s, name, len)) {
             return s;
         }
@@ -371,7 +372,8 @@ void func_want(Compiler *c, FuncBuild *f) {
 }
 
 /* A parameter written $name is also a variable: evaluated once on entry for each of its outputs. */
-static const Scope *bind_value_param(Compiler *c, const Node *param, const Scope *scope, uint32_t slot) {
+static const Scope *bind_value_param(Compiler *c, const Node *param, const Scope *scope,
+                                     uint32_t slot) {
     uint32_t saved = paths_off(c);
     new_epoch(c);
     uint32_t reg = reg_new(c);
@@ -434,8 +436,8 @@ static void compile_func(Compiler *c, FuncBuild *f) {
 /* ---- the finished program ---- */
 
 static bool has_target(uint8_t op) {
-    return op == OP_JUMP || op == OP_JUMP_FALSE || op == OP_JUMP_TRUE || op == OP_FORK || op == OP_TRY ||
-           op == OP_ALTERNATE;
+    return op == OP_JUMP || op == OP_JUMP_FALSE || op == OP_JUMP_TRUE || op == OP_FORK ||
+           op == OP_TRY || op == OP_ALTERNATE;
 }
 
 /* Drops the places that were kept free and turned out not to be needed. */
@@ -498,8 +500,9 @@ static void compiler_clear(Compiler *c) {
     }
     json_unref(c->paths);
     arena_free(c->arena);
-    void *blocks[] = {c->tasks,    c->funcs,   c->reg_epoch, c->free_regs, c->code,     c->operands,
-                      c->constants, c->natives, c->formats,   c->vals,      c->preludes, c->prelude_rows};
+    void *blocks[] = {c->tasks,   c->funcs,    c->reg_epoch, c->free_regs,
+                      c->code,    c->operands, c->constants, c->natives,
+                      c->formats, c->vals,     c->preludes,  c->prelude_rows};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         mem_free(blocks[i]);
     }
@@ -516,9 +519,10 @@ static const Scope *host_scope(Compiler *c, FuncBuild *main, const JqOptions *o)
     return scope;
 }
 
-/* One attempt. Following paths costs instructions everywhere, so the first attempt does without; when
- * it meets something that needs them it sets c->tracks and gives up with *again. */
-static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bool *again, Error *err) {
+/* One attempt. Following paths costs instructions everywhere, so the first attempt does without;
+ * when it meets something that needs them it sets c->tracks and gives up with *again. */
+static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bool *again,
+                    Error *err) {
     Compiler c = {.syntax = s, .arena = arena_new(), .program = p, .err = err, .tracks = tracks};
     c.queue_end = &c.queue;
     c.paths = json_array();

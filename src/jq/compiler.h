@@ -1,9 +1,9 @@
 /* compiler.h - syntax tree to program. Internal to jq/.
  *
- * The compiler is a machine too: a stack of tasks, one for each node under way, so that nesting costs
- * memory and not C stack. Every kind of node has a step function; it is called with the task's phase
- * counted up each time, and either visits a child (whose result is in c->result at the next phase),
- * turns into another node (become), or finishes with a value (done).
+ * The compiler is a machine too: a stack of tasks, one for each node under way, so that nesting
+ * costs memory and not C stack. Every kind of node has a step function; it is called with the
+ * task's phase counted up each time, and either visits a child (whose result is in c->result at the
+ * next phase), turns into another node (become), or finishes with a value (done).
  *
  *   compiler.c          tasks, registers, code, scopes, functions
  *   compile_nodes.c     terms and operators
@@ -11,11 +11,11 @@
  *   compile_update.c    path(), = |= += //=
  *   compile_calls.c     functions: defined here, forms, prelude, natives
  *
- * Epochs. Each fork that is emitted starts a new epoch. A value computed in an epoch and used in the
- * same one is used exactly once for each time it is computed, so its last use may move it out of the
- * register, which may then hold something else. Across a fork that is not so: the code behind the fork
- * runs again for every output. Where a construct has consumed all forks inside it (collecting an array,
- * reduce, first), the epoch it began in comes back.
+ * Epochs. Each fork that is emitted starts a new epoch. A value computed in an epoch and used in
+ * the same one is used exactly once for each time it is computed, so its last use may move it out
+ * of the register, which may then hold something else. Across a fork that is not so: the code
+ * behind the fork runs again for every output. Where a construct has consumed all forks inside it
+ * (collecting an array, reduce, first), the epoch it began in comes back.
  */
 #ifndef PAWL_JQ_COMPILER_H
 #define PAWL_JQ_COMPILER_H
@@ -25,7 +25,8 @@
 
 #include <setjmp.h>
 
-/* A path into the program's input, for jq_program_paths(): a chain that ends in the input itself. */
+/* A path into the program's input, for jq_program_paths(): a chain that ends in the input
+ * itself. */
 typedef struct InputPath {
     const struct InputPath *up; /* NULL: this is the input */
     Json key;                   /* JSON_NONE: any */
@@ -34,10 +35,10 @@ typedef struct InputPath {
 
 /* Where a value is while we compile. */
 typedef struct Val {
-    uint32_t operand;  /* register or constant */
-    bool temp;         /* nobody else will use it */
-    bool pinned;       /* its register is not to be reused (another branch may read it too) */
-    InputPath *path;   /* where in the input it comes from; NULL: nowhere or unknown */
+    uint32_t operand; /* register or constant */
+    bool temp;        /* nobody else will use it */
+    bool pinned;      /* its register is not to be reused (another branch may read it too) */
+    InputPath *path;  /* where in the input it comes from; NULL: nowhere or unknown */
 } Val;
 
 /* A function under construction. */
@@ -53,7 +54,13 @@ typedef struct FuncBuild {
     struct FuncBuild *next; /* in the queue */
 } FuncBuild;
 
-typedef enum ScopeKind { SCOPE_VAR, SCOPE_LABEL, SCOPE_FUNC, SCOPE_CLOSURE, SCOPE_INLINE } ScopeKind;
+typedef enum ScopeKind {
+    SCOPE_VAR,
+    SCOPE_LABEL,
+    SCOPE_FUNC,
+    SCOPE_CLOSURE,
+    SCOPE_INLINE
+} ScopeKind;
 
 /* One name in sight; a chain of them, innermost first. */
 typedef struct Scope {
@@ -61,12 +68,12 @@ typedef struct Scope {
     ScopeKind kind;
     const char *name;
     uint32_t name_len;
-    uint32_t arity;          /* of FUNC */
-    const FuncBuild *owner;  /* whose frame the register is in */
-    uint32_t reg;            /* of VAR, LABEL, CLOSURE */
-    InputPath *path;         /* of VAR */
-    FuncBuild *func;         /* of FUNC */
-    const Node *node;        /* of INLINE: the argument, and what it sees */
+    uint32_t arity;         /* of FUNC */
+    const FuncBuild *owner; /* whose frame the register is in */
+    uint32_t reg;           /* of VAR, LABEL, CLOSURE */
+    InputPath *path;        /* of VAR */
+    FuncBuild *func;        /* of FUNC */
+    const Node *node;       /* of INLINE: the argument, and what it sees */
     const struct Scope *env;
     bool env_prelude;
     uint32_t env_pos;
@@ -107,7 +114,7 @@ typedef struct Compiler {
     JqProgram *program;
     jmp_buf fail;
     Error *err;
-    bool tracks;      /* the program follows paths somewhere */
+    bool tracks; /* the program follows paths somewhere */
 
     Task *tasks;
     size_t ntasks, tasks_cap;
@@ -149,12 +156,15 @@ typedef struct Compiler {
 
 /* ---- tasks: after visit, become or done, t is no longer valid ---- */
 
-void visit(Compiler *c, const Node *node, Val in);      /* in the scope of the current task */
-void visit_tail(Compiler *c, const Node *node, Val in); /* in tail position if the current task is */
+void visit(Compiler *c, const Node *node, Val in); /* in the scope of the current task */
+void visit_tail(Compiler *c, const Node *node,
+                Val in); /* in tail position if the current task is */
 void visit_value(Compiler *c, const Node *node, Val in); /* not followed as part of a path */
 void become(Compiler *c, const Node *node, const Scope *scope, Val in);
-/* The same for a node that was written elsewhere: an argument of inlined prelude code, or that code. */
-void become_foreign(Compiler *c, const Node *node, const Scope *scope, Val in, bool prelude, uint32_t pos);
+/* The same for a node that was written elsewhere: an argument of inlined prelude code, or that
+ * code. */
+void become_foreign(Compiler *c, const Node *node, const Scope *scope, Val in, bool prelude,
+                    uint32_t pos);
 uint32_t paths_off(Compiler *c);            /* 0 when the program follows no paths */
 void paths_on(Compiler *c, uint32_t saved); /* saved may be 0 */
 void need_paths(Compiler *c);               /* starts over if we are not following paths yet */
@@ -167,16 +177,18 @@ void fail_at(Compiler *c, uint32_t pos, const char *fmt, ...)
 Val val_const(Compiler *c, Json value); /* consumes value */
 Val val_reg(uint32_t reg);              /* not temporary */
 Val val_shared(Val v);                  /* the same, for somebody who is not its last user */
-/* in, for its last user, while `pending` waits to be used: shared if they are in the same register. */
+/* in, for its last user, while `pending` waits to be used: shared if they are in the same
+ * register. */
 Val val_last(Val in, Val pending);
-uint32_t reg_new(Compiler *c);          /* defined now */
+uint32_t reg_new(Compiler *c);   /* defined now */
 uint32_t reg_fresh(Compiler *c); /* the same, and never used before in this function */
 uint32_t reg_pair(Compiler *c);
 void reg_defined(Compiler *c, uint32_t reg);
-uint32_t use(Compiler *c, Val v);       /* the operand for a value that is read now */
+uint32_t use(Compiler *c, Val v);        /* the operand for a value that is read now */
 uint32_t use_shared(Compiler *c, Val v); /* the same, never moved */
 void record_path(Compiler *c, InputPath *path);
-InputPath *path_below(Compiler *c, InputPath *up, Json key); /* NULL when up is; key must outlive c */
+InputPath *path_below(Compiler *c, InputPath *up,
+                      Json key); /* NULL when up is; key must outlive c */
 void new_epoch(Compiler *c);
 
 /* ---- code ---- */
@@ -194,11 +206,13 @@ void push_val(Compiler *c, Val v);
 /* ---- scopes ---- */
 
 Scope *scope_add(Compiler *c, const Scope *up, ScopeKind kind, const Node *name);
-const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg, InputPath *path);
+const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg,
+                       InputPath *path);
 const Scope *scope_find(const Scope *s, ScopeKind kind, const char *name, size_t len);
 const Scope *scope_find_func(const Scope *s, const char *name, size_t len, uint32_t arity);
 uint32_t levels_to(Compiler *c, const FuncBuild *owner);
-Val load_reg(Compiler *c, const Scope *s); /* the register of a VAR or LABEL, fetched if it is outside */
+Val load_reg(Compiler *c,
+             const Scope *s); /* the register of a VAR or LABEL, fetched if it is outside */
 
 FuncBuild *func_new(Compiler *c, const Node *params, const Node *body, const Scope *scope,
                     const Task *from);

@@ -53,10 +53,10 @@ static void yyerror(Span *span, Parser *ps, const char *what);
 %token ALT_PATTERN "'?//'" SET_ALT "'//='" SET_PIPE "'|='" SET_ADD "'+='" SET_SUB "'-='"
 %token SET_MUL "'*='" SET_DIV "'/='" SET_MOD "'%='" EQ "'=='" NE "'!='" LE "'<='" GE "'>='"
 %token DEFAULT "'//'" RECURSE "'..'"
-%token NAME "a name" FIELD "a field" VARIABLE "a variable" FORMAT "a format" LITERAL "a number"
-%token QQ_START "a string" QQ_TEXT "text" QQ_END "the end of the string"
+%token NAME "name" FIELD "field" VARIABLE "variable" FORMAT "format" LITERAL "number"
+%token QQ_START "string" QQ_TEXT "text" QQ_END "end of the string"
 %token INTERPOLATE_START "'\\('" INTERPOLATE_END "')'"
-%token INVALID "something unreadable"
+%token INVALID "character"
 
 %precedence LOWEST
 %right '|'

@@ -6,12 +6,12 @@
  *   while (jq_run_next(run, &out) == JQ_OUTPUT) { ...; json_unref(out); }
  *   jq_run_free(run); jq_program_free(p);
  *
- * The language is jq 1.8's core. Left out, each with an error that says so: modules (import, include),
- * input/inputs and what belongs to them, halt. $ENV and env give the map that the host filled, which
- * is empty by default.
+ * The language is jq 1.8's core. Left out, each with an error that says so: modules (import,
+ * include), input/inputs and what belongs to them, halt. $ENV and env give the map that the host
+ * filled, which is empty by default.
  *
- * A program is immutable and may be used by many runs, one thread at a time. A run is one machine with
- * its own stacks; it never recurses in C, so its depth is bounded by its budget and not by the
+ * A program is immutable and may be used by many runs, one thread at a time. A run is one machine
+ * with its own stacks; it never recurses in C, so its depth is bounded by its budget and not by the
  * thread's stack. Outputs come one at a time, and a run may be dropped or restarted between them.
  *
  * Budgets: going over one ends the evaluation with ERR_LIMIT; an expression cannot catch that. The
@@ -52,14 +52,14 @@ typedef enum JqEffects {
 unsigned jq_program_effects(const JqProgram *p); /* JqEffects, ORed */
 
 /* Paths of the input that the program may read, as an array of arrays: [["a","b"], ["c", null]] for
- * `.a.b + .c[]` (null: any key or index). [] as one of them means the whole input. May name more than
- * a given run reads, never less. */
+ * `.a.b + .c[]` (null: any key or index). [] as one of them means the whole input. May name more
+ * than a given run reads, never less. */
 Json jq_program_paths(const JqProgram *p);
 
 /* What could stand at a cursor (byte offset into text), best first: an array of
- * {"text", "kind": "field" | "function" | "variable" | "keyword" | "format", "from", "detail"}, where
- * `from` is the offset that the text replaces from. Works on unfinished expressions; input (may be
- * JSON_NONE) supplies field names. */
+ * {"text", "kind": "field" | "function" | "variable" | "keyword" | "format", "from", "detail"},
+ * where `from` is the offset that the text replaces from. Works on unfinished expressions; input
+ * (may be JSON_NONE) supplies field names. */
 Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *options, Json input);
 
 /* All functions, as "name/arity" strings. */
@@ -77,15 +77,15 @@ typedef struct JqBudget {
     uint64_t slice; /* steps after which jq_run_next() returns JQ_PAUSED; 0: never */
 } JqBudget;
 
-#define JQ_NO_LIMIT UINT64_MAX
-#define JQ_DEFAULT_STEPS 50000000ull
+#define JQ_NO_LIMIT       UINT64_MAX
+#define JQ_DEFAULT_STEPS  50000000ull
 #define JQ_DEFAULT_MEMORY ((size_t)256 << 20)
-#define JQ_DEFAULT_DEPTH ((size_t)1000000)
+#define JQ_DEFAULT_DEPTH  ((size_t)1000000)
 
 /* What surrounds a run. All may be zero. Borrowed for the life of the run. */
 typedef struct JqHost {
     JqBudget budget;
-    Json env;                 /* object for $ENV; JSON_NONE: {} */
+    Json env;                  /* object for $ENV; JSON_NONE: {} */
     const atomic_bool *cancel; /* set by anybody to end the evaluation soon, with ERR_CANCELLED */
     /* debug and stderr: kind is "debug" or "stderr"; value is borrowed. NULL: dropped. */
     void (*log)(void *ctx, const char *kind, Json value);
@@ -103,8 +103,8 @@ typedef enum JqStatus {
 JqRun *jq_run_new(const JqProgram *p, const JqHost *host);
 void jq_run_free(JqRun *run); /* accepts NULL */
 
-/* Begins an evaluation; whatever was under way is dropped. Consumes input; vars has one value for each
- * name in JqOptions.vars, borrowed. */
+/* Begins an evaluation; whatever was under way is dropped. Consumes input; vars has one value for
+ * each name in JqOptions.vars, borrowed. */
 void jq_run_start(JqRun *run, Json input, const Json *vars);
 JqStatus jq_run_next(JqRun *run, Json *out);
 

@@ -1,16 +1,16 @@
 /* jq_native.h - functions of the language that are written in C. Internal to jq/.
  *
  * A native is a row of a table: name, number of arguments, effects, function. It gets the input in
- * args[0] and its arguments after it, each already evaluated to one value; for several outputs of an
- * argument it is called several times. The machine owns args; a native that wants to build on one
- * moves it out with json_take(&args[i]), and whatever is left is released afterwards. It returns one
- * new value, or JSON_NONE after jq_fail() or a false jq_charge() / jq_room().
+ * args[0] and its arguments after it, each already evaluated to one value; for several outputs of
+ * an argument it is called several times. The machine owns args; a native that wants to build on
+ * one moves it out with json_take(&args[i]), and whatever is left is released afterwards. It
+ * returns one new value, or JSON_NONE after jq_fail() or a false jq_charge() / jq_room().
  *
- * A native must not recurse on its data and must not run long without asking: it calls jq_charge() in
- * proportion to the work it is about to do and jq_room() before it makes something large.
+ * A native must not recurse on its data and must not run long without asking: it calls jq_charge()
+ * in proportion to the work it is about to do and jq_room() before it makes something large.
  *
- * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check what the
- * prelude always passes.
+ * A name that starts with _ can be called by the prelude (prelude.c) alone, so it need not check
+ * what the prelude always passes.
  */
 #ifndef PAWL_JQ_NATIVE_H
 #define PAWL_JQ_NATIVE_H
@@ -43,12 +43,14 @@ const JqNative *jq_native_find(const char *name, size_t len, int arity);
 
 /* Raises an error that the expression can catch; returns JSON_NONE so that it can be returned. */
 Json jq_fail(JqRun *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-Json jq_fail_value(JqRun *run, Json value);        /* consumes value */
-Json jq_fail_error(JqRun *run, const Error *err);  /* from json_path.h and the like */
+Json jq_fail_value(JqRun *run, Json value);       /* consumes value */
+Json jq_fail_error(JqRun *run, const Error *err); /* from json_path.h and the like */
 
-/* Pays for n units of work. False when the budget is spent or the run was cancelled: return JSON_NONE. */
+/* Pays for n units of work. False when the budget is spent or the run was cancelled: return
+ * JSON_NONE. */
 bool jq_charge(JqRun *run, uint64_t n);
-/* Whether `bytes` more may be allocated now. False (and the run ends) when not: return JSON_NONE. */
+/* Whether `bytes` more may be allocated now. False (and the run ends) when not: return
+ * JSON_NONE. */
 bool jq_room(JqRun *run, uint64_t bytes);
 
 uint64_t jq_steps_left(const JqRun *run);
@@ -70,7 +72,8 @@ Json jq_divide(JqRun *run, Json a, Json b);
 Json jq_modulo(JqRun *run, Json a, Json b);
 Json jq_negate(JqRun *run, Json a);
 
-/* jq's order, and equality, paid for; borrow both. False when they are too deep or the budget is spent. */
+/* jq's order, and equality, paid for; borrow both. False when they are too deep or the budget is
+ * spent. */
 bool jq_compare(JqRun *run, Json a, Json b, int *order);
 bool jq_equal(JqRun *run, Json a, Json b, bool *equal);
 

@@ -12,11 +12,10 @@ typedef struct Word {
 } Word;
 
 static const Word keywords[] = {
-    {"and", AND},         {"as", AS},         {"break", BREAK},   {"catch", CATCH},
-    {"def", DEF},         {"elif", ELIF},     {"else", ELSE},     {"end", END},
-    {"foreach", FOREACH}, {"if", IF},         {"import", IMPORT}, {"include", INCLUDE},
-    {"label", LABEL},     {"module", MODULE}, {"or", OR},         {"reduce", REDUCE},
-    {"then", THEN},       {"try", TRY},
+    {"and", AND},       {"as", AS},           {"break", BREAK}, {"catch", CATCH},     {"def", DEF},
+    {"elif", ELIF},     {"else", ELSE},       {"end", END},     {"foreach", FOREACH}, {"if", IF},
+    {"import", IMPORT}, {"include", INCLUDE}, {"label", LABEL}, {"module", MODULE},   {"or", OR},
+    {"reduce", REDUCE}, {"then", THEN},       {"try", TRY},
 };
 
 /* Longest first, so that the first that fits is the right one. */
@@ -54,7 +53,8 @@ static char peek(const Lexer *lx, uint32_t ahead) {
     return lx->at + ahead < lx->len ? lx->text[lx->at + ahead] : '\0';
 }
 
-/* A comment ends with its line, unless an odd number of backslashes stands before the line's end. */
+/* A comment ends with its line, unless an odd number of backslashes stands before the line's
+ * end. */
 static void skip_comment(Lexer *lx) {
     while (lx->at < lx->len && lx->text[lx->at] != '\n') {
         if (lx->text[lx->at] == '\\' && lx->at + 1 < lx->len) {
@@ -153,8 +153,8 @@ static int lex_number(Lexer *lx, Node **node) {
     lx->at = i;
     Json value = json_number_parse(lx->text + from, i - from);
     if (json_is_none(value)) {
-        syntax_fail(lx->syntax, from, "'%.*s' is not a number.", (int)(i - from > 40 ? 40 : i - from),
-                    lx->text + from);
+        syntax_fail(lx->syntax, from, "'%.*s' is not a number.",
+                    (int)(i - from > 40 ? 40 : i - from), lx->text + from);
         return INVALID;
     }
     *node = node_const(lx->syntax, value, from, i);
@@ -305,7 +305,8 @@ static int lex_punctuation(Lexer *lx) {
     int32_t cp;
     uint32_t n = (uint32_t)utf8_decode(lx->text + lx->at, lx->text + lx->len, &cp);
     if (cp < 0x20 || cp == 0x7F) {
-        syntax_fail(lx->syntax, lx->at, "A byte that means nothing here: 0x%02x.", (unsigned char)c);
+        syntax_fail(lx->syntax, lx->at, "A byte that means nothing here: 0x%02x.",
+                    (unsigned char)c);
     } else {
         syntax_fail(lx->syntax, lx->at, "A character that means nothing here: '%.*s'.", (int)n,
                     lx->text + lx->at);
@@ -345,7 +346,9 @@ int lexer_next(Lexer *lx, Node **node, uint32_t *start, uint32_t *end) {
         skip_blank(lx);
     }
     *start = lx->at;
-    int token = lx->in_string ? lex_in_string(lx, node) : lx->at < lx->len ? lex_token(lx, node) : 0;
+    int token = lx->in_string      ? lex_in_string(lx, node)
+                : lx->at < lx->len ? lex_token(lx, node)
+                                   : 0;
     *end = lx->at;
     return token;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static inline bool in_range(Json now, Json upto, Json by) {
-    if (json_tag(now) == JSON_TAG_INT && json_tag(upto) == JSON_TAG_INT && json_tag(by) == JSON_TAG_INT) {
+    if (json_tag(now) == JSON_TAG_INT && json_tag(upto) == JSON_TAG_INT &&
+        json_tag(by) == JSON_TAG_INT) {
         return by.i > 0 ? now.i < upto.i : by.i < 0 && now.i > upto.i;
     }
     double a = json_to_double(now), b = json_to_double(upto), step = json_to_double(by);
@@ -16,7 +17,8 @@ static inline bool in_range(Json now, Json upto, Json by) {
 
 static inline Json range_step(Json now, Json by) {
     int64_t sum;
-    if (json_tag(now) == JSON_TAG_INT && json_tag(by) == JSON_TAG_INT && !__builtin_add_overflow(now.i, by.i, &sum)) {
+    if (json_tag(now) == JSON_TAG_INT && json_tag(by) == JSON_TAG_INT &&
+        !__builtin_add_overflow(now.i, by.i, &sum)) {
         return json_int(sum);
     }
     return json_number(json_to_double(now) + json_to_double(by));
@@ -116,21 +118,17 @@ static inline bool is_small(int64_t i) {
 
 /* Equal exactly when the bits are: null, booleans, integers and short strings among each other. */
 static inline bool is_plain(Json j) {
-    return json_tag(j) < JSON_TAG_HEAP && json_tag(j) != JSON_TAG_DOUBLE && json_tag(j) != JSON_TAG_SHORT_DECIMAL;
+    return json_tag(j) < JSON_TAG_HEAP && json_tag(j) != JSON_TAG_DOUBLE &&
+           json_tag(j) != JSON_TAG_SHORT_DECIMAL;
 }
 
 static Json arithmetic(JqRun *m, Opcode op, Json a, Json b) {
     switch (op) {
-    case OP_ADD:
-        return jq_add(m, a, b);
-    case OP_SUBTRACT:
-        return jq_subtract(m, a, b);
-    case OP_MULTIPLY:
-        return jq_multiply(m, a, b);
-    case OP_DIVIDE:
-        return jq_divide(m, a, b);
-    default:
-        return jq_modulo(m, a, b);
+    case OP_ADD: return jq_add(m, a, b);
+    case OP_SUBTRACT: return jq_subtract(m, a, b);
+    case OP_MULTIPLY: return jq_multiply(m, a, b);
+    case OP_DIVIDE: return jq_divide(m, a, b);
+    default: return jq_modulo(m, a, b);
     }
 }
 
@@ -154,27 +152,40 @@ static Json lift_path(JqRun *m, const Instr *in) {
     Error err;
     error_clear(&err);
     Json *from = &m->slots[m->fp + in->a], path = borrow(m, in->b);
-    Json v = in->flags & INSTR_COPY ? json_path_get(*from, path, &err) : json_path_lift(from, path, &err);
+    Json v = in->flags & INSTR_COPY ? json_path_get(*from, path, &err)
+                                    : json_path_lift(from, path, &err);
     return json_is_none(v) ? jq_fail_error(m, &err) : v;
 }
 
 static const Json truths[] = {{.head_ = JSON_TAG_FALSE}, {.head_ = JSON_TAG_TRUE}};
 
 /* While the loop runs, pc, fuel and the registers of the frame are in C variables. */
-#define LEAVE() (m->fuel = fuel, m->pc = (uint32_t)(pc - code))
-#define ENTER() (fuel = m->fuel, pc = code + m->pc, regs = m->slots + m->fp)
-#define BORROW(x) ((x) & OPERAND_CONST ? constants[(x) & OPERAND_NUMBER] : regs[(x) & OPERAND_NUMBER])
+#define LEAVE()   (m->fuel = fuel, m->pc = (uint32_t)(pc - code))
+#define ENTER()   (fuel = m->fuel, pc = code + m->pc, regs = m->slots + m->fp)
+#define BORROW(x) ((x)&OPERAND_CONST ? constants[(x)&OPERAND_NUMBER] : regs[(x)&OPERAND_NUMBER])
 
-/* Runs an operation that may charge fuel and may fail, and stores what it gives. */
-#define STORE(operation)                                                                            \
-    do {                                                                                            \
-        LEAVE();                                                                                    \
-        Json result = (operation);                                                                  \
-        fuel = m->fuel;                                                                             \
-        if (json_is_none(result)) {                                                                 \
-            goto raise;                                                                             \
-        }                                                                                           \
-        put(&regs[in->dst], result);                                                                \
+/* Runs an operation that may charge fuel. */
+#define SLOW(value, operation) \
+    do {                       \
+        LEAVE();               \
+        value = (operation);   \
+        fuel = m->fuel;        \
+    } while (0)
+
+/* Stores what an operation gave, unless it failed. */
+#define KEEP(value)                 \
+    do {                            \
+        if (json_is_none(value)) {  \
+            goto raise;             \
+        }                           \
+        put(&regs[in->dst], value); \
+    } while (0)
+
+#define STORE(operation)         \
+    do {                         \
+        Json result;             \
+        SLOW(result, operation); \
+        KEEP(result);            \
     } while (0)
 
 JqStatus machine_execute(JqRun *m, Json *out) {
@@ -201,17 +212,12 @@ next:
     in = pc++;
     switch ((Opcode)in->op) {
     case OP_NOP:
-    case OP_COUNT:
-        goto next;
-    case OP_MOVE:
-        put(&regs[in->dst], own(m, in->a));
-        goto next;
+    case OP_COUNT: goto next;
+    case OP_MOVE: put(&regs[in->dst], own(m, in->a)); goto next;
     case OP_LOAD_UP:
         put(&regs[in->dst], json_ref(m->slots[frame_env(m, m->fp, in->b) + in->a]));
         goto next;
-    case OP_NEGATE:
-        STORE(jq_negate(m, own(m, in->a)));
-        goto next;
+    case OP_NEGATE: STORE(jq_negate(m, own(m, in->a))); goto next;
     case OP_ADD:
     case OP_SUBTRACT: {
         Json a = BORROW(in->a), b = BORROW(in->b);
@@ -234,11 +240,11 @@ next:
         if (is_plain(a) && is_plain(b)) {
             v = truths[json_identical(a, b) == (in->op == OP_EQ)];
         } else {
-            v = do_equal(m, a, b, in->op == OP_NE);
+            SLOW(v, do_equal(m, a, b, in->op == OP_NE));
             settle(m, in->a);
             settle(m, in->b);
         }
-        STORE(v);
+        KEEP(v);
         goto next;
     }
     case OP_LT:
@@ -254,10 +260,10 @@ next:
             put(&regs[in->dst], truths[yes]);
             goto next;
         }
-        v = do_compare(m, (Opcode)in->op, a, b);
+        SLOW(v, do_compare(m, (Opcode)in->op, a, b));
         settle(m, in->a);
         settle(m, in->b);
-        STORE(v);
+        KEEP(v);
         goto next;
     }
     case OP_TRUTH:
@@ -267,9 +273,7 @@ next:
         put(&regs[in->dst], truths[truth == (in->op == OP_TRUTH)]);
         goto next;
     }
-    case OP_JUMP:
-        pc = code + in->c;
-        goto next;
+    case OP_JUMP: pc = code + in->c; goto next;
     case OP_JUMP_FALSE:
     case OP_JUMP_TRUE: {
         bool truth = json_truthy(BORROW(in->a));
@@ -280,18 +284,20 @@ next:
         goto next;
     }
     case OP_INDEX: {
-        Json v = do_index(m, BORROW(in->a), BORROW(in->b));
+        Json v;
+        SLOW(v, do_index(m, BORROW(in->a), BORROW(in->b)));
         settle(m, in->a);
         settle(m, in->b);
-        STORE(v);
+        KEEP(v);
         goto next;
     }
     case OP_SLICE: {
-        Json v = do_slice(m, BORROW(in->a), BORROW(in->b), BORROW(in->c));
+        Json v;
+        SLOW(v, do_slice(m, BORROW(in->a), BORROW(in->b), BORROW(in->c)));
         settle(m, in->a);
         settle(m, in->b);
         settle(m, in->c);
-        STORE(v);
+        KEEP(v);
         goto next;
     }
     case OP_EACH: {
@@ -315,7 +321,8 @@ next:
         goto next;
     }
     case OP_RANGE:
-        if (!settle_bound(m, &regs[in->a]) || !settle_bound(m, &regs[in->b]) || !settle_bound(m, &regs[in->c])) {
+        if (!settle_bound(m, &regs[in->a]) || !settle_bound(m, &regs[in->b]) ||
+            !settle_bound(m, &regs[in->c])) {
             goto raise;
         }
         put(&regs[in->dst], regs[in->a]);
@@ -343,18 +350,10 @@ next:
         regs[in->dst] = json_array_push(regs[in->dst], item);
         goto next;
     }
-    case OP_OBJECT:
-        STORE(make_object(m, in));
-        goto next;
-    case OP_FORMAT:
-        STORE(m->program->formats[in->b](m, own(m, in->a)));
-        goto next;
-    case OP_CONCAT:
-        STORE(concat(m, in));
-        goto next;
-    case OP_NATIVE:
-        STORE(call_native(m, in));
-        goto next;
+    case OP_OBJECT: STORE(make_object(m, in)); goto next;
+    case OP_FORMAT: STORE(m->program->formats[in->b](m, own(m, in->a))); goto next;
+    case OP_CONCAT: STORE(concat(m, in)); goto next;
+    case OP_NATIVE: STORE(call_native(m, in)); goto next;
     case OP_CALL:
     case OP_TAIL_CALL:
     case OP_CALL_CLOSURE: {
@@ -387,8 +386,7 @@ next:
             goto raise;
         }
         goto next;
-    case OP_BACKTRACK:
-        goto backtrack;
+    case OP_BACKTRACK: goto backtrack;
     case OP_TRY:
         if (!fork_push(m, FORK_TRY, (uint32_t)(in - code))) {
             goto raise;
@@ -405,9 +403,7 @@ next:
             goto raise;
         }
         goto next;
-    case OP_RAISE:
-        jq_fail_value(m, own(m, in->a));
-        goto raise;
+    case OP_RAISE: jq_fail_value(m, own(m, in->a)); goto raise;
     case OP_LABEL:
         if (!fork_push(m, FORK_LABEL, 0)) {
             goto raise;
@@ -452,28 +448,19 @@ next:
         put(&regs[in->dst], path);
         goto next;
     }
-    case OP_PATH_OFF:
-        keep_path(m, &regs[in->dst], json_none(), json_none());
-        goto next;
-    case OP_PATH_ON:
-        restore_path(m, &regs[in->a]);
-        goto next;
+    case OP_PATH_OFF: keep_path(m, &regs[in->dst], json_none(), json_none()); goto next;
+    case OP_PATH_ON: restore_path(m, &regs[in->a]); goto next;
     case OP_GET_PATH: {
-        Json v = do_get_path(m, BORROW(in->a), BORROW(in->b));
+        Json v;
+        SLOW(v, do_get_path(m, BORROW(in->a), BORROW(in->b)));
         settle(m, in->a);
         settle(m, in->b);
-        STORE(v);
+        KEEP(v);
         goto next;
     }
-    case OP_SET_PATH:
-        STORE(set_path(m, in));
-        goto next;
-    case OP_LIFT_PATH:
-        STORE(lift_path(m, in));
-        goto next;
-    case OP_DELETE_PATHS:
-        STORE(delete_paths(m, in));
-        goto next;
+    case OP_SET_PATH: STORE(set_path(m, in)); goto next;
+    case OP_LIFT_PATH: STORE(lift_path(m, in)); goto next;
+    case OP_DELETE_PATHS: STORE(delete_paths(m, in)); goto next;
     case OP_ENV:
         put(&regs[in->dst], json_is_none(m->host.env) ? json_object() : json_ref(m->host.env));
         goto next;

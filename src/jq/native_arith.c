@@ -11,8 +11,8 @@
 
 /* Both are integers that doubles hold, so that exact arithmetic and doubles agree. */
 static inline bool both_exact(Json a, Json b) {
-    return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT && a.i >= -EXACT && a.i <= EXACT &&
-           b.i >= -EXACT && b.i <= EXACT;
+    return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT && a.i >= -EXACT &&
+           a.i <= EXACT && b.i >= -EXACT && b.i <= EXACT;
 }
 
 static inline bool is_exact(int64_t i) {

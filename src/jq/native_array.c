@@ -338,7 +338,8 @@ static Json reverse_string(JqRun *run, const Json *s) {
 }
 
 static bool is_empty(Json v) {
-    return json_tag(v) == JSON_TAG_NULL || (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
+    return json_tag(v) == JSON_TAG_NULL ||
+           (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
            (json_kind(v) == JSON_NUMBER && json_to_double(v) == 0);
 }
 

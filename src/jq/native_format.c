@@ -219,7 +219,8 @@ static const Row tsv_row = {"\t", "", tsv_escapes, true, "is not valid in a csv 
 static const Row sh_row = {" ", "'", sh_escapes, false, "can not be escaped for shell"};
 
 static bool is_blank(Json v) {
-    return json_tag(v) == JSON_TAG_NULL || (json_kind(v) == JSON_NUMBER && isnan(json_to_double(v)));
+    return json_tag(v) == JSON_TAG_NULL ||
+           (json_kind(v) == JSON_NUMBER && isnan(json_to_double(v)));
 }
 
 static bool add_cell(JqRun *run, const Row *row, const Json *v, Buf *out) {
@@ -284,7 +285,8 @@ static Json format_tsv(JqRun *run, Json a) {
 }
 
 static Json format_sh(JqRun *run, Json a) {
-    return format_row(run, &sh_row, json_tag(a) == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a));
+    return format_row(run, &sh_row,
+                      json_tag(a) == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a));
 }
 
 /* ---- the table ---- */

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* The pattern and its flags from what match, test and capture accept: "re", ["re"], ["re", "flags"]. */
+/* The pattern and its flags from what match, test and capture accept: "re", ["re"], ["re",
+ * "flags"]. */
 static Json regex_args(JqRun *run, Json *args) {
     Json given = args[1];
     JsonKind kind = json_kind(given);
@@ -26,14 +27,15 @@ static Json captures(JqRun *run, Json *args) {
     for (size_t i = 0; i < json_array_len(groups); i++) {
         Json group = json_array_get(groups, i), name = json_object_get_c(group, "name");
         if (json_kind(name) == JSON_STRING) {
-            result = json_object_set(result, json_ref(name), json_ref(json_object_get_c(group, "string")));
+            result = json_object_set(result, json_ref(name),
+                                     json_ref(json_object_get_c(group, "string")));
         }
     }
     return result;
 }
 
-/* Walks along a string by character offsets that never go back, so that all of them together cost one
- * pass. */
+/* Walks along a string by character offsets that never go back, so that all of them together cost
+ * one pass. */
 typedef struct Along {
     Text text;
     size_t chars, bytes;
@@ -98,8 +100,8 @@ static bool append_all(JqRun *run, Json *results, Json gap, Json pieces) {
     return ok;
 }
 
-/* sub: matches, and for each of them the texts that may replace it. The first results take the first
- * texts, the second ones the second, and so on; without any the input stays as it is. */
+/* sub: matches, and for each of them the texts that may replace it. The first results take the
+ * first texts, the second ones the second, and so on; without any the input stays as it is. */
 static Json substitute(JqRun *run, Json *args) {
     Along a = {.text = native_text(&args[0])};
     Json results = json_array();

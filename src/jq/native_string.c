@@ -38,8 +38,9 @@ static Json string_startswith(JqRun *run, Json *args) {
     if (!both_strings(args)) {
         return fail_start(run);
     }
-    return pay_look(run, args) ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
-                               : json_none();
+    return pay_look(run, args)
+               ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
+               : json_none();
 }
 
 static Json string_endswith(JqRun *run, Json *args) {

@@ -193,7 +193,8 @@ static Containing contains_scalar(JqRun *run, const Json *a, const Json *b) {
     if (kind == JSON_ARRAY || kind == JSON_OBJECT) {
         return CONTAINS_DEEPER;
     }
-    return kind == JSON_STRING ? (Containing)text_contains(run, a, b) : (Containing)json_equal(*a, *b);
+    return kind == JSON_STRING ? (Containing)text_contains(run, a, b)
+                               : (Containing)json_equal(*a, *b);
 }
 
 /* Finds the next two values to compare. DEEPER when there are some; otherwise p is decided. */
@@ -456,8 +457,9 @@ typedef struct Stream {
 } Stream;
 
 static bool is_leaf(Json v) {
-    return json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) == 0
-                                   : json_tag(v) != JSON_TAG_OBJECT || json_object_len(v) == 0;
+    return json_tag(v) == JSON_TAG_ARRAY
+               ? json_array_len(v) == 0
+               : json_tag(v) != JSON_TAG_OBJECT || json_object_len(v) == 0;
 }
 
 static void tell(Stream *s, Json path, Json leaf) {
@@ -528,7 +530,11 @@ static Json value_builtins(JqRun *run, Json *args) {
 
 static Json logged(JqRun *run, Json *args, const char *kind) {
     const JqHost *host = jq_run_host(run);
-    if (host && host->log) {
+    if (host->log) {
+        uint64_t size = json_size(args[0]); /* as text: what is shared is written each time */
+        if (!jq_charge(run, size / 64) || !jq_room(run, size)) {
+            return json_none();
+        }
         host->log(host->ctx, kind, args[0]);
     }
     return json_take(&args[0]);

@@ -18,8 +18,8 @@ bool check_access(JqRun *m, Json target, Json key) {
     }
     char what[JSON_DESCRIBE_MAX], where[JSON_DESCRIBE_MAX];
     m->off_path = true;
-    jq_fail(m, "Invalid path expression near attempt to access element %s of %s", json_excerpt(key, what),
-            json_excerpt(target, where));
+    jq_fail(m, "Invalid path expression near attempt to access element %s of %s",
+            json_excerpt(key, what), json_excerpt(target, where));
     return false;
 }
 
@@ -29,7 +29,8 @@ static bool check_iteration(JqRun *m, Json target) {
     }
     char what[JSON_DESCRIBE_MAX];
     m->off_path = true;
-    jq_fail(m, "Invalid path expression near attempt to iterate through %s", json_excerpt(target, what));
+    jq_fail(m, "Invalid path expression near attempt to iterate through %s",
+            json_excerpt(target, what));
     return false;
 }
 
@@ -59,7 +60,8 @@ Json do_index(JqRun *m, Json target, Json key) {
         return json_none();
     }
     Json v;
-    if (json_tag(target) == JSON_TAG_OBJECT && (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
+    if (json_tag(target) == JSON_TAG_OBJECT &&
+        (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
         v = json_object_get(target, key);
         v = json_is_none(v) ? json_null() : json_ref(v);
     } else {
@@ -84,7 +86,7 @@ Json do_slice(JqRun *m, Json target, Json from, Json to) {
     Json v = json_none();
     if (!following(m) || check_access(m, target, key)) {
         Error err;
-    error_clear(&err);
+        error_clear(&err);
         v = json_slice(target, from, to, &err);
         if (json_is_none(v)) {
             jq_fail_error(m, &err);
@@ -163,7 +165,10 @@ Json do_compare(JqRun *m, Opcode op, Json a, Json b) {
     if (!jq_compare(m, a, b, &order)) {
         return json_none();
     }
-    bool result = op == OP_LT ? order < 0 : op == OP_LE ? order <= 0 : op == OP_GT ? order > 0 : order >= 0;
+    bool result = op == OP_LT   ? order < 0
+                  : op == OP_LE ? order <= 0
+                  : op == OP_GT ? order > 0
+                                : order >= 0;
     return json_bool(result);
 }
 

@@ -91,7 +91,8 @@ Node *make_bind(Syntax *s, uint32_t pos, uint32_t end, Node *source, Node *patte
     return n;
 }
 
-/* The constants that a node stands for, moved out as an array; JSON_NONE when it is not constant. */
+/* The constants that a node stands for, moved out as an array; JSON_NONE when it is not
+ * constant. */
 static Json take_constants(Node *n) {
     if (n->kind == NODE_COMMA) {
         return json_take(&n->value);
@@ -214,7 +215,8 @@ Node *make_if(Syntax *s, uint32_t pos, uint32_t end, Node *cond, Node *then, Nod
 
 Node *make_call(Syntax *s, uint32_t pos, uint32_t end, const Node *name, Node *args) {
     if (!args && (named(name, "null") || named(name, "true") || named(name, "false"))) {
-        return node_const(s, named(name, "null") ? json_null() : json_bool(named(name, "true")), pos, end);
+        return node_const(s, named(name, "null") ? json_null() : json_bool(named(name, "true")),
+                          pos, end);
     }
     Node *n = make_named(s, NODE_CALL, pos, end, name, args);
     for (Node *arg = args; arg; arg = arg->next) {
@@ -252,6 +254,7 @@ Node *make_pattern_entry(Syntax *s, uint32_t pos, uint32_t end, Node *key, const
 }
 
 void refuse_modules(Syntax *s, uint32_t pos) {
-    syntax_fail(s, pos, "Modules (import, include) are not part of this language; define the function "
-                        "in the expression itself.");
+    syntax_fail(s, pos,
+                "Modules (import, include) are not part of this language; define the function "
+                "in the expression itself.");
 }

@@ -1,8 +1,8 @@
 /* prelude.c - functions written in the language itself.
  *
  * A call to one of these is replaced by its body, arguments in place of the parameters: no call, no
- * closure. So a parameter may occur only once in a body (code would double otherwise), $parameters are
- * evaluated before it, and a function that needs to call itself does so through an inner def.
+ * closure. So a parameter may occur only once in a body (code would double otherwise), $parameters
+ * are evaluated before it, and a function that needs to call itself does so through an inner def.
  */
 #include "program.h"
 
@@ -70,7 +70,8 @@ static const Prelude rows[] = {
     {"paths", 1, "def paths(f): path(.. | select(f)) | select(length > 0);"},
     {"leaf_paths", 0, "def leaf_paths: paths(scalars);"},
     {"del", 1, "def del(f): delpaths([path(f)]);"},
-    {"pick", 1, "def pick(f): . as $in | reduce path(f) as $p (null; setpath($p; $in | getpath($p)));"},
+    {"pick", 1,
+     "def pick(f): . as $in | reduce path(f) as $p (null; setpath($p; $in | getpath($p)));"},
 
     /* streams */
     {"tostream", 0, "def tostream: _tostream[];"},

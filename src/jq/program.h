@@ -1,15 +1,15 @@
 /* program.h - what the compiler makes and the machine runs. Internal to jq/.
  *
- * A program is a list of functions; function 0 is the expression itself. A function runs in a frame:
- * register 0 is its input, the next ones are the closures it was given, the rest holds variables and
- * intermediate values.
+ * A program is a list of functions; function 0 is the expression itself. A function runs in a
+ * frame: register 0 is its input, the next ones are the closures it was given, the rest holds
+ * variables and intermediate values.
  *
  * Outputs are produced by backtracking: an instruction that can go on in more than one way leaves a
- * fork, and when everything behind it is exhausted the machine comes back to the last fork. Registers
- * are not restored then. That is sound because the compiler never reuses a register, nor moves a value
- * out of one, while a fork could lead back to code that still reads it (see "epochs" in compile.c).
- * Registers that are changed on purpose between two passes (the state of a reduce, a counter) are how
- * loops carry something along.
+ * fork, and when everything behind it is exhausted the machine comes back to the last fork.
+ * Registers are not restored then. That is sound because the compiler never reuses a register, nor
+ * moves a value out of one, while a fork could lead back to code that still reads it (see "Epochs"
+ * in compiler.h). Registers that are changed on purpose between two passes (the state of a reduce,
+ * a counter) are how loops carry something along.
  */
 #ifndef PAWL_JQ_PROGRAM_H
 #define PAWL_JQ_PROGRAM_H
@@ -19,8 +19,8 @@
 #include "jq_native.h"
 #include "opcodes.h"
 
-/* An operand is the number of a register, or of a constant when OPERAND_CONST is set. OPERAND_TAKE: this
- * is the last use, so the value is moved out of the register (which then holds null). */
+/* An operand is the number of a register, or of a constant when OPERAND_CONST is set. OPERAND_TAKE:
+ * this is the last use, so the value is moved out of the register (which then holds null). */
 enum {
     OPERAND_CONST = 1 << 30,
     OPERAND_TAKE = 1 << 29,
@@ -47,7 +47,7 @@ typedef struct Func {
 } Func;
 
 /* In the operand pool, a call has: levels out to the frame that encloses the callee, then for each
- * closure a pair: CLOSURE_NEW and a function of this frame, or levels out and a closure's register. */
+ * closure a pair: CLOSURE_NEW and a function of this frame, or levels out and its register. */
 enum { CLOSURE_NEW = 0x7FFFFFFF };
 
 struct JqProgram {
@@ -83,7 +83,7 @@ typedef struct Prelude {
 const Prelude *prelude_find(const char *name, size_t len, int arity); /* NULL when there is none */
 const Prelude *prelude_at(size_t i);                                  /* NULL past the last */
 
-/* ---- forms the compiler knows and names it refuses (compile.c), for listings ---- */
+/* ---- forms the compiler knows (compile_calls.c) and natives (native.c), for listings ---- */
 
 const char *form_name(size_t i, int *arity); /* NULL past the last */
 const JqNative *native_at(size_t i);         /* over all tables; NULL past the last */

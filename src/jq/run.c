@@ -4,6 +4,7 @@
 #include "json_print.h"
 #include "mem.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ void **jq_run_keep(JqRun *m, void (*free_fn)(void *)) {
             return &m->kept[i].p;
         }
     }
+    assert(m->nkept < KEPT_MAX);
     m->kept[m->nkept] = (Kept){free_fn, NULL};
     return &m->kept[m->nkept++].p;
 }
@@ -173,8 +175,8 @@ static uint64_t grown_bytes(const JqRun *m) {
     return grown > 0 ? (uint64_t)grown : 0;
 }
 
-/* What the run holds, when the heap has grown past the budget: at least the growth without all outputs,
- * and at least what can be counted up. */
+/* What the run holds, when the heap has grown past the budget: at least the growth without all
+ * outputs, and at least what can be counted up. */
 static uint64_t held_bytes(JqRun *m) {
     uint64_t grown = grown_bytes(m), counted = m->handed ? recount(m) : 0;
     uint64_t least = grown > m->handed ? grown - m->handed : 0;
@@ -188,10 +190,11 @@ static bool memory_left(JqRun *m, uint64_t extra) {
     }
     uint64_t held = held_bytes(m);
     if (held + stack_bytes(m) + extra > limit || held > limit) {
-        return run_fail_hard(m, ERR_LIMIT,
-                         "The expression needs more than its %llu bytes of memory; raise the limit or make "
-                         "it build less at a time.",
-                         (unsigned long long)limit);
+        return run_fail_hard(
+            m, ERR_LIMIT,
+            "The expression needs more than its %llu bytes of memory; raise the limit or make "
+            "it build less at a time.",
+            (unsigned long long)limit);
     }
     m->heap_base = (int64_t)json_heap_bytes() - (int64_t)held;
     m->handed = 0;
@@ -219,10 +222,11 @@ bool run_refill(JqRun *m) {
         return run_fail_hard(m, ERR_CANCELLED, "The evaluation was cancelled.");
     }
     if (m->steps > limit) {
-        return run_fail_hard(m, ERR_LIMIT,
-                         "The expression used more than %llu steps; raise the limit if that is meant, or "
-                         "look for a loop that does not end.",
-                         (unsigned long long)limit);
+        return run_fail_hard(
+            m, ERR_LIMIT,
+            "The expression used more than %llu steps; raise the limit if that is meant, or "
+            "look for a loop that does not end.",
+            (unsigned long long)limit);
     }
     if (!memory_left(m, 0)) {
         return false;
@@ -296,7 +300,8 @@ static void hand_out(JqRun *m, Json out) {
     m->handed = size > UINT64_MAX / 4 || handed < m->handed ? UINT64_MAX : handed;
 }
 
-/* What changed on the heap while we were not running is not ours, except that outputs were released. */
+/* What changed on the heap while we were not running is not ours, except that outputs were
+ * released. */
 static void settle_heap(JqRun *m) {
     int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
     uint64_t released = change < 0 ? (uint64_t)-change : 0;

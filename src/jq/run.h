@@ -8,12 +8,12 @@
  * State. `slots` is one stack of frames. A frame has two header slots and then its registers:
  *
  *     fp-2   depth | caller's fp, where to go on in the caller
- *     fp-1   registers in this frame | fp of the enclosing function's frame, register for the result
+ *     fp-1   registers in this frame | fp of the enclosing function's frame, where the result goes
  *     fp     register 0 (the input), 1, 2 ...
  *
- * `forks` is the stack of places to come back to. A fork protects everything below the `top` it was made
- * at: a frame that returns is dropped at once when no fork was made since it was entered, and is left in
- * place otherwise. Going back to a fork drops what was pushed since.
+ * `forks` is the stack of places to come back to. A fork protects everything below the `top` it was
+ * made at: a frame that returns is dropped at once when no fork was made since it was entered, and
+ * is left in place otherwise. Going back to a fork drops what was pushed since.
  *
  * Kinds of fork:
  *     PLAIN      go on at pc
@@ -22,15 +22,16 @@
  *     ALTERNATE  on an error go on at pc's target; on backtracking just go
  *     LABEL      a mark for cut and break
  *
- * Paths. While `path` is an array (and not JSON_NONE), accesses append to it, and `path_value` is the
- * value it leads to. An access to anything else than that very value is not a path expression.
+ * Paths. While `path` is an array (and not JSON_NONE), accesses append to it, and `path_value` is
+ * the value it leads to. An access to anything else than that very value is not a path expression.
  *
- * Budget. Every instruction takes one unit of fuel, natives take more. When the fuel is used up, refill()
- * looks at the clock of the budget: steps, memory, cancellation, the caller's slice.
+ * Budget. Every instruction takes one unit of fuel, natives take more. When the fuel is used up,
+ * refill() looks at the clock of the budget: steps, memory, cancellation, the caller's slice.
  *
- * Memory. What the run holds is estimated as the growth of the thread's JSON heap while it was running.
- * That also counts outputs that the caller has long released, so before giving up, recount() adds up what
- * the machine really holds.
+ * Memory. What the run holds is estimated as the growth of the thread's JSON heap while it was
+ * running. That also counts outputs that the caller has long released, so before giving up,
+ * recount() adds up what the machine really holds; there, parts that several values share count
+ * each time, so it errs on the side of the budget.
  */
 #ifndef PAWL_JQ_RUN_H
 #define PAWL_JQ_RUN_H
@@ -55,6 +56,8 @@ typedef struct Kept {
     void *p;
 } Kept;
 
+enum { KEPT_MAX = 4 }; /* kinds of things that natives keep */
+
 struct JqRun {
     const JqProgram *program;
     JqHost host;
@@ -71,33 +74,40 @@ struct JqRun {
     int64_t fuel_given; /* at the last look */
     uint64_t steps;     /* used before the last look */
     uint64_t slice_end;
-    int64_t heap_base;  /* heap that is not ours */
-    uint64_t handed;    /* size of the outputs since heap_base was set; the caller may have released them */
-    uint64_t given;     /* size of the input and variables, which are not ours either */
+    int64_t heap_base; /* heap that is not ours */
+    uint64_t handed;   /* size of the outputs since then, which the caller may have released */
+    uint64_t given;    /* size of the input and variables, which are not ours either */
     size_t heap_at_exit;
 
-    const Json *args;   /* of the native function that is under way, which recount() could not see */
+    const Json *args; /* of the native function that is under way, which recount() could not see */
     size_t nargs;
-    size_t args_heap;   /* the thread's heap when it was called */
+    size_t args_heap; /* the thread's heap when it was called */
 
-    bool failed_hard;   /* not to be caught: budget or cancellation */
+    bool failed_hard; /* not to be caught: budget or cancellation */
     bool paused;
-    bool off_path;      /* the error is that of a path expression, which a question mark does not suppress */
+    bool off_path; /* the error is that of a path expression: a question mark does not hide it */
     Json raised;
     Error error;
     Buf scratch;
     Json *values; /* operands of one instruction */
     size_t values_cap;
-    Kept kept[4];
+    Kept kept[KEPT_MAX];
     size_t nkept;
 };
 
-enum { CALL_COST = 7, FUEL_CHUNK = 4096, FRAME_HEADER = 2, SLOT_LIMIT = 1 << 28, FORK_LIMIT = 1 << 28 };
+enum {
+    CALL_COST = 7,
+    FUEL_CHUNK = 4096,
+    FRAME_HEADER = 2,
+    SLOT_LIMIT = 1 << 28,
+    FORK_LIMIT = 1 << 28
+};
 
 /* ---- run.c ---- */
 
 /* Ends the run for a reason that the expression cannot catch; returns false. */
-bool run_fail_hard(JqRun *m, ErrorCode code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool run_fail_hard(JqRun *m, ErrorCode code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Looks at the budget when the fuel is used up; false when the run is over. Sets m->paused. */
 bool run_refill(JqRun *m);
 uint64_t run_limit_depth(const JqRun *m);
@@ -114,7 +124,8 @@ typedef struct Header {
 
 /* A frame at the top, its registers empty. False (after run_fail_hard) when there is no room. */
 bool frame_push(JqRun *m, const Func *f, Header h);
-uint32_t frame_env(const JqRun *m, uint32_t fp, uint32_t levels); /* the frame that many levels out */
+uint32_t frame_env(const JqRun *m, uint32_t fp,
+                   uint32_t levels); /* the frame that many levels out */
 /* The three calls; each consumes input. False after run_fail_hard. */
 bool frame_call(JqRun *m, const Instr *in, Json input);
 bool frame_tail_call(JqRun *m, const Instr *in, Json input);
@@ -124,10 +135,10 @@ void frame_return(JqRun *m, Json value);
 void slots_drop(JqRun *m, uint32_t top);
 void fork_drop(JqRun *m, size_t n);
 bool fork_grow(JqRun *m);
-Json fork_mark(const JqRun *m);         /* stands for the last fork */
-bool fork_cut(JqRun *m, Json mark);     /* forgets that fork and all after it; false after jq_fail */
+Json fork_mark(const JqRun *m);     /* stands for the last fork */
+bool fork_cut(JqRun *m, Json mark); /* forgets that fork and all after it; false after jq_fail */
 bool fork_end_try(JqRun *m, Json mark); /* errors from here on are not those of that try */
-bool fork_catch(JqRun *m);              /* goes to whoever catches the error; false when nobody does */
+bool fork_catch(JqRun *m); /* goes to whoever catches the error; false when nobody does */
 
 static inline bool fork_push(JqRun *m, ForkKind kind, uint32_t pc) {
     if (m->nforks == m->forks_cap && !fork_grow(m)) {

@@ -30,17 +30,20 @@ bool frame_push(JqRun *m, const Func *f, Header h) {
     if (need > m->slots_cap) {
         size_t cap = m->slots_cap ? m->slots_cap * 2 : 64;
         cap = cap < need ? need : cap;
-        if (h.depth > run_limit_depth(m) || cap > SLOT_LIMIT || !jq_room(m, (cap - m->slots_cap) * sizeof(Json))) {
-            return m->failed_hard ? false : run_fail_hard(m, ERR_LIMIT, "Calls are nested too deeply.");
+        if (h.depth > run_limit_depth(m) || cap > SLOT_LIMIT ||
+            !jq_room(m, (cap - m->slots_cap) * sizeof(Json))) {
+            return m->failed_hard ? false
+                                  : run_fail_hard(m, ERR_LIMIT, "Calls are nested too deeply.");
         }
         m->slots = mem_realloc(m->slots, cap * sizeof *m->slots);
         m->slots_cap = cap;
     }
     if (h.depth > run_limit_depth(m)) {
-        return run_fail_hard(m, ERR_LIMIT,
-                         "Calls are nested more than %llu deep; raise the limit or look for a recursion "
-                         "that does not end.",
-                         (unsigned long long)run_limit_depth(m));
+        return run_fail_hard(
+            m, ERR_LIMIT,
+            "Calls are nested more than %llu deep; raise the limit or look for a recursion "
+            "that does not end.",
+            (unsigned long long)run_limit_depth(m));
     }
     Json *s = m->slots + m->top;
     s[0].head_ = JSON_TAG_INT | (uint64_t)h.depth << 32;
@@ -73,7 +76,9 @@ void fork_drop(JqRun *m, size_t n) {
 bool fork_grow(JqRun *m) {
     size_t cap = m->forks_cap ? m->forks_cap * 2 : 32;
     if (cap > FORK_LIMIT || !jq_room(m, (cap - m->forks_cap) * sizeof(Fork))) {
-        return m->failed_hard ? false : run_fail_hard(m, ERR_LIMIT, "Too many alternatives are open at once.");
+        return m->failed_hard
+                   ? false
+                   : run_fail_hard(m, ERR_LIMIT, "Too many alternatives are open at once.");
     }
     m->forks = mem_realloc(m->forks, cap * sizeof *m->forks);
     m->forks_cap = cap;
@@ -144,8 +149,9 @@ static void pass_closures(JqRun *m, const Instr *in, uint32_t caller, uint32_t c
     const uint32_t *pool = m->program->operands + in->c + 1;
     for (uint32_t i = 0; i < in->n; i++) {
         uint32_t kind = pool[2 * i], number = pool[2 * i + 1];
-        m->slots[callee + 1 + i] = kind == CLOSURE_NEW ? closure_value(number, caller)
-                                                       : m->slots[frame_env(m, caller, kind) + number];
+        m->slots[callee + 1 + i] = kind == CLOSURE_NEW
+                                       ? closure_value(number, caller)
+                                       : m->slots[frame_env(m, caller, kind) + number];
     }
 }
 
@@ -162,7 +168,8 @@ bool frame_call(JqRun *m, const Instr *in, Json input) {
     return true;
 }
 
-/* The callee takes our place: it returns to our caller. Its frame is built behind ours and moved down. */
+/* The callee takes our place: it returns to our caller. Its frame is built behind ours and moved
+ * down. */
 bool frame_tail_call(JqRun *m, const Instr *in, Json input) {
     uint32_t base = m->fp - FRAME_HEADER;
     if (base < protected_top(m) || base == 0) {

@@ -494,8 +494,9 @@ static int meet(Walk *w, Json a, Json b) {
     }
     switch (kind) {
     case JSON_NUMBER:
-        return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT ? (a.i > b.i) - (a.i < b.i)
-                                                              : json_number_compare(a, b);
+        return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT
+                   ? (a.i > b.i) - (a.i < b.i)
+                   : json_number_compare(a, b);
     case JSON_STRING: return meet_strings(w, a, b);
     case JSON_ARRAY:
     case JSON_OBJECT: return open_containers(w, a, b);
@@ -576,9 +577,9 @@ static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *resu
 }
 
 static Step next_pair(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
-    return !json_is_none(f->keys)       ? next_by_keys(f, x, y)
+    return !json_is_none(f->keys)             ? next_by_keys(f, x, y)
            : json_tag(f->a) == JSON_TAG_ARRAY ? next_in_arrays(w, f, x, y, result)
-                                        : next_in_objects(w, f, x, y, result);
+                                              : next_in_objects(w, f, x, y, result);
 }
 
 static void walk_clear(Walk *w) {

@@ -1,14 +1,14 @@
 /* json.h - the JSON value.
  *
  * A Json is a 16-byte plain value: pass it, store it, compare its tag. null, booleans, integers,
- * doubles, short strings (up to 14 bytes) and short decimal literals live inside it; longer strings,
- * arrays and objects are on the heap behind a reference count.
+ * doubles, short strings (up to 14 bytes) and short decimal literals live inside it; longer
+ * strings, arrays and objects are on the heap behind a reference count.
  *
- * Values never change under a holder. A builder (json_array_push, json_object_set, ...) consumes its
- * arguments and returns the result; when nobody else holds the value it is changed in place,
+ * Values never change under a holder. A builder (json_array_push, json_object_set, ...) consumes
+ * its arguments and returns the result; when nobody else holds the value it is changed in place,
  * otherwise the few nodes on the way to the change are copied: O(log n), never O(n). A reader
- * (json_array_get, json_object_get, ...) borrows its arguments, and what it returns is borrowed from
- * the container: json_ref() it to keep it.
+ * (json_array_get, json_object_get, ...) borrows its arguments, and what it returns is borrowed
+ * from the container: json_ref() it to keep it.
  *
  * Ownership in two rules:
  *   - every function that takes a Json borrows it unless its comment says "consumes";
@@ -24,7 +24,8 @@
  * Objects keep the order in which keys were first set. Strings are always valid UTF-8 and may hold
  * NULs.
  *
- * A value belongs to one thread. The heap it uses is counted for that thread: see json_heap_bytes().
+ * A value belongs to one thread. The heap it uses is counted for that thread: see
+ * json_heap_bytes().
  */
 #ifndef PAWL_JSON_H
 #define PAWL_JSON_H
@@ -65,10 +66,11 @@ enum {
 };
 
 enum {
-    JSON_SHORT_MAX = 14,     /* longest string held in the value itself */
-    JSON_DEPTH_MAX = 10000,  /* nesting that parsing, printing, comparing and paths go down to */
+    JSON_SHORT_MAX = 14,       /* longest string held in the value itself */
+    JSON_DEPTH_MAX = 10000,    /* nesting that parsing, printing, comparing and paths go down to */
     JSON_LEN_MAX = 0x1FFFFFFF, /* longest array that an index can ask for, as in jq */
-    JSON_STRING_MAX = 0x7FFFFFFE, /* bytes in a string; longer ones are refused before they are made */
+    JSON_STRING_MAX =
+        0x7FFFFFFE, /* bytes in a string; longer ones are refused before they are made */
 };
 
 /* First fields of everything on the heap. */
@@ -79,9 +81,9 @@ typedef struct JsonHeap {
     uint8_t n;      /* of a node: values or children in use */
 } JsonHeap;
 
-/* The tag is the low byte of the first word. A short text's length is the byte above it, and the text
- * itself fills the bytes from JSON_SHORT_AT on, unused ones zero. Only whole words are ever written, so
- * that a value just stored can be loaded again without the processor waiting. */
+/* The tag is the low byte of the first word. A short text's length is the byte above it, and the
+ * text itself fills the bytes from JSON_SHORT_AT on, unused ones zero. Only whole words are ever
+ * written, so that a value just stored can be loaded again without the processor waiting. */
 typedef struct Json {
     uint64_t head_;
     union {
@@ -94,7 +96,8 @@ typedef struct Json {
 
 enum { JSON_SHORT_AT = 2 };
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "short texts lie across both words in order");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "short texts lie across both words in order");
 _Static_assert(sizeof(Json) == 16, "a Json is two machine words");
 
 static inline uint8_t json_tag(Json j) {
@@ -216,15 +219,17 @@ static inline Json json_number(double d) {
 }
 
 /* A number from its JSON text, which must be a JSON number (leading + and missing digits around the
- * point are accepted as jq does: "+5", ".5", "5."), "nan" or "infinity" in any case with an optional
- * sign. JSON_NONE when it is not one. */
+ * point are accepted as jq does: "+5", ".5", "5."), "nan" or "infinity" in any case with an
+ * optional sign. JSON_NONE when it is not one. */
 Json json_number_parse(const char *text, size_t len);
 
 double json_decimal_double_(Json j);
 
 /* The value as a double; j must be a number. */
 static inline double json_to_double(Json j) {
-    return json_tag(j) == JSON_TAG_INT ? (double)j.i : json_tag(j) == JSON_TAG_DOUBLE ? j.d : json_decimal_double_(j);
+    return json_tag(j) == JSON_TAG_INT      ? (double)j.i
+           : json_tag(j) == JSON_TAG_DOUBLE ? j.d
+                                            : json_decimal_double_(j);
 }
 
 /* -j and |j| without loss of digits; j must be a number. */
@@ -257,13 +262,15 @@ typedef struct JsonStr {
 } JsonStr;
 
 static inline size_t json_string_len(Json s) {
-    return json_tag(s) == JSON_TAG_SHORT_STRING ? json_short_len(s) : ((const JsonStr *)s.heap)->len;
+    return json_tag(s) == JSON_TAG_SHORT_STRING ? json_short_len(s)
+                                                : ((const JsonStr *)s.heap)->len;
 }
 
 /* The bytes, borrowed from *s: a short string's are in *s itself, so *s must stay where it is. Not
  * NUL-terminated: go by json_string_len(). */
 static inline const char *json_string_data(const Json *s) {
-    return json_tag(*s) == JSON_TAG_SHORT_STRING ? json_short_text(s) : ((const JsonStr *)s->heap)->data;
+    return json_tag(*s) == JSON_TAG_SHORT_STRING ? json_short_text(s)
+                                                 : ((const JsonStr *)s->heap)->data;
 }
 
 /* Consumes s; in place, with room to grow, when unshared. tail must be valid UTF-8. */
@@ -280,9 +287,9 @@ Json json_array(void);
 /* Moves n values out of items (which the caller still owns as memory). */
 Json json_array_from(Json *items, size_t n);
 size_t json_array_len(Json a);
-Json json_array_get(Json a, size_t i);            /* borrowed; JSON_NONE past the end */
-Json json_array_push(Json a, Json v);             /* consumes both */
-Json json_array_set(Json a, size_t i, Json v);    /* consumes both; fills with null up to i */
+Json json_array_get(Json a, size_t i);         /* borrowed; JSON_NONE past the end */
+Json json_array_push(Json a, Json v);          /* consumes both */
+Json json_array_set(Json a, size_t i, Json v); /* consumes both; fills with null up to i */
 /* Consumes both. Shares nodes of both, so that doubling is cheap in memory: whoever lets users add
  * arrays refuses lengths past JSON_LEN_MAX first. */
 Json json_array_concat(Json a, Json b);
@@ -292,21 +299,21 @@ Json json_array_splice(Json a, size_t from, size_t to, Json b);
 /* Moves item i out of *a, leaving null there, so that it can be changed in place and put back. Only
  * copies what is shared. i must be in range. */
 Json json_array_lift(Json *a, size_t i);
-/* The longest contiguous run of items that starts at i: borrowed; *n is 0 at the end. The way to walk
- * an array: for (i = 0; (run = json_array_run(a, i, &n)), n; i += n) ... */
+/* The longest contiguous run of items that starts at i: borrowed; *n is 0 at the end. The way to
+ * walk an array: for (i = 0; (run = json_array_run(a, i, &n)), n; i += n) ... */
 const Json *json_array_run(Json a, size_t i, size_t *n);
 
 /* ---- objects ---- */
 
 Json json_object(void);
-/* Moves 2n values (key, value, key, value ...) out of pairs. A repeated key keeps its first place and
- * its last value. */
+/* Moves 2n values (key, value, key, value ...) out of pairs. A repeated key keeps its first place
+ * and its last value. */
 Json json_object_from(Json *pairs, size_t n);
 size_t json_object_len(Json o);
-Json json_object_get(Json o, Json key);              /* borrowed; JSON_NONE when absent */
-Json json_object_get_c(Json o, const char *key);     /* the same, for a C string */
-Json json_object_set(Json o, Json key, Json value);  /* consumes all three; key is a string */
-Json json_object_remove(Json o, Json key);           /* consumes o */
+Json json_object_get(Json o, Json key);             /* borrowed; JSON_NONE when absent */
+Json json_object_get_c(Json o, const char *key);    /* the same, for a C string */
+Json json_object_set(Json o, Json key, Json value); /* consumes all three; key is a string */
+Json json_object_remove(Json o, Json key);          /* consumes o */
 /* Moves the value of a key out of *o, leaving null there; JSON_NONE when the key is absent. */
 Json json_object_lift(Json *o, Json key);
 /* Walks in order: start with *pos = 0; false at the end. key and value are borrowed. */
@@ -316,7 +323,8 @@ Json json_object_keys(Json o, bool sorted);
 
 /* ---- whole values ---- */
 
-/* Approximate bytes of the sub-tree, shared parts counted each time, without walking it. Saturates. */
+/* Approximate bytes of the sub-tree, shared parts counted each time, without walking it.
+ * Saturates. */
 uint64_t json_size(Json j);
 
 /* Equal as jq's == sees it. Not recursive; any depth; what is shared is skipped. */
@@ -330,9 +338,9 @@ int json_compare(Json a, Json b);
 bool json_equal_within(Json a, Json b, int max_depth, bool *result);
 bool json_compare_within(Json a, Json b, int max_depth, int *result);
 
-/* The same, and false too when the work needs more than *work units (about one for each pair of values,
- * and for each 256 bytes of text), which is counted down and then 0. Values that hold the same parts many
- * times can be small and still take forever. */
+/* The same, and false too when the work needs more than *work units (about one for each pair of
+ * values, and for each 256 bytes of text), which is counted down and then 0. Values that hold the
+ * same parts many times can be small and still take forever. */
 bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result);
 bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result);
 

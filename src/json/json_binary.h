@@ -2,8 +2,8 @@
  *
  * Compact, self-delimiting, byte-for-byte the same on every machine and in every version that reads
  * the same format number. Numbers keep their exact form (integer, double bits, literal text). The
- * reader checks everything: lengths, depth, UTF-8, kinds; damaged bytes are an error, never a crash.
- * The layout is described at the top of json_binary.c. Not recursive.
+ * reader checks everything: lengths, depth, UTF-8, kinds; damaged bytes are an error, never a
+ * crash. The layout is described at the top of json_binary.c. Not recursive.
  */
 #ifndef PAWL_JSON_BINARY_H
 #define PAWL_JSON_BINARY_H

@@ -87,7 +87,8 @@ static bool same(Json a, Json b) {
     bool alike = meet(&s, a, b);
     while (alike && s.n) {
         Twins *top = &s.items[s.n - 1];
-        alike = json_tag(top->a) == JSON_TAG_ARRAY ? meet_next_items(&s, top) : meet_next_fields(&s, top);
+        alike = json_tag(top->a) == JSON_TAG_ARRAY ? meet_next_items(&s, top)
+                                                   : meet_next_fields(&s, top);
     }
     mem_free(s.items);
     return alike;
@@ -105,8 +106,7 @@ typedef struct Walk {
     Place *places;
     size_t n, cap;
     Json patch; /* being made; JSON_NONE when changes are told to fn */
-    JsonChangeFn
-        fn; /* for people: array items are matched by place, the order of keys is all one */
+    JsonChangeFn fn; /* for people: items are matched by place, the order of keys is all one */
     void *ctx;
     bool stopped;
 } Walk;
@@ -519,12 +519,12 @@ static Json look_up(Json j, Json path, size_t n) {
 
 static Json move_child_out(Json *j, Json step) {
     return json_tag(*j) == JSON_TAG_OBJECT ? json_object_lift(j, step)
-                                     : json_array_lift(j, (size_t)step.i);
+                                           : json_array_lift(j, (size_t)step.i);
 }
 
 static Json put_child_back(Json j, Json step, Json child) {
     return json_tag(j) == JSON_TAG_OBJECT ? json_object_set(j, json_ref(step), child)
-                                    : json_array_set(j, (size_t)step.i, child);
+                                          : json_array_set(j, (size_t)step.i, child);
 }
 
 typedef Json (*Edit)(Json target, const Change *c);

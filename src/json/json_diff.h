@@ -7,10 +7,12 @@
  *   [path, value]              set the value at the path ([] replaces the whole)
  *   [path]                     remove the key at the path
  *   [path, from, to, items]    replace array elements [from, to) by the items
- * json_patch(a, json_diff(a, b)) equals b, the order of keys included. A patch only fits where all but
- * the last step of its paths are there: unlike setpath it never makes a way.
+ * json_patch(a, json_diff(a, b)) equals b, the order of keys included. A patch only fits where all
+ * but the last step of its paths are there: unlike setpath it never makes a way.
  *
- * Not recursive; any depth.
+ * Not recursive; any depth. Parts that a value holds many times are walked each time where the two
+ * sides do not share them, as in its text: whoever takes values from outside bounds their
+ * json_size() first.
  */
 #ifndef PAWL_JSON_DIFF_H
 #define PAWL_JSON_DIFF_H
@@ -25,9 +27,10 @@ Json json_diff(Json a, Json b);
 /* Consumes a. JSON_NONE when the patch is not one or does not fit a; the error names the change. */
 Json json_patch(Json a, Json patch, Error *err);
 
-/* The same walk for people: calls fn for every place that differs. old_value is JSON_NONE for what was
- * added, new_value for what was removed. All three are borrowed. An array whose length changed reports
- * the elements past the common length; order of keys is not reported. Returning false stops. */
+/* The same walk for people: calls fn for every place that differs. old_value is JSON_NONE for what
+ * was added, new_value for what was removed. All three are borrowed. An array whose length changed
+ * reports the elements past the common length; order of keys is not reported. Returning false
+ * stops. */
 typedef bool (*JsonChangeFn)(void *ctx, Json path, Json old_value, Json new_value);
 void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx);
 

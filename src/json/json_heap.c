@@ -6,8 +6,8 @@
 /* One load and one add: this is on the path of every allocation. */
 static _Thread_local size_t live_bytes __attribute__((tls_model("initial-exec")));
 
-/* What malloc takes for itself with each block, rounding included: about this. Without it many small
- * values would count for half of what they cost. */
+/* What malloc takes for itself with each block, rounding included: about this. Without it many
+ * small values would count for half of what they cost. */
 enum { OVERHEAD = 16 };
 
 size_t json_heap_bytes(void) {

@@ -1,4 +1,5 @@
-/* json_heap.h - the one door to the heap for json/, which keeps count per thread. Internal to json/. */
+/* json_heap.h - the one door to the heap for json/, which keeps count per thread. Internal to
+ * json/. */
 #ifndef PAWL_JSON_HEAP_H
 #define PAWL_JSON_HEAP_H
 

@@ -67,11 +67,12 @@ struct JsonParser {
     bool finished;    /* nothing more will come out */
     bool awaiting_rs; /* in seq mode, skipping to the next document */
     bool resyncing;   /* ... because of a fault that was told */
-    size_t skipping;  /* brackets still open of a document that went over a limit */
-    bool skip_string; /* ... and whether we are in a string of it, behind a backslash */
-    bool skip_escape;
-    bool at_eof;      /* the fault was noticed at the end of the input */
-    bool at_rs;       /* the fault was noticed because a document starts */
+    /* Passing over a document that went over a limit: its brackets that are still open, and whether
+     * we are in a string of it (and behind a backslash) or in a number or name. */
+    size_t skip_open;
+    bool skip_string, skip_escape, skip_literal;
+    bool at_eof; /* the fault was noticed at the end of the input */
+    bool at_rs;  /* the fault was noticed because a document starts */
     bool have_next;
     ErrorCode code;
     const char *fault;
@@ -1005,22 +1006,32 @@ static Step skip_to_rs(JsonParser *p) {
     return rs ? STEP_GO : STEP_MORE;
 }
 
-/* Passes over the rest of a document that went over a limit, up to the bracket that ends it. */
-static Step skip_document(JsonParser *p) {
-    while (p->pos < p->end && p->skipping) {
-        char c = *p->pos++;
-        if (p->skip_string) {
-            p->skip_string = c != '"' || p->skip_escape;
-            p->skip_escape = c == '\\' && !p->skip_escape;
-        } else if (c == '"') {
-            p->skip_string = true;
-        } else if (c == '[' || c == '{') {
-            p->skipping++;
-        } else if (c == ']' || c == '}') {
-            p->skipping--;
-        }
+static bool is_skipping(const JsonParser *p) {
+    return p->skip_open || p->skip_string || p->skip_literal;
+}
+
+static void skip_byte(JsonParser *p, char c) {
+    if (p->skip_string) {
+        p->skip_string = c != '"' || p->skip_escape;
+        p->skip_escape = c == '\\' && !p->skip_escape;
+        return;
     }
-    return p->skipping == 0 ? STEP_GO : p->last ? STEP_END : STEP_MORE;
+    p->skip_literal = p->skip_literal && !strchr(" \t\r\n,:[]{}\"", c);
+    if (c == '"') {
+        p->skip_string = true;
+    } else if (c == '[' || c == '{') {
+        p->skip_open++;
+    } else if ((c == ']' || c == '}') && p->skip_open) {
+        p->skip_open--;
+    }
+}
+
+/* Passes over the rest of a document that went over a limit, up to where it ends. */
+static Step skip_document(JsonParser *p) {
+    while (p->pos < p->end && is_skipping(p)) {
+        skip_byte(p, *p->pos++);
+    }
+    return !is_skipping(p) ? STEP_GO : p->last ? STEP_END : STEP_MORE;
 }
 
 static Step take_step(JsonParser *p) {
@@ -1034,7 +1045,7 @@ static Step take_step(JsonParser *p) {
     if (step == STEP_GO && p->awaiting_rs) {
         step = skip_to_rs(p);
     }
-    if (step == STEP_GO && p->skipping) {
+    if (step == STEP_GO && is_skipping(p)) {
         step = skip_document(p);
     }
     if (step == STEP_GO) {
@@ -1055,20 +1066,30 @@ static void report(JsonParser *p, Error *err) {
                  p->at_eof ? " at EOF" : "", p->line, column, resync ? " (need RS to resync)" : "");
 }
 
-/* How many brackets of the document at fault are open, when all that is wrong is that it is too large:
- * then we can find its end. */
-static size_t open_brackets(const JsonParser *p) {
-    return p->fault == too_deep ? p->depth + 1 : p->code == ERR_LIMIT ? p->depth : 0;
+/* When all that is wrong with a document is that it is too large, we can find its end. Inside a
+ * token pos is still at the token's start. */
+static bool start_skipping(JsonParser *p) {
+    bool too_large = p->fault == too_deep || p->code == ERR_LIMIT;
+    if (!too_large || p->options.seq) {
+        return false;
+    }
+    bool inside = p->scanned > 0;
+    p->skip_open = p->depth + (p->fault == too_deep);
+    p->skip_string = inside && *p->pos == '"';
+    p->skip_literal = inside && !p->skip_string;
+    p->skip_escape = false;
+    p->pos += p->skip_string;
+    return true;
 }
 
-/* In seq mode the next document starts afresh, and after one that went over a limit there may be others
- * too; otherwise this is the end. */
+/* In seq mode the next document starts afresh, and after one that went over a limit there may be
+ * others too; otherwise this is the end. */
 static void recover(JsonParser *p) {
-    p->skipping = p->options.seq ? 0 : open_brackets(p);
-    p->skip_string = p->skip_escape = false;
+    bool goes_on = start_skipping(p);
     p->scanned = 0;
+    p->holds = 0;
     drop_document(p);
-    p->finished = !p->skipping && (!p->options.seq || p->at_eof || p->fault == malformed_mark);
+    p->finished = !goes_on && (!p->options.seq || p->at_eof || p->fault == malformed_mark);
     p->awaiting_rs = p->resyncing = p->options.seq && !p->at_rs;
     p->at_rs = p->at_eof = false;
 }

@@ -4,8 +4,8 @@
  * length that arrives in pieces; it holds only the document it is in (or, in event mode, only the
  * path to where it is).
  *
- * Accepted beyond RFC 8259, as jq does: a byte order mark at the start, nan/NaN and Infinity with an
- * optional sign, numbers such as ".5" and "5.", bad UTF-8 and lone surrogates (each replaced by
+ * Accepted beyond RFC 8259, as jq does: a byte order mark at the start, nan/NaN and Infinity with
+ * an optional sign, numbers such as ".5" and "5.", bad UTF-8 and lone surrogates (each replaced by
  * U+FFFD), documents that follow each other with nothing between where that is unambiguous. A
  * repeated key keeps its first place and its last value. Not recursive.
  *
@@ -35,8 +35,9 @@ typedef enum JsonParseStatus {
     JSON_PARSE_VALUE, /* *out is set */
     JSON_PARSE_MORE,  /* everything fed so far is used up: feed again */
     JSON_PARSE_END,   /* the last piece is used up */
-    JSON_PARSE_ERROR, /* *err is set; call again: after a document that went over a limit, and in seq mode,
-                         the next one follows, and otherwise the end */
+    /* *err is set. Call again: after a document that went over a limit, and in seq mode, the next one
+     * follows, and otherwise the end. */
+    JSON_PARSE_ERROR,
 } JsonParseStatus;
 
 JsonParser *json_parser_new(const JsonParseOptions *options);

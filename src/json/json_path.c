@@ -398,6 +398,10 @@ Json json_path_lift(Json *j, Json path, Error *err) {
         return value;
     }
     *j = json_path_set(*j, path, json_null(), err);
+    if (json_is_none(*j)) { /* a place that can be read but not written, such as .[[1]] */
+        json_unref(value);
+        return json_none();
+    }
     return value;
 }
 

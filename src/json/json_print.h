@@ -12,11 +12,11 @@ typedef struct JsonColors {
 extern const JsonColors json_default_colors;
 
 typedef struct JsonPrintOptions {
-    int indent;      /* spaces a level; 0: one line without spaces; -1: tabs */
+    int indent; /* spaces a level; 0: one line without spaces; -1: tabs */
     bool sort_keys;
-    bool ascii;      /* escape everything that is not ASCII */
+    bool ascii;               /* escape everything that is not ASCII */
     const JsonColors *colors; /* NULL: none */
-    size_t max_bytes; /* stop once the text is longer; 0: no limit */
+    size_t max_bytes;         /* stop once the text is longer; 0: no limit */
 } JsonPrintOptions;
 
 /* Called with each piece of finished text when printing to somewhere else than a buffer. Returning

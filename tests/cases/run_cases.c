@@ -87,7 +87,8 @@ static bool fits(JqRun *run, Lines *l, Buf *why) {
         Json expected = json_parse(line, strlen(line), NULL, &err);
         JqStatus status = ok ? jq_run_next(run, &out) : JQ_DONE;
         if (ok && status != JQ_OUTPUT) {
-            buf_printf(why, "expected %s, but %s%s", line, status == JQ_FAILED ? "got the error: " : "there was no more",
+            buf_printf(why, "expected %s, but %s%s", line,
+                       status == JQ_FAILED ? "got the error: " : "there was no more",
                        status == JQ_FAILED ? jq_run_error(run)->msg : "");
             ok = false;
         } else if (ok && !same(expected, out)) {
@@ -111,8 +112,7 @@ static bool fits(JqRun *run, Lines *l, Buf *why) {
 
 static void skip_group(Lines *l) {
     char *line;
-    while ((line = next_line(l)) && !is_blank(line)) {
-    }
+    while ((line = next_line(l)) && !is_blank(line)) {}
 }
 
 static bool run_case(const char *text, Lines *l, Json env, Buf *why) {
@@ -172,7 +172,8 @@ static void report(bool ok, const char *file, int line, const char *program, Buf
     }
 }
 
-static void run_file(const char *folder, const char *file, const char *exclusions, Json env, Tally *t) {
+static void run_file(const char *folder, const char *file, const char *exclusions, Json env,
+                     Tally *t) {
     Buf path = BUF_INIT;
     buf_printf(&path, "%s/%s", folder, file);
     Lines l = {.text = read_file(path.data)};
@@ -239,7 +240,8 @@ int main(int argc, char **argv) {
     data_folder(&data);
     Tally theirs = run_folder(data.data, exclusions, env);
     if (theirs.run == 0) {
-        printf("ok %d - jq's own cases # SKIP they are not here (set PAWL_TEST_DATA)\n", ++test_number);
+        printf("ok %d - jq's own cases # SKIP they are not here (set PAWL_TEST_DATA)\n",
+               ++test_number);
     } else {
         printf("# jq's own cases: %d of %d pass, %d excluded\n", theirs.run - theirs.failed,
                theirs.run + theirs.excluded, theirs.excluded);

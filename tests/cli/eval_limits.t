@@ -49,13 +49,13 @@ A document larger than the memory is refused, and the next file read
     $ echo '[3]' > small.json
     $ pawl eval --limit-memory 1M length large.json small.json
     1
-    2> pawl eval: large.json: Exceeds size limit for parsing at line 1, column 388251.
+    2> pawl eval: large.json: a document takes more memory than --limit-memory allows (passed over).
     [5]
     $ pawl eval length large.json small.json
     200000
     1
     $ pawl eval -s --limit-memory 100K length large.json
-    2> pawl eval: large.json: Exceeds size limit for parsing at line 1, column 34731.
+    2> pawl eval: large.json: a document takes more memory than --limit-memory allows (passed over).
     [5]
     $ pawl eval -Rs --limit-memory 100K length large.json
     2> pawl eval: large.json: the input takes more memory than --limit-memory allows.
@@ -117,4 +117,19 @@ A document that is nested too deeply is passed over; the next one is read
     $ awk 'BEGIN { for (i = 0; i < 20000; i++) printf "["; for (i = 0; i < 20000; i++) printf "]"; print " {\"a\": 1}" }' | pawl eval -c .
     {"a":1}
     2> pawl eval: <stdin>: Exceeds depth limit for parsing at line 1, column 10001.
+    [5]
+
+What debug and stderr would write counts too
+    $ pawl eval -n --limit-steps 10k 'reduce range(60) as $i (1; [., .]) | debug | type'
+    2> pawl eval: The expression used more than 10240 steps; raise the limit if that is meant, or look for a loop that does not end. (expression, line 1, column 38)
+    2>     reduce range(60) as $i (1; [., .]) | debug | type
+    2>                                          ^
+    [5]
+
+A string or a number that is too large is passed over as well
+    $ awk 'BEGIN { printf "\""; for (i = 0; i < 200000; i++) printf "\\\""; printf "\" 7 "; for (i = 0; i < 200000; i++) printf "9"; print " {\"a\":8}" }' | pawl eval -c --limit-memory 100K .
+    7
+    {"a":8}
+    2> pawl eval: <stdin>: a document takes more memory than --limit-memory allows (passed over).
+    2> pawl eval: <stdin>: a document takes more memory than --limit-memory allows (passed over).
     [5]

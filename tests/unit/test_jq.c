@@ -1212,6 +1212,35 @@ static void completion_survives_any_text_and_cursor(void **state) {
 
 #define TEST(name) cmocka_unit_test_teardown(name, no_bytes_left)
 
+static uint64_t steps_of(const char *text) {
+    Error err = ERROR_INIT;
+    JqProgram *p = jq_compile(text, strlen(text), NULL, &err);
+    assert_non_null(p);
+    JqRun *run = jq_run_new(p, NULL);
+    jq_run_start(run, json_null(), NULL);
+    Json out;
+    while (jq_run_next(run, &out) == JQ_OUTPUT) {
+        json_unref(out);
+    }
+    uint64_t steps = jq_run_steps(run);
+    jq_run_free(run);
+    jq_program_free(p);
+    return steps;
+}
+
+static void work_inside_an_operator_is_charged_as_steps(void **state) {
+    (void)state;
+    static const char *const operators[] = {"==", "!=", "<", ">="};
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        char text[200];
+        const char *form = "[range(1500)] as $a | [range(1500)] as $b | reduce range(100) as $i "
+                           "(0; if $a %s $b then . + 1 else . end)";
+        snprintf(text, sizeof text, form, operators[i]);
+        uint64_t steps = steps_of(text);
+        assert_in_range(steps, 150000, 600000);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(outputs_come_one_at_a_time),
@@ -1224,6 +1253,7 @@ int main(void) {
         TEST(eval_gives_the_first_output_nothing_or_an_error),
         TEST(every_release_accepts_null),
         TEST(steps_are_counted_and_bounded),
+        TEST(work_inside_an_operator_is_charged_as_steps),
         TEST(memory_is_bounded),
         TEST(depth_is_bounded),
         TEST(deep_recursion_costs_no_c_stack),
