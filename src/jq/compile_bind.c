@@ -207,29 +207,36 @@ static void visit_update(Compiler *c, Task *t) {
     visit(c, t->node->c, (Val){.operand = in, .temp = true});
 }
 
-void step_reduce(Compiler *c, Task *t) {
+/* The phases that both share; true when the update is compiled, with its value in c->result. */
+static bool loop_step(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
-    case 0: visit(c, n->b, val_shared(t->in)); return;
+    case 0: visit(c, n->b, val_shared(t->in)); return false;
     case 1:
         t->r1 = reg_new(c);
         deliver(c, c->result, t->r1);
-        t->epoch = c->epoch;
-        t->backtracks = c->backtracks;
-        t->at1 = emit(c, (Instr){.op = OP_FORK});
+        t->began = moment_now(c);
+        if (n->kind == NODE_REDUCE) { /* where to go when the source is exhausted */
+            t->at1 = emit(c, (Instr){.op = OP_FORK});
+        }
         visit(c, n->a, val_shared(t->in));
-        return;
-    case 2: visit_patterns(c, t, n->d, c->result); return;
-    case 3: visit_update(c, t); return;
-    default:
-        deliver(c, c->result, t->r1);
-        emit(c, (Instr){.op = OP_BACKTRACK});
-        patch_here(c, t->at1);
-        c->epoch = t->epoch;
-        c->backtracks = t->backtracks;
-        reg_defined(c, t->r1);
-        done(c, (Val){.operand = t->r1, .temp = true});
+        return false;
+    case 2: visit_patterns(c, t, n->d, c->result); return false;
+    case 3: visit_update(c, t); return false;
+    default: return true;
     }
+}
+
+void step_reduce(Compiler *c, Task *t) {
+    if (!loop_step(c, t)) {
+        return;
+    }
+    deliver(c, c->result, t->r1);
+    emit(c, (Instr){.op = OP_BACKTRACK});
+    patch_here(c, t->at1);
+    moment_return(c, t->began);
+    reg_defined(c, t->r1);
+    done(c, (Val){.operand = t->r1, .temp = true});
 }
 
 static void foreach_extract(Compiler *c, Task *t) {
@@ -247,16 +254,7 @@ static void foreach_extract(Compiler *c, Task *t) {
 }
 
 void step_foreach(Compiler *c, Task *t) {
-    const Node *n = t->node;
-    switch (t->phase++) {
-    case 0: visit(c, n->b, val_shared(t->in)); return;
-    case 1:
-        t->r1 = reg_new(c);
-        deliver(c, c->result, t->r1);
-        visit(c, n->a, val_shared(t->in));
-        return;
-    case 2: visit_patterns(c, t, n->d, c->result); return;
-    case 3: visit_update(c, t); return;
-    default: foreach_extract(c, t);
+    if (loop_step(c, t)) {
+        foreach_extract(c, t);
     }
 }

@@ -127,7 +127,7 @@ static void step_getpath(Compiler *c, Task *t) {
 static void step_first(Compiler *c, Task *t) {
     if (t->phase++ == 0) {
         t->r1 = reg_new(c);
-        t->epoch = c->epoch;
+        t->began = moment_now(c);
         emit(c, (Instr){.op = OP_LABEL, .dst = t->r1});
         c->backtracks++;
         visit(c, t->node->a, t->in);
@@ -135,7 +135,7 @@ static void step_first(Compiler *c, Task *t) {
     }
     Val v = c->result;
     emit(c, (Instr){.op = OP_CUT, .a = t->r1});
-    c->epoch = t->epoch; /* no fork of f is left */
+    c->epoch = t->began.epoch; /* no fork of f is left, though it may have given nothing */
     if (v.temp && !(v.operand & OPERAND_CONST) && v.operand != t->in.operand) {
         reg_defined(c, v.operand);
     }
@@ -151,13 +151,13 @@ static void step_limit(Compiler *c, Task *t) {
         emit(c, (Instr){.op = OP_LIMIT_CHECK, .a = t->r1});
         t->r2 = reg_new(c);
         emit(c, (Instr){.op = OP_MOVE, .dst = t->r2, .a = val_const(c, json_int(0)).operand});
-        t->count = reg_new(c);
-        emit(c, (Instr){.op = OP_LABEL, .dst = t->count});
+        t->r3 = reg_new(c);
+        emit(c, (Instr){.op = OP_LABEL, .dst = t->r3});
         c->backtracks++;
         visit(c, t->node->a->next, t->in);
         return;
     default:
-        emit(c, (Instr){.op = OP_LIMIT, .dst = t->r2, .a = t->r1, .b = t->count});
+        emit(c, (Instr){.op = OP_LIMIT, .dst = t->r2, .a = t->r1, .b = t->r3});
         done(c, c->result);
     }
 }

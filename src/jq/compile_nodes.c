@@ -216,18 +216,18 @@ static void step_try(Compiler *c, Task *t) {
         visit(c, n->a, t->in);
         return;
     case 1:
-        t->at3 = reg_new(c);
-        deliver(c, c->result, t->at3);
+        t->r3 = reg_new(c);
+        deliver(c, c->result, t->r3);
         emit(c, (Instr){.op = OP_TRY_END, .a = t->r1});
         try_handler(c, t);
         return;
     default:
         if (n->b && !t->tail) {
-            deliver(c, c->result, t->at3);
+            deliver(c, c->result, t->r3);
         }
         patch_here(c, t->at2);
-        reg_defined(c, t->at3);
-        done(c, (Val){.operand = t->at3, .temp = true});
+        reg_defined(c, t->r3);
+        done(c, (Val){.operand = t->r3, .temp = true});
     }
 }
 
@@ -334,7 +334,7 @@ static void step_or(Compiler *c, Task *t) {
  * */
 static void alternative_left(Compiler *c, Task *t) {
     Val a = c->result;
-    bool single = !c->tracks && c->epoch == t->epoch && c->backtracks == t->backtracks;
+    bool single = !c->tracks && moment_lasts(c, t->began);
     uint32_t yes, value = use_shared(c, a);
     if (single) {
         t->at3 = emit(c, (Instr){.op = OP_JUMP_FALSE, .a = value});
@@ -367,8 +367,7 @@ static void step_alternative(Compiler *c, Task *t) {
         t->r2 = reg_new(c);
         t->at1 = emit(c, (Instr){.op = OP_NOP});
         emit(c, (Instr){.op = OP_NOP});
-        t->epoch = c->epoch;
-        t->backtracks = c->backtracks;
+        t->began = moment_now(c);
         visit(c, n->a, val_shared(t->in));
         return;
     case 1:
@@ -422,12 +421,11 @@ static void step_array(Compiler *c, Task *t) {
         t->r1 = reg_new(c);
         t->at1 = emit(c, (Instr){.op = OP_NOP});
         emit(c, (Instr){.op = OP_NOP});
-        t->epoch = c->epoch;
-        t->backtracks = c->backtracks;
+        t->began = moment_now(c);
         visit_value(c, t->node->a, t->in);
         return;
     }
-    if (c->epoch == t->epoch && c->backtracks == t->backtracks) {
+    if (moment_lasts(c, t->began)) {
         done(c, emit_def(c, (Instr){.op = OP_ARRAY, .a = use(c, c->result)}));
         return;
     }
@@ -436,8 +434,7 @@ static void step_array(Compiler *c, Task *t) {
     emit(c, (Instr){.op = OP_PUSH, .dst = t->r1, .a = use(c, c->result)});
     emit(c, (Instr){.op = OP_BACKTRACK});
     patch_here(c, t->at1 + 1);
-    c->epoch = t->epoch;
-    c->backtracks = t->backtracks;
+    moment_return(c, t->began);
     reg_defined(c, t->r1);
     done(c, (Val){.operand = t->r1, .temp = true});
 }

@@ -69,8 +69,7 @@ static void begin_paths(Compiler *c, Task *t) {
     need_paths(c);
     t->r1 = reg_new(c);
     emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use_shared(c, t->in)});
-    t->epoch = c->epoch;
-    t->backtracks = c->backtracks;
+    t->began = moment_now(c);
     t->at1 = emit(c, (Instr){.op = OP_FORK});
     t->r2 = reg_pair(c);
     emit(c, (Instr){.op = OP_PATH_BEGIN, .dst = t->r2, .a = use_shared(c, t->in)});
@@ -84,8 +83,7 @@ static Val end_path(Compiler *c, const Task *t) {
 static Val end_paths(Compiler *c, Task *t) {
     emit(c, (Instr){.op = OP_BACKTRACK});
     patch_here(c, t->at1);
-    c->epoch = t->epoch;
-    c->backtracks = t->backtracks;
+    moment_return(c, t->began);
     reg_defined(c, t->r1);
     return (Val){.operand = t->r1, .temp = true};
 }
@@ -139,8 +137,7 @@ static void lift_old(Compiler *c, Task *t) {
         t->at2 =
             emit(c, (Instr){.op = OP_NOP}); /* label and fork, if it turns out they are needed */
         emit(c, (Instr){.op = OP_NOP});
-        t->count = c->epoch;
-        t->at3 = c->backtracks;
+        t->updating = moment_now(c);
         visit_value(c, n->b, old);
         return;
     }
@@ -156,7 +153,7 @@ static void lift_old(Compiler *c, Task *t) {
 }
 
 static bool may_differ_from_one(const Compiler *c, const Task *t) {
-    return t->node->kind == NODE_UPDATE && (c->epoch != t->count || c->backtracks != t->at3);
+    return t->node->kind == NODE_UPDATE && !moment_lasts(c, t->updating);
 }
 
 /* An update with no output at all: remember the path. `doomed` is the register for such paths. */
@@ -179,15 +176,14 @@ static void finish_update(Compiler *c, Task *t) {
     uint32_t doomed = 0;
     if (deletes) {
         doomed = reg_fresh(c);
-        c->code[t->base] =
+        c->code[t->doomed_at] =
             (Instr){.op = OP_MOVE, .dst = doomed, .a = val_const(c, json_array()).operand};
         store_some(c, t, doomed);
     } else {
         emit_set(c, t->r1, t->y, use(c, c->result));
     }
     Val state = plain ? (Val){.operand = t->r1, .temp = true} : end_paths(c, t);
-    c->epoch = t->epoch;
-    c->backtracks = t->backtracks;
+    moment_return(c, t->began);
     reg_defined(c, t->r1);
     if (deletes) {
         uint32_t from = use(c, state);
@@ -197,14 +193,13 @@ static void finish_update(Compiler *c, Task *t) {
 }
 
 static void begin_update(Compiler *c, Task *t) {
-    t->base = emit(c, (Instr){.op = OP_NOP}); /* the list of paths to delete, if there is one */
+    t->doomed_at = emit(c, (Instr){.op = OP_NOP});
     t->phase = GOT_PATH;
     if (!is_plain(t->node->a)) {
         begin_paths(c, t);
         return;
     }
-    t->epoch = c->epoch;
-    t->backtracks = c->backtracks;
+    t->began = moment_now(c);
     t->y = plain_path(c, t, t->node->a);
     t->r1 = reg_new(c);
     emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use(c, t->in)});

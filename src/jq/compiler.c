@@ -195,6 +195,19 @@ void new_epoch(Compiler *c) {
     c->epoch = ++c->last_epoch;
 }
 
+Moment moment_now(const Compiler *c) {
+    return (Moment){c->epoch, c->backtracks};
+}
+
+bool moment_lasts(const Compiler *c, Moment m) {
+    return c->epoch == m.epoch && c->backtracks == m.backtracks;
+}
+
+void moment_return(Compiler *c, Moment m) {
+    c->epoch = m.epoch;
+    c->backtracks = m.backtracks;
+}
+
 /* ---- paths of the input ---- */
 
 InputPath *path_below(Compiler *c, InputPath *up, Json key) {

@@ -80,6 +80,12 @@ typedef struct Scope {
     uint32_t depth;
 } Scope;
 
+/* How far the code had come, to ask later what has happened since. */
+typedef struct Moment {
+    uint32_t epoch;
+    uint32_t backtracks;
+} Moment;
+
 struct Compiler;
 struct Task;
 typedef void (*StepFn)(struct Compiler *c, struct Task *t);
@@ -97,10 +103,10 @@ typedef struct Task {
     uint32_t path_off; /* register pair to restore path tracking from when done; 0: none */
     /* what the step functions keep between phases */
     Val x, y;
-    uint32_t r1, r2;
-    uint32_t at1, at2, at3;
-    uint32_t epoch;
-    uint32_t backtracks;
+    uint32_t r1, r2, r3;    /* registers */
+    uint32_t at1, at2, at3; /* places in the code */
+    uint32_t doomed_at;     /* where an update's list of paths to delete starts, if it has one */
+    Moment began, updating;
     size_t base; /* of c->vals */
     const Node *it, *it2;
     const Scope *inner;
@@ -190,6 +196,11 @@ void record_path(Compiler *c, InputPath *path);
 InputPath *path_below(Compiler *c, InputPath *up,
                       Json key); /* NULL when up is; key must outlive c */
 void new_epoch(Compiler *c);
+Moment moment_now(const Compiler *c);
+/* What was emitted since gives exactly one output: it neither forks nor backtracks. */
+bool moment_lasts(const Compiler *c, Moment m);
+/* Every fork since then is used up. */
+void moment_return(Compiler *c, Moment m);
 
 /* ---- code ---- */
 
