@@ -37,10 +37,13 @@ static const Option eval_options[] = {
     {"args", 0, NULL, "the arguments that follow are strings in $ARGS.positional", 0, EVAL_ARGS},
     {"jsonargs", 0, NULL, "the same, as JSON values", 0, EVAL_JSONARGS},
     {"env", 0, NULL, "fill $ENV from the environment; it is empty otherwise", 0, EVAL_ENV},
-    {"limit-steps", 0, "N", "stop an evaluation after N steps", 0, EVAL_LIMIT_STEPS},
-    {"limit-memory", 0, "BYTES", "stop it when its values take more than BYTES", 0,
+    {"limit-steps", 0, "N", "stop an evaluation after N steps (1000000000 unless told; 0: never)",
+     0, EVAL_LIMIT_STEPS},
+    {"limit-memory", 0, "BYTES",
+     "stop it when its values take more than BYTES (1G unless told; 0: never)", 0,
      EVAL_LIMIT_MEMORY},
-    {"limit-depth", 0, "N", "stop it when calls nest deeper than N", 0, EVAL_LIMIT_DEPTH},
+    {"limit-depth", 0, "N", "stop it when calls nest deeper than N (1000000 unless told; 0: never)",
+     0, EVAL_LIMIT_DEPTH},
     {0},
 };
 

@@ -105,7 +105,7 @@ typedef struct Place {
 typedef struct Walk {
     Place *places;
     size_t n, cap;
-    Json patch; /* being made; JSON_NONE when changes are told to fn */
+    Json patch;      /* being made; JSON_NONE when changes are told to fn */
     JsonChangeFn fn; /* for people: items are matched by place, the order of keys is all one */
     void *ctx;
     bool stopped;

@@ -243,8 +243,8 @@ int main(int argc, char **argv) {
         printf("ok %d - jq's own cases # SKIP they are not here (set PAWL_TEST_DATA)\n",
                ++test_number);
     } else {
-        printf("# total: jq's own cases: %d of %d pass, %d are excluded (tests/cases/excluded)\n", theirs.run - theirs.failed,
-               theirs.run + theirs.excluded, theirs.excluded);
+        printf("# total: jq's own cases: %d of %d pass, %d are excluded (tests/cases/excluded)\n",
+               theirs.run - theirs.failed, theirs.run + theirs.excluded, theirs.excluded);
     }
     printf("1..%d\n", test_number);
     mem_free(exclusions);
