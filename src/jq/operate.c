@@ -73,16 +73,11 @@ Json do_index(JqRun *m, Json target, Json key) {
     return v;
 }
 
-static Json slice_key(Json from, Json to) {
-    Json key = json_object_set(json_object(), json_string_c("start"), json_ref(from));
-    return json_object_set(key, json_string_c("end"), json_ref(to));
-}
-
 Json do_slice(JqRun *m, Json target, Json from, Json to) {
     if (json_tag(target) == JSON_TAG_STRING && !jq_charge(m, json_string_len(target) / 16)) {
         return json_none();
     }
-    Json key = following(m) ? slice_key(from, to) : json_none();
+    Json key = following(m) ? json_slice_key(from, to) : json_none();
     Json v = json_none();
     if (!following(m) || check_access(m, target, key)) {
         Error err;

@@ -95,7 +95,7 @@ static Json slice_of(Json j, Json from, Json to, Error *err) {
                                   : slice_string(j, start, end);
 }
 
-static Json slice_key(Json from, Json to) {
+Json json_slice_key(Json from, Json to) {
     Json key = json_object_set(json_object(), json_string_c("start"), json_ref(from));
     return json_object_set(key, json_string_c("end"), json_ref(to));
 }
@@ -107,7 +107,7 @@ Json json_slice(Json j, Json from, Json to, Error *err) {
     case JSON_STRING: return slice_of(j, from, to, err);
     default: break;
     }
-    Json key = slice_key(from, to);
+    Json key = json_slice_key(from, to);
     cannot_index(j, key, err);
     json_unref(key);
     return json_none();

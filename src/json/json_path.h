@@ -24,6 +24,7 @@ bool json_has(Json j, Json key, bool *result, Error *err);
  * not a number, with err set. */
 bool json_slice_bounds(Json from, Json to, size_t len, size_t *start, size_t *end, Error *err);
 Json json_slice(Json j, Json from, Json to, Error *err);
+Json json_slice_key(Json from, Json to); /* the step of a path that stands for a slice */
 
 Json json_path_get(Json j, Json path, Error *err);
 Json json_path_set(Json j, Json path, Json v, Error *err); /* consumes j and v */
