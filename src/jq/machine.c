@@ -122,15 +122,12 @@ static inline bool is_plain(Json j) {
            json_tag(j) != JSON_TAG_SHORT_DECIMAL;
 }
 
-static Json arithmetic(JqRun *m, Opcode op, Json a, Json b) {
-    switch (op) {
-    case OP_ADD: return jq_add(m, a, b);
-    case OP_SUBTRACT: return jq_subtract(m, a, b);
-    case OP_MULTIPLY: return jq_multiply(m, a, b);
-    case OP_DIVIDE: return jq_divide(m, a, b);
-    default: return jq_modulo(m, a, b);
-    }
-}
+typedef Json (*OperatorFn)(JqRun *m, Json a, Json b);
+
+static const OperatorFn arithmetic[] = {
+    [OP_ADD] = jq_add,       [OP_SUBTRACT] = jq_subtract, [OP_MULTIPLY] = jq_multiply,
+    [OP_DIVIDE] = jq_divide, [OP_MODULO] = jq_modulo,
+};
 
 static Json set_path(JqRun *m, const Instr *in) {
     Error err;
@@ -231,7 +228,7 @@ next:
     case OP_DIVIDE:
     case OP_MODULO: {
         Json b = own(m, in->b), a = own(m, in->a);
-        STORE(arithmetic(m, (Opcode)in->op, a, b));
+        STORE(arithmetic[in->op](m, a, b));
         goto next;
     }
     case OP_EQ:
