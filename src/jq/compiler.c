@@ -129,10 +129,6 @@ Val val_const(Compiler *c, Json value) {
     return (Val){.operand = OPERAND_CONST | (uint32_t)c->nconstants++};
 }
 
-Val val_reg(uint32_t reg) {
-    return (Val){.operand = reg};
-}
-
 Val val_shared(Val v) {
     v.temp = false;
     return v;

@@ -181,8 +181,7 @@ void fail_at(Compiler *c, uint32_t pos, const char *fmt, ...)
 /* ---- values and registers ---- */
 
 Val val_const(Compiler *c, Json value); /* consumes value */
-Val val_reg(uint32_t reg);              /* not temporary */
-Val val_shared(Val v);                  /* the same, for somebody who is not its last user */
+Val val_shared(Val v);                  /* v, for somebody who is not its last user */
 /* in, for its last user, while `pending` waits to be used: shared if they are in the same
  * register. */
 Val val_last(Val in, Val pending);

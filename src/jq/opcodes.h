@@ -54,7 +54,7 @@
     OP(CUT, "cut", "forget every fork since mark a")                                              \
     OP(BREAK, "break", "cut a, then backtrack")                                                   \
     OP(LIMIT, "limit", "dst counts up; at a, cut b")                                              \
-    OP(LIMIT_CHECK, "limit_check", "backtrack when a < 1; an error when negative (named by c)")   \
+    OP(LIMIT_CHECK, "limit_check", "backtrack when a is 0; an error when it is negative")         \
     OP(PATH_BEGIN, "path_begin", "start to follow paths from a; dst and the next keep what was")  \
     OP(PATH_END, "path_end", "dst = the path to a; back to what b kept")                          \
     OP(PATH_OFF, "path_off", "do not follow paths for a while; dst and the next keep what was")   \
