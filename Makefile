@@ -24,7 +24,7 @@ LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)
 OPTIONS_release = --buildtype=release -Doptimization=2 -Db_ndebug=true -Db_lto=$(LTO) \
 	--prefix=$(PREFIX)
 OPTIONS_asan = --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined \
-	-Db_lundef=false -Dwerror=$(WERROR) -Dtests=enabled
+	-Db_lundef=false -Dwerror=$(WERROR) -Dtests=enabled -Dfaults=true
 OPTIONS_tsan = --buildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false \
 	-Dwerror=$(WERROR) -Dtests=enabled
 OPTIONS_coverage = --buildtype=debug -Db_coverage=true -Dtests=enabled
@@ -32,7 +32,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run test test-release test-asan test-tsan bench bench-instructions fuzz coverage format check-format \
+.PHONY: all run test test-release test-asan test-tsan crash bench bench-instructions fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -41,8 +41,8 @@ all: $(BUILD)/release/build.ninja ## build build/pawl (release)
 	@$(NINJA) $(BUILD)/release
 	@ln -sfn release/pawl $(BUILD)/pawl
 
-run: all ## a short tour of pawl eval
-	@examples/eval/tour.sh $(BUILD)/pawl
+run: all ## a short tour: a workflow that stops and goes on
+	@examples/workflows/tour.sh $(BUILD)/pawl
 
 test: test-release test-asan ## all tests, in release and under ASan and UBSan
 	@tests/run $(BUILD)/release $(BUILD)/asan
@@ -57,6 +57,10 @@ test-asan: $(BUILD)/asan/build.ninja ## the same under ASan and UBSan
 test-tsan: $(BUILD)/tsan/build.ninja ## the tests under TSan
 	@$(NINJA) $(BUILD)/tsan test-programs
 	@tests/run $(BUILD)/tsan
+
+crash: test-asan ## kill pawl, and fail its disk, at every single write (minutes)
+	@tests/faults/sweep.py --pawl $(BUILD)/asan/pawl
+	@PAWL_TEST_ALL=1 tests/run -k 'unit/store_damage' $(BUILD)/asan
 
 bench: $(BUILD)/release/.bench ## all benchmarks; make bench-NAME runs one
 	@$(NINJA) $(BUILD)/release bench-programs

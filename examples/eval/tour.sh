@@ -2,40 +2,8 @@
 # A short tour of `pawl eval`: each step shows a command, then what it really prints.
 #
 #     examples/eval/tour.sh [PAWL]
-#
-# On a terminal it waits between the steps; otherwise it prints them all.
-set -u
-pawl=${1:-pawl}
-case $pawl in
-*/*) PATH=$(cd "$(dirname "$pawl")" && pwd):$PATH ;;
-esac
+. "$(dirname "$0")/../tour.sh"
 cd "$(dirname "$0")" || exit 1
-
-bold= dim= plain=
-if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
-    bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m')
-fi
-number=0
-
-pause() {
-    [ -t 0 ] && [ -t 1 ] || return 0
-    printf '%sEnter to go on, q to quit%s ' "$dim" "$plain"
-    read -r answer || exit 0
-    case $answer in
-    [qQ]*) exit 0 ;;
-    esac
-}
-
-# step WHY COMMAND: says why, shows the command, runs it.
-step() {
-    [ "$number" -eq 0 ] || pause
-    number=$((number + 1))
-    printf '\n%s%d. %s%s\n\n' "$bold" "$number" "$1" "$plain"
-    printf '%s$ %s%s\n' "$dim" "$2" "$plain"
-    sh -c "$2"
-    code=$?
-    [ "$code" -eq 0 ] || printf '%s[exit code %d]%s\n' "$dim" "$code" "$plain"
-}
 
 echo "pawl eval answers questions about JSON, in the jq language."
 echo "The data is examples/eval/orders.json: a shop and its orders."

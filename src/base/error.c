@@ -6,7 +6,7 @@
 static const char *const code_names[] = {
     [ERR_NONE] = "none",   [ERR_SYNTAX] = "syntax",       [ERR_DATA] = "data",
     [ERR_LIMIT] = "limit", [ERR_CANCELLED] = "cancelled", [ERR_IO] = "io",
-    [ERR_USAGE] = "usage", [ERR_RAISED] = "raised",
+    [ERR_USAGE] = "usage", [ERR_BUSY] = "busy",           [ERR_RAISED] = "raised",
 };
 
 /* Ends a message that did not fit in "...", without leaving half a character behind. */

@@ -21,6 +21,7 @@ typedef enum ErrorCode {
     ERR_CANCELLED, /* somebody asked for the work to stop */
     ERR_IO,        /* the operating system refused */
     ERR_USAGE,     /* the caller's words are off */
+    ERR_BUSY,      /* somebody else has it */
     ERR_RAISED,    /* an expression raised an error of its own */
 } ErrorCode;
 

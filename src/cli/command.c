@@ -1,127 +1,160 @@
 #include "command.h"
 
+#include "stores.h"
 #include "suggest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION_JSON };
+/* ---- rows of commands whose files hold the function alone ---- */
 
-static const Option eval_options[] = {
-    {"null-input", 'n', NULL, "read nothing: the input is null", 0, EVAL_NULL_INPUT},
-    {"raw-input", 'R', NULL, "each line of input is a string, not JSON", 0, EVAL_RAW_INPUT},
-    {"slurp", 's', NULL, "read all inputs into one array", 0, EVAL_SLURP},
-    {"stream", 0, NULL, "read inputs as events [path, leaf], in constant memory", 0, EVAL_STREAM},
-    {"seq", 0, NULL, "documents are started by an RS byte (RFC 7464), both ways", 0, EVAL_SEQ},
-    {"from-file", 'f', "FILE", "read the expression from a file", COMPLETE_FILE, EVAL_FROM_FILE},
-    {"compact-output", 'c', NULL, "each result on one line", 0, EVAL_COMPACT},
-    {"raw-output", 'r', NULL, "write strings without quotes", 0, EVAL_RAW_OUTPUT},
-    {"raw-output0", 0, NULL, "like -r, with a NUL after each result", 0, EVAL_RAW_OUTPUT0},
-    {"join-output", 'j', NULL, "like -r, with nothing between results", 0, EVAL_JOIN},
-    {"ascii-output", 'a', NULL, "escape whatever is not ASCII", 0, EVAL_ASCII},
-    {"sort-keys", 'S', NULL, "write the keys of objects in order", 0, EVAL_SORT_KEYS},
-    {"color-output", 'C', NULL, "colours, even when not on a terminal", 0, EVAL_COLOR},
-    {"monochrome-output", 'M', NULL, "no colours", 0, EVAL_MONOCHROME},
-    {"tab", 0, NULL, "indent with tabs", 0, EVAL_TAB},
-    {"indent", 0, "N", "indent with N spaces (0 to 7; 2 unless told)", 0, EVAL_INDENT},
-    {"unbuffered", 0, NULL, "write each result at once", 0, EVAL_UNBUFFERED},
-    {"exit-status", 'e', NULL,
-     "exit with 1 when the last result is false or null, 4 when there is none", 0,
-     EVAL_EXIT_STATUS},
-    {"arg", 0, "NAME VALUE", "$NAME is the string VALUE", 0, EVAL_ARG},
-    {"argjson", 0, "NAME JSON", "$NAME is the value of the text JSON", 0, EVAL_ARGJSON},
-    {"slurpfile", 0, "NAME FILE", "$NAME is an array of the documents in FILE", COMPLETE_FILE,
-     EVAL_SLURPFILE},
-    {"rawfile", 0, "NAME FILE", "$NAME is the text of FILE, as a string", COMPLETE_FILE,
-     EVAL_RAWFILE},
-    {"args", 0, NULL, "the arguments that follow are strings in $ARGS.positional", 0, EVAL_ARGS},
-    {"jsonargs", 0, NULL, "the same, as JSON values", 0, EVAL_JSONARGS},
-    {"env", 0, NULL, "fill $ENV from the environment; it is empty otherwise", 0, EVAL_ENV},
-    {"limit-steps", 0, "N", "stop an evaluation after N steps (1000000000 unless told; 0: never)",
-     0, EVAL_LIMIT_STEPS},
-    {"limit-memory", 0, "BYTES",
-     "stop it when its values take more than BYTES (1G unless told; 0: never)", 0,
-     EVAL_LIMIT_MEMORY},
-    {"limit-depth", 0, "N", "stop it when calls nest deeper than N (1000000 unless told; 0: never)",
-     0, EVAL_LIMIT_DEPTH},
+enum { GRAPH_FORMAT };
+
+static const Option check_options[] = {
+    JSON_ROW("the problems as an array of objects"),
     {0},
 };
 
-static const Example eval_examples[] = {
-    {"pawl eval '.user.name' request.json", "one field of a document"},
-    {"pawl eval -r '.items[] | select(.price > 10) | .title' cart.json",
-     "the titles of what costs more than ten, as plain text"},
-    {"pawl eval -n --arg who World '\"Hello, \\($who)!\"'", "no input, a variable"},
-    {"pawl eval -n --limit-steps 1000000 'def f: f; f'", "an expression that never ends, stopped"},
+static const Example check_examples[] = {
+    {"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
+    {"pawl check --json flows/*.yaml", "the same for a program, over many files"},
     {0},
 };
 
-static const Option version_options[] = {
-    {"json", 0, NULL, "as a JSON object", 0, VERSION_JSON},
+const Command command_check = {
+    .name = "check",
+    .summary = "find what is wrong with workflows",
+    .arguments = "FILE...",
+    .description =
+        "Reads workflows without running them and lists all problems: the place, a "
+        "sentence, and the line with a mark under it.\n\n"
+        "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
+        "the command line is wrong or a file cannot be read.",
+    .options = check_options,
+    .examples = check_examples,
+    .completes = COMPLETE_FILE,
+    .run = cmd_check,
+};
+
+static const Option graph_options[] = {
+    {"format", 'f', "dot|mermaid|json", "what to write (dot unless told)", COMPLETE_WORDS,
+     GRAPH_FORMAT},
     {0},
 };
 
-static const Example completion_examples[] = {
-    {"source <(pawl completion bash)", "for this session of bash"},
-    {"pawl completion fish > ~/.config/fish/completions/pawl.fish", "for every session of fish"},
+static const Example graph_examples[] = {
+    {"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
+    {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"},
     {0},
 };
 
-static const Example man_examples[] = {
-    {"pawl man | man -l -", "read it"},
+const Command command_graph = {
+    .name = "graph",
+    .summary = "draw a workflow",
+    .arguments = "FILE",
+    .description = "Writes the nodes and edges of a workflow for another program to draw: dot "
+                   "(Graphviz), mermaid, or json with the place of everything in the file.",
+    .options = graph_options,
+    .examples = graph_examples,
+    .completes = COMPLETE_FILE,
+    .run = cmd_graph,
+};
+
+static const Example schema_examples[] = {
+    {"pawl schema graph > pawl-graph.schema.json",
+     "for an editor that checks and completes YAML by a schema"},
     {0},
 };
 
-const Command commands[] = {
-    {.name = "eval",
-     .summary = "evaluate a jq expression over JSON",
-     .arguments = "EXPRESSION [FILE...]",
-     .description =
-         "Evaluates EXPRESSION, in the jq language, once for each JSON document in the files (or on "
-         "standard input) and writes the results as JSON. The flags are those of jq.\n\n"
-         "An evaluation has a budget of steps, memory and depth. One that goes over it ends in an "
-         "error, as one that fails does; the next document is then read.\n\n"
-         "Exit codes: 0, all went well; 1 and 4, with -e, the last output was false or null, or there "
-         "was none; 2, the command line is wrong or a file cannot be read; 3, the expression does not "
-         "compile; 5, the last document failed, or an input was not JSON.",
-     .options = eval_options,
-     .examples = eval_examples,
-     .completes = COMPLETE_FILE,
-     .run = cmd_eval},
-    {.name = "help",
-     .summary = "show what the commands do",
-     .arguments = "[COMMAND]",
-     .description = "Lists the commands, or says all about one of them.",
-     .completes = COMPLETE_COMMAND,
-     .run = cmd_help},
-    {.name = "version",
-     .summary = "show the version",
-     .arguments = "",
-     .description = "Writes the version of the program.",
-     .options = version_options,
-     .run = cmd_version},
-    {.name = "completion",
-     .summary = "write the completions for a shell",
-     .arguments = "SHELL",
-     .description = "Writes a script that teaches a shell (bash, zsh or fish) to complete the "
-                    "commands, options and arguments of pawl.",
-     .examples = completion_examples,
-     .completes = COMPLETE_WORDS,
-     .words = "bash zsh fish",
-     .run = cmd_completion},
-    {.name = "man",
-     .summary = "write the manual page",
-     .arguments = "",
-     .description = "Writes the manual page of pawl, pawl(1), in roff.",
-     .examples = man_examples,
-     .run = cmd_man},
+const Command command_schema = {
+    .name = "schema",
+    .summary = "write the JSON Schema of workflows",
+    .arguments = "[DIALECT]",
+    .description = "Writes the JSON Schema of a dialect of workflows (graph), for editors.",
+    .examples = schema_examples,
+    .completes = COMPLETE_WORDS,
+    .words = "graph",
+    .run = cmd_schema,
+};
+
+static const Option store_options[] = {
+    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING, CHECK_STORE_THREAD},
+    STORE_ROW,
+    JSON_ROW("as an object: runs, checkpoints, snapshots, problems"),
     {0},
+};
+
+static const Example store_examples[] = {
+    {"pawl store check", "verify every checkpoint of every run"},
+    {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"},
+    {0},
+};
+
+const Command command_store = {
+    .name = "store",
+    .summary = "verify a store",
+    .arguments = "check",
+    .description =
+        "Reads every checkpoint that a store holds and verifies it: its checksum, its parent, that "
+        "the states between two of them can be rebuilt, and where each run stands. Nothing is "
+        "changed.\n\n"
+        "Exit codes: 0, all is well; 1, something is damaged, which is said; 2, the command line is "
+        "wrong or there is no such store.",
+    .options = store_options,
+    .examples = store_examples,
+    .completes = COMPLETE_WORDS,
+    .words = "check",
+    .run = cmd_store,
+};
+
+static const Option prune_options[] = {
+    {"keep-last", 'k', "N", "keep the newest N checkpoints of each run (at least 1 is kept)",
+     COMPLETE_NOTHING, PRUNE_KEEP_LAST},
+    {"older-than", 'o', "DURATION", "only what is older than this, as 30d or 12h", COMPLETE_NOTHING,
+     PRUNE_OLDER_THAN},
+    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING, PRUNE_THREAD},
+    {"runs", 0, NULL, "remove runs whole that have ended and are older than that", COMPLETE_NOTHING,
+     PRUNE_RUNS},
+    STORE_ROW,
+    JSON_ROW("as an object: runs, removed_runs, removed, kept, folded"),
+    {0},
+};
+
+static const Example prune_examples[] = {
+    {"pawl prune --keep-last 100", "keep the last hundred checkpoints of each run"},
+    {"pawl prune --older-than 30d --runs", "forget runs that ended a month ago"},
+    {0},
+};
+
+const Command command_prune = {
+    .name = "prune",
+    .summary = "remove old checkpoints",
+    .arguments = "",
+    .description =
+        "Removes checkpoints that are no longer wanted. Where a run stands, and what is still needed "
+        "to rebuild a checkpoint that is kept, stays or is folded into it first; every kept "
+        "checkpoint can be shown and resumed as before.",
+    .options = prune_options,
+    .examples = prune_examples,
+    .run = cmd_prune,
+};
+
+/* ---- the list ---- */
+
+const Command *const commands[] = {
+    &command_run,        &command_resume, &command_status,
+    &command_runs,       &command_cancel, &command_history,
+    &command_show,       &command_diff,   &command_fork,
+    &command_update,     &command_check,  &command_graph,
+    &command_schema,     &command_store,  &command_prune,
+    &command_eval,       &command_help,   &command_version,
+    &command_completion, &command_man,    NULL,
 };
 
 const Command *command_find(const char *name) {
-    for (const Command *c = commands; c->name; c++) {
-        if (strcmp(c->name, name) == 0) {
-            return c;
+    for (const Command *const *c = commands; *c; c++) {
+        if (strcmp((*c)->name, name) == 0) {
+            return *c;
         }
     }
     return NULL;
@@ -129,8 +162,8 @@ const Command *command_find(const char *name) {
 
 int command_unknown(const char *name) {
     Suggestion nearest = suggestion_for(name, strlen(name));
-    for (const Command *c = commands; c->name; c++) {
-        suggestion_offer(&nearest, c->name);
+    for (const Command *const *c = commands; *c; c++) {
+        suggestion_offer(&nearest, (*c)->name);
     }
     fprintf(stderr, "pawl: there is no command `%s`", name);
     if (nearest.best) {

@@ -1,9 +1,10 @@
-/* command.h - the commands of the program, as rows of one table.
+/* command.h - the commands of the program, each a row.
  *
  * A row says what a command is called, what it takes and how it is shown; its run function does the
- * work. `pawl help`, the completions for shells and the man page are all made from the rows, so a
- * command is added by adding a row in command.c and a file with its run function, and an option by
- * adding a row to the options of its command.
+ * work. Both stand in the command's own file, and command.c lists the rows. `pawl help`, the
+ * completions for shells and the man page are all made from them, so a command is added by writing
+ * its file and naming its row here and in the list, and an option by adding a row to the options of
+ * its command.
  *
  * A run function gets the arguments from the command's own name on, as main() would, and returns
  * the exit code of the program.
@@ -16,21 +17,24 @@
 /* Exit codes that all commands share. */
 enum {
     EXIT_OK = 0,
-    EXIT_USAGE = 2, /* the command line itself is wrong */
+    EXIT_FAILED_RUN = 1, /* the run failed, or what was asked for could not be done */
+    EXIT_USAGE = 2,      /* the command line itself is wrong, or the workflow is */
+    EXIT_WAITING = 3,    /* the run waits to be resumed */
 };
 
 /* What a shell offers where an argument stands. */
 typedef enum Completion {
     COMPLETE_NOTHING, /* free text */
     COMPLETE_FILE,
-    COMPLETE_COMMAND, /* a name from the table of commands */
+    COMPLETE_COMMAND, /* a name from the list of commands */
     COMPLETE_WORDS,   /* one of the words in the row */
 } Completion;
 
 typedef struct Option {
     const char *name;     /* without the dashes */
     char letter;          /* the short form, 0 when there is none */
-    const char *values;   /* what follows it, "FILE" or "NAME VALUE"; NULL when nothing does */
+    const char *values;   /* what follows it, "FILE" or "NAME VALUE"; NULL when nothing does; with
+                             COMPLETE_WORDS the words: "dot|json" */
     const char *help;     /* half a sentence, without a stop */
     Completion completes; /* what its last value is */
     int id;               /* for the command's own use */
@@ -53,8 +57,8 @@ typedef struct Command {
     int (*run)(int argc, char **argv);
 } Command;
 
-/* The table; ends with a row without a name. */
-extern const Command commands[];
+/* The list, in the order in which help shows them; ends with NULL. */
+extern const Command *const commands[];
 
 /* NULL when there is none of that name. */
 const Command *command_find(const char *name);
@@ -66,42 +70,19 @@ int command_unknown(const char *name);
 /* How many values an option takes. */
 int option_value_count(const Option *option);
 
-/* The options of `pawl eval`. */
-enum EvalOption {
-    EVAL_NULL_INPUT,
-    EVAL_RAW_INPUT,
-    EVAL_SLURP,
-    EVAL_STREAM,
-    EVAL_SEQ,
-    EVAL_FROM_FILE,
-    EVAL_COMPACT,
-    EVAL_RAW_OUTPUT,
-    EVAL_RAW_OUTPUT0,
-    EVAL_JOIN,
-    EVAL_ASCII,
-    EVAL_SORT_KEYS,
-    EVAL_COLOR,
-    EVAL_MONOCHROME,
-    EVAL_TAB,
-    EVAL_INDENT,
-    EVAL_UNBUFFERED,
-    EVAL_EXIT_STATUS,
-    EVAL_ARG,
-    EVAL_ARGJSON,
-    EVAL_SLURPFILE,
-    EVAL_RAWFILE,
-    EVAL_ARGS,
-    EVAL_JSONARGS,
-    EVAL_ENV,
-    EVAL_LIMIT_STEPS,
-    EVAL_LIMIT_MEMORY,
-    EVAL_LIMIT_DEPTH,
-};
+extern const Command command_cancel, command_check, command_completion, command_diff, command_eval,
+    command_fork, command_graph, command_help, command_history, command_man, command_prune,
+    command_resume, command_run, command_runs, command_schema, command_show, command_status,
+    command_store, command_update, command_version;
 
-int cmd_completion(int argc, char **argv);
-int cmd_eval(int argc, char **argv);
-int cmd_help(int argc, char **argv);
-int cmd_man(int argc, char **argv);
-int cmd_version(int argc, char **argv);
+/* Run functions of commands whose rows are in command.c, and the ids of their options; --store and
+ * --json have theirs from stores.h. */
+enum { CHECK_STORE_THREAD };
+enum { PRUNE_KEEP_LAST, PRUNE_OLDER_THAN, PRUNE_THREAD, PRUNE_RUNS };
+int cmd_check(int argc, char **argv);
+int cmd_graph(int argc, char **argv);
+int cmd_prune(int argc, char **argv);
+int cmd_schema(int argc, char **argv);
+int cmd_store(int argc, char **argv);
 
 #endif

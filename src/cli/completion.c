@@ -23,8 +23,15 @@ static void put_quoted(const char *text) {
 }
 
 static void put_command_names(void) {
-    for (const Command *c = commands; c->name; c++) {
-        printf("%s%s", c == commands ? "" : " ", c->name);
+    for (const Command *const *c = commands; *c; c++) {
+        printf("%s%s", c == commands ? "" : " ", (*c)->name);
+    }
+}
+
+/* The words that an option takes, parted by spaces as shells want them. */
+static void put_words(const Option *option) {
+    for (const char *c = option->values; *c; c++) {
+        fputc(*c == '|' ? ' ' : *c, stdout);
     }
 }
 
@@ -49,19 +56,33 @@ static void bash_arguments(const Command *command) {
     }
 }
 
+static void bash_value(const Option *option) {
+    switch (option->completes) {
+    case COMPLETE_FILE: fputs("files=yes", stdout); break;
+    case COMPLETE_COMMAND: fputs("words=$commands", stdout); break;
+    case COMPLETE_WORDS:
+        fputs("words='", stdout);
+        put_words(option);
+        fputc('\'', stdout);
+        break;
+    case COMPLETE_NOTHING: fputc(':', stdout); break;
+    }
+}
+
 /* The words before the cursor that are waiting for a value. */
 static void bash_values(const Command *command) {
     for (const Option *o = command->options; o && o->name; o++) {
         if (!o->values) {
             continue;
         }
-        const char *then = o->completes == COMPLETE_FILE ? "files=yes" : "";
         const char *word = option_value_count(o) == 2 ? "$before" : "$last";
         printf("            [[ \"%s\" == --%s ", word, o->name);
         if (o->letter) {
             printf("|| \"%s\" == -%c ", word, o->letter);
         }
-        printf("]] && { flags=; words=; files=; %s; }\n", then[0] ? then : ":");
+        fputs("]] && { flags=; words=; files=; ", stdout);
+        bash_value(o);
+        fputs("; }\n", stdout);
         if (option_value_count(o) == 2) {
             printf("            [[ \"$last\" == --%s ]] && { flags=; words=; files=; }\n", o->name);
         }
@@ -93,8 +114,8 @@ static void write_bash(void) {
           "    ((COMP_CWORD > 2)) && before=${COMP_WORDS[COMP_CWORD-2]}\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
-    for (const Command *c = commands; c->name; c++) {
-        bash_command(c);
+    for (const Command *const *c = commands; *c; c++) {
+        bash_command(*c);
     }
     fputs("    esac\n"
           "    if [[ $word == -* && $flags ]]; then\n"
@@ -128,6 +149,12 @@ static void zsh_help(const char *text) {
 
 static void zsh_values(const Option *option) {
     const char *action = option->completes == COMPLETE_FILE ? "_files" : " ";
+    if (option->values && option->completes == COMPLETE_WORDS) {
+        fputs(":word:(", stdout);
+        put_words(option);
+        fputc(')', stdout);
+        return;
+    }
     if (option_value_count(option) == 2) {
         const char *second = strchr(option->values, ' ') + 1;
         printf(":%.*s: :%s:%s", (int)(second - 1 - option->values), option->values, second, action);
@@ -183,9 +210,9 @@ static void write_zsh(void) {
           "    local -a commands\n"
           "    commands=(\n",
           stdout);
-    for (const Command *c = commands; c->name; c++) {
-        printf("        '%s:", c->name);
-        zsh_help(c->summary);
+    for (const Command *const *c = commands; *c; c++) {
+        printf("        '%s:", (*c)->name);
+        zsh_help((*c)->summary);
         fputs("'\n", stdout);
     }
     fputs("    )\n"
@@ -198,8 +225,8 @@ static void write_zsh(void) {
           "    ((CURRENT--))\n"
           "    case $command in\n",
           stdout);
-    for (const Command *c = commands; c->name; c++) {
-        zsh_command(c);
+    for (const Command *const *c = commands; *c; c++) {
+        zsh_command(*c);
     }
     fputs("    esac\n"
           "}\n"
@@ -221,6 +248,11 @@ static void fish_option(const Command *command, const Option *option) {
     }
     if (option->values) {
         fputs(option->completes == COMPLETE_FILE ? " -r -F" : " -x", stdout);
+    }
+    if (option->values && option->completes == COMPLETE_WORDS) {
+        fputs(" -a '", stdout);
+        put_words(option);
+        fputc('\'', stdout);
     }
     fputs(" -d ", stdout);
     put_quoted(option->help);
@@ -244,17 +276,17 @@ static void fish_arguments(const Command *command) {
 static void write_fish(void) {
     static const Option help = {.name = "help", .letter = 'h', .help = "show help"};
     fputs("# Completion of pawl for fish, written by `pawl completion fish`.\n", stdout);
-    for (const Command *c = commands; c->name; c++) {
-        printf("complete -c pawl -f -n __fish_use_subcommand -a %s -d ", c->name);
-        put_quoted(c->summary);
+    for (const Command *const *c = commands; *c; c++) {
+        printf("complete -c pawl -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
+        put_quoted((*c)->summary);
         fputc('\n', stdout);
     }
-    for (const Command *c = commands; c->name; c++) {
-        fish_arguments(c);
-        for (const Option *o = c->options; o && o->name; o++) {
-            fish_option(c, o);
+    for (const Command *const *c = commands; *c; c++) {
+        fish_arguments(*c);
+        for (const Option *o = (*c)->options; o && o->name; o++) {
+            fish_option(*c, o);
         }
-        fish_option(c, &help);
+        fish_option(*c, &help);
     }
 }
 
@@ -267,7 +299,7 @@ static const struct Shell {
 
 static bool on_argument(void *ctx, const Option *option, char **values) {
     const struct Shell **shell = ctx;
-    const Command *command = command_find("completion");
+    const Command *command = &command_completion;
     (void)option;
     if (*shell) {
         return options_complain(command, "it takes one shell, but was given `%s` too.", values[0]);
@@ -282,9 +314,9 @@ static bool on_argument(void *ctx, const Option *option, char **values) {
                             values[0]);
 }
 
-int cmd_completion(int argc, char **argv) {
+static int cmd_completion(int argc, char **argv) {
     const struct Shell *shell = NULL;
-    const Command *command = command_find("completion");
+    const Command *command = &command_completion;
     OptionsResult result = options_parse(command, argc, argv, on_argument, &shell);
     if (result == OPTIONS_RUN && !shell) {
         options_complain(command, "which shell? bash, zsh or fish.");
@@ -296,3 +328,23 @@ int cmd_completion(int argc, char **argv) {
     shell->write();
     return EXIT_OK;
 }
+
+/* ---- the row ---- */
+
+static const Example completion_examples[] = {
+    {"source <(pawl completion bash)", "for this session of bash"},
+    {"pawl completion fish > ~/.config/fish/completions/pawl.fish", "for every session of fish"},
+    {0},
+};
+
+const Command command_completion = {
+    .name = "completion",
+    .summary = "write the completions for a shell",
+    .arguments = "SHELL",
+    .description = "Writes a script that teaches a shell (bash, zsh or fish) to complete the "
+                   "commands, options and arguments of pawl.",
+    .examples = completion_examples,
+    .completes = COMPLETE_WORDS,
+    .words = "bash zsh fish",
+    .run = cmd_completion,
+};

@@ -15,6 +15,37 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum EvalOption {
+    EVAL_NULL_INPUT,
+    EVAL_RAW_INPUT,
+    EVAL_SLURP,
+    EVAL_STREAM,
+    EVAL_SEQ,
+    EVAL_FROM_FILE,
+    EVAL_COMPACT,
+    EVAL_RAW_OUTPUT,
+    EVAL_RAW_OUTPUT0,
+    EVAL_JOIN,
+    EVAL_ASCII,
+    EVAL_SORT_KEYS,
+    EVAL_COLOR,
+    EVAL_MONOCHROME,
+    EVAL_TAB,
+    EVAL_INDENT,
+    EVAL_UNBUFFERED,
+    EVAL_EXIT_STATUS,
+    EVAL_ARG,
+    EVAL_ARGJSON,
+    EVAL_SLURPFILE,
+    EVAL_RAWFILE,
+    EVAL_ARGS,
+    EVAL_JSONARGS,
+    EVAL_ENV,
+    EVAL_LIMIT_STEPS,
+    EVAL_LIMIT_MEMORY,
+    EVAL_LIMIT_DEPTH,
+};
+
 /* Exit codes, as jq has them. */
 enum { EXIT_FALSE = 1, EXIT_COMPILE = 3, EXIT_NO_OUTPUT = 4, EXIT_FAILED = 5 };
 
@@ -96,14 +127,14 @@ static bool add_file_variable(Eval *e, char **values, bool raw) {
     Json value;
     if (raw) {
         Buf text = BUF_INIT;
-        bool ok = inputs_read_file(values[1], &text);
+        bool ok = inputs_read_file("eval", values[1], &text);
         value = json_string(text.data ? text.data : "", text.len);
         buf_clear(&text);
         if (!ok) {
             json_unref(value);
             return false;
         }
-    } else if (!inputs_read_documents(values[1], &value)) {
+    } else if (!inputs_read_documents("eval", values[1], &value)) {
         json_unref(value);
         return false;
     }
@@ -566,7 +597,7 @@ static void add_args(Eval *e) {
 
 static bool load_expression(Eval *e) {
     if (e->from_file) {
-        return inputs_read_file(e->first, &e->expression);
+        return inputs_read_file("eval", e->first, &e->expression);
     }
     buf_adds(&e->expression, e->first);
     return true;
@@ -603,8 +634,11 @@ static void eval_clear(Eval *e) {
     buf_clear(&e->expression);
 }
 
-int cmd_eval(int argc, char **argv) {
-    Eval e = {.command = command_find("eval"), .budget = default_budget, .print = {.indent = 2}};
+static int cmd_eval(int argc, char **argv) {
+    Eval e = {.command = &command_eval,
+              .budget = default_budget,
+              .print = {.indent = 2},
+              .inputs = {.command = "eval"}};
     e.named = json_object();
     e.positional = json_array();
     OptionsResult parsed = options_parse(e.command, argc, argv, on_option, &e);
@@ -621,3 +655,72 @@ int cmd_eval(int argc, char **argv) {
     eval_clear(&e);
     return code;
 }
+
+/* ---- the row ---- */
+
+static const Option eval_options[] = {
+    {"null-input", 'n', NULL, "read nothing: the input is null", 0, EVAL_NULL_INPUT},
+    {"raw-input", 'R', NULL, "each line of input is a string, not JSON", 0, EVAL_RAW_INPUT},
+    {"slurp", 's', NULL, "read all inputs into one array", 0, EVAL_SLURP},
+    {"stream", 0, NULL, "read inputs as events [path, leaf], in constant memory", 0, EVAL_STREAM},
+    {"seq", 0, NULL, "documents are started by an RS byte (RFC 7464), both ways", 0, EVAL_SEQ},
+    {"from-file", 'f', "FILE", "read the expression from a file", COMPLETE_FILE, EVAL_FROM_FILE},
+    {"compact-output", 'c', NULL, "each result on one line", 0, EVAL_COMPACT},
+    {"raw-output", 'r', NULL, "write strings without quotes", 0, EVAL_RAW_OUTPUT},
+    {"raw-output0", 0, NULL, "like -r, with a NUL after each result", 0, EVAL_RAW_OUTPUT0},
+    {"join-output", 'j', NULL, "like -r, with nothing between results", 0, EVAL_JOIN},
+    {"ascii-output", 'a', NULL, "escape whatever is not ASCII", 0, EVAL_ASCII},
+    {"sort-keys", 'S', NULL, "write the keys of objects in order", 0, EVAL_SORT_KEYS},
+    {"color-output", 'C', NULL, "colours, even when not on a terminal", 0, EVAL_COLOR},
+    {"monochrome-output", 'M', NULL, "no colours", 0, EVAL_MONOCHROME},
+    {"tab", 0, NULL, "indent with tabs", 0, EVAL_TAB},
+    {"indent", 0, "N", "indent with N spaces (0 to 7; 2 unless told)", 0, EVAL_INDENT},
+    {"unbuffered", 0, NULL, "write each result at once", 0, EVAL_UNBUFFERED},
+    {"exit-status", 'e', NULL,
+     "exit with 1 when the last result is false or null, 4 when there is none", 0,
+     EVAL_EXIT_STATUS},
+    {"arg", 0, "NAME VALUE", "$NAME is the string VALUE", 0, EVAL_ARG},
+    {"argjson", 0, "NAME JSON", "$NAME is the value of the text JSON", 0, EVAL_ARGJSON},
+    {"slurpfile", 0, "NAME FILE", "$NAME is an array of the documents in FILE", COMPLETE_FILE,
+     EVAL_SLURPFILE},
+    {"rawfile", 0, "NAME FILE", "$NAME is the text of FILE, as a string", COMPLETE_FILE,
+     EVAL_RAWFILE},
+    {"args", 0, NULL, "the arguments that follow are strings in $ARGS.positional", 0, EVAL_ARGS},
+    {"jsonargs", 0, NULL, "the same, as JSON values", 0, EVAL_JSONARGS},
+    {"env", 0, NULL, "fill $ENV from the environment; it is empty otherwise", 0, EVAL_ENV},
+    {"limit-steps", 0, "N", "stop an evaluation after N steps (1000000000 unless told; 0: never)",
+     0, EVAL_LIMIT_STEPS},
+    {"limit-memory", 0, "BYTES",
+     "stop it when its values take more than BYTES (1G unless told; 0: never)", 0,
+     EVAL_LIMIT_MEMORY},
+    {"limit-depth", 0, "N", "stop it when calls nest deeper than N (1000000 unless told; 0: never)",
+     0, EVAL_LIMIT_DEPTH},
+    {0},
+};
+
+static const Example eval_examples[] = {
+    {"pawl eval '.user.name' request.json", "one field of a document"},
+    {"pawl eval -r '.items[] | select(.price > 10) | .title' cart.json",
+     "the titles of what costs more than ten, as plain text"},
+    {"pawl eval -n --arg who World '\"Hello, \\($who)!\"'", "no input, a variable"},
+    {"pawl eval -n --limit-steps 1000000 'def f: f; f'", "an expression that never ends, stopped"},
+    {0},
+};
+
+const Command command_eval = {
+    .name = "eval",
+    .summary = "evaluate a jq expression over JSON",
+    .arguments = "EXPRESSION [FILE...]",
+    .description =
+        "Evaluates EXPRESSION, in the jq language, once for each JSON document in the files (or on "
+        "standard input) and writes the results as JSON. The flags are those of jq.\n\n"
+        "An evaluation has a budget of steps, memory and depth. One that goes over it ends in an "
+        "error, as one that fails does; the next document is then read.\n\n"
+        "Exit codes: 0, all went well; 1 and 4, with -e, the last output was false or null, or there "
+        "was none; 2, the command line is wrong or a file cannot be read; 3, the expression does not "
+        "compile; 5, the last document failed, or an input was not JSON.",
+    .options = eval_options,
+    .examples = eval_examples,
+    .completes = COMPLETE_FILE,
+    .run = cmd_eval,
+};

@@ -115,9 +115,9 @@ void help_command(const Command *command, FILE *out) {
 void help_overview(FILE *out) {
     fputs("Usage: pawl COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
     heading(out, "Commands");
-    for (const Command *c = commands; c->name; c++) {
-        int column = fprintf(out, "  %s", c->name);
-        explain(out, column, COMMAND_COLUMN, c->summary);
+    for (const Command *const *c = commands; *c; c++) {
+        int column = fprintf(out, "  %s", (*c)->name);
+        explain(out, column, COMMAND_COLUMN, (*c)->summary);
     }
     fputs("\n`pawl help COMMAND` says all about one of them.\n", out);
 }
@@ -126,16 +126,16 @@ static bool on_argument(void *ctx, const Option *option, char **values) {
     const char **topic = ctx;
     (void)option;
     if (*topic) {
-        return options_complain(command_find("help"),
-                                "it takes one command, but was given `%s` too.", values[0]);
+        return options_complain(&command_help, "it takes one command, but was given `%s` too.",
+                                values[0]);
     }
     *topic = values[0];
     return true;
 }
 
-int cmd_help(int argc, char **argv) {
+static int cmd_help(int argc, char **argv) {
     const char *topic = NULL;
-    OptionsResult result = options_parse(command_find("help"), argc, argv, on_argument, &topic);
+    OptionsResult result = options_parse(&command_help, argc, argv, on_argument, &topic);
     if (result != OPTIONS_RUN) {
         return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
     }
@@ -150,3 +150,14 @@ int cmd_help(int argc, char **argv) {
     help_command(command, stdout);
     return EXIT_OK;
 }
+
+/* ---- the row ---- */
+
+const Command command_help = {
+    .name = "help",
+    .summary = "show what the commands do",
+    .arguments = "[COMMAND]",
+    .description = "Lists the commands, or says all about one of them.",
+    .completes = COMPLETE_COMMAND,
+    .run = cmd_help,
+};

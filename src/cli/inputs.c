@@ -87,7 +87,8 @@ const char *inputs_place(Inputs *in) {
 /* Results so far come first, so that the message stands where it belongs. */
 static void say(const Inputs *in, const char *what, const char *why) {
     fflush(stdout);
-    fprintf(stderr, "pawl eval: %s: %s%s.\n", file_name(in->files[in->file]), what, why);
+    fprintf(stderr, "pawl %s: %s: %s%s.\n", in->options.command, file_name(in->files[in->file]),
+            what, why);
 }
 
 static void cannot(Inputs *in, const char *what, int error) {
@@ -275,9 +276,10 @@ bool inputs_next(Inputs *in, Json *value) {
 
 /* ---- whole files ---- */
 
-bool inputs_read_file(const char *path, Buf *out) {
+bool inputs_read_file(const char *command, const char *path, Buf *out) {
     char *files[] = {(char *)path};
-    Inputs *in = inputs_new(files, 1, (InputsOptions){.raw = true, .slurp = true});
+    Inputs *in =
+        inputs_new(files, 1, (InputsOptions){.command = command, .raw = true, .slurp = true});
     while (open_file(in) && !in->ended) {
         read_into(in, out);
     }
@@ -286,9 +288,9 @@ bool inputs_read_file(const char *path, Buf *out) {
     return ok;
 }
 
-bool inputs_read_documents(const char *path, Json *array) {
+bool inputs_read_documents(const char *command, const char *path, Json *array) {
     char *files[] = {(char *)path};
-    Inputs *in = inputs_new(files, 1, (InputsOptions){0});
+    Inputs *in = inputs_new(files, 1, (InputsOptions){.command = command});
     *array = all_documents(in);
     bool ok = !in->unreadable && !in->malformed;
     inputs_free(in);

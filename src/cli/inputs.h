@@ -17,11 +17,12 @@
 #include <stdbool.h>
 
 typedef struct InputsOptions {
-    bool raw;         /* lines of text as strings */
-    bool slurp;       /* all documents as one array, or with raw all text as one string */
-    bool events;      /* as jq --stream */
-    bool seq;         /* RFC 7464: what is cut off is passed over with a warning */
-    size_t max_bytes; /* of memory that one value may take; 0: no limit */
+    const char *command; /* its name, for messages */
+    bool raw;            /* lines of text as strings */
+    bool slurp;          /* all documents as one array, or with raw all text as one string */
+    bool events;         /* as jq --stream */
+    bool seq;            /* RFC 7464: what is cut off is passed over with a warning */
+    size_t max_bytes;    /* of memory that one value may take; 0: no limit */
 } InputsOptions;
 
 typedef struct Inputs Inputs;
@@ -41,7 +42,7 @@ bool inputs_malformed(const Inputs *in);
 const char *inputs_place(Inputs *in);
 
 /* A whole file as bytes, and all its documents; false after saying why not. */
-bool inputs_read_file(const char *path, Buf *out);
-bool inputs_read_documents(const char *path, Json *array);
+bool inputs_read_file(const char *command, const char *path, Buf *out);
+bool inputs_read_documents(const char *command, const char *path, Json *array);
 
 #endif

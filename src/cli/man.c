@@ -88,18 +88,36 @@ static void put_page(void) {
     fputs(".SH NAME\npawl \\- workflows and jq expressions over JSON\n", stdout);
     fputs(".SH SYNOPSIS\n.B pawl\n.I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n", stdout);
     fputs(".SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", stdout);
-    for (const Command *c = commands; c->name; c++) {
-        put_command(c);
+    for (const Command *const *c = commands; *c; c++) {
+        put_command(*c);
     }
-    fputs(".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nWhen set to anything, nothing is coloured.\n",
+    fputs(".SH ENVIRONMENT\n.TP\n.B PAWL_STORE\nThe store of the commands that work on runs, when "
+          "\\fB\\-\\-store\\fR does not name one.\n",
           stdout);
+    fputs(".TP\n.B NO_COLOR\nWhen set to anything, nothing is coloured.\n", stdout);
 }
 
-int cmd_man(int argc, char **argv) {
-    OptionsResult result = options_parse(command_find("man"), argc, argv, NULL, NULL);
+static int cmd_man(int argc, char **argv) {
+    OptionsResult result = options_parse(&command_man, argc, argv, NULL, NULL);
     if (result != OPTIONS_RUN) {
         return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
     }
     put_page();
     return EXIT_OK;
 }
+
+/* ---- the row ---- */
+
+static const Example man_examples[] = {
+    {"pawl man | man -l -", "read it"},
+    {0},
+};
+
+const Command command_man = {
+    .name = "man",
+    .summary = "write the manual page",
+    .arguments = "",
+    .description = "Writes the manual page of pawl, pawl(1), in roff.",
+    .examples = man_examples,
+    .run = cmd_man,
+};

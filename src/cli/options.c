@@ -1,10 +1,13 @@
 #include "options.h"
 
+#include "buf.h"
 #include "help.h"
 #include "suggest.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VALUES = 2 };
@@ -161,4 +164,35 @@ OptionsResult options_parse(const Command *command, int argc, char **argv, Optio
         }
     }
     return OPTIONS_RUN;
+}
+
+int options_word(const Command *command, const Option *option, const char *word) {
+    size_t len = strlen(word), n;
+    int index = 0;
+    for (const char *at = option->values; *at; at += n + (at[n] == '|'), index++) {
+        n = strcspn(at, "|");
+        if (n == len && memcmp(at, word, n) == 0) {
+            return index;
+        }
+    }
+    Buf words = BUF_INIT;
+    for (const char *c = option->values; *c; c++) {
+        buf_add(&words, *c == '|' ? ", " : c, *c == '|' ? 2 : 1);
+    }
+    options_complain(command, "--%s takes one of %s; not `%s`.", option->name, words.data, word);
+    buf_clear(&words);
+    return -1;
+}
+
+bool options_number(const Command *command, const Option *option, const char *text, int64_t least,
+                    int64_t *number) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end == text || *end || errno || n < least) {
+        return options_complain(command, "--%s takes a whole number from %lld on, not `%s`.",
+                                option->name, (long long)least, text);
+    }
+    *number = n;
+    return true;
 }

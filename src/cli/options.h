@@ -13,6 +13,7 @@
 #include "command.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Called for each option (with its values) and, with option NULL, for each other argument (in
  * values[0]). Returns false to end with a usage error, after saying why with options_complain(). */
@@ -31,5 +32,13 @@ OptionsResult options_parse(const Command *command, int argc, char **argv, Optio
 /* Says on standard error what is wrong with the command line, and where help is. Returns false. */
 bool options_complain(const Command *command, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The place of a word among those that the option takes (COMPLETE_WORDS), from 0; -1 after saying
+ * which words there are. */
+int options_word(const Command *command, const Option *option, const char *word);
+
+/* A whole number from `least` on; false after saying what the option takes. */
+bool options_number(const Command *command, const Option *option, const char *text, int64_t least,
+                    int64_t *number);
 
 #endif

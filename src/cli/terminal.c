@@ -5,19 +5,25 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool terminal_has_colour(FILE *stream) {
-    const char *no_colour = getenv("NO_COLOR");
+bool terminal_can_redraw(FILE *stream) {
     const char *term = getenv("TERM");
-    if (no_colour && no_colour[0] != '\0') {
-        return false;
-    }
     return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
 }
 
-int terminal_width(FILE *stream) {
+bool terminal_has_colour(FILE *stream) {
+    const char *no_colour = getenv("NO_COLOR");
+    return !(no_colour && no_colour[0] != '\0') && terminal_can_redraw(stream);
+}
+
+int terminal_columns(FILE *stream) {
     struct winsize size;
     if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) {
         return 80;
     }
-    return size.ws_col < 60 ? 60 : size.ws_col > 100 ? 100 : size.ws_col;
+    return size.ws_col ? size.ws_col : 80;
+}
+
+int terminal_width(FILE *stream) {
+    int columns = terminal_columns(stream);
+    return columns < 60 ? 60 : columns > 100 ? 100 : columns;
 }

@@ -13,4 +13,10 @@ bool terminal_has_colour(FILE *stream);
  * stream is not a terminal. */
 int terminal_width(FILE *stream);
 
+/* The columns that a line really has; 80 when the stream is not a terminal. */
+int terminal_columns(FILE *stream);
+
+/* Whether lines on this stream can be drawn again: it is a terminal that is not "dumb". */
+bool terminal_can_redraw(FILE *stream);
+
 #endif

@@ -107,6 +107,9 @@ void jq_run_free(JqRun *run); /* accepts NULL */
  * each name in JqOptions.vars, borrowed. */
 void jq_run_start(JqRun *run, Json input, const Json *vars);
 JqStatus jq_run_next(JqRun *run, Json *out);
+/* Ends the evaluation and lets go of every value it holds, for callers that want no more outputs;
+ * the machine can be started again. */
+void jq_run_stop(JqRun *run);
 
 /* After JQ_FAILED. The message is what jq would print; line and col are where in the file. */
 const Error *jq_run_error(const JqRun *run);

@@ -43,6 +43,10 @@ static void reset(JqRun *m) {
     m->state = RUN_IDLE;
 }
 
+void jq_run_stop(JqRun *m) {
+    reset(m);
+}
+
 void jq_run_free(JqRun *m) {
     if (!m) {
         return;

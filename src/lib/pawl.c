@@ -22,7 +22,8 @@ static PawlCode public_code(ErrorCode code) {
     case ERR_LIMIT: return PAWL_LIMIT;
     case ERR_CANCELLED:
     case ERR_IO:
-    case ERR_USAGE: break;
+    case ERR_USAGE:
+    case ERR_BUSY: break;
     }
     return PAWL_OTHER;
 }

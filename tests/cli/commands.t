@@ -5,6 +5,21 @@ Without a command it says on standard error how it is used
     2> Usage: pawl COMMAND [OPTION...] [ARGUMENT...]
     2>
     2> Commands
+    2>   run         run a workflow
+    2>   resume      go on with a run that waits or was stopped
+    2>   status      show where a run is and what it waits for
+    2>   runs        list the runs
+    2>   cancel      end a run for good
+    2>   history     list the checkpoints of a run
+    2>   show        show the state of a run
+    2>   diff        show what differs between two states
+    2>   fork        begin a new run where another one stands or stood
+    2>   update      change the state of a run by hand
+    2>   check       find what is wrong with workflows
+    2>   graph       draw a workflow
+    2>   schema      write the JSON Schema of workflows
+    2>   store       verify a store
+    2>   prune       remove old checkpoints
     2>   eval        evaluate a jq expression over JSON
     2>   help        show what the commands do
     2>   version     show the version
@@ -143,9 +158,23 @@ In bash, commands, flags, words and files complete
 
     $ bash ask.sh pawl eval --slurpfile name da
     data.json
+    $ bash ask.sh pawl run --stream ''
+    updates values events debug
+    $ bash ask.sh pawl run --mode i
+    interactive
+    $ bash ask.sh pawl run da
+    data.json
+    $ bash ask.sh pawl store ''
+    check
+    $ bash ask.sh pawl show da
+
     $ bash ask.sh pawl version da
 
 Completions for zsh and fish name every option
+    $ pawl completion zsh | grep -o -e 'autonomous interactive'
+    autonomous interactive
+    $ pawl completion fish | grep -o -e '-l format.*json.'
+    -l format -s f -x -a 'dot mermaid json'
     $ pawl completion zsh | head -n 1
     #compdef pawl
     $ pawl completion zsh | grep -c -e '--slurpfile'
@@ -158,6 +187,21 @@ The manual page has every command
     .SH NAME
     .SH SYNOPSIS
     .SH COMMANDS
+    .SS pawl run [OPTION...] FILE
+    .SS pawl resume [OPTION...] THREAD[@SEQ]
+    .SS pawl status [OPTION...] [THREAD]
+    .SS pawl runs [OPTION...]
+    .SS pawl cancel [OPTION...] THREAD
+    .SS pawl history [OPTION...] THREAD
+    .SS pawl show [OPTION...] THREAD[@SEQ]
+    .SS pawl diff [OPTION...] THREAD[@SEQ] THREAD[@SEQ]
+    .SS pawl fork [OPTION...] THREAD[@SEQ]
+    .SS pawl update [OPTION...] THREAD[@SEQ]
+    .SS pawl check [OPTION...] FILE...
+    .SS pawl graph [OPTION...] FILE
+    .SS pawl schema [DIALECT]
+    .SS pawl store [OPTION...] check
+    .SS pawl prune [OPTION...]
     .SS pawl eval [OPTION...] EXPRESSION [FILE...]
     .SS pawl help [COMMAND]
     .SS pawl version [OPTION...]

@@ -121,6 +121,29 @@ static void help_comes_before_what_follows_it(void **state) {
     assert_string_equal(log, "quiet ");
 }
 
+static const Option words = {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, 6};
+
+static void a_word_is_known_by_its_place(void **state) {
+    (void)state;
+    assert_int_equal(options_word(&command, &words, "dot"), 0);
+    assert_int_equal(options_word(&command, &words, "json"), 2);
+    assert_int_equal(options_word(&command, &words, "do"), -1);
+    assert_int_equal(options_word(&command, &words, "dot|mermaid"), -1);
+    assert_int_equal(options_word(&command, &words, ""), -1);
+}
+
+static void a_number_is_whole_and_large_enough(void **state) {
+    (void)state;
+    int64_t n = 0;
+    assert_true(options_number(&command, &options[4], "17", 1, &n));
+    assert_int_equal(n, 17);
+    static const char *const bad[] = {"", "0", "-3", "1.5", "1x", "x", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(options_number(&command, &options[4], bad[i], 1, &n));
+    }
+    assert_int_equal(n, 17);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_and_words_come_in_order),
@@ -134,6 +157,8 @@ int main(void) {
         cmocka_unit_test(missing_or_unwanted_values_are_refused),
         cmocka_unit_test(the_handler_may_refuse),
         cmocka_unit_test(help_comes_before_what_follows_it),
+        cmocka_unit_test(a_word_is_known_by_its_place),
+        cmocka_unit_test(a_number_is_whole_and_large_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

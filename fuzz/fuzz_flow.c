@@ -1,0 +1,131 @@
+/* fuzz_flow - a workflow file made of the input.
+ *
+ * Loading never crashes and leaves nothing behind. What loads is well formed, can be drawn in every
+ * format, and comes back from its stored definition with the same graphs and expressions. A reader
+ * serves the input for the main file and nothing else, so that files outside are never touched.
+ */
+#include "flow.h"
+#include "json_print.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define CHECK(holds)           \
+    do {                       \
+        if (!(holds)) abort(); \
+    } while (0)
+
+typedef struct Bytes {
+    const uint8_t *data;
+    size_t size;
+} Bytes;
+
+static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
+    const Bytes *bytes = ctx;
+    if (strcmp(path, "main.yaml") != 0) {
+        return error_set(err, ERR_IO, "There are no other files.");
+    }
+    buf_add(out, (const char *)bytes->data, bytes->size);
+    return true;
+}
+
+static void check_problems(const FlowProblems *problems, bool loaded) {
+    Buf out = BUF_INIT;
+    CHECK(loaded == (problems->errors == 0));
+    for (size_t i = 0; i < problems->n; i++) {
+        const FlowProblem *p = &problems->items[i];
+        CHECK(p->line > 0 && p->col > 0 && p->len > 0 && p->msg[0]);
+        flow_problem_print(p, i % 2, &out);
+        json_unref(flow_problem_json(p));
+    }
+    buf_clear(&out);
+}
+
+static void check_edges(const Graph *g, Edges edges) {
+    for (size_t i = 0; i < edges.n; i++) {
+        const Edge *e = &edges.items[i];
+        CHECK(e->ntargets > 0 && e->line > 0 && e->col > 0);
+        CHECK(e->join == NODE_END || (e->join >= 0 && (size_t)e->join < g->nnodes));
+        CHECK(e->parallel || e->ntargets == 1);
+        CHECK(e->when || i + 1 == edges.n);
+        for (size_t k = 0; k < e->ntargets; k++) {
+            CHECK(e->targets[k] == NODE_END ||
+                  (e->targets[k] >= 0 && (size_t)e->targets[k] < g->nnodes));
+        }
+    }
+}
+
+/* Depth is bounded by FLOW_DEPTH_MAX. */
+static void check_node(const Node *node) {
+    CHECK(node->kind && node->line > 0 && node->end_line >= node->line);
+    CHECK(node->retry.attempts >= 1);
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        const ParamInfo *info = &node->kind->params[i];
+        const Param *param = &node->params[i];
+        CHECK(!info->required || !json_is_none(param->value));
+        CHECK(!info->required || info->type != PARAM_JQ || param->expr);
+        CHECK(info->type != PARAM_NODE || param->node);
+        CHECK(info->type != PARAM_NODES || param->graph);
+        CHECK(info->type != PARAM_WORKFLOW || param->graph);
+        if (param->node) {
+            check_node(param->node);
+        }
+    }
+}
+
+static void check_graph(const Flow *flow, const Graph *g) {
+    CHECK(g->nnodes > 0 && g->start.n > 0 && flow->graphs[g->id] == g);
+    check_edges(g, g->start);
+    for (size_t i = 0; i < g->nnodes; i++) {
+        CHECK(graph_node(g, g->nodes[i].name_json) == &g->nodes[i]);
+        CHECK(g->nodes[i].graph == g && g->nodes[i].index == (int)i && g->nodes[i].edges.n > 0);
+        check_node(&g->nodes[i]);
+        check_edges(g, g->nodes[i].edges);
+        check_edges(g, g->nodes[i].error_edges);
+    }
+    for (size_t i = 0; i < g->nkeys; i++) {
+        CHECK(graph_key(g, g->keys[i].name) == &g->keys[i]);
+    }
+}
+
+static void check_drawings(const Flow *flow) {
+    static const char *const formats[] = {"dot", "mermaid", "json"};
+    Buf out = BUF_INIT;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        CHECK(flow_draw(flow, formats[i], &out));
+    }
+    buf_clear(&out);
+}
+
+static void check_definition(const Flow *flow) {
+    FlowProblems problems = {0};
+    Json definition = flow_definition(flow);
+    Flow *again = flow_load_definition(definition, &problems);
+    CHECK(again && again->ngraphs == flow->ngraphs && again->nexprs == flow->nexprs);
+    flow_unref(again);
+    flow_problems_clear(&problems);
+    json_unref(definition);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    size_t before = json_heap_bytes();
+    FlowProblems problems = {0};
+    Bytes bytes = {data, size};
+    FlowReader reader = {serve, &bytes};
+    Flow *flow = flow_load("main.yaml", &reader, &problems);
+    check_problems(&problems, flow != NULL);
+    if (flow) {
+        for (size_t i = 0; i < flow->ngraphs; i++) {
+            check_graph(flow, flow->graphs[i]);
+        }
+        check_drawings(flow);
+        check_definition(flow);
+        flow_needs_checkpointer(flow, &problems);
+    }
+    flow_unref(flow);
+    flow_problems_clear(&problems);
+    CHECK(json_heap_bytes() == before);
+    return 0;
+}

@@ -1,0 +1,139 @@
+/* fuzz_store - any bytes as the file of a run, and any bytes as the index beside it.
+ *
+ * The first two bytes say how long the index is (0: there is none); it follows them, and the rest is
+ * the file. Whatever is in them: opening, listing, reading, checking and leasing never crash, a
+ * checkpoint that is given out has its own number, and going on with the run leaves it readable.
+ */
+#define _GNU_SOURCE /* mkdtemp */
+#include "mem.h"
+#include "store.h"
+#include "store_chain.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHECK(holds)           \
+    do {                       \
+        if (!(holds)) abort(); \
+    } while (0)
+
+static char folder[64], url[96];
+
+static void remove_folder(void) {
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    if (system(line) != 0) {
+        fputs("fuzz_store: its folder stays.\n", stderr);
+    }
+}
+
+/* A store with one run, whose file the cases replace. In memory where there is such a place. */
+static void make_store(void) {
+    RunRow row;
+    strcpy(folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/fuzz-XXXXXX" : "/tmp/fuzz-XXXXXX");
+    CHECK(mkdtemp(folder));
+    snprintf(url, sizeof url, "file:%s/s", folder);
+    Store *s = store_open(url, STORE_CREATE, NULL);
+    CHECK(s && store_create_run(s, "a", "w", "", &row, NULL));
+    run_row_clear(&row);
+    store_close(s);
+    atexit(remove_folder);
+}
+
+static void put_file(const char *name, const uint8_t *data, size_t size) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/s/runs/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    close(fd);
+}
+
+static bool see_row(void *ctx, const RunRow *row) {
+    (void)ctx;
+    CHECK(row->thread && row->status && row->workflow && row->definition && row->owner);
+    return true;
+}
+
+static bool see_checkpoint(void *ctx, const Checkpoint *c) {
+    int64_t *last = ctx;
+    CHECK(c->seq > *last && c->run == 1 && c->node && c->status && c->patch);
+    *last = c->seq;
+    return true;
+}
+
+static bool see_damage(void *ctx, int64_t seq, const Error *err) {
+    (void)ctx, (void)seq;
+    CHECK(err->code == ERR_DATA);
+    return true;
+}
+
+static void see_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
+    (void)ctx, (void)seq;
+    CHECK(thread && *sentence);
+}
+
+static void read_all(Store *s) {
+    Error err = ERROR_INIT;
+    RunRow row;
+    Checkpoint c;
+    CheckReport report;
+    CheckHost host = {.problem = see_problem};
+    int64_t last = 0;
+    CHECK(store_runs(s, see_row, NULL, &err));
+    CHECK(store_history(s, 1, 0, see_checkpoint, see_damage, &last, &err));
+    CHECK(chain_check(s, 0, &host, &report, &err));
+    if (store_find(s, "a", &row, &err)) {
+        json_unref(chain_image(s, 1, row.head, NULL, NULL));
+        CHECK(!store_checkpoint(s, 1, row.last, &c, NULL) || c.seq == row.last);
+        run_row_clear(&row);
+    }
+}
+
+/* A checkpoint more, where the run still takes one. */
+static void go_on(Store *s) {
+    RunRow row;
+    Checkpoint c;
+    StoreBatch b = STORE_BATCH_INIT;
+    if (store_lease(s, 1, NULL) && store_find(s, "a", &row, NULL)) {
+        if (row.last < (int64_t)1 << 60) {
+            int64_t seq = row.last + 1;
+            store_batch_checkpoint(
+                &b,
+                &(Checkpoint){
+                    .run = 1, .seq = seq, .node = "", .status = "x", .patch = "p", .patch_len = 1});
+            store_batch_run(&b, 1, seq, "running", 1);
+            CHECK(store_commit(s, &b, NULL));
+            CHECK(store_checkpoint(s, 1, seq, &c, NULL) && c.seq == seq);
+        }
+        run_row_clear(&row);
+    }
+    store_batch_clear(&b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (!*folder) {
+        make_store();
+    }
+    size_t index = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0;
+    size_t skip = size >= 2 ? 2 : 0;
+    index = index <= size - skip ? index : 0;
+    put_file("1.run", data + skip + index, size - skip - index);
+    put_file("1.idx", data + skip, index);
+    Store *s = store_open(url, STORE_EXISTING, NULL);
+    CHECK(s);
+    read_all(s);
+    go_on(s);
+    store_close(s);
+    s = store_open(url, STORE_READ, NULL);
+    CHECK(s);
+    read_all(s);
+    store_close(s);
+    CHECK(json_heap_bytes() == 0);
+    return 0;
+}

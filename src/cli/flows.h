@@ -1,0 +1,20 @@
+/* flows.h - loading workflows for a command: problems are said on standard error. */
+#ifndef PAWL_FLOWS_H
+#define PAWL_FLOWS_H
+
+#include "command.h"
+#include "flow.h"
+
+/* NULL when the file has errors in it; those, and warnings, have been said. */
+Flow *cli_flow_load(const char *path);
+
+/* Says all of them on standard error and empties the list. */
+void cli_flow_say(FlowProblems *problems);
+
+/* Whether the files of a stored definition are on disk with another text than it has. */
+bool cli_flow_differs(Json definition);
+
+/* Path of the file that the definition was loaded from; NULL when it is not a file. Given. */
+char *cli_flow_path(Json definition);
+
+#endif

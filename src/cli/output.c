@@ -1,0 +1,200 @@
+#include "output.h"
+
+#include "json_print.h"
+#include "mem.h"
+#include "terminal.h"
+#include "utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- JSON ---- */
+
+static bool write_out(void *ctx, const char *text, size_t len) {
+    (void)ctx;
+    return fwrite(text, 1, len, stdout) == len;
+}
+
+void output_pretty(Json value) {
+    JsonPrintOptions options = {.indent = 2};
+    if (terminal_has_colour(stdout)) {
+        options.colors = &json_default_colors;
+    }
+    json_print_to(value, &options, write_out, NULL);
+    putchar('\n');
+}
+
+bool output_print(Json value) {
+    return json_print_to(value, NULL, write_out, NULL);
+}
+
+bool output_line(Json value) {
+    return output_print(value) && putchar('\n') != EOF && fflush(stdout) == 0;
+}
+
+Json output_set(Json object, const char *key, Json value) {
+    return json_object_set(object, json_string_c(key), json_is_none(value) ? json_null() : value);
+}
+
+Json output_text(const char *text) {
+    return text ? json_string_c(text) : json_null();
+}
+
+/* ---- times ---- */
+
+const char *output_time(int64_t ms, char *out) {
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    char text[OUTPUT_TIME_MAX];
+    if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm)) {
+        strcpy(text, "?");
+    }
+    snprintf(out, OUTPUT_TIME_MAX, "%.24s.%03dZ", text, (int)(ms % 1000));
+    return out;
+}
+
+const char *output_duration(int64_t ms, char *out) {
+    int64_t s = ms / 1000;
+    if (ms < 10000) {
+        snprintf(out, OUTPUT_TIME_MAX, "%.2fs", (double)ms / 1000);
+    } else if (s < 60) {
+        snprintf(out, OUTPUT_TIME_MAX, "%.1fs", (double)ms / 1000);
+    } else if (s < 3600) {
+        snprintf(out, OUTPUT_TIME_MAX, "%dm %02ds", (int)(s / 60), (int)(s % 60));
+    } else {
+        snprintf(out, OUTPUT_TIME_MAX, "%lldh %02dm", (long long)(s / 3600), (int)(s / 60 % 60));
+    }
+    return out;
+}
+
+/* ---- tables ---- */
+
+void table_row(Table *t, const char *const *cells) {
+    for (size_t i = 0; i < t->columns; i++) {
+        size_t len = strlen(cells[i]), width = utf8_length(cells[i], len);
+        buf_add(&t->cells, cells[i], len + 1);
+        t->widths[i] = width > t->widths[i] ? width : t->widths[i];
+    }
+}
+
+/* Prints one row and returns where the next one starts. Nothing is padded after the last cell that
+ * has text. */
+static const char *print_row(const Table *t, const char *cell) {
+    size_t owed = 0;
+    for (size_t i = 0; i < t->columns; i++) {
+        size_t len = strlen(cell);
+        if (len) {
+            printf("%*s%s", (int)owed, "", cell);
+            owed = 0;
+        }
+        owed += t->widths[i] - utf8_length(cell, len) + 2;
+        cell += len + 1;
+    }
+    putchar('\n');
+    return cell;
+}
+
+void table_print(const Table *t) {
+    const char *cell = t->cells.data, *end = cell + t->cells.len;
+    while (cell < end) {
+        cell = print_row(t, cell);
+    }
+}
+
+void table_clear(Table *t) {
+    buf_clear(&t->cells);
+}
+
+/* ---- commands ---- */
+
+void output_word(Buf *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:@%+,=";
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        buf_adds(out, word);
+        return;
+    }
+    buf_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'') {
+            buf_adds(out, "'\\''");
+        } else {
+            buf_addc(out, *word);
+        }
+    }
+    buf_addc(out, '\'');
+}
+
+void output_resume(Buf *out, const char *thread, const char *store) {
+    buf_adds(out, "pawl resume ");
+    output_word(out, thread);
+    if (store) {
+        buf_adds(out, " --store ");
+        output_word(out, store);
+    }
+}
+
+static char *text_of(Json value) {
+    if (json_kind(value) == JSON_STRING) {
+        return mem_strndup(json_string_data(&value), json_string_len(value));
+    }
+    return json_is_none(value) ? mem_strndup("", 0) : json_to_text(value);
+}
+
+/* What all commands that answer one interrupt share. */
+typedef struct Answer {
+    const char *thread, *store;
+    char *id; /* NULL: need not be named */
+} Answer;
+
+static void add_answer(Buf *out, const Answer *a, const char *flag, const char *word) {
+    buf_adds(out, "    ");
+    output_resume(out, a->thread, a->store);
+    if (a->id) {
+        buf_adds(out, " --interrupt ");
+        output_word(out, a->id);
+    }
+    if (flag) {
+        buf_printf(out, " %s ", flag);
+        output_word(out, word);
+    }
+    buf_addc(out, '\n');
+}
+
+static void add_answers(Buf *out, const Answer *a, Json interrupt) {
+    Json options = json_object_get_c(interrupt, "options");
+    Json reason = json_object_get_c(interrupt, "reason");
+    size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
+    for (size_t i = 0; i < n; i++) {
+        char *word = text_of(json_array_get(options, i));
+        add_answer(out, a, "--decision", word);
+        mem_free(word);
+    }
+    if (n == 0 && (json_string_is(reason, "before") || json_string_is(reason, "after"))) {
+        add_answer(out, a, NULL, NULL);
+    } else if (n == 0) {
+        add_answer(out, a, "--value", "JSON");
+    }
+}
+
+void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store) {
+    Json prompt = json_object_get_c(interrupt, "prompt");
+    Json reason = json_object_get_c(interrupt, "reason");
+    char *node = text_of(json_object_get_c(interrupt, "node"));
+    char *id = text_of(json_object_get_c(interrupt, "id"));
+    bool after = json_string_is(reason, "after"), asks = json_truthy(prompt);
+    buf_printf(out, "Waiting %s %s", after ? "after" : asks ? "at" : "before", node);
+    if (asks) {
+        char *text = text_of(prompt);
+        buf_printf(out, ": %s", text);
+        mem_free(text);
+    }
+    buf_addc(out, '\n');
+    Answer a = {thread, store, one ? NULL : id};
+    if (thread) {
+        add_answers(out, &a, interrupt);
+    }
+    mem_free(node);
+    mem_free(id);
+}

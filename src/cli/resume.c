@@ -1,0 +1,173 @@
+/* resume.c - `pawl resume`: answers what a run waits for and goes on with it. */
+#include "resume.h"
+
+#include "flows.h"
+#include "mem.h"
+#include "options.h"
+#include "settings.h"
+
+#include <stdio.h>
+
+/* ---- which workflow ---- */
+
+/* The definition that is stored with the run; JSON_NONE after saying why not. */
+static Json definition_of(const ResumeArgs *args, Store *store, int *code) {
+    RunRow row = {0};
+    Error err = ERROR_INIT;
+    if (!cli_find(&args->drive.common, store, args->place.thread, &row, code)) {
+        return json_none();
+    }
+    Json definition = store_definition(store, row.definition, &err);
+    run_row_clear(&row);
+    if (json_is_none(definition)) {
+        *code = cli_fail(args->drive.common.command, &err);
+    }
+    return definition;
+}
+
+static Flow *reload(const ResumeArgs *args, Json definition) {
+    char *path = cli_flow_path(definition);
+    if (!path) {
+        options_complain(args->drive.common.command,
+                         "the workflow was read from standard input, so there is no file to take "
+                         "with --reload.");
+        return NULL;
+    }
+    Flow *flow = cli_flow_load(path);
+    mem_free(path);
+    return flow;
+}
+
+static void say_differs(const ResumeArgs *args) {
+    fprintf(stderr,
+            "pawl %s: the workflow's file has changed; the run goes on with the workflow that it "
+            "was started with (--reload takes the file as it is now).\n",
+            args->drive.common.command->name);
+}
+
+/* False when there is a reason not to go on, which has been said. *flow is NULL for the stored
+ * one. */
+static bool choose_flow(const ResumeArgs *args, Store *store, Flow **flow, int *code) {
+    *flow = args->flow ? flow_ref(args->flow) : NULL;
+    if (*flow) {
+        return true;
+    }
+    Json definition = definition_of(args, store, code);
+    if (json_is_none(definition)) {
+        return false;
+    }
+    *flow = args->reload ? reload(args, definition) : NULL;
+    if (!args->reload && cli_flow_differs(definition)) {
+        say_differs(args);
+    }
+    json_unref(definition);
+    *code = EXIT_USAGE;
+    return !args->reload || *flow;
+}
+
+int resume_run(const ResumeArgs *args, Store *store) {
+    Flow *flow;
+    int code;
+    if (!choose_flow(args, store, &flow, &code)) {
+        return code;
+    }
+    RunResume resume = {.thread = args->place.thread,
+                        .seq = args->place.seq,
+                        .interrupt = args->interrupt,
+                        .value = args->value,
+                        .decision = args->decision,
+                        .set = args->drive.set,
+                        .reload = flow};
+    DrivePlan plan = {
+        .args = &args->drive, .store = store, .store_hint = args->store_hint, .resume = &resume};
+    code = drive(&plan);
+    flow_unref(flow);
+    return code;
+}
+
+/* ---- the command line ---- */
+
+enum { RESUME_VALUE, RESUME_INTERRUPT, RESUME_DECISION, RESUME_RELOAD };
+
+static bool on_option(void *ctx, const Option *option, char **values) {
+    ResumeArgs *args = ctx;
+    Handled handled = drive_option(&args->drive, option, values);
+    if (handled != HANDLED_NOT) {
+        return handled == HANDLED_WELL;
+    }
+    if (!option) {
+        return place_argument(&command_resume, values[0], &args->place);
+    }
+    switch (option->id) {
+    case RESUME_VALUE: return settings_value(&command_resume, option, values[0], &args->value);
+    case RESUME_INTERRUPT: args->interrupt = values[0]; break;
+    case RESUME_DECISION: args->decision = values[0]; break;
+    case RESUME_RELOAD: args->reload = true; break;
+    }
+    return true;
+}
+
+static int resume(ResumeArgs *args) {
+    int code;
+    if (!args->place.thread) {
+        options_complain(&command_resume, "which run? It takes THREAD or THREAD@SEQ.");
+        return EXIT_USAGE;
+    }
+    Store *store = cli_store_open(&args->drive.common, STORE_EXISTING, &code);
+    if (store) {
+        args->store_hint = cli_store_hint(args->drive.common.store);
+        code = resume_run(args, store);
+    }
+    store_close(store);
+    return code;
+}
+
+static int cmd_resume(int argc, char **argv) {
+    ResumeArgs args = {.drive = {.common = {.command = &command_resume}}};
+    OptionsResult parsed = options_parse(&command_resume, argc, argv, on_option, &args);
+    int code = parsed == OPTIONS_RUN     ? resume(&args)
+               : parsed == OPTIONS_SHOWN ? EXIT_OK
+                                         : EXIT_USAGE;
+    place_clear(&args.place);
+    json_unref(args.value);
+    drive_args_clear(&args.drive);
+    return code;
+}
+
+/* ---- the row ---- */
+
+static const Option resume_options[] = {
+    {"value", 0, "JSON", "the answer to the interrupt", COMPLETE_NOTHING, RESUME_VALUE},
+    {"decision", 0, "WORD", "the answer to an approval: one of its options", COMPLETE_NOTHING,
+     RESUME_DECISION},
+    {"interrupt", 0, "ID", "the interrupt that is answered, when several are open",
+     COMPLETE_NOTHING, RESUME_INTERRUPT},
+    {"reload", 0, NULL, "take the workflow's file as it is now", COMPLETE_NOTHING, RESUME_RELOAD},
+    DRIVE_ROWS,
+    {0},
+};
+
+static const Example resume_examples[] = {
+    {"pawl resume review-7 --decision approve", "answer an approval"},
+    {"pawl resume review-7 --set retries=3", "change the state, then go on"},
+    {"pawl resume review-7@12", "go back to checkpoint 12 and go on from there; what came after it "
+                                "stays in the history"},
+    {0},
+};
+
+const Command command_resume = {
+    .name = "resume",
+    .summary = "go on with a run that waits or was stopped",
+    .arguments = "THREAD[@SEQ]",
+    .description =
+        "Goes on with a run until it ends or waits again: one that waits for an answer, one that "
+        "failed (the node that failed is tried again), one that was stopped, and one whose process "
+        "died. What is finished is not done again. With @SEQ it goes on from that checkpoint.\n\n"
+        "A run goes on with the workflow that it was started with, even when the file has changed "
+        "since; --reload takes the file as it is now.\n\n"
+        "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
+        "wrong; 3, it waits for another resume.",
+    .options = resume_options,
+    .examples = resume_examples,
+    .run = cmd_resume,
+};

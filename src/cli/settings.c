@@ -1,0 +1,169 @@
+#include "settings.h"
+
+#include "inputs.h"
+#include "jq.h"
+#include "json_parse.h"
+#include "json_path.h"
+#include "options.h"
+
+#include <string.h>
+
+enum { PATH_STEPS = 100000 }; /* of the budget: a path is no place to compute */
+
+/* ---- --set ---- */
+
+static bool is_step(Json step) {
+    JsonKind kind = json_kind(step);
+    return kind == JSON_STRING || kind == JSON_NUMBER || kind == JSON_OBJECT;
+}
+
+static bool is_path(Json path) {
+    if (json_kind(path) != JSON_ARRAY) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_len(path); i++) {
+        if (!is_step(json_array_get(path, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "user.name" to ["user", "name"]; JSON_NONE on error. */
+static Json path_of(const char *text, size_t len, Error *err) {
+    Buf program = BUF_INIT;
+    JqHost host = {.budget = {.steps = PATH_STEPS}};
+    buf_adds(&program, "path(");
+    buf_adds(&program, len && text[0] == '.' ? "" : ".");
+    buf_add(&program, text, len);
+    buf_adds(&program, ")");
+    Json path = jq_eval(program.data, json_null(), &host, err);
+    buf_clear(&program);
+    if (!json_is_none(path) && is_path(path)) {
+        return path;
+    }
+    json_unref(path);
+    if (!err->code) {
+        error_set(err, ERR_USAGE, "it does not lead to one place");
+    }
+    return json_none();
+}
+
+static bool push_setting(Json *set, Json path, Json value) {
+    Json pair = json_array_push(json_array_push(json_array(), path), value);
+    *set = json_array_push(json_is_none(*set) ? json_array() : *set, pair);
+    return true;
+}
+
+/* With this equals sign between the two: a path that is none is worse than a value that is none. */
+typedef enum Split { SPLIT_BAD_PATH, SPLIT_BAD_VALUE, SPLIT_GOOD } Split;
+
+static Split try_split(const char *text, const char *equals, Json *set, Error *err) {
+    Json path = path_of(text, (size_t)(equals - text), err);
+    if (json_is_none(path)) {
+        return SPLIT_BAD_PATH;
+    }
+    Json value = json_parse(equals + 1, strlen(equals + 1), NULL, err);
+    if (json_is_none(value)) {
+        json_unref(path);
+        return SPLIT_BAD_VALUE;
+    }
+    push_setting(set, path, value);
+    return SPLIT_GOOD;
+}
+
+/* Messages of jq and JSON end with a stop or not; inside ours they have none. */
+static const char *without_stop(Error *err) {
+    size_t len = strlen(err->msg);
+    if (len && err->msg[len - 1] == '.') {
+        err->msg[len - 1] = '\0';
+    }
+    return err->msg;
+}
+
+static bool complain_value(const Command *command, const char *option, const char *text,
+                           Error *err) {
+    return options_complain(command,
+                            "--%s: `%s` is not JSON (%s); a string is written with its quotes, as "
+                            "'\"text\"'.",
+                            option, text, without_stop(err));
+}
+
+bool settings_add(const Command *command, const char *text, Json *set) {
+    const char *equals = strchr(text, '=');
+    Error first = ERROR_INIT, err;
+    if (!equals || equals == text) {
+        return options_complain(command,
+                                "--set takes a path and a value: --set path=json, not `%s`.", text);
+    }
+    Split split = try_split(text, equals, set, &first);
+    for (const char *at = equals; split == SPLIT_BAD_PATH && (at = strchr(at + 1, '='));) {
+        error_clear(&err); /* keys in quotes may hold an equals sign */
+        if (try_split(text, at, set, &err) == SPLIT_GOOD) {
+            return true;
+        }
+    }
+    if (split == SPLIT_BAD_VALUE) {
+        return complain_value(command, "set", equals + 1, &first);
+    }
+    return split == SPLIT_GOOD ||
+           options_complain(command,
+                            "--set: `%.*s` is not a path (%s); paths look like user.name, items[0] "
+                            "or .\"odd key\".",
+                            (int)(equals - text), text, without_stop(&first));
+}
+
+Json settings_apply(Json into, Json set, Error *err) {
+    size_t n = json_is_none(set) ? 0 : json_array_len(set);
+    for (size_t i = 0; i < n && !json_is_none(into); i++) {
+        Json pair = json_array_get(set, i);
+        into = json_path_set(into, json_array_get(pair, 0), json_ref(json_array_get(pair, 1)), err);
+    }
+    return into;
+}
+
+/* ---- --value and --input ---- */
+
+bool settings_value(const Command *command, const Option *option, const char *text, Json *value) {
+    Error err = ERROR_INIT;
+    json_unref(*value);
+    *value = json_parse(text, strlen(text), NULL, &err);
+    return !json_is_none(*value) || complain_value(command, option->name, text, &err);
+}
+
+static bool read_input(const Command *command, const char *path, Json *value) {
+    Buf text = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (!inputs_read_file(command->name, path, &text)) {
+        buf_clear(&text);
+        return false;
+    }
+    *value = json_parse(text.data ? text.data : "", text.len, NULL, &err);
+    buf_clear(&text);
+    return !json_is_none(*value) ||
+           options_complain(command, "the input in %s is not JSON: %s.",
+                            strcmp(path, "-") ? path : "<stdin>", without_stop(&err));
+}
+
+static bool parse_input(const Command *command, const char *text, Json *value) {
+    Error err = ERROR_INIT;
+    *value = json_parse(text, strlen(text), NULL, &err);
+    return !json_is_none(*value) ||
+           options_complain(
+               command,
+               "--input: `%s` is not JSON (%s); write an object, as '{\"key\": 1}', or "
+               "@FILE.",
+               text, without_stop(&err));
+}
+
+bool settings_input(const Command *command, const char *text, Json *value) {
+    bool from_file = text[0] == '@' || !strcmp(text, "-");
+    json_clear(value);
+    bool ok = from_file ? read_input(command, text + (text[0] == '@'), value)
+                        : parse_input(command, text, value);
+    if (ok && json_kind(*value) != JSON_OBJECT) {
+        return options_complain(command, "the input of a run is an object; this is of kind %s.",
+                                json_kind_name(json_kind(*value)));
+    }
+    return ok;
+}

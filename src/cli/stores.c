@@ -1,0 +1,60 @@
+#include "stores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool common_option(Common *c, const Option *option, char **values) {
+    if (!option || (option->id != OPTION_STORE && option->id != OPTION_JSON)) {
+        return false;
+    }
+    if (option->id == OPTION_STORE) {
+        c->store = values[0];
+    } else {
+        c->json = true;
+    }
+    return true;
+}
+
+const char *cli_store_url(const char *given) {
+    const char *env = getenv("PAWL_STORE");
+    return given ? given : env && env[0] ? env : DEFAULT_STORE;
+}
+
+const char *cli_store_hint(const char *given) {
+    return given && strcmp(given, cli_store_url(NULL)) != 0 ? given : NULL;
+}
+
+int cli_fail(const Command *command, const Error *err) {
+    fflush(stdout);
+    fprintf(stderr, "pawl %s: %s\n", command->name, err->msg);
+    return err->code == ERR_USAGE || err->code == ERR_SYNTAX ? EXIT_USAGE : EXIT_FAILED_RUN;
+}
+
+Store *cli_store_open(const Common *c, StoreMode mode, int *code) {
+    Error err = ERROR_INIT;
+    Store *store = store_open(cli_store_url(c->store), mode, &err);
+    if (!store) {
+        *code = cli_fail(c->command, &err);
+    }
+    return store;
+}
+
+Store *cli_store_look(const Common *c, int *code) {
+    Store *store = store_open(cli_store_url(c->store), STORE_EXISTING, NULL);
+    return store ? store : cli_store_open(c, STORE_READ, code);
+}
+
+bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, int *code) {
+    Error err = ERROR_INIT;
+    if (store_find(store, thread, row, &err)) {
+        return true;
+    }
+    *code = cli_fail(c->command, &err);
+    return false;
+}
+
+const char *cli_run_status(Store *store, const RunRow *row) {
+    bool gone = !strcmp(row->status, "running") && !store_is_leased(store, row->run);
+    return gone ? "stopped" : row->status;
+}

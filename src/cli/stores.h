@@ -1,0 +1,61 @@
+/* stores.h - the store that a command works on, and how its errors are said.
+ *
+ * Every command that touches runs takes --store URL and --json. Their rows are STORE_ROW and
+ * JSON_ROW; common_option() takes them off the command line into a Common.
+ */
+#ifndef PAWL_STORES_H
+#define PAWL_STORES_H
+
+#include "command.h"
+#include "error.h"
+#include "store.h"
+
+#include <stdbool.h>
+
+#define DEFAULT_STORE "sqlite:.pawl/pawl.db"
+
+/* Ids that no command uses for its own options. */
+enum { OPTION_STORE = 1000, OPTION_JSON };
+
+#define STORE_ROW                                                                            \
+    {                                                                                        \
+        "store", 0, "URL",                                                                   \
+            "where the runs are kept: sqlite:PATH, file:DIR or memory: ($PAWL_STORE unless " \
+            "told, or else sqlite:.pawl/pawl.db)",                                           \
+            COMPLETE_NOTHING, OPTION_STORE                                                   \
+    }
+#define JSON_ROW(help) \
+    { "json", 0, NULL, help, COMPLETE_NOTHING, OPTION_JSON }
+
+typedef struct Common {
+    const Command *command;
+    const char *store; /* as --store gave it, or NULL */
+    bool json;
+} Common;
+
+/* Whether the option was one of the common ones, which is then noted. */
+bool common_option(Common *c, const Option *option, char **values);
+
+/* What was given, or $PAWL_STORE, or DEFAULT_STORE. */
+const char *cli_store_url(const char *given);
+
+/* The URL to name in commands that we advise: NULL when the store is found without it. */
+const char *cli_store_hint(const char *given);
+
+/* NULL after saying on standard error what is wrong; *code is then the exit code. */
+Store *cli_store_open(const Common *c, StoreMode mode, int *code);
+
+/* For looking only, but with the right to ask who holds a run where the folder allows that. */
+Store *cli_store_look(const Common *c, int *code);
+
+/* Finds a run; false after saying that there is none. */
+bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, int *code);
+
+/* The word for where a run is. A run that its row says is under way although no process holds it is
+ * "stopped": its process is gone. */
+const char *cli_run_status(Store *store, const RunRow *row);
+
+/* Says the error as "pawl NAME: sentence" and returns the exit code that it means. */
+int cli_fail(const Command *command, const Error *err);
+
+#endif

@@ -1,0 +1,345 @@
+/* control.c - the kinds that steer: approval, workflow, while, map; and parallel edges.
+ *
+ * They make levels (a graph inside a node) and frames (branches, elements of a map). What a level or a
+ * frame leaves behind is taken over here when it ends. */
+#include "runs.h"
+
+#include "reduce.h"
+
+#include <stdio.h>
+
+/* ---- state of a graph ---- */
+
+Json graph_initial_state(const Graph *g, Json input) {
+    Json state = json_object(), name, value;
+    for (size_t i = 0; i < g->nkeys; i++) {
+        if (!json_is_none(g->keys[i].initial)) {
+            state = json_object_set(state, json_ref(g->keys[i].name), json_ref(g->keys[i].initial));
+        }
+    }
+    if (json_kind(input) == JSON_OBJECT) {
+        for (size_t pos = 0; json_object_next(input, &pos, &name, &value);) {
+            state = json_object_set(state, json_ref(name), json_ref(value));
+        }
+    }
+    return state;
+}
+
+static void start_clock(Frame *f, int64_t timeout_ms) {
+    Level *l = frame_top(f);
+    if (timeout_ms && !l->deadline) {
+        l->deadline = engine_now(f->run->engine) + timeout_ms;
+        frame_mark(f);
+    }
+}
+
+/* ---- approval ---- */
+
+static void begin_approval(Frame *f, const Node *node) {
+    Error err = ERROR_INIT;
+    const Param *prompt = &node->params[APPROVAL_PROMPT];
+    Json text = json_null();
+    if (prompt->expr) {
+        text = frame_eval(f, prompt->expr, frame_top(f)->state, &err);
+    }
+    if (json_is_none(text)) {
+        frame_fail_with(f, "jq", &err);
+        return;
+    }
+    start_clock(f, node->timeout_ms);
+    Json options = node->params[APPROVAL_OPTIONS].value;
+    frame_interrupt(f, "approval", text, json_is_none(options) ? json_array() : json_ref(options));
+}
+
+/* ---- a graph inside a node ---- */
+
+/* False when its first edge cannot be chosen: then the frame has failed, and may be gone. */
+static bool enter(Frame *f, const Graph *graph, Json state) {
+    level_push(f, graph, state, true);
+    return frame_go_on(f);
+}
+
+static void record_and_schedule(Frame *f, const Node *node, const char *status) {
+    run_record(f->run, f, node, status, json_none());
+    frame_schedule(f);
+}
+
+static Json workflow_input(Frame *f, const Node *node, Error *err) {
+    const Param *input = &node->params[WORKFLOW_INPUT];
+    Json state = frame_top(f)->state;
+    Json value = input->expr ? frame_eval(f, input->expr, state, err) : json_ref(state);
+    if (!json_is_none(value) && json_kind(value) != JSON_OBJECT) {
+        error_set(err, ERR_DATA, "The input of a workflow is an object; this one is a%s %s.",
+                  json_kind(value) == JSON_ARRAY ? "n" : "", json_kind_name(json_kind(value)));
+        json_clear(&value);
+    }
+    return value;
+}
+
+static void begin_workflow(Frame *f, const Node *node) {
+    Error err = ERROR_INIT;
+    Json input = workflow_input(f, node, &err);
+    if (json_is_none(input)) {
+        frame_fail_with(f, "input", &err);
+        return;
+    }
+    const Graph *graph = node->params[WORKFLOW_FILE].graph;
+    start_clock(f, node->timeout_ms ? node->timeout_ms : graph->timeout_ms);
+    if (enter(f, graph, graph_initial_state(graph, input))) {
+        record_and_schedule(f, node, "entered");
+    }
+    json_unref(input);
+}
+
+/* Merged into the state around it, a key with a reducer there takes what was added to it and not the
+ * whole, which it may have handed in itself. */
+static void end_workflow(Frame *f) {
+    Level *l = frame_top(f), *outer = l - 1;
+    bool merged = json_is_none(outer->node->output);
+    Json result = reduce_result(l->writes, l->state, merged ? outer->graph : NULL);
+    level_pop(f);
+    frame_mark(f);
+    frame_set_wait(f, json_null());
+    frame_finish(f, result);
+}
+
+/* ---- while ---- */
+
+/* A turn needs no record of its own when it begins with pure work: that comes with the next one. */
+static void begin_turn(Frame *f, const Node *node) {
+    frame_top(f)->count++;
+    if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) {
+        return;
+    }
+    if (json_kind(f->wait) == JSON_NULL) {
+        frame_schedule(f);
+    } else {
+        record_and_schedule(f, node, "entered");
+    }
+}
+
+static void begin_while(Frame *f, const Node *node) {
+    Error err = ERROR_INIT;
+    Json holds = frame_eval(f, node->params[WHILE_CONDITION].expr, frame_top(f)->state, &err);
+    if (json_is_none(holds)) {
+        frame_fail_with(f, "jq", &err);
+        return;
+    }
+    bool again = json_truthy(holds) && frame_top(f)->count < node->params[WHILE_MAX].number;
+    json_unref(holds);
+    if (again) {
+        start_clock(f, node->timeout_ms);
+        begin_turn(f, node);
+    } else {
+        frame_set_wait(f, json_null());
+        frame_finish(f, json_null());
+    }
+}
+
+/* The loop shares the state of the level that it is in. */
+static void end_turn(Frame *f) {
+    Level inner = *frame_top(f);
+    Error err = ERROR_INIT;
+    Json ignored = json_ref(inner.state);
+    f->nlevels--;
+    Level *l = frame_top(f);
+    bool ok = json_is_none(l->writes) ||
+              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, &err);
+    json_unref(l->state);
+    l->state = inner.state;
+    l->steps += inner.steps;
+    json_unref(inner.writes);
+    json_unref(ignored);
+    frame_mark(f);
+    if (!ok) {
+        frame_fail_with(f, "reduce", &err);
+    } else if (l->steps >= l->graph->recursion_limit) {
+        frame_set_wait(f, wait_of("go"));
+        frame_schedule(f);
+    } else {
+        begin_while(f, l->node);
+    }
+}
+
+/* ---- parallel edges ---- */
+
+static const Node *node_at(const Graph *g, int index) {
+    return index == NODE_END ? NULL : &g->nodes[index];
+}
+
+static void add_branch(Frame *f, const Edge *edge, size_t i, const Graph *graph) {
+    Level *l = frame_top(f);
+    Frame *child = frame_new(f->run, f, (uint32_t)i);
+    child->is_branch = true;
+    child->join = node_at(graph, edge->join);
+    Level *cl = level_push(child, graph, json_ref(l->state), true);
+    cl->steps = l->steps;
+    f->children++;
+}
+
+/* All branches are there before the first of them lands: it may end at once, when its target is the
+ * join itself. */
+void frame_fork(Frame *f, const Edge *edge) {
+    const Graph *graph = frame_top(f)->graph;
+    const Node *join = node_at(graph, edge->join);
+    Json writes = json_array(), targets = json_array();
+    Frame *before = f->run->last_frame;
+    for (size_t i = 0; i < edge->ntargets; i++) {
+        const Node *target = node_at(graph, edge->targets[i]);
+        writes = json_array_push(writes, json_null());
+        targets = json_array_push(targets, target ? json_ref(target->name_json) : json_null());
+        add_branch(f, edge, i, graph);
+    }
+    Json parts[] = {json_string_c("join"), join ? json_ref(join->name_json) : json_null(), writes,
+                    targets};
+    frame_set_wait(f, json_array_from(parts, 4));
+    for (Frame *child = before->next, *next; child; child = next) {
+        next = child->next;
+        frame_land(child, node_at(graph, edge->targets[child->branch]), false);
+        if (!child->gone) {
+            frame_schedule(child);
+        }
+    }
+}
+
+static void join_branches(Frame *f) {
+    Level *l = frame_top(f);
+    Error err = ERROR_INIT;
+    Json all = json_ref(json_array_get(f->wait, WAIT_JOIN_WRITES));
+    Json state = json_ref(l->state), writes = json_ref(l->writes); /* to go back to */
+    Json name = json_array_get(f->wait, WAIT_JOIN_NODE);
+    const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
+    bool ok = reduce_no_conflict(l->graph, all, &err);
+    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+        ok = reduce_writes(l->graph, f->run->machines, json_array_get(all, i), &l->state,
+                           &l->writes, &err);
+    }
+    json_unref(all);
+    json_unref(ok ? state : l->state);
+    json_unref(ok ? writes : l->writes);
+    if (!ok) {
+        l->state = state;
+        l->writes = writes;
+        frame_fail(f, fail_error(f, l->node, "join", &err, json_none()), FAIL_AFTER);
+        return;
+    }
+    Run *run = f->run;
+    frame_land(f, join, false);
+    bool gone = f->gone;
+    run_record(run, f, join, "joined", json_none());
+    if (!gone) {
+        frame_schedule(f);
+    }
+}
+
+/* ---- map ---- */
+
+void element_init(Frame *f) {
+    Json over = json_array_get(f->parent->wait, WAIT_MAP_OVER);
+    Json item = json_array_get(over, f->branch);
+    f->is_element = true;
+    f->vars = json_array_push(f->vars, json_is_none(item) ? json_null() : json_ref(item));
+    f->vars = json_array_push(f->vars, json_int(f->branch));
+}
+
+static void add_element(Frame *f, const Node *map) {
+    int64_t i = image_int(f->wait, WAIT_MAP_NEXT);
+    Frame *child = frame_new(f->run, f, (uint32_t)i);
+    element_init(child);
+    level_push(child, map->graph, json_ref(frame_top(f)->state), false);
+    f->wait = json_array_set(f->wait, WAIT_MAP_NEXT, json_int(i + 1));
+    f->children++;
+    frame_mark(f);
+    frame_land(child, map->params[MAP_DO].node, false);
+    frame_schedule(child);
+}
+
+static void begin_map(Frame *f, const Node *node) {
+    Error err = ERROR_INIT;
+    Json over = frame_eval(f, node->params[MAP_OVER].expr, frame_top(f)->state, &err);
+    if (!json_is_none(over) && json_kind(over) != JSON_ARRAY) {
+        error_set(&err, ERR_DATA, "`over` is to give an array; it gives a%s %s.",
+                  json_kind(over) == JSON_OBJECT ? "n" : "", json_kind_name(json_kind(over)));
+        json_clear(&over);
+    }
+    if (json_is_none(over)) {
+        frame_fail_with(f, "map", &err);
+        return;
+    }
+    size_t n = json_array_len(over);
+    if (n == 0) {
+        json_unref(over);
+        frame_set_wait(f, json_null());
+        frame_finish(f, json_array());
+        return;
+    }
+    start_clock(f, node->timeout_ms);
+    Json parts[] = {json_string_c("map"), over, json_int(0), json_array(), json_int(0)};
+    frame_set_wait(f, json_array_from(parts, 5));
+    int64_t limit = node->params[MAP_LIMIT].number;
+    for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
+        add_element(f, node);
+    }
+    record_and_schedule(f, node, "entered");
+}
+
+static void end_map(Frame *f) {
+    Json results = json_ref(json_array_get(f->wait, WAIT_MAP_RESULTS));
+    frame_set_wait(f, json_null());
+    frame_finish(f, results);
+}
+
+static void take_element(Frame *f, Json result, uint32_t i) {
+    Json results = json_ref(json_array_get(f->wait, WAIT_MAP_RESULTS));
+    int64_t done = image_int(f->wait, WAIT_MAP_DONE) + 1;
+    Json over = json_array_get(f->wait, WAIT_MAP_OVER);
+    int64_t n = (int64_t)json_array_len(over), next = image_int(f->wait, WAIT_MAP_NEXT);
+    f->wait =
+        json_array_set(f->wait, WAIT_MAP_RESULTS, json_array_set(results, i, json_ref(result)));
+    f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
+    if (next < n && !f->run->halting) {
+        add_element(f, frame_top(f)->node);
+    }
+}
+
+/* ---- ends ---- */
+
+static void take_branch(Frame *f, Json writes, uint32_t i) {
+    Json all = json_ref(json_array_get(f->wait, WAIT_JOIN_WRITES));
+    f->wait = json_array_set(f->wait, WAIT_JOIN_WRITES, json_array_set(all, i, json_ref(writes)));
+}
+
+void control_child_ended(Frame *child) {
+    Frame *f = child->parent;
+    Json left = frame_top(child)->writes;
+    f->children--;
+    (child->is_element ? take_element : take_branch)(f, left, child->branch);
+    frame_mark(f);
+    frame_remove(child);
+    if (!f->children && f->status == FRAME_HOLDING) {
+        frame_schedule(f);
+    }
+}
+
+void control_children_done(Frame *f) {
+    (wait_is(f->wait, "map") ? end_map : join_branches)(f);
+}
+
+void control_level_done(Frame *f) {
+    const Node *container = f->levels[f->nlevels - 2].node;
+    (container->kind->id == KIND_WHILE ? end_turn : end_workflow)(f);
+}
+
+bool control_begin(Frame *f, const Node *node) {
+    static void (*const begins[KIND_COUNT])(Frame *, const Node *) = {
+        [KIND_APPROVAL] = begin_approval,
+        [KIND_WORKFLOW] = begin_workflow,
+        [KIND_WHILE] = begin_while,
+        [KIND_MAP] = begin_map,
+    };
+    if (!begins[node->kind->id]) {
+        return false;
+    }
+    begins[node->kind->id](f, node);
+    return true;
+}

@@ -1,0 +1,538 @@
+/* engine.c - turns, commits and settling.
+ *
+ * A turn gives every ready frame its steps, up to a bound, then hands the batch to the journal. What
+ * depends on a batch (events, work to start, places to remove, runs that settle) is looked at when
+ * the journal says that it is durable. Without a store everything is durable at once. */
+#include "runs.h"
+
+#include "mem.h"
+#include "process.h"
+
+#include <stdlib.h>
+#include <sys/time.h>
+
+enum {
+    TURN_STEPS = 1000,    /* steps in one turn of the loop */
+    ASKED_EVERY_MS = 500, /* how often we look whether somebody wants a run cancelled */
+};
+
+/* ---- time ---- */
+
+int64_t engine_now(const Engine *e) {
+    if (e->options.now) {
+        return e->options.now(e->options.ctx);
+    }
+    struct timeval tv;
+    gettimeofday(&tv, NULL);
+    return (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000;
+}
+
+uv_timer_t *timer_new(uv_loop_t *loop, void *data) {
+    uv_timer_t *timer = mem_zalloc(sizeof *timer);
+    uv_timer_init(loop, timer);
+    timer->data = data;
+    return timer;
+}
+
+static void free_handle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+void timer_free(uv_timer_t *timer) {
+    if (timer) {
+        uv_close((uv_handle_t *)timer, free_handle);
+    }
+}
+
+void engine_wake(Engine *e) {
+    for (Run *run = e->first_run; run; run = run->next) {
+        if (run->settled) {
+            continue;
+        }
+        run_set_deadline(run);
+        for (Frame *f = run->first_frame; f; f = f->next) {
+            frame_set_timer(f);
+        }
+    }
+}
+
+/* ---- what waits for the disk ---- */
+
+uint64_t engine_batch(const Engine *e) {
+    return e->journal ? journal_number(e->journal) : 0;
+}
+
+/* The newest batch with something in it. */
+uint64_t engine_last_batch(const Engine *e) {
+    return e->journal ? journal_number(e->journal) - (journal_batch(e->journal)->count == 0) : 0;
+}
+
+void engine_drop_start(Engine *e, Frame *f) {
+    for (size_t i = 0; f->status == FRAME_STARTING && i < e->nstarts; i++) {
+        if (e->starts[i] == f) {
+            e->starts[i] = NULL;
+        }
+    }
+}
+
+/* Starting one may end it at once and make others: those are added behind. */
+static void start_work(Engine *e) {
+    size_t kept = 0;
+    for (size_t i = 0; i < e->nstarts; i++) {
+        Frame *f = e->starts[i];
+        if (!f || f->run->halting) {
+            continue;
+        }
+        if (f->batch > e->durable) {
+            e->starts[kept++] = f;
+        } else {
+            e->starts[i] = NULL;
+            work_start(f);
+        }
+    }
+    e->nstarts = kept;
+}
+
+static void forget_places(Engine *e) {
+    size_t kept = 0;
+    for (size_t i = 0; i < e->nplaces; i++) {
+        if (e->places[i].batch > e->durable) {
+            e->places[kept++] = e->places[i];
+        } else {
+            process_forget(e->places[i].place);
+            mem_free(e->places[i].place);
+        }
+    }
+    e->nplaces = kept;
+}
+
+static void stop_timers(Run *run) {
+    timer_free(run->timer);
+    run->timer = NULL;
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        timer_free(f->timer);
+        f->timer = NULL;
+    }
+}
+
+static void settle(Run *run) {
+    Engine *e = run->engine;
+    run->settling = false;
+    run->settled = true;
+    stop_timers(run);
+    if (run->leased) {
+        journal_lock(e->journal);
+        store_release(e->options.store, run->row.run);
+        journal_unlock(e->journal);
+        run->leased = false;
+    }
+    engine_tell(run, NULL, (Event){.type = EVENT_SETTLED, .status = run_status_names[run->status]});
+}
+
+static void settle_runs(Engine *e) {
+    for (Run *run = e->first_run; run; run = run->next) {
+        if (run->settling && run->settle_batch <= e->durable) {
+            settle(run);
+        }
+    }
+}
+
+static void flush(Engine *e) {
+    if (!e->journal) {
+        return;
+    }
+    if (!journal_ready(e->journal)) {
+        return;
+    }
+    for (Run *run = e->first_run; run; run = run->next) {
+        if (run->row_dirty) {
+            store_batch_run(journal_batch(e->journal), run->row.run, run->head,
+                            run_status_names[run->status], engine_now(e));
+            run->row_dirty = false;
+            run->handed_head = run->head;
+        }
+    }
+    journal_flush(e->journal);
+}
+
+static void release(Engine *e) {
+    settle_runs(e);
+    engine_deliver(e, e->journal ? e->durable : UINT64_MAX);
+    start_work(e);
+    forget_places(e);
+}
+
+/* The store takes no more. Work that is under way is left alone: it ends in its place, where the
+ * next process finds it. */
+static void broken(Engine *e, const Error *err) {
+    e->broken = *err;
+    for (Run *run = e->first_run; run; run = run->next) {
+        if (run->settled) {
+            continue;
+        }
+        run->store_error = *err;
+        run->head = run->durable_head;
+        run->halting = true;
+        for (Frame *f = run->first_frame; f; f = f->next) {
+            work_drop(f);
+        }
+        work_drop_orphans(run);
+        run->status = run->status == RUN_RUNNING ? RUN_STOPPED : run->status;
+        settle(run);
+    }
+    engine_drop_events(e, e->durable);
+    engine_deliver(e, e->durable);
+}
+
+static void on_committed(void *ctx, uint64_t number, const Error *err) {
+    Engine *e = ctx;
+    if (err) {
+        broken(e, err);
+        return;
+    }
+    e->durable = number;
+    for (Run *run = e->first_run; run; run = run->next) {
+        run->durable_head = run->handed_head;
+    }
+    release(e);
+    flush(e);
+    engine_kick(e);
+}
+
+/* ---- turns ---- */
+
+static Frame *next_ready(Run *run) {
+    Frame *f = run->ready;
+    if (f) {
+        run->ready = f->queue_next;
+        f->queued = false;
+    }
+    return f;
+}
+
+static int run_turn(Run *run, int steps) {
+    while (steps > 0 && run->ready && !run->halting) {
+        frame_advance(next_ready(run));
+        steps--;
+    }
+    run_settle_if_done(run);
+    return steps;
+}
+
+static bool has_ready(const Engine *e) {
+    for (const Run *run = e->first_run; run; run = run->next) {
+        if (run->ready && !run->halting) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool held_back(const Engine *e) {
+    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal));
+}
+
+static void set_idle(Engine *e, bool active);
+
+static void on_idle(uv_idle_t *idle) {
+    Engine *e = idle->data;
+    int steps = TURN_STEPS;
+    for (Run *run = e->first_run; run && !held_back(e); run = run->next) {
+        steps = run_turn(run, steps);
+    }
+    flush(e);
+    release(e);
+    set_idle(e, has_ready(e) && !held_back(e));
+}
+
+static void set_idle(Engine *e, bool active) {
+    if (active == e->idle_active) {
+        return;
+    }
+    e->idle_active = active;
+    if (active) {
+        uv_idle_start(e->idle, on_idle);
+    } else {
+        uv_idle_stop(e->idle);
+    }
+}
+
+void engine_kick(Engine *e) {
+    if (e->broken.code == ERR_NONE) {
+        set_idle(e, true);
+    }
+}
+
+/* ---- settling ---- */
+
+static bool has_parked(const Run *run) {
+    for (const Frame *f = run->first_frame; f; f = f->next) {
+        if (f->status == FRAME_PARKED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void run_settle_if_done(Run *run) {
+    if (run->settling || run->settled || run->orphans) {
+        return;
+    }
+    if (!run->halting) {
+        if (run->ready || run->active || (run->status == RUN_RUNNING && has_parked(run))) {
+            return;
+        }
+        run_status_change(&run->status, RUN_WAITS); /* no row when it has completed */
+    }
+    run->settling = true;
+    run->row_dirty = true;
+    run->settle_batch = engine_batch(run->engine);
+    engine_kick(run->engine);
+}
+
+void run_set_halt(Run *run, RunChange why) {
+    run->halting = true;
+    run->halt = why;
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        work_cancel(f);
+    }
+    stop_timers(run);
+    run_settle_if_done(run);
+}
+
+void run_cancel(Run *run) {
+    if (!run->halting && !run->settling && run_status_change(&run->status, RUN_IS_CANCELLED)) {
+        run_record(run, run->first_frame, NULL, "cancelled", json_none());
+        run_set_halt(run, RUN_IS_CANCELLED);
+    }
+}
+
+void run_stop(Run *run) {
+    if (!run->halting && !run->settling && run_status_change(&run->status, RUN_STOPS)) {
+        run_set_halt(run, RUN_STOPS);
+    }
+}
+
+/* ---- requests from other processes ---- */
+
+static void look_for_requests(uv_timer_t *timer) {
+    Engine *e = timer->data;
+    for (Run *run = e->first_run; run; run = run->next) {
+        bool cancel = false;
+        if (run->settled || run->settling || !run->leased) {
+            continue;
+        }
+        journal_lock(e->journal);
+        store_asked(e->options.store, run->row.run, &cancel, NULL);
+        journal_unlock(e->journal);
+        if (cancel) {
+            run_cancel(run);
+        }
+    }
+}
+
+/* ---- life ---- */
+
+static void adopt_work(Engine *e, const NodeWork *work) {
+    for (; work && work->start; work++) {
+        e->work[work->kind] = work;
+    }
+}
+
+static bool start_journal(Engine *e, Error *err) {
+    JournalHost host = {e->options.loop, e->options.store, on_committed, e};
+    e->journal = journal_new(&host, err);
+    if (!e->journal) {
+        return false;
+    }
+    e->asked = timer_new(e->options.loop, e);
+    uv_timer_start(e->asked, look_for_requests, ASKED_EVERY_MS, ASKED_EVERY_MS);
+    uv_unref((uv_handle_t *)e->asked);
+    return true;
+}
+
+Engine *engine_new(const EngineOptions *options, Error *err) {
+    Engine *e = mem_zalloc(sizeof *e);
+    e->options = *options;
+    e->options.max_state = options->max_state ? options->max_state : (uint64_t)256 << 20;
+    adopt_work(e, options->work);
+    if (options->store && !start_journal(e, err)) {
+        mem_free(e);
+        return NULL;
+    }
+    e->idle = mem_zalloc(sizeof *e->idle);
+    uv_idle_init(options->loop, e->idle);
+    e->idle->data = e;
+    return e;
+}
+
+void engine_set_hooks(Engine *engine, const EngineHooks *hooks) {
+    engine->hooks = hooks;
+}
+
+Run *run_new(Engine *e, Flow *flow) {
+    Run *run = mem_zalloc(sizeof *run);
+    JqHost host = {.budget = e->options.budget};
+    run->engine = e;
+    run->flow = flow_ref(flow);
+    run->machines = machines_new(flow, &host);
+    run->next_frame = 1;
+    run->mode = json_string_c("autonomous");
+    run->definition = json_null();
+    run->prev = e->last_run;
+    *(run->prev ? &run->prev->next : &e->first_run) = run;
+    e->last_run = run;
+    return run;
+}
+
+static void free_frames(Run *run) {
+    for (Frame *f = run->dirty, *next; f; f = next) {
+        next = f->dirty_next;
+        if (f->gone) {
+            frame_free(f);
+        }
+    }
+    for (Frame *f = run->first_frame, *next; f; f = next) {
+        next = f->next;
+        work_drop(f);
+        frame_free(f);
+    }
+}
+
+void run_free(Run *run) {
+    if (!run) {
+        return;
+    }
+    Engine *e = run->engine;
+    if (run->leased) {
+        journal_lock(e->journal);
+        store_release(e->options.store, run->row.run);
+        journal_unlock(e->journal);
+    }
+    for (size_t i = 0; i < e->nstarts; i++) {
+        if (e->starts[i] && e->starts[i]->run == run) {
+            e->starts[i] = NULL;
+        }
+    }
+    work_drop_orphans(run);
+    free_frames(run);
+    *(run->prev ? &run->prev->next : &e->first_run) = run->next;
+    *(run->next ? &run->next->prev : &e->last_run) = run->prev;
+    timer_free(run->timer);
+    machines_free(run->machines);
+    flow_unref(run->flow);
+    run_row_clear(&run->row);
+    json_unref(run->error);
+    json_unref(run->image);
+    json_unref(run->mode);
+    json_unref(run->definition);
+    mem_free(run);
+}
+
+void engine_free(Engine *e) {
+    if (!e) {
+        return;
+    }
+    if (e->journal) {
+        timer_free(e->asked);
+    }
+    while (e->first_run) {
+        run_free(e->first_run);
+    }
+    if (e->journal) {
+        journal_close(e->journal);
+    }
+    work_free_data(e);
+    e->options.on_event = NULL;
+    engine_clear_events(e);
+    for (size_t i = 0; i < e->nplaces; i++) {
+        mem_free(e->places[i].place);
+    }
+    uv_close((uv_handle_t *)e->idle, free_handle);
+    mem_free(e->events);
+    mem_free(e->starts);
+    mem_free(e->places);
+    buf_clear(&e->patch);
+    buf_clear(&e->snapshot);
+    mem_free(e);
+}
+
+/* ---- looking ---- */
+
+const char *run_thread(const Run *run) {
+    return run->row.thread;
+}
+
+int64_t run_number(const Run *run) {
+    return run->row.run;
+}
+
+int64_t run_checkpoint(const Run *run) {
+    return run->head;
+}
+
+int64_t run_step(const Run *run) {
+    return run->step;
+}
+
+const char *run_status(const Run *run) {
+    return run_status_names[run->status];
+}
+
+bool run_settled(const Run *run) {
+    return run->settled;
+}
+
+Json run_state(const Run *run) {
+    return run->first_frame->levels[0].state;
+}
+
+Json run_error(const Run *run) {
+    return run->error;
+}
+
+const Error *run_store_error(const Run *run) {
+    return run->store_error.code == ERR_NONE ? NULL : &run->store_error;
+}
+
+Json run_interrupts(const Run *run) {
+    Json frames = json_object();
+    for (const Frame *f = run->first_frame; f; f = f->next) {
+        if (f->status == FRAME_WAITING || f == run->first_frame) {
+            frames = json_object_set(frames, json_ref(f->key), frame_image(f));
+        }
+    }
+    Json parts[] = {run_image_head(run), frames};
+    Json image = json_array_from(parts, 2);
+    Json out = image_interrupts(image);
+    json_unref(image);
+    return out;
+}
+
+static Json with(Json object, const char *key, Json value) {
+    return json_object_set(object, json_string_c(key), value);
+}
+
+static Json frame_summary(const Frame *f) {
+    char name[40];
+    const Node *node = frame_top(f)->node;
+    Json word = json_kind(f->wait) == JSON_ARRAY ? json_ref(json_array_get(f->wait, WAIT_WORD))
+                                                 : json_null();
+    frame_name(f, name, sizeof name);
+    Json out = with(json_object(), "frame", json_int(f->id));
+    out = with(out, "parent", f->parent ? json_int(f->parent->id) : json_null());
+    out = with(out, "name", json_string_c(name));
+    out = with(out, "status", json_string_c(frame_status_names[f->status]));
+    out = with(out, "node", node ? json_ref(node->name_json) : json_null());
+    out = with(out, "depth", json_int(f->nlevels));
+    out = with(out, "since", json_int(f->since));
+    return with(out, "waits", word);
+}
+
+Json run_frames(const Run *run, size_t max) {
+    Json out = json_array();
+    for (const Frame *f = run->first_frame; f && max; f = f->next, max--) {
+        out = json_array_push(out, frame_summary(f));
+    }
+    return out;
+}

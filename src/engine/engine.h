@@ -1,0 +1,169 @@
+/* engine.h - runs of workflows.
+ *
+ *     Engine *engine = engine_new(&options, &err);            one for a loop and a store
+ *     Run *run = engine_start(engine, flow, &start, &err);    or engine_resume()
+ *     uv_run(loop, UV_RUN_DEFAULT);                           until it settles: on_event says so
+ *     engine_free(engine);
+ *
+ * A run settles when nothing in it can go on by itself: it is completed, failed or cancelled, or
+ * every frame that is left waits for an answer (interrupted). Then its lease is released and the
+ * process may exit; any process can go on with it later.
+ *
+ * Everything a run is lives in its image, a JSON value (image.h): frames, their stacks of levels,
+ * the state of each level, what each frame waits for. A checkpoint is the difference of two images.
+ * The engine works on structs; after each step of a frame it renews that frame's part of the image,
+ * and the difference goes into the batch of this turn. Events, and the start of work outside, wait
+ * until the batch that leads to them is durable; pure steps do not wait.
+ *
+ * All on the loop's thread. Values handed to callbacks are borrowed.
+ */
+#ifndef PAWL_ENGINE_H
+#define PAWL_ENGINE_H
+
+#include "flow.h"
+#include "step.h"
+#include "store.h"
+
+#include <uv.h>
+
+typedef struct Engine Engine;
+typedef struct Run Run;
+
+/* ---- what happens, told to whoever made the engine ---- */
+
+typedef enum EventType {
+    EVENT_START, /* the run begins or goes on; data: {"workflow", "resumed": bool} */
+    EVENT_NODE,  /* a node begins in a frame; data: {"kind", "attempt"} */
+    EVENT_LOG,   /* output of a node; data: {"stream", "text"} */
+    EVENT_STEP,  /* a checkpoint was made: node, frame, status, update (what the node gave back),
+                        state */
+    EVENT_INTERRUPT, /* a frame stopped for a person; data: {"id", "reason", "prompt", "options"} */
+    EVENT_RETRY, /* an attempt failed and another follows; data: {"error", "attempt" (that failed),
+                        "attempts", "delay" (seconds)} */
+    EVENT_WARNING, /* data: {"message"} */
+    EVENT_SETTLED, /* the last one: status */
+    EVENT_COUNT,
+} EventType;
+
+typedef struct Event {
+    EventType type;
+    Run *run;
+    int64_t at;         /* milliseconds since 1970 */
+    int64_t checkpoint; /* the one it belongs to; 0: none */
+    int64_t step, frame;
+    const char *frame_name; /* "main", "parallel[0]", "map[3]" */
+    const char *node;       /* "" when there is none */
+    const char *status;     /* STEP: of the checkpoint; SETTLED: of the run */
+    int depth;              /* of the frame's stack; 1: not nested */
+    Json update, state;     /* STEP; INTERRUPT has state */
+    Json data;
+} Event;
+
+extern const char *const event_names[EVENT_COUNT]; /* "start", "node", "log", ... */
+
+/* ---- engines ---- */
+
+typedef struct EngineOptions {
+    uv_loop_t *loop;
+    Store *store;                                    /* NULL: nothing is recorded */
+    const NodeWork *work;                            /* rows; the last has no start */
+    void (*on_event)(void *ctx, const Event *event); /* NULL: nobody listens, which is cheaper */
+    void *ctx;
+    bool want_updates;         /* STEP events carry update and state */
+    int64_t (*now)(void *ctx); /* milliseconds since 1970; NULL: the system's clock */
+    uint64_t max_state;        /* bytes of a state as json_size() counts; 0: 256 MB */
+    JqBudget budget;           /* of each evaluation; zero: jq.h's defaults */
+} EngineOptions;
+
+Engine *engine_new(const EngineOptions *options, Error *err);
+/* Waits for what is being committed; runs that have not settled stay resumable. The loop has to run
+ * once more to close its handles. Not from a callback of the engine. Accepts NULL. */
+void engine_free(Engine *engine);
+
+/* After the clock of options.now was moved by hand: looks again at everything that waits for a
+ * time. */
+void engine_wake(Engine *engine);
+
+/* ---- starting and going on ---- */
+
+typedef struct RunStart {
+    const char *thread; /* NULL: a name is made */
+    Json input;         /* an object, or JSON_NONE; merged over the defaults of the state */
+    const char *mode;   /* "autonomous" or "interactive"; NULL: autonomous */
+} RunStart;
+
+Run *engine_start(Engine *engine, Flow *flow, const RunStart *start, Error *err);
+
+typedef struct RunResume {
+    const char *thread;    /* or the number of a run */
+    int64_t seq;           /* 0: from the head; otherwise a fork from that checkpoint */
+    const char *interrupt; /* id of the interrupt that is answered; NULL: the only one */
+    Json value;            /* the answer; JSON_NONE: none */
+    const char *decision;  /* one of the options of an approval; NULL: none */
+    Json set;              /* array of [path, value] to set in the state first; JSON_NONE: none */
+    Flow *reload; /* take this definition instead of the stored one; NULL: the stored one */
+} RunResume;
+
+/* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to
+ * go on with (completed, cancelled); an answer is needed, or several and no id; unknown id or
+ * option. */
+Run *engine_resume(Engine *engine, const RunResume *resume, Error *err);
+
+/* Writes a checkpoint by hand: sets values in the state of the root frame's current level; with
+ * as_node the run stands after that node, as if it had given them back. Does not run anything.
+ * *seq is the new checkpoint. */
+typedef struct RunUpdate {
+    const char *thread;
+    int64_t seq; /* 0: the head */
+    Json set;    /* array of [path, value] */
+    const char *as_node;
+} RunUpdate;
+bool engine_update(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
+
+/* A new thread that begins as a copy of another at a checkpoint (0: its head). Runs nothing. */
+bool engine_fork(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
+                 RunRow *out, Error *err);
+
+/* Frees a run that has settled; engine_free() does it for those that are left. Accepts NULL. */
+void run_free(Run *run);
+
+/* Ends work that is under way and settles as cancelled. */
+void run_cancel(Run *run);
+/* Ends work that is under way and settles as "stopped": the run is resumable as after a crash, the
+ * nodes that were under way start again. What Ctrl-C does. */
+void run_stop(Run *run);
+
+/* The same for a run that no process has; ERR_BUSY otherwise (then store_ask_cancel()). */
+bool engine_cancel(Engine *engine, const char *thread, Error *err);
+
+/* ---- looking ---- */
+
+const char *run_thread(const Run *run);
+int64_t run_number(const Run *run);
+int64_t run_checkpoint(const Run *run); /* the head */
+int64_t run_step(const Run *run);
+/* "running", "interrupted", "completed", "failed", "cancelled", "stopped" */
+const char *run_status(const Run *run);
+bool run_settled(const Run *run);
+Json run_state(const Run *run); /* borrowed: of the root frame's lowest level */
+/* {kind, message, node, file, line, column, ...}; JSON_NONE when it has not failed. Borrowed. */
+Json run_error(const Run *run);
+/* The error of the store that ended the run, when that was it; NULL otherwise. */
+const Error *run_store_error(const Run *run);
+
+/* [{id, node, frame, prompt, options, reason}], given. */
+Json run_interrupts(const Run *run);
+/* [{frame, parent, name, status, node, depth, since, waits}], given: for progress. Only the first
+ * `max` frames. */
+Json run_frames(const Run *run, size_t max);
+
+/* ---- images, for those who read the store without running (image.h has the layout) ---- */
+
+Json image_state(Json image);      /* given: the state people see: the root frame's lowest level */
+Json image_interrupts(Json image); /* as run_interrupts() */
+Json image_error(Json image);      /* given; JSON_NONE when there is none */
+/* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
+ * strings. */
+Json image_changed_keys(Json patch);
+
+#endif

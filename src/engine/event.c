@@ -1,0 +1,94 @@
+#include "runs.h"
+
+#include "mem.h"
+
+#include <stdio.h>
+
+const char *const event_names[EVENT_COUNT] = {
+    [EVENT_START] = "start",     [EVENT_NODE] = "node",           [EVENT_LOG] = "log",
+    [EVENT_STEP] = "step",       [EVENT_INTERRUPT] = "interrupt", [EVENT_RETRY] = "retry",
+    [EVENT_WARNING] = "warning", [EVENT_SETTLED] = "settled",
+};
+
+bool engine_listens(const Engine *e) {
+    return e->options.on_event != NULL;
+}
+
+void frame_name(const Frame *f, char *out, size_t size) {
+    if (!f->parent) {
+        snprintf(out, size, "main");
+    } else {
+        snprintf(out, size, "%s[%u]", f->is_element ? "map" : "parallel", f->branch);
+    }
+}
+
+void engine_tell(Run *run, const Frame *f, Event event) {
+    Engine *e = run->engine;
+    if (!engine_listens(e)) {
+        json_unref(event.update);
+        json_unref(event.state);
+        json_unref(event.data);
+        return;
+    }
+    char name[40] = "";
+    if (f) {
+        frame_name(f, name, sizeof name);
+        event.frame = f->id;
+        event.depth = (int)f->nlevels;
+    }
+    event.run = run;
+    event.at = engine_now(e);
+    event.checkpoint = run->head;
+    event.step = run->step;
+    e->events = mem_grow(e->events, e->nevents, &e->events_cap, sizeof *e->events);
+    /* A run settles once everything is durable: that itself waits for nothing more. Other events wait
+     * for what was recorded before them. */
+    uint64_t batch = event.type == EVENT_SETTLED ? e->durable : engine_last_batch(e);
+    e->events[e->nevents++] = (QueuedEvent){event, mem_strndup(name, strlen(name)), batch};
+}
+
+static void clear_event(QueuedEvent *q) {
+    mem_free(q->frame_name);
+    json_unref(q->event.update);
+    json_unref(q->event.state);
+    json_unref(q->event.data);
+}
+
+void engine_clear_events(Engine *e) {
+    while (e->nevents) {
+        clear_event(&e->events[--e->nevents]);
+    }
+}
+
+void engine_drop_events(Engine *e, uint64_t durable) {
+    size_t kept = 0;
+    for (size_t i = 0; i < e->nevents; i++) {
+        if (e->events[i].batch <= durable) {
+            e->events[kept++] = e->events[i];
+        } else {
+            clear_event(&e->events[i]);
+        }
+    }
+    e->nevents = kept;
+}
+
+/* A listener may make new events; those wait for their own turn. */
+void engine_deliver(Engine *e, uint64_t durable) {
+    size_t n = 0;
+    while (n < e->nevents && e->events[n].batch <= durable) {
+        n++;
+    }
+    if (!n || e->delivering) {
+        return;
+    }
+    e->delivering = true;
+    for (size_t i = 0; i < n; i++) {
+        QueuedEvent q = e->events[i];
+        q.event.frame_name = q.frame_name;
+        e->options.on_event(e->options.ctx, &q.event);
+        clear_event(&q);
+    }
+    e->nevents -= n;
+    memmove(e->events, e->events + n, e->nevents * sizeof *e->events);
+    e->delivering = false;
+}

@@ -1,0 +1,645 @@
+/* frame.c - one step of a frame: the gate before its node, the node, the edge after it. */
+#include "runs.h"
+
+#include "json_print.h"
+#include "mem.h"
+#include "reduce.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* ---- life ---- */
+
+Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
+    Frame *f = mem_zalloc(sizeof *f);
+    char key[24];
+    f->run = run;
+    f->parent = parent;
+    f->branch = branch;
+    f->id = run->next_frame++;
+    f->key = json_string(key, (size_t)snprintf(key, sizeof key, "%lld", (long long)f->id));
+    f->wait = json_null();
+    f->vars = parent ? json_ref(parent->vars) : json_array();
+    f->since = engine_now(run->engine);
+    f->prev = run->last_frame;
+    *(f->prev ? &f->prev->next : &run->first_frame) = f;
+    run->last_frame = f;
+    run->nframes++;
+    frame_mark(f);
+    return f;
+}
+
+void frame_unqueue(Frame *f) {
+    Run *run = f->run;
+    if (!f->queued) {
+        return;
+    }
+    Frame **at = &run->ready, *before = NULL;
+    while (*at && *at != f) {
+        before = *at;
+        at = &(*at)->queue_next;
+    }
+    if (*at) {
+        *at = f->queue_next;
+        if (run->ready_tail == f) {
+            run->ready_tail = before;
+        }
+    }
+    f->queued = false;
+}
+
+void frame_remove(Frame *f) {
+    Run *run = f->run;
+    engine_drop_start(run->engine, f);
+    frame_set_status(f, FRAME_DONE);
+    frame_unqueue(f);
+    *(f->prev ? &f->prev->next : &run->first_frame) = f->next;
+    *(f->next ? &f->next->prev : &run->last_frame) = f->prev;
+    f->prev = f->next = NULL;
+    run->nframes--;
+    f->gone = true;
+    timer_free(f->timer);
+    f->timer = NULL;
+    frame_mark(f);
+}
+
+void frame_free(Frame *f) {
+    while (f->nlevels) {
+        level_pop(f);
+    }
+    timer_free(f->timer);
+    mem_free(f->levels);
+    json_unref(f->key);
+    json_unref(f->wait);
+    json_unref(f->vars);
+    mem_free(f);
+}
+
+Level *level_push(Frame *f, const Graph *graph, Json state, bool keeps_writes) {
+    size_t cap = f->levels_cap;
+    if (f->nlevels == cap) {
+        cap = cap ? cap * 2 : 1;
+        f->levels = mem_realloc(f->levels, cap * sizeof *f->levels);
+        f->levels_cap = (uint32_t)cap;
+    }
+    Level *l = &f->levels[f->nlevels++];
+    *l = (Level){.graph = graph, .state = state};
+    l->writes = keeps_writes ? json_object() : json_none();
+    frame_mark(f);
+    return l;
+}
+
+void level_pop(Frame *f) {
+    Level *l = &f->levels[--f->nlevels];
+    json_unref(l->state);
+    json_unref(l->writes);
+}
+
+/* ---- status ---- */
+
+static bool is_active(FrameStatus status) {
+    return status == FRAME_STARTING || status == FRAME_WORKING || status == FRAME_TIMED;
+}
+
+void frame_set_status(Frame *f, FrameStatus status) {
+    bool was = is_active(f->status);
+    bool legal = frame_status_change(&f->status, status);
+    assert(legal);
+    (void)legal;
+    f->run->active += (size_t)is_active(f->status) - (size_t)was;
+}
+
+void frame_set_wait(Frame *f, Json wait) {
+    json_unref(f->wait);
+    f->wait = wait;
+    frame_mark(f);
+}
+
+static void enqueue(Frame *f) {
+    Run *run = f->run;
+    if (f->queued) {
+        return;
+    }
+    f->queued = true;
+    f->queue_next = NULL;
+    *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
+    run->ready_tail = f;
+    engine_kick(run->engine);
+}
+
+void frame_start_when_durable(Frame *f) {
+    Engine *e = f->run->engine;
+    e->starts = mem_grow(e->starts, e->nstarts, &e->starts_cap, sizeof *e->starts);
+    e->starts[e->nstarts++] = f;
+    engine_kick(e);
+}
+
+static void on_timer(uv_timer_t *timer) {
+    frame_timer_fired(timer->data);
+}
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return !a || (b && b < a) ? b : a;
+}
+
+/* The next time at which something is up for this frame; 0: never. */
+static int64_t next_time(const Frame *f) {
+    int64_t t = f->status == FRAME_TIMED ? image_int(f->wait, WAIT_UNTIL) : 0;
+    for (uint32_t i = 0; i < f->nlevels; i++) {
+        t = earlier(t, f->levels[i].deadline);
+    }
+    return t;
+}
+
+void frame_set_timer(Frame *f) {
+    int64_t t = next_time(f);
+    if (!t) {
+        if (f->timer) {
+            uv_timer_stop(f->timer);
+        }
+        return;
+    }
+    if (!f->timer) {
+        f->timer = timer_new(f->run->engine->options.loop, f);
+    }
+    int64_t left = t - engine_now(f->run->engine);
+    uv_timer_start(f->timer, on_timer, left > 0 ? (uint64_t)left : 0, 0);
+}
+
+typedef struct WaitRow {
+    const char *word;
+    FrameStatus status;
+} WaitRow;
+
+static const WaitRow wait_rows[] = {
+    {"go", FRAME_READY},     {"after", FRAME_READY}, {"work", FRAME_STARTING},
+    {"sleep", FRAME_TIMED},  {"retry", FRAME_TIMED}, {"interrupt", FRAME_WAITING},
+    {"join", FRAME_HOLDING}, {"map", FRAME_HOLDING}, {"error", FRAME_FAILED},
+    {"pause", FRAME_PARKED}, {"done", FRAME_DONE},
+};
+
+static FrameStatus status_of_wait(const Frame *f) {
+    for (size_t i = 0; i < sizeof wait_rows / sizeof wait_rows[0]; i++) {
+        if (wait_is(f->wait, wait_rows[i].word)) {
+            bool holds = wait_rows[i].status == FRAME_HOLDING && f->children;
+            return wait_rows[i].status == FRAME_HOLDING && !holds ? FRAME_READY
+                                                                  : wait_rows[i].status;
+        }
+    }
+    return FRAME_READY;
+}
+
+void frame_schedule(Frame *f) {
+    frame_set_status(f, status_of_wait(f));
+    if (f->status == FRAME_READY) {
+        enqueue(f);
+    } else if (f->status == FRAME_STARTING) {
+        frame_start_when_durable(f);
+    } else if (wait_is(f->wait, "sleep") && engine_listens(f->run->engine)) {
+        frame_tell_node(f, frame_top(f)->node);
+    }
+    if (f->timer || f->status == FRAME_TIMED || f->nlevels > 1 || frame_top(f)->deadline) {
+        frame_set_timer(f);
+    }
+}
+
+/* ---- expressions ---- */
+
+/* The variables that a node's expressions were compiled with are the last ones of the frame's. */
+const Json *frame_vars(const Frame *f, const Node *node, Json *copy) {
+    size_t n = json_array_len(f->vars), wanted = node->nvars;
+    assert(wanted <= n && wanted <= FRAME_VARS_MAX);
+    for (size_t i = 0; i < wanted; i++) {
+        copy[i] = json_array_get(f->vars, n - wanted + i);
+    }
+    return copy;
+}
+
+Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
+    Json vars[FRAME_VARS_MAX];
+    const Node *node = frame_top(f)->node;
+    return machines_eval(f->run->machines, expr, input, frame_vars(f, node, vars), err);
+}
+
+/* ---- coming to a node ---- */
+
+const Node *graph_find(const Graph *g, Json name) {
+    const Node *node = graph_node(g, name);
+    size_t len = json_string_len(name);
+    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) {
+        return node;
+    }
+    Json map_name = json_string_valid(json_string_data(&name), len - 2);
+    const Node *map = graph_find(g, map_name);
+    json_unref(map_name);
+    return map && map->kind->id == KIND_MAP ? map->params[MAP_DO].node : NULL;
+}
+
+Json frame_work_key(const Frame *f) {
+    return json_string_fmt("%lld.%lld", (long long)f->run->last + 1, (long long)f->id);
+}
+
+bool frame_leaves_engine(const Frame *f, const Node *node) {
+    return node->kind->id == KIND_SLEEP ||
+           (work_exists(f->run->engine, node) && !work_is_pure(f->run->engine, node));
+}
+
+static Json wait_outside(const Frame *f, const Node *node) {
+    return node->kind->id == KIND_SLEEP
+               ? wait_with("sleep", json_int(f->since + node->params[SLEEP_FOR].number))
+               : wait_with("work", frame_work_key(f));
+}
+
+/* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
+ * so that the record that brings the frame to it also is the record that leads to it; only a debugger
+ * must have looked first. */
+void frame_arrive(Frame *f, bool passed) {
+    const Node *node = frame_top(f)->node;
+    f->since = engine_now(f->run->engine);
+    if (!node || (node->interrupt_before && !passed)) {
+        frame_set_wait(f, json_null());
+    } else if (!f->run->engine->hooks && frame_leaves_engine(f, node)) {
+        frame_set_wait(f, wait_outside(f, node));
+    } else {
+        frame_set_wait(f, node->interrupt_before ? wait_of("go") : json_null());
+    }
+}
+
+static void root_done(Frame *f) {
+    frame_set_wait(f, wait_of("done"));
+    run_status_change(&f->run->status, RUN_COMPLETES);
+}
+
+void frame_land(Frame *f, const Node *node, bool passed) {
+    Level *l = frame_top(f);
+    bool lowest = f->nlevels == 1;
+    if (lowest && f->is_branch && node == f->join) {
+        node = NULL;
+    }
+    l->node = node;
+    frame_mark(f);
+    if (node || !lowest) {
+        frame_arrive(f, passed);
+    } else if (f->parent) {
+        control_child_ended(f);
+    } else {
+        root_done(f);
+    }
+}
+
+void frame_take_edge(Frame *f, const Edge *edge) {
+    const Graph *graph = frame_top(f)->graph;
+    if (edge->parallel || edge->ntargets > 1) {
+        frame_fork(f, edge);
+    } else {
+        int target = edge->targets[0];
+        frame_land(f, target == NODE_END ? NULL : &graph->nodes[target], false);
+    }
+}
+
+/* ---- the edge after a node ---- */
+
+static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
+    Level *l = frame_top(f);
+    for (size_t i = 0; i < edges.n; i++) {
+        const Edge *edge = &edges.items[i];
+        if (!edge->when) {
+            return edge;
+        }
+        Json holds = machines_eval(f->run->machines, edge->when, l->state, NULL, err);
+        bool taken = json_truthy(holds), failed = json_is_none(holds);
+        json_unref(holds);
+        if (failed) {
+            error_wrap(err, "the condition of an edge from `%s`",
+                       l->node ? l->node->name : "__start__");
+            return NULL;
+        }
+        if (taken) {
+            return edge;
+        }
+    }
+    error_set(
+        err, ERR_DATA,
+        "None of the edges from `%s` holds; an edge without `when` at the end would catch this.",
+        l->node ? l->node->name : "__start__");
+    return NULL;
+}
+
+bool frame_go_on(Frame *f) {
+    Error err = ERROR_INIT;
+    const Level *l = frame_top(f);
+    const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
+    if (!edge) {
+        frame_set_wait(f, wait_of("after"));
+        frame_fail(f, fail_error(f, l->node, "edge", &err, json_none()), FAIL_AFTER);
+        return false;
+    }
+    frame_take_edge(f, edge);
+    return true;
+}
+
+/* ---- results ---- */
+
+/* The object that a result is merged as; JSON_NONE when it cannot be. */
+static Json update_of(const Node *node, Json result, Error *err) {
+    if (!json_is_none(node->output)) {
+        return json_object_set(json_object(), json_ref(node->output), json_ref(result));
+    }
+    if (json_kind(result) == JSON_OBJECT) {
+        return json_ref(result);
+    }
+    if (json_kind(result) == JSON_NULL) {
+        return json_object();
+    }
+    char text[JSON_DESCRIBE_MAX];
+    error_set(err, ERR_DATA,
+              "The result is %s %s, which needs a place in the state: say `output: NAME`, or give "
+              "back an object.",
+              json_kind(result) == JSON_ARRAY ? "an" : "a", json_describe(result, text));
+    return json_none();
+}
+
+/* A shell's stdout and exit code without `output` are no writes that two branches could fight
+ * over. */
+static Json writer_of(const Node *node) {
+    bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
+                  json_is_none(node->params[SHELL_PARSE].value);
+    return casual ? json_null() : node->name_json;
+}
+
+static bool too_large(const Run *run, Json value, const char *what, Error *err) {
+    uint64_t size = json_size(value), max = run->engine->options.max_state;
+    if (size <= max) {
+        return false;
+    }
+    error_set(err, ERR_LIMIT, "%s is too large: about %llu MB, where at most %llu MB are allowed.",
+              what, (unsigned long long)(size >> 20), (unsigned long long)(max >> 20));
+    return true;
+}
+
+static bool apply_update(Frame *f, Json update, Error *err) {
+    Level *l = frame_top(f);
+    Json state = json_ref(l->state), writes = json_ref(l->writes);
+    if (reduce_update(l->graph, f->run->machines, update, writer_of(l->node), &l->state, &l->writes,
+                      err) &&
+        !too_large(f->run, l->state, "The state", err)) {
+        json_unref(state);
+        json_unref(writes);
+        return true;
+    }
+    json_unref(l->state);
+    json_unref(l->writes);
+    l->state = state;
+    l->writes = writes;
+    return false;
+}
+
+static void count_step(Frame *f) {
+    Level *l = frame_top(f);
+    f->trail[f->ntrail++ % TRAIL] = l->node;
+    l->steps++;
+    l->attempt = 0;
+    l->count = 0;
+    l->deadline = 0;
+    f->run->step++;
+    frame_mark(f);
+}
+
+static void stop_after(Frame *f, const Node *node, Json update) {
+    Run *run = f->run;
+    frame_set_wait(f, wait_of("after"));
+    run_record(run, f, node, "completed", update);
+    frame_interrupt(f, "after", json_null(), json_null());
+}
+
+static void finish_element(Frame *f, Json result) {
+    Run *run = f->run;
+    const Node *node = frame_top(f)->node;
+    count_step(f);
+    json_unref(frame_top(f)->writes);
+    frame_top(f)->writes = json_ref(result); /* what control_child_ended() hands over */
+    frame_land(f, NULL, false);
+    run_record(run, f, node, "completed", result);
+}
+
+static bool parked_after(Frame *f, const Node *node);
+
+static void finish_node(Frame *f, Json update) {
+    Run *run = f->run;
+    const Node *node = frame_top(f)->node;
+    count_step(f);
+    if (node->interrupt_after) {
+        stop_after(f, node, update);
+        return;
+    }
+    if (run->engine->hooks && parked_after(f, node)) {
+        run_record(run, f, node, "completed", update);
+        frame_schedule(f);
+        return;
+    }
+    Error err = ERROR_INIT;
+    const Edge *edge = choose_edge(f, node->edges, &err);
+    if (!edge) {
+        frame_set_wait(f, wait_of("after"));
+        run_record(run, f, node, "completed", update);
+        frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
+        return;
+    }
+    frame_take_edge(f, edge);
+    bool gone = f->gone;
+    run_record(run, f, node, "completed", update);
+    if (!gone) {
+        frame_schedule(f);
+    }
+}
+
+void frame_finish(Frame *f, Json result) {
+    const Node *node = frame_top(f)->node;
+    Error err = ERROR_INIT;
+    if (too_large(f->run, result, "The result", &err)) {
+        json_unref(result);
+        frame_fail_with(f, "limit", &err);
+        return;
+    }
+    if (f->is_element && f->nlevels == 1) {
+        finish_element(f, result);
+        return;
+    }
+    Json update = update_of(node, result, &err);
+    json_unref(result);
+    if (json_is_none(update)) {
+        frame_fail_with(f, "result", &err);
+    } else if (!apply_update(f, update, &err)) {
+        json_unref(update);
+        frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
+    } else {
+        finish_node(f, update);
+    }
+}
+
+/* ---- stopping for a person ---- */
+
+void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options) {
+    Run *run = f->run;
+    const Node *node = frame_top(f)->node;
+    Json id = json_string_fmt("i%lld", (long long)run->last + 1);
+    Json parts[] = {json_string_c("interrupt"), json_ref(id), json_string_c(reason),
+                    json_ref(prompt), json_ref(options)};
+    frame_set_wait(f, json_array_from(parts, 5));
+    run_record(run, f, node, "interrupted", json_none());
+    if (engine_listens(run->engine)) {
+        Json data = json_object_set(json_object(), json_string_c("id"), json_ref(id));
+        data = json_object_set(data, json_string_c("reason"), json_string_c(reason));
+        data = json_object_set(data, json_string_c("prompt"), json_ref(prompt));
+        data = json_object_set(data, json_string_c("options"), json_ref(options));
+        engine_tell(run, f,
+                    (Event){.type = EVENT_INTERRUPT,
+                            .node = node->name,
+                            .status = reason,
+                            .state = json_ref(frame_top(f)->state),
+                            .data = data});
+    }
+    json_unref(id);
+    json_unref(prompt);
+    json_unref(options);
+    frame_schedule(f);
+}
+
+/* ---- a debugger ---- */
+
+static HookPlace place_of(const Frame *f, const Node *node) {
+    return (HookPlace){.run = f->run, .frame = f->id, .node = node, .state = frame_top(f)->state};
+}
+
+static bool parked_before(Frame *f, const Node *node) {
+    const EngineHooks *h = f->run->engine->hooks;
+    HookPlace place = place_of(f, node);
+    if (!h->before || h->before(h->ctx, &place) != HOOK_PARK) {
+        return false;
+    }
+    frame_set_wait(f, wait_with("pause", json_ref(f->wait)));
+    run_record(f->run, f, node, "paused", json_none());
+    frame_schedule(f);
+    return true;
+}
+
+static bool parked_after(Frame *f, const Node *node) {
+    const EngineHooks *h = f->run->engine->hooks;
+    HookPlace place = place_of(f, node);
+    if (!h->after || h->after(h->ctx, &place) != HOOK_PARK) {
+        return false;
+    }
+    frame_set_wait(f, wait_with("pause", wait_of("after")));
+    return true;
+}
+
+void engine_unpark(Run *run, int64_t id) {
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        if (f->id == id && f->status == FRAME_PARKED) {
+            Json before = json_array_get(f->wait, 1);
+            bool was_null = json_kind(before) == JSON_NULL;
+            frame_set_wait(f, was_null ? wait_of("go") : json_ref(before));
+            run_record(run, f, frame_top(f)->node, "resumed", json_none());
+            frame_schedule(f);
+        }
+    }
+}
+
+/* ---- one step ---- */
+
+/* The nodes of the cycle, oldest first, each once. */
+static void name_trail(const Frame *f, Buf *out) {
+    uint32_t n = f->ntrail < TRAIL ? f->ntrail : TRAIL;
+    for (uint32_t i = f->ntrail - n; i != f->ntrail; i++) {
+        const Node *node = f->trail[i % TRAIL];
+        bool seen = false;
+        for (uint32_t k = f->ntrail - n; k != i; k++) {
+            seen = seen || f->trail[k % TRAIL] == node;
+        }
+        if (!seen) {
+            buf_printf(out, "%s`%s`", out->len ? ", " : "", node->name);
+        }
+    }
+}
+
+static void fail_recursion(Frame *f) {
+    Error err = ERROR_INIT;
+    Buf names = BUF_INIT;
+    name_trail(f, &names);
+    error_set(&err, ERR_LIMIT,
+              "More than %lld steps (recursion_limit): is there a way out of the cycle through %s? "
+              "If so, set config.recursion_limit higher.",
+              (long long)frame_top(f)->graph->recursion_limit,
+              names.len ? names.data : "its nodes");
+    buf_clear(&names);
+    frame_fail(f, fail_error(f, frame_top(f)->node, "recursion", &err, json_none()), FAIL_LEVEL);
+}
+
+void frame_tell_node(Frame *f, const Node *node) {
+    Json data =
+        json_object_set(json_object(), json_string_c("kind"), json_string_c(node->kind->name));
+    data = json_object_set(data, json_string_c("attempt"), json_int(frame_top(f)->attempt + 1));
+    engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
+}
+
+static void begin_outside(Frame *f, const Node *node) {
+    f->since = engine_now(f->run->engine);
+    frame_set_wait(f, wait_outside(f, node));
+    run_record(f->run, f, node, "started", json_none());
+    frame_schedule(f);
+}
+
+static void begin_node(Frame *f, const Node *node) {
+    if (frame_leaves_engine(f, node)) {
+        begin_outside(f, node);
+        return;
+    }
+    if (engine_listens(f->run->engine)) {
+        frame_tell_node(f, node);
+    }
+    if (!control_begin(f, node)) {
+        work_begin_pure(f, node);
+    }
+}
+
+static void choose_after(Frame *f) {
+    Run *run = f->run;
+    const Node *node = frame_top(f)->node;
+    frame_set_wait(f, json_null());
+    if (frame_go_on(f)) {
+        bool gone = f->gone;
+        run_record(run, f, node, "resumed", json_none());
+        if (!gone) {
+            frame_schedule(f);
+        }
+    }
+}
+
+void frame_advance(Frame *f) {
+    Level *l = frame_top(f);
+    bool passed = wait_is(f->wait, "go");
+    if (!passed && json_kind(f->wait) != JSON_NULL) {
+        if (wait_is(f->wait, "after")) {
+            choose_after(f);
+            return;
+        }
+        if (wait_is(f->wait, "join") || wait_is(f->wait, "map")) {
+            control_children_done(f);
+            return;
+        }
+    }
+    if (!l->node) {
+        control_level_done(f);
+        return;
+    }
+    if (f->run->engine->hooks && !passed && parked_before(f, l->node)) {
+        return;
+    }
+    if (l->node->interrupt_before && !passed) {
+        frame_interrupt(f, "before", json_null(), json_null());
+    } else if (l->steps >= l->graph->recursion_limit) {
+        fail_recursion(f);
+    } else {
+        begin_node(f, l->node);
+    }
+}

@@ -1,0 +1,78 @@
+/* image.h - everything a run is, as one JSON value.
+ *
+ *     image  = [run, frames]
+ *     run    = [status, error, next_frame, mode, deadline, definition]
+ *     frames = {"1": frame, "2": frame, ...}                 those that have not ended
+ *     frame  = [parent, branch, levels, wait]                parent 0: the root frame
+ *     levels = [level, ...]                                  lowest first; the last one runs
+ *     level  = [graph, node, state, writes, steps, attempt, count, deadline]
+ *     wait   = null | [word, ...]                            what the frame waits for
+ *
+ * A level is a graph in progress. `node` is the name of the node that is next or under way, null
+ * past the last one. `writes` is what the level has written, for whoever takes it over at its end
+ * (reduce.h), null when nobody will. `steps` counts nodes for the recursion limit, `attempt` failed
+ * attempts at the node, `count` turns of its loop; `deadline` is when the node's or the graph's time
+ * is up (ms since 1970, 0: never).
+ *
+ * `definition` is null, or the key of a definition that was taken instead of the run's first one.
+ *
+ * The words a frame can wait on, with what follows them:
+ *
+ *     go                                   nothing: the node may begin, its interrupt is behind it
+ *     after                                nothing: the node is done, its edges are not chosen yet
+ *     work, key                            work outside; key names its place
+ *     sleep, until                         a time
+ *     retry, until, key, error             the next attempt; key names its place
+ *     interrupt, id, reason, prompt, options   a person; reason: before, after, approval
+ *     join, node, [writes or null, ...], [target, ...]   parallel branches; null: still running
+ *     map, over, next, [result or null, ...], done
+ *     error, error, after, before          failed here, and so did the run; after: the node was done;
+ *                                          before: what it waited for, when that is to be done again
+ *     pause                                a debugger
+ *     done                                 the root frame at its end
+ *
+ * Whatever a process needs to go on with a run is in its image and its definition.
+ */
+#ifndef PAWL_IMAGE_H
+#define PAWL_IMAGE_H
+
+#include "json.h"
+
+enum { IMAGE_RUN, IMAGE_FRAMES };
+enum {
+    IMAGE_STATUS,
+    IMAGE_ERROR,
+    IMAGE_NEXT_FRAME,
+    IMAGE_MODE,
+    IMAGE_DEADLINE,
+    IMAGE_DEFINITION,
+    IMAGE_RUN_FIELDS,
+};
+enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT };
+enum {
+    IMAGE_GRAPH,
+    IMAGE_NODE,
+    IMAGE_STATE,
+    IMAGE_WRITES,
+    IMAGE_STEPS,
+    IMAGE_ATTEMPT,
+    IMAGE_COUNT,
+    IMAGE_LEVEL_DEADLINE,
+    IMAGE_LEVEL_FIELDS,
+};
+
+/* wait[0] when it is that word; the others by index. */
+bool wait_is(Json wait, const char *word);
+
+enum { WAIT_WORD };
+enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1 };
+enum { WAIT_ID = 1, WAIT_REASON, WAIT_PROMPT, WAIT_OPTIONS };
+enum { WAIT_JOIN_NODE = 1, WAIT_JOIN_WRITES, WAIT_JOIN_TARGETS };
+enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };
+
+/* An integer at an index of an array; 0 when it is none. */
+int64_t image_int(Json array, size_t i);
+/* Whether an image has the shape above, as far as a reader relies on it. */
+bool image_valid(Json image);
+
+#endif

@@ -1,0 +1,99 @@
+#include "machines.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The reducers in jq. `reduce` puts a new value to the one in the state (null when there is none),
+ * `join` makes one new value of two. */
+#define LIST "def list: if type == \"array\" then . else [.] end; "
+#define UNION \
+    "reduce ($new | list)[] as $x (unique_so_far; if any(.[]; . == $x) then . else . + [$x] end)"
+
+static const char *const reducers[][2] = {
+    [REDUCE_APPEND] = {LIST "(if $old == null then [] else ($old | list) end) + ($new | list)",
+                       LIST "($old | list) + ($new | list)"},
+    [REDUCE_ADD] = {"$old + $new", "$old + $new"},
+    [REDUCE_MERGE] = {"if $old == null then $new else $old * $new end", "$old * $new"},
+    [REDUCE_UNION] = {LIST
+                      "def unique_so_far: if $old == null then [] else ($old | list) end; " UNION,
+                      LIST "def unique_so_far: ($old | list); " UNION},
+};
+
+enum { NREDUCERS = sizeof reducers / sizeof reducers[0] };
+
+struct Machines {
+    JqHost host;
+    size_t n;
+    JqProgram *programs[NREDUCERS][2];
+    JqRun *reduce[NREDUCERS][2];
+    JqRun *runs[];
+};
+
+Machines *machines_new(const Flow *flow, const JqHost *host) {
+    Machines *m = mem_zalloc(sizeof *m + flow->nexprs * sizeof(JqRun *));
+    m->host = *host;
+    m->n = flow->nexprs;
+    return m;
+}
+
+void machines_free(Machines *m) {
+    if (!m) {
+        return;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        jq_run_free(m->runs[i]);
+    }
+    for (size_t i = 0; i < NREDUCERS * 2; i++) {
+        jq_run_free(m->reduce[i / 2][i % 2]);
+        jq_program_free(m->programs[i / 2][i % 2]);
+    }
+    mem_free(m);
+}
+
+static Json first_output(JqRun *run, Json input, const Json *vars, Error *err) {
+    Json out;
+    jq_run_start(run, input, vars);
+    JqStatus status = jq_run_next(run, &out);
+    if (status == JQ_FAILED && err) {
+        *err = *jq_run_error(run);
+    } else if (status == JQ_DONE) {
+        error_set(err, ERR_RAISED, "The expression gives no result.");
+    }
+    jq_run_stop(run);
+    return status == JQ_OUTPUT ? out : json_none();
+}
+
+Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err) {
+    assert(expr->id < m->n);
+    JqRun **run = &m->runs[expr->id];
+    if (!*run) {
+        *run = jq_run_new(expr->program, &m->host);
+    }
+    Json out = first_output(*run, json_ref(input), vars, err);
+    if (json_is_none(out) && err) {
+        expr_place(expr, err, &err->line, &err->col);
+    }
+    return out;
+}
+
+static JqRun *reducer(Machines *m, Reduce reduce, bool join) {
+    static const char *const vars[] = {"old", "new"};
+    JqRun **run = &m->reduce[reduce][join];
+    if (!*run) {
+        const char *text = reducers[reduce][join];
+        JqOptions options = {.vars = vars, .nvars = 2};
+        JqProgram *p = jq_compile(text, strlen(text), &options, NULL);
+        assert(p);
+        m->programs[reduce][join] = p;
+        *run = jq_run_new(p, &m->host);
+    }
+    return *run;
+}
+
+Json machines_reduce(Machines *m, Reduce reduce, bool join, Json old_value, Json new_value,
+                     Error *err) {
+    Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
+    return first_output(reducer(m, reduce, join), json_null(), vars, err);
+}

@@ -1,0 +1,154 @@
+/* record.c - a checkpoint: the image renewed where frames are dirty, and the difference written. */
+#include "runs.h"
+
+#include "json_binary.h"
+#include "json_diff.h"
+
+static Json or_null(Json j) {
+    return json_is_none(j) ? json_null() : json_ref(j);
+}
+
+static Json level_image(const Level *l) {
+    Json parts[IMAGE_LEVEL_FIELDS] = {
+        [IMAGE_GRAPH] = json_int(l->graph->id),
+        [IMAGE_NODE] = l->node ? json_ref(l->node->name_json) : json_null(),
+        [IMAGE_STATE] = json_ref(l->state),
+        [IMAGE_WRITES] = or_null(l->writes),
+        [IMAGE_STEPS] = json_int(l->steps),
+        [IMAGE_ATTEMPT] = json_int(l->attempt),
+        [IMAGE_COUNT] = json_int(l->count),
+        [IMAGE_LEVEL_DEADLINE] = json_int(l->deadline),
+    };
+    return json_array_from(parts, IMAGE_LEVEL_FIELDS);
+}
+
+Json frame_image(const Frame *f) {
+    Json levels = json_array();
+    for (uint32_t i = 0; i < f->nlevels; i++) {
+        levels = json_array_push(levels, level_image(&f->levels[i]));
+    }
+    Json parts[] = {
+        [IMAGE_PARENT] = json_int(f->parent ? f->parent->id : 0),
+        [IMAGE_BRANCH] = json_int(f->branch),
+        [IMAGE_LEVELS] = levels,
+        [IMAGE_WAIT] = json_ref(f->wait),
+    };
+    return json_array_from(parts, IMAGE_WAIT + 1);
+}
+
+/* Only a status that ends the run is in the image: the others follow from what its frames wait
+ * for. */
+Json run_image_head(const Run *run) {
+    bool ended =
+        run->status == RUN_COMPLETED || run->status == RUN_FAILED || run->status == RUN_CANCELLED;
+    Json parts[] = {
+        [IMAGE_STATUS] = ended ? json_string_c(run_status_names[run->status]) : json_null(),
+        [IMAGE_ERROR] = or_null(run->error),
+        [IMAGE_NEXT_FRAME] = json_int(run->next_frame),
+        [IMAGE_MODE] = json_ref(run->mode),
+        [IMAGE_DEADLINE] = json_int(run->deadline),
+        [IMAGE_DEFINITION] = json_ref(run->definition),
+    };
+    return json_array_from(parts, IMAGE_RUN_FIELDS);
+}
+
+Json wait_of(const char *word) {
+    return json_array_push(json_array(), json_string_c(word));
+}
+
+Json wait_with(const char *word, Json argument) {
+    return json_array_push(wait_of(word), argument);
+}
+
+/* In order, so that in the image a frame stands before those that it made. */
+void frame_mark(Frame *f) {
+    if (!f->dirty) {
+        Run *run = f->run;
+        f->dirty = true;
+        f->dirty_next = NULL;
+        *(run->dirty ? &run->dirty_tail->dirty_next : &run->dirty) = f;
+        run->dirty_tail = f;
+    }
+}
+
+static Json renewed_frames(Run *run, Json frames) {
+    for (Frame *f = run->dirty; f; f = f->dirty_next) {
+        frames = f->gone ? json_object_remove(frames, f->key)
+                         : json_object_set(frames, json_ref(f->key), frame_image(f));
+    }
+    return frames;
+}
+
+static Json renewed_image(Run *run) {
+    Json frames = json_is_none(run->image) ? json_object()
+                                           : json_ref(json_array_get(run->image, IMAGE_FRAMES));
+    Json parts[] = {run_image_head(run), renewed_frames(run, frames)};
+    return json_array_from(parts, 2);
+}
+
+static void drop_dirty(Run *run) {
+    for (Frame *f = run->dirty, *next; f; f = next) {
+        next = f->dirty_next;
+        f->dirty = false;
+        f->batch = engine_batch(run->engine);
+        if (f->gone) {
+            frame_free(f);
+        }
+    }
+    run->dirty = NULL;
+}
+
+/* Encodes the change, and the whole where the chain of changes has become too heavy. */
+static void write_checkpoint(Run *run, Checkpoint *c) {
+    Engine *e = run->engine;
+    Json image = renewed_image(run);
+    Json before = json_is_none(run->image) ? json_null() : run->image;
+    Json patch = json_diff(before, image);
+    buf_reset(&e->patch);
+    buf_reset(&e->snapshot);
+    json_encode(patch, &e->patch);
+    if (chain_wants_snapshot(&run->weight)) {
+        json_encode(image, &e->snapshot);
+        c->snapshot = e->snapshot.data;
+        c->snapshot_len = e->snapshot.len;
+    }
+    c->patch = e->patch.data;
+    c->patch_len = e->patch.len;
+    chain_weigh(&run->weight, c->patch_len, c->snapshot_len);
+    store_batch_checkpoint(run->batch ? run->batch : journal_batch(e->journal), c);
+    json_unref(patch);
+    json_unref(run->image);
+    run->image = image;
+}
+
+static void tell_step(Run *run, const Frame *f, const Node *node, const char *status, Json update) {
+    Event event = {.type = EVENT_STEP, .node = node ? node->name : "", .status = status};
+    if (run->engine->options.want_updates) {
+        event.update = json_ref(update);
+        event.state = json_ref(frame_top(f)->state);
+    }
+    engine_tell(run, f, event);
+}
+
+void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
+    Checkpoint c = {
+        .run = run->row.run,
+        .seq = ++run->last,
+        .parent = run->head,
+        .step = run->step,
+        .frame = f->id,
+        .at = engine_now(run->engine),
+        .node = node ? node->name : "",
+        .status = status,
+    };
+    run->head = c.seq;
+    if (run->engine->journal) {
+        write_checkpoint(run, &c);
+        run->row_dirty = true;
+    }
+    if (engine_listens(run->engine)) {
+        tell_step(run, f, node, status, update);
+    }
+    json_unref(update);
+    drop_dirty(run);
+}

@@ -1,0 +1,152 @@
+#include "reduce.h"
+
+/* The parts of an entry in writes. */
+enum { WRITE_VALUE, WRITE_NODE };
+
+typedef struct Target {
+    const Graph *graph;
+    Machines *m;
+    Json *state, *writes;
+    Error *err;
+} Target;
+
+static Reduce reduce_of(const StateKey *key) {
+    return key ? key->reduce : REDUCE_REPLACE;
+}
+
+/* The value that the state has after one more is put to it; JSON_NONE on error. */
+static Json reduced(const Target *t, const StateKey *key, Json old_value, Json value) {
+    if (reduce_of(key) == REDUCE_REPLACE) {
+        return json_ref(value);
+    }
+    if (key->reduce == REDUCE_EXPR) {
+        Json vars[] = {json_is_none(old_value) ? json_null() : old_value, value};
+        return machines_eval(t->m, key->expr, *t->state, vars, t->err);
+    }
+    return machines_reduce(t->m, key->reduce, false, old_value, value, t->err);
+}
+
+static bool put_state(const Target *t, const StateKey *key, Json name, Json value) {
+    Json next = reduced(t, key, json_object_get(*t->state, name), value);
+    if (json_is_none(next)) {
+        error_wrap(t->err, "the reducer of `%.*s`", (int)json_string_len(name),
+                   json_string_data(&name));
+        return false;
+    }
+    *t->state = json_object_set(*t->state, json_ref(name), next);
+    return true;
+}
+
+static Json joined(const Target *t, const StateKey *key, Json old_value, Json value) {
+    if (reduce_of(key) == REDUCE_REPLACE) {
+        return json_ref(value);
+    }
+    if (key->reduce == REDUCE_EXPR) {
+        Json list = json_is_none(old_value) ? json_array() : json_ref(old_value);
+        return json_array_push(list, json_ref(value));
+    }
+    return json_is_none(old_value)
+               ? json_ref(value)
+               : machines_reduce(t->m, key->reduce, true, old_value, value, t->err);
+}
+
+static bool put_write(const Target *t, const StateKey *key, Json name, Json value, Json writer) {
+    if (json_is_none(*t->writes)) {
+        return true;
+    }
+    Json entry = json_object_get(*t->writes, name);
+    Json before = json_is_none(entry) ? entry : json_array_get(entry, WRITE_VALUE);
+    Json next = joined(t, key, before, value);
+    if (json_is_none(next)) {
+        return false;
+    }
+    Json pair[] = {next, json_ref(writer)};
+    *t->writes = json_object_set(*t->writes, json_ref(name), json_array_from(pair, 2));
+    return true;
+}
+
+static bool put(const Target *t, Json name, Json value, Json writer) {
+    const StateKey *key = t->graph->nkeys ? graph_key(t->graph, name) : NULL;
+    return put_state(t, key, name, value) && put_write(t, key, name, value, writer);
+}
+
+bool reduce_update(const Graph *graph, Machines *m, Json update, Json writer, Json *state,
+                   Json *writes, Error *err) {
+    Target t = {graph, m, state, writes, err};
+    Json name, value;
+    for (size_t pos = 0; json_object_next(update, &pos, &name, &value);) {
+        if (!put(&t, name, value, writer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a branch wrote through an expression is a list of values, each for itself. */
+static bool put_all(const Target *t, Json name, Json values, Json writer) {
+    for (size_t i = 0; i < json_array_len(values); i++) {
+        if (!put(t, name, json_array_get(values, i), writer)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Json *writes,
+                   Error *err) {
+    Target t = {graph, m, state, writes, err};
+    Json name, entry;
+    for (size_t pos = 0; json_object_next(theirs, &pos, &name, &entry);) {
+        const StateKey *key = graph_key(graph, name);
+        Json value = json_array_get(entry, WRITE_VALUE), writer = json_array_get(entry, WRITE_NODE);
+        bool listed = reduce_of(key) == REDUCE_EXPR && json_kind(value) == JSON_ARRAY;
+        bool ok = listed ? put_all(&t, name, value, writer) : put(&t, name, value, writer);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool complain(Json name, Json one, Json other, Error *err) {
+    return error_set(
+        err, ERR_DATA,
+        "Nodes `%.*s` and `%.*s` wrote `%.*s` in parallel branches, and the state says "
+        "no way to join the two: give `%.*s` a reducer (state: {%.*s: {reduce: append}}) "
+        "or let one write elsewhere.",
+        (int)json_string_len(one), json_string_data(&one), (int)json_string_len(other),
+        json_string_data(&other), (int)json_string_len(name), json_string_data(&name),
+        (int)json_string_len(name), json_string_data(&name), (int)json_string_len(name),
+        json_string_data(&name));
+}
+
+bool reduce_no_conflict(const Graph *graph, Json all, Error *err) {
+    Json seen = json_object(), name, entry;
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+        Json writes = json_array_get(all, i);
+        for (size_t pos = 0; ok && json_object_next(writes, &pos, &name, &entry);) {
+            Json writer = json_array_get(entry, WRITE_NODE), other = json_object_get(seen, name);
+            if (json_kind(writer) == JSON_NULL ||
+                reduce_of(graph_key(graph, name)) != REDUCE_REPLACE) {
+                continue;
+            }
+            ok = json_is_none(other) || complain(name, other, writer, err);
+            seen = json_object_set(seen, json_ref(name), json_ref(writer));
+        }
+    }
+    json_unref(seen);
+    return ok;
+}
+
+Json reduce_result(Json writes, Json state, const Graph *into) {
+    Json out = json_object(), name, entry;
+    for (size_t pos = 0; json_object_next(writes, &pos, &name, &entry);) {
+        const StateKey *key = into ? graph_key(into, name) : NULL;
+        Json value = reduce_of(key) == REDUCE_REPLACE ? json_object_get(state, name)
+                                                      : json_array_get(entry, WRITE_VALUE);
+        out = json_object_set(out, json_ref(name),
+                              json_is_none(value) ? json_null() : json_ref(value));
+    }
+    return out;
+}

@@ -1,0 +1,33 @@
+/* reduce.h - how what a node gives back joins the state, and how branches join.
+ *
+ * A level that somebody takes over at its end (a branch, a sub-workflow, a turn of a loop) also keeps
+ * its *writes*: {key: [value, node]}, where value is all that it wrote to the key, as one value that
+ * does the same: reduce(reduce(old, a), b) == reduce(old, join(a, b)). For an expression there is no
+ * such value, so its values are kept in a list and go through it one by one. node names who wrote
+ * it; null stands for what may be overwritten in silence (a shell's stdout without `output`).
+ */
+#ifndef PAWL_REDUCE_H
+#define PAWL_REDUCE_H
+
+#include "flow.h"
+#include "machines.h"
+
+/* Puts an update (an object) into *state, and into *writes unless that is JSON_NONE. writer is the
+ * node's name or null. On error both may be half done: keep a copy (O(1)) to go back to. Borrows
+ * update and writer. */
+bool reduce_update(const Graph *graph, Machines *m, Json update, Json writer, Json *state,
+                   Json *writes, Error *err);
+
+/* The same for the writes of a level that ended. */
+bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Json *writes,
+                   Error *err);
+
+/* False, with *err naming both nodes, when two of the branches wrote one key that has no reducer.
+ * all is an array of writes. */
+bool reduce_no_conflict(const Graph *graph, Json all, Error *err);
+
+/* {key: its value in state} for every key in writes; given. For a key that has a reducer in `into` (NULL:
+ * none has) it is what was written instead, to be put through that. */
+Json reduce_result(Json writes, Json state, const Graph *into);
+
+#endif

@@ -1,0 +1,259 @@
+/* runs.h - a run in memory: the structs behind engine.h, for the files of this folder.
+ *
+ * Reading order: this header; frame.c (one step of a frame), record.c (a checkpoint), control.c (the
+ * kinds that steer), work.c (the kinds that work), fail.c (errors), engine.c (turns, commits,
+ * settling), resume.c (from the store and back).
+ *
+ * The life of a step, in the words of the functions:
+ *
+ *     engine_turn -> frame_advance -> control_begin | work_begin
+ *         pure:     -> frame_finish -> frame_land -> run_record -> (ready again)
+ *         not pure: -> ... commit ... -> work_start -> ... loop ... -> frame_finish -> ...
+ *         error:    -> frame_fail -> retry | error edge | the run fails
+ *
+ * A frame changes; whoever changed it marks it dirty; run_record() renews the image of all dirty
+ * frames and writes the difference. Between two records the structs may be ahead of the image by pure
+ * work only.
+ */
+#ifndef PAWL_ENGINE_RUN_H
+#define PAWL_ENGINE_RUN_H
+
+#include "engine.h"
+#include "hooks.h"
+#include "image.h"
+#include "journal.h"
+#include "lifecycle.h"
+#include "machines.h"
+#include "store_chain.h"
+
+typedef struct Frame Frame;
+
+typedef struct Level {
+    const Graph *graph;
+    const Node *node; /* next or under way; NULL past the last */
+    Json state;
+    Json writes;      /* reduce.h; JSON_NONE: nobody takes it over */
+    int64_t steps;    /* nodes finished, for the recursion limit */
+    int64_t deadline; /* of the node, when the engine itself keeps its time; 0: none */
+    int32_t attempt;  /* failed attempts at the node */
+    int32_t count;    /* turns of the node's loop */
+} Level;
+
+enum {
+    TRAIL = 16,                          /* nodes a frame remembers, to name the ones of a cycle */
+    FRAME_VARS_MAX = 2 * FLOW_DEPTH_MAX, /* variables in sight of a node: two a map around it */
+};
+
+struct Frame {
+    Run *run;
+    Frame *parent;
+    Frame *prev, *next; /* all frames of the run, oldest first */
+    Frame *queue_next;  /* in the run's queue of ready frames */
+    Frame *dirty_next;
+    int64_t id;
+    Json key; /* the id as the image has it */
+    uint32_t branch;
+    FrameStatus status;
+    bool queued, dirty, gone;
+    bool is_branch;  /* of a parallel edge; then it ends at join (NULL: at the end) */
+    bool is_element; /* of a map */
+    const Node *join;
+    Level *levels;
+    uint32_t nlevels, levels_cap;
+    uint32_t children; /* frames that it holds for */
+    Json wait;         /* as in the image; JSON null: nothing */
+    Json vars;         /* values of the variables of maps around it, outermost first; an array */
+    Step *step;        /* work under way */
+    uv_timer_t *timer;
+    uint64_t batch; /* that its last record is in */
+    int64_t since;  /* when it came to its node, for people */
+    const Node *trail[TRAIL];
+    uint32_t ntrail;
+};
+
+struct Run {
+    Engine *engine;
+    Run *prev, *next;
+    Flow *flow;
+    Machines *machines;
+    RunRow row;
+    RunStatus status;
+    Json error;
+    Json image; /* as last recorded; JSON_NONE without a store */
+    ChainWeight weight;
+    int64_t head, last, step;
+    int64_t handed_head, durable_head; /* heads that went to the store, and that are there */
+    int64_t next_frame, deadline;
+    Json mode;
+    Json definition; /* key of the one it was reloaded with; null: that of the row */
+    Frame *first_frame, *last_frame;
+    Frame *ready, *ready_tail;
+    Frame *dirty, *dirty_tail;
+    size_t nframes;
+    size_t active;     /* frames that will go on by themselves: starting, working, timed */
+    Step *orphans;     /* steps that nobody waits for any more, and that have not ended */
+    uv_timer_t *timer; /* of the deadline */
+    bool row_dirty;    /* head or status are to be written */
+    bool halting;      /* stops, fails or is cancelled: no new steps */
+    RunChange halt;    /* why */
+    bool settling, settled;
+    uint64_t settle_batch; /* durable: it has settled */
+    StoreBatch *batch;     /* instead of the journal's, for what is written at once */
+    Error store_error;
+    bool leased;
+};
+
+struct Step {
+    Step *prev, *next; /* among the orphans of its run */
+    Run *run;
+    Frame *frame; /* NULL: nobody waits for it any more */
+    const Node *node;
+    const NodeWork *work;
+    Json state;
+    char *place;
+    void *data;
+    bool finished;
+    /* of a pure step, read when start() returns */
+    Json result, error;
+};
+
+typedef struct QueuedEvent {
+    Event event;
+    char *frame_name;
+    uint64_t batch;
+} QueuedEvent;
+
+typedef struct QueuedPlace {
+    char *place;
+    uint64_t batch;
+} QueuedPlace;
+
+struct Engine {
+    EngineOptions options;
+    const EngineHooks *hooks;
+    const NodeWork *work[KIND_COUNT];
+    void *kind_data[KIND_COUNT];
+    Journal *journal; /* NULL without a store */
+    Run *first_run, *last_run;
+    uv_idle_t *idle;
+    uv_timer_t *asked; /* looks whether somebody asked for a cancellation */
+    bool idle_active;
+    /* what waits for a batch to be durable, in order */
+    QueuedEvent *events;
+    size_t nevents, events_cap;
+    Frame **starts; /* frames whose work begins once their batch is durable; NULL: not any more */
+    size_t nstarts, starts_cap;
+    QueuedPlace *places; /* of finished work, to be removed */
+    size_t nplaces, places_cap;
+    uint64_t durable; /* batches up to this one are */
+    bool delivering;
+    Buf patch, snapshot; /* encoded, used again for each record */
+    Error broken;        /* the store failed: nothing more can be recorded */
+};
+
+/* ---- engine.c ---- */
+
+int64_t engine_now(const Engine *e);
+uint64_t engine_batch(const Engine *e); /* number of the batch being filled */
+uint64_t engine_last_batch(const Engine *e);
+void run_set_deadline(Run *run);             /* its timer follows from run->deadline */
+void engine_drop_start(Engine *e, Frame *f); /* its work is not to begin after all */
+void engine_kick(Engine *e); /* something may be ready: see to it in the next turn */
+Run *run_new(Engine *e, Flow *flow);
+void run_set_halt(Run *run, RunChange why); /* ends all work; settles when it has ended */
+void run_settle_if_done(Run *run);
+uv_timer_t *timer_new(uv_loop_t *loop, void *data);
+void timer_free(uv_timer_t *timer); /* accepts NULL */
+
+/* ---- event.c ---- */
+
+bool engine_listens(const Engine *e);
+/* Queues an event; consumes its JSON values. */
+void engine_tell(Run *run, const Frame *frame, Event event);
+void engine_deliver(Engine *e, uint64_t durable);     /* those of batches up to this one */
+void engine_drop_events(Engine *e, uint64_t durable); /* those of later ones */
+void engine_clear_events(Engine *e);
+void frame_name(const Frame *f, char *out, size_t size);
+
+/* ---- record.c ---- */
+
+void frame_mark(Frame *f); /* dirty: to be in the next record */
+/* Writes a checkpoint of all dirty frames. node may be NULL. Consumes update. */
+void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update);
+Json frame_image(const Frame *f);
+Json run_image_head(const Run *run);
+Json wait_of(const char *word);                  /* [word] */
+Json wait_with(const char *word, Json argument); /* [word, argument]; consumes it */
+
+/* ---- frame.c ---- */
+
+static inline Level *frame_top(const Frame *f) {
+    return &f->levels[f->nlevels - 1];
+}
+
+Frame *frame_new(Run *run, Frame *parent, uint32_t branch);
+void frame_remove(Frame *f); /* takes it out of the run; freed with the next record */
+void frame_free(Frame *f);
+Level *level_push(Frame *f, const Graph *graph, Json state, bool keeps_writes);
+void level_pop(Frame *f);
+void frame_set_wait(Frame *f, Json wait); /* consumes it; marks the frame */
+void frame_set_status(Frame *f, FrameStatus status);
+void frame_unqueue(Frame *f);
+void frame_schedule(Frame *f); /* status, queue and timer follow from wait */
+void frame_set_timer(Frame *f);
+void frame_start_when_durable(Frame *f);
+bool frame_leaves_engine(const Frame *f, const Node *node); /* its node is no pure work */
+void frame_advance(Frame *f);
+void frame_tell_node(Frame *f, const Node *node); /* EVENT_NODE */
+/* The node is done with this result; consumes it. */
+void frame_finish(Frame *f, Json result);
+/* Chooses the edge and goes there. False after frame_fail(). */
+bool frame_go_on(Frame *f);
+/* The frame comes to a node (NULL: the end of its level). passed: its interrupt is behind it. */
+void frame_land(Frame *f, const Node *node, bool passed);
+void frame_arrive(Frame *f, bool passed);
+void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options);
+void frame_take_edge(Frame *f, const Edge *edge);
+const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
+const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
+Json frame_work_key(const Frame *f);
+Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
+
+/* ---- control.c ---- */
+
+bool control_begin(Frame *f, const Node *node); /* false: the node's kind is work */
+void control_level_done(Frame *f);              /* the top level is past its last node */
+void control_children_done(Frame *f);           /* join or map */
+void control_child_ended(Frame *child);         /* hands over what it has to its parent */
+Json graph_initial_state(const Graph *g, Json input);
+void frame_fork(Frame *f, const Edge *edge);
+void element_init(Frame *f); /* variables of an element of a map */
+
+/* ---- work.c ---- */
+
+bool work_is_pure(const Engine *e, const Node *node);
+bool work_exists(const Engine *e, const Node *node);
+void work_begin_pure(Frame *f, const Node *node);
+void work_start(Frame *f);  /* after the commit */
+void work_cancel(Frame *f); /* nobody waits for it any more */
+void work_drop(Frame *f);   /* the engine ends */
+void work_drop_orphans(Run *run);
+void work_free_data(Engine *e);
+
+/* ---- fail.c ---- */
+
+/* Makes .error of the parts; consumes details. */
+Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err, Json details);
+typedef enum FailAt {
+    FAIL_NODE,  /* the node that the frame stands at */
+    FAIL_AFTER, /* the node was done: what comes after it failed, and it has no say */
+    FAIL_LEVEL, /* the graph as a whole: none of its nodes has a say */
+} FailAt;
+
+/* Something failed in a frame; consumes error. The frame may be gone afterwards. */
+void frame_fail(Frame *f, Json error, FailAt at);
+void frame_fail_with(Frame *f, const char *kind, const Error *err);
+void frame_timer_fired(Frame *f);
+void frame_unwind(Frame *f, uint32_t level); /* ends all that runs above a level of a frame */
+
+#endif

@@ -1,0 +1,16 @@
+/* The work of a jq node: the first output of its expression. Every edge of a workflow that is all
+ * expressions passes here, so there is nothing in it that the evaluation itself does not need. */
+#include "exec_kinds.h"
+
+void exec_jq_start(Step *step) {
+    Error err;
+    error_clear(&err);
+    Json result = step_eval(step, step_param(step, JQ_EXPR)->expr, &err);
+    if (!json_is_none(result)) {
+        step_succeed(step, result);
+    } else if (err.code == ERR_NONE) {
+        step_fail(step, "jq", json_none(), "The expression gives no result.");
+    } else {
+        exec_fail_with(step, "jq", &err);
+    }
+}

@@ -1,0 +1,475 @@
+#include "lua_json.h"
+
+#include "json_print.h"
+#include "lua_meter.h"
+#include "mem.h"
+
+#include <inttypes.h>
+#include <lauxlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    TABLE_BYTES = 64,       /* what an array or an object takes besides what is in it */
+    COMPARE_WORK = 1000000, /* of one == */
+};
+
+/* ---- views ---- */
+
+struct LuaView {
+    Json value;
+    LuaView *prev, *next;
+};
+
+static const char view_name[] = "pawl.view", marked_name[] = "pawl.array";
+static const char views_key; /* its address is the registry's key for the list */
+
+static LuaViews *views_of(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &views_key);
+    LuaViews *views = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    return views;
+}
+
+static void view_unlink(LuaViews *views, LuaView *view) {
+    if (view->prev) view->prev->next = view->next;
+    if (view->next) view->next->prev = view->prev;
+    if (views->first == view) views->first = view->next;
+    view->prev = view->next = NULL;
+}
+
+static void push_view(lua_State *L, Json value) {
+    LuaViews *views = views_of(L);
+    LuaView *view = lua_newuserdatauv(L, sizeof *view, 0);
+    *view = (LuaView){json_null(), NULL, NULL};
+    luaL_setmetatable(L, view_name);
+    view->value = json_ref(value);
+    view->next = views->first;
+    if (view->next) view->next->prev = view;
+    views->first = view;
+}
+
+static int view_gc(lua_State *L) {
+    LuaView *view = lua_touserdata(L, 1);
+    view_unlink(views_of(L), view);
+    json_clear(&view->value);
+    return 0;
+}
+
+void lua_json_release(LuaViews *views) {
+    while (views->first) {
+        LuaView *view = views->first;
+        view_unlink(views, view);
+        json_clear(&view->value);
+    }
+    buf_clear(&views->text);
+}
+
+static Json view_value(lua_State *L, int index) {
+    return ((LuaView *)lua_touserdata(L, index))->value;
+}
+
+bool lua_json_is_view(lua_State *L, int index) {
+    return luaL_testudata(L, index, view_name) != NULL;
+}
+
+/* ---- what a view can do ---- */
+
+static Json get_item(lua_State *L, Json array) {
+    int whole;
+    lua_Integer i = lua_tointegerx(L, 2, &whole);
+    return whole && i >= 1 ? json_array_get(array, (size_t)i - 1) : json_none();
+}
+
+static Json get_field(lua_State *L, Json object) {
+    size_t len;
+    if (lua_type(L, 2) != LUA_TSTRING) return json_none();
+    const char *key = lua_tolstring(L, 2, &len);
+    Json name = json_string(key, len);
+    Json value = json_object_get(object, name);
+    json_unref(name);
+    return value;
+}
+
+static int view_index(lua_State *L) {
+    Json value = view_value(L, 1);
+    lua_json_push(L, json_kind(value) == JSON_ARRAY    ? get_item(L, value)
+                     : json_kind(value) == JSON_OBJECT ? get_field(L, value)
+                                                       : json_none());
+    return 1;
+}
+
+static int view_newindex(lua_State *L) {
+    return luaL_error(L, "the state cannot be written; return what is to change, as in "
+                         "return {count = state.count + 1}, or change a copy(...) of it");
+}
+
+static int view_len(lua_State *L) {
+    Json value = view_value(L, 1);
+    size_t len = json_kind(value) == JSON_ARRAY    ? json_array_len(value)
+                 : json_kind(value) == JSON_OBJECT ? json_object_len(value)
+                                                   : 0;
+    lua_pushinteger(L, (lua_Integer)len);
+    return 1;
+}
+
+static int view_eq(lua_State *L) {
+    uint64_t work = COMPARE_WORK;
+    bool same = false;
+    if (lua_json_is_view(L, 1) && lua_json_is_view(L, 2) &&
+        !json_equal_working(view_value(L, 1), view_value(L, 2), JSON_DEPTH_MAX, &work, &same)) {
+        return luaL_error(L, "the values are too large to be compared");
+    }
+    lua_meter_charge(L, COMPARE_WORK - work);
+    lua_pushboolean(L, same);
+    return 1;
+}
+
+static int view_text(lua_State *L) {
+    Buf *text = &views_of(L)->text;
+    JsonPrintOptions options = {.max_bytes = LUA_JSON_TEXT_MAX};
+    buf_reset(text);
+    if (!json_print(view_value(L, 1), &options, text)) {
+        return luaL_error(L, "a value of more than %d bytes cannot be made a text",
+                          LUA_JSON_TEXT_MAX);
+    }
+    lua_pushlstring(L, text->data, text->len);
+    return 1;
+}
+
+/* for i, v in the array at upvalue 1; upvalue 2 is the place. */
+static int next_item(lua_State *L) {
+    Json array = view_value(L, lua_upvalueindex(1));
+    lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
+    Json value = json_kind(array) == JSON_ARRAY ? json_array_get(array, (size_t)i) : json_none();
+    if (json_is_none(value)) return 0;
+    lua_pushinteger(L, i + 1);
+    lua_copy(L, -1, lua_upvalueindex(2));
+    lua_json_push(L, value);
+    return 2;
+}
+
+static int next_field(lua_State *L) {
+    Json object = view_value(L, lua_upvalueindex(1)), key, value;
+    size_t pos = (size_t)lua_tointeger(L, lua_upvalueindex(2));
+    if (json_kind(object) != JSON_OBJECT || !json_object_next(object, &pos, &key, &value)) return 0;
+    lua_pushinteger(L, (lua_Integer)pos);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_json_push(L, key);
+    lua_json_push(L, value);
+    return 2;
+}
+
+static int view_pairs(lua_State *L) {
+    bool array = json_kind(view_value(L, 1)) == JSON_ARRAY;
+    lua_settop(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, array ? next_item : next_field, 2);
+    return 1;
+}
+
+static const luaL_Reg view_methods[] = {
+    {"__index", view_index},   {"__newindex", view_newindex},
+    {"__len", view_len},       {"__eq", view_eq},
+    {"__tostring", view_text}, {"__pairs", view_pairs},
+    {"__gc", view_gc},         {NULL, NULL},
+};
+
+static int null_text(lua_State *L) {
+    lua_pushliteral(L, "null");
+    return 1;
+}
+
+/* Code can neither see nor change a metatable of ours. */
+static void hide_metatable(lua_State *L) {
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+}
+
+void lua_json_open(lua_State *L, LuaViews *views) {
+    lua_pushlightuserdata(L, views);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &views_key);
+    luaL_newmetatable(L, view_name);
+    luaL_setfuncs(L, view_methods, 0);
+    lua_pushliteral(L, "part of the state"); /* what messages call it */
+    lua_setfield(L, -2, "__name");
+    hide_metatable(L);
+    luaL_newmetatable(L, marked_name);
+    hide_metatable(L);
+    lua_pushlightuserdata(L, NULL); /* null: all light userdata share a metatable */
+    lua_newtable(L);
+    lua_pushcfunction(L, null_text);
+    lua_setfield(L, -2, "__tostring");
+    hide_metatable(L);
+    lua_setmetatable(L, -2);
+    lua_pop(L, 3);
+}
+
+/* ---- to Lua ---- */
+
+static void push_number(lua_State *L, Json value) {
+    if (json_tag(value) == JSON_TAG_INT) {
+        lua_pushinteger(L, (lua_Integer)value.i);
+    } else {
+        lua_pushnumber(L, json_to_double(value));
+    }
+}
+
+static void push_scalar(lua_State *L, Json value) {
+    switch (json_kind(value)) {
+    case JSON_NULL: lua_pushlightuserdata(L, NULL); break;
+    case JSON_FALSE:
+    case JSON_TRUE: lua_pushboolean(L, json_kind(value) == JSON_TRUE); break;
+    case JSON_NUMBER: push_number(L, value); break;
+    case JSON_STRING: lua_pushlstring(L, json_string_data(&value), json_string_len(value)); break;
+    default: lua_pushnil(L); break;
+    }
+}
+
+void lua_json_push(lua_State *L, Json value) {
+    luaL_checkstack(L, 4, NULL);
+    if (json_kind(value) == JSON_ARRAY || json_kind(value) == JSON_OBJECT) {
+        push_view(L, value);
+    } else {
+        push_scalar(L, value);
+    }
+}
+
+bool lua_json_is_marked(lua_State *L, int index) {
+    if (!lua_istable(L, index) || !lua_getmetatable(L, index)) return false;
+    luaL_getmetatable(L, marked_name);
+    bool marked = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return marked;
+}
+
+int lua_json_array(lua_State *L) {
+    if (lua_isnoneornil(L, 1)) {
+        lua_settop(L, 0);
+        lua_newtable(L);
+    }
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    luaL_setmetatable(L, marked_name);
+    return 1;
+}
+
+static void push_copy(lua_State *L, Json value, int depth);
+
+static void push_array_copy(lua_State *L, Json array, int depth) {
+    size_t n = json_array_len(array);
+    lua_createtable(L, n < 1024 ? (int)n : 1024, 0);
+    luaL_setmetatable(L, marked_name);
+    for (size_t i = 0; i < n; i++) {
+        push_copy(L, json_array_get(array, i), depth + 1);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
+static void push_object_copy(lua_State *L, Json object, int depth) {
+    Json key, value;
+    lua_newtable(L);
+    for (size_t pos = 0; json_object_next(object, &pos, &key, &value);) {
+        push_scalar(L, key);
+        push_copy(L, value, depth + 1);
+        lua_rawset(L, -3);
+    }
+}
+
+static void push_copy(lua_State *L, Json value, int depth) {
+    luaL_checkstack(L, 6, NULL);
+    if (depth > LUA_JSON_DEPTH) {
+        luaL_error(L, "a value nested deeper than %d levels cannot be copied", LUA_JSON_DEPTH);
+    }
+    if (json_kind(value) == JSON_ARRAY) {
+        push_array_copy(L, value, depth);
+    } else if (json_kind(value) == JSON_OBJECT) {
+        push_object_copy(L, value, depth);
+    } else {
+        push_scalar(L, value);
+    }
+}
+
+int lua_json_copy(lua_State *L) {
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    if (lua_json_is_view(L, 1)) push_copy(L, view_value(L, 1), 1);
+    return 1;
+}
+
+/* ---- from Lua ---- */
+
+/* What is left of LUA_JSON_BYTES, and how deep we are. A table that holds another twice, which
+ * holds another twice, ... is small in Lua and not in JSON. */
+typedef struct Getting {
+    lua_State *L;
+    Error *err;
+    int depth;
+    int64_t room;
+} Getting;
+
+static Json get_value(Getting *g, int index);
+
+static Json refuse(Getting *g, ErrorCode code, const char *sentence) {
+    error_set(g->err, code, "%s", sentence);
+    return json_none();
+}
+
+static bool take_room(Getting *g, size_t bytes) {
+    g->room -= (int64_t)bytes;
+    if (g->room >= 0) return true;
+    return error_set(g->err, ERR_LIMIT, "What the code returns is larger than %d MB.",
+                     LUA_JSON_BYTES >> 20);
+}
+
+static Json get_number(Getting *g, int index) {
+    if (lua_isinteger(g->L, index)) return json_int((int64_t)lua_tointeger(g->L, index));
+    double d = lua_tonumber(g->L, index);
+    if (isfinite(d)) return json_double(d);
+    return refuse(g, ERR_DATA, "The code returns a number that is not finite, which JSON has not.");
+}
+
+static Json get_string(Getting *g, int index) {
+    size_t len;
+    const char *s = lua_tolstring(g->L, index, &len);
+    return take_room(g, len) ? json_string(s, len) : json_none();
+}
+
+static Json get_array(Getting *g, int index, size_t n) {
+    Json array = json_array();
+    for (size_t i = 1; i <= n; i++) {
+        lua_rawgeti(g->L, index, (lua_Integer)i);
+        Json item = lua_isnil(g->L, -1) ? json_null() : get_value(g, lua_gettop(g->L));
+        lua_pop(g->L, 1);
+        if (json_is_none(item)) {
+            json_unref(array);
+            return json_none();
+        }
+        array = json_array_push(array, item);
+    }
+    return array;
+}
+
+static Json get_key(Getting *g, int index) {
+    char text[32];
+    if (lua_type(g->L, index) == LUA_TSTRING) return get_string(g, index);
+    if (lua_isinteger(g->L, index)) {
+        snprintf(text, sizeof text, "%" PRId64, (int64_t)lua_tointeger(g->L, index));
+        return json_string_c(text);
+    }
+    return refuse(
+        g, ERR_DATA,
+        "The code returns a table with a key that is neither a text nor an integer, which "
+        "JSON has not.");
+}
+
+typedef struct Pairs {
+    Json *items; /* key, value, key, value, ... */
+    size_t n, cap;
+} Pairs;
+
+static void pairs_clear(Pairs *pairs) {
+    for (size_t i = 0; i < pairs->n; i++) {
+        json_unref(pairs->items[i]);
+    }
+    mem_free(pairs->items);
+}
+
+static void pairs_add(Pairs *pairs, Json value) {
+    pairs->items = mem_grow(pairs->items, pairs->n, &pairs->cap, sizeof *pairs->items);
+    pairs->items[pairs->n++] = value;
+}
+
+static int by_key(const void *a, const void *b) {
+    return json_string_compare(*(const Json *)a, *(const Json *)b);
+}
+
+/* The pair that lua_next() has pushed. */
+static bool get_pair(Getting *g, Pairs *pairs) {
+    int top = lua_gettop(g->L);
+    Json key = get_key(g, top - 1);
+    if (json_is_none(key)) return false;
+    pairs_add(pairs, key);
+    Json value = get_value(g, top);
+    if (json_is_none(value)) return false;
+    pairs_add(pairs, value);
+    return true;
+}
+
+static Json get_object(Getting *g, int index) {
+    Pairs pairs = {0};
+    lua_pushnil(g->L);
+    while (lua_next(g->L, index)) {
+        bool good = get_pair(g, &pairs);
+        lua_pop(g->L, 1);
+        if (!good) {
+            lua_pop(g->L, 1);
+            pairs_clear(&pairs);
+            return json_none();
+        }
+    }
+    if (pairs.n) qsort(pairs.items, pairs.n / 2, 2 * sizeof *pairs.items, by_key);
+    Json object = pairs.n ? json_object_from(pairs.items, pairs.n / 2) : json_object();
+    mem_free(pairs.items);
+    return object;
+}
+
+/* Whether the keys are 1..n, n at least 1: n different ones, none of them outside. */
+static bool is_sequence(lua_State *L, int index, size_t *n) {
+    size_t keys = 0;
+    *n = (size_t)lua_rawlen(L, index);
+    if (*n == 0) return false;
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        lua_pop(L, 1);
+        lua_Integer key = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+        if (key < 1 || (size_t)key > *n) {
+            lua_pop(L, 1);
+            return false;
+        }
+        keys++;
+    }
+    return keys == *n;
+}
+
+static Json get_table(Getting *g, int index) {
+    size_t n;
+    if (g->depth >= LUA_JSON_DEPTH) {
+        return refuse(g, ERR_LIMIT,
+                      "The code returns a table nested deeper than 100 levels, or one that holds "
+                      "itself.");
+    }
+    if (!take_room(g, TABLE_BYTES)) return json_none();
+    g->depth++;
+    bool array = is_sequence(g->L, index, &n) || lua_json_is_marked(g->L, index);
+    Json value = array ? get_array(g, index, n) : get_object(g, index);
+    g->depth--;
+    return value;
+}
+
+static Json get_other(Getting *g, int index) {
+    if (lua_json_is_view(g->L, index)) return json_ref(view_value(g->L, index));
+    error_set(g->err, ERR_DATA, "The code returns a %s, which JSON has not.",
+              luaL_typename(g->L, index));
+    return json_none();
+}
+
+static Json get_value(Getting *g, int index) {
+    if (!take_room(g, sizeof(Json))) return json_none();
+    if (!lua_checkstack(g->L, 8)) return refuse(g, ERR_LIMIT, "Lua's stack is full.");
+    switch (lua_type(g->L, index)) {
+    case LUA_TNIL: return json_null();
+    case LUA_TBOOLEAN: return json_bool(lua_toboolean(g->L, index));
+    case LUA_TNUMBER: return get_number(g, index);
+    case LUA_TSTRING: return get_string(g, index);
+    case LUA_TTABLE: return get_table(g, index);
+    case LUA_TLIGHTUSERDATA: return json_null();
+    default: return get_other(g, index);
+    }
+}
+
+Json lua_json_get(lua_State *L, int index, Error *err) {
+    Getting g = {.L = L, .err = err, .room = LUA_JSON_BYTES};
+    return get_value(&g, lua_absindex(L, index));
+}

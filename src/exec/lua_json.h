@@ -1,0 +1,50 @@
+/* lua_json.h - JSON values as Lua sees them, and back.
+ *
+ * Arrays and objects are not copied into Lua: code gets a view of them, a userdata that looks like
+ * a table which cannot be written (a[1], o.key, #a, pairs, ipairs). So a large state costs what is
+ * read of it, and a view that is given back is the same value again, shared and not copied. Arrays
+ * start at 1, as tables do. null is the value `null`, since nil would make its key vanish.
+ *
+ * On the way back a table with the keys 1..n is an array, as is one that array() has marked; any
+ * other is an object, its keys sorted because Lua keeps no order of its own.
+ */
+#ifndef PAWL_LUA_JSON_H
+#define PAWL_LUA_JSON_H
+
+#include "error.h"
+#include "json.h"
+
+#include <lua.h>
+
+enum {
+    LUA_JSON_DEPTH = 100,        /* nesting of what is given back */
+    LUA_JSON_BYTES = 64 << 20,   /* its size, shared parts counted each time */
+    LUA_JSON_TEXT_MAX = 1 << 20, /* of a view as text */
+};
+
+/* What is held outside Lua's memory for a state; all zero before lua_json_open(). */
+typedef struct LuaView LuaView;
+typedef struct LuaViews {
+    LuaView *first;
+    Buf text; /* of the last view that was made a text: an error raised meanwhile cannot lose it */
+} LuaViews;
+
+/* Once for a state: makes the metatables. Raises. */
+void lua_json_open(lua_State *L, LuaViews *views);
+
+/* Pushes the value, which stays the caller's. Raises. */
+void lua_json_push(lua_State *L, Json value);
+
+/* The value at an index; JSON_NONE with *err set when it is none that JSON has. Does not raise. */
+Json lua_json_get(lua_State *L, int index, Error *err);
+
+/* Lets go of what all views hold, wherever Lua still has them: they are null from then on. */
+void lua_json_release(LuaViews *views);
+
+/* For the functions that the code calls. */
+bool lua_json_is_view(lua_State *L, int index);
+bool lua_json_is_marked(lua_State *L, int index); /* by array() */
+int lua_json_array(lua_State *L);                 /* array(t): marks t, or a new table */
+int lua_json_copy(lua_State *L);                  /* copy(v): a view as tables of its own */
+
+#endif

@@ -1,0 +1,471 @@
+/* edges.c - what leads where: `edges`, `goto`, and the order of the list. */
+#include "edges.h"
+
+#include "mem.h"
+#include "suggest.h"
+
+#include <string.h>
+
+enum {
+    OFFERED_MAX = 1000, /* names that a mistyped one is compared with */
+    WORK_MAX = 100000000,
+};
+
+const char *const edge_keys[] = {"from",     "to", "when",        "fan_in",
+                                 "parallel", "on", "description", NULL};
+static const char *const rule_keys[] = {"if", "to", NULL};
+
+/* ---- names ---- */
+
+static const char *nearest_node(const EdgeBuild *b, const YamlNode *name) {
+    Suggestion nearest = suggestion_for(name->text, name->len);
+    for (size_t i = 0; i < b->n && i < OFFERED_MAX; i++) {
+        suggestion_offer(&nearest, b->graph->nodes[i].name);
+    }
+    suggestion_offer(&nearest, "__end__");
+    suggestion_offer(&nearest, "__start__");
+    return did_you_mean_this(nearest.best);
+}
+
+static int find_node(const EdgeBuild *b, const YamlNode *name) {
+    Json key = json_string_valid(name->text, name->len);
+    int index = name_table_find(&b->c->graph->nodes, key);
+    json_unref(key);
+    return index;
+}
+
+static bool unknown_node(EdgeBuild *b, const YamlNode *name) {
+    b->broken = true;
+    report_at(b->c->ld->reporter, name->spot, "There is no node `%s`%s",
+              shown(name->text, name->len), nearest_node(b, name));
+    return false;
+}
+
+/* Somewhere to go to: a node or __end__. */
+static bool find_target(EdgeBuild *b, const YamlNode *name, int *index) {
+    if (yaml_is(name, "__end__")) {
+        *index = NODE_END;
+        return true;
+    }
+    if (yaml_is(name, "__start__")) {
+        b->broken = true;
+        report_at(b->c->ld->reporter, name->spot,
+                  "Nothing leads back to `__start__`; name the first node instead.");
+        return false;
+    }
+    *index = find_node(b, name);
+    return *index >= 0 || unknown_node(b, name);
+}
+
+/* ---- drafts ---- */
+
+static void add_target(Draft *d, int target) {
+    d->targets = mem_grow(d->targets, d->ntargets, &d->cap, sizeof *d->targets);
+    d->targets[d->ntargets++] = target;
+}
+
+static void copy_targets(Draft *to, const Draft *from) {
+    for (size_t i = 0; i < from->ntargets; i++) {
+        add_target(to, from->targets[i]);
+    }
+}
+
+static bool names_target(const Draft *d, int target) {
+    for (size_t i = 0; i < d->ntargets; i++) {
+        if (d->targets[i] == target) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct TargetLoad {
+    EdgeBuild *b;
+    Draft *draft;
+    bool *seen; /* n + 1, the last for __end__; NULL: not needed */
+} TargetLoad;
+
+static void load_target(void *ctx, const YamlNode *name) {
+    TargetLoad *load = ctx;
+    int target;
+    if (!find_target(load->b, name, &target)) {
+        return;
+    }
+    bool *seen = load->seen ? &load->seen[target < 0 ? load->b->n : (size_t)target] : NULL;
+    if (seen && *seen) {
+        report_at(load->b->c->ld->reporter, name->spot, "`%s` is named twice in one edge.",
+                  shown(name->text, name->len));
+        return;
+    }
+    if (seen) {
+        *seen = true;
+    }
+    add_target(load->draft, target);
+}
+
+static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
+    bool list = to->kind == YAML_LIST && to->n > 1;
+    TargetLoad load = {b, draft, list ? mem_zalloc(b->n + 1) : NULL};
+    if (to->kind == YAML_LIST && to->n == 0) {
+        report_at(b->c->ld->reporter, to->spot, "`to` names no node.");
+    }
+    each_name(b->c->ld, to, "`to`", load_target, &load);
+    mem_free(load.seen);
+    draft->parallel = draft->parallel || draft->ntargets > 1;
+    b->broken = b->broken || draft->ntargets == 0;
+    return draft->ntargets > 0;
+}
+
+static void never_taken(EdgeBuild *b, const Out *out, const Draft *draft) {
+    int line, col;
+    yaml_line_col(out->closed_spot.file, out->closed_spot.at, &line, &col);
+    report_at(b->c->ld->reporter, draft->spot,
+              "This edge is never taken: the one in line %d has no condition and comes first. "
+              "Parallel branches are written `to: [a, b]`.",
+              line);
+}
+
+static void merge_join(EdgeBuild *b, Draft *into, const Draft *draft) {
+    if (draft->join_given && into->join_given && draft->join != into->join) {
+        report_at(b->c->ld->reporter, draft->spot,
+                  "The parallel edges of a node join in one place, but `fan_in` differs.");
+    } else if (draft->join_given) {
+        into->join = draft->join;
+        into->join_given = true;
+    }
+}
+
+static Draft *growing(Out *out) {
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->items[i].grows) {
+            return &out->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* A further branch of an edge that is there. */
+static void merge_parallel(EdgeBuild *b, Draft *into, const Draft *draft) {
+    if (names_target(into, draft->targets[0])) {
+        report_at(b->c->ld->reporter, draft->spot, "This branch is there already.");
+        return;
+    }
+    copy_targets(into, draft);
+    merge_join(b, into, draft);
+}
+
+/* Adds a copy of the draft. */
+static void add_edge(EdgeBuild *b, Out *out, const Draft *draft) {
+    Draft *parallel = draft->grows ? growing(out) : NULL;
+    if (parallel) {
+        merge_parallel(b, parallel, draft);
+        return;
+    }
+    if (out->closed) {
+        never_taken(b, out, draft);
+        return;
+    }
+    out->items = mem_grow(out->items, out->n, &out->cap, sizeof *out->items);
+    Draft *copy = &out->items[out->n++];
+    *copy = *draft;
+    copy->targets = NULL;
+    copy->ntargets = copy->cap = 0;
+    copy_targets(copy, draft);
+    if (!draft->when) {
+        out->closed = true;
+        out->closed_spot = draft->spot;
+    }
+}
+
+static void add_plain(EdgeBuild *b, Out *out, int target, Spot spot) {
+    Draft d = {.join = NODE_END, .spot = spot};
+    add_target(&d, target);
+    add_edge(b, out, &d);
+    mem_free(d.targets);
+}
+
+/* ---- goto ---- */
+
+/* A condition that does not compile has been reported, and must not be taken for none. */
+static bool load_condition(EdgeBuild *b, const YamlNode *when, Draft *draft, Scope scope) {
+    draft->when = when ? load_expr(b->c->ld, when, scope) : NULL;
+    return !when || draft->when;
+}
+
+static void load_rule(EdgeBuild *b, Out *out, const YamlNode *rule) {
+    Draft d = {.join = NODE_END, .spot = rule->spot};
+    Loader *ld = b->c->ld;
+    if (!expect_map(ld, rule, "A rule of `goto` (`{if: ..., to: ...}`)")) {
+        return;
+    }
+    check_keys(ld, rule, (KeyList){rule_keys, NULL}, "a rule of `goto`");
+    const YamlNode *to = yaml_get(rule, "to");
+    bool fine = load_condition(b, yaml_get(rule, "if"), &d, b->c->scope);
+    if (!to) {
+        report_at(ld->reporter, rule->spot, "A rule of `goto` needs `to`: the node to go to.");
+    } else if (load_targets(b, to, &d) && fine) {
+        add_edge(b, out, &d);
+    }
+    b->broken = b->broken || !fine || !to;
+    mem_free(d.targets);
+}
+
+static void load_goto(EdgeBuild *b, size_t i, const YamlNode *value) {
+    Out *out = &b->after[i];
+    if (value->kind == YAML_LIST) {
+        for (size_t k = 0; k < value->n; k++) {
+            load_rule(b, out, value->items[k]);
+        }
+    } else if (value->kind == YAML_MAP) {
+        load_rule(b, out, value);
+    } else {
+        Draft d = {.join = NODE_END, .spot = value->spot};
+        if (load_targets(b, value, &d)) {
+            add_edge(b, out, &d);
+        }
+        mem_free(d.targets);
+    }
+}
+
+/* ---- the list of edges ---- */
+
+typedef struct EdgeLoad {
+    EdgeBuild *b;
+    Draft *draft;
+    bool on_error;
+} EdgeLoad;
+
+static void load_from(void *ctx, const YamlNode *name) {
+    EdgeLoad *load = ctx;
+    EdgeBuild *b = load->b;
+    int index = yaml_is(name, "__start__") ? (int)b->n : find_node(b, name);
+    if (yaml_is(name, "__end__")) {
+        report_at(b->c->ld->reporter, name->spot, "Nothing comes after `__end__`.");
+    } else if (index < 0) {
+        unknown_node(b, name);
+    } else if (load->on_error && index == (int)b->n) {
+        report_at(b->c->ld->reporter, name->spot, "`__start__` does nothing that could fail.");
+    } else if (load->draft->ntargets > 0) {
+        add_edge(b, &(load->on_error ? b->error : b->after)[index], load->draft);
+    }
+}
+
+static void load_fan_in(EdgeBuild *b, const YamlNode *name, Draft *d) {
+    if (!field_text(b->c->ld, name, "`fan_in`") || !find_target(b, name, &d->join)) {
+        return;
+    }
+    d->join_given = true;
+    if (!d->parallel) {
+        report_at(b->c->ld->reporter, name->spot,
+                  "`fan_in` says where parallel branches join, but this edge has one target; add "
+                  "`parallel: true` or more targets.");
+    }
+}
+
+static void load_parallel(EdgeBuild *b, const YamlNode *edge, const YamlNode *value, Draft *d) {
+    bool parallel = false;
+    const YamlNode *to = yaml_get(edge, "to");
+    field_bool(b->c->ld, value, "`parallel`", &parallel);
+    d->parallel = parallel;
+    d->grows = parallel && to && !(to->kind == YAML_LIST && to->n > 1);
+    if (d->grows && yaml_get(edge, "when")) {
+        report_at(b->c->ld->reporter, value->spot,
+                  "`parallel: true` and `when` do not go together; write one edge with "
+                  "`to: [a, b]` and the condition.");
+    }
+}
+
+/* Where to, and when; false when the edge cannot be used. */
+static bool load_way(EdgeBuild *b, const YamlNode *edge, Draft *d) {
+    const YamlNode *parallel = yaml_get(edge, "parallel"), *to = yaml_get(edge, "to");
+    const YamlNode *fan_in = yaml_get(edge, "fan_in");
+    if (parallel) {
+        load_parallel(b, edge, parallel, d);
+    }
+    bool fine = to && load_targets(b, to, d);
+    fine = load_condition(b, yaml_get(edge, "when"), d, b->c->scope) && fine;
+    if (fan_in) {
+        load_fan_in(b, fan_in, d);
+    }
+    return fine;
+}
+
+static void check_edge(EdgeBuild *b, const YamlNode *edge) {
+    Loader *ld = b->c->ld;
+    const YamlNode *on = yaml_get(edge, "on"), *description = yaml_get(edge, "description");
+    check_keys(ld, edge, (KeyList){edge_keys, NULL}, "an edge");
+    if (on && !yaml_is(on, "error")) {
+        report_at(ld->reporter, on->spot, "`on` can only be `error`.");
+    }
+    if (description) {
+        field_text(ld, description, "A description");
+    }
+    if (!yaml_get(edge, "from") || !yaml_get(edge, "to")) {
+        b->broken = true;
+        report_at(ld->reporter, edge->spot, "An edge needs `%s`.",
+                  yaml_get(edge, "from") ? "to" : "from");
+    }
+}
+
+static void load_edge(EdgeBuild *b, const YamlNode *edge) {
+    Draft d = {.join = NODE_END, .spot = edge->spot};
+    if (!expect_map(b->c->ld, edge, "An edge (`{from: a, to: b}`)")) {
+        b->broken = true;
+        return;
+    }
+    check_edge(b, edge);
+    if (!load_way(b, edge, &d)) {
+        b->broken = true;
+        d.ntargets = 0;
+    }
+    const YamlNode *from = yaml_get(edge, "from");
+    EdgeLoad load = {b, &d, yaml_get(edge, "on") != NULL};
+    if (from) {
+        each_name(b->c->ld, from, "`from`", load_from, &load);
+    }
+    mem_free(d.targets);
+}
+
+static void load_edge_list(EdgeBuild *b, const YamlNode *edges) {
+    if (edges->kind != YAML_LIST) {
+        b->broken = true;
+        report_at(b->c->ld->reporter, edges->spot,
+                  "The edges must be a list (`- {from: a, to: b}`).");
+        return;
+    }
+    for (size_t i = 0; i < edges->n; i++) {
+        load_edge(b, edges->items[i]);
+    }
+}
+
+/* ---- what the file leaves out ---- */
+
+static void warn_dead_end(const EdgeBuild *b, size_t i, Spot spot) {
+    const char *name = b->graph->nodes[i].name;
+    report_warning(b->c->ld->reporter, spot,
+                   "No edge leads on from `%s`, so the run ends after it; write "
+                   "`{from: %s, to: __end__}` if that is meant.",
+                   name, name);
+}
+
+static Spot name_spot(const YamlNode *source) {
+    return yaml_get(source, "name")->spot;
+}
+
+static void end_dead_ends(EdgeBuild *b, const YamlNode *const *sources) {
+    int *joined = mem_alloc((b->n ? b->n : 1) * sizeof *joined);
+    for (size_t i = 0; i < b->n; i++) {
+        joined[i] = NOT_JOINED;
+    }
+    edges_lead_to_joins(b, joined);
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->after[i].n > 0) {
+            continue;
+        }
+        b->dead_end[i] = joined[i] == NOT_JOINED;
+        add_plain(b, &b->after[i], joined[i] == NOT_JOINED ? NODE_END : joined[i],
+                  sources[i]->spot);
+    }
+    mem_free(joined);
+}
+
+static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const YamlNode *edges) {
+    load_edge_list(b, edges);
+    if (b->after[b->n].n == 0) {
+        add_plain(b, &b->after[b->n], 0, sources[0]->spot);
+    }
+    end_dead_ends(b, sources);
+}
+
+static void fill_in_order(EdgeBuild *b, const YamlNode *const *sources) {
+    add_plain(b, &b->after[b->n], 0, sources[0]->spot);
+    for (size_t i = 0; i < b->n; i++) {
+        if (!b->after[i].closed) {
+            add_plain(b, &b->after[i], i + 1 < b->n ? (int)i + 1 : NODE_END, sources[i]->spot);
+        }
+    }
+}
+
+static void check_reached(EdgeBuild *b, const YamlNode *const *sources) {
+    bool *reached = mem_zalloc(b->n + 1);
+    edges_mark_reached(b, reached);
+    for (size_t i = 0; i < b->n; i++) {
+        if (!reached[i]) {
+            report_at(b->c->ld->reporter, name_spot(sources[i]),
+                      "Node `%s` is never reached from __start__.", b->graph->nodes[i].name);
+        } else if (b->dead_end[i]) {
+            warn_dead_end(b, i, name_spot(sources[i]));
+        }
+    }
+    mem_free(reached);
+}
+
+/* ---- the finished edges ---- */
+
+static void finish_edge(Loader *ld, const Draft *d, Edge *e) {
+    int *targets = arena_alloc(ld->arena, (d->ntargets ? d->ntargets : 1) * sizeof *targets);
+    memcpy(targets, d->targets, d->ntargets * sizeof *targets);
+    *e = (Edge){.when = d->when,
+                .targets = targets,
+                .ntargets = d->ntargets,
+                .join = d->join,
+                .parallel = d->parallel};
+    yaml_line_col(d->spot.file, d->spot.at, &e->line, &e->col);
+}
+
+static Edges finish(Loader *ld, Out *out) {
+    Edge *items = arena_alloc(ld->arena, (out->n ? out->n : 1) * sizeof *items);
+    for (size_t i = 0; i < out->n; i++) {
+        finish_edge(ld, &out->items[i], &items[i]);
+        mem_free(out->items[i].targets);
+    }
+    mem_free(out->items);
+    return (Edges){items, out->n};
+}
+
+static void finish_all(EdgeBuild *b) {
+    Loader *ld = b->c->ld;
+    for (size_t i = 0; i < b->n; i++) {
+        b->graph->nodes[i].edges = finish(ld, &b->after[i]);
+        b->graph->nodes[i].error_edges = finish(ld, &b->error[i]);
+    }
+    b->graph->start = finish(ld, &b->after[b->n]);
+    finish(ld, &b->error[b->n]);
+}
+
+static void read_node_keys(EdgeBuild *b, const YamlNode *const *sources) {
+    for (size_t i = 0; i < b->n; i++) {
+        const YamlNode *jump = yaml_get(sources[i], "goto");
+        const YamlNode *fan_in = yaml_get(sources[i], "fan_in");
+        if (jump) {
+            load_goto(b, i, jump);
+        }
+        if (fan_in) {
+            field_bool(b->c->ld, fan_in, "`fan_in` of a node", &b->fan_in[i]);
+        }
+    }
+}
+
+void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges) {
+    Graph *graph = &c->graph->graph;
+    EdgeBuild b = {.c = c, .graph = graph, .n = graph->nnodes, .work = WORK_MAX};
+    b.after = mem_zalloc((b.n + 1) * sizeof *b.after);
+    b.error = mem_zalloc((b.n + 1) * sizeof *b.error);
+    b.fan_in = mem_zalloc(b.n + 1);
+    b.dead_end = mem_zalloc(b.n + 1);
+    read_node_keys(&b, sources);
+    if (edges) {
+        fill_from_edges(&b, sources, edges);
+    } else {
+        fill_in_order(&b, sources);
+    }
+    edges_find_joins(&b);
+    if (!b.broken) {
+        check_reached(&b, sources);
+    }
+    finish_all(&b);
+    mem_free(b.after);
+    mem_free(b.error);
+    mem_free(b.fan_in);
+    mem_free(b.dead_end);
+}

@@ -1,0 +1,109 @@
+/* fields.c - reads the small pieces that maps are made of, and says what is wrong with them. */
+#include "loader.h"
+
+#include "suggest.h"
+
+#include <string.h>
+
+bool expect_map(Loader *ld, const YamlNode *node, const char *what) {
+    if (node->kind == YAML_MAP) {
+        return true;
+    }
+    report_at(ld->reporter, node->spot, "%s must be a map (`key: value`).", what);
+    return false;
+}
+
+bool has_name(const char *const *names, const char *text, size_t len) {
+    for (; names && *names; names++) {
+        if (strlen(*names) == len && memcmp(*names, text, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void offer_all(Suggestion *s, const char *const *names) {
+    for (; names && *names; names++) {
+        suggestion_offer(s, *names);
+    }
+}
+
+void check_keys(Loader *ld, const YamlNode *map, KeyList known, const char *where) {
+    for (size_t i = 0; i < map->n; i++) {
+        const YamlNode *key = map->pairs[i].key;
+        if (has_name(known.names, key->text, key->len) ||
+            has_name(known.more, key->text, key->len)) {
+            continue;
+        }
+        Suggestion nearest = suggestion_for(key->text, key->len);
+        offer_all(&nearest, known.names);
+        offer_all(&nearest, known.more);
+        report_at(ld->reporter, key->spot, "`%s` is no key of %s%s", shown(key->text, key->len),
+                  where, did_you_mean_this(nearest.best));
+    }
+}
+
+const char *field_text(Loader *ld, const YamlNode *node, const char *what) {
+    if (node->kind != YAML_SCALAR || yaml_is_null(node)) {
+        report_at(ld->reporter, node->spot, "%s must be a text.", what);
+        return NULL;
+    }
+    if (memchr(node->text, '\0', node->len)) {
+        report_at(ld->reporter, node->spot, "%s cannot hold the character NUL.", what);
+        return NULL;
+    }
+    return node->text;
+}
+
+bool field_bool(Loader *ld, const YamlNode *node, const char *what, bool *out) {
+    Json value = yaml_json(node);
+    bool ok = json_kind(value) == JSON_TRUE || json_kind(value) == JSON_FALSE;
+    if (ok) {
+        *out = json_truthy(value);
+    } else {
+        report_at(ld->reporter, node->spot, "%s must be true or false.", what);
+    }
+    json_unref(value);
+    return ok;
+}
+
+bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, int64_t *out) {
+    Json value = yaml_json(node);
+    bool ok = json_tag(value) == JSON_TAG_INT && value.i >= 1 && value.i <= max;
+    if (ok) {
+        *out = value.i;
+    } else {
+        report_at(ld->reporter, node->spot, "%s must be a whole number from 1 to %lld.", what,
+                  (long long)max);
+    }
+    json_unref(value);
+    return ok;
+}
+
+bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms) {
+    Json value = yaml_json(node);
+    bool ok = flow_duration(value, ms);
+    if (!ok && node->kind == YAML_SCALAR) {
+        report_at(ld->reporter, node->spot,
+                  "%s must be a length of time such as 250ms, 90s or 1h30m, not `%s`.", what,
+                  shown(node->text, node->len));
+    } else if (!ok) {
+        report_at(ld->reporter, node->spot,
+                  "%s must be a length of time such as 250ms, 90s or 1h30m.", what);
+    }
+    json_unref(value);
+    return ok;
+}
+
+void each_name(Loader *ld, const YamlNode *node, const char *what, NameFn fn, void *ctx) {
+    bool list = node->kind == YAML_LIST;
+    size_t n = list ? node->n : 1;
+    for (size_t i = 0; i < n; i++) {
+        const YamlNode *item = list ? node->items[i] : node;
+        if (item->kind == YAML_SCALAR && !yaml_is_null(item)) {
+            fn(ctx, item);
+        } else {
+            report_at(ld->reporter, item->spot, "%s must be a name, or a list of names.", what);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+#include "flow.h"
+
+#include "loader.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- dialects ---- */
+
+static const Dialect dialects[] = {
+    {"nodes", "graph", load_graph_dialect},
+    {"tasks", "tasks", NULL},
+    {"steps", "pipeline", NULL},
+};
+
+static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
+    if (!expect_map(ld, root, "A workflow file")) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        const YamlPair *pair = yaml_pair(root, dialects[i].key);
+        if (pair && dialects[i].load) {
+            return &dialects[i];
+        }
+        if (pair) {
+            report_at(
+                ld->reporter, pair->key->spot,
+                "This version does not run the %s dialect (`%s`) yet; write the workflow with "
+                "`nodes` and `edges`.",
+                dialects[i].name, dialects[i].key);
+            return NULL;
+        }
+    }
+    check_keys(ld, root, (KeyList){graph_keys, NULL}, "a workflow");
+    report_at(ld->reporter, root->spot, "A workflow needs `nodes`: the list of what it does.");
+    return NULL;
+}
+
+/* ---- making ---- */
+
+Json keep(Loader *ld, Json v) {
+    FlowImpl *flow = ld->flow;
+    if (json_on_heap(v)) {
+        flow->kept = mem_grow(flow->kept, flow->nkept, &flow->kept_cap, sizeof *flow->kept);
+        flow->kept[flow->nkept++] = v;
+    }
+    return v;
+}
+
+GraphImpl *new_graph(Loader *ld, const char *name, Spot spot) {
+    FlowImpl *flow = ld->flow;
+    GraphImpl *g = arena_alloc(ld->arena, sizeof *g);
+    g->graph.name = name;
+    g->graph.flow = &flow->flow;
+    g->graph.id = (uint32_t)flow->ngraphs;
+    g->graph.recursion_limit = FLOW_RECURSION_LIMIT;
+    g->graph.file = spot.file->path;
+    yaml_line_col(spot.file, spot.at, &g->graph.line, &g->graph.col);
+    flow->graphs = mem_grow(flow->graphs, flow->ngraphs, &flow->graphs_cap, sizeof *flow->graphs);
+    flow->graphs[flow->ngraphs++] = &g->graph;
+    return g;
+}
+
+const Node *graph_node(const Graph *g, Json name) {
+    int i = name_table_find(&((const GraphImpl *)g)->nodes, name);
+    return i < 0 ? NULL : &g->nodes[i];
+}
+
+const StateKey *graph_key(const Graph *g, Json name) {
+    int i = name_table_find(&((const GraphImpl *)g)->keys, name);
+    return i < 0 ? NULL : &g->keys[i];
+}
+
+/* ---- reading ---- */
+
+static bool too_large(Error *err) {
+    return error_set(err, ERR_LIMIT, "The file is larger than %d MB, the limit for a workflow.",
+                     FLOW_FILE_MAX >> 20);
+}
+
+static bool read_all(int fd, Buf *out, Error *err) {
+    for (;;) {
+        char *room = buf_reserve(out, 64 << 10);
+        ssize_t n = read(fd, room, 64 << 10);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return error_set(err, ERR_IO, "The file cannot be read: %s.", strerror(errno));
+        }
+        if (n == 0) {
+            return true;
+        }
+        buf_advance(out, (size_t)n);
+        if (out->len > FLOW_FILE_MAX) {
+            return too_large(err);
+        }
+    }
+}
+
+static bool read_path(const char *path, Buf *out, Error *err) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
+    }
+    bool ok = fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= FLOW_FILE_MAX;
+    ok = ok ? read_all(fd, out, err) : too_large(err);
+    close(fd);
+    return ok;
+}
+
+static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {
+    if (ld->reader && ld->reader->read) {
+        return ld->reader->read(ld->reader->ctx, path, out, err) &&
+               (out->len <= FLOW_FILE_MAX || too_large(err));
+    }
+    return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, out, err) : read_path(path, out, err);
+}
+
+/* Removes "." and "name/.." from a path, in place: one file has one name, links aside. */
+static void tidy_path(char *path) {
+    char *out = path, *floor = path;
+    for (const char *p = path; *p;) {
+        size_t len = strcspn(p, "/"), slashes = strspn(p + len, "/");
+        bool up = len == 2 && p[0] == '.' && p[1] == '.';
+        if (len == 0) { /* of the root */
+            *out++ = '/';
+            floor = out;
+        } else if (up && out > floor) {
+            for (out--; out > floor && out[-1] != '/'; out--) {}
+        } else if (!(len == 1 && p[0] == '.')) {
+            memmove(out, p, len);
+            out += len;
+            if (slashes) {
+                *out++ = '/';
+            }
+            floor = up ? out : floor;
+        }
+        p += len + slashes;
+    }
+    *out = '\0';
+}
+
+static const char *tidied(Loader *ld, const char *path) {
+    char *copy = arena_strndup(ld->arena, path, strlen(path));
+    tidy_path(copy);
+    return copy;
+}
+
+static LoadedFile *new_file(Loader *ld, const char *path, Buf *text) {
+    FlowImpl *flow = ld->flow;
+    LoadedFile *file = arena_alloc(ld->arena, sizeof *file);
+    file->path = path;
+    file->id = tidied(ld, path);
+    file->bytes = arena_strndup(ld->arena, text->data ? text->data : "", text->len);
+    file->len = text->len;
+    file->yaml = yaml_file(ld->arena, path, file->bytes, file->len);
+    flow->files = mem_grow(flow->files, flow->nfiles, &flow->files_cap, sizeof *flow->files);
+    flow->files[flow->nfiles++] = file;
+    return file;
+}
+
+/* The file name without folders and extension. */
+static const char *default_name(Loader *ld, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    size_t len = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    return strcmp(path, "-") == 0 || len == 0 ? "workflow" : arena_strndup(ld->arena, name, len);
+}
+
+static void load_file(Loader *ld, LoadedFile *file) {
+    YamlLimits limits = {FLOW_DEPTH_MAX, &ld->nodes_left};
+    const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
+    const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
+    if (!dialect) {
+        return;
+    }
+    GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
+    if (!ld->flow->flow.dialect) {
+        ld->flow->flow.dialect = dialect->name;
+    }
+    file->loading = true;
+    if (dialect->load(ld, file, root, graph)) {
+        file->graph = graph;
+    }
+    file->loading = false;
+}
+
+/* ---- workflows in workflows ---- */
+
+static char *resolve(Loader *ld, const char *from, const char *name) {
+    const char *slash = name[0] == '/' ? NULL : strrchr(from, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - from) : 0, len = strlen(name);
+    char *path = arena_alloc(ld->arena, folder + len + 1);
+    memcpy(path, from, folder);
+    memcpy(path + folder, name, len + 1);
+    tidy_path(path);
+    return path;
+}
+
+static LoadedFile *find_file(const FlowImpl *flow, const char *path) {
+    for (size_t i = 0; i < flow->nfiles; i++) {
+        if (strcmp(flow->files[i]->id, path) == 0) {
+            return flow->files[i];
+        }
+    }
+    return NULL;
+}
+
+/* "a.yaml -> b.yaml -> a.yaml": `last` names `first` again. */
+static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile *last, Spot spot) {
+    const char *chain[FLOW_DEPTH_MAX + 1];
+    size_t n = 0;
+    Buf text = BUF_INIT;
+    for (const LoadedFile *f = last; f && n <= FLOW_DEPTH_MAX; f = f == first ? NULL : f->from) {
+        chain[n++] = f->path;
+    }
+    while (n > 0) {
+        buf_printf(&text, "%s -> ", chain[--n]);
+    }
+    report_at(ld->reporter, spot, "The workflow includes itself: %s%s.", text.data, first->path);
+    buf_clear(&text);
+}
+
+static LoadedFile *open_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *path) {
+    Buf text = BUF_INIT;
+    Error err = ERROR_INIT;
+    LoadedFile *file = NULL;
+    if (ld->flow->nfiles >= FLOW_FILES_MAX) {
+        report_at(ld->reporter, spot, "A workflow can be made of %d files at most.",
+                  FLOW_FILES_MAX);
+    } else if (!read_file(ld, path, &text, &err)) {
+        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
+    } else {
+        file = new_file(ld, path, &text);
+        file->from = from;
+        load_file(ld, file);
+    }
+    buf_clear(&text);
+    return file;
+}
+
+const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
+    if (*name == '\0') {
+        report_at(ld->reporter, spot, "`workflow` must be the path of a file.");
+        return NULL;
+    }
+    const char *path = resolve(ld, from->path, name);
+    LoadedFile *file = find_file(ld->flow, path);
+    if (file && file->loading) {
+        report_circle(ld, file, from, spot);
+        return NULL;
+    }
+    if (!file) {
+        file = open_workflow(ld, from, spot, path);
+    }
+    return file && file->graph ? &file->graph->graph : NULL;
+}
+
+/* ---- the whole ---- */
+
+static void load_main(Loader *ld, const char *path) {
+    Buf text = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (read_file(ld, path, &text, &err)) {
+        load_file(ld, new_file(ld, path, &text));
+    } else if (err.code == ERR_LIMIT) {
+        buf_clear(&text);
+        YamlFile *file = yaml_file(ld->arena, path, "", 0);
+        report_at(ld->reporter, (Spot){file, 0, 0}, "%s", err.msg);
+    } else {
+        report_file(ld->reporter, path, "%s", err.msg);
+    }
+    buf_clear(&text);
+}
+
+static void finish(FlowImpl *flow) {
+    Flow *f = &flow->flow;
+    f->main = flow->graphs[0];
+    f->graphs = (const Graph *const *)flow->graphs;
+    f->ngraphs = flow->ngraphs;
+    f->nexprs = flow->nexprs;
+    f->name = f->main->name;
+}
+
+Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems) {
+    Reporter reporter = reporter_start(problems, path);
+    FlowImpl *flow = mem_zalloc(sizeof *flow);
+    flow->refs = 1;
+    flow->arena = arena_new();
+    Loader ld = {flow, flow->arena, &reporter, reader, FLOW_NODES_MAX, FLOW_EXPRS_MAX, 0};
+    char *own_path = arena_strndup(flow->arena, path, strlen(path));
+    flow->flow.path = own_path;
+    load_main(&ld, own_path);
+    if (!reporter_end(&reporter)) {
+        flow_unref(&flow->flow);
+        return NULL;
+    }
+    finish(flow);
+    return &flow->flow;
+}
+
+Flow *flow_ref(Flow *flow) {
+    ((FlowImpl *)flow)->refs++;
+    return flow;
+}
+
+void flow_unref(Flow *f) {
+    FlowImpl *flow = (FlowImpl *)f;
+    if (!flow || --flow->refs > 0) {
+        return;
+    }
+    for (size_t i = 0; i < flow->nexprs; i++) {
+        jq_program_free(flow->exprs[i]->expr.program);
+    }
+    for (size_t i = 0; i < flow->nkept; i++) {
+        json_unref(flow->kept[i]);
+    }
+    mem_free(flow->exprs);
+    mem_free(flow->kept);
+    mem_free(flow->graphs);
+    mem_free(flow->files);
+    arena_free(flow->arena);
+    mem_free(flow);
+}
+
+bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
+    const FlowImpl *flow = (const FlowImpl *)f;
+    if (!f->has_interrupts || f->main->checkpointer || f->main->checkpoint_dir) {
+        return false;
+    }
+    if (problems) {
+        Reporter reporter = reporter_start(problems, NULL);
+        report_at(&reporter, flow->first_interrupt,
+                  "Interrupts are defined (`%s`) but there is no checkpointer: set "
+                  "`config.checkpoint_dir` for files or `config.checkpointer` (memory, file or "
+                  "sqlite), or give --store.",
+                  flow->first_interrupt_text);
+    }
+    return true;
+}
+
+/* ---- definitions ---- */
+
+Json flow_definition(const Flow *f) {
+    const FlowImpl *flow = (const FlowImpl *)f;
+    Json files = json_object(), definition = json_object();
+    for (size_t i = 0; i < flow->nfiles; i++) {
+        files = json_object_set(files, json_string_c(flow->files[i]->path),
+                                json_string(flow->files[i]->bytes, flow->files[i]->len));
+    }
+    definition = json_object_set(definition, json_string_c("main"), json_string_c(f->path));
+    return json_object_set(definition, json_string_c("files"), files);
+}
+
+static bool read_from_definition(void *ctx, const char *path, Buf *out, Error *err) {
+    Json text = json_object_get_c(*(Json *)ctx, path);
+    if (json_kind(text) != JSON_STRING) {
+        return error_set(err, ERR_DATA, "The file is not part of the stored definition.");
+    }
+    buf_add(out, json_string_data(&text), json_string_len(text));
+    return true;
+}
+
+Flow *flow_load_definition(Json definition, FlowProblems *problems) {
+    bool object = json_kind(definition) == JSON_OBJECT;
+    Json path = object ? json_object_get_c(definition, "main") : json_none();
+    Json files = object ? json_object_get_c(definition, "files") : json_none();
+    if (json_kind(path) != JSON_STRING || json_kind(files) != JSON_OBJECT) {
+        Reporter reporter = reporter_start(problems, NULL);
+        report_file(&reporter, "(definition)", "The stored definition is damaged.");
+        return NULL;
+    }
+    FlowReader reader = {read_from_definition, &files};
+    char *name = mem_strndup(json_string_data(&path), json_string_len(path));
+    Flow *flow = flow_load(name, &reader, problems);
+    mem_free(name);
+    return flow;
+}

@@ -1,0 +1,244 @@
+/* flow.h - a workflow, loaded, checked and compiled: what the engine runs.
+ *
+ *     FlowProblems problems = {0};
+ *     Flow *flow = flow_load("review.yaml", NULL, &problems);
+ *     if (flow) ... flow->main ...                        all errors are in problems otherwise
+ *     flow_unref(flow); flow_problems_clear(&problems);
+ *
+ * All dialects compile to the same thing: a Flow of Graphs of Nodes joined by Edges. A sub-workflow,
+ * the body of a loop and the workflow itself are each a Graph. Everything is plain data for the
+ * engine to read and immutable once loaded; it lives in the flow's arena, except JSON values and
+ * programs, which the flow owns. One thread.
+ *
+ * A node's kind is a row of a table (kind.h) that lists the parameters such a node takes. The loader
+ * checks what the file says against the row and leaves the result in node->params, one for each of
+ * the row's parameters in order, so that no kind needs code here.
+ *
+ * Positions are 1-based; columns count characters.
+ */
+#ifndef PAWL_FLOW_H
+#define PAWL_FLOW_H
+
+#include "error.h"
+#include "jq.h"
+#include "json.h"
+#include "kind.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Flow Flow;
+typedef struct Graph Graph;
+typedef struct Node Node;
+
+/* ---- loading ---- */
+
+enum {
+    FLOW_FILE_MAX = 16 << 20,  /* bytes of one file */
+    FLOW_NODES_MAX = 100000,   /* YAML nodes after aliases are followed: what an anchor bomb hits */
+    FLOW_LINE_MAX = 1 << 20,   /* bytes of one line */
+    FLOW_EXPR_MAX = 100 << 10, /* bytes of one expression or template */
+    FLOW_EXPRS_MAX = 4 << 20,  /* and of all of a workflow together */
+    FLOW_FILES_MAX = 1000,     /* files of one workflow */
+    FLOW_DEPTH_MAX = 100,      /* of nested YAML, and of workflows in workflows */
+    FLOW_PROBLEMS_MAX = 100,   /* reported; then one more says that there are others */
+    FLOW_RECURSION_LIMIT = 1000, /* unless config.recursion_limit says otherwise */
+};
+
+typedef struct FlowProblem {
+    bool warning;       /* the workflow can run all the same */
+    const char *file;   /* as it was opened; owned by the list */
+    int line, col, len; /* len: characters to underline, at least 1; line is 0 when the file as a
+                           whole could not be read */
+    char *msg;          /* a finished sentence */
+    char *excerpt;      /* the line of the file, or NULL */
+} FlowProblem;
+
+typedef struct FlowProblems {
+    FlowProblem *items;
+    size_t n, cap;
+    size_t errors; /* those that are not warnings */
+} FlowProblems;
+
+void flow_problems_clear(FlowProblems *p);
+/* "file:3:7: error: sentence", the line and a caret under the place. */
+void flow_problem_print(const FlowProblem *p, bool colour, Buf *out);
+Json flow_problem_json(const FlowProblem *p); /* {file, line, col, severity, message} */
+
+/* Where the text of files comes from; NULL functions mean the file system. Paths of sub-workflows
+ * are relative to the file that names them. */
+typedef struct FlowReader {
+    bool (*read)(void *ctx, const char *path, Buf *out, Error *err);
+    void *ctx;
+} FlowReader;
+
+/* NULL when there is an error in it; warnings alone leave a flow. problems gets them all, in order
+ * of file (the main one first) and place. path "-" reads standard input. */
+Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems);
+
+/* The text of every file that was read: {"main": path, "files": {path: text}}. What is stored with a
+ * run, and the way back from there. */
+Json flow_definition(const Flow *flow);
+Flow *flow_load_definition(Json definition, FlowProblems *problems);
+
+Flow *flow_ref(Flow *flow);
+void flow_unref(Flow *flow); /* accepts NULL */
+
+/* Whether the workflow has interrupts but neither config.checkpointer nor config.checkpoint_dir, so
+ * that somebody else has to name a store. The problem, placed at the first interrupt, is then added
+ * to problems, unless that is NULL. flow_load() does not report it. */
+bool flow_needs_checkpointer(const Flow *flow, FlowProblems *problems);
+
+/* The JSON Schema of a dialect ("graph"), for editors; JSON_NONE when there is no such dialect. */
+Json flow_schema(const char *dialect);
+
+/* The graph as text: "dot", "mermaid" or "json" (nodes, edges, positions). False when the format is
+ * none of these. */
+bool flow_draw(const Flow *flow, const char *format, Buf *out);
+
+/* "1h30m", "250ms", "2 days", 90 (seconds), 0.5: milliseconds. Units ms, s, m, h, d and their words;
+ * a number alone is seconds. False when it is none. */
+bool flow_duration(Json value, int64_t *ms);
+
+/* ---- expressions ---- */
+
+/* A compiled jq expression of the file. Its input is the state unless its place says otherwise. */
+typedef struct Expr {
+    uint32_t id; /* 0 .. flow->nexprs-1: for whoever keeps a machine for each */
+    JqProgram *program;
+    const char *text; /* as written */
+    const char *file;
+    int line, col;
+} Expr;
+
+/* The place in the file of an error that the program gave, at compile or at run time: exact where
+ * err->line and err->col, which count from line and col, are not (escapes, folded and indented
+ * blocks, templates). */
+void expr_place(const Expr *expr, const Error *err, int *line, int *col);
+
+/* ---- the compiled graph ---- */
+
+/* How a value that a node gives back joins the one that is there. Each has a `join` too: how two
+ * values given back by one branch become one that does the same (reduce.c in engine/). */
+typedef enum Reduce {
+    REDUCE_REPLACE,
+    REDUCE_APPEND, /* arrays: the new ones after the old; a value that is no array is one element */
+    REDUCE_ADD,    /* jq's + */
+    REDUCE_MERGE,  /* jq's *: objects, deeply */
+    REDUCE_UNION,  /* arrays: those that are not there yet */
+    REDUCE_EXPR,   /* an expression over $old and $new; input is the state */
+} Reduce;
+
+typedef struct StateKey {
+    Json name;
+    Json initial; /* JSON_NONE: absent until written */
+    Reduce reduce;
+    const Expr *expr; /* REDUCE_EXPR */
+    int line, col;
+} StateKey;
+
+enum {
+    NODE_END = -1, /* as a target: __end__ */
+};
+
+/* Where to go on. The edges of a node are tried in order; the first whose `when` holds (or that has
+ * none) is taken. */
+typedef struct Edge {
+    const Expr *when; /* NULL: always */
+    const int
+        *targets; /* indices into graph->nodes, or NODE_END; more than one: parallel branches */
+    size_t ntargets;
+    int join;      /* of parallel branches: where they join; the first that all of them must
+                            pass, unless the file says so with fan_in */
+    bool parallel; /* branches, even when there is only one target */
+    int line, col;
+} Edge;
+
+typedef struct Edges {
+    const Edge *items;
+    size_t n;
+} Edges;
+
+/* retry: {attempts, delay, factor, max, if} */
+typedef struct RetryPolicy {
+    int attempts; /* in all; 1: no retry */
+    int64_t delay_ms, max_ms;
+    double factor;
+    const Expr *when; /* input: the state with .error; NULL: always */
+} RetryPolicy;
+
+/* What the file says for one parameter of the node's kind. Which member counts depends on the type
+ * of the parameter (kind.h); value is always what was written, JSON_NONE when nothing was and there
+ * is no default. */
+typedef struct Param {
+    Json value;
+    int line, col;
+    const Expr *expr;   /* PARAM_JQ, PARAM_TEMPLATE */
+    struct ParamField { /* PARAM_JQ_OBJECT */
+        Json name;
+        const Expr *expr;
+    } const *fields;
+    size_t nfields;
+    int64_t number;     /* PARAM_INT, PARAM_BOOL, PARAM_SIZE; PARAM_DURATION in ms;
+                                  PARAM_ENUM: index of the word */
+    const Graph *graph; /* PARAM_WORKFLOW, PARAM_NODES */
+    const Node *node;   /* PARAM_NODE */
+} Param;
+
+struct Node {
+    int index;        /* in graph->nodes; -1 for the body of a map */
+    const char *name; /* the body of map `m` is `m[]` */
+    Json name_json;
+    const Graph *graph;
+    const Kind *kind;
+    const Param *params; /* kind->nparams of them */
+    Json output;         /* key of the state for its result; JSON_NONE: an object is merged */
+    int64_t timeout_ms;  /* 0: none */
+    RetryPolicy retry;
+    bool interrupt_before, interrupt_after;
+    Edges edges;             /* after success */
+    Edges error_edges;       /* after failure (on: error): the state gets .error first */
+    const char *const *vars; /* variables in scope of its expressions, outermost first: each map
+                                around it adds its `as` and "index"; of two with one name the
+                                later counts */
+    size_t nvars;
+    Json source; /* the node as written, for people */
+    const char *file;
+    int line, col, end_line;
+};
+
+struct Graph {
+    const char *name;
+    const Flow *flow;
+    uint32_t id; /* index in flow->graphs: stable for the same text */
+    Node *nodes;
+    size_t nnodes;
+    Edges start;    /* the edges of __start__ */
+    StateKey *keys; /* the body of a loop has those of the graph around it */
+    size_t nkeys;
+    int64_t recursion_limit;
+    int64_t timeout_ms; /* of the whole; 0: none */
+    const char *file;
+    int line, col;
+    /* of the main graph */
+    const char *checkpointer;   /* "memory", "file", "sqlite", or NULL */
+    const char *checkpoint_dir; /* or NULL */
+    const char *checkpoint;     /* config.checkpoint: a THREAD[@SEQ] to resume from, or NULL */
+};
+
+struct Flow {
+    const char *name;
+    const char *dialect; /* "graph" */
+    const char *path;
+    const Graph *main;
+    const Graph *const *graphs; /* main first */
+    size_t ngraphs;
+    size_t nexprs;
+    bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
+};
+
+/* NULL when there is none; the look-ups are hashed. */
+const Node *graph_node(const Graph *g, Json name);
+const StateKey *graph_key(const Graph *g, Json name);
+
+#endif

@@ -1,0 +1,367 @@
+/* joins.c - where parallel branches come together, and what is reached at all.
+ *
+ * Branches join at the first node that every way from every one of them to the end must pass: the
+ * nearest common ancestor of their first nodes in the tree of post-dominators. That tree is made
+ * once for a graph, by going over the nodes in reverse postorder of the reversed graph until nothing
+ * changes (Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm"). Edges for errors do not
+ * count: a branch that fails leaves the usual way.
+ *
+ * All of it has a budget of work for the graph, so that a file made to be hard cannot take forever;
+ * what is left undecided then is reported, and can be said with fan_in. */
+#include "edges.h"
+
+#include "mem.h"
+
+#include <string.h>
+
+/* ---- walking ---- */
+
+typedef struct Walk {
+    const EdgeBuild *b;
+    bool *seen; /* of nodes */
+    int *queue;
+    size_t head, tail;
+} Walk;
+
+static Walk walk_new(const EdgeBuild *b) {
+    return (Walk){b, mem_zalloc(b->n + 1), mem_alloc((b->n + 1) * sizeof(int)), 0, 0};
+}
+
+static void walk_clear(Walk *w) {
+    mem_free(w->seen);
+    mem_free(w->queue);
+}
+
+static void walk_add(Walk *w, int node) {
+    if (node >= 0 && !w->seen[node]) {
+        w->seen[node] = true;
+        w->queue[w->tail++] = node;
+    }
+}
+
+static void walk_add_targets(Walk *w, const Draft *d) {
+    for (size_t i = 0; i < d->ntargets; i++) {
+        walk_add(w, d->targets[i]);
+    }
+}
+
+static void walk_add_out(Walk *w, const Out *out) {
+    for (size_t i = 0; i < out->n; i++) {
+        walk_add_targets(w, &out->items[i]);
+    }
+}
+
+static bool spend(EdgeBuild *b, uint64_t units) {
+    bool enough = b->work >= units;
+    b->work = enough ? b->work - units : 0;
+    return enough;
+}
+
+void edges_mark_reached(const EdgeBuild *b, bool *reached) {
+    Walk w = walk_new(b);
+    walk_add_out(&w, &b->after[b->n]);
+    while (w.head < w.tail) {
+        int node = w.queue[w.head++];
+        walk_add_out(&w, &b->after[node]);
+        walk_add_out(&w, &b->error[node]);
+    }
+    memcpy(reached, w.seen, b->n);
+    walk_clear(&w);
+}
+
+/* ---- dead ends in branches ---- */
+
+/* Steps over branches that have a join of their own. */
+static void walk_over(Walk *w, const Out *out) {
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->items[i].join_given) {
+            walk_add(w, out->items[i].join);
+        } else {
+            walk_add_targets(w, &out->items[i]);
+        }
+    }
+}
+
+static void lead_to_join(EdgeBuild *b, const Draft *d, int *joined) {
+    Walk w = walk_new(b);
+    if (d->join >= 0) {
+        w.seen[d->join] = true;
+    }
+    walk_add_targets(&w, d);
+    while (w.head < w.tail && spend(b, 1)) {
+        int node = w.queue[w.head++];
+        if (b->after[node].n == 0 && joined[node] == NOT_JOINED) {
+            joined[node] = d->join;
+        }
+        walk_over(&w, &b->after[node]);
+        walk_over(&w, &b->error[node]);
+    }
+    walk_clear(&w);
+}
+
+static void lead_all(EdgeBuild *b, const Out *out, int *joined) {
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->items[i].join_given && spend(b, b->n / 8 + 1)) {
+            lead_to_join(b, &out->items[i], joined);
+        }
+    }
+}
+
+void edges_lead_to_joins(EdgeBuild *b, int *joined) {
+    for (size_t i = 0; i <= b->n; i++) {
+        lead_all(b, &b->after[i], joined);
+        lead_all(b, &b->error[i], joined);
+    }
+}
+
+/* ---- post-dominators ---- */
+
+/* Node number n is the end. */
+typedef struct Tree {
+    EdgeBuild *b;
+    size_t n;
+    size_t *first_pred; /* n + 2: where the predecessors of a node start in preds */
+    int *preds;
+    int *order;  /* nodes that reach the end, in postorder of the reversed graph */
+    int *number; /* place in order; -1: does not reach the end */
+    size_t norder;
+    int *parent; /* in the tree; -1: not known */
+} Tree;
+
+static size_t vertex(const Tree *t, int target) {
+    return target < 0 ? t->n : (size_t)target;
+}
+
+typedef void (*ArcFn)(Tree *t, size_t from, size_t to);
+
+static void each_arc(Tree *t, ArcFn fn) {
+    for (size_t i = 0; i < t->n; i++) {
+        const Out *out = &t->b->after[i];
+        for (size_t k = 0; k < out->n; k++) {
+            for (size_t m = 0; m < out->items[k].ntargets; m++) {
+                fn(t, i, vertex(t, out->items[k].targets[m]));
+            }
+        }
+    }
+}
+
+static void count_arc(Tree *t, size_t from, size_t to) {
+    (void)from;
+    t->first_pred[to + 1]++;
+}
+
+static void place_arc(Tree *t, size_t from, size_t to) {
+    t->preds[t->first_pred[to]++] = (int)from;
+}
+
+static void find_preds(Tree *t) {
+    t->first_pred = mem_zalloc((t->n + 2) * sizeof *t->first_pred);
+    each_arc(t, count_arc);
+    for (size_t i = 0; i <= t->n; i++) {
+        t->first_pred[i + 1] += t->first_pred[i];
+    }
+    size_t narcs = t->first_pred[t->n + 1];
+    t->preds = mem_alloc((narcs ? narcs : 1) * sizeof *t->preds);
+    each_arc(t, place_arc);
+    /* Placing has moved each start to the start of the next. */
+    memmove(t->first_pred + 1, t->first_pred, (t->n + 1) * sizeof *t->first_pred);
+    t->first_pred[0] = 0;
+}
+
+static void find_order(Tree *t) {
+    size_t *next = mem_alloc((t->n + 1) * sizeof *next);
+    int *stack = mem_alloc((t->n + 1) * sizeof *stack);
+    bool *seen = mem_zalloc(t->n + 1);
+    size_t depth = 0;
+    memcpy(next, t->first_pred, (t->n + 1) * sizeof *next);
+    stack[depth++] = (int)t->n;
+    seen[t->n] = true;
+    while (depth > 0) {
+        int v = stack[depth - 1];
+        if (next[v] < t->first_pred[v + 1]) {
+            int pred = t->preds[next[v]++];
+            if (!seen[pred]) {
+                seen[pred] = true;
+                stack[depth++] = pred;
+            }
+        } else {
+            t->number[v] = (int)t->norder;
+            t->order[t->norder++] = v;
+            depth--;
+        }
+    }
+    mem_free(next);
+    mem_free(stack);
+    mem_free(seen);
+}
+
+/* The nearest common ancestor of two nodes that are in the tree; -1 when the budget is used up. */
+static int common(Tree *t, int a, int c) {
+    while (a != c) {
+        while (t->number[a] < t->number[c]) {
+            if (!spend(t->b, 1)) {
+                return -1;
+            }
+            a = t->parent[a];
+        }
+        while (t->number[c] < t->number[a]) {
+            if (!spend(t->b, 1)) {
+                return -1;
+            }
+            c = t->parent[c];
+        }
+    }
+    return a;
+}
+
+static int parent_of(Tree *t, int v) {
+    const Out *out = &t->b->after[v];
+    int parent = -1;
+    for (size_t k = 0; k < out->n; k++) {
+        for (size_t m = 0; m < out->items[k].ntargets; m++) {
+            int s = (int)vertex(t, out->items[k].targets[m]);
+            if (!spend(t->b, 1)) {
+                return -1;
+            }
+            if (t->parent[s] >= 0) {
+                parent = parent < 0 ? s : common(t, s, parent);
+            }
+        }
+    }
+    return parent;
+}
+
+static void find_parents(Tree *t) {
+    bool changed = true;
+    t->parent[t->n] = (int)t->n;
+    while (changed && t->b->work > 0) {
+        changed = false;
+        for (size_t i = t->norder; i > 0; i--) {
+            int v = t->order[i - 1], parent = v == (int)t->n ? v : parent_of(t, v);
+            changed = changed || parent != t->parent[v];
+            t->parent[v] = parent;
+        }
+    }
+}
+
+static Tree *tree_new(EdgeBuild *b) {
+    Tree *t = mem_zalloc(sizeof *t);
+    t->b = b;
+    t->n = b->n;
+    t->order = mem_alloc((t->n + 1) * sizeof *t->order);
+    t->number = mem_alloc((t->n + 1) * sizeof *t->number);
+    t->parent = mem_alloc((t->n + 1) * sizeof *t->parent);
+    for (size_t i = 0; i <= t->n; i++) {
+        t->number[i] = t->parent[i] = -1;
+    }
+    find_preds(t);
+    find_order(t);
+    find_parents(t);
+    return t;
+}
+
+static void tree_free(Tree *t) {
+    if (t) {
+        mem_free(t->first_pred);
+        mem_free(t->preds);
+        mem_free(t->order);
+        mem_free(t->number);
+        mem_free(t->parent);
+        mem_free(t);
+    }
+}
+
+/* ---- joins ---- */
+
+static int tree_join(Tree *t, const Draft *d) {
+    int join = (int)vertex(t, d->targets[0]);
+    if (t->parent[join] < 0) {
+        return NODE_END;
+    }
+    if (d->ntargets == 1) {
+        join = t->parent[join];
+    }
+    for (size_t i = 1; i < d->ntargets && join >= 0; i++) {
+        int target = (int)vertex(t, d->targets[i]);
+        join = t->parent[target] < 0 ? (int)t->n : common(t, join, target);
+    }
+    return join < 0 || join == (int)t->n ? NODE_END : join;
+}
+
+static void walk_all(EdgeBuild *b, Walk *w) {
+    while (w->head < w->tail && spend(b, 1)) {
+        walk_add_out(w, &b->after[w->queue[w->head++]]);
+    }
+}
+
+/* Counts in `reaches` how many of the targets reach each node. */
+static void count_reached(EdgeBuild *b, const Draft *d, uint32_t *reaches) {
+    for (size_t i = 1; i < d->ntargets; i++) {
+        if (!spend(b, b->n)) {
+            return;
+        }
+        Walk w = walk_new(b);
+        walk_add(&w, d->targets[i]);
+        walk_all(b, &w);
+        for (size_t k = 0; k < w.tail; k++) {
+            reaches[w.queue[k]]++;
+        }
+        walk_clear(&w);
+    }
+}
+
+/* The nearest node with `fan_in: true` that all targets reach; NODE_END when there is none. */
+static int marked_join(EdgeBuild *b, const Draft *d) {
+    uint32_t *reaches = mem_zalloc((b->n + 1) * sizeof *reaches);
+    Walk w = walk_new(b);
+    int join = NODE_END;
+    count_reached(b, d, reaches);
+    walk_add(&w, d->targets[0]);
+    walk_all(b, &w);
+    for (size_t i = 0; i < w.tail && join == NODE_END; i++) {
+        int node = w.queue[i];
+        if (b->fan_in[node] && reaches[node] == d->ntargets - 1) {
+            join = node;
+        }
+    }
+    walk_clear(&w);
+    mem_free(reaches);
+    return join;
+}
+
+static bool any_marked(const EdgeBuild *b) {
+    return b->n && memchr(b->fan_in, true, b->n) != NULL;
+}
+
+static void find_join(EdgeBuild *b, Draft *d, Tree **tree) {
+    if (any_marked(b)) {
+        d->join = marked_join(b, d);
+    }
+    if (d->join == NODE_END) {
+        *tree = *tree ? *tree : tree_new(b);
+        d->join = tree_join(*tree, d);
+    }
+    if (b->work == 0) {
+        report_at(
+            b->c->ld->reporter, d->spot,
+            "The graph is too large to find where these branches join; say it with `fan_in`.");
+    }
+}
+
+static void find_joins(EdgeBuild *b, Out *out, Tree **tree) {
+    for (size_t i = 0; i < out->n; i++) {
+        Draft *d = &out->items[i];
+        if (d->parallel && !d->join_given) {
+            find_join(b, d, tree);
+        }
+    }
+}
+
+void edges_find_joins(EdgeBuild *b) {
+    Tree *tree = NULL;
+    for (size_t i = 0; i <= b->n; i++) {
+        find_joins(b, &b->after[i], &tree);
+        find_joins(b, &b->error[i], &tree);
+    }
+    tree_free(tree);
+}

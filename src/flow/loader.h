@@ -1,0 +1,190 @@
+/* loader.h - what the parts of the loader share.
+ *
+ * A workflow is loaded in one go: flow.c reads files and makes the Flow, a dialect (a row of
+ * `dialects`) turns the tree of a file into a Graph, with nodes made by node.c and params.c,
+ * expressions by expr.c, edges by edges.c. All of it goes into the flow's arena at once; when there
+ * was an error the whole flow is dropped.
+ *
+ * A part that finds something wrong reports it and goes on with what it has, so that everything
+ * that is wrong is reported together. What it made may then be incomplete (NULL where the header says
+ * there is something): nobody but the loader sees it.
+ */
+#ifndef PAWL_LOADER_H
+#define PAWL_LOADER_H
+
+#include "arena.h"
+#include "flow.h"
+#include "problems.h"
+#include "yaml.h"
+
+/* ---- names, hashed ---- */
+
+typedef struct NameTable {
+    const char *names; /* a Json each `stride` bytes */
+    size_t stride, n;
+    uint32_t *slots; /* index + 1, or 0 */
+    size_t nslots;   /* a power of two */
+} NameTable;
+
+/* Over n names, each `stride` bytes after the one before. */
+void name_table_fill(NameTable *t, Arena *arena, const Json *first, size_t stride, size_t n);
+/* The first with that name; -1 when there is none. */
+int name_table_find(const NameTable *t, Json name);
+
+/* ---- flows and graphs, with what only the loader knows ---- */
+
+typedef struct GraphImpl {
+    Graph graph; /* first */
+    NameTable nodes;
+    NameTable keys;
+} GraphImpl;
+
+/* One file of the workflow. */
+typedef struct LoadedFile {
+    const char *path;  /* as it was opened */
+    const char *id;    /* the path without detours: the same for the same file, links aside */
+    const char *bytes; /* as read */
+    size_t len;
+    YamlFile *yaml;
+    GraphImpl *graph;        /* NULL when it could not be made */
+    bool loading;            /* it is being loaded: naming it again is a circle */
+    struct LoadedFile *from; /* the file that named it first */
+} LoadedFile;
+
+typedef struct ExprImpl {
+    Expr expr;            /* first */
+    const YamlNode *node; /* the scalar that holds it; NULL when the file says a value instead */
+    struct Segment *segments; /* of a template: from the program's text to the scalar's */
+    size_t nsegments;
+    const char *source; /* what was compiled */
+    size_t len;
+} ExprImpl;
+
+typedef struct FlowImpl {
+    Flow flow; /* first */
+    size_t refs;
+    Arena *arena;
+    LoadedFile **files;
+    size_t nfiles, files_cap;
+    Graph **graphs;
+    size_t ngraphs, graphs_cap;
+    ExprImpl **exprs;
+    size_t nexprs, exprs_cap;
+    Json *kept; /* values that live as long as the flow */
+    size_t nkept, kept_cap;
+    Spot first_interrupt; /* file NULL: none */
+    const char *first_interrupt_text;
+} FlowImpl;
+
+typedef struct Loader {
+    FlowImpl *flow;
+    Arena *arena;
+    Reporter *reporter;
+    const FlowReader *reader;
+    size_t nodes_left; /* of FLOW_NODES_MAX */
+    size_t exprs_left; /* of FLOW_EXPRS_MAX */
+    int depth;         /* of nodes in nodes and workflows in workflows */
+} Loader;
+
+/* The flow keeps the value; returns it, borrowed. Consumes v. */
+Json keep(Loader *ld, Json v);
+
+/* Makes an empty graph that is in flow->graphs. */
+GraphImpl *new_graph(Loader *ld, const char *name, Spot spot);
+
+/* The graph of another file, named at `spot`; NULL after reporting why not. */
+const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name);
+
+/* ---- dialects ---- */
+
+/* A row of the table in flow.c. */
+typedef struct Dialect {
+    const char *key; /* the key of the file that says so */
+    const char *name;
+    /* False when there is no graph to go on with; NULL when this version does not run it. */
+    bool (*load)(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
+} Dialect;
+
+bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
+extern const char *const graph_keys[]; /* the top-level keys of the graph dialect */
+extern const char *const config_keys[];
+extern const char *const edge_keys[];
+extern const char *const node_keys[]; /* those that any kind of node has */
+extern const char *const retry_keys[];
+extern const char *const reduce_names[];
+extern const char *const checkpointers[];
+
+/* ---- expressions (expr.c) ---- */
+
+/* Variables that expressions can use, outermost first; of two with one name the later counts. */
+typedef struct Scope {
+    const char *const *vars;
+    size_t nvars;
+} Scope;
+
+Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n);
+
+/* NULL after reporting. A node that is no text stands for itself, as JSON. */
+const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope);
+const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope);
+
+/* ---- nodes (node.c) and parameters (params.c) ---- */
+
+/* What surrounds a node. */
+typedef struct NodeContext {
+    Loader *ld;
+    LoadedFile *file;
+    GraphImpl *graph;
+    Scope scope;
+} NodeContext;
+
+/* What the file says for a parameter. */
+typedef struct Given {
+    const YamlPair *pair; /* NULL: nothing */
+    const YamlNode *value;
+} Given;
+
+void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given given, Param *out);
+
+/* The body of a map: a node without a name. */
+const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const char *name);
+
+/* A list of nodes with their kinds and parameters; names are in graph->nodes, hashed. Edges are not
+ * made yet. False when there is nothing to go on with. sources has the map of each node. */
+bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***sources);
+
+/* A list of nodes that run in order, as a graph of its own that shares the keys of c->graph. */
+const Graph *load_node_list(const NodeContext *c, const YamlNode *list, const char *name);
+
+/* Notes the first place that asks for an interrupt, for flow_needs_checkpointer(). */
+void note_interrupt(Loader *ld, Spot spot, const char *key, const char *what);
+
+/* ---- edges (edges.c) ---- */
+
+/* Makes the edges of the graph from goto on nodes and the list of edges (NULL: nodes run in order),
+ * and checks that every node is reached. */
+void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges);
+
+/* ---- pieces of trees (fields.c) ---- */
+
+typedef struct KeyList {
+    const char *const *names; /* ends with NULL */
+    const char *const *more;  /* NULL, or the same */
+} KeyList;
+
+bool expect_map(Loader *ld, const YamlNode *node, const char *what);
+/* Reports keys of the map that are not in the list. */
+void check_keys(Loader *ld, const YamlNode *map, KeyList known, const char *where);
+bool has_name(const char *const *names, const char *text, size_t len);
+
+/* Text of a scalar that is not null, or NULL after reporting that `what` must be a text. */
+const char *field_text(Loader *ld, const YamlNode *node, const char *what);
+bool field_bool(Loader *ld, const YamlNode *node, const char *what, bool *out);
+bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, int64_t *out);
+bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms);
+
+/* Calls fn for the scalar, or for each scalar of the list. */
+typedef void (*NameFn)(void *ctx, const YamlNode *name);
+void each_name(Loader *ld, const YamlNode *node, const char *what, NameFn fn, void *ctx);
+
+#endif

@@ -1,0 +1,601 @@
+/* node.c - a node of a file: its kind, its parameters, and what every node can say. */
+#include "loader.h"
+
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NAME_MAX_LEN = 200,
+    NAMES_MAX = 64, /* keys that a node of some kind can have */
+    RETRY_ATTEMPTS = 3,
+    RETRY_ATTEMPTS_MAX = 1000000,
+    RETRY_DELAY_MS = 1000,
+    RETRY_MAX_MS = 30000,
+    RETRY_FACTOR = 2,
+};
+
+const char *const node_keys[] = {"name",      "description", "title",  "run",     "language",
+                                 "uses",      "with",        "output", "timeout", "retry",
+                                 "interrupt", "goto",        "fan_in", NULL};
+
+/* What the body of a map can say: it has no name, no place in the state and no edges. */
+static const char *const body_keys[] = {"description", "title",   "run",   "language", "uses",
+                                        "with",        "timeout", "retry", NULL};
+
+const char *const retry_keys[] = {"attempts", "delay", "factor", "max", "if", NULL};
+
+/* ---- which kind ---- */
+
+/* The languages of `run`. Those without a kind are not part of this build. */
+typedef struct Language {
+    const char *name;
+    const char *kind;
+} Language;
+
+static const Language languages[] = {
+    {"python", NULL}, {"javascript", NULL}, {"lua", "lua"}, {"jq", "jq"}, {"shell", "shell"},
+};
+
+/* Where a node says its kind, and where its parameters are. */
+typedef struct Choice {
+    const Kind *kind;
+    const YamlPair *pair;   /* whose value is the first parameter; NULL: none */
+    const YamlNode *params; /* a map of parameters; NULL: none */
+    const YamlPair *said;   /* the key that said the kind */
+    bool beside;            /* parameters may stand beside it */
+} Choice;
+
+static const Kind *kind_of_key(const YamlNode *key) {
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (yaml_is(key, kinds[i].name)) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *kind_list(void) {
+    static _Thread_local char text[200];
+    size_t len = 0;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        const char *between = i == 0 ? "" : i + 1 < KIND_COUNT ? ", " : " and ";
+        size_t add = strlen(between) + strlen(kinds[i].name);
+        if (len + add < sizeof text) {
+            strcpy(stpcpy(text + len, between), kinds[i].name);
+            len += add;
+        }
+    }
+    return text;
+}
+
+static const char *article(const Kind *kind) {
+    return strchr("aeiou", kind->name[0]) ? "an" : "a";
+}
+
+static const char *nearest_kind(const YamlNode *word) {
+    Suggestion nearest = suggestion_for(word->text, word->len);
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        suggestion_offer(&nearest, kinds[i].name);
+    }
+    return did_you_mean_this(nearest.best);
+}
+
+/* An object is a map of parameters unless it can be the first parameter itself. */
+static bool holds_params(const Kind *kind, const YamlNode *value) {
+    if (value->kind != YAML_MAP) {
+        return false;
+    }
+    if (kind->params[0].type != PARAM_JQ) {
+        return true;
+    }
+    return kind->nparams > 1;
+}
+
+static void choose_key(Choice *choice, const YamlPair *pair, const Kind *kind) {
+    *choice = (Choice){.kind = kind, .said = pair, .beside = true};
+    if (holds_params(kind, pair->value)) {
+        choice->params = pair->value;
+    } else {
+        choice->pair = pair;
+    }
+}
+
+static void choose_run(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
+    const YamlNode *language = yaml_get(node, "language");
+    const char *names[] = {"python", "javascript", "lua", "jq", "shell", NULL};
+    choice->said = pair;
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
+        if (language ? !yaml_is(language, languages[i].name) : i > 0) {
+            continue;
+        }
+        if (!languages[i].kind) {
+            report_at(ld->reporter, language ? language->spot : pair->key->spot,
+                      "`language: %s`%s is not part of this build yet; use jq, lua or shell.",
+                      languages[i].name, language ? "" : " (what `run` means unless told)");
+            return;
+        }
+        choose_key(choice, pair, kind_find(languages[i].kind));
+        return;
+    }
+    if (language->kind == YAML_SCALAR) {
+        report_at(ld->reporter, language->spot, "There is no language `%s`%s",
+                  shown(language->text, language->len),
+                  did_you_mean(language->text, language->len, names));
+    } else {
+        report_at(ld->reporter, language->spot, "`language` must be a text.");
+    }
+}
+
+static void choose_uses(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
+    const YamlNode *with = yaml_get(node, "with");
+    const char *name = field_text(ld, pair->value, "`uses`");
+    const Kind *kind = name ? kind_find(name) : NULL;
+    *choice = (Choice){.kind = kind, .said = pair};
+    if (name && !kind) {
+        report_at(ld->reporter, pair->value->spot, "There is no kind `%s`; the kinds are %s%s",
+                  shown(name, pair->value->len), kind_list(), nearest_kind(pair->value));
+    }
+    if (with && expect_map(ld, with, "`with`")) {
+        choice->params = with;
+    }
+}
+
+static bool says_kind(const YamlPair *pair) {
+    return kind_of_key(pair->key) || yaml_is(pair->key, "run") || yaml_is(pair->key, "uses");
+}
+
+static void choose(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
+    if (yaml_is(pair->key, "run")) {
+        choose_run(ld, choice, node, pair);
+    } else if (yaml_is(pair->key, "uses")) {
+        choose_uses(ld, choice, node, pair);
+    } else {
+        choose_key(choice, pair, kind_of_key(pair->key));
+    }
+}
+
+static Choice find_choice(Loader *ld, const YamlNode *node) {
+    Choice choice = {0};
+    for (size_t i = 0; i < node->n; i++) {
+        const YamlPair *pair = &node->pairs[i];
+        if (!says_kind(pair)) {
+            continue;
+        }
+        if (choice.said && yaml_is(pair->key, choice.said->key->text)) {
+            continue; /* a repeated key, which was reported */
+        }
+        if (choice.said) {
+            report_at(ld->reporter, pair->key->spot,
+                      "A node does one thing, but this one has `%s` and `%s`; make it two nodes.",
+                      choice.said->key->text, pair->key->text);
+            break;
+        }
+        choose(ld, &choice, node, pair);
+    }
+    return choice;
+}
+
+/* ---- which keys ---- */
+
+typedef struct Names {
+    const char *items[NAMES_MAX];
+    size_t n;
+} Names;
+
+static void add_name(Names *names, const char *name) {
+    if (name && names->n + 1 < NAMES_MAX && !has_name(names->items, name, strlen(name))) {
+        names->items[names->n++] = name;
+        names->items[names->n] = NULL;
+    }
+}
+
+static void add_params(Names *names, const Kind *kind) {
+    for (size_t i = 0; i < kind->nparams; i++) {
+        add_name(names, kind->params[i].name);
+        add_name(names, kind->params[i].alias);
+    }
+}
+
+/* Every key of a node without a known kind that no kind has. */
+static void check_unknown_kind(Loader *ld, const YamlNode *node, const char *const *general) {
+    Names known = {.n = 0};
+    size_t unknown = 0;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        add_name(&known, kinds[i].name);
+        add_params(&known, &kinds[i]);
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        const YamlNode *key = node->pairs[i].key;
+        if (!has_name(known.items, key->text, key->len) &&
+            !has_name(general, key->text, key->len)) {
+            report_at(ld->reporter, key->spot, "There is no kind of node `%s`; the kinds are %s%s",
+                      shown(key->text, key->len), kind_list(), nearest_kind(key));
+            unknown++;
+        }
+    }
+    if (!unknown) {
+        report_at(ld->reporter, node->spot,
+                  "This node does not say what it does; give it a key that is one of the kinds %s.",
+                  kind_list());
+    }
+}
+
+/* `language` goes with run, `with` with uses. */
+static void check_companion(Loader *ld, const YamlNode *node, const char *key, const char *main) {
+    const YamlPair *pair = yaml_pair(node, key);
+    if (pair && !yaml_get(node, main)) {
+        report_at(ld->reporter, pair->key->spot, "`%s` goes with `%s`, which is not here.", key,
+                  main);
+    }
+}
+
+static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choice,
+                            const char *const *general) {
+    Names params = {.n = 0};
+    char where[64];
+    check_companion(ld, node, "language", "run");
+    check_companion(ld, node, "with", "uses");
+    if (!choice->kind) {
+        if (!choice->said) {
+            check_unknown_kind(ld, node, general);
+        }
+        return;
+    }
+    snprintf(where, sizeof where, "%s %s node", article(choice->kind), choice->kind->name);
+    if (choice->beside) {
+        add_params(&params, choice->kind);
+    }
+    /* A second kind has been reported. */
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        add_name(&params, kinds[i].name);
+    }
+    check_keys(ld, node, (KeyList){general, params.items}, where);
+    if (choice->params) {
+        Names own = {.n = 0};
+        add_params(&own, choice->kind);
+        check_keys(ld, choice->params, (KeyList){own.items, NULL}, where);
+    }
+}
+
+/* ---- parameters ---- */
+
+static const YamlPair *find_param(const YamlNode *map, const ParamInfo *info) {
+    const YamlPair *pair = map ? yaml_pair(map, info->name) : NULL;
+    return pair || !map || !info->alias ? pair : yaml_pair(map, info->alias);
+}
+
+static Given find_given(Loader *ld, const YamlNode *node, const Choice *choice, size_t i) {
+    const ParamInfo *info = &choice->kind->params[i];
+    const YamlPair *inside = find_param(choice->params, info);
+    const YamlPair *beside = choice->beside ? find_param(node, info) : NULL;
+    const YamlPair *first = i == 0 ? choice->pair : NULL;
+    if (beside == choice->said) {
+        beside = NULL;
+    }
+    const YamlPair *pair = first ? first : inside ? inside : beside;
+    if (beside && pair != beside) {
+        report_at(ld->reporter, beside->key->spot, "`%s` is given twice.", info->name);
+    }
+    return (Given){pair, pair ? pair->value : NULL};
+}
+
+static void load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
+                        const Choice *choice) {
+    const Kind *kind = choice->kind;
+    Param *params = arena_alloc(c->ld->arena, kind->nparams * sizeof *params);
+    node->kind = kind;
+    node->params = params;
+    for (size_t i = 0; i < kind->nparams; i++) {
+        Given given = find_given(c->ld, yaml, choice, i);
+        if (!given.value && kind->params[i].required) {
+            report_at(c->ld->reporter, choice->said->key->spot,
+                      "`%s` is missing, which %s %s node needs: %s.", kind->params[i].name,
+                      article(kind), kind->name, kind->params[i].help);
+        }
+        load_param(c, node, &kind->params[i], given, &params[i]);
+    }
+}
+
+/* ---- what every node can say ---- */
+
+void note_interrupt(Loader *ld, Spot spot, const char *key, const char *what) {
+    FlowImpl *flow = ld->flow;
+    flow->flow.has_interrupts = true;
+    if (!flow->first_interrupt.file) {
+        Buf text = BUF_INIT;
+        buf_printf(&text, "%s: %s", key, what);
+        flow->first_interrupt = spot;
+        flow->first_interrupt_text = arena_strndup(ld->arena, text.data, text.len);
+        buf_clear(&text);
+    }
+}
+
+static void load_output(const NodeContext *c, Node *node, const YamlNode *value) {
+    if (field_text(c->ld, value, "`output`")) {
+        node->output = keep(c->ld, json_string_valid(value->text, value->len));
+    }
+}
+
+static void load_timeout(const NodeContext *c, Node *node, const YamlNode *value) {
+    field_duration(c->ld, value, "`timeout`", &node->timeout_ms);
+}
+
+static void load_attempts(const NodeContext *c, Node *node, const YamlNode *value) {
+    int64_t attempts = 1;
+    field_int(c->ld, value, "`attempts`", RETRY_ATTEMPTS_MAX, &attempts);
+    node->retry.attempts = (int)attempts;
+}
+
+static void load_factor(const NodeContext *c, Node *node, const YamlNode *value) {
+    Json number = yaml_json(value);
+    double factor = json_kind(number) == JSON_NUMBER ? json_to_double(number) : 0;
+    if (factor >= 1 && factor <= 1000) {
+        node->retry.factor = factor;
+    } else {
+        report_at(c->ld->reporter, value->spot, "`factor` must be a number from 1 to 1000.");
+    }
+    json_unref(number);
+}
+
+static void load_delay(const NodeContext *c, Node *node, const YamlNode *value) {
+    field_duration(c->ld, value, "`delay`", &node->retry.delay_ms);
+    if (node->retry.max_ms < node->retry.delay_ms) {
+        node->retry.max_ms = node->retry.delay_ms;
+    }
+}
+
+static void load_max(const NodeContext *c, Node *node, const YamlNode *value) {
+    field_duration(c->ld, value, "`max`", &node->retry.max_ms);
+}
+
+static void load_retry_if(const NodeContext *c, Node *node, const YamlNode *value) {
+    node->retry.when = load_expr(c->ld, value, c->scope);
+}
+
+typedef struct NodeField {
+    const char *key;
+    void (*load)(const NodeContext *c, Node *node, const YamlNode *value);
+} NodeField;
+
+/* In this order: the longest pause is at least the first, unless the file says how long it is. */
+static const NodeField retry_fields[] = {
+    {"attempts", load_attempts}, {"delay", load_delay}, {"factor", load_factor},
+    {"max", load_max},           {"if", load_retry_if},
+};
+
+static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) {
+    node->retry = (RetryPolicy){RETRY_ATTEMPTS, RETRY_DELAY_MS, RETRY_MAX_MS, RETRY_FACTOR, NULL};
+    if (value->kind == YAML_SCALAR) {
+        load_attempts(c, node, value);
+        return;
+    }
+    if (!expect_map(c->ld, value, "`retry`")) {
+        return;
+    }
+    check_keys(c->ld, value, (KeyList){retry_keys, NULL}, "`retry`");
+    for (size_t i = 0; i < sizeof retry_fields / sizeof *retry_fields; i++) {
+        const YamlNode *field = yaml_get(value, retry_fields[i].key);
+        if (field) {
+            retry_fields[i].load(c, node, field);
+        }
+    }
+}
+
+typedef struct InterruptLoad {
+    const NodeContext *c;
+    Node *node;
+} InterruptLoad;
+
+static void load_interrupt_word(void *ctx, const YamlNode *word) {
+    static const char *const words[] = {"before", "after", NULL};
+    InterruptLoad *load = ctx;
+    if (yaml_is(word, "before")) {
+        load->node->interrupt_before = true;
+    } else if (yaml_is(word, "after")) {
+        load->node->interrupt_after = true;
+    } else {
+        report_at(load->c->ld->reporter, word->spot,
+                  "`interrupt` must be before or after, not `%s`%s", shown(word->text, word->len),
+                  did_you_mean(word->text, word->len, words));
+        return;
+    }
+    note_interrupt(load->c->ld, word->spot, "interrupt", word->text);
+}
+
+static void load_interrupt(const NodeContext *c, Node *node, const YamlNode *value) {
+    InterruptLoad load = {c, node};
+    each_name(c->ld, value, "`interrupt`", load_interrupt_word, &load);
+}
+
+static void load_words(const NodeContext *c, Node *node, const YamlNode *value) {
+    (void)node;
+    field_text(c->ld, value, "A description");
+}
+
+static const NodeField node_fields[] = {
+    {"output", load_output},       {"timeout", load_timeout},   {"retry", load_retry},
+    {"interrupt", load_interrupt}, {"description", load_words}, {"title", load_words},
+};
+
+static void load_fields(const NodeContext *c, Node *node, const YamlNode *yaml,
+                        const char *const *general) {
+    for (size_t i = 0; i < sizeof node_fields / sizeof *node_fields; i++) {
+        const char *key = node_fields[i].key;
+        const YamlNode *value = yaml_get(yaml, key);
+        if (value && has_name(general, key, strlen(key))) {
+            node_fields[i].load(c, node, value);
+        }
+    }
+}
+
+/* ---- whole nodes ---- */
+
+static int last_line(const YamlNode *yaml) {
+    const YamlNode *node = yaml;
+    int line, col;
+    while (node->kind != YAML_SCALAR && node->n > 0) {
+        node = node->kind == YAML_LIST ? node->items[node->n - 1] : node->pairs[node->n - 1].value;
+    }
+    size_t end = node->spot.end;
+    bool elsewhere = end < yaml->spot.at || end > yaml->spot.end;
+    const char *text = yaml->spot.file->text;
+    end = elsewhere ? yaml->spot.end : end;
+    while (end > yaml->spot.at && (text[end - 1] == '\n' || text[end - 1] == ' ')) {
+        end--;
+    }
+    yaml_line_col(yaml->spot.file, end, &line, &col);
+    return line;
+}
+
+static void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name) {
+    node->name = name;
+    node->name_json = keep(c->ld, json_string_c(name));
+    node->graph = &c->graph->graph;
+    node->retry.attempts = 1;
+    node->vars = c->scope.vars;
+    node->nvars = c->scope.nvars;
+    node->file = yaml->spot.file->path;
+    yaml_line_col(yaml->spot.file, yaml->spot.at, &node->line, &node->col);
+    node->end_line = last_line(yaml);
+}
+
+/* Everything but the name and the edges. */
+static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
+                      const char *const *general) {
+    if (c->ld->depth >= FLOW_DEPTH_MAX) {
+        report_at(c->ld->reporter, yaml->spot,
+                  "Nodes in nodes and workflows in workflows are nested more than %d levels deep.",
+                  FLOW_DEPTH_MAX);
+        return;
+    }
+    c->ld->depth++;
+    node->source = keep(c->ld, yaml_json(yaml));
+    Choice choice = find_choice(c->ld, yaml);
+    check_node_keys(c->ld, yaml, &choice, general);
+    if (choice.kind) {
+        load_params(c, node, yaml, &choice);
+    }
+    load_fields(c, node, yaml, general);
+    if (choice.kind && choice.kind->id == KIND_MAP && json_is_none(node->output)) {
+        node->output = node->name_json;
+    }
+    c->ld->depth--;
+}
+
+const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const char *name) {
+    Node *node = arena_alloc(c->ld->arena, sizeof *node);
+    start_node(c, node, yaml, name);
+    node->index = -1;
+    load_node(c, node, yaml, body_keys);
+    if (!json_is_none(node->output)) {
+        node->output = json_none(); /* of a map in a map: it goes into the array */
+    }
+    return node;
+}
+
+static bool is_reserved(const char *name) {
+    return strcmp(name, "__start__") == 0 || strcmp(name, "__end__") == 0;
+}
+
+static const char *node_name(Loader *ld, const YamlNode *yaml) {
+    const YamlNode *name = yaml_get(yaml, "name");
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    if (!name) {
+        report_at(ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
+        return NULL;
+    }
+    if (!field_text(ld, name, "`name`")) {
+        return NULL;
+    }
+    if (is_reserved(name->text)) {
+        report_at(ld->reporter, name->spot,
+                  "`%s` is where every graph starts or ends; give this "
+                  "node another name.",
+                  name->text);
+        return NULL;
+    }
+    if (name->len == 0 || name->len > NAME_MAX_LEN || name->text[strspn(name->text, allowed)]) {
+        report_at(ld->reporter, name->spot,
+                  "The name of a node is made of letters, digits, `_`, `.` and `-`, up to %d of "
+                  "them; `%s` is not.",
+                  NAME_MAX_LEN, shown(name->text, name->len));
+        return NULL;
+    }
+    return name->text;
+}
+
+/* Nodes without a usable name are read for their problems and left out. */
+static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlNode **sources) {
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const YamlNode *yaml = list->items[i];
+        if (!expect_map(c->ld, yaml, "A node")) {
+            continue;
+        }
+        const char *name = node_name(c->ld, yaml);
+        if (!name) {
+            Node unnamed = {0};
+            start_node(c, &unnamed, yaml, "?");
+            load_node(c, &unnamed, yaml, node_keys);
+            continue;
+        }
+        Node *node = &c->graph->graph.nodes[n];
+        start_node(c, node, yaml, name);
+        node->index = (int)n;
+        sources[n++] = yaml;
+    }
+    return n;
+}
+
+static void check_unique(const NodeContext *c, const YamlNode *const *sources) {
+    const GraphImpl *g = c->graph;
+    for (size_t i = 0; i < g->graph.nnodes; i++) {
+        const Node *node = &g->graph.nodes[i];
+        int first = name_table_find(&g->nodes, node->name_json);
+        if (first != (int)i) {
+            report_at(c->ld->reporter, yaml_get(sources[i], "name")->spot,
+                      "There is another node `%s`, in line %d; names must be unique.", node->name,
+                      g->graph.nodes[first].line);
+        }
+    }
+}
+
+bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***sources) {
+    Graph *graph = &c->graph->graph;
+    if (list->kind != YAML_LIST || list->n == 0) {
+        report_at(c->ld->reporter, list->spot, "%s",
+                  list->kind == YAML_LIST || yaml_is_null(list)
+                      ? "There are no nodes; a workflow has at least one."
+                      : "The nodes must be a list (`- name: ...`).");
+        return false;
+    }
+    graph->nodes = arena_alloc(c->ld->arena, list->n * sizeof *graph->nodes);
+    *sources = arena_alloc(c->ld->arena, list->n * sizeof **sources);
+    graph->nnodes = name_nodes(c, list, *sources);
+    name_table_fill(&c->graph->nodes, c->ld->arena, &graph->nodes[0].name_json,
+                    sizeof *graph->nodes, graph->nnodes);
+    check_unique(c, *sources);
+    for (size_t i = 0; i < graph->nnodes; i++) {
+        load_node(c, &graph->nodes[i], (*sources)[i], node_keys);
+    }
+    return graph->nnodes > 0;
+}
+
+const Graph *load_node_list(const NodeContext *c, const YamlNode *list, const char *name) {
+    GraphImpl *g = new_graph(c->ld, name, list->spot);
+    const Graph *outer = &c->graph->graph;
+    NodeContext inner = *c;
+    const YamlNode **sources;
+    g->keys = c->graph->keys;
+    g->graph.keys = outer->keys;
+    g->graph.nkeys = outer->nkeys;
+    g->graph.recursion_limit = outer->recursion_limit;
+    inner.graph = g;
+    if (load_nodes(&inner, list, &sources)) {
+        load_edges(&inner, sources, NULL);
+    }
+    return &g->graph;
+}

@@ -1,0 +1,684 @@
+#include "yaml.h"
+
+#include "flow.h"
+#include "mem.h"
+#include "problems.h"
+#include "utf8.h"
+
+#include <libfyaml.h>
+#include <string.h>
+
+/* The tree is made from the parser's events with a stack of our own: the parser's documents would
+ * expand nothing, but recurse, print and check in ways that cannot be bounded from outside. */
+
+enum {
+    MAP_SMALL = 8,                /* up to here keys are compared one by one */
+    EMPTY_LINES_WORK = 200000000, /* below a second: 20,000 in a row, or many shorter runs */
+    TAG_ESCAPES_MAX = 2000,
+};
+
+/* A list or map that is not finished. */
+typedef struct Open {
+    YamlNode *node;
+    const YamlNode **parts; /* items; or keys and values in turn */
+    size_t n, cap;
+    Json seen; /* keys of a larger map */
+} Open;
+
+typedef struct Reading {
+    Arena *arena;
+    const YamlFile *file;
+    YamlLimits limits;
+    Reporter *reporter;
+    struct fy_parser *parser;
+    struct fy_diag *diag;
+    Open *stack;
+    size_t depth, stack_cap;
+    Json anchors; /* place in anchored of the last one of each name */
+    const YamlNode **anchored;
+    size_t nanchored, anchored_cap;
+    const YamlNode *root;
+    int documents;
+    size_t last; /* where the last event with a place was */
+    bool failed;
+} Reading;
+
+/* ---- files ---- */
+
+static size_t count_lines(const char *text, size_t len) {
+    size_t n = 1;
+    for (const char *p = text; len && (p = memchr(p, '\n', (size_t)(text + len - p))); p++) {
+        n++;
+    }
+    return n;
+}
+
+static size_t utf8_count(const char *s, size_t len) {
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        n += ((unsigned char)s[i] & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+static const uint32_t *count_pieces(Arena *arena, const char *text, size_t len) {
+    size_t n = len / YAML_PIECE + 1;
+    uint32_t *chars = arena_alloc(arena, n * sizeof *chars);
+    for (size_t i = 1; i < n; i++) {
+        chars[i] = chars[i - 1] + (uint32_t)utf8_count(text + (i - 1) * YAML_PIECE, YAML_PIECE);
+    }
+    return chars;
+}
+
+static size_t chars_before(const YamlFile *file, size_t at) {
+    size_t piece = at / YAML_PIECE, start = piece * YAML_PIECE;
+    return file->chars[piece] + utf8_count(file->text + start, at - start);
+}
+
+YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len) {
+    bool marked = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+    YamlFile *file = arena_alloc(arena, sizeof *file);
+    file->path = path;
+    file->text = marked ? text + 3 : text;
+    file->len = marked ? len - 3 : len;
+    file->nlines = count_lines(file->text, file->len);
+    size_t *lines = arena_alloc(arena, file->nlines * sizeof *lines);
+    size_t n = 1;
+    for (size_t i = 0; i < file->len; i++) {
+        if (file->text[i] == '\n') {
+            lines[n++] = i + 1;
+        }
+    }
+    file->lines = lines;
+    file->chars = count_pieces(arena, file->text, file->len);
+    return file;
+}
+
+/* The last line that starts at or before `at`. */
+static size_t line_index(const YamlFile *file, size_t at) {
+    size_t low = 0, high = file->nlines;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (file->lines[mid] <= at) {
+            low = mid;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col) {
+    if (at > file->len) {
+        at = file->len;
+    }
+    size_t i = line_index(file, at), start = file->lines[i];
+    *line = (int)i + 1;
+    *col = (int)(chars_before(file, at) - chars_before(file, start)) + 1;
+}
+
+size_t yaml_offset(const YamlFile *file, int line, int col) {
+    if (line < 1 || (size_t)line > file->nlines) {
+        return file->len;
+    }
+    size_t start = file->lines[line - 1];
+    size_t end = (size_t)line < file->nlines ? file->lines[line] - 1 : file->len;
+    size_t at = start;
+    for (int c = 1; c < col && at < end; c++) {
+        at++;
+        while (at < end && ((unsigned char)file->text[at] & 0xC0) == 0x80) {
+            at++;
+        }
+    }
+    return at;
+}
+
+/* ---- what is wrong ---- */
+
+static void fail(Reading *r, size_t at, size_t end, const char *sentence) {
+    report_at(r->reporter, (Spot){r->file, at, end}, "%s", sentence);
+    r->failed = true;
+}
+
+/* The tab in the white space that a line starts with; false when there is none. */
+static bool tab_in_indent(const YamlFile *file, size_t at, size_t *tab) {
+    size_t i = file->lines[line_index(file, at)];
+    while (i < file->len && file->text[i] == ' ') {
+        i++;
+    }
+    *tab = i;
+    return i < file->len && file->text[i] == '\t';
+}
+
+static void report_syntax(Reading *r) {
+    void *iterator = NULL;
+    const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
+    size_t at = e ? yaml_offset(r->file, e->line, e->column) : r->last, tab;
+    r->failed = true;
+    if (tab_in_indent(r->file, at, &tab)) {
+        fail(r, tab, tab + 1, "A tab stands where YAML indents; indent with spaces only.");
+    } else {
+        report_at(r->reporter, (Spot){r->file, at, at + 1}, "This is not YAML: %s.",
+                  e && e->msg ? e->msg : "it cannot be read any further");
+    }
+}
+
+/* The parser takes bytes that are no characters for the end of the file. */
+static bool check_characters(Reading *r) {
+    const YamlFile *f = r->file;
+    size_t valid = utf8_valid_prefix(f->text, f->len);
+    if (valid < f->len) {
+        fail(r, valid, valid + 1, "This is not UTF-8 text; save the file as UTF-8.");
+        return false;
+    }
+    for (size_t i = 0; i < f->len; i++) {
+        unsigned char c = (unsigned char)f->text[i];
+        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
+            report_at(
+                r->reporter, (Spot){f, i, i + 1},
+                "The control character U+%04X cannot stand in YAML; remove it, or write it as "
+                "an escape in double quotes.",
+                c);
+            r->failed = true;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The parser keeps all of a line in mind while it could be a key: hundreds of bytes for each. */
+static bool check_lines(Reading *r) {
+    const YamlFile *f = r->file;
+    for (size_t i = 0; i < f->nlines; i++) {
+        size_t end = i + 1 < f->nlines ? f->lines[i + 1] : f->len;
+        if (end - f->lines[i] > FLOW_LINE_MAX) {
+            fail(r, f->lines[i], f->lines[i], "This line is longer than 1 MB; break it up.");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_empty(const char *s, size_t len) {
+    size_t i = 0;
+    while (i < len && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r' || s[i] == '\n')) {
+        i++;
+    }
+    return i == len;
+}
+
+/* And it goes over a run of empty lines again for each of them. */
+static bool check_empty_lines(Reading *r) {
+    const YamlFile *f = r->file;
+    uint64_t work = 0;
+    for (size_t i = 0, run = 0; i < f->nlines; i++) {
+        size_t start = f->lines[i], end = i + 1 < f->nlines ? f->lines[i + 1] : f->len;
+        run = is_empty(f->text + start, end - start) ? run + (end - start) : 0;
+        work += run;
+        if (work > EMPTY_LINES_WORK) {
+            fail(r, start, start, "There are too many empty lines before this; remove some.");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Escapes in a tag take it long, too. Text in quotes may look like a tag, but not like this one. */
+static bool check_tags(Reading *r) {
+    const YamlFile *f = r->file;
+    const char *end = f->text + f->len, *bang = f->text;
+    while (bang < end && (bang = memchr(bang, '!', (size_t)(end - bang)))) {
+        const char *p = bang;
+        size_t escapes = 0;
+        for (; p < end && !is_empty(p, 1); p++) {
+            escapes += *p == '%';
+        }
+        if (escapes > TAG_ESCAPES_MAX) {
+            fail(r, (size_t)(bang - f->text), (size_t)(bang - f->text), "This tag is too long.");
+            return false;
+        }
+        bang = p;
+    }
+    return true;
+}
+
+/* Lines with a percent sign before the document. Only tags need them, but for %YAML. */
+static bool check_directives(Reading *r) {
+    const YamlFile *f = r->file;
+    for (size_t i = 0; i < f->nlines; i++) {
+        const char *line = f->text + f->lines[i];
+        size_t len = (i + 1 < f->nlines ? f->lines[i + 1] : f->len) - f->lines[i];
+        if (len > 0 && *line == '%' && (len < 5 || memcmp(line, "%YAML", 5) != 0)) {
+            fail(r, f->lines[i], f->lines[i] + 1, "No directive but %YAML can be used here.");
+            return false;
+        }
+        if (!is_empty(line, len) && *line != '#' && *line != '%') {
+            break;
+        }
+    }
+    return true;
+}
+
+typedef bool (*TextCheck)(Reading *r);
+
+/* What the parser cannot be given. */
+static const TextCheck text_checks[] = {check_characters, check_lines, check_empty_lines,
+                                        check_tags, check_directives};
+
+static bool check_text(Reading *r) {
+    for (size_t i = 0; i < sizeof text_checks / sizeof *text_checks; i++) {
+        if (!text_checks[i](r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- building ---- */
+
+static Spot event_spot(Reading *r, struct fy_event *e) {
+    const struct fy_mark *start = fy_event_start_mark(e), *end = fy_event_end_mark(e);
+    Spot spot = {r->file, start ? start->input_pos : r->last, 0};
+    spot.end = end && end->input_pos > spot.at ? end->input_pos : spot.at;
+    if (spot.at > r->file->len) {
+        spot.at = r->file->len;
+    }
+    if (spot.end > r->file->len) {
+        spot.end = r->file->len;
+    }
+    r->last = spot.end;
+    return spot;
+}
+
+static bool is_key_next(const Open *open) {
+    return open && open->node->kind == YAML_MAP && open->n % 2 == 0;
+}
+
+static Open *top(Reading *r) {
+    return r->depth ? &r->stack[r->depth - 1] : NULL;
+}
+
+static bool count(Reading *r, Spot spot, size_t weight) {
+    if (weight > *r->limits.nodes_left) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "The workflow has more than %d values (aliases followed); that is the limit.",
+                 FLOW_NODES_MAX);
+        fail(r, spot.at, spot.end, sentence);
+        return false;
+    }
+    *r->limits.nodes_left -= weight;
+    return true;
+}
+
+static bool text_equal(const YamlNode *a, const YamlNode *b) {
+    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+/* The earlier key of the same text; NULL when there is none. */
+static const YamlNode *find_key(Open *open, const YamlNode *key) {
+    size_t pairs = open->n / 2;
+    if (pairs < MAP_SMALL) {
+        for (size_t i = 0; i < open->n; i += 2) {
+            if (text_equal(open->parts[i], key)) {
+                return open->parts[i];
+            }
+        }
+        return NULL;
+    }
+    if (pairs == MAP_SMALL && json_is_none(open->seen)) {
+        open->seen = json_object();
+        for (size_t i = 0; i < open->n; i += 2) {
+            open->seen = json_object_set(
+                open->seen, json_string_valid(open->parts[i]->text, open->parts[i]->len),
+                json_int((int64_t)i));
+        }
+    }
+    Json name = json_string_valid(key->text, key->len);
+    Json found = json_object_get(open->seen, name);
+    const YamlNode *earlier = json_is_none(found) ? NULL : open->parts[found.i];
+    if (earlier) {
+        json_unref(name);
+    } else {
+        open->seen = json_object_set(open->seen, name, json_int((int64_t)open->n));
+    }
+    return earlier;
+}
+
+static void check_key(Reading *r, Open *open, const YamlNode *key) {
+    if (key->kind != YAML_SCALAR) {
+        fail(r, key->spot.at, key->spot.end,
+             "A key must be a word or a text, not a list or a map.");
+        return;
+    }
+    if (!key->is_text && yaml_is(key, "<<")) {
+        fail(r, key->spot.at, key->spot.end,
+             "Merge keys (`<<`) are not part of YAML 1.2; write the keys out.");
+        return;
+    }
+    const YamlNode *earlier = find_key(open, key);
+    if (earlier) {
+        int line, col;
+        yaml_line_col(r->file, earlier->spot.at, &line, &col);
+        report_at(r->reporter, key->spot, "`%s` is here a second time; the first is in line %d.",
+                  shown(key->text, key->len), line);
+    }
+}
+
+static void add_part(Reading *r, const YamlNode *node) {
+    Open *open = top(r);
+    if (!open) {
+        r->root = node;
+        return;
+    }
+    if (is_key_next(open)) {
+        check_key(r, open, node);
+        if (r->failed) {
+            return;
+        }
+    } else {
+        open->node->weight += node->weight;
+    }
+    if (node->height + 1 > open->node->height) {
+        open->node->height = node->height + 1;
+    }
+    open->parts = mem_grow(open->parts, open->n, &open->cap, sizeof *open->parts);
+    open->parts[open->n++] = node;
+}
+
+static void set_anchor(Reading *r, struct fy_event *e, const YamlNode *node) {
+    struct fy_token *token = fy_event_get_anchor_token(e);
+    size_t len = 0;
+    const char *name = token ? fy_token_get_text(token, &len) : NULL;
+    if (!name) {
+        return;
+    }
+    r->anchored = mem_grow(r->anchored, r->nanchored, &r->anchored_cap, sizeof *r->anchored);
+    r->anchors =
+        json_object_set(r->anchors, json_string(name, len), json_int((int64_t)r->nanchored));
+    r->anchored[r->nanchored++] = node;
+}
+
+static void check_tag(Reading *r, struct fy_event *e, YamlNode *node) {
+    static const char str_tag[] = "tag:yaml.org,2002:str";
+    struct fy_token *token = fy_event_get_tag_token(e);
+    size_t len = 0;
+    const char *tag = token ? fy_token_get_text(token, &len) : NULL;
+    if (!token) {
+        return;
+    }
+    if (tag && len == sizeof str_tag - 1 && memcmp(tag, str_tag, len) == 0 &&
+        node->kind == YAML_SCALAR) {
+        node->is_text = true;
+        return;
+    }
+    fail(r, node->spot.at, node->spot.end, "The only tag that can be used here is !!str.");
+}
+
+static YamlNode *new_node(Reading *r, YamlKind kind, Spot spot) {
+    YamlNode *node = arena_alloc(r->arena, sizeof *node);
+    node->kind = kind;
+    node->spot = spot;
+    node->weight = 1;
+    return node;
+}
+
+static const YamlStyle styles[] = {
+    [FYSS_PLAIN] = YAML_PLAIN,
+    [FYSS_SINGLE_QUOTED] = YAML_SINGLE_QUOTED,
+    [FYSS_DOUBLE_QUOTED] = YAML_DOUBLE_QUOTED,
+    [FYSS_LITERAL] = YAML_LITERAL,
+    [FYSS_FOLDED] = YAML_FOLDED,
+};
+
+static size_t break_length(const char *s, const char *end) {
+    return s >= end ? 0 : *s == '\n' ? 1 : *s != '\r' ? 0 : s + 1 < end && s[1] == '\n' ? 2 : 1;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* A line break and the white space around it is a space; with empty lines, as many breaks as there
+ * are of those. Returns where the text goes on. */
+static const char *fold_lines(const char *p, const char *end, Buf *out) {
+    size_t breaks = 0, len;
+    while (out->len > 0 && is_blank(out->data[out->len - 1])) {
+        out->len--;
+    }
+    for (; p < end && (is_blank(*p) || break_length(p, end)); p += len ? len : 1) {
+        len = break_length(p, end);
+        breaks += len > 0;
+    }
+    buf_addc(out, breaks > 1 ? '\n' : ' ');
+    for (; breaks > 2; breaks--) {
+        buf_addc(out, '\n');
+    }
+    return p;
+}
+
+/* The parser loses memory over several pairs of single quotes in a row (libfyaml 0.7.12), so this
+ * is read here. */
+static void single_quoted_text(const YamlNode *node, Buf *out) {
+    const char *p = node->spot.file->text + node->spot.at;
+    const char *end = node->spot.file->text + node->spot.end;
+    while (p < end) {
+        if (break_length(p, end)) {
+            p = fold_lines(p, end, out);
+            continue;
+        }
+        buf_addc(out, *p);
+        p += *p == '\'' && p + 1 < end && p[1] == '\'' ? 2 : 1;
+    }
+}
+
+static void set_text(Reading *r, YamlNode *node, const char *text, size_t len) {
+    if (utf8_valid_prefix(text, len) < len) {
+        fail(r, node->spot.at, node->spot.end, "An escape in this text stands for no character.");
+        len = 0;
+    }
+    node->text = arena_strndup(r->arena, text, len);
+    node->len = len;
+}
+
+static void scalar_text(Reading *r, struct fy_token *token, YamlNode *node) {
+    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    node->style = style > FYSS_ANY && style < FYSS_MAX ? styles[style] : YAML_PLAIN;
+    node->is_text = node->style != YAML_PLAIN;
+    if (node->style == YAML_SINGLE_QUOTED) {
+        Buf text = BUF_INIT;
+        single_quoted_text(node, &text);
+        set_text(r, node, text.data ? text.data : "", text.len);
+        buf_clear(&text);
+    } else {
+        size_t len = 0;
+        const char *text = token ? fy_token_get_text(token, &len) : NULL;
+        set_text(r, node, text ? text : "", text ? len : 0);
+    }
+}
+
+static void on_scalar(Reading *r, struct fy_event *e) {
+    YamlNode *node = new_node(r, YAML_SCALAR, event_spot(r, e));
+    bool key = is_key_next(top(r));
+    scalar_text(r, e->scalar.value, node);
+    check_tag(r, e, node);
+    if (r->failed || (!key && !count(r, node->spot, 1))) {
+        return;
+    }
+    set_anchor(r, e, node);
+    add_part(r, node);
+}
+
+static void on_start(Reading *r, struct fy_event *e, YamlKind kind) {
+    YamlNode *node = new_node(r, kind, event_spot(r, e));
+    check_tag(r, e, node);
+    if (r->failed || !count(r, node->spot, 1)) {
+        return;
+    }
+    if (r->depth >= (size_t)r->limits.depth) {
+        char sentence[100];
+        snprintf(sentence, sizeof sentence, "This is nested more than %d levels deep.",
+                 r->limits.depth);
+        fail(r, node->spot.at, node->spot.end, sentence);
+        return;
+    }
+    set_anchor(r, e, node);
+    r->stack = mem_grow(r->stack, r->depth, &r->stack_cap, sizeof *r->stack);
+    r->stack[r->depth++] = (Open){.node = node};
+}
+
+static void finish_map(Reading *r, Open *open) {
+    size_t n = open->n / 2;
+    YamlPair *pairs = arena_alloc(r->arena, (n ? n : 1) * sizeof *pairs);
+    for (size_t i = 0; i < n; i++) {
+        pairs[i] = (YamlPair){open->parts[2 * i], open->parts[2 * i + 1]};
+    }
+    open->node->pairs = pairs;
+    open->node->n = n;
+}
+
+static void finish_list(Reading *r, Open *open) {
+    const YamlNode **items = arena_alloc(r->arena, (open->n ? open->n : 1) * sizeof *items);
+    if (open->n) {
+        memcpy(items, open->parts, open->n * sizeof *items);
+    }
+    open->node->items = items;
+    open->node->n = open->n;
+}
+
+static void close_open(Open *open) {
+    mem_free(open->parts);
+    json_clear(&open->seen);
+}
+
+static void on_end(Reading *r, struct fy_event *e) {
+    Open open = r->stack[--r->depth];
+    open.node->spot.end = event_spot(r, e).end;
+    (open.node->kind == YAML_MAP ? finish_map : finish_list)(r, &open);
+    close_open(&open);
+    add_part(r, open.node);
+}
+
+static bool is_open(const Reading *r, const YamlNode *node) {
+    for (size_t i = 0; i < r->depth; i++) {
+        if (r->stack[i].node == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const YamlNode *find_anchor(const Reading *r, const char *name, size_t len) {
+    Json key = json_string(name, len);
+    Json place = json_object_get(r->anchors, key);
+    json_unref(key);
+    return json_is_none(place) ? NULL : r->anchored[place.i];
+}
+
+static void on_alias(Reading *r, struct fy_event *e) {
+    Spot spot = event_spot(r, e);
+    spot.at -= spot.at > 0; /* the asterisk */
+    size_t len = 0;
+    const char *name = fy_token_get_text(e->alias.anchor, &len);
+    const YamlNode *node = name ? find_anchor(r, name, len) : NULL;
+    if (!node) {
+        report_at(r->reporter, spot, "There is no anchor `&%s` before this.",
+                  shown(name ? name : "", len));
+        r->failed = true;
+    } else if (is_open(r, node)) {
+        fail(r, spot.at, spot.end, "This alias is inside of what it stands for.");
+    } else if (r->depth + (size_t)node->height > (size_t)r->limits.depth) {
+        fail(r, spot.at, spot.end, "With this alias the file is nested too deeply.");
+    } else if (count(r, spot, node->weight)) {
+        add_part(r, node);
+    }
+}
+
+static void on_document(Reading *r, struct fy_event *e) {
+    if (++r->documents > 1) {
+        Spot spot = event_spot(r, e);
+        fail(r, spot.at, spot.end,
+             "A second document starts here; a workflow file holds one document.");
+    }
+}
+
+static void on_event(Reading *r, struct fy_event *e) {
+    switch (e->type) {
+    case FYET_DOCUMENT_START: on_document(r, e); break;
+    case FYET_SCALAR: on_scalar(r, e); break;
+    case FYET_ALIAS: on_alias(r, e); break;
+    case FYET_SEQUENCE_START: on_start(r, e, YAML_LIST); break;
+    case FYET_MAPPING_START: on_start(r, e, YAML_MAP); break;
+    case FYET_SEQUENCE_END:
+    case FYET_MAPPING_END: on_end(r, e); break;
+    default: break;
+    }
+}
+
+static void read_events(Reading *r) {
+    bool ended = false;
+    while (!ended && !r->failed) {
+        struct fy_event *e = fy_parser_parse(r->parser);
+        if (!e) {
+            break;
+        }
+        ended = e->type == FYET_STREAM_END;
+        on_event(r, e);
+        fy_parser_event_free(r->parser, e);
+    }
+    if (!r->failed && (!ended || fy_parser_get_stream_error(r->parser))) {
+        report_syntax(r);
+    }
+}
+
+/* ---- the parser ---- */
+
+static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len) {
+    (void)diag, (void)user, (void)buf, (void)len;
+}
+
+static bool open_parser(Reading *r) {
+    struct fy_diag_cfg diag;
+    fy_diag_cfg_default(&diag);
+    diag.fp = NULL;
+    diag.output_fn = swallow;
+    diag.colorize = false;
+    r->diag = fy_diag_create(&diag);
+    fy_diag_set_collect_errors(r->diag, true);
+    struct fy_parse_cfg config = {
+        .flags = FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_DISABLE_DEPTH_LIMIT,
+        .diag = r->diag,
+    };
+    r->parser = fy_parser_create(&config);
+    return r->parser && fy_parser_set_string(r->parser, r->file->text, r->file->len) == 0;
+}
+
+static void close_reading(Reading *r) {
+    while (r->depth > 0) {
+        close_open(&r->stack[--r->depth]);
+    }
+    mem_free(r->stack);
+    json_unref(r->anchors);
+    mem_free(r->anchored);
+    fy_parser_destroy(r->parser);
+    fy_diag_destroy(r->diag);
+}
+
+const YamlNode *yaml_parse(Arena *arena, const YamlFile *file, YamlLimits limits,
+                           Reporter *reporter) {
+    Reading r = {.arena = arena, .file = file, .limits = limits, .reporter = reporter};
+    if (!check_text(&r)) {
+        return NULL;
+    }
+    r.anchors = json_object();
+    if (open_parser(&r)) {
+        read_events(&r);
+    } else {
+        fail(&r, 0, 0, "The YAML parser does not start.");
+    }
+    if (!r.failed && !r.root) {
+        fail(&r, 0, 0, "The file is empty.");
+    }
+    close_reading(&r);
+    return r.failed ? NULL : r.root;
+}

@@ -1,0 +1,441 @@
+/* Our side of a process: making or finding its place, forking the supervisor, and waiting.
+ *
+ * A process we started is watched through the supervisor's socket: its end is the supervisor's end,
+ * and only then is the supervisor reaped, so that until then its number is its own. One that we
+ * attached to is watched through the lock in the place, a few times a second; so is anything whose
+ * end is known before process_start() returns, because callbacks come from the loop.
+ *
+ * Who holds the lock decides what a place is:
+ *
+ *     status there                      over
+ *     lock held                         runs
+ *     lock free, child's number in it   the supervisor was killed: lost
+ *     lock free, nothing in it          never started: ours to start, as we hold the lock now */
+#include "process.h"
+
+#include "fault.h"
+#include "mem.h"
+#include "supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ATTACHED_POLL_MS = 50,
+    MESSAGES_A_TURN = 16, /* so that one that prints all day does not keep the loop to itself */
+};
+
+struct Process {
+    uv_poll_t messages; /* of a process we started */
+    uv_timer_t timer;   /* of one that we attached to, or that is over already */
+    int open_handles;
+    char *place;
+    void (*on_output)(void *ctx, int stream, const char *bytes, size_t len);
+    void (*on_exit)(void *ctx, const ProcessResult *result);
+    void *ctx;
+    bool attached, over, freed;
+    bool end_wanted;  /* said again until it is over: the supervisor may not be known yet */
+    int report;       /* our end of the socket; -1: none */
+    pid_t supervisor; /* ours to reap; 0: none */
+    pid_t child;
+    int lock;        /* of an attached one; -1: none */
+    int spawn_error; /* an errno: it cannot even be tried */
+    char status[STATUS_MAX + 1];
+    ProcessResult result;
+};
+
+/* ---- supervisors that nobody waits for any more ---- */
+
+typedef struct Abandoned {
+    pid_t *pids;
+    size_t n, cap;
+} Abandoned;
+
+/* Those that this thread let go of and that will need reaping if we live longer than they. */
+static _Thread_local Abandoned abandoned;
+
+static void abandon(pid_t supervisor) {
+    abandoned.pids = mem_grow(abandoned.pids, abandoned.n, &abandoned.cap, sizeof *abandoned.pids);
+    abandoned.pids[abandoned.n++] = supervisor;
+}
+
+static void reap_abandoned(void) {
+    for (size_t i = abandoned.n; i-- > 0;) {
+        if (waitpid(abandoned.pids[i], NULL, WNOHANG) != 0) {
+            abandoned.pids[i] = abandoned.pids[--abandoned.n];
+        }
+    }
+    if (abandoned.n == 0) {
+        mem_free(abandoned.pids);
+        abandoned = (Abandoned){0};
+    }
+}
+
+/* ---- reading a place ---- */
+
+static int open_in(const char *place, const char *name, int flags) {
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", place, name) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, flags | O_CLOEXEC, 0600);
+}
+
+/* A small file, as a C string; false when it is not there or empty. */
+static bool read_small(int fd, char *text, size_t size) {
+    ssize_t n = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+static bool read_status(Process *p) {
+    int fd = open_in(p->place, PLACE_STATUS, O_RDONLY);
+    bool there = read_small(fd, p->status, sizeof p->status);
+    if (fd >= 0) close(fd);
+    return there;
+}
+
+/* False when no child was started in the place. */
+static bool read_lock(int lock, pid_t *supervisor, pid_t *child) {
+    char text[STATUS_MAX];
+    return read_small(lock, text, sizeof text) && sscanf(text, "%d %d", supervisor, child) == 2;
+}
+
+/* Whether all of what was kept is there; after a power failure it may not be. */
+static bool read_kept(const Process *p, int stream, uint64_t kept, Buf *out) {
+    int fd = open_in(p->place, place_streams[stream], O_RDONLY);
+    if (fd < 0) return kept == 0;
+    ssize_t n = 1;
+    while (out->len < kept && n > 0) {
+        n = read(fd, buf_reserve(out, kept - out->len), kept - out->len);
+        if (n > 0) buf_advance(out, (size_t)n);
+    }
+    close(fd);
+    return out->len == kept;
+}
+
+static bool read_result(Process *p) {
+    ProcessResult *r = &p->result;
+    int end;
+    uint64_t kept[2];
+    if (sscanf(p->status,
+               "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64, &end,
+               &r->code, &r->out_len, &kept[0], &r->err_len, &kept[1], &r->started,
+               &r->finished) != 8 ||
+        end < PROCESS_EXITED || end > PROCESS_FAILED) {
+        return false;
+    }
+    r->end = (ProcessEnd)end;
+    return read_kept(p, 0, kept[0], &r->out) && read_kept(p, 1, kept[1], &r->err);
+}
+
+/* ---- the end ---- */
+
+static int64_t wall_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void set_end(Process *p, ProcessEnd end, int code) {
+    p->result.end = end;
+    p->result.code = code;
+    p->result.finished = wall_ms();
+}
+
+/* We saw it run a moment ago, so its group's number is still its own. */
+static void set_lost(Process *p) {
+    if (p->child > 0) kill(-p->child, SIGKILL);
+    set_end(p, PROCESS_LOST, 0);
+}
+
+static void stop_watching(Process *p) {
+    if (!uv_is_closing((uv_handle_t *)&p->timer)) uv_timer_stop(&p->timer);
+    if (p->report >= 0) uv_poll_stop(&p->messages);
+    if (p->lock >= 0) close(p->lock);
+    p->lock = -1;
+}
+
+static void finish(Process *p) {
+    stop_watching(p);
+    p->over = true;
+    p->child = 0;
+    p->on_exit(p->ctx, &p->result);
+}
+
+/* ---- one that we started ---- */
+
+/* No status, no supervisor: killed, or out of descriptors before it could begin. */
+static void finish_without_status(Process *p) {
+    pid_t supervisor;
+    int fd = open_in(p->place, PLACE_LOCK, O_RDONLY);
+    bool started = read_lock(fd, &supervisor, &p->child);
+    if (fd >= 0) close(fd);
+    if (started) {
+        set_lost(p);
+    } else {
+        set_end(p, PROCESS_FAILED, EAGAIN);
+    }
+}
+
+static void supervisor_is_gone(Process *p) {
+    while (waitpid(p->supervisor, NULL, 0) < 0 && errno == EINTR) {}
+    p->supervisor = 0;
+    if (!p->status[0]) read_status(p);
+    if (!p->status[0]) {
+        finish_without_status(p);
+    } else if (!read_result(p)) {
+        set_end(p, PROCESS_LOST, 0);
+    }
+    finish(p);
+}
+
+static void take_message(Process *p, const char *message, size_t len) {
+    const char *bytes = message + 1;
+    size_t n = len - 1;
+    if ((message[0] == MESSAGE_OUT || message[0] == MESSAGE_ERR) && p->on_output) {
+        p->on_output(p->ctx, message[0], bytes, n);
+    } else if (message[0] == MESSAGE_PID && n == sizeof p->child) {
+        memcpy(&p->child, bytes, n);
+    } else if (message[0] == MESSAGE_STATUS && n <= STATUS_MAX) {
+        memcpy(p->status, bytes, n);
+        p->status[n] = '\0';
+    }
+}
+
+static void on_messages(uv_poll_t *handle, int status, int events) {
+    (void)status;
+    (void)events;
+    Process *p = handle->data;
+    char message[1 + MESSAGE_MAX];
+    for (int i = 0; i < MESSAGES_A_TURN && !p->freed; i++) {
+        ssize_t n = recv(p->report, message, sizeof message, MSG_DONTWAIT);
+        if (n > 0) {
+            take_message(p, message, (size_t)n);
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            supervisor_is_gone(p);
+            return;
+        } else {
+            return;
+        }
+    }
+}
+
+/* In the parent: the new process's number; 0 with errno when there is none. */
+static pid_t fork_supervisor(const SupervisorTask *task) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0) supervise(task);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid < 0 ? 0 : pid;
+}
+
+static int spawn_fault(void) {
+    int error = fault_point("spawn");
+    return error == FAULT_SHORT ? EIO : error;
+}
+
+/* Whether the supervisor runs; otherwise errno says why not. lock stays the caller's. */
+static bool spawn(Process *p, const ProcessOptions *options, int lock) {
+    int error = spawn_fault();
+    int ends[2] = {-1, -1};
+    int place = error ? -1 : open_in(p->place, ".", O_RDONLY | O_DIRECTORY);
+    if (place >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        SupervisorTask task = {options, place, lock, ends[1]};
+        p->supervisor = fork_supervisor(&task);
+    }
+    if (!error) error = errno;
+    if (place >= 0) close(place);
+    if (ends[1] >= 0) close(ends[1]);
+    if (p->supervisor) {
+        p->report = ends[0];
+    } else if (ends[0] >= 0) {
+        close(ends[0]);
+    }
+    errno = error;
+    return p->supervisor != 0;
+}
+
+/* ---- one that we found ---- */
+
+/* True once nobody holds the lock any more; then it is ours. */
+static bool take_lock(int lock) {
+    return flock(lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void look_again(Process *p) {
+    pid_t supervisor;
+    if (!take_lock(p->lock)) {
+        if (!p->child) read_lock(p->lock, &supervisor, &p->child);
+        if (p->end_wanted) process_end(p);
+        return;
+    }
+    if (!read_status(p)) {
+        set_lost(p);
+    } else if (!read_result(p)) {
+        set_end(p, PROCESS_LOST, 0);
+    }
+    finish(p);
+}
+
+static void on_timer(uv_timer_t *timer) {
+    Process *p = timer->data;
+    if (p->spawn_error) {
+        set_end(p, PROCESS_FAILED, p->spawn_error);
+        finish(p);
+    } else if (p->lock >= 0) {
+        look_again(p);
+    } else {
+        if (!p->status[0] || !read_result(p)) set_end(p, PROCESS_LOST, 0);
+        finish(p);
+    }
+}
+
+/* ---- starting ---- */
+
+/* False with *err set. *lock is open, and *mine says whether it is locked by us. */
+static bool open_place(Process *p, int *lock, bool *mine, Error *err) {
+    if (mkdir(p->place, 0700) != 0 && errno != EEXIST) {
+        return error_set(err, ERR_IO, "Cannot make the folder %s: %s.", p->place, strerror(errno));
+    }
+    *lock = open_in(p->place, PLACE_LOCK, O_RDWR | O_CREAT);
+    if (*lock < 0) {
+        return error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", p->place, PLACE_LOCK,
+                         strerror(errno));
+    }
+    *mine = take_lock(*lock);
+    return true;
+}
+
+/* Looks at what the place is (see above) and does what follows from it. */
+static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err) {
+    int lock = -1;
+    bool mine = false;
+    pid_t supervisor, child;
+    if (!open_place(p, &lock, &mine, err)) return false;
+    p->attached = true;
+    if (!mine) {
+        p->lock = lock;
+        read_lock(lock, &supervisor, &p->child);
+        return true;
+    }
+    if (!read_status(p) && !read_lock(lock, &supervisor, &child)) {
+        p->attached = false;
+        if (!spawn(p, options, lock)) p->spawn_error = errno ? errno : EIO;
+    }
+    close(lock);
+    return true;
+}
+
+static void watch(Process *p, uv_loop_t *loop) {
+    uv_timer_init(loop, &p->timer);
+    p->timer.data = p->messages.data = p;
+    p->open_handles = 1;
+    if (p->report < 0) {
+        uv_timer_start(&p->timer, on_timer, 0, ATTACHED_POLL_MS);
+        return;
+    }
+    uv_poll_init(loop, &p->messages, p->report);
+    uv_poll_start(&p->messages, UV_READABLE, on_messages);
+    p->open_handles = 2;
+}
+
+Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *err) {
+    reap_abandoned();
+    Process *p = mem_zalloc(sizeof *p);
+    p->place = mem_strndup(options->place, strlen(options->place));
+    p->on_output = options->on_output;
+    p->on_exit = options->on_exit;
+    p->ctx = options->ctx;
+    p->report = p->lock = -1;
+    p->result.started = wall_ms();
+    if (!find_or_spawn(p, options, err)) {
+        mem_free(p->place);
+        mem_free(p);
+        return NULL;
+    }
+    watch(p, loop);
+    return p;
+}
+
+bool process_attached(const Process *p) {
+    return p->attached;
+}
+
+int process_pid(const Process *p) {
+    return (int)p->child;
+}
+
+/* ---- orders ---- */
+
+/* Of an attached process the number in the lock is the supervisor's for as long as it holds it. */
+static pid_t supervisor_of(const Process *p) {
+    pid_t supervisor = p->supervisor, child;
+    if (p->lock >= 0 && !(read_lock(p->lock, &supervisor, &child) && !take_lock(p->lock))) {
+        return 0;
+    }
+    return supervisor;
+}
+
+static void order(const Process *p, int signal_number) {
+    pid_t supervisor = p->over ? 0 : supervisor_of(p);
+    if (supervisor > 0) kill(supervisor, signal_number);
+}
+
+void process_end(Process *p) {
+    p->end_wanted = true;
+    order(p, SUPERVISOR_END);
+}
+
+void process_freeze(Process *p, bool frozen) {
+    order(p, frozen ? SUPERVISOR_FREEZE : SUPERVISOR_THAW);
+}
+
+/* ---- letting go ---- */
+
+static void on_closed(uv_handle_t *handle) {
+    Process *p = handle->data;
+    if (--p->open_handles > 0) return;
+    if (p->report >= 0) close(p->report);
+    mem_free(p);
+}
+
+void process_free(Process *p) {
+    if (!p || p->freed) return;
+    stop_watching(p);
+    p->freed = true;
+    if (p->supervisor) abandon(p->supervisor);
+    reap_abandoned();
+    buf_clear(&p->result.out);
+    buf_clear(&p->result.err);
+    mem_free(p->place);
+    uv_close((uv_handle_t *)&p->timer, on_closed);
+    if (p->report >= 0) uv_close((uv_handle_t *)&p->messages, on_closed);
+}
+
+void process_forget(const char *place) {
+    const char *const names[] = {place_streams[0], place_streams[1], PLACE_STATUS, PLACE_STATUS_NEW,
+                                 PLACE_LOCK};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", place, names[i]) < sizeof path) {
+            unlink(path);
+        }
+    }
+    rmdir(place);
+}

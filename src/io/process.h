@@ -1,0 +1,88 @@
+/* process.h - child processes that outlive us, and are found again.
+ *
+ * A process is started with a *place*, a folder of its own that did not exist before. Beside the
+ * child runs a small supervisor (a fork of us that never calls anything but the kernel) that reads
+ * the child's output, keeps the part that fits into files in the place, and at the end writes how
+ * the child ended. The supervisor belongs to nobody: when the program that started it is killed, the
+ * child goes on, and whoever comes next finds the place and either waits for the end or reads it.
+ *
+ *     PLACE/out, PLACE/err   what the child wrote, at most max_output bytes of each
+ *     PLACE/status           how it ended; written whole, last (renamed into place)
+ *     PLACE/lock             held by the supervisor while it lives; its number and the child's in it
+ *
+ * So for one place there is one execution, whatever crashes around it: process_start() on a place
+ * that is there already *attaches* (it never starts a second child), and says so.
+ *
+ * The child leads a session of its own. Ending it ends the whole session's group; descendants that
+ * keep the output open after the child is gone get a short grace, are killed if they are in its
+ * group, and never hold up the result.
+ *
+ * Callbacks come on the loop's thread. After on_exit the process is over and process_free() may be
+ * called, in the callback too.
+ */
+#ifndef PAWL_PROCESS_H
+#define PAWL_PROCESS_H
+
+#include "buf.h"
+#include "error.h"
+
+#include <stdint.h>
+#include <uv.h>
+
+typedef struct Process Process;
+
+typedef enum ProcessEnd {
+    PROCESS_EXITED,   /* by itself; code is its exit code */
+    PROCESS_SIGNALED, /* by a signal that we did not send; code is the signal */
+    PROCESS_TIMEOUT,  /* ended by us: its time was up */
+    PROCESS_ENDED,    /* ended by us: process_end() */
+    PROCESS_LOST,     /* the supervisor died without a word: the machine or somebody killed it. The
+                         child dies with it, and its group too when we are watching */
+    PROCESS_FAILED,   /* never started: code is an errno */
+} ProcessEnd;
+
+typedef struct ProcessResult {
+    ProcessEnd end;
+    int code;
+    Buf out, err;              /* what was kept; owned by the process */
+    uint64_t out_len, err_len; /* how much was written in all */
+    int64_t started, finished; /* milliseconds since 1970 */
+} ProcessResult;
+
+typedef struct ProcessOptions {
+    const char *place;       /* the folder; its parent is there */
+    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
+    const char *const *env;  /* NULL-terminated "NAME=value"; NULL: ours */
+    const char *cwd;         /* NULL: ours */
+    const char *input;       /* for its standard input; NULL: /dev/null */
+    size_t input_len;
+    size_t max_output;   /* bytes kept of each stream; the rest is read and dropped */
+    uint64_t timeout_ms; /* since its start, whoever started it; 0: none */
+    uint64_t grace_ms;   /* between SIGTERM and SIGKILL; 0: 2000 */
+    /* Output as it comes, for the log: stream is 1 or 2. Of what is kept only, nothing when we are
+     * attached, and with gaps when we are too slow to take it: the child never waits for us. May be
+     * NULL. */
+    void (*on_output)(void *ctx, int stream, const char *bytes, size_t len);
+    void (*on_exit)(void *ctx, const ProcessResult *result);
+    void *ctx;
+} ProcessOptions;
+
+/* NULL on error (the place cannot be made). A program that cannot be started is not an error here:
+ * on_exit says PROCESS_FAILED. */
+Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *err);
+/* Whether the place was there already, so that nothing was started. */
+bool process_attached(const Process *p);
+int process_pid(const Process *p); /* of the child; 0 while not known or gone */
+
+/* SIGTERM to the group, SIGKILL after the grace. on_exit still comes. */
+void process_end(Process *p);
+/* SIGSTOP and SIGCONT to the group; the timeout stands still between them. */
+void process_freeze(Process *p, bool frozen);
+
+/* Lets go of it without ending it, when it still runs. Accepts NULL. */
+void process_free(Process *p);
+
+/* Removes a place and what is in it, once its result is on record. Missing is fine. */
+void process_forget(const char *place);
+
+#endif

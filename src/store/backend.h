@@ -1,0 +1,96 @@
+/* backend.h - what a kind of store has to do.
+ *
+ * store.c owns what all kinds share: URLs, names, leases held by this handle, sentences. A backend is
+ * one StoreBackend row; its handle begins with a Store. Adding one is adding its row to the table in
+ * store.c.
+ *
+ * A backend reports "there is no such thing" through *found, and damage of one checkpoint through
+ * *why (a phrase such as "its checksum does not match"): store.c makes the sentences. An Error from a
+ * backend is about the store as a whole.
+ */
+#ifndef PAWL_STORE_BACKEND_H
+#define PAWL_STORE_BACKEND_H
+
+#include "leases.h"
+#include "store.h"
+
+typedef struct StoreBackend StoreBackend;
+
+struct Store {
+    const StoreBackend *backend;
+    char *url;    /* in full */
+    char *path;   /* what stands after the scheme */
+    char *folder; /* NULL until store_folder() is called */
+    StoreMode mode;
+    Leases leases; /* that this handle holds */
+};
+
+/* What is being looked for: a name, or a number when thread is NULL. */
+typedef struct RunKey {
+    const char *thread;
+    int64_t run;
+} RunKey;
+
+struct StoreBackend {
+    const char *scheme;
+    bool durable;
+
+    /* s is zeroed but for backend, url, path and mode. On an error the handle is closed again. */
+    size_t handle_size;
+    bool (*open)(Store *s, Error *err);
+    void (*close)(Store *s);         /* of whatever open() got to */
+    char *(*folder)(const Store *s); /* a path, given; NULL: a temporary one will do */
+
+    bool (*find)(Store *s, RunKey key, RunRow *out, bool *found, Error *err);
+    bool (*runs)(Store *s, RunRowFn fn, void *ctx, Error *err);
+    /* In: all but run, and thread when that is NULL. Out: these too, and the lease is held. *found:
+     * there was one of that name, and nothing was done. */
+    bool (*create_run)(Store *s, RunRow *row, bool *found, Error *err);
+
+    /* *owner (given, may stay NULL) says who has it when it is *busy. */
+    bool (*lease)(Store *s, int64_t run, bool *busy, char **owner, Error *err);
+    void (*release)(Store *s, int64_t run);
+    bool (*is_leased)(Store *s, int64_t run); /* by another handle */
+    bool (*set_cancel)(Store *s, int64_t run, bool on, Error *err);
+    bool (*get_cancel)(Store *s, int64_t run, bool *on, Error *err);
+
+    /* Keeps what is there already. */
+    bool (*define)(Store *s, const char *key, const Buf *value, Error *err);
+    bool (*definition)(Store *s, const char *key, Buf *out, bool *found, Error *err);
+
+    bool (*commit)(Store *s, const StoreBatch *b, Error *err);
+    /* *why is NULL when the checkpoint is sound. */
+    bool (*checkpoint)(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
+                       const char **why, Error *err);
+    bool (*history)(Store *s, int64_t run, int64_t from, CheckpointFn fn,
+                    bool (*damaged)(void *ctx, int64_t seq, const char *why), void *ctx,
+                    Error *err);
+    /* What is wrong with the run as a whole, as a sentence in *out; nothing when it is sound. May be
+     * NULL. */
+    bool (*inspect)(Store *s, int64_t run, Buf *out, Error *err);
+};
+
+extern const StoreBackend memory_backend, file_backend, sqlite_backend;
+
+/* ---- what backends share ---- */
+
+int64_t store_now(void); /* milliseconds since 1970 */
+/* "pid 4711 on host", into out. */
+enum { STORE_OWNER_MAX = 96 };
+const char *store_self(char out[STORE_OWNER_MAX]);
+char *store_copy(const char *text); /* NULL stays NULL */
+
+/* Whether this handle has the right to write the run. */
+bool store_holds(const Store *s, int64_t run);
+
+/* A damaged run or store: "`sqlite:x.db` is damaged: ...". */
+bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same of one checkpoint; `why` is a phrase or a sentence. */
+bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);
+
+/* What is wrong with the run as a whole; appends nothing when it is sound. */
+bool store_inspect(Store *s, int64_t run, Buf *out, Error *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* chain_check.c - is everything that the store holds what was put in?
+ *
+ * A run is walked once, in order of number. The images of the last few checkpoints are kept, so the
+ * parent is nearly always among them; a fork from further back is rebuilt. When a checkpoint cannot
+ * be rebuilt, those after it cannot either until the next snapshot: they are reported as one. */
+#include "backend.h"
+#include "chain.h"
+#include "json_diff.h"
+#include "mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { KEPT_IMAGES = 8, PROGRESS_EVERY = 4096 };
+
+typedef struct Kept {
+    int64_t seq; /* 0: none */
+    Json image;
+} Kept;
+
+typedef struct Check {
+    Store *s;
+    const CheckHost *host;
+    CheckReport *report;
+    const RunRow *row;
+    Kept kept[KEPT_IMAGES]; /* a ring */
+    int next;
+    int64_t broken_from,
+        broken_to; /* a stretch that cannot be rebuilt, not yet reported; 0: none */
+    int64_t highest;
+    bool has_head;
+} Check;
+
+static void problem(Check *c, int64_t seq, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void problem(Check *c, int64_t seq, const char *fmt, ...) {
+    Error sentence = ERROR_INIT;
+    va_list args;
+    va_start(args, fmt);
+    error_vset_at(&sentence, ERR_DATA, 0, 0, fmt, args);
+    va_end(args);
+    c->report->problems++;
+    c->host->problem(c->host->ctx, c->row ? c->row->thread : "", seq, sentence.msg);
+}
+
+/* ---- images ---- */
+
+static void keep_image(Check *c, int64_t seq, Json image) {
+    json_unref(c->kept[c->next].image);
+    c->kept[c->next] = (Kept){seq, image};
+    c->next = (c->next + 1) % KEPT_IMAGES;
+}
+
+static void forget_images(Check *c) {
+    for (int i = 0; i < KEPT_IMAGES; i++) {
+        json_unref(c->kept[i].image);
+        c->kept[i] = (Kept){0, json_none()};
+    }
+}
+
+static void end_stretch(Check *c) {
+    if (c->broken_to > c->broken_from) {
+        problem(c, c->broken_from + 1,
+                "Checkpoints %" PRId64 " to %" PRId64 " cannot be rebuilt, as checkpoint %" PRId64
+                " cannot.",
+                c->broken_from + 1, c->broken_to, c->broken_from);
+    }
+    c->broken_from = c->broken_to = 0;
+}
+
+static bool is_broken(const Check *c, int64_t seq) {
+    return c->broken_from && seq >= c->broken_from && seq <= c->broken_to;
+}
+
+/* A checkpoint that cannot be rebuilt; its sentence was given, or it belongs to the stretch. */
+static void mark_broken(Check *c, int64_t seq) {
+    if (c->broken_from && seq == c->broken_to + 1) {
+        c->broken_to = seq;
+    } else {
+        end_stretch(c);
+        c->broken_from = c->broken_to = seq;
+    }
+}
+
+/* The image of the parent, given; JSON_NONE after saying why not, unless that was said before. */
+static Json parent_image(Check *c, const Checkpoint *cp) {
+    Error err = ERROR_INIT;
+    if (!cp->parent) {
+        return json_null();
+    }
+    for (int i = 0; i < KEPT_IMAGES; i++) {
+        if (c->kept[i].seq == cp->parent) {
+            return json_ref(c->kept[i].image);
+        }
+    }
+    if (is_broken(c, cp->parent)) {
+        if (cp->seq != c->broken_to + 1) {
+            problem(c, cp->seq, "It cannot be rebuilt, as checkpoint %" PRId64 " cannot.",
+                    cp->parent);
+        }
+        return json_none();
+    }
+    Json image = chain_image(c->s, cp->run, cp->parent, NULL, &err);
+    if (json_is_none(image)) {
+        end_stretch(c);
+        problem(c, cp->seq, "Its parent cannot be rebuilt: %s", err.msg);
+    }
+    return image;
+}
+
+static Json patched_image(Check *c, const Checkpoint *cp) {
+    Error err = ERROR_INIT;
+    Json patch = chain_decode(cp->patch, cp->patch_len), image = json_none();
+    if (json_is_none(patch)) {
+        problem(c, cp->seq, "Its change is not a value.");
+        return image;
+    }
+    Json parent = parent_image(c, cp);
+    if (!json_is_none(parent)) {
+        image = json_patch(parent, patch, &err);
+        if (json_is_none(image)) {
+            problem(c, cp->seq, "Its change does not fit its parent: %s", err.msg);
+        }
+    }
+    json_unref(patch);
+    return image;
+}
+
+static bool same(Json a, Json b) {
+    Json change = json_diff(a, b);
+    bool none = json_array_len(change) == 0;
+    json_unref(change);
+    return none;
+}
+
+/* The snapshot, which from here on stands for the image; JSON_NONE when there is none. */
+static Json checked_snapshot(Check *c, const Checkpoint *cp, Json image) {
+    if (!cp->snapshot) {
+        return json_none();
+    }
+    Json snapshot = chain_decode(cp->snapshot, cp->snapshot_len);
+    c->report->snapshots++;
+    if (json_is_none(snapshot)) {
+        problem(c, cp->seq, "Its image is not a value.");
+    } else if (!json_is_none(image) && !same(image, snapshot)) {
+        problem(c, cp->seq, "Its image is not what its change makes of its parent's.");
+    }
+    return snapshot;
+}
+
+/* ---- a run ---- */
+
+static void note(Check *c, int64_t seq) {
+    c->report->checkpoints++;
+    c->highest = seq;
+    c->has_head = c->has_head || seq == c->row->head;
+    if (c->host->progress && c->report->checkpoints % PROGRESS_EVERY == 0) {
+        c->host->progress(c->host->ctx, c->row, c->report->checkpoints);
+    }
+}
+
+static bool check_one(void *ctx, const Checkpoint *cp) {
+    Check *c = ctx;
+    note(c, cp->seq);
+    if (cp->parent < 0 || cp->parent >= cp->seq) {
+        problem(c, cp->seq, "Its parent, %" PRId64 ", is not an earlier one.", cp->parent);
+        mark_broken(c, cp->seq);
+        return true;
+    }
+    Json image = patched_image(c, cp), snapshot = checked_snapshot(c, cp, image);
+    if (!json_is_none(snapshot)) {
+        json_unref(image);
+        image = snapshot;
+    }
+    if (json_is_none(image)) {
+        mark_broken(c, cp->seq);
+    } else {
+        keep_image(c, cp->seq, image);
+    }
+    return true;
+}
+
+static bool check_damaged(void *ctx, int64_t seq, const Error *err) {
+    Check *c = ctx;
+    note(c, seq);
+    end_stretch(c);
+    problem(c, seq, "%s", err->msg);
+    mark_broken(c, seq);
+    return true;
+}
+
+static void check_facts(Check *c) {
+    const RunRow *row = c->row;
+    if (row->head && !c->has_head) {
+        problem(c, row->head, "The run stands at checkpoint %" PRId64 ", which is not there.",
+                row->head);
+    } else if (!row->head && c->highest) {
+        problem(c, 0, "The run stands at no checkpoint, though it has some.");
+    }
+    if (c->highest > row->last) {
+        problem(c, c->highest, "Its number is higher than the last that was given, %" PRId64 ".",
+                row->last);
+    }
+}
+
+static void check_definition(Check *c) {
+    Error err = ERROR_INIT;
+    Json definition = store_definition(c->s, c->row->definition, &err);
+    if (json_is_none(definition)) {
+        problem(c, 0, "Its definition cannot be read: %s", err.msg);
+    }
+    json_unref(definition);
+}
+
+static void inspect(Check *c, int64_t run) {
+    Buf why = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (!store_inspect(c->s, run, &why, &err)) {
+        problem(c, 0, "%s", err.msg);
+    } else if (why.len) {
+        problem(c, 0, "%s", why.data);
+    }
+    buf_clear(&why);
+}
+
+static void check_run(Check *c, const RunRow *row) {
+    Error err = ERROR_INIT;
+    int64_t before = c->report->problems;
+    c->row = row;
+    c->highest = 0;
+    c->has_head = false;
+    c->report->runs++;
+    inspect(c, row->run);
+    if (!store_history(c->s, row->run, 0, check_one, check_damaged, c, &err)) {
+        problem(c, 0, "%s", err.msg);
+    }
+    end_stretch(c);
+    forget_images(c);
+    /* what is wrong with the file would only be said again */
+    if (c->report->problems == before) {
+        check_facts(c);
+        check_definition(c);
+    }
+    if (c->host->progress) {
+        c->host->progress(c->host->ctx, row, c->report->checkpoints);
+    }
+}
+
+/* ---- the store ---- */
+
+typedef struct Rows {
+    RunRow *rows;
+    size_t len, cap;
+    int64_t only; /* 0: all */
+} Rows;
+
+/* The rows are taken out first: checking reads the store as well. */
+static bool add_row(void *ctx, const RunRow *row) {
+    Rows *r = ctx;
+    if (r->only && row->run != r->only) {
+        return true;
+    }
+    r->rows = mem_grow(r->rows, r->len, &r->cap, sizeof *r->rows);
+    r->rows[r->len++] = (RunRow){.run = row->run,
+                                 .thread = store_copy(row->thread),
+                                 .definition = store_copy(row->definition),
+                                 .head = row->head,
+                                 .last = row->last};
+    return !r->only;
+}
+
+bool chain_check(Store *s, int64_t run, const CheckHost *host, CheckReport *report, Error *err) {
+    Check c = {.s = s, .host = host, .report = report};
+    Rows rows = {.only = run > 0 ? run : 0};
+    *report = (CheckReport){0};
+    bool ok = store_runs(s, add_row, &rows, err);
+    if (ok && !rows.only) {
+        inspect(&c, 0);
+    }
+    for (size_t i = 0; i < rows.len; i++) {
+        if (ok) {
+            check_run(&c, &rows.rows[i]);
+        }
+        run_row_clear(&rows.rows[i]);
+    }
+    mem_free(rows.rows);
+    return ok;
+}

@@ -1,0 +1,195 @@
+/* chain_prune.c - which checkpoints go, and what those that stay need for it. */
+#include "backend.h"
+#include "chain.h"
+#include "json_binary.h"
+#include "json_diff.h"
+#include "mem.h"
+
+typedef struct Node {
+    int64_t seq, parent, at;
+    int64_t ancestor; /* the nearest that is kept; 0: none */
+    bool kept;
+} Node;
+
+typedef struct Prune {
+    Store *s;
+    const PruneRule *rule;
+    RunRow row;  /* as it is under the lease */
+    Node *nodes; /* in order of seq */
+    size_t len, cap;
+    StoreBatch batch;
+    PruneReport report;
+} Prune;
+
+static bool collect(void *ctx, const Checkpoint *c) {
+    Prune *p = ctx;
+    p->nodes = mem_grow(p->nodes, p->len, &p->cap, sizeof *p->nodes);
+    p->nodes[p->len++] = (Node){.seq = c->seq, .parent = c->parent, .at = c->at};
+    return true;
+}
+
+static const Node *node_of(const Prune *p, int64_t seq) {
+    size_t low = 0, high = p->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->nodes[middle].seq < seq) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < p->len && p->nodes[low].seq == seq ? &p->nodes[low] : NULL;
+}
+
+static bool is_kept(const Prune *p, size_t i) {
+    const Node *n = &p->nodes[i];
+    int64_t newer = (int64_t)(p->len - 1 - i);
+    int64_t keep_last = p->rule->keep_last > 1 ? p->rule->keep_last : 1;
+    bool too_young = p->rule->older_than && n->at >= p->rule->older_than;
+    return n->seq == p->row.head || newer < keep_last || too_young;
+}
+
+/* Parents come before their children, so one pass finds all ancestors. */
+static void choose(Prune *p) {
+    for (size_t i = 0; i < p->len; i++) {
+        Node *n = &p->nodes[i];
+        const Node *parent = node_of(p, n->parent);
+        n->kept = is_kept(p, i);
+        n->ancestor = !parent ? 0 : parent->kept ? parent->seq : parent->ancestor;
+    }
+}
+
+/* ---- folding ---- */
+
+static void put_folded(Prune *p, const Checkpoint *c, int64_t parent, Json before, Json image) {
+    Buf patch = BUF_INIT, snapshot = BUF_INIT;
+    Json change = json_diff(before, image);
+    Checkpoint folded = *c;
+    json_encode(change, &patch);
+    json_encode(image, &snapshot);
+    folded.parent = parent;
+    folded.patch = patch.data;
+    folded.patch_len = patch.len;
+    folded.snapshot = snapshot.data;
+    folded.snapshot_len = snapshot.len;
+    store_batch_checkpoint(&p->batch, &folded);
+    json_unref(change);
+    buf_clear(&patch);
+    buf_clear(&snapshot);
+}
+
+/* Both images are read before anything is written: what goes is still there. */
+static bool fold(Prune *p, const Node *n, Error *err) {
+    Checkpoint c;
+    Json image = chain_image(p->s, p->row.run, n->seq, NULL, err);
+    Json before = json_is_none(image) ? json_none()
+                  : n->ancestor       ? chain_image(p->s, p->row.run, n->ancestor, NULL, err)
+                                      : json_null();
+    bool ok = !json_is_none(before) && store_checkpoint(p->s, p->row.run, n->seq, &c, err);
+    if (ok) {
+        put_folded(p, &c, n->ancestor, before, image);
+        p->report.folded++;
+    }
+    json_unref(before);
+    json_unref(image);
+    return ok;
+}
+
+static bool put_changes(Prune *p, Error *err) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->len; i++) {
+        const Node *n = &p->nodes[i];
+        if (!n->kept) {
+            store_batch_remove(&p->batch, p->row.run, n->seq);
+            p->report.removed++;
+        } else if (n->parent != n->ancestor) {
+            ok = fold(p, n, err);
+        }
+        p->report.kept += n->kept;
+    }
+    return ok;
+}
+
+/* ---- whole runs ---- */
+
+static bool has_ended(const RunRow *row) {
+    static const char *const ends[] = {"completed", "failed", "cancelled"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (!strcmp(row->status, ends[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool goes_whole(const Prune *p) {
+    return p->rule->finished_runs && has_ended(&p->row) &&
+           (!p->rule->older_than || p->row.updated < p->rule->older_than);
+}
+
+static bool count_one(void *ctx, const Checkpoint *c) {
+    (void)c;
+    ++*(int64_t *)ctx;
+    return true;
+}
+
+static bool count_damaged(void *ctx, int64_t seq, const Error *err) {
+    (void)seq, (void)err;
+    ++*(int64_t *)ctx;
+    return true;
+}
+
+static bool remove_whole(Prune *p, Error *err) {
+    store_batch_remove_run(&p->batch, p->row.run);
+    p->report.removed_runs = 1;
+    return store_history(p->s, p->row.run, 0, count_one, count_damaged, &p->report.removed, err);
+}
+
+/* ---- all of it ---- */
+
+static bool prune_leased(Prune *p, int64_t run, Error *err) {
+    bool found = false;
+    if (!p->s->backend->find(p->s, (RunKey){NULL, run}, &p->row, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        return true; /* somebody removed it meanwhile */
+    }
+    p->report.runs = 1;
+    if (goes_whole(p)) {
+        return remove_whole(p, err) && store_commit(p->s, &p->batch, err);
+    }
+    if (!store_history(p->s, run, 0, collect, NULL, p, err)) {
+        return false;
+    }
+    choose(p);
+    return put_changes(p, err) && store_commit(p->s, &p->batch, err);
+}
+
+static void add_report(PruneReport *to, const PruneReport *from) {
+    to->runs += from->runs;
+    to->removed_runs += from->removed_runs;
+    to->removed += from->removed;
+    to->kept += from->kept;
+    to->folded += from->folded;
+}
+
+bool chain_prune(Store *s, const RunRow *row, const PruneRule *rule, PruneReport *report,
+                 Error *err) {
+    Prune p = {.s = s, .rule = rule, .batch = STORE_BATCH_INIT};
+    bool held = store_holds(s, row->run);
+    if (!store_lease(s, row->run, err)) {
+        return false;
+    }
+    bool ok = prune_leased(&p, row->run, err);
+    if (!held) {
+        store_release(s, row->run);
+    }
+    if (ok) {
+        add_report(report, &p.report);
+    }
+    store_batch_clear(&p.batch);
+    mem_free(p.nodes);
+    run_row_clear(&p.row);
+    return ok;
+}

@@ -1,0 +1,509 @@
+/* file_commit.c - how a batch gets into the files of its runs. */
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "file_store.h"
+
+#include "crc32c.h"
+#include "folders.h"
+#include "mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- the part of a batch that is for one run ---- */
+
+/* The writes of a batch, those of one run together and in their order. */
+typedef struct Writes {
+    BatchWrite *items;
+    size_t len, cap;
+} Writes;
+
+typedef struct Part {
+    FileStore *store;
+    const BatchWrite *writes;
+    size_t n;
+    int64_t run;
+    RunFile *file;
+    RunRow row; /* as it will be; strings are owned */
+    bool has_facts, rewrites;
+} Part;
+
+/* Places in the batch ascend, so sorting by run and place keeps the order. */
+static int by_run_then_place(const void *a, const void *b) {
+    const BatchWrite *x = a, *y = b;
+    if (x->run != y->run) {
+        return x->run < y->run ? -1 : 1;
+    }
+    return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+static void collect_writes(const StoreBatch *b, Writes *w) {
+    BatchWrite write;
+    bool ordered = true;
+    for (size_t pos = 0; batch_next(b, &pos, &write);) {
+        ordered = ordered && (!w->len || w->items[w->len - 1].run <= write.run);
+        w->items = mem_grow(w->items, w->len, &w->cap, sizeof *w->items);
+        w->items[w->len++] = write;
+    }
+    if (!ordered) {
+        qsort(w->items, w->len, sizeof *w->items, by_run_then_place);
+    }
+}
+
+/* The part that starts at *at, which is moved behind it; false at the end. */
+static bool next_part(FileStore *f, const Writes *w, size_t *at, Part *p) {
+    size_t end = *at;
+    if (end == w->len) {
+        return false;
+    }
+    *p = (Part){.store = f, .writes = w->items + end, .run = w->items[end].run};
+    while (end < w->len && w->items[end].run == p->run) {
+        end++;
+    }
+    p->n = end - *at;
+    *at = end;
+    return true;
+}
+
+static bool removes_run(const Part *p) {
+    return p->writes[p->n - 1].op == BATCH_REMOVE_RUN;
+}
+
+static void take_facts(Part *p, const BatchWrite *w) {
+    mem_free(p->row.status);
+    p->row.status = store_copy(w->status);
+    p->row.head = w->head;
+    p->row.updated = w->at;
+    p->has_facts = true;
+}
+
+static void look_over(Part *p) {
+    char self[STORE_OWNER_MAX];
+    const RunRow *now = &p->file->row;
+    p->row = (RunRow){.run = p->run,
+                      .head = now->head,
+                      .last = now->last,
+                      .updated = now->updated,
+                      .status = store_copy(now->status),
+                      .owner = store_copy(store_self(self))};
+    for (const BatchWrite *w = p->writes; w < p->writes + p->n; w++) {
+        if (w->op == BATCH_CHECKPOINT) {
+            p->row.last = w->seq > p->row.last ? w->seq : p->row.last;
+            /* written over one that may be there: the file is to hold each only once */
+            p->rewrites = p->rewrites || w->seq <= now->last;
+        } else if (w->op == BATCH_RUN) {
+            take_facts(p, w);
+        } else {
+            p->rewrites = true;
+        }
+    }
+}
+
+static bool append_part(Part *p) {
+    Buf group = BUF_INIT;
+    size_t last = 0;
+    for (const BatchWrite *w = p->writes; w < p->writes + p->n; w++) {
+        if (w->op == BATCH_CHECKPOINT) {
+            last = group.len;
+            run_file_record(&group, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
+        }
+    }
+    if (p->has_facts) {
+        last = group.len;
+        run_file_state_record(&group, &p->row);
+    }
+    bool ok = true;
+    if (group.len) {
+        run_file_flag_last(&group, last);
+        ok = run_file_append(p->file, &group);
+    }
+    buf_clear(&group);
+    return ok;
+}
+
+/* ---- writing a file anew ---- */
+
+/* What is to become of checkpoints, in order of number; of several for one the last counts. */
+typedef struct Changes {
+    const BatchWrite **items;
+    size_t len, cap;
+} Changes;
+
+static int by_seq_then_place(const void *a, const void *b) {
+    const BatchWrite *x = *(const BatchWrite *const *)a, *y = *(const BatchWrite *const *)b;
+    if (x->seq != y->seq) {
+        return x->seq < y->seq ? -1 : 1;
+    }
+    return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+static void collect_changes(const Part *p, Changes *c) {
+    size_t n = 0;
+    for (const BatchWrite *w = p->writes; w < p->writes + p->n; w++) {
+        if (w->op == BATCH_CHECKPOINT || w->op == BATCH_REMOVE) {
+            c->items = mem_grow(c->items, c->len, &c->cap, sizeof *c->items);
+            c->items[c->len++] = w;
+        }
+    }
+    if (c->len) {
+        qsort(c->items, c->len, sizeof *c->items, by_seq_then_place);
+    }
+    for (size_t i = 0; i < c->len; i++) {
+        if (i + 1 == c->len || c->items[i + 1]->seq != c->items[i]->seq) {
+            c->items[n++] = c->items[i];
+        }
+    }
+    c->len = n;
+}
+
+static void put_change(Buf *out, const BatchWrite *w) {
+    if (w->op == BATCH_CHECKPOINT) {
+        size_t at = out->len;
+        run_file_record(out, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
+        run_file_flag_last(out, at);
+    }
+}
+
+/* Merges what is there with the changes, both in order. */
+static bool merge(Part *p, const Changes *c, Buf *out) {
+    int64_t seq = 1;
+    bool there = run_file_next(p->file, &seq), ok = true;
+    for (size_t i = 0; ok && (there || i < c->len);) {
+        bool changed = i < c->len && (!there || c->items[i]->seq <= seq);
+        bool passes = there && (!changed || c->items[i]->seq == seq);
+        if (changed) {
+            put_change(out, c->items[i++]);
+        } else {
+            ok = run_file_copy_record(p->file, seq, out);
+        }
+        if (passes) {
+            seq++;
+            there = run_file_next(p->file, &seq);
+        }
+    }
+    run_file_rest(p->file);
+    return ok;
+}
+
+static bool rewrite_part(Part *p) {
+    Buf records = BUF_INIT;
+    Changes changes = {0};
+    RunRow *now = &p->file->row;
+    collect_changes(p, &changes);
+    run_file_run_record(&records, now);
+    run_file_flag_last(&records, 0);
+    bool ok = merge(p, &changes, &records);
+    if (ok) {
+        size_t at = records.len;
+        run_file_state_record(&records, &p->row);
+        run_file_flag_last(&records, at);
+        ok = run_file_rewrite(p->file, &records);
+    }
+    mem_free(changes.items);
+    buf_clear(&records);
+    return ok;
+}
+
+static bool refuse_damaged(Part *p, Error *err) {
+    Buf why = BUF_INIT;
+    bool bad = run_file_damage(p->file, true, &why);
+    if (bad) {
+        store_damaged(&p->store->base, err, "%s", why.data);
+    }
+    buf_clear(&why);
+    return !bad;
+}
+
+static bool write_part(Part *p, Error *err) {
+    bool ok =
+        p->rewrites
+            ? refuse_damaged(p, err) &&
+                  (rewrite_part(p) || file_store_failed(p->store, "removing checkpoints", err))
+            : append_part(p) || file_store_failed(p->store, "writing checkpoints", err);
+    return ok;
+}
+
+/* Finds the file and what is to be done; *skip when there is nothing: the run has gone. */
+static bool prepare_part(Part *p, bool *skip, Error *err) {
+    bool found;
+    *skip = false;
+    if (removes_run(p)) {
+        return true;
+    }
+    if (!file_store_sound_run(p->store, p->run, &p->file, &found, err)) {
+        return false;
+    }
+    *skip = !found;
+    if (found) {
+        look_over(p);
+    }
+    return p->row.last <= RUN_SEQ_MAX ||
+           error_set(err, ERR_LIMIT, "Run %lld has used up its checkpoint numbers.",
+                     (long long)p->run);
+}
+
+static bool write_run(Part *p, Error *err) {
+    bool skip;
+    bool ok = prepare_part(p, &skip, err) &&
+              (skip ||
+               (removes_run(p) ? file_store_drop_run(p->store, p->run, err) : write_part(p, err)));
+    run_row_clear(&p->row);
+    return ok;
+}
+
+/* ---- batches for several runs ---- */
+
+static const char batch_magic[8] = "PAWLBAT";
+enum { BATCH_HEAD = 28 };
+
+static bool lock_whole(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/* Locked before it gets its name, so that nobody finishes it while we are at it. */
+static int keep_batch(const FileStore *f, const StoreBatch *b, const char *path) {
+    Buf bytes = BUF_INIT;
+    uint64_t len = b->bytes.len, count = b->count;
+    uint32_t crc = crc32c(b->bytes.data, b->bytes.len);
+    char *new_path = path_with(path, ".tmp");
+    char head[BATCH_HEAD];
+    memcpy(head, batch_magic, 8);
+    memcpy(head + 8, &len, 8);
+    memcpy(head + 16, &count, 8);
+    memcpy(head + 24, &crc, 4);
+    buf_add(&bytes, head, sizeof head);
+    buf_add(&bytes, b->bytes.data, b->bytes.len);
+    int fd = open(new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 && lock_whole(fd) && file_write(fd, bytes.data, bytes.len, 0) &&
+              file_sync(fd) && rename(new_path, path) == 0 && folder_sync(f->batches);
+    int failed = errno;
+    if (!ok && fd >= 0) {
+        unlink(new_path);
+        unlink(path);
+        close(fd);
+        fd = -1;
+    }
+    mem_free(new_path);
+    buf_clear(&bytes);
+    errno = failed;
+    return fd;
+}
+
+/* A process numbers its batches by the handle and its uses, which no other in it shares. */
+static char *batch_path(FileStore *f) {
+    char name[64];
+    snprintf(name, sizeof name, "%ld-%p-%llu", (long)getpid(), (void *)f,
+             (unsigned long long)++f->clock);
+    return path_join(f->batches, name);
+}
+
+/* What was appended so far, to be cut off again. */
+typedef struct Undo {
+    int64_t run;
+    uint64_t end;
+} Undo;
+
+typedef struct Undos {
+    Undo *items;
+    size_t len, cap;
+} Undos;
+
+static bool undo(FileStore *f, const Undos *u) {
+    RunFile *file;
+    bool found, ok = true;
+    for (size_t i = 0; i < u->len; i++) {
+        ok = file_store_run(f, u->items[i].run, &file, &found, NULL) && found &&
+             run_file_cut(file, u->items[i].end) && ok;
+    }
+    return ok;
+}
+
+static bool append_and_note(FileStore *f, Part *p, Undos *u, Error *err) {
+    bool skip;
+    if (removes_run(p)) {
+        return true;
+    }
+    bool ok = prepare_part(p, &skip, err);
+    if (ok && !skip && !p->rewrites) {
+        uint64_t end = p->file->end;
+        ok = append_part(p) || file_store_failed(f, "writing checkpoints", err);
+        if (ok) {
+            u->items = mem_grow(u->items, u->len, &u->cap, sizeof *u->items);
+            u->items[u->len++] = (Undo){p->run, end};
+        }
+    }
+    run_row_clear(&p->row);
+    return ok;
+}
+
+/* First all that can be undone: new checkpoints. */
+static bool append_all(FileStore *f, const Writes *w, Undos *u, Error *err) {
+    Part p;
+    for (size_t at = 0; next_part(f, w, &at, &p);) {
+        if (!append_and_note(f, &p, u, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Then the other parts; both go by the number of the run. */
+static bool rewrite_all(FileStore *f, const Writes *w, const Undos *appended, Error *err) {
+    Part p;
+    size_t i = 0;
+    for (size_t at = 0; next_part(f, w, &at, &p);) {
+        if (i < appended->len && appended->items[i].run == p.run) {
+            i++;
+        } else if (!write_run(&p, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Once its file is there, the batch holds, unless all of it can be undone. When it can neither be
+ * done nor undone its file stays: locked as long as this handle lives, and finished by whoever comes
+ * next. */
+static bool commit_kept(FileStore *f, const Writes *w, bool *undone, Error *err) {
+    Undos u = {0};
+    bool ok = append_all(f, w, &u, err);
+    *undone = !ok && undo(f, &u);
+    ok = ok && rewrite_all(f, w, &u, err);
+    mem_free(u.items);
+    return ok;
+}
+
+static bool commit_several(FileStore *f, const StoreBatch *b, const Writes *w, Error *err) {
+    char *path = batch_path(f);
+    int fd = keep_batch(f, b, path);
+    bool undone = false;
+    bool ok = fd >= 0 ? commit_kept(f, w, &undone, err)
+                      : file_store_failed(f, "writing checkpoints", err);
+    if (fd >= 0 && (ok || undone)) {
+        unlink(path);
+        close(fd);
+    } else if (fd >= 0) {
+        f->stuck = mem_grow(f->stuck, f->nstuck, &f->stuck_cap, sizeof *f->stuck);
+        f->stuck[f->nstuck++] = fd;
+    }
+    mem_free(path);
+    return ok;
+}
+
+bool file_store_commit(Store *s, const StoreBatch *b, Error *err) {
+    FileStore *f = (FileStore *)s;
+    Writes w = {0};
+    Part p;
+    size_t at = 0;
+    collect_writes(b, &w);
+    bool ok = w.len && w.items[0].run != w.items[w.len - 1].run
+                  ? commit_several(f, b, &w, err)
+                  : !next_part(f, &w, &at, &p) || write_run(&p, err);
+    mem_free(w.items);
+    return ok;
+}
+
+/* ---- finishing what others began ---- */
+
+/* A batch that is not whole was never acknowledged. */
+static bool read_batch(const char *path, StoreBatch *b) {
+    Buf bytes = BUF_INIT;
+    uint64_t len, count;
+    uint32_t crc;
+    bool ok = file_read_whole(path, &bytes) && bytes.len >= BATCH_HEAD &&
+              !memcmp(bytes.data, batch_magic, 8);
+    if (ok) {
+        memcpy(&len, bytes.data + 8, 8);
+        memcpy(&count, bytes.data + 16, 8);
+        memcpy(&crc, bytes.data + 24, 4);
+        size_t rest = bytes.len - BATCH_HEAD;
+        ok = len == rest && crc == crc32c(bytes.data + BATCH_HEAD, rest);
+    }
+    if (ok) {
+        buf_add(&b->bytes, bytes.data + BATCH_HEAD, (size_t)len);
+        b->count = (size_t)count;
+    }
+    buf_clear(&bytes);
+    return ok;
+}
+
+/* Doing a part again that was done before changes nothing, as nobody could write the run since. A
+ * run that is damaged is left as it is. */
+static bool finish_part(Part *p, Error *err) {
+    RunFile *file;
+    bool found;
+    Buf why = BUF_INIT;
+    if (!file_store_run(p->store, p->run, &file, &found, err)) {
+        return false;
+    }
+    bool damaged = found && run_file_damage(file, true, &why);
+    buf_clear(&why);
+    if (!found || damaged) {
+        return true;
+    }
+    return (run_file_repair(file) || file_store_failed(p->store, "repairing a run", err)) &&
+           write_run(p, err);
+}
+
+static bool finish_batch(FileStore *f, const char *name, Error *err) {
+    char *path = path_join(f->batches, name);
+    StoreBatch b = STORE_BATCH_INIT;
+    Writes w = {0};
+    Part p;
+    bool ok = true;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && lock_whole(fd)) {
+        if (read_batch(path, &b)) {
+            collect_writes(&b, &w);
+        }
+        for (size_t at = 0; ok && next_part(f, &w, &at, &p);) {
+            ok = finish_part(&p, err);
+        }
+        if (ok) {
+            unlink(path);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    mem_free(w.items);
+    store_batch_clear(&b);
+    mem_free(path);
+    return ok;
+}
+
+static bool finish_all(FileStore *f, DIR *dir, Error *err) {
+    bool ok = true;
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        if (e->d_name[0] != '.') {
+            ok = finish_batch(f, e->d_name, err);
+        }
+    }
+    return ok;
+}
+
+static bool has_entries(DIR *dir) {
+    bool any = false;
+    for (struct dirent *e; !any && (e = readdir(dir));) {
+        any = e->d_name[0] != '.';
+    }
+    rewinddir(dir);
+    return any;
+}
+
+bool file_store_finish_batches(FileStore *f, Error *err) {
+    DIR *dir = opendir(f->batches);
+    bool ok = dir != NULL || file_store_failed(f, "opening it", err);
+    if (ok && has_entries(dir)) {
+        ok = lease_file_lock_store(&f->lease_file, err) && finish_all(f, dir, err);
+        lease_file_unlock(&f->lease_file, 0);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return ok;
+}

@@ -1,0 +1,132 @@
+#include "file_io.h"
+
+#include "fault.h"
+#include "folders.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+static bool holds(const Reader *r, uint64_t at, size_t len) {
+    return at >= r->at && at - r->at <= r->buf.len && len <= r->buf.len - (at - r->at);
+}
+
+/* Reads until `want` bytes are there or the file ends. */
+static bool fill(Reader *r, uint64_t at, size_t want) {
+    buf_reset(&r->buf);
+    r->at = at;
+    while (r->buf.len < want) {
+        size_t room = want - r->buf.len;
+        ssize_t n = pread(r->fd, buf_reserve(&r->buf, room), room, (off_t)(at + r->buf.len));
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        if (n == 0) {
+            break;
+        }
+        buf_advance(&r->buf, n > 0 ? (size_t)n : 0);
+    }
+    return true;
+}
+
+const char *reader_get(Reader *r, uint64_t at, size_t len) {
+    size_t ahead = r->ahead ? r->ahead : READER_NEAR;
+    if (!holds(r, at, len) && !fill(r, at, len > ahead ? len : ahead)) {
+        return NULL;
+    }
+    errno = 0;
+    return holds(r, at, len) ? r->buf.data + (at - r->at) : NULL;
+}
+
+const char *reader_some(Reader *r, uint64_t at, size_t *len) {
+    const char *bytes = reader_get(r, at, 1);
+    *len = bytes ? r->buf.len - (at - r->at) : 0;
+    return bytes;
+}
+
+void reader_forget(Reader *r) {
+    buf_reset(&r->buf);
+}
+
+void reader_clear(Reader *r) {
+    buf_clear(&r->buf);
+}
+
+/* ---- writing ---- */
+
+bool file_write(int fd, const char *bytes, size_t len, uint64_t at) {
+    int fault = fault_point("store.write");
+    size_t end = fault == FAULT_SHORT ? len / 2 : fault ? 0 : len;
+    for (size_t done = 0; done < end;) {
+        ssize_t n = pwrite(fd, bytes + done, end - done, (off_t)(at + done));
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    errno = fault == FAULT_SHORT ? EIO : fault;
+    return !fault;
+}
+
+bool file_sync(int fd) {
+    int fault = fault_point("store.sync");
+    if (fault) {
+        errno = fault == FAULT_SHORT ? EIO : fault;
+        return false;
+    }
+    return fdatasync(fd) == 0;
+}
+
+bool file_read_whole(const char *path, Buf *out) {
+    enum { PIECE = 65536 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : 1;
+    while (n > 0) {
+        n = read(fd, buf_reserve(out, PIECE), PIECE);
+        if (n > 0) {
+            buf_advance(out, (size_t)n);
+        }
+    }
+    int failed = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = failed;
+    return n == 0;
+}
+
+static bool write_new(const char *path, const char *bytes, size_t len) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 && file_write(fd, bytes, len, 0) && file_sync(fd);
+    int failed = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = failed;
+    return ok;
+}
+
+/* A name with a dot before it, which whoever lists the folder passes over. */
+static char *hidden_path(const char *folder, const char *path) {
+    const char *slash = strrchr(path, '/');
+    Buf hidden = BUF_INIT;
+    buf_printf(&hidden, "%s/.%s.%ld", folder, slash ? slash + 1 : path, (long)getpid());
+    return buf_detach(&hidden);
+}
+
+bool file_replace(const char *path, const char *bytes, size_t len) {
+    char *folder = folder_of(path), *new_path = hidden_path(folder, path);
+    bool ok = write_new(new_path, bytes, len) && rename(new_path, path) == 0 && folder_sync(folder);
+    int failed = errno;
+    if (!ok) {
+        unlink(new_path);
+    }
+    mem_free(new_path);
+    mem_free(folder);
+    errno = failed;
+    return ok;
+}

@@ -1,0 +1,710 @@
+#include "file_store.h"
+
+#include "folders.h"
+#include "mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static FileStore *folder_store(Store *s) {
+    return (FileStore *)s;
+}
+
+bool file_store_failed(const FileStore *f, const char *what, Error *err) {
+    if (errno == ENOSPC || errno == EDQUOT) {
+        return error_set(
+            err, ERR_IO,
+            "The disk with %s is full: %s failed. What was recorded before is kept; make "
+            "room and go on from there.",
+            f->base.path, what);
+    }
+    if (errno == EACCES || errno == EPERM || errno == EROFS) {
+        return error_set(
+            err, ERR_IO,
+            "The folder %s cannot be written (%s): %s failed. Make it writable, or name "
+            "another store with --store URL or PAWL_STORE.",
+            f->base.path, strerror(errno), what);
+    }
+    return error_set(
+        err, ERR_IO,
+        "%s: %s failed: the operating system says `%s`. What was recorded before is kept; "
+        "try again when the disk is well.",
+        f->base.path, what, strerror(errno));
+}
+
+/* ---- life ---- */
+
+static const char format_start[] = "pawl file store, format ";
+
+static bool missing(const Store *s, Error *err) {
+    return error_set(
+        err, ERR_USAGE,
+        "There is no store in %s: nothing was run here yet. Start something with `pawl "
+        "run`, or name another store with --store URL or PAWL_STORE.",
+        s->path);
+}
+
+/* What may be there when the making of a store was interrupted. */
+static bool is_part_of_store(const char *name) {
+    static const char *const parts[] = {".",    "..",          "lease",  "threads",
+                                        "runs", "definitions", "batches"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!strcmp(name, parts[i])) {
+            return true;
+        }
+    }
+    return !strncmp(name, ".format.", strlen(".format."));
+}
+
+static bool is_free_folder(const char *path) {
+    DIR *dir = opendir(path);
+    bool is_free = dir != NULL;
+    for (struct dirent *e; is_free && (e = readdir(dir));) {
+        is_free = is_part_of_store(e->d_name);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return is_free;
+}
+
+static bool check_format(const Store *s, const Buf *text, Error *err) {
+    size_t len = sizeof format_start - 1;
+    if (text->len <= len || memcmp(text->data, format_start, len)) {
+        return error_set(err, ERR_DATA,
+                         "%s is not a store of Pawl, or its file `format` is damaged.", s->path);
+    }
+    long format = strtol(text->data + len, NULL, 10);
+    if (format > STORE_FORMAT) {
+        return error_set(
+            err, ERR_DATA,
+            "The store in %s was written by a newer version of pawl (format %ld; this one "
+            "reads up to %d). Take that version, or name another store with --store URL "
+            "or PAWL_STORE.",
+            s->path, format, STORE_FORMAT);
+    }
+    return format >= 1 ||
+           error_set(err, ERR_DATA, "%s is not a store of Pawl, or its file `format` is damaged.",
+                     s->path);
+}
+
+/* The file `format` comes last: with it the store is there. */
+static bool make_parts(FileStore *f, const char *format_path, Error *err) {
+    char text[64];
+    int n = snprintf(text, sizeof text, "%s%d\n", format_start, STORE_FORMAT);
+    return (folder_make(f->threads) && folder_make(f->runs) && folder_make(f->definitions) &&
+            folder_make(f->batches) && file_replace(format_path, text, (size_t)n)) ||
+           file_store_failed(f, "making the store", err);
+}
+
+/* Another process may be doing the same: then there is nothing left to do. */
+static bool make_store(FileStore *f, const char *format_path, Error *err) {
+    if (!folder_make(f->base.path)) {
+        return file_store_failed(f, "making the store", err);
+    }
+    if (access(format_path, F_OK) != 0 && !is_free_folder(f->base.path)) {
+        return error_set(
+            err, ERR_USAGE,
+            "The folder %s is not a store of Pawl, and not empty either; name another.",
+            f->base.path);
+    }
+    if (!lease_file_lock_store(&f->lease_file, err)) {
+        return false;
+    }
+    bool ok = access(format_path, F_OK) == 0 || make_parts(f, format_path, err);
+    lease_file_unlock(&f->lease_file, 0);
+    return ok;
+}
+
+static bool open_format(FileStore *f, const char *path, Error *err) {
+    Buf text = BUF_INIT;
+    bool ok;
+    if (file_read_whole(path, &text)) {
+        ok = check_format(&f->base, &text, err);
+    } else if (errno != ENOENT) {
+        ok = file_store_failed(f, "opening it", err);
+    } else if (f->base.mode == STORE_CREATE) {
+        ok = make_store(f, path, err);
+    } else {
+        ok = missing(&f->base, err);
+    }
+    buf_clear(&text);
+    return ok;
+}
+
+static bool file_open(Store *s, Error *err) {
+    FileStore *f = folder_store(s);
+    char *format = path_join(s->path, "format");
+    lease_file_init(&f->lease_file, path_join(s->path, "lease"));
+    f->threads = path_join(s->path, "threads");
+    f->runs = path_join(s->path, "runs");
+    f->definitions = path_join(s->path, "definitions");
+    f->batches = path_join(s->path, "batches");
+    bool ok =
+        open_format(f, format, err) && (s->mode == STORE_READ || file_store_finish_batches(f, err));
+    mem_free(format);
+    return ok;
+}
+
+/* Leaves the place free. */
+static void close_run(FileStore *f, int i) {
+    RunFile *r = f->open[i];
+    if (store_holds(&f->base, r->run)) {
+        run_file_write_index(r);
+    }
+    run_file_close(r);
+    f->open[i] = f->open[--f->nopen];
+}
+
+static void file_close(Store *s) {
+    FileStore *f = folder_store(s);
+    while (f->nopen) {
+        close_run(f, 0);
+    }
+    for (size_t i = 0; i < f->nstuck; i++) {
+        close(f->stuck[i]);
+    }
+    lease_file_close(&f->lease_file);
+    mem_free(f->stuck);
+    mem_free(f->threads);
+    mem_free(f->runs);
+    mem_free(f->definitions);
+    mem_free(f->batches);
+}
+
+static char *file_folder(const Store *s) {
+    return path_join(s->path, "work");
+}
+
+/* ---- open files ---- */
+
+static int place_of(const FileStore *f, int64_t run) {
+    for (int i = 0; i < f->nopen; i++) {
+        if (f->open[i]->run == run) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void make_room(FileStore *f) {
+    int oldest = 0;
+    if (f->nopen < FILE_STORE_OPEN) {
+        return;
+    }
+    for (int i = 1; i < f->nopen; i++) {
+        oldest = f->open[i]->used < f->open[oldest]->used ? i : oldest;
+    }
+    close_run(f, oldest);
+}
+
+void file_store_forget(FileStore *f, int64_t run) {
+    int i = place_of(f, run);
+    if (i >= 0) {
+        run_file_close(f->open[i]);
+        f->open[i] = f->open[--f->nopen];
+    }
+}
+
+/* Nobody else writes a run that we hold, so only others are looked at anew. */
+static RunFile *open_or_refresh(FileStore *f, int64_t run) {
+    int i = place_of(f, run);
+    if (i >= 0) {
+        if (store_holds(&f->base, run) || run_file_refresh(f->open[i])) {
+            return f->open[i];
+        }
+        int failed = errno;
+        file_store_forget(f, run);
+        errno = failed;
+        return NULL;
+    }
+    make_room(f);
+    RunFile *r = run_file_open(f->runs, run, f->base.mode != STORE_READ);
+    if (r) {
+        f->open[f->nopen++] = r;
+    }
+    return r;
+}
+
+bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err) {
+    *out = open_or_refresh(f, run);
+    *found = *out != NULL;
+    if (*out) {
+        (*out)->used = ++f->clock;
+    }
+    return *out || errno == ENOENT || file_store_failed(f, "reading a run", err);
+}
+
+bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err) {
+    Buf why = BUF_INIT;
+    if (!file_store_run(f, run, out, found, err)) {
+        return false;
+    }
+    bool bad = *found && run_file_damage(*out, false, &why);
+    if (bad) {
+        store_damaged(&f->base, err, "%s", why.data);
+    }
+    buf_clear(&why);
+    return !bad;
+}
+
+/* ---- threads ---- */
+
+enum { THREAD_FILE_MAX = 200, THREAD_FILE_CUT = 160 };
+
+/* Letters, digits, - and _ are themselves, and a dot that is not first; the rest is %XX. A name that
+ * becomes too long is cut and ends in ~ and a hash, which no other has. */
+char *file_store_thread_file(const char *thread) {
+    Buf name = BUF_INIT;
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (const char *p = thread; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '-' || c == '_' || (c == '.' && p != thread);
+        hash = (hash ^ c) * 0x100000001B3u;
+        buf_printf(&name, plain ? "%c" : "%%%02X", c);
+    }
+    if (name.len > THREAD_FILE_MAX) {
+        name.len = THREAD_FILE_CUT;
+        buf_printf(&name, "~%016" PRIx64, hash);
+    }
+    return buf_detach(&name);
+}
+
+/* The number in the file of a thread; 0 when there is none. */
+static int64_t read_link(const FileStore *f, const char *file) {
+    Buf text = BUF_INIT;
+    char *path = path_join(f->threads, file);
+    int64_t run = file_read_whole(path, &text) && text.len ? strtoll(text.data, NULL, 10) : 0;
+    mem_free(path);
+    buf_clear(&text);
+    return run;
+}
+
+static int64_t run_of_thread(const FileStore *f, const char *thread) {
+    char *file = file_store_thread_file(thread);
+    int64_t run = read_link(f, file);
+    mem_free(file);
+    return run;
+}
+
+static char *cancel_path(const FileStore *f, int64_t run) {
+    char name[40];
+    snprintf(name, sizeof name, "%" PRId64 ".cancel", run);
+    return path_join(f->runs, name);
+}
+
+static bool is_cancel_asked(const FileStore *f, int64_t run) {
+    char *path = cancel_path(f, run);
+    bool asked = access(path, F_OK) == 0;
+    mem_free(path);
+    return asked;
+}
+
+static void copy_row(const FileStore *f, const RunRow *row, RunRow *out) {
+    *out = *row;
+    out->thread = store_copy(row->thread);
+    out->workflow = store_copy(row->workflow);
+    out->definition = store_copy(row->definition);
+    out->status = store_copy(row->status);
+    out->owner = store_copy(row->owner);
+    out->cancel = is_cancel_asked(f, row->run);
+}
+
+/* A file without its thread was left by a crash while the run was made: it is none. */
+static bool file_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
+    FileStore *f = folder_store(s);
+    RunFile *r;
+    int64_t run = key.thread ? run_of_thread(f, key.thread) : key.run;
+    *found = false;
+    if (run < 1) {
+        return true;
+    }
+    if (!file_store_sound_run(f, run, &r, found, err)) {
+        if (err && key.thread) {
+            error_wrap(err, "Thread `%s`", key.thread);
+        }
+        return false;
+    }
+    *found = *found && (key.thread ? !strcmp(r->row.thread, key.thread)
+                                   : run_of_thread(f, r->row.thread) == run);
+    if (*found) {
+        copy_row(f, &r->row, out);
+    }
+    return true;
+}
+
+/* ---- the list of runs ---- */
+
+typedef struct Rows {
+    RunRow *rows;
+    size_t len, cap;
+} Rows;
+
+/* The thread that a file is named for, as far as its name tells. */
+static char *thread_of_file(const char *file) {
+    Buf thread = BUF_INIT;
+    for (; *file; file++) {
+        unsigned value;
+        if (*file == '%' && sscanf(file + 1, "%2x", &value) == 1) {
+            buf_addc(&thread, (char)value);
+            file += 2;
+        } else {
+            buf_addc(&thread, *file);
+        }
+    }
+    return buf_detach(&thread);
+}
+
+static void damaged_row(const char *file, int64_t run, RunRow *out) {
+    *out = (RunRow){.run = run,
+                    .thread = thread_of_file(file),
+                    .workflow = store_copy(""),
+                    .status = store_copy("damaged"),
+                    .definition = store_copy(""),
+                    .owner = store_copy("")};
+}
+
+static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
+    RunFile *r;
+    bool found;
+    Buf why = BUF_INIT;
+    int64_t run = file[0] == '.' ? 0 : read_link(f, file);
+    if (run < 1) {
+        return true;
+    }
+    if (!file_store_run(f, run, &r, &found, err)) {
+        return false;
+    }
+    rows->rows = mem_grow(rows->rows, rows->len, &rows->cap, sizeof *rows->rows);
+    if (!found || run_file_damage(r, false, &why)) {
+        damaged_row(file, run, &rows->rows[rows->len++]);
+    } else {
+        copy_row(f, &r->row, &rows->rows[rows->len++]);
+    }
+    buf_clear(&why);
+    return true;
+}
+
+static int later_first(const void *a, const void *b) {
+    const RunRow *x = a, *y = b;
+    if (x->updated != y->updated) {
+        return x->updated > y->updated ? -1 : 1;
+    }
+    return x->run > y->run ? -1 : x->run < y->run;
+}
+
+static bool collect_runs(FileStore *f, Rows *rows, Error *err) {
+    DIR *dir = opendir(f->threads);
+    bool ok = dir != NULL || file_store_failed(f, "listing the runs", err);
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        ok = add_run(f, e->d_name, rows, err);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return ok;
+}
+
+static bool file_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+    Rows rows = {0};
+    bool ok = collect_runs(folder_store(s), &rows, err);
+    if (rows.len) {
+        qsort(rows.rows, rows.len, sizeof *rows.rows, later_first);
+    }
+    bool more = ok;
+    for (size_t i = 0; i < rows.len; i++) {
+        more = more && fn(ctx, &rows.rows[i]);
+        run_row_clear(&rows.rows[i]);
+    }
+    mem_free(rows.rows);
+    return ok;
+}
+
+/* ---- making runs ---- */
+
+static bool next_number(FileStore *f, int64_t *run) {
+    char text[32], *path = path_join(f->base.path, "last");
+    Buf last = BUF_INIT;
+    *run = file_read_whole(path, &last) && last.len ? strtoll(last.data, NULL, 10) + 1 : 1;
+    int n = snprintf(text, sizeof text, "%" PRId64 "\n", *run);
+    bool ok = *run > 0 && file_replace(path, text, (size_t)n);
+    mem_free(path);
+    buf_clear(&last);
+    return ok;
+}
+
+static void name_run(const FileStore *f, RunRow *row) {
+    for (int i = 1; !row->thread; i++) {
+        char name[48];
+        snprintf(name, sizeof name, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", row->run, i);
+        if (!run_of_thread(f, name)) {
+            row->thread = store_copy(name);
+        }
+    }
+}
+
+static bool write_link(const FileStore *f, const RunRow *row) {
+    char text[32], *file = file_store_thread_file(row->thread), *path = path_join(f->threads, file);
+    int n = snprintf(text, sizeof text, "%" PRId64 "\n", row->run);
+    bool ok = file_replace(path, text, (size_t)n);
+    mem_free(file);
+    mem_free(path);
+    return ok;
+}
+
+static bool make_run(FileStore *f, RunRow *row, Error *err) {
+    bool busy = false;
+    char *owner = NULL;
+    if (!next_number(f, &row->run)) {
+        return file_store_failed(f, "making a run", err);
+    }
+    name_run(f, row);
+    if (!lease_file_lock(&f->lease_file, row->run, &busy, &owner, err)) {
+        return false;
+    }
+    mem_free(owner);
+    if (busy) {
+        return error_set(err, ERR_BUSY, "The lease of the new run %" PRId64 " is taken; try again.",
+                         row->run);
+    }
+    if (!run_file_create(f->runs, row) || !write_link(f, row)) {
+        file_store_failed(f, "making a run", err);
+        lease_file_unlock(&f->lease_file, row->run);
+        return false;
+    }
+    return true;
+}
+
+static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
+    FileStore *f = folder_store(s);
+    if (!lease_file_lock_store(&f->lease_file, err)) {
+        return false;
+    }
+    *found = row->thread && run_of_thread(f, row->thread);
+    bool ok = *found || make_run(f, row, err);
+    lease_file_unlock(&f->lease_file, 0);
+    return ok;
+}
+
+bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
+    static const char *const suffixes[] = {"cancel", "idx", "run"};
+    RunFile *r;
+    bool found;
+    if (!file_store_run(f, run, &r, &found, err)) {
+        return false;
+    }
+    if (found && r->row.thread) {
+        char *file = file_store_thread_file(r->row.thread), *path = path_join(f->threads, file);
+        bool gone = (read_link(f, file) != run || unlink(path) == 0) && folder_sync(f->threads);
+        mem_free(file);
+        mem_free(path);
+        if (!gone) {
+            return file_store_failed(f, "removing a run", err);
+        }
+    }
+    file_store_forget(f, run);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%" PRId64 ".%s", run, suffixes[i]);
+        char *path = path_join(f->runs, name);
+        unlink(path);
+        mem_free(path);
+    }
+    return true;
+}
+
+/* ---- leases ---- */
+
+static bool no_such_run(const Store *s, int64_t run, Error *err) {
+    return error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
+}
+
+static bool prepare(FileStore *f, int64_t run, Error *err) {
+    RunFile *r;
+    bool found;
+    if (!file_store_finish_batches(f, err) || !file_store_sound_run(f, run, &r, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        return no_such_run(&f->base, run, err);
+    }
+    return run_file_repair(r) || file_store_failed(f, "repairing a run", err);
+}
+
+static bool file_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
+    FileStore *f = folder_store(s);
+    if (!lease_file_lock(&f->lease_file, run, busy, owner, err)) {
+        return false;
+    }
+    if (*busy) {
+        return true;
+    }
+    if (!prepare(f, run, err)) {
+        lease_file_unlock(&f->lease_file, run);
+        return false;
+    }
+    return true;
+}
+
+static void file_release(Store *s, int64_t run) {
+    FileStore *f = folder_store(s);
+    int i = place_of(f, run);
+    if (i >= 0) {
+        run_file_write_index(f->open[i]);
+    }
+    lease_file_unlock(&f->lease_file, run);
+}
+
+static bool file_is_leased(Store *s, int64_t run) {
+    return lease_file_is_locked(&folder_store(s)->lease_file, run);
+}
+
+static bool file_set_cancel(Store *s, int64_t run, bool on, Error *err) {
+    FileStore *f = folder_store(s);
+    char *path = cancel_path(f, run);
+    bool ok = on ? file_replace(path, "", 0) : unlink(path) == 0 || errno == ENOENT;
+    if (!ok) {
+        file_store_failed(f, "asking to cancel", err);
+    }
+    mem_free(path);
+    return ok;
+}
+
+static bool file_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
+    (void)err;
+    *on = is_cancel_asked(folder_store(s), run);
+    return true;
+}
+
+/* ---- definitions ---- */
+
+/* A key comes from a row, which may be damaged: it must not lead out of the folder. */
+static char *definition_path(const FileStore *f, const char *key) {
+    return *key && !strchr(key, '/') && *key != '.' ? path_join(f->definitions, key) : NULL;
+}
+
+static bool file_define(Store *s, const char *key, const Buf *value, Error *err) {
+    FileStore *f = folder_store(s);
+    char *path = definition_path(f, key);
+    bool ok = (path && file_replace(path, value->data, value->len)) ||
+              file_store_failed(f, "keeping a definition", err);
+    mem_free(path);
+    return ok;
+}
+
+static bool file_definition(Store *s, const char *key, Buf *out, bool *found, Error *err) {
+    FileStore *f = folder_store(s);
+    char *path = definition_path(f, key);
+    errno = ENOENT;
+    *found = path && file_read_whole(path, out);
+    mem_free(path);
+    return *found || errno == ENOENT || file_store_failed(f, "reading a definition", err);
+}
+
+/* ---- checkpoints ---- */
+
+static bool file_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
+                            const char **why, Error *err) {
+    RunFile *r;
+    if (!file_store_run(folder_store(s), run, &r, found, err)) {
+        return false;
+    }
+    if (!*found) {
+        return true;
+    }
+    *found = false;
+    return !r->row.thread || run_file_checkpoint(r, seq, out, found, why);
+}
+
+typedef struct Walk {
+    RunFile *file;
+    CheckpointFn fn;
+    bool (*damaged)(void *ctx, int64_t seq, const char *why);
+    void *ctx;
+    int64_t expected; /* the number that is next when none was pruned */
+} Walk;
+
+/* Where the file has holes, a number that is missing may be one that cannot be read. */
+static bool report_gap(const Walk *w, int64_t seq) {
+    return !w->file->holes || seq <= w->expected ||
+           w->damaged(w->ctx, w->expected, "its record cannot be found, or it was pruned");
+}
+
+static bool walk_one(Walk *w, int64_t seq) {
+    Checkpoint c;
+    bool found;
+    const char *why = NULL;
+    if (!report_gap(w, seq)) {
+        return false;
+    }
+    w->expected = seq + 1;
+    run_file_checkpoint(w->file, seq, &c, &found, &why);
+    return why ? w->damaged(w->ctx, seq, why) : !found || w->fn(w->ctx, &c);
+}
+
+/* A handle of its own, since fn may call us again and close the one that is kept. */
+static bool file_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
+                         bool (*damaged)(void *ctx, int64_t seq, const char *why), void *ctx,
+                         Error *err) {
+    FileStore *f = folder_store(s);
+    int64_t seq = from > 0 ? from : 1;
+    Walk w = {run_file_open(f->runs, run, false), fn, damaged, ctx, seq};
+    if (!w.file) {
+        return errno == ENOENT || file_store_failed(f, "reading a run", err);
+    }
+    bool more = w.file->row.thread != NULL;
+    for (; more && run_file_next(w.file, &seq); seq++) {
+        more = walk_one(&w, seq);
+    }
+    if (more) {
+        report_gap(&w, w.file->row.last + 1);
+    }
+    run_file_close(w.file);
+    return true;
+}
+
+static bool file_inspect(Store *s, int64_t run, Buf *out, Error *err) {
+    RunFile *r;
+    bool found;
+    if (!run) {
+        return true;
+    }
+    if (!file_store_run(folder_store(s), run, &r, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        buf_printf(out, "The file runs/%" PRId64 ".run is missing.", run);
+    } else {
+        run_file_damage(r, true, out);
+    }
+    return true;
+}
+
+const StoreBackend file_backend = {
+    .scheme = "file",
+    .durable = true,
+    .handle_size = sizeof(FileStore),
+    .open = file_open,
+    .close = file_close,
+    .folder = file_folder,
+    .find = file_find,
+    .runs = file_runs,
+    .create_run = file_create_run,
+    .lease = file_lease,
+    .release = file_release,
+    .is_leased = file_is_leased,
+    .set_cancel = file_set_cancel,
+    .get_cancel = file_get_cancel,
+    .define = file_define,
+    .definition = file_definition,
+    .commit = file_store_commit,
+    .checkpoint = file_checkpoint,
+    .history = file_history,
+    .inspect = file_inspect,
+};

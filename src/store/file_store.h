@@ -1,0 +1,53 @@
+/* file_store.h - the handle of a store in a folder.
+ *
+ *     DIR/format            what this is, and of which format
+ *     DIR/lease             locks (leases.h); slot 0 guards `last` and `batches`
+ *     DIR/last              the run number given last
+ *     DIR/threads/NAME      the number of the run that has this thread; a run is there when this is
+ *     DIR/runs/N.run        a run (run_file.h); N.idx beside it, and N.cancel when it is asked to end
+ *     DIR/definitions/KEY
+ *     DIR/batches/ID        a batch that writes several runs, while it does
+ *     DIR/work/
+ *
+ * A batch for one run is one group in its file, and thereby all or nothing. A batch for several is
+ * made durable under batches/ first; whoever leases a run after a crash finishes it, for all its runs,
+ * before doing anything else. The file of a batch is locked by its writer while that lives.
+ */
+#ifndef PAWL_STORE_FILE_STORE_H
+#define PAWL_STORE_FILE_STORE_H
+
+#include "backend.h"
+#include "run_file.h"
+
+enum { FILE_STORE_OPEN = 64 }; /* run files kept open */
+
+typedef struct FileStore {
+    Store base;
+    LeaseFile lease_file;
+    char *threads, *runs, *definitions, *batches; /* the folders */
+    RunFile *open[FILE_STORE_OPEN];
+    int nopen;
+    uint64_t clock; /* of uses */
+    int *stuck;     /* files of batches that could neither be done nor undone, locked */
+    size_t nstuck, stuck_cap;
+} FileStore;
+
+/* The file of a run as it is now, kept by the store; NULL with *found false when there is none. */
+bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
+/* The same, refused when it is damaged so that nobody knows where the run stood. */
+bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
+/* The file goes, with all beside it. */
+bool file_store_drop_run(FileStore *f, int64_t run, Error *err);
+void file_store_forget(FileStore *f, int64_t run);
+
+/* Sets the error for errno: "<what> failed". */
+bool file_store_failed(const FileStore *f, const char *what, Error *err);
+
+bool file_store_commit(Store *s, const StoreBatch *b, Error *err);
+/* Finishes batches whose writers have died. */
+bool file_store_finish_batches(FileStore *f, Error *err);
+
+/* The name of the file for a thread, given. */
+char *file_store_thread_file(const char *thread);
+
+#endif

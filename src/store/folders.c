@@ -1,0 +1,83 @@
+#define _GNU_SOURCE /* FTW_DEPTH */
+#include "folders.h"
+
+#include "buf.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Leaves errno as it is. */
+static bool is_folder(const char *path) {
+    struct stat st;
+    int before = errno;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    errno = before;
+    return folder;
+}
+
+bool folder_make(const char *path) {
+    if (is_folder(path)) {
+        return true;
+    }
+    char *copy = mem_strndup(path, strlen(path));
+    int failed = 0; /* why the first that is missing cannot be made */
+    for (char *slash = strchr(copy + 1, '/'); slash && !failed; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        failed = mkdir(copy, 0777) == 0 || is_folder(copy) ? 0 : errno;
+        *slash = '/';
+    }
+    failed = failed || mkdir(copy, 0777) == 0 ? failed : errno;
+    mem_free(copy);
+    if (failed && is_folder(path)) {
+        return true;
+    }
+    errno = failed;
+    return !failed;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
+    (void)st, (void)type, (void)where;
+    remove(path);
+    return 0;
+}
+
+void folder_remove(const char *path) {
+    enum { DESCRIPTORS = 16 };
+    nftw(path, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+}
+
+char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) {
+        return mem_strndup(".", 1);
+    }
+    return slash == path ? mem_strndup("/", 1) : mem_strndup(path, (size_t)(slash - path));
+}
+
+bool folder_sync(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    int failed = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = failed;
+    return ok;
+}
+
+char *path_join(const char *folder, const char *name) {
+    Buf path = BUF_INIT;
+    buf_printf(&path, "%s/%s", folder, name);
+    return buf_detach(&path);
+}
+
+char *path_with(const char *path, const char *suffix) {
+    Buf full = BUF_INIT;
+    buf_printf(&full, "%s%s", path, suffix);
+    return buf_detach(&full);
+}

@@ -1,0 +1,172 @@
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "leases.h"
+
+#include "backend.h"
+#include "mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the set ---- */
+
+static size_t home_of(const Leases *l, int64_t run) {
+    return (size_t)((uint64_t)run * 0x9E3779B97F4A7C15u >> 32) & (l->cap - 1);
+}
+
+static size_t slot_of(const Leases *l, int64_t run) {
+    size_t i = home_of(l, run);
+    while (l->runs[i] && l->runs[i] != run) {
+        i = (i + 1) & (l->cap - 1);
+    }
+    return i;
+}
+
+bool leases_has(const Leases *l, int64_t run) {
+    return l->len && run > 0 && l->runs[slot_of(l, run)] == run;
+}
+
+static void grow(Leases *l) {
+    Leases old = *l;
+    l->cap = old.cap ? old.cap * 2 : 16;
+    l->runs = mem_zalloc(l->cap * sizeof *l->runs);
+    for (size_t i = 0; i < old.cap; i++) {
+        if (old.runs[i]) {
+            l->runs[slot_of(l, old.runs[i])] = old.runs[i];
+        }
+    }
+    mem_free(old.runs);
+}
+
+void leases_add(Leases *l, int64_t run) {
+    if (leases_has(l, run)) {
+        return;
+    }
+    if (2 * (l->len + 1) > l->cap) {
+        grow(l);
+    }
+    l->runs[slot_of(l, run)] = run;
+    l->len++;
+}
+
+/* What stood behind the gap is put in again, so that every run is found from its home on. */
+void leases_remove(Leases *l, int64_t run) {
+    if (!leases_has(l, run)) {
+        return;
+    }
+    size_t i = slot_of(l, run);
+    l->runs[i] = 0;
+    l->len--;
+    for (i = (i + 1) & (l->cap - 1); l->runs[i]; i = (i + 1) & (l->cap - 1)) {
+        int64_t moved = l->runs[i];
+        l->runs[i] = 0;
+        l->runs[slot_of(l, moved)] = moved;
+    }
+}
+
+void leases_clear(Leases *l) {
+    mem_free(l->runs);
+    *l = (Leases){0};
+}
+
+/* ---- the file ---- */
+
+void lease_file_init(LeaseFile *f, char *path) {
+    *f = (LeaseFile){.fd = -1, .path = path};
+}
+
+void lease_file_close(LeaseFile *f) {
+    if (f->path && f->fd >= 0) {
+        close(f->fd);
+    }
+    mem_free(f->path);
+    *f = (LeaseFile){.fd = -1};
+}
+
+static bool open_file(LeaseFile *f, Error *err) {
+    if (f->fd < 0) {
+        f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    }
+    return f->fd >= 0 ||
+           error_set(
+               err, ERR_IO,
+               "The lock file %s cannot be opened: %s. Make its folder writable, or name another "
+               "store with --store URL or PAWL_STORE.",
+               f->path, strerror(errno));
+}
+
+static struct flock slot_lock(short type, int64_t run) {
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)(run * LEASE_SLOT), .l_len = 1};
+}
+
+static void write_owner(const LeaseFile *f, int64_t run) {
+    char self[STORE_OWNER_MAX], slot[LEASE_SLOT] = {0};
+    store_self(self);
+    memcpy(slot, self, strnlen(self, LEASE_SLOT));
+    /* For people only: a lease without it is still one. */
+    ssize_t written = pwrite(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
+    (void)written;
+}
+
+static char *read_owner(const LeaseFile *f, int64_t run) {
+    char slot[LEASE_SLOT];
+    ssize_t n = pread(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
+    size_t len = n > 0 ? strnlen(slot, (size_t)n) : 0;
+    for (size_t i = 0; i < len; i++) {
+        slot[i] = slot[i] < ' ' || slot[i] > '~' ? '?' : slot[i];
+    }
+    return len ? mem_strndup(slot, len) : NULL;
+}
+
+bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error *err) {
+    struct flock lock = slot_lock(F_WRLCK, run);
+    *busy = false;
+    if (!open_file(f, err)) {
+        return false;
+    }
+    if (fcntl(f->fd, F_OFD_SETLK, &lock) == 0) {
+        write_owner(f, run);
+        return true;
+    }
+    if (errno != EAGAIN && errno != EACCES) {
+        return error_set(err, ERR_IO, "The lock file %s cannot be locked: %s.", f->path,
+                         strerror(errno));
+    }
+    *busy = true;
+    *owner = read_owner(f, run);
+    return true;
+}
+
+void lease_file_unlock(LeaseFile *f, int64_t run) {
+    struct flock lock = slot_lock(F_UNLCK, run);
+    if (f->fd >= 0) {
+        fcntl(f->fd, F_OFD_SETLK, &lock);
+    }
+}
+
+/* A descriptor of its own will do where ours cannot be opened for writing: asking takes no right. */
+bool lease_file_is_locked(LeaseFile *f, int64_t run) {
+    struct flock lock = slot_lock(F_WRLCK, run);
+    int fd = f->fd >= 0 ? f->fd : open(f->path, O_RDONLY | O_CLOEXEC);
+    bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    if (fd >= 0 && fd != f->fd) {
+        close(fd);
+    }
+    return locked;
+}
+
+bool lease_file_lock_store(LeaseFile *f, Error *err) {
+    struct flock lock = slot_lock(F_WRLCK, 0);
+    if (!open_file(f, err)) {
+        return false;
+    }
+    while (fcntl(f->fd, F_OFD_SETLKW, &lock) != 0) {
+        if (errno != EINTR) {
+            return error_set(err, ERR_IO, "The lock file %s cannot be locked: %s.", f->path,
+                             strerror(errno));
+        }
+    }
+    return true;
+}

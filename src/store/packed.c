@@ -1,0 +1,188 @@
+#include "packed.h"
+
+#include <assert.h>
+
+enum { VARINT_MAX = 10 };
+
+static char *write_varint(char *p, uint64_t v) {
+    for (; v >= 0x80; v >>= 7) {
+        *p++ = (char)(v | 0x80);
+    }
+    *p++ = (char)v;
+    return p;
+}
+
+void put_varint(Buf *out, uint64_t v) {
+    char *at = buf_reserve(out, VARINT_MAX);
+    buf_advance(out, (size_t)(write_varint(at, v) - at));
+}
+
+bool get_varint(const char **p, const char *end, uint64_t *v) {
+    uint64_t value = 0;
+    for (int shift = 0; *p < end && shift < 64; shift += 7) {
+        unsigned char byte = (unsigned char)*(*p)++;
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            *v = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- checkpoints ---- */
+
+enum { PACKED_INTS = 10 };
+
+static char *write_bytes(char *p, const char *bytes, size_t len) {
+    if (len) {
+        memcpy(p, bytes, len);
+    }
+    return p + len;
+}
+
+static size_t packed_max(const Checkpoint *c, size_t node_len, size_t status_len) {
+    return PACKED_INTS * VARINT_MAX + node_len + status_len + 2 + c->patch_len + c->snapshot_len;
+}
+
+static char *write_checkpoint(char *p, const Checkpoint *c, size_t node_len, size_t status_len) {
+    p = write_varint(p, (uint64_t)c->run);
+    p = write_varint(p, (uint64_t)c->seq);
+    p = write_varint(p, (uint64_t)(c->seq - c->parent));
+    p = write_varint(p, (uint64_t)c->step);
+    p = write_varint(p, (uint64_t)c->frame);
+    p = write_varint(p, (uint64_t)c->at);
+    p = write_varint(p, node_len);
+    p = write_varint(p, status_len);
+    p = write_varint(p, c->patch_len);
+    p = write_varint(p, c->snapshot ? c->snapshot_len + 1 : 0);
+    p = write_bytes(p, c->node, node_len + 1);
+    p = write_bytes(p, c->status, status_len + 1);
+    p = write_bytes(p, c->patch, c->patch_len);
+    return c->snapshot ? write_bytes(p, c->snapshot, c->snapshot_len) : p;
+}
+
+void checkpoint_pack(const Checkpoint *c, Buf *out) {
+    size_t node_len = strlen(c->node), status_len = strlen(c->status);
+    char *at = buf_reserve(out, packed_max(c, node_len, status_len));
+    buf_advance(out, (size_t)(write_checkpoint(at, c, node_len, status_len) - at));
+}
+
+/* Takes the next len bytes and, for text, the NUL behind them. */
+static const char *take(const char **p, const char *end, uint64_t len, bool text) {
+    const char *bytes = *p;
+    if (len > (uint64_t)(end - bytes) || (text && len == (uint64_t)(end - bytes))) {
+        return NULL;
+    }
+    *p += len + text;
+    return !text || (!bytes[len] && !memchr(bytes, '\0', len)) ? bytes : NULL;
+}
+
+bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out) {
+    const char *p = bytes, *end = bytes + len;
+    uint64_t v[PACKED_INTS];
+    for (int i = 0; i < PACKED_INTS; i++) {
+        if (!get_varint(&p, end, &v[i])) {
+            return false;
+        }
+    }
+    *out = (Checkpoint){.run = (int64_t)v[0],
+                        .seq = (int64_t)v[1],
+                        .parent = (int64_t)(v[1] - v[2]),
+                        .step = (int64_t)v[3],
+                        .frame = (int64_t)v[4],
+                        .at = (int64_t)v[5],
+                        .patch_len = v[8],
+                        .snapshot_len = v[9] ? v[9] - 1 : 0};
+    out->node = take(&p, end, v[6], true);
+    out->status = out->node ? take(&p, end, v[7], true) : NULL;
+    out->patch = out->status ? take(&p, end, v[8], false) : NULL;
+    out->snapshot = out->patch && v[9] ? take(&p, end, v[9] - 1, false) : NULL;
+    return out->patch && (!v[9] || out->snapshot) && p == end;
+}
+
+/* ---- batches: [8 bytes: length << 8 | op] payload ---- */
+
+enum { WRITE_HEAD = 8 };
+
+static void put_head(char *at, BatchOp op, size_t len) {
+    uint64_t head = (uint64_t)len << 8 | op;
+    memcpy(at, &head, WRITE_HEAD);
+}
+
+static void finish_write(StoreBatch *b, BatchOp op, char *start, const char *end) {
+    size_t len = (size_t)(end - start) - WRITE_HEAD;
+    put_head(start, op, len);
+    buf_advance(&b->bytes, WRITE_HEAD + len);
+    b->count++;
+}
+
+void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c) {
+    size_t node_len = strlen(c->node), status_len = strlen(c->status);
+    assert(c->seq > 0 && c->parent >= 0 && c->parent < c->seq);
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + packed_max(c, node_len, status_len));
+    char *end = write_checkpoint(start + WRITE_HEAD, c, node_len, status_len);
+    finish_write(b, BATCH_CHECKPOINT, start, end);
+}
+
+void store_batch_remove(StoreBatch *b, int64_t run, int64_t seq) {
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + 2 * VARINT_MAX);
+    char *end = write_varint(start + WRITE_HEAD, (uint64_t)run);
+    finish_write(b, BATCH_REMOVE, start, write_varint(end, (uint64_t)seq));
+}
+
+void store_batch_run(StoreBatch *b, int64_t run, int64_t head, const char *status, int64_t at) {
+    size_t len = strlen(status);
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + 3 * VARINT_MAX + len + 1);
+    char *end = write_varint(start + WRITE_HEAD, (uint64_t)run);
+    end = write_varint(end, (uint64_t)head);
+    end = write_varint(end, (uint64_t)at);
+    finish_write(b, BATCH_RUN, start, write_bytes(end, status, len + 1));
+}
+
+void store_batch_remove_run(StoreBatch *b, int64_t run) {
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + VARINT_MAX);
+    finish_write(b, BATCH_REMOVE_RUN, start, write_varint(start + WRITE_HEAD, (uint64_t)run));
+}
+
+void store_batch_reset(StoreBatch *b) {
+    buf_reset(&b->bytes);
+    b->count = 0;
+}
+
+void store_batch_clear(StoreBatch *b) {
+    buf_clear(&b->bytes);
+    b->count = 0;
+}
+
+static int64_t next_int(const char **p, const char *end) {
+    uint64_t v = 0;
+    bool there = get_varint(p, end, &v);
+    assert(there); /* a batch is written by this process */
+    (void)there;
+    return (int64_t)v;
+}
+
+bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out) {
+    if (*pos >= b->bytes.len) {
+        return false;
+    }
+    uint64_t head;
+    memcpy(&head, b->bytes.data + *pos, WRITE_HEAD);
+    const char *p = b->bytes.data + *pos + WRITE_HEAD, *end = p + (head >> 8);
+    *out = (BatchWrite){.op = (BatchOp)(head & 0xFF), .pos = *pos};
+    *pos = (size_t)(end - b->bytes.data);
+    if (out->op == BATCH_CHECKPOINT) {
+        out->packed = p;
+        out->packed_len = (size_t)(end - p);
+    }
+    out->run = next_int(&p, end);
+    if (out->op == BATCH_CHECKPOINT || out->op == BATCH_REMOVE) {
+        out->seq = next_int(&p, end);
+    } else if (out->op == BATCH_RUN) {
+        out->head = next_int(&p, end);
+        out->at = next_int(&p, end);
+        out->status = p;
+    }
+    return true;
+}

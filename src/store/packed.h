@@ -1,0 +1,49 @@
+/* packed.h - a checkpoint as a run of bytes, and the bytes of a batch.
+ *
+ * Packed, a checkpoint is (varint: 7 bits a byte, the lowest first):
+ *
+ *     varint run, seq, seq - parent, step, frame, at
+ *     varint node_len, status_len, patch_len, snapshot_len + 1 (0: there is none)
+ *     node NUL status NUL patch snapshot
+ *
+ * Its checksum is the CRC-32C of these bytes, in every backend. The strings of an unpacked one lie in
+ * the packed bytes.
+ */
+#ifndef PAWL_STORE_PACKED_H
+#define PAWL_STORE_PACKED_H
+
+#include "store.h"
+
+void checkpoint_pack(const Checkpoint *c, Buf *out); /* appends */
+/* False when the bytes are not one checkpoint and nothing else. */
+bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out);
+
+typedef enum BatchOp {
+    BATCH_CHECKPOINT = 1,
+    BATCH_REMOVE,
+    BATCH_RUN,
+    BATCH_REMOVE_RUN,
+} BatchOp;
+
+/* One write of a batch. */
+typedef struct BatchWrite {
+    BatchOp op;
+    size_t pos; /* in the batch */
+    int64_t run;
+    int64_t seq;        /* CHECKPOINT, REMOVE */
+    int64_t head, at;   /* RUN */
+    const char *status; /* RUN; NUL-terminated, in the batch */
+    const char *packed; /* CHECKPOINT */
+    size_t packed_len;
+} BatchWrite;
+
+/* Start with *pos = 0; false at the end. */
+bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out);
+
+/* ---- varints, for those who write bytes of their own ---- */
+
+void put_varint(Buf *out, uint64_t v);
+/* False past the end. */
+bool get_varint(const char **p, const char *end, uint64_t *v);
+
+#endif

@@ -1,0 +1,34 @@
+#include "schema.h"
+
+const char *const schema_migrations[STORE_FORMAT] = {
+    /* 0 to 1 */
+    "CREATE TABLE runs ("
+    "  run INTEGER PRIMARY KEY AUTOINCREMENT," /* numbers are never used again */
+    "  thread TEXT NOT NULL UNIQUE,"
+    "  workflow TEXT NOT NULL,"
+    "  definition TEXT NOT NULL,"
+    "  status TEXT NOT NULL,"
+    "  created INTEGER NOT NULL,"
+    "  updated INTEGER NOT NULL,"
+    "  head INTEGER NOT NULL DEFAULT 0,"
+    "  last INTEGER NOT NULL DEFAULT 0,"
+    "  owner TEXT NOT NULL,"
+    "  cancel INTEGER NOT NULL DEFAULT 0);"
+
+    "CREATE TABLE definitions ("
+    "  key TEXT PRIMARY KEY,"
+    "  value BLOB NOT NULL) WITHOUT ROWID;"
+
+    /* The snapshot is last: reading the other columns does not touch the pages it fills. */
+    "CREATE TABLE checkpoints ("
+    "  id INTEGER PRIMARY KEY," /* run << 36 | seq */
+    "  parent INTEGER NOT NULL,"
+    "  step INTEGER NOT NULL,"
+    "  frame INTEGER NOT NULL,"
+    "  at INTEGER NOT NULL,"
+    "  crc INTEGER NOT NULL," /* CRC-32C of the packed checkpoint, as a signed number */
+    "  node TEXT NOT NULL,"
+    "  status TEXT NOT NULL,"
+    "  patch BLOB NOT NULL,"
+    "  snapshot BLOB);",
+};

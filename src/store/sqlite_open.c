@@ -1,0 +1,328 @@
+/* sqlite_open.c - opening a database: is it there, is it ours, is it whole, is it of our time. */
+#include "folders.h"
+#include "mem.h"
+#include "schema.h"
+#include "sqlite_faults.h"
+#include "sqlite_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 10000, CACHE_KIB = 16384 };
+
+/* ---- what SQLite says, in sentences ---- */
+
+static bool disk_full(const SqliteStore *q, const char *doing, Error *err) {
+    return error_set(
+        err, ERR_IO,
+        "The disk with %s is full: %s failed. What was recorded before is kept; make room "
+        "and go on from there.",
+        q->base.path, doing);
+}
+
+static bool not_accessible(const SqliteStore *q, const char *doing, Error *err) {
+    char *folder = folder_of(q->base.path);
+    error_set(err, ERR_IO,
+              "The store %s cannot be written in the folder %s (%s): %s failed. Make the folder "
+              "writable, or name another store with --store URL or PAWL_STORE.",
+              q->base.path, folder, sqlite3_errmsg(q->db), doing);
+    mem_free(folder);
+    return false;
+}
+
+static bool io_failed(const SqliteStore *q, const char *doing, Error *err) {
+    int system = sqlite3_system_errno(q->db);
+    return error_set(
+        err, ERR_IO,
+        "%s %s failed: the operating system says `%s`. What was recorded before is kept; "
+        "try again when the disk is well.",
+        q->base.path, doing, system ? strerror(system) : sqlite3_errmsg(q->db));
+}
+
+bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
+    switch (sqlite3_errcode(q->db) & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return error_set(
+            err, ERR_BUSY,
+            "Another process has been writing to %s for more than %d seconds; try again.",
+            q->base.path, BUSY_MS / 1000);
+    case SQLITE_FULL: return disk_full(q, doing, err);
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM: return not_accessible(q, doing, err);
+    case SQLITE_NOTADB:
+        return error_set(err, ERR_DATA,
+                         "%s is not a store of Pawl: it is no SQLite database. Name another with "
+                         "--store URL or PAWL_STORE.",
+                         q->base.path);
+    case SQLITE_IOERR:
+        if (sqlite3_extended_errcode(q->db) != SQLITE_IOERR_SHORT_READ) {
+            return io_failed(q, doing, err);
+        }
+        /* fall through */
+    case SQLITE_CORRUPT:
+        return error_set(
+            err, ERR_DATA,
+            "The database %s is damaged (%s failed: %s). Put back a copy of it, or move it "
+            "away to begin anew; `pawl store check` says what can still be read.",
+            q->base.path, doing, sqlite3_errmsg(q->db));
+    default:
+        return error_set(err, ERR_IO, "%s %s failed: %s.", q->base.path, doing,
+                         sqlite3_errmsg(q->db));
+    }
+}
+
+/* ---- the file ---- */
+
+static bool missing(const Store *s, Error *err) {
+    return error_set(
+        err, ERR_USAGE,
+        "There is no store at %s: nothing was run here yet. Start something with `pawl "
+        "run`, or name another store with --store URL or PAWL_STORE.",
+        s->path);
+}
+
+static bool make_folder(const Store *s, Error *err) {
+    char *folder = folder_of(s->path);
+    bool ok = folder_make(folder);
+    if (!ok) {
+        error_set(
+            err, ERR_IO,
+            "The folder %s for the store cannot be made: %s. Name another store with --store URL "
+            "or PAWL_STORE.",
+            folder, strerror(errno));
+    }
+    mem_free(folder);
+    return ok;
+}
+
+static uint32_t big_endian(const unsigned char *p, int n) {
+    uint32_t v = 0;
+    while (n--) {
+        v = v << 8 | *p++;
+    }
+    return v;
+}
+
+static bool is_empty(const char *path, const char *suffix) {
+    struct stat st;
+    char *full = path_with(path, suffix);
+    bool empty = stat(full, &st) != 0 || st.st_size == 0;
+    mem_free(full);
+    return empty;
+}
+
+/* While there is a log, the pages at the end may only be in there. */
+static bool is_cut_off(const char *path, int64_t size, const unsigned char header[100]) {
+    uint32_t page = big_endian(header + 16, 2), pages = big_endian(header + 28, 4);
+    bool counted = big_endian(header + 24, 4) == big_endian(header + 92, 4);
+    page = page == 1 ? 65536 : page;
+    return counted && size < (int64_t)page * pages && is_empty(path, "-wal");
+}
+
+/* SQLite would take an empty file for a new database, and a cut-off one for sound until it reads
+ * past the end. */
+static bool check_file(const Store *s, const struct stat *st, Error *err) {
+    unsigned char header[100];
+    if (!S_ISREG(st->st_mode)) {
+        return error_set(err, ERR_USAGE, "%s is not a file%s.", s->path,
+                         S_ISDIR(st->st_mode) ? " but a folder; a store in a folder is file:DIR"
+                                              : "");
+    }
+    int fd = open(s->path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, header, sizeof header) : -1;
+    int failed = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (n < 0) {
+        return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path,
+                         strerror(failed));
+    }
+    if (n > 0 && memcmp(header, "SQLite format 3", (size_t)(n < 16 ? n : 16))) {
+        return error_set(err, ERR_DATA,
+                         "%s is not a store of Pawl: it is no SQLite database. Name another with "
+                         "--store URL or PAWL_STORE.",
+                         s->path);
+    }
+    if ((n > 0 && n < 100) || (n == 100 && is_cut_off(s->path, st->st_size, header))) {
+        return error_set(
+            err, ERR_DATA,
+            "The database %s is cut off: it has %lld bytes, and there should be more. Put "
+            "back a copy of it, or move it away to begin anew.",
+            s->path, (long long)st->st_size);
+    }
+    return true;
+}
+
+static bool look_at_file(const Store *s, Error *err) {
+    struct stat st;
+    if (stat(s->path, &st) == 0) {
+        return check_file(s, &st, err);
+    }
+    if (errno != ENOENT && errno != ENOTDIR) {
+        return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
+    }
+    return s->mode == STORE_CREATE ? make_folder(s, err) : missing(s, err);
+}
+
+/* ---- the connection ---- */
+
+static bool run_sql(SqliteStore *q, const char *sql, const char *doing, Error *err) {
+    return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(q, doing, err);
+}
+
+static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) {
+    sqlite3_close(q->db);
+    q->db = NULL;
+    if (sqlite3_open_v2(name, &q->db, flags, sqlite_faults_vfs()) != SQLITE_OK) {
+        return sqlite_failed(q, "opening it", err);
+    }
+    sqlite3_extended_result_codes(q->db, 1);
+    sqlite3_busy_timeout(q->db, BUSY_MS);
+    return true;
+}
+
+static bool query_int(SqliteStore *q, const char *sql, int64_t *out, Error *err) {
+    sqlite3_stmt *stmt = NULL;
+    bool ok = sqlite3_prepare_v2(q->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+              sqlite3_step(stmt) == SQLITE_ROW;
+    if (ok) {
+        *out = sqlite3_column_int64(stmt, 0);
+    } else {
+        sqlite_failed(q, "reading it", err);
+    }
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+/* A path as a URI: what has a meaning there is escaped. */
+static char *immutable_uri(const char *path) {
+    Buf uri = BUF_INIT;
+    buf_adds(&uri, "file:");
+    for (; *path; path++) {
+        if (strchr("%?#", *path)) {
+            buf_printf(&uri, "%%%02X", (unsigned char)*path);
+        } else {
+            buf_addc(&uri, *path);
+        }
+    }
+    buf_adds(&uri, "?immutable=1");
+    return buf_detach(&uri);
+}
+
+/* In a folder that cannot be written, the log's index cannot be made; when there is no log either,
+ * the database alone is all there is. */
+static bool connect_reader(SqliteStore *q, Error *err) {
+    int64_t version;
+    if (!connect_as(q, q->base.path, SQLITE_OPEN_READONLY, err)) {
+        return false;
+    }
+    if (query_int(q, "PRAGMA user_version", &version, err)) {
+        return true;
+    }
+    int code = sqlite3_errcode(q->db) & 0xFF;
+    if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || !is_empty(q->base.path, "-wal")) {
+        return false;
+    }
+    char *uri = immutable_uri(q->base.path);
+    bool ok = connect_as(q, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    mem_free(uri);
+    return ok;
+}
+
+static bool connect_writer(SqliteStore *q, Error *err) {
+    return connect_as(q, q->base.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+}
+
+static bool make_durable(SqliteStore *q, Error *err) {
+    char pragmas[128];
+    snprintf(pragmas, sizeof pragmas,
+             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-%d", CACHE_KIB);
+    return run_sql(q, pragmas, "opening it", err);
+}
+
+/* ---- formats ---- */
+
+typedef struct Format {
+    int64_t version, application, tables;
+} Format;
+
+static bool read_format(SqliteStore *q, Format *f, Error *err) {
+    return query_int(q, "PRAGMA user_version", &f->version, err) &&
+           query_int(q, "PRAGMA application_id", &f->application, err) &&
+           query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
+}
+
+static bool check_format(const Store *s, const Format *f, Error *err) {
+    bool is_new = !f->version && !f->application && !f->tables;
+    if (!is_new && f->application != SCHEMA_APPLICATION) {
+        return error_set(
+            err, ERR_DATA,
+            "%s is an SQLite database of another program. Name another store with --store "
+            "URL or PAWL_STORE.",
+            s->path);
+    }
+    if (f->version > STORE_FORMAT) {
+        return error_set(
+            err, ERR_DATA,
+            "The store %s was written by a newer version of pawl (format %lld; this one "
+            "reads up to %d). Take that version, or name another store with --store URL "
+            "or PAWL_STORE.",
+            s->path, (long long)f->version, STORE_FORMAT);
+    }
+    if (is_new && s->mode != STORE_CREATE) {
+        return missing(s, err);
+    }
+    if (f->version < STORE_FORMAT && s->mode == STORE_READ) {
+        return error_set(
+            err, ERR_DATA,
+            "The store %s is of an older version (format %lld; this one reads %d), and was "
+            "opened for reading only; any command that writes to it brings it up to date.",
+            s->path, (long long)f->version, STORE_FORMAT);
+    }
+    return true;
+}
+
+static bool migrate_from(SqliteStore *q, int64_t version, Error *err) {
+    char pragmas[96];
+    for (; version < STORE_FORMAT; version++) {
+        if (!run_sql(q, schema_migrations[version], "bringing it up to date", err)) {
+            return false;
+        }
+    }
+    snprintf(pragmas, sizeof pragmas, "PRAGMA user_version=%d; PRAGMA application_id=%d",
+             STORE_FORMAT, SCHEMA_APPLICATION);
+    return run_sql(q, pragmas, "bringing it up to date", err);
+}
+
+/* Looks again inside the transaction: another process may be doing the same. */
+static bool migrate(SqliteStore *q, Error *err) {
+    Format f;
+    if (!run_sql(q, "BEGIN IMMEDIATE", "bringing it up to date", err)) {
+        return false;
+    }
+    bool ok = read_format(q, &f, err) && check_format(&q->base, &f, err) &&
+              (f.version == STORE_FORMAT || migrate_from(q, f.version, err)) &&
+              run_sql(q, "COMMIT", "bringing it up to date", err);
+    if (!ok && !sqlite3_get_autocommit(q->db)) {
+        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return ok;
+}
+
+bool sqlite_store_open(Store *s, Error *err) {
+    SqliteStore *q = (SqliteStore *)s;
+    bool writes = s->mode != STORE_READ;
+    Format f;
+    if (!look_at_file(s, err) || !(writes ? connect_writer : connect_reader)(q, err) ||
+        !read_format(q, &f, err) || !check_format(s, &f, err)) {
+        return false;
+    }
+    return !writes || (make_durable(q, err) && (f.version == STORE_FORMAT || migrate(q, err)));
+}

@@ -1,0 +1,608 @@
+#include "sqlite_store.h"
+
+#include "crc32c.h"
+#include "folders.h"
+#include "mem.h"
+#include "packed.h"
+#include "schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define ROW_COLUMNS \
+    "run, thread, workflow, status, definition, created, updated, head, last, owner, cancel"
+#define CHECKPOINT_COLUMNS "id, parent, step, frame, at, crc, node, status, patch, snapshot"
+
+static const char *const sql[SQL_COUNT] = {
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_FIND_THREAD] = "SELECT " ROW_COLUMNS " FROM runs WHERE thread = ?1",
+    [SQL_FIND_RUN] = "SELECT " ROW_COLUMNS " FROM runs WHERE run = ?1",
+    [SQL_RUNS] = "SELECT " ROW_COLUMNS " FROM runs ORDER BY updated DESC, run DESC",
+    [SQL_INSERT_RUN] =
+        "INSERT INTO runs (thread, workflow, status, definition, created, updated, owner)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [SQL_NAME_RUN] = "UPDATE OR IGNORE runs SET thread = ?2 WHERE run = ?1",
+    [SQL_SET_CANCEL] = "UPDATE runs SET cancel = ?2 WHERE run = ?1",
+    [SQL_GET_CANCEL] = "SELECT cancel FROM runs WHERE run = ?1",
+    [SQL_DEFINE] = "INSERT OR IGNORE INTO definitions (key, value) VALUES (?1, ?2)",
+    [SQL_DEFINITION] = "SELECT value FROM definitions WHERE key = ?1",
+    [SQL_CHECKPOINT] = "SELECT " CHECKPOINT_COLUMNS " FROM checkpoints WHERE id = ?1",
+    [SQL_INSERT_CHECKPOINT] = "INSERT OR REPLACE INTO checkpoints (" CHECKPOINT_COLUMNS ")"
+                              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    [SQL_REMOVE_CHECKPOINT] = "DELETE FROM checkpoints WHERE id = ?1",
+    [SQL_UPDATE_RUN] = "UPDATE runs SET head = ?2, last = max(last, ?3), status = ?4, updated = ?5,"
+                       " owner = ?6 WHERE run = ?1",
+    [SQL_UPDATE_LAST] = "UPDATE runs SET last = max(last, ?2), owner = ?3 WHERE run = ?1",
+    [SQL_REMOVE_CHECKPOINTS] = "DELETE FROM checkpoints WHERE id BETWEEN ?1 AND ?2",
+    [SQL_REMOVE_RUN] = "DELETE FROM runs WHERE run = ?1",
+};
+
+static SqliteStore *sqlite(Store *s) {
+    return (SqliteStore *)s;
+}
+
+/* ---- statements ---- */
+
+static sqlite3_stmt *statement(SqliteStore *q, Sql which, const char *doing, Error *err) {
+    sqlite3_stmt **stmt = &q->prepared[which];
+    if (!*stmt && sqlite3_prepare_v3(q->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, stmt,
+                                     NULL) != SQLITE_OK) {
+        sqlite_failed(q, doing, err);
+    }
+    return *stmt;
+}
+
+static void bind_text(sqlite3_stmt *stmt, int i, const char *text) {
+    sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+}
+
+/* Runs a statement that gives no rows. */
+static bool finish(SqliteStore *q, sqlite3_stmt *stmt, const char *doing, Error *err) {
+    bool ok = sqlite3_step(stmt) == SQLITE_DONE;
+    if (!ok) {
+        sqlite_failed(q, doing, err);
+    }
+    sqlite3_reset(stmt);
+    return ok;
+}
+
+/* Runs a statement that gives at most one row; with *found the row is there until it is reset. */
+static bool first_row(SqliteStore *q, sqlite3_stmt *stmt, bool *found, Error *err) {
+    int rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
+        return true;
+    }
+    sqlite_failed(q, "reading", err);
+    sqlite3_reset(stmt);
+    return false;
+}
+
+static bool run_plain(SqliteStore *q, Sql which, const char *doing, Error *err) {
+    sqlite3_stmt *stmt = statement(q, which, doing, err);
+    return stmt && finish(q, stmt, doing, err);
+}
+
+/* Keeps the error that led here. */
+static bool roll_back(SqliteStore *q) {
+    if (!sqlite3_get_autocommit(q->db)) {
+        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return false;
+}
+
+/* ---- life ---- */
+
+static bool sqlite_open(Store *s, Error *err) {
+    lease_file_init(&sqlite(s)->lease_file, path_with(s->path, "-lease"));
+    return sqlite_store_open(s, err);
+}
+
+static void sqlite_close(Store *s) {
+    SqliteStore *q = sqlite(s);
+    for (int i = 0; i < SQL_COUNT; i++) {
+        sqlite3_finalize(q->prepared[i]);
+    }
+    sqlite3_close(q->db);
+    lease_file_close(&q->lease_file);
+    buf_clear(&q->packed);
+}
+
+static char *sqlite_folder(const Store *s) {
+    return path_with(s->path, "-work");
+}
+
+/* ---- runs ---- */
+
+static const char *column_text(sqlite3_stmt *stmt, int i) {
+    const char *text = (const char *)sqlite3_column_text(stmt, i);
+    return text ? text : "";
+}
+
+static void read_row(sqlite3_stmt *stmt, RunRow *row) {
+    *row = (RunRow){.run = sqlite3_column_int64(stmt, 0),
+                    .thread = store_copy(column_text(stmt, 1)),
+                    .workflow = store_copy(column_text(stmt, 2)),
+                    .status = store_copy(column_text(stmt, 3)),
+                    .definition = store_copy(column_text(stmt, 4)),
+                    .created = sqlite3_column_int64(stmt, 5),
+                    .updated = sqlite3_column_int64(stmt, 6),
+                    .head = sqlite3_column_int64(stmt, 7),
+                    .last = sqlite3_column_int64(stmt, 8),
+                    .owner = store_copy(column_text(stmt, 9)),
+                    .cancel = sqlite3_column_int(stmt, 10) != 0};
+}
+
+static bool sqlite_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
+    SqliteStore *q = sqlite(s);
+    sqlite3_stmt *stmt = statement(q, key.thread ? SQL_FIND_THREAD : SQL_FIND_RUN, "reading", err);
+    if (!stmt) {
+        return false;
+    }
+    if (key.thread) {
+        bind_text(stmt, 1, key.thread);
+    } else {
+        sqlite3_bind_int64(stmt, 1, key.run);
+    }
+    if (!first_row(q, stmt, found, err)) {
+        return false;
+    }
+    if (*found) {
+        read_row(stmt, out);
+    }
+    sqlite3_reset(stmt);
+    return true;
+}
+
+/* A statement of its own, since fn may call us again. */
+static bool sqlite_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+    SqliteStore *q = sqlite(s);
+    sqlite3_stmt *stmt = NULL;
+    bool more = true;
+    int rc = sqlite3_prepare_v2(q->db, sql[SQL_RUNS], -1, &stmt, NULL);
+    while (more && rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+        RunRow row;
+        read_row(stmt, &row);
+        more = fn(ctx, &row);
+        run_row_clear(&row);
+    }
+    rc = sqlite3_finalize(stmt);
+    return rc == SQLITE_OK || sqlite_failed(q, "listing the runs", err);
+}
+
+static bool insert_run(SqliteStore *q, const RunRow *row, const char *thread, Error *err) {
+    sqlite3_stmt *stmt = statement(q, SQL_INSERT_RUN, "making a run", err);
+    if (!stmt) {
+        return false;
+    }
+    bind_text(stmt, 1, thread);
+    bind_text(stmt, 2, row->workflow);
+    bind_text(stmt, 3, row->status);
+    bind_text(stmt, 4, row->definition);
+    sqlite3_bind_int64(stmt, 5, row->created);
+    sqlite3_bind_int64(stmt, 6, row->updated);
+    bind_text(stmt, 7, row->owner);
+    return finish(q, stmt, "making a run", err);
+}
+
+static bool name_run(SqliteStore *q, RunRow *row, Error *err) {
+    sqlite3_stmt *stmt = statement(q, SQL_NAME_RUN, "making a run", err);
+    bool ok = stmt != NULL, named = false;
+    for (int i = 1; ok && !named; i++) {
+        char name[48];
+        snprintf(name, sizeof name, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", row->run, i);
+        sqlite3_bind_int64(stmt, 1, row->run);
+        sqlite3_bind_text(stmt, 2, name, -1, SQLITE_TRANSIENT);
+        ok = finish(q, stmt, "making a run", err);
+        named = ok && sqlite3_changes(q->db) == 1;
+        if (named) {
+            row->thread = store_copy(name);
+        }
+    }
+    return ok;
+}
+
+/* The number of a run that was just made is nobody else's, so its lease is free. */
+static bool lease_new_run(SqliteStore *q, int64_t run, Error *err) {
+    bool busy = false;
+    char *owner = NULL;
+    bool ok = lease_file_lock(&q->lease_file, run, &busy, &owner, err);
+    mem_free(owner);
+    return ok && (!busy || error_set(err, ERR_BUSY,
+                                     "The lease of the new run %" PRId64 " is taken: %s "
+                                     "belongs to another store.",
+                                     run, q->lease_file.path));
+}
+
+static bool insert_named(SqliteStore *q, RunRow *row, Error *err) {
+    const char *unique = row->thread ? row->thread : "\x01"; /* no thread is called so */
+    if (!insert_run(q, row, unique, err)) {
+        return false;
+    }
+    row->run = sqlite3_last_insert_rowid(q->db);
+    if (row->run > SCHEMA_RUN_MAX) {
+        return error_set(err, ERR_LIMIT, "The store %s has given out all its run numbers.",
+                         q->base.url);
+    }
+    return (row->thread || name_run(q, row, err)) && lease_new_run(q, row->run, err);
+}
+
+static bool sqlite_create_run(Store *s, RunRow *row, bool *found, Error *err) {
+    SqliteStore *q = sqlite(s);
+    RunRow there = {0};
+    if (!run_plain(q, SQL_BEGIN, "making a run", err)) {
+        return false;
+    }
+    bool ok = !row->thread || sqlite_find(s, (RunKey){row->thread, 0}, &there, found, err);
+    run_row_clear(&there);
+    if (ok && !*found) {
+        ok = insert_named(q, row, err) && run_plain(q, SQL_COMMIT, "making a run", err);
+        if (!ok && row->run) {
+            lease_file_unlock(&q->lease_file, row->run);
+        }
+    }
+    roll_back(q); /* does nothing after the commit */
+    return ok;
+}
+
+static bool sqlite_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
+    RunRow row = {0};
+    bool found = false;
+    if (!sqlite_find(s, (RunKey){NULL, run}, &row, &found, err)) {
+        return false;
+    }
+    run_row_clear(&row);
+    if (!found) {
+        return error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
+    }
+    return lease_file_lock(&sqlite(s)->lease_file, run, busy, owner, err);
+}
+
+static void sqlite_release(Store *s, int64_t run) {
+    lease_file_unlock(&sqlite(s)->lease_file, run);
+}
+
+static bool sqlite_is_leased(Store *s, int64_t run) {
+    return lease_file_is_locked(&sqlite(s)->lease_file, run);
+}
+
+static bool sqlite_set_cancel(Store *s, int64_t run, bool on, Error *err) {
+    sqlite3_stmt *stmt = statement(sqlite(s), SQL_SET_CANCEL, "asking to cancel", err);
+    if (!stmt) {
+        return false;
+    }
+    sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int(stmt, 2, on);
+    return finish(sqlite(s), stmt, "asking to cancel", err);
+}
+
+static bool sqlite_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
+    bool found = false;
+    sqlite3_stmt *stmt = statement(sqlite(s), SQL_GET_CANCEL, "reading", err);
+    if (!stmt) {
+        return false;
+    }
+    sqlite3_bind_int64(stmt, 1, run);
+    if (!first_row(sqlite(s), stmt, &found, err)) {
+        return false;
+    }
+    *on = found && sqlite3_column_int(stmt, 0);
+    sqlite3_reset(stmt);
+    return true;
+}
+
+/* ---- definitions ---- */
+
+static bool sqlite_define(Store *s, const char *key, const Buf *value, Error *err) {
+    sqlite3_stmt *stmt = statement(sqlite(s), SQL_DEFINE, "keeping a definition", err);
+    if (!stmt) {
+        return false;
+    }
+    bind_text(stmt, 1, key);
+    sqlite3_bind_blob64(stmt, 2, value->data, value->len, SQLITE_STATIC);
+    return finish(sqlite(s), stmt, "keeping a definition", err);
+}
+
+static bool sqlite_definition(Store *s, const char *key, Buf *out, bool *found, Error *err) {
+    sqlite3_stmt *stmt = statement(sqlite(s), SQL_DEFINITION, "reading", err);
+    if (!stmt) {
+        return false;
+    }
+    bind_text(stmt, 1, key);
+    if (!first_row(sqlite(s), stmt, found, err)) {
+        return false;
+    }
+    if (*found) {
+        const char *bytes = sqlite3_column_blob(stmt, 0);
+        buf_add(out, bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, 0) : 0);
+    }
+    sqlite3_reset(stmt);
+    return true;
+}
+
+/* ---- commit ---- */
+
+/* What a batch says about the run that it is at. Checkpoints and facts of one run mostly follow each
+ * other, so the row is written once for many. */
+typedef struct Facts {
+    int64_t run, last, head, at;
+    const char *status; /* NULL: none given */
+} Facts;
+
+static bool write_facts(SqliteStore *q, const Facts *f, const char *self, Error *err) {
+    if (!f->run) {
+        return true;
+    }
+    sqlite3_stmt *stmt =
+        statement(q, f->status ? SQL_UPDATE_RUN : SQL_UPDATE_LAST, "writing checkpoints", err);
+    if (!stmt) {
+        return false;
+    }
+    sqlite3_bind_int64(stmt, 1, f->run);
+    if (f->status) {
+        sqlite3_bind_int64(stmt, 2, f->head);
+        sqlite3_bind_int64(stmt, 3, f->last);
+        bind_text(stmt, 4, f->status);
+        sqlite3_bind_int64(stmt, 5, f->at);
+        bind_text(stmt, 6, self);
+    } else {
+        sqlite3_bind_int64(stmt, 2, f->last);
+        bind_text(stmt, 3, self);
+    }
+    return finish(q, stmt, "writing checkpoints", err);
+}
+
+static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
+    Checkpoint c;
+    sqlite3_stmt *stmt = statement(q, SQL_INSERT_CHECKPOINT, "writing checkpoints", err);
+    if (!stmt || !checkpoint_unpack(w->packed, w->packed_len, &c)) {
+        return false;
+    }
+    if (c.seq > SCHEMA_SEQ_MAX) {
+        return error_set(err, ERR_LIMIT, "Run %" PRId64 " has used up its checkpoint numbers.",
+                         c.run);
+    }
+    sqlite3_bind_int64(stmt, 1, schema_id(c.run, c.seq));
+    sqlite3_bind_int64(stmt, 2, c.parent);
+    sqlite3_bind_int64(stmt, 3, c.step);
+    sqlite3_bind_int64(stmt, 4, c.frame);
+    sqlite3_bind_int64(stmt, 5, c.at);
+    sqlite3_bind_int64(stmt, 6, (int32_t)crc32c(w->packed, w->packed_len));
+    bind_text(stmt, 7, c.node);
+    bind_text(stmt, 8, c.status);
+    sqlite3_bind_blob64(stmt, 9, c.patch, c.patch_len, SQLITE_STATIC);
+    if (c.snapshot) {
+        sqlite3_bind_blob64(stmt, 10, c.snapshot, c.snapshot_len, SQLITE_STATIC);
+    } else {
+        sqlite3_bind_null(stmt, 10);
+    }
+    return finish(q, stmt, "writing checkpoints", err);
+}
+
+static bool delete_range(SqliteStore *q, Sql which, int64_t from, int64_t to, Error *err) {
+    sqlite3_stmt *stmt = statement(q, which, "removing", err);
+    if (!stmt) {
+        return false;
+    }
+    sqlite3_bind_int64(stmt, 1, from);
+    if (which == SQL_REMOVE_CHECKPOINTS) {
+        sqlite3_bind_int64(stmt, 2, to);
+    }
+    return finish(q, stmt, "removing", err);
+}
+
+static bool remove_run(SqliteStore *q, int64_t run, Error *err) {
+    return delete_range(q, SQL_REMOVE_CHECKPOINTS, schema_id(run, 0),
+                        schema_id(run, SCHEMA_SEQ_MAX), err) &&
+           delete_range(q, SQL_REMOVE_RUN, run, 0, err);
+}
+
+static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
+    switch (w->op) {
+    case BATCH_CHECKPOINT:
+        f->last = w->seq > f->last ? w->seq : f->last;
+        return write_checkpoint(q, w, err);
+    case BATCH_REMOVE:
+        return delete_range(q, SQL_REMOVE_CHECKPOINT, schema_id(w->run, w->seq), 0, err);
+    case BATCH_RUN:
+        f->head = w->head;
+        f->at = w->at;
+        f->status = w->status;
+        return true;
+    case BATCH_REMOVE_RUN: f->run = 0; return remove_run(q, w->run, err);
+    }
+    return false;
+}
+
+static bool apply_all(SqliteStore *q, const StoreBatch *b, Error *err) {
+    char self[STORE_OWNER_MAX];
+    BatchWrite w;
+    Facts facts = {0};
+    store_self(self);
+    for (size_t pos = 0; batch_next(b, &pos, &w);) {
+        if (w.run != facts.run) {
+            if (!write_facts(q, &facts, self, err)) {
+                return false;
+            }
+            facts = (Facts){.run = w.run};
+        }
+        if (!apply(q, &w, &facts, err)) {
+            return false;
+        }
+    }
+    return write_facts(q, &facts, self, err);
+}
+
+static bool sqlite_commit(Store *s, const StoreBatch *b, Error *err) {
+    SqliteStore *q = sqlite(s);
+    return (run_plain(q, SQL_BEGIN, "writing checkpoints", err) && apply_all(q, b, err) &&
+            run_plain(q, SQL_COMMIT, "writing checkpoints", err)) ||
+           roll_back(q);
+}
+
+/* ---- reading ---- */
+
+static bool is_blob(sqlite3_stmt *stmt, int i) {
+    return sqlite3_column_type(stmt, i) == SQLITE_BLOB;
+}
+
+/* Packs the row again, which puts its strings where they can be lent, and compares checksums. NULL
+ * when it is sound. */
+static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *out) {
+    int64_t id = sqlite3_column_int64(stmt, 0);
+    Checkpoint c = {.run = id >> SCHEMA_SEQ_BITS,
+                    .seq = id & SCHEMA_SEQ_MAX,
+                    .parent = sqlite3_column_int64(stmt, 1),
+                    .step = sqlite3_column_int64(stmt, 2),
+                    .frame = sqlite3_column_int64(stmt, 3),
+                    .at = sqlite3_column_int64(stmt, 4),
+                    .node = column_text(stmt, 6),
+                    .status = column_text(stmt, 7),
+                    .patch = sqlite3_column_blob(stmt, 8),
+                    .patch_len = (size_t)sqlite3_column_bytes(stmt, 8)};
+    bool snapshot = is_blob(stmt, 9);
+    if (snapshot) {
+        c.snapshot = sqlite3_column_blob(stmt, 9);
+        c.snapshot = c.snapshot ? c.snapshot : ""; /* SQLite has no place for nothing */
+        c.snapshot_len = (size_t)sqlite3_column_bytes(stmt, 9);
+    }
+    buf_reset(packed);
+    checkpoint_pack(&c, packed);
+    if ((int32_t)crc32c(packed->data, packed->len) != sqlite3_column_int64(stmt, 5) ||
+        !is_blob(stmt, 8) || !checkpoint_unpack(packed->data, packed->len, out)) {
+        return "its checksum does not match";
+    }
+    return NULL;
+}
+
+static bool sqlite_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
+                              const char **why, Error *err) {
+    SqliteStore *q = sqlite(s);
+    sqlite3_stmt *stmt = statement(q, SQL_CHECKPOINT, "reading", err);
+    if (!stmt) {
+        return false;
+    }
+    if (run < 1 || run > SCHEMA_RUN_MAX || seq < 1 || seq > SCHEMA_SEQ_MAX) {
+        *found = false;
+        return true;
+    }
+    sqlite3_bind_int64(stmt, 1, schema_id(run, seq));
+    int rc = sqlite3_step(stmt);
+    *found = rc == SQLITE_ROW;
+    if (*found) {
+        *why = read_checkpoint(stmt, &q->packed, out);
+        /* a row that SQLite cannot read to its end gives NULL columns, and says so here */
+        rc = sqlite3_errcode(q->db);
+    }
+    if ((rc & 0xFF) == SQLITE_CORRUPT) {
+        *why = "the database cannot be read at this place";
+    } else if (rc != SQLITE_ROW && rc != SQLITE_DONE && rc != SQLITE_OK) {
+        sqlite_failed(q, "reading", err);
+        sqlite3_reset(stmt);
+        return false;
+    }
+    sqlite3_reset(stmt);
+    return true;
+}
+
+typedef struct History {
+    SqliteStore *q;
+    int64_t run, next; /* the number to go on from */
+    Buf packed;
+    CheckpointFn fn;
+    bool (*damaged)(void *ctx, int64_t seq, const char *why);
+    void *ctx;
+} History;
+
+/* Walks until fn has had enough (*more is false), the end, or a page that cannot be read. */
+static int walk_rows(History *h, bool *more) {
+    static const char select[] =
+        "SELECT " CHECKPOINT_COLUMNS " FROM checkpoints WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(h->q->db, select, -1, &stmt, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_int64(stmt, 1, schema_id(h->run, h->next));
+        sqlite3_bind_int64(stmt, 2, schema_id(h->run, SCHEMA_SEQ_MAX));
+    }
+    while (rc == SQLITE_OK && *more && sqlite3_step(stmt) == SQLITE_ROW) {
+        Checkpoint c;
+        int64_t seq = sqlite3_column_int64(stmt, 0) & SCHEMA_SEQ_MAX;
+        const char *why = read_checkpoint(stmt, &h->packed, &c);
+        *more = why ? h->damaged(h->ctx, seq, why) : h->fn(h->ctx, &c);
+        h->next = seq + 1;
+    }
+    rc = sqlite3_finalize(stmt);
+    return *more ? rc : SQLITE_OK;
+}
+
+/* Past a page that cannot be read, the rows of the next one can: it is looked for in growing steps. */
+static bool sqlite_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
+                           bool (*damaged)(void *ctx, int64_t seq, const char *why), void *ctx,
+                           Error *err) {
+    History h = {.q = sqlite(s),
+                 .run = run,
+                 .next = from > 0 ? from : 0,
+                 .fn = fn,
+                 .damaged = damaged,
+                 .ctx = ctx};
+    bool more = run > 0 && run <= SCHEMA_RUN_MAX && h.next <= SCHEMA_SEQ_MAX, told = false;
+    int rc = more ? walk_rows(&h, &more) : SQLITE_OK;
+    for (int64_t step = 1; more && (rc & 0xFF) == SQLITE_CORRUPT && step < SCHEMA_SEQ_MAX;
+         step *= 2) {
+        int64_t before = h.next;
+        if (!told) {
+            more = damaged(ctx, h.next ? h.next : 1, "the database cannot be read at this place");
+            told = true;
+        }
+        h.next += step;
+        rc = more && h.next <= SCHEMA_SEQ_MAX ? walk_rows(&h, &more) : SQLITE_OK;
+        if (h.next != before + step) { /* got on: a later failure is another */
+            step = 1;
+            told = false;
+        }
+    }
+    buf_clear(&h.packed);
+    return rc == SQLITE_OK || sqlite_failed(h.q, "reading checkpoints", err);
+}
+
+/* Asks SQLite itself about the file as a whole. */
+static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
+    SqliteStore *q = sqlite(s);
+    sqlite3_stmt *stmt = NULL;
+    if (run) {
+        return true;
+    }
+    bool ok = sqlite3_prepare_v2(q->db, "PRAGMA quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
+              sqlite3_step(stmt) == SQLITE_ROW;
+    if (!ok) {
+        sqlite_failed(q, "checking it", err);
+    } else if (strcmp(column_text(stmt, 0), "ok") != 0) {
+        buf_printf(out, "SQLite says about %s: %s.", s->path, column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+const StoreBackend sqlite_backend = {
+    .scheme = "sqlite",
+    .durable = true,
+    .handle_size = sizeof(SqliteStore),
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .folder = sqlite_folder,
+    .find = sqlite_find,
+    .runs = sqlite_runs,
+    .create_run = sqlite_create_run,
+    .lease = sqlite_lease,
+    .release = sqlite_release,
+    .is_leased = sqlite_is_leased,
+    .set_cancel = sqlite_set_cancel,
+    .get_cancel = sqlite_get_cancel,
+    .define = sqlite_define,
+    .definition = sqlite_definition,
+    .commit = sqlite_commit,
+    .checkpoint = sqlite_checkpoint,
+    .history = sqlite_history,
+    .inspect = sqlite_inspect,
+};

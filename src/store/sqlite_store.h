@@ -1,0 +1,49 @@
+/* sqlite_store.h - the handle of an SQLite store, and how it is opened.
+ *
+ * The database is in WAL mode with synchronous=FULL: a commit is one append to the log and one sync.
+ * Statements are prepared once, when first needed, and are always reset before a call returns, so
+ * that no read transaction outlives it.
+ */
+#ifndef PAWL_STORE_SQLITE_STORE_H
+#define PAWL_STORE_SQLITE_STORE_H
+
+#include "backend.h"
+
+#include <sqlite3.h>
+
+typedef enum Sql {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_FIND_THREAD,
+    SQL_FIND_RUN,
+    SQL_RUNS,
+    SQL_INSERT_RUN,
+    SQL_NAME_RUN,
+    SQL_SET_CANCEL,
+    SQL_GET_CANCEL,
+    SQL_DEFINE,
+    SQL_DEFINITION,
+    SQL_CHECKPOINT,
+    SQL_INSERT_CHECKPOINT,
+    SQL_REMOVE_CHECKPOINT,
+    SQL_UPDATE_RUN,
+    SQL_UPDATE_LAST,
+    SQL_REMOVE_CHECKPOINTS,
+    SQL_REMOVE_RUN,
+    SQL_COUNT,
+} Sql;
+
+typedef struct SqliteStore {
+    Store base;
+    sqlite3 *db;
+    sqlite3_stmt *prepared[SQL_COUNT];
+    LeaseFile lease_file;
+    Buf packed; /* the checkpoint lent last */
+} SqliteStore;
+
+bool sqlite_store_open(Store *s, Error *err);
+
+/* Sets the error for what SQLite said last; `doing` completes "... while <doing>". Returns false. */
+bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err);
+
+#endif

@@ -1,0 +1,615 @@
+#define _GNU_SOURCE /* mkdtemp */
+#include "store.h"
+
+#include "backend.h"
+#include "folders.h"
+#include "json_binary.h"
+#include "mem.h"
+#include "packed.h"
+#include "suggest.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static const StoreBackend *const backends[] = {&sqlite_backend, &file_backend, &memory_backend};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+/* ---- what backends share ---- */
+
+int64_t store_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+const char *store_self(char out[STORE_OWNER_MAX]) {
+    char host[65] = "";
+    gethostname(host, sizeof host - 1);
+    snprintf(out, STORE_OWNER_MAX, "pid %ld%s%s", (long)getpid(), *host ? " on " : "", host);
+    return out;
+}
+
+char *store_copy(const char *text) {
+    return text ? mem_strndup(text, strlen(text)) : NULL;
+}
+
+bool store_holds(const Store *s, int64_t run) {
+    return leases_has(&s->leases, run);
+}
+
+bool store_damaged(const Store *s, Error *err, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    error_vset_at(err, ERR_DATA, 0, 0, fmt, args);
+    va_end(args);
+    if (err) {
+        error_wrap(err, "The store %s is damaged", s->url);
+    }
+    return false;
+}
+
+bool store_inspect(Store *s, int64_t run, Buf *out, Error *err) {
+    return !s->backend->inspect || s->backend->inspect(s, run, out, err);
+}
+
+/* ---- life ---- */
+
+static bool is_scheme_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
+           c == '-' || c == '.';
+}
+
+/* Length of the scheme before its colon; 0 when there is none. */
+static size_t scheme_length(const char *url) {
+    size_t n = 0;
+    while (is_scheme_char(url[n])) {
+        n++;
+    }
+    return url[n] == ':' ? n : 0;
+}
+
+static bool bad_scheme(const char *url, size_t len, Error *err) {
+    if ((len == 8 && !strncmp(url, "postgres", 8)) ||
+        (len == 10 && !strncmp(url, "postgresql", 10))) {
+        return error_set(
+            err, ERR_USAGE,
+            "PostgreSQL is not part of this build, so the store `%s` cannot be opened; "
+            "take sqlite:PATH or file:DIR.",
+            url);
+    }
+    return error_set(
+        err, ERR_USAGE,
+        "There is no kind of store called `%.*s`; take sqlite:PATH, file:DIR or memory: "
+        "(a path with a colon is written sqlite:%s).",
+        (int)len, url, url);
+}
+
+static const StoreBackend *backend_of(const char *url, const char **path, Error *err) {
+    size_t len = scheme_length(url);
+    *path = len ? url + len + 1 : url;
+    if (!len) {
+        return &sqlite_backend;
+    }
+    for (size_t i = 0; i < BACKENDS; i++) {
+        if (strlen(backends[i]->scheme) == len && !strncmp(backends[i]->scheme, url, len)) {
+            return backends[i];
+        }
+    }
+    bad_scheme(url, len, err);
+    return NULL;
+}
+
+static bool check_path(const StoreBackend *backend, const char *path, Error *err) {
+    if (backend->durable && !*path) {
+        return error_set(err, ERR_USAGE, "The store `%s:` lacks a path; write %s:PATH.",
+                         backend->scheme, backend->scheme);
+    }
+    if (!backend->durable && *path) {
+        return error_set(err, ERR_USAGE,
+                         "A store in memory has no path: write memory: and not memory:%s.", path);
+    }
+    return true;
+}
+
+Store *store_open(const char *url, StoreMode mode, Error *err) {
+    const char *path;
+    const StoreBackend *backend = backend_of(url, &path, err);
+    if (!backend || !check_path(backend, path, err)) {
+        return NULL;
+    }
+    Store *s = mem_zalloc(backend->handle_size);
+    Buf full = BUF_INIT;
+    buf_printf(&full, "%s:%s", backend->scheme, path);
+    s->backend = backend;
+    s->url = buf_detach(&full);
+    s->path = store_copy(path);
+    s->mode = mode;
+    if (!backend->open(s, err)) {
+        store_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+void store_close(Store *s) {
+    if (!s) {
+        return;
+    }
+    s->backend->close(s);
+    if (s->folder && !s->backend->durable) {
+        folder_remove(s->folder);
+    }
+    leases_clear(&s->leases);
+    mem_free(s->folder);
+    mem_free(s->path);
+    mem_free(s->url);
+    mem_free(s);
+}
+
+const char *store_url(const Store *s) {
+    return s->url;
+}
+
+bool store_is_durable(const Store *s) {
+    return s->backend->durable;
+}
+
+static char *temporary_folder(void) {
+    const char *tmp = getenv("TMPDIR");
+    char *path = path_join(tmp && *tmp ? tmp : "/tmp", "pawl-XXXXXX");
+    if (!mkdtemp(path)) {
+        int failed = errno;
+        mem_free(path);
+        errno = failed;
+        return NULL;
+    }
+    return path;
+}
+
+const char *store_folder(Store *s, Error *err) {
+    if (s->folder) {
+        return s->folder;
+    }
+    char *path = s->backend->durable ? s->backend->folder(s) : temporary_folder();
+    if (path && (!s->backend->durable || folder_make(path))) {
+        return s->folder = path;
+    }
+    error_set(err, ERR_IO, "The folder %s for the work of runs cannot be made: %s.",
+              path ? path : "under $TMPDIR", strerror(errno));
+    mem_free(path);
+    return NULL;
+}
+
+/* ---- finding runs ---- */
+
+void run_row_clear(RunRow *row) {
+    mem_free(row->thread);
+    mem_free(row->workflow);
+    mem_free(row->status);
+    mem_free(row->definition);
+    mem_free(row->owner);
+    *row = (RunRow){0};
+}
+
+static bool find_number(Store *s, int64_t run, RunRow *out, bool *found, Error *err) {
+    return s->backend->find(s, (RunKey){NULL, run}, out, found, err);
+}
+
+/* A whole number above 0, or 0. */
+static int64_t number_of(const char *text) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno ? n : 0;
+}
+
+typedef struct Nearest {
+    Suggestion suggestion;
+    char *name;
+    bool any;
+} Nearest;
+
+static bool offer_name(void *ctx, const RunRow *row) {
+    Nearest *n = ctx;
+    n->any = true;
+    suggestion_offer(&n->suggestion, row->thread);
+    if (n->suggestion.best == row->thread) {
+        mem_free(n->name);
+        n->name = store_copy(row->thread);
+        n->suggestion.best = n->name;
+    }
+    return true;
+}
+
+static bool no_such_run(Store *s, const char *name, Error *err) {
+    Nearest n = {.suggestion = suggestion_for(name, strlen(name))};
+    if (!s->backend->runs(s, offer_name, &n, err)) {
+        /* the error of the store says more */
+    } else if (!n.any) {
+        error_set(err, ERR_USAGE, "There is no thread `%s`: the store %s holds no runs yet.", name,
+                  s->url);
+    } else if (n.name) {
+        error_set(err, ERR_USAGE,
+                  "There is no thread `%s` in %s; did you mean `%s`? `pawl runs` lists them.", name,
+                  s->url, n.name);
+    } else {
+        error_set(err, ERR_USAGE, "There is no thread `%s` in %s; `pawl runs` lists them.", name,
+                  s->url);
+    }
+    mem_free(n.name);
+    return false;
+}
+
+bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
+    bool found = false;
+    int64_t number = number_of(name);
+    *out = (RunRow){0};
+    if (strlen(name) <= STORE_THREAD_MAX &&
+        !s->backend->find(s, (RunKey){name, 0}, out, &found, err)) {
+        return false;
+    }
+    if (!found && number > 0 && !find_number(s, number, out, &found, err)) {
+        return false;
+    }
+    return found || no_such_run(s, name, err);
+}
+
+bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+    return s->backend->runs(s, fn, ctx, err);
+}
+
+/* What to call a run in a sentence: its thread, or its number when that cannot be read. */
+static char *name_of(Store *s, int64_t run) {
+    RunRow row = {0};
+    bool found = false;
+    Buf name = BUF_INIT;
+    if (find_number(s, run, &row, &found, NULL) && found) {
+        buf_printf(&name, "thread `%s`", row.thread);
+    } else {
+        buf_printf(&name, "run %" PRId64, run);
+    }
+    run_row_clear(&row);
+    return buf_detach(&name);
+}
+
+/* ---- making and leasing runs ---- */
+
+static bool refuse_reader(const Store *s, Error *err) {
+    return s->mode != STORE_READ ||
+           error_set(err, ERR_USAGE, "The store %s was opened for reading only.", s->url);
+}
+
+static bool has_control_character(const char *s, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        bool c1 = c == 0xC2 && i + 1 < len && (unsigned char)s[i + 1] < 0xA0;
+        if (c < 0x20 || c == 0x7F || c1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_thread(const char *thread, Error *err) {
+    size_t len = strlen(thread);
+    if (!len) {
+        return error_set(err, ERR_USAGE,
+                         "The name of a thread is empty; give it one or leave it out.");
+    }
+    if (len > STORE_THREAD_MAX) {
+        return error_set(err, ERR_USAGE,
+                         "The name of a thread has at most %d bytes, and this one has %zu.",
+                         STORE_THREAD_MAX, len);
+    }
+    if (utf8_valid_prefix(thread, len) != len || has_control_character(thread, len)) {
+        return error_set(
+            err, ERR_USAGE,
+            "The name of a thread is text in UTF-8 without control characters such as a new line.");
+    }
+    return true;
+}
+
+static bool refuse_busy(Store *s, int64_t run, const char *owner, Error *err) {
+    RunRow row = {0};
+    bool found = false;
+    char number[24];
+    find_number(s, run, &row, &found, NULL);
+    snprintf(number, sizeof number, "%" PRId64, run);
+    const char *name = found ? row.thread : number;
+    error_set(err, ERR_BUSY,
+              "Thread `%s` is being run by %s; wait for it, or cancel it with `pawl cancel %s`.",
+              name, owner ? owner : "another process", name);
+    run_row_clear(&row);
+    return false;
+}
+
+/* A wish to cancel was for the owner before. */
+static bool forget_cancel(Store *s, int64_t run, Error *err) {
+    bool on = false;
+    return s->backend->get_cancel(s, run, &on, err) &&
+           (!on || s->backend->set_cancel(s, run, false, err));
+}
+
+bool store_lease(Store *s, int64_t run, Error *err) {
+    bool busy = false;
+    char *owner = NULL;
+    if (store_holds(s, run)) {
+        return true;
+    }
+    if (!refuse_reader(s, err) || !s->backend->lease(s, run, &busy, &owner, err)) {
+        return false;
+    }
+    if (busy) {
+        refuse_busy(s, run, owner, err);
+        mem_free(owner);
+        return false;
+    }
+    leases_add(&s->leases, run);
+    if (!forget_cancel(s, run, err)) {
+        store_release(s, run);
+        return false;
+    }
+    return true;
+}
+
+void store_release(Store *s, int64_t run) {
+    if (store_holds(s, run)) {
+        leases_remove(&s->leases, run);
+        s->backend->release(s, run);
+    }
+}
+
+bool store_is_leased(Store *s, int64_t run) {
+    return store_holds(s, run) || s->backend->is_leased(s, run);
+}
+
+/* A run whose process died before its first checkpoint never began: its name is free again. */
+static bool clear_unbegun(Store *s, const char *thread) {
+    RunRow row = {0};
+    StoreBatch batch = STORE_BATCH_INIT;
+    bool ok = store_find(s, thread, &row, NULL) && !strcmp(row.thread, thread) && row.head == 0 &&
+              !store_holds(s, row.run) && store_lease(s, row.run, NULL);
+    if (ok) {
+        store_batch_remove_run(&batch, row.run);
+        ok = store_commit(s, &batch, NULL);
+        store_release(s, row.run);
+        store_batch_clear(&batch);
+    }
+    run_row_clear(&row);
+    return ok;
+}
+
+static RunRow new_row(const char *thread, const char *workflow, const char *definition) {
+    char self[STORE_OWNER_MAX];
+    RunRow row = {.thread = store_copy(thread),
+                  .workflow = store_copy(workflow),
+                  .status = store_copy("pending"),
+                  .definition = store_copy(definition),
+                  .owner = store_copy(store_self(self))};
+    row.created = row.updated = store_now();
+    return row;
+}
+
+bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
+                      RunRow *out, Error *err) {
+    bool found = false;
+    *out = (RunRow){0};
+    if (!refuse_reader(s, err) || (thread && !check_thread(thread, err))) {
+        return false;
+    }
+    *out = new_row(thread, workflow, definition);
+    bool ok = s->backend->create_run(s, out, &found, err);
+    if (ok && found && clear_unbegun(s, thread)) {
+        found = false;
+        ok = s->backend->create_run(s, out, &found, err);
+    }
+    if (ok && found) {
+        ok =
+            error_set(err, ERR_USAGE,
+                      "There is a thread `%s` in %s already: go on with it by `pawl resume %s`, or "
+                      "take another name.",
+                      thread, s->url, thread);
+    }
+    if (!ok) {
+        run_row_clear(out);
+        return false;
+    }
+    leases_add(&s->leases, out->run);
+    return true;
+}
+
+bool store_ask_cancel(Store *s, int64_t run, Error *err) {
+    return refuse_reader(s, err) && s->backend->set_cancel(s, run, true, err);
+}
+
+bool store_asked(Store *s, int64_t run, bool *cancel, Error *err) {
+    *cancel = false;
+    return s->backend->get_cancel(s, run, cancel, err);
+}
+
+/* ---- definitions ---- */
+
+enum { KEY_HEX = 16 };
+
+/* FNV-1a. Two values may share it: then the later one's key has a number behind it. */
+static uint64_t hash_of(const Buf *bytes) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < bytes->len; i++) {
+        hash = (hash ^ (unsigned char)bytes->data[i]) * 0x100000001B3u;
+    }
+    return hash;
+}
+
+static char *make_key(uint64_t hash, int attempt) {
+    Buf key = BUF_INIT;
+    buf_printf(&key, "%0*" PRIx64, KEY_HEX, hash);
+    if (attempt) {
+        buf_printf(&key, "-%d", attempt + 1);
+    }
+    return buf_detach(&key);
+}
+
+static bool same_bytes(const Buf *a, const Buf *b) {
+    return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+char *store_define(Store *s, Json value, Error *err) {
+    Buf bytes = BUF_INIT, there = BUF_INIT;
+    char *key = NULL;
+    bool ok = refuse_reader(s, err), found = ok;
+    json_encode(value, &bytes);
+    for (int attempt = 0; ok && found; attempt++) {
+        mem_free(key);
+        key = make_key(hash_of(&bytes), attempt);
+        buf_reset(&there);
+        ok = s->backend->definition(s, key, &there, &found, err);
+        if (ok && found && same_bytes(&bytes, &there)) {
+            break;
+        }
+    }
+    if (ok && !found) {
+        ok = s->backend->define(s, key, &bytes, err);
+    }
+    buf_clear(&bytes);
+    buf_clear(&there);
+    if (!ok) {
+        mem_free(key);
+        return NULL;
+    }
+    return key;
+}
+
+static Json decode_definition(const Store *s, const char *key, const Buf *bytes, Error *err) {
+    size_t used = 0;
+    char hex[KEY_HEX + 1];
+    snprintf(hex, sizeof hex, "%0*" PRIx64, KEY_HEX, hash_of(bytes));
+    Json value = strncmp(hex, key, KEY_HEX) ? json_none()
+                                            : json_decode(bytes->data, bytes->len, &used, NULL);
+    if (json_is_none(value)) {
+        store_damaged(s, err, "the definition %s is not what it was.", key);
+    }
+    return value;
+}
+
+Json store_definition(Store *s, const char *key, Error *err) {
+    Buf bytes = BUF_INIT;
+    bool found = false;
+    Json value = json_none();
+    if (!s->backend->definition(s, key, &bytes, &found, err)) {
+        /* said */
+    } else if (!found) {
+        error_set(err, ERR_DATA, "There is no definition %s in the store %s.", key, s->url);
+    } else {
+        value = decode_definition(s, key, &bytes, err);
+    }
+    buf_clear(&bytes);
+    return value;
+}
+
+/* ---- checkpoints ---- */
+
+static bool check_leases(const Store *s, const StoreBatch *b, Error *err) {
+    BatchWrite w;
+    int64_t last = 0;
+    for (size_t pos = 0; batch_next(b, &pos, &w);) {
+        if (w.run != last && !store_holds(s, w.run)) {
+            return error_set(err, ERR_BUSY,
+                             "Run %" PRId64 " cannot be written: its lease is not held here.",
+                             w.run);
+        }
+        last = w.run;
+    }
+    return true;
+}
+
+bool store_commit(Store *s, const StoreBatch *b, Error *err) {
+    return refuse_reader(s, err) && check_leases(s, b, err) &&
+           (!b->count || s->backend->commit(s, b, err));
+}
+
+bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err) {
+    char *name = name_of(s, run);
+    size_t len = strlen(why);
+    len -= len && why[len - 1] == '.';
+    error_set(err, ERR_DATA,
+              "Checkpoint %" PRId64
+              " of %s in %s is damaged: %.*s. Other threads are not affected; "
+              "`pawl store check` lists all that is.",
+              seq, name, s->url, (int)len, why);
+    mem_free(name);
+    return false;
+}
+
+static bool missing_checkpoint(Store *s, int64_t run, int64_t seq, Error *err) {
+    RunRow row = {0};
+    bool found = false;
+    if (!find_number(s, run, &row, &found, err)) {
+        return false;
+    }
+    if (!found) {
+        error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
+    } else if (seq < 1 || seq > row.last) {
+        error_set(err, ERR_USAGE,
+                  "Thread `%s` has no checkpoint %" PRId64 ": its last is %" PRId64 ".", row.thread,
+                  seq, row.last);
+    } else {
+        error_set(err, ERR_USAGE,
+                  "Checkpoint %" PRId64 " of thread `%s` was pruned; `pawl history %s` lists those "
+                  "that are there.",
+                  seq, row.thread, row.thread);
+    }
+    run_row_clear(&row);
+    return false;
+}
+
+bool store_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, Error *err) {
+    bool found = false;
+    const char *why = NULL;
+    if (!s->backend->checkpoint(s, run, seq, out, &found, &why, err)) {
+        return false;
+    }
+    if (why) {
+        return store_damaged_checkpoint(s, run, seq, why, err);
+    }
+    return found || missing_checkpoint(s, run, seq, err);
+}
+
+typedef struct Walk {
+    Store *s;
+    int64_t run;
+    CheckpointFn fn;
+    DamageFn damaged;
+    void *ctx;
+    Error *err;
+    bool failed;
+} Walk;
+
+static bool walk_checkpoint(void *ctx, const Checkpoint *c) {
+    Walk *w = ctx;
+    return w->fn(w->ctx, c);
+}
+
+static bool walk_damage(void *ctx, int64_t seq, const char *why) {
+    Walk *w = ctx;
+    Error err = ERROR_INIT;
+    store_damaged_checkpoint(w->s, w->run, seq, why, &err);
+    if (w->damaged) {
+        return w->damaged(w->ctx, seq, &err);
+    }
+    if (w->err) {
+        *w->err = err;
+    }
+    w->failed = true;
+    return false;
+}
+
+bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageFn damaged,
+                   void *ctx, Error *err) {
+    Walk w = {s, run, fn, damaged, ctx, err, false};
+    return s->backend->history(s, run, from, walk_checkpoint, walk_damage, &w, err) && !w.failed;
+}

@@ -1,0 +1,172 @@
+/* store.h - the durable record of runs.
+ *
+ * A store holds runs. A run has a name that people use (its thread), a number, a row of facts about
+ * it (RunRow) and its checkpoints, numbered from 1. Each checkpoint but the first has a parent, so
+ * they form a tree; the run's `head` is the one that execution stands at. A store knows nothing of
+ * workflows: to it a checkpoint is a change of one JSON value, the run's *image*.
+ *
+ *     image(first)  = patch applied to null          image(n) = patch(n) applied to image(parent(n))
+ *
+ * A checkpoint may also carry a whole image (its snapshot), so that rebuilding starts there and not
+ * at the first one. Whoever appends decides when (store_chain.h says by which weight).
+ *
+ *     memory:            in this process; gone with it
+ *     file:DIR           one append-only file a run
+ *     sqlite:PATH        one SQLite database (a URL without a scheme is this)
+ *
+ * Backends are rows of one table (StoreBackend in backend.h); all pass tests/unit/test_store.c.
+ *
+ * Writes go through a batch: what a batch holds becomes durable together or not at all. When
+ * store_commit() has returned true, it survives the process and the machine.
+ *
+ * Threads: a handle is used by one thread at a time; every call may block, so the engine makes them
+ * on a thread of its own (engine/journal.h). Several processes may have one store open. What they
+ * may not do is write one run together: store_lease() makes sure of that.
+ *
+ * Damage: every checkpoint is stored with a checksum over all of it. Damaged or foreign data is an
+ * ERR_DATA whose sentence names the store, the thread and the checkpoint; other runs are not
+ * affected.
+ */
+#ifndef PAWL_STORE_H
+#define PAWL_STORE_H
+
+#include "buf.h"
+#include "error.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Store Store;
+
+enum {
+    STORE_FORMAT = 1,       /* of the databases and files that this version writes */
+    STORE_THREAD_MAX = 200, /* bytes in a thread's name */
+};
+
+/* ---- life ---- */
+
+typedef enum StoreMode {
+    STORE_CREATE,   /* make it (and its folder) when it is not there; migrate an older one */
+    STORE_EXISTING, /* ERR_USAGE, saying how one comes about, when it is not there; migrate too */
+    STORE_READ,     /* the same, and only reads: works in a folder that cannot be written */
+} StoreMode;
+
+/* NULL on error. A store that a newer version wrote is refused with both version numbers. */
+Store *store_open(const char *url, StoreMode mode, Error *err);
+void store_close(Store *s); /* accepts NULL; releases leases that are still held */
+
+const char *store_url(const Store *s); /* in full: "sqlite:.pawl/pawl.db" */
+bool store_is_durable(const Store *s); /* false for memory: */
+
+/* The folder for files that belong to runs of this store (output of processes that are under way);
+ * made on the first call. For memory: a folder under $TMPDIR that store_close() removes. NULL on
+ * error. */
+const char *store_folder(Store *s, Error *err);
+
+/* ---- runs ---- */
+
+/* The facts about a run. Strings are owned by the row. */
+typedef struct RunRow {
+    int64_t run;    /* its number; > 0 */
+    char *thread;   /* its name: 1 to STORE_THREAD_MAX bytes of UTF-8 without control characters */
+    char *workflow; /* name of the workflow */
+    char *status;   /* the engine's word for where it is: "running", "completed", ... */
+    char *definition;         /* key of its definition (store_definition()) */
+    int64_t created, updated; /* milliseconds since 1970 */
+    int64_t head;             /* checkpoint that execution stands at; 0 before the first */
+    int64_t last; /* highest checkpoint number ever given; numbers are never used again */
+    char *owner;  /* for people: who wrote last, "pid 4711 on host" */
+    bool cancel;  /* somebody asked the owner to cancel it (store_ask_cancel) */
+} RunRow;
+
+void run_row_clear(RunRow *row);
+
+/* Finds a run by its thread or, when there is no such thread and the text is a number, by its
+ * number. ERR_USAGE with the nearest names when there is none. */
+bool store_find(Store *s, const char *thread_or_number, RunRow *out, Error *err);
+
+/* Calls fn for each run, the one updated last first; false from fn stops. */
+typedef bool (*RunRowFn)(void *ctx, const RunRow *row);
+bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err);
+
+/* Makes a run (durable on return) and takes its lease. thread may be NULL: a name is made from the
+ * number ("run-17"). ERR_USAGE when the thread is there already; one that never got as far as its first
+ * checkpoint, and that nobody has, makes room. */
+bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
+                      RunRow *out, Error *err);
+
+/* The right to write a run. ERR_BUSY, with a sentence that names the owner, while another handle
+ * (of this or another process) has it; true at once when this handle has it. On local stores it is a
+ * lock that the kernel drops with its holder: with the last process that has the descriptor open, so
+ * a child that lives on must close it. A wish to cancel from before is forgotten. Read the row again
+ * after this: somebody else may have written the run until now. */
+bool store_lease(Store *s, int64_t run, Error *err);
+void store_release(Store *s, int64_t run);
+/* Whether some handle has it now, without taking it; for those who only look, so for readers too. */
+bool store_is_leased(Store *s, int64_t run);
+
+/* Asks whoever owns the run to cancel it; the owner sees `cancel` in store_asked(). */
+bool store_ask_cancel(Store *s, int64_t run, Error *err);
+bool store_asked(Store *s, int64_t run, bool *cancel, Error *err);
+
+/* ---- definitions: values kept by their content ---- */
+
+/* Keeps a value and gives its key (mem_free); the same value has the same key. */
+char *store_define(Store *s, Json value, Error *err);
+Json store_definition(Store *s, const char *key, Error *err);
+
+/* ---- checkpoints ---- */
+
+typedef struct Checkpoint {
+    int64_t run, seq, parent; /* parent is 0 for a root */
+    int64_t step;             /* nodes finished so far on this line */
+    int64_t frame;
+    int64_t at;         /* milliseconds since 1970 */
+    const char *node;   /* "" when it belongs to none */
+    const char *status; /* what this checkpoint is: "completed", "interrupted", ... */
+    const char *patch;  /* json_encode()d change against the parent's image */
+    size_t patch_len;
+    const char *snapshot; /* json_encode()d image, or NULL */
+    size_t snapshot_len;
+} Checkpoint;
+
+/* One batch: appended to by one thread, committed by another, then reset. Everything is copied into
+ * one run of bytes, so that appending costs no allocation. */
+typedef struct StoreBatch {
+    Buf bytes;    /* opaque */
+    size_t count; /* writes in it */
+} StoreBatch;
+
+#define STORE_BATCH_INIT \
+    { BUF_INIT, 0 }
+
+/* Adds a checkpoint; replaces one of the same number (only pruning does that). */
+void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c);
+/* Removes a checkpoint; only pruning does that. */
+void store_batch_remove(StoreBatch *b, int64_t run, int64_t seq);
+/* Sets head and status of a run, and when. last follows from the checkpoints. */
+void store_batch_run(StoreBatch *b, int64_t run, int64_t head, const char *status, int64_t at);
+/* Removes a run and its checkpoints. Its definition stays: others may be about to use it. */
+void store_batch_remove_run(StoreBatch *b, int64_t run);
+void store_batch_reset(StoreBatch *b); /* empty again, memory kept */
+void store_batch_clear(StoreBatch *b);
+
+/* All or nothing, durable when it returns true. On an error the batch is still there: the caller
+ * may try again. The lease of every run in it must be held by this handle. */
+bool store_commit(Store *s, const StoreBatch *b, Error *err);
+
+/* One checkpoint, checked against its checksum. The strings are the store's, valid until the next
+ * call on it. ERR_USAGE when there is none of that number ("checkpoint 12 of thread x was pruned",
+ * "has no checkpoint 99: its last is 40"), ERR_DATA when it is damaged. */
+bool store_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, Error *err);
+
+/* Calls fn for checkpoints in order of their number, from `from` on; false from fn stops. A damaged
+ * one is handed to `damaged` (its number and why), which says whether to go on; without it the first
+ * damage ends the walk with its error. fn may read the store. */
+typedef bool (*CheckpointFn)(void *ctx, const Checkpoint *c);
+typedef bool (*DamageFn)(void *ctx, int64_t seq, const Error *err);
+bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageFn damaged,
+                   void *ctx, Error *err);
+
+#endif

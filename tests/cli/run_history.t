@@ -1,0 +1,149 @@
+# What a run leaves behind: history, show, diff; and going back: fork, update, resume from there.
+
+Every step is in the history
+    $ cat > count.yaml <<'END'
+    > name: count
+    > state: {n: 0}
+    > nodes:
+    >   - {name: one, jq: '{n: (.n + 1)}'}
+    >   - {name: two, jq: '{n: (.n + 1), last: "two"}'}
+    > END
+    $ pawl run count.yaml --thread c -q
+    {
+      "n": 2,
+      "last": "two"
+    }
+    $ pawl history c
+     SEQ  PARENT  STEP  NODE  FRAME  STATUS     AT                        CHANGED
+     1            0           1      started    *Z  n (glob)
+     2            1     one   1      completed  *Z  n (glob)
+    *3            2     two   1      completed  *Z  n, last (glob)
+    $ pawl history c --json | pawl eval -c '.[] | [.checkpoint, .parent, .step, .node, .frame, .status, .changed]'
+    [1,null,0,null,1,"started",["n"]]
+    [2,1,1,"one",1,"completed",["n"]]
+    [3,2,2,"two",1,"completed",["n","last"]]
+    $ pawl history c --json | pawl eval '.[0].at | test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\\.[0-9]{3}Z$")'
+    true
+    $ pawl history c --limit 1 --json | pawl eval -c 'map(.node)'
+    ["two"]
+    $ pawl history c@1
+    2> pawl history: it shows all checkpoints of a thread; `pawl show` shows one of them.
+    2> Try `pawl help history`.
+    [2]
+    $ pawl history nobody
+    2> pawl history: There is no thread `nobody` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    [2]
+
+The state at any checkpoint can be shown and compared
+    $ printf 'state: {n: 0}\nnodes:\n  - {name: one, jq: "{n: 1, list: [1, 2]}"}\n  - {name: two, jq: "{n: 2, list: [1, 3], \\"odd key\\": true}"}\n' > w.yaml
+    $ pawl run w.yaml --thread w -q
+    {
+      "n": 2,
+      "list": [
+        1,
+        3
+      ],
+      "odd key": true
+    }
+    $ pawl show w
+    {
+      "n": 2,
+      "list": [
+        1,
+        3
+      ],
+      "odd key": true
+    }
+    $ pawl show w --compact
+    {"n":2,"list":[1,3],"odd key":true}
+    $ pawl show w@1 --json
+    {"n":0}
+    $ pawl show w@99
+    2> pawl show: Thread `w` has no checkpoint 99: its last is 3.
+    [2]
+    $ pawl show
+    2> pawl show: which run? It takes THREAD or THREAD@SEQ.
+    2> Try `pawl help show`.
+    [2]
+    $ pawl diff w@2 w
+    ~ .n: 1 → 2
+    ~ .list[1]: 2 → 3
+    + .["odd key"]: true
+    $ pawl diff w w@2 --json
+    {"added":[],"removed":[{"path":["odd key"],"old":true}],"changed":[{"path":["n"],"old":2,"new":1},{"path":["list",1],"old":3,"new":2}]}
+    $ pawl diff w w
+    $ pawl diff w
+    2> pawl diff: between what? It takes two of THREAD or THREAD@SEQ.
+    2> Try `pawl help diff`.
+    [2]
+
+A fork is a thread of its own
+    $ printf 'state: {n: 0}\nnodes:\n  - {name: one, jq: "{n: (.n + 1)}"}\n  - {name: two, jq: "{n: (.n + 10)}"}\n' > w.yaml
+    $ pawl run w.yaml --thread w -q
+    {
+      "n": 11
+    }
+    $ pawl fork w@2 --thread what-if
+    what-if
+    $ pawl resume what-if --set n=100 -q
+    {
+      "n": 110
+    }
+    $ pawl show w -c
+    {"n":11}
+    $ pawl fork w@2 --json
+    {"run":3,"thread":"run-3","status":"stopped","checkpoint":1}
+    $ pawl fork w --thread what-if
+    2> pawl fork: There is a thread `what-if` in sqlite:.pawl/pawl.db already: go on with it by `pawl resume what-if`, or take another name.
+    [2]
+    $ pawl fork w --thread x@1
+    2> pawl fork: a thread cannot be called `x@1`: what ends in @ and a number names a checkpoint (THREAD@SEQ).
+    2> Try `pawl help fork`.
+    [2]
+
+Going back in a run keeps both lines
+    $ printf 'state: {n: 0}\nnodes:\n  - {name: one, jq: "{n: (.n + 1)}"}\n  - {name: two, jq: "{n: (.n + 10)}"}\n' > w.yaml
+    $ pawl run w.yaml --thread w -q
+    {
+      "n": 11
+    }
+    $ pawl resume w@2 --set n=5 -q
+    {
+      "n": 15
+    }
+    $ pawl history w --json | pawl eval -c 'map([.checkpoint, .parent, .node])'
+    [[1,null,null],[2,1,"one"],[3,2,"two"],[4,2,null],[5,4,"two"]]
+    $ pawl show w@3 -c
+    {"n":11}
+
+A state can be changed by hand
+    $ printf 'config: {checkpointer: sqlite, interrupt_before: [two]}\nnodes:\n  - {name: one, jq: "{n: 1}"}\n  - {name: two, jq: "{n: (.n + 1)}"}\n  - {name: three, jq: "{m: .n}"}\n' > w.yaml
+    $ pawl run w.yaml --thread w -q
+    2> Waiting before two
+    2>     pawl resume w
+    [3]
+    $ pawl update w --set n=41
+    w@4
+    $ pawl update w
+    2> pawl update: what is to change? Say it with --set PATH=JSON.
+    2> Try `pawl help update`.
+    [2]
+    $ pawl resume w -q
+    {
+      "n": 42,
+      "m": 42
+    }
+    $ pawl run w.yaml --thread v -q
+    2> Waiting before two
+    2>     pawl resume v
+    [3]
+    $ pawl update v --set n=7 --as-node two --json
+    {"run":2,"thread":"v","checkpoint":4}
+    $ pawl resume v -q
+    {
+      "n": 7,
+      "m": 7
+    }
+    $ pawl update v --set n=7 --as-node four
+    2> pawl update: The workflow has no node `four`.
+    [2]

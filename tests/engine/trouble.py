@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""What goes wrong around a run ends in a sentence, and costs nobody else anything. Prints TAP.
+
+    tests/engine/trouble.py PAWL
+"""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from world import Broken, DONE, FAILED, USAGE, WAITING, TIMEOUT, cases_of, run_all  # noqa: E402
+
+NOBODY = 65534
+ASK = """
+name: ask
+nodes:
+  - {name: first, jq: '{word: "recognisable"}'}
+  - {name: ask, approval: 'go on?'}
+  - {name: last, jq: '{done: true}'}
+"""
+STORES = {"sqlite": "sqlite:db/pawl.db", "file": "file:db"}
+
+
+def each_store(world, check):
+    for name, url in STORES.items():
+        world.write("ask.yaml", ASK)
+        subprocess.run(["rm", "-rf", str(world.folder / "db")], check=True)
+        for thread in ("t", "other"):
+            world("run", "ask.yaml", "--thread", thread, "--store", url, "-q").gives(WAITING)
+        check(name, url)
+
+
+def others_go_on(world, url):
+    world("resume", "other", "--value", "1", "--store", url).gives(DONE)
+
+
+def start(world, *words):
+    return subprocess.Popen([world.pawl, *words], cwd=world.folder, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(path):
+    end = time.monotonic() + 30
+    while not path.exists():
+        if time.monotonic() > end:
+            raise Broken(f"{path.name} never came")
+        time.sleep(0.02)
+
+
+# ---- stores ----
+
+
+def store_two_processes_on_one_thread(world):
+    """a second process on one thread is refused, and told who has it"""
+    world.write("slow.yaml", "name: slow\nnodes:\n  - {name: wait, shell: 'touch begun; sleep 30'}\n")
+    for url in STORES.values():
+        begun = world.folder / "begun"
+        begun.unlink(missing_ok=True)
+        first = start(world, "run", "slow.yaml", "--thread", "t", "--store", url)
+        wait_for(begun)
+        world("resume", "t", "--store", url).gives(FAILED).says("`t`", str(first.pid))
+        world("run", "slow.yaml", "--thread", "t", "--store", url).gives(USAGE).says("`t`")
+        world("cancel", "t", "--store", url).gives(DONE)
+        world.same(first.wait(timeout=30), FAILED, "exit code of the cancelled run")
+        first.communicate()
+        world.same(world("status", "t", "--json", "--store", url).json["status"], "cancelled")
+        subprocess.run(["rm", "-rf", str(world.folder / "db")], check=True)
+
+
+def store_of_a_newer_version(world):
+    """a store that a newer version wrote is refused with both versions"""
+    def check(name, url):
+        if name == "sqlite":
+            with sqlite3.connect(world.folder / "db" / "pawl.db") as db:
+                db.execute("PRAGMA user_version = 7")
+            db.close()
+        else:
+            path = world.folder / "db" / "format"
+            path.write_text(re.sub(r"\d+", "7", path.read_text()))
+        world("resume", "t", "--value", "1", "--store", url).gives(FAILED).says("newer version", "7")
+        world("run", "ask.yaml", "--store", url).gives(FAILED).says("newer version")
+    each_store(world, check)
+
+
+def store_truncated(world):
+    """a database that was cut off is an error that names it"""
+    def check(name, url):
+        path = world.folder / "db" / ("pawl.db" if name == "sqlite" else "runs/1.run")
+        path.write_bytes(path.read_bytes()[:path.stat().st_size // 2])
+        answer = world("resume", "t", "--value", "1", "--store", url)
+        if answer.code not in (FAILED, USAGE) or not answer.err.strip().endswith("."):
+            raise Broken(f"no clear error: {answer}")
+        if name == "file":
+            others_go_on(world, url)
+    each_store(world, check)
+
+
+def store_flipped_bytes(world):
+    """a checkpoint with flipped bytes is named, and other threads go on"""
+    def check(name, url):
+        if name == "sqlite":
+            path = world.folder / "db" / "pawl.db"
+        else:
+            path = world.folder / "db" / "runs" / "1.run"
+        data = bytearray(path.read_bytes())
+        at = re.search(rb'[^"]recognisable', data).start() + 1  # in quotes it is the workflow's text
+        data[at] ^= 0x20
+        path.write_bytes(bytes(data))
+        broken = [thread for thread in ("t", "other")
+                  if world("show", f"{thread}@2", "--store", url).code != DONE]
+        world.same(len(broken), 1, "the number of damaged threads")
+        world("show", f"{broken[0]}@2", "--store", url).gives(FAILED).says(
+            "damaged", "2", f"`{broken[0]}`")
+        world("store", "check", "--store", url).gives(FAILED).says(broken[0])
+        whole = "other" if broken[0] == "t" else "t"
+        world("resume", whole, "--value", "1", "--store", url).gives(DONE)
+    each_store(world, check)
+
+
+def store_in_a_read_only_folder(world):
+    """a folder that cannot be written: reading works, writing says what to do"""
+    if os.geteuid() != 0:
+        return  # the folder could not be made somebody else's
+    world.folder.chmod(0o755)
+
+    def check(name, url):
+        del name
+        world("show", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
+        world("history", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
+        world("resume", "t", "--value", "1", "--store", url, user=NOBODY).gives(FAILED).says("db")
+        world("run", "ask.yaml", "--store", "sqlite:new/pawl.db", user=NOBODY).gives(FAILED).says(
+            "new", "--store")
+        others_go_on(world, url)
+    each_store(world, check)
+
+
+def store_that_is_something_else(world):
+    """a file that is no store is left alone"""
+    world.write("notes.txt", "these are my notes\n" * 100)
+    world("runs", "--store", "sqlite:notes.txt").gives(FAILED).says("notes.txt")
+    world("runs", "--store", "http://example.org").gives(USAGE).says("sqlite:", "file:")
+    world.same(world.read("notes.txt"), "these are my notes\n" * 100)
+
+
+def store_long_run_forks_and_prunes(world):
+    """a long run can be looked at anywhere, forked, pruned; the store agrees after each"""
+    world.write("long.yaml", """
+name: long
+state: {n: 0}
+config: {recursion_limit: 1000000}
+nodes:
+  - {name: count, jq: '{n: (.n + 1), last: (.n % 7)}'}
+edges:
+  - {from: count, to: __end__, when: .n >= 20000}
+  - {from: count, to: count}
+""")
+    for url in ("sqlite:long/pawl.db", "file:longer"):
+        at = ["--store", url]
+        world("run", "long.yaml", "--thread", "t", *at, "-q").gives(DONE)
+        for seq in (1, 2, 777, 12345, 20001):
+            world.same(world("show", f"t@{seq}", "--json", *at).json["n"], seq - 1)
+        before = world("history", "t", "--json", *at).out
+        world("resume", "t@5000", "--set", "n=19990", *at, "-q").gives(DONE)
+        after = world("history", "t", "--json", *at).json
+        world.same(before.rstrip("\n]") in world("history", "t", "--json", *at).out, True,
+                   "the old line is there")
+        world.same(after[20001]["parent"], 5000)
+        world.same(world("show", "t@20001", "--json", *at).json["n"], 20000)
+        world("store", "check", *at).gives(DONE)
+        world("fork", "t@700", "--thread", "copy", *at).gives(DONE)
+        world.same(world("show", "copy", "--json", *at).json["n"], 699)
+        world("resume", "copy", "--set", "n=19999", *at, "-q").gives(DONE)
+        world("prune", "--keep-last", "100", "--thread", "t", *at).gives(DONE)
+        rows = world("history", "t", "--json", *at).json
+        world.same(len(rows), 100)
+        world.same(world("show", f"t@{rows[0]['checkpoint']}", "--json", *at).code, DONE)
+        world("show", "t@777", *at).gives(USAGE).says("777")
+        world("store", "check", *at).gives(DONE)
+
+
+# ---- bad workflows ----
+
+BAD = [
+    ("a missing node", "nodes:\n  - {name: a, jq: .}\nedges:\n  - {from: a, to: bee}\n", 4, "bee"),
+    ("a duplicate name", "nodes:\n  - {name: a, jq: .}\n  - {name: a, jq: .}\n", 3, "`a`"),
+    ("an unreachable node", "nodes:\n  - {name: a, jq: .}\n  - {name: b, jq: .}\nedges:\n"
+     "  - {from: a, to: __end__}\n", 3, "never reached"),
+    ("an edge from nowhere", "nodes:\n  - {name: a, jq: .}\nedges:\n  - {from: x, to: a}\n", 4, "`x`"),
+    ("a bad duration", "nodes:\n  - {name: a, sleep: 5 parsecs}\n", 2, "5 parsecs"),
+    ("bad jq", "nodes:\n  - {name: a, jq: '{x: }'}\n", 2, ""),
+    ("an unknown kind", "nodes:\n  - {name: a, shel: ls}\n", 2, "shell"),
+    ("tabs", "nodes:\n\t- name: a\n", 2, "tab"),
+    ("an unknown key", "nodes:\n  - {name: a, jq: .}\nconfig: {intrrupt_before: [a]}\n", 3,
+     "interrupt_before"),
+    ("a second edge that is never taken", "nodes:\n  - {name: a, jq: .}\n  - {name: b, jq: .}\n"
+     "edges:\n  - {from: a, to: b}\n  - {from: a, to: __end__}\n  - {from: b, to: __end__}\n", 6,
+     "to: ["),
+]
+
+
+def make_bad(title, text, line, word):
+    def case(world):
+        world.write("bad.yaml", text)
+        answer = world("check", "bad.yaml").gives(1)
+        place = re.search(r"^bad\.yaml:(\d+):(\d+): error", answer.out + answer.err, re.M)
+        if not place:
+            raise Broken(f"no place: {answer}")
+        world.same(int(place.group(1)), line, "the line")
+        answer.says(word, "^")
+        world.same(world("check", "bad.yaml", "--json").gives(1).json[0]["line"], line)
+        world("run", "bad.yaml").gives(USAGE)
+    case.__doc__ = f"pawl check names line and column of {title}"
+    return case
+
+
+BADS = [make_bad(*row) for row in BAD]
+
+
+def bad_huge_file(world):
+    """a file of 100 MB is refused at once"""
+    with open(world.folder / "huge.yaml", "w", encoding="utf-8") as out:
+        out.write("nodes:\n")
+        for _ in range(100):
+            out.write("  - {name: a, jq: .}\n" * 50000)
+    world("check", "huge.yaml").says("huge.yaml", "16 MB")
+
+
+def bad_anchor_bomb(world):
+    """an anchor bomb is refused at once"""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    for i in range(1, 12):
+        lines.append(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]")
+    world.write("bomb.yaml", "\n".join([*lines, "nodes: *a11", ""]))
+    world("check", "bomb.yaml").gives(1).says("bomb.yaml:")
+
+
+def bad_cycle(world):
+    """a cycle without an exit ends at the recursion limit, with the names of its nodes"""
+    world.write("cycle.yaml", """
+nodes:
+  - {name: ping, jq: '{n: ((.n // 0) + 1)}'}
+  - {name: pong, jq: '{}'}
+edges:
+  - {from: ping, to: pong}
+  - {from: pong, to: ping}
+""")
+    answer = world("run", "cycle.yaml", "--json").gives(FAILED)
+    world.same(answer.json["error"]["kind"], "recursion")
+    answer.says("`ping`", "`pong`", "recursion_limit")
+
+
+# ---- hostile commands ----
+
+
+def run_shell(world, command, extra=""):
+    world.write("cmd.sh", command)
+    world.write("shell.yaml", f"name: shell\nnodes:\n  - {{name: cmd, shell: . ./cmd.sh{extra}}}\n")
+    begun = time.monotonic()
+    answer = world("run", "shell.yaml", "--thread", f"t{begun}", "--json")
+    return answer, time.monotonic() - begun
+
+
+def shell_that_prints_a_gigabyte(world):
+    """a command that prints 1 GB ends, and what is kept of it is bounded"""
+    answer, _ = run_shell(world, "head -c 1000000000 /dev/zero | tr '\\0' 'x'")
+    state = answer.gives(DONE).json["state"]
+    world.same((len(state["stdout"]), state["truncated"], state["stdout_bytes"]),
+               (1 << 20, True, 1000000000))
+    size = sum(p.stat().st_size for p in world.folder.rglob("*") if p.is_file())
+    if size > 20 << 20:
+        raise Broken(f"{size} bytes are left in the folder")
+
+
+def shell_that_ignores_sigterm(world):
+    """a command that ignores SIGTERM is killed when its time is up"""
+    answer, took = run_shell(world, "trap '' TERM; while :; do sleep 1; done", ", timeout: 300ms")
+    world.same(answer.gives(FAILED).json["error"]["kind"], "timeout")
+    if took > 20:
+        raise Broken(f"it took {took:.0f} s")
+
+
+def shell_that_leaves_children_behind(world):
+    """a command that leaves a child behind with its output open does not hold up the run"""
+    answer, took = run_shell(world, "sleep 300 & echo $! > child; echo done")
+    world.same(answer.gives(DONE).json["state"]["stdout"], "done")
+    if took > 20:
+        raise Broken(f"it took {took:.0f} s")
+    child = int(world.read("child"))
+    end = time.monotonic() + 10
+    while os.path.exists(f"/proc/{child}") and time.monotonic() < end:
+        time.sleep(0.05)
+    world.same(os.path.exists(f"/proc/{child}"), False, "the child lives")
+
+
+def shell_that_closes_its_output(world):
+    """a command that closes its output early is waited for all the same"""
+    answer, _ = run_shell(world, "echo said; exec >&- 2>&-; sleep 0.3; touch finished")
+    world.same(answer.gives(DONE).json["state"]["stdout"], "said")
+    world.same((world.folder / "finished").exists(), True)
+
+
+# ---- being told to stop ----
+
+
+def stop_with_ctrl_c(world):
+    """Ctrl-C leaves the run resumable and says how"""
+    world.write("slow.yaml", "name: slow\nnodes:\n"
+                "  - {name: once, shell: echo once >> ran}\n"
+                "  - {name: wait, shell: 'touch begun; if [ -e again ]; then :; else sleep 30; fi'}\n")
+    first = start(world, "run", "slow.yaml", "--thread", "t")
+    wait_for(world.folder / "begun")
+    first.send_signal(signal.SIGINT)
+    _, err = first.communicate(timeout=TIMEOUT)
+    world.same(first.returncode, WAITING, "the exit code")
+    if "pawl resume t" not in err:
+        raise Broken(f"it does not say how to resume: {err}")
+    world.write("again", "")
+    world("resume", "t").gives(DONE)
+    world.same(world.read("ran"), "once\n", "what ran")
+
+
+if __name__ == "__main__":
+    here = sys.modules["__main__"]
+    cases = (cases_of(here, "store_") + BADS + cases_of(here, "bad_") + cases_of(here, "shell_")
+             + cases_of(here, "stop_"))
+    sys.exit(run_all(cases, sys.argv[1]))

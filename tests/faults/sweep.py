@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Kills pawl, or lets its disk fail, at the Nth write to the store, for every N.
+
+    sweep.py --pawl PAWL [--every K] [--store file|sqlite]... [--jobs N]
+
+The program needs fault points (-Dfaults=true). For each store the workflow beside this file is run
+once undisturbed; then once for every Kth write that this took, with a fault at that write, and again
+until it ends. What came of it must be the same each time: the state, the history, and how often each
+shell command ran. Prints TAP.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+THREAD = "t"
+TIMEOUT = 120
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING = 0, 1, 2, 3
+ANSWER = ["--decision", "approve"]
+
+
+class Broken(Exception):
+    """What was promised does not hold."""
+
+
+class World:
+    """A folder with the workflow in it, and the commands that people would type there."""
+
+    def __init__(self, pawl, store):
+        self.pawl = pawl
+        self.folder = tempfile.mkdtemp(prefix="pawl-sweep-")
+        self.store = {"sqlite": "sqlite:db/pawl.db", "file": "file:checkpoints"}[store]
+        for name in os.listdir(os.path.join(HERE, "workflow")):
+            shutil.copy(os.path.join(HERE, "workflow", name), self.folder)
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, *words, fault=None):
+        env = dict(os.environ, PAWL_STORE=self.store)
+        env.pop("PAWL_FAULT", None)
+        if fault:
+            env["PAWL_FAULT"] = fault
+        return subprocess.run([self.pawl, *words], cwd=self.folder, env=env, timeout=TIMEOUT,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def start(self, fault=None):
+        return self.command("run", "main.yaml", "--thread", THREAD, "--json", fault=fault)
+
+    def resume(self, *answer, fault=None):
+        return self.command("resume", THREAD, *answer, "--json", fault=fault)
+
+    def ran(self):
+        path = os.path.join(self.folder, "ran")
+        return sorted(open(path).read().split("\n")) if os.path.exists(path) else []
+
+    def outcome(self):
+        shown = self.command("show", THREAD, "--json")
+        history = self.command("history", THREAD, "--json")
+        check = self.command("store", "check")
+        for answer in (shown, history, check):
+            if answer.returncode != 0:
+                raise Broken(f"{answer.args[1:]} failed: {answer.stderr}")
+        state = json.loads(shown.stdout)
+        state.pop("at", None)
+        steps = sorted((row["node"] or "", row["status"], tuple(sorted(row["changed"])))
+                       for row in json.loads(history.stdout))
+        return {"state": state, "history": steps, "ran": self.ran()}
+
+
+def killed(answer):
+    return answer.returncode == -signal.SIGKILL
+
+
+def until_it_waits(world, fault):
+    """Starts the workflow and brings it to its approval, whatever happens to the first process."""
+    answer = world.start(fault)
+    if not killed(answer) and answer.returncode == EXIT_WAITING:
+        return answer
+    check_failure(answer)
+    answer = world.resume() if has_checkpoint(world) else world.start()
+    if answer.returncode == EXIT_USAGE and "waits for an answer" in answer.stderr:
+        return answer
+    if answer.returncode == EXIT_USAGE and "already" in answer.stderr:
+        answer = world.resume()
+    if answer.returncode != EXIT_WAITING:
+        raise Broken(f"going on gave {answer.returncode}: {answer.stderr}{answer.stdout}")
+    return answer
+
+
+def has_checkpoint(world):
+    answer = world.command("history", THREAD, "--json")
+    return answer.returncode == 0 and json.loads(answer.stdout)
+
+
+def until_it_ends(world, fault):
+    answer = world.resume(*ANSWER, fault=fault)
+    if not killed(answer) and answer.returncode == EXIT_DONE:
+        return
+    check_failure(answer)
+    answer = world.resume()
+    if answer.returncode == EXIT_USAGE and "waits for an answer" in answer.stderr:
+        answer = world.resume(*ANSWER)
+    done = answer.returncode == EXIT_USAGE and "has completed" in answer.stderr
+    if answer.returncode != EXIT_DONE and not done:
+        raise Broken(f"going on gave {answer.returncode}: {answer.stderr}{answer.stdout}")
+
+
+def check_failure(answer):
+    """A process that was not killed says what went wrong, in a sentence."""
+    if killed(answer):
+        return
+    if answer.returncode not in (EXIT_FAILED, EXIT_USAGE) or not answer.stderr.strip():
+        raise Broken(f"exit code {answer.returncode}, stderr `{answer.stderr}`: no clear error")
+
+
+def one(pawl, store, phase, fault, want):
+    world = World(pawl, store)
+    try:
+        until_it_waits(world, fault if phase == "run" else None)
+        until_it_ends(world, fault if phase == "resume" else None)
+        got = world.outcome()
+        for key, value in want.items():
+            if got[key] != value:
+                raise Broken(f"{key} differs:\n  want {value}\n  got  {got[key]}")
+    finally:
+        world.close()
+
+
+def undisturbed(pawl, store):
+    """What should come of it, and how many writes each of the two commands makes."""
+    world = World(pawl, store)
+    counts = {}
+    try:
+        for phase, command in (("run", world.start), ("resume", lambda fault: world.resume(
+                *ANSWER, fault=fault))):
+            path = os.path.join(world.folder, "counts")
+            answer = command(fault=f"count:{path}")
+            if answer.returncode not in (EXIT_WAITING, EXIT_DONE):
+                raise Broken(f"the undisturbed {phase} gave {answer.returncode}: {answer.stderr}")
+            rows = dict(line.split() for line in open(path))
+            counts[phase] = {name: int(n) for name, n in rows.items()}
+        return world.outcome(), counts
+    finally:
+        world.close()
+
+
+def cases(counts, every):
+    for phase, places in counts.items():
+        for place, actions in (("store.write", ("kill", "eio", "enospc", "short")),
+                               ("store.sync", ("kill", "eio"))):
+            last = places.get(place, 0)
+            for offset, action in enumerate(actions):
+                for n in range(1 + offset % every, last + 1, every):
+                    yield phase, f"{place}:{action}@{n}"
+            if place == "store.write" and last > 2:
+                yield phase, f"{place}:enospc@{last // 2}+"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pawl", required=True)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--store", action="append")
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    args.pawl = os.path.abspath(args.pawl)
+    number = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for store in args.store or ["file", "sqlite"]:
+            want, counts = undisturbed(args.pawl, store)
+            if not any(places.get("store.write") for places in counts.values()):
+                print("Bail out! this build has no fault points")
+                return 1
+            todo = [(pool.submit(one, args.pawl, store, phase, fault, want), phase, fault)
+                    for phase, fault in cases(counts, args.every)]
+            for future, phase, fault in todo:
+                number += 1
+                try:
+                    future.result()
+                    print(f"ok {number} - {store}, {phase}: {fault}")
+                except (Broken, subprocess.TimeoutExpired, ValueError) as error:
+                    failed += 1
+                    print(f"not ok {number} - {store}, {phase}: {fault}")
+                    print("\n".join("# " + line for line in str(error).split("\n")))
+                sys.stdout.flush()
+    print(f"1..{number}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

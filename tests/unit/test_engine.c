@@ -1,0 +1,689 @@
+/* What a run does to a graph on one path: order, edges, loops, sub-workflows, maps, limits, events. */
+#include "engine_host.h"
+
+/* ---- sequences and edges ---- */
+
+static void nodes_without_edges_run_in_list_order(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: a, jq: '{path: [\"a\"]}'}\n"
+                        "  - {name: b, jq: '{path: (.path + [\"b\"])}'}\n"
+                        "  - {name: c, jq: '{path: (.path + [\"c\"])}'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"path\": [\"a\", \"b\", \"c\"]}");
+    assert_int_equal(run_step(run), 3);
+}
+
+static void edges_lead_not_the_list(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: a, jq: '{path: (.path + [\"a\"])}'}\n"
+                        "  - {name: b, jq: '{path: (.path + [\"b\"])}'}\n"
+                        "edges:\n"
+                        "  - {from: __start__, to: b}\n"
+                        "  - {from: b, to: a}\n"
+                        "  - {from: a, to: __end__}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"path\": [\"b\", \"a\"]}");
+}
+
+#define THREE_WAYS                           \
+    "nodes:\n"                               \
+    "  - {name: a, jq: '{}'}\n"              \
+    "  - {name: x, jq: '{at: \"x\"}'}\n"     \
+    "  - {name: y, jq: '{at: \"y\"}'}\n"     \
+    "  - {name: z, jq: '{at: \"z\"}'}\n"     \
+    "edges:\n"                               \
+    "  - {from: __start__, to: a}\n"         \
+    "  - {from: a, to: x, when: '.n > 2'}\n" \
+    "  - {from: a, to: y, when: '.n > 1'}\n" \
+    "  - {from: a, to: z, when: '.n > 0'}\n" \
+    "  - {from: x, to: __end__}\n"           \
+    "  - {from: y, to: __end__}\n"           \
+    "  - {from: z, to: __end__}\n"
+
+static void the_first_edge_that_holds_is_taken(void **state) {
+    (void)state;
+    expect_run(host_run(THREE_WAYS, "{\"n\": 3}"), "completed", "{\"n\": 3, \"at\": \"x\"}");
+    host.settled = 0;
+    host.checkpoint = 0;
+    Run *run = host_start(THREE_WAYS, "u", "{\"n\": 2}");
+    host_go();
+    expect_run(run, "completed", "{\"n\": 2, \"at\": \"y\"}");
+}
+
+static void no_edge_that_holds_is_an_error_that_names_the_node(void **state) {
+    (void)state;
+    Run *run = host_run(THREE_WAYS, "{\"n\": 0}");
+    expect_failed(run, "edge", "None of the edges from `a` holds");
+    assert_string_equal(run_error_text(run, "node"), "a");
+    assert_int_equal(run_error_int(run, "line"), 2);
+}
+
+static void a_condition_that_fails_names_its_line_and_column(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: a, jq: '{n: \"x\"}'}\n"
+                        "  - {name: b, jq: '{}'}\n"
+                        "edges:\n"
+                        "  - {from: __start__, to: a}\n"
+                        "  - {from: a, to: b, when: '.n - 1 > 0'}\n"
+                        "  - {from: b, to: __end__}\n",
+                        NULL);
+    expect_failed(run, "edge", "cannot be subtracted");
+    assert_string_equal(run_error_text(run, "file"), "w1.yaml");
+    assert_int_equal(run_error_int(run, "line"), 6);
+    assert_in_range(run_error_int(run, "column"), 31, 40);
+}
+
+static void an_expression_that_fails_names_its_line_and_column(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: a\n"
+                        "    jq: |\n"
+                        "      {x: 1,\n"
+                        "       y: (\"a\" - 1)}\n",
+                        NULL);
+    expect_failed(run, "jq", "cannot be subtracted");
+    assert_int_equal(run_error_int(run, "line"), 5);
+    assert_in_range(run_error_int(run, "column"), 8, 20);
+}
+
+static void goto_leads_on(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: a, jq: '{p: (.p + \"a\")}', goto: c}\n"
+                        "  - {name: b, jq: '{p: (.p + \"b\")}', goto: __end__}\n"
+                        "  - name: c\n"
+                        "    jq: '{p: (.p + \"c\")}'\n"
+                        "    goto: [{if: '.p == \"ac\"', to: b}, {to: __end__}]\n",
+                        NULL);
+    expect_run(run, "completed", "{\"p\": \"acb\"}");
+}
+
+static void defaults_stand_under_the_input(void **state) {
+    (void)state;
+    Run *run = host_run("state: {a: 1, b: {default: [], reduce: append}, c: {reduce: add}}\n"
+                        "nodes:\n"
+                        "  - {name: n, jq: '{seen: [.a, .b, .c]}'}\n",
+                        "{\"b\": [7]}");
+    expect_run(run, "completed", "{\"a\": 1, \"b\": [7], \"seen\": [1, [7], null]}");
+}
+
+static void input_that_is_no_object_is_refused(void **state) {
+    (void)state;
+    Flow *flow = host_flow("nodes: [{name: a, jq: '{}'}]\n");
+    RunStart start = {.input = json_int(1)};
+    assert_null(engine_start(host.engine, flow, &start, &host.err));
+    expect_contains(host.err.msg, "is a number");
+    start.input = json_array();
+    assert_null(engine_start(host.engine, flow, &start, &host.err));
+    expect_contains(host.err.msg, "is an array");
+    json_unref(start.input);
+    flow_unref(flow);
+}
+
+static void a_result_that_is_no_object_needs_an_output(void **state) {
+    (void)state;
+    expect_failed(host_run("nodes: [{name: a, jq: '[1]'}]\n", NULL), "result",
+                  "say `output: NAME`");
+}
+
+static void an_output_takes_any_value(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n  - {name: a, jq: '[1]', output: x}\n"
+                        "  - {name: b, jq: 'null', output: y}\n  - {name: c, jq: 'null'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"x\": [1], \"y\": null}");
+}
+
+static void a_run_without_a_store_records_nothing_and_completes(void **state) {
+    (void)state;
+    Flow *flow = host_flow("nodes: [{name: a, jq: '{x: 1}'}]\n");
+    Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .work = exec_work}, &host.err);
+    Run *run = engine_start(e, flow, &(RunStart){.thread = NULL}, &host.err);
+    flow_unref(flow);
+    uv_run(&host.loop, UV_RUN_DEFAULT);
+    expect_run(run, "completed", "{\"x\": 1}");
+    assert_null(engine_resume(e, &(RunResume){.thread = "t"}, &host.err));
+    expect_contains(host.err.msg, "no store");
+    engine_free(e);
+}
+
+static void without_a_store_there_is_nothing_to_fork_or_change(void **state) {
+    (void)state;
+    RunRow row = {0};
+    int64_t seq;
+    Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .work = exec_work}, &host.err);
+    assert_false(engine_update(e, &(RunUpdate){.thread = "t"}, &seq, &host.err));
+    assert_false(engine_cancel(e, "t", &host.err));
+    assert_false(engine_fork(e, "t", 0, "u", &row, &host.err));
+    expect_contains(host.err.msg, "no store");
+    engine_free(e);
+}
+
+/* ---- loops ---- */
+
+static void a_cycle_runs_until_its_edge_lets_it_out(void **state) {
+    (void)state;
+    Run *run = host_run("state: {n: 0}\n"
+                        "nodes:\n"
+                        "  - {name: a, jq: '{n: (.n + 1)}'}\n"
+                        "  - {name: b, jq: '{}'}\n"
+                        "edges:\n"
+                        "  - {from: __start__, to: a}\n"
+                        "  - {from: a, to: b}\n"
+                        "  - {from: b, to: a, when: '.n < 400'}\n"
+                        "  - {from: b, to: __end__}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"n\": 400}");
+}
+
+static void a_cycle_without_a_way_out_is_stopped_and_its_nodes_named(void **state) {
+    (void)state;
+    Run *run = host_run("config: {recursion_limit: 50}\n"
+                        "nodes:\n"
+                        "  - {name: first, jq: '{n: 0}'}\n"
+                        "  - {name: ping, jq: '{n: (.n + 1)}'}\n"
+                        "  - {name: pong, jq: '{}', goto: ping}\n",
+                        NULL);
+    expect_failed(run, "recursion", "More than 50 steps (recursion_limit)");
+    expect_contains(run_error_text(run, "message"), "`ping`");
+    expect_contains(run_error_text(run, "message"), "`pong`");
+    assert_null(strstr(run_error_text(run, "message"), "`first`"));
+    assert_int_equal(run_step(run), 50);
+}
+
+static void exactly_the_recursion_limit_is_allowed(void **state) {
+    (void)state;
+    Run *run = host_run("config: {recursion_limit: 3}\n"
+                        "nodes: [{name: a, jq: '{}'}, {name: b, jq: '{}'}, {name: c, jq: '{}'}]\n",
+                        NULL);
+    expect_run(run, "completed", "{}");
+}
+
+static void a_loop_whose_condition_is_false_at_first_does_nothing(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: l, while: '.n > 0', do: [{name: a, jq: '{ran: true}'}]}\n"
+                        "  - {name: z, jq: '{after: true}'}\n",
+                        "{\"n\": 0}");
+    expect_run(run, "completed", "{\"n\": 0, \"after\": true}");
+}
+
+#define COUNT_TO(n, max)                       \
+    "nodes:\n"                                 \
+    "  - name: l\n"                            \
+    "    while: '.n < " n "'\n"                \
+    "    max_iterations: " max "\n"            \
+    "    do:\n"                                \
+    "      - {name: a, jq: '{n: (.n + 1)}'}\n" \
+    "      - {name: b, jq: '{log: (.log + [.n])}'}\n"
+
+static void a_loop_runs_while_its_condition_holds(void **state) {
+    (void)state;
+    expect_run(host_run(COUNT_TO("3", "3"), "{\"n\": 0}"), "completed",
+               "{\"n\": 3, \"log\": [1, 2, 3]}");
+}
+
+static void a_loop_ends_at_max_iterations(void **state) {
+    (void)state;
+    Run *run = host_run(COUNT_TO("4", "3"), "{\"n\": 0}");
+    expect_run(run, "completed", "{\"n\": 3, \"log\": [1, 2, 3]}");
+}
+
+static void loops_nest_and_count_anew_each_time(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: outer\n"
+                        "    while: '.i < 3'\n"
+                        "    max_iterations: 3\n"
+                        "    do:\n"
+                        "      - {name: a, jq: '{i: (.i + 1), j: 0}'}\n"
+                        "      - name: inner\n"
+                        "        while: '.j < 4'\n"
+                        "        max_iterations: 4\n"
+                        "        do: [{name: b, jq: '{j: (.j + 1), n: (.n + 1)}'}]\n",
+                        "{\"i\": 0}");
+    expect_run(run, "completed", "{\"i\": 3, \"j\": 4, \"n\": 12}");
+}
+
+static void a_loop_counts_towards_the_recursion_limit(void **state) {
+    (void)state;
+    Run *run = host_run("config: {recursion_limit: 20}\n"
+                        "nodes:\n"
+                        "  - name: l\n"
+                        "    while: 'true'\n"
+                        "    max_iterations: 1000000\n"
+                        "    do: [{name: a, jq: '{n: (.n + 1)}'}]\n",
+                        NULL);
+    expect_failed(run, "recursion", "More than 20 steps");
+}
+
+static void a_loop_with_a_command_in_it_runs_it_each_round(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: l\n"
+                        "    while: '.n < 3'\n"
+                        "    do:\n"
+                        "      - {name: a, shell: echo x >> ran}\n"
+                        "      - {name: b, jq: '{n: (.n + 1)}'}\n",
+                        "{\"n\": 0}");
+    expect_run(run, "completed", "{\"n\": 3, \"stdout\": \"\", \"exit_code\": 0}");
+    assert_int_equal(lines_of("ran"), 3);
+}
+
+static void a_loop_whose_condition_fails_fails(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n  - {name: l, while: '.n - 1', do: [{name: a, jq: '{}'}]}\n",
+                        "{\"n\": \"x\"}");
+    expect_failed(run, "jq", "cannot be subtracted");
+    assert_string_equal(run_error_text(run, "node"), "l");
+    assert_int_equal(run_error_int(run, "line"), 2);
+}
+
+/* ---- sub-workflows ---- */
+
+#define SUB               \
+    "state: {base: 10}\n" \
+    "nodes:\n"            \
+    "  - {name: s, jq: '{sum: (.base + .x)}'}\n"
+
+static void a_sub_workflow_gets_the_state_and_gives_back_what_it_changed(void **state) {
+    (void)state;
+    host_file("sub.yaml", SUB);
+    Run *run = host_run("nodes: [{name: w, workflow: sub.yaml}]\n", "{\"x\": 1, \"other\": true}");
+    expect_run(run, "completed", "{\"x\": 1, \"other\": true, \"sum\": 11}");
+}
+
+static void the_input_of_a_sub_workflow_is_all_it_sees(void **state) {
+    (void)state;
+    host_file("sub.yaml", "nodes: [{name: s, jq: '{seen: .}'}]\n");
+    Run *run = host_run("nodes: [{name: w, workflow: sub.yaml, input: '{y: .x}', output: r}]\n",
+                        "{\"x\": 1}");
+    expect_run(run, "completed", "{\"x\": 1, \"r\": {\"seen\": {\"y\": 1}}}");
+}
+
+static void input_of_a_sub_workflow_that_is_no_object_is_an_error(void **state) {
+    (void)state;
+    host_file("sub.yaml", SUB);
+    Run *run = host_run("nodes: [{name: w, workflow: sub.yaml, input: '[1]'}]\n", NULL);
+    expect_failed(run, "input", "is an array");
+}
+
+static void sub_workflows_nest_three_deep(void **state) {
+    (void)state;
+    host_file("one.yaml",
+              "nodes: [{name: n1, workflow: two.yaml}, {name: m1, jq: '{p: (.p + 1)}'}]\n");
+    host_file("two.yaml", "nodes: [{name: n2, workflow: three.yaml, output: deep}]\n");
+    host_file("three.yaml", "nodes: [{name: n3, jq: '{q: (.p * 100)}'}]\n");
+    Run *run = host_run("nodes: [{name: n0, workflow: one.yaml}]\n", "{\"p\": 2}");
+    expect_run(run, "completed", "{\"p\": 3, \"deep\": {\"q\": 200}}");
+    assert_int_equal(run_step(run), 5);
+}
+
+static void the_recursion_limit_of_a_sub_workflow_is_its_own(void **state) {
+    (void)state;
+    host_file("sub.yaml", "config: {recursion_limit: 5}\nnodes: [{name: s, jq: '{}', goto: s}]\n");
+    Run *run = host_run("nodes: [{name: w, workflow: sub.yaml}]\n", NULL);
+    expect_failed(run, "recursion", "More than 5 steps");
+    assert_string_equal(run_error_text(run, "node"), "s");
+    assert_string_equal(run_error_text(run, "file"), "sub.yaml");
+}
+
+/* ---- maps ---- */
+
+static void a_map_gives_its_results_in_order(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: .xs, as: x, limit: 2}\n"
+                        "    do: {jq: '{v: ($x * $x), at: $index, base: .base}'}\n",
+                        "{\"xs\": [3, 1, 2], \"base\": 7}");
+    expect_run(run, "completed",
+               "{\"xs\": [3, 1, 2], \"base\": 7, \"m\": [{\"v\": 9, \"at\": 0, \"base\": 7},"
+               "{\"v\": 1, \"at\": 1, \"base\": 7}, {\"v\": 4, \"at\": 2, \"base\": 7}]}");
+}
+
+static void results_of_a_map_are_in_order_whenever_they_come(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[0.3, 0, 0.1]', as: s, limit: 3}\n"
+                        "    do: {shell: 'sleep $S; echo $S', env: {S: $s}}\n"
+                        "  - {name: r, jq: '{r: [.m[].stdout]}'}\n"
+                        "  - {name: d, jq: '{m: 0}'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"m\": 0, \"r\": [\"0.3\", \"0\", \"0.1\"]}");
+}
+
+static size_t most_frames;
+
+static void count_frames(Host *h, const Event *e) {
+    (void)h;
+    Json frames = run_frames(e->run, 100000);
+    size_t n = json_array_len(frames);
+    most_frames = n > most_frames ? n : most_frames;
+    json_unref(frames);
+}
+
+static void the_limit_of_a_map_bounds_its_frames(void **state) {
+    (void)state;
+    most_frames = 0;
+    host.on_event = count_frames;
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[range(20)]', limit: 3}\n"
+                        "    do: {shell: 'true'}\n"
+                        "  - {name: n, jq: '{m: (.m | length)}'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"m\": 20}");
+    assert_int_equal(most_frames, 4);
+}
+
+static void a_map_over_nothing_gives_nothing(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: m, map: {over: '[]'}, do: {jq: '1'}, output: out}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"out\": []}");
+}
+
+static void a_map_over_what_is_no_array_is_an_error(void **state) {
+    (void)state;
+    Run *run = host_run("nodes: [{name: m, map: {over: .o}, do: {jq: '1'}}]\n", "{\"o\": {}}");
+    expect_failed(run, "map", "`over` is to give an array; it gives an object.");
+}
+
+static void a_map_in_a_map_sees_the_variables_of_both(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[1, 2]', as: x}\n"
+                        "    do:\n"
+                        "      map: {over: '[10, 20 * $x]', as: y}\n"
+                        "      do: {jq: '[$x, $y, $index]'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"m\": [[[1, 10, 0], [1, 20, 1]], [[2, 10, 0], [2, 40, 1]]]}");
+}
+
+static void maps_nest_as_deep_as_a_file_can_say(void **state) {
+    (void)state;
+    Buf yaml = BUF_INIT;
+    buf_adds(&yaml, "nodes:\n  - name: m\n    map: {over: '[1]', as: v0}\n    do:\n");
+    for (int i = 1; i < 40; i++) {
+        buf_printf(&yaml, "%*smap: {over: '[$v%d + 1]', as: v%d}\n%*sdo:\n", 4 + i * 2, "", i - 1,
+                   i, 4 + i * 2, "");
+    }
+    buf_printf(&yaml, "%*sjq: '$v0 + $v39'\n", 4 + 40 * 2, "");
+    buf_adds(&yaml, "  - {name: f, jq: '{m: (.m | flatten)}'}\n");
+    FlowProblems problems = {0};
+    Flow *flow = flow_load(host_file("deep.yaml", yaml.data), NULL, &problems);
+    flow_problems_clear(&problems);
+    buf_clear(&yaml);
+    if (!flow) return; /* refusing them at load is as good */
+    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    flow_unref(flow);
+    host_go();
+    expect_run(run, "completed", "{\"m\": [41]}");
+}
+
+static void a_map_over_100000_elements_has_few_frames(void **state) {
+    (void)state;
+    most_frames = 0;
+    host.on_event = count_frames;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: m, map: {over: '[range(100000)]', as: x, limit: 4},"
+                        " do: {jq: '$x * 2'}}\n"
+                        "  - {name: n, jq: '{m: (.m | [length, .[0], .[99999], add])}'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"m\": [100000, 0, 199998, 9999900000]}");
+    assert_in_range(most_frames, 2, 5);
+}
+
+static void a_map_of_a_sub_workflow_gives_what_each_changed(void **state) {
+    (void)state;
+    host_file("sub.yaml", SUB);
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[1, 2, 3]', as: v, limit: 2}\n"
+                        "    do: {workflow: sub.yaml, input: '{x: $v}'}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"m\": [{\"sum\": 11}, {\"sum\": 12}, {\"sum\": 13}]}");
+}
+
+static void variables_of_a_map_do_not_leak_into_a_sub_workflow(void **state) {
+    (void)state;
+    host_file("sub.yaml", "nodes:\n"
+                          "  - {name: i, map: {over: .ys, as: y}, do: {jq: '[$y, $index]'}}\n");
+    Run *run = host_run("nodes:\n"
+                        "  - name: m\n"
+                        "    map: {over: '[5, 6]', as: x}\n"
+                        "    do: {workflow: sub.yaml, input: '{ys: [$x, $x + 10]}'}\n",
+                        NULL);
+    expect_run(run, "completed",
+               "{\"m\": [{\"i\": [[5, 0], [15, 1]]}, {\"i\": [[6, 0], [16, 1]]}]}");
+}
+
+static void elements_of_a_map_do_not_write_the_state(void **state) {
+    (void)state;
+    Run *run = host_run("nodes: [{name: m, map: {over: '[1, 2]'}, do: {jq: '{x: $item}'}}]\n",
+                        "{\"x\": 0}");
+    expect_run(run, "completed", "{\"x\": 0, \"m\": [{\"x\": 1}, {\"x\": 2}]}");
+}
+
+/* ---- limits ---- */
+
+static void a_result_that_is_too_large_is_an_error(void **state) {
+    (void)state;
+    Run *run =
+        host_run("nodes: [{name: a, jq: '{x: (reduce range(60) as $i (1; [., .]))}'}]\n", NULL);
+    expect_failed(run, "limit", "The result is too large");
+    expect_run(run, "failed", "{}");
+}
+
+static void a_state_that_grows_too_large_is_an_error(void **state) {
+    (void)state;
+    Run *run = host_run("nodes:\n"
+                        "  - {name: a, jq: '{x: [.x, .x]}', goto: a}\n",
+                        "{\"x\": [1, 2, 3]}");
+    expect_failed(run, "limit", "too large");
+}
+
+static void the_limit_of_a_state_can_be_set(void **state) {
+    (void)state;
+    host_down();
+    host.max_state = 1 << 20;
+    host_up();
+    Run *run = host_run("state: {log: {default: [], reduce: append}}\n"
+                        "nodes:\n"
+                        "  - {name: a, jq: '{log: [\"x\" * 5000]}', goto: a}\n",
+                        NULL);
+    expect_failed(run, "limit", "The state is too large: about 1 MB");
+}
+
+/* ---- events ---- */
+
+static void events_come_in_order_with_their_checkpoints(void **state) {
+    (void)state;
+    host_run("nodes:\n  - {name: a, jq: '{x: 1}'}\n  - {name: b, shell: 'echo hi'}\n"
+             "  - {name: c, jq: '{x: 2}'}\n",
+             NULL);
+    assert_string_equal(host_log(), "start\nstep started\nnode a\nstep a completed\nnode b\nlog b\n"
+                                    "step b completed\nnode c\nstep c completed\n"
+                                    "settled completed\n");
+}
+
+static int64_t seen_steps;
+static Store *second;
+
+static void read_checkpoint(Host *h, const Event *e) {
+    Checkpoint c;
+    if (e->type != EVENT_STEP && e->type != EVENT_INTERRUPT) return;
+    seen_steps++;
+    if (!store_checkpoint(second, run_number(e->run), e->checkpoint, &c, &h->err))
+        fail_msg("%s", h->err.msg);
+    assert_string_equal(c.node, e->node);
+    if (e->type == EVENT_STEP) assert_string_equal(c.status, e->status);
+    assert_int_equal(c.step, e->step);
+    assert_int_equal(c.frame, e->frame);
+}
+
+static void what_is_told_can_be_read_by_others(void **state) {
+    (void)state;
+    seen_steps = 0;
+    second = store_open(host.url, STORE_READ, &host.err);
+    assert_non_null(second);
+    host.on_event = read_checkpoint;
+    host_run("nodes:\n  - {name: a, jq: '{x: 1}'}\n  - {name: b, shell: 'true'}\n"
+             "  - {name: c, jq: '{x: 2}'}\n  - {name: d, approval: {prompt: ok}}\n",
+             NULL);
+    store_close(second);
+    assert_int_equal(seen_steps, 6);
+}
+
+static void note_update(Host *h, const Event *e) {
+    (void)h;
+    if (e->type != EVENT_STEP || strcmp(e->node, "b")) return;
+    expect_json(e->update, "{\"y\": 2}");
+    expect_json(e->state, "{\"x\": 1, \"y\": 2}");
+    seen_steps++;
+}
+
+static void steps_carry_what_the_node_gave_and_the_state_after_it(void **state) {
+    (void)state;
+    seen_steps = 0;
+    host.on_event = note_update;
+    host_run("nodes:\n  - {name: a, jq: '{x: 1}'}\n  - {name: b, jq: '{y: 2}'}\n"
+             "  - {name: c, jq: '{x: 3}'}\n",
+             NULL);
+    assert_int_equal(seen_steps, 1);
+}
+
+static uint64_t log_at, end_at;
+
+static void note_times(Host *h, const Event *e) {
+    (void)h;
+    if (e->type == EVENT_LOG) log_at = uv_hrtime();
+    if (e->type == EVENT_STEP && !strcmp(e->node, "a")) end_at = uv_hrtime();
+}
+
+static void output_of_a_command_is_told_while_it_runs(void **state) {
+    (void)state;
+    log_at = end_at = 0;
+    host.on_event = note_times;
+    host_run("nodes: [{name: a, shell: 'echo hi; sleep 0.5'}]\n", NULL);
+    assert_true(log_at != 0);
+    assert_true(end_at - log_at > 300000000);
+}
+
+static void free_when_settled(Host *h, const Event *e) {
+    (void)h;
+    if (e->type == EVENT_SETTLED) run_free(e->run);
+}
+
+static void a_run_may_be_freed_when_it_says_that_it_has_settled(void **state) {
+    (void)state;
+    host.on_event = free_when_settled;
+    host_start("nodes: [{name: a, jq: '{}'}, {name: b, shell: 'true'}]\n", "t", NULL);
+    host_go();
+    assert_int_equal(host.settled, 1);
+}
+
+static void a_thousand_pure_steps_are_told_in_order(void **state) {
+    (void)state;
+    Run *run = host_run("config: {recursion_limit: 5000}\nstate: {n: 0}\n"
+                        "nodes: [{name: a, jq: '{n: (.n + 1)}'}]\n"
+                        "edges:\n  - {from: __start__, to: a}\n"
+                        "  - {from: a, to: a, when: '.n < 3000'}\n  - {from: a, to: __end__}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"n\": 3000}");
+    assert_int_equal(count_of(host_log(), "step a completed"), 3000);
+    expect_sound_store();
+}
+
+static void several_runs_share_an_engine(void **state) {
+    (void)state;
+    Flow *flow = host_flow("nodes: [{name: a, shell: 'true'}, {name: b, jq: '{y: .x}'}]\n");
+    Engine *e = engine_new(
+        &(EngineOptions){.loop = &host.loop, .store = host.store, .work = exec_work}, &host.err);
+    Run *runs[10];
+    for (int i = 0; i < 10; i++) {
+        Json input = json_object_set(json_object(), json_string_c("x"), json_int(i));
+        runs[i] = engine_start(e, flow, &(RunStart){.input = input}, &host.err);
+        assert_non_null(runs[i]);
+        json_unref(input);
+    }
+    flow_unref(flow);
+    host_go();
+    for (int i = 0; i < 10; i++) {
+        expect_run(runs[i], "completed", NULL);
+        assert_int_equal(json_object_get_c(run_state(runs[i]), "y").i, i);
+    }
+    engine_free(e);
+}
+
+static void a_thread_that_is_there_is_not_started_again(void **state) {
+    (void)state;
+    host_run("nodes: [{name: a, jq: '{}'}]\n", NULL);
+    Flow *flow = host_flow("nodes: [{name: a, jq: '{}'}]\n");
+    assert_null(engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err));
+    expect_contains(host.err.msg, "`t`");
+    flow_unref(flow);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(nodes_without_edges_run_in_list_order),
+        TEST(edges_lead_not_the_list),
+        TEST(the_first_edge_that_holds_is_taken),
+        TEST(no_edge_that_holds_is_an_error_that_names_the_node),
+        TEST(a_condition_that_fails_names_its_line_and_column),
+        TEST(an_expression_that_fails_names_its_line_and_column),
+        TEST(goto_leads_on),
+        TEST(defaults_stand_under_the_input),
+        TEST(input_that_is_no_object_is_refused),
+        TEST(a_result_that_is_no_object_needs_an_output),
+        TEST(an_output_takes_any_value),
+        TEST(a_run_without_a_store_records_nothing_and_completes),
+        TEST(without_a_store_there_is_nothing_to_fork_or_change),
+        TEST(a_cycle_runs_until_its_edge_lets_it_out),
+        TEST(a_cycle_without_a_way_out_is_stopped_and_its_nodes_named),
+        TEST(exactly_the_recursion_limit_is_allowed),
+        TEST(a_loop_whose_condition_is_false_at_first_does_nothing),
+        TEST(a_loop_runs_while_its_condition_holds),
+        TEST(a_loop_ends_at_max_iterations),
+        TEST(loops_nest_and_count_anew_each_time),
+        TEST(a_loop_counts_towards_the_recursion_limit),
+        TEST_ALL(a_loop_with_a_command_in_it_runs_it_each_round),
+        TEST(a_loop_whose_condition_fails_fails),
+        TEST(a_sub_workflow_gets_the_state_and_gives_back_what_it_changed),
+        TEST(the_input_of_a_sub_workflow_is_all_it_sees),
+        TEST(input_of_a_sub_workflow_that_is_no_object_is_an_error),
+        TEST(sub_workflows_nest_three_deep),
+        TEST(the_recursion_limit_of_a_sub_workflow_is_its_own),
+        TEST(a_map_gives_its_results_in_order),
+        TEST(results_of_a_map_are_in_order_whenever_they_come),
+        TEST_ALL(the_limit_of_a_map_bounds_its_frames),
+        TEST(a_map_over_nothing_gives_nothing),
+        TEST(a_map_over_what_is_no_array_is_an_error),
+        TEST(a_map_in_a_map_sees_the_variables_of_both),
+        TEST(maps_nest_as_deep_as_a_file_can_say),
+        ON(a_map_over_100000_elements_has_few_frames, "sqlite"),
+        TEST(a_map_of_a_sub_workflow_gives_what_each_changed),
+        TEST(variables_of_a_map_do_not_leak_into_a_sub_workflow),
+        TEST(elements_of_a_map_do_not_write_the_state),
+        TEST(a_result_that_is_too_large_is_an_error),
+        TEST(a_state_that_grows_too_large_is_an_error),
+        TEST(the_limit_of_a_state_can_be_set),
+        TEST_ALL(events_come_in_order_with_their_checkpoints),
+        TEST_LASTING(what_is_told_can_be_read_by_others),
+        TEST(steps_carry_what_the_node_gave_and_the_state_after_it),
+        TEST_ALL(output_of_a_command_is_told_while_it_runs),
+        TEST_ALL(a_run_may_be_freed_when_it_says_that_it_has_settled),
+        TEST_ALL(a_thousand_pure_steps_are_told_in_order),
+        TEST_ALL(several_runs_share_an_engine),
+        TEST_ALL(a_thread_that_is_there_is_not_started_again),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,725 @@
+/* Child processes that misbehave, and ones whose starter dies. Each test has a folder of its own
+ * under a temporary one; the times are upper bounds, wide enough for a busy machine. */
+#include "mem.h"
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char root[64];
+static int places;
+
+typedef struct Watch {
+    uv_loop_t loop;
+    uv_timer_t timer;
+    Process *process;
+    char place[128];
+    bool done;
+    ProcessResult result; /* out and err are copies */
+    size_t seen[3];
+    int64_t took;
+} Watch;
+
+static int64_t now(void) {
+    return (int64_t)(uv_hrtime() / 1000000);
+}
+
+static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
+    (void)bytes;
+    ((Watch *)ctx)->seen[stream] += len;
+}
+
+static void on_exit_(void *ctx, const ProcessResult *result) {
+    Watch *w = ctx;
+    w->result = *result;
+    w->result.out = w->result.err = (Buf)BUF_INIT;
+    buf_add(&w->result.out, result->out.data, result->out.len);
+    buf_add(&w->result.err, result->err.data, result->err.len);
+    w->done = true;
+    process_free(w->process);
+    w->process = NULL;
+}
+
+static void watch_init(Watch *w) {
+    memset(w, 0, sizeof *w);
+    uv_loop_init(&w->loop);
+    snprintf(w->place, sizeof w->place, "%s/%d", root, ++places);
+}
+
+static void watch_clear(Watch *w) {
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+    assert_int_equal(uv_loop_close(&w->loop), 0);
+    buf_clear(&w->result.out);
+    buf_clear(&w->result.err);
+    process_forget(w->place);
+    assert_int_equal(access(w->place, F_OK), -1);
+}
+
+static void start_with(Watch *w, ProcessOptions options) {
+    Error err = ERROR_INIT;
+    options.place = w->place;
+    options.max_output = options.max_output ? options.max_output : 1 << 20;
+    options.on_output = on_output;
+    options.on_exit = on_exit_;
+    options.ctx = w;
+    w->took = now();
+    w->process = process_start(&w->loop, &options, &err);
+    if (!w->process) fail_msg("%s", err.msg);
+    assert_false(w->done);
+}
+
+static void start_sh(Watch *w, const char *command, ProcessOptions options) {
+    const char *argv[] = {"sh", "-c", command, NULL};
+    options.argv = argv;
+    start_with(w, options);
+}
+
+static void finish(Watch *w) {
+    while (!w->done) uv_run(&w->loop, UV_RUN_ONCE);
+    w->took = now() - w->took;
+}
+
+static void run_sh(Watch *w, const char *command, ProcessOptions options) {
+    start_sh(w, command, options);
+    finish(w);
+}
+
+static void stop_loop(uv_timer_t *timer) {
+    uv_stop(timer->loop);
+    uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* Lets the loop turn for a while. */
+static void turn(Watch *w, uint64_t ms) {
+    uv_timer_init(&w->loop, &w->timer);
+    uv_timer_start(&w->timer, stop_loop, ms, 0);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+}
+
+static void wait_for_pid(Watch *w) {
+    while (!process_pid(w->process) && !w->done) uv_run(&w->loop, UV_RUN_ONCE);
+}
+
+#define EXPECT_END(w, e, c)                   \
+    do {                                      \
+        assert_int_equal((w).result.end, e);  \
+        assert_int_equal((w).result.code, c); \
+    } while (0)
+
+static void expect_out(const Watch *w, const char *text) {
+    assert_int_equal(w->result.out.len, strlen(text));
+    assert_memory_equal(w->result.out.data ? w->result.out.data : "", text, strlen(text));
+}
+
+static size_t lines_in(const char *path) {
+    FILE *f = fopen(path, "r");
+    size_t n = 0;
+    for (int c; f && (c = fgetc(f)) != EOF;) n += c == '\n';
+    if (f) fclose(f);
+    return n;
+}
+
+static int number_in(const char *folder, const char *name) {
+    char path[160];
+    int number = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &number), 1);
+    fclose(f);
+    return number;
+}
+
+/* One that has ended but that nobody has reaped yet is gone. */
+static bool is_gone(pid_t pid) {
+    char path[64], status = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "r");
+    if (f) {
+        if (fscanf(f, "%*d (%*[^)]) %c", &status) != 1) status = 'Z';
+        fclose(f);
+    }
+    return status == 'Z' || status == 'X';
+}
+
+static bool gone_soon(pid_t pid) {
+    for (int i = 0; i < 300 && !is_gone(pid); i++) usleep(10000);
+    return is_gone(pid);
+}
+
+/* ---- plain ---- */
+
+static void output_and_exit_code_are_kept(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "echo out; echo err >&2; exit 3", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_EXITED, 3);
+    expect_out(&w, "out\n");
+    assert_string_equal(w.result.err.data, "err\n");
+    assert_int_equal(w.result.out_len, 4);
+    assert_int_equal(w.seen[1], 4);
+    assert_int_equal(w.seen[2], 4);
+    assert_true(w.result.started > 1700000000000 && w.result.finished >= w.result.started);
+    watch_clear(&w);
+}
+
+static void environment_folder_and_input_are_as_given(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    const char *env[] = {"WORD=a b", "PATH=/usr/bin:/bin", NULL};
+    run_sh(&w, "echo \"$WORD\"; pwd; cat",
+           (ProcessOptions){.env = env, .cwd = "/usr", .input = "in", .input_len = 2});
+    expect_out(&w, "a b\n/usr\nin");
+    watch_clear(&w);
+}
+
+static void without_input_it_reads_nothing(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "cat; ls /proc/self/fd | wc -l", (ProcessOptions){0});
+    expect_out(&w, "4\n"); /* 0, 1, 2 and the folder that ls reads: nothing of ours came along */
+    watch_clear(&w);
+}
+
+static void signals_are_as_a_new_program_expects_them(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    signal(SIGPIPE, SIG_IGN);
+    run_sh(&w, "grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '0\\t\\n'", (ProcessOptions){0});
+    signal(SIGPIPE, SIG_DFL);
+    expect_out(&w, "SigBlk:SigIgn:");
+    watch_clear(&w);
+}
+
+/* ---- bad manners ---- */
+
+static void a_gigabyte_of_output_is_bounded(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "head -c 1073741824 /dev/zero", (ProcessOptions){.max_output = 100000});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_int_equal(w.result.out.len, 100000);
+    assert_int_equal(w.result.out_len, 1073741824);
+    assert_true(w.seen[1] <= 100000);
+    assert_true(w.took < 10000);
+    watch_clear(&w);
+}
+
+static void one_that_ignores_sigterm_is_killed_after_the_grace(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "trap '' TERM; echo ready; while :; do sleep 0.05; done",
+             (ProcessOptions){.grace_ms = 200});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    w.took = now();
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, SIGKILL);
+    assert_true(w.took >= 200 && w.took < 2000);
+    watch_clear(&w);
+}
+
+static void one_that_heeds_sigterm_may_tidy_up(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "trap 'echo bye; exit 7' TERM; echo ready; sleep 60 & wait", (ProcessOptions){0});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, 7);
+    expect_out(&w, "ready\nbye\n");
+    watch_clear(&w);
+}
+
+static void children_left_behind_are_killed_and_delay_nothing(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "sleep 60 & echo $!", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_true(w.took < 3000);
+    assert_true(gone_soon((pid_t)atoi(w.result.out.data)));
+    watch_clear(&w);
+}
+
+static void descendants_out_of_reach_delay_nothing(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "setsid sh -c 'echo $$; exec sleep 60' & sleep 0.05", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_true(w.took < 3000);
+    pid_t daemon = (pid_t)atoi(w.result.out.data);
+    assert_true(daemon > 1);
+    assert_int_equal(kill(daemon, SIGKILL), 0);
+    watch_clear(&w);
+}
+
+static void one_that_closes_its_output_early_runs_on(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "echo x; exec >&- 2>&-; sleep 0.3; exit 5", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_EXITED, 5);
+    expect_out(&w, "x\n");
+    assert_true(w.took >= 300);
+    watch_clear(&w);
+}
+
+static void input_that_is_not_read_holds_up_nothing(void **state) {
+    (void)state;
+    Watch w;
+    char *input = calloc(1, 1 << 20);
+    watch_init(&w);
+    run_sh(&w, "sleep 0.1", (ProcessOptions){.input = input, .input_len = 1 << 20});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    watch_clear(&w);
+    watch_init(&w);
+    run_sh(&w, "sleep 0.1; wc -c", (ProcessOptions){.input = input, .input_len = 1 << 20});
+    assert_int_equal(atoi(w.result.out.data), 1 << 20);
+    watch_clear(&w);
+    free(input);
+}
+
+static void an_end_by_signal_is_told_from_an_exit(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "kill -SEGV $$", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_SIGNALED, SIGSEGV);
+    watch_clear(&w);
+}
+
+/* ---- not started ---- */
+
+static void expect_failed(const char *program, const char *cwd, int error) {
+    Watch w;
+    watch_init(&w);
+    const char *argv[] = {program, NULL};
+    start_with(&w, (ProcessOptions){.argv = argv, .cwd = cwd});
+    finish(&w);
+    EXPECT_END(w, PROCESS_FAILED, error);
+    watch_clear(&w);
+}
+
+static void what_cannot_be_started_says_why(void **state) {
+    (void)state;
+    expect_failed("no-such-program-anywhere", NULL, ENOENT);
+    expect_failed("/etc/passwd", NULL, EACCES);
+    expect_failed("/etc", NULL, EACCES);
+    expect_failed("true", "/no/such/folder", ENOENT);
+}
+
+static void a_place_that_cannot_be_made_is_an_error(void **state) {
+    (void)state;
+    Error err = ERROR_INIT;
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    const char *argv[] = {"true", NULL};
+    ProcessOptions options = {.place = "/no/such/place", .argv = argv, .on_exit = on_exit_};
+    assert_null(process_start(&loop, &options, &err));
+    assert_int_equal(err.code, ERR_IO);
+    assert_string_equal(err.msg,
+                        "Cannot make the folder /no/such/place: No such file or directory.");
+    uv_loop_close(&loop);
+}
+
+/* ---- time ---- */
+
+static void a_timeout_ends_it(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "echo a; sleep 60", (ProcessOptions){.timeout_ms = 150});
+    EXPECT_END(w, PROCESS_TIMEOUT, SIGTERM);
+    expect_out(&w, "a\n");
+    assert_true(w.took >= 150 && w.took < 3000);
+    watch_clear(&w);
+}
+
+static void freezing_holds_it_and_its_timeout(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done",
+             (ProcessOptions){.timeout_ms = 1500});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    process_freeze(w.process, true);
+    turn(&w, 100);
+    size_t seen = w.seen[1];
+    turn(&w, 1600);
+    assert_false(w.done);
+    assert_int_equal(w.seen[1], seen);
+    process_freeze(w.process, false);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "1\n2\n3\n4\n5\n6\n");
+    watch_clear(&w);
+}
+
+static void one_that_is_frozen_can_be_ended(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "sleep 60", (ProcessOptions){0});
+    process_freeze(w.process, true);
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, SIGTERM);
+    assert_true(w.took < 1500);
+    watch_clear(&w);
+}
+
+/* ---- without us ---- */
+
+/* A process of ours that starts the command in w's place and is killed once it runs. */
+static void start_and_die(Watch *w, const char *command, ProcessOptions options) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        start_sh(w, command, options);
+        wait_for_pid(w);
+        raise(SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+/* Attaches; the command must not run. */
+static void attach(Watch *w) {
+    start_sh(w, "echo started twice", (ProcessOptions){0});
+    assert_true(process_attached(w->process));
+}
+
+static void one_whose_starter_was_killed_is_found_again(void **state) {
+    (void)state;
+    Watch w;
+    char count[128], command[256];
+    watch_init(&w);
+    snprintf(count, sizeof count, "%s/count", root);
+    snprintf(command, sizeof command, "echo x >> %s; sleep 0.3; echo done; exit 4", count);
+    start_and_die(&w, command, (ProcessOptions){0});
+    attach(&w);
+    wait_for_pid(&w);
+    assert_true(process_pid(w.process) > 0);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 4);
+    expect_out(&w, "done\n");
+    w.done = false;
+    buf_clear(&w.result.out);
+    attach(&w); /* and again, now that it is over */
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 4);
+    expect_out(&w, "done\n");
+    assert_int_equal(lines_in(count), 1);
+    unlink(count);
+    watch_clear(&w);
+}
+
+static void a_timeout_holds_while_nobody_watches(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "sleep 60", (ProcessOptions){.timeout_ms = 200});
+    usleep(500000);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_TIMEOUT, SIGTERM);
+    assert_true(w.result.finished - w.result.started < 3000);
+    watch_clear(&w);
+}
+
+static void an_attached_one_can_be_ended(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "sleep 60", (ProcessOptions){0});
+    attach(&w);
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, SIGTERM);
+    watch_clear(&w);
+}
+
+static void an_attached_one_can_be_frozen(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "sleep 0.2; echo a", (ProcessOptions){.timeout_ms = 600});
+    attach(&w);
+    process_freeze(w.process, true);
+    turn(&w, 800);
+    assert_false(w.done);
+    process_freeze(w.process, false);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "a\n");
+    watch_clear(&w);
+}
+
+static void much_output_while_nobody_reads_does_not_block(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "head -c 3000000 /dev/zero; echo over >&2", (ProcessOptions){0});
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_int_equal(w.result.out_len, 3000000);
+    assert_int_equal(w.result.out.len, 1 << 20);
+    watch_clear(&w);
+    watch_init(&w);
+    start_sh(&w, "head -c 3000000 /dev/zero; echo over >&2", (ProcessOptions){0});
+    usleep(300000); /* we are slow */
+    finish(&w);
+    assert_int_equal(w.result.out.len, 1 << 20);
+    assert_string_equal(w.result.err.data, "over\n");
+    watch_clear(&w);
+}
+
+static void signals_to_our_group_do_not_reach_it(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        start_sh(&w, "sleep 0.3; echo alive", (ProcessOptions){0});
+        wait_for_pid(&w);
+        kill(0, SIGINT);
+        pause();
+    }
+    waitpid(pid, NULL, 0);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "alive\n");
+    watch_clear(&w);
+}
+
+static void one_whose_supervisor_was_killed_is_lost(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "sleep 60 & echo $!; wait", (ProcessOptions){0});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    pid_t child = process_pid(w.process);
+    kill(number_in(w.place, "lock"), SIGKILL);
+    finish(&w);
+    EXPECT_END(w, PROCESS_LOST, 0);
+    assert_true(gone_soon(child));
+    assert_true(gone_soon(number_in(w.place, "out")));
+    w.done = false;
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_LOST, 0);
+    watch_clear(&w);
+}
+
+static void an_attached_one_whose_supervisor_is_killed_is_lost(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "sleep 60", (ProcessOptions){0});
+    attach(&w);
+    kill(number_in(w.place, "lock"), SIGKILL);
+    finish(&w);
+    EXPECT_END(w, PROCESS_LOST, 0);
+    watch_clear(&w);
+}
+
+static void a_place_where_nothing_was_started_is_used(void **state) {
+    (void)state;
+    Watch w;
+    char lock[160];
+    watch_init(&w);
+    mkdir(w.place, 0700);
+    snprintf(lock, sizeof lock, "%s/lock", w.place);
+    fclose(fopen(lock, "w"));
+    start_sh(&w, "echo ran", (ProcessOptions){0});
+    assert_false(process_attached(w.process));
+    finish(&w);
+    expect_out(&w, "ran\n");
+    watch_clear(&w);
+}
+
+static void a_damaged_status_is_no_result(void **state) {
+    (void)state;
+    Watch w;
+    char path[160];
+    watch_init(&w);
+    run_sh(&w, "echo hello", (ProcessOptions){0});
+    snprintf(path, sizeof path, "%s/out", w.place);
+    assert_int_equal(truncate(path, 2), 0);
+    w.done = false;
+    buf_clear(&w.result.out);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_LOST, 0);
+    watch_clear(&w);
+}
+
+static void letting_go_leaves_it_running(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_sh(&w, "sleep 0.2; echo later", (ProcessOptions){0});
+    process_free(w.process);
+    uv_run(&w.loop, UV_RUN_NOWAIT);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "later\n");
+    watch_clear(&w);
+}
+
+/* ---- many ---- */
+
+static int open_descriptors(void) {
+    int n = 0;
+    for (int fd = 0; fd < 1024; fd++) n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static void a_hundred_at_once(void **state) {
+    (void)state;
+    enum { N = 100 };
+    Watch *all = calloc(N, sizeof *all);
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    for (int i = 0; i < N; i++) {
+        char command[64];
+        const char *argv[] = {"sh", "-c", command, NULL};
+        Error err = ERROR_INIT;
+        snprintf(command, sizeof command, "sleep 0.1; echo %d; exit %d", i, i);
+        snprintf(all[i].place, sizeof all[i].place, "%s/%d", root, ++places);
+        ProcessOptions options = {.place = all[i].place,
+                                  .argv = argv,
+                                  .max_output = 1000,
+                                  .on_exit = on_exit_,
+                                  .ctx = &all[i]};
+        all[i].process = process_start(&loop, &options, &err);
+        assert_non_null(all[i].process);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    for (int i = 0; i < N; i++) {
+        EXPECT_END(all[i], PROCESS_EXITED, i);
+        assert_int_equal(atoi(all[i].result.out.data), i);
+        buf_clear(&all[i].result.out);
+        process_forget(all[i].place);
+    }
+    assert_int_equal(uv_loop_close(&loop), 0);
+    free(all);
+}
+
+static void nothing_is_left_of_two_hundred_in_a_row(void **state) {
+    (void)state;
+    int before = open_descriptors();
+    for (int i = 0; i < 200; i++) {
+        const char *argv[] = {i % 10 ? "true" : "no-such-program", NULL};
+        Watch w;
+        watch_init(&w);
+        start_with(&w, (ProcessOptions){.argv = argv});
+        finish(&w);
+        watch_clear(&w);
+    }
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+#ifdef PAWL_FAULTS
+static void a_fork_that_fails_is_told_from_the_loop(void **state) {
+    (void)state;
+    pid_t pid = fork(); /* faults are read once in a process, so in one that starts with them */
+    if (pid == 0) {
+        setenv("PAWL_FAULT", "spawn:enospc@1", 1);
+        execl("/proc/self/exe", "test_process", "fault", (char *)NULL);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static int fault_main(void) {
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "true", (ProcessOptions){0});
+    bool right = w.result.end == PROCESS_FAILED && w.result.code == ENOSPC;
+    watch_clear(&w);
+    return right ? 0 : 1;
+}
+#endif
+
+int main(int argc, char **argv) {
+    (void)argv;
+    snprintf(root, sizeof root, "/tmp/test_process.XXXXXX");
+    if (!mkdtemp(root)) return 1;
+#ifdef PAWL_FAULTS
+    if (argc > 1) {
+        int code = fault_main();
+        rmdir(root);
+        return code;
+    }
+#endif
+    (void)argc;
+    alarm(120);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_and_exit_code_are_kept),
+        cmocka_unit_test(environment_folder_and_input_are_as_given),
+        cmocka_unit_test(without_input_it_reads_nothing),
+        cmocka_unit_test(signals_are_as_a_new_program_expects_them),
+        cmocka_unit_test(a_gigabyte_of_output_is_bounded),
+        cmocka_unit_test(one_that_ignores_sigterm_is_killed_after_the_grace),
+        cmocka_unit_test(one_that_heeds_sigterm_may_tidy_up),
+        cmocka_unit_test(children_left_behind_are_killed_and_delay_nothing),
+        cmocka_unit_test(descendants_out_of_reach_delay_nothing),
+        cmocka_unit_test(one_that_closes_its_output_early_runs_on),
+        cmocka_unit_test(input_that_is_not_read_holds_up_nothing),
+        cmocka_unit_test(an_end_by_signal_is_told_from_an_exit),
+        cmocka_unit_test(what_cannot_be_started_says_why),
+        cmocka_unit_test(a_place_that_cannot_be_made_is_an_error),
+        cmocka_unit_test(a_timeout_ends_it),
+        cmocka_unit_test(freezing_holds_it_and_its_timeout),
+        cmocka_unit_test(one_that_is_frozen_can_be_ended),
+        cmocka_unit_test(one_whose_starter_was_killed_is_found_again),
+        cmocka_unit_test(a_timeout_holds_while_nobody_watches),
+        cmocka_unit_test(an_attached_one_can_be_ended),
+        cmocka_unit_test(an_attached_one_can_be_frozen),
+        cmocka_unit_test(much_output_while_nobody_reads_does_not_block),
+        cmocka_unit_test(signals_to_our_group_do_not_reach_it),
+        cmocka_unit_test(one_whose_supervisor_was_killed_is_lost),
+        cmocka_unit_test(an_attached_one_whose_supervisor_is_killed_is_lost),
+        cmocka_unit_test(a_place_where_nothing_was_started_is_used),
+        cmocka_unit_test(a_damaged_status_is_no_result),
+        cmocka_unit_test(letting_go_leaves_it_running),
+        cmocka_unit_test(a_hundred_at_once),
+        cmocka_unit_test(nothing_is_left_of_two_hundred_in_a_row),
+#ifdef PAWL_FAULTS
+        cmocka_unit_test(a_fork_that_fails_is_told_from_the_loop),
+#endif
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(root);
+    return failed;
+}
