@@ -16,7 +16,7 @@ COVERAGE_BAR ?= 90
 BUILD := build
 NINJA := ninja --quiet -C
 C_FILES = $(shell find src include tests fuzz bench examples -name '*.[ch]')
-BENCHES = compile eval json update diff growth
+BENCHES = compile eval json update diff growth engine_growth
 
 # Link-time optimisation with gcc only: clang's needs a linker that Debian does not install.
 LTO = $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),false,true)
@@ -32,7 +32,7 @@ OPTIONS_fuzz = --buildtype=debug -Doptimization=2 -Db_sanitize=address,undefined
 	-Db_lundef=false -Dfuzz=true -Dtests=enabled
 $(BUILD)/fuzz/build.ninja: export CC = clang
 
-.PHONY: all run test test-release test-asan test-tsan crash bench bench-instructions fuzz coverage format check-format \
+.PHONY: all run test test-release test-asan test-tsan crash bench bench-engine bench-instructions fuzz coverage format check-format \
 	install clean deps help
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -69,6 +69,10 @@ bench: $(BUILD)/release/.bench ## all benchmarks; make bench-NAME runs one
 bench-%: $(BUILD)/release/.bench
 	@$(NINJA) $(BUILD)/release bench-programs
 	@bench/run $(BUILD)/release $*
+
+bench-engine: $(BUILD)/.deps-peers $(BUILD)/release/.bench ## the engine beside LangGraph.js (from npm)
+	@$(NINJA) $(BUILD)/release all bench-programs
+	@bench/engine $(BUILD)/release
 
 bench-instructions: $(BUILD)/release/.bench ## instructions instead of time (needs valgrind)
 	@$(NINJA) $(BUILD)/release bench-programs

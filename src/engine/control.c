@@ -11,6 +11,9 @@
 /* ---- state of a graph ---- */
 
 Json graph_initial_state(const Graph *g, Json input) {
+    if (!g->nkeys && json_kind(input) == JSON_OBJECT) {
+        return json_ref(input); /* the very same, which costs nothing to record */
+    }
     Json state = json_object(), name, value;
     for (size_t i = 0; i < g->nkeys; i++) {
         if (!json_is_none(g->keys[i].initial)) {

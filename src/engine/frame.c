@@ -427,6 +427,8 @@ static bool parked_after(Frame *f, const Node *node);
 static void finish_node(Frame *f, Json update) {
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
+    Error err;
+    error_clear(&err); /* not all of it: this is the hot path */
     count_step(f);
     if (node->interrupt_after) {
         stop_after(f, node, update);
@@ -437,7 +439,6 @@ static void finish_node(Frame *f, Json update) {
         frame_schedule(f);
         return;
     }
-    Error err = ERROR_INIT;
     const Edge *edge = choose_edge(f, node->edges, &err);
     if (!edge) {
         frame_set_wait(f, wait_of("after"));
@@ -455,7 +456,8 @@ static void finish_node(Frame *f, Json update) {
 
 void frame_finish(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
-    Error err = ERROR_INIT;
+    Error err;
+    error_clear(&err);
     if (too_large(f->run, result, "The result", &err)) {
         json_unref(result);
         frame_fail_with(f, "limit", &err);

@@ -24,8 +24,13 @@ static bool level_valid(Json level) {
         return false;
     }
     JsonKind node = json_kind(json_array_get(level, IMAGE_NODE));
+    JsonKind state = json_kind(json_array_get(level, IMAGE_STATE));
     return (node == JSON_STRING || node == JSON_NULL) &&
-           json_kind(json_array_get(level, IMAGE_STATE)) == JSON_OBJECT;
+           (state == JSON_OBJECT || state == JSON_NULL);
+}
+
+static Json lowest_state(Json frame) {
+    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
 }
 
 static bool frame_valid(Json frame) {
@@ -55,7 +60,7 @@ bool image_valid(Json image) {
             return false;
         }
     }
-    return true;
+    return json_kind(lowest_state(json_object_get_c(frames, "1"))) == JSON_OBJECT;
 }
 
 /* ---- for readers ---- */
@@ -64,9 +69,7 @@ Json image_state(Json image) {
     if (!image_valid(image)) {
         return json_none();
     }
-    Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
-    Json lowest = json_array_get(json_array_get(root, IMAGE_LEVELS), 0);
-    return json_ref(json_array_get(lowest, IMAGE_STATE));
+    return json_ref(lowest_state(json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1")));
 }
 
 Json image_error(Json image) {

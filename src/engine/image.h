@@ -8,6 +8,10 @@
  *     level  = [graph, node, state, writes, steps, attempt, count, deadline]
  *     wait   = null | [word, ...]                            what the frame waits for
  *
+ * A state that is the very one of the level below (of the parent's last level, for the lowest) is null:
+ * branches and elements of a map begin that way, and thousands of them cost nothing each. A level that
+ * goes its own way is first given a copy by its patch, then what it changed.
+ *
  * A level is a graph in progress. `node` is the name of the node that is next or under way, null
  * past the last one. `writes` is what the level has written, for whoever takes it over at its end
  * (reduce.h), null when nobody will. `steps` counts nodes for the recursion limit, `attempt` failed

@@ -3,16 +3,29 @@
 
 #include "json_binary.h"
 #include "json_diff.h"
+#include "json_path.h"
 
 static Json or_null(Json j) {
     return json_is_none(j) ? json_null() : json_ref(j);
 }
 
-static Json level_image(const Level *l) {
+/* The state that a level shares unless it has gone its own way; JSON_NONE for the lowest of all. */
+static Json state_below(const Frame *f, uint32_t level) {
+    return level       ? f->levels[level - 1].state
+           : f->parent ? frame_top(f->parent)->state
+                       : json_none();
+}
+
+static bool shares_state(const Frame *f, uint32_t level) {
+    return json_identical(f->levels[level].state, state_below(f, level));
+}
+
+static Json level_image(const Frame *f, uint32_t level) {
+    const Level *l = &f->levels[level];
     Json parts[IMAGE_LEVEL_FIELDS] = {
         [IMAGE_GRAPH] = json_int(l->graph->id),
         [IMAGE_NODE] = l->node ? json_ref(l->node->name_json) : json_null(),
-        [IMAGE_STATE] = json_ref(l->state),
+        [IMAGE_STATE] = shares_state(f, level) ? json_null() : json_ref(l->state),
         [IMAGE_WRITES] = or_null(l->writes),
         [IMAGE_STEPS] = json_int(l->steps),
         [IMAGE_ATTEMPT] = json_int(l->attempt),
@@ -25,7 +38,7 @@ static Json level_image(const Level *l) {
 Json frame_image(const Frame *f) {
     Json levels = json_array();
     for (uint32_t i = 0; i < f->nlevels; i++) {
-        levels = json_array_push(levels, level_image(&f->levels[i]));
+        levels = json_array_push(levels, level_image(f, i));
     }
     Json parts[] = {
         [IMAGE_PARENT] = json_int(f->parent ? f->parent->id : 0),
@@ -86,6 +99,79 @@ static Json renewed_image(Run *run) {
     return json_array_from(parts, 2);
 }
 
+/* ---- levels that go their own way ---- */
+
+typedef struct Place {
+    Json frame; /* its key */
+    Json image; /* of the frame, as last recorded */
+    size_t level;
+} Place;
+
+static Json place_state(const Place *p) {
+    return json_array_get(json_array_get(json_array_get(p->image, IMAGE_LEVELS), p->level),
+                          IMAGE_STATE);
+}
+
+static Json place_path(const Place *p) {
+    Json steps[] = {json_int(IMAGE_FRAMES), json_ref(p->frame), json_int(IMAGE_LEVELS),
+                    json_int((int64_t)p->level), json_int(IMAGE_STATE)};
+    return json_array_from(steps, sizeof steps / sizeof steps[0]);
+}
+
+/* Where the state of a level that shares it was last recorded. */
+static Place source_of(Json frames, const Frame *f, Place at) {
+    while (json_kind(place_state(&at)) == JSON_NULL) {
+        if (at.level) {
+            at.level--;
+            continue;
+        }
+        f = f->parent;
+        at.frame = f->key;
+        at.image = json_object_get(frames, f->key);
+        at.level = json_array_len(json_array_get(at.image, IMAGE_LEVELS)) - 1;
+    }
+    return at;
+}
+
+static Json copy_change(const Place *from, const Place *to) {
+    Json parts[] = {place_path(to), json_string_c("copy"), place_path(from)};
+    return json_array_from(parts, 3);
+}
+
+/* Adds to changes what gives a level of its own to those that had shared one, and does it to *before. */
+static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) {
+    Json image = json_object_get(frames, f->key);
+    size_t n = json_is_none(image) ? 0 : json_array_len(json_array_get(image, IMAGE_LEVELS));
+    for (uint32_t i = 0; i < f->nlevels && i < n; i++) {
+        Place to = {f->key, image, i};
+        if (json_kind(place_state(&to)) != JSON_NULL || shares_state(f, i)) {
+            continue;
+        }
+        Place from = source_of(frames, f, to);
+        changes = json_array_push(changes, copy_change(&from, &to));
+        Json path = place_path(&to);
+        *before = json_path_set(*before, path, json_ref(place_state(&from)), NULL);
+        json_unref(path);
+    }
+    return changes;
+}
+
+static Json changes_to(Run *run, Json image) {
+    if (json_is_none(run->image)) {
+        return json_diff(json_null(), image);
+    }
+    Json before = json_ref(run->image), copies = json_array();
+    Json frames = json_array_get(run->image, IMAGE_FRAMES);
+    for (const Frame *f = run->dirty; f; f = f->dirty_next) {
+        if (!f->gone && (f->parent || f->nlevels > 1)) {
+            copies = add_copies(f, frames, &before, copies);
+        }
+    }
+    Json changes = json_diff(before, image);
+    json_unref(before);
+    return json_array_concat(copies, changes);
+}
+
 static void drop_dirty(Run *run) {
     for (Frame *f = run->dirty, *next; f; f = next) {
         next = f->dirty_next;
@@ -102,19 +188,19 @@ static void drop_dirty(Run *run) {
 static void write_checkpoint(Run *run, Checkpoint *c) {
     Engine *e = run->engine;
     Json image = renewed_image(run);
-    Json before = json_is_none(run->image) ? json_null() : run->image;
-    Json patch = json_diff(before, image);
+    Json patch = changes_to(run, image);
+    uint64_t size = json_size(image);
     buf_reset(&e->patch);
     buf_reset(&e->snapshot);
     json_encode(patch, &e->patch);
-    if (chain_wants_snapshot(&run->weight)) {
+    if (chain_wants_snapshot(&run->weight, size)) {
         json_encode(image, &e->snapshot);
         c->snapshot = e->snapshot.data;
         c->snapshot_len = e->snapshot.len;
     }
     c->patch = e->patch.data;
     c->patch_len = e->patch.len;
-    chain_weigh(&run->weight, c->patch_len, c->snapshot_len);
+    chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
     store_batch_checkpoint(run->batch ? run->batch : journal_batch(e->journal), c);
     json_unref(patch);
     json_unref(run->image);

@@ -117,7 +117,14 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
 
 /* ---- an image becomes frames ---- */
 
+/* Most have the parent that the one before them has, or are its children. */
 static Frame *find_frame(const Run *run, int64_t id) {
+    Frame *last = run->last_frame;
+    for (Frame *f = last; f; f = f->parent) {
+        if (f->id == id) {
+            return f;
+        }
+    }
     for (Frame *f = run->first_frame; f; f = f->next) {
         if (f->id == id) {
             return f;
@@ -134,7 +141,11 @@ static bool load_level(Frame *f, Json image, Error *err) {
         return error_set(err, ERR_DATA, "The workflow has no graph number %lld.", (long long)id);
     }
     const Graph *graph = flow->graphs[id];
-    Level *l = level_push(f, graph, json_ref(json_array_get(image, IMAGE_STATE)), false);
+    Json state = json_array_get(image, IMAGE_STATE);
+    if (json_kind(state) == JSON_NULL) { /* that of the level below */
+        state = f->nlevels ? frame_top(f)->state : frame_top(f->parent)->state;
+    }
+    Level *l = level_push(f, graph, json_ref(state), false);
     l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
     l->steps = image_int(image, IMAGE_STEPS);
     l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
@@ -169,12 +180,17 @@ static bool load_parent(Frame *f, Error *err) {
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
 }
 
+static Json lowest_state_of(Json frame) {
+    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
+}
+
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
     int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
     Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
-    if ((parent_id && !parent) || (parent && json_kind(parent->wait) != JSON_ARRAY)) {
+    bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
+    if (rootless || (parent_id && !parent) || (parent && json_kind(parent->wait) != JSON_ARRAY)) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
     }
     Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
@@ -437,6 +453,9 @@ static bool set_state(Frame *f, Json set, Error *err) {
     l->state = state;
     note_writes(l, set);
     frame_mark(f);
+    for (Frame *child = f->children ? f->next : NULL; child; child = child->next) {
+        frame_mark(child); /* it may have shared the state that was */
+    }
     return true;
 }
 

@@ -145,7 +145,8 @@ struct Engine {
     size_t nstarts, starts_cap;
     QueuedPlace *places; /* of finished work, to be removed */
     size_t nplaces, places_cap;
-    uint64_t durable; /* batches up to this one are */
+    int64_t turn_time; /* of the turn under way; 0: none is */
+    uint64_t durable;  /* batches up to this one are */
     bool delivering;
     Buf patch, snapshot; /* encoded, used again for each record */
     Error broken;        /* the store failed: nothing more can be recorded */

@@ -497,6 +497,7 @@ Json json_changes_report(Json a, Json b) {
 typedef struct Change {
     Json whole; /* borrowed, as are those that follow */
     Json path, value, from, to;
+    Json copied; /* what a copy is of */
 } Change;
 
 static Json child_of(Json j, Json step) {
@@ -565,6 +566,10 @@ static Json edit_splice(Json target, const Change *c) {
     return json_array_splice(target, (size_t)c->from.i, (size_t)c->to.i, json_ref(c->value));
 }
 
+static Json edit_copy(Json target, const Change *c) {
+    return put_child_back(target, last_step(c), json_ref(c->copied));
+}
+
 static bool fits_splice(Json target, const Change *c) {
     return json_tag(target) == JSON_TAG_ARRAY && json_tag(c->value) == JSON_TAG_ARRAY &&
            json_tag(c->from) == JSON_TAG_INT && json_tag(c->to) == JSON_TAG_INT && c->from.i >= 0 &&
@@ -589,6 +594,22 @@ static Edit edit_for(Json a, const Change *c, size_t *depth) {
     return n == 2 ? (object || there ? edit_set : NULL) : object && there ? edit_remove : NULL;
 }
 
+/* The copy is looked up before anything moves. */
+static Edit edit_for_copy(Json a, Change *c, size_t *depth) {
+    size_t steps = json_array_len(c->path);
+    if (!steps || !json_string_is(c->from, "copy") || json_tag(c->value) != JSON_TAG_ARRAY) {
+        return NULL;
+    }
+    *depth = steps - 1;
+    Json parent = look_up(a, c->path, *depth), step = last_step(c);
+    bool object = json_tag(parent) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
+    c->copied = look_up(a, c->value, json_array_len(c->value));
+    return !json_is_none(c->copied) &&
+                   (object || (!json_is_none(parent) && !json_is_none(child_of(parent, step))))
+               ? edit_copy
+               : NULL;
+}
+
 static bool read_change(Json whole, Change *c) {
     if (json_tag(whole) != JSON_TAG_ARRAY) {
         return false;
@@ -598,16 +619,22 @@ static bool read_change(Json whole, Change *c) {
     c->value = json_array_get(whole, n - 1);
     c->from = json_array_get(whole, 1);
     c->to = json_array_get(whole, 2);
-    return (n == 1 || n == 2 || n == 4) && json_tag(c->path) == JSON_TAG_ARRAY;
+    return n >= 1 && n <= 4 && json_tag(c->path) == JSON_TAG_ARRAY;
 }
 
 static Json apply(Json a, Json change, size_t number, Error *err) {
     Change c;
     size_t depth;
     bool readable = read_change(change, &c);
-    Edit edit = readable ? edit_for(a, &c, &depth) : NULL;
+    Edit edit = NULL;
+    if (readable) {
+        edit = json_array_len(change) == 3 ? edit_for_copy(a, &c, &depth) : edit_for(a, &c, &depth);
+    }
     if (edit) {
-        return edit_at(a, &c, depth, edit);
+        Json copied = json_ref(c.copied); /* held while its place is moved out of the way */
+        a = edit_at(a, &c, depth, edit);
+        json_unref(copied);
+        return a;
     }
     error_set(err, ERR_DATA,
               readable ? "Change %zu of the patch does not fit the value."

@@ -7,6 +7,8 @@
  *   [path, value]              set the value at the path ([] replaces the whole)
  *   [path]                     remove the key at the path
  *   [path, from, to, items]    replace array elements [from, to) by the items
+ *   [path, "copy", source]     set it to the value that is at the path `source` (json_diff() never
+ *                              makes one: it is for those who know what they copied)
  * json_patch(a, json_diff(a, b)) equals b, the order of keys included. A patch only fits where all
  * but the last step of its paths are there: unlike setpath it never makes a way.
  *

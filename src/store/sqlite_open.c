@@ -177,10 +177,12 @@ static bool run_sql(SqliteStore *q, const char *sql, const char *doing, Error *e
     return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(q, doing, err);
 }
 
+/* Without SQLite's own locks: a handle is used by one thread at a time. */
 static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) {
     sqlite3_close(q->db);
     q->db = NULL;
-    if (sqlite3_open_v2(name, &q->db, flags, sqlite_faults_vfs()) != SQLITE_OK) {
+    if (sqlite3_open_v2(name, &q->db, flags | SQLITE_OPEN_NOMUTEX, sqlite_faults_vfs()) !=
+        SQLITE_OK) {
         return sqlite_failed(q, "opening it", err);
     }
     sqlite3_extended_result_codes(q->db, 1);

@@ -9,13 +9,17 @@
 
 #include <inttypes.h>
 
-bool chain_wants_snapshot(const ChainWeight *w) {
-    return !w->snapshot || (w->patches > w->snapshot && w->patches > CHAIN_LEAST_WEIGHT);
+bool chain_wants_snapshot(const ChainWeight *w, uint64_t image) {
+    if (!w->snapshot || w->patches <= w->snapshot || w->patches <= CHAIN_LEAST_WEIGHT) {
+        return !w->snapshot;
+    }
+    double grown = w->image ? (double)image / (double)w->image : 1;
+    return (double)w->patches > grown * (double)w->snapshot;
 }
 
-void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len) {
+void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len, uint64_t image) {
     if (snapshot_len) {
-        *w = (ChainWeight){.snapshot = snapshot_len};
+        *w = (ChainWeight){.snapshot = snapshot_len, .image = image};
     } else {
         w->patches += patch_len + CHAIN_RECORD_WEIGHT;
     }
@@ -60,7 +64,7 @@ static bool push_patch(Store *s, Chain *chain, const Checkpoint *c, Error *err) 
     chain->seqs = mem_grow(chain->seqs, chain->len, &chain->seqs_cap, sizeof *chain->seqs);
     chain->patches[chain->len] = patch;
     chain->seqs[chain->len++] = c->seq;
-    chain_weigh(&chain->weight, c->patch_len, 0);
+    chain_weigh(&chain->weight, c->patch_len, 0, 0);
     return true;
 }
 
@@ -80,6 +84,7 @@ static bool collect(Store *s, int64_t run, int64_t seq, Chain *chain, Json *base
         if (c.snapshot) {
             *base = chain_decode(c.snapshot, c.snapshot_len);
             chain->weight.snapshot = c.snapshot_len;
+            chain->weight.image = json_size(*base);
             return !json_is_none(*base) ||
                    store_damaged_checkpoint(s, run, at, "its image is not a value", err);
         }

@@ -14,17 +14,19 @@
 
 #include "store.h"
 
-enum { CHAIN_RECORD_WEIGHT = 100, CHAIN_LEAST_WEIGHT = 8192 };
+enum { CHAIN_RECORD_WEIGHT = 64, CHAIN_LEAST_WEIGHT = 8192 };
 
 /* What has to be known at the end of a chain to go on with it. */
 typedef struct ChainWeight {
     uint64_t snapshot; /* bytes of the last snapshot; 0: none yet, so the next one needs it */
+    uint64_t image;    /* json_size() of what it holds */
     uint64_t patches;  /* weight of the patches since */
 } ChainWeight;
 
-/* Whether the next checkpoint is to carry a snapshot; then say what was written. */
-bool chain_wants_snapshot(const ChainWeight *w);
-void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len);
+/* Whether the next checkpoint is to carry a snapshot of an image of that json_size(), which may have
+ * grown since the last one; then say what was written. */
+bool chain_wants_snapshot(const ChainWeight *w, uint64_t image);
+void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len, uint64_t image);
 
 /* The image at a checkpoint. weight may be NULL. JSON_NONE on error. */
 Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error *err);

@@ -149,12 +149,12 @@ static inline int64_t tree_add(Tree *t, StoreBatch *b, int64_t parent, Json imag
     Json change = json_diff(t->images[parent], image);
     json_encode(change, &patch);
     json_unref(change);
-    bool whole = chain_wants_snapshot(&t->weights[parent]);
+    bool whole = chain_wants_snapshot(&t->weights[parent], 0);
     if (whole) {
         json_encode(image, &snapshot);
     }
     t->weights[seq] = t->weights[parent];
-    chain_weigh(&t->weights[seq], patch.len, snapshot.len);
+    chain_weigh(&t->weights[seq], patch.len, snapshot.len, 0);
     t->images[seq] = image;
     t->parents[seq] = parent;
     store_batch_checkpoint(b, &(Checkpoint){.run = t->run,

@@ -441,6 +441,31 @@ static void a_map_over_100000_elements_has_few_frames(void **state) {
     assert_in_range(most_frames, 2, 5);
 }
 
+static bool add_bytes(void *ctx, const Checkpoint *c) {
+    *(size_t *)ctx += c->patch_len + c->snapshot_len;
+    return true;
+}
+
+/* About 1 MB of state, of which branches and elements change little. */
+static void branches_and_elements_do_not_store_the_state_again(void **state) {
+    (void)state;
+    size_t bytes = 0;
+    Run *run =
+        host_run("nodes:\n"
+                 "  - {name: big, jq: '{big: [range(50000) | \"text \\(.)\"]}'}\n"
+                 "  - {name: m, map: {over: '[range(50)]', as: x, limit: 20}, do: {jq: $x}}\n"
+                 "  - {name: a, jq: '{a: 1}'}\n  - {name: a2, jq: '{a: 2}'}\n"
+                 "  - {name: b, jq: '{b: 1}'}\n  - {name: b2, jq: '{b: 2}'}\n"
+                 "  - {name: l, while: '(.n // 0) < 5', do: [{name: i, jq: '{n: (.n + 1)}'}]}\n"
+                 "edges:\n  - {from: big, to: m}\n  - {from: m, to: [a, b, l], fan_in: __end__}\n"
+                 "  - {from: a, to: a2}\n  - {from: b, to: b2}\n  - {from: a2, to: __end__}\n"
+                 "  - {from: b2, to: __end__}\n  - {from: l, to: __end__}\n",
+                 NULL);
+    expect_run(run, "completed", NULL);
+    assert_true(store_history(host.store, run_number(run), 1, add_bytes, NULL, &bytes, &host.err));
+    assert_in_range(bytes, 500000, 2500000);
+}
+
 static void a_map_of_a_sub_workflow_gives_what_each_changed(void **state) {
     (void)state;
     host_file("sub.yaml", SUB);
@@ -670,6 +695,7 @@ int main(void) {
         TEST(a_map_in_a_map_sees_the_variables_of_both),
         TEST(maps_nest_as_deep_as_a_file_can_say),
         ON(a_map_over_100000_elements_has_few_frames, "sqlite"),
+        TEST_ALL(branches_and_elements_do_not_store_the_state_again),
         TEST(a_map_of_a_sub_workflow_gives_what_each_changed),
         TEST(variables_of_a_map_do_not_leak_into_a_sub_workflow),
         TEST(elements_of_a_map_do_not_write_the_state),

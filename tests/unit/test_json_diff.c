@@ -206,6 +206,11 @@ static void patch_that_does_not_fit_is_refused(void **state) {
         {"[1]", "[[[-1],1]]"},
         {"{\"a\":1}", "[[[0],1]]"},
         {"[1]", "[[[\"a\"],1]]"},
+        {"{\"a\":1}", "[[[\"b\"],\"copy\",[\"c\"]]]"},
+        {"{\"a\":1}", "[[[\"b\",0],\"copy\",[\"a\"]]]"},
+        {"{\"a\":1}", "[[[],\"copy\",[\"a\"]]]"},
+        {"{\"a\":1}", "[[[\"b\"],\"copy\",\"a\"]]"},
+        {"{\"a\":1}", "[[[\"b\"],\"move\",[\"a\"]]]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = ERROR_INIT;
@@ -223,6 +228,26 @@ static Json deep(int n, int leaf) {
                   : json_object_set(json_object(), json_string_c("a"), j);
     }
     return j;
+}
+
+static void patch_can_copy_from_elsewhere(void **state) {
+    (void)state;
+    static const char *const cases[][3] = {
+        {"{\"a\":{\"x\":1},\"b\":null}", "[[[\"b\"],\"copy\",[\"a\"]],[[\"b\",\"x\"],2]]",
+         "{\"a\":{\"x\":1},\"b\":{\"x\":2}}"},
+        {"[[1],null]", "[[[1],\"copy\",[0]]]", "[[1],[1]]"},
+        {"{\"a\":{\"b\":1}}", "[[[\"a\",\"c\"],\"copy\",[\"a\"]]]",
+         "{\"a\":{\"b\":1,\"c\":{\"b\":1}}}"},
+        {"{\"a\":1}", "[[[\"b\"],\"copy\",[]]]", "{\"a\":1,\"b\":{\"a\":1}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Json patch = parse(cases[i][1]), want = parse(cases[i][2]);
+        Json got = json_patch(parse(cases[i][0]), patch, NULL);
+        assert_true(json_equal(got, want));
+        json_unref(got);
+        json_unref(want);
+        json_unref(patch);
+    }
 }
 
 static void deep_values_round_trip(void **state) {
@@ -338,6 +363,7 @@ int main(void) {
         TEST(patch_says_no_more_than_what_changed),
         TEST(patch_keeps_the_order_of_keys),
         TEST(patch_that_does_not_fit_is_refused),
+        TEST(patch_can_copy_from_elsewhere),
         TEST(deep_values_round_trip),
         TEST(changes_for_people_are_listed),
         TEST(order_of_keys_is_no_change_for_people),

@@ -6,9 +6,9 @@
 static void the_first_checkpoint_wants_a_snapshot(void **state) {
     (void)state;
     ChainWeight w = {0};
-    assert_true(chain_wants_snapshot(&w));
-    chain_weigh(&w, 10, 500);
-    assert_false(chain_wants_snapshot(&w));
+    assert_true(chain_wants_snapshot(&w, 0));
+    chain_weigh(&w, 10, 500, 0);
+    assert_false(chain_wants_snapshot(&w, 0));
     assert_int_equal(w.snapshot, 500);
     assert_int_equal(w.patches, 0);
 }
@@ -17,8 +17,8 @@ static void a_light_chain_gets_no_new_snapshot(void **state) {
     (void)state;
     ChainWeight w = {.snapshot = 50};
     int n = 0;
-    for (; !chain_wants_snapshot(&w); n++) {
-        chain_weigh(&w, 60, 0);
+    for (; !chain_wants_snapshot(&w, 0); n++) {
+        chain_weigh(&w, 60, 0, 0);
     }
     assert_int_equal(n, CHAIN_LEAST_WEIGHT / (60 + CHAIN_RECORD_WEIGHT) + 1);
 }
@@ -27,8 +27,8 @@ static void a_heavy_snapshot_is_not_repeated_before_the_patches_outweigh_it(void
     (void)state;
     ChainWeight w = {.snapshot = 1000000};
     int n = 0;
-    for (; !chain_wants_snapshot(&w); n++) {
-        chain_weigh(&w, 60, 0);
+    for (; !chain_wants_snapshot(&w, 0); n++) {
+        chain_weigh(&w, 60, 0, 0);
     }
     assert_int_equal(n, 1000000 / (60 + CHAIN_RECORD_WEIGHT) + 1);
 }
