@@ -48,14 +48,50 @@ static int report(const CancelArgs *args, Store *store) {
     return code;
 }
 
+/* ---- a run that nobody has ---- */
+
+static bool cancel_here(const CancelArgs *args, Store *store, Error *err) {
+    CliEngine e;
+    if (!cli_engine_open(&e, (EngineOptions){.store = store}, err)) {
+        return false;
+    }
+    bool ok = engine_cancel(e.engine, args->place.thread, err);
+    cli_engine_close(&e);
+    return ok;
+}
+
 /* ---- a run that another process has ---- */
 
-static bool is_running(const CancelArgs *args, Store *store) {
+/* Whether it ended one way or the other, so that there is nothing left to cancel. */
+static bool has_ended(Store *store, const char *thread) {
     RunRow row = {0};
-    bool running = store_find(store, args->place.thread, &row, NULL) &&
-                   (!strcmp(row.status, "running") || !strcmp(row.status, "pending"));
+    bool ended = store_find(store, thread, &row, NULL) &&
+                 (!strcmp(row.status, "cancelled") || !strcmp(row.status, "completed") ||
+                  !strcmp(row.status, "failed"));
     run_row_clear(&row);
-    return running;
+    return ended;
+}
+
+/* After the wait. A process that died or stopped in the meantime left the run to us. */
+static int conclude(const CancelArgs *args, Store *store, const RunRow *row) {
+    Error err = ERROR_INIT;
+    if (store_is_leased(store, row->run)) {
+        fprintf(stderr,
+                "pawl cancel: it has not done so within %d seconds. The request stands until that "
+                "process sees it or dies.\n",
+                WAIT_MS / 1000);
+        return report(args, store);
+    }
+    if (has_ended(store, row->thread) || cancel_here(args, store, &err)) {
+        return report(args, store);
+    }
+    return cli_fail(&command_cancel, &err);
+}
+
+static void wait_for_owner(Store *store, const RunRow *row) {
+    for (int waited = 0; waited < WAIT_MS && store_is_leased(store, row->run); waited += POLL_MS) {
+        uv_sleep(POLL_MS);
+    }
 }
 
 static int ask(const CancelArgs *args, Store *store) {
@@ -65,28 +101,23 @@ static int ask(const CancelArgs *args, Store *store) {
     if (!cli_find(&args->common, store, args->place.thread, &row, &code)) {
         return code;
     }
-    bool asked = store_ask_cancel(store, row.run, &err);
-    const char *owner = row.owner && row.owner[0] ? row.owner : "another process";
-    if (asked) {
+    if (store_ask_cancel(store, row.run, &err)) {
+        const char *owner = row.owner && row.owner[0] ? row.owner : "another process";
         fprintf(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n", owner);
+        wait_for_owner(store, &row);
+        code = conclude(args, store, &row);
+    } else {
+        code = cli_fail(&command_cancel, &err);
     }
     run_row_clear(&row);
-    for (int waited = 0; asked && waited < WAIT_MS && is_running(args, store); waited += POLL_MS) {
-        uv_sleep(POLL_MS);
-    }
-    return asked ? report(args, store) : cli_fail(&command_cancel, &err);
+    return code;
 }
 
 /* ---- the command ---- */
 
 static int cancel_in(const CancelArgs *args, Store *store) {
-    CliEngine e;
     Error err = ERROR_INIT;
-    if (!cli_engine_open(&e, (EngineOptions){.store = store}, &err)) {
-        return cli_fail(&command_cancel, &err);
-    }
-    bool ok = engine_cancel(e.engine, args->place.thread, &err);
-    cli_engine_close(&e);
+    bool ok = cancel_here(args, store, &err);
     if (!ok && err.code == ERR_BUSY) {
         return ask(args, store);
     }
@@ -129,7 +160,7 @@ const Command command_cancel = {
     .arguments = "THREAD",
     .description =
         "Ends a run that has not ended. When another process runs it, that process is asked to, and "
-        "has a few seconds to do so. A run that is to go on later is stopped with Ctrl-C instead.",
+        "has a few seconds to do so; after that the request stands until it sees it or dies. A run that is to go on later is stopped with Ctrl-C instead.",
     .options = cancel_options,
     .examples = cancel_examples,
     .run = cmd_cancel,

@@ -83,6 +83,14 @@ static void say_resume(const Drive *d, const char *before) {
     buf_clear(&line);
 }
 
+/* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
+static void say_start(const Drive *d) {
+    Buf line = BUF_INIT;
+    output_start(&line, d->plan->flow->path, run_thread(d->run), d->plan->store_hint);
+    fprintf(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
+    buf_clear(&line);
+}
+
 static void leave_at_once(Drive *d, int signum) {
     if (d->progress) {
         progress_hide(d->progress);
@@ -155,24 +163,15 @@ static Json public_interrupts(const Run *run) {
     return out;
 }
 
-static Json error_of(const Run *run) {
-    const Error *store = run_store_error(run);
-    if (!store) {
-        return json_ref(run_error(run));
-    }
-    Json error = output_set(json_object(), "kind", json_string_c("store"));
-    return output_set(error, "message", json_string_c(store->msg));
-}
-
 static void write_result(const Drive *d, const char *status) {
     const Run *run = d->run;
     Json result = output_set(json_object(), "run", json_int(run_number(run)));
     result = output_set(result, "thread", json_string_c(run_thread(run)));
     result = output_set(result, "status", json_string_c(status));
     result = output_set(result, "checkpoint", json_int(run_checkpoint(run)));
-    result = output_set(result, "state", json_ref(run_state(run)));
+    result = output_set(result, "state", stream_state(run));
     result = output_set(result, "interrupts", public_interrupts(run));
-    result = output_set(result, "error", error_of(run));
+    result = output_set(result, "error", stream_error(run));
     output_line(result);
     json_unref(result);
 }
@@ -294,7 +293,11 @@ static int settle(Drive *d) {
     }
     if (store_error) {
         cli_fail(d->args->common.command, store_error);
-        say_resume(d, "Resume with: ");
+        if (run_checkpoint(d->run) || !d->plan->flow) {
+            say_resume(d, "Resume with: ");
+        } else {
+            say_start(d);
+        }
     } else if (for_people) {
         say_ending(d);
     }

@@ -4,7 +4,9 @@
 #include "terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void cli_flow_say(FlowProblems *problems) {
     Buf text = BUF_INIT;
@@ -23,12 +25,34 @@ Flow *cli_flow_load(const char *path) {
     return flow;
 }
 
-char *cli_flow_path(Json definition) {
+/* ---- files of stored definitions ---- */
+
+static bool is_our_folder(Json folder) {
+    char *ours = getcwd(NULL, 0);
+    bool same = ours && json_string_is(folder, ours);
+    free(ours);
+    return same;
+}
+
+/* The path as it is where it leads to the file from here too: people know it so. */
+static char *path_from(Json folder, Json path) {
+    Buf out = BUF_INIT;
+    bool whole = json_string_len(path) && json_string_data(&path)[0] == '/';
+    if (!whole && json_kind(folder) == JSON_STRING && !is_our_folder(folder)) {
+        buf_add(&out, json_string_data(&folder), json_string_len(folder));
+        buf_addc(&out, '/');
+    }
+    buf_add(&out, json_string_data(&path), json_string_len(path));
+    buf_addc(&out, '\0');
+    return buf_detach(&out);
+}
+
+char *cli_flow_path(Json definition, Json folder) {
     Json path = json_object_get_c(definition, "main");
     if (json_kind(path) != JSON_STRING || json_string_is(path, "-")) {
         return NULL;
     }
-    return mem_strndup(json_string_data(&path), json_string_len(path));
+    return path_from(folder, path);
 }
 
 /* ---- is the file still what it was? ---- */
@@ -47,9 +71,9 @@ static bool text_differs(FILE *file, const char *text, size_t len) {
     return len > 0 && !ferror(file);
 }
 
-static bool file_differs(Json path, Json text) {
-    char *name = mem_strndup(json_string_data(&path), json_string_len(path));
-    FILE *file = strcmp(name, "-") ? fopen(name, "rb") : NULL;
+static bool file_differs(Json folder, Json path, Json text) {
+    char *name = path_from(folder, path);
+    FILE *file = json_string_is(path, "-") ? NULL : fopen(name, "rb");
     bool differs = file && json_kind(text) == JSON_STRING &&
                    text_differs(file, json_string_data(&text), json_string_len(text));
     if (file) {
@@ -59,13 +83,13 @@ static bool file_differs(Json path, Json text) {
     return differs;
 }
 
-bool cli_flow_differs(Json definition) {
+bool cli_flow_differs(Json definition, Json folder) {
     Json files = json_object_get_c(definition, "files"), path, text;
     if (json_kind(files) != JSON_OBJECT) {
         return false;
     }
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
-        if (file_differs(path, text)) {
+        if (file_differs(folder, path, text)) {
             return true;
         }
     }

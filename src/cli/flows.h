@@ -11,10 +11,13 @@ Flow *cli_flow_load(const char *path);
 /* Says all of them on standard error and empties the list. */
 void cli_flow_say(FlowProblems *problems);
 
-/* Whether the files of a stored definition are on disk with another text than it has. */
-bool cli_flow_differs(Json definition);
+/* Of a stored definition. Its paths begin in the folder that the run was started in; JSON_NONE: in
+ * ours. */
 
-/* Path of the file that the definition was loaded from; NULL when it is not a file. Given. */
-char *cli_flow_path(Json definition);
+/* Whether its files are on disk with another text than it has. */
+bool cli_flow_differs(Json definition, Json folder);
+
+/* Path of the file that it was loaded from; NULL when it is not a file. Given. */
+char *cli_flow_path(Json definition, Json folder);
 
 #endif

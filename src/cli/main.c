@@ -1,6 +1,7 @@
 /* main.c - finds the command and runs it. */
 #include "command.h"
 #include "help.h"
+#include "process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,5 +39,6 @@ int main(int argc, char **argv) {
     if (!command) {
         return command_unknown(argv[1]);
     }
+    process_raise_descriptors(); /* a map may have many commands under way at once */
     return flush_output(command->run(argc - 1, argv + 1));
 }

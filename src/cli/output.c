@@ -126,13 +126,25 @@ void output_word(Buf *out, const char *word) {
     buf_addc(out, '\'');
 }
 
-void output_resume(Buf *out, const char *thread, const char *store) {
-    buf_adds(out, "pawl resume ");
-    output_word(out, thread);
+static void add_store(Buf *out, const char *store) {
     if (store) {
         buf_adds(out, " --store ");
         output_word(out, store);
     }
+}
+
+void output_resume(Buf *out, const char *thread, const char *store) {
+    buf_adds(out, "pawl resume ");
+    output_word(out, thread);
+    add_store(out, store);
+}
+
+void output_start(Buf *out, const char *file, const char *thread, const char *store) {
+    buf_adds(out, "pawl run ");
+    output_word(out, file);
+    buf_adds(out, " --thread ");
+    output_word(out, thread);
+    add_store(out, store);
 }
 
 static char *text_of(Json value) {

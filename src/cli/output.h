@@ -54,6 +54,9 @@ void output_word(Buf *out, const char *word);
 /* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
 void output_resume(Buf *out, const char *thread, const char *store);
 
+/* `pawl run FILE --thread THREAD`, in the same way. */
+void output_start(Buf *out, const char *file, const char *thread, const char *store);
+
 /* What a person is asked and the commands that answer, a line each, indented. `one` says that no
  * other interrupt of the run is open, so that its id need not be named. Without a thread (NULL) no
  * command could answer. */

@@ -6,8 +6,10 @@
 
 #include "flow.h"
 #include "mem.h"
+#include "process.h"
 #include "store_chain.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,20 +111,54 @@ static bool collect(PruneCommand *c, Store *s, Error *err) {
     return ok;
 }
 
+static void add_error(PruneCommand *c, const RunRow *row, const Error *err) {
+    cli_fail(&command_prune, err);
+    Json o = output_set(json_object(), "thread", json_string_c(row->thread));
+    o = output_set(o, "message", json_string_c(err->msg));
+    c->errors = json_array_push(c->errors, o);
+}
+
+/* What is left of a command of a run that is gone: nobody will ask for its result any more. */
+static bool remove_place(const char *folder, const char *name, Error *err) {
+    Buf place = BUF_INIT;
+    buf_printf(&place, "%s/%s", folder, name);
+    bool stopped = process_stop_place(place.data, err);
+    if (stopped) {
+        process_forget(place.data);
+    }
+    buf_clear(&place);
+    return stopped;
+}
+
+static void remove_places(PruneCommand *c, Store *s, const RunRow *row) {
+    Error err = ERROR_INIT;
+    char prefix[32];
+    const char *folder = store_folder(s, &err);
+    DIR *dir = folder ? opendir(folder) : NULL;
+    size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)row->run);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (!strncmp(entry->d_name, prefix, len) && !remove_place(folder, entry->d_name, &err)) {
+            add_error(c, row, &err);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
 /* A run that somebody is running is left alone; one that is damaged does not keep the others. */
 static void prune_run(PruneCommand *c, Store *s, const RunRow *row) {
     Error err = ERROR_INIT;
-    if (chain_prune(s, row, &c->rule, &c->report, &err)) {
-        return;
-    }
-    cli_fail(&command_prune, &err);
-    if (err.code == ERR_BUSY) {
+    int64_t gone = c->report.removed_runs;
+    bool pruned = chain_prune(s, row, &c->rule, &c->report, &err);
+    if (pruned && c->report.removed_runs > gone) {
+        remove_places(c, s, row);
+    } else if (!pruned && err.code == ERR_BUSY) {
+        cli_fail(&command_prune, &err);
         c->busy = json_array_push(c->busy, json_string_c(row->thread));
-        return;
+    } else if (!pruned) {
+        add_error(c, row, &err);
     }
-    Json o = output_set(json_object(), "thread", json_string_c(row->thread));
-    o = output_set(o, "message", json_string_c(err.msg));
-    c->errors = json_array_push(c->errors, o);
 }
 
 static void print_json(const PruneCommand *c) {

@@ -2,31 +2,64 @@
 #include "resume.h"
 
 #include "flows.h"
+#include "image.h"
 #include "mem.h"
 #include "options.h"
 #include "settings.h"
+#include "store_chain.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- which workflow ---- */
 
-/* The definition that is stored with the run; JSON_NONE after saying why not. */
-static Json definition_of(const ResumeArgs *args, Store *store, int *code) {
-    RunRow row = {0};
-    Error err = ERROR_INIT;
-    if (!cli_find(&args->drive.common, store, args->place.thread, &row, code)) {
-        return json_none();
-    }
-    Json definition = store_definition(store, row.definition, &err);
-    run_row_clear(&row);
-    if (json_is_none(definition)) {
-        *code = cli_fail(args->drive.common.command, &err);
-    }
-    return definition;
+/* What the run goes on with, unless it is told otherwise. */
+typedef struct Stored {
+    Json definition;
+    Json folder; /* that its paths begin in; JSON_NONE: not known */
+} Stored;
+
+static void stored_clear(Stored *stored) {
+    json_clear(&stored->definition);
+    json_clear(&stored->folder);
 }
 
-static Flow *reload(const ResumeArgs *args, Json definition) {
-    char *path = cli_flow_path(definition);
+/* The key of the definition that was taken instead of the first one; NULL when none was. Given. */
+static char *replaced_by(Json image) {
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
+    bool replaced = json_kind(key) == JSON_STRING;
+    return replaced ? mem_strndup(json_string_data(&key), json_string_len(key)) : NULL;
+}
+
+/* A checkpoint that cannot be read is no matter here: the engine will say why. */
+static bool read_stored(const ResumeArgs *args, Store *store, const RunRow *row, Stored *out,
+                        int *code) {
+    Error err = ERROR_INIT;
+    int64_t seq = args->place.seq ? args->place.seq : row->head;
+    Json image = seq ? chain_image(store, row->run, seq, NULL, NULL) : json_none();
+    bool valid = !json_is_none(image) && image_valid(image);
+    char *key = valid ? replaced_by(image) : NULL;
+    out->folder = valid ? image_folder(image) : json_none();
+    out->definition = store_definition(store, key ? key : row->definition, &err);
+    mem_free(key);
+    json_unref(image);
+    if (json_is_none(out->definition)) {
+        *code = cli_fail(args->drive.common.command, &err);
+    }
+    return !json_is_none(out->definition);
+}
+
+/* False after saying why not. */
+static bool find_stored(const ResumeArgs *args, Store *store, Stored *out, int *code) {
+    RunRow row = {0};
+    bool ok = cli_find(&args->drive.common, store, args->place.thread, &row, code) &&
+              read_stored(args, store, &row, out, code);
+    run_row_clear(&row);
+    return ok;
+}
+
+static Flow *reload(const ResumeArgs *args, const Stored *stored) {
+    char *path = cli_flow_path(stored->definition, stored->folder);
     if (!path) {
         options_complain(args->drive.common.command,
                          "the workflow was read from standard input, so there is no file to take "
@@ -48,21 +81,20 @@ static void say_differs(const ResumeArgs *args) {
 /* False when there is a reason not to go on, which has been said. *flow is NULL for the stored
  * one. */
 static bool choose_flow(const ResumeArgs *args, Store *store, Flow **flow, int *code) {
+    Stored stored = {json_none(), json_none()};
     *flow = args->flow ? flow_ref(args->flow) : NULL;
     if (*flow) {
         return true;
     }
-    Json definition = definition_of(args, store, code);
-    if (json_is_none(definition)) {
-        return false;
-    }
-    *flow = args->reload ? reload(args, definition) : NULL;
-    if (!args->reload && cli_flow_differs(definition)) {
+    bool found = find_stored(args, store, &stored, code);
+    if (found && args->reload) {
+        *flow = reload(args, &stored);
+        *code = EXIT_USAGE;
+    } else if (found && cli_flow_differs(stored.definition, stored.folder)) {
         say_differs(args);
     }
-    json_unref(definition);
-    *code = EXIT_USAGE;
-    return !args->reload || *flow;
+    stored_clear(&stored);
+    return found && (!args->reload || *flow);
 }
 
 int resume_run(const ResumeArgs *args, Store *store) {

@@ -60,7 +60,7 @@ static void rows_clear(Rows *rows) {
     mem_free(rows->items);
 }
 
-static void put_json(bool first, const RunRow *row, const char *status) {
+static void put_json(Store *store, bool first, const RunRow *row, const char *status) {
     char created[OUTPUT_TIME_MAX], updated[OUTPUT_TIME_MAX];
     Json entry = output_set(json_object(), "run", json_int(row->run));
     entry = output_set(entry, "thread", json_string_c(row->thread));
@@ -69,7 +69,7 @@ static void put_json(bool first, const RunRow *row, const char *status) {
     entry = output_set(entry, "checkpoint", row->head ? json_int(row->head) : json_null());
     entry = output_set(entry, "created", json_string_c(output_time(row->created, created)));
     entry = output_set(entry, "updated", json_string_c(output_time(row->updated, updated)));
-    entry = output_set(entry, "owner", json_string_c(row->owner));
+    entry = output_set(entry, "owner", cli_run_owner(store, row));
     fputs(first ? "\n" : ",\n", stdout);
     output_print(entry);
     json_unref(entry);
@@ -96,7 +96,7 @@ static void write_rows(const RunsArgs *args, Store *store, const Rows *rows) {
             continue;
         }
         if (args->common.json) {
-            put_json(shown == 0, &rows->items[i], status);
+            put_json(store, shown == 0, &rows->items[i], status);
         } else {
             add_row(&table, &rows->items[i], status);
         }

@@ -31,7 +31,7 @@ typedef struct Report {
     const StatusArgs *args;
     const RunRow *row;
     const char *status;
-    Json frames, interrupts, error;
+    Json owner, frames, interrupts, error;
 } Report;
 
 static void report_read(Report *r, Json image) {
@@ -41,6 +41,7 @@ static void report_read(Report *r, Json image) {
 }
 
 static void report_clear(Report *r) {
+    json_clear(&r->owner);
     json_clear(&r->frames);
     json_clear(&r->interrupts);
     json_clear(&r->error);
@@ -58,7 +59,7 @@ static void write_json(const Report *r) {
     out = output_set(out, "checkpoint", row->head ? json_int(row->head) : json_null());
     out = output_set(out, "created", json_string_c(output_time(row->created, created)));
     out = output_set(out, "updated", json_string_c(output_time(row->updated, updated)));
-    out = output_set(out, "owner", output_text(row->owner));
+    out = output_set(out, "owner", json_ref(r->owner));
     out = output_set(out, "frames", json_ref(r->frames));
     out = output_set(out, "interrupts", json_ref(r->interrupts));
     out = output_set(out, "error", json_ref(r->error));
@@ -166,6 +167,7 @@ static int report_on(const StatusArgs *args, Store *store, const RunRow *row) {
             return code;
         }
     }
+    r.owner = cli_run_owner(store, row);
     report_read(&r, image);
     (args->common.json ? write_json : write_text)(&r);
     report_clear(&r);

@@ -58,3 +58,8 @@ const char *cli_run_status(Store *store, const RunRow *row) {
     bool gone = !strcmp(row->status, "running") && !store_is_leased(store, row->run);
     return gone ? "stopped" : row->status;
 }
+
+Json cli_run_owner(Store *store, const RunRow *row) {
+    bool owned = row->owner && row->owner[0] && store_is_leased(store, row->run);
+    return owned ? json_string_c(row->owner) : json_null();
+}

@@ -55,6 +55,9 @@ bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, in
  * "stopped": its process is gone. */
 const char *cli_run_status(Store *store, const RunRow *row);
 
+/* Who runs it: null unless some process really does. Given. */
+Json cli_run_owner(Store *store, const RunRow *row);
+
 /* Says the error as "pawl NAME: sentence" and returns the exit code that it means. */
 int cli_fail(const Command *command, const Error *err);
 

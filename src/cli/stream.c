@@ -128,18 +128,35 @@ static void put_interrupt(Stream *s, const Run *run, Json interrupt) {
                       json_ref(is_new ? json_object_get_c(held, "state") : run_state(run))));
 }
 
+Json stream_state(const Run *run) {
+    return run_store_error(run) ? json_null() : json_ref(run_state(run));
+}
+
+Json stream_error(const Run *run) {
+    const Error *store = run_store_error(run);
+    if (!store) {
+        return json_ref(run_error(run));
+    }
+    Json error = output_set(json_object(), "kind", json_string_c("store"));
+    return output_set(error, "message", json_string_c(store->msg));
+}
+
+static bool waits_for_person(const Run *run) {
+    return !run_store_error(run) && !strcmp(run_status(run), "interrupted");
+}
+
 static void put_final(Stream *s, const Run *run, const char *status) {
     Json line = output_set(typed("final"), "status", json_string_c(status));
     line = output_set(line, "checkpoint", number_or_null(run_checkpoint(run)));
-    line = output_set(line, "state", json_ref(run_state(run)));
-    put(s, output_set(line, "error", json_ref(run_error(run))));
+    line = output_set(line, "state", stream_state(run));
+    put(s, output_set(line, "error", stream_error(run)));
 }
 
 void stream_end(Stream *s, const Run *run, const char *status) {
     if (s->mode == STREAM_NONE || s->broken) {
         return;
     }
-    Json open = strcmp(run_status(run), "interrupted") ? json_array() : run_interrupts(run);
+    Json open = waits_for_person(run) ? run_interrupts(run) : json_array();
     for (size_t i = 0; i < json_array_len(open); i++) {
         put_interrupt(s, run, json_array_get(open, i));
     }

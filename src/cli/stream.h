@@ -38,6 +38,11 @@ void stream_clear(Stream *s);
 
 void stream_event(Stream *s, const Event *event);
 
+/* What a run comes to, as the last line says it; both given. After an error of the store nobody knows
+ * which part of the state was kept: then there is none, and the error is {"kind": "store", ...}. */
+Json stream_state(const Run *run);
+Json stream_error(const Run *run);
+
 /* How it ended: status is the one of the contract ("interrupted" for a run that was stopped). */
 void stream_end(Stream *s, const Run *run, const char *status);
 

@@ -48,13 +48,16 @@ static void write_update(const UpdateArgs *args, const RunRow *row, int64_t seq)
 static int update_in(const UpdateArgs *args, Store *store) {
     CliEngine e;
     Error err = ERROR_INIT;
-    RunUpdate update = {args->place.thread, args->place.seq, args->set, args->as_node};
+    Json nothing = json_array();
+    RunUpdate update = {args->place.thread, args->place.seq,
+                        json_is_none(args->set) ? nothing : args->set, args->as_node};
     int64_t seq = 0;
-    if (!cli_engine_open(&e, (EngineOptions){.store = store}, &err)) {
-        return cli_fail(&command_update, &err);
+    bool ok = cli_engine_open(&e, (EngineOptions){.store = store}, &err);
+    if (ok) {
+        ok = engine_update(e.engine, &update, &seq, &err);
+        cli_engine_close(&e);
     }
-    bool ok = engine_update(e.engine, &update, &seq, &err);
-    cli_engine_close(&e);
+    json_unref(nothing);
     if (!ok) {
         return cli_fail(&command_update, &err);
     }
@@ -71,8 +74,9 @@ static bool is_complete(const UpdateArgs *args) {
     if (!args->place.thread) {
         return options_complain(&command_update, "which run? It takes THREAD or THREAD@SEQ.");
     }
-    return !json_is_none(args->set) ||
-           options_complain(&command_update, "what is to change? Say it with --set PATH=JSON.");
+    return !json_is_none(args->set) || args->as_node ||
+           options_complain(&command_update, "what is to change? Say it with --set PATH=JSON, "
+                                             "--as-node NODE or both.");
 }
 
 static int cmd_update(int argc, char **argv) {
@@ -105,6 +109,7 @@ static const Example update_examples[] = {
     {"pawl update review-7 --set errors=0", "change one value; the run stands where it stood"},
     {"pawl update review-7 --set analysis='{\"files\": 3}' --as-node analyze",
      "give the result of a node by hand"},
+    {"pawl update review-7 --as-node analyze", "go on after a node without doing it"},
     {0},
 };
 

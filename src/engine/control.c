@@ -62,11 +62,6 @@ static bool enter(Frame *f, const Graph *graph, Json state) {
     return frame_go_on(f);
 }
 
-static void record_and_schedule(Frame *f, const Node *node, const char *status) {
-    run_record(f->run, f, node, status, json_none());
-    frame_schedule(f);
-}
-
 static Json workflow_input(Frame *f, const Node *node, Error *err) {
     const Param *input = &node->params[WORKFLOW_INPUT];
     Json state = frame_top(f)->state;
@@ -89,35 +84,58 @@ static void begin_workflow(Frame *f, const Node *node) {
     const Graph *graph = node->params[WORKFLOW_FILE].graph;
     start_clock(f, node->timeout_ms ? node->timeout_ms : graph->timeout_ms);
     if (enter(f, graph, graph_initial_state(graph, input))) {
-        record_and_schedule(f, node, "entered");
+        frame_record(f, node, "entered", json_none());
     }
     json_unref(input);
 }
 
 /* Merged into the state around it, a key with a reducer there takes what was added to it and not the
  * whole, which it may have handed in itself. */
+static void merge_inner(Frame *f, const Level *inner, Json result) {
+    Level *l = frame_top(f);
+    Error err = ERROR_INIT;
+    Json state = json_ref(l->state), writes = json_ref(l->writes); /* to go back to */
+    bool ok = reduce_inner(l, inner, f->run->machines, &err);
+    json_unref(ok ? state : l->state);
+    json_unref(ok ? writes : l->writes);
+    if (ok) {
+        frame_finished(f, result);
+        return;
+    }
+    l->state = state;
+    l->writes = writes;
+    json_unref(result);
+    frame_fail_with(f, "reduce", &err);
+}
+
 static void end_workflow(Frame *f) {
-    Level *l = frame_top(f), *outer = l - 1;
-    bool merged = json_is_none(outer->node->output);
-    Json result = reduce_result(l->writes, l->state, merged ? outer->graph : NULL);
-    level_pop(f);
-    frame_mark(f);
+    Level inner = *frame_top(f);
+    Json result = reduce_result(inner.writes, inner.state);
+    f->nlevels--;
     frame_set_wait(f, json_null());
-    frame_finish(f, result);
+    bool element = f->is_element && f->nlevels == 1;
+    if (element || !json_is_none(frame_top(f)->node->output)) {
+        frame_finish(f, result);
+    } else {
+        merge_inner(f, &inner, result);
+    }
+    json_unref(inner.state);
+    json_unref(inner.writes);
 }
 
 /* ---- while ---- */
 
-/* A turn needs no record of its own when it begins with pure work: that comes with the next one. */
+/* After the first, a turn needs no record of its own when it begins with pure work: that comes with the
+ * next one. */
 static void begin_turn(Frame *f, const Node *node) {
     frame_top(f)->count++;
     if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) {
         return;
     }
-    if (json_kind(f->wait) == JSON_NULL) {
+    if (json_kind(f->wait) == JSON_NULL && f->levels[f->nlevels - 2].count > 1) {
         frame_schedule(f);
     } else {
-        record_and_schedule(f, node, "entered");
+        frame_record(f, node, "entered", json_none());
     }
 }
 
@@ -223,16 +241,11 @@ static void join_branches(Frame *f) {
     if (!ok) {
         l->state = state;
         l->writes = writes;
-        frame_fail(f, fail_error(f, l->node, "join", &err, json_none()), FAIL_AFTER);
+        frame_fail(f, fail_error(f, l->node, "join", &err, json_none()), FAIL_JOIN);
         return;
     }
-    Run *run = f->run;
     frame_land(f, join, false);
-    bool gone = f->gone;
-    run_record(run, f, join, "joined", json_none());
-    if (!gone) {
-        frame_schedule(f);
-    }
+    frame_record(f, join, "joined", json_none());
 }
 
 /* ---- map ---- */
@@ -283,7 +296,7 @@ static void begin_map(Frame *f, const Node *node) {
     for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
         add_element(f, node);
     }
-    record_and_schedule(f, node, "entered");
+    frame_record(f, node, "entered", json_none());
 }
 
 static void end_map(Frame *f) {
@@ -300,7 +313,7 @@ static void take_element(Frame *f, Json result, uint32_t i) {
     f->wait =
         json_array_set(f->wait, WAIT_MAP_RESULTS, json_array_set(results, i, json_ref(result)));
     f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
-    if (next < n && !f->run->halting) {
+    if (next < n) {
         add_element(f, frame_top(f)->node);
     }
 }
@@ -314,7 +327,7 @@ static void take_branch(Frame *f, Json writes, uint32_t i) {
 
 void control_child_ended(Frame *child) {
     Frame *f = child->parent;
-    Json left = frame_top(child)->writes;
+    Json left = child->is_element ? child->result : frame_top(child)->writes;
     f->children--;
     (child->is_element ? take_element : take_branch)(f, left, child->branch);
     frame_mark(f);

@@ -12,6 +12,7 @@
 #include <sys/time.h>
 
 enum {
+    WORK_MAX = 200,       /* commands under way at once; the others wait for their turn */
     TURN_STEPS = 1000,    /* steps in one turn of the loop */
     ASKED_EVERY_MS = 500, /* how often we look whether somebody wants a run cancelled */
 };
@@ -66,6 +67,16 @@ uint64_t engine_batch(const Engine *e) {
     return e->journal ? journal_number(e->journal) : 0;
 }
 
+const char *engine_folder(Engine *e, Error *err) {
+    if (!e->folder) {
+        engine_lock(e);
+        const char *folder = store_folder(e->options.store, err);
+        e->folder = folder ? mem_strndup(folder, strlen(folder)) : NULL;
+        engine_unlock(e);
+    }
+    return e->folder;
+}
+
 /* The newest batch with something in it. */
 uint64_t engine_last_batch(const Engine *e) {
     return e->journal ? journal_number(e->journal) - (journal_batch(e->journal)->count == 0) : 0;
@@ -87,7 +98,7 @@ static void start_work(Engine *e) {
         if (!f || f->run->halting) {
             continue;
         }
-        if (f->batch > e->durable) {
+        if (f->batch > e->durable || e->working >= WORK_MAX) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -328,7 +339,9 @@ static void look_for_requests(uv_timer_t *timer) {
         if (run->settled || run->settling || !run->leased) {
             continue;
         }
-        journal_lock(e->journal);
+        if (!journal_trylock(e->journal)) {
+            return; /* it is being written to: next time */
+        }
         store_asked(e->options.store, run->row.run, &cancel, NULL);
         journal_unlock(e->journal);
         if (cancel) {
@@ -385,6 +398,7 @@ Run *run_new(Engine *e, Flow *flow) {
     run->next_frame = 1;
     run->mode = json_string_c("autonomous");
     run->definition = json_null();
+    run->folder = json_null();
     run->prev = e->last_run;
     *(run->prev ? &run->prev->next : &e->first_run) = run;
     e->last_run = run;
@@ -432,6 +446,8 @@ void run_free(Run *run) {
     json_unref(run->image);
     json_unref(run->mode);
     json_unref(run->definition);
+    json_unref(run->folder);
+    mem_free(run->folder_path);
     mem_free(run);
 }
 
@@ -458,6 +474,7 @@ void engine_free(Engine *e) {
     mem_free(e->events);
     mem_free(e->starts);
     mem_free(e->places);
+    mem_free(e->folder);
     buf_clear(&e->patch);
     buf_clear(&e->snapshot);
     mem_free(e);
@@ -490,7 +507,7 @@ bool run_settled(const Run *run) {
 }
 
 Json run_state(const Run *run) {
-    return run->first_frame->levels[0].state;
+    return run->first_frame->levels[frame_shown_level(run->first_frame)].state;
 }
 
 Json run_error(const Run *run) {
@@ -515,24 +532,20 @@ Json run_interrupts(const Run *run) {
     return out;
 }
 
-static Json with(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), value);
-}
-
 static Json frame_summary(const Frame *f) {
     char name[40];
     const Node *node = frame_top(f)->node;
     Json word = json_kind(f->wait) == JSON_ARRAY ? json_ref(json_array_get(f->wait, WAIT_WORD))
                                                  : json_null();
     frame_name(f, name, sizeof name);
-    Json out = with(json_object(), "frame", json_int(f->id));
-    out = with(out, "parent", f->parent ? json_int(f->parent->id) : json_null());
-    out = with(out, "name", json_string_c(name));
-    out = with(out, "status", json_string_c(frame_status_names[f->status]));
-    out = with(out, "node", node ? json_ref(node->name_json) : json_null());
-    out = with(out, "depth", json_int(f->nlevels));
-    out = with(out, "since", json_int(f->since));
-    return with(out, "waits", word);
+    Json out = json_object_with(json_object(), "frame", json_int(f->id));
+    out = json_object_with(out, "parent", f->parent ? json_int(f->parent->id) : json_null());
+    out = json_object_with(out, "name", json_string_c(name));
+    out = json_object_with(out, "status", json_string_c(frame_status_names[f->status]));
+    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
+    out = json_object_with(out, "depth", json_int(f->nlevels));
+    out = json_object_with(out, "since", json_int(f->since));
+    return json_object_with(out, "waits", word);
 }
 
 Json run_frames(const Run *run, size_t max) {

@@ -162,6 +162,7 @@ Json run_frames(const Run *run, size_t max);
 Json image_state(Json image);      /* given: the state people see: the root frame's lowest level */
 Json image_interrupts(Json image); /* as run_interrupts() */
 Json image_error(Json image);      /* given; JSON_NONE when there is none */
+Json image_folder(Json image);     /* given: the folder that the run was started in, a string */
 /* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
  * strings. */
 Json image_changed_keys(Json patch);

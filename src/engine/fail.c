@@ -13,19 +13,24 @@
 
 /* ---- the error as a value ---- */
 
-static Json with(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), value);
-}
-
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
                 Json details) {
     const Graph *graph = f ? frame_top(f)->graph : NULL;
-    Json error = with(json_object(), "kind", json_string_c(kind)), key, value;
-    error = with(error, "message", json_string_c(err->msg));
-    error = with(error, "node", node ? json_ref(node->name_json) : json_null());
-    error = with(error, "file", json_string_c(node ? node->file : graph ? graph->file : ""));
-    error = with(error, "line", json_int(err->line ? err->line : node ? node->line : 0));
-    error = with(error, "column", json_int(err->line ? err->col : node ? node->col : 0));
+    Json error = json_object_with(json_object(), "kind", json_string_c(kind)), key, value;
+    error = json_object_with(error, "message", json_string_c(err->msg));
+    error = json_object_with(error, "node", node ? json_ref(node->name_json) : json_null());
+    error = json_object_with(error, "file",
+                             json_string_c(node    ? node->file
+                                           : graph ? graph->file
+                                                   : ""));
+    error = json_object_with(error, "line",
+                             json_int(err->line ? err->line
+                                      : node    ? node->line
+                                                : 0));
+    error = json_object_with(error, "column",
+                             json_int(err->line ? err->col
+                                      : node    ? node->col
+                                                : 0));
     for (size_t pos = 0;
          json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
         error = json_object_set(error, json_ref(key), json_ref(value));
@@ -69,7 +74,7 @@ void frame_unwind(Frame *f, uint32_t level) {
     while (f->nlevels > level + 1) {
         level_pop(f);
     }
-    frame_mark(f);
+    frame_set_wait(f, json_null());
 }
 
 /* ---- who takes it ---- */
@@ -110,24 +115,16 @@ static bool takes(Frame *f, uint32_t level, Json error, Handler *h) {
     }
     for (size_t i = 0; i < node->error_edges.n; i++) {
         h->edge = &node->error_edges.items[i];
-        Json input = with_error(l, error);
-        Json verdict = h->edge->when
-                           ? machines_eval(f->run->machines, h->edge->when, input, NULL, NULL)
-                           : json_bool(true);
-        bool yes = json_truthy(verdict);
-        json_unref(verdict);
-        json_unref(input);
-        if (yes) {
+        if (holds(f, l, h->edge->when, error)) {
             return true;
         }
     }
     return false;
 }
 
-/* `done`: the node that the frame stands at is finished and has no say. So is the one that a frame
+/* `done`: the node that the level stands at is finished and has no say. So is the one that a frame
  * made its branches after. */
-static bool find_handler(Frame *f, Json error, bool done, Handler *h) {
-    uint32_t level = f->nlevels - 1;
+static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handler *h) {
     for (;;) {
         if (!done && takes(f, level, error, h)) {
             return true;
@@ -154,10 +151,10 @@ static int64_t retry_delay(const RetryPolicy *retry, int attempt) {
 }
 
 static void tell_retry(Frame *f, const Node *node, Json error, int64_t delay) {
-    Json data = with(json_object(), "error", json_ref(error));
-    data = with(data, "attempt", json_int(frame_top(f)->attempt));
-    data = with(data, "attempts", json_int(node->retry.attempts));
-    data = with(data, "delay", json_double((double)delay / 1000));
+    Json data = json_object_with(json_object(), "error", json_ref(error));
+    data = json_object_with(data, "attempt", json_int(frame_top(f)->attempt));
+    data = json_object_with(data, "attempts", json_int(node->retry.attempts));
+    data = json_object_with(data, "delay", json_double((double)delay / 1000));
     engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
 }
 
@@ -176,39 +173,47 @@ static void retry(Frame *f, Json error) {
     frame_schedule(f);
 }
 
+static void take_error_edge(Frame *f, const Edge *edge, Json error);
+
+static void take_error(const Handler *h, Json error) {
+    frame_unwind(h->frame, h->level);
+    if (h->edge) {
+        take_error_edge(h->frame, h->edge, error);
+    } else {
+        retry(h->frame, error);
+    }
+}
+
 static void take_error_edge(Frame *f, const Edge *edge, Json error) {
     Run *run = f->run;
     Level *l = frame_top(f);
     const Node *node = l->node;
-    Json update = with(json_object(), "error", json_ref(error));
+    Json update = json_object_with(json_object(), "error", json_ref(error));
     reduce_update(l->graph, run->machines, update, json_null(), &l->state, &l->writes, NULL);
-    l->attempt = 0;
-    l->count = 0;
-    l->deadline = 0;
+    level_begin_node(l);
     l->steps++;
     run->step++;
     frame_take_edge(f, edge);
-    bool gone = f->gone;
-    run_record(run, f, node, "failed", update);
-    if (!gone) {
-        frame_schedule(f);
-    }
+    frame_record(f, node, "failed", update);
 }
 
 /* ---- the end of the run ---- */
 
-/* Branches that could not be joined are still there to be joined. */
-static void fail_run(Frame *f, Json error, bool after) {
-    Run *run = f->run;
-    Json before = wait_is(f->wait, "join") ? json_ref(f->wait) : json_null();
-    Json parts[] = {json_string_c("error"), json_ref(error), json_bool(after), before};
-    frame_set_wait(f, json_array_from(parts, 4));
+void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     json_unref(run->error);
     run->error = json_ref(error);
     run_status_change(&run->status, RUN_FAILS);
-    run_record(run, f, frame_top(f)->node, "failed", json_none());
-    frame_schedule(f);
+    run_record(run, f, node, "failed", json_none());
     run_set_halt(run, RUN_FAILS);
+}
+
+/* Branches that could not be joined are still there to be joined. */
+static void fail_here(Frame *f, Json error, FailAt at) {
+    Json before = at == FAIL_JOIN ? json_ref(f->wait) : json_null();
+    Json parts[] = {json_string_c("error"), json_ref(error), json_bool(at == FAIL_AFTER), before};
+    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_status(f, FRAME_FAILED);
+    run_fail(f->run, f, frame_top(f)->node, error);
 }
 
 static bool parked_on_error(Frame *f, Json error, bool after) {
@@ -219,27 +224,21 @@ static bool parked_on_error(Frame *f, Json error, bool after) {
         return false;
     }
     frame_set_wait(f, wait_with("pause", wait_of(after ? "after" : "go")));
-    run_record(f->run, f, node, "paused", json_none());
-    frame_schedule(f);
+    frame_record(f, node, "paused", json_none());
     return true;
 }
 
 void frame_fail(Frame *f, Json error, FailAt at) {
     Handler h;
-    bool after = at == FAIL_AFTER;
+    bool after = at == FAIL_AFTER || at == FAIL_JOIN;
     if (f->run->engine->hooks && parked_on_error(f, error, after)) {
         json_unref(error);
         return;
     }
-    if (!find_handler(f, error, at != FAIL_NODE, &h)) {
-        fail_run(f, error, after);
+    if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
+        take_error(&h, error);
     } else {
-        frame_unwind(h.frame, h.level);
-        if (h.edge) {
-            take_error_edge(h.frame, h.edge, error);
-        } else {
-            retry(h.frame, error);
-        }
+        fail_here(f, error, at);
     }
     json_unref(error);
 }
@@ -251,14 +250,66 @@ static int64_t timeout_of(const Node *node) {
     return inner ? node->params[WORKFLOW_FILE].graph->timeout_ms : node->timeout_ms;
 }
 
+/* The node of a level has had its time. If nobody takes that, all that runs inside stays as it is: a
+ * resume gives it its time again. */
 static void fail_late(Frame *f, uint32_t level) {
+    const Node *node = f->levels[level].node;
+    Handler h;
     Error err = ERROR_INIT;
-    frame_unwind(f, level);
-    Level *l = frame_top(f);
-    l->deadline = 0;
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
-              (double)timeout_of(l->node) / 1000);
-    frame_fail_with(f, "timeout", &err);
+              (double)timeout_of(node) / 1000);
+    Json error = fail_error(f, node, "timeout", &err, json_none());
+    if (find_handler(f, level, error, false, &h)) {
+        take_error(&h, error);
+    } else {
+        run_fail(f->run, f, node, error);
+    }
+    json_unref(error);
+}
+
+void run_renew_clocks(Run *run) {
+    int64_t now = engine_now(run->engine);
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        for (uint32_t i = 0; i < f->nlevels; i++) {
+            Level *l = &f->levels[i];
+            if (l->deadline && l->deadline <= now && l->node) {
+                l->deadline = now + timeout_of(l->node);
+                frame_mark(f);
+            }
+        }
+    }
+    if (run->deadline && run->deadline <= now) {
+        run->deadline = now + run->flow->main->timeout_ms;
+    }
+}
+
+static void on_run_late(uv_timer_t *timer) {
+    Run *run = timer->data;
+    Error err = ERROR_INIT;
+    if (run->deadline > engine_now(run->engine)) {
+        run_set_deadline(run);
+        return;
+    }
+    if (run->halting || run->settling || run->status != RUN_RUNNING) {
+        return;
+    }
+    error_set(&err, ERR_LIMIT, "The run took longer than its timeout of %g s.",
+              (double)run->flow->main->timeout_ms / 1000);
+    Json error = fail_error(run->first_frame, NULL, "timeout", &err, json_none());
+    run_fail(run, run->first_frame, NULL, error);
+    json_unref(error);
+}
+
+void run_set_deadline(Run *run) {
+    if (!run->deadline || run->halting) {
+        return;
+    }
+    if (!run->timer) {
+        run->timer = timer_new(run->engine->options.loop, run);
+        uv_unref((uv_handle_t *)run->timer);
+    }
+    int64_t left = run->deadline - engine_now(run->engine);
+    uv_timer_start(run->timer, on_run_late, left > 0 ? (uint64_t)left : 0, 0);
 }
 
 static void next_attempt(Frame *f) {

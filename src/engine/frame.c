@@ -72,6 +72,7 @@ void frame_free(Frame *f) {
     json_unref(f->key);
     json_unref(f->wait);
     json_unref(f->vars);
+    json_unref(f->result);
     mem_free(f);
 }
 
@@ -394,37 +395,37 @@ static bool apply_update(Frame *f, Json update, Error *err) {
     return false;
 }
 
-static void count_step(Frame *f) {
-    Level *l = frame_top(f);
-    f->trail[f->ntrail++ % TRAIL] = l->node;
-    l->steps++;
+void level_begin_node(Level *l) {
     l->attempt = 0;
     l->count = 0;
     l->deadline = 0;
+}
+
+static void count_step(Frame *f) {
+    Level *l = frame_top(f);
+    level_begin_node(l);
+    l->steps++;
     f->run->step++;
     frame_mark(f);
 }
 
 static void stop_after(Frame *f, const Node *node, Json update) {
-    Run *run = f->run;
     frame_set_wait(f, wait_of("after"));
-    run_record(run, f, node, "completed", update);
+    run_record(f->run, f, node, "completed", update);
     frame_interrupt(f, "after", json_null(), json_null());
 }
 
 static void finish_element(Frame *f, Json result) {
-    Run *run = f->run;
     const Node *node = frame_top(f)->node;
     count_step(f);
-    json_unref(frame_top(f)->writes);
-    frame_top(f)->writes = json_ref(result); /* what control_child_ended() hands over */
+    f->result = json_ref(result);
     frame_land(f, NULL, false);
-    run_record(run, f, node, "completed", result);
+    run_record(f->run, f, node, "completed", result);
 }
 
 static bool parked_after(Frame *f, const Node *node);
 
-static void finish_node(Frame *f, Json update) {
+void frame_finished(Frame *f, Json update) {
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
     Error err;
@@ -435,8 +436,7 @@ static void finish_node(Frame *f, Json update) {
         return;
     }
     if (run->engine->hooks && parked_after(f, node)) {
-        run_record(run, f, node, "completed", update);
-        frame_schedule(f);
+        frame_record(f, node, "completed", update);
         return;
     }
     const Edge *edge = choose_edge(f, node->edges, &err);
@@ -447,11 +447,7 @@ static void finish_node(Frame *f, Json update) {
         return;
     }
     frame_take_edge(f, edge);
-    bool gone = f->gone;
-    run_record(run, f, node, "completed", update);
-    if (!gone) {
-        frame_schedule(f);
-    }
+    frame_record(f, node, "completed", update);
 }
 
 void frame_finish(Frame *f, Json result) {
@@ -475,7 +471,7 @@ void frame_finish(Frame *f, Json result) {
         json_unref(update);
         frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
     } else {
-        finish_node(f, update);
+        frame_finished(f, update);
     }
 }
 
@@ -520,8 +516,7 @@ static bool parked_before(Frame *f, const Node *node) {
         return false;
     }
     frame_set_wait(f, wait_with("pause", json_ref(f->wait)));
-    run_record(f->run, f, node, "paused", json_none());
-    frame_schedule(f);
+    frame_record(f, node, "paused", json_none());
     return true;
 }
 
@@ -541,38 +536,69 @@ void engine_unpark(Run *run, int64_t id) {
             Json before = json_array_get(f->wait, 1);
             bool was_null = json_kind(before) == JSON_NULL;
             frame_set_wait(f, was_null ? wait_of("go") : json_ref(before));
-            run_record(run, f, frame_top(f)->node, "resumed", json_none());
-            frame_schedule(f);
+            frame_record(f, frame_top(f)->node, "resumed", json_none());
         }
     }
 }
 
 /* ---- one step ---- */
 
-/* The nodes of the cycle, oldest first, each once. */
-static void name_trail(const Frame *f, Buf *out) {
-    uint32_t n = f->ntrail < TRAIL ? f->ntrail : TRAIL;
-    for (uint32_t i = f->ntrail - n; i != f->ntrail; i++) {
-        const Node *node = f->trail[i % TRAIL];
-        bool seen = false;
-        for (uint32_t k = f->ntrail - n; k != i; k++) {
-            seen = seen || f->trail[k % TRAIL] == node;
-        }
-        if (!seen) {
-            buf_printf(out, "%s`%s`", out->len ? ", " : "", node->name);
+/* Marks in seen every node that can be come to from the ones that are marked already. */
+static void spread(const Graph *g, bool *seen) {
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < g->nnodes; i++) {
+            for (size_t e = 0; seen[i] && e < g->nodes[i].edges.n; e++) {
+                const Edge *edge = &g->nodes[i].edges.items[e];
+                for (size_t k = 0; k < edge->ntargets; k++) {
+                    bool fresh = edge->targets[k] != NODE_END && !seen[edge->targets[k]];
+                    more = more || fresh;
+                    if (fresh) {
+                        seen[edge->targets[k]] = true;
+                    }
+                }
+            }
         }
     }
+}
+
+static bool leads_to(const Graph *g, size_t from, size_t to) {
+    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
+    seen[from] = true;
+    spread(g, seen);
+    bool found = seen[to];
+    mem_free(seen);
+    return found;
+}
+
+/* The nodes that lie on a way from this node back to itself: the first of them, for a sentence. */
+static void name_cycle(const Node *node, Buf *out) {
+    enum { NAMES_MAX = 8, GRAPH_MAX = 2000 };
+    const Graph *g = node->graph;
+    if (node->index < 0 || g->nnodes > GRAPH_MAX) {
+        return;
+    }
+    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
+    size_t names = 0, at = (size_t)node->index;
+    seen[at] = true;
+    spread(g, seen);
+    for (size_t i = 0; i < g->nnodes && names < NAMES_MAX; i++) {
+        if (seen[i] && leads_to(g, i, at)) {
+            buf_printf(out, "%s`%s`", names++ ? ", " : "", g->nodes[i].name);
+        }
+    }
+    mem_free(seen);
 }
 
 static void fail_recursion(Frame *f) {
     Error err = ERROR_INIT;
     Buf names = BUF_INIT;
-    name_trail(f, &names);
+    name_cycle(frame_top(f)->node, &names);
     error_set(&err, ERR_LIMIT,
               "More than %lld steps (recursion_limit): is there a way out of the cycle through %s? "
               "If so, set config.recursion_limit higher.",
               (long long)frame_top(f)->graph->recursion_limit,
-              names.len ? names.data : "its nodes");
+              names.len ? names.data : frame_top(f)->node->name);
     buf_clear(&names);
     frame_fail(f, fail_error(f, frame_top(f)->node, "recursion", &err, json_none()), FAIL_LEVEL);
 }
@@ -587,8 +613,7 @@ void frame_tell_node(Frame *f, const Node *node) {
 static void begin_outside(Frame *f, const Node *node) {
     f->since = engine_now(f->run->engine);
     frame_set_wait(f, wait_outside(f, node));
-    run_record(f->run, f, node, "started", json_none());
-    frame_schedule(f);
+    frame_record(f, node, "started", json_none());
 }
 
 static void begin_node(Frame *f, const Node *node) {
@@ -604,16 +629,11 @@ static void begin_node(Frame *f, const Node *node) {
     }
 }
 
-static void choose_after(Frame *f) {
-    Run *run = f->run;
+void frame_go_on_after(Frame *f) {
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
     if (frame_go_on(f)) {
-        bool gone = f->gone;
-        run_record(run, f, node, "resumed", json_none());
-        if (!gone) {
-            frame_schedule(f);
-        }
+        frame_record(f, node, "resumed", json_none());
     }
 }
 
@@ -622,7 +642,7 @@ void frame_advance(Frame *f) {
     bool passed = wait_is(f->wait, "go");
     if (!passed && json_kind(f->wait) != JSON_NULL) {
         if (wait_is(f->wait, "after")) {
-            choose_after(f);
+            frame_go_on_after(f);
             return;
         }
         if (wait_is(f->wait, "join") || wait_is(f->wait, "map")) {

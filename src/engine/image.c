@@ -33,6 +33,19 @@ static Json lowest_state(Json frame) {
     return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
 }
 
+/* Turns of a loop share the state of the level that the loop is in: the last of them has it. */
+static Json shown_state(Json frame) {
+    Json levels = json_array_get(frame, IMAGE_LEVELS), state = lowest_state(frame);
+    for (size_t i = 1; i < json_array_len(levels); i++) {
+        if (!image_int(json_array_get(levels, i - 1), IMAGE_COUNT)) {
+            break;
+        }
+        Json own = json_array_get(json_array_get(levels, i), IMAGE_STATE);
+        state = json_kind(own) == JSON_NULL ? state : own;
+    }
+    return state;
+}
+
 static bool frame_valid(Json frame) {
     Json levels = json_array_get(frame, IMAGE_LEVELS);
     if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1)) {
@@ -69,7 +82,7 @@ Json image_state(Json image) {
     if (!image_valid(image)) {
         return json_none();
     }
-    return json_ref(lowest_state(json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1")));
+    return json_ref(shown_state(json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1")));
 }
 
 Json image_error(Json image) {
@@ -80,8 +93,10 @@ Json image_error(Json image) {
     return json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
 }
 
-static Json with(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), value);
+Json image_folder(Json image) {
+    return image_valid(image)
+               ? json_ref(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FOLDER))
+               : json_none();
 }
 
 static Json or_null(Json j) {
@@ -93,12 +108,12 @@ static Json frame_interrupt_facts(Json frame_id, Json frame) {
     Json top = json_array_get(levels, json_array_len(levels) - 1);
     char id[32];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(frame_id), json_string_data(&frame_id));
-    Json out = with(json_object(), "id", or_null(json_array_get(wait, WAIT_ID)));
-    out = with(out, "node", or_null(json_array_get(top, IMAGE_NODE)));
-    out = with(out, "frame", json_number_parse(id, strlen(id)));
-    out = with(out, "prompt", or_null(json_array_get(wait, WAIT_PROMPT)));
-    out = with(out, "options", or_null(json_array_get(wait, WAIT_OPTIONS)));
-    return with(out, "reason", or_null(json_array_get(wait, WAIT_REASON)));
+    Json out = json_object_with(json_object(), "id", or_null(json_array_get(wait, WAIT_ID)));
+    out = json_object_with(out, "node", or_null(json_array_get(top, IMAGE_NODE)));
+    out = json_object_with(out, "frame", json_number_parse(id, strlen(id)));
+    out = json_object_with(out, "prompt", or_null(json_array_get(wait, WAIT_PROMPT)));
+    out = json_object_with(out, "options", or_null(json_array_get(wait, WAIT_OPTIONS)));
+    return json_object_with(out, "reason", or_null(json_array_get(wait, WAIT_REASON)));
 }
 
 Json image_interrupts(Json image) {
@@ -188,4 +203,81 @@ Json image_changed_keys(Json patch) {
     Json out = json_object_keys(keys, false);
     json_unref(keys);
     return out;
+}
+
+/* ---- changes of all frames ---- */
+
+static Json later(Json array, size_t i, int64_t by) {
+    int64_t at = image_int(array, i);
+    return at ? json_array_set(array, i, json_int(at + by)) : array;
+}
+
+static Json shifted_levels(Json levels, bool asked, int64_t by) {
+    size_t n = json_array_len(levels);
+    for (size_t i = 0; i < n; i++) {
+        Json level = json_array_get(levels, i);
+        bool its_own = asked && i == n - 1; /* a person has had the time all along */
+        if (!its_own && image_int(level, IMAGE_LEVEL_DEADLINE)) {
+            levels = json_array_set(levels, i, later(json_ref(level), IMAGE_LEVEL_DEADLINE, by));
+        }
+    }
+    return levels;
+}
+
+typedef struct Shift {
+    int64_t by;
+    bool waits;
+} Shift;
+
+static Json shifted_frame(Json frame, const Shift *shift) {
+    Json wait = json_array_get(frame, IMAGE_WAIT);
+    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
+    Json levels = json_ref(json_array_get(frame, IMAGE_LEVELS));
+    levels = shifted_levels(levels, !shift->waits && wait_is(wait, "interrupt"), shift->by);
+    if (shift->waits && timed) {
+        frame = json_array_set(frame, IMAGE_WAIT, later(json_ref(wait), WAIT_UNTIL, shift->by));
+    }
+    if (json_identical(levels, json_array_get(frame, IMAGE_LEVELS))) {
+        json_unref(levels);
+        return frame;
+    }
+    return json_array_set(frame, IMAGE_LEVELS, levels);
+}
+
+static Json renewed_frame(Json frame, Json key) {
+    Json wait = json_array_get(frame, IMAGE_WAIT);
+    bool retries = wait_is(wait, "retry");
+    if (!retries && !wait_is(wait, "work")) {
+        return frame;
+    }
+    Json place = json_string_fmt("0.%.*s", (int)json_string_len(key), json_string_data(&key));
+    return json_array_set(
+        frame, IMAGE_WAIT,
+        json_array_set(json_ref(wait), retries ? WAIT_UNTIL + 1 : WAIT_KEY, place));
+}
+
+static Json change_frames(Json image, const Shift *shift) {
+    Json frames = json_ref(json_array_get(image, IMAGE_FRAMES)), key, frame;
+    Json all = json_ref(frames);
+    for (size_t pos = 0; json_object_next(all, &pos, &key, &frame);) {
+        Json changed =
+            shift ? shifted_frame(json_ref(frame), shift) : renewed_frame(json_ref(frame), key);
+        if (json_identical(changed, frame)) {
+            json_unref(changed);
+        } else {
+            frames = json_object_set(frames, json_ref(key), changed);
+        }
+    }
+    json_unref(all);
+    return json_array_set(image, IMAGE_FRAMES, frames);
+}
+
+Json image_shift(Json image, int64_t by, bool waits) {
+    Json head = json_ref(json_array_get(image, IMAGE_RUN));
+    image = json_array_set(image, IMAGE_RUN, later(head, IMAGE_DEADLINE, by));
+    return change_frames(image, &(Shift){by, waits});
+}
+
+Json image_renew_places(Json image) {
+    return change_frames(image, NULL);
 }

@@ -1,24 +1,26 @@
 /* image.h - everything a run is, as one JSON value.
  *
  *     image  = [run, frames]
- *     run    = [status, error, next_frame, mode, deadline, definition]
+ *     run    = [status, error, next_frame, mode, deadline, definition, folder]
  *     frames = {"1": frame, "2": frame, ...}                 those that have not ended
  *     frame  = [parent, branch, levels, wait]                parent 0: the root frame
  *     levels = [level, ...]                                  lowest first; the last one runs
- *     level  = [graph, node, state, writes, steps, attempt, count, deadline]
+ *     level  = [node, state, writes, steps, attempt, count, deadline]
  *     wait   = null | [word, ...]                            what the frame waits for
  *
  * A state that is the very one of the level below (of the parent's last level, for the lowest) is null:
  * branches and elements of a map begin that way, and thousands of them cost nothing each. A level that
  * goes its own way is first given a copy by its patch, then what it changed.
  *
- * A level is a graph in progress. `node` is the name of the node that is next or under way, null
+ * A level is a graph in progress: that of the run, of the node that the level below stands at, or of the
+ * frame that made this one. `node` is the name of the node that is next or under way, null
  * past the last one. `writes` is what the level has written, for whoever takes it over at its end
  * (reduce.h), null when nobody will. `steps` counts nodes for the recursion limit, `attempt` failed
  * attempts at the node, `count` turns of its loop; `deadline` is when the node's or the graph's time
  * is up (ms since 1970, 0: never).
  *
  * `definition` is null, or the key of a definition that was taken instead of the run's first one.
+ * `folder` is where the run was started.
  *
  * The words a frame can wait on, with what follows them:
  *
@@ -50,11 +52,11 @@ enum {
     IMAGE_MODE,
     IMAGE_DEADLINE,
     IMAGE_DEFINITION,
+    IMAGE_FOLDER,
     IMAGE_RUN_FIELDS,
 };
 enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT };
 enum {
-    IMAGE_GRAPH,
     IMAGE_NODE,
     IMAGE_STATE,
     IMAGE_WRITES,
@@ -78,5 +80,11 @@ enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };
 int64_t image_int(Json array, size_t i);
 /* Whether an image has the shape above, as far as a reader relies on it. */
 bool image_valid(Json image);
+
+/* The image with every deadline `by` milliseconds later and, with waits, every time that a frame waits
+ * for too; consumes it. */
+Json image_shift(Json image, int64_t by, bool waits);
+/* The image with other places for the work that is under way in it; consumes it. */
+Json image_renew_places(Json image);
 
 #endif

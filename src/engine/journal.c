@@ -97,7 +97,7 @@ Journal *journal_new(const JournalHost *host, Error *err) {
     if (e) {
         error_set(err, ERR_IO, "The thread that writes to the store cannot be started: %s.",
                   uv_strerror(e));
-        mem_free(j);
+        uv_close((uv_handle_t *)&j->done, on_closed);
         return NULL;
     }
     return j;
@@ -147,6 +147,10 @@ bool journal_overfull(const Journal *j) {
 
 void journal_lock(Journal *j) {
     uv_mutex_lock(&j->store_lock);
+}
+
+bool journal_trylock(Journal *j) {
+    return uv_mutex_trylock(&j->store_lock) == 0;
 }
 
 void journal_unlock(Journal *j) {

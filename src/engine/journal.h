@@ -42,6 +42,7 @@ bool journal_overfull(const Journal *j); /* so much waits that the caller had be
 
 /* For whoever uses the store besides. The loop is kept alive only while something is committed. */
 void journal_lock(Journal *j);
+bool journal_trylock(Journal *j);
 void journal_unlock(Journal *j);
 
 #endif

@@ -23,7 +23,6 @@ static bool shares_state(const Frame *f, uint32_t level) {
 static Json level_image(const Frame *f, uint32_t level) {
     const Level *l = &f->levels[level];
     Json parts[IMAGE_LEVEL_FIELDS] = {
-        [IMAGE_GRAPH] = json_int(l->graph->id),
         [IMAGE_NODE] = l->node ? json_ref(l->node->name_json) : json_null(),
         [IMAGE_STATE] = shares_state(f, level) ? json_null() : json_ref(l->state),
         [IMAGE_WRITES] = or_null(l->writes),
@@ -61,6 +60,7 @@ Json run_image_head(const Run *run) {
         [IMAGE_MODE] = json_ref(run->mode),
         [IMAGE_DEADLINE] = json_int(run->deadline),
         [IMAGE_DEFINITION] = json_ref(run->definition),
+        [IMAGE_FOLDER] = json_ref(run->folder),
     };
     return json_array_from(parts, IMAGE_RUN_FIELDS);
 }
@@ -237,4 +237,12 @@ void run_record(Run *run, Frame *f, const Node *node, const char *status, Json u
     }
     json_unref(update);
     drop_dirty(run);
+}
+
+void frame_record(Frame *f, const Node *node, const char *status, Json update) {
+    bool gone = f->gone;
+    run_record(f->run, f, node, status, update);
+    if (!gone) {
+        frame_schedule(f);
+    }
 }

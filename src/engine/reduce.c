@@ -1,7 +1,13 @@
 #include "reduce.h"
 
+#include "runs.h"
+
 /* The parts of an entry in writes. */
-enum { WRITE_VALUE, WRITE_NODE };
+enum { WRITE_VALUE, WRITE_NODE, WRITE_REPLACES };
+
+static bool replaces(Json entry) {
+    return !json_is_none(entry) && json_array_len(entry) > WRITE_REPLACES;
+}
 
 typedef struct Target {
     const Graph *graph;
@@ -55,6 +61,10 @@ static bool put_write(const Target *t, const StateKey *key, Json name, Json valu
         return true;
     }
     Json entry = json_object_get(*t->writes, name);
+    if (replaces(entry)) { /* then what the state has now is what it will be */
+        *t->writes = reduce_replace(*t->writes, name, json_object_get(*t->state, name));
+        return true;
+    }
     Json before = json_is_none(entry) ? entry : json_array_get(entry, WRITE_VALUE);
     Json next = joined(t, key, before, value);
     if (json_is_none(next)) {
@@ -63,6 +73,19 @@ static bool put_write(const Target *t, const StateKey *key, Json name, Json valu
     Json pair[] = {next, json_ref(writer)};
     *t->writes = json_object_set(*t->writes, json_ref(name), json_array_from(pair, 2));
     return true;
+}
+
+Json reduce_replace(Json writes, Json name, Json value) {
+    Json entry[] = {json_is_none(value) ? json_null() : json_ref(value), json_null(),
+                    json_bool(true)};
+    return json_object_set(writes, json_ref(name), json_array_from(entry, 3));
+}
+
+static void put_replaced(const Target *t, Json name, Json value) {
+    *t->state = json_object_set(*t->state, json_ref(name), json_ref(value));
+    if (!json_is_none(*t->writes)) {
+        *t->writes = reduce_replace(*t->writes, name, value);
+    }
 }
 
 static bool put(const Target *t, Json name, Json value, Json writer) {
@@ -82,7 +105,7 @@ bool reduce_update(const Graph *graph, Machines *m, Json update, Json writer, Js
     return true;
 }
 
-/* What a branch wrote through an expression is a list of values, each for itself. */
+/* What was written through an expression is a list of values, each for itself. */
 static bool put_all(const Target *t, Json name, Json values, Json writer) {
     for (size_t i = 0; i < json_array_len(values); i++) {
         if (!put(t, name, json_array_get(values, i), writer)) {
@@ -99,6 +122,10 @@ bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Js
     for (size_t pos = 0; json_object_next(theirs, &pos, &name, &entry);) {
         const StateKey *key = graph_key(graph, name);
         Json value = json_array_get(entry, WRITE_VALUE), writer = json_array_get(entry, WRITE_NODE);
+        if (replaces(entry)) {
+            put_replaced(&t, name, value);
+            continue;
+        }
         bool listed = reduce_of(key) == REDUCE_EXPR && json_kind(value) == JSON_ARRAY;
         bool ok = listed ? put_all(&t, name, value, writer) : put(&t, name, value, writer);
         if (!ok) {
@@ -139,14 +166,38 @@ bool reduce_no_conflict(const Graph *graph, Json all, Error *err) {
     return ok;
 }
 
-Json reduce_result(Json writes, Json state, const Graph *into) {
+Json reduce_result(Json writes, Json state) {
     Json out = json_object(), name, entry;
     for (size_t pos = 0; json_object_next(writes, &pos, &name, &entry);) {
-        const StateKey *key = into ? graph_key(into, name) : NULL;
-        Json value = reduce_of(key) == REDUCE_REPLACE ? json_object_get(state, name)
-                                                      : json_array_get(entry, WRITE_VALUE);
+        Json value = json_object_get(state, name);
         out = json_object_set(out, json_ref(name),
                               json_is_none(value) ? json_null() : json_ref(value));
     }
     return out;
+}
+
+static bool put_inner(const Target *t, const Level *inner, Json name, Json entry, Json writer) {
+    const StateKey *key = graph_key(t->graph, name), *its = graph_key(inner->graph, name);
+    Json final = json_object_get(inner->state, name), value = json_array_get(entry, WRITE_VALUE);
+    final = json_is_none(final) ? json_null() : final;
+    if (replaces(entry)) {
+        put_replaced(t, name, final);
+        return true;
+    }
+    if (reduce_of(key) == REDUCE_REPLACE) {
+        return put(t, name, final, writer);
+    }
+    bool listed = reduce_of(its) == REDUCE_EXPR && json_kind(value) == JSON_ARRAY;
+    return listed ? put_all(t, name, value, writer) : put(t, name, value, writer);
+}
+
+bool reduce_inner(Level *outer, const Level *inner, Machines *m, Error *err) {
+    Target t = {outer->graph, m, &outer->state, &outer->writes, err};
+    Json name, entry;
+    for (size_t pos = 0; json_object_next(inner->writes, &pos, &name, &entry);) {
+        if (!put_inner(&t, inner, name, entry, outer->node->name_json)) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -4,12 +4,12 @@
  * its *writes*: {key: [value, node]}, where value is all that it wrote to the key, as one value that
  * does the same: reduce(reduce(old, a), b) == reduce(old, join(a, b)). For an expression there is no
  * such value, so its values are kept in a list and go through it one by one. node names who wrote
- * it; null stands for what may be overwritten in silence (a shell's stdout without `output`).
+ * it; null stands for what may be overwritten in silence (a shell's stdout without `output`). An entry
+ * [value, null, true] is one that a person set: it replaces what is there, past any reducer.
  */
 #ifndef PAWL_REDUCE_H
 #define PAWL_REDUCE_H
 
-#include "flow.h"
 #include "machines.h"
 
 /* Puts an update (an object) into *state, and into *writes unless that is JSON_NONE. writer is the
@@ -26,8 +26,15 @@ bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Js
  * all is an array of writes. */
 bool reduce_no_conflict(const Graph *graph, Json all, Error *err);
 
-/* {key: its value in state} for every key in writes; given. For a key that has a reducer in `into` (NULL:
- * none has) it is what was written instead, to be put through that. */
-Json reduce_result(Json writes, Json state, const Graph *into);
+/* {key: its value in state} for every key in writes; given. */
+Json reduce_result(Json writes, Json state);
+
+/* Puts what an inner level changed into the one around it: final values, but for keys that have a reducer
+ * there, what was written to them. Defined over Level (runs.h). */
+struct Level;
+bool reduce_inner(struct Level *outer, const struct Level *inner, Machines *m, Error *err);
+
+/* A write that takes the place of what was there, whatever the reducer of its key: what a person sets. */
+Json reduce_replace(Json writes, Json name, Json value); /* consumes writes */
 
 #endif

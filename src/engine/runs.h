@@ -1,8 +1,9 @@
 /* runs.h - a run in memory: the structs behind engine.h, for the files of this folder.
  *
  * Reading order: this header; frame.c (one step of a frame), record.c (a checkpoint), control.c (the
- * kinds that steer), work.c (the kinds that work), fail.c (errors), engine.c (turns, commits,
- * settling), resume.c (from the store and back).
+ * kinds that steer), work.c (the kinds that work), fail.c (errors and time), engine.c (turns, commits,
+ * settling), load.c (from the store), resume.c (starting, answers, going on), byhand.c (changes without
+ * running).
  *
  * The life of a step, in the words of the functions:
  *
@@ -28,7 +29,9 @@
 
 typedef struct Frame Frame;
 
-typedef struct Level {
+typedef struct Level Level;
+
+struct Level {
     const Graph *graph;
     const Node *node; /* next or under way; NULL past the last */
     Json state;
@@ -37,10 +40,9 @@ typedef struct Level {
     int64_t deadline; /* of the node, when the engine itself keeps its time; 0: none */
     int32_t attempt;  /* failed attempts at the node */
     int32_t count;    /* turns of the node's loop */
-} Level;
+};
 
 enum {
-    TRAIL = 16,                          /* nodes a frame remembers, to name the ones of a cycle */
     FRAME_VARS_MAX = 2 * FLOW_DEPTH_MAX, /* variables in sight of a node: two a map around it */
 };
 
@@ -61,14 +63,13 @@ struct Frame {
     Level *levels;
     uint32_t nlevels, levels_cap;
     uint32_t children; /* frames that it holds for */
+    Json result;       /* of an element that ended, for its map */
     Json wait;         /* as in the image; JSON null: nothing */
     Json vars;         /* values of the variables of maps around it, outermost first; an array */
     Step *step;        /* work under way */
     uv_timer_t *timer;
     uint64_t batch; /* that its last record is in */
     int64_t since;  /* when it came to its node, for people */
-    const Node *trail[TRAIL];
-    uint32_t ntrail;
 };
 
 struct Run {
@@ -85,7 +86,9 @@ struct Run {
     int64_t handed_head, durable_head; /* heads that went to the store, and that are there */
     int64_t next_frame, deadline;
     Json mode;
-    Json definition; /* key of the one it was reloaded with; null: that of the row */
+    Json definition;   /* key of the one it was reloaded with; null: that of the row */
+    Json folder;       /* that it was started in */
+    char *folder_path; /* the same, as C has it */
     Frame *first_frame, *last_frame;
     Frame *ready, *ready_tail;
     Frame *dirty, *dirty_tail;
@@ -146,6 +149,8 @@ struct Engine {
     QueuedPlace *places; /* of finished work, to be removed */
     size_t nplaces, places_cap;
     int64_t turn_time; /* of the turn under way; 0: none is */
+    char *folder;      /* of the store, once it was asked for */
+    size_t working;    /* steps outside that are under way */
     uint64_t durable;  /* batches up to this one are */
     bool delivering;
     Buf patch, snapshot; /* encoded, used again for each record */
@@ -157,8 +162,9 @@ struct Engine {
 int64_t engine_now(const Engine *e);
 uint64_t engine_batch(const Engine *e); /* number of the batch being filled */
 uint64_t engine_last_batch(const Engine *e);
-void run_set_deadline(Run *run);             /* its timer follows from run->deadline */
-void engine_drop_start(Engine *e, Frame *f); /* its work is not to begin after all */
+void run_set_deadline(Run *run);                  /* its timer follows from run->deadline */
+const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error */
+void engine_drop_start(Engine *e, Frame *f);      /* its work is not to begin after all */
 void engine_kick(Engine *e); /* something may be ready: see to it in the next turn */
 Run *run_new(Engine *e, Flow *flow);
 void run_set_halt(Run *run, RunChange why); /* ends all work; settles when it has ended */
@@ -176,11 +182,31 @@ void engine_drop_events(Engine *e, uint64_t durable); /* those of later ones */
 void engine_clear_events(Engine *e);
 void frame_name(const Frame *f, char *out, size_t size);
 
+/* ---- load.c ---- */
+
+typedef struct Loading {
+    const char *thread;
+    int64_t seq; /* 0: the head */
+    Flow *reload;
+} Loading;
+
+/* A run from the store, with its lease; nothing in it is scheduled. NULL on error. */
+Run *load_run(Engine *e, const Loading *loading, Error *err);
+bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
+void engine_lock(Engine *e);        /* the store is ours until engine_unlock() */
+void engine_unlock(Engine *e);
+
+/* Sets values in a level of a frame: an array of [path, value]. */
+bool level_set(Frame *f, uint32_t level, Json set, Error *err);
+uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
+
 /* ---- record.c ---- */
 
 void frame_mark(Frame *f); /* dirty: to be in the next record */
 /* Writes a checkpoint of all dirty frames. node may be NULL. Consumes update. */
 void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update);
+/* The same, and then the frame goes on as its wait says, unless it has ended. */
+void frame_record(Frame *f, const Node *node, const char *status, Json update);
 Json frame_image(const Frame *f);
 Json run_image_head(const Run *run);
 Json wait_of(const char *word);                  /* [word] */
@@ -208,11 +234,15 @@ void frame_advance(Frame *f);
 void frame_tell_node(Frame *f, const Node *node); /* EVENT_NODE */
 /* The node is done with this result; consumes it. */
 void frame_finish(Frame *f, Json result);
+/* The same when the state has it already; update is for those who listen. */
+void frame_finished(Frame *f, Json update);
+void level_begin_node(Level *l); /* no attempts, turns and deadline of the node before */
 /* Chooses the edge and goes there. False after frame_fail(). */
 bool frame_go_on(Frame *f);
 /* The frame comes to a node (NULL: the end of its level). passed: its interrupt is behind it. */
 void frame_land(Frame *f, const Node *node, bool passed);
 void frame_arrive(Frame *f, bool passed);
+void frame_go_on_after(Frame *f); /* the same from a node that was done before, with a record */
 void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options);
 void frame_take_edge(Frame *f, const Edge *edge);
 const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
@@ -248,13 +278,16 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
 typedef enum FailAt {
     FAIL_NODE,  /* the node that the frame stands at */
     FAIL_AFTER, /* the node was done: what comes after it failed, and it has no say */
+    FAIL_JOIN,  /* the same, and its branches are still to be joined */
     FAIL_LEVEL, /* the graph as a whole: none of its nodes has a say */
 } FailAt;
 
 /* Something failed in a frame; consumes error. The frame may be gone afterwards. */
 void frame_fail(Frame *f, Json error, FailAt at);
 void frame_fail_with(Frame *f, const char *kind, const Error *err);
+void run_fail(Run *run, Frame *f, const Node *node, Json error); /* its frames stay as they are */
 void frame_timer_fired(Frame *f);
+void run_renew_clocks(Run *run);             /* what had no time left has it all again */
 void frame_unwind(Frame *f, uint32_t level); /* ends all that runs above a level of a frame */
 
 #endif

@@ -37,6 +37,8 @@ const Param *step_param(const Step *step, int index); /* of node->params */
 Json step_state(const Step *step);                    /* borrowed; what the node sees */
 Json step_var(const Step *step, size_t index);        /* of node->vars; borrowed */
 uv_loop_t *step_loop(const Step *step);
+/* The folder that the run was started in: commands run there, and relative paths begin there. */
+const char *step_folder(const Step *step);
 int64_t step_timeout_ms(
     const Step *step); /* of the node; 0: none. Work that is not pure keeps it */
 

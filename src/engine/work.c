@@ -59,6 +59,7 @@ void work_begin_pure(Frame *f, const Node *node) {
 /* ---- work outside ---- */
 
 static void free_step(Step *s) {
+    s->run->engine->working--;
     clear(s);
     mem_free(s);
 }
@@ -74,7 +75,9 @@ void work_start(Frame *f) {
     Step *s = mem_zalloc(sizeof *s);
     *s = (Step){.run = f->run, .frame = f, .node = node, .work = e->work[node->kind->id]};
     s->state = json_ref(frame_top(f)->state);
+    assert(!s->work->pure);
     f->step = s;
+    e->working++;
     f->since = engine_now(e);
     frame_set_status(f, FRAME_WORKING);
     if (engine_listens(e)) {
@@ -231,6 +234,10 @@ bool step_text(Step *s, const Expr *expr, Buf *out, Error *err) {
     return true;
 }
 
+const char *step_folder(const Step *s) {
+    return s->run->folder_path ? s->run->folder_path : ".";
+}
+
 const char *step_place(Step *s, Error *err) {
     if (s->place) {
         return s->place;
@@ -240,13 +247,7 @@ const char *step_place(Step *s, Error *err) {
         error_set(err, ERR_USAGE, "Work outside the process needs a store.");
         return NULL;
     }
-    if (e->journal) {
-        journal_lock(e->journal);
-    }
-    const char *folder = store_folder(e->options.store, err);
-    if (e->journal) {
-        journal_unlock(e->journal);
-    }
+    const char *folder = engine_folder(e, err);
     Json key = work_key(s->frame);
     if (!folder || json_kind(key) != JSON_STRING) {
         return NULL;

@@ -11,9 +11,12 @@
  *     exit       a code other than 0     signal   ended by a signal        timeout
  *     parse      not JSON                limit    too long to parse, or a size out of bounds
  *     spawn      could not be started    lost     nobody knows how it ended
- *     shell      what the node asks for cannot be said to a command
+ *     shell      what the node asks for cannot be said to a command, or the run's folder is gone
  *
- * The first three carry exit_code or signal, stdout, and the end of stderr. */
+ * The first three carry exit_code or signal, stdout, and the end of stderr.
+ *
+ * A command that we find and that was ended for an earlier process, which did not live to say so, has
+ * no result: it is started again. */
 #define _GNU_SOURCE
 #include "exec_kinds.h"
 #include "json_parse.h"
@@ -25,6 +28,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -44,7 +48,9 @@ typedef struct Shell {
     Step *step;
     Process *process;
     Pending pending[2];
-    char *cwd; /* for the sentence; NULL: ours */
+    char *cwd;      /* for the sentence; NULL: the run's folder */
+    bool cancelled; /* by us */
+    bool again;     /* started a second time, so never a third */
 } Shell;
 
 static const char *const stream_names[2] = {"stdout", "stderr"};
@@ -241,8 +247,20 @@ static void end_lost(Step *step, const ProcessResult *result) {
               "machine stopped. It may have done its work, or a part of it.");
 }
 
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static void end_failed(Step *step, const ProcessResult *result) {
     const Shell *shell = step_data(step);
+    if (!is_folder(step_folder(step)) && !(shell->cwd && shell->cwd[0] == '/')) {
+        step_fail(step, "shell", json_none(),
+                  "The folder %s, where the run was started and its commands run, is not there any "
+                  "more. Put it back, or give the node a cwd that is a whole path.",
+                  step_folder(step));
+        return;
+    }
     step_fail(step, "spawn", json_none(), "Cannot start the command%s%s: %s.",
               shell->cwd ? " in " : "", shell->cwd ? shell->cwd : "", strerror(result->code));
 }
@@ -253,8 +271,20 @@ static void (*const ends[])(Step *step, const ProcessResult *result) = {
     [PROCESS_LOST] = end_lost,       [PROCESS_FAILED] = end_failed,
 };
 
+static void start_again(Shell *shell);
+
+/* Somebody was ending it when we came; that says nothing about this attempt. */
+static bool was_ended_for_another(const Shell *shell, const ProcessResult *result) {
+    return result->end == PROCESS_ENDED && process_attached(shell->process) && !shell->cancelled &&
+           !shell->again;
+}
+
 static void on_exit_(void *ctx, const ProcessResult *result) {
     Shell *shell = ctx;
+    if (was_ended_for_another(shell, result)) {
+        start_again(shell);
+        return;
+    }
     log_rest(shell, result);
     ends[result->end](shell->step, result);
     shell_free(shell);
@@ -264,7 +294,9 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
 
 /* What a command is to be started with; C strings, freed after the start. */
 typedef struct Given {
-    Buf command, cwd, input;
+    Buf command, input;
+    Buf cwd;    /* as the node says it */
+    Buf folder; /* where that is */
     bool has_cwd, has_input;
     char **env;
     size_t nenv, cap;
@@ -277,6 +309,7 @@ static void given_clear(Given *given) {
     mem_free(given->env);
     buf_clear(&given->command);
     buf_clear(&given->cwd);
+    buf_clear(&given->folder);
     buf_clear(&given->input);
 }
 
@@ -376,15 +409,23 @@ static bool give_command(Step *step, Given *given, Error *err) {
     return refuse_nul(&given->command, "The command", err);
 }
 
+/* What is not a whole path begins in the run's folder. */
+static void give_folder(Step *step, Given *given) {
+    bool whole = given->cwd.len && given->cwd.data[0] == '/';
+    if (!whole) buf_adds(&given->folder, step_folder(step));
+    if (!whole && given->cwd.len) buf_addc(&given->folder, '/');
+    buf_add(&given->folder, given->cwd.data, given->cwd.len);
+}
+
 static bool give_cwd(Step *step, Given *given, Error *err) {
     const Expr *expr = step_param(step, SHELL_CWD)->expr;
     given->has_cwd = expr != NULL;
-    if (!expr) return true;
-    if (!step_text(step, expr, &given->cwd, err)) {
+    if (expr && !step_text(step, expr, &given->cwd, err)) {
         error_wrap(err, "cwd");
         return false;
     }
     end_text(&given->cwd);
+    give_folder(step, given);
     return refuse_nul(&given->cwd, "cwd", err);
 }
 
@@ -415,14 +456,14 @@ static bool give_all(Step *step, Given *given, Error *err) {
 
 /* ---- the row ---- */
 
-static bool launch(Step *step, const Given *given, const char *place, Error *err) {
+static bool launch(Step *step, const Given *given, const char *place, bool again, Error *err) {
     Shell *shell = mem_zalloc(sizeof *shell);
     const char *argv[] = {"sh", "-c", given->command.data, NULL};
     ProcessOptions options = {
         .place = place,
         .argv = argv,
         .env = (const char *const *)given->env,
-        .cwd = given->has_cwd ? given->cwd.data : NULL,
+        .cwd = given->folder.data,
         .input = !given->has_input   ? NULL
                  : given->input.data ? given->input.data
                                      : "",
@@ -434,6 +475,7 @@ static bool launch(Step *step, const Given *given, const char *place, Error *err
         .ctx = shell,
     };
     shell->step = step;
+    shell->again = again;
     shell->cwd = given->has_cwd ? mem_strndup(given->cwd.data, given->cwd.len) : NULL;
     shell->process = process_start(step_loop(step), &options, err);
     if (!shell->process) {
@@ -444,21 +486,37 @@ static bool launch(Step *step, const Given *given, const char *place, Error *err
     return true;
 }
 
-void exec_shell_start(Step *step) {
+static void start(Step *step, bool again) {
     Error err = ERROR_INIT;
     Given given = {.command = BUF_INIT};
     if (!give_all(step, &given, &err)) {
         exec_fail_with(step, "shell", &err);
     } else {
         const char *place = step_place(step, &err);
-        if (!place || !launch(step, &given, place, &err)) exec_fail_with(step, "spawn", &err);
+        if (place && again) process_forget(place);
+        if (!place || !launch(step, &given, place, again, &err)) {
+            exec_fail_with(step, "spawn", &err);
+        }
     }
     given_clear(&given);
 }
 
+static void start_again(Shell *shell) {
+    Step *step = shell->step;
+    step_set_data(step, NULL);
+    shell_free(shell);
+    start(step, true);
+}
+
+void exec_shell_start(Step *step) {
+    start(step, false);
+}
+
 void exec_shell_cancel(Step *step) {
     Shell *shell = step_data(step);
-    if (shell) process_end(shell->process);
+    if (!shell) return;
+    shell->cancelled = true;
+    process_end(shell->process);
 }
 
 void exec_shell_drop(Step *step) {

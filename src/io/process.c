@@ -33,6 +33,8 @@
 enum {
     ATTACHED_POLL_MS = 50,
     MESSAGES_A_TURN = 16, /* so that one that prints all day does not keep the loop to itself */
+    STOP_POLL_MS = 20,
+    STOP_MS = GRACE_MS + 1000,
 };
 
 struct Process {
@@ -232,6 +234,18 @@ static void on_messages(uv_poll_t *handle, int status, int events) {
     }
 }
 
+/* What process_raise_descriptors() found; children get it back. */
+static struct rlimit inherited_descriptors;
+static bool descriptors_raised;
+
+void process_raise_descriptors(void) {
+    struct rlimit limit;
+    if (descriptors_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    inherited_descriptors = limit;
+    limit.rlim_cur = limit.rlim_max;
+    descriptors_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 /* In the parent: the new process's number; 0 with errno when there is none. */
 static pid_t fork_supervisor(const SupervisorTask *task) {
     sigset_t all, before;
@@ -256,7 +270,8 @@ static bool spawn(Process *p, const ProcessOptions *options, int lock) {
     int ends[2] = {-1, -1};
     int place = error ? -1 : open_in(p->place, ".", O_RDONLY | O_DIRECTORY);
     if (place >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        SupervisorTask task = {options, place, lock, ends[1]};
+        SupervisorTask task = {options, place, lock, ends[1],
+                               descriptors_raised ? &inherited_descriptors : NULL};
         p->supervisor = fork_supervisor(&task);
     }
     if (!error) error = errno;
@@ -404,6 +419,44 @@ void process_end(Process *p) {
 
 void process_freeze(Process *p, bool frozen) {
     order(p, frozen ? SUPERVISOR_FREEZE : SUPERVISOR_THAW);
+}
+
+/* ---- one that somebody else left behind ---- */
+
+static void sleep_ms(int ms) {
+    struct timespec t = {.tv_nsec = ms * 1000000L};
+    nanosleep(&t, NULL);
+}
+
+/* Its number counts only while it holds the lock, and is in there only once the child runs. */
+static bool order_end(int lock) {
+    pid_t supervisor, child;
+    return read_lock(lock, &supervisor, &child) && !take_lock(lock) &&
+           kill(supervisor, SUPERVISOR_END) == 0;
+}
+
+static bool end_holder(int lock) {
+    bool ordered = false;
+    for (int waited = 0; !take_lock(lock); waited += STOP_POLL_MS) {
+        if (waited >= STOP_MS) return false;
+        if (!ordered) ordered = order_end(lock);
+        sleep_ms(STOP_POLL_MS);
+    }
+    return true;
+}
+
+bool process_stop_place(const char *place, Error *err) {
+    int lock = open_in(place, PLACE_LOCK, O_RDONLY);
+    if (lock < 0) {
+        return errno == ENOENT || error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", place,
+                                            PLACE_LOCK, strerror(errno));
+    }
+    bool ended = end_holder(lock);
+    close(lock);
+    return ended || error_set(err, ERR_BUSY,
+                              "The command whose output is in %s was told to end and still runs. "
+                              "End it by hand; its number is the second one in %s/%s.",
+                              place, place, PLACE_LOCK);
 }
 
 /* ---- letting go ---- */

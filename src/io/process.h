@@ -82,6 +82,15 @@ void process_freeze(Process *p, bool frozen);
 /* Lets go of it without ending it, when it still runs. Accepts NULL. */
 void process_free(Process *p);
 
+/* Ends whatever still runs in a place that some other process left behind, and waits for its end: at
+ * most for the usual grace and a second. Nothing is started; a place that is not there is fine. False
+ * when it could not be ended. Blocks: for commands that do one thing. */
+bool process_stop_place(const char *place, Error *err);
+
+/* Lets this process have as many descriptors open as the system allows: each process under way takes
+ * some. Those we start get back the limit that was there before. Once, before the first start. */
+void process_raise_descriptors(void);
+
 /* Removes a place and what is in it, once its result is on record. Missing is fine. */
 void process_forget(const char *place);
 

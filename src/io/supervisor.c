@@ -30,7 +30,6 @@ const char *const place_streams[2] = {"out", "err"};
 enum {
     DRAIN_MS = 200,        /* for descendants that keep the output open */
     DRAIN_READS = 32,      /* what may still be in a pipe by then, and a little more */
-    GRACE_MS = 2000,       /* between SIGTERM and SIGKILL, by default */
     FD_FIRST_FREE = 6,     /* after 0, 1, 2 and the three of Fd */
     FD_OUT_OF_THE_WAY = 16 /* where descriptors wait while the low numbers are put in order */
 };
@@ -124,6 +123,11 @@ static bool settle_descriptors(const SupervisorTask *task) {
     }
     close_from(FD_FIRST_FREE);
     return true;
+}
+
+/* After the descriptors, whose numbers may be above it. */
+static void settle_limits(const SupervisorTask *task) {
+    if (task->descriptors) setrlimit(RLIMIT_NOFILE, task->descriptors);
 }
 
 static bool settle_signals(Supervisor *s) {
@@ -434,6 +438,7 @@ _Noreturn void supervise(const SupervisorTask *task) {
     setsid();
     prctl(PR_SET_NAME, "pawl-supervisor");
     if (!settle_descriptors(task)) _exit(1);
+    settle_limits(task);
     if (!settle_signals(&s)) never_started(&s, errno);
     start(&s);
     while (!s.exited || (!drained(&s) && now_ms() < s.drain)) {

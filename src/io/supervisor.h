@@ -14,6 +14,7 @@
 #include "process.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 /* The files of a place. */
 #define PLACE_LOCK       "lock"
@@ -34,13 +35,16 @@ enum {
 
     MESSAGE_MAX = 65536, /* bytes after the first */
     STATUS_MAX = 256,    /* bytes of PLACE/status, and of PLACE/lock */
+
+    GRACE_MS = 2000, /* between SIGTERM and SIGKILL, by default */
 };
 
 typedef struct SupervisorTask {
     const ProcessOptions *options;
-    int place;  /* the folder, open */
-    int lock;   /* PLACE/lock, locked */
-    int report; /* where messages go: a socket that keeps packets apart */
+    int place;                        /* the folder, open */
+    int lock;                         /* PLACE/lock, locked */
+    int report;                       /* where messages go: a socket that keeps packets apart */
+    const struct rlimit *descriptors; /* the limit for it and the child; NULL: ours */
 } SupervisorTask;
 
 /* Called in a new fork with all signals blocked. */

@@ -313,7 +313,8 @@ size_t json_object_len(Json o);
 Json json_object_get(Json o, Json key);             /* borrowed; JSON_NONE when absent */
 Json json_object_get_c(Json o, const char *key);    /* the same, for a C string */
 Json json_object_set(Json o, Json key, Json value); /* consumes all three; key is a string */
-Json json_object_remove(Json o, Json key);          /* consumes o */
+Json json_object_with(Json o, const char *key, Json value); /* the same, for a C string */
+Json json_object_remove(Json o, Json key);                  /* consumes o */
 /* Moves the value of a key out of *o, leaving null there; JSON_NONE when the key is absent. */
 Json json_object_lift(Json *o, Json key);
 /* Walks in order: start with *pos = 0; false at the end. key and value are borrowed. */

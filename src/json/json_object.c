@@ -397,3 +397,7 @@ Json json_object_keys(Json o, bool sorted) {
     }
     return list;
 }
+
+Json json_object_with(Json o, const char *key, Json value) {
+    return json_object_set(o, json_string_c(key), value);
+}

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 10000, CACHE_KIB = 16384 };
@@ -242,11 +243,24 @@ static bool connect_writer(SqliteStore *q, Error *err) {
     return connect_as(q, q->base.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
 }
 
+/* SQLite does not wait by itself when several processes do this to a new database at once. */
+static bool switch_to_wal(SqliteStore *q, Error *err) {
+    static const char sql[] = "PRAGMA journal_mode=WAL";
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (int waited = 0; waited < BUSY_MS; waited += 5) {
+        int code = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
+        if ((code & 0xFF) != SQLITE_BUSY) {
+            break;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return run_sql(q, sql, "opening it", err);
+}
+
 static bool make_durable(SqliteStore *q, Error *err) {
     char pragmas[128];
-    snprintf(pragmas, sizeof pragmas,
-             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-%d", CACHE_KIB);
-    return run_sql(q, pragmas, "opening it", err);
+    snprintf(pragmas, sizeof pragmas, "PRAGMA synchronous=FULL; PRAGMA cache_size=-%d", CACHE_KIB);
+    return switch_to_wal(q, err) && run_sql(q, pragmas, "opening it", err);
 }
 
 /* ---- formats ---- */
@@ -255,10 +269,23 @@ typedef struct Format {
     int64_t version, application, tables;
 } Format;
 
-static bool read_format(SqliteStore *q, Format *f, Error *err) {
+static bool read_facts(SqliteStore *q, Format *f, Error *err) {
     return query_int(q, "PRAGMA user_version", &f->version, err) &&
            query_int(q, "PRAGMA application_id", &f->application, err) &&
            query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
+}
+
+/* In one transaction: another process may be making the very same database. */
+static bool read_format(SqliteStore *q, Format *f, Error *err) {
+    if (!sqlite3_get_autocommit(q->db)) {
+        return read_facts(q, f, err);
+    }
+    if (!run_sql(q, "BEGIN", "opening it", err)) {
+        return false;
+    }
+    bool ok = read_facts(q, f, err);
+    sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
+    return ok;
 }
 
 static bool check_format(const Store *s, const Format *f, Error *err) {

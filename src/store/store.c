@@ -109,6 +109,11 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
         return error_set(err, ERR_USAGE, "The store `%s:` lacks a path; write %s:PATH.",
                          backend->scheme, backend->scheme);
     }
+    if (backend == &sqlite_backend && !strcmp(path, ":memory:")) {
+        return error_set(err, ERR_USAGE,
+                         "A database in memory cannot be shared by the parts of the program: write "
+                         "memory: for a store that is gone with the process.");
+    }
     if (!backend->durable && *path) {
         return error_set(err, ERR_USAGE,
                          "A store in memory has no path: write memory: and not memory:%s.", path);

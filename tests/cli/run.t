@@ -122,6 +122,9 @@ What the command line says has to fit
     $ pawl run w.yaml --store nosuch:thing
     2> pawl run: There is no kind of store called `nosuch`; take sqlite:PATH, file:DIR or memory: (a path with a colon is written sqlite:nosuch:thing).
     [2]
+    $ pawl run w.yaml --store sqlite::memory:
+    2> pawl run: A database in memory cannot be shared by the parts of the program: write memory: for a store that is gone with the process.
+    [2]
 
 A thread's name is given once
     $ printf 'nodes:\n  - {name: a, jq: .}\n' > w.yaml
@@ -197,6 +200,19 @@ A run stopped by a signal can be resumed, and says how
     [3]
     $ pawl status n --json | pawl eval -r .status
     stopped
+
+A command that was being stopped when its process left starts again
+    $ printf 'nodes:\n  - {name: a, shell: "trap : TERM; echo x >> ran; sleep 1; sleep 1; echo x", output: a}\n' > w.yaml
+    $ pawl run w.yaml --thread t -q & pid=$!
+    > until [ -e ran ]; do sleep 0.02; done
+    > kill -INT $pid; sleep 0.1; kill -INT $pid; wait $pid
+    2> Left at once. Resume with: pawl resume t
+    [130]
+    $ pawl resume t --json | pawl eval -c '[.status, .state.a.stdout]'
+    ["completed","x"]
+    $ cat ran
+    x
+    x
 
 Nobody who reads the output any more is no error
     $ printf 'nodes:\n  - {name: a, jq: "{a: 1}"}\n' > w.yaml

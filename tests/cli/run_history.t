@@ -125,7 +125,7 @@ A state can be changed by hand
     $ pawl update w --set n=41
     w@4
     $ pawl update w
-    2> pawl update: what is to change? Say it with --set PATH=JSON.
+    2> pawl update: what is to change? Say it with --set PATH=JSON, --as-node NODE or both.
     2> Try `pawl help update`.
     [2]
     $ pawl resume w -q
@@ -143,6 +143,17 @@ A state can be changed by hand
     {
       "n": 7,
       "m": 7
+    }
+    $ pawl run w.yaml --thread u -q
+    2> Waiting before two
+    2>     pawl resume u
+    [3]
+    $ pawl update u --as-node two
+    u@4
+    $ pawl resume u -q
+    {
+      "n": 1,
+      "m": 1
     }
     $ pawl update v --set n=7 --as-node four
     2> pawl update: The workflow has no node `four`.

@@ -141,6 +141,26 @@ A run goes on with the workflow that it was started with, unless told otherwise
       "b": "new"
     }
 
+From another folder a run goes on where it was started
+    $ printf 'config: {interrupt_before: [b]}\nnodes:\n  - {name: a, shell: pwd, output: a}\n  - {name: b, shell: pwd, output: b}\n' > w.yaml
+    $ mkdir -p there sub; export PAWL_STORE=sqlite:$PWD/runs.db
+    > pawl run w.yaml --thread one -q; pawl run w.yaml --thread two -q; pawl run w.yaml --thread three -q
+    2> Waiting before b
+    2>     pawl resume one
+    2> Waiting before b
+    2>     pawl resume two
+    2> Waiting before b
+    2>     pawl resume three
+    [3]
+    $ export PAWL_STORE=sqlite:$PWD/runs.db; cd there; pawl resume one --json | pawl eval '.state | .a == .b'
+    true
+    $ sed -i 's/shell: pwd, output: b/shell: basename "$PWD", cwd: sub, output: b/' w.yaml
+    $ export PAWL_STORE=sqlite:$PWD/runs.db; cd there; pawl resume two --json | pawl eval '.state | .a == .b'
+    true
+    2> pawl resume: the workflow's file has changed; the run goes on with the workflow that it was started with (--reload takes the file as it is now).
+    $ export PAWL_STORE=sqlite:$PWD/runs.db; cd there; pawl resume three --json --reload | pawl eval .state.b.stdout
+    "sub"
+
 A workflow can name the checkpoint to go on from
     $ printf 'config: {checkpointer: sqlite, interrupt_before: [b]}\nnodes:\n  - {name: a, jq: "{a: 1}"}\n  - {name: b, jq: "{b: 2}"}\n' > w.yaml
     $ pawl run w.yaml --thread one -q

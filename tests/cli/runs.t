@@ -70,6 +70,8 @@ A run whose process died is stopped, and goes on
     Resume with: pawl resume k
     $ pawl runs --status stopped --json | pawl eval -c 'map(.thread)'
     ["k"]
+    $ pawl status k --json | pawl eval -c .owner
+    null
     $ touch go; pawl resume k -q | pawl eval -c .a.stdout
     "done"
 
@@ -93,7 +95,28 @@ A run is cancelled, by whoever has it
     $ printf 'name: w\nnodes:\n  - {name: a, shell: "sleep 30", output: a}\n' > w.yaml
     $ pawl run w.yaml --thread w --json > out &
     > until pawl status w --json 2>/dev/null | grep -q '"waits":"work"'; do sleep 0.05; done
+    > pawl runs --json | pawl eval -c 'map(.owner != null)'
     > pawl cancel w --json; wait; pawl eval -c .status out
+    [true,false]
     {"run":2,"thread":"w","status":"cancelled"}
     "cancelled"
     2> pawl cancel: pid * on * runs it and was asked to cancel it. (glob)
+
+A process that is stuck gets the request when it wakes up
+    $ printf 'name: w\nnodes:\n  - {name: a, shell: "sleep 30", output: a}\n' > w.yaml
+    $ pawl run w.yaml --thread w --json > out & pid=$!
+    > until pawl status w --json 2>/dev/null | grep -q '"waits":"work"'; do sleep 0.05; done
+    > kill -STOP $pid; pawl cancel w; kill -CONT $pid; wait $pid; pawl eval -c .status out
+    w is running.
+    "cancelled"
+    2> pawl cancel: pid * on * runs it and was asked to cancel it. (glob)
+    2> pawl cancel: it has not done so within 5 seconds. The request stands until that process sees it or dies.
+
+What a run left behind goes with it
+    $ printf 'nodes:\n  - {name: a, shell: "echo x", output: a}\n' > w.yaml
+    $ pawl run w.yaml --thread one -q >/dev/null; pawl run w.yaml --thread two -q >/dev/null
+    $ cd .pawl/pawl.db-work; mkdir 1-9.1 2-9.1; touch 1-9.1/out 1-9.1/lock
+    $ sleep 0.1; pawl prune --runs --older-than 50ms --thread one
+    Removed 2 checkpoints and kept 0 in 1 run; 1 run went whole.
+    $ ls .pawl/pawl.db-work
+    2-9.1

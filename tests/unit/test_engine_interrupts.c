@@ -125,7 +125,7 @@ static void answers_have_several_forms(void **state) {
     host.clock = 5;
     host_run("nodes: [{name: q, approval: {prompt: p, options: [yes, no]}, output: r}]\n", NULL);
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        char thread[16];
+        char thread[24];
         RunRow row = {0};
         snprintf(thread, sizeof thread, "f%zu", i);
         assert_true(engine_fork(host.engine, "t", 0, thread, &row, &host.err));
@@ -278,7 +278,7 @@ static void open_interrupts_are_answered_in_every_order(void **state) {
     for (int p = 0; p < 256; p++) {
         int order[] = {p & 3, p >> 2 & 3, p >> 4 & 3, p >> 6 & 3};
         if ((1 << order[0] | 1 << order[1] | 1 << order[2] | 1 << order[3]) != 15) continue;
-        char thread[16];
+        char thread[24];
         RunRow row = {0};
         snprintf(thread, sizeof thread, "order%d", ++round);
         assert_true(engine_fork(host.engine, "t", 0, thread, &row, &host.err));

@@ -442,7 +442,7 @@ static void a_reloaded_definition_is_taken_where_its_node_still_exists(void **st
                            "  - {name: b, jq: '{v: 2}'}\n");
     host_fresh();
     expect_contains(host_refused(&(RunResume){.thread = "t", .reload = without}),
-                    "stands at node `a`, which this version of the workflow does not have");
+                    "stands at node `a`, which is not there any more");
     Run *run = host_resume(&(RunResume){.thread = "t", .reload = with});
     flow_unref(without);
     flow_unref(with);

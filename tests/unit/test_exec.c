@@ -29,6 +29,7 @@ struct Step {
     Json state, vars[2];
     int64_t timeout;
     char place[128];
+    const char *folder;
     void *data, *kind_data;
     Buf log;
     bool done;
@@ -58,6 +59,10 @@ Json step_var(const Step *step, size_t index) {
 
 uv_loop_t *step_loop(const Step *step) {
     return (uv_loop_t *)(uintptr_t)&step->loop;
+}
+
+const char *step_folder(const Step *step) {
+    return step->folder;
 }
 
 int64_t step_timeout_ms(const Step *step) {
@@ -138,6 +143,7 @@ static void step_init(Step *step, const char *first, const char *state) {
     memset(step, 0, sizeof *step);
     uv_loop_init(&step->loop);
     snprintf(step->place, sizeof step->place, "%s/%d", root, ++places);
+    step->folder = root;
     step->params[0].value = json_string_c(first);
     step->params[0].line = 10;
     step->exprs[0].text = first;
@@ -249,6 +255,35 @@ static void shell_gets_environment_folder_and_input(void **state) {
         step.result,
         "{\"stdout\":\"ours theirs [1,\\\"x\\\"]\\n/usr\\n[1,\\\"x\\\"]\",\"exit_code\":0}");
     step_clear(&step);
+}
+
+static void expect_in(const char *folder, const char *cwd, const char *want) {
+    Step step;
+    step_init(&step, "pwd -P", NULL);
+    step.folder = folder;
+    if (cwd) set_expr(&step, SHELL_CWD, cwd);
+    step_run(&step, KIND_SHELL);
+    assert_string_equal(step.result, want);
+    step_clear(&step);
+}
+
+static void shell_runs_in_the_folder_of_the_run(void **state) {
+    (void)state;
+    expect_in("/usr", NULL, "{\"stdout\":\"/usr\",\"exit_code\":0}");
+    expect_in("/usr", "\"share\"", "{\"stdout\":\"/usr/share\",\"exit_code\":0}");
+    expect_in("/usr", "\"/etc\"", "{\"stdout\":\"/etc\",\"exit_code\":0}");
+    expect_in("/no/such", "\"/etc\"", "{\"stdout\":\"/etc\",\"exit_code\":0}");
+    expect_in("/usr", "\"no-such\"",
+              "spawn: Cannot start the command in no-such: No such file or directory.");
+}
+
+static void shell_says_when_the_folder_of_the_run_is_gone(void **state) {
+    (void)state;
+    const char *want = "shell: The folder /no/such, where the run was started and its commands "
+                       "run, is not there any more. Put it back, or give the node a cwd that is a "
+                       "whole path.";
+    expect_in("/no/such", NULL, want);
+    expect_in("/no/such", "\"sub\"", want);
 }
 
 static void shell_parses_json(void **state) {
@@ -371,6 +406,43 @@ static void shell_that_was_dropped_is_found_again(void **state) {
     step_run(&again, KIND_SHELL);
     assert_string_equal(again.result, "{\"stdout\":\"once\",\"exit_code\":0}");
     assert_string_equal(again.log.data, "stdout|once\n");
+    step_clear(&again);
+    step_clear(&step);
+}
+
+/* A command that an earlier process started, was told to end, and did not see the end of. */
+static void start_end_and_drop(Step *step, const char *command) {
+    step_init(step, command, NULL);
+    work_of(KIND_SHELL)->start(step);
+    while (!step->log.len) uv_run(&step->loop, UV_RUN_ONCE);
+    work_of(KIND_SHELL)->cancel(step);
+    work_of(KIND_SHELL)->drop(step);
+    uv_run(&step->loop, UV_RUN_DEFAULT);
+}
+
+static void shell_that_was_ended_for_another_starts_again(void **state) {
+    (void)state;
+    Step step, again;
+    start_end_and_drop(&step, "trap '' TERM; echo ready; sleep 0.3");
+    step_init(&again, "echo again", NULL);
+    memcpy(again.place, step.place, sizeof again.place);
+    step_run(&again, KIND_SHELL);
+    assert_string_equal(again.result, "{\"stdout\":\"again\",\"exit_code\":0}");
+    assert_string_equal(again.log.data, "stdout|again\n");
+    step_clear(&again);
+    step_clear(&step);
+}
+
+static void shell_that_is_found_can_be_cancelled(void **state) {
+    (void)state;
+    Step step, again;
+    start_end_and_drop(&step, "trap '' TERM; echo ready; sleep 0.3");
+    step_init(&again, "echo again", NULL);
+    memcpy(again.place, step.place, sizeof again.place);
+    work_of(KIND_SHELL)->start(&again);
+    work_of(KIND_SHELL)->cancel(&again);
+    while (!again.done) uv_run(&again.loop, UV_RUN_ONCE);
+    assert_string_equal(again.result, "cancelled: Command was ended because the run was.");
     step_clear(&again);
     step_clear(&step);
 }
@@ -604,6 +676,8 @@ int main(void) {
         TEST(jq_fails_with_a_sentence),
         TEST(shell_gives_stdout_and_exit_code),
         TEST(shell_gets_environment_folder_and_input),
+        TEST(shell_runs_in_the_folder_of_the_run),
+        TEST(shell_says_when_the_folder_of_the_run_is_gone),
         TEST(shell_parses_json),
         TEST(shell_says_how_it_failed),
         TEST(shell_keeps_its_timeout),
@@ -612,6 +686,8 @@ int main(void) {
         TEST(shell_writes_the_log_in_whole_characters),
         TEST(shell_can_be_cancelled),
         TEST(shell_that_was_dropped_is_found_again),
+        TEST(shell_that_was_ended_for_another_starts_again),
+        TEST(shell_that_is_found_can_be_cancelled),
         TEST(lua_gives_what_it_returns),
         TEST(lua_sees_the_state_without_copying_it),
         TEST(lua_errors_name_the_line_of_the_file),

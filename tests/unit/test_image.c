@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#define LEVEL(node, state) "[0," node "," state ",null,0,0,0,0]"
-#define IMAGE(frames)      "[[null,null,3,\"autonomous\",0,null],{" frames "}]"
+#define LEVEL(node, state) "[" node "," state ",null,0,0,0,0]"
+#define IMAGE(frames)      "[[null,null,3,\"autonomous\",0,null,null],{" frames "}]"
 
 static Json parse(const char *text) {
     Error err = ERROR_INIT;
@@ -50,7 +50,7 @@ static void only_images_are_valid(void **state) {
         {IMAGE("\"1\":[0,0,[],null]"), false},
         {IMAGE("\"1\":[0,0,[" LEVEL("7", "{}") "],null]"), false},
         {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "[]") "],null]"), false},
-        {IMAGE("\"1\":[0,0,[[0,\"a\",{}]],null]"), false},
+        {IMAGE("\"1\":[0,0,[[\"a\",{}]],null]"), false},
         {IMAGE("\"1\":null"), false},
         {IMAGE("\"1\":[0,0,{},null]"), false},
         {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null],\"2\":7"), false},
@@ -91,7 +91,7 @@ static void interrupts_name_their_node_and_frame(void **state) {
 
 static void the_error_is_given(void **state) {
     (void)state;
-    Json image = parse("[[\"failed\",{\"kind\":\"exit\"},3,\"autonomous\",0,null],"
+    Json image = parse("[[\"failed\",{\"kind\":\"exit\"},3,\"autonomous\",0,null,null],"
                        "{\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null]}]");
     expect(image_error(image), "{\"kind\":\"exit\"}");
     json_unref(image);

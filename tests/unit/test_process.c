@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -593,6 +594,107 @@ static void letting_go_leaves_it_running(void **state) {
     watch_clear(&w);
 }
 
+/* ---- ending what others left ---- */
+
+static void stop_place(Watch *w) {
+    Error err = ERROR_INIT;
+    w->took = now();
+    if (!process_stop_place(w->place, &err)) fail_msg("%s", err.msg);
+    w->took = now() - w->took;
+}
+
+static void expect_ended(Watch *w, int code) {
+    attach(w);
+    finish(w);
+    EXPECT_END(*w, PROCESS_ENDED, code);
+    watch_clear(w);
+}
+
+static void a_place_left_behind_can_be_stopped(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "sleep 60", (ProcessOptions){0});
+    stop_place(&w);
+    assert_true(w.took < 2000);
+    expect_ended(&w, SIGTERM);
+}
+
+static void what_ignores_sigterm_in_a_place_is_killed(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    start_and_die(&w, "trap '' TERM; echo; while :; do sleep 0.05; done",
+                  (ProcessOptions){.grace_ms = 200});
+    usleep(200000);
+    stop_place(&w);
+    assert_true(w.took < 2500);
+    expect_ended(&w, SIGKILL);
+}
+
+static void a_place_where_nothing_runs_is_stopped_already(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    stop_place(&w); /* it is not there */
+    run_sh(&w, "echo kept", (ProcessOptions){0});
+    stop_place(&w);
+    assert_true(w.took < 1000);
+    w.done = false;
+    buf_clear(&w.result.out);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "kept\n");
+    watch_clear(&w);
+}
+
+static void a_place_that_does_not_stop_is_an_error(void **state) {
+    (void)state;
+    Watch w;
+    Error err = ERROR_INIT;
+    watch_init(&w);
+    start_and_die(&w, "trap '' TERM; echo; while :; do sleep 0.05; done",
+                  (ProcessOptions){.grace_ms = 60000});
+    usleep(200000);
+    assert_false(process_stop_place(w.place, &err));
+    assert_int_equal(err.code, ERR_BUSY);
+    assert_non_null(strstr(err.msg, w.place));
+    attach(&w);
+    wait_for_pid(&w);
+    kill(-process_pid(w.process), SIGKILL);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, SIGKILL);
+    watch_clear(&w);
+}
+
+/* ---- limits ---- */
+
+static void raise_and_run(void) {
+    Watch w;
+    struct rlimit few = {100, 200}, raised;
+    watch_init(&w);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    process_raise_descriptors();
+    getrlimit(RLIMIT_NOFILE, &raised);
+    assert_int_equal(raised.rlim_cur, 200);
+    run_sh(&w, "ulimit -S -n; ulimit -H -n", (ProcessOptions){0});
+    expect_out(&w, "100\n200\n");
+    watch_clear(&w);
+}
+
+static void we_may_have_more_descriptors_than_children_get(void **state) {
+    (void)state;
+    pid_t pid = fork(); /* the limit cannot be put back */
+    if (pid == 0) {
+        raise_and_run();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 /* ---- many ---- */
 
 static int open_descriptors(void) {
@@ -713,6 +815,11 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_place_where_nothing_was_started_is_used),
         cmocka_unit_test(a_damaged_status_is_no_result),
         cmocka_unit_test(letting_go_leaves_it_running),
+        cmocka_unit_test(a_place_left_behind_can_be_stopped),
+        cmocka_unit_test(what_ignores_sigterm_in_a_place_is_killed),
+        cmocka_unit_test(a_place_where_nothing_runs_is_stopped_already),
+        cmocka_unit_test(a_place_that_does_not_stop_is_an_error),
+        cmocka_unit_test(we_may_have_more_descriptors_than_children_get),
         cmocka_unit_test(a_hundred_at_once),
         cmocka_unit_test(nothing_is_left_of_two_hundred_in_a_row),
 #ifdef PAWL_FAULTS

@@ -1,0 +1,472 @@
+/* load.c - from the store: an image becomes frames. */
+#include "runs.h"
+
+#include "json_path.h"
+#include "mem.h"
+#include "process.h"
+#include "reduce.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void engine_lock(Engine *e) {
+    if (e->journal) {
+        journal_lock(e->journal);
+    }
+}
+
+void engine_unlock(Engine *e) {
+    if (e->journal) {
+        journal_unlock(e->journal);
+    }
+}
+
+bool run_is_forked(const Run *run) {
+    return run->head != run->row.head;
+}
+
+/* ---- values set by hand ---- */
+
+uint32_t frame_shown_level(const Frame *f) {
+    uint32_t level = 0;
+    while (level + 1 < f->nlevels && f->levels[level].count) {
+        level++;
+    }
+    return level;
+}
+
+static Json set_all(Json state, Json set, Error *err) {
+    for (size_t i = 0; i < json_array_len(set); i++) {
+        Json pair = json_array_get(set, i);
+        state =
+            json_path_set(state, json_array_get(pair, 0), json_ref(json_array_get(pair, 1)), err);
+        if (json_is_none(state)) {
+            return state;
+        }
+    }
+    if (json_kind(state) != JSON_OBJECT) {
+        error_set(err, ERR_USAGE, "The state is an object and cannot become anything else.");
+        json_clear(&state);
+    }
+    return state;
+}
+
+/* In a level whose writes somebody takes over, what was set by hand is a write too. */
+static void note_writes(Level *l, Json set) {
+    for (size_t i = 0; !json_is_none(l->writes) && i < json_array_len(set); i++) {
+        Json path = json_array_get(json_array_get(set, i), 0);
+        Json key = json_array_len(path) ? json_array_get(path, 0) : json_none();
+        if (json_kind(key) == JSON_STRING) {
+            l->writes = reduce_replace(l->writes, key, json_object_get(l->state, key));
+        }
+    }
+}
+
+bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
+    Level *l = &f->levels[level];
+    if (json_is_none(set) || !json_array_len(set)) {
+        return true;
+    }
+    Json state = set_all(json_ref(l->state), set, err);
+    if (json_is_none(state)) {
+        return false;
+    }
+    json_unref(l->state);
+    l->state = state;
+    note_writes(l, set);
+    frame_mark(f);
+    for (Frame *child = f->children ? f->next : NULL; child; child = child->next) {
+        frame_mark(child); /* it may have shared the state that was */
+    }
+    return true;
+}
+
+/* ---- levels ---- */
+
+/* Most have the parent that the one before them has, or are its children. */
+static Frame *find_frame(const Run *run, int64_t id) {
+    Frame *last = run->last_frame;
+    for (Frame *f = last; f; f = f->parent) {
+        if (f->id == id) {
+            return f;
+        }
+    }
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        if (f->id == id) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* The graph of a frame's next level follows from where the frame stands. NULL: there is none. */
+static const Graph *next_graph(const Frame *f) {
+    if (!f->nlevels) {
+        return f->parent ? frame_top(f->parent)->graph : f->run->flow->main;
+    }
+    const Node *node = frame_top(f)->node;
+    switch (node ? node->kind->id : KIND_COUNT) {
+    case KIND_WORKFLOW: return node->params[WORKFLOW_FILE].graph;
+    case KIND_WHILE: return node->params[WHILE_DO].graph;
+    default: return NULL;
+    }
+}
+
+static bool position_gone(Json name, Error *err) {
+    return error_set(
+        err, ERR_USAGE,
+        "The run stands at node `%.*s`, which is not there any more, or not of the same "
+        "kind, in this version of the workflow: resume from an earlier checkpoint "
+        "(THREAD@SEQ), or without --reload.",
+        (int)json_string_len(name), json_string_data(&name));
+}
+
+static bool load_level(Frame *f, Json image, Error *err) {
+    Json name = json_array_get(image, IMAGE_NODE), writes = json_array_get(image, IMAGE_WRITES);
+    Json state = json_array_get(image, IMAGE_STATE);
+    const Graph *graph = next_graph(f);
+    if (!graph) {
+        const Node *below = frame_top(f)->node;
+        return position_gone(below ? below->name_json : name, err);
+    }
+    if (json_kind(state) == JSON_NULL) { /* that of the level below */
+        state = f->nlevels ? frame_top(f)->state : frame_top(f->parent)->state;
+    }
+    Level *l = level_push(f, graph, json_ref(state), false);
+    l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
+    l->steps = image_int(image, IMAGE_STEPS);
+    l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
+    l->count = (int32_t)image_int(image, IMAGE_COUNT);
+    l->deadline = image_int(image, IMAGE_LEVEL_DEADLINE);
+    l->node = json_kind(name) == JSON_STRING ? graph_find(graph, name) : NULL;
+    return json_kind(name) != JSON_STRING || l->node || position_gone(name, err);
+}
+
+/* ---- what frames wait for ---- */
+
+static bool is_outside(const Frame *f) {
+    const Node *node = frame_top(f)->node;
+    return node && node->kind->id != KIND_SLEEP && frame_leaves_engine(f, node);
+}
+
+static bool is_kind(const Frame *f, KindId kind) {
+    const Node *node = frame_top(f)->node;
+    return node && node->kind->id == kind;
+}
+
+static bool fits_sleep(const Frame *f) {
+    return is_kind(f, KIND_SLEEP);
+}
+
+static bool fits_interrupt(const Frame *f) {
+    bool approval = json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
+    return !approval || is_kind(f, KIND_APPROVAL);
+}
+
+/* A node of another kind than the one that the frame waits for (the workflow was reloaded) begins anew,
+ * where that is possible. */
+static bool fit_wait(Frame *f, Error *err) {
+    static const struct {
+        const char *word;
+        bool (*fits)(const Frame *f);
+    } rows[] = {{"work", is_outside}, {"sleep", fits_sleep}, {"interrupt", fits_interrupt}};
+    if (wait_is(f->wait, "map") && !is_kind(f, KIND_MAP)) {
+        return position_gone(frame_top(f)->node ? frame_top(f)->node->name_json : json_string_c(""),
+                             err);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (wait_is(f->wait, rows[i].word) && !rows[i].fits(f)) {
+            frame_arrive(f, true);
+        }
+    }
+    return true;
+}
+
+/* ---- frames ---- */
+
+/* How it came about follows from what its parent waits for. */
+static bool load_parent(Frame *f, Error *err) {
+    Json wait = f->parent->wait, join = json_array_get(wait, WAIT_JOIN_NODE);
+    f->parent->children++;
+    if (wait_is(wait, "map")) {
+        json_unref(f->vars);
+        f->vars = json_ref(f->parent->vars);
+        element_init(f);
+        return true;
+    }
+    f->is_branch = true;
+    if (json_kind(join) != JSON_STRING) {
+        return true;
+    }
+    f->join = graph_node(frame_top(f->parent)->graph, join);
+    return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
+}
+
+static Json lowest_state_of(Json frame) {
+    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
+}
+
+static bool load_frame(Run *run, Json key, Json image, Error *err) {
+    char id[24];
+    snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
+    int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
+    Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
+    bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
+    if (rootless || (parent_id && !parent) || (parent && json_kind(parent->wait) != JSON_ARRAY)) {
+        return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
+    }
+    Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
+    run->next_frame = next;
+    f->id = strtoll(id, NULL, 10);
+    json_unref(f->key);
+    f->key = json_ref(key);
+    json_unref(f->wait);
+    f->wait = json_ref(json_array_get(image, IMAGE_WAIT));
+    Json levels = json_array_get(image, IMAGE_LEVELS);
+    for (size_t i = 0; i < json_array_len(levels); i++) {
+        if (!load_level(f, json_array_get(levels, i), err)) {
+            return false;
+        }
+    }
+    return !parent || load_parent(f, err);
+}
+
+static void forget_dirt(Run *run) {
+    for (Frame *f = run->dirty; f; f = f->dirty_next) {
+        f->dirty = false;
+    }
+    run->dirty = NULL;
+}
+
+static void load_head(Run *run, Json head) {
+    Json status = json_array_get(head, IMAGE_STATUS), error = json_array_get(head, IMAGE_ERROR);
+    Json folder = json_array_get(head, IMAGE_FOLDER);
+    json_unref(run->mode);
+    json_unref(run->definition);
+    json_unref(run->folder);
+    mem_free(run->folder_path);
+    run->next_frame = image_int(head, IMAGE_NEXT_FRAME);
+    run->deadline = image_int(head, IMAGE_DEADLINE);
+    run->mode = json_ref(json_array_get(head, IMAGE_MODE));
+    run->definition = json_ref(json_array_get(head, IMAGE_DEFINITION));
+    run->folder = json_ref(folder);
+    run->folder_path = json_kind(folder) == JSON_STRING
+                           ? mem_strndup(json_string_data(&folder), json_string_len(folder))
+                           : NULL;
+    run->error = json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
+    run->status = RUN_RUNNING;
+    for (int i = 0; i <= RUN_CANCELLED; i++) {
+        run->status = json_string_is(status, run_status_names[i]) ? (RunStatus)i : run->status;
+    }
+}
+
+/* Clocks of nodes stood still while nobody ran them: they have the time left that they had. So has all
+ * that waits for a time when the run goes back to an earlier checkpoint; otherwise a sleep goes on by the
+ * clock, process or not. */
+static Json with_clocks_shifted(const Run *run, Json image, int64_t at) {
+    bool back = run_is_forked(run);
+    int64_t stopped = back || at > run->row.updated ? at : run->row.updated;
+    return image_shift(json_ref(image), engine_now(run->engine) - stopped, back);
+}
+
+static bool load_image(Run *run, Json image, int64_t at, Error *err) {
+    Json shifted = with_clocks_shifted(run, image, at), key, frame;
+    Json frames = json_array_get(shifted, IMAGE_FRAMES),
+         recorded = json_array_get(image, IMAGE_FRAMES);
+    bool ok = true;
+    load_head(run, json_array_get(shifted, IMAGE_RUN));
+    for (size_t pos = 0; ok && json_object_next(frames, &pos, &key, &frame);) {
+        ok = load_frame(run, key, frame, err);
+    }
+    forget_dirt(run);
+    run->image = json_ref(image);
+    for (Frame *f = run->first_frame; ok && f; f = f->next) {
+        ok = fit_wait(f, err);
+        if (!json_identical(json_object_get(frames, f->key), json_object_get(recorded, f->key))) {
+            frame_mark(f);
+        }
+    }
+    json_unref(shifted);
+    return ok;
+}
+
+/* ---- places that were left behind ---- */
+
+static bool names_place(const Run *run, const char *key) {
+    for (const Frame *f = run->first_frame; f; f = f->next) {
+        for (size_t i = WAIT_KEY; json_kind(f->wait) == JSON_ARRAY && i <= WAIT_UNTIL + 1; i++) {
+            if (json_string_is(json_array_get(f->wait, i), key)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Results that are on record, work that nobody wants any more: a process died before it could tidy. */
+static void tidy_places(Run *run) {
+    char prefix[32];
+    size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)run->row.run);
+    const char *folder = store_folder(run->engine->options.store, NULL);
+    DIR *dir = folder && !run_is_forked(run) ? opendir(folder) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (!strncmp(entry->d_name, prefix, len) && !names_place(run, entry->d_name + len)) {
+            Buf place = BUF_INIT;
+            buf_printf(&place, "%s/%s", folder, entry->d_name);
+            process_stop_place(place.data, NULL);
+            process_forget(place.data);
+            buf_clear(&place);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
+/* ---- a run from the store ---- */
+
+/* The definition that the run had at that checkpoint. */
+static Flow *stored_flow(Engine *e, const RunRow *row, Json image, Error *err) {
+    FlowProblems problems = {0};
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
+    Buf text = BUF_INIT;
+    if (json_kind(key) == JSON_STRING) {
+        buf_add(&text, json_string_data(&key), json_string_len(key));
+    }
+    Json definition =
+        store_definition(e->options.store, text.len ? text.data : row->definition, err);
+    buf_clear(&text);
+    if (json_is_none(definition)) {
+        return NULL;
+    }
+    Flow *flow = flow_load_definition(definition, &problems);
+    if (!flow) {
+        error_set(err, ERR_DATA, "The workflow stored with thread `%s` does not load here: %s",
+                  row->thread, problems.n ? problems.items[0].msg : "it is damaged.");
+    }
+    flow_problems_clear(&problems);
+    json_unref(definition);
+    return flow;
+}
+
+static bool has_live(const Engine *e, const RunRow *row, Error *err) {
+    for (const Run *run = e->first_run; run; run = run->next) {
+        if (run->row.run == row->run && !run->settled) {
+            error_set(err, ERR_BUSY, "Thread `%s` is being run by this very process.", row->thread);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The row is read again once the lease is ours: the process that had it may just have gone on. */
+static bool lease_row(Engine *e, const char *thread, RunRow *row, Error *err) {
+    if (!store_find(e->options.store, thread, row, err)) {
+        return false;
+    }
+    int64_t number = row->run;
+    bool leased = !has_live(e, row, err) && store_lease(e->options.store, number, err);
+    run_row_clear(row);
+    if (leased && !store_find(e->options.store, thread, row, err)) {
+        store_release(e->options.store, number);
+        leased = false;
+    }
+    return leased;
+}
+
+typedef struct Loaded {
+    Json image;
+    ChainWeight weight;
+    int64_t seq, step, at;
+} Loaded;
+
+static bool read_checkpoint(Store *store, const RunRow *row, Loaded *out, Error *err) {
+    Checkpoint c;
+    if (!out->seq) {
+        return error_set(err, ERR_USAGE,
+                         "Thread `%s` never began: its process died before the first checkpoint. "
+                         "Start it again with `pawl run FILE --thread %s`.",
+                         row->thread, row->thread);
+    }
+    if (!store_checkpoint(store, row->run, out->seq, &c, err)) {
+        return false;
+    }
+    out->step = c.step;
+    out->at = c.at;
+    out->image = chain_image(store, row->run, out->seq, &out->weight, err);
+    if (json_is_none(out->image) || image_valid(out->image)) {
+        return !json_is_none(out->image);
+    }
+    json_clear(&out->image);
+    return error_set(err, ERR_DATA,
+                     "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
+                     (long long)out->seq, row->thread);
+}
+
+static bool keep_definition(Run *run, Error *err) {
+    Json definition = flow_definition(run->flow);
+    char *key = store_define(run->engine->options.store, definition, err);
+    json_unref(definition);
+    if (key) {
+        json_unref(run->definition);
+        run->definition = strcmp(key, run->row.definition) ? json_string_c(key) : json_null();
+    }
+    mem_free(key);
+    return key != NULL;
+}
+
+static bool build_run(Run *run, const Loaded *loaded, bool reloaded, Error *err) {
+    run->leased = true;
+    run->last = run->row.last;
+    run->head = loaded->seq;
+    run->handed_head = run->durable_head = run->row.head;
+    run->step = loaded->step;
+    run->weight = loaded->weight;
+    return load_image(run, loaded->image, loaded->at, err) &&
+           (!reloaded || keep_definition(run, err));
+}
+
+/* Takes over the row. */
+static Run *load_leased(Engine *e, const Loading *loading, RunRow *row, Error *err) {
+    Loaded loaded = {.seq = loading->seq ? loading->seq : row->head};
+    Flow *flow = NULL;
+    if (read_checkpoint(e->options.store, row, &loaded, err)) {
+        flow = loading->reload ? flow_ref(loading->reload) : stored_flow(e, row, loaded.image, err);
+    }
+    Run *run = flow ? run_new(e, flow) : NULL;
+    if (run) {
+        run->row = *row;
+        if (!build_run(run, &loaded, loading->reload != NULL, err)) {
+            run->leased = false; /* for the caller to release */
+            *row = run->row;
+            run->row = (RunRow){0};
+            run_free(run);
+            run = NULL;
+        }
+    }
+    flow_unref(flow);
+    json_unref(loaded.image);
+    return run;
+}
+
+Run *load_run(Engine *e, const Loading *loading, Error *err) {
+    RunRow row = {0};
+    Run *run = NULL;
+    if (!e->options.store) {
+        error_set(err, ERR_USAGE, "There is no store, so there are no runs to go on with.");
+        return NULL;
+    }
+    engine_lock(e);
+    if (lease_row(e, loading->thread, &row, err)) {
+        run = load_leased(e, loading, &row, err);
+        if (!run) {
+            store_release(e->options.store, row.run);
+            run_row_clear(&row);
+        } else {
+            tidy_places(run);
+        }
+    }
+    engine_unlock(e);
+    return run;
+}
