@@ -76,6 +76,7 @@ static size_t unfinished(const char *s, size_t len) {
 static void log_whole_characters(Shell *shell, int index, const char *bytes, size_t len) {
     Pending *pending = &shell->pending[index];
     Buf text = BUF_INIT;
+    buf_reserve(&text, pending->len + len);
     buf_add(&text, pending->bytes, pending->len);
     buf_add(&text, bytes, len);
     pending->len = unfinished(text.data, text.len);
