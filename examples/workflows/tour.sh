@@ -38,6 +38,6 @@ step 'Go back to the second question and answer it otherwise: the old line of hi
     "pawl resume demo@22 --decision abort --quiet | tail -n 6; pawl history demo --limit 4"
 
 step 'A mistake is shown where it is.' \
-    "sed 's/approval:/aproval:/; s/0.3/0.3;/' review.yaml > mistake.yaml; pawl check mistake.yaml"
+    "sed 's/approval:/aproval:/' review.yaml > mistake.yaml; pawl check mistake.yaml"
 
 printf '\nThat is all. `pawl help` lists the commands; docs/workflows.md and docs/running.md say the rest.\n'
