@@ -142,6 +142,9 @@ static void write_text(const Report *r) {
            row->workflow, row->head, output_time(row->updated, updated));
     printf("%s%s\n", r->status,
            stopped && !strcmp(row->status, "running") ? " (its process is gone)" : "");
+    if (!strcmp(r->status, "cancelled")) {
+        return; /* where its frames stood is of no more use */
+    }
     if (json_kind(r->error) == JSON_OBJECT) {
         put_error(r);
     } else if (json_array_len(r->interrupts) == 0) {
