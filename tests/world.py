@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 
@@ -89,6 +90,34 @@ class World:
     def same(self, got, want, what="it"):
         if got != want:
             raise Broken(f"{what} is {got!r}, not {want!r}")
+
+
+    def start(self, *words):
+        """In the background; what it says on standard error can be read."""
+        return subprocess.Popen([self.pawl, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def wait_for(self, name):
+        """Until a file is there."""
+        path, end = self.folder / name, time.monotonic() + 30
+        while not path.exists():
+            if time.monotonic() > end:
+                raise Broken(f"{name} never came")
+            time.sleep(0.02)
+
+    def open_to_all(self, uid):
+        """Lets somebody else run pawl here, from a copy; whether that is possible at all."""
+        self.folder.chmod(0o755)
+        copy = self.folder / "pawl"
+        shutil.copy(self.pawl, copy)
+        copy.chmod(0o755)
+        try:
+            subprocess.run([copy, "version"], user=uid, cwd=self.folder, check=True,
+                           capture_output=True)
+        except (PermissionError, subprocess.CalledProcessError):
+            return False
+        self.pawl = str(copy)
+        return True
 
 
 def name_of(case):

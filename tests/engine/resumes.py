@@ -15,19 +15,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from world import Broken, DONE, FAILED, USAGE, WAITING, cases_of, run_all  # noqa: E402
 
 
-def start(world, *words, cwd=None):
-    return subprocess.Popen([world.pawl, *words], cwd=cwd or world.folder, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(path):
-    end = time.monotonic() + 30
-    while not path.exists():
-        if time.monotonic() > end:
-            raise Broken(f"{path.name} never came")
-        time.sleep(0.02)
-
-
 def kill(process):
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -74,8 +61,8 @@ def reload_with_another_kind_of_node(world):
         name = kind.split(":", maxsplit=1)[0]
         world.write("w.yaml", "nodes:\n  - {name: a, shell: 'touch begun; sleep 1'}\n")
         (world.folder / "begun").unlink(missing_ok=True)
-        process = start(world, "run", "w.yaml", "--thread", name)
-        wait_for(world.folder / "begun")
+        process = world.start("run", "w.yaml", "--thread", name)
+        world.wait_for("begun")
         kill(process)
         world.write("w.yaml", f"nodes:\n  - {{name: a, {kind}}}\n")
         world("resume", name, "--reload", "-q").gives(DONE)
@@ -117,10 +104,10 @@ nodes:
   - {name: a, shell: 'touch begun; sleep 0.4; echo "$X"', env: {X: .x}, output: a}
   - {name: b, shell: 'echo "$X"', env: {X: .x}, output: b}
 """)
-    first = start(world, "run", "w.yaml", "--thread", "t")
-    wait_for(world.folder / "begun")
+    first = world.start("run", "w.yaml", "--thread", "t")
+    world.wait_for("begun")
     kill(first)
-    second = start(world, "resume", "t", "--set", "x=42")
+    second = world.start("resume", "t", "--set", "x=42")
     time.sleep(0.25)
     kill(second)
     state = world("resume", "t", "--json").gives(DONE).json["state"]
@@ -139,8 +126,8 @@ nodes:
 edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: a2}, {from: a2, to: j}, {from: b, to: j},
   {from: j, to: __end__}]
 """)
-    first = start(world, "run", "w.yaml", "--thread", "t")
-    wait_for(world.folder / "begun")
+    first = world.start("run", "w.yaml", "--thread", "t")
+    world.wait_for("begun")
     first.send_signal(signal.SIGINT)
     first.communicate(timeout=30)
     world.write("quick", "")
@@ -171,8 +158,8 @@ def stop_twice_then_resume(world):
     """a command that was being ended when its process died is started again"""
     world.write("w.yaml", "nodes:\n  - {name: a, shell: \"touch begun; trap '' TERM; "
                 "if [ -e quick ]; then echo x; else sleep 5; fi\", output: a}\n")
-    process = start(world, "run", "w.yaml", "--thread", "t")
-    wait_for(world.folder / "begun")
+    process = world.start("run", "w.yaml", "--thread", "t")
+    world.wait_for("begun")
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
@@ -184,8 +171,8 @@ def stop_twice_then_resume(world):
 def cancel_ends_what_a_dead_process_left(world):
     """cancelling a run whose process died ends the command that it left running"""
     world.write("w.yaml", "nodes:\n  - {name: a, shell: 'echo $$ > pid; exec sleep 77'}\n")
-    process = start(world, "run", "w.yaml", "--thread", "t")
-    wait_for(world.folder / "pid")
+    process = world.start("run", "w.yaml", "--thread", "t")
+    world.wait_for("pid")
     time.sleep(0.1)
     kill(process)
     pid = int(world.read("pid"))
@@ -271,8 +258,8 @@ def work_folders_are_removed(world):
     """nothing is left of commands that are done, also after a crash"""
     world.write("w.yaml", "nodes:\n  - {name: a, shell: 'touch begun; sleep 0.3'}\n"
                 "  - {name: b, shell: 'true'}\n")
-    process = start(world, "run", "w.yaml", "--thread", "t")
-    wait_for(world.folder / "begun")
+    process = world.start("run", "w.yaml", "--thread", "t")
+    world.wait_for("begun")
     kill(process)
     world("resume", "t", "-q").gives(DONE)
     left = list((world.folder / ".pawl").glob("*work*/*"))

@@ -40,19 +40,6 @@ def others_go_on(world, url):
     world("resume", "other", "--value", "1", "--store", url).gives(DONE)
 
 
-def start(world, *words):
-    return subprocess.Popen([world.pawl, *words], cwd=world.folder, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(path):
-    end = time.monotonic() + 30
-    while not path.exists():
-        if time.monotonic() > end:
-            raise Broken(f"{path.name} never came")
-        time.sleep(0.02)
-
-
 # ---- stores ----
 
 
@@ -60,10 +47,9 @@ def store_two_processes_on_one_thread(world):
     """a second process on one thread is refused, and told who has it"""
     world.write("slow.yaml", "name: slow\nnodes:\n  - {name: wait, shell: 'touch begun; sleep 30'}\n")
     for url in STORES.values():
-        begun = world.folder / "begun"
-        begun.unlink(missing_ok=True)
-        first = start(world, "run", "slow.yaml", "--thread", "t", "--store", url)
-        wait_for(begun)
+        (world.folder / "begun").unlink(missing_ok=True)
+        first = world.start("run", "slow.yaml", "--thread", "t", "--store", url)
+        world.wait_for("begun")
         world("resume", "t", "--store", url).gives(FAILED).says("`t`", str(first.pid))
         world("run", "slow.yaml", "--thread", "t", "--store", url).gives(USAGE).says("`t`")
         world("cancel", "t", "--store", url).gives(DONE)
@@ -125,9 +111,8 @@ def store_flipped_bytes(world):
 
 def store_in_a_read_only_folder(world):
     """a folder that cannot be written: reading works, writing says what to do"""
-    if os.geteuid() != 0:
-        return  # the folder could not be made somebody else's
-    world.folder.chmod(0o755)
+    if os.geteuid() != 0 or not world.open_to_all(NOBODY):
+        return  # there is nobody to try it as
 
     def check(name, url):
         del name
@@ -313,8 +298,8 @@ def stop_with_ctrl_c(world):
     world.write("slow.yaml", "name: slow\nnodes:\n"
                 "  - {name: once, shell: echo once >> ran}\n"
                 "  - {name: wait, shell: 'touch begun; if [ -e again ]; then :; else sleep 30; fi'}\n")
-    first = start(world, "run", "slow.yaml", "--thread", "t")
-    wait_for(world.folder / "begun")
+    first = world.start("run", "slow.yaml", "--thread", "t")
+    world.wait_for("begun")
     first.send_signal(signal.SIGINT)
     _, err = first.communicate(timeout=TIMEOUT)
     world.same(first.returncode, WAITING, "the exit code")

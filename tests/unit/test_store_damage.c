@@ -662,6 +662,11 @@ static bool as_nobody(bool (*fn)(const Fixture *f), const Fixture *f) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/* Some folder above may be closed to others: then there is nothing to see here. */
+static bool can_come_here(const Fixture *f) {
+    return access(f->folder, X_OK) == 0;
+}
+
 static bool can_read(const Fixture *f) {
     Error err = ERROR_INIT;
     RunRow row;
@@ -702,6 +707,10 @@ static void a_folder_that_cannot_be_written_can_be_read(void **state) {
     path_in(f, "-wal", wal);
     assert_false(!strcmp(f->scheme, "sqlite") && exists(wal));
     fixture_shell("chmod -R a+rX,a-w %s", f->folder);
+    if (!as_nobody(can_come_here, f)) {
+        fixture_shell("chmod -R u+w %s", f->folder);
+        skip();
+    }
     assert_true(as_nobody(can_read, f));
     assert_true(as_nobody(is_told_where_to_write, f));
     fixture_shell("chmod -R u+w %s", f->folder);
@@ -711,6 +720,10 @@ static void a_new_store_in_such_a_folder_is_refused(void **state) {
     Fixture f = **(Fixture **)state;
     chmod(f.folder, 0555);
     snprintf(f.url, sizeof f.url, "%s:%s/x/y", f.scheme, f.folder);
+    if (!as_nobody(can_come_here, &f)) {
+        chmod(f.folder, 0755);
+        skip();
+    }
     assert_true(as_nobody(is_told_where_to_write, &f));
     chmod(f.folder, 0755);
 }
