@@ -34,7 +34,7 @@ bool output_line(Json value) {
 }
 
 Json output_set(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), json_is_none(value) ? json_null() : value);
+    return json_object_with(object, key, json_is_none(value) ? json_null() : value);
 }
 
 Json output_text(const char *text) {

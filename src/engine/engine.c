@@ -307,9 +307,8 @@ void run_settle_if_done(Run *run) {
     engine_kick(run->engine);
 }
 
-void run_set_halt(Run *run, RunChange why) {
+void run_halt(Run *run) {
     run->halting = true;
-    run->halt = why;
     for (Frame *f = run->first_frame; f; f = f->next) {
         work_cancel(f);
     }
@@ -320,13 +319,13 @@ void run_set_halt(Run *run, RunChange why) {
 void run_cancel(Run *run) {
     if (!run->halting && !run->settling && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
-        run_set_halt(run, RUN_IS_CANCELLED);
+        run_halt(run);
     }
 }
 
 void run_stop(Run *run) {
     if (!run->halting && !run->settling && run_status_change(&run->status, RUN_STOPS)) {
-        run_set_halt(run, RUN_STOPS);
+        run_halt(run);
     }
 }
 

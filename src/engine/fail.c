@@ -204,7 +204,7 @@ void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     run->error = json_ref(error);
     run_status_change(&run->status, RUN_FAILS);
     run_record(run, f, node, "failed", json_none());
-    run_set_halt(run, RUN_FAILS);
+    run_halt(run);
 }
 
 /* Branches that could not be joined are still there to be joined. */

@@ -180,6 +180,9 @@ static const WaitRow wait_rows[] = {
 };
 
 static FrameStatus status_of_wait(const Frame *f) {
+    if (json_kind(f->wait) == JSON_NULL) { /* as after most steps */
+        return FRAME_READY;
+    }
     for (size_t i = 0; i < sizeof wait_rows / sizeof wait_rows[0]; i++) {
         if (wait_is(f->wait, wait_rows[i].word)) {
             bool holds = wait_rows[i].status == FRAME_HOLDING && f->children;

@@ -98,7 +98,6 @@ struct Run {
     uv_timer_t *timer; /* of the deadline */
     bool row_dirty;    /* head or status are to be written */
     bool halting;      /* stops, fails or is cancelled: no new steps */
-    RunChange halt;    /* why */
     bool settling, settled;
     uint64_t settle_batch; /* durable: it has settled */
     StoreBatch *batch;     /* instead of the journal's, for what is written at once */
@@ -167,7 +166,7 @@ const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error
 void engine_drop_start(Engine *e, Frame *f);      /* its work is not to begin after all */
 void engine_kick(Engine *e); /* something may be ready: see to it in the next turn */
 Run *run_new(Engine *e, Flow *flow);
-void run_set_halt(Run *run, RunChange why); /* ends all work; settles when it has ended */
+void run_halt(Run *run); /* ends all work; settles when it has ended */
 void run_settle_if_done(Run *run);
 uv_timer_t *timer_new(uv_loop_t *loop, void *data);
 void timer_free(uv_timer_t *timer); /* accepts NULL */
