@@ -1,9 +1,11 @@
 /* fuzz_flow - a workflow file made of the input.
  *
  * Loading never crashes and leaves nothing behind. What loads is well formed, can be drawn in every
- * format, and comes back from its stored definition with the same graphs and expressions. A reader
- * serves the input for the main file and nothing else, so that files outside are never touched.
+ * format, and comes back from its stored definition with the same graphs and expressions. The config
+ * of a task comes to something, or to a sentence, with the variables of the test. A reader serves the
+ * input for the main file and nothing else, so that files outside are never touched.
  */
+#include "config.h"
 #include "flow.h"
 #include "json_print.h"
 
@@ -55,6 +57,56 @@ static void check_edges(const Graph *g, Edges edges) {
     }
 }
 
+static Json eval(void *ctx, const Expr *query, Json vars, Error *err) {
+    static const JqHost host = {.budget = {.steps = 10000, .memory = 1 << 20, .depth = 100}};
+    Json out = json_none();
+    (void)ctx;
+    JqRun *run = jq_run_new(query->program, &host);
+    jq_run_start(run, json_ref(vars), NULL);
+    JqStatus status = jq_run_next(run, &out);
+    if (status == JQ_FAILED) {
+        *err = *jq_run_error(run);
+    }
+    jq_run_free(run);
+    return status == JQ_OUTPUT ? out : json_none();
+}
+
+static void check_config(const Graph *test, const Node *node) {
+    enum { PARAMS_MAX = 64 };
+    Param params[PARAMS_MAX];
+    Error err = ERROR_INIT;
+    Buf title = BUF_INIT;
+    ConfigSource source = {test->defaults, eval, NULL};
+    CHECK(node->task && node->kind->nparams <= PARAMS_MAX);
+    if (config_resolve(node, &source, params, &err)) {
+        for (size_t i = 0; i < node->kind->nparams; i++) {
+            CHECK(!params[i].open);
+            CHECK(!node->kind->params[i].required || !json_is_none(params[i].value));
+        }
+        config_clear(node, params);
+    } else {
+        CHECK(err.msg[0]);
+    }
+    if (!json_is_none(node->task->title)) {
+        config_text(node, node->task->title, &source, &title, &err);
+    }
+    buf_clear(&title);
+}
+
+static bool is_from_query(const Node *node, size_t param) {
+    for (size_t i = 0; node->task && i < node->task->nvars; i++) {
+        if (node->task->vars[i].param == (int)param) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool holds_graph(ParamType type) {
+    return type == PARAM_NODES || type == PARAM_WORKFLOW || type == PARAM_TASK ||
+           type == PARAM_TASKS || type == PARAM_TEST;
+}
+
 /* Depth is bounded by FLOW_DEPTH_MAX. */
 static void check_node(const Node *node) {
     CHECK(node->kind && node->line > 0 && node->end_line >= node->line);
@@ -62,11 +114,10 @@ static void check_node(const Node *node) {
     for (size_t i = 0; i < node->kind->nparams; i++) {
         const ParamInfo *info = &node->kind->params[i];
         const Param *param = &node->params[i];
-        CHECK(!info->required || !json_is_none(param->value));
+        CHECK(!info->required || !json_is_none(param->value) || is_from_query(node, i));
         CHECK(!info->required || info->type != PARAM_JQ || param->expr);
         CHECK(info->type != PARAM_NODE || param->node);
-        CHECK(info->type != PARAM_NODES || param->graph);
-        CHECK(info->type != PARAM_WORKFLOW || param->graph);
+        CHECK(!holds_graph(info->type) || param->graph);
         if (param->node) {
             check_node(param->node);
         }
@@ -74,12 +125,17 @@ static void check_node(const Node *node) {
 }
 
 static void check_graph(const Flow *flow, const Graph *g) {
-    CHECK(g->nnodes > 0 && g->start.n > 0 && flow->graphs[g->id] == g);
+    CHECK(g->nnodes > 0 && flow->graphs[g->id] == g);
+    CHECK((g->start.n == 0) == g->scoped);
     check_edges(g, g->start);
     for (size_t i = 0; i < g->nnodes; i++) {
         CHECK(graph_node(g, g->nodes[i].name_json) == &g->nodes[i]);
-        CHECK(g->nodes[i].graph == g && g->nodes[i].index == (int)i && g->nodes[i].edges.n > 0);
+        CHECK(g->nodes[i].graph == g && g->nodes[i].index == (int)i);
+        CHECK((g->nodes[i].edges.n == 0) == g->scoped);
         check_node(&g->nodes[i]);
+        if (g->scoped) {
+            check_config(flow->main, &g->nodes[i]);
+        }
         check_edges(g, g->nodes[i].edges);
         check_edges(g, g->nodes[i].error_edges);
     }

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+FOLDERS = ["workflows", "playbooks", "pipelines"]
 COMMAND = re.compile(r"#\s+\$ (.*?)(?:\s+\[(\d+)\])?\s*$")
 TIMEOUT = 60
 
@@ -56,11 +57,11 @@ def main():
     parser.add_argument("--root", required=True, type=Path)
     parser.add_argument("--pawl", required=True, type=Path)
     args = parser.parse_args()
-    folder = args.root / "examples" / "workflows"
-    files = sorted(folder.rglob("*.yaml"))
+    folders = [args.root / "examples" / name for name in FOLDERS]
+    files = [(path, folder) for folder in folders for path in sorted(folder.rglob("*.yaml"))]
     print(f"1..{len(files)}")
     failed = 0
-    for number, path in enumerate(files, 1):
+    for number, (path, folder) in enumerate(files, 1):
         wrong = run_example(path, folder, args.pawl.resolve())
         failed += wrong is not None
         print(f"{'not ok' if wrong else 'ok'} {number} - {path.relative_to(args.root)}")

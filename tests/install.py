@@ -88,6 +88,14 @@ def pkg_config(destdir, prefix, libdir, *flags):
     return result.stdout if result.returncode == 0 else None
 
 
+def private_libraries(destdir, prefix, libdir):
+    """What libpawl.a needs, as shared libraries: theirs, static, need more than is installed here."""
+    names = pkg_config(destdir, prefix, libdir, "--print-requires-private") or ""
+    packages = [line.split()[0] for line in names.splitlines()]
+    result = subprocess.run(["pkg-config", "--libs", *packages], capture_output=True, text=True)
+    return [*shlex.split(result.stdout), "-lm", "-lpthread"]
+
+
 def compile_and_run(tap, folder, words, libdir, how):
     binary = Path(folder) / how
     command = [*shlex.split(os.environ.get("CC", "cc")), "-std=c11", "-Wall", "-Wextra",
@@ -129,9 +137,8 @@ def main():
         shared = pkg_config(destdir, prefix, libdir, "--cflags", "--libs")
         if tap.case(shared is not None, "pkg-config knows pawl"):
             compile_and_run(tap, folder, shlex.split(shared), libdir, "shared")
-            needs = pkg_config(destdir, prefix, libdir, "--libs", "--static") or ""
-            others = [w for w in shlex.split(needs) if w.startswith("-l") and w != "-lpawl"]
-            words = [f"-I{prefix}/include", str(libdir / "libpawl.a"), *others]
+            words = [f"-I{prefix}/include", str(libdir / "libpawl.a"),
+                     *private_libraries(destdir, prefix, libdir)]
             compile_and_run(tap, folder, words, libdir, "static")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

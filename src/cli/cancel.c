@@ -55,7 +55,11 @@ static bool cancel_here(const CancelArgs *args, Store *store, Error *err) {
     if (!cli_engine_open(&e, (EngineOptions){.store = store}, err)) {
         return false;
     }
-    bool ok = engine_cancel(e.engine, args->place.thread, err);
+    Run *cleaning = NULL;
+    bool ok = engine_cancel(e.engine, args->place.thread, &cleaning, err);
+    while (cleaning && !run_settled(cleaning)) {
+        uv_run(&e.loop, UV_RUN_ONCE);
+    }
     cli_engine_close(&e);
     return ok;
 }
@@ -159,8 +163,9 @@ const Command command_cancel = {
     .summary = "end a run for good",
     .arguments = "THREAD",
     .description =
-        "Ends a run that has not ended. When another process runs it, that process is asked to, and "
-        "has a few seconds to do so; after that the request stands until it sees it or dies. A run that is to go on later is stopped with Ctrl-C instead.",
+        "Ends a run that has not ended. The cleanupTasks of a test still run. When another process runs it, that process is asked to, and "
+        "has a few seconds to do so; after that the request stands until it sees it or dies. A run "
+        "that is to go on later is stopped with Ctrl-C instead.",
     .options = cancel_options,
     .examples = cancel_examples,
     .run = cmd_cancel,

@@ -63,6 +63,7 @@ const Command command_graph = {
 static const Example schema_examples[] = {
     {"pawl schema graph > pawl-graph.schema.json",
      "for an editor that checks and completes YAML by a schema"},
+    {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"},
     {0},
 };
 
@@ -70,10 +71,11 @@ const Command command_schema = {
     .name = "schema",
     .summary = "write the JSON Schema of workflows",
     .arguments = "[DIALECT]",
-    .description = "Writes the JSON Schema of a dialect of workflows (graph), for editors.",
+    .description = "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
+                   "told), tasks or pipeline.",
     .examples = schema_examples,
     .completes = COMPLETE_WORDS,
-    .words = "graph",
+    .words = "graph tasks pipeline",
     .run = cmd_schema,
 };
 
@@ -142,13 +144,17 @@ const Command command_prune = {
 /* ---- the list ---- */
 
 const Command *const commands[] = {
-    &command_run,        &command_resume, &command_status,
-    &command_runs,       &command_cancel, &command_history,
-    &command_show,       &command_diff,   &command_fork,
-    &command_update,     &command_check,  &command_graph,
-    &command_schema,     &command_store,  &command_prune,
-    &command_eval,       &command_help,   &command_version,
-    &command_completion, &command_man,    NULL,
+    &command_run,     &command_resume,
+    &command_status,  &command_runs,
+    &command_cancel,  &command_history,
+    &command_show,    &command_diff,
+    &command_fork,    &command_update,
+    &command_check,   &command_graph,
+    &command_kinds,   &command_schema,
+    &command_store,   &command_prune,
+    &command_eval,    &command_help,
+    &command_version, &command_completion,
+    &command_man,     NULL,
 };
 
 const Command *command_find(const char *name) {
@@ -173,6 +179,10 @@ int command_unknown(const char *name) {
     }
     fputs("Try `pawl help`.\n", stderr);
     return EXIT_USAGE;
+}
+
+const char *command_words(const Command *command) {
+    return command->list_words ? command->list_words() : command->words;
 }
 
 int option_value_count(const Option *option) {

@@ -47,13 +47,14 @@ typedef struct Example {
 
 typedef struct Command {
     const char *name;
-    const char *summary;     /* half a sentence, without a stop */
-    const char *arguments;   /* what stands after the options in the usage line, or "" */
-    const char *description; /* paragraphs, parted by an empty line */
-    const Option *options;   /* ends with a row without a name; NULL when there are none */
-    const Example *examples; /* ends with a row without a line; NULL when there are none */
-    Completion completes;    /* what the arguments are */
-    const char *words;       /* for COMPLETE_WORDS, parted by spaces */
+    const char *summary;             /* half a sentence, without a stop */
+    const char *arguments;           /* what stands after the options in the usage line, or "" */
+    const char *description;         /* paragraphs, parted by an empty line */
+    const Option *options;           /* ends with a row without a name; NULL when there are none */
+    const Example *examples;         /* ends with a row without a line; NULL when there are none */
+    Completion completes;            /* what the arguments are */
+    const char *words;               /* for COMPLETE_WORDS, parted by spaces */
+    const char *(*list_words)(void); /* the same, when they are rows of another table */
     int (*run)(int argc, char **argv);
 } Command;
 
@@ -67,13 +68,16 @@ const Command *command_find(const char *name);
  * EXIT_USAGE. */
 int command_unknown(const char *name);
 
+/* The words that its arguments are (COMPLETE_WORDS), parted by spaces. */
+const char *command_words(const Command *command);
+
 /* How many values an option takes. */
 int option_value_count(const Option *option);
 
 extern const Command command_cancel, command_check, command_completion, command_diff, command_eval,
-    command_fork, command_graph, command_help, command_history, command_man, command_prune,
-    command_resume, command_run, command_runs, command_schema, command_show, command_status,
-    command_store, command_update, command_version;
+    command_fork, command_graph, command_help, command_history, command_kinds, command_man,
+    command_prune, command_resume, command_run, command_runs, command_schema, command_show,
+    command_status, command_store, command_update, command_version;
 
 /* Run functions of commands whose rows are in command.c, and the ids of their options; --store and
  * --json have theirs from stores.h. */

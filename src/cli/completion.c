@@ -52,7 +52,7 @@ static void bash_arguments(const Command *command) {
     case COMPLETE_NOTHING: break;
     case COMPLETE_FILE: fputs("            files=yes\n", stdout); break;
     case COMPLETE_COMMAND: fputs("            words=$commands\n", stdout); break;
-    case COMPLETE_WORDS: printf("            words='%s'\n", command->words); break;
+    case COMPLETE_WORDS: printf("            words='%s'\n", command_words(command)); break;
     }
 }
 
@@ -188,7 +188,9 @@ static void zsh_arguments(const Command *command) {
         put_command_names();
         fputs(")' && return\n", stdout);
         break;
-    case COMPLETE_WORDS: printf("                '1: :(%s)' && return\n", command->words); break;
+    case COMPLETE_WORDS:
+        printf("                '1: :(%s)' && return\n", command_words(command));
+        break;
     }
 }
 
@@ -269,7 +271,7 @@ static void fish_arguments(const Command *command) {
         put_command_names();
         fputs("'\n", stdout);
         break;
-    case COMPLETE_WORDS: printf("-f -a '%s'\n", command->words); break;
+    case COMPLETE_WORDS: printf("-f -a '%s'\n", command_words(command)); break;
     }
 }
 

@@ -205,7 +205,11 @@ static void say_failure(const Drive *d) {
     add_string(&line, json_object_get_c(error, "message"), "", "");
     fprintf(stderr, "%s\n", line.data);
     buf_clear(&line);
-    if (store_is_durable(d->plan->store)) {
+    if (run_is_over(d->run)) {
+        fprintf(stderr,
+                "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
+                run_thread(d->run));
+    } else if (store_is_durable(d->plan->store)) {
         say_resume(d, "Try again from there with: ");
     }
 }

@@ -185,9 +185,45 @@ static void add_answers(Buf *out, const Answer *a, Json interrupt) {
     }
     if (n == 0 && (json_string_is(reason, "before") || json_string_is(reason, "after"))) {
         add_answer(out, a, NULL, NULL);
+    } else if (json_string_is(reason, "action")) {
+        add_answer(out, a, "--response-file", "FILE");
     } else if (n == 0) {
         add_answer(out, a, "--value", "JSON");
     }
+}
+
+/* What is asked: on the same line, or below it when it is longer than that. */
+static void add_prompt(Buf *out, Json prompt) {
+    char *text = text_of(prompt);
+    if (!strchr(text, '\n')) {
+        buf_printf(out, ": %s\n", text);
+    } else {
+        buf_adds(out, ":\n");
+        for (const char *line = text; *line;) {
+            size_t len = strcspn(line, "\n");
+            buf_printf(out, "    | %.*s\n", (int)len, line);
+            line += len + (line[len] == '\n');
+        }
+    }
+    mem_free(text);
+}
+
+/* An action whose model did not answer says why, beside its prompt. */
+static void add_question(Buf *out, Json prompt) {
+    Json inner =
+        json_kind(prompt) == JSON_OBJECT ? json_object_get_c(prompt, "prompt") : json_none();
+    Json error =
+        json_kind(prompt) == JSON_OBJECT ? json_object_get_c(prompt, "error") : json_none();
+    Json message =
+        json_kind(error) == JSON_OBJECT ? json_object_get_c(error, "message") : json_none();
+    if (json_kind(inner) != JSON_STRING || json_kind(message) != JSON_STRING) {
+        add_prompt(out, prompt);
+        return;
+    }
+    char *text = text_of(message);
+    add_prompt(out, inner);
+    buf_printf(out, "The model did not answer: %s\n", text);
+    mem_free(text);
 }
 
 void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store) {
@@ -195,14 +231,13 @@ void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, co
     Json reason = json_object_get_c(interrupt, "reason");
     char *node = text_of(json_object_get_c(interrupt, "node"));
     char *id = text_of(json_object_get_c(interrupt, "id"));
-    bool after = json_string_is(reason, "after"), asks = json_truthy(prompt);
-    buf_printf(out, "Waiting %s %s", after ? "after" : asks ? "at" : "before", node);
-    if (asks) {
-        char *text = text_of(prompt);
-        buf_printf(out, ": %s", text);
-        mem_free(text);
+    bool after = json_string_is(reason, "after"), before = json_string_is(reason, "before");
+    buf_printf(out, "Waiting %s %s", after ? "after" : before ? "before" : "at", node);
+    if (json_truthy(prompt)) {
+        add_question(out, prompt);
+    } else {
+        buf_addc(out, '\n');
     }
-    buf_addc(out, '\n');
     Answer a = {thread, store, one ? NULL : id};
     if (thread) {
         add_answers(out, &a, interrupt);

@@ -119,7 +119,7 @@ int resume_run(const ResumeArgs *args, Store *store) {
 
 /* ---- the command line ---- */
 
-enum { RESUME_VALUE, RESUME_INTERRUPT, RESUME_DECISION, RESUME_RELOAD };
+enum { RESUME_VALUE, RESUME_RESPONSE, RESUME_INTERRUPT, RESUME_DECISION, RESUME_RELOAD };
 
 static bool on_option(void *ctx, const Option *option, char **values) {
     ResumeArgs *args = ctx;
@@ -132,6 +132,7 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     }
     switch (option->id) {
     case RESUME_VALUE: return settings_value(&command_resume, option, values[0], &args->value);
+    case RESUME_RESPONSE: return settings_text(&command_resume, values[0], &args->value);
     case RESUME_INTERRUPT: args->interrupt = values[0]; break;
     case RESUME_DECISION: args->decision = values[0]; break;
     case RESUME_RELOAD: args->reload = true; break;
@@ -170,6 +171,8 @@ static int cmd_resume(int argc, char **argv) {
 
 static const Option resume_options[] = {
     {"value", 0, "JSON", "the answer to the interrupt", COMPLETE_NOTHING, RESUME_VALUE},
+    {"response-file", 0, "FILE", "the answer as a text, from a file; - is standard input",
+     COMPLETE_FILE, RESUME_RESPONSE},
     {"decision", 0, "WORD", "the answer to an approval: one of its options", COMPLETE_NOTHING,
      RESUME_DECISION},
     {"interrupt", 0, "ID", "the interrupt that is answered, when several are open",
@@ -181,6 +184,7 @@ static const Option resume_options[] = {
 
 static const Example resume_examples[] = {
     {"pawl resume review-7 --decision approve", "answer an approval"},
+    {"pawl resume tdd --response-file answer.md", "answer the prompt of an action"},
     {"pawl resume review-7 --set retries=3", "change the state, then go on"},
     {"pawl resume review-7@12", "go back to checkpoint 12 and go on from there; what came after it "
                                 "stays in the history"},

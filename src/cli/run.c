@@ -73,7 +73,7 @@ static char *url_of_config(const Graph *graph) {
     if (!kind && !dir) {
         return NULL;
     }
-    if (kind && !strcmp(kind, "memory")) {
+    if (kind && !strcmp(kind, "memory") && !dir) { /* a folder is where it is to be found again */
         buf_adds(&url, "memory:");
     } else if (kind && !strcmp(kind, "sqlite")) {
         buf_printf(&url, dir ? "sqlite:%s/pawl.db" : DEFAULT_STORE, dir);

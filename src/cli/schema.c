@@ -28,7 +28,9 @@ static int print_schema(const Choice *choice) {
     Json schema = flow_schema(choice->dialect ? choice->dialect : "graph");
     Buf out = BUF_INIT;
     if (json_is_none(schema)) {
-        options_complain(choice->command, "there is no schema of `%s`; there is one of graph.",
+        options_complain(choice->command,
+                         "there is no schema of `%s`; there are those of graph, tasks and "
+                         "pipeline.",
                          choice->dialect);
         return EXIT_USAGE;
     }

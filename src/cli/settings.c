@@ -131,6 +131,19 @@ bool settings_value(const Command *command, const Option *option, const char *te
     return !json_is_none(*value) || complain_value(command, option->name, text, &err);
 }
 
+bool settings_text(const Command *command, const char *path, Json *value) {
+    Buf text = BUF_INIT;
+    bool ok = inputs_read_file(command->name, path, &text);
+    if (ok) {
+        size_t len = text.len;
+        len -= len && text.data[len - 1] == '\n';
+        json_unref(*value);
+        *value = json_string(text.data ? text.data : "", len);
+    }
+    buf_clear(&text);
+    return ok;
+}
+
 static bool read_input(const Command *command, const char *path, Json *value) {
     Buf text = BUF_INIT;
     Error err = ERROR_INIT;

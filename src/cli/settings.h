@@ -21,6 +21,9 @@ Json settings_apply(Json into, Json set, Error *err);
 /* The value of an option as JSON; false after saying what is wrong. */
 bool settings_value(const Command *command, const Option *option, const char *text, Json *value);
 
+/* The text of a file (- for standard input) as a string, without the newline at its end. */
+bool settings_text(const Command *command, const char *path, Json *value);
+
 /* The input of a run from JSON, @FILE, or - for standard input. It must be an object. */
 bool settings_input(const Command *command, const char *text, Json *value);
 

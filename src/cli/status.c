@@ -32,12 +32,14 @@ typedef struct Report {
     const RunRow *row;
     const char *status;
     Json owner, frames, interrupts, error;
+    bool over; /* failed, and no resume can mend it */
 } Report;
 
 static void report_read(Report *r, Json image) {
     r->frames = look_frames(image);
     r->interrupts = json_is_none(image) ? json_array() : image_interrupts(image);
     r->error = json_is_none(image) ? json_none() : image_error(image);
+    r->over = !json_is_none(image) && image_is_over(image);
 }
 
 static void report_clear(Report *r) {
@@ -153,6 +155,9 @@ static void write_text(const Report *r) {
     put_interrupts(r);
     if (stopped) {
         put_resume(r, "Resume with: ");
+    } else if (!strcmp(r->status, "failed") && r->over) {
+        printf("Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
+               row->thread);
     } else if (!strcmp(r->status, "failed")) {
         put_resume(r, "Try again from there with: ");
     }

@@ -40,6 +40,9 @@ static bool move_after(Run *run, const char *name, Error *err) {
     frame_unwind(root, 0);
     Level *l = frame_top(root);
     l->node = node;
+    if (l->graph->scoped) {
+        json_clear(&l->writes);
+    }
     level_begin_node(l);
     frame_set_wait(root, wait_of("after"));
     json_clear(&run->error);
@@ -76,10 +79,7 @@ bool engine_update(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
 /* Commands that a dead process left behind are ended with it. */
 static void stop_places(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
-        bool retries = wait_is(f->wait, "retry");
-        Json key = retries || wait_is(f->wait, "work")
-                       ? json_array_get(f->wait, retries ? WAIT_UNTIL + 1 : WAIT_KEY)
-                       : json_none();
+        Json key = work_part(f->wait, WORK_KEY);
         const char *folder = engine_folder(run->engine, NULL);
         if (folder && json_kind(key) == JSON_STRING) {
             Buf place = BUF_INIT;
@@ -92,11 +92,36 @@ static void stop_places(Run *run) {
     }
 }
 
-bool engine_cancel(Engine *e, const char *thread, Error *err) {
+/* A test that has something to clean up goes on with that. */
+static bool cleans_up(Run *run) {
+    RunStatus status = status_of_row(&run->row);
+    bool began = test_is_over(run);
+    if (!run->flow->main->after || (began && status == RUN_FAILED) ||
+        !run_status_change(&status, RUN_RESUMES)) {
+        return false;
+    }
+    run->status = RUN_RUNNING;
+    json_clear(&run->error);
+    if (!began) {
+        stop_places(run);
+        return test_abort(run, json_none());
+    }
+    test_is_cancelled(run);
+    run_schedule_all(run);
+    engine_kick(run->engine);
+    return true;
+}
+
+bool engine_cancel(Engine *e, const char *thread, Run **cleaning, Error *err) {
     Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
     StoreBatch batch = STORE_BATCH_INIT;
+    *cleaning = NULL;
     if (!run) {
         return false;
+    }
+    if (cleans_up(run)) {
+        *cleaning = run;
+        return true;
     }
     run->batch = &batch;
     run->status = status_of_row(&run->row);

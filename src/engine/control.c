@@ -28,7 +28,7 @@ Json graph_initial_state(const Graph *g, Json input) {
     return state;
 }
 
-static void start_clock(Frame *f, int64_t timeout_ms) {
+void start_clock(Frame *f, int64_t timeout_ms) {
     Level *l = frame_top(f);
     if (timeout_ms && !l->deadline) {
         l->deadline = engine_now(f->run->engine) + timeout_ms;
@@ -51,7 +51,8 @@ static void begin_approval(Frame *f, const Node *node) {
     }
     start_clock(f, node->timeout_ms);
     Json options = node->params[APPROVAL_OPTIONS].value;
-    frame_interrupt(f, "approval", text, json_is_none(options) ? json_array() : json_ref(options));
+    frame_interrupt(f, "approval", text, json_is_none(options) ? json_array() : json_ref(options),
+                    json_none());
 }
 
 /* ---- a graph inside a node ---- */
@@ -327,6 +328,10 @@ static void take_branch(Frame *f, Json writes, uint32_t i) {
 
 void control_child_ended(Frame *child) {
     Frame *f = child->parent;
+    if (child->is_task) {
+        task_child_ended(child);
+        return;
+    }
     Json left = child->is_element ? child->result : frame_top(child)->writes;
     f->children--;
     (child->is_element ? take_element : take_branch)(f, left, child->branch);
@@ -338,10 +343,18 @@ void control_child_ended(Frame *child) {
 }
 
 void control_children_done(Frame *f) {
+    if (wait_is(f->wait, "tasks")) {
+        task_children_done(f);
+        return;
+    }
     (wait_is(f->wait, "map") ? end_map : join_branches)(f);
 }
 
 void control_level_done(Frame *f) {
+    if (frame_top(f)->graph->scoped) {
+        task_level_done(f);
+        return;
+    }
     const Node *container = f->levels[f->nlevels - 2].node;
     (container->kind->id == KIND_WHILE ? end_turn : end_workflow)(f);
 }

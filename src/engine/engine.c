@@ -5,6 +5,7 @@
  * the journal says that it is durable. Without a store everything is durable at once. */
 #include "runs.h"
 
+#include "folders.h"
 #include "mem.h"
 #include "process.h"
 
@@ -98,7 +99,7 @@ static void start_work(Engine *e) {
         if (!f || f->run->halting) {
             continue;
         }
-        if (f->batch > e->durable || e->working >= WORK_MAX) {
+        if (f->batch > e->durable || (e->working >= WORK_MAX && work_is_process(f))) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -130,8 +131,20 @@ static void stop_timers(Run *run) {
     }
 }
 
+/* One that may go on is left for the next process. */
+static void remove_own_folder(Run *run) {
+    bool over = run->status == RUN_COMPLETED || run->status == RUN_CANCELLED;
+    const char *folder = over && run->engine->journal ? run->engine->folder : NULL;
+    if (folder) {
+        char *path = run_folder_path(run, folder);
+        folder_remove(path);
+        mem_free(path);
+    }
+}
+
 static void settle(Run *run) {
     Engine *e = run->engine;
+    remove_own_folder(run);
     run->settling = false;
     run->settled = true;
     stop_timers(run);
@@ -317,6 +330,9 @@ void run_halt(Run *run) {
 }
 
 void run_cancel(Run *run) {
+    if (test_abort(run, json_none()) || (test_is_over(run) && !run->halting)) {
+        return; /* what cleans up is let finish */
+    }
     if (!run->halting && !run->settling && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
         run_halt(run);
@@ -447,6 +463,7 @@ void run_free(Run *run) {
     json_unref(run->definition);
     json_unref(run->folder);
     mem_free(run->folder_path);
+    mem_free(run->own_folder);
     mem_free(run);
 }
 
@@ -503,6 +520,10 @@ const char *run_status(const Run *run) {
 
 bool run_settled(const Run *run) {
     return run->settled;
+}
+
+bool run_is_over(const Run *run) {
+    return run->status == RUN_FAILED && test_is_over(run);
 }
 
 Json run_state(const Run *run) {

@@ -127,14 +127,16 @@ bool engine_fork(Engine *engine, const char *thread, int64_t seq, const char *ne
 /* Frees a run that has settled; engine_free() does it for those that are left. Accepts NULL. */
 void run_free(Run *run);
 
-/* Ends work that is under way and settles as cancelled. */
+/* Ends work that is under way and settles as cancelled; the cleanupTasks of a test run first. */
 void run_cancel(Run *run);
 /* Ends work that is under way and settles as "stopped": the run is resumable as after a crash, the
  * nodes that were under way start again. What Ctrl-C does. */
 void run_stop(Run *run);
 
-/* The same for a run that no process has; ERR_BUSY otherwise (then store_ask_cancel()). */
-bool engine_cancel(Engine *engine, const char *thread, Error *err);
+/* The same for a run that no process has; ERR_BUSY otherwise (then store_ask_cancel()). A test whose
+ * cleanupTasks have not run goes on with those: *cleaning is that run, to be waited for; NULL
+ * otherwise. */
+bool engine_cancel(Engine *engine, const char *thread, Run **cleaning, Error *err);
 
 /* ---- looking ---- */
 
@@ -145,6 +147,9 @@ int64_t run_step(const Run *run);
 /* "running", "interrupted", "completed", "failed", "cancelled", "stopped" */
 const char *run_status(const Run *run);
 bool run_settled(const Run *run);
+/* It failed in a way that a resume cannot mend: a test whose cleanupTasks have run. Going back to an
+ * earlier checkpoint can. */
+bool run_is_over(const Run *run);
 Json run_state(const Run *run); /* borrowed: of the root frame's lowest level */
 /* {kind, message, node, file, line, column, ...}; JSON_NONE when it has not failed. Borrowed. */
 Json run_error(const Run *run);
@@ -162,6 +167,7 @@ Json run_frames(const Run *run, size_t max);
 Json image_state(Json image);      /* given: the state people see: the root frame's lowest level */
 Json image_interrupts(Json image); /* as run_interrupts() */
 Json image_error(Json image);      /* given; JSON_NONE when there is none */
+bool image_is_over(Json image);    /* as run_is_over() */
 Json image_folder(Json image);     /* given: the folder that the run was started in, a string */
 /* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
  * strings. */

@@ -17,6 +17,10 @@ bool engine_listens(const Engine *e) {
 void frame_name(const Frame *f, char *out, size_t size) {
     if (!f->parent) {
         snprintf(out, size, "main");
+    } else if (f->is_cleanup) {
+        snprintf(out, size, "cleanup");
+    } else if (f->is_task) {
+        task_frame_name(f, out, size);
     } else {
         snprintf(out, size, "%s[%u]", f->is_element ? "map" : "parallel", f->branch);
     }

@@ -8,6 +8,7 @@
 #include "runs.h"
 
 #include "reduce.h"
+#include "scope.h"
 
 #include <math.h>
 
@@ -54,12 +55,36 @@ static bool is_below(const Frame *f, const Frame *ancestor) {
     return false;
 }
 
+/* What cleans up goes on, for the frame that ended what was around it. */
+static void adopt(Frame *f, Frame *child) {
+    child->parent->children--;
+    child->parent = f;
+    f->children++;
+    frame_mark(child);
+}
+
+/* It cleans up, or is inside what does, somewhere below a frame. */
+static bool is_in_cleanup(const Frame *f, const Frame *below) {
+    for (; f != below; f = f->parent) {
+        if (f->is_cleanup) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Youngest first, so that no frame goes before those that it made. */
 static void end_children(Frame *f) {
     for (Frame *at = f->run->last_frame, *prev; at && f->children; at = prev) {
         prev = at->prev;
-        if (is_below(at, f)) {
+        if (!is_below(at, f)) {
+            continue;
+        }
+        if (at->is_cleanup && !is_in_cleanup(at->parent, f)) {
+            adopt(f, at);
+        } else if (!is_in_cleanup(at, f)) {
             work_cancel(at);
+            task_abandon(at, 0, f);
             at->parent->children--;
             frame_remove(at);
         }
@@ -71,6 +96,8 @@ void frame_unwind(Frame *f, uint32_t level) {
     work_cancel(f);
     engine_drop_start(f->run->engine, f);
     frame_unqueue(f);
+    frame_drop_params(f);
+    task_abandon(f, level + 1, f);
     while (f->nlevels > level + 1) {
         level_pop(f);
     }
@@ -158,16 +185,21 @@ static void tell_retry(Frame *f, const Node *node, Json error, int64_t delay) {
     engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
 }
 
+typedef struct Kept {
+    Json memo, answers;
+} Kept;
+
 /* The wait already names the place of the next attempt: no second record is needed to start it. */
-static void retry(Frame *f, Json error) {
+static void retry(Frame *f, Json error, const Kept *kept) {
     Level *l = frame_top(f);
     const Node *node = l->node;
     int64_t delay = retry_delay(&node->retry, l->attempt++);
     Json parts[] = {json_string_c("retry"), json_int(engine_now(f->run->engine) + delay),
-                    frame_work_key(f), json_ref(error)};
+                    frame_work_key(f),      json_ref(error),
+                    json_ref(kept->memo),   json_ref(kept->answers)};
     l->deadline = 0;
     l->count = 0;
-    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_wait(f, json_array_from(parts, 6));
     run_record(f->run, f, node, "retrying", json_none());
     tell_retry(f, node, error, delay);
     frame_schedule(f);
@@ -175,13 +207,25 @@ static void retry(Frame *f, Json error) {
 
 static void take_error_edge(Frame *f, const Edge *edge, Json error);
 
+/* What the node made and was told stays with it through all its attempts. */
+static Kept kept_of(const Handler *h) {
+    bool its_own = h->level == h->frame->nlevels - 1;
+    Json memo = its_own ? work_part(h->frame->wait, WORK_MEMO) : json_none();
+    Json answers = its_own ? work_part(h->frame->wait, WORK_ANSWERS) : json_none();
+    return (Kept){json_is_none(memo) ? json_null() : json_ref(memo),
+                  json_is_none(answers) ? json_array() : json_ref(answers)};
+}
+
 static void take_error(const Handler *h, Json error) {
+    Kept kept = kept_of(h);
     frame_unwind(h->frame, h->level);
     if (h->edge) {
         take_error_edge(h->frame, h->edge, error);
     } else {
-        retry(h->frame, error);
+        retry(h->frame, error, &kept);
     }
+    json_unref(kept.memo);
+    json_unref(kept.answers);
 }
 
 static void take_error_edge(Frame *f, const Edge *edge, Json error) {
@@ -207,9 +251,16 @@ void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     run_halt(run);
 }
 
-/* Branches that could not be joined are still there to be joined. */
+static bool was_answered(const Frame *f) {
+    Json answers = work_part(f->wait, WORK_ANSWERS);
+    return json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
+}
+
+/* Branches that could not be joined are still there to be joined, and what a node was told need not be
+ * asked again. */
 static void fail_here(Frame *f, Json error, FailAt at) {
-    Json before = at == FAIL_JOIN ? json_ref(f->wait) : json_null();
+    bool again = at == FAIL_JOIN || (at == FAIL_NODE && was_answered(f));
+    Json before = again ? json_ref(f->wait) : json_null();
     Json parts[] = {json_string_c("error"), json_ref(error), json_bool(at == FAIL_AFTER), before};
     frame_set_wait(f, json_array_from(parts, 4));
     frame_set_status(f, FRAME_FAILED);
@@ -217,10 +268,8 @@ static void fail_here(Frame *f, Json error, FailAt at) {
 }
 
 static bool parked_on_error(Frame *f, Json error, bool after) {
-    const EngineHooks *h = f->run->engine->hooks;
     const Node *node = frame_top(f)->node;
-    HookPlace place = {f->run, f->id, node, frame_top(f)->state, error};
-    if (!h->on_error || h->on_error(h->ctx, &place) != HOOK_PARK) {
+    if (!frame_hook_parks(f, f->run->engine->hooks->on_error, error)) {
         return false;
     }
     frame_set_wait(f, wait_with("pause", wait_of(after ? "after" : "go")));
@@ -235,7 +284,9 @@ void frame_fail(Frame *f, Json error, FailAt at) {
         json_unref(error);
         return;
     }
-    if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
+    if (frame_top(f)->graph->scoped) {
+        task_failed(f, error);
+    } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
         take_error(&h, error);
     } else {
         fail_here(f, error, at);
@@ -246,7 +297,9 @@ void frame_fail(Frame *f, Json error, FailAt at) {
 /* ---- time ---- */
 
 static int64_t timeout_of(const Node *node) {
-    bool inner = node->kind->id == KIND_WORKFLOW && !node->timeout_ms;
+    _Static_assert((int)WORKFLOW_FILE == (int)EXTERNAL_FILE, "both are the first");
+    bool inner = (node->kind->id == KIND_WORKFLOW || node->kind->id == KIND_RUN_EXTERNAL_TASKS) &&
+                 !node->timeout_ms;
     return inner ? node->params[WORKFLOW_FILE].graph->timeout_ms : node->timeout_ms;
 }
 
@@ -259,7 +312,9 @@ static void fail_late(Frame *f, uint32_t level) {
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
               (double)timeout_of(node) / 1000);
     Json error = fail_error(f, node, "timeout", &err, json_none());
-    if (find_handler(f, level, error, false, &h)) {
+    if (f->levels[level].graph->scoped) {
+        task_late(f, level, error);
+    } else if (find_handler(f, level, error, false, &h)) {
         take_error(&h, error);
     } else {
         run_fail(f->run, f, node, error);
@@ -290,13 +345,17 @@ static void on_run_late(uv_timer_t *timer) {
         run_set_deadline(run);
         return;
     }
-    if (run->halting || run->settling || run->status != RUN_RUNNING) {
+    bool over = !run->deadline; /* its cleanup has begun */
+    if (over || run->halting || run->settling || run->status != RUN_RUNNING) {
         return;
     }
-    error_set(&err, ERR_LIMIT, "The run took longer than its timeout of %g s.",
-              (double)run->flow->main->timeout_ms / 1000);
+    error_set_at(&err, ERR_LIMIT, run->flow->main->line, run->flow->main->col,
+                 "The run took longer than its timeout of %g s.",
+                 (double)run->flow->main->timeout_ms / 1000);
     Json error = fail_error(run->first_frame, NULL, "timeout", &err, json_none());
-    run_fail(run, run->first_frame, NULL, error);
+    if (!test_abort(run, error)) {
+        run_fail(run, run->first_frame, NULL, error);
+    }
     json_unref(error);
 }
 
@@ -343,6 +402,9 @@ void frame_timer_fired(Frame *f) {
     }
     if (wait_is(f->wait, "retry")) {
         next_attempt(f);
+    } else if (frame_top(f)->node->task) {
+        frame_set_wait(f, json_null());
+        task_finish(f, json_null());
     } else {
         frame_set_wait(f, json_null());
         frame_finish(f, json_null());

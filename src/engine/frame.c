@@ -1,9 +1,11 @@
 /* frame.c - one step of a frame: the gate before its node, the node, the edge after it. */
 #include "runs.h"
 
+#include "config.h"
 #include "json_print.h"
 #include "mem.h"
 #include "reduce.h"
+#include "scope.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -63,7 +65,16 @@ void frame_remove(Frame *f) {
     frame_mark(f);
 }
 
+void frame_drop_params(Frame *f) {
+    if (f->params) {
+        config_clear(frame_top(f)->node, f->params);
+        mem_free(f->params);
+        f->params = NULL;
+    }
+}
+
 void frame_free(Frame *f) {
+    frame_drop_params(f);
     while (f->nlevels) {
         level_pop(f);
     }
@@ -173,11 +184,17 @@ typedef struct WaitRow {
 } WaitRow;
 
 static const WaitRow wait_rows[] = {
-    {"go", FRAME_READY},     {"after", FRAME_READY}, {"work", FRAME_STARTING},
-    {"sleep", FRAME_TIMED},  {"retry", FRAME_TIMED}, {"interrupt", FRAME_WAITING},
-    {"join", FRAME_HOLDING}, {"map", FRAME_HOLDING}, {"error", FRAME_FAILED},
-    {"pause", FRAME_PARKED}, {"done", FRAME_DONE},
+    {"go", FRAME_READY},         {"after", FRAME_READY},  {"work", FRAME_STARTING},
+    {"sleep", FRAME_TIMED},      {"retry", FRAME_TIMED},  {"interrupt", FRAME_WAITING},
+    {"join", FRAME_HOLDING},     {"map", FRAME_HOLDING},  {"tasks", FRAME_HOLDING},
+    {"cleaning", FRAME_HOLDING}, {"error", FRAME_FAILED}, {"pause", FRAME_PARKED},
+    {"done", FRAME_DONE},
 };
+
+/* Its branches are under way, and it needs more of them before it can go on. */
+static bool still_holds(const Frame *f) {
+    return f->children && !(wait_is(f->wait, "tasks") && task_children_decided(f));
+}
 
 static FrameStatus status_of_wait(const Frame *f) {
     if (json_kind(f->wait) == JSON_NULL) { /* as after most steps */
@@ -185,9 +202,8 @@ static FrameStatus status_of_wait(const Frame *f) {
     }
     for (size_t i = 0; i < sizeof wait_rows / sizeof wait_rows[0]; i++) {
         if (wait_is(f->wait, wait_rows[i].word)) {
-            bool holds = wait_rows[i].status == FRAME_HOLDING && f->children;
-            return wait_rows[i].status == FRAME_HOLDING && !holds ? FRAME_READY
-                                                                  : wait_rows[i].status;
+            bool free = wait_rows[i].status == FRAME_HOLDING && !still_holds(f);
+            return free ? FRAME_READY : wait_rows[i].status;
         }
     }
     return FRAME_READY;
@@ -248,10 +264,20 @@ bool frame_leaves_engine(const Frame *f, const Node *node) {
            (work_exists(f->run->engine, node) && !work_is_pure(f->run->engine, node));
 }
 
-static Json wait_outside(const Frame *f, const Node *node) {
-    return node->kind->id == KIND_SLEEP
-               ? wait_with("sleep", json_int(f->since + node->params[SLEEP_FOR].number))
-               : wait_with("work", frame_work_key(f));
+static Json wait_outside(Frame *f, const Node *node, Error *err) {
+    if (node->kind->id == KIND_SLEEP) {
+        return wait_with("sleep", json_int(f->since + node->params[SLEEP_FOR].number));
+    }
+    if (!work_keeps_time(f->run->engine, node)) {
+        start_clock(f, node->timeout_ms);
+    }
+    return work_wait(f, node, err);
+}
+
+/* It can go outside as soon as it is come to: nothing has to be looked at or made first. */
+static bool leaves_at_once(const Frame *f, const Node *node) {
+    const Engine *e = f->run->engine;
+    return !e->hooks && !node->task && !work_has_memo(e, node) && frame_leaves_engine(f, node);
 }
 
 /* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
@@ -262,8 +288,8 @@ void frame_arrive(Frame *f, bool passed) {
     f->since = engine_now(f->run->engine);
     if (!node || (node->interrupt_before && !passed)) {
         frame_set_wait(f, json_null());
-    } else if (!f->run->engine->hooks && frame_leaves_engine(f, node)) {
-        frame_set_wait(f, wait_outside(f, node));
+    } else if (leaves_at_once(f, node)) {
+        frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
         frame_set_wait(f, node->interrupt_before ? wait_of("go") : json_null());
     }
@@ -332,6 +358,9 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
 bool frame_go_on(Frame *f) {
     Error err = ERROR_INIT;
     const Level *l = frame_top(f);
+    if (l->graph->scoped) {
+        return task_go_on(f);
+    }
     const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
     if (!edge) {
         frame_set_wait(f, wait_of("after"));
@@ -404,7 +433,7 @@ void level_begin_node(Level *l) {
     l->deadline = 0;
 }
 
-static void count_step(Frame *f) {
+void frame_count_step(Frame *f) {
     Level *l = frame_top(f);
     level_begin_node(l);
     l->steps++;
@@ -415,30 +444,28 @@ static void count_step(Frame *f) {
 static void stop_after(Frame *f, const Node *node, Json update) {
     frame_set_wait(f, wait_of("after"));
     run_record(f->run, f, node, "completed", update);
-    frame_interrupt(f, "after", json_null(), json_null());
+    frame_interrupt(f, "after", json_null(), json_null(), json_none());
 }
 
 static void finish_element(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
-    count_step(f);
+    frame_count_step(f);
     f->result = json_ref(result);
     frame_land(f, NULL, false);
     run_record(f->run, f, node, "completed", result);
 }
-
-static bool parked_after(Frame *f, const Node *node);
 
 void frame_finished(Frame *f, Json update) {
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
     Error err;
     error_clear(&err); /* not all of it: this is the hot path */
-    count_step(f);
+    frame_count_step(f);
     if (node->interrupt_after) {
         stop_after(f, node, update);
         return;
     }
-    if (run->engine->hooks && parked_after(f, node)) {
+    if (run->engine->hooks && frame_parked_after(f)) {
         frame_record(f, node, "completed", update);
         return;
     }
@@ -462,6 +489,10 @@ void frame_finish(Frame *f, Json result) {
         frame_fail_with(f, "limit", &err);
         return;
     }
+    if (node->task) {
+        task_finish(f, result);
+        return;
+    }
     if (f->is_element && f->nlevels == 1) {
         finish_element(f, result);
         return;
@@ -480,13 +511,14 @@ void frame_finish(Frame *f, Json result) {
 
 /* ---- stopping for a person ---- */
 
-void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options) {
+void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Json rest) {
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
     Json id = json_string_fmt("i%lld", (long long)run->last + 1);
     Json parts[] = {json_string_c("interrupt"), json_ref(id), json_string_c(reason),
                     json_ref(prompt), json_ref(options)};
-    frame_set_wait(f, json_array_from(parts, 5));
+    Json wait = json_array_from(parts, 5);
+    frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
     run_record(run, f, node, "interrupted", json_none());
     if (engine_listens(run->engine)) {
         Json data = json_object_set(json_object(), json_string_c("id"), json_ref(id));
@@ -497,7 +529,7 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options) {
                     (Event){.type = EVENT_INTERRUPT,
                             .node = node->name,
                             .status = reason,
-                            .state = json_ref(frame_top(f)->state),
+                            .state = frame_state(f),
                             .data = data});
     }
     json_unref(id);
@@ -508,14 +540,20 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options) {
 
 /* ---- a debugger ---- */
 
-static HookPlace place_of(const Frame *f, const Node *node) {
-    return (HookPlace){.run = f->run, .frame = f->id, .node = node, .state = frame_top(f)->state};
+typedef HookVerdict (*Hook)(void *ctx, const HookPlace *place);
+
+bool frame_hook_parks(const Frame *f, Hook hook, Json error) {
+    if (!hook) {
+        return false;
+    }
+    HookPlace place = {f->run, f->id, frame_top(f)->node, frame_state(f), error};
+    HookVerdict verdict = hook(f->run->engine->hooks->ctx, &place);
+    json_unref(place.state);
+    return verdict == HOOK_PARK;
 }
 
 static bool parked_before(Frame *f, const Node *node) {
-    const EngineHooks *h = f->run->engine->hooks;
-    HookPlace place = place_of(f, node);
-    if (!h->before || h->before(h->ctx, &place) != HOOK_PARK) {
+    if (!frame_hook_parks(f, f->run->engine->hooks->before, json_none())) {
         return false;
     }
     frame_set_wait(f, wait_with("pause", json_ref(f->wait)));
@@ -523,10 +561,8 @@ static bool parked_before(Frame *f, const Node *node) {
     return true;
 }
 
-static bool parked_after(Frame *f, const Node *node) {
-    const EngineHooks *h = f->run->engine->hooks;
-    HookPlace place = place_of(f, node);
-    if (!h->after || h->after(h->ctx, &place) != HOOK_PARK) {
+bool frame_parked_after(Frame *f) {
+    if (!frame_hook_parks(f, f->run->engine->hooks->after, json_none())) {
         return false;
     }
     frame_set_wait(f, wait_with("pause", wait_of("after")));
@@ -610,16 +646,29 @@ void frame_tell_node(Frame *f, const Node *node) {
     Json data =
         json_object_set(json_object(), json_string_c("kind"), json_string_c(node->kind->name));
     data = json_object_set(data, json_string_c("attempt"), json_int(frame_top(f)->attempt + 1));
+    if (node->task && !json_is_none(node->task->title)) {
+        data = json_object_with(data, "title", task_title(f));
+    }
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
 }
 
 static void begin_outside(Frame *f, const Node *node) {
+    Error err = ERROR_INIT;
     f->since = engine_now(f->run->engine);
-    frame_set_wait(f, wait_outside(f, node));
+    Json wait = wait_outside(f, node, &err);
+    if (json_is_none(wait)) {
+        frame_fail_with(f, "prepare", &err);
+        return;
+    }
+    frame_set_wait(f, wait);
     frame_record(f, node, "started", json_none());
 }
 
 static void begin_node(Frame *f, const Node *node) {
+    if (node->task) {
+        task_begin(f);
+        return;
+    }
     if (frame_leaves_engine(f, node)) {
         begin_outside(f, node);
         return;
@@ -648,7 +697,11 @@ void frame_advance(Frame *f) {
             frame_go_on_after(f);
             return;
         }
-        if (wait_is(f->wait, "join") || wait_is(f->wait, "map")) {
+        if (wait_is(f->wait, "cleaning")) {
+            task_cleaned(f);
+            return;
+        }
+        if (wait_is(f->wait, "join") || wait_is(f->wait, "map") || wait_is(f->wait, "tasks")) {
             control_children_done(f);
             return;
         }
@@ -661,7 +714,7 @@ void frame_advance(Frame *f) {
         return;
     }
     if (l->node->interrupt_before && !passed) {
-        frame_interrupt(f, "before", json_null(), json_null());
+        frame_interrupt(f, "before", json_null(), json_null(), json_none());
     } else if (l->steps >= l->graph->recursion_limit) {
         fail_recursion(f);
     } else {

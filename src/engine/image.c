@@ -93,6 +93,20 @@ Json image_error(Json image) {
     return json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
 }
 
+/* The lowest level of the root frame stands nowhere any more, and remembers how it ended. */
+bool image_is_over(Json image) {
+    Json error = image_error(image);
+    bool failed = !json_is_none(error);
+    json_unref(error);
+    if (!failed) {
+        return false;
+    }
+    Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
+    Json level = json_array_get(json_array_get(root, IMAGE_LEVELS), 0);
+    return json_kind(json_array_get(level, IMAGE_NODE)) == JSON_NULL &&
+           json_kind(json_array_get(level, IMAGE_WRITES)) == JSON_ARRAY;
+}
+
 Json image_folder(Json image) {
     return image_valid(image)
                ? json_ref(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FOLDER))

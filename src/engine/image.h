@@ -10,12 +10,13 @@
  *
  * A state that is the very one of the level below (of the parent's last level, for the lowest) is null:
  * branches and elements of a map begin that way, and thousands of them cost nothing each. A level that
- * goes its own way is first given a copy by its patch, then what it changed.
+ * goes its own way is first given a copy by its patch, then what it changed. In a scoped graph (scope.h)
+ * null means that the variables are those of the level below, for good.
  *
  * A level is a graph in progress: that of the run, of the node that the level below stands at, or of the
  * frame that made this one. `node` is the name of the node that is next or under way, null
  * past the last one. `writes` is what the level has written, for whoever takes it over at its end
- * (reduce.h), null when nobody will. `steps` counts nodes for the recursion limit, `attempt` failed
+ * (reduce.h), null when nobody will; in a scoped graph, what the task under way remembers (tasks.c). `steps` counts nodes for the recursion limit, `attempt` failed
  * attempts at the node, `count` turns of its loop; `deadline` is when the node's or the graph's time
  * is up (ms since 1970, 0: never).
  *
@@ -26,12 +27,16 @@
  *
  *     go                                   nothing: the node may begin, its interrupt is behind it
  *     after                                nothing: the node is done, its edges are not chosen yet
- *     work, key                            work outside; key names its place
+ *     work, key, memo, answers             work outside; key names its place (step.h has the rest)
  *     sleep, until                         a time
- *     retry, until, key, error             the next attempt; key names its place
- *     interrupt, id, reason, prompt, options   a person; reason: before, after, approval
+ *     retry, until, key, error, memo, answers   the next attempt; key names its place
+ *     interrupt, id, reason, prompt, options   a person; reason: before, after, approval; or what the
+ *                                          node's work says, and then key, memo and answers follow
+ *     tasks, [child, ...], successes, failures, ended, error   children of a task; a child is its
+ *                                          result so far, 4 more once it has ended
  *     join, node, [writes or null, ...], [target, ...]   parallel branches; null: still running
  *     map, over, next, [result or null, ...], done
+ *     cleaning, how, result, error         cleanup lists of tests that were ended; how it goes on then
  *     error, error, after, before          failed here, and so did the run; after: the node was done;
  *                                          before: what it waited for, when that is to be done again
  *     pause                                a debugger
@@ -75,6 +80,7 @@ enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1 };
 enum { WAIT_ID = 1, WAIT_REASON, WAIT_PROMPT, WAIT_OPTIONS };
 enum { WAIT_JOIN_NODE = 1, WAIT_JOIN_WRITES, WAIT_JOIN_TARGETS };
 enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };
+enum { WAIT_TASKS_ALL = 1, WAIT_TASKS_WON, WAIT_TASKS_LOST, WAIT_TASKS_ENDED, WAIT_TASKS_ERROR };
 
 /* An integer at an index of an array; 0 when it is none. */
 int64_t image_int(Json array, size_t i);

@@ -54,7 +54,8 @@ static Json set_all(Json state, Json set, Error *err) {
 
 /* In a level whose writes somebody takes over, what was set by hand is a write too. */
 static void note_writes(Level *l, Json set) {
-    for (size_t i = 0; !json_is_none(l->writes) && i < json_array_len(set); i++) {
+    for (size_t i = 0; !l->graph->scoped && !json_is_none(l->writes) && i < json_array_len(set);
+         i++) {
         Json path = json_array_get(json_array_get(set, i), 0);
         Json key = json_array_len(path) ? json_array_get(path, 0) : json_none();
         if (json_kind(key) == JSON_STRING) {
@@ -65,7 +66,8 @@ static void note_writes(Level *l, Json set) {
 
 bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     Level *l = &f->levels[level];
-    if (json_is_none(set) || !json_array_len(set)) {
+    bool elsewhere = json_is_none(l->state); /* in the scope around it, which has its own turn */
+    if (json_is_none(set) || !json_array_len(set) || elsewhere) {
         return true;
     }
     Json state = set_all(json_ref(l->state), set, err);
@@ -102,8 +104,18 @@ static Frame *find_frame(const Run *run, int64_t id) {
 
 /* The graph of a frame's next level follows from where the frame stands. NULL: there is none. */
 static const Graph *next_graph(const Frame *f) {
+    const Flow *flow = f->run->flow;
+    if (!f->nlevels && f->parent && wait_is(f->parent->wait, "cleaning")) {
+        return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
+    }
+    if (!f->nlevels && f->parent && wait_is(f->parent->wait, "tasks")) {
+        return task_child_graph(frame_top(f->parent)->node, f->branch);
+    }
     if (!f->nlevels) {
-        return f->parent ? frame_top(f->parent)->graph : f->run->flow->main;
+        return f->parent ? frame_top(f->parent)->graph : flow->main;
+    }
+    if (frame_top(f)->graph->scoped) {
+        return task_graph(f);
     }
     const Node *node = frame_top(f)->node;
     switch (node ? node->kind->id : KIND_COUNT) {
@@ -127,10 +139,12 @@ static bool load_level(Frame *f, Json image, Error *err) {
     Json state = json_array_get(image, IMAGE_STATE);
     const Graph *graph = next_graph(f);
     if (!graph) {
-        const Node *below = frame_top(f)->node;
+        const Node *below = f->nlevels ? frame_top(f)->node : NULL;
         return position_gone(below ? below->name_json : name, err);
     }
-    if (json_kind(state) == JSON_NULL) { /* that of the level below */
+    if (graph->scoped) {
+        state = json_kind(state) == JSON_NULL ? json_none() : state;
+    } else if (json_kind(state) == JSON_NULL) { /* that of the level below */
         state = f->nlevels ? frame_top(f)->state : frame_top(f->parent)->state;
     }
     Level *l = level_push(f, graph, json_ref(state), false);
@@ -150,18 +164,23 @@ static bool is_outside(const Frame *f) {
     return node && node->kind->id != KIND_SLEEP && frame_leaves_engine(f, node);
 }
 
+static bool is_container(const Frame *f) {
+    const Node *node = frame_top(f)->node;
+    return node && task_child_graph(node, 0);
+}
+
 static bool is_kind(const Frame *f, KindId kind) {
     const Node *node = frame_top(f)->node;
     return node && node->kind->id == kind;
 }
 
 static bool fits_sleep(const Frame *f) {
-    return is_kind(f, KIND_SLEEP);
+    return is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP);
 }
 
 static bool fits_interrupt(const Frame *f) {
     bool approval = json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
-    return !approval || is_kind(f, KIND_APPROVAL);
+    return frame_asks_for_work(f) ? is_outside(f) : !approval || is_kind(f, KIND_APPROVAL);
 }
 
 /* A node of another kind than the one that the frame waits for (the workflow was reloaded) begins anew,
@@ -171,7 +190,8 @@ static bool fit_wait(Frame *f, Error *err) {
         const char *word;
         bool (*fits)(const Frame *f);
     } rows[] = {{"work", is_outside}, {"sleep", fits_sleep}, {"interrupt", fits_interrupt}};
-    if (wait_is(f->wait, "map") && !is_kind(f, KIND_MAP)) {
+    if ((wait_is(f->wait, "map") && !is_kind(f, KIND_MAP)) ||
+        (wait_is(f->wait, "tasks") && !is_container(f))) {
         return position_gone(frame_top(f)->node ? frame_top(f)->node->name_json : json_string_c(""),
                              err);
     }
@@ -189,6 +209,11 @@ static bool fit_wait(Frame *f, Error *err) {
 static bool load_parent(Frame *f, Error *err) {
     Json wait = f->parent->wait, join = json_array_get(wait, WAIT_JOIN_NODE);
     f->parent->children++;
+    if (wait_is(wait, "tasks") || wait_is(wait, "cleaning")) {
+        f->is_task = wait_is(wait, "tasks");
+        f->is_cleanup = !f->is_task;
+        return true;
+    }
     if (wait_is(wait, "map")) {
         json_unref(f->vars);
         f->vars = json_ref(f->parent->vars);
@@ -295,10 +320,8 @@ static bool load_image(Run *run, Json image, int64_t at, Error *err) {
 
 static bool names_place(const Run *run, const char *key) {
     for (const Frame *f = run->first_frame; f; f = f->next) {
-        for (size_t i = WAIT_KEY; json_kind(f->wait) == JSON_ARRAY && i <= WAIT_UNTIL + 1; i++) {
-            if (json_string_is(json_array_get(f->wait, i), key)) {
-                return true;
-            }
+        if (json_string_is(work_part(f->wait, WORK_KEY), key)) {
+            return true;
         }
     }
     return false;

@@ -58,24 +58,44 @@ static Json first_output(JqRun *run, Json input, const Json *vars, Error *err) {
     JqStatus status = jq_run_next(run, &out);
     if (status == JQ_FAILED && err) {
         *err = *jq_run_error(run);
-    } else if (status == JQ_DONE) {
-        error_set(err, ERR_RAISED, "The expression gives no result.");
     }
     jq_run_stop(run);
     return status == JQ_OUTPUT ? out : json_none();
 }
 
-Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err) {
+static JqRun *machine(Machines *m, const Expr *expr) {
     assert(expr->id < m->n);
     JqRun **run = &m->runs[expr->id];
     if (!*run) {
         *run = jq_run_new(expr->program, &m->host);
     }
-    Json out = first_output(*run, json_ref(input), vars, err);
-    if (json_is_none(out) && err) {
+    return *run;
+}
+
+static Json placed(const Expr *expr, Json out, Error *err) {
+    if (json_is_none(out) && err && err->code != ERR_NONE) {
         expr_place(expr, err, &err->line, &err->col);
     }
     return out;
+}
+
+Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err) {
+    Error none;
+    error_clear(&none); /* not all of it: this is the hot path */
+    Json out = first_output(machine(m, expr), json_ref(input), vars, &none);
+    if (json_is_none(out)) {
+        if (none.code == ERR_NONE) {
+            error_set(&none, ERR_RAISED, "The expression gives no result.");
+        }
+        if (err) {
+            *err = none;
+        }
+    }
+    return placed(expr, out, err);
+}
+
+Json machines_query(Machines *m, const Expr *expr, Json input, Error *err) {
+    return placed(expr, first_output(machine(m, expr), json_ref(input), NULL, err), err);
 }
 
 static JqRun *reducer(Machines *m, Reduce reduce, bool join) {
@@ -95,5 +115,11 @@ static JqRun *reducer(Machines *m, Reduce reduce, bool join) {
 Json machines_reduce(Machines *m, Reduce reduce, bool join, Json old_value, Json new_value,
                      Error *err) {
     Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
-    return first_output(reducer(m, reduce, join), json_null(), vars, err);
+    Error none;
+    error_clear(&none);
+    Json out = first_output(reducer(m, reduce, join), json_null(), vars, &none);
+    if (json_is_none(out) && err) {
+        *err = none;
+    }
+    return out;
 }

@@ -17,6 +17,9 @@ void machines_free(Machines *m); /* accepts NULL */
  * error's line and column are in the expression's file. Borrows input and vars. */
 Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err);
 
+/* The same, but an expression that has no output gives JSON_NONE without an error. */
+Json machines_query(Machines *m, const Expr *expr, Json input, Error *err);
+
 /* The machine of a reducer that is not an expression of the file: see reduce.c. */
 Json machines_reduce(Machines *m, Reduce reduce, bool join, Json old_value, Json new_value,
                      Error *err);

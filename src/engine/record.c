@@ -4,6 +4,7 @@
 #include "json_binary.h"
 #include "json_diff.h"
 #include "json_path.h"
+#include "scope.h"
 
 static Json or_null(Json j) {
     return json_is_none(j) ? json_null() : json_ref(j);
@@ -17,14 +18,15 @@ static Json state_below(const Frame *f, uint32_t level) {
 }
 
 static bool shares_state(const Frame *f, uint32_t level) {
-    return json_identical(f->levels[level].state, state_below(f, level));
+    return !f->levels[level].graph->scoped &&
+           json_identical(f->levels[level].state, state_below(f, level));
 }
 
 static Json level_image(const Frame *f, uint32_t level) {
     const Level *l = &f->levels[level];
     Json parts[IMAGE_LEVEL_FIELDS] = {
         [IMAGE_NODE] = l->node ? json_ref(l->node->name_json) : json_null(),
-        [IMAGE_STATE] = shares_state(f, level) ? json_null() : json_ref(l->state),
+        [IMAGE_STATE] = shares_state(f, level) ? json_null() : or_null(l->state),
         [IMAGE_WRITES] = or_null(l->writes),
         [IMAGE_STEPS] = json_int(l->steps),
         [IMAGE_ATTEMPT] = json_int(l->attempt),
@@ -144,7 +146,8 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
     size_t n = json_is_none(image) ? 0 : json_array_len(json_array_get(image, IMAGE_LEVELS));
     for (uint32_t i = 0; i < f->nlevels && i < n; i++) {
         Place to = {f->key, image, i};
-        if (json_kind(place_state(&to)) != JSON_NULL || shares_state(f, i)) {
+        if (json_kind(place_state(&to)) != JSON_NULL || shares_state(f, i) ||
+            f->levels[i].graph->scoped) {
             continue;
         }
         Place from = source_of(frames, f, to);
@@ -211,7 +214,7 @@ static void tell_step(Run *run, const Frame *f, const Node *node, const char *st
     Event event = {.type = EVENT_STEP, .node = node ? node->name : "", .status = status};
     if (run->engine->options.want_updates) {
         event.update = json_ref(update);
-        event.state = json_ref(frame_top(f)->state);
+        event.state = frame_state(f);
     }
     engine_tell(run, f, event);
 }

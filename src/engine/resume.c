@@ -72,7 +72,9 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
     tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
     level_push(f, flow->main, graph_initial_state(flow->main, start->input), false);
-    if (frame_go_on(f)) {
+    if (flow->main->scoped) {
+        test_begin(f);
+    } else if (frame_go_on(f)) {
         frame_record(f, NULL, "started", json_ref(frame_top(f)->state));
     }
     run_settle_if_done(run);
@@ -87,7 +89,8 @@ static bool is_open(const Frame *f) {
 }
 
 static bool asks(const Frame *f) {
-    return is_open(f) && json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
+    return is_open(f) && (frame_asks_for_work(f) ||
+                          json_string_is(json_array_get(f->wait, WAIT_REASON), "approval"));
 }
 
 /* The time to answer is up. */
@@ -225,6 +228,21 @@ static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
     return json_object_set(out, json_string_c("at"), json_int(engine_now(f->run->engine)));
 }
 
+/* What a node that asked in the middle of its work is told: the value as it is, or the decision. */
+static Json work_answer(const Frame *f, const RunResume *r, Error *err) {
+    if (r->decision && !decision_offered(f, r->decision, err)) {
+        return json_none();
+    }
+    return json_is_none(r->value) ? json_string_c(r->decision) : json_ref(r->value);
+}
+
+static void take_answer(Frame *f, Json answer) {
+    const Node *node = frame_top(f)->node;
+    frame_set_wait(f, work_answered(f->wait, answer));
+    json_unref(answer);
+    frame_record(f, node, "answered", json_none());
+}
+
 /* Past an interrupt that only stopped: an object is merged into the state as a result would be. */
 static bool pass(Frame *f, Json value, Error *err) {
     Level *l = frame_top(f);
@@ -264,12 +282,21 @@ static Frame *failed_frame(Run *run) {
     return NULL;
 }
 
+/* The wait of work from any that has its parts. */
+static Json work_of(Json wait) {
+    Json parts[] = {json_string_c("work"), json_null(), json_ref(work_part(wait, WORK_MEMO)),
+                    json_ref(work_part(wait, WORK_ANSWERS))};
+    return json_array_from(parts, 4);
+}
+
 /* After a failure: the node begins again, with all its attempts. */
 static void try_again(Frame *f) {
     bool after = json_truthy(json_array_get(f->wait, WAIT_ERROR + 1));
     Json before = json_array_get(f->wait, WAIT_ERROR + 2);
     frame_top(f)->attempt = 0;
-    if (json_kind(before) == JSON_ARRAY) {
+    if (!json_is_none(work_part(before, WORK_KEY))) { /* with what it was told so far */
+        frame_set_wait(f, work_with_key(work_of(before), frame_work_key(f)));
+    } else if (json_kind(before) == JSON_ARRAY) {
         frame_set_wait(f, json_ref(before));
     } else if (after) {
         frame_set_wait(f, wait_of("after"));
@@ -281,6 +308,13 @@ static void try_again(Frame *f) {
 static bool can_go_on(Run *run, Error *err) {
     RunStatus status = run->status;
     bool done = wait_is(run->first_frame->wait, "done");
+    if (status == RUN_FAILED && test_is_over(run)) {
+        return error_set(err, ERR_USAGE,
+                         "Thread `%s` has failed, and its cleanup tasks have run: there is nothing "
+                         "to resume. `pawl history %s` lists its checkpoints; `pawl resume %s@SEQ` "
+                         "goes on from one of them.",
+                         run->row.thread, run->row.thread, run->row.thread);
+    }
     if (done || (status == RUN_CANCELLED && !run_is_forked(run))) {
         return error_set(err, ERR_USAGE,
                          "Thread `%s` %s: there is nothing to resume. `pawl history %s` lists its "
@@ -312,7 +346,8 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
         if (asks(f) && !is_late(f)) {
             asking = f;
             nasking++;
-        } else if (!wait_is(f->wait, "join") && !wait_is(f->wait, "map")) {
+        } else if (!wait_is(f->wait, "join") && !wait_is(f->wait, "map") &&
+                   !wait_is(f->wait, "tasks") && !wait_is(f->wait, "cleaning")) {
             return true;
         }
     }
@@ -322,10 +357,8 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
 /* On a new line of history work gets new places: what the old line did is not taken over. */
 static void fork_line(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (wait_is(f->wait, "work")) {
-            frame_set_wait(f, wait_with("work", frame_work_key(f)));
-        } else if (wait_is(f->wait, "retry")) {
-            f->wait = json_array_set(f->wait, WAIT_UNTIL + 1, frame_work_key(f));
+        if (json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING) {
+            f->wait = work_with_key(f->wait, frame_work_key(f));
             frame_mark(f);
         }
     }
@@ -351,7 +384,7 @@ static void reopen(Run *run) {
     }
 }
 
-static void schedule_all(Run *run) {
+void run_schedule_all(Run *run) {
     size_t n = run->nframes, i = 0;
     Frame **all = mem_alloc((n + 1) * sizeof *all);
     for (Frame *f = run->first_frame; f; f = f->next) {
@@ -411,7 +444,8 @@ static bool prepare(Run *run, const RunResume *r, Frame **answered, Json *result
         return false;
     }
     if (*answered && asks(*answered)) {
-        *result = approval_result(*answered, r, err);
+        *result = frame_asks_for_work(*answered) ? work_answer(*answered, r, err)
+                                                 : approval_result(*answered, r, err);
         return !json_is_none(*result);
     }
     return !*answered || pass(*answered, r->value, err);
@@ -440,8 +474,10 @@ Run *engine_resume(Engine *e, const RunResume *r, Error *err) {
     run->row_dirty = true;
     run_set_deadline(run);
     tell_start(run, true);
-    schedule_all(run);
-    if (!json_is_none(result)) {
+    run_schedule_all(run);
+    if (!json_is_none(result) && frame_asks_for_work(answered)) {
+        take_answer(answered, result);
+    } else if (!json_is_none(result)) {
         frame_finish(answered, result);
     } else if (answered) {
         let_go(answered);

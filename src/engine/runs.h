@@ -34,8 +34,9 @@ typedef struct Level Level;
 struct Level {
     const Graph *graph;
     const Node *node; /* next or under way; NULL past the last */
-    Json state;
-    Json writes;      /* reduce.h; JSON_NONE: nobody takes it over */
+    Json state;       /* of a scoped graph: JSON_NONE where it is that of the level below */
+    Json writes;      /* reduce.h; JSON_NONE: nobody takes it over. Of a scoped graph: what the task
+                         under way remembers, then how it ended (tasks.c) */
     int64_t steps;    /* nodes finished, for the recursion limit */
     int64_t deadline; /* of the node, when the engine itself keeps its time; 0: none */
     int32_t attempt;  /* failed attempts at the node */
@@ -59,6 +60,9 @@ struct Frame {
     bool queued, dirty, gone;
     bool is_branch;  /* of a parallel edge; then it ends at join (NULL: at the end) */
     bool is_element; /* of a map */
+    bool is_task;    /* a child of a task: it does the one at `branch` */
+    bool
+        is_cleanup; /* runs the cleanup list of a test that was ended from outside; branch: its graph */
     const Node *join;
     Level *levels;
     uint32_t nlevels, levels_cap;
@@ -67,6 +71,7 @@ struct Frame {
     Json wait;         /* as in the image; JSON null: nothing */
     Json vars;         /* values of the variables of maps around it, outermost first; an array */
     Step *step;        /* work under way */
+    Param *params;     /* of the task that is about to begin, resolved; NULL: not yet */
     uv_timer_t *timer;
     uint64_t batch; /* that its last record is in */
     int64_t since;  /* when it came to its node, for people */
@@ -89,6 +94,7 @@ struct Run {
     Json definition;   /* key of the one it was reloaded with; null: that of the row */
     Json folder;       /* that it was started in */
     char *folder_path; /* the same, as C has it */
+    char *own_folder;  /* for its work, while it has not ended; NULL: not asked for */
     Frame *first_frame, *last_frame;
     Frame *ready, *ready_tail;
     Frame *dirty, *dirty_tail;
@@ -112,6 +118,7 @@ struct Step {
     const Node *node;
     const NodeWork *work;
     Json state;
+    Param *params; /* of a task: resolved; owned */
     char *place;
     void *data;
     bool finished;
@@ -181,6 +188,10 @@ void engine_drop_events(Engine *e, uint64_t durable); /* those of later ones */
 void engine_clear_events(Engine *e);
 void frame_name(const Frame *f, char *out, size_t size);
 
+/* ---- resume.c ---- */
+
+void run_schedule_all(Run *run);
+
 /* ---- load.c ---- */
 
 typedef struct Loading {
@@ -242,7 +253,13 @@ bool frame_go_on(Frame *f);
 void frame_land(Frame *f, const Node *node, bool passed);
 void frame_arrive(Frame *f, bool passed);
 void frame_go_on_after(Frame *f); /* the same from a node that was done before, with a record */
-void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options);
+/* Consumes prompt, options and rest: what follows them in the wait (an array), or JSON_NONE. */
+void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Json rest);
+void frame_count_step(Frame *f);
+void frame_drop_params(Frame *f);
+bool frame_parked_after(Frame *f); /* there are hooks; its wait says so */
+bool frame_hook_parks(const Frame *f, HookVerdict (*hook)(void *ctx, const HookPlace *place),
+                      Json error);
 void frame_take_edge(Frame *f, const Edge *edge);
 const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
 const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
@@ -258,17 +275,64 @@ void control_child_ended(Frame *child);         /* hands over what it has to its
 Json graph_initial_state(const Graph *g, Json input);
 void frame_fork(Frame *f, const Edge *edge);
 void element_init(Frame *f); /* variables of an element of a map */
+void start_clock(Frame *f, int64_t timeout_ms);
+
+/* ---- tasks.c, containers.c (tasks.h has what they share) ---- */
+
+void task_begin(Frame *f);                            /* the node that the frame stands at */
+void task_finish(Frame *f, Json outputs);             /* it is done; consumes them */
+void task_failed(Frame *f, Json error);               /* borrows it */
+void task_late(Frame *f, uint32_t level, Json error); /* the task of a level had its time */
+/* It has ended: what comes next. False when the run has ended with it. */
+bool task_go_on(Frame *f);
+void task_level_done(Frame *f);    /* past the last one of a list */
+void task_children_done(Frame *f); /* a container may have its result */
+void task_child_ended(Frame *child);
+bool task_children_decided(const Frame *f);
+void task_result_so_far(Frame *f, TaskResult result);
+/* The tasks of a frame's levels from here on are ended. Tests among them still have to clean up: that
+ * becomes a child of heir. */
+void task_abandon(Frame *f, uint32_t level, Frame *heir);
+void task_cleaned(Frame *f); /* those children are done: it goes on with what it wanted */
+void task_frame_name(const Frame *f, char *out, size_t size);
+/* Begins a test: the variables that its configVars give, then its first task. */
+void test_begin(Frame *f);
+/* Ends what a run is doing and lets its cleanupTasks run; false when there are none, or they have
+ * begun. error is JSON_NONE when it was cancelled. Borrows it. */
+bool test_abort(Run *run, Json error);
+void test_is_cancelled(Run *run);  /* that is what comes of it, once its cleanup list is done */
+bool test_is_over(const Run *run); /* its cleanupTasks have begun: there is no way back in */
+/* The graph of the next level of a frame that stands at a task; NULL: none. */
+const Graph *task_graph(const Frame *f);
+const Graph *task_child_graph(const Node *container, uint32_t branch);
+bool task_resolve(Frame *f, Error *err); /* f->params */
+Json task_title(const Frame *f);         /* given */
 
 /* ---- work.c ---- */
 
 bool work_is_pure(const Engine *e, const Node *node);
 bool work_exists(const Engine *e, const Node *node);
+bool work_is_process(const Frame *f); /* its node's work is one */
 void work_begin_pure(Frame *f, const Node *node);
-void work_start(Frame *f);  /* after the commit */
-void work_cancel(Frame *f); /* nobody waits for it any more */
-void work_drop(Frame *f);   /* the engine ends */
+bool work_keeps_time(const Engine *e, const Node *node);
+/* What the frame waits for while the node works: its place, its memo, no answers. JSON_NONE with *err
+ * set when the memo cannot be made. */
+Json work_wait(Frame *f, const Node *node, Error *err);
+bool work_has_memo(const Engine *e, const Node *node);
+/* A part of what a frame waits for that works, will, or asks meanwhile; borrowed; JSON_NONE when it
+ * has none. */
+typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS } WorkPart;
+Json work_part(Json wait, WorkPart part);
+Json work_with_key(Json wait, Json key);  /* consumes both */
+bool frame_asks_for_work(const Frame *f); /* the node asked in the middle of its work */
+Json work_answered(Json wait,
+                   Json answer); /* the wait of an asking frame once it is answered; given */
+void work_start(Frame *f);       /* after the commit */
+void work_cancel(Frame *f);      /* nobody waits for it any more */
+void work_drop(Frame *f);        /* the engine ends */
 void work_drop_orphans(Run *run);
 void work_free_data(Engine *e);
+char *run_folder_path(const Run *run, const char *folder); /* given */
 
 /* ---- fail.c ---- */
 

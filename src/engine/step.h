@@ -8,6 +8,8 @@
  * started a second time for the same step when the process died in between: step_place() is then the
  * same, so that the work can find what the first start left there (process.h does).
  *
+ * A result of a task is an object of outputs, which are added to those set before, or null.
+ *
  * cancel() asks the work to end early. It still finishes with step_fail(); the engine ignores the
  * words then.
  */
@@ -22,8 +24,15 @@ typedef struct Step Step;
 
 typedef struct NodeWork {
     KindId kind;
-    bool pure; /* finishes inside start() and touches nothing outside */
+    bool pure;       /* finishes inside start() and touches nothing outside */
+    bool keeps_time; /* ends itself when step_timeout_ms() is over; otherwise the engine cancels it
+                        then. Pure work has no timeout */
+    bool process;    /* it starts one: only so many run at once */
     void (*start)(Step *step);
+    /* What is to be on record before start(): its *memo*, the same in every start() of the node until
+     * it ends, whatever happens in between. Given; JSON_NONE with *err set fails the node. NULL: none
+     * is kept. */
+    Json (*prepare)(Step *step, Error *err);
     void (*cancel)(Step *step); /* NULL for pure work */
     /* The engine ends while the step is under way: frees what the work holds and leaves what it
      * started to be found again. Nothing of the step is called after it. NULL for pure work. */
@@ -33,18 +42,23 @@ typedef struct NodeWork {
 } NodeWork;
 
 const Node *step_node(const Step *step);
-const Param *step_param(const Step *step, int index); /* of node->params */
-Json step_state(const Step *step);                    /* borrowed; what the node sees */
-Json step_var(const Step *step, size_t index);        /* of node->vars; borrowed */
+/* Of node->params; of a task, as it is after placeholders and configVars. */
+const Param *step_param(const Step *step, int index);
+Json step_state(const Step *step);             /* borrowed; what the node sees */
+Json step_var(const Step *step, size_t index); /* of node->vars; borrowed */
 uv_loop_t *step_loop(const Step *step);
 /* The folder that the run was started in: commands run there, and relative paths begin there. */
 const char *step_folder(const Step *step);
-int64_t step_timeout_ms(
-    const Step *step); /* of the node; 0: none. Work that is not pure keeps it */
+int64_t step_timeout_ms(const Step *step);  /* of the node; 0: none */
+bool step_is_interactive(const Step *step); /* the run's mode */
 
 /* Evaluates an expression of the node on the state, with the variables in scope, within the run's
  * budget. The first output, given; when it fails, or has no output, JSON_NONE with *err set. */
 Json step_eval(Step *step, const Expr *expr, Error *err);
+/* The same for a query of the tasks dialect: one that has no output gives JSON_NONE without an error. */
+Json step_query(Step *step, const Expr *query, Error *err);
+/* The same for a parameter whose row names further variables: their values, in that order. Borrows. */
+Json step_eval_with(Step *step, const Expr *expr, const Json *more, size_t n, Error *err);
 /* What a template comes to, as text: strings as they are, the rest as JSON. */
 bool step_text(Step *step, const Expr *expr, Buf *out, Error *err);
 
@@ -62,6 +76,50 @@ void **step_kind_data(Step *step, KindId kind);
 
 /* A line or a piece of the node's log; stream is "stdout", "stderr" or "log". */
 void step_log(Step *step, const char *stream, const char *bytes, size_t len);
+
+/* ---- asking ---- */
+
+/* What prepare() gave; borrowed; JSON_NONE when there is no prepare(). */
+Json step_memo(const Step *step);
+
+/* The answers that the node got so far, oldest first: an array, borrowed. */
+Json step_answers(const Step *step);
+
+/* Stops for a person: the run waits, maybe for days and in another process, for an answer to the
+ * prompt, one of the options when there are any (an array of strings, or JSON_NONE). This step is over
+ * with it; once there is an answer, a new one starts for the node, with the same place and memo and
+ * one more answer. reason is a short word: "interrupt", "action". Consumes prompt and options. */
+void step_ask(Step *step, const char *reason, Json prompt, Json options);
+
+/* As if a person had been asked and had answered this: it is on record before the node starts again.
+ * Consumes it. */
+void step_answer(Step *step, Json answer);
+
+/* Whether anybody may still start again with this place: false once the run has ended or went another
+ * way, so that whatever waits there for an answer can be let go. */
+bool step_place_wanted(Step *step, const char *place);
+
+/* ---- tasks ---- */
+
+typedef enum TaskResult {
+    TASK_NONE,
+    TASK_SUCCESS,
+    TASK_FAILURE,
+} TaskResult;
+
+/* Sets a variable in the scope that the task runs in, and an output of it (tasks.ID.outputs). At once;
+ * on record with the next record of the run. Consume value. Nothing in the other dialects, and nothing
+ * for the variable `tasks`, which is the engine's own. */
+void step_set_var(Step *step, Json name, Json value);
+void step_set_output(Step *step, Json name, Json value);
+
+/* The result as it is so far, of a task that goes on (continueOnPass): containers count it. */
+void step_set_result(Step *step, TaskResult result);
+void step_set_progress(Step *step, double percent); /* 0 to 100 */
+
+/* A folder that is the run's own and is there until it has ended: made if missing. NULL, with *err
+ * set, when the store has none. */
+const char *step_run_folder(Step *step, Error *err);
 
 /* Ends the step. Both consume their JSON. kind is a short word ("exit", "timeout", "jq", "lua",
  * "spawn", "limit", "cancelled") that retry.if and error edges see as .error.kind; details (an object

@@ -1,13 +1,17 @@
 /* work.c - steps: one attempt at a node whose work is done in exec/. */
 #include "runs.h"
 
+#include "config.h"
 #include "json_print.h"
 #include "mem.h"
 #include "process.h"
+#include "scope.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 bool work_exists(const Engine *e, const Node *node) {
     return e->work[node->kind->id] != NULL;
@@ -16,6 +20,76 @@ bool work_exists(const Engine *e, const Node *node) {
 bool work_is_pure(const Engine *e, const Node *node) {
     const NodeWork *work = e->work[node->kind->id];
     return work && work->pure;
+}
+
+bool work_keeps_time(const Engine *e, const Node *node) {
+    const NodeWork *work = e->work[node->kind->id];
+    return work && work->keeps_time;
+}
+
+bool work_is_process(const Frame *f) {
+    const NodeWork *work = f->run->engine->work[frame_top(f)->node->kind->id];
+    return work && work->process;
+}
+
+bool work_has_memo(const Engine *e, const Node *node) {
+    const NodeWork *work = e->work[node->kind->id];
+    return work && work->prepare;
+}
+
+/* ---- what a frame waits for while its node works ---- */
+
+/* Where the parts are in waits that have them. */
+static const struct WorkRow {
+    const char *word;
+    size_t at[WORK_ANSWERS + 1];
+} work_rows[] = {
+    {"work", {1, 2, 3}},
+    {"retry", {2, 4, 5}},
+    {"interrupt", {5, 6, 7}},
+};
+
+static const struct WorkRow *work_row(Json wait) {
+    for (size_t i = 0; i < sizeof work_rows / sizeof *work_rows; i++) {
+        if (wait_is(wait, work_rows[i].word)) {
+            return &work_rows[i];
+        }
+    }
+    return NULL;
+}
+
+Json work_part(Json wait, WorkPart part) {
+    const struct WorkRow *row = work_row(wait);
+    return row ? json_array_get(wait, row->at[part]) : json_none();
+}
+
+Json work_with_key(Json wait, Json key) {
+    return json_array_set(wait, work_row(wait)->at[WORK_KEY], key);
+}
+
+static Json waits_for_work(Json key, Json memo, Json answers) {
+    Json parts[] = {json_string_c("work"), key, memo, answers};
+    return json_array_from(parts, 4);
+}
+
+bool frame_asks_for_work(const Frame *f) {
+    return wait_is(f->wait, "interrupt") && json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING;
+}
+
+/* Those of a wait on record from before there were any are none. Given. */
+static Json answers_of(Json wait) {
+    Json answers = work_part(wait, WORK_ANSWERS);
+    return json_is_none(answers) ? json_array() : json_ref(answers);
+}
+
+static Json memo_of(Json wait) {
+    Json memo = work_part(wait, WORK_MEMO);
+    return json_is_none(memo) ? json_null() : json_ref(memo);
+}
+
+Json work_answered(Json wait, Json answer) {
+    Json answers = json_array_push(answers_of(wait), json_ref(answer));
+    return waits_for_work(json_ref(work_part(wait, WORK_KEY)), memo_of(wait), answers);
 }
 
 void work_free_data(Engine *e) {
@@ -29,6 +103,10 @@ void work_free_data(Engine *e) {
 /* ---- pure work ---- */
 
 static void clear(Step *s) {
+    if (s->params) {
+        config_clear(s->node, s->params);
+        mem_free(s->params);
+    }
     json_unref(s->state);
     json_unref(s->result);
     json_unref(s->error);
@@ -59,14 +137,35 @@ void work_begin_pure(Frame *f, const Node *node) {
 /* ---- work outside ---- */
 
 static void free_step(Step *s) {
-    s->run->engine->working--;
+    s->run->engine->working -= s->work->process;
     clear(s);
     mem_free(s);
 }
 
-/* The key in the wait: of the first attempt, or of the retry that follows one. */
-static Json work_key(const Frame *f) {
-    return json_array_get(f->wait, wait_is(f->wait, "retry") ? WAIT_UNTIL + 1 : WAIT_KEY);
+/* prepare() sees a step that does not start. */
+Json work_wait(Frame *f, const Node *node, Error *err) {
+    const NodeWork *work = f->run->engine->work[node->kind->id];
+    Json memo = json_null();
+    if (work && work->prepare) {
+        Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = frame_state(f)};
+        memo = work->prepare(&s, err);
+        clear(&s);
+    }
+    return json_is_none(memo) ? memo : waits_for_work(frame_work_key(f), memo, json_array());
+}
+
+/* After a crash the config of a task is made again: it may have been made from variables that others
+ * have changed since, but never from ones that are not on record. */
+static bool give_params(Step *s, Frame *f, Error *err) {
+    if (!s->node->task) {
+        return true;
+    }
+    if (!f->params && !task_resolve(f, err)) {
+        return false;
+    }
+    s->params = f->params;
+    f->params = NULL;
+    return true;
 }
 
 void work_start(Frame *f) {
@@ -74,16 +173,25 @@ void work_start(Frame *f) {
     const Node *node = frame_top(f)->node;
     Step *s = mem_zalloc(sizeof *s);
     *s = (Step){.run = f->run, .frame = f, .node = node, .work = e->work[node->kind->id]};
-    s->state = json_ref(frame_top(f)->state);
+    s->state = frame_state(f);
     assert(!s->work->pure);
     f->step = s;
-    e->working++;
+    e->working += s->work->process;
     f->since = engine_now(e);
     frame_set_status(f, FRAME_WORKING);
+    if (!s->work->keeps_time && node->timeout_ms) {
+        start_clock(f, node->timeout_ms);
+        frame_set_timer(f);
+    }
     if (engine_listens(e)) {
         frame_tell_node(f, node);
     }
-    s->work->start(s);
+    Error err = ERROR_INIT;
+    if (give_params(s, f, &err)) {
+        s->work->start(s);
+    } else {
+        step_fail_with(s, "config", &err);
+    }
 }
 
 /* Its place is of no more use: what it did is lost or unwanted, and the node starts afresh if it
@@ -159,6 +267,12 @@ static void orphan_ended(Step *s, bool well) {
     engine_kick(run->engine);
 }
 
+/* The step is over, but the node is not: the frame waits for an answer, or goes on with one. */
+static void step_over(Step *s) {
+    s->frame->step = NULL;
+    free_step(s);
+}
+
 static void step_ended(Step *s, Json result, Json error) {
     Frame *f = s->frame;
     s->finished = true;
@@ -176,6 +290,9 @@ static void step_ended(Step *s, Json result, Json error) {
     }
     Run *run = f->run;
     f->step = NULL;
+    if (json_kind(step_answers(s)) == JSON_ARRAY && json_array_len(step_answers(s))) {
+        step_place(s, NULL); /* an earlier start may have used it */
+    }
     forget_after_commit(s);
     free_step(s);
     if (json_is_none(error)) {
@@ -194,7 +311,7 @@ const Node *step_node(const Step *s) {
 }
 
 const Param *step_param(const Step *s, int index) {
-    return &s->node->params[index];
+    return s->params ? &s->params[index] : &s->node->params[index];
 }
 
 Json step_state(const Step *s) {
@@ -213,6 +330,21 @@ Json step_eval(Step *s, const Expr *expr, Error *err) {
     Json vars[FRAME_VARS_MAX];
     return machines_eval(s->run->machines, expr, s->state, frame_vars(s->frame, s->node, vars),
                          err);
+}
+
+Json step_query(Step *s, const Expr *expr, Error *err) {
+    return machines_query(s->run->machines, expr, s->state, err);
+}
+
+Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error *err) {
+    enum { MORE_MAX = 8 };
+    Json vars[FRAME_VARS_MAX + MORE_MAX];
+    assert(n <= MORE_MAX);
+    frame_vars(s->frame, s->node, vars);
+    for (size_t i = 0; i < n; i++) {
+        vars[s->node->nvars + i] = more[i];
+    }
+    return machines_eval(s->run->machines, expr, s->state, vars, err);
 }
 
 Json step_var(const Step *s, size_t index) {
@@ -248,7 +380,7 @@ const char *step_place(Step *s, Error *err) {
         return NULL;
     }
     const char *folder = engine_folder(e, err);
-    Json key = work_key(s->frame);
+    Json key = work_part(s->frame->wait, WORK_KEY);
     if (!folder || json_kind(key) != JSON_STRING) {
         return NULL;
     }
@@ -278,6 +410,166 @@ void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
     data = json_object_set(data, json_string_c("text"), json_string(bytes, len));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     engine_kick(s->run->engine);
+}
+
+bool step_is_interactive(const Step *s) {
+    return json_string_is(s->run->mode, "interactive");
+}
+
+/* ---- asking ---- */
+
+Json step_memo(const Step *s) {
+    Json memo = s->frame ? work_part(s->frame->wait, WORK_MEMO) : json_none();
+    return s->work->prepare ? memo : json_none();
+}
+
+Json step_answers(const Step *s) {
+    return s->frame ? work_part(s->frame->wait, WORK_ANSWERS) : json_none();
+}
+
+/* Nobody waits for it any more: as if it had failed. */
+static bool asks_in_vain(Step *s) {
+    if (s->frame) {
+        return false;
+    }
+    s->finished = true;
+    orphan_ended(s, false);
+    return true;
+}
+
+void step_ask(Step *s, const char *reason, Json prompt, Json options) {
+    if (asks_in_vain(s)) {
+        json_unref(prompt);
+        json_unref(options);
+        return;
+    }
+    Frame *f = s->frame;
+    Run *run = f->run;
+    Json parts[] = {json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers_of(f->wait)};
+    step_over(s);
+    frame_top(f)->deadline = 0;
+    frame_interrupt(f, reason, prompt, json_is_none(options) ? json_array() : options,
+                    json_array_from(parts, 3));
+    run_settle_if_done(run);
+    engine_kick(run->engine);
+}
+
+void step_answer(Step *s, Json answer) {
+    if (asks_in_vain(s)) {
+        json_unref(answer);
+        return;
+    }
+    Frame *f = s->frame;
+    const Node *node = s->node;
+    Engine *e = f->run->engine;
+    Json answers = json_array_push(answers_of(f->wait), answer);
+    Json wait = waits_for_work(json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers);
+    step_over(s);
+    frame_set_wait(f, wait);
+    frame_record(f, node, "answered", json_none());
+    engine_kick(e);
+}
+
+static bool is_at(const Run *run, const Frame *f, const char *folder, const char *place) {
+    Json key = work_part(f->wait, WORK_KEY);
+    if (json_kind(key) != JSON_STRING) {
+        return false;
+    }
+    Buf at = BUF_INIT;
+    buf_printf(&at, "%s/%lld-%.*s", folder, (long long)run->row.run, (int)json_string_len(key),
+               json_string_data(&key));
+    bool same = strcmp(at.data, place) == 0;
+    buf_clear(&at);
+    return same;
+}
+
+/* A run that is not in memory may come back. */
+bool step_place_wanted(Step *s, const char *place) {
+    Engine *e = s->run->engine;
+    const char *folder = engine_folder(e, NULL);
+    for (const Run *run = folder ? e->first_run : NULL; run; run = run->next) {
+        char prefix[32];
+        int len = snprintf(prefix, sizeof prefix, "/%lld-", (long long)run->row.run);
+        if (run->settled || strncmp(place + strlen(folder), prefix, (size_t)len) != 0) {
+            continue;
+        }
+        for (const Frame *f = run->first_frame; f; f = f->next) {
+            if (is_at(run, f, folder, place)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    return true;
+}
+
+/* ---- tasks ---- */
+
+static const Json *task_id(const Step *s) {
+    bool has = s->frame && s->node->task && !json_is_none(s->node->task->id);
+    return has ? &s->node->task->id : NULL;
+}
+
+static uint32_t task_level(const Step *s) {
+    return s->frame->nlevels - 1;
+}
+
+void step_set_var(Step *s, Json name, Json value) {
+    if (!s->frame || !s->node->task || json_string_is(name, "tasks")) {
+        json_unref(name);
+        json_unref(value);
+        return;
+    }
+    scope_set(s->frame, task_level(s), name, value);
+}
+
+void step_set_output(Step *s, Json name, Json value) {
+    const Json *id = task_id(s);
+    if (!id) {
+        json_unref(name);
+        json_unref(value);
+        return;
+    }
+    Json outputs = scope_task(s->frame, task_level(s), *id, "outputs");
+    outputs = json_kind(outputs) == JSON_OBJECT ? json_ref(outputs) : json_object();
+    scope_set_task(s->frame, task_level(s), *id, "outputs", json_object_set(outputs, name, value));
+}
+
+void step_set_result(Step *s, TaskResult result) {
+    if (s->frame && s->node->task) {
+        task_result_so_far(s->frame, result);
+    }
+}
+
+void step_set_progress(Step *s, double percent) {
+    const Json *id = task_id(s);
+    if (id) {
+        scope_set_task(s->frame, task_level(s), *id, "progress", json_number(percent));
+    }
+}
+
+char *run_folder_path(const Run *run, const char *folder) {
+    Buf path = BUF_INIT;
+    buf_printf(&path, "%s/run-%lld", folder, (long long)run->row.run);
+    return buf_detach(&path);
+}
+
+const char *step_run_folder(Step *s, Error *err) {
+    Engine *e = s->run->engine;
+    const char *folder = e->options.store ? engine_folder(e, err) : NULL;
+    if (!folder) {
+        error_set(err, ERR_USAGE, "Work outside the process needs a store.");
+        return NULL;
+    }
+    if (!s->run->own_folder) {
+        s->run->own_folder = run_folder_path(s->run, folder);
+    }
+    if (mkdir(s->run->own_folder, 0700) != 0 && errno != EEXIST) {
+        error_set(err, ERR_IO, "The run's folder %s cannot be made: %s.", s->run->own_folder,
+                  strerror(errno));
+        return NULL;
+    }
+    return s->run->own_folder;
 }
 
 void step_succeed(Step *s, Json result) {

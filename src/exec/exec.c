@@ -2,13 +2,37 @@
 
 #include "exec_kinds.h"
 
+#define PROCESS .process = true, .keeps_time = true
+
 const NodeWork exec_work[] = {
-    {.kind = KIND_JQ, .pure = true, .start = exec_jq_start},
-    {.kind = KIND_LUA, .pure = true, .start = exec_lua_start, .free_data = exec_lua_free},
-    {.kind = KIND_SHELL,
-     .start = exec_shell_start,
-     .cancel = exec_shell_cancel,
+    {KIND_JQ, .pure = true, .start = exec_jq_start},
+    {KIND_LUA, .pure = true, .start = exec_lua_start, .free_data = exec_lua_free},
+    {KIND_SHELL, PROCESS, .start = exec_shell_start, .cancel = exec_shell_cancel,
      .drop = exec_shell_drop},
+    {KIND_PYTHON, .start = exec_script_start, .cancel = exec_script_cancel,
+     .drop = exec_script_drop, .free_data = exec_script_free},
+    {KIND_JAVASCRIPT, .start = exec_script_start, .cancel = exec_script_cancel,
+     .drop = exec_script_drop},
+    {KIND_HTTP, .start = exec_http_start, .cancel = exec_http_cancel, .drop = exec_http_drop,
+     .free_data = exec_http_free},
+    {KIND_ACTION, .prepare = exec_action_prepare, .start = exec_action_start,
+     .cancel = exec_action_cancel, .drop = exec_action_drop},
+    {KIND_RUN_SHELL, PROCESS, .start = exec_run_shell_start, .cancel = exec_task_shell_cancel,
+     .drop = exec_task_shell_drop},
+    {KIND_RUN_COMMAND, PROCESS, .start = exec_run_command_start, .cancel = exec_task_shell_cancel,
+     .drop = exec_task_shell_drop},
+    {KIND_RUN_JAVASCRIPT, .start = exec_script_start, .cancel = exec_script_cancel,
+     .drop = exec_script_drop},
+    {KIND_CHECK_HTTP_JSON, .start = exec_check_start, .cancel = exec_check_cancel,
+     .drop = exec_check_drop},
+    {KIND_CHECK_HTTP_METRICS, .start = exec_check_start, .cancel = exec_check_cancel,
+     .drop = exec_check_drop},
+    {KIND_SCRIPT, PROCESS, .start = exec_pipeline_start, .cancel = exec_pipeline_cancel,
+     .drop = exec_pipeline_drop},
+    {KIND_DOCKER, .start = exec_refused_start},
+    {KIND_AGENT, .start = exec_refused_start},
+    {KIND_MERGE, .start = exec_refused_start},
+    {KIND_TRIGGER, .start = exec_refused_start},
     {.start = NULL},
 };
 

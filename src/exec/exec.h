@@ -7,6 +7,12 @@
  *     jq      the first output of the expression
  *     lua     what the chunk returns (exec_lua.c says what it sees)
  *     shell   {stdout, exit_code}, or the value that it printed (exec_shell.c says the rest)
+ *     python, javascript   what the code returns (exec_script.c)
+ *     http    {status, headers, body} (exec_http.c)
+ *     action  what `confirm` makes of the answer (exec_action.c)
+ *
+ * Tasks give back their outputs (exec_task_shell.c, exec_check.c, exec_script.c), steps of a pipeline
+ * {steps: {ID: ...}} (exec_pipeline.c).
  */
 #ifndef PAWL_EXEC_H
 #define PAWL_EXEC_H

@@ -45,16 +45,58 @@ static const char *target_name(const Graph *g, int target) {
     return target == NODE_END ? "__end__" : g->nodes[target].name;
 }
 
+/* Whether a parameter of a task holds tasks of the same file, which are drawn inside it. */
+static bool holds_tasks(const Node *node, size_t param) {
+    ParamType type = node->kind->params[param].type;
+    return (type == PARAM_TASK || type == PARAM_TASKS) && node->params[param].graph;
+}
+
 /* ---- json ---- */
 
 static Json with_text(Json o, const char *key, const char *text) {
     return json_object_set(o, json_string_c(key), json_string_c(text));
 }
 
+/* What people call it; JSON_NONE when it has no other name. Borrowed. */
+static Json title_of(const Node *node) {
+    bool step = node->kind->dialect == DIALECT_PIPELINE && json_kind(node->source) == JSON_OBJECT;
+    return node->task ? node->task->title
+           : step     ? json_object_get_c(node->source, "name")
+                      : json_none();
+}
+
+static Json with_children(Json o, const Node *node);
+
 static Json node_json(const Node *node) {
+    Json title = title_of(node);
     Json o = with_text(with_text(json_object(), "name", node->name), "kind", node->kind->name);
+    if (!json_is_none(title)) {
+        o = json_object_with(o, "title", json_ref(title));
+    }
     o = json_object_set(o, json_string_c("line"), json_int(node->line));
-    return json_object_set(o, json_string_c("col"), json_int(node->col));
+    o = json_object_set(o, json_string_c("col"), json_int(node->col));
+    if (node->task && node->task->cleanup) {
+        o = json_object_with(o, "cleanup", json_bool(true));
+    }
+    return with_children(o, node);
+}
+
+static Json nodes_json(const Graph *g) {
+    Json nodes = json_array();
+    for (size_t i = 0; i < g->nnodes; i++) {
+        nodes = json_array_push(nodes, node_json(&g->nodes[i]));
+    }
+    return nodes;
+}
+
+/* The tasks inside a task, under the names of the parameters that hold them. */
+static Json with_children(Json o, const Node *node) {
+    for (size_t i = 0; node->task && i < node->kind->nparams; i++) {
+        if (holds_tasks(node, i)) {
+            o = json_object_with(o, node->kind->params[i].name, nodes_json(node->params[i].graph));
+        }
+    }
+    return o;
 }
 
 static void add_arrow_json(void *ctx, const Arrow *a) {
@@ -74,16 +116,31 @@ static void add_arrow_json(void *ctx, const Arrow *a) {
     *edges = json_array_push(*edges, o);
 }
 
+/* Of tasks: one leads to the next. */
+static Json sequence_json(const Graph *g) {
+    Json edges = json_array();
+    for (size_t i = 0; i <= g->nnodes; i++) {
+        Json o = with_text(json_object(), "from", i ? g->nodes[i - 1].name : "__start__");
+        edges = json_array_push(edges,
+                                with_text(o, "to", i < g->nnodes ? g->nodes[i].name : "__end__"));
+    }
+    return edges;
+}
+
 static void draw_json(const Flow *flow, Buf *out) {
     static const JsonPrintOptions options = {.indent = 2};
-    Json nodes = json_array(), edges = json_array();
-    for (size_t i = 0; i < flow->main->nnodes; i++) {
-        nodes = json_array_push(nodes, node_json(&flow->main->nodes[i]));
-    }
-    each_arrow(flow->main, add_arrow_json, &edges);
+    const Graph *g = flow->main;
+    Json edges = g->scoped ? sequence_json(g) : json_array();
+    each_arrow(g, add_arrow_json, &edges);
     Json o = with_text(json_object(), "name", flow->name);
-    o = json_object_set(o, json_string_c("nodes"), nodes);
-    o = json_object_set(o, json_string_c("edges"), edges);
+    o = json_object_with(o, "nodes", nodes_json(g));
+    o = json_object_with(o, "edges", edges);
+    if (g->after) {
+        o = json_object_with(o, "cleanup", nodes_json(g->after));
+    }
+    if (!json_is_none(g->schedule)) {
+        o = json_object_with(o, g->scoped ? "schedule" : "triggers", json_ref(g->schedule));
+    }
     json_print(o, &options, out);
     buf_addc(out, '\n');
     json_unref(o);
@@ -102,6 +159,121 @@ static bool arrow_label(const Arrow *a, Buf *out) {
         buf_adds(out, a->edge->when->text);
     }
     return out->len > 0;
+}
+
+/* ---- tasks ---- */
+
+/* How a format draws tasks: each is a node, and one that holds others stands in a box with them. */
+typedef struct Pen {
+    void (*begin)(Buf *out, const char *name);
+    void (*task)(Buf *out, int depth, int id, const char *label, const Node *node);
+    void (*open)(Buf *out, int depth, int id, const char *label, bool cleanup);
+    void (*close)(Buf *out, int depth);
+    void (*arrow)(Buf *out, int from, int to, const char *style, const char *label);
+    const char *always,
+        *beside; /* styles of arrows: to the cleanup, to what runs at the same time */
+    const char *footer;
+} Pen;
+
+enum { TASK_START = -1, TASK_END = -2, TASK_NONE = -3 };
+
+typedef struct TaskDrawing {
+    const Pen *pen;
+    Buf *out, arrows; /* arrows come last: in a box they would move what they lead to */
+    int next, depth;
+} TaskDrawing;
+
+static void add_json_text(Buf *out, Json text) {
+    buf_add(out, json_string_data(&text), json_string_len(text));
+}
+
+/* "title\nkind" */
+static void task_label(const Node *node, Buf *out) {
+    Json title = title_of(node);
+    bool titled = json_kind(title) == JSON_STRING && json_string_len(title) > 0;
+    if (titled) {
+        add_json_text(out, title);
+    } else {
+        buf_adds(out, node->name);
+    }
+    if (titled || strcmp(node->name, node->kind->name) != 0) {
+        buf_printf(out, "\n%s", node->kind->name);
+    }
+}
+
+static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, const char *label);
+
+static bool is_container(const Node *node) {
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        if (holds_tasks(node, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void draw_children(TaskDrawing *d, const Node *node, int id) {
+    bool background = node->kind->id == KIND_RUN_TASK_BACKGROUND;
+    bool parallel = background || node->kind->id == KIND_RUN_TASKS_CONCURRENT;
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        if (holds_tasks(node, i)) {
+            draw_list(d, node->params[i].graph, id, parallel,
+                      background ? node->kind->params[i].name : NULL);
+        }
+    }
+}
+
+/* The number that the task was given. */
+static int draw_task(TaskDrawing *d, const Node *node) {
+    int id = d->next++;
+    bool container = is_container(node);
+    Buf label = BUF_INIT;
+    task_label(node, &label);
+    if (container) {
+        d->pen->open(d->out, d->depth++, id, "", false);
+    }
+    d->pen->task(d->out, d->depth, id, label.data, node);
+    buf_clear(&label);
+    if (container) {
+        draw_children(d, node, id);
+        d->pen->close(d->out, --d->depth);
+    }
+    return id;
+}
+
+/* Returns the last one. */
+static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, const char *label) {
+    int before = from;
+    for (size_t i = 0; i < g->nnodes; i++) {
+        if (before != TASK_NONE) {
+            d->pen->arrow(&d->arrows, parallel ? from : before, d->next,
+                          parallel ? d->pen->beside : NULL, label);
+        }
+        before = draw_task(d, &g->nodes[i]);
+    }
+    return before;
+}
+
+/* Returns the last one. */
+static int draw_cleanup(TaskDrawing *d, const Graph *g, int last) {
+    d->pen->open(d->out, d->depth++, d->next++, "cleanup", true);
+    d->pen->arrow(&d->arrows, last, d->next, d->pen->always, "always");
+    last = draw_list(d, g, TASK_NONE, false, NULL);
+    d->pen->close(d->out, --d->depth);
+    return last;
+}
+
+static void draw_tasks(const Flow *flow, const Pen *pen, Buf *out) {
+    TaskDrawing d = {pen, out, BUF_INIT, 0, 1};
+    pen->begin(out, flow->name);
+    int last = draw_list(&d, flow->main, TASK_START, false, NULL);
+    if (flow->main->after && flow->main->after->nnodes) {
+        last = draw_cleanup(&d, flow->main->after, last);
+    }
+    pen->arrow(&d.arrows, last, TASK_END, NULL, NULL);
+    buf_add(out, d.arrows.data, d.arrows.len);
+    buf_adds(out, pen->footer);
+    buf_clear(&d.arrows);
 }
 
 /* ---- dot ---- */
@@ -123,7 +295,9 @@ static void dot_string(const char *s, Buf *out) {
 
 static const char *dot_shape(const Node *node) {
     switch (node->kind->id) {
+    case KIND_ACTION:
     case KIND_APPROVAL: return "diamond";
+    case KIND_RUN_EXTERNAL_TASKS:
     case KIND_WORKFLOW: return "box3d";
     case KIND_MAP:
     case KIND_WHILE: return "folder";
@@ -148,11 +322,62 @@ static void add_arrow_dot(void *ctx, const Arrow *a) {
     buf_clear(&label);
 }
 
-static void draw_dot(const Flow *flow, Buf *out) {
+static void begin_dot(Buf *out, const char *name) {
     buf_adds(out, "digraph ");
-    dot_string(flow->name, out);
+    dot_string(name, out);
     buf_adds(out, " {\n  node [shape=box];\n  \"__start__\" [shape=circle, label=start];\n"
                   "  \"__end__\" [shape=doublecircle, label=end];\n");
+}
+
+static void dot_task(Buf *out, int depth, int id, const char *label, const Node *node) {
+    buf_printf(out, "%*st%d [shape=%s, label=", 2 * depth, "", id, dot_shape(node));
+    dot_string(label, out);
+    buf_adds(out, "];\n");
+}
+
+static void dot_open(Buf *out, int depth, int id, const char *label, bool cleanup) {
+    buf_printf(out, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * depth, "", id, 2 * depth + 2, "");
+    dot_string(label, out);
+    buf_adds(out, cleanup ? "; style=dashed;\n" : ";\n");
+}
+
+static void dot_close(Buf *out, int depth) {
+    buf_printf(out, "%*s}\n", 2 * depth, "");
+}
+
+static void dot_end(int id, Buf *out) {
+    if (id < 0) {
+        buf_adds(out, id == TASK_START ? "\"__start__\"" : "\"__end__\"");
+    } else {
+        buf_printf(out, "t%d", id);
+    }
+}
+
+static void dot_arrow(Buf *out, int from, int to, const char *style, const char *label) {
+    buf_adds(out, "  ");
+    dot_end(from, out);
+    buf_adds(out, " -> ");
+    dot_end(to, out);
+    if (style || label) {
+        buf_printf(out, " [%s%s", style ? "style=" : "", style ? style : "");
+        buf_adds(out, style && label ? ", label=" : label ? "label=" : "");
+        if (label) {
+            dot_string(label, out);
+        }
+        buf_addc(out, ']');
+    }
+    buf_adds(out, ";\n");
+}
+
+static const Pen dot_pen = {begin_dot, dot_task, dot_open, dot_close,
+                            dot_arrow, "dashed", "bold",   "}\n"};
+
+static void draw_dot(const Flow *flow, Buf *out) {
+    if (flow->main->scoped) {
+        draw_tasks(flow, &dot_pen, out);
+        return;
+    }
+    begin_dot(out, flow->name);
     for (size_t i = 0; i < flow->main->nnodes; i++) {
         const Node *node = &flow->main->nodes[i];
         char label[512];
@@ -220,7 +445,9 @@ static const char *const *mermaid_shape(const Node *node) {
     static const char *const box[] = {"[", "]"}, *const diamond[] = {"{", "}"};
     static const char *const subroutine[] = {"[[", "]]"};
     switch (node->kind->id) {
+    case KIND_ACTION:
     case KIND_APPROVAL: return diamond;
+    case KIND_RUN_EXTERNAL_TASKS:
     case KIND_WORKFLOW:
     case KIND_MAP:
     case KIND_WHILE: return subroutine;
@@ -228,8 +455,60 @@ static const char *const *mermaid_shape(const Node *node) {
     }
 }
 
-static void draw_mermaid(const Flow *flow, Buf *out) {
+static void begin_mermaid(Buf *out, const char *name) {
+    (void)name;
     buf_adds(out, "flowchart TD\n  start((start))\n");
+}
+
+static void mermaid_node(Buf *out, int depth, int id, const char *label, const Node *node) {
+    const char *const *shape = mermaid_shape(node);
+    buf_printf(out, "%*sn%d%s", 2 * depth, "", id, shape[0]);
+    mermaid_text(label, out);
+    buf_printf(out, "%s\n", shape[1]);
+}
+
+static void mermaid_open(Buf *out, int depth, int id, const char *label, bool cleanup) {
+    (void)cleanup;
+    buf_printf(out, "%*ssubgraph g%d [", 2 * depth, "", id);
+    mermaid_text(*label ? label : " ", out);
+    buf_adds(out, "]\n");
+}
+
+static void mermaid_close(Buf *out, int depth) {
+    buf_printf(out, "%*send\n", 2 * depth, "");
+}
+
+static void mermaid_end(int id, Buf *out) {
+    if (id < 0) {
+        buf_adds(out, id == TASK_START ? "start" : "finish");
+    } else {
+        buf_printf(out, "n%d", id);
+    }
+}
+
+static void mermaid_arrow(Buf *out, int from, int to, const char *style, const char *label) {
+    buf_adds(out, "  ");
+    mermaid_end(from, out);
+    buf_printf(out, " %s", style ? style : "-->");
+    if (label) {
+        buf_addc(out, '|');
+        mermaid_text(label, out);
+        buf_addc(out, '|');
+    }
+    buf_addc(out, ' ');
+    mermaid_end(to, out);
+    buf_addc(out, '\n');
+}
+
+static const Pen mermaid_pen = {begin_mermaid, mermaid_node, mermaid_open, mermaid_close,
+                                mermaid_arrow, "-.->",       "==>",        "  finish(((end)))\n"};
+
+static void draw_mermaid(const Flow *flow, Buf *out) {
+    if (flow->main->scoped) {
+        draw_tasks(flow, &mermaid_pen, out);
+        return;
+    }
+    begin_mermaid(out, NULL);
     for (size_t i = 0; i < flow->main->nnodes; i++) {
         const Node *node = &flow->main->nodes[i];
         const char *const *shape = mermaid_shape(node);

@@ -4,6 +4,7 @@
  * segments tells where each piece of that string stands in the text of the file. */
 #include "loader.h"
 
+#include "config.h"
 #include "json_print.h"
 #include "mem.h"
 #include "utf8.h"
@@ -173,6 +174,51 @@ const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
     return expr;
 }
 
+/* ---- queries ---- */
+
+/* From the text of the scalar to the program's, into which a dot may have been put. */
+static void set_segments(Loader *ld, ExprImpl *e, size_t from, size_t dot) {
+    e->segments = arena_alloc(ld->arena, 2 * sizeof *e->segments);
+    e->segments[0] = (Segment){0, from};
+    e->nsegments = 1;
+    if (dot != SIZE_MAX) {
+        e->segments[e->nsegments++] = (Segment){dot + 1, from + dot};
+    }
+}
+
+const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to) {
+    size_t len = to - from, dot = query_dot(node->text + from, len);
+    bool whole = from == 0 && to == node->len, dotted = dot != SIZE_MAX;
+    char *source = arena_alloc(ld->arena, len + 2);
+    size_t before = dotted ? dot : len;
+    memcpy(source, node->text + from, before);
+    if (dotted) {
+        source[before] = '.';
+        memcpy(source + before + 1, node->text + from + before, len - before);
+    }
+    ExprImpl *e = new_expr(ld, node, source, len + dotted);
+    set_segments(ld, e, from, dot);
+    if (!whole) {
+        e->expr.text = arena_strndup(ld->arena, node->text + from, len);
+        yaml_line_col(node->spot.file, yaml_place(node, from), &e->expr.line, &e->expr.col);
+    }
+    return compile(ld, e, node->spot, (Scope){NULL, 0});
+}
+
+const Expr *load_query(Loader *ld, const YamlNode *node) {
+    Json value = yaml_json(node);
+    const Expr *expr = NULL;
+    if (json_kind(value) != JSON_STRING) {
+        expr = compile_value(ld, node, value, (Scope){NULL, 0});
+    } else if (is_blank(node)) {
+        report_at(ld->reporter, node->spot, "There is no query here.");
+    } else {
+        expr = load_query_part(ld, node, 0, node->len);
+    }
+    json_unref(value);
+    return expr;
+}
+
 /* ---- templates ---- */
 
 /* The end of the expression that starts at `at`, after \( : the place of its closing parenthesis.
@@ -189,18 +235,6 @@ static size_t skip_comment(const YamlNode *n, size_t at) {
     return at;
 }
 
-/* From inside a string to its end, or to the start of an expression in it. */
-static size_t skip_string(const YamlNode *n, size_t at, bool *opens) {
-    *opens = false;
-    for (; at < n->len && n->text[at] != '"'; at++) {
-        if (n->text[at] == '\\' && ++at < n->len && n->text[at] == '(') {
-            *opens = true;
-            break;
-        }
-    }
-    return at < n->len ? at + 1 : n->len;
-}
-
 static bool enter(Nest *nest) {
     if (nest->depth + 1 >= FLOW_DEPTH_MAX) {
         return false;
@@ -212,7 +246,7 @@ static bool enter(Nest *nest) {
 /* Goes on in the string that the expression just closed is part of. */
 static bool step_string(const YamlNode *n, size_t *at, Nest *nest) {
     bool opens;
-    *at = skip_string(n, *at, &opens);
+    *at = skip_jq_string(n->text, n->len, *at, &opens);
     return !opens || enter(nest);
 }
 

@@ -13,31 +13,42 @@
 
 static const Dialect dialects[] = {
     {"nodes", "graph", load_graph_dialect},
-    {"tasks", "tasks", NULL},
-    {"steps", "pipeline", NULL},
+    {"tasks", "tasks", load_tasks_dialect},
+    {"steps", "pipeline", load_pipeline_dialect},
 };
 
+enum { NDIALECTS = sizeof dialects / sizeof *dialects };
+
+static void no_dialect(Loader *ld, const YamlNode *root) {
+    const char *keys[NDIALECTS + 1] = {NULL};
+    for (size_t i = 0; i < NDIALECTS; i++) {
+        keys[i] = dialects[i].key;
+    }
+    check_keys(ld, root, (KeyList){graph_keys, keys}, "a workflow");
+    report_at(ld->reporter, root->spot,
+              "A workflow needs `nodes`, `tasks` or `steps`: the list of what it does.");
+}
+
 static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
+    const Dialect *found = NULL;
     if (!expect_map(ld, root, "A workflow file")) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+    for (size_t i = 0; i < NDIALECTS; i++) {
         const YamlPair *pair = yaml_pair(root, dialects[i].key);
-        if (pair && dialects[i].load) {
-            return &dialects[i];
-        }
-        if (pair) {
-            report_at(
-                ld->reporter, pair->key->spot,
-                "This version does not run the %s dialect (`%s`) yet; write the workflow with "
-                "`nodes` and `edges`.",
-                dialects[i].name, dialects[i].key);
+        if (pair && found) {
+            report_at(ld->reporter, pair->key->spot,
+                      "A file has either `nodes` (a graph), `tasks` (a test) or `steps` (a "
+                      "pipeline), but this one has `%s` and `%s`; make it two files.",
+                      found->key, dialects[i].key);
             return NULL;
         }
+        found = pair ? &dialects[i] : found;
     }
-    check_keys(ld, root, (KeyList){graph_keys, NULL}, "a workflow");
-    report_at(ld->reporter, root->spot, "A workflow needs `nodes`: the list of what it does.");
-    return NULL;
+    if (!found) {
+        no_dialect(ld, root);
+    }
+    return found;
 }
 
 /* ---- making ---- */
@@ -173,13 +184,28 @@ static const char *default_name(Loader *ld, const char *path) {
     return strcmp(path, "-") == 0 || len == 0 ? "workflow" : arena_strndup(ld->arena, name, len);
 }
 
-static void load_file(Loader *ld, LoadedFile *file) {
-    YamlLimits limits = {FLOW_DEPTH_MAX, &ld->nodes_left};
+/* Only files of one dialect go into each other. */
+static bool fits(Loader *ld, const LoadedFile *file, const Dialect *dialect, Spot named) {
+    const Dialect *outer = file->from ? file->from->dialect : dialect;
+    if (outer == dialect) {
+        return true;
+    }
+    report_at(ld->reporter, named,
+              "`%s` is of the %s dialect (it has `%s`) and cannot be part of a file of the %s "
+              "dialect (`%s`): only files of the same dialect go into each other.",
+              file->path, dialect->name, dialect->key, outer->name, outer->key);
+    return false;
+}
+
+/* named: where the file around it says so. */
+static void load_file(Loader *ld, LoadedFile *file, Spot named) {
+    YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left};
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
     const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
-    if (!dialect) {
+    if (!dialect || !fits(ld, file, dialect, named)) {
         return;
     }
+    file->dialect = dialect;
     GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
     if (!ld->flow->flow.dialect) {
         ld->flow->flow.dialect = dialect->name;
@@ -239,7 +265,7 @@ static LoadedFile *open_workflow(Loader *ld, LoadedFile *from, Spot spot, const 
     } else {
         file = new_file(ld, path, &text);
         file->from = from;
-        load_file(ld, file);
+        load_file(ld, file, spot);
     }
     buf_clear(&text);
     return file;
@@ -247,7 +273,7 @@ static LoadedFile *open_workflow(Loader *ld, LoadedFile *from, Spot spot, const 
 
 const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
     if (*name == '\0') {
-        report_at(ld->reporter, spot, "`workflow` must be the path of a file.");
+        report_at(ld->reporter, spot, "This must be the path of a file.");
         return NULL;
     }
     const char *path = resolve(ld, from->path, name);
@@ -268,7 +294,7 @@ static void load_main(Loader *ld, const char *path) {
     Buf text = BUF_INIT;
     Error err = ERROR_INIT;
     if (read_file(ld, path, &text, &err)) {
-        load_file(ld, new_file(ld, path, &text));
+        load_file(ld, new_file(ld, path, &text), (Spot){NULL, 0, 0});
     } else if (err.code == ERR_LIMIT) {
         buf_clear(&text);
         YamlFile *file = yaml_file(ld->arena, path, "", 0);

@@ -40,7 +40,8 @@ enum {
     FLOW_EXPR_MAX = 100 << 10, /* bytes of one expression or template */
     FLOW_EXPRS_MAX = 4 << 20,  /* and of all of a workflow together */
     FLOW_FILES_MAX = 1000,     /* files of one workflow */
-    FLOW_DEPTH_MAX = 100,      /* of nested YAML, and of workflows in workflows */
+    FLOW_DEPTH_MAX = 100,      /* of nodes in nodes, and of workflows in workflows */
+    FLOW_NESTING_MAX = 400,    /* of YAML: a task in a task is three levels */
     FLOW_PROBLEMS_MAX = 100,   /* reported; then one more says that there are others */
     FLOW_RECURSION_LIMIT = 1000, /* unless config.recursion_limit says otherwise */
 };
@@ -89,7 +90,7 @@ void flow_unref(Flow *flow); /* accepts NULL */
  * to problems, unless that is NULL. flow_load() does not report it. */
 bool flow_needs_checkpointer(const Flow *flow, FlowProblems *problems);
 
-/* The JSON Schema of a dialect ("graph"), for editors; JSON_NONE when there is no such dialect. */
+/* The JSON Schema of a dialect ("graph", "tasks", "pipeline"), for editors; JSON_NONE when there is no such dialect. */
 Json flow_schema(const char *dialect);
 
 /* The graph as text: "dot", "mermaid" or "json" (nodes, edges, positions). False when the format is
@@ -181,9 +182,29 @@ typedef struct Param {
     size_t nfields;
     int64_t number;     /* PARAM_INT, PARAM_BOOL, PARAM_SIZE; PARAM_DURATION in ms;
                                   PARAM_ENUM: index of the word */
-    const Graph *graph; /* PARAM_WORKFLOW, PARAM_NODES */
+    const Graph *graph; /* PARAM_WORKFLOW, PARAM_NODES, PARAM_TASK, PARAM_TASKS, PARAM_TEST */
     const Node *node;   /* PARAM_NODE */
+    bool open; /* of a task: there are placeholders in value, so that what it is, and whether
+                           it is right, is known when the task begins (config.h) */
 } Param;
+
+/* What the tasks dialect adds to a node. */
+typedef struct Task {
+    Json id;          /* JSON_NONE: it has none, and nothing of it is in `tasks` */
+    Json title;       /* with placeholders; JSON_NONE: none */
+    const Expr *when; /* `if`; NULL: always. Input: the variables */
+    struct TaskVar {  /* configVars: in the order of the file */
+        int param;    /* index into node->params */
+        const Expr *query;
+    } const *vars;
+    size_t nvars;
+    const struct Placeholder { /* every ${{query}} in its config and title, for config.h */
+        Json text;             /* what stands between the braces */
+        const Expr *query;
+    } * placeholders;
+    size_t nplaceholders;
+    bool cleanup; /* in cleanupTasks, at whatever depth */
+} Task;
 
 struct Node {
     int index;        /* in graph->nodes; -1 for the body of a map */
@@ -202,7 +223,9 @@ struct Node {
                                 around it adds its `as` and "index"; of two with one name the
                                 later counts */
     size_t nvars;
-    Json source; /* the node as written, for people */
+    const Task *task; /* NULL in the other dialects */
+    Json requires;    /* of a pipeline's step: labels; JSON_NONE: none */
+    Json source;      /* the node as written, for people */
     const char *file;
     int line, col, end_line;
 };
@@ -220,6 +243,18 @@ struct Graph {
     int64_t timeout_ms; /* of the whole; 0: none */
     const char *file;
     int line, col;
+    /* Of the tasks dialect. Nodes of such a graph have no edges: they run in order, or as the node
+     * that holds the graph says. */
+    bool scoped;           /* the state is a chain of scopes (scope.h in engine/) */
+    bool cleanup;          /* it is, or is in, the cleanupTasks of a test */
+    const Graph *after;    /* of a test: its cleanupTasks; NULL: none */
+    Json defaults;         /* of a test: `config`, an object; JSON_NONE in graphs inside it */
+    const struct TestVar { /* of a test: configVars */
+        Json name;
+        const Expr *query;
+    } * vars;
+    size_t nvars;
+    Json schedule; /* of a test: as written; of a pipeline: its triggers; JSON_NONE: none */
     /* of the main graph */
     const char *checkpointer;   /* "memory", "file", "sqlite", or NULL */
     const char *checkpoint_dir; /* or NULL */
@@ -228,7 +263,7 @@ struct Graph {
 
 struct Flow {
     const char *name;
-    const char *dialect; /* "graph" */
+    const char *dialect; /* "graph", "tasks" or "pipeline" */
     const char *path;
     const Graph *main;
     const Graph *const *graphs; /* main first */

@@ -141,6 +141,17 @@ static const ConfigField config_fields[] = {
     {"timeout", load_graph_timeout},
 };
 
+/* Both may be there, as alternatives that somebody left in: the folder says more. */
+static void settle_checkpointer(Loader *ld, const YamlNode *config, Graph *g) {
+    const YamlPair *pair = yaml_pair(config, "checkpointer");
+    if (g->checkpoint_dir && g->checkpointer && strcmp(g->checkpointer, "memory") == 0) {
+        report_warning(ld->reporter, pair->key->spot,
+                       "`checkpointer: memory` is not used: there is a `checkpoint_dir`, where "
+                       "files are kept.");
+        g->checkpointer = "file";
+    }
+}
+
 /* What nodes need to know; interrupts need to know the nodes, and come later. */
 static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
     if (yaml_is_null(config) || !expect_map(ld, config, "`config`")) {
@@ -153,6 +164,7 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
             config_fields[i].load(ld, value, g);
         }
     }
+    settle_checkpointer(ld, config, g);
 }
 
 /* ---- interrupts ---- */

@@ -46,6 +46,7 @@ typedef struct LoadedFile {
     const char *bytes; /* as read */
     size_t len;
     YamlFile *yaml;
+    const struct Dialect *dialect;
     GraphImpl *graph;        /* NULL when it could not be made */
     bool loading;            /* it is being loaded: naming it again is a circle */
     struct LoadedFile *from; /* the file that named it first */
@@ -92,7 +93,7 @@ Json keep(Loader *ld, Json v);
 /* Makes an empty graph that is in flow->graphs. */
 GraphImpl *new_graph(Loader *ld, const char *name, Spot spot);
 
-/* The graph of another file, named at `spot`; NULL after reporting why not. */
+/* The graph of another file of the same dialect, named at `spot`; NULL after reporting why not. */
 const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name);
 
 /* ---- dialects ---- */
@@ -101,11 +102,13 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
 typedef struct Dialect {
     const char *key; /* the key of the file that says so */
     const char *name;
-    /* False when there is no graph to go on with; NULL when this version does not run it. */
+    /* False when there is no graph to go on with. */
     bool (*load)(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
 } Dialect;
 
 bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
+bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
+bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
 extern const char *const graph_keys[]; /* the top-level keys of the graph dialect */
 extern const char *const config_keys[];
 extern const char *const edge_keys[];
@@ -113,6 +116,19 @@ extern const char *const node_keys[]; /* those that any kind of node has */
 extern const char *const retry_keys[];
 extern const char *const reduce_names[];
 extern const char *const checkpointers[];
+extern const char *const test_keys[]; /* the top-level keys of the tasks dialect */
+extern const char *const task_keys[]; /* those of each task */
+extern const char *const schedule_keys[];
+
+/* ---- kinds in sentences (kind_words.c) ---- */
+
+/* Whether it is one that a file of the dialect is told about. */
+bool is_shown(const Kind *kind, DialectId dialect);
+/* "jq, lua and shell": those that are shown. In a static place. */
+const char *kind_list(DialectId dialect);
+/* "; did you mean `shell`?" or ".". */
+const char *nearest_kind(DialectId dialect, const YamlNode *word);
+const char *article(const Kind *kind); /* "a" or "an" */
 
 /* ---- expressions (expr.c) ---- */
 
@@ -127,6 +143,15 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n);
 /* NULL after reporting. A node that is no text stands for itself, as JSON. */
 const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope);
 const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope);
+
+/* The same for a query: jq that may lack its leading dot (query_dot() in config.h). */
+const Expr *load_query(Loader *ld, const YamlNode *node);
+/* Of the text of a scalar only bytes from..to, which are not blank. */
+const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to);
+
+/* In jq text, from inside a string to behind its end, or, when *opens, to behind the start of an
+ * expression in it. */
+size_t skip_jq_string(const char *text, size_t len, size_t at, bool *opens);
 
 /* ---- nodes (node.c) and parameters (params.c) ---- */
 
@@ -144,7 +169,31 @@ typedef struct Given {
     const YamlNode *value;
 } Given;
 
+/* Reads a parameter by its type, or sets what it is when nothing is given. */
 void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given given, Param *out);
+
+/* What a value of the file is for a parameter, as JSON: text as written where the parameter is a
+ * text (1.10, yes), by the core schema elsewhere. Given. */
+Json param_json(const ParamInfo *info, const YamlNode *value);
+
+/* Where in a value something is wrong. */
+typedef struct ParamSpot {
+    int item;     /* of a list; -1: the value as a whole */
+    int field;    /* of that item, a map; -1: the item as a whole */
+    bool unknown; /* it is the key of the field that is wrong */
+} ParamSpot;
+
+/* param_read() of config.h, which also says where. */
+bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamSpot *where,
+                   Error *err);
+
+/* A node with its name and place, and nothing else yet. The name is not copied. */
+void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name);
+
+enum { NODE_NAME_MAX = 200 };
+
+/* Whether a scalar can be the name of a node; reported when it cannot. what: "The id of a task". */
+bool check_node_name(Loader *ld, const YamlNode *name, const char *what);
 
 /* The body of a map: a node without a name. */
 const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const char *name);
@@ -155,6 +204,13 @@ bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***so
 
 /* A list of nodes that run in order, as a graph of its own that shares the keys of c->graph. */
 const Graph *load_node_list(const NodeContext *c, const YamlNode *list, const char *name);
+
+/* A list of tasks, or one task (tasks_dialect.c), as a graph of its own inside c->graph. source is
+ * the value as JSON, borrowed, which lives as long as the flow. NULL after reporting why not. */
+const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json source,
+                            const char *name);
+const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
+                           const char *name);
 
 /* Notes the first place that asks for an interrupt, for flow_needs_checkpointer(). */
 void note_interrupt(Loader *ld, Spot spot, const char *key, const char *what);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 enum {
-    NAME_MAX_LEN = 200,
-    NAMES_MAX = 64, /* keys that a node of some kind can have */
+    NAMES_MAX = 200, /* keys that a node of some kind can have */
     RETRY_ATTEMPTS = 3,
     RETRY_ATTEMPTS_MAX = 1000000,
     RETRY_DELAY_MS = 1000,
@@ -28,15 +27,8 @@ const char *const retry_keys[] = {"attempts", "delay", "factor", "max", "if", NU
 
 /* ---- which kind ---- */
 
-/* The languages of `run`. Those without a kind are not part of this build. */
-typedef struct Language {
-    const char *name;
-    const char *kind;
-} Language;
-
-static const Language languages[] = {
-    {"python", NULL}, {"javascript", NULL}, {"lua", "lua"}, {"jq", "jq"}, {"shell", "shell"},
-};
+/* The languages of `run`: kinds by the same name, the first unless told. */
+static const char *const languages[] = {"python", "javascript", "lua", "jq", "shell", NULL};
 
 /* Where a node says its kind, and where its parameters are. */
 typedef struct Choice {
@@ -48,38 +40,8 @@ typedef struct Choice {
 } Choice;
 
 static const Kind *kind_of_key(const YamlNode *key) {
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (yaml_is(key, kinds[i].name)) {
-            return &kinds[i];
-        }
-    }
-    return NULL;
-}
-
-static const char *kind_list(void) {
-    static _Thread_local char text[200];
-    size_t len = 0;
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        const char *between = i == 0 ? "" : i + 1 < KIND_COUNT ? ", " : " and ";
-        size_t add = strlen(between) + strlen(kinds[i].name);
-        if (len + add < sizeof text) {
-            strcpy(stpcpy(text + len, between), kinds[i].name);
-            len += add;
-        }
-    }
-    return text;
-}
-
-static const char *article(const Kind *kind) {
-    return strchr("aeiou", kind->name[0]) ? "an" : "a";
-}
-
-static const char *nearest_kind(const YamlNode *word) {
-    Suggestion nearest = suggestion_for(word->text, word->len);
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        suggestion_offer(&nearest, kinds[i].name);
-    }
-    return did_you_mean_this(nearest.best);
+    const Kind *kind = kind_find(DIALECT_GRAPH, key->text);
+    return kind && yaml_is(key, kind->name) ? kind : NULL;
 }
 
 /* An object is a map of parameters unless it can be the first parameter itself. */
@@ -104,38 +66,29 @@ static void choose_key(Choice *choice, const YamlPair *pair, const Kind *kind) {
 
 static void choose_run(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
     const YamlNode *language = yaml_get(node, "language");
-    const char *names[] = {"python", "javascript", "lua", "jq", "shell", NULL};
     choice->said = pair;
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
-        if (language ? !yaml_is(language, languages[i].name) : i > 0) {
-            continue;
-        }
-        if (!languages[i].kind) {
-            report_at(ld->reporter, language ? language->spot : pair->key->spot,
-                      "`language: %s`%s is not part of this build yet; use jq, lua or shell.",
-                      languages[i].name, language ? "" : " (what `run` means unless told)");
-            return;
-        }
-        choose_key(choice, pair, kind_find(languages[i].kind));
-        return;
-    }
-    if (language->kind == YAML_SCALAR) {
+    if (!language) {
+        choose_key(choice, pair, kind_find(DIALECT_GRAPH, languages[0]));
+    } else if (language->kind != YAML_SCALAR) {
+        report_at(ld->reporter, language->spot, "`language` must be a text.");
+    } else if (has_name(languages, language->text, language->len)) {
+        choose_key(choice, pair, kind_find(DIALECT_GRAPH, language->text));
+    } else {
         report_at(ld->reporter, language->spot, "There is no language `%s`%s",
                   shown(language->text, language->len),
-                  did_you_mean(language->text, language->len, names));
-    } else {
-        report_at(ld->reporter, language->spot, "`language` must be a text.");
+                  did_you_mean(language->text, language->len, languages));
     }
 }
 
 static void choose_uses(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
     const YamlNode *with = yaml_get(node, "with");
     const char *name = field_text(ld, pair->value, "`uses`");
-    const Kind *kind = name ? kind_find(name) : NULL;
+    const Kind *kind = name ? kind_find(DIALECT_GRAPH, name) : NULL;
     *choice = (Choice){.kind = kind, .said = pair};
     if (name && !kind) {
         report_at(ld->reporter, pair->value->spot, "There is no kind `%s`; the kinds are %s%s",
-                  shown(name, pair->value->len), kind_list(), nearest_kind(pair->value));
+                  shown(name, pair->value->len), kind_list(DIALECT_GRAPH),
+                  nearest_kind(DIALECT_GRAPH, pair->value));
     }
     if (with && expect_map(ld, with, "`with`")) {
         choice->params = with;
@@ -203,22 +156,25 @@ static void check_unknown_kind(Loader *ld, const YamlNode *node, const char *con
     Names known = {.n = 0};
     size_t unknown = 0;
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        add_name(&known, kinds[i].name);
-        add_params(&known, &kinds[i]);
+        if (is_shown(&kinds[i], DIALECT_GRAPH)) {
+            add_name(&known, kinds[i].name);
+            add_params(&known, &kinds[i]);
+        }
     }
     for (size_t i = 0; i < node->n; i++) {
         const YamlNode *key = node->pairs[i].key;
         if (!has_name(known.items, key->text, key->len) &&
             !has_name(general, key->text, key->len)) {
             report_at(ld->reporter, key->spot, "There is no kind of node `%s`; the kinds are %s%s",
-                      shown(key->text, key->len), kind_list(), nearest_kind(key));
+                      shown(key->text, key->len), kind_list(DIALECT_GRAPH),
+                      nearest_kind(DIALECT_GRAPH, key));
             unknown++;
         }
     }
     if (!unknown) {
         report_at(ld->reporter, node->spot,
                   "This node does not say what it does; give it a key that is one of the kinds %s.",
-                  kind_list());
+                  kind_list(DIALECT_GRAPH));
     }
 }
 
@@ -249,7 +205,9 @@ static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choi
     }
     /* A second kind has been reported. */
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        add_name(&params, kinds[i].name);
+        if (is_shown(&kinds[i], DIALECT_GRAPH)) {
+            add_name(&params, kinds[i].name);
+        }
     }
     check_keys(ld, node, (KeyList){general, params.items}, where);
     if (choice->params) {
@@ -281,20 +239,111 @@ static Given find_given(Loader *ld, const YamlNode *node, const Choice *choice, 
     return (Given){pair, pair ? pair->value : NULL};
 }
 
-static void load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
-                        const Choice *choice) {
+/* What was given for each parameter, in the order of the kind's row. */
+static const Given *load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
+                                const Choice *choice) {
     const Kind *kind = choice->kind;
     Param *params = arena_alloc(c->ld->arena, kind->nparams * sizeof *params);
+    Given *givens = arena_alloc(c->ld->arena, kind->nparams * sizeof *givens);
     node->kind = kind;
     node->params = params;
     for (size_t i = 0; i < kind->nparams; i++) {
-        Given given = find_given(c->ld, yaml, choice, i);
-        if (!given.value && kind->params[i].required) {
+        givens[i] = find_given(c->ld, yaml, choice, i);
+        if (!givens[i].value && kind->params[i].required) {
             report_at(c->ld->reporter, choice->said->key->spot,
                       "`%s` is missing, which %s %s node needs: %s.", kind->params[i].name,
                       article(kind), kind->name, kind->params[i].help);
         }
-        load_param(c, node, &kind->params[i], given, &params[i]);
+        load_param(c, node, &kind->params[i], givens[i], &params[i]);
+    }
+    return givens;
+}
+
+/* ---- parameters that go together ---- */
+
+typedef struct KindCheck {
+    Loader *ld;
+    const Node *node;
+    const Choice *choice;
+    const Given *given;
+} KindCheck;
+
+static const char *param_name(const KindCheck *k, int i) {
+    return k->choice->kind->params[i].name;
+}
+
+static void check_script(const KindCheck *k) {
+    const Given *given = k->given;
+    if (given[PYTHON_CODE].value && given[PYTHON_FILE].value) {
+        report_at(k->ld->reporter, given[PYTHON_FILE].pair->key->spot,
+                  "There is both code and a `file` here; a node runs one of them.");
+    } else if (!given[PYTHON_CODE].value && !given[PYTHON_FILE].value) {
+        report_at(k->ld->reporter, k->choice->said->key->spot,
+                  "A %s node needs code (`%s`), or a `file` with a function for it.",
+                  k->choice->kind->name, param_name(k, PYTHON_CODE));
+    }
+    if (given[PYTHON_FUNCTION].value && !given[PYTHON_FILE].value) {
+        report_at(k->ld->reporter, given[PYTHON_FUNCTION].pair->key->spot,
+                  "`function` goes with `file`, which is not here.");
+    }
+}
+
+/* Parameters that do nothing without another. */
+typedef struct Companion {
+    int param, needs;
+} Companion;
+
+static const Companion action_companions[] = {
+    {ACTION_ENV, ACTION_COMMAND},      {ACTION_FORMAT, ACTION_MODEL},
+    {ACTION_KEY_ENV, ACTION_MODEL},    {ACTION_STREAM, ACTION_MODEL},
+    {ACTION_MAX_TOKENS, ACTION_MODEL},
+};
+
+static void check_companions(const KindCheck *k, const Companion *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (k->given[rows[i].param].value && !k->given[rows[i].needs].value) {
+            report_warning(k->ld->reporter, k->given[rows[i].param].pair->key->spot,
+                           "`%s` does nothing without `%s`, which is not here.",
+                           param_name(k, rows[i].param), param_name(k, rows[i].needs));
+        }
+    }
+}
+
+static void check_model(const KindCheck *k) {
+    const Given *model = &k->given[ACTION_MODEL], *endpoint = &k->given[ACTION_ENDPOINT];
+    if (model->value && !endpoint->value) {
+        report_at(k->ld->reporter, model->pair->key->spot,
+                  "`model` needs an `endpoint`: the URL of the API that has the model.");
+    } else if (endpoint->value && !model->value) {
+        report_at(k->ld->reporter, endpoint->pair->key->spot,
+                  "`endpoint` needs a `model`: the name of the one to ask.");
+    }
+}
+
+static void check_action(const KindCheck *k) {
+    const Given *command = &k->given[ACTION_COMMAND], *model = &k->given[ACTION_MODEL];
+    const Given *mode = &k->given[ACTION_MODE];
+    if (command->value && model->value) {
+        report_at(k->ld->reporter, model->pair->key->spot,
+                  "There is both a `command` and a `model` here; an action asks one of them.");
+    }
+    if (mode->value && yaml_is(mode->value, "autonomous") && !command->value && !model->value) {
+        report_at(k->ld->reporter, mode->value->spot,
+                  "Nobody answers this without a person: give it a `command`, or a `model` with "
+                  "its `endpoint`.");
+    }
+    check_model(k);
+    check_companions(k, action_companions, sizeof action_companions / sizeof *action_companions);
+}
+
+static void check_kind(const KindCheck *k) {
+    static void (*const checks[KIND_COUNT])(const KindCheck *) = {
+        [KIND_PYTHON] = check_script,
+        [KIND_JAVASCRIPT] = check_script,
+        [KIND_ACTION] = check_action,
+    };
+    if (checks[k->node->kind->id]) {
+        checks[k->node->kind->id](k);
     }
 }
 
@@ -449,7 +498,7 @@ static int last_line(const YamlNode *yaml) {
     return line;
 }
 
-static void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name) {
+void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name) {
     node->name = name;
     node->name_json = keep(c->ld, json_string_c(name));
     node->graph = &c->graph->graph;
@@ -475,7 +524,8 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
     Choice choice = find_choice(c->ld, yaml);
     check_node_keys(c->ld, yaml, &choice, general);
     if (choice.kind) {
-        load_params(c, node, yaml, &choice);
+        const Given *given = load_params(c, node, yaml, &choice);
+        check_kind(&(KindCheck){c->ld, node, &choice, given});
     }
     load_fields(c, node, yaml, general);
     if (choice.kind && choice.kind->id == KIND_MAP && json_is_none(node->output)) {
@@ -499,32 +549,32 @@ static bool is_reserved(const char *name) {
     return strcmp(name, "__start__") == 0 || strcmp(name, "__end__") == 0;
 }
 
-static const char *node_name(Loader *ld, const YamlNode *yaml) {
-    const YamlNode *name = yaml_get(yaml, "name");
+bool check_node_name(Loader *ld, const YamlNode *name, const char *what) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    if (is_reserved(name->text)) {
+        report_at(ld->reporter, name->spot,
+                  "`%s` is where every graph starts or ends; give this node another name.",
+                  name->text);
+        return false;
+    }
+    if (name->len == 0 || name->len > NODE_NAME_MAX || name->text[strspn(name->text, allowed)]) {
+        report_at(ld->reporter, name->spot,
+                  "%s is made of letters, digits, `_`, `.` and `-`, up to %d of them; `%s` is not.",
+                  what, NODE_NAME_MAX, shown(name->text, name->len));
+        return false;
+    }
+    return true;
+}
+
+static const char *node_name(Loader *ld, const YamlNode *yaml) {
+    const YamlNode *name = yaml_get(yaml, "name");
     if (!name) {
         report_at(ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
         return NULL;
     }
-    if (!field_text(ld, name, "`name`")) {
-        return NULL;
-    }
-    if (is_reserved(name->text)) {
-        report_at(ld->reporter, name->spot,
-                  "`%s` is where every graph starts or ends; give this "
-                  "node another name.",
-                  name->text);
-        return NULL;
-    }
-    if (name->len == 0 || name->len > NAME_MAX_LEN || name->text[strspn(name->text, allowed)]) {
-        report_at(ld->reporter, name->spot,
-                  "The name of a node is made of letters, digits, `_`, `.` and `-`, up to %d of "
-                  "them; `%s` is not.",
-                  NAME_MAX_LEN, shown(name->text, name->len));
-        return NULL;
-    }
-    return name->text;
+    bool fine = field_text(ld, name, "`name`") && check_node_name(ld, name, "The name of a node");
+    return fine ? name->text : NULL;
 }
 
 /* Nodes without a usable name are read for their problems and left out. */

@@ -3,6 +3,7 @@
  * The schema says which keys there are, what they hold and what they mean. It accepts everything that
  * the loader accepts; the loader refuses more (jq that does not compile, names that do not exist). */
 #include "flow.h"
+#include "kind_schema.h"
 #include "loader.h"
 
 #include "json_parse.h"
@@ -56,7 +57,8 @@ static const Property node_properties[] = {
     {"description", TEXT, "for people"},
     {"title", TEXT, "for people"},
     {"run", TEXT, "code, in the language that `language` names"},
-    {"language", "{\"enum\":[\"lua\",\"jq\",\"shell\"]}", "the language of `run`"},
+    {"language", "{\"enum\":[\"python\",\"javascript\",\"lua\",\"jq\",\"shell\"]}",
+     "the language of `run`; python unless given"},
     {"uses", NULL, "the kind, when the parameters are under `with`"},
     {"with", "{\"type\":\"object\"}", "the parameters of the kind that `uses` names"},
     {"output", TEXT, "key of the state for the result; without it an object is merged"},
@@ -132,6 +134,72 @@ static Json closed_object(Json props) {
 
 /* ---- kinds ---- */
 
+const char *dialect_name(DialectId dialect) {
+    static const char *const names[DIALECT_COUNT] = {"graph", "tasks", "pipeline"};
+    return names[dialect];
+}
+
+/* The kind at *at or after it that a file of the dialect can name; NULL past the last. */
+static const Kind *next_kind(DialectId dialect, size_t *at) {
+    while (*at < KIND_COUNT && (kinds[*at].dialect != dialect || kinds[*at].hidden)) {
+        ++*at;
+    }
+    return *at < KIND_COUNT ? &kinds[(*at)++] : NULL;
+}
+
+/* How a type is written. What refers to other parts of a file's schema has another form for a
+ * schema that stands alone. */
+typedef struct TypeRow {
+    const char *name, *schema, *alone;
+} TypeRow;
+
+#define LIST_OF(item) "{\"type\":\"array\",\"items\":" item "}"
+#define OBJECT        "{\"type\":\"object\"}"
+#define PLACEHOLDER   "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{\"}"
+#define STATUS        "{\"type\":\"integer\",\"minimum\":100,\"maximum\":599}"
+
+static const TypeRow types[] = {
+    [PARAM_JQ] = {"jq", "{}", NULL},
+    [PARAM_TEMPLATE] = {"template", TEXT, NULL},
+    [PARAM_TEXT] = {"text", TEXT, NULL},
+    [PARAM_NAME] = {"word", "{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]*$\"}", NULL},
+    [PARAM_BOOL] = {"boolean", "{\"type\":\"boolean\"}", NULL},
+    [PARAM_INT] = {"number from 1", "{\"type\":\"integer\",\"minimum\":1}", NULL},
+    [PARAM_SIZE] = {"size", "{\"type\":[\"integer\",\"string\"]}", NULL},
+    [PARAM_DURATION] = {"duration", REF("duration"), duration_schema},
+    [PARAM_ENUM] = {"word", NULL, NULL},
+    [PARAM_WORDS] = {"list of texts", LIST_OF(TEXT), NULL},
+    [PARAM_JQ_OBJECT] = {"map of jq", OBJECT, NULL},
+    [PARAM_WORKFLOW] = {"file", TEXT, NULL},
+    [PARAM_NODE] = {"node", REF("body"), OBJECT},
+    [PARAM_NODES] = {"list of nodes",
+                     "{\"type\":\"array\",\"minItems\":1,\"items\":" REF("node") "}",
+                     LIST_OF(OBJECT)},
+    [PARAM_COUNT] = {"number from 0", "{\"type\":\"integer\",\"minimum\":0}", NULL},
+    [PARAM_VALUE] = {"any value", "{}", NULL},
+    [PARAM_OBJECT] = {"map", OBJECT, NULL},
+    [PARAM_QUERIES] = {"map of queries", "{\"type\":\"object\",\"additionalProperties\":" TEXT "}",
+                       NULL},
+    [PARAM_STATUSES] = {"status, or list", "{\"anyOf\":[" STATUS "," LIST_OF(STATUS) "]}", NULL},
+    [PARAM_OBJECTS] = {"list of maps", NULL, NULL},
+    [PARAM_TASK] = {"task", REF("task"), OBJECT},
+    [PARAM_TASKS] = {"list of tasks", LIST_OF(REF("task")), LIST_OF(OBJECT)},
+    [PARAM_TEST] = {"file", TEXT, NULL},
+};
+
+const char *param_type_name(ParamType type) {
+    return types[type].name;
+}
+
+/* What surrounds a parameter. */
+typedef enum Form {
+    FORM_FILE,  /* the schema of a file */
+    FORM_TASK,  /* the same, of a task: any value may be a placeholder */
+    FORM_ALONE, /* a kind's own */
+} Form;
+
+static Json param_schema(const ParamInfo *info, Form form);
+
 static Json enum_schema(const ParamInfo *info) {
     Json a = json_array();
     for (const char *w = info->words; *w;) {
@@ -142,75 +210,151 @@ static Json enum_schema(const ParamInfo *info) {
     return set(json_object(), "enum", a);
 }
 
-static const char *const param_schemas[] = {
-    [PARAM_JQ] = "{}",
-    [PARAM_TEMPLATE] = TEXT,
-    [PARAM_TEXT] = TEXT,
-    [PARAM_NAME] = "{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]*$\"}",
-    [PARAM_BOOL] = "{\"type\":\"boolean\"}",
-    [PARAM_INT] = "{\"type\":\"integer\",\"minimum\":1}",
-    [PARAM_SIZE] = "{\"type\":[\"integer\",\"string\"]}",
-    [PARAM_DURATION] = REF("duration"),
-    [PARAM_WORDS] = "{\"type\":\"array\",\"items\":" TEXT "}",
-    [PARAM_JQ_OBJECT] = "{\"type\":\"object\"}",
-    [PARAM_WORKFLOW] = TEXT,
-    [PARAM_NODE] = REF("body"),
-    [PARAM_NODES] = "{\"type\":\"array\",\"minItems\":1,\"items\":" REF("node") "}",
-};
+static Json with_params(Json props, const ParamInfo *params, size_t n, Form form) {
+    for (size_t i = 0; i < n; i++) {
+        props = set(props, params[i].name, param_schema(&params[i], form));
+        if (params[i].alias) {
+            props = set(props, params[i].alias, param_schema(&params[i], form));
+        }
+    }
+    return props;
+}
 
-static Json param_schema(const ParamInfo *info) {
-    Json o = info->type == PARAM_ENUM ? enum_schema(info) : parsed(param_schemas[info->type]);
+static Json with_required(Json schema, const ParamInfo *params, size_t n) {
+    Json names = json_array();
+    for (size_t i = 0; i < n; i++) {
+        if (params[i].required && !params[i].alias) {
+            names = json_array_push(names, json_string_c(params[i].name));
+        }
+    }
+    return set(schema, "required", names);
+}
+
+static Json objects_schema(const ParamInfo *info, Form form) {
+    Json item = closed_object(with_params(json_object(), info->fields, info->nfields, form));
+    item = with_required(item, info->fields, info->nfields);
+    return set(set(json_object(), "type", json_string_c("array")), "items", item);
+}
+
+static Json type_schema(const ParamInfo *info, Form form) {
+    const TypeRow *row = &types[info->type];
+    if (info->type == PARAM_ENUM) {
+        return enum_schema(info);
+    }
+    if (info->type == PARAM_OBJECTS) {
+        return objects_schema(info, form);
+    }
+    return parsed(form == FORM_ALONE && row->alone ? row->alone : row->schema);
+}
+
+static Json or_placeholder(Json schema) {
+    Json any = json_array_push(json_array(), schema);
+    any = json_array_push(any, parsed(PLACEHOLDER));
+    return set(json_object(), "anyOf", any);
+}
+
+static bool holds_tasks(const ParamInfo *info) {
+    return info->type == PARAM_TASK || info->type == PARAM_TASKS;
+}
+
+static Json param_schema(const ParamInfo *info, Form form) {
+    Json o = type_schema(info, form);
+    if (form == FORM_TASK && !holds_tasks(info)) {
+        o = or_placeholder(o);
+    }
+    if (form == FORM_ALONE) {
+        o = set(o, "x-type", json_string_c(param_type_name(info->type)));
+    }
     if (info->fallback) {
         o = set(o, "default", parsed(info->fallback));
     }
     return described(o, info->help);
 }
 
-static Json kind_object(const Kind *kind) {
-    Json props = json_object();
-    for (size_t i = 0; i < kind->nparams; i++) {
-        props = set(props, kind->params[i].name, param_schema(&kind->params[i]));
-        if (kind->params[i].alias) {
-            props = set(props, kind->params[i].alias, param_schema(&kind->params[i]));
-        }
-    }
-    return closed_object(props);
+/* The parameters from one on, as an object that holds nothing else. */
+static Json params_schema(const Kind *kind, size_t from, Form form) {
+    return closed_object(
+        with_params(json_object(), kind->params + from, kind->nparams - from, form));
 }
+
+size_t kind_config_start(const Kind *kind) {
+    return kind->dialect == DIALECT_PIPELINE && !kind->hidden ? STEP_CONTINUES + 1 : 0;
+}
+
+Json kind_schema(const Kind *kind) {
+    size_t from = kind_config_start(kind);
+    return with_required(params_schema(kind, from, FORM_ALONE), kind->params + from,
+                         kind->nparams - from);
+}
+
+/* ---- nodes ---- */
 
 /* The value of the kind's own key: the first parameter, or all of them. */
 static Json kind_value(const Kind *kind) {
-    Json any = json_array_push(json_array(), param_schema(&kind->params[0]));
-    any = json_array_push(any, kind_object(kind));
+    Json any = json_array_push(json_array(), param_schema(&kind->params[0], FORM_FILE));
+    any = json_array_push(any, params_schema(kind, 0, FORM_FILE));
     return described(set(json_object(), "anyOf", any), kind->help);
 }
 
-/* Parameters of all kinds may stand beside the key of the kind. */
-static Json with_kinds(Json props) {
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        for (size_t k = 0; k < kinds[i].nparams; k++) {
-            const ParamInfo *info = &kinds[i].params[k];
-            const char *names[] = {info->name, info->alias};
-            for (size_t m = 0; m < 2 && names[m]; m++) {
-                if (json_is_none(json_object_get_c(props, names[m]))) {
-                    props = set(props, names[m], param_schema(info));
-                }
+static bool takes_the_same(const ParamInfo *a, const ParamInfo *b) {
+    return a->type == b->type && (a->type != PARAM_ENUM || strcmp(a->words, b->words) == 0);
+}
+
+/* Whether a kind before has a parameter of the name that takes the same. */
+static bool is_repeated(const ParamInfo *info, const char *name) {
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
+        for (size_t i = 0; i < kind->nparams; i++) {
+            if (&kind->params[i] == info) {
+                return false;
+            }
+            if (strcmp(kind->params[i].name, name) == 0 && takes_the_same(&kind->params[i], info)) {
+                return true;
             }
         }
     }
-    /* `do` is a node for one kind and a list for another. */
-    props =
-        set(props, "do",
-            parsed("{\"anyOf\":[" REF("body") ",{\"type\":\"array\",\"items\":" REF("node") "}]}"));
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        props = set(props, kinds[i].name, kind_value(&kinds[i]));
+    return false;
+}
+
+/* A name may mean one thing to one kind and another to the next. */
+static Json add_beside(Json props, const ParamInfo *info, const char *name) {
+    Json there = json_object_get_c(props, name);
+    if (json_is_none(there) || is_repeated(info, name)) {
+        return json_is_none(there) ? set(props, name, param_schema(info, FORM_FILE)) : props;
+    }
+    Json any = json_object_get_c(there, "anyOf");
+    any = json_is_none(any) ? json_array_push(json_array(), json_ref(there)) : json_ref(any);
+    any = json_array_push(any, param_schema(info, FORM_FILE));
+    return set(props, name, set(json_object(), "anyOf", any));
+}
+
+static Json add_params_beside(Json props, const Kind *kind) {
+    for (size_t i = 0; i < kind->nparams; i++) {
+        props = add_beside(props, &kind->params[i], kind->params[i].name);
+        if (kind->params[i].alias) {
+            props = add_beside(props, &kind->params[i], kind->params[i].alias);
+        }
     }
     return props;
 }
 
-static Json kind_names(void) {
+/* Parameters of all kinds may stand beside the key of the kind. */
+static Json with_kinds(Json props) {
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
+        props = add_params_beside(props, kind);
+    }
+    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
+        props = set(props, kind->name, kind_value(kind));
+    }
+    return props;
+}
+
+static Json kind_names(DialectId dialect) {
     Json a = json_array();
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        a = json_array_push(a, json_string_c(kinds[i].name));
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(dialect, &at));) {
+        a = json_array_push(a, json_string_c(kind->name));
     }
     return set(json_object(), "enum", a);
 }
@@ -218,8 +362,9 @@ static Json kind_names(void) {
 /* One of the keys that say what a node does. */
 static Json one_kind(void) {
     Json any = json_array();
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        Json key = json_array_push(json_array(), json_string_c(kinds[i].name));
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
+        Json key = json_array_push(json_array(), json_string_c(kind->name));
         any = json_array_push(any, set(json_object(), "required", key));
     }
     any = json_array_push(any, parsed("{\"required\":[\"run\"]}"));
@@ -235,8 +380,8 @@ static Json node_schema(bool body) {
         props = json_object_remove(props, name);
         json_unref(name);
     }
-    props =
-        set(props, "uses", described(kind_names(), "the kind; its parameters are under `with`"));
+    props = set(props, "uses",
+                described(kind_names(DIALECT_GRAPH), "the kind; its parameters are under `with`"));
     Json o = closed_object(with_kinds(props));
     if (!body) {
         o = set(o, "required", parsed("[\"name\"]"));
@@ -244,7 +389,7 @@ static Json node_schema(bool body) {
     return set(o, "oneOf", one_kind());
 }
 
-/* ---- the whole ---- */
+/* ---- a graph ---- */
 
 static Json state_schema(void) {
     Json any = json_array_push(json_array(), set(json_object(), "enum", words_array(reduce_names)));
@@ -286,27 +431,204 @@ static Json definitions(void) {
     return set(defs, "duration", parsed(duration_schema));
 }
 
+/* A file: the schema of what is in it, which names others under $defs. */
+static Json file_schema(const char *title, Json props, const char *required, Json defs) {
+    Json o = set(json_object(), "$schema",
+                 json_string_c("https://json-schema.org/draft/2020-12/schema"));
+    o = set(o, "title", json_string_c(title));
+    o = set(o, "type", json_string_c("object"));
+    o = set(o, "properties", props);
+    o = set(o, "additionalProperties", json_bool(false));
+    o = set(o, "required", json_array_push(json_array(), json_string_c(required)));
+    return set(o, "$defs", defs);
+}
+
 static Json graph_schema(void) {
     Json props = properties(graph_properties);
     props = set(props, "state", described(state_schema(), graph_properties[2].help));
-    Json o = set(json_object(), "$schema",
-                 json_string_c("https://json-schema.org/draft/2020-12/schema"));
-    o = set(o, "title", json_string_c("A Pawl workflow: nodes and edges"));
-    Json object = closed_object(props);
-    o = set(o, "type", json_string_c("object"));
-    o = set(o, "properties", json_ref(json_object_get_c(object, "properties")));
-    json_unref(object);
-    o = set(o, "additionalProperties", json_bool(false));
-    o = set(o, "required", parsed("[\"nodes\"]"));
-    return set(o, "$defs", definitions());
+    return file_schema("A Pawl workflow: nodes and edges", props, "nodes", definitions());
 }
+
+/* ---- tasks and steps ---- */
+
+/* The name in $defs of what stands under `config` for a kind. */
+static void config_name(const Kind *kind, const char *prefix, Buf *out) {
+    buf_reset(out);
+    buf_printf(out, "%sconfig_%s", prefix, kind->name);
+}
+
+static Json with_configs(Json defs, DialectId dialect, Form form) {
+    Buf name = BUF_INIT;
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(dialect, &at));) {
+        config_name(kind, "", &name);
+        Json schema = params_schema(kind, kind_config_start(kind), form);
+        if (form == FORM_TASK) { /* configVars may give what is required */
+            schema = set(schema, "type", parsed("[\"object\",\"null\"]"));
+        } else {
+            schema = with_required(schema, kind->params + kind_config_start(kind),
+                                   kind->nparams - kind_config_start(kind));
+        }
+        defs = set(defs, name.data, described(schema, kind->help));
+    }
+    buf_clear(&name);
+    return defs;
+}
+
+/* If `key` names this kind, then `config` is that of the kind. */
+static Json kind_rule(const Kind *kind, const char *key) {
+    Buf ref = BUF_INIT;
+    config_name(kind, "#/$defs/", &ref);
+    Json is = set(json_object(), key, set(json_object(), "const", json_string_c(kind->name)));
+    Json config = set(json_object(), "$ref", json_string_c(ref.data));
+    Json then = set(json_object(), "properties", set(json_object(), "config", config));
+    Json o = set(json_object(), "if", set(json_object(), "properties", is));
+    buf_clear(&ref);
+    return set(o, "then", then);
+}
+
+static Json with_rules(Json schema, DialectId dialect, const char *key) {
+    Json rules = json_array();
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(dialect, &at));) {
+        rules = json_array_push(rules, kind_rule(kind, key));
+    }
+    return set(schema, "allOf", rules);
+}
+
+/* ---- tasks ---- */
+
+#define TASK_LIST "{\"type\":[\"array\",\"null\"],\"items\":" REF("task") "}"
+#define QUERIES   "{\"type\":[\"object\",\"null\"],\"additionalProperties\":" TEXT "}"
+
+static const Property task_properties[] = {
+    {"name", TEXT, "the kind"},
+    {"id", TEXT, "its key in `tasks`, for the queries of others"},
+    {"title", TEXT, "for people; with placeholders"},
+    {"config", "{\"type\":[\"object\",\"null\"]}", "what the kind takes; with placeholders"},
+    {"configVars", QUERIES, "fields of `config` that are queries over the variables"},
+    {"timeout", "{\"anyOf\":[" REF("duration") "," PLACEHOLDER "]}", "how long it may take"},
+    {"if", "{}", "a query: the task runs only if it gives true"},
+    {0},
+};
+
+static const Property test_properties[] = {
+    {"id", TEXT, "what the test is called by programs"},
+    {"name", TEXT, "what it is called by people; the name of the file unless given"},
+    {"description", TEXT, "for people"},
+    {"timeout", REF("duration"), "how long the tasks may take; cleanup is not counted"},
+    {"config", "{\"type\":[\"object\",\"null\"]}", "variables and their defaults"},
+    {"configVars", QUERIES, "variables that are queries over others"},
+    {"tasks", TASK_LIST, "what it does, in order, up to the first failure"},
+    {"cleanupTasks", TASK_LIST, "what is done in the end, whatever happened"},
+    {"schedule", "{\"type\":[\"object\",\"null\"]}", "when it is to be run; read and kept"},
+    {0},
+};
+
+/* The keys of the loader's own list: a row may be missing, a key may not. */
+static Json listed_properties(const char *const *keys, const Property *rows) {
+    Json all = properties(rows), o = json_object();
+    for (; *keys; keys++) {
+        Json schema = json_object_get_c(all, *keys);
+        o = set(o, *keys, json_is_none(schema) ? json_object() : json_ref(schema));
+    }
+    json_unref(all);
+    return o;
+}
+
+static Json task_schema(void) {
+    Json props = listed_properties(task_keys, task_properties);
+    props = set(props, "name", described(kind_names(DIALECT_TASKS), task_properties[0].help));
+    Json o = set(closed_object(props), "required", parsed("[\"name\"]"));
+    return with_rules(o, DIALECT_TASKS, "name");
+}
+
+static Json tasks_schema(void) {
+    Json defs = set(json_object(), "task", task_schema());
+    defs = with_configs(defs, DIALECT_TASKS, FORM_TASK);
+    defs = set(defs, "duration", parsed(duration_schema));
+    return file_schema("A Pawl test: tasks", listed_properties(test_keys, test_properties), "tasks",
+                       defs);
+}
+
+/* ---- pipelines ---- */
+
+#define LABEL "{\"type\":[\"string\",\"number\",\"boolean\"],\"minLength\":1}"
+
+static const Property step_properties[] = {
+    {"type", TEXT, "what runs it"},
+    {"id", "{\"type\":[\"string\",\"number\"],\"pattern\":\"^[A-Za-z0-9_.-]{1,200}$\"}",
+     "the key of its result in `steps`; made from `name` unless given"},
+    {"name", TEXT, "for people"},
+    {"description", TEXT, "for people"},
+    {"config", "{\"type\":\"object\"}", "what the type takes"},
+    {"timeout", REF("duration"), "how long it may take"},
+    {"on_success", "{\"type\":\"string\",\"pattern\":\"^(next|stop|merge:.+)$\"}",
+     "next (unless given), stop or merge:BRANCH"},
+    {"on_failure", "{\"type\":\"string\",\"pattern\":\"^(next|stop|trigger:.+)$\"}",
+     "next, stop (unless given) or trigger:CARD"},
+    {"continue_in_context", "{\"type\":\"boolean\"}",
+     "true: the next step finds the home folder as this one leaves it; false: this one finds it "
+     "empty"},
+    {"requires",
+     "{\"anyOf\":[{\"type\":\"array\",\"minItems\":1,\"items\":" LABEL "},"
+     "{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":" LABEL "}]}",
+     "labels that a runner must have"},
+    {0},
+};
+
+static const Property trigger_properties[] = {
+    {"type", "{\"enum\":[\"push\",\"card_complete\"]}", "what starts the pipeline"},
+    {"config",
+     "{\"type\":\"object\",\"additionalProperties\":false,"
+     "\"properties\":{\"branches\":" REF("names") "}}",
+     "of push: the branches, which may be patterns"},
+    {"on_pass", "{\"enum\":[\"merge\",\"nothing\"]}", "what is done with the card's branch"},
+    {"on_fail", "{\"enum\":[\"fail\",\"reject\",\"nothing\"]}", "what becomes of the card"},
+    {0},
+};
+
+static const Property pipeline_properties[] = {
+    {"name", TEXT, "the name of the pipeline; that of the file unless given"},
+    {"description", TEXT, "for people"},
+    {"timeout", REF("duration"), "how long a run may take"},
+    {"steps", "{\"type\":\"array\",\"minItems\":1,\"items\":" REF("step") "}",
+     "what it does, in order"},
+    {"triggers", "{\"type\":[\"array\",\"null\"],\"items\":" REF("trigger") "}",
+     "what starts it; checked and kept"},
+    {0},
+};
+
+static Json step_schema(void) {
+    Json props = properties(step_properties);
+    props = set(props, "type", described(kind_names(DIALECT_PIPELINE), step_properties[0].help));
+    Json o = set(closed_object(props), "required", parsed("[\"type\",\"config\"]"));
+    o = set(o, "anyOf", parsed("[{\"required\":[\"name\"]},{\"required\":[\"id\"]}]"));
+    return with_rules(o, DIALECT_PIPELINE, "type");
+}
+
+static Json pipeline_schema(void) {
+    Json trigger = closed_object(properties(trigger_properties));
+    Json defs = set(json_object(), "step", step_schema());
+    defs = set(defs, "trigger", set(trigger, "required", parsed("[\"type\"]")));
+    defs = with_configs(defs, DIALECT_PIPELINE, FORM_FILE);
+    defs = set(defs, "names", parsed(name_or_names));
+    defs = set(defs, "duration", parsed(duration_schema));
+    return file_schema("A Pawl pipeline: steps", properties(pipeline_properties), "steps", defs);
+}
+
+/* ---- the whole ---- */
 
 typedef struct SchemaRow {
     const char *dialect;
     Json (*make)(void);
 } SchemaRow;
 
-static const SchemaRow schemas[] = {{"graph", graph_schema}};
+static const SchemaRow schemas[] = {
+    {"graph", graph_schema},
+    {"tasks", tasks_schema},
+    {"pipeline", pipeline_schema},
+};
 
 Json flow_schema(const char *dialect) {
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "problems.h"
 #include "utf8.h"
+#include "yaml_mend.h"
 
 #include <libfyaml.h>
 #include <string.h>
@@ -30,6 +31,7 @@ typedef struct Reading {
     const YamlFile *file;
     YamlLimits limits;
     Reporter *reporter;
+    const YamlMend *mend; /* NULL: the text is the file's */
     struct fy_parser *parser;
     struct fy_diag *diag;
     Open *stack;
@@ -41,6 +43,7 @@ typedef struct Reading {
     int documents;
     size_t last; /* where the last event with a place was */
     bool failed;
+    bool no_yaml; /* failed, and not reported: there may be a way to mend it */
 } Reading;
 
 /* ---- files ---- */
@@ -150,10 +153,17 @@ static bool tab_in_indent(const YamlFile *file, size_t at, size_t *tab) {
     return i < file->len && file->text[i] == '\t';
 }
 
+/* Where the parser says that something is; columns are those of the text that it was given. */
+static size_t parser_offset(const Reading *r, int line, int col) {
+    YamlFile given = *r->file;
+    given.text = r->mend ? r->mend->text : r->file->text;
+    return yaml_offset(&given, line, col);
+}
+
 static void report_syntax(Reading *r) {
     void *iterator = NULL;
     const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
-    size_t at = e ? yaml_offset(r->file, e->line, e->column) : r->last, tab;
+    size_t at = e ? parser_offset(r, e->line, e->column) : r->last, tab;
     r->failed = true;
     if (tab_in_indent(r->file, at, &tab)) {
         fail(r, tab, tab + 1, "A tab stands where YAML indents; indent with spaces only.");
@@ -481,6 +491,18 @@ static void set_text(Reading *r, YamlNode *node, const char *text, size_t len) {
     node->len = len;
 }
 
+/* As set_text(), of what the parser read. */
+static void set_parsed_text(Reading *r, YamlNode *node, const char *text, size_t len) {
+    if (!r->mend) {
+        set_text(r, node, text, len);
+        return;
+    }
+    Buf whole = BUF_INIT;
+    yaml_unmend(r->mend, text, len, &whole);
+    set_text(r, node, whole.data ? whole.data : "", whole.len);
+    buf_clear(&whole);
+}
+
 static void scalar_text(Reading *r, struct fy_token *token, YamlNode *node) {
     enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     node->style = style > FYSS_ANY && style < FYSS_MAX ? styles[style] : YAML_PLAIN;
@@ -493,7 +515,7 @@ static void scalar_text(Reading *r, struct fy_token *token, YamlNode *node) {
     } else {
         size_t len = 0;
         const char *text = token ? fy_token_get_text(token, &len) : NULL;
-        set_text(r, node, text ? text : "", text ? len : 0);
+        set_parsed_text(r, node, text ? text : "", text ? len : 0);
     }
 }
 
@@ -627,7 +649,7 @@ static void read_events(Reading *r) {
         fy_parser_event_free(r->parser, e);
     }
     if (!r->failed && (!ended || fy_parser_get_stream_error(r->parser))) {
-        report_syntax(r);
+        r->failed = r->no_yaml = true;
     }
 }
 
@@ -650,7 +672,8 @@ static bool open_parser(Reading *r) {
         .diag = r->diag,
     };
     r->parser = fy_parser_create(&config);
-    return r->parser && fy_parser_set_string(r->parser, r->file->text, r->file->len) == 0;
+    const char *text = r->mend ? r->mend->text : r->file->text;
+    return r->parser && fy_parser_set_string(r->parser, text, r->file->len) == 0;
 }
 
 static void close_reading(Reading *r) {
@@ -664,20 +687,48 @@ static void close_reading(Reading *r) {
     fy_diag_destroy(r->diag);
 }
 
+static void read_file(Reading *r) {
+    r->anchors = json_object();
+    if (open_parser(r)) {
+        read_events(r);
+    } else {
+        fail(r, 0, 0, "The YAML parser does not start.");
+    }
+    if (!r->failed && !r->root) {
+        fail(r, 0, 0, "The file is empty.");
+    }
+}
+
+/* Reads the file again, as its authors may have meant it, if there is such a way. What was reported
+ * before is reported again, which makes no difference. */
+static void read_mended(Reading *r, YamlMend *mend, size_t nodes_left) {
+    if (!yaml_mend(r->arena, r->file, mend)) {
+        return;
+    }
+    *r->limits.nodes_left = nodes_left;
+    close_reading(r);
+    *r = (Reading){.arena = r->arena,
+                   .file = r->file,
+                   .limits = r->limits,
+                   .reporter = r->reporter,
+                   .mend = mend};
+    read_file(r);
+}
+
 const YamlNode *yaml_parse(Arena *arena, const YamlFile *file, YamlLimits limits,
                            Reporter *reporter) {
     Reading r = {.arena = arena, .file = file, .limits = limits, .reporter = reporter};
+    size_t nodes_left = *limits.nodes_left;
+    YamlMend mend;
     if (!check_text(&r)) {
         return NULL;
     }
-    r.anchors = json_object();
-    if (open_parser(&r)) {
-        read_events(&r);
-    } else {
-        fail(&r, 0, 0, "The YAML parser does not start.");
+    read_file(&r);
+    if (r.no_yaml) {
+        read_mended(&r, &mend, nodes_left);
     }
-    if (!r.failed && !r.root) {
-        fail(&r, 0, 0, "The file is empty.");
+    if (r.no_yaml) {
+        report_syntax(&r);
     }
     close_reading(&r);
     return r.failed ? NULL : r.root;

@@ -7,6 +7,7 @@
  *
  * The language is YAML 1.2 with its core schema, of which JSON is a part: one document a file, keys
  * that are scalars and not repeated. No tags but !!str, and no merge keys.
+ * A file that is none is read once more with its lines of code mended (yaml_mend.h).
  */
 #ifndef PAWL_YAML_H
 #define PAWL_YAML_H

@@ -246,6 +246,10 @@ void process_raise_descriptors(void) {
     descriptors_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+void process_restore_descriptors(void) {
+    if (descriptors_raised) setrlimit(RLIMIT_NOFILE, &inherited_descriptors);
+}
+
 /* In the parent: the new process's number; 0 with errno when there is none. */
 static pid_t fork_supervisor(const SupervisorTask *task) {
     sigset_t all, before;

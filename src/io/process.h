@@ -90,6 +90,8 @@ bool process_stop_place(const char *place, Error *err);
 /* Lets this process have as many descriptors open as the system allows: each process under way takes
  * some. Those we start get back the limit that was there before. Once, before the first start. */
 void process_raise_descriptors(void);
+/* In a child that somebody else forked, before exec: the limit that was there before. Safe there. */
+void process_restore_descriptors(void);
 
 /* Removes a place and what is in it, once its result is on record. Missing is fine. */
 void process_forget(const char *place);

@@ -1,5 +1,5 @@
-/* pawl.c - the public interface over the layers below: text in, text out. */
-#include "pawl.h"
+/* pawl.c - expressions, and errors as programs see them. */
+#include "lib_inside.h"
 
 #include "error.h"
 #include "jq.h"
@@ -14,33 +14,37 @@ struct PawlExpr {
 };
 
 static PawlCode public_code(ErrorCode code) {
-    switch (code) {
-    case ERR_NONE: return PAWL_OK;
-    case ERR_SYNTAX: return PAWL_SYNTAX;
-    case ERR_DATA:
-    case ERR_RAISED: return PAWL_RAISED;
-    case ERR_LIMIT: return PAWL_LIMIT;
-    case ERR_CANCELLED:
-    case ERR_IO:
-    case ERR_USAGE:
-    case ERR_BUSY: break;
-    }
-    return PAWL_OTHER;
+    static const PawlCode codes[] = {
+        [ERR_NONE] = PAWL_OK,         [ERR_SYNTAX] = PAWL_SYNTAX, [ERR_DATA] = PAWL_DATA,
+        [ERR_RAISED] = PAWL_RAISED,   [ERR_LIMIT] = PAWL_LIMIT,   [ERR_IO] = PAWL_IO,
+        [ERR_CANCELLED] = PAWL_OTHER, [ERR_USAGE] = PAWL_USAGE,   [ERR_BUSY] = PAWL_BUSY,
+    };
+    return codes[code];
 }
 
-static void give_error(PawlError *to, const Error *from) {
+bool lib_give_error(PawlError *to, const Error *from) {
     _Static_assert(sizeof to->message >= sizeof from->msg, "a message fits");
-    if (!to) {
-        return;
+    if (to) {
+        to->code = public_code(from->code);
+        to->line = from->line;
+        to->col = from->col;
+        memcpy(to->message, from->msg, sizeof from->msg);
     }
-    *to = (PawlError){.code = public_code(from->code), .line = from->line, .col = from->col};
-    memcpy(to->message, from->msg, sizeof from->msg);
+    return from->code == ERR_NONE;
+}
+
+void lib_no_error(PawlError *to) {
+    if (to) {
+        to->code = PAWL_OK;
+        to->line = to->col = 0;
+        to->message[0] = '\0';
+    }
 }
 
 PawlExpr *pawl_expr_compile(const char *text, PawlError *err) {
     Error error = ERROR_INIT;
     JqProgram *program = jq_compile(text, strlen(text), NULL, &error);
-    give_error(err, &error);
+    lib_give_error(err, &error);
     if (!program) {
         return NULL;
     }
@@ -78,16 +82,21 @@ static bool hand_over(JqRun *run, PawlOutputFn output, void *ctx, Error *error) 
     return error->code == ERR_NONE;
 }
 
-bool pawl_expr_eval(const PawlExpr *expr, const char *json, size_t len, const PawlLimits *limits,
-                    PawlOutputFn output, void *ctx, PawlError *err) {
-    Error error = ERROR_INIT;
+static JqHost host_of(const PawlLimits *limits) {
     JqHost host = {0};
-    bool ok = false;
     if (limits) {
         host.budget.steps = limits->steps;
         host.budget.memory = limits->memory;
         host.budget.depth = limits->depth;
     }
+    return host;
+}
+
+bool pawl_expr_eval(const PawlExpr *expr, const char *json, size_t len, const PawlLimits *limits,
+                    PawlOutputFn output, void *ctx, PawlError *err) {
+    Error error = ERROR_INIT;
+    JqHost host = host_of(limits);
+    bool ok = false;
     Json input = json_parse(json, len, NULL, &error);
     if (!json_is_none(input)) {
         JqRun *run = jq_run_new(expr->program, &host);
@@ -95,6 +104,25 @@ bool pawl_expr_eval(const PawlExpr *expr, const char *json, size_t len, const Pa
         ok = hand_over(run, output, ctx, &error);
         jq_run_free(run);
     }
-    give_error(err, &error);
+    lib_give_error(err, &error);
     return ok;
+}
+
+PawlValue pawl_expr_first(const PawlExpr *expr, PawlValue input, const PawlLimits *limits,
+                          PawlError *err) {
+    Error error = ERROR_INIT;
+    JqHost host = host_of(limits);
+    JqRun *run = jq_run_new(expr->program, &host);
+    Json value = json_none();
+    JqStatus status;
+    jq_run_start(run, pawl_value_kind(input) ? json_ref(json_of(input)) : json_null(), NULL);
+    while ((status = jq_run_next(run, &value)) != JQ_OUTPUT && status != JQ_DONE) {
+        if (status == JQ_FAILED) {
+            error = *jq_run_error(run);
+            break;
+        }
+    }
+    jq_run_free(run);
+    lib_give_error(err, &error);
+    return value_of(status == JQ_OUTPUT ? value : json_none());
 }

@@ -17,6 +17,7 @@ Without a command it says on standard error how it is used
     2>   update      change the state of a run by hand
     2>   check       find what is wrong with workflows
     2>   graph       draw a workflow
+    2>   kinds       list the kinds of nodes, tasks and steps
     2>   schema      write the JSON Schema of workflows
     2>   store       verify a store
     2>   prune       remove old checkpoints
@@ -199,6 +200,7 @@ The manual page has every command
     .SS pawl update [OPTION...] THREAD[@SEQ]
     .SS pawl check [OPTION...] FILE...
     .SS pawl graph [OPTION...] FILE
+    .SS pawl kinds [OPTION...] [NAME]
     .SS pawl schema [DIALECT]
     .SS pawl store [OPTION...] check
     .SS pawl prune [OPTION...]

@@ -64,7 +64,7 @@ A node that fails ends the run with its place and the way to go on
 A workflow with errors in it does not start
     $ printf 'name: x\nnodes:\n  - {name: a, jqq: .}\n' > wrong.yaml
     $ pawl run wrong.yaml
-    2> wrong.yaml:3:15: error: There is no kind of node `jqq`; the kinds are jq, lua, shell, sleep, approval, workflow, map and while; did you mean `jq`?
+    2> wrong.yaml:3:15: error: There is no kind of node `jqq`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while; did you mean `jq`?
     2>       - {name: a, jqq: .}
     2>                   ^~~
     [2]

@@ -75,7 +75,8 @@ HOST_UNUSED static void expect_json(Json got, const char *want) {
 }
 
 HOST_UNUSED static void expect_contains(const char *text, const char *part) {
-    if (!strstr(text, part)) fail_msg("`%s` is not in: %s", part, text);
+    bool found = text && strstr(text, part);
+    if (!found) fail_msg("`%s` is not in: %s", part, text ? text : "(nothing)");
 }
 
 HOST_UNUSED static size_t count_of(const char *text, const char *part) {

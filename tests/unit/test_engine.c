@@ -156,7 +156,7 @@ static void without_a_store_there_is_nothing_to_fork_or_change(void **state) {
     int64_t seq;
     Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .work = exec_work}, &host.err);
     assert_false(engine_update(e, &(RunUpdate){.thread = "t"}, &seq, &host.err));
-    assert_false(engine_cancel(e, "t", &host.err));
+    assert_false(engine_cancel(e, "t", &(Run *){NULL}, &host.err));
     assert_false(engine_fork(e, "t", 0, "u", &row, &host.err));
     expect_contains(host.err.msg, "no store");
     engine_free(e);

@@ -28,10 +28,10 @@ static void a_cancelled_run_is_not_resumed(void **state) {
     (void)state;
     host_run("nodes: [{name: a, approval: {prompt: p}}]\n", NULL);
     host_fresh();
-    assert_true(engine_cancel(host.engine, "t", &host.err));
+    assert_true(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
     expect_row("t", "cancelled");
     expect_contains(host_refused(&(RunResume){.thread = "t", .decision = "x"}), "was cancelled");
-    assert_false(engine_cancel(host.engine, "t", &host.err));
+    assert_false(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
     expect_contains(host.err.msg, "is cancelled already");
 }
 
@@ -39,7 +39,7 @@ static void a_cancelled_run_goes_on_from_an_earlier_checkpoint(void **state) {
     (void)state;
     host_run("nodes: [{name: a, approval: {prompt: p}, output: a}]\n", NULL);
     host_fresh();
-    assert_true(engine_cancel(host.engine, "t", &host.err));
+    assert_true(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
     host_fresh();
     Run *run = host_resume(&(RunResume){.thread = "t", .seq = 2, .decision = "x"});
     expect_run(run, "completed", NULL);
@@ -74,7 +74,7 @@ static void a_run_that_another_has_is_not_resumed(void **state) {
                            &host.err);
     assert_null(engine_resume(e, &(RunResume){.thread = "t"}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
-    assert_false(engine_cancel(e, "t", &host.err));
+    assert_false(engine_cancel(e, "t", &(Run *){NULL}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
     engine_free(e);
     run_cancel(run);
@@ -88,7 +88,7 @@ static void a_run_that_the_engine_has_itself_is_not_resumed(void **state) {
     Run *run = host_start("nodes: [{name: a, shell: 'touch started; exec sleep 30'}]\n", "t", NULL);
     host_until(started);
     int64_t seq;
-    assert_false(engine_cancel(host.engine, "t", &host.err));
+    assert_false(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
     assert_false(engine_update(host.engine, &(RunUpdate){.thread = "t"}, &seq, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);

@@ -1,217 +1,30 @@
-/* The work of node kinds, without an engine: the functions of step.h are here, around one step
- * whose result is printed as text. A failure is printed as "kind: sentence". */
-#include "exec.h"
-#include "json_parse.h"
-#include "json_print.h"
-#include "mem.h"
-#include "process.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-enum { PARAMS = 6, FIELDS = 4 };
-
-struct Step {
-    uv_loop_t loop;
-    Node node;
-    Param params[PARAMS];
-    Expr exprs[PARAMS + FIELDS];
-    struct ParamField fields[FIELDS];
-    Json state, vars[2];
-    int64_t timeout;
-    char place[128];
-    const char *folder;
-    void *data, *kind_data;
-    Buf log;
-    bool done;
-    char *result;
-    Json details;
-};
-
-static char root[64];
-static int places;
-static void *lua; /* the interpreter, kept from step to step as an engine does */
-
-const Node *step_node(const Step *step) {
-    return &step->node;
-}
-
-const Param *step_param(const Step *step, int index) {
-    return &step->params[index];
-}
-
-Json step_state(const Step *step) {
-    return step->state;
-}
-
-Json step_var(const Step *step, size_t index) {
-    return step->vars[index];
-}
-
-uv_loop_t *step_loop(const Step *step) {
-    return (uv_loop_t *)(uintptr_t)&step->loop;
-}
-
-const char *step_folder(const Step *step) {
-    return step->folder;
-}
-
-int64_t step_timeout_ms(const Step *step) {
-    return step->timeout;
-}
-
-Json step_eval(Step *step, const Expr *expr, Error *err) {
-    JqHost host = {.budget = {.steps = 100000}};
-    return jq_eval(expr->text, step->state, &host, err);
-}
-
-bool step_text(Step *step, const Expr *expr, Buf *out, Error *err) {
-    Json value = jq_eval(expr->text, step->state, NULL, err);
-    if (json_is_none(value)) return false;
-    buf_add(out, json_string_data(&value), json_string_len(value));
-    json_unref(value);
-    return true;
-}
-
-const char *step_place(Step *step, Error *err) {
-    (void)err;
-    return step->place;
-}
-
-void step_set_data(Step *step, void *data) {
-    step->data = data;
-}
-
-void *step_data(const Step *step) {
-    return step->data;
-}
-
-void **step_kind_data(Step *step, KindId kind) {
-    (void)step;
-    assert_int_equal(kind, KIND_LUA);
-    return &lua;
-}
-
-void step_log(Step *step, const char *stream, const char *bytes, size_t len) {
-    buf_printf(&step->log, "%s|%.*s", stream, (int)len, bytes);
-}
-
-void step_succeed(Step *step, Json result) {
-    assert_false(step->done);
-    step->done = true;
-    step->result = json_to_text(result);
-    json_unref(result);
-}
-
-void step_fail(Step *step, const char *kind, Json details, const char *fmt, ...) {
-    char text[2000];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    assert_false(step->done);
-    step->done = true;
-    step->details = details;
-    Buf out = BUF_INIT;
-    buf_printf(&out, "%s: %s", kind, text);
-    step->result = buf_detach(&out);
-}
-
-void step_fail_with(Step *step, const char *kind, const Error *err) {
-    step_fail(step, kind, json_none(), "%s", err->msg);
-}
+/* The work of the kinds jq, shell and lua, without an engine (step_fake.h). */
+#include "step_fake.h"
 
 /* ---- steps ---- */
 
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) fail_msg("%s: %s", text, err.msg);
-    return j;
-}
-
-static void step_init(Step *step, const char *first, const char *state) {
-    memset(step, 0, sizeof *step);
-    uv_loop_init(&step->loop);
-    snprintf(step->place, sizeof step->place, "%s/%d", root, ++places);
-    step->folder = root;
-    step->params[0].value = json_string_c(first);
+/* With the kind's first parameter, in line 10 of its file. */
+static void step_init(Step *step, KindId kind, const char *first, const char *state) {
+    fake_init(step, kind, state ? state : "{}");
+    fake_set_expr(step, 0, first);
     step->params[0].line = 10;
-    step->exprs[0].text = first;
-    step->params[0].expr = &step->exprs[0];
     step->params[SHELL_MAX_OUTPUT].number = 1 << 20;
-    step->state = parse(state ? state : "{}");
-}
-
-static void set_expr(Step *step, int index, const char *text) {
-    step->exprs[index].text = text;
-    step->params[index].expr = &step->exprs[index];
-}
-
-static void set_env(Step *step, const char *name, const char *text) {
-    Param *param = &step->params[SHELL_ENV];
-    step->exprs[PARAMS + param->nfields].text = text;
-    step->fields[param->nfields].name = json_string_c(name);
-    step->fields[param->nfields].expr = &step->exprs[PARAMS + param->nfields];
-    param->fields = step->fields;
-    param->nfields++;
-}
-
-static const NodeWork *work_of(KindId kind) {
-    const NodeWork *work = exec_work;
-    while (work->start && work->kind != kind) work++;
-    assert_non_null(work->start);
-    return work;
-}
-
-static void step_run(Step *step, KindId kind) {
-    work_of(kind)->start(step);
-    while (!step->done) uv_run(&step->loop, UV_RUN_ONCE);
-}
-
-static void step_clear(Step *step) {
-    uv_run(&step->loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&step->loop), 0);
-    process_forget(step->place);
-    for (int i = 0; i < PARAMS; i++) json_unref(step->params[i].value);
-    for (int i = 0; i < FIELDS; i++) json_unref(step->fields[i].name);
-    json_unref(step->state);
-    json_unref(step->vars[0]);
-    json_unref(step->details);
-    json_unref(step->node.output);
-    buf_clear(&step->log);
-    mem_free(step->result);
 }
 
 static void expect(KindId kind, const char *first, const char *state, const char *want) {
     Step step;
-    step_init(&step, first, state);
-    step_run(&step, kind);
+    step_init(&step, kind, first, state);
+    fake_run(&step);
     assert_string_equal(step.result, want);
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void expect_limit(KindId kind, const char *code) {
     Step step;
-    step_init(&step, code, NULL);
-    step_run(&step, kind);
+    step_init(&step, kind, code, NULL);
+    fake_run(&step);
     if (strncmp(step.result, "limit: ", 7) != 0) fail_msg("%s: %s", code, step.result);
-    step_clear(&step);
-}
-
-static void expect_details(const Step *step, const char *want) {
-    char *text = json_to_text(step->details);
-    assert_string_equal(text, want);
-    mem_free(text);
+    fake_clear(&step);
 }
 
 /* ---- jq ---- */
@@ -244,27 +57,27 @@ static void shell_gets_environment_folder_and_input(void **state) {
     Step step;
     setenv("PAWL_TEST_OURS", "ours", 1);
     setenv("PAWL_TEST_BOTH", "ours", 1);
-    step_init(&step, "echo $PAWL_TEST_OURS $PAWL_TEST_BOTH $LIST; pwd; cat",
+    step_init(&step, KIND_SHELL, "echo $PAWL_TEST_OURS $PAWL_TEST_BOTH $LIST; pwd; cat",
               "{\"a\":[1,\"x\"],\"d\":\"/usr\"}");
-    set_env(&step, "PAWL_TEST_BOTH", "\"theirs\"");
-    set_env(&step, "LIST", ".a");
-    set_expr(&step, SHELL_CWD, ".d");
-    set_expr(&step, SHELL_STDIN, ".a");
-    step_run(&step, KIND_SHELL);
+    fake_add_field(&step, SHELL_ENV, "PAWL_TEST_BOTH", "\"theirs\"");
+    fake_add_field(&step, SHELL_ENV, "LIST", ".a");
+    fake_set_expr(&step, SHELL_CWD, ".d");
+    fake_set_expr(&step, SHELL_STDIN, ".a");
+    fake_run(&step);
     assert_string_equal(
         step.result,
         "{\"stdout\":\"ours theirs [1,\\\"x\\\"]\\n/usr\\n[1,\\\"x\\\"]\",\"exit_code\":0}");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void expect_in(const char *folder, const char *cwd, const char *want) {
     Step step;
-    step_init(&step, "pwd -P", NULL);
+    step_init(&step, KIND_SHELL, "pwd -P", NULL);
     step.folder = folder;
-    if (cwd) set_expr(&step, SHELL_CWD, cwd);
-    step_run(&step, KIND_SHELL);
+    if (cwd) fake_set_expr(&step, SHELL_CWD, cwd);
+    fake_run(&step);
     assert_string_equal(step.result, want);
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void shell_runs_in_the_folder_of_the_run(void **state) {
@@ -295,22 +108,22 @@ static void shell_parses_json(void **state) {
     };
     for (size_t i = 0; i < 2; i++) {
         Step step;
-        step_init(&step, cases[i][0], NULL);
+        step_init(&step, KIND_SHELL, cases[i][0], NULL);
         step.params[SHELL_PARSE].value = json_string_c("json");
-        step_run(&step, KIND_SHELL);
+        fake_run(&step);
         assert_string_equal(step.result, cases[i][1]);
-        step_clear(&step);
+        fake_clear(&step);
     }
 }
 
 static void shell_says_how_it_failed(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "echo some; echo first >&2; echo last >&2; exit 3", NULL);
-    step_run(&step, KIND_SHELL);
+    step_init(&step, KIND_SHELL, "echo some; echo first >&2; echo last >&2; exit 3", NULL);
+    fake_run(&step);
     assert_string_equal(step.result, "exit: Command exited with code 3: last");
-    expect_details(&step, "{\"exit_code\":3,\"stdout\":\"some\",\"stderr\":\"first\\nlast\"}");
-    step_clear(&step);
+    expect_json(step.details, "{\"exit_code\":3,\"stdout\":\"some\",\"stderr\":\"first\\nlast\"}");
+    fake_clear(&step);
     expect(KIND_SHELL, "exit 4", NULL, "exit: Command exited with code 4");
     expect(KIND_SHELL, "kill -KILL $$", NULL, "signal: Command was ended by signal 9 (Killed)");
 }
@@ -318,133 +131,133 @@ static void shell_says_how_it_failed(void **state) {
 static void shell_keeps_its_timeout(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "sleep 60", NULL);
+    step_init(&step, KIND_SHELL, "sleep 60", NULL);
     step.timeout = 150;
-    step_run(&step, KIND_SHELL);
+    fake_run(&step);
     assert_string_equal(step.result,
                         "timeout: Command ran longer than its timeout of 150ms and was ended");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void shell_output_is_bounded(void **state) {
     (void)state;
     for (int parse_it = 0; parse_it < 2; parse_it++) {
         Step step;
-        step_init(&step, "yes | head -c 100000", NULL);
+        step_init(&step, KIND_SHELL, "yes | head -c 100000", NULL);
         step.params[SHELL_MAX_OUTPUT].number = 5;
         if (parse_it) step.params[SHELL_PARSE].value = json_string_c("json");
-        step_run(&step, KIND_SHELL);
+        fake_run(&step);
         assert_string_equal(step.result,
                             parse_it ? "limit: The command printed 100000 bytes, more than "
                                        "max_output keeps (5), so that they cannot be parsed. Raise "
                                        "max_output."
                                      : "{\"stdout\":\"y\\ny\\ny\",\"exit_code\":0,\"truncated\":"
                                        "true,\"stdout_bytes\":100000}");
-        step_clear(&step);
+        fake_clear(&step);
     }
 }
 
 static void shell_refuses_what_no_command_can_be_given(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "true", NULL);
-    set_env(&step, "A=B", "1");
-    step_run(&step, KIND_SHELL);
+    step_init(&step, KIND_SHELL, "true", NULL);
+    fake_add_field(&step, SHELL_ENV, "A=B", "1");
+    fake_run(&step);
     assert_string_equal(step.result, "shell: env has a variable named \"A=B\"; a name cannot be "
                                      "empty or hold '=' or NUL.");
-    step_clear(&step);
-    step_init(&step, "true", NULL);
-    set_env(&step, "A", "\"x\\u0000y\"");
-    step_run(&step, KIND_SHELL);
+    fake_clear(&step);
+    step_init(&step, KIND_SHELL, "true", NULL);
+    fake_add_field(&step, SHELL_ENV, "A", "\"x\\u0000y\"");
+    fake_run(&step);
     assert_string_equal(step.result,
                         "shell: env.A holds a NUL character, which no variable can. Take it out.");
-    step_clear(&step);
-    step_init(&step, "true", NULL);
-    set_env(&step, "A", "error(\"oh\")");
-    step_run(&step, KIND_SHELL);
+    fake_clear(&step);
+    step_init(&step, KIND_SHELL, "true", NULL);
+    fake_add_field(&step, SHELL_ENV, "A", "error(\"oh\")");
+    fake_run(&step);
     assert_string_equal(step.result, "shell: env.A: oh");
-    step_clear(&step);
-    step_init(&step, "true", NULL);
-    set_expr(&step, SHELL_CWD, "\"/no/such\"");
-    step_run(&step, KIND_SHELL);
+    fake_clear(&step);
+    step_init(&step, KIND_SHELL, "true", NULL);
+    fake_set_expr(&step, SHELL_CWD, "\"/no/such\"");
+    fake_run(&step);
     assert_string_equal(step.result,
                         "spawn: Cannot start the command in /no/such: No such file or directory.");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void shell_writes_the_log_in_whole_characters(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "printf 'a\\303'; sleep 0.1; printf '\\244b'; echo c >&2", NULL);
-    step_run(&step, KIND_SHELL);
+    step_init(&step, KIND_SHELL, "printf 'a\\303'; sleep 0.1; printf '\\244b'; echo c >&2", NULL);
+    fake_run(&step);
     assert_non_null(strstr(step.log.data, "stdout|a"));
     assert_non_null(strstr(step.log.data, "stdout|\303\244b"));
     assert_non_null(strstr(step.log.data, "stderr|c\n"));
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void shell_can_be_cancelled(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "sleep 60", NULL);
-    work_of(KIND_SHELL)->start(&step);
-    work_of(KIND_SHELL)->cancel(&step);
-    while (!step.done) uv_run(&step.loop, UV_RUN_ONCE);
+    step_init(&step, KIND_SHELL, "sleep 60", NULL);
+    fake_start(&step);
+    fake_cancel(&step);
+    fake_wait(&step);
     assert_string_equal(step.result, "cancelled: Command was ended because the run was.");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void shell_that_was_dropped_is_found_again(void **state) {
     (void)state;
     Step step, again;
-    step_init(&step, "sleep 0.2; echo once", NULL);
-    work_of(KIND_SHELL)->start(&step);
-    work_of(KIND_SHELL)->drop(&step);
-    uv_run(&step.loop, UV_RUN_DEFAULT);
-    step_init(&again, "echo twice", NULL);
-    memcpy(again.place, step.place, sizeof again.place);
-    step_run(&again, KIND_SHELL);
+    step_init(&step, KIND_SHELL, "sleep 0.2; echo once", NULL);
+    fake_start(&step);
+    fake_drop(&step);
+    fake_next_process();
+    step_init(&again, KIND_SHELL, "echo twice", NULL);
+    again.place = step.place;
+    fake_run(&again);
     assert_string_equal(again.result, "{\"stdout\":\"once\",\"exit_code\":0}");
     assert_string_equal(again.log.data, "stdout|once\n");
-    step_clear(&again);
-    step_clear(&step);
+    fake_clear(&again);
+    fake_clear(&step);
 }
 
 /* A command that an earlier process started, was told to end, and did not see the end of. */
 static void start_end_and_drop(Step *step, const char *command) {
-    step_init(step, command, NULL);
-    work_of(KIND_SHELL)->start(step);
-    while (!step->log.len) uv_run(&step->loop, UV_RUN_ONCE);
-    work_of(KIND_SHELL)->cancel(step);
-    work_of(KIND_SHELL)->drop(step);
-    uv_run(&step->loop, UV_RUN_DEFAULT);
+    step_init(step, KIND_SHELL, command, NULL);
+    fake_start(step);
+    fake_wait_for_log(step);
+    fake_cancel(step);
+    fake_drop(step);
+    fake_next_process();
 }
 
 static void shell_that_was_ended_for_another_starts_again(void **state) {
     (void)state;
     Step step, again;
     start_end_and_drop(&step, "trap '' TERM; echo ready; sleep 0.3");
-    step_init(&again, "echo again", NULL);
-    memcpy(again.place, step.place, sizeof again.place);
-    step_run(&again, KIND_SHELL);
+    step_init(&again, KIND_SHELL, "echo again", NULL);
+    again.place = step.place;
+    fake_run(&again);
     assert_string_equal(again.result, "{\"stdout\":\"again\",\"exit_code\":0}");
     assert_string_equal(again.log.data, "stdout|again\n");
-    step_clear(&again);
-    step_clear(&step);
+    fake_clear(&again);
+    fake_clear(&step);
 }
 
 static void shell_that_is_found_can_be_cancelled(void **state) {
     (void)state;
     Step step, again;
     start_end_and_drop(&step, "trap '' TERM; echo ready; sleep 0.3");
-    step_init(&again, "echo again", NULL);
-    memcpy(again.place, step.place, sizeof again.place);
-    work_of(KIND_SHELL)->start(&again);
-    work_of(KIND_SHELL)->cancel(&again);
-    while (!again.done) uv_run(&again.loop, UV_RUN_ONCE);
+    step_init(&again, KIND_SHELL, "echo again", NULL);
+    again.place = step.place;
+    fake_start(&again);
+    fake_cancel(&again);
+    fake_wait(&again);
     assert_string_equal(again.result, "cancelled: Command was ended because the run was.");
-    step_clear(&again);
-    step_clear(&step);
+    fake_clear(&again);
+    fake_clear(&step);
 }
 
 /* ---- lua ---- */
@@ -513,34 +326,31 @@ static void lua_errors_name_the_line_of_the_file(void **state) {
         expect(KIND_LUA, cases[i][0], NULL, cases[i][1]);
     }
     Step step;
-    step_init(&step, "\n\nerror('here')", NULL);
-    step_run(&step, KIND_LUA);
-    expect_details(&step, "{\"line\":12}");
-    step_clear(&step);
+    step_init(&step, KIND_LUA, "\n\nerror('here')", NULL);
+    fake_run(&step);
+    expect_json(step.details, "{\"line\":12}");
+    fake_clear(&step);
 }
 
 static void lua_print_goes_to_the_log_and_variables_are_globals(void **state) {
     (void)state;
     Step step;
-    static const char *const vars[] = {"file"};
-    step_init(&step, "print('a', 1, null, {1} ~= nil) return file.name", NULL);
-    step.node.vars = vars;
-    step.node.nvars = 1;
-    step.vars[0] = parse("{\"name\":\"x.c\"}");
-    step_run(&step, KIND_LUA);
+    step_init(&step, KIND_LUA, "print('a', 1, null, {1} ~= nil) return file.name", NULL);
+    fake_add_var(&step, "file", parse("{\"name\":\"x.c\"}"));
+    fake_run(&step);
     assert_string_equal(step.log.data, "log|a\t1\tnull\ttrue\n");
     assert_string_equal(step.result, "\"x.c\"");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void lua_without_result_under_a_name_is_null(void **state) {
     (void)state;
     Step step;
-    step_init(&step, "local x = 1", NULL);
+    step_init(&step, KIND_LUA, "local x = 1", NULL);
     step.node.output = json_string_c("out");
-    step_run(&step, KIND_LUA);
+    fake_run(&step);
     assert_string_equal(step.result, "null");
-    step_clear(&step);
+    fake_clear(&step);
 }
 
 static void lua_has_nothing_that_reaches_outside(void **state) {
@@ -660,47 +470,34 @@ static void lua_patterns_that_are_wrong_say_so(void **state) {
            "lua: Line 10: pattern too complex");
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
-    snprintf(root, sizeof root, "/tmp/test_exec.XXXXXX");
-    if (!mkdtemp(root)) return 1;
-    alarm(120);
     const struct CMUnitTest tests[] = {
-        TEST(jq_gives_its_first_output),
-        TEST(jq_fails_with_a_sentence),
-        TEST(shell_gives_stdout_and_exit_code),
-        TEST(shell_gets_environment_folder_and_input),
-        TEST(shell_runs_in_the_folder_of_the_run),
-        TEST(shell_says_when_the_folder_of_the_run_is_gone),
-        TEST(shell_parses_json),
-        TEST(shell_says_how_it_failed),
-        TEST(shell_keeps_its_timeout),
-        TEST(shell_output_is_bounded),
-        TEST(shell_refuses_what_no_command_can_be_given),
-        TEST(shell_writes_the_log_in_whole_characters),
-        TEST(shell_can_be_cancelled),
-        TEST(shell_that_was_dropped_is_found_again),
-        TEST(shell_that_was_ended_for_another_starts_again),
-        TEST(shell_that_is_found_can_be_cancelled),
-        TEST(lua_gives_what_it_returns),
-        TEST(lua_sees_the_state_without_copying_it),
-        TEST(lua_errors_name_the_line_of_the_file),
-        TEST(lua_print_goes_to_the_log_and_variables_are_globals),
-        TEST(lua_without_result_under_a_name_is_null),
-        TEST(lua_has_nothing_that_reaches_outside),
-        TEST(lua_leaves_nothing_behind_for_the_next),
-        TEST(lua_is_bounded),
-        TEST(lua_patterns_are_those_of_the_manual),
-        TEST(lua_patterns_that_are_wrong_say_so),
+        FAKE_TEST(jq_gives_its_first_output),
+        FAKE_TEST(jq_fails_with_a_sentence),
+        FAKE_TEST(shell_gives_stdout_and_exit_code),
+        FAKE_TEST(shell_gets_environment_folder_and_input),
+        FAKE_TEST(shell_runs_in_the_folder_of_the_run),
+        FAKE_TEST(shell_says_when_the_folder_of_the_run_is_gone),
+        FAKE_TEST(shell_parses_json),
+        FAKE_TEST(shell_says_how_it_failed),
+        FAKE_TEST(shell_keeps_its_timeout),
+        FAKE_TEST(shell_output_is_bounded),
+        FAKE_TEST(shell_refuses_what_no_command_can_be_given),
+        FAKE_TEST(shell_writes_the_log_in_whole_characters),
+        FAKE_TEST(shell_can_be_cancelled),
+        FAKE_TEST(shell_that_was_dropped_is_found_again),
+        FAKE_TEST(shell_that_was_ended_for_another_starts_again),
+        FAKE_TEST(shell_that_is_found_can_be_cancelled),
+        FAKE_TEST(lua_gives_what_it_returns),
+        FAKE_TEST(lua_sees_the_state_without_copying_it),
+        FAKE_TEST(lua_errors_name_the_line_of_the_file),
+        FAKE_TEST(lua_print_goes_to_the_log_and_variables_are_globals),
+        FAKE_TEST(lua_without_result_under_a_name_is_null),
+        FAKE_TEST(lua_has_nothing_that_reaches_outside),
+        FAKE_TEST(lua_leaves_nothing_behind_for_the_next),
+        FAKE_TEST(lua_is_bounded),
+        FAKE_TEST(lua_patterns_are_those_of_the_manual),
+        FAKE_TEST(lua_patterns_that_are_wrong_say_so),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    work_of(KIND_LUA)->free_data(lua);
-    rmdir(root);
-    return failed;
+    return fake_main(tests);
 }

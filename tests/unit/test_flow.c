@@ -792,6 +792,9 @@ static void the_schema_has_every_kind_and_parameter(void **state) {
     Json schema = flow_schema("graph");
     for (size_t i = 0; i < KIND_COUNT; i++) {
         char path[100];
+        if (kinds[i].dialect != DIALECT_GRAPH || kinds[i].hidden) {
+            continue;
+        }
         snprintf(path, sizeof path, "$defs/node/properties/%s/description", kinds[i].name);
         assert_true(json_string_is(at(schema, path), kinds[i].help));
         for (size_t k = 0; k < kinds[i].nparams; k++) {
@@ -810,9 +813,193 @@ static void kinds_are_found_by_name(void **state) {
     (void)state;
     for (size_t i = 0; i < KIND_COUNT; i++) {
         assert_int_equal(kinds[i].id, i);
-        assert_ptr_equal(kind_find(kinds[i].name), &kinds[i]);
+        assert_ptr_equal(kind_find(kinds[i].dialect, kinds[i].name), &kinds[i]);
     }
-    assert_null(kind_find("agent"));
+    assert_null(kind_find(DIALECT_GRAPH, "agent"));
+    assert_int_equal(kind_find(DIALECT_GRAPH, "sleep")->id, KIND_SLEEP);
+    assert_int_equal(kind_find(DIALECT_TASKS, "sleep")->id, KIND_TASK_SLEEP);
+}
+
+/* ---- code ---- */
+
+static void expect_code(const Flow *flow, const char *name, KindId kind, const char *want) {
+    const Node *n = node(flow, name);
+    assert_int_equal(n->kind->id, kind);
+    assert_true(json_string_is(n->params[PYTHON_CODE].value, want));
+}
+
+static void run_is_a_node_of_its_language(void **state) {
+    (void)state;
+    Flow *flow = load("nodes:\n"
+                      "  - {name: a, run: return 1}\n"
+                      "  - {name: b, run: return 2, language: python}\n"
+                      "  - {name: c, run: return 3, language: javascript}\n"
+                      "  - {name: d, python: return 4, env: {A: .a}, memory: 64M}\n"
+                      "  - {name: e, javascript: return 5}\n"
+                      "  - {name: f, uses: python, with: {python: return 6}}\n");
+    expect_code(flow, "a", KIND_PYTHON, "return 1");
+    expect_code(flow, "b", KIND_PYTHON, "return 2");
+    expect_code(flow, "c", KIND_JAVASCRIPT, "return 3");
+    expect_code(flow, "d", KIND_PYTHON, "return 4");
+    expect_code(flow, "e", KIND_JAVASCRIPT, "return 5");
+    expect_code(flow, "f", KIND_PYTHON, "return 6");
+    assert_int_equal(node(flow, "d")->params[PYTHON_MEMORY].number, 64 << 20);
+    assert_int_equal(node(flow, "d")->params[PYTHON_ENV].nfields, 1);
+    assert_int_equal(node(flow, "a")->params[PYTHON_MEMORY].number, 1 << 30);
+    flow_unref(flow);
+}
+
+static void code_may_be_in_a_file(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "nodes: [{name: a, python: {file: x.py, function: f}}]",
+        "nodes: [{name: a, run: {file: x.py, function: f}}]",
+        "nodes: [{name: a, run: {file: x.py}, language: javascript, function: f}]",
+        "nodes: [{name: a, uses: javascript, with: {file: x.py, function: f}}]",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Flow *flow = load(texts[i]);
+        expect_json(node(flow, "a")->params[PYTHON_CODE].value, "(none)");
+        expect_json(node(flow, "a")->params[PYTHON_FILE].value, "\"x.py\"");
+        expect_json(node(flow, "a")->params[PYTHON_FUNCTION].value, "\"f\"");
+        flow_unref(flow);
+    }
+}
+
+static void defaults_are_of_every_type(void **state) {
+    (void)state;
+    Flow *flow = load("nodes: [{name: a, action: hello}, {name: h, http: 'http://x/'},\n"
+                      "  {name: i, http: {url: 'http://x/', expect: 204, redirects: 0, insecure: "
+                      "true}},\n"
+                      "  {name: j, http: {url: 'http://x/', expect: [200, 404]}}]\n");
+    const Param *action = node(flow, "a")->params, *http = node(flow, "h")->params;
+    assert_int_equal(action[ACTION_STREAM].number, 1);
+    assert_int_equal(action[ACTION_FORMAT].number, 0);
+    assert_int_equal(action[ACTION_MODE].number, -1);
+    assert_int_equal(action[ACTION_MAX_TOKENS].number, 4096);
+    assert_int_equal(action[ACTION_BACKOFF].number, 1000);
+    assert_int_equal(http[HTTP_PARSE].number, 2);
+    assert_int_equal(http[HTTP_REDIRECTS].number, 5);
+    assert_int_equal(http[HTTP_INSECURE].number, 0);
+    expect_json(http[HTTP_EXPECT].value, "(none)");
+    expect_json(node(flow, "i")->params[HTTP_EXPECT].value, "[204]");
+    assert_int_equal(node(flow, "i")->params[HTTP_REDIRECTS].number, 0);
+    assert_int_equal(node(flow, "i")->params[HTTP_INSECURE].number, 1);
+    expect_json(node(flow, "j")->params[HTTP_EXPECT].value, "[200,404]");
+    flow_unref(flow);
+}
+
+static void a_parameter_may_see_more_variables(void **state) {
+    (void)state;
+    Flow *flow = load("nodes:\n"
+                      "  - {name: a, action: hello, confirm: '{said: $response, to: $prompt, n}'}\n"
+                      "  - name: m\n"
+                      "    map: {over: .l}\n"
+                      "    do: {action: hi, confirm: '[$item, $index, $prompt, $response]'}\n");
+    expect_eval(node(flow, "a")->params[ACTION_CONFIRM].expr, "{\"n\":1}", "[\"p\",\"r\"]",
+                "{\"said\":\"r\",\"to\":\"p\",\"n\":1}");
+    expect_eval(node(flow, "m")->params[MAP_DO].node->params[ACTION_CONFIRM].expr, "{}",
+                "[5,0,\"p\",\"r\"]", "[5,0,\"p\",\"r\"]");
+    flow_unref(flow);
+}
+
+static void hidden_kinds_can_be_written(void **state) {
+    (void)state;
+    Flow *flow = load("nodes: [{name: a, callback: f}, {name: b, uses: callback_later,\n"
+                      "  with: {callback_later: g}}]\n");
+    assert_int_equal(node(flow, "a")->kind->id, KIND_CALLBACK);
+    expect_json(node(flow, "a")->params[CALLBACK_NAME].value, "\"f\"");
+    assert_int_equal(node(flow, "b")->kind->id, KIND_CALLBACK_LATER);
+    flow_unref(flow);
+}
+
+/* ---- YAML as people write it ---- */
+
+static const char as_published[] =
+    "config:\n"
+    "  checkpoint_dir: ./checkpoints  # File-based\n"
+    "  # OR\n"
+    "  checkpointer: memory           # In-memory (for testing)\n"
+    "  interrupt_before: [approval_node]\n"
+    "\n"
+    "nodes:\n"
+    "  - name: prepare\n"
+    "    run: return {\"data\": \"prepared\"}\n"
+    "\n"
+    "  - name: approval_node\n"
+    "    run: return {\"approved\": state.get(\"approved\", False)}\n"
+    "\n"
+    "  - name: finalize\n"
+    "    run: return {\"result\": \"done\"}\n"
+    "\n"
+    "edges:\n"
+    "  - from: __start__\n"
+    "    to: prepare\n"
+    "  - from: prepare\n"
+    "    to: approval_node\n"
+    "  - from: approval_node\n"
+    "    to: finalize\n"
+    "  - from: finalize\n"
+    "    to: __end__\n";
+
+static void code_with_colons_need_not_be_quoted(void **state) {
+    (void)state;
+    Flow *flow = load(as_published);
+    expect_code(flow, "prepare", KIND_PYTHON, "return {\"data\": \"prepared\"}");
+    expect_code(flow, "approval_node", KIND_PYTHON,
+                "return {\"approved\": state.get(\"approved\", False)}");
+    expect_code(flow, "finalize", KIND_PYTHON, "return {\"result\": \"done\"}");
+    assert_true(node(flow, "approval_node")->interrupt_before);
+    assert_int_equal(node(flow, "finalize")->params[0].line, 15);
+    assert_int_equal(node(flow, "finalize")->params[0].col, 10);
+    expect_out(flow, "finalize", "END");
+    flow_unref(flow);
+}
+
+static void a_checkpoint_dir_counts_more_than_memory(void **state) {
+    (void)state;
+    Flow *flow = load(as_published);
+    assert_string_equal(flow->main->checkpoint_dir, "./checkpoints");
+    assert_string_equal(flow->main->checkpointer, "file");
+    assert_false(flow_needs_checkpointer(flow, NULL));
+    flow_unref(flow);
+}
+
+static void only_code_in_block_maps_is_mended(void **state) {
+    (void)state;
+    Flow *flow = load("name: 'run: a: b'\n"
+                      "description: |\n"
+                      "  run: not: this\n"
+                      "state: {x: \"run: a: b\", l: [\n"
+                      "  run: 1, jq: 2 ], y: 'it''s',\n"
+                      "  text: \"first\n"
+                      "  run: c: d\"}\n"
+                      "nodes:\n"
+                      "- name: a\n"
+                      "  shell: >-\n"
+                      "    run: one\n"
+                      "    jq: x: y\n"
+                      "- name: b\n"
+                      "  run: return {\"é\": 1, \"b\": 2}   # it is: this\n"
+                      "- name: c\n"
+                      "  jq: '{a: 1}'\n"
+                      "- lua: return {x = \"a: b\"}\n"
+                      "  name: d\n"
+                      "- name: e\n"
+                      "  python: return {\"a\": 1,\n"
+                      "    \"b\":2}\n"
+                      "- name: f\n"
+                      "  run: return {\"it's\": 1}\n");
+    assert_string_equal(flow->name, "run: a: b");
+    expect_json(key(flow, "x")->initial, "\"run: a: b\"");
+    expect_json(key(flow, "l")->initial, "[{\"run\":1},{\"jq\":2}]");
+    expect_json(key(flow, "text")->initial, "\"first run: c: d\"");
+    expect_json(node(flow, "a")->params[0].value, "\"run: one jq: x: y\"");
+    expect_code(flow, "b", KIND_PYTHON, "return {\"é\": 1, \"b\": 2}");
+    expect_code(flow, "d", KIND_LUA, "return {x = \"a: b\"}");
+    expect_code(flow, "e", KIND_PYTHON, "return {\"a\": 1, \"b\":2}");
+    expect_code(flow, "f", KIND_PYTHON, "return {\"it's\": 1}");
+    flow_unref(flow);
 }
 
 static int no_bytes_left(void **state) {
@@ -856,6 +1043,14 @@ int main(void) {
         TEST(a_drawing_as_json_has_places_and_joins),
         TEST(the_schema_has_every_kind_and_parameter),
         TEST(kinds_are_found_by_name),
+        TEST(run_is_a_node_of_its_language),
+        TEST(code_may_be_in_a_file),
+        TEST(defaults_are_of_every_type),
+        TEST(a_parameter_may_see_more_variables),
+        TEST(hidden_kinds_can_be_written),
+        TEST(code_with_colons_need_not_be_quoted),
+        TEST(a_checkpoint_dir_counts_more_than_memory),
+        TEST(only_code_in_block_maps_is_mended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,9 @@ static void run_cases(const Case *cases, size_t n) {
 
 #define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
 
-#define KINDS "jq, lua, shell, sleep, approval, workflow, map and while"
+#define KINDS                                                                               \
+    "jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and " \
+    "while"
 
 /* ---- text ---- */
 
@@ -132,16 +134,16 @@ static void an_anchor_bomb_is_refused(void **state) {
 static void deep_nesting_is_refused_with_and_without_aliases(void **state) {
     (void)state;
     Buf text = BUF_INIT;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 600; i++) {
         buf_addc(&text, '[');
     }
-    expect(text.data, "1:101: This is nested more than 100 levels deep.\n");
+    expect(text.data, "1:401: This is nested more than 400 levels deep.\n");
     buf_reset(&text);
     buf_adds(&text, "a0: &a0 []\n");
-    for (int i = 1; i < 150; i++) {
+    for (int i = 1; i < 450; i++) {
         buf_printf(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
     }
-    expect(text.data, "101:14: With this alias the file is nested too deeply.\n");
+    expect(text.data, "401:14: With this alias the file is nested too deeply.\n");
     buf_clear(&text);
 }
 
@@ -150,15 +152,18 @@ static void deep_nesting_is_refused_with_and_without_aliases(void **state) {
 static void a_file_needs_nodes_and_knows_its_keys(void **state) {
     (void)state;
     static const Case cases[] = {
-        {"nodez: []\n", "1:1: `nodez` is no key of a workflow; did you mean `nodes`?\n"
-                        "1:1: A workflow needs `nodes`: the list of what it does.\n"},
+        {"nodez: []\n",
+         "1:1: `nodez` is no key of a workflow; did you mean `nodes`?\n"
+         "1:1: A workflow needs `nodes`, `tasks` or `steps`: the list of what it does.\n"},
         {"nodes: []\n", "1:8: There are no nodes; a workflow has at least one.\n"},
         {"nodes: x\n", "1:8: The nodes must be a list (`- name: ...`).\n"},
         {"nodes: [x]\n", "1:9: A node must be a map (`key: value`).\n"},
-        {"tasks: []\n", "1:1: This version does not run the tasks dialect (`tasks`) yet; write the "
-                        "workflow with `nodes` and `edges`.\n"},
-        {"id: x\nsteps: []\n", "2:1: This version does not run the pipeline dialect (`steps`) yet; "
-                               "write the workflow with `nodes` and `edges`.\n"},
+        {"taskz: []\n", "1:1: `taskz` is no key of a workflow; did you mean `tasks`?\n"
+                        "1:1: A workflow needs `nodes`, `tasks` or `steps`: the list of what it "
+                        "does.\n"},
+        {"steps: []\nnodes: []\ntasks: []\n",
+         "3:1: A file has either `nodes` (a graph), `tasks` (a test) or `steps` (a pipeline), but "
+         "this one has `nodes` and `tasks`; make it two files.\n"},
         {"name: [x]\nxyzzy: 1\nnodes: [{name: a, jq: .}]\n",
          "1:7: `name` must be a text.\n2:1: `xyzzy` is no key of a workflow.\n"},
     };
@@ -225,11 +230,6 @@ static void a_node_has_one_kind_that_there_is(void **state) {
         {"nodes: [{name: a, uses: shell, with: {shell: x, evn: 1}, cwd: /}]\n",
          "1:49: `evn` is no key of a shell node; did you mean `env`?\n"
          "1:58: `cwd` is no key of a shell node.\n"},
-        {"nodes: [{name: a, run: return 1}]\n",
-         "1:19: `language: python` (what `run` means unless told) is not part of this build yet; "
-         "use jq, lua or shell.\n"},
-        {"nodes: [{name: a, run: return 1, language: javascript}]\n",
-         "1:44: `language: javascript` is not part of this build yet; use jq, lua or shell.\n"},
         {"nodes: [{name: a, run: return 1, language: luaa}]\n",
          "1:44: There is no language `luaa`; did you mean `lua`?\n"},
         {"nodes: [{name: a, jq: ., language: lua, with: {}}]\n",
@@ -237,6 +237,99 @@ static void a_node_has_one_kind_that_there_is(void **state) {
          "1:41: `with` goes with `uses`, which is not here.\n"},
     };
     RUN(cases);
+}
+
+static void code_is_here_or_in_a_file(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"nodes:\n- name: a\n  uses: python\n",
+         "3:3: A python node needs code (`python`), or a `file` with a function for it.\n"},
+        {"nodes:\n- name: a\n  run: {env: {A: 1}}\n  language: javascript\n",
+         "3:3: A javascript node needs code (`javascript`), or a `file` with a function for it.\n"},
+        {"nodes:\n- name: a\n  run: return 1\n  file: x.py\n",
+         "4:3: There is both code and a `file` here; a node runs one of them.\n"},
+        {"nodes:\n- name: a\n  run: return 1\n  function: f\n",
+         "4:3: `function` goes with `file`, which is not here.\n"},
+        {"nodes:\n- name: a\n  python: {fiel: x.py}\n",
+         "3:3: A python node needs code (`python`), or a `file` with a function for it.\n"
+         "3:12: `fiel` is no key of a python node; did you mean `file`?\n"},
+    };
+    RUN(cases);
+}
+
+static void an_action_asks_somebody(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"nodes:\n- name: a\n  action: x\n  model: m\n",
+         "4:3: `model` needs an `endpoint`: the URL of the API that has the model.\n"},
+        {"nodes:\n- name: a\n  action: x\n  endpoint: m\n",
+         "4:3: `endpoint` needs a `model`: the name of the one to ask.\n"},
+        {"nodes:\n- name: a\n  action: {prompt: x, command: ask, model: m, endpoint: u}\n",
+         "3:37: There is both a `command` and a `model` here; an action asks one of them.\n"},
+        {"nodes:\n- name: a\n  action: x\n  mode: autonomous\n",
+         "4:9: Nobody answers this without a person: give it a `command`, or a `model` with its "
+         "`endpoint`.\n"},
+        {"nodes:\n- name: a\n  action: x\n  system: be nice\n  env: {A: .}\n  stream: false\n",
+         "5:3: warning: `env` does nothing without `command`, which is not here.\n"
+         "6:3: warning: `stream` does nothing without `model`, which is not here.\n"},
+        {"nodes:\n- name: a\n  action: x\n  confirm: $respones\n",
+         "4:12: $respones is not defined.\n"},
+    };
+    RUN(cases);
+}
+
+static void hidden_kinds_are_not_offered(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"nodes:\n- name: a\n  callbac: x\n",
+         "3:3: There is no kind of node `callbac`; the kinds are " KINDS ".\n"},
+        {"nodes: [{name: a, uses: callbac}]\n",
+         "1:25: There is no kind `callbac`; the kinds are " KINDS ".\n"},
+        {"nodes:\n- name: a\n  jq: .\n  callbac: 1\n", "4:3: `callbac` is no key of a jq node.\n"},
+        {"nodes:\n- name: a\n  run_shell: ls\n",
+         "3:3: There is no kind of node `run_shell`; the kinds are " KINDS ".\n"},
+    };
+    RUN(cases);
+}
+
+static void statuses_counts_and_words_are_checked(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"nodes:\n- name: a\n  http: 'http://x/'\n  expect: [200, 99]\n  redirects: -1\n"
+         "  insecure: yes\n  method: GETT\n",
+         "4:17: `expect` must be an HTTP status, or a list of them, from 100 to 599.\n"
+         "5:14: `redirects` must be a whole number from 0 to 1000000000.\n"
+         "6:13: `insecure` must be true or false.\n"
+         "7:11: `method` must be one of: GET POST PUT PATCH DELETE HEAD OPTIONS.\n"},
+        {"nodes:\n- name: a\n  http: 'http://x/'\n  expect: []\n",
+         "4:11: `expect` must be an HTTP status, or a list of them, from 100 to 599.\n"},
+        {"nodes:\n- name: a\n  http: 'http://x/'\n  expect: ok\n",
+         "4:11: `expect` must be an HTTP status, or a list of them, from 100 to 599.\n"},
+    };
+    RUN(cases);
+}
+
+static void mended_lines_keep_their_places(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"nodes:\n- name: a\n  jq: .x | {a: 1, b: ]}\n", "3:22: Unexpected ']'.\n"},
+        {"nodes:\n- name: a\n  run: return {\"a\": 1}\n  title: a: b\n",
+         "4:11: This is not YAML: invalid nested block mapping on the same line.\n"},
+        {"nodes:\n- name: a\n  run: return {\"a\": 1, \"b\": 2}\n  outptu: x\n",
+         "4:3: `outptu` is no key of a python node; did you mean `output`?\n"},
+        {"nodes:\n- name: a\n  name: b\n  run: return {\"a\": 1}\n",
+         "3:3: `name` is here a second time; the first is in line 2.\n"},
+        {"nodes: [{name: a, run: return {\"a\": 1}}]\n",
+         "1:31: This is not YAML: missing comma in flow mapping.\n"},
+    };
+    RUN(cases);
+}
+
+static void a_memory_checkpointer_beside_a_folder_is_a_warning(void **state) {
+    (void)state;
+    expect("config: {checkpoint_dir: x, checkpointer: memory}\nnodes: [{name: a, jq: .}]\n",
+           "1:29: warning: `checkpointer: memory` is not used: there is a `checkpoint_dir`, where "
+           "files are kept.\n");
 }
 
 static void parameters_are_checked_by_their_type(void **state) {
@@ -597,6 +690,12 @@ int main(void) {
         TEST(names_are_checked),
         TEST(a_node_has_one_kind_that_there_is),
         TEST(parameters_are_checked_by_their_type),
+        TEST(code_is_here_or_in_a_file),
+        TEST(an_action_asks_somebody),
+        TEST(hidden_kinds_are_not_offered),
+        TEST(statuses_counts_and_words_are_checked),
+        TEST(mended_lines_keep_their_places),
+        TEST(a_memory_checkpointer_beside_a_folder_is_a_warning),
         TEST(what_every_node_has_is_checked),
         TEST(bad_jq_is_shown_where_it_is),
         TEST(bad_jq_in_a_template_is_shown_where_it_is),

@@ -1,0 +1,275 @@
+/* kinds.c - `pawl kinds`: what nodes, tasks and steps there are, and what they take. */
+#include "command.h"
+#include "options.h"
+#include "output.h"
+#include "stores.h"
+#include "suggest.h"
+#include "terminal.h"
+
+#include "flow.h"
+#include "kind_schema.h"
+#include "utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { KINDS_DIALECT };
+
+typedef struct KindsArgs {
+    const char *name; /* NULL: all */
+    int dialect;      /* -1: all */
+    bool json;
+} KindsArgs;
+
+static bool on_option(void *ctx, const Option *option, char **values) {
+    KindsArgs *args = ctx;
+    if (!option && args->name) {
+        return options_complain(&command_kinds, "it takes one kind, but was given `%s` as well.",
+                                values[0]);
+    }
+    if (!option) {
+        args->name = values[0];
+    } else if (option->id == OPTION_JSON) {
+        args->json = true;
+    } else {
+        args->dialect = options_word(&command_kinds, option, values[0]);
+        return args->dialect >= 0;
+    }
+    return true;
+}
+
+static bool is_meant(const KindsArgs *args, const Kind *kind) {
+    return !kind->hidden && (args->dialect < 0 || (int)kind->dialect == args->dialect) &&
+           (!args->name || strcmp(args->name, kind->name) == 0);
+}
+
+/* The kind at *at or after it that is meant; NULL past the last. */
+static const Kind *next_kind(const KindsArgs *args, size_t *at) {
+    while (*at < KIND_COUNT && !is_meant(args, &kinds[*at])) {
+        ++*at;
+    }
+    return *at < KIND_COUNT ? &kinds[(*at)++] : NULL;
+}
+
+/* It is there, but not in the dialect that was asked for. */
+static int kind_elsewhere(const KindsArgs *args, const Kind *kind) {
+    options_complain(&command_kinds, "there is no kind `%s` in the dialect %s, but in %s.",
+                     args->name, dialect_name((DialectId)args->dialect),
+                     dialect_name(kind->dialect));
+    return EXIT_USAGE;
+}
+
+static int unknown_kind(const KindsArgs *args) {
+    KindsArgs in_dialect = {.dialect = args->dialect},
+              by_name = {.name = args->name, .dialect = -1};
+    Suggestion nearest = suggestion_for(args->name, strlen(args->name));
+    size_t first = 0;
+    const Kind *kind = next_kind(&by_name, &first);
+    if (kind) {
+        return kind_elsewhere(args, kind);
+    }
+    for (size_t at = 0; (kind = next_kind(&in_dialect, &at));) {
+        suggestion_offer(&nearest, kind->name);
+    }
+    const char *best = nearest.best;
+    options_complain(&command_kinds, "there is no kind `%s`%s%s%s", args->name,
+                     best ? "; did you mean `" : ".", best ? best : "", best ? "`?" : "");
+    return EXIT_USAGE;
+}
+
+/* ---- as JSON ---- */
+
+static int print_json(const KindsArgs *args) {
+    Json list = json_array();
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(args, &at));) {
+        Json o = output_set(json_object(), "name", output_text(kind->name));
+        o = output_set(o, "dialect", output_text(dialect_name(kind->dialect)));
+        o = output_set(o, "help", output_text(kind->help));
+        list = json_array_push(list, output_set(o, "schema", kind_schema(kind)));
+    }
+    output_pretty(list);
+    json_unref(list);
+    return EXIT_OK;
+}
+
+/* ---- as a list ---- */
+
+static const char *const dialect_lines[DIALECT_COUNT] = {
+    "graph: what a node of `nodes` does",
+    "tasks: what a task of `tasks` does",
+    "pipeline: what a step of `steps` does",
+};
+
+static void heading(const char *text) {
+    bool colour = terminal_has_colour(stdout);
+    printf("%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
+}
+
+static void print_dialect(const KindsArgs *args) {
+    Table table = {.columns = 2};
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(args, &at));) {
+        char name[80];
+        snprintf(name, sizeof name, "  %s", kind->name);
+        table_row(&table, (const char *[]){name, kind->help});
+    }
+    heading(dialect_lines[args->dialect]);
+    table_print(&table);
+    table_clear(&table);
+}
+
+static int print_list(const KindsArgs *args) {
+    bool first = true;
+    for (int dialect = 0; dialect < DIALECT_COUNT; dialect++) {
+        if (args->dialect >= 0 && args->dialect != dialect) {
+            continue;
+        }
+        KindsArgs one = {.dialect = dialect};
+        fputs(first ? "" : "\n", stdout);
+        print_dialect(&one);
+        first = false;
+    }
+    return EXIT_OK;
+}
+
+/* ---- one kind ---- */
+
+/* Words from column `margin` on, in the width of the terminal. */
+static void print_wrapped(int margin, const char *text) {
+    int width = terminal_width(stdout), column = margin;
+    printf("%*s", margin, "");
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        int shown = (int)utf8_length(text, len);
+        if (column > margin && column + 1 + shown > width) {
+            printf("\n%*s", margin, "");
+            column = margin;
+        }
+        printf("%s%.*s", column > margin ? " " : "", (int)len, text);
+        column += shown + (column > margin);
+        text += len + strspn(text + len, " ");
+    }
+    putchar('\n');
+}
+
+/* "GET|POST" for words, "duration" for the rest. */
+static void print_type(const ParamInfo *info) {
+    if (info->type != PARAM_ENUM) {
+        fputs(param_type_name(info->type), stdout);
+        return;
+    }
+    for (const char *w = info->words; *w; w++) {
+        putchar(*w == ' ' ? '|' : *w);
+    }
+}
+
+static void print_param(const ParamInfo *info, int indent, int width) {
+    printf("%*s%-*s  ", indent, "", width, info->name);
+    print_type(info);
+    if (info->required) {
+        fputs(", required", stdout);
+    } else if (info->fallback) {
+        printf(", %s unless given", info->fallback);
+    }
+    putchar('\n');
+    print_wrapped(indent + width + 2, info->help);
+}
+
+static int name_width(const ParamInfo *params, size_t n) {
+    size_t width = 0;
+    for (size_t i = 0; i < n; i++) {
+        width = strlen(params[i].name) > width ? strlen(params[i].name) : width;
+    }
+    return (int)width;
+}
+
+static void print_params(const ParamInfo *params, size_t n, int indent) {
+    int width = name_width(params, n);
+    for (size_t i = 0; i < n; i++) {
+        print_param(&params[i], indent, width);
+        if (params[i].nfields) {
+            int inner = name_width(params[i].fields, params[i].nfields);
+            for (size_t k = 0; k < params[i].nfields; k++) {
+                print_param(&params[i].fields[k], indent + width + 4, inner);
+            }
+        }
+    }
+}
+
+static void print_kind(const Kind *kind) {
+    char title[200];
+    size_t from = kind_config_start(kind);
+    snprintf(title, sizeof title, "%s (%s): %s", kind->name, dialect_name(kind->dialect),
+             kind->help);
+    heading(title);
+    print_params(kind->params + from, kind->nparams - from, 2);
+}
+
+static int print_kinds(const KindsArgs *args) {
+    const Kind *kind;
+    bool first = true;
+    for (size_t at = 0; (kind = next_kind(args, &at)); first = false) {
+        fputs(first ? "" : "\n", stdout);
+        print_kind(kind);
+    }
+    return EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+/* Every name once: `sleep` is in two dialects. */
+static const char *kind_words(void) {
+    static Buf words = BUF_INIT;
+    KindsArgs all = {.dialect = -1};
+    const Kind *kind;
+    buf_reset(&words);
+    for (size_t at = 0; (kind = next_kind(&all, &at));) {
+        if (kind->id != KIND_TASK_SLEEP) {
+            buf_printf(&words, "%s%s", words.len ? " " : "", kind->name);
+        }
+    }
+    return words.data;
+}
+
+static int cmd_kinds(int argc, char **argv) {
+    KindsArgs args = {.dialect = -1};
+    size_t at = 0;
+    OptionsResult result = options_parse(&command_kinds, argc, argv, on_option, &args);
+    if (result != OPTIONS_RUN) {
+        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    }
+    if (!next_kind(&args, &at)) {
+        return unknown_kind(&args);
+    }
+    return args.json ? print_json(&args) : args.name ? print_kinds(&args) : print_list(&args);
+}
+
+static const Option kinds_options[] = {
+    {"dialect", 'd', "graph|tasks|pipeline", "only those of one dialect", COMPLETE_WORDS,
+     KINDS_DIALECT},
+    JSON_ROW("as an array of objects: name, dialect, help, schema"),
+    {0},
+};
+
+static const Example kinds_examples[] = {
+    {"pawl kinds", "all that a workflow can do"},
+    {"pawl kinds run_shell", "what one of them takes"},
+    {"pawl kinds check_http_json --json", "the same as a JSON Schema, for a form"},
+    {0},
+};
+
+const Command command_kinds = {
+    .name = "kinds",
+    .summary = "list the kinds of nodes, tasks and steps",
+    .arguments = "[NAME]",
+    .description =
+        "Lists the kinds of nodes, tasks and steps that files can use. With a name it shows the "
+        "parameters of that kind: type, default, meaning; a name that two dialects have is shown "
+        "twice.",
+    .options = kinds_options,
+    .examples = kinds_examples,
+    .completes = COMPLETE_WORDS,
+    .list_words = kind_words,
+    .run = cmd_kinds,
+};

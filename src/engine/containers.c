@@ -1,0 +1,579 @@
+/* containers.c - tasks that hold tasks.
+ *
+ * Those that hold a list run it on a level of their own in the same frame, and take the verdict of the
+ * list when it ends (container_list_done). Those whose tasks run at the same time make a frame for each
+ * and hold; what the children come to is counted in what the frame waits for, and as soon as that is
+ * enough to know the result, the container goes on and ends the others. */
+#include "tasks.h"
+
+#include <stdio.h>
+
+enum { CHILD_ENDED = 4 }; /* added to the result of a child */
+
+/* ---- which graph is inside ---- */
+
+/* The parameter that holds the graph of a container, by the branch of the child. */
+static const Param *graph_param(const Node *node, uint32_t branch) {
+    switch (node->kind->id) {
+    case KIND_RUN_TASKS: return &node->params[RUN_TASKS_TASKS];
+    case KIND_RUN_TASKS_CONCURRENT: return &node->params[CONCURRENT_TASKS];
+    case KIND_RUN_TASK_MATRIX: return &node->params[MATRIX_TASK];
+    case KIND_RUN_TASK_OPTIONS: return &node->params[OPTIONS_TASK];
+    case KIND_RUN_EXTERNAL_TASKS: return &node->params[EXTERNAL_FILE];
+    case KIND_RUN_TASK_BACKGROUND:
+        return &node->params[branch ? BACKGROUND_BACKGROUND : BACKGROUND_FOREGROUND];
+    default: return NULL;
+    }
+}
+
+const Graph *task_child_graph(const Node *container, uint32_t branch) {
+    const Param *param = container->task ? graph_param(container, branch) : NULL;
+    return param ? param->graph : NULL;
+}
+
+const Graph *task_graph(const Frame *f) {
+    const Level *l = frame_top(f);
+    return l->node ? task_child_graph(l->node, 0) : l->graph->after;
+}
+
+void task_frame_name(const Frame *f, char *out, size_t size) {
+    switch (frame_top(f->parent)->node ? frame_top(f->parent)->node->kind->id : KIND_COUNT) {
+    case KIND_RUN_TASK_BACKGROUND:
+        snprintf(out, size, "%s", f->branch ? "background" : "foreground");
+        break;
+    case KIND_RUN_TASK_MATRIX: snprintf(out, size, "matrix[%u]", f->branch); break;
+    default: snprintf(out, size, "concurrent[%u]", f->branch); break;
+    }
+}
+
+/* ---- how results are read ---- */
+
+static Json new_scope(bool wanted) {
+    return wanted ? json_object() : json_none();
+}
+
+static Json inverted_error(const Frame *f) {
+    return task_error(f, "inverted",
+                      "It succeeded, and that is its failure (invertResult or expectFailure).");
+}
+
+typedef struct Reading {
+    bool invert, ignore;
+} Reading;
+
+/* The result of a container by what became of its tasks, read as its config says. */
+static void end_container(Frame *f, TaskResult result, Json error, Reading reading) {
+    TaskResult read = result == TASK_NONE ? TASK_SUCCESS : result;
+    Json inverted = json_none();
+    if (reading.invert) {
+        read = read == TASK_SUCCESS ? TASK_FAILURE : TASK_SUCCESS;
+        inverted = read == TASK_FAILURE ? inverted_error(f) : json_none();
+    }
+    if (reading.ignore) {
+        read = TASK_SUCCESS;
+    }
+    Json shown = json_is_none(inverted) ? error : inverted;
+    task_end(f, read, read == TASK_FAILURE ? shown : json_none(), json_none());
+    json_unref(inverted);
+}
+
+static Reading plain_reading(const Level *l) {
+    return (Reading){memo_is(l, "invertResult"), memo_is(l, "ignoreResult")};
+}
+
+static void run_tasks_done(Frame *f, TaskResult result, Json error) {
+    Level *l = frame_top(f);
+    Json first = json_ref(memo_get(l, "error"));
+    bool failed = json_kind(first) == JSON_OBJECT;
+    end_container(f, failed ? TASK_FAILURE : result, failed ? first : error, plain_reading(l));
+    json_unref(first);
+}
+
+static void start_option_attempt(Frame *f) {
+    const Level *l = frame_top(f);
+    Json scope = new_scope(memo_is(l, "newVariableScope"));
+    list_enter(f, l->node->params[OPTIONS_TASK].graph, scope);
+}
+
+static void tell_again(Frame *f, Json error, int64_t tries) {
+    const Level *l = frame_top(f);
+    if (engine_listens(f->run->engine)) {
+        Json data = json_object_with(json_object(), "error", json_ref(error));
+        data = json_object_with(data, "attempt", json_int(tries + 1));
+        data = json_object_with(data, "attempts", json_int(memo_int(l, "maxRetryCount") + 1));
+        data = json_object_with(data, "delay", json_int(0));
+        engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = l->node->name, .data = data});
+    }
+}
+
+static void options_done(Frame *f, TaskResult result, Json error) {
+    Level *l = frame_top(f);
+    int64_t tries = memo_int(l, "tries");
+    if (result == TASK_FAILURE && memo_is(l, "retryOnFailure") &&
+        tries < memo_int(l, "maxRetryCount")) {
+        const Node *node = l->node;
+        tell_again(f, error, tries);
+        memo_set(f, f->nlevels - 1, "tries", json_int(tries + 1));
+        start_option_attempt(f);
+        frame_record(f, node, "retrying", json_none());
+        return;
+    }
+    bool expects = memo_is(l, "expectFailure"), ignores = memo_is(l, "ignoreFailure");
+    end_container(f, result, error,
+                  (Reading){memo_is(l, "invertResult") != expects,
+                            memo_is(l, "ignoreResult") || (ignores && result == TASK_FAILURE)});
+}
+
+static void external_done(Frame *f, TaskResult result, Json error) {
+    Level *l = frame_top(f);
+    bool ignores = memo_is(l, "ignoreFailure") && result == TASK_FAILURE;
+    if (json_kind(memo_get(l, "late")) == JSON_OBJECT) {
+        task_end(f, TASK_FAILURE, error, json_none());
+        return;
+    }
+    end_container(f, result, error, (Reading){memo_is(l, "expectFailure"), ignores});
+}
+
+/* ---- thresholds ---- */
+
+typedef struct Tally {
+    int64_t all, ended, won, lost;
+} Tally;
+
+/* What is known of the result: TASK_NONE: nothing yet. The first threshold that is reached decides, and
+ * that is kept when the others are waited for. */
+static TaskResult tally_result(const Level *l, const Tally *t) {
+    int64_t wins = memo_int(l, "successThreshold"), losses = memo_int(l, "failureThreshold");
+    int64_t decided = memo_int(l, "decided");
+    if (decided) {
+        return (TaskResult)decided;
+    }
+    if (losses && t->lost >= losses) {
+        return TASK_FAILURE;
+    }
+    if (wins && t->won >= wins) {
+        return TASK_SUCCESS;
+    }
+    if (t->ended < t->all) {
+        return TASK_NONE;
+    }
+    return wins ? TASK_FAILURE : TASK_SUCCESS;
+}
+
+static bool tally_over(const Level *l, const Tally *t) {
+    return t->ended == t->all || (memo_is(l, "stopOnThreshold") && tally_result(l, t) != TASK_NONE);
+}
+
+static Json threshold_error(const Frame *f, const Tally *t) {
+    char text[200];
+    int64_t losses = memo_int(frame_top(f), "failureThreshold");
+    if (losses && t->lost >= losses) {
+        snprintf(text, sizeof text, "%lld of %lld tasks failed, where fewer than %lld may.",
+                 (long long)t->lost, (long long)t->all, (long long)losses);
+    } else {
+        snprintf(text, sizeof text, "%lld of %lld tasks succeeded, where %lld had to.",
+                 (long long)t->won, (long long)t->all,
+                 (long long)memo_int(frame_top(f), "successThreshold"));
+    }
+    return task_error(f, "threshold", text);
+}
+
+void container_ended(Frame *f, TaskResult result, Json error) {
+    end_container(f, result, error, plain_reading(frame_top(f)));
+}
+
+static void end_tally(Frame *f, const Tally *t, Json error) {
+    TaskResult result = tally_result(frame_top(f), t);
+    bool own = result == TASK_FAILURE && json_kind(error) != JSON_OBJECT;
+    Json shown = own ? threshold_error(f, t) : json_ref(error);
+    task_ended_inside(f, ENDED_CONTAINER, result,
+                      json_kind(shown) == JSON_OBJECT ? shown : json_none());
+    json_unref(shown);
+}
+
+/* ---- the matrix, one after the other ---- */
+
+static void start_matrix_value(Frame *f, int64_t i) {
+    const Level *l = frame_top(f);
+    Json value = json_array_get(memo_get(l, "matrixValues"), (size_t)i);
+    Json scope =
+        json_object_set(json_object(), json_ref(memo_get(l, "matrixVar")), json_ref(value));
+    list_enter(f, l->node->params[MATRIX_TASK].graph, scope);
+}
+
+static void note_decided(Frame *f, const Tally *t) {
+    Level *l = frame_top(f);
+    TaskResult result = tally_result(l, t);
+    if (result != TASK_NONE && !memo_int(l, "decided")) {
+        memo_set(f, f->nlevels - 1, "decided", json_int(result));
+    }
+}
+
+static void matrix_done(Frame *f, TaskResult result, Json error) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    uint32_t level = f->nlevels - 1;
+    Tally t = {(int64_t)json_array_len(memo_get(l, "matrixValues")), memo_int(l, "ended") + 1,
+               memo_int(l, "won") + (result == TASK_SUCCESS),
+               memo_int(l, "lost") + (result == TASK_FAILURE)};
+    memo_set(f, level, "ended", json_int(t.ended));
+    memo_set(f, level, "won", json_int(t.won));
+    memo_set(f, level, "lost", json_int(t.lost));
+    if (result == TASK_FAILURE && json_is_none(memo_get(l, "error"))) {
+        memo_set(f, level, "error", json_ref(error));
+    }
+    note_decided(f, &t);
+    task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+    if (tally_over(l, &t)) {
+        Json first = json_ref(memo_get(l, "error"));
+        end_tally(f, &t, first);
+        json_unref(first);
+        return;
+    }
+    start_matrix_value(f, t.ended);
+    frame_record(f, node, "entered", json_none());
+}
+
+/* Variables for the other file: testConfig, then what the queries of testConfigVars give here. */
+static Json external_scope(Frame *f, Error *err) {
+    Level *l = frame_top(f);
+    const Param *queries = &l->node->params[EXTERNAL_CONFIG_VARS];
+    Json scope = memo_get(l, "testConfig"), vars = frame_state(f);
+    scope = json_kind(scope) == JSON_OBJECT ? json_ref(scope) : json_object();
+    for (size_t i = 0; i < queries->nfields && !json_is_none(scope); i++) {
+        Error failed = ERROR_INIT;
+        Json value = machines_query(f->run->machines, queries->fields[i].expr, vars, &failed);
+        if (json_is_none(value) && failed.code != ERR_NONE) {
+            *err = failed;
+            json_clear(&scope);
+        } else if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+            scope = json_object_set(scope, json_ref(queries->fields[i].name), value);
+        } else {
+            json_unref(value);
+        }
+    }
+    json_unref(vars);
+    return scope;
+}
+
+/* ---- what each comes to ---- */
+
+typedef void (*ListDone)(Frame *f, TaskResult result, Json error);
+
+void container_list_done(Frame *f, TaskResult result, Json error) {
+    static const ListDone rows[KIND_COUNT] = {
+        [KIND_RUN_TASKS] = run_tasks_done,
+        [KIND_RUN_TASK_OPTIONS] = options_done,
+        [KIND_RUN_TASK_MATRIX] = matrix_done,
+        [KIND_RUN_EXTERNAL_TASKS] = external_done,
+    };
+    rows[frame_top(f)->node->kind->id](f, result, error);
+}
+
+/* ---- children in frames of their own ---- */
+
+static Tally tally_of(const Frame *f) {
+    return (Tally){(int64_t)json_array_len(json_array_get(f->wait, WAIT_TASKS_ALL)),
+                   image_int(f->wait, WAIT_TASKS_ENDED), image_int(f->wait, WAIT_TASKS_WON),
+                   image_int(f->wait, WAIT_TASKS_LOST)};
+}
+
+static int64_t child_of(const Frame *f, uint32_t i) {
+    return image_int(json_array_get(f->wait, WAIT_TASKS_ALL), i);
+}
+
+static bool has_ended(int64_t child) {
+    return child >= CHILD_ENDED;
+}
+
+static TaskResult result_of(int64_t child) {
+    return (TaskResult)(child % CHILD_ENDED);
+}
+
+/* What a background container comes to; TASK_NONE: it goes on. */
+static TaskResult background_result(const Frame *f, bool *over) {
+    const Level *l = frame_top(f);
+    int64_t fore = child_of(f, 0), back = child_of(f, 1);
+    Json word = memo_get(l, "onBackgroundComplete");
+    *over = true;
+    if (has_ended(fore)) {
+        return result_of(fore) == TASK_NONE ? TASK_SUCCESS : result_of(fore);
+    }
+    if (result_of(fore) == TASK_SUCCESS && memo_is(l, "exitOnForegroundSuccess")) {
+        return TASK_SUCCESS;
+    }
+    if (result_of(fore) == TASK_FAILURE && memo_is(l, "exitOnForegroundFailure")) {
+        return TASK_FAILURE;
+    }
+    if (has_ended(back) && json_string_is(word, "succeed")) {
+        return TASK_SUCCESS;
+    }
+    bool failed = result_of(back) == TASK_FAILURE;
+    if (has_ended(back) &&
+        (json_string_is(word, "fail") || (json_string_is(word, "failOrIgnore") && failed))) {
+        return TASK_FAILURE;
+    }
+    *over = false;
+    return TASK_NONE;
+}
+
+bool task_children_decided(const Frame *f) {
+    bool over;
+    if (frame_top(f)->node->kind->id == KIND_RUN_TASK_BACKGROUND) {
+        background_result(f, &over);
+        return over;
+    }
+    Tally t = tally_of(f);
+    return tally_over(frame_top(f), &t);
+}
+
+static void count(Frame *f, int what, int64_t by) {
+    if (by) {
+        f->wait = json_array_set(f->wait, (size_t)what, json_int(image_int(f->wait, what) + by));
+    }
+}
+
+/* A child's result as it is now; counted once, and taken back when it changes. */
+static void note_child(Frame *f, uint32_t i, TaskResult result, bool ended) {
+    int64_t before = child_of(f, i), after = result + (ended ? CHILD_ENDED : 0);
+    if (before == after || has_ended(before)) {
+        return;
+    }
+    Json all = json_ref(json_array_get(f->wait, WAIT_TASKS_ALL));
+    f->wait = json_array_set(f->wait, WAIT_TASKS_ALL, json_array_set(all, i, json_int(after)));
+    count(f, WAIT_TASKS_WON, (result == TASK_SUCCESS) - (result_of(before) == TASK_SUCCESS));
+    count(f, WAIT_TASKS_LOST, (result == TASK_FAILURE) - (result_of(before) == TASK_FAILURE));
+    count(f, WAIT_TASKS_ENDED, ended);
+    frame_mark(f);
+    if (frame_top(f)->node->kind->id != KIND_RUN_TASK_BACKGROUND) {
+        Tally t = tally_of(f);
+        note_decided(f, &t);
+        task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+    }
+}
+
+static void look_again(Frame *f) {
+    if (f->status == FRAME_HOLDING && (!f->children || task_children_decided(f))) {
+        frame_schedule(f);
+    }
+}
+
+void task_result_so_far(Frame *f, TaskResult result) {
+    const Node *node = frame_top(f)->node;
+    bool child = f->nlevels == 1 && f->is_task;
+    if (task_has_id(node)) {
+        task_say(f, f->nlevels - 1, "result", json_int(result));
+    } else if (!child) {
+        return; /* nobody can know */
+    }
+    if (child) {
+        note_child(f->parent, f->branch, result, false);
+        look_again(f->parent);
+    }
+    run_record(f->run, f, node, "result", json_none());
+    engine_kick(f->run->engine);
+}
+
+static void keep_error(Frame *f, Json error) {
+    bool first = json_kind(json_array_get(f->wait, WAIT_TASKS_ERROR)) != JSON_OBJECT;
+    if (first && json_kind(error) == JSON_OBJECT) {
+        f->wait = json_array_set(f->wait, WAIT_TASKS_ERROR, json_ref(error));
+    }
+}
+
+void task_child_ended(Frame *child) {
+    Frame *f = child->parent;
+    const Level *l = frame_top(child);
+    note_child(f, child->branch, (TaskResult)verdict_result(l), true);
+    keep_error(f, verdict_error(l));
+    task_say_scope(f, f->nlevels - 1, child->branch, l->state);
+    f->children--;
+    frame_mark(f);
+    frame_remove(child);
+    look_again(f);
+}
+
+static Json background_error(const Frame *f, TaskResult result) {
+    Json error = json_array_get(f->wait, WAIT_TASKS_ERROR);
+    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
+        return json_ref(error);
+    }
+    return has_ended(child_of(f, 1))
+               ? task_error(f, "background",
+                            "The background task ended first (onBackgroundComplete).")
+               : task_error(f, "foreground",
+                            "The foreground task has failed and goes on "
+                            "(exitOnForegroundFailure).");
+}
+
+static void background_done(Frame *f) {
+    bool over;
+    TaskResult result = background_result(f, &over);
+    Json error = background_error(f, result);
+    frame_unwind(f, f->nlevels - 1);
+    task_ended_inside(f, ENDED_CONTAINER, result,
+                      json_kind(error) == JSON_OBJECT ? error : json_none());
+    json_unref(error);
+}
+
+void task_children_done(Frame *f) {
+    if (frame_top(f)->node->kind->id == KIND_RUN_TASK_BACKGROUND) {
+        background_done(f);
+        return;
+    }
+    Tally t = tally_of(f);
+    Json error = json_ref(json_array_get(f->wait, WAIT_TASKS_ERROR));
+    frame_unwind(f, f->nlevels - 1);
+    end_tally(f, &t, error);
+    json_unref(error);
+}
+
+static void set_children(Frame *f, size_t n) {
+    Json all = json_array();
+    for (size_t i = 0; i < n; i++) {
+        all = json_array_push(all, json_int(0));
+    }
+    Json parts[] = {
+        json_string_c("tasks"), all, json_int(0), json_int(0), json_int(0), json_null()};
+    frame_set_wait(f, json_array_from(parts, 6));
+}
+
+static Frame *add_child(Frame *f, uint32_t i, const Graph *graph, Json scope) {
+    Frame *child = frame_new(f->run, f, i);
+    child->is_task = true;
+    level_push(child, graph, scope, false);
+    f->children++;
+    return child;
+}
+
+/* ---- beginnings ---- */
+
+static void begin_run_tasks(Frame *f) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    Json scope = new_scope(memo_is(l, "newVariableScope"));
+    list_enter(f, node->params[RUN_TASKS_TASKS].graph, scope);
+    frame_record(f, node, "entered", json_none());
+}
+
+static void begin_options(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    start_option_attempt(f);
+    frame_record(f, node, "entered", json_none());
+}
+
+static void end_empty(Frame *f) {
+    Tally t = {0};
+    end_tally(f, &t, json_none());
+}
+
+/* All are there before the first of them lands. */
+static void begin_concurrent(Frame *f) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    const Graph *graph = node->params[CONCURRENT_TASKS].graph;
+    bool scoped = memo_is(l, "newVariableScope");
+    if (!graph->nnodes) {
+        end_empty(f);
+        return;
+    }
+    set_children(f, graph->nnodes);
+    for (size_t i = 0; i < graph->nnodes; i++) {
+        Frame *child = add_child(f, (uint32_t)i, graph, new_scope(scoped));
+        frame_land(child, &graph->nodes[i], false);
+        frame_schedule(child);
+    }
+    frame_record(f, node, "entered", json_none());
+}
+
+static void begin_background(Frame *f) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    bool scoped = memo_is(l, "newVariableScope");
+    set_children(f, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const Graph *graph = task_child_graph(node, i);
+        Frame *child = add_child(f, i, graph, new_scope(scoped));
+        frame_land(child, &graph->nodes[0], false);
+        frame_schedule(child);
+    }
+    frame_record(f, node, "entered", json_none());
+}
+
+static void begin_matrix_children(Frame *f, Json values) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    const Graph *graph = node->params[MATRIX_TASK].graph;
+    Json var = memo_get(l, "matrixVar");
+    set_children(f, json_array_len(values));
+    for (size_t i = 0; i < json_array_len(values); i++) {
+        Json scope =
+            json_object_set(json_object(), json_ref(var), json_ref(json_array_get(values, i)));
+        Frame *child = add_child(f, (uint32_t)i, graph, scope);
+        frame_land(child, &graph->nodes[0], false);
+        frame_schedule(child);
+    }
+    frame_record(f, node, "entered", json_none());
+}
+
+static void begin_matrix(Frame *f) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    Json values = memo_get(l, "matrixValues");
+    if (json_kind(values) != JSON_ARRAY) {
+        Json error = task_error(f, "config", "`matrixValues` must be a list of values.");
+        task_failed(f, error);
+        json_unref(error);
+    } else if (!json_array_len(values)) {
+        end_empty(f);
+    } else if (memo_is(l, "runConcurrent")) {
+        begin_matrix_children(f, values);
+    } else {
+        start_matrix_value(f, 0);
+        frame_record(f, node, "entered", json_none());
+    }
+}
+
+static void begin_external(Frame *f) {
+    Error err = ERROR_INIT;
+    const Node *node = frame_top(f)->node;
+    const Graph *graph = node->params[EXTERNAL_FILE].graph;
+    Json scope = external_scope(f, &err);
+    bool ok = !json_is_none(scope);
+    if (ok) {
+        start_clock(f, node->timeout_ms ? node->timeout_ms : graph->timeout_ms);
+        list_enter(f, graph, scope);
+        ok = test_set_vars(f, &err);
+        if (!ok) {
+            list_leave(f);
+        }
+    }
+    if (ok) {
+        frame_record(f, node, "entered", json_none());
+        return;
+    }
+    Json error = fail_error(f, node, "configVars", &err, json_none());
+    task_failed(f, error);
+    json_unref(error);
+}
+
+typedef void (*ContainerBegin)(Frame *f);
+
+bool container_begin(Frame *f) {
+    static const ContainerBegin rows[KIND_COUNT] = {
+        [KIND_RUN_TASKS] = begin_run_tasks,      [KIND_RUN_TASKS_CONCURRENT] = begin_concurrent,
+        [KIND_RUN_TASK_MATRIX] = begin_matrix,   [KIND_RUN_TASK_BACKGROUND] = begin_background,
+        [KIND_RUN_TASK_OPTIONS] = begin_options, [KIND_RUN_EXTERNAL_TASKS] = begin_external,
+    };
+    const Node *node = frame_top(f)->node;
+    if (!rows[node->kind->id]) {
+        return false;
+    }
+    if (engine_listens(f->run->engine)) {
+        frame_tell_node(f, node);
+    }
+    memo_from_params(f);
+    frame_drop_params(f);
+    rows[node->kind->id](f);
+    return true;
+}

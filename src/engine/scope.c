@@ -1,0 +1,127 @@
+#include "scope.h"
+
+/* A level of a frame. */
+typedef struct ScopeAt {
+    const Frame *frame;
+    uint32_t level;
+} ScopeAt;
+
+static const Level *level_at(ScopeAt at) {
+    return &at.frame->levels[at.level];
+}
+
+static bool is_own(ScopeAt at) {
+    return !json_is_none(level_at(at)->state);
+}
+
+static bool go_down(ScopeAt *at) {
+    if (at->level) {
+        at->level--;
+    } else if (at->frame->parent) {
+        at->frame = at->frame->parent;
+        at->level = at->frame->nlevels - 1;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The level whose variables these are. The lowest of all has its own. */
+static ScopeAt owner_of(ScopeAt at) {
+    while (!is_own(at) && go_down(&at)) {}
+    return at;
+}
+
+static Json merged_tasks(Json view, Json own) {
+    Json all = json_object_get_c(view, "tasks"), id, task;
+    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
+    for (size_t pos = 0; json_object_next(own, &pos, &id, &task);) {
+        all = json_object_set(all, json_ref(id), json_ref(task));
+    }
+    return json_object_with(view, "tasks", all);
+}
+
+static Json with_own(Json view, Json own) {
+    Json name, value;
+    for (size_t pos = 0; json_object_next(own, &pos, &name, &value);) {
+        view = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
+                   ? merged_tasks(view, value)
+                   : json_object_set(view, json_ref(name), json_ref(value));
+    }
+    return view;
+}
+
+static Json with_defaults(Json view, Json defaults) {
+    Json name, value;
+    for (size_t pos = 0;
+         json_kind(defaults) == JSON_OBJECT && json_object_next(defaults, &pos, &name, &value);) {
+        if (json_is_none(json_object_get(view, name))) {
+            view = json_object_set(view, json_ref(name), json_ref(value));
+        }
+    }
+    return view;
+}
+
+enum { CHAIN_MAX = 64 };
+
+/* From the outermost scope inwards, a stretch of the chain at a time: there is no bound on its length
+ * but that of nesting in the file. */
+static Json view_at(ScopeAt at) {
+    ScopeAt chain[CHAIN_MAX];
+    size_t n = 0;
+    for (at = owner_of(at); n < CHAIN_MAX; at = owner_of(at)) {
+        chain[n++] = at;
+        if (!go_down(&at)) {
+            break;
+        }
+    }
+    Json view = n == CHAIN_MAX ? view_at(at) : json_ref(level_at(chain[--n])->state);
+    while (n) {
+        const Level *l = level_at(chain[--n]);
+        view = with_own(with_defaults(view, l->graph->defaults), l->state);
+    }
+    return view;
+}
+
+Json scope_view(const Frame *f, uint32_t level) {
+    return view_at((ScopeAt){f, level});
+}
+
+Json frame_state(const Frame *f) {
+    const Level *l = frame_top(f);
+    return l->graph->scoped ? scope_view(f, f->nlevels - 1) : json_ref(l->state);
+}
+
+void scope_set(Frame *f, uint32_t level, Json name, Json value) {
+    ScopeAt at = owner_of((ScopeAt){f, level});
+    Frame *owner = (Frame *)at.frame;
+    Level *l = &owner->levels[at.level];
+    l->state = json_object_set(l->state, name, value);
+    frame_mark(owner);
+}
+
+Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
+    Json tasks = json_object_get_c(level_at(owner_of((ScopeAt){f, level}))->state, "tasks");
+    Json task = json_kind(tasks) == JSON_OBJECT ? json_object_get(tasks, id) : json_none();
+    return json_kind(task) == JSON_OBJECT ? json_object_get_c(task, field) : json_none();
+}
+
+/* What is in a slot of an object, lifted out so that it can be changed in place; {} when it is none. */
+static Json taken_object(Json *from, Json key) {
+    Json inner = json_object_get(*from, key);
+    inner = json_kind(inner) == JSON_OBJECT ? json_ref(inner) : json_object();
+    *from = json_object_set(*from, json_ref(key), json_null());
+    return inner;
+}
+
+void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value) {
+    ScopeAt at = owner_of((ScopeAt){f, level});
+    Frame *owner = (Frame *)at.frame;
+    Level *l = &owner->levels[at.level];
+    Json key = json_string_c("tasks");
+    Json tasks = taken_object(&l->state, key), task = taken_object(&tasks, id);
+    task = json_object_with(task, field, value);
+    tasks = json_object_set(tasks, json_ref(id), task);
+    l->state = json_object_set(l->state, key, tasks);
+    frame_mark(owner);
+}

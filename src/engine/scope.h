@@ -1,0 +1,31 @@
+/* scope.h - variables of the tasks dialect: the chain of scopes is the chain of levels.
+ *
+ * A level of a scoped graph either has variables of its own (its state is an object) or lives in those
+ * of the level below it, and the lowest level of a frame in those of the last level of the frame that
+ * made it. What a task sees is the whole chain at once: look-ups go from the own scope outwards, and
+ * last to the `config` of the test file. What a task writes goes to the scope that it runs in, at once
+ * and for all to see who share it; a scope inside another never changes the outer one.
+ *
+ * `tasks` is a variable as the others are, {id: {...}} for the tasks that run in the scope, but in sight
+ * are those of all scopes of the chain.
+ */
+#ifndef PAWL_SCOPE_H
+#define PAWL_SCOPE_H
+
+#include "runs.h"
+
+/* All variables in sight of a level of a frame, as one object; given. Costs what the inner scopes hold:
+ * the outermost is taken as it is. */
+Json scope_view(const Frame *f, uint32_t level);
+
+/* Sets a variable in the scope of a level. Consumes both. */
+void scope_set(Frame *f, uint32_t level, Json name, Json value);
+
+/* A field of tasks.ID in the scope of a level: "outputs", "result", ... Consumes value. */
+void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value);
+Json scope_task(const Frame *f, uint32_t level, Json id, const char *field); /* borrowed */
+
+/* The state that a frame's node sees, in any dialect; given. */
+Json frame_state(const Frame *f);
+
+#endif

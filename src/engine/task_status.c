@@ -1,0 +1,147 @@
+#include "tasks.h"
+
+#include <stdio.h>
+
+/* ---- verdicts ---- */
+
+enum { VERDICT_RESULT, VERDICT_ERROR, VERDICT_CLEANING };
+
+Json verdict_new(int result, Json error) {
+    Json parts[] = {json_int(result), json_is_none(error) ? json_null() : json_ref(error),
+                    json_bool(false)};
+    return json_array_from(parts, 3);
+}
+
+int verdict_result(const Level *l) {
+    bool there = json_kind(l->writes) == JSON_ARRAY;
+    return there ? (int)image_int(l->writes, VERDICT_RESULT) : TASK_NONE;
+}
+
+Json verdict_error(const Level *l) {
+    bool there = json_kind(l->writes) == JSON_ARRAY;
+    Json error = there ? json_array_get(l->writes, VERDICT_ERROR) : json_none();
+    return json_kind(error) == JSON_OBJECT ? error : json_none();
+}
+
+void level_set_memo(Frame *f, Level *l, Json writes) {
+    json_unref(l->writes);
+    l->writes = writes;
+    frame_mark(f);
+}
+
+bool verdict_cleaning(const Level *l) {
+    return json_kind(l->writes) == JSON_ARRAY &&
+           json_truthy(json_array_get(l->writes, VERDICT_CLEANING));
+}
+
+void verdict_clean(Frame *f, Level *l) {
+    l->writes = json_array_set(l->writes, VERDICT_CLEANING, json_bool(true));
+    frame_mark(f);
+}
+
+Json task_error(const Frame *f, const char *kind, const char *message) {
+    Error err = ERROR_INIT;
+    error_set(&err, ERR_DATA, "%s", message);
+    return fail_error(f, frame_top(f)->node, kind, &err, json_none());
+}
+
+/* ---- what tasks.ID says ---- */
+
+bool task_has_id(const Node *node) {
+    return node && node->task && !json_is_none(node->task->id);
+}
+
+void task_say(Frame *f, uint32_t level, const char *field, Json value) {
+    scope_set_task(f, level, f->levels[level].node->task->id, field, value);
+}
+
+void task_say_begun(Frame *f, bool runs) {
+    uint32_t level = f->nlevels - 1;
+    if (!task_has_id(f->levels[level].node)) {
+        return;
+    }
+    task_say(f, level, "outputs", json_object());
+    task_say(f, level, "result", json_int(TASK_NONE));
+    task_say(f, level, "started", json_bool(runs));
+    task_say(f, level, "running", json_bool(runs));
+    task_say(f, level, "progress", json_int(0));
+    task_say(f, level, "timeout", json_bool(false));
+}
+
+void task_say_outputs(Frame *f, uint32_t level, Json outputs) {
+    Json id = f->levels[level].node->task->id, key, value;
+    Json all = scope_task(f, level, id, "outputs");
+    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
+    for (size_t pos = 0; json_object_next(outputs, &pos, &key, &value);) {
+        all = json_object_set(all, json_ref(key), json_ref(value));
+    }
+    task_say(f, level, "outputs", all);
+}
+
+void task_say_ended(Frame *f, TaskResult result) {
+    uint32_t level = f->nlevels - 1;
+    if (task_has_id(f->levels[level].node)) {
+        task_say(f, level, "result", json_int(result));
+        task_say(f, level, "running", json_bool(false));
+        task_say(f, level, "progress", json_int(100));
+    }
+}
+
+void task_say_progress(Frame *f, uint32_t level, size_t done, size_t all) {
+    if (task_has_id(f->levels[level].node) && all) {
+        task_say(f, level, "progress", json_int((int64_t)(100 * done / all)));
+    }
+}
+
+void task_say_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
+    if (!task_has_id(f->levels[level].node) || json_kind(scope) != JSON_OBJECT) {
+        return;
+    }
+    char name[24];
+    snprintf(name, sizeof name, "%lld", (long long)number);
+    Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
+    Json all =
+        json_kind(outputs) == JSON_OBJECT ? json_object_get_c(outputs, "childScopes") : json_none();
+    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
+    all = json_object_with(all, name, json_ref(scope));
+    Json update = json_object_with(json_object(), "childScopes", all);
+    task_say_outputs(f, level, update);
+    json_unref(update);
+}
+
+/* ---- what a container remembers ---- */
+
+static bool is_graph_param(ParamType type) {
+    return type == PARAM_TASK || type == PARAM_TASKS || type == PARAM_TEST;
+}
+
+/* The config as an object, for the time that the container runs. */
+void memo_from_params(Frame *f) {
+    const Kind *kind = frame_top(f)->node->kind;
+    Json memo = json_object();
+    for (size_t i = 0; i < kind->nparams; i++) {
+        if (!is_graph_param(kind->params[i].type) && !json_is_none(f->params[i].value)) {
+            memo = json_object_with(memo, kind->params[i].name, json_ref(f->params[i].value));
+        }
+    }
+    level_set_memo(f, frame_top(f), memo);
+}
+
+Json memo_get(const Level *l, const char *name) {
+    return json_kind(l->writes) == JSON_OBJECT ? json_object_get_c(l->writes, name) : json_none();
+}
+
+bool memo_is(const Level *l, const char *name) {
+    return json_truthy(memo_get(l, name));
+}
+
+int64_t memo_int(const Level *l, const char *name) {
+    Json v = memo_get(l, name);
+    return json_tag(v) == JSON_TAG_INT ? v.i : 0;
+}
+
+void memo_set(Frame *f, uint32_t level, const char *name, Json value) {
+    Level *l = &f->levels[level];
+    l->writes = json_object_with(l->writes, name, value);
+    frame_mark(f);
+}

@@ -1,0 +1,583 @@
+/* tasks.c - the kinds that steer in the tasks dialect, and what is common to all tasks.
+ *
+ * A task that ends leaves its *verdict* in its level, [result, error], and task_go_on() looks from there
+ * what comes next: the next task of the list, or the end of the level. So a failure is no error of the
+ * engine's: it goes outwards one container at a time, and each says what it means.
+ *
+ *     task_begin -> (skipped) | container | sleep | work
+ *         ... -> task_finish | task_failed -> verdict -> task_go_on
+ *             -> the next task of the list
+ *             -> the level ends -> task_level_done: its container takes the verdict
+ *             -> the frame ends -> task_child_ended: the container in the frame around it counts it
+ *
+ * While a container runs, the level that it stands at remembers its config in the same slot, as an
+ * object by the names of its parameters, with what it counts beside them: what was resolved when it
+ * began holds until it ends, in whatever process.
+ *
+ * A test (the run itself, or another file) is a level that runs its cleanup list on top of itself at its
+ * end, whatever the verdict, and keeps the verdict meanwhile. */
+#include "tasks.h"
+
+#include "config.h"
+#include "mem.h"
+
+static void say_abandoned(Frame *f, uint32_t level) {
+    const Node *node = f->levels[level].node;
+    if (task_has_id(node) && json_truthy(scope_task(f, level, node->task->id, "running"))) {
+        task_say(f, level, "running", json_bool(false));
+    }
+}
+
+/* A test in another file, at this level. */
+static bool is_inner_test(const Frame *f, uint32_t level) {
+    const Node *below = level ? f->levels[level - 1].node : NULL;
+    return below && below->kind->id == KIND_RUN_EXTERNAL_TASKS;
+}
+
+/* Where the cleanup list of a test begins, or is; NULL when there is nothing left of it. */
+static const Node *cleanup_position(const Frame *f, uint32_t level) {
+    const Level *l = &f->levels[level];
+    if (verdict_cleaning(l)) {
+        return level + 1 < f->nlevels ? f->levels[level + 1].node : NULL;
+    }
+    return l->graph->after && l->graph->after->nnodes ? &l->graph->after->nodes[0] : NULL;
+}
+
+/* Its variables are all those that the test had in sight, as they are now. */
+static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
+    const Node *first = cleanup_position(f, level);
+    if (!first) {
+        return;
+    }
+    Frame *child = frame_new(f->run, heir, first->graph->id);
+    child->is_cleanup = true;
+    level_push(child, first->graph, scope_view(f, level), false);
+    heir->children++;
+    frame_land(child, first, false);
+    frame_schedule(child);
+}
+
+void task_abandon(Frame *f, uint32_t level, Frame *heir) {
+    for (uint32_t i = f->nlevels; i > level; i--) {
+        say_abandoned(f, i - 1);
+        if (is_inner_test(f, i - 1)) {
+            leave_cleanup(f, i - 1, heir);
+        }
+    }
+}
+
+/* ---- config ---- */
+
+static Json query(void *ctx, const Expr *expr, Json vars, Error *err) {
+    const Frame *f = ctx;
+    return machines_query(f->run->machines, expr, vars, err);
+}
+
+bool task_resolve(Frame *f, Error *err) {
+    const Node *node = frame_top(f)->node;
+    Json vars = frame_state(f);
+    ConfigSource source = {vars, query, f};
+    Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
+    bool ok = config_resolve(node, &source, params, err);
+    json_unref(vars);
+    if (!ok) {
+        mem_free(params);
+        return false;
+    }
+    f->params = params;
+    return true;
+}
+
+Json task_title(const Frame *f) {
+    const Node *node = frame_top(f)->node;
+    Json vars = frame_state(f);
+    ConfigSource source = {vars, query, (void *)f};
+    Buf text = BUF_INIT;
+    bool ok = config_text(node, node->task->title, &source, &text, NULL);
+    Json title =
+        ok ? json_string(text.data ? text.data : "", text.len) : json_ref(node->task->title);
+    buf_clear(&text);
+    json_unref(vars);
+    return title;
+}
+
+/* ---- levels ---- */
+
+void list_enter(Frame *f, const Graph *graph, Json scope) {
+    Level *l = level_push(f, graph, scope, false);
+    l->node = NULL;
+    frame_set_wait(f, json_null());
+    if (graph->nnodes) {
+        frame_land(f, &graph->nodes[0], false);
+    } else {
+        level_set_memo(f, l, verdict_new(TASK_SUCCESS, json_none()));
+    }
+}
+
+void list_leave(Frame *f) {
+    level_pop(f);
+    frame_set_wait(f, json_null());
+}
+
+/* ---- how a task ends ---- */
+
+static void record_end(Frame *f, const Node *node, TaskResult result, Json update) {
+    static const char *const words[] = {"skipped", "completed", "failed"};
+    frame_record(f, node, words[result], update);
+}
+
+/* The verdict is in the level: the task's own, or the list's when there is no task. */
+void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    frame_drop_params(f);
+    if (task_has_id(node) && json_kind(outputs) == JSON_OBJECT) {
+        task_say_outputs(f, f->nlevels - 1, outputs);
+    }
+    if (result != TASK_NONE) {
+        task_say_ended(f, result);
+    }
+    level_set_memo(f, l, verdict_new(result, error));
+    frame_count_step(f);
+    if (f->run->engine->hooks && result != TASK_NONE && frame_parked_after(f)) {
+        record_end(f, node, result, outputs);
+        return;
+    }
+    if (task_go_on(f)) {
+        record_end(f, node, result, outputs);
+    } else {
+        json_unref(outputs);
+    }
+}
+
+void task_finish(Frame *f, Json outputs) {
+    frame_set_wait(f, json_null());
+    task_end(f, TASK_SUCCESS, json_none(), outputs);
+}
+
+void task_failed(Frame *f, Json error) {
+    if (!frame_top(f)->node) { /* not a task: the test itself */
+        run_fail(f->run, f, NULL, error);
+        return;
+    }
+    if (task_has_id(frame_top(f)->node) &&
+        json_string_is(json_object_get_c(error, "kind"), "timeout")) {
+        task_say(f, f->nlevels - 1, "timeout", json_bool(true));
+    }
+    frame_set_wait(f, json_null());
+    task_end(f, TASK_FAILURE, error, json_none());
+}
+
+/* ---- ending what is inside ---- */
+
+typedef void (*GoOn)(Frame *f, TaskResult result, Json error);
+
+static void go_on_failed(Frame *f, TaskResult result, Json error) {
+    (void)result;
+    if (f->run->engine->hooks && frame_hook_parks(f, f->run->engine->hooks->on_error, error)) {
+        frame_set_wait(f, wait_with("pause", wait_of("go")));
+        frame_record(f, frame_top(f)->node, "paused", json_none());
+        return;
+    }
+    task_failed(f, error);
+}
+
+static void go_on_over(Frame *f, TaskResult result, Json error) {
+    (void)result;
+    (void)error;
+    task_level_done(f);
+}
+
+/* How a frame goes on once all that it ended has cleaned up. */
+static const struct GoOnRow {
+    const char *word;
+    GoOn go_on;
+} go_on_rows[] = {
+    [ENDED_FAILED] = {"failed", go_on_failed},
+    [ENDED_CONTAINER] = {"container", container_ended},
+    [ENDED_TEST] = {"test", go_on_over},
+};
+
+void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error) {
+    if (!f->children) {
+        go_on_rows[how].go_on(f, result, error);
+        return;
+    }
+    Json parts[] = {json_string_c("cleaning"), json_string_c(go_on_rows[how].word),
+                    json_int(result), json_is_none(error) ? json_null() : json_ref(error)};
+    frame_set_wait(f, json_array_from(parts, 4));
+    frame_record(f, frame_top(f)->node, "cleanup", json_none());
+}
+
+void task_cleaned(Frame *f) {
+    enum { HOW = 1, RESULT, ERROR };
+    Json wait = json_ref(f->wait), error = json_array_get(wait, ERROR);
+    frame_set_wait(f, json_null());
+    for (size_t i = 0; i < sizeof go_on_rows / sizeof *go_on_rows; i++) {
+        if (json_string_is(json_array_get(wait, HOW), go_on_rows[i].word)) {
+            go_on_rows[i].go_on(f, (TaskResult)image_int(wait, RESULT),
+                                json_kind(error) == JSON_OBJECT ? error : json_none());
+            break;
+        }
+    }
+    json_unref(wait);
+}
+
+/* The other file's test is over with it, but for its cleanup list. */
+static void end_inner_test(Frame *f, uint32_t level, Json error) {
+    if (f->levels[level - 1].node->timeout_ms) {
+        memo_set(f, level - 1, "late", json_ref(error)); /* it is the task's own failure */
+    }
+    frame_unwind(f, level);
+    Level *l = frame_top(f);
+    l->node = NULL;
+    level_begin_node(l);
+    level_set_memo(f, l, verdict_new(TASK_FAILURE, error));
+    task_ended_inside(f, ENDED_TEST, TASK_FAILURE, error);
+}
+
+void task_late(Frame *f, uint32_t level, Json error) {
+    f->levels[level].deadline = 0;
+    bool inner = level + 1 < f->nlevels && is_inner_test(f, level + 1);
+    if (task_has_id(f->levels[level].node)) {
+        task_say(f, level, "timeout", json_bool(true));
+    }
+    if (inner) {
+        end_inner_test(f, level + 1, error);
+    } else {
+        frame_unwind(f, level);
+        task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
+    }
+}
+
+/* ---- what comes next ---- */
+
+static bool is_list_of(const Frame *f, KindId kind) {
+    const Node *below = f->nlevels > 1 ? f->levels[f->nlevels - 2].node : NULL;
+    return below && below->kind->id == kind;
+}
+
+static bool is_test(const Frame *f) {
+    return (f->nlevels == 1 && !f->parent) || is_list_of(f, KIND_RUN_EXTERNAL_TASKS);
+}
+
+static bool is_cleanup_list(const Frame *f) {
+    return f->nlevels == 1 ? f->is_cleanup : !f->levels[f->nlevels - 2].node;
+}
+
+/* A failed task that the list goes on after is remembered with the container. */
+static bool goes_on_after_failure(Frame *f) {
+    Level *l = frame_top(f);
+    if (is_cleanup_list(f)) {
+        return true;
+    }
+    if (!is_list_of(f, KIND_RUN_TASKS) ||
+        !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) {
+        return false;
+    }
+    if (json_is_none(memo_get(&f->levels[f->nlevels - 2], "error"))) {
+        memo_set(f, f->nlevels - 2, "error", json_ref(verdict_error(l)));
+    }
+    return true;
+}
+
+static const Node *next_in_list(Frame *f) {
+    Level *l = frame_top(f);
+    size_t next = (size_t)l->node->index + 1;
+    bool stops = verdict_result(l) == TASK_FAILURE && !goes_on_after_failure(f);
+    return stops || next >= l->graph->nnodes ? NULL : &l->graph->nodes[next];
+}
+
+static void list_progress(Frame *f) {
+    if (is_list_of(f, KIND_RUN_TASKS)) {
+        const Level *l = frame_top(f);
+        task_say_progress(f, f->nlevels - 2, (size_t)l->node->index + 1, l->graph->nnodes);
+    }
+}
+
+/* A test without cleanupTasks fails where it stands, so that a resume can try again there. */
+static void fail_test_here(Frame *f) {
+    Json error = json_ref(verdict_error(frame_top(f)));
+    Json parts[] = {json_string_c("error"), json_ref(error), json_bool(false), json_null()};
+    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_status(f, FRAME_FAILED);
+    run_fail(f->run, f, frame_top(f)->node, error);
+    json_unref(error);
+}
+
+bool task_go_on(Frame *f) {
+    Level *l = frame_top(f);
+    bool child = f->nlevels == 1 && f->is_task;
+    frame_set_wait(f, json_null());
+    if (child) {
+        control_child_ended(f);
+        return true;
+    }
+    const Node *next = next_in_list(f);
+    list_progress(f);
+    bool failed = verdict_result(l) == TASK_FAILURE;
+    if (!next && failed && is_test(f) && f->nlevels == 1 && !l->graph->after) {
+        fail_test_here(f);
+        return false;
+    }
+    l->node = next;
+    frame_mark(f);
+    if (next) {
+        level_set_memo(f, l, json_none());
+        frame_land(f, next, false);
+    }
+    return true;
+}
+
+/* ---- tests ---- */
+
+/* configVars of a test, over the variables that are there so far. */
+bool test_set_vars(Frame *f, Error *err) {
+    const Graph *graph = frame_top(f)->graph;
+    bool ok = true;
+    for (size_t i = 0; ok && i < graph->nvars; i++) {
+        Error failed = ERROR_INIT;
+        Json vars = frame_state(f);
+        Json value = machines_query(f->run->machines, graph->vars[i].query, vars, &failed);
+        json_unref(vars);
+        if (json_is_none(value) && failed.code != ERR_NONE) {
+            *err = failed;
+            ok = false;
+        } else if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+            scope_set(f, f->nlevels - 1, json_ref(graph->vars[i].name), value);
+        } else {
+            json_unref(value);
+        }
+    }
+    return ok;
+}
+
+static void end_run(Frame *f) {
+    Level *l = frame_top(f);
+    Run *run = f->run;
+    int result = verdict_result(l);
+    if (result == TASK_CANCELLED) {
+        run_status_change(&run->status, RUN_IS_CANCELLED);
+        run_record(run, f, NULL, "cancelled", json_none());
+        run_halt(run);
+    } else if (result == TASK_FAILURE) {
+        Json error = json_ref(verdict_error(l));
+        run_fail(run, f, NULL, error);
+        json_unref(error);
+    } else {
+        frame_set_wait(f, wait_of("done"));
+        run_status_change(&run->status, RUN_COMPLETES);
+        frame_record(f, NULL, "completed", json_none());
+    }
+}
+
+/* Its cleanup list, then nothing more. True when there is something to do. */
+static bool enter_cleanup(Frame *f) {
+    Level *l = frame_top(f);
+    if (verdict_cleaning(l) || !l->graph->after) {
+        return false;
+    }
+    verdict_clean(f, l);
+    *(f->nlevels == 1 ? &f->run->deadline : &f->levels[f->nlevels - 2].deadline) =
+        0; /* the test's time does not count for it */
+    list_enter(f, l->graph->after, json_none());
+    frame_record(f, NULL, "cleanup", json_none());
+    return true;
+}
+
+void test_begin(Frame *f) {
+    Error err = ERROR_INIT;
+    const Graph *graph = frame_top(f)->graph;
+    if (!test_set_vars(f, &err)) {
+        Json error = fail_error(f, NULL, "configVars", &err, json_none());
+        run_record(f->run, f, NULL, "started", json_none());
+        run_fail(f->run, f, NULL, error);
+        json_unref(error);
+        return;
+    }
+    if (graph->nnodes) {
+        frame_land(f, &graph->nodes[0], false);
+    } else {
+        level_set_memo(f, frame_top(f), verdict_new(TASK_SUCCESS, json_none()));
+    }
+    frame_record(f, NULL, "started", frame_state(f));
+}
+
+bool test_is_over(const Run *run) {
+    const Level *l = &run->first_frame->levels[0];
+    return l->graph->scoped && !l->node && verdict_cleaning(l);
+}
+
+bool test_abort(Run *run, Json error) {
+    Frame *root = run->first_frame;
+    const Graph *graph = root ? root->levels[0].graph : NULL;
+    bool live = !run->halting && !run->settling && run->status == RUN_RUNNING;
+    if (!live || !graph || !graph->after || test_is_over(run)) {
+        return false;
+    }
+    bool cancelled = json_is_none(error);
+    run->deadline = 0;
+    frame_unwind(root, 0);
+    say_abandoned(root, 0);
+    Level *l = frame_top(root);
+    l->node = NULL;
+    level_begin_node(l);
+    level_set_memo(root, l, verdict_new(cancelled ? TASK_CANCELLED : TASK_FAILURE, error));
+    run_record(run, root, NULL, cancelled ? "cancelling" : "timeout", json_none());
+    task_ended_inside(root, ENDED_TEST, TASK_FAILURE, json_none());
+    engine_kick(run->engine);
+    return true;
+}
+
+void test_is_cancelled(Run *run) {
+    Level *l = &run->first_frame->levels[0];
+    level_set_memo(run->first_frame, l, verdict_new(TASK_CANCELLED, json_none()));
+    verdict_clean(run->first_frame, l);
+}
+
+/* ---- levels that end ---- */
+
+/* The scope of a list that ends, under its number. */
+static void export_list(Frame *f) {
+    const Level *l = frame_top(f), *below = &f->levels[f->nlevels - 2];
+    task_say_scope(f, f->nlevels - 2, memo_int(below, "ended"), l->state);
+}
+
+/* The frame that it cleaned up for goes on when it was the last. */
+static void end_cleanup_frame(Frame *f) {
+    Frame *heir = f->parent;
+    heir->children--;
+    frame_mark(heir);
+    frame_remove(f);
+    if (!heir->children && heir->status == FRAME_HOLDING) {
+        frame_schedule(heir);
+    }
+    run_record(f->run, f, NULL, "completed", json_none());
+}
+
+void task_level_done(Frame *f) {
+    if (is_test(f) && enter_cleanup(f)) {
+        return;
+    }
+    if (f->nlevels == 1 && f->is_cleanup) {
+        end_cleanup_frame(f);
+        return;
+    }
+    if (f->nlevels == 1) {
+        end_run(f);
+        return;
+    }
+    if (is_cleanup_list(f)) {
+        list_leave(f);
+        task_level_done(f); /* the test, whose cleanup is behind it: one level further down */
+        return;
+    }
+    TaskResult result = (TaskResult)verdict_result(frame_top(f));
+    Json error = json_ref(verdict_error(frame_top(f)));
+    export_list(f);
+    list_leave(f);
+    container_list_done(f, result, error);
+    json_unref(error);
+}
+
+static void begin_sleep(Frame *f) {
+    int64_t ms = f->params[TASK_SLEEP_FOR].number;
+    const Node *node = frame_top(f)->node;
+    if (!ms) {
+        task_finish(f, json_null());
+        return;
+    }
+    f->since = engine_now(f->run->engine);
+    frame_set_wait(f, wait_with("sleep", json_int(f->since + ms)));
+    frame_drop_params(f);
+    frame_record(f, node, "started", json_none());
+}
+
+static void begin_work(Frame *f) {
+    Error err = ERROR_INIT;
+    const Node *node = frame_top(f)->node;
+    if (!work_exists(f->run->engine, node)) {
+        error_set(&err, ERR_USAGE, "Tasks of the kind `%s` cannot be run here.", node->kind->name);
+        frame_fail_with(f, "kind", &err);
+        return;
+    }
+    f->since = engine_now(f->run->engine);
+    Json wait = work_wait(f, node, &err);
+    if (json_is_none(wait)) {
+        frame_fail_with(f, "prepare", &err);
+        return;
+    }
+    frame_set_wait(f, wait);
+    frame_record(f, node, "started", json_none());
+}
+
+static void warn(Frame *f, const char *message) {
+    if (engine_listens(f->run->engine)) {
+        Json data = json_object_with(json_object(), "message", json_string_c(message));
+        engine_tell(f->run, f,
+                    (Event){.type = EVENT_WARNING, .node = frame_top(f)->node->name, .data = data});
+    }
+}
+
+/* `if` holds on true alone. False in *go skips the task. */
+static bool is_wanted(Frame *f, bool *go, Error *err) {
+    const Node *node = frame_top(f)->node;
+    *go = true;
+    if (!node->task->when) {
+        return true;
+    }
+    Json vars = frame_state(f);
+    Json holds = machines_query(f->run->machines, node->task->when, vars, err);
+    json_unref(vars);
+    if (json_is_none(holds) && err->code != ERR_NONE) {
+        error_wrap(err, "the condition of the task (`if`)");
+        return false;
+    }
+    *go = json_kind(holds) == JSON_TRUE;
+    if (!*go && json_kind(holds) != JSON_FALSE) {
+        Buf text = BUF_INIT;
+        buf_printf(&text, "Task `%s` is skipped: its `if` gives %s %s, and only true lets it run.",
+                   node->name, json_kind(holds) == JSON_ARRAY ? "an" : "a",
+                   json_is_none(holds) ? "nothing" : json_kind_name(json_kind(holds)));
+        warn(f, text.data);
+        buf_clear(&text);
+    }
+    json_unref(holds);
+    return true;
+}
+
+static void begin_resolved(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    if (!work_keeps_time(f->run->engine, node)) {
+        start_clock(f, node->timeout_ms);
+    }
+    if (container_begin(f)) {
+        return;
+    }
+    if (node->kind->id == KIND_TASK_SLEEP) {
+        begin_sleep(f);
+    } else {
+        begin_work(f);
+    }
+}
+
+void task_begin(Frame *f) {
+    Error err = ERROR_INIT;
+    bool go;
+    bool ok = is_wanted(f, &go, &err);
+    frame_drop_params(f);
+    if (ok && !go) {
+        frame_set_wait(f, json_null());
+        task_say_begun(f, false);
+        task_end(f, TASK_NONE, json_none(), json_none());
+        return;
+    }
+    task_say_begun(f, true);
+    if (!ok) {
+        frame_fail_with(f, "if", &err);
+    } else if (!task_resolve(f, &err)) {
+        frame_fail_with(f, "config", &err);
+    } else {
+        begin_resolved(f);
+    }
+}

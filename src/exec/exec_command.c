@@ -1,0 +1,575 @@
+/* Where output comes from: the supervisor tells us of each piece, but drops what we are too slow to
+ * take, while the file in the place has no holes. So a piece that we are told of is read from the
+ * file, at the end of what we have seen: as long as nothing is dropped it is the same piece, and the
+ * streams keep their order; once something was, we catch up, and never take the end of one line for
+ * the end of another. The rest is in the result. */
+#define _GNU_SOURCE
+#include "exec_command.h"
+
+#include "exec_kinds.h"
+#include "mem.h"
+#include "utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    STDERR_TAIL = 2048, /* bytes of stderr that an error carries */
+    LINE_TAIL = 200,    /* bytes of its last line in the sentence */
+    CATCH_UP = 1 << 20, /* bytes that are read at once after a gap */
+    CHARACTER_MAX = 4,
+};
+
+/* A NULL-terminated list of C strings. */
+typedef struct Texts {
+    char **items;
+    size_t n, cap;
+} Texts;
+
+typedef struct Stream {
+    uint64_t seen;               /* bytes that the kind was given */
+    char pending[CHARACTER_MAX]; /* the start of a character whose other bytes have not come yet */
+    size_t npending;
+} Stream;
+
+struct Command {
+    Step *step;
+    const CommandKind *kind;
+    void *data;
+    Process *process;
+    Texts args, env; /* env: "NAME=value", or "NAME" for one that is not to be there */
+    char *program;
+    char *shown_folder; /* as it was set, for the sentence; NULL: the run's */
+    char *folder;       /* where that is */
+    Buf input;
+    bool has_input;
+    size_t max_output;
+    Stream streams[2];
+    bool cancelled; /* by us */
+    bool again;     /* started a second time, so never a third */
+};
+
+static const char *const stream_names[2] = {"stdout", "stderr"};
+static const char *const stream_files[2] = {"out", "err"}; /* in the place */
+
+/* ---- lists ---- */
+
+static void texts_push(Texts *texts, char *text) {
+    texts->items = mem_grow(texts->items, texts->n + 1, &texts->cap, sizeof *texts->items);
+    texts->items[texts->n++] = text;
+    texts->items[texts->n] = NULL;
+}
+
+static void texts_clear(Texts *texts) {
+    for (size_t i = 0; i < texts->n; i++) {
+        mem_free(texts->items[i]);
+    }
+    mem_free(texts->items);
+    *texts = (Texts){0};
+}
+
+/* ---- what it is given ---- */
+
+Command *command_new(Step *step, const CommandKind *kind) {
+    Command *command = mem_zalloc(sizeof *command);
+    const char *folder = step_folder(step);
+    command->step = step;
+    command->kind = kind;
+    command->folder = mem_strndup(folder, strlen(folder));
+    command->max_output = COMMAND_OUTPUT;
+    step_set_data(step, command);
+    return command;
+}
+
+/* What is needed to start it. */
+static void forget_given(Command *command) {
+    texts_clear(&command->args);
+    texts_clear(&command->env);
+    buf_clear(&command->input);
+}
+
+static void command_free(Command *command) {
+    if (command->data && command->kind->free_data) command->kind->free_data(command->data);
+    process_free(command->process);
+    forget_given(command);
+    mem_free(command->program);
+    mem_free(command->shown_folder);
+    mem_free(command->folder);
+    mem_free(command);
+}
+
+static bool refuse_nul(const char *what, const char *text, size_t len, Error *err) {
+    return !len || !memchr(text, '\0', len) ||
+           error_set(err, ERR_DATA,
+                     "%s holds a NUL character, which no command can be given. Take it out.", what);
+}
+
+bool command_add_arg(Command *command, const char *what, const char *text, size_t len, Error *err) {
+    if (!refuse_nul(what, text, len, err)) return false;
+    if (!command->program) command->program = mem_strndup(text, len);
+    texts_push(&command->args, mem_strndup(text, len));
+    return true;
+}
+
+bool command_set_folder(Command *command, const char *what, const char *path, size_t len,
+                        Error *err) {
+    if (!refuse_nul(what, path, len, err)) return false;
+    Buf folder = BUF_INIT;
+    bool whole = len && path[0] == '/';
+    if (!whole) buf_adds(&folder, step_folder(command->step));
+    if (!whole && len) buf_addc(&folder, '/');
+    buf_add(&folder, path, len);
+    mem_free(command->folder);
+    mem_free(command->shown_folder);
+    command->folder = buf_detach(&folder);
+    command->shown_folder = mem_strndup(path, len);
+    return true;
+}
+
+static bool env_name_fits(const char *param, Json name, Error *err) {
+    size_t len = json_string_len(name);
+    const char *s = json_string_data(&name);
+    if (len && !memchr(s, '=', len) && !memchr(s, '\0', len)) return true;
+    return error_set(err, ERR_DATA,
+                     "%s has a variable named \"%.*s\"; a name cannot be empty or hold '=' or NUL.",
+                     param, (int)len, s);
+}
+
+static bool same_name(const char *a, const char *b) {
+    size_t len = strcspn(a, "=");
+    return strcspn(b, "=") == len && !memcmp(a, b, len);
+}
+
+/* The entry for the same variable, or NULL. */
+static char **env_find(const Command *command, const char *entry) {
+    for (size_t i = 0; i < command->env.n; i++) {
+        if (same_name(command->env.items[i], entry)) return &command->env.items[i];
+    }
+    return NULL;
+}
+
+static void env_put(Command *command, char *entry) {
+    char **old = env_find(command, entry);
+    if (!old) {
+        texts_push(&command->env, entry);
+        return;
+    }
+    mem_free(*old);
+    *old = entry;
+}
+
+bool command_set_env(Command *command, const char *param, Json name, const char *value, size_t len,
+                     Error *err) {
+    if (!env_name_fits(param, name, err)) return false;
+    Buf entry = BUF_INIT;
+    buf_add(&entry, json_string_data(&name), json_string_len(name));
+    if (len && memchr(value, '\0', len)) {
+        error_set(err, ERR_DATA, "%s.%s holds a NUL character, which no variable can. Take it out.",
+                  param, entry.data);
+        buf_clear(&entry);
+        return false;
+    }
+    buf_addc(&entry, '=');
+    buf_add(&entry, value, len);
+    env_put(command, buf_detach(&entry));
+    return true;
+}
+
+bool command_unset_env(Command *command, const char *param, Json name, Error *err) {
+    if (!env_name_fits(param, name, err)) return false;
+    env_put(command, mem_strndup(json_string_data(&name), json_string_len(name)));
+    return true;
+}
+
+void command_set_input(Command *command, const char *bytes, size_t len) {
+    buf_reset(&command->input);
+    buf_add(&command->input, bytes, len);
+    command->has_input = true;
+}
+
+void command_set_max_output(Command *command, size_t bytes) {
+    command->max_output = bytes;
+}
+
+/* ---- the log ---- */
+
+/* How many bytes at the end of s are the beginning of a character that is not all there. */
+static size_t unfinished(const char *s, size_t len) {
+    for (size_t back = 1; back < CHARACTER_MAX && back <= len; back++) {
+        unsigned char c = (unsigned char)s[len - back];
+        size_t needs = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+        if (c < 0x80 || c >= 0xC0) return needs > back ? back : 0;
+    }
+    return 0;
+}
+
+void command_log(Command *command, int stream, const char *bytes, size_t len) {
+    Stream *s = &command->streams[stream - 1];
+    Buf text = BUF_INIT;
+    if (!len) return;
+    buf_reserve(&text, s->npending + len);
+    buf_add(&text, s->pending, s->npending);
+    buf_add(&text, bytes, len);
+    s->npending = unfinished(text.data, text.len);
+    text.len -= s->npending;
+    memcpy(s->pending, text.data + text.len, s->npending);
+    if (text.len) step_log(command->step, stream_names[stream - 1], text.data, text.len);
+    buf_clear(&text);
+}
+
+static void log_pending(Command *command) {
+    for (int i = 0; i < 2; i++) {
+        Stream *s = &command->streams[i];
+        if (s->npending) step_log(command->step, stream_names[i], s->pending, s->npending);
+        s->npending = 0;
+    }
+}
+
+void command_note(Command *command, const char *fmt, ...) {
+    char text[ERROR_MSG_MAX];
+    va_list args;
+    Buf line = BUF_INIT;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    utf8_repair(&line, text, strlen(text));
+    buf_addc(&line, '\n');
+    step_log(command->step, "log", line.data, line.len);
+    buf_clear(&line);
+}
+
+/* ---- what it writes ---- */
+
+static void give_output(Command *command, int stream, const char *bytes, size_t len) {
+    command->streams[stream - 1].seen += len;
+    (command->kind->output ? command->kind->output : command_log)(command, stream, bytes, len);
+}
+
+static int open_stream(const Command *command, int stream) {
+    char path[PATH_MAX];
+    const char *place = step_place(command->step, NULL);
+    int n = snprintf(path, sizeof path, "%s/%s", place ? place : "", stream_files[stream - 1]);
+    return n < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+/* Up to max bytes of what is in the file and was not seen. */
+static size_t read_unseen(const Command *command, int stream, Buf *out, size_t max) {
+    int fd = open_stream(command, stream);
+    if (fd < 0) return 0;
+    char *room = buf_reserve(out, max);
+    ssize_t n = pread(fd, room, max, (off_t)command->streams[stream - 1].seen);
+    close(fd);
+    if (n > 0) buf_advance(out, (size_t)n);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
+    Command *command = ctx;
+    Buf text = BUF_INIT;
+    size_t n = len ? read_unseen(command, stream, &text, len) : 0;
+    bool gap = n && (n != len || memcmp(text.data, bytes, len) != 0);
+    if (n) give_output(command, stream, text.data, n);
+    buf_reset(&text);
+    n = gap ? read_unseen(command, stream, &text, CATCH_UP) : 0;
+    if (n) give_output(command, stream, text.data, n);
+    buf_clear(&text);
+}
+
+/* What we have not seen at the end; of a process that we found, all of it. */
+static void take_rest(Command *command, const ProcessResult *result) {
+    const Buf *kept[2] = {&result->out, &result->err};
+    for (int i = 0; i < 2; i++) {
+        size_t seen = (size_t)command->streams[i].seen;
+        if (seen < kept[i]->len) {
+            give_output(command, i + 1, kept[i]->data + seen, kept[i]->len - seen);
+        }
+    }
+}
+
+static size_t without_newlines(const Buf *text) {
+    size_t len = text->len;
+    while (len && text->data[len - 1] == '\n') {
+        len--;
+    }
+    return len;
+}
+
+/* At most max bytes of the end of [s, s + len), not starting inside a character. */
+static const char *tail(const char *s, size_t *len, size_t max) {
+    size_t skip = *len > max ? *len - max : 0;
+    while (skip && skip < *len && ((unsigned char)s[skip] & 0xC0) == 0x80) {
+        skip++;
+    }
+    *len -= skip;
+    return s + skip;
+}
+
+Json command_text(const Buf *kept, size_t max) {
+    size_t len = without_newlines(kept);
+    const char *text = tail(kept->data ? kept->data : "", &len, max ? max : SIZE_MAX);
+    return json_string(text, len);
+}
+
+/* ---- how it failed ---- */
+
+bool command_succeeded(const ProcessResult *result) {
+    return result->end == PROCESS_EXITED && result->code == 0;
+}
+
+/* ": the last line", to go at the end of a sentence. */
+static void say_last_line(const Buf *text, Buf *out) {
+    size_t len = without_newlines(text), from = len;
+    while (from && text->data[from - 1] != '\n') {
+        from--;
+    }
+    len -= from;
+    if (len) {
+        const char *line = tail(text->data + from, &len, LINE_TAIL);
+        buf_adds(out, ": ");
+        utf8_repair(out, line, len);
+    }
+}
+
+static void say_exited(const Command *command, const ProcessResult *result, Buf *out) {
+    (void)command;
+    buf_printf(out, "Command exited with code %d", result->code);
+    say_last_line(&result->err, out);
+}
+
+static void say_signaled(const Command *command, const ProcessResult *result, Buf *out) {
+    (void)command;
+    buf_printf(out, "Command was ended by signal %d (%s)", result->code, strsignal(result->code));
+}
+
+/* "1h30m", "2s", "250ms". */
+static void say_duration(int64_t ms, Buf *out) {
+    static const struct {
+        int64_t ms;
+        const char *name;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}};
+    if (ms <= 0) buf_adds(out, "0ms");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (ms >= units[i].ms) buf_printf(out, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
+        ms %= units[i].ms;
+    }
+}
+
+static void say_timeout(const Command *command, const ProcessResult *result, Buf *out) {
+    (void)result;
+    buf_adds(out, "Command ran longer than its timeout of ");
+    say_duration(step_timeout_ms(command->step), out);
+    buf_adds(out, " and was ended");
+}
+
+static void say_ended(const Command *command, const ProcessResult *result, Buf *out) {
+    (void)command;
+    (void)result;
+    buf_adds(out, "Command was ended because the run was.");
+}
+
+static void say_lost(const Command *command, const ProcessResult *result, Buf *out) {
+    (void)command;
+    (void)result;
+    buf_adds(out,
+             "Command was started, but nobody saw how it ended: its supervisor was killed, or the "
+             "machine stopped. It may have done its work, or a part of it.");
+}
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool run_folder_is_gone(const Command *command) {
+    bool whole = command->shown_folder && command->shown_folder[0] == '/';
+    return !whole && !is_folder(step_folder(command->step));
+}
+
+static void say_no_program(const Command *command, Buf *out) {
+    bool path = strchr(command->program, '/');
+    buf_printf(out, "Cannot start %s: there is no such %s.", command->program,
+               path ? "file, or not the program that its first line names" : "program in PATH");
+}
+
+static void say_failed(const Command *command, const ProcessResult *result, Buf *out) {
+    const char *in = command->shown_folder;
+    if (run_folder_is_gone(command)) {
+        buf_printf(
+            out,
+            "The folder %s, where the run was started and its commands run, is not there any "
+            "more. Put it back%s.",
+            step_folder(command->step),
+            command->kind->takes_cwd ? ", or give the node a cwd that is a whole path" : "");
+    } else if (result->code == ENOENT && command->program && is_folder(command->folder)) {
+        say_no_program(command, out);
+    } else {
+        buf_printf(out, "Cannot start the command%s%s: %s.", in ? " in " : "", in ? in : "",
+                   strerror(result->code));
+    }
+}
+
+static const struct EndRow {
+    const char *word;
+    const char *code; /* the key for result->code; NULL: no details */
+    void (*say)(const Command *command, const ProcessResult *result, Buf *out);
+} ends[] = {
+    [PROCESS_EXITED] = {"exit", "exit_code", say_exited},
+    [PROCESS_SIGNALED] = {"signal", "signal", say_signaled},
+    [PROCESS_TIMEOUT] = {"timeout", "exit_code", say_timeout},
+    [PROCESS_ENDED] = {"cancelled", NULL, say_ended},
+    [PROCESS_LOST] = {"lost", NULL, say_lost},
+    [PROCESS_FAILED] = {"spawn", NULL, say_failed},
+};
+
+static Json set(Json object, const char *key, Json value) {
+    return json_object_set(object, json_string_c(key), value);
+}
+
+Json command_details(const Command *command, const ProcessResult *result) {
+    const char *code = ends[result->end].code;
+    if (!code) return json_none();
+    Json details = set(json_object(), code, json_int(result->code));
+    details = set(details, "stdout", command_text(&result->out, command->kind->error_stdout));
+    return set(details, "stderr", command_text(&result->err, STDERR_TAIL));
+}
+
+char *command_failure(const Command *command, const ProcessResult *result) {
+    Buf out = BUF_INIT;
+    ends[result->end].say(command, result, &out);
+    return buf_detach(&out);
+}
+
+void command_fail(Command *command, const ProcessResult *result) {
+    bool gone = result->end == PROCESS_FAILED && run_folder_is_gone(command);
+    const char *word = gone ? command->kind->word : ends[result->end].word;
+    char *sentence = command_failure(command, result);
+    step_fail(command->step, word, command_details(command, result), "%s", sentence);
+    mem_free(sentence);
+}
+
+/* ---- its life ---- */
+
+static void launch(Command *command);
+
+/* Somebody was ending it when we came; that says nothing about this attempt. */
+static bool was_ended_for_another(const Command *command, const ProcessResult *result) {
+    return result->end == PROCESS_ENDED && process_attached(command->process) &&
+           !command->cancelled && !command->again;
+}
+
+static void start_again(Command *command) {
+    process_free(command->process);
+    command->process = NULL;
+    command->again = true;
+    launch(command);
+}
+
+static void on_exit_(void *ctx, const ProcessResult *result) {
+    Command *command = ctx;
+    if (was_ended_for_another(command, result)) {
+        start_again(command);
+        return;
+    }
+    take_rest(command, result);
+    log_pending(command);
+    command->kind->end(command, result);
+    command_free(command);
+}
+
+/* Borrows its texts. */
+static const char **environment(const Command *command) {
+    size_t n = 0, count = command->env.n + 1;
+    for (char **entry = environ; *entry; entry++) {
+        count++;
+    }
+    const char **all = mem_alloc(count * sizeof *all);
+    for (char **entry = environ; *entry; entry++) {
+        if (!env_find(command, *entry)) all[n++] = *entry;
+    }
+    for (size_t i = 0; i < command->env.n; i++) {
+        if (strchr(command->env.items[i], '=')) all[n++] = command->env.items[i];
+    }
+    all[n] = NULL;
+    return all;
+}
+
+static Process *start_process(Command *command, const char *place, Error *err) {
+    const char **env = environment(command);
+    ProcessOptions options = {
+        .place = place,
+        .argv = (const char *const *)command->args.items,
+        .env = env,
+        .cwd = command->folder,
+        .input = !command->has_input  ? NULL
+                 : command->input.len ? command->input.data
+                                      : "",
+        .input_len = command->input.len,
+        .max_output = command->max_output,
+        .timeout_ms = (uint64_t)step_timeout_ms(command->step),
+        .on_output = on_output,
+        .on_exit = on_exit_,
+        .ctx = command,
+    };
+    Process *process = process_start(step_loop(command->step), &options, err);
+    mem_free(env);
+    return process;
+}
+
+/* Ends the step before its command has run. */
+static void end_unstarted(Command *command, const char *word, const Error *err) {
+    Step *step = command->step;
+    step_set_data(step, NULL);
+    command_free(command);
+    exec_fail_with(step, word, err);
+}
+
+static void launch(Command *command) {
+    Error err = ERROR_INIT;
+    const char *place = step_place(command->step, &err);
+    if (place && command->again) process_forget(place);
+    if (place) command->process = start_process(command, place, &err);
+    if (!command->process) {
+        end_unstarted(command, "spawn", &err);
+    } else if (!process_attached(command->process)) {
+        forget_given(command);
+    }
+}
+
+void command_start(Command *command) {
+    launch(command);
+}
+
+void command_refuse(Command *command, const Error *err) {
+    end_unstarted(command, command->kind->word, err);
+}
+
+void command_stop(Step *step) {
+    Command *command = step_data(step);
+    if (!command || !command->process) return;
+    command->cancelled = true;
+    process_end(command->process);
+}
+
+void command_drop(Step *step) {
+    Command *command = step_data(step);
+    if (command) command_free(command);
+}
+
+Step *command_step(const Command *command) {
+    return command->step;
+}
+
+void command_set_data(Command *command, void *data) {
+    command->data = data;
+}
+
+void *command_data(const Command *command) {
+    return command->data;
+}

@@ -1,0 +1,281 @@
+/* The work of an http node: one request, whose answer is the result.
+ *
+ *     {status, headers, body}
+ *
+ * headers has names in lower case. body is a value when `parse` is json, or auto and the answer says that
+ * it is JSON (null when it is empty); otherwise text, in which bytes that are not UTF-8 become U+FFFD.
+ *
+ * What is sent: `body` as it is when it is a string, as JSON (and said to be JSON) otherwise; null is no
+ * body, and a header that is null is left out.
+ *
+ * How it fails, as .error.kind:
+ *
+ *     http      a status that `expect` does not have     timeout   request_timeout was over
+ *     connect   nobody answers there                     tls       the certificate does not hold
+ *     limit     longer than max_response                 parse     not JSON
+ *     url       cannot be asked for                      jq        an expression of the node failed
+ *
+ * http and parse carry status, headers and the first 2 KB of the body. Whether it is tried again is for
+ * the node's `retry`.
+ *
+ * A request that was under way when the process died is made again. */
+#include "exec_kinds.h"
+#include "json_parse.h"
+#include "mem.h"
+#include "utf8.h"
+#include "web.h"
+
+#include <string.h>
+
+enum {
+    SAID_MAX = 200,      /* bytes of the answer in the sentence */
+    REDIRECTS_MAX = 100, /* whatever `redirects` says */
+};
+
+typedef struct Http {
+    Step *step;
+    HttpRequest *request;
+    const char *method;
+    uv_timer_t timer; /* for the end after cancel(), which is not to come from inside it */
+} Http;
+
+HttpClient *exec_http_client(Step *step, Error *err) {
+    void **slot = step_kind_data(step, KIND_HTTP);
+    if (!*slot) *slot = http_client_new(step_loop(step), err);
+    return *slot;
+}
+
+void exec_http_free(void *data) {
+    http_client_free(data);
+}
+
+static void on_closed(uv_handle_t *timer) {
+    mem_free(timer->data);
+}
+
+static void http_free(Http *http) {
+    uv_close((uv_handle_t *)&http->timer, on_closed);
+}
+
+/* ---- the answer ---- */
+
+static bool is_expected(Step *step, int status) {
+    Json expect = step_param(step, HTTP_EXPECT)->value;
+    size_t n = json_kind(expect) == JSON_ARRAY ? json_array_len(expect) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (json_to_double(json_array_get(expect, i)) == status) return true;
+    }
+    return n == 0 && status >= 200 && status <= 299;
+}
+
+/* ": the first line of the body", for the end of a sentence; empty when there is none. */
+static void add_said(const HttpAnswer *answer, Buf *out) {
+    const char *s = answer->body.data ? answer->body.data : "";
+    size_t skip = strspn(s, " \t\r\n"), len = strcspn(s + skip, "\r\n");
+    buf_adds(out, len ? ": " : ".");
+    size_t shown = len < SAID_MAX ? len : SAID_MAX;
+    utf8_repair(out, s + skip, shown);
+    if (shown < len) buf_adds(out, "...");
+}
+
+static void fail_status(Http *http, const HttpAnswer *answer) {
+    Buf said = BUF_INIT;
+    size_t len = strcspn(answer->url, "?#");
+    add_said(answer, &said);
+    step_fail(http->step, "http", web_details(answer),
+              "%s %.*s answered %d, which is not expected%s", http->method,
+              (int)(len < SAID_MAX ? len : SAID_MAX), answer->url, answer->status, said.data);
+    buf_clear(&said);
+}
+
+static bool is_parsed(Step *step, const HttpAnswer *answer) {
+    Json parse = step_param(step, HTTP_PARSE)->value;
+    return json_string_is(parse, "json") ||
+           (!json_string_is(parse, "text") && web_says_json(answer));
+}
+
+static Json body_of(Step *step, const HttpAnswer *answer, Error *err) {
+    if (!is_parsed(step, answer)) return web_text(answer);
+    return answer->body.len ? json_parse(answer->body.data, answer->body.len, NULL, err)
+                            : json_null();
+}
+
+static void succeed(Step *step, const HttpAnswer *answer) {
+    Error err = ERROR_INIT;
+    Json body = body_of(step, answer, &err);
+    if (json_is_none(body)) {
+        step_fail(step, "parse", web_details(answer),
+                  "The answer is not JSON: %s. With `parse: text` it is taken as it is.", err.msg);
+        return;
+    }
+    Json result = json_object_with(json_object(), "status", json_int(answer->status));
+    result = json_object_with(result, "headers", web_headers(answer));
+    step_succeed(step, json_object_with(result, "body", body));
+}
+
+static void log_line(Http *http, const HttpAnswer *answer) {
+    Buf line = BUF_INIT;
+    web_line(http->method, answer, &line);
+    buf_addc(&line, '\n');
+    step_log(http->step, "log", line.data, line.len);
+    buf_clear(&line);
+}
+
+static void on_end(void *ctx, const HttpAnswer *answer) {
+    Http *http = ctx;
+    http->request = NULL;
+    log_line(http, answer);
+    if (answer->end != HTTP_ANSWERED) {
+        step_fail(http->step, web_error_kind(answer), json_none(), "%s", answer->message);
+    } else if (!is_expected(http->step, answer->status)) {
+        fail_status(http, answer);
+    } else {
+        succeed(http->step, answer);
+    }
+    http_free(http);
+}
+
+/* ---- the request ---- */
+
+static bool give_text(Step *step, int index, const char *name, Buf *out, Error *err) {
+    const Expr *expr = step_param(step, index)->expr;
+    if (!expr || step_text(step, expr, out, err)) return true;
+    error_wrap(err, "%s", name);
+    return false;
+}
+
+static bool give_url(Step *step, WebRequest *request, Error *err) {
+    Buf url = BUF_INIT;
+    bool fine =
+        give_text(step, HTTP_URL, "url", &url, err) && web_set_url(request, url.data, url.len, err);
+    buf_clear(&url);
+    return fine;
+}
+
+static bool give_header(Step *step, WebRequest *request, const struct ParamField *field,
+                        Error *err) {
+    Json value = step_eval(step, field->expr, err);
+    if (json_is_none(value)) {
+        size_t len = json_string_len(field->name);
+        error_wrap(err, "headers.%.*s", (int)(len < 100 ? len : 100),
+                   json_string_data(&field->name));
+        return false;
+    }
+    bool fine = web_add_header(request, field->name, value, err);
+    json_unref(value);
+    return fine;
+}
+
+static bool give_headers(Step *step, WebRequest *request, Error *err) {
+    const Param *param = step_param(step, HTTP_HEADERS);
+    for (size_t i = 0; i < param->nfields; i++) {
+        if (!give_header(step, request, &param->fields[i], err)) return false;
+    }
+    return true;
+}
+
+static bool give_body(Step *step, WebRequest *request, Error *err) {
+    const Expr *expr = step_param(step, HTTP_BODY)->expr;
+    if (!expr) return true;
+    Json value = step_eval(step, expr, err);
+    if (json_is_none(value)) {
+        error_wrap(err, "body");
+        return false;
+    }
+    web_set_body(request, value);
+    json_unref(value);
+    return true;
+}
+
+/* Relative paths begin in the run's folder. */
+static bool give_ca_file(Step *step, Buf *path, Error *err) {
+    Buf text = BUF_INIT;
+    bool fine = give_text(step, HTTP_CA_FILE, "ca_file", &text, err);
+    if (fine && text.len && text.data[0] != '/') buf_printf(path, "%s/", step_folder(step));
+    buf_add(path, text.data, text.len);
+    buf_clear(&text);
+    return fine;
+}
+
+static bool response_fits(Step *step, Error *err) {
+    return step_param(step, HTTP_MAX_RESPONSE)->number <= WEB_RESPONSE_MAX ||
+           error_set(err, ERR_LIMIT,
+                     "max_response is more than %dM, which is the most that is kept.",
+                     WEB_RESPONSE_MAX >> 20);
+}
+
+static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) {
+    request->method = web_method(step_param(step, HTTP_METHOD));
+    return response_fits(step, err) && give_url(step, request, err) &&
+           give_headers(step, request, err) && give_body(step, request, err) &&
+           give_ca_file(step, ca_file, err);
+}
+
+/* ---- the row ---- */
+
+static Http *http_new(Step *step, const char *method) {
+    Http *http = mem_zalloc(sizeof *http);
+    http->step = step;
+    http->method = method;
+    http->timer.data = http;
+    uv_timer_init(step_loop(step), &http->timer);
+    return http;
+}
+
+static bool launch(Step *step, const WebRequest *request, const char *ca_file, Error *err) {
+    HttpClient *client = exec_http_client(step, err);
+    if (!client) return false;
+    Http *http = http_new(step, request->method     ? request->method
+                                : request->has_body ? "POST"
+                                                    : "GET");
+    HttpOptions options = web_options(request);
+    int64_t redirects = step_param(step, HTTP_REDIRECTS)->number;
+    options.timeout_ms = (uint64_t)step_param(step, HTTP_REQUEST_TIMEOUT)->number;
+    options.max_response = (size_t)step_param(step, HTTP_MAX_RESPONSE)->number;
+    options.max_redirects = redirects < REDIRECTS_MAX ? (int)redirects : REDIRECTS_MAX;
+    options.insecure = step_param(step, HTTP_INSECURE)->number != 0;
+    options.ca_file = ca_file;
+    options.on_end = on_end;
+    options.ctx = http;
+    http->request = http_start(client, &options, err);
+    if (!http->request) {
+        http_free(http);
+        return false;
+    }
+    step_set_data(step, http);
+    return true;
+}
+
+void exec_http_start(Step *step) {
+    Error err = ERROR_INIT;
+    WebRequest request = {0};
+    Buf ca_file = BUF_INIT;
+    if (!give_all(step, &request, &ca_file, &err)) {
+        exec_fail_with(step, err.code == ERR_USAGE ? "url" : "jq", &err);
+    } else if (!launch(step, &request, ca_file.len ? ca_file.data : NULL, &err)) {
+        exec_fail_with(step, "connect", &err);
+    }
+    buf_clear(&ca_file);
+    web_clear(&request);
+}
+
+static void on_cancelled(uv_timer_t *timer) {
+    Http *http = timer->data;
+    step_fail(http->step, "cancelled", json_none(), "The request was ended because the run was.");
+    http_free(http);
+}
+
+void exec_http_cancel(Step *step) {
+    Http *http = step_data(step);
+    if (!http || !http->request) return;
+    http_cancel(http->request);
+    http->request = NULL;
+    uv_timer_start(&http->timer, on_cancelled, 0, 0);
+}
+
+void exec_http_drop(Step *step) {
+    Http *http = step_data(step);
+    if (!http) return;
+    http_cancel(http->request);
+    http_free(http);
+}

@@ -1,0 +1,340 @@
+/* The work of a pipeline's steps.
+ *
+ * `script` is `sh -c COMMAND` as a supervised process (exec_command.h), in the folder that the run
+ * was started in. Its HOME is `home` in the folder that is the run's own, which is PAWL_WORKSPACE.
+ * A step finds it empty, unless the step before it in the list says `continue_in_context: true` and
+ * it does not itself say false; it is emptied once for an attempt, before the process starts, and
+ * left alone when the process is found again.
+ *
+ * The result is {"steps": {ID: {status, exit_code, stdout, seconds}}}: status is "completed", and
+ * stdout the end of what it wrote; stdout_bytes says how much that was when there was more. With
+ * `on_failure: next` a step that fails ends like that too, with status "failed" and the sentence as
+ * `error`; then exit_code is there only when it exited, and signal when one ended it. Otherwise it
+ * fails as a command does.
+ *
+ * What this version has nothing to run with (containers, agents, runners with labels, branches,
+ * cards) is refused as "unsupported", with the way out. */
+#include "exec_command.h"
+#include "exec_kinds.h"
+#include "json_print.h"
+#include "mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    STDOUT_KEPT = 16 << 20, /* bytes of what it writes that the end is taken from */
+    STDOUT_TAIL = 64 << 10, /* bytes of stdout in the result */
+    HOME_DEPTH_MAX = 500,   /* folders in folders that are emptied */
+};
+
+/* ---- emptying a folder ---- */
+
+/* A folder that is being emptied is opened for each level, so that what somebody moves or links
+ * meanwhile leads nowhere else. */
+typedef struct Emptying {
+    DIR *open[HOME_DEPTH_MAX];
+    char *names[HOME_DEPTH_MAX]; /* of each, in the one before */
+    size_t depth;
+} Emptying;
+
+/* Folders that cannot be written (module caches are made so) are made writable first. */
+static DIR *open_folder(int at, const char *name) {
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(at, name, flags);
+    if (fd < 0 && errno == EACCES && fchmodat(at, name, S_IRWXU, 0) == 0) {
+        fd = openat(at, name, flags);
+    }
+    if (fd >= 0) {
+        fchmod(fd, S_IRWXU);
+    }
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !dir) {
+        close(fd);
+    }
+    return dir;
+}
+
+static bool enter_folder(Emptying *e, int at, const char *name) {
+    if (e->depth == HOME_DEPTH_MAX) {
+        errno = ELOOP;
+        return false;
+    }
+    e->open[e->depth] = open_folder(at, name);
+    if (!e->open[e->depth]) {
+        return false;
+    }
+    e->names[e->depth++] = mem_strndup(name, strlen(name));
+    return true;
+}
+
+/* The one that was given stays, the others go. */
+static bool leave_folder(Emptying *e) {
+    e->depth--;
+    closedir(e->open[e->depth]);
+    bool gone =
+        !e->depth || unlinkat(dirfd(e->open[e->depth - 1]), e->names[e->depth], AT_REMOVEDIR) == 0;
+    mem_free(e->names[e->depth]);
+    return gone;
+}
+
+static bool is_dots(const char *name) {
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Removes the next entry of the innermost folder, or goes into it. */
+static bool empty_next(Emptying *e) {
+    DIR *dir = e->open[e->depth - 1];
+    const struct dirent *entry = readdir(dir);
+    if (!entry) {
+        return leave_folder(e);
+    }
+    if (is_dots(entry->d_name) || unlinkat(dirfd(dir), entry->d_name, 0) == 0 || errno == ENOENT) {
+        return true;
+    }
+    return (errno == EISDIR || errno == EPERM) && enter_folder(e, dirfd(dir), entry->d_name);
+}
+
+static bool empty_folder(const char *path) {
+    Emptying e = {.depth = 0};
+    bool fine = enter_folder(&e, AT_FDCWD, path);
+    while (fine && e.depth) {
+        fine = empty_next(&e);
+    }
+    int failed = errno;
+    while (e.depth) {
+        leave_folder(&e);
+    }
+    errno = failed;
+    return fine;
+}
+
+/* ---- the home folder ---- */
+
+static bool says_fresh(const Node *node) {
+    return json_kind(json_object_get_c(node->source, "continue_in_context")) == JSON_FALSE;
+}
+
+static bool continues(const Node *node) {
+    const Node *before = node->index > 0 ? &node->graph->nodes[node->index - 1] : NULL;
+    return before && before->params[STEP_CONTINUES].number && !says_fresh(node);
+}
+
+/* The process has started before, so that the folder is its own. */
+static bool has_started(Step *step) {
+    const char *place = step_place(step, NULL);
+    return place && access(place, F_OK) == 0;
+}
+
+static bool prepare_home(Step *step, const char *home, Error *err) {
+    if (mkdir(home, S_IRWXU) == 0) {
+        return true;
+    }
+    if (errno != EEXIST) {
+        return error_set(err, ERR_IO, "The home folder %s cannot be made: %s.", home,
+                         strerror(errno));
+    }
+    if (continues(step_node(step)) || has_started(step) || empty_folder(home)) {
+        return true;
+    }
+    return error_set(err, ERR_IO,
+                     "The home folder %s cannot be emptied: %s. Remove what is in it, or give the "
+                     "step before `continue_in_context: true`.",
+                     home, strerror(errno));
+}
+
+/* ---- what it is given ---- */
+
+static bool set_env(Command *command, const char *name, const char *value, Error *err) {
+    Json key = json_string_c(name);
+    bool fine = command_set_env(command, "The environment", key, value, strlen(value), err);
+    json_unref(key);
+    return fine;
+}
+
+/* The folder of the run, as a whole path: the command runs elsewhere. */
+static bool find_workspace(Step *step, char *out, Error *err) {
+    const char *folder = step_run_folder(step, err);
+    return folder && (realpath(folder, out) ||
+                      error_set(err, ERR_IO, "The folder of the run, %s, cannot be used: %s.",
+                                folder, strerror(errno)));
+}
+
+static bool give_env(Command *command, const char *workspace, const char *home, Error *err) {
+    const char *run = strrchr(workspace, '/');
+    return set_env(command, "CI", "true", err) && set_env(command, "HOME", home, err) &&
+           set_env(command, "PAWL_WORKSPACE", workspace, err) &&
+           set_env(command, "PAWL_RUN", run ? run + 1 : workspace, err) &&
+           set_env(command, "PAWL_STEP", step_node(command_step(command))->name, err);
+}
+
+static bool give_places(Command *command, Error *err) {
+    Step *step = command_step(command);
+    char workspace[PATH_MAX];
+    if (!find_workspace(step, workspace, err)) {
+        return false;
+    }
+    Buf home = BUF_INIT;
+    buf_printf(&home, "%s/home", workspace);
+    bool fine = prepare_home(step, home.data, err) && give_env(command, workspace, home.data, err);
+    buf_clear(&home);
+    return fine;
+}
+
+static bool give_command(Command *command, Error *err) {
+    const Json *text = &step_param(command_step(command), SCRIPT_COMMAND)->value;
+    command_set_max_output(command, STDOUT_KEPT);
+    return command_add_arg(command, "The command", "sh", 2, err) &&
+           command_add_arg(command, "The command", "-c", 2, err) &&
+           command_add_arg(command, "The command", json_string_data(text), json_string_len(*text),
+                           err);
+}
+
+/* ---- how it ended ---- */
+
+static const char *code_name(const ProcessResult *result) {
+    return result->end == PROCESS_EXITED     ? "exit_code"
+           : result->end == PROCESS_SIGNALED ? "signal"
+                                             : NULL;
+}
+
+static Json step_result(const ProcessResult *result, const char *status) {
+    int64_t ms = result->finished > result->started ? result->finished - result->started : 0;
+    Json value = json_object_with(json_object(), "status", json_string_c(status));
+    if (code_name(result)) {
+        value = json_object_with(value, code_name(result), json_int(result->code));
+    }
+    value = json_object_with(value, "stdout", command_text(&result->out, STDOUT_TAIL));
+    if (result->out_len > STDOUT_TAIL) {
+        value = json_object_with(value, "stdout_bytes", json_int((int64_t)result->out_len));
+    }
+    return json_object_with(value, "seconds", json_number((double)ms / 1000));
+}
+
+/* {"steps": {ID: value}} */
+static void succeed_with(Step *step, Json value) {
+    Json steps = json_object_set(json_object(), json_ref(step_node(step)->name_json), value);
+    step_succeed(step, json_object_with(json_object(), "steps", steps));
+}
+
+static bool goes_on(const Command *command, const ProcessResult *result) {
+    const Param *on_failure = step_param(command_step(command), STEP_ON_FAILURE);
+    return json_string_is(on_failure->value, "next") && result->end != PROCESS_ENDED;
+}
+
+static void script_end(Command *command, const ProcessResult *result) {
+    if (command_succeeded(result)) {
+        succeed_with(command_step(command), step_result(result, "completed"));
+    } else if (goes_on(command, result)) {
+        char *sentence = command_failure(command, result);
+        Json error = json_string(sentence, strlen(sentence));
+        command_note(command, "The step failed; on_failure: next lets the run go on. %s", sentence);
+        mem_free(sentence);
+        succeed_with(command_step(command),
+                     json_object_with(step_result(result, "failed"), "error", error));
+    } else {
+        command_fail(command, result);
+    }
+}
+
+static const CommandKind script_kind = {
+    .word = "script", .error_stdout = STDOUT_TAIL, .end = script_end};
+
+/* ---- what is refused ---- */
+
+static void refuse_docker(Step *step, const char *name) {
+    Buf image = BUF_INIT;
+    json_print(step_param(step, DOCKER_IMAGE)->value, NULL, &image);
+    step_fail(
+        step, "unsupported", json_none(),
+        "Step `%s` needs a container (image %s), and this version runs `type: script` only: "
+        "write it as a script where the tools of the image are installed, or as a script that "
+        "calls docker run.",
+        name, image.data);
+    buf_clear(&image);
+}
+
+static void refuse_agent(Step *step, const char *name) {
+    Buf agent = BUF_INIT;
+    json_print(step_param(step, AGENT_NAME)->value, NULL, &agent);
+    step_fail(
+        step, "unsupported", json_none(),
+        "Step `%s` needs the agent %s, and this version runs `type: script` only: write it as "
+        "a script that calls the agent's own command.",
+        name, agent.data);
+    buf_clear(&agent);
+}
+
+static void refuse_labels(Step *step, const char *name) {
+    Buf labels = BUF_INIT;
+    json_print(step_node(step)->requires, NULL, &labels);
+    step_fail(step, "unsupported", json_none(),
+              "Step `%s` needs a runner with the labels %s, and this version runs steps on this "
+              "machine only: take `requires` out to run it here.",
+              name, labels.data);
+    buf_clear(&labels);
+}
+
+static void refuse_merge(Step *step, const char *name) {
+    const Json *branch = &step_param(step, MERGE_BRANCH)->value;
+    step_fail(step, "unsupported", json_none(),
+              "`%s` is to merge into the branch %s, and this version does not merge: let a script "
+              "step after it do so with git, and write on_success: next.",
+              name, json_string_data(branch));
+}
+
+/* The step before has failed: that is said too. */
+static void refuse_trigger(Step *step, const char *name) {
+    const Json *card = &step_param(step, TRIGGER_CARD)->value;
+    Json message = json_object_get_c(step_state(step), "error");
+    message = json_kind(message) == JSON_OBJECT ? json_object_get_c(message, "message") : message;
+    bool known = json_kind(message) == JSON_STRING;
+    step_fail(step, "unsupported", json_none(),
+              "`%s` is to start the work on card %s, and this version has no cards: write "
+              "on_failure: stop, or next. The step before it failed%s%s",
+              name, json_string_data(card), known ? ": " : ".",
+              known ? json_string_data(&message) : "");
+}
+
+static void (*const refusals[KIND_COUNT])(Step *step, const char *name) = {
+    [KIND_DOCKER] = refuse_docker,
+    [KIND_AGENT] = refuse_agent,
+    [KIND_MERGE] = refuse_merge,
+    [KIND_TRIGGER] = refuse_trigger,
+};
+
+/* ---- the rows ---- */
+
+void exec_refused_start(Step *step) {
+    const Node *node = step_node(step);
+    bool labels = !json_is_none(node->requires) || !refusals[node->kind->id];
+    (labels ? refuse_labels : refusals[node->kind->id])(step, node->name);
+}
+
+void exec_pipeline_start(Step *step) {
+    Error err = ERROR_INIT;
+    if (!json_is_none(step_node(step)->requires)) {
+        exec_refused_start(step);
+        return;
+    }
+    Command *command = command_new(step, &script_kind);
+    if (give_command(command, &err) && give_places(command, &err)) {
+        command_start(command);
+    } else {
+        command_refuse(command, &err);
+    }
+}
+
+void exec_pipeline_cancel(Step *step) {
+    command_stop(step);
+}
+
+void exec_pipeline_drop(Step *step) {
+    command_drop(step);
+}

@@ -1,0 +1,483 @@
+/* The work of nodes in Python and JavaScript: a call of a worker (workers.h), with code from the
+ * workflow or a function of a program beside it.
+ *
+ * The code sees `state`, `env`, the variables in scope by their names, interrupt(value) and
+ * log(...). What it returns is the result; code that returns nothing changes nothing. A task
+ * (run_javascript) sees the variables as `vars`, and setVar() and setOutput() too; what it returns
+ * are outputs.
+ *
+ * interrupt() stops the run for a person. The call is then *parked* under the step's place: the
+ * worker waits. When the node starts again with one more answer and the call is still there, it
+ * gets that answer and goes on; if it is not (another process, or too many others came after it),
+ * the code runs from its start with all the answers so far.
+ *
+ * How it fails, as .error.kind:
+ *
+ *     python, javascript   an exception: .error has type, traceback, and the file and line to blame
+ *     worker               the interpreter died (exit_code or signal) or wrote rubbish to us
+ *     limit                memory, or a result that is too long
+ *     spawn                there is no interpreter or no such program */
+#include "exec_kinds.h"
+#include "mem.h"
+#include "workers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PARKED_MAX = 32,
+    LOOK_MS = 1000, /* how often, at most, it is looked whether parked calls are still wanted */
+    OUTPUT_MAX = 256 << 20,
+    MEMORY_OF_TASKS = 1 << 30,
+    OUTPUT_OF_TASKS = 1 << 20,
+};
+
+typedef struct Script Script;
+
+/* For all steps of an engine. */
+typedef struct Scripts {
+    WorkerPool *pool;
+    Script *parked; /* oldest first */
+    int nparked;
+    uint64_t looked; /* when, in milliseconds of the loop */
+} Scripts;
+
+struct Script {
+    Scripts *scripts;
+    Step *step; /* NULL while it is parked */
+    WorkerCall *call;
+    Script *next;   /* parked */
+    char *place;    /* the same */
+    size_t answers; /* that it was given */
+    Json what;      /* [code, file, function] */
+};
+
+/* Where the parameters of a kind are; -1: it has none such. */
+typedef struct ScriptKind {
+    KindId kind;
+    const char *word; /* .error.kind of an exception */
+    WorkerLanguage language;
+    bool task;
+    int code, file, function, env, memory, max_output;
+} ScriptKind;
+
+static const ScriptKind script_kinds[] = {
+    {KIND_PYTHON, "python", WORKER_PYTHON, false, PYTHON_CODE, PYTHON_FILE, PYTHON_FUNCTION,
+     PYTHON_ENV, PYTHON_MEMORY, PYTHON_MAX_OUTPUT},
+    {KIND_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT, false, PYTHON_CODE, PYTHON_FILE,
+     PYTHON_FUNCTION, PYTHON_ENV, PYTHON_MEMORY, PYTHON_MAX_OUTPUT},
+    {KIND_RUN_JAVASCRIPT, "javascript", WORKER_JAVASCRIPT, true, RUN_JAVASCRIPT_SCRIPT, -1, -1,
+     RUN_JAVASCRIPT_ENV, -1, -1},
+};
+
+static const ScriptKind *kind_of(const Step *step) {
+    const ScriptKind *kind = script_kinds;
+    while (kind->kind != step_node(step)->kind->id) {
+        kind++;
+    }
+    return kind;
+}
+
+/* JSON_NONE when the kind has no such parameter or nothing was written. */
+static Json value_of(const Step *step, int index) {
+    return index < 0 ? json_none() : step_param(step, index)->value;
+}
+
+static Json or_null(Json value) {
+    return json_is_none(value) ? json_null() : json_ref(value);
+}
+
+/* ---- parked calls ---- */
+
+static void script_free(Script *script) {
+    json_unref(script->what);
+    mem_free(script->place);
+    mem_free(script);
+}
+
+static void unpark(Script *script) {
+    Script **at = &script->scripts->parked;
+    while (*at && *at != script) {
+        at = &(*at)->next;
+    }
+    if (!*at) return;
+    *at = script->next;
+    script->next = NULL;
+    script->scripts->nparked--;
+}
+
+static void let_go(Script *script) {
+    unpark(script);
+    worker_drop(script->call);
+    script_free(script);
+}
+
+static void park(Script *script) {
+    Scripts *scripts = script->scripts;
+    Script **end = &scripts->parked;
+    if (scripts->nparked == PARKED_MAX) let_go(scripts->parked);
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = script;
+    scripts->nparked++;
+}
+
+static void let_go_of_unwanted(Scripts *scripts, Step *step) {
+    uint64_t now = uv_now(step_loop(step));
+    if (!scripts->parked || now - scripts->looked < LOOK_MS) return;
+    scripts->looked = now;
+    for (Script *script = scripts->parked, *next; script; script = next) {
+        next = script->next;
+        if (!step_place_wanted(step, script->place)) let_go(script);
+    }
+}
+
+static Script *find_parked(Scripts *scripts, const char *place) {
+    Script *script = place ? scripts->parked : NULL;
+    while (script && strcmp(script->place, place) != 0) {
+        script = script->next;
+    }
+    return script;
+}
+
+/* ---- what comes from the worker ---- */
+
+static void on_log(void *ctx, const char *stream, const char *bytes, size_t len) {
+    Script *script = ctx;
+    if (script->step) step_log(script->step, stream, bytes, len);
+}
+
+static void on_set(void *ctx, const char *what, Json name, Json value) {
+    Script *script = ctx;
+    if (!script->step) return;
+    bool var = strcmp(what, "var") == 0;
+    (var ? step_set_var : step_set_output)(script->step, json_ref(name), json_ref(value));
+}
+
+static void on_interrupt(void *ctx, Json value) {
+    Script *script = ctx;
+    Step *step = script->step;
+    Error err = ERROR_INIT;
+    const char *place = step_place(step, &err);
+    script->step = NULL;
+    step_set_data(step, NULL);
+    if (place) {
+        script->place = mem_strndup(place, strlen(place));
+        park(script);
+    } else {
+        let_go(script);
+    }
+    step_ask(step, "interrupt", json_ref(value), json_none());
+}
+
+/* ---- how it ended ---- */
+
+static Json with_text(Json details, const char *key, const char *text) {
+    return *text ? json_object_with(details, key, json_string_c(text)) : details;
+}
+
+static void succeed(Step *step, Json value) {
+    JsonKind kind = json_kind(value);
+    if (step_node(step)->task) {
+        if (kind != JSON_NULL && kind != JSON_OBJECT) {
+            step_fail(
+                step, kind_of(step)->word, json_none(),
+                "The script returned a value of type %s; what it returns has to be an object of "
+                "outputs, or nothing.",
+                json_kind_name(kind));
+            return;
+        }
+    } else if (kind == JSON_NULL && json_is_none(step_node(step)->output)) {
+        step_succeed(step, json_object());
+        return;
+    }
+    step_succeed(step, json_ref(value));
+}
+
+/* ", line 14 of review.yaml": where in the workflow, or in the program, the exception came up. */
+static Json blame(const Step *step, const WorkerResult *result, Json details, Buf *message) {
+    const ScriptKind *kind = kind_of(step);
+    Json file = value_of(step, kind->file);
+    if (result->line == 0) return details;
+    if (json_is_none(file)) {
+        const Node *node = step_node(step);
+        int line = step_param(step, kind->code)->line + result->line - 1;
+        buf_printf(message, " (line %d of the code, %s:%d)", result->line, node->file, line);
+        details = json_object_with(details, "file", json_string_c(node->file));
+        return json_object_with(details, "line", json_int(line));
+    }
+    buf_printf(message, " (%.*s:%d)", (int)json_string_len(file), json_string_data(&file),
+               result->line);
+    details = json_object_with(details, "file", json_ref(file));
+    return json_object_with(details, "line", json_int(result->line));
+}
+
+static void fail_raised(Step *step, const WorkerResult *result) {
+    Buf message = BUF_INIT;
+    buf_adds(&message, result->message);
+    Json details = blame(step, result, with_text(json_object(), "type", result->type), &message);
+    details = with_text(details, "traceback", result->traceback);
+    step_fail(step, kind_of(step)->word, details, "%s", message.data ? message.data : "");
+    buf_clear(&message);
+}
+
+static void fail_died(Step *step, const WorkerResult *result) {
+    Json details = json_object();
+    details = result->signal ? json_object_with(details, "signal", json_int(result->signal))
+                             : json_object_with(details, "exit_code", json_int(result->code));
+    step_fail(step, "worker", details, "%s", result->message);
+}
+
+static void fail(Step *step, const WorkerResult *result) {
+    static const char *const words[] = {
+        [WORKER_RUBBISH] = "worker",
+        [WORKER_LIMIT] = "limit",
+        [WORKER_UNSTARTED] = "spawn",
+        [WORKER_CANCELLED] = "cancelled",
+    };
+    if (result->end == WORKER_RAISED) {
+        fail_raised(step, result);
+    } else if (result->end == WORKER_DIED) {
+        fail_died(step, result);
+    } else {
+        step_fail(step, words[result->end], json_none(), "%s", result->message);
+    }
+}
+
+static void on_end(void *ctx, const WorkerResult *result) {
+    Script *script = ctx;
+    Step *step = script->step;
+    unpark(script);
+    script_free(script);
+    if (!step) return; /* it died while it was parked: the node will start anew */
+    step_set_data(step, NULL);
+    if (result->end == WORKER_RETURNED) {
+        succeed(step, result->value);
+    } else {
+        fail(step, result);
+    }
+}
+
+/* ---- what it is given ---- */
+
+typedef struct Given {
+    Buf path; /* of the program */
+    Buf function;
+    Json env, vars;
+} Given;
+
+static void given_clear(Given *given) {
+    buf_clear(&given->path);
+    buf_clear(&given->function);
+    json_unref(given->env);
+    json_unref(given->vars);
+}
+
+static bool give_source(const Step *step, const ScriptKind *kind, Error *err) {
+    bool code = json_kind(value_of(step, kind->code)) == JSON_STRING;
+    bool file = json_kind(value_of(step, kind->file)) == JSON_STRING;
+    if (code != file) return true;
+    return error_set(err, ERR_USAGE,
+                     code
+                         ? "The node has both code and a `file`. Take one of them out."
+                         : "The node has neither code nor a `file` that has it. Write one of them: "
+                           "`%s: return {}`, or `%s: {file: nodes, function: name}`.",
+                     kind->word, kind->word);
+}
+
+static void add_text(Buf *out, Json text) {
+    buf_add(out, json_string_data(&text), json_string_len(text));
+}
+
+/* Beside the workflow's file, which is itself where the run was started unless it has a whole path.
+ * */
+static void give_path(const Step *step, Json file, Buf *out) {
+    const char *beside = step_node(step)->file;
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    bool whole = json_string_len(file) && json_string_data(&file)[0] == '/';
+    if (!whole && !(slash && beside[0] == '/')) {
+        buf_adds(out, step_folder(step));
+        buf_addc(out, '/');
+    }
+    if (!whole && slash) buf_add(out, beside, (size_t)(slash - beside) + 1);
+    add_text(out, file);
+}
+
+static void give_program(const Step *step, const ScriptKind *kind, Given *given) {
+    Json file = value_of(step, kind->file), function = value_of(step, kind->function);
+    if (json_is_none(file)) return;
+    give_path(step, file, &given->path);
+    if (json_is_none(function)) {
+        buf_adds(&given->function, step_node(step)->name);
+    } else {
+        add_text(&given->function, function);
+    }
+}
+
+static bool give_env(Step *step, const ScriptKind *kind, Given *given, Error *err) {
+    const Param *param = step_param(step, kind->env);
+    given->env = json_object();
+    for (size_t i = 0; i < param->nfields; i++) {
+        const struct ParamField *field = &param->fields[i];
+        Json value = (kind->task ? step_query : step_eval)(step, field->expr, err);
+        if (json_is_none(value) && err->code != ERR_NONE) {
+            error_wrap(err, "%s.%.*s", kind->task ? "envVars" : "env",
+                       (int)json_string_len(field->name), json_string_data(&field->name));
+            return false;
+        }
+        if (json_is_none(value)) value = json_null();
+        given->env = json_object_set(given->env, json_ref(field->name), value);
+    }
+    return true;
+}
+
+static void give_vars(Step *step, Given *given) {
+    const Node *node = step_node(step);
+    given->vars = json_object();
+    for (size_t i = 0; i < node->nvars; i++) {
+        given->vars = json_object_with(given->vars, node->vars[i], json_ref(step_var(step, i)));
+    }
+}
+
+static int64_t number_of(const Step *step, int index, int64_t otherwise) {
+    return index < 0 ? otherwise : step_param(step, index)->number;
+}
+
+static bool output_fits(const Step *step, const ScriptKind *kind, Error *err) {
+    return number_of(step, kind->max_output, 0) <= OUTPUT_MAX ||
+           error_set(err, ERR_LIMIT, "max_output is more than %dM, which is the most that is kept.",
+                     OUTPUT_MAX >> 20);
+}
+
+static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *err) {
+    if (!give_source(step, kind, err) || !output_fits(step, kind, err)) return false;
+    give_program(step, kind, given);
+    give_vars(step, given);
+    return give_env(step, kind, given, err);
+}
+
+/* ---- starting ---- */
+
+static Scripts *scripts_of(Step *step) {
+    void **slot = step_kind_data(step, KIND_PYTHON);
+    if (!*slot) {
+        Scripts *scripts = mem_zalloc(sizeof *scripts);
+        scripts->pool = worker_pool_new(step_loop(step), NULL);
+        *slot = scripts;
+    }
+    return *slot;
+}
+
+static size_t answers_of(const Step *step) {
+    Json answers = step_answers(step);
+    return json_kind(answers) == JSON_ARRAY ? json_array_len(answers) : 0;
+}
+
+static Json what_of(const Step *step, const ScriptKind *kind) {
+    Json parts[] = {or_null(value_of(step, kind->code)), or_null(value_of(step, kind->file)),
+                    or_null(value_of(step, kind->function))};
+    return json_array_from(parts, 3);
+}
+
+static Script *script_new(Scripts *scripts, Step *step, const ScriptKind *kind) {
+    Script *script = mem_zalloc(sizeof *script);
+    script->scripts = scripts;
+    script->step = step;
+    script->answers = answers_of(step);
+    script->what = what_of(step, kind);
+    return script;
+}
+
+static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *err) {
+    Scripts *scripts = scripts_of(step);
+    Script *script = script_new(scripts, step, kind);
+    bool program = given->path.len > 0;
+    WorkerOptions options = {
+        .language = kind->language,
+        .code = program ? json_none() : value_of(step, kind->code),
+        .file = program ? given->path.data : NULL,
+        .function = program ? given->function.data : NULL,
+        .state = step_state(step),
+        .env = given->env,
+        .vars = json_object_len(given->vars) ? given->vars : json_none(),
+        .answers = script->answers ? step_answers(step) : json_none(),
+        .folder = step_folder(step),
+        .memory = (uint64_t)number_of(step, kind->memory, MEMORY_OF_TASKS),
+        .max_output = (size_t)number_of(step, kind->max_output, OUTPUT_OF_TASKS),
+        .on_log = on_log,
+        .on_interrupt = on_interrupt,
+        .on_set = on_set,
+        .on_end = on_end,
+        .ctx = script,
+    };
+    script->call = worker_call(scripts->pool, &options, err);
+    if (!script->call) {
+        script_free(script);
+        return false;
+    }
+    step_set_data(step, script);
+    return true;
+}
+
+static void start_anew(Step *step, const ScriptKind *kind) {
+    Error err = ERROR_INIT;
+    Given given = {.path = BUF_INIT};
+    if (!give_all(step, kind, &given, &err)) {
+        exec_fail_with(step, kind->word, &err);
+    } else if (!call(step, kind, &given, &err)) {
+        exec_fail_with(step, "spawn", &err);
+    }
+    given_clear(&given);
+}
+
+/* Whether what waits there asked the question that was answered last. */
+static bool is_answered(const Script *script, const Step *step, const ScriptKind *kind) {
+    Json what = what_of(step, kind);
+    bool same = json_equal(script->what, what);
+    json_unref(what);
+    return same && answers_of(step) == script->answers + 1 && worker_is_waiting(script->call);
+}
+
+static void go_on(Script *script, Step *step) {
+    mem_free(script->place);
+    script->place = NULL;
+    script->step = step;
+    script->answers++;
+    step_set_data(step, script);
+    worker_answer(script->call, json_array_get(step_answers(step), script->answers - 1));
+}
+
+void exec_script_start(Step *step) {
+    const ScriptKind *kind = kind_of(step);
+    Scripts *scripts = scripts_of(step);
+    Error err = ERROR_INIT;
+    Script *parked = scripts->parked ? find_parked(scripts, step_place(step, &err)) : NULL;
+    if (parked) unpark(parked);
+    let_go_of_unwanted(scripts, step);
+    if (parked && is_answered(parked, step, kind)) {
+        go_on(parked, step);
+    } else {
+        if (parked) let_go(parked);
+        start_anew(step, kind);
+    }
+}
+
+void exec_script_cancel(Step *step) {
+    Script *script = step_data(step);
+    if (script) worker_cancel(script->call);
+}
+
+void exec_script_drop(Step *step) {
+    Script *script = step_data(step);
+    if (script) let_go(script);
+}
+
+void exec_script_free(void *data) {
+    Scripts *scripts = data;
+    while (scripts->parked) {
+        let_go(scripts->parked);
+    }
+    worker_pool_free(scripts->pool);
+    mem_free(scripts);
+}

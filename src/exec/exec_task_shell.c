@@ -1,0 +1,318 @@
+/* The work of run_shell and run_command: commands (exec_command.h, which also says how they fail) whose
+ * outputs are set whether they succeed or not.
+ *
+ * run_shell gives its command to the shell's standard input. The lines of set_lines.h among what it
+ * prints are applied as they come and are not in the log. A line that is wrong is said in the log when
+ * it comes and makes the task fail at the end, with kind "parse", if nothing else does. Outputs:
+ *
+ *     stdout      the end of what it printed, without those lines
+ *     exit_code   when it exited by itself
+ *
+ * unless the script sets outputs of these names.
+ *
+ * run_command runs a program as it is. Another exit code than 0, or a signal, is a failure unless
+ * allowed_to_fail; a program that cannot be started, or runs out of time, is one in any case. Outputs:
+ *
+ *     stdout      what it printed
+ *     error       when it failed: the end of what it wrote to stderr, or else a sentence; otherwise ""
+ *     exit_code   128 and the signal, when it was ended by one
+ *     truncated   true, when it printed more than is kept
+ *
+ * The variables of the environment are ours, and those of envVars as JSON. One whose query gives nothing
+ * is not there, not even if it is one of ours. */
+#include "exec_command.h"
+#include "exec_kinds.h"
+#include "json_print.h"
+#include "mem.h"
+#include "set_lines.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    SCRIPT_OUTPUT = 8 << 20, /* what is kept, and looked through for lines that set something */
+    STDOUT_TAIL = 64 << 10,  /* bytes of the output `stdout`, and of the one in an error */
+    ERROR_TAIL = 2048,       /* bytes of the output `error` */
+    SIGNAL_CODE = 128,
+};
+
+static bool truncated(const ProcessResult *result) {
+    return result->out_len > result->out.len;
+}
+
+static void set_output(Command *command, const char *name, Json value) {
+    step_set_output(command_step(command), json_string_c(name), value);
+}
+
+/* Whether it ran, so that there is something to say of it. */
+static bool ran(const ProcessResult *result) {
+    return result->end == PROCESS_EXITED || result->end == PROCESS_SIGNALED ||
+           result->end == PROCESS_TIMEOUT;
+}
+
+/* ---- run_shell: what it prints ---- */
+
+enum { OWN_STDOUT, OWN_EXIT_CODE, OWN_COUNT };
+
+static const char *const own_outputs[OWN_COUNT] = {"stdout", "exit_code"};
+
+typedef struct Script {
+    Command *command;
+    SetLines lines;
+    SetLinesHandler handler;
+    bool theirs[OWN_COUNT]; /* the script sets this output itself */
+    Buf text;               /* the end of what it printed: twice STDOUT_TAIL at most */
+    char *problem;          /* the first */
+    size_t nproblems;
+} Script;
+
+static void on_set(void *ctx, bool output, Json name, Json value) {
+    Script *script = ctx;
+    Step *step = command_step(script->command);
+    if (!output) {
+        step_set_var(step, name, value);
+        return;
+    }
+    for (int i = 0; i < OWN_COUNT; i++) {
+        script->theirs[i] = script->theirs[i] || json_string_is(name, own_outputs[i]);
+    }
+    step_set_output(step, name, value);
+}
+
+static void keep_tail(Buf *text, const char *bytes, size_t len) {
+    size_t skip = len > STDOUT_TAIL ? len - STDOUT_TAIL : 0;
+    buf_add(text, bytes + skip, len - skip);
+    if (text->len > (size_t)2 * STDOUT_TAIL) {
+        memmove(text->data, text->data + text->len - STDOUT_TAIL, STDOUT_TAIL);
+        text->len = STDOUT_TAIL;
+    }
+}
+
+static void on_text(void *ctx, const char *bytes, size_t len) {
+    Script *script = ctx;
+    command_log(script->command, 1, bytes, len);
+    keep_tail(&script->text, bytes, len);
+}
+
+static void on_problem(void *ctx, const char *sentence) {
+    Script *script = ctx;
+    command_note(script->command, "%s", sentence);
+    if (!script->nproblems++) script->problem = mem_strndup(sentence, strlen(sentence));
+}
+
+static void script_output(Command *command, int stream, const char *bytes, size_t len) {
+    Script *script = command_data(command);
+    if (stream == 1) {
+        set_lines_feed(&script->lines, bytes, len);
+    } else {
+        command_log(command, stream, bytes, len);
+    }
+}
+
+/* ---- run_shell: how it ended ---- */
+
+/* A last line without LF is one only if there would have been nothing more of it. */
+static void end_lines(Script *script, const ProcessResult *result) {
+    if (truncated(result)) {
+        command_note(script->command,
+                     "The script printed %" PRIu64 " bytes, and only the first %d MB are kept and "
+                     "looked through for lines that set variables or outputs.",
+                     result->out_len, SCRIPT_OUTPUT >> 20);
+    } else if (result->end == PROCESS_EXITED) {
+        set_lines_end(&script->lines);
+    }
+}
+
+static void set_script_outputs(Script *script, const ProcessResult *result) {
+    Command *command = script->command;
+    if (!script->theirs[OWN_STDOUT] && ran(result)) {
+        set_output(command, own_outputs[OWN_STDOUT], command_text(&script->text, STDOUT_TAIL));
+    }
+    if (!script->theirs[OWN_EXIT_CODE] && result->end == PROCESS_EXITED) {
+        set_output(command, own_outputs[OWN_EXIT_CODE], json_int(result->code));
+    }
+}
+
+static void fail_for_problem(const Script *script, const ProcessResult *result) {
+    Step *step = command_step(script->command);
+    Json details = command_details(script->command, result);
+    if (script->nproblems == 1) {
+        step_fail(step, "parse", details, "%s", script->problem);
+    } else {
+        step_fail(step, "parse", details,
+                  "%zu lines that set values are wrong and were not applied; they are in the log. "
+                  "The first: %s",
+                  script->nproblems, script->problem);
+    }
+}
+
+static void script_end(Command *command, const ProcessResult *result) {
+    Script *script = command_data(command);
+    end_lines(script, result);
+    set_script_outputs(script, result);
+    if (!command_succeeded(result)) {
+        command_fail(command, result);
+    } else if (script->nproblems) {
+        fail_for_problem(script, result);
+    } else {
+        step_succeed(command_step(command), json_null());
+    }
+}
+
+static void script_free(void *data) {
+    Script *script = data;
+    set_lines_clear(&script->lines);
+    buf_clear(&script->text);
+    mem_free(script->problem);
+    mem_free(script);
+}
+
+static const CommandKind script_kind = {.word = "shell",
+                                        .error_stdout = STDOUT_TAIL,
+                                        .output = script_output,
+                                        .end = script_end,
+                                        .free_data = script_free};
+
+/* ---- run_shell: what it is given ---- */
+
+static bool add_text(Command *command, const char *what, Json text, Error *err) {
+    return command_add_arg(command, what, json_string_data(&text), json_string_len(text), err);
+}
+
+static bool add_texts(Command *command, const char *what, Json list, Error *err) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
+        if (!add_text(command, what, json_array_get(list, i), err)) return false;
+    }
+    return true;
+}
+
+static bool give_shell(Command *command, Error *err) {
+    Step *step = command_step(command);
+    Json shell = step_param(step, RUN_SHELL_SHELL)->value;
+    if (json_string_len(shell) == 0) {
+        return error_set(err, ERR_DATA,
+                         "shell is empty; it takes the name of a shell, or its path.");
+    }
+    return add_text(command, "shell", shell, err) &&
+           add_texts(command, "shellArgs", step_param(step, RUN_SHELL_ARGS)->value, err);
+}
+
+static void give_script(Command *command) {
+    Json text = step_param(command_step(command), RUN_SHELL_COMMAND)->value;
+    command_set_input(command, json_string_data(&text), json_string_len(text));
+}
+
+static bool give_variable(Command *command, const struct ParamField *field, Error *err) {
+    Error why = ERROR_INIT;
+    Json value = step_query(command_step(command), field->expr, &why);
+    if (!json_is_none(value)) {
+        Buf text = BUF_INIT;
+        json_print(value, NULL, &text);
+        json_unref(value);
+        bool given = command_set_env(command, "envVars", field->name, text.data, text.len, err);
+        buf_clear(&text);
+        return given;
+    }
+    if (why.code == ERR_NONE) return command_unset_env(command, "envVars", field->name, err);
+    *err = why;
+    error_wrap(err, "envVars.%.*s", (int)json_string_len(field->name),
+               json_string_data(&field->name));
+    return false;
+}
+
+static bool give_env(Command *command, Error *err) {
+    const Param *param = step_param(command_step(command), RUN_SHELL_ENV);
+    for (size_t i = 0; i < param->nfields; i++) {
+        if (!give_variable(command, &param->fields[i], err)) return false;
+    }
+    return true;
+}
+
+static Script *script_new(Command *command) {
+    Script *script = mem_zalloc(sizeof *script);
+    script->command = command;
+    script->handler = (SetLinesHandler){on_set, on_text, on_problem, script};
+    set_lines_init(&script->lines, &script->handler);
+    return script;
+}
+
+void exec_run_shell_start(Step *step) {
+    Error err = ERROR_INIT;
+    Command *command = command_new(step, &script_kind);
+    command_set_data(command, script_new(command));
+    command_set_max_output(command, SCRIPT_OUTPUT);
+    give_script(command);
+    if (give_shell(command, &err) && give_env(command, &err)) {
+        command_start(command);
+    } else {
+        command_refuse(command, &err);
+    }
+}
+
+/* ---- run_command ---- */
+
+/* By itself, not by us. */
+static bool failed(const ProcessResult *result) {
+    return (result->end == PROCESS_EXITED && result->code != 0) || result->end == PROCESS_SIGNALED;
+}
+
+static Json error_text(Command *command, const ProcessResult *result) {
+    Json text = command_text(&result->err, ERROR_TAIL);
+    if (json_string_len(text)) return text;
+    char *sentence = command_failure(command, result);
+    text = json_string_c(sentence);
+    mem_free(sentence);
+    return text;
+}
+
+static void set_program_outputs(Command *command, const ProcessResult *result) {
+    bool good = command_succeeded(result);
+    set_output(command, "error", good ? json_string_c("") : error_text(command, result));
+    if (!ran(result)) return;
+    set_output(command, "stdout", command_text(&result->out, 0));
+    if (truncated(result)) set_output(command, "truncated", json_bool(true));
+    if (result->end == PROCESS_TIMEOUT) return;
+    set_output(command, "exit_code",
+               json_int(result->code + (result->end == PROCESS_SIGNALED ? SIGNAL_CODE : 0)));
+}
+
+static void program_end(Command *command, const ProcessResult *result) {
+    Step *step = command_step(command);
+    bool may_fail = step_param(step, RUN_COMMAND_MAY_FAIL)->number != 0;
+    set_program_outputs(command, result);
+    if (command_succeeded(result) || (may_fail && failed(result))) {
+        step_succeed(step, json_null());
+    } else {
+        command_fail(command, result);
+    }
+}
+
+static const CommandKind program_kind = {
+    .word = "command", .error_stdout = STDOUT_TAIL, .end = program_end};
+
+static bool give_program(Command *command, Error *err) {
+    Json words = step_param(command_step(command), RUN_COMMAND_COMMAND)->value;
+    if (json_array_len(words) == 0 || json_string_len(json_array_get(words, 0)) == 0) {
+        return error_set(err, ERR_DATA,
+                         "command names no program; its first element is the program to run.");
+    }
+    return add_texts(command, "command", words, err);
+}
+
+void exec_run_command_start(Step *step) {
+    Error err = ERROR_INIT;
+    Command *command = command_new(step, &program_kind);
+    if (give_program(command, &err)) {
+        command_start(command);
+    } else {
+        command_refuse(command, &err);
+    }
+}
+
+void exec_task_shell_cancel(Step *step) {
+    command_stop(step);
+}
+
+void exec_task_shell_drop(Step *step) {
+    command_drop(step);
+}

@@ -1,0 +1,611 @@
+/* pipeline_dialect.c - files with `steps`: CI.
+ *
+ * The steps are the first nodes of the graph, in the order of the list. What their endings ask for
+ * beyond the next step are hidden nodes after them:
+ *
+ *     on_success: next            an edge to the step after it, or to __end__
+ *                 stop            an edge to __end__
+ *                 merge:BRANCH    an edge to a node of kind merge, which leads to the step after it
+ *     on_failure: next            see below
+ *                 stop            no edge: the run fails
+ *                 trigger:CARD    an error edge to a node of kind trigger; the run then fails
+ *
+ * A step that fails with on_failure: next is no failure to the engine: its work gives back a result
+ * whose status is "failed" (exec_pipeline.c in exec/), and its edges tell the two apart where
+ * on_success leads somewhere else.
+ */
+#include "loader.h"
+
+#include "mem.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SLUG_MAX_LEN = 100,
+    NODES_PER_STEP = 3, /* itself, what it does after success, what it does after failure */
+};
+
+static const char *const pipeline_keys[] = {"name",  "description", "timeout",
+                                            "steps", "triggers",    NULL};
+static const char *const step_keys[] = {
+    "id",         "name",       "description",         "type",     "config", "timeout",
+    "on_success", "on_failure", "continue_in_context", "requires", NULL};
+static const char *const trigger_keys[] = {"type", "config", "on_pass", "on_fail", NULL};
+
+/* ---- endings ---- */
+
+typedef enum Way { WAY_NEXT, WAY_STOP, WAY_NODE } Way;
+
+/* What on_success or on_failure says. */
+typedef struct Ending {
+    Way way;
+    const char *target;    /* WAY_NODE: the branch or the card */
+    const YamlNode *value; /* as written; NULL: not at all */
+} Ending;
+
+typedef struct EndingRule {
+    const char *key;
+    Way otherwise;
+    const char *verb; /* of WAY_NODE */
+    const char *noun;
+    KindId kind;
+} EndingRule;
+
+static const EndingRule success_rule = {"on_success", WAY_NEXT, "merge", "BRANCH", KIND_MERGE};
+static const EndingRule failure_rule = {"on_failure", WAY_STOP, "trigger", "CARD", KIND_TRIGGER};
+
+static bool starts_with_verb(const char *text, const char *verb) {
+    size_t len = strlen(verb);
+    return strncmp(text, verb, len) == 0 && text[len] == ':';
+}
+
+static void refuse_ending(Loader *ld, const YamlNode *value, const EndingRule *rule) {
+    bool verb = starts_with_verb(value->text, rule->verb); /* and nothing after it */
+    const char *words[] = {"next", "stop", verb ? NULL : rule->verb, NULL};
+    report_at(ld->reporter, value->spot, "`%s` must be next, stop or %s:%s, not `%s`%s", rule->key,
+              rule->verb, rule->noun, shown(value->text, value->len),
+              did_you_mean(value->text, strcspn(value->text, ":"), words));
+}
+
+static Ending load_ending(Loader *ld, const YamlNode *step, const EndingRule *rule) {
+    Ending ending = {rule->otherwise, NULL, yaml_get(step, rule->key)};
+    char what[32];
+    snprintf(what, sizeof what, "`%s`", rule->key);
+    const char *text = ending.value ? field_text(ld, ending.value, what) : NULL;
+    if (!text) {
+        return ending;
+    }
+    if (starts_with_verb(text, rule->verb) && text[strlen(rule->verb) + 1]) {
+        ending.way = WAY_NODE;
+        ending.target = text + strlen(rule->verb) + 1;
+    } else if (yaml_is(ending.value, "next") || yaml_is(ending.value, "stop")) {
+        ending.way = text[0] == 'n' ? WAY_NEXT : WAY_STOP;
+    } else {
+        refuse_ending(ld, ending.value, rule);
+    }
+    return ending;
+}
+
+/* ---- names ---- */
+
+typedef struct PipelineLoad {
+    const NodeContext *c;
+    Loader *ld;
+    Graph *graph;
+    const YamlNode **sources; /* of each step */
+    size_t nsteps;
+    Json taken;  /* name -> the line of its step */
+    Json counts; /* name -> how many have asked for it */
+} PipelineLoad;
+
+static int line_of(const YamlNode *node) {
+    int line, col;
+    yaml_line_col(node->spot.file, node->spot.at, &line, &col);
+    return line;
+}
+
+static void take(PipelineLoad *p, const char *name, const YamlNode *step) {
+    p->taken = json_object_with(p->taken, name, json_int(line_of(step)));
+}
+
+static bool is_text(const YamlNode *node) {
+    return node->kind == YAML_SCALAR && !yaml_is_null(node) && !memchr(node->text, '\0', node->len);
+}
+
+/* The id that the step gives itself; NULL when it gives none that can be used. */
+static const char *own_id(PipelineLoad *p, const YamlNode *step) {
+    const YamlNode *id = yaml_get(step, "id");
+    if (!id || !field_text(p->ld, id, "`id`")) {
+        return NULL;
+    }
+    if (!check_node_name(p->ld, id, "The id of a step")) {
+        return NULL;
+    }
+    Json first = json_object_get_c(p->taken, id->text);
+    if (!json_is_none(first)) {
+        report_at(p->ld->reporter, id->spot,
+                  "There is another step `%s`, in line %d; ids must be unique.", id->text,
+                  (int)first.i);
+        return NULL;
+    }
+    take(p, id->text, step);
+    return id->text;
+}
+
+static bool is_word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* "Unit tests (fast)" -> "unit-tests-fast". */
+static void add_slug(Buf *out, const char *text) {
+    for (; *text && out->len < SLUG_MAX_LEN; text++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text | 32) : *text;
+        if (is_word_char(c)) {
+            buf_addc(out, c);
+        } else if (out->len && out->data[out->len - 1] != '-') {
+            buf_addc(out, '-');
+        }
+    }
+    if (out->len && out->data[out->len - 1] == '-') {
+        out->len--;
+    }
+    buf_addc(out, '\0');
+    out->len--;
+}
+
+/* The base, or the base with the first number that makes it a name of its own. */
+static const char *free_name(PipelineLoad *p, const char *base, const YamlNode *step) {
+    Buf name = BUF_INIT;
+    Json count = json_object_get_c(p->counts, base);
+    int64_t n = json_is_none(count) ? 1 : count.i;
+    do {
+        buf_reset(&name);
+        buf_adds(&name, base);
+        if (n > 1) {
+            buf_printf(&name, "-%lld", (long long)n);
+        }
+        n++;
+    } while (!json_is_none(json_object_get_c(p->taken, name.data)));
+    p->counts = json_object_with(p->counts, base, json_int(n));
+    take(p, name.data, step);
+    const char *kept = arena_strndup(p->ld->arena, name.data, name.len);
+    buf_clear(&name);
+    return kept;
+}
+
+/* The name of a step that has no id: made from its title, or from its number. */
+static const char *made_name(PipelineLoad *p, const YamlNode *step, size_t number) {
+    const YamlNode *title = yaml_get(step, "name");
+    Buf slug = BUF_INIT;
+    if (title && title->kind == YAML_SCALAR) {
+        add_slug(&slug, title->text);
+    }
+    if (!slug.len) {
+        buf_printf(&slug, "step-%zu", number);
+    }
+    const char *name = free_name(p, slug.data, step);
+    buf_clear(&slug);
+    return name;
+}
+
+/* ---- a step ---- */
+
+static void start_step(const PipelineLoad *p, Node *node, const YamlNode *yaml, const char *name) {
+    start_node(p->c, node, yaml, name);
+    node->index = (int)(node - p->graph->nodes);
+    node->source = keep(p->ld, yaml_json(yaml));
+}
+
+static const Kind *find_type(Loader *ld, const YamlNode *step) {
+    static const char *const types[] = {"script", "docker", "agent", NULL};
+    const YamlNode *type = yaml_get(step, "type");
+    if (!type) {
+        report_at(ld->reporter, step->spot, "A step needs `type`: script, docker or agent.");
+        return NULL;
+    }
+    if (!field_text(ld, type, "`type`")) {
+        return NULL;
+    }
+    const Kind *kind = kind_find(DIALECT_PIPELINE, type->text);
+    if (!kind || kind->hidden) {
+        report_at(ld->reporter, type->spot, "`type` must be script, docker or agent, not `%s`%s",
+                  shown(type->text, type->len), did_you_mean(type->text, type->len, types));
+        return NULL;
+    }
+    return kind;
+}
+
+/* `config` holds what comes after the parameters that every step has. */
+static bool is_in_config(size_t param) {
+    return param > STEP_CONTINUES;
+}
+
+static void check_config_keys(Loader *ld, const YamlNode *config, const Kind *kind) {
+    const char *names[16];
+    char where[64];
+    size_t n = 0;
+    for (size_t i = 0; i < kind->nparams && n + 1 < sizeof names / sizeof *names; i++) {
+        if (is_in_config(i)) {
+            names[n++] = kind->params[i].name;
+        }
+    }
+    names[n] = NULL;
+    snprintf(where, sizeof where, "the `config` of %s %s step", article(kind), kind->name);
+    check_keys(ld, config, (KeyList){names, NULL}, where);
+}
+
+/* What the file says for a parameter. The id became the name of the node, and an ending that is no
+ * text is reported where endings are read. */
+static Given find_given(const YamlNode *step, const YamlNode *config, const ParamInfo *info,
+                        size_t i) {
+    const YamlPair *pair = yaml_pair(is_in_config(i) ? config : step, info->name);
+    if (i == STEP_ID || (i == STEP_ON_FAILURE && pair && !is_text(pair->value))) {
+        pair = NULL;
+    }
+    return (Given){pair, pair ? pair->value : NULL};
+}
+
+static const YamlNode *find_config(Loader *ld, const YamlNode *step, const Kind *kind) {
+    static const YamlNode empty = {.kind = YAML_MAP};
+    const YamlNode *config = yaml_get(step, "config");
+    if (!config) {
+        return &empty;
+    }
+    if (!expect_map(ld, config, "`config`")) {
+        return NULL;
+    }
+    check_config_keys(ld, config, kind);
+    return config;
+}
+
+static void report_missing(const PipelineLoad *p, const YamlNode *step, const Kind *kind,
+                           size_t i) {
+    const YamlNode *config = yaml_get(step, "config");
+    report_at(p->ld->reporter, (config ? config : step)->spot,
+              "`%s` is missing in `config`, which %s %s step needs: %s.", kind->params[i].name,
+              article(kind), kind->name, kind->params[i].help);
+}
+
+static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *step) {
+    const Kind *kind = node->kind;
+    const YamlNode *config = find_config(p->ld, step, kind);
+    Param *params = arena_alloc(p->ld->arena, kind->nparams * sizeof *params);
+    node->params = params;
+    for (size_t i = 0; i < kind->nparams && config; i++) {
+        Given given = find_given(step, config, &kind->params[i], i);
+        if (!given.value && kind->params[i].required) {
+            report_missing(p, step, kind, i);
+        }
+        load_param(p->c, node, &kind->params[i], given, &params[i]);
+    }
+    params[STEP_ID].value = node->name_json;
+}
+
+static bool is_label(const YamlNode *node) {
+    return node->kind == YAML_SCALAR && !yaml_is_null(node) && node->len > 0;
+}
+
+static bool are_labels(const YamlNode *node) {
+    bool fine = node->n > 0;
+    for (size_t i = 0; i < node->n && fine; i++) {
+        fine = is_label(node->kind == YAML_MAP ? node->pairs[i].value : node->items[i]);
+    }
+    return fine;
+}
+
+static void load_requires(Loader *ld, Node *node, const YamlNode *value) {
+    if (value->kind == YAML_SCALAR || !are_labels(value)) {
+        report_at(ld->reporter, value->spot,
+                  "`requires` names labels of a runner: a map (`{arch: arm64}`) or a list "
+                  "(`[gpio, camera]`).");
+        return;
+    }
+    node->requires = keep(ld, yaml_json(value));
+}
+
+static void load_words(Loader *ld, const YamlNode *map, const char *key) {
+    const YamlNode *value = yaml_get(map, key);
+    char what[32];
+    snprintf(what, sizeof what, "`%s`", key);
+    if (value) {
+        field_text(ld, value, what);
+    }
+}
+
+static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
+    const YamlNode *timeout = yaml_get(step, "timeout"), *requires = yaml_get(step, "requires");
+    check_keys(p->ld, step, (KeyList){step_keys, NULL}, "a step");
+    load_words(p->ld, step, "name");
+    load_words(p->ld, step, "description");
+    if (!yaml_get(step, "name") && !yaml_get(step, "id")) {
+        report_at(p->ld->reporter, step->spot, "A step needs a `name`, or an `id`.");
+    }
+    if (timeout) {
+        field_duration(p->ld, timeout, "`timeout`", &node->timeout_ms);
+    }
+    if (requires) {
+        load_requires(p->ld, node, requires);
+    }
+    node->kind = find_type(p->ld, step);
+    if (node->kind) {
+        load_step_params(p, node, step);
+    }
+}
+
+/* ---- edges ---- */
+
+static Edges one_edge(Loader *ld, int target, const YamlNode *at) {
+    int *targets = arena_alloc(ld->arena, sizeof *targets);
+    Edge *edge = arena_alloc(ld->arena, sizeof *edge);
+    *targets = target;
+    *edge = (Edge){.targets = targets, .ntargets = 1, .join = NODE_END};
+    yaml_line_col(at->spot.file, at->spot.at, &edge->line, &edge->col);
+    return (Edges){edge, 1};
+}
+
+/* `first` when its condition holds, then `second`. */
+static Edges two_edges(Loader *ld, const Expr *when, Edges first, Edges second) {
+    Edge *edges = arena_alloc(ld->arena, 2 * sizeof *edges);
+    edges[0] = first.items[0];
+    edges[0].when = when;
+    edges[1] = second.items[0];
+    return (Edges){edges, 2};
+}
+
+/* A condition that nobody wrote: it stands where `at` does. */
+static const Expr *failed_expr(const PipelineLoad *p, const Node *node, const YamlNode *at) {
+    YamlNode *text = arena_alloc(p->ld->arena, sizeof *text);
+    Buf source = BUF_INIT;
+    buf_printf(&source, ".steps[\"%s\"].status == \"failed\"", node->name);
+    *text = (YamlNode){.kind = YAML_SCALAR, .style = YAML_PLAIN, .is_text = true, .weight = 1};
+    text->spot = at->spot;
+    text->text = arena_strndup(p->ld->arena, source.data, source.len);
+    text->len = source.len;
+    buf_clear(&source);
+    return load_expr(p->ld, text, p->c->scope);
+}
+
+/* A node that does what an ending says; its index. */
+static int add_hidden(PipelineLoad *p, const EndingRule *rule, const Ending *ending,
+                      const Node *after, const YamlNode *step) {
+    Node *node = &p->graph->nodes[p->graph->nnodes++];
+    Param *params = arena_alloc(p->ld->arena, sizeof *params);
+    Buf name = BUF_INIT;
+    buf_printf(&name, "%s.%s", after->name, rule->verb);
+    start_step(p, node, ending->value, free_name(p, name.data, step));
+    buf_clear(&name);
+    node->kind = &kinds[rule->kind];
+    node->params = params;
+    params->value = keep(p->ld, json_string_c(ending->target));
+    params->line = node->line;
+    params->col = node->col;
+    return node->index;
+}
+
+static void link_step(PipelineLoad *p, size_t i, Ending success, Ending failure) {
+    Node *node = &p->graph->nodes[i];
+    const YamlNode *step = p->sources[i];
+    int next = i + 1 < p->nsteps ? (int)i + 1 : NODE_END;
+    Edges on = one_edge(p->ld, next, step), done = on;
+    if (success.way == WAY_STOP) {
+        done = one_edge(p->ld, NODE_END, success.value);
+    } else if (success.way == WAY_NODE) {
+        int merge = add_hidden(p, &success_rule, &success, node, step);
+        p->graph->nodes[merge].edges = on;
+        done = one_edge(p->ld, merge, success.value);
+    }
+    bool parts = failure.way == WAY_NEXT && success.way != WAY_NEXT;
+    node->edges = parts ? two_edges(p->ld, failed_expr(p, node, failure.value), on, done) : done;
+    if (failure.way == WAY_NODE) {
+        int trigger = add_hidden(p, &failure_rule, &failure, node, step);
+        p->graph->nodes[trigger].edges = one_edge(p->ld, NODE_END, failure.value);
+        node->error_edges = one_edge(p->ld, trigger, failure.value);
+    }
+}
+
+static void link_steps(PipelineLoad *p) {
+    bool ended = false;
+    p->graph->start = one_edge(p->ld, 0, p->sources[0]);
+    for (size_t i = 0; i < p->nsteps; i++) {
+        Ending success = load_ending(p->ld, p->sources[i], &success_rule);
+        Ending failure = load_ending(p->ld, p->sources[i], &failure_rule);
+        link_step(p, i, success, failure);
+        if (!ended && i + 1 < p->nsteps && success.way == WAY_STOP && failure.way != WAY_NEXT) {
+            report_warning(p->ld->reporter, success.value->spot,
+                           "No step after `%s` is ever reached: the run ends there.",
+                           p->graph->nodes[i].name);
+            ended = true;
+        }
+    }
+}
+
+/* ---- triggers ---- */
+
+typedef struct TriggerType {
+    const char *name;
+    bool has_branches;
+} TriggerType;
+
+static const TriggerType trigger_types[] = {{"push", true}, {"card_complete", false}};
+
+static const TriggerType *find_trigger_type(Loader *ld, const YamlNode *trigger) {
+    static const char *const names[] = {"push", "card_complete", NULL};
+    const YamlNode *type = yaml_get(trigger, "type");
+    if (!type) {
+        report_at(ld->reporter, trigger->spot, "A trigger needs `type`: push or card_complete.");
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof trigger_types / sizeof *trigger_types; i++) {
+        if (yaml_is(type, trigger_types[i].name)) {
+            return &trigger_types[i];
+        }
+    }
+    if (field_text(ld, type, "`type`")) {
+        report_at(ld->reporter, type->spot,
+                  "There is no trigger `%s`; there are push and "
+                  "card_complete%s",
+                  shown(type->text, type->len), did_you_mean(type->text, type->len, names));
+    }
+    return NULL;
+}
+
+static void ignore_name(void *ctx, const YamlNode *name) {
+    (void)ctx, (void)name;
+}
+
+static void check_trigger_config(Loader *ld, const YamlNode *config, const TriggerType *type) {
+    static const char *const with_branches[] = {"branches", NULL}, *const none[] = {NULL};
+    char where[64];
+    if (!expect_map(ld, config, "`config`")) {
+        return;
+    }
+    snprintf(where, sizeof where, "the `config` of a %s trigger", type->name);
+    check_keys(ld, config, (KeyList){type->has_branches ? with_branches : none, NULL}, where);
+    const YamlNode *branches = yaml_get(config, "branches");
+    if (branches && type->has_branches) {
+        each_name(ld, branches, "`branches`", ignore_name, NULL);
+    }
+}
+
+/* One of the words, which end with NULL. */
+static void check_word(Loader *ld, const YamlNode *map, const char *key, const char *const *words) {
+    const YamlNode *value = yaml_get(map, key);
+    if (!value || (value->kind == YAML_SCALAR && has_name(words, value->text, value->len))) {
+        return;
+    }
+    Buf list = BUF_INIT;
+    for (size_t i = 0; words[i]; i++) {
+        buf_printf(&list, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    }
+    report_at(ld->reporter, value->spot, "`%s` must be %s.", key, list.data);
+    buf_clear(&list);
+}
+
+static void check_trigger(Loader *ld, const YamlNode *trigger) {
+    static const char *const passes[] = {"merge", "nothing", NULL};
+    static const char *const fails[] = {"fail", "reject", "nothing", NULL};
+    if (!expect_map(ld, trigger, "A trigger (`{type: push}`)")) {
+        return;
+    }
+    const TriggerType *type = find_trigger_type(ld, trigger);
+    const YamlNode *config = yaml_get(trigger, "config");
+    check_keys(ld, trigger, (KeyList){trigger_keys, NULL}, "a trigger");
+    if (type && config) {
+        check_trigger_config(ld, config, type);
+    }
+    check_word(ld, trigger, "on_pass", passes);
+    check_word(ld, trigger, "on_fail", fails);
+}
+
+static void load_triggers(Loader *ld, const YamlNode *triggers, Graph *graph) {
+    if (triggers->kind != YAML_LIST) {
+        report_at(ld->reporter, triggers->spot, "The triggers must be a list (`- {type: push}`).");
+        return;
+    }
+    for (size_t i = 0; i < triggers->n; i++) {
+        check_trigger(ld, triggers->items[i]);
+    }
+    graph->schedule = keep(ld, yaml_json(triggers));
+}
+
+/* ---- the whole ---- */
+
+static void load_top(Loader *ld, const YamlNode *root, Graph *graph) {
+    const YamlNode *name = yaml_get(root, "name"), *timeout = yaml_get(root, "timeout");
+    const YamlNode *triggers = yaml_get(root, "triggers");
+    const char *text = name ? field_text(ld, name, "`name`") : NULL;
+    check_keys(ld, root, (KeyList){pipeline_keys, NULL}, "a pipeline");
+    if (text) {
+        graph->name = text;
+    }
+    load_words(ld, root, "description");
+    if (timeout) {
+        field_duration(ld, timeout, "`timeout`", &graph->timeout_ms);
+    }
+    if (triggers && !yaml_is_null(triggers)) {
+        load_triggers(ld, triggers, graph);
+    }
+}
+
+/* The state is {"steps": {ID: result}}. */
+static void declare_state(Loader *ld, const YamlNode *steps, GraphImpl *g) {
+    StateKey *key = arena_alloc(ld->arena, sizeof *key);
+    key->name = keep(ld, json_string_c("steps"));
+    key->initial = keep(ld, json_object());
+    key->reduce = REDUCE_MERGE;
+    yaml_line_col(steps->spot.file, steps->spot.at, &key->line, &key->col);
+    g->graph.keys = key;
+    g->graph.nkeys = 1;
+    name_table_fill(&g->keys, ld->arena, &key->name, sizeof *key, 1);
+}
+
+static bool has_steps(Loader *ld, const YamlNode *steps) {
+    if (steps->kind == YAML_LIST && steps->n > 0) {
+        return true;
+    }
+    report_at(ld->reporter, steps->spot, "%s",
+              steps->kind == YAML_LIST || yaml_is_null(steps)
+                  ? "There are no steps; a pipeline has at least one."
+                  : "The steps must be a list (`- name: ...`).");
+    return false;
+}
+
+/* Ids first, so that a name that is made does not take one. */
+static void name_steps(PipelineLoad *p) {
+    const char **ids = arena_alloc(p->ld->arena, p->nsteps * sizeof *ids);
+    for (size_t i = 0; i < p->nsteps; i++) {
+        ids[i] = own_id(p, p->sources[i]);
+    }
+    for (size_t i = 0; i < p->nsteps; i++) {
+        const char *name = ids[i] ? ids[i] : made_name(p, p->sources[i], i + 1);
+        start_step(p, &p->graph->nodes[i], p->sources[i], name);
+    }
+    p->graph->nnodes = p->nsteps;
+}
+
+static void find_steps(PipelineLoad *p, const YamlNode *steps) {
+    p->sources = arena_alloc(p->ld->arena, steps->n * sizeof *p->sources);
+    for (size_t i = 0; i < steps->n; i++) {
+        if (expect_map(p->ld, steps->items[i], "A step")) {
+            p->sources[p->nsteps++] = steps->items[i];
+        }
+    }
+    p->graph->nodes =
+        arena_alloc(p->ld->arena, NODES_PER_STEP * steps->n * sizeof *p->graph->nodes);
+}
+
+static void load_steps(PipelineLoad *p) {
+    name_steps(p);
+    for (size_t i = 0; i < p->nsteps; i++) {
+        load_step(p, &p->graph->nodes[i], p->sources[i]);
+    }
+    link_steps(p);
+    if (p->graph->recursion_limit <= (int64_t)p->graph->nnodes) {
+        p->graph->recursion_limit = (int64_t)p->graph->nnodes + 1; /* there are no loops */
+    }
+}
+
+bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+    NodeContext c = {ld, file, graph, {NULL, 0}};
+    PipelineLoad p = {.c = &c, .ld = ld, .graph = &graph->graph};
+    const YamlNode *steps = yaml_get(root, "steps");
+    load_top(ld, root, &graph->graph);
+    declare_state(ld, steps, graph);
+    if (!has_steps(ld, steps)) {
+        return false;
+    }
+    find_steps(&p, steps);
+    if (p.nsteps == 0) {
+        return false;
+    }
+    p.taken = json_object();
+    p.counts = json_object();
+    load_steps(&p);
+    json_unref(p.taken);
+    json_unref(p.counts);
+    name_table_fill(&graph->nodes, ld->arena, &graph->graph.nodes[0].name_json,
+                    sizeof *graph->graph.nodes, graph->graph.nnodes);
+    return true;
+}

@@ -1,0 +1,668 @@
+/* tasks_dialect.c - files with `tasks` and `cleanupTasks`: tests.
+ *
+ * A list of tasks is a graph without edges. A test is the graph of its tasks; what is inside the config
+ * of a task, and the tasks that clean up, are graphs of their own. What a task's config says is known
+ * in part only (config.h): what has a placeholder in it is kept as it is and read when the task begins,
+ * with its queries compiled here. */
+#include "loader.h"
+
+#include "config.h"
+#include "mem.h"
+#include "placeholder.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const test_keys[] = {"id",         "name",  "description",  "timeout",  "config",
+                                 "configVars", "tasks", "cleanupTasks", "schedule", NULL};
+const char *const task_keys[] = {"name",       "id",      "title", "config",
+                                 "configVars", "timeout", "if",    NULL};
+const char *const schedule_keys[] = {"startup", "cron", "skipQueue", NULL};
+
+enum {
+    KEYS_MAX = 64,   /* parameters of a kind */
+    CRON_FIELDS = 5, /* minute, hour, day, month, weekday; one more before them: seconds */
+};
+
+/* ---- placeholders ---- */
+
+typedef struct Placeholders {
+    struct Placeholder *items;
+    size_t n, cap;
+} Placeholders;
+
+static bool has_placeholders(const YamlNode *node) {
+    if (node->kind == YAML_SCALAR) {
+        return has_placeholder(node->text, node->len);
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        if (has_placeholders(node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_placeholder(Loader *ld, Placeholders *list, const YamlNode *node, Piece piece) {
+    const Expr *query = load_query_part(ld, node, piece.from, piece.to);
+    Json text = json_string_valid(node->text + piece.from, piece.to - piece.from);
+    list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
+    list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
+}
+
+static void collect_scalar(Loader *ld, Placeholders *list, const YamlNode *node) {
+    Piece piece;
+    for (size_t at = 0; next_piece(node->text, node->len, &at, &piece);) {
+        if (piece.kind == PIECE_UNCLOSED) {
+            size_t place = yaml_place(node, piece.at);
+            report_at(ld->reporter, (Spot){node->spot.file, place, place + 3},
+                      "This `${{` has no query with `}}` behind it; for the text itself write "
+                      "`$${{`.");
+            return;
+        }
+        if (piece.kind == PIECE_QUERY) {
+            add_placeholder(ld, list, node, piece);
+        }
+    }
+}
+
+/* Recursion is bounded by the depth of the file. */
+static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
+    if (node->kind == YAML_SCALAR) {
+        collect_scalar(ld, list, node);
+        return;
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value);
+    }
+}
+
+static int by_text(const void *a, const void *b) {
+    return json_string_compare(((const struct Placeholder *)a)->text,
+                               ((const struct Placeholder *)b)->text);
+}
+
+/* Sorted, each once. */
+static void set_placeholders(Loader *ld, Placeholders *list, Task *task) {
+    if (list->n == 0) {
+        return;
+    }
+    qsort(list->items, list->n, sizeof *list->items, by_text);
+    struct Placeholder *items = arena_alloc(ld->arena, list->n * sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (n == 0 || by_text(&items[n - 1], &list->items[i]) != 0) {
+            items[n++] = list->items[i];
+        }
+    }
+    task->placeholders = items;
+    task->nplaceholders = n;
+    mem_free(list->items);
+}
+
+/* ---- the config of a task ---- */
+
+/* A task while it is loaded. */
+typedef struct TaskLoad {
+    const NodeContext *c;
+    Node *node;
+    Task *task;
+    const YamlNode *yaml;
+    const YamlNode *config; /* NULL: none */
+    Param *params;
+    Placeholders placeholders;
+} TaskLoad;
+
+static bool holds_tasks(const ParamInfo *info) {
+    return info->type == PARAM_TASK || info->type == PARAM_TASKS || info->type == PARAM_TEST;
+}
+
+/* Its value is what the file says, whatever the variables are. */
+static bool is_fixed(const ParamInfo *info) {
+    return holds_tasks(info) || info->type == PARAM_QUERIES;
+}
+
+static int find_param(const Kind *kind, const YamlNode *name) {
+    for (size_t i = 0; i < kind->nparams; i++) {
+        if (yaml_is(name, kind->params[i].name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void where_of(const Kind *kind, char *where, size_t size) {
+    snprintf(where, size, "the config of %s %s task", article(kind), kind->name);
+}
+
+static void check_config_keys(const TaskLoad *t) {
+    const Kind *kind = t->node->kind;
+    const char *names[KEYS_MAX] = {NULL};
+    char where[100];
+    for (size_t i = 0; i < kind->nparams && i + 1 < KEYS_MAX; i++) {
+        names[i] = kind->params[i].name;
+    }
+    where_of(kind, where, sizeof where);
+    check_keys(t->c->ld, t->config, (KeyList){names, NULL}, where);
+}
+
+static bool is_from_query(const Task *task, size_t param) {
+    for (size_t i = 0; i < task->nvars; i++) {
+        if (task->vars[i].param == (int)param) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_missing(const TaskLoad *t, size_t i) {
+    const Kind *kind = t->node->kind;
+    const YamlPair *name = yaml_pair(t->yaml, "name");
+    if (!kind->params[i].required || is_from_query(t->task, i)) {
+        return;
+    }
+    report_at(t->c->ld->reporter, t->config && t->config->n ? t->config->spot : name->value->spot,
+              "`%s` is missing in `config`, which %s %s task needs: %s.", kind->params[i].name,
+              article(kind), kind->name, kind->params[i].help);
+}
+
+/* A value with placeholders: it is read when the task begins. */
+static void load_open(TaskLoad *t, const ParamInfo *info, const YamlNode *value, Param *out) {
+    Loader *ld = t->c->ld;
+    size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
+    yaml_line_col(value->spot.file, at, &out->line, &out->col);
+    out->open = true;
+    out->value = keep(ld, param_json(info, value));
+    collect(ld, &t->placeholders, value);
+}
+
+static void load_config_param(TaskLoad *t, size_t i) {
+    const ParamInfo *info = &t->node->kind->params[i];
+    const YamlPair *pair = yaml_pair(t->config, info->name);
+    if (!pair) {
+        check_missing(t, i);
+    } else if (info->type == PARAM_TEST && has_placeholders(pair->value)) {
+        report_at(t->c->ld->reporter, pair->value->spot,
+                  "`%s` names a file that is read before anything runs, so that there can be no "
+                  "placeholder in it.",
+                  info->name);
+        return;
+    } else if (!is_fixed(info) && has_placeholders(pair->value)) {
+        load_open(t, info, pair->value, &t->params[i]);
+        return;
+    }
+    load_param(t->c, t->node, info, (Given){pair, pair ? pair->value : NULL}, &t->params[i]);
+}
+
+static void load_task_config(TaskLoad *t) {
+    const YamlNode *config = yaml_get(t->yaml, "config");
+    const Kind *kind = t->node->kind;
+    if (config && !yaml_is_null(config) && expect_map(t->c->ld, config, "`config`")) {
+        t->config = config;
+        check_config_keys(t);
+    }
+    t->params = arena_alloc(t->c->ld->arena, kind->nparams * sizeof *t->params);
+    t->node->params = t->params;
+    for (size_t i = 0; i < kind->nparams; i++) {
+        load_config_param(t, i);
+    }
+}
+
+/* ---- configVars of a task ---- */
+
+static int find_var_param(const TaskLoad *t, const YamlNode *name) {
+    const Kind *kind = t->node->kind;
+    int i = find_param(kind, name);
+    if (i < 0) {
+        Suggestion nearest = suggestion_for(name->text, name->len);
+        for (size_t k = 0; k < kind->nparams; k++) {
+            if (!is_fixed(&kind->params[k])) {
+                suggestion_offer(&nearest, kind->params[k].name);
+            }
+        }
+        char where[100];
+        where_of(kind, where, sizeof where);
+        report_at(t->c->ld->reporter, name->spot, "`%s` is no key of %s%s",
+                  shown(name->text, name->len), where, did_you_mean_this(nearest.best));
+    } else if (is_fixed(&kind->params[i])) {
+        report_at(t->c->ld->reporter, name->spot,
+                  "`%s` cannot come from a query, since it %s; give it in `config`.",
+                  kind->params[i].name,
+                  holds_tasks(&kind->params[i]) ? "holds tasks" : "holds queries itself");
+        return -1;
+    }
+    return i;
+}
+
+static void load_task_vars(TaskLoad *t) {
+    Loader *ld = t->c->ld;
+    const YamlNode *vars = yaml_get(t->yaml, "configVars");
+    if (!vars || yaml_is_null(vars) || !expect_map(ld, vars, "`configVars`")) {
+        return;
+    }
+    struct TaskVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
+    t->task->vars = items;
+    for (size_t i = 0; i < vars->n; i++) {
+        const YamlPair *pair = &vars->pairs[i];
+        const Expr *query = load_query(ld, pair->value);
+        int param = find_var_param(t, pair->key);
+        if (param >= 0) {
+            items[t->task->nvars++] = (struct TaskVar){param, query};
+        }
+    }
+}
+
+/* ---- what is known of some kinds ---- */
+
+static const YamlPair *config_pair(const TaskLoad *t, int param) {
+    return yaml_pair(t->config, t->node->kind->params[param].name);
+}
+
+static void check_options(const TaskLoad *t) {
+    const YamlPair *retry = config_pair(t, OPTIONS_RETRY);
+    bool counted =
+        config_pair(t, OPTIONS_MAX_RETRIES) || is_from_query(t->task, OPTIONS_MAX_RETRIES);
+    if (retry && t->params[OPTIONS_RETRY].number && !counted) {
+        report_warning(t->c->ld->reporter, retry->key->spot,
+                       "`retryOnFailure` does nothing without `maxRetryCount`: the task is run "
+                       "again 0 times.");
+    }
+}
+
+static void check_matrix(const TaskLoad *t) {
+    const YamlPair *values = config_pair(t, MATRIX_VALUES);
+    bool open = t->params[MATRIX_VALUES].open;
+    if (values && values->value->kind != YAML_LIST && !open) {
+        report_at(t->c->ld->reporter, values->value->spot, "`matrixValues` must be a list.");
+    }
+}
+
+static void check_command(const TaskLoad *t) {
+    const YamlPair *command = config_pair(t, RUN_COMMAND_COMMAND);
+    if (command && command->value->kind == YAML_LIST && command->value->n == 0) {
+        report_at(t->c->ld->reporter, command->value->spot,
+                  "`command` is empty; it is a program and its arguments.");
+    }
+}
+
+static void check_assertion(const TaskLoad *t, const YamlNode *item) {
+    Reporter *reporter = t->c->ld->reporter;
+    const YamlNode *query = yaml_get(item, "query");
+    const YamlPair *exists = yaml_pair(item, "exists"), *compared = yaml_pair(item, "operator");
+    const YamlPair *value = yaml_pair(item, "value");
+    if (query && query->kind == YAML_SCALAR && !has_placeholders(query)) {
+        load_query(t->c->ld, query); /* for its problems */
+    }
+    if (exists && (compared || value)) {
+        report_at(reporter, exists->key->spot,
+                  "`exists` asks whether there is a value, `%s` which; an assertion asks one.",
+                  compared ? "operator" : "value");
+    } else if (!exists && !value && item->kind == YAML_MAP) {
+        report_at(reporter, item->spot,
+                  "This assertion says nothing: give it `exists`, or a `value` to compare with.");
+    }
+}
+
+static void check_assertions(const TaskLoad *t) {
+    const YamlPair *assertions = config_pair(t, CHECK_ASSERTIONS);
+    const YamlNode *list = assertions ? assertions->value : NULL;
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->n; i++) {
+        check_assertion(t, list->items[i]);
+    }
+}
+
+static void check_kind(const TaskLoad *t) {
+    static void (*const checks[KIND_COUNT])(const TaskLoad *) = {
+        [KIND_RUN_TASK_OPTIONS] = check_options,      [KIND_RUN_TASK_MATRIX] = check_matrix,
+        [KIND_RUN_COMMAND] = check_command,           [KIND_CHECK_HTTP_JSON] = check_assertions,
+        [KIND_CHECK_HTTP_METRICS] = check_assertions,
+    };
+    if (checks[t->node->kind->id]) {
+        checks[t->node->kind->id](t);
+    }
+}
+
+/* ---- a task ---- */
+
+static void load_envelope(TaskLoad *t) {
+    Loader *ld = t->c->ld;
+    const YamlNode *title = yaml_get(t->yaml, "title"), *when = yaml_get(t->yaml, "if");
+    const YamlNode *timeout = yaml_get(t->yaml, "timeout");
+    if (title && field_text(ld, title, "`title`")) {
+        t->task->title = keep(ld, json_string_valid(title->text, title->len));
+        collect(ld, &t->placeholders, title);
+    }
+    if (when) {
+        t->task->when = load_query(ld, when);
+    }
+    if (timeout) {
+        field_duration(ld, timeout, "`timeout`", &t->node->timeout_ms);
+    }
+}
+
+/* Everything but its name and its kind. */
+static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Json source) {
+    Loader *ld = c->ld;
+    if (ld->depth >= FLOW_DEPTH_MAX) {
+        report_at(ld->reporter, yaml->spot,
+                  "Tasks in tasks and tests in tests are nested more than %d levels deep.",
+                  FLOW_DEPTH_MAX);
+        return;
+    }
+    ld->depth++;
+    Task *task = arena_alloc(ld->arena, sizeof *task);
+    TaskLoad t = {.c = c, .node = node, .task = task, .yaml = yaml};
+    task->cleanup = c->graph->graph.cleanup;
+    task->id = node->task ? node->task->id : json_none();
+    node->task = task;
+    node->source = source;
+    check_keys(ld, yaml, (KeyList){task_keys, NULL}, "a task");
+    load_envelope(&t);
+    if (node->kind) {
+        load_task_vars(&t);
+        load_task_config(&t);
+        check_kind(&t);
+    }
+    set_placeholders(ld, &t.placeholders, task);
+    ld->depth--;
+}
+
+static const Kind *task_kind(Loader *ld, const YamlNode *yaml) {
+    const YamlNode *name = yaml_get(yaml, "name");
+    if (!name) {
+        report_at(ld->reporter, yaml->spot,
+                  "A task needs a name, which says what it does: one of %s.",
+                  kind_list(DIALECT_TASKS));
+        return NULL;
+    }
+    const char *text = field_text(ld, name, "`name`");
+    const Kind *kind = text ? kind_find(DIALECT_TASKS, text) : NULL;
+    if (text && !kind) {
+        report_at(ld->reporter, name->spot, "There is no kind of task `%s`; the kinds are %s%s",
+                  shown(name->text, name->len), kind_list(DIALECT_TASKS),
+                  nearest_kind(DIALECT_TASKS, name));
+    }
+    return kind;
+}
+
+/* ---- names ---- */
+
+/* The names of a list: ids, and those made from kinds. */
+typedef struct NameGiver {
+    Loader *ld;
+    Json taken;                    /* name to line */
+    unsigned used[KIND_COUNT + 1]; /* how many names were made of each kind */
+} NameGiver;
+
+/* The id of a task, when it has one that can be used. */
+static const char *task_id(NameGiver *names, const YamlNode *yaml) {
+    Loader *ld = names->ld;
+    const YamlNode *id = yaml_get(yaml, "id");
+    if (!id || !field_text(ld, id, "`id`") || !check_node_name(ld, id, "The id of a task")) {
+        return NULL;
+    }
+    Json line = json_object_get_c(names->taken, id->text);
+    if (!json_is_none(line)) {
+        report_at(ld->reporter, id->spot,
+                  "There is another task with the id `%s`, in line %d; ids must be unique in "
+                  "their list.",
+                  id->text, (int)line.i);
+        return NULL;
+    }
+    int at, col;
+    yaml_line_col(id->spot.file, id->spot.at, &at, &col);
+    names->taken = json_object_with(names->taken, id->text, json_int(at));
+    return id->text;
+}
+
+/* sleep, sleep-2, sleep-3: what no id is called. */
+static const char *name_of_kind(NameGiver *names, const Kind *kind) {
+    const char *base = kind ? kind->name : "task";
+    unsigned *used = &names->used[kind ? kind->id : KIND_COUNT];
+    char name[NODE_NAME_MAX];
+    do {
+        *used += 1;
+        snprintf(name, sizeof name, *used == 1 ? "%s" : "%s-%u", base, *used);
+    } while (!json_is_none(json_object_get_c(names->taken, name)));
+    return arena_strndup(names->ld->arena, name, strlen(name));
+}
+
+/* ---- lists of tasks ---- */
+
+typedef struct TaskList {
+    const YamlNode *const *items;
+    size_t n;
+    Json source; /* the list as JSON, borrowed; JSON_NONE: to be made for each */
+} TaskList;
+
+static Json source_of(Loader *ld, const TaskList *list, size_t i) {
+    Json source =
+        json_kind(list->source) == JSON_ARRAY ? json_array_get(list->source, i) : json_none();
+    return json_is_none(source) ? keep(ld, yaml_json(list->items[i])) : source;
+}
+
+static void set_id(Loader *ld, Node *node, const char *id) {
+    Task *task = arena_alloc(ld->arena, sizeof *task);
+    task->id = keep(ld, json_string_c(id));
+    node->task = task;
+}
+
+/* Nodes with their names and kinds; what is no map is left out. from has the index of each. */
+static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from) {
+    Graph *g = &c->graph->graph;
+    NameGiver names = {.ld = c->ld, .taken = json_object()};
+    const char **ids = arena_alloc(c->ld->arena, list->n * sizeof *ids);
+    for (size_t i = 0; i < list->n; i++) {
+        bool map = expect_map(c->ld, list->items[i], "A task");
+        ids[i] = map ? task_id(&names, list->items[i]) : NULL;
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        const YamlNode *yaml = list->items[i];
+        if (yaml->kind != YAML_MAP) {
+            continue;
+        }
+        const Kind *kind = task_kind(c->ld, yaml);
+        Node *node = &g->nodes[g->nnodes];
+        start_node(c, node, yaml, ids[i] ? ids[i] : name_of_kind(&names, kind));
+        if (ids[i]) {
+            set_id(c->ld, node, ids[i]);
+        }
+        node->kind = kind;
+        node->index = (int)g->nnodes;
+        from[g->nnodes++] = i;
+    }
+    json_unref(names.taken);
+}
+
+static void load_tasks(const NodeContext *c, const TaskList *list) {
+    Graph *g = &c->graph->graph;
+    size_t *from = arena_alloc(c->ld->arena, list->n * sizeof *from);
+    g->nodes = arena_alloc(c->ld->arena, list->n * sizeof *g->nodes);
+    name_tasks(c, list, from);
+    if (g->nnodes) {
+        name_table_fill(&c->graph->nodes, c->ld->arena, &g->nodes[0].name_json, sizeof *g->nodes,
+                        g->nnodes);
+    }
+    for (size_t i = 0; i < g->nnodes; i++) {
+        load_task(c, &g->nodes[i], list->items[from[i]], source_of(c->ld, list, from[i]));
+    }
+}
+
+static bool load_list(const NodeContext *c, const YamlNode *value, Json source) {
+    if (value->kind == YAML_LIST && value->n > 0) {
+        load_tasks(c, &(TaskList){value->items, value->n, source});
+        return true;
+    }
+    report_at(c->ld->reporter, value->spot, "%s",
+              value->kind == YAML_LIST || yaml_is_null(value)
+                  ? "There are no tasks here; there must be at least one."
+                  : "The tasks must be a list (`- name: ...`).");
+    return false;
+}
+
+static GraphImpl *new_task_graph(Loader *ld, const char *name, Spot spot, bool cleanup) {
+    GraphImpl *g = new_graph(ld, name, spot);
+    g->graph.scoped = true;
+    g->graph.cleanup = cleanup;
+    g->graph.recursion_limit = INT64_MAX;
+    return g;
+}
+
+const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json source,
+                            const char *name) {
+    NodeContext inner = *c;
+    inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
+    if (!load_list(&inner, value, source)) {
+        return NULL;
+    }
+    return &inner.graph->graph;
+}
+
+const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
+                           const char *name) {
+    if (!expect_map(c->ld, value, "A task")) {
+        return NULL;
+    }
+    NodeContext inner = *c;
+    Json list = keep(c->ld, json_array_push(json_array(), json_ref(source)));
+    inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
+    load_tasks(&inner, &(TaskList){&value, 1, list});
+    return &inner.graph->graph;
+}
+
+/* ---- the test ---- */
+
+static void load_test_name(Loader *ld, const YamlNode *root, Graph *g) {
+    const YamlNode *name = yaml_get(root, "name"), *id = yaml_get(root, "id");
+    const YamlNode *description = yaml_get(root, "description");
+    const char *id_text = id ? field_text(ld, id, "`id`") : NULL;
+    const char *name_text = name ? field_text(ld, name, "`name`") : NULL;
+    if (name_text || id_text) {
+        g->name = name_text ? name_text : id_text;
+    }
+    if (description) {
+        field_text(ld, description, "`description`");
+    }
+}
+
+static void load_defaults(Loader *ld, const YamlNode *config, GraphImpl *g) {
+    size_t n = config->n;
+    g->graph.defaults = keep(ld, yaml_json(config));
+    g->graph.nkeys = n;
+    g->graph.keys = arena_alloc(ld->arena, (n ? n : 1) * sizeof *g->graph.keys);
+    for (size_t i = 0; i < n; i++) {
+        const YamlPair *pair = &config->pairs[i];
+        StateKey *key = &g->graph.keys[i];
+        key->name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
+        key->initial = keep(ld, yaml_json(pair->value));
+        yaml_line_col(pair->key->spot.file, pair->key->spot.at, &key->line, &key->col);
+    }
+    name_table_fill(&g->keys, ld->arena, &g->graph.keys[0].name, sizeof *g->graph.keys, n);
+}
+
+static void load_test_vars(Loader *ld, const YamlNode *vars, Graph *g) {
+    struct TestVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
+    for (size_t i = 0; i < vars->n; i++) {
+        const YamlPair *pair = &vars->pairs[i];
+        items[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
+        items[i].query = load_query(ld, pair->value);
+    }
+    g->vars = items;
+    g->nvars = vars->n;
+}
+
+/* ---- schedules ---- */
+
+/* Five fields, or six, or a word such as @daily. What is in the fields is checked by whoever keeps the
+ * schedule. */
+static void check_cron(void *ctx, const YamlNode *line) {
+    Loader *ld = ctx;
+    size_t fields = 0;
+    for (const char *p = line->text; *p;) {
+        p += strspn(p, " \t");
+        size_t len = strcspn(p, " \t");
+        fields += len > 0;
+        p += len;
+    }
+    bool word = line->text[0] == '@' && fields == 1 && line->len > 1;
+    if (!word && fields != CRON_FIELDS && fields != CRON_FIELDS + 1) {
+        report_at(ld->reporter, line->spot,
+                  "`%s` is no schedule: it has the five fields minute, hour, day, month and "
+                  "weekday (`0 */6 * * *`).",
+                  shown(line->text, line->len));
+    }
+}
+
+static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
+    static const char *const flags[] = {"startup", "skipQueue"};
+    const YamlNode *cron = yaml_get(schedule, "cron");
+    bool value;
+    check_keys(ld, schedule, (KeyList){schedule_keys, NULL}, "`schedule`");
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const YamlNode *flag = yaml_get(schedule, flags[i]);
+        char what[32];
+        snprintf(what, sizeof what, "`%s`", flags[i]);
+        if (flag) {
+            field_bool(ld, flag, what, &value);
+        }
+    }
+    if (cron && !yaml_is_null(cron)) {
+        each_name(ld, cron, "`cron`", check_cron, ld);
+    }
+    g->schedule = keep(ld, yaml_json(schedule));
+}
+
+/* ---- the whole ---- */
+
+/* The value of a key that is a map and not null; NULL when there is none. */
+static const YamlNode *map_of(Loader *ld, const YamlNode *root, const char *key) {
+    const YamlNode *value = yaml_get(root, key);
+    char what[32];
+    snprintf(what, sizeof what, "`%s`", key);
+    bool map = value && !yaml_is_null(value) && expect_map(ld, value, what);
+    return map ? value : NULL;
+}
+
+static void load_test_fields(Loader *ld, const YamlNode *root, GraphImpl *graph) {
+    const YamlNode *config = map_of(ld, root, "config"), *vars = map_of(ld, root, "configVars");
+    const YamlNode *schedule = map_of(ld, root, "schedule"), *timeout = yaml_get(root, "timeout");
+    load_test_name(ld, root, &graph->graph);
+    if (timeout) {
+        field_duration(ld, timeout, "`timeout`", &graph->graph.timeout_ms);
+    }
+    if (config) {
+        load_defaults(ld, config, graph);
+    }
+    if (vars) {
+        load_test_vars(ld, vars, &graph->graph);
+    }
+    if (schedule) {
+        load_schedule(ld, schedule, &graph->graph);
+    }
+}
+
+static void load_cleanup(const NodeContext *c, const YamlNode *tasks) {
+    bool none = !tasks || yaml_is_null(tasks) || (tasks->kind == YAML_LIST && tasks->n == 0);
+    if (none) {
+        return;
+    }
+    NodeContext inner = *c;
+    inner.graph = new_task_graph(c->ld, "cleanup", tasks->spot, true);
+    if (load_list(&inner, tasks, json_none())) {
+        c->graph->graph.after = &inner.graph->graph;
+    }
+}
+
+bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+    NodeContext c = {ld, file, graph, {NULL, 0}};
+    graph->graph.scoped = true;
+    graph->graph.recursion_limit = INT64_MAX;
+    graph->graph.defaults = keep(ld, json_object());
+    check_keys(ld, root, (KeyList){test_keys, NULL}, "a test");
+    load_test_fields(ld, root, graph);
+    bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none());
+    load_cleanup(&c, yaml_get(root, "cleanupTasks"));
+    return loaded;
+}

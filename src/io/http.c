@@ -1,0 +1,1053 @@
+/* How the three fit together:
+ *
+ *     libcurl says which sockets it wants to hear of (on_socket_wanted) and when it wants to be woken
+ *     (on_timer_wanted); libuv watches both and calls drive(), which lets libcurl work and then looks
+ *     what has ended (settle). Nothing that the caller gave is called while libcurl works, on_body
+ *     excepted: what the caller asks for in there waits until libcurl has returned.
+ *
+ * A request is in one of three lists of its client: `under_way` (libcurl has it), `queued` while there
+ * are as many of those as there may be, or `waiting`, for the next settle() to add it, to refuse it or
+ * to let it go. libcurl has a queue of its own, in which time does not count; so we do not use it.
+ *
+ * Redirects are followed here and not by libcurl, for three reasons: the scheme of the next URL is
+ * looked at before anything else is done with it; what we were given for one host (keys in headers of
+ * any name) is left behind when the next one is another; and the limits hold for all of them
+ * together. */
+#define _GNU_SOURCE
+#include "http.h"
+#include "mem.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+    TIMEOUT_MS = 30000,
+    CONNECT_TIMEOUT_MS = 10000,
+    RESPONSE_MAX = 16 << 20,
+    HEADERS_MAX = 256 << 10,   /* bytes of the headers of one answer, interim ones included */
+    REQUESTS_MAX = 512,        /* under way at once; the others queue */
+    QUEUE_LOOK_MS = 200,       /* how often it is looked at whose time is up in the queue */
+    CONNECTIONS_KEPT_MAX = 64, /* idle, for the next request to the same host */
+    URL_SHOWN_MAX = 200,       /* bytes of a URL in a sentence */
+    MESSAGE_MAX = 1024,
+};
+
+typedef enum Waiting {
+    WAITS_TO_BEGIN,
+    WAITS_TO_END, /* it was refused: end and message are set */
+    WAITS_TO_GO,  /* it was cancelled */
+} Waiting;
+
+typedef struct List {
+    HttpRequest *first, *last;
+    size_t n;
+} List;
+
+struct HttpRequest {
+    HttpClient *client;
+    HttpRequest *prev, *next;
+    List *list;
+    Waiting waits; /* while in the list of those that wait */
+    CURL *easy;
+    HttpOptions options; /* its pointers are the caller's, except those below */
+    char *method, *url, *body, *ca_file;
+    char *origin; /* scheme, host and port of url */
+    char *host;   /* for sentences: with the port where it is not the usual one */
+    struct curl_slist *sent, *abroad; /* headers, and those that may go to another host as well */
+    bool is_abroad;                   /* sent elsewhere by a redirect: `abroad` it is */
+    int redirects;
+    uint64_t began; /* uv_hrtime() */
+    /* the answer */
+    HttpAnswer answer;
+    HttpHeader *headers;
+    size_t headers_cap, header_bytes;
+    size_t received; /* of the body */
+    bool in_body;    /* what looks like a header now is a trailer */
+    bool stopped;    /* on_body has had enough */
+    bool failed;     /* answer.end and message say why; libcurl's own reason follows from it */
+    char message[MESSAGE_MAX];
+    char reason[CURL_ERROR_SIZE]; /* libcurl's */
+};
+
+struct HttpClient {
+    uv_loop_t *loop;
+    CURLM *multi;
+    uv_timer_t timer;
+    int64_t wake_at; /* that libcurl wants, by monotonic_ms(); -1: not at all */
+    List under_way, queued, waiting;
+    uint64_t queue_seen; /* uv_hrtime() of the last look at it */
+    bool inside_curl, settling;
+    bool closing;
+};
+
+typedef struct Socket {
+    uv_poll_t poll;
+    curl_socket_t fd;
+    HttpClient *client;
+} Socket;
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int64_t monotonic_ms(void) {
+    return (int64_t)(uv_hrtime() / 1000000);
+}
+
+static char *copy(const char *s) {
+    return s ? mem_strndup(s, strlen(s)) : NULL;
+}
+
+static char *print_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static char *print_text(const char *fmt, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    int len = vasprintf(&text, fmt, args);
+    va_end(args);
+    assert(len >= 0);
+    char *own = mem_strndup(text, (size_t)len);
+    free(text);
+    return own;
+}
+
+/* ---- the lists ---- */
+
+static void unlink_request(HttpRequest *r) {
+    if (!r->list) return;
+    *(r->prev ? &r->prev->next : &r->list->first) = r->next;
+    *(r->next ? &r->next->prev : &r->list->last) = r->prev;
+    r->list->n--;
+    r->list = NULL;
+}
+
+static void link_request(HttpRequest *r, List *list) {
+    unlink_request(r);
+    r->prev = list->last;
+    r->next = NULL;
+    *(r->prev ? &r->prev->next : &list->first) = r;
+    list->last = r;
+    list->n++;
+    r->list = list;
+}
+
+static void rearm(HttpClient *client);
+
+static void wait_to(HttpRequest *r, Waiting what) {
+    r->waits = what;
+    link_request(r, &r->client->waiting);
+    rearm(r->client);
+}
+
+/* ---- why it fails ---- */
+
+static void set_end(HttpRequest *r, HttpEnd end, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void set_end(HttpRequest *r, HttpEnd end, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->message, sizeof r->message, fmt, args);
+    va_end(args);
+    r->answer.end = end;
+    r->failed = true;
+}
+
+static void fail_connect(HttpRequest *r, CURLcode code) {
+    long number = 0;
+    (void)code;
+    curl_easy_getinfo(r->easy, CURLINFO_OS_ERRNO, &number);
+    set_end(r, HTTP_UNREACHED,
+            "Cannot connect to %s%s%s. Check that the server runs there, and the address and port.",
+            r->host, number ? ": " : "", number ? strerror((int)number) : "");
+}
+
+static void fail_name(HttpRequest *r, CURLcode code) {
+    (void)code;
+    set_end(r, HTTP_UNREACHED,
+            "There is no host named %s, or its name cannot be looked up now. Check the URL and the "
+            "network.",
+            r->host);
+}
+
+static void fail_proxy(HttpRequest *r, CURLcode code) {
+    set_end(r, HTTP_UNREACHED,
+            "The proxy on the way to %s does not serve: %s. Check http_proxy, https_proxy and "
+            "no_proxy in the environment.",
+            r->host, r->reason[0] ? r->reason : curl_easy_strerror(code));
+}
+
+static uint64_t limit_or(uint64_t ms, uint64_t otherwise) {
+    uint64_t limit = ms ? ms : otherwise;
+    return limit < INT_MAX ? limit : INT_MAX;
+}
+
+static uint64_t total_ms(const HttpRequest *r) {
+    return limit_or(r->options.timeout_ms, TIMEOUT_MS);
+}
+
+static uint64_t connect_ms(const HttpRequest *r) {
+    uint64_t limit = limit_or(r->options.connect_timeout_ms, CONNECT_TIMEOUT_MS);
+    return limit < total_ms(r) ? limit : total_ms(r);
+}
+
+static uint64_t elapsed_ms(const HttpRequest *r) {
+    return (uv_hrtime() - r->began) / 1000000;
+}
+
+static bool is_connected(const HttpRequest *r) {
+    curl_off_t until_ready = 0;
+    curl_easy_getinfo(r->easy, CURLINFO_PRETRANSFER_TIME_T, &until_ready);
+    return until_ready > 0;
+}
+
+static void fail_timeout(HttpRequest *r, CURLcode code) {
+    (void)code;
+    if (is_connected(r)) {
+        set_end(r, HTTP_TIMEOUT,
+                "%s did not finish its answer within %" PRIu64
+                " ms. Ask for less, or give it more time.",
+                r->host, total_ms(r));
+    } else {
+        set_end(r, HTTP_TIMEOUT,
+                "No connection to %s within %" PRIu64
+                " ms. Check the address and the network, or give it more time.",
+                r->host, connect_ms(r));
+    }
+}
+
+static void fail_certificate(HttpRequest *r, CURLcode code) {
+    static const char prefix[] = "SSL certificate problem: ";
+    const char *why = r->reason[0] ? r->reason : curl_easy_strerror(code);
+    if (!strncmp(why, prefix, sizeof prefix - 1)) why += sizeof prefix - 1;
+    set_end(r, HTTP_INSECURE_PEER,
+            "The certificate of %s does not hold: %s. If the server is the right one, name the "
+            "certificate that vouches for it with ca_file.",
+            r->host, why);
+}
+
+static void fail_tls(HttpRequest *r, CURLcode code) {
+    set_end(r, HTTP_INSECURE_PEER,
+            "No secure connection to %s: %s. Check that it speaks https on that port.", r->host,
+            r->reason[0] ? r->reason : curl_easy_strerror(code));
+}
+
+static void fail_ca_file(HttpRequest *r, CURLcode code) {
+    (void)code;
+    set_end(r, HTTP_INSECURE_PEER,
+            "The certificates to trust for %s cannot be read from %s. Name a file in PEM format.",
+            r->host, r->ca_file ? r->ca_file : "the system's folder");
+}
+
+static void fail_broken(HttpRequest *r, CURLcode code) {
+    set_end(r, HTTP_UNREACHED,
+            "The connection to %s broke before its answer was complete: %s. Ask again later.",
+            r->host, r->reason[0] ? r->reason : curl_easy_strerror(code));
+}
+
+static void fail_silent(HttpRequest *r, CURLcode code) {
+    (void)code;
+    set_end(r, HTTP_UNREACHED,
+            "%s closed the connection without an answer. Check the port, and whether it is http or "
+            "https there.",
+            r->host);
+}
+
+static void fail_not_http(HttpRequest *r, CURLcode code) {
+    (void)code;
+    set_end(r, HTTP_UNREACHED,
+            "What %s sent is not HTTP. Check the port, and whether it is http or https there.",
+            r->host);
+}
+
+static void fail_encoding(HttpRequest *r, CURLcode code) {
+    (void)code;
+    set_end(r, HTTP_UNREACHED,
+            "The answer of %s is packed in a way that cannot be unpacked. Send the header "
+            "accept-encoding: identity.",
+            r->host);
+}
+
+static void fail_url(HttpRequest *r, CURLcode code) {
+    set_end(r, HTTP_REFUSED, "The request to %s cannot be made: %s. Check the URL.", r->host,
+            r->reason[0] ? r->reason : curl_easy_strerror(code));
+}
+
+static void fail_otherwise(HttpRequest *r, CURLcode code) {
+    set_end(r, HTTP_UNREACHED, "The request to %s failed: %s.", r->host,
+            r->reason[0] ? r->reason : curl_easy_strerror(code));
+}
+
+static const struct {
+    CURLcode code;
+    void (*fail)(HttpRequest *r, CURLcode code);
+} failures[] = {
+    {CURLE_COULDNT_CONNECT, fail_connect},
+    {CURLE_COULDNT_RESOLVE_HOST, fail_name},
+    {CURLE_COULDNT_RESOLVE_PROXY, fail_proxy},
+    {CURLE_PROXY, fail_proxy},
+    {CURLE_OPERATION_TIMEDOUT, fail_timeout},
+    {CURLE_PEER_FAILED_VERIFICATION, fail_certificate},
+    {CURLE_SSL_INVALIDCERTSTATUS, fail_certificate},
+    {CURLE_SSL_ISSUER_ERROR, fail_certificate},
+    {CURLE_SSL_CONNECT_ERROR, fail_tls},
+    {CURLE_SSL_CIPHER, fail_tls},
+    {CURLE_SSL_CLIENTCERT, fail_tls},
+    {CURLE_USE_SSL_FAILED, fail_tls},
+    {CURLE_SSL_CACERT_BADFILE, fail_ca_file},
+    {CURLE_PARTIAL_FILE, fail_broken},
+    {CURLE_SEND_ERROR, fail_broken},
+    {CURLE_RECV_ERROR, fail_broken},
+    {CURLE_HTTP2, fail_broken},
+    {CURLE_HTTP2_STREAM, fail_broken},
+    {CURLE_GOT_NOTHING, fail_silent},
+    {CURLE_WEIRD_SERVER_REPLY, fail_not_http},
+    {CURLE_UNSUPPORTED_PROTOCOL, fail_not_http},
+    {CURLE_BAD_CONTENT_ENCODING, fail_encoding},
+    {CURLE_URL_MALFORMAT, fail_url},
+    {CURLE_BAD_FUNCTION_ARGUMENT, fail_url},
+};
+
+static void fail_as(HttpRequest *r, CURLcode code) {
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        if (failures[i].code == code) {
+            failures[i].fail(r, code);
+            return;
+        }
+    }
+    fail_otherwise(r, code);
+}
+
+/* ---- the URL ---- */
+
+/* A URL that may be no URL, for people: without what stands before an @ where the host is. */
+static char *shown_url(const char *url) {
+    const char *slashes = strstr(url, "://");
+    const char *authority = slashes ? slashes + 3 : url;
+    const char *at = memrchr(authority, '@', strcspn(authority, "/?#"));
+    const char *rest = at ? at + 1 : authority;
+    return print_text("%.*s%.*s%s", (int)(authority - url), url, URL_SHOWN_MAX, rest,
+                      strlen(rest) > URL_SHOWN_MAX ? "..." : "");
+}
+
+static bool refuse_url(HttpRequest *r, const char *url, const char *why) {
+    char *shown = shown_url(url);
+    if (r->redirects) {
+        set_end(r, HTTP_REFUSED, "%s redirects to \"%s\", which cannot be asked: %s.", r->host,
+                shown, why);
+    } else {
+        set_end(r, HTTP_REFUSED, "The URL \"%s\" cannot be asked: %s.", shown, why);
+    }
+    mem_free(shown);
+    return false;
+}
+
+static const char *why_malformed(CURLUcode code) {
+    return code == CURLUE_BAD_SCHEME ? "it has to begin with http:// or https://"
+           : code == CURLUE_MALFORMED_INPUT || code == CURLUE_BAD_PATH || code == CURLUE_BAD_QUERY
+               ? "it holds a character that a URL cannot; write parts that vary with @uri"
+               : curl_url_strerror(code);
+}
+
+/* A part of it, for curl_free(); NULL when it is not there. */
+static char *url_part(CURLU *url, CURLUPart part) {
+    char *text = NULL;
+    return curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
+}
+
+static bool is_web(const char *scheme) {
+    return scheme && (!strcasecmp(scheme, "http") || !strcasecmp(scheme, "https"));
+}
+
+static void set_place(HttpRequest *r, CURLU *url) {
+    char *scheme = url_part(url, CURLUPART_SCHEME), *host = url_part(url, CURLUPART_HOST);
+    char *port = url_part(url, CURLUPART_PORT), *usual = NULL;
+    curl_url_get(url, CURLUPART_PORT, &usual, CURLU_DEFAULT_PORT);
+    char *origin = print_text("%s://%s:%s", scheme, host, usual);
+    r->is_abroad = r->is_abroad || (r->origin && strcasecmp(r->origin, origin));
+    mem_free(r->origin);
+    mem_free(r->host);
+    r->origin = origin;
+    r->host = print_text("%s%s%s", host, port ? ":" : "", port ? port : "");
+    curl_free(scheme);
+    curl_free(host);
+    curl_free(port);
+    curl_free(usual);
+}
+
+/* Without user and password. */
+static char *url_to_show(CURLU *url) {
+    CURLU *bare = curl_url_dup(url);
+    curl_url_set(bare, CURLUPART_USER, NULL, 0);
+    curl_url_set(bare, CURLUPART_PASSWORD, NULL, 0);
+    curl_url_set(bare, CURLUPART_FRAGMENT, NULL, 0);
+    char *text = url_part(bare, CURLUPART_URL), *own = copy(text);
+    curl_free(text);
+    curl_url_cleanup(bare);
+    return own;
+}
+
+static void take_url(HttpRequest *r, CURLU *url) {
+    char *whole = url_part(url, CURLUPART_URL);
+    set_place(r, url);
+    curl_easy_setopt(r->easy, CURLOPT_URL, whole);
+    mem_free(r->url);
+    r->url = url_to_show(url);
+    curl_free(whole);
+}
+
+/* False when it was refused. */
+static bool set_url(HttpRequest *r, const char *text) {
+    CURLU *url = curl_url();
+    CURLUcode code = curl_url_set(url, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME);
+    char *scheme = code == CURLUE_OK ? url_part(url, CURLUPART_SCHEME) : NULL;
+    char *host = code == CURLUE_OK ? url_part(url, CURLUPART_HOST) : NULL;
+    bool fine = code != CURLUE_OK ? refuse_url(r, text, why_malformed(code))
+                : !is_web(scheme) ? refuse_url(r, text, "it is neither http nor https")
+                : !host           ? refuse_url(r, text, "it names no host")
+                                  : true;
+    if (fine) take_url(r, url);
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return fine;
+}
+
+/* ---- what is sent ---- */
+
+static bool is_token(const char *s) {
+    static const char letters[] = "!#$%&'*+-.^_`|~0123456789"
+                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return *s && s[strspn(s, letters)] == '\0';
+}
+
+static bool has_control(const char *s) {
+    for (; *s; s++) {
+        if ((unsigned char)*s < 0x20 && *s != '\t') return true;
+        if (*s == 0x7F) return true;
+    }
+    return false;
+}
+
+static bool is_one_of(const char *name, const char *const *names) {
+    for (; *names; names++) {
+        if (!strcasecmp(name, *names)) return true;
+    }
+    return false;
+}
+
+static bool header_fits(HttpRequest *r, const HttpHeader *header) {
+    static const char *const ours[] = {"content-length", "transfer-encoding", "connection", NULL};
+    if (!is_token(header->name)) {
+        set_end(r, HTTP_REFUSED, "\"%.100s\" cannot be the name of a header. Use letters and '-'.",
+                header->name);
+    } else if (has_control(header->value)) {
+        set_end(r, HTTP_REFUSED,
+                "The header %.100s holds a line break or another control character. Take it out.",
+                header->name);
+    } else if (is_one_of(header->name, ours)) {
+        set_end(r, HTTP_REFUSED, "The header %.100s follows from the request. Leave it out.",
+                header->name);
+    }
+    return !r->failed;
+}
+
+static void append(struct curl_slist **list, const char *line) {
+    struct curl_slist *longer = curl_slist_append(*list, line);
+    assert(longer);
+    *list = longer;
+}
+
+static void add_header(HttpRequest *r, const HttpHeader *header) {
+    static const char *const harmless[] = {"accept",       "accept-language", "accept-encoding",
+                                           "content-type", "user-agent",      NULL};
+    /* "name;" is how libcurl is told of a header without a value. */
+    char *line = print_text("%s%s%s", header->name, header->value[0] ? ": " : ";", header->value);
+    append(&r->sent, line);
+    if (is_one_of(header->name, harmless)) append(&r->abroad, line);
+    mem_free(line);
+}
+
+/* libcurl would say that a body is a form, and ask whether it may send it. */
+static void add_defaults(struct curl_slist **list, bool has_type) {
+    append(list, "Expect:");
+    if (!has_type) append(list, "Content-Type:");
+}
+
+static bool set_headers(HttpRequest *r) {
+    bool has_type = false;
+    for (size_t i = 0; i < r->options.nheaders; i++) {
+        const HttpHeader *header = &r->options.headers[i];
+        if (!header_fits(r, header)) return false;
+        has_type = has_type || !strcasecmp(header->name, "content-type");
+        add_header(r, header);
+    }
+    add_defaults(&r->sent, has_type);
+    add_defaults(&r->abroad, has_type);
+    return true;
+}
+
+static bool sends_length(const char *method) {
+    static const char *const methods[] = {"POST", "PUT", "PATCH", NULL};
+    return is_one_of(method, methods);
+}
+
+static void set_method(HttpRequest *r) {
+    bool has_body = r->body || sends_length(r->method);
+    curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, NULL);
+    curl_easy_setopt(r->easy, CURLOPT_HTTPGET, 1L);
+    if (!strcmp(r->method, "HEAD")) {
+        curl_easy_setopt(r->easy, CURLOPT_NOBODY, 1L);
+    } else if (has_body) {
+        curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->options.body_len);
+        curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
+    }
+    curl_easy_setopt(r->easy, CURLOPT_CUSTOMREQUEST, r->method);
+}
+
+static bool take_method(HttpRequest *r) {
+    const char *method = r->options.method ? r->options.method : r->body ? "POST" : "GET";
+    r->method = copy(method);
+    if (!is_token(method)) {
+        set_end(r, HTTP_REFUSED, "\"%.100s\" is no method. Use one such as GET or POST.", method);
+    }
+    return !r->failed;
+}
+
+static void drop_body(HttpRequest *r) {
+    mem_free(r->body);
+    r->body = NULL;
+    r->options.body_len = 0;
+}
+
+/* ---- what comes back ---- */
+
+static size_t response_max(const HttpRequest *r) {
+    return r->options.max_response ? r->options.max_response : RESPONSE_MAX;
+}
+
+static int status_of(const HttpRequest *r) {
+    long status = 0;
+    curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (int)status;
+}
+
+static const char *header_value(const HttpRequest *r, const char *name) {
+    for (size_t i = 0; i < r->answer.nheaders; i++) {
+        if (!strcmp(r->headers[i].name, name)) return r->headers[i].value;
+    }
+    return NULL;
+}
+
+static bool redirects(const HttpRequest *r) {
+    int status = status_of(r);
+    return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
+           r->options.max_redirects > 0 && header_value(r, "location");
+}
+
+static void clear_headers(HttpRequest *r) {
+    for (size_t i = 0; i < r->answer.nheaders; i++) {
+        mem_free((char *)(uintptr_t)r->headers[i].name);
+        mem_free((char *)(uintptr_t)r->headers[i].value);
+    }
+    r->answer.nheaders = 0;
+    r->in_body = false;
+}
+
+static bool too_large(HttpRequest *r) {
+    set_end(r, HTTP_TOO_LARGE,
+            "The answer of %s is longer than %zu bytes, the most that is taken. Ask for less, or "
+            "raise the limit.",
+            r->host, response_max(r));
+    return false;
+}
+
+/* Said before the body comes, so that none of it has to. */
+static bool length_fits(HttpRequest *r) {
+    const char *length = header_value(r, "content-length");
+    if (!length || !strcmp(r->method, "HEAD") || status_of(r) == 304) return true;
+    return strtoull(length, NULL, 10) <= response_max(r) || too_large(r);
+}
+
+static void keep_header(HttpRequest *r, const char *line, size_t len) {
+    const char *colon = memchr(line, ':', len);
+    if (!colon || colon == line) return;
+    const char *value = colon + 1, *end = line + len;
+    while (value < end && (*value == ' ' || *value == '\t')) {
+        value++;
+    }
+    char *name = mem_strndup(line, (size_t)(colon - line));
+    for (char *c = name; *c; c++) {
+        if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
+    }
+    r->headers = mem_grow(r->headers, r->answer.nheaders, &r->headers_cap, sizeof *r->headers);
+    r->headers[r->answer.nheaders++] =
+        (HttpHeader){name, mem_strndup(value, (size_t)(end - value))};
+}
+
+static size_t without_end(const char *line, size_t len) {
+    while (len && strchr("\r\n \t", line[len - 1]) && line[len - 1]) {
+        len--;
+    }
+    return len;
+}
+
+static bool take_header(HttpRequest *r, const char *line, size_t len) {
+    r->header_bytes += len;
+    if (r->header_bytes > HEADERS_MAX) {
+        set_end(r, HTTP_TOO_LARGE,
+                "%s sent more than %d KB of headers, which is more than is taken.", r->host,
+                HEADERS_MAX >> 10);
+        return false;
+    }
+    if (r->in_body && strncmp(line, "HTTP/", len < 5 ? len : 5)) return true;
+    size_t kept = without_end(line, len);
+    if (kept > 5 && !strncmp(line, "HTTP/", 5)) {
+        clear_headers(r);
+    } else if (kept) {
+        keep_header(r, line, kept);
+    } else {
+        r->in_body = status_of(r) >= 200;
+        return !r->in_body || length_fits(r);
+    }
+    return true;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *ctx) {
+    return take_header(ctx, line, size * n) ? n : 0;
+}
+
+static bool take_bytes(HttpRequest *r, const char *bytes, size_t len) {
+    if (len > response_max(r) - r->received) return too_large(r);
+    r->received += len;
+    if (redirects(r)) return true;
+    if (!r->options.on_body) {
+        buf_add(&r->answer.body, bytes, len);
+    } else if (r->waits != WAITS_TO_GO) {
+        r->stopped = !r->options.on_body(r->options.ctx, status_of(r), bytes, len);
+    }
+    return !r->stopped && r->waits != WAITS_TO_GO;
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
+    return take_bytes(ctx, bytes, size * n) ? n : 0;
+}
+
+/* Children that are started while we are connected do not get it. */
+static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)ctx;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* ---- one request ---- */
+
+static void request_free(HttpRequest *r) {
+    unlink_request(r);
+    curl_easy_cleanup(r->easy);
+    curl_slist_free_all(r->sent);
+    curl_slist_free_all(r->abroad);
+    clear_headers(r);
+    mem_free(r->headers);
+    buf_clear(&r->answer.body);
+    mem_free(r->method);
+    mem_free(r->url);
+    mem_free(r->body);
+    mem_free(r->ca_file);
+    mem_free(r->origin);
+    mem_free(r->host);
+    mem_free(r);
+}
+
+static void set_trust(HttpRequest *r) {
+    if (r->options.insecure) {
+        curl_easy_setopt(r->easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(r->easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (r->ca_file) {
+        curl_easy_setopt(r->easy, CURLOPT_CAINFO, r->ca_file);
+        curl_easy_setopt(r->easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+static void set_functions(HttpRequest *r) {
+    curl_easy_setopt(r->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(r->easy, CURLOPT_HEADERDATA, r);
+    curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt(r->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->reason);
+    curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
+}
+
+static void set_manners(HttpRequest *r) {
+    curl_easy_setopt(r->easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(r->easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(r->easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(r->easy, CURLOPT_QUICK_EXIT, 1L); /* a look-up of a name holds up nobody */
+    curl_easy_setopt(r->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(r->easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(r->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(r->easy, CURLOPT_USERAGENT, "pawl");
+}
+
+/* What may differ from one redirect to the next. */
+static void set_turn(HttpRequest *r) {
+    uint64_t total = total_ms(r), gone = elapsed_ms(r);
+    set_method(r);
+    curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->is_abroad ? r->abroad : r->sent);
+    curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, (long)(total > gone ? total - gone : 1));
+    curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms(r));
+}
+
+static bool prepare(HttpRequest *r) {
+    set_functions(r);
+    set_manners(r);
+    set_trust(r);
+    return take_method(r) && set_headers(r) && set_url(r, r->options.url);
+}
+
+static void begin(HttpRequest *r) {
+    HttpClient *client = r->client;
+    if (client->under_way.n >= REQUESTS_MAX) {
+        link_request(r, &client->queued);
+        rearm(client);
+        return;
+    }
+    set_turn(r);
+    link_request(r, &client->under_way);
+    CURLMcode code = curl_multi_add_handle(client->multi, r->easy);
+    if (code == CURLM_OK) return;
+    set_end(r, HTTP_UNREACHED, "The request to %s cannot be started: %s.", r->host,
+            curl_multi_strerror(code));
+    wait_to(r, WAITS_TO_END);
+}
+
+static void admit(HttpClient *client) {
+    while (client->queued.first && client->under_way.n < REQUESTS_MAX && !client->closing) {
+        begin(client->queued.first);
+    }
+}
+
+static HttpRequest *request_new(HttpClient *client, const HttpOptions *options) {
+    HttpRequest *r = mem_zalloc(sizeof *r);
+    r->client = client;
+    r->easy = curl_easy_init();
+    r->options = *options;
+    if (!options->body) r->options.body_len = 0;
+    r->body = options->body ? mem_strndup(options->body, options->body_len) : NULL;
+    r->ca_file = copy(options->ca_file);
+    r->url = shown_url(options->url);
+    r->host = copy("the server");
+    r->began = uv_hrtime();
+    r->answer.started = now_ms();
+    return r;
+}
+
+HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *err) {
+    assert(options->on_end && options->url && !client->closing);
+    HttpRequest *r = request_new(client, options);
+    if (!r->easy) {
+        request_free(r);
+        error_set(err, ERR_IO, "There is no room for another HTTP request.");
+        return NULL;
+    }
+    if (!prepare(r)) {
+        wait_to(r, WAITS_TO_END);
+    } else if (client->inside_curl) {
+        wait_to(r, WAITS_TO_BEGIN);
+    } else {
+        begin(r);
+    }
+    r->options.url = NULL;
+    r->options.headers = NULL;
+    return r;
+}
+
+static void let_go(HttpRequest *r) {
+    curl_multi_remove_handle(r->client->multi, r->easy);
+    request_free(r);
+}
+
+void http_cancel(HttpRequest *r) {
+    if (!r || !r->list) return;
+    if (r->client->inside_curl) {
+        wait_to(r, WAITS_TO_GO);
+    } else {
+        HttpClient *client = r->client;
+        let_go(r);
+        if (!client->settling) admit(client);
+    }
+}
+
+/* ---- how it ends ---- */
+
+/* It is in no list while on_end has it, which is how http_cancel() knows. */
+static void finish(HttpRequest *r) {
+    HttpAnswer *answer = &r->answer;
+    curl_multi_remove_handle(r->client->multi, r->easy);
+    unlink_request(r);
+    if (!r->failed) {
+        answer->end = HTTP_ANSWERED;
+        answer->status = status_of(r);
+    }
+    answer->headers = r->headers;
+    answer->url = r->url;
+    answer->message = r->message;
+    answer->finished = now_ms();
+    r->options.on_end(r->options.ctx, answer);
+    request_free(r);
+}
+
+static bool becomes_get(const HttpRequest *r) {
+    int status = status_of(r);
+    return (status == 303 && strcmp(r->method, "HEAD")) ||
+           ((status == 301 || status == 302) && !strcmp(r->method, "POST"));
+}
+
+static void become_get(HttpRequest *r) {
+    mem_free(r->method);
+    r->method = copy("GET");
+    drop_body(r);
+}
+
+static bool may_redirect(HttpRequest *r) {
+    if (r->redirects++ < r->options.max_redirects) return true;
+    set_end(r, HTTP_UNREACHED,
+            "%s redirects once more after %d redirects, which is the limit. Check the URL.",
+            r->host, r->options.max_redirects);
+    return false;
+}
+
+/* False when it has to end instead. */
+static bool follow(HttpRequest *r) {
+    char *next = NULL;
+    curl_easy_getinfo(r->easy, CURLINFO_REDIRECT_URL, &next);
+    char *url = copy(next ? next : header_value(r, "location"));
+    curl_multi_remove_handle(r->client->multi, r->easy);
+    if (becomes_get(r)) become_get(r);
+    bool goes_on = may_redirect(r) && set_url(r, url);
+    mem_free(url);
+    if (!goes_on) return false;
+    clear_headers(r);
+    r->header_bytes = 0;
+    r->reason[0] = '\0';
+    unlink_request(r);
+    begin(r);
+    return true;
+}
+
+static void on_done(HttpRequest *r, CURLcode code) {
+    if (code != CURLE_OK && !r->failed && !r->stopped) fail_as(r, code);
+    if (!r->failed && !r->stopped && redirects(r) && follow(r)) return;
+    finish(r);
+}
+
+static void settle_waiting(HttpRequest *r) {
+    if (r->waits == WAITS_TO_BEGIN) {
+        begin(r);
+    } else if (r->waits == WAITS_TO_GO) {
+        let_go(r);
+    } else {
+        finish(r);
+    }
+}
+
+/* Those whose time is up wait no longer. */
+static void look_at_queue(HttpClient *client) {
+    uint64_t now = uv_hrtime();
+    if (!client->queued.n || now - client->queue_seen < (uint64_t)QUEUE_LOOK_MS * 1000000) return;
+    client->queue_seen = now;
+    for (HttpRequest *r = client->queued.first, *next; r; r = next) {
+        next = r->next;
+        if (elapsed_ms(r) < total_ms(r)) continue;
+        set_end(r, HTTP_TIMEOUT,
+                "The request to %s waited %" PRIu64
+                " ms for its turn, all the time it had. Make fewer at once, or give it more.",
+                r->host, total_ms(r));
+        wait_to(r, WAITS_TO_END);
+    }
+}
+
+static void close_client(HttpClient *client);
+
+static void settle(HttpClient *client) {
+    CURLMsg *message;
+    int left;
+    client->settling = true;
+    /* No more than wait now: what on_end asks for has its turn in the next. */
+    for (size_t n = client->waiting.n; n && client->waiting.first && !client->closing; n--) {
+        settle_waiting(client->waiting.first);
+    }
+    while (!client->closing && (message = curl_multi_info_read(client->multi, &left))) {
+        HttpRequest *r = NULL;
+        if (message->msg != CURLMSG_DONE) continue;
+        CURLcode code = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &r);
+        on_done(r, code);
+    }
+    client->settling = false;
+    if (client->closing) {
+        close_client(client);
+        return;
+    }
+    admit(client);
+    look_at_queue(client);
+    rearm(client);
+}
+
+static void drive(HttpClient *client, curl_socket_t fd, int events) {
+    int running;
+    client->inside_curl = true;
+    curl_multi_socket_action(client->multi, fd, events, &running);
+    client->inside_curl = false;
+    settle(client);
+}
+
+/* ---- sockets and time ---- */
+
+static void on_socket_ready(uv_poll_t *poll, int status, int events) {
+    Socket *s = poll->data;
+    int flags = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+                (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0) | (status < 0 ? CURL_CSELECT_ERR : 0);
+    drive(s->client, s->fd, flags);
+}
+
+static void on_socket_closed(uv_handle_t *handle) {
+    mem_free(handle->data);
+}
+
+static Socket *socket_watch(HttpClient *client, curl_socket_t fd) {
+    Socket *s = mem_zalloc(sizeof *s);
+    s->fd = fd;
+    s->client = client;
+    s->poll.data = s;
+    if (uv_poll_init_socket(client->loop, &s->poll, fd) != 0) {
+        mem_free(s);
+        return NULL;
+    }
+    curl_multi_assign(client->multi, fd, s);
+    return s;
+}
+
+static void socket_unwatch(Socket *s) {
+    curl_multi_assign(s->client->multi, s->fd, NULL);
+    uv_close((uv_handle_t *)&s->poll, on_socket_closed);
+}
+
+static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
+    Socket *s = slot;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        if (s) socket_unwatch(s);
+        return 0;
+    }
+    if (!s) s = socket_watch(ctx, fd);
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    if (s) uv_poll_start(&s->poll, events, on_socket_ready);
+    return 0;
+}
+
+static void on_time(uv_timer_t *timer) {
+    HttpClient *client = timer->data;
+    if (monotonic_ms() >= client->wake_at) client->wake_at = -1;
+    drive(client, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* How long until there is something to do; -1: no need to wake up. */
+static int64_t next_wake(const HttpClient *client) {
+    int64_t ms = client->wake_at < 0 ? -1 : client->wake_at - monotonic_ms();
+    if (client->waiting.n || (client->wake_at >= 0 && ms < 0)) return 0;
+    return client->queued.n && (ms < 0 || ms > QUEUE_LOOK_MS) ? QUEUE_LOOK_MS : ms;
+}
+
+static void rearm(HttpClient *client) {
+    int64_t ms = next_wake(client);
+    if (client->closing) return;
+    if (ms < 0) {
+        uv_timer_stop(&client->timer);
+    } else {
+        uv_timer_start(&client->timer, on_time, (uint64_t)ms, 0);
+    }
+}
+
+static int on_timer_wanted(CURLM *multi, long ms, void *ctx) {
+    HttpClient *client = ctx;
+    (void)multi;
+    client->wake_at = ms < 0 ? -1 : monotonic_ms() + ms;
+    rearm(client);
+    return 0;
+}
+
+/* ---- the client ---- */
+
+static void global_init(void) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+HttpClient *http_client_new(uv_loop_t *loop, Error *err) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, global_init);
+    CURLM *multi = curl_multi_init();
+    if (!multi) {
+        error_set(err, ERR_IO, "The HTTP library cannot be started.");
+        return NULL;
+    }
+    HttpClient *client = mem_zalloc(sizeof *client);
+    client->loop = loop;
+    client->multi = multi;
+    client->wake_at = -1;
+    uv_timer_init(loop, &client->timer);
+    client->timer.data = client;
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, client);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer_wanted);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, client);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS_KEPT_MAX);
+    return client;
+}
+
+static void on_client_closed(uv_handle_t *handle) {
+    mem_free(handle->data);
+}
+
+static void close_client(HttpClient *client) {
+    while (client->under_way.first) {
+        let_go(client->under_way.first);
+    }
+    while (client->queued.first) {
+        let_go(client->queued.first);
+    }
+    while (client->waiting.first) {
+        let_go(client->waiting.first);
+    }
+    curl_multi_cleanup(client->multi);
+    uv_close((uv_handle_t *)&client->timer, on_client_closed);
+}
+
+void http_client_free(HttpClient *client) {
+    if (!client || client->closing) return;
+    client->closing = true;
+    /* In a callback of one of its requests the client is needed until that has returned. */
+    if (!client->inside_curl && !client->settling) close_client(client);
+}
+
+const char *http_header(const HttpAnswer *answer, const char *name) {
+    for (size_t i = 0; i < answer->nheaders; i++) {
+        if (!strcmp(answer->headers[i].name, name)) return answer->headers[i].value;
+    }
+    return NULL;
+}

@@ -1,0 +1,263 @@
+/* Between fork() and exec() the child does nothing but ask the kernel: another thread of ours may
+ * have held any lock at the fork. */
+#define _GNU_SOURCE
+#include "worker_spawn.h"
+
+#include "process.h"
+
+#include "fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    SOCKET_BUFFER = 1 << 20,
+    FD_OUT_OF_THE_WAY = 16,
+    EXIT_NOT_STARTED = 127,
+};
+
+/* ---- finding the interpreter ---- */
+
+static bool is_program(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find_in_path(const char *name, char *out, size_t size) {
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t len = strcspn(path, ":");
+        int n = snprintf(out, size, "%.*s%s%s", (int)len, path, len ? "/" : "./", name);
+        if (n > 0 && (size_t)n < size && is_program(out)) return true;
+        path += len + (path[len] == ':');
+    }
+    return false;
+}
+
+bool worker_find(const char *variable, const char *name, char *out, size_t size, Error *err) {
+    const char *wanted = getenv(variable);
+    bool given = wanted && *wanted;
+    if (given && strchr(wanted, '/')) {
+        if ((size_t)snprintf(out, size, "%s", wanted) < size && is_program(out)) return true;
+    } else if (find_in_path(given ? wanted : name, out, size)) {
+        return true;
+    }
+    if (given) {
+        return error_set(err, ERR_IO, "%s names %s, which is not a program that can be started.",
+                         variable, wanted);
+    }
+    return error_set(err, ERR_IO,
+                     "%s is needed for this node and is not in PATH. Install it, or name it in the "
+                     "environment variable %s.",
+                     name, variable);
+}
+
+/* ---- the child ---- */
+
+static void reset_signals(void) {
+    sigset_t none;
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    for (int i = 1; i < NSIG; i++) {
+        sigaction(i, &normal, NULL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void place_descriptors(const int wanted[WORKER_FD + 1]) {
+    int high[WORKER_FD + 1];
+    for (int i = 0; i <= WORKER_FD; i++) {
+        high[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, FD_OUT_OF_THE_WAY);
+    }
+    for (int i = 0; i <= WORKER_FD; i++) {
+        dup2(high[i], i);
+    }
+#ifdef SYS_close_range
+    syscall(SYS_close_range, WORKER_FD + 1, ~0U, 0);
+#endif
+}
+
+static void say_why_not(int error) {
+    char text[40] = "{\"spawn\":", digits[12];
+    size_t n = 0, len = strlen(text);
+    for (; error > 0 || n == 0; error /= 10) {
+        digits[n++] = (char)('0' + error % 10);
+    }
+    while (n > 0) {
+        text[len++] = digits[--n];
+    }
+    text[len++] = '}';
+    text[len++] = '\n';
+    if (write(WORKER_FD, text, len) < 0) _exit(EXIT_NOT_STARTED);
+}
+
+__attribute__((noreturn)) static void become(const char *const *argv, const int fds[WORKER_FD + 1],
+                                             pid_t parent) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(EXIT_NOT_STARTED);
+    place_descriptors(fds);
+    process_restore_descriptors();
+    reset_signals();
+    execv(argv[0], (char *const *)(uintptr_t)argv);
+    say_why_not(errno);
+    _exit(EXIT_NOT_STARTED);
+}
+
+/* ---- starting ---- */
+
+/* All descriptors that a start needs; -1: not open. */
+typedef struct Ends {
+    int channel[2], out[2], err[2], null;
+} Ends;
+
+static void close_fd(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static void close_theirs(Ends *e) {
+    close_fd(&e->channel[1]);
+    close_fd(&e->out[1]);
+    close_fd(&e->err[1]);
+    close_fd(&e->null);
+}
+
+static void close_ours(Ends *e) {
+    close_fd(&e->channel[0]);
+    close_fd(&e->out[0]);
+    close_fd(&e->err[0]);
+}
+
+static bool open_ends(Ends *e) {
+    *e = (Ends){{-1, -1}, {-1, -1}, {-1, -1}, -1};
+    e->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return e->null >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->channel) == 0 &&
+           pipe2(e->out, O_CLOEXEC) == 0 && pipe2(e->err, O_CLOEXEC) == 0;
+}
+
+static void set_up(int fd) {
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+/* As much as the system lets us have. */
+static void widen(const int channel[2]) {
+    int size = SOCKET_BUFFER;
+    for (int i = 0; i < 2; i++) {
+        setsockopt(channel[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+        setsockopt(channel[i], SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    }
+}
+
+static pid_t fork_worker(const char *const *argv, const Ends *e) {
+    sigset_t all, before;
+    int fds[WORKER_FD + 1] = {e->null, e->out[1], e->err[1], e->channel[1]};
+    pid_t parent = getpid();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0) become(argv, fds, parent);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return pid;
+}
+
+static int open_pidfd(pid_t pid) {
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+static bool start(const char *const *argv, Ends *e, WorkerProcess *out) {
+    int error = fault_point("spawn");
+    if (error) {
+        errno = error == FAULT_SHORT ? EIO : error;
+        return false;
+    }
+    if (!open_ends(e)) return false;
+    widen(e->channel);
+    out->pid = fork_worker(argv, e);
+    return out->pid > 0;
+}
+
+bool worker_spawn(const char *const *argv, WorkerProcess *out, Error *err) {
+    Ends e = {{-1, -1}, {-1, -1}, {-1, -1}, -1};
+    bool started = start(argv, &e, out);
+    int error = errno;
+    close_theirs(&e);
+    if (!started) {
+        close_ours(&e);
+        return error_set(err, ERR_IO, "Cannot start %s: %s.", argv[0], strerror(error));
+    }
+    set_up(e.channel[0]);
+    set_up(e.out[0]);
+    set_up(e.err[0]);
+    out->channel = e.channel[0];
+    out->streams[0] = e.out[0];
+    out->streams[1] = e.err[0];
+    out->pidfd = open_pidfd(out->pid);
+    return true;
+}
+
+/* ---- bounds ---- */
+
+void worker_limit_data(const WorkerProcess *p, uint64_t bytes) {
+    struct rlimit now;
+    if (prlimit(p->pid, RLIMIT_DATA, NULL, &now) != 0) return;
+    now.rlim_cur = bytes < now.rlim_max ? bytes : now.rlim_max;
+    prlimit(p->pid, RLIMIT_DATA, &now, NULL);
+}
+
+uint64_t worker_memory_of(const WorkerProcess *p) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
+    FILE *in = fopen(path, "re");
+    uint64_t resident = 0, shared = 0;
+    if (!in) return 0;
+    if (fscanf(in, "%*u %" SCNu64 " %" SCNu64, &resident, &shared) != 2) resident = shared = 0;
+    fclose(in);
+    return resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* ---- the end ---- */
+
+void worker_signal(const WorkerProcess *p, int signal_number) {
+    if (p->pid <= 0) return;
+    /* Just forked, it has no group yet. */
+    if (kill(-p->pid, signal_number) != 0) kill(p->pid, signal_number);
+}
+
+/* While it is a zombie its number is taken, so that the signal meets nobody but its group. */
+bool worker_reap(WorkerProcess *p, bool wait, int *status) {
+    siginfo_t info = {0};
+    int flags = WEXITED | WNOWAIT | (wait ? 0 : WNOHANG);
+    *status = 0;
+    while (waitid(P_PID, (id_t)p->pid, &info, flags) != 0) {
+        if (errno == EINTR) continue;
+        p->pid = 0; /* somebody else has reaped it */
+        return true;
+    }
+    if (info.si_pid == 0) return false;
+    kill(-p->pid, SIGKILL);
+    while (waitpid(p->pid, status, 0) < 0 && errno == EINTR) {}
+    p->pid = 0;
+    return true;
+}

@@ -1,0 +1,129 @@
+#include "worker_texts.h"
+
+enum { PIECE = 1 << 15 }; /* of a kept text that goes to the sink at once */
+
+static void forget(WorkerTexts *texts, WorkerText *item) {
+    texts->bytes -= item->text.len;
+    json_clear(&item->value);
+    buf_clear(&item->text);
+}
+
+void worker_texts_clear(WorkerTexts *texts) {
+    for (int i = 0; i < WORKER_TEXTS; i++) {
+        forget(texts, &texts->items[i]);
+    }
+}
+
+static WorkerText *find(WorkerTexts *texts, Json value) {
+    for (int i = 0; i < WORKER_TEXTS; i++) {
+        if (json_identical(texts->items[i].value, value)) return &texts->items[i];
+    }
+    return NULL;
+}
+
+static WorkerText *least_used(WorkerTexts *texts) {
+    WorkerText *least = &texts->items[0];
+    for (int i = 1; i < WORKER_TEXTS; i++) {
+        if (texts->items[i].used < least->used) least = &texts->items[i];
+    }
+    return least;
+}
+
+/* Forgets the oldest, but not the given one, until the rest fits. */
+static void make_room(WorkerTexts *texts, const WorkerText *keep) {
+    while (texts->bytes > WORKER_TEXTS_BYTES) {
+        WorkerText *oldest = NULL;
+        for (int i = 0; i < WORKER_TEXTS; i++) {
+            WorkerText *item = &texts->items[i];
+            bool candidate = item != keep && !json_is_none(item->value);
+            if (candidate && (!oldest || item->used < oldest->used)) oldest = item;
+        }
+        if (!oldest) return;
+        forget(texts, oldest);
+    }
+}
+
+/* ---- printing ---- */
+
+typedef struct Printing {
+    WorkerTexts *texts;
+    JsonSink sink;
+    void *ctx;
+    Buf *keep; /* a copy goes there; NULL: nowhere */
+} Printing;
+
+static bool to_both(void *ctx, const char *text, size_t len) {
+    Printing *p = ctx;
+    buf_add(p->keep, text, len);
+    return p->sink(p->ctx, text, len);
+}
+
+static void print_kept(Printing *p, WorkerText *item) {
+    item->used = ++p->texts->clock;
+    for (size_t at = 0; at < item->text.len; at += PIECE) {
+        size_t left = item->text.len - at;
+        p->sink(p->ctx, item->text.data + at, left < PIECE ? left : PIECE);
+    }
+}
+
+static void print_and_keep(Printing *p, Json value) {
+    WorkerText *item = least_used(p->texts);
+    forget(p->texts, item);
+    p->keep = &item->text;
+    json_print_to(value, NULL, to_both, p);
+    item->value = json_ref(value);
+    item->used = ++p->texts->clock;
+    p->texts->bytes += item->text.len;
+    make_room(p->texts, item);
+    if (p->texts->bytes > WORKER_TEXTS_BYTES) forget(p->texts, item);
+}
+
+static bool is_large(Json value) {
+    return json_on_heap(value) && json_size(value) >= WORKER_TEXT_LARGE;
+}
+
+static bool has_large_member(Json object) {
+    Json key, value;
+    for (size_t at = 0; json_object_next(object, &at, &key, &value);) {
+        if (is_large(value)) return true;
+    }
+    return false;
+}
+
+static void print_value(Printing *p, Json value, int levels);
+
+static void print_members(Printing *p, Json object, int levels) {
+    Json key, value;
+    char before = '{';
+    for (size_t at = 0; json_object_next(object, &at, &key, &value);) {
+        Buf text = BUF_INIT;
+        buf_addc(&text, before);
+        json_print(key, NULL, &text);
+        buf_addc(&text, ':');
+        p->sink(p->ctx, text.data, text.len);
+        buf_clear(&text);
+        print_value(p, value, levels - 1);
+        before = ',';
+    }
+    p->sink(p->ctx, "}", 1);
+}
+
+static void print_value(Printing *p, Json value, int levels) {
+    if (!is_large(value)) {
+        json_print_to(value, NULL, p->sink, p->ctx);
+        return;
+    }
+    WorkerText *item = find(p->texts, value);
+    if (item) {
+        print_kept(p, item);
+    } else if (levels > 0 && json_kind(value) == JSON_OBJECT && has_large_member(value)) {
+        print_members(p, value, levels);
+    } else {
+        print_and_keep(p, value);
+    }
+}
+
+void worker_texts_print(WorkerTexts *texts, Json value, JsonSink sink, void *ctx) {
+    Printing p = {texts, sink, ctx, NULL};
+    print_value(&p, value, WORKER_TEXT_LEVELS);
+}

@@ -1,0 +1,1308 @@
+/* The pool: who does which call, and what workers say.
+ *
+ * A worker is in one of four phases:
+ *
+ *     idle      no call
+ *     busy      a call is under way
+ *     waiting   its call waits for an answer; neither counts nor keeps the loop alive
+ *     ending    told to end, or ended; its call, if it still has one, ends with it
+ *
+ * A call is in the queue of its language (worker is NULL) or with a worker. Both are touched from
+ * the loop's thread only. A callback may drop any call, so after each the worker is asked anew for
+ * its call. The memory of a worker outlives all of that: it is freed when the last of its handles
+ * is closed.
+ *
+ * Codes have slots: a call says the number of a slot, and brings the source when the worker's slot
+ * has another one in it. Old codes lose their slots to new ones, in turn. */
+#define _GNU_SOURCE
+#include "workers.h"
+
+#include "json_parse.h"
+#include "json_print.h"
+#include "mem.h"
+#include "utf8.h"
+#include "worker_runtime.h"
+#include "worker_spawn.h"
+#include "worker_texts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    CODES = 256,               /* compiled codes that a worker keeps */
+    PIECE = 1 << 16,           /* read or written at once */
+    PIECES_A_TURN = 16,        /* so that one worker does not keep the loop to itself */
+    DRAIN_MAX = 1 << 20,       /* of a pipe that somebody goes on filling */
+    RESULT_HEAP_MAX = 1 << 30, /* bytes that a result may take as a value */
+    TICK_MS = 200,             /* memory and deadlines are looked at this often */
+    GRACE_MS = 300,            /* between SIGTERM and SIGKILL */
+    CLOSED_MS = 1000,          /* to end, after closing its socket */
+    IDLE_MS = 60000,           /* unless the options say otherwise */
+    BUSY_MIN = 4,              /* the same */
+    BUSY_MAX = 1024,           /* whatever anybody says */
+    MEMORY_DEFAULT = 1 << 30,  /* the same */
+    OUTPUT_DEFAULT = 1 << 20,  /* the same */
+    CHARACTER_MAX = 4,         /* bytes */
+    TAIL_MAX = 512,            /* bytes of stderr that are remembered for the sentence */
+    CHANNEL = 0,
+    FIRST_STREAM = 1, /* indices of a worker's polls */
+    END = 3,
+    POLLS = 4,
+};
+
+/* ---- languages ---- */
+
+typedef struct Language {
+    const char *name;
+    const char *variable, *program; /* how the interpreter is found */
+    const char *boot;               /* its -c or -e: takes the runtime from the socket */
+    const char *boot_option;
+    const char *runtime;
+    const size_t *runtime_len;
+    uint64_t data_slack; /* what the interpreter itself takes and never uses */
+    bool heap_is_fixed;  /* when it is started: a worker serves one size of memory */
+} Language;
+
+#define PYTHON_BOOT                                            \
+    "import os,json,sys,types\n"                               \
+    "t=b''\n"                                                  \
+    "while b'\\n' not in t:\n"                                 \
+    " p=os.read(3,65536)\n"                                    \
+    " if not p:os._exit(0)\n"                                  \
+    " t+=p\n"                                                  \
+    "h,_,t=t.partition(b'\\n')\n"                              \
+    "h=json.loads(h)\n"                                        \
+    "m=sys.modules['pawl']=types.ModuleType('pawl')\n"         \
+    "exec(compile(h['runtime'],'<pawl>','exec'),m.__dict__)\n" \
+    "m._start(3,h,t)\n"
+
+#define JAVASCRIPT_BOOT                                                                           \
+    "let t=Buffer.alloc(0),p=Buffer.alloc(65536),n,i;"                                            \
+    "while((i=t.indexOf(10))<0){n=require('fs').readSync(3,p);if(!n)process.exit(0);"             \
+    "t=Buffer.concat([t,p.subarray(0,n)])}"                                                       \
+    "const h=JSON.parse(t.subarray(0,i)),m={exports:{}};"                                         \
+    "require('vm').compileFunction(h.runtime,['exports','require','module'],{filename:'<pawl>'})" \
+    "(m.exports,require,m);"                                                                      \
+    "m.exports._start(3,h,t.subarray(i+1),s=>import(s))"
+
+static const Language languages[WORKER_LANGUAGES] = {
+    [WORKER_PYTHON] = {"Python", "PAWL_PYTHON", "python3", PYTHON_BOOT, "-c", worker_runtime_python,
+                       &worker_runtime_python_len, 0, false},
+    [WORKER_JAVASCRIPT] = {"Node.js", "PAWL_NODE", "node", JAVASCRIPT_BOOT, "-e",
+                           worker_runtime_javascript, &worker_runtime_javascript_len,
+                           (uint64_t)1 << 30, true},
+};
+
+/* ---- data ---- */
+
+/* What a worker has loaded: a worker of one program is of no use to another. */
+typedef struct Program {
+    WorkerLanguage language;
+    char *file;    /* NULL: none, it runs code that it is sent */
+    uint64_t heap; /* 0: any */
+    uint64_t device, inode, size;
+    int64_t changed; /* nanoseconds */
+} Program;
+
+typedef enum Phase { PHASE_IDLE, PHASE_BUSY, PHASE_WAITING, PHASE_ENDING } Phase;
+
+typedef struct Worker Worker;
+
+struct Worker {
+    WorkerPool *pool;
+    Program program;
+    WorkerProcess process;
+    uv_poll_t polls[POLLS];
+    int npolls, open_polls;
+    int events; /* that its socket is watched for */
+    Phase phase;
+    WorkerCall *call;
+    bool retire; /* not to be used again */
+    bool gone;   /* reaped */
+    bool doomed; /* by us: how and why, for its call */
+    WorkerEnd doom_end;
+    char *doom_message;
+    uint64_t kill_at; /* 0: not yet */
+    uint64_t idle_since;
+    uint64_t memory; /* the limit that it has now; 0: none */
+    JsonParser *parser;
+    uint64_t lines, values; /* that it wrote: as many of one as of the other */
+    uint64_t line_bytes;    /* of the one that is not whole yet */
+    Buf out;                /* what the socket did not take yet, from `written` on */
+    size_t written;
+    uint64_t known[CODES]; /* the code in each of its slots */
+};
+
+/* The start of a character whose other bytes have not come yet. */
+typedef struct Pending {
+    char bytes[CHARACTER_MAX];
+    size_t len;
+} Pending;
+
+struct WorkerCall {
+    WorkerPool *pool;
+    Worker *worker;   /* NULL while it queues */
+    WorkerCall *next; /* in the queue */
+    uint64_t number;
+    Program program;
+    WorkerOptions options; /* with references and copies of its own */
+    bool cancelled;
+    size_t logged;
+    uint64_t dropped; /* bytes of the log */
+    Pending pending[2];
+    char tail[TAIL_MAX]; /* of stderr */
+    size_t tail_len;
+};
+
+typedef struct Queue {
+    WorkerCall *first, **last;
+} Queue;
+
+typedef struct Code {
+    uint64_t id; /* 0: free */
+    WorkerLanguage language;
+    Json source, names;
+} Code;
+
+struct WorkerPool {
+    uv_loop_t *loop;
+    uv_timer_t tick, sweep;
+    int open_handles;
+    bool freed;
+    int busy_max;
+    uint64_t idle_ms;
+    Worker **workers;
+    size_t nworkers, cap;
+    Queue queues[WORKER_LANGUAGES];
+    uint64_t calls, calls_swept;
+    int under_way; /* calls that keep the loop alive */
+    Code codes[CODES];
+    uint64_t ncodes; /* ever */
+    WorkerTexts texts;
+    char *piece;
+};
+
+static const char *const stream_names[2] = {"stdout", "stderr"};
+
+static void dispatch(WorkerPool *pool, WorkerLanguage language);
+
+/* ---- programs ---- */
+
+static void program_clear(Program *p) {
+    mem_free(p->file);
+    p->file = NULL;
+}
+
+static bool same_file(const Program *a, const Program *b) {
+    return a->language == b->language && a->heap == b->heap &&
+           (a->file && b->file ? strcmp(a->file, b->file) == 0 : a->file == b->file);
+}
+
+static bool same_program(const Program *a, const Program *b) {
+    return same_file(a, b) && a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->changed == b->changed;
+}
+
+static Program program_copy(const Program *p) {
+    Program copy = *p;
+    if (p->file) copy.file = mem_strndup(p->file, strlen(p->file));
+    return copy;
+}
+
+static bool program_of(const WorkerOptions *options, uint64_t memory, Program *out, Error *err) {
+    struct stat st;
+    *out = (Program){.language = options->language};
+    if (languages[options->language].heap_is_fixed) out->heap = memory;
+    if (!options->file) return true;
+    int why = stat(options->file, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EISDIR;
+    if (why) {
+        return error_set(err, ERR_IO, "Cannot read the program %s: %s.", options->file,
+                         strerror(why));
+    }
+    out->device = (uint64_t)st.st_dev;
+    out->inode = (uint64_t)st.st_ino;
+    out->size = (uint64_t)st.st_size;
+    out->changed = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    out->file = mem_strndup(options->file, strlen(options->file));
+    return true;
+}
+
+/* ---- the loop is kept alive while something is under way ---- */
+
+static void on_tick(uv_timer_t *timer);
+
+static void start_ticking(WorkerPool *pool) {
+    if (!uv_is_active((uv_handle_t *)&pool->tick)) {
+        uv_timer_start(&pool->tick, on_tick, TICK_MS, TICK_MS);
+    }
+}
+
+static void hold(WorkerPool *pool) {
+    if (pool->under_way++ == 0) uv_ref((uv_handle_t *)&pool->tick);
+    start_ticking(pool);
+}
+
+static void let_go(WorkerPool *pool) {
+    if (--pool->under_way == 0) uv_unref((uv_handle_t *)&pool->tick);
+}
+
+/* ---- calls ---- */
+
+static char *copy_text(const char *text) {
+    return text ? mem_strndup(text, strlen(text)) : NULL;
+}
+
+static WorkerCall *call_new(WorkerPool *pool, const WorkerOptions *options, Program *program) {
+    WorkerCall *call = mem_zalloc(sizeof *call);
+    WorkerOptions *own = &call->options;
+    *own = *options;
+    json_ref(own->code);
+    json_ref(own->state);
+    json_ref(own->env);
+    json_ref(own->vars);
+    json_ref(own->answers);
+    own->function = copy_text(options->function);
+    own->folder = copy_text(options->folder ? options->folder : ".");
+    if (!own->max_output) own->max_output = OUTPUT_DEFAULT;
+    call->pool = pool;
+    call->program = *program;
+    own->file = call->program.file;
+    call->number = ++pool->calls;
+    return call;
+}
+
+static void call_clear_input(WorkerCall *call) {
+    json_clear(&call->options.state);
+    json_clear(&call->options.env);
+    json_clear(&call->options.vars);
+    json_clear(&call->options.answers);
+    json_clear(&call->options.code);
+}
+
+static void call_free(WorkerCall *call) {
+    call_clear_input(call);
+    mem_free((char *)(uintptr_t)call->options.function);
+    mem_free((char *)(uintptr_t)call->options.folder);
+    program_clear(&call->program);
+    mem_free(call);
+}
+
+static void queue_push(Queue *queue, WorkerCall *call) {
+    *queue->last = call;
+    queue->last = &call->next;
+}
+
+static void queue_remove(Queue *queue, const WorkerCall *call) {
+    WorkerCall **at = &queue->first;
+    while (*at && *at != call) {
+        at = &(*at)->next;
+    }
+    if (!*at) return;
+    *at = call->next;
+    if (!*at) queue->last = at;
+}
+
+/* ---- ending a worker ---- */
+
+static void on_poll_closed(uv_handle_t *handle);
+
+static void kill_worker(Worker *w) {
+    w->phase = PHASE_ENDING;
+    w->kill_at = 0;
+    worker_signal(&w->process, SIGKILL);
+    start_ticking(w->pool);
+}
+
+/* Its call ends so once it is dead; the first reason counts. */
+static void doom(Worker *w, WorkerEnd end, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void doom(Worker *w, WorkerEnd end, const char *fmt, ...) {
+    if (!w->doomed) {
+        char text[ERROR_MSG_MAX];
+        va_list args;
+        va_start(args, fmt);
+        vsnprintf(text, sizeof text, fmt, args);
+        va_end(args);
+        w->doomed = true;
+        w->doom_end = end;
+        w->doom_message = copy_text(text);
+    }
+    kill_worker(w);
+}
+
+static void worker_forget(Worker *w) {
+    WorkerPool *pool = w->pool;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        if (pool->workers[i] == w) {
+            pool->workers[i] = pool->workers[--pool->nworkers];
+            return;
+        }
+    }
+}
+
+static void worker_close(Worker *w) {
+    worker_forget(w);
+    for (int i = 0; i < w->npolls; i++) {
+        if (!uv_is_closing((uv_handle_t *)&w->polls[i])) {
+            uv_close((uv_handle_t *)&w->polls[i], on_poll_closed);
+        }
+    }
+}
+
+static void pool_closed_one(WorkerPool *pool) {
+    if (--pool->open_handles > 0 || !pool->freed) return;
+    mem_free(pool->workers);
+    mem_free(pool->piece);
+    mem_free(pool);
+}
+
+static void worker_free(Worker *w) {
+    close(w->process.channel);
+    close(w->process.streams[0]);
+    close(w->process.streams[1]);
+    if (w->process.pidfd >= 0) close(w->process.pidfd);
+    json_parser_free(w->parser);
+    buf_clear(&w->out);
+    program_clear(&w->program);
+    mem_free(w->doom_message);
+    mem_free(w);
+}
+
+static void on_poll_closed(uv_handle_t *handle) {
+    Worker *w = handle->data;
+    WorkerPool *pool = w->pool;
+    if (--w->open_polls == 0) worker_free(w);
+    pool_closed_one(pool);
+}
+
+/* ---- the log ---- */
+
+static void keep_tail(WorkerCall *call, const char *bytes, size_t len) {
+    if (len > TAIL_MAX) {
+        bytes += len - TAIL_MAX;
+        len = TAIL_MAX;
+    }
+    size_t keep = call->tail_len + len > TAIL_MAX ? TAIL_MAX - len : call->tail_len;
+    memmove(call->tail, call->tail + call->tail_len - keep, keep);
+    memcpy(call->tail + keep, bytes, len);
+    call->tail_len = keep + len;
+}
+
+/* How much of it is to be passed on; the rest is counted. */
+static size_t admit(WorkerCall *call, size_t len) {
+    size_t left = call->options.max_output - call->logged;
+    size_t n = len < left ? len : left;
+    call->logged += n;
+    call->dropped += len - n;
+    return n;
+}
+
+static void pass_on(WorkerCall *call, const char *stream, const char *bytes, size_t len) {
+    if (len && call->options.on_log) call->options.on_log(call->options.ctx, stream, bytes, len);
+}
+
+/* How many bytes at the end of s are the beginning of a character that is not all there. */
+static size_t unfinished(const char *s, size_t len) {
+    for (size_t back = 1; back < CHARACTER_MAX && back <= len; back++) {
+        unsigned char c = (unsigned char)s[len - back];
+        size_t needs = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
+        if (c < 0x80 || c >= 0xC0) return needs > back ? back : 0;
+    }
+    return 0;
+}
+
+static void log_output(WorkerCall *call, int index, const char *bytes, size_t len) {
+    Pending *pending = &call->pending[index];
+    Buf text = BUF_INIT;
+    if (index == 1) keep_tail(call, bytes, len);
+    len = admit(call, len);
+    if (len == 0) return;
+    buf_add(&text, pending->bytes, pending->len);
+    buf_add(&text, bytes, len);
+    pending->len = unfinished(text.data, text.len);
+    text.len -= pending->len;
+    memcpy(pending->bytes, text.data + text.len, pending->len);
+    pass_on(call, stream_names[index], text.data, text.len);
+    buf_clear(&text);
+}
+
+/* One piece; 0 when there is nothing now, and the stream is left alone once it is at its end. */
+static size_t read_stream(Worker *w, int index) {
+    ssize_t n = read(w->process.streams[index], w->pool->piece, PIECE);
+    if (n > 0) {
+        if (w->call) log_output(w->call, index, w->pool->piece, (size_t)n);
+        return (size_t)n;
+    }
+    if (n == 0 && !uv_is_closing((uv_handle_t *)&w->polls[FIRST_STREAM + index])) {
+        uv_poll_stop(&w->polls[FIRST_STREAM + index]);
+    }
+    return 0;
+}
+
+static void on_stream(uv_poll_t *poll, int status, int events) {
+    (void)status;
+    (void)events;
+    Worker *w = poll->data;
+    int index = (int)(poll - w->polls) - FIRST_STREAM;
+    for (int i = 0; i < PIECES_A_TURN && read_stream(w, index) == PIECE; i++) {}
+}
+
+/* What was printed before now. */
+static void drain(Worker *w) {
+    for (int i = 0; i < 2; i++) {
+        for (size_t total = 0, n = 1; n > 0 && total < DRAIN_MAX; total += n) {
+            n = read_stream(w, i);
+        }
+    }
+}
+
+static void close_log(WorkerCall *call) {
+    char text[120];
+    for (int i = 0; i < 2; i++) {
+        Pending pending = call->pending[i];
+        call->pending[i].len = 0;
+        pass_on(call, stream_names[i], pending.bytes, pending.len);
+    }
+    if (!call->dropped) return;
+    int n = snprintf(text, sizeof text, "... and %" PRIu64 " more bytes, which are not kept.\n",
+                     call->dropped);
+    pass_on(call, "log", text, (size_t)n);
+}
+
+/* ---- the end of a call ---- */
+
+/* Nothing of the call is touched after on_end. */
+static void call_end(WorkerCall *call, const WorkerResult *result) {
+    WorkerPool *pool = call->pool;
+    if (call->worker) call->worker->call = NULL;
+    call->worker = NULL;
+    close_log(call);
+    let_go(pool);
+    dispatch(pool, call->program.language);
+    call->options.on_end(call->options.ctx, result);
+    call_free(call);
+}
+
+static void call_end_with(WorkerCall *call, WorkerEnd end, const char *message) {
+    WorkerResult result = {.end = end, .message = message, .type = "", .traceback = ""};
+    call_end(call, &result);
+}
+
+static void call_cancelled(WorkerCall *call) {
+    call_end_with(call, WORKER_CANCELLED, "The call was cancelled.");
+}
+
+static void on_sweep(uv_timer_t *timer);
+
+static void rest(Worker *w) {
+    WorkerPool *pool = w->pool;
+    if (w->retire) {
+        kill_worker(w);
+        return;
+    }
+    w->phase = PHASE_IDLE;
+    w->idle_since = uv_now(pool->loop);
+    if (!uv_is_active((uv_handle_t *)&pool->sweep)) {
+        uv_timer_start(&pool->sweep, on_sweep, pool->idle_ms, 0);
+        uv_unref((uv_handle_t *)&pool->sweep);
+    }
+}
+
+/* ---- what a worker says ---- */
+
+static const char *text_in(Json object, const char *key, Buf *out) {
+    Json text = json_object_get_c(object, key);
+    buf_reset(out);
+    buf_adds(out, "");
+    if (json_kind(text) == JSON_STRING) {
+        buf_add(out, json_string_data(&text), json_string_len(text));
+    }
+    return out->data ? out->data : "";
+}
+
+static void take_result(Worker *w, Json value) {
+    WorkerCall *call = w->call;
+    WorkerResult result = {
+        .end = WORKER_RETURNED, .value = value, .message = "", .type = "", .traceback = ""};
+    drain(w);
+    if (w->call != call) return;
+    rest(w);
+    call_end(call, &result);
+}
+
+static int line_in(Json error) {
+    Json line = json_object_get_c(error, "line");
+    return json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT_MAX ? (int)line.i : 0;
+}
+
+static void memory_text(uint64_t bytes, char *out, size_t size) {
+    bool whole = bytes % (1 << 30) == 0;
+    snprintf(out, size, "%" PRIu64 "%s", whole ? bytes >> 30 : bytes >> 20, whole ? "G" : "M");
+}
+
+static void take_error(Worker *w, Json error) {
+    WorkerCall *call = w->call;
+    Buf type = BUF_INIT, traceback = BUF_INIT, said = BUF_INIT, message = BUF_INIT;
+    char memory[24];
+    bool limit = json_truthy(json_object_get_c(error, "limit"));
+    drain(w);
+    if (w->call != call) return;
+    WorkerResult result = {.end = limit ? WORKER_LIMIT : WORKER_RAISED,
+                           .type = text_in(error, "type", &type),
+                           .traceback = text_in(error, "traceback", &traceback),
+                           .line = line_in(error)};
+    text_in(error, "message", &said);
+    buf_printf(&message, "%s%s%s", result.type, said.len ? ": " : "", said.len ? said.data : "");
+    if (limit) {
+        memory_text(call->options.memory, memory, sizeof memory);
+        buf_reset(&message);
+        buf_printf(&message,
+                   "The code asked for more memory than the %s that it may use. Raise `memory`, or "
+                   "let it work on less at a time.",
+                   memory);
+    }
+    result.message = message.data;
+    w->retire = w->retire || json_truthy(json_object_get_c(error, "retire"));
+    rest(w);
+    call_end(call, &result);
+    buf_clear(&type);
+    buf_clear(&traceback);
+    buf_clear(&said);
+    buf_clear(&message);
+}
+
+static void take_interrupt(Worker *w, Json value) {
+    WorkerCall *call = w->call;
+    drain(w);
+    if (w->call != call) return;
+    if (!call->options.on_interrupt) {
+        doom(w, WORKER_RUBBISH, "The code called interrupt(), and nobody can be asked here.");
+        return;
+    }
+    w->phase = PHASE_WAITING;
+    let_go(w->pool);
+    dispatch(w->pool, w->program.language);
+    call->options.on_interrupt(call->options.ctx, value);
+}
+
+static void take_log(Worker *w, Json text) {
+    WorkerCall *call = w->call;
+    if (json_kind(text) != JSON_STRING) return;
+    drain(w);
+    if (w->call != call) return;
+    pass_on(call, "log", json_string_data(&text), admit(call, json_string_len(text)));
+}
+
+static void take_set(Worker *w, Json message) {
+    WorkerOptions *o = &w->call->options;
+    Json name = json_object_get_c(message, "name"), value = json_object_get_c(message, "value");
+    bool var = json_string_is(json_object_get_c(message, "set"), "var");
+    if (json_kind(name) != JSON_STRING || json_is_none(value) || !o->on_set) return;
+    o->on_set(o->ctx, var ? "var" : "output", name, value);
+}
+
+static void take_rubbish(Worker *w) {
+    doom(w, WORKER_RUBBISH,
+         "Something that is not for it was written to descriptor %d of %s, over which it speaks "
+         "with Pawl. The code must leave that descriptor alone.",
+         WORKER_FD, languages[w->program.language].name);
+}
+
+static bool take_unstarted(Worker *w, Json message) {
+    Json why = json_object_get_c(message, "spawn");
+    if (json_tag(why) != JSON_TAG_INT) return false;
+    doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.", languages[w->program.language].name,
+         strerror((int)why.i));
+    return true;
+}
+
+static bool is_for(const WorkerCall *call, Json message) {
+    Json number = json_object_get_c(message, "call");
+    return call && json_tag(number) == JSON_TAG_INT && (uint64_t)number.i == call->number;
+}
+
+static void take_message(Worker *w, Json message) {
+    static const struct {
+        const char *key;
+        void (*take)(Worker *w, Json value);
+        bool whole; /* gets the message, not the value */
+    } messages[] = {
+        {"result", take_result, false}, {"error", take_error, false},
+        {"log", take_log, false},       {"interrupt", take_interrupt, false},
+        {"set", take_set, true},
+    };
+    if (w->phase == PHASE_ENDING && (!w->call || w->doomed || w->call->cancelled)) return;
+    bool known = json_kind(message) == JSON_OBJECT;
+    if (known && take_unstarted(w, message)) return;
+    known = known && w->phase != PHASE_WAITING && is_for(w->call, message);
+    for (size_t i = 0; known && i < sizeof messages / sizeof *messages; i++) {
+        Json value = json_object_get_c(message, messages[i].key);
+        if (json_is_none(value)) continue;
+        messages[i].take(w, messages[i].whole ? message : value);
+        return;
+    }
+    take_rubbish(w);
+}
+
+/* ---- reading ---- */
+
+static uint64_t count_lines(const char *text, size_t len) {
+    uint64_t n = 0;
+    const char *end = text + len;
+    while ((text = memchr(text, '\n', (size_t)(end - text)))) {
+        n++;
+        if (++text == end) break;
+    }
+    return n;
+}
+
+static void take_values(Worker *w) {
+    Error err = ERROR_INIT;
+    Json message;
+    JsonParseStatus status;
+    while ((status = json_parser_next(w->parser, &message, &err)) == JSON_PARSE_VALUE) {
+        w->values++;
+        w->line_bytes = 0;
+        take_message(w, message);
+        json_unref(message);
+    }
+    if (status == JSON_PARSE_ERROR && err.code == ERR_LIMIT) {
+        doom(w, WORKER_LIMIT, "What the code gave back takes too much memory.");
+    } else if (status == JSON_PARSE_ERROR || w->values < w->lines) {
+        take_rubbish(w);
+    }
+}
+
+typedef enum Reading { READ_SOME, READ_NOTHING, READ_END } Reading;
+
+static Reading read_channel(Worker *w) {
+    char *piece = json_parser_reserve(w->parser, PIECE);
+    ssize_t n = read(w->process.channel, piece, PIECE);
+    bool later = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    json_parser_commit(w->parser, n > 0 ? (size_t)n : 0, false);
+    if (n <= 0) return later ? READ_NOTHING : READ_END;
+    w->lines += count_lines(piece, (size_t)n);
+    w->line_bytes += (uint64_t)n;
+    if (w->line_bytes > WORKER_RESULT_MAX) {
+        doom(w, WORKER_LIMIT, "What the code gave back is longer than %d MB.",
+             WORKER_RESULT_MAX >> 20);
+    } else {
+        take_values(w);
+    }
+    return READ_SOME;
+}
+
+static bool can_be_read(const Worker *w) {
+    return !w->gone && !(w->phase == PHASE_ENDING && w->doomed);
+}
+
+/* ---- writing ---- */
+
+static void on_channel(uv_poll_t *poll, int status, int events);
+
+static void watch_channel(Worker *w) {
+    int events = w->out.len > w->written ? UV_READABLE | UV_WRITABLE : UV_READABLE;
+    if (events != w->events) uv_poll_start(&w->polls[CHANNEL], events, on_channel);
+    w->events = events;
+}
+
+static void write_channel(Worker *w) {
+    while (w->written < w->out.len) {
+        ssize_t n = send(w->process.channel, w->out.data + w->written, w->out.len - w->written,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+        if (n < 0) break; /* it is dying, as we shall be told */
+        w->written += (size_t)n;
+    }
+    w->written = 0;
+    if (w->out.cap > PIECE * 2) {
+        buf_clear(&w->out);
+    } else {
+        buf_reset(&w->out);
+    }
+}
+
+/* It closed its socket, or is about to end. */
+static void channel_ended(Worker *w) {
+    uv_poll_stop(&w->polls[CHANNEL]);
+    w->events = 0;
+    if (w->phase == PHASE_ENDING) return;
+    w->kill_at = uv_now(w->pool->loop) + CLOSED_MS;
+    start_ticking(w->pool);
+}
+
+static void on_channel(uv_poll_t *poll, int status, int events) {
+    Worker *w = poll->data;
+    Reading reading = READ_SOME;
+    if (status == 0 && (events & UV_WRITABLE)) {
+        write_channel(w);
+        watch_channel(w);
+    }
+    for (int i = 0; i < PIECES_A_TURN && reading == READ_SOME && can_be_read(w); i++) {
+        reading = read_channel(w);
+    }
+    if (reading == READ_END && !w->gone) channel_ended(w);
+}
+
+/* The text goes to the socket while it is being made; what does not fit waits. */
+static bool print_piece(void *ctx, const char *text, size_t len) {
+    Worker *w = ctx;
+    buf_add(&w->out, text, len);
+    if (w->out.len - w->written >= PIECE / 2) write_channel(w);
+    return true;
+}
+
+static void print_field(Worker *w, const char *key, Json value) {
+    if (json_is_none(value)) return;
+    buf_printf(&w->out, ",\"%s\":", key);
+    json_print_to(value, NULL, print_piece, w);
+}
+
+static void print_text(Worker *w, const char *key, const char *text) {
+    if (!text) return;
+    buf_printf(&w->out, ",\"%s\":", key);
+    Json value = json_string_c(text);
+    json_print(value, NULL, &w->out);
+    json_unref(value);
+}
+
+static void end_line(Worker *w) {
+    buf_adds(&w->out, "}\n");
+    write_channel(w);
+    watch_channel(w);
+}
+
+/* ---- codes ---- */
+
+static bool is_code(const Code *code, const WorkerCall *call, Json names) {
+    return code->id && code->language == call->program.language &&
+           json_string_equal(code->source, call->options.code) && json_equal(code->names, names);
+}
+
+static void code_clear(Code *code) {
+    json_clear(&code->source);
+    json_clear(&code->names);
+    code->id = 0;
+}
+
+/* The slot of the call's code, new if need be. Consumes names. */
+static size_t slot_of(WorkerPool *pool, const WorkerCall *call, Json names) {
+    for (size_t i = 0; i < CODES; i++) {
+        if (is_code(&pool->codes[i], call, names)) {
+            json_unref(names);
+            return i;
+        }
+    }
+    size_t slot = pool->ncodes++ % CODES;
+    Code *code = &pool->codes[slot];
+    code_clear(code);
+    *code = (Code){pool->ncodes, call->program.language, json_ref(call->options.code), names};
+    return slot;
+}
+
+static void print_code(Worker *w, const WorkerCall *call) {
+    Json vars = call->options.vars;
+    Json names = json_is_none(vars) ? json_array() : json_object_keys(vars, false);
+    size_t slot = slot_of(w->pool, call, names);
+    const Code *code = &w->pool->codes[slot];
+    buf_printf(&w->out, ",\"code\":%zu", slot);
+    if (w->known[slot] == code->id) return;
+    w->known[slot] = code->id;
+    print_field(w, "source", code->source);
+    print_field(w, "names", code->names);
+}
+
+/* ---- giving a call to a worker ---- */
+
+static void limit_memory(Worker *w, uint64_t memory) {
+    if (w->memory == memory) return;
+    w->memory = memory;
+    worker_limit_data(&w->process, memory + languages[w->program.language].data_slack);
+}
+
+static void send_call(Worker *w, WorkerCall *call) {
+    const WorkerOptions *o = &call->options;
+    buf_printf(&w->out, "{\"call\":%" PRIu64, call->number);
+    if (o->file) {
+        print_text(w, "function", o->function);
+    } else {
+        print_code(w, call);
+    }
+    print_text(w, "folder", o->folder);
+    print_field(w, "env", o->env);
+    print_field(w, "vars", o->vars);
+    print_field(w, "answers", o->answers);
+    Json state = json_is_none(o->state) ? json_object() : json_ref(o->state);
+    buf_adds(&w->out, ",\"state\":");
+    worker_texts_print(&w->pool->texts, state, print_piece, w);
+    json_unref(state);
+    end_line(w);
+    call_clear_input(call);
+}
+
+static void give(Worker *w, WorkerCall *call) {
+    drain(w); /* what an earlier call left behind is nobody's */
+    w->call = call;
+    w->phase = PHASE_BUSY;
+    call->worker = w;
+    limit_memory(w, call->options.memory);
+    send_call(w, call);
+}
+
+/* ---- new workers ---- */
+
+static void on_end(uv_poll_t *poll, int status, int events);
+
+static void watch(Worker *w, int index, int fd, uv_poll_cb callback) {
+    uv_poll_t *poll = &w->polls[index];
+    uv_poll_init(w->pool->loop, poll, fd);
+    poll->data = w;
+    uv_poll_start(poll, UV_READABLE, callback);
+    uv_unref((uv_handle_t *)poll);
+    w->npolls++;
+    w->open_polls++;
+    w->pool->open_handles++;
+}
+
+static Worker *worker_new(WorkerPool *pool, const Program *program, const WorkerProcess *process) {
+    Worker *w = mem_zalloc(sizeof *w);
+    JsonParseOptions options = {.max_bytes = RESULT_HEAP_MAX};
+    w->pool = pool;
+    w->program = program_copy(program);
+    w->process = *process;
+    w->parser = json_parser_new(&options);
+    watch(w, CHANNEL, process->channel, on_channel);
+    watch(w, FIRST_STREAM, process->streams[0], on_stream);
+    watch(w, FIRST_STREAM + 1, process->streams[1], on_stream);
+    if (process->pidfd >= 0) watch(w, END, process->pidfd, on_end);
+    pool->workers = mem_grow(pool->workers, pool->nworkers, &pool->cap, sizeof *pool->workers);
+    pool->workers[pool->nworkers++] = w;
+    return w;
+}
+
+static void send_hello(Worker *w) {
+    const Language *language = &languages[w->program.language];
+    Json runtime = json_string_valid(language->runtime, *language->runtime_len);
+    buf_adds(&w->out, "{\"runtime\":");
+    json_print(runtime, NULL, &w->out);
+    json_unref(runtime);
+    print_text(w, "file", w->program.file);
+    end_line(w);
+}
+
+static Worker *start_worker(WorkerPool *pool, const Program *program, Error *err) {
+    const Language *language = &languages[program->language];
+    char path[PATH_MAX], heap[48];
+    WorkerProcess process;
+    if (!worker_find(language->variable, language->program, path, sizeof path, err)) return NULL;
+    snprintf(heap, sizeof heap, "--max-old-space-size=%" PRIu64, program->heap >> 20);
+    const char *with_heap[] = {path, heap, language->boot_option, language->boot, NULL};
+    const char *without[] = {path, language->boot_option, language->boot, NULL};
+    if (!worker_spawn(program->heap ? with_heap : without, &process, err)) return NULL;
+    Worker *w = worker_new(pool, program, &process);
+    send_hello(w);
+    return w;
+}
+
+/* ---- choosing ---- */
+
+/* The one that was busy last: it is warm, and the others may get old. Those that have an earlier
+ * state of the same file are let go. */
+static Worker *find_idle(WorkerPool *pool, const Program *program) {
+    Worker *best = NULL;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Worker *w = pool->workers[i];
+        if (w->phase != PHASE_IDLE || !same_file(&w->program, program)) continue;
+        if (!same_program(&w->program, program)) {
+            kill_worker(w);
+        } else if (!best || w->idle_since >= best->idle_since) {
+            best = w;
+        }
+    }
+    return best;
+}
+
+static Worker *oldest_idle(WorkerPool *pool, WorkerLanguage language) {
+    Worker *oldest = NULL;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Worker *w = pool->workers[i];
+        if (w->phase == PHASE_IDLE && w->program.language == language &&
+            (!oldest || w->idle_since < oldest->idle_since)) {
+            oldest = w;
+        }
+    }
+    return oldest;
+}
+
+static int count(const WorkerPool *pool, WorkerLanguage language) {
+    int n = 0;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Phase phase = pool->workers[i]->phase;
+        n += pool->workers[i]->program.language == language &&
+             (phase == PHASE_IDLE || phase == PHASE_BUSY);
+    }
+    return n;
+}
+
+/* Makes room if some other program's worker has nothing to do. */
+static bool has_room(WorkerPool *pool, WorkerLanguage language) {
+    if (count(pool, language) < pool->busy_max) return true;
+    Worker *oldest = oldest_idle(pool, language);
+    if (oldest) kill_worker(oldest);
+    return oldest != NULL;
+}
+
+typedef enum Given { GIVEN, NO_ROOM, FAILED } Given;
+
+static Given try_give(WorkerCall *call, Error *err) {
+    Worker *w = find_idle(call->pool, &call->program);
+    if (!w && !has_room(call->pool, call->program.language)) return NO_ROOM;
+    if (!w) w = start_worker(call->pool, &call->program, err);
+    if (!w) return FAILED;
+    give(w, call);
+    return GIVEN;
+}
+
+static void dispatch(WorkerPool *pool, WorkerLanguage language) {
+    Queue *queue = &pool->queues[language];
+    Error err = ERROR_INIT;
+    while (queue->first) {
+        WorkerCall *call = queue->first;
+        Given given = call->cancelled ? FAILED : try_give(call, &err);
+        if (given == NO_ROOM) return;
+        queue_remove(queue, call);
+        if (given == GIVEN) continue;
+        if (call->cancelled) {
+            call_cancelled(call);
+        } else {
+            call_end_with(call, WORKER_UNSTARTED, err.msg);
+        }
+    }
+}
+
+/* ---- the end of a worker ---- */
+
+static bool ran_out_of_memory(const WorkerCall *call, int status) {
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
+           memmem(call->tail, call->tail_len, "out of memory", strlen("out of memory"));
+}
+
+/* ": the last line of stderr", or nothing. */
+static void add_last_line(const WorkerCall *call, Buf *out) {
+    size_t len = call->tail_len, from;
+    while (len && (call->tail[len - 1] == '\n' || call->tail[len - 1] == ' ')) {
+        len--;
+    }
+    for (from = len; from && call->tail[from - 1] != '\n';) {
+        from--;
+    }
+    if (from == len) {
+        buf_addc(out, '.');
+        return;
+    }
+    buf_adds(out, ": ");
+    utf8_repair(out, call->tail + from, len - from);
+}
+
+static void end_died(WorkerCall *call, const char *name, int status) {
+    WorkerResult result = {.end = WORKER_DIED, .type = "", .traceback = ""};
+    Buf message = BUF_INIT;
+    if (WIFSIGNALED(status)) {
+        result.signal = WTERMSIG(status);
+        buf_printf(&message, "%s was ended by signal %d (%s) before the code returned", name,
+                   result.signal, strsignal(result.signal));
+    } else {
+        result.code = WEXITSTATUS(status);
+        buf_printf(&message, "%s ended with exit code %d before the code returned", name,
+                   result.code);
+    }
+    add_last_line(call, &message);
+    result.message = message.data;
+    call_end(call, &result);
+    buf_clear(&message);
+}
+
+static void end_call_of(Worker *w, int status) {
+    WorkerCall *call = w->call;
+    char memory[24], text[200];
+    if (w->phase == PHASE_WAITING) hold(w->pool);
+    w->phase = PHASE_ENDING;
+    if (call->cancelled) {
+        call_cancelled(call);
+    } else if (w->doomed) {
+        call_end_with(call, w->doom_end, w->doom_message);
+    } else if (ran_out_of_memory(call, status)) {
+        memory_text(call->options.memory, memory, sizeof memory);
+        snprintf(text, sizeof text,
+                 "The code used more memory than the %s that it may use, and was ended. Raise "
+                 "`memory`, or let it work on less at a time.",
+                 memory);
+        call_end_with(call, WORKER_LIMIT, text);
+    } else {
+        end_died(call, languages[w->program.language].name, status);
+    }
+}
+
+/* What it said with its last breath still counts. */
+static void worker_is_gone(Worker *w, int status) {
+    while (w->call && can_be_read(w) && !w->call->cancelled && read_channel(w) == READ_SOME) {}
+    drain(w);
+    w->gone = true;
+    if (w->call) end_call_of(w, status);
+    w->phase = PHASE_ENDING;
+    worker_close(w);
+    dispatch(w->pool, w->program.language);
+}
+
+static bool look_whether_gone(Worker *w) {
+    int status;
+    if (w->gone || !worker_reap(&w->process, false, &status)) return w->gone;
+    worker_is_gone(w, status);
+    return true;
+}
+
+static void on_end(uv_poll_t *poll, int status, int events) {
+    (void)status;
+    (void)events;
+    look_whether_gone(poll->data);
+}
+
+/* ---- now and then ---- */
+
+static void watch_memory(Worker *w) {
+    char memory[24];
+    uint64_t bytes = worker_memory_of(&w->process);
+    uint64_t most = w->call->options.memory;
+    if (bytes > most / 4 * 3) w->retire = true;
+    if (bytes <= most) return;
+    memory_text(most, memory, sizeof memory);
+    doom(w, WORKER_LIMIT,
+         "The code used more memory than the %s that it may use, and was ended. Raise `memory`, or "
+         "let it work on less at a time.",
+         memory);
+}
+
+static void tick_worker(Worker *w) {
+    if (look_whether_gone(w)) return;
+    if (w->kill_at && uv_now(w->pool->loop) >= w->kill_at) {
+        if (w->phase == PHASE_ENDING) {
+            kill_worker(w);
+        } else {
+            take_rubbish(w);
+        }
+    } else if (w->phase == PHASE_BUSY) {
+        watch_memory(w);
+    }
+}
+
+static void end_cancelled(Queue *queue) {
+    for (WorkerCall *call = queue->first; call; call = call->next) {
+        if (!call->cancelled) continue;
+        queue_remove(queue, call);
+        call_cancelled(call);
+        call = queue->first;
+        if (!call) return;
+    }
+}
+
+static bool anything_to_watch(const WorkerPool *pool) {
+    bool found = pool->under_way > 0;
+    for (size_t i = 0; !found && i < pool->nworkers; i++) {
+        found = pool->workers[i]->phase == PHASE_ENDING || pool->workers[i]->kill_at;
+    }
+    return found;
+}
+
+static void on_tick(uv_timer_t *timer) {
+    WorkerPool *pool = timer->data;
+    for (int i = 0; i < WORKER_LANGUAGES; i++) {
+        end_cancelled(&pool->queues[i]);
+    }
+    for (size_t i = pool->nworkers; i-- > 0;) {
+        if (i < pool->nworkers) tick_worker(pool->workers[i]);
+    }
+    if (!anything_to_watch(pool)) uv_timer_stop(timer);
+}
+
+static bool has_twin(const WorkerPool *pool, const Worker *w) {
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        const Worker *other = pool->workers[i];
+        if (other != w && other->phase == PHASE_IDLE &&
+            same_program(&other->program, &w->program)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of each program one may stay. */
+static void on_sweep(uv_timer_t *timer) {
+    WorkerPool *pool = timer->data;
+    bool twins = false;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Worker *w = pool->workers[i];
+        if (w->phase != PHASE_IDLE || !has_twin(pool, w)) continue;
+        if (uv_now(pool->loop) - w->idle_since >= pool->idle_ms) {
+            kill_worker(w);
+        } else {
+            twins = true;
+        }
+    }
+    if (pool->calls == pool->calls_swept) worker_texts_clear(&pool->texts);
+    pool->calls_swept = pool->calls;
+    bool texts = pool->texts.bytes > 0;
+    if (twins || texts) uv_timer_start(timer, on_sweep, pool->idle_ms / 2 + 1, 0);
+}
+
+/* ---- the interface ---- */
+
+static int busy_default(void) {
+    const char *text = getenv("PAWL_WORKERS");
+    long n = text ? strtol(text, NULL, 10) : 0;
+    if (n < 1)
+        n = sysconf(_SC_NPROCESSORS_ONLN) > BUSY_MIN ? sysconf(_SC_NPROCESSORS_ONLN) : BUSY_MIN;
+    return n < BUSY_MAX ? (int)n : BUSY_MAX;
+}
+
+WorkerPool *worker_pool_new(uv_loop_t *loop, const WorkerPoolOptions *options) {
+    WorkerPool *pool = mem_zalloc(sizeof *pool);
+    pool->loop = loop;
+    pool->busy_max = options && options->busy_max ? options->busy_max : busy_default();
+    pool->idle_ms = options && options->idle_ms ? options->idle_ms : IDLE_MS;
+    pool->piece = mem_alloc(PIECE);
+    for (int i = 0; i < WORKER_LANGUAGES; i++) {
+        pool->queues[i].last = &pool->queues[i].first;
+    }
+    uv_timer_init(loop, &pool->tick);
+    uv_timer_init(loop, &pool->sweep);
+    pool->tick.data = pool->sweep.data = pool;
+    uv_unref((uv_handle_t *)&pool->tick);
+    pool->open_handles = 2;
+    return pool;
+}
+
+static void on_timer_closed(uv_handle_t *handle) {
+    pool_closed_one(handle->data);
+}
+
+static void free_calls(WorkerPool *pool) {
+    for (int i = 0; i < WORKER_LANGUAGES; i++) {
+        while (pool->queues[i].first) {
+            WorkerCall *call = pool->queues[i].first;
+            queue_remove(&pool->queues[i], call);
+            call_free(call);
+        }
+    }
+}
+
+void worker_pool_free(WorkerPool *pool) {
+    if (!pool) return;
+    int status;
+    pool->freed = true;
+    free_calls(pool);
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        worker_signal(&pool->workers[i]->process, SIGKILL);
+    }
+    while (pool->nworkers) {
+        Worker *w = pool->workers[0];
+        worker_reap(&w->process, true, &status);
+        w->gone = true;
+        if (w->call) call_free(w->call);
+        w->call = NULL;
+        worker_close(w);
+    }
+    for (int i = 0; i < CODES; i++) {
+        code_clear(&pool->codes[i]);
+    }
+    worker_texts_clear(&pool->texts);
+    uv_close((uv_handle_t *)&pool->tick, on_timer_closed);
+    uv_close((uv_handle_t *)&pool->sweep, on_timer_closed);
+}
+
+static uint64_t memory_of(const WorkerOptions *options) {
+    uint64_t memory = options->memory ? options->memory : MEMORY_DEFAULT;
+    return memory > WORKER_MEMORY_MIN ? memory : WORKER_MEMORY_MIN;
+}
+
+WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *err) {
+    Program program;
+    uint64_t memory = memory_of(options);
+    if (!program_of(options, memory, &program, err)) return NULL;
+    WorkerCall *call = call_new(pool, options, &program);
+    call->options.memory = memory;
+    Queue *queue = &pool->queues[options->language];
+    Given given = queue->first ? NO_ROOM : try_give(call, err);
+    if (given == FAILED) {
+        call_free(call);
+        return NULL;
+    }
+    hold(pool);
+    if (given == NO_ROOM) queue_push(queue, call);
+    return call;
+}
+
+bool worker_is_waiting(const WorkerCall *call) {
+    return call->worker && call->worker->phase == PHASE_WAITING;
+}
+
+void worker_answer(WorkerCall *call, Json answer) {
+    if (!worker_is_waiting(call)) return;
+    Worker *w = call->worker;
+    hold(w->pool);
+    w->phase = PHASE_BUSY;
+    buf_printf(&w->out, "{\"call\":%" PRIu64, call->number);
+    print_field(w, "answer", answer);
+    end_line(w);
+}
+
+void worker_cancel(WorkerCall *call) {
+    if (call->cancelled) return;
+    call->cancelled = true;
+    Worker *w = call->worker;
+    if (!w) {
+        uv_timer_start(&call->pool->tick, on_tick, 0, TICK_MS);
+        return;
+    }
+    if (w->phase == PHASE_WAITING) hold(w->pool);
+    if (w->phase != PHASE_ENDING) w->kill_at = uv_now(w->pool->loop) + GRACE_MS;
+    w->phase = PHASE_ENDING;
+    worker_signal(&w->process, SIGTERM);
+    start_ticking(w->pool);
+}
+
+void worker_drop(WorkerCall *call) {
+    if (!call) return;
+    Worker *w = call->worker;
+    WorkerPool *pool = call->pool;
+    if (!w) queue_remove(&pool->queues[call->program.language], call);
+    if (!worker_is_waiting(call)) let_go(pool);
+    if (w) {
+        w->call = NULL;
+        kill_worker(w);
+    }
+    call_free(call);
+}
+
+int worker_pid(const WorkerCall *call) {
+    return call->worker ? (int)call->worker->process.pid : 0;
+}
+
+int worker_pool_size(const WorkerPool *pool, WorkerLanguage language) {
+    int n = 0;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        n += pool->workers[i]->program.language == language;
+    }
+    return n;
+}

@@ -1,0 +1,334 @@
+/* lib_engine.c - an engine with its store and its loop, and the table of its runs. */
+#include "lib_inside.h"
+
+#include "exec.h"
+#include "mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FIRST_BUCKETS = 64,
+    LOOK_AGAIN_MS = 100, /* a watcher that a callback has just made is seen in the turn after it */
+};
+
+/* ---- the table of runs ---- */
+
+static size_t bucket_of(const PawlEngine *e, const Run *run) {
+    uint64_t bits = (uint64_t)(uintptr_t)run * 0x9E3779B97F4A7C15u;
+    return (size_t)(bits >> 32) & (e->buckets - 1);
+}
+
+static void enter(PawlEngine *e, PawlRun *r) {
+    PawlRun **bucket = &e->table[bucket_of(e, r->run)];
+    r->same = *bucket;
+    *bucket = r;
+}
+
+static void grow_table(PawlEngine *e) {
+    mem_free(e->table);
+    e->buckets = e->buckets ? 2 * e->buckets : FIRST_BUCKETS;
+    e->table = mem_zalloc(e->buckets * sizeof *e->table);
+    for (PawlRun *r = e->first; r; r = r->next) {
+        enter(e, r);
+    }
+}
+
+PawlRun *engine_find_run(PawlEngine *e, const Run *run) {
+    if (e->recent && e->recent->run == run) {
+        return e->recent;
+    }
+    PawlRun *r = e->buckets ? e->table[bucket_of(e, run)] : NULL;
+    while (r && r->run != run) {
+        r = r->same;
+    }
+    return e->recent = r;
+}
+
+PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data) {
+    PawlRun *r = mem_zalloc(sizeof *r);
+    *r = (PawlRun){.engine = e, .run = run, .flow = flow_hold(flow), .data = data};
+    if (e->nruns >= e->buckets) {
+        grow_table(e);
+    }
+    r->prev = e->last;
+    *(r->prev ? &r->prev->next : &e->first) = r;
+    e->last = r;
+    e->nruns++;
+    enter(e, r);
+    return r;
+}
+
+static void remove_run(PawlRun *r) {
+    PawlEngine *e = r->engine;
+    PawlRun **at = &e->table[bucket_of(e, r->run)];
+    while (*at != r) {
+        at = &(*at)->same;
+    }
+    *at = r->same;
+    *(r->prev ? &r->prev->next : &e->first) = r->next;
+    *(r->next ? &r->next->prev : &e->last) = r->prev;
+    e->recent = e->recent == r ? NULL : e->recent;
+    e->nruns--;
+}
+
+static void free_run(PawlRun *r) {
+    remove_run(r);
+    run_free(r->run);
+    pawl_flow_free(r->flow);
+    json_unref(r->store_error);
+    mem_free(r);
+}
+
+void engine_sweep(PawlEngine *e) {
+    for (PawlRun *r = e->first, *next; r && !e->inside; r = next) {
+        next = r->next;
+        if (r->freed && run_settled(r->run)) {
+            free_run(r);
+        }
+    }
+}
+
+void engine_grant_wishes(PawlEngine *e) {
+    if (!e->wishes) {
+        return;
+    }
+    e->wishes = false;
+    for (PawlRun *r = e->first; r; r = r->next) {
+        bool cancel = r->wants_cancel, stop = r->wants_stop;
+        r->wants_cancel = r->wants_stop = false;
+        if (cancel) {
+            run_cancel(r->run);
+        } else if (stop) {
+            run_stop(r->run);
+        }
+    }
+}
+
+/* The loop is kept alive by tokens that somebody will finish. */
+void engine_count_token(PawlEngine *e, bool more) {
+    size_t before = e->tokens;
+    e->tokens = more ? before + 1 : before - 1;
+    if (!before) {
+        uv_ref((uv_handle_t *)e->box->async);
+    } else if (!e->tokens) {
+        uv_unref((uv_handle_t *)e->box->async);
+    }
+}
+
+/* ---- events ---- */
+
+static PawlEvent event_of(const Event *event, PawlRun *run) {
+    return (PawlEvent){
+        .type = (PawlEventType)event->type,
+        .run = run,
+        .at = event->at,
+        .checkpoint = event->checkpoint,
+        .step = event->step,
+        .frame = event->frame,
+        .frame_name = event->frame_name ? event->frame_name : "",
+        .node = event->node ? event->node : "",
+        .status = event->status ? event->status : "",
+        .depth = event->depth,
+        .update = value_of(event->update),
+        .state = value_of(event->state),
+        .data = value_of(event->data),
+    };
+}
+
+static void on_event(void *ctx, const Event *event) {
+    _Static_assert((int)PAWL_EVENT_SETTLED == (int)EVENT_SETTLED &&
+                       EVENT_SETTLED + 1 == EVENT_COUNT,
+                   "events have the same numbers");
+    PawlEngine *e = ctx;
+    PawlRun *run = engine_find_run(e, event->run);
+    if (run) {
+        PawlEvent out = event_of(event, run);
+        e->inside++;
+        e->options.on_event(e->options.ctx, &out);
+        e->inside--;
+    }
+}
+
+/* ---- life ---- */
+
+static NodeWork *all_work(void) {
+    const NodeWork *parts[] = {exec_work, lib_work};
+    NodeWork *rows = mem_zalloc((KIND_COUNT + 1) * sizeof *rows);
+    size_t n = 0;
+    for (size_t i = 0; i < 2; i++) {
+        for (const NodeWork *row = parts[i]; row->start && n < KIND_COUNT; row++) {
+            rows[n++] = *row;
+        }
+    }
+    return rows;
+}
+
+static bool open_loop(PawlEngine *e, Error *err) {
+    e->loop = e->options.loop;
+    if (e->loop) {
+        return true;
+    }
+    e->loop = mem_zalloc(sizeof *e->loop);
+    int code = uv_loop_init(e->loop);
+    if (code) {
+        mem_free(e->loop);
+        e->loop = NULL;
+        return error_set(err, ERR_IO, "The event loop cannot be made: %s.", uv_strerror(code));
+    }
+    e->owns_loop = true;
+    return true;
+}
+
+static bool open_store(PawlEngine *e, const char *url, Error *err) {
+    e->store = url ? store_open(url, STORE_CREATE, err) : NULL;
+    return e->store || !url;
+}
+
+static bool open_engine(PawlEngine *e, Error *err) {
+    const PawlLimits *limits = &e->options.limits;
+    EngineOptions options = {
+        .loop = e->loop,
+        .store = e->store,
+        .work = e->work = all_work(),
+        .on_event = e->options.on_event ? on_event : NULL,
+        .ctx = e,
+        .want_updates = e->options.on_event != NULL,
+        .max_state = e->options.max_state,
+        .budget = {.steps = limits->steps, .memory = limits->memory, .depth = limits->depth},
+    };
+    return (e->engine = engine_new(&options, err)) != NULL;
+}
+
+static void free_timer(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+static bool open_alarm(PawlEngine *e) {
+    e->alarm = mem_zalloc(sizeof *e->alarm);
+    return uv_timer_init(e->loop, e->alarm) == 0;
+}
+
+PawlEngine *pawl_engine_open(const char *store, const PawlEngineOptions *options, PawlError *err) {
+    Error error = ERROR_INIT;
+    PawlEngine *e = mem_zalloc(sizeof *e);
+    e->options = options ? *options : (PawlEngineOptions){0};
+    bool ok = open_loop(e, &error) && open_alarm(e) && (e->box = mailbox_new(e->loop, e, &error)) &&
+              open_store(e, store, &error) && open_engine(e, &error);
+    lib_give_error(err, &error);
+    if (!ok) {
+        pawl_engine_close(e);
+        return NULL;
+    }
+    return e;
+}
+
+static void close_loop(PawlEngine *e) {
+    if (e->owns_loop) {
+        uv_run(e->loop, UV_RUN_DEFAULT);
+        uv_loop_close(e->loop);
+        mem_free(e->loop);
+    }
+}
+
+void pawl_engine_close(PawlEngine *e) {
+    if (!e) {
+        return;
+    }
+    if (e->inside) {
+        fprintf(stderr, "libpawl: pawl_engine_close() was called from inside a function that the "
+                        "engine called.\n");
+        abort();
+    }
+    while (e->first) {
+        free_run(e->first);
+    }
+    engine_free(e->engine);
+    if (e->box) {
+        mailbox_close(e->box);
+    }
+    if (e->alarm) {
+        uv_close((uv_handle_t *)e->alarm, free_timer);
+    }
+    close_loop(e);
+    store_close(e->store);
+    mem_free(e->work);
+    mem_free(e->table);
+    mem_free(e);
+}
+
+bool engine_has_store(const PawlEngine *e, PawlError *err) {
+    Error error = ERROR_INIT;
+    if (!e->store) {
+        error_set(&error, ERR_USAGE,
+                  "This engine has no store, so nothing of its runs is kept: give "
+                  "pawl_engine_open() one, such as \"sqlite:runs.db\".");
+    }
+    return lib_give_error(err, &error);
+}
+
+/* ---- running ---- */
+
+static bool unsettled(const PawlEngine *e) {
+    for (const PawlRun *r = e->first; r; r = r->next) {
+        if (!run_settled(r->run)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_alarm(uv_timer_t *timer) {
+    (void)timer; /* it has ended the wait, which is all it is for */
+}
+
+static void turn(PawlEngine *e, int timeout_ms) {
+    if (timeout_ms == 0) {
+        uv_run(e->loop, UV_RUN_NOWAIT);
+        uv_run(e->loop, UV_RUN_NOWAIT); /* so that watchers made just now are among the fds */
+        return;
+    }
+    if (timeout_ms > 0) {
+        uv_timer_start(e->alarm, on_alarm, (uint64_t)timeout_ms, 0);
+    }
+    uv_run(e->loop, UV_RUN_ONCE);
+    uv_timer_stop(e->alarm);
+}
+
+bool pawl_engine_turn(PawlEngine *e, int timeout_ms) {
+    bool more = unsettled(e);
+    turn(e, more ? timeout_ms : 0);
+    more = unsettled(e);
+    engine_sweep(e);
+    return more;
+}
+
+static const Error *store_error(const PawlEngine *e) {
+    for (const PawlRun *r = e->first; r; r = r->next) {
+        if (run_store_error(r->run)) {
+            return run_store_error(r->run);
+        }
+    }
+    return NULL;
+}
+
+bool pawl_engine_run(PawlEngine *e, PawlError *err) {
+    Error error = ERROR_INIT;
+    while (unsettled(e) && uv_loop_alive(e->loop)) {
+        uv_run(e->loop, UV_RUN_ONCE);
+    }
+    if (store_error(e)) {
+        error = *store_error(e);
+    }
+    engine_sweep(e);
+    return lib_give_error(err, &error);
+}
+
+int pawl_engine_fd(const PawlEngine *e) {
+    return uv_backend_fd(e->loop);
+}
+
+int pawl_engine_timeout(const PawlEngine *e) {
+    int ms = uv_backend_timeout(e->loop);
+    return unsettled(e) && (ms < 0 || ms > LOOK_AGAIN_MS) ? LOOK_AGAIN_MS : ms;
+}

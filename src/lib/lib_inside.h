@@ -1,0 +1,162 @@
+/* lib_inside.h - what the files of the library share: the structs behind pawl.h.
+ *
+ * Reading order: lib_value.c (values), lib_graph.c (a graph becomes the text of a definition),
+ * lib_flow.c (a definition becomes a flow with functions), lib_call.c (a function is called as a
+ * node; tokens), lib_engine.c (loops), lib_run.c (runs), lib_thread.c (what is kept), lib_peek.c.
+ *
+ * A graph built here is an ordinary definition with nodes `callback: NAME`, so that a run of it is
+ * stored, resumed, forked and drawn like any other; what is not in the text, the functions, is
+ * bound to the loaded flow: a table of bindings, and for each node that calls one a slot that
+ * points into it.
+ *
+ * A PawlRun is ours, a Run the engine's; the engine of a PawlRun finds one from the other by a
+ * table.
+ */
+#ifndef PAWL_LIB_INSIDE_H
+#define PAWL_LIB_INSIDE_H
+
+#include "engine.h"
+#include "pawl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <uv.h>
+
+/* ---- values ---- */
+
+_Static_assert(sizeof(PawlValue) == sizeof(Json), "a PawlValue is a Json under another name");
+_Static_assert(_Alignof(PawlValue) == _Alignof(Json), "a PawlValue lies where a Json does");
+
+static inline Json json_of(PawlValue v) {
+    Json j;
+    memcpy(&j, &v, sizeof j);
+    return j;
+}
+
+static inline PawlValue value_of(Json j) {
+    PawlValue v;
+    memcpy(&v, &j, sizeof v);
+    return v;
+}
+
+/* ---- errors (pawl.c) ---- */
+
+/* Copies it, when there is somewhere to; true when there is no error. */
+bool lib_give_error(PawlError *to, const Error *from);
+void lib_no_error(PawlError *to);
+
+/* ---- flows ---- */
+
+/* A function and the nodes that call it: those of a file, or of all when file is NULL. */
+typedef struct Binding {
+    char *file, *name; /* name: as the node has it */
+    PawlNodeFn now;    /* one of the three */
+    PawlLaterFn later;
+    PawlRouterFn route;
+    PawlCancelFn on_cancel;
+    void *ctx;
+} Binding;
+
+typedef struct Bindings {
+    Binding **items;
+    size_t n, cap;
+} Bindings;
+
+/* Adds a copy, with text of its own. */
+const Binding *bindings_add(Bindings *b, const Binding *binding);
+void bindings_clear(Bindings *b);
+
+struct PawlFlow {
+    int refs;
+    Flow *flow;
+    Bindings bindings;
+    const Binding ***slots; /* by id of the graph, then index of the node; NULL where none calls */
+};
+
+/* The flow of files (an object of texts by path; borrowed) whose main one is `path`. Takes over the
+ * bindings, also on error. */
+PawlFlow *flow_build(const char *path, Json files, Bindings *bindings, PawlError *err);
+PawlFlow *flow_of_definition(Json definition, PawlError *err);
+PawlFlow *flow_hold(PawlFlow *flow); /* accepts NULL */
+/* The function of a node; NULL: none is bound. */
+const Binding *flow_binding(const PawlFlow *flow, const Node *node);
+/* A node whose function is not bound; NULL: there is none. */
+const Node *flow_unbound(const PawlFlow *flow);
+
+/* The key of the state that says which way routers went, and what the names of their nodes end with. */
+#define ROUTE_KEY    "__route__"
+#define ROUTE_SUFFIX ".route"
+
+/* ---- the mailbox: from other threads to the engine's ---- */
+
+typedef struct Letter Letter;
+
+/* Held by the engine and by each token; the last one frees it. */
+typedef struct Mailbox {
+    pthread_mutex_t mutex;
+    pthread_t home;    /* the engine's thread */
+    int refs;          /* from here on under the mutex */
+    uv_async_t *async; /* NULL: the engine has gone */
+    Letter *first, *last;
+} Mailbox;
+
+Mailbox *mailbox_new(uv_loop_t *loop, PawlEngine *engine, Error *err);
+void mailbox_close(Mailbox *box); /* the engine's part; what is in it is dropped */
+void mailbox_ring(Mailbox *box);  /* mailbox_read() is called soon */
+void mailbox_read(Mailbox *box);  /* ends the steps of tokens that were finished */
+
+/* ---- engines and runs ---- */
+
+struct PawlRun {
+    PawlEngine *engine;
+    PawlRun *prev, *next;
+    PawlRun *same; /* in the same bucket of the engine's table */
+    Run *run;
+    PawlFlow *flow; /* NULL: it calls no functions */
+    void *data;
+    Json store_error; /* as pawl_run_error() shows it */
+    bool freed;       /* by its owner: goes when it has settled */
+    bool wants_cancel, wants_stop;
+};
+
+struct PawlEngine {
+    PawlEngineOptions options;
+    uv_loop_t *loop;
+    bool owns_loop;
+    uv_timer_t *alarm; /* ends a turn that waits */
+    Store *store;      /* NULL: nothing is kept */
+    Engine *engine;
+    NodeWork *work; /* the rows of exec/ and ours */
+    Mailbox *box;
+    size_t tokens; /* under way */
+    PawlRun *first, *last;
+    PawlRun **table; /* buckets, by the address of the Run */
+    size_t buckets, nruns;
+    PawlRun *recent; /* the one looked up last */
+    int inside;      /* functions of the program that are under way */
+    bool wishes;     /* somebody wants a run cancelled or stopped */
+};
+
+PawlRun *engine_find_run(PawlEngine *e, const Run *run); /* NULL: none of ours */
+PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data);
+void engine_sweep(PawlEngine *e);        /* frees runs that nobody has any more */
+void engine_grant_wishes(PawlEngine *e); /* cancels and stops what somebody wants to */
+void engine_count_token(PawlEngine *e, bool more);
+bool engine_has_store(const PawlEngine *e, PawlError *err);
+
+/* What is to be set in a state as the engine takes it: an array of [path, value]. Consumes set;
+ * *error is set when it is none. */
+Json changes_of(Json set, Error *error);
+
+extern const NodeWork lib_work[]; /* the kinds callback and callback_later; the last has no start */
+
+/* ---- lib_peek.c: what the engine knows and does not say yet ---- */
+
+PawlEngine *peek_engine(const Step *step);
+Run *peek_run(const Step *step);
+int peek_attempt(const Step *step);
+void peek_lock(Engine *engine); /* the store is ours until peek_unlock() */
+void peek_unlock(Engine *engine);
+
+#endif

@@ -1,0 +1,23 @@
+/* lib_peek.c - the few things about steps and engines that only runs.h knows. */
+#include "lib_inside.h"
+#include "runs.h"
+
+PawlEngine *peek_engine(const Step *step) {
+    return step->run->engine->options.ctx;
+}
+
+Run *peek_run(const Step *step) {
+    return step->run;
+}
+
+int peek_attempt(const Step *step) {
+    return step->frame ? frame_top(step->frame)->attempt + 1 : 1;
+}
+
+void peek_lock(Engine *engine) {
+    engine_lock(engine);
+}
+
+void peek_unlock(Engine *engine) {
+    engine_unlock(engine);
+}

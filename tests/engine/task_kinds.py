@@ -1,0 +1,795 @@
+#!/usr/bin/env python3
+"""The kinds of tasks, each with every option. Prints TAP.
+
+    tests/engine/task_kinds.py PAWL [WORD...]
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from playbook import (FAILURE, NONE, SUCCESS, Server, background, check, choose, concurrent,
+                      events, external, fails, hangs, known, lingers, matrix, options, play, ran,
+                      result, run_tasks, seen, sees, sets, shell, says, task, waits_for, works,
+                      write_test)  # noqa: E402
+from world import Broken, DONE, FAILED, cases_of, run_all  # noqa: E402
+
+
+# ---- run_tasks ----
+
+
+def run_tasks_stops(world):
+    """run_tasks stops at the first failure, which is its own"""
+    answer = play(world, run_tasks(says("a"), fails(4), says("b"), id_="l"), code=FAILED)
+    world.same((ran(world), result(answer, "l"), answer["error"]["exit_code"]), (["a"], FAILURE, 4))
+
+
+def run_tasks_continue_on_failure(world):
+    """with continueOnFailure it goes on, and has failed all the same, with the first error"""
+    answer = play(world, run_tasks(says("a"), fails(4), says("b"), fails(5), says("c"),
+                                   continueOnFailure=True, id_="l"), says("d"), code=FAILED)
+    world.same((ran(world), result(answer, "l")), (["a", "b", "c"], FAILURE))
+    world.same(answer["error"]["exit_code"], 4)
+    answer = play(world, run_tasks(says("e"), says("f"), continueOnFailure=True))
+    world.same(answer["status"], "completed")
+
+
+READINGS = [
+    # what the tasks come to, config, what the container comes to
+    (works, {}, SUCCESS),
+    (fails, {}, FAILURE),
+    (works, {"invertResult": True}, FAILURE),
+    (fails, {"invertResult": True}, SUCCESS),
+    (works, {"ignoreResult": True}, SUCCESS),
+    (fails, {"ignoreResult": True}, SUCCESS),
+    (works, {"invertResult": True, "ignoreResult": True}, SUCCESS),
+    (fails, {"invertResult": True, "ignoreResult": True}, SUCCESS),
+]
+
+
+def read_results(world, make, rows=None):
+    for inner, config, want in rows or READINGS:
+        answer = play(world, make(inner(), id_="c", **config), says("after"),
+                      code=DONE if want == SUCCESS else FAILED)
+        world.same(result(answer, "c"), want, f"the result of {inner.__name__} with {config}")
+        world.same(len(ran(world)), 1 if want == SUCCESS else 0, f"what ran after {config}")
+        (world.folder / "ran").unlink(missing_ok=True)
+
+
+def run_tasks_result(world):
+    """run_tasks: invertResult turns its result round, ignoreResult succeeds whatever comes"""
+    read_results(world, run_tasks)
+    read_results(world, lambda inner, **config: run_tasks(inner, continueOnFailure=True, **config))
+
+
+def run_tasks_inverted_error(world):
+    """a success that is inverted fails with a sentence that says so"""
+    answer = play(world, run_tasks(works(), invertResult=True), code=FAILED)
+    world.same("invertResult" in answer["error"]["message"], True, answer["error"]["message"])
+
+
+def run_tasks_all_skipped(world):
+    """a list of tasks that are all skipped succeeds"""
+    answer = play(world, run_tasks(says("a", if_="false"), id_="l"))
+    world.same((result(answer, "l"), ran(world)), (SUCCESS, []))
+
+
+# ---- run_tasks_concurrent ----
+
+
+def concurrent_at_the_same_time(world):
+    """tasks of run_tasks_concurrent run at the same time"""
+    play(world, concurrent(*[shell(f"touch at{i}; " + waits_for("at0", "at1", "at2"))
+                             for i in range(3)]))
+
+
+def concurrent_result(world):
+    """run_tasks_concurrent: invertResult and ignoreResult"""
+    read_results(world, concurrent)
+    read_results(world, lambda inner, **config: concurrent(inner, hangs(), successThreshold=1,
+                                                           **config))
+
+
+def concurrent_default_thresholds(world):
+    """unless told the first failure fails it and ends the others; else all have to end"""
+    answer = play(world, concurrent(lingers("a"), shell(f"{waits_for('ran')}; exit 3"),
+                                    hangs(id_="h"), id_="c"), code=FAILED)
+    world.same((ran(world), result(answer, "c"), answer["error"]["exit_code"]), (["a"], FAILURE, 3))
+    answer = play(world, concurrent(says("b"), shell("sleep 0.2; echo b >> ran"), id_="c"))
+    world.same((ran(world), result(answer, "c")), (["a", "b", "b"], SUCCESS))
+
+
+def concurrent_failure_threshold(world):
+    """failureThreshold: so many failures fail it; fewer do not"""
+    answer = play(world, concurrent(fails(), says("a"), fails(), failureThreshold=3, id_="c"))
+    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a"]))
+    answer = play(world, concurrent(fails(), fails(), hangs(), failureThreshold=2, id_="c"),
+                  code=FAILED)
+    world.same(result(answer, "c"), FAILURE)
+
+
+def concurrent_failure_threshold_none(world):
+    """failureThreshold 0: failures alone never fail it"""
+    answer = play(world, concurrent(fails(), fails(), fails(), failureThreshold=0, id_="c"))
+    world.same(result(answer, "c"), SUCCESS)
+
+
+def concurrent_success_threshold(world):
+    """successThreshold: so many successes are enough, and the others are ended"""
+    answer = play(world, concurrent(works(), hangs(), shell("sleep 0.1"), lingers("a"),
+                                    successThreshold=2, id_="c"), says("b"))
+    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a", "b"]))
+
+
+def concurrent_success_threshold_missed(world):
+    """successThreshold that is not reached is a failure, with the numbers in its sentence"""
+    answer = play(world, concurrent(works(), fails(), works(), successThreshold=3,
+                                    failureThreshold=0, id_="c"), code=FAILED)
+    world.same(result(answer, "c"), FAILURE)
+    answer = play(world, concurrent(works(), works(if_="false"), works(), successThreshold=3,
+                                    id_="c"), code=FAILED)
+    for number in ("2", "3"):
+        if number not in answer["error"]["message"]:
+            raise Broken(f"no {number} in {answer['error']['message']}")
+
+
+def concurrent_stop_on_threshold(world):
+    """stopOnThreshold false: the others are waited for, and the result is the one decided first"""
+    answer = play(world, concurrent(works(), shell("sleep 0.3; echo a >> ran; exit 1"),
+                                    successThreshold=1, stopOnThreshold=False, id_="c"))
+    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a"]))
+    answer = play(world, concurrent(fails(), shell("sleep 0.3; echo b >> ran"),
+                                    stopOnThreshold=False, id_="c"), code=FAILED)
+    world.same((result(answer, "c"), ran(world)), (FAILURE, ["a", "b"]))
+
+
+def concurrent_skipped(world):
+    """a task that is skipped counts neither as success nor as failure"""
+    answer = play(world, concurrent(works(if_="false"), works(if_="false"), id_="c"))
+    world.same(result(answer, "c"), SUCCESS)
+
+
+def concurrent_ended_tasks(world):
+    """those that are ended early do not run any more and have no result"""
+    answer = play(world, concurrent(run_tasks(lingers("x", id_="slow"), says("never")),
+                                    shell(waits_for("ran")), successThreshold=1,
+                                    newVariableScope=False))
+    world.same((ran(world), known(answer, "slow")["running"], result(answer, "slow")),
+               (["x"], False, NONE))
+
+
+# ---- run_task_matrix ----
+
+
+def matrix_in_order(world):
+    """run_task_matrix runs its task for each value, one after the other"""
+    play(world, matrix(shell("echo ${v}begin >> ran; sleep 0.05; echo ${v}end >> ran"),
+                       ["a", "b", "c"]))
+    world.same(ran(world), ["abegin", "aend", "bbegin", "bend", "cbegin", "cend"])
+
+
+def matrix_at_the_same_time(world):
+    """with runConcurrent all at the same time"""
+    play(world, matrix(shell("touch at${v}; " + waits_for("at1", "at2", "at3")), [1, 2, 3],
+                       runConcurrent=True))
+
+
+def matrix_values(world):
+    """values are of any type, and their parts are at hand"""
+    play(world, matrix(shell("echo ${v.name}=${{.v.n + 1}} >> ran"),
+                       [{"name": "a", "n": 1}, {"name": "b", "n": 2}]))
+    world.same(ran(world), ["a=2", "b=3"])
+
+
+def matrix_values_from_variables(world):
+    """values come from a variable, by placeholder or by query; what is no list fails"""
+    play(world, matrix(says("${v}"), "${list}"), config={"list": ["a", "b"]})
+    inner = task("run_task_matrix", {"task": says("${v}"), "matrixVar": "v"},
+                 configVars={"matrixValues": "list | map(. + \"2\")"})
+    play(world, inner, config={"list": ["a", "b"]})
+    world.same(ran(world), ["a", "b", "a2", "b2"])
+    answer = play(world, matrix(says("c"), "${list}"), config={"list": 5}, code=FAILED)
+    world.same("matrixValues" in answer["error"]["message"], True, answer["error"]["message"])
+
+
+def matrix_of_nothing(world):
+    """no values: it succeeds at once"""
+    for concurrently in (False, True):
+        answer = play(world, matrix(says("a"), [], runConcurrent=concurrently, id_="m"))
+        world.same((result(answer, "m"), ran(world)), (SUCCESS, []))
+
+
+def matrix_var(world):
+    """matrixVar names the variable, and may come from a variable itself"""
+    play(world, task("run_task_matrix", {"task": says("${fruit}"), "matrixVar": "${name}",
+                                         "matrixValues": ["a"]}), config={"name": "fruit"})
+    world.same(ran(world), ["a"])
+
+
+def matrix_result(world):
+    """run_task_matrix: invertResult and ignoreResult"""
+    for concurrently in (False, True):
+        read_results(world, lambda inner, **config: matrix(
+            inner, [1, 2], runConcurrent=concurrently, **config))
+
+
+def first_fails(world, **config):
+    """For values 1 to 3, of which 1 fails."""
+    (world.folder / "ran").unlink(missing_ok=True)
+    inner = shell('echo ${v} >> ran; [ ${v} != 1 ]')
+    want = config.pop("want")
+    answer = play(world, matrix(inner, [1, 2, 3], id_="m", **config),
+                  code=DONE if want == SUCCESS else FAILED)
+    world.same(result(answer, "m"), want, f"the result with {config}")
+    return sorted(ran(world))
+
+
+def matrix_thresholds(world):
+    """run_task_matrix one by one: thresholds end it early, stopOnThreshold false does not"""
+    world.same(first_fails(world, want=FAILURE), ["1"])
+    world.same(first_fails(world, want=FAILURE, stopOnThreshold=False), ["1", "2", "3"])
+    world.same(first_fails(world, want=SUCCESS, failureThreshold=2), ["1", "2", "3"])
+    world.same(first_fails(world, want=SUCCESS, failureThreshold=0), ["1", "2", "3"])
+    world.same(first_fails(world, want=SUCCESS, failureThreshold=2, successThreshold=1), ["1", "2"])
+    world.same(first_fails(world, want=FAILURE, failureThreshold=2, successThreshold=3),
+               ["1", "2", "3"])
+    world.same(first_fails(world, want=SUCCESS, failureThreshold=0, successThreshold=1,
+                           stopOnThreshold=False), ["1", "2", "3"])
+
+
+def matrix_concurrent_thresholds(world):
+    """run_task_matrix at the same time: thresholds as those of run_tasks_concurrent"""
+    every = ["1", "2", "3"]
+    for config in ({"want": FAILURE, "stopOnThreshold": False},
+                   {"want": SUCCESS, "failureThreshold": 2},
+                   {"want": SUCCESS, "failureThreshold": 0},
+                   {"want": FAILURE, "failureThreshold": 2, "successThreshold": 3}):
+        world.same(first_fails(world, runConcurrent=True, **config), every)
+    inner = shell("[ ${v} = 1 ] || sleep 60")
+    answer = play(world, matrix(inner, [1, 2, 3], runConcurrent=True, successThreshold=1, id_="m"))
+    world.same(result(answer, "m"), SUCCESS)
+    inner = shell("[ ${v} = 1 ] && exit 1; sleep 60")
+    answer = play(world, matrix(inner, [1, 2, 3], runConcurrent=True, id_="m"), code=FAILED)
+    world.same(result(answer, "m"), FAILURE)
+
+
+# ---- run_task_background ----
+
+
+def background_foreground_counts(world):
+    """the result is the foreground task's; when it ends, the background task is ended"""
+    answer = play(world, background(shell(waits_for("ran")), lingers("b"), id_="b"), says("c"))
+    world.same((result(answer, "b"), ran(world)), (SUCCESS, ["b", "c"]))
+    answer = play(world, background(fails(6), hangs(), id_="b"), says("d"), code=FAILED)
+    world.same((result(answer, "b"), answer["error"]["exit_code"]), (FAILURE, 6))
+    world.same(ran(world), ["b", "c"])
+
+
+BACKGROUND = [
+    # onBackgroundComplete, the background task, the foreground task, the result, who decides
+    (None, works, SUCCESS, "foreground"),
+    (None, fails, SUCCESS, "foreground"),
+    ("ignore", works, SUCCESS, "foreground"),
+    ("ignore", fails, SUCCESS, "foreground"),
+    ("fail", works, FAILURE, "background"),
+    ("fail", fails, FAILURE, "background"),
+    ("succeed", works, SUCCESS, "background"),
+    ("succeed", fails, SUCCESS, "background"),
+    ("failOrIgnore", works, SUCCESS, "foreground"),
+    ("failOrIgnore", fails, FAILURE, "background"),
+]
+
+
+def make_background(word, behind, want, who):
+    def case(world):
+        foreground = (shell("sleep 0.4; echo f >> ran") if who == "foreground"
+                      else shell("sleep 60; echo f >> ran"))
+        config = {"onBackgroundComplete": word} if word else {}
+        answer = play(world, background(foreground, behind(), id_="b", **config),
+                      code=DONE if want == SUCCESS else FAILED)
+        world.same((result(answer, "b"), ran(world)), (want, ["f"] if who == "foreground" else []))
+        if want == FAILURE and not answer["error"]["message"].endswith("."):
+            world.same(answer["error"]["kind"], "exit")
+    case.__doc__ = (f"onBackgroundComplete {word or 'unless told'}: a background task that "
+                    f"{behind.__name__} first: {'success' if want == SUCCESS else 'failure'}, "
+                    f"by the {who}")
+    return case
+
+
+BACKGROUNDS = [make_background(*row) for row in BACKGROUND]
+
+
+def background_at_the_same_time(world):
+    """both run at the same time"""
+    play(world, background(shell("touch f; " + waits_for("f", "b")),
+                           shell("touch b; " + waits_for("f", "b"))))
+
+
+def background_foreground_skipped(world):
+    """a foreground task that is skipped is no failure"""
+    answer = play(world, background(hangs(if_="false"), hangs(), id_="b"))
+    world.same(result(answer, "b"), SUCCESS)
+
+
+# ---- run_task_options ----
+
+
+OPTIONS = READINGS + [
+    (works, {"ignoreFailure": True}, SUCCESS),
+    (fails, {"ignoreFailure": True}, SUCCESS),
+    (works, {"expectFailure": True}, FAILURE),
+    (fails, {"expectFailure": True}, SUCCESS),
+    (works, {"expectFailure": True, "ignoreResult": True}, SUCCESS),
+]
+
+
+def options_result(world):
+    """run_task_options: invertResult, ignoreResult, ignoreFailure, expectFailure"""
+    read_results(world, options, OPTIONS)
+
+
+def options_expected_failure_sentence(world):
+    """a success where a failure was expected fails with a sentence that says so"""
+    answer = play(world, options(works(), expectFailure=True), code=FAILED)
+    world.same("expectFailure" in answer["error"]["message"], True, answer["error"]["message"])
+
+
+def tries(until):
+    return shell(f"echo x >> ran; [ $(wc -l < ran) -ge {until} ]")
+
+
+def options_retry(world):
+    """retryOnFailure runs a task that fails again, up to maxRetryCount times"""
+    answer = play(world, options(tries(3), retryOnFailure=True, maxRetryCount=5, id_="o"))
+    world.same((len(ran(world)), result(answer, "o")), (3, SUCCESS))
+    (world.folder / "ran").unlink()
+    answer = play(world, options(tries(9), retryOnFailure=True, maxRetryCount=2, id_="o"),
+                  code=FAILED)
+    world.same((len(ran(world)), result(answer, "o")), (3, FAILURE))
+
+
+def options_no_retry(world):
+    """without retryOnFailure, and with maxRetryCount 0, it is run once"""
+    for config in ({}, {"maxRetryCount": 5}, {"retryOnFailure": True},
+                   {"retryOnFailure": True, "maxRetryCount": 0},
+                   {"retryOnFailure": False, "maxRetryCount": 5}):
+        play(world, options(tries(9), **config), code=FAILED)
+        world.same(len(ran(world)), 1, f"the number of runs with {config}")
+        (world.folder / "ran").unlink()
+
+
+def options_retry_warning(world):
+    """retryOnFailure without maxRetryCount is warned of"""
+    check(world, options(works(), retryOnFailure=True)).gives(DONE).says("warning", "maxRetryCount")
+
+
+def options_retry_and_ignore(world):
+    """retries come before what is ignored, and a success is not run again"""
+    play(world, options(tries(9), retryOnFailure=True, maxRetryCount=2, ignoreFailure=True))
+    world.same(len(ran(world)), 3)
+    (world.folder / "ran").unlink()
+    play(world, options(says("a"), retryOnFailure=True, maxRetryCount=2))
+    world.same(ran(world), ["a"])
+
+
+def options_retry_of_a_container(world):
+    """what is run again may be a container, from its beginning"""
+    inner = run_tasks(says("a"), shell("echo b >> ran; [ $(grep -c b ran) -ge 2 ]"))
+    play(world, options(inner, retryOnFailure=True, maxRetryCount=1))
+    world.same(ran(world), ["a", "b", "a", "b"])
+
+
+def options_retry_is_told(world):
+    """a retry is an event with the error, the attempt and the number of attempts"""
+    lines = events(world, options(tries(2), retryOnFailure=True, maxRetryCount=3, id_="o"))
+    retries = [e for e in lines if e["type"] == "retry"]
+    world.same([(e["node"], e["attempt"], e["attempts"], e["error"]["kind"]) for e in retries],
+               [("o", 1, 4, "exit")])
+
+
+# ---- run_external_tasks ----
+
+
+def write_other(world, *tasks, name="other.yaml", **fields):
+    write_test(world, list(tasks), name=name, **fields)
+
+
+def external_runs(world):
+    """run_external_tasks runs the tasks of another file, in order"""
+    write_other(world, says("a"), says("b"))
+    answer = play(world, external("other.yaml", id_="e"), says("c"))
+    world.same((ran(world), result(answer, "e")), (["a", "b", "c"], SUCCESS))
+
+
+def external_relative(world):
+    """testFile is relative to the file that names it, at every depth"""
+    write_other(world, says("deep"), name="a/b/deep.yaml")
+    write_other(world, external("b/deep.yaml"), name="a/mid.yaml")
+    play(world, external("a/mid.yaml"))
+    world.same(ran(world), ["deep"])
+
+
+def external_own_config(world):
+    """the other file's config and configVars are its defaults"""
+    write_other(world, sees("[.a, .b]", "s"), config={"a": 1}, configVars={"b": "a + 1"})
+    answer = play(world, external("other.yaml", id_="e"), sees("[.a, .b]", "after"))
+    inner = known(answer, "e")["outputs"]["childScopes"]["0"]
+    world.same((inner["tasks"]["s"]["outputs"]["v"], seen(answer, "after")), ([1, 2], [None, None]))
+
+
+def external_test_config(world):
+    """testConfig comes before the other file's config"""
+    write_other(world, sees("[.a, .b]", "s"), config={"a": 1, "b": 2})
+    answer = play(world, external("other.yaml", id_="e", testConfig={"a": 10}))
+    inner = known(answer, "e")["outputs"]["childScopes"]["0"]
+    world.same(inner["tasks"]["s"]["outputs"]["v"], [10, 2])
+
+
+def external_test_config_vars(world):
+    """testConfigVars are queries over the variables here; null and nothing give none"""
+    write_other(world, sees("[.a, .b, .c]", "s"), config={"a": 1, "b": 2, "c": 3})
+    answer = play(world, sets("n", 20), external("other.yaml", id_="e", testConfig={"a": 10},
+                                                 testConfigVars={"a": "n", "b": "nobody",
+                                                                 "c": "empty"}))
+    inner = known(answer, "e")["outputs"]["childScopes"]["0"]
+    world.same(inner["tasks"]["s"]["outputs"]["v"], [20, 2, 3])
+
+
+def external_test_config_vars_error(world):
+    """a query of testConfigVars that fails makes the task fail"""
+    write_other(world, says("a"))
+    answer = play(world, external("other.yaml", testConfigVars={"a": 'error("oops")'}, id_="e"),
+                  code=FAILED)
+    world.same((result(answer, "e"), "oops" in answer["error"]["message"], ran(world)),
+               (FAILURE, True, []))
+
+
+def external_config_vars_error(world):
+    """a query of the other file's configVars that fails makes the task fail, and no more"""
+    write_other(world, says("a"), configVars={"a": 'error("oops")'})
+    answer = play(world, options(external("other.yaml", id_="e"), ignoreFailure=True), says("b"))
+    world.same((result(answer, "e"), ran(world)), (FAILURE, ["b"]))
+
+
+def external_scope(world):
+    """the other file has a scope of its own, and sees what is around it before its config"""
+    write_other(world, sees("a", "s"), sets("a", 5), config={"a": 1})
+    answer = play(world, sets("a", 2), external("other.yaml", id_="e"), sees("a", "after"))
+    inner = known(answer, "e")["outputs"]["childScopes"]["0"]
+    world.same((inner["tasks"]["s"]["outputs"]["v"], inner["a"], seen(answer, "after")), (2, 5, 2))
+
+
+def external_fails(world):
+    """a failure of the other test is one here, unless expected or ignored"""
+    write_other(world, says("a"), fails(8), says("b"))
+    answer = play(world, external("other.yaml", id_="e"), code=FAILED)
+    world.same((result(answer, "e"), answer["error"]["exit_code"], ran(world)), (FAILURE, 8, ["a"]))
+    for config in ({"expectFailure": True}, {"ignoreFailure": True}):
+        world.same(result(play(world, external("other.yaml", id_="e", **config)), "e"), SUCCESS)
+
+
+def external_succeeds(world):
+    """a success of the other test where a failure is expected is a failure"""
+    write_other(world, works())
+    world.same(result(play(world, external("other.yaml", id_="e", expectFailure=True),
+                           code=FAILED), "e"), FAILURE)
+    world.same(result(play(world, external("other.yaml", id_="e", ignoreFailure=True)), "e"),
+               SUCCESS)
+
+
+def external_timeout(world):
+    """the other test's own timeout holds"""
+    write_other(world, lingers("a"), timeout="400ms")
+    answer = play(world, external("other.yaml", id_="e"), code=FAILED)
+    world.same((answer["error"]["kind"], known(answer, "e")["timeout"]), ("timeout", True))
+
+
+def external_timeout_read(world):
+    """the other test's own timeout is a failure of it: expected or ignored as any other"""
+    write_other(world, hangs(), timeout="300ms")
+    for config in ({"expectFailure": True}, {"ignoreFailure": True}):
+        answer = play(world, external("other.yaml", id_="e", **config))
+        world.same(result(answer, "e"), SUCCESS, f"the result with {config}")
+
+
+def external_missing(world):
+    """a file that is missing, includes itself, is no test or has a placeholder: errors at load"""
+    check(world, external("nobody.yaml")).gives(FAILED).says("nobody.yaml")
+    check(world, external("test.yaml")).gives(FAILED).says("test.yaml")
+    check(world, external("${file}")).gives(FAILED).says("placeholder")
+    world.write("graph.yaml", "nodes: [{name: a, jq: .}]\n")
+    check(world, external("graph.yaml")).gives(FAILED).says("graph.yaml")
+    world.write("other.yaml", json.dumps({"tasks": [task("nonsense")]}))
+    check(world, external("other.yaml")).gives(FAILED).says("other.yaml:", "nonsense")
+
+
+def external_cleanup(world):
+    """the other test's cleanupTasks run at its end, after success and failure"""
+    write_other(world, says("a"), cleanup=[says("clean")])
+    play(world, external("other.yaml"), says("b"))
+    world.same(ran(world), ["a", "clean", "b"])
+    (world.folder / "ran").unlink()
+    write_other(world, says("a"), fails(), cleanup=[fails(), says("clean")])
+    play(world, external("other.yaml"), says("b"), code=FAILED, cleanup=[says("last")])
+    world.same(ran(world), ["a", "clean", "last"])
+
+
+def external_cleanup_after_its_timeout(world):
+    """the other test's cleanupTasks run after its own timeout, and outside of it"""
+    write_other(world, lingers("a"), timeout="400ms",
+                cleanup=[shell("sleep 0.6; echo clean >> ran")])
+    answer = play(world, options(external("other.yaml", id_="e"), ignoreFailure=True), says("b"))
+    world.same((ran(world), result(answer, "e")), (["a", "clean", "b"], FAILURE))
+
+
+def external_cleanup_after_the_timeout_of_the_task(world):
+    """the other test's cleanupTasks run when the task that runs it times out"""
+    write_other(world, lingers("a"), cleanup=[says("clean")])
+    play(world, options(external("other.yaml", timeout="400ms"), ignoreFailure=True), says("b"))
+    world.same(ran(world), ["a", "clean", "b"])
+
+
+def external_cleanup_after_the_timeout_of_the_test(world):
+    """the other test's cleanupTasks run when the test around it times out"""
+    write_other(world, lingers("a"), cleanup=[says("clean")])
+    play(world, external("other.yaml"), timeout="400ms", cleanup=[says("last")], code=FAILED)
+    world.same(ran(world), ["a", "clean", "last"])
+
+
+def external_cleanup_when_it_is_ended(world):
+    """the other test's cleanupTasks run when it is ended because a threshold was reached"""
+    write_other(world, lingers("a"), cleanup=[says("clean")])
+    play(world, concurrent(external("other.yaml"), shell(waits_for("ran")), successThreshold=1),
+         says("b"))
+    world.same(ran(world), ["a", "clean", "b"])
+
+
+# ---- run_shell ----
+
+
+def shell_sets(world):
+    """the four lines set variables and outputs, as text or JSON"""
+    answer = play(world, shell("""cat <<'END'
+::set-var text  two words "quoted"
+::set-var empty
+::set-json value {"a": [1, null]}
+::set-output out 7
+::set-output-json json [true]
+no ::set-var x y
+::set-nothing x y
+END""", id_="a"), sees("[.text, .empty, .value, .x]", "s"))
+    world.same(seen(answer, "s"), ['two words "quoted"', "", {"a": [1, None]}, None])
+    world.same({key: known(answer, "a")["outputs"][key] for key in ("out", "json", "stdout")},
+               {"out": "7", "json": [True], "stdout": "no ::set-var x y\n::set-nothing x y"})
+
+
+def shell_wrong_line(world):
+    """a line that is wrong makes the task fail with a sentence, when nothing else does"""
+    answer = play(world, shell("echo '::set-json x {'; echo '::set-var y 1'", id_="a"),
+                  code=FAILED)
+    world.same((answer["error"]["kind"], answer["state"].get("x"), answer["state"]["y"]),
+               ("parse", None, "1"))
+
+
+def shell_last_line(world):
+    """a last line without its end is taken too"""
+    world.same(play(world, shell("printf '::set-var x 1'"))["state"]["x"], "1")
+
+
+def shell_fails(world):
+    """another exit code than 0 fails it; what it set stays set"""
+    answer = play(world, shell("echo '::set-var x 1'; echo oops >&2; exit 7", id_="a"), code=FAILED)
+    world.same((answer["error"]["kind"], answer["error"]["exit_code"], answer["error"]["stderr"]),
+               ("exit", 7, "oops"))
+    world.same((answer["state"]["x"], known(answer, "a")["outputs"]["exit_code"]), ("1", 7))
+
+
+def shell_is_bash(world):
+    """the shell is bash unless told"""
+    answer = play(world, shell('a=(1 2 3); echo "::set-output n $${#a[@]} $0"', id_="a"))
+    world.same(known(answer, "a")["outputs"]["n"], "3 bash")
+
+
+def shell_other(world):
+    """shell names another one, and shellArgs are its arguments"""
+    answer = play(world, task("run_shell", {"shell": "sh", "shellArgs": ["-s", "x", "${a} z"],
+                                            "command": 'echo "::set-output args $#:$2"'}, id_="a"),
+                  task("run_shell", {"shell": "cat", "command": "as it is"}, id_="b"),
+                  config={"a": "y"})
+    world.same((known(answer, "a")["outputs"]["args"], known(answer, "b")["outputs"]["stdout"]),
+               ("2:y z", "as it is"))
+
+
+def shell_args_matter(world):
+    """shellArgs [-e] ends a script at its first failure"""
+    command = "false\necho a >> ran"
+    play(world, task("run_shell", {"command": command}))
+    play(world, task("run_shell", {"command": command, "shellArgs": ["-e"]}), code=FAILED)
+    world.same(ran(world), ["a"])
+
+
+def shell_missing(world):
+    """a shell that is not there fails the task with its name"""
+    answer = play(world, task("run_shell", {"shell": "nosuchshell", "command": ""}), code=FAILED)
+    world.same((answer["error"]["kind"], "nosuchshell" in answer["error"]["message"]),
+               ("spawn", True))
+
+
+def shell_env(world):
+    """envVars are queries whose values are given as JSON; nothing is no variable"""
+    answer = play(world, task("run_shell", {
+        "command": 'printf "%s\\n" "$S" "$N" "$O" "$Z" "$${E-unset}" "$${HOME-none}"',
+        "envVars": {"S": "s", "N": ".n + 1", "O": "o", "Z": "nobody", "E": "empty",
+                    "HOME": "empty"}}, id_="a"), config={"s": "x y", "n": 1, "o": {"a": [1]}})
+    world.same(known(answer, "a")["outputs"]["stdout"], '"x y"\n2\n{"a":[1]}\nnull\nunset\nnone')
+
+
+def shell_env_error(world):
+    """a query of envVars that fails makes the task fail, and the error names the variable"""
+    answer = play(world, task("run_shell", {"command": "echo a >> ran",
+                                            "envVars": {"BAD": 'error("oops")'}}), code=FAILED)
+    for part in ("BAD", "oops"):
+        if part not in answer["error"]["message"]:
+            raise Broken(f"the error is {answer['error']}")
+    world.same(ran(world), [])
+
+
+def shell_in_the_folder(world):
+    """scripts run in the folder of the run, with our environment"""
+    os.environ["TASKS_TEST_WORD"] = "from outside"
+    answer = play(world, shell('pwd -P; echo "$TASKS_TEST_WORD"', id_="a"))
+    world.same(known(answer, "a")["outputs"]["stdout"],
+               f"{world.folder.resolve()}\nfrom outside")
+
+
+def shell_outputs_of_its_own(world):
+    """outputs called stdout and exit_code that the script sets are its own"""
+    answer = play(world, shell("echo text; echo '::set-output stdout mine'", id_="a"))
+    world.same(known(answer, "a")["outputs"], {"stdout": "mine", "exit_code": 0})
+
+
+# ---- run_command ----
+
+
+def command_runs(world):
+    """run_command runs a program with its arguments, without a shell"""
+    answer = play(world, task("run_command", {"command": ["printf", "%s|", "a b", "$HOME", "${x}"]},
+                              id_="a"), config={"x": "*"})
+    world.same(known(answer, "a")["outputs"],
+               {"stdout": "a b|$HOME|*|", "error": "", "exit_code": 0})
+
+
+def command_fails(world):
+    """another exit code than 0 fails it; its outputs say why"""
+    words = ["sh", "-c", "echo o; echo e >&2; exit 5"]
+    answer = play(world, task("run_command", {"command": words}, id_="a"), says("b"), code=FAILED)
+    world.same((known(answer, "a")["outputs"], result(answer, "a"), answer["error"]["exit_code"]),
+               ({"stdout": "o", "error": "e", "exit_code": 5}, FAILURE, 5))
+
+
+def command_allowed_to_fail(world):
+    """allowed_to_fail: another exit code is no failure, and is in the outputs"""
+    answer = play(world, task("run_command", {"command": ["sh", "-c", "echo e >&2; exit 5"],
+                                              "allowed_to_fail": True}, id_="a"), says("b"))
+    world.same((known(answer, "a")["outputs"], result(answer, "a"), ran(world)),
+               ({"stdout": "", "error": "e", "exit_code": 5}, SUCCESS, ["b"]))
+
+
+def command_missing(world):
+    """a program that is not there is a failure, even when allowed to fail"""
+    for allowed in (False, True):
+        answer = play(world, task("run_command", {"command": ["nosuchprogram"],
+                                                  "allowed_to_fail": allowed}), code=FAILED)
+        world.same("nosuchprogram" in answer["error"]["message"], True, answer["error"]["message"])
+
+
+# ---- sleep ----
+
+
+def sleep_lasts(world):
+    """sleep waits for its duration, in words or seconds"""
+    for duration, least in (("300ms", 0.3), (1, 1.0), ("0s", 0), ("1s", 1.0)):
+        begun = time.monotonic()
+        answer = play(world, task("sleep", {"duration": duration}, id_="s"))
+        if time.monotonic() - begun < least:
+            raise Broken(f"sleep {duration} was over too soon")
+        world.same(result(answer, "s"), SUCCESS)
+
+
+# ---- kinds that others test: one look at each ----
+
+
+
+def http_json(world):
+    """check_http_json asks until the answer is right"""
+    with Server(world) as server:
+        answer = play(world, task("check_http_json", {
+            "url": "${base}/nth/json?200:{\"n\":1}|200:{\"n\":2}|200:{\"n\":3}",
+            "pollInterval": "10ms",
+            "assertions": [{"query": ".n", "operator": "gte", "value": "${least}"}]}, id_="h"),
+            config={"base": server.url, "least": 3})
+        world.same(result(answer, "h"), SUCCESS)
+        answer = play(world, task("check_http_json", {
+            "url": f"{server.url}/json?{{}}", "failOnCheckMiss": True,
+            "assertions": [{"query": ".n", "exists": True}]}, id_="h"), code=FAILED)
+        world.same(result(answer, "h"), FAILURE)
+
+
+def http_json_timeout(world):
+    """check_http_json that never holds ends with its timeout"""
+    with Server(world) as server:
+        answer = play(world, task("check_http_json", {"url": f"{server.url}/status/500",
+                                                      "pollInterval": "20ms"},
+                                  id_="h", timeout="300ms"), code=FAILED)
+        world.same((answer["error"]["kind"], known(answer, "h")["timeout"]), ("timeout", True))
+
+
+def http_metrics(world):
+    """check_http_metrics reads Prometheus text"""
+    with Server(world) as server:
+        query = '.http_requests_total[] | select(.labels.code == "200").value'
+        answer = play(world, task("check_http_metrics", {
+            "url": f"{server.url}/metrics",
+            "assertions": [{"query": query, "operator": "eq", "value": 1027}]}, id_="h"))
+        world.same(result(answer, "h"), SUCCESS)
+
+
+def goes_on(server, status):
+    """A check that goes on after its result is known."""
+    return task("check_http_json", {"url": f"{server.url}/status/{status}", "pollInterval": "20ms",
+                                    "continueOnPass": True, "failOnCheckMiss": True}, id_="fore")
+
+
+def http_exit_on_foreground_success(world):
+    """exitOnForegroundSuccess ends both as soon as the foreground task has succeeded"""
+    with Server(world) as server:
+        answer = play(world, background(goes_on(server, 200), hangs(), exitOnForegroundSuccess=True,
+                                        id_="b"), says("after"))
+        world.same((result(answer, "b"), ran(world)), (SUCCESS, ["after"]))
+        answer = play(world, background(goes_on(server, 200), hangs(), id_="b", timeout="500ms"),
+                      code=FAILED)
+        world.same(known(answer, "b")["timeout"], True, "without it goes on until its timeout")
+
+
+def http_exit_on_foreground_failure(world):
+    """exitOnForegroundFailure ends both as soon as the foreground task has failed"""
+    with Server(world) as server:
+        answer = play(world, background(goes_on(server, 500), hangs(), exitOnForegroundFailure=True,
+                                        id_="b"), says("after"), code=FAILED)
+        world.same((result(answer, "b"), known(answer, "b")["timeout"]), (FAILURE, False))
+        answer = play(world, background(goes_on(server, 500), hangs(), exitOnForegroundSuccess=True,
+                                        id_="b", timeout="500ms"), code=FAILED)
+        world.same(known(answer, "b")["timeout"], True, "failure is no success")
+
+
+def http_counts_while_it_goes_on(world):
+    """the result of a check that goes on counts for thresholds at once"""
+    with Server(world) as server:
+        answer = play(world, concurrent(goes_on(server, 200), hangs(), successThreshold=1, id_="c"))
+        world.same(result(answer, "c"), SUCCESS)
+
+
+def javascript_sets(world):
+    """run_javascript sees variables and env, and sets variables and outputs"""
+    script = 'setVar("x", vars.a + 1); setOutput("y", env.E); console.log("said")'
+    answer = play(world, task("run_javascript", {"script": script, "envVars": {"E": "[.a]"}},
+                              id_="j"), sees("x", "s"), config={"a": 1})
+    world.same((seen(answer, "s"), known(answer, "j")["outputs"]["y"]), (2, [1]))
+
+
+def javascript_fails(world):
+    """a script that throws fails its task"""
+    answer = play(world, task("run_javascript", {"script": 'throw new Error("oops")'}, id_="j"),
+                  code=FAILED)
+    world.same((result(answer, "j"), "oops" in answer["error"]["message"]), (FAILURE, True))
+
+
+if __name__ == "__main__":
+    here = sys.modules["__main__"]
+    groups = ["run_tasks_", "concurrent_", "matrix_", "background_", "options_", "external_",
+              "shell_", "command_", "sleep_", "http_", "javascript_"]
+    cases = [case for prefix in groups for case in cases_of(here, prefix)]
+    sys.exit(run_all(choose(cases + BACKGROUNDS, sys.argv[2:]), sys.argv[1]))

@@ -1,0 +1,833 @@
+#!/usr/bin/env python3
+"""Tests of systems (the tasks dialect): the test as a whole, the envelope of tasks, scopes,
+placeholders and cleanup. The kinds are in task_kinds.py, what becomes of a test whose process dies
+in task_resumes.py. Prints TAP.
+
+    tests/engine/tasks.py PAWL [WORD...]
+"""
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from playbook import (FAILURE, NONE, SUCCESS, background, check, choose, concurrent, events,
+                      external, fails, hangs, known, lingers, matrix, options, play, ran, result,
+                      run_tasks, seen, sees, sets, shell, says, start_and_wait, task, waits_for,
+                      works, write_test)  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, run_all  # noqa: E402
+
+
+# ---- the test as a whole ----
+
+
+def test_runs_in_order(world):
+    """root tasks run one after the other, and their test completes"""
+    answer = play(world, says("a"), says("b"), says("c"))
+    world.same((answer["status"], ran(world)), ("completed", ["a", "b", "c"]))
+
+
+def test_stops_at_first_failure(world):
+    """root tasks stop at the first failure, which is the error of the test"""
+    answer = play(world, says("a"), fails(3, id_="broken"), says("b"), code=FAILED)
+    world.same(answer["status"], "failed")
+    world.same((answer["error"]["node"], answer["error"]["exit_code"]), ("broken", 3))
+    world.same(ran(world), ["a"])
+
+
+def test_unknown_kind(world):
+    """an unknown kind is an error at load that names the kinds there are"""
+    answer = check(world, task("run_shel", {"command": "true"})).gives(FAILED)
+    answer.says("run_shel", "did you mean `run_shell`", "run_tasks", "run_tasks_concurrent",
+                "run_task_matrix", "run_task_background", "run_task_options", "run_external_tasks",
+                "run_command", "run_javascript", "sleep", "check_http_json", "check_http_metrics")
+    world("run", "test.yaml").gives(USAGE)
+
+
+def test_unknown_keys(world):
+    """unknown keys of a test, a task and a config are errors with a suggestion"""
+    check(world, works(), cleanupTask=[works()]).gives(FAILED).says("`cleanupTasks`")
+    check(world, works(titel="x")).gives(FAILED).says("`title`")
+    check(world, shell("true", configVar={})).gives(FAILED).says("`configVars`")
+    check(world, task("run_shell", {"comand": "true"})).gives(FAILED).says("`command`")
+
+
+def test_wrong_files(world):
+    """what is missing or of the wrong type in a config is an error at load"""
+    check(world, task("run_shell", {})).gives(FAILED).says("`command`", "missing")
+    check(world, task("sleep")).gives(FAILED).says("`duration`")
+    check(world, task("sleep", {"duration": "5 parsecs"})).gives(FAILED).says("5 parsecs")
+    check(world, run_tasks()).gives(FAILED).says("at least one")
+    check(world, run_tasks(works(), continueOnFailure="maybe")).gives(FAILED).says(
+        "continueOnFailure")
+    check(world, concurrent(works(), failureThreshold=-1)).gives(FAILED).says("failureThreshold")
+    check(world, background(works(), works(), onBackgroundComplete="explode")).gives(FAILED).says(
+        "explode", "failOrIgnore")
+    check(world, task("run_command", {"command": []})).gives(FAILED).says("`command`")
+    check(world).gives(FAILED)
+    check(world, works(id_="a"), works(id_="a")).gives(FAILED).says("`a`", "unique")
+
+
+def test_same_id_in_other_lists(world):
+    """ids are unique in their list only; the inner one is seen inside"""
+    answer = play(world, shell("echo '::set-output n outer'", id_="a"),
+                  run_tasks(shell("echo '::set-output n inner'", id_="a"),
+                            sees("tasks.a.outputs.n", "in"), newVariableScope=True, id_="list"),
+                  sees("tasks.a.outputs.n", "out"))
+    world.same(seen(answer, "out"), "outer")
+    inner = known(answer, "list")["outputs"]["childScopes"]["0"]["tasks"]
+    world.same(inner["in"]["outputs"]["v"], "inner")
+
+
+def test_timeout(world):
+    """a test that takes longer than its timeout fails"""
+    answer = play(world, lingers("a"), says("b"), timeout="500ms", code=FAILED)
+    world.same((answer["error"]["kind"], ran(world)), ("timeout", ["a"]))
+
+
+def test_schedule(world):
+    """a schedule is read and kept, and does not hold up a run"""
+    schedule = {"startup": True, "cron": ["0 */6 * * *", "@daily"], "skipQueue": True}
+    check(world, works(), schedule=schedule).gives(DONE)
+    world.same(play(world, works(), schedule=schedule)["status"], "completed")
+    check(world, works(), schedule={"cron": "0 * *"}).gives(FAILED).says("0 * *")
+    check(world, works(), schedule={"startup": "soon"}).gives(FAILED).says("`startup`")
+    check(world, works(), schedule={"crom": "@daily"}).gives(FAILED).says("`cron`")
+
+
+def test_names(world):
+    """a test is called by its name, or else by its id, or else by its file"""
+    for fields, name in (({"name": "A test", "id": "a"}, "A test"), ({"id": "a"}, "a"), ({}, "t")):
+        world.write("t.yaml", json.dumps({**fields, "tasks": [works()]}))
+        thread = world("run", "t.yaml", "--json").gives(DONE).json["thread"]
+        world.same(world("status", thread, "--json").json["workflow"], name)
+
+
+def test_input(world):
+    """variables given with the run come before the test's config"""
+    answer = play(world, sees("[.a, .b]", "s"), config={"a": 1, "b": 2},
+                  words=["--input", '{"b": 3}'])
+    world.same(seen(answer, "s"), [1, 3])
+    answer = play(world, sees("a", "s"), config={"a": 1}, words=["--set", "a=5"])
+    world.same(seen(answer, "s"), 5)
+
+
+# ---- the envelope: title, if, timeout, configVars ----
+
+
+def envelope_title(world):
+    """a title has its placeholders filled in, of work and of containers alike"""
+    tasks = [shell("true", id_="a", title="Start ${n} of ${{.n + 1}}, ${nobody}"),
+             run_tasks(works(), id_="b", title="List ${n}")]
+    titles = {e["node"]: e.get("title") for e in events(world, *tasks, config={"n": 4})
+              if e["type"] == "node"}
+    world.same((titles["a"], titles["b"]), ("Start 4 of 5, ${nobody}", "List 4"))
+
+
+def envelope_title_with_an_error(world):
+    """a title whose query fails does not fail its task"""
+    play(world, works(id_="a", title="${{error(\"no\")}}"))
+
+
+def envelope_if_true(world):
+    """`if` lets a task run on true"""
+    play(world, says("a", if_=".n > 0"), says("b", if_="n > 0"), says("c", if_="true"),
+         config={"n": 1})
+    world.same(ran(world), ["a", "b", "c"])
+
+
+def envelope_if_false(world):
+    """a task whose `if` is false is skipped, and the list goes on"""
+    answer = play(world, says("a", if_="n > 1", id_="a"), says("b"), config={"n": 1})
+    world.same(ran(world), ["b"])
+    world.same({key: known(answer, "a")[key] for key in ("started", "running", "result")},
+               {"started": False, "running": False, "result": NONE})
+
+
+def envelope_if_not_boolean(world):
+    """a task whose `if` is no boolean is skipped with a warning"""
+    for query in ('"true"', "1", "null", "empty", "nobody", "{}", "[]"):
+        lines = events(world, says("never", id_="a", if_=query))
+        warnings = [e for e in lines if e["type"] == "warning"]
+        world.same([(e["node"], "`if`" in e["message"]) for e in warnings], [("a", True)], query)
+        world("run", "test.yaml").gives(DONE).says("warning", "`a`")
+    world.same(ran(world), [])
+
+
+def envelope_if_error(world):
+    """a task whose `if` fails has failed, and was not run"""
+    answer = play(world, says("a", id_="a", if_='error("oops")'), says("b"), code=FAILED)
+    world.same((ran(world), result(answer, "a")), ([], FAILURE))
+    if "oops" not in answer["error"]["message"] or "`if`" not in answer["error"]["message"]:
+        raise Broken(f"the error is {answer['error']}")
+    play(world, options(says("a", if_='error("oops")'), ignoreFailure=True))
+
+
+def envelope_if_of_container(world):
+    """`if` of a container skips all that is in it, in every kind"""
+    world.write("other.yaml", json.dumps({"tasks": [says("e")]}))
+    play(world, run_tasks(says("a"), if_="false"), concurrent(says("b"), if_="false"),
+         matrix(says("c"), [1], if_="false"), background(says("d"), says("d"), if_="false"),
+         options(says("o"), if_="false"), external("other.yaml", if_="false"))
+    world.same(ran(world), [])
+
+
+def envelope_if_sees_tasks(world):
+    """`if` sees what became of tasks before"""
+    play(world, options(fails(id_="a"), ignoreFailure=True, id_="o"),
+         says("failed", if_="tasks.a.result == 2"), says("fine", if_="tasks.a.result == 1"),
+         says("ignored", if_="tasks.o.result == 1"))
+    world.same(ran(world), ["failed", "ignored"])
+
+
+LATE = [
+    ("run_shell", lambda t: lingers("x", id_="late", timeout=t)),
+    ("run_command", lambda t: task("run_command", {"command": ["sleep", "60"]}, id_="late",
+                                   timeout=t)),
+    ("sleep", lambda t: hangs(id_="late", timeout=t)),
+    ("run_tasks", lambda t: run_tasks(works(), lingers("x"), id_="late", timeout=t)),
+    ("run_tasks_concurrent", lambda t: concurrent(works(), lingers("x"), hangs(), id_="late",
+                                                  timeout=t)),
+    ("run_task_matrix", lambda t: matrix(lingers("x"), [1, 2], id_="late", timeout=t)),
+    ("a concurrent run_task_matrix", lambda t: matrix(lingers("x"), [1, 2], runConcurrent=True,
+                                                      id_="late", timeout=t)),
+    ("run_task_background", lambda t: background(lingers("x"), lingers("y"), id_="late",
+                                                 timeout=t)),
+    ("run_task_options", lambda t: options(lingers("x"), retryOnFailure=True, maxRetryCount=9,
+                                           id_="late", timeout=t)),
+    ("run_external_tasks", lambda t: external("other.yaml", id_="late", timeout=t)),
+]
+
+
+def make_late(name, make):
+    def case(world):
+        world.write("other.yaml", json.dumps({"tasks": [lingers("x")]}))
+        answer = play(world, make("300ms"), says("after"), code=FAILED)
+        world.same(answer["error"]["kind"], "timeout")
+        late = known(answer, "late")
+        world.same({key: late[key] for key in ("result", "timeout", "running", "started")},
+                   {"result": FAILURE, "timeout": True, "running": False, "started": True})
+        world.same([word for word in ran(world) if word not in ("x", "y")], [])
+        answer = play(world, options(make("300ms"), ignoreFailure=True), says("after"))
+        world.same((ran(world)[-1], known(answer, "late")["timeout"]), ("after", True))
+        quick = options(works(), id_="late", timeout="30s")
+        world.same(known(play(world, quick), "late")["timeout"], False)
+    case.__doc__ = f"a timeout ends {name}, which has failed, and all that it holds"
+    return case
+
+
+LATES = [make_late(*row) for row in LATE]
+
+
+def envelope_timeout_of_an_attempt(world):
+    """a timeout of the task inside run_task_options is for each attempt"""
+    inner = shell("echo x >> ran; [ $(wc -l < ran) -ge 3 ] || sleep 60", timeout="400ms")
+    play(world, options(inner, retryOnFailure=True, maxRetryCount=5))
+    world.same(ran(world), ["x", "x", "x"])
+
+
+def envelope_config_vars(world):
+    """configVars puts what its queries give in place of fields, with their types"""
+    play(world, task("run_command", {"command": ["false"]},
+                     configVars={"command": '["sh", "-c", "echo \\(.n) >> ran"]'}),
+         config={"n": 7})
+    world.same(ran(world), ["7"])
+    play(world, options(fails(), configVars={"ignoreFailure": "yes"}),
+         config={"yes": True})
+
+
+def envelope_config_vars_required(world):
+    """a field that is needed may come from configVars alone"""
+    play(world, task("run_shell", configVars={"command": "script"}),
+         config={"script": "echo a >> ran"})
+    world.same(ran(world), ["a"])
+    answer = play(world, task("run_shell", configVars={"command": "nobody"}), code=FAILED)
+    world.same("`command`" in answer["error"]["message"], True, "the error names the field")
+
+
+def envelope_config_vars_nothing(world):
+    """a query of configVars that gives null or nothing leaves the field as it is"""
+    for query in ("nobody", "null", "empty", "tasks.nobody.outputs.x"):
+        play(world, task("run_shell", {"command": "echo kept >> ran"},
+                         configVars={"command": query}))
+    world.same(ran(world), ["kept"] * 4)
+    play(world, task("sleep", {"duration": "1m"}, configVars={"duration": "zero"}),
+         config={"zero": 0})
+
+
+def envelope_config_vars_false(world):
+    """false is a value: configVars puts it in place of true"""
+    play(world, run_tasks(works(), invertResult=True), code=FAILED)
+    play(world, task("run_tasks", {"tasks": [works()], "invertResult": True},
+                     configVars={"invertResult": "no"}), config={"no": False})
+
+
+def envelope_config_vars_error(world):
+    """a query of configVars that fails makes the task fail, and the error names the field"""
+    answer = play(world, task("run_shell", {"command": "echo ran >> ran"}, id_="a",
+                              configVars={"command": 'error("oops")'}), code=FAILED)
+    world.same((ran(world), result(answer, "a")), ([], FAILURE))
+    for part in ("command", "oops"):
+        if part not in answer["error"]["message"]:
+            raise Broken(f"the error is {answer['error']}")
+
+
+def envelope_config_vars_wrong_type(world):
+    """a value of the wrong type from configVars fails the task, and the error names the field"""
+    answer = play(world, task("run_tasks", {"tasks": [says("a")]},
+                              configVars={"continueOnFailure": "list"}),
+                  config={"list": [1]}, code=FAILED)
+    world.same(("continueOnFailure" in answer["error"]["message"], ran(world)), (True, []))
+
+
+def envelope_config_vars_at_load(world):
+    """configVars of what is no field, or holds tasks or queries, is an error at load"""
+    check(world, works(configVars={"duratoin": "x"})).gives(FAILED).says("`duration`")
+    check(world, run_tasks(works()) | {"configVars": {"tasks": "x"}}).gives(FAILED).says("`tasks`")
+    check(world, shell("true", configVars={"envVars": "x"})).gives(FAILED).says("`envVars`")
+    check(world, works(configVars={"duration": "1 +"})).gives(FAILED).says("test.yaml:")
+
+
+# ---- what is known of tasks: tasks.ID ----
+
+
+def known_success(world):
+    """tasks.ID of a task that succeeded"""
+    world.same(known(play(world, works(id_="a")), "a"),
+               {"outputs": {}, "result": SUCCESS, "started": True, "running": False,
+                "progress": 100, "timeout": False})
+
+
+def known_failure(world):
+    """tasks.ID of a task that failed, with the outputs that it set before"""
+    answer = play(world, shell("echo '::set-output n 7'; exit 5", id_="a"), code=FAILED)
+    world.same(known(answer, "a"),
+               {"outputs": {"n": "7", "stdout": "", "exit_code": 5}, "result": FAILURE,
+                "started": True, "running": False, "progress": 100, "timeout": False})
+
+
+def known_before(world):
+    """a task that has not begun is not known, and without an id never"""
+    answer = play(world, sees("tasks.b // 0", "s"), works(id_="b"), works())
+    world.same(seen(answer, "s"), 0)
+    world.same(sorted(answer["state"]["tasks"]), ["b", "s"])
+
+
+def known_running(world):
+    """a task that runs is running, and its result is none, for those beside it"""
+    answer = play(world, background(
+        run_tasks(shell(waits_for("begun")), sees("tasks.b", "s")),
+        shell("touch begun; sleep 60", id_="b")))
+    was = seen(answer, "s")
+    world.same({key: was[key] for key in ("result", "started", "running", "timeout")},
+               {"result": NONE, "started": True, "running": True, "timeout": False})
+    world.same(known(answer, "b")["running"], False, "running, after it was ended")
+
+
+def known_outputs_at_once(world):
+    """variables and outputs are there for others while their script still runs"""
+    script = f"echo '::set-var x 1'; echo '::set-output y 2'; touch said; {waits_for('read')}"
+    look = options(sees("if .x and .tasks.b.outputs.y then [.x, .tasks.b.outputs.y] "
+                        'else error("not yet") end', "s"),
+                   retryOnFailure=True, maxRetryCount=50)
+    answer = play(world, concurrent(
+        shell(script, id_="b"), run_tasks(shell(waits_for("said")), look, shell("touch read")),
+        newVariableScope=False))
+    world.same(seen(answer, "s"), ["1", "2"])
+
+
+def known_progress(world):
+    """progress of a container is the part of its tasks that has ended"""
+    answer = play(world, run_tasks(works(), sees("tasks.l.progress", "half"), id_="l"),
+                  run_tasks(sees("tasks.m.progress", "none"), works(), works(), works(), id_="m"))
+    world.same((seen(answer, "half"), seen(answer, "none")), (50, 0))
+    answer = play(world, concurrent(works(), works(), works(),
+                                    run_tasks(shell("sleep 0.3"), sees("tasks.c.progress", "s")),
+                                    newVariableScope=False, id_="c"))
+    world.same((seen(answer, "s"), known(answer, "c")["progress"]), (75, 100))
+    answer = play(world, matrix(sees("tasks.m.progress", "s"), [1, 2, 3, 4], id_="m"))
+    scopes = known(answer, "m")["outputs"]["childScopes"]
+    world.same([scopes[str(i)]["tasks"]["s"]["outputs"]["v"] for i in range(4)], [0, 25, 50, 75])
+
+
+def known_again(world):
+    """a task that is run again begins with nothing known of the time before"""
+    answer = play(world, options(shell('echo x >> ran; [ $(wc -l < ran) -ge 2 ] && exit 0;'
+                                       "echo '::set-output first 1'; exit 1", id_="a"),
+                                 retryOnFailure=True, maxRetryCount=1))
+    world.same((known(answer, "a")["outputs"], result(answer, "a")),
+               ({"stdout": "", "exit_code": 0}, SUCCESS))
+
+
+# ---- scopes ----
+
+
+def scope_defaults(world):
+    """the test's config is what a look-up comes to last, and a write goes before it"""
+    answer = play(world, sees("a", "before"), sets("a", 2), sees("a", "after"), config={"a": 1})
+    world.same((seen(answer, "before"), seen(answer, "after")), (1, 2))
+
+
+def scope_test_config_vars(world):
+    """the test's configVars are queries over its config and those before them"""
+    answer = play(world, sees("[.a, .b, .c, .d]", "s"), config={"a": 1, "c": 3},
+                  configVars={"b": "a + 1", "d": ".b + 1", "c": "null"})
+    world.same(seen(answer, "s"), [1, 2, 3, 3])
+
+
+def scope_test_config_vars_error(world):
+    """a query of the test's configVars that fails makes the test fail before any task"""
+    answer = play(world, says("a"), configVars={"b": 'error("oops")'}, code=FAILED)
+    world.same(("oops" in answer["error"]["message"], ran(world)), (True, []))
+
+
+def scope_shared_by_run_tasks(world):
+    """children of run_tasks share the scope around them"""
+    answer = play(world, sets("a", 1),
+                  run_tasks(sees("a", "inside"), sets("a", 2), sets("b", 3), works(id_="t")),
+                  sees("[.a, .b, .tasks.t.result]", "after"))
+    world.same((seen(answer, "inside"), seen(answer, "after")), (1, [2, 3, SUCCESS]))
+
+
+def scope_new_in_run_tasks(world):
+    """with newVariableScope what run_tasks sets stays inside; what is outside is seen inside"""
+    answer = play(world, sets("a", 1), works(id_="outer"),
+                  run_tasks(sees("[.a, .tasks.outer.result]", "first"), sets("a", 2), sets("b", 3),
+                            sees("[.a, .b]", "last"), newVariableScope=True, id_="l"),
+                  sees("[.a, .b, .tasks.first]", "after"))
+    inner = known(answer, "l")["outputs"]["childScopes"]["0"]
+    world.same([inner["tasks"][name]["outputs"]["v"] for name in ("first", "last")],
+               [[1, SUCCESS], [2, 3]])
+    world.same(seen(answer, "after"), [1, None, None])
+
+
+def scope_writes_touch_the_nearest(world):
+    """a write touches the nearest scope: through lists that share it, not beyond"""
+    answer = play(world, sets("a", 0),
+                  run_tasks(run_tasks(run_tasks(sets("a", 1))), sees("a", "in"),
+                            newVariableScope=True, id_="l"),
+                  sees("a", "out"))
+    inner = known(answer, "l")["outputs"]["childScopes"]["0"]
+    world.same((inner["a"], inner["tasks"]["in"]["outputs"]["v"], seen(answer, "out")), (1, 1, 0))
+
+
+def scope_of_concurrent(world):
+    """each task of run_tasks_concurrent has a scope of its own unless told"""
+    peek = run_tasks(shell(waits_for("set")), sees("x", "s"))
+    answer = play(world, sets("x", 0),
+                  concurrent(run_tasks(sets("x", 1), shell("touch set")), peek, id_="c"),
+                  sees("x", "after"))
+    scopes = known(answer, "c")["outputs"]["childScopes"]
+    world.same((scopes["0"]["x"], scopes["1"]["tasks"]["s"]["outputs"]["v"], seen(answer, "after")),
+               (1, 0, 0))
+
+
+def scope_of_concurrent_shared(world):
+    """with newVariableScope false they share the one around them"""
+    peek = run_tasks(shell(waits_for("set")), sees("x", "s"))
+    answer = play(world, sets("x", 0),
+                  concurrent(run_tasks(sets("x", 1), shell("touch set")), peek, id_="c",
+                             newVariableScope=False), sees("x", "after"))
+    world.same((seen(answer, "s"), seen(answer, "after")), (1, 1))
+    world.same("childScopes" in known(answer, "c")["outputs"], False, "childScopes are there")
+
+
+def scope_of_matrix(world):
+    """run_task_matrix has a new scope for each value, with the value in it"""
+    for concurrently in (False, True):
+        inner = run_tasks(sees("[.v, .x]", "before"), sets("x", 1), sets("v", "other"))
+        answer = play(world, matrix(inner, [7, 8], runConcurrent=concurrently, id_="m"),
+                      sees("[.v, .x]", "after"))
+        scopes = known(answer, "m")["outputs"]["childScopes"]
+        world.same([scopes[n]["tasks"]["before"]["outputs"]["v"] for n in "01"],
+                   [[7, None], [8, None]])
+        world.same(seen(answer, "after"), [None, None])
+
+
+def scope_of_background(world):
+    """run_task_background shares the scope around it unless newVariableScope"""
+    for own, after in ((False, [1, 2]), (True, [None, None])):
+        answer = play(world, background(run_tasks(shell(waits_for("set")), sets("a", 1)),
+                                        run_tasks(sets("b", 2), shell("touch set")),
+                                        newVariableScope=own, id_="b"), sees("[.a, .b]", "after"))
+        world.same(seen(answer, "after"), after, f"newVariableScope {own}")
+        (world.folder / "set").unlink()
+    scopes = known(answer, "b")["outputs"]["childScopes"]
+    world.same((scopes["0"]["a"], scopes["1"]["b"]), (1, 2))
+
+
+def scope_of_options(world):
+    """run_task_options shares the scope around it unless newVariableScope"""
+    for own, after in ((False, 1), (True, None)):
+        answer = play(world, options(sets("a", 1), newVariableScope=own, id_="o"),
+                      sees("a", "after"))
+        world.same(seen(answer, "after"), after, f"newVariableScope {own}")
+    world.same(known(answer, "o")["outputs"]["childScopes"]["0"]["a"], 1)
+
+
+def scope_of_attempts(world):
+    """attempts of run_task_options that share the scope see what the ones before set"""
+    count = task("run_shell", {"command": 'echo "::set-json n $((N + 1))"; [ "$N" = 2 ]',
+                               "envVars": {"N": ".n // 0"}})
+    answer = play(world, options(count, retryOnFailure=True, maxRetryCount=5))
+    world.same(answer["state"]["n"], 3)
+
+
+def scope_tasks_inside_are_not_seen_outside(world):
+    """tasks in a scope of their own are known inside it only; children see those around them"""
+    answer = play(world, works(id_="outer"),
+                  run_tasks(works(id_="inner"), newVariableScope=True), sees("tasks", "s"))
+    world.same(sorted(seen(answer, "s")), ["outer", "s"])
+
+
+def scope_child_scopes_of_containers_inside(world):
+    """childScopes nest as the containers do"""
+    answer = play(world, concurrent(concurrent(sets("x", 1), id_="in"), id_="out"))
+    outer = known(answer, "out")["outputs"]["childScopes"]
+    world.same(outer["0"]["tasks"]["in"]["outputs"]["childScopes"]["0"]["x"], 1)
+
+
+# ---- placeholders and queries ----
+
+
+def fill(world, text, **config):
+    """What a text becomes, as the argument of a command."""
+    answer = play(world, task("run_command", {"command": ["printf", "%s", text]}, id_="p"),
+                  config=config)
+    return known(answer, "p")["outputs"]["stdout"]
+
+
+def fill_names(world):
+    """${name} is the variable, ${a.b} and ${list.0} what is at that path"""
+    world.same(fill(world, "<${a}> ${b.c} ${l.1} ${b.d.e}", a="x y", b={"c": 1, "d": {"e": "f"}},
+                    l=["p", "q"]), "<x y> 1 q f")
+
+
+def fill_unknown(world):
+    """an unknown ${name} stays as it is"""
+    for text in ("${nobody}", "x ${nobody} y", "${a.nobody}", "${a.b.c}", "$nobody", "${", "${}",
+                 "$", "$$", "${no body}", "a}b"):
+        world.same(fill(world, text, a={"b": 1}), text)
+
+
+def fill_escaped(world):
+    """$${ is a ${ that is left alone"""
+    world.same(fill(world, "$${a} $${{.a}} ${a}", a=1), "${a} ${{.a}} 1")
+
+
+def fill_queries(world):
+    """${{jq}} is what the query gives, with or without a leading dot; nothing leaves it as it is"""
+    world.same(fill(world, "${{.a + 1}} ${{a + 2}} ${{ [.a, {b: .a}] }} ${{.l | map(. * 2)}}", a=1,
+                    l=[1, 2]), '2 3 [1,{"b":1}] [2,4]')
+    world.same(fill(world, "x ${{empty}} ${{.l[]}}", l=[1, 2]), "x ${{empty}} 1")
+    world.same(fill(world, '${{ "}}" + .a }}|${{ {a: {b: .a}} | .a.b }}', a="z"), "}}z|z")
+
+
+def fill_query_error(world):
+    """a ${{jq}} that fails makes the task fail, and the error names the field"""
+    answer = play(world, shell('echo ${{error("oops")}} >> ran', id_="a"), code=FAILED)
+    message = answer["error"]["message"]
+    world.same(("oops" in message, "command" in message, ran(world)), (True, True, []))
+
+
+def fill_query_at_load(world):
+    """a ${{jq}} that is no query, or does not end, is an error at load"""
+    check(world, shell("echo ${{1 +}}")).gives(FAILED).says("test.yaml:")
+    check(world, shell("echo ${{.a")).gives(FAILED).says("${{", "}}")
+
+
+def fill_types_inside_text(world):
+    """inside a longer text strings stand as they are and the rest as JSON"""
+    world.same(fill(world, "${s}|${n}|${t}|${o}|${z}|${f}", s="a \"b\"", n=1.5, t=True,
+                    o={"a": [1, None]}, z=None, f=False),
+               'a "b"|1.5|true|{"a":[1,null]}|null|false')
+
+
+def fill_keeps_types(world):
+    """a text that is one placeholder and nothing else becomes the value with its type"""
+    values = [1, "two", {"three": 3}, [4], None, True]
+    answer = play(world, matrix(sees("v", "s"), "${values}", id_="m"),
+                  config={"values": values})
+    scopes = known(answer, "m")["outputs"]["childScopes"]
+    world.same([scopes[str(i)]["v"] for i in range(len(values))], values)
+    world.write("other.yaml", json.dumps({"tasks": [works()]}))
+    answer = play(world, external("other.yaml", id_="e", testConfig={
+        "n": "${n}", "q": "${{.n + 1}}", "text": "${n}!", "deep": {"list": ["${o}"]}}),
+        config={"n": 1, "o": {"p": 2}})
+    world.same({key: known(answer, "e")["outputs"]["childScopes"]["0"][key]
+                for key in ("n", "q", "text", "deep")},
+               {"n": 1, "q": 2, "text": "1!", "deep": {"list": [{"p": 2}]}})
+
+
+def fill_other_types(world):
+    """placeholders stand for numbers, booleans, durations, lists; text that reads as one is one"""
+    for flag in (True, "true"):
+        play(world, options(fails(), ignoreFailure="${flag}"), config={"flag": flag})
+    for count in (2, "2"):
+        play(world, concurrent(fails(), works(), failureThreshold="${n}"), config={"n": count})
+    for span in ("10ms", 0, "0"):
+        play(world, task("sleep", {"duration": "${d}"}), config={"d": span})
+    play(world, task("run_command", {"command": "${words}"}),
+         config={"words": ["sh", "-c", "echo a >> ran"]})
+    world.same(ran(world), ["a"])
+
+
+def fill_wrong_type(world):
+    """what does not fit its field makes the task fail, and the error names the field"""
+    for config in ({"flag": "maybe"}, {"flag": 3}, {}):
+        answer = play(world, options(works(), ignoreFailure="${flag}"), config=config, code=FAILED)
+        world.same("ignoreFailure" in answer["error"]["message"], True, answer["error"]["message"])
+
+
+def fill_json_in_place_of_text(world):
+    """what is no text stands in a text field as JSON"""
+    answer = play(world, task("run_shell", {"command": "${o}", "shell": "cat"}, id_="p"),
+                  config={"o": {"a": [1]}})
+    world.same(known(answer, "p")["outputs"]["stdout"], '{"a":[1]}')
+
+
+def fill_once(world):
+    """what was put in place is not looked at again, and keys are left alone"""
+    world.same(fill(world, "${a}", a="${b} ${{.b}}", b="no"), "${b} ${{.b}}")
+    world.write("other.yaml", json.dumps({"tasks": [works()]}))
+    answer = play(world, external("other.yaml", id_="e", testConfig={"${a}": 1}), config={"a": "x"})
+    world.same("${a}" in known(answer, "e")["outputs"]["childScopes"]["0"], True, "the key is kept")
+
+
+def fill_exact_name_first(world):
+    """a variable whose name has dots in it comes before a path"""
+    world.same(fill(world, "${a.b}", **{"a.b": "name", "a": {"b": "path"}}), "name")
+
+
+def fill_at_their_turn(world):
+    """tasks inside a container are filled in when their own turn comes"""
+    play(world, sets("a", 1), run_tasks(shell("echo ${a} >> ran"), sets("a", 2),
+                                        shell("echo ${a} >> ran")))
+    world.same(ran(world), ["1", "2"])
+
+
+def fill_not_in_queries(world):
+    """queries are no texts: placeholders in them are left alone"""
+    answer = play(world, sees('"${a}"', "s"), config={"a": 1})
+    world.same(seen(answer, "s"), "${a}")
+
+
+def fill_from_tasks(world):
+    """outputs of tasks are variables: ${tasks.ID.outputs.NAME}"""
+    play(world, shell("echo '::set-output n 7'", id_="a"),
+         shell("echo ${tasks.a.outputs.n} ${{tasks.a.result}} >> ran"))
+    world.same(ran(world), ["7", "1"])
+
+
+def query_dots(world):
+    """queries get a leading dot when they lack one, and are jq as they stand otherwise"""
+    config = {"a": 1, "max": 2, "first": [3], "keys": 9, "o": {"b": 4}}
+    for query, value in (("a", 1), (".a", 1), ("o.b", 4), ("max", 2), ("first[0] + 1", 4),
+                         ("first[0] > 2", True), ("| .a", 1), ("[.a, .max]", [1, 2]),
+                         ("{a: .a}", {"a": 1}), ('"t"', "t"), ("-1", -1), ("true", True),
+                         ("null", None), ("range(3)", 0), ("if .a then 5 else 6 end", 5),
+                         ("keys | length", 6), ("keys", 9), ("not", False), ("@json \"x\"", "x"),
+                         ("nobody", None), ("(.a)", 1), ("a as $x | $x + 1", 2)):
+        world.same(seen(play(world, sees(query, "s"), config=config), "s"), value, query)
+
+
+# ---- cleanupTasks ----
+
+
+def cleanup_after_success(world):
+    """cleanupTasks run after success, in order, and see variables and tasks"""
+    answer = play(world, sets("a", 1), works(id_="t"), says("a"),
+                  cleanup=[says("c1"), sees("[.a, .tasks.t.result]", "s"), says("c2")])
+    world.same((ran(world), seen(answer, "s"), answer["status"]),
+               (["a", "c1", "c2"], [1, SUCCESS], "completed"))
+
+
+def cleanup_after_failure(world):
+    """cleanupTasks run after a failure, which stays the error"""
+    answer = play(world, says("a"), fails(9, id_="t"), says("b"),
+                  cleanup=[sees("tasks.t.result", "s"), says("c")], code=FAILED)
+    world.same((ran(world), seen(answer, "s"), answer["status"], answer["error"]["exit_code"],
+                answer["error"]["node"]), (["a", "c"], FAILURE, "failed", 9, "t"))
+
+
+def cleanup_that_fails(world):
+    """a cleanup task that fails changes nothing, and the next ones still run"""
+    for first, code in ((works(), DONE), (fails(9), FAILED)):
+        answer = play(world, first, cleanup=[says("a"), fails(3, id_="x"), says("b"),
+                                             run_tasks(fails(), says("never")), says("c")],
+                      code=code)
+        world.same((ran(world), result(answer, "x")), (["a", "b", "c"], FAILURE))
+        world.same((answer["error"] or {}).get("exit_code"), None if code == DONE else 9)
+        (world.folder / "ran").unlink()
+
+
+def cleanup_after_timeout(world):
+    """cleanupTasks run after the timeout of the test, and outside of it"""
+    answer = play(world, lingers("a", id_="t"), says("b"), timeout="500ms",
+                  cleanup=[shell("sleep 0.8; echo c1 >> ran"), says("c2")], code=FAILED)
+    world.same((ran(world), answer["error"]["kind"], known(answer, "t")["running"]),
+               (["a", "c1", "c2"], "timeout", False))
+    (world.folder / "ran").unlink()
+    answer = play(world, works(), timeout="500ms",
+                  cleanup=[shell("sleep 0.8; echo c1 >> ran"), says("c2")])
+    world.same((ran(world), answer["status"]), (["c1", "c2"], "completed"))
+
+
+def cleanup_after_timeout_inside(world):
+    """it ends whatever is under way, however deep, before the cleanup"""
+    inner = concurrent(run_tasks(lingers("a"), says("x")), matrix(lingers("b"), [1, 2]),
+                       background(lingers("c"), hangs()))
+    play(world, run_tasks(inner, says("x")), says("x"), timeout="700ms", cleanup=[says("last")],
+         code=FAILED)
+    world.same((sorted(ran(world)), ran(world)[-1]), (["a", "b", "c", "last"], "last"))
+
+
+def cleanup_own_timeouts(world):
+    """timeouts of cleanup tasks hold"""
+    answer = play(world, works(), cleanup=[hangs(timeout="200ms", id_="x"), says("a")])
+    world.same((ran(world), known(answer, "x")["timeout"]), (["a"], True))
+
+
+def cleanup_is_marked(world):
+    """the history says where cleanup begins, and so does the drawing"""
+    play(world, works(id_="a"), cleanup=[works(id_="c")], words=["--thread", "t"])
+    rows = world("history", "t", "--json").json
+    words = [(row["node"], row["status"]) for row in rows]
+    at = words.index((None, "cleanup"))
+    world.same((("a", "completed") in words[:at], ("c", "completed") in words[at:]), (True, True))
+    world("graph", "test.yaml").gives(DONE).says("cleanup")
+
+
+def cleanup_containers(world):
+    """containers work in cleanupTasks as elsewhere"""
+    play(world, fails(), cleanup=[concurrent(says("a"), says("b")), matrix(says("${v}"), ["c"]),
+                                  options(fails(), ignoreFailure=True), says("d", if_="false")],
+         code=FAILED)
+    world.same(sorted(ran(world)), ["a", "b", "c"])
+
+
+def cleanup_checks(world):
+    """what is wrong in cleanupTasks is an error at load"""
+    check(world, works(), cleanup=[task("nonsense")]).gives(FAILED).says("nonsense")
+    check(world, works(), cleanup=[]).gives(DONE)
+
+
+
+def cleanup_after_cancel(world):
+    """`pawl cancel` of a run ends its tasks, then cleanupTasks run, and it is cancelled"""
+    process = start_and_wait(world, lingers("a", id_="a"), says("b"), at="ran",
+                             cleanup=[fails(), shell("sleep 1.3; echo c >> ran"), says("d")])
+    world("cancel", "t").gives(DONE)
+    process.communicate(timeout=TIMEOUT)
+    world.same((process.returncode, ran(world)), (FAILED, ["a", "c", "d"]))
+    world.same(world("status", "t", "--json").json["status"], "cancelled")
+    world("resume", "t").gives(USAGE).says("cancelled")
+
+
+def cleanup_after_cancel_inside(world):
+    """`pawl cancel` in the middle of containers ends all of them first"""
+    inner = concurrent(run_tasks(lingers("a"), says("x")), background(lingers("b"), hangs()),
+                       options(lingers("c"), retryOnFailure=True, maxRetryCount=3))
+    process = start_and_wait(world, run_tasks(inner, says("x")), says("x"), at="ran",
+                             cleanup=[says("last")])
+    while len(ran(world)) < 3:
+        time.sleep(0.02)
+    world("cancel", "t").gives(DONE)
+    process.communicate(timeout=TIMEOUT)
+    world.same((sorted(ran(world)), ran(world)[-1]), (["a", "b", "c", "last"], "last"))
+
+
+def cleanup_after_cancel_of_a_dead_run(world):
+    """`pawl cancel` of a run whose process died runs cleanupTasks too"""
+    process = start_and_wait(world, lingers("a"), says("b"), at="ran", cleanup=[says("c")])
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=TIMEOUT)
+    world("cancel", "t").gives(DONE)
+    world.same((ran(world), world("status", "t", "--json").json["status"]),
+               (["a", "c"], "cancelled"))
+
+
+def cleanup_not_after_ctrl_c(world):
+    """Ctrl-C leaves the run resumable: cleanupTasks run when it has ended, once"""
+    process = start_and_wait(world, shell(f"echo a >> ran; {waits_for('go')}"), says("b"),
+                             at="ran", cleanup=[says("c")])
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=TIMEOUT)
+    world.same((process.returncode, "c" in ran(world)), (WAITING, False))
+    world.write("go", "")
+    world("resume", "t").gives(DONE)
+    world.same(ran(world)[-2:], ["b", "c"])
+    world.same(ran(world).count("c"), 1)
+
+
+def cleanup_cancel_during_it(world):
+    """`pawl cancel` of a run that cleans up already lets it finish that"""
+    process = start_and_wait(world, says("a"), at="cleaning",
+                             cleanup=[shell("touch cleaning; sleep 1.3; echo c >> ran"), says("d")])
+    world("cancel", "t")
+    process.communicate(timeout=TIMEOUT)
+    world.same(ran(world), ["a", "c", "d"])
+
+
+# ---- many and deep ----
+
+
+def many_tasks(world):
+    """10,000 tasks run at the same time"""
+    write_test(world, [concurrent(*[works() for _ in range(10000)], id_="c"), says("a")])
+    answer = world("run", "test.yaml", "--json").gives(DONE).json
+    world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a"]))
+
+
+def many_values(world):
+    """a matrix of 2,000 values, at the same time and one after the other"""
+    for concurrently in (True, False):
+        write_test(world, [matrix(works(), list(range(2000)), runConcurrent=concurrently, id_="m")])
+        answer = world("run", "test.yaml", "--json").gives(DONE).json
+        world.same(result(answer, "m"), SUCCESS)
+
+
+def nested(levels, inner, **config):
+    for _ in range(levels):
+        inner = run_tasks(inner, **config)
+    return inner
+
+
+def deep_lists(world):
+    """50 lists in one another work, and a variable set inside is seen outside"""
+    write_test(world, [nested(50, sets("a", 1)), sees("a", "s")])
+    world.same(seen(world("run", "test.yaml", "--json").gives(DONE).json, "s"), 1)
+
+
+def deep_scopes(world):
+    """50 scopes in one another: the innermost sees the outermost, and changes none of them"""
+    inner = shell("echo ${a} >> ran; echo '::set-var a 2'")
+    write_test(world, [sets("a", 1), nested(50, inner, newVariableScope=True), sees("a", "s")])
+    answer = world("run", "test.yaml", "--json").gives(DONE).json
+    world.same((ran(world), seen(answer, "s")), (["1"], 1))
+
+
+def deep_frames(world):
+    """30 concurrent lists in one another work"""
+    inner = says("a")
+    for _ in range(30):
+        inner = concurrent(inner, works())
+    write_test(world, [inner])
+    world("run", "test.yaml", "--json").gives(DONE)
+    world.same(ran(world), ["a"])
+
+
+def deep_refused(world):
+    """what is nested too deep is refused with a sentence"""
+    write_test(world, [nested(200, works())])
+    world("check", "test.yaml").gives(FAILED).says("deep")
+
+
+if __name__ == "__main__":
+    here = sys.modules["__main__"]
+    groups = ["test_", "envelope_", "known_", "scope_", "fill_", "query_", "cleanup_",
+              "many_", "deep_"]
+    cases = [case for prefix in groups for case in cases_of(here, prefix)]
+    sys.exit(run_all(choose(cases + LATES, sys.argv[2:]), sys.argv[1]))

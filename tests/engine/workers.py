@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Nodes in Python and JavaScript, also hostile ones, through the program. Prints TAP.
+
+    tests/engine/workers.py PAWL
+"""
+
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from world import Broken, DONE, FAILED, WAITING, cases_of, run_all  # noqa: E402
+
+STORE = ("--store", "sqlite:db/pawl.db")
+
+
+def indented(code, by):
+    return "".join(" " * by + line + "\n" for line in code.strip("\n").split("\n"))
+
+
+def flow_of(code, more="", language="python"):
+    """One node of code; what goes wrong with it ends in the state as `wrong`."""
+    return f"""
+name: one
+nodes:
+  - name: work
+    {language}: |
+{indented(code, 6)}{more}
+  - {{name: done, jq: '{{done: true}}'}}
+  - {{name: caught, jq: '{{wrong: .error}}'}}
+edges:
+  - {{from: __start__, to: work}}
+  - {{from: work, to: done}}
+  - {{from: work, to: caught, on: error}}
+  - {{from: done, to: __end__}}
+  - {{from: caught, to: __end__}}
+"""
+
+
+def state_of(world, code, *words, more="", language="python", env=None):
+    world.write("one.yaml", flow_of(code, more, language))
+    return world("run", "one.yaml", *words, env=env).gives(DONE).json
+
+
+def wrong_of(world, code, kind, *parts, more="", language="python", env=None):
+    state = state_of(world, code, more=more, language=language, env=env)
+    error = state.get("wrong") or {}
+    world.same(error.get("kind"), kind, f"the kind of {error}")
+    for part in parts:
+        if part not in error["message"]:
+            raise Broken(f"it does not say `{part}`: {error}")
+    return error
+
+
+def count_of(world, name):
+    return len(world.read(name))
+
+
+def lives(pid):
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rsplit(")", 1)[1].split()[0] not in "ZX"
+
+
+def gone(pid, seconds=10):
+    end = time.monotonic() + seconds
+    while lives(pid):
+        if time.monotonic() > end:
+            raise Broken(f"process {pid} still lives")
+        time.sleep(0.02)
+
+
+# ---- what works ----
+
+
+def case_state_in_update_out(world):
+    """state goes in, the update comes out, in both languages"""
+    state = state_of(world, 'return {"n": state["a"] + 1}', "--input", '{"a": 1}')
+    world.same(state["n"], 2)
+    state = state_of(world, "return {n: state.a + 1}", "--input", '{"a": 1}', language="javascript")
+    world.same(state["n"], 2)
+
+
+def case_exception_has_a_place(world):
+    """an exception names its line in the workflow"""
+    error = wrong_of(world, "x = 1\nreturn {}['k']", "python", "KeyError: 'k'", "line 2 of the code")
+    line = world.read("one.yaml").split("\n").index("      return {}['k']") + 1
+    world.same(error["line"], line)
+    wrong_of(world, "\n\nthrow new Error('no')", "javascript", "Error: no", language="javascript")
+
+
+def case_map_uses_the_pool(world):
+    """ten thousand calls through map: one start, and the results in order"""
+    world.write("map.yaml", """
+name: many
+nodes:
+  - name: each
+    map: {over: '[range(10000)]', as: n, limit: 8}
+    do: {python: 'import os; return [n * 2, os.getpid()]'}
+    output: results
+  - {name: sum, jq: '{ok: ([.results[][0]] == [range(10000) * 2]), workers: ([.results[][1]] | unique | length), results: null}'}
+""")
+    state = world("run", "map.yaml", "-q", env={"PAWL_WORKERS": "3"}).gives(DONE).json
+    world.same(state["ok"], True)
+    if not 1 <= state["workers"] <= 3:
+        raise Broken(f"{state['workers']} workers")
+
+
+def case_program(world):
+    """functions of a program lie beside the workflow, wherever it is run from"""
+    world.write("sub/nodes.py", "from pawl import node, serve\n@node\ndef f(state): return {'n': 7}\nserve()\n")
+    world.write("sub/flow.yaml", "name: f\nnodes:\n  - {name: f, python: {file: nodes.py}}\n")
+    world.same(world("run", "sub/flow.yaml").gives(DONE).json["n"], 7)
+    world.write("sub/nodes.py", "import pawl\nx = = 1\n")
+    world("run", "sub/flow.yaml").gives(FAILED).says("SyntaxError", "nodes.py:2")
+
+
+def case_task(world):
+    """run_javascript sets variables and outputs"""
+    world.write("tasks.yaml", """
+id: t
+name: t
+tasks:
+  - {name: run_javascript, id: js, config: {script: 'setVar("a", vars.x + env.Y); setOutput("b", 1); return {c: 2}', envVars: {Y: x}}}
+  - {name: run_shell, config: {command: 'echo "$A$B" > out', envVars: {A: .a, B: .tasks.js.outputs}}}
+config: {x: 20}
+""")
+    world("run", "tasks.yaml").gives(DONE)
+    world.same(world.read("out").strip(), '40{"b":1,"c":2}')
+
+
+# ---- asking ----
+
+ASK = """
+name: ask
+config: {checkpointer: sqlite}
+nodes:
+  - name: ask
+    LANGUAGE: |
+CODE
+"""
+CODES = {
+    "python": """
+with open("ran", "a") as out: out.write("x")
+a = interrupt({"q": 1})
+b = interrupt({"q": a})
+return {"answers": [a, b]}
+""",
+    "javascript": """
+require('fs').appendFileSync('ran', 'x');
+const a = interrupt({q: 1});
+const b = await interrupt({q: a});
+return {answers: [a, b]};
+""",
+}
+
+
+def case_interrupt(world):
+    """interrupt() stops the run; another process goes on with the answers so far"""
+    for language, code in CODES.items():
+        (world.folder / "ran").unlink(missing_ok=True)
+        world.write("ask.yaml", ASK.replace("LANGUAGE", language).replace("CODE", indented(code, 6)))
+        world("run", "ask.yaml", "--thread", language, *STORE).gives(WAITING).says('"q":1')
+        world("resume", language, "--value", '"first"', *STORE).gives(WAITING).says('"q":"first"')
+        answer = world("resume", language, "--value", "2", *STORE).gives(DONE)
+        world.same(answer.json["answers"], ["first", 2])
+        world.same(count_of(world, "ran"), 3, "the number of starts")
+
+
+# ---- what does not ----
+
+
+def case_dies(world):
+    """a worker that dies is a node error, and the retry policy decides"""
+    wrong_of(world, "import os\nos._exit(3)", "worker", "exit code 3")
+    wrong_of(world, "process.abort()", "worker", "signal 6", language="javascript")
+    state = state_of(world, """
+with open("tries", "a") as out: out.write("x")
+if len(open("tries").read()) < 3: os._exit(1)
+return {"n": 1}
+""", more="    retry: {attempts: 3, delay: 0s}")
+    world.same(state["n"], 1)
+    world.same(count_of(world, "tries"), 3)
+
+
+def case_hangs(world):
+    """a worker that hangs is ended at its timeout, and leaves nothing"""
+    for code, language in (
+        ("import os, signal, time\nsignal.signal(15, signal.SIG_IGN)\n"
+         "open('pid', 'w').write(str(os.getpid()))\nwhile True: pass", "python"),
+        ("require('fs').writeFileSync('pid', String(process.pid));\nfor (;;) {}", "javascript"),
+    ):
+        wrong_of(world, code, "timeout", more="    timeout: 1s", language=language)
+        gone(int(world.read("pid")))
+
+
+def case_rubbish(world):
+    """rubbish on the protocol is a node error, and the next call has a fresh worker"""
+    wrong_of(world, "import os\nos.write(3, b'rubbish\\n')\nreturn {}", "worker", "descriptor 3")
+    wrong_of(world, "require('fs').writeSync(3, '{]')", "worker", "descriptor 3", language="javascript")
+
+
+def case_prints(world):
+    """a worker that prints 100 MB is neither stopped nor remembered"""
+    code = "import os\nline = b'x' * 999 + b'\\n'\nfor i in range(100000): os.write(1, line)\nreturn {'n': 1}"
+    start = time.monotonic()
+    world.same(state_of(world, code, "-q", more="    max_output: 10K")["n"], 1)
+    if time.monotonic() - start > 60:
+        raise Broken("it took too long")
+
+
+def case_forks(world):
+    """what a worker forks ends with it, and holds up nothing"""
+    code = """
+import os, time
+child = os.fork()
+if child == 0:
+    time.sleep(600)
+return {"child": child}
+"""
+    start = time.monotonic()
+    child = state_of(world, code)["child"]
+    if time.monotonic() - start > 30:
+        raise Broken("the fork held it up")
+    gone(child)
+
+
+def case_eats_memory(world):
+    """a worker that eats memory is ended"""
+    wrong_of(world, "x = []\nwhile True: x.append('a' * 100000)", "limit", "128M", more="    memory: 128M")
+    wrong_of(world, "const x = []; for (let i = 0;; i++) x.push({i});", "limit", "128M",
+             more="    memory: 128M", language="javascript")
+
+
+def case_no_interpreter(world):
+    """a missing interpreter is a sentence that says what to do"""
+    wrong_of(world, "return {}", "spawn", "PAWL_PYTHON", env={"PAWL_PYTHON": "/nowhere"})
+    wrong_of(world, "return {}", "spawn", "node is needed", "PAWL_NODE", language="javascript",
+             env={"PATH": "/nowhere"})
+
+
+def case_pawl_is_killed(world):
+    """workers end when pawl is killed, and the node runs again when the run is resumed"""
+    world.write("one.yaml", """
+name: one
+nodes:
+  - name: work
+    python: |
+      import os, time
+      with open("pids", "a") as out: out.write(str(os.getpid()) + "\\n")
+      while not os.path.exists("go"): pass
+      return {"n": 1}
+""")
+    running = world.start("run", "one.yaml", "--thread", "t", *STORE)
+    world.wait_for("pids")
+    while not world.read("pids").endswith("\n"):
+        time.sleep(0.01)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    gone(int(world.read("pids")))
+    world.write("go", "")
+    world.same(world("resume", "t", *STORE).gives(DONE).json["n"], 1)
+
+
+def main():
+    if not shutil.which("python3") or not shutil.which("node"):
+        print("1..0 # SKIP python3 and node are needed")
+        return 0
+    return run_all(cases_of(sys.modules[__name__], "case_"), sys.argv[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

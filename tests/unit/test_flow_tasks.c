@@ -1,0 +1,782 @@
+/* Tests (files with `tasks`): what the engine sees of them, and what is wrong with them. */
+#include "config.h"
+#include "flow.h"
+#include "json_parse.h"
+#include "json_print.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+typedef struct File {
+    const char *path, *text;
+} File;
+
+static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
+    for (const File *f = ctx; f->path; f++) {
+        if (strcmp(f->path, path) == 0) {
+            buf_adds(out, f->text);
+            return true;
+        }
+    }
+    return error_set(err, ERR_IO, "There is no such file.");
+}
+
+static char *problems_text(const FlowProblems *problems) {
+    Buf out = BUF_INIT;
+    buf_printf(&out, "%s", "");
+    for (size_t i = 0; i < problems->n; i++) {
+        const FlowProblem *p = &problems->items[i];
+        const char *file = strcmp(p->file, "f") == 0 ? "" : p->file;
+        buf_printf(&out, "%s%s%d:%d: %s%s\n", file, *file ? ":" : "", p->line, p->col,
+                   p->warning ? "warning: " : "", p->msg);
+    }
+    return buf_detach(&out);
+}
+
+static Flow *load_files(const File *files) {
+    FlowProblems problems = {0};
+    FlowReader reader = {serve, (void *)(uintptr_t)files};
+    Flow *flow = flow_load(files[0].path, &reader, &problems);
+    char *text = problems_text(&problems);
+    if (!flow) {
+        print_message("%s", text);
+    }
+    free(text);
+    flow_problems_clear(&problems);
+    assert_non_null(flow);
+    return flow;
+}
+
+static Flow *load(const char *text) {
+    return load_files((const File[]){{"f", text}, {0}});
+}
+
+/* want: a line "line:col: sentence" for each. */
+static void expect_files(const File *files, const char *want) {
+    FlowProblems problems = {0};
+    FlowReader reader = {serve, (void *)(uintptr_t)files};
+    Flow *flow = flow_load(files[0].path, &reader, &problems);
+    char *got = problems_text(&problems);
+    assert_string_equal(got, want);
+    assert_int_equal(flow == NULL, problems.errors > 0);
+    flow_unref(flow);
+    free(got);
+    flow_problems_clear(&problems);
+}
+
+static void expect(const char *text, const char *want) {
+    expect_files((const File[]){{"f", text}, {0}}, want);
+}
+
+typedef struct Case {
+    const char *text, *want;
+} Case;
+
+static void run_cases(const Case *cases, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        expect(cases[i].text, cases[i].want);
+    }
+}
+
+#define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
+
+#define KINDS                                                                                   \
+    "run_tasks, run_tasks_concurrent, run_task_matrix, run_task_background, run_task_options, " \
+    "run_external_tasks, run_shell, run_command, run_javascript, sleep, check_http_json and "   \
+    "check_http_metrics"
+
+static const Node *task(const Graph *g, const char *name) {
+    Json key = json_string_c(name);
+    const Node *n = graph_node(g, key);
+    json_unref(key);
+    assert_non_null(n);
+    return n;
+}
+
+static void expect_json(Json value, const char *want) {
+    char *text = json_is_none(value) ? strdup("(none)") : json_to_text(value);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void expect_names(const Graph *g, const char *want) {
+    Buf got = BUF_INIT;
+    for (size_t i = 0; i < g->nnodes; i++) {
+        buf_printf(&got, "%s%s", i ? " " : "", g->nodes[i].name);
+        assert_ptr_equal(task(g, g->nodes[i].name), &g->nodes[i]);
+        assert_int_equal(g->nodes[i].index, i);
+        assert_int_equal(g->nodes[i].edges.n, 0);
+    }
+    assert_string_equal(got.data, want);
+    buf_clear(&got);
+}
+
+static void expect_eval(const Expr *expr, const char *input, const char *want) {
+    Json out = json_none();
+    assert_non_null(expr);
+    JqRun *run = jq_run_new(expr->program, NULL);
+    jq_run_start(run, json_parse(input, strlen(input), NULL, NULL), NULL);
+    assert_int_equal(jq_run_next(run, &out), JQ_OUTPUT);
+    expect_json(out, want);
+    json_unref(out);
+    jq_run_free(run);
+}
+
+/* ---- the test ---- */
+
+static void a_test_is_a_graph_of_its_tasks(void **state) {
+    (void)state;
+    Flow *flow =
+        load("id: check-finality\n"
+             "name: Check finality\n"
+             "description: whether it is final\n"
+             "timeout: 30m\n"
+             "config: {validators: 4, wait: {max: 2}}\n"
+             "configVars: {target: tasks.setup.outputs.epoch}\n"
+             "schedule: {startup: true, cron: ['0 */6 * * *', '@daily'], skipQueue: false}\n"
+             "tasks:\n"
+             "- {name: sleep, id: setup, config: {duration: 1s}}\n"
+             "- {name: run_shell, config: {command: ls}}\n"
+             "cleanupTasks:\n"
+             "- {name: run_shell, config: {command: ./down.sh}}\n");
+    const Graph *g = flow->main;
+    assert_string_equal(flow->dialect, "tasks");
+    assert_string_equal(flow->name, "Check finality");
+    assert_int_equal(g->timeout_ms, 30 * 60 * 1000);
+    assert_true(g->scoped);
+    assert_false(g->cleanup);
+    expect_names(g, "setup run_shell");
+    expect_json(g->defaults, "{\"validators\":4,\"wait\":{\"max\":2}}");
+    assert_int_equal(g->nkeys, 2);
+    expect_json(g->keys[1].name, "\"wait\"");
+    expect_json(g->keys[1].initial, "{\"max\":2}");
+    assert_int_equal(g->keys[1].reduce, REDUCE_REPLACE);
+    assert_int_equal(g->nvars, 1);
+    expect_json(g->vars[0].name, "\"target\"");
+    expect_eval(g->vars[0].query, "{\"tasks\":{\"setup\":{\"outputs\":{\"epoch\":7}}}}", "7");
+    expect_json(g->schedule,
+                "{\"startup\":true,\"cron\":[\"0 */6 * * *\",\"@daily\"],\"skipQueue\":false}");
+    assert_non_null(g->after);
+    assert_true(g->after->cleanup && g->after->scoped);
+    expect_names(g->after, "run_shell");
+    assert_int_equal(flow->ngraphs, 2);
+    assert_true(g->recursion_limit > 1000000000);
+    flow_unref(flow);
+}
+
+static void a_test_that_says_little_gets_the_defaults(void **state) {
+    (void)state;
+    Flow *flow = load_files((const File[]){
+        {"some/where/quick.yaml", "tasks: [{name: sleep, config: {duration: 0}}]"}, {0}});
+    assert_string_equal(flow->name, "quick");
+    assert_int_equal(flow->main->timeout_ms, 0);
+    expect_json(flow->main->defaults, "{}");
+    assert_int_equal(flow->main->nkeys, 0);
+    assert_int_equal(flow->main->nvars, 0);
+    assert_null(flow->main->after);
+    expect_json(flow->main->schedule, "(none)");
+    flow_unref(flow);
+    flow = load("id: some-id\nconfig:\nconfigVars:\nschedule:\ncleanupTasks: []\n"
+                "tasks: [{name: sleep, config: {duration: 0}}]");
+    assert_string_equal(flow->name, "some-id");
+    assert_null(flow->main->after);
+    flow_unref(flow);
+}
+
+static void tests_are_checked_in_shape(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks: []\n", "1:8: There are no tasks here; there must be at least one.\n"},
+        {"tasks:\n", "1:6: There are no tasks here; there must be at least one.\n"},
+        {"tasks: {}\n", "1:8: The tasks must be a list (`- name: ...`).\n"},
+        {"tasks: [x]\n", "1:9: A task must be a map (`key: value`).\n"},
+        {"task: []\ntasks: [{name: sleep, config: {duration: 0}}]\ncleanup: []\nnodez: 1\n",
+         "1:1: `task` is no key of a test; did you mean `tasks`?\n"
+         "3:1: `cleanup` is no key of a test; did you mean `cleanupTasks`?\n"
+         "4:1: `nodez` is no key of a test.\n"},
+        {"name: [x]\nid: {}\ntimeout: soon\nconfig: 3\nconfigVars: [a]\nschedule: now\n"
+         "cleanupTasks: {name: sleep}\n"
+         "tasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:7: `name` must be a text.\n"
+         "2:5: `id` must be a text.\n"
+         "3:10: `timeout` must be a length of time such as 250ms, 90s or 1h30m, not `soon`.\n"
+         "4:9: `config` must be a map (`key: value`).\n"
+         "5:13: `configVars` must be a map (`key: value`).\n"
+         "6:11: `schedule` must be a map (`key: value`).\n"
+         "7:15: The tasks must be a list (`- name: ...`).\n"},
+        {"schedule: {startup: often, cron: [hourly, '* * * * *', {}], skipqueue: true}\n"
+         "tasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:21: `startup` must be true or false.\n"
+         "1:35: `hourly` is no schedule: it has the five fields minute, hour, day, month and "
+         "weekday (`0 */6 * * *`).\n"
+         "1:56: `cron` must be a name, or a list of names.\n"
+         "1:61: `skipqueue` is no key of `schedule`; did you mean `skipQueue`?\n"},
+        {"configVars: {a: '.b ++ 1'}\ntasks: [{name: sleep, config: {duration: 0}}]\n",
+         "1:22: Unexpected '+'.\n"},
+    };
+    RUN(cases);
+}
+
+/* ---- names ---- */
+
+static void tasks_are_called_by_their_ids_or_kinds(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- {name: sleep, config: {duration: 0}}\n"
+                      "- {name: sleep, config: {duration: 0}}\n"
+                      "- {name: sleep, id: sleep-3, config: {duration: 0}}\n"
+                      "- {name: run_shell, config: {command: ls}}\n"
+                      "- {name: sleep, config: {duration: 0}}\n"
+                      "- {name: sleep, id: run_shell-2, config: {duration: 0}}\n"
+                      "- {name: run_shell, config: {command: ls}}\n"
+                      "- {name: run_command, config: {command: [ls]}}\n"
+                      "- {name: run_shell, id: run_command, config: {command: ls}}\n");
+    expect_names(flow->main, "sleep sleep-2 sleep-3 run_shell sleep-4 run_shell-2 run_shell-3 "
+                             "run_command-2 run_command");
+    expect_json(flow->main->nodes[2].task->id, "\"sleep-3\"");
+    expect_json(flow->main->nodes[1].task->id, "(none)");
+    flow_unref(flow);
+}
+
+static void ids_are_names_and_unique_in_their_list(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- {name: sleep, id: a, config: {duration: 0}}\n"
+         "- {name: sleep, id: a, config: {duration: 0}}\n",
+         "3:21: There is another task with the id `a`, in line 2; ids must be unique in their "
+         "list.\n"},
+        {"tasks: [{name: sleep, id: a b, config: {duration: 0}}]\n",
+         "1:27: The id of a task is made of letters, digits, `_`, `.` and `-`, up to 200 of them; "
+         "`a b` is not.\n"},
+        {"tasks: [{name: sleep, id: [a], config: {duration: 0}}]\n",
+         "1:27: `id` must be a text.\n"},
+        {"tasks: [{name: sleep, id: '', config: {duration: 0}}]\n",
+         "1:28: The id of a task is made of letters, digits, `_`, `.` and `-`, up to 200 of them; "
+         "`` is not.\n"},
+    };
+    RUN(cases);
+    Flow *flow = load("tasks:\n- {name: sleep, id: a, config: {duration: 0}}\n"
+                      "- name: run_tasks\n"
+                      "  config: {tasks: [{name: sleep, id: a, config: {duration: 0}}]}\n");
+    flow_unref(flow);
+}
+
+static void kinds_are_those_that_there_are(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks: [{name: run_shel, config: {command: ls}}]\n",
+         "1:16: There is no kind of task `run_shel`; the kinds are " KINDS
+         "; did you mean `run_shell`?\n"},
+        {"tasks: [{name: jq, config: {}}]\n",
+         "1:16: There is no kind of task `jq`; the kinds are " KINDS ".\n"},
+        {"tasks: [{config: {}}]\n",
+         "1:9: A task needs a name, which says what it does: one of " KINDS ".\n"},
+        {"tasks: [{name: [sleep]}]\n", "1:16: `name` must be a text.\n"},
+    };
+    RUN(cases);
+}
+
+/* ---- the envelope ---- */
+
+static void a_task_has_what_the_file_says(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- name: run_shell\n"
+                      "  id: setup\n"
+                      "  title: Start ${validators}\n"
+                      "  timeout: 2m\n"
+                      "  if: .validators > 0\n"
+                      "  config:\n"
+                      "    command: echo\n"
+                      "    shellArgs: [-x, 1.10]\n"
+                      "    envVars: {A: validators, B: '.b', C: 3}\n"
+                      "  configVars: {shell: tasks.pick.outputs.shell}\n");
+    const Node *n = task(flow->main, "setup");
+    assert_int_equal(n->kind->id, KIND_RUN_SHELL);
+    assert_int_equal(n->timeout_ms, 120000);
+    assert_int_equal(n->line, 2);
+    assert_int_equal(n->end_line, 11);
+    expect_json(n->task->title, "\"Start ${validators}\"");
+    expect_eval(n->task->when, "{\"validators\":1}", "true");
+    assert_int_equal(n->task->nvars, 1);
+    assert_int_equal(n->task->vars[0].param, RUN_SHELL_SHELL);
+    assert_false(n->task->cleanup);
+    expect_json(n->params[RUN_SHELL_COMMAND].value, "\"echo\"");
+    expect_json(n->params[RUN_SHELL_SHELL].value, "\"bash\"");
+    expect_json(n->params[RUN_SHELL_ARGS].value, "[\"-x\",\"1.10\"]");
+    assert_int_equal(n->params[RUN_SHELL_ENV].nfields, 3);
+    expect_json(n->params[RUN_SHELL_ENV].fields[0].name, "\"A\"");
+    expect_eval(n->params[RUN_SHELL_ENV].fields[0].expr, "{\"validators\":4}", "4");
+    expect_eval(n->params[RUN_SHELL_ENV].fields[1].expr, "{\"b\":5}", "5");
+    expect_eval(n->params[RUN_SHELL_ENV].fields[2].expr, "{}", "3");
+    expect_json(json_object_get_c(n->source, "id"), "\"setup\"");
+    flow_unref(flow);
+}
+
+static void envelopes_are_checked(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: sleep\n  titel: x\n  confg: {}\n  config: {duration: 0}\n",
+         "3:3: `titel` is no key of a task; did you mean `title`?\n"
+         "4:3: `confg` is no key of a task; did you mean `config`?\n"},
+        {"tasks:\n- name: sleep\n  title: [x]\n  timeout: 5 parsecs\n  config: []\n  configVars: 1\n",
+         "2:9: `duration` is missing in `config`, which a sleep task needs: how long.\n"
+         "3:10: `title` must be a text.\n"
+         "4:12: `timeout` must be a length of time such as 250ms, 90s or 1h30m, not `5 parsecs`.\n"
+         "5:11: `config` must be a map (`key: value`).\n"
+         "6:15: `configVars` must be a map (`key: value`).\n"},
+        {"tasks:\n- name: sleep\n  config: {durations: 0}\n",
+         "3:11: `duration` is missing in `config`, which a sleep task needs: how long.\n"
+         "3:12: `durations` is no key of the config of a sleep task; did you mean `duration`?\n"},
+        {"tasks: [{name: sleep}]\n",
+         "1:16: `duration` is missing in `config`, which a sleep task needs: how long.\n"},
+        {"tasks:\n- name: sleep\n  config: {duration: 0}\n  if: validators >> 3\n",
+         "4:19: Unexpected '>'.\n"},
+        {"tasks:\n- name: sleep\n  config: {duration: 0}\n  if: ' '\n",
+         "4:8: There is no query here.\n"},
+        {"tasks:\n- name: sleep\n  config: {duration: 0}\n  if: nope(1)\n",
+         "4:7: nope/1 is not defined.\n"},
+    };
+    RUN(cases);
+}
+
+static void config_vars_name_parameters(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: sleep\n  configVars: {duraton: a}\n",
+         "2:9: `duration` is missing in `config`, which a sleep task needs: how long.\n"
+         "3:16: `duraton` is no key of the config of a sleep task; did you mean `duration`?\n"},
+        {"tasks:\n- name: run_tasks\n  configVars: {tasks: a}\n",
+         "2:9: `tasks` is missing in `config`, which a run_tasks task needs: run one after the "
+         "other.\n"
+         "3:16: `tasks` cannot come from a query, since it holds tasks; give it in `config`.\n"},
+        {"tasks:\n- name: run_shell\n  config: {command: ls}\n  configVars: {envVars: a}\n",
+         "4:16: `envVars` cannot come from a query, since it holds queries itself; give it in "
+         "`config`.\n"},
+        {"tasks:\n- name: sleep\n  configVars:\n    duration: |\n      tasks.a |\n      .b..\n",
+         "6:9: Unexpected '..'; expected end of the expression.\n"},
+    };
+    RUN(cases);
+    Flow *flow = load("tasks: [{name: sleep, configVars: {duration: pause}}]");
+    expect_json(flow->main->nodes[0].params[TASK_SLEEP_FOR].value, "(none)");
+    flow_unref(flow);
+}
+
+/* ---- queries ---- */
+
+static void queries_may_lack_their_leading_dot(void **state) {
+    (void)state;
+    static const struct {
+        const char *query;
+        bool lacks;
+    } rows[] = {
+        {"tasks.setup.outputs.epoch", true},
+        {"validators", true},
+        {"validators > 0", true},
+        {" validators", true},
+        {"first > 2", true},
+        {"length", true},
+        {"max | . + 1", false},
+        {"max |= 1", true},
+        {"a | length", true},
+        {"| .a + 1", true},
+        {"list[0]", true},
+        {"a // b", true},
+        {".a", false},
+        {".", false},
+        {"..", false},
+        {"[.a]", false},
+        {"{a}", false},
+        {"\"x\"", false},
+        {"$ENV.x", false},
+        {"1", false},
+        {"-1", false},
+        {"(.a)", false},
+        {"@json", false},
+        {"not", false},
+        {"now", false},
+        {"empty", false},
+        {"true", false},
+        {"null", false},
+        {"if .a then 1 else 2 end", false},
+        {"try error(1)", false},
+        {"reduce .[] as $x (0; . + 1)", false},
+        {"range(3)", false},
+        {"keys | length", false},
+        {"to_entries | map(.key)", false},
+        {"ifs", true},
+        {"", false},
+        {" ", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t dot = query_dot(rows[i].query, strlen(rows[i].query));
+        assert_int_equal(dot != SIZE_MAX, rows[i].lacks);
+        assert_true(!rows[i].lacks || dot == strspn(rows[i].query, " "));
+    }
+}
+
+/* Where an error at run time is in the file. */
+static void expect_place(const Expr *expr, const char *input, int line, int col) {
+    Json out;
+    int got_line, got_col;
+    JqRun *run = jq_run_new(expr->program, NULL);
+    jq_run_start(run, json_parse(input, strlen(input), NULL, NULL), NULL);
+    assert_int_equal(jq_run_next(run, &out), JQ_FAILED);
+    expr_place(expr, jq_run_error(run), &got_line, &got_col);
+    assert_int_equal(got_line, line);
+    assert_int_equal(got_col, col);
+    jq_run_free(run);
+}
+
+static void an_error_in_a_query_has_its_place(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- name: run_shell\n"
+                      "  if: a.b | .c + {}\n"
+                      "  config:\n"
+                      "    command: |\n"
+                      "      one\n"
+                      "      two ${{ a.b | .c + {} }}\n");
+    const Task *t = flow->main->nodes[0].task;
+    expect_place(t->when, "{\"a\":{\"b\":{\"c\":1}}}", 3, 16);
+    expect_place(t->when, "{\"a\":1}", 3, 8);
+    expect_place(t->placeholders[0].query, "{\"a\":{\"b\":{\"c\":1}}}", 7, 24);
+    assert_int_equal(t->placeholders[0].query->line, 7);
+    flow_unref(flow);
+}
+
+/* ---- tasks in tasks ---- */
+
+static void tasks_hold_tasks(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- name: run_tasks_concurrent\n"
+                      "  config:\n"
+                      "    failureThreshold: 2\n"
+                      "    tasks:\n"
+                      "    - {name: sleep, id: inner, config: {duration: 1}}\n"
+                      "    - name: run_task_background\n"
+                      "      config:\n"
+                      "        foregroundTask: {name: sleep, id: front, config: {duration: 2}}\n"
+                      "        backgroundTask: {name: sleep, id: back, config: {duration: 3}}\n"
+                      "        onBackgroundComplete: failOrIgnore\n"
+                      "- name: run_task_matrix\n"
+                      "  config: {matrixVar: v, matrixValues: [1, a], runConcurrent: true,\n"
+                      "    task: {name: sleep, config: {duration: 0}}}\n");
+    const Node *outer = task(flow->main, "run_tasks_concurrent");
+    const Graph *tasks = outer->params[CONCURRENT_TASKS].graph;
+    assert_true(tasks->scoped);
+    expect_names(tasks, "inner run_task_background");
+    assert_int_equal(outer->params[CONCURRENT_SCOPE].number, 1);
+    assert_int_equal(outer->params[CONCURRENT_FAILURES].number, 2);
+    assert_int_equal(outer->params[CONCURRENT_STOP].number, 1);
+    assert_int_equal(outer->params[CONCURRENT_IGNORE].number, 0);
+    const Node *background = task(tasks, "run_task_background");
+    expect_names(background->params[BACKGROUND_FOREGROUND].graph, "front");
+    expect_names(background->params[BACKGROUND_BACKGROUND].graph, "back");
+    assert_int_equal(background->params[BACKGROUND_ON_COMPLETE].number, ON_COMPLETE_FAIL_OR_IGNORE);
+    const Node *matrix = task(flow->main, "run_task_matrix");
+    expect_json(matrix->params[MATRIX_VALUES].value, "[1,\"a\"]");
+    expect_json(json_object_get_c(task(tasks, "inner")->source, "id"), "\"inner\"");
+    expect_json(json_object_get_c(background->params[BACKGROUND_BACKGROUND].value, "id"),
+                "\"back\"");
+    assert_int_equal(flow->ngraphs, 5);
+    flow_unref(flow);
+}
+
+static void cleanup_is_cleanup_all_the_way_down(void **state) {
+    (void)state;
+    Flow *flow = load("tasks: [{name: sleep, config: {duration: 0}}]\n"
+                      "cleanupTasks:\n"
+                      "- name: run_tasks\n"
+                      "  config:\n"
+                      "    tasks:\n"
+                      "    - name: run_task_options\n"
+                      "      config: {task: {name: sleep, config: {duration: 0}}}\n");
+    const Graph *g = flow->main->after;
+    for (int depth = 0; depth < 3; depth++) {
+        assert_true(g->cleanup);
+        assert_true(g->nodes[0].task->cleanup);
+        g = g->nodes[0].params[0].graph;
+    }
+    assert_null(g);
+    assert_false(flow->main->nodes[0].task->cleanup);
+    flow_unref(flow);
+}
+
+static void tasks_in_tasks_are_checked(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: run_tasks\n  config:\n    tasks:\n    - {name: slep}\n",
+         "5:14: There is no kind of task `slep`; the kinds are " KINDS "; did you mean `sleep`?\n"},
+        {"tasks:\n- name: run_tasks\n  config: {tasks: []}\n",
+         "3:19: There are no tasks here; there must be at least one.\n"},
+        {"tasks:\n- name: run_task_options\n  config: {task: [{name: sleep}]}\n",
+         "3:18: A task must be a map (`key: value`).\n"},
+        {"tasks:\n- name: run_task_options\n  config:\n    retryOnFailure: true\n"
+         "    task: {name: sleep, config: {duration: 0}}\n",
+         "4:5: warning: `retryOnFailure` does nothing without `maxRetryCount`: the task is run "
+         "again 0 times.\n"},
+        {"tasks:\n- name: run_task_options\n  config:\n    retryOnFailure: true\n"
+         "    maxRetryCount: 3\n    task: {name: sleep, config: {duration: 0}}\n",
+         ""},
+        {"tasks:\n- name: run_task_matrix\n  config:\n    matrixVar: v\n    matrixValues: 5\n"
+         "    task: {name: sleep, config: {duration: 0}}\n",
+         "5:19: `matrixValues` must be a list.\n"},
+        {"tasks:\n- name: run_tasks_concurrent\n  config:\n    successThreshold: -1\n"
+         "    stopOnThreshold: 1\n    tasks: [{name: sleep, config: {duration: never}}]\n",
+         "4:23: `successThreshold` must be a whole number from 0 to 1000000000.\n"
+         "5:22: `stopOnThreshold` must be true or false.\n"
+         "6:46: `duration` must be a length of time such as 250ms, 90s or 1h30m, not `never`.\n"},
+        {"tasks: [{name: run_command, config: {command: []}}]\n",
+         "1:47: `command` is empty; it is a program and its arguments.\n"},
+        {"tasks: [{name: run_command, config: {command: [ls, [x]]}}]\n",
+         "1:52: `command` must be a list of words.\n"},
+        {"tasks: [{name: run_shell, config: {command: [ls]}}]\n",
+         "1:45: `command` must be a text.\n"},
+    };
+    RUN(cases);
+}
+
+static void other_tests_are_part_of_a_test(void **state) {
+    (void)state;
+    Flow *flow = load_files((const File[]){
+        {"a/main.yaml", "tasks:\n- name: run_external_tasks\n"
+                        "  config: {testFile: ../b/other.yaml, testConfig: {n: '${n}'},\n"
+                        "    testConfigVars: {m: tasks.x.outputs.m}}\n"},
+        {"b/other.yaml", "config: {n: 1}\ntasks: [{name: sleep, config: {duration: 0}}]\n"
+                         "cleanupTasks: [{name: sleep, config: {duration: 0}}]\n"},
+        {0}});
+    const Node *n = &flow->main->nodes[0];
+    const Graph *other = n->params[EXTERNAL_FILE].graph;
+    expect_json(other->defaults, "{\"n\":1}");
+    assert_string_equal(other->name, "other");
+    assert_non_null(other->after);
+    assert_true(n->params[EXTERNAL_CONFIG].open);
+    expect_json(n->params[EXTERNAL_CONFIG_VARS].fields[0].name, "\"m\"");
+    flow_unref(flow);
+}
+
+static void only_files_of_one_dialect_go_into_each_other(void **state) {
+    (void)state;
+    static const char external[] =
+        "tasks: [{name: run_external_tasks, config: {testFile: g.yaml}}]\n";
+    static const char graph[] = "nodes: [{name: a, jq: .}]\n";
+    expect_files((const File[]){{"f", external}, {"g.yaml", graph}, {0}},
+                 "1:55: `g.yaml` is of the graph dialect (it has `nodes`) and cannot be part of a "
+                 "file of the tasks dialect (`tasks`): only files of the same dialect go into each "
+                 "other.\n");
+    expect_files((const File[]){{"f", "nodes: [{name: a, workflow: t.yaml}]\n"},
+                                {"t.yaml", "tasks: [{name: sleep, config: {duration: 0}}]\n"},
+                                {0}},
+                 "1:29: `t.yaml` is of the tasks dialect (it has `tasks`) and cannot be part of a "
+                 "file of the graph dialect (`nodes`): only files of the same dialect go into each "
+                 "other.\n");
+    expect_files((const File[]){{"f", "nodes: [{name: a, workflow: t.yaml}]\n"},
+                                {"t.yaml", "steps: [{type: script, config: {command: ls}}]\n"},
+                                {0}},
+                 "1:29: `t.yaml` is of the pipeline dialect (it has `steps`) and cannot be part of "
+                 "a file of the graph dialect (`nodes`): only files of the same dialect go into "
+                 "each other.\n");
+    expect_files((const File[]){{"f", external}, {0}},
+                 "1:55: The workflow `g.yaml` cannot be used. There is no such file.\n");
+    expect_files(
+        (const File[]){{"f", "tasks: [{name: run_external_tasks, config: {testFile: f}}]\n"}, {0}},
+        "1:55: The workflow includes itself: f -> f.\n");
+    expect("tasks: [{name: run_external_tasks, config: {testFile: '${dir}/x.yaml'}}]\n",
+           "1:56: `testFile` names a file that is read before anything runs, so that there can be "
+           "no placeholder in it.\n");
+}
+
+/* ---- checks over HTTP ---- */
+
+static void assertions_have_their_fields(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- name: check_http_json\n"
+                      "  config:\n"
+                      "    url: http://127.0.0.1/\n"
+                      "    headers: {A: b}\n"
+                      "    expectStatuses: [200, 503]\n"
+                      "    maxResponseSize: 1K\n"
+                      "    assertions:\n"
+                      "    - {name: synced, query: .synced, value: true}\n"
+                      "    - {query: .n, operator: gte, value: 3, allowMissing: true}\n"
+                      "    - {query: data.x, exists: false}\n");
+    const Param *params = flow->main->nodes[0].params;
+    expect_json(
+        params[CHECK_ASSERTIONS].value,
+        "[{\"name\":\"synced\",\"query\":\".synced\",\"value\":true,\"allowMissing\":false},"
+        "{\"query\":\".n\",\"operator\":\"gte\",\"value\":3,\"allowMissing\":true},"
+        "{\"query\":\"data.x\",\"exists\":false,\"allowMissing\":false}]");
+    expect_json(params[CHECK_STATUSES].value, "[200,503]");
+    expect_json(params[CHECK_HEADERS].value, "{\"A\":\"b\"}");
+    assert_int_equal(params[CHECK_METHOD].number, 0);
+    assert_int_equal(params[CHECK_POLL].number, 10000);
+    assert_int_equal(params[CHECK_REQUEST_TIMEOUT].number, 5000);
+    assert_int_equal(params[CHECK_MAX_RESPONSE].number, 1024);
+    flow_unref(flow);
+}
+
+static void assertions_are_checked(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
+         "    - {qery: .x, value: 1}\n",
+         "6:8: `assertions`, item 1: `qery` is no key of it; did you mean `query`?\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
+         "    - {value: 1}\n",
+         "6:7: `assertions`, item 1: `query` is missing: jq over the answer.\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
+         "    - {query: .a, value: 1}\n    - {query: .x, operator: is, value: 1}\n",
+         "7:29: `assertions`, item 2: `operator` must be one of: eq neq gt gte lt lte contains "
+         "not_contains.\n"},
+        {"tasks:\n- name: check_http_metrics\n  config:\n    url: x\n    assertions: [x]\n",
+         "5:18: `assertions`, item 1: it must be a map (`key: value`).\n"},
+        {"tasks:\n- name: check_http_metrics\n  config:\n    url: x\n    assertions: {}\n",
+         "5:17: `assertions` must be a list of maps.\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    assertions:\n"
+         "    - {query: '.a[', value: 1}\n    - {query: .a, exists: true, value: 1}\n"
+         "    - {query: .a}\n",
+         "6:19: Unexpected end of the expression.\n"
+         "7:19: `exists` asks whether there is a value, `value` which; an assertion asks one.\n"
+         "8:7: This assertion says nothing: give it `exists`, or a `value` to compare with.\n"},
+        {"tasks:\n- name: check_http_json\n  config:\n    url: x\n    headers: [x]\n"
+         "    expectStatuses: [200, 600]\n    expectStatus: 0\n",
+         "5:14: `headers` must be a map (`key: value`).\n"
+         "6:27: `expectStatuses` must be an HTTP status, or a list of them, from 100 to 599.\n"
+         "7:19: `expectStatus` must be a whole number from 1 to 1000000000.\n"},
+    };
+    RUN(cases);
+}
+
+/* ---- placeholders ---- */
+
+static void values_with_placeholders_are_open(void **state) {
+    (void)state;
+    Flow *flow = load("tasks:\n"
+                      "- name: run_shell\n"
+                      "  title: '${{tasks.a.title}} of ${n}'\n"
+                      "  config:\n"
+                      "    command: \"echo ${{ .a + 1 }} \\\"${{\\\"}}\\\"}}\\\" ${{ {a: {}} }}\"\n"
+                      "    shellArgs: [-x, '$${no}', '${{.a + 1}}']\n"
+                      "    shell: sh\n"
+                      "- {name: sleep, config: {duration: '${pause}'}}\n");
+    const Node *shell = &flow->main->nodes[0], *sleep = &flow->main->nodes[1];
+    assert_true(shell->params[RUN_SHELL_COMMAND].open);
+    assert_true(shell->params[RUN_SHELL_ARGS].open);
+    assert_false(shell->params[RUN_SHELL_SHELL].open);
+    expect_json(shell->params[RUN_SHELL_ARGS].value, "[\"-x\",\"$${no}\",\"${{.a + 1}}\"]");
+    assert_int_equal(shell->task->nplaceholders, 5);
+    for (size_t i = 1; i < 5; i++) {
+        assert_true(json_string_compare(shell->task->placeholders[i - 1].text,
+                                        shell->task->placeholders[i].text) < 0);
+    }
+    assert_true(sleep->params[TASK_SLEEP_FOR].open);
+    assert_int_equal(sleep->task->nplaceholders, 0);
+    flow_unref(flow);
+}
+
+static void placeholders_are_checked(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        {"tasks:\n- name: run_shell\n  config:\n    command: |\n      a\n      b ${{ a +* 1 }}\n",
+         "6:16: Unexpected '*'.\n"},
+        {"tasks:\n- name: run_shell\n  title: x ${{nope()}}\n  config: {command: ls}\n",
+         "3:20: Unexpected ')'.\n"},
+        {"tasks:\n- name: run_shell\n  config: {command: \"a\\tb ${{.a\"}\n",
+         "3:27: This `${{` has no query with `}}` behind it; for the text itself write `$${{`.\n"},
+        {"tasks:\n- name: run_shell\n  config: {command: 'a ${{}}'}\n",
+         "3:24: This `${{` has no query with `}}` behind it; for the text itself write `$${{`.\n"},
+        {"tasks:\n- name: run_shell\n  config: {command: 'a $${{} ${HOME:-x} ${} $x'}\n", ""},
+    };
+    RUN(cases);
+}
+
+/* ---- size ---- */
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void thousands_of_tasks_load_quickly(void **state) {
+    (void)state;
+    enum { N = 10000 };
+    Buf text = BUF_INIT;
+    buf_adds(&text, "tasks:\n- name: run_tasks_concurrent\n  config:\n    tasks:\n");
+    for (int i = 0; i < N; i++) {
+        buf_adds(&text, "    - {name: sleep, config: {duration: 0}}\n");
+    }
+    double start = seconds();
+    Flow *flow = load(text.data);
+    double took = seconds() - start;
+    const Graph *g = flow->main->nodes[0].params[0].graph;
+    assert_int_equal(g->nnodes, N);
+    assert_string_equal(g->nodes[N - 1].name, "sleep-10000");
+    print_message("%d tasks: %.2f s\n", N, took);
+    assert_true(took < 5);
+    flow_unref(flow);
+    buf_clear(&text);
+}
+
+static void deep_tasks_are_refused(void **state) {
+    (void)state;
+    Buf text = BUF_INIT;
+    buf_adds(&text, "tasks: [");
+    for (int i = 0; i < 120; i++) {
+        buf_adds(&text, "{name: run_task_options, config: {task: ");
+    }
+    buf_adds(&text, "{name: sleep, config: {duration: 0}}");
+    for (int i = 0; i < 120; i++) {
+        buf_adds(&text, "}}");
+    }
+    buf_adds(&text, "]");
+    expect(text.data,
+           "1:4009: Tasks in tasks and tests in tests are nested more than 100 levels deep.\n");
+    buf_clear(&text);
+}
+
+static int no_bytes_left(void **state) {
+    (void)state;
+    return json_heap_bytes() == 0 ? 0 : -1;
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, no_bytes_left)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(a_test_is_a_graph_of_its_tasks),
+        TEST(a_test_that_says_little_gets_the_defaults),
+        TEST(tests_are_checked_in_shape),
+        TEST(tasks_are_called_by_their_ids_or_kinds),
+        TEST(ids_are_names_and_unique_in_their_list),
+        TEST(kinds_are_those_that_there_are),
+        TEST(a_task_has_what_the_file_says),
+        TEST(envelopes_are_checked),
+        TEST(config_vars_name_parameters),
+        TEST(queries_may_lack_their_leading_dot),
+        TEST(an_error_in_a_query_has_its_place),
+        TEST(tasks_hold_tasks),
+        TEST(cleanup_is_cleanup_all_the_way_down),
+        TEST(tasks_in_tasks_are_checked),
+        TEST(other_tests_are_part_of_a_test),
+        TEST(only_files_of_one_dialect_go_into_each_other),
+        TEST(assertions_have_their_fields),
+        TEST(assertions_are_checked),
+        TEST(values_with_placeholders_are_open),
+        TEST(placeholders_are_checked),
+        TEST(thousands_of_tasks_load_quickly),
+        TEST(deep_tasks_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
