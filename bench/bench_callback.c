@@ -1,7 +1,8 @@
 /* bench_callback.c - what a node costs that is a function in C, through pawl.h as a program sees it.
  *
  * The graph is the smallest there is: one function adds 1 to a counter, one edge leads back to it.
- * A row counts a node, its edge and its checkpoint included. */
+ * A row counts a node, its edge and its checkpoint included. The last rows count runs: one costs
+ * about the same however many there are. */
 #include "bench.h"
 #include "pawl.h"
 
@@ -88,6 +89,37 @@ static void run_nodes(void *ctx, size_t times) {
     pawl_run_free(run);
 }
 
+typedef struct Crowd {
+    const Case *in;
+    size_t n;
+} Crowd;
+
+/* All of them are started, then all finish, then all are let go of. */
+static void run_crowd(const Crowd *crowd, PawlRun **runs) {
+    PawlError err;
+    for (size_t i = 0; i < crowd->n; i++) {
+        runs[i] = pawl_run_start(crowd->in->engine, crowd->in->flow, NULL, &err);
+        if (!runs[i]) {
+            give_up(err.message);
+        }
+    }
+    if (!pawl_engine_run(crowd->in->engine, &err)) {
+        give_up(err.message);
+    }
+    for (size_t i = 0; i < crowd->n; i++) {
+        pawl_run_free(runs[i]);
+    }
+}
+
+static void run_crowds(void *ctx, size_t times) {
+    const Crowd *crowd = ctx;
+    PawlRun **runs = calloc(crowd->n, sizeof(PawlRun *));
+    for (size_t i = 0; i < times; i++) {
+        run_crowd(crowd, runs);
+    }
+    free(runs);
+}
+
 int main(int argc, char **argv) {
     Bench *b = bench_new(argc, argv, "callback");
     Case none = {0}, memory = {.store = "memory:"}, later = {.store = "memory:", .later = true};
@@ -107,6 +139,15 @@ int main(int argc, char **argv) {
     bench_row(
         b, &(BenchRow){.what = "1000 functions with tokens, memory:", .ours = {run_nodes, &later}});
     bench_row(b, &(BenchRow){.what = "1000 jq nodes, no store", .ours = {run_nodes, &jq}});
+    Crowd few = {&none, LEAST}, many = {&none, bench_is_quick(b) ? LEAST : 10 * LEAST};
+    bench_row(b, &(BenchRow){.what = "1000 runs of one function, no store",
+                             .ours = {run_crowds, &few},
+                             .bar = BENCH_SECONDS,
+                             .limit = LEAST * 25e-6});
+    bench_row(b, &(BenchRow){.what = "10000 runs of one function, no store",
+                             .ours = {run_crowds, &many},
+                             .bar = BENCH_SECONDS,
+                             .limit = 10 * LEAST * 25e-6});
     for (size_t i = 0; i < n; i++) {
         close_case(all[i]);
     }

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import transcript  # noqa: E402
+from tap import Tap  # noqa: E402
 
 MARKER = "<!-- not run -->"
 
@@ -82,7 +83,7 @@ def main():
     parser.add_argument("--root", required=True, type=Path)
     parser.add_argument("--pawl", required=True)
     args = parser.parse_args()
-    number = failed = 0
+    tap = Tap()
     for path in [args.root / "README.md", *sorted((args.root / "docs").glob("*.md"))]:
         if not path.exists():
             continue
@@ -94,12 +95,8 @@ def main():
             for first, lines, run in blocks_of(path):
                 if not run:
                     continue
-                number += 1
-                good = run_block(lines, folder, env)
-                failed += not good
-                print(f"{'ok' if good else 'not ok'} {number} - {path.name}:{first}")
-    print(f"1..{number}" + ("" if number else " # SKIP there is no example yet"))
-    return 1 if failed else 0
+                tap.case(run_block(lines, folder, env), f"{path.name}:{first}")
+    return tap.finish("there is no example yet")
 
 
 if __name__ == "__main__":

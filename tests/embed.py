@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tap import Tap
+
 TIMEOUT = 120
 
 EXPECTED = """\
@@ -80,26 +82,6 @@ int main() {
     pawl_flow_free(flow);
 }
 """
-
-
-class Tap:
-    number = failed = 0
-
-    def case(self, good, title, note=""):
-        self.number += 1
-        self.failed += not good
-        for line in str(note).splitlines() if not good else []:
-            print("# " + line)
-        print(f"{'ok' if good else 'not ok'} {self.number} - {title}", flush=True)
-        return good
-
-    def skip(self, title, why):
-        self.number += 1
-        print(f"ok {self.number} - {title} # SKIP {why}", flush=True)
-
-    def finish(self):
-        print(f"1..{self.number}")
-        return 1 if self.failed else 0
 
 
 def run(command, **options):

@@ -20,6 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tap import Tap
+
 FOLDERS = ["workflows", "playbooks", "pipelines"]
 COMMAND = re.compile(r"#\s+\$ (.*?)(?:\s+\[(\d+)\])?\s*$")
 TIMEOUT = 60
@@ -59,15 +61,11 @@ def main():
     args = parser.parse_args()
     folders = [args.root / "examples" / name for name in FOLDERS]
     files = [(path, folder) for folder in folders for path in sorted(folder.rglob("*.yaml"))]
-    print(f"1..{len(files)}")
-    failed = 0
-    for number, (path, folder) in enumerate(files, 1):
+    tap = Tap()
+    for path, folder in files:
         wrong = run_example(path, folder, args.pawl.resolve())
-        failed += wrong is not None
-        print(f"{'not ok' if wrong else 'ok'} {number} - {path.relative_to(args.root)}")
-        for line in (wrong or "").splitlines():
-            print("#", line)
-    return failed > 0
+        tap.case(wrong is None, path.relative_to(args.root), wrong)
+    return tap.finish()
 
 
 if __name__ == "__main__":

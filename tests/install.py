@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tap import Tap
+
 PROGRAM = r"""
 #include <pawl.h>
 #include <stdio.h>
@@ -57,18 +59,6 @@ INSTALLED = [
     "share/zsh/site-functions/_pawl",
     "share/fish/vendor_completions.d/pawl.fish",
 ]
-
-
-class Tap:
-    number = failed = 0
-
-    def case(self, good, title, note=""):
-        self.number += 1
-        self.failed += not good
-        for line in str(note).splitlines() if not good else []:
-            print("# " + line)
-        print(f"{'ok' if good else 'not ok'} {self.number} - {title}")
-        return good
 
 
 def exported(nm_flags, library):
@@ -119,7 +109,7 @@ def main():
             ["meson", "install", "-C", build, "--no-rebuild", "--destdir", destdir],
             capture_output=True, text=True)
         if not tap.case(install.returncode == 0, "it installs", install.stdout + install.stderr):
-            return finish(tap)
+            return tap.finish()
         prefix = next(destdir.rglob("bin/pawl")).parent.parent
         for name in INSTALLED:
             tap.case((prefix / name).exists() and (prefix / name).stat().st_size > 0, name)
@@ -142,12 +132,7 @@ def main():
             compile_and_run(tap, folder, words, libdir, "static")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return finish(tap)
-
-
-def finish(tap):
-    print(f"1..{tap.number}")
-    return 1 if tap.failed else 0
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tap import Tap
+
 
 def flags_of(build, root, layer):
     """The command that compiles a source of the layer, without its input and output."""
@@ -56,18 +58,6 @@ def header_of(root, layer):
     """A header that only this layer has."""
     headers = sorted(p.name for p in (root / "src" / layer).glob("*.h"))
     return headers[0] if headers else None
-
-
-class Tap:
-    def __init__(self):
-        self.number = self.failed = 0
-
-    def case(self, good, title, note=""):
-        self.number += 1
-        self.failed += not good
-        for line in note.splitlines() if not good else []:
-            print("# " + line)
-        print(f"{'ok' if good else 'not ok'} {self.number} - {title}")
 
 
 def check_pairs(tap, root, build, layers):
@@ -124,9 +114,7 @@ def check_paths(tap, root):
         for number, line in enumerate(source.read_text().splitlines(), 1):
             if re.match(r'\s*#\s*include\s*"[^"]*/', line):
                 bad.append(f"{source.relative_to(root)}:{number}: {line.strip()}")
-    for line in bad:
-        print("# " + line)
-    tap.case(not bad, "no source includes by a path")
+    tap.case(not bad, "no source includes by a path", "\n".join(bad))
 
 
 def check_names(tap, root, layers):
@@ -135,10 +123,8 @@ def check_names(tap, root, layers):
     for layer in layers:
         for header in (root / "src" / layer).glob("*.h"):
             seen.setdefault(header.name, []).append(layer)
-    twice = {name: where for name, where in seen.items() if len(where) > 1}
-    for name, where in twice.items():
-        print(f"# {name} is in {', '.join(where)}")
-    tap.case(not twice, "every header has a name of its own")
+    twice = [f"{name} is in {', '.join(where)}" for name, where in seen.items() if len(where) > 1]
+    tap.case(not twice, "every header has a name of its own", "\n".join(twice))
 
 
 def main():
@@ -153,8 +139,7 @@ def main():
     check_sources(tap, root, build)
     check_paths(tap, root)
     check_names(tap, root, layers)
-    print(f"1..{tap.number}")
-    return 1 if tap.failed else 0
+    return tap.finish()
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
+
+from tap import Tap
 
 TIMEOUT = 120
 DONE, FAILED, USAGE, WAITING = 0, 1, 2, 3
@@ -126,9 +127,8 @@ def name_of(case):
 
 def run_all(cases, pawl):
     """Exit code 0 when all promises hold."""
-    print(f"1..{len(cases)}")
-    failed = 0
-    for number, case in enumerate(cases, 1):
+    tap = Tap()
+    for case in cases:
         world, wrong = World(pawl), None
         try:
             case(world)
@@ -138,12 +138,8 @@ def run_all(cases, pawl):
             wrong = traceback.format_exc()
         finally:
             world.close()
-        failed += wrong is not None
-        print(f"{'not ok' if wrong else 'ok'} {number} - {name_of(case)}")
-        for line in (wrong or "").splitlines():
-            print("#", line[:2000])
-        sys.stdout.flush()
-    return failed > 0
+        tap.case(wrong is None, name_of(case), wrong)
+    return tap.finish()
 
 
 def cases_of(module, prefix):

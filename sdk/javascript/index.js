@@ -299,14 +299,14 @@ class Worker {
     this.done();
   }
 
-  fail(call, error) {
+  fail(call, error, stray) {
     const described = describe(error, call.label ?? this.file);
-    if (this.broken) described.retire = true;
+    if (this.broken || stray) described.retire = true;
     this.finish(call, 'error', asJson(described));
   }
 
-  failCurrent(error) {
-    if (this.call) this.fail(this.call, error);
+  failCurrent(error, stray) {
+    if (this.call) this.fail(this.call, error, stray);
   }
 }
 
@@ -381,7 +381,8 @@ exports._start = async function start(fd, hello, rest, importer) {
   worker = new Worker(new Channel(fd, rest), hello.file);
   provide();
   for (const stream of [process.stdout, process.stderr]) stream._handle?.setBlocking?.(true);
-  process.on('uncaughtException', (error) => worker.failCurrent(error));
+  // Nobody waited for it: it may be what an earlier call left running, so there is no next one here.
+  process.on('uncaughtException', (error) => worker.failCurrent(error, true));
   process.on('beforeExit', () => setImmediate(() => worker.failCurrent(new Error(NEVER))));
   if (worker.file) {
     await load(worker.file, importer).catch((error) => { worker.broken = {error}; });

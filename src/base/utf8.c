@@ -125,6 +125,36 @@ size_t utf8_offset(const char *s, size_t len, size_t n) {
     return i;
 }
 
+size_t utf8_unfinished(const char *s, size_t len) {
+    for (size_t back = 1; back < UTF8_BYTES_MAX && back <= len; back++) {
+        const char *at = s + len - back;
+        int32_t cp;
+        if (((unsigned char)*at & 0xC0) == 0x80) {
+            continue;
+        }
+        bool plausible = utf8_decode(at, s + len, &cp) == back;
+        return plausible && lead_of((unsigned char)*at).len > back ? back : 0;
+    }
+    return 0;
+}
+
+void utf8_pieces_add(Utf8Pieces *pieces, const char *piece, size_t len, Buf *out) {
+    size_t from = out->len;
+    buf_add(out, pieces->pending, pieces->npending);
+    buf_add(out, piece, len);
+    pieces->npending = out->len > from ? utf8_unfinished(out->data + from, out->len - from) : 0;
+    if (pieces->npending) {
+        memcpy(pieces->pending, out->data + out->len - pieces->npending, pieces->npending);
+        out->len -= pieces->npending;
+        out->data[out->len] = '\0';
+    }
+}
+
+void utf8_pieces_end(Utf8Pieces *pieces, Buf *out) {
+    buf_add(out, pieces->pending, pieces->npending);
+    pieces->npending = 0;
+}
+
 bool utf8_is_space(int32_t cp) {
     return (cp >= 0x09 && cp <= 0x0D) || cp == 0x20 || cp == 0x85 || cp == 0xA0 || cp == 0x1680 ||
            (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029 || cp == 0x202F ||

@@ -12,13 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UTF8_REPLACEMENT = 0xFFFD, UTF8_MAX = 0x10FFFF };
+enum {
+    UTF8_REPLACEMENT = 0xFFFD,
+    UTF8_MAX = 0x10FFFF,
+    UTF8_BYTES_MAX = 4, /* of one character */
+};
 
 /* Decodes the character at s, where s < end. Returns how many bytes it takes and sets *cp; a bad
  * sequence gives *cp = -1 and the length of its longest plausible prefix, at least 1. */
 size_t utf8_decode(const char *s, const char *end, int32_t *cp);
 
-/* Writes cp (made U+FFFD when it is not a character) at out, which has room for 4 bytes. */
+/* Writes cp (made U+FFFD when it is not a character) at out, which has room for UTF8_BYTES_MAX. */
 size_t utf8_encode(int32_t cp, char *out);
 
 /* Length of the longest valid prefix; equal to len when all of it is valid. Fast on ASCII. */
@@ -32,6 +36,21 @@ size_t utf8_length(const char *s, size_t len);
 
 /* Byte offset of character number n of valid UTF-8; len when there are not so many. */
 size_t utf8_offset(const char *s, size_t len, size_t n);
+
+/* How many bytes at the end of s are the beginning of a character, which further bytes may complete. */
+size_t utf8_unfinished(const char *s, size_t len);
+
+/* Text that comes in pieces, cut anywhere, and is passed on in whole characters. Zero to begin. */
+typedef struct Utf8Pieces {
+    char pending[UTF8_BYTES_MAX]; /* the beginning of a character that has not come yet */
+    size_t npending;
+} Utf8Pieces;
+
+/* Appends to out what is pending and the piece, but for the beginning of a character at its end: that
+ * is pending from now on. Bytes that are no text pass as they are. */
+void utf8_pieces_add(Utf8Pieces *pieces, const char *piece, size_t len, Buf *out);
+/* The text has ended: appends what is still pending. */
+void utf8_pieces_end(Utf8Pieces *pieces, Buf *out);
 
 /* Whether cp is white space by Unicode's White_Space property. */
 bool utf8_is_space(int32_t cp);

@@ -211,6 +211,10 @@ static void say_failure(const Drive *d) {
                 run_thread(d->run));
     } else if (store_is_durable(d->plan->store)) {
         say_resume(d, "Try again from there with: ");
+        if (run_was_answered(d->run)) {
+            fprintf(stderr, "It has the answer that it got; --value JSON (or --response-file FILE) "
+                            "gives it another.\n");
+        }
     }
 }
 

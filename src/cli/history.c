@@ -1,6 +1,5 @@
 /* history.c - `pawl history`: the checkpoints of a run. */
 #include "engine.h"
-#include "json_binary.h"
 #include "looks.h"
 #include "options.h"
 #include "output.h"
@@ -39,14 +38,6 @@ typedef struct Walk {
     bool damaged;
 } Walk;
 
-static Json changed_keys(const Checkpoint *c) {
-    size_t used;
-    Json patch = json_decode(c->patch, c->patch_len, &used, NULL);
-    Json keys = image_changed_keys(patch);
-    json_unref(patch);
-    return keys;
-}
-
 static void put_entry(Walk *w, Json entry) {
     fputs(w->seen ? ",\n" : "\n", stdout);
     output_print(entry);
@@ -62,11 +53,11 @@ static void put_json(Walk *w, const Checkpoint *c) {
     entry = output_set(entry, "frame", json_int(c->frame));
     entry = output_set(entry, "status", json_string_c(c->status));
     entry = output_set(entry, "at", json_string_c(output_time(c->at, at)));
-    put_entry(w, output_set(entry, "changed", changed_keys(c)));
+    put_entry(w, output_set(entry, "changed", checkpoint_changed_keys(c)));
 }
 
 static void add_changed(Buf *out, const Checkpoint *c) {
-    Json keys = changed_keys(c);
+    Json keys = checkpoint_changed_keys(c);
     for (size_t i = 0; i < json_array_len(keys); i++) {
         Json key = json_array_get(keys, i);
         buf_adds(out, i ? ", " : "");

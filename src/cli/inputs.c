@@ -280,10 +280,15 @@ bool inputs_read_file(const char *command, const char *path, Buf *out) {
     char *files[] = {(char *)path};
     Inputs *in =
         inputs_new(files, 1, (InputsOptions){.command = command, .raw = true, .slurp = true});
-    while (open_file(in) && !in->ended) {
+    while (open_file(in) && !in->ended && out->len <= INPUTS_FILE_MAX) {
         read_into(in, out);
     }
     bool ok = !in->unreadable;
+    if (ok && out->len > INPUTS_FILE_MAX) {
+        fprintf(stderr, "pawl %s: %s is larger than %d MB.\n", command,
+                strcmp(path, "-") ? path : "<stdin>", INPUTS_FILE_MAX >> 20);
+        ok = false;
+    }
     inputs_free(in);
     return ok;
 }

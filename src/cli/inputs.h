@@ -41,6 +41,8 @@ bool inputs_malformed(const Inputs *in);
  * call. */
 const char *inputs_place(Inputs *in);
 
+enum { INPUTS_FILE_MAX = 256 << 20 }; /* bytes of a file that is read as a whole */
+
 /* A whole file as bytes, and all its documents; false after saying why not. */
 bool inputs_read_file(const char *command, const char *path, Buf *out);
 bool inputs_read_documents(const char *command, const char *path, Json *array);

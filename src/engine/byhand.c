@@ -76,9 +76,21 @@ bool engine_update(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
     return commit_and_free(run, &batch, ok, err);
 }
 
-/* Commands that a dead process left behind are ended with it. */
+static bool cleans(const Frame *f) {
+    for (; f; f = f->parent) {
+        if (f->is_cleanup) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Commands that a dead process left behind are ended with it, but for what cleans up. */
 static void stop_places(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
+        if (cleans(f)) {
+            continue;
+        }
         Json key = work_part(f->wait, WORK_KEY);
         const char *folder = engine_folder(run->engine, NULL);
         if (folder && json_kind(key) == JSON_STRING) {
@@ -102,14 +114,14 @@ static bool cleans_up(Run *run) {
     }
     run->status = RUN_RUNNING;
     json_clear(&run->error);
-    if (!began) {
+    if (began) {
+        test_is_cancelled(run);
+    } else {
         stop_places(run);
-        return test_abort(run, json_none());
     }
-    test_is_cancelled(run);
     run_schedule_all(run);
     engine_kick(run->engine);
-    return true;
+    return began || test_abort(run, json_none());
 }
 
 bool engine_cancel(Engine *e, const char *thread, Run **cleaning, Error *err) {

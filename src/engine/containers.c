@@ -520,8 +520,12 @@ static void begin_matrix(Frame *f) {
     Level *l = frame_top(f);
     const Node *node = l->node;
     Json values = memo_get(l, "matrixValues");
-    if (json_kind(values) != JSON_ARRAY) {
-        Json error = task_error(f, "config", "`matrixValues` must be a list of values.");
+    const char *wrong = json_kind(values) != JSON_ARRAY ? "`matrixValues` must be a list of values."
+                        : json_string_is(memo_get(l, "matrixVar"), "tasks")
+                            ? "`matrixVar` cannot be `tasks`, which holds what is known of tasks."
+                            : NULL;
+    if (wrong) {
+        Json error = task_error(f, "config", wrong);
         task_failed(f, error);
         json_unref(error);
     } else if (!json_array_len(values)) {

@@ -151,6 +151,8 @@ bool run_settled(const Run *run);
  * earlier checkpoint can. */
 bool run_is_over(const Run *run);
 Json run_state(const Run *run); /* borrowed: of the root frame's lowest level */
+/* It failed at a node that somebody had answered: a resume with a value answers it otherwise. */
+bool run_was_answered(const Run *run);
 /* {kind, message, node, file, line, column, ...}; JSON_NONE when it has not failed. Borrowed. */
 Json run_error(const Run *run);
 /* The error of the store that ended the run, when that was it; NULL otherwise. */
@@ -172,5 +174,6 @@ Json image_folder(Json image);     /* given: the folder that the run was started
 /* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
  * strings. */
 Json image_changed_keys(Json patch);
+Json checkpoint_changed_keys(const Checkpoint *c); /* the same of one as it is in the store */
 
 #endif

@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include "engine.h"
+#include "json_binary.h"
 
 #include <stdio.h>
 
@@ -217,6 +218,14 @@ Json image_changed_keys(Json patch) {
     Json out = json_object_keys(keys, false);
     json_unref(keys);
     return out;
+}
+
+Json checkpoint_changed_keys(const Checkpoint *c) {
+    size_t used;
+    Json patch = json_decode(c->patch, c->patch_len, &used, NULL);
+    Json keys = image_changed_keys(patch);
+    json_unref(patch);
+    return keys;
 }
 
 /* ---- changes of all frames ---- */

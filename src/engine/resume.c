@@ -151,6 +151,32 @@ static bool answer_needed(const Frame *f, Error *err) {
     return false;
 }
 
+static Frame *failed_frame(Run *run) {
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        if (wait_is(f->wait, "error")) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+/* What a failed node was told, as the wait that had it; JSON_NONE: nothing. */
+static Json told(const Frame *failed) {
+    Json before = failed ? json_array_get(failed->wait, WAIT_ERROR + 2) : json_none();
+    Json answers = work_part(before, WORK_ANSWERS);
+    bool any = json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
+    return any ? before : json_none();
+}
+
+/* The last answer is taken back for another: the node failed on it. */
+static void tell_otherwise(Frame *failed, Json answer) {
+    Json before = told(failed), answers = json_ref(work_part(before, WORK_ANSWERS));
+    answers = json_array_set(answers, json_array_len(answers) - 1, json_ref(answer));
+    before = work_with_answers(json_ref(before), answers);
+    failed->wait = json_array_set(failed->wait, WAIT_ERROR + 2, before);
+    frame_mark(failed);
+}
+
 /* The frame that the answer is for: *found is NULL when nothing was answered. */
 static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *err) {
     bool answered = !json_is_none(r->value) || r->decision;
@@ -170,6 +196,10 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
     }
     if (!answered) {
         *found = open == 1 && !asks(*found) ? *found : NULL;
+        return true;
+    }
+    if (!open && !json_is_none(r->value) && !json_is_none(told(failed_frame(run)))) {
+        tell_otherwise(failed_frame(run), r->value);
         return true;
     }
     return open == 1 || (open ? which_interrupt(run, err) : no_such_interrupt(run, "", err));
@@ -273,13 +303,8 @@ static void let_go(Frame *f) {
 
 /* ---- going on ---- */
 
-static Frame *failed_frame(Run *run) {
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        if (wait_is(f->wait, "error")) {
-            return f;
-        }
-    }
-    return NULL;
+bool run_was_answered(const Run *run) {
+    return !json_is_none(told(failed_frame((Run *)run)));
 }
 
 /* The wait of work from any that has its parts. */

@@ -323,8 +323,9 @@ bool work_has_memo(const Engine *e, const Node *node);
  * has none. */
 typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS } WorkPart;
 Json work_part(Json wait, WorkPart part);
-Json work_with_key(Json wait, Json key);  /* consumes both */
-bool frame_asks_for_work(const Frame *f); /* the node asked in the middle of its work */
+Json work_with_answers(Json wait, Json answers); /* consumes both */
+Json work_with_key(Json wait, Json key);         /* consumes both */
+bool frame_asks_for_work(const Frame *f);        /* the node asked in the middle of its work */
 Json work_answered(Json wait,
                    Json answer); /* the wait of an asking frame once it is answered; given */
 void work_start(Frame *f);       /* after the commit */

@@ -519,6 +519,14 @@ static void warn(Frame *f, const char *message) {
     }
 }
 
+static const char *described(JsonKind kind) {
+    static const char *const words[] = {
+        [JSON_NULL] = "null",      [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string",
+        [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
+    };
+    return words[kind];
+}
+
 /* `if` holds on true alone. False in *go skips the task. */
 static bool is_wanted(Frame *f, bool *go, Error *err) {
     const Node *node = frame_top(f)->node;
@@ -536,9 +544,8 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     *go = json_kind(holds) == JSON_TRUE;
     if (!*go && json_kind(holds) != JSON_FALSE) {
         Buf text = BUF_INIT;
-        buf_printf(&text, "Task `%s` is skipped: its `if` gives %s %s, and only true lets it run.",
-                   node->name, json_kind(holds) == JSON_ARRAY ? "an" : "a",
-                   json_is_none(holds) ? "nothing" : json_kind_name(json_kind(holds)));
+        buf_printf(&text, "Task `%s` is skipped: its `if` gives %s, and only true lets it run.",
+                   node->name, json_is_none(holds) ? "nothing" : described(json_kind(holds)));
         warn(f, text.data);
         buf_clear(&text);
     }

@@ -67,6 +67,10 @@ Json work_with_key(Json wait, Json key) {
     return json_array_set(wait, work_row(wait)->at[WORK_KEY], key);
 }
 
+Json work_with_answers(Json wait, Json answers) {
+    return json_array_set(wait, work_row(wait)->at[WORK_ANSWERS], answers);
+}
+
 static Json waits_for_work(Json key, Json memo, Json answers) {
     Json parts[] = {json_string_c("work"), key, memo, answers};
     return json_array_from(parts, 4);

@@ -1,14 +1,14 @@
 #include "exec.h"
 
+#include "exec_command.h"
 #include "exec_kinds.h"
 
-#define PROCESS .process = true, .keeps_time = true
+#define COMMAND .process = true, .keeps_time = true, .cancel = command_stop, .drop = command_drop
 
 const NodeWork exec_work[] = {
     {KIND_JQ, .pure = true, .start = exec_jq_start},
     {KIND_LUA, .pure = true, .start = exec_lua_start, .free_data = exec_lua_free},
-    {KIND_SHELL, PROCESS, .start = exec_shell_start, .cancel = exec_shell_cancel,
-     .drop = exec_shell_drop},
+    {KIND_SHELL, COMMAND, .start = exec_shell_start},
     {KIND_PYTHON, .start = exec_script_start, .cancel = exec_script_cancel,
      .drop = exec_script_drop, .free_data = exec_script_free},
     {KIND_JAVASCRIPT, .start = exec_script_start, .cancel = exec_script_cancel,
@@ -17,18 +17,15 @@ const NodeWork exec_work[] = {
      .free_data = exec_http_free},
     {KIND_ACTION, .prepare = exec_action_prepare, .start = exec_action_start,
      .cancel = exec_action_cancel, .drop = exec_action_drop},
-    {KIND_RUN_SHELL, PROCESS, .start = exec_run_shell_start, .cancel = exec_task_shell_cancel,
-     .drop = exec_task_shell_drop},
-    {KIND_RUN_COMMAND, PROCESS, .start = exec_run_command_start, .cancel = exec_task_shell_cancel,
-     .drop = exec_task_shell_drop},
+    {KIND_RUN_SHELL, COMMAND, .start = exec_run_shell_start},
+    {KIND_RUN_COMMAND, COMMAND, .start = exec_run_command_start},
     {KIND_RUN_JAVASCRIPT, .start = exec_script_start, .cancel = exec_script_cancel,
      .drop = exec_script_drop},
     {KIND_CHECK_HTTP_JSON, .start = exec_check_start, .cancel = exec_check_cancel,
      .drop = exec_check_drop},
     {KIND_CHECK_HTTP_METRICS, .start = exec_check_start, .cancel = exec_check_cancel,
      .drop = exec_check_drop},
-    {KIND_SCRIPT, PROCESS, .start = exec_pipeline_start, .cancel = exec_pipeline_cancel,
-     .drop = exec_pipeline_drop},
+    {KIND_SCRIPT, COMMAND, .start = exec_pipeline_start},
     {KIND_DOCKER, .start = exec_refused_start},
     {KIND_AGENT, .start = exec_refused_start},
     {KIND_MERGE, .start = exec_refused_start},

@@ -48,16 +48,9 @@ enum {
     PAUSE_MAX_MS = 5 * 60000,  /* what doubling comes to in the end */
     ASKED_MAX_MS = 60 * 60000, /* a longer pause than this is for a person to wait for */
     LINE_TAIL = 200,           /* bytes of a command's last words in a sentence */
-    CHARACTER_MAX = 4,
 };
 
 static const char RETRY[] = "retry"; /* what a person decides who lets the model try again */
-
-/* The start of a character whose other bytes have not come yet. */
-typedef struct Pending {
-    char bytes[CHARACTER_MAX];
-    size_t len;
-} Pending;
 
 typedef struct Action {
     Step *step;
@@ -67,7 +60,7 @@ typedef struct Action {
     /* of the attempt under way */
     Process *process;
     bool again; /* the command was started a second time, so never a third */
-    Pending pending[2];
+    Utf8Pieces output[2];
     HttpRequest *request;
     ModelReader *reader;
     Buf error_body;
@@ -176,7 +169,7 @@ static void attempt_clear(Action *action) {
     action->process = NULL;
     action->request = NULL;
     action->reader = NULL;
-    memset(action->pending, 0, sizeof action->pending);
+    memset(action->output, 0, sizeof action->output);
 }
 
 static void on_closed(uv_handle_t *handle) {
@@ -301,27 +294,12 @@ static Fault fault_of(const char *kind, bool passes, const char *fmt, ...) {
 
 /* ---- a command ---- */
 
-/* How many bytes at the end of s are the beginning of a character that is not all there. */
-static size_t unfinished(const char *s, size_t len) {
-    for (size_t back = 1; back < CHARACTER_MAX && back <= len; back++) {
-        unsigned char c = (unsigned char)s[len - back];
-        size_t needs = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-        if (c < 0x80 || c >= 0xC0) return needs > back ? back : 0;
-    }
-    return 0;
-}
-
 static const char *const stream_names[2] = {"stdout", "stderr"};
 
 static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     Action *action = ctx;
-    Pending *pending = &action->pending[stream - 1];
     Buf text = BUF_INIT;
-    buf_add(&text, pending->bytes, pending->len);
-    buf_add(&text, bytes, len);
-    pending->len = unfinished(text.data, text.len);
-    text.len -= pending->len;
-    if (pending->len) memcpy(pending->bytes, text.data + text.len, pending->len);
+    utf8_pieces_add(&action->output[stream - 1], bytes, len, &text);
     if (text.len) step_log(action->step, stream_names[stream - 1], text.data, text.len);
     buf_clear(&text);
 }
@@ -330,11 +308,11 @@ static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
 static void log_rest(Action *action, const ProcessResult *result) {
     const Buf *kept[2] = {&result->out, &result->err};
     for (int i = 0; i < 2; i++) {
-        const Pending *pending = &action->pending[i];
-        bool found = process_attached(action->process);
-        size_t len = found ? kept[i]->len : pending->len;
-        const char *rest = found ? kept[i]->data : pending->bytes;
-        if (len) step_log(action->step, stream_names[i], rest, len);
+        Buf rest = BUF_INIT;
+        utf8_pieces_end(&action->output[i], &rest);
+        const Buf *text = process_attached(action->process) ? kept[i] : &rest;
+        if (text->len) step_log(action->step, stream_names[i], text->data, text->len);
+        buf_clear(&rest);
     }
 }
 

@@ -24,7 +24,6 @@ enum {
     STDERR_TAIL = 2048, /* bytes of stderr that an error carries */
     LINE_TAIL = 200,    /* bytes of its last line in the sentence */
     CATCH_UP = 1 << 20, /* bytes that are read at once after a gap */
-    CHARACTER_MAX = 4,
 };
 
 /* A NULL-terminated list of C strings. */
@@ -34,12 +33,11 @@ typedef struct Texts {
 } Texts;
 
 typedef struct Stream {
-    uint64_t seen;               /* bytes that the kind was given */
-    char pending[CHARACTER_MAX]; /* the start of a character whose other bytes have not come yet */
-    size_t npending;
+    uint64_t seen; /* bytes that the kind was given */
+    Utf8Pieces logged;
 } Stream;
 
-struct Command {
+struct StepCommand {
     Step *step;
     const CommandKind *kind;
     void *data;
@@ -77,8 +75,8 @@ static void texts_clear(Texts *texts) {
 
 /* ---- what it is given ---- */
 
-Command *command_new(Step *step, const CommandKind *kind) {
-    Command *command = mem_zalloc(sizeof *command);
+StepCommand *command_new(Step *step, const CommandKind *kind) {
+    StepCommand *command = mem_zalloc(sizeof *command);
     const char *folder = step_folder(step);
     command->step = step;
     command->kind = kind;
@@ -89,13 +87,13 @@ Command *command_new(Step *step, const CommandKind *kind) {
 }
 
 /* What is needed to start it. */
-static void forget_given(Command *command) {
+static void forget_given(StepCommand *command) {
     texts_clear(&command->args);
     texts_clear(&command->env);
     buf_clear(&command->input);
 }
 
-static void command_free(Command *command) {
+static void command_free(StepCommand *command) {
     if (command->data && command->kind->free_data) command->kind->free_data(command->data);
     process_free(command->process);
     forget_given(command);
@@ -111,14 +109,15 @@ static bool refuse_nul(const char *what, const char *text, size_t len, Error *er
                      "%s holds a NUL character, which no command can be given. Take it out.", what);
 }
 
-bool command_add_arg(Command *command, const char *what, const char *text, size_t len, Error *err) {
+bool command_add_arg(StepCommand *command, const char *what, const char *text, size_t len,
+                     Error *err) {
     if (!refuse_nul(what, text, len, err)) return false;
     if (!command->program) command->program = mem_strndup(text, len);
     texts_push(&command->args, mem_strndup(text, len));
     return true;
 }
 
-bool command_set_folder(Command *command, const char *what, const char *path, size_t len,
+bool command_set_folder(StepCommand *command, const char *what, const char *path, size_t len,
                         Error *err) {
     if (!refuse_nul(what, path, len, err)) return false;
     Buf folder = BUF_INIT;
@@ -148,14 +147,14 @@ static bool same_name(const char *a, const char *b) {
 }
 
 /* The entry for the same variable, or NULL. */
-static char **env_find(const Command *command, const char *entry) {
+static char **env_find(const StepCommand *command, const char *entry) {
     for (size_t i = 0; i < command->env.n; i++) {
         if (same_name(command->env.items[i], entry)) return &command->env.items[i];
     }
     return NULL;
 }
 
-static void env_put(Command *command, char *entry) {
+static void env_put(StepCommand *command, char *entry) {
     char **old = env_find(command, entry);
     if (!old) {
         texts_push(&command->env, entry);
@@ -165,8 +164,8 @@ static void env_put(Command *command, char *entry) {
     *old = entry;
 }
 
-bool command_set_env(Command *command, const char *param, Json name, const char *value, size_t len,
-                     Error *err) {
+bool command_set_env(StepCommand *command, const char *param, Json name, const char *value,
+                     size_t len, Error *err) {
     if (!env_name_fits(param, name, err)) return false;
     Buf entry = BUF_INIT;
     buf_add(&entry, json_string_data(&name), json_string_len(name));
@@ -182,57 +181,41 @@ bool command_set_env(Command *command, const char *param, Json name, const char 
     return true;
 }
 
-bool command_unset_env(Command *command, const char *param, Json name, Error *err) {
+bool command_unset_env(StepCommand *command, const char *param, Json name, Error *err) {
     if (!env_name_fits(param, name, err)) return false;
     env_put(command, mem_strndup(json_string_data(&name), json_string_len(name)));
     return true;
 }
 
-void command_set_input(Command *command, const char *bytes, size_t len) {
+void command_set_input(StepCommand *command, const char *bytes, size_t len) {
     buf_reset(&command->input);
     buf_add(&command->input, bytes, len);
     command->has_input = true;
 }
 
-void command_set_max_output(Command *command, size_t bytes) {
+void command_set_max_output(StepCommand *command, size_t bytes) {
     command->max_output = bytes;
 }
 
 /* ---- the log ---- */
 
-/* How many bytes at the end of s are the beginning of a character that is not all there. */
-static size_t unfinished(const char *s, size_t len) {
-    for (size_t back = 1; back < CHARACTER_MAX && back <= len; back++) {
-        unsigned char c = (unsigned char)s[len - back];
-        size_t needs = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-        if (c < 0x80 || c >= 0xC0) return needs > back ? back : 0;
-    }
-    return 0;
-}
-
-void command_log(Command *command, int stream, const char *bytes, size_t len) {
-    Stream *s = &command->streams[stream - 1];
+void command_log(StepCommand *command, int stream, const char *bytes, size_t len) {
     Buf text = BUF_INIT;
-    if (!len) return;
-    buf_reserve(&text, s->npending + len);
-    buf_add(&text, s->pending, s->npending);
-    buf_add(&text, bytes, len);
-    s->npending = unfinished(text.data, text.len);
-    text.len -= s->npending;
-    memcpy(s->pending, text.data + text.len, s->npending);
+    utf8_pieces_add(&command->streams[stream - 1].logged, bytes, len, &text);
     if (text.len) step_log(command->step, stream_names[stream - 1], text.data, text.len);
     buf_clear(&text);
 }
 
-static void log_pending(Command *command) {
+static void log_pending(StepCommand *command) {
     for (int i = 0; i < 2; i++) {
-        Stream *s = &command->streams[i];
-        if (s->npending) step_log(command->step, stream_names[i], s->pending, s->npending);
-        s->npending = 0;
+        Buf rest = BUF_INIT;
+        utf8_pieces_end(&command->streams[i].logged, &rest);
+        if (rest.len) step_log(command->step, stream_names[i], rest.data, rest.len);
+        buf_clear(&rest);
     }
 }
 
-void command_note(Command *command, const char *fmt, ...) {
+void command_note(StepCommand *command, const char *fmt, ...) {
     char text[ERROR_MSG_MAX];
     va_list args;
     Buf line = BUF_INIT;
@@ -247,12 +230,12 @@ void command_note(Command *command, const char *fmt, ...) {
 
 /* ---- what it writes ---- */
 
-static void give_output(Command *command, int stream, const char *bytes, size_t len) {
+static void give_output(StepCommand *command, int stream, const char *bytes, size_t len) {
     command->streams[stream - 1].seen += len;
     (command->kind->output ? command->kind->output : command_log)(command, stream, bytes, len);
 }
 
-static int open_stream(const Command *command, int stream) {
+static int open_stream(const StepCommand *command, int stream) {
     char path[PATH_MAX];
     const char *place = step_place(command->step, NULL);
     int n = snprintf(path, sizeof path, "%s/%s", place ? place : "", stream_files[stream - 1]);
@@ -260,18 +243,21 @@ static int open_stream(const Command *command, int stream) {
 }
 
 /* Up to max bytes of what is in the file and was not seen. */
-static size_t read_unseen(const Command *command, int stream, Buf *out, size_t max) {
-    int fd = open_stream(command, stream);
+static size_t read_unseen(const StepCommand *command, int stream, Buf *out, size_t max) {
+    uint64_t seen = command->streams[stream - 1].seen;
+    size_t left = seen < command->max_output ? command->max_output - (size_t)seen : 0;
+    int fd = left ? open_stream(command, stream) : -1;
     if (fd < 0) return 0;
+    max = max < left ? max : left; /* behind it is the ring of process.h */
     char *room = buf_reserve(out, max);
-    ssize_t n = pread(fd, room, max, (off_t)command->streams[stream - 1].seen);
+    ssize_t n = pread(fd, room, max, (off_t)seen);
     close(fd);
     if (n > 0) buf_advance(out, (size_t)n);
     return n > 0 ? (size_t)n : 0;
 }
 
 static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
-    Command *command = ctx;
+    StepCommand *command = ctx;
     Buf text = BUF_INIT;
     size_t n = len ? read_unseen(command, stream, &text, len) : 0;
     bool gap = n && (n != len || memcmp(text.data, bytes, len) != 0);
@@ -282,8 +268,18 @@ static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     buf_clear(&text);
 }
 
+/* The end of what was more than is kept: there it says why it failed. */
+static void log_tail(StepCommand *command, int stream, uint64_t beyond, const Buf *tail) {
+    if (!tail->len) return;
+    if (beyond > tail->len) {
+        command_note(command, "... %" PRIu64 " bytes of %s are left out here ...",
+                     beyond - tail->len, stream_names[stream - 1]);
+    }
+    command_log(command, stream, tail->data, tail->len);
+}
+
 /* What we have not seen at the end; of a process that we found, all of it. */
-static void take_rest(Command *command, const ProcessResult *result) {
+static void take_rest(StepCommand *command, const ProcessResult *result) {
     const Buf *kept[2] = {&result->out, &result->err};
     for (int i = 0; i < 2; i++) {
         size_t seen = (size_t)command->streams[i].seen;
@@ -291,6 +287,8 @@ static void take_rest(Command *command, const ProcessResult *result) {
             give_output(command, i + 1, kept[i]->data + seen, kept[i]->len - seen);
         }
     }
+    log_tail(command, 1, result->out_len - result->out.len, &result->out_tail);
+    log_tail(command, 2, result->err_len - result->err.len, &result->err_tail);
 }
 
 static size_t without_newlines(const Buf *text) {
@@ -317,6 +315,20 @@ Json command_text(const Buf *kept, size_t max) {
     return json_string(text, len);
 }
 
+Json command_end_text(const ProcessResult *result, int stream, size_t max) {
+    const Buf *kept = stream == 1 ? &result->out : &result->err;
+    const Buf *rest = stream == 1 ? &result->out_tail : &result->err_tail;
+    uint64_t len = stream == 1 ? result->out_len : result->err_len;
+    Buf text = BUF_INIT;
+    if (kept->len + rest->len == len) { /* there is nothing between them */
+        buf_add(&text, kept->data, kept->len);
+    }
+    buf_add(&text, rest->data, rest->len);
+    Json end = command_text(&text, max);
+    buf_clear(&text);
+    return end;
+}
+
 /* ---- how it failed ---- */
 
 bool command_succeeded(const ProcessResult *result) {
@@ -337,13 +349,13 @@ static void say_last_line(const Buf *text, Buf *out) {
     }
 }
 
-static void say_exited(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_exited(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)command;
     buf_printf(out, "Command exited with code %d", result->code);
-    say_last_line(&result->err, out);
+    say_last_line(result->err_tail.len ? &result->err_tail : &result->err, out);
 }
 
-static void say_signaled(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_signaled(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)command;
     buf_printf(out, "Command was ended by signal %d (%s)", result->code, strsignal(result->code));
 }
@@ -361,20 +373,20 @@ static void say_duration(int64_t ms, Buf *out) {
     }
 }
 
-static void say_timeout(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_timeout(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)result;
     buf_adds(out, "Command ran longer than its timeout of ");
     say_duration(step_timeout_ms(command->step), out);
     buf_adds(out, " and was ended");
 }
 
-static void say_ended(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_ended(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)command;
     (void)result;
     buf_adds(out, "Command was ended because the run was.");
 }
 
-static void say_lost(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_lost(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)command;
     (void)result;
     buf_adds(out,
@@ -387,18 +399,18 @@ static bool is_folder(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool run_folder_is_gone(const Command *command) {
+static bool run_folder_is_gone(const StepCommand *command) {
     bool whole = command->shown_folder && command->shown_folder[0] == '/';
     return !whole && !is_folder(step_folder(command->step));
 }
 
-static void say_no_program(const Command *command, Buf *out) {
+static void say_no_program(const StepCommand *command, Buf *out) {
     bool path = strchr(command->program, '/');
     buf_printf(out, "Cannot start %s: there is no such %s.", command->program,
                path ? "file, or not the program that its first line names" : "program in PATH");
 }
 
-static void say_failed(const Command *command, const ProcessResult *result, Buf *out) {
+static void say_failed(const StepCommand *command, const ProcessResult *result, Buf *out) {
     const char *in = command->shown_folder;
     if (run_folder_is_gone(command)) {
         buf_printf(
@@ -418,7 +430,7 @@ static void say_failed(const Command *command, const ProcessResult *result, Buf 
 static const struct EndRow {
     const char *word;
     const char *code; /* the key for result->code; NULL: no details */
-    void (*say)(const Command *command, const ProcessResult *result, Buf *out);
+    void (*say)(const StepCommand *command, const ProcessResult *result, Buf *out);
 } ends[] = {
     [PROCESS_EXITED] = {"exit", "exit_code", say_exited},
     [PROCESS_SIGNALED] = {"signal", "signal", say_signaled},
@@ -432,21 +444,23 @@ static Json set(Json object, const char *key, Json value) {
     return json_object_set(object, json_string_c(key), value);
 }
 
-Json command_details(const Command *command, const ProcessResult *result) {
+Json command_details(const StepCommand *command, const ProcessResult *result) {
     const char *code = ends[result->end].code;
     if (!code) return json_none();
     Json details = set(json_object(), code, json_int(result->code));
-    details = set(details, "stdout", command_text(&result->out, command->kind->error_stdout));
-    return set(details, "stderr", command_text(&result->err, STDERR_TAIL));
+    size_t most = command->kind->error_stdout;
+    details = set(details, "stdout",
+                  most ? command_end_text(result, 1, most) : command_text(&result->out, 0));
+    return set(details, "stderr", command_end_text(result, 2, STDERR_TAIL));
 }
 
-char *command_failure(const Command *command, const ProcessResult *result) {
+char *command_failure(const StepCommand *command, const ProcessResult *result) {
     Buf out = BUF_INIT;
     ends[result->end].say(command, result, &out);
     return buf_detach(&out);
 }
 
-void command_fail(Command *command, const ProcessResult *result) {
+void command_fail(StepCommand *command, const ProcessResult *result) {
     bool gone = result->end == PROCESS_FAILED && run_folder_is_gone(command);
     const char *word = gone ? command->kind->word : ends[result->end].word;
     char *sentence = command_failure(command, result);
@@ -456,15 +470,15 @@ void command_fail(Command *command, const ProcessResult *result) {
 
 /* ---- its life ---- */
 
-static void launch(Command *command);
+static void launch(StepCommand *command);
 
 /* Somebody was ending it when we came; that says nothing about this attempt. */
-static bool was_ended_for_another(const Command *command, const ProcessResult *result) {
+static bool was_ended_for_another(const StepCommand *command, const ProcessResult *result) {
     return result->end == PROCESS_ENDED && process_attached(command->process) &&
            !command->cancelled && !command->again;
 }
 
-static void start_again(Command *command) {
+static void start_again(StepCommand *command) {
     process_free(command->process);
     command->process = NULL;
     command->again = true;
@@ -472,7 +486,7 @@ static void start_again(Command *command) {
 }
 
 static void on_exit_(void *ctx, const ProcessResult *result) {
-    Command *command = ctx;
+    StepCommand *command = ctx;
     if (was_ended_for_another(command, result)) {
         start_again(command);
         return;
@@ -484,7 +498,7 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
 }
 
 /* Borrows its texts. */
-static const char **environment(const Command *command) {
+static const char **environment(const StepCommand *command) {
     size_t n = 0, count = command->env.n + 1;
     for (char **entry = environ; *entry; entry++) {
         count++;
@@ -500,7 +514,7 @@ static const char **environment(const Command *command) {
     return all;
 }
 
-static Process *start_process(Command *command, const char *place, Error *err) {
+static Process *start_process(StepCommand *command, const char *place, Error *err) {
     const char **env = environment(command);
     ProcessOptions options = {
         .place = place,
@@ -523,14 +537,14 @@ static Process *start_process(Command *command, const char *place, Error *err) {
 }
 
 /* Ends the step before its command has run. */
-static void end_unstarted(Command *command, const char *word, const Error *err) {
+static void end_unstarted(StepCommand *command, const char *word, const Error *err) {
     Step *step = command->step;
     step_set_data(step, NULL);
     command_free(command);
     exec_fail_with(step, word, err);
 }
 
-static void launch(Command *command) {
+static void launch(StepCommand *command) {
     Error err = ERROR_INIT;
     const char *place = step_place(command->step, &err);
     if (place && command->again) process_forget(place);
@@ -542,34 +556,34 @@ static void launch(Command *command) {
     }
 }
 
-void command_start(Command *command) {
+void command_start(StepCommand *command) {
     launch(command);
 }
 
-void command_refuse(Command *command, const Error *err) {
+void command_refuse(StepCommand *command, const Error *err) {
     end_unstarted(command, command->kind->word, err);
 }
 
 void command_stop(Step *step) {
-    Command *command = step_data(step);
+    StepCommand *command = step_data(step);
     if (!command || !command->process) return;
     command->cancelled = true;
     process_end(command->process);
 }
 
 void command_drop(Step *step) {
-    Command *command = step_data(step);
+    StepCommand *command = step_data(step);
     if (command) command_free(command);
 }
 
-Step *command_step(const Command *command) {
+Step *command_step(const StepCommand *command) {
     return command->step;
 }
 
-void command_set_data(Command *command, void *data) {
+void command_set_data(StepCommand *command, void *data) {
     command->data = data;
 }
 
-void *command_data(const Command *command) {
+void *command_data(const StepCommand *command) {
     return command->data;
 }

@@ -8,7 +8,7 @@
  *
  *     void exec_script_start(Step *step) {
  *         Error err = ERROR_INIT;
- *         Command *command = command_new(step, &script_kind);
+ *         StepCommand *command = command_new(step, &script_kind);
  *         if (command_add_arg(command, "The command", "sh", 2, &err) && ...) {
  *             command_start(command);
  *         } else {
@@ -16,7 +16,7 @@
  *         }
  *     }
  *
- *     static void script_end(Command *command, const ProcessResult *result) {
+ *     static void script_end(StepCommand *command, const ProcessResult *result) {
  *         if (command_succeeded(result)) step_succeed(command_step(command), ...);
  *         else command_fail(command, result);
  *     }
@@ -48,7 +48,7 @@ enum {
     COMMAND_OUTPUT = 1 << 20, /* and what is, unless command_set_max_output() says otherwise */
 };
 
-typedef struct Command Command;
+typedef struct StepCommand StepCommand;
 
 typedef struct CommandKind {
     const char *word; /* .error.kind of what cannot be given to a command */
@@ -57,73 +57,77 @@ typedef struct CommandKind {
     size_t error_stdout;
     /* What came: stream is 1 or 2; every byte that is kept comes once and in order, those of one that
      * we found at its end. NULL: command_log(). */
-    void (*output)(Command *command, int stream, const char *bytes, size_t len);
+    void (*output)(StepCommand *command, int stream, const char *bytes, size_t len);
     /* It is over, however; all its output has come. Ends the step. */
-    void (*end)(Command *command, const ProcessResult *result);
+    void (*end)(StepCommand *command, const ProcessResult *result);
     void (*free_data)(void *data); /* of command_set_data(); NULL: nothing */
 } CommandKind;
 
 /* ---- what it is given ---- */
 
-Command *command_new(Step *step, const CommandKind *kind);
+StepCommand *command_new(Step *step, const CommandKind *kind);
 
 /* The program, which is looked up in PATH, and then its arguments. False, with a sentence that begins
  * with `what` ("The command"), when the text holds a NUL. */
-bool command_add_arg(Command *command, const char *what, const char *text, size_t len, Error *err);
+bool command_add_arg(StepCommand *command, const char *what, const char *text, size_t len,
+                     Error *err);
 
 /* The folder it runs in; what is not a whole path begins in step_folder(), which is also where it runs
  * when nothing is set. `what` as above. */
-bool command_set_folder(Command *command, const char *what, const char *path, size_t len,
+bool command_set_folder(StepCommand *command, const char *what, const char *path, size_t len,
                         Error *err);
 
 /* Its environment is ours, with these instead. False, with a sentence that names the parameter
  * ("env"), when a variable cannot be called that or hold this. */
-bool command_set_env(Command *command, const char *param, Json name, const char *value, size_t len,
-                     Error *err);
+bool command_set_env(StepCommand *command, const char *param, Json name, const char *value,
+                     size_t len, Error *err);
 /* It has no such variable, not even ours. */
-bool command_unset_env(Command *command, const char *param, Json name, Error *err);
+bool command_unset_env(StepCommand *command, const char *param, Json name, Error *err);
 
 /* What it reads; nothing unless set. */
-void command_set_input(Command *command, const char *bytes, size_t len);
-void command_set_max_output(Command *command, size_t bytes);
+void command_set_input(StepCommand *command, const char *bytes, size_t len);
+void command_set_max_output(StepCommand *command, size_t bytes);
 
 /* ---- its life ---- */
 
 /* Starts it, or finds it, with step_timeout_ms(). Whatever happens, the step will end: by the kind's
  * end(), or by a failure of its own. */
-void command_start(Command *command);
+void command_start(StepCommand *command);
 
 /* Instead of starting it: ends the step with the kind's word. */
-void command_refuse(Command *command, const Error *err);
+void command_refuse(StepCommand *command, const Error *err);
 
 /* For the row of the kind (NodeWork.cancel, NodeWork.drop); fine when there is no command. */
 void command_stop(Step *step);
 void command_drop(Step *step);
 
-Step *command_step(const Command *command);
+Step *command_step(const StepCommand *command);
 /* For the kind's own use; freed by its free_data(). */
-void command_set_data(Command *command, void *data);
-void *command_data(const Command *command);
+void command_set_data(StepCommand *command, void *data);
+void *command_data(const StepCommand *command);
 
 /* ---- what comes of it ---- */
 
 /* Adds to the log, in whole characters: the beginning of one waits for the rest of it. */
-void command_log(Command *command, int stream, const char *bytes, size_t len);
+void command_log(StepCommand *command, int stream, const char *bytes, size_t len);
 /* A line of the log that is ours and not the command's: stream "log". */
-void command_note(Command *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void command_note(StepCommand *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 bool command_succeeded(const ProcessResult *result); /* exited with code 0 */
 
 /* Ends the step as a failure, with a sentence for each way of ending; also for a code of 0, if the
  * kind wants that. */
-void command_fail(Command *command, const ProcessResult *result);
+void command_fail(StepCommand *command, const ProcessResult *result);
 /* Its details by themselves: {exit_code or signal, stdout, stderr}; JSON_NONE when there are none. */
-Json command_details(const Command *command, const ProcessResult *result);
+Json command_details(const StepCommand *command, const ProcessResult *result);
 /* The sentence by itself, given; for kinds that tell it otherwise too. */
-char *command_failure(const Command *command, const ProcessResult *result);
+char *command_failure(const StepCommand *command, const ProcessResult *result);
 
 /* What was kept, as a string without the newlines at its end, as $(...) has it: at most max bytes of
  * its end, not from inside a character; 0: all. */
 Json command_text(const Buf *kept, size_t max);
+
+/* The same for the end of all that it wrote to a stream (1 or 2), whether that was kept or not. */
+Json command_end_text(const ProcessResult *result, int stream, size_t max);
 
 #endif

@@ -8,8 +8,6 @@ void exec_jq_start(Step *step) {
     Json result = step_eval(step, step_param(step, JQ_EXPR)->expr, &err);
     if (!json_is_none(result)) {
         step_succeed(step, result);
-    } else if (err.code == ERR_NONE) {
-        step_fail(step, "jq", json_none(), "The expression gives no result.");
     } else {
         exec_fail_with(step, "jq", &err);
     }

@@ -13,14 +13,10 @@ void exec_lua_free(void *data);
 
 /* exec_shell.c: shell */
 void exec_shell_start(Step *step);
-void exec_shell_cancel(Step *step);
-void exec_shell_drop(Step *step);
 
 /* exec_task_shell.c: run_shell, run_command */
 void exec_run_shell_start(Step *step);
 void exec_run_command_start(Step *step);
-void exec_task_shell_cancel(Step *step);
-void exec_task_shell_drop(Step *step);
 
 /* exec_script.c: python, javascript, run_javascript. The pool of workers is in the slot of
  * KIND_PYTHON, whichever of them comes first. */
@@ -49,8 +45,6 @@ void exec_action_drop(Step *step);
 
 /* exec_pipeline.c: script; docker, agent, merge and trigger, which are refused here */
 void exec_pipeline_start(Step *step);
-void exec_pipeline_cancel(Step *step);
-void exec_pipeline_drop(Step *step);
 void exec_refused_start(Step *step);
 
 /* Ends the step with the word that goes with the error's code: "limit", "cancelled", or else. */

@@ -151,7 +151,7 @@ static bool prepare_home(Step *step, const char *home, Error *err) {
 
 /* ---- what it is given ---- */
 
-static bool set_env(Command *command, const char *name, const char *value, Error *err) {
+static bool set_env(StepCommand *command, const char *name, const char *value, Error *err) {
     Json key = json_string_c(name);
     bool fine = command_set_env(command, "The environment", key, value, strlen(value), err);
     json_unref(key);
@@ -166,7 +166,7 @@ static bool find_workspace(Step *step, char *out, Error *err) {
                                 folder, strerror(errno)));
 }
 
-static bool give_env(Command *command, const char *workspace, const char *home, Error *err) {
+static bool give_env(StepCommand *command, const char *workspace, const char *home, Error *err) {
     const char *run = strrchr(workspace, '/');
     return set_env(command, "CI", "true", err) && set_env(command, "HOME", home, err) &&
            set_env(command, "PAWL_WORKSPACE", workspace, err) &&
@@ -174,7 +174,7 @@ static bool give_env(Command *command, const char *workspace, const char *home, 
            set_env(command, "PAWL_STEP", step_node(command_step(command))->name, err);
 }
 
-static bool give_places(Command *command, Error *err) {
+static bool give_places(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     char workspace[PATH_MAX];
     if (!find_workspace(step, workspace, err)) {
@@ -187,7 +187,7 @@ static bool give_places(Command *command, Error *err) {
     return fine;
 }
 
-static bool give_command(Command *command, Error *err) {
+static bool give_command(StepCommand *command, Error *err) {
     const Json *text = &step_param(command_step(command), SCRIPT_COMMAND)->value;
     command_set_max_output(command, STDOUT_KEPT);
     return command_add_arg(command, "The command", "sh", 2, err) &&
@@ -210,7 +210,7 @@ static Json step_result(const ProcessResult *result, const char *status) {
     if (code_name(result)) {
         value = json_object_with(value, code_name(result), json_int(result->code));
     }
-    value = json_object_with(value, "stdout", command_text(&result->out, STDOUT_TAIL));
+    value = json_object_with(value, "stdout", command_end_text(result, 1, STDOUT_TAIL));
     if (result->out_len > STDOUT_TAIL) {
         value = json_object_with(value, "stdout_bytes", json_int((int64_t)result->out_len));
     }
@@ -223,12 +223,12 @@ static void succeed_with(Step *step, Json value) {
     step_succeed(step, json_object_with(json_object(), "steps", steps));
 }
 
-static bool goes_on(const Command *command, const ProcessResult *result) {
+static bool goes_on(const StepCommand *command, const ProcessResult *result) {
     const Param *on_failure = step_param(command_step(command), STEP_ON_FAILURE);
     return json_string_is(on_failure->value, "next") && result->end != PROCESS_ENDED;
 }
 
-static void script_end(Command *command, const ProcessResult *result) {
+static void script_end(StepCommand *command, const ProcessResult *result) {
     if (command_succeeded(result)) {
         succeed_with(command_step(command), step_result(result, "completed"));
     } else if (goes_on(command, result)) {
@@ -248,73 +248,68 @@ static const CommandKind script_kind = {
 
 /* ---- what is refused ---- */
 
-static void refuse_docker(Step *step, const char *name) {
-    Buf image = BUF_INIT;
-    json_print(step_param(step, DOCKER_IMAGE)->value, NULL, &image);
-    step_fail(
-        step, "unsupported", json_none(),
-        "Step `%s` needs a container (image %s), and this version runs `type: script` only: "
-        "write it as a script where the tools of the image are installed, or as a script that "
-        "calls docker run.",
-        name, image.data);
-    buf_clear(&image);
+typedef struct Refusal {
+    void (*refuse)(Step *step, const struct Refusal *row, Json value);
+    int param;                   /* its value is named */
+    const char *needs, *instead; /* of refuse_need(): before the value and after it */
+} Refusal;
+
+static void refuse_need(Step *step, const Refusal *row, Json value) {
+    Buf text = BUF_INIT;
+    json_print(value, NULL, &text);
+    step_fail(step, "unsupported", json_none(), "Step `%s` needs %s%s%s", step_node(step)->name,
+              row->needs, text.data, row->instead);
+    buf_clear(&text);
 }
 
-static void refuse_agent(Step *step, const char *name) {
-    Buf agent = BUF_INIT;
-    json_print(step_param(step, AGENT_NAME)->value, NULL, &agent);
-    step_fail(
-        step, "unsupported", json_none(),
-        "Step `%s` needs the agent %s, and this version runs `type: script` only: write it as "
-        "a script that calls the agent's own command.",
-        name, agent.data);
-    buf_clear(&agent);
-}
-
-static void refuse_labels(Step *step, const char *name) {
-    Buf labels = BUF_INIT;
-    json_print(step_node(step)->requires, NULL, &labels);
-    step_fail(step, "unsupported", json_none(),
-              "Step `%s` needs a runner with the labels %s, and this version runs steps on this "
-              "machine only: take `requires` out to run it here.",
-              name, labels.data);
-    buf_clear(&labels);
-}
-
-static void refuse_merge(Step *step, const char *name) {
-    const Json *branch = &step_param(step, MERGE_BRANCH)->value;
+static void refuse_merge(Step *step, const Refusal *row, Json branch) {
+    (void)row;
     step_fail(step, "unsupported", json_none(),
               "`%s` is to merge into the branch %s, and this version does not merge: let a script "
               "step after it do so with git, and write on_success: next.",
-              name, json_string_data(branch));
+              step_node(step)->name, json_string_data(&branch));
 }
 
 /* The step before has failed: that is said too. */
-static void refuse_trigger(Step *step, const char *name) {
-    const Json *card = &step_param(step, TRIGGER_CARD)->value;
+static void refuse_trigger(Step *step, const Refusal *row, Json card) {
+    (void)row;
     Json message = json_object_get_c(step_state(step), "error");
     message = json_kind(message) == JSON_OBJECT ? json_object_get_c(message, "message") : message;
     bool known = json_kind(message) == JSON_STRING;
     step_fail(step, "unsupported", json_none(),
               "`%s` is to start the work on card %s, and this version has no cards: write "
               "on_failure: stop, or next. The step before it failed%s%s",
-              name, json_string_data(card), known ? ": " : ".",
+              step_node(step)->name, json_string_data(&card), known ? ": " : ".",
               known ? json_string_data(&message) : "");
 }
 
-static void (*const refusals[KIND_COUNT])(Step *step, const char *name) = {
-    [KIND_DOCKER] = refuse_docker,
-    [KIND_AGENT] = refuse_agent,
-    [KIND_MERGE] = refuse_merge,
-    [KIND_TRIGGER] = refuse_trigger,
+static const Refusal refusals[KIND_COUNT] = {
+    [KIND_DOCKER] =
+        {refuse_need, DOCKER_IMAGE, "a container (image ",
+         "), and this version runs `type: script` only: write it as a script where the tools of the "
+         "image are installed, or as a script that calls docker run."},
+    [KIND_AGENT] = {refuse_need, AGENT_NAME, "the agent ",
+                    ", and this version runs `type: script` only: write it as a script that calls "
+                    "the agent's own command."},
+    [KIND_MERGE] = {refuse_merge, MERGE_BRANCH, NULL, NULL},
+    [KIND_TRIGGER] = {refuse_trigger, TRIGGER_CARD, NULL, NULL},
 };
+
+/* Of `requires`, which a step of any kind may say. */
+static const Refusal labels = {refuse_need, -1, "a runner with the labels ",
+                               ", and this version runs steps on this machine only: take "
+                               "`requires` out to run it here."};
 
 /* ---- the rows ---- */
 
 void exec_refused_start(Step *step) {
     const Node *node = step_node(step);
-    bool labels = !json_is_none(node->requires) || !refusals[node->kind->id];
-    (labels ? refuse_labels : refusals[node->kind->id])(step, node->name);
+    const Refusal *row = &refusals[node->kind->id];
+    if (!json_is_none(node->requires)) {
+        labels.refuse(step, &labels, node->requires);
+    } else {
+        row->refuse(step, row, step_param(step, row->param)->value);
+    }
 }
 
 void exec_pipeline_start(Step *step) {
@@ -323,18 +318,10 @@ void exec_pipeline_start(Step *step) {
         exec_refused_start(step);
         return;
     }
-    Command *command = command_new(step, &script_kind);
+    StepCommand *command = command_new(step, &script_kind);
     if (give_command(command, &err) && give_places(command, &err)) {
         command_start(command);
     } else {
         command_refuse(command, &err);
     }
-}
-
-void exec_pipeline_cancel(Step *step) {
-    command_stop(step);
-}
-
-void exec_pipeline_drop(Step *step) {
-    command_drop(step);
 }

@@ -37,7 +37,7 @@ static void succeed_with_text(Step *step, const ProcessResult *result) {
     step_succeed(step, value);
 }
 
-static void succeed_with_value(Command *command, const ProcessResult *result) {
+static void succeed_with_value(StepCommand *command, const ProcessResult *result) {
     Step *step = command_step(command);
     Error err = ERROR_INIT;
     if (truncated(result)) {
@@ -57,7 +57,7 @@ static void succeed_with_value(Command *command, const ProcessResult *result) {
     step_succeed(step, value);
 }
 
-static void shell_end(Command *command, const ProcessResult *result) {
+static void shell_end(StepCommand *command, const ProcessResult *result) {
     Step *step = command_step(command);
     if (!command_succeeded(result)) {
         command_fail(command, result);
@@ -90,7 +90,7 @@ static bool eval_text(Step *step, const Expr *expr, Buf *out, const char *what, 
     return true;
 }
 
-static bool give_variable(Command *command, const struct ParamField *field, Error *err) {
+static bool give_variable(StepCommand *command, const struct ParamField *field, Error *err) {
     Buf value = BUF_INIT, what = BUF_INIT;
     buf_printf(&what, "env.%.*s", (int)json_string_len(field->name),
                json_string_data(&field->name));
@@ -101,7 +101,7 @@ static bool give_variable(Command *command, const struct ParamField *field, Erro
     return given;
 }
 
-static bool give_env(Command *command, Error *err) {
+static bool give_env(StepCommand *command, Error *err) {
     const Param *param = step_param(command_step(command), SHELL_ENV);
     for (size_t i = 0; i < param->nfields; i++) {
         if (!give_variable(command, &param->fields[i], err)) return false;
@@ -109,7 +109,7 @@ static bool give_env(Command *command, Error *err) {
     return true;
 }
 
-static bool give_args(Command *command, Error *err) {
+static bool give_args(StepCommand *command, Error *err) {
     Buf text = BUF_INIT;
     add_value(&text, step_param(command_step(command), SHELL_COMMAND)->value);
     bool given = command_add_arg(command, "The shell", "sh", 2, err) &&
@@ -119,7 +119,7 @@ static bool give_args(Command *command, Error *err) {
     return given;
 }
 
-static bool give_cwd(Command *command, Error *err) {
+static bool give_cwd(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     const Expr *expr = step_param(step, SHELL_CWD)->expr;
     if (!expr) return true;
@@ -134,7 +134,7 @@ static bool give_cwd(Command *command, Error *err) {
     return given;
 }
 
-static bool give_input(Command *command, Error *err) {
+static bool give_input(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     const Expr *expr = step_param(step, SHELL_STDIN)->expr;
     if (!expr) return true;
@@ -145,7 +145,7 @@ static bool give_input(Command *command, Error *err) {
     return given;
 }
 
-static bool give_max_output(Command *command, Error *err) {
+static bool give_max_output(StepCommand *command, Error *err) {
     int64_t max = step_param(command_step(command), SHELL_MAX_OUTPUT)->number;
     if (max > COMMAND_OUTPUT_MAX) {
         return error_set(err, ERR_LIMIT,
@@ -160,19 +160,11 @@ static const CommandKind shell_kind = {.word = "shell", .takes_cwd = true, .end 
 
 void exec_shell_start(Step *step) {
     Error err = ERROR_INIT;
-    Command *command = command_new(step, &shell_kind);
+    StepCommand *command = command_new(step, &shell_kind);
     if (give_max_output(command, &err) && give_args(command, &err) && give_cwd(command, &err) &&
         give_input(command, &err) && give_env(command, &err)) {
         command_start(command);
     } else {
         command_refuse(command, &err);
     }
-}
-
-void exec_shell_cancel(Step *step) {
-    command_stop(step);
-}
-
-void exec_shell_drop(Step *step) {
-    command_drop(step);
 }

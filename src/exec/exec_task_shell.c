@@ -30,9 +30,9 @@
 #include <string.h>
 
 enum {
-    SCRIPT_OUTPUT = 8 << 20, /* what is kept, and looked through for lines that set something */
-    STDOUT_TAIL = 64 << 10,  /* bytes of the output `stdout`, and of the one in an error */
-    ERROR_TAIL = 2048,       /* bytes of the output `error` */
+    SCRIPT_OUTPUT = 32 << 20, /* what is kept, and looked through for lines that set something */
+    STDOUT_TAIL = 64 << 10,   /* bytes of the output `stdout`, and of the one in an error */
+    ERROR_TAIL = 2048,        /* bytes of the output `error` */
     SIGNAL_CODE = 128,
 };
 
@@ -40,7 +40,7 @@ static bool truncated(const ProcessResult *result) {
     return result->out_len > result->out.len;
 }
 
-static void set_output(Command *command, const char *name, Json value) {
+static void set_output(StepCommand *command, const char *name, Json value) {
     step_set_output(command_step(command), json_string_c(name), value);
 }
 
@@ -57,7 +57,7 @@ enum { OWN_STDOUT, OWN_EXIT_CODE, OWN_COUNT };
 static const char *const own_outputs[OWN_COUNT] = {"stdout", "exit_code"};
 
 typedef struct Script {
-    Command *command;
+    StepCommand *command;
     SetLines lines;
     SetLinesHandler handler;
     bool theirs[OWN_COUNT]; /* the script sets this output itself */
@@ -100,7 +100,7 @@ static void on_problem(void *ctx, const char *sentence) {
     if (!script->nproblems++) script->problem = mem_strndup(sentence, strlen(sentence));
 }
 
-static void script_output(Command *command, int stream, const char *bytes, size_t len) {
+static void script_output(StepCommand *command, int stream, const char *bytes, size_t len) {
     Script *script = command_data(command);
     if (stream == 1) {
         set_lines_feed(&script->lines, bytes, len);
@@ -114,17 +114,21 @@ static void script_output(Command *command, int stream, const char *bytes, size_
 /* A last line without LF is one only if there would have been nothing more of it. */
 static void end_lines(Script *script, const ProcessResult *result) {
     if (truncated(result)) {
-        command_note(script->command,
-                     "The script printed %" PRIu64 " bytes, and only the first %d MB are kept and "
-                     "looked through for lines that set variables or outputs.",
-                     result->out_len, SCRIPT_OUTPUT >> 20);
+        char text[200];
+        snprintf(text, sizeof text,
+                 "The script printed %" PRIu64
+                 " bytes, and only the first %d MB are looked through "
+                 "for lines that set something. Let it print less, or into a file.",
+                 result->out_len, SCRIPT_OUTPUT >> 20);
+        on_problem(script, text);
+        keep_tail(&script->text, result->out_tail.data, result->out_tail.len);
     } else if (result->end == PROCESS_EXITED) {
         set_lines_end(&script->lines);
     }
 }
 
 static void set_script_outputs(Script *script, const ProcessResult *result) {
-    Command *command = script->command;
+    StepCommand *command = script->command;
     if (!script->theirs[OWN_STDOUT] && ran(result)) {
         set_output(command, own_outputs[OWN_STDOUT], command_text(&script->text, STDOUT_TAIL));
     }
@@ -146,7 +150,7 @@ static void fail_for_problem(const Script *script, const ProcessResult *result) 
     }
 }
 
-static void script_end(Command *command, const ProcessResult *result) {
+static void script_end(StepCommand *command, const ProcessResult *result) {
     Script *script = command_data(command);
     end_lines(script, result);
     set_script_outputs(script, result);
@@ -175,18 +179,18 @@ static const CommandKind script_kind = {.word = "shell",
 
 /* ---- run_shell: what it is given ---- */
 
-static bool add_text(Command *command, const char *what, Json text, Error *err) {
+static bool add_text(StepCommand *command, const char *what, Json text, Error *err) {
     return command_add_arg(command, what, json_string_data(&text), json_string_len(text), err);
 }
 
-static bool add_texts(Command *command, const char *what, Json list, Error *err) {
+static bool add_texts(StepCommand *command, const char *what, Json list, Error *err) {
     for (size_t i = 0; i < json_array_len(list); i++) {
         if (!add_text(command, what, json_array_get(list, i), err)) return false;
     }
     return true;
 }
 
-static bool give_shell(Command *command, Error *err) {
+static bool give_shell(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     Json shell = step_param(step, RUN_SHELL_SHELL)->value;
     if (json_string_len(shell) == 0) {
@@ -197,12 +201,12 @@ static bool give_shell(Command *command, Error *err) {
            add_texts(command, "shellArgs", step_param(step, RUN_SHELL_ARGS)->value, err);
 }
 
-static void give_script(Command *command) {
+static void give_script(StepCommand *command) {
     Json text = step_param(command_step(command), RUN_SHELL_COMMAND)->value;
     command_set_input(command, json_string_data(&text), json_string_len(text));
 }
 
-static bool give_variable(Command *command, const struct ParamField *field, Error *err) {
+static bool give_variable(StepCommand *command, const struct ParamField *field, Error *err) {
     Error why = ERROR_INIT;
     Json value = step_query(command_step(command), field->expr, &why);
     if (!json_is_none(value)) {
@@ -220,7 +224,7 @@ static bool give_variable(Command *command, const struct ParamField *field, Erro
     return false;
 }
 
-static bool give_env(Command *command, Error *err) {
+static bool give_env(StepCommand *command, Error *err) {
     const Param *param = step_param(command_step(command), RUN_SHELL_ENV);
     for (size_t i = 0; i < param->nfields; i++) {
         if (!give_variable(command, &param->fields[i], err)) return false;
@@ -228,7 +232,7 @@ static bool give_env(Command *command, Error *err) {
     return true;
 }
 
-static Script *script_new(Command *command) {
+static Script *script_new(StepCommand *command) {
     Script *script = mem_zalloc(sizeof *script);
     script->command = command;
     script->handler = (SetLinesHandler){on_set, on_text, on_problem, script};
@@ -238,7 +242,7 @@ static Script *script_new(Command *command) {
 
 void exec_run_shell_start(Step *step) {
     Error err = ERROR_INIT;
-    Command *command = command_new(step, &script_kind);
+    StepCommand *command = command_new(step, &script_kind);
     command_set_data(command, script_new(command));
     command_set_max_output(command, SCRIPT_OUTPUT);
     give_script(command);
@@ -256,8 +260,8 @@ static bool failed(const ProcessResult *result) {
     return (result->end == PROCESS_EXITED && result->code != 0) || result->end == PROCESS_SIGNALED;
 }
 
-static Json error_text(Command *command, const ProcessResult *result) {
-    Json text = command_text(&result->err, ERROR_TAIL);
+static Json error_text(StepCommand *command, const ProcessResult *result) {
+    Json text = command_end_text(result, 2, ERROR_TAIL);
     if (json_string_len(text)) return text;
     char *sentence = command_failure(command, result);
     text = json_string_c(sentence);
@@ -265,7 +269,7 @@ static Json error_text(Command *command, const ProcessResult *result) {
     return text;
 }
 
-static void set_program_outputs(Command *command, const ProcessResult *result) {
+static void set_program_outputs(StepCommand *command, const ProcessResult *result) {
     bool good = command_succeeded(result);
     set_output(command, "error", good ? json_string_c("") : error_text(command, result));
     if (!ran(result)) return;
@@ -276,7 +280,7 @@ static void set_program_outputs(Command *command, const ProcessResult *result) {
                json_int(result->code + (result->end == PROCESS_SIGNALED ? SIGNAL_CODE : 0)));
 }
 
-static void program_end(Command *command, const ProcessResult *result) {
+static void program_end(StepCommand *command, const ProcessResult *result) {
     Step *step = command_step(command);
     bool may_fail = step_param(step, RUN_COMMAND_MAY_FAIL)->number != 0;
     set_program_outputs(command, result);
@@ -290,7 +294,7 @@ static void program_end(Command *command, const ProcessResult *result) {
 static const CommandKind program_kind = {
     .word = "command", .error_stdout = STDOUT_TAIL, .end = program_end};
 
-static bool give_program(Command *command, Error *err) {
+static bool give_program(StepCommand *command, Error *err) {
     Json words = step_param(command_step(command), RUN_COMMAND_COMMAND)->value;
     if (json_array_len(words) == 0 || json_string_len(json_array_get(words, 0)) == 0) {
         return error_set(err, ERR_DATA,
@@ -301,18 +305,10 @@ static bool give_program(Command *command, Error *err) {
 
 void exec_run_command_start(Step *step) {
     Error err = ERROR_INIT;
-    Command *command = command_new(step, &program_kind);
+    StepCommand *command = command_new(step, &program_kind);
     if (give_program(command, &err)) {
         command_start(command);
     } else {
         command_refuse(command, &err);
     }
-}
-
-void exec_task_shell_cancel(Step *step) {
-    command_stop(step);
-}
-
-void exec_task_shell_drop(Step *step) {
-    command_drop(step);
 }

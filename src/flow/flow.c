@@ -125,6 +125,20 @@ static bool read_path(const char *path, Buf *out, Error *err) {
     return ok;
 }
 
+static bool read_at_hand(void *ctx, const char *path, Buf *out, Error *err) {
+    const FlowFiles *files = ctx;
+    Json text = json_object_get_c(files->texts, path);
+    if (json_kind(text) != JSON_STRING) {
+        return error_set(err, ERR_DATA, "%s", files->missing);
+    }
+    buf_add(out, json_string_data(&text), json_string_len(text));
+    return true;
+}
+
+FlowReader flow_files_reader(FlowFiles *files) {
+    return (FlowReader){read_at_hand, files};
+}
+
 static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {
     if (ld->reader && ld->reader->read) {
         return ld->reader->read(ld->reader->ctx, path, out, err) &&
@@ -384,15 +398,6 @@ Json flow_definition(const Flow *f) {
     return json_object_set(definition, json_string_c("files"), files);
 }
 
-static bool read_from_definition(void *ctx, const char *path, Buf *out, Error *err) {
-    Json text = json_object_get_c(*(Json *)ctx, path);
-    if (json_kind(text) != JSON_STRING) {
-        return error_set(err, ERR_DATA, "The file is not part of the stored definition.");
-    }
-    buf_add(out, json_string_data(&text), json_string_len(text));
-    return true;
-}
-
 Flow *flow_load_definition(Json definition, FlowProblems *problems) {
     bool object = json_kind(definition) == JSON_OBJECT;
     Json path = object ? json_object_get_c(definition, "main") : json_none();
@@ -402,7 +407,8 @@ Flow *flow_load_definition(Json definition, FlowProblems *problems) {
         report_file(&reporter, "(definition)", "The stored definition is damaged.");
         return NULL;
     }
-    FlowReader reader = {read_from_definition, &files};
+    FlowFiles stored = {files, "The file is not part of the stored definition."};
+    FlowReader reader = flow_files_reader(&stored);
     char *name = mem_strndup(json_string_data(&path), json_string_len(path));
     Flow *flow = flow_load(name, &reader, problems);
     mem_free(name);

@@ -73,6 +73,14 @@ typedef struct FlowReader {
     void *ctx;
 } FlowReader;
 
+/* Files that are at hand: an object {path: text}. Both are borrowed by the reader. */
+typedef struct FlowFiles {
+    Json texts;
+    const char *missing; /* the sentence for a file that is not among them */
+} FlowFiles;
+
+FlowReader flow_files_reader(FlowFiles *files);
+
 /* NULL when there is an error in it; warnings alone leave a flow. problems gets them all, in order
  * of file (the main one first) and place. path "-" reads standard input. */
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems);

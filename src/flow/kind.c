@@ -461,7 +461,7 @@ static const ParamInfo check_http_metrics_params[] = {
 
 static const ParamInfo script_params[] = {
     STEP_PARAMS,
-    {.name = "command", .type = PARAM_TEXT, .required = true, .help = "for /bin/sh"},
+    {.name = "command", .type = PARAM_TEXT, .required = true, .help = "the command, for /bin/sh"},
 };
 
 static const ParamInfo docker_params[] = {

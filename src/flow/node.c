@@ -74,7 +74,9 @@ static void choose_run(Loader *ld, Choice *choice, const YamlNode *node, const Y
     } else if (has_name(languages, language->text, language->len)) {
         choose_key(choice, pair, kind_find(DIALECT_GRAPH, language->text));
     } else {
-        report_at(ld->reporter, language->spot, "There is no language `%s`%s",
+        report_at(ld->reporter, language->spot,
+                  "There is no language `%s`; the languages are python, javascript, lua, jq and "
+                  "shell%s",
                   shown(language->text, language->len),
                   did_you_mean(language->text, language->len, languages));
     }

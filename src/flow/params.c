@@ -123,31 +123,20 @@ static void load_template_param(ParamLoad *p) {
     }
 }
 
-static void load_jq_object(ParamLoad *p) {
-    if (!expect_map(p->c->ld, p->value, p->what)) {
+/* An expression, or a query, for each key. */
+static void load_exprs(ParamLoad *p) {
+    Loader *ld = p->c->ld;
+    bool queries = p->info->type == PARAM_QUERIES;
+    if (!expect_map(ld, p->value, p->what)) {
         return;
     }
     size_t n = p->value->n;
-    struct ParamField *fields = arena_alloc(p->c->ld->arena, (n ? n : 1) * sizeof *fields);
+    struct ParamField *fields = arena_alloc(ld->arena, (n ? n : 1) * sizeof *fields);
     for (size_t i = 0; i < n; i++) {
         const YamlPair *pair = &p->value->pairs[i];
-        fields[i].name = keep(p->c->ld, json_string_valid(pair->key->text, pair->key->len));
-        fields[i].expr = load_expr(p->c->ld, pair->value, p->c->scope);
-    }
-    p->out->fields = fields;
-    p->out->nfields = n;
-}
-
-static void load_queries(ParamLoad *p) {
-    if (!expect_map(p->c->ld, p->value, p->what)) {
-        return;
-    }
-    size_t n = p->value->n;
-    struct ParamField *fields = arena_alloc(p->c->ld->arena, (n ? n : 1) * sizeof *fields);
-    for (size_t i = 0; i < n; i++) {
-        const YamlPair *pair = &p->value->pairs[i];
-        fields[i].name = keep(p->c->ld, json_string_valid(pair->key->text, pair->key->len));
-        fields[i].expr = load_query(p->c->ld, pair->value);
+        fields[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
+        fields[i].expr =
+            queries ? load_query(ld, pair->value) : load_expr(ld, pair->value, p->c->scope);
     }
     p->out->fields = fields;
     p->out->nfields = n;
@@ -220,14 +209,14 @@ static void (*const loaders[])(ParamLoad *) = {
     [PARAM_DURATION] = load_plain,
     [PARAM_ENUM] = load_plain,
     [PARAM_WORDS] = load_plain,
-    [PARAM_JQ_OBJECT] = load_jq_object,
+    [PARAM_JQ_OBJECT] = load_exprs,
     [PARAM_WORKFLOW] = load_workflow_param,
     [PARAM_NODE] = load_node_param,
     [PARAM_NODES] = load_nodes_param,
     [PARAM_COUNT] = load_plain,
     [PARAM_VALUE] = load_plain,
     [PARAM_OBJECT] = load_plain,
-    [PARAM_QUERIES] = load_queries,
+    [PARAM_QUERIES] = load_exprs,
     [PARAM_STATUSES] = load_plain,
     [PARAM_OBJECTS] = load_plain,
     [PARAM_TASK] = load_tasks_param,

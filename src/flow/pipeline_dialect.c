@@ -62,7 +62,7 @@ static bool starts_with_verb(const char *text, const char *verb) {
 }
 
 static void refuse_ending(Loader *ld, const YamlNode *value, const EndingRule *rule) {
-    bool verb = starts_with_verb(value->text, rule->verb); /* and nothing after it */
+    bool verb = starts_with_verb(value->text, rule->verb) || yaml_is(value, rule->verb);
     const char *words[] = {"next", "stop", verb ? NULL : rule->verb, NULL};
     report_at(ld->reporter, value->spot, "`%s` must be next, stop or %s:%s, not `%s`%s", rule->key,
               rule->verb, rule->noun, shown(value->text, value->len),

@@ -15,6 +15,8 @@
  * together. */
 #define _GNU_SOURCE
 #include "http.h"
+
+#include "http_failure.h"
 #include "mem.h"
 
 #include <assert.h>
@@ -164,30 +166,6 @@ static void set_end(HttpRequest *r, HttpEnd end, const char *fmt, ...) {
     r->failed = true;
 }
 
-static void fail_connect(HttpRequest *r, CURLcode code) {
-    long number = 0;
-    (void)code;
-    curl_easy_getinfo(r->easy, CURLINFO_OS_ERRNO, &number);
-    set_end(r, HTTP_UNREACHED,
-            "Cannot connect to %s%s%s. Check that the server runs there, and the address and port.",
-            r->host, number ? ": " : "", number ? strerror((int)number) : "");
-}
-
-static void fail_name(HttpRequest *r, CURLcode code) {
-    (void)code;
-    set_end(r, HTTP_UNREACHED,
-            "There is no host named %s, or its name cannot be looked up now. Check the URL and the "
-            "network.",
-            r->host);
-}
-
-static void fail_proxy(HttpRequest *r, CURLcode code) {
-    set_end(r, HTTP_UNREACHED,
-            "The proxy on the way to %s does not serve: %s. Check http_proxy, https_proxy and "
-            "no_proxy in the environment.",
-            r->host, r->reason[0] ? r->reason : curl_easy_strerror(code));
-}
-
 static uint64_t limit_or(uint64_t ms, uint64_t otherwise) {
     uint64_t limit = ms ? ms : otherwise;
     return limit < INT_MAX ? limit : INT_MAX;
@@ -206,127 +184,18 @@ static uint64_t elapsed_ms(const HttpRequest *r) {
     return (uv_hrtime() - r->began) / 1000000;
 }
 
-static bool is_connected(const HttpRequest *r) {
-    curl_off_t until_ready = 0;
-    curl_easy_getinfo(r->easy, CURLINFO_PRETRANSFER_TIME_T, &until_ready);
-    return until_ready > 0;
-}
-
-static void fail_timeout(HttpRequest *r, CURLcode code) {
-    (void)code;
-    if (is_connected(r)) {
-        set_end(r, HTTP_TIMEOUT,
-                "%s did not finish its answer within %" PRIu64
-                " ms. Ask for less, or give it more time.",
-                r->host, total_ms(r));
-    } else {
-        set_end(r, HTTP_TIMEOUT,
-                "No connection to %s within %" PRIu64
-                " ms. Check the address and the network, or give it more time.",
-                r->host, connect_ms(r));
-    }
-}
-
-static void fail_certificate(HttpRequest *r, CURLcode code) {
-    static const char prefix[] = "SSL certificate problem: ";
-    const char *why = r->reason[0] ? r->reason : curl_easy_strerror(code);
-    if (!strncmp(why, prefix, sizeof prefix - 1)) why += sizeof prefix - 1;
-    set_end(r, HTTP_INSECURE_PEER,
-            "The certificate of %s does not hold: %s. If the server is the right one, name the "
-            "certificate that vouches for it with ca_file.",
-            r->host, why);
-}
-
-static void fail_tls(HttpRequest *r, CURLcode code) {
-    set_end(r, HTTP_INSECURE_PEER,
-            "No secure connection to %s: %s. Check that it speaks https on that port.", r->host,
-            r->reason[0] ? r->reason : curl_easy_strerror(code));
-}
-
-static void fail_ca_file(HttpRequest *r, CURLcode code) {
-    (void)code;
-    set_end(r, HTTP_INSECURE_PEER,
-            "The certificates to trust for %s cannot be read from %s. Name a file in PEM format.",
-            r->host, r->ca_file ? r->ca_file : "the system's folder");
-}
-
-static void fail_broken(HttpRequest *r, CURLcode code) {
-    set_end(r, HTTP_UNREACHED,
-            "The connection to %s broke before its answer was complete: %s. Ask again later.",
-            r->host, r->reason[0] ? r->reason : curl_easy_strerror(code));
-}
-
-static void fail_silent(HttpRequest *r, CURLcode code) {
-    (void)code;
-    set_end(r, HTTP_UNREACHED,
-            "%s closed the connection without an answer. Check the port, and whether it is http or "
-            "https there.",
-            r->host);
-}
-
-static void fail_not_http(HttpRequest *r, CURLcode code) {
-    (void)code;
-    set_end(r, HTTP_UNREACHED,
-            "What %s sent is not HTTP. Check the port, and whether it is http or https there.",
-            r->host);
-}
-
-static void fail_encoding(HttpRequest *r, CURLcode code) {
-    (void)code;
-    set_end(r, HTTP_UNREACHED,
-            "The answer of %s is packed in a way that cannot be unpacked. Send the header "
-            "accept-encoding: identity.",
-            r->host);
-}
-
-static void fail_url(HttpRequest *r, CURLcode code) {
-    set_end(r, HTTP_REFUSED, "The request to %s cannot be made: %s. Check the URL.", r->host,
-            r->reason[0] ? r->reason : curl_easy_strerror(code));
-}
-
-static void fail_otherwise(HttpRequest *r, CURLcode code) {
-    set_end(r, HTTP_UNREACHED, "The request to %s failed: %s.", r->host,
-            r->reason[0] ? r->reason : curl_easy_strerror(code));
-}
-
-static const struct {
-    CURLcode code;
-    void (*fail)(HttpRequest *r, CURLcode code);
-} failures[] = {
-    {CURLE_COULDNT_CONNECT, fail_connect},
-    {CURLE_COULDNT_RESOLVE_HOST, fail_name},
-    {CURLE_COULDNT_RESOLVE_PROXY, fail_proxy},
-    {CURLE_PROXY, fail_proxy},
-    {CURLE_OPERATION_TIMEDOUT, fail_timeout},
-    {CURLE_PEER_FAILED_VERIFICATION, fail_certificate},
-    {CURLE_SSL_INVALIDCERTSTATUS, fail_certificate},
-    {CURLE_SSL_ISSUER_ERROR, fail_certificate},
-    {CURLE_SSL_CONNECT_ERROR, fail_tls},
-    {CURLE_SSL_CIPHER, fail_tls},
-    {CURLE_SSL_CLIENTCERT, fail_tls},
-    {CURLE_USE_SSL_FAILED, fail_tls},
-    {CURLE_SSL_CACERT_BADFILE, fail_ca_file},
-    {CURLE_PARTIAL_FILE, fail_broken},
-    {CURLE_SEND_ERROR, fail_broken},
-    {CURLE_RECV_ERROR, fail_broken},
-    {CURLE_HTTP2, fail_broken},
-    {CURLE_HTTP2_STREAM, fail_broken},
-    {CURLE_GOT_NOTHING, fail_silent},
-    {CURLE_WEIRD_SERVER_REPLY, fail_not_http},
-    {CURLE_UNSUPPORTED_PROTOCOL, fail_not_http},
-    {CURLE_BAD_CONTENT_ENCODING, fail_encoding},
-    {CURLE_URL_MALFORMAT, fail_url},
-    {CURLE_BAD_FUNCTION_ARGUMENT, fail_url},
-};
-
 static void fail_as(HttpRequest *r, CURLcode code) {
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
-        if (failures[i].code == code) {
-            failures[i].fail(r, code);
-            return;
-        }
-    }
-    fail_otherwise(r, code);
+    HttpFailed failed = {.code = code,
+                         .easy = r->easy,
+                         .reason = r->reason,
+                         .host = r->host,
+                         .ca_file = r->ca_file,
+                         .total_ms = total_ms(r),
+                         .connect_ms = connect_ms(r)};
+    Buf message = BUF_INIT;
+    HttpEnd end = http_failure(&failed, &message);
+    set_end(r, end, "%s", message.data);
+    buf_clear(&message);
 }
 
 /* ---- the URL ---- */

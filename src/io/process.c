@@ -127,6 +127,25 @@ static bool read_kept(const Process *p, int stream, uint64_t kept, Buf *out) {
     return out->len == kept;
 }
 
+static bool read_at(int fd, size_t from, size_t n, Buf *out) {
+    ssize_t got = pread(fd, buf_reserve(out, n), n, (off_t)from);
+    if (got > 0) buf_advance(out, (size_t)got);
+    return got == (ssize_t)n;
+}
+
+/* The ring behind what was kept, in order; nothing when it is not whole. */
+static void read_tail(const Process *p, int stream, uint64_t kept, uint64_t len, Buf *out) {
+    uint64_t beyond = len - kept;
+    int fd = beyond ? open_in(p->place, place_streams[stream], O_RDONLY) : -1;
+    if (fd < 0) return;
+    size_t turn = beyond > PROCESS_TAIL ? (size_t)(beyond % PROCESS_TAIL) : 0;
+    size_t all = beyond > PROCESS_TAIL ? PROCESS_TAIL : (size_t)beyond;
+    if (!read_at(fd, kept + turn, all - turn, out) || (turn && !read_at(fd, kept, turn, out))) {
+        buf_reset(out);
+    }
+    close(fd);
+}
+
 static bool read_result(Process *p) {
     ProcessResult *r = &p->result;
     int end;
@@ -139,6 +158,8 @@ static bool read_result(Process *p) {
         return false;
     }
     r->end = (ProcessEnd)end;
+    read_tail(p, 0, kept[0], r->out_len, &r->out_tail);
+    read_tail(p, 1, kept[1], r->err_len, &r->err_tail);
     return read_kept(p, 0, kept[0], &r->out) && read_kept(p, 1, kept[1], &r->err);
 }
 
@@ -480,6 +501,8 @@ void process_free(Process *p) {
     reap_abandoned();
     buf_clear(&p->result.out);
     buf_clear(&p->result.err);
+    buf_clear(&p->result.out_tail);
+    buf_clear(&p->result.err_tail);
     mem_free(p->place);
     uv_close((uv_handle_t *)&p->timer, on_closed);
     if (p->report >= 0) uv_close((uv_handle_t *)&p->messages, on_closed);

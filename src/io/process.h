@@ -6,7 +6,8 @@
  * the child ended. The supervisor belongs to nobody: when the program that started it is killed, the
  * child goes on, and whoever comes next finds the place and either waits for the end or reads it.
  *
- *     PLACE/out, PLACE/err   what the child wrote, at most max_output bytes of each
+ *     PLACE/out, PLACE/err   what the child wrote, at most max_output bytes of each; behind them, of
+ *                            what was more, the last PROCESS_TAIL bytes, as a ring
  *     PLACE/status           how it ended; written whole, last (renamed into place)
  *     PLACE/lock             held by the supervisor while it lives; its number and the child's in it
  *
@@ -41,10 +42,13 @@ typedef enum ProcessEnd {
     PROCESS_FAILED,   /* never started: code is an errno */
 } ProcessEnd;
 
+enum { PROCESS_TAIL = 64 << 10 };
+
 typedef struct ProcessResult {
     ProcessEnd end;
     int code;
     Buf out, err;              /* what was kept; owned by the process */
+    Buf out_tail, err_tail;    /* the end of what came after that, up to PROCESS_TAIL bytes */
     uint64_t out_len, err_len; /* how much was written in all */
     int64_t started, finished; /* milliseconds since 1970 */
 } ProcessResult;

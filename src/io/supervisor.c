@@ -43,6 +43,7 @@ typedef struct Stream {
     int from; /* -1: at its end */
     int file; /* -1: there is none, nothing is kept */
     uint64_t len, kept;
+    uint64_t tailed; /* bytes that went to the ring behind those */
 } Stream;
 
 typedef struct Supervisor {
@@ -286,12 +287,8 @@ static void close_stream(Stream *stream) {
     stream->from = -1;
 }
 
-static void keep(Supervisor *s, int i, size_t n) {
+static void keep_head(Supervisor *s, int i, size_t some) {
     Stream *stream = &s->streams[i];
-    uint64_t room = stream->len < s->options->max_output ? s->options->max_output - stream->len : 0;
-    size_t some = n < room ? n : (size_t)room;
-    stream->len += n;
-    if (!some) return;
     ssize_t kept = stream->file >= 0 ? write(stream->file, packet + 1, some) : -1;
     if (kept > 0) stream->kept += (uint64_t)kept;
     if (kept != (ssize_t)some && stream->file >= 0) {
@@ -302,6 +299,31 @@ static void keep(Supervisor *s, int i, size_t n) {
     send(FD_REPORT, packet, 1 + some, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* Behind what is kept of the beginning: the newest bytes take the place of the oldest. */
+static void keep_tail(Stream *stream, const char *bytes, size_t n) {
+    if (n > PROCESS_TAIL) {
+        stream->tailed += n - PROCESS_TAIL;
+        bytes += n - PROCESS_TAIL;
+        n = PROCESS_TAIL;
+    }
+    while (n && stream->file >= 0) {
+        size_t at = (size_t)(stream->tailed % PROCESS_TAIL), some = PROCESS_TAIL - at;
+        some = n < some ? n : some;
+        if (pwrite(stream->file, bytes, some, (off_t)(stream->kept + at)) != (ssize_t)some) return;
+        stream->tailed += some;
+        bytes += some;
+        n -= some;
+    }
+}
+
+static void keep(Supervisor *s, int i, size_t n) {
+    Stream *stream = &s->streams[i];
+    uint64_t room = stream->len < s->options->max_output ? s->options->max_output - stream->len : 0;
+    size_t some = n < room ? n : (size_t)room;
+    stream->len += n;
+    if (some) keep_head(s, i, some);
+    keep_tail(stream, packet + 1 + some, n - some);
+}
 /* Whether there may be more at once. */
 static bool read_stream(Supervisor *s, int i) {
     Stream *stream = &s->streams[i];

@@ -20,8 +20,8 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
-#include "utf8.h"
-#include "worker_runtime.h"
+#include "worker_log.h"
+#include "worker_program.h"
 #include "worker_spawn.h"
 #include "worker_texts.h"
 
@@ -34,7 +34,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,67 +51,13 @@ enum {
     BUSY_MAX = 1024,           /* whatever anybody says */
     MEMORY_DEFAULT = 1 << 30,  /* the same */
     OUTPUT_DEFAULT = 1 << 20,  /* the same */
-    CHARACTER_MAX = 4,         /* bytes */
-    TAIL_MAX = 512,            /* bytes of stderr that are remembered for the sentence */
     CHANNEL = 0,
     FIRST_STREAM = 1, /* indices of a worker's polls */
     END = 3,
     POLLS = 4,
 };
 
-/* ---- languages ---- */
-
-typedef struct Language {
-    const char *name;
-    const char *variable, *program; /* how the interpreter is found */
-    const char *boot;               /* its -c or -e: takes the runtime from the socket */
-    const char *boot_option;
-    const char *runtime;
-    const size_t *runtime_len;
-    uint64_t data_slack; /* what the interpreter itself takes and never uses */
-    bool heap_is_fixed;  /* when it is started: a worker serves one size of memory */
-} Language;
-
-#define PYTHON_BOOT                                            \
-    "import os,json,sys,types\n"                               \
-    "t=b''\n"                                                  \
-    "while b'\\n' not in t:\n"                                 \
-    " p=os.read(3,65536)\n"                                    \
-    " if not p:os._exit(0)\n"                                  \
-    " t+=p\n"                                                  \
-    "h,_,t=t.partition(b'\\n')\n"                              \
-    "h=json.loads(h)\n"                                        \
-    "m=sys.modules['pawl']=types.ModuleType('pawl')\n"         \
-    "exec(compile(h['runtime'],'<pawl>','exec'),m.__dict__)\n" \
-    "m._start(3,h,t)\n"
-
-#define JAVASCRIPT_BOOT                                                                           \
-    "let t=Buffer.alloc(0),p=Buffer.alloc(65536),n,i;"                                            \
-    "while((i=t.indexOf(10))<0){n=require('fs').readSync(3,p);if(!n)process.exit(0);"             \
-    "t=Buffer.concat([t,p.subarray(0,n)])}"                                                       \
-    "const h=JSON.parse(t.subarray(0,i)),m={exports:{}};"                                         \
-    "require('vm').compileFunction(h.runtime,['exports','require','module'],{filename:'<pawl>'})" \
-    "(m.exports,require,m);"                                                                      \
-    "m.exports._start(3,h,t.subarray(i+1),s=>import(s))"
-
-static const Language languages[WORKER_LANGUAGES] = {
-    [WORKER_PYTHON] = {"Python", "PAWL_PYTHON", "python3", PYTHON_BOOT, "-c", worker_runtime_python,
-                       &worker_runtime_python_len, 0, false},
-    [WORKER_JAVASCRIPT] = {"Node.js", "PAWL_NODE", "node", JAVASCRIPT_BOOT, "-e",
-                           worker_runtime_javascript, &worker_runtime_javascript_len,
-                           (uint64_t)1 << 30, true},
-};
-
 /* ---- data ---- */
-
-/* What a worker has loaded: a worker of one program is of no use to another. */
-typedef struct Program {
-    WorkerLanguage language;
-    char *file;    /* NULL: none, it runs code that it is sent */
-    uint64_t heap; /* 0: any */
-    uint64_t device, inode, size;
-    int64_t changed; /* nanoseconds */
-} Program;
 
 typedef enum Phase { PHASE_IDLE, PHASE_BUSY, PHASE_WAITING, PHASE_ENDING } Phase;
 
@@ -120,7 +65,7 @@ typedef struct Worker Worker;
 
 struct Worker {
     WorkerPool *pool;
-    Program program;
+    WorkerProgram program;
     WorkerProcess process;
     uv_poll_t polls[POLLS];
     int npolls, open_polls;
@@ -143,29 +88,20 @@ struct Worker {
     uint64_t known[CODES]; /* the code in each of its slots */
 };
 
-/* The start of a character whose other bytes have not come yet. */
-typedef struct Pending {
-    char bytes[CHARACTER_MAX];
-    size_t len;
-} Pending;
-
 struct WorkerCall {
     WorkerPool *pool;
     Worker *worker;   /* NULL while it queues */
     WorkerCall *next; /* in the queue */
     uint64_t number;
-    Program program;
+    WorkerProgram program;
     WorkerOptions options; /* with references and copies of its own */
     bool cancelled;
-    size_t logged;
-    uint64_t dropped; /* bytes of the log */
-    Pending pending[2];
-    char tail[TAIL_MAX]; /* of stderr */
-    size_t tail_len;
+    WorkerLog log;
 };
 
 typedef struct Queue {
     WorkerCall *first, **last;
+    bool dispatching;
 } Queue;
 
 typedef struct Code {
@@ -192,50 +128,7 @@ struct WorkerPool {
     char *piece;
 };
 
-static const char *const stream_names[2] = {"stdout", "stderr"};
-
 static void dispatch(WorkerPool *pool, WorkerLanguage language);
-
-/* ---- programs ---- */
-
-static void program_clear(Program *p) {
-    mem_free(p->file);
-    p->file = NULL;
-}
-
-static bool same_file(const Program *a, const Program *b) {
-    return a->language == b->language && a->heap == b->heap &&
-           (a->file && b->file ? strcmp(a->file, b->file) == 0 : a->file == b->file);
-}
-
-static bool same_program(const Program *a, const Program *b) {
-    return same_file(a, b) && a->device == b->device && a->inode == b->inode &&
-           a->size == b->size && a->changed == b->changed;
-}
-
-static Program program_copy(const Program *p) {
-    Program copy = *p;
-    if (p->file) copy.file = mem_strndup(p->file, strlen(p->file));
-    return copy;
-}
-
-static bool program_of(const WorkerOptions *options, uint64_t memory, Program *out, Error *err) {
-    struct stat st;
-    *out = (Program){.language = options->language};
-    if (languages[options->language].heap_is_fixed) out->heap = memory;
-    if (!options->file) return true;
-    int why = stat(options->file, &st) != 0 ? errno : S_ISREG(st.st_mode) ? 0 : EISDIR;
-    if (why) {
-        return error_set(err, ERR_IO, "Cannot read the program %s: %s.", options->file,
-                         strerror(why));
-    }
-    out->device = (uint64_t)st.st_dev;
-    out->inode = (uint64_t)st.st_ino;
-    out->size = (uint64_t)st.st_size;
-    out->changed = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    out->file = mem_strndup(options->file, strlen(options->file));
-    return true;
-}
 
 /* ---- the loop is kept alive while something is under way ---- */
 
@@ -262,7 +155,8 @@ static char *copy_text(const char *text) {
     return text ? mem_strndup(text, strlen(text)) : NULL;
 }
 
-static WorkerCall *call_new(WorkerPool *pool, const WorkerOptions *options, Program *program) {
+static WorkerCall *call_new(WorkerPool *pool, const WorkerOptions *options,
+                            WorkerProgram *program) {
     WorkerCall *call = mem_zalloc(sizeof *call);
     WorkerOptions *own = &call->options;
     *own = *options;
@@ -273,7 +167,9 @@ static WorkerCall *call_new(WorkerPool *pool, const WorkerOptions *options, Prog
     json_ref(own->answers);
     own->function = copy_text(options->function);
     own->folder = copy_text(options->folder ? options->folder : ".");
-    if (!own->max_output) own->max_output = OUTPUT_DEFAULT;
+    call->log.max = options->max_output ? options->max_output : OUTPUT_DEFAULT;
+    call->log.on_log = options->on_log;
+    call->log.ctx = options->ctx;
     call->pool = pool;
     call->program = *program;
     own->file = call->program.file;
@@ -293,7 +189,7 @@ static void call_free(WorkerCall *call) {
     call_clear_input(call);
     mem_free((char *)(uintptr_t)call->options.function);
     mem_free((char *)(uintptr_t)call->options.folder);
-    program_clear(&call->program);
+    worker_program_clear(&call->program);
     mem_free(call);
 }
 
@@ -374,7 +270,7 @@ static void worker_free(Worker *w) {
     if (w->process.pidfd >= 0) close(w->process.pidfd);
     json_parser_free(w->parser);
     buf_clear(&w->out);
-    program_clear(&w->program);
+    worker_program_clear(&w->program);
     mem_free(w->doom_message);
     mem_free(w);
 }
@@ -386,62 +282,13 @@ static void on_poll_closed(uv_handle_t *handle) {
     pool_closed_one(pool);
 }
 
-/* ---- the log ---- */
-
-static void keep_tail(WorkerCall *call, const char *bytes, size_t len) {
-    if (len > TAIL_MAX) {
-        bytes += len - TAIL_MAX;
-        len = TAIL_MAX;
-    }
-    size_t keep = call->tail_len + len > TAIL_MAX ? TAIL_MAX - len : call->tail_len;
-    memmove(call->tail, call->tail + call->tail_len - keep, keep);
-    memcpy(call->tail + keep, bytes, len);
-    call->tail_len = keep + len;
-}
-
-/* How much of it is to be passed on; the rest is counted. */
-static size_t admit(WorkerCall *call, size_t len) {
-    size_t left = call->options.max_output - call->logged;
-    size_t n = len < left ? len : left;
-    call->logged += n;
-    call->dropped += len - n;
-    return n;
-}
-
-static void pass_on(WorkerCall *call, const char *stream, const char *bytes, size_t len) {
-    if (len && call->options.on_log) call->options.on_log(call->options.ctx, stream, bytes, len);
-}
-
-/* How many bytes at the end of s are the beginning of a character that is not all there. */
-static size_t unfinished(const char *s, size_t len) {
-    for (size_t back = 1; back < CHARACTER_MAX && back <= len; back++) {
-        unsigned char c = (unsigned char)s[len - back];
-        size_t needs = c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : c >= 0xC0 ? 2 : 1;
-        if (c < 0x80 || c >= 0xC0) return needs > back ? back : 0;
-    }
-    return 0;
-}
-
-static void log_output(WorkerCall *call, int index, const char *bytes, size_t len) {
-    Pending *pending = &call->pending[index];
-    Buf text = BUF_INIT;
-    if (index == 1) keep_tail(call, bytes, len);
-    len = admit(call, len);
-    if (len == 0) return;
-    buf_add(&text, pending->bytes, pending->len);
-    buf_add(&text, bytes, len);
-    pending->len = unfinished(text.data, text.len);
-    text.len -= pending->len;
-    memcpy(pending->bytes, text.data + text.len, pending->len);
-    pass_on(call, stream_names[index], text.data, text.len);
-    buf_clear(&text);
-}
+/* ---- what it prints ---- */
 
 /* One piece; 0 when there is nothing now, and the stream is left alone once it is at its end. */
 static size_t read_stream(Worker *w, int index) {
     ssize_t n = read(w->process.streams[index], w->pool->piece, PIECE);
     if (n > 0) {
-        if (w->call) log_output(w->call, index, w->pool->piece, (size_t)n);
+        if (w->call) worker_log_output(&w->call->log, index, w->pool->piece, (size_t)n);
         return (size_t)n;
     }
     if (n == 0 && !uv_is_closing((uv_handle_t *)&w->polls[FIRST_STREAM + index])) {
@@ -467,19 +314,6 @@ static void drain(Worker *w) {
     }
 }
 
-static void close_log(WorkerCall *call) {
-    char text[120];
-    for (int i = 0; i < 2; i++) {
-        Pending pending = call->pending[i];
-        call->pending[i].len = 0;
-        pass_on(call, stream_names[i], pending.bytes, pending.len);
-    }
-    if (!call->dropped) return;
-    int n = snprintf(text, sizeof text, "... and %" PRIu64 " more bytes, which are not kept.\n",
-                     call->dropped);
-    pass_on(call, "log", text, (size_t)n);
-}
-
 /* ---- the end of a call ---- */
 
 /* Nothing of the call is touched after on_end. */
@@ -487,7 +321,7 @@ static void call_end(WorkerCall *call, const WorkerResult *result) {
     WorkerPool *pool = call->pool;
     if (call->worker) call->worker->call = NULL;
     call->worker = NULL;
-    close_log(call);
+    worker_log_close(&call->log);
     let_go(pool);
     dispatch(pool, call->program.language);
     call->options.on_end(call->options.ctx, result);
@@ -546,15 +380,19 @@ static int line_in(Json error) {
     return json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT_MAX ? (int)line.i : 0;
 }
 
-static void memory_text(uint64_t bytes, char *out, size_t size) {
+static void memory_sentence(const WorkerCall *call, const char *did, const char *then, Buf *out) {
+    uint64_t bytes = call->options.memory;
     bool whole = bytes % (1 << 30) == 0;
-    snprintf(out, size, "%" PRIu64 "%s", whole ? bytes >> 30 : bytes >> 20, whole ? "G" : "M");
+    buf_reset(out);
+    buf_printf(out,
+               "The code %s more memory than the %" PRIu64 "%s that it may use%s. Raise `memory`, "
+               "or let it work on less at a time.",
+               did, whole ? bytes >> 30 : bytes >> 20, whole ? "G" : "M", then);
 }
 
 static void take_error(Worker *w, Json error) {
     WorkerCall *call = w->call;
     Buf type = BUF_INIT, traceback = BUF_INIT, said = BUF_INIT, message = BUF_INIT;
-    char memory[24];
     bool limit = json_truthy(json_object_get_c(error, "limit"));
     drain(w);
     if (w->call != call) return;
@@ -565,12 +403,7 @@ static void take_error(Worker *w, Json error) {
     text_in(error, "message", &said);
     buf_printf(&message, "%s%s%s", result.type, said.len ? ": " : "", said.len ? said.data : "");
     if (limit) {
-        memory_text(call->options.memory, memory, sizeof memory);
-        buf_reset(&message);
-        buf_printf(&message,
-                   "The code asked for more memory than the %s that it may use. Raise `memory`, or "
-                   "let it work on less at a time.",
-                   memory);
+        memory_sentence(call, "asked for", "", &message);
     }
     result.message = message.data;
     w->retire = w->retire || json_truthy(json_object_get_c(error, "retire"));
@@ -601,7 +434,7 @@ static void take_log(Worker *w, Json text) {
     if (json_kind(text) != JSON_STRING) return;
     drain(w);
     if (w->call != call) return;
-    pass_on(call, "log", json_string_data(&text), admit(call, json_string_len(text)));
+    worker_log_text(&call->log, json_string_data(&text), json_string_len(text));
 }
 
 static void take_set(Worker *w, Json message) {
@@ -616,13 +449,13 @@ static void take_rubbish(Worker *w) {
     doom(w, WORKER_RUBBISH,
          "Something that is not for it was written to descriptor %d of %s, over which it speaks "
          "with Pawl. The code must leave that descriptor alone.",
-         WORKER_FD, languages[w->program.language].name);
+         WORKER_FD, worker_interpreters[w->program.language].name);
 }
 
 static bool take_unstarted(Worker *w, Json message) {
     Json why = json_object_get_c(message, "spawn");
     if (json_tag(why) != JSON_TAG_INT) return false;
-    doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.", languages[w->program.language].name,
+    doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.", worker_interpreters[w->program.language].name,
          strerror((int)why.i));
     return true;
 }
@@ -679,6 +512,9 @@ static void take_values(Worker *w) {
     }
     if (status == JSON_PARSE_ERROR && err.code == ERR_LIMIT) {
         doom(w, WORKER_LIMIT, "What the code gave back takes too much memory.");
+    } else if (status == JSON_PARSE_ERROR && json_parse_too_deep(&err)) {
+        doom(w, WORKER_LIMIT, "What the code gave back is nested more than %d levels deep.",
+             JSON_DEPTH_MAX);
     } else if (status == JSON_PARSE_ERROR || w->values < w->lines) {
         take_rubbish(w);
     }
@@ -829,7 +665,7 @@ static void print_code(Worker *w, const WorkerCall *call) {
 static void limit_memory(Worker *w, uint64_t memory) {
     if (w->memory == memory) return;
     w->memory = memory;
-    worker_limit_data(&w->process, memory + languages[w->program.language].data_slack);
+    worker_limit_data(&w->process, memory + worker_interpreters[w->program.language].data_slack);
 }
 
 static void send_call(Worker *w, WorkerCall *call) {
@@ -876,11 +712,12 @@ static void watch(Worker *w, int index, int fd, uv_poll_cb callback) {
     w->pool->open_handles++;
 }
 
-static Worker *worker_new(WorkerPool *pool, const Program *program, const WorkerProcess *process) {
+static Worker *worker_new(WorkerPool *pool, const WorkerProgram *program,
+                          const WorkerProcess *process) {
     Worker *w = mem_zalloc(sizeof *w);
     JsonParseOptions options = {.max_bytes = RESULT_HEAP_MAX};
     w->pool = pool;
-    w->program = program_copy(program);
+    w->program = worker_program_copy(program);
     w->process = *process;
     w->parser = json_parser_new(&options);
     watch(w, CHANNEL, process->channel, on_channel);
@@ -893,8 +730,8 @@ static Worker *worker_new(WorkerPool *pool, const Program *program, const Worker
 }
 
 static void send_hello(Worker *w) {
-    const Language *language = &languages[w->program.language];
-    Json runtime = json_string_valid(language->runtime, *language->runtime_len);
+    const WorkerInterpreter *interpreter = &worker_interpreters[w->program.language];
+    Json runtime = json_string_valid(interpreter->runtime, *interpreter->runtime_len);
     buf_adds(&w->out, "{\"runtime\":");
     json_print(runtime, NULL, &w->out);
     json_unref(runtime);
@@ -902,14 +739,15 @@ static void send_hello(Worker *w) {
     end_line(w);
 }
 
-static Worker *start_worker(WorkerPool *pool, const Program *program, Error *err) {
-    const Language *language = &languages[program->language];
+static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Error *err) {
+    const WorkerInterpreter *interpreter = &worker_interpreters[program->language];
     char path[PATH_MAX], heap[48];
     WorkerProcess process;
-    if (!worker_find(language->variable, language->program, path, sizeof path, err)) return NULL;
+    if (!worker_find(interpreter->variable, interpreter->program, path, sizeof path, err))
+        return NULL;
     snprintf(heap, sizeof heap, "--max-old-space-size=%" PRIu64, program->heap >> 20);
-    const char *with_heap[] = {path, heap, language->boot_option, language->boot, NULL};
-    const char *without[] = {path, language->boot_option, language->boot, NULL};
+    const char *with_heap[] = {path, heap, interpreter->boot_option, interpreter->boot, NULL};
+    const char *without[] = {path, interpreter->boot_option, interpreter->boot, NULL};
     if (!worker_spawn(program->heap ? with_heap : without, &process, err)) return NULL;
     Worker *w = worker_new(pool, program, &process);
     send_hello(w);
@@ -920,12 +758,12 @@ static Worker *start_worker(WorkerPool *pool, const Program *program, Error *err
 
 /* The one that was busy last: it is warm, and the others may get old. Those that have an earlier
  * state of the same file are let go. */
-static Worker *find_idle(WorkerPool *pool, const Program *program) {
+static Worker *find_idle(WorkerPool *pool, const WorkerProgram *program) {
     Worker *best = NULL;
     for (size_t i = 0; i < pool->nworkers; i++) {
         Worker *w = pool->workers[i];
-        if (w->phase != PHASE_IDLE || !same_file(&w->program, program)) continue;
-        if (!same_program(&w->program, program)) {
+        if (w->phase != PHASE_IDLE || !worker_program_same_file(&w->program, program)) continue;
+        if (!worker_program_same(&w->program, program)) {
             kill_worker(w);
         } else if (!best || w->idle_since >= best->idle_since) {
             best = w;
@@ -975,13 +813,16 @@ static Given try_give(WorkerCall *call, Error *err) {
     return GIVEN;
 }
 
+/* Ending a call comes back here: the outermost goes on, however many there are. */
 static void dispatch(WorkerPool *pool, WorkerLanguage language) {
     Queue *queue = &pool->queues[language];
     Error err = ERROR_INIT;
+    if (queue->dispatching) return;
+    queue->dispatching = true;
     while (queue->first) {
         WorkerCall *call = queue->first;
         Given given = call->cancelled ? FAILED : try_give(call, &err);
-        if (given == NO_ROOM) return;
+        if (given == NO_ROOM) break;
         queue_remove(queue, call);
         if (given == GIVEN) continue;
         if (call->cancelled) {
@@ -990,30 +831,14 @@ static void dispatch(WorkerPool *pool, WorkerLanguage language) {
             call_end_with(call, WORKER_UNSTARTED, err.msg);
         }
     }
+    queue->dispatching = false;
 }
 
 /* ---- the end of a worker ---- */
 
 static bool ran_out_of_memory(const WorkerCall *call, int status) {
     return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
-           memmem(call->tail, call->tail_len, "out of memory", strlen("out of memory"));
-}
-
-/* ": the last line of stderr", or nothing. */
-static void add_last_line(const WorkerCall *call, Buf *out) {
-    size_t len = call->tail_len, from;
-    while (len && (call->tail[len - 1] == '\n' || call->tail[len - 1] == ' ')) {
-        len--;
-    }
-    for (from = len; from && call->tail[from - 1] != '\n';) {
-        from--;
-    }
-    if (from == len) {
-        buf_addc(out, '.');
-        return;
-    }
-    buf_adds(out, ": ");
-    utf8_repair(out, call->tail + from, len - from);
+           worker_log_says(&call->log, "out of memory");
 }
 
 static void end_died(WorkerCall *call, const char *name, int status) {
@@ -1028,7 +853,7 @@ static void end_died(WorkerCall *call, const char *name, int status) {
         buf_printf(&message, "%s ended with exit code %d before the code returned", name,
                    result.code);
     }
-    add_last_line(call, &message);
+    worker_log_add_last_line(&call->log, &message);
     result.message = message.data;
     call_end(call, &result);
     buf_clear(&message);
@@ -1036,7 +861,7 @@ static void end_died(WorkerCall *call, const char *name, int status) {
 
 static void end_call_of(Worker *w, int status) {
     WorkerCall *call = w->call;
-    char memory[24], text[200];
+    Buf message = BUF_INIT;
     if (w->phase == PHASE_WAITING) hold(w->pool);
     w->phase = PHASE_ENDING;
     if (call->cancelled) {
@@ -1044,15 +869,12 @@ static void end_call_of(Worker *w, int status) {
     } else if (w->doomed) {
         call_end_with(call, w->doom_end, w->doom_message);
     } else if (ran_out_of_memory(call, status)) {
-        memory_text(call->options.memory, memory, sizeof memory);
-        snprintf(text, sizeof text,
-                 "The code used more memory than the %s that it may use, and was ended. Raise "
-                 "`memory`, or let it work on less at a time.",
-                 memory);
-        call_end_with(call, WORKER_LIMIT, text);
+        memory_sentence(call, "used", ", and was ended", &message);
+        call_end_with(call, WORKER_LIMIT, message.data);
     } else {
-        end_died(call, languages[w->program.language].name, status);
+        end_died(call, worker_interpreters[w->program.language].name, status);
     }
+    buf_clear(&message);
 }
 
 /* What it said with its last breath still counts. */
@@ -1082,16 +904,14 @@ static void on_end(uv_poll_t *poll, int status, int events) {
 /* ---- now and then ---- */
 
 static void watch_memory(Worker *w) {
-    char memory[24];
+    Buf message = BUF_INIT;
     uint64_t bytes = worker_memory_of(&w->process);
     uint64_t most = w->call->options.memory;
     if (bytes > most / 4 * 3) w->retire = true;
     if (bytes <= most) return;
-    memory_text(most, memory, sizeof memory);
-    doom(w, WORKER_LIMIT,
-         "The code used more memory than the %s that it may use, and was ended. Raise `memory`, or "
-         "let it work on less at a time.",
-         memory);
+    memory_sentence(w->call, "used", ", and was ended", &message);
+    doom(w, WORKER_LIMIT, "%s", message.data);
+    buf_clear(&message);
 }
 
 static void tick_worker(Worker *w) {
@@ -1140,7 +960,7 @@ static bool has_twin(const WorkerPool *pool, const Worker *w) {
     for (size_t i = 0; i < pool->nworkers; i++) {
         const Worker *other = pool->workers[i];
         if (other != w && other->phase == PHASE_IDLE &&
-            same_program(&other->program, &w->program)) {
+            worker_program_same(&other->program, &w->program)) {
             return true;
         }
     }
@@ -1237,9 +1057,9 @@ static uint64_t memory_of(const WorkerOptions *options) {
 }
 
 WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *err) {
-    Program program;
+    WorkerProgram program;
     uint64_t memory = memory_of(options);
-    if (!program_of(options, memory, &program, err)) return NULL;
+    if (!worker_program_init(&program, options, memory, err)) return NULL;
     WorkerCall *call = call_new(pool, options, &program);
     call->options.memory = memory;
     Queue *queue = &pool->queues[options->language];

@@ -221,6 +221,10 @@ static Step fail(JsonParser *p, const char *fault) {
 
 static const char too_deep[] = "Exceeds depth limit for parsing";
 
+bool json_parse_too_deep(const Error *err) {
+    return strstr(err->msg, too_deep) != NULL;
+}
+
 static Step fail_over_limit(JsonParser *p) {
     p->fault = "Exceeds size limit for parsing";
     p->code = ERR_LIMIT;

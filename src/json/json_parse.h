@@ -52,4 +52,7 @@ void json_parser_commit(JsonParser *p, size_t len, bool last);
 
 JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err);
 
+/* Whether that was what is wrong with a text: it is nested too deeply. */
+bool json_parse_too_deep(const Error *err);
+
 #endif

@@ -421,15 +421,25 @@ static void end_call(PawlCall *call, Json result) {
     }
 }
 
-static void start_now(Step *step) {
-    PawlCall call; /* the error is large, and of use only to those who fail */
-    call.step = step;
-    call.engine = peek_engine(step);
-    call.failed = false;
-    PawlFlow *flow = flow_of_step(call.engine, step);
-    const Binding *b = flow ? flow_binding(flow, step_node(step)) : NULL;
+/* The flow's function for the step; when it has none, NULL, and the step has ended. The rest of the
+ * call, an error, is large and of use only to those who fail. */
+static const Binding *begin_call(PawlCall *call, Step *step, PawlFlow **flow) {
+    call->step = step;
+    call->engine = peek_engine(step);
+    call->failed = false;
+    *flow = flow_of_step(call->engine, step);
+    const Binding *b = *flow ? flow_binding(*flow, step_node(step)) : NULL;
     if (!b) {
         not_bound(step);
+    }
+    return b;
+}
+
+static void start_now(Step *step) {
+    PawlCall call;
+    PawlFlow *flow;
+    const Binding *b = begin_call(&call, step, &flow);
+    if (!b) {
         return;
     }
     call.engine->inside++;
@@ -440,13 +450,9 @@ static void start_now(Step *step) {
 
 static void start_later(Step *step) {
     PawlCall call;
-    call.step = step;
-    call.engine = peek_engine(step);
-    call.failed = false;
-    PawlFlow *flow = flow_of_step(call.engine, step);
-    const Binding *b = flow ? flow_binding(flow, step_node(step)) : NULL;
+    PawlFlow *flow;
+    const Binding *b = begin_call(&call, step, &flow);
     if (!b) {
-        not_bound(step);
         return;
     }
     PawlToken *t = token_new(call.engine, flow, b, step);

@@ -9,6 +9,7 @@
 
 enum {
     FIRST_BUCKETS = 64,
+    LOOKS = 8,           /* runs looked at each time one comes, in search of those to free */
     LOOK_AGAIN_MS = 100, /* a watcher that a callback has just made is seen in the turn after it */
 };
 
@@ -26,12 +27,17 @@ static void enter(PawlEngine *e, PawlRun *r) {
 }
 
 static void grow_table(PawlEngine *e) {
-    mem_free(e->table);
-    e->buckets = e->buckets ? 2 * e->buckets : FIRST_BUCKETS;
+    PawlRun **old = e->table;
+    size_t n = e->buckets;
+    e->buckets = n ? 2 * n : FIRST_BUCKETS;
     e->table = mem_zalloc(e->buckets * sizeof *e->table);
-    for (PawlRun *r = e->first; r; r = r->next) {
-        enter(e, r);
+    for (size_t i = 0; i < n; i++) {
+        for (PawlRun *r = old[i], *next; r; r = next) {
+            next = r->same;
+            enter(e, r);
+        }
     }
+    mem_free(old);
 }
 
 PawlRun *engine_find_run(PawlEngine *e, const Run *run) {
@@ -45,64 +51,156 @@ PawlRun *engine_find_run(PawlEngine *e, const Run *run) {
     return e->recent = r;
 }
 
+static void leave(PawlEngine *e, PawlRun *r) {
+    PawlRun **at = &e->table[bucket_of(e, r->run)];
+    while (*at != r) {
+        at = &(*at)->same;
+    }
+    *at = r->same;
+    e->recent = e->recent == r ? NULL : e->recent;
+    e->nruns--;
+}
+
+/* ---- the lists of runs ---- */
+
+static void list_add(RunList *list, PawlRun *r) {
+    r->list = list;
+    r->next = NULL;
+    r->prev = list->last;
+    *(r->prev ? &r->prev->next : &list->first) = r;
+    list->last = r;
+}
+
+static void list_remove(PawlRun *r) {
+    *(r->prev ? &r->prev->next : &r->list->first) = r->next;
+    *(r->next ? &r->next->prev : &r->list->last) = r->prev;
+}
+
+static void list_move(PawlRun *r, RunList *to) {
+    list_remove(r);
+    list_add(to, r);
+}
+
 PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data) {
     PawlRun *r = mem_zalloc(sizeof *r);
     *r = (PawlRun){.engine = e, .run = run, .flow = flow_hold(flow), .data = data};
     if (e->nruns >= e->buckets) {
         grow_table(e);
     }
-    r->prev = e->last;
-    *(r->prev ? &r->prev->next : &e->first) = r;
-    e->last = r;
+    list_add(&e->under_way, r);
     e->nruns++;
     enter(e, r);
     return r;
 }
 
-static void remove_run(PawlRun *r) {
-    PawlEngine *e = r->engine;
-    PawlRun **at = &e->table[bucket_of(e, r->run)];
-    while (*at != r) {
-        at = &(*at)->same;
-    }
-    *at = r->same;
-    *(r->prev ? &r->prev->next : &e->first) = r->next;
-    *(r->next ? &r->next->prev : &e->last) = r->prev;
-    e->recent = e->recent == r ? NULL : e->recent;
-    e->nruns--;
-}
-
+/* Freeing what is under way calls functions of the program, which may have a last wish. */
 static void free_run(PawlRun *r) {
-    remove_run(r);
+    PawlEngine *e = r->engine;
+    r->freed = true;
+    leave(e, r);
+    list_remove(r);
     run_free(r->run);
     pawl_flow_free(r->flow);
     json_unref(r->store_error);
+    if (r->wish) {
+        e->wishes[r->wish - 1] = NULL;
+    }
     mem_free(r);
 }
 
-void engine_sweep(PawlEngine *e) {
-    for (PawlRun *r = e->first, *next; r && !e->inside; r = next) {
-        next = r->next;
-        if (r->freed && run_settled(r->run)) {
-            free_run(r);
+/* It has settled, and nobody has it. */
+static void dismiss(PawlRun *r) {
+    if (r->engine->inside) {
+        list_move(r, &r->engine->leaving);
+    } else {
+        free_run(r);
+    }
+}
+
+/* False when it goes on. */
+static bool move_if_settled(PawlRun *r) {
+    PawlEngine *e = r->engine;
+    if (!run_settled(r->run)) {
+        return false;
+    }
+    if (run_store_error(r->run) && e->store_error.code == ERR_NONE) {
+        e->store_error = *run_store_error(r->run);
+    }
+    if (r->freed) {
+        dismiss(r);
+    } else {
+        list_move(r, &e->kept);
+    }
+    return true;
+}
+
+/* Those that go on are behind the others then, so that all have their turn. */
+static void look_at(PawlEngine *e, size_t n) {
+    for (; n && e->under_way.first; n--) {
+        if (!move_if_settled(e->under_way.first)) {
+            list_move(e->under_way.first, &e->under_way);
         }
     }
 }
 
-void engine_grant_wishes(PawlEngine *e) {
-    if (!e->wishes) {
+void engine_sweep(PawlEngine *e) {
+    look_at(e, LOOKS);
+    while (e->leaving.first && !e->inside) {
+        free_run(e->leaving.first);
+    }
+}
+
+void engine_let_go(PawlRun *r) {
+    PawlEngine *e = r->engine;
+    if (r->freed) {
         return;
     }
-    e->wishes = false;
-    for (PawlRun *r = e->first; r; r = r->next) {
-        bool cancel = r->wants_cancel, stop = r->wants_stop;
-        r->wants_cancel = r->wants_stop = false;
-        if (cancel) {
-            run_cancel(r->run);
-        } else if (stop) {
-            run_stop(r->run);
+    r->freed = true;
+    if (r->list == &e->kept) {
+        dismiss(r);
+    } else {
+        move_if_settled(r);
+    }
+    engine_sweep(e);
+}
+
+/* A run that goes on stays the first one, so each is passed over once. */
+static bool unsettled(PawlEngine *e) {
+    while (e->under_way.first && move_if_settled(e->under_way.first)) {}
+    return e->under_way.first != NULL;
+}
+
+/* ---- wishes ---- */
+
+void engine_wish(PawlRun *r) {
+    PawlEngine *e = r->engine;
+    if (!r->wish && !run_settled(r->run)) {
+        e->wishes = mem_grow(e->wishes, e->nwishes, &e->wishes_cap, sizeof *e->wishes);
+        e->wishes[e->nwishes++] = r;
+        r->wish = e->nwishes;
+    }
+    mailbox_ring(e->box);
+}
+
+static void grant(PawlRun *r) {
+    bool cancel = r->wants_cancel;
+    r->wants_cancel = r->wants_stop = false;
+    r->wish = 0;
+    if (cancel) {
+        run_cancel(r->run);
+    } else {
+        run_stop(r->run);
+    }
+}
+
+/* Ending a run may call functions of the program, which may have more of them. */
+void engine_grant_wishes(PawlEngine *e) {
+    for (size_t i = 0; i < e->nwishes; i++) {
+        if (e->wishes[i]) {
+            grant(e->wishes[i]);
         }
     }
+    e->nwishes = 0;
 }
 
 /* The loop is kept alive by tokens that somebody will finish. */
@@ -204,17 +302,24 @@ static void free_timer(uv_handle_t *handle) {
     mem_free(handle);
 }
 
-static bool open_alarm(PawlEngine *e) {
-    e->alarm = mem_zalloc(sizeof *e->alarm);
-    return uv_timer_init(e->loop, e->alarm) == 0;
+static bool open_alarm(PawlEngine *e, Error *err) {
+    uv_timer_t *alarm = mem_zalloc(sizeof *alarm);
+    int code = uv_timer_init(e->loop, alarm);
+    if (code) {
+        mem_free(alarm);
+        return error_set(err, ERR_IO, "The event loop has no timer: %s.", uv_strerror(code));
+    }
+    e->alarm = alarm;
+    return true;
 }
 
 PawlEngine *pawl_engine_open(const char *store, const PawlEngineOptions *options, PawlError *err) {
     Error error = ERROR_INIT;
     PawlEngine *e = mem_zalloc(sizeof *e);
     e->options = options ? *options : (PawlEngineOptions){0};
-    bool ok = open_loop(e, &error) && open_alarm(e) && (e->box = mailbox_new(e->loop, e, &error)) &&
-              open_store(e, store, &error) && open_engine(e, &error);
+    bool ok = open_loop(e, &error) && open_alarm(e, &error) &&
+              (e->box = mailbox_new(e->loop, e, &error)) && open_store(e, store, &error) &&
+              open_engine(e, &error);
     lib_give_error(err, &error);
     if (!ok) {
         pawl_engine_close(e);
@@ -231,6 +336,12 @@ static void close_loop(PawlEngine *e) {
     }
 }
 
+static PawlRun *any_run(const PawlEngine *e) {
+    return e->under_way.first ? e->under_way.first
+           : e->kept.first    ? e->kept.first
+                              : e->leaving.first;
+}
+
 void pawl_engine_close(PawlEngine *e) {
     if (!e) {
         return;
@@ -240,8 +351,8 @@ void pawl_engine_close(PawlEngine *e) {
                         "engine called.\n");
         abort();
     }
-    while (e->first) {
-        free_run(e->first);
+    for (PawlRun *r; (r = any_run(e));) {
+        free_run(r);
     }
     engine_free(e->engine);
     if (e->box) {
@@ -254,6 +365,7 @@ void pawl_engine_close(PawlEngine *e) {
     store_close(e->store);
     mem_free(e->work);
     mem_free(e->table);
+    mem_free(e->wishes);
     mem_free(e);
 }
 
@@ -268,15 +380,6 @@ bool engine_has_store(const PawlEngine *e, PawlError *err) {
 }
 
 /* ---- running ---- */
-
-static bool unsettled(const PawlEngine *e) {
-    for (const PawlRun *r = e->first; r; r = r->next) {
-        if (!run_settled(r->run)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static void on_alarm(uv_timer_t *timer) {
     (void)timer; /* it has ended the wait, which is all it is for */
@@ -303,25 +406,12 @@ bool pawl_engine_turn(PawlEngine *e, int timeout_ms) {
     return more;
 }
 
-static const Error *store_error(const PawlEngine *e) {
-    for (const PawlRun *r = e->first; r; r = r->next) {
-        if (run_store_error(r->run)) {
-            return run_store_error(r->run);
-        }
-    }
-    return NULL;
-}
-
 bool pawl_engine_run(PawlEngine *e, PawlError *err) {
-    Error error = ERROR_INIT;
     while (unsettled(e) && uv_loop_alive(e->loop)) {
         uv_run(e->loop, UV_RUN_ONCE);
     }
-    if (store_error(e)) {
-        error = *store_error(e);
-    }
     engine_sweep(e);
-    return lib_give_error(err, &error);
+    return lib_give_error(err, &e->store_error);
 }
 
 int pawl_engine_fd(const PawlEngine *e) {
@@ -330,5 +420,5 @@ int pawl_engine_fd(const PawlEngine *e) {
 
 int pawl_engine_timeout(const PawlEngine *e) {
     int ms = uv_backend_timeout(e->loop);
-    return unsettled(e) && (ms < 0 || ms > LOOK_AGAIN_MS) ? LOOK_AGAIN_MS : ms;
+    return unsettled((PawlEngine *)e) && (ms < 0 || ms > LOOK_AGAIN_MS) ? LOOK_AGAIN_MS : ms;
 }

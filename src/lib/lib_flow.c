@@ -188,18 +188,10 @@ static PawlFlow *loaded(Flow *flow, const char *path, FlowProblems *problems, Bi
     return flow ? flow_new(flow, bindings) : NULL;
 }
 
-static bool read_given(void *ctx, const char *path, Buf *out, Error *err) {
-    Json text = json_object_get_c(*(Json *)ctx, path);
-    if (json_kind(text) != JSON_STRING) {
-        return error_set(err, ERR_DATA, "There is no such file among those that were given.");
-    }
-    buf_add(out, json_string_data(&text), json_string_len(text));
-    return true;
-}
-
 PawlFlow *flow_build(const char *path, Json files, Bindings *bindings, PawlError *err) {
     FlowProblems problems = {0};
-    FlowReader reader = {read_given, &files};
+    FlowFiles given = {files, "There is no such file among those that were given."};
+    FlowReader reader = flow_files_reader(&given);
     Flow *flow = flow_load(path, &reader, &problems);
     return loaded(flow, path, &problems, bindings, err);
 }

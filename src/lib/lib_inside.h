@@ -108,8 +108,13 @@ void mailbox_read(Mailbox *box);  /* ends the steps of tokens that were finished
 
 /* ---- engines and runs ---- */
 
+typedef struct RunList {
+    PawlRun *first, *last;
+} RunList;
+
 struct PawlRun {
     PawlEngine *engine;
+    RunList *list; /* that it is in */
     PawlRun *prev, *next;
     PawlRun *same; /* in the same bucket of the engine's table */
     Run *run;
@@ -118,8 +123,12 @@ struct PawlRun {
     Json store_error; /* as pawl_run_error() shows it */
     bool freed;       /* by its owner: goes when it has settled */
     bool wants_cancel, wants_stop;
+    size_t wish; /* its place among the engine's wishes, from 1; 0: none */
 };
 
+/* Every run is in one of three lists. The engine does not say when a run settles, so those under way
+ * are looked at: the first ones until one has not settled, and some each time a run comes or goes.
+ * Nothing else walks the runs, so that a run costs the same however many there are. */
 struct PawlEngine {
     PawlEngineOptions options;
     uv_loop_t *loop;
@@ -129,19 +138,25 @@ struct PawlEngine {
     Engine *engine;
     NodeWork *work; /* the rows of exec/ and ours */
     Mailbox *box;
-    size_t tokens; /* under way */
-    PawlRun *first, *last;
-    PawlRun **table; /* buckets, by the address of the Run */
+    size_t tokens;     /* under way */
+    RunList under_way; /* as far as we have seen; in no order */
+    RunList kept;      /* settled; their owners have them */
+    RunList leaving;   /* settled and freed, from inside a function of the program */
+    PawlRun **table;   /* buckets, by the address of the Run */
     size_t buckets, nruns;
-    PawlRun *recent; /* the one looked up last */
-    int inside;      /* functions of the program that are under way */
-    bool wishes;     /* somebody wants a run cancelled or stopped */
+    PawlRun *recent;  /* the one looked up last */
+    int inside;       /* functions of the program that are under way */
+    PawlRun **wishes; /* runs that somebody wants cancelled or stopped; NULL: it has gone */
+    size_t nwishes, wishes_cap;
+    Error store_error; /* of the first run that the store has ended */
 };
 
 PawlRun *engine_find_run(PawlEngine *e, const Run *run); /* NULL: none of ours */
 PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data);
-void engine_sweep(PawlEngine *e);        /* frees runs that nobody has any more */
-void engine_grant_wishes(PawlEngine *e); /* cancels and stops what somebody wants to */
+void engine_let_go(PawlRun *run); /* its owner has no use for it: goes when it has settled */
+void engine_sweep(PawlEngine *e); /* frees some of the runs that nobody has any more */
+void engine_wish(PawlRun *run);   /* wants_cancel or wants_stop are set */
+void engine_grant_wishes(PawlEngine *e);
 void engine_count_token(PawlEngine *e, bool more);
 bool engine_has_store(const PawlEngine *e, PawlError *err);
 

@@ -197,25 +197,19 @@ PawlRun *pawl_run_resume(PawlEngine *e, const PawlResume *r, PawlError *err) {
 
 /* ---- ending ---- */
 
-static void wish(PawlRun *r) {
-    r->engine->wishes = true;
-    mailbox_ring(r->engine->box);
-}
-
 void pawl_run_cancel(PawlRun *r) {
     r->wants_cancel = true;
-    wish(r);
+    engine_wish(r);
 }
 
 void pawl_run_stop(PawlRun *r) {
     r->wants_stop = true;
-    wish(r);
+    engine_wish(r);
 }
 
 void pawl_run_free(PawlRun *r) {
     if (r) {
-        r->freed = true;
-        engine_sweep(r->engine);
+        engine_let_go(r);
     }
 }
 

@@ -1,7 +1,6 @@
 /* lib_thread.c - what the store keeps of runs, read beside the engine that writes it. */
 #include "lib_inside.h"
 
-#include "json_binary.h"
 #include "mem.h"
 #include "store_chain.h"
 
@@ -15,14 +14,6 @@ typedef struct Page {
     PawlCheckpoint items[PAGE];
     size_t n;
 } Page;
-
-static Json changed_keys(const Checkpoint *c) {
-    size_t used;
-    Json patch = json_decode(c->patch, c->patch_len, &used, NULL);
-    Json keys = image_changed_keys(patch);
-    json_unref(patch);
-    return keys;
-}
 
 static const char *copy_of(const char *text) {
     return mem_strndup(text, strlen(text));
@@ -38,7 +29,7 @@ static bool keep_checkpoint(void *ctx, const Checkpoint *c) {
         .at = c->at,
         .node = copy_of(c->node),
         .status = copy_of(c->status),
-        .changed = value_of(changed_keys(c)),
+        .changed = value_of(checkpoint_changed_keys(c)),
     };
     return p->n < PAGE;
 }

@@ -60,7 +60,7 @@ A kind is shown with its parameters, their types and defaults
     $ pawl kinds script
     script (pipeline): a command on this machine
       command  text, required
-               for /bin/sh
+               the command, for /bin/sh
 
 Fields of a list stand below it
     $ pawl kinds check_http_metrics | tail -n 17

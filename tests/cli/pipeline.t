@@ -76,7 +76,7 @@ What is wrong with a pipeline is said at once, with places
     ci.yaml:2:23: error: `type` must be script, docker or agent, not `scirpt`; did you mean `script`?
           - {id: build, type: scirpt, config: {command: make}}
                               ^~~~~~
-    ci.yaml:3:38: error: `command` is missing in `config`, which a script step needs: for /bin/sh.
+    ci.yaml:3:38: error: `command` is missing in `config`, which a script step needs: the command, for /bin/sh.
           - {id: test, type: script, config: {comand: make test}, on_succes: stop}
                                              ^~~~~~~~~~~~~~~~~~~
     ci.yaml:3:39: error: `comand` is no key of the `config` of a script step; did you mean `command`?

@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import transcript  # noqa: E402
+from tap import Tap  # noqa: E402
 
 INDENT = "    "
 
@@ -86,18 +87,14 @@ def main():
     args = parser.parse_args()
     files = args.files or sorted(Path(__file__).parent.glob("*.t"))
 
-    number = failed = 0
+    tap = Tap()
     for path in files:
         changes = []
         for case in cases_of(path):
-            number += 1
-            agrees = run_case(case, args.pawl, changes)
-            failed += not agrees
-            print(f"{'ok' if agrees else 'not ok'} {number} - {path.stem}: {case.title}")
+            tap.case(run_case(case, args.pawl, changes), f"{path.stem}: {case.title}")
         if args.accept and changes:
             accept(path, changes)
-    print(f"1..{number}")
-    return 1 if failed else 0
+    return tap.finish()
 
 
 if __name__ == "__main__":

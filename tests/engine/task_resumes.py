@@ -246,6 +246,23 @@ def cancel_of_a_dead_run_in_its_cleanup(world):
         world.same(ran(world), ["a", "b", "c"], f"what ran when the test was {thread}")
 
 
+def cancel_of_a_dead_run_that_ended_another_test(world):
+    """`pawl cancel` of a run that died while a test in it cleaned up: both clean up, and it is cancelled"""
+    other = {"tasks": [gate("a")], "cleanupTasks": [gate("b")]}
+    world.write("other.yaml", json.dumps(other))
+    for word in ("a", "b"):
+        world.write(f"hold-{word}", "")
+    inner = {"name": "run_external_tasks", "config": {"testFile": "other.yaml"}}
+    write_test(world, [concurrent(inner, shell(waits_for("at-a")), successThreshold=1)],
+               cleanup=[says("c")])
+    process = world.start("run", "test.yaml", "--thread", "t", "-q")
+    world.wait_for("at-b")
+    kill(process)
+    (world.folder / "hold-b").unlink()
+    world("cancel", "t").gives(DONE)
+    world.same(ran(world)[-2:], ["b", "c"])
+
+
 def cancel_of_a_dead_run_in_containers(world):
     """`pawl cancel` of a dead run ends what it left running, in containers too, then cleans up"""
     tasks, _, _ = PLAYBOOKS["containers in containers"]

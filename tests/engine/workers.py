@@ -266,6 +266,72 @@ nodes:
     world.same(world("resume", "t", *STORE).gives(DONE).json["n"], 1)
 
 
+def case_queued(world):
+    """Twenty thousand calls that wait for a worker end together when their time is up"""
+    world.write("one.yaml", """
+name: one
+nodes:
+  - name: work
+    map: {over: '[range(20000)]', limit: 20000}
+    timeout: 1s
+    do: {python: 'import time; time.sleep(60)'}
+""")
+    world("run", "one.yaml", "--store", "memory:", "-q").gives(FAILED).says("timeout")
+
+
+def case_another_answer(world):
+    """A node that failed on an answer is given another one"""
+    world.write("one.yaml", """
+name: one
+nodes:
+  - name: work
+    python: |
+      n = interrupt("how many?")
+      return {"twice": n * 2 if isinstance(n, int) else int("no number")}
+""")
+    world("run", "one.yaml", "--thread", "t", *STORE).gives(WAITING)
+    world("resume", "t", "--value", '"many"', *STORE).gives(FAILED).says("--value JSON")
+    world("resume", "t", *STORE).gives(FAILED)
+    world.same(world("resume", "t", "--value", "21", *STORE).gives(DONE).json["twice"], 42)
+
+
+DOCUMENTED = """
+config:
+  checkpoint_dir: ./checkpoints  # File-based
+  # OR
+  checkpointer: memory           # In-memory (for testing)
+  interrupt_before: [approval_node]
+
+nodes:
+  - name: prepare
+    run: return {"data": "prepared"}
+
+  - name: approval_node
+    run: return {"approved": state.get("approved", False)}
+
+  - name: finalize
+    run: return {"result": "done"}
+
+edges:
+  - from: __start__
+    to: prepare
+  - from: prepare
+    to: approval_node
+  - from: approval_node
+    to: finalize
+  - from: finalize
+    to: __end__
+"""
+
+
+def case_documented(world):
+    """A file as people have them (code that YAML alone would not take) stops, resumes, completes"""
+    world.write("agent.yaml", DOCUMENTED)
+    world("run", "agent.yaml", "--thread", "t").gives(WAITING).says("approval_node")
+    done = world("resume", "t", "--store", "file:checkpoints", "--set", "approved=true").gives(DONE)
+    world.same(done.json, {"data": "prepared", "approved": True, "result": "done"})
+
+
 def main():
     if not shutil.which("python3") or not shutil.which("node"):
         print("1..0 # SKIP python3 and node are needed")

@@ -20,6 +20,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tap import Tap  # noqa: E402
+
 THREAD = "t"
 TIMEOUT = 120
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING = 0, 1, 2, 3
@@ -199,7 +202,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     args.pawl = os.path.abspath(args.pawl)
-    number = failed = 0
+    tap = Tap()
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for dialect, store in itertools.product(args.dialect or DIALECTS,
                                                 args.store or ["file", "sqlite"]):
@@ -210,18 +213,13 @@ def main():
             todo = [(pool.submit(one, args.pawl, store, dialect, phase, fault, want), phase, fault)
                     for phase, fault in cases(counts, args.every)]
             for future, phase, fault in todo:
-                number += 1
-                name = f"{dialect}, {store}, {phase}: {fault}"
+                wrong = None
                 try:
                     future.result()
-                    print(f"ok {number} - {name}")
                 except (Broken, subprocess.TimeoutExpired, ValueError) as error:
-                    failed += 1
-                    print(f"not ok {number} - {name}")
-                    print("\n".join("# " + line for line in str(error).split("\n")))
-                sys.stdout.flush()
-    print(f"1..{number}")
-    return failed > 0
+                    wrong = error
+                tap.case(wrong is None, f"{dialect}, {store}, {phase}: {fault}", wrong)
+    return tap.finish()
 
 
 if __name__ == "__main__":

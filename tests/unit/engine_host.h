@@ -12,22 +12,12 @@
 
 #include "engine.h"
 #include "exec.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 #include "store_chain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct Host {
     char dir[64];
@@ -49,37 +39,9 @@ typedef struct Host {
     int files;
 } Host;
 
-#define HOST_UNUSED __attribute__((unused))
-
 static Host host;
 
-/* ---- values ---- */
-
-HOST_UNUSED static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) fail_msg("%s: %s", text, err.msg);
-    return j;
-}
-
-HOST_UNUSED static void expect_json(Json got, const char *want) {
-    Json wanted = parse(want);
-    bool same = !json_is_none(got) && json_equal(got, wanted);
-    json_unref(wanted);
-    if (!same) {
-        char *text = json_is_none(got) ? strdup("(nothing)") : json_to_text(got);
-        print_error("got  %.2000s\nwant %s\n", text, want);
-        free(text);
-    }
-    assert_true(same);
-}
-
-HOST_UNUSED static void expect_contains(const char *text, const char *part) {
-    bool found = text && strstr(text, part);
-    if (!found) fail_msg("`%s` is not in: %s", part, text ? text : "(nothing)");
-}
-
-HOST_UNUSED static size_t count_of(const char *text, const char *part) {
+TEST_UNUSED static size_t count_of(const char *text, const char *part) {
     size_t n = 0;
     for (const char *at = text; text && (at = strstr(at, part)); at += strlen(part)) n++;
     return n;
@@ -87,7 +49,7 @@ HOST_UNUSED static size_t count_of(const char *text, const char *part) {
 
 /* ---- files ---- */
 
-HOST_UNUSED static const char *host_file(const char *name, const char *text) {
+TEST_UNUSED static const char *host_file(const char *name, const char *text) {
     FILE *out = fopen(name, "w");
     assert_non_null(out);
     fputs(text, out);
@@ -96,7 +58,7 @@ HOST_UNUSED static const char *host_file(const char *name, const char *text) {
 }
 
 /* Lines of a file; 0 when it is not there. What shell nodes count their executions with. */
-HOST_UNUSED static size_t lines_of(const char *name) {
+TEST_UNUSED static size_t lines_of(const char *name) {
     FILE *in = fopen(name, "r");
     size_t n = 0;
     for (int c; in && (c = fgetc(in)) != EOF;) n += c == '\n';
@@ -104,7 +66,7 @@ HOST_UNUSED static size_t lines_of(const char *name) {
     return n;
 }
 
-HOST_UNUSED static bool file_exists(const char *name) {
+TEST_UNUSED static bool file_exists(const char *name) {
     return access(name, F_OK) == 0;
 }
 
@@ -131,7 +93,7 @@ static void host_event(void *ctx, const Event *e) {
     if (h->on_event) h->on_event(h, e);
 }
 
-HOST_UNUSED static const char *host_log(void) {
+TEST_UNUSED static const char *host_log(void) {
     return host.log.data ? host.log.data : "";
 }
 
@@ -172,7 +134,7 @@ static void host_down(void) {
 }
 
 /* As if the process had ended and another had begun. */
-HOST_UNUSED static void host_fresh(void) {
+TEST_UNUSED static void host_fresh(void) {
     host_down();
     host_up();
 }
@@ -204,7 +166,7 @@ static int host_teardown(void **state) {
 
 /* ---- runs ---- */
 
-HOST_UNUSED static Flow *host_flow(const char *yaml) {
+TEST_UNUSED static Flow *host_flow(const char *yaml) {
     FlowProblems problems = {0};
     char name[32];
     snprintf(name, sizeof name, "w%d.yaml", ++host.files);
@@ -221,7 +183,7 @@ HOST_UNUSED static Flow *host_flow(const char *yaml) {
     return flow;
 }
 
-HOST_UNUSED static Run *host_start(const char *yaml, const char *thread, const char *input) {
+TEST_UNUSED static Run *host_start(const char *yaml, const char *thread, const char *input) {
     Flow *flow = host_flow(yaml);
     RunStart start = {.thread = thread, .input = input ? parse(input) : json_none()};
     Run *run = engine_start(host.engine, flow, &start, &host.err);
@@ -231,28 +193,35 @@ HOST_UNUSED static Run *host_start(const char *yaml, const char *thread, const c
     return run;
 }
 
-HOST_UNUSED static void host_go(void) {
+TEST_UNUSED static void host_go(void) {
     uv_run(&host.loop, UV_RUN_DEFAULT);
 }
 
+/* Turns of the loop for about so long. */
+TEST_UNUSED static void host_turn(int ms) {
+    for (uint64_t end = uv_hrtime() + (uint64_t)ms * 1000000; uv_hrtime() < end; usleep(1000)) {
+        uv_run(&host.loop, UV_RUN_NOWAIT);
+    }
+}
+
 /* Turns of the loop until `done` holds. */
-HOST_UNUSED static void host_until(bool (*done)(void)) {
+TEST_UNUSED static void host_until(bool (*done)(void)) {
     while (!done()) assert_true(uv_run(&host.loop, UV_RUN_ONCE) || done());
 }
 
-HOST_UNUSED static void host_settle(Run *run) {
+TEST_UNUSED static void host_settle(Run *run) {
     while (!run_settled(run)) assert_true(uv_run(&host.loop, UV_RUN_ONCE) || run_settled(run));
 }
 
 /* Starts, runs until the loop has nothing left to do. */
-HOST_UNUSED static Run *host_run(const char *yaml, const char *input) {
+TEST_UNUSED static Run *host_run(const char *yaml, const char *input) {
     Run *run = host_start(yaml, "t", input);
     host_go();
     assert_true(run_settled(run));
     return run;
 }
 
-HOST_UNUSED static Run *host_resume(const RunResume *resume) {
+TEST_UNUSED static Run *host_resume(const RunResume *resume) {
     error_clear(&host.err);
     Run *run = engine_resume(host.engine, resume, &host.err);
     if (!run) fail_msg("%s", host.err.msg);
@@ -262,13 +231,13 @@ HOST_UNUSED static Run *host_resume(const RunResume *resume) {
 }
 
 /* A fresh engine goes on with thread "t". */
-HOST_UNUSED static Run *host_go_on(void) {
+TEST_UNUSED static Run *host_go_on(void) {
     host_fresh();
     return host_resume(&(RunResume){.thread = "t"});
 }
 
 /* The same with an answer; any of the three may be NULL. */
-HOST_UNUSED static Run *host_answer(const char *id, const char *decision, const char *value) {
+TEST_UNUSED static Run *host_answer(const char *id, const char *decision, const char *value) {
     host_fresh();
     Json v = value ? parse(value) : json_none();
     Run *run =
@@ -277,13 +246,13 @@ HOST_UNUSED static Run *host_answer(const char *id, const char *decision, const 
     return run;
 }
 
-HOST_UNUSED static const char *host_refused(const RunResume *resume) {
+TEST_UNUSED static const char *host_refused(const RunResume *resume) {
     error_clear(&host.err);
     assert_null(engine_resume(host.engine, resume, &host.err));
     return host.err.msg;
 }
 
-HOST_UNUSED static void expect_run(Run *run, const char *status, const char *state) {
+TEST_UNUSED static void expect_run(Run *run, const char *status, const char *state) {
     if (strcmp(run_status(run), status)) {
         char *text = json_is_none(run_error(run)) ? NULL : json_to_text(run_error(run));
         print_error("%s %s\n", run_status(run), text ? text : "");
@@ -294,7 +263,7 @@ HOST_UNUSED static void expect_run(Run *run, const char *status, const char *sta
 }
 
 /* A text of the error, borrowed until the next call. */
-HOST_UNUSED static const char *run_error_text(Run *run, const char *key) {
+TEST_UNUSED static const char *run_error_text(Run *run, const char *key) {
     static char text[1024];
     Json value = json_object_get_c(run_error(run), key);
     if (json_kind(value) == JSON_STRING)
@@ -304,18 +273,18 @@ HOST_UNUSED static const char *run_error_text(Run *run, const char *key) {
     return text;
 }
 
-HOST_UNUSED static int64_t run_error_int(Run *run, const char *key) {
+TEST_UNUSED static int64_t run_error_int(Run *run, const char *key) {
     return json_object_get_c(run_error(run), key).i;
 }
 
-HOST_UNUSED static void expect_failed(Run *run, const char *kind, const char *part) {
+TEST_UNUSED static void expect_failed(Run *run, const char *kind, const char *part) {
     expect_run(run, "failed", NULL);
     assert_string_equal(run_error_text(run, "kind"), kind);
     expect_contains(run_error_text(run, "message"), part);
 }
 
 /* The id of the open interrupt at a node; "" when there is none. */
-HOST_UNUSED static const char *interrupt_at(Run *run, const char *node) {
+TEST_UNUSED static const char *interrupt_at(Run *run, const char *node) {
     static char ids[8][32];
     static int turn;
     char *id = ids[turn++ % 8];
@@ -330,7 +299,7 @@ HOST_UNUSED static const char *interrupt_at(Run *run, const char *node) {
     return id;
 }
 
-HOST_UNUSED static size_t open_interrupts(Run *run) {
+TEST_UNUSED static size_t open_interrupts(Run *run) {
     Json all = run_interrupts(run);
     size_t n = json_array_len(all);
     json_unref(all);
@@ -344,7 +313,7 @@ static void host_problem(void *ctx, const char *thread, int64_t seq, const char 
     fail_msg("%s@%lld: %s", thread, (long long)seq, sentence);
 }
 
-HOST_UNUSED static void expect_sound_store(void) {
+TEST_UNUSED static void expect_sound_store(void) {
     CheckReport report = {0};
     CheckHost check = {.problem = host_problem};
     host_down();
@@ -360,7 +329,7 @@ static bool host_history_line(void *ctx, const Checkpoint *c) {
 }
 
 /* "seq<parent step.frame node status" a line; give it to mem_free(). */
-HOST_UNUSED static char *host_history(const char *thread) {
+TEST_UNUSED static char *host_history(const char *thread) {
     RunRow row = {0};
     Buf out = BUF_INIT;
     assert_true(store_find(host.store, thread, &row, &host.err));
@@ -370,7 +339,7 @@ HOST_UNUSED static char *host_history(const char *thread) {
 }
 
 /* The state at a checkpoint, as text; give it to free(). */
-HOST_UNUSED static char *host_state_at(const char *thread, int64_t seq) {
+TEST_UNUSED static char *host_state_at(const char *thread, int64_t seq) {
     RunRow row = {0};
     assert_true(store_find(host.store, thread, &row, &host.err));
     Json image = chain_image(host.store, row.run, seq ? seq : row.head, NULL, &host.err);
@@ -382,7 +351,7 @@ HOST_UNUSED static char *host_state_at(const char *thread, int64_t seq) {
     return text;
 }
 
-HOST_UNUSED static void expect_row(const char *thread, const char *status) {
+TEST_UNUSED static void expect_row(const char *thread, const char *status) {
     RunRow row = {0};
     assert_true(store_find(host.store, thread, &row, &host.err));
     assert_string_equal(row.status, status);
@@ -392,13 +361,13 @@ HOST_UNUSED static void expect_row(const char *thread, const char *status) {
 /* ---- the clock ---- */
 
 /* From now on time stands still but for move_clock(). */
-HOST_UNUSED static void hold_clock(void) {
+TEST_UNUSED static void hold_clock(void) {
     host.clock = host_now(&host);
     host.held = true;
 }
 
 /* Moves the clock and gives the loop the turns that need no waiting. */
-HOST_UNUSED static void move_clock(int64_t ms) {
+TEST_UNUSED static void move_clock(int64_t ms) {
     host.clock += ms;
     engine_wake(host.engine);
     for (int i = 0; i < 50; i++) {
@@ -408,7 +377,7 @@ HOST_UNUSED static void move_clock(int64_t ms) {
 }
 
 /* Starts, and goes as far as it goes while time stands still. */
-HOST_UNUSED static Run *host_start_held(const char *yaml, const char *input) {
+TEST_UNUSED static Run *host_start_held(const char *yaml, const char *input) {
     hold_clock();
     Run *run = host_start(yaml, "t", input);
     move_clock(0);

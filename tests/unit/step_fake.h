@@ -20,21 +20,11 @@
 #define PAWL_TESTS_STEP_FAKE_H
 
 #include "exec.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 #include "process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { FAKE_PARAMS = 24, FAKE_FIELDS = 4, FAKE_VARS = 4 };
 
@@ -77,8 +67,6 @@ static struct {
     const char *unwanted; /* the place that nobody comes back to */
     size_t json_before;   /* bytes that a test before this one, which failed, left behind */
 } fake;
-
-#define FAKE_UNUSED __attribute__((unused))
 
 /* ---- step.h: what the work sees ---- */
 
@@ -295,25 +283,6 @@ void step_fail_with(Step *step, const char *kind, const Error *err) {
     step_fail(step, kind, json_none(), "%s", err->msg);
 }
 
-/* ---- values ---- */
-
-FAKE_UNUSED static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) fail_msg("%s: %s", text, err.msg);
-    return j;
-}
-
-FAKE_UNUSED static void expect_json(Json value, const char *want) {
-    char *text = json_to_text(value);
-    assert_string_equal(text, want);
-    mem_free(text);
-}
-
-FAKE_UNUSED static void expect_contains(const char *text, const char *part) {
-    if (!text || !strstr(text, part)) fail_msg("`%s` is not in: %s", part, text ? text : "");
-}
-
 /* ---- one step ---- */
 
 static void fake_init(Step *step, KindId kind, const char *state) {
@@ -328,19 +297,19 @@ static void fake_init(Step *step, KindId kind, const char *state) {
 }
 
 /* Consumes value. */
-FAKE_UNUSED static void fake_set(Step *step, int index, Json value) {
+TEST_UNUSED static void fake_set(Step *step, int index, Json value) {
     json_unref(step->params[index].value);
     step->params[index].value = value;
 }
 
-FAKE_UNUSED static void fake_set_expr(Step *step, int index, const char *text) {
+TEST_UNUSED static void fake_set_expr(Step *step, int index, const char *text) {
     fake_set(step, index, json_string_c(text));
     step->exprs[index].text = text;
     step->params[index].expr = &step->exprs[index];
 }
 
 /* A field of a parameter that is an object of expressions. Of one parameter only. */
-FAKE_UNUSED static void fake_add_field(Step *step, int index, const char *name, const char *text) {
+TEST_UNUSED static void fake_add_field(Step *step, int index, const char *name, const char *text) {
     Param *param = &step->params[index];
     size_t i = param->nfields++;
     assert_true(i < FAKE_FIELDS);
@@ -351,7 +320,7 @@ FAKE_UNUSED static void fake_add_field(Step *step, int index, const char *name, 
 }
 
 /* A variable of the node. Consumes value. */
-FAKE_UNUSED static void fake_add_var(Step *step, const char *name, Json value) {
+TEST_UNUSED static void fake_add_var(Step *step, const char *name, Json value) {
     size_t i = step->node.nvars++;
     assert_true(i < FAKE_VARS);
     step->names[i] = name;
@@ -365,7 +334,7 @@ static const NodeWork *fake_work(const Step *step) {
     return work;
 }
 
-FAKE_UNUSED static void fake_prepare(Step *step) {
+TEST_UNUSED static void fake_prepare(Step *step) {
     Error err = ERROR_INIT;
     if (!fake_work(step)->prepare) return;
     json_unref(step->memo);
@@ -373,12 +342,12 @@ FAKE_UNUSED static void fake_prepare(Step *step) {
     if (json_is_none(step->memo)) fail_msg("%s", err.msg);
 }
 
-FAKE_UNUSED static void fake_start(Step *step) {
+TEST_UNUSED static void fake_start(Step *step) {
     fake_prepare(step);
     fake_work(step)->start(step);
 }
 
-FAKE_UNUSED static void fake_wait(Step *step) {
+TEST_UNUSED static void fake_wait(Step *step) {
     while (!step->done) {
         if (step->again) {
             step->again = false;
@@ -389,26 +358,26 @@ FAKE_UNUSED static void fake_wait(Step *step) {
     }
 }
 
-FAKE_UNUSED static void fake_run(Step *step) {
+TEST_UNUSED static void fake_run(Step *step) {
     fake_start(step);
     fake_wait(step);
 }
 
-FAKE_UNUSED static void fake_wait_for_log(Step *step) {
+TEST_UNUSED static void fake_wait_for_log(Step *step) {
     while (!step->log.len) uv_run(&fake.loop, UV_RUN_ONCE);
 }
 
-FAKE_UNUSED static void fake_cancel(Step *step) {
+TEST_UNUSED static void fake_cancel(Step *step) {
     fake_work(step)->cancel(step);
 }
 
-FAKE_UNUSED static void fake_drop(Step *step) {
+TEST_UNUSED static void fake_drop(Step *step) {
     fake_work(step)->drop(step);
     assert_false(step->done);
 }
 
 /* What was printed into a Buf, "" when nothing was. */
-FAKE_UNUSED static const char *fake_text(const Buf *buf) {
+TEST_UNUSED static const char *fake_text(const Buf *buf) {
     return buf->data ? buf->data : "";
 }
 
@@ -424,7 +393,7 @@ static void fake_forget_end(Step *step) {
 }
 
 /* A person answers, and the step starts again. Consumes value. */
-FAKE_UNUSED static void fake_answer(Step *step, Json value) {
+TEST_UNUSED static void fake_answer(Step *step, Json value) {
     fake_forget_end(step);
     step->answers = json_array_push(step->answers, value);
     fake_work(step)->start(step);
@@ -465,7 +434,7 @@ static void fake_close(void) {
     assert_int_equal(uv_loop_close(&fake.loop), 0);
 }
 
-FAKE_UNUSED static void fake_next_process(void) {
+TEST_UNUSED static void fake_next_process(void) {
     fake_close();
     fake_open();
 }

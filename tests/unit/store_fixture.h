@@ -4,24 +4,14 @@
 
 #include "json_binary.h"
 #include "json_diff.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 #include "store.h"
 #include "store_chain.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct Fixture {
     const char *scheme;
@@ -74,15 +64,6 @@ static inline Store *open_store(const Fixture *f, StoreMode mode) {
             fail_msg("%s", why.msg); \
         }                            \
     } while (0)
-
-static inline Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) {
-        fail_msg("%s: %s", text, err.msg);
-    }
-    return j;
-}
 
 static inline int64_t make_run(Store *s, const char *thread) {
     RunRow row;

@@ -1,52 +1,8 @@
 /* The config of a task when it begins: placeholders, configVars, types. */
 #include "config.h"
-
-#include "json_parse.h"
-#include "json_print.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "flow_fixture.h"
 
 enum { PARAMS_MAX = 20 };
-
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    (void)path, (void)err;
-    buf_adds(out, ctx);
-    return true;
-}
-
-static Flow *load(const char *text) {
-    FlowProblems problems = {0};
-    FlowReader reader = {serve, (void *)(uintptr_t)text};
-    Flow *flow = flow_load("f", &reader, &problems);
-    for (size_t i = 0; i < problems.n && !flow; i++) {
-        print_message("%d:%d: %s\n", problems.items[i].line, problems.items[i].col,
-                      problems.items[i].msg);
-    }
-    flow_problems_clear(&problems);
-    assert_non_null(flow);
-    return flow;
-}
-
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json value = json_parse(text, strlen(text), NULL, &err);
-    assert_false(json_is_none(value));
-    return value;
-}
-
-static void expect_json(Json value, const char *want) {
-    char *text = json_is_none(value) ? strdup("(none)") : json_to_text(value);
-    assert_string_equal(text, want);
-    free(text);
-}
 
 static Json first_output(void *ctx, const Expr *query, Json vars, Error *err) {
     Json out = json_none();
@@ -379,33 +335,26 @@ static void without_leniency_text_is_text(void **state) {
     json_unref(three);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(names_become_variables),
-        TEST(what_is_no_variable_stays),
-        TEST(a_doubled_dollar_is_left_alone),
-        TEST(queries_become_what_they_give),
-        TEST(a_query_that_fails_names_its_field),
-        TEST(what_was_put_in_is_not_looked_at_again),
-        TEST(one_placeholder_is_the_value_itself),
-        TEST(tasks_inside_have_their_own_turn),
-        TEST(placeholders_have_a_limit),
-        TEST(titles_are_text_with_placeholders),
-        TEST(config_vars_take_the_place_of_fields),
-        TEST(config_vars_are_checked),
-        TEST(text_that_reads_as_a_type_is_taken_for_it),
-        TEST(every_type_is_checked_when_the_task_begins),
-        TEST(assertions_may_have_placeholders),
-        TEST(numbers_that_arithmetic_gives_are_whole),
-        TEST(param_read_sets_value_and_number),
-        TEST(without_leniency_text_is_text),
+        JSON_TEST(names_become_variables),
+        JSON_TEST(what_is_no_variable_stays),
+        JSON_TEST(a_doubled_dollar_is_left_alone),
+        JSON_TEST(queries_become_what_they_give),
+        JSON_TEST(a_query_that_fails_names_its_field),
+        JSON_TEST(what_was_put_in_is_not_looked_at_again),
+        JSON_TEST(one_placeholder_is_the_value_itself),
+        JSON_TEST(tasks_inside_have_their_own_turn),
+        JSON_TEST(placeholders_have_a_limit),
+        JSON_TEST(titles_are_text_with_placeholders),
+        JSON_TEST(config_vars_take_the_place_of_fields),
+        JSON_TEST(config_vars_are_checked),
+        JSON_TEST(text_that_reads_as_a_type_is_taken_for_it),
+        JSON_TEST(every_type_is_checked_when_the_task_begins),
+        JSON_TEST(assertions_may_have_placeholders),
+        JSON_TEST(numbers_that_arithmetic_gives_are_whole),
+        JSON_TEST(param_read_sets_value_and_number),
+        JSON_TEST(without_leniency_text_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void an_error_edge_is_taken_and_the_error_is_in_the_state(void **state) {
                         "  - {from: a, to: c, on: error}\n"
                         "  - {from: b, to: __end__}\n  - {from: c, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"saw\": [\"exit\", 4, \"a\", 2, \"oh\"], \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"saw\": [\"exit\", 4, \"a\", 2, \"oh\"]}");
     expect_contains(host_log(), "step a failed\n");
 }
 
@@ -135,7 +135,7 @@ static void error_edges_have_conditions_over_the_error(void **state) {
                         "  - {from: a, to: c, on: error, when: '.error.exit_code == 4'}\n"
                         "  - {from: b, to: __end__}\n  - {from: c, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"at\": \"c\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"at\": \"c\"}");
 }
 
 static void attempts_come_before_the_error_edge(void **state) {
@@ -169,7 +169,7 @@ static void an_error_edge_in_a_branch_leads_to_the_join(void **state) {
                         "  - {from: [a, b], to: j}\n  - {from: [a, b], to: j, on: error}\n"
                         "  - {from: j, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"e\": \"b\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"e\": \"b\"}");
 }
 
 /* The listener stops what would never end. */
@@ -201,7 +201,7 @@ static void an_error_edge_of_a_map_may_lead_to_branches(void **state) {
                         "  - {from: m, to: [p, q], on: error, fan_in: j}\n"
                         "  - {from: [p, q], to: j}\n  - {from: j, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"p\": 1, \"q\": 1, \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"p\": 1, \"q\": 1}");
 }
 
 static void a_condition_that_fails_is_not_the_nodes_error(void **state) {
@@ -252,7 +252,7 @@ static void the_error_edge_of_the_outer_node_takes_an_error_inside(void **state)
                         "edges:\n  - {from: __start__, to: w}\n  - {from: w, to: __end__}\n"
                         "  - {from: w, to: c, on: error}\n  - {from: c, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"at\": \"f\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"at\": \"f\"}");
 }
 
 static void an_error_in_a_branch_inside_a_sub_workflow_is_taken_outside(void **state) {
@@ -268,7 +268,7 @@ static void an_error_in_a_branch_inside_a_sub_workflow_is_taken_outside(void **s
                         "edges:\n  - {from: __start__, to: w}\n  - {from: w, to: __end__}\n"
                         "  - {from: w, to: c, on: error}\n  - {from: c, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"at\": \"q\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"at\": \"q\"}");
     assert_int_not_equal(system("kill -0 $(cat pid) 2> /dev/null"), 0);
 }
 
@@ -331,7 +331,7 @@ static void the_start_of_a_sub_workflow_that_cannot_be_chosen_is_taken_outside(v
                         "edges:\n  - {from: __start__, to: w}\n  - {from: w, to: __end__}\n"
                         "  - {from: w, to: c, on: error}\n  - {from: c, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"e\": \"edge\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"e\": \"edge\"}");
 }
 
 static void a_start_that_cannot_be_chosen_fails_and_can_be_resumed(void **state) {
@@ -404,7 +404,7 @@ static void a_map_that_takes_too_long_is_ended(void **state) {
     assert_false(run_settled(run));
     move_clock(1);
     host_go();
-    expect_run(run, "completed", "{\"e\": \"timeout\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"e\": \"timeout\"}");
 }
 
 static void a_timeout_ends_with_its_node(void **state) {
@@ -466,7 +466,7 @@ static void an_approval_that_takes_too_long_takes_its_error_edge(void **state) {
     assert_int_equal(open_interrupts(run), 0);
     move_clock(3600000);
     host_go();
-    expect_run(run, "completed", "{\"e\": \"timeout\", \"error\": null}");
+    expect_run(run, "completed", "{\"error\": null, \"e\": \"timeout\"}");
 }
 
 static void a_run_that_waits_for_an_approval_with_a_timeout_settles_at_once(void **state) {

@@ -83,7 +83,7 @@ static void the_join_is_found_where_the_file_does_not_say_it(void **state) {
                         "edges:\n  - {from: __start__, to: [a, b]}\n"
                         "  - {from: [a, b], to: j}\n  - {from: j, to: __end__}\n",
                         NULL);
-    expect_run(run, "completed", "{\"a\": 1, \"b\": 1, \"n\": 1}");
+    expect_run(run, "completed", "{\"n\": 1, \"a\": 1, \"b\": 1}");
 }
 
 #define NESTED                                                            \

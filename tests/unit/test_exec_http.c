@@ -229,10 +229,7 @@ static void the_nodes_timeout_ends_it(void **state) {
 static void a_cancelled_run_ends_its_request(void **state) {
     (void)state;
     Run *run = begin("http: '@/hang'", "{}");
-    for (int i = 0; i < 50; i++) {
-        uv_run(&host.loop, UV_RUN_NOWAIT);
-        usleep(1000);
-    }
+    host_turn(50);
     uint64_t before = uv_hrtime();
     run_cancel(run);
     host_go();
@@ -287,10 +284,7 @@ static void an_engine_that_ends_leaves_nothing(void **state) {
     size_t down = open_descriptors();
     host_up();
     begin("http: '@/hang'", "{}");
-    for (int i = 0; i < 50; i++) {
-        uv_run(&host.loop, UV_RUN_NOWAIT);
-        usleep(1000);
-    }
+    host_turn(50);
     assert_true(open_descriptors() > before);
     host_down();
     assert_int_equal(open_descriptors(), down);

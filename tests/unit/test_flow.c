@@ -1,63 +1,10 @@
 /* Workflows that load: what the engine sees of them. */
-#include "flow.h"
-#include "json_parse.h"
-#include "json_print.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "flow_fixture.h"
 #include <unistd.h>
 
-#include <cmocka.h>
-
-/* Files that are in memory; the list ends with a row without a path. */
-typedef struct File {
-    const char *path, *text;
-} File;
-
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    for (const File *f = ctx; f->path; f++) {
-        if (strcmp(f->path, path) == 0) {
-            buf_adds(out, f->text);
-            return true;
-        }
-    }
-    return error_set(err, ERR_IO, "There is no such file.");
-}
-
-static Flow *load_files(const File *files) {
-    FlowProblems problems = {0};
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
-    Flow *flow = flow_load(files[0].path, &reader, &problems);
-    for (size_t i = 0; i < problems.n && !flow; i++) {
-        print_message("%d:%d: %s\n", problems.items[i].line, problems.items[i].col,
-                      problems.items[i].msg);
-    }
-    flow_problems_clear(&problems);
-    assert_non_null(flow);
-    return flow;
-}
-
-static Flow *load(const char *text) {
-    return load_files((const File[]){{"flow.yaml", text}, {0}});
-}
-
 static const Node *node(const Flow *flow, const char *name) {
-    Json key = json_string_c(name);
-    const Node *n = graph_node(flow->main, key);
-    json_unref(key);
-    assert_non_null(n);
-    return n;
-}
-
-static void expect_json(Json value, const char *want) {
-    char *text = json_is_none(value) ? strdup("(none)") : json_to_text(value);
-    assert_string_equal(text, want);
-    free(text);
+    return node_of(flow->main, name);
 }
 
 /* The edges of a node as "b c|d join e": targets, parted by a bar from the next edge. */
@@ -256,7 +203,7 @@ static void a_node_has_what_the_file_says(void **state) {
     assert_int_equal(n->line, 2);
     assert_int_equal(n->col, 5);
     assert_int_equal(n->end_line, 12);
-    assert_string_equal(n->file, "flow.yaml");
+    assert_string_equal(n->file, "f");
     expect_json(json_object_get_c(n->source, "title"), "\"Builds it\"");
     n = node(flow, "b");
     assert_int_equal(n->params[SLEEP_FOR].number, 250);
@@ -563,7 +510,7 @@ static void thousands_of_nodes_load_quickly(void **state) {
         buf_printf(&text, "- {from: n%d, to: [n%d, n%d]}\n", i, i + 1, i + 2);
         buf_printf(&text, "- {from: [n%d, n%d], to: n%d}\n", i + 1, i + 2, i + 3);
     }
-    buf_printf(&text, "- {from: n%d, to: n%d}\n", N - 2, N - 1);
+    buf_printf(&text, "- {from: n%d, to: n%d}\n- {from: n%d, to: __end__}\n", N - 2, N - 1, N - 1);
     Flow *flow = load(text.data);
     expect_out(flow, "n0", "n1 n2 join n3");
     expect_out(flow, "n3000", "n3001 n3002 join n3003");
@@ -942,9 +889,14 @@ static const char as_published[] =
     "  - from: finalize\n"
     "    to: __end__\n";
 
+static Flow *load_published(void) {
+    return load_with(as_published, "4:3: warning: `checkpointer: memory` is not used: there is a "
+                                   "`checkpoint_dir`, where files are kept.\n");
+}
+
 static void code_with_colons_need_not_be_quoted(void **state) {
     (void)state;
-    Flow *flow = load(as_published);
+    Flow *flow = load_published();
     expect_code(flow, "prepare", KIND_PYTHON, "return {\"data\": \"prepared\"}");
     expect_code(flow, "approval_node", KIND_PYTHON,
                 "return {\"approved\": state.get(\"approved\", False)}");
@@ -958,7 +910,7 @@ static void code_with_colons_need_not_be_quoted(void **state) {
 
 static void a_checkpoint_dir_counts_more_than_memory(void **state) {
     (void)state;
-    Flow *flow = load(as_published);
+    Flow *flow = load_published();
     assert_string_equal(flow->main->checkpoint_dir, "./checkpoints");
     assert_string_equal(flow->main->checkpointer, "file");
     assert_false(flow_needs_checkpointer(flow, NULL));
@@ -1002,55 +954,48 @@ static void only_code_in_block_maps_is_mended(void **state) {
     flow_unref(flow);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_workflow_is_called_after_its_file_unless_named),
-        TEST(json_is_read_too),
-        TEST(state_has_defaults_and_reducers),
-        TEST(scalars_are_those_of_the_core_schema),
-        TEST(aliases_stand_for_what_they_name),
-        TEST(config_is_in_the_main_graph),
-        TEST(a_config_that_says_nothing_leaves_the_defaults),
-        TEST(a_node_has_what_the_file_says),
-        TEST(a_node_that_says_little_gets_the_defaults),
-        TEST(a_kind_can_be_said_in_three_ways),
-        TEST(a_map_has_a_body_that_sees_its_variables),
-        TEST(a_loop_has_a_graph_with_the_keys_around_it),
-        TEST(templates_are_text_with_expressions_in_it),
-        TEST(an_error_at_run_time_has_its_place_in_the_file),
-        TEST(nodes_without_edges_run_in_order),
-        TEST(goto_comes_before_the_order),
-        TEST(goto_comes_before_edges),
-        TEST(edges_are_tried_in_order),
-        TEST(parallel_branches_join_where_all_ways_meet),
-        TEST(fan_in_says_where_branches_join),
-        TEST(inner_branches_join_before_outer_ones),
-        TEST(a_node_can_say_that_branches_join_there),
-        TEST(thousands_of_nodes_load_quickly),
-        TEST(a_workflow_in_a_workflow_is_a_graph),
-        TEST(a_flow_comes_back_from_its_definition),
-        TEST(a_held_flow_stays),
-        TEST(files_come_from_the_file_system),
-        TEST(durations_are_as_people_write_them),
-        TEST(drawings_escape_what_they_show),
-        TEST(a_drawing_as_json_has_places_and_joins),
-        TEST(the_schema_has_every_kind_and_parameter),
-        TEST(kinds_are_found_by_name),
-        TEST(run_is_a_node_of_its_language),
-        TEST(code_may_be_in_a_file),
-        TEST(defaults_are_of_every_type),
-        TEST(a_parameter_may_see_more_variables),
-        TEST(hidden_kinds_can_be_written),
-        TEST(code_with_colons_need_not_be_quoted),
-        TEST(a_checkpoint_dir_counts_more_than_memory),
-        TEST(only_code_in_block_maps_is_mended),
+        JSON_TEST(a_workflow_is_called_after_its_file_unless_named),
+        JSON_TEST(json_is_read_too),
+        JSON_TEST(state_has_defaults_and_reducers),
+        JSON_TEST(scalars_are_those_of_the_core_schema),
+        JSON_TEST(aliases_stand_for_what_they_name),
+        JSON_TEST(config_is_in_the_main_graph),
+        JSON_TEST(a_config_that_says_nothing_leaves_the_defaults),
+        JSON_TEST(a_node_has_what_the_file_says),
+        JSON_TEST(a_node_that_says_little_gets_the_defaults),
+        JSON_TEST(a_kind_can_be_said_in_three_ways),
+        JSON_TEST(a_map_has_a_body_that_sees_its_variables),
+        JSON_TEST(a_loop_has_a_graph_with_the_keys_around_it),
+        JSON_TEST(templates_are_text_with_expressions_in_it),
+        JSON_TEST(an_error_at_run_time_has_its_place_in_the_file),
+        JSON_TEST(nodes_without_edges_run_in_order),
+        JSON_TEST(goto_comes_before_the_order),
+        JSON_TEST(goto_comes_before_edges),
+        JSON_TEST(edges_are_tried_in_order),
+        JSON_TEST(parallel_branches_join_where_all_ways_meet),
+        JSON_TEST(fan_in_says_where_branches_join),
+        JSON_TEST(inner_branches_join_before_outer_ones),
+        JSON_TEST(a_node_can_say_that_branches_join_there),
+        JSON_TEST(thousands_of_nodes_load_quickly),
+        JSON_TEST(a_workflow_in_a_workflow_is_a_graph),
+        JSON_TEST(a_flow_comes_back_from_its_definition),
+        JSON_TEST(a_held_flow_stays),
+        JSON_TEST(files_come_from_the_file_system),
+        JSON_TEST(durations_are_as_people_write_them),
+        JSON_TEST(drawings_escape_what_they_show),
+        JSON_TEST(a_drawing_as_json_has_places_and_joins),
+        JSON_TEST(the_schema_has_every_kind_and_parameter),
+        JSON_TEST(kinds_are_found_by_name),
+        JSON_TEST(run_is_a_node_of_its_language),
+        JSON_TEST(code_may_be_in_a_file),
+        JSON_TEST(defaults_are_of_every_type),
+        JSON_TEST(a_parameter_may_see_more_variables),
+        JSON_TEST(hidden_kinds_can_be_written),
+        JSON_TEST(code_with_colons_need_not_be_quoted),
+        JSON_TEST(a_checkpoint_dir_counts_more_than_memory),
+        JSON_TEST(only_code_in_block_maps_is_mended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

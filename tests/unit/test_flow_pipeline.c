@@ -1,73 +1,7 @@
 /* Pipelines: what the engine sees of them, what is said when they are wrong, how they are drawn, and
  * the schemas. */
-#include "flow.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "flow_fixture.h"
 #include "kind_schema.h"
-#include "mem.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    (void)path, (void)err;
-    buf_adds(out, ctx);
-    return true;
-}
-
-static Flow *try_load(const char *text, FlowProblems *problems) {
-    FlowReader reader = {serve, (void *)(uintptr_t)text};
-    return flow_load("ci.yaml", &reader, problems);
-}
-
-/* Every problem as "line:col: sentence", one a line. */
-static char *problems_text(const FlowProblems *problems) {
-    Buf out = BUF_INIT;
-    buf_reserve(&out, 1)[0] = '\0';
-    for (size_t i = 0; i < problems->n; i++) {
-        const FlowProblem *p = &problems->items[i];
-        buf_printf(&out, "%d:%d: %s%s\n", p->line, p->col, p->warning ? "warning: " : "", p->msg);
-    }
-    return buf_detach(&out);
-}
-
-static Flow *load_with(const char *text, const char *warnings) {
-    FlowProblems problems = {0};
-    Flow *flow = try_load(text, &problems);
-    char *got = problems_text(&problems);
-    assert_string_equal(got, warnings);
-    assert_non_null(flow);
-    mem_free(got);
-    flow_problems_clear(&problems);
-    return flow;
-}
-
-static Flow *load(const char *text) {
-    return load_with(text, "");
-}
-
-static void expect_problems(const char *text, const char *want) {
-    FlowProblems problems = {0};
-    Flow *flow = try_load(text, &problems);
-    char *got = problems_text(&problems);
-    assert_string_equal(got, want);
-    assert_null(flow);
-    mem_free(got);
-    flow_problems_clear(&problems);
-}
-
-static void expect_json(Json value, const char *want) {
-    char *text = json_is_none(value) ? strdup("(none)") : json_to_text(value);
-    assert_string_equal(text, want);
-    free(text);
-}
 
 /* "__start__ > a; a > b if x; a ! c": every edge, those after a failure with a `!`. */
 static void add_edges(Buf *out, const Graph *g, const char *from, Edges edges, char sign) {
@@ -141,7 +75,7 @@ static void nodes_know_their_place_and_source(void **state) {
              "\n"
              "  - {id: b, type: script, config: {command: x}, on_success: 'merge:main'}\n");
     const Node *a = &flow->main->nodes[0], *merge = &flow->main->nodes[2];
-    assert_string_equal(a->file, "ci.yaml");
+    assert_string_equal(a->file, "f");
     assert_int_equal(a->line, 2);
     assert_int_equal(a->col, 5);
     assert_int_equal(a->end_line, 7);
@@ -272,33 +206,33 @@ static void triggers_are_checked_and_kept(void **state) {
                 "[{\"type\":\"push\",\"config\":{\"branches\":[\"main\",\"release/*\"]}},"
                 "{\"type\":\"card_complete\",\"on_pass\":\"merge\",\"on_fail\":\"reject\"}]");
     flow_unref(flow);
-    expect_problems("steps: [{id: a, type: script, config: {command: x}}]\n"
-                    "triggers:\n"
-                    "- {type: pusch}\n"
-                    "- {type: push, config: {branch: main}}\n"
-                    "- {type: card_complete, on_pass: merged, on_fail: [x], when: 1}\n"
-                    "- {type: card_complete, config: {branches: [x]}}\n"
-                    "- {}\n"
-                    "- push\n",
-                    "3:10: There is no trigger `pusch`; there are push and card_complete; did you "
-                    "mean `push`?\n"
-                    "4:25: `branch` is no key of the `config` of a push trigger; did you mean "
-                    "`branches`?\n"
-                    "5:34: `on_pass` must be merge or nothing.\n"
-                    "5:51: `on_fail` must be fail, reject or nothing.\n"
-                    "5:56: `when` is no key of a trigger.\n"
-                    "6:34: `branches` is no key of the `config` of a card_complete trigger.\n"
-                    "7:3: A trigger needs `type`: push or card_complete.\n"
-                    "8:3: A trigger (`{type: push}`) must be a map (`key: value`).\n");
-    expect_problems("steps: [{id: a, type: script, config: {command: x}}]\ntriggers: push\n",
-                    "2:11: The triggers must be a list (`- {type: push}`).\n");
+    expect("steps: [{id: a, type: script, config: {command: x}}]\n"
+           "triggers:\n"
+           "- {type: pusch}\n"
+           "- {type: push, config: {branch: main}}\n"
+           "- {type: card_complete, on_pass: merged, on_fail: [x], when: 1}\n"
+           "- {type: card_complete, config: {branches: [x]}}\n"
+           "- {}\n"
+           "- push\n",
+           "3:10: There is no trigger `pusch`; there are push and card_complete; did you "
+           "mean `push`?\n"
+           "4:25: `branch` is no key of the `config` of a push trigger; did you mean "
+           "`branches`?\n"
+           "5:34: `on_pass` must be merge or nothing.\n"
+           "5:51: `on_fail` must be fail, reject or nothing.\n"
+           "5:56: `when` is no key of a trigger.\n"
+           "6:34: `branches` is no key of the `config` of a card_complete trigger.\n"
+           "7:3: A trigger needs `type`: push or card_complete.\n"
+           "8:3: A trigger (`{type: push}`) must be a map (`key: value`).\n");
+    expect("steps: [{id: a, type: script, config: {command: x}}]\ntriggers: push\n",
+           "2:11: The triggers must be a list (`- {type: push}`).\n");
 }
 
 /* ---- problems ---- */
 
 static void everything_that_is_wrong_is_said_at_once(void **state) {
     (void)state;
-    expect_problems(
+    expect(
         "steps:\n"
         "- {id: a b, type: scirpt, config: {command: x}}\n"
         "- {type: script, config: {comand: x}, on_failur: stop}\n"
@@ -314,7 +248,7 @@ static void everything_that_is_wrong_is_said_at_once(void **state) {
         "b` is not.\n"
         "2:19: `type` must be script, docker or agent, not `scirpt`; did you mean `script`?\n"
         "3:3: A step needs a `name`, or an `id`.\n"
-        "3:26: `command` is missing in `config`, which a script step needs: for /bin/sh.\n"
+        "3:26: `command` is missing in `config`, which a script step needs: the command, for /bin/sh.\n"
         "3:27: `comand` is no key of the `config` of a script step; did you mean `command`?\n"
         "3:39: `on_failur` is no key of a step; did you mean `on_failure`?\n"
         "4:19: `config` must be a map (`key: value`).\n"
@@ -325,7 +259,7 @@ static void everything_that_is_wrong_is_said_at_once(void **state) {
         "`merge`?\n"
         "7:43: `command` must be a text.\n"
         "7:62: `on_failure` must be next, stop or trigger:CARD, not `trigger:`.\n"
-        "8:3: `command` is missing in `config`, which a script step needs: for /bin/sh.\n"
+        "8:3: `command` is missing in `config`, which a script step needs: the command, for /bin/sh.\n"
         "8:35: `requires` names labels of a runner: a map (`{arch: arm64}`) or a list (`[gpio, "
         "camera]`).\n"
         "8:62: `continue_in_context` must be true or false.\n"
@@ -338,10 +272,10 @@ static void everything_that_is_wrong_is_said_at_once(void **state) {
 
 static void a_pipeline_has_steps(void **state) {
     (void)state;
-    expect_problems("steps: []", "1:8: There are no steps; a pipeline has at least one.\n");
-    expect_problems("steps:\n", "1:6: There are no steps; a pipeline has at least one.\n");
-    expect_problems("steps: {a: b}", "1:8: The steps must be a list (`- name: ...`).\n");
-    expect_problems("steps: [x]", "1:9: A step must be a map (`key: value`).\n");
+    expect("steps: []", "1:8: There are no steps; a pipeline has at least one.\n");
+    expect("steps:\n", "1:6: There are no steps; a pipeline has at least one.\n");
+    expect("steps: {a: b}", "1:8: The steps must be a list (`- name: ...`).\n");
+    expect("steps: [x]", "1:9: A step must be a map (`key: value`).\n");
 }
 
 static void a_long_pipeline_is_no_loop(void **state) {
@@ -602,36 +536,29 @@ static void a_kind_has_a_schema_that_stands_alone(void **state) {
     json_unref(script);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(steps_become_nodes_in_order),
-        TEST(nodes_know_their_place_and_source),
-        TEST(the_state_is_a_map_of_steps_that_results_are_merged_into),
-        TEST(a_step_without_an_id_is_called_after_its_name),
-        TEST(containers_and_agents_have_their_own_config),
-        TEST(labels_are_a_map_or_a_list_and_are_kept),
-        TEST(stop_ends_the_run_well_and_later_steps_are_warned_of),
-        TEST(a_merge_is_a_hidden_node_that_leads_to_the_next_step),
-        TEST(a_trigger_is_a_hidden_node_after_a_failure),
-        TEST(a_failure_that_goes_on_parts_from_a_success_that_does_not),
-        TEST(triggers_are_checked_and_kept),
-        TEST(everything_that_is_wrong_is_said_at_once),
-        TEST(a_pipeline_has_steps),
-        TEST(a_long_pipeline_is_no_loop),
-        TEST(a_pipeline_is_drawn_with_what_its_endings_do),
-        TEST(a_drawing_as_json_has_titles_and_triggers),
-        TEST(tasks_are_drawn_inside_the_tasks_that_hold_them),
-        TEST(tasks_as_json_are_nested_and_cleanup_is_marked),
-        TEST(the_schemas_have_every_kind_and_its_config),
-        TEST(the_schema_of_pipelines_says_what_a_step_takes),
-        TEST(a_kind_has_a_schema_that_stands_alone),
+        JSON_TEST(steps_become_nodes_in_order),
+        JSON_TEST(nodes_know_their_place_and_source),
+        JSON_TEST(the_state_is_a_map_of_steps_that_results_are_merged_into),
+        JSON_TEST(a_step_without_an_id_is_called_after_its_name),
+        JSON_TEST(containers_and_agents_have_their_own_config),
+        JSON_TEST(labels_are_a_map_or_a_list_and_are_kept),
+        JSON_TEST(stop_ends_the_run_well_and_later_steps_are_warned_of),
+        JSON_TEST(a_merge_is_a_hidden_node_that_leads_to_the_next_step),
+        JSON_TEST(a_trigger_is_a_hidden_node_after_a_failure),
+        JSON_TEST(a_failure_that_goes_on_parts_from_a_success_that_does_not),
+        JSON_TEST(triggers_are_checked_and_kept),
+        JSON_TEST(everything_that_is_wrong_is_said_at_once),
+        JSON_TEST(a_pipeline_has_steps),
+        JSON_TEST(a_long_pipeline_is_no_loop),
+        JSON_TEST(a_pipeline_is_drawn_with_what_its_endings_do),
+        JSON_TEST(a_drawing_as_json_has_titles_and_triggers),
+        JSON_TEST(tasks_are_drawn_inside_the_tasks_that_hold_them),
+        JSON_TEST(tasks_as_json_are_nested_and_cleanup_is_marked),
+        JSON_TEST(the_schemas_have_every_kind_and_its_config),
+        JSON_TEST(the_schema_of_pipelines_says_what_a_step_takes),
+        JSON_TEST(a_kind_has_a_schema_that_stands_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

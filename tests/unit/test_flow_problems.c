@@ -1,82 +1,17 @@
 /* Workflows that do not load: each problem with its place and its sentence. */
-#include "flow.h"
-#include "json_print.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct File {
-    const char *path, *text;
-    size_t len; /* 0: up to the NUL */
-} File;
-
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    for (const File *f = ctx; f->path; f++) {
-        if (strcmp(f->path, path) == 0) {
-            buf_add(out, f->text, f->len ? f->len : strlen(f->text));
-            return true;
-        }
-    }
-    return error_set(err, ERR_IO, "There is no such file.");
-}
-
-static Flow *load_files(const File *files, FlowProblems *problems) {
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
-    return flow_load(files[0].path, &reader, problems);
-}
-
-static char *problems_text(const FlowProblems *problems) {
-    Buf out = BUF_INIT;
-    buf_printf(&out, "%s", "");
-    for (size_t i = 0; i < problems->n; i++) {
-        const FlowProblem *p = &problems->items[i];
-        const char *file = strcmp(p->file, "f") == 0 ? "" : p->file;
-        buf_printf(&out, "%s%s%d:%d: %s%s\n", file, *file ? ":" : "", p->line, p->col,
-                   p->warning ? "warning: " : "", p->msg);
-    }
-    return buf_detach(&out);
-}
-
-/* want: a line "line:col: sentence" for each. */
-static void expect_files(const File *files, const char *want) {
-    FlowProblems problems = {0};
-    Flow *flow = load_files(files, &problems);
-    char *got = problems_text(&problems);
-    assert_int_equal(flow == NULL, problems.errors > 0);
-    assert_string_equal(got, want);
-    flow_unref(flow);
-    free(got);
-    flow_problems_clear(&problems);
-}
-
-static void expect(const char *text, const char *want) {
-    expect_files((const File[]){{"f", text, 0}, {0}}, want);
-}
-
-typedef struct Case {
-    const char *text, *want;
-} Case;
-
-static void run_cases(const Case *cases, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        expect(cases[i].text, cases[i].want);
-    }
-}
-
-#define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
+#include "flow_fixture.h"
 
 #define KINDS                                                                               \
     "jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and " \
     "while"
 
 /* ---- text ---- */
+
+static bool serve_nul(void *ctx, const char *path, Buf *out, Error *err) {
+    (void)ctx, (void)path, (void)err;
+    buf_add(out, "a: \0b\n", 6);
+    return true;
+}
 
 static void text_that_is_no_yaml_has_a_place(void **state) {
     (void)state;
@@ -104,9 +39,11 @@ static void text_that_is_no_yaml_has_a_place(void **state) {
         {"a: &a [*a]\n", "1:8: This alias is inside of what it stands for.\n"},
     };
     RUN(cases);
-    expect_files((const File[]){{"f", "a: \0b\n", 6}, {0}},
-                 "1:4: The control character U+0000 cannot stand in YAML; remove it, or write it "
-                 "as an escape in double quotes.\n");
+    FlowProblems problems = {0};
+    FlowReader reader = {serve_nul, NULL};
+    expect_problems(flow_load("f", &reader, &problems), &problems,
+                    "1:4: The control character U+0000 cannot stand in YAML; remove it, or write "
+                    "it as an escape in double quotes.\n");
 }
 
 static void repeated_keys_are_found_in_small_and_large_maps(void **state) {
@@ -231,7 +168,8 @@ static void a_node_has_one_kind_that_there_is(void **state) {
          "1:49: `evn` is no key of a shell node; did you mean `env`?\n"
          "1:58: `cwd` is no key of a shell node.\n"},
         {"nodes: [{name: a, run: return 1, language: luaa}]\n",
-         "1:44: There is no language `luaa`; did you mean `lua`?\n"},
+         "1:44: There is no language `luaa`; the languages are python, javascript, lua, jq and "
+         "shell; did you mean `lua`?\n"},
         {"nodes: [{name: a, jq: ., language: lua, with: {}}]\n",
          "1:26: `language` goes with `run`, which is not here.\n"
          "1:41: `with` goes with `uses`, which is not here.\n"},
@@ -517,26 +455,25 @@ static void a_dead_end_is_a_warning(void **state) {
 
 static void a_workflow_that_includes_itself_is_refused_with_the_chain(void **state) {
     (void)state;
-    expect_files((const File[]){{"./a.yaml", "nodes: [{name: x, workflow: ./a.yaml}]", 0}, {0}},
+    expect_files((const File[]){{"./a.yaml", "nodes: [{name: x, workflow: ./a.yaml}]"}, {0}},
                  "./a.yaml:1:29: The workflow includes itself: ./a.yaml -> ./a.yaml.\n");
     expect_files(
-        (const File[]){{"a.yaml", "nodes: [{name: x, workflow: d/b.yaml}]", 0},
-                       {"d/b.yaml", "nodes: [{name: x, workflow: c.yaml}]", 0},
-                       {"d/c.yaml", "nodes: [{name: x, workflow: ../d/b.yaml}]", 0},
+        (const File[]){{"a.yaml", "nodes: [{name: x, workflow: d/b.yaml}]"},
+                       {"d/b.yaml", "nodes: [{name: x, workflow: c.yaml}]"},
+                       {"d/c.yaml", "nodes: [{name: x, workflow: ../d/b.yaml}]"},
                        {0}},
         "d/c.yaml:1:29: The workflow includes itself: d/b.yaml -> d/c.yaml -> d/b.yaml.\n");
 }
 
 static void problems_of_other_files_name_them(void **state) {
     (void)state;
-    expect_files((const File[]){{"a.yaml", "nodes: [{name: x, workflow: none.yaml}]", 0}, {0}},
+    expect_files((const File[]){{"a.yaml", "nodes: [{name: x, workflow: none.yaml}]"}, {0}},
                  "a.yaml:1:29: The workflow `none.yaml` cannot be used. There is no such file.\n");
     expect_files(
         (const File[]){{"d/a.yaml",
                         "nodes: [{name: x, workflow: b.yaml}, {name: y, workflow: b.yaml},\n"
-                        " {name: z, jq: '|'}]",
-                        0},
-                       {"d/b.yaml", "nodes: [{name: x, jq: foo}]", 0},
+                        " {name: z, jq: '|'}]"},
+                       {"d/b.yaml", "nodes: [{name: x, jq: foo}]"},
                        {0}},
         "d/a.yaml:2:17: Unexpected '|'; expected end of the expression.\n"
         "d/b.yaml:1:23: foo/0 is not defined.\n");
@@ -564,9 +501,9 @@ static void workflows_in_workflows_end_somewhere(void **state) {
 static void interrupts_need_a_checkpointer(void **state) {
     (void)state;
     static const File files[] = {
-        {"f", "config:\n  interrupt_before: approve\nnodes: [{name: approve, jq: .}]\n", 0}, {0}};
+        {"f", "config:\n  interrupt_before: approve\nnodes: [{name: approve, jq: .}]\n"}, {0}};
     FlowProblems problems = {0};
-    Flow *flow = load_files(files, &problems);
+    Flow *flow = try_files(files, &problems);
     assert_int_equal(problems.n, 0);
     assert_true(flow_needs_checkpointer(flow, NULL));
     assert_true(flow_needs_checkpointer(flow, &problems));
@@ -578,7 +515,7 @@ static void interrupts_need_a_checkpointer(void **state) {
     free(got);
     flow_unref(flow);
     flow_problems_clear(&problems);
-    flow = load_files((const File[]){{"f", "nodes: [{name: a, approval: x}]", 0}, {0}}, &problems);
+    flow = try_load("nodes: [{name: a, approval: x}]", &problems);
     assert_false(flow_needs_checkpointer(flow, NULL));
     flow_unref(flow);
 }
@@ -589,7 +526,7 @@ static void a_problem_prints_with_its_line_and_a_caret(void **state) {
     (void)state;
     FlowProblems problems = {0};
     Buf out = BUF_INIT;
-    load_files((const File[]){{"f.yaml", "nodes:\n- {name: é, jq: .}\n", 0}, {0}}, &problems);
+    try_files((const File[]){{"f.yaml", "nodes:\n- {name: é, jq: .}\n"}, {0}}, &problems);
     flow_problem_print(&problems.items[0], false, &out);
     assert_string_equal(out.data,
                         "f.yaml:2:10: error: The name of a node is made of letters, digits, "
@@ -617,7 +554,7 @@ static void a_long_line_is_cut_around_the_place(void **state) {
     Buf text = BUF_INIT, out = BUF_INIT;
     buf_printf(&text, "state: {a: %0200d}\nnodes: [{name: a, description: %0150d, jqq: .}]\n", 1,
                1);
-    load_files((const File[]){{"f", text.data, 0}, {0}}, &problems);
+    try_load(text.data, &problems);
     flow_problem_print(&problems.items[0], false, &out);
     const char *line = strchr(out.data, '\n') + 1, *caret = strchr(line, '\n') + 1;
     assert_int_equal(strncmp(line, "    ...000", 10), 0);
@@ -635,13 +572,13 @@ static void a_hundred_problems_are_enough(void **state) {
     for (int i = 0; i < 150; i++) {
         buf_printf(&text, "- {name: n%d, jq: '|'}\n", i);
     }
-    load_files((const File[]){{"f", text.data, 0}, {0}}, &problems);
+    try_load(text.data, &problems);
     assert_int_equal(problems.n, FLOW_PROBLEMS_MAX + 1);
     assert_int_equal(problems.errors, FLOW_PROBLEMS_MAX + 1);
     assert_string_equal(problems.items[FLOW_PROBLEMS_MAX].msg,
                         "There are 50 more problems; mend these first.");
     /* A further workflow adds to the same list. */
-    load_files((const File[]){{"g", "tasks: []", 0}, {0}}, &problems);
+    try_files((const File[]){{"g", "tasks: []"}, {0}}, &problems);
     assert_int_equal(problems.n, FLOW_PROBLEMS_MAX + 2);
     buf_clear(&text);
     flow_problems_clear(&problems);
@@ -672,47 +609,40 @@ static void what_the_parser_is_slow_at_is_refused(void **state) {
     buf_clear(&text);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(text_that_is_no_yaml_has_a_place),
-        TEST(repeated_keys_are_found_in_small_and_large_maps),
-        TEST(an_anchor_bomb_is_refused),
-        TEST(deep_nesting_is_refused_with_and_without_aliases),
-        TEST(a_file_needs_nodes_and_knows_its_keys),
-        TEST(state_and_config_are_checked),
-        TEST(names_are_checked),
-        TEST(a_node_has_one_kind_that_there_is),
-        TEST(parameters_are_checked_by_their_type),
-        TEST(code_is_here_or_in_a_file),
-        TEST(an_action_asks_somebody),
-        TEST(hidden_kinds_are_not_offered),
-        TEST(statuses_counts_and_words_are_checked),
-        TEST(mended_lines_keep_their_places),
-        TEST(a_memory_checkpointer_beside_a_folder_is_a_warning),
-        TEST(what_every_node_has_is_checked),
-        TEST(bad_jq_is_shown_where_it_is),
-        TEST(bad_jq_in_a_template_is_shown_where_it_is),
-        TEST(an_expression_has_a_largest_size),
-        TEST(edges_go_from_and_to_nodes_that_exist),
-        TEST(an_edge_after_one_that_always_holds_is_never_taken),
-        TEST(nodes_that_nothing_leads_to_are_found),
-        TEST(a_dead_end_is_a_warning),
-        TEST(a_workflow_that_includes_itself_is_refused_with_the_chain),
-        TEST(problems_of_other_files_name_them),
-        TEST(workflows_in_workflows_end_somewhere),
-        TEST(interrupts_need_a_checkpointer),
-        TEST(a_problem_prints_with_its_line_and_a_caret),
-        TEST(a_long_line_is_cut_around_the_place),
-        TEST(a_hundred_problems_are_enough),
-        TEST(files_larger_than_the_limit_are_refused),
-        TEST(what_the_parser_is_slow_at_is_refused),
+        JSON_TEST(text_that_is_no_yaml_has_a_place),
+        JSON_TEST(repeated_keys_are_found_in_small_and_large_maps),
+        JSON_TEST(an_anchor_bomb_is_refused),
+        JSON_TEST(deep_nesting_is_refused_with_and_without_aliases),
+        JSON_TEST(a_file_needs_nodes_and_knows_its_keys),
+        JSON_TEST(state_and_config_are_checked),
+        JSON_TEST(names_are_checked),
+        JSON_TEST(a_node_has_one_kind_that_there_is),
+        JSON_TEST(parameters_are_checked_by_their_type),
+        JSON_TEST(code_is_here_or_in_a_file),
+        JSON_TEST(an_action_asks_somebody),
+        JSON_TEST(hidden_kinds_are_not_offered),
+        JSON_TEST(statuses_counts_and_words_are_checked),
+        JSON_TEST(mended_lines_keep_their_places),
+        JSON_TEST(a_memory_checkpointer_beside_a_folder_is_a_warning),
+        JSON_TEST(what_every_node_has_is_checked),
+        JSON_TEST(bad_jq_is_shown_where_it_is),
+        JSON_TEST(bad_jq_in_a_template_is_shown_where_it_is),
+        JSON_TEST(an_expression_has_a_largest_size),
+        JSON_TEST(edges_go_from_and_to_nodes_that_exist),
+        JSON_TEST(an_edge_after_one_that_always_holds_is_never_taken),
+        JSON_TEST(nodes_that_nothing_leads_to_are_found),
+        JSON_TEST(a_dead_end_is_a_warning),
+        JSON_TEST(a_workflow_that_includes_itself_is_refused_with_the_chain),
+        JSON_TEST(problems_of_other_files_name_them),
+        JSON_TEST(workflows_in_workflows_end_somewhere),
+        JSON_TEST(interrupts_need_a_checkpointer),
+        JSON_TEST(a_problem_prints_with_its_line_and_a_caret),
+        JSON_TEST(a_long_line_is_cut_around_the_place),
+        JSON_TEST(a_hundred_problems_are_enough),
+        JSON_TEST(files_larger_than_the_limit_are_refused),
+        JSON_TEST(what_the_parser_is_slow_at_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

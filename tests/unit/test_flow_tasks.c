@@ -1,117 +1,19 @@
 /* Tests (files with `tasks`): what the engine sees of them, and what is wrong with them. */
 #include "config.h"
-#include "flow.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "flow_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-typedef struct File {
-    const char *path, *text;
-} File;
-
-static bool serve(void *ctx, const char *path, Buf *out, Error *err) {
-    for (const File *f = ctx; f->path; f++) {
-        if (strcmp(f->path, path) == 0) {
-            buf_adds(out, f->text);
-            return true;
-        }
-    }
-    return error_set(err, ERR_IO, "There is no such file.");
-}
-
-static char *problems_text(const FlowProblems *problems) {
-    Buf out = BUF_INIT;
-    buf_printf(&out, "%s", "");
-    for (size_t i = 0; i < problems->n; i++) {
-        const FlowProblem *p = &problems->items[i];
-        const char *file = strcmp(p->file, "f") == 0 ? "" : p->file;
-        buf_printf(&out, "%s%s%d:%d: %s%s\n", file, *file ? ":" : "", p->line, p->col,
-                   p->warning ? "warning: " : "", p->msg);
-    }
-    return buf_detach(&out);
-}
-
-static Flow *load_files(const File *files) {
-    FlowProblems problems = {0};
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
-    Flow *flow = flow_load(files[0].path, &reader, &problems);
-    char *text = problems_text(&problems);
-    if (!flow) {
-        print_message("%s", text);
-    }
-    free(text);
-    flow_problems_clear(&problems);
-    assert_non_null(flow);
-    return flow;
-}
-
-static Flow *load(const char *text) {
-    return load_files((const File[]){{"f", text}, {0}});
-}
-
-/* want: a line "line:col: sentence" for each. */
-static void expect_files(const File *files, const char *want) {
-    FlowProblems problems = {0};
-    FlowReader reader = {serve, (void *)(uintptr_t)files};
-    Flow *flow = flow_load(files[0].path, &reader, &problems);
-    char *got = problems_text(&problems);
-    assert_string_equal(got, want);
-    assert_int_equal(flow == NULL, problems.errors > 0);
-    flow_unref(flow);
-    free(got);
-    flow_problems_clear(&problems);
-}
-
-static void expect(const char *text, const char *want) {
-    expect_files((const File[]){{"f", text}, {0}}, want);
-}
-
-typedef struct Case {
-    const char *text, *want;
-} Case;
-
-static void run_cases(const Case *cases, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        expect(cases[i].text, cases[i].want);
-    }
-}
-
-#define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
 
 #define KINDS                                                                                   \
     "run_tasks, run_tasks_concurrent, run_task_matrix, run_task_background, run_task_options, " \
     "run_external_tasks, run_shell, run_command, run_javascript, sleep, check_http_json and "   \
     "check_http_metrics"
 
-static const Node *task(const Graph *g, const char *name) {
-    Json key = json_string_c(name);
-    const Node *n = graph_node(g, key);
-    json_unref(key);
-    assert_non_null(n);
-    return n;
-}
-
-static void expect_json(Json value, const char *want) {
-    char *text = json_is_none(value) ? strdup("(none)") : json_to_text(value);
-    assert_string_equal(text, want);
-    free(text);
-}
-
 static void expect_names(const Graph *g, const char *want) {
     Buf got = BUF_INIT;
     for (size_t i = 0; i < g->nnodes; i++) {
         buf_printf(&got, "%s%s", i ? " " : "", g->nodes[i].name);
-        assert_ptr_equal(task(g, g->nodes[i].name), &g->nodes[i]);
+        assert_ptr_equal(node_of(g, g->nodes[i].name), &g->nodes[i]);
         assert_int_equal(g->nodes[i].index, i);
         assert_int_equal(g->nodes[i].edges.n, 0);
     }
@@ -299,7 +201,7 @@ static void a_task_has_what_the_file_says(void **state) {
                       "    shellArgs: [-x, 1.10]\n"
                       "    envVars: {A: validators, B: '.b', C: 3}\n"
                       "  configVars: {shell: tasks.pick.outputs.shell}\n");
-    const Node *n = task(flow->main, "setup");
+    const Node *n = node_of(flow->main, "setup");
     assert_int_equal(n->kind->id, KIND_RUN_SHELL);
     assert_int_equal(n->timeout_ms, 120000);
     assert_int_equal(n->line, 2);
@@ -471,7 +373,7 @@ static void tasks_hold_tasks(void **state) {
                       "- name: run_task_matrix\n"
                       "  config: {matrixVar: v, matrixValues: [1, a], runConcurrent: true,\n"
                       "    task: {name: sleep, config: {duration: 0}}}\n");
-    const Node *outer = task(flow->main, "run_tasks_concurrent");
+    const Node *outer = node_of(flow->main, "run_tasks_concurrent");
     const Graph *tasks = outer->params[CONCURRENT_TASKS].graph;
     assert_true(tasks->scoped);
     expect_names(tasks, "inner run_task_background");
@@ -479,13 +381,13 @@ static void tasks_hold_tasks(void **state) {
     assert_int_equal(outer->params[CONCURRENT_FAILURES].number, 2);
     assert_int_equal(outer->params[CONCURRENT_STOP].number, 1);
     assert_int_equal(outer->params[CONCURRENT_IGNORE].number, 0);
-    const Node *background = task(tasks, "run_task_background");
+    const Node *background = node_of(tasks, "run_task_background");
     expect_names(background->params[BACKGROUND_FOREGROUND].graph, "front");
     expect_names(background->params[BACKGROUND_BACKGROUND].graph, "back");
     assert_int_equal(background->params[BACKGROUND_ON_COMPLETE].number, ON_COMPLETE_FAIL_OR_IGNORE);
-    const Node *matrix = task(flow->main, "run_task_matrix");
+    const Node *matrix = node_of(flow->main, "run_task_matrix");
     expect_json(matrix->params[MATRIX_VALUES].value, "[1,\"a\"]");
-    expect_json(json_object_get_c(task(tasks, "inner")->source, "id"), "\"inner\"");
+    expect_json(json_object_get_c(node_of(tasks, "inner")->source, "id"), "\"inner\"");
     expect_json(json_object_get_c(background->params[BACKGROUND_BACKGROUND].value, "id"),
                 "\"back\"");
     assert_int_equal(flow->ngraphs, 5);
@@ -746,37 +648,30 @@ static void deep_tasks_are_refused(void **state) {
     buf_clear(&text);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(a_test_is_a_graph_of_its_tasks),
-        TEST(a_test_that_says_little_gets_the_defaults),
-        TEST(tests_are_checked_in_shape),
-        TEST(tasks_are_called_by_their_ids_or_kinds),
-        TEST(ids_are_names_and_unique_in_their_list),
-        TEST(kinds_are_those_that_there_are),
-        TEST(a_task_has_what_the_file_says),
-        TEST(envelopes_are_checked),
-        TEST(config_vars_name_parameters),
-        TEST(queries_may_lack_their_leading_dot),
-        TEST(an_error_in_a_query_has_its_place),
-        TEST(tasks_hold_tasks),
-        TEST(cleanup_is_cleanup_all_the_way_down),
-        TEST(tasks_in_tasks_are_checked),
-        TEST(other_tests_are_part_of_a_test),
-        TEST(only_files_of_one_dialect_go_into_each_other),
-        TEST(assertions_have_their_fields),
-        TEST(assertions_are_checked),
-        TEST(values_with_placeholders_are_open),
-        TEST(placeholders_are_checked),
-        TEST(thousands_of_tasks_load_quickly),
-        TEST(deep_tasks_are_refused),
+        JSON_TEST(a_test_is_a_graph_of_its_tasks),
+        JSON_TEST(a_test_that_says_little_gets_the_defaults),
+        JSON_TEST(tests_are_checked_in_shape),
+        JSON_TEST(tasks_are_called_by_their_ids_or_kinds),
+        JSON_TEST(ids_are_names_and_unique_in_their_list),
+        JSON_TEST(kinds_are_those_that_there_are),
+        JSON_TEST(a_task_has_what_the_file_says),
+        JSON_TEST(envelopes_are_checked),
+        JSON_TEST(config_vars_name_parameters),
+        JSON_TEST(queries_may_lack_their_leading_dot),
+        JSON_TEST(an_error_in_a_query_has_its_place),
+        JSON_TEST(tasks_hold_tasks),
+        JSON_TEST(cleanup_is_cleanup_all_the_way_down),
+        JSON_TEST(tasks_in_tasks_are_checked),
+        JSON_TEST(other_tests_are_part_of_a_test),
+        JSON_TEST(only_files_of_one_dialect_go_into_each_other),
+        JSON_TEST(assertions_have_their_fields),
+        JSON_TEST(assertions_are_checked),
+        JSON_TEST(values_with_placeholders_are_open),
+        JSON_TEST(placeholders_are_checked),
+        JSON_TEST(thousands_of_tasks_load_quickly),
+        JSON_TEST(deep_tasks_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,35 +3,10 @@
 
 #include "engine.h"
 #include "json_diff.h"
-#include "json_parse.h"
-#include "json_print.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "json_test.h"
 
 #define LEVEL(node, state) "[" node "," state ",null,0,0,0,0]"
 #define IMAGE(frames)      "[[null,null,3,\"autonomous\",0,null,null],{" frames "}]"
-
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) fail_msg("%s: %s", text, err.msg);
-    return j;
-}
-
-/* Consumes got. */
-static void expect(Json got, const char *want) {
-    char *text = json_is_none(got) ? strdup("none") : json_to_text(got);
-    assert_string_equal(text, want);
-    free(text);
-    json_unref(got);
-}
 
 static void only_images_are_valid(void **state) {
     (void)state;
@@ -59,9 +34,9 @@ static void only_images_are_valid(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Json image = parse(cases[i].text);
         if (image_valid(image) != cases[i].valid) fail_msg("%s", cases[i].text);
-        expect(image_state(image), cases[i].valid ? "{}" : "none");
-        expect(image_interrupts(image), "[]");
-        expect(image_error(image), "none");
+        expect_gives(image_state(image), cases[i].valid ? "{}" : "(none)");
+        expect_gives(image_interrupts(image), "[]");
+        expect_gives(image_error(image), "(none)");
         json_unref(image);
     }
 }
@@ -72,7 +47,7 @@ static void the_state_is_that_of_the_lowest_level_of_the_root_frame(void **state
         "\"b\"", "{\"x\":3}") "],null],"
                               "\"1\":[0,0,[" LEVEL("\"a\"", "{\"x\":1}") "," LEVEL(
                                   "\"i\"", "{\"x\":2}") "],null]"));
-    expect(image_state(image), "{\"x\":1}");
+    expect_gives(image_state(image), "{\"x\":1}");
     json_unref(image);
 }
 
@@ -83,9 +58,9 @@ static void interrupts_name_their_node_and_frame(void **state) {
                        "\"12\":[1,0,[" LEVEL("\"w\"", "{}") "," LEVEL(
                            "\"q\"",
                            "{}") "],[\"interrupt\",\"i4\",\"approval\",\"ok?\",[\"yes\"]]]"));
-    expect(image_interrupts(image),
-           "[{\"id\":\"i4\",\"node\":\"q\",\"frame\":12,\"prompt\":\"ok?\","
-           "\"options\":[\"yes\"],\"reason\":\"approval\"}]");
+    expect_gives(image_interrupts(image),
+                 "[{\"id\":\"i4\",\"node\":\"q\",\"frame\":12,\"prompt\":\"ok?\","
+                 "\"options\":[\"yes\"],\"reason\":\"approval\"}]");
     json_unref(image);
 }
 
@@ -93,7 +68,7 @@ static void the_error_is_given(void **state) {
     (void)state;
     Json image = parse("[[\"failed\",{\"kind\":\"exit\"},3,\"autonomous\",0,null,null],"
                        "{\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null]}]");
-    expect(image_error(image), "{\"kind\":\"exit\"}");
+    expect_gives(image_error(image), "{\"kind\":\"exit\"}");
     json_unref(image);
 }
 
@@ -122,7 +97,7 @@ static void the_word_of_a_wait_is_its_first_element(void **state) {
 
 static void expect_keys(const char *before, const char *after, const char *want) {
     Json a = parse(before), b = parse(after), patch = json_diff(a, b);
-    expect(image_changed_keys(patch), want);
+    expect_gives(image_changed_keys(patch), want);
     json_unref(a);
     json_unref(b);
     json_unref(patch);
@@ -177,7 +152,7 @@ static void what_is_no_patch_touches_nothing(void **state) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         Json patch = parse(texts[i]);
-        expect(image_changed_keys(patch), "[]");
+        expect_gives(image_changed_keys(patch), "[]");
         json_unref(patch);
     }
 }

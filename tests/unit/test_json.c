@@ -1,12 +1,6 @@
 /* Values: kinds, strings, order, equality, sizes, and letting go of them. */
 #include "json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "json_test.h"
 
 static Json nested(int wraps) {
     Json j = json_array();
@@ -30,11 +24,6 @@ static Json ints(int n) {
         a = json_array_push(a, json_int(i));
     }
     return a;
-}
-
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
 }
 
 static void string_is_short_up_to_fourteen_bytes(void **state) {
@@ -282,29 +271,27 @@ static void heap_bytes_return_to_where_they_were(void **state) {
     assert_int_equal(json_heap_bytes(), before);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(string_is_short_up_to_fourteen_bytes),
-        TEST(short_strings_with_the_same_bytes_are_identical),
-        TEST(bad_utf8_becomes_replacement_characters),
-        TEST(append_grows_in_place_and_leaves_other_holders_alone),
-        TEST(append_does_not_keep_the_old_hash),
-        TEST(formatted_string_may_be_of_any_length),
-        TEST(strings_order_by_bytes_with_nuls_inside),
-        TEST(hashes_spread_over_all_bits),
-        TEST(kinds_order_as_in_jq),
-        TEST(arrays_order_item_by_item_then_by_length),
-        TEST(objects_order_by_keys_then_by_values),
-        TEST(nan_equals_nothing_but_is_sorted),
-        TEST(values_deeper_than_the_limit_do_not_compare),
-        TEST(difference_above_the_limit_is_found_in_deep_values),
-        TEST(five_million_deep_value_is_freed_and_compared),
-        TEST(deep_mix_of_arrays_and_objects_is_freed),
-        TEST(size_follows_what_is_below),
-        TEST(size_of_shared_doubling_saturates_and_recovers),
-        TEST(heap_bytes_return_to_where_they_were),
+        JSON_TEST(string_is_short_up_to_fourteen_bytes),
+        JSON_TEST(short_strings_with_the_same_bytes_are_identical),
+        JSON_TEST(bad_utf8_becomes_replacement_characters),
+        JSON_TEST(append_grows_in_place_and_leaves_other_holders_alone),
+        JSON_TEST(append_does_not_keep_the_old_hash),
+        JSON_TEST(formatted_string_may_be_of_any_length),
+        JSON_TEST(strings_order_by_bytes_with_nuls_inside),
+        JSON_TEST(hashes_spread_over_all_bits),
+        JSON_TEST(kinds_order_as_in_jq),
+        JSON_TEST(arrays_order_item_by_item_then_by_length),
+        JSON_TEST(objects_order_by_keys_then_by_values),
+        JSON_TEST(nan_equals_nothing_but_is_sorted),
+        JSON_TEST(values_deeper_than_the_limit_do_not_compare),
+        JSON_TEST(difference_above_the_limit_is_found_in_deep_values),
+        JSON_TEST(five_million_deep_value_is_freed_and_compared),
+        JSON_TEST(deep_mix_of_arrays_and_objects_is_freed),
+        JSON_TEST(size_follows_what_is_below),
+        JSON_TEST(size_of_shared_doubling_saturates_and_recovers),
+        JSON_TEST(heap_bytes_return_to_where_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* Arrays against a plain C array, with old versions held while new ones are made. */
+#include "json_test.h"
 #include "json_tree.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MODEL_MAX = 6000, VERSIONS = 6 };
 
@@ -262,22 +254,15 @@ static void many_inserts_in_the_middle_keep_the_tree_low(void **state) {
     json_unref(a);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(random_edits_match_a_plain_array_and_old_versions_stay),
-        TEST(bulk_build_of_any_length_reads_back),
-        TEST(set_far_past_the_end_fills_with_nulls_in_little_memory),
-        TEST(unshared_array_is_changed_in_place),
-        TEST(shared_array_copies_only_the_way_to_the_change),
-        TEST(shared_parts_are_found_from_both_ends),
-        TEST(many_inserts_in_the_middle_keep_the_tree_low),
+        JSON_TEST(random_edits_match_a_plain_array_and_old_versions_stay),
+        JSON_TEST(bulk_build_of_any_length_reads_back),
+        JSON_TEST(set_far_past_the_end_fills_with_nulls_in_little_memory),
+        JSON_TEST(unshared_array_is_changed_in_place),
+        JSON_TEST(shared_array_copies_only_the_way_to_the_change),
+        JSON_TEST(shared_parts_are_found_from_both_ends),
+        JSON_TEST(many_inserts_in_the_middle_keep_the_tree_low),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

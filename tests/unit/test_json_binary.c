@@ -1,22 +1,8 @@
 #include "json_binary.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
-
-static Json parsed(const char *text) {
-    Json j = json_parse(text, strlen(text), NULL, NULL);
-    assert_false(json_is_none(j));
-    return j;
-}
 
 static void assert_encodes(Json j, const char *bytes, size_t len) {
     Buf b = BUF_INIT;
@@ -45,19 +31,19 @@ static void the_layout_is_the_one_described(void **state) {
     ENCODES(json_int(-1), "\x03\x01");
     ENCODES(json_int(INT64_MIN), "\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
     ENCODES(json_double(0.5), "\x04\x00\x00\x00\x00\x00\x00\xe0\x3f");
-    ENCODES(parsed("1.0"), "\x05\x03"
-                           "1.0");
-    ENCODES(parsed("\"abc\""), "\x23"
-                               "abc");
-    ENCODES(parsed("\"0123456789abcdef0123456789abcdef\""), "\x06\x20"
-                                                            "0123456789abcdef0123456789abcdef");
+    ENCODES(parse("1.0"), "\x05\x03"
+                          "1.0");
+    ENCODES(parse("\"abc\""), "\x23"
+                              "abc");
+    ENCODES(parse("\"0123456789abcdef0123456789abcdef\""), "\x06\x20"
+                                                           "0123456789abcdef0123456789abcdef");
     ENCODES(json_array(), "\x40");
-    ENCODES(parsed("[1,[2]]"), "\x42\x81\x41\x82");
+    ENCODES(parse("[1,[2]]"), "\x42\x81\x41\x82");
     ENCODES(json_object(), "\x50");
-    ENCODES(parsed("{\"b\":1,\"a\":null}"), "\x52\x21"
-                                            "b\x81\x21"
-                                            "a\x00");
-    ENCODES(parsed("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"),
+    ENCODES(parse("{\"b\":1,\"a\":null}"), "\x52\x21"
+                                           "b\x81\x21"
+                                           "a\x00");
+    ENCODES(parse("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]"),
             "\x07\x10\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80");
 }
 
@@ -86,7 +72,7 @@ static void values_come_back_with_keys_in_order(void **state) {
         "[9223372036854775807,-9223372036854775808,-129,300,65536]",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        Json j = parsed(texts[i]);
+        Json j = parse(texts[i]);
         assert_round_trip(j);
         json_unref(j);
     }
@@ -217,8 +203,7 @@ static void too_deep_a_nesting_is_damage(void **state) {
 
 static void flipped_and_missing_bytes_do_no_harm(void **state) {
     (void)state;
-    Json j =
-        parsed("{\"a\":[1,-2,3.5,1.000,\"long enough for the heap\",null],\"b\":{\"c\":[[]]}}");
+    Json j = parse("{\"a\":[1,-2,3.5,1.000,\"long enough for the heap\",null],\"b\":{\"c\":[[]]}}");
     Buf b = BUF_INIT;
     json_encode(j, &b);
     json_unref(j);

@@ -1,17 +1,8 @@
 /* Differences: random round trips, what a patch looks like, what it costs. */
 #include "json_diff.h"
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -139,26 +130,10 @@ static void values_that_share_nothing_round_trip(void **state) {
     }
 }
 
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) {
-        fail_msg("%s: %s", text, err.msg);
-    }
-    return j;
-}
-
-static void expect_text(Json got, const char *want) {
-    char *text = json_to_text(got);
-    assert_string_equal(text, want);
-    free(text);
-    json_unref(got);
-}
-
 static void check_patch(const char *a, const char *b, const char *patch) {
     Json x = parse(a), y = parse(b);
     check_round_trip(x, y);
-    expect_text(json_diff(x, y), patch);
+    expect_gives(json_diff(x, y), patch);
     json_unref(x);
     json_unref(y);
 }
@@ -265,11 +240,11 @@ static void changes_for_people_are_listed(void **state) {
     (void)state;
     Json a = parse("{\"a\":1,\"b\":[1,2,3],\"c\":{\"d\":4},\"e\":0,\"n\":1}");
     Json b = parse("{\"b\":[1,5],\"c\":{\"d\":6,\"x\":7},\"e\":0,\"f\":8,\"n\":1.0}");
-    expect_text(json_changes_report(a, b),
-                "{\"added\":[{\"path\":[\"c\",\"x\"],\"new\":7},{\"path\":[\"f\"],\"new\":8}],"
-                "\"removed\":[{\"path\":[\"a\"],\"old\":1},{\"path\":[\"b\",2],\"old\":3}],"
-                "\"changed\":[{\"path\":[\"b\",1],\"old\":2,\"new\":5},"
-                "{\"path\":[\"c\",\"d\"],\"old\":4,\"new\":6}]}");
+    expect_gives(json_changes_report(a, b),
+                 "{\"added\":[{\"path\":[\"c\",\"x\"],\"new\":7},{\"path\":[\"f\"],\"new\":8}],"
+                 "\"removed\":[{\"path\":[\"a\"],\"old\":1},{\"path\":[\"b\",2],\"old\":3}],"
+                 "\"changed\":[{\"path\":[\"b\",1],\"old\":2,\"new\":5},"
+                 "{\"path\":[\"c\",\"d\"],\"old\":4,\"new\":6}]}");
     json_unref(a);
     json_unref(b);
 }
@@ -282,7 +257,7 @@ static void order_of_keys_is_no_change_for_people(void **state) {
     }
     Json b = json_object_remove(json_ref(a), key);
     b = json_object_set(b, key, json_int(3));
-    expect_text(json_changes_report(a, b), "{\"added\":[],\"removed\":[],\"changed\":[]}");
+    expect_gives(json_changes_report(a, b), "{\"added\":[],\"removed\":[],\"changed\":[]}");
     json_unref(a);
     json_unref(b);
 }
@@ -349,26 +324,19 @@ static void cost_follows_what_changed_and_not_the_size(void **state) {
     assert_true(large < 20 * small + 0.01);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(versions_of_one_value_round_trip),
-        TEST(values_that_share_nothing_round_trip),
-        TEST(patch_says_no_more_than_what_changed),
-        TEST(patch_keeps_the_order_of_keys),
-        TEST(patch_that_does_not_fit_is_refused),
-        TEST(patch_can_copy_from_elsewhere),
-        TEST(deep_values_round_trip),
-        TEST(changes_for_people_are_listed),
-        TEST(order_of_keys_is_no_change_for_people),
-        TEST(changes_stop_when_told),
-        TEST(cost_follows_what_changed_and_not_the_size),
+        JSON_TEST(versions_of_one_value_round_trip),
+        JSON_TEST(values_that_share_nothing_round_trip),
+        JSON_TEST(patch_says_no_more_than_what_changed),
+        JSON_TEST(patch_keeps_the_order_of_keys),
+        JSON_TEST(patch_that_does_not_fit_is_refused),
+        JSON_TEST(patch_can_copy_from_elsewhere),
+        JSON_TEST(deep_values_round_trip),
+        JSON_TEST(changes_for_people_are_listed),
+        JSON_TEST(order_of_keys_is_no_change_for_people),
+        JSON_TEST(changes_stop_when_told),
+        JSON_TEST(cost_follows_what_changed_and_not_the_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,7 @@
 /* Objects against a plain C list of keys and values, with old versions held. */
 #include "json_index.h"
+#include "json_test.h"
 #include "json_tree.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { KEYS = 400, VERSIONS = 5 };
 
@@ -292,24 +284,17 @@ static void entries_of_one_hash_are_kept_apart(void **state) {
     index_unref(old);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(random_edits_match_a_plain_list_and_old_versions_stay),
-        TEST(every_key_of_a_large_object_is_found),
-        TEST(repeated_key_keeps_first_place_and_last_value),
-        TEST(one_key_repeated_many_times_is_one_key),
-        TEST(removed_and_set_again_moves_to_the_end),
-        TEST(sorted_keys_are_in_byte_order),
-        TEST(shared_large_object_copies_only_the_way_to_the_change),
-        TEST(objects_are_equal_whatever_the_order_and_the_holes),
-        TEST(entries_of_one_hash_are_kept_apart),
+        JSON_TEST(random_edits_match_a_plain_list_and_old_versions_stay),
+        JSON_TEST(every_key_of_a_large_object_is_found),
+        JSON_TEST(repeated_key_keeps_first_place_and_last_value),
+        JSON_TEST(one_key_repeated_many_times_is_one_key),
+        JSON_TEST(removed_and_set_again_moves_to_the_end),
+        JSON_TEST(sorted_keys_are_in_byte_order),
+        JSON_TEST(shared_large_object_copies_only_the_way_to_the_change),
+        JSON_TEST(objects_are_equal_whatever_the_order_and_the_holes),
+        JSON_TEST(entries_of_one_hash_are_kept_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,6 @@
 /* Paths: each case is a value, a path and what comes of it, all as JSON text. */
-#include "json_parse.h"
 #include "json_path.h"
-#include "json_print.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) {
-        fail_msg("%s: %s", text, err.msg);
-    }
-    return j;
-}
+#include "json_test.h"
 
 /* Consumes got. NONE stands for the error. */
 static void expect(Json got, const Error *err, const char *want) {
@@ -290,28 +271,21 @@ static void has_asks_for_keys_and_places(void **state) {
     json_unref(o);
 }
 
-static int no_bytes_left(void **state) {
-    (void)state;
-    return json_heap_bytes() == 0 ? 0 : -1;
-}
-
-#define TEST(f) cmocka_unit_test_teardown(f, no_bytes_left)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(get_follows_the_path),
-        TEST(get_of_the_wrong_kind_says_so),
-        TEST(set_replaces_or_creates),
-        TEST(set_of_a_slice_splices),
-        TEST(set_that_cannot_be_says_why),
-        TEST(delete_takes_paths_as_they_were_at_first),
-        TEST(delete_that_cannot_be_says_why),
-        TEST(ten_thousand_steps_are_allowed_and_no_more),
-        TEST(set_of_an_unshared_value_works_in_place),
-        TEST(lift_gives_the_only_reference),
-        TEST(lift_creates_nothing),
-        TEST(deleting_many_of_many_items_keeps_the_rest),
-        TEST(has_asks_for_keys_and_places),
+        JSON_TEST(get_follows_the_path),
+        JSON_TEST(get_of_the_wrong_kind_says_so),
+        JSON_TEST(set_replaces_or_creates),
+        JSON_TEST(set_of_a_slice_splices),
+        JSON_TEST(set_that_cannot_be_says_why),
+        JSON_TEST(delete_takes_paths_as_they_were_at_first),
+        JSON_TEST(delete_that_cannot_be_says_why),
+        JSON_TEST(ten_thousand_steps_are_allowed_and_no_more),
+        JSON_TEST(set_of_an_unshared_value_works_in_place),
+        JSON_TEST(lift_gives_the_only_reference),
+        JSON_TEST(lift_creates_nothing),
+        JSON_TEST(deleting_many_of_many_items_keeps_the_rest),
+        JSON_TEST(has_asks_for_keys_and_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,10 @@
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
-#include <stdio.h>
-
-static Json parsed(const char *text) {
-    Json j = json_parse(text, strlen(text), NULL, NULL);
-    assert_false(json_is_none(j));
-    return j;
-}
 
 static void assert_prints(const char *text, const JsonPrintOptions *options, const char *expected) {
-    Json j = parsed(text);
+    Json j = parse(text);
     Buf b = BUF_INIT;
     assert_true(json_print(j, options, &b));
     assert_string_equal(b.data, expected);
@@ -138,7 +123,7 @@ static void nesting_past_the_limit_is_skipped(void **state) {
 
 static void printing_stops_behind_the_limit(void **state) {
     (void)state;
-    Json j = parsed("[1,22,333,4444,\"five\"]");
+    Json j = parse("[1,22,333,4444,\"five\"]");
     for (size_t max = 1; max < 40; max++) {
         JsonPrintOptions options = {.max_bytes = max, .sort_keys = true};
         Buf b = BUF_INIT;
@@ -217,7 +202,7 @@ static void a_sink_can_stop_the_printing(void **state) {
 
 static void assert_described(const char *text, const char *expected) {
     char out[JSON_DESCRIBE_MAX];
-    Json j = parsed(text);
+    Json j = parse(text);
     assert_string_equal(json_describe(j, out), expected);
     json_unref(j);
 }

@@ -83,31 +83,50 @@ static void assert_status(const PawlRun *run, PawlStatus status) {
     }
 }
 
+/* A flow, an engine that runs it, and the run. */
+typedef struct World {
+    PawlFlow *flow;
+    PawlEngine *e;
+    PawlRun *run;
+} World;
+
+/* Starts a flow, which is then the world's. */
+static World begun(PawlFlow *flow, const char *store, const char *input) {
+    PawlEngine *e = opened(store);
+    return (World){flow, e, started(e, flow, input)};
+}
+
+/* The same, as far as it goes by itself. */
+static World ran(PawlFlow *flow, const char *store, const char *input) {
+    World w = begun(flow, store, input);
+    run_all(w.e);
+    return w;
+}
+
+static void end(World *w) {
+    pawl_engine_close(w->e);
+    pawl_flow_free(w->flow);
+}
+
 /* Runs a flow without a store and compares the state at its end. Frees the flow. */
 static void assert_ends(PawlFlow *flow, const char *input, const char *state) {
-    PawlEngine *e = opened(NULL);
-    PawlRun *run = started(e, flow, input);
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    assert_json(pawl_run_state(run), state);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    World w = ran(flow, NULL, input);
+    assert_status(w.run, PAWL_COMPLETED);
+    assert_json(pawl_run_state(w.run), state);
+    end(&w);
 }
 
 /* Runs it and compares why it failed. */
 static void assert_fails(PawlFlow *flow, const char *kind, const char *message) {
-    PawlEngine *e = opened(NULL);
-    PawlRun *run = started(e, flow, NULL);
-    run_all(e);
-    assert_status(run, PAWL_FAILED);
+    World w = ran(flow, NULL, NULL);
+    assert_status(w.run, PAWL_FAILED);
     char text[300];
-    assert_true(pawl_value_is(pawl_object_get(pawl_run_error(run), "kind"), kind));
-    pawl_value_copy_text(pawl_object_get(pawl_run_error(run), "message"), text, sizeof text);
+    assert_true(pawl_value_is(pawl_object_get(pawl_run_error(w.run), "kind"), kind));
+    pawl_value_copy_text(pawl_object_get(pawl_run_error(w.run), "message"), text, sizeof text);
     if (!strstr(text, message)) {
         fail_msg("it says: %s", text);
     }
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static const char *resume_error(PawlEngine *e, PawlResume resume) {
@@ -427,14 +446,10 @@ static void routers_in_branches_of_sub_graphs_do_not_meet(void **state) {
     pawl_graph_add_parallel_edge(g, PAWL_START, branches, NULL);
     pawl_graph_add_edge(g, "a", PAWL_END);
     pawl_graph_add_edge(g, "b", PAWL_END);
-    PawlFlow *flow = compiled(g);
+    World w = ran(compiled(g), NULL, NULL);
     pawl_flow_free(sub);
-    PawlEngine *e = opened(NULL);
-    PawlRun *run = started(e, flow, NULL);
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    assert_status(w.run, PAWL_COMPLETED);
+    end(&w);
 }
 
 static void other_kinds_of_nodes_stand_between_functions(void **state) {
@@ -669,6 +684,12 @@ static void keep_token(void *ctx, PawlCall *call, PawlToken *token) {
     k->token = token;
 }
 
+static void await_token(const Kept *k, PawlEngine *e) {
+    while (!k->token) {
+        assert_true(pawl_engine_turn(e, 1000));
+    }
+}
+
 static void on_cancel(void *ctx, PawlToken *token) {
     Kept *k = ctx;
     assert_ptr_equal(k->token, token);
@@ -695,35 +716,25 @@ static void a_node_whose_time_is_up_is_cancelled(void **state) {
 static void a_run_that_is_cancelled_does_not_wait_for_its_tokens(void **state) {
     (void)state;
     Kept k = {0};
-    PawlEngine *e = opened("memory:");
-    PawlFlow *flow = of_keeper(&k, 0);
-    PawlRun *run = started(e, flow, NULL);
-    while (!k.token) {
-        assert_true(pawl_engine_turn(e, 1000));
-    }
-    pawl_run_cancel(run);
-    run_all(e);
-    assert_status(run, PAWL_CANCELLED);
+    World w = begun(of_keeper(&k, 0), "memory:", NULL);
+    await_token(&k, w.e);
+    pawl_run_cancel(w.run);
+    run_all(w.e);
+    assert_status(w.run, PAWL_CANCELLED);
     assert_int_equal(k.cancelled, 1);
     pawl_token_log(k.token, "Nobody hears this.");
     pawl_token_succeed(k.token, parsed("{\"late\":true}"));
-    pawl_engine_turn(e, 0);
-    assert_json(pawl_run_state(run), "{}");
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    pawl_engine_turn(w.e, 0);
+    assert_json(pawl_run_state(w.run), "{}");
+    end(&w);
 }
 
 static void tokens_outlive_their_engine(void **state) {
     (void)state;
     Kept k = {0};
-    PawlEngine *e = opened("memory:");
-    PawlFlow *flow = of_keeper(&k, 0);
-    started(e, flow, NULL);
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    World w = begun(of_keeper(&k, 0), "memory:", NULL);
+    await_token(&k, w.e);
+    end(&w);
     assert_int_equal(k.cancelled, 1);
     assert_true(pawl_token_is_cancelled(k.token));
     pawl_token_log(k.token, "Nobody hears this.");
@@ -815,32 +826,27 @@ static void an_interrupted_run_goes_on_in_another_engine(void **state) {
 
 static void resuming_without_the_functions_is_refused(void **state) {
     (void)state;
-    PawlFlow *flow = stopping(), *other = of_one(count);
-    PawlEngine *e = opened("memory:");
-    PawlRun *run = started(e, flow, NULL);
-    run_all(e);
+    PawlFlow *other = of_one(count);
+    World w = ran(stopping(), "memory:", NULL);
     assert_says(
-        resume_error(e, (PawlResume){.thread = "t"}),
+        resume_error(w.e, (PawlResume){.thread = "t"}),
         "Node `a` of thread `t` is a function of the program that started it: build the same "
         "flow and give it in PawlResume.flow.");
-    assert_says(resume_error(e, (PawlResume){.thread = "t", .flow = other}),
+    assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = other}),
                 "The flow is not the one that thread `t` was started with");
-    assert_says(resume_error(e, (PawlResume){.thread = "nosuch", .flow = flow}), "nosuch");
-    assert_says(resume_error(e, (PawlResume){.thread = "t", .flow = flow, .checkpoint = 99}), "99");
-    assert_says(resume_error(e, (PawlResume){.thread = "t", .flow = flow, .set = pawl_int(1)}),
+    assert_says(resume_error(w.e, (PawlResume){.thread = "nosuch", .flow = w.flow}), "nosuch");
+    assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = w.flow, .checkpoint = 99}),
+                "99");
+    assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = w.flow, .set = pawl_int(1)}),
                 "`set` is an object");
-    assert_status(run, PAWL_INTERRUPTED);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    assert_status(w.run, PAWL_INTERRUPTED);
+    end(&w);
     pawl_flow_free(other);
 }
 
 static void a_changed_graph_is_taken_when_asked_for(void **state) {
     (void)state;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
+    World w = ran(stopping(), "memory:", NULL);
     PawlGraph *g = pawl_graph_new("stopping");
     pawl_graph_add_key(g, "log", PAWL_APPEND, pawl_array());
     pawl_graph_add_node(g, "a", note, NULL);
@@ -848,12 +854,11 @@ static void a_changed_graph_is_taken_when_asked_for(void **state) {
     pawl_graph_add_node(g, "new", note, NULL);
     pawl_graph_interrupt_before(g, "b");
     PawlFlow *longer = compiled(g);
-    PawlRun *run = resumed(e, (PawlResume){.thread = "t", .flow = longer, .reload = true});
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    assert_json(pawl_run_state(run), "{\"log\":[\"a\",\"b\",\"new\"]}");
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    w.run = resumed(w.e, (PawlResume){.thread = "t", .flow = longer, .reload = true});
+    run_all(w.e);
+    assert_status(w.run, PAWL_COMPLETED);
+    assert_json(pawl_run_state(w.run), "{\"log\":[\"a\",\"b\",\"new\"]}");
+    end(&w);
     pawl_flow_free(longer);
 }
 
@@ -863,19 +868,15 @@ static void an_approval_takes_a_decision(void **state) {
     pawl_graph_add_kind(g, "ask", "approval",
                         parsed("{\"prompt\":\"Ship?\",\"options\":[\"yes\",\"no\"]}"));
     pawl_graph_set_node(g, "ask", &(PawlNodeOptions){.output = "answer"});
-    PawlFlow *flow = compiled(g);
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
-    assert_says(resume_error(e, (PawlResume){.thread = "t", .decision = "maybe"}), "`maybe`");
+    World w = ran(compiled(g), "memory:", NULL);
+    assert_says(resume_error(w.e, (PawlResume){.thread = "t", .decision = "maybe"}), "`maybe`");
     /* There are no functions in it: the stored workflow is enough. */
-    PawlRun *run = resumed(e, (PawlResume){.thread = "t", .decision = "yes"});
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    PawlValue answer = pawl_object_get(pawl_run_state(run), "answer");
+    w.run = resumed(w.e, (PawlResume){.thread = "t", .decision = "yes"});
+    run_all(w.e);
+    assert_status(w.run, PAWL_COMPLETED);
+    PawlValue answer = pawl_object_get(pawl_run_state(w.run), "answer");
     assert_true(pawl_value_is(pawl_object_get(answer, "decision"), "yes"));
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 /* Asks twice, then gives back both answers. */
@@ -928,17 +929,13 @@ static void a_node_that_was_not_finished_is_called_again(void **state) {
     PawlFlow *flow = of_keeper(&k, 0);
     PawlEngine *e = opened(store_url);
     started(e, flow, NULL);
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
+    await_token(&k, e);
     PawlToken *lost = k.token;
     pawl_engine_close(e); /* as if the process had died */
     k.token = NULL;
     e = opened(store_url);
     PawlRun *run = resumed(e, (PawlResume){.thread = "t", .flow = flow});
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
+    await_token(&k, e);
     pawl_token_succeed(k.token, parsed("{\"second\":true}"));
     pawl_token_succeed(lost, parsed("{\"first\":true}"));
     run_all(e);
@@ -971,20 +968,16 @@ static bool add_checkpoint(void *ctx, const PawlCheckpoint *c) {
 static void history_shows_every_step(void **state) {
     (void)state;
     PawlError err;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
-    Walk w = {.engine = e};
-    assert_true(pawl_run_history(e, "t", add_checkpoint, &w, &err));
-    assert_string_equal(w.text, "1  started [\"log\"];2 a completed [\"log\"];3 b interrupted [];");
-    Walk first = {.limit = 1};
-    assert_true(pawl_run_history(e, "t", add_checkpoint, &first, &err));
+    World w = ran(stopping(), "memory:", NULL);
+    Walk all = {.engine = w.e}, first = {.limit = 1};
+    assert_true(pawl_run_history(w.e, "t", add_checkpoint, &all, &err));
+    assert_string_equal(all.text,
+                        "1  started [\"log\"];2 a completed [\"log\"];3 b interrupted [];");
+    assert_true(pawl_run_history(w.e, "t", add_checkpoint, &first, &err));
     assert_string_equal(first.text, "1  started [\"log\"];");
-    assert_false(pawl_run_history(e, "nosuch", add_checkpoint, &w, &err));
+    assert_false(pawl_run_history(w.e, "nosuch", add_checkpoint, &all, &err));
     assert_int_equal(err.code, PAWL_USAGE);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static bool count_checkpoint(void *ctx, const PawlCheckpoint *c) {
@@ -999,26 +992,19 @@ static void a_long_history_is_read_in_pieces(void **state) {
     pawl_graph_set_entry(g, "count");
     pawl_graph_add_conditional_edge(g, "count", "count", ".n < 900");
     pawl_graph_add_edge(g, "count", PAWL_END);
-    PawlFlow *flow = compiled(g);
-    PawlEngine *e = opened("memory:");
-    PawlRun *run = started(e, flow, NULL);
-    run_all(e);
+    World w = ran(compiled(g), "memory:", NULL);
     int64_t n = 0;
-    assert_true(pawl_run_history(e, "t", count_checkpoint, &n, NULL));
-    assert_int_equal(n, pawl_run_checkpoint(run));
+    assert_true(pawl_run_history(w.e, "t", count_checkpoint, &n, NULL));
+    assert_int_equal(n, pawl_run_checkpoint(w.run));
     assert_int_equal(n, 901);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static void states_of_the_past_can_be_shown_and_compared(void **state) {
     (void)state;
     PawlError err;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
-    PawlValue first = pawl_run_show(e, "t", 1, &err), last = pawl_run_show(e, "t", 0, &err);
+    World w = ran(stopping(), "memory:", NULL);
+    PawlValue first = pawl_run_show(w.e, "t", 1, &err), last = pawl_run_show(w.e, "t", 0, &err);
     assert_json(first, "{\"log\":[]}");
     assert_json(last, "{\"log\":[\"a\"]}");
     assert_gives(
@@ -1026,90 +1012,75 @@ static void states_of_the_past_can_be_shown_and_compared(void **state) {
         "{\"added\":[{\"path\":[\"log\",0],\"new\":\"a\"}],\"removed\":[],\"changed\":[]}");
     pawl_value_unref(first);
     pawl_value_unref(last);
-    assert_int_equal(pawl_value_kind(pawl_run_show(e, "t", 77, &err)), PAWL_NONE);
+    assert_int_equal(pawl_value_kind(pawl_run_show(w.e, "t", 77, &err)), PAWL_NONE);
     assert_int_equal(err.code, PAWL_USAGE);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static void runs_are_listed_and_described(void **state) {
     (void)state;
     PawlError err;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
-    PawlValue list = pawl_run_list(e, &err);
+    World w = ran(stopping(), "memory:", NULL);
+    PawlValue list = pawl_run_list(w.e, &err);
     assert_int_equal(pawl_array_len(list), 1);
     assert_true(pawl_value_is(pawl_object_get(pawl_array_get(list, 0), "status"), "interrupted"));
     pawl_value_unref(list);
-    PawlValue info = pawl_run_info(e, "t", &err);
+    PawlValue info = pawl_run_info(w.e, "t", &err);
     assert_int_equal(pawl_array_len(pawl_object_get(info, "interrupts")), 1);
     assert_true(pawl_value_is(pawl_object_get(info, "workflow"), "stopping"));
     pawl_value_unref(info);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static void a_run_can_be_changed_forked_and_cancelled_by_hand(void **state) {
     (void)state;
     PawlError err;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    pawl_run_free(started(e, flow, NULL));
-    run_all(e);
+    World w = begun(stopping(), "memory:", NULL);
+    pawl_run_free(w.run);
+    run_all(w.e);
     PawlValue path = parsed("[[[\"log\",0],\"changed\"]]");
-    assert_int_equal(pawl_run_update(e, "t", path, NULL, &err), 4);
-    assert_gives(pawl_run_show(e, "t", 0, &err), "{\"log\":[\"changed\"]}");
-    assert_int_equal(pawl_run_update(e, "t", pawl_string("x"), NULL, &err), 0);
-    assert_true(pawl_run_fork(e, "t", 2, "copy", &err));
-    assert_gives(pawl_run_show(e, "copy", 0, &err), "{\"log\":[\"a\"]}");
-    assert_true(pawl_run_ask_cancel(e, "t", &err));
-    PawlValue info = pawl_run_info(e, "t", &err);
+    assert_int_equal(pawl_run_update(w.e, "t", path, NULL, &err), 4);
+    assert_gives(pawl_run_show(w.e, "t", 0, &err), "{\"log\":[\"changed\"]}");
+    assert_int_equal(pawl_run_update(w.e, "t", pawl_string("x"), NULL, &err), 0);
+    assert_true(pawl_run_fork(w.e, "t", 2, "copy", &err));
+    assert_gives(pawl_run_show(w.e, "copy", 0, &err), "{\"log\":[\"a\"]}");
+    assert_true(pawl_run_ask_cancel(w.e, "t", &err));
+    PawlValue info = pawl_run_info(w.e, "t", &err);
     assert_true(pawl_value_is(pawl_object_get(info, "status"), "cancelled"));
     pawl_value_unref(info);
-    assert_false(pawl_run_ask_cancel(e, "t", &err));
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    assert_false(pawl_run_ask_cancel(w.e, "t", &err));
+    end(&w);
 }
 
 static void a_run_that_is_under_way_is_asked_to_cancel(void **state) {
     (void)state;
     Kept k = {0};
     PawlError err;
-    PawlFlow *flow = of_keeper(&k, 0);
-    PawlEngine *e = opened("memory:");
-    PawlRun *run = started(e, flow, NULL);
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
-    assert_true(pawl_run_ask_cancel(e, "t", &err));
-    run_all(e);
-    assert_status(run, PAWL_CANCELLED);
+    World w = begun(of_keeper(&k, 0), "memory:", NULL);
+    await_token(&k, w.e);
+    assert_true(pawl_run_ask_cancel(w.e, "t", &err));
+    run_all(w.e);
+    assert_status(w.run, PAWL_CANCELLED);
     pawl_token_succeed(k.token, pawl_null());
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static void going_back_leaves_what_came_after(void **state) {
     (void)state;
-    PawlFlow *flow = stopping();
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
-    run_all(e);
-    PawlRun *run = resumed(e, (PawlResume){.thread = "t", .flow = flow});
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    assert_says(resume_error(e, (PawlResume){.thread = "t", .flow = flow}), "has completed");
-    run = resumed(
-        e, (PawlResume){
-               .thread = "t", .flow = flow, .checkpoint = 3, .set = parsed("{\"again\":true}")});
-    run_all(e);
-    assert_status(run, PAWL_COMPLETED);
-    assert_json(pawl_run_state(run), "{\"log\":[\"a\",\"b\"],\"again\":true}");
-    assert_gives(pawl_run_show(e, "t", 4, NULL), "{\"log\":[\"a\"]}");
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    World w = ran(stopping(), "memory:", NULL);
+    w.run = resumed(w.e, (PawlResume){.thread = "t", .flow = w.flow});
+    run_all(w.e);
+    assert_status(w.run, PAWL_COMPLETED);
+    assert_says(resume_error(w.e, (PawlResume){.thread = "t", .flow = w.flow}), "has completed");
+    w.run = resumed(w.e, (PawlResume){.thread = "t",
+                                      .flow = w.flow,
+                                      .checkpoint = 3,
+                                      .set = parsed("{\"again\":true}")});
+    run_all(w.e);
+    assert_status(w.run, PAWL_COMPLETED);
+    assert_json(pawl_run_state(w.run), "{\"log\":[\"a\",\"b\"],\"again\":true}");
+    assert_gives(pawl_run_show(w.e, "t", 4, NULL), "{\"log\":[\"a\"]}");
+    end(&w);
 }
 
 static void without_a_store_nothing_can_wait_or_be_looked_at(void **state) {
@@ -1321,60 +1292,46 @@ static void a_function_may_cancel_its_run(void **state) {
     PawlGraph *g = pawl_graph_new("changes_its_mind");
     pawl_graph_add_node(g, "cancel", cancels, NULL);
     pawl_graph_add_node_later(g, "keep", keep_token, &k);
-    PawlFlow *flow = compiled(g);
-    PawlEngine *e = opened("memory:");
-    PawlRun *run = started(e, flow, NULL);
-    run_all(e);
-    assert_status(run, PAWL_CANCELLED);
+    World w = ran(compiled(g), "memory:", NULL);
+    assert_status(w.run, PAWL_CANCELLED);
     if (k.token) {
         pawl_token_succeed(k.token, pawl_null());
     }
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    end(&w);
 }
 
 static void a_run_that_is_stopped_goes_on_later(void **state) {
     (void)state;
     Kept k = {0};
-    PawlFlow *flow = of_keeper(&k, 0);
-    PawlEngine *e = opened("memory:");
-    PawlRun *run = started(e, flow, NULL);
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
-    pawl_run_stop(run);
-    run_all(e);
-    assert_status(run, PAWL_STOPPED);
+    World w = begun(of_keeper(&k, 0), "memory:", NULL);
+    await_token(&k, w.e);
+    pawl_run_stop(w.run);
+    run_all(w.e);
+    assert_status(w.run, PAWL_STOPPED);
     pawl_token_succeed(k.token, pawl_null());
     k.token = NULL;
-    run = resumed(e, (PawlResume){.thread = "t", .flow = flow});
-    while (!k.token) {
-        pawl_engine_turn(e, 1000);
-    }
+    w.run = resumed(w.e, (PawlResume){.thread = "t", .flow = w.flow});
+    await_token(&k, w.e);
     pawl_token_succeed(k.token, parsed("{\"done\":true}"));
-    run_all(e);
-    assert_json(pawl_run_state(run), "{\"done\":true}");
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    run_all(w.e);
+    assert_json(pawl_run_state(w.run), "{\"done\":true}");
+    end(&w);
 }
 
 static void an_engine_is_driven_by_the_loop_of_its_program(void **state) {
     (void)state;
-    Worker w = {0};
-    PawlEngine *e = opened("memory:");
-    PawlFlow *flow = of_worker(&w);
-    PawlRun *run = started(e, flow, "{\"n\":1}");
+    Worker worker = {0};
+    World w = begun(of_worker(&worker), "memory:", "{\"n\":1}");
     int turns = 0;
-    while (pawl_engine_turn(e, 0)) {
-        struct pollfd fd = {.fd = pawl_engine_fd(e), .events = POLLIN};
-        poll(&fd, 1, pawl_engine_timeout(e));
+    while (pawl_engine_turn(w.e, 0)) {
+        struct pollfd fd = {.fd = pawl_engine_fd(w.e), .events = POLLIN};
+        poll(&fd, 1, pawl_engine_timeout(w.e));
         assert_true(++turns < 1000);
     }
-    assert_status(run, PAWL_COMPLETED);
-    assert_false(pawl_engine_turn(e, 1000)); /* at once */
-    pthread_join(w.thread, NULL);
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    assert_status(w.run, PAWL_COMPLETED);
+    assert_false(pawl_engine_turn(w.e, 1000)); /* at once */
+    pthread_join(worker.thread, NULL);
+    end(&w);
 }
 
 static void an_engine_runs_on_a_loop_of_its_program(void **state) {
@@ -1398,17 +1355,14 @@ static void an_engine_runs_on_a_loop_of_its_program(void **state) {
 static void a_turn_waits_no_longer_than_it_is_told(void **state) {
     (void)state;
     Kept k = {0};
-    PawlFlow *flow = of_keeper(&k, 0);
-    PawlEngine *e = opened("memory:");
-    started(e, flow, NULL);
+    World w = begun(of_keeper(&k, 0), "memory:", NULL);
     for (int i = 0; i < 10; i++) {
-        assert_true(pawl_engine_turn(e, 5));
+        assert_true(pawl_engine_turn(w.e, 5));
     }
     assert_non_null(k.token);
     pawl_token_succeed(k.token, pawl_null());
-    while (pawl_engine_turn(e, 1000)) {}
-    pawl_engine_close(e);
-    pawl_flow_free(flow);
+    while (pawl_engine_turn(w.e, 1000)) {}
+    end(&w);
 }
 
 int main(void) {

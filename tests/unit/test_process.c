@@ -46,7 +46,8 @@ static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
 static void on_exit_(void *ctx, const ProcessResult *result) {
     Watch *w = ctx;
     w->result = *result;
-    w->result.out = w->result.err = (Buf)BUF_INIT;
+    w->result.out = w->result.err = w->result.out_tail = w->result.err_tail = (Buf)BUF_INIT;
+    buf_add(&w->result.out_tail, result->out_tail.data, result->out_tail.len);
     buf_add(&w->result.out, result->out.data, result->out.len);
     buf_add(&w->result.err, result->err.data, result->err.len);
     w->done = true;
@@ -65,6 +66,7 @@ static void watch_clear(Watch *w) {
     assert_int_equal(uv_loop_close(&w->loop), 0);
     buf_clear(&w->result.out);
     buf_clear(&w->result.err);
+    buf_clear(&w->result.out_tail);
     process_forget(w->place);
     assert_int_equal(access(w->place, F_OK), -1);
 }
@@ -223,6 +225,34 @@ static void a_gigabyte_of_output_is_bounded(void **state) {
     assert_true(w.seen[1] <= 100000);
     assert_true(w.took < 10000);
     watch_clear(&w);
+}
+
+/* Lines of eight characters, numbered from 1. */
+static void expect_tail(size_t lines, size_t kept, size_t tail) {
+    Watch w;
+    char command[80];
+    Buf want = BUF_INIT;
+    watch_init(&w);
+    snprintf(command, sizeof command, "seq -f %%07g %zu", lines);
+    run_sh(&w, command, (ProcessOptions){.max_output = kept});
+    for (size_t i = 1; i <= lines; i++) buf_printf(&want, "%07zu\n", i);
+    assert_int_equal(w.result.out_len, want.len);
+    assert_int_equal(w.result.out_tail.len, tail);
+    if (tail) {
+        assert_memory_equal(w.result.out_tail.data, want.data + want.len - tail, tail);
+    }
+    buf_clear(&want);
+    watch_clear(&w);
+}
+
+static void the_end_of_what_is_too_much_is_kept_too(void **state) {
+    (void)state;
+    expect_tail(100, 800, 0);
+    expect_tail(100, 799, 1);
+    expect_tail(100, 100, 700);
+    expect_tail(10000, 1000, PROCESS_TAIL);
+    expect_tail(8192 + 125, 1000, PROCESS_TAIL);
+    expect_tail(300000, 12345, PROCESS_TAIL);
 }
 
 static void one_that_ignores_sigterm_is_killed_after_the_grace(void **state) {
@@ -792,6 +822,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(without_input_it_reads_nothing),
         cmocka_unit_test(signals_are_as_a_new_program_expects_them),
         cmocka_unit_test(a_gigabyte_of_output_is_bounded),
+        cmocka_unit_test(the_end_of_what_is_too_much_is_kept_too),
         cmocka_unit_test(one_that_ignores_sigterm_is_killed_after_the_grace),
         cmocka_unit_test(one_that_heeds_sigterm_may_tidy_up),
         cmocka_unit_test(children_left_behind_are_killed_and_delay_nothing),

@@ -16,7 +16,7 @@ static const Case cases[] = {
     {"{default: {a: 0}, reduce: add}", "{b: 1}", "{a: 2}", "{\"a\": 2, \"b\": 1}"},
     {"{default: {a: {x: 1}}, reduce: merge}", "{a: {y: 2}}", "{a: {x: 3}, b: 4}",
      "{\"a\": {\"x\": 3, \"y\": 2}, \"b\": 4}"},
-    {"{reduce: merge}", "{a: {y: 2}}", "{a: {x: 3}}", "{\"a\": {\"x\": 3, \"y\": 2}}"},
+    {"{reduce: merge}", "{a: {y: 2}}", "{a: {x: 3}}", "{\"a\": {\"y\": 2, \"x\": 3}}"},
     {"{default: [1], reduce: union}", "[2, 1, 2]", "[3, 2]", "[1, 2, 3]"},
     {"{reduce: union}", "[1]", "1", "[1]"},
     {"{default: 7, reduce: '[$old, $new] | max'}", "3", "9", "9"},

@@ -54,6 +54,70 @@ static void bad_sequences_are_replaced_and_good_ones_kept(void **state) {
     }
 }
 
+static void the_beginning_of_a_character_at_the_end_is_unfinished(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t unfinished;
+    } cases[] = {
+        {"", 0},
+        {"plain", 0},
+        {"caf\xC3", 1},
+        {"caf\xC3\xA9", 0},
+        {"\xE2", 1},
+        {"\xE2\x98", 2},
+        {"\xE2\x98\x86", 0},
+        {"a\xF0\x9F\x98", 3},
+        {"a\xF0\x9F\x98\x80", 0},
+        {"\xE2\x98\x86\xE2", 1}, /* after a whole one */
+        {"\xE2"
+         "a",
+         0}, /* never to be whole */
+        {"\xE0\x80", 0},
+        {"\xED\xA0", 0}, /* a surrogate */
+        {"\xC0", 0},
+        {"\xF5", 0},
+        {"\xFF", 0},
+        {"\x80\x80\x80\x80\x80", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(utf8_unfinished(cases[i].text, strlen(cases[i].text)),
+                         cases[i].unfinished);
+    }
+}
+
+static void text_in_pieces_is_passed_on_in_whole_characters(void **state) {
+    (void)state;
+    static const char text[] = "a\u00e9\u2606\U0001F600z \xFF\xE2!\xF0\x9F";
+    for (size_t size = 1; size < sizeof text; size++) {
+        Utf8Pieces pieces = {0};
+        Buf out = BUF_INIT;
+        for (size_t at = 0; at < sizeof text - 1; at += size) {
+            size_t rest = sizeof text - 1 - at;
+            utf8_pieces_add(&pieces, text + at, size < rest ? size : rest, &out);
+            assert_int_equal(utf8_unfinished(out.data ? out.data : "", out.len), 0);
+        }
+        assert_int_equal(pieces.npending, 2);
+        utf8_pieces_end(&pieces, &out);
+        assert_int_equal(pieces.npending, 0);
+        assert_string_equal(out.data, text);
+        buf_clear(&out);
+    }
+}
+
+static void a_piece_of_nothing_leaves_what_is_pending(void **state) {
+    (void)state;
+    Utf8Pieces pieces = {0};
+    Buf out = BUF_INIT;
+    utf8_pieces_add(&pieces, NULL, 0, &out);
+    utf8_pieces_add(&pieces, "\xC3", 1, &out);
+    utf8_pieces_add(&pieces, NULL, 0, &out);
+    assert_int_equal(out.len, 0);
+    utf8_pieces_add(&pieces, "\xA9", 1, &out);
+    assert_string_equal(out.data, "\u00e9");
+    buf_clear(&out);
+}
+
 static void lengths_and_offsets_are_in_characters(void **state) {
     (void)state;
     static const char text[] = "a\u00e9\u2606\U0001F600z";
@@ -75,6 +139,9 @@ int main(void) {
         cmocka_unit_test(every_character_survives_encoding_and_decoding),
         cmocka_unit_test(what_is_not_a_character_is_encoded_as_the_replacement),
         cmocka_unit_test(bad_sequences_are_replaced_and_good_ones_kept),
+        cmocka_unit_test(the_beginning_of_a_character_at_the_end_is_unfinished),
+        cmocka_unit_test(text_in_pieces_is_passed_on_in_whole_characters),
+        cmocka_unit_test(a_piece_of_nothing_leaves_what_is_pending),
         cmocka_unit_test(lengths_and_offsets_are_in_characters),
         cmocka_unit_test(white_space_is_unicode_s),
     };

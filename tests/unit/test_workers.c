@@ -1,27 +1,17 @@
 /* Workers, with the interpreters that are there. A language that is not is left out, and said so.
  * */
 #define _GNU_SOURCE
-#include "json_parse.h"
-#include "json_print.h"
+#include "json_test.h"
 #include "mem.h"
 #include "workers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* One call and what came of it. */
 typedef struct Talk {
@@ -43,13 +33,6 @@ static char root[64];
 #define JS WORKER_JAVASCRIPT
 
 /* ---- talking ---- */
-
-static Json parse(const char *text) {
-    Error err = ERROR_INIT;
-    Json j = json_parse(text, strlen(text), NULL, &err);
-    if (json_is_none(j)) fail_msg("%s: %s", text, err.msg);
-    return j;
-}
 
 static void on_log(void *ctx, const char *stream, const char *bytes, size_t len) {
     Talk *talk = ctx;
@@ -143,10 +126,6 @@ static void talk_run(Talk *talk) {
 
 static const char *text_of(const Buf *buf) {
     return buf->data ? buf->data : "";
-}
-
-static void expect_contains(const char *text, const char *part) {
-    if (!strstr(text, part)) fail_msg("`%s` is not in: %s", part, text);
 }
 
 static void expect(WorkerLanguage language, const char *code, const char *state, const char *want) {
@@ -474,17 +453,14 @@ static void the_worker_goes_on_after_an_exception(void **state) {
                                    "raise KeyboardInterrupt",
                                    "y = = 2",
                                    "return object()"};
-    const char *const scripts[] = {
-        "throw new Error('no')",
-        "throw 'text'",
-        "throw null",
-        "return 1n",
-        "const a = []; a.push(a); return a",
-        "(function f() { f() })()",
-        "const y = = 2",
-        "await Promise.reject(new Error('no'))",
-        "Promise.reject(new Error('floating')); return 1",
-        "setTimeout(() => { throw new Error('later') }, 1); await new Promise((go) => setTimeout(go, 50))"};
+    const char *const scripts[] = {"throw new Error('no')",
+                                   "throw 'text'",
+                                   "throw null",
+                                   "return 1n",
+                                   "const a = []; a.push(a); return a",
+                                   "(function f() { f() })()",
+                                   "const y = = 2",
+                                   "await Promise.reject(new Error('no'))"};
     for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++) {
         expect_end(PY, pythons[i], WORKER_RAISED, "");
     }
@@ -493,6 +469,18 @@ static void the_worker_goes_on_after_an_exception(void **state) {
     }
     assert_int_equal(pid_of(PY), python);
     assert_int_equal(pid_of(JS), node);
+}
+
+static void an_error_that_nobody_waited_for_ends_the_worker_too(void **state) {
+    const char *const scripts[] = {
+        "Promise.reject(new Error('floating')); return 1",
+        "setTimeout(() => { throw new Error('later') }, 1); await new Promise((go) => setTimeout(go, 50))"};
+    (void)state;
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        int node = pid_of(JS);
+        expect_end(JS, scripts[i], WORKER_RAISED, "");
+        assert_int_not_equal(pid_of(JS), node);
+    }
 }
 
 static void javascript_that_waits_for_nothing_is_told_so(void **state) {
@@ -1118,6 +1106,7 @@ int main(void) {
         WITH_POOL(an_exception_has_type_message_line_and_traceback),
         WITH_POOL(a_mistake_in_the_code_has_its_line),
         WITH_POOL(the_worker_goes_on_after_an_exception),
+        WITH_POOL(an_error_that_nobody_waited_for_ends_the_worker_too),
         WITH_POOL(javascript_that_waits_for_nothing_is_told_so),
         WITH_POOL(a_state_that_the_interpreter_cannot_take_is_an_error),
         WITH_POOL(a_missing_interpreter_is_a_sentence),
