@@ -112,10 +112,18 @@ class Code {
   }
 }
 
+let importModule; // import(), as a function
+
+/* import() in code, where Node.js does not do that by itself (before 20.10). */
+function importFor(name) {
+  const local = /^\.{0,2}\//.test(name);
+  return importModule(local ? require('url').pathToFileURL(path.resolve(name)).href : name);
+}
+
 /* One line before the code, so that its own lines keep their numbers. */
 function compile(source, parameters, label) {
   const text = `(async function (${parameters.join(', ')}) {\n${source}\n})`;
-  const importModuleDynamically = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const importModuleDynamically = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER ?? importFor;
   return new vm.Script(text, {filename: label, lineOffset: -1, importModuleDynamically})
     .runInThisContext();
 }
@@ -378,6 +386,7 @@ const NEVER =
 
 /* Called by pawl in the process that it started; `importer` is import(), as a function. */
 exports._start = async function start(fd, hello, rest, importer) {
+  importModule = importer;
   worker = new Worker(new Channel(fd, rest), hello.file);
   provide();
   for (const stream of [process.stdout, process.stderr]) stream._handle?.setBlocking?.(true);

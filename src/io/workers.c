@@ -746,7 +746,9 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
     if (!worker_find(interpreter->variable, interpreter->program, path, sizeof path, err))
         return NULL;
     snprintf(heap, sizeof heap, "--max-old-space-size=%" PRIu64, program->heap >> 20);
-    const char *with_heap[] = {path, heap, interpreter->boot_option, interpreter->boot, NULL};
+    /* Before 20.10 import() in code needs the second; later it changes nothing for us. */
+    const char *with_heap[] = {
+        path, heap, "--experimental-vm-modules", interpreter->boot_option, interpreter->boot, NULL};
     const char *without[] = {path, interpreter->boot_option, interpreter->boot, NULL};
     if (!worker_spawn(program->heap ? with_heap : without, &process, err)) return NULL;
     Worker *w = worker_new(pool, program, &process);
