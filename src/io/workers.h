@@ -122,7 +122,8 @@ void worker_answer(WorkerCall *call, Json answer);
 
 /* SIGTERM to its worker's group, SIGKILL a moment later; on_end comes when that is over. */
 void worker_cancel(WorkerCall *call);
-/* Kills it at once, and no callback comes any more. Not from its own on_end. Accepts NULL. */
+/* Kills it at once, and no callback comes any more. Not from its own on_end or
+ * on_log. Accepts NULL. */
 void worker_drop(WorkerCall *call);
 
 /* For people and tests: the process of a call (0 while it queues), and how many there are. */

@@ -761,8 +761,8 @@ static void a_worker_that_dies_ends_the_call_and_is_replaced(void **state) {
 static void a_worker_that_hangs_is_cancelled_and_replaced(void **state) {
     (void)state;
     const char *const codes[] = {"print('on', flush=True)\nwhile True: pass",
-                                 "import signal\nsignal.signal(15, signal.SIG_IGN)\n"
-                                 "print('on', flush=True)\nwhile True: pass",
+                                 ("import signal\nsignal.signal(15, signal.SIG_IGN)\n"
+                                  "print('on', flush=True)\nwhile True: pass"),
                                  "console.log('on'); for (;;) {}"};
     for (int i = 0; i < 3; i++) {
         Talk talk;
