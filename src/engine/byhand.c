@@ -108,7 +108,7 @@ static void stop_places(Run *run) {
 static bool cleans_up(Run *run) {
     RunStatus status = status_of_row(&run->row);
     bool began = test_is_over(run);
-    if (!run->flow->main->after || (began && status == RUN_FAILED) ||
+    if (!test_cleans_up(run) || (began && status == RUN_FAILED) ||
         !run_status_change(&status, RUN_RESUMES)) {
         return false;
     }

@@ -300,6 +300,7 @@ void test_begin(Frame *f);
 /* Ends what a run is doing and lets its cleanupTasks run; false when there are none, or they have
  * begun. error is JSON_NONE when it was cancelled. Borrows it. */
 bool test_abort(Run *run, Json error);
+bool test_cleans_up(const Run *run);
 void test_is_cancelled(Run *run);  /* that is what comes of it, once its cleanup list is done */
 bool test_is_over(const Run *run); /* its cleanupTasks have begun: there is no way back in */
 /* The graph of the next level of a frame that stands at a task; NULL: none. */

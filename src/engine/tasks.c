@@ -403,6 +403,25 @@ void test_begin(Frame *f) {
     frame_record(f, NULL, "started", frame_state(f));
 }
 
+static bool frame_cleans_up(const Frame *f) {
+    for (uint32_t i = 1; i < f->nlevels; i++) {
+        if (is_inner_test(f, i) && cleanup_position(f, i)) {
+            return true;
+        }
+    }
+    return f->is_cleanup;
+}
+
+/* It has cleanupTasks, or a test inside it has. */
+bool test_cleans_up(const Run *run) {
+    const Graph *graph = run->first_frame ? run->first_frame->levels[0].graph : NULL;
+    bool found = graph && graph->after;
+    for (const Frame *f = run->first_frame; graph && graph->scoped && !found && f; f = f->next) {
+        found = frame_cleans_up(f);
+    }
+    return found;
+}
+
 bool test_is_over(const Run *run) {
     const Level *l = &run->first_frame->levels[0];
     return l->graph->scoped && !l->node && verdict_cleaning(l);
@@ -410,9 +429,8 @@ bool test_is_over(const Run *run) {
 
 bool test_abort(Run *run, Json error) {
     Frame *root = run->first_frame;
-    const Graph *graph = root ? root->levels[0].graph : NULL;
     bool live = !run->halting && !run->settling && run->status == RUN_RUNNING;
-    if (!live || !graph || !graph->after || test_is_over(run)) {
+    if (!live || !test_cleans_up(run) || test_is_over(run)) {
         return false;
     }
     bool cancelled = json_is_none(error);
@@ -423,6 +441,9 @@ bool test_abort(Run *run, Json error) {
     l->node = NULL;
     level_begin_node(l);
     level_set_memo(root, l, verdict_new(cancelled ? TASK_CANCELLED : TASK_FAILURE, error));
+    if (!l->graph->after) {
+        verdict_clean(root, l); /* what there is to do, its children do */
+    }
     run_record(run, root, NULL, cancelled ? "cancelling" : "timeout", json_none());
     task_ended_inside(root, ENDED_TEST, TASK_FAILURE, json_none());
     engine_kick(run->engine);

@@ -263,6 +263,25 @@ def cancel_of_a_dead_run_that_ended_another_test(world):
     world.same(ran(world)[-2:], ["b", "c"])
 
 
+def cancel_of_a_run_whose_only_cleanup_is_another_tests(world):
+    """`pawl cancel` lets a test in it clean up, also when it has no cleanupTasks itself"""
+    for dead in (False, True):
+        clear(world)
+        world.write("other.yaml", json.dumps({"tasks": [hangs()], "cleanupTasks": [says("b")]}))
+        write_test(world, [says("a"), external("other.yaml"), says("x")])
+        thread = "dead" if dead else "live"
+        process = world.start("run", "test.yaml", "--thread", thread, "-q")
+        world.wait_for("ran")
+        while world("status", thread, "--json").json["frames"][0]["node"] == "a":
+            time.sleep(0.02)
+        if dead:
+            kill(process)
+        world("cancel", thread).gives(DONE)
+        process.communicate(timeout=TIMEOUT)
+        world.same((ran(world), world("status", thread, "--json").json["status"]),
+                   (["a", "b"], "cancelled"), f"when its process is {thread}")
+
+
 def cancel_of_a_dead_run_in_containers(world):
     """`pawl cancel` of a dead run ends what it left running, in containers too, then cleans up"""
     tasks, _, _ = PLAYBOOKS["containers in containers"]
