@@ -127,7 +127,7 @@ static void options_done(Frame *f, TaskResult result, Json error) {
 static void external_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     bool ignores = memo_is(l, "ignoreFailure") && result == TASK_FAILURE;
-    if (json_kind(memo_get(l, "late")) == JSON_OBJECT) {
+    if (memo_is(l, "late")) {
         task_end(f, TASK_FAILURE, error, json_none());
         return;
     }
@@ -241,15 +241,11 @@ static Json external_scope(Frame *f, Error *err) {
     Json scope = memo_get(l, "testConfig"), vars = frame_state(f);
     scope = json_kind(scope) == JSON_OBJECT ? json_ref(scope) : json_object();
     for (size_t i = 0; i < queries->nfields && !json_is_none(scope); i++) {
-        Error failed = ERROR_INIT;
-        Json value = machines_query(f->run->machines, queries->fields[i].expr, vars, &failed);
-        if (json_is_none(value) && failed.code != ERR_NONE) {
-            *err = failed;
+        Json value;
+        if (!task_query(f, queries->fields[i].expr, vars, &value, err)) {
             json_clear(&scope);
-        } else if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+        } else if (!json_is_none(value)) {
             scope = json_object_set(scope, json_ref(queries->fields[i].name), value);
-        } else {
-            json_unref(value);
         }
     }
     json_unref(vars);

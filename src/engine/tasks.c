@@ -101,6 +101,18 @@ Json task_title(const Frame *f) {
     return title;
 }
 
+bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {
+    Error failed = ERROR_INIT;
+    *value = machines_query(f->run->machines, expr, vars, &failed);
+    if (json_kind(*value) == JSON_NULL) {
+        json_clear(value);
+    }
+    if (failed.code != ERR_NONE) {
+        *err = failed;
+    }
+    return failed.code == ERR_NONE;
+}
+
 /* ---- levels ---- */
 
 void list_enter(Frame *f, const Graph *graph, Json scope) {
@@ -226,7 +238,7 @@ void task_cleaned(Frame *f) {
 /* The other file's test is over with it, but for its cleanup list. */
 static void end_inner_test(Frame *f, uint32_t level, Json error) {
     if (f->levels[level - 1].node->timeout_ms) {
-        memo_set(f, level - 1, "late", json_ref(error)); /* it is the task's own failure */
+        memo_set(f, level - 1, "late", json_bool(true)); /* it is the task's own failure */
     }
     frame_unwind(f, level);
     Level *l = frame_top(f);
@@ -336,17 +348,11 @@ bool test_set_vars(Frame *f, Error *err) {
     const Graph *graph = frame_top(f)->graph;
     bool ok = true;
     for (size_t i = 0; ok && i < graph->nvars; i++) {
-        Error failed = ERROR_INIT;
-        Json vars = frame_state(f);
-        Json value = machines_query(f->run->machines, graph->vars[i].query, vars, &failed);
+        Json vars = frame_state(f), value;
+        ok = task_query(f, graph->vars[i].query, vars, &value, err);
         json_unref(vars);
-        if (json_is_none(value) && failed.code != ERR_NONE) {
-            *err = failed;
-            ok = false;
-        } else if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+        if (!json_is_none(value)) {
             scope_set(f, f->nlevels - 1, json_ref(graph->vars[i].name), value);
-        } else {
-            json_unref(value);
         }
     }
     return ok;

@@ -46,6 +46,10 @@ void memo_set(Frame *f, uint32_t level, const char *name, Json value);
 
 /* ---- tasks.c ---- */
 
+/* A query of a task or test on variables; *value is JSON_NONE when it gives nothing or null, which
+ * leaves alone what it was to set. False when it fails. */
+bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err);
+
 /* A list on top of the frame's last level, with variables of its own when scope is an object. */
 void list_enter(Frame *f, const Graph *graph, Json scope);
 void list_leave(Frame *f);
