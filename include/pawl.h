@@ -34,7 +34,7 @@
  *     }
  *
  * Compile and link with `pkg-config --cflags --libs pawl`. docs/embedding.md tells the same at more
- * length; examples/embed has a program.
+ * length; examples/embed has programs.
  *
  * Life cycle: graph -> flow -> run, and engine -> run. A graph can be freed once it is compiled; a
  * flow once its runs have been started, for they hold on to it; runs end with their engine. What
@@ -44,7 +44,8 @@
  * Threads that have their own do not meet. The one exception is a PawlToken: any thread may finish
  * it. Functions of yours are called only from pawl_engine_run() and pawl_engine_turn() (or from
  * your own loop, see PawlEngineOptions). Inside them everything may be called but these two and
- * pawl_engine_close(); in the function of a node not pawl_run_start() and pawl_run_resume() either.
+ * pawl_engine_close(); in the function of a node not pawl_run_start() and pawl_run_resume() either,
+ * nor anything of a debugger (pawl_debug_...).
  *
  * Errors: what fails because of the world or of what it was given says so in a PawlError, a plain
  * value of the caller's that holds no memory; every `err` may be NULL. A node that fails is no
@@ -430,15 +431,16 @@ PAWL_API PawlEngine *pawl_engine_open(const char *store, const PawlEngineOptions
  * freed, and tokens under way are cancelled. With a loop of yours, run it once more afterwards. */
 PAWL_API void pawl_engine_close(PawlEngine *engine);
 
-/* Runs until all runs have settled: completed, failed, cancelled, stopped, or waiting for a person.
- * False when the store has failed; runs are then resumable from what is in it. */
+/* Runs until all runs have settled: completed, failed, cancelled, stopped, or waiting for a person;
+ * a run that stands paused under a debugger is not waited for either. False when the store has
+ * failed; runs are then resumable from what is in it. */
 PAWL_API bool pawl_engine_run(PawlEngine *engine, PawlError *err);
 
 /* The same in pieces, for a program with a loop of its own (poll, epoll, glib):
  *     watch pawl_engine_fd() for reading, wait no longer than pawl_engine_timeout(), then call
  *     pawl_engine_turn(engine, 0); and so on while it returns true.
  * turn: does what there is to do, waiting at most timeout_ms for it (-1: as long as it takes). True
- * while there are runs that have not settled. */
+ * while there are runs that have not settled, nor stand paused under a debugger. */
 PAWL_API bool pawl_engine_turn(PawlEngine *engine, int timeout_ms);
 PAWL_API int pawl_engine_fd(const PawlEngine *engine);
 PAWL_API int pawl_engine_timeout(
@@ -493,6 +495,7 @@ PAWL_API void pawl_run_free(PawlRun *run);
 typedef enum PawlStatus {
     PAWL_RUNNING,
     PAWL_INTERRUPTED, /* waits for a person */
+    PAWL_PAUSED,      /* by a debugger that has let go of it: pawl_debug_open() goes on with it */
     PAWL_STOPPED,     /* was let go of in the middle */
     PAWL_COMPLETED,
     PAWL_FAILED,
@@ -552,6 +555,123 @@ PAWL_API bool pawl_run_fork(PawlEngine *engine, const char *thread, int64_t chec
 /* Cancels a run that nobody runs; one that this or another process runs is asked to, and does so
  * within a second. A test that has cleanup tasks goes on with those when the engine runs. */
 PAWL_API bool pawl_run_ask_cancel(PawlEngine *engine, const char *thread, PawlError *err);
+
+/* ---- debugging ----
+ *
+ * A debugger controls the frames of one run: it stops them at breakpoints, steps them, shows and
+ * changes what their nodes see, and goes back. Functions of yours are nodes like any others.
+ *
+ *     static void on_pause(void *ctx, PawlDebug *debug, PawlValue pause) {
+ *         // pause: {"event": "paused", "frame": 1, "node": "count", "reason": "breakpoint", ...}
+ *         pawl_debug_set(debug, ".n", pawl_int(40), NULL);
+ *         pawl_debug_continue(debug, NULL);
+ *     }
+ *
+ *     PawlDebug *debug = pawl_debug_attach(run, &(PawlDebugOptions){.on_pause = on_pause}, &err);
+ *     pawl_debug_break(debug, "count if .n == 2", &err);
+ *     pawl_engine_run(engine, &err);
+ *     pawl_debug_free(debug);
+ *
+ * Without on_pause it goes the other way round: pawl_engine_run() returns when nothing in the run
+ * goes on by itself any more (pawl_run_settled() is false then); look, change, step or continue, and
+ * run the engine again.
+ *
+ * What a debugger knows (breakpoints, watches, steps under way, changes to come) is a *session*,
+ * which is kept with the run: a pause that was told is on record, and a session that was let go of
+ * goes on in any process. A run has at most one, and one PawlDebug has it at a time. While a
+ * PawlDebug is attached, the run does not settle because it is paused or waits for a person.
+ *
+ * An operation is asked for with pawl_debug_call() and arguments in an object; docs/debugging.md
+ * has the list of them and of the events. The functions below it are the ones used most. They mean
+ * the *selected* frame: the one that paused last, unless another was selected; inside on_pause, the
+ * one that the call is about. None waits for what it brings about: that comes as an event, in a
+ * later turn. Refusals are sentences: a frame that is not paused says what it is doing. */
+typedef struct PawlDebug PawlDebug;
+
+/* Called from pawl_engine_run(), pawl_engine_turn() or your loop, never from inside a function of
+ * this header; may call any pawl_debug_ function, pawl_debug_free() of its own debugger too. The
+ * event, an object, is lent. */
+typedef void (*PawlDebugFn)(void *ctx, PawlDebug *debug, PawlValue event);
+
+typedef struct PawlDebugOptions {
+    /* A frame has paused, which is durable. Of several frames that pause at once, those that are
+     * let go by the call for another are passed over. */
+    PawlDebugFn on_pause;
+    PawlDebugFn on_event;  /* everything that happens, pauses too; before on_pause */
+    void *ctx;             /* of both */
+    bool pause_on_start;   /* of a run that has just been started: before its first node */
+    bool apart;            /* a frame that pauses leaves the others going */
+    PawlValue breakpoints; /* an array of objects as pawl_debug_call("breakpoint_set") takes them;
+                              PAWL_NONE for none; consumed, also on error */
+    PawlFlow *flow; /* pawl_debug_open(): the flow with the functions, as PawlResume.flow; NULL: the
+                       stored workflow, whose functions fail when they are called */
+    void *data;     /* pawl_debug_open(): for pawl_run_data() */
+} PawlDebugOptions;
+
+/* A run that has not settled; options may be NULL. NULL on error: it has settled, or has a debugger. */
+PAWL_API PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options,
+                                      PawlError *err);
+/* A run of the store that nobody runs, whatever became of it: interrupted, paused, stopped, failed,
+ * completed. Nothing happens to it by itself: what would go on is paused. NULL on error. */
+PAWL_API PawlDebug *pawl_debug_open(PawlEngine *engine, const char *thread,
+                                    const PawlDebugOptions *options, PawlError *err);
+/* The run, until the debugger is freed; NULL when the engine has gone. One that was opened is the
+ * caller's, as one that was started is. */
+PAWL_API PawlRun *pawl_debug_run(const PawlDebug *debug);
+
+/* The session ends: all frames go on, and nothing stops them any more. */
+PAWL_API bool pawl_debug_detach(PawlDebug *debug, PawlError *err);
+/* It was detached or aborted, has expired, or the run has settled, or the engine has gone. */
+PAWL_API bool pawl_debug_is_over(const PawlDebug *debug);
+/* Lets go of the run. A session that is not over stays with it, and paused frames stay paused: the
+ * run settles as paused, or as interrupted. Also to be called when the engine has gone. */
+PAWL_API void pawl_debug_free(PawlDebug *debug);
+
+/* ---- operations ---- */
+
+/* The answer, an object; PAWL_NONE on error. args: an object, or PAWL_NONE for none; consumed, also on
+ * error. An unknown operation, and an argument that is unknown, missing or of the wrong type, are
+ * errors (PAWL_USAGE) that name it.
+ *     PawlValue args = pawl_object_set(pawl_object(), "node", pawl_string("ship"));
+ *     pawl_value_unref(pawl_debug_call(debug, "goto", args, &err));                      */
+PAWL_API PawlValue pawl_debug_call(PawlDebug *debug, const char *operation, PawlValue args,
+                                   PawlError *err);
+/* All there are: [{name, summary, arguments}], of which those with a * must be given. */
+PAWL_API PawlValue pawl_debug_operations(void);
+
+/* "NODE", "NODE:after", "NODE if EXPR", "if EXPR", "FILE:LINE", "error", "changed:PATH": its number,
+ * or 0 on error. A node that there is none of is no error: the breakpoint is unverified. */
+PAWL_API int64_t pawl_debug_break(PawlDebug *debug, const char *spec, PawlError *err);
+PAWL_API bool pawl_debug_unbreak(PawlDebug *debug, int64_t breakpoint, PawlError *err);
+
+/* All frames that are paused; with PawlDebugOptions.apart the selected one. */
+PAWL_API bool pawl_debug_continue(PawlDebug *debug, PawlError *err);
+/* All frames; those that are busy stop before their next node. */
+PAWL_API bool pawl_debug_pause(PawlDebug *debug, PawlError *err);
+
+typedef enum PawlStepKind {
+    PAWL_STEP_OVER, /* to the next node of the frame, not inside of this one */
+    PAWL_STEP_INTO, /* to the next node, also inside of this one and of the frames it makes */
+    PAWL_STEP_OUT,  /* to where the graph, the loop or the branch has been left */
+} PawlStepKind;
+PAWL_API bool pawl_debug_step(PawlDebug *debug, PawlStepKind kind, PawlError *err);
+/* By so many steps of the frame. What is undone stays in the history of the run. */
+PAWL_API bool pawl_debug_back(PawlDebug *debug, int64_t count, PawlError *err);
+
+PAWL_API bool pawl_debug_select(PawlDebug *debug, int64_t frame, PawlError *err);
+/* All frames: [{frame, parent, name, status, node, kind, file, line, depth, ...}]. */
+PAWL_API PawlValue pawl_debug_frames(PawlDebug *debug, PawlError *err);
+/* What the node sees, with the changes that are to come. */
+PAWL_API PawlValue pawl_debug_state(PawlDebug *debug, PawlError *err);
+/* What has changed since the frame paused before: {from, to, added, removed, changed}, as
+ * pawl_value_diff(). */
+PAWL_API PawlValue pawl_debug_diff(PawlDebug *debug, PawlError *err);
+/* The first output of a jq expression over what the node sees. PAWL_NONE on error, and, with
+ * err->code PAWL_OK, when there is none. */
+PAWL_API PawlValue pawl_debug_eval(PawlDebug *debug, const char *expression, PawlError *err);
+/* Changes what the node will see when the frame goes on. path: as jq has it, ".a[0].b"; value:
+ * consumed, also on error; PAWL_NONE takes away what is there. */
+PAWL_API bool pawl_debug_set(PawlDebug *debug, const char *path, PawlValue value, PawlError *err);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,9 @@ the other in one folder, which has the project's examples/ and build/pawl in it.
 not run (it installs, builds or talks to the network) has this line before it:
 
     <!-- not run -->
+
+A session of the debugger stands there as a person sees it: what follows `(pawl) ` in it is typed, that
+is, given to `pawl debug` with -x, which shows the commands as the terminal does.
 """
 
 import argparse
@@ -23,6 +26,7 @@ import transcript  # noqa: E402
 from tap import Tap  # noqa: E402
 
 MARKER = "<!-- not run -->"
+PROMPT = "(pawl) "
 
 
 def blocks_of(path):
@@ -63,10 +67,20 @@ def agrees(step, out, err, code):
         not step.err or transcript.same(want_err, got_err))
 
 
+def command_of(step, folder):
+    """What to run: a session of the debugger gets what is typed in it from a file."""
+    typed = [line[len(PROMPT):] + "\n" for line in step.out if line.startswith(PROMPT)]
+    if not typed or not step.command.startswith("pawl debug"):
+        return step.command
+    script = Path(folder) / ".typed"
+    script.write_text("".join(typed))
+    return f"{step.command} -x {script}"
+
+
 def run_block(lines, folder, env):
     good = True
     for step in transcript.parse(lines):
-        out, err, code = transcript.run(step.command, folder, env)
+        out, err, code = transcript.run(command_of(step, folder), folder, env)
         out, err = transcript.show(out), transcript.show(err)
         # Documents seldom spell out an exit code.
         if agrees(step, out, err, step.code if step.code == 0 else code):

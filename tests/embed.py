@@ -53,6 +53,20 @@ release-1 is completed
   21  ship         completed    ["shipped"]
 """
 
+DEBUGGED = """\
+paused before price
+  the total: 15
+  the item: {"price":4,"quantity":-2}
+paused before bill
+  the total: 23
+  changed: [{"path":["total"],"old":15,"new":23},{"path":["item","quantity"],"old":-2,"new":2}]
+bill-1 is paused
+stands at "bill"
+stands at "price"
+bill-1 is completed
+the total: 19
+"""
+
 CPLUSPLUS = r"""
 #include <pawl.h>
 #include <cstdio>
@@ -82,6 +96,9 @@ int main() {
     pawl_flow_free(flow);
 }
 """
+
+
+PROGRAMS = (("release", EXPECTED), ("debug", DEBUGGED))
 
 
 def run(command, **options):
@@ -120,39 +137,46 @@ class Example:
         run(["make", "clean"], cwd=self.folder)
         return run(["make", *variables], cwd=self.folder, env=self.installed.env)
 
-    def run(self, store, *before, **env):
-        for rest in ("release.db", "release.db-wal", "release.db-shm"):
+    def run(self, program, store, *before, **env):
+        for rest in ("example.db", "example.db-wal", "example.db-shm"):
             (self.folder / rest).unlink(missing_ok=True)
         shutil.rmtree(self.folder / "runs", ignore_errors=True)
-        return run([*before, "./release", store], cwd=self.folder,
+        return run([*before, f"./{program}", store], cwd=self.folder,
                    env=dict(self.installed.env, **env))
 
 
 def check_example(tap, example):
     build = example.build()
-    if not tap.case(build.returncode == 0, "the example builds through pkg-config", words(build)):
+    if not tap.case(build.returncode == 0, "the examples build through pkg-config", words(build)):
         return
-    for store in ("sqlite:release.db", "file:runs"):
-        result = example.run(store)
-        tap.case(result.returncode == 0 and result.stdout == EXPECTED and not result.stderr,
-                 f"it stops, is resumed and completes ({store})", words(result))
+    for program, expected in PROGRAMS:
+        check_program(tap, example, program, expected)
+
+
+def check_program(tap, example, program, expected):
+    for store in ("sqlite:example.db", "file:runs"):
+        result = example.run(program, store)
+        tap.case(result.returncode == 0 and result.stdout == expected and not result.stderr,
+                 f"{program} stops, goes on and completes ({store})", words(result))
     if shutil.which("valgrind"):
-        result = example.run("sqlite:release.db", "valgrind", "--quiet", "--leak-check=full",
-                             "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99")
-        tap.case(result.returncode == 0 and result.stdout == EXPECTED, "valgrind has no complaint",
-                 words(result))
+        result = example.run(program, "sqlite:example.db", "valgrind", "--quiet",
+                             "--leak-check=full", "--errors-for-leak-kinds=definite,indirect",
+                             "--error-exitcode=99")
+        tap.case(result.returncode == 0 and result.stdout == expected,
+                 f"{program}: valgrind has no complaint", words(result))
     else:
-        tap.skip("valgrind has no complaint", "valgrind is not installed")
+        tap.skip(f"{program}: valgrind has no complaint", "valgrind is not installed")
 
 
 def check_sanitized(tap, example):
     build = example.build("CFLAGS=-std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror -g -O1 "
                           "-fsanitize=address,undefined -fno-sanitize-recover=all")
-    if not tap.case(build.returncode == 0, "it builds with sanitizers", words(build)):
+    if not tap.case(build.returncode == 0, "they build with sanitizers", words(build)):
         return
-    result = example.run("sqlite:release.db", ASAN_OPTIONS="detect_leaks=1")
-    tap.case(result.returncode == 0 and result.stdout == EXPECTED, "they have no complaint",
-             words(result))
+    for program, expected in PROGRAMS:
+        result = example.run(program, "sqlite:example.db", ASAN_OPTIONS="detect_leaks=1")
+        tap.case(result.returncode == 0 and result.stdout == expected,
+                 f"{program}: sanitizers have no complaint", words(result))
 
 
 def compile_and_run(tap, installed, folder, source, compiler, expected, title):

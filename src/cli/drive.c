@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "options.h"
 #include "output.h"
+#include "pauses.h"
 #include "progress.h"
 #include "settings.h"
 
@@ -17,6 +18,7 @@
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NSIGNALS = sizeof stop_signals / sizeof stop_signals[0], EXIT_SIGNAL = 128 };
+enum { MISSING_SAID = 10 };
 
 /* How a run can settle: the word of the contract and the exit code. */
 static const struct Outcome {
@@ -25,7 +27,8 @@ static const struct Outcome {
 } outcomes[] = {
     {"completed", "completed", EXIT_OK},         {"failed", "failed", EXIT_FAILED_RUN},
     {"cancelled", "cancelled", EXIT_FAILED_RUN}, {"interrupted", "interrupted", EXIT_WAITING},
-    {"stopped", "interrupted", EXIT_WAITING},    {NULL, "failed", EXIT_FAILED_RUN},
+    {"stopped", "interrupted", EXIT_WAITING},    {"paused", "paused", EXIT_WAITING},
+    {NULL, "failed", EXIT_FAILED_RUN},
 };
 
 typedef struct Drive {
@@ -35,6 +38,7 @@ typedef struct Drive {
     Run *run;
     Stream stream;
     Progress *progress; /* NULL: none */
+    Debugging debugging;
     uv_signal_t signals[NSIGNALS];
     int stops; /* signals that came */
     bool stopping;
@@ -64,17 +68,82 @@ Handled drive_option(DriveArgs *args, const Option *option, char **values) {
 
 void drive_args_clear(DriveArgs *args) {
     json_clear(&args->set);
+    json_clear(&args->breakpoints);
 }
 
 /* ---- on the way ---- */
 
+static bool is_for_people(const DriveArgs *args) {
+    return !args->common.json && args->stream == STREAM_NONE;
+}
+
+/* What a session tells as well, and better. */
+static bool is_of_debugger(EventType type) {
+    return type == EVENT_PAUSED || type == EVENT_RESUMED || type == EVENT_DEBUG ||
+           type == EVENT_STOPPED;
+}
+
 static void on_event(void *ctx, const Event *event) {
     Drive *d = ctx;
+    if (is_of_debugger(event->type) && d->debugging.session) {
+        return;
+    }
     stream_event(&d->stream, event);
     if (d->progress) {
         progress_event(d->progress, event);
     }
 }
+
+/* ---- what a debugger does on the way ---- */
+
+static void say_pause(const Drive *d, Json event) {
+    Buf line = BUF_INIT;
+    (void)d;
+    pause_words(&line, event, !json_string_is(json_object_get_c(event, "frame_name"), "main"));
+    fprintf(stderr, "Paused %s\n", line.data);
+    buf_clear(&line);
+}
+
+/* A terminal is no place for whatever a value may hold. */
+static void put_text(Json text) {
+    const char *at = json_kind(text) == JSON_STRING ? json_string_data(&text) : "";
+    size_t len = json_kind(text) == JSON_STRING ? json_string_len(text) : 0;
+    for (size_t i = 0; i < len; i++) {
+        fputc((unsigned char)at[i] < 0x20 && at[i] != '\t' ? ' ' : at[i], stderr);
+    }
+}
+
+static void say_log_point(const Drive *d, Json event) {
+    if (!d->args->quiet) {
+        put_text(json_object_get_c(event, "node"));
+        fputs(" | ", stderr);
+        put_text(json_object_get_c(event, "message"));
+        fputc('\n', stderr);
+    }
+}
+
+static const struct Told {
+    const char *event;
+    void (*say)(const Drive *d, Json event);
+} told[] = {{"paused", say_pause}, {"log", say_log_point}, {NULL, NULL}};
+
+static void on_debug_event(void *ctx, Json event) {
+    Drive *d = ctx;
+    const struct Told *row = told;
+    stream_debug(&d->stream, event);
+    while (row->event && !json_string_is(json_object_get_c(event, "event"), row->event)) {
+        row++;
+    }
+    if (!row->event || !is_for_people(d->args)) {
+        return;
+    }
+    if (d->progress) {
+        progress_hide(d->progress);
+    }
+    row->say(d, event);
+}
+
+/* ---- stopping ---- */
 
 static void say_resume(const Drive *d, const char *before) {
     Buf line = BUF_INIT;
@@ -136,6 +205,7 @@ static void unwatch_signals(Drive *d) {
 static void run_until_settled(Drive *d) {
     while (!run_settled(d->run)) {
         uv_run(&d->engine.loop, UV_RUN_ONCE);
+        debugging_turn(&d->debugging);
         if (d->stream.broken) {
             stop(d);
         }
@@ -172,6 +242,9 @@ static void write_result(const Drive *d, const char *status) {
     result = output_set(result, "state", stream_state(run));
     result = output_set(result, "interrupts", public_interrupts(run));
     result = output_set(result, "error", stream_error(run));
+    if (!strcmp(status, "paused")) {
+        result = output_set(result, "paused", debugging_pauses(run));
+    }
     output_line(result);
     json_unref(result);
 }
@@ -231,6 +304,13 @@ static void say_interrupts(const Drive *d) {
     json_unref(open);
 }
 
+/* Where it paused was said when it did. */
+static void say_paused(const Drive *d) {
+    if (store_is_durable(d->plan->store)) {
+        pause_advice(stderr, run_thread(d->run), d->plan->store_hint);
+    }
+}
+
 static void say_cancelled(const Drive *d) {
     fprintf(stderr, "%s was cancelled.\n", run_thread(d->run));
 }
@@ -251,11 +331,8 @@ static const struct Ending {
     const char *status;
     void (*say)(const Drive *d);
 } endings[] = {
-    {"completed", show_state},
-    {"failed", say_failure},
-    {"cancelled", say_cancelled},
-    {"interrupted", say_interrupts},
-    {NULL, NULL},
+    {"completed", show_state},       {"failed", say_failure}, {"cancelled", say_cancelled},
+    {"interrupted", say_interrupts}, {"paused", say_paused},  {NULL, NULL},
 };
 
 static void say_ending(const Drive *d) {
@@ -291,10 +368,41 @@ static void forget_closed_output(void) {
     }
 }
 
+static int64_t count_in(Json report, const char *key) {
+    Json n = json_object_get_c(report, key);
+    return json_tag(n) == JSON_TAG_INT ? n.i : 0;
+}
+
+static void say_missing(Json missing) {
+    size_t n = json_kind(missing) == JSON_ARRAY ? json_array_len(missing) : 0;
+    for (size_t i = 0; i < n && i < MISSING_SAID; i++) {
+        Json one = json_array_get(missing, i);
+        fputs("  not recorded, so it was done: ", stderr);
+        put_text(json_object_get_c(one, "node"));
+        fputs(" in ", stderr);
+        put_text(json_object_get_c(one, "frame"));
+        fputc('\n', stderr);
+    }
+    if (n > MISSING_SAID) {
+        fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
+    }
+}
+
+static void say_recording(const Drive *d) {
+    if (!d->plan->recording || d->args->quiet) {
+        return;
+    }
+    Json report = recording_report(d->plan->recording);
+    int64_t taken = count_in(report, "taken"), live = count_in(report, "live");
+    fprintf(stderr, "%lld %s taken from %s, %lld done anew.\n", (long long)taken,
+            taken == 1 ? "result was" : "results were", d->plan->recorded, (long long)live);
+    say_missing(json_object_get_c(report, "missing"));
+    json_unref(report);
+}
+
 static int settle(Drive *d) {
     const struct Outcome *outcome = outcome_of(d->run);
     const Error *store_error = run_store_error(d->run);
-    bool for_people = !d->args->common.json && d->args->stream == STREAM_NONE;
     stream_end(&d->stream, d->run, outcome->word);
     if (d->args->common.json) {
         write_result(d, outcome->word);
@@ -306,9 +414,10 @@ static int settle(Drive *d) {
         } else {
             say_start(d);
         }
-    } else if (for_people) {
+    } else if (is_for_people(d->args)) {
         say_ending(d);
     }
+    say_recording(d);
     if (!store_error && !strcmp(run_status(d->run), "stopped")) {
         say_stopped(d);
     }
@@ -326,8 +435,33 @@ static bool begin(Drive *d, Error *err) {
     return d->run != NULL;
 }
 
+static void say_doubts(const Drive *d) {
+    Json doubts = debugging_doubts(&d->debugging);
+    for (size_t i = 0; i < json_array_len(doubts); i++) {
+        fprintf(stderr, "pawl %s: --break: ", d->args->common.command->name);
+        put_text(json_array_get(doubts, i));
+        fputc('\n', stderr);
+    }
+    json_unref(doubts);
+}
+
+static bool begin_debugging(Drive *d, Error *err) {
+    const DriveArgs *args = d->args;
+    DebuggingPlan plan = {.debug = args->debug,
+                          .pause_on_start = args->pause_on_start,
+                          .breakpoints = args->breakpoints,
+                          .recording = d->plan->recording,
+                          .event = on_debug_event,
+                          .ctx = d};
+    if (!debugging_begin(&d->debugging, &plan, d->run, &d->engine.loop, err)) {
+        return false;
+    }
+    say_doubts(d);
+    return true;
+}
+
 static bool wants_progress(const DriveArgs *args) {
-    return !args->quiet && !args->common.json && args->stream == STREAM_NONE;
+    return !args->quiet && is_for_people(args);
 }
 
 static EngineOptions engine_options(Drive *d) {
@@ -345,13 +479,14 @@ static int drive_engine(Drive *d) {
     stream_init(&d->stream, d->args->stream);
     d->progress = wants_progress(d->args) ? progress_new(&d->engine.loop) : NULL;
     watch_signals(d);
-    bool begun = begin(d, &err);
+    bool begun = begin(d, &err) && begin_debugging(d, &err);
     if (begun) {
         run_until_settled(d);
     }
     progress_free(d->progress);
     d->progress = NULL;
     code = begun ? settle(d) : cli_fail(d->args->common.command, &err);
+    debugging_end(&d->debugging);
     unwatch_signals(d);
     stream_clear(&d->stream);
     return code;

@@ -4,6 +4,9 @@
  * for a person, or not at all. At the end standard output gets the result (--json) or the final
  * state, and standard error what a person can do next.
  *
+ * While it has a run, others can attach a debugger to it (debugging.h). A run that a debugger has
+ * paused, with nobody attached, settles as "paused".
+ *
  * Ctrl-C (and SIGTERM, SIGHUP) stops the run so that it can be resumed; a second one leaves at once,
  * which a durable run survives too. When nobody reads the stream any more the run is stopped in the
  * same way.
@@ -12,7 +15,7 @@
 #define PAWL_DRIVE_H
 
 #include "command.h"
-#include "engine.h"
+#include "debugging.h"
 #include "stores.h"
 #include "stream.h"
 
@@ -44,6 +47,8 @@ typedef struct DriveArgs {
     StreamMode stream;
     bool quiet;
     Json set; /* array of [path, value], or JSON_NONE */
+    bool debug, pause_on_start;
+    Json breakpoints; /* array of specs, or JSON_NONE */
 } DriveArgs;
 
 typedef enum Handled { HANDLED_NOT, HANDLED_WELL, HANDLED_BADLY } Handled;
@@ -58,6 +63,8 @@ typedef struct DrivePlan {
     Flow *flow;             /* a new run of this, or */
     const RunStart *start;
     const RunResume *resume; /* this one */
+    Recording *recording;    /* its results are taken instead of doing the work; NULL: none */
+    const char *recorded;    /* the thread that it is of */
 } DrivePlan;
 
 /* Returns the exit code. */

@@ -1,8 +1,9 @@
 #include "looks.h"
 
-#include "engine.h"
+#include "hooks.h"
 #include "image.h"
 #include "output.h"
+#include "pauses.h"
 #include "store_chain.h"
 
 #include <stdlib.h>
@@ -67,6 +68,17 @@ const char *look_words(Json waits) {
     return NULL;
 }
 
+static Json add_pause(Json out, Json wait) {
+    if (!wait_is(wait, "pause")) {
+        return out;
+    }
+    int64_t position = image_int(wait, WAIT_PAUSE_POSITION);
+    bool known = position >= 0 && position < HOOK_POSITIONS;
+    Json pause =
+        output_set(json_object(), "position", output_text(known ? hook_positions[position] : NULL));
+    return output_set(out, "pause", pause_fields(pause, json_array_get(wait, WAIT_PAUSE_INFO)));
+}
+
 static Json frame_of(Json id, Json frame) {
     Json levels = json_array_get(frame, IMAGE_LEVELS);
     Json top = json_array_get(levels, json_array_len(levels) - 1);
@@ -75,8 +87,8 @@ static Json frame_of(Json id, Json frame) {
                           json_number_parse(json_string_data(&id), json_string_len(id)));
     out = output_set(out, "node", json_ref(json_array_get(top, IMAGE_NODE)));
     bool waits = json_kind(wait) == JSON_ARRAY;
-    return output_set(out, "waits",
-                      waits ? json_ref(json_array_get(wait, WAIT_WORD)) : json_null());
+    out = output_set(out, "waits", waits ? json_ref(json_array_get(wait, WAIT_WORD)) : json_null());
+    return waits ? add_pause(out, wait) : out;
 }
 
 Json look_frames(Json image) {

@@ -12,7 +12,8 @@ Json look_image(const Common *c, Store *store, const RunRow *row, int64_t seq, i
 /* The state there, from a store that is opened for it; JSON_NONE after saying why not. */
 Json look_state(const Common *c, const Place *place, int *code);
 
-/* What the frames of an image stand at: [{frame, node, waits}]. */
+/* What the frames of an image stand at: [{frame, node, waits}], and of those that a debugger has paused
+ * `pause`: {position, reason, breakpoints, ...}. */
 Json look_frames(Json image);
 
 /* What a frame waits for, in words for people; NULL when there is nothing to say. */

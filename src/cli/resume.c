@@ -32,10 +32,10 @@ static char *replaced_by(Json image) {
 }
 
 /* A checkpoint that cannot be read is no matter here: the engine will say why. */
-static bool read_stored(const ResumeArgs *args, Store *store, const RunRow *row, Stored *out,
+static bool read_stored(const Common *c, Store *store, const RunRow *row, int64_t seq, Stored *out,
                         int *code) {
     Error err = ERROR_INIT;
-    int64_t seq = args->place.seq ? args->place.seq : row->head;
+    seq = seq ? seq : row->head;
     Json image = seq ? chain_image(store, row->run, seq, NULL, NULL) : json_none();
     bool valid = !json_is_none(image) && image_valid(image);
     char *key = valid ? replaced_by(image) : NULL;
@@ -44,18 +44,42 @@ static bool read_stored(const ResumeArgs *args, Store *store, const RunRow *row,
     mem_free(key);
     json_unref(image);
     if (json_is_none(out->definition)) {
-        *code = cli_fail(args->drive.common.command, &err);
+        *code = cli_fail(c->command, &err);
     }
     return !json_is_none(out->definition);
 }
 
 /* False after saying why not. */
 static bool find_stored(const ResumeArgs *args, Store *store, Stored *out, int *code) {
+    const Common *c = &args->drive.common;
     RunRow row = {0};
-    bool ok = cli_find(&args->drive.common, store, args->place.thread, &row, code) &&
-              read_stored(args, store, &row, out, code);
+    bool ok = cli_find(c, store, args->place.thread, &row, code) &&
+              read_stored(c, store, &row, args->place.seq, out, code);
     run_row_clear(&row);
     return ok;
+}
+
+static Flow *load_stored(const Common *c, const Stored *stored, int *code) {
+    FlowProblems problems = {0};
+    Flow *flow = flow_load_definition(stored->definition, &problems);
+    if (!flow) {
+        cli_flow_say(&problems);
+        fprintf(stderr, "pawl %s: the workflow that is stored with the run does not load here.\n",
+                c->command->name);
+        *code = EXIT_FAILED_RUN;
+    }
+    flow_problems_clear(&problems);
+    return flow;
+}
+
+Flow *resume_stored_flow(const Common *c, Store *store, const Place *place, RunRow *row,
+                         int *code) {
+    Stored stored = {json_none(), json_none()};
+    bool found = cli_find(c, store, place->thread, row, code) &&
+                 read_stored(c, store, row, place->seq, &stored, code);
+    Flow *flow = found ? load_stored(c, &stored, code) : NULL;
+    stored_clear(&stored);
+    return flow;
 }
 
 static Flow *reload(const ResumeArgs *args, const Stored *stored) {
@@ -197,8 +221,9 @@ const Command command_resume = {
     .arguments = "THREAD[@SEQ]",
     .description =
         "Goes on with a run until it ends or waits again: one that waits for an answer, one that "
-        "failed (the node that failed is tried again), one that was stopped, and one whose process "
-        "died. What is finished is not done again. With @SEQ it goes on from that checkpoint.\n\n"
+        "failed (the node that failed is tried again), one that was stopped, one that a debugger has "
+        "paused (it goes on without; `pawl debug` goes on with), and one whose process died. What is "
+        "finished is not done again. With @SEQ it goes on from that checkpoint.\n\n"
         "A run goes on with the workflow that it was started with, even when the file has changed "
         "since; --reload takes the file as it is now.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "

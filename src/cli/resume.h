@@ -19,4 +19,8 @@ typedef struct ResumeArgs {
 /* Returns the exit code. The store stays the caller's. */
 int resume_run(const ResumeArgs *args, Store *store);
 
+/* The workflow that a run has at a place, loaded from the store; NULL after saying why not. *row is then
+ * to be cleared all the same. */
+Flow *resume_stored_flow(const Common *c, Store *store, const Place *place, RunRow *row, int *code);
+
 #endif

@@ -1,4 +1,5 @@
 /* run.c - `pawl run`: a new run of a workflow. */
+#include "breakpoint.h"
 #include "flows.h"
 #include "mem.h"
 #include "options.h"
@@ -16,11 +17,23 @@ typedef struct RunArgs {
     const char *mode;   /* NULL: autonomous */
     const char *given;  /* --input, or NULL */
     Json input;         /* an object, or JSON_NONE */
+    Json breaks;        /* --break as it was given, array of strings, or JSON_NONE */
+    Place replay;       /* a run whose results are taken; no thread: none */
+    const char *live_from;
 } RunArgs;
 
 /* ---- the command line ---- */
 
-enum { RUN_INPUT, RUN_THREAD, RUN_MODE };
+enum {
+    RUN_INPUT,
+    RUN_THREAD,
+    RUN_MODE,
+    RUN_DEBUG,
+    RUN_BREAK,
+    RUN_PAUSE,
+    RUN_REPLAY,
+    RUN_LIVE_FROM,
+};
 
 static bool on_file(RunArgs *args, const char *file) {
     if (args->file) {
@@ -28,6 +41,49 @@ static bool on_file(RunArgs *args, const char *file) {
                                 file);
     }
     args->file = file;
+    return true;
+}
+
+/* Says what is wrong with a breakpoint, and where in it; false. */
+static bool complain_of_break(Json spec, Error *err) {
+    size_t len = strlen(err->msg);
+    char where[32] = "";
+    if (len && err->msg[len - 1] == '.') {
+        err->msg[len - 1] = '\0';
+    }
+    if (err->col > 0 && !strstr(err->msg, "column")) {
+        snprintf(where, sizeof where, " (at character %d)", err->col);
+    }
+    return options_complain(&command_run, "--break `%.*s`: %s%s.", (int)json_string_len(spec),
+                            json_string_data(&spec), err->msg, where);
+}
+
+static Json push(Json array, Json value) {
+    return json_array_push(json_is_none(array) ? json_array() : array, value);
+}
+
+static bool on_break(RunArgs *args, const char *text) {
+    Error err = ERROR_INIT;
+    Json given = json_string_c(text), spec = breakpoint_parse(text, &err);
+    args->breaks = push(args->breaks, given);
+    if (json_is_none(spec)) {
+        return complain_of_break(given, &err);
+    }
+    args->drive.debug = true;
+    args->drive.breakpoints = push(args->drive.breakpoints, spec);
+    return true;
+}
+
+static bool on_debug_option(RunArgs *args, const Option *option, char **values) {
+    switch (option->id) {
+    case RUN_DEBUG: args->drive.debug = true; break;
+    case RUN_PAUSE: args->drive.debug = args->drive.pause_on_start = true; break;
+    case RUN_BREAK: return on_break(args, values[0]);
+    case RUN_REPLAY:
+        place_clear(&args->replay);
+        return place_parse(&command_run, values[0], &args->replay);
+    case RUN_LIVE_FROM: args->live_from = values[0]; break;
+    }
     return true;
 }
 
@@ -46,6 +102,7 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     case RUN_MODE:
         args->mode = values[0];
         return options_word(&command_run, option, values[0]) >= 0;
+    default: return on_debug_option(args, option, values);
     }
     return true;
 }
@@ -90,19 +147,51 @@ static bool has_store_of_its_own(void) {
 
 /* ---- running ---- */
 
+/* The results of another run; NULL after saying why not. */
+static Recording *read_recording(const RunArgs *args, const Flow *flow, Store *store, int *code) {
+    Error err = ERROR_INIT;
+    RunRow row = {0};
+    Flow *ran = resume_stored_flow(&args->drive.common, store, &args->replay, &row, code);
+    RecordingSource source = {.run = row.run,
+                              .seq = args->replay.seq ? args->replay.seq : row.head,
+                              .flow = ran,
+                              .replaying = flow,
+                              .live_from = args->live_from};
+    Recording *recording = ran ? recording_new(store, &source, &err) : NULL;
+    if (ran && !recording) {
+        *code = cli_fail(&command_run, &err);
+    }
+    flow_unref(ran);
+    run_row_clear(&row);
+    return recording;
+}
+
 static int start(const RunArgs *args, Flow *flow, Store *store, const char *store_hint) {
+    int code = EXIT_USAGE;
+    Recording *recording = NULL;
+    if (args->replay.thread && !(recording = read_recording(args, flow, store, &code))) {
+        return code;
+    }
     RunStart begin = {.thread = args->thread, .input = args->input, .mode = args->mode};
     DrivePlan plan = {.args = &args->drive,
                       .store = store,
                       .store_hint = store_hint,
                       .flow = flow,
-                      .start = &begin};
-    return drive(&plan);
+                      .start = &begin,
+                      .recording = recording,
+                      .recorded = args->replay.thread};
+    code = drive(&plan);
+    recording_free(recording);
+    return code;
 }
 
 /* The option that has no place when there is nothing to start; NULL when there is none. */
 static const char *option_of_start(const RunArgs *args) {
-    return args->given ? "input" : args->thread ? "thread" : args->mode ? "mode" : NULL;
+    return args->given           ? "input"
+           : args->thread        ? "thread"
+           : args->mode          ? "mode"
+           : args->replay.thread ? "replay"
+                                 : NULL;
 }
 
 /* config.checkpoint: this workflow goes on with a run that is there. */
@@ -124,7 +213,7 @@ static int resume(const RunArgs *args, Flow *flow, Store *store, const char *sto
     return code;
 }
 
-static int run_flow(RunArgs *args, Flow *flow) {
+static int run_loaded(RunArgs *args, Flow *flow) {
     char *configured = args->drive.common.store ? NULL : url_of_config(flow->main);
     bool resumes = flow->main->checkpoint != NULL;
     int code = EXIT_USAGE;
@@ -153,20 +242,46 @@ static bool has_checkpointer(const RunArgs *args, Flow *flow) {
     return !needs;
 }
 
-static int load_and_run(RunArgs *args) {
+/* Breakpoints are looked at before anything is kept of the run. */
+static bool has_good_breaks(const RunArgs *args, const Flow *flow) {
+    size_t n = json_is_none(args->breaks) ? 0 : json_array_len(args->breaks);
+    for (size_t i = 0; i < n; i++) {
+        Error err = ERROR_INIT;
+        Json spec = json_array_get(args->drive.breakpoints, i);
+        Breakpoint *b = breakpoint_new((int64_t)i + 1, spec, flow, &err);
+        if (!b) {
+            return complain_of_break(json_array_get(args->breaks, i), &err);
+        }
+        breakpoint_free(b);
+    }
+    return true;
+}
+
+/* False after saying which words do not go together. */
+static bool is_sensible(const RunArgs *args) {
     if (!args->file) {
-        options_complain(&command_run, "which workflow? It takes the FILE that it is in.");
-        return EXIT_USAGE;
+        return options_complain(&command_run, "which workflow? It takes the FILE that it is in.");
     }
     if (args->given && !strcmp(args->given, "-") && !strcmp(args->file, "-")) {
-        options_complain(&command_run,
-                         "the workflow and the input cannot both come from standard input.");
+        return options_complain(&command_run,
+                                "the workflow and the input cannot both come from standard input.");
+    }
+    if (args->live_from && !args->replay.thread) {
+        return options_complain(&command_run,
+                                "--live-from says where the results of --replay THREAD end, and "
+                                "there is no --replay.");
+    }
+    return true;
+}
+
+static int load_and_run(RunArgs *args) {
+    if (!is_sensible(args)) {
         return EXIT_USAGE;
     }
     Flow *flow = cli_flow_load(args->file);
-    bool ready = flow && has_checkpointer(args, flow);
+    bool ready = flow && has_checkpointer(args, flow) && has_good_breaks(args, flow);
     ready = ready && (flow->main->checkpoint || read_input(args));
-    int code = ready ? run_flow(args, flow) : EXIT_USAGE;
+    int code = ready ? run_loaded(args, flow) : EXIT_USAGE;
     flow_unref(flow);
     return code;
 }
@@ -178,6 +293,8 @@ static int cmd_run(int argc, char **argv) {
                : parsed == OPTIONS_SHOWN ? EXIT_OK
                                          : EXIT_USAGE;
     json_unref(args.input);
+    json_unref(args.breaks);
+    place_clear(&args.replay);
     drive_args_clear(&args.drive);
     return code;
 }
@@ -191,6 +308,20 @@ static const Option run_options[] = {
     {"mode", 0, "autonomous|interactive",
      "whether what could be asked of a model is asked of you instead (autonomous unless told)",
      COMPLETE_WORDS, RUN_MODE},
+    {"debug", 0, NULL,
+     "with a debug session from the start; `pawl debug` can attach to any run at any time",
+     COMPLETE_NOTHING, RUN_DEBUG},
+    {"break", 'b', "SPEC",
+     "pause there: NODE, NODE:after, FILE:LINE, NODE if EXPR, if EXPR, error, caught, changed:PATH, "
+     "state:PATH=JSON; may be given many times; implies --debug",
+     COMPLETE_NOTHING, RUN_BREAK},
+    {"pause-on-start", 0, NULL, "pause before the first node; implies --debug", COMPLETE_NOTHING,
+     RUN_PAUSE},
+    {"replay", 0, "THREAD[@SEQ]",
+     "take the results that another run had (up to a checkpoint) instead of doing its work again",
+     COMPLETE_NOTHING, RUN_REPLAY},
+    {"live-from", 0, "NODE", "with --replay: from this node on everything is done again",
+     COMPLETE_NOTHING, RUN_LIVE_FROM},
     DRIVE_ROWS,
     {0},
 };
@@ -199,6 +330,10 @@ static const Example run_examples[] = {
     {"pawl run review.yaml --input '{\"target\": \"main\"}'", "a run, its final state at the end"},
     {"pawl run review.yaml --thread review-7 --json", "under a name of yours, for a program"},
     {"pawl run review.yaml --stream updates", "what each node gives back, as it happens"},
+    {"pawl run review.yaml --break 'build if .retries > 2'",
+     "pauses before `build` when that holds; `pawl debug` goes on from there"},
+    {"pawl run review.yaml --replay review-7 --live-from report",
+     "the same run again without its work, which begins at `report`"},
     {0},
 };
 
@@ -213,10 +348,14 @@ const Command command_run = {
         "The store is --store, or what the workflow's config says (checkpointer, checkpoint_dir), or "
         "$PAWL_STORE, or sqlite:.pawl/pawl.db under the current folder. A workflow whose config "
         "names a checkpoint goes on from there instead of starting anew.\n\n"
+        "With --break a run pauses where it is told to. When all of it is paused and nobody has "
+        "attached a debugger, the command ends; `pawl debug THREAD` looks and steps from there, `pawl "
+        "resume THREAD` goes on without.\n\n"
         "With --json the last line is an object with run, thread, status (completed, interrupted, "
-        "failed or cancelled), checkpoint, state, interrupts and error.\n\n"
+        "paused, failed or cancelled), checkpoint, state, interrupts and error, and of a paused run "
+        "paused: where each frame stands.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
-        "wrong; 3, it waits for a resume.",
+        "wrong; 3, it waits for a resume or is paused.",
     .options = run_options,
     .examples = run_examples,
     .completes = COMPLETE_FILE,

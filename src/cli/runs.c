@@ -10,7 +10,7 @@
 
 enum { RUNS_STATUS, RUNS_LIMIT };
 
-#define STATUS_WORDS "pending|running|stopped|interrupted|completed|failed|cancelled"
+#define STATUS_WORDS "pending|running|stopped|interrupted|paused|completed|failed|cancelled"
 
 typedef struct RunsArgs {
     Common common;
@@ -152,7 +152,8 @@ const Command command_runs = {
     .summary = "list the runs",
     .arguments = "",
     .description = "Lists the runs in the store, the one that changed last first. A run that is "
-                   "`stopped` was under way when its process ended; `pawl resume` goes on with it.",
+                   "`stopped` was under way when its process ended; `pawl resume` goes on with it. "
+                   "One that is `paused` was stopped by a debugger: `pawl debug` looks into it.",
     .options = runs_options,
     .examples = runs_examples,
     .run = cmd_runs,

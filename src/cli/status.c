@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "options.h"
 #include "output.h"
+#include "pauses.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,7 +78,27 @@ static void put_string(Json value) {
     }
 }
 
+static bool is_paused(Json frame) {
+    return json_kind(json_object_get_c(frame, "pause")) == JSON_OBJECT;
+}
+
+/* "  paused before build (frame 2): breakpoint 1". */
+static void put_paused(Json frame, bool named) {
+    Json pause = json_ref(json_object_get_c(frame, "pause"));
+    pause = output_set(pause, "frame", json_ref(json_object_get_c(frame, "frame")));
+    pause = output_set(pause, "node", json_ref(json_object_get_c(frame, "node")));
+    Buf line = BUF_INIT;
+    pause_words(&line, pause, named);
+    printf("  paused %s\n", line.data);
+    buf_clear(&line);
+    json_unref(pause);
+}
+
 static void put_frame(Json frame, bool named) {
+    if (is_paused(frame)) {
+        put_paused(frame, named);
+        return;
+    }
     Json id = json_object_get_c(frame, "frame");
     const char *words = look_words(json_object_get_c(frame, "waits"));
     fputs("  at ", stdout);
@@ -88,11 +109,17 @@ static void put_frame(Json frame, bool named) {
     printf("%s%s\n", words ? ": " : "", words ? words : "");
 }
 
+/* Those that wait for an answer are said with it. */
+static bool is_to_be_shown(const Report *r, Json frame) {
+    bool at_node = json_kind(json_object_get_c(frame, "node")) == JSON_STRING;
+    return is_paused(frame) || (at_node && json_array_len(r->interrupts) == 0);
+}
+
 static void put_frames(const Report *r) {
     size_t n = json_array_len(r->frames), shown = 0, left = 0;
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(r->frames, i);
-        if (json_kind(json_object_get_c(frame, "node")) != JSON_STRING) {
+        if (!is_to_be_shown(r, frame)) {
             continue;
         }
         if (shown < FRAMES_SHOWN) {
@@ -149,12 +176,14 @@ static void write_text(const Report *r) {
     }
     if (json_kind(r->error) == JSON_OBJECT) {
         put_error(r);
-    } else if (json_array_len(r->interrupts) == 0) {
+    } else {
         put_frames(r);
     }
     put_interrupts(r);
     if (stopped) {
         put_resume(r, "Resume with: ");
+    } else if (!strcmp(r->status, "paused")) {
+        pause_advice(stdout, row->thread, cli_store_hint(r->args->common.store));
     } else if (!strcmp(r->status, "failed") && r->over) {
         printf("Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
                row->thread);
@@ -250,8 +279,8 @@ const Command command_status = {
     .summary = "show where a run is and what it waits for",
     .arguments = "[THREAD]",
     .description = "Says where a run is (the one that changed last, when none is named): what its "
-                   "frames do, what it waits for with the very commands that answer, or why it "
-                   "failed and how to try again.",
+                   "frames do, where a debugger has paused them, what it waits for with the very "
+                   "commands that answer, or why it failed and how to try again.",
     .options = status_options,
     .examples = status_examples,
     .run = cmd_status,

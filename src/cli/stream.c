@@ -110,6 +110,29 @@ void stream_event(Stream *s, const Event *e) {
     }
 }
 
+/* ---- a debugger ---- */
+
+static const char *type_of_debug(Json word) {
+    static const char *const types[][2] = {
+        {"paused", "paused"},   {"resumed", "resumed"}, {"breakpoint", "breakpoint"},
+        {"session", "session"}, {"log", "logpoint"},    {NULL, NULL},
+    };
+    size_t i = 0;
+    while (types[i][0] && !json_string_is(word, types[i][0])) {
+        i++;
+    }
+    return types[i][1];
+}
+
+void stream_debug(Stream *s, Json event) {
+    bool everything = s->mode == STREAM_EVENTS || s->mode == STREAM_DEBUG;
+    const char *type = type_of_debug(json_object_get_c(event, "event"));
+    if (everything && type && !s->broken) {
+        Json line = add_fields(typed(type), event);
+        put(s, json_object_remove(line, json_string_c("event")));
+    }
+}
+
 /* ---- the end ---- */
 
 static const char *const interrupt_fields[] = {"id", "node", "frame", "prompt", "options", NULL};

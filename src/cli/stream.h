@@ -5,6 +5,10 @@
  *     events    {"type": NAME, node, frame, checkpoint, at, ...}        everything that happens
  *     debug     the same, with state, step and depth
  *
+ * In the last two what a debugger does is told too, with the fields that debug_api.h gives its events:
+ * {"type": "paused", frame, node, position, reason, ...}, resumed, breakpoint, session, and logpoint for
+ * what its log points say.
+ *
  * In all of them the last line says how it ended. When the run waits for a person it is
  *
  *     {"type": "interrupt", id, node, frame, checkpoint, prompt, options, state}
@@ -37,6 +41,8 @@ void stream_init(Stream *s, StreamMode mode);
 void stream_clear(Stream *s);
 
 void stream_event(Stream *s, const Event *event);
+/* An event of a debug session; what the run itself tells as well is left out. Borrows it. */
+void stream_debug(Stream *s, Json event);
 
 /* What a run comes to, as the last line says it; both given. After an error of the store nobody knows
  * which part of the state was kept: then there is none, and the error is {"kind": "store", ...}. */

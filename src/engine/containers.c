@@ -97,7 +97,7 @@ static void start_option_attempt(Frame *f) {
 
 static void tell_again(Frame *f, Json error, int64_t tries) {
     const Level *l = frame_top(f);
-    if (engine_listens(f->run->engine)) {
+    if (run_wants(f->run, EVENT_RETRY)) {
         Json data = json_object_with(json_object(), "error", json_ref(error));
         data = json_object_with(data, "attempt", json_int(tries + 1));
         data = json_object_with(data, "attempts", json_int(memo_int(l, "maxRetryCount") + 1));
@@ -569,7 +569,7 @@ bool container_begin(Frame *f) {
     if (!rows[node->kind->id]) {
         return false;
     }
-    if (engine_listens(f->run->engine)) {
+    if (run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, node);
     }
     memo_from_params(f);

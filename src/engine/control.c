@@ -351,6 +351,10 @@ void control_children_done(Frame *f) {
 }
 
 void control_level_done(Frame *f) {
+    if (frame_top(f)->injected) {
+        inject_done(f);
+        return;
+    }
     if (frame_top(f)->graph->scoped) {
         task_level_done(f);
         return;

@@ -183,6 +183,14 @@ static void flush(Engine *e) {
     journal_flush(e->journal);
 }
 
+bool engine_sync(Engine *e) {
+    if (!e->journal) {
+        return true;
+    }
+    flush(e);
+    return journal_sync(e->journal) && e->broken.code == ERR_NONE;
+}
+
 static void release(Engine *e) {
     settle_runs(e);
     engine_deliver(e, e->journal ? e->durable : UINT64_MAX);
@@ -239,6 +247,7 @@ static Frame *next_ready(Run *run) {
 }
 
 static int run_turn(Run *run, int steps) {
+    run->fresh = false;
     while (steps > 0 && run->ready && !run->halting) {
         frame_advance(next_ready(run));
         steps--;
@@ -295,13 +304,17 @@ void engine_kick(Engine *e) {
 
 /* ---- settling ---- */
 
-static bool has_parked(const Run *run) {
-    for (const Frame *f = run->first_frame; f; f = f->next) {
-        if (f->status == FRAME_PARKED) {
-            return true;
-        }
+/* Nothing moves, but somebody is there who may let it: that is told once. */
+static bool rests(Run *run) {
+    if (!run->is_held || run->status != RUN_RUNNING) {
+        return false;
     }
-    return false;
+    if (!run->rested) {
+        run->rested = true;
+        engine_tell(run, NULL, (Event){.type = EVENT_STOPPED});
+        engine_kick(run->engine);
+    }
+    return true;
 }
 
 void run_settle_if_done(Run *run) {
@@ -309,10 +322,15 @@ void run_settle_if_done(Run *run) {
         return;
     }
     if (!run->halting) {
-        if (run->ready || run->active || (run->status == RUN_RUNNING && has_parked(run))) {
+        if (run->ready || run->active) {
+            run->rested = false;
             return;
         }
-        run_status_change(&run->status, RUN_WAITS); /* no row when it has completed */
+        if (rests(run)) {
+            return;
+        }
+        /* no row when it has completed */
+        run_status_change(&run->status, run->parked ? RUN_PAUSES : RUN_WAITS);
     }
     run->settling = true;
     run->row_dirty = true;
@@ -400,10 +418,6 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     return e;
 }
 
-void engine_set_hooks(Engine *engine, const EngineHooks *hooks) {
-    engine->hooks = hooks;
-}
-
 Run *run_new(Engine *e, Flow *flow) {
     Run *run = mem_zalloc(sizeof *run);
     JqHost host = {.budget = e->options.budget};
@@ -414,6 +428,9 @@ Run *run_new(Engine *e, Flow *flow) {
     run->mode = json_string_c("autonomous");
     run->definition = json_null();
     run->folder = json_null();
+    run->debug = json_null();
+    run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
+                                      flow->first_node + (uint32_t)flow->nnodes};
     run->prev = e->last_run;
     *(run->prev ? &run->prev->next : &e->first_run) = run;
     e->last_run = run;
@@ -455,6 +472,10 @@ void run_free(Run *run) {
     *(run->next ? &run->next->prev : &e->last_run) = run->prev;
     timer_free(run->timer);
     machines_free(run->machines);
+    for (size_t i = 0; i < run->nflows; i++) {
+        flow_unref(run->flows[i]);
+    }
+    mem_free(run->flows);
     flow_unref(run->flow);
     run_row_clear(&run->row);
     json_unref(run->error);
@@ -462,6 +483,7 @@ void run_free(Run *run) {
     json_unref(run->mode);
     json_unref(run->definition);
     json_unref(run->folder);
+    json_unref(run->debug);
     mem_free(run->folder_path);
     mem_free(run->own_folder);
     mem_free(run);

@@ -6,7 +6,7 @@
  *     engine_free(engine);
  *
  * A run settles when nothing in it can go on by itself: it is completed, failed or cancelled, or
- * every frame that is left waits for an answer (interrupted). Then its lease is released and the
+ * every frame that is left waits for an answer (interrupted) or for a debugger (paused). Then its lease is released and the
  * process may exit; any process can go on with it later.
  *
  * Everything a run is lives in its image, a JSON value (image.h): frames, their stacks of levels,
@@ -41,7 +41,11 @@ typedef enum EventType {
     EVENT_RETRY, /* an attempt failed and another follows; data: {"error", "attempt" (that failed),
                         "attempts", "delay" (seconds)} */
     EVENT_WARNING, /* data: {"message"} */
-    EVENT_SETTLED, /* the last one: status */
+    EVENT_SETTLED, /* the last one of a run: status */
+    EVENT_PAUSED, /* a debugger stopped a frame; status: where (hooks.h), data: what it says of it */
+    EVENT_RESUMED, /* and let it go; data: {"how"} */
+    EVENT_DEBUG,   /* of a debugger; data: its own */
+    EVENT_STOPPED, /* a run that is held: no frame goes on by itself any more */
     EVENT_COUNT,
 } EventType;
 
@@ -144,7 +148,7 @@ const char *run_thread(const Run *run);
 int64_t run_number(const Run *run);
 int64_t run_checkpoint(const Run *run); /* the head */
 int64_t run_step(const Run *run);
-/* "running", "interrupted", "completed", "failed", "cancelled", "stopped" */
+/* "running", "interrupted", "paused", "completed", "failed", "cancelled", "stopped" */
 const char *run_status(const Run *run);
 bool run_settled(const Run *run);
 /* It failed in a way that a resume cannot mend: a test whose cleanupTasks have run. Going back to an

@@ -7,11 +7,12 @@
 const char *const event_names[EVENT_COUNT] = {
     [EVENT_START] = "start",     [EVENT_NODE] = "node",           [EVENT_LOG] = "log",
     [EVENT_STEP] = "step",       [EVENT_INTERRUPT] = "interrupt", [EVENT_RETRY] = "retry",
-    [EVENT_WARNING] = "warning", [EVENT_SETTLED] = "settled",
+    [EVENT_WARNING] = "warning", [EVENT_PAUSED] = "paused",       [EVENT_RESUMED] = "resumed",
+    [EVENT_DEBUG] = "debug",     [EVENT_STOPPED] = "stopped",     [EVENT_SETTLED] = "settled",
 };
 
-bool engine_listens(const Engine *e) {
-    return e->options.on_event != NULL;
+bool run_wants(const Run *run, EventType type) {
+    return run->engine->options.on_event || (run->hooks && run->hooks->events >> type & 1);
 }
 
 void frame_name(const Frame *f, char *out, size_t size) {
@@ -28,7 +29,7 @@ void frame_name(const Frame *f, char *out, size_t size) {
 
 void engine_tell(Run *run, const Frame *f, Event event) {
     Engine *e = run->engine;
-    if (!engine_listens(e)) {
+    if (!run_wants(run, event.type)) {
         json_unref(event.update);
         json_unref(event.state);
         json_unref(event.data);
@@ -76,6 +77,17 @@ void engine_drop_events(Engine *e, uint64_t durable) {
     e->nevents = kept;
 }
 
+static void deliver(Engine *e, const Event *event) {
+    const RunHooks *hooks = event->run->hooks;
+    if (e->options.on_event) {
+        e->options.on_event(e->options.ctx, event);
+    }
+    hooks = hooks && event->run->hooks == hooks ? hooks : NULL; /* they may just have gone */
+    if (hooks && hooks->events >> event->type & 1) {
+        hooks->event(event->run->hooks_ctx, event);
+    }
+}
+
 /* A listener may make new events; those wait for their own turn. */
 void engine_deliver(Engine *e, uint64_t durable) {
     size_t n = 0;
@@ -89,7 +101,7 @@ void engine_deliver(Engine *e, uint64_t durable) {
     for (size_t i = 0; i < n; i++) {
         QueuedEvent q = e->events[i];
         q.event.frame_name = q.frame_name;
-        e->options.on_event(e->options.ctx, &q.event);
+        deliver(e, &q.event);
         clear_event(&q);
     }
     e->nevents -= n;

@@ -110,6 +110,7 @@ typedef struct Handler {
     Frame *frame;
     uint32_t level;
     const Edge *edge; /* NULL: another attempt */
+    bool drop; /* the level is a node that was injected: it ends, and what comes after goes on */
 } Handler;
 
 static Json with_error(const Level *l, Json error) {
@@ -136,7 +137,7 @@ static bool takes(Frame *f, uint32_t level, Json error, Handler *h) {
     if (!node) {
         return false;
     }
-    *h = (Handler){f, level, NULL};
+    *h = (Handler){f, level, NULL, false};
     if (l->attempt + 1 < node->retry.attempts && holds(f, l, node->retry.when, error)) {
         return true;
     }
@@ -153,7 +154,12 @@ static bool takes(Frame *f, uint32_t level, Json error, Handler *h) {
  * made its branches after. */
 static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handler *h) {
     for (;;) {
+        const Injected *injected = f->levels[level].injected;
         if (!done && takes(f, level, error, h)) {
+            return true;
+        }
+        if (injected && injected_where(injected) != INJECT_INSTEAD) {
+            *h = (Handler){f, level, NULL, true};
             return true;
         }
         done = false;
@@ -216,10 +222,19 @@ static Kept kept_of(const Handler *h) {
                   json_is_none(answers) ? json_array() : json_ref(answers)};
 }
 
+static void drop_injected(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    frame_top(f)->node = NULL;
+    run_record(f->run, f, node, "failed", json_none());
+    inject_done(f);
+}
+
 static void take_error(const Handler *h, Json error) {
     Kept kept = kept_of(h);
     frame_unwind(h->frame, h->level);
-    if (h->edge) {
+    if (h->drop) {
+        drop_injected(h->frame);
+    } else if (h->edge) {
         take_error_edge(h->frame, h->edge, error);
     } else {
         retry(h->frame, error, &kept);
@@ -267,23 +282,8 @@ static void fail_here(Frame *f, Json error, FailAt at) {
     run_fail(f->run, f, frame_top(f)->node, error);
 }
 
-static bool parked_on_error(Frame *f, Json error, bool after) {
-    const Node *node = frame_top(f)->node;
-    if (!frame_hook_parks(f, f->run->engine->hooks->on_error, error)) {
-        return false;
-    }
-    frame_set_wait(f, wait_with("pause", wait_of(after ? "after" : "go")));
-    frame_record(f, node, "paused", json_none());
-    return true;
-}
-
-void frame_fail(Frame *f, Json error, FailAt at) {
+static void fail_now(Frame *f, Json error, FailAt at) {
     Handler h;
-    bool after = at == FAIL_AFTER || at == FAIL_JOIN;
-    if (f->run->engine->hooks && parked_on_error(f, error, after)) {
-        json_unref(error);
-        return;
-    }
     if (frame_top(f)->graph->scoped) {
         task_failed(f, error);
     } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
@@ -291,7 +291,31 @@ void frame_fail(Frame *f, Json error, FailAt at) {
     } else {
         fail_here(f, error, at);
     }
+}
+
+/* Whether somebody takes the error of the node at a level; those who are asked are asked again later. */
+static bool is_caught(Frame *f, uint32_t level, Json error, FailAt at) {
+    Handler h;
+    return f->levels[level].graph->scoped
+               ? task_error_is_read(f)
+               : find_handler(f, level, error, at != FAIL_NODE, &h) && !h.drop;
+}
+
+void frame_fail(Frame *f, Json error, FailAt at) {
+    f->skipped = false;
+    if (!run_hooks(f->run) ||
+        !park_on_error(f, error, at, is_caught(f, f->nlevels - 1, error, at))) {
+        fail_now(f, error, at);
+    }
     json_unref(error);
+}
+
+void frame_failing(Frame *f) {
+    Json wait = json_ref(f->wait);
+    FailAt at = (FailAt)image_int(wait, WAIT_FAILING_AT);
+    frame_set_wait(f, json_ref(json_array_get(wait, WAIT_FAILING_BEFORE)));
+    fail_now(f, json_array_get(wait, WAIT_FAILING), at);
+    json_unref(wait);
 }
 
 /* ---- time ---- */
@@ -303,6 +327,19 @@ static int64_t timeout_of(const Node *node) {
     return inner ? node->params[WORKFLOW_FILE].graph->timeout_ms : node->timeout_ms;
 }
 
+/* A debugger wants to see it: what runs inside is ended with it. */
+static bool parked_late(Frame *f, uint32_t level, Json error) {
+    Json info;
+    if (!run_hooks(f->run) || f->levels[level].graph->scoped ||
+        !park_asks(f, level, error, is_caught(f, level, error, FAIL_NODE), &info)) {
+        return false;
+    }
+    frame_unwind(f, level);
+    frame_top(f)->deadline = 0;
+    park_failing(f, error, FAIL_NODE, info);
+    return true;
+}
+
 /* The node of a level has had its time. If nobody takes that, all that runs inside stays as it is: a
  * resume gives it its time again. */
 static void fail_late(Frame *f, uint32_t level) {
@@ -312,6 +349,10 @@ static void fail_late(Frame *f, uint32_t level) {
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
               (double)timeout_of(node) / 1000);
     Json error = fail_error(f, node, "timeout", &err, json_none());
+    if (parked_late(f, level, error)) {
+        json_unref(error);
+        return;
+    }
     if (f->levels[level].graph->scoped) {
         task_late(f, level, error);
     } else if (find_handler(f, level, error, false, &h)) {

@@ -28,6 +28,9 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     run->last_frame = f;
     run->nframes++;
     frame_mark(f);
+    if (run_hooks(run)) {
+        run_hooks(run)->frame_new(run->hooks_ctx, f);
+    }
     return f;
 }
 
@@ -52,12 +55,16 @@ void frame_unqueue(Frame *f) {
 
 void frame_remove(Frame *f) {
     Run *run = f->run;
+    if (run_hooks(run)) {
+        run_hooks(run)->frame_end(run->hooks_ctx, f);
+    }
     engine_drop_start(run->engine, f);
     frame_set_status(f, FRAME_DONE);
     frame_unqueue(f);
     *(f->prev ? &f->prev->next : &run->first_frame) = f->next;
     *(f->next ? &f->next->prev : &run->last_frame) = f->prev;
     f->prev = f->next = NULL;
+    run->last_found = run->last_found == f ? NULL : run->last_found;
     run->nframes--;
     f->gone = true;
     timer_free(f->timer);
@@ -75,6 +82,7 @@ void frame_drop_params(Frame *f) {
 
 void frame_free(Frame *f) {
     frame_drop_params(f);
+    inject_drop_all(f);
     while (f->nlevels) {
         level_pop(f);
     }
@@ -105,6 +113,7 @@ void level_pop(Frame *f) {
     Level *l = &f->levels[--f->nlevels];
     json_unref(l->state);
     json_unref(l->writes);
+    injected_free(f->run, l->injected);
 }
 
 /* ---- status ---- */
@@ -114,11 +123,14 @@ static bool is_active(FrameStatus status) {
 }
 
 void frame_set_status(Frame *f, FrameStatus status) {
-    bool was = is_active(f->status);
+    bool was = is_active(f->status), parked = f->status == FRAME_PARKED;
     bool legal = frame_status_change(&f->status, status);
     assert(legal);
     (void)legal;
     f->run->active += (size_t)is_active(f->status) - (size_t)was;
+    if (parked != (status == FRAME_PARKED)) {
+        frame_hold(f, !parked);
+    }
 }
 
 void frame_set_wait(Frame *f, Json wait) {
@@ -164,7 +176,7 @@ static int64_t next_time(const Frame *f) {
 }
 
 void frame_set_timer(Frame *f) {
-    int64_t t = next_time(f);
+    int64_t t = f->held ? 0 : next_time(f);
     if (!t) {
         if (f->timer) {
             uv_timer_stop(f->timer);
@@ -188,7 +200,8 @@ static const WaitRow wait_rows[] = {
     {"sleep", FRAME_TIMED},      {"retry", FRAME_TIMED},  {"interrupt", FRAME_WAITING},
     {"join", FRAME_HOLDING},     {"map", FRAME_HOLDING},  {"tasks", FRAME_HOLDING},
     {"cleaning", FRAME_HOLDING}, {"error", FRAME_FAILED}, {"pause", FRAME_PARKED},
-    {"done", FRAME_DONE},
+    {"done", FRAME_DONE},        {"looked", FRAME_READY}, {"again", FRAME_READY},
+    {"finished", FRAME_READY},   {"ended", FRAME_READY},  {"failing", FRAME_READY},
 };
 
 /* Its branches are under way, and it needs more of them before it can go on. */
@@ -215,7 +228,7 @@ void frame_schedule(Frame *f) {
         enqueue(f);
     } else if (f->status == FRAME_STARTING) {
         frame_start_when_durable(f);
-    } else if (wait_is(f->wait, "sleep") && engine_listens(f->run->engine)) {
+    } else if (wait_is(f->wait, "sleep") && run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, frame_top(f)->node);
     }
     if (f->timer || f->status == FRAME_TIMED || f->nlevels > 1 || frame_top(f)->deadline) {
@@ -277,7 +290,8 @@ static Json wait_outside(Frame *f, const Node *node, Error *err) {
 /* It can go outside as soon as it is come to: nothing has to be looked at or made first. */
 static bool leaves_at_once(const Frame *f, const Node *node) {
     const Engine *e = f->run->engine;
-    return !e->hooks && !node->task && !work_has_memo(e, node) && frame_leaves_engine(f, node);
+    return !run_hooks(f->run) && !f->injections && !node->task && !work_has_memo(e, node) &&
+           frame_leaves_engine(f, node);
 }
 
 /* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
@@ -303,6 +317,10 @@ static void root_done(Frame *f) {
 void frame_land(Frame *f, const Node *node, bool passed) {
     Level *l = frame_top(f);
     bool lowest = f->nlevels == 1;
+    f->taken = false;
+    if (f->injections) {
+        inject_drop_level(f);
+    }
     if (lowest && f->is_branch && node == f->join) {
         node = NULL;
     }
@@ -410,11 +428,20 @@ static bool too_large(const Run *run, Json value, const char *what, Error *err) 
     return true;
 }
 
+/* The graph whose reducers hold: a node that was injected writes as one of the graph it was put into. */
+static const Graph *graph_of_keys(const Frame *f) {
+    uint32_t level = f->nlevels - 1;
+    while (f->levels[level].injected) {
+        level--;
+    }
+    return f->levels[level].graph;
+}
+
 static bool apply_update(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f);
     Json state = json_ref(l->state), writes = json_ref(l->writes);
-    if (reduce_update(l->graph, f->run->machines, update, writer_of(l->node), &l->state, &l->writes,
-                      err) &&
+    if (reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node), &l->state,
+                      &l->writes, err) &&
         !too_large(f->run, l->state, "The state", err)) {
         json_unref(state);
         json_unref(writes);
@@ -441,18 +468,40 @@ void frame_count_step(Frame *f) {
     frame_mark(f);
 }
 
-static void stop_after(Frame *f, const Node *node, Json update) {
+static void stop_after(Frame *f, const Node *node, const char *word, Json update) {
     frame_set_wait(f, wait_of("after"));
-    run_record(f->run, f, node, "completed", update);
+    run_record(f->run, f, node, word, update);
     frame_interrupt(f, "after", json_null(), json_null(), json_none());
+}
+
+/* How the end of a node is recorded. One that ran with another config is done when the node it stands
+ * for is. */
+static const char *end_word(Frame *f) {
+    const Injected *injected = frame_top(f)->injected;
+    bool skipped = f->skipped;
+    f->skipped = false;
+    return injected && injected_where(injected) == INJECT_INSTEAD ? "edited"
+           : skipped                                              ? "skipped"
+                                                                  : "completed";
+}
+
+void frame_end_element(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    frame_land(f, NULL, false);
+    run_record(f->run, f, node, "ended", json_none());
 }
 
 static void finish_element(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
+    const char *word = end_word(f);
     frame_count_step(f);
+    json_unref(f->result);
     f->result = json_ref(result);
+    if (run_hooks(f->run) && park_after(f, node, word, result)) {
+        return;
+    }
     frame_land(f, NULL, false);
-    run_record(f->run, f, node, "completed", result);
+    run_record(f->run, f, node, word, result);
 }
 
 void frame_finished(Frame *f, Json update) {
@@ -460,24 +509,44 @@ void frame_finished(Frame *f, Json update) {
     const Node *node = frame_top(f)->node;
     Error err;
     error_clear(&err); /* not all of it: this is the hot path */
+    const char *word = end_word(f);
     frame_count_step(f);
-    if (node->interrupt_after) {
-        stop_after(f, node, update);
+    if (run_hooks(run) && park_after(f, node, word, update)) {
         return;
     }
-    if (run->engine->hooks && frame_parked_after(f)) {
-        frame_record(f, node, "completed", update);
+    bool taken = f->taken; /* with what was said when it stopped */
+    f->taken = false;
+    if (node->interrupt_after && !taken) {
+        stop_after(f, node, word, update);
+        return;
+    }
+    if (f->injections && inject_after(f)) {
+        frame_record(f, node, word, update);
         return;
     }
     const Edge *edge = choose_edge(f, node->edges, &err);
     if (!edge) {
         frame_set_wait(f, wait_of("after"));
-        run_record(run, f, node, "completed", update);
+        run_record(run, f, node, word, update);
         frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
         return;
     }
     frame_take_edge(f, edge);
-    frame_record(f, node, "completed", update);
+    frame_record(f, node, word, update);
+}
+
+void frame_skip(Frame *f, Json output) {
+    const Node *node = frame_top(f)->node;
+    f->skipped = true;
+    if (node->task) {
+        task_skip(f, output);
+    } else if (!json_is_none(output)) {
+        frame_finish(f, json_ref(output));
+    } else if (f->is_element && f->nlevels == 1) {
+        finish_element(f, json_null());
+    } else {
+        frame_finished(f, json_object());
+    }
 }
 
 void frame_finish(Frame *f, Json result) {
@@ -520,7 +589,7 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
     Json wait = json_array_from(parts, 5);
     frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
     run_record(run, f, node, "interrupted", json_none());
-    if (engine_listens(run->engine)) {
+    if (run_wants(run, EVENT_INTERRUPT)) {
         Json data = json_object_set(json_object(), json_string_c("id"), json_ref(id));
         data = json_object_set(data, json_string_c("reason"), json_string_c(reason));
         data = json_object_set(data, json_string_c("prompt"), json_ref(prompt));
@@ -536,48 +605,6 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
     json_unref(prompt);
     json_unref(options);
     frame_schedule(f);
-}
-
-/* ---- a debugger ---- */
-
-typedef HookVerdict (*Hook)(void *ctx, const HookPlace *place);
-
-bool frame_hook_parks(const Frame *f, Hook hook, Json error) {
-    if (!hook) {
-        return false;
-    }
-    HookPlace place = {f->run, f->id, frame_top(f)->node, frame_state(f), error};
-    HookVerdict verdict = hook(f->run->engine->hooks->ctx, &place);
-    json_unref(place.state);
-    return verdict == HOOK_PARK;
-}
-
-static bool parked_before(Frame *f, const Node *node) {
-    if (!frame_hook_parks(f, f->run->engine->hooks->before, json_none())) {
-        return false;
-    }
-    frame_set_wait(f, wait_with("pause", json_ref(f->wait)));
-    frame_record(f, node, "paused", json_none());
-    return true;
-}
-
-bool frame_parked_after(Frame *f) {
-    if (!frame_hook_parks(f, f->run->engine->hooks->after, json_none())) {
-        return false;
-    }
-    frame_set_wait(f, wait_with("pause", wait_of("after")));
-    return true;
-}
-
-void engine_unpark(Run *run, int64_t id) {
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        if (f->id == id && f->status == FRAME_PARKED) {
-            Json before = json_array_get(f->wait, 1);
-            bool was_null = json_kind(before) == JSON_NULL;
-            frame_set_wait(f, was_null ? wait_of("go") : json_ref(before));
-            frame_record(f, frame_top(f)->node, "resumed", json_none());
-        }
-    }
 }
 
 /* ---- one step ---- */
@@ -673,7 +700,7 @@ static void begin_node(Frame *f, const Node *node) {
         begin_outside(f, node);
         return;
     }
-    if (engine_listens(f->run->engine)) {
+    if (run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, node);
     }
     if (!control_begin(f, node)) {
@@ -689,28 +716,61 @@ void frame_go_on_after(Frame *f) {
     }
 }
 
+/* The node was done, and a debugger has looked: what it stops for itself comes next. */
+static void go_on_finished(Frame *f) {
+    if (frame_top(f)->node->interrupt_after) {
+        frame_interrupt(f, "after", json_null(), json_null(), json_none());
+    } else if (f->injections && inject_after(f)) {
+        frame_schedule(f);
+    } else {
+        frame_go_on_after(f);
+    }
+}
+
+static void go_on_ended(Frame *f) {
+    json_unref(f->result);
+    f->result = json_ref(json_array_get(f->wait, WAIT_RESULT));
+    frame_set_wait(f, json_null());
+    frame_end_element(f);
+}
+
+/* What a frame does that does not stand before a node. */
+static const struct AdvanceRow {
+    const char *word;
+    void (*go_on)(Frame *f);
+} advance_rows[] = {
+    {"after", frame_go_on_after},     {"cleaning", task_cleaned},
+    {"join", control_children_done},  {"map", control_children_done},
+    {"tasks", control_children_done}, {"finished", go_on_finished},
+    {"ended", go_on_ended},           {"failing", frame_failing},
+};
+
+static bool advance_by_wait(Frame *f) {
+    for (size_t i = 0; i < sizeof advance_rows / sizeof *advance_rows; i++) {
+        if (wait_is(f->wait, advance_rows[i].word)) {
+            advance_rows[i].go_on(f);
+            return true;
+        }
+    }
+    return false;
+}
+
 void frame_advance(Frame *f) {
     Level *l = frame_top(f);
-    bool passed = wait_is(f->wait, "go");
-    if (!passed && json_kind(f->wait) != JSON_NULL) {
-        if (wait_is(f->wait, "after")) {
-            frame_go_on_after(f);
-            return;
-        }
-        if (wait_is(f->wait, "cleaning")) {
-            task_cleaned(f);
-            return;
-        }
-        if (wait_is(f->wait, "join") || wait_is(f->wait, "map") || wait_is(f->wait, "tasks")) {
-            control_children_done(f);
-            return;
-        }
+    bool free = json_kind(f->wait) == JSON_NULL; /* as after most steps */
+    bool passed = !free && wait_is(f->wait, "go");
+    if (!free && !passed && advance_by_wait(f)) {
+        return;
     }
     if (!l->node) {
         control_level_done(f);
         return;
     }
-    if (f->run->engine->hooks && !passed && parked_before(f, l->node)) {
+    if (run_hooks(f->run) && !passed && !wait_is(f->wait, "looked") &&
+        park_before(f, wait_is(f->wait, "again"))) {
+        return;
+    }
+    if (f->injections && inject_before(f)) {
         return;
     }
     if (l->node->interrupt_before && !passed) {

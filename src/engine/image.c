@@ -252,9 +252,37 @@ typedef struct Shift {
     bool waits;
 } Shift;
 
+static Json shifted_wait(Json wait, int64_t by) {
+    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
+    return timed ? later(json_ref(wait), WAIT_UNTIL, by) : json_ref(wait);
+}
+
+/* A pause stopped the clock, whoever looks at it. */
+static Json shifted_pause(Json wait, int64_t by) {
+    Json inner = shifted_wait(json_array_get(wait, WAIT_PAUSED), by);
+    return later(json_array_set(json_ref(wait), WAIT_PAUSED, inner), WAIT_PAUSE_AT, by);
+}
+
+static Json shifted_extra(Json frame, int64_t by) {
+    Json extra = json_array_get(frame, IMAGE_EXTRA), held = json_none();
+    if (json_kind(extra) == JSON_OBJECT) {
+        held = json_object_get_c(extra, "held");
+    }
+    if (json_tag(held) != JSON_TAG_INT) {
+        return frame;
+    }
+    extra = json_object_with(json_ref(extra), "held", json_int(held.i + by));
+    return json_array_set(frame, IMAGE_EXTRA, extra);
+}
+
 static Json shifted_frame(Json frame, const Shift *shift) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
     bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
+    frame = shifted_extra(frame, shift->by);
+    if (wait_is(wait, "pause")) {
+        frame = json_array_set(frame, IMAGE_WAIT, shifted_pause(wait, shift->by));
+        wait = json_array_get(frame, IMAGE_WAIT);
+    }
     Json levels = json_ref(json_array_get(frame, IMAGE_LEVELS));
     levels = shifted_levels(levels, !shift->waits && wait_is(wait, "interrupt"), shift->by);
     if (shift->waits && timed) {
@@ -267,16 +295,23 @@ static Json shifted_frame(Json frame, const Shift *shift) {
     return json_array_set(frame, IMAGE_LEVELS, levels);
 }
 
-static Json renewed_frame(Json frame, Json key) {
-    Json wait = json_array_get(frame, IMAGE_WAIT);
+/* Given; the very same when there is no place in it. */
+static Json renewed_work(Json wait, Json key) {
     bool retries = wait_is(wait, "retry");
     if (!retries && !wait_is(wait, "work")) {
-        return frame;
+        return json_ref(wait);
     }
     Json place = json_string_fmt("0.%.*s", (int)json_string_len(key), json_string_data(&key));
-    return json_array_set(
-        frame, IMAGE_WAIT,
-        json_array_set(json_ref(wait), retries ? WAIT_UNTIL + 1 : WAIT_KEY, place));
+    return json_array_set(json_ref(wait), retries ? WAIT_UNTIL + 1 : WAIT_KEY, place);
+}
+
+static Json renewed_frame(Json frame, Json key) {
+    Json wait = json_array_get(frame, IMAGE_WAIT);
+    if (!wait_is(wait, "pause")) {
+        return json_array_set(frame, IMAGE_WAIT, renewed_work(wait, key));
+    }
+    Json paused = renewed_work(json_array_get(wait, WAIT_PAUSED), key);
+    return json_array_set(frame, IMAGE_WAIT, json_array_set(json_ref(wait), WAIT_PAUSED, paused));
 }
 
 static Json change_frames(Json image, const Shift *shift) {

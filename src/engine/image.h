@@ -1,11 +1,11 @@
 /* image.h - everything a run is, as one JSON value.
  *
  *     image  = [run, frames]
- *     run    = [status, error, next_frame, mode, deadline, definition, folder]
+ *     run    = [status, error, next_frame, mode, deadline, definition, folder, debug, only]
  *     frames = {"1": frame, "2": frame, ...}                 those that have not ended
- *     frame  = [parent, branch, levels, wait]                parent 0: the root frame
+ *     frame  = [parent, branch, levels, wait, extra]         parent 0: the root frame
  *     levels = [level, ...]                                  lowest first; the last one runs
- *     level  = [node, state, writes, steps, attempt, count, deadline]
+ *     level  = [node, state, writes, steps, attempt, count, deadline, injected]
  *     wait   = null | [word, ...]                            what the frame waits for
  *
  * A state that is the very one of the level below (of the parent's last level, for the lowest) is null:
@@ -21,7 +21,10 @@
  * is up (ms since 1970, 0: never).
  *
  * `definition` is null, or the key of a definition that was taken instead of the run's first one.
- * `folder` is where the run was started.
+ * `folder` is where the run was started. `debug` is a debugger's own (hooks.h), `only` the one node
+ * that runs, [frame, depth, steps before it]: both are there only when there is something to say. So is `extra` of a
+ * frame, {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
+ * level: the node that the workflow does not have, as inject.c keeps it.
  *
  * The words a frame can wait on, with what follows them:
  *
@@ -39,7 +42,12 @@
  *     cleaning, how, result, error         cleanup lists of tests that were ended; how it goes on then
  *     error, error, after, before          failed here, and so did the run; after: the node was done;
  *                                          before: what it waited for, when that is to be done again
- *     pause                                a debugger
+ *     pause, what, info, at, position      a debugger; what: it waits for when it is let go
+ *     looked                               nothing: a debugger has let it go before its node
+ *     again                                nothing: the same, and what was injected before it has run
+ *     finished                             nothing: the same after its node
+ *     ended, result                        nothing: the same, of an element of a map
+ *     failing, error, at, what             nothing: the same on an error; what: it waited for then
  *     done                                 the root frame at its end
  *
  * Whatever a process needs to go on with a run is in its image and its definition.
@@ -58,9 +66,11 @@ enum {
     IMAGE_DEADLINE,
     IMAGE_DEFINITION,
     IMAGE_FOLDER,
-    IMAGE_RUN_FIELDS,
+    IMAGE_RUN_FIELDS, /* at least */
+    IMAGE_DEBUG = IMAGE_RUN_FIELDS,
+    IMAGE_ONLY,
 };
-enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT };
+enum { IMAGE_PARENT, IMAGE_BRANCH, IMAGE_LEVELS, IMAGE_WAIT, IMAGE_EXTRA };
 enum {
     IMAGE_NODE,
     IMAGE_STATE,
@@ -69,14 +79,17 @@ enum {
     IMAGE_ATTEMPT,
     IMAGE_COUNT,
     IMAGE_LEVEL_DEADLINE,
-    IMAGE_LEVEL_FIELDS,
+    IMAGE_LEVEL_FIELDS, /* at least */
+    IMAGE_INJECTED = IMAGE_LEVEL_FIELDS,
 };
 
 /* wait[0] when it is that word; the others by index. */
 bool wait_is(Json wait, const char *word);
 
 enum { WAIT_WORD };
-enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1 };
+enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1, WAIT_RESULT = 1 };
+enum { WAIT_PAUSED = 1, WAIT_PAUSE_INFO, WAIT_PAUSE_AT, WAIT_PAUSE_POSITION };
+enum { WAIT_FAILING = 1, WAIT_FAILING_AT, WAIT_FAILING_BEFORE };
 enum { WAIT_ID = 1, WAIT_REASON, WAIT_PROMPT, WAIT_OPTIONS };
 enum { WAIT_JOIN_NODE = 1, WAIT_JOIN_WRITES, WAIT_JOIN_TARGETS };
 enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };

@@ -16,7 +16,7 @@ struct Journal {
     JournalHost host;
     uv_thread_t thread;
     uv_mutex_t mutex, store_lock;
-    uv_cond_t wake;
+    uv_cond_t wake, idle;
     uv_async_t done;
     StoreBatch batches[2], *filling, *writing;
     uint64_t number; /* of the batch being filled */
@@ -48,6 +48,7 @@ static void work(void *arg) {
         uv_mutex_lock(&j->mutex);
         j->err = err;
         j->busy = false;
+        uv_cond_signal(&j->idle);
         uv_mutex_unlock(&j->mutex);
         uv_async_send(&j->done);
     }
@@ -58,6 +59,7 @@ static void work(void *arg) {
 static void on_closed(uv_handle_t *handle) {
     Journal *j = handle->data;
     uv_cond_destroy(&j->wake);
+    uv_cond_destroy(&j->idle);
     uv_mutex_destroy(&j->mutex);
     uv_mutex_destroy(&j->store_lock);
     store_batch_clear(&j->batches[0]);
@@ -90,6 +92,7 @@ Journal *journal_new(const JournalHost *host, Error *err) {
     uv_mutex_init(&j->mutex);
     uv_mutex_init(&j->store_lock);
     uv_cond_init(&j->wake);
+    uv_cond_init(&j->idle);
     uv_async_init(host->loop, &j->done, on_done);
     j->done.data = j;
     uv_unref((uv_handle_t *)&j->done);
@@ -135,6 +138,23 @@ void journal_flush(Journal *j) {
     j->busy = true;
     uv_cond_signal(&j->wake);
     uv_mutex_unlock(&j->mutex);
+}
+
+static void wait_until_idle(Journal *j) {
+    uv_mutex_lock(&j->mutex);
+    while (j->busy) {
+        uv_cond_wait(&j->idle, &j->mutex);
+    }
+    uv_mutex_unlock(&j->mutex);
+}
+
+bool journal_sync(Journal *j) {
+    while (!j->failed && (j->under_way || j->filling->count)) {
+        journal_flush(j);
+        wait_until_idle(j);
+        on_done(&j->done);
+    }
+    return !j->failed;
 }
 
 bool journal_ready(const Journal *j) {

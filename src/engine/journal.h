@@ -38,6 +38,8 @@ bool journal_ready(const Journal *j);
 /* Hands the batch over when it is ready to; otherwise it goes on filling, and `committed` is the time
  * to try again. */
 void journal_flush(Journal *j);
+/* Waits until everything that was added is durable, telling the host on the way. False when it failed. */
+bool journal_sync(Journal *j);
 bool journal_overfull(const Journal *j); /* so much waits that the caller had better do so too */
 
 /* For whoever uses the store besides. The loop is kept alive only while something is committed. */

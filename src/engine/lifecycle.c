@@ -4,8 +4,9 @@
 #include <string.h>
 
 const char *const run_status_names[] = {
-    [RUN_RUNNING] = "running",     [RUN_INTERRUPTED] = "interrupted", [RUN_STOPPED] = "stopped",
-    [RUN_COMPLETED] = "completed", [RUN_FAILED] = "failed",           [RUN_CANCELLED] = "cancelled",
+    [RUN_RUNNING] = "running",     [RUN_INTERRUPTED] = "interrupted", [RUN_PAUSED] = "paused",
+    [RUN_STOPPED] = "stopped",     [RUN_COMPLETED] = "completed",     [RUN_FAILED] = "failed",
+    [RUN_CANCELLED] = "cancelled",
 };
 
 const char *const frame_status_names[] = {
@@ -22,6 +23,7 @@ typedef struct RunRule {
 
 static const RunRule run_rules[] = {
     {RUN_RUNNING, RUN_WAITS, RUN_INTERRUPTED},
+    {RUN_RUNNING, RUN_PAUSES, RUN_PAUSED},
     {RUN_RUNNING, RUN_STOPS, RUN_STOPPED},
     {RUN_RUNNING, RUN_COMPLETES, RUN_COMPLETED},
     {RUN_RUNNING, RUN_FAILS, RUN_FAILED},
@@ -31,6 +33,9 @@ static const RunRule run_rules[] = {
     {RUN_INTERRUPTED, RUN_RESUMES, RUN_RUNNING},
     {RUN_INTERRUPTED, RUN_IS_CANCELLED, RUN_CANCELLED},
     {RUN_INTERRUPTED, RUN_IS_MOVED, RUN_STOPPED},
+    {RUN_PAUSED, RUN_RESUMES, RUN_RUNNING},
+    {RUN_PAUSED, RUN_IS_CANCELLED, RUN_CANCELLED},
+    {RUN_PAUSED, RUN_IS_MOVED, RUN_STOPPED},
     {RUN_STOPPED, RUN_RESUMES, RUN_RUNNING},
     {RUN_STOPPED, RUN_IS_CANCELLED, RUN_CANCELLED},
     {RUN_STOPPED, RUN_IS_MOVED, RUN_STOPPED},
@@ -58,7 +63,7 @@ static const unsigned frame_rules[FRAME_STATUS_COUNT] = {
     [FRAME_HOLDING] = TO_ANY_PLACE,
     [FRAME_PARKED] = TO_ANY_PLACE,
     [FRAME_FAILED] = TO(FRAME_READY) | TO(FRAME_STARTING) | TO(FRAME_TIMED) | TO(FRAME_DONE),
-    [FRAME_DONE] = TO(FRAME_READY) | TO(FRAME_STARTING), /* moved back by hand */
+    [FRAME_DONE] = TO(FRAME_READY) | TO(FRAME_STARTING) | TO(FRAME_DONE), /* moved back by hand */
 };
 
 bool run_status_change(RunStatus *status, RunChange change) {

@@ -10,6 +10,7 @@
 typedef enum RunStatus {
     RUN_RUNNING,
     RUN_INTERRUPTED, /* waits for a person */
+    RUN_PAUSED,      /* a debugger stopped it */
     RUN_STOPPED,     /* was let go of in the middle; goes on where it was */
     RUN_COMPLETED,
     RUN_FAILED,
@@ -18,6 +19,7 @@ typedef enum RunStatus {
 
 typedef enum RunChange {
     RUN_WAITS,
+    RUN_PAUSES,
     RUN_STOPS,
     RUN_COMPLETES,
     RUN_FAILS,

@@ -137,7 +137,13 @@ static bool position_gone(Json name, Error *err) {
 static bool load_level(Frame *f, Json image, Error *err) {
     Json name = json_array_get(image, IMAGE_NODE), writes = json_array_get(image, IMAGE_WRITES);
     Json state = json_array_get(image, IMAGE_STATE);
-    const Graph *graph = next_graph(f);
+    Json added = json_array_get(image, IMAGE_INJECTED);
+    Injected *injected =
+        json_is_none(added) || !f->nlevels ? NULL : injected_load(f->run, added, err);
+    if (!json_is_none(added) && !injected) {
+        return false;
+    }
+    const Graph *graph = injected ? injected_graph(injected) : next_graph(f);
     if (!graph) {
         const Node *below = f->nlevels ? frame_top(f)->node : NULL;
         return position_gone(below ? below->name_json : name, err);
@@ -148,6 +154,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
         state = f->nlevels ? frame_top(f)->state : frame_top(f->parent)->state;
     }
     Level *l = level_push(f, graph, json_ref(state), false);
+    l->injected = injected;
     l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
     l->steps = image_int(image, IMAGE_STEPS);
     l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
@@ -232,6 +239,15 @@ static Json lowest_state_of(Json frame) {
     return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
 }
 
+static bool load_extra(Frame *f, Json extra, Error *err) {
+    if (json_kind(extra) != JSON_OBJECT) {
+        return true;
+    }
+    Json held = json_object_get_c(extra, "held");
+    f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
+    return injections_load(f, json_object_get_c(extra, "inject"), err);
+}
+
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
@@ -254,7 +270,8 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
             return false;
         }
     }
-    return !parent || load_parent(f, err);
+    return (!parent || load_parent(f, err)) &&
+           load_extra(f, json_array_get(image, IMAGE_EXTRA), err);
 }
 
 static void forget_dirt(Run *run) {
@@ -279,7 +296,13 @@ static void load_head(Run *run, Json head) {
     run->folder_path = json_kind(folder) == JSON_STRING
                            ? mem_strndup(json_string_data(&folder), json_string_len(folder))
                            : NULL;
+    json_unref(run->error);
     run->error = json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
+    Json only = json_array_get(head, IMAGE_ONLY);
+    run->only =
+        json_kind(only) == JSON_ARRAY
+            ? (RunOnly){image_int(only, 0), (uint32_t)image_int(only, 1), image_int(only, 2)}
+            : (RunOnly){0};
     run->status = RUN_RUNNING;
     for (int i = 0; i <= RUN_CANCELLED; i++) {
         run->status = json_string_is(status, run_status_names[i]) ? (RunStatus)i : run->status;
@@ -289,14 +312,14 @@ static void load_head(Run *run, Json head) {
 /* Clocks of nodes stood still while nobody ran them: they have the time left that they had. So has all
  * that waits for a time when the run goes back to an earlier checkpoint; otherwise a sleep goes on by the
  * clock, process or not. */
-static Json with_clocks_shifted(const Run *run, Json image, int64_t at) {
-    bool back = run_is_forked(run);
+static Json with_clocks_shifted(const Run *run, Json image, int64_t at, bool back) {
     int64_t stopped = back || at > run->row.updated ? at : run->row.updated;
     return image_shift(json_ref(image), engine_now(run->engine) - stopped, back);
 }
 
-static bool load_image(Run *run, Json image, int64_t at, Error *err) {
-    Json shifted = with_clocks_shifted(run, image, at), key, frame;
+/* The frames of an image; back: from elsewhere than where the run stands. */
+static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) {
+    Json shifted = with_clocks_shifted(run, image, at, back), key, frame;
     Json frames = json_array_get(shifted, IMAGE_FRAMES),
          recorded = json_array_get(image, IMAGE_FRAMES);
     bool ok = true;
@@ -305,6 +328,7 @@ static bool load_image(Run *run, Json image, int64_t at, Error *err) {
         ok = load_frame(run, key, frame, err);
     }
     forget_dirt(run);
+    json_unref(run->image);
     run->image = json_ref(image);
     for (Frame *f = run->first_frame; ok && f; f = f->next) {
         ok = fit_wait(f, err);
@@ -446,8 +470,61 @@ static bool build_run(Run *run, const Loaded *loaded, bool reloaded, Error *err)
     run->handed_head = run->durable_head = run->row.head;
     run->step = loaded->step;
     run->weight = loaded->weight;
-    return load_image(run, loaded->image, loaded->at, err) &&
-           (!reloaded || keep_definition(run, err));
+    if (!load_image(run, loaded->image, loaded->at, run_is_forked(run), err) ||
+        (reloaded && !keep_definition(run, err))) {
+        return false;
+    }
+    Json debug = json_array_get(json_array_get(loaded->image, IMAGE_RUN), IMAGE_DEBUG);
+    run_set_debug(run, json_is_none(debug) ? json_null() : json_ref(debug));
+    if (run->only.frame) {
+        run_set_hooks(run, &only_hooks, run);
+    }
+    return true;
+}
+
+/* ---- going back ---- */
+
+static bool same_definition(const Run *run, Json image) {
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
+    return json_equal(key, run->definition);
+}
+
+/* Every frame goes, and what it was doing. */
+static void drop_frames(Run *run) {
+    while (run->last_frame) {
+        Frame *f = run->last_frame;
+        work_cancel(f);
+        frame_remove(f);
+    }
+    for (Frame *f = run->dirty, *next; f; f = next) {
+        next = f->dirty_next;
+        frame_free(f);
+    }
+    run->dirty = NULL;
+    run->ready = NULL;
+}
+
+bool load_again(Run *run, int64_t seq, Error *err) {
+    Engine *e = run->engine;
+    Loaded loaded = {.seq = seq};
+    engine_lock(e);
+    bool ok = read_checkpoint(e->options.store, &run->row, &loaded, err);
+    engine_unlock(e);
+    if (ok && !same_definition(run, loaded.image)) {
+        ok = error_set(err, ERR_USAGE,
+                       "At checkpoint %lld the run had another version of the workflow: go on from "
+                       "there with `pawl resume %s@%lld`.",
+                       (long long)seq, run->row.thread, (long long)seq);
+    }
+    if (ok) {
+        drop_frames(run);
+        run->head = loaded.seq;
+        run->step = loaded.step;
+        run->weight = loaded.weight;
+        ok = load_image(run, loaded.image, loaded.at, true, err);
+    }
+    json_unref(loaded.image);
+    return ok;
 }
 
 /* Takes over the row. */

@@ -28,14 +28,30 @@ struct Machines {
     size_t n;
     JqProgram *programs[NREDUCERS][2];
     JqRun *reduce[NREDUCERS][2];
-    JqRun *runs[];
+    JqRun **runs; /* by the number of the expression */
 };
 
 Machines *machines_new(const Flow *flow, const JqHost *host) {
-    Machines *m = mem_zalloc(sizeof *m + flow->nexprs * sizeof(JqRun *));
+    Machines *m = mem_zalloc(sizeof *m);
     m->host = *host;
-    m->n = flow->nexprs;
+    machines_add(m, flow);
     return m;
+}
+
+void machines_add(Machines *m, const Flow *flow) {
+    size_t n = flow->first_expr + flow->nexprs;
+    if (n > m->n) {
+        m->runs = mem_realloc(m->runs, n * sizeof *m->runs);
+        memset(m->runs + m->n, 0, (n - m->n) * sizeof *m->runs);
+        m->n = n;
+    }
+}
+
+void machines_remove(Machines *m, const Flow *flow) {
+    for (size_t i = flow->first_expr; i < flow->first_expr + flow->nexprs; i++) {
+        jq_run_free(m->runs[i]);
+        m->runs[i] = NULL;
+    }
 }
 
 void machines_free(Machines *m) {
@@ -49,6 +65,7 @@ void machines_free(Machines *m) {
         jq_run_free(m->reduce[i / 2][i % 2]);
         jq_program_free(m->programs[i / 2][i % 2]);
     }
+    mem_free(m->runs);
     mem_free(m);
 }
 

@@ -13,6 +13,11 @@ typedef struct Machines Machines;
 Machines *machines_new(const Flow *flow, const JqHost *host);
 void machines_free(Machines *m); /* accepts NULL */
 
+/* A flow whose expressions are numbered behind those that are there already; and its machines go before
+ * it does. */
+void machines_add(Machines *m, const Flow *flow);
+void machines_remove(Machines *m, const Flow *flow);
+
 /* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
  * error's line and column are in the expression's file. Borrows input and vars. */
 Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err);

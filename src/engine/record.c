@@ -33,7 +33,16 @@ static Json level_image(const Frame *f, uint32_t level) {
         [IMAGE_COUNT] = json_int(l->count),
         [IMAGE_LEVEL_DEADLINE] = json_int(l->deadline),
     };
-    return json_array_from(parts, IMAGE_LEVEL_FIELDS);
+    Json image = json_array_from(parts, IMAGE_LEVEL_FIELDS);
+    return l->injected ? json_array_push(image, injected_image(l->injected)) : image;
+}
+
+static Json frame_extra(const Frame *f) {
+    Json extra = json_object();
+    if (f->held_at) {
+        extra = json_object_with(extra, "held", json_int(f->held_at));
+    }
+    return f->injections ? json_object_with(extra, "inject", injections_image(f)) : extra;
 }
 
 Json frame_image(const Frame *f) {
@@ -47,7 +56,8 @@ Json frame_image(const Frame *f) {
         [IMAGE_LEVELS] = levels,
         [IMAGE_WAIT] = json_ref(f->wait),
     };
-    return json_array_from(parts, IMAGE_WAIT + 1);
+    Json image = json_array_from(parts, IMAGE_WAIT + 1);
+    return f->held_at || f->injections ? json_array_push(image, frame_extra(f)) : image;
 }
 
 /* Only a status that ends the run is in the image: the others follow from what its frames wait
@@ -64,7 +74,16 @@ Json run_image_head(const Run *run) {
         [IMAGE_DEFINITION] = json_ref(run->definition),
         [IMAGE_FOLDER] = json_ref(run->folder),
     };
-    return json_array_from(parts, IMAGE_RUN_FIELDS);
+    Json head = json_array_from(parts, IMAGE_RUN_FIELDS);
+    if (json_kind(run->debug) != JSON_NULL || run->only.frame) {
+        head = json_array_push(head, json_ref(run->debug));
+    }
+    if (run->only.frame) {
+        Json only[] = {json_int(run->only.frame), json_int(run->only.depth),
+                       json_int(run->only.step)};
+        head = json_array_push(head, json_array_from(only, 3));
+    }
+    return head;
 }
 
 Json wait_of(const char *word) {
@@ -235,7 +254,7 @@ void run_record(Run *run, Frame *f, const Node *node, const char *status, Json u
         write_checkpoint(run, &c);
         run->row_dirty = true;
     }
-    if (engine_listens(run->engine)) {
+    if (run_wants(run, EVENT_STEP)) {
         tell_step(run, f, node, status, update);
     }
     json_unref(update);

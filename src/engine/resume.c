@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void tell_start(Run *run, bool resumed) {
+void run_tell_start(Run *run, bool resumed) {
     Json data =
         json_object_set(json_object(), json_string_c("workflow"), json_string_c(run->flow->name));
     data = json_object_set(data, json_string_c("resumed"), json_bool(resumed));
@@ -60,6 +60,7 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
     Run *run = run_new(e, flow);
     run->row = row;
     run->leased = e->options.store != NULL;
+    run->fresh = true;
     note_folder(run);
     if (start->mode) {
         json_unref(run->mode);
@@ -69,7 +70,7 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
         run->deadline = engine_now(e) + flow->main->timeout_ms;
     }
     run_set_deadline(run);
-    tell_start(run, false);
+    run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
     level_push(f, flow->main, graph_initial_state(flow->main, start->input), false);
     if (flow->main->scoped) {
@@ -307,20 +308,13 @@ bool run_was_answered(const Run *run) {
     return !json_is_none(told(failed_frame((Run *)run)));
 }
 
-/* The wait of work from any that has its parts. */
-static Json work_of(Json wait) {
-    Json parts[] = {json_string_c("work"), json_null(), json_ref(work_part(wait, WORK_MEMO)),
-                    json_ref(work_part(wait, WORK_ANSWERS))};
-    return json_array_from(parts, 4);
-}
-
 /* After a failure: the node begins again, with all its attempts. */
 static void try_again(Frame *f) {
     bool after = json_truthy(json_array_get(f->wait, WAIT_ERROR + 1));
     Json before = json_array_get(f->wait, WAIT_ERROR + 2);
     frame_top(f)->attempt = 0;
     if (!json_is_none(work_part(before, WORK_KEY))) { /* with what it was told so far */
-        frame_set_wait(f, work_with_key(work_of(before), frame_work_key(f)));
+        frame_set_wait(f, work_again(f, before));
     } else if (json_kind(before) == JSON_ARRAY) {
         frame_set_wait(f, json_ref(before));
     } else if (after) {
@@ -332,7 +326,7 @@ static void try_again(Frame *f) {
 
 static bool can_go_on(Run *run, Error *err) {
     RunStatus status = run->status;
-    bool done = wait_is(run->first_frame->wait, "done");
+    bool done = wait_is(run->first_frame->wait, "done") || status == RUN_COMPLETED;
     if (status == RUN_FAILED && test_is_over(run)) {
         return error_set(err, ERR_USAGE,
                          "Thread `%s` has failed, and its cleanup tasks have run: there is nothing "
@@ -380,7 +374,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
 }
 
 /* On a new line of history work gets new places: what the old line did is not taken over. */
-static void fork_line(Run *run) {
+void run_fork_line(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
         if (json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING) {
             f->wait = work_with_key(f->wait, frame_work_key(f));
@@ -398,7 +392,7 @@ static void reopen(Run *run) {
         try_again(failed);
     }
     if (forked) {
-        fork_line(run);
+        run_fork_line(run);
     }
     if (ended) {
         run_renew_clocks(run);
@@ -416,7 +410,9 @@ void run_schedule_all(Run *run) {
         all[i++] = f;
     }
     for (i = 0; i < n; i++) {
-        frame_schedule(all[i]);
+        if (run_does(all[i])) {
+            frame_schedule(all[i]);
+        }
     }
     mem_free(all);
 }
@@ -462,18 +458,41 @@ static bool set_values(Run *run, Frame *answered, Json set, Error *err) {
     return true;
 }
 
+/* What the frame is to go on with: JSON_NONE when it only stopped. */
+static bool answer_result(Frame *f, const RunResume *r, Json *result, Error *err) {
+    if (!asks(f)) {
+        return pass(f, r->value, err);
+    }
+    *result = frame_asks_for_work(f) ? work_answer(f, r, err) : approval_result(f, r, err);
+    return !json_is_none(*result);
+}
+
+/* Consumes result. */
+static void answer(Frame *f, Json result) {
+    if (json_is_none(result)) {
+        let_go(f);
+    } else if (frame_asks_for_work(f)) {
+        take_answer(f, result);
+    } else {
+        frame_finish(f, result);
+    }
+}
+
 static bool prepare(Run *run, const RunResume *r, Frame **answered, Json *result, Error *err) {
     *result = json_none();
     if (!can_go_on(run, err) || !find_answered(run, r, answered, err) ||
         !has_something_to_do(run, *answered, r, err) || !set_values(run, *answered, r->set, err)) {
         return false;
     }
-    if (*answered && asks(*answered)) {
-        *result = frame_asks_for_work(*answered) ? work_answer(*answered, r, err)
-                                                 : approval_result(*answered, r, err);
-        return !json_is_none(*result);
-    }
-    return !*answered || pass(*answered, r->value, err);
+    return !*answered || answer_result(*answered, r, result, err);
+}
+
+static bool is_parked(const Frame *f) {
+    return wait_is(f->wait, "pause");
+}
+
+static void unpark(Frame *f) {
+    frame_let_go(f, &(LetGo){.how = LET_GO, .changes = json_none()}, NULL);
 }
 
 /* What was set is on record before anything starts with it. */
@@ -494,23 +513,43 @@ Run *engine_resume(Engine *e, const RunResume *r, Error *err) {
         run_free(run);
         return NULL;
     }
+    run_set_debug(run, json_null());
     reopen(run);
     record_edits(run, r);
     run->row_dirty = true;
     run_set_deadline(run);
-    tell_start(run, true);
+    run_tell_start(run, true);
     run_schedule_all(run);
-    if (!json_is_none(result) && frame_asks_for_work(answered)) {
-        take_answer(answered, result);
-    } else if (!json_is_none(result)) {
-        frame_finish(answered, result);
-    } else if (answered) {
-        let_go(answered);
+    if (answered) {
+        answer(answered, result);
     } else {
         each_frame(run, is_late, frame_timer_fired);
         each_frame(run, only_stopped, let_go);
+        each_frame(run, is_parked, unpark);
     }
     run_settle_if_done(run);
     engine_kick(e);
     return run;
+}
+
+bool run_answer(Run *run, const RunResume *r, Error *err) {
+    Frame *answered;
+    Json result = json_none();
+    if (!find_answered(run, r, &answered, err)) {
+        return false;
+    }
+    if (!answered) {
+        return no_such_interrupt(run, r->interrupt ? r->interrupt : "", err);
+    }
+    if (asks(answered) && json_is_none(r->value) && !r->decision) {
+        return answer_needed(answered, err);
+    }
+    if (!answer_result(answered, r, &result, err)) {
+        return false;
+    }
+    run->rested = false;
+    answer(answered, result);
+    run_settle_if_done(run);
+    engine_kick(run->engine);
+    return true;
 }

@@ -41,10 +41,8 @@ struct Level {
     int64_t deadline; /* of the node, when the engine itself keeps its time; 0: none */
     int32_t attempt;  /* failed attempts at the node */
     int32_t count;    /* turns of the node's loop */
-};
-
-enum {
-    FRAME_VARS_MAX = 2 * FLOW_DEPTH_MAX, /* variables in sight of a node: two a map around it */
+    struct Injected
+        *injected; /* its graph is that of a node that the workflow does not have; owned */
 };
 
 struct Frame {
@@ -70,12 +68,26 @@ struct Frame {
     Json result;       /* of an element that ended, for its map */
     Json wait;         /* as in the image; JSON null: nothing */
     Json vars;         /* values of the variables of maps around it, outermost first; an array */
-    Step *step;        /* work under way */
-    Param *params;     /* of the task that is about to begin, resolved; NULL: not yet */
+    struct Injected *injections; /* that have not begun, in order; owned */
+    void *data;                  /* of the hooks */
+    uint32_t held;   /* frames that are parked, of it and those below it: its clocks stand still */
+    int64_t held_at; /* since when they do, or were brought up to date; 0: they run */
+    bool skipped;    /* what it does now is passed over */
+    bool taken;      /* what came of its node was known already */
+    bool thaw;       /* its work may be frozen, by an earlier process */
+    Step *step;      /* work under way */
+    Param *params;   /* of the task that is about to begin, resolved; NULL: not yet */
     uv_timer_t *timer;
     uint64_t batch; /* that its last record is in */
     int64_t since;  /* when it came to its node, for people */
 };
+
+/* The one node that is to run: that of a frame, at a depth, after so many steps. */
+typedef struct RunOnly {
+    int64_t frame; /* 0: all of it runs */
+    uint32_t depth;
+    int64_t step;
+} RunOnly;
 
 struct Run {
     Engine *engine;
@@ -96,20 +108,43 @@ struct Run {
     char *folder_path; /* the same, as C has it */
     char *own_folder;  /* for its work, while it has not ended; NULL: not asked for */
     Frame *first_frame, *last_frame;
+    Frame *last_found; /* by run_frame() */
     Frame *ready, *ready_tail;
     Frame *dirty, *dirty_tail;
     size_t nframes;
     size_t active;     /* frames that will go on by themselves: starting, working, timed */
     Step *orphans;     /* steps that nobody waits for any more, and that have not ended */
     uv_timer_t *timer; /* of the deadline */
-    bool row_dirty;    /* head or status are to be written */
-    bool halting;      /* stops, fails or is cancelled: no new steps */
+    const RunHooks *hooks;
+    void *hooks_ctx;
+    Json debug; /* the debugger's own; null: none */
+    RunOnly only;
+    size_t parked;            /* frames that are */
+    bool is_held;             /* does not settle while somebody may let it go on */
+    bool rested;              /* that no frame goes on was told */
+    bool fresh;               /* it was started here, and had no turn yet */
+    FlowNumbers next_numbers; /* for what is injected */
+    Flow **flows;             /* that were: events may name their nodes */
+    size_t nflows, flows_cap;
+    bool row_dirty; /* head or status are to be written */
+    bool halting;   /* stops, fails or is cancelled: no new steps */
     bool settling, settled;
     uint64_t settle_batch; /* durable: it has settled */
     StoreBatch *batch;     /* instead of the journal's, for what is written at once */
     Error store_error;
     bool leased;
 };
+
+/* What watches a run; NULL: nobody does, and that is all it costs. bench/ builds an engine without even
+ * that, to say how much. */
+static inline const RunHooks *run_hooks(const Run *run) {
+#ifdef PAWL_NO_HOOKS
+    (void)run;
+    return NULL;
+#else
+    return run->hooks;
+#endif
+}
 
 struct Step {
     Step *prev, *next; /* among the orphans of its run */
@@ -122,7 +157,8 @@ struct Step {
     char *place;
     void *data;
     bool finished;
-    /* of a pure step, read when start() returns */
+    bool held_back; /* it has ended while its frame was parked */
+    /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
 };
 
@@ -139,7 +175,6 @@ typedef struct QueuedPlace {
 
 struct Engine {
     EngineOptions options;
-    const EngineHooks *hooks;
     const NodeWork *work[KIND_COUNT];
     void *kind_data[KIND_COUNT];
     Journal *journal; /* NULL without a store */
@@ -180,7 +215,7 @@ void timer_free(uv_timer_t *timer); /* accepts NULL */
 
 /* ---- event.c ---- */
 
-bool engine_listens(const Engine *e);
+bool run_wants(const Run *run, EventType type);
 /* Queues an event; consumes its JSON values. */
 void engine_tell(Run *run, const Frame *frame, Event event);
 void engine_deliver(Engine *e, uint64_t durable);     /* those of batches up to this one */
@@ -191,6 +226,8 @@ void frame_name(const Frame *f, char *out, size_t size);
 /* ---- resume.c ---- */
 
 void run_schedule_all(Run *run);
+void run_fork_line(Run *run); /* work that is to be done gets other places */
+void run_tell_start(Run *run, bool resumed);
 
 /* ---- load.c ---- */
 
@@ -203,8 +240,9 @@ typedef struct Loading {
 /* A run from the store, with its lease; nothing in it is scheduled. NULL on error. */
 Run *load_run(Engine *e, const Loading *loading, Error *err);
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
-void engine_lock(Engine *e);        /* the store is ours until engine_unlock() */
-void engine_unlock(Engine *e);
+/* The same run as it was at another checkpoint; what it was doing is ended. Nothing in it is scheduled.
+ * After an error it has no frames when the checkpoint is damaged, and is as it was otherwise. */
+bool load_again(Run *run, int64_t seq, Error *err);
 
 /* Sets values in a level of a frame: an array of [path, value]. */
 bool level_set(Frame *f, uint32_t level, Json set, Error *err);
@@ -257,14 +295,59 @@ void frame_go_on_after(Frame *f); /* the same from a node that was done before, 
 void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Json rest);
 void frame_count_step(Frame *f);
 void frame_drop_params(Frame *f);
-bool frame_parked_after(Frame *f); /* there are hooks; its wait says so */
-bool frame_hook_parks(const Frame *f, HookVerdict (*hook)(void *ctx, const HookPlace *place),
-                      Json error);
+/* Passes over the node; output JSON_NONE: it gives back nothing. Borrows it. */
+void frame_skip(Frame *f, Json output);
+void frame_end_element(Frame *f); /* of a map: with f->result */
 void frame_take_edge(Frame *f, const Edge *edge);
 const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
 const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
 Json frame_work_key(const Frame *f);
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
+
+/* ---- park.c ---- */
+
+/* The hooks before a node; true when the frame does not begin it now. */
+bool park_before(Frame *f, bool again);
+/* After one: true when the frame is parked there, which is recorded. Consumes update when it is. */
+bool park_after(Frame *f, const Node *node, const char *word, Json update);
+/* On an error; true when it is parked. The frame goes on with the error as fail.c does. Borrows error. */
+bool park_on_error(Frame *f, Json error, int at, bool caught);
+/* The two parts of it, for the error of the node at any level; *info, given, is what is said of the
+ * pause; the frame then stands at that level. */
+bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info);
+void park_failing(Frame *f, Json error, int at, Json info);
+/* Parks it where it stands, with a record and an event; or without them. Consume inner and info. */
+void frame_park_at(Frame *f, HookPosition position, Json inner, Json info);
+void frame_park_as(Frame *f, HookPosition position, Json inner, Json info);
+bool run_does(const Frame *f);          /* a run of one node: whether this is it */
+void frame_hold(Frame *f, bool parked); /* its clocks, and those of the frames around it */
+/* What a frame that was loaded, and would go on by itself, is parked as; the others stay. looked: the
+ * hooks are not asked again. Borrows info. */
+void run_park_all(Run *run, Json info, bool looked);
+Json change_set(Json state, Json changes, Error *err); /* consumes state */
+bool frame_change(Frame *f, Json changes, Error *err);
+HookPosition wait_position(Json wait); /* where a frame that waits for this is, when it is parked */
+extern const RunHooks only_hooks;
+
+/* ---- inject.c ---- */
+
+typedef struct Injected Injected;
+
+/* Begins the next one that is to run before the frame's node or instead of it, or after it. False: there
+ * is none. */
+bool inject_before(Frame *f);
+bool inject_after(Frame *f);
+const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
+void inject_done(Frame *f);                  /* the top level is one, and is past its last node */
+void inject_drop_level(Frame *f); /* those that wait for the node of the top level are of no use */
+void inject_drop_all(Frame *f);
+void injected_free(Run *run, Injected *injected); /* accepts NULL */
+Json injected_image(const Injected *injected);    /* given */
+Injected *injected_load(Run *run, Json image, Error *err);
+const Graph *injected_graph(const Injected *injected);
+InjectWhere injected_where(const Injected *injected);
+Json injections_image(const Frame *f); /* given: an array */
+bool injections_load(Frame *f, Json image, Error *err);
 
 /* ---- control.c ---- */
 
@@ -279,9 +362,11 @@ void start_clock(Frame *f, int64_t timeout_ms);
 
 /* ---- tasks.c, containers.c (tasks.h has what they share) ---- */
 
-void task_begin(Frame *f);                            /* the node that the frame stands at */
-void task_finish(Frame *f, Json outputs);             /* it is done; consumes them */
-void task_failed(Frame *f, Json error);               /* borrows it */
+void task_begin(Frame *f);                /* the node that the frame stands at */
+void task_finish(Frame *f, Json outputs); /* it is done; consumes them */
+void task_skip(Frame *f, Json outputs);   /* passed over; borrows them */
+void task_failed(Frame *f, Json error);   /* borrows it */
+bool task_error_is_read(const Frame *f);  /* a task around it makes something of a failure */
 void task_late(Frame *f, uint32_t level, Json error); /* the task of a level had its time */
 /* It has ended: what comes next. False when the run has ended with it. */
 bool task_go_on(Frame *f);
@@ -326,12 +411,15 @@ typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS } WorkPart;
 Json work_part(Json wait, WorkPart part);
 Json work_with_answers(Json wait, Json answers); /* consumes both */
 Json work_with_key(Json wait, Json key);         /* consumes both */
-bool frame_asks_for_work(const Frame *f);        /* the node asked in the middle of its work */
+Json work_again(const Frame *f, Json wait); /* a new attempt, with its memo and answers; given */
+bool frame_asks_for_work(const Frame *f);   /* the node asked in the middle of its work */
 Json work_answered(Json wait,
                    Json answer); /* the wait of an asking frame once it is answered; given */
 void work_start(Frame *f);       /* after the commit */
-void work_cancel(Frame *f);      /* nobody waits for it any more */
-void work_drop(Frame *f);        /* the engine ends */
+bool work_freeze(Frame *f, bool frozen); /* false: it cannot be */
+bool work_deliver(Frame *f); /* what ended while the frame was parked; false: nothing did */
+void work_cancel(Frame *f);  /* nobody waits for it any more */
+void work_drop(Frame *f);    /* the engine ends */
 void work_drop_orphans(Run *run);
 void work_free_data(Engine *e);
 char *run_folder_path(const Run *run, const char *folder); /* given */
@@ -351,6 +439,7 @@ typedef enum FailAt {
 void frame_fail(Frame *f, Json error, FailAt at);
 void frame_fail_with(Frame *f, const char *kind, const Error *err);
 void run_fail(Run *run, Frame *f, const Node *node, Json error); /* its frames stay as they are */
+void frame_failing(Frame *f); /* its wait says with what: nobody stops it any more */
 void frame_timer_fired(Frame *f);
 void run_renew_clocks(Run *run);             /* what had no time left has it all again */
 void frame_unwind(Frame *f, uint32_t level); /* ends all that runs above a level of a frame */

@@ -100,6 +100,19 @@ void scope_set(Frame *f, uint32_t level, Json name, Json value) {
     frame_mark(owner);
 }
 
+void scope_unset(Frame *f, uint32_t level, Json name) {
+    ScopeAt at = owner_of((ScopeAt){f, level});
+    Frame *owner = (Frame *)at.frame;
+    Level *l = &owner->levels[at.level];
+    l->state = json_object_remove(l->state, name);
+    frame_mark(owner);
+    Json view = scope_view(f, level);
+    if (!json_is_none(json_object_get(view, name))) {
+        l->state = json_object_set(l->state, json_ref(name), json_null());
+    }
+    json_unref(view);
+}
+
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
     Json tasks = json_object_get_c(level_at(owner_of((ScopeAt){f, level}))->state, "tasks");
     Json task = json_kind(tasks) == JSON_OBJECT ? json_object_get(tasks, id) : json_none();

@@ -21,6 +21,10 @@ Json scope_view(const Frame *f, uint32_t level);
 /* Sets a variable in the scope of a level. Consumes both. */
 void scope_set(Frame *f, uint32_t level, Json name, Json value);
 
+/* Takes a variable out of the scope of a level. One of a scope further out cannot go: it becomes null
+ * here. Borrows name. */
+void scope_unset(Frame *f, uint32_t level, Json name);
+
 /* A field of tasks.ID in the scope of a level: "outputs", "result", ... Consumes value. */
 void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value);
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field); /* borrowed */

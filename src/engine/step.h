@@ -34,6 +34,9 @@ typedef struct NodeWork {
      * is kept. */
     Json (*prepare)(Step *step, Error *err);
     void (*cancel)(Step *step); /* NULL for pure work */
+    /* Stands still, with its time, until it is let go on; cancel() may come in between. NULL: it
+     * cannot, and a debugger stops it when it has ended. */
+    void (*freeze)(Step *step, bool frozen);
     /* The engine ends while the step is under way: frees what the work holds and leaves what it
      * started to be found again. Nothing of the step is called after it. NULL for pure work. */
     void (*drop)(Step *step);

@@ -31,7 +31,7 @@ static void say_abandoned(Frame *f, uint32_t level) {
 /* A test in another file, at this level. */
 static bool is_inner_test(const Frame *f, uint32_t level) {
     const Node *below = level ? f->levels[level - 1].node : NULL;
-    return below && below->kind->id == KIND_RUN_EXTERNAL_TASKS;
+    return below && !f->levels[level].injected && below->kind->id == KIND_RUN_EXTERNAL_TASKS;
 }
 
 /* Where the cleanup list of a test begins, or is; NULL when there is nothing left of it. */
@@ -133,9 +133,10 @@ void list_leave(Frame *f) {
 
 /* ---- how a task ends ---- */
 
+static const char *const end_words[] = {"skipped", "completed", "failed"};
+
 static void record_end(Frame *f, const Node *node, TaskResult result, Json update) {
-    static const char *const words[] = {"skipped", "completed", "failed"};
-    frame_record(f, node, words[result], update);
+    frame_record(f, node, end_words[result], update);
 }
 
 /* The verdict is in the level: the task's own, or the list's when there is no task. */
@@ -151,7 +152,11 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     }
     level_set_memo(f, l, verdict_new(result, error));
     frame_count_step(f);
-    if (f->run->engine->hooks && result != TASK_NONE && frame_parked_after(f)) {
+    if (run_hooks(f->run) && result != TASK_NONE &&
+        park_after(f, node, end_words[result], outputs)) {
+        return;
+    }
+    if (f->injections && inject_after(f)) {
         record_end(f, node, result, outputs);
         return;
     }
@@ -165,6 +170,38 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
 void task_finish(Frame *f, Json outputs) {
     frame_set_wait(f, json_null());
     task_end(f, TASK_SUCCESS, json_none(), outputs);
+}
+
+void task_skip(Frame *f, Json outputs) {
+    f->skipped = false;
+    frame_set_wait(f, json_null());
+    task_say_begun(f, false);
+    task_end(f, TASK_NONE, json_none(), json_ref(outputs));
+}
+
+/* A container that does something else with a failure than to fail with it. */
+static bool reads_failure(const Level *l) {
+    static const char *const readers[] = {"ignoreResult", "ignoreFailure",     "expectFailure",
+                                          "invertResult", "continueOnFailure", "retryOnFailure"};
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        if (memo_is(l, readers[i])) {
+            return true;
+        }
+    }
+    return memo_int(l, "failureThreshold") > 1;
+}
+
+bool task_error_is_read(const Frame *f) {
+    for (uint32_t below = f->nlevels - 1; f;) {
+        for (; below; below--) {
+            if (reads_failure(&f->levels[below - 1])) {
+                return true;
+            }
+        }
+        f = f->parent;
+        below = f ? f->nlevels : 0;
+    }
+    return false;
 }
 
 void task_failed(Frame *f, Json error) {
@@ -186,12 +223,10 @@ typedef void (*GoOn)(Frame *f, TaskResult result, Json error);
 
 static void go_on_failed(Frame *f, TaskResult result, Json error) {
     (void)result;
-    if (f->run->engine->hooks && frame_hook_parks(f, f->run->engine->hooks->on_error, error)) {
-        frame_set_wait(f, wait_with("pause", wait_of("go")));
-        frame_record(f, frame_top(f)->node, "paused", json_none());
-        return;
+    if (!run_hooks(f->run) || !frame_top(f)->node ||
+        !park_on_error(f, error, FAIL_NODE, task_error_is_read(f))) {
+        task_failed(f, error);
     }
-    task_failed(f, error);
 }
 
 static void go_on_over(Frame *f, TaskResult result, Json error) {
@@ -266,7 +301,7 @@ void task_late(Frame *f, uint32_t level, Json error) {
 
 static bool is_list_of(const Frame *f, KindId kind) {
     const Node *below = f->nlevels > 1 ? f->levels[f->nlevels - 2].node : NULL;
-    return below && below->kind->id == kind;
+    return below && !frame_top(f)->injected && below->kind->id == kind;
 }
 
 static bool is_test(const Frame *f) {
@@ -539,7 +574,7 @@ static void begin_work(Frame *f) {
 }
 
 static void warn(Frame *f, const char *message) {
-    if (engine_listens(f->run->engine)) {
+    if (run_wants(f->run, EVENT_WARNING)) {
         Json data = json_object_with(json_object(), "message", json_string_c(message));
         engine_tell(f->run, f,
                     (Event){.type = EVENT_WARNING, .node = frame_top(f)->node->name, .data = data});

@@ -58,13 +58,27 @@ static const struct WorkRow *work_row(Json wait) {
     return NULL;
 }
 
+/* What a parked frame waits for is below the pause. */
+static Json below_pause(Json wait) {
+    return wait_is(wait, "pause") ? json_array_get(wait, WAIT_PAUSED) : wait;
+}
+
 Json work_part(Json wait, WorkPart part) {
+    wait = below_pause(wait);
     const struct WorkRow *row = work_row(wait);
     return row ? json_array_get(wait, row->at[part]) : json_none();
 }
 
-Json work_with_key(Json wait, Json key) {
+static Json with_key(Json wait, Json key) {
     return json_array_set(wait, work_row(wait)->at[WORK_KEY], key);
+}
+
+Json work_with_key(Json wait, Json key) {
+    if (!wait_is(wait, "pause")) {
+        return with_key(wait, key);
+    }
+    Json inner = with_key(json_ref(json_array_get(wait, WAIT_PAUSED)), key);
+    return json_array_set(wait, WAIT_PAUSED, inner);
 }
 
 Json work_with_answers(Json wait, Json answers) {
@@ -76,10 +90,6 @@ static Json waits_for_work(Json key, Json memo, Json answers) {
     return json_array_from(parts, 4);
 }
 
-bool frame_asks_for_work(const Frame *f) {
-    return wait_is(f->wait, "interrupt") && json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING;
-}
-
 /* Those of a wait on record from before there were any are none. Given. */
 static Json answers_of(Json wait) {
     Json answers = work_part(wait, WORK_ANSWERS);
@@ -89,6 +99,14 @@ static Json answers_of(Json wait) {
 static Json memo_of(Json wait) {
     Json memo = work_part(wait, WORK_MEMO);
     return json_is_none(memo) ? json_null() : json_ref(memo);
+}
+
+Json work_again(const Frame *f, Json wait) {
+    return waits_for_work(frame_work_key(f), memo_of(wait), answers_of(wait));
+}
+
+bool frame_asks_for_work(const Frame *f) {
+    return wait_is(f->wait, "interrupt") && json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING;
 }
 
 Json work_answered(Json wait, Json answer) {
@@ -187,14 +205,28 @@ void work_start(Frame *f) {
         start_clock(f, node->timeout_ms);
         frame_set_timer(f);
     }
-    if (engine_listens(e)) {
+    if (run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, node);
     }
     Error err = ERROR_INIT;
+    bool thaw = f->thaw;
+    f->thaw = false;
     if (give_params(s, f, &err)) {
         s->work->start(s);
+        if (thaw && f->step == s && s->work->freeze) {
+            s->work->freeze(s, false);
+        }
     } else {
         step_fail_with(s, "config", &err);
+    }
+}
+
+static void forget_after_commit(Step *s) {
+    Engine *e = s->run->engine;
+    if (s->place) {
+        e->places = mem_grow(e->places, e->nplaces, &e->places_cap, sizeof *e->places);
+        e->places[e->nplaces++] = (QueuedPlace){s->place, engine_batch(e)};
+        s->place = NULL;
     }
 }
 
@@ -203,6 +235,12 @@ void work_start(Frame *f) {
 void work_cancel(Frame *f) {
     Step *s = f->step;
     f->step = NULL;
+    if (s && s->held_back) {
+        step_place(s, NULL);
+        forget_after_commit(s);
+        free_step(s);
+        return;
+    }
     if (!s || s->finished) {
         return;
     }
@@ -226,7 +264,7 @@ static void disown(Step *s) {
 }
 
 static void drop(Step *s) {
-    if (s->work->drop) {
+    if (s->work->drop && !s->held_back) {
         s->work->drop(s);
     }
     free_step(s);
@@ -246,15 +284,6 @@ void work_drop_orphans(Run *run) {
         Step *s = run->orphans;
         disown(s);
         drop(s);
-    }
-}
-
-static void forget_after_commit(Step *s) {
-    Engine *e = s->run->engine;
-    if (s->place) {
-        e->places = mem_grow(e->places, e->nplaces, &e->places_cap, sizeof *e->places);
-        e->places[e->nplaces++] = (QueuedPlace){s->place, engine_batch(e)};
-        s->place = NULL;
     }
 }
 
@@ -293,6 +322,12 @@ static void step_ended(Step *s, Json result, Json error) {
         return;
     }
     Run *run = f->run;
+    if (f->status == FRAME_PARKED) { /* somebody else ended what we had frozen */
+        s->result = result;
+        s->error = error;
+        s->held_back = true;
+        return;
+    }
     f->step = NULL;
     if (json_kind(step_answers(s)) == JSON_ARRAY && json_array_len(step_answers(s))) {
         step_place(s, NULL); /* an earlier start may have used it */
@@ -306,6 +341,27 @@ static void step_ended(Step *s, Json result, Json error) {
     }
     run_settle_if_done(run);
     engine_kick(run->engine);
+}
+
+bool work_freeze(Frame *f, bool frozen) {
+    Step *s = f->step;
+    if (!s || !s->work->freeze) {
+        return false;
+    }
+    if (!s->held_back) {
+        s->work->freeze(s, frozen);
+    }
+    return true;
+}
+
+bool work_deliver(Frame *f) {
+    Step *s = f->step;
+    if (!s || !s->held_back) {
+        return false;
+    }
+    s->held_back = false;
+    step_ended(s, json_take(&s->result), json_take(&s->error));
+    return true;
 }
 
 /* ---- what the work sees: step.h ---- */
@@ -407,7 +463,7 @@ void **step_kind_data(Step *s, KindId kind) {
 }
 
 void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
-    if (!s->frame || !engine_listens(s->run->engine)) {
+    if (!s->frame || !run_wants(s->run, EVENT_LOG)) {
         return;
     }
     Json data = json_object_set(json_object(), json_string_c("stream"), json_string_c(stream));

@@ -3,7 +3,9 @@
 #include "exec_command.h"
 #include "exec_kinds.h"
 
-#define COMMAND .process = true, .keeps_time = true, .cancel = command_stop, .drop = command_drop
+#define COMMAND                                                                            \
+    .process = true, .keeps_time = true, .cancel = command_stop, .freeze = command_freeze, \
+    .drop = command_drop
 
 const NodeWork exec_work[] = {
     {KIND_JQ, .pure = true, .start = exec_jq_start},

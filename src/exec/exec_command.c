@@ -564,6 +564,11 @@ void command_refuse(StepCommand *command, const Error *err) {
     end_unstarted(command, command->kind->word, err);
 }
 
+void command_freeze(Step *step, bool frozen) {
+    StepCommand *command = step_data(step);
+    if (command && command->process) process_freeze(command->process, frozen);
+}
+
 void command_stop(Step *step) {
     StepCommand *command = step_data(step);
     if (!command || !command->process) return;

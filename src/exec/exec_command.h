@@ -97,8 +97,9 @@ void command_start(StepCommand *command);
 /* Instead of starting it: ends the step with the kind's word. */
 void command_refuse(StepCommand *command, const Error *err);
 
-/* For the row of the kind (NodeWork.cancel, NodeWork.drop); fine when there is no command. */
+/* For the row of the kind (NodeWork.cancel, NodeWork.freeze, NodeWork.drop); fine when there is no command. */
 void command_stop(Step *step);
+void command_freeze(Step *step, bool frozen);
 void command_drop(Step *step);
 
 Step *command_step(const StepCommand *command);

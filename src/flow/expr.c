@@ -136,7 +136,7 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
         return NULL;
     }
     FlowImpl *flow = ld->flow;
-    e->expr.id = (uint32_t)flow->nexprs;
+    e->expr.id = flow->flow.first_expr + (uint32_t)flow->nexprs;
     flow->exprs = mem_grow(flow->exprs, flow->nexprs, &flow->exprs_cap, sizeof *flow->exprs);
     flow->exprs[flow->nexprs++] = e;
     return &e->expr;

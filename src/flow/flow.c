@@ -113,7 +113,7 @@ static bool read_all(int fd, Buf *out, Error *err) {
     }
 }
 
-static bool read_path(const char *path, Buf *out, Error *err) {
+bool flow_read_file(const char *path, Buf *out, Error *err) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -144,7 +144,8 @@ static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) 
         return ld->reader->read(ld->reader->ctx, path, out, err) &&
                (out->len <= FLOW_FILE_MAX || too_large(err));
     }
-    return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, out, err) : read_path(path, out, err);
+    return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, out, err)
+                                  : flow_read_file(path, out, err);
 }
 
 /* Removes "." and "name/.." from a path, in place: one file has one name, links aside. */
@@ -329,6 +330,11 @@ static void finish(FlowImpl *flow) {
 }
 
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems) {
+    return flow_load_numbered(path, reader, (FlowNumbers){0, 0}, problems);
+}
+
+Flow *flow_load_numbered(const char *path, const FlowReader *reader, FlowNumbers first,
+                         FlowProblems *problems) {
     Reporter reporter = reporter_start(problems, path);
     FlowImpl *flow = mem_zalloc(sizeof *flow);
     flow->refs = 1;
@@ -336,6 +342,8 @@ Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *proble
     Loader ld = {flow, flow->arena, &reporter, reader, FLOW_NODES_MAX, FLOW_EXPRS_MAX, 0};
     char *own_path = arena_strndup(flow->arena, path, strlen(path));
     flow->flow.path = own_path;
+    flow->flow.first_expr = first.exprs;
+    flow->flow.first_node = first.nodes;
     load_main(&ld, own_path);
     if (!reporter_end(&reporter)) {
         flow_unref(&flow->flow);
@@ -399,6 +407,10 @@ Json flow_definition(const Flow *f) {
 }
 
 Flow *flow_load_definition(Json definition, FlowProblems *problems) {
+    return flow_load_definition_numbered(definition, (FlowNumbers){0, 0}, problems);
+}
+
+Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProblems *problems) {
     bool object = json_kind(definition) == JSON_OBJECT;
     Json path = object ? json_object_get_c(definition, "main") : json_none();
     Json files = object ? json_object_get_c(definition, "files") : json_none();
@@ -410,7 +422,7 @@ Flow *flow_load_definition(Json definition, FlowProblems *problems) {
     FlowFiles stored = {files, "The file is not part of the stored definition."};
     FlowReader reader = flow_files_reader(&stored);
     char *name = mem_strndup(json_string_data(&path), json_string_len(path));
-    Flow *flow = flow_load(name, &reader, problems);
+    Flow *flow = flow_load_numbered(name, &reader, first, problems);
     mem_free(name);
     return flow;
 }

@@ -73,6 +73,9 @@ typedef struct FlowReader {
     void *ctx;
 } FlowReader;
 
+/* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. */
+bool flow_read_file(const char *path, Buf *out, Error *err);
+
 /* Files that are at hand: an object {path: text}. Both are borrowed by the reader. */
 typedef struct FlowFiles {
     Json texts;
@@ -85,10 +88,19 @@ FlowReader flow_files_reader(FlowFiles *files);
  * of file (the main one first) and place. path "-" reads standard input. */
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems);
 
+/* The same with the numbers of its expressions and nodes from others on: for a flow that is run together
+ * with another, and whose numbers are not to be the same. */
+typedef struct FlowNumbers {
+    uint32_t exprs, nodes;
+} FlowNumbers;
+Flow *flow_load_numbered(const char *path, const FlowReader *reader, FlowNumbers first,
+                         FlowProblems *problems);
+
 /* The text of every file that was read: {"main": path, "files": {path: text}}. What is stored with a
  * run, and the way back from there. */
 Json flow_definition(const Flow *flow);
 Flow *flow_load_definition(Json definition, FlowProblems *problems);
+Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProblems *problems);
 
 Flow *flow_ref(Flow *flow);
 void flow_unref(Flow *flow); /* accepts NULL */
@@ -113,7 +125,7 @@ bool flow_duration(Json value, int64_t *ms);
 
 /* A compiled jq expression of the file. Its input is the state unless its place says otherwise. */
 typedef struct Expr {
-    uint32_t id; /* 0 .. flow->nexprs-1: for whoever keeps a machine for each */
+    uint32_t id; /* flow->first_expr .. + nexprs - 1: for whoever keeps a machine for each */
     JqProgram *program;
     const char *text; /* as written */
     const char *file;
@@ -215,6 +227,7 @@ typedef struct Task {
 } Task;
 
 struct Node {
+    uint32_t id;      /* unique in the flow: flow->first_node .. first_node + nnodes - 1 */
     int index;        /* in graph->nodes; -1 for the body of a map */
     const char *name; /* the body of map `m` is `m[]` */
     Json name_json;
@@ -276,7 +289,8 @@ struct Flow {
     const Graph *main;
     const Graph *const *graphs; /* main first */
     size_t ngraphs;
-    size_t nexprs;
+    uint32_t first_expr, first_node; /* numbers of expressions and nodes begin here */
+    size_t nexprs, nnodes;
     bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
 };
 

@@ -501,6 +501,8 @@ static int last_line(const YamlNode *yaml) {
 }
 
 void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name) {
+    Flow *flow = &c->ld->flow->flow;
+    node->id = flow->first_node + (uint32_t)flow->nnodes++;
     node->name = name;
     node->name_json = keep(c->ld, json_string_c(name));
     node->graph = &c->graph->graph;

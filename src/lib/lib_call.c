@@ -341,8 +341,15 @@ const char *pawl_call_node(const PawlCall *call) {
     return step_node(call->step)->name;
 }
 
+/* A debugger may do one node of a run again, in a run of its own. */
+static PawlRun *run_of_step(PawlEngine *e, const Step *step) {
+    Run *run = peek_run(step);
+    PawlRun *ours = engine_find_run(e, run);
+    return ours ? ours : debug_replayed(e, run);
+}
+
 PawlRun *pawl_call_run(const PawlCall *call) {
-    return engine_find_run(call->engine, peek_run(call->step));
+    return run_of_step(call->engine, call->step);
 }
 
 int pawl_call_attempt(const PawlCall *call) {
@@ -393,7 +400,7 @@ static void not_bound(Step *step) {
 }
 
 static PawlFlow *flow_of_step(PawlEngine *e, const Step *step) {
-    PawlRun *run = e ? engine_find_run(e, peek_run(step)) : NULL;
+    PawlRun *run = e ? run_of_step(e, step) : NULL;
     return run ? run->flow : NULL;
 }
 

@@ -97,6 +97,7 @@ PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data) {
 static void free_run(PawlRun *r) {
     PawlEngine *e = r->engine;
     r->freed = true;
+    debug_run_gone(r);
     leave(e, r);
     list_remove(r);
     run_free(r->run);
@@ -104,6 +105,7 @@ static void free_run(PawlRun *r) {
     json_unref(r->store_error);
     if (r->wish) {
         e->wishes[r->wish - 1] = NULL;
+        engine_count_token(e, false);
     }
     mem_free(r);
 }
@@ -126,7 +128,7 @@ static bool move_if_settled(PawlRun *r) {
     if (run_store_error(r->run) && e->store_error.code == ERR_NONE) {
         e->store_error = *run_store_error(r->run);
     }
-    if (r->freed) {
+    if (r->freed && !r->debug) {
         dismiss(r);
     } else {
         list_move(r, &e->kept);
@@ -150,6 +152,18 @@ void engine_sweep(PawlEngine *e) {
     }
 }
 
+void engine_goes_on(PawlRun *r) {
+    if (r->list == &r->engine->kept && !run_settled(r->run)) {
+        list_move(r, &r->engine->under_way);
+    }
+}
+
+void engine_left_by_debugger(PawlRun *r) {
+    if (r->freed && !r->debug && r->list == &r->engine->kept) {
+        dismiss(r);
+    }
+}
+
 void engine_let_go(PawlRun *r) {
     PawlEngine *e = r->engine;
     if (r->freed) {
@@ -157,7 +171,7 @@ void engine_let_go(PawlRun *r) {
     }
     r->freed = true;
     if (r->list == &e->kept) {
-        dismiss(r);
+        engine_left_by_debugger(r);
     } else {
         move_if_settled(r);
     }
@@ -170,6 +184,27 @@ static bool unsettled(PawlEngine *e) {
     return e->under_way.first != NULL;
 }
 
+/* Whether some run goes on without its debugger. */
+static bool some_go_on(PawlEngine *e) {
+    PawlRun *r = e->under_way.first;
+    while (r) {
+        if (move_if_settled(r)) {
+            r = e->under_way.first; /* it may be gone, and others with it */
+        } else if (debug_rests(r)) {
+            r = r->next;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there is anything to run the loop for. */
+static bool has_more(PawlEngine *e) {
+    bool more = unsettled(e);
+    return e->debuggers ? debug_has_events(e) || some_go_on(e) : more;
+}
+
 /* ---- wishes ---- */
 
 void engine_wish(PawlRun *r) {
@@ -178,6 +213,7 @@ void engine_wish(PawlRun *r) {
         e->wishes = mem_grow(e->wishes, e->nwishes, &e->wishes_cap, sizeof *e->wishes);
         e->wishes[e->nwishes++] = r;
         r->wish = e->nwishes;
+        engine_count_token(e, true); /* under a debugger nothing else may keep the loop alive */
     }
     mailbox_ring(e->box);
 }
@@ -186,6 +222,7 @@ static void grant(PawlRun *r) {
     bool cancel = r->wants_cancel;
     r->wants_cancel = r->wants_stop = false;
     r->wish = 0;
+    engine_count_token(r->engine, false);
     if (cancel) {
         run_cancel(r->run);
     } else {
@@ -203,7 +240,7 @@ void engine_grant_wishes(PawlEngine *e) {
     e->nwishes = 0;
 }
 
-/* The loop is kept alive by tokens that somebody will finish. */
+/* The loop is kept alive by tokens that somebody will finish, and by wishes. */
 void engine_count_token(PawlEngine *e, bool more) {
     size_t before = e->tokens;
     e->tokens = more ? before + 1 : before - 1;
@@ -235,15 +272,16 @@ static PawlEvent event_of(const Event *event, PawlRun *run) {
 }
 
 static void on_event(void *ctx, const Event *event) {
-    _Static_assert((int)PAWL_EVENT_SETTLED == (int)EVENT_SETTLED &&
-                       EVENT_SETTLED + 1 == EVENT_COUNT,
-                   "events have the same numbers");
+    _Static_assert((int)PAWL_EVENT_SETTLED == (int)EVENT_SETTLED, "events have the same numbers");
     PawlEngine *e = ctx;
-    PawlRun *run = engine_find_run(e, event->run);
+    bool debugs = event->type > EVENT_SETTLED; /* those come through the debug session */
+    PawlRun *run = debugs ? NULL : engine_find_run(e, event->run);
     if (run) {
         PawlEvent out = event_of(event, run);
         e->inside++;
+        e->listening++;
         e->options.on_event(e->options.ctx, &out);
+        e->listening--;
         e->inside--;
     }
 }
@@ -399,15 +437,15 @@ static void turn(PawlEngine *e, int timeout_ms) {
 }
 
 bool pawl_engine_turn(PawlEngine *e, int timeout_ms) {
-    bool more = unsettled(e);
+    bool more = has_more(e);
     turn(e, more ? timeout_ms : 0);
-    more = unsettled(e);
+    more = has_more(e);
     engine_sweep(e);
     return more;
 }
 
 bool pawl_engine_run(PawlEngine *e, PawlError *err) {
-    while (unsettled(e) && uv_loop_alive(e->loop)) {
+    while (has_more(e) && uv_loop_alive(e->loop)) {
         uv_run(e->loop, UV_RUN_ONCE);
     }
     engine_sweep(e);

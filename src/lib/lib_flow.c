@@ -37,11 +37,14 @@ static bool calls(const Node *node) {
     return node->kind->id == KIND_CALLBACK || node->kind->id == KIND_CALLBACK_LATER;
 }
 
-static bool fits(const Binding *b, const Node *node) {
+static bool is_meant(const Binding *b, const Node *node) {
     bool later = node->kind->id == KIND_CALLBACK_LATER;
     return (b->later != NULL) == later &&
-           json_string_is(node->params[CALLBACK_NAME].value, b->name) &&
-           (!b->file || !strcmp(b->file, node->file));
+           json_string_is(node->params[CALLBACK_NAME].value, b->name);
+}
+
+static bool fits(const Binding *b, const Node *node) {
+    return is_meant(b, node) && (!b->file || !strcmp(b->file, node->file));
 }
 
 static const Binding *search(const PawlFlow *flow, const Node *node) {
@@ -53,7 +56,24 @@ static const Binding *search(const PawlFlow *flow, const Node *node) {
     return NULL;
 }
 
+/* The nodes that a debugger injects are numbered behind those of the flow, and have no file. */
+static bool is_injected(const PawlFlow *flow, const Node *node) {
+    return node->id >= flow->flow->first_node + flow->flow->nnodes;
+}
+
+static const Binding *search_by_name(const PawlFlow *flow, const Node *node) {
+    for (size_t i = flow->bindings.n; i > 0; i--) {
+        if (is_meant(flow->bindings.items[i - 1], node)) {
+            return flow->bindings.items[i - 1];
+        }
+    }
+    return NULL;
+}
+
 const Binding *flow_binding(const PawlFlow *flow, const Node *node) {
+    if (is_injected(flow, node)) {
+        return search_by_name(flow, node);
+    }
     if (node->index < 0) { /* the body of a map is in no list */
         return search(flow, node);
     }

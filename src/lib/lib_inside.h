@@ -2,7 +2,8 @@
  *
  * Reading order: lib_value.c (values), lib_graph.c (a graph becomes the text of a definition),
  * lib_flow.c (a definition becomes a flow with functions), lib_call.c (a function is called as a
- * node; tokens), lib_engine.c (loops), lib_run.c (runs), lib_thread.c (what is kept), lib_peek.c.
+ * node; tokens), lib_engine.c (loops), lib_run.c (runs), lib_thread.c (what is kept), lib_debug.c
+ * (debuggers), lib_peek.c.
  *
  * A graph built here is an ordinary definition with nodes `callback: NAME`, so that a run of it is
  * stored, resumed, forked and drawn like any other; what is not in the text, the functions, is
@@ -120,6 +121,7 @@ struct PawlRun {
     Run *run;
     PawlFlow *flow; /* NULL: it calls no functions */
     void *data;
+    PawlDebug *debug; /* that is attached; NULL: none is */
     Json store_error; /* as pawl_run_error() shows it */
     bool freed;       /* by its owner: goes when it has settled */
     bool wants_cancel, wants_stop;
@@ -138,14 +140,16 @@ struct PawlEngine {
     Engine *engine;
     NodeWork *work; /* the rows of exec/ and ours */
     Mailbox *box;
-    size_t tokens;     /* under way */
+    size_t tokens;     /* under way, and wishes */
     RunList under_way; /* as far as we have seen; in no order */
     RunList kept;      /* settled; their owners have them */
     RunList leaving;   /* settled and freed, from inside a function of the program */
     PawlRun **table;   /* buckets, by the address of the Run */
     size_t buckets, nruns;
-    PawlRun *recent;  /* the one looked up last */
-    int inside;       /* functions of the program that are under way */
+    PawlRun *recent; /* the one looked up last */
+    int inside;      /* functions of the program that are under way */
+    int listening;   /* of these, the ones that are told of events: no step is under way there */
+    PawlDebug *debuggers;
     PawlRun **wishes; /* runs that somebody wants cancelled or stopped; NULL: it has gone */
     size_t nwishes, wishes_cap;
     Error store_error; /* of the first run that the store has ended */
@@ -153,9 +157,11 @@ struct PawlEngine {
 
 PawlRun *engine_find_run(PawlEngine *e, const Run *run); /* NULL: none of ours */
 PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data);
-void engine_let_go(PawlRun *run); /* its owner has no use for it: goes when it has settled */
-void engine_sweep(PawlEngine *e); /* frees some of the runs that nobody has any more */
-void engine_wish(PawlRun *run);   /* wants_cancel or wants_stop are set */
+void engine_let_go(PawlRun *run);  /* its owner has no use for it: goes when it has settled */
+void engine_goes_on(PawlRun *run); /* it had settled, and may not have any more */
+void engine_left_by_debugger(PawlRun *run); /* which has kept it in memory so far */
+void engine_sweep(PawlEngine *e);           /* frees some of the runs that nobody has any more */
+void engine_wish(PawlRun *run);             /* wants_cancel or wants_stop are set */
 void engine_grant_wishes(PawlEngine *e);
 void engine_count_token(PawlEngine *e, bool more);
 bool engine_has_store(const PawlEngine *e, PawlError *err);
@@ -164,6 +170,20 @@ bool engine_has_store(const PawlEngine *e, PawlError *err);
  * *error is set when it is none. */
 Json changes_of(Json set, Error *error);
 
+/* The flow that a thread goes on with, held for the caller: r->flow when it is the one that the thread
+ * was started with, the stored one when there is none. NULL with *error set; without, when the store
+ * cannot say. */
+PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error);
+
+/* ---- debuggers (lib_debug.c) ---- */
+
+bool debug_has_events(const PawlEngine *e); /* that have not been told */
+/* A debugger is attached, and nothing in the run goes on by itself. */
+bool debug_rests(const PawlRun *run);
+void debug_run_gone(PawlRun *run); /* it is about to be freed */
+/* The run of ours that a debugger replays a node of, in a run that is the session's own; NULL: none. */
+PawlRun *debug_replayed(const PawlEngine *e, const Run *run);
+
 extern const NodeWork lib_work[]; /* the kinds callback and callback_later; the last has no start */
 
 /* ---- lib_peek.c: what the engine knows and does not say yet ---- */
@@ -171,6 +191,8 @@ extern const NodeWork lib_work[]; /* the kinds callback and callback_later; the 
 PawlEngine *peek_engine(const Step *step);
 Run *peek_run(const Step *step);
 int peek_attempt(const Step *step);
+/* All that happened has been told, and it is not about to end. */
+bool peek_is_quiet(const Run *run);
 void peek_lock(Engine *engine); /* the store is ours until peek_unlock() */
 void peek_unlock(Engine *engine);
 

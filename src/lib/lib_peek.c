@@ -14,6 +14,10 @@ int peek_attempt(const Step *step) {
     return step->frame ? frame_top(step->frame)->attempt + 1 : 1;
 }
 
+bool peek_is_quiet(const Run *run) {
+    return !run->engine->nevents && !run->halting && !run->settling;
+}
+
 void peek_lock(Engine *engine) {
     engine_lock(engine);
 }

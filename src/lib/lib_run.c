@@ -98,7 +98,7 @@ static bool needs_no_functions(const PawlResume *r, const PawlFlow *flow, Error 
 
 /* The flow to go on with, held for the caller; NULL with *error set. Where the store cannot say
  * what the definition is, engine_resume() will say why: any flow does. */
-static PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error) {
+PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error) {
     Json stored = stored_definition(e, r);
     PawlFlow *flow = NULL;
     PawlError err = {0};

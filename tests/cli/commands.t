@@ -6,6 +6,7 @@ Without a command it says on standard error how it is used
     2>
     2> Commands
     2>   run         run a workflow
+    2>   debug       stop inside a run: look, change, step, go back
     2>   resume      go on with a run that waits or was stopped
     2>   status      show where a run is and what it waits for
     2>   runs        list the runs
@@ -174,6 +175,7 @@ In bash, commands, flags, words and files complete
 Completions for zsh and fish name every option
     $ pawl completion zsh | grep -o -e 'autonomous interactive'
     autonomous interactive
+    autonomous interactive
     $ pawl completion fish | grep -o -e '-l format.*json.'
     -l format -s f -x -a 'dot mermaid json'
     $ pawl completion zsh | head -n 1
@@ -189,6 +191,7 @@ The manual page has every command
     .SH SYNOPSIS
     .SH COMMANDS
     .SS pawl run [OPTION...] FILE
+    .SS pawl debug [OPTION...] [FILE|THREAD|RUN]
     .SS pawl resume [OPTION...] THREAD[@SEQ]
     .SS pawl status [OPTION...] [THREAD]
     .SS pawl runs [OPTION...]

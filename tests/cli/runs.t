@@ -28,7 +28,7 @@ All runs are listed, the one that changed last first
     $ pawl runs --status failed
     THREAD  RUN  WORKFLOW  STATUS  SEQ  UPDATED
     $ pawl runs --status odd
-    2> pawl runs: --status takes one of pending, running, stopped, interrupted, completed, failed, cancelled; not `odd`.
+    2> pawl runs: --status takes one of pending, running, stopped, interrupted, paused, completed, failed, cancelled; not `odd`.
     2> Try `pawl help runs`.
     [2]
 

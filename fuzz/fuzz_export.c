@@ -1,0 +1,115 @@
+/* fuzz_export - any bytes as the export of a run.
+ *
+ * What is no export is refused with a sentence and leaves no run behind. What is taken in is sound by
+ * what `pawl store check` says, is the same as itself, can be looked at at every checkpoint in every
+ * frame, and goes out as a document that comes in again.
+ */
+#include "divergence.h"
+#include "export.h"
+#include "json_parse.h"
+#include "line.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define CHECK(holds)           \
+    do {                       \
+        if (!(holds)) abort(); \
+    } while (0)
+
+enum { DOCUMENT_MAX = 64 << 20, CHECKPOINTS_MAX = 200 };
+
+static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
+    (void)ctx, (void)thread, (void)seq, (void)sentence;
+    abort();
+}
+
+static bool on_run(void *ctx, const RunRow *row) {
+    (void)row;
+    ++*(int *)ctx;
+    return true;
+}
+
+static int count_runs(Store *s) {
+    int n = 0;
+    CHECK(store_runs(s, on_run, &n, NULL));
+    return n;
+}
+
+/* Every frame that an image may have, and one that it has not. */
+static void look_at(const Flow *flow, const LineImage *at) {
+    for (int64_t frame = 0; frame < 5; frame++) {
+        Json state = line_state(flow, at->after, frame), path = line_frame_path(at->after, frame);
+        CHECK(json_is_none(path) || json_kind(path) == JSON_STRING);
+        CHECK(json_is_none(state) || json_kind(state) == JSON_OBJECT);
+        json_unref(state);
+        json_unref(path);
+        json_unref(line_left(at->before, at->after, frame));
+    }
+}
+
+static bool on_image(void *ctx, const LineImage *at) {
+    look_at(ctx, at);
+    return at->index < CHECKPOINTS_MAX;
+}
+
+static void look(Store *s, const RunRow *row) {
+    Line line;
+    Flow *flow = line_flow(s, row, json_none(), NULL);
+    DivergenceSide side = {row->run, row->head, flow};
+    CHECK(flow && line_read(s, row->run, row->head, 0, &line, NULL));
+    CHECK(line_images(s, row->run, &line, on_image, flow, NULL));
+    line_clear(&line);
+    Json history = line_history(
+        s, &(LineQuery){.run = row->run, .head = row->head, .all = true, .limit = 20}, NULL);
+    Json found = divergence_find(s, &side, &side, NULL);
+    CHECK(!json_is_none(history) && json_truthy(json_object_get_c(found, "same")));
+    json_unref(history);
+    json_unref(found);
+    flow_unref(flow);
+}
+
+static void out_and_in(Store *s, const RunRow *row) {
+    RunRow again = {0};
+    Error err = ERROR_INIT;
+    Store *other = store_open("memory:", STORE_CREATE, NULL);
+    Json document = export_run(s, row->run, &err);
+    CHECK(other && !json_is_none(document));
+    CHECK(export_import(other, document, &again, &err));
+    CHECK(again.head == row->head && again.last == row->last);
+    json_unref(document);
+    run_row_clear(&again);
+    store_close(other);
+}
+
+static void take_in(Json document) {
+    RunRow row = {0};
+    Error err = ERROR_INIT;
+    CheckReport report;
+    CheckHost host = {.problem = on_problem};
+    Store *s = store_open("memory:", STORE_CREATE, NULL);
+    CHECK(s);
+    if (export_import(s, document, &row, &err)) {
+        CHECK(count_runs(s) == 1 && chain_check(s, 0, &host, &report, NULL));
+        look(s, &row);
+        out_and_in(s, &row);
+        run_row_clear(&row);
+    } else {
+        CHECK(err.code != ERR_NONE && err.msg[0] && count_runs(s) == 0);
+    }
+    store_close(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    size_t before = json_heap_bytes();
+    JsonParseOptions options = {.max_bytes = DOCUMENT_MAX};
+    Json document = json_parse((const char *)data, size, &options, NULL);
+    if (!json_is_none(document)) {
+        take_in(document);
+        json_unref(document);
+    }
+    CHECK(json_heap_bytes() == before);
+    return 0;
+}

@@ -1,0 +1,364 @@
+#include "debug_args.h"
+
+#include "inspect.h"
+#include "json_print.h"
+#include "mem.h"
+#include "problems.h"
+#include "suggest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *const debug_type_names[DEBUG_TYPES] = {
+    [DEBUG_INT] = "int",   [DEBUG_NUMBER] = "number", [DEBUG_BOOL] = "bool",
+    [DEBUG_TEXT] = "text", [DEBUG_FRAME] = "frame",   [DEBUG_FRAMES] = "frames",
+    [DEBUG_PATH] = "path", [DEBUG_ARRAY] = "array",   [DEBUG_OBJECT] = "object",
+    [DEBUG_ANY] = "any",
+};
+
+/* ---- types ---- */
+
+/* Up to here doubles hold every integer. */
+static const double INT_MAX_EXACT = 9007199254740992.0;
+
+static bool is_number(Json v) {
+    return json_kind(v) == JSON_NUMBER;
+}
+
+static bool is_int(Json v) {
+    if (!is_number(v) || json_tag(v) == JSON_TAG_INT) {
+        return is_number(v);
+    }
+    double d = json_to_double(v);
+    return d >= -INT_MAX_EXACT && d <= INT_MAX_EXACT && d == (double)(int64_t)d;
+}
+
+static int64_t to_int(Json v) {
+    return json_tag(v) == JSON_TAG_INT ? v.i : (int64_t)json_to_double(v);
+}
+
+static bool is_bool(Json v) {
+    return json_kind(v) == JSON_TRUE || json_kind(v) == JSON_FALSE;
+}
+
+static bool is_text(Json v) {
+    return json_kind(v) == JSON_STRING && !memchr(json_string_data(&v), '\0', json_string_len(v));
+}
+
+static bool is_frame(Json v) {
+    return is_int(v) && to_int(v) > 0;
+}
+
+static bool is_frames(Json v) {
+    return is_frame(v) || json_string_is(v, "all");
+}
+
+static bool is_array(Json v) {
+    return json_kind(v) == JSON_ARRAY;
+}
+
+static bool is_path(Json v) {
+    return is_array(v) || is_text(v);
+}
+
+static bool is_object(Json v) {
+    return json_kind(v) == JSON_OBJECT;
+}
+
+static bool is_any(Json v) {
+    return !json_is_none(v);
+}
+
+static const struct TypeRow {
+    bool (*fits)(Json v);
+    const char *noun;
+} types[DEBUG_TYPES] = {
+    [DEBUG_INT] = {is_int, "a whole number"},
+    [DEBUG_NUMBER] = {is_number, "a number"},
+    [DEBUG_BOOL] = {is_bool, "true or false"},
+    [DEBUG_TEXT] = {is_text, "a string"},
+    [DEBUG_FRAME] = {is_frame, "the number of a frame"},
+    [DEBUG_FRAMES] = {is_frames, "the number of a frame or \"all\""},
+    [DEBUG_PATH] = {is_path, "a path, like \".a[0].b\" or [\"a\", 0, \"b\"]"},
+    [DEBUG_ARRAY] = {is_array, "an array"},
+    [DEBUG_OBJECT] = {is_object, "an object"},
+    [DEBUG_ANY] = {is_any, "a value"},
+};
+
+/* ---- sentences ---- */
+
+/* The words or names of a sentence: `a`, `b` or `c`. */
+typedef struct Listing {
+    Buf *out;
+    const char *quote;
+    const char *before_last; /* " and ", " or " */
+    size_t n, total;
+} Listing;
+
+static void list_one(Listing *l, const char *name) {
+    buf_adds(l->out, l->n == 0 ? "" : l->n + 1 == l->total ? l->before_last : ", ");
+    buf_printf(l->out, "%s%s%s", l->quote, name, l->quote);
+    l->n++;
+}
+
+static void list_words(const char *const *words, Buf *out) {
+    Listing l = {.out = out, .quote = "\"", .before_last = " or "};
+    while (words[l.total]) {
+        l.total++;
+    }
+    for (size_t i = 0; i < l.total; i++) {
+        list_one(&l, words[i]);
+    }
+}
+
+/* The names of all arguments, or of those of which one must be there. */
+static void list_args(const DebugArg *args, bool one_of, Buf *out) {
+    Listing l = {.out = out, .quote = "`", .before_last = " and "};
+    for (const DebugArg *a = args; a && a->name; a++) {
+        l.total += a->one_of || !one_of;
+    }
+    for (const DebugArg *a = args; a && a->name; a++) {
+        if (a->one_of || !one_of) {
+            list_one(&l, a->name);
+        }
+    }
+}
+
+static bool has_bounds(const DebugArg *a) {
+    return a->min || a->max;
+}
+
+/* What an argument has to be. */
+static void say_type(const DebugArg *a, Buf *out) {
+    if (a->words) {
+        list_words(a->words, out);
+    } else {
+        buf_adds(out, types[a->type].noun);
+    }
+    if (has_bounds(a) && a->max == INT64_MAX) {
+        buf_printf(out, " of at least %" PRId64, a->min);
+    } else if (has_bounds(a)) {
+        buf_printf(out, " from %" PRId64 " to %" PRId64, a->min, a->max);
+    }
+}
+
+/* What it is instead: itself where it is short, its kind otherwise. */
+static void say_value(Json v, Buf *out) {
+    if (is_array(v) || is_object(v)) {
+        buf_printf(out, "an %s", json_kind_name(json_kind(v)));
+        return;
+    }
+    Buf text = BUF_INIT;
+    json_print(v, NULL, &text);
+    buf_adds(out, shown(text.data, text.len));
+    buf_clear(&text);
+}
+
+/* ---- checking ---- */
+
+static bool refuse_args(const DebugOperation *op, Json args, Error *err) {
+    Buf is = BUF_INIT;
+    say_value(args, &is);
+    error_set(err, ERR_USAGE, "The arguments of `%s` must be an object, not %s.", op->name,
+              is.data);
+    buf_clear(&is);
+    return false;
+}
+
+static bool refuse_name(const DebugOperation *op, const char *name, size_t len, Error *err) {
+    Suggestion nearest = suggestion_for(name, len);
+    Buf names = BUF_INIT;
+    for (const DebugArg *a = op->args; a && a->name; a++) {
+        suggestion_offer(&nearest, a->name);
+    }
+    list_args(op->args, false, &names);
+    const char *word = shown(name, len);
+    if (nearest.best) {
+        error_set(err, ERR_USAGE, "`%s` takes no argument `%s`; did you mean `%s`?", op->name, word,
+                  nearest.best);
+    } else if (names.len) {
+        error_set(err, ERR_USAGE, "`%s` takes no argument `%s`; it takes %s.", op->name, word,
+                  names.data);
+    } else {
+        error_set(err, ERR_USAGE, "`%s` takes no arguments, but was given `%s`.", op->name, word);
+    }
+    buf_clear(&names);
+    return false;
+}
+
+static bool refuse_missing(const DebugOperation *op, const DebugArg *a, Error *err) {
+    Buf type = BUF_INIT;
+    say_type(a, &type);
+    error_set(err, ERR_USAGE, "`%s` needs `%s` (%s): %s.", op->name, a->name, a->about, type.data);
+    buf_clear(&type);
+    return false;
+}
+
+static bool refuse_value(const DebugOperation *op, const DebugArg *a, Json v, Error *err) {
+    Buf type = BUF_INIT, is = BUF_INIT;
+    say_type(a, &type);
+    say_value(v, &is);
+    error_set(err, ERR_USAGE, "`%s` of `%s` must be %s%s, not %s.", a->name, op->name, type.data,
+              a->nullable ? " (or null)" : "", is.data);
+    buf_clear(&type);
+    buf_clear(&is);
+    return false;
+}
+
+static bool refuse_count(const DebugOperation *op, size_t given, Error *err) {
+    Buf names = BUF_INIT;
+    list_args(op->args, true, &names);
+    error_set(err, ERR_USAGE,
+              given ? "`%s` takes only one of %s at a time." : "`%s` needs one of %s.", op->name,
+              names.data);
+    buf_clear(&names);
+    return false;
+}
+
+static const DebugArg *find_arg(const DebugOperation *op, Json name) {
+    for (const DebugArg *a = op->args; a && a->name; a++) {
+        if (json_string_is(name, a->name)) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+static bool is_word(const char *const *words, Json v) {
+    while (*words && !json_string_is(v, *words)) {
+        words++;
+    }
+    return *words != NULL;
+}
+
+static bool is_between(const DebugArg *a, Json v) {
+    return json_number_compare(v, json_int(a->min)) >= 0 &&
+           json_number_compare(v, json_int(a->max)) <= 0;
+}
+
+static bool fits(const DebugArg *a, Json v) {
+    if (a->nullable && json_kind(v) == JSON_NULL) {
+        return true;
+    }
+    return types[a->type].fits(v) && (!a->words || is_word(a->words, v)) &&
+           (!has_bounds(a) || is_between(a, v));
+}
+
+static bool check_given(const DebugOperation *op, Json args, Error *err) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(args, &pos, &key, &value);) {
+        const DebugArg *a = find_arg(op, key);
+        if (!a) {
+            return refuse_name(op, json_string_data(&key), json_string_len(key), err);
+        }
+        if (!fits(a, value)) {
+            return refuse_value(op, a, value, err);
+        }
+    }
+    return true;
+}
+
+static bool check_needed(const DebugOperation *op, Json args, Error *err) {
+    size_t choices = 0, chosen = 0;
+    for (const DebugArg *a = op->args; a && a->name; a++) {
+        if (a->required && json_is_none(json_object_get_c(args, a->name))) {
+            return refuse_missing(op, a, err);
+        }
+        choices += a->one_of;
+        chosen += a->one_of && args_has(args, a->name);
+    }
+    return choices == 0 || chosen == 1 || refuse_count(op, chosen, err);
+}
+
+bool args_check(const DebugOperation *operation, Json args, Error *err) {
+    if (!is_object(args)) {
+        return refuse_args(operation, args, err);
+    }
+    return check_given(operation, args, err) && check_needed(operation, args, err);
+}
+
+/* ---- reading ---- */
+
+bool args_has(Json args, const char *name) {
+    Json v = json_object_get_c(args, name);
+    return !json_is_none(v) && json_kind(v) != JSON_FALSE;
+}
+
+int64_t args_int(Json args, const char *name, int64_t otherwise) {
+    Json v = json_object_get_c(args, name);
+    return is_int(v) ? to_int(v) : otherwise;
+}
+
+size_t args_size(Json args, const char *name, size_t otherwise) {
+    int64_t n = args_int(args, name, -1);
+    return n < 0 ? otherwise : (size_t)n;
+}
+
+double args_number(Json args, const char *name, double otherwise) {
+    Json v = json_object_get_c(args, name);
+    return is_number(v) ? json_to_double(v) : otherwise;
+}
+
+bool args_bool(Json args, const char *name, bool otherwise) {
+    Json v = json_object_get_c(args, name);
+    return is_bool(v) ? json_kind(v) == JSON_TRUE : otherwise;
+}
+
+char *args_text(Json args, const char *name) {
+    Json v = json_object_get_c(args, name);
+    return json_kind(v) == JSON_STRING ? mem_strndup(json_string_data(&v), json_string_len(v))
+                                       : NULL;
+}
+
+int args_word(Json args, const char *name, const char *const *words, int otherwise) {
+    Json v = json_object_get_c(args, name);
+    for (int i = 0; words[i]; i++) {
+        if (json_string_is(v, words[i])) {
+            return i;
+        }
+    }
+    return otherwise;
+}
+
+Json args_path(Json args, const char *operation, Error *err) {
+    Json path = json_object_get_c(args, "path");
+    if (json_is_none(path)) {
+        return json_array();
+    }
+    Json steps = inspect_path(path, err);
+    if (json_is_none(steps)) {
+        error_wrap(err, "`path` of `%s`", operation);
+    }
+    return steps;
+}
+
+/* ---- frames ---- */
+
+int64_t args_frame_id(Json args) {
+    return args_int(args, "frame", 0);
+}
+
+bool args_all_frames(Json args) {
+    return json_string_is(json_object_get_c(args, "frame"), "all");
+}
+
+Frame *args_frame(Session *session, Json args, Error *err) {
+    return session_frame(session, args_frame_id(args), err);
+}
+
+Frame *args_paused(Session *session, Json args, Error *err) {
+    return session_paused(session, args_frame_id(args), err);
+}
+
+const Node *args_node(const Frame *f, Error *err) {
+    uint32_t depth = frame_depth(f);
+    const Node *node = depth ? frame_node(f, depth - 1) : NULL;
+    if (!node) {
+        Buf doing = BUF_INIT;
+        session_describe(f, &doing);
+        error_set(err, ERR_USAGE, "Frame %" PRId64 " stands at no node: it %s.", frame_id(f),
+                  doing.data ? doing.data : "has ended");
+        buf_clear(&doing);
+    }
+    return node;
+}

@@ -1,0 +1,424 @@
+/* debug_look.c - frames, the nodes they stand at, what these see, and the workflow as text. */
+#include "debug_operations.h"
+
+#include "inspect.h"
+#include "mem.h"
+
+#include <string.h>
+
+enum {
+    FRAMES_PAGE = 100,
+    SEARCH_LIMIT = 50,
+    LARGEST_LIMIT = 10,
+    SOURCE_AROUND = 5,
+    NODES_OFFERED = 100, /* completions of a node's name */
+};
+
+/* ---- frames ---- */
+
+/* Only the page that is asked for is made: there may be very many frames. */
+Json debug_frames(Session *session, Json args, Error *err) {
+    const Run *run = session_run(session);
+    size_t offset = args_size(args, "offset", 0), left = args_size(args, "limit", FRAMES_PAGE);
+    int64_t selected = session_selected(session);
+    Json list = json_array();
+    (void)err;
+    for (Frame *f = run_next_frame(run, NULL); f && left; f = run_next_frame(run, f)) {
+        if (offset) {
+            offset--;
+            continue;
+        }
+        list = json_array_push(list, session_frame_json(session, f, false));
+        left--;
+    }
+    Json out = debug_answer_with("frames", list);
+    out = json_object_with(out, "total", json_int((int64_t)run_frame_count(run)));
+    return json_object_with(out, "selected", selected ? json_int(selected) : json_null());
+}
+
+Json debug_frame(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    if (!f) {
+        return json_none();
+    }
+    if (args_has(args, "frame")) {
+        session_select(session, f);
+    }
+    return session_frame_json(session, f, true);
+}
+
+Json debug_node(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    const Node *node = f ? args_node(f, err) : NULL;
+    if (!node) {
+        return json_none();
+    }
+    Json out = json_object_with(inspect_node(node), "attempt", json_int(frame_attempt(f) + 1));
+    int64_t injected = frame_injected(f);
+    return injected ? json_object_with(out, "injected", json_int(injected)) : out;
+}
+
+/* ---- the config of a node ---- */
+
+static Json with_resolved(Session *session, Frame *f, Json out) {
+    Error err = ERROR_INIT;
+    Json resolved = json_none(), state = session_state(session, f, &err);
+    if (!json_is_none(state)) {
+        resolved = frame_config(f, state, &err);
+        json_unref(state);
+    }
+    return json_is_none(resolved) ? json_object_with(out, "error", json_string_c(err.msg))
+                                  : json_object_with(out, "resolved", resolved);
+}
+
+/* The node that is to run instead, once; NULL: its config was not edited. */
+static const Node *edited_node(const Frame *f) {
+    const Flow *flow = NULL;
+    Json all = frame_injections(f);
+    for (size_t i = 0; i < json_array_len(all); i++) {
+        Json one = json_array_get(all, i);
+        if (json_string_is(json_object_get_c(one, "where"), "instead")) {
+            flow = frame_injection_flow(f, args_int(one, "id", 0));
+        }
+    }
+    json_unref(all);
+    return flow ? &flow->main->nodes[0] : NULL;
+}
+
+Json debug_config_of(Session *session, Frame *f, Error *err) {
+    const Node *node = args_node(f, err);
+    if (!node) {
+        return json_none();
+    }
+    const Node *edited = edited_node(f);
+    Json out = inspect_config(edited ? edited : node), raw = session_config(session, f);
+    out = json_object_with(out, "node", json_ref(node->name_json));
+    out = json_is_none(raw) ? out : json_object_with(out, "raw", raw);
+    out = with_resolved(session, f, out);
+    return edited ? json_object_with(out, "edited", json_bool(true)) : out;
+}
+
+Json debug_config(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? debug_config_of(session, f, err) : json_none();
+}
+
+/* ---- values ---- */
+
+Json debug_state(Session *session, Json args, Error *err) {
+    if (args_has(args, "checkpoint")) {
+        return debug_state_at(session, args_int(args, "checkpoint", 0), args_frame_id(args), err);
+    }
+    Frame *f = args_frame(session, args, err);
+    return f ? session_state(session, f, err) : json_none();
+}
+
+Json debug_variables(Session *session, Json args, Error *err) {
+    Json out = json_none(), path = args_path(args, "variables", err);
+    Json state = json_is_none(path) ? path : debug_state(session, args, err);
+    if (!json_is_none(state)) {
+        out = inspect_variables(state, path, args_size(args, "offset", 0),
+                                args_size(args, "limit", 0), err);
+    }
+    json_unref(path);
+    json_unref(state);
+    return out;
+}
+
+Json debug_summary(Session *session, Json args, Error *err) {
+    Json state = debug_state(session, args, err);
+    Json out = json_is_none(state) ? state : inspect_summary(state);
+    json_unref(state);
+    return out;
+}
+
+Json debug_search(Session *session, Json args, Error *err) {
+    Json out = json_none(), state = debug_state(session, args, err);
+    if (!json_is_none(state)) {
+        char *text = args_text(args, "text");
+        out = inspect_search(state, text, args_size(args, "limit", SEARCH_LIMIT));
+        mem_free(text);
+        json_unref(state);
+    }
+    return out;
+}
+
+Json debug_largest(Session *session, Json args, Error *err) {
+    Json state = debug_state(session, args, err);
+    Json out = json_is_none(state)
+                   ? state
+                   : inspect_largest(state, args_size(args, "limit", LARGEST_LIMIT));
+    json_unref(state);
+    return out;
+}
+
+/* ---- expressions ---- */
+
+Json debug_eval(const DebugEval *eval, Error *err) {
+    const Node *node = eval->frame ? args_node(eval->frame, NULL) : NULL;
+    Json values[FRAME_VARS_MAX];
+    Json text = eval->expression;
+    InspectEval inspect = {.expression = json_string_data(&text),
+                           .len = json_string_len(text),
+                           .state = eval->state,
+                           .limit = eval->limit};
+    if (node) {
+        inspect.vars = node->vars;
+        inspect.nvars = node->nvars;
+        inspect.values = frame_variables(eval->frame, node, values);
+    }
+    return inspect_eval(&inspect, err);
+}
+
+/* A state of the past has no node that stands somewhere, so there are no variables of maps. */
+Json debug_evaluate(Session *session, Json args, Error *err) {
+    Json state = debug_state(session, args, err);
+    if (json_is_none(state)) {
+        return state;
+    }
+    DebugEval eval = {
+        .frame = args_has(args, "checkpoint") ? NULL : args_frame(session, args, NULL),
+        .state = state,
+        .expression = json_object_get_c(args, "expression"),
+        .limit = args_size(args, "limit", 0),
+    };
+    Json out = debug_eval(&eval, err);
+    json_unref(state);
+    return out;
+}
+
+/* ---- completions ---- */
+
+/* What is being completed: the text up to the cursor decides, all of it is looked at. */
+typedef struct Completing {
+    Session *session;
+    Frame *frame; /* NULL: there is none */
+    Json state;   /* JSON_NONE: there is none */
+    const char *text;
+    size_t len, cursor;
+} Completing;
+
+static Json complete_expression(const Completing *c) {
+    const Node *node = c->frame ? args_node(c->frame, NULL) : NULL;
+    return inspect_complete(c->text, c->len, c->cursor, node ? node->vars : NULL,
+                            node ? node->nvars : 0, c->state);
+}
+
+static bool begins(const char *name, const char *text, size_t len) {
+    return strlen(name) >= len && memcmp(name, text, len) == 0;
+}
+
+static Json node_item(const Node *node) {
+    Json item = json_object_with(json_object(), "text", json_ref(node->name_json));
+    item = json_object_with(item, "kind", json_string_c("node"));
+    item = json_object_with(item, "detail", json_string_c(node->kind->name));
+    return json_object_with(item, "from", json_int(0));
+}
+
+/* The same name may be in several graphs: it is offered once. */
+static Json complete_node(const Completing *c) {
+    const Flow *flow = run_flow(session_run(c->session));
+    Json items = json_object();
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        const Graph *graph = flow->graphs[g];
+        for (size_t i = 0; i < graph->nnodes && json_object_len(items) < NODES_OFFERED; i++) {
+            const Node *node = &graph->nodes[i];
+            if (begins(node->name, c->text, c->cursor)) {
+                items = json_object_set(items, json_ref(node->name_json), node_item(node));
+            }
+        }
+    }
+    Json list = json_array(), key, item;
+    for (size_t pos = 0; json_object_next(items, &pos, &key, &item);) {
+        list = json_array_push(list, json_ref(item));
+    }
+    json_unref(items);
+    return debug_answer_with("items", list);
+}
+
+/* Fields only. shift: how many bytes were put before the text. */
+static Json only_fields(Json found, int64_t shift) {
+    Json items = json_object_get_c(found, "items"), out = json_array();
+    for (size_t i = 0; i < json_array_len(items); i++) {
+        Json item = json_array_get(items, i);
+        if (json_string_is(json_object_get_c(item, "kind"), "field")) {
+            int64_t from = args_int(item, "from", 0) - shift;
+            out = json_array_push(
+                out, json_object_with(json_ref(item), "from", json_int(from < 0 ? 0 : from)));
+        }
+    }
+    json_unref(found);
+    return debug_answer_with("items", out);
+}
+
+/* A path may lack the dot that an expression has. */
+static Json complete_path(const Completing *c) {
+    if (c->len && (c->text[0] == '.' || c->text[0] == '[')) {
+        return only_fields(complete_expression(c), 0);
+    }
+    Buf dotted = BUF_INIT;
+    buf_printf(&dotted, ".%s", c->text);
+    Completing with_dot = *c;
+    with_dot.text = dotted.data;
+    with_dot.len = dotted.len;
+    with_dot.cursor = c->cursor + 1;
+    Json out = only_fields(complete_expression(&with_dot), 1);
+    buf_clear(&dotted);
+    return out;
+}
+
+const char *const debug_complete_words[] = {"expression", "node", "path", NULL};
+static Json (*const completers[])(const Completing *c) = {complete_expression, complete_node,
+                                                          complete_path};
+
+/* Completions are wanted before there is a frame as well, and after the last: then without its
+ * fields. */
+Json debug_complete(Session *session, Json args, Error *err) {
+    Completing c = {.session = session, .frame = args_frame(session, args, err)};
+    if (!c.frame && args_has(args, "frame")) {
+        return json_none();
+    }
+    if (err) {
+        error_clear(err);
+    }
+    c.state = c.frame ? session_state(session, c.frame, NULL) : json_none();
+    char *text = args_text(args, "text");
+    c.text = text;
+    c.len = strlen(text);
+    c.cursor = args_size(args, "cursor", c.len);
+    c.cursor = c.cursor < c.len ? c.cursor : c.len;
+    Json out = completers[args_word(args, "what", debug_complete_words, 0)](&c);
+    mem_free(text);
+    json_unref(c.state);
+    return out;
+}
+
+/* ---- the workflow as text ---- */
+
+/* Marks of breakpoints beside the lines of a file. */
+typedef struct Marks {
+    const Points *points;
+    const char *file;
+    int first, n;
+    bool *marked; /* by line, from the first on */
+} Marks;
+
+static bool is_marked(const Points *points, const Node *node) {
+    PointList list = points_of_node(points, node);
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.items[i]->enabled) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The body of a map is in no list of nodes: it is reached through its map. */
+static void mark_node(const Marks *m, const Node *node) {
+    int at = node->line - m->first;
+    if (at >= 0 && at < m->n && !m->marked[at] && strcmp(node->file, m->file) == 0) {
+        m->marked[at] = is_marked(m->points, node);
+    }
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        if (node->params[i].node) {
+            mark_node(m, node->params[i].node);
+        }
+    }
+}
+
+static Json marked_lines(const Marks *m) {
+    Json lines = json_array();
+    for (int i = 0; i < m->n; i++) {
+        if (m->marked[i]) {
+            lines = json_array_push(lines, json_int(m->first + i));
+        }
+    }
+    return lines;
+}
+
+static Json marks_of(const Session *session, const Flow *flow, Json source) {
+    char *file = args_text(source, "file");
+    Marks m = {.points = session_points(session), .file = file ? file : flow->path};
+    m.first = (int)args_int(source, "first", 1);
+    m.n = (int)json_array_len(json_object_get_c(source, "lines"));
+    m.marked = mem_zalloc((size_t)m.n + 1);
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
+            mark_node(&m, &flow->graphs[g]->nodes[i]);
+        }
+    }
+    Json lines = marked_lines(&m);
+    mem_free(m.marked);
+    mem_free(file);
+    return lines;
+}
+
+/* Whether a name means a file: its path, or the end of it. */
+static bool means_file(const char *path, const char *name) {
+    size_t len = strlen(path), tail = strlen(name);
+    return tail <= len && strcmp(path + len - tail, name) == 0 &&
+           (tail == len || path[len - tail - 1] == '/');
+}
+
+/* Which lines are wanted: those that are said, or those around the node where the frame stands. */
+typedef struct SourcePlace {
+    const Node *node; /* NULL: the frame stands at none, or there is no frame */
+    const Flow *flow;
+    const char *file;
+    int line;
+} SourcePlace;
+
+/* An injected node is of a flow of its own, with a text of its own. */
+static SourcePlace source_place(const Session *session, const Frame *f, Json args,
+                                const char *file) {
+    SourcePlace p = {.node = f ? args_node(f, NULL) : NULL, .flow = run_flow(session_run(session))};
+    bool at_node = p.node && (!file || means_file(p.node->file, file));
+    p.file = file ? file : at_node ? p.node->file : p.flow->path;
+    p.flow = at_node ? p.node->graph->flow : p.flow;
+    p.line = (int)args_int(args, "line", at_node ? p.node->line : 1);
+    return p;
+}
+
+static Json source_at(const Session *session, const SourcePlace *p, int around, Error *err) {
+    Json out = inspect_source(p->flow, p->file, p->line, around, err);
+    if (json_is_none(out)) {
+        return out;
+    }
+    bool here = p->node && json_string_is(json_object_get_c(out, "file"), p->node->file);
+    out = json_object_with(out, "current", here ? json_int(p->node->line) : json_null());
+    Json marks = marks_of(session, p->flow, out);
+    return json_object_with(out, "breakpoints", marks);
+}
+
+Json debug_source(Session *session, Json args, Error *err) {
+    const Frame *f = args_frame(session, args, err);
+    if (!f && args_has(args, "frame")) {
+        return json_none();
+    }
+    if (err) {
+        error_clear(err);
+    }
+    char *file = args_text(args, "file");
+    SourcePlace place = source_place(session, f, args, file);
+    Json out = source_at(session, &place, (int)args_int(args, "around", SOURCE_AROUND), err);
+    mem_free(file);
+    return out;
+}
+
+Json debug_nodes(Session *session, Json args, Error *err) {
+    (void)args;
+    (void)err;
+    return inspect_nodes(run_flow(session_run(session)));
+}
+
+const char *const debug_graph_words[] = {"mermaid", "dot", "json", NULL};
+
+Json debug_graph(Session *session, Json args, Error *err) {
+    const char *format = debug_graph_words[args_word(args, "format", debug_graph_words, 0)];
+    Buf text = BUF_INIT;
+    (void)err;
+    flow_draw(run_flow(session_run(session)), format, &text);
+    Json out = debug_answer_with("text", json_string(text.data ? text.data : "", text.len));
+    buf_clear(&text);
+    return out;
+}

@@ -1,0 +1,313 @@
+/* debug_points.c - breakpoints and watches. */
+#include "debug_operations.h"
+
+#include "mem.h"
+#include "problems.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- setting ---- */
+
+/* The fields that a spec says, with those beside it over them. Given. */
+static Json fields_of_spec(Json spec, Json item, Error *err) {
+    char *text = mem_strndup(json_string_data(&spec), json_string_len(spec));
+    Json fields = breakpoint_parse(text, err), key = json_string_c("spec");
+    mem_free(text);
+    if (!json_is_none(fields) && json_kind(item) == JSON_OBJECT) {
+        Json beside = json_object_remove(json_ref(item), key), said = fields;
+        fields = breakpoint_merge(said, beside);
+        json_unref(said);
+        json_unref(beside);
+    }
+    json_unref(key);
+    return fields;
+}
+
+/* The fields of one breakpoint, from however it is given: fields, a spec, or both. Given. */
+static Json fields_of(Json item, Error *err) {
+    if (json_kind(item) == JSON_STRING) {
+        return fields_of_spec(item, json_none(), err);
+    }
+    if (json_kind(item) != JSON_OBJECT) {
+        error_set(err, ERR_USAGE,
+                  "A breakpoint is an object of fields or a text like `NODE if "
+                  "EXPR`.");
+        return json_none();
+    }
+    Json spec = json_object_get_c(item, "spec");
+    if (json_is_none(spec)) {
+        return json_ref(item);
+    }
+    if (json_kind(spec) != JSON_STRING) {
+        error_set(err, ERR_USAGE, "`spec` of a breakpoint must be a string.");
+        return json_none();
+    }
+    return fields_of_spec(spec, item, err);
+}
+
+/* Sets it; JSON_NONE on error. Consumes fields. */
+static Json set_one(Session *session, Json fields, Error *err) {
+    Breakpoint *b = json_is_none(fields) ? NULL : session_break(session, fields, err);
+    json_unref(fields);
+    return b ? points_json(session_points(session), b) : json_none();
+}
+
+/* The fields of each, tried without being set. JSON_NONE when one is wrong. Given. */
+static Json try_all(const Session *session, Json items, Error *err) {
+    Json all = json_array();
+    const Flow *flow = run_flow(session_run(session));
+    for (size_t i = 0; i < json_array_len(items); i++) {
+        Json fields = fields_of(json_array_get(items, i), err);
+        Breakpoint *b = json_is_none(fields) ? NULL : breakpoint_new(0, fields, flow, err);
+        all = json_array_push(all, json_is_none(fields) ? json_null() : fields);
+        if (!b) {
+            error_wrap(err, "Breakpoint %zu of `breakpoints`", i + 1);
+            json_clear(&all);
+            break;
+        }
+        breakpoint_free(b);
+    }
+    return all;
+}
+
+/* Takes back those that are set when a later one could not be: all of them or none. */
+static void take_back(Session *session, Json *set) {
+    for (size_t i = 0; i < json_array_len(*set); i++) {
+        session_delete_break(session, args_int(json_array_get(*set, i), "id", 0));
+    }
+    json_clear(set);
+}
+
+static Json set_all(Session *session, Json items, Error *err) {
+    Json all = try_all(session, items, err), out = json_array();
+    if (json_is_none(all)) {
+        json_clear(&out);
+    }
+    for (size_t i = 0; !json_is_none(out) && i < json_array_len(items); i++) {
+        Json one = set_one(session, json_ref(json_array_get(all, i)), err);
+        if (json_is_none(one)) {
+            take_back(session, &out);
+        } else {
+            out = json_array_push(out, one);
+        }
+    }
+    json_unref(all);
+    return debug_answer_with("breakpoints", out);
+}
+
+Json debug_break_set(Session *session, Json args, Error *err) {
+    Json several = json_object_get_c(args, "breakpoints");
+    if (json_is_none(several)) {
+        return debug_answer_with("breakpoint", set_one(session, fields_of(args, err), err));
+    }
+    if (json_object_len(args) > 1) {
+        error_set(err, ERR_USAGE,
+                  "`breakpoint_set` takes `breakpoints` alone: each of them has its own fields.");
+        return json_none();
+    }
+    return set_all(session, several, err);
+}
+
+Json debug_break_change(Session *session, Json args, Error *err) {
+    Json key = json_string_c("id"), fields = json_object_remove(json_ref(args), key);
+    Breakpoint *b = session_change_break(session, args_int(args, "id", 0), fields, err);
+    json_unref(fields);
+    json_unref(key);
+    return b ? debug_answer_with("breakpoint", points_json(session_points(session), b))
+             : json_none();
+}
+
+Json debug_breaks(Session *session, Json args, Error *err) {
+    const Points *points = session_points(session);
+    Json all = json_array();
+    (void)args;
+    (void)err;
+    for (size_t i = 0; i < points_count(points); i++) {
+        all = json_array_push(all, points_json(points, points_at(points, i)));
+    }
+    return debug_answer_with("breakpoints", all);
+}
+
+/* ---- choosing: {id | ids | group | all} ---- */
+
+static bool is_chosen(const Breakpoint *b, Json group) {
+    Json own = json_object_get_c(b->spec, "group");
+    return json_is_none(group) || (!json_is_none(own) && json_equal(own, group));
+}
+
+/* group JSON_NONE: all. */
+static Json ids_of_group(const Points *points, Json group, Error *err) {
+    Json ids = json_array();
+    for (size_t i = 0; i < points_count(points); i++) {
+        const Breakpoint *b = points_at(points, i);
+        if (is_chosen(b, group)) {
+            ids = json_array_push(ids, json_int(b->id));
+        }
+    }
+    if (!json_is_none(group) && json_array_len(ids) == 0) {
+        error_set(err, ERR_USAGE, "No breakpoint is in the group `%s`.",
+                  shown(json_string_data(&group), json_string_len(group)));
+        json_clear(&ids);
+    }
+    return ids;
+}
+
+static bool is_there(const Points *points, Json id, Error *err) {
+    if (json_tag(id) != JSON_TAG_INT) {
+        return error_set(err, ERR_USAGE, "Each of `ids` must be the number of a breakpoint.");
+    }
+    return points_find(points, id.i) || error_set(err, ERR_USAGE,
+                                                  "There is no breakpoint %" PRId64
+                                                  "; `breakpoints` lists those that there are.",
+                                                  id.i);
+}
+
+/* The numbers of those that are meant, all of which are there. Given; JSON_NONE on error. */
+static Json chosen(const Session *session, Json args, Error *err) {
+    const Points *points = session_points(session);
+    Json ids = json_object_get_c(args, "ids");
+    if (args_has(args, "id")) {
+        ids = json_array_push(json_array(), json_int(args_int(args, "id", 0)));
+    } else if (json_is_none(ids)) {
+        return ids_of_group(points, json_object_get_c(args, "group"), err);
+    } else {
+        json_ref(ids);
+    }
+    for (size_t i = 0; i < json_array_len(ids); i++) {
+        if (!is_there(points, json_array_get(ids, i), err)) {
+            json_clear(&ids);
+            break;
+        }
+    }
+    return ids;
+}
+
+Json debug_break_delete(Session *session, Json args, Error *err) {
+    Json ids = chosen(session, args, err), deleted = json_array();
+    if (json_is_none(ids)) {
+        json_unref(deleted);
+        return ids;
+    }
+    for (size_t i = 0; i < json_array_len(ids); i++) {
+        Json id = json_array_get(ids, i);
+        if (session_delete_break(session, id.i)) {
+            deleted = json_array_push(deleted, id);
+        }
+    }
+    json_unref(ids);
+    return debug_answer_with("deleted", deleted);
+}
+
+Json debug_break_enable(Session *session, Json args, Error *err) {
+    Json ids = chosen(session, args, err);
+    for (size_t i = 0; !json_is_none(ids) && i < json_array_len(ids); i++) {
+        Breakpoint *b = points_find(session_points(session), json_array_get(ids, i).i);
+        session_enable_break(session, b, args_bool(args, "enabled", true));
+    }
+    return debug_answer_with("changed", ids);
+}
+
+/* ---- watches ---- */
+
+/* Keys of session_watches() are numbers as text. */
+static int64_t watch_id(Json key) {
+    char text[24];
+    size_t len = json_string_len(key) < sizeof text - 1 ? json_string_len(key) : sizeof text - 1;
+    memcpy(text, json_string_data(&key), len);
+    text[len] = '\0';
+    return strtoll(text, NULL, 10);
+}
+
+static Json watch_facts(int64_t id, Json expression) {
+    return json_object_with(json_object_with(json_object(), "id", json_int(id)), "expression",
+                            json_ref(expression));
+}
+
+Json debug_watch_add(Session *session, Json args, Error *err) {
+    char *text = args_text(args, "expression");
+    int64_t id = session_watch(session, text, err);
+    mem_free(text);
+    return id ? debug_answer_with("watch", watch_facts(id, json_object_get_c(args, "expression")))
+              : json_none();
+}
+
+static Json delete_all_watches(Session *session) {
+    Json watches = json_ref(session_watches(session)), deleted = json_array(), key, expression;
+    for (size_t pos = 0; json_object_next(watches, &pos, &key, &expression);) {
+        if (session_unwatch(session, watch_id(key))) {
+            deleted = json_array_push(deleted, json_int(watch_id(key)));
+        }
+    }
+    json_unref(watches);
+    return deleted;
+}
+
+Json debug_watch_delete(Session *session, Json args, Error *err) {
+    int64_t id = args_int(args, "id", 0);
+    if (args_has(args, "all")) {
+        return debug_answer_with("deleted", delete_all_watches(session));
+    }
+    if (!session_unwatch(session, id)) {
+        error_set(err, ERR_USAGE,
+                  "There is no watch %" PRId64 "; `watches` lists those that there are.", id);
+        return json_none();
+    }
+    return debug_answer_with("deleted", json_array_push(json_array(), json_int(id)));
+}
+
+/* Where watches are evaluated; why is what it says of all of them when there is nowhere. */
+typedef struct WatchPlace {
+    Frame *frame;
+    Json state;
+    Error why;
+} WatchPlace;
+
+static Json watch_value(const WatchPlace *place, Json watch, Json expression) {
+    Error err = place->why;
+    Json found = json_none(), key, value;
+    if (place->frame) {
+        found = debug_eval(&(DebugEval){place->frame, place->state, expression, 0}, &err);
+    }
+    if (json_is_none(found)) {
+        return json_object_with(watch, "error", json_string_c(err.msg));
+    }
+    for (size_t pos = 0; json_object_next(found, &pos, &key, &value);) {
+        if (json_truthy(value)) { /* `more` and what goes with it only where there is more */
+            watch = json_object_set(watch, json_ref(key), json_ref(value));
+        }
+    }
+    json_unref(found);
+    return watch;
+}
+
+/* A frame that was asked for must be there. When none was, and none is selected, each watch says
+ * so: the list is wanted all the same. */
+static bool find_place(Session *session, Json args, WatchPlace *place, Error *err) {
+    place->frame = args_frame(session, args, &place->why);
+    if (place->frame) {
+        place->state = session_state(session, place->frame, &place->why);
+    }
+    if (json_is_none(place->state)) {
+        place->frame = NULL;
+    }
+    if (!place->frame && args_has(args, "frame")) {
+        return error_set(err, place->why.code, "%s", place->why.msg);
+    }
+    return true;
+}
+
+Json debug_watches(Session *session, Json args, Error *err) {
+    WatchPlace place = {.why = ERROR_INIT};
+    Json list = json_array(), key, expression, watches = session_watches(session);
+    if (!find_place(session, args, &place, err)) {
+        json_unref(list);
+        return json_none();
+    }
+    for (size_t pos = 0; json_object_next(watches, &pos, &key, &expression);) {
+        Json watch = watch_facts(watch_id(key), expression);
+        list = json_array_push(list, watch_value(&place, watch, expression));
+    }
+    json_unref(place.state);
+    return debug_answer_with("watches", list);
+}

@@ -1,0 +1,157 @@
+#include "debugging.h"
+
+#include "mem.h"
+#include "output.h"
+#include "pauses.h"
+
+enum { TOUCH_MS = 10000 };
+
+/* ---- the session ---- */
+
+static bool ends_session(Json event) {
+    Json status = json_object_get_c(event, "status");
+    return json_string_is(json_object_get_c(event, "event"), "session") &&
+           (json_string_is(status, "detached") || json_string_is(status, "expired"));
+}
+
+/* It may not be freed from inside what it tells: the next turn does. */
+static void on_session_event(void *ctx, Json event) {
+    Debugging *d = ctx;
+    attach_event(d->server, event);
+    d->plan.event(d->plan.ctx, event);
+    d->over = d->over || ends_session(event);
+    json_unref(event);
+}
+
+static void on_touch(uv_timer_t *timer) {
+    Debugging *d = timer->data;
+    if (d->session && !attach_is_connected(d->server)) {
+        session_touch(d->session);
+    }
+}
+
+static void free_timer(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+static void start_touching(Debugging *d) {
+    d->touching = mem_alloc(sizeof *d->touching);
+    uv_timer_init(d->loop, d->touching);
+    d->touching->data = d;
+    uv_timer_start(d->touching, on_touch, TOUCH_MS, TOUCH_MS);
+    uv_unref((uv_handle_t *)d->touching);
+}
+
+static Session *attach_session(Debugging *d, SessionOptions options, Error *err) {
+    options.event = on_session_event;
+    options.ctx = d;
+    options.recording = d->plan.recording;
+    d->session = session_attach(d->run, &options, err);
+    run_hold(d->run, attach_is_connected(d->server)); /* a session holds it; here nobody waits */
+    if (d->session && !d->touching) {
+        start_touching(d);
+    }
+    return d->session;
+}
+
+static Session *on_asked_session(void *ctx, Error *err) {
+    Debugging *d = ctx;
+    debugging_turn(d); /* one that has just ended is not for those who come now */
+    return d->session ? d->session : attach_session(d, (SessionOptions){0}, err);
+}
+
+static void on_connected(void *ctx, bool connected) {
+    Debugging *d = ctx;
+    run_hold(d->run, connected);
+}
+
+/* What is recorded is taken whether anybody debugs or not. */
+static void take_recorded(Debugging *d) {
+    if (d->plan.recording) {
+        run_set_hooks(d->run, &recording_hooks, d->plan.recording);
+    }
+}
+
+static void free_session(Debugging *d) {
+    session_free(d->session);
+    d->session = NULL;
+    d->over = false;
+    uv_close((uv_handle_t *)d->touching, free_timer);
+    d->touching = NULL;
+}
+
+/* ---- life ---- */
+
+static bool start_session(Debugging *d, Error *err) {
+    SessionOptions options = {.pause_on_start = d->plan.pause_on_start,
+                              .breakpoints = d->plan.breakpoints};
+    if (!d->plan.debug) {
+        take_recorded(d);
+        return true;
+    }
+    return attach_session(d, options, err) != NULL;
+}
+
+bool debugging_begin(Debugging *d, const DebuggingPlan *plan, Run *run, uv_loop_t *loop,
+                     Error *err) {
+    AttachHost host = {loop, on_asked_session, on_connected, d};
+    *d = (Debugging){.plan = *plan, .run = run, .loop = loop};
+    if (!start_session(d, err)) {
+        return false;
+    }
+    d->server = attach_listen(run, &host, NULL);
+    return true;
+}
+
+void debugging_turn(Debugging *d) {
+    if (d->over) {
+        free_session(d);
+        take_recorded(d);
+    }
+}
+
+void debugging_end(Debugging *d) {
+    if (!d->run) {
+        return;
+    }
+    attach_close(d->server);
+    d->server = NULL;
+    if (d->session) {
+        free_session(d);
+    } else if (d->plan.recording) {
+        run_set_hooks(d->run, NULL, NULL);
+    }
+    d->run = NULL;
+}
+
+/* ---- looking ---- */
+
+Json debugging_doubts(const Debugging *d) {
+    const Points *points = d->session ? session_points(d->session) : NULL;
+    Json out = json_array();
+    for (size_t i = 0; points && i < points_count(points); i++) {
+        const Breakpoint *b = points_at(points, i);
+        if (!b->verified && json_kind(b->message) == JSON_STRING) {
+            out = json_array_push(out, json_ref(b->message));
+        }
+    }
+    return out;
+}
+
+static Json pause_of(const Frame *f) {
+    const Node *node = frame_node(f, frame_depth(f) - 1);
+    Json out = output_set(json_object(), "frame", json_int(frame_id(f)));
+    out = output_set(out, "node", output_text(node ? node->name : NULL));
+    out = output_set(out, "position", json_string_c(hook_positions[frame_position(f)]));
+    return pause_fields(out, frame_pause(f));
+}
+
+Json debugging_pauses(const Run *run) {
+    Json out = json_array();
+    for (Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
+        if (frame_is_parked(f)) {
+            out = json_array_push(out, pause_of(f));
+        }
+    }
+    return out;
+}

@@ -1,0 +1,127 @@
+#include "pauses.h"
+
+#include "output.h"
+
+/* ---- parts ---- */
+
+static void add_text(Buf *out, Json text) {
+    if (json_kind(text) != JSON_STRING) {
+        return;
+    }
+    const char *at = json_string_data(&text);
+    for (size_t i = 0; i < json_string_len(text); i++) { /* it may go to a terminal */
+        buf_addc(out, (unsigned char)at[i] < 0x20 || at[i] == 0x7f ? ' ' : at[i]);
+    }
+}
+
+static Json field(Json object, const char *key) {
+    return json_kind(object) == JSON_OBJECT ? json_object_get_c(object, key) : json_none();
+}
+
+static const char *word_of(Json word, const char *const table[][2]) {
+    size_t i = 0;
+    while (table[i][0] && !json_string_is(word, table[i][0])) {
+        i++;
+    }
+    return table[i][1];
+}
+
+/* ---- where ---- */
+
+static void add_place(Buf *out, Json pause, bool named) {
+    static const char *const positions[][2] = {
+        {"before", "before"}, {"after", "after"}, {"on_error", "after an error of"},
+        {"during", "in"},     {NULL, "at"},
+    };
+    Json frame = field(pause, "frame"), node = field(pause, "node");
+    buf_adds(out, word_of(field(pause, "position"), positions));
+    buf_addc(out, ' ');
+    add_text(out, node);
+    buf_adds(out, json_kind(node) == JSON_STRING ? "" : "its end");
+    if (named && json_tag(frame) == JSON_TAG_INT) {
+        buf_printf(out, " (frame %lld)", (long long)frame.i);
+    }
+}
+
+static void add_file(Buf *out, Json pause) {
+    Json line = field(pause, "line");
+    if (json_kind(field(pause, "file")) == JSON_STRING && json_tag(line) == JSON_TAG_INT) {
+        buf_adds(out, " (");
+        add_text(out, field(pause, "file"));
+        buf_printf(out, ":%lld)", (long long)line.i);
+    }
+}
+
+/* ---- why ---- */
+
+static bool add_breakpoints(Buf *out, Json pause) {
+    Json all = field(pause, "breakpoints");
+    size_t n = json_kind(all) == JSON_ARRAY ? json_array_len(all) : 0;
+    for (size_t i = 0; i < n; i++) {
+        Json id = json_array_get(all, i);
+        buf_adds(out, i ? ", " : n > 1 ? "breakpoints " : "breakpoint ");
+        buf_printf(out, "%lld", json_tag(id) == JSON_TAG_INT ? (long long)id.i : 0);
+    }
+    return n > 0;
+}
+
+static bool add_error(Buf *out, Json pause) {
+    Json message = field(field(pause, "error"), "message");
+    add_text(out, message);
+    return json_kind(message) == JSON_STRING;
+}
+
+static bool add_because(Buf *out, Json pause) {
+    Json frame = field(pause, "because");
+    if (json_tag(frame) == JSON_TAG_INT) {
+        buf_printf(out, "frame %lld stopped", (long long)frame.i);
+    }
+    return json_tag(frame) == JSON_TAG_INT;
+}
+
+static void add_reason(Buf *out, Json pause) {
+    static const char *const reasons[][2] = {
+        {"initial", "at the start"}, {"breakpoint", "a breakpoint"}, {"step", "a step"},
+        {"user_pause", "as asked"},  {"exception", "an error"},      {"interrupt", "an interrupt"},
+        {"approval", "an approval"}, {NULL, "a debugger"},
+    };
+    buf_adds(out, ": ");
+    size_t before = out->len;
+    if (add_because(out, pause)) {
+        return;
+    }
+    if (add_breakpoints(out, pause)) {
+        buf_adds(out, json_kind(field(pause, "error")) == JSON_OBJECT ? ", " : "");
+    }
+    if (!add_error(out, pause) && out->len == before) {
+        buf_adds(out, word_of(field(pause, "reason"), reasons));
+    }
+}
+
+void pause_words(Buf *out, Json pause, bool named) {
+    add_place(out, pause, named);
+    add_reason(out, pause);
+    add_file(out, pause);
+}
+
+Json pause_fields(Json object, Json info) {
+    Json key, value;
+    for (size_t pos = 0;
+         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
+        if (!json_string_is(key, "pending")) {
+            object = json_object_set(object, json_ref(key), json_ref(value));
+        }
+    }
+    return object;
+}
+
+/* ---- how to go on ---- */
+
+void pause_advice(FILE *out, const char *thread, const char *store) {
+    Buf resume = BUF_INIT;
+    output_resume(&resume, thread, store);
+    const char *rest = resume.data + strlen("pawl resume");
+    fprintf(out, "Look and step with: pawl debug%s\n", rest);
+    fprintf(out, "Go on without a debugger with: %s\n", resume.data);
+    buf_clear(&resume);
+}

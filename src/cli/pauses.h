@@ -1,0 +1,20 @@
+/* pauses.h - where a debugger has stopped a run, in words, and how to go on from there. */
+#ifndef PAWL_PAUSES_H
+#define PAWL_PAUSES_H
+
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* "before build (frame 3): breakpoint 1 (review.yaml:12)". A pause is a `paused` event (debug_api.h), or
+ * what the image says of one with `node` and `frame`. named: the frame is said. */
+void pause_words(Buf *out, Json pause, bool named);
+
+/* Adds what is said of a pause to an object, which is consumed; what is pending is the session's own. */
+Json pause_fields(Json object, Json info);
+
+/* The two commands that go on, a line each. store: NULL when they find it anyway. */
+void pause_advice(FILE *out, const char *thread, const char *store);
+
+#endif

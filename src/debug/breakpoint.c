@@ -1,0 +1,775 @@
+/* breakpoint.c - one breakpoint: its fields, what they make of it, its hits.
+ *
+ * Fields are checked one by one against a table, then together: place, type, position. Expressions
+ * are in breakpoint_query.c, what people type in breakpoint_parse.c.
+ */
+#include "breakpoint.h"
+
+#include "inspect.h"
+#include "json_path.h"
+#include "mem.h"
+#include "suggest.h"
+#include "utf8.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+
+const char *const break_type_names[BREAK_TYPES] = {
+    [BREAK_NODE] = "node",       [BREAK_TASK_INDEX] = "task_index",
+    [BREAK_TASK_ID] = "task_id", [BREAK_TASK_NAME] = "task_name",
+    [BREAK_SOURCE] = "source",   [BREAK_CONDITIONAL] = "conditional",
+    [BREAK_STATE] = "state",     [BREAK_EXCEPTION] = "exception",
+};
+
+/* ---- fields ---- */
+
+typedef enum FieldKind {
+    FIELD_NAME,  /* a short text without NUL */
+    FIELD_TEXT,  /* an expression or a message */
+    FIELD_COUNT, /* an integer, at least 0 */
+    FIELD_LINE,  /* at least 1 */
+    FIELD_BOOL,
+    FIELD_OBJECT,
+    FIELD_LISTED, /* only of listings: left out */
+} FieldKind;
+
+typedef struct Field {
+    const char *name;
+    FieldKind kind;
+    BreakType place; /* that it is part of; BREAK_NO_PLACE: none */
+    bool apart;      /* not in the spec: a member of the Breakpoint has it */
+} Field;
+
+static const Field fields[] = {
+    {"type", FIELD_NAME, BREAK_NO_PLACE, false},
+    {"node", FIELD_NAME, BREAK_NODE, false},
+    {"task_index", FIELD_COUNT, BREAK_TASK_INDEX, false},
+    {"task_id", FIELD_NAME, BREAK_TASK_ID, false},
+    {"task_name", FIELD_NAME, BREAK_TASK_NAME, false},
+    {"file", FIELD_NAME, BREAK_SOURCE, false},
+    {"line", FIELD_LINE, BREAK_SOURCE, false},
+    {"position", FIELD_NAME, BREAK_NO_PLACE, false},
+    {"condition", FIELD_TEXT, BREAK_NO_PLACE, false},
+    {"state", FIELD_OBJECT, BREAK_NO_PLACE, false},
+    {"error", FIELD_TEXT, BREAK_NO_PLACE, false},
+    {"caught", FIELD_BOOL, BREAK_NO_PLACE, false},
+    {"ignore_count", FIELD_COUNT, BREAK_NO_PLACE, false},
+    {"hit_condition", FIELD_NAME, BREAK_NO_PLACE, false},
+    {"log_message", FIELD_TEXT, BREAK_NO_PLACE, false},
+    {"once", FIELD_BOOL, BREAK_NO_PLACE, false},
+    {"group", FIELD_NAME, BREAK_NO_PLACE, false},
+    {"enabled", FIELD_BOOL, BREAK_NO_PLACE, true},
+    {"hit_count", FIELD_COUNT, BREAK_NO_PLACE, true},
+    {"id", FIELD_COUNT, BREAK_NO_PLACE, true},
+    {"verified", FIELD_LISTED, BREAK_NO_PLACE, true},
+    {"places", FIELD_LISTED, BREAK_NO_PLACE, true},
+    {"message", FIELD_LISTED, BREAK_NO_PLACE, true},
+};
+
+enum { NFIELDS = sizeof fields / sizeof *fields };
+
+static const Field *find_field(Json name) {
+    for (size_t i = 0; i < NFIELDS; i++) {
+        if (json_string_is(name, fields[i].name)) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of texts that go into sentences: as much as is good to read. */
+enum { SHOWN_MAX = 60 };
+
+static int shown_len(const char *text, size_t len) {
+    return (int)(len <= SHOWN_MAX ? len : utf8_valid_prefix(text, SHOWN_MAX));
+}
+
+static bool fail_unknown(Json name, Error *err) {
+    const char *text = json_string_data(&name);
+    size_t len = json_string_len(name);
+    Suggestion s = suggestion_for(text, len);
+    for (size_t i = 0; i < NFIELDS; i++) {
+        suggestion_offer(&s, fields[i].name);
+    }
+    return error_set(err, ERR_USAGE, "A breakpoint has no field `%.*s`%s%s%s", shown_len(text, len),
+                     text, s.best ? "; did you mean `" : "", s.best ? s.best : "",
+                     s.best ? "`?" : ".");
+}
+
+/* An integer, however it is written. */
+static bool whole_number(Json j, int64_t *out) {
+    if (json_kind(j) != JSON_NUMBER) {
+        return false;
+    }
+    if (json_tag(j) == JSON_TAG_INT) {
+        *out = j.i;
+        return true;
+    }
+    Json number = json_number(json_to_double(j));
+    *out = json_tag(number) == JSON_TAG_INT ? number.i : 0;
+    return json_tag(number) == JSON_TAG_INT;
+}
+
+static bool check_text(const Field *f, Json value, size_t max, Error *err) {
+    if (json_kind(value) != JSON_STRING || json_string_len(value) == 0) {
+        return error_set(err, ERR_USAGE, "`%s` must be a text that is not empty.", f->name);
+    }
+    if (json_string_len(value) > max) {
+        return error_set(err, ERR_LIMIT, "`%s` is longer than %zu bytes, the limit for it.",
+                         f->name, max);
+    }
+    if (f->kind == FIELD_NAME && memchr(json_string_data(&value), '\0', json_string_len(value))) {
+        return error_set(err, ERR_USAGE, "`%s` must not have a NUL character in it.", f->name);
+    }
+    return true;
+}
+
+static bool check_number(const Field *f, Json value, int64_t least, int64_t most, Error *err) {
+    int64_t number;
+    if (!whole_number(value, &number) || number < least || number > most) {
+        return error_set(err, ERR_USAGE, "`%s` must be a whole number, %s.", f->name,
+                         least ? "1 or more" : "0 or more");
+    }
+    return true;
+}
+
+static bool check_kind(const Field *f, Json value, Error *err) {
+    switch (f->kind) {
+    case FIELD_NAME: return check_text(f, value, BREAK_NAME_MAX, err);
+    case FIELD_TEXT: return check_text(f, value, BREAK_TEXT_MAX, err);
+    case FIELD_COUNT: return check_number(f, value, 0, INT64_MAX, err);
+    case FIELD_LINE: return check_number(f, value, 1, INT_MAX, err);
+    case FIELD_BOOL:
+        return json_kind(value) == JSON_TRUE || json_kind(value) == JSON_FALSE ||
+               error_set(err, ERR_USAGE, "`%s` must be true or false.", f->name);
+    case FIELD_OBJECT:
+        return json_kind(value) == JSON_OBJECT ||
+               error_set(err, ERR_USAGE,
+                         "`%s` must be an object: {path, equals} or {path, changed: true}.",
+                         f->name);
+    case FIELD_LISTED: break;
+    }
+    return true;
+}
+
+/* Every field by itself; the spec gets those that belong in it. */
+static bool check_fields(Breakpoint *b, Json spec, Error *err) {
+    Json key, value;
+    if (json_kind(spec) != JSON_OBJECT) {
+        return error_set(err, ERR_USAGE,
+                         "A breakpoint is an object of fields, such as {\"node\": \"build\"}.");
+    }
+    b->spec = json_object_with(json_object(), "type", json_null());
+    for (size_t pos = 0; json_object_next(spec, &pos, &key, &value);) {
+        const Field *f = find_field(key);
+        if (!f) {
+            return fail_unknown(key, err);
+        }
+        if (json_kind(value) == JSON_NULL) {
+            continue;
+        }
+        if (!check_kind(f, value, err)) {
+            return false;
+        }
+        if (!f->apart) {
+            b->spec = json_object_set(b->spec, json_ref(key), json_ref(value));
+        }
+    }
+    return true;
+}
+
+static Json field_of(const Breakpoint *b, const char *name) {
+    Json value = json_object_get_c(b->spec, name);
+    return json_kind(value) == JSON_NULL ? json_none() : value;
+}
+
+static bool has_field(const Breakpoint *b, const char *name) {
+    return !json_is_none(field_of(b, name));
+}
+
+/* ---- what it is ---- */
+
+static int word_index(Json word, const char *const *words, int n) {
+    for (int i = 0; i < n; i++) {
+        if (json_string_is(word, words[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool fail_word(const char *field, Json word, const char *choices, Error *err) {
+    const char *text = json_string_data(&word);
+    return error_set(err, ERR_USAGE, "`%s` cannot be `%.*s`; it is %s.", field,
+                     shown_len(text, json_string_len(word)), text, choices);
+}
+
+/* The one place that the fields say. */
+static bool set_place(Breakpoint *b, Error *err) {
+    const char *said = NULL;
+    b->place = BREAK_NO_PLACE;
+    for (size_t i = 0; i < NFIELDS; i++) {
+        const Field *f = &fields[i];
+        if (f->place == BREAK_NO_PLACE || !has_field(b, f->name)) {
+            continue;
+        }
+        if (b->place != BREAK_NO_PLACE && b->place != f->place) {
+            return error_set(err, ERR_USAGE, "`%s` and `%s` are two places; a breakpoint has one.",
+                             said, f->name);
+        }
+        b->place = f->place;
+        said = f->name;
+    }
+    if (b->place == BREAK_SOURCE && !(has_field(b, "file") && has_field(b, "line"))) {
+        return error_set(err, ERR_USAGE, "`file` and `line` go together: `%s` is missing.",
+                         has_field(b, "file") ? "line" : "file");
+    }
+    return true;
+}
+
+static bool is_exception(const Breakpoint *b) {
+    return has_field(b, "error") || has_field(b, "caught");
+}
+
+static bool infer_type(Breakpoint *b, Error *err) {
+    b->type = has_field(b, "state")        ? BREAK_STATE
+              : is_exception(b)            ? BREAK_EXCEPTION
+              : b->place != BREAK_NO_PLACE ? b->place
+              : has_field(b, "condition")  ? BREAK_CONDITIONAL
+                                           : BREAK_TYPES;
+    return b->type != BREAK_TYPES ||
+           error_set(err, ERR_USAGE,
+                     "A breakpoint needs a place (`node`, `task_index`, `task_id`, `task_name`, or "
+                     "`file` and `line`), a `condition`, a `state`, or type \"exception\".");
+}
+
+static bool read_type(Breakpoint *b, Error *err) {
+    Json given = field_of(b, "type");
+    if (json_is_none(given)) {
+        return infer_type(b, err);
+    }
+    int type = word_index(given, break_type_names, BREAK_TYPES);
+    b->type = (BreakType)type;
+    return type >= 0 || fail_word("type", given,
+                                  "node, task_index, task_id, task_name, source, conditional, "
+                                  "state or exception",
+                                  err);
+}
+
+/* What a type cannot be without. */
+static bool check_needs(const Breakpoint *b, Error *err) {
+    static const char *const needs[BREAK_TYPES] = {"node", "task_index", "task_id", "task_name",
+                                                   "file", "condition",  "state",   NULL};
+    const char *name = break_type_names[b->type], *need = needs[b->type];
+    if (b->type < BREAK_PLACES && b->place != BREAK_NO_PLACE && b->place != b->type) {
+        return error_set(err, ERR_USAGE, "Type \"%s\" goes with `%s`, but the place is a %s.", name,
+                         need, break_type_names[b->place]);
+    }
+    if (need && !has_field(b, need)) {
+        return error_set(err, ERR_USAGE, "Type \"%s\" needs `%s`.", name, need);
+    }
+    if (has_field(b, "state") && b->type != BREAK_STATE) {
+        return error_set(err, ERR_USAGE, "`state` goes with type \"state\", not with \"%s\".",
+                         name);
+    }
+    if (is_exception(b) && b->type != BREAK_EXCEPTION) {
+        return error_set(err, ERR_USAGE, "`%s` goes with type \"exception\", not with \"%s\".",
+                         has_field(b, "error") ? "error" : "caught", name);
+    }
+    return true;
+}
+
+static bool set_type(Breakpoint *b, Error *err) {
+    if (!set_place(b, err) || !read_type(b, err) || !check_needs(b, err)) {
+        return false;
+    }
+    b->spec = json_object_with(b->spec, "type", json_string_c(break_type_names[b->type]));
+    return true;
+}
+
+static bool set_position(Breakpoint *b, Error *err) {
+    Json given = field_of(b, "position");
+    static const char *const words[] = {
+        [HOOK_BEFORE] = "before", [HOOK_AFTER] = "after", [HOOK_ON_ERROR] = "on_error"};
+    bool error = b->type == BREAK_EXCEPTION, state = b->type == BREAK_STATE;
+    HookPosition fixed = error ? HOOK_ON_ERROR : state ? HOOK_AFTER : HOOK_BEFORE;
+    int position = json_is_none(given) ? (int)fixed : word_index(given, words, 3);
+    if (position < 0) {
+        return fail_word("position", given, "before, after or on_error", err);
+    }
+    if ((error || state) && position != (int)fixed) {
+        return error_set(err, ERR_USAGE, "Type \"%s\" is always %s; `position` cannot be %s.",
+                         break_type_names[b->type], words[fixed], words[position]);
+    }
+    b->position = (HookPosition)position;
+    return true;
+}
+
+/* ---- hit_condition ---- */
+
+typedef struct HitOperator {
+    const char *text;
+    char op;
+    int add; /* to the number */
+} HitOperator;
+
+/* Longest first, so that the first that fits is the right one. */
+static const HitOperator hit_operators[] = {
+    {"==", '=', 0}, {">=", '>', 0}, {"<=", '<', 0}, {"=", '=', 0},
+    {">", '>', 1},  {"<", '<', -1}, {"%", '%', 0},
+};
+
+static const char *skip_blank(const char *s, const char *end) {
+    while (s < end && (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r')) {
+        s++;
+    }
+    return s;
+}
+
+/* Digits up to the end, or blanks. */
+static bool read_digits(const char *s, const char *end, int64_t *out) {
+    const char *from = s;
+    int64_t n = 0;
+    for (; s < end && *s >= '0' && *s <= '9'; s++) {
+        if (n > (INT64_MAX - 10) / 10) {
+            return false;
+        }
+        n = n * 10 + (*s - '0');
+    }
+    *out = n;
+    return s > from && skip_blank(s, end) == end;
+}
+
+static const HitOperator *find_operator(const char *s, const char *end) {
+    for (size_t i = 0; i < sizeof hit_operators / sizeof *hit_operators; i++) {
+        size_t len = strlen(hit_operators[i].text);
+        if ((size_t)(end - s) >= len && memcmp(s, hit_operators[i].text, len) == 0) {
+            return &hit_operators[i];
+        }
+    }
+    return NULL;
+}
+
+static bool set_hit_condition(Breakpoint *b, Error *err) {
+    Json given = field_of(b, "hit_condition");
+    if (json_is_none(given)) {
+        return true;
+    }
+    const char *text = json_string_data(&given), *end = text + json_string_len(given);
+    const char *s = skip_blank(text, end);
+    const HitOperator *op = find_operator(s, end);
+    s = op ? skip_blank(s + strlen(op->text), end) : s;
+    if (!op || !read_digits(s, end, &b->hit_number) || (op->op == '%' && b->hit_number == 0)) {
+        return error_set(
+            err, ERR_USAGE,
+            "`hit_condition` compares the number of hits: `== 5`, `>= 5`, `%% 3` (also "
+            ">, <=, <, with a whole number); `%.*s` does not.",
+            shown_len(text, (size_t)(end - text)), text);
+    }
+    b->hit_op = op->op;
+    b->hit_number += op->add;
+    return true;
+}
+
+static bool hits_hold(const Breakpoint *b) {
+    switch (b->hit_op) {
+    case '=': return b->hits == b->hit_number;
+    case '>': return b->hits >= b->hit_number;
+    case '<': return b->hits <= b->hit_number;
+    case '%': return b->hits % b->hit_number == 0;
+    default: return true;
+    }
+}
+
+/* ---- its state ---- */
+
+static bool check_state_keys(Json state, Error *err) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(state, &pos, &key, &value);) {
+        if (!json_string_is(key, "path") && !json_string_is(key, "equals") &&
+            !json_string_is(key, "changed")) {
+            const char *text = json_string_data(&key);
+            return error_set(err, ERR_USAGE,
+                             "`state` has no field `%.*s`; it is {path, equals} or {path, changed: "
+                             "true}.",
+                             shown_len(text, json_string_len(key)), text);
+        }
+    }
+    return true;
+}
+
+static bool set_path(Breakpoint *b, Json path, Error *err) {
+    Error why = ERROR_INIT;
+    bool text = json_kind(path) == JSON_STRING;
+    if (!text && json_kind(path) != JSON_ARRAY) {
+        return error_set(
+            err, ERR_USAGE,
+            "`state` needs a `path`: a jq path such as \".a.b\", or an array of steps.");
+    }
+    if ((text ? json_string_len(path) : json_size(path)) > BREAK_TEXT_MAX) {
+        return error_set(err, ERR_LIMIT, "The `path` of `state` is longer than %d KB.",
+                         BREAK_TEXT_MAX >> 10);
+    }
+    b->state_path = inspect_path(path, &why);
+    if (json_is_none(b->state_path)) {
+        error_wrap(&why, "`state.path`");
+        if (err) {
+            *err = why;
+        }
+        return false;
+    }
+    return true;
+}
+
+static bool set_state(Breakpoint *b, Error *err) {
+    Json state = field_of(b, "state");
+    if (json_is_none(state)) {
+        return true;
+    }
+    Json equals = json_object_get_c(state, "equals"), changed = json_object_get_c(state, "changed");
+    if (!check_state_keys(state, err) || !set_path(b, json_object_get_c(state, "path"), err)) {
+        return false;
+    }
+    if (json_is_none(equals) == json_is_none(changed)) {
+        return error_set(
+            err, ERR_USAGE,
+            "`state` asks one thing: what the value `equals`, or whether it `changed`.");
+    }
+    if (json_is_none(equals) && json_kind(changed) != JSON_TRUE) {
+        return error_set(err, ERR_USAGE, "`changed` of `state` can only be true.");
+    }
+    if (!json_is_none(equals) && json_size(equals) > BREAK_TEXT_MAX) {
+        return error_set(err, ERR_LIMIT, "The value that `state` compares with is over %d KB.",
+                         BREAK_TEXT_MAX >> 10);
+    }
+    b->state_equals = json_ref(equals);
+    return true;
+}
+
+/* One step of a path: what is there, given; JSON_NONE when nothing is. */
+static Json step_into(Json value, Json step) {
+    bool there = true;
+    if (json_kind(step) != JSON_OBJECT && (!json_has(value, step, &there, NULL) || !there)) {
+        bool from_end = json_kind(value) == JSON_ARRAY && json_kind(step) == JSON_NUMBER &&
+                        json_to_double(step) < 0 &&
+                        -json_to_double(step) <= (double)json_array_len(value);
+        if (!from_end) {
+            return json_none();
+        }
+    }
+    return json_index(value, step, NULL);
+}
+
+Json breakpoint_value(const Breakpoint *b, Json state) {
+    Json value = json_ref(state);
+    size_t n = json_is_none(b->state_path) ? 0 : json_array_len(b->state_path);
+    for (size_t i = 0; i < n && !json_is_none(value); i++) {
+        Json next = step_into(value, json_array_get(b->state_path, i));
+        json_unref(value);
+        value = next;
+    }
+    return value;
+}
+
+/* Values that hold the same parts many times can take forever to compare: then they differ. */
+static bool is_same(Json a, Json b) {
+    uint64_t work = 10000000;
+    bool same = false;
+    if (json_is_none(a) || json_is_none(b)) {
+        return json_is_none(a) && json_is_none(b);
+    }
+    return json_identical(a, b) || (json_equal_working(a, b, JSON_DEPTH_MAX, &work, &same) && same);
+}
+
+bool breakpoint_changed(const Breakpoint *b, Json seen, Json now) {
+    if (json_is_none(b->state_equals)) {
+        return !is_same(seen, now);
+    }
+    return is_same(now, b->state_equals) && !is_same(seen, b->state_equals);
+}
+
+/* ---- its expressions ---- */
+
+static void wrap_place(const char *field, Error *err) {
+    if (err->line > 0) {
+        error_wrap(err, "`%s`, line %d, column %d", field, err->line, err->col);
+    } else {
+        error_wrap(err, "`%s`", field);
+    }
+}
+
+typedef Query *QueryMaker(const char *text, size_t len, const Flow *flow, Error *err);
+
+static bool set_query(Breakpoint *b, const char *field, QueryMaker *make, Query **out,
+                      const Flow *flow, Error *err) {
+    Json text = field_of(b, field);
+    Error why = ERROR_INIT;
+    if (json_is_none(text)) {
+        return true;
+    }
+    *out = make(json_string_data(&text), json_string_len(text), flow, &why);
+    if (!*out) {
+        wrap_place(field, &why);
+        if (err) {
+            *err = why;
+        }
+    }
+    return *out != NULL;
+}
+
+/* It is asked again when the run is taken back, and has to say the same. */
+static bool check_pure(const Query *q, const char *field, Error *err) {
+    unsigned effects = q ? query_effects(q) : 0;
+    if (effects & JQ_USES_CLOCK) {
+        return error_set(err, ERR_USAGE,
+                         "`%s` must not ask for the time (now, localtime, strflocaltime).", field);
+    }
+    if (effects & JQ_USES_ENV) {
+        return error_set(err, ERR_USAGE, "`%s` has no environment: leave out $ENV and env.", field);
+    }
+    return true;
+}
+
+static bool set_queries(Breakpoint *b, const Flow *flow, Error *err) {
+    return set_query(b, "condition", query_new_for, &b->condition, flow, err) &&
+           check_pure(b->condition, "condition", err) &&
+           set_query(b, "error", query_new_for, &b->error, flow, err) &&
+           check_pure(b->error, "error", err) &&
+           set_query(b, "log_message", query_new_message, &b->log, flow, err);
+}
+
+bool breakpoint_fits(Breakpoint *b, const Node *node, Error *err) {
+    Query *const queries[] = {b->condition, b->error, b->log};
+    static const char *const names[] = {"condition", "error", "log_message"};
+    for (size_t i = 0; i < 3; i++) {
+        const Error *why = query_unfit(queries[i], node);
+        if (why) {
+            return error_set(err, ERR_USAGE, "`%s` cannot be asked at `%s`: %s", names[i],
+                             node->name, why->msg);
+        }
+    }
+    return true;
+}
+
+/* ---- life ---- */
+
+static bool flag_of(Json spec, const char *name, bool fallback) {
+    Json value = json_object_get_c(spec, name);
+    return json_is_none(value) || json_kind(value) == JSON_NULL ? fallback : json_truthy(value);
+}
+
+static int64_t count_of(Json spec, const char *name) {
+    int64_t n = 0;
+    whole_number(json_object_get_c(spec, name), &n);
+    return n;
+}
+
+static bool fill(Breakpoint *b, Json spec, const Flow *flow, Error *err) {
+    if (!check_fields(b, spec, err) || !set_type(b, err) || !set_position(b, err)) {
+        return false;
+    }
+    b->enabled = flag_of(spec, "enabled", true);
+    b->once = flag_of(spec, "once", false);
+    b->caught = flag_of(spec, "caught", false);
+    b->hits = count_of(spec, "hit_count");
+    b->ignore = count_of(spec, "ignore_count");
+    return set_hit_condition(b, err) && set_state(b, err) && set_queries(b, flow, err);
+}
+
+Breakpoint *breakpoint_new(int64_t id, Json spec, const Flow *flow, Error *err) {
+    Breakpoint *b = mem_zalloc(sizeof *b);
+    b->id = id;
+    if (fill(b, spec, flow, err)) {
+        return b;
+    }
+    breakpoint_free(b);
+    return NULL;
+}
+
+void breakpoint_free(Breakpoint *b) {
+    if (!b) {
+        return;
+    }
+    query_free(b->condition);
+    query_free(b->error);
+    query_free(b->log);
+    json_unref(b->spec);
+    json_unref(b->state_path);
+    json_unref(b->state_equals);
+    json_unref(b->message);
+    mem_free(b->at);
+    mem_free(b);
+}
+
+/* ---- changing and showing ---- */
+
+static Json take_away(Json spec, const char *name) {
+    Json key = json_string_c(name);
+    spec = json_object_remove(spec, key);
+    json_unref(key);
+    return spec;
+}
+
+static bool is_place_type(Json type) {
+    int i = word_index(type, break_type_names, BREAK_TYPES);
+    return i >= 0 && i < BREAK_PLACES;
+}
+
+/* A new place stands for the one before. */
+static Json merge_place(Json spec, BreakType place) {
+    for (size_t i = 0; i < NFIELDS; i++) {
+        if (fields[i].place != BREAK_NO_PLACE && fields[i].place != place) {
+            spec = take_away(spec, fields[i].name);
+        }
+    }
+    return spec;
+}
+
+/* The type is what the fields say again when the one that said it has gone. */
+static bool is_retyped(Json spec, const Field *f, Json value) {
+    Json type = json_object_get_c(spec, "type");
+    bool gone = json_kind(value) == JSON_NULL;
+    return (f->place != BREAK_NO_PLACE && is_place_type(type)) ||
+           (gone && strcmp(f->name, "state") == 0 && json_string_is(type, "state")) ||
+           (gone && strcmp(f->name, "condition") == 0 && json_string_is(type, "conditional"));
+}
+
+static Json merge_field(Json spec, Json key, Json value) {
+    const Field *f = find_field(key);
+    bool gone = json_kind(value) == JSON_NULL;
+    if (f && is_retyped(spec, f, value)) {
+        spec = take_away(spec, "type");
+    }
+    if (f && f->place != BREAK_NO_PLACE && !gone) {
+        spec = merge_place(spec, f->place);
+    }
+    return gone ? json_object_remove(spec, key)
+                : json_object_set(spec, json_ref(key), json_ref(value));
+}
+
+Json breakpoint_merge(Json spec, Json changes) {
+    Json out = json_kind(spec) == JSON_OBJECT ? json_ref(spec) : json_object();
+    Json key, value, type;
+    if (json_kind(changes) != JSON_OBJECT) {
+        return out;
+    }
+    for (size_t pos = 0; json_object_next(changes, &pos, &key, &value);) {
+        out = merge_field(out, key, value);
+    }
+    type = json_object_get_c(changes, "type");
+    return json_kind(type) == JSON_STRING ? json_object_with(out, "type", json_ref(type)) : out;
+}
+
+static Json with_spec(Json out, const Breakpoint *b) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(b->spec, &pos, &key, &value);) {
+        out = json_object_set(out, json_ref(key), json_ref(value));
+    }
+    return out;
+}
+
+Json breakpoint_stored(const Breakpoint *b) {
+    Json out = json_ref(b->spec);
+    if (!b->enabled) {
+        out = json_object_with(out, "enabled", json_bool(false));
+    }
+    return b->hits ? json_object_with(out, "hit_count", json_int(b->hits)) : out;
+}
+
+Json breakpoint_json(const Breakpoint *b) {
+    Json out = json_object_with(json_object(), "id", json_int(b->id));
+    out = with_spec(out, b);
+    out = json_object_with(out, "position", json_string_c(hook_positions[b->position]));
+    out = json_object_with(out, "enabled", json_bool(b->enabled));
+    out = json_object_with(out, "hit_count", json_int(b->hits));
+    out = json_object_with(out, "verified", json_bool(b->verified));
+    return json_is_none(b->message) ? out : json_object_with(out, "message", json_ref(b->message));
+}
+
+/* ---- hits ---- */
+
+bool breakpoint_is_at(const Breakpoint *b, const Node *node) {
+    size_t from = 0, to = b->places;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (b->at[middle]->id < node->id) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from < b->places && b->at[from] == node;
+}
+
+static bool is_meant(const Breakpoint *b, const HookPlace *place) {
+    if (b->type == BREAK_STATE) {
+        return b->place == BREAK_NO_PLACE || breakpoint_is_at(b, place->node);
+    }
+    if (place->position != b->position) {
+        return false;
+    }
+    return b->type != BREAK_EXCEPTION || b->caught || !place->caught;
+}
+
+/* Said once for the same failure: a condition can fail at every step. */
+static void note_failure(Breakpoint *b, const char *what, const Node *node, const Error *why) {
+    char text[ERROR_MSG_MAX + 200];
+    snprintf(text, sizeof text, "The %s failed at `%.100s`: %s", what, node->name, why->msg);
+    if (json_is_none(b->message) || !json_string_is(b->message, text)) {
+        json_unref(b->message);
+        b->message = json_string_c(text);
+    }
+}
+
+static bool holds(Breakpoint *b, Query *q, const char *what, const HookPlace *place, Json input,
+                  const Json *vars) {
+    Error why;
+    error_clear(&why);
+    Json out = query_eval_at(q, place->node, input, vars, &why);
+    bool result = json_truthy(out);
+    json_unref(out);
+    if (why.code != ERR_NONE) {
+        note_failure(b, what, place->node, &why);
+    }
+    return result;
+}
+
+bool breakpoint_hit(Breakpoint *b, const HookPlace *place, Json state, const Json *vars,
+                    bool *pauses) {
+    *pauses = false;
+    if (!b->enabled || !is_meant(b, place) ||
+        (b->error && !holds(b, b->error, "expression over the error", place, place->error, vars)) ||
+        (b->condition && !holds(b, b->condition, "condition", place, state, vars))) {
+        return false;
+    }
+    b->hits++;
+    *pauses = b->hits > b->ignore && hits_hold(b);
+    return true;
+}
+
+static Json cut_text(Json text) {
+    const char *data = json_string_data(&text);
+    if (json_string_len(text) <= BREAK_LOG_MAX) {
+        return text;
+    }
+    Json cut = json_string_valid(data, utf8_valid_prefix(data, BREAK_LOG_MAX));
+    json_unref(text);
+    return json_string_append(cut, "...", 3);
+}
+
+Json breakpoint_text(Breakpoint *b, const HookPlace *place, Json state, const Json *vars) {
+    Error why;
+    error_clear(&why);
+    assert(b->log);
+    Json out = query_eval_at(b->log, place->node, state, vars, &why);
+    if (json_kind(out) == JSON_STRING) {
+        return cut_text(out);
+    }
+    json_unref(out);
+    if (why.code == ERR_NONE && !breakpoint_fits(b, place->node, &why)) {
+        return json_string_fmt("(%s)", why.msg);
+    }
+    return json_string_fmt("(The message failed: %s)",
+                           why.code == ERR_NONE ? "it has no text." : why.msg);
+}

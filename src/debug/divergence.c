@@ -1,0 +1,287 @@
+#include "divergence.h"
+
+#include "json_diff.h"
+#include "mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One step of a frame. */
+typedef struct Act {
+    size_t item;  /* in the line */
+    Json path;    /* of its frame */
+    size_t place; /* among the acts of that path */
+    Json outcome; /* changes; an array */
+} Act;
+
+/* One of the two lines, as what its frames did. */
+typedef struct Side {
+    Store *store;
+    const DivergenceSide *of;
+    Line line;
+    size_t
+        begin;  /* index of the checkpoint that it is compared from; line.n: it ends before that */
+    Json start; /* what the root frame saw there */
+    Act *acts;
+    size_t n, cap;
+    Json paths;   /* {frame: path} */
+    Json pending; /* {frame: changes since its last step} */
+    Json by_path; /* {path: [index of act]} */
+} Side;
+
+static void side_clear(Side *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        json_unref(s->acts[i].path);
+        json_unref(s->acts[i].outcome);
+    }
+    mem_free(s->acts);
+    line_clear(&s->line);
+    json_unref(s->start);
+    json_unref(s->paths);
+    json_unref(s->pending);
+    json_unref(s->by_path);
+}
+
+/* ---- what frames did ---- */
+
+static Json frame_key(int64_t frame) {
+    return json_string_fmt("%" PRId64, frame);
+}
+
+/* A frame has its path for as long as it is there, and is there before its first step ends. Borrowed. */
+static Json path_of(Side *s, const LineImage *at, int64_t frame) {
+    Json key = frame_key(frame), path = json_object_get(s->paths, key);
+    if (json_is_none(path)) {
+        path = line_frame_path(at->before, frame);
+        path = json_is_none(path) ? line_frame_path(at->after, frame) : path;
+        path = json_is_none(path) ? json_string_fmt("frame %" PRId64, frame) : path;
+        s->paths = json_object_set(s->paths, json_ref(key), path);
+    }
+    json_unref(key);
+    return path;
+}
+
+/* How a checkpoint changed what a frame sees: an array of changes. */
+static Json changes_of(const Side *s, const LineImage *at, int64_t frame) {
+    Json before = line_state(s->of->flow, at->before, frame);
+    Json after = line_state(s->of->flow, at->after, frame), changes = json_array();
+    if (json_is_none(after)) {
+        Json left = line_left(at->before, at->after, frame);
+        changes = json_array_push(changes, json_is_none(left) ? json_null() : left);
+    } else if (!json_is_none(before)) {
+        json_unref(changes);
+        changes = json_diff(before, after);
+    }
+    json_unref(before);
+    json_unref(after);
+    return changes;
+}
+
+static Json take_pending(Side *s, Json key) {
+    Json changes = json_object_lift(&s->pending, key);
+    s->pending = json_object_remove(s->pending, key);
+    return json_is_none(changes) ? json_array() : changes;
+}
+
+static void add_pending(Side *s, const LineImage *at, int64_t frame) {
+    Json changes = changes_of(s, at, frame), key = frame_key(frame);
+    if (json_array_len(changes)) {
+        Json all = json_array_concat(take_pending(s, key), changes);
+        s->pending = json_object_set(s->pending, key, all);
+        return;
+    }
+    json_unref(changes);
+    json_unref(key);
+}
+
+static void add_act(Side *s, const LineImage *at, size_t item) {
+    int64_t frame = s->line.items[item].frame;
+    Json path = path_of(s, at, frame), key = frame_key(frame);
+    Json places = json_object_lift(&s->by_path, path);
+    places = json_is_none(places) ? json_array() : places;
+    size_t place = json_array_len(places);
+    places = json_array_push(places, json_int((int64_t)s->n));
+    s->by_path = json_object_set(s->by_path, json_ref(path), places);
+    s->acts = mem_grow(s->acts, s->n, &s->cap, sizeof *s->acts);
+    Json outcome = json_array_concat(take_pending(s, key), changes_of(s, at, frame));
+    s->acts[s->n++] = (Act){item, json_ref(path), place, outcome};
+    json_unref(key);
+}
+
+/* What a person sets is set in every frame. */
+static void add_edits(Side *s, const LineImage *at) {
+    Json key, frame, frames = json_array_get(at->after, IMAGE_FRAMES);
+    for (size_t pos = 0;
+         json_kind(frames) == JSON_OBJECT && json_object_next(frames, &pos, &key, &frame);) {
+        Json id = json_number_parse(json_string_data(&key), json_string_len(key));
+        if (json_tag(id) == JSON_TAG_INT) {
+            add_pending(s, at, id.i);
+        } else {
+            json_unref(id);
+        }
+    }
+}
+
+static bool take_image(void *ctx, const LineImage *at) {
+    Side *s = ctx;
+    size_t item = s->begin + at->index;
+    const LineStep *c = &s->line.items[item];
+    if (!at->index) {
+        s->start = line_state(s->of->flow, at->after, 0);
+    } else if (line_is_step(c)) {
+        add_act(s, at, item);
+    } else if (!strcmp(c->status, "updated")) {
+        add_edits(s, at);
+    } else {
+        add_pending(s, at, c->frame);
+    }
+    return true;
+}
+
+/* From the first checkpoint at which so many steps were done. */
+static bool read_acts(Side *s, int64_t steps, Error *err) {
+    while (s->begin < s->line.n && s->line.items[s->begin].step < steps) {
+        s->begin++;
+    }
+    Line part = {s->line.items + s->begin, s->line.n - s->begin};
+    return line_images(s->store, s->of->run, &part, take_image, s, err);
+}
+
+static bool read_side(Side *s, Store *store, const DivergenceSide *of, Error *err) {
+    *s = (Side){.store = store,
+                .of = of,
+                .paths = json_object(),
+                .pending = json_object(),
+                .by_path = json_object()};
+    return line_read(store, of->run, of->seq, 0, &s->line, err);
+}
+
+/* ---- where they part ---- */
+
+/* A place in each line, SIZE_MAX where it has none: indices of items. */
+typedef struct Parting {
+    bool found;
+    size_t a, b;
+    int64_t steps; /* that are equal before */
+    Json path;     /* borrowed */
+} Parting;
+
+static size_t match_of(const Side *s, const Act *act) {
+    Json places = json_object_get(s->by_path, act->path);
+    Json place = json_is_none(places) ? places : json_array_get(places, act->place);
+    return json_is_none(place) ? SIZE_MAX : (size_t)place.i;
+}
+
+static bool are_equal(const Side *a, const Act *x, const Side *b, const Act *y) {
+    const LineStep *p = &a->line.items[x->item], *q = &b->line.items[y->item];
+    return !strcmp(p->node, q->node) && !strcmp(p->status, q->status) &&
+           json_equal(x->outcome, y->outcome);
+}
+
+static Parting part_at_start(const Side *a, const Side *b) {
+    bool has_a = a->begin < a->line.n, has_b = b->begin < b->line.n;
+    bool found = !has_a || !has_b || !json_equal(a->start, b->start);
+    return (Parting){
+        .found = found, .a = has_a ? a->begin : SIZE_MAX, .b = has_b ? b->begin : SIZE_MAX};
+}
+
+static Parting part_at_step(const Side *a, const Side *b) {
+    for (size_t i = 0; i < a->n; i++) {
+        const Act *act = &a->acts[i];
+        size_t other = match_of(b, act);
+        if (other == SIZE_MAX || !are_equal(a, act, b, &b->acts[other])) {
+            size_t item = other == SIZE_MAX ? other : b->acts[other].item;
+            return (Parting){true, act->item, item, (int64_t)i, act->path};
+        }
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        if (match_of(a, &b->acts[i]) == SIZE_MAX) {
+            return (Parting){true, SIZE_MAX, b->acts[i].item, (int64_t)a->n, b->acts[i].path};
+        }
+    }
+    return (Parting){.steps = (int64_t)a->n};
+}
+
+/* ---- the answer ---- */
+
+static Json place_json(const Side *s, size_t item) {
+    if (item == SIZE_MAX) {
+        return json_null();
+    }
+    const LineStep *c = &s->line.items[item];
+    Json node = *c->node ? json_string_c(c->node) : json_null();
+    Json out = json_object_with(json_object(), "checkpoint", json_int(c->seq));
+    out = json_object_with(out, "node", node);
+    out = json_object_with(out, "status", json_string_c(c->status));
+    return json_object_with(out, "step", json_int(c->step));
+}
+
+/* What came of a step: the state of its frame, or what that left. JSON_NONE on error. */
+static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
+    const LineStep *c = &s->line.items[item];
+    Json after = chain_image(s->store, s->of->run, c->seq, NULL, err);
+    Json state = json_is_none(after) ? json_none() : line_state(s->of->flow, after, c->frame);
+    *ended = json_is_none(state) && !json_is_none(after);
+    if (*ended && c->parent) {
+        Json before = chain_image(s->store, s->of->run, c->parent, NULL, err);
+        state = json_is_none(before) ? before : line_left(before, after, c->frame);
+        state = json_is_none(state) && !json_is_none(before) ? json_null() : state;
+        json_unref(before);
+    }
+    json_unref(after);
+    return state;
+}
+
+/* JSON_NONE on error. */
+static Json diff_at(const Side *a, const Side *b, const Parting *p, Error *err) {
+    bool ended_a, ended_b;
+    if (p->a == SIZE_MAX || p->b == SIZE_MAX) {
+        return json_null();
+    }
+    Json x = come_of(a, p->a, &ended_a, err);
+    Json y = json_is_none(x) ? json_none() : come_of(b, p->b, &ended_b, err);
+    Json diff = json_is_none(y)      ? json_none()
+                : ended_a == ended_b ? json_changes_report(x, y)
+                                     : json_null();
+    json_unref(x);
+    json_unref(y);
+    return diff;
+}
+
+static Json report(const Side *a, const Side *b, const Parting *p, Error *err) {
+    Json out = json_object_with(json_object(), "same", json_bool(!p->found));
+    out = json_object_with(out, "steps", json_int(p->steps));
+    if (!p->found) {
+        return out;
+    }
+    Json diff = diff_at(a, b, p, err);
+    if (json_is_none(diff)) {
+        json_unref(out);
+        return diff;
+    }
+    out = json_object_with(out, "frame",
+                           json_is_none(p->path) ? json_string_c("main") : json_ref(p->path));
+    out = json_object_with(out, "a", place_json(a, p->a));
+    out = json_object_with(out, "b", place_json(b, p->b));
+    return json_object_with(out, "diff", diff);
+}
+
+Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide *b, Error *err) {
+    Side x, y;
+    Json out = json_none();
+    bool ok = read_side(&x, store, a, err);
+    ok = read_side(&y, store, b, ok ? err : NULL) && ok;
+    if (ok) {
+        int64_t p = x.line.items[0].step, q = y.line.items[0].step;
+        ok = read_acts(&x, p > q ? p : q, err) && read_acts(&y, p > q ? p : q, err);
+    }
+    if (ok) {
+        Parting p = part_at_start(&x, &y);
+        p = p.found ? p : part_at_step(&x, &y);
+        out = report(&x, &y, &p, err);
+    }
+    side_clear(&x);
+    side_clear(&y);
+    return out;
+}

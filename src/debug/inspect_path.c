@@ -1,0 +1,460 @@
+/* inspect_path.c - paths as text and as steps, and walking along them and over all of them. */
+#include "inspect.h"
+
+#include "json_parse.h"
+#include "json_print.h"
+#include "mem.h"
+#include "suggest.h"
+#include "utf8.h"
+
+enum {
+    INDEX_DIGITS_MAX = 9, /* JSON_LEN_MAX has as many */
+    SHOWN_MAX = 80,       /* characters of a path or a key in a sentence */
+    KEYS_OFFERED = 2000,  /* keys of an object that are looked at for the nearest */
+    NAME_MAX_LEN = 64,
+};
+
+/* ---- as text ---- */
+
+static bool is_letter(char c) {
+    return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static size_t word_len(const char *s, size_t len) {
+    size_t n = 0;
+    while (n < len && (is_letter(s[n]) || (n > 0 && is_digit(s[n])))) {
+        n++;
+    }
+    return n;
+}
+
+static bool is_word(Json key) {
+    size_t len = json_string_len(key);
+    return len > 0 && word_len(json_string_data(&key), len) == len;
+}
+
+static void add_step_text(Json step, bool first, Buf *out) {
+    if (json_kind(step) == JSON_STRING) {
+        buf_addc(out, '.');
+        if (is_word(step)) {
+            buf_add(out, json_string_data(&step), json_string_len(step));
+        } else {
+            json_print(step, NULL, out);
+        }
+    } else {
+        buf_adds(out, first ? ".[" : "[");
+        json_print(step, NULL, out);
+        buf_addc(out, ']');
+    }
+}
+
+static void add_steps_text(Json path, size_t n, Buf *out) {
+    for (size_t i = 0; i < n; i++) {
+        add_step_text(json_array_get(path, i), i == 0, out);
+    }
+    buf_adds(out, n ? "" : ".");
+}
+
+void inspect_path_text(Json path, Buf *out) {
+    add_steps_text(path, json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0, out);
+}
+
+/* ---- from text ---- */
+
+typedef struct PathText {
+    const char *text;
+    size_t len, at;
+    Json steps;
+    Error *err;
+} PathText;
+
+static bool refuse(const PathText *p, size_t at, const char *why) {
+    int column = (int)utf8_length(p->text, at) + 1;
+    size_t shown = utf8_offset(p->text, p->len, SHOWN_MAX);
+    return error_set_at(p->err, ERR_SYNTAX, 1, column, "The path `%.*s%s`, column %d: %s",
+                        (int)shown, p->text, shown < p->len ? "..." : "", column, why);
+}
+
+static char peek(const PathText *p) {
+    return p->at < p->len ? p->text[p->at] : '\0';
+}
+
+static void skip_blanks(PathText *p) {
+    while (p->at < p->len && strchr(" \t\r\n", p->text[p->at]) && p->text[p->at]) {
+        p->at++;
+    }
+}
+
+static bool push(PathText *p, Json step, size_t at) {
+    if (json_array_len(p->steps) >= JSON_DEPTH_MAX) {
+        json_unref(step);
+        return refuse(p, at, "a path has 10,000 steps at most.");
+    }
+    p->steps = json_array_push(p->steps, step);
+    return true;
+}
+
+static bool take_word(PathText *p) {
+    size_t at = p->at, n = word_len(p->text + at, p->len - at);
+    p->at += n;
+    return push(p, json_string_valid(p->text + at, n), at);
+}
+
+/* One past the closing quote; 0 when there is none. */
+static size_t string_end(const PathText *p) {
+    for (size_t i = p->at + 1; i < p->len; i++) {
+        if (p->text[i] == '"') {
+            return i + 1;
+        }
+        i += p->text[i] == '\\';
+    }
+    return 0;
+}
+
+static bool take_string(PathText *p) {
+    size_t at = p->at, end = string_end(p);
+    if (!end) {
+        return refuse(p, at, "this string has no end.");
+    }
+    Json key = json_parse(p->text + at, end - at, NULL, NULL);
+    if (json_kind(key) != JSON_STRING) {
+        json_unref(key);
+        return refuse(p, at, "this is not a string as JSON has them.");
+    }
+    p->at = end;
+    return push(p, key, at);
+}
+
+static bool take_index(PathText *p) {
+    size_t at = p->at, digits = 0;
+    int64_t n = 0;
+    p->at += peek(p) == '-';
+    for (; is_digit(peek(p)); p->at++, digits++) {
+        n = digits < INDEX_DIGITS_MAX ? 10 * n + (peek(p) - '0') : n;
+    }
+    if (!digits) {
+        return refuse(p, at, "a minus sign needs a number behind it.");
+    }
+    if (digits > INDEX_DIGITS_MAX || n > JSON_LEN_MAX) {
+        return refuse(p, at, "no array is that long.");
+    }
+    return push(p, json_int(p->text[at] == '-' ? -n : n), at);
+}
+
+static bool take_brackets(PathText *p) {
+    size_t open = p->at++;
+    skip_blanks(p);
+    char c = peek(p);
+    if (c != '"' && c != '-' && !is_digit(c)) {
+        return refuse(p, p->at,
+                      "in brackets stands one index or one key in quotes, such as [0], [-1] or "
+                      "[\"k\"].");
+    }
+    if (!(c == '"' ? take_string(p) : take_index(p))) {
+        return false;
+    }
+    skip_blanks(p);
+    if (peek(p) != ']') {
+        return p->at < p->len ? refuse(p, p->at, "there must be a `]` here.")
+                              : refuse(p, open, "this `[` has no `]` that closes it.");
+    }
+    p->at++;
+    return true;
+}
+
+static bool take_name(PathText *p) {
+    char c = peek(p);
+    if (c == '"') {
+        return take_string(p);
+    }
+    if (is_letter(c)) {
+        return take_word(p);
+    }
+    return refuse(p, p->at,
+                  "there must be a key here; one that is no word stands in quotes: .\"odd key\".");
+}
+
+/* A step; the first may lack its dot. */
+static bool take_step(PathText *p, bool first) {
+    char c = peek(p);
+    if (c == '[') {
+        return take_brackets(p);
+    }
+    if (c == '.') {
+        p->at++;
+        return peek(p) == '[' ? take_brackets(p) : take_name(p);
+    }
+    if (first) {
+        return take_name(p);
+    }
+    return refuse(p, p->at,
+                  "a path goes on with `.key` or `[index]`; for anything else evaluate an "
+                  "expression.");
+}
+
+static bool take_steps(PathText *p) {
+    skip_blanks(p);
+    while (p->len > p->at && strchr(" \t\r\n", p->text[p->len - 1]) && p->text[p->len - 1]) {
+        p->len--;
+    }
+    if (p->at == p->len || (p->len - p->at == 1 && peek(p) == '.')) {
+        return true;
+    }
+    for (bool first = true; p->at < p->len; first = false) {
+        if (!take_step(p, first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static Json path_of_text(Json text, Error *err) {
+    PathText p = {json_string_data(&text), json_string_len(text), 0, json_array(), err};
+    if (!take_steps(&p)) {
+        json_clear(&p.steps);
+    }
+    return p.steps;
+}
+
+/* ---- from steps ---- */
+
+/* A key or a whole number; JSON_NONE for anything else. */
+static Json checked_step(Json step) {
+    if (json_kind(step) == JSON_STRING) {
+        return json_ref(step);
+    }
+    Json n = json_kind(step) == JSON_NUMBER ? json_number(json_to_double(step)) : json_none();
+    bool index = json_tag(n) == JSON_TAG_INT && n.i <= JSON_LEN_MAX && n.i >= -JSON_LEN_MAX;
+    return index ? n : json_none();
+}
+
+static Json refuse_step(Json steps, size_t i, Json step, Error *err) {
+    char shown[JSON_DESCRIBE_MAX];
+    json_unref(steps);
+    error_set(
+        err, ERR_USAGE,
+        "Step %zu of the path is %s; a step is a key (a string) or an index (a whole number).", i,
+        json_describe(step, shown));
+    return json_none();
+}
+
+static Json path_of_steps(Json path, Error *err) {
+    size_t n = json_array_len(path);
+    Json steps = json_array();
+    if (n > JSON_DEPTH_MAX) {
+        json_unref(steps);
+        error_set(err, ERR_LIMIT, "The path has %zu steps; %d is the limit.", n, JSON_DEPTH_MAX);
+        return json_none();
+    }
+    for (size_t i = 0; i < n; i++) {
+        Json step = checked_step(json_array_get(path, i));
+        if (json_is_none(step)) {
+            return refuse_step(steps, i, json_array_get(path, i), err);
+        }
+        steps = json_array_push(steps, step);
+    }
+    return steps;
+}
+
+Json inspect_path(Json path, Error *err) {
+    char shown[JSON_DESCRIBE_MAX];
+    switch (json_kind(path)) {
+    case JSON_STRING: return path_of_text(path, err);
+    case JSON_ARRAY: return path_of_steps(path, err);
+    default: break;
+    }
+    error_set(
+        err, ERR_USAGE,
+        "A path is a text such as .a[0].b or an array of steps such as [\"a\", 0, \"b\"], not "
+        "%s.",
+        json_is_none(path) ? "nothing" : json_describe(path, shown));
+    return json_none();
+}
+
+/* ---- to a value ---- */
+
+/* Not too much of it: whole characters, and dots for the rest. */
+static void add_shown(Buf *out, const char *text, size_t len) {
+    size_t shown = utf8_offset(text, len, SHOWN_MAX);
+    buf_add(out, text, shown);
+    buf_adds(out, shown < len ? "..." : "");
+}
+
+static void add_shown_path(Buf *out, Json path, size_t n) {
+    Buf text = BUF_INIT;
+    add_steps_text(path, n, &text);
+    buf_addc(out, '`');
+    add_shown(out, text.data, text.len);
+    buf_addc(out, '`');
+    buf_clear(&text);
+}
+
+/* Names are offered from a buffer, so the best one is copied as it comes. */
+static bool nearest_key(Json object, Json key, char *best) {
+    char name[NAME_MAX_LEN];
+    Suggestion s = suggestion_for(json_string_data(&key), json_string_len(key));
+    bool found = false;
+    Json other, value;
+    size_t pos = 0;
+    for (int i = 0; i < KEYS_OFFERED && json_object_next(object, &pos, &other, &value); i++) {
+        size_t len = json_string_len(other);
+        if (len < sizeof name) {
+            memcpy(name, json_string_data(&other), len);
+            name[len] = '\0';
+            s.best = NULL;
+            suggestion_offer(&s, name);
+            if (s.best) {
+                memcpy(best, name, len + 1);
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+static void add_lack_of_key(Buf *out, Json object, Json key) {
+    char best[NAME_MAX_LEN];
+    buf_adds(out, " has no key `");
+    add_shown(out, json_string_data(&key), json_string_len(key));
+    if (nearest_key(object, key, best)) {
+        buf_printf(out, "`; did you mean `%s`?", best);
+    } else {
+        buf_adds(out, json_object_len(object) ? "`." : "`: it is empty.");
+    }
+}
+
+static void add_lack(Buf *out, Json container, Json step) {
+    bool key = json_kind(step) == JSON_STRING;
+    JsonKind kind = json_kind(container);
+    if (kind == JSON_OBJECT && key) {
+        add_lack_of_key(out, container, step);
+    } else if (kind == JSON_OBJECT) {
+        buf_printf(out, " is an object: it has keys and no element %lld.", (long long)step.i);
+    } else if (kind == JSON_ARRAY && !key) {
+        size_t n = json_array_len(container);
+        buf_printf(out, " has %zu element%s; there is no element %lld.", n, n == 1 ? "" : "s",
+                   (long long)step.i);
+    } else if (kind == JSON_ARRAY) {
+        buf_adds(out, " is an array: its elements have numbers, not keys.");
+    } else if (kind == JSON_NULL) {
+        buf_adds(out, " is null; there is nothing in it.");
+    } else {
+        buf_printf(out, " is a %s; there is nothing in it.", json_kind_name(kind));
+    }
+}
+
+static Json leads_nowhere(Json path, size_t at, Json container, Error *err) {
+    Buf text = BUF_INIT;
+    add_shown_path(&text, path, at);
+    add_lack(&text, container, json_array_get(path, at));
+    error_set(err, ERR_USAGE, "%s", text.data);
+    buf_clear(&text);
+    return json_none();
+}
+
+/* Borrowed; JSON_NONE when there is nothing. A negative index becomes the one that it means. */
+static Json child_at(Json container, Json *step) {
+    if (json_kind(container) == JSON_OBJECT && json_kind(*step) == JSON_STRING) {
+        return json_object_get(container, *step);
+    }
+    if (json_kind(container) != JSON_ARRAY || json_kind(*step) != JSON_NUMBER) {
+        return json_none();
+    }
+    int64_t i = step->i < 0 ? step->i + (int64_t)json_array_len(container) : step->i;
+    Json child = i < 0 ? json_none() : json_array_get(container, (size_t)i);
+    if (!json_is_none(child)) {
+        *step = json_int(i);
+    }
+    return child;
+}
+
+static Json follow(Json state, Json *steps, Error *err) {
+    Json value = state;
+    for (size_t i = 0, n = json_array_len(*steps); i < n; i++) {
+        Json step = json_array_get(*steps, i), meant = step;
+        Json child = child_at(value, &meant);
+        if (json_is_none(child)) {
+            return leads_nowhere(*steps, i, value, err);
+        }
+        if (!json_identical(step, meant)) {
+            *steps = json_array_set(*steps, i, meant);
+        }
+        value = child;
+    }
+    return value;
+}
+
+Json inspect_at(Json state, Json path, Json *steps, Error *err) {
+    Json own = json_is_none(path) ? json_array() : inspect_path(path, err);
+    Json value = json_is_none(own) ? json_none() : follow(state, &own, err);
+    if (json_is_none(value) || !steps) {
+        json_clear(&own);
+    }
+    if (steps) {
+        *steps = own;
+    }
+    return value;
+}
+
+/* ---- walking ---- */
+
+typedef struct Level {
+    Json container, step; /* borrowed; step leads to the container */
+    size_t pos;
+} Level;
+
+struct InspectWalk {
+    Level *levels;
+    size_t n, cap;
+};
+
+static bool arrive(InspectWalk *w, InspectVisit visit, void *ctx, Json step, Json value) {
+    if (!visit(ctx, w, step, value)) {
+        return false;
+    }
+    if (json_kind(value) >= JSON_ARRAY) {
+        w->levels = mem_grow(w->levels, w->n, &w->cap, sizeof *w->levels);
+        w->levels[w->n++] = (Level){value, step, 0};
+    }
+    return true;
+}
+
+static bool next_child(Level *l, Json *step, Json *value) {
+    if (json_kind(l->container) == JSON_OBJECT) {
+        return json_object_next(l->container, &l->pos, step, value);
+    }
+    *step = json_int((int64_t)l->pos);
+    *value = json_array_get(l->container, l->pos++);
+    return !json_is_none(*value);
+}
+
+bool inspect_walk(Json value, InspectVisit visit, void *ctx) {
+    InspectWalk w = {NULL, 0, 0};
+    bool goes_on = arrive(&w, visit, ctx, json_none(), value);
+    while (goes_on && w.n) {
+        Json step, child;
+        if (next_child(&w.levels[w.n - 1], &step, &child)) {
+            goes_on = arrive(&w, visit, ctx, step, child);
+        } else {
+            w.n--;
+        }
+    }
+    mem_free(w.levels);
+    return goes_on;
+}
+
+size_t inspect_walk_depth(const InspectWalk *w) {
+    return w->n;
+}
+
+Json inspect_walk_path(const InspectWalk *w, Json step) {
+    Json path = json_array();
+    for (size_t i = 1; i < w->n; i++) {
+        path = json_array_push(path, json_ref(w->levels[i].step));
+    }
+    return json_is_none(step) ? path : json_array_push(path, json_ref(step));
+}

@@ -1,0 +1,86 @@
+/* line.h - the history of a run, along the line that leads to a checkpoint.
+ *
+ * Checkpoints form a tree; a line is the way from the first to one of them. Reads the store only: whoever
+ * calls makes sure that it may (engine_lock) and that what it wants is there (engine_sync).
+ *
+ * A *step* is a checkpoint that ends an execution of a node: its status is "completed", "failed",
+ * "skipped" or "joined", and its node is not "". What the node saw is in the image of its parent: a frame
+ * that ends with its last node is not in the image any more that comes of it.
+ *
+ * The number of a frame is its own on a line, whereas on another line of the same run it may be that of
+ * another frame.
+ */
+#ifndef PAWL_LINE_H
+#define PAWL_LINE_H
+
+#include "flow.h"
+#include "image.h"
+#include "store_chain.h"
+
+#include <stddef.h>
+
+/* One checkpoint on the line; strings are owned. */
+typedef struct LineStep {
+    int64_t seq, parent, step, frame, at;
+    char *node, *status;
+} LineStep;
+
+typedef struct Line {
+    LineStep *items; /* oldest first */
+    size_t n;
+} Line;
+
+/* The line that ends at a checkpoint; at most the last `max` of it (0: all). The store is read in long
+ * stretches, not one checkpoint at a time. False on error: *out is then empty. */
+bool line_read(Store *store, int64_t run, int64_t seq, size_t max, Line *out, Error *err);
+void line_clear(Line *line);
+
+/* Calls fn for each checkpoint of a line with the images before it (null before the first of all) and at
+ * it; false from fn stops. One pass, which costs what the changes do; a line that begins later than its
+ * run costs one image more. */
+typedef struct LineImage {
+    size_t index; /* in line->items */
+    const Checkpoint *checkpoint;
+    Json before, after; /* borrowed */
+} LineImage;
+typedef bool (*LineImageFn)(void *ctx, const LineImage *at);
+bool line_images(Store *store, int64_t run, const Line *line, LineImageFn fn, void *ctx,
+                 Error *err);
+
+bool line_is_step(const LineStep *c);
+/* "success", "failure", "skipped"; NULL for what is no step. */
+const char *line_result(const LineStep *c);
+/* Index of the newest step of a frame before index `before`; -1: none. frame 0: of any. */
+ptrdiff_t line_last_step(const Line *line, int64_t frame, size_t before);
+
+/* The workflow that a run had at a checkpoint, from the store: the one that it began with, or the one
+ * that it was resumed with since. image is that of the checkpoint, or JSON_NONE for the first one. For
+ * flow_unref(); NULL on error. */
+Flow *line_flow(Store *store, const RunRow *row, Json image, Error *err);
+
+/* What the running level of a frame sees in an image: its state, or in the tasks dialect all variables in
+ * sight. frame 0: the root. Given; JSON_NONE: no such frame. flow is the run's. */
+Json line_state(const Flow *flow, Json image, int64_t frame);
+/* The name of a frame that stays the same from run to run: "main", "main/plan[0]/each[3]": the nodes that
+ * made it, outermost first, and its branch. "__start__" stands for a node where the branches begin with
+ * their graph. Given, a string; JSON_NONE: no such frame. */
+Json line_frame_path(Json image, int64_t frame);
+
+/* What a frame that ended with a step left to the one that made it: what a branch has written, the result
+ * of an element, how a task came out. before and after are the images around the step. Given; JSON_NONE:
+ * it has not ended, or left nothing. */
+Json line_left(Json before, Json after, int64_t frame);
+
+/* For debug_api.h's `history`. all: every checkpoint and not only steps; frame 0: of all frames; before 0:
+ * up to the end; limit 0: 50. head is marked `current`. `took` is the time since the frame began with the
+ * node or came to it; for a node that holds others that is all the time that those took. */
+typedef struct LineQuery {
+    int64_t run, head;
+    int64_t frame, before;
+    size_t limit;
+    bool all;
+} LineQuery;
+enum { LINE_HISTORY_LIMIT = 50 };
+Json line_history(Store *store, const LineQuery *query, Error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* points.h - the breakpoints of a session, by the nodes that they are at.
+ *
+ * Nodes have numbers that are unique in a run (Node.id); each has the list of breakpoints that are at
+ * it, so what is elsewhere costs nothing. Breakpoints without a place (conditional, state, exception)
+ * are in lists of their own. Nodes that are added later (injected ones) are matched as they come.
+ *
+ * Where a breakpoint is:
+ *     node        nodes of that name in any graph. "sub/name": inside what `sub` holds, which is the name
+ *                 of a node (a sub-workflow, a loop, a task with tasks in it) or of a workflow; more
+ *                 parts, each directly inside the one before. The body of a map `m` is `m[]`; m/name is
+ *                 also what is in its body. Each part may be a glob, and is also a name as it stands
+ *     task_index, task_id, task_name    see breakpoint.h
+ *     source      the innermost node around the line, else the next one in the file
+ *
+ * A breakpoint for no node is kept, not verified, and says what could have been meant.
+ */
+#ifndef PAWL_POINTS_H
+#define PAWL_POINTS_H
+
+#include "breakpoint.h"
+
+typedef struct Points Points;
+
+typedef struct PointList {
+    Breakpoint *const *items;
+    size_t n;
+} PointList;
+
+enum {
+    POINTS_LISTED = 20, /* places that a listing shows */
+    POINTS_PLACES_MAX =
+        10000000, /* of all breakpoints together; one that would go past it is at none */
+};
+
+Points *points_new(const Flow *flow); /* borrows it */
+void points_free(Points *p);          /* frees the breakpoints too; accepts NULL */
+
+/* Takes the breakpoint; sets verified, places and message ("No node is called `bild`; did you mean
+ * `build`?"). Its id must be new. */
+void points_add(Points *p, Breakpoint *b);
+bool points_remove(Points *p, int64_t id); /* frees it */
+Breakpoint *points_find(const Points *p, int64_t id);
+size_t points_count(const Points *p);
+/* In order of their numbers. */
+Breakpoint *points_at(const Points *p, size_t i);
+
+/* Nodes of a flow that was loaded later, whose numbers follow those that there are; borrows it. Its own
+ * file is not the workflow's: `source` and `task_index` are not in it. points_drop_flow() before it is
+ * freed, unless the points are. */
+void points_add_flow(Points *p, const Flow *flow);
+void points_drop_flow(Points *p, const Flow *flow);
+
+/* Hot: at every step. All may be empty; disabled ones are among them. An exception that has a place is
+ * in the list of its nodes. A state breakpoint is in points_on_state() alone, also when it has a place:
+ * breakpoint_hit() looks at that. */
+PointList points_of_node(const Points *p, const Node *node);
+PointList points_anywhere(const Points *p); /* conditional without a place */
+PointList points_on_state(const Points *p);
+PointList points_on_error(const Points *p); /* exceptions without a place */
+bool points_empty(const Points *p);         /* there is none at all that is enabled */
+
+/* breakpoint_json() with its places. Given. */
+Json points_json(const Points *p, const Breakpoint *b);
+
+/* The innermost node around a line of a file (the file may be given by its last name); NULL: none. When
+ * the line is in no node, the next one after it in the file. Looks at the whole flow each time. */
+const Node *points_node_at(const Flow *flow, const char *file, int line);
+/* A glob as in `node`: against "name" and "outer/name". Looks at the whole flow each time. */
+bool points_matches(const Node *node, const char *glob);
+
+#endif

@@ -1,0 +1,76 @@
+/* recording.h - a run of the past, to be run again without doing its work again.
+ *
+ * A recording holds, for every execution of a node that leaves the engine (a command, a request, a
+ * script, a sleep, an answer), what came of it, by its *place*: the path of its frame, the nodes around
+ * it in that frame, its own name, and how often that had been come to before. In a run with a recording
+ * those executions are not done but taken from it, up to where the run is to be *live*. What the
+ * recording does not have is done.
+ *
+ *     Recording *r = recording_new(store, &source, &err);
+ *     Run *run = engine_start(...);
+ *     run_set_hooks(run, &recording_hooks, r);            before the loop has its next turn
+ *     ... settled: recording_report(r) ...
+ *     run_set_hooks(run, NULL, NULL); recording_free(r);
+ *
+ * Taken are, whatever the kind of the node, also those executions that a person had a part in: stopped at
+ * by interrupt_before or interrupt_after, skipped, or changed by hand. Attempts are not taken one by one:
+ * only how the node ended. Nodes that hold others (workflow, map, while, lists of tasks) are never taken:
+ * they run, on what is taken inside them, and so do jq, lua and callbacks.
+ *
+ * Executions that something else ended (a sibling that failed or won, a timeout around them, a cancelled
+ * run) came to nothing. They are done: whatever is live later may need them, as a server in the
+ * background of a test. The report tells them from those that were never begun.
+ *
+ * Two things are not on record, and nobody can tell: which of several elements of one map failed when the
+ * map took the error and all were at work (the first is said to have), and which of several tasks that
+ * run at the same time and share their variables set one (each of them is said to have).
+ */
+#ifndef PAWL_RECORDING_H
+#define PAWL_RECORDING_H
+
+#include "hooks.h"
+#include "line.h"
+
+typedef struct Recording Recording;
+
+/* Of the line that ends at seq, which has to go back to the beginning of the run. live_from: the node
+ * from which on (wherever it is come to first, its name or the id of a task) everything is done again;
+ * NULL: nothing is. ERR_USAGE when replaying has no such node, with the nearest. Reads the store as
+ * line.h does; keeps nothing of the store and of flow. */
+typedef struct RecordingSource {
+    int64_t run, seq;
+    const Flow *flow;      /* that it ran */
+    const Flow *replaying; /* that is to run now, maybe another version of it */
+    const char *live_from;
+} RecordingSource;
+Recording *recording_new(Store *store, const RecordingSource *source, Error *err);
+void recording_free(Recording *r); /* accepts NULL */
+
+/* For RunHooks.at at HOOK_BEFORE: HOOK_TAKE and *info (given; forms below) when the recording has it,
+ * HOOK_GO otherwise. To be called for every node that is come to, those that are never taken too, for it
+ * counts them. Where the frame is then parked all the same, the next call, with `again`, says the same.
+ *
+ *     {"status": "completed", "result": value}    what the node gave back: through the reducers
+ *     {"status": "completed", "level": patch}     of [state, writes] of the running level, where what it
+ *                                                 gave back cannot be known, or a person added to it
+ *     {"status": "completed", "set": [[path, value], [path]], "outputs": {}}              of a task
+ *     {"status": "failed", "error": {...}}        as it failed after its last attempt; "set" and
+ *                                                 "outputs" of a task may be there too
+ *     {"status": "skipped"}
+ */
+HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info);
+
+/* Hooks that do only that, for a run without a debugger. ctx is the recording. */
+extern const RunHooks recording_hooks;
+
+/* {taken, live, missing: [{frame, node, unfinished}], more} for people: how many executions were taken
+ * and how many of those that leave the engine were done; the ones that were done because the recording
+ * lacks them, at most RECORDING_MISSING_MAX of them, then `more`. Given. */
+enum { RECORDING_MISSING_MAX = 1000 };
+Json recording_report(const Recording *r);
+
+/* What it holds, [{frame, node, nth, outcome}] in the order of the line: outcome is an info as above, or
+ * null for what came to nothing. Given. */
+Json recording_list(const Recording *r);
+
+#endif

@@ -1,0 +1,628 @@
+/* session.c - life of a session, what is kept of it, what is told. */
+#include "session_inside.h"
+
+#include "mem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what is kept ---- */
+
+static Json id_key(int64_t id) {
+    return json_string_fmt("%lld", (long long)id);
+}
+
+void session_keep(Session *s, const char *area, int64_t id, Json value) {
+    Json key = json_string_c(area), inner = json_ref(json_object_get(s->value, key));
+    if (id) {
+        Json name = id_key(id);
+        inner = json_kind(inner) == JSON_OBJECT ? inner : json_object();
+        s->value = json_object_set(s->value, json_ref(key), json_null());
+        inner = json_is_none(value) ? json_object_remove(inner, name)
+                                    : json_object_set(inner, json_ref(name), value);
+        json_unref(name);
+        value = inner;
+    } else {
+        json_unref(inner);
+    }
+    s->value = json_is_none(value) ? json_object_remove(s->value, key)
+                                   : json_object_set(s->value, json_ref(key), value);
+    json_unref(key);
+    if (!s->quiet) {
+        run_set_debug(s->run, json_ref(s->value));
+    }
+}
+
+int64_t session_number(Session *s, const char *area) {
+    Json last = json_object_get_c(s->value, area);
+    int64_t next = (json_tag(last) == JSON_TAG_INT ? last.i : 0) + 1;
+    session_keep(s, area, 0, json_int(next));
+    return next;
+}
+
+void session_record(Session *s) {
+    if (!s->quiet) {
+        run_record_debug(s->run);
+    }
+}
+
+/* ---- what is told ---- */
+
+Json session_event_new(const char *name) {
+    return json_object_with(json_object(), "event", json_string_c(name));
+}
+
+Json session_pause_info(const char *reason, int64_t now) {
+    Json info = json_object_with(json_object(), "reason", json_string_c(reason));
+    return json_object_with(info, "at", json_int(now));
+}
+
+void session_tell(Session *s, Json event) {
+    if (s->options.event) {
+        s->options.event(s->options.ctx, event);
+    } else {
+        json_unref(event);
+    }
+}
+
+static Json about(const Event *e, const char *name) {
+    Json out = session_event_new(name);
+    if (e->frame) {
+        out = json_object_with(out, "frame", json_int(e->frame));
+    }
+    return e->node[0] ? json_object_with(out, "node", json_string_c(e->node)) : out;
+}
+
+/* The fields of an event's data, behind those that are there. */
+static Json with_data(Json out, const Event *e) {
+    Json key, value;
+    for (size_t pos = 0;
+         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
+        out = json_object_set(out, json_ref(key), json_ref(value));
+    }
+    return out;
+}
+
+static Json tell_plain(Session *s, const Event *e) {
+    (void)s;
+    return with_data(about(e, event_names[e->type]), e);
+}
+
+static Json tell_output(Session *s, const Event *e) {
+    (void)s;
+    return with_data(about(e, "output"), e);
+}
+
+static Json tell_step(Session *s, const Event *e) {
+    (void)s;
+    Json out = json_object_with(about(e, "step"), "status", json_string_c(e->status));
+    return json_object_with(out, "checkpoint", json_int(e->checkpoint));
+}
+
+/* Once-only breakpoints have done what they were for. */
+static void delete_used(Session *s, Json ids) {
+    for (size_t i = 0; json_kind(ids) == JSON_ARRAY && i < json_array_len(ids); i++) {
+        Json id = json_array_get(ids, i);
+        const Breakpoint *b = json_tag(id) == JSON_TAG_INT ? points_find(s->points, id.i) : NULL;
+        if (b && b->once) {
+            session_delete_break(s, id.i);
+        }
+    }
+}
+
+static Json tell_paused(Session *s, const Event *e) {
+    Frame *f = run_frame(s->run, e->frame);
+    if (!f || !frame_is_parked(f)) { /* somebody was quicker than the store */
+        return session_passed_event(s, e);
+    }
+    session_paused_at(s, f, e->checkpoint);
+    Json out = session_paused_event(s, f, e->checkpoint);
+    delete_used(s, json_object_get_c(frame_pause(f), "breakpoints"));
+    if (s->stopping) {
+        session_stop_others(s);
+    }
+    return out;
+}
+
+static Json tell_waiting(Session *s, const Event *e) {
+    const Frame *f = run_frame(s->run, e->frame);
+    return f ? session_waiting_event(f) : with_data(about(e, "waiting"), e);
+}
+
+static Json frames_that(const Session *s, bool parked) {
+    enum { LISTED_MAX = 1000 };
+    Json out = json_array();
+    for (const Frame *f = run_next_frame(s->run, NULL); f && json_array_len(out) < LISTED_MAX;
+         f = run_next_frame(s->run, f)) {
+        bool waits = wait_is(frame_waits(f), "interrupt");
+        if (parked ? frame_is_parked(f) : waits) {
+            out = json_array_push(out, json_int(frame_id(f)));
+        }
+    }
+    return out;
+}
+
+static Json tell_stopped(Session *s, const Event *e) {
+    (void)e;
+    Json out = json_object_with(session_event_new("stopped"), "paused", frames_that(s, true));
+    return json_object_with(out, "waiting", frames_that(s, false));
+}
+
+static Json tell_settled(Session *s, const Event *e) {
+    Json out = json_object_with(session_event_new("settled"), "status", json_string_c(e->status));
+    out = json_object_with(out, "checkpoint", json_int(e->checkpoint));
+    Json error = run_error(s->run);
+    return json_is_none(error) ? out : json_object_with(out, "error", json_ref(error));
+}
+
+static const struct TellRow {
+    EventType type;
+    Json (*tell)(Session *s, const Event *e);
+    bool steps; /* only when they are asked for: they cost something each */
+} tell_rows[] = {
+    {EVENT_NODE, tell_plain, true},       {EVENT_STEP, tell_step, true},
+    {EVENT_LOG, tell_output, false},      {EVENT_INTERRUPT, tell_waiting, false},
+    {EVENT_RETRY, tell_plain, false},     {EVENT_WARNING, tell_plain, false},
+    {EVENT_PAUSED, tell_paused, false},   {EVENT_RESUMED, tell_plain, false},
+    {EVENT_DEBUG, tell_plain, false},     {EVENT_STOPPED, tell_stopped, false},
+    {EVENT_SETTLED, tell_settled, false},
+};
+
+/* Whoever listens may free the session: nothing of it is touched after that. */
+static void on_event(void *ctx, const Event *e) {
+    Session *s = ctx;
+    for (size_t i = 0; i < sizeof tell_rows / sizeof *tell_rows; i++) {
+        if (tell_rows[i].type == e->type) {
+            session_tell(s, tell_rows[i].tell(s, e));
+            return;
+        }
+    }
+}
+
+static unsigned wanted_events(bool steps) {
+    unsigned mask = 0;
+    for (size_t i = 0; i < sizeof tell_rows / sizeof *tell_rows; i++) {
+        mask |= steps || !tell_rows[i].steps ? 1u << tell_rows[i].type : 0;
+    }
+    return mask;
+}
+
+/* ---- the idle limit ---- */
+
+static void expire(Session *s) {
+    Json event = json_object_with(session_event_new("session"), "status", json_string_c("expired"));
+    if (s->auto_resume) {
+        session_detach(s);
+    } else {
+        s->end = "expired";
+        run_hold(s->run, false);
+    }
+    session_tell(s, event);
+}
+
+static void on_idle(uv_timer_t *timer) {
+    Session *s = timer->data;
+    double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
+    if (!s->idle_limit || s->end) {
+        return;
+    }
+    if (idle >= s->idle_limit) {
+        expire(s);
+    } else {
+        uv_timer_start(timer, on_idle, (uint64_t)ceil((s->idle_limit - idle) * 1000), 0);
+    }
+}
+
+static void watch_idle(Session *s) {
+    if (s->idle_limit && !s->end) {
+        uv_timer_start(s->idle, on_idle, (uint64_t)ceil(s->idle_limit * 1000), 0);
+        uv_unref((uv_handle_t *)s->idle);
+    } else {
+        uv_timer_stop(s->idle);
+    }
+}
+
+/* Once a second is often enough for that: the timer looks how long it has been. */
+void session_touch(Session *s) {
+    s->touched = engine_time(run_engine(s->run));
+}
+
+void session_extend(Session *s, double seconds) {
+    if (seconds > 0) {
+        s->idle_limit = seconds;
+    }
+    session_touch(s);
+    watch_idle(s);
+}
+
+/* ---- options ---- */
+
+static Json options_json(const Session *s) {
+    Json out = json_object_with(json_object(), "pause_all_on_breakpoint", json_bool(s->pause_all));
+    out = json_object_with(out, "auto_resume", json_bool(s->auto_resume));
+    return json_object_with(out, "idle_limit", json_double(s->idle_limit));
+}
+
+static void keep_options(Session *s) {
+    session_keep(s, "options", 0, options_json(s));
+}
+
+static bool read_flag(Json options, const char *name, bool *out, Error *err) {
+    Json v = json_object_get_c(options, name);
+    JsonKind kind = json_kind(v);
+    if (json_is_none(v)) {
+        return true;
+    }
+    *out = kind == JSON_TRUE;
+    return kind == JSON_TRUE || kind == JSON_FALSE ||
+           error_set(err, ERR_USAGE, "%s is true or false.", name);
+}
+
+static bool read_limit(Json options, double *out, Error *err) {
+    Json v = json_object_get_c(options, "idle_limit");
+    double seconds = json_kind(v) == JSON_NUMBER ? json_to_double(v) : -1;
+    if (json_is_none(v)) {
+        return true;
+    }
+    if (!(seconds >= 0 && seconds <= 1e9)) {
+        return error_set(err, ERR_USAGE, "idle_limit is a number of seconds; 0: none.");
+    }
+    *out = seconds;
+    return true;
+}
+
+bool session_configure(Session *s, Json options, Error *err) {
+    bool pause_all = s->pause_all, auto_resume = s->auto_resume, steps = s->steps;
+    double limit = s->idle_limit;
+    if (!read_flag(options, "pause_all_on_breakpoint", &pause_all, err) ||
+        !read_flag(options, "auto_resume", &auto_resume, err) ||
+        !read_flag(options, "steps", &steps, err) || !read_limit(options, &limit, err)) {
+        return false;
+    }
+    bool kept =
+        pause_all != s->pause_all || auto_resume != s->auto_resume || limit != s->idle_limit;
+    s->pause_all = pause_all;
+    s->auto_resume = auto_resume;
+    s->steps = steps;
+    s->idle_limit = limit;
+    s->hooks.events = wanted_events(steps);
+    watch_idle(s);
+    if (kept) {
+        keep_options(s);
+        session_record(s);
+    }
+    return true;
+}
+
+/* ---- breakpoints ---- */
+
+static void tell_breakpoint(Session *s, const char *change, const Breakpoint *b) {
+    Json event = json_object_with(session_event_new("breakpoint"), "change", json_string_c(change));
+    session_tell(s, json_object_with(event, "breakpoint", points_json(s->points, b)));
+}
+
+static void see_everywhere(Session *s) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        session_see(s, f);
+    }
+}
+
+static void adopt_break(Session *s, Breakpoint *b) {
+    points_add(s->points, b);
+    session_keep(s, "breakpoints", b->id, breakpoint_stored(b));
+    if (b->type == BREAK_STATE) {
+        see_everywhere(s);
+    }
+}
+
+Breakpoint *session_break(Session *s, Json spec, Error *err) {
+    Json last = json_object_get_c(s->value, "next_breakpoint");
+    int64_t id = (json_tag(last) == JSON_TAG_INT ? last.i : 0) + 1;
+    Breakpoint *b = breakpoint_new(id, spec, run_flow(s->run), err);
+    if (b) {
+        session_number(s, "next_breakpoint");
+        adopt_break(s, b);
+        session_record(s);
+        tell_breakpoint(s, "set", b);
+    }
+    return b;
+}
+
+Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err) {
+    const Breakpoint *old = points_find(s->points, id);
+    if (!old) {
+        error_set(err, ERR_USAGE, "There is no breakpoint %lld.", (long long)id);
+        return NULL;
+    }
+    Json stored = breakpoint_stored(old), spec = breakpoint_merge(stored, fields);
+    Breakpoint *b = breakpoint_new(id, spec, run_flow(s->run), err);
+    json_unref(stored);
+    json_unref(spec);
+    if (b) {
+        points_remove(s->points, id);
+        adopt_break(s, b);
+        session_record(s);
+        tell_breakpoint(s, "changed", b);
+    }
+    return b;
+}
+
+bool session_delete_break(Session *s, int64_t id) {
+    const Breakpoint *b = points_find(s->points, id);
+    if (!b) {
+        return false;
+    }
+    Json event =
+        json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
+    event = json_object_with(event, "breakpoint", points_json(s->points, b));
+    points_remove(s->points, id);
+    session_keep(s, "breakpoints", id, json_none());
+    session_record(s);
+    session_tell(s, event);
+    return true;
+}
+
+void session_enable_break(Session *s, Breakpoint *b, bool enabled) {
+    if (b->enabled != enabled) {
+        Json fields = json_object_with(json_object(), "enabled", json_bool(enabled));
+        session_change_break(s, b->id, fields, NULL);
+        json_unref(fields);
+    }
+}
+
+/* ---- watches ---- */
+
+int64_t session_watch(Session *s, const char *expression, Error *err) {
+    Error bad = ERROR_INIT;
+    size_t len = strlen(expression);
+    enum { WATCH_MAX = 10000 };
+    if (!len || len > WATCH_MAX) {
+        error_set(err, ERR_USAGE, "A watch is a jq expression of 1 to %d bytes.", WATCH_MAX);
+        return 0;
+    }
+    JqProgram *program = jq_compile(expression, len, NULL, &bad);
+    bool variable = bad.code != ERR_NONE && strstr(bad.msg, "$");
+    if (!program && !variable) { /* one of a map's may be in sight where it is looked at */
+        if (err) {
+            *err = bad;
+        }
+        return 0;
+    }
+    jq_program_free(program);
+    int64_t id = session_number(s, "next_watch");
+    session_keep(s, "watches", id, json_string_c(expression));
+    session_record(s);
+    return id;
+}
+
+bool session_unwatch(Session *s, int64_t id) {
+    Json watches = session_watches(s), key = id_key(id);
+    bool there = !json_is_none(json_object_get(watches, key));
+    json_unref(key);
+    if (there) {
+        session_keep(s, "watches", id, json_none());
+        session_record(s);
+    }
+    return there;
+}
+
+Json session_watches(const Session *s) {
+    return json_object_get_c(s->value, "watches");
+}
+
+/* ---- life ---- */
+
+static Json new_value(const Run *run, int64_t now) {
+    Json out = json_object_with(
+        json_object(), "id",
+        json_string_fmt("debug-%lld-%lld", (long long)run_number(run), (long long)now));
+    out = json_object_with(out, "created", json_int(now));
+    out = json_object_with(out, "breakpoints", json_object());
+    out = json_object_with(out, "watches", json_object());
+    return json_object_with(out, "frames", json_object());
+}
+
+/* One that does not compile any more (the workflow was reloaded) is left out. */
+static void load_breakpoints(Session *s) {
+    Json all = json_object_get_c(s->value, "breakpoints"), key, spec;
+    for (size_t pos = 0;
+         json_kind(all) == JSON_OBJECT && json_object_next(all, &pos, &key, &spec);) {
+        char text[24];
+        snprintf(text, sizeof text, "%.*s", (int)json_string_len(key), json_string_data(&key));
+        Breakpoint *b = breakpoint_new(atoll(text), spec, run_flow(s->run), NULL);
+        if (b) {
+            points_add(s->points, b);
+        }
+    }
+}
+
+static void load_options(Session *s) {
+    Json options = json_object_get_c(s->value, "options");
+    s->pause_all = true;
+    s->idle_limit = SESSION_IDLE_LIMIT;
+    if (json_kind(options) == JSON_OBJECT) {
+        read_flag(options, "pause_all_on_breakpoint", &s->pause_all, NULL);
+        read_flag(options, "auto_resume", &s->auto_resume, NULL);
+        read_limit(options, &s->idle_limit, NULL);
+    }
+    if (s->options.pause_all) {
+        s->pause_all = s->options.pause_all > 0;
+    }
+    Json selected = json_object_get_c(s->value, "selected");
+    s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
+}
+
+static bool set_first_breakpoints(Session *s, Error *err) {
+    Json specs = s->options.breakpoints;
+    for (size_t i = 0; json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
+        if (!session_break(s, json_array_get(specs, i), err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int64_t first_parked(const Run *run) {
+    for (const Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
+        if (frame_is_parked(f)) {
+            return frame_id(f);
+        }
+    }
+    return 1;
+}
+
+static Session *session_new(Run *run, const SessionOptions *options) {
+    Session *s = mem_zalloc(sizeof *s);
+    Json stored = run_debug(run);
+    int64_t now = engine_time(run_engine(run));
+    s->run = run;
+    s->options = *options;
+    s->options.breakpoints =
+        json_is_none(options->breakpoints) ? json_none() : options->breakpoints;
+    s->initial = options->pause_on_start;
+    s->value = json_kind(stored) == JSON_OBJECT ? json_ref(stored) : new_value(run, now);
+    s->hooks = session_hooks;
+    s->hooks.event = on_event;
+    s->hooks.events = wanted_events(false);
+    s->points = points_new(run_flow(run));
+    s->idle = mem_zalloc(sizeof *s->idle);
+    uv_timer_init(engine_loop(run_engine(run)), s->idle);
+    s->idle->data = s;
+    load_options(s);
+    load_breakpoints(s);
+    return s;
+}
+
+Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
+    if (run_has_hooks(run)) {
+        error_set(err, ERR_USAGE, "Thread `%s` is being debugged already.", run_thread(run));
+        return NULL;
+    }
+    Session *s = session_new(run, options);
+    run_set_hooks(run, &s->hooks, s);
+    keep_options(s);
+    if (!set_first_breakpoints(s, err)) {
+        s->quiet = true;
+        run_set_debug(run, json_null());
+        session_free(s);
+        return NULL;
+    }
+    s->options.breakpoints = json_none();
+    Frame *selected = s->selected ? run_frame(run, s->selected) : NULL;
+    s->selected = selected && frame_is_parked(selected) ? s->selected : first_parked(run);
+    session_extend(s, 0);
+    if (!run_settled(run)) {
+        run_hold(run, true);
+        session_record(s);
+    }
+    return s;
+}
+
+static void free_handle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+void session_free(Session *s) {
+    if (!s) {
+        return;
+    }
+    s->leaving = true;
+    if (!s->end || strcmp(s->end, "detached") != 0) {
+        run_set_hooks(s->run, NULL, NULL);
+        if (!run_settled(s->run)) {
+            run_hold(s->run, false);
+        }
+    }
+    session_forget_replays(s);
+    uv_close((uv_handle_t *)s->idle, free_handle);
+    points_free(s->points);
+    json_unref(s->value);
+    mem_free(s);
+}
+
+void session_detach(Session *s) {
+    if (s->quiet) {
+        return;
+    }
+    s->quiet = true;
+    s->end = "detached";
+    run_set_debug(s->run, json_null());
+    json_unref(session_continue_all(s));
+    run_set_hooks(s->run, NULL, NULL);
+    if (!run_settled(s->run)) {
+        run_record_debug(s->run);
+        run_hold(s->run, false);
+    }
+    watch_idle(s);
+    session_tell(
+        s, json_object_with(session_event_new("session"), "status", json_string_c("detached")));
+}
+
+void session_abort(Session *s) {
+    s->quiet = true;
+    s->end = "aborted";
+    run_set_debug(s->run, json_null());
+    run_cancel(s->run);
+    session_tell(
+        s, json_object_with(session_event_new("session"), "status", json_string_c("aborted")));
+}
+
+bool session_is_over(const Session *s) {
+    return s->end || run_settled(s->run);
+}
+
+Run *session_run(const Session *s) {
+    return s->run;
+}
+
+Points *session_points(const Session *s) {
+    return s->points;
+}
+
+/* ---- as a whole ---- */
+
+static const char *status_word(const Session *s, int64_t *paused) {
+    bool waits = false, runs = false;
+    *paused = 0;
+    for (const Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        *paused += frame_is_parked(f);
+        waits = waits || wait_is(frame_waits(f), "interrupt");
+        runs = runs || !frame_is_at_rest(f);
+    }
+    return session_is_over(s) ? "ended"
+           : runs             ? "running"
+           : *paused          ? "paused"
+           : waits            ? "waiting"
+                              : "running";
+}
+
+static Json expires_in(const Session *s) {
+    double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
+    return s->idle_limit && !session_is_over(s) ? json_double(fmax(0, floor(s->idle_limit - idle)))
+                                                : json_null();
+}
+
+Json session_json(const Session *s) {
+    const Flow *flow = run_flow(s->run);
+    int64_t paused;
+    const char *status = status_word(s, &paused);
+    Json out = json_object_with(json_object(), "id", json_ref(json_object_get_c(s->value, "id")));
+    out = json_object_with(out, "run", json_int(run_number(s->run)));
+    out = json_object_with(out, "thread", json_string_c(run_thread(s->run)));
+    out = json_object_with(out, "workflow", json_string_c(flow->name));
+    out = json_object_with(out, "file", json_string_c(flow->path));
+    out = json_object_with(out, "dialect", json_string_c(flow->dialect));
+    out = json_object_with(out, "run_status", json_string_c(run_status(s->run)));
+    out = json_object_with(out, "status", json_string_c(status));
+    out = json_object_with(out, "frame", s->selected ? json_int(s->selected) : json_null());
+    out = json_object_with(out, "paused", json_int(paused));
+    out = json_object_with(out, "pause_all_on_breakpoint", json_bool(s->pause_all));
+    out = json_object_with(out, "auto_resume", json_bool(s->auto_resume));
+    out = json_object_with(out, "idle_limit", json_double(s->idle_limit));
+    out = json_object_with(out, "expires_in", expires_in(s));
+    out = json_object_with(out, "checkpoint", json_int(run_checkpoint(s->run)));
+    out = json_object_with(out, "created", json_ref(json_object_get_c(s->value, "created")));
+    Json error = run_error(s->run);
+    return json_object_with(out, "error", json_is_none(error) ? json_null() : json_ref(error));
+}

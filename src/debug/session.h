@@ -1,0 +1,154 @@
+/* session.h - a debug session: what a person attaches to a run to control its frames.
+ *
+ *     Session *s = session_attach(run, &options, &err);       a new one, or the one the run has
+ *     session_set(s, breakpoint, ...), session_continue(s, 1, &err), ...
+ *     uv_run(loop, ...);                                      options.event tells what happens
+ *     session_free(s);                                        it stays in the store; or session_detach()
+ *
+ * At most one session a run. What it is (breakpoints, watches, how frames are stepped, what is pending)
+ * is a JSON value that the run carries in its image, so it is as durable as the run: a pause that was
+ * told is on record, with everything that was pending before it.
+ *
+ *     session = {id, created, touched, options: {...}, selected, next_breakpoint, breakpoints: {id: spec},
+ *                next_watch, watches: {id: expression}, next_change, next_injection,
+ *                frames: {id: {step: [mode, depth, injected], last: checkpoint of its last pause}}}
+ *     info of a pause (hooks.h) = {reason, position, breakpoints, at, error?, change?, because?,
+ *                pending: [[id, path, value?], ...]}
+ *
+ * Stepping. Each frame has at most one step under way: *over* ends before the next node of the same frame
+ * at the same or a lesser depth; *into* before the next node of the frame or of a frame that it makes
+ * (all of them then stop at their first node); *out* before the next node at a lesser depth. When a frame
+ * ends, its step goes to the frame that made it, which stops where it goes on. A breakpoint that stops a
+ * frame ends its step.
+ *
+ * Stopping all. With pause_all_on_breakpoint every other frame is stopped as soon as one is: at once
+ * where it sleeps, waits for an attempt or does work that can be frozen, otherwise before its next node.
+ *
+ * The selected frame is the one that paused last, unless a person chose one that is still there.
+ *
+ * Errors are finished sentences for the person at the prompt. Values are borrowed unless it says so;
+ * answers are given.
+ */
+#ifndef PAWL_SESSION_H
+#define PAWL_SESSION_H
+
+#include "hooks.h"
+#include "points.h"
+
+typedef struct Session Session;
+struct Recording;
+
+enum { SESSION_IDLE_LIMIT = 3600 }; /* seconds, unless told */
+
+typedef struct SessionOptions {
+    /* What happens, as debug_api.h lists it; consumes the event. NULL: nobody listens. */
+    void (*event)(void *ctx, Json event);
+    void *ctx;
+    bool pause_on_start; /* of a run that has just begun: before its first node */
+    Json breakpoints;    /* array of specs to set first, or JSON_NONE */
+    int pause_all; /* pause_all_on_breakpoint: 0: as it is (on in a new session), 1: on, -1: off */
+    struct Recording
+        *recording; /* results to take instead of doing the work; NULL: none. Borrowed */
+} SessionOptions;
+
+/* ---- life ---- */
+
+/* The run's own session goes on when it has one. ERR_USAGE when a session of this process has it. */
+Session *session_attach(Run *run, const SessionOptions *options, Error *err);
+/* Lets go of it and leaves it with the run: paused frames stay paused. Accepts NULL. */
+void session_free(Session *s);
+/* Ends it: all frames go on, nothing stops them any more. The session is to be freed then. */
+void session_detach(Session *s);
+void session_abort(Session *s); /* cancels the run; cleanup tasks run; nothing pauses any more */
+bool session_is_over(const Session *s); /* detached, aborted, or the run has settled */
+
+Run *session_run(const Session *s);
+Points *session_points(const Session *s);
+Json session_json(const Session *s); /* as debug_api.h says of `session` */
+
+/* Somebody did something: the idle limit begins anew. debug_call() does it. */
+void session_touch(Session *s);
+bool session_configure(Session *s, Json options, Error *err); /* object of what changes */
+void session_extend(Session *s, double seconds);              /* 0: the limit again from now on */
+
+/* An event of one's own, to whoever listens. Consumes it. */
+void session_tell(Session *s, Json event);
+
+/* ---- breakpoints and watches ---- */
+
+Breakpoint *session_break(Session *s, Json spec, Error *err);
+Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err);
+bool session_delete_break(Session *s, int64_t id);
+void session_enable_break(Session *s, Breakpoint *b, bool enabled);
+
+int64_t session_watch(Session *s, const char *expression, Error *err); /* 0 on error */
+bool session_unwatch(Session *s, int64_t id);
+Json session_watches(const Session *s); /* {id: expression}; borrowed */
+
+/* ---- frames ---- */
+
+/* The frame of that number, or the selected one for 0. NULL with a sentence: there is none, it has ended. */
+Frame *session_frame(Session *s, int64_t id, Error *err);
+int64_t session_selected(const Session *s); /* 0: none */
+void session_select(Session *s, Frame *f);
+/* The same, and it must be paused: otherwise the sentence says what it is doing. */
+Frame *session_paused(Session *s, int64_t id, Error *err);
+/* What a frame is doing, as part of a sentence: "is running `build`", "waits for an answer at ...". */
+void session_describe(const Frame *f, Buf *out);
+Json session_frame_json(const Session *s, const Frame *f, bool stack); /* FRAME */
+/* What its node sees, with what is pending. JSON_NONE on error. Given. */
+Json session_state(Session *s, Frame *f, Error *err);
+/* The same at a checkpoint, from the store. */
+Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err);
+
+/* ---- control; each false with a sentence ---- */
+
+typedef enum StepKind { STEP_NONE, STEP_OVER, STEP_INTO, STEP_OUT, STEP_KINDS } StepKind;
+extern const char *const step_names[STEP_KINDS];
+
+bool session_continue(Session *s, Frame *f, Error *err);
+Json session_continue_all(Session *s); /* numbers of the frames that go on */
+bool session_step(Session *s, Frame *f, StepKind kind, Error *err);
+/* {paused, later} of a frame, or of all for NULL. */
+Json session_pause(Session *s, Frame *f);
+bool session_skip(Session *s, Frame *f, Json output, Error *err); /* output JSON_NONE: nothing */
+bool session_retry(Session *s, Frame *f, Error *err);
+bool session_goto(Session *s, Frame *f, const char *node, Error *err);
+bool session_answer(Session *s, const RunResume *answer, Error *err);
+
+/* Back by `count` steps of a frame; to the last place where a breakpoint would have stopped it; to a
+ * checkpoint. {checkpoint, frame, node, breakpoints?}, or JSON_NONE on error. */
+Json session_back(Session *s, Frame *f, int64_t count, Error *err);
+Json session_reverse(Session *s, Frame *f, Error *err);
+Json session_go_to(Session *s, int64_t checkpoint, Error *err);
+
+/* ---- changing ---- */
+
+/* value JSON_NONE: removed. path: array of steps. */
+bool session_set(Session *s, Frame *f, Json path, Json value, Error *err);
+Json session_pending(const Frame *f);                  /* [{id, path, value?}] */
+bool session_revoke(Session *s, Frame *f, int64_t id); /* 0: all; false: no such change */
+
+bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err);
+bool session_config_reset(Session *s, Frame *f, Error *err);
+/* As written, with what was edited. Given. */
+Json session_config(const Session *s, const Frame *f);
+
+/* node: an object as in the file. {id, where, name, node} or JSON_NONE. */
+Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err);
+Json session_injected(const Session *s, const Frame *f); /* of a frame, or of all for NULL */
+bool session_uninject(Session *s, int64_t id);
+
+/* ---- differences ---- */
+
+typedef enum DiffSince { DIFF_PAUSE, DIFF_NODE, DIFF_START } DiffSince;
+/* {from, to, added, removed, changed}; JSON_NONE on error. */
+Json session_diff(Session *s, Frame *f, DiffSince since, Error *err);
+
+/* ---- one node again ---- */
+
+/* A new run of the node that the step at a checkpoint (0: the last step of the frame) ended, on the input
+ * that it had. Told by `replayed` when it has settled. {thread, run} or JSON_NONE. */
+Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err);
+
+#endif

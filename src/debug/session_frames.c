@@ -1,0 +1,258 @@
+/* session_frames.c - frames for people: what they are doing, where, and since when. */
+#include "session_inside.h"
+
+#include "json_print.h"
+
+#include <stdio.h>
+
+static const Node *node_of(const Frame *f) {
+    return frame_node(f, frame_depth(f) - 1);
+}
+
+/* ---- in a sentence ---- */
+
+static void describe_at(const Frame *f, const char *words, Buf *out) {
+    const Node *node = node_of(f);
+    buf_printf(out, "%s", words);
+    if (node) {
+        buf_printf(out, " `%s`", node->name);
+    }
+}
+
+static void describe_children(const Frame *f, Buf *out) {
+    enum { NAMED_MAX = 5 };
+    const Run *run = frame_run(f);
+    int n = 0;
+    buf_adds(out, "waits for its branches");
+    for (const Frame *at = run_next_frame(run, f); at; at = run_next_frame(run, at)) {
+        if (frame_parent(at) == f && n < NAMED_MAX) {
+            buf_printf(out, "%s %lld", n++ ? "," : ", frames", (long long)frame_id(at));
+        }
+    }
+}
+
+void session_describe(const Frame *f, Buf *out) {
+    static const struct {
+        const char *status, *words;
+    } rows[] = {
+        {"ready", "is about to do"},
+        {"starting", "is about to start"},
+        {"working", "is doing"},
+        {"sleeping", "is waiting in"},
+        {"waiting", "waits for an answer at"},
+        {"paused", "is paused at"},
+        {"failed", "has failed at"},
+        {"done", "has ended"},
+    };
+    const char *status = frame_status(f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!strcmp(rows[i].status, status)) {
+            describe_at(f, rows[i].words, out);
+            return;
+        }
+    }
+    describe_children(f, out);
+}
+
+/* ---- finding ---- */
+
+static Frame *missing(const Session *s, int64_t id, Error *err) {
+    bool was = id > 0 && id <= run_last_frame_id(s->run);
+    error_set(err, ERR_USAGE,
+              was ? "Frame %lld has ended." : "There is no frame %lld; `frames` lists them.",
+              (long long)id);
+    return NULL;
+}
+
+Frame *session_frame(Session *s, int64_t id, Error *err) {
+    Frame *f = run_frame(s->run, id ? id : s->selected);
+    if (f) {
+        return f;
+    }
+    f = id ? NULL : run_frame(s->run, 1);
+    if (f) {
+        s->selected = 1;
+    }
+    return f ? f : missing(s, id ? id : s->selected, err);
+}
+
+int64_t session_selected(const Session *s) {
+    return s->selected;
+}
+
+void session_select(Session *s, Frame *f) {
+    s->selected = frame_id(f);
+    s->chosen = true;
+    session_keep(s, "selected", 0, json_int(s->selected));
+}
+
+Frame *session_paused(Session *s, int64_t id, Error *err) {
+    Frame *f = session_frame(s, id, err);
+    if (!f || frame_is_parked(f)) {
+        return f;
+    }
+    Buf what = BUF_INIT;
+    session_describe(f, &what);
+    bool settled = run_settled(s->run);
+    error_set(err, ERR_USAGE, "Frame %lld is not paused: it %s.%s%s%s", (long long)frame_id(f),
+              what.data, settled ? " The run is " : "", settled ? run_status(s->run) : "",
+              settled ? "; `back` goes back into it." : "");
+    buf_clear(&what);
+    return NULL;
+}
+
+/* ---- as JSON ---- */
+
+static Json with_place(Json out, const Node *node) {
+    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
+    if (!node) {
+        return out;
+    }
+    out = json_object_with(out, "kind", json_string_c(node->kind->name));
+    out = json_object_with(out, "file", json_string_c(node->file));
+    out = json_object_with(out, "line", json_int(node->line));
+    return json_object_with(out, "column", json_int(node->col));
+}
+
+static Json with_name(Json out, const char *key, const Frame *f) {
+    char name[40];
+    frame_name(f, name, sizeof name);
+    return json_object_with(out, key, json_string_c(name));
+}
+
+/* Everything that is said of a pause, but what is pending. */
+static Json with_pause(Json out, const Frame *f) {
+    Json info = frame_pause(f), key, value;
+    out = json_object_with(out, "position", json_string_c(hook_positions[frame_position(f)]));
+    for (size_t pos = 0;
+         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
+        if (!json_string_is(key, "pending")) {
+            out = json_object_set(out, json_ref(key), json_ref(value));
+        }
+    }
+    return out;
+}
+
+static Json interrupt_json(Json wait) {
+    static const char *const names[] = {"id", "reason", "prompt", "options"};
+    Json out = json_object();
+    for (size_t i = 0; i < 4; i++) {
+        Json part = json_array_get(wait, WAIT_ID + i);
+        out = json_object_with(out, names[i], json_is_none(part) ? json_null() : json_ref(part));
+    }
+    return out;
+}
+
+static Json children_json(const Frame *f) {
+    enum { LISTED_MAX = 100 };
+    Json out = json_array();
+    const Run *run = frame_run(f);
+    for (const Frame *at = run_next_frame(run, f); at && json_array_len(out) < LISTED_MAX;
+         at = run_next_frame(run, at)) {
+        if (frame_parent(at) == f) {
+            out = json_array_push(out, json_int(frame_id(at)));
+        }
+    }
+    return out;
+}
+
+static Json with_waits(Json out, const Frame *f, bool full) {
+    Json wait = frame_waits(f);
+    if (wait_is(wait, "interrupt")) {
+        return json_object_with(out, "interrupt", interrupt_json(wait));
+    }
+    bool holds = !strcmp(frame_status(f), "joining");
+    return holds && full ? json_object_with(out, "waits_for", children_json(f)) : out;
+}
+
+static Json level_json(const Frame *f, uint32_t level) {
+    Json out = json_object_with(json_object(), "depth", json_int(level + 1));
+    out = with_place(out, frame_node(f, level));
+    const Graph *graph = frame_graph(f, level);
+    return json_object_with(out, "workflow", json_string_c(graph->name ? graph->name : ""));
+}
+
+/* The frame's own levels, then those that it was made in. */
+static Json stack_json(const Frame *f) {
+    Json out = json_array();
+    for (; f; f = frame_parent(f)) {
+        for (uint32_t i = frame_depth(f); i; i--) {
+            Json level = json_object_with(level_json(f, i - 1), "frame", json_int(frame_id(f)));
+            out = json_array_push(out, level);
+        }
+    }
+    return out;
+}
+
+static size_t count(Json list) {
+    size_t n = json_array_len(list);
+    json_unref(list);
+    return n;
+}
+
+Json session_frame_json(const Session *s, const Frame *f, bool stack) {
+    const Frame *parent = frame_parent(f);
+    const Node *maker = parent ? node_of(parent) : NULL;
+    (void)s;
+    Json out = json_object_with(json_object(), "frame", json_int(frame_id(f)));
+    out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
+    out = with_name(out, "name", f);
+    out = json_object_with(out, "status", json_string_c(frame_status(f)));
+    out = with_place(out, node_of(f));
+    out = json_object_with(out, "depth", json_int(frame_depth(f)));
+    out = json_object_with(out, "since", json_int(frame_since(f)));
+    out = json_object_with(out, "made_by", maker ? json_ref(maker->name_json) : json_null());
+    out = frame_is_parked(f) ? with_pause(out, f) : with_waits(out, f, stack);
+    out = json_object_with(out, "pending", json_int((int64_t)count(session_pending(f))));
+    out = json_object_with(out, "injected", json_int((int64_t)count(frame_injections(f))));
+    return stack ? json_object_with(out, "stack", stack_json(f)) : out;
+}
+
+/* ---- events ---- */
+
+Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint) {
+    Json out = json_object_with(session_event_new("paused"), "frame", json_int(frame_id(f)));
+    (void)s;
+    out = with_name(out, "frame_name", f);
+    out = with_pause(with_place(out, node_of(f)), f);
+    if (json_is_none(json_object_get_c(out, "breakpoints"))) {
+        out = json_object_with(out, "breakpoints", json_array());
+    }
+    out = json_object_with(out, "depth", json_int(frame_depth(f)));
+    return json_object_with(out, "checkpoint", json_int(checkpoint));
+}
+
+Json session_passed_event(const Session *s, const Event *e) {
+    Json out = json_object_with(session_event_new("paused"), "frame", json_int(e->frame));
+    Json name = json_string_c(e->node), key, value;
+    const Flow *flow = run_flow(s->run);
+    const Node *node = NULL;
+    for (size_t i = 0; i < flow->ngraphs && !node; i++) {
+        node = graph_node(flow->graphs[i], name);
+    }
+    json_unref(name);
+    out = json_object_with(out, "frame_name", json_string_c(e->frame_name));
+    out = with_place(out, node);
+    out = json_object_with(out, "position", json_string_c(e->status));
+    for (size_t pos = 0;
+         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
+        if (!json_string_is(key, "pending")) {
+            out = json_object_set(out, json_ref(key), json_ref(value));
+        }
+    }
+    out = json_object_with(out, "depth", json_int(e->depth));
+    return json_object_with(out, "checkpoint", json_int(e->checkpoint));
+}
+
+Json session_waiting_event(const Frame *f) {
+    Json wait = frame_waits(f);
+    Json out = json_object_with(session_event_new("waiting"), "frame", json_int(frame_id(f)));
+    out = with_name(with_place(out, node_of(f)), "frame_name", f);
+    if (!wait_is(wait, "interrupt")) {
+        return out;
+    }
+    out = json_object_with(out, "interrupt", json_ref(json_array_get(wait, WAIT_ID)));
+    out = json_object_with(out, "reason", json_ref(json_array_get(wait, WAIT_REASON)));
+    out = json_object_with(out, "prompt", json_ref(json_array_get(wait, WAIT_PROMPT)));
+    return json_object_with(out, "options", json_ref(json_array_get(wait, WAIT_OPTIONS)));
+}

@@ -1,0 +1,85 @@
+/* session_inside.h - a session in memory: for the files that make it up.
+ *
+ * Reading order: session.c (life, what is kept, what is told), session_stops.c (where frames stop),
+ * session_frames.c (frames for people), session_control.c (letting go), session_change.c (changes that
+ * wait), session_travel.c (back, differences, one node again).
+ *
+ * `value` is the session as the run keeps it (session.h has the layout): whoever changes something that
+ * is to survive changes it there, with session_keep(), and the next record of the run has it. */
+#ifndef PAWL_SESSION_INSIDE_H
+#define PAWL_SESSION_INSIDE_H
+
+#include "recording.h"
+#include "session.h"
+
+/* What a session knows of a frame: frame_data(). */
+typedef struct FrameStop {
+    StepKind step;
+    uint32_t depth;  /* at which the step began */
+    bool asked;      /* to stop at its next node */
+    bool handed;     /* its step went to the frames that it made */
+    bool told;       /* that it is there */
+    int64_t because; /* the frame that stopped, and this one with it; 0: a person asked */
+    Json before,
+        now; /* what its node saw at the pause before the last, and at the last; JSON_NONE */
+    int64_t before_seq, now_seq; /* and their checkpoints */
+    Json seen; /* by the number of a state breakpoint: [value], or [] where there is none */
+} FrameStop;
+
+struct Session {
+    Run *run;
+    SessionOptions options;
+    RunHooks hooks;
+    Points *points;
+    Json value;
+    bool pause_all, auto_resume, steps;
+    double idle_limit; /* seconds; 0: none */
+    int64_t touched;   /* when somebody last did something */
+    uv_timer_t *idle;
+    int64_t selected;
+    bool chosen;     /* by a person */
+    bool initial;    /* stop at the first node */
+    bool stopping;   /* the other frames were asked to stop with one */
+    bool leaving;    /* frames are let go of, and do not end */
+    bool quiet;      /* nothing stops any more: detached, or the run is being cancelled */
+    const char *end; /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
+    struct Replaying *replays; /* that have not settled */
+};
+
+extern const RunHooks session_hooks;
+
+/* ---- session.c ---- */
+
+/* Sets what is at a path of the value (JSON_NONE: takes it away); consumes it. The path is of words. */
+void session_keep(Session *s, const char *area, int64_t id, Json value); /* id 0: the area itself */
+int64_t session_number(Session *s, const char *area); /* the next number of a kind */
+/* What was changed is to be on record, and nothing else is about to be. */
+void session_record(Session *s);
+Json session_event_new(const char *name);
+Json session_pause_info(const char *reason, int64_t now);
+
+/* ---- session_stops.c ---- */
+
+FrameStop *session_stop_of(const Frame *f);
+void session_clear_step(Session *s, Frame *f);
+void session_see(Session *s, Frame *f); /* what state breakpoints compare with from now on */
+/* Those that were asked to stop, and do something that can be stopped at once. */
+void session_stop_others(Session *s);
+void session_paused_at(Session *s, Frame *f,
+                       int64_t checkpoint); /* the pause is there: what the node sees is kept */
+
+/* ---- session_frames.c ---- */
+
+Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint);
+Json session_passed_event(const Session *s, const Event *e); /* of a pause that is over */
+Json session_waiting_event(const Frame *f);
+
+/* ---- session_travel.c ---- */
+
+void session_forget_replays(Session *s); /* nobody is there to be told */
+
+/* ---- session_change.c ---- */
+
+Json session_changes(const Frame *f); /* what is pending, as LetGo wants it; given */
+
+#endif

@@ -1,0 +1,419 @@
+/* session_stops.c - where frames stop: breakpoints, steps, and being asked to.
+ *
+ * at() is called for every node of every frame, before and after it. Most of the time nothing is at the
+ * node, nothing is asked of the frame, and it returns after looking at a few lists that are empty. */
+#include "session_inside.h"
+
+#include "mem.h"
+
+/* What stops a frame at one place, as it is being found out. */
+typedef struct Stop {
+    Session *session;
+    const HookPlace *place;
+    FrameStop *frame;
+    Json state; /* what the node sees, once it was needed; JSON_NONE */
+    Json values[FRAME_VARS_MAX];
+    const Json *vars; /* of the node, once they were needed */
+    Json ids;         /* of the breakpoints that stop it; JSON_NONE: none does */
+    Json change;      /* {path, old, new}, of the first state breakpoint that does; JSON_NONE */
+} Stop;
+
+FrameStop *session_stop_of(const Frame *f) {
+    return *frame_data((Frame *)f);
+}
+
+static Json stop_state(Stop *stop) {
+    if (json_is_none(stop->state)) {
+        stop->state = frame_sees(stop->place->frame);
+        stop->vars = frame_variables(stop->place->frame, stop->place->node, stop->values);
+    }
+    return stop->state;
+}
+
+/* ---- what happens at a hit ---- */
+
+static void keep_hits(Session *s, const Breakpoint *b) {
+    session_keep(s, "breakpoints", b->id, breakpoint_stored(b));
+}
+
+static void log_hit(Stop *stop, Breakpoint *b) {
+    Json event = json_object_with(json_object(), "event", json_string_c("log"));
+    event = json_object_with(event, "breakpoint", json_int(b->id));
+    event = json_object_with(event, "message",
+                             breakpoint_text(b, stop->place, stop_state(stop), stop->vars));
+    run_tell(stop->session->run, stop->place->frame, event);
+}
+
+static void pause_hit(Stop *stop, Breakpoint *b) {
+    stop->ids = json_is_none(stop->ids) ? json_array() : stop->ids;
+    stop->ids = json_array_push(stop->ids, json_int(b->id));
+    b->enabled = b->enabled && !b->once; /* it goes when the pause is told */
+}
+
+static bool try_one(Stop *stop, Breakpoint *b) {
+    bool pauses = false;
+    Json state = stop_state(stop);
+    if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) {
+        return false;
+    }
+    keep_hits(stop->session, b);
+    if (pauses && b->log) {
+        log_hit(stop, b);
+    } else if (pauses) {
+        pause_hit(stop, b);
+    }
+    return pauses && !b->log;
+}
+
+static void try_list(Stop *stop, PointList list) {
+    for (size_t i = 0; i < list.n; i++) {
+        Breakpoint *b = list.items[i];
+        if (b->enabled && b->position == stop->place->position && b->type != BREAK_STATE) {
+            try_one(stop, b);
+        }
+    }
+}
+
+/* ---- state breakpoints ---- */
+
+static Json seen_key(const Breakpoint *b) {
+    return json_string_fmt("%lld", (long long)b->id);
+}
+
+static Json boxed(Json value) {
+    return json_is_none(value) ? json_array() : json_array_push(json_array(), value);
+}
+
+static Json unboxed(Json box) {
+    bool there = json_kind(box) == JSON_ARRAY && json_array_len(box);
+    return there ? json_array_get(box, 0) : json_none();
+}
+
+static void see(FrameStop *fs, const Breakpoint *b, Json value) {
+    fs->seen = json_is_none(fs->seen) ? json_object() : fs->seen;
+    fs->seen = json_object_set(fs->seen, seen_key(b), boxed(value));
+}
+
+void session_see(Session *s, Frame *f) {
+    PointList list = points_on_state(s->points);
+    FrameStop *fs = session_stop_of(f);
+    if (!list.n || !fs || !frame_depth(f)) {
+        return;
+    }
+    Json state = frame_sees(f);
+    for (size_t i = 0; i < list.n; i++) {
+        see(fs, list.items[i], breakpoint_value(list.items[i], state));
+    }
+    json_unref(state);
+}
+
+static Json change_of(const Breakpoint *b, Json old_value, Json new_value) {
+    Json out = json_object_with(json_object(), "path", json_ref(b->state_path));
+    out = json_object_with(out, "old", json_is_none(old_value) ? json_null() : json_ref(old_value));
+    return json_object_with(out, "new",
+                            json_is_none(new_value) ? json_null() : json_ref(new_value));
+}
+
+static void try_state(Stop *stop, Breakpoint *b) {
+    Json key = seen_key(b);
+    Json box =
+        json_is_none(stop->frame->seen) ? json_none() : json_object_get(stop->frame->seen, key);
+    Json seen = json_ref(unboxed(box)), now = breakpoint_value(b, stop_state(stop));
+    json_unref(key);
+    if (json_is_none(box) || !json_identical(seen, now)) {
+        see(stop->frame, b, json_ref(now));
+    }
+    bool hit = b->enabled && !json_is_none(box) && breakpoint_changed(b, seen, now);
+    if (hit && try_one(stop, b) && json_is_none(stop->change)) {
+        stop->change = change_of(b, seen, now);
+    }
+    json_unref(seen);
+    json_unref(now);
+}
+
+static void try_states(Stop *stop, PointList list) {
+    for (size_t i = 0; i < list.n; i++) {
+        try_state(stop, list.items[i]);
+    }
+}
+
+/* ---- steps ---- */
+
+const char *const step_names[STEP_KINDS] = {
+    [STEP_NONE] = "", [STEP_OVER] = "over", [STEP_INTO] = "into", [STEP_OUT] = "out"};
+
+static bool step_ends(const FrameStop *fs, uint32_t depth) {
+    switch (fs->step) {
+    case STEP_INTO: return !fs->handed;
+    case STEP_OVER: return depth <= fs->depth;
+    case STEP_OUT: return depth < fs->depth;
+    default: return false;
+    }
+}
+
+void session_clear_step(Session *s, Frame *f) {
+    FrameStop *fs = session_stop_of(f);
+    if (fs->step) {
+        fs->step = STEP_NONE;
+        session_keep(s, "frames", frame_id(f), json_none());
+    }
+    fs->handed = false;
+}
+
+static void keep_step(Session *s, int64_t frame, const FrameStop *fs) {
+    Json parts[] = {json_int(fs->step), json_int(fs->depth)};
+    Json step = json_object_with(json_object(), "step", json_array_from(parts, 2));
+    session_keep(s, "frames", frame, step);
+}
+
+static void load_step(Session *s, Frame *f, FrameStop *fs) {
+    Json frames = json_object_get_c(s->value, "frames");
+    Json key = json_string_fmt("%lld", (long long)frame_id(f));
+    Json own = json_kind(frames) == JSON_OBJECT ? json_object_get(frames, key) : json_none();
+    Json step = json_kind(own) == JSON_OBJECT ? json_object_get_c(own, "step") : json_none();
+    json_unref(key);
+    if (json_kind(step) == JSON_ARRAY && frame_depth(f)) {
+        int64_t kind = image_int(step, 0);
+        fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
+        fs->depth = (uint32_t)image_int(step, 1);
+    }
+}
+
+/* The frame that made it goes on with its step: it stops where it goes on itself. */
+static void hand_up(Session *s, const FrameStop *fs, const Frame *parent) {
+    FrameStop *up = parent ? session_stop_of(parent) : NULL;
+    if (up && fs->step && !up->step) {
+        up->step = STEP_OVER;
+        up->depth = frame_depth(parent);
+        keep_step(s, frame_id(parent), up);
+    }
+}
+
+/* ---- the decision ---- */
+
+static const char *reason_of(const Stop *stop) {
+    const FrameStop *fs = stop->frame;
+    const HookPlace *place = stop->place;
+    bool before = place->position == HOOK_BEFORE;
+    if (!json_is_none(stop->ids)) {
+        return place->position == HOOK_ON_ERROR ? "exception" : "breakpoint";
+    }
+    if (place->position == HOOK_ON_ERROR && frame_injected(place->frame)) {
+        return "exception";
+    }
+    if (before && stop->session->initial) {
+        return "initial";
+    }
+    if (before && step_ends(fs, frame_depth(place->frame))) {
+        return "step";
+    }
+    return before && fs->asked ? "user_pause" : NULL;
+}
+
+static Json info_of(Stop *stop, const char *reason) {
+    Json info = session_pause_info(reason, engine_time(run_engine(stop->session->run)));
+    const HookPlace *place = stop->place;
+    if (!json_is_none(stop->ids)) {
+        info = json_object_with(info, "breakpoints", json_take(&stop->ids));
+    }
+    if (place->position == HOOK_ON_ERROR) {
+        info = json_object_with(info, "error", json_ref(place->error));
+    }
+    if (!json_is_none(stop->change)) {
+        info = json_object_with(info, "change", json_take(&stop->change));
+    }
+    if (stop->frame->because && !strcmp(reason, "user_pause")) {
+        info = json_object_with(info, "because", json_int(stop->frame->because));
+    }
+    return info;
+}
+
+/* Every other frame is to stop at its next place; those that can be stopped where they are, once the
+ * pause is told. */
+static void ask_others(Session *s, const Frame *stopped) {
+    s->stopping = true;
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (f != stopped && !frame_is_parked(f)) {
+            FrameStop *fs = session_stop_of(f);
+            fs->asked = true;
+            fs->because = frame_id(stopped);
+        }
+    }
+}
+
+void session_stop_others(Session *s) {
+    for (Frame *f = run_next_frame(s->run, NULL), *next; f; f = next) {
+        FrameStop *fs = session_stop_of(f);
+        next = run_next_frame(s->run, f);
+        if (fs->asked && !frame_is_parked(f)) {
+            Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));
+            if (fs->because) {
+                info = json_object_with(info, "because", json_int(fs->because));
+            }
+            fs->asked = frame_park(f, info) != PARKED_NOW;
+        }
+    }
+    s->stopping = false;
+}
+
+static bool keeps_choice(const Session *s) {
+    const Frame *f = s->chosen ? run_frame(s->run, s->selected) : NULL;
+    return f && frame_is_parked(f);
+}
+
+static void stop_here(Stop *stop, const char *reason, Json *info) {
+    Session *s = stop->session;
+    Frame *f = stop->place->frame;
+    bool alone = !strcmp(reason, "user_pause") || !strcmp(reason, "initial");
+    *info = info_of(stop, reason);
+    s->initial = false;
+    stop->frame->asked = false;
+    session_clear_step(s, f);
+    if (!keeps_choice(s) && !(alone && stop->frame->because)) {
+        s->selected = frame_id(f);
+        s->chosen = false;
+        session_keep(s, "selected", 0, json_int(s->selected));
+    }
+    if (s->pause_all && !alone && !s->stopping) {
+        ask_others(s, f);
+    }
+    stop->frame->because = 0;
+}
+
+static void tell_created(Session *s, Frame *f, FrameStop *fs) {
+    char name[40];
+    fs->told = true;
+    frame_name(f, name, sizeof name);
+    Json event = json_object_with(session_event_new("frame"), "name", json_string_c(name));
+    const Frame *parent = frame_parent(f);
+    event = json_object_with(event, "parent", parent ? json_int(frame_id(parent)) : json_null());
+    run_tell(s->run, f, json_object_with(event, "status", json_string_c("created")));
+}
+
+static void look_for_breakpoints(Stop *stop) {
+    const Points *points = stop->session->points;
+    try_list(stop, points_of_node(points, stop->place->node));
+    try_list(stop, points_anywhere(points));
+    if (stop->place->position == HOOK_AFTER) {
+        try_states(stop, points_on_state(points));
+    }
+    if (stop->place->position == HOOK_ON_ERROR) {
+        try_list(stop, points_on_error(points));
+    }
+}
+
+static HookVerdict decide(Stop *stop, Json *info) {
+    const HookPlace *place = stop->place;
+    if (!place->again) {
+        look_for_breakpoints(stop);
+    }
+    const char *reason = reason_of(stop);
+    if (reason) {
+        stop_here(stop, reason, info);
+    }
+    if (!json_is_none(stop->state)) {
+        json_unref(stop->state);
+    }
+    json_unref(stop->ids);
+    json_unref(stop->change);
+    return reason ? HOOK_PARK : HOOK_GO;
+}
+
+/* Nothing is asked for here, as at nearly every step. */
+static bool is_calm(const Session *s, const HookPlace *place, const FrameStop *fs) {
+    const Points *points = s->points;
+    if (place->position == HOOK_ON_ERROR || fs->asked || fs->step || s->initial) {
+        return false;
+    }
+    return !points_of_node(points, place->node).n && !points_anywhere(points).n &&
+           (place->position == HOOK_BEFORE || !points_on_state(points).n);
+}
+
+static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
+    Session *s = ctx;
+    FrameStop *fs = session_stop_of(place->frame);
+    if (s->quiet) {
+        return HOOK_GO;
+    }
+    if (!fs->told) {
+        tell_created(s, place->frame, fs);
+    }
+    HookVerdict verdict = HOOK_GO;
+    if (!is_calm(s, place, fs)) {
+        Stop stop = {.session = s, .place = place, .frame = fs};
+        verdict = decide(&stop, info);
+    }
+    if (verdict == HOOK_GO && s->options.recording && place->position == HOOK_BEFORE) {
+        verdict = recording_at(s->options.recording, place, info);
+    }
+    return verdict;
+}
+
+/* ---- frames that come and go ---- */
+
+static void on_frame_new(void *ctx, Frame *f) {
+    Session *s = ctx;
+    FrameStop *fs = mem_zalloc(sizeof *fs);
+    const Frame *parent = frame_parent(f);
+    FrameStop *up = parent ? session_stop_of(parent) : NULL;
+    *frame_data(f) = fs;
+    if (frame_depth(f)) { /* it was there before us */
+        fs->told = true;
+        load_step(s, f, fs);
+        session_see(s, f);
+        return;
+    }
+    if (up) {
+        fs->seen = json_ref(up->seen);
+        fs->asked = s->stopping;
+        fs->because = s->stopping ? s->selected : 0;
+    }
+    if (up && up->step == STEP_INTO) {
+        fs->step = STEP_INTO;
+        up->handed = true;
+        keep_step(s, frame_id(f), fs);
+    }
+}
+
+/* What it saw last is what the frame that takes over its results has seen, too. */
+static void see_in_parent(const FrameStop *fs, const Frame *parent) {
+    FrameStop *up = parent ? session_stop_of(parent) : NULL;
+    if (up && !json_is_none(fs->seen)) {
+        json_unref(up->seen);
+        up->seen = json_ref(fs->seen);
+    }
+}
+
+static void on_frame_end(void *ctx, Frame *f) {
+    Session *s = ctx;
+    FrameStop *fs = session_stop_of(f);
+    const Frame *parent = frame_parent(f);
+    if (!fs) {
+        return;
+    }
+    if (!s->leaving && !s->quiet) {
+        hand_up(s, fs, parent);
+        see_in_parent(fs, parent);
+        session_clear_step(s, f);
+        Json event =
+            json_object_with(session_event_new("frame"), "status", json_string_c("completed"));
+        run_tell(s->run, f, json_object_with(event, "frame", json_int(frame_id(f))));
+    }
+    json_unref(fs->before);
+    json_unref(fs->now);
+    json_unref(fs->seen);
+    mem_free(fs);
+    *frame_data(f) = NULL;
+}
+
+void session_paused_at(Session *s, Frame *f, int64_t checkpoint) {
+    FrameStop *fs = session_stop_of(f);
+    (void)s;
+    json_unref(fs->before);
+    fs->before = fs->now;
+    fs->before_seq = fs->now_seq;
+    fs->now = frame_sees(f);
+    fs->now_seq = checkpoint;
+}
+
+const RunHooks session_hooks = {.at = at, .frame_new = on_frame_new, .frame_end = on_frame_end};

@@ -1,0 +1,518 @@
+/* session_travel.c - back in the history, differences, one node again. */
+#include "session_inside.h"
+
+#include "inspect.h"
+#include "line.h"
+#include "mem.h"
+
+enum { DIFF_LIMIT = 1000, STRETCH = 512 };
+
+/* ---- reading ---- */
+
+static bool open_history(Session *s, Error *err) {
+    Engine *e = run_engine(s->run);
+    if (!engine_store(e)) {
+        return error_set(err, ERR_USAGE, "The run has no store, so it has no history.");
+    }
+    if (!engine_sync(e)) {
+        return error_set(err, ERR_IO, "The store failed, so its history cannot be read.");
+    }
+    engine_lock(e);
+    return true;
+}
+
+static void close_history(Session *s) {
+    engine_unlock(run_engine(s->run));
+}
+
+static Store *store_of(const Session *s) {
+    return engine_store(run_engine(s->run));
+}
+
+/* What a frame saw at a checkpoint; between open_history() and close_history(). */
+static Json state_at(Session *s, int64_t seq, int64_t frame, Error *err) {
+    Json image = chain_image(store_of(s), run_number(s->run), seq, NULL, err);
+    if (json_is_none(image)) {
+        return image;
+    }
+    Json state = line_state(run_flow(s->run), image, frame);
+    json_unref(image);
+    if (json_is_none(state)) {
+        error_set(err, ERR_USAGE, "At checkpoint %lld there is no frame %lld.", (long long)seq,
+                  (long long)frame);
+    }
+    return state;
+}
+
+Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err) {
+    if (!open_history(s, err)) {
+        return json_none();
+    }
+    Json state = state_at(s, checkpoint, frame, err);
+    close_history(s);
+    return state;
+}
+
+/* The line that leads to where the run stands: all of it, or the last stretch. */
+static bool read_line(Session *s, size_t max, Line *line, Error *err) {
+    return line_read(store_of(s), run_number(s->run), run_checkpoint(s->run), max, line, err);
+}
+
+/* ---- going back ---- */
+
+static void tell_where(Session *s) {
+    Frame *f = run_frame(s->run, s->selected);
+    if (f && frame_is_parked(f)) {
+        session_paused_at(s, f, run_checkpoint(s->run));
+        session_tell(s, session_paused_event(s, f, run_checkpoint(s->run)));
+    }
+}
+
+static int64_t parked_frame(const Session *s, int64_t wanted) {
+    const Frame *f = run_frame(s->run, wanted);
+    for (; f && !frame_is_parked(f); f = frame_parent(f)) {}
+    for (const Frame *at = f ? NULL : run_next_frame(s->run, NULL); at && !f;
+         at = run_next_frame(s->run, at)) {
+        f = frame_is_parked(at) ? at : NULL;
+    }
+    return f ? frame_id(f) : 1;
+}
+
+static Json where_json(Session *s) {
+    const Frame *f = run_frame(s->run, s->selected);
+    const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
+    Json out = json_object_with(json_object(), "checkpoint", json_int(run_checkpoint(s->run)));
+    out = json_object_with(out, "frame", json_int(s->selected));
+    return json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
+}
+
+/* The steps that frames were doing are over with the line that they were on. */
+static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json breakpoints, Error *err) {
+    Json info = session_pause_info(json_is_none(breakpoints) ? "step" : "breakpoint",
+                                   engine_time(run_engine(s->run)));
+    if (!json_is_none(breakpoints)) {
+        info = json_object_with(info, "breakpoints", json_ref(breakpoints));
+    }
+    session_keep(s, "frames", 0, json_object());
+    s->leaving = true;
+    bool ok = run_rewind(s->run, seq, info, err);
+    s->leaving = false;
+    if (!ok) {
+        return json_none();
+    }
+    s->end = NULL;
+    s->selected = parked_frame(s, frame);
+    s->chosen = false;
+    session_keep(s, "selected", 0, json_int(s->selected));
+    Json out = json_object_with(where_json(s), "from", json_int(seq));
+    tell_where(s);
+    return out;
+}
+
+/* Index of the step that is `count` steps of the frame back; -1: there are not so many in the stretch.
+ * A frame that has none left goes on with those of any. */
+static ptrdiff_t step_back(const Line *line, int64_t frame, int64_t count, int64_t *frame_then) {
+    ptrdiff_t at = (ptrdiff_t)line->n;
+    for (; count > 0 && at >= 0; count--) {
+        ptrdiff_t own = line_last_step(line, frame, (size_t)at);
+        at = own >= 0 ? own : line_last_step(line, 0, (size_t)at);
+        frame = at >= 0 ? line->items[at].frame : frame;
+    }
+    *frame_then = frame;
+    return at;
+}
+
+static bool at_beginning(int64_t count, Error *err) {
+    return error_set(err, ERR_USAGE,
+                     count > 1
+                         ? "The run has not taken so many steps to here: `back` takes fewer."
+                         : "This is the beginning of the run: there is no step to take back.");
+}
+
+Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
+    int64_t frame = frame_id(f), then = frame, seq = 0;
+    if (!open_history(s, err)) {
+        return json_none();
+    }
+    bool ok = true, whole = false;
+    for (size_t max = STRETCH; ok && !seq && !whole; max *= 16) {
+        Line line = {0};
+        ok = read_line(s, max, &line, err);
+        whole = line.n < max;
+        ptrdiff_t at = ok ? step_back(&line, frame, count, &then) : -1;
+        /* the frame's own step may be further back than the stretch goes */
+        bool sure = at >= 0 && (whole || then == frame);
+        seq = sure ? line.items[at].parent : 0;
+        line_clear(&line);
+    }
+    close_history(s);
+    if (!ok || (!seq && !at_beginning(count, err))) {
+        return json_none();
+    }
+    return rewind_to(s, seq, then, json_none(), err);
+}
+
+Json session_go_to(Session *s, int64_t checkpoint, Error *err) {
+    return rewind_to(s, checkpoint, s->selected, json_none(), err);
+}
+
+/* ---- where a breakpoint would have stopped it ---- */
+
+typedef struct Reverse {
+    Session *session;
+    const Line *line;
+    Json nulls[FRAME_VARS_MAX]; /* variables of maps are not known any more */
+    Json hit;                   /* ids; JSON_NONE */
+    int64_t seq, frame;
+} Reverse;
+
+/* A hit is counted as it was then, not again. */
+static bool would_hit(Reverse *r, Breakpoint *b, const HookPlace *place, Json state) {
+    int64_t hits = b->hits;
+    bool pauses = false;
+    bool hit = breakpoint_hit(b, place, state, r->nulls, &pauses);
+    b->hits = hits;
+    return hit && !b->log;
+}
+
+static void try_points(Reverse *r, PointList list, const HookPlace *place, Json state) {
+    for (size_t i = 0; i < list.n; i++) {
+        Breakpoint *b = list.items[i];
+        bool fits = b->enabled && b->position == place->position && b->type != BREAK_STATE;
+        if (fits && would_hit(r, b, place, state)) {
+            r->hit = json_is_none(r->hit) ? json_array() : r->hit;
+            r->hit = json_array_push(r->hit, json_int(b->id));
+        }
+    }
+}
+
+static void try_states(Reverse *r, const HookPlace *place, Json before, Json after) {
+    PointList list = points_on_state(r->session->points);
+    for (size_t i = 0; i < list.n; i++) {
+        Breakpoint *b = list.items[i];
+        Json old_value = breakpoint_value(b, before), value = breakpoint_value(b, after);
+        if (b->enabled && breakpoint_changed(b, old_value, value) &&
+            would_hit(r, b, place, after)) {
+            r->hit = json_is_none(r->hit) ? json_array() : r->hit;
+            r->hit = json_array_push(r->hit, json_int(b->id));
+        }
+        json_unref(old_value);
+        json_unref(value);
+    }
+}
+
+/* Calls fn for every node of a name, wherever it is: the history has names only. False from fn stops. */
+static bool each_named(const Flow *flow, const char *name, bool (*fn)(void *ctx, const Node *node),
+                       void *ctx) {
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
+            const Node *node = &flow->graphs[g]->nodes[i];
+            for (; node; node = node->kind->id == KIND_MAP ? node->params[MAP_DO].node : NULL) {
+                if (!strcmp(node->name, name) && !fn(ctx, node)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+typedef struct Trying {
+    Reverse *reverse;
+    HookPlace place;
+    Json state;
+} Trying;
+
+static bool try_node(void *ctx, const Node *node) {
+    Trying *t = ctx;
+    const Points *points = t->reverse->session->points;
+    t->place.node = node;
+    try_points(t->reverse, points_of_node(points, node), &t->place, t->state);
+    try_points(t->reverse, points_anywhere(points), &t->place, t->state);
+    return true;
+}
+
+static void try_nodes(Reverse *r, HookPosition position, const char *name, Json state) {
+    Trying t = {r, {.run = r->session->run, .position = position}, state};
+    each_named(run_flow(r->session->run), name, try_node, &t);
+}
+
+static bool is_bare(void *ctx, const Node *node) {
+    const Session *s = ctx;
+    return !points_of_node(s->points, node).n;
+}
+
+static bool is_interesting(Session *s, const char *name) {
+    return points_anywhere(s->points).n || points_on_state(s->points).n ||
+           !each_named(run_flow(s->run), name, is_bare, s);
+}
+
+static Json image_at(const Session *s, int64_t seq) {
+    return chain_image(store_of(s), run_number(s->run), seq, NULL, NULL);
+}
+
+/* After the step first: that is the later of the two places. */
+static bool try_step(Reverse *r, const LineStep *c) {
+    const Flow *flow = run_flow(r->session->run);
+    Json images[] = {image_at(r->session, c->parent), image_at(r->session, c->seq)};
+    Json before = json_is_none(images[0]) ? json_none() : line_state(flow, images[0], c->frame);
+    Json after = json_is_none(images[1]) ? json_none() : line_state(flow, images[1], c->frame);
+    HookPlace place = {.run = r->session->run, .position = HOOK_AFTER};
+    if (!json_is_none(after)) {
+        try_nodes(r, HOOK_AFTER, c->node, after);
+        if (!json_is_none(before)) {
+            try_states(r, &place, before, after);
+        }
+    }
+    r->seq = json_is_none(r->hit) ? c->parent : c->seq;
+    if (json_is_none(r->hit) && !json_is_none(before)) {
+        try_nodes(r, HOOK_BEFORE, c->node, before);
+    }
+    json_unref(before);
+    json_unref(after);
+    json_unref(images[0]);
+    json_unref(images[1]);
+    r->frame = c->frame;
+    return !json_is_none(r->hit);
+}
+
+static void search_back(Reverse *r, int64_t frame) {
+    const Line *line = r->line;
+    bool found = false;
+    for (size_t i = line->n; i && !found; i--) {
+        const LineStep *c = &line->items[i - 1];
+        bool wanted = line_is_step(c) && (!frame || c->frame == frame) && c->parent;
+        found = wanted && is_interesting(r->session, c->node) && try_step(r, c);
+    }
+    if (!found && line->n) {
+        r->seq = line->items[0].seq;
+        r->frame = 1;
+    }
+}
+
+Json session_reverse(Session *s, Frame *f, Error *err) {
+    Line line = {0};
+    Reverse r = {.session = s, .line = &line, .hit = json_none()};
+    for (size_t i = 0; i < FRAME_VARS_MAX; i++) {
+        r.nulls[i] = json_null();
+    }
+    if (!open_history(s, err)) {
+        return json_none();
+    }
+    bool ok = read_line(s, 0, &line, err);
+    if (ok) {
+        search_back(&r, s->pause_all ? 0 : frame_id(f));
+    }
+    line_clear(&line);
+    close_history(s);
+    Json out = ok ? rewind_to(s, r.seq, r.frame, r.hit, err) : json_none();
+    if (json_is_none(out)) {
+        json_unref(r.hit);
+        return out;
+    }
+    return json_object_with(out, "breakpoints", json_is_none(r.hit) ? json_array() : r.hit);
+}
+
+/* ---- differences ---- */
+
+static Json diff_json(Json from, Json to, int64_t from_seq, int64_t to_seq) {
+    Json out = inspect_diff(from, to, DIFF_LIMIT);
+    out = json_object_with(out, "from", from_seq ? json_int(from_seq) : json_null());
+    return json_object_with(out, "to", to_seq ? json_int(to_seq) : json_null());
+}
+
+/* The pause before the one that the frame is in, on its line. */
+static int64_t pause_before(const Line *line, int64_t frame) {
+    int pauses = 0;
+    for (size_t i = line->n; i; i--) {
+        const LineStep *c = &line->items[i - 1];
+        pauses += c->frame == frame && !strcmp(c->status, "paused");
+        if (pauses == 2) {
+            return c->seq;
+        }
+    }
+    return line->n ? line->items[0].seq : 0;
+}
+
+typedef struct Span {
+    int64_t from, to; /* checkpoints; to 0: now */
+} Span;
+
+static bool find_span(Session *s, int64_t frame, DiffSince since, Span *out, Error *err) {
+    Line line = {0};
+    if (!read_line(s, 0, &line, err)) {
+        return false;
+    }
+    ptrdiff_t step = line_last_step(&line, frame, line.n);
+    *out = (Span){line.n ? line.items[0].seq : 0, 0};
+    if (since == DIFF_PAUSE) {
+        out->from = pause_before(&line, frame);
+    } else if (since == DIFF_NODE && step >= 0) {
+        *out = (Span){line.items[step].parent, line.items[step].seq};
+    }
+    line_clear(&line);
+    if (since == DIFF_NODE && step < 0) {
+        return error_set(err, ERR_USAGE, "Frame %lld has not finished a node yet.",
+                         (long long)frame);
+    }
+    return true;
+}
+
+/* A frame that was not there then saw what the one that made it did. */
+static Json state_then(Session *s, int64_t seq, const Frame *f) {
+    Json state = json_none();
+    for (; f && json_is_none(state); f = frame_parent(f)) {
+        state = state_at(s, seq, frame_id(f), NULL);
+    }
+    return state;
+}
+
+Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
+    const FrameStop *fs = session_stop_of(f);
+    if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) {
+        Json now = frame_sees(f), out = diff_json(fs->before, now, fs->before_seq, fs->now_seq);
+        json_unref(now);
+        return out;
+    }
+    Span span;
+    if (!open_history(s, err)) {
+        return json_none();
+    }
+    Json from = json_none(), to = json_none();
+    if (find_span(s, frame_id(f), since, &span, err)) {
+        from = state_then(s, span.from, f);
+        to = span.to ? state_then(s, span.to, f) : frame_sees(f);
+    }
+    close_history(s);
+    Json out = json_is_none(from) || json_is_none(to) ? json_none()
+                                                      : diff_json(from, to, span.from, span.to);
+    json_unref(from);
+    json_unref(to);
+    return out;
+}
+
+/* ---- one node again ---- */
+
+/* What is to be told when the new run has settled; freed then. */
+typedef struct Replaying {
+    struct Replaying *next; /* of the session */
+    Session *session;       /* NULL: it is gone */
+    int64_t seq, frame;
+    Json recorded; /* what came of it then; JSON_NONE */
+} Replaying;
+
+static HookVerdict look_on(void *ctx, const HookPlace *place, Json *info) {
+    (void)ctx;
+    (void)place;
+    (void)info;
+    return HOOK_GO;
+}
+
+static void ignore_frame(void *ctx, Frame *f) {
+    (void)ctx;
+    (void)f;
+}
+
+static Json replayed_json(const Replaying *r, const Event *e) {
+    const Frame *f = run_frame(e->run, r->frame);
+    Json out = json_object_with(session_event_new("replayed"), "thread",
+                                json_string_c(run_thread(e->run)));
+    out = json_object_with(out, "run", json_int(run_number(e->run)));
+    out = json_object_with(out, "status", json_string_c(e->status));
+    out = json_object_with(out, "checkpoint", json_int(r->seq));
+    Json error = run_error(e->run);
+    if (!json_is_none(error)) {
+        out = json_object_with(out, "error", json_ref(error));
+    }
+    if (f && !json_is_none(r->recorded)) {
+        Json now = frame_sees(f);
+        out = json_object_with(out, "diff", inspect_diff(r->recorded, now, DIFF_LIMIT));
+        json_unref(now);
+    }
+    return out;
+}
+
+static void unlink_replay(Replaying *r) {
+    for (Replaying **at = r->session ? &r->session->replays : NULL; at && *at; at = &(*at)->next) {
+        if (*at == r) {
+            *at = r->next;
+            return;
+        }
+    }
+}
+
+static void on_replayed(void *ctx, const Event *e);
+
+static const RunHooks replay_hooks = {.at = look_on,
+                                      .frame_new = ignore_frame,
+                                      .frame_end = ignore_frame,
+                                      .event = on_replayed,
+                                      .events = 1u << EVENT_SETTLED};
+
+static void on_replayed(void *ctx, const Event *e) {
+    Replaying *r = ctx;
+    Session *s = r->session;
+    Json event = replayed_json(r, e);
+    run_set_hooks(e->run, NULL, NULL);
+    unlink_replay(r);
+    json_unref(r->recorded);
+    mem_free(r);
+    if (s) {
+        session_tell(s, event);
+    } else {
+        json_unref(event);
+    }
+}
+
+void session_forget_replays(Session *s) {
+    for (Replaying *r = s->replays; r; r = r->next) {
+        r->session = NULL;
+    }
+    s->replays = NULL;
+}
+
+static int64_t last_step_of(Session *s, const Frame *f, Error *err) {
+    Line line = {0};
+    int64_t seq = 0;
+    if (!open_history(s, err)) {
+        return 0;
+    }
+    if (read_line(s, 0, &line, err)) {
+        ptrdiff_t at = line_last_step(&line, frame_id(f), line.n);
+        seq = at >= 0 ? line.items[at].seq : 0;
+        if (!seq) {
+            error_set(err, ERR_USAGE, "Frame %lld has not finished a node yet.",
+                      (long long)frame_id(f));
+        }
+    }
+    line_clear(&line);
+    close_history(s);
+    return seq;
+}
+
+static int64_t frame_of_step(Session *s, int64_t seq) {
+    Checkpoint c;
+    engine_lock(run_engine(s->run));
+    bool ok = store_checkpoint(store_of(s), run_number(s->run), seq, &c, NULL);
+    engine_unlock(run_engine(s->run));
+    return ok ? c.frame : 0;
+}
+
+Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err) {
+    int64_t seq = checkpoint ? checkpoint : last_step_of(s, f, err);
+    RunReplay replay = {run_thread(s->run), seq, thread};
+    Run *run = seq ? engine_replay(run_engine(s->run), &replay, err) : NULL;
+    if (!run) {
+        return json_none();
+    }
+    Replaying *r = mem_zalloc(sizeof *r);
+    r->session = s;
+    r->next = s->replays;
+    s->replays = r;
+    r->seq = seq;
+    r->frame = frame_of_step(s, seq);
+    r->recorded = session_state_at(s, seq, r->frame, NULL);
+    run_set_hooks(run, &replay_hooks, r);
+    Json out = json_object_with(json_object(), "thread", json_string_c(run_thread(run)));
+    return json_object_with(out, "run", json_int(run_number(run)));
+}

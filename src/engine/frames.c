@@ -1,0 +1,270 @@
+/* frames.c - frames as a debugger sees them: hooks.h. */
+#include "config.h"
+#include "mem.h"
+#include "runs.h"
+#include "scope.h"
+
+/* ---- hooks ---- */
+
+/* A frame of a run that has just begun: its node was to start without anybody having looked. */
+static void look_first(Frame *f) {
+    if (f->run->fresh && f->status == FRAME_STARTING && !f->step) {
+        engine_drop_start(f->run->engine, f);
+        frame_top(f)->deadline = 0;
+        frame_set_wait(f, json_null());
+        frame_schedule(f);
+    }
+}
+
+void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
+    for (Frame *f = run->first_frame; run->hooks && f; f = f->next) {
+        run->hooks->frame_end(run->hooks_ctx, f);
+        f->data = NULL;
+    }
+    run->hooks = hooks;
+    run->hooks_ctx = ctx;
+    for (Frame *f = run->first_frame; hooks && f; f = f->next) {
+        hooks->frame_new(ctx, f);
+        look_first(f);
+    }
+}
+
+bool run_has_hooks(const Run *run) {
+    return run->hooks != NULL;
+}
+
+void run_hold(Run *run, bool held) {
+    run->is_held = held;
+    run->rested = false;
+    run_settle_if_done(run);
+    engine_kick(run->engine);
+}
+
+void run_set_debug(Run *run, Json value) {
+    json_unref(run->debug);
+    run->debug = value;
+}
+
+Json run_debug(const Run *run) {
+    return run->debug;
+}
+
+void run_record_debug(Run *run) {
+    if (!run->settled && !run->halting && run->first_frame) {
+        run_record(run, run->first_frame, NULL, "debug", json_none());
+        engine_kick(run->engine);
+    }
+}
+
+void run_tell(Run *run, const Frame *f, Json data) {
+    const Node *node = f ? frame_top(f)->node : NULL;
+    engine_tell(run, f, (Event){.type = EVENT_DEBUG, .node = node ? node->name : "", .data = data});
+    engine_kick(run->engine);
+}
+
+/* ---- which there are ---- */
+
+/* Whoever asks for many asks for them in their order: most often it is the one after the last. */
+Frame *run_frame(const Run *run, int64_t id) {
+    Frame *at = run->last_found && run->last_found->id <= id ? run->last_found : run->first_frame;
+    for (; at; at = at->next) {
+        if (at->id == id) {
+            ((Run *)run)->last_found = at;
+            return at;
+        }
+    }
+    return NULL;
+}
+
+Frame *run_next_frame(const Run *run, const Frame *after) {
+    return after ? after->next : run->first_frame;
+}
+
+size_t run_frame_count(const Run *run) {
+    return run->nframes;
+}
+
+int64_t run_last_frame_id(const Run *run) {
+    return run->next_frame - 1;
+}
+
+Engine *run_engine(const Run *run) {
+    return run->engine;
+}
+
+const Flow *run_flow(const Run *run) {
+    return run->flow;
+}
+
+uv_loop_t *engine_loop(const Engine *e) {
+    return e->options.loop;
+}
+
+int64_t engine_time(const Engine *e) {
+    return engine_now(e);
+}
+
+Store *engine_store(const Engine *e) {
+    return e->options.store;
+}
+
+/* ---- one of them ---- */
+
+int64_t frame_id(const Frame *f) {
+    return f->id;
+}
+
+Run *frame_run(const Frame *f) {
+    return f->run;
+}
+
+const Frame *frame_parent(const Frame *f) {
+    return f->parent;
+}
+
+void **frame_data(Frame *f) {
+    return &f->data;
+}
+
+const char *frame_status(const Frame *f) {
+    return frame_status_names[f->status];
+}
+
+bool frame_is_parked(const Frame *f) {
+    return f->status == FRAME_PARKED;
+}
+
+bool frame_is_at_rest(const Frame *f) {
+    return f->status >= FRAME_WAITING;
+}
+
+Json frame_pause(const Frame *f) {
+    return frame_is_parked(f) ? json_array_get(f->wait, WAIT_PAUSE_INFO) : json_none();
+}
+
+HookPosition frame_position(const Frame *f) {
+    return frame_is_parked(f) ? (HookPosition)image_int(f->wait, WAIT_PAUSE_POSITION) : HOOK_BEFORE;
+}
+
+Json frame_waits(const Frame *f) {
+    return f->wait;
+}
+
+int64_t frame_since(const Frame *f) {
+    return f->since;
+}
+
+uint32_t frame_depth(const Frame *f) {
+    return f->nlevels;
+}
+
+const Node *frame_node(const Frame *f, uint32_t level) {
+    return f->levels[level].node;
+}
+
+const Graph *frame_graph(const Frame *f, uint32_t level) {
+    return f->levels[level].graph;
+}
+
+Json frame_level_state(const Frame *f, uint32_t level) {
+    const Level *l = &f->levels[level];
+    return l->graph->scoped ? scope_view(f, level) : json_ref(l->state);
+}
+
+Json frame_sees(const Frame *f) {
+    return frame_state(f);
+}
+
+int32_t frame_attempt(const Frame *f) {
+    return frame_top(f)->attempt;
+}
+
+const Json *frame_variables(const Frame *f, const Node *node, Json *out) {
+    return frame_vars(f, node, out);
+}
+
+/* ---- the config of its node ---- */
+
+static Json query(void *ctx, const Expr *expr, Json vars, Error *err) {
+    const Frame *f = ctx;
+    return machines_query(f->run->machines, expr, vars, err);
+}
+
+static Json task_config(Frame *f, const Node *node, Json state, Error *err) {
+    Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
+    ConfigSource source = {state, query, f};
+    Json out = json_none();
+    if (config_resolve(node, &source, params, err)) {
+        out = json_object();
+        for (size_t i = 0; i < node->kind->nparams; i++) {
+            Json value = params[i].value;
+            if (!json_is_none(value)) {
+                out = json_object_with(out, node->kind->params[i].name, json_ref(value));
+            }
+        }
+        config_clear(node, params);
+    }
+    mem_free(params);
+    return out;
+}
+
+typedef struct Resolving {
+    Frame *frame;
+    const Node *node;
+    Json state;
+    Error *err;
+} Resolving;
+
+static Json resolve_expr(const Resolving *r, const Expr *expr) {
+    Json vars[FRAME_VARS_MAX];
+    return machines_eval(r->frame->run->machines, expr, r->state,
+                         frame_vars(r->frame, r->node, vars), r->err);
+}
+
+static Json resolve_fields(const Resolving *r, const Param *param) {
+    Json out = json_object();
+    for (size_t i = 0; i < param->nfields; i++) {
+        Json value = resolve_expr(r, param->fields[i].expr);
+        if (json_is_none(value)) {
+            json_unref(out);
+            return value;
+        }
+        out = json_object_set(out, json_ref(param->fields[i].name), value);
+    }
+    return out;
+}
+
+/* An expression over more than the state (a reducer's, a filter's) stays as it is written. */
+static Json resolve_param(const Resolving *r, const ParamInfo *info, const Param *param) {
+    bool simple = !info->vars;
+    if (param->nfields && simple) {
+        return resolve_fields(r, param);
+    }
+    return param->expr && simple && r->node->kind->id != KIND_JQ ? resolve_expr(r, param->expr)
+                                                                 : json_ref(param->value);
+}
+
+Json frame_config(Frame *f, Json state, Error *err) {
+    const Node *node = inject_stand_in(f);
+    node = node ? node : frame_top(f)->node;
+    if (!node) {
+        error_set(err, ERR_USAGE, "Frame %lld stands at no node.", (long long)f->id);
+        return json_none();
+    }
+    if (node->task) {
+        return task_config(f, node, state, err);
+    }
+    Resolving r = {f, node, state, err};
+    Json out = json_object();
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        Json value = resolve_param(&r, &node->kind->params[i], &node->params[i]);
+        if (json_is_none(value) && !json_is_none(node->params[i].value)) {
+            json_unref(out);
+            return value;
+        }
+        if (!json_is_none(value)) {
+            out = json_object_with(out, node->kind->params[i].name, value);
+        }
+    }
+    return out;
+}

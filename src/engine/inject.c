@@ -1,0 +1,429 @@
+/* inject.c - nodes that the workflow does not have.
+ *
+ * A node that a debugger adds is a workflow of its own, of one node and of the same dialect, loaded and
+ * checked as any other. It runs on a level above the node it belongs to, on that level's state (in the
+ * variables of that task), and when it ends the frame goes on with the node (before), as if the node were
+ * done (instead), or with what comes after it (after). Its text is in the image for as long as it waits or
+ * runs, so a process that takes over has it too. */
+#include "runs.h"
+
+#include "json_print.h"
+#include "mem.h"
+#include "reduce.h"
+#include "tasks.h"
+
+struct Injected {
+    Injected *next;
+    int64_t id;
+    InjectWhere where;
+    uint32_t level; /* of the frame that it waits in */
+    Json name, node;
+    Json definition; /* of flow */
+    Flow *flow;
+};
+
+static const char *const where_names[] = {
+    [INJECT_BEFORE] = "before", [INJECT_INSTEAD] = "instead", [INJECT_AFTER] = "after"};
+
+/* ---- loading ---- */
+
+/* What holds one node in each dialect. */
+static const struct DialectRow {
+    const char *dialect, *list;
+} dialect_rows[] = {{"graph", "nodes"}, {"tasks", "tasks"}, {"pipeline", "steps"}};
+
+static const char *list_key(const Flow *flow) {
+    for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
+        if (!strcmp(flow->dialect, dialect_rows[i].dialect)) {
+            return dialect_rows[i].list;
+        }
+    }
+    return "nodes";
+}
+
+static Json document_of(const Flow *flow, Json name, Json node) {
+    bool task = !strcmp(flow->dialect, "tasks");
+    node = json_ref(node);
+    if (!task && json_is_none(json_object_get_c(node, "name"))) {
+        node = json_object_with(node, "name", json_ref(name));
+    }
+    Json list = json_array_push(json_array(), node);
+    Json document = json_object_with(json_object(), "name", json_string_c("injected"));
+    return json_object_with(document, list_key(flow), list);
+}
+
+/* The text of the one node; sub-workflows that it names are files as ever. */
+typedef struct OneText {
+    const char *path;
+    const Buf *text;
+} OneText;
+
+static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
+    const OneText *one = ctx;
+    if (!strcmp(path, one->path)) {
+        buf_add(out, one->text->data, one->text->len);
+        return true;
+    }
+    return flow_read_file(path, out, err);
+}
+
+static void count_numbers(Run *run, const Flow *flow) {
+    run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
+                                      flow->first_node + (uint32_t)flow->nnodes};
+    machines_add(run->machines, flow);
+    run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
+    run->flows[run->nflows++] = flow_ref((Flow *)flow);
+}
+
+static bool refuse(const FlowProblems *problems, Error *err) {
+    return error_set(err, ERR_USAGE, "The node cannot be used: %s",
+                     problems->n ? problems->items[0].msg : "it does not load.");
+}
+
+static Flow *load_node(Run *run, Json name, Json node, Error *err) {
+    Buf text = BUF_INIT, path = BUF_INIT;
+    FlowProblems problems = {0};
+    const char *main = run->flow->path, *slash = strrchr(main, '/');
+    Json document = document_of(run->flow, name, node);
+    json_print(document, NULL, &text);
+    json_unref(document);
+    buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - main) + 1 : 0, main);
+    OneText one = {path.data, &text};
+    FlowReader reader = {read_one, &one};
+    Flow *flow = flow_load_numbered(path.data, &reader, run->next_numbers, &problems);
+    if (!flow) {
+        refuse(&problems, err);
+    }
+    flow_problems_clear(&problems);
+    buf_clear(&text);
+    buf_clear(&path);
+    return flow;
+}
+
+static Injected *injected_new(Run *run, Flow *flow) {
+    Injected *injected = mem_zalloc(sizeof *injected);
+    injected->flow = flow;
+    injected->definition = flow_definition(flow);
+    count_numbers(run, flow);
+    return injected;
+}
+
+void injected_free(Run *run, Injected *injected) {
+    if (injected) {
+        machines_remove(run->machines, injected->flow);
+        flow_unref(injected->flow);
+        json_unref(injected->definition);
+        json_unref(injected->name);
+        json_unref(injected->node);
+        mem_free(injected);
+    }
+}
+
+const Graph *injected_graph(const Injected *injected) {
+    return injected->flow->main;
+}
+
+InjectWhere injected_where(const Injected *injected) {
+    return injected->where;
+}
+
+/* ---- as the image has them ---- */
+
+enum { FIELD_ID, FIELD_WHERE, FIELD_LEVEL, FIELD_NAME, FIELD_NODE, FIELD_DEFINITION, FIELDS };
+
+Json injected_image(const Injected *injected) {
+    Json parts[FIELDS] = {
+        [FIELD_ID] = json_int(injected->id),
+        [FIELD_WHERE] = json_int(injected->where),
+        [FIELD_LEVEL] = json_int(injected->level),
+        [FIELD_NAME] = json_ref(injected->name),
+        [FIELD_NODE] = json_ref(injected->node),
+        [FIELD_DEFINITION] = json_ref(injected->definition),
+    };
+    return json_array_from(parts, FIELDS);
+}
+
+Injected *injected_load(Run *run, Json image, Error *err) {
+    bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= FIELDS;
+    int64_t where = valid ? image_int(image, FIELD_WHERE) : -1;
+    FlowProblems problems = {0};
+    Flow *flow = where >= INJECT_BEFORE && where <= INJECT_AFTER
+                     ? flow_load_definition_numbered(json_array_get(image, FIELD_DEFINITION),
+                                                     run->next_numbers, &problems)
+                     : NULL;
+    flow_problems_clear(&problems);
+    if (!flow || !flow->main->nnodes || flow->main->scoped != run->flow->main->scoped) {
+        flow_unref(flow);
+        error_set(err, ERR_DATA, "A node that was injected does not load here.");
+        return NULL;
+    }
+    Injected *injected = injected_new(run, flow);
+    injected->id = image_int(image, FIELD_ID);
+    injected->where = (InjectWhere)where;
+    injected->level = (uint32_t)image_int(image, FIELD_LEVEL);
+    injected->name = json_ref(json_array_get(image, FIELD_NAME));
+    injected->node = json_ref(json_array_get(image, FIELD_NODE));
+    return injected;
+}
+
+Json injections_image(const Frame *f) {
+    Json all = json_array();
+    for (const Injected *at = f->injections; at; at = at->next) {
+        all = json_array_push(all, injected_image(at));
+    }
+    return all;
+}
+
+static void append(Frame *f, Injected *injected) {
+    Injected **end = &f->injections;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = injected;
+    frame_mark(f);
+}
+
+bool injections_load(Frame *f, Json image, Error *err) {
+    for (size_t i = 0; json_kind(image) == JSON_ARRAY && i < json_array_len(image); i++) {
+        Injected *injected = injected_load(f->run, json_array_get(image, i), err);
+        if (!injected) {
+            return false;
+        }
+        append(f, injected);
+    }
+    return true;
+}
+
+/* ---- asking for one ---- */
+
+static Json name_of(const Injection *injection) {
+    Json own = json_object_get_c(injection->node, "name");
+    return json_kind(injection->name) == JSON_STRING ? json_ref(injection->name)
+           : json_kind(own) == JSON_STRING           ? json_ref(own)
+                                                     : json_string_c("injected");
+}
+
+static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
+    bool before = injection->where != INJECT_AFTER, element = f->is_element && f->nlevels == 1;
+    HookPosition at = frame_position(f);
+    if (f->status != FRAME_PARKED || !frame_top(f)->node) {
+        return error_set(err, ERR_USAGE, "Frame %lld is not paused at a node.", (long long)f->id);
+    }
+    if (before && at != HOOK_BEFORE && at != HOOK_ON_ERROR) {
+        return error_set(err, ERR_USAGE,
+                         "`%s` has run, or is running: a node can be put after it, not before it.",
+                         frame_top(f)->node->name);
+    }
+    if (injection->where == INJECT_INSTEAD && element) {
+        return error_set(err, ERR_USAGE,
+                         "The body of a map cannot be given another config for one element.");
+    }
+    return json_kind(injection->node) == JSON_OBJECT ||
+           error_set(err, ERR_USAGE, "A node is an object, as it would stand in the file.");
+}
+
+bool frame_inject(Frame *f, const Injection *injection, Error *err) {
+    if (!can_inject(f, injection, err)) {
+        return false;
+    }
+    Json name = name_of(injection);
+    Flow *flow = load_node(f->run, name, injection->node, err);
+    if (!flow) {
+        json_unref(name);
+        return false;
+    }
+    Injected *injected = injected_new(f->run, flow);
+    injected->id = injection->id;
+    injected->where = injection->where;
+    injected->level = f->nlevels - 1;
+    injected->name = name;
+    injected->node = json_ref(injection->node);
+    append(f, injected);
+    return true;
+}
+
+Json frame_injections(const Frame *f) {
+    Json all = json_array();
+    for (const Injected *at = f->injections; at; at = at->next) {
+        Json one = json_object_with(json_object(), "id", json_int(at->id));
+        one = json_object_with(one, "where", json_string_c(where_names[at->where]));
+        one = json_object_with(one, "name", json_ref(at->name));
+        all = json_array_push(all, json_object_with(one, "node", json_ref(at->node)));
+    }
+    return all;
+}
+
+const Flow *frame_injection_flow(const Frame *f, int64_t id) {
+    for (const Injected *at = f->injections; at; at = at->next) {
+        if (at->id == id) {
+            return at->flow;
+        }
+    }
+    return NULL;
+}
+
+const Node *inject_stand_in(const Frame *f) {
+    for (const Injected *at = f->injections; at; at = at->next) {
+        if (at->where == INJECT_INSTEAD && at->level == f->nlevels - 1) {
+            return &at->flow->main->nodes[0];
+        }
+    }
+    return NULL;
+}
+
+bool frame_drop_injection(Frame *f, int64_t id) {
+    for (Injected **at = &f->injections; *at; at = &(*at)->next) {
+        if ((*at)->id == id) {
+            Injected *gone = *at;
+            *at = gone->next;
+            injected_free(f->run, gone);
+            frame_mark(f);
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t frame_injected(const Frame *f) {
+    for (uint32_t i = f->nlevels; i; i--) {
+        if (f->levels[i - 1].injected) {
+            return f->levels[i - 1].injected->id;
+        }
+    }
+    return 0;
+}
+
+static void drop_from(Frame *f, uint32_t level) {
+    for (Injected **at = &f->injections; *at;) {
+        Injected *injected = *at;
+        if (injected->level >= level) {
+            *at = injected->next;
+            injected_free(f->run, injected);
+            frame_mark(f);
+        } else {
+            at = &injected->next;
+        }
+    }
+}
+
+void inject_drop_level(Frame *f) {
+    drop_from(f, f->nlevels - 1);
+}
+
+void inject_drop_all(Frame *f) {
+    drop_from(f, 0);
+}
+
+/* ---- running one ---- */
+
+/* The first that is for the level that the frame is at, taken out of those that wait. */
+static Injected *take_next(Frame *f, bool after) {
+    for (Injected **at = &f->injections; *at; at = &(*at)->next) {
+        Injected *injected = *at;
+        if (injected->level == f->nlevels - 1 && (injected->where == INJECT_AFTER) == after) {
+            *at = injected->next;
+            injected->next = NULL;
+            return injected;
+        }
+    }
+    return NULL;
+}
+
+static void enter(Frame *f, Injected *injected) {
+    const Graph *graph = injected->flow->main;
+    bool scoped = graph->scoped;
+    Level *l = level_push(f, graph, scoped ? json_none() : json_ref(frame_top(f)->state), !scoped);
+    l->injected = injected;
+    frame_set_wait(f, json_null());
+    if (graph->nnodes) {
+        frame_land(f, &graph->nodes[0], false);
+    }
+}
+
+bool inject_before(Frame *f) {
+    Injected *injected = take_next(f, false);
+    const Node *node = frame_top(f)->node;
+    if (!injected) {
+        return false;
+    }
+    enter(f, injected);
+    frame_record(f, node, "injected", json_none());
+    return true;
+}
+
+bool inject_after(Frame *f) {
+    Injected *injected = take_next(f, true);
+    if (injected) {
+        enter(f, injected);
+    }
+    return injected != NULL;
+}
+
+/* What it wrote belongs to the level that it was put on. */
+static bool leave_graph(Frame *f, Error *err) {
+    Level inner = *frame_top(f);
+    Json ignored = json_ref(inner.state);
+    f->nlevels--;
+    Level *l = frame_top(f);
+    bool ok = json_is_none(l->writes) ||
+              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, err);
+    json_unref(l->state);
+    l->state = inner.state;
+    json_unref(inner.writes);
+    json_unref(ignored);
+    frame_mark(f);
+    return ok;
+}
+
+/* The task that it stood for is over with it. */
+static void end_task(Frame *f, TaskResult result, Json error) {
+    static const char *const words[] = {"skipped", "completed", "failed"};
+    Level *l = frame_top(f);
+    const Node *node = l->node;
+    level_set_memo(f, l, verdict_new(result, error));
+    frame_count_step(f);
+    if (task_go_on(f)) {
+        frame_record(f, node, words[result], json_none());
+    }
+}
+
+static void go_on(Frame *f, InjectWhere where) {
+    if (where == INJECT_BEFORE) {
+        frame_set_wait(f, wait_of("again"));
+    } else {
+        frame_set_wait(f, wait_of("finished"));
+    }
+    frame_schedule(f);
+}
+
+static void task_done(Frame *f, InjectWhere where) {
+    TaskResult result = (TaskResult)verdict_result(frame_top(f));
+    Json error = json_ref(verdict_error(frame_top(f)));
+    list_leave(f);
+    if (where == INJECT_INSTEAD) {
+        end_task(f, result, error);
+    } else {
+        go_on(f, where);
+    }
+    json_unref(error);
+}
+
+void inject_done(Frame *f) {
+    Injected *injected = frame_top(f)->injected;
+    InjectWhere where = injected->where;
+    Error err = ERROR_INIT;
+    if (frame_top(f)->graph->scoped) {
+        task_done(f, where); /* frees it */
+        return;
+    }
+    bool ok = leave_graph(f, &err);
+    injected_free(f->run, injected);
+    frame_set_wait(f, json_null());
+    if (!ok) {
+        frame_fail_with(f, "reduce", &err);
+    } else if (where == INJECT_INSTEAD) {
+        frame_finished(f, json_object());
+    } else {
+        go_on(f, where);
+    }
+}

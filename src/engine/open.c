@@ -1,0 +1,266 @@
+/* open.c - runs that a debugger takes from the store, and back to an earlier place in it. */
+#include "image.h"
+#include "mem.h"
+#include "runs.h"
+
+/* ---- parking what was loaded ---- */
+
+/* A pause that is there keeps what it waits for; what is said of it is new. */
+static void park_again(Frame *f, Json info) {
+    frame_set_status(f, FRAME_PARKED);
+    frame_set_pause(f, json_ref(info));
+}
+
+static void park_failed(Frame *f, Json info) {
+    Json error = json_array_get(f->wait, WAIT_ERROR),
+         before = json_array_get(f->wait, WAIT_ERROR + 2);
+    bool after = json_truthy(json_array_get(f->wait, WAIT_ERROR + 1));
+    int at = wait_is(before, "join") ? FAIL_JOIN : after ? FAIL_AFTER : FAIL_NODE;
+    Json parts[] = {json_string_c("failing"), json_ref(error), json_int(at),
+                    json_is_none(before) ? json_null() : json_ref(before)};
+    Json inner = json_array_from(parts, 4);
+    frame_set_wait(f, json_null());
+    frame_schedule(f);
+    frame_park_as(f, HOOK_ON_ERROR, inner, json_ref(info));
+}
+
+HookPosition wait_position(Json wait) {
+    bool after = wait_is(wait, "after") || wait_is(wait, "finished") || wait_is(wait, "ended");
+    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
+    return wait_is(wait, "failing") ? HOOK_ON_ERROR
+           : after                  ? HOOK_AFTER
+           : timed                  ? HOOK_DURING
+                                    : HOOK_BEFORE;
+}
+
+static void park_loaded(Frame *f, Json info, bool looked) {
+    if (wait_is(f->wait, "pause")) {
+        park_again(f, info);
+        return;
+    }
+    if (wait_is(f->wait, "error")) {
+        park_failed(f, info);
+        return;
+    }
+    frame_schedule(f);
+    if (frame_is_at_rest(f)) {
+        return;
+    }
+    bool fresh = json_kind(f->wait) == JSON_NULL && frame_top(f)->node;
+    Json inner = looked && fresh ? wait_of("looked") : json_ref(f->wait);
+    frame_park_as(f, wait_position(f->wait), inner, json_ref(info));
+}
+
+/* Scheduling one may change others: by number. */
+void run_park_all(Run *run, Json info, bool looked) {
+    size_t n = 0;
+    int64_t *ids = mem_alloc((run->nframes + 1) * sizeof *ids);
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        ids[n++] = f->id;
+    }
+    Frame *f = run->first_frame;
+    for (size_t i = 0; i < n; i++) {
+        f = f && f->id == ids[i] ? f : run_frame(run, ids[i]);
+        if (f) {
+            park_loaded(f, info, looked);
+            f = f->next;
+        }
+    }
+    mem_free(ids);
+}
+
+/* ---- opening ---- */
+
+static bool has_ended(const Run *run) {
+    return run->status != RUN_RUNNING || wait_is(run->first_frame->wait, "done");
+}
+
+/* Its frames are as they were left: paused ones stay so, with what was said of them. */
+static void wake(Run *run, Json info) {
+    bool more = false;
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        if (wait_is(f->wait, "pause")) {
+            frame_schedule(f);
+        } else {
+            park_loaded(f, info, false);
+            more = more || frame_is_parked(f);
+        }
+    }
+    if (more) {
+        run_record(run, run->first_frame, NULL, "opened", json_none());
+    }
+}
+
+Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
+    Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
+    if (!run) {
+        json_unref(info);
+        return NULL;
+    }
+    if (has_ended(run)) {
+        int status = run_status_find(run->row.status);
+        run->status = run->status == RUN_RUNNING && status >= 0 ? (RunStatus)status : run->status;
+        run->settled = true;
+    } else {
+        run->is_held = true;
+        run->row_dirty = true;
+        run_tell_start(run, true);
+        wake(run, info);
+        run_set_deadline(run);
+    }
+    json_unref(info);
+    engine_kick(e);
+    return run;
+}
+
+/* ---- alive again ---- */
+
+static void revive(Run *run) {
+    run->status = RUN_RUNNING;
+    json_clear(&run->error);
+    run->halting = run->settling = run->settled = run->rested = false;
+    run->is_held = true;
+}
+
+static bool may_write(Run *run, Error *err) {
+    Engine *e = run->engine;
+    if (!e->options.store) {
+        return error_set(err, ERR_USAGE,
+                         "There is no store, so there is no history to go back to.");
+    }
+    if (run->leased) {
+        return true;
+    }
+    engine_lock(e);
+    run->leased = store_lease(e->options.store, run->row.run, err);
+    engine_unlock(e);
+    return run->leased;
+}
+
+bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
+    const RunHooks *hooks = run->hooks;
+    void *ctx = run->hooks_ctx;
+    bool ok = may_write(run, err) &&
+              (engine_sync(run->engine) ||
+               error_set(err, ERR_IO, "The store failed, so the run cannot go back."));
+    if (ok) {
+        run_set_hooks(run, NULL, NULL);
+        ok = load_again(run, seq, err);
+        if (run->first_frame) {
+            run_set_hooks(run, hooks, ctx);
+        }
+    }
+    if (ok && has_ended(run)) {
+        run->settled = true;
+        run->row_dirty = true;
+        run_record(run, run->first_frame, NULL, "forked", json_none());
+    } else if (ok) {
+        revive(run);
+        run_fork_line(run);
+        run_park_all(run, info, true);
+        run_record(run, run->first_frame, NULL, "forked", json_none());
+        run_set_deadline(run);
+    }
+    json_unref(info);
+    engine_kick(run->engine);
+    return ok;
+}
+
+bool run_reopen(Run *run, Json info, Error *err) {
+    bool failed = run->status == RUN_FAILED && run->settled && !test_is_over(run);
+    bool ok = failed ? may_write(run, err)
+                     : error_set(err, ERR_USAGE, "The run %s: there is nothing to try again.",
+                                 run->status == RUN_FAILED ? "has failed and cleaned up"
+                                                           : "has not failed");
+    if (ok) {
+        revive(run);
+        run_renew_clocks(run);
+        run_park_all(run, info, true);
+        run_record(run, run->first_frame, NULL, "reopened", json_none());
+        run_set_deadline(run);
+    }
+    json_unref(info);
+    engine_kick(run->engine);
+    return ok;
+}
+
+/* ---- one node again ---- */
+
+typedef struct Replayed {
+    int64_t frame, parent;
+    char *node;
+} Replayed;
+
+static bool find_step(Engine *e, const RunReplay *replay, Replayed *out, Error *err) {
+    RunRow row = {0};
+    Checkpoint c;
+    engine_lock(e);
+    bool ok = store_find(e->options.store, replay->thread, &row, err) &&
+              store_checkpoint(e->options.store, row.run, replay->seq, &c, err);
+    if (ok && (!c.parent || !c.node[0])) {
+        ok = error_set(err, ERR_USAGE, "Checkpoint %lld is not the end of a node's execution.",
+                       (long long)replay->seq);
+    }
+    if (ok) {
+        *out = (Replayed){c.frame, c.parent, mem_strndup(c.node, strlen(c.node))};
+    }
+    engine_unlock(e);
+    run_row_clear(&row);
+    return ok;
+}
+
+/* What the frame waited for when its node was under way: that begins anew. */
+static void begin_anew(Frame *f) {
+    Json wait = f->wait;
+    bool worked = json_kind(work_part(wait, WORK_KEY)) == JSON_STRING;
+    frame_set_wait(f, worked ? work_again(f, wait) : wait_of("go"));
+}
+
+/* The frame whose node it is, in the copy; NULL: it does not stand there. */
+static Frame *replayed_frame(const Run *run, const Replayed *step) {
+    Frame *f = run_frame(run, step->frame);
+    const Node *node = f ? frame_top(f)->node : NULL;
+    return node && !strcmp(node->name, step->node) ? f : NULL;
+}
+
+static void replay(Run *run, Frame *f) {
+    run->status = RUN_RUNNING;
+    json_clear(&run->error);
+    run_set_debug(run, json_null());
+    run->only = (RunOnly){f->id, f->nlevels, run->step};
+    run_set_hooks(run, &only_hooks, run);
+    begin_anew(f);
+    run->row_dirty = true;
+    run_record(run, f, frame_top(f)->node, "replaying", json_none());
+    run_tell_start(run, true);
+    frame_schedule(f);
+    engine_kick(run->engine);
+}
+
+static Run *load_copy(Engine *e, const RunReplay *replay, const Replayed *step, Error *err) {
+    RunRow row = {0};
+    bool ok = engine_fork(e, replay->thread, step->parent, replay->new_thread, &row, err);
+    Run *run = ok ? load_run(e, &(Loading){row.thread, 0, NULL}, err) : NULL;
+    run_row_clear(&row);
+    return run;
+}
+
+Run *engine_replay(Engine *e, const RunReplay *asked, Error *err) {
+    Replayed step = {0};
+    if (!e->options.store || !engine_sync(e)) {
+        error_set(err, ERR_USAGE, "There is no store, so there is nothing to replay.");
+        return NULL;
+    }
+    Run *run = find_step(e, asked, &step, err) ? load_copy(e, asked, &step, err) : NULL;
+    Frame *f = run ? replayed_frame(run, &step) : NULL;
+    if (f) {
+        replay(run, f);
+    } else if (run) {
+        error_set(err, ERR_USAGE, "The execution that checkpoint %lld ended cannot be done alone.",
+                  (long long)asked->seq);
+        run_free(run);
+        run = NULL;
+    }
+    mem_free(step.node);
+    return run;
+}

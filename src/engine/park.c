@@ -1,0 +1,591 @@
+/* park.c - frames that a debugger stops, and how they go on.
+ *
+ * A parked frame waits for ["pause", inner, info, at, position]. Inner is what it waits for once it is let
+ * go, so letting go is taking the pause away; where the hooks stopped it, inner says that they have looked
+ * (image.h has the words).
+ *
+ * Clocks. Every frame counts the parked ones among itself and those below it (held). While that is not
+ * zero its timers are off, and held_at says since when its deadlines have not moved; when it becomes zero
+ * they move by the time that has passed. The run's own deadline goes with the root frame. On record are
+ * held_at and the deadlines as they were then, so a process that takes over goes on the same. */
+#include "runs.h"
+
+#include "json_diff.h"
+#include "json_path.h"
+#include "reduce.h"
+#include "scope.h"
+#include "suggest.h"
+#include "tasks.h"
+
+const char *const hook_positions[HOOK_POSITIONS] = {
+    [HOOK_BEFORE] = "before",
+    [HOOK_AFTER] = "after",
+    [HOOK_ON_ERROR] = "on_error",
+    [HOOK_DURING] = "during",
+};
+
+/* ---- clocks ---- */
+
+static void shift_clocks(Frame *f, int64_t by) {
+    for (uint32_t i = 0; i < f->nlevels; i++) {
+        f->levels[i].deadline += f->levels[i].deadline ? by : 0;
+    }
+    if (!f->parent && f->run->deadline) {
+        f->run->deadline += by;
+    }
+}
+
+static void stop_run_clock(Run *run) {
+    if (run->timer) {
+        uv_timer_stop(run->timer);
+    }
+}
+
+static void clock_changes(Frame *f, int64_t now) {
+    if (f->held_at) {
+        shift_clocks(f, now - f->held_at);
+    }
+    f->held_at = f->held ? now : 0;
+    frame_mark(f);
+    if (f->timer) {
+        frame_set_timer(f);
+    }
+    if (!f->parent && f->held) {
+        stop_run_clock(f->run);
+    } else if (!f->parent) {
+        run_set_deadline(f->run);
+    }
+}
+
+void frame_hold(Frame *f, bool parked) {
+    int64_t now = engine_now(f->run->engine);
+    f->run->parked += parked ? 1 : (size_t)-1;
+    for (Frame *at = f; at; at = at->parent) {
+        bool was = at->held > 0;
+        at->held += parked ? 1 : (uint32_t)-1;
+        if (was != (at->held > 0)) {
+            clock_changes(at, now);
+        }
+    }
+}
+
+/* ---- parking ---- */
+
+static Json wait_for_pause(Json inner, Json info, int64_t at, HookPosition position) {
+    Json parts[] = {json_string_c("pause"), inner, json_is_none(info) ? json_object() : info,
+                    json_int(at), json_int(position)};
+    return json_array_from(parts, sizeof parts / sizeof parts[0]);
+}
+
+static void tell_paused(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    if (run_wants(f->run, EVENT_PAUSED)) {
+        engine_tell(f->run, f,
+                    (Event){.type = EVENT_PAUSED,
+                            .node = node ? node->name : "",
+                            .status = hook_positions[frame_position(f)],
+                            .data = json_ref(frame_pause(f))});
+    }
+}
+
+void frame_park_as(Frame *f, HookPosition position, Json inner, Json info) {
+    frame_unqueue(f);
+    engine_drop_start(f->run->engine, f);
+    frame_set_wait(f, wait_for_pause(inner, info, engine_now(f->run->engine), position));
+    frame_set_status(f, FRAME_PARKED);
+    f->since = engine_now(f->run->engine);
+    frame_set_timer(f);
+}
+
+void frame_park_at(Frame *f, HookPosition position, Json inner, Json info) {
+    Run *run = f->run;
+    frame_park_as(f, position, inner, info);
+    run_record(run, f, frame_top(f)->node, "paused", json_none());
+    tell_paused(f);
+    engine_kick(run->engine);
+}
+
+static HookVerdict ask(Frame *f, const HookPlace *place, Json *info) {
+    *info = json_none();
+    return f->run->hooks->at(f->run->hooks_ctx, place, info);
+}
+
+/* ---- results from elsewhere ---- */
+
+static bool take_level(Frame *f, Json patch, Error *err) {
+    Level *l = frame_top(f);
+    Json parts[] = {json_ref(l->state),
+                    json_is_none(l->writes) ? json_null() : json_ref(l->writes)};
+    Json level = json_patch(json_array_from(parts, 2), patch, err);
+    if (json_is_none(level) || json_kind(json_array_get(level, 0)) != JSON_OBJECT) {
+        json_unref(level);
+        return error_set(err, ERR_DATA, "The recorded result does not fit the state.");
+    }
+    json_unref(l->state);
+    l->state = json_ref(json_array_get(level, 0));
+    if (!json_is_none(l->writes)) {
+        json_unref(l->writes);
+        l->writes = json_ref(json_array_get(level, 1));
+    }
+    json_unref(level);
+    frame_mark(f);
+    return true;
+}
+
+static void take_task(Frame *f, Json taken) {
+    Json outputs = json_object_get_c(taken, "outputs");
+    task_finish(f, json_is_none(outputs) ? json_null() : json_ref(outputs));
+}
+
+/* Its attempts are all behind it. */
+static void take_failure(Frame *f, Json error, Json taken) {
+    const Node *node = frame_top(f)->node;
+    Json outputs = json_object_get_c(taken, "outputs");
+    frame_top(f)->attempt = node->retry.attempts;
+    if (node->task && json_kind(outputs) == JSON_OBJECT) {
+        task_say_outputs(f, f->nlevels - 1, outputs);
+    }
+    frame_fail(f, json_ref(error), FAIL_NODE);
+}
+
+/* In place of the node's work: what is known to come of it (HOOK_TAKE). */
+static void take(Frame *f, Json taken) {
+    Error err = ERROR_INIT;
+    Json error = json_object_get_c(taken, "error"), result = json_object_get_c(taken, "result");
+    Json level = json_object_get_c(taken, "level"), set = json_object_get_c(taken, "set");
+    const Node *node = frame_top(f)->node;
+    frame_set_wait(f, json_null());
+    f->since = engine_now(f->run->engine);
+    if (run_wants(f->run, EVENT_NODE)) {
+        frame_tell_node(f, node);
+    }
+    bool skipped = json_string_is(json_object_get_c(taken, "status"), "skipped");
+    f->taken = true;
+    if (node->task && !skipped) {
+        task_say_begun(f, true);
+    }
+    if (json_kind(set) == JSON_ARRAY && !frame_change(f, set, &err)) {
+        frame_fail_with(f, "recorded", &err);
+    } else if (json_kind(error) == JSON_OBJECT) {
+        take_failure(f, error, taken);
+    } else if (skipped) {
+        frame_skip(f, json_none());
+    } else if (node->task) {
+        take_task(f, taken);
+    } else if (!json_is_none(result)) {
+        frame_finish(f, json_ref(result));
+    } else if (json_kind(level) == JSON_ARRAY && !take_level(f, level, &err)) {
+        frame_fail_with(f, "recorded", &err);
+    } else {
+        frame_finished(f, json_object());
+    }
+}
+
+/* ---- the three places ---- */
+
+/* One that ran with another config was looked at as the node that it stands for. */
+static bool is_stand_in(const Frame *f) {
+    const Injected *injected = frame_top(f)->injected;
+    return injected && injected_where(injected) == INJECT_INSTEAD;
+}
+
+/* The run of one node ends with it. */
+static void end_only(Frame *f, const Node *node, const char *word, Json update) {
+    Run *run = f->run;
+    frame_set_wait(f, wait_of("finished"));
+    run_status_change(&run->status, RUN_COMPLETES);
+    run_record(run, f, node, word, update);
+    run_halt(run);
+}
+
+/* It is past the one node: an error edge led here. */
+static bool is_past_only(const Frame *f) {
+    const RunOnly *only = &f->run->only;
+    bool inside = f->id != only->frame || f->nlevels > only->depth;
+    return only->frame && (!run_does(f) || (!inside && f->run->step > only->step));
+}
+
+bool park_before(Frame *f, bool again) {
+    HookPlace place = {.run = f->run,
+                       .frame = f,
+                       .node = frame_top(f)->node,
+                       .position = HOOK_BEFORE,
+                       .again = again};
+    Json info;
+    if (is_past_only(f)) {
+        end_only(f, NULL, "ended", json_none());
+        return true;
+    }
+    HookVerdict verdict = is_stand_in(f) ? HOOK_GO : ask(f, &place, &info);
+    if (verdict == HOOK_PARK) {
+        frame_park_at(f, HOOK_BEFORE, wait_of("looked"), info);
+    } else if (verdict == HOOK_TAKE) {
+        take(f, info);
+        json_unref(info);
+    }
+    return verdict != HOOK_GO;
+}
+
+bool park_after(Frame *f, const Node *node, const char *word, Json update) {
+    HookPlace place = {.run = f->run, .frame = f, .node = node, .position = HOOK_AFTER};
+    Json info;
+    if (f->run->only.frame == f->id && f->run->only.depth == f->nlevels) {
+        end_only(f, node, word, update);
+        return true;
+    }
+    if (is_stand_in(f) || ask(f, &place, &info) != HOOK_PARK) {
+        return false;
+    }
+    bool element = f->is_element && f->nlevels == 1;
+    frame_set_wait(f, element ? wait_with("ended", json_ref(f->result)) : wait_of("finished"));
+    run_record(f->run, f, node, word, update);
+    frame_park_at(f, HOOK_AFTER, json_ref(f->wait), info);
+    return true;
+}
+
+bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info) {
+    HookPlace place = {.run = f->run,
+                       .frame = f,
+                       .node = f->levels[level].node,
+                       .position = HOOK_ON_ERROR,
+                       .caught = caught,
+                       .error = error};
+    return place.node && ask(f, &place, info) == HOOK_PARK;
+}
+
+void park_failing(Frame *f, Json error, int at, Json info) {
+    Json parts[] = {json_string_c("failing"), json_ref(error), json_int(at), json_ref(f->wait)};
+    frame_park_at(f, HOOK_ON_ERROR, json_array_from(parts, 4), info);
+}
+
+bool park_on_error(Frame *f, Json error, int at, bool caught) {
+    Json info;
+    if (!park_asks(f, f->nlevels - 1, error, caught, &info)) {
+        return false;
+    }
+    frame_drop_params(f);
+    park_failing(f, error, at, info);
+    return true;
+}
+
+/* ---- a run of one node ---- */
+
+static HookVerdict look_away(void *ctx, const HookPlace *place, Json *info) {
+    (void)ctx;
+    (void)place;
+    (void)info;
+    return HOOK_GO;
+}
+
+static void ignore_frame(void *ctx, Frame *f) {
+    (void)ctx;
+    (void)f;
+}
+
+const RunHooks only_hooks = {.at = look_away, .frame_new = ignore_frame, .frame_end = ignore_frame};
+
+bool run_does(const Frame *f) {
+    int64_t only = f->run->only.frame;
+    while (only && f && f->id != only) {
+        f = f->parent;
+    }
+    return f != NULL;
+}
+
+/* ---- stopping a frame where it is ---- */
+
+static ParkResult park_ready(Frame *f, Json info) {
+    bool after = wait_is(f->wait, "after") || wait_is(f->wait, "finished");
+    bool failing = wait_is(f->wait, "failing");
+    frame_park_at(f,
+                  failing ? HOOK_ON_ERROR
+                  : after ? HOOK_AFTER
+                          : HOOK_BEFORE,
+                  json_ref(f->wait), info);
+    return PARKED_NOW;
+}
+
+static ParkResult park_working(Frame *f, Json info) {
+    if (!work_freeze(f, true)) {
+        json_unref(info);
+        return PARKED_LATER;
+    }
+    frame_park_at(f, HOOK_DURING, json_ref(f->wait), info);
+    return PARKED_NOW;
+}
+
+static ParkResult park_timed(Frame *f, Json info) {
+    frame_park_at(f, HOOK_DURING, json_ref(f->wait), info);
+    return PARKED_NOW;
+}
+
+static ParkResult park_parked(Frame *f, Json info) {
+    (void)f;
+    json_unref(info);
+    return PARKED_NOW;
+}
+
+static ParkResult park_never(Frame *f, Json info) {
+    (void)f;
+    json_unref(info);
+    return PARKED_NEVER;
+}
+
+ParkResult frame_park(Frame *f, Json info) {
+    static ParkResult (*const rows[FRAME_STATUS_COUNT])(Frame * f, Json info) = {
+        [FRAME_READY] = park_ready,   [FRAME_STARTING] = park_ready, [FRAME_WORKING] = park_working,
+        [FRAME_TIMED] = park_timed,   [FRAME_WAITING] = park_never,  [FRAME_HOLDING] = park_never,
+        [FRAME_PARKED] = park_parked, [FRAME_FAILED] = park_never,   [FRAME_DONE] = park_never,
+    };
+    return rows[f->run->halting ? FRAME_DONE : f->status](f, info);
+}
+
+void frame_set_pause(Frame *f, Json info) {
+    f->wait = json_array_set(f->wait, WAIT_PAUSE_INFO, info);
+    frame_mark(f);
+}
+
+/* ---- changes to what a frame sees ---- */
+
+static Json changed_by(Json state, Json change, Error *err) {
+    Json path = json_array_get(change, 0);
+    if (json_array_len(change) > 1) {
+        return json_path_set(state, path, json_ref(json_array_get(change, 1)), err);
+    }
+    Json paths = json_array_push(json_array(), json_ref(path));
+    state = json_path_delete(state, paths, err);
+    json_unref(paths);
+    return state;
+}
+
+Json change_set(Json state, Json changes, Error *err) {
+    for (size_t i = 0; i < json_array_len(changes) && !json_is_none(state); i++) {
+        state = changed_by(state, json_array_get(changes, i), err);
+    }
+    if (!json_is_none(state) && json_kind(state) != JSON_OBJECT) {
+        error_set(err, ERR_USAGE, "The state is an object and cannot become anything else.");
+        json_clear(&state);
+    }
+    return state;
+}
+
+Json frame_changed(const Frame *f, Json changes, Error *err) {
+    Json state = frame_state(f);
+    return json_is_none(changes) ? state : change_set(state, changes, err);
+}
+
+/* Variables are set in the scope that the task runs in. */
+static bool change_variable(Frame *f, Json before, Json after, Json name, Error *err) {
+    Json old_value = json_object_get(before, name), value = json_object_get(after, name);
+    if (json_string_is(name, "tasks")) {
+        return error_set(err, ERR_USAGE,
+                         "`tasks` is what the engine says of the tasks: it cannot be changed.");
+    }
+    if (json_is_none(value)) {
+        scope_unset(f, f->nlevels - 1, name);
+    } else if (!json_identical(value, old_value)) {
+        scope_set(f, f->nlevels - 1, json_ref(name), json_ref(value));
+    }
+    return true;
+}
+
+static bool change_scope(Frame *f, Json changes, Error *err) {
+    Json before = frame_state(f), after = frame_changed(f, changes, err);
+    bool ok = !json_is_none(after);
+    for (size_t i = 0; ok && i < json_array_len(changes); i++) {
+        Json path = json_array_get(json_array_get(changes, i), 0);
+        Json name = json_array_len(path) ? json_array_get(path, 0) : json_none();
+        ok = json_kind(name) == JSON_STRING
+                 ? change_variable(f, before, after, name, err)
+                 : error_set(err, ERR_USAGE, "Say which variable: a path begins with its name.");
+    }
+    json_unref(before);
+    json_unref(after);
+    return ok;
+}
+
+bool frame_change(Frame *f, Json changes, Error *err) {
+    if (json_is_none(changes) || !json_array_len(changes)) {
+        return true;
+    }
+    return frame_top(f)->graph->scoped ? change_scope(f, changes, err)
+                                       : level_set(f, f->nlevels - 1, changes, err);
+}
+
+/* ---- letting go ---- */
+
+/* Nothing of the pause is left but what it waited for. */
+static Json unparked(Frame *f) {
+    Json inner = json_ref(json_array_get(f->wait, WAIT_PAUSED));
+    int64_t paused = engine_now(f->run->engine) - image_int(f->wait, WAIT_PAUSE_AT);
+    if (wait_is(inner, "sleep") || wait_is(inner, "retry")) {
+        inner = json_array_set(inner, WAIT_UNTIL, json_int(image_int(inner, WAIT_UNTIL) + paused));
+    }
+    frame_set_status(f, FRAME_READY);
+    f->run->rested = false;
+    return inner;
+}
+
+static void tell_resumed(Frame *f, const char *word) {
+    const Node *node = frame_top(f)->node;
+    if (run_wants(f->run, EVENT_RESUMED)) {
+        Json data = json_object_with(json_object(), "how", json_string_c(word ? word : "continue"));
+        engine_tell(f->run, f,
+                    (Event){.type = EVENT_RESUMED, .node = node ? node->name : "", .data = data});
+    }
+}
+
+static void go(Frame *f, const char *word) {
+    const Node *node = frame_top(f)->node;
+    HookPosition position = frame_position(f);
+    frame_set_wait(f, unparked(f));
+    if (f->step) { /* frozen, and still here */
+        frame_set_status(f, FRAME_STARTING);
+        frame_set_status(f, FRAME_WORKING);
+        run_record(f->run, f, node, "resumed", json_none());
+        tell_resumed(f, word);
+        if (!work_deliver(f)) {
+            work_freeze(f, false);
+            frame_set_timer(f);
+        }
+        return;
+    }
+    f->thaw = position == HOOK_DURING && wait_is(f->wait, "work");
+    frame_record(f, node, "resumed", json_none());
+    tell_resumed(f, word);
+}
+
+static void skip(Frame *f, const LetGo *let) {
+    json_unref(unparked(f));
+    frame_unwind(f, f->nlevels - 1);
+    tell_resumed(f, let->word);
+    frame_skip(f, let->output);
+}
+
+/* The node begins again as a new attempt would, with what it made and was told. */
+static void again(Frame *f, const char *word) {
+    const Node *node = frame_top(f)->node;
+    Json inner = unparked(f), before = inner;
+    FailAt at = FAIL_NODE;
+    if (wait_is(inner, "failing")) {
+        before = json_array_get(inner, WAIT_FAILING_BEFORE);
+        at = (FailAt)image_int(inner, WAIT_FAILING_AT);
+    }
+    before = json_ref(before);
+    json_unref(inner);
+    work_cancel(f);
+    frame_drop_params(f);
+    frame_top(f)->attempt = 0;
+    frame_top(f)->deadline = 0;
+    if (json_kind(work_part(before, WORK_KEY)) == JSON_STRING && !f->injections) {
+        frame_set_wait(f, work_again(f, before));
+    } else {
+        frame_set_wait(f, at == FAIL_JOIN    ? json_ref(before)
+                          : at == FAIL_AFTER ? wait_of("after")
+                                             : wait_of("looked"));
+    }
+    json_unref(before);
+    frame_record(f, node, "retrying", json_none());
+    tell_resumed(f, word);
+}
+
+/* ---- another node ---- */
+
+/* From the level that runs outwards: the first whose graph has it. */
+static const Node *find_node(const Frame *f, const char *name, uint32_t *level) {
+    Json key = json_string_c(name);
+    const Node *node = NULL;
+    for (uint32_t i = f->nlevels; i && !node; i--) {
+        node = graph_node(f->levels[i - 1].graph, key);
+        *level = i - 1;
+    }
+    json_unref(key);
+    return node;
+}
+
+static bool no_such_node(const Frame *f, const char *name, Error *err) {
+    Suggestion nearest = suggestion_for(name, strlen(name));
+    for (uint32_t i = 0; i < f->nlevels; i++) {
+        for (size_t k = 0; k < f->levels[i].graph->nnodes; k++) {
+            suggestion_offer(&nearest, f->levels[i].graph->nodes[k].name);
+        }
+    }
+    return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s%s%s", name,
+                     (long long)f->id, nearest.best ? "; did you mean `" : "",
+                     nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
+}
+
+static bool go_to(Frame *f, const LetGo *let, Error *err) {
+    uint32_t level;
+    const Node *node = find_node(f, let->node, &level);
+    if (!node) {
+        return no_such_node(f, let->node, err);
+    }
+    json_unref(unparked(f));
+    frame_unwind(f, level);
+    Level *l = frame_top(f);
+    if (l->graph->scoped) {
+        json_clear(&l->writes);
+    }
+    inject_drop_level(f);
+    l->node = node;
+    level_begin_node(l);
+    frame_park_at(f, HOOK_BEFORE, wait_of("looked"), json_ref(let->info));
+    return true;
+}
+
+/* ---- the door ---- */
+
+static bool let_go_as_is(Frame *f, const LetGo *let, Error *err) {
+    (void)err;
+    go(f, let->word);
+    return true;
+}
+
+static bool let_skip(Frame *f, const LetGo *let, Error *err) {
+    const Node *node = frame_top(f)->node;
+    if (frame_position(f) == HOOK_AFTER || !node) {
+        return error_set(err, ERR_USAGE, "`%s` is done: there is nothing to skip. Step first.",
+                         node ? node->name : "The last node");
+    }
+    skip(f, let);
+    return true;
+}
+
+static bool let_retry(Frame *f, const LetGo *let, Error *err) {
+    HookPosition position = frame_position(f);
+    if (position != HOOK_ON_ERROR && position != HOOK_DURING) {
+        return error_set(err, ERR_USAGE,
+                         "Frame %lld is paused %s its node, and nothing of it has failed: "
+                         "`continue` runs it.",
+                         (long long)f->id, hook_positions[position]);
+    }
+    again(f, let->word);
+    return true;
+}
+
+static bool fits(const Frame *f, Json changes, Error *err) {
+    Json changed = frame_changed(f, changes, err);
+    bool ok = !json_is_none(changed);
+    json_unref(changed);
+    return ok;
+}
+
+bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
+    static bool (*const rows[])(Frame * f, const LetGo *let, Error *err) = {[LET_GO] = let_go_as_is,
+                                                                            [LET_SKIP] = let_skip,
+                                                                            [LET_RETRY] = let_retry,
+                                                                            [LET_GOTO] = go_to};
+    Run *run = f->run;
+    if (f->status != FRAME_PARKED) {
+        return error_set(err, ERR_USAGE, "Frame %lld is not paused.", (long long)f->id);
+    }
+    if (!fits(f, let->changes, err) ||
+        (let->how != LET_GOTO && !frame_change(f, let->changes, err))) {
+        return false;
+    }
+    bool ok = rows[let->how](f, let, err);
+    run_settle_if_done(run);
+    engine_kick(run->engine);
+    return ok;
+}

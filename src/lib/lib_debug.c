@@ -1,0 +1,553 @@
+/* lib_debug.c - a debug session as programs have it: debug_api.h with values of pawl.h, and callbacks.
+ *
+ * Events are not passed on where they happen. A session tells some while the engine delivers what is
+ * durable, and some in the middle of an operation, where a callback that asked for another operation
+ * would find frames half let go. So each event is queued, and an idle handle, which is active while
+ * there are any, tells them from the loop: there nothing is under way, and everything may be called.
+ *
+ *     session -> take_event() -> queue -> on_idle() -> on_event, on_pause
+ *
+ * A PawlDebug is its owner's until pawl_debug_free(). It keeps its run in memory, but not the engine:
+ *
+ *     attached   run, session and idle are set; it is in the engine's list
+ *     let go     by pawl_debug_free(), or because the engine ends: none of them is set any more
+ *
+ * A call of its own callback keeps it in memory until it returns. */
+#include "lib_inside.h"
+
+#include "debug_api.h"
+#include "mem.h"
+
+struct PawlDebug {
+    PawlDebug *next; /* of the engine's debuggers */
+    PawlDebugFn on_pause, on_event;
+    void *ctx;
+    PawlRun *run;
+    Session *session;
+    uv_idle_t *idle;
+    bool holds; /* the run */
+    Json *events;
+    size_t nevents, events_cap;
+    Json replays; /* threads of runs of one node that have not been told of */
+    bool telling, freed;
+};
+
+/* ---- what happens ---- */
+
+static void on_idle(uv_idle_t *idle);
+
+/* While it is being let go of, nobody wants to know. */
+static void take_event(void *ctx, Json event) {
+    PawlDebug *d = ctx;
+    if (!d->idle) {
+        json_unref(event);
+        return;
+    }
+    d->events = mem_grow(d->events, d->nevents, &d->events_cap, sizeof *d->events);
+    d->events[d->nevents++] = event;
+    uv_idle_start(d->idle, on_idle);
+}
+
+/* A session that is over leaves the run to itself. A run that had settled may have been taken back, and
+ * goes on then. */
+static void follow_session(PawlDebug *d) {
+    bool holds = !session_is_over(d->session);
+    if (holds != d->holds) {
+        d->holds = holds;
+        run_hold(d->run->run, holds);
+    }
+    engine_goes_on(d->run);
+}
+
+static bool is_event(Json event, const char *name) {
+    return json_string_is(json_object_get_c(event, "event"), name);
+}
+
+static void forget_replay(PawlDebug *d, Json thread) {
+    Json rest = json_array();
+    for (size_t i = 0; i < json_array_len(d->replays); i++) {
+        Json item = json_array_get(d->replays, i);
+        rest = json_equal(item, thread) ? rest : json_array_push(rest, json_ref(item));
+    }
+    json_unref(d->replays);
+    d->replays = rest;
+}
+
+static Frame *frame_of(const PawlDebug *d, Json event) {
+    int64_t id = pawl_value_int(value_of(json_object_get_c(event, "frame")), 0);
+    return d->session ? run_frame(d->run->run, id) : NULL;
+}
+
+/* An event may be older than what callbacks have done since. */
+static bool pause_holds(PawlDebug *d, Json event) {
+    const Frame *f = frame_of(d, event);
+    return f && frame_is_at_rest(f);
+}
+
+static void call_back(PawlDebug *d, PawlDebugFn fn, Json event) {
+    PawlEngine *e = d->run ? d->run->engine : NULL;
+    if (fn && e && !d->freed) {
+        e->inside++;
+        e->listening++;
+        fn(d->ctx, d, value_of(event));
+        e->listening--;
+        e->inside--;
+    }
+}
+
+/* What the callback asks for is asked of the frame that it is told of. */
+static void tell_pause(PawlDebug *d, Json event) {
+    Frame *f = frame_of(d, event);
+    if (session_selected(d->session) != frame_id(f)) {
+        session_select(d->session, f);
+    }
+    call_back(d, d->on_pause, event);
+}
+
+static void tell(PawlDebug *d, Json event) {
+    if (is_event(event, "replayed")) {
+        forget_replay(d, json_object_get_c(event, "thread"));
+    }
+    call_back(d, d->on_event, event);
+    if (d->on_pause && is_event(event, "paused") && pause_holds(d, event)) {
+        tell_pause(d, event);
+    }
+}
+
+static void destroy(PawlDebug *d) {
+    for (size_t i = 0; i < d->nevents; i++) {
+        json_unref(d->events[i]);
+    }
+    json_unref(d->replays);
+    mem_free(d->events);
+    mem_free(d);
+}
+
+/* Those that come meanwhile are for the next turn. */
+static void on_idle(uv_idle_t *idle) {
+    PawlDebug *d = idle->data;
+    Json *events = d->events;
+    size_t n = d->nevents;
+    d->events = NULL;
+    d->nevents = d->events_cap = 0;
+    uv_idle_stop(idle);
+    follow_session(d);
+    d->telling = true;
+    for (size_t i = 0; i < n; i++) {
+        tell(d, events[i]);
+        json_unref(events[i]);
+    }
+    d->telling = false;
+    mem_free(events);
+    if (d->freed) {
+        destroy(d);
+    }
+}
+
+/* ---- for the rest of the library ---- */
+
+bool debug_has_events(const PawlEngine *e) {
+    for (const PawlDebug *d = e->debuggers; d; d = d->next) {
+        if (d->nevents) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool frames_rest(const Run *run) {
+    const Frame *f = run_next_frame(run, NULL);
+    while (f && frame_is_at_rest(f)) {
+        f = run_next_frame(run, f);
+    }
+    return !f;
+}
+
+bool debug_rests(const PawlRun *r) {
+    const PawlDebug *d = r->debug;
+    return d && d->holds && !d->nevents && !r->wish && !json_array_len(d->replays) &&
+           peek_is_quiet(r->run) && frames_rest(r->run);
+}
+
+static bool replays(const PawlDebug *d, const Run *run) {
+    for (size_t i = 0; i < json_array_len(d->replays); i++) {
+        if (json_string_is(json_array_get(d->replays, i), run_thread(run))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+PawlRun *debug_replayed(const PawlEngine *e, const Run *run) {
+    PawlDebug *d = e->debuggers;
+    while (d && !replays(d, run)) {
+        d = d->next;
+    }
+    return d ? d->run : NULL;
+}
+
+/* ---- life ---- */
+
+static void free_idle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+static PawlDebug *debug_new(uv_loop_t *loop, const PawlDebugOptions *options) {
+    PawlDebug *d = mem_zalloc(sizeof *d);
+    d->on_pause = options->on_pause;
+    d->on_event = options->on_event;
+    d->ctx = options->ctx;
+    d->replays = json_array();
+    d->idle = mem_zalloc(sizeof *d->idle);
+    uv_idle_init(loop, d->idle);
+    d->idle->data = d;
+    return d;
+}
+
+static void close_idle(PawlDebug *d) {
+    uv_idle_t *idle = d->idle;
+    d->idle = NULL;
+    if (idle) {
+        uv_close((uv_handle_t *)idle, free_idle);
+    }
+}
+
+static void enter_list(PawlDebug *d, PawlRun *run) {
+    d->run = run;
+    d->next = run->engine->debuggers;
+    run->engine->debuggers = d;
+    run->debug = d;
+}
+
+static void leave_list(PawlDebug *d) {
+    PawlDebug **at = &d->run->engine->debuggers;
+    while (*at != d) {
+        at = &(*at)->next;
+    }
+    *at = d->next;
+    d->run->debug = NULL;
+    d->run = NULL;
+}
+
+static void let_go(PawlDebug *d) {
+    if (d->session) {
+        Run *run = d->run->run;
+        close_idle(d);
+        session_free(d->session);
+        d->session = NULL;
+        leave_list(d);
+        if (d->holds) {
+            d->holds = false;
+            run_hold(run, false);
+        }
+    }
+}
+
+void debug_run_gone(PawlRun *run) {
+    if (run->debug) {
+        let_go(run->debug);
+    }
+}
+
+void pawl_debug_free(PawlDebug *d) {
+    if (!d || d->freed) {
+        return;
+    }
+    PawlRun *run = d->run;
+    let_go(d);
+    if (run) {
+        engine_left_by_debugger(run);
+    }
+    if (d->telling) {
+        d->freed = true;
+    } else {
+        destroy(d);
+    }
+}
+
+/* ---- attaching ---- */
+
+/* Consumes the breakpoints. The run is not ours yet when it was only opened. */
+static PawlDebug *attach(PawlEngine *e, Run *run, const PawlDebugOptions *options, Error *error) {
+    PawlDebug *d = debug_new(e->loop, options);
+    SessionOptions session = {
+        .event = take_event,
+        .ctx = d,
+        .pause_on_start = options->pause_on_start,
+        .breakpoints = json_of(options->breakpoints),
+        .pause_all = options->apart ? -1 : 0,
+    };
+    run_hold(run, true);
+    d->session = session_attach(run, &session, error);
+    d->holds = d->session != NULL;
+    if (!d->session) {
+        run_hold(run, false);
+        close_idle(d);
+        destroy(d);
+        d = NULL;
+    }
+    return d;
+}
+
+static bool engine_is_between_steps(const PawlEngine *e, Error *error) {
+    return e->inside == e->listening ||
+           error_set(
+               error, ERR_USAGE,
+               "A debugger cannot be used inside the function of a node: a step of the run is "
+               "under way. Use it in on_pause, on_event, or outside of the engine.");
+}
+
+static bool can_be_attached_to(const PawlRun *run, Error *error) {
+    if (!engine_is_between_steps(run->engine, error)) {
+        return false;
+    }
+    if (run->debug) {
+        return error_set(error, ERR_USAGE, "Thread `%s` has a debugger already.",
+                         run_thread(run->run));
+    }
+    return !run_settled(run->run) ||
+           error_set(error, ERR_USAGE,
+                     "The run of thread `%s` is %s, and nothing happens in it any more: "
+                     "pawl_debug_open() opens it from the store.",
+                     run_thread(run->run), run_status(run->run));
+}
+
+PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, PawlError *err) {
+    Error error = ERROR_INIT;
+    PawlDebugOptions o = options ? *options : (PawlDebugOptions){0};
+    PawlDebug *d =
+        can_be_attached_to(run, &error) ? attach(run->engine, run->run, &o, &error) : NULL;
+    if (d) {
+        enter_list(d, run);
+    }
+    json_unref(json_of(o.breakpoints));
+    lib_give_error(err, &error);
+    return d;
+}
+
+/* ---- opening ---- */
+
+/* Why a frame that would have gone on is paused. */
+static Json opened_info(void) {
+    return json_object_with(json_object(), "reason", json_string_c("initial"));
+}
+
+static PawlDebug *attach_to_opened(PawlEngine *e, Run *run, const PawlDebugOptions *o,
+                                   Error *error) {
+    PawlDebug *d = attach(e, run, o, error);
+    if (d) {
+        enter_list(d, engine_add_run(e, run, o->flow, o->data));
+    } else {
+        run_free(run);
+    }
+    return d;
+}
+
+/* The functions are found by the places of their nodes, so the flow has to be the stored one. */
+static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *error) {
+    PawlResume resume = {.thread = thread, .flow = flow};
+    if (flow) {
+        pawl_flow_free(flow_to_resume(e, &resume, error));
+    }
+    return error->code == ERR_NONE;
+}
+
+static PawlDebug *open_thread(PawlEngine *e, const char *thread, const PawlDebugOptions *o,
+                              Error *error) {
+    Run *run = engine_is_between_steps(e, error) && flow_fits(e, thread, o->flow, error)
+                   ? engine_open(e->engine, thread, opened_info(), error)
+                   : NULL;
+    return run ? attach_to_opened(e, run, o, error) : NULL;
+}
+
+PawlDebug *pawl_debug_open(PawlEngine *e, const char *thread, const PawlDebugOptions *options,
+                           PawlError *err) {
+    Error error = ERROR_INIT;
+    PawlDebugOptions o = options ? *options : (PawlDebugOptions){0};
+    PawlDebug *d = NULL;
+    engine_sweep(e);
+    if (engine_has_store(e, err)) {
+        d = open_thread(e, thread ? thread : "", &o, &error);
+        lib_give_error(err, &error);
+    }
+    json_unref(json_of(o.breakpoints));
+    return d;
+}
+
+/* ---- operations ---- */
+
+PawlRun *pawl_debug_run(const PawlDebug *d) {
+    return d->run;
+}
+
+bool pawl_debug_is_over(const PawlDebug *d) {
+    return !d->session || session_is_over(d->session);
+}
+
+static bool can_be_asked(const PawlDebug *d, Error *error) {
+    if (!d->session) {
+        return error_set(error, ERR_USAGE, "The engine has gone, and the run with it.");
+    }
+    if (session_is_over(d->session) && !run_settled(d->run->run)) {
+        return error_set(
+            error, ERR_USAGE,
+            "The session is over: it was detached or aborted, or has expired. Free it, "
+            "and attach another.");
+    }
+    return engine_is_between_steps(d->run->engine, error);
+}
+
+/* The loop has to go on until it is told how a replay ended. */
+static void note_replay(PawlDebug *d, const char *operation, Json answer) {
+    Json thread = json_kind(answer) == JSON_OBJECT && !strcmp(operation, "replay")
+                      ? json_object_get_c(answer, "thread")
+                      : json_none();
+    if (!json_is_none(thread)) {
+        d->replays = json_array_push(d->replays, json_ref(thread));
+    }
+}
+
+/* Consumes args. */
+static Json call(PawlDebug *d, const char *operation, Json args, PawlError *err) {
+    Error error = ERROR_INIT;
+    Json answer = json_none();
+    if (can_be_asked(d, &error)) {
+        answer = debug_call(d->session, operation, args, &error);
+        note_replay(d, operation, answer);
+        follow_session(d);
+    } else {
+        json_unref(args);
+    }
+    lib_give_error(err, &error);
+    return answer;
+}
+
+static bool done(Json answer) {
+    json_unref(answer);
+    return !json_is_none(answer);
+}
+
+static Json with(const char *name, Json value) {
+    return json_object_with(json_object(), name, value);
+}
+
+static Json with_text(const char *name, const char *text) {
+    return with(name, json_string_c(text));
+}
+
+/* What is at a key of an answer; given. Consumes the answer. */
+static Json part(Json answer, const char *key) {
+    Json found = json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, key) : json_none();
+    json_ref(found);
+    json_unref(answer);
+    return found;
+}
+
+PawlValue pawl_debug_call(PawlDebug *d, const char *operation, PawlValue args, PawlError *err) {
+    return value_of(call(d, operation, json_of(args), err));
+}
+
+PawlValue pawl_debug_operations(void) {
+    Json list = json_array();
+    for (const DebugOperation *o = debug_operations; o->name; o++) {
+        Json row = with_text("name", o->name);
+        row = json_object_with(row, "summary", json_string_c(o->summary));
+        row = json_object_with(row, "arguments", json_string_c(o->arguments));
+        list = json_array_push(list, row);
+    }
+    return value_of(list);
+}
+
+bool pawl_debug_detach(PawlDebug *d, PawlError *err) {
+    return done(call(d, "detach", json_none(), err));
+}
+
+int64_t pawl_debug_break(PawlDebug *d, const char *spec, PawlError *err) {
+    Json set = part(call(d, "breakpoint_set", with_text("spec", spec), err), "breakpoint");
+    Json id = part(set, "id");
+    int64_t number = pawl_value_int(value_of(id), 0);
+    json_unref(id);
+    return number;
+}
+
+bool pawl_debug_unbreak(PawlDebug *d, int64_t breakpoint, PawlError *err) {
+    return done(call(d, "breakpoint_delete", with("id", json_int(breakpoint)), err));
+}
+
+bool pawl_debug_continue(PawlDebug *d, PawlError *err) {
+    return done(call(d, "continue", json_none(), err));
+}
+
+bool pawl_debug_pause(PawlDebug *d, PawlError *err) {
+    return done(call(d, "pause", json_none(), err));
+}
+
+bool pawl_debug_step(PawlDebug *d, PawlStepKind kind, PawlError *err) {
+    static const char *const names[] = {
+        [PAWL_STEP_OVER] = "over", [PAWL_STEP_INTO] = "into", [PAWL_STEP_OUT] = "out"};
+    const char *name = (unsigned)kind <= PAWL_STEP_OUT ? names[kind] : "?";
+    return done(call(d, "step", with_text("kind", name), err));
+}
+
+bool pawl_debug_back(PawlDebug *d, int64_t count, PawlError *err) {
+    return done(call(d, "back", with("count", json_int(count)), err));
+}
+
+bool pawl_debug_select(PawlDebug *d, int64_t frame, PawlError *err) {
+    return done(call(d, "frame", with("frame", json_int(frame)), err));
+}
+
+bool pawl_debug_set(PawlDebug *d, const char *path, PawlValue value, PawlError *err) {
+    Json args = with_text("path", path), v = json_of(value);
+    return json_is_none(v) ? done(call(d, "unset", args, err))
+                           : done(call(d, "set", json_object_with(args, "value", v), err));
+}
+
+/* ---- looking ---- */
+
+PawlValue pawl_debug_eval(PawlDebug *d, const char *expression, PawlError *err) {
+    Json args = json_object_with(with_text("expression", expression), "limit", json_int(1));
+    Json results = part(call(d, "evaluate", args, err), "results");
+    PawlValue first = pawl_value_ref(pawl_array_get(value_of(results), 0));
+    json_unref(results);
+    return first;
+}
+
+PawlValue pawl_debug_diff(PawlDebug *d, PawlError *err) {
+    return value_of(call(d, "diff", with_text("since", "pause"), err));
+}
+
+/* The whole of it, which operations give in pages. */
+PawlValue pawl_debug_state(PawlDebug *d, PawlError *err) {
+    Error error = ERROR_INIT;
+    Frame *f = can_be_asked(d, &error) ? session_frame(d->session, 0, &error) : NULL;
+    Json state = json_none();
+    if (f) {
+        session_touch(d->session);
+        state = session_state(d->session, f, &error);
+    }
+    lib_give_error(err, &error);
+    return value_of(state);
+}
+
+/* Adds a page to *all, which is JSON_NONE after an error; false when it was the last. */
+static bool add_frames(PawlDebug *d, Json *all, PawlError *err) {
+    Json from = json_int((int64_t)json_array_len(*all));
+    Json answer = call(d, "frames", with("offset", from), err);
+    if (json_is_none(answer)) {
+        json_clear(all);
+        return false;
+    }
+    int64_t total = pawl_value_int(value_of(json_object_get_c(answer, "total")), 0);
+    Json page = part(answer, "frames");
+    bool any = json_array_len(page) > 0;
+    *all = json_array_concat(*all, page);
+    return any && (int64_t)json_array_len(*all) < total;
+}
+
+/* Nothing happens between two pages. */
+PawlValue pawl_debug_frames(PawlDebug *d, PawlError *err) {
+    Json all = json_array();
+    while (add_frames(d, &all, err)) {}
+    return value_of(all);
+}

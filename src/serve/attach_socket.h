@@ -1,0 +1,40 @@
+/* attach_socket.h - the socket of a run in the folder of its store: where it is and who may use it.
+ *
+ * A path may be longer than an address of a socket can be; it is then reached through a descriptor of
+ * its folder. Both sides ask the kernel who the other one is.
+ */
+#ifndef PAWL_ATTACH_SOCKET_H
+#define PAWL_ATTACH_SOCKET_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A name in a folder, whatever becomes of the current one. */
+typedef struct SocketPlace {
+    int folder; /* descriptor */
+    char name[48];
+    dev_t device; /* of what attach_socket_listen() made */
+    ino_t inode;
+} SocketPlace;
+
+bool socket_place_open(SocketPlace *place, const char *folder, int64_t run, Error *err);
+void socket_place_close(SocketPlace *place);
+/* Removes what attach_socket_listen() made, unless somebody has put another in its place. */
+void socket_place_remove(const SocketPlace *place);
+
+/* Descriptors; -1 on error. A socket that is in the way is removed, anything else is an error. */
+int attach_socket_listen(SocketPlace *place, Error *err);
+/* Sets errno's value in *why too: ENOENT and ECONNREFUSED when nobody listens. */
+int attach_socket_connect(const SocketPlace *place, int *why, Error *err);
+
+/* The other end is of the same user, or of root. Or, as a client, we are root ourselves. */
+bool attach_socket_trusts(int fd, bool as_client);
+
+/* A write to an end that has gone is an error to us and no reason to die, unless the program has
+ * ideas of its own about that signal. */
+void attach_ignore_sigpipe(void);
+
+#endif

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""A run is debugged from outside, through the socket beside its store. Prints TAP.
+
+    tests/engine/attach.py PAWL
+"""
+
+import json
+import signal
+import socket
+import stat
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from world import Broken, DONE, FAILED, WAITING, cases_of, run_all  # noqa: E402
+
+FLOW = """
+name: slow
+nodes:
+  - {name: a, shell: 'touch began; while ! test -e go; do sleep 0.02; done'}
+  - {name: b, jq: '{b: 1}'}
+  - {name: c, jq: '{c: 1}'}
+"""
+SOCKET = ".pawl/pawl.db-work/debug-1.sock"
+
+
+class Client:
+    def __init__(self, world):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(20)
+        self.socket.connect(str(world.folder / SOCKET))
+        self.lines = self.socket.makefile("r")
+        self.calls, self.events = 0, []
+        self.first = self.line()
+
+    def line(self):
+        """The next one; None at the end."""
+        text = self.lines.readline()
+        return json.loads(text) if text else None
+
+    def say(self, text):
+        self.socket.sendall(text.encode() + b"\n")
+        return self.line()
+
+    def call(self, operation, **args):
+        self.calls += 1
+        call = {"id": self.calls, "call": operation, "args": args}
+        self.socket.sendall(json.dumps(call).encode() + b"\n")
+        while (line := self.line()) is not None:
+            if line.get("id") == self.calls:
+                return line
+            self.events.append(line)
+        raise Broken(f"{operation} was not answered")
+
+    def until(self, event):
+        while (line := self.line()) is not None:
+            if line.get("event") == event:
+                return line
+        raise Broken(f"{event} never came")
+
+    def rest(self):
+        return list(iter(self.line, None))
+
+    def leave(self):
+        self.lines.close()
+        self.socket.close()
+
+
+def begin(world, *words):
+    world.write("slow.yaml", FLOW)
+    process = world.start("run", "slow.yaml", "--thread", "t", *words)
+    world.wait_for("began")
+    return process
+
+
+def end(world, process, code):
+    """What it said on standard error."""
+    _, said = process.communicate(timeout=30)
+    world.same(process.returncode, code, f"the exit code ({said})")
+    if (world.folder / SOCKET).exists():
+        raise Broken("the socket is still there")
+    return said
+
+
+def go_on(world):
+    world.write("go", "")
+
+
+def paused_at_c(world):
+    process = begin(world, "--break", "c")
+    client = Client(world)
+    go_on(world)
+    world.same(client.until("paused")["node"], "c")
+    return process, client
+
+
+def attach_and_continue(world):
+    """a client sees a breakpoint hit and lets the run go on"""
+    process, client = paused_at_c(world)
+    world.same(client.first["hello"]["thread"], "t")
+    world.same(client.call("continue")["answer"], {"resumed": [1]})
+    world.same(client.until("settled")["status"], "completed")
+    world.same(client.rest(), [])
+    if "Paused before c" not in end(world, process, DONE):
+        raise Broken("the pause was not said")
+
+
+def attach_without_being_asked_for(world):
+    """any run can be attached to and paused"""
+    process = begin(world)
+    client = Client(world)
+    client.call("breakpoint_set", spec="c")
+    go_on(world)
+    world.same(client.until("paused")["node"], "c")
+    client.call("continue")
+    client.rest()
+    end(world, process, DONE)
+
+
+def attach_for_its_user_alone(world):
+    """the socket is for its user, and a second client is refused"""
+    process = begin(world)
+    world.same(stat.S_IMODE((world.folder / SOCKET).stat().st_mode), 0o600)
+    first, second = Client(world), Client(world)
+    world.same(second.first["error"]["code"], "busy")
+    world.same(second.rest(), [])
+    first.leave()
+    go_on(world)
+    end(world, process, DONE)
+
+
+def attach_and_leave(world):
+    """a client that goes leaves the run paused; without it the run goes on"""
+    process, client = paused_at_c(world)
+    client.leave()
+    said = end(world, process, WAITING)
+    if "pawl debug t" not in said or "pawl resume t" not in said:
+        raise Broken(f"it does not say how to go on: {said}")
+    world("status", "t").says("paused before c")
+    world("resume", "t").gives(DONE)
+
+
+def attach_and_detach(world):
+    """detaching ends the session, and the breakpoints with it"""
+    process = begin(world, "--break", "c")
+    client = Client(world)
+    world.same(client.call("detach")["answer"], {})
+    world.same(client.rest(), [])
+    go_on(world)
+    end(world, process, DONE)
+
+
+def attach_and_abort(world):
+    """aborting cancels a run that is paused"""
+    process, client = paused_at_c(world)
+    client.call("abort")
+    world.same(client.until("settled")["status"], "cancelled")
+    end(world, process, FAILED)
+
+
+def attach_until_it_expires(world):
+    """a client that does nothing is left when its time is up; the frames stay paused"""
+    process, client = paused_at_c(world)
+    client.call("configure", idle_limit=0.5)
+    world.same(client.rest()[-1], {"event": "session", "status": "expired"})
+    end(world, process, WAITING)
+
+
+def patient_client(world):
+    """Of a process that does not listen yet."""
+    for _ in range(1000):
+        try:
+            return Client(world)
+        except (ConnectionRefusedError, FileNotFoundError):
+            time.sleep(0.02)
+    raise Broken("nobody listens")
+
+
+def attach_after_a_crash(world):
+    """the socket of a process that was killed is replaced by the next"""
+    process = begin(world)
+    process.kill()
+    process.wait()
+    if not (world.folder / SOCKET).exists():
+        raise Broken("nothing was left behind, so this shows nothing")
+    process = world.start("resume", "t")
+    client = patient_client(world)
+    world.same(client.first["hello"]["pid"], process.pid)
+    go_on(world)
+    client.rest()
+    end(world, process, DONE)
+
+
+def attach_and_stop(world):
+    """Ctrl-C stops a run that is being debugged"""
+    process, client = paused_at_c(world)
+    process.send_signal(signal.SIGINT)
+    world.same(client.until("settled")["status"], "stopped")
+    end(world, process, WAITING)
+
+
+def attach_with_rubbish(world):
+    """what is no call is answered, and costs nothing else"""
+    process = begin(world)
+    client = Client(world)
+    world.same(client.say("{oh")["error"]["code"], "syntax")
+    world.same(client.say("[1]")["error"]["code"], "usage")
+    world.same(client.say('{"id": 7, "call": "nothing"}')["id"], 7)
+    world.same("answer" in client.call("session"), True)
+    client.leave()
+    go_on(world)
+    end(world, process, DONE)
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(cases_of(sys.modules["__main__"], "attach_"), sys.argv[1]))
