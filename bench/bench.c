@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { ROUNDS_MAX = 15, ROUNDS_MIN = 3, WHAT_WIDTH = 52 };
+enum { ROUNDS = 15, ROUNDS_MAX = 100, ROUNDS_MIN = 3, WHAT_WIDTH = 52 };
 
 struct Bench {
     const char *out_dir;
@@ -79,19 +79,23 @@ static BenchTime time_of(Rounds *r) {
     return (BenchTime){r->seconds[0], r->seconds[r->n / 2]};
 }
 
-void bench_measure(Bench *b, BenchSide ours, BenchSide peer, BenchTime times[2]) {
+static void measure(Bench *b, BenchSide ours, BenchSide peer, int most, BenchTime times[2]) {
     Rounds rounds[2] = {{.side = ours}, {.side = peer}};
     for (int s = 0; s < 2; s++) {
         rounds[s].times = rounds[s].side.run ? times_for(&rounds[s].side, b->round_seconds) : 0;
     }
     double start = now();
     int least = b->quick ? 1 : ROUNDS_MIN;
-    for (int i = 0; i < ROUNDS_MAX && (i < least || now() - start < b->row_seconds); i++) {
+    for (int i = 0; i < most && (i < least || now() - start < b->row_seconds); i++) {
         add_round(&rounds[0]);
         add_round(&rounds[1]);
     }
     times[0] = time_of(&rounds[0]);
     times[1] = time_of(&rounds[1]);
+}
+
+void bench_measure(Bench *b, BenchSide ours, BenchSide peer, BenchTime times[2]) {
+    measure(b, ours, peer, ROUNDS, times);
 }
 
 /* ---- counting instructions ---- */
@@ -101,7 +105,11 @@ __attribute__((noipa)) static void bench_counted(const BenchSide *side, size_t t
     side->run(side->ctx, times);
 }
 
-static void count_side(const char *what, const char *name, const BenchSide *side) {
+static double things(const BenchRow *row) {
+    return row->per > 0 ? row->per : 1;
+}
+
+static void count_side(const BenchRow *row, const char *name, const BenchSide *side) {
     if (!side->run) {
         return;
     }
@@ -111,7 +119,7 @@ static void count_side(const char *what, const char *name, const BenchSide *side
     if (side->after) {
         side->after(side->ctx);
     }
-    printf("%zu\t%s\t%s\n", times, name, what);
+    printf("%.0f\t%s\t%s\n", (double)times * things(row), name, row->what);
 }
 
 /* ---- the table ---- */
@@ -125,6 +133,16 @@ const char *bench_time_text(double seconds, char *out) {
     }
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     snprintf(out, BENCH_TEXT_MAX, "%.*f %s", decimals, value, units[unit]);
+    return out;
+}
+
+const char *bench_bytes_text(double bytes, char *out) {
+    static const char *const units[] = {"B", "kB", "MB", "GB"};
+    int unit = 0;
+    for (; unit < 3 && bytes >= 999.5; unit++) {
+        bytes /= 1000;
+    }
+    snprintf(out, BENCH_TEXT_MAX, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
     return out;
 }
 
@@ -146,15 +164,20 @@ static const char *ratio_cell(double ratio, char *out) {
     return out;
 }
 
+static bool is_asked(BenchBar bar, double limit) {
+    return bar != BENCH_INFO && limit > 0;
+}
+
 static const char *bar_cell(BenchBar bar, double limit, char *out) {
     char text[BENCH_TEXT_MAX];
-    if (bar == BENCH_INFO) {
+    if (!is_asked(bar, limit)) {
         return strcpy(out, "-");
     }
-    if (bar == BENCH_RATIO) {
-        snprintf(out, BENCH_TEXT_MAX, "≥ %g×", limit);
+    if (bar == BENCH_RATIO || bar == BENCH_TIMES) {
+        snprintf(out, BENCH_TEXT_MAX, "%s %g×", bar == BENCH_RATIO ? "≥" : "≤", limit);
     } else {
-        snprintf(out, BENCH_TEXT_MAX, "≤ %.16s", bench_time_text(limit, text));
+        snprintf(out, BENCH_TEXT_MAX, "≤ %s%.16s", bar == BENCH_MORE ? "+" : "",
+                 bench_time_text(limit, text));
     }
     return out;
 }
@@ -175,8 +198,8 @@ static void print_line(const char *const cells[6]) {
     fflush(stdout);
 }
 
-static const char *verdict(Bench *b, BenchBar bar, bool holds) {
-    if (bar == BENCH_INFO || b->quick) {
+static const char *verdict(Bench *b, bool asked, bool holds) {
+    if (!asked || b->quick) {
         return "-";
     }
     b->asked++;
@@ -184,29 +207,76 @@ static const char *verdict(Bench *b, BenchBar bar, bool holds) {
     return holds ? "yes" : "NO";
 }
 
+/* What the bar is about: how they compare, or what ours is. */
+static double value_of(BenchBar bar, double ours, double peer) {
+    return bar == BENCH_TIMES     ? ours / peer
+           : bar == BENCH_MORE    ? ours - peer
+           : bar == BENCH_SECONDS ? ours
+                                  : peer / ours;
+}
+
+static const char *compared_cell(BenchBar bar, double ours, double peer, char *out) {
+    if (bar == BENCH_MORE) {
+        char text[BENCH_TEXT_MAX];
+        double more = ours - peer;
+        snprintf(out, BENCH_TEXT_MAX, "%s%.16s", more < 0 ? "-" : "+",
+                 bench_time_text(fabs(more), text));
+        return out;
+    }
+    if (bar == BENCH_TIMES) {
+        snprintf(out, BENCH_TEXT_MAX, ours < 9.995 * peer ? "%.3f×" : "%.0f×", ours / peer);
+        return out;
+    }
+    return ratio_cell(peer / ours, out);
+}
+
+static bool bar_holds(BenchBar bar, double limit, double ours, double peer) {
+    double value = value_of(bar, ours, peer);
+    return bar == BENCH_RATIO ? value >= limit : value <= limit;
+}
+
 static void print_row(Bench *b, const BenchRow *row, const BenchTime t[2]) {
     char cells[4][BENCH_TEXT_MAX];
-    double ratio = t[1].best / t[0].best;
-    bool holds = row->bar == BENCH_RATIO ? ratio >= row->limit : t[0].best <= row->limit;
+    bool holds = bar_holds(row->bar, row->limit, t[0].best, t[1].best);
     print_line((const char *[6]){row->what, time_cell(t[0], cells[0]), time_cell(t[1], cells[1]),
-                                 ratio_cell(ratio, cells[2]),
+                                 compared_cell(row->bar, t[0].best, t[1].best, cells[2]),
                                  bar_cell(row->bar, row->limit, cells[3]),
-                                 verdict(b, row->bar, holds)});
+                                 verdict(b, is_asked(row->bar, row->limit), holds)});
+}
+
+static BenchTime for_one(BenchTime t, double n) {
+    return (BenchTime){t.best / n, t.median / n};
 }
 
 void bench_row(Bench *b, const BenchRow *row) {
     if (b->instructions) {
-        count_side(row->what, "ours", &row->ours);
-        count_side(row->what, "libjq", &row->peer);
+        bool base = row->bar == BENCH_TIMES || row->bar == BENCH_MORE;
+        count_side(row, "ours", &row->ours);
+        count_side(row, base ? "base" : "libjq", &row->peer);
         return;
     }
     BenchTime t[2];
-    bench_measure(b, row->ours, row->peer, t);
+    measure(b, row->ours, row->peer, row->rounds ? row->rounds : ROUNDS, t);
+    t[0] = for_one(t[0], things(row));
+    t[1] = for_one(t[1], things(row));
     if (row->peer.run) {
         b->log_sum += log(t[1].best / t[0].best);
         b->nratios++;
     }
     print_row(b, row, t);
+}
+
+void bench_figure(Bench *b, const BenchFigure *f) {
+    char cells[4][BENCH_TEXT_MAX];
+    const char *(*text)(double, char *) = f->text ? f->text : bench_time_text;
+    bool holds = bar_holds(f->bar, f->limit, f->ours, f->peer);
+    if (b->instructions) {
+        return;
+    }
+    print_line((const char *[6]){
+        f->what, text(f->ours, cells[0]), f->peer > 0 ? text(f->peer, cells[1]) : "-",
+        f->peer > 0 ? compared_cell(BENCH_TIMES, f->ours, f->peer, cells[2]) : "-",
+        bar_cell(f->bar, f->limit, cells[3]), verdict(b, is_asked(f->bar, f->limit), holds)});
 }
 
 void bench_overall(Bench *b, const char *what, BenchBar bar, double limit) {
@@ -218,7 +288,8 @@ void bench_overall(Bench *b, const char *what, BenchBar bar, double limit) {
     b->log_sum = 0;
     b->nratios = 0;
     print_line((const char *[6]){what, "", "", ratio_cell(ratio, cells[0]),
-                                 bar_cell(bar, limit, cells[1]), verdict(b, bar, ratio >= limit)});
+                                 bar_cell(bar, limit, cells[1]),
+                                 verdict(b, is_asked(bar, limit), ratio >= limit)});
 }
 
 void bench_bytes(Bench *b, const char *what, uint64_t ours, uint64_t peer) {
@@ -294,6 +365,10 @@ int bench_end(Bench *b) {
 
 bool bench_is_quick(const Bench *b) {
     return b->quick;
+}
+
+bool bench_is_counting(const Bench *b) {
+    return b->instructions;
 }
 
 const char *bench_out_dir(const Bench *b) {

@@ -34,6 +34,10 @@ typedef enum BenchBar {
     BENCH_INFO,    /* nothing is asked */
     BENCH_RATIO,   /* the peer takes at least `limit` times as long */
     BENCH_SECONDS, /* ours takes at most `limit` seconds */
+    BENCH_TIMES,   /* ours takes at most `limit` times as long as the peer, which is the base here:
+                      the ratio is the other way around */
+    BENCH_MORE, /* ours takes at most `limit` seconds longer than the peer, which is the base; that
+                      difference stands where the ratio does. 0: it is only shown */
 } BenchBar;
 
 typedef struct BenchRow {
@@ -41,6 +45,8 @@ typedef struct BenchRow {
     BenchSide ours, peer;
     BenchBar bar;
     double limit;
+    double per; /* one time does so many things, and the row is of one of them; 0: 1 */
+    int rounds; /* at most; 0: 15 */
 } BenchRow;
 
 /* Prints the head of the table and the area as its first line. Options:
@@ -52,10 +58,21 @@ Bench *bench_new(int argc, char **argv, const char *area);
 int bench_end(Bench *b); /* the exit code: 1 when a bar was not met */
 
 bool bench_is_quick(const Bench *b);
+bool bench_is_counting(const Bench *b);    /* instructions: only rows count */
 const char *bench_out_dir(const Bench *b); /* made if it was not there */
 
 /* Measures both sides of a row and prints it. */
 void bench_row(Bench *b, const BenchRow *row);
+/* A row of figures that were measured elsewhere: seconds, unless there is another text for them. Only
+ * bars of BENCH_SECONDS and BENCH_TIMES. peer 0: there is none. */
+typedef struct BenchFigure {
+    const char *what;
+    double ours, peer;
+    BenchBar bar;
+    double limit;
+    const char *(*text)(double value, char *out); /* NULL: bench_time_text() */
+} BenchFigure;
+void bench_figure(Bench *b, const BenchFigure *figure);
 /* The geometric mean of all rows with a ratio since the last such line. */
 void bench_overall(Bench *b, const char *what, BenchBar bar, double limit);
 /* A row of bytes, for information. */
@@ -67,6 +84,7 @@ void bench_measure(Bench *b, BenchSide ours, BenchSide peer, BenchTime times[2])
 /* "123 ns", "4.56 µs" into out, which has room for BENCH_TEXT_MAX bytes. */
 enum { BENCH_TEXT_MAX = 32 };
 const char *bench_time_text(double seconds, char *out);
+const char *bench_bytes_text(double bytes, char *out); /* "123 B", "4.6 kB" */
 /* Prints text in a column that many characters wide: to the right, or to the left when negative. */
 void bench_cell(const char *text, int width);
 

@@ -201,23 +201,13 @@ static Figures measure(const Subject *s) {
     return f;
 }
 
-static const char *bytes_text(double bytes, char *out) {
-    static const char *const units[] = {"B", "kB", "MB", "GB"};
-    int unit = 0;
-    for (; unit < 3 && bytes >= 999.5; unit++) {
-        bytes /= 1000;
-    }
-    snprintf(out, BENCH_TEXT_MAX, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
-    return out;
-}
-
 static void print_line(const Subject *s, const Figures *figures, size_t line) {
     printf("  %-23s", s->lines[line].name);
     for (size_t i = 0; i < figures->n; i++) {
         char text[BENCH_TEXT_MAX];
         double y = figures->y[line][i];
         const char *cell = isnan(y)            ? "?"
-                           : is_bytes(s, line) ? bytes_text(y, text)
+                           : is_bytes(s, line) ? bench_bytes_text(y, text)
                                                : bench_time_text(y, text);
         bench_cell(cell, 11);
     }
@@ -291,7 +281,7 @@ static bool draw(const Subject *s, const Figures *figures, bool bytes, const cha
     snprintf(title, sizeof title, "%s: %s", bytes ? "Bytes on disk" : "Time", s->title);
     snprintf(path, sizeof path, "%s/engine-%s%s.svg", folder, s->file, bytes ? "-bytes" : "");
     SvgChart chart = {
-        title, s->x_title, s->sizes, figures->n, lines, n, bytes ? bytes_text : time_axis};
+        title, s->x_title, s->sizes, figures->n, lines, n, bytes ? bench_bytes_text : time_axis};
     return svg_write(&chart, path);
 }
 

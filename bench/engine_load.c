@@ -234,7 +234,7 @@ Load load_talk(int64_t steps) {
     return load;
 }
 
-Load load_frames(int64_t frames) {
+static Load frames_that(const char *body, int64_t frames) {
     Buf text = BUF_INIT;
     Json items = json_array();
     for (int64_t i = 0; i < frames; i++) {
@@ -242,11 +242,19 @@ Load load_frames(int64_t frames) {
     }
     buf_printf(&text,
                "name: frames\nnodes:\n  - name: each\n    map: {over: .items, limit: %lld}\n"
-               "    do: {jq: '$item + 1'}\n    output: results\n",
-               (long long)frames);
+               "    do: {%s}\n    output: results\n",
+               (long long)frames, body);
     Load load = {flow_of(text.data), with(json_object(), "items", items), 1};
     buf_clear(&text);
     return load;
+}
+
+Load load_frames(int64_t frames) {
+    return frames_that("jq: '$item + 1'", frames);
+}
+
+Load load_waiting(int64_t frames) {
+    return frames_that("approval: {prompt: \"Go on?\", options: [yes, no]}", frames);
 }
 
 Load load_approval(void) {

@@ -52,6 +52,8 @@ Load load_counter(size_t state_bytes, int64_t steps);
 Load load_talk(int64_t steps);
 /* A map that runs all of its `frames` elements at once, each a jq node. */
 Load load_frames(int64_t frames);
+/* The same, and each element stops for a person. */
+Load load_waiting(int64_t frames);
 /* Stops for a person at its only node. */
 Load load_approval(void);
 void load_set_steps(Load *load, int64_t steps); /* of the first two, again */
