@@ -70,7 +70,7 @@ def agrees(step, out, err, code):
 def command_of(step, folder):
     """What to run: a session of the debugger gets what is typed in it from a file."""
     typed = [line[len(PROMPT):] + "\n" for line in step.out if line.startswith(PROMPT)]
-    if not typed or not step.command.startswith("pawl debug"):
+    if not typed or not step.command.startswith("pawl debug") or " -x " in step.command:
         return step.command
     script = Path(folder) / ".typed"
     script.write_text("".join(typed))
