@@ -464,6 +464,7 @@ Json debug_call(Session *session, const char *operation, Json args, Error *err) 
     const DebugOperation *op = debug_operation(operation, err);
     if (op && args_check(op, given, err) && is_attached(session, op->name, err)) {
         out = op->call(session, given, err);
+        session_sync(session);
     }
     json_unref(given);
     return out;

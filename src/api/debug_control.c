@@ -69,10 +69,15 @@ static void say_nothing_is_paused(Session *session, Error *err) {
 }
 
 static Json continue_all(Session *session, Error *err) {
-    Json frames = session_continue_all(session);
+    Error why = ERROR_INIT;
+    Json frames = session_continue_all(session, &why);
     if (json_array_len(frames) == 0) {
         json_unref(frames);
-        say_nothing_is_paused(session, err);
+        if (why.code != ERR_NONE && err) {
+            *err = why;
+        } else {
+            say_nothing_is_paused(session, err);
+        }
         return json_none();
     }
     return debug_answer_with("resumed", frames);

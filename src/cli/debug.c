@@ -41,7 +41,7 @@ typedef struct DebugArgs {
     Words breaks, scripts;
     bool no_pause, auto_resume;
     int pause_all; /* 0: as it is, 1: on, -1: off */
-    int64_t idle;  /* seconds; -1: as it is */
+    double idle;   /* seconds; -1: as it is */
 } DebugArgs;
 
 typedef struct Debug {
@@ -88,6 +88,23 @@ static bool on_target(DebugArgs *args, const char *target) {
     return true;
 }
 
+/* Seconds, or a duration as in a workflow: 90, 0.5, 30m. */
+static bool read_idle(const char *text, double *seconds) {
+    char *end;
+    int64_t ms;
+    Json words = json_string_c(text);
+    double number = strtod(text, &end);
+    bool plain = *text && !*end;
+    bool ok = plain ? number >= 0 && number <= 1e9 : flow_duration(words, &ms) && ms >= 0;
+    json_unref(words);
+    if (!ok) {
+        return options_complain(&command_debug,
+                                "--idle takes a time such as 90, 0.5 or 30m, not `%s`.", text);
+    }
+    *seconds = plain ? number : (double)ms / 1000;
+    return true;
+}
+
 static bool on_option(void *ctx, const Option *option, char **values) {
     DebugArgs *args = ctx;
     const Command *c = &command_debug;
@@ -106,7 +123,7 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     case DEBUG_SCRIPT: add_word(&args->scripts, values[0]); break;
     case DEBUG_OPEN: args->export = values[0]; break;
     case DEBUG_NO_PAUSE: args->no_pause = true; break;
-    case DEBUG_IDLE: return options_number(c, option, values[0], 0, &args->idle);
+    case DEBUG_IDLE: return read_idle(values[0], &args->idle);
     case DEBUG_AUTO_RESUME: args->auto_resume = true; break;
     case DEBUG_PAUSE_ALL: {
         int word = options_word(c, option, values[0]);
@@ -152,7 +169,8 @@ static void on_event(void *ctx, const Event *event) {
 }
 
 static bool attach_session(Debug *d, bool begins, Error *err) {
-    SessionOptions options = {.event = talk_event,
+    SessionOptions options = {.view_only = d->args->export != NULL,
+                              .event = talk_event,
                               .ctx = d->talk,
                               .pause_on_start = begins && !d->args->no_pause,
                               .breakpoints = json_none(),
@@ -215,7 +233,7 @@ static void configure(Debug *d) {
         options = json_object_with(options, "pause_all_on_breakpoint", json_bool(on));
     }
     if (args->idle >= 0) {
-        options = json_object_with(options, "idle_limit", json_int(args->idle));
+        options = json_object_with(options, "idle_limit", json_double(args->idle));
     }
     if (args->auto_resume) {
         options = json_object_with(options, "auto_resume", json_bool(true));
@@ -642,7 +660,12 @@ static int debug_export(Debug *d) {
     d->store = ok ? store_open("memory:", STORE_CREATE, &err) : NULL;
     ok = d->store && export_import(d->store, document, &row, &err);
     json_unref(document);
-    int code = ok ? debug_row(d, &row, 0) : cli_fail(&command_debug, &err);
+    int code = EXIT_USAGE;
+    if (ok) {
+        code = debug_row(d, &row, 0);
+    } else {
+        cli_fail(&command_debug, &err);
+    }
     run_row_clear(&row);
     return code;
 }
@@ -672,7 +695,9 @@ static int debug_new_run(Debug *d) {
         return cli_fail(&command_debug, &err);
     }
     bool started = start_run(d, d->args->thread, &err);
-    int code = started ? talk(d, TALK_WAITS) : cli_fail(&command_debug, &err);
+    /* a program that lets it run at once says itself what it waits for */
+    bool looks = d->args->no_pause && d->args->common.json && !d->args->scripts.n;
+    int code = started ? talk(d, looks ? TALK_LOOKS : TALK_WAITS) : cli_fail(&command_debug, &err);
     close_engine(d);
     return code;
 }
@@ -843,8 +868,8 @@ static const Option debug_options[] = {
      DEBUG_NO_PAUSE},
     {"pause-all", 0, "on|off", "whether all frames stop when one does (on unless told)",
      COMPLETE_WORDS, DEBUG_PAUSE_ALL},
-    {"idle", 0, "SECONDS",
-     "how long nobody may do anything before the session ends (3600; 0: for ever)",
+    {"idle", 0, "TIME",
+     "how long nobody may do anything before the session ends, as 90 or 30m (1h; 0: for ever)",
      COMPLETE_NOTHING, DEBUG_IDLE},
     {"auto-resume", 0, NULL,
      "let the run go on when that time is over, instead of leaving it paused", COMPLETE_NOTHING,

@@ -865,7 +865,7 @@ static void show_node(const Show *s, Json args, Json answer, Buf *out) {
         add_field("-", answer, "end_line", "", out);
     }
     if (number_of(answer, "attempt", 0)) {
-        add_field(", failed attempts: ", answer, "attempt", "", out);
+        add_field(", attempts that failed: ", answer, "attempt", "", out);
     }
     add_field(", timeout ", answer, "timeout", "", out);
     buf_adds(out, json_truthy(get(answer, "injected")) ? ", injected\n" : "\n");

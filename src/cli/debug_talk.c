@@ -114,7 +114,7 @@ static void say_error(Talk *t, const Asked *asked, const Word *word, const Error
     Json out = json_object_with(json_object(), "error", json_string_c(err->msg));
     out = json_object_with(out, "code", json_string_c(error_code_name(err->code)));
     out = json_object_with(out, "command", json_string(asked->line, asked->len));
-    out = json_is_none(asked->id) ? out : json_object_with(out, "id", json_ref(asked->id));
+    out = json_is_none(asked->id) ? out : json_object_with(out, "request_id", json_ref(asked->id));
     say_json(t, out);
     json_unref(out);
 }
@@ -122,10 +122,10 @@ static void say_error(Talk *t, const Asked *asked, const Word *word, const Error
 /* {"answer": OPERATION, fields...} */
 static void say_answer_json(Talk *t, const Asked *asked, const char *operation, Json answer) {
     Json out = json_object_with(json_object(), "answer", json_string_c(operation)), key, value;
-    out = json_is_none(asked->id) ? out : json_object_with(out, "id", json_ref(asked->id));
     for (size_t pos = 0; json_object_next(answer, &pos, &key, &value);) {
         out = json_object_set(out, json_ref(key), json_ref(value));
     }
+    out = json_is_none(asked->id) ? out : json_object_with(out, "request_id", json_ref(asked->id));
     say_json(t, out);
     json_unref(out);
 }
@@ -508,6 +508,7 @@ static void call(Talk *t, const Asked *asked, const char *operation, Json args, 
                  const char *path) {
     Error err = ERROR_INIT;
     flush(t);
+    t->interrupted = 0;
     t->came &= CAME_OVER;
     Json answer = door_call(t->door, operation, json_ref(args), &err);
     if (json_is_none(answer)) {
@@ -684,9 +685,9 @@ static void do_words(Talk *t, const Asked *asked) {
     order_clear(&order);
 }
 
-/* {"call", "args"?, "id"?, "wait"?} */
+/* {"call", "args"?, "request_id"?, "wait"?} */
 static bool check_call(Json request, Error *err) {
-    static const char *const known[] = {"call", "args", "id", "wait"};
+    static const char *const known[] = {"call", "args", "request_id", "wait"};
     Json key, value, args = get(request, "args");
     for (size_t pos = 0; json_object_next(request, &pos, &key, &value);) {
         bool found = false;
@@ -694,9 +695,10 @@ static bool check_call(Json request, Error *err) {
             found |= json_string_is(key, known[i]);
         }
         if (!found) {
-            return error_set(err, ERR_USAGE,
-                             "A call is {\"call\": OPERATION, \"args\": {...}}, with \"id\" and "
-                             "\"wait\" at will, and nothing else.");
+            return error_set(
+                err, ERR_USAGE,
+                "A call is {\"call\": OPERATION, \"args\": {...}}, with \"request_id\" "
+                "and \"wait\" at will, and nothing else.");
         }
     }
     if (json_kind(get(request, "call")) != JSON_STRING) {
@@ -709,7 +711,11 @@ static bool check_call(Json request, Error *err) {
 static void do_call(Talk *t, Asked *asked) {
     Error err = ERROR_INIT;
     Json request = json_parse(asked->line, asked->len, NULL, &err);
-    asked->id = get(request, "id");
+    asked->id = get(request, "request_id");
+    if (json_is_none(request)) {
+        Error cause = err;
+        error_set(&err, ERR_USAGE, "The line is not JSON: %s.", cause.msg);
+    }
     if (json_is_none(request) || !check_call(request, &err)) {
         say_error(t, asked, NULL, &err);
         json_unref(request);
@@ -921,6 +927,10 @@ static void look_around(Talk *t, Json session) {
         note_status(t, get(session, "run_status"));
     }
     say(t, &text);
+    if (json_string_is(get(session, "run_status"), "failed") && !t->host.json) {
+        say_place(t, session);
+        talk_say(t, "`retry` runs it again, after `set` or `config set` if need be; `back` goes back.");
+    }
 }
 
 static void begin(Talk *t, TalkBegin how) {

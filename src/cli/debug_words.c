@@ -910,9 +910,10 @@ static bool read_abort(WordReader *r, Order *o, Error *err) {
 
 const Word debug_words[] = {
     {"break", "b br", WORDS_BREAKPOINTS, "breakpoint_set", "SPEC", "stop at a place",
-     "SPEC is NODE, NODE:after, NODE:on_error, FILE:LINE, LINE (of the main file), or changed:PATH for "
-     "the step that changes the state there; with `if EXPR` behind it only when that holds. `if EXPR` "
-     "alone is tried at every node. A NODE may have * and ? in it.",
+     "SPEC is NODE, NODE:after, NODE:error, FILE:LINE, LINE (of the main file), changed:PATH for the "
+     "step that changes the state there, state:PATH=JSON for the one that makes it so, error for what "
+     "nobody handles, caught for every error; with `if EXPR` behind it only when that holds. `if EXPR` "
+     "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE.",
      "break deploy if .tries > 2", 0, OFFERS_NODE, NULL, read_break},
     {"tbreak", "tb", WORDS_BREAKPOINTS, "breakpoint_set", "SPEC", "stop at a place, once", NULL,
      "tbreak flow.yaml:12", 0, OFFERS_NODE, NULL, read_tbreak},

@@ -221,6 +221,9 @@ static bool set_place(Breakpoint *b, Error *err) {
         b->place = f->place;
         said = f->name;
     }
+    Json node = json_object_get_c(b->spec, "node");
+    b->has_path = b->place == BREAK_NODE && json_kind(node) == JSON_STRING &&
+                  memchr(json_string_data(&node), '/', json_string_len(node));
     if (b->place == BREAK_SOURCE && !(has_field(b, "file") && has_field(b, "line"))) {
         return error_set(err, ERR_USAGE, "`file` and `line` go together: `%s` is missing.",
                          has_field(b, "file") ? "line" : "file");

@@ -81,6 +81,7 @@ typedef struct Breakpoint {
     BreakType place; /* which field says where; BREAK_NO_PLACE: anywhere */
     HookPosition position;
     bool enabled, once, caught;
+    bool has_path; /* its node is PATH/NAME: what is around the node counts */
     /* The fields as they are now, without those of listings; breakpoint_json() and breakpoint_stored()
      * bring enabled and hit_count up to date. */
     Json spec;

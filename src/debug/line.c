@@ -221,10 +221,8 @@ bool line_images(Store *store, int64_t run, const Line *line, LineImageFn fn, vo
 /* ---- steps ---- */
 
 const char *line_result(const LineStep *c) {
-    static const char *const words[][2] = {{"completed", "success"},
-                                           {"joined", "success"},
-                                           {"failed", "failure"},
-                                           {"skipped", "skipped"}};
+    static const char *const words[][2] = {
+        {"completed", "success"}, {"failed", "failure"}, {"skipped", "skipped"}};
     for (size_t i = 0; *c->node && i < sizeof words / sizeof words[0]; i++) {
         if (!strcmp(c->status, words[i][0])) {
             return words[i][1];

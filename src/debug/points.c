@@ -1108,6 +1108,10 @@ PointList points_of_node(const Points *p, const Node *node) {
     return node->id < p->nlists ? lend(&p->lists[node->id]) : (PointList){NULL, 0};
 }
 
+bool points_pass(const Points *p, const Node *node) {
+    return !p->anywhere.n && !p->on_state.n && (node->id >= p->nlists || !p->lists[node->id].n);
+}
+
 PointList points_anywhere(const Points *p) {
     return lend(&p->anywhere);
 }

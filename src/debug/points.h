@@ -54,6 +54,8 @@ void points_drop_flow(Points *p, const Flow *flow);
  * in the list of its nodes. A state breakpoint is in points_on_state() alone, also when it has a place:
  * breakpoint_hit() looks at that. */
 PointList points_of_node(const Points *p, const Node *node);
+bool points_pass(const Points *p,
+                 const Node *node);         /* nothing is to be looked at before or after it */
 PointList points_anywhere(const Points *p); /* conditional without a place */
 PointList points_on_state(const Points *p);
 PointList points_on_error(const Points *p); /* exceptions without a place */

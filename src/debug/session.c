@@ -1,6 +1,8 @@
 /* session.c - life of a session, what is kept of it, what is told. */
 #include "session_inside.h"
 
+#include "json_parse.h"
+#include "json_print.h"
 #include "mem.h"
 
 #include <math.h>
@@ -44,6 +46,14 @@ int64_t session_number(Session *s, const char *area) {
 void session_record(Session *s) {
     if (!s->quiet) {
         run_record_debug(s->run);
+        s->unsure = true;
+    }
+}
+
+void session_sync(Session *s) {
+    if (s->unsure) {
+        s->unsure = false;
+        engine_sync(run_engine(s->run));
     }
 }
 
@@ -100,20 +110,36 @@ static Json tell_step(Session *s, const Event *e) {
     return json_object_with(out, "checkpoint", json_int(e->checkpoint));
 }
 
+/* Told later: whoever listens may free the session, and the pause is still to be told. */
+static void drop_used(Session *s, const Breakpoint *b) {
+    Json event =
+        json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
+    run_tell(s->run, NULL, json_object_with(event, "breakpoint", points_json(s->points, b)));
+    points_remove(s->points, b->id);
+}
+
 /* Once-only breakpoints have done what they were for. */
 static void delete_used(Session *s, Json ids) {
     for (size_t i = 0; json_kind(ids) == JSON_ARRAY && i < json_array_len(ids); i++) {
         Json id = json_array_get(ids, i);
         const Breakpoint *b = json_tag(id) == JSON_TAG_INT ? points_find(s->points, id.i) : NULL;
         if (b && b->once) {
-            session_delete_break(s, id.i);
+            drop_used(s, b);
         }
     }
 }
 
+static bool is_this_pause(const Frame *f, const Event *e) {
+    Json info = frame_pause(f);
+    const Node *node = frame_node(f, frame_depth(f) - 1);
+    return json_kind(info) == JSON_OBJECT && json_kind(e->data) == JSON_OBJECT &&
+           !strcmp(node ? node->name : "", e->node) &&
+           json_equal(json_object_get_c(info, "at"), json_object_get_c(e->data, "at"));
+}
+
 static Json tell_paused(Session *s, const Event *e) {
     Frame *f = run_frame(s->run, e->frame);
-    if (!f || !frame_is_parked(f)) { /* somebody was quicker than the store */
+    if (!f || !is_this_pause(f, e)) { /* somebody was quicker than the store */
         return session_passed_event(s, e);
     }
     session_paused_at(s, f, e->checkpoint);
@@ -143,10 +169,19 @@ static Json frames_that(const Session *s, bool parked) {
     return out;
 }
 
+/* By now somebody may have let one go: then it is not true any more. */
 static Json tell_stopped(Session *s, const Event *e) {
-    (void)e;
-    Json out = json_object_with(session_event_new("stopped"), "paused", frames_that(s, true));
-    return json_object_with(out, "waiting", frames_that(s, false));
+    if (json_tag(e->data) != JSON_TAG_INT || e->data.i != run_rest(s->run)) {
+        return json_none();
+    }
+    Json paused = frames_that(s, true), waiting = frames_that(s, false);
+    if (!json_array_len(paused) && !json_array_len(waiting)) {
+        json_unref(paused);
+        json_unref(waiting);
+        return json_none();
+    }
+    Json out = json_object_with(session_event_new("stopped"), "paused", paused);
+    return json_object_with(out, "waiting", waiting);
 }
 
 static Json tell_settled(Session *s, const Event *e) {
@@ -174,7 +209,10 @@ static void on_event(void *ctx, const Event *e) {
     Session *s = ctx;
     for (size_t i = 0; i < sizeof tell_rows / sizeof *tell_rows; i++) {
         if (tell_rows[i].type == e->type) {
-            session_tell(s, tell_rows[i].tell(s, e));
+            Json event = tell_rows[i].tell(s, e);
+            if (!json_is_none(event)) {
+                session_tell(s, event);
+            }
             return;
         }
     }
@@ -193,12 +231,13 @@ static unsigned wanted_events(bool steps) {
 static void expire(Session *s) {
     Json event = json_object_with(session_event_new("session"), "status", json_string_c("expired"));
     if (s->auto_resume) {
-        session_detach(s);
+        session_tell(s, event);
+        session_detach(s); /* whoever hears of that may free it */
     } else {
         s->end = "expired";
         run_hold(s->run, false);
+        session_tell(s, event);
     }
-    session_tell(s, event);
 }
 
 static void on_idle(uv_timer_t *timer) {
@@ -225,6 +264,7 @@ static void watch_idle(Session *s) {
 
 /* Once a second is often enough for that: the timer looks how long it has been. */
 void session_touch(Session *s) {
+    s->unsure = false;
     s->touched = engine_time(run_engine(s->run));
 }
 
@@ -308,9 +348,26 @@ static void see_everywhere(Session *s) {
     }
 }
 
+/* As text: thousands of them are in every snapshot of the run, and a string is copied as a whole. */
+Json session_pack(const Breakpoint *b) {
+    Buf text = BUF_INIT;
+    Json stored = breakpoint_stored(b);
+    json_print(stored, NULL, &text);
+    Json packed = json_string(text.data, text.len);
+    json_unref(stored);
+    buf_clear(&text);
+    return packed;
+}
+
+static Json unpacked(Json packed) {
+    return json_kind(packed) == JSON_STRING
+               ? json_parse(json_string_data(&packed), json_string_len(packed), NULL, NULL)
+               : json_none();
+}
+
 static void adopt_break(Session *s, Breakpoint *b) {
     points_add(s->points, b);
-    session_keep(s, "breakpoints", b->id, breakpoint_stored(b));
+    session_keep(s, "breakpoints", b->id, session_pack(b));
     if (b->type == BREAK_STATE) {
         see_everywhere(s);
     }
@@ -430,7 +487,11 @@ static void load_breakpoints(Session *s) {
          json_kind(all) == JSON_OBJECT && json_object_next(all, &pos, &key, &spec);) {
         char text[24];
         snprintf(text, sizeof text, "%.*s", (int)json_string_len(key), json_string_data(&key));
-        Breakpoint *b = breakpoint_new(atoll(text), spec, run_flow(s->run), NULL);
+        Json fields = unpacked(spec);
+        Breakpoint *b = json_is_none(fields)
+                            ? NULL
+                            : breakpoint_new(atoll(text), fields, run_flow(s->run), NULL);
+        json_unref(fields);
         if (b) {
             points_add(s->points, b);
         }
@@ -489,6 +550,10 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->idle = mem_zalloc(sizeof *s->idle);
     uv_timer_init(engine_loop(run_engine(run)), s->idle);
     s->idle->data = s;
+    const Flow *flow;
+    for (size_t i = 0; (flow = run_injected_flow(run, i)); i++) {
+        points_add_flow(s->points, flow);
+    }
     load_options(s);
     load_breakpoints(s);
     return s;
@@ -516,6 +581,8 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
         run_hold(run, true);
         session_record(s);
     }
+    run_tell(run, NULL,
+             json_object_with(session_event_new("session"), "status", json_string_c("attached")));
     return s;
 }
 
@@ -548,7 +615,7 @@ void session_detach(Session *s) {
     s->quiet = true;
     s->end = "detached";
     run_set_debug(s->run, json_null());
-    json_unref(session_continue_all(s));
+    json_unref(session_continue_all(s, NULL));
     run_set_hooks(s->run, NULL, NULL);
     if (!run_settled(s->run)) {
         run_record_debug(s->run);
@@ -564,6 +631,9 @@ void session_abort(Session *s) {
     s->end = "aborted";
     run_set_debug(s->run, json_null());
     run_cancel(s->run);
+    if (!strcmp(run_status(s->run), "cancelled")) {
+        session_tell_ended(s);
+    }
     session_tell(
         s, json_object_with(session_event_new("session"), "status", json_string_c("aborted")));
 }

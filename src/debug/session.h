@@ -9,7 +9,7 @@
  * is a JSON value that the run carries in its image, so it is as durable as the run: a pause that was
  * told is on record, with everything that was pending before it.
  *
- *     session = {id, created, touched, options: {...}, selected, next_breakpoint, breakpoints: {id: spec},
+ *     session = {id, created, touched, options: {...}, selected, next_breakpoint, breakpoints: {id: JSON text},
  *                next_watch, watches: {id: expression}, next_change, next_injection,
  *                frames: {id: {step: [mode, depth, injected], last: checkpoint of its last pause}}}
  *     info of a pause (hooks.h) = {reason, position, breakpoints, at, error?, change?, because?,
@@ -46,7 +46,8 @@ typedef struct SessionOptions {
     void *ctx;
     bool pause_on_start; /* of a run that has just begun: before its first node */
     Json breakpoints;    /* array of specs to set first, or JSON_NONE */
-    int pause_all; /* pause_all_on_breakpoint: 0: as it is (on in a new session), 1: on, -1: off */
+    int pause_all;  /* pause_all_on_breakpoint: 0: as it is (on in a new session), 1: on, -1: off */
+    bool view_only; /* nothing of the run may be done: it is somebody else's, from an export */
     struct Recording
         *recording; /* results to take instead of doing the work; NULL: none. Borrowed */
 } SessionOptions;
@@ -65,6 +66,10 @@ bool session_is_over(const Session *s); /* detached, aborted, or the run has set
 Run *session_run(const Session *s);
 Points *session_points(const Session *s);
 Json session_json(const Session *s); /* as debug_api.h says of `session` */
+
+/* What was changed since session_touch() is durable when this returns: before a change is answered for.
+ * debug_call() does it. */
+void session_sync(Session *s);
 
 /* Somebody did something: the idle limit begins anew. debug_call() does it. */
 void session_touch(Session *s);
@@ -107,7 +112,8 @@ typedef enum StepKind { STEP_NONE, STEP_OVER, STEP_INTO, STEP_OUT, STEP_KINDS } 
 extern const char *const step_names[STEP_KINDS];
 
 bool session_continue(Session *s, Frame *f, Error *err);
-Json session_continue_all(Session *s); /* numbers of the frames that go on */
+/* Numbers of the frames that go on; *err: why the last of the others does not. */
+Json session_continue_all(Session *s, Error *err);
 bool session_step(Session *s, Frame *f, StepKind kind, Error *err);
 /* {paused, later} of a frame, or of all for NULL. */
 Json session_pause(Session *s, Frame *f);

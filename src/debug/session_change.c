@@ -14,7 +14,12 @@ static void tell_changed(Session *s, const Frame *f, const char *what) {
 static Json pending_of(const Frame *f) {
     Json info = frame_pause(f);
     Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
-    return json_kind(list) == JSON_ARRAY ? list : json_none();
+    bool valid = json_kind(list) == JSON_ARRAY;
+    for (size_t i = 0; valid && i < json_array_len(list); i++) {
+        Json one = json_array_get(list, i);
+        valid = json_kind(one) == JSON_ARRAY && json_kind(json_array_get(one, 1)) == JSON_ARRAY;
+    }
+    return valid ? list : json_none();
 }
 
 static size_t pending_len(const Frame *f) {
@@ -27,19 +32,6 @@ static void set_pending(Session *s, Frame *f, Json list) {
     frame_set_pause(f, json_object_with(info, "pending", list));
     session_record(s);
     tell_changed(s, f, "variables");
-}
-
-Json session_changes(const Frame *f) {
-    Json list = pending_of(f), out = json_array();
-    for (size_t i = 0; i < pending_len(f); i++) {
-        Json one = json_array_get(list, i);
-        Json change = json_array_push(json_array(), json_ref(json_array_get(one, 1)));
-        if (json_array_len(one) > 2) {
-            change = json_array_push(change, json_ref(json_array_get(one, 2)));
-        }
-        out = json_array_push(out, change);
-    }
-    return out;
 }
 
 Json session_pending(const Frame *f) {
@@ -61,9 +53,16 @@ static bool may_change(Json path, Error *err) {
            error_set(err, ERR_USAGE, "Say what to change: a path such as .name or .items[0].");
 }
 
+static bool is_engines(const Frame *f, Json path, Error *err) {
+    return frame_graph(f, frame_depth(f) - 1)->scoped &&
+           json_string_is(json_array_get(path, 0), "tasks") &&
+           !error_set(err, ERR_USAGE,
+                      "`tasks` is what the engine says of the tasks: it cannot be changed.");
+}
+
 bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
     enum { PENDING_MAX = 1000 };
-    if (!may_change(path, err)) {
+    if (!may_change(path, err) || is_engines(f, path, err)) {
         return false;
     }
     if (pending_len(f) >= PENDING_MAX) {
@@ -79,8 +78,10 @@ bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
     Json info = json_object_with(json_ref(frame_pause(f)), "pending", json_ref(list));
     Json before = json_ref(frame_pause(f));
     frame_set_pause(f, info);
-    Json state = session_state(s, f, err);
-    bool ok = !json_is_none(state);
+    Error why = ERROR_INIT;
+    Json state = session_state(s, f, &why);
+    bool ok =
+        !json_is_none(state) || error_set(err, ERR_USAGE, "That cannot be changed: %s.", why.msg);
     json_unref(state);
     if (ok) {
         set_pending(s, f, list);
@@ -112,10 +113,7 @@ bool session_revoke(Session *s, Frame *f, int64_t id) {
 
 Json session_state(Session *s, Frame *f, Error *err) {
     (void)s;
-    Json changes = session_changes(f);
-    Json state = frame_changed(f, changes, err);
-    json_unref(changes);
-    return state;
+    return frame_will_see(f, err);
 }
 
 /* ---- further nodes ---- */

@@ -23,7 +23,7 @@ static void before_going(Session *s, Frame *f, StepKind step) {
 }
 
 /* A failed run that is looked at afterwards comes to life with the first thing that is done to it. */
-static bool revive(Session *s, Frame *f, Error *err) {
+bool session_revive(Session *s, Frame *f, Error *err) {
     if (strcmp(frame_status(f), "failed") != 0) {
         return true;
     }
@@ -33,13 +33,22 @@ static bool revive(Session *s, Frame *f, Error *err) {
     return run_reopen(s->run, info, err);
 }
 
+bool session_may_run(const Session *s, Error *err) {
+    return !s->options.view_only ||
+           error_set(
+               err, ERR_USAGE,
+               "This is an export: it can be looked at and gone back in, but its commands are "
+               "not run here.");
+}
+
 static bool let_go(Session *s, Frame *f, StepKind step, LetGo *go, Error *err) {
     int64_t id = frame_id(f);
     FrameStop saved = *session_stop_of(f);
-    go->changes = session_changes(f);
+    if (!session_may_run(s, err) || !session_revive(s, f, err)) {
+        return false;
+    }
     before_going(s, f, step);
     bool ok = frame_let_go(f, go, err);
-    json_unref(go->changes);
     f = run_frame(s->run, id);
     if (ok && f && session_stop_of(f)) {
         session_see(s, f); /* what a person changed is no step that changed it */
@@ -63,17 +72,17 @@ bool session_step(Session *s, Frame *f, StepKind kind, Error *err) {
 
 bool session_skip(Session *s, Frame *f, Json output, Error *err) {
     LetGo go = {.how = LET_SKIP, .output = output, .info = json_none(), .word = "skip"};
-    return revive(s, f, err) && let_go(s, f, STEP_NONE, &go, err);
+    return let_go(s, f, STEP_NONE, &go, err);
 }
 
 bool session_retry(Session *s, Frame *f, Error *err) {
     LetGo go = {.how = LET_RETRY, .output = json_none(), .info = json_none(), .word = "retry"};
-    return revive(s, f, err) && let_go(s, f, STEP_NONE, &go, err);
+    return let_go(s, f, STEP_NONE, &go, err);
 }
 
 /* It stays paused there, with what is pending. */
 bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
-    if (!revive(s, f, err)) {
+    if (!session_revive(s, f, err)) {
         return false;
     }
     Json pending =
@@ -82,18 +91,14 @@ bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
     if (!json_is_none(pending)) {
         info = json_object_with(info, "pending", json_ref(pending));
     }
-    LetGo go = {.how = LET_GOTO,
-                .changes = json_none(),
-                .output = json_none(),
-                .node = node,
-                .info = info,
-                .word = "goto"};
+    LetGo go = {.how = LET_GOTO, .output = json_none(), .node = node, .info = info, .word = "goto"};
     bool ok = frame_let_go(f, &go, err);
     json_unref(info);
+    s->unsure = s->unsure || ok;
     return ok;
 }
 
-Json session_continue_all(Session *s) {
+Json session_continue_all(Session *s, Error *err) {
     Json out = json_array();
     size_t n = 0;
     int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
@@ -104,7 +109,7 @@ Json session_continue_all(Session *s) {
     }
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(s->run, ids[i]);
-        if (f && frame_is_parked(f) && session_continue(s, f, NULL)) {
+        if (f && frame_is_parked(f) && session_continue(s, f, err)) {
             out = json_array_push(out, json_int(ids[i]));
         }
     }
@@ -118,7 +123,8 @@ typedef struct Paused {
     Json now, later;
 } Paused;
 
-static void pause_one(Session *s, Frame *f, Paused *out) {
+/* One that waits for a person or for its branches stops where it goes on, if it was meant itself. */
+static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
     FrameStop *fs = session_stop_of(f);
     Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));
     bool was = frame_is_parked(f);
@@ -126,21 +132,22 @@ static void pause_one(Session *s, Frame *f, Paused *out) {
     if (result == PARKED_NOW && !was) {
         out->now = json_array_push(out->now, json_int(frame_id(f)));
         session_clear_step(s, f);
-    } else if (result == PARKED_LATER) {
+    }
+    fs->asked = result == PARKED_LATER || (result == PARKED_NEVER && alone);
+    if (fs->asked) {
         out->later = json_array_push(out->later, json_int(frame_id(f)));
     }
-    fs->asked = result != PARKED_NOW;
     fs->because = 0;
 }
 
 Json session_pause(Session *s, Frame *f) {
     Paused all = {json_array(), json_array()};
     if (f) {
-        pause_one(s, f, &all);
+        pause_one(s, f, true, &all);
     }
     for (Frame *at = f ? NULL : run_next_frame(s->run, NULL), *next; at; at = next) {
         next = run_next_frame(s->run, at);
-        pause_one(s, at, &all);
+        pause_one(s, at, false, &all);
     }
     Json out = json_object_with(json_object(), "paused", all.now);
     return json_object_with(out, "later", all.later);
@@ -153,5 +160,5 @@ bool session_answer(Session *s, const RunResume *answer, Error *err) {
         return error_set(err, ERR_USAGE, "The run is %s: nothing waits for an answer.",
                          run_status(s->run));
     }
-    return run_answer(s->run, answer, err);
+    return session_may_run(s, err) && run_answer(s->run, answer, err);
 }

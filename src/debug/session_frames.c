@@ -22,13 +22,16 @@ static void describe_at(const Frame *f, const char *words, Buf *out) {
 static void describe_children(const Frame *f, Buf *out) {
     enum { NAMED_MAX = 5 };
     const Run *run = frame_run(f);
+    Buf names = BUF_INIT;
     int n = 0;
-    buf_adds(out, "waits for its branches");
     for (const Frame *at = run_next_frame(run, f); at; at = run_next_frame(run, at)) {
-        if (frame_parent(at) == f && n < NAMED_MAX) {
-            buf_printf(out, "%s %lld", n++ ? "," : ", frames", (long long)frame_id(at));
+        if (frame_parent(at) == f && n++ < NAMED_MAX) {
+            buf_printf(&names, "%s %lld", n > 1 ? "," : "", (long long)frame_id(at));
         }
     }
+    buf_printf(out, "waits for its branch%s, frame%s%s%s", n == 1 ? "" : "es", n == 1 ? "" : "s",
+               names.data ? names.data : "", n > NAMED_MAX ? " and others" : "");
+    buf_clear(&names);
 }
 
 void session_describe(const Frame *f, Buf *out) {
@@ -77,17 +80,32 @@ Frame *session_frame(Session *s, int64_t id, Error *err) {
 }
 
 int64_t session_selected(const Session *s) {
-    return s->selected;
+    return run_frame(s->run, s->selected) ? s->selected : 1;
 }
 
 void session_select(Session *s, Frame *f) {
+    bool other = s->selected != frame_id(f);
     s->selected = frame_id(f);
     s->chosen = true;
     session_keep(s, "selected", 0, json_int(s->selected));
+    if (other) {
+        session_record(s);
+        Json event = json_object_with(session_event_new("changed"), "frame", json_int(s->selected));
+        session_tell(s, json_object_with(event, "what", json_string_c("selected")));
+    }
 }
 
 Frame *session_paused(Session *s, int64_t id, Error *err) {
     Frame *f = session_frame(s, id, err);
+    if (f && frame_is_parked(f) && run_settled(s->run)) {
+        error_set(err, ERR_USAGE,
+                  "The run is %s, and nobody holds it: `pawl debug %s` takes it up.",
+                  run_status(s->run), run_thread(s->run));
+        return NULL;
+    }
+    if (f && !strcmp(frame_status(f), "failed") && run_settled(s->run)) {
+        return session_revive(s, f, err) ? f : NULL;
+    }
     if (!f || frame_is_parked(f)) {
         return f;
     }
@@ -193,7 +211,6 @@ static size_t count(Json list) {
 Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     const Frame *parent = frame_parent(f);
     const Node *maker = parent ? node_of(parent) : NULL;
-    (void)s;
     Json out = json_object_with(json_object(), "frame", json_int(frame_id(f)));
     out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
     out = with_name(out, "name", f);
@@ -204,7 +221,7 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     out = json_object_with(out, "made_by", maker ? json_ref(maker->name_json) : json_null());
     out = frame_is_parked(f) ? with_pause(out, f) : with_waits(out, f, stack);
     out = json_object_with(out, "pending", json_int((int64_t)count(session_pending(f))));
-    out = json_object_with(out, "injected", json_int((int64_t)count(frame_injections(f))));
+    out = json_object_with(out, "injected", json_int((int64_t)count(session_injected(s, f))));
     return stack ? json_object_with(out, "stack", stack_json(f)) : out;
 }
 

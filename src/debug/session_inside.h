@@ -40,6 +40,7 @@ struct Session {
     bool chosen;     /* by a person */
     bool initial;    /* stop at the first node */
     bool stopping;   /* the other frames were asked to stop with one */
+    bool unsure;     /* what was changed may not be durable yet */
     bool leaving;    /* frames are let go of, and do not end */
     bool quiet;      /* nothing stops any more: detached, or the run is being cancelled */
     const char *end; /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
@@ -55,12 +56,14 @@ void session_keep(Session *s, const char *area, int64_t id, Json value); /* id 0
 int64_t session_number(Session *s, const char *area); /* the next number of a kind */
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
+Json session_pack(const Breakpoint *b); /* as the value has it; given */
 Json session_event_new(const char *name);
 Json session_pause_info(const char *reason, int64_t now);
 
 /* ---- session_stops.c ---- */
 
 FrameStop *session_stop_of(const Frame *f);
+void session_tell_ended(Session *s); /* all frames, with the run */
 void session_clear_step(Session *s, Frame *f);
 void session_see(Session *s, Frame *f); /* what state breakpoints compare with from now on */
 /* Those that were asked to stop, and do something that can be stopped at once. */
@@ -78,8 +81,9 @@ Json session_waiting_event(const Frame *f);
 
 void session_forget_replays(Session *s); /* nobody is there to be told */
 
-/* ---- session_change.c ---- */
+/* ---- session_control.c ---- */
 
-Json session_changes(const Frame *f); /* what is pending, as LetGo wants it; given */
+bool session_may_run(const Session *s, Error *err);
+bool session_revive(Session *s, Frame *f, Error *err); /* of a run that has failed there */
 
 #endif

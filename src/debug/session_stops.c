@@ -6,13 +6,15 @@
 
 #include "mem.h"
 
+#include <fnmatch.h>
+
 /* What stops a frame at one place, as it is being found out. */
 typedef struct Stop {
     Session *session;
     const HookPlace *place;
     FrameStop *frame;
-    Json state; /* what the node sees, once it was needed; JSON_NONE */
-    Json values[FRAME_VARS_MAX];
+    Json state;       /* what the node sees, once it was needed; JSON_NONE */
+    Json *values;     /* room for vars */
     const Json *vars; /* of the node, once they were needed */
     Json ids;         /* of the breakpoints that stop it; JSON_NONE: none does */
     Json change;      /* {path, old, new}, of the first state breakpoint that does; JSON_NONE */
@@ -33,7 +35,7 @@ static Json stop_state(Stop *stop) {
 /* ---- what happens at a hit ---- */
 
 static void keep_hits(Session *s, const Breakpoint *b) {
-    session_keep(s, "breakpoints", b->id, breakpoint_stored(b));
+    session_keep(s, "breakpoints", b->id, session_pack(b));
 }
 
 static void log_hit(Stop *stop, Breakpoint *b) {
@@ -47,7 +49,65 @@ static void log_hit(Stop *stop, Breakpoint *b) {
 static void pause_hit(Stop *stop, Breakpoint *b) {
     stop->ids = json_is_none(stop->ids) ? json_array() : stop->ids;
     stop->ids = json_array_push(stop->ids, json_int(b->id));
-    b->enabled = b->enabled && !b->once; /* it goes when the pause is told */
+    if (b->once) { /* it goes when the pause is told, and is gone for whoever comes after us */
+        b->enabled = false;
+        session_keep(stop->session, "breakpoints", b->id, json_none());
+    }
+}
+
+static void tell_hit(Stop *stop, const Breakpoint *b) {
+    Json event = json_object_with(session_event_new("breakpoint"), "change", json_string_c("hit"));
+    Json hit = json_object_with(json_object(), "id", json_int(b->id));
+    hit = json_object_with(hit, "hit_count", json_int(b->hits));
+    run_tell(stop->session->run, stop->place->frame, json_object_with(event, "breakpoint", hit));
+}
+
+/* A level of a frame, on the way outwards. */
+typedef struct Around {
+    const Frame *frame;
+    uint32_t level;
+} Around;
+
+/* The level that holds this one; a branch goes on in the graph of the frame that made it. */
+static bool go_out(Around *at) {
+    const Graph *graph = frame_graph(at->frame, at->level);
+    do {
+        if (at->level) {
+            at->level--;
+        } else if (frame_parent(at->frame)) {
+            at->frame = frame_parent(at->frame);
+            at->level = frame_depth(at->frame) - 1;
+        } else {
+            return false;
+        }
+    } while (frame_graph(at->frame, at->level) == graph);
+    return true;
+}
+
+static bool names_around(const Around *inner, const Around *outer, const char *word) {
+    const Node *node = frame_node(outer->frame, outer->level);
+    const char *workflow = frame_graph(inner->frame, inner->level)->name;
+    return (node && (!strcmp(node->name, word) || !fnmatch(word, node->name, 0))) ||
+           (workflow && !fnmatch(word, workflow, 0));
+}
+
+/* PATH/NAME is about this use of a workflow, and not about another one of the same file. */
+static bool is_inside(const Stop *stop, const Breakpoint *b) {
+    if (!b->has_path) {
+        return true;
+    }
+    Json name = json_object_get_c(b->spec, "node");
+    Around at = {stop->place->frame, frame_depth(stop->place->frame) - 1};
+    char *path = mem_strndup(json_string_data(&name), json_string_len(name));
+    bool fits = true;
+    for (char *slash; fits && (slash = strrchr(path, '/'));) {
+        *slash = '\0';
+        const char *word = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        Around inner = at;
+        fits = go_out(&at) && names_around(&inner, &at, word);
+    }
+    mem_free(path);
+    return fits;
 }
 
 static bool try_one(Stop *stop, Breakpoint *b) {
@@ -57,6 +117,9 @@ static bool try_one(Stop *stop, Breakpoint *b) {
         return false;
     }
     keep_hits(stop->session, b);
+    if (pauses) {
+        tell_hit(stop, b);
+    }
     if (pauses && b->log) {
         log_hit(stop, b);
     } else if (pauses) {
@@ -68,7 +131,8 @@ static bool try_one(Stop *stop, Breakpoint *b) {
 static void try_list(Stop *stop, PointList list) {
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
-        if (b->enabled && b->position == stop->place->position && b->type != BREAK_STATE) {
+        if (b->enabled && b->position == stop->place->position && b->type != BREAK_STATE &&
+            is_inside(stop, b)) {
             try_one(stop, b);
         }
     }
@@ -107,11 +171,13 @@ void session_see(Session *s, Frame *f) {
     json_unref(state);
 }
 
+/* What was not there has no field. */
 static Json change_of(const Breakpoint *b, Json old_value, Json new_value) {
     Json out = json_object_with(json_object(), "path", json_ref(b->state_path));
-    out = json_object_with(out, "old", json_is_none(old_value) ? json_null() : json_ref(old_value));
-    return json_object_with(out, "new",
-                            json_is_none(new_value) ? json_null() : json_ref(new_value));
+    if (!json_is_none(old_value)) {
+        out = json_object_with(out, "old", json_ref(old_value));
+    }
+    return json_is_none(new_value) ? out : json_object_with(out, "new", json_ref(new_value));
 }
 
 static void try_state(Stop *stop, Breakpoint *b) {
@@ -182,7 +248,8 @@ static void load_step(Session *s, Frame *f, FrameStop *fs) {
 /* The frame that made it goes on with its step: it stops where it goes on itself. */
 static void hand_up(Session *s, const FrameStop *fs, const Frame *parent) {
     FrameStop *up = parent ? session_stop_of(parent) : NULL;
-    if (up && fs->step && !up->step) {
+    if (up && fs->step && (!up->step || up->handed)) {
+        up->handed = false;
         up->step = STEP_OVER;
         up->depth = frame_depth(parent);
         keep_step(s, frame_id(parent), up);
@@ -233,7 +300,7 @@ static Json info_of(Stop *stop, const char *reason) {
 static void ask_others(Session *s, const Frame *stopped) {
     s->stopping = true;
     for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        if (f != stopped && !frame_is_parked(f)) {
+        if (f != stopped && !frame_is_at_rest(f)) {
             FrameStop *fs = session_stop_of(f);
             fs->asked = true;
             fs->because = frame_id(stopped);
@@ -250,7 +317,7 @@ void session_stop_others(Session *s) {
             if (fs->because) {
                 info = json_object_with(info, "because", json_int(fs->because));
             }
-            fs->asked = frame_park(f, info) != PARKED_NOW;
+            fs->asked = frame_park(f, info) == PARKED_LATER;
         }
     }
     s->stopping = false;
@@ -280,18 +347,39 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
     stop->frame->because = 0;
 }
 
-static void tell_created(Session *s, Frame *f, FrameStop *fs) {
+static void tell_frame(Session *s, Frame *f, const char *status) {
     char name[40];
-    fs->told = true;
     frame_name(f, name, sizeof name);
     Json event = json_object_with(session_event_new("frame"), "name", json_string_c(name));
     const Frame *parent = frame_parent(f);
     event = json_object_with(event, "parent", parent ? json_int(frame_id(parent)) : json_null());
-    run_tell(s->run, f, json_object_with(event, "status", json_string_c("created")));
+    run_tell(s->run, f, json_object_with(event, "status", json_string_c(status)));
+}
+
+void session_tell_ended(Session *s) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        tell_frame(s, f, "completed");
+    }
+}
+
+/* What has changed since the last node is no step's doing: branches were joined. Only a value that has
+ * come about by that stops the frame. */
+static void see_joined(Stop *stop, PointList list) {
+    for (size_t i = 0; i < list.n; i++) {
+        Breakpoint *b = list.items[i];
+        if (json_is_none(b->state_equals)) {
+            see(stop->frame, b, breakpoint_value(b, stop_state(stop)));
+        } else {
+            try_state(stop, b);
+        }
+    }
 }
 
 static void look_for_breakpoints(Stop *stop) {
     const Points *points = stop->session->points;
+    if (stop->place->position == HOOK_BEFORE) {
+        see_joined(stop, points_on_state(points));
+    }
     try_list(stop, points_of_node(points, stop->place->node));
     try_list(stop, points_anywhere(points));
     if (stop->place->position == HOOK_AFTER) {
@@ -302,31 +390,26 @@ static void look_for_breakpoints(Stop *stop) {
     }
 }
 
-static HookVerdict decide(Stop *stop, Json *info) {
-    const HookPlace *place = stop->place;
+static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Json *info) {
+    Json values[FRAME_VARS_MAX]; /* not set to anything: it is large, and mostly not needed */
+    Stop stop = {.session = s, .place = place, .frame = fs, .values = values};
     if (!place->again) {
-        look_for_breakpoints(stop);
+        look_for_breakpoints(&stop);
     }
-    const char *reason = reason_of(stop);
+    const char *reason = reason_of(&stop);
     if (reason) {
-        stop_here(stop, reason, info);
+        stop_here(&stop, reason, info);
     }
-    if (!json_is_none(stop->state)) {
-        json_unref(stop->state);
-    }
-    json_unref(stop->ids);
-    json_unref(stop->change);
+    json_unref(stop.state);
+    json_unref(stop.ids);
+    json_unref(stop.change);
     return reason ? HOOK_PARK : HOOK_GO;
 }
 
 /* Nothing is asked for here, as at nearly every step. */
 static bool is_calm(const Session *s, const HookPlace *place, const FrameStop *fs) {
-    const Points *points = s->points;
-    if (place->position == HOOK_ON_ERROR || fs->asked || fs->step || s->initial) {
-        return false;
-    }
-    return !points_of_node(points, place->node).n && !points_anywhere(points).n &&
-           (place->position == HOOK_BEFORE || !points_on_state(points).n);
+    return place->position != HOOK_ON_ERROR && !fs->asked && !fs->step && !s->initial &&
+           points_pass(s->points, place->node);
 }
 
 static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
@@ -336,12 +419,12 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
         return HOOK_GO;
     }
     if (!fs->told) {
-        tell_created(s, place->frame, fs);
+        fs->told = true;
+        tell_frame(s, place->frame, "created");
     }
     HookVerdict verdict = HOOK_GO;
     if (!is_calm(s, place, fs)) {
-        Stop stop = {.session = s, .place = place, .frame = fs};
-        verdict = decide(&stop, info);
+        verdict = decide(s, place, fs, info);
     }
     if (verdict == HOOK_GO && s->options.recording && place->position == HOOK_BEFORE) {
         verdict = recording_at(s->options.recording, place, info);
@@ -375,15 +458,6 @@ static void on_frame_new(void *ctx, Frame *f) {
     }
 }
 
-/* What it saw last is what the frame that takes over its results has seen, too. */
-static void see_in_parent(const FrameStop *fs, const Frame *parent) {
-    FrameStop *up = parent ? session_stop_of(parent) : NULL;
-    if (up && !json_is_none(fs->seen)) {
-        json_unref(up->seen);
-        up->seen = json_ref(fs->seen);
-    }
-}
-
 static void on_frame_end(void *ctx, Frame *f) {
     Session *s = ctx;
     FrameStop *fs = session_stop_of(f);
@@ -393,11 +467,10 @@ static void on_frame_end(void *ctx, Frame *f) {
     }
     if (!s->leaving && !s->quiet) {
         hand_up(s, fs, parent);
-        see_in_parent(fs, parent);
         session_clear_step(s, f);
-        Json event =
-            json_object_with(session_event_new("frame"), "status", json_string_c("completed"));
-        run_tell(s->run, f, json_object_with(event, "frame", json_int(frame_id(f))));
+    }
+    if (!s->leaving) {
+        tell_frame(s, f, "completed");
     }
     json_unref(fs->before);
     json_unref(fs->now);

@@ -114,7 +114,8 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json breakpoints, 
 static ptrdiff_t step_back(const Line *line, int64_t frame, int64_t count, int64_t *frame_then) {
     ptrdiff_t at = (ptrdiff_t)line->n;
     for (; count > 0 && at >= 0; count--) {
-        ptrdiff_t own = line_last_step(line, frame, (size_t)at);
+        /* what was done in its branches is what the root frame did last */
+        ptrdiff_t own = line_last_step(line, frame == 1 ? 0 : frame, (size_t)at);
         at = own >= 0 ? own : line_last_step(line, 0, (size_t)at);
         frame = at >= 0 ? line->items[at].frame : frame;
     }
@@ -141,7 +142,7 @@ Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
         whole = line.n < max;
         ptrdiff_t at = ok ? step_back(&line, frame, count, &then) : -1;
         /* the frame's own step may be further back than the stretch goes */
-        bool sure = at >= 0 && (whole || then == frame);
+        bool sure = at >= 0 && (whole || frame == 1 || then == frame);
         seq = sure ? line.items[at].parent : 0;
         line_clear(&line);
     }
@@ -237,6 +238,23 @@ static void try_nodes(Reverse *r, HookPosition position, const char *name, Json 
     each_named(run_flow(r->session->run), name, try_node, &t);
 }
 
+/* The error is in the state that an error edge saw, or is the run's. */
+static void try_errors(Reverse *r, const char *name, Json state, Json image) {
+    Json failed = image_error(image), after = image_state(image);
+    Json kept = json_kind(after) == JSON_OBJECT ? json_object_get_c(after, "error") : json_none();
+    Json error = json_is_none(failed) ? json_ref(kept) : json_ref(failed);
+    HookPlace place = {.run = r->session->run,
+                       .position = HOOK_ON_ERROR,
+                       .caught = json_is_none(failed),
+                       .error = json_is_none(error) ? json_null() : error};
+    Trying t = {r, place, state};
+    each_named(run_flow(r->session->run), name, try_node, &t);
+    try_points(r, points_on_error(r->session->points), &place, state);
+    json_unref(error);
+    json_unref(after);
+    json_unref(failed);
+}
+
 static bool is_bare(void *ctx, const Node *node) {
     const Session *s = ctx;
     return !points_of_node(s->points, node).n;
@@ -244,7 +262,7 @@ static bool is_bare(void *ctx, const Node *node) {
 
 static bool is_interesting(Session *s, const char *name) {
     return points_anywhere(s->points).n || points_on_state(s->points).n ||
-           !each_named(run_flow(s->run), name, is_bare, s);
+           points_on_error(s->points).n || !each_named(run_flow(s->run), name, is_bare, s);
 }
 
 static Json image_at(const Session *s, int64_t seq) {
@@ -265,6 +283,9 @@ static bool try_step(Reverse *r, const LineStep *c) {
         }
     }
     r->seq = json_is_none(r->hit) ? c->parent : c->seq;
+    if (json_is_none(r->hit) && !strcmp(c->status, "failed") && !json_is_none(before)) {
+        try_errors(r, c->node, before, images[1]);
+    }
     if (json_is_none(r->hit) && !json_is_none(before)) {
         try_nodes(r, HOOK_BEFORE, c->node, before);
     }
@@ -370,7 +391,8 @@ static Json state_then(Session *s, int64_t seq, const Frame *f) {
 Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
     const FrameStop *fs = session_stop_of(f);
     if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) {
-        Json now = frame_sees(f), out = diff_json(fs->before, now, fs->before_seq, fs->now_seq);
+        Json now = frame_will_see(f, NULL),
+             out = diff_json(fs->before, now, fs->before_seq, fs->now_seq);
         json_unref(now);
         return out;
     }
@@ -381,7 +403,7 @@ Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
     Json from = json_none(), to = json_none();
     if (find_span(s, frame_id(f), since, &span, err)) {
         from = state_then(s, span.from, f);
-        to = span.to ? state_then(s, span.to, f) : frame_sees(f);
+        to = span.to ? state_then(s, span.to, f) : frame_will_see(f, NULL);
     }
     close_history(s);
     Json out = json_is_none(from) || json_is_none(to) ? json_none()
@@ -419,6 +441,8 @@ static Json replayed_json(const Replaying *r, const Event *e) {
                                 json_string_c(run_thread(e->run)));
     out = json_object_with(out, "run", json_int(run_number(e->run)));
     out = json_object_with(out, "status", json_string_c(e->status));
+    const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
+    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
     out = json_object_with(out, "checkpoint", json_int(r->seq));
     Json error = run_error(e->run);
     if (!json_is_none(error)) {
@@ -499,6 +523,9 @@ static int64_t frame_of_step(Session *s, int64_t seq) {
 }
 
 Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err) {
+    if (!session_may_run(s, err)) {
+        return json_none();
+    }
     int64_t seq = checkpoint ? checkpoint : last_step_of(s, f, err);
     RunReplay replay = {run_thread(s->run), seq, thread};
     Run *run = seq ? engine_replay(run_engine(s->run), &replay, err) : NULL;

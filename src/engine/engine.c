@@ -87,6 +87,7 @@ void engine_drop_start(Engine *e, Frame *f) {
     for (size_t i = 0; f->status == FRAME_STARTING && i < e->nstarts; i++) {
         if (e->starts[i] == f) {
             e->starts[i] = NULL;
+            return;
         }
     }
 }
@@ -311,7 +312,7 @@ static bool rests(Run *run) {
     }
     if (!run->rested) {
         run->rested = true;
-        engine_tell(run, NULL, (Event){.type = EVENT_STOPPED});
+        engine_tell(run, NULL, (Event){.type = EVENT_STOPPED, .data = json_int(++run->rests)});
         engine_kick(run->engine);
     }
     return true;
@@ -354,6 +355,9 @@ void run_cancel(Run *run) {
     if (!run->halting && !run->settling && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
         run_halt(run);
+        for (Frame *f = run->first_frame; f; f = f->next) {
+            frame_set_status(f, FRAME_DONE);
+        }
     }
 }
 

@@ -310,11 +310,26 @@ void frame_fail(Frame *f, Json error, FailAt at) {
     json_unref(error);
 }
 
+void frame_forgive(Frame *f, Json error, Json result) {
+    Json info;
+    if (run_hooks(f->run) && park_asks(f, f->nlevels - 1, error, true, &info)) {
+        park_failing(f, &(Failing){error, FAIL_GIVES, result}, info);
+        json_unref(result);
+    } else {
+        frame_finish(f, result);
+    }
+    json_unref(error);
+}
+
 void frame_failing(Frame *f) {
-    Json wait = json_ref(f->wait);
+    Json wait = json_ref(f->wait), given = json_array_get(wait, WAIT_FAILING_GIVEN);
     FailAt at = (FailAt)image_int(wait, WAIT_FAILING_AT);
     frame_set_wait(f, json_ref(json_array_get(wait, WAIT_FAILING_BEFORE)));
-    fail_now(f, json_array_get(wait, WAIT_FAILING), at);
+    if (at == FAIL_GIVES && !json_is_none(given)) {
+        frame_finish(f, json_ref(given));
+    } else {
+        fail_now(f, json_array_get(wait, WAIT_FAILING), at == FAIL_GIVES ? FAIL_NODE : at);
+    }
     json_unref(wait);
 }
 
@@ -336,7 +351,7 @@ static bool parked_late(Frame *f, uint32_t level, Json error) {
     }
     frame_unwind(f, level);
     frame_top(f)->deadline = 0;
-    park_failing(f, error, FAIL_NODE, info);
+    park_failing(f, &(Failing){error, FAIL_NODE, json_none()}, info);
     return true;
 }
 
@@ -401,7 +416,8 @@ static void on_run_late(uv_timer_t *timer) {
 }
 
 void run_set_deadline(Run *run) {
-    if (!run->deadline || run->halting) {
+    bool held = run->first_frame && run->first_frame->held; /* its clock stands still */
+    if (!run->deadline || run->halting || held) {
         return;
     }
     if (!run->timer) {

@@ -279,6 +279,7 @@ bool frame_leaves_engine(const Frame *f, const Node *node) {
 
 static Json wait_outside(Frame *f, const Node *node, Error *err) {
     if (node->kind->id == KIND_SLEEP) {
+        start_clock(f, node->timeout_ms);
         return wait_with("sleep", json_int(f->since + node->params[SLEEP_FOR].number));
     }
     if (!work_keeps_time(f->run->engine, node)) {
@@ -718,10 +719,11 @@ void frame_go_on_after(Frame *f) {
 
 /* The node was done, and a debugger has looked: what it stops for itself comes next. */
 static void go_on_finished(Frame *f) {
-    if (frame_top(f)->node->interrupt_after) {
+    const Node *node = frame_top(f)->node;
+    if (node && node->interrupt_after) {
         frame_interrupt(f, "after", json_null(), json_null(), json_none());
     } else if (f->injections && inject_after(f)) {
-        frame_schedule(f);
+        frame_record(f, node, "injected", json_none()); /* its work may be outside */
     } else {
         frame_go_on_after(f);
     }
@@ -770,10 +772,11 @@ void frame_advance(Frame *f) {
         park_before(f, wait_is(f->wait, "again"))) {
         return;
     }
-    if (f->injections && inject_before(f)) {
+    bool asks = l->node->interrupt_before && !passed;
+    if (f->injections && inject_before(f, asks)) {
         return;
     }
-    if (l->node->interrupt_before && !passed) {
+    if (asks) {
         frame_interrupt(f, "before", json_null(), json_null(), json_none());
     } else if (l->steps >= l->graph->recursion_limit) {
         fail_recursion(f);

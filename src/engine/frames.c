@@ -8,7 +8,8 @@
 
 /* A frame of a run that has just begun: its node was to start without anybody having looked. */
 static void look_first(Frame *f) {
-    if (f->run->fresh && f->status == FRAME_STARTING && !f->step) {
+    bool begins = f->status == FRAME_STARTING || wait_is(f->wait, "sleep");
+    if (f->run->fresh && begins && !f->step) {
         engine_drop_start(f->run->engine, f);
         frame_top(f)->deadline = 0;
         frame_set_wait(f, json_null());
@@ -27,6 +28,10 @@ void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
         hooks->frame_new(ctx, f);
         look_first(f);
     }
+}
+
+int64_t run_rest(const Run *run) {
+    return run->rested ? run->rests : 0;
 }
 
 bool run_has_hooks(const Run *run) {

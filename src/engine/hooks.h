@@ -2,9 +2,10 @@
  *
  * A run without hooks pays one branch a step. With hooks, at() is called wherever a frame comes to a
  * node, has finished one, or fails; its verdict decides whether the frame goes on or is *parked*. A
- * parked frame is data: its wait is ["pause", inner, info], inner being what it waits for when it is
+ * parked frame is data: its wait is ["pause", inner, info, ...], inner being what it waits for when it is
  * let go and info whatever the hook says about the pause. It is on record, costs nothing, and survives
- * the process. frame_let_go() lets it go, in one of several ways.
+ * the process. frame_let_go() lets it go, in one of several ways; what info.pending says is changed in
+ * what the node sees first: [[id, path, value], ...], or [id, path] for what is to go.
  *
  * Clocks: while a frame is parked, its deadlines, those of the frames it was made by and that of the
  * run stand still, and so does the time that it slept or waited for its next attempt.
@@ -67,6 +68,8 @@ typedef struct RunHooks {
 /* hooks is borrowed; NULL takes them away. frame_new() is called for the frames that there are, and
  * frame_end() when the hooks go. */
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx);
+/* How often it has come to rest (EVENT_STOPPED has the number); 0 while it is not at rest. */
+int64_t run_rest(const Run *run);
 bool run_has_hooks(const Run *run);
 void run_hold(Run *run, bool held);
 
@@ -137,9 +140,7 @@ typedef enum LetGoHow {
 
 typedef struct LetGo {
     LetGoHow how;
-    Json
-        changes; /* to the state first: array of [path, value], or [path] to remove; or JSON_NONE */
-    Json output; /* SKIP: what it gives back instead; JSON_NONE: nothing */
+    Json output;      /* SKIP: what it gives back instead; JSON_NONE: nothing */
     const char *word; /* for EVENT_RESUMED: what the person did; NULL: "continue" */
     const char *node; /* GOTO: its name */
     Json info;        /* GOTO: what is said of the new pause. Borrowed as the others are */
@@ -148,8 +149,8 @@ typedef struct LetGo {
 /* False, and nothing happens, when it is not parked, or not so that this can be done. */
 bool frame_let_go(Frame *f, const LetGo *go, Error *err);
 
-/* What a frame sees with changes made to it; given. JSON_NONE on error. */
-Json frame_changed(const Frame *f, Json changes, Error *err);
+/* What a frame sees, with what is pending; given. JSON_NONE on error. */
+Json frame_will_see(const Frame *f, Error *err);
 
 /* ---- nodes that the workflow does not have ---- */
 
@@ -170,6 +171,8 @@ Json frame_injections(const Frame *f);
 /* The workflow that holds it, for those who look at its nodes; it lives as long as the run. NULL: there is
  * none that has not begun. */
 const Flow *frame_injection_flow(const Frame *f, int64_t id);
+const Flow *run_injected_flow(const Run *run,
+                              size_t i);         /* any that there were; NULL past the last */
 bool frame_drop_injection(Frame *f, int64_t id); /* false: there is none that has not begun */
 /* The id of the injection that the node a frame stands at is of; 0: it is the workflow's own. */
 int64_t frame_injected(const Frame *f);

@@ -1,9 +1,11 @@
 #include "image.h"
 
 #include "engine.h"
+#include "hooks.h"
 #include "json_binary.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool wait_is(Json wait, const char *word) {
     return json_kind(wait) == JSON_ARRAY && json_string_is(json_array_get(wait, WAIT_WORD), word);
@@ -47,9 +49,70 @@ static Json shown_state(Json frame) {
     return state;
 }
 
+/* What follows a word, field by field: 's' a string, 'i' an integer, 'a' an array, 'o' an object, 'S' a
+ * string or null, 'w' what a frame may wait for, '.' anything. Those after '?' need not be there. */
+static const struct WaitShape {
+    const char *word, *fields;
+} wait_shapes[] = {
+    {"go", ""},         {"after", ""},       {"work", "S?.a"},
+    {"sleep", "i"},     {"retry", "is?..a"}, {"interrupt", "ss..?s.a"},
+    {"tasks", "aiii"},  {"join", "Saa"},     {"map", "aiai"},
+    {"cleaning", ".."}, {"error", "."},      {"pause", "woip"},
+    {"looked", ""},     {"again", ""},       {"finished", ""},
+    {"ended", "."},     {"failing", "oiw"},  {"done", ""},
+};
+
+static bool wait_valid(Json wait, int depth);
+
+static bool field_valid(Json v, char shape, int depth) {
+    JsonKind kind = json_kind(v);
+    bool whole = json_tag(v) == JSON_TAG_INT;
+    switch (shape) {
+    case 's': return kind == JSON_STRING;
+    case 'S': return kind == JSON_STRING || kind == JSON_NULL;
+    case 'i': return whole;
+    case 'p': return whole && v.i >= 0 && v.i < HOOK_POSITIONS;
+    case 'a': return kind == JSON_ARRAY;
+    case 'o': return kind == JSON_OBJECT;
+    case 'w': return wait_valid(v, depth + 1);
+    default: return !json_is_none(v);
+    }
+}
+
+static bool fields_valid(Json wait, const char *fields, int depth) {
+    bool may_lack = false;
+    for (size_t i = 1; *fields; fields++) {
+        if (*fields == '?') {
+            may_lack = true;
+            continue;
+        }
+        Json v = json_array_get(wait, i++);
+        if (!(may_lack && json_is_none(v)) && !field_valid(v, *fields, depth)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A pause is of one thing, which may have failed. */
+static bool wait_valid(Json wait, int depth) {
+    enum { DEPTH_MAX = 2 };
+    if (json_kind(wait) == JSON_NULL) {
+        return true;
+    }
+    for (size_t i = 0; depth <= DEPTH_MAX && i < sizeof wait_shapes / sizeof *wait_shapes; i++) {
+        if (wait_is(wait, wait_shapes[i].word)) {
+            return (!depth || strcmp(wait_shapes[i].word, "pause") != 0) &&
+                   fields_valid(wait, wait_shapes[i].fields, depth);
+        }
+    }
+    return false;
+}
+
 static bool frame_valid(Json frame) {
     Json levels = json_array_get(frame, IMAGE_LEVELS);
-    if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1)) {
+    if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1) ||
+        !wait_valid(json_array_get(frame, IMAGE_WAIT), 0)) {
         return false;
     }
     for (size_t i = 0; i < json_array_len(levels); i++) {

@@ -22,8 +22,8 @@
  *
  * `definition` is null, or the key of a definition that was taken instead of the run's first one.
  * `folder` is where the run was started. `debug` is a debugger's own (hooks.h), `only` the one node
- * that runs, [frame, depth, steps before it]: both are there only when there is something to say. So is `extra` of a
- * frame, {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
+ * that runs, [frame, depth, steps before it]: both are there only when there is something to say.
+ * `extra` of a frame is null or {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
  * level: the node that the workflow does not have, as inject.c keeps it.
  *
  * The words a frame can wait on, with what follows them:
@@ -47,7 +47,8 @@
  *     again                                nothing: the same, and what was injected before it has run
  *     finished                             nothing: the same after its node
  *     ended, result                        nothing: the same, of an element of a map
- *     failing, error, at, what             nothing: the same on an error; what: it waited for then
+ *     failing, error, at, what, result     nothing: the same on an error; what: it waited for then;
+ *                                          result: that it goes on with all the same, if there is one
  *     done                                 the root frame at its end
  *
  * Whatever a process needs to go on with a run is in its image and its definition.
@@ -89,7 +90,7 @@ bool wait_is(Json wait, const char *word);
 enum { WAIT_WORD };
 enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1, WAIT_RESULT = 1 };
 enum { WAIT_PAUSED = 1, WAIT_PAUSE_INFO, WAIT_PAUSE_AT, WAIT_PAUSE_POSITION };
-enum { WAIT_FAILING = 1, WAIT_FAILING_AT, WAIT_FAILING_BEFORE };
+enum { WAIT_FAILING = 1, WAIT_FAILING_AT, WAIT_FAILING_BEFORE, WAIT_FAILING_GIVEN };
 enum { WAIT_ID = 1, WAIT_REASON, WAIT_PROMPT, WAIT_OPTIONS };
 enum { WAIT_JOIN_NODE = 1, WAIT_JOIN_WRITES, WAIT_JOIN_TARGETS };
 enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };

@@ -80,14 +80,15 @@ static bool refuse(const FlowProblems *problems, Error *err) {
                      problems->n ? problems->items[0].msg : "it does not load.");
 }
 
-static Flow *load_node(Run *run, Json name, Json node, Error *err) {
+static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
+    Run *run = f->run;
     Buf text = BUF_INIT, path = BUF_INIT;
     FlowProblems problems = {0};
-    const char *main = run->flow->path, *slash = strrchr(main, '/');
+    const char *file = frame_top(f)->graph->file, *slash = strrchr(file, '/');
     Json document = document_of(run->flow, name, node);
     json_print(document, NULL, &text);
     json_unref(document);
-    buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - main) + 1 : 0, main);
+    buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
     OneText one = {path.data, &text};
     FlowReader reader = {read_one, &one};
     Flow *flow = flow_load_numbered(path.data, &reader, run->next_numbers, &problems);
@@ -227,7 +228,7 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
         return false;
     }
     Json name = name_of(injection);
-    Flow *flow = load_node(f->run, name, injection->node, err);
+    Flow *flow = load_node(f, name, injection->node, err);
     if (!flow) {
         json_unref(name);
         return false;
@@ -271,6 +272,10 @@ const Node *inject_stand_in(const Frame *f) {
     return NULL;
 }
 
+const Flow *run_injected_flow(const Run *run, size_t i) {
+    return i < run->nflows ? run->flows[i] : NULL;
+}
+
 bool frame_drop_injection(Frame *f, int64_t id) {
     for (Injected **at = &f->injections; *at; at = &(*at)->next) {
         if ((*at)->id == id) {
@@ -293,34 +298,40 @@ int64_t frame_injected(const Frame *f) {
     return 0;
 }
 
-static void drop_from(Frame *f, uint32_t level) {
+static bool drop_from(Frame *f, uint32_t level) {
+    bool any = false;
     for (Injected **at = &f->injections; *at;) {
         Injected *injected = *at;
         if (injected->level >= level) {
             *at = injected->next;
             injected_free(f->run, injected);
-            frame_mark(f);
+            any = true;
         } else {
             at = &injected->next;
         }
     }
+    return any;
 }
 
 void inject_drop_level(Frame *f) {
-    drop_from(f, f->nlevels - 1);
+    if (drop_from(f, f->nlevels - 1)) {
+        frame_mark(f);
+    }
 }
 
+/* Of a frame that is gone: there is nothing to record. */
 void inject_drop_all(Frame *f) {
     drop_from(f, 0);
 }
 
 /* ---- running one ---- */
 
-/* The first that is for the level that the frame is at, taken out of those that wait. */
-static Injected *take_next(Frame *f, bool after) {
+/* The first that is for that side of the node at the level that the frame is at, taken out of those that
+ * wait. */
+static Injected *take_next(Frame *f, InjectWhere where) {
     for (Injected **at = &f->injections; *at; at = &(*at)->next) {
         Injected *injected = *at;
-        if (injected->level == f->nlevels - 1 && (injected->where == INJECT_AFTER) == after) {
+        if (injected->level == f->nlevels - 1 && injected->where == where) {
             *at = injected->next;
             injected->next = NULL;
             return injected;
@@ -340,8 +351,9 @@ static void enter(Frame *f, Injected *injected) {
     }
 }
 
-bool inject_before(Frame *f) {
-    Injected *injected = take_next(f, false);
+bool inject_before(Frame *f, bool asks) {
+    Injected *injected = take_next(f, INJECT_BEFORE);
+    injected = injected || asks ? injected : take_next(f, INJECT_INSTEAD);
     const Node *node = frame_top(f)->node;
     if (!injected) {
         return false;
@@ -352,7 +364,7 @@ bool inject_before(Frame *f) {
 }
 
 bool inject_after(Frame *f) {
-    Injected *injected = take_next(f, true);
+    Injected *injected = take_next(f, INJECT_AFTER);
     if (injected) {
         enter(f, injected);
     }

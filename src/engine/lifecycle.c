@@ -63,7 +63,8 @@ static const unsigned frame_rules[FRAME_STATUS_COUNT] = {
     [FRAME_HOLDING] = TO_ANY_PLACE,
     [FRAME_PARKED] = TO_ANY_PLACE,
     [FRAME_FAILED] = TO(FRAME_READY) | TO(FRAME_STARTING) | TO(FRAME_TIMED) | TO(FRAME_DONE),
-    [FRAME_DONE] = TO(FRAME_READY) | TO(FRAME_STARTING) | TO(FRAME_DONE), /* moved back by hand */
+    /* moved back by hand, or taken up again by a debugger */
+    [FRAME_DONE] = TO_ANY_PLACE & ~TO(FRAME_FAILED),
 };
 
 bool run_status_change(RunStatus *status, RunChange change) {

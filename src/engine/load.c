@@ -36,30 +36,15 @@ uint32_t frame_shown_level(const Frame *f) {
     return level;
 }
 
-static Json set_all(Json state, Json set, Error *err) {
-    for (size_t i = 0; i < json_array_len(set); i++) {
-        Json pair = json_array_get(set, i);
-        state =
-            json_path_set(state, json_array_get(pair, 0), json_ref(json_array_get(pair, 1)), err);
-        if (json_is_none(state)) {
-            return state;
-        }
-    }
-    if (json_kind(state) != JSON_OBJECT) {
-        error_set(err, ERR_USAGE, "The state is an object and cannot become anything else.");
-        json_clear(&state);
-    }
-    return state;
-}
-
 /* In a level whose writes somebody takes over, what was set by hand is a write too. */
 static void note_writes(Level *l, Json set) {
     for (size_t i = 0; !l->graph->scoped && !json_is_none(l->writes) && i < json_array_len(set);
          i++) {
         Json path = json_array_get(json_array_get(set, i), 0);
         Json key = json_array_len(path) ? json_array_get(path, 0) : json_none();
-        if (json_kind(key) == JSON_STRING) {
-            l->writes = reduce_replace(l->writes, key, json_object_get(l->state, key));
+        Json value = json_kind(key) == JSON_STRING ? json_object_get(l->state, key) : json_none();
+        if (!json_is_none(value)) {
+            l->writes = reduce_replace(l->writes, key, value);
         }
     }
 }
@@ -70,7 +55,7 @@ bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     if (json_is_none(set) || !json_array_len(set) || elsewhere) {
         return true;
     }
-    Json state = set_all(json_ref(l->state), set, err);
+    Json state = change_set(json_ref(l->state), set, err);
     if (json_is_none(state)) {
         return false;
     }
@@ -141,7 +126,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     Injected *injected =
         json_is_none(added) || !f->nlevels ? NULL : injected_load(f->run, added, err);
     if (!json_is_none(added) && !injected) {
-        return false;
+        return f->nlevels ? false : error_set(err, ERR_DATA, "A node is injected into no graph.");
     }
     const Graph *graph = injected ? injected_graph(injected) : next_graph(f);
     if (!graph) {
@@ -155,6 +140,9 @@ static bool load_level(Frame *f, Json image, Error *err) {
     }
     Level *l = level_push(f, graph, json_ref(state), false);
     l->injected = injected;
+    if (!graph->scoped && json_kind(writes) != JSON_NULL && json_kind(writes) != JSON_OBJECT) {
+        return error_set(err, ERR_DATA, "What a level has written is no object.");
+    }
     l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
     l->steps = image_int(image, IMAGE_STEPS);
     l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
@@ -192,7 +180,7 @@ static bool fits_interrupt(const Frame *f) {
 
 /* A node of another kind than the one that the frame waits for (the workflow was reloaded) begins anew,
  * where that is possible. */
-static bool fit_wait(Frame *f, Error *err) {
+static bool fit_bare_wait(Frame *f, Error *err) {
     static const struct {
         const char *word;
         bool (*fits)(const Frame *f);
@@ -208,6 +196,26 @@ static bool fit_wait(Frame *f, Error *err) {
         }
     }
     return true;
+}
+
+/* What it waits for below a pause has to fit as well: it is what is gone on with. */
+static bool fit_wait(Frame *f, Error *err) {
+    if (!wait_is(f->wait, "pause")) {
+        return fit_bare_wait(f, err);
+    }
+    Json pause = f->wait, inner = json_ref(json_array_get(pause, WAIT_PAUSED));
+    f->wait = json_ref(inner);
+    bool ok = fit_bare_wait(f, err);
+    if (!json_identical(f->wait, inner)) {
+        json_unref(f->wait);
+        pause = json_array_set(pause, WAIT_PAUSED, wait_of("looked"));
+        pause = json_array_set(pause, WAIT_PAUSE_POSITION, json_int(HOOK_BEFORE));
+    } else {
+        json_unref(f->wait);
+    }
+    f->wait = pause;
+    json_unref(inner);
+    return ok;
 }
 
 /* ---- frames ---- */
@@ -248,13 +256,19 @@ static bool load_extra(Frame *f, Json extra, Error *err) {
     return injections_load(f, json_object_get_c(extra, "inject"), err);
 }
 
+/* What a frame waits for that has made others. */
+static bool waits_for_frames(Json wait) {
+    return wait_is(wait, "join") || wait_is(wait, "map") || wait_is(wait, "tasks") ||
+           wait_is(wait, "cleaning");
+}
+
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
     int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
     Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
     bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
-    if (rootless || (parent_id && !parent) || (parent && json_kind(parent->wait) != JSON_ARRAY)) {
+    if (rootless || (parent_id && !parent) || (parent && !waits_for_frames(parent->wait))) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
     }
     Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
@@ -504,6 +518,26 @@ static void drop_frames(Run *run) {
     run->ready = NULL;
 }
 
+static bool take_loaded(Run *run, const Loaded *loaded, Error *err) {
+    drop_frames(run);
+    run->head = loaded->seq;
+    run->step = loaded->step;
+    run->weight = loaded->weight;
+    return load_image(run, loaded->image, loaded->at, true, err);
+}
+
+/* Back to where it was: what was to be taken instead is damaged. */
+static void go_home(Run *run, int64_t head) {
+    Loaded loaded = {.seq = head};
+    engine_lock(run->engine);
+    bool ok = read_checkpoint(run->engine->options.store, &run->row, &loaded, NULL);
+    engine_unlock(run->engine);
+    if (ok) {
+        take_loaded(run, &loaded, NULL);
+    }
+    json_unref(loaded.image);
+}
+
 bool load_again(Run *run, int64_t seq, Error *err) {
     Engine *e = run->engine;
     Loaded loaded = {.seq = seq};
@@ -516,12 +550,10 @@ bool load_again(Run *run, int64_t seq, Error *err) {
                        "there with `pawl resume %s@%lld`.",
                        (long long)seq, run->row.thread, (long long)seq);
     }
-    if (ok) {
-        drop_frames(run);
-        run->head = loaded.seq;
-        run->step = loaded.step;
-        run->weight = loaded.weight;
-        ok = load_image(run, loaded.image, loaded.at, true, err);
+    int64_t head = run->head;
+    if (ok && !take_loaded(run, &loaded, err)) {
+        ok = false;
+        go_home(run, head);
     }
     json_unref(loaded.image);
     return ok;

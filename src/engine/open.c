@@ -21,16 +21,24 @@ static void park_failed(Frame *f, Json info) {
     Json inner = json_array_from(parts, 4);
     frame_set_wait(f, json_null());
     frame_schedule(f);
+    f->failure_kept = true;
     frame_park_as(f, HOOK_ON_ERROR, inner, json_ref(info));
 }
 
 HookPosition wait_position(Json wait) {
-    bool after = wait_is(wait, "after") || wait_is(wait, "finished") || wait_is(wait, "ended");
-    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
-    return wait_is(wait, "failing") ? HOOK_ON_ERROR
-           : after                  ? HOOK_AFTER
-           : timed                  ? HOOK_DURING
-                                    : HOOK_BEFORE;
+    static const struct {
+        const char *word;
+        HookPosition position;
+    } rows[] = {{"failing", HOOK_ON_ERROR}, {"after", HOOK_AFTER},    {"finished", HOOK_AFTER},
+                {"ended", HOOK_AFTER},      {"join", HOOK_AFTER},     {"sleep", HOOK_DURING},
+                {"retry", HOOK_DURING},     {"work", HOOK_DURING},    {"map", HOOK_DURING},
+                {"tasks", HOOK_DURING},     {"cleaning", HOOK_DURING}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (wait_is(wait, rows[i].word)) {
+            return rows[i].position;
+        }
+    }
+    return HOOK_BEFORE;
 }
 
 static void park_loaded(Frame *f, Json info, bool looked) {
@@ -44,6 +52,11 @@ static void park_loaded(Frame *f, Json info, bool looked) {
     }
     frame_schedule(f);
     if (frame_is_at_rest(f)) {
+        return;
+    }
+    if (f->children) { /* it has what it needs of them: it goes on when the first of them does */
+        frame_unqueue(f);
+        frame_set_status(f, FRAME_HOLDING);
         return;
     }
     bool fresh = json_kind(f->wait) == JSON_NULL && frame_top(f)->node;
@@ -91,6 +104,15 @@ static void wake(Run *run, Json info) {
     }
 }
 
+/* What its frames are, for those who look: nothing is scheduled. */
+static void show_ended(Run *run) {
+    bool failed = run->status == RUN_FAILED;
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        bool here = wait_is(f->wait, "error");
+        frame_set_status(f, here && failed ? FRAME_FAILED : FRAME_DONE);
+    }
+}
+
 Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
     Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
     if (!run) {
@@ -101,6 +123,7 @@ Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
         int status = run_status_find(run->row.status);
         run->status = run->status == RUN_RUNNING && status >= 0 ? (RunStatus)status : run->status;
         run->settled = true;
+        show_ended(run);
     } else {
         run->is_held = true;
         run->row_dirty = true;
@@ -137,12 +160,28 @@ static bool may_write(Run *run, Error *err) {
     return run->leased;
 }
 
+/* On a new line of history the work of a node begins anew, unless it has told or was told something: what
+ * a person changes before it is then in it. */
+static void begin_works_anew(Run *run) {
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        Json inner = wait_is(f->wait, "pause") ? json_array_get(f->wait, WAIT_PAUSED) : f->wait;
+        Json answers = work_part(inner, WORK_ANSWERS), memo = work_part(inner, WORK_MEMO);
+        bool told = (json_kind(answers) == JSON_ARRAY && json_array_len(answers)) ||
+                    (!json_is_none(memo) && json_kind(memo) != JSON_NULL);
+        if (wait_is(inner, "work") && !told) {
+            frame_top(f)->deadline = 0;
+            frame_set_wait(f, json_null());
+        }
+    }
+}
+
 bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
     const RunHooks *hooks = run->hooks;
     void *ctx = run->hooks_ctx;
-    bool ok = may_write(run, err) &&
-              (engine_sync(run->engine) ||
-               error_set(err, ERR_IO, "The store failed, so the run cannot go back."));
+    /* in this order: what is recorded may let it settle, and that releases its lease */
+    bool ok = (engine_sync(run->engine) ||
+               error_set(err, ERR_IO, "The store failed, so the run cannot go back.")) &&
+              may_write(run, err);
     if (ok) {
         run_set_hooks(run, NULL, NULL);
         ok = load_again(run, seq, err);
@@ -156,10 +195,14 @@ bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
         run_record(run, run->first_frame, NULL, "forked", json_none());
     } else if (ok) {
         revive(run);
+        begin_works_anew(run);
         run_fork_line(run);
         run_park_all(run, info, true);
         run_record(run, run->first_frame, NULL, "forked", json_none());
         run_set_deadline(run);
+    } else if (run->first_frame && !run->parked &&
+               !run->settled) { /* it had to be taken up again */
+        run_park_all(run, info, true);
     }
     json_unref(info);
     engine_kick(run->engine);

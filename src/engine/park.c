@@ -253,9 +253,14 @@ bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info) {
     return place.node && ask(f, &place, info) == HOOK_PARK;
 }
 
-void park_failing(Frame *f, Json error, int at, Json info) {
-    Json parts[] = {json_string_c("failing"), json_ref(error), json_int(at), json_ref(f->wait)};
-    frame_park_at(f, HOOK_ON_ERROR, json_array_from(parts, 4), info);
+void park_failing(Frame *f, const Failing *failing, Json info) {
+    Json parts[] = {json_string_c("failing"), json_ref(failing->error), json_int(failing->at),
+                    json_ref(f->wait)};
+    Json inner = json_array_from(parts, 4);
+    if (!json_is_none(failing->given)) {
+        inner = json_array_push(inner, json_ref(failing->given));
+    }
+    frame_park_at(f, HOOK_ON_ERROR, inner, info);
 }
 
 bool park_on_error(Frame *f, Json error, int at, bool caught) {
@@ -264,7 +269,7 @@ bool park_on_error(Frame *f, Json error, int at, bool caught) {
         return false;
     }
     frame_drop_params(f);
-    park_failing(f, error, at, info);
+    park_failing(f, &(Failing){error, at, json_none()}, info);
     return true;
 }
 
@@ -295,13 +300,11 @@ bool run_does(const Frame *f) {
 /* ---- stopping a frame where it is ---- */
 
 static ParkResult park_ready(Frame *f, Json info) {
-    bool after = wait_is(f->wait, "after") || wait_is(f->wait, "finished");
-    bool failing = wait_is(f->wait, "failing");
-    frame_park_at(f,
-                  failing ? HOOK_ON_ERROR
-                  : after ? HOOK_AFTER
-                          : HOOK_BEFORE,
-                  json_ref(f->wait), info);
+    if (f->children) { /* it is about to end them: what it waits for must stay as they know it */
+        json_unref(info);
+        return PARKED_LATER;
+    }
+    frame_park_at(f, wait_position(f->wait), json_ref(f->wait), info);
     return PARKED_NOW;
 }
 
@@ -369,9 +372,33 @@ Json change_set(Json state, Json changes, Error *err) {
     return state;
 }
 
-Json frame_changed(const Frame *f, Json changes, Error *err) {
-    Json state = frame_state(f);
-    return json_is_none(changes) ? state : change_set(state, changes, err);
+static Json changed(const Frame *f, Json changes, Error *err) {
+    return change_set(frame_state(f), changes, err);
+}
+
+/* What info.pending says, without the numbers; given. */
+static Json pending_changes(const Frame *f) {
+    Json info = frame_pause(f), out = json_array();
+    Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
+    for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
+        Json one = json_array_get(list, i), change = json_array();
+        size_t n = json_kind(one) == JSON_ARRAY ? json_array_len(one) : 0;
+        for (size_t k = 1; k < n && k < 3; k++) {
+            change = json_array_push(change, json_ref(json_array_get(one, k)));
+        }
+        bool whole = n > 1 && json_kind(json_array_get(change, 0)) == JSON_ARRAY;
+        out = whole ? json_array_push(out, change) : out;
+        if (!whole) {
+            json_unref(change);
+        }
+    }
+    return out;
+}
+
+Json frame_will_see(const Frame *f, Error *err) {
+    Json changes = pending_changes(f), state = changed(f, changes, err);
+    json_unref(changes);
+    return state;
 }
 
 /* Variables are set in the scope that the task runs in. */
@@ -390,7 +417,7 @@ static bool change_variable(Frame *f, Json before, Json after, Json name, Error 
 }
 
 static bool change_scope(Frame *f, Json changes, Error *err) {
-    Json before = frame_state(f), after = frame_changed(f, changes, err);
+    Json before = frame_state(f), after = changed(f, changes, err);
     bool ok = !json_is_none(after);
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
         Json path = json_array_get(json_array_get(changes, i), 0);
@@ -467,7 +494,8 @@ static void again(Frame *f, const char *word) {
     const Node *node = frame_top(f)->node;
     Json inner = unparked(f), before = inner;
     FailAt at = FAIL_NODE;
-    if (wait_is(inner, "failing")) {
+    bool failed = wait_is(inner, "failing");
+    if (failed) {
         before = json_array_get(inner, WAIT_FAILING_BEFORE);
         at = (FailAt)image_int(inner, WAIT_FAILING_AT);
     }
@@ -485,7 +513,8 @@ static void again(Frame *f, const char *word) {
                                              : wait_of("looked"));
     }
     json_unref(before);
-    frame_record(f, node, "retrying", json_none());
+    frame_record(f, node, failed && !f->failure_kept ? "failed" : "retrying", json_none());
+    f->failure_kept = false;
     tell_resumed(f, word);
 }
 
@@ -515,13 +544,35 @@ static bool no_such_node(const Frame *f, const char *name, Error *err) {
                      nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
 }
 
+/* Turns of a loop share the state of the level that the loop is in: what they wrote stays. */
+static void keep_turns(Frame *f, uint32_t level) {
+    for (uint32_t i = f->nlevels - 1; i > level; i--) {
+        Level *inner = &f->levels[i], *l = &f->levels[i - 1];
+        if (!l->graph->scoped && (l->count || inner->injected)) {
+            Json ignored = json_ref(inner->state);
+            if (!json_is_none(l->writes)) {
+                reduce_writes(l->graph, f->run->machines, inner->writes, &ignored, &l->writes,
+                              NULL);
+            }
+            json_unref(ignored);
+            json_unref(l->state);
+            l->state = json_ref(inner->state);
+        }
+    }
+}
+
 static bool go_to(Frame *f, const LetGo *let, Error *err) {
     uint32_t level;
     const Node *node = find_node(f, let->node, &level);
     if (!node) {
         return no_such_node(f, let->node, err);
     }
+    if (!level && (f->is_element || (f->is_branch && node == f->join))) {
+        return error_set(err, ERR_USAGE, "`%s` is not of frame %lld, but of the one that made it.",
+                         node->name, (long long)f->id);
+    }
     json_unref(unparked(f));
+    keep_turns(f, level);
     frame_unwind(f, level);
     Level *l = frame_top(f);
     if (l->graph->scoped) {
@@ -542,33 +593,64 @@ static bool let_go_as_is(Frame *f, const LetGo *let, Error *err) {
     return true;
 }
 
-static bool let_skip(Frame *f, const LetGo *let, Error *err) {
+/* A result that could not be merged is refused while there still is somebody to say it to. */
+static bool output_fits(const Frame *f, const Node *node, Json output, Error *err) {
+    JsonKind kind = json_kind(output);
+    bool anything =
+        (f->is_element && f->nlevels == 1) || (!node->task && !json_is_none(node->output));
+    return json_is_none(output) || anything || kind == JSON_OBJECT || kind == JSON_NULL ||
+           error_set(err, ERR_USAGE,
+                     "`%s` gives back an object, so what it is to give back is one.", node->name);
+}
+
+static bool can_skip(const Frame *f, const LetGo *let, Error *err) {
     const Node *node = frame_top(f)->node;
     if (frame_position(f) == HOOK_AFTER || !node) {
         return error_set(err, ERR_USAGE, "`%s` is done: there is nothing to skip. Step first.",
                          node ? node->name : "The last node");
     }
+    return output_fits(f, node, let->output, err);
+}
+
+static bool can_retry(const Frame *f, Error *err) {
+    HookPosition position = frame_position(f);
+    return position == HOOK_ON_ERROR || position == HOOK_DURING ||
+           error_set(err, ERR_USAGE,
+                     "Frame %lld is paused %s its node, and nothing of it has failed: "
+                     "`continue` runs it.",
+                     (long long)f->id, hook_positions[position]);
+}
+
+/* Everything that speaks against it, before anything is changed. */
+static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
+    return let->how == LET_SKIP    ? can_skip(f, let, err)
+           : let->how == LET_RETRY ? can_retry(f, err)
+                                   : true;
+}
+
+static bool let_skip(Frame *f, const LetGo *let, Error *err) {
+    (void)err;
     skip(f, let);
     return true;
 }
 
 static bool let_retry(Frame *f, const LetGo *let, Error *err) {
-    HookPosition position = frame_position(f);
-    if (position != HOOK_ON_ERROR && position != HOOK_DURING) {
-        return error_set(err, ERR_USAGE,
-                         "Frame %lld is paused %s its node, and nothing of it has failed: "
-                         "`continue` runs it.",
-                         (long long)f->id, hook_positions[position]);
-    }
+    (void)err;
     again(f, let->word);
     return true;
 }
 
-static bool fits(const Frame *f, Json changes, Error *err) {
-    Json changed = frame_changed(f, changes, err);
-    bool ok = !json_is_none(changed);
-    json_unref(changed);
+static bool apply_pending(Frame *f, Error *err) {
+    Json changes = pending_changes(f), state = changed(f, changes, err);
+    bool ok = !json_is_none(state) && frame_change(f, changes, err);
+    json_unref(state);
+    json_unref(changes);
     return ok;
+}
+
+/* A frame that needs no more of its branches was only kept from going on (run_park_all). */
+static bool is_kept(const Frame *f) {
+    return f && f->status == FRAME_HOLDING && wait_is(f->wait, "tasks") && task_children_decided(f);
 }
 
 bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
@@ -577,14 +659,22 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
                                                                             [LET_RETRY] = let_retry,
                                                                             [LET_GOTO] = go_to};
     Run *run = f->run;
+    if (run->settled || run->halting) {
+        return error_set(err, ERR_USAGE, "The run is %s: nothing of it goes on here.",
+                         run_status_names[run->status]);
+    }
     if (f->status != FRAME_PARKED) {
         return error_set(err, ERR_USAGE, "Frame %lld is not paused.", (long long)f->id);
     }
-    if (!fits(f, let->changes, err) ||
-        (let->how != LET_GOTO && !frame_change(f, let->changes, err))) {
+    if (!can_let_go(f, let, err) || (let->how != LET_GOTO && !apply_pending(f, err))) {
         return false;
     }
+    int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
     bool ok = rows[let->how](f, let, err);
+    Frame *parent = ok && kept && let->how != LET_GOTO ? run_frame(run, kept) : NULL;
+    if (is_kept(parent)) {
+        frame_schedule(parent);
+    }
     run_settle_if_done(run);
     engine_kick(run->engine);
     return ok;

@@ -37,7 +37,12 @@ static Json level_image(const Frame *f, uint32_t level) {
     return l->injected ? json_array_push(image, injected_image(l->injected)) : image;
 }
 
+/* null when there is nothing to say: the array keeps its length, so that its parts are compared one by
+ * one. */
 static Json frame_extra(const Frame *f) {
+    if (!f->held_at && !f->injections) {
+        return json_null();
+    }
     Json extra = json_object();
     if (f->held_at) {
         extra = json_object_with(extra, "held", json_int(f->held_at));
@@ -55,9 +60,9 @@ Json frame_image(const Frame *f) {
         [IMAGE_BRANCH] = json_int(f->branch),
         [IMAGE_LEVELS] = levels,
         [IMAGE_WAIT] = json_ref(f->wait),
+        [IMAGE_EXTRA] = frame_extra(f),
     };
-    Json image = json_array_from(parts, IMAGE_WAIT + 1);
-    return f->held_at || f->injections ? json_array_push(image, frame_extra(f)) : image;
+    return json_array_from(parts, IMAGE_EXTRA + 1);
 }
 
 /* Only a status that ends the run is in the image: the others follow from what its frames wait
@@ -65,7 +70,8 @@ Json frame_image(const Frame *f) {
 Json run_image_head(const Run *run) {
     bool ended =
         run->status == RUN_COMPLETED || run->status == RUN_FAILED || run->status == RUN_CANCELLED;
-    Json parts[] = {
+    size_t n = IMAGE_RUN_FIELDS;
+    Json parts[IMAGE_ONLY + 1] = {
         [IMAGE_STATUS] = ended ? json_string_c(run_status_names[run->status]) : json_null(),
         [IMAGE_ERROR] = or_null(run->error),
         [IMAGE_NEXT_FRAME] = json_int(run->next_frame),
@@ -74,16 +80,15 @@ Json run_image_head(const Run *run) {
         [IMAGE_DEFINITION] = json_ref(run->definition),
         [IMAGE_FOLDER] = json_ref(run->folder),
     };
-    Json head = json_array_from(parts, IMAGE_RUN_FIELDS);
     if (json_kind(run->debug) != JSON_NULL || run->only.frame) {
-        head = json_array_push(head, json_ref(run->debug));
+        parts[n++] = json_ref(run->debug);
     }
     if (run->only.frame) {
         Json only[] = {json_int(run->only.frame), json_int(run->only.depth),
                        json_int(run->only.step)};
-        head = json_array_push(head, json_array_from(only, 3));
+        parts[n++] = json_array_from(only, 3);
     }
-    return head;
+    return json_array_from(parts, n);
 }
 
 Json wait_of(const char *word) {

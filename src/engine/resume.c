@@ -492,7 +492,7 @@ static bool is_parked(const Frame *f) {
 }
 
 static void unpark(Frame *f) {
-    frame_let_go(f, &(LetGo){.how = LET_GO, .changes = json_none()}, NULL);
+    frame_let_go(f, &(LetGo){.how = LET_GO}, NULL);
 }
 
 /* What was set is on record before anything starts with it. */

@@ -74,9 +74,11 @@ struct Frame {
     int64_t held_at; /* since when they do, or were brought up to date; 0: they run */
     bool skipped;    /* what it does now is passed over */
     bool taken;      /* what came of its node was known already */
-    bool thaw;       /* its work may be frozen, by an earlier process */
-    Step *step;      /* work under way */
-    Param *params;   /* of the task that is about to begin, resolved; NULL: not yet */
+    bool stood_in;   /* the task that ended ran instead of another */
+    bool failure_kept; /* what it is parked on is in the history: the run had failed with it */
+    bool thaw;         /* its work may be frozen, by an earlier process */
+    Step *step;        /* work under way */
+    Param *params;     /* of the task that is about to begin, resolved; NULL: not yet */
     uv_timer_t *timer;
     uint64_t batch; /* that its last record is in */
     int64_t since;  /* when it came to its node, for people */
@@ -122,6 +124,7 @@ struct Run {
     size_t parked;            /* frames that are */
     bool is_held;             /* does not settle while somebody may let it go on */
     bool rested;              /* that no frame goes on was told */
+    int64_t rests;            /* how often it was */
     bool fresh;               /* it was started here, and had no turn yet */
     FlowNumbers next_numbers; /* for what is injected */
     Flow **flows;             /* that were: events may name their nodes */
@@ -160,6 +163,7 @@ struct Step {
     bool held_back; /* it has ended while its frame was parked */
     /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
+    Json instead; /* of the failure that may come; JSON_NONE: it is one */
 };
 
 typedef struct QueuedEvent {
@@ -241,7 +245,7 @@ typedef struct Loading {
 Run *load_run(Engine *e, const Loading *loading, Error *err);
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
 /* The same run as it was at another checkpoint; what it was doing is ended. Nothing in it is scheduled.
- * After an error it has no frames when the checkpoint is damaged, and is as it was otherwise. */
+ * After an error it is as it was, though what it was doing may have been ended. */
 bool load_again(Run *run, int64_t seq, Error *err);
 
 /* Sets values in a level of a frame: an array of [path, value]. */
@@ -315,7 +319,12 @@ bool park_on_error(Frame *f, Json error, int at, bool caught);
 /* The two parts of it, for the error of the node at any level; *info, given, is what is said of the
  * pause; the frame then stands at that level. */
 bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info);
-void park_failing(Frame *f, Json error, int at, Json info);
+typedef struct Failing {
+    Json error;
+    int at;     /* FailAt */
+    Json given; /* JSON_NONE: the error takes its course */
+} Failing;
+void park_failing(Frame *f, const Failing *failing, Json info);
 /* Parks it where it stands, with a record and an event; or without them. Consume inner and info. */
 void frame_park_at(Frame *f, HookPosition position, Json inner, Json info);
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info);
@@ -333,9 +342,9 @@ extern const RunHooks only_hooks;
 
 typedef struct Injected Injected;
 
-/* Begins the next one that is to run before the frame's node or instead of it, or after it. False: there
- * is none. */
-bool inject_before(Frame *f);
+/* Begins the next one that is to run before the frame's node or, unless that asks a person first, instead of
+ * it; or after it. False: there is none. */
+bool inject_before(Frame *f, bool asks);
 bool inject_after(Frame *f);
 const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
 void inject_done(Frame *f);                  /* the top level is one, and is past its last node */
@@ -433,11 +442,15 @@ typedef enum FailAt {
     FAIL_AFTER, /* the node was done: what comes after it failed, and it has no say */
     FAIL_JOIN,  /* the same, and its branches are still to be joined */
     FAIL_LEVEL, /* the graph as a whole: none of its nodes has a say */
+    FAIL_GIVES, /* it is forgiven: the node gives back something else */
 } FailAt;
 
 /* Something failed in a frame; consumes error. The frame may be gone afterwards. */
 void frame_fail(Frame *f, Json error, FailAt at);
 void frame_fail_with(Frame *f, const char *kind, const Error *err);
+/* An error that is none: the node goes on with the result, once whoever watches has seen it. Consumes
+ * both. */
+void frame_forgive(Frame *f, Json error, Json result);
 void run_fail(Run *run, Frame *f, const Node *node, Json error); /* its frames stay as they are */
 void frame_failing(Frame *f); /* its wait says with what: nobody stops it any more */
 void frame_timer_fired(Frame *f);

@@ -124,6 +124,10 @@ void step_set_progress(Step *step, double percent); /* 0 to 100 */
  * set, when the store has none. */
 const char *step_run_folder(Step *step, Error *err);
 
+/* Should the step fail now, that is no failure of the node: it goes on with this result. A debugger sees
+ * the error all the same. Consumes it. */
+void step_forgive(Step *step, Json result);
+
 /* Ends the step. Both consume their JSON. kind is a short word ("exit", "timeout", "jq", "lua",
  * "spawn", "limit", "cancelled") that retry.if and error edges see as .error.kind; details (an object
  * or JSON_NONE) adds fields to .error. */

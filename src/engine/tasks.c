@@ -136,7 +136,7 @@ void list_leave(Frame *f) {
 static const char *const end_words[] = {"skipped", "completed", "failed"};
 
 static void record_end(Frame *f, const Node *node, TaskResult result, Json update) {
-    frame_record(f, node, end_words[result], update);
+    frame_record(f, node, f->stood_in ? "edited" : end_words[result], update);
 }
 
 /* The verdict is in the level: the task's own, or the list's when there is no task. */
@@ -152,6 +152,7 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     }
     level_set_memo(f, l, verdict_new(result, error));
     frame_count_step(f);
+    f->stood_in = l->injected && injected_where(l->injected) == INJECT_INSTEAD;
     if (run_hooks(f->run) && result != TASK_NONE &&
         park_after(f, node, end_words[result], outputs)) {
         return;
@@ -181,14 +182,15 @@ void task_skip(Frame *f, Json outputs) {
 
 /* A container that does something else with a failure than to fail with it. */
 static bool reads_failure(const Level *l) {
-    static const char *const readers[] = {"ignoreResult", "ignoreFailure",     "expectFailure",
-                                          "invertResult", "continueOnFailure", "retryOnFailure"};
+    static const char *const readers[] = {"ignoreResult", "ignoreFailure", "expectFailure",
+                                          "invertResult", "continueOnFailure"};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
         if (memo_is(l, readers[i])) {
             return true;
         }
     }
-    return memo_int(l, "failureThreshold") > 1;
+    return memo_int(l, "failureThreshold") > 1 ||
+           (memo_is(l, "retryOnFailure") && memo_int(l, "tries") < memo_int(l, "maxRetryCount"));
 }
 
 bool task_error_is_read(const Frame *f) {

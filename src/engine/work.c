@@ -132,6 +132,7 @@ static void clear(Step *s) {
     json_unref(s->state);
     json_unref(s->result);
     json_unref(s->error);
+    json_unref(s->instead);
     mem_free(s->place);
 }
 
@@ -333,9 +334,13 @@ static void step_ended(Step *s, Json result, Json error) {
         step_place(s, NULL); /* an earlier start may have used it */
     }
     forget_after_commit(s);
+    Json instead = json_take(&s->instead);
     free_step(s);
     if (json_is_none(error)) {
+        json_unref(instead);
         frame_finish(f, result);
+    } else if (!json_is_none(instead)) {
+        frame_forgive(f, error, instead);
     } else {
         frame_fail(f, error, FAIL_NODE);
     }
@@ -630,6 +635,11 @@ const char *step_run_folder(Step *s, Error *err) {
         return NULL;
     }
     return s->run->own_folder;
+}
+
+void step_forgive(Step *s, Json result) {
+    json_unref(s->instead);
+    s->instead = result;
 }
 
 void step_succeed(Step *s, Json result) {

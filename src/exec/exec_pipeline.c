@@ -218,9 +218,10 @@ static Json step_result(const ProcessResult *result, const char *status) {
 }
 
 /* {"steps": {ID: value}} */
-static void succeed_with(Step *step, Json value) {
+/* What the state gets of the step. */
+static Json result_of(const Step *step, Json value) {
     Json steps = json_object_set(json_object(), json_ref(step_node(step)->name_json), value);
-    step_succeed(step, json_object_with(json_object(), "steps", steps));
+    return json_object_with(json_object(), "steps", steps);
 }
 
 static bool goes_on(const StepCommand *command, const ProcessResult *result) {
@@ -230,17 +231,19 @@ static bool goes_on(const StepCommand *command, const ProcessResult *result) {
 
 static void script_end(StepCommand *command, const ProcessResult *result) {
     if (command_succeeded(result)) {
-        succeed_with(command_step(command), step_result(result, "completed"));
-    } else if (goes_on(command, result)) {
+        Step *step = command_step(command);
+        step_succeed(step, result_of(step, step_result(result, "completed")));
+        return;
+    }
+    if (goes_on(command, result)) {
         char *sentence = command_failure(command, result);
         Json error = json_string(sentence, strlen(sentence));
         command_note(command, "The step failed; on_failure: next lets the run go on. %s", sentence);
         mem_free(sentence);
-        succeed_with(command_step(command),
-                     json_object_with(step_result(result, "failed"), "error", error));
-    } else {
-        command_fail(command, result);
+        Json value = json_object_with(step_result(result, "failed"), "error", error);
+        step_forgive(command_step(command), result_of(command_step(command), value));
     }
+    command_fail(command, result);
 }
 
 static const CommandKind script_kind = {

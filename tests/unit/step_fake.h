@@ -234,6 +234,11 @@ void step_set_progress(Step *step, double percent) {
     step->progress = percent;
 }
 
+void step_forgive(Step *step, Json result) {
+    (void)step;
+    json_unref(result);
+}
+
 static void fake_end(Step *step, char *result) {
     assert_false(step->done);
     if (step->drops_data) assert_null(step->data);

@@ -34,7 +34,7 @@ static void frame_seen(void *ctx, Frame *f) {
 static const RunHooks hooks = {.at = at, .frame_new = frame_seen, .frame_end = frame_seen};
 
 static void let_go(Run *run, const Parking *p, LetGoHow how) {
-    LetGo go = {.how = how, .changes = json_none(), .output = json_none(), .info = json_none()};
+    LetGo go = {.how = how, .output = json_none(), .info = json_none()};
     assert_true(frame_let_go(run_frame(run, p->frame), &go, NULL));
 }
 

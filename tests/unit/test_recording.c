@@ -552,6 +552,8 @@ static HookVerdict stop_once(void *ctx, const HookPlace *place, Json *info) {
 }
 
 /* A run of thread "t" that is stopped at a node once, and let go in a way. */
+static const char *pending; /* what is said of the next pause; NULL: nothing */
+
 static void run_injected(const char *yaml, Stop stop, const Injection *injection, const LetGo *go) {
     RunHooks hooks = recording_hooks;
     Flow *flow = host_flow(yaml);
@@ -566,6 +568,8 @@ static void run_injected(const char *yaml, Stop stop, const Injection *injection
             parked = frame_is_parked(f) ? f : NULL;
     }
     if (injection && !frame_inject(parked, injection, &host.err)) fail_msg("%s", host.err.msg);
+    if (pending) frame_set_pause(parked, parse(pending));
+    pending = NULL;
     if (!frame_let_go(parked, go, &host.err)) fail_msg("%s", host.err.msg);
     run_hold(run, false);
     host_go();
@@ -587,19 +591,16 @@ static void run_stopped(const char *yaml, Stop stop, const LetGo *go) {
 
 static void what_a_person_changed_while_it_was_stopped_is_taken(void **state) {
     (void)state;
-    Json changes = parse("[[[\"x\"], 1]]");
-    run_stopped(STEPS, (Stop){"a", HOOK_BEFORE, false},
-                &(LetGo){.how = LET_GO, .changes = changes});
-    json_unref(changes);
+    pending = "{\"pending\": [[1, [\"x\"], 1]]}";
+    run_stopped(STEPS, (Stop){"a", HOOK_BEFORE, false}, &(LetGo){.how = LET_GO});
     expect_listed(STEPS, "main a 0 {\"status\":\"completed\",\"level\":");
     expect_same_again(STEPS, "completed", 2);
 }
 
 static void what_a_person_changed_after_it_is_taken(void **state) {
     (void)state;
-    Json changes = parse("[[[\"y\"], 1]]");
-    run_stopped(STEPS, (Stop){"b", HOOK_AFTER, false}, &(LetGo){.how = LET_GO, .changes = changes});
-    json_unref(changes);
+    pending = "{\"pending\": [[1, [\"y\"], 1]]}";
+    run_stopped(STEPS, (Stop){"b", HOOK_AFTER, false}, &(LetGo){.how = LET_GO});
     expect_listed(STEPS, "main b 0 {\"status\":\"completed\",\"level\":");
     expect_same_again(STEPS, "completed", 1);
 }

@@ -1,0 +1,1068 @@
+#!/usr/bin/env python3
+"""Time and the debugger: back in the history, after the end, across kill -9, and clocks that stand still
+while a frame is paused. Prints TAP.
+
+    tests/engine/debug_time.py PAWL
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from debugger import Debugger  # noqa: E402
+from world import Broken, DONE, FAILED, USAGE, cases_of, run_all  # noqa: E402
+
+CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
+    f"  - {{name: s{i}, jq: '{{n: (.n * 2 + {i}), seen: ((.seen // []) + [{i}])}}'}}\n" for i in range(1, 9))
+
+STORES = ("sqlite:st.db", "file:st")
+
+
+def debugger(world, text, thread="t", store=None):
+    world.write("w.yaml", text)
+    d = Debugger(world, "w.yaml", "--thread", thread, store=store)
+    d.begin()
+    return d
+
+
+def at(world, node, text, **more):
+    d = debugger(world, text, **more)
+    d.set(node, once=True)
+    world.same(d.go("continue").one["node"], node, "where it stopped")
+    return d
+
+
+def with_store(store):
+    return ["--store", store] if store else []
+
+
+def state_of(world, thread="t", store=None):
+    return world("show", thread, "--json", *with_store(store)).gives(DONE).json
+
+
+def next_event(d, name, operation, **args):
+    """The first one of that name that comes after the answer."""
+    d.call(operation, **args)
+    d.taken.update(range(d.read_to))
+    return d.wait(name)
+
+
+def ended(d, status="completed", operation="continue", **args):
+    """Lets it go to its end, past nothing."""
+    event = next_event(d, "settled", operation, **args)
+    pauses = [e for e in d.lines[d.read_to:] if e.get("event") == "paused"]
+    if event["status"] != status or pauses:
+        raise Broken(f"the run should be {status} now: {event}\n{d.transcript()}")
+    return event
+
+
+def finish(d):
+    d.call("breakpoint_delete", all=True)
+    return ended(d, frame="all")
+
+
+def node_now(d):
+    frame = d.call("frame")
+    if frame["status"] != "paused":
+        raise Broken(f"it is not paused: {frame}")
+    return frame["node"]
+
+
+def steps_of(d, **args):
+    return [(s["node"], s["result"]) for s in d.call("history", **args)["steps"]]
+
+
+def kill(d):
+    d.process.kill()
+    d.process.wait()
+    for thread in d.threads:
+        thread.join(timeout=5)
+
+
+def reopened(world, thread="t", store=None):
+    return Debugger(world, thread, store=store)
+
+
+# ---- back in the history ----
+
+
+def back_five_times_and_another_way(world):
+    """five steps back, a change, and on: both futures are in the history, and diff shows where they part"""
+    with at(world, "s7", CHAIN) as d:
+        before = d.value(".n")
+        nodes = []
+        for _ in range(5):
+            answer = d.call("back")
+            nodes.append(answer["node"])
+            world.same(node_now(d), answer["node"], "where it is")
+        world.same(nodes, ["s6", "s5", "s4", "s3", "s2"])
+        world.same(d.value("[.n, .seen]"), [3, [1]], "the state then")
+        d.call("set", path=".n", value=1000)
+        ended(d)
+        world.same([s[0] for s in steps_of(d)], [f"s{i}" for i in range(1, 9)], "the line that it is on")
+    state = state_of(world)
+    world.same((state["seen"], state["n"] > 64000), ([1, 2, 3, 4, 5, 6, 7, 8], True))
+    rows = world("history", "t", "--json").json
+    done = [r for r in rows if r["status"] == "completed"]
+    world.same([r["node"] for r in done], [f"s{i}" for i in (1, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, 7, 8)],
+               "both futures")
+    old = [r["checkpoint"] for r in done if r["node"] == "s6"][0]
+    world.same(world("show", f"t@{old}", "--json").json["n"], before, "the old future")
+    parted = world("diff", "--runs", f"t@{old}", "t", "--json").gives(1).json
+    world.same((parted["same"], parted["steps"], parted["a"]["node"]), (False, 1, "s2"))
+    world.same(parted["diff"]["changed"][0]["path"], ["n"])
+    world("diff", f"t@{old}", "t").gives(DONE).says(".n:")
+    world("store", "check").gives(DONE)
+
+
+def back_and_what_is_told(world):
+    """after back and goto the next order is told from its own beginning: nothing old comes behind it"""
+    with at(world, "s7", CHAIN) as d:
+        there = d.call("session")["checkpoint"]
+        for operation, args in (("back", {}), ("goto", {"checkpoint": there}), ("goto", {"node": "s2"}),
+                                ("reverse_continue", {})):
+            d.call(operation, **args)
+            stop = d.go("step", kind="over")
+            if len(stop.paused) != 1 or [e["paused"] for e in stop.of("stopped")] != [[1]]:
+                raise Broken(f"after {operation} a step tells: {stop}")
+
+
+def back_at_once(world):
+    """back with a count is as many single steps; one too many is refused and changes nothing"""
+    with at(world, "s7", CHAIN) as d:
+        d.refuse("back", count=7)
+        world.same(node_now(d), "s7")
+        world.same(d.call("back", count=6)["node"], "s1")
+        d.refuse("back", "beginning")
+        ended(d)
+    world.same(state_of(world)["seen"], [1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def back_and_forward_the_same(world):
+    """back without a change and forward again: the same result"""
+    with at(world, "s8", CHAIN) as d:
+        d.call("back", count=3)
+        world.same([next_event(d, "paused", "step", kind="over")["node"] for _ in range(2)], ["s6", "s7"])
+        ended(d)
+    world("run", "w.yaml", "--thread", "u", "-q").gives(DONE)
+    world.same(state_of(world), state_of(world, "u"))
+    world("diff", "--runs", "t", "u").gives(DONE).says("the same")
+
+
+TASKS = """
+id: test
+config: {n: 1}
+tasks:
+  - {name: run_shell, id: a, config: {command: 'echo a >> ran; echo "::set-json n 2"'}}
+  - {name: run_tasks, id: c, config: {tasks: [
+      {name: run_shell, id: b, config: {envVars: {N: n}, command: 'echo "b $N" >> ran'}},
+      {name: run_shell, id: e, config: {envVars: {N: n}, command: 'echo "e $N" >> ran'}}]}}
+  - {name: run_shell, id: z, config: {command: echo z >> ran}}
+"""
+
+STEPS = """
+steps:
+  - {id: a, type: script, config: {command: echo a >> ran}}
+  - {id: b, type: script, config: {command: echo b >> ran}}
+  - {id: z, type: script, config: {command: echo z >> ran}}
+"""
+
+
+def back_in_a_test(world):
+    """back over tasks, also inside a list of them: they are done again, with what was changed"""
+    with at(world, "z", TASKS) as d:
+        nodes = [d.call("back")["node"]]
+        while nodes[-1] != "b":
+            nodes.append(d.call("back")["node"])
+            if len(nodes) > 4:
+                raise Broken(f"it never comes to b: {nodes}")
+        world.same(nodes[-2:], ["e", "b"])
+        d.call("set", path=".n", value=9)
+        ended(d)
+    world.same(world.read("ran").split("\n"), ["a", "b 2", "e 2", "b 9", "e 9", "z", ""], "what ran")
+
+
+def back_in_a_pipeline(world):
+    """back over a step of a pipeline: it is done again"""
+    with at(world, "z", STEPS) as d:
+        world.same(d.call("back")["node"], "b")
+        world.same(d.value(".steps | keys"), ["a"])
+        ended(d)
+    world.same(world.read("ran"), "a\nb\nb\nz\n", "what ran")
+
+
+BRANCHES = """
+state: {log: {default: [], reduce: append}}
+nodes:
+  - {name: s, jq: '{k: 1}'}
+  - {name: a1, jq: '{log: ["a1 \\(.k)"]}'}
+  - {name: a2, jq: '{log: ["a2 \\(.k)"]}'}
+  - {name: b1, jq: '{log: ["b1 \\(.k)"]}'}
+  - {name: b2, jq: '{log: ["b2 \\(.k)"]}'}
+  - {name: c1, jq: '{log: ["c1 \\(.k)"]}'}
+  - {name: c2, jq: '{log: ["c2 \\(.k)"]}'}
+  - {name: j, jq: '{joined: (.log | length)}'}
+edges:
+  - {from: s, to: [a1, b1, c1], fan_in: j}
+  - {from: a1, to: a2}
+  - {from: b1, to: b2}
+  - {from: c1, to: c2}
+  - {from: [a2, b2, c2], to: j}
+  - {from: j, to: __end__}
+"""
+
+
+def back_over_a_join(world):
+    """back over a join is to the last step of the branches, which then come to the same result"""
+    with at(world, "j", BRANCHES) as d:
+        back = d.call("back")
+        world.same((back["node"] in ("a2", "b2", "c2"), back["frame"] > 1), (True, True))
+        finish(d)
+    world.same(state_of(world)["joined"], 6)
+
+
+def back_out_of_the_branches(world):
+    """back from the first node of a branch is to before the branches"""
+    with at(world, "b1", BRANCHES) as d:
+        for _ in range(8):
+            if d.call("back")["node"] == "s":
+                break
+        world.same(node_now(d), "s")
+        world.same(list(d.frames()), ["main"])
+        d.call("set", path=".x", value=1)
+        finish(d)
+    state = state_of(world)
+    world.same((state["joined"], state["x"]), (6, 1))
+
+
+def reverse_to_a_hit(world):
+    """reverse-continue stops where a breakpoint would have hit last, also one that was set later"""
+    with debugger(world, CHAIN) as d:
+        d.set("s2")
+        d.set("s7")
+        d.go("continue")
+        d.go("continue")
+        later = d.set("s4 if .seen == [1, 2, 3]")["id"]
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("s4", [later]))
+        world.same(d.value(".seen"), [1, 2, 3])
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("s2", [1]))
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("s1", []))
+        finish(d)
+    world.same(state_of(world)["seen"], [1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def reverse_to_after_and_states(world):
+    """reverse-continue knows breakpoints after a node, conditions anywhere and changes of the state"""
+    with at(world, "s8", CHAIN) as d:
+        after = d.set("s5:after")["id"]
+        answer = d.call("reverse_continue")
+        world.same(answer["breakpoints"], [after])
+        world.same(d.value(".seen"), [1, 2, 3, 4, 5])
+        d.call("breakpoint_delete", all=True)
+        any_ = d.set("if .n == 3")["id"]
+        world.same((d.call("reverse_continue")["breakpoints"], d.value(".n")), ([any_], 3))
+        finish(d)
+
+
+def reverse_past_what_is_disabled(world):
+    """reverse-continue does not stop at a breakpoint that is disabled, or only logs"""
+    with at(world, "s8", CHAIN) as d:
+        d.set("s6", log_message="x")
+        off = d.set("s5")["id"]
+        d.call("breakpoint_enable", id=off, enabled=False)
+        on = d.set("s3")["id"]
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("s3", [on]))
+
+
+def goto_a_checkpoint(world):
+    """goto of a checkpoint goes back to it, or forward again to the future that was left"""
+    with at(world, "s7", CHAIN) as d:
+        there = d.call("session")["checkpoint"]
+        rows = {s["node"]: s["checkpoint"] for s in d.call("history")["steps"]}
+        d.call("goto", checkpoint=rows["s3"])
+        world.same((node_now(d), d.value(".seen")), ("s4", [1, 2, 3]))
+        d.call("set", path=".n", value=0)
+        d.go("step", kind="over")
+        d.call("goto", checkpoint=there)
+        world.same((node_now(d), d.value(".seen")), ("s7", [1, 2, 3, 4, 5, 6]))
+        d.refuse("goto", "999", checkpoint=999)
+        ended(d)
+    world("run", "w.yaml", "--thread", "u", "-q").gives(DONE)
+    world.same(state_of(world), state_of(world, "u"))
+
+
+# ---- after the end ----
+
+
+def past_of_a_completed_run(world):
+    """a completed run: its history, differences and states; back into it, and another end"""
+    world.write("w.yaml", CHAIN)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    was = state_of(world)
+    with reopened(world) as d:
+        session = d.call("session")
+        world.same((session["run_status"], session["thread"]), ("completed", "t"))
+        rows = {s["node"]: s["checkpoint"] for s in d.call("history")["steps"]}
+        world.same(list(rows), [f"s{i}" for i in range(1, 9)])
+        world.same(d.call("evaluate", checkpoint=rows["s2"], expression=".seen")["results"], [[1, 2]])
+        world.same(d.value(".n"), was["n"], "the last state")
+        changed = d.call("diff", **{"from": rows["s7"], "to": rows["s8"]})
+        world.same([c["path"] for c in changed["changed"]], [["n"]])
+        d.refuse("continue", "completed")
+        world.same(d.call("back")["node"], "s8")
+        d.call("set", path=".n", value=0)
+        ended(d)
+    world.same((was["n"] != 8, state_of(world)["n"]), (True, 8))
+    world.same(world("status", "t", "--json").json["status"], "completed")
+
+
+def past_goto_of_a_completed_run(world):
+    """a completed run: goto of a checkpoint in the middle, and step on from there"""
+    world.write("w.yaml", CHAIN)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    with reopened(world) as d:
+        rows = {s["node"]: s["checkpoint"] for s in d.call("history")["steps"]}
+        d.call("goto", checkpoint=rows["s4"])
+        world.same(node_now(d), "s5")
+        world.same(next_event(d, "paused", "step", kind="over")["node"], "s6")
+        world.same(d.leave(), 3, "the exit code")
+    world.same(world("status", "t", "--json").json["status"], "paused")
+    world("resume", "t", "-q").gives(DONE)
+    world.same(state_of(world)["seen"], [1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def past_of_a_completed_run_left_alone(world):
+    """who only looks at a run that has ended leaves it as it is"""
+    world.write("w.yaml", CHAIN)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    before = world("status", "t", "--json").json
+    with reopened(world) as d:
+        d.call("history")
+        world.same(d.leave(), 0, "the exit code")
+    after = world("status", "t", "--json").json
+    world.same(after["status"], "completed")
+    world.same(after["checkpoint"], before["checkpoint"], "the checkpoint")
+
+
+def past_of_a_failed_run(world):
+    """a failed run is opened at its error: edited and retried it completes, with both attempts"""
+    for kind, text, change in (
+            ("graph", "state: {n: 1}\nnodes: [{name: a, jq: '{a: 1}'}, {name: bad, shell: 'test $N = 2', "
+             "env: {N: .n}}, {name: z, jq: '{z: 1}'}]\n", {"path": ".n", "value": 2}),
+            ("tasks", "config: {n: 1}\ntasks: [{name: run_shell, id: a, config: {command: 'true'}}, "
+             "{name: run_shell, id: bad, config: {command: test $N = 2, envVars: {N: n}}}, "
+             "{name: run_shell, id: z, config: {command: 'true'}}]\n", {"path": ".n", "value": 2}),
+            ("steps", "steps: [{id: a, type: script, config: {command: 'true'}}, "
+             "{id: bad, type: script, config: {command: test -e mended}}, "
+             "{id: z, type: script, config: {command: 'true'}}]\n", None)):
+        world.write("w.yaml", text)
+        (world.folder / "mended").unlink(missing_ok=True)
+        world("run", "w.yaml", "--thread", kind, "-q").gives(FAILED)
+        with reopened(world, kind) as d:
+            frame = d.call("frame")
+            world.same((frame["node"], frame["status"]), ("bad", "failed"), kind)
+            world.same(d.call("session")["error"]["kind"], "exit", kind)
+            if change:
+                d.call("set", **change)
+            world.write("mended", "")
+            ended(d, operation="retry")
+            world.same(steps_of(d), [("a", "success"), ("bad", "failure"), ("bad", "success"),
+                                     ("z", "success")], kind)
+        world.same(world("status", kind, "--json").json["status"], "completed", kind)
+
+
+def past_of_a_failed_run_another_way(world):
+    """a failed run: one step back from the error, and another way on"""
+    world.write("w.yaml", "state: {n: 1}\nnodes: [{name: a, jq: '{n: (.n + 1)}'}, {name: bad, shell: "
+                "'test $N = 30', env: {N: .n}}]\n")
+    world("run", "w.yaml", "--thread", "t", "-q").gives(FAILED)
+    with reopened(world) as d:
+        nodes = [d.call("back")["node"]]
+        if nodes[0] == "bad":
+            nodes.append(d.call("back")["node"])
+        world.same(nodes[-1], "a")
+        d.call("set", path=".n", value=29)
+        ended(d)
+    world.same(state_of(world)["n"], 30)
+
+
+def past_of_a_cancelled_run(world):
+    """a cancelled run: its history and its states; back into it, and to its end"""
+    with at(world, "s4", CHAIN) as d:
+        ended(d, "cancelled", "abort")
+        d.leave()
+    with reopened(world) as d:
+        world.same(d.call("session")["run_status"], "cancelled")
+        rows = {s["node"]: s["checkpoint"] for s in d.call("history")["steps"]}
+        world.same(d.call("evaluate", checkpoint=rows["s3"], expression=".seen")["results"], [[1, 2, 3]])
+        d.refuse("continue")
+        d.call("goto", checkpoint=rows["s3"])
+        world.same(node_now(d), "s4")
+        ended(d)
+    world.same(state_of(world)["seen"], [1, 2, 3, 4, 5, 6, 7, 8])
+    world.same(world("status", "t", "--json").json["status"], "completed")
+
+
+# ---- one node again, and all of it elsewhere ----
+
+SHELLS = """
+state: {n: 1}
+nodes:
+  - {name: a, shell: 'echo "a $N" >> ran; echo $((N + 1))', env: {N: .n}, parse: json, output: n}
+  - {name: b, shell: 'echo "b $N" >> ran; echo $((N * 10))', env: {N: .n}, parse: json, output: n}
+  - {name: c, shell: 'echo "c $N" >> ran; echo $((N + 5))', env: {N: .n}, parse: json, output: n}
+"""
+
+
+def replay_of_one_node(world):
+    """one node is replayed on its recorded input, as a new run of one node"""
+    world.write("w.yaml", SHELLS)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    with reopened(world) as d:
+        (world.folder / "ran").unlink()
+        answer = d.call("replay", node="b", thread="again")
+        world.same(answer["thread"], "again")
+        event = d.wait("replayed", thread="again")
+        world.same((event["status"], event["node"]), ("completed", "b"))
+        diff = event["diff"]
+        world.same((diff["added"], diff["removed"], diff["changed"]), ([], [], []))
+        world.same(world.read("ran"), "b 2\n", "what ran")
+        d.refuse("replay", "`b`", node="bb")
+    world.same(state_of(world, "again")["n"], 20)
+    rows = world("history", "again", "--json").json
+    world.same([r["node"] for r in rows if r["status"] == "completed"], ["b"])
+    world.same(state_of(world)["n"], 25, "the run that it is of")
+
+
+def replay_live_from(world):
+    """a rerun takes recorded results up to a node, and works from there on"""
+    world.write("w.yaml", SHELLS)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    (world.folder / "ran").unlink()
+    world("run", "w.yaml", "--thread", "u", "--replay", "t", "--live-from", "c", "-q").gives(DONE)
+    world.same(world.read("ran"), "c 20\n", "what ran")
+    world("diff", "--runs", "t", "u").gives(DONE).says("the same")
+    world.write("w.yaml", SHELLS.replace("N + 5", "N + 6"))
+    world("run", "w.yaml", "--thread", "v", "--replay", "t", "--live-from", "c", "-q").gives(DONE)
+    parted = world("diff", "--runs", "t", "v", "--json").gives(1).json
+    world.same((parted["steps"], parted["b"]["node"], parted["diff"]["changed"]),
+               (2, "c", [{"path": ["n"], "old": 25, "new": 26}]))
+
+
+def replay_of_a_debugged_run(world):
+    """a run that was paused, stepped and left is replayed like any other"""
+    with at(world, "b", SHELLS) as d:
+        d.go("step", kind="over")
+        finish(d)
+    (world.folder / "ran").unlink()
+    world("run", "w.yaml", "--thread", "u", "--replay", "t", "-q").gives(DONE)
+    world.same(world.read("ran"), "", "what ran")
+    world.same(state_of(world, "u"), state_of(world))
+    world("diff", "--runs", "t", "u").gives(DONE).says("the same")
+
+
+def export_and_open(world):
+    """an exported session is one document, which shows the same offline"""
+    with at(world, "c", SHELLS) as d:
+        d.call("watch_add", expression=".n")
+        d.set("c if .n > 3")
+        document = {k: v for k, v in d.call("export").items() if k not in ("answer", "request_id")}
+        steps = d.call("history")["steps"]
+    world.write("export.json", json.dumps(document))
+    for folder in (".pawl",):
+        for path in sorted((world.folder / folder).rglob("*"), reverse=True):
+            path.unlink() if not path.is_dir() else path.rmdir()
+    (world.folder / "w.yaml").unlink()
+    with Debugger(world, "--open", "export.json") as d:
+        world.same(d.call("history")["steps"], steps, "the history")
+        world.same(d.call("evaluate", checkpoint=steps[0]["checkpoint"], expression=".n")["results"], [2])
+        world.same([w["expression"] for w in d.call("watches")["watches"]], [".n"])
+        world.same([b.get("condition") for b in d.call("breakpoints")["breakpoints"]], [".n > 3"])
+        world.same((d.call("frame")["node"], d.value(".n")), ("c", 20))
+        if not any("name: b" in line for line in d.call("source", line=4, file="w.yaml")["lines"]):
+            raise Broken("the source is not there")
+
+
+def export_that_is_none(world):
+    """a file that is no export is refused in a sentence, and is a mistake of the command line"""
+    with at(world, "c", SHELLS) as d:
+        document = {k: v for k, v in d.call("export").items() if k not in ("answer", "request_id")}
+    text = json.dumps(document)
+    world.write("cut.json", text[:-40])
+    world.write("odd.json", '{"a": 1}')
+    world.write("empty.json", "")
+    for name in ("cut.json", "odd.json", "empty.json", "nothing.json"):
+        world("debug", "--open", name, stdin="history\n").gives(USAGE).says("pawl debug:")
+
+
+def export_that_is_damaged(world):
+    """a damaged export is refused or shown; nothing breaks"""
+    with at(world, "c", SHELLS) as d:
+        text = json.dumps({k: v for k, v in d.call("export").items() if k not in ("answer", "request_id")})
+    dice = random.Random(3)
+    for _ in range(25):
+        at_ = dice.randrange(len(text))
+        world.write("bad.json", text[:at_] + dice.choice('0"{[,x]}') + text[at_ + 1:])
+        answer = world("debug", "--open", "bad.json", stdin="history\nstate\ncontinue\n")
+        if not 0 <= answer.code <= 3:
+            raise Broken(str(answer))
+
+
+# ---- across kill -9 ----
+
+def prepare_three(d, world):
+    """Three frames, each paused at its second node, with all that can be there."""
+    for node in ("a2", "b2", "c2"):
+        d.set(node)
+    while True:
+        paused = {f["node"]: f["frame"] for f in d.frames().values() if f["status"] == "paused"}
+        if set(paused) == {"a2", "b2", "c2"}:
+            break
+        if not paused or set(paused) & {"j"}:
+            raise Broken(f"they are elsewhere: {paused}")
+        behind = [number for node, number in paused.items() if node not in ("a2", "b2", "c2")]
+        d.go("continue", frame=behind[0])
+    d.call("watch_add", expression=".k")
+    d.call("watch_add", expression=".log | length")
+    d.call("set", frame=paused["a2"], path=".k", value=10)
+    d.call("set", frame=paused["b2"], path=".k", value=10)
+    d.call("set", frame=paused["b2"], path=".extra", value=[1])
+    d.call("inject", frame=paused["c2"], name="note", node={"jq": '{note: "n"}'})
+    d.call("inject", frame=paused["c2"], where="after", name="more", node={"jq": '{more: "m"}'})
+    d.call("config_set", frame=paused["a2"], path=".jq", value='{log: ["edited \\(.k)"]}')
+    d.call("breakpoint_set", node="j", condition=".never")
+    d.call("frame", frame=paused["b2"])
+    return paused
+
+
+def picture(d):
+    """Everything that has to be the same afterwards."""
+    frames = [{k: v for k, v in f.items() if k not in ("since",)} for f in d.call("frames")["frames"]]
+    numbers = [f["frame"] for f in frames if f["status"] == "paused"]
+    return {
+        "frames": frames,
+        "pending": {n: d.call("pending", frame=n)["pending"] for n in numbers},
+        "injected": d.call("injected")["injected"],
+        "breakpoints": [{k: v for k, v in b.items() if k != "places"}
+                        for b in d.call("breakpoints")["breakpoints"]],
+        "watches": {n: d.call("watches", frame=n)["watches"] for n in numbers},
+        "config": {n: d.call("config", frame=n) | {"request_id": 0} for n in numbers},
+        "id": d.call("session")["id"],
+    }
+
+
+def last_of_three(d):
+    """To the end; that nothing stops it on the way is a case of its own."""
+    d.call("breakpoint_delete", all=True)
+    for _ in range(3):
+        if d.go("continue", frame="all").status:
+            return
+    raise Broken(f"it does not end:\n{d.transcript()}")
+
+
+def killed_not_but_let_go(world):
+    """frames that are let go together run to the end: the join is not stopped by what is over"""
+    with debugger(world, BRANCHES) as d:
+        prepare_three(d, world)
+        finish(d)
+
+
+def kill_three_paused(world, store):
+    with debugger(world, BRANCHES, "never-killed", store) as d:
+        prepare_three(d, world)
+        last_of_three(d)
+    d = debugger(world, BRANCHES, "t", store)
+    prepare_three(d, world)
+    before = picture(d)
+    d.call("history")  # reads the store, so that all is in it
+    kill(d)
+    with reopened(world, store=store) as d:
+        after = picture(d)
+        for part, was in before.items():
+            if part == "id":
+                continue
+            world.same(after[part], was, part)
+        last_of_three(d)
+    world.same(state_of(world, "t", store), state_of(world, "never-killed", store), "the result")
+    state = state_of(world, "t", store)
+    world.same((state["log"], state["note"], state["more"], state["extra"]),
+               (["a1 1", "edited 10", "b1 1", "b2 10", "c1 1", "c2 1"], "n", "m", [1]))
+    world("store", "check", *with_store(store)).gives(DONE)
+
+
+def killed_with_three_frames_paused_sqlite(world):
+    """kill -9 with three paused frames, changes, watches, injected nodes: all is there again (sqlite)"""
+    kill_three_paused(world, STORES[0])
+
+
+def killed_with_three_frames_paused_file(world):
+    """kill -9 with three paused frames, changes, watches, injected nodes: all is there again (file)"""
+    kill_three_paused(world, STORES[1])
+
+
+def killed_with_a_frame_chosen(world):
+    """the frame that a person chose is still the selected one after a kill"""
+    d = debugger(world, BRANCHES)
+    paused = prepare_three(d, world)
+    d.call("frame", frame=paused["a2"])
+    world.same(d.call("frames")["selected"], paused["a2"])
+    d.call("history")  # reads the store, so that all is in it
+    kill(d)
+    with reopened(world) as d:
+        world.same(d.call("frames")["selected"], paused["a2"], "the selected frame")
+
+
+def killed_after_an_answer(world):
+    """each change is on record by itself: a kill after it, without another pause, loses nothing"""
+    for number, (operation, args, check) in enumerate((
+            ("set", {"path": ".n", "value": 77}, lambda d: d.value(".n") == 77),
+            ("watch_add", {"expression": ".n"}, lambda d: len(d.call("watches")["watches"]) == 1),
+            ("breakpoint_set", {"node": "s5"}, lambda d: len(d.call("breakpoints")["breakpoints"]) == 1),
+            ("inject", {"text": "jq: '{}'"}, lambda d: len(d.call("injected")["injected"]) == 1),
+            ("config_set", {"path": ".jq", "value": "{}"}, lambda d: d.call("config").get("edited")),
+            ("back", {}, lambda d: d.call("frame")["node"] == "s2"),
+            ("goto", {"node": "s8"}, lambda d: d.call("frame")["node"] == "s8"))):
+        d = at(world, "s3", CHAIN, thread=f"t{number}")
+        d.call(operation, **args)
+        d.call("history")  # reads the store, so that all is in it
+        kill(d)
+        with reopened(world, f"t{number}") as d:
+            world.same(bool(check(d)), True, f"{operation} is on record")
+
+
+def step_to_the_end(d, orders):
+    """Steps until the run has ended."""
+    for kind in orders:
+        if d.go("step", kind=kind).status:
+            return
+    finish(d)
+
+
+LONG = "state: {n: 1}\nnodes:\n" + "".join(
+    f"  - {{name: s{i}, jq: '{{n: ((.n * 3 + {i}) % 10007), seen: ((.seen // []) + [{i}])}}'}}\n"
+    for i in range(1, 25))
+
+
+def killed_while_stepping(world):
+    """killed at any moment while it is stepped, attached again and finished: the same result"""
+    world.write("w.yaml", LONG)
+    world("run", "w.yaml", "--thread", "want", "-q").gives(DONE)
+    want = state_of(world, "want")
+    dice = random.Random(7)
+    for store in STORES:
+        for number in range(6):
+            thread = f"t{number}"
+            d = debugger(world, LONG, thread, store)
+            for _ in range(dice.randrange(15)):
+                d.go("step", kind=dice.choice(["over", "into"]))
+            d.send('{"call": "step", "args": {"kind": "over"}, "wait": false}\n' * dice.randrange(4))
+            time.sleep(dice.random() * 0.01)
+            kill(d)
+            with reopened(world, thread, store) as d:
+                node_now(d)
+                finish(d)
+            world.same(state_of(world, thread, store), want, f"the result of {thread} in {store}")
+
+
+def killed_while_stepping_in_branches(world):
+    """the same with branches, each stepped by itself"""
+    world.write("w.yaml", BRANCHES)
+    world("run", "w.yaml", "--thread", "want", "-q").gives(DONE)
+    want = state_of(world, "want")
+    dice = random.Random(11)
+    for number in range(8):
+        thread, store = f"t{number}", STORES[number % 2]
+        d = debugger(world, BRANCHES, thread, store)
+        for _ in range(dice.randrange(10)):
+            paused = [f["frame"] for f in d.frames().values() if f["status"] == "paused"]
+            if d.go("step", kind=dice.choice(["over", "into", "out"]), frame=dice.choice(paused)).status:
+                break
+        kill(d)
+        with reopened(world, thread, store) as d:
+            if d.call("session")["run_status"] != "completed":
+                last_of_three(d)
+        world.same(state_of(world, thread, store), want, f"the result of {thread} in {store}")
+
+
+def killed_while_it_runs(world):
+    """killed while it runs on after a breakpoint: opened again it stands, and its breakpoints hold"""
+    text = "nodes:\n  - {name: a, shell: 'echo a >> ran; touch begun; sleep 0.3; echo 1', output: a}\n" \
+           "  - {name: b, jq: '{b: 1}'}\n  - {name: c, jq: '{c: 1}'}\n"
+    d = debugger(world, text)
+    d.set("c")
+    d.call("continue")
+    world.wait_for("begun")
+    kill(d)
+    with reopened(world) as d:
+        if d.call("session")["status"] == "paused":
+            d.call("continue")
+        world.same(d.wait("paused", node="c")["reason"], "breakpoint")
+        finish(d)
+    world.same((world.read("ran"), state_of(world)["c"]), ("a\n", 1))
+
+
+# ---- clocks ----
+
+
+FROZEN = "TD"  # D: a shell that was stopped between fork and exec of what it starts
+
+
+def process_state(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def wait_for_state(pid, wanted):
+    end = time.monotonic() + 5
+    while process_state(pid) not in wanted:
+        if time.monotonic() > end:
+            raise Broken(f"process {pid} is {process_state(pid)}, not {wanted}")
+        time.sleep(0.01)
+
+
+COMMAND = "echo $$ > pid; mv pid begun; i=0; while [ $i -lt 4 ]; do sleep 0.1; i=$((i + 1)); done; " \
+          "echo done >> ran"
+IN_NODE = {
+    "graph": f"nodes:\n  - {{name: a, timeout: 1s, shell: '{COMMAND}'}}\n  - {{name: z, jq: '{{z: 1}}'}}\n",
+    "tasks": f"tasks:\n  - {{name: run_shell, id: a, timeout: 1s, config: {{command: '{COMMAND}'}}}}\n"
+             "  - {name: run_shell, id: z, config: {command: 'true'}}\n",
+    "steps": f"steps:\n  - {{id: a, type: script, timeout: 1, config: {{command: '{COMMAND}'}}}}\n"
+             "  - {id: z, type: script, config: {command: 'true'}}\n",
+}
+
+
+def pause_in_a_command(d, world):
+    """Its process, frozen."""
+    d.call("continue")
+    world.wait_for("begun")
+    answer = d.call("pause")
+    world.same((answer["paused"], answer["later"]), ([1], []), "what is paused at once")
+    d.wait("paused", node="a", reason="user_pause")
+    pid = int(world.read("begun"))
+    wait_for_state(pid, FROZEN)
+    return pid
+
+
+def clock_in_a_command(world, dialect):
+    with debugger(world, IN_NODE[dialect]) as d:
+        pid = pause_in_a_command(d, world)
+        time.sleep(1.3)
+        world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""), "it is frozen")
+        world.same(d.call("frame")["status"], "paused")
+        ended(d)
+        world.same(steps_of(d), [("a", "success"), ("z", "success")])
+    world.same(world.read("ran"), "done\n", "what ran")
+
+
+def clock_in_a_command_graph(world):
+    """a command with a timeout of 1 s, frozen for longer, completes (graph)"""
+    clock_in_a_command(world, "graph")
+
+
+def clock_in_a_command_tasks(world):
+    """a command with a timeout of 1 s, frozen for longer, completes (tasks)"""
+    clock_in_a_command(world, "tasks")
+
+
+def clock_in_a_command_steps(world):
+    """a command with a timeout of 1 s, frozen for longer, completes (pipeline)"""
+    clock_in_a_command(world, "steps")
+
+
+def clock_in_a_command_across_a_kill(world):
+    """a frozen command stays frozen across a kill, and completes after continue"""
+    for dialect, store in (("graph", STORES[0]), ("tasks", STORES[1]), ("steps", STORES[0])):
+        (world.folder / "begun").unlink(missing_ok=True)
+        (world.folder / "ran").unlink(missing_ok=True)
+        d = debugger(world, IN_NODE[dialect], thread=dialect, store=store)
+        pid = pause_in_a_command(d, world)
+        d.call("history")  # reads the store, so that all is in it
+        kill(d)
+        time.sleep(1.2)
+        world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""),
+                   "it is frozen after the kill")
+        with reopened(world, dialect, store) as d:
+            frame = d.call("frame")
+            world.same((frame["status"], frame["node"]), ("paused", "a"))
+            world.same(process_state(pid) in FROZEN, True, "it is frozen when the run is opened")
+            ended(d)
+            world.same(steps_of(d), [("a", "success"), ("z", "success")])
+        world.same(world.read("ran"), "done\n", "what ran")
+
+
+def clock_in_a_command_again_and_again(world):
+    """one command is frozen, let go and frozen again, by one process after the other"""
+    d = debugger(world, IN_NODE["graph"])
+    pid = pause_in_a_command(d, world)
+    for _ in range(2):
+        d.call("continue")
+        time.sleep(0.05)
+        d.call("pause")
+        wait_for_state(pid, FROZEN)
+        time.sleep(0.5)
+        world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""), "it is frozen")
+        d.call("history")  # reads the store, so that all is in it
+        kill(d)
+        d = reopened(world)
+    with d:
+        ended(d)
+    world.same(world.read("ran"), "done\n", "what ran")
+
+
+def is_gone(pid):
+    end = time.monotonic() + 5
+    while os.path.exists(f"/proc/{pid}") and process_state(pid) not in "ZX":
+        if time.monotonic() > end:
+            raise Broken(f"process {pid} lives: {process_state(pid)}")
+        time.sleep(0.01)
+
+
+def clock_of_a_command_that_is_left(world):
+    """skip, goto and back end a frozen command"""
+    text = IN_NODE["graph"].replace("nodes:\n", "nodes:\n  - {name: f, jq: '{f: 1}'}\n")
+    for number, (operation, args) in enumerate((("skip", {}), ("goto", {"node": "z"}), ("back", {}))):
+        (world.folder / "begun").unlink(missing_ok=True)
+        with debugger(world, text, f"t{number}") as d:
+            pid = pause_in_a_command(d, world)
+            if operation == "skip":
+                ended(d, operation="skip")
+                is_gone(pid)
+                continue
+            world.same(d.call(operation, **args)["node"], "z" if operation == "goto" else "f")
+            is_gone(pid)
+            world.same(next_event(d, "settled", "continue")["status"], "completed")
+        world.same(state_of(world, f"t{number}")["z"], 1)
+    world.same(world.read("ran"), "done\n", "what ran: only what was gone back to")
+
+
+def clock_of_what_cannot_be_frozen(world):
+    """work that cannot be frozen is let finish, and its frame stops before the next node"""
+    with debugger(world, "nodes:\n  - {name: a, python: 'import time; open(\"begun\", \"w\").close(); "
+                  "time.sleep(0.4); return {\"r\": 1}'}\n  - {name: z, jq: '{z: 1}'}\n") as d:
+        d.call("continue")
+        world.wait_for("begun")
+        answer = d.call("pause")
+        world.same((answer["paused"], answer["later"]), ([], [1]))
+        world.same(d.wait("paused", reason="user_pause")["node"], "z")
+        world.same(d.value(".r"), 1)
+        ended(d)
+
+
+def clock_in_a_command_left_and_resumed(world):
+    """a frozen command that was left is taken up by `pawl resume`, and cancelled by `pawl cancel`"""
+    with debugger(world, IN_NODE["graph"]) as d:
+        pause_in_a_command(d, world)
+        world.same(d.leave(), 3, "the exit code")
+    world("resume", "t", "-q").gives(DONE)
+    world.same(world.read("ran"), "done\n", "what ran")
+    (world.folder / "begun").unlink()
+    with debugger(world, IN_NODE["graph"], "u") as d:
+        pid = pause_in_a_command(d, world)
+        d.leave()
+    world("cancel", "u").gives(DONE)
+    is_gone(pid)
+    world.same(world.read("ran"), "done\n", "what ran")
+
+
+def clock_of_an_aborted_command(world):
+    """a frozen command is ended by abort, at once"""
+    with debugger(world, IN_NODE["graph"]) as d:
+        pid = pause_in_a_command(d, world)
+        begun = time.monotonic()
+        ended(d, "cancelled", "abort")
+        world.same(time.monotonic() - begun < 3, True, "it was quick")
+    is_gone(pid)
+    world.same(world.read("ran"), "", "what ran")
+
+
+def clock_before_a_node(world):
+    """a node with a timeout, paused before it and inside it for longer, completes"""
+    world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}, {name: k, jq: '{k: 1}'}]\n")
+    with debugger(world, "nodes: [{name: s, workflow: in.yaml, timeout: 600ms}, {name: z, jq: '{z: 1}'}]\n"
+                  ) as d:
+        time.sleep(0.7)
+        world.same(next_event(d, "paused", "step", kind="into")["node"], "i")
+        time.sleep(0.8)
+        world.same(next_event(d, "paused", "step", kind="over")["node"], "k")
+        time.sleep(0.8)
+        ended(d)
+    world.same(state_of(world), {"i": 1, "k": 1, "z": 1})
+
+
+def clock_inside_across_a_kill(world):
+    """the timeout around a paused frame stands still across a kill"""
+    world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}, {name: k, jq: '{k: 1}'}]\n")
+    d = debugger(world, "nodes: [{name: s, workflow: in.yaml, timeout: 600ms}]\n")
+    d.go("step", kind="into")
+    kill(d)
+    time.sleep(0.8)
+    with reopened(world) as d:
+        world.same(node_now(d), "i")
+        time.sleep(0.4)
+        ended(d)
+    world.same(state_of(world), {"i": 1, "k": 1})
+
+
+def clock_of_a_container_of_tasks(world):
+    """the timeout of a list of tasks stands still while one of them is paused"""
+    with debugger(world, """
+tasks:
+  - {name: run_tasks, id: c, timeout: 600ms, config: {tasks: [
+      {name: run_shell, id: i, config: {command: 'true'}},
+      {name: run_shell, id: k, config: {command: echo k >> ran}}]}}
+""") as d:
+        d.set("k")
+        d.go("continue")
+        time.sleep(0.9)
+        ended(d)
+    world.same(world.read("ran"), "k\n", "what ran")
+
+
+def clock_still_runs_out(world):
+    """the time that was left is all that there is: a timeout comes after the pause, not never"""
+    with debugger(world, "nodes: [{name: a, timeout: 700ms, shell: 'touch begun; sleep 20'}]\n") as d:
+        d.call("continue")
+        world.wait_for("begun")
+        d.call("pause")
+        time.sleep(0.8)
+        begun = time.monotonic()
+        stop = ended(d, "failed")
+        took = time.monotonic() - begun
+        world.same(stop["error"]["kind"], "timeout")
+        if not 0.2 < took < 3:
+            raise Broken(f"the rest of 700 ms took {took:.2f} s")
+
+
+def paused_nap(world, d, node):
+    """Lets it run, pauses it in its wait after 200 ms, for 900 ms; how long the rest takes then."""
+    d.call("continue")
+    d.wait("retry", node=node) if node == "again" else None
+    time.sleep(0.2)
+    world.same(d.call("pause")["paused"], [1], "what is paused at once")
+    d.wait("paused", node=node)
+    time.sleep(0.9)
+    world.same(d.call("frame")["status"], "paused")
+    return time.monotonic()
+
+
+def rest_is(begun, least, most):
+    took = time.monotonic() - begun
+    if not least <= took <= most:
+        raise Broken(f"the rest took {took:.2f} s, not {least} to {most}")
+
+
+NAP = "nodes: [{name: first, jq: '{}'}, {name: nap, sleep: 800ms}, {name: z, jq: '{z: 1}'}]\n"
+AGAIN = "nodes: [{name: again, shell: 'echo x >> ran; test -e mended', retry: {attempts: 2, delay: 800ms}}]\n"
+
+
+def clock_of_a_sleep(world):
+    """a sleep does not run down while it is paused"""
+    with debugger(world, NAP) as d:
+        begun = paused_nap(world, d, "nap")
+        ended(d)
+        rest_is(begun, 0.35, 3)
+
+
+def clock_of_a_sleep_that_is_first(world):
+    """a run stops before its first node, also if that one sleeps"""
+    with debugger(world, "nodes: [{name: nap, sleep: 400ms}, {name: z, jq: '{z: 1}'}]\n") as d:
+        world.same(node_now(d), "nap")
+        begun = time.monotonic()
+        ended(d)
+        rest_is(begun, 0.35, 3)
+
+
+def clock_of_a_sleep_across_a_kill(world):
+    """a paused sleep has the time that was left, across a kill"""
+    d = debugger(world, NAP)
+    paused_nap(world, d, "nap")
+    kill(d)
+    with reopened(world) as d:
+        world.same(node_now(d), "nap")
+        begun = time.monotonic()
+        ended(d)
+        rest_is(begun, 0.3, 3)
+
+
+def clock_of_a_back_off(world):
+    """the wait before a retry does not run down while it is paused"""
+    with debugger(world, AGAIN) as d:
+        begun = paused_nap(world, d, "again")
+        world.same(world.read("ran"), "x\n", "what ran while it was paused")
+        world.write("mended", "")
+        ended(d)
+        rest_is(begun, 0.35, 3)
+    world.same(world.read("ran"), "x\nx\n", "what ran")
+
+
+def clock_of_a_back_off_across_a_kill(world):
+    """the wait before a retry has the time that was left, across a kill"""
+    d = debugger(world, AGAIN)
+    paused_nap(world, d, "again")
+    kill(d)
+    world.write("mended", "")
+    with reopened(world) as d:
+        begun = time.monotonic()
+        ended(d)
+        rest_is(begun, 0.3, 3)
+    world.same(world.read("ran"), "x\nx\n", "what ran")
+
+
+def clock_of_the_run(world):
+    """the timeout of the whole run stands still while it is paused, across a kill too"""
+    for text, thread in (("config: {timeout: 700ms}\n"
+                          "nodes: [{name: a, jq: '{}'}, {name: z, jq: '{z: 1}'}]\n", "g"),
+                         ("timeout: 700ms\ntasks: [{name: run_shell, id: a, config: {command: 'true'}}, "
+                          "{name: run_shell, id: z, config: {command: 'true'}}]\n", "k")):
+        d = at(world, "z", text, thread=thread)
+        time.sleep(0.8)
+        world.same(d.call("frame")["status"], "paused", thread)
+        kill(d)
+        time.sleep(0.2)
+        with reopened(world, thread) as d:
+            time.sleep(0.6)
+            world.same(node_now(d), "z", thread)
+            ended(d)
+        world.same(world("status", thread, "--json").json["status"], "completed", thread)
+
+
+def clock_of_other_branches(world):
+    """a branch that is not paused keeps its own time: its timeout comes, that of the paused one does not"""
+    text = """
+nodes:
+  - {name: s, jq: '{}'}
+  - {name: a, workflow: in.yaml, timeout: 400ms}
+  - {name: b, shell: 'sleep 20', timeout: 500ms}
+  - {name: late, jq: '{late: .error.kind}'}
+  - {name: j, jq: '{}'}
+edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: late, on: error}, {from: b, to: j},
+        {from: late, to: j}, {from: j, to: __end__}]
+"""
+    world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}]\n")
+    with debugger(world, text) as d:
+        d.call("configure", pause_all_on_breakpoint=False)
+        d.set("i")
+        d.call("continue")
+        paused = d.wait("paused", node="i")
+        time.sleep(0.9)
+        world.same(d.call("frame", frame=paused["frame"])["status"], "paused")
+        ended(d, frame="all")
+    state = state_of(world)
+    world.same((state["i"], state["late"]), (1, "timeout"))
+
+
+if __name__ == "__main__":
+    here = sys.modules["__main__"]
+    cases = []
+    for prefix in ("back_", "reverse_", "goto_", "past_", "replay_", "export_", "killed_"):
+        cases += cases_of(here, prefix)
+    cases += [case for case in cases_of(here, "clock_") if case is not clock_in_a_command]
+    sys.exit(run_all(cases, sys.argv[1]))
