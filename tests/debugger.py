@@ -19,9 +19,33 @@ import subprocess
 import threading
 import time
 
+from playbook import write_test
 from world import Broken
 
 PATIENCE = 15  # seconds; everything here is over in milliseconds, also under a sanitizer
+
+# Two branches of two nodes; each of the second ones writes a key of its own.
+BRANCHES = """\
+name: branches
+state: {log: {default: [], reduce: append}}
+nodes:
+  - {name: begin, jq: '{shared: 1}'}
+  - {name: a, jq: '{log: ["a"]}'}
+  - {name: a2, jq: '{log: ["a2"], va: 1}'}
+  - {name: b, jq: '{log: ["b"]}'}
+  - {name: b2, jq: '{log: ["b2"], vb: 1}'}
+  - {name: end, jq: '{end: true}'}
+  - {name: after, jq: '{after: true}'}
+edges:
+  - {from: __start__, to: begin}
+  - {from: begin, to: [a, b], fan_in: end}
+  - {from: a, to: a2}
+  - {from: a2, to: end}
+  - {from: b, to: b2}
+  - {from: b2, to: end}
+  - {from: end, to: after}
+  - {from: after, to: __end__}
+"""
 
 
 class Stop:
@@ -287,6 +311,22 @@ class Debugger:
         text = "".join(self.said)
         if "Sanitizer" in text or "runtime error" in text or (check and code < 0):
             raise Broken(f"the program broke, exit code {code}:\n{self.transcript()}")
+
+
+def debug(world, text, *words, store="memory:", name="flow.yaml"):
+    """A session of a workflow that stands at its beginning; what it said until then is d.first."""
+    world.write(name, text)
+    d = Debugger(world, name, *words, store=store)
+    d.first = d.begin()
+    return d
+
+
+def debug_tasks(world, *tasks, store="memory:", words=(), **fields):
+    """The same of a test with these tasks."""
+    write_test(world, list(tasks), **fields)
+    d = Debugger(world, "test.yaml", *words, store=store)
+    d.first = d.begin()
+    return d
 
 
 def is_still(line):

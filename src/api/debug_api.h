@@ -1,21 +1,21 @@
 /* debug_api.h - everything that can be asked of a debug session: JSON in, JSON out, one table.
  *
  * The prompt, the socket beside the store, pawl.h and (later) REST, WebSocket, DAP and MCP all call
- * debug_call(); none of them knows more about sessions than this header says. The table also says what
- * each operation takes (DebugArg): arguments are checked against it before the operation sees them, and
- * help, schemas and tools can be made from it.
+ * debug_call(); none of them knows more about sessions than this header says. The table also says
+ * what each operation takes (DebugArg): arguments are checked against it before the operation sees
+ * them, and help, schemas and tools can be made from it.
  *
- *     Json answer = debug_call(session, "step", args, &err);      {"kind": "over"} -> {"resumed": [1]}
+ *     Json answer = debug_call(session, "step", args, &err);   {"kind": "over"} -> {"resumed": [1]}
  *
- * Arguments are one object (JSON_NONE: none). An unknown argument, a missing one and one of the wrong
- * type are each an error (ERR_USAGE) whose sentence names the operation and the argument; nothing ends
- * the session. Answers are objects. What happens comes as events, through the session's host: an answer
- * never waits for it.
+ * Arguments are one object (JSON_NONE: none). An unknown argument, a missing one and one of the
+ * wrong type are each an error (ERR_USAGE) whose sentence names the operation and the argument;
+ * nothing ends the session. Answers are objects. What happens comes as events, through the
+ * session's host: an answer never waits for it.
  *
- * "frame" is the number of a frame. Left out, it is the session's *selected* frame: the one that paused
- * last, or was chosen with `frame`. "all" is allowed where it says so. A "path" is an array of steps
- * (["a", 0, "b"]) or a jq path as text (".a[0].b"). "checkpoint" is a number: what is asked for is then
- * answered from the history.
+ * "frame" is the number of a frame. Left out, it is the session's *selected* frame: the one that
+ * paused last, or was chosen with `frame`. "all" is allowed where it says so. A "path" is an array
+ * of steps (["a", 0, "b"]) or a jq path as text (".a[0].b"). "checkpoint" is a number: what is
+ * asked for is then answered from the history.
  *
  * ---- the session ----
  *
@@ -23,22 +23,27 @@
  *                                           status ("running", "paused", "waiting", "ended"),
  *                                           frame (selected; null), paused (how many frames are),
  *                                           pause_all_on_breakpoint, auto_resume, idle_limit (s),
- *                                           expires_in (s; null: never), checkpoint, created, error}
+ *                                           expires_in (s; null: never), checkpoint, created,
+ *                                           error}
  * configure      {pause_all_on_breakpoint?, auto_resume?, idle_limit? (seconds; 0: none),
  *                 steps? (also tell `node` and `step` events)}             as session
  * extend         {seconds?}                as session: the idle limit begins anew, or is this long
- * detach         {}                        {}  the run goes on without a debugger; the session is over
+ * detach         {}                        {}  the run goes on without a debugger; the session
+ *                                          is over
  * abort          {}                        {}  the run is cancelled; cleanup tasks run
- * operations     {}                        {operations: [{name, summary, arguments: [{name, type, about,
- *                                           required?, one_of?, nullable?, words?, min?, max?}]}]}: this
- *                                          table, for those who only have the socket
+ * operations     {}                        {operations: [{name, summary, arguments: [{name, type,
+ *                                           about, required?, one_of?, nullable?, words?, min?,
+ *                                           max?}]}]}: this table, for those who only have the
+ *                                          socket
  *
  * ---- breakpoints: fields as in breakpoint.h ----
  *
- * breakpoint_set     {fields...} or {spec: "NODE if EXPR", fields...}, or {breakpoints: [{...}, ...]}
- *                                          {breakpoint: {...}} or {breakpoints: [...]}. Fields beside a
- *                                          spec are added to what it says; of several breakpoints
- *                                          (each like the first two, or a spec alone) all are set or none
+ * breakpoint_set     {fields...} or {spec: "NODE if EXPR", fields...}, or
+ *                    {breakpoints: [{...}, ...]}
+ *                                          {breakpoint: {...}} or {breakpoints: [...]}. Fields
+ *                                          beside a spec are added to what it says; of several
+ *                                          breakpoints (each like the first two, or a spec alone)
+ *                                          all are set or none
  * breakpoint_change  {id, fields...}       {breakpoint}; a null takes a field away
  * breakpoint_delete  {id | ids | group | all: true}        {deleted: [id]}
  * breakpoint_enable  {id | ids | group | all: true, enabled}   {changed: [id]}
@@ -46,14 +51,16 @@
  *
  * ---- control ----
  *
- * continue       {frame? ("all")}          {resumed: [frame]}. Without a frame: all that are paused when
- *                                          pause_all_on_breakpoint is on, the selected one otherwise
+ * continue       {frame? ("all")}          {resumed: [frame]}. Without a frame: all that are paused
+ *                                          when pause_all_on_breakpoint is on, the selected one
+ *                                          otherwise
  * pause          {frame? ("all")}          {paused: [frame], later: [frame]}. Without a frame: all
  * step           {frame?, kind: "over"|"into"|"out"}       {resumed: [frame]}
  * back           {frame?, count?}          {checkpoint, frame, node}: a new line of the history
- * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a hit
- *                                          it stops at the beginning: breakpoints is []
- * goto           {frame?, node}            {frame, node}; or {checkpoint}: the run goes back to that one
+ * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a
+ *                                          hit it stops at the beginning: breakpoints is []
+ * goto           {frame?, node}            {frame, node}; or {checkpoint}: the run goes back to
+ *                                          that one
  * skip           {frame?, output?}         {resumed: [frame]}
  * retry          {frame?}                  {resumed: [frame]}
  * answer         {interrupt?, frame?, value?, decision?}   {answered: id}
@@ -61,24 +68,26 @@
  * ---- looking ----
  *
  * frames         {offset?, limit? (100)}   {frames: [FRAME], total, selected}
- * frame          {frame?}                  FRAME with stack; it is the selected one from now on. Without a
- *                                          number: of the one that is
- *   FRAME = {frame, parent, name, status, node, kind, file, line, column, depth, since, made_by (node),
- *            position?, reason?, breakpoints?, error?, change?, because?,   when it is paused
- *            interrupt?: {id, reason, prompt, options},                     when it waits for a person
+ * frame          {frame?}                  FRAME with stack; it is the selected one from now on.
+ *                                          Without a number: of the one that is
+ *   FRAME = {frame, parent, name, status, node, kind, file, line, column, depth, since,
+ *            made_by (node),
+ *            position?, reason?, breakpoints?, error?, change?, because?,  when it is paused
+ *            interrupt?: {id, reason, prompt, options},                  when it waits for a person
  *            waits_for?: [frame], pending (how many changes), injected (how many nodes)}
  *   stack = [{depth, node, kind, workflow, file, line, column}], innermost first
- * node           {frame?}                  {node, kind, file, line, end_line, title?, attempt, timeout?,
- *                                           injected?, source (as written), edges: [{to, when?, on?}]}
- * config         {frame?}                  {node, kind, raw, expressions: [{path, text}], resolved} or
- *                                          error instead of resolved; edited: true when it was
+ * node           {frame?}                  {node, kind, file, line, end_line, title?, attempt,
+ *                                           timeout?, injected?, source (as written), edges: [{to,
+ *                                           when?, on?}]}
+ * config         {frame?}                  {node, kind, raw, expressions: [{path, text}], resolved}
+ *                                          or error instead of resolved; edited: true when it was
  * variables      {frame?, checkpoint?, path?, offset?, limit? (100)}
  *                                          {path, type, size, value} of small values, otherwise
- *                                          {path, type, size, children: [{key, type, size, preview}],
- *                                           total}
+ *                                          {path, type, size, children: [{key, type, size,
+ *                                           preview}], total}
  * summary        {frame?, checkpoint?}     {keys: [{key, type, size, preview}], total, size}
- * search         {frame?, checkpoint?, text, limit? (50)}  {found: [{path, type, preview, where: "key" |
- *                                           "value"}], more: bool}
+ * search         {frame?, checkpoint?, text, limit? (50)}  {found: [{path, type, preview, where:
+ *                                           "key" | "value"}], more: bool}
  * largest        {frame?, checkpoint?, limit? (10)}        {largest: [{path, type, size}]}
  * diff           {frame?, since? ("pause"|"node"|"start"), from?, to? (checkpoints)}
  *                                          {from, to, added: [{path, new}], removed: [{path, old}],
@@ -89,15 +98,18 @@
  * watch_add      {expression}              {watch: {id, expression}}
  * watch_delete   {id | all: true}          {deleted: [id]}
  * watches        {frame?}                  {watches: [{id, expression, results | error}]}
- * source         {frame?, file?, line?, around? (5)}   {file, first, lines: [text], current (line or
- *                                           null), breakpoints: [line]}
- * nodes          {}                        {nodes: [{name, kind, workflow, file, line, id?}], files}
+ * source         {frame?, file?, line?, around? (5)}   {file, first, lines: [text], current (line
+ *                                           or null), breakpoints: [line]}
+ * nodes          {}                        {nodes: [{name, kind, workflow, file, line, id?}],
+ *                                           files}
  * graph          {format? ("mermaid"|"dot"|"json")}   {text}
- * history        {frame?, before? (checkpoint), limit? (50), all? (every checkpoint)}. Without a frame:
- *                                          of all frames, those that have ended too
- *                                          {steps: [{checkpoint, parent, step, frame, node, status, result
- *                                           ("success"|"failure"|"skipped"|null), at, took (ms), paused,
- *                                           injected, changed: [key], current}], more: bool}, newest last
+ * history        {frame?, before? (checkpoint), limit? (50), all? (every checkpoint)}.
+ *                                          Without a frame: of all frames, those that have ended
+ *                                          too
+ *                                          {steps: [{checkpoint, parent, step, frame, node, status,
+ *                                           result ("success"|"failure"|"skipped"|null), at, took
+ *                                           (ms), paused, injected, changed: [key], current}],
+ *                                           more: bool}, newest last
  *
  * ---- changing ----
  *
@@ -105,31 +117,35 @@
  * unset          {frame?, path}            {pending: [{id, path}]}
  * pending        {frame?}                  {pending: [...]}
  * revoke         {frame?, id | all: true}  {pending: [...]}
- * config_set     {frame?, path, value}     as config: for this one execution; path inside the node as
- *                                          written
+ * config_set     {frame?, path, value}     as config: for this one execution; path inside the node
+ *                                          as written
  * config_reset   {frame?}                  as config
  * inject         {frame?, where? ("before"|"after"), name?, node: {...} | text (YAML)}
  *                                          {injected: {id, where, name, node}}
- * injected       {frame?}                  {injected: [...]} that have not begun. Without a frame: of all
+ * injected       {frame?}                  {injected: [...]} that have not begun. Without a
+ *                                          frame: of all
  * inject_remove  {id}                      {removed: id}
  *
  * ---- beyond this run ----
  *
- * replay         {checkpoint?, node?, thread?}   {thread, run}: a new run of one node on the input that it
- *                                          had; `replayed` tells how it ended. node: its last execution,
- *                                          before the checkpoint if there is one too
+ * replay         {checkpoint?, node?, thread?}   {thread, run}: a new run of one node on the input
+ *                                          that it had; `replayed` tells how it ended. node: its
+ *                                          last execution, before the checkpoint if there is one
+ *                                          too
  * export         {}                        the whole session as one document (export.h)
  *
  * ---- events: objects with "event" ----
  *
- * paused         {frame, frame_name, node, kind, position, reason, breakpoints: [id], file, line, column,
- *                 depth, checkpoint, at, error?, change?: {path, old, new}, because? (frame)}
+ * paused         {frame, frame_name, node, kind, position, reason, breakpoints: [id], file, line,
+ *                 column, depth, checkpoint, at, error?, change?: {path, old, new},
+ *                 because? (frame)}
  *                reason: initial, breakpoint, step, user_pause, exception, interrupt, approval
  * resumed        {frame, node, how ("continue", "step over", ..., "skip", "retry")}
  * log            {frame, node, breakpoint, message}              a log point
  * output         {frame, node, stream, text}                     of a node's work
  * waiting        {frame, node, interrupt, reason, prompt, options}   a person has to answer
- * node, step     {frame, node, kind, attempt} and {frame, node, status, checkpoint}: with `steps` on
+ * node, step     {frame, node, kind, attempt} and {frame, node, status, checkpoint}: with
+ *                `steps` on
  * retry          {frame, node, error, attempt, attempts, delay}
  * warning        {frame?, node?, message}
  * frame          {frame, name, parent, status: "created"|"completed"}

@@ -1,8 +1,8 @@
 /* debug.c - `pawl debug`: a run, step by step.
  *
- * Opens what is named: a workflow, of which a run is started; a run that no process has; one that another
- * process has (attach.h); or an export, in a store in memory. Then the talk (debug_talk.h) goes on until
- * somebody has had enough, and the run is left so that anybody can come back to it.
+ * Opens what is named: a workflow, of which a run is started; a run that no process has; one that
+ * another process has (attach.h); or an export, in a store in memory. Then the talk (debug_talk.h)
+ * goes on until somebody has had enough, and the run is left so that anybody can come back to it.
  */
 #include "debug_talk.h"
 #include "debug_words.h"
@@ -371,7 +371,8 @@ static void on_patience(uv_timer_t *timer) {
 
 enum { PATIENCE_MS = 2000 };
 
-/* Paused frames are on record as they are; what still runs is stopped, as Ctrl-C does it to `pawl run`. */
+/* Paused frames are on record as they are; what still runs is stopped, as Ctrl-C does it to
+ * `pawl run`. */
 static void settle(Debug *d) {
     uv_timer_t patience;
     if (run_settled(d->run)) {
@@ -603,10 +604,20 @@ static int debug_row(Debug *d, const RunRow *row, int64_t seq) {
     return code;
 }
 
+/* It looks like a workflow's, and is not there. */
+static bool names_a_file(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
+}
+
 static int debug_thread(Debug *d, const char *name) {
     Place place = {0};
     RunRow row = {0};
     int code = EXIT_USAGE;
+    if (names_a_file(name)) {
+        options_complain(&command_debug, "there is no file `%s`.", name);
+        return EXIT_USAGE;
+    }
     if (!refuse_start_options(d->args) || !place_parse(&command_debug, name, &place)) {
         return EXIT_USAGE;
     }
@@ -672,23 +683,6 @@ static int debug_export(Debug *d) {
 
 /* ---- opening: a workflow ---- */
 
-/* As `pawl run` does it: config.checkpointer and config.checkpoint_dir. Given; NULL: they are not there. */
-static char *url_of_config(const Graph *graph) {
-    const char *kind = graph->checkpointer, *dir = graph->checkpoint_dir;
-    Buf url = BUF_INIT;
-    if (!kind && !dir) {
-        return NULL;
-    }
-    if (kind && !strcmp(kind, "memory") && !dir) {
-        buf_adds(&url, "memory:");
-    } else if (kind && !strcmp(kind, "sqlite")) {
-        buf_printf(&url, dir ? "sqlite:%s/pawl.db" : DEFAULT_STORE, dir);
-    } else {
-        buf_printf(&url, "file:%s", dir ? dir : ".pawl/checkpoints");
-    }
-    return buf_detach(&url);
-}
-
 static int debug_new_run(Debug *d) {
     Error err = ERROR_INIT;
     if (!open_engine(d, &err)) {
@@ -705,7 +699,7 @@ static int debug_new_run(Debug *d) {
 static int debug_flow(Debug *d) {
     int code = EXIT_USAGE;
     Common *common = &d->args->common;
-    char *configured = common->store ? NULL : url_of_config(d->flow->main);
+    char *configured = common->store ? NULL : cli_store_configured(d->flow->main);
     common->store = configured ? configured : common->store;
     d->store_hint = cli_store_hint(common->store);
     d->store = cli_store_open(common, STORE_CREATE, &code);

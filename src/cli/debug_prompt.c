@@ -191,11 +191,11 @@ static bool read_plain(Prompt *p, Buf *out) {
     bool dropping = false;
     while (!gives_up(p) && !(p->interrupts && !p->person)) {
         if (take_line(&p->input, p->ended, out)) {
-            if (!dropping) {
-                return true;
+            if (dropping) { /* what is left of it is no command, and is answered as none */
+                buf_reset(out);
+                buf_adds(out, "(a line that is too long)");
             }
-            buf_reset(out);
-            dropping = false;
+            return true;
         } else if (p->ended) {
             return false;
         } else if (is_too_long(&p->input)) {
@@ -524,7 +524,8 @@ static void bind_keys(Prompt *p) {
     }
 }
 
-/* libedit shows what the locale can: without one in UTF-8 people's names would be shown as numbers. */
+/* libedit shows what the locale can: without one in UTF-8 people's names would be shown as
+ * numbers. */
 static void choose_locale(void) {
     const char *chosen = setlocale(LC_CTYPE, "");
     if (!chosen || MB_CUR_MAX == 1) {
@@ -628,8 +629,8 @@ bool prompt_confirm(Prompt *p, const char *question) {
 
 /* ---- life ---- */
 
-/* libuv makes what it polls non-blocking, which everybody who shares it would see: the shell's terminal,
- * and our own standard output on it. Polling needs no such thing. */
+/* libuv makes what it polls non-blocking, which everybody who shares it would see: the shell's
+ * terminal, and our own standard output on it. Polling needs no such thing. */
 static bool start_polling(Prompt *p) {
     int flags = fcntl(STDIN_FILENO, F_GETFL);
     bool ok = flags >= 0 && uv_poll_init(p->host.loop, &p->poll, STDIN_FILENO) == 0;

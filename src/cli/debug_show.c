@@ -54,7 +54,8 @@ static bool is_control(const char *c) {
     return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
 }
 
-/* Text from outside: what would drive the terminal becomes a question mark, ends of lines blanks. */
+/* Text from outside: what would drive the terminal becomes a question mark, ends of lines
+ * blanks. */
 static void add_safe(const char *text, size_t len, Buf *out) {
     for (size_t i = 0; i < len; i++) {
         if (!is_control(text + i)) {
@@ -1023,10 +1024,16 @@ static void show_results(const Show *s, Json args, Json answer, Buf *out) {
     for (size_t i = 0; i < items_in(results); i++) {
         show_value(s, json_array_get(results, i), out);
     }
-    if (!items_in(results)) {
+    Json omitted = get(answer, "omitted");
+    if (json_kind(omitted) == JSON_OBJECT) {
+        add_hint(s,
+                 "A value that is too large to print; `state PATH` and `summary` show its parts.",
+                 out);
+    } else if (!items_in(results)) {
         add_hint(s, "No output.", out);
+    } else {
+        buf_adds(out, json_truthy(get(answer, "more")) ? "and more\n" : "");
     }
-    buf_adds(out, json_truthy(get(answer, "more")) ? "and more\n" : "");
 }
 
 /* ---- answers: watches ---- */

@@ -929,7 +929,8 @@ static void look_around(Talk *t, Json session) {
     say(t, &text);
     if (json_string_is(get(session, "run_status"), "failed") && !t->host.json) {
         say_place(t, session);
-        talk_say(t, "`retry` runs it again, after `set` or `config set` if need be; `back` goes back.");
+        talk_say(
+            t, "`retry` runs it again, after `set` or `config set` if need be; `back` goes back.");
     }
 }
 
@@ -957,7 +958,7 @@ TalkEnd talk_go(Talk *t, TalkBegin how) {
         mem_free(line);
     }
     flush(t);
-    if (t->gone) {
+    if (t->gone && !(t->ending && t->end == TALK_DETACHED)) {
         return TALK_GONE;
     }
     return t->ending ? t->end : t->came & CAME_OVER ? TALK_EXPIRED : TALK_QUIT;

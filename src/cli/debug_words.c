@@ -164,7 +164,8 @@ static Piece trimmed(const char *from, const char *to) {
     return (Piece){from, (size_t)(to - from)};
 }
 
-/* PATH = JSON. Keys in quotes may hold an equals sign: the first one with JSON behind it is the one. */
+/* PATH = JSON. Keys in quotes may hold an equals sign: the first one with JSON behind it is the
+ * one. */
 static bool read_setting(WordReader *r, Order *o, Error *err) {
     Piece rest = take_rest(r);
     Error why = ERROR_INIT;
@@ -625,18 +626,6 @@ static bool read_config(WordReader *r, Order *o, Error *err) {
     return ends_here(r, err);
 }
 
-static bool read_frame(WordReader *r, Order *o, Error *err) {
-    int64_t frame;
-    if (at_end(r)) {
-        return true;
-    }
-    if (!need_number(r, "the number of a frame", &frame, err)) {
-        return false;
-    }
-    put_number(o, "frame", frame);
-    return ends_here(r, err);
-}
-
 static bool read_history(WordReader *r, Order *o, Error *err) {
     int64_t limit;
     while (!at_end(r)) {
@@ -1020,7 +1009,7 @@ const Word debug_words[] = {
     {"frames", "threads", WORDS_LOOKING, "frames", "", "list the frames of the run", NULL, NULL, 0,
      OFFERS_NOTHING, NULL, read_nothing},
     {"frame", "f thread", WORDS_LOOKING, "frame", "[N]", "choose a frame, and show where it stands",
-     NULL, "frame 2", 0, OFFERS_NOTHING, NULL, read_frame},
+     NULL, "frame 2", 0, OFFERS_NOTHING, NULL, read_frame_if_any},
     {"backtrace", "bt where w", WORDS_LOOKING, "frame", "", "show the levels of the selected frame",
      NULL, NULL, 0, OFFERS_NOTHING, NULL, read_nothing},
     {"info", "i", WORDS_LOOKING, NULL,
@@ -1163,8 +1152,8 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-/* The name ends where letters do, so that `frame2` and `p.x` are read too. One that is no name ends at
- * a blank. */
+/* The name ends where letters do, so that `frame2` and `p.x` are read too. One that is no name ends
+ * at a blank. */
 static Piece command_name(WordReader *r) {
     skip_blanks(r);
     const char *end = r->at;

@@ -123,23 +123,6 @@ static bool read_input(RunArgs *args) {
 
 /* ---- where it is kept ---- */
 
-/* What config.checkpointer and config.checkpoint_dir come to; NULL when they are not there. Given. */
-static char *url_of_config(const Graph *graph) {
-    const char *kind = graph->checkpointer, *dir = graph->checkpoint_dir;
-    Buf url = BUF_INIT;
-    if (!kind && !dir) {
-        return NULL;
-    }
-    if (kind && !strcmp(kind, "memory") && !dir) { /* a folder is where it is to be found again */
-        buf_adds(&url, "memory:");
-    } else if (kind && !strcmp(kind, "sqlite")) {
-        buf_printf(&url, dir ? "sqlite:%s/pawl.db" : DEFAULT_STORE, dir);
-    } else {
-        buf_printf(&url, "file:%s", dir ? dir : ".pawl/checkpoints");
-    }
-    return buf_detach(&url);
-}
-
 static bool has_store_of_its_own(void) {
     const char *env = getenv("PAWL_STORE");
     return env && env[0];
@@ -214,7 +197,7 @@ static int resume(const RunArgs *args, Flow *flow, Store *store, const char *sto
 }
 
 static int run_loaded(RunArgs *args, Flow *flow) {
-    char *configured = args->drive.common.store ? NULL : url_of_config(flow->main);
+    char *configured = args->drive.common.store ? NULL : cli_store_configured(flow->main);
     bool resumes = flow->main->checkpoint != NULL;
     int code = EXIT_USAGE;
     if (configured) {

@@ -1,5 +1,7 @@
 #include "stores.h"
 
+#include "buf.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,22 @@ const char *cli_store_url(const char *given) {
 
 const char *cli_store_hint(const char *given) {
     return given && strcmp(given, cli_store_url(NULL)) != 0 ? given : NULL;
+}
+
+char *cli_store_configured(const Graph *graph) {
+    const char *kind = graph->checkpointer, *dir = graph->checkpoint_dir;
+    Buf url = BUF_INIT;
+    if (!kind && !dir) {
+        return NULL;
+    }
+    if (kind && !strcmp(kind, "memory") && !dir) { /* a folder is where it is to be found again */
+        buf_adds(&url, "memory:");
+    } else if (kind && !strcmp(kind, "sqlite")) {
+        buf_printf(&url, dir ? "sqlite:%s/pawl.db" : DEFAULT_STORE, dir);
+    } else {
+        buf_printf(&url, "file:%s", dir ? dir : ".pawl/checkpoints");
+    }
+    return buf_detach(&url);
 }
 
 int cli_fail(const Command *command, const Error *err) {

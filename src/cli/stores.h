@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "error.h"
+#include "flow.h"
 #include "store.h"
 
 #include <stdbool.h>
@@ -41,6 +42,10 @@ const char *cli_store_url(const char *given);
 
 /* The URL to name in commands that we advise: NULL when the store is found without it. */
 const char *cli_store_hint(const char *given);
+
+/* The URL that config.checkpointer and config.checkpoint_dir of a workflow come to. Given; NULL: they
+ * are not there. */
+char *cli_store_configured(const Graph *graph);
 
 /* NULL after saying on standard error what is wrong; *code is then the exit code. */
 Store *cli_store_open(const Common *c, StoreMode mode, int *code);

@@ -7,7 +7,7 @@
 
 bool terminal_can_redraw(FILE *stream) {
     const char *term = getenv("TERM");
-    return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
+    return isatty(fileno(stream)) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 bool terminal_has_colour(FILE *stream) {

@@ -1,9 +1,9 @@
 /* breakpoint_query.c - the expressions of breakpoints: compiled once, asked at many nodes.
  *
- * An expression is compiled when the breakpoint is made, so that what is wrong with it is said then.
- * When it names no variable of the nodes, that program serves everywhere. Otherwise there is a program
- * for each set of the names it uses that nodes turn out to have: which ones a node has is a bit mask,
- * found by comparing a few short names, and no state is kept for each node.
+ * An expression is compiled when the breakpoint is made, so that what is wrong with it is said
+ * then. When it names no variable of the nodes, that program serves everywhere. Otherwise there is
+ * a program for each set of the names it uses that nodes turn out to have: which ones a node has is
+ * a bit mask, found by comparing a few short names, and no state is kept for each node.
  */
 #include "breakpoint.h"
 
@@ -192,8 +192,8 @@ static bool is_later(const Error *a, const Error *b) {
     return a->line != b->line ? a->line > b->line : a->col > b->col;
 }
 
-/* Of the reasons, the one that is furthest into the text is about what is really wrong: before it there
- * may be names that only some nodes have. NULL: it can be asked at one of them at least. */
+/* Of the reasons, the one that is furthest into the text is about what is really wrong: before it
+ * there may be names that only some nodes have. NULL: it can be asked at one of them at least. */
 static const Error *reason_against(Query *q) {
     const Error *why = NULL;
     for (size_t i = 0; i < q->n; i++) {

@@ -49,7 +49,8 @@ static Json frame_key(int64_t frame) {
     return json_string_fmt("%" PRId64, frame);
 }
 
-/* A frame has its path for as long as it is there, and is there before its first step ends. Borrowed. */
+/* A frame has its path for as long as it is there, and is there before its first step ends.
+ * Borrowed. */
 static Json path_of(Side *s, const LineImage *at, int64_t frame) {
     Json key = frame_key(frame), path = json_object_get(s->paths, key);
     if (json_is_none(path)) {

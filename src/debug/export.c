@@ -1,8 +1,8 @@
 /* export.c - runs to documents and back.
  *
  * Nothing of a document is believed. Everything in it is read and checked first: the rows, then the
- * workflows, then the image of every checkpoint, made from its parent's. Only then is the run made, and
- * all of its checkpoints go to the store in one batch. */
+ * workflows, then the image of every checkpoint, made from its parent's. Only then is the run made,
+ * and all of its checkpoints go to the store in one batch. */
 #include "export.h"
 
 #include "flow.h"
@@ -56,8 +56,8 @@ static Json in_array(Json array, size_t i) {
     return json_kind(array) == JSON_ARRAY ? json_array_get(array, i) : json_none();
 }
 
-/* The definition that a change puts into the run's part of the image; JSON_NONE: none. A change is of the
- * whole, of the run's part, of the field, or of a stretch of the fields. */
+/* The definition that a change puts into the run's part of the image; JSON_NONE: none. A change is
+ * of the whole, of the run's part, of the field, or of a stretch of the fields. */
 static Json definition_in(Json change) {
     Json path = in_array(change, 0), value = in_array(change, 1);
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : SIZE_MAX;
@@ -440,7 +440,8 @@ static bool read_all_definitions(Json document, Reading *r, Error *err) {
 
 /* ---- reading: images ---- */
 
-/* The frame that a change is in; JSON_NONE: it is not inside of one. *whole: it may be of all of them. */
+/* The frame that a change is in; JSON_NONE: it is not inside of one. *whole: it may be of all of
+ * them. */
 static Json changed_frame(Json change, bool *whole) {
     Json path = in_array(change, 0);
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0;

@@ -1,5 +1,8 @@
-/* line.c - lines of checkpoints, what frames see in their images, and the history that people read. */
+/* line.c - lines of checkpoints, what frames see in their images, and the history that people
+ * read. */
 #include "line.h"
+
+#include "hooks.h"
 
 #include "engine.h"
 #include "json_binary.h"
@@ -12,9 +15,9 @@
 
 /* ---- reading ----
  *
- * Parents are earlier checkpoints, so a line is read from its end in stretches of numbers: all rows of a
- * stretch come in one walk, those on the line are kept, and the next stretch ends at the parent of the
- * oldest of them. */
+ * Parents are earlier checkpoints, so a line is read from its end in stretches of numbers: all rows
+ * of a stretch come in one walk, those on the line are kept, and the next stretch ends at the
+ * parent of the oldest of them. */
 
 enum { STRETCH_LEAST = 256, STRETCH_MAX = 1 << 16 };
 
@@ -270,8 +273,8 @@ Flow *line_flow(Store *store, const RunRow *row, Json image, Error *err) {
 
 /* ---- frames in an image ---- */
 
-/* A level of a frame, as the image has it. Images may come from anywhere: a frame whose parent is not an
- * older one has none, so that going down always ends. */
+/* A level of a frame, as the image has it. Images may come from anywhere: a frame whose parent is
+ * not an older one has none, so that going down always ends. */
 typedef struct At {
     Json frames, frame; /* borrowed */
     int64_t id;
@@ -368,7 +371,8 @@ static const Graph *lowest_graph(const Flow *flow, At at) {
     return child ? graph_in(graph, part_of(&at, IMAGE_NODE), branch) : graph;
 }
 
-/* NULL where the workflow has none there: a node that is not in its file, or another version of it. */
+/* NULL where the workflow has none there: a node that is not in its file, or another version of
+ * it. */
 static const Graph *graph_at(const Flow *flow, At at) {
     size_t level = at.level;
     const Graph *graph = lowest_graph(flow, at);
@@ -528,9 +532,9 @@ Json line_left(Json before, Json after, int64_t frame) {
 
 /* ---- history ----
  *
- * One walk along the line keeps, for each frame, the executions that are open in it, outermost first: a
- * node is opened by "started" or "entered" and closed by its step. A node that is done at once has no
- * such record: it began where its frame came to it. */
+ * One walk along the line keeps, for each frame, the executions that are open in it, outermost
+ * first: a node is opened by "started" or "entered" and closed by its step. A node that is done at
+ * once has no such record: it began where its frame came to it. */
 
 typedef struct Open {
     const char *node; /* borrowed from the line */
@@ -674,8 +678,8 @@ static void note(Past *p, size_t i) {
     f->last = (ptrdiff_t)i;
 }
 
-/* What is open at the end stays open; a frame that stands paused at the node that it did last was stopped
- * after it. */
+/* What is open at the end stays open; a frame that stands paused at the node that it did last was
+ * stopped after it. */
 static void past_end(Past *p) {
     for (size_t i = 0; i < p->nframes; i++) {
         take_pause(p, &p->frames[i], "");
@@ -748,7 +752,8 @@ static Json row_of(const LineStep *c, const char *result) {
 /* A node that the workflow does not have runs on a level of its own. */
 static bool is_injected(Json image, int64_t frame) {
     At at;
-    return find_frame(image, frame, &at) && json_kind(part_of(&at, IMAGE_INJECTED)) > JSON_NULL;
+    Json injected = find_frame(image, frame, &at) ? part_of(&at, IMAGE_INJECTED) : json_none();
+    return json_kind(injected) == JSON_ARRAY && image_int(injected, 1) != INJECT_INSTEAD;
 }
 
 /* The checkpoint itself has stopped its frame. */

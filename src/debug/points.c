@@ -1,13 +1,14 @@
 /* points.c - breakpoints by node.
  *
- * Two structures. `lists` has the breakpoints of each node, by its number: all that a step looks at.
- * An Index of each flow serves to find the nodes that a breakpoint means: names and kinds are chains
- * in tables, and `sorted` has the nodes in the order of their files, each with the one around it, so
- * that a line is found by bisection. Adding a breakpoint is then a look-up, unless it is a glob.
+ * Two structures. `lists` has the breakpoints of each node, by its number: all that a step looks
+ * at. An Index of each flow serves to find the nodes that a breakpoint means: names and kinds are
+ * chains in tables, and `sorted` has the nodes in the order of their files, each with the one
+ * around it, so that a line is found by bisection. Adding a breakpoint is then a look-up, unless it
+ * is a glob.
  *
- * Paths ("sub/name") are followed from the outside in, part by part: a set of graphs, and from each the
- * graphs that its nodes of the next name hold. A graph is in a set once, however many nodes hold it, so
- * the work is bounded by the size of the flow times the parts.
+ * Paths ("sub/name") are followed from the outside in, part by part: a set of graphs, and from each
+ * the graphs that its nodes of the next name hold. A graph is in a set once, however many nodes
+ * hold it, so the work is bounded by the size of the flow times the parts.
  */
 #include "points.h"
 
@@ -21,8 +22,8 @@ enum { NOTHING = -1 };
 
 /* ---- globs ---- */
 
-/* A set [a-z] that begins at p, after the bracket. Its end, after its bracket; NULL: it has none, and the
- * bracket stands for itself. */
+/* A set [a-z] that begins at p, after the bracket. Its end, after its bracket; NULL: it has none,
+ * and the bracket stands for itself. */
 static const char *match_set(const char *p, const char *end, unsigned char c, bool *in) {
     bool negated = p < end && (*p == '!' || *p == '^'), found = false;
     p += negated;
@@ -53,7 +54,8 @@ static const char *next_char(const char *s) {
     return s;
 }
 
-/* Only the last star needs another try: what an earlier one could take is in the later one's reach. */
+/* Only the last star needs another try: what an earlier one could take is in the later one's
+ * reach. */
 static bool glob_matches(const char *p, const char *end, const char *s) {
     const char *star = NULL, *retry = NULL;
     while (*s) {
@@ -233,8 +235,8 @@ static bool is_inside(const Spot *inner, const Spot *outer) {
     return inner->file == outer->file && inner->node->line <= outer->node->end_line;
 }
 
-/* What is around the one before, itself included, is what can be around this one. Two nodes that end and
- * begin in one line are not inside each other. */
+/* What is around the one before, itself included, is what can be around this one. Two nodes that
+ * end and begin in one line are not inside each other. */
 static void nest_spots(Index *x) {
     for (size_t i = 1; i < x->n; i++) {
         int around = (int)i - 1;
@@ -504,14 +506,15 @@ static const char *plain_path(const char *path) {
     return path;
 }
 
-/* How well a file answers to a name: as opened, by the end of its path, or (editors give whole paths) by
- * the end of what is given. 0: not. */
+/* How well a file answers to a name: as opened, by the end of its path, or (editors give whole
+ * paths) by the end of what is given. 0: not. */
 static int file_answers(const char *file, const char *given) {
     const char *a = plain_path(file), *b = plain_path(given);
     return strcmp(a, b) == 0 ? 3 : ends_with_path(a, b) ? 2 : ends_with_path(b, a) ? 1 : 0;
 }
 
-/* The best file for a name, by its place among the files; NOTHING. own: the flow's main file too. */
+/* The best file for a name, by its place among the files; NOTHING. own: the flow's main file
+ * too. */
 static int find_file(const Flow *flow, const char *given, bool own) {
     int best = NOTHING, best_answer = 0;
     const char *last = NULL;
@@ -713,10 +716,10 @@ struct Points {
     size_t n, cap;
     List anywhere, on_state, on_error;
     size_t places; /* of all together */
-    size_t
-        suggestions; /* names that may still be compared: to search them all for each of thousands of
-                           breakpoints would take minutes */
-    size_t *hint;    /* where an enabled one was last seen */
+    size_t *hint;  /* where an enabled one was last seen */
+    /* Names that may still be compared: to search them all for each of thousands of breakpoints
+     * would take minutes. */
+    size_t suggestions;
 };
 
 enum { SUGGESTIONS_MAX = 2000000 };

@@ -348,7 +348,8 @@ static void see_everywhere(Session *s) {
     }
 }
 
-/* As text: thousands of them are in every snapshot of the run, and a string is copied as a whole. */
+/* As text: thousands of them are in every snapshot of the run, and a string is copied as a
+ * whole. */
 Json session_pack(const Breakpoint *b) {
     Buf text = BUF_INIT;
     Json stored = breakpoint_stored(b);
@@ -441,9 +442,8 @@ int64_t session_watch(Session *s, const char *expression, Error *err) {
     JqProgram *program = jq_compile(expression, len, NULL, &bad);
     bool variable = bad.code != ERR_NONE && strstr(bad.msg, "$");
     if (!program && !variable) { /* one of a map's may be in sight where it is looked at */
-        if (err) {
-            *err = bad;
-        }
+        error_set_at(err, bad.code, bad.line, bad.col, "At column %d of the expression: %s",
+                     bad.col, bad.msg);
         return 0;
     }
     jq_program_free(program);
@@ -524,13 +524,23 @@ static bool set_first_breakpoints(Session *s, Error *err) {
     return true;
 }
 
-static int64_t first_parked(const Run *run) {
+int64_t session_first_parked(const Run *run) {
     for (const Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
         if (frame_is_parked(f)) {
             return frame_id(f);
         }
     }
     return 1;
+}
+
+/* Whether what the run carries has the parts that a session changes. */
+static bool value_valid(Json value) {
+    static const char *const parts[] = {"breakpoints", "watches", "frames"};
+    bool ok = json_kind(value) == JSON_OBJECT;
+    for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++) {
+        ok = json_kind(json_object_get_c(value, parts[i])) == JSON_OBJECT;
+    }
+    return ok;
 }
 
 static Session *session_new(Run *run, const SessionOptions *options) {
@@ -542,7 +552,7 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->options.breakpoints =
         json_is_none(options->breakpoints) ? json_none() : options->breakpoints;
     s->initial = options->pause_on_start;
-    s->value = json_kind(stored) == JSON_OBJECT ? json_ref(stored) : new_value(run, now);
+    s->value = value_valid(stored) ? json_ref(stored) : new_value(run, now);
     s->hooks = session_hooks;
     s->hooks.event = on_event;
     s->hooks.events = wanted_events(false);
@@ -575,7 +585,7 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     }
     s->options.breakpoints = json_none();
     Frame *selected = s->selected ? run_frame(run, s->selected) : NULL;
-    s->selected = selected && frame_is_parked(selected) ? s->selected : first_parked(run);
+    s->selected = selected && frame_is_parked(selected) ? s->selected : session_first_parked(run);
     session_extend(s, 0);
     if (!run_settled(run)) {
         run_hold(run, true);

@@ -22,7 +22,8 @@ static void before_going(Session *s, Frame *f, StepKind step) {
     }
 }
 
-/* A failed run that is looked at afterwards comes to life with the first thing that is done to it. */
+/* A failed run that is looked at afterwards comes to life with the first thing that is done to
+ * it. */
 bool session_revive(Session *s, Frame *f, Error *err) {
     if (strcmp(frame_status(f), "failed") != 0) {
         return true;
@@ -123,7 +124,8 @@ typedef struct Paused {
     Json now, later;
 } Paused;
 
-/* One that waits for a person or for its branches stops where it goes on, if it was meant itself. */
+/* One that waits for a person or for its branches stops where it goes on, if it was meant
+ * itself. */
 static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
     FrameStop *fs = session_stop_of(f);
     Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));

@@ -68,19 +68,15 @@ static Frame *missing(const Session *s, int64_t id, Error *err) {
 }
 
 Frame *session_frame(Session *s, int64_t id, Error *err) {
+    if (!id) {
+        s->selected = session_selected(s);
+    }
     Frame *f = run_frame(s->run, id ? id : s->selected);
-    if (f) {
-        return f;
-    }
-    f = id ? NULL : run_frame(s->run, 1);
-    if (f) {
-        s->selected = 1;
-    }
     return f ? f : missing(s, id ? id : s->selected, err);
 }
 
 int64_t session_selected(const Session *s) {
-    return run_frame(s->run, s->selected) ? s->selected : 1;
+    return run_frame(s->run, s->selected) ? s->selected : session_first_parked(s->run);
 }
 
 void session_select(Session *s, Frame *f) {

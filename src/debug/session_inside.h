@@ -56,7 +56,8 @@ void session_keep(Session *s, const char *area, int64_t id, Json value); /* id 0
 int64_t session_number(Session *s, const char *area); /* the next number of a kind */
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
-Json session_pack(const Breakpoint *b); /* as the value has it; given */
+int64_t session_first_parked(const Run *run); /* 1 when there is none */
+Json session_pack(const Breakpoint *b);       /* as the value has it; given */
 Json session_event_new(const char *name);
 Json session_pause_info(const char *reason, int64_t now);
 

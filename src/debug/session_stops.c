@@ -1,7 +1,8 @@
 /* session_stops.c - where frames stop: breakpoints, steps, and being asked to.
  *
- * at() is called for every node of every frame, before and after it. Most of the time nothing is at the
- * node, nothing is asked of the frame, and it returns after looking at a few lists that are empty. */
+ * at() is called for every node of every frame, before and after it. Most of the time nothing is at
+ * the node, nothing is asked of the frame, and it returns after looking at a few lists that are
+ * empty. */
 #include "session_inside.h"
 
 #include "mem.h"
@@ -295,8 +296,8 @@ static Json info_of(Stop *stop, const char *reason) {
     return info;
 }
 
-/* Every other frame is to stop at its next place; those that can be stopped where they are, once the
- * pause is told. */
+/* Every other frame is to stop at its next place; those that can be stopped where they are, once
+ * the pause is told. */
 static void ask_others(Session *s, const Frame *stopped) {
     s->stopping = true;
     for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
@@ -362,8 +363,8 @@ void session_tell_ended(Session *s) {
     }
 }
 
-/* What has changed since the last node is no step's doing: branches were joined. Only a value that has
- * come about by that stops the frame. */
+/* What has changed since the last node is no step's doing: branches were joined. Only a value that
+ * has come about by that stops the frame. */
 static void see_joined(Stop *stop, PointList list) {
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
@@ -407,9 +408,11 @@ static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Jso
 }
 
 /* Nothing is asked for here, as at nearly every step. */
-static bool is_calm(const Session *s, const HookPlace *place, const FrameStop *fs) {
-    return place->position != HOOK_ON_ERROR && !fs->asked && !fs->step && !s->initial &&
-           points_pass(s->points, place->node);
+static bool passes(void *ctx, const Frame *f, const Node *node) {
+    const Session *s = ctx;
+    const FrameStop *fs = session_stop_of(f);
+    return fs->told && !fs->asked && !fs->step && !s->initial && !s->options.recording &&
+           points_pass(s->points, node);
 }
 
 static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
@@ -422,10 +425,7 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
         fs->told = true;
         tell_frame(s, place->frame, "created");
     }
-    HookVerdict verdict = HOOK_GO;
-    if (!is_calm(s, place, fs)) {
-        verdict = decide(s, place, fs, info);
-    }
+    HookVerdict verdict = decide(s, place, fs, info);
     if (verdict == HOOK_GO && s->options.recording && place->position == HOOK_BEFORE) {
         verdict = recording_at(s->options.recording, place, info);
     }
@@ -489,4 +489,5 @@ void session_paused_at(Session *s, Frame *f, int64_t checkpoint) {
     fs->now_seq = checkpoint;
 }
 
-const RunHooks session_hooks = {.at = at, .frame_new = on_frame_new, .frame_end = on_frame_end};
+const RunHooks session_hooks = {
+    .at = at, .passes = passes, .frame_new = on_frame_new, .frame_end = on_frame_end};

@@ -105,12 +105,15 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json breakpoints, 
     s->chosen = false;
     session_keep(s, "selected", 0, json_int(s->selected));
     Json out = json_object_with(where_json(s), "from", json_int(seq));
+    s->unsure =
+        true; /* the new line has to be on record before anybody is told that it stands there */
+    session_sync(s);
     tell_where(s);
     return out;
 }
 
-/* Index of the step that is `count` steps of the frame back; -1: there are not so many in the stretch.
- * A frame that has none left goes on with those of any. */
+/* Index of the step that is `count` steps of the frame back; -1: there are not so many in the
+ * stretch. A frame that has none left goes on with those of any. */
 static ptrdiff_t step_back(const Line *line, int64_t frame, int64_t count, int64_t *frame_then) {
     ptrdiff_t at = (ptrdiff_t)line->n;
     for (; count > 0 && at >= 0; count--) {
@@ -202,7 +205,8 @@ static void try_states(Reverse *r, const HookPlace *place, Json before, Json aft
     }
 }
 
-/* Calls fn for every node of a name, wherever it is: the history has names only. False from fn stops. */
+/* Calls fn for every node of a name, wherever it is: the history has names only. False from fn
+ * stops. */
 static bool each_named(const Flow *flow, const char *name, bool (*fn)(void *ctx, const Node *node),
                        void *ctx) {
     for (size_t g = 0; g < flow->ngraphs; g++) {
@@ -391,8 +395,9 @@ static Json state_then(Session *s, int64_t seq, const Frame *f) {
 Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
     const FrameStop *fs = session_stop_of(f);
     if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) {
-        Json now = frame_will_see(f, NULL),
-             out = diff_json(fs->before, now, fs->before_seq, fs->now_seq);
+        Json now = frame_will_see(f, err);
+        Json out = json_is_none(now) ? json_none()
+                                     : diff_json(fs->before, now, fs->before_seq, fs->now_seq);
         json_unref(now);
         return out;
     }
@@ -403,7 +408,11 @@ Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
     Json from = json_none(), to = json_none();
     if (find_span(s, frame_id(f), since, &span, err)) {
         from = state_then(s, span.from, f);
-        to = span.to ? state_then(s, span.to, f) : frame_will_see(f, NULL);
+        to = span.to ? state_then(s, span.to, f) : frame_will_see(f, err);
+        if (json_is_none(from) || (span.to && json_is_none(to))) {
+            error_set(err, ERR_DATA, "Frame %lld has no state at that checkpoint.",
+                      (long long)frame_id(f));
+        }
     }
     close_history(s);
     Json out = json_is_none(from) || json_is_none(to) ? json_none()

@@ -475,15 +475,11 @@ static void stop_after(Frame *f, const Node *node, const char *word, Json update
     frame_interrupt(f, "after", json_null(), json_null(), json_none());
 }
 
-/* How the end of a node is recorded. One that ran with another config is done when the node it stands
- * for is. */
+/* How the end of a node is recorded. */
 static const char *end_word(Frame *f) {
-    const Injected *injected = frame_top(f)->injected;
     bool skipped = f->skipped;
     f->skipped = false;
-    return injected && injected_where(injected) == INJECT_INSTEAD ? "edited"
-           : skipped                                              ? "skipped"
-                                                                  : "completed";
+    return skipped ? "skipped" : "completed";
 }
 
 void frame_end_element(Frame *f) {
@@ -510,6 +506,11 @@ void frame_finished(Frame *f, Json update) {
     const Node *node = frame_top(f)->node;
     Error err;
     error_clear(&err); /* not all of it: this is the hot path */
+    if (inject_stands_in(f)) {
+        json_unref(update);
+        inject_done(f);
+        return;
+    }
     const char *word = end_word(f);
     frame_count_step(f);
     if (run_hooks(run) && park_after(f, node, word, update)) {

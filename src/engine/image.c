@@ -22,8 +22,16 @@ static bool is_array_of(Json j, size_t least) {
     return json_kind(j) == JSON_ARRAY && json_array_len(j) >= least;
 }
 
+/* Milliseconds since 1970, and so far from the ends of what a number can be that sums of them are none. */
+#define TIME_MAX (INT64_C(1) << 60)
+
+static bool is_time(Json j) {
+    return json_tag(j) == JSON_TAG_INT && j.i >= 0 && j.i <= TIME_MAX;
+}
+
 static bool level_valid(Json level) {
-    if (!is_array_of(level, IMAGE_LEVEL_FIELDS)) {
+    if (!is_array_of(level, IMAGE_LEVEL_FIELDS) ||
+        !is_time(json_array_get(level, IMAGE_LEVEL_DEADLINE))) {
         return false;
     }
     JsonKind node = json_kind(json_array_get(level, IMAGE_NODE));
@@ -50,19 +58,53 @@ static Json shown_state(Json frame) {
 }
 
 /* What follows a word, field by field: 's' a string, 'i' an integer, 'a' an array, 'o' an object, 'S' a
- * string or null, 'w' what a frame may wait for, '.' anything. Those after '?' need not be there. */
+ * string or null, 't' a time, 'k' a place and 'K' the same or null, 'j' what branches wrote, 'w' what a
+ * frame may wait for, '.' anything. Those after '?' need not be there. */
 static const struct WaitShape {
     const char *word, *fields;
 } wait_shapes[] = {
-    {"go", ""},         {"after", ""},       {"work", "S?.a"},
-    {"sleep", "i"},     {"retry", "is?..a"}, {"interrupt", "ss..?s.a"},
-    {"tasks", "aiii"},  {"join", "Saa"},     {"map", "aiai"},
-    {"cleaning", ".."}, {"error", "."},      {"pause", "woip"},
+    {"go", ""},         {"after", ""},       {"work", "K?.a"},
+    {"sleep", "t"},     {"retry", "tk?..a"}, {"interrupt", "ss..?k.a"},
+    {"tasks", "aiii"},  {"join", "Sja"},     {"map", "aiai"},
+    {"cleaning", ".."}, {"error", "."},      {"pause", "wotp"},
     {"looked", ""},     {"again", ""},       {"finished", ""},
     {"ended", "."},     {"failing", "oiw"},  {"done", ""},
 };
 
 static bool wait_valid(Json wait, int depth);
+
+bool writes_valid(Json writes) {
+    Json key, entry;
+    if (json_kind(writes) != JSON_OBJECT) {
+        return json_kind(writes) == JSON_NULL;
+    }
+    for (size_t pos = 0; json_object_next(writes, &pos, &key, &entry);) {
+        JsonKind writer = is_array_of(entry, 2) ? json_kind(json_array_get(entry, 1)) : JSON_TRUE;
+        if (writer != JSON_STRING && writer != JSON_NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* It becomes part of a path: nothing that leads elsewhere. */
+static bool is_place(Json j) {
+    bool ok = json_kind(j) == JSON_STRING && json_string_len(j) > 0;
+    for (size_t i = 0; ok && i < json_string_len(j); i++) {
+        char c = json_string_data(&j)[i];
+        ok = (c >= '0' && c <= '9') || c == '.';
+    }
+    return ok;
+}
+
+static bool branches_valid(Json all) {
+    for (size_t i = 0; json_kind(all) == JSON_ARRAY && i < json_array_len(all); i++) {
+        if (!writes_valid(json_array_get(all, i))) {
+            return false;
+        }
+    }
+    return json_kind(all) == JSON_ARRAY;
+}
 
 static bool field_valid(Json v, char shape, int depth) {
     JsonKind kind = json_kind(v);
@@ -71,6 +113,10 @@ static bool field_valid(Json v, char shape, int depth) {
     case 's': return kind == JSON_STRING;
     case 'S': return kind == JSON_STRING || kind == JSON_NULL;
     case 'i': return whole;
+    case 't': return is_time(v);
+    case 'k': return is_place(v);
+    case 'K': return is_place(v) || kind == JSON_NULL;
+    case 'j': return branches_valid(v);
     case 'p': return whole && v.i >= 0 && v.i < HOOK_POSITIONS;
     case 'a': return kind == JSON_ARRAY;
     case 'o': return kind == JSON_OBJECT;
@@ -109,10 +155,16 @@ static bool wait_valid(Json wait, int depth) {
     return false;
 }
 
+static bool extra_valid(Json extra) {
+    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
+    return json_is_none(held) || is_time(held);
+}
+
 static bool frame_valid(Json frame) {
     Json levels = json_array_get(frame, IMAGE_LEVELS);
     if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1) ||
-        !wait_valid(json_array_get(frame, IMAGE_WAIT), 0)) {
+        !wait_valid(json_array_get(frame, IMAGE_WAIT), 0) ||
+        !extra_valid(json_array_get(frame, IMAGE_EXTRA))) {
         return false;
     }
     for (size_t i = 0; i < json_array_len(levels); i++) {
@@ -125,7 +177,8 @@ static bool frame_valid(Json frame) {
 
 bool image_valid(Json image) {
     if (!is_array_of(image, 2) ||
-        !is_array_of(json_array_get(image, IMAGE_RUN), IMAGE_RUN_FIELDS)) {
+        !is_array_of(json_array_get(image, IMAGE_RUN), IMAGE_RUN_FIELDS) ||
+        !is_time(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEADLINE))) {
         return false;
     }
     Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
@@ -293,9 +346,15 @@ Json checkpoint_changed_keys(const Checkpoint *c) {
 
 /* ---- changes of all frames ---- */
 
+/* Of a time; still one. */
+static int64_t moved(int64_t at, int64_t by) {
+    int64_t to = at + (by > TIME_MAX ? TIME_MAX : by < -TIME_MAX ? -TIME_MAX : by);
+    return to < 1 ? 1 : to > TIME_MAX ? TIME_MAX : to;
+}
+
 static Json later(Json array, size_t i, int64_t by) {
     int64_t at = image_int(array, i);
-    return at ? json_array_set(array, i, json_int(at + by)) : array;
+    return at ? json_array_set(array, i, json_int(moved(at, by))) : array;
 }
 
 static Json shifted_levels(Json levels, bool asked, int64_t by) {
@@ -334,7 +393,7 @@ static Json shifted_extra(Json frame, int64_t by) {
     if (json_tag(held) != JSON_TAG_INT) {
         return frame;
     }
-    extra = json_object_with(json_ref(extra), "held", json_int(held.i + by));
+    extra = json_object_with(json_ref(extra), "held", json_int(moved(held.i, by)));
     return json_array_set(frame, IMAGE_EXTRA, extra);
 }
 

@@ -100,6 +100,7 @@ enum { WAIT_TASKS_ALL = 1, WAIT_TASKS_WON, WAIT_TASKS_LOST, WAIT_TASKS_ENDED, WA
 int64_t image_int(Json array, size_t i);
 /* Whether an image has the shape above, as far as a reader relies on it. */
 bool image_valid(Json image);
+bool writes_valid(Json writes); /* of a graph that is not scoped; null is */
 
 /* The image with every deadline `by` milliseconds later and, with waits, every time that a frame waits
  * for too; consumes it. */

@@ -420,6 +420,11 @@ static void task_done(Frame *f, InjectWhere where) {
     json_unref(error);
 }
 
+bool inject_stands_in(const Frame *f) {
+    const Injected *injected = frame_top(f)->injected;
+    return injected && injected->where == INJECT_INSTEAD;
+}
+
 void inject_done(Frame *f) {
     Injected *injected = frame_top(f)->injected;
     InjectWhere where = injected->where;

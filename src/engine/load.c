@@ -140,15 +140,17 @@ static bool load_level(Frame *f, Json image, Error *err) {
     }
     Level *l = level_push(f, graph, json_ref(state), false);
     l->injected = injected;
-    if (!graph->scoped && json_kind(writes) != JSON_NULL && json_kind(writes) != JSON_OBJECT) {
-        return error_set(err, ERR_DATA, "What a level has written is no object.");
+    JsonKind kept = json_kind(writes);
+    if (graph->scoped ? kept != JSON_NULL && kept != JSON_ARRAY && kept != JSON_OBJECT
+                      : !writes_valid(writes)) {
+        return error_set(err, ERR_DATA, "What a level has written is not what levels write.");
     }
     l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
     l->steps = image_int(image, IMAGE_STEPS);
     l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
     l->count = (int32_t)image_int(image, IMAGE_COUNT);
-    l->deadline = image_int(image, IMAGE_LEVEL_DEADLINE);
     l->node = json_kind(name) == JSON_STRING ? graph_find(graph, name) : NULL;
+    l->deadline = l->node ? image_int(image, IMAGE_LEVEL_DEADLINE) : 0;
     return json_kind(name) != JSON_STRING || l->node || position_gone(name, err);
 }
 
@@ -262,6 +264,22 @@ static bool waits_for_frames(Json wait) {
            wait_is(wait, "cleaning");
 }
 
+/* What a child leaves goes to its place among those that the parent waits for. */
+static bool has_place(const Frame *parent, int64_t branch) {
+    static const struct {
+        const char *word;
+        size_t list;
+    } rows[] = {{"join", WAIT_JOIN_WRITES}, {"map", WAIT_MAP_OVER}, {"tasks", WAIT_TASKS_ALL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (wait_is(parent->wait, rows[i].word)) {
+            Json list = json_array_get(parent->wait, rows[i].list);
+            return branch >= 0 && json_kind(list) == JSON_ARRAY &&
+                   (uint64_t)branch < json_array_len(list);
+        }
+    }
+    return branch >= 0 && branch <= UINT32_MAX;
+}
+
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
@@ -270,6 +288,9 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
     if (rootless || (parent_id && !parent) || (parent && !waits_for_frames(parent->wait))) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
+    }
+    if (parent && !has_place(parent, image_int(image, IMAGE_BRANCH))) {
+        return error_set(err, ERR_DATA, "Frame %s is none of those that its parent waits for.", id);
     }
     Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
     run->next_frame = next;

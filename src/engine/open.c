@@ -7,8 +7,13 @@
 
 /* A pause that is there keeps what it waits for; what is said of it is new. */
 static void park_again(Frame *f, Json info) {
+    Json inner = json_array_get(f->wait, WAIT_PAUSED);
+    info = json_ref(info);
+    if (wait_is(inner, "failing")) {
+        info = json_object_with(info, "error", json_ref(json_array_get(inner, WAIT_FAILING)));
+    }
     frame_set_status(f, FRAME_PARKED);
-    frame_set_pause(f, json_ref(info));
+    frame_set_pause(f, info);
 }
 
 static void park_failed(Frame *f, Json info) {
@@ -255,8 +260,7 @@ static bool find_step(Engine *e, const RunReplay *replay, Replayed *out, Error *
 /* What the frame waited for when its node was under way: that begins anew. */
 static void begin_anew(Frame *f) {
     Json wait = f->wait;
-    bool worked = json_kind(work_part(wait, WORK_KEY)) == JSON_STRING;
-    frame_set_wait(f, worked ? work_again(f, wait) : wait_of("go"));
+    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of("go"));
 }
 
 /* The frame whose node it is, in the copy; NULL: it does not stand there. */

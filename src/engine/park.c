@@ -183,12 +183,6 @@ static void take(Frame *f, Json taken) {
 
 /* ---- the three places ---- */
 
-/* One that ran with another config was looked at as the node that it stands for. */
-static bool is_stand_in(const Frame *f) {
-    const Injected *injected = frame_top(f)->injected;
-    return injected && injected_where(injected) == INJECT_INSTEAD;
-}
-
 /* The run of one node ends with it. */
 static void end_only(Frame *f, const Node *node, const char *word, Json update) {
     Run *run = f->run;
@@ -205,7 +199,16 @@ static bool is_past_only(const Frame *f) {
     return only->frame && (!run_does(f) || (!inside && f->run->step > only->step));
 }
 
+/* As at nearly every step. */
+static bool passes(const Frame *f, const Node *node) {
+    const RunHooks *hooks = f->run->hooks;
+    return hooks->passes && !f->run->only.frame && hooks->passes(f->run->hooks_ctx, f, node);
+}
+
 bool park_before(Frame *f, bool again) {
+    if (passes(f, frame_top(f)->node)) {
+        return false;
+    }
     HookPlace place = {.run = f->run,
                        .frame = f,
                        .node = frame_top(f)->node,
@@ -216,7 +219,7 @@ bool park_before(Frame *f, bool again) {
         end_only(f, NULL, "ended", json_none());
         return true;
     }
-    HookVerdict verdict = is_stand_in(f) ? HOOK_GO : ask(f, &place, &info);
+    HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
     if (verdict == HOOK_PARK) {
         frame_park_at(f, HOOK_BEFORE, wait_of("looked"), info);
     } else if (verdict == HOOK_TAKE) {
@@ -227,13 +230,16 @@ bool park_before(Frame *f, bool again) {
 }
 
 bool park_after(Frame *f, const Node *node, const char *word, Json update) {
+    if (passes(f, node)) {
+        return false;
+    }
     HookPlace place = {.run = f->run, .frame = f, .node = node, .position = HOOK_AFTER};
     Json info;
     if (f->run->only.frame == f->id && f->run->only.depth == f->nlevels) {
         end_only(f, node, word, update);
         return true;
     }
-    if (is_stand_in(f) || ask(f, &place, &info) != HOOK_PARK) {
+    if (inject_stands_in(f) || ask(f, &place, &info) != HOOK_PARK) {
         return false;
     }
     bool element = f->is_element && f->nlevels == 1;
@@ -505,7 +511,7 @@ static void again(Frame *f, const char *word) {
     frame_drop_params(f);
     frame_top(f)->attempt = 0;
     frame_top(f)->deadline = 0;
-    if (json_kind(work_part(before, WORK_KEY)) == JSON_STRING && !f->injections) {
+    if (work_goes_outside(f, before) && !f->injections) {
         frame_set_wait(f, work_again(f, before));
     } else {
         frame_set_wait(f, at == FAIL_JOIN    ? json_ref(before)

@@ -211,6 +211,8 @@ static void drop_dirty(Run *run) {
     run->dirty = NULL;
 }
 
+enum { DEBUG_WEIGHT = 3 }; /* a debugger's own, however large, is to be written whole seldom */
+
 /* Encodes the change, and the whole where the chain of changes has become too heavy. */
 static void write_checkpoint(Run *run, Checkpoint *c) {
     Engine *e = run->engine;
@@ -220,7 +222,7 @@ static void write_checkpoint(Run *run, Checkpoint *c) {
     buf_reset(&e->patch);
     buf_reset(&e->snapshot);
     json_encode(patch, &e->patch);
-    if (chain_wants_snapshot(&run->weight, size)) {
+    if (chain_wants_snapshot(&run->weight, size + DEBUG_WEIGHT * json_size(run->debug))) {
         json_encode(image, &e->snapshot);
         c->snapshot = e->snapshot.data;
         c->snapshot_len = e->snapshot.len;

@@ -74,7 +74,6 @@ struct Frame {
     int64_t held_at; /* since when they do, or were brought up to date; 0: they run */
     bool skipped;    /* what it does now is passed over */
     bool taken;      /* what came of its node was known already */
-    bool stood_in;   /* the task that ended ran instead of another */
     bool failure_kept; /* what it is parked on is in the history: the run had failed with it */
     bool thaw;         /* its work may be frozen, by an earlier process */
     Step *step;        /* work under way */
@@ -347,7 +346,9 @@ typedef struct Injected Injected;
 bool inject_before(Frame *f, bool asks);
 bool inject_after(Frame *f);
 const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
-void inject_done(Frame *f);                  /* the top level is one, and is past its last node */
+/* The node at the top runs instead of the one below: with it that one is done, in one record. */
+bool inject_stands_in(const Frame *f);
+void inject_done(Frame *f);       /* the top level is one, and is past its last node */
 void inject_drop_level(Frame *f); /* those that wait for the node of the top level are of no use */
 void inject_drop_all(Frame *f);
 void injected_free(Run *run, Injected *injected); /* accepts NULL */
@@ -420,6 +421,8 @@ typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS } WorkPart;
 Json work_part(Json wait, WorkPart part);
 Json work_with_answers(Json wait, Json answers); /* consumes both */
 Json work_with_key(Json wait, Json key);         /* consumes both */
+/* The node that the frame stands at is worked at outside, and the wait has the place of that. */
+bool work_goes_outside(const Frame *f, Json wait);
 Json work_again(const Frame *f, Json wait); /* a new attempt, with its memo and answers; given */
 bool frame_asks_for_work(const Frame *f);   /* the node asked in the middle of its work */
 Json work_answered(Json wait,

@@ -35,6 +35,9 @@ bool verdict_cleaning(const Level *l) {
 }
 
 void verdict_clean(Frame *f, Level *l) {
+    if (json_kind(l->writes) != JSON_ARRAY) { /* on record as something else */
+        level_set_memo(f, l, verdict_new(TASK_NONE, json_none()));
+    }
     l->writes = json_array_set(l->writes, VERDICT_CLEANING, json_bool(true));
     frame_mark(f);
 }
@@ -142,6 +145,9 @@ int64_t memo_int(const Level *l, const char *name) {
 
 void memo_set(Frame *f, uint32_t level, const char *name, Json value) {
     Level *l = &f->levels[level];
+    if (json_kind(l->writes) != JSON_OBJECT) {
+        level_set_memo(f, l, json_object());
+    }
     l->writes = json_object_with(l->writes, name, value);
     frame_mark(f);
 }

@@ -136,7 +136,7 @@ void list_leave(Frame *f) {
 static const char *const end_words[] = {"skipped", "completed", "failed"};
 
 static void record_end(Frame *f, const Node *node, TaskResult result, Json update) {
-    frame_record(f, node, f->stood_in ? "edited" : end_words[result], update);
+    frame_record(f, node, end_words[result], update);
 }
 
 /* The verdict is in the level: the task's own, or the list's when there is no task. */
@@ -151,8 +151,12 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
         task_say_ended(f, result);
     }
     level_set_memo(f, l, verdict_new(result, error));
+    if (inject_stands_in(f)) {
+        json_unref(outputs);
+        inject_done(f);
+        return;
+    }
     frame_count_step(f);
-    f->stood_in = l->injected && injected_where(l->injected) == INJECT_INSTEAD;
     if (run_hooks(f->run) && result != TASK_NONE &&
         park_after(f, node, end_words[result], outputs)) {
         return;

@@ -101,6 +101,14 @@ static Json memo_of(Json wait) {
     return json_is_none(memo) ? json_null() : json_ref(memo);
 }
 
+/* A wait for the next attempt names a place, whatever is attempted. */
+bool work_goes_outside(const Frame *f, Json wait) {
+    const Engine *e = f->run->engine;
+    const Node *node = frame_top(f)->node;
+    return json_kind(work_part(wait, WORK_KEY)) == JSON_STRING && node && work_exists(e, node) &&
+           !work_is_pure(e, node);
+}
+
 Json work_again(const Frame *f, Json wait) {
     return waits_for_work(frame_work_key(f), memo_of(wait), answers_of(wait));
 }

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import Debugger, says  # noqa: E402
+from debugger import BRANCHES, Debugger, debug, debug_tasks, says  # noqa: E402
 from playbook import background, choose, concurrent, fails, hangs, matrix, ran, run_tasks, \
-    works, write_test  # noqa: E402
+    works  # noqa: E402
 from playbook import says as echoes  # noqa: E402
 from world import Broken, DONE, cases_of, run_all  # noqa: E402
 
@@ -38,28 +38,6 @@ name: innermost
 nodes:
   - {name: deep, jq: '{x: (.x + 10)}'}
   - {name: deeper, jq: '{x: (.x + 10)}'}
-"""
-
-BRANCHES = """\
-name: branches
-state: {log: {default: [], reduce: append}}
-nodes:
-  - {name: begin, jq: '{shared: 1}'}
-  - {name: a, jq: '{log: ["a"]}'}
-  - {name: a2, jq: '{log: ["a2"]}'}
-  - {name: b, jq: '{log: ["b"]}'}
-  - {name: b2, jq: '{log: ["b2"]}'}
-  - {name: end, jq: '{end: true}'}
-  - {name: after, jq: '{after: true}'}
-edges:
-  - {from: __start__, to: begin}
-  - {from: begin, to: [a, b], fan_in: end}
-  - {from: a, to: a2}
-  - {from: a2, to: end}
-  - {from: b, to: b2}
-  - {from: b2, to: end}
-  - {from: end, to: after}
-  - {from: after, to: __end__}
 """
 
 LINE = """\
@@ -93,20 +71,6 @@ edges:
   - {from: b, to: end}
   - {from: end, to: __end__}
 """
-
-
-def debug(world, text, *words, store="memory:", name="flow.yaml"):
-    world.write(name, text)
-    d = Debugger(world, name, *words, store=store)
-    d.first = d.begin()
-    return d
-
-
-def debug_tasks(world, *tasks, store="memory:", words=(), **fields):
-    write_test(world, list(tasks), **fields)
-    d = Debugger(world, "test.yaml", *words, store=store)
-    d.first = d.begin()
-    return d
 
 
 def debug_nested(world, store="memory:"):

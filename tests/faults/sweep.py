@@ -7,6 +7,10 @@ The program needs fault points (-Dfaults=true). For each store and each dialect 
 file) the workflow is run once undisturbed; then once for every Kth write that this took, with a fault
 at that write, and again until it ends. What came of it must be the same each time: the state, the
 history, and how often each shell command ran. Prints TAP.
+
+The folder `debug` has a script for `pawl debug -x` beside its workflow. There the process may die inside
+any command of the script. What is then in the store must be the session as it was before that command or
+as it would be after it (debugging.py has the rest).
 """
 import argparse
 import concurrent.futures
@@ -21,17 +25,15 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+from debugging import Sessions  # noqa: E402
 from tap import Tap  # noqa: E402
+from world import Broken  # noqa: E402
 
 THREAD = "t"
 TIMEOUT = 120
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING = 0, 1, 2, 3
 ANSWER = ["--decision", "approve"]
-DIALECTS = ["graph", "tasks", "pipeline"]
-
-
-class Broken(Exception):
-    """What was promised does not hold."""
+DIALECTS = ["graph", "tasks", "pipeline", "debug"]
 
 
 class World:
@@ -48,13 +50,13 @@ class World:
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def command(self, *words, fault=None):
+    def command(self, *words, fault=None, text=""):
         env = dict(os.environ, PAWL_STORE=self.store)
         env.pop("PAWL_FAULT", None)
         if fault:
             env["PAWL_FAULT"] = fault
         return subprocess.run([self.pawl, *words], cwd=self.folder, env=env, timeout=TIMEOUT,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                              input=text, capture_output=True, text=True)
 
     def start(self, fault=None):
         return self.command("run", "main.yaml", "--thread", THREAD, "--json", fault=fault)
@@ -148,6 +150,9 @@ def check_failure(answer):
 def one(pawl, store, dialect, phase, fault, want):
     world = World(pawl, store, dialect)
     try:
+        if dialect == "debug":
+            want.check(world, fault)
+            return
         if dialect == "graph":
             until_it_waits(world, fault if phase == "run" else None)
             until_it_ends(world, fault if phase == "resume" else None)
@@ -165,6 +170,9 @@ def undisturbed(pawl, store, dialect):
     """What should come of it, and how many writes each of the commands makes."""
     world = World(pawl, store, dialect)
     counts = {}
+    if dialect == "debug":
+        world.close()
+        return Sessions.undisturbed(lambda: World(pawl, store, dialect))
     phases = [("run", world.start)]
     if dialect == "graph":
         phases.append(("resume", lambda fault: world.resume(*ANSWER, fault=fault)))
@@ -187,7 +195,9 @@ def cases(counts, every):
                                ("store.sync", ("kill", "eio"))):
             last = places.get(place, 0)
             for offset, action in enumerate(actions):
-                for n in range(1 + offset % every, last + 1, every):
+                # Of a session that lives on after its disk has failed less can be said: fewer do.
+                stride = every * 4 if phase == "debug" and action != "kill" else every
+                for n in range(1 + offset % stride, last + 1, stride):
                     yield phase, f"{place}:{action}@{n}"
             if place == "store.write" and last > 2:
                 yield phase, f"{place}:enospc@{last // 2}+"
