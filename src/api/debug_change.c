@@ -47,7 +47,7 @@ Json debug_revoke(Session *session, Json args, Error *err) {
     if (f && !session_revoke(session, f, id) && id) {
         error_set(err, ERR_USAGE,
                   "Frame %" PRId64 " has no pending change %" PRId64
-                  "; `pending` lists those that it has.",
+                  "; the list of pending changes has those that it has.",
                   frame_id(f), id);
         return json_none();
     }
@@ -195,7 +195,7 @@ Json debug_inject_remove(Session *session, Json args, Error *err) {
     if (!session_uninject(session, id)) {
         error_set(err, ERR_USAGE,
                   "There is no injected node %" PRId64
-                  " that has not begun; `injected` lists those that there are.",
+                  " that has not begun; the list of injected nodes has those that there are.",
                   id);
         return json_none();
     }

@@ -157,10 +157,11 @@ static bool is_there(const Points *points, Json id, Error *err) {
     if (json_tag(id) != JSON_TAG_INT) {
         return error_set(err, ERR_USAGE, "Each of `ids` must be the number of a breakpoint.");
     }
-    return points_find(points, id.i) || error_set(err, ERR_USAGE,
-                                                  "There is no breakpoint %" PRId64
-                                                  "; `breakpoints` lists those that there are.",
-                                                  id.i);
+    return points_find(points, id.i) ||
+           error_set(err, ERR_USAGE,
+                     "There is no breakpoint %" PRId64
+                     "; the list of breakpoints has those that there are.",
+                     id.i);
 }
 
 /* The numbers of those that are meant, all of which are there. Given; JSON_NONE on error. */
@@ -250,7 +251,8 @@ Json debug_watch_delete(Session *session, Json args, Error *err) {
     }
     if (!session_unwatch(session, id)) {
         error_set(err, ERR_USAGE,
-                  "There is no watch %" PRId64 "; `watches` lists those that there are.", id);
+                  "There is no watch %" PRId64 "; the list of watches has those that there are.",
+                  id);
         return json_none();
     }
     return debug_answer_with("deleted", json_array_push(json_array(), json_int(id)));

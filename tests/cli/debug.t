@@ -1,0 +1,246 @@
+# What is typed at the debugger's prompt, and what is wrong with it.
+
+Commands with missing, extra or wrong arguments are answered, and the session goes on
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes:
+    >   - {name: a, jq: '{n: 1}'}
+    >   - {name: b, jq: '{m: (.n + 1)}'}
+    > END
+    $ cat > wrong.txt <<'END'
+    > brake b
+    > break
+    > break b if (
+    > break nowhere
+    > tbreak
+    > condition
+    > condition 9 .n
+    > ignore 1
+    > ignore 1 many
+    > catch what
+    > logpoint b
+    > delete 7
+    > enable x
+    > disable 7
+    > watch
+    > watch (
+    > unwatch 3
+    > info
+    > info weather
+    > continue 9
+    > step 9
+    > back x
+    > skip {
+    > retry
+    > goto
+    > goto nowhere
+    > goto @999
+    > print
+    > print (
+    > print .n.x.y
+    > set
+    > set .n
+    > set .n = {
+    > unset
+    > revoke 4
+    > state .nowhere
+    > diff 1
+    > diff 1 999
+    > config set
+    > config reset
+    > frame x
+    > frame 9
+    > inject
+    > inject before
+    > inject before x: {kind: none}
+    > uninject 3
+    > history x
+    > list x
+    > export
+    > replay @999
+    > answer
+    > pause 9
+    > option
+    > option colour blue
+    > extend x
+    > help nothing
+    > continue
+    > END
+    $ pawl debug w.yaml --thread t -x wrong.txt
+    Frame 1 paused before `a` (jq), at the start, w.yaml:3
+        3    - {name: a, jq: '{n: 1}'}
+    (pawl) brake b
+    There is no command `brake`; `help` lists them.
+    (pawl) break
+    `break` takes a place, a condition or both.
+    Usage: break SPEC
+    (pawl) break b if (
+    `condition`, line 1, column 2: Unexpected end of the expression.
+    (pawl) break nowhere
+    Breakpoint 1: nowhere, not verified
+      No node is called `nowhere`.
+    (pawl) tbreak
+    `tbreak` takes a place, a condition or both.
+    Usage: tbreak SPEC
+    (pawl) condition
+    `condition` takes the number of a breakpoint first.
+    Usage: condition N [EXPR]
+    (pawl) condition 9 .n
+    There is no breakpoint 9.
+    (pawl) ignore 1
+    `ignore` takes how many hits to pass over.
+    Usage: ignore N COUNT
+    (pawl) ignore 1 many
+    `ignore` takes how many hits to pass over, not `many`.
+    Usage: ignore N COUNT
+    (pawl) catch what
+    `catch` takes nothing more: `what` is too much.
+    Usage: catch [error|caught] [if EXPR]
+    (pawl) logpoint b
+    `logpoint` takes a place and the text to write there.
+    Usage: logpoint PLACE TEXT
+    (pawl) delete 7
+    There is no breakpoint 7; the list of breakpoints has those that there are.
+    (pawl) enable x
+    `enable` takes numbers of breakpoints, or `group` and a name, not `x`.
+    Usage: enable [N... | group NAME]
+    (pawl) disable 7
+    There is no breakpoint 7; the list of breakpoints has those that there are.
+    (pawl) watch
+    There are no watches.
+    (pawl) watch (
+    At column 2 of the expression: Unexpected end of the expression.
+    (pawl) unwatch 3
+    There is no watch 3; the list of watches has those that there are.
+    (pawl) info
+    `info` takes what to tell about.
+    Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
+    (pawl) info weather
+    There is nothing to tell about `weather`.
+    Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
+    (pawl) continue 9
+    There is no frame 9; `frames` lists them.
+    (pawl) step 9
+    There is no frame 9; `frames` lists them.
+    (pawl) back x
+    `back` takes how many steps, not `x`.
+    Usage: back [N]
+    (pawl) skip {
+    `{` is not JSON (Unfinished JSON term at EOF at line 1, column 1); a string is written with its quotes, as "text".
+    Usage: skip [JSON]
+    (pawl) retry
+    Frame 1 is paused before its node, and nothing of it has failed: `continue` runs it.
+    (pawl) goto
+    `goto` takes a node, or @ and a checkpoint.
+    Usage: goto NODE | @CHECKPOINT
+    (pawl) goto nowhere
+    There is no node `nowhere` where frame 1 is.
+    (pawl) goto @999
+    Thread `t` has no checkpoint 999: its last is 4.
+    (pawl) print
+    `print` takes an expression.
+    Usage: print [@CHECKPOINT] EXPR
+    (pawl) print (
+    At column 2 of the expression: Unexpected end of the expression.
+    (pawl) print .n.x.y
+    null
+    (pawl) set
+    `set` takes a path, an equals sign and a value.
+    Usage: set PATH = JSON
+    (pawl) set .n
+    `set` takes a path, an equals sign and a value.
+    Usage: set PATH = JSON
+    (pawl) set .n = {
+    `{` is not JSON (Unfinished JSON term at EOF at line 1, column 1); a string is written with its quotes, as "text".
+    Usage: set PATH = JSON
+    (pawl) unset
+    `unset` takes the path of what is to go.
+    Usage: unset PATH
+    (pawl) revoke 4
+    Frame 1 has no pending change 4; the list of pending changes has those that it has.
+    (pawl) state .nowhere
+    `.` has no key `nowhere`: it is empty.
+    (pawl) diff 1
+    Nothing changed.
+    (pawl) diff 1 999
+    Thread `t` has no checkpoint 999: its last is 4.
+    (pawl) config set
+    `config` takes a path, an equals sign and a value.
+    Usage: config [set PATH = JSON | reset]
+    (pawl) config reset
+    The config of this node was not edited.
+    (pawl) frame x
+    `frame` takes the number of a frame, not `x`.
+    Usage: frame [N]
+    (pawl) frame 9
+    There is no frame 9; `frames` lists them.
+    (pawl) inject
+    `inject` takes a node, as it would stand in the file: NAME: {shell: make}.
+    Usage: inject [before | after] [NAME:] NODE
+    (pawl) inject before
+    `inject` takes a node, as it would stand in the file: NAME: {shell: make}.
+    Usage: inject [before | after] [NAME:] NODE
+    (pawl) inject before x: {kind: none}
+    The node cannot be used: There is no kind of node `kind`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while.
+    (pawl) uninject 3
+    There is no injected node 3 that has not begun; the list of injected nodes has those that there are.
+    (pawl) history x
+    `history` takes a number, @ and a checkpoint, or `all`, not `x`.
+    Usage: history [N] [@CHECKPOINT] [all]
+    (pawl) list x
+    `list` takes LINE or FILE:LINE, not `x`.
+    Usage: list [LINE | FILE:LINE]
+    (pawl) export
+    `export` takes the file to write.
+    Usage: export FILE
+    (pawl) replay @999
+    Thread `t` has no checkpoint 999: its last is 4.
+    (pawl) answer
+    Nothing waits for an answer.
+    (pawl) pause 9
+    There is no frame 9; `frames` lists them.
+    (pawl) option
+    Thread t (run 1) of workflow w, w.yaml
+    Status: paused, frames paused: 1, selected frame: 1, checkpoint 4
+    Options: pause-all on, auto-resume off, idle 1h 00m (1h 00m left)
+    (pawl) option colour blue
+    There is no option `colour`.
+    Usage: option [pause-all | auto-resume | steps on|off, idle TIME]
+    (pawl) extend x
+    `x` is no length of time; it is as 30m, 90s or 2h.
+    Usage: extend [TIME]
+    (pawl) help nothing
+    There is no command `nothing`; `help` lists them.
+    Usage: help [COMMAND]
+    (pawl) continue
+    The run completed.
+    $ pawl show t
+    {
+      "n": 1,
+      "m": 2
+    }
+
+A place that is no file, no thread and no export is said to be none
+    $ pawl debug nosuch.yaml
+    2> pawl debug: there is no file `nosuch.yaml`.
+    2> Try `pawl help debug`.
+    [2]
+    $ pawl debug
+    2> pawl debug: which workflow or run? It takes a FILE, a THREAD or a RUN.
+    2> Try `pawl help debug`.
+    [2]
+    $ pawl debug --open nosuch.json
+    2> pawl debug: nosuch.json cannot be read: No such file or directory.
+    [2]
+    $ echo '{}' > odd.json
+    $ pawl debug --open odd.json
+    2> pawl debug: This is not an export of a run: there is no `pawl_export` in it. The debugger's `export` writes one.
+    [2]
+    $ printf 'nodes: [{name: a, jq: "{}"}]' > w.yaml
+    $ pawl debug w.yaml --break 'a if (' --store memory:
+    2> pawl debug: --break `a if (`: `condition`, line 1, column 2: Unexpected end of the expression.
+    2> Try `pawl help debug`.
+    [2]
+    $ pawl debug w.yaml -x nosuch.txt --store memory:
+    2> pawl debug: nosuch.txt cannot be read: No such file or directory.
+    [1]
