@@ -336,23 +336,9 @@ static Json wait_of_frame(Json frame) {
 
 /* ---- which graph a level is of ---- */
 
-static const Param *graph_param(const Node *node, int64_t branch) {
-    switch (node->kind->id) {
-    case KIND_RUN_TASKS: return &node->params[RUN_TASKS_TASKS];
-    case KIND_RUN_TASKS_CONCURRENT: return &node->params[CONCURRENT_TASKS];
-    case KIND_RUN_TASK_MATRIX: return &node->params[MATRIX_TASK];
-    case KIND_RUN_TASK_OPTIONS: return &node->params[OPTIONS_TASK];
-    case KIND_RUN_EXTERNAL_TASKS: return &node->params[EXTERNAL_FILE];
-    case KIND_RUN_TASK_BACKGROUND:
-        return &node->params[branch ? BACKGROUND_BACKGROUND : BACKGROUND_FOREGROUND];
-    default: return NULL;
-    }
-}
-
 static const Graph *graph_in(const Graph *graph, Json name, int64_t branch) {
     const Node *node = json_kind(name) == JSON_STRING ? graph_node(graph, name) : NULL;
-    const Param *param = node && node->task ? graph_param(node, branch) : NULL;
-    return param ? param->graph : NULL;
+    return node ? task_child_graph(node, branch != 0) : NULL;
 }
 
 static const Graph *graph_at(const Flow *flow, At at);
@@ -385,36 +371,6 @@ static const Graph *graph_at(const Flow *flow, At at) {
 
 /* ---- what a frame sees ---- */
 
-static Json merged_tasks(Json view, Json own) {
-    Json all = json_object_get_c(view, "tasks"), id, task;
-    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
-    for (size_t pos = 0; json_object_next(own, &pos, &id, &task);) {
-        all = json_object_set(all, json_ref(id), json_ref(task));
-    }
-    return json_object_with(view, "tasks", all);
-}
-
-static Json with_own(Json view, Json own) {
-    Json name, value;
-    for (size_t pos = 0; json_object_next(own, &pos, &name, &value);) {
-        view = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
-                   ? merged_tasks(view, value)
-                   : json_object_set(view, json_ref(name), json_ref(value));
-    }
-    return view;
-}
-
-static Json with_defaults(Json view, const Graph *graph) {
-    Json name, value, defaults = graph ? graph->defaults : json_none();
-    for (size_t pos = 0;
-         json_kind(defaults) == JSON_OBJECT && json_object_next(defaults, &pos, &name, &value);) {
-        if (json_is_none(json_object_get(view, name))) {
-            view = json_object_set(view, json_ref(name), json_ref(value));
-        }
-    }
-    return view;
-}
-
 typedef struct Chain {
     At *items;
     size_t n, cap;
@@ -432,8 +388,8 @@ static Json scoped_view(const Flow *flow, At at) {
     Json view = chain.n ? json_ref(part_of(&chain.items[--chain.n], IMAGE_STATE)) : json_object();
     while (chain.n) {
         const At *inner = &chain.items[--chain.n];
-        view = with_defaults(view, graph_at(flow, *inner));
-        view = with_own(view, part_of(inner, IMAGE_STATE));
+        const Graph *graph = graph_at(flow, *inner);
+        view = scope_over(view, part_of(inner, IMAGE_STATE), graph ? graph->defaults : json_none());
     }
     mem_free(chain.items);
     return view;

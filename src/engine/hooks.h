@@ -120,6 +120,14 @@ const Json *frame_variables(const Frame *f, const Node *node, Json *out);
  * sees, changed or not): an object by parameter. JSON_NONE on error. Given. */
 Json frame_config(Frame *f, Json state, Error *err);
 
+/* ---- tasks, for those who read images ---- */
+
+/* The graph that a container holds, of its first child or of the others; NULL: it is none. */
+const Graph *task_child_graph(const Node *container, uint32_t branch);
+/* What is in sight in a scope of its own: the variables around it, the defaults of its graph and its own.
+ * Consumes view. */
+Json scope_over(Json view, Json own, Json defaults);
+
 /* ---- stopping and letting go ---- */
 
 typedef enum ParkResult {

@@ -400,7 +400,6 @@ void test_is_cancelled(Run *run);  /* that is what comes of it, once its cleanup
 bool test_is_over(const Run *run); /* its cleanupTasks have begun: there is no way back in */
 /* The graph of the next level of a frame that stands at a task; NULL: none. */
 const Graph *task_graph(const Frame *f);
-const Graph *task_child_graph(const Node *container, uint32_t branch);
 bool task_resolve(Frame *f, Error *err); /* f->params */
 Json task_title(const Frame *f);         /* given */
 

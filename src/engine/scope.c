@@ -62,6 +62,10 @@ static Json with_defaults(Json view, Json defaults) {
     return view;
 }
 
+Json scope_over(Json view, Json own, Json defaults) {
+    return with_own(with_defaults(view, defaults), own);
+}
+
 enum { CHAIN_MAX = 64 };
 
 /* From the outermost scope inwards, a stretch of the chain at a time: there is no bound on its length
@@ -78,7 +82,7 @@ static Json view_at(ScopeAt at) {
     Json view = n == CHAIN_MAX ? view_at(at) : json_ref(level_at(chain[--n])->state);
     while (n) {
         const Level *l = level_at(chain[--n]);
-        view = with_own(with_defaults(view, l->graph->defaults), l->state);
+        view = scope_over(view, l->state, l->graph->defaults);
     }
     return view;
 }
