@@ -202,7 +202,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     (pawl) option
     Thread t (run 1) of workflow w, w.yaml
     Status: paused, frames paused: 1, selected frame: 1, checkpoint 4
-    Options: pause-all on, auto-resume off, idle 1h 00m (1h 00m left)
+    Options: pause-all on, auto-resume off, idle 1h 00m (* left) (glob)
     (pawl) option colour blue
     There is no option `colour`.
     Usage: option [pause-all | auto-resume | steps on|off, idle TIME]
