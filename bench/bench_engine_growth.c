@@ -1,5 +1,5 @@
 /* bench_engine_growth.c - what a step of a run costs as its state, its history and the number of its
- * frames grow; and what it costs to read one of its checkpoints.
+ * frames grow; what a run costs beside others that rest; and what it costs to read a checkpoint.
  *
  * A figure is what the second half of a run takes: the whole run less one of half the length. So what
  * happens once a run (starting it, storing what it begins with) drops out. Time is processor time of
@@ -24,6 +24,8 @@ enum {
     LEAST = 10000,  /* steps or frames in all that a figure comes from: small runs are many */
     READS = 50,
     READ_STEPS = 20000,
+    SHORT_STEPS = 3,
+    SHORT_RUNS = 1000,
 };
 
 static bool quick;
@@ -71,6 +73,22 @@ static Cost cost_by_frames(double size, Where where) {
     double n = size * (double)load.runs;
     load_clear(&load);
     return (Cost){.cpu = c.cpu / n, .bytes = c.bytes / n};
+}
+
+/* One short run after the other, in an engine that holds others which have ended. */
+static Cost cost_beside_held(double size, Where where) {
+    Load held = load_counter(0, SHORT_STEPS), one = load_counter(0, SHORT_STEPS);
+    double cpu = 0;
+    held.runs = (size_t)size;
+    Bed bed = bed_open(where);
+    bed_hold(&bed, &held);
+    for (int i = 0; i < SHORT_RUNS; i++) {
+        cpu += bed_run(&bed, &one).cpu;
+    }
+    bed_close(&bed);
+    load_clear(&held);
+    load_clear(&one);
+    return (Cost){.cpu = cpu / SHORT_RUNS};
 }
 
 static double seconds_of_read(Store *store, int64_t seq) {
@@ -159,6 +177,16 @@ static const Subject subjects[] = {
      .nsizes = 6,
      STEP_LINES,
      .most_bytes = 256e6},
+    {.title = "a run of three steps beside others that are held and have ended",
+     .x_title = "runs",
+     .file = "held",
+     .cost = cost_beside_held,
+     .sizes = {1e1, 1e2, 1e3, 1e4, 1e5},
+     .nsizes = 5,
+     .lines = {{"no store", NOWHERE, false}, {"SQLite", IN_SQLITE, false}},
+     .nlines = 2,
+     .limit = 1.5,
+     .limit_at = 3},
     {.title = "reading any checkpoint as the state grows",
      .x_title = "bytes of state",
      .file = "reading",

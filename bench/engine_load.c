@@ -316,6 +316,13 @@ Cost bed_run(Bed *b, const Load *load) {
     return cost;
 }
 
+void bed_hold(Bed *b, const Load *load) {
+    for (size_t i = 0; i < load->runs; i++) {
+        start(b, load);
+    }
+    uv_run(b->loop, UV_RUN_DEFAULT);
+}
+
 Cost load_cost(const Load *load, Where where) {
     Bed b = bed_open(where);
     Cost cost = bed_run(&b, load);

@@ -71,6 +71,7 @@ typedef struct Cost {
 } Cost;
 
 Cost bed_run(Bed *b, const Load *load);
+void bed_hold(Bed *b, const Load *load);       /* the same, and they stay until the bed is closed */
 Cost load_cost(const Load *load, Where where); /* in a bed of its own */
 
 /* What a step costs in the second half of runs of so many steps: the whole less one of half the

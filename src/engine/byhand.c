@@ -120,7 +120,7 @@ static bool cleans_up(Run *run) {
         stop_places(run);
     }
     run_schedule_all(run);
-    engine_kick(run->engine);
+    run_kick(run);
     return began || test_abort(run, json_none());
 }
 

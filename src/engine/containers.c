@@ -367,7 +367,7 @@ void task_result_so_far(Frame *f, TaskResult result) {
         look_again(f->parent);
     }
     run_record(f->run, f, node, "result", json_none());
-    engine_kick(f->run->engine);
+    run_kick(f->run);
 }
 
 static void keep_error(Frame *f, Json error) {

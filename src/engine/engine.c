@@ -13,10 +13,58 @@
 #include <sys/time.h>
 
 enum {
-    WORK_MAX = 200,       /* commands under way at once; the others wait for their turn */
-    TURN_STEPS = 1000,    /* steps in one turn of the loop */
-    ASKED_EVERY_MS = 500, /* how often we look whether somebody wants a run cancelled */
+    WORK_MAX = 200,    /* commands under way at once; the others wait for their turn */
+    TURN_STEPS = 1000, /* steps in one turn of the loop */
+    RUN_STEPS = 100,   /* of one run before the next has its turn */
+    WATCHED_STEPS =
+        100, /* in one turn while somebody watches: who asks for a pause waits for it, */
+    WATCHED_RECORDS = 200, /* and for the commit of this many records */
+    ASKED_EVERY_MS = 500,  /* how often we look whether somebody wants a run cancelled */
 };
+
+/* ---- lists ---- */
+
+void run_enter(Run *run, RunsThat which) {
+    RunLink *link = &run->links[which];
+    RunQueue *list = &run->engine->runs[which];
+    if (link->in) {
+        return;
+    }
+    *link = (RunLink){.prev = list->last, .in = true};
+    *(list->last ? &list->last->links[which].next : &list->first) = run;
+    list->last = run;
+}
+
+void run_leave(Run *run, RunsThat which) {
+    RunLink *link = &run->links[which];
+    RunQueue *list = &run->engine->runs[which];
+    if (!link->in) {
+        return;
+    }
+    *(link->prev ? &link->prev->links[which].next : &list->first) = link->next;
+    *(link->next ? &link->next->links[which].prev : &list->last) = link->prev;
+    *link = (RunLink){0};
+}
+
+static Run *first_of(const Engine *e, RunsThat which) {
+    return e->runs[which].first;
+}
+
+static Run *next_of(const Run *run, RunsThat which) {
+    return run->links[which].next;
+}
+
+void run_unsaved(Run *run) {
+    run_enter(run, RUNS_UNSAVED);
+}
+
+/* One that has settled has nothing left to be in time for. */
+void run_set_held(Run *run, bool held) {
+    held = held && !run->settled;
+    run->engine->watched += (size_t)held;
+    run->engine->watched -= (size_t)run->is_held;
+    run->is_held = held;
+}
 
 /* ---- time ---- */
 
@@ -51,7 +99,7 @@ void timer_free(uv_timer_t *timer) {
 }
 
 void engine_wake(Engine *e) {
-    for (Run *run = e->first_run; run; run = run->next) {
+    for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
         if (run->settled) {
             continue;
         }
@@ -146,8 +194,9 @@ static void remove_own_folder(Run *run) {
 static void settle(Run *run) {
     Engine *e = run->engine;
     remove_own_folder(run);
-    run->settling = false;
+    run_leave(run, RUNS_SETTLING);
     run->settled = true;
+    run_set_held(run, false);
     stop_timers(run);
     if (run->leased) {
         journal_lock(e->journal);
@@ -159,27 +208,31 @@ static void settle(Run *run) {
 }
 
 static void settle_runs(Engine *e) {
-    for (Run *run = e->first_run; run; run = run->next) {
-        if (run->settling && run->settle_batch <= e->durable) {
+    for (Run *run = first_of(e, RUNS_SETTLING), *next; run; run = next) {
+        next = next_of(run, RUNS_SETTLING);
+        if (run->settle_batch <= e->durable) {
             settle(run);
         }
     }
 }
 
+/* Its head and status go into the batch. What went before is durable by now. */
+static void save(Run *run) {
+    Engine *e = run->engine;
+    store_batch_run(journal_batch(e->journal), run->row.run, run->head,
+                    run_status_names[run->status], engine_now(e));
+    run_leave(run, RUNS_UNSAVED);
+    run->durable_head = run->handed_head;
+    run->handed_head = run->head;
+    run->handed_batch = engine_batch(e);
+}
+
 static void flush(Engine *e) {
-    if (!e->journal) {
+    if (!e->journal || !journal_ready(e->journal)) {
         return;
     }
-    if (!journal_ready(e->journal)) {
-        return;
-    }
-    for (Run *run = e->first_run; run; run = run->next) {
-        if (run->row_dirty) {
-            store_batch_run(journal_batch(e->journal), run->row.run, run->head,
-                            run_status_names[run->status], engine_now(e));
-            run->row_dirty = false;
-            run->handed_head = run->head;
-        }
+    while (first_of(e, RUNS_UNSAVED)) {
+        save(first_of(e, RUNS_UNSAVED));
     }
     journal_flush(e->journal);
 }
@@ -203,12 +256,12 @@ static void release(Engine *e) {
  * next process finds it. */
 static void broken(Engine *e, const Error *err) {
     e->broken = *err;
-    for (Run *run = e->first_run; run; run = run->next) {
+    for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
         if (run->settled) {
             continue;
         }
         run->store_error = *err;
-        run->head = run->durable_head;
+        run->head = run->handed_batch <= e->durable ? run->handed_head : run->durable_head;
         run->halting = true;
         for (Frame *f = run->first_frame; f; f = f->next) {
             work_drop(f);
@@ -221,69 +274,7 @@ static void broken(Engine *e, const Error *err) {
     engine_deliver(e, e->durable);
 }
 
-static void on_committed(void *ctx, uint64_t number, const Error *err) {
-    Engine *e = ctx;
-    if (err) {
-        broken(e, err);
-        return;
-    }
-    e->durable = number;
-    for (Run *run = e->first_run; run; run = run->next) {
-        run->durable_head = run->handed_head;
-    }
-    release(e);
-    flush(e);
-    engine_kick(e);
-}
-
-/* ---- turns ---- */
-
-static Frame *next_ready(Run *run) {
-    Frame *f = run->ready;
-    if (f) {
-        run->ready = f->queue_next;
-        f->queued = false;
-    }
-    return f;
-}
-
-static int run_turn(Run *run, int steps) {
-    run->fresh = false;
-    while (steps > 0 && run->ready && !run->halting) {
-        frame_advance(next_ready(run));
-        steps--;
-    }
-    run_settle_if_done(run);
-    return steps;
-}
-
-static bool has_ready(const Engine *e) {
-    for (const Run *run = e->first_run; run; run = run->next) {
-        if (run->ready && !run->halting) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool held_back(const Engine *e) {
-    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal));
-}
-
-static void set_idle(Engine *e, bool active);
-
-static void on_idle(uv_idle_t *idle) {
-    Engine *e = idle->data;
-    int steps = TURN_STEPS;
-    e->turn_time = engine_now(e);
-    for (Run *run = e->first_run; run && !held_back(e); run = run->next) {
-        steps = run_turn(run, steps);
-    }
-    e->turn_time = 0;
-    flush(e);
-    release(e);
-    set_idle(e, has_ready(e) && !held_back(e));
-}
+static void on_idle(uv_idle_t *idle);
 
 static void set_idle(Engine *e, bool active) {
     if (active == e->idle_active) {
@@ -297,9 +288,67 @@ static void set_idle(Engine *e, bool active) {
     }
 }
 
-void engine_kick(Engine *e) {
-    if (e->broken.code == ERR_NONE) {
-        set_idle(e, true);
+static void on_committed(void *ctx, uint64_t number, const Error *err) {
+    Engine *e = ctx;
+    if (err) {
+        broken(e, err);
+        return;
+    }
+    e->durable = number;
+    release(e);
+    flush(e);
+    set_idle(e, true);
+}
+
+/* ---- turns ---- */
+
+static Frame *next_ready(Run *run) {
+    Frame *f = run->ready;
+    if (f) {
+        run->ready = f->queue_next;
+        f->queued = false;
+    }
+    return f;
+}
+
+/* How many steps it took: at least one, so that turns of any number of runs are bounded too. */
+static int run_turn(Run *run) {
+    int steps = 0;
+    run->fresh = false;
+    while (steps < RUN_STEPS && run->ready && !run->halting) {
+        frame_advance(next_ready(run));
+        steps++;
+    }
+    run_settle_if_done(run);
+    run_leave(run, RUNS_DUE);
+    if (run->ready && !run->halting) {
+        run_enter(run, RUNS_DUE);
+    }
+    return steps + !steps;
+}
+
+static bool held_back(const Engine *e) {
+    size_t records = e->watched ? WATCHED_RECORDS : SIZE_MAX;
+    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal, records));
+}
+
+static void on_idle(uv_idle_t *idle) {
+    Engine *e = idle->data;
+    int steps = e->watched ? WATCHED_STEPS : TURN_STEPS;
+    e->turn_time = engine_now(e);
+    while (steps > 0 && first_of(e, RUNS_DUE) && !held_back(e)) {
+        steps -= run_turn(first_of(e, RUNS_DUE));
+    }
+    e->turn_time = 0;
+    flush(e);
+    release(e);
+    set_idle(e, first_of(e, RUNS_DUE) && !held_back(e));
+}
+
+void run_kick(Run *run) {
+    if (run->engine->broken.code == ERR_NONE) {
+        run_enter(run, RUNS_DUE);
+        set_idle(run->engine, true);
     }
 }
 
@@ -313,13 +362,13 @@ static bool rests(Run *run) {
     if (!run->rested) {
         run->rested = true;
         engine_tell(run, NULL, (Event){.type = EVENT_STOPPED, .data = json_int(++run->rests)});
-        engine_kick(run->engine);
+        run_kick(run);
     }
     return true;
 }
 
 void run_settle_if_done(Run *run) {
-    if (run->settling || run->settled || run->orphans) {
+    if (run_settling(run) || run->settled || run->orphans) {
         return;
     }
     if (!run->halting) {
@@ -333,10 +382,10 @@ void run_settle_if_done(Run *run) {
         /* no row when it has completed */
         run_status_change(&run->status, run->parked ? RUN_PAUSES : RUN_WAITS);
     }
-    run->settling = true;
-    run->row_dirty = true;
+    run_enter(run, RUNS_SETTLING);
+    run_unsaved(run);
     run->settle_batch = engine_batch(run->engine);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 void run_halt(Run *run) {
@@ -352,7 +401,7 @@ void run_cancel(Run *run) {
     if (test_abort(run, json_none()) || (test_is_over(run) && !run->halting)) {
         return; /* what cleans up is let finish */
     }
-    if (!run->halting && !run->settling && run_status_change(&run->status, RUN_IS_CANCELLED)) {
+    if (!run->halting && !run_settling(run) && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
         run_halt(run);
         for (Frame *f = run->first_frame; f; f = f->next) {
@@ -362,29 +411,45 @@ void run_cancel(Run *run) {
 }
 
 void run_stop(Run *run) {
-    if (!run->halting && !run->settling && run_status_change(&run->status, RUN_STOPS)) {
+    if (!run->halting && !run_settling(run) && run_status_change(&run->status, RUN_STOPS)) {
         run_halt(run);
     }
 }
 
 /* ---- requests from other processes ---- */
 
+/* False when it cannot be told now: the store is being written to. */
+static bool look_for_request(Run *run) {
+    Engine *e = run->engine;
+    bool cancel = false;
+    if (run->settled || run_settling(run) || !run->leased) {
+        return true;
+    }
+    if (!journal_trylock(e->journal)) {
+        return false;
+    }
+    store_asked(e->options.store, run->row.run, &cancel, NULL);
+    journal_unlock(e->journal);
+    if (cancel) {
+        run_cancel(run);
+    }
+    return true;
+}
+
 static void look_for_requests(uv_timer_t *timer) {
     Engine *e = timer->data;
-    for (Run *run = e->first_run; run; run = run->next) {
-        bool cancel = false;
-        if (run->settled || run->settling || !run->leased) {
-            continue;
-        }
-        if (!journal_trylock(e->journal)) {
-            return; /* it is being written to: next time */
-        }
-        store_asked(e->options.store, run->row.run, &cancel, NULL);
-        journal_unlock(e->journal);
-        if (cancel) {
-            run_cancel(run);
-        }
+    bool heard = e->heard;
+    if (!journal_trylock(e->journal)) {
+        return; /* it is being written to: next time */
     }
+    e->heard = true; /* until every run was looked at */
+    heard = store_heard(e->options.store) || heard;
+    journal_unlock(e->journal);
+    Run *run = heard ? first_of(e, RUNS_ALL) : NULL;
+    while (run && look_for_request(run)) {
+        run = next_of(run, RUNS_ALL);
+    }
+    e->heard = run != NULL;
 }
 
 /* ---- life ---- */
@@ -435,9 +500,7 @@ Run *run_new(Engine *e, Flow *flow) {
     run->debug = json_null();
     run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
                                       flow->first_node + (uint32_t)flow->nnodes};
-    run->prev = e->last_run;
-    *(run->prev ? &run->prev->next : &e->first_run) = run;
-    e->last_run = run;
+    run_enter(run, RUNS_ALL);
     return run;
 }
 
@@ -472,8 +535,10 @@ void run_free(Run *run) {
     }
     work_drop_orphans(run);
     free_frames(run);
-    *(run->prev ? &run->prev->next : &e->first_run) = run->next;
-    *(run->next ? &run->next->prev : &e->last_run) = run->prev;
+    run_set_held(run, false);
+    for (int i = 0; i < RUNS_LISTS; i++) {
+        run_leave(run, (RunsThat)i);
+    }
     timer_free(run->timer);
     machines_free(run->machines);
     for (size_t i = 0; i < run->nflows; i++) {
@@ -500,8 +565,8 @@ void engine_free(Engine *e) {
     if (e->journal) {
         timer_free(e->asked);
     }
-    while (e->first_run) {
-        run_free(e->first_run);
+    while (first_of(e, RUNS_ALL)) {
+        run_free(first_of(e, RUNS_ALL));
     }
     if (e->journal) {
         journal_close(e->journal);

@@ -402,7 +402,7 @@ static void on_run_late(uv_timer_t *timer) {
         return;
     }
     bool over = !run->deadline; /* its cleanup has begun */
-    if (over || run->halting || run->settling || run->status != RUN_RUNNING) {
+    if (over || run->halting || run_settling(run) || run->status != RUN_RUNNING) {
         return;
     }
     error_set_at(&err, ERR_LIMIT, run->flow->main->line, run->flow->main->col,
@@ -449,7 +449,7 @@ void frame_timer_fired(Frame *f) {
         if (f->levels[i].deadline && f->levels[i].deadline <= now) {
             fail_late(f, i);
             run_settle_if_done(run);
-            engine_kick(run->engine);
+            run_kick(run);
             return;
         }
     }
@@ -467,5 +467,5 @@ void frame_timer_fired(Frame *f) {
         frame_finish(f, json_null());
     }
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
 }

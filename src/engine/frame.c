@@ -148,14 +148,14 @@ static void enqueue(Frame *f) {
     f->queue_next = NULL;
     *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
     run->ready_tail = f;
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 void frame_start_when_durable(Frame *f) {
     Engine *e = f->run->engine;
     e->starts = mem_grow(e->starts, e->nstarts, &e->starts_cap, sizeof *e->starts);
     e->starts[e->nstarts++] = f;
-    engine_kick(e);
+    run_kick(f->run);
 }
 
 static void on_timer(uv_timer_t *timer) {

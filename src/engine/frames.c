@@ -39,10 +39,10 @@ bool run_has_hooks(const Run *run) {
 }
 
 void run_hold(Run *run, bool held) {
-    run->is_held = held;
+    run_set_held(run, held);
     run->rested = false;
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 void run_set_debug(Run *run, Json value) {
@@ -57,14 +57,14 @@ Json run_debug(const Run *run) {
 void run_record_debug(Run *run) {
     if (!run->settled && !run->halting && run->first_frame) {
         run_record(run, run->first_frame, NULL, "debug", json_none());
-        engine_kick(run->engine);
+        run_kick(run);
     }
 }
 
 void run_tell(Run *run, const Frame *f, Json data) {
     const Node *node = f ? frame_top(f)->node : NULL;
     engine_tell(run, f, (Event){.type = EVENT_DEBUG, .node = node ? node->name : "", .data = data});
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 /* ---- which there are ---- */

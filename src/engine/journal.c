@@ -161,8 +161,8 @@ bool journal_ready(const Journal *j) {
     return !j->under_way && !j->failed && !j->closing;
 }
 
-bool journal_overfull(const Journal *j) {
-    return j->filling->bytes.len > OVERFULL;
+bool journal_overfull(const Journal *j, size_t records) {
+    return j->filling->bytes.len > OVERFULL || j->filling->count > records;
 }
 
 void journal_lock(Journal *j) {

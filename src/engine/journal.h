@@ -40,7 +40,8 @@ bool journal_ready(const Journal *j);
 void journal_flush(Journal *j);
 /* Waits until everything that was added is durable, telling the host on the way. False when it failed. */
 bool journal_sync(Journal *j);
-bool journal_overfull(const Journal *j); /* so much waits that the caller had better do so too */
+/* So much waits that the caller had better do so too: more than so many records, or too many bytes. */
+bool journal_overfull(const Journal *j, size_t records);
 
 /* For whoever uses the store besides. The loop is kept alive only while something is committed. */
 void journal_lock(Journal *j);

@@ -433,13 +433,11 @@ static Flow *stored_flow(Engine *e, const RunRow *row, Json image, Error *err) {
 }
 
 static bool has_live(const Engine *e, const RunRow *row, Error *err) {
-    for (const Run *run = e->first_run; run; run = run->next) {
-        if (run->row.run == row->run && !run->settled) {
-            error_set(err, ERR_BUSY, "Thread `%s` is being run by this very process.", row->thread);
-            return true;
-        }
+    bool live = store_holds(e->options.store, row->run);
+    if (live) {
+        error_set(err, ERR_BUSY, "Thread `%s` is being run by this very process.", row->thread);
     }
-    return false;
+    return live;
 }
 
 /* The row is read again once the lease is ours: the process that had it may just have gone on. */

@@ -130,14 +130,14 @@ Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
         run->settled = true;
         show_ended(run);
     } else {
-        run->is_held = true;
-        run->row_dirty = true;
+        run_set_held(run, true);
+        run_unsaved(run);
         run_tell_start(run, true);
         wake(run, info);
         run_set_deadline(run);
     }
     json_unref(info);
-    engine_kick(e);
+    run_kick(run);
     return run;
 }
 
@@ -146,8 +146,9 @@ Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
 static void revive(Run *run) {
     run->status = RUN_RUNNING;
     json_clear(&run->error);
-    run->halting = run->settling = run->settled = run->rested = false;
-    run->is_held = true;
+    run->halting = run->settled = run->rested = false;
+    run_leave(run, RUNS_SETTLING);
+    run_set_held(run, true);
 }
 
 static bool may_write(Run *run, Error *err) {
@@ -196,7 +197,7 @@ bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
     }
     if (ok && has_ended(run)) {
         run->settled = true;
-        run->row_dirty = true;
+        run_unsaved(run);
         run_record(run, run->first_frame, NULL, "forked", json_none());
     } else if (ok) {
         revive(run);
@@ -210,7 +211,7 @@ bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
         run_park_all(run, info, true);
     }
     json_unref(info);
-    engine_kick(run->engine);
+    run_kick(run);
     return ok;
 }
 
@@ -228,7 +229,7 @@ bool run_reopen(Run *run, Json info, Error *err) {
         run_set_deadline(run);
     }
     json_unref(info);
-    engine_kick(run->engine);
+    run_kick(run);
     return ok;
 }
 
@@ -277,11 +278,11 @@ static void replay(Run *run, Frame *f) {
     run->only = (RunOnly){f->id, f->nlevels, run->step};
     run_set_hooks(run, &only_hooks, run);
     begin_anew(f);
-    run->row_dirty = true;
+    run_unsaved(run);
     run_record(run, f, frame_top(f)->node, "replaying", json_none());
     run_tell_start(run, true);
     frame_schedule(f);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 static Run *load_copy(Engine *e, const RunReplay *replay, const Replayed *step, Error *err) {

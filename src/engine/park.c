@@ -102,7 +102,7 @@ void frame_park_at(Frame *f, HookPosition position, Json inner, Json info) {
     frame_park_as(f, position, inner, info);
     run_record(run, f, frame_top(f)->node, "paused", json_none());
     tell_paused(f);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 static HookVerdict ask(Frame *f, const HookPlace *place, Json *info) {
@@ -682,6 +682,6 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
         frame_schedule(parent);
     }
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
     return ok;
 }

@@ -259,7 +259,7 @@ void run_record(Run *run, Frame *f, const Node *node, const char *status, Json u
     run->head = c.seq;
     if (run->engine->journal) {
         write_checkpoint(run, &c);
-        run->row_dirty = true;
+        run_unsaved(run);
     }
     if (run_wants(run, EVENT_STEP)) {
         tell_step(run, f, node, status, update);

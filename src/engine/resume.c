@@ -79,7 +79,7 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
         frame_record(f, NULL, "started", json_ref(frame_top(f)->state));
     }
     run_settle_if_done(run);
-    engine_kick(e);
+    run_kick(run);
     return run;
 }
 
@@ -516,7 +516,7 @@ Run *engine_resume(Engine *e, const RunResume *r, Error *err) {
     run_set_debug(run, json_null());
     reopen(run);
     record_edits(run, r);
-    run->row_dirty = true;
+    run_unsaved(run);
     run_set_deadline(run);
     run_tell_start(run, true);
     run_schedule_all(run);
@@ -528,7 +528,7 @@ Run *engine_resume(Engine *e, const RunResume *r, Error *err) {
         each_frame(run, is_parked, unpark);
     }
     run_settle_if_done(run);
-    engine_kick(e);
+    run_kick(run);
     return run;
 }
 
@@ -550,6 +550,6 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
     run->rested = false;
     answer(answered, result);
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
     return true;
 }

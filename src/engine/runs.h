@@ -90,9 +90,28 @@ typedef struct RunOnly {
     int64_t step;
 } RunOnly;
 
+/* Lists of runs that an engine keeps. What happens in a turn or at a commit costs what it does to the runs
+ * that it concerns: nobody looks at those that rest. */
+typedef enum RunsThat {
+    RUNS_ALL,      /* oldest first */
+    RUNS_DUE,      /* are to have a turn, in this order */
+    RUNS_UNSAVED,  /* have a head or a status that is to be written */
+    RUNS_SETTLING, /* settle once their last batch is durable */
+    RUNS_LISTS
+} RunsThat;
+
+typedef struct RunLink {
+    Run *prev, *next;
+    bool in;
+} RunLink;
+
+typedef struct RunQueue {
+    Run *first, *last;
+} RunQueue;
+
 struct Run {
     Engine *engine;
-    Run *prev, *next;
+    RunLink links[RUNS_LISTS];
     Flow *flow;
     Machines *machines;
     RunRow row;
@@ -101,7 +120,8 @@ struct Run {
     Json image; /* as last recorded; JSON_NONE without a store */
     ChainWeight weight;
     int64_t head, last, step;
-    int64_t handed_head, durable_head; /* heads that went to the store, and that are there */
+    int64_t handed_head, durable_head; /* that went to the store last, and before that */
+    uint64_t handed_batch;             /* durable: so is handed_head */
     int64_t next_frame, deadline;
     Json mode;
     Json definition;   /* key of the one it was reloaded with; null: that of the row */
@@ -128,14 +148,17 @@ struct Run {
     FlowNumbers next_numbers; /* for what is injected */
     Flow **flows;             /* that were: events may name their nodes */
     size_t nflows, flows_cap;
-    bool row_dirty; /* head or status are to be written */
-    bool halting;   /* stops, fails or is cancelled: no new steps */
-    bool settling, settled;
+    bool halting; /* stops, fails or is cancelled: no new steps */
+    bool settled;
     uint64_t settle_batch; /* durable: it has settled */
     StoreBatch *batch;     /* instead of the journal's, for what is written at once */
     Error store_error;
     bool leased;
 };
+
+static inline bool run_settling(const Run *run) {
+    return run->links[RUNS_SETTLING].in;
+}
 
 /* What watches a run; NULL: nobody does, and that is all it costs. bench/ builds an engine without even
  * that, to say how much. */
@@ -181,10 +204,12 @@ struct Engine {
     const NodeWork *work[KIND_COUNT];
     void *kind_data[KIND_COUNT];
     Journal *journal; /* NULL without a store */
-    Run *first_run, *last_run;
+    RunQueue runs[RUNS_LISTS];
+    size_t watched; /* runs that somebody holds */
     uv_idle_t *idle;
     uv_timer_t *asked; /* looks whether somebody asked for a cancellation */
     bool idle_active;
+    bool heard; /* somebody may have asked, and not every run was looked at */
     /* what waits for a batch to be durable, in order */
     QueuedEvent *events;
     size_t nevents, events_cap;
@@ -209,7 +234,11 @@ uint64_t engine_last_batch(const Engine *e);
 void run_set_deadline(Run *run);                  /* its timer follows from run->deadline */
 const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error */
 void engine_drop_start(Engine *e, Frame *f);      /* its work is not to begin after all */
-void engine_kick(Engine *e); /* something may be ready: see to it in the next turn */
+void run_enter(Run *run, RunsThat list);          /* at its end; nothing when it is there already */
+void run_leave(Run *run, RunsThat list);
+void run_kick(Run *run);    /* something of it may be ready: see to it in the next turn */
+void run_unsaved(Run *run); /* its head or status are to be written */
+void run_set_held(Run *run, bool held);
 Run *run_new(Engine *e, Flow *flow);
 void run_halt(Run *run); /* ends all work; settles when it has ended */
 void run_settle_if_done(Run *run);

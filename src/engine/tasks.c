@@ -476,7 +476,7 @@ bool test_is_over(const Run *run) {
 
 bool test_abort(Run *run, Json error) {
     Frame *root = run->first_frame;
-    bool live = !run->halting && !run->settling && run->status == RUN_RUNNING;
+    bool live = !run->halting && !run_settling(run) && run->status == RUN_RUNNING;
     if (!live || !test_cleans_up(run) || test_is_over(run)) {
         return false;
     }
@@ -493,7 +493,7 @@ bool test_abort(Run *run, Json error) {
     }
     run_record(run, root, NULL, cancelled ? "cancelling" : "timeout", json_none());
     task_ended_inside(root, ENDED_TEST, TASK_FAILURE, json_none());
-    engine_kick(run->engine);
+    run_kick(run);
     return true;
 }
 

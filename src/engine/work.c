@@ -306,7 +306,7 @@ static void orphan_ended(Step *s, bool well) {
     disown(s);
     free_step(s);
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 /* The step is over, but the node is not: the frame waits for an answer, or goes on with one. */
@@ -353,7 +353,7 @@ static void step_ended(Step *s, Json result, Json error) {
         frame_fail(f, error, FAIL_NODE);
     }
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 bool work_freeze(Frame *f, bool frozen) {
@@ -482,7 +482,7 @@ void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
     Json data = json_object_set(json_object(), json_string_c("stream"), json_string_c(stream));
     data = json_object_set(data, json_string_c("text"), json_string(bytes, len));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
-    engine_kick(s->run->engine);
+    run_kick(s->run);
 }
 
 bool step_is_interactive(const Step *s) {
@@ -524,7 +524,7 @@ void step_ask(Step *s, const char *reason, Json prompt, Json options) {
     frame_interrupt(f, reason, prompt, json_is_none(options) ? json_array() : options,
                     json_array_from(parts, 3));
     run_settle_if_done(run);
-    engine_kick(run->engine);
+    run_kick(run);
 }
 
 void step_answer(Step *s, Json answer) {
@@ -534,13 +534,13 @@ void step_answer(Step *s, Json answer) {
     }
     Frame *f = s->frame;
     const Node *node = s->node;
-    Engine *e = f->run->engine;
+    Run *run = f->run;
     Json answers = json_array_push(answers_of(f->wait), answer);
     Json wait = waits_for_work(json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers);
     step_over(s);
     frame_set_wait(f, wait);
     frame_record(f, node, "answered", json_none());
-    engine_kick(e);
+    run_kick(run);
 }
 
 static bool is_at(const Run *run, const Frame *f, const char *folder, const char *place) {
@@ -560,7 +560,8 @@ static bool is_at(const Run *run, const Frame *f, const char *folder, const char
 bool step_place_wanted(Step *s, const char *place) {
     Engine *e = s->run->engine;
     const char *folder = engine_folder(e, NULL);
-    for (const Run *run = folder ? e->first_run : NULL; run; run = run->next) {
+    for (const Run *run = folder ? e->runs[RUNS_ALL].first : NULL; run;
+         run = run->links[RUNS_ALL].next) {
         char prefix[32];
         int len = snprintf(prefix, sizeof prefix, "/%lld-", (long long)run->row.run);
         if (run->settled || strncmp(place + strlen(folder), prefix, (size_t)len) != 0) {

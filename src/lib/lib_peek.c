@@ -15,7 +15,7 @@ int peek_attempt(const Step *step) {
 }
 
 bool peek_is_quiet(const Run *run) {
-    return !run->engine->nevents && !run->halting && !run->settling;
+    return !run->engine->nevents && !run->halting && !run_settling(run);
 }
 
 void peek_lock(Engine *engine) {

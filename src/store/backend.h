@@ -22,7 +22,9 @@ struct Store {
     char *path;   /* what stands after the scheme */
     char *folder; /* NULL until store_folder() is called */
     StoreMode mode;
-    Leases leases; /* that this handle holds */
+    Leases leases;    /* that this handle holds */
+    uint64_t version; /* that store_heard() saw last */
+    bool asked;       /* through this handle, since then */
 };
 
 /* What is being looked for: a name, or a number when thread is NULL. */
@@ -53,6 +55,9 @@ struct StoreBackend {
     bool (*is_leased)(Store *s, int64_t run); /* by another handle */
     bool (*set_cancel)(Store *s, int64_t run, bool on, Error *err);
     bool (*get_cancel)(Store *s, int64_t run, bool *on, Error *err);
+    /* A number that is another one once another handle has asked; 0: it cannot be told. NULL: no other
+     * handle can. */
+    uint64_t (*version)(Store *s);
 
     /* Keeps what is there already. */
     bool (*define)(Store *s, const char *key, const Buf *value, Error *err);
@@ -79,9 +84,6 @@ int64_t store_now(void); /* milliseconds since 1970 */
 enum { STORE_OWNER_MAX = 96 };
 const char *store_self(char out[STORE_OWNER_MAX]);
 char *store_copy(const char *text); /* NULL stays NULL */
-
-/* Whether this handle has the right to write the run. */
-bool store_holds(const Store *s, int64_t run);
 
 /* A damaged run or store: "`sqlite:x.db` is damaged: ...". */
 bool store_damaged(const Store *s, Error *err, const char *fmt, ...)

@@ -582,6 +582,19 @@ static bool file_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
     return true;
 }
 
+enum { SETTLED_MS = 2000 };
+
+/* When a file was last made or removed beside the runs. Clocks of file systems tick slowly: two changes
+ * in the same tick look like one, so what has just changed cannot be told from what is changing. */
+static uint64_t file_version(Store *s) {
+    struct stat st;
+    int64_t at = stat(folder_store(s)->runs, &st) == 0
+                     ? (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000
+                     : 0;
+    int64_t age = store_now() - at;
+    return age > SETTLED_MS ? (uint64_t)at : 0;
+}
+
 /* ---- definitions ---- */
 
 /* A key comes from a row, which may be damaged: it must not lead out of the folder. */
@@ -701,6 +714,7 @@ const StoreBackend file_backend = {
     .is_leased = file_is_leased,
     .set_cancel = file_set_cancel,
     .get_cancel = file_get_cancel,
+    .version = file_version,
     .define = file_define,
     .definition = file_definition,
     .commit = file_store_commit,

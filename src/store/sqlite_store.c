@@ -25,6 +25,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_NAME_RUN] = "UPDATE OR IGNORE runs SET thread = ?2 WHERE run = ?1",
     [SQL_SET_CANCEL] = "UPDATE runs SET cancel = ?2 WHERE run = ?1",
     [SQL_GET_CANCEL] = "SELECT cancel FROM runs WHERE run = ?1",
+    [SQL_VERSION] = "PRAGMA data_version",
     [SQL_DEFINE] = "INSERT OR IGNORE INTO definitions (key, value) VALUES (?1, ?2)",
     [SQL_DEFINITION] = "SELECT value FROM definitions WHERE key = ?1",
     [SQL_CHECKPOINT] = "SELECT " CHECKPOINT_COLUMNS " FROM checkpoints WHERE id = ?1",
@@ -290,6 +291,18 @@ static bool sqlite_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
     *on = found && sqlite3_column_int(stmt, 0);
     sqlite3_reset(stmt);
     return true;
+}
+
+/* SQLite's own count: it changes with what other connections commit, not with what this one does. */
+static uint64_t sqlite_version(Store *s) {
+    bool found = false;
+    sqlite3_stmt *stmt = statement(sqlite(s), SQL_VERSION, "reading", NULL);
+    if (!stmt || !first_row(sqlite(s), stmt, &found, NULL)) {
+        return 0;
+    }
+    uint64_t version = found ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_reset(stmt);
+    return version;
 }
 
 /* ---- definitions ---- */
@@ -599,6 +612,7 @@ const StoreBackend sqlite_backend = {
     .is_leased = sqlite_is_leased,
     .set_cancel = sqlite_set_cancel,
     .get_cancel = sqlite_get_cancel,
+    .version = sqlite_version,
     .define = sqlite_define,
     .definition = sqlite_definition,
     .commit = sqlite_commit,

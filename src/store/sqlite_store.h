@@ -21,6 +21,7 @@ typedef enum Sql {
     SQL_NAME_RUN,
     SQL_SET_CANCEL,
     SQL_GET_CANCEL,
+    SQL_VERSION,
     SQL_DEFINE,
     SQL_DEFINITION,
     SQL_CHECKPOINT,

@@ -429,7 +429,17 @@ bool store_create_run(Store *s, const char *thread, const char *workflow, const 
 }
 
 bool store_ask_cancel(Store *s, int64_t run, Error *err) {
+    s->asked = true;
     return refuse_reader(s, err) && s->backend->set_cancel(s, run, true, err);
+}
+
+bool store_heard(Store *s) {
+    uint64_t version = s->backend->version ? s->backend->version(s) : s->version;
+    bool unknown = s->backend->version && !version;
+    bool heard = s->asked || unknown || version != s->version;
+    s->version = version;
+    s->asked = false;
+    return heard;
 }
 
 bool store_asked(Store *s, int64_t run, bool *cancel, Error *err) {

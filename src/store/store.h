@@ -103,12 +103,16 @@ bool store_create_run(Store *s, const char *thread, const char *workflow, const 
  * after this: somebody else may have written the run until now. */
 bool store_lease(Store *s, int64_t run, Error *err);
 void store_release(Store *s, int64_t run);
+bool store_holds(const Store *s, int64_t run); /* whether this handle has it */
 /* Whether some handle has it now, without taking it; for those who only look, so for readers too. */
 bool store_is_leased(Store *s, int64_t run);
 
 /* Asks whoever owns the run to cancel it; the owner sees `cancel` in store_asked(). */
 bool store_ask_cancel(Store *s, int64_t run, Error *err);
 bool store_asked(Store *s, int64_t run, bool *cancel, Error *err);
+/* Whether anybody may have asked for anything since the last call of this: the owner of ten thousand runs
+ * need not look at each of them to know that nobody did. */
+bool store_heard(Store *s);
 
 /* ---- definitions: values kept by their content ---- */
 

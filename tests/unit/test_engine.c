@@ -150,6 +150,41 @@ static void a_run_without_a_store_records_nothing_and_completes(void **state) {
     engine_free(e);
 }
 
+/* Appends the thread of each run that settles. */
+static void note_settled(void *ctx, const Event *event) {
+    if (event->type == EVENT_SETTLED) {
+        buf_printf(ctx, "%s ", run_thread(event->run));
+    }
+}
+
+static void a_run_with_much_to_do_does_not_hold_up_another(void **state) {
+    static const char *const threads[] = {"long", "short", "shorter"};
+    static const int64_t rounds[] = {20000, 300, 3};
+    Run *runs[3];
+    Buf order = BUF_INIT;
+    EngineOptions options = {
+        .loop = &host.loop, .work = exec_work, .on_event = note_settled, .ctx = &order};
+    Engine *e = engine_new(&options, &host.err);
+    Flow *flow = host_flow("config: {recursion_limit: 100000}\n"
+                           "nodes:\n"
+                           "  - {name: a, jq: '{n: (.n - 1)}', goto: [{if: '.n > 0', to: a}, "
+                           "{to: __end__}]}\n");
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        Json input = json_object_with(json_object(), "n", json_int(rounds[i]));
+        runs[i] = engine_start(e, flow, &(RunStart){.thread = threads[i], .input = input}, NULL);
+        json_unref(input);
+    }
+    flow_unref(flow);
+    uv_run(&host.loop, UV_RUN_DEFAULT);
+    for (int i = 0; i < 3; i++) {
+        expect_run(runs[i], "completed", "{\"n\": 0}");
+    }
+    assert_string_equal(order.data, "shorter short long ");
+    buf_clear(&order);
+    engine_free(e);
+}
+
 static void without_a_store_there_is_nothing_to_fork_or_change(void **state) {
     (void)state;
     RunRow row = {0};
@@ -671,6 +706,7 @@ int main(void) {
         TEST(a_result_that_is_no_object_needs_an_output),
         TEST(an_output_takes_any_value),
         TEST(a_run_without_a_store_records_nothing_and_completes),
+        TEST(a_run_with_much_to_do_does_not_hold_up_another),
         TEST(without_a_store_there_is_nothing_to_fork_or_change),
         TEST(a_cycle_runs_until_its_edge_lets_it_out),
         TEST(a_cycle_without_a_way_out_is_stopped_and_its_nodes_named),

@@ -554,6 +554,46 @@ static void another_handle_is_refused_while_the_lease_is_held(void **state) {
     store_close(a);
 }
 
+/* Until nothing is heard: a folder's clock has to tick first. */
+static bool becomes_quiet(Store *s) {
+    for (int i = 0; i < 200; i++) {
+        if (!store_heard(s)) {
+            return true;
+        }
+        usleep(50 * 1000);
+    }
+    return false;
+}
+
+static void what_is_asked_is_heard_and_what_is_written_here_is_not(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    int64_t run = make_run(s, "a");
+    StoreBatch batch = STORE_BATCH_INIT;
+    assert_true(becomes_quiet(s));
+    for (int64_t seq = 1; seq < 20; seq++) {
+        put_plain(&batch, run, seq, "p", NULL);
+        MUST(store_commit(s, &batch, &why));
+        store_batch_reset(&batch);
+        assert_false(store_heard(s));
+    }
+    MUST(store_ask_cancel(s, run, &why));
+    assert_true(store_heard(s));
+    assert_true(becomes_quiet(s));
+    store_batch_clear(&batch);
+    store_close(s);
+}
+
+static void what_is_asked_through_another_handle_is_heard(void **state) {
+    Store *a = open_store(*state, STORE_CREATE);
+    int64_t run = make_run(a, "a");
+    assert_true(becomes_quiet(a));
+    Store *b = open_store(*state, STORE_EXISTING);
+    MUST(store_ask_cancel(b, run, &why));
+    assert_true(store_heard(a));
+    store_close(b);
+    store_close(a);
+}
+
 static void a_handle_sees_what_another_wrote(void **state) {
     Store *a = open_store(*state, STORE_CREATE), *b = open_store(*state, STORE_EXISTING);
     Tree t;
@@ -839,6 +879,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(the_folder_is_there, ALL),
     BEHAVIOUR(everything_is_there_after_reopening, DURABLE),
     BEHAVIOUR(another_handle_is_refused_while_the_lease_is_held, DURABLE),
+    BEHAVIOUR(what_is_asked_is_heard_and_what_is_written_here_is_not, ALL),
+    BEHAVIOUR(what_is_asked_through_another_handle_is_heard, DURABLE),
     BEHAVIOUR(a_handle_sees_what_another_wrote, DURABLE),
     BEHAVIOUR(the_lease_of_a_killed_process_is_free_at_once, DURABLE),
     BEHAVIOUR(processes_write_different_runs_at_once, DURABLE),
