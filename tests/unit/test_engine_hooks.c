@@ -125,6 +125,31 @@ static void a_parked_branch_does_not_hold_the_others(void **state) {
     buf_clear(&p.seen);
 }
 
+/* How many steps a run is ahead of the one that is told. */
+static void note_ahead(Host *h, const Event *event) {
+    int64_t *most = h->data, ahead = run_step(event->run) - event->step;
+    *most = event->type == EVENT_STEP && ahead > *most ? ahead : *most;
+}
+
+static void a_run_that_is_watched_is_not_far_ahead_of_what_is_told(void **state) {
+    (void)state;
+    int64_t most = 0;
+    host.on_event = note_ahead;
+    host.data = &most;
+    Run *run = host_start("config: {recursion_limit: 100000}\n"
+                          "nodes:\n"
+                          "  - {name: a, jq: '{n: (.n + 1)}', goto: [{if: '.n < 20000', to: a}, "
+                          "{to: __end__}]}\n",
+                          "t", NULL);
+    Parking p = {.before = NULL};
+    run_set_hooks(run, &hooks, &p);
+    run_hold(run, true);
+    host_go();
+    expect_run(run, "completed", "{\"n\": 20000}");
+    assert_in_range(most, 1, 1000); /* a batch that is being committed, and the one after it */
+    buf_clear(&p.seen);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(hooks_see_each_node_before_and_after),
@@ -132,6 +157,7 @@ int main(void) {
         TEST_ALL(a_frame_parked_after_its_node_has_done_it_once),
         TEST(a_frame_parked_on_its_error_can_try_again),
         TEST(a_parked_branch_does_not_hold_the_others),
+        TEST_LASTING(a_run_that_is_watched_is_not_far_ahead_of_what_is_told),
     };
     return RUN_TESTS(tests);
 }
