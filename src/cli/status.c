@@ -166,11 +166,11 @@ static void put_resume(const Report *r, const char *before) {
 static void write_text(const Report *r) {
     const RunRow *row = r->row;
     char updated[OUTPUT_TIME_MAX];
-    bool stopped = !strcmp(r->status, "stopped");
+    bool stopped = !strcmp(r->status, "stopped"), paused = !strcmp(r->status, "paused");
     printf("%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", row->thread, row->run,
            row->workflow, row->head, output_time(row->updated, updated));
     printf("%s%s\n", r->status,
-           stopped && !strcmp(row->status, "running") ? " (its process is gone)" : "");
+           (stopped || paused) && !strcmp(row->status, "running") ? " (its process is gone)" : "");
     if (!strcmp(r->status, "cancelled")) {
         return; /* where its frames stood is of no more use */
     }
@@ -182,7 +182,7 @@ static void write_text(const Report *r) {
     put_interrupts(r);
     if (stopped) {
         put_resume(r, "Resume with: ");
-    } else if (!strcmp(r->status, "paused")) {
+    } else if (paused) {
         pause_advice(stdout, row->thread, cli_store_hint(r->args->common.store));
     } else if (!strcmp(r->status, "failed") && r->over) {
         printf("Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",

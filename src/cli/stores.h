@@ -57,7 +57,8 @@ Store *cli_store_look(const Common *c, int *code);
 bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, int *code);
 
 /* The word for where a run is. A run that its row says is under way although no process holds it is
- * "stopped": its process is gone. */
+ * "stopped": its process is gone. One that was stopped in whatever way while a debugger had paused
+ * frames of it is "paused": the pauses are in its image, and `pawl debug` finds them. */
 const char *cli_run_status(Store *store, const RunRow *row);
 
 /* Who runs it: null unless some process really does. Given. */

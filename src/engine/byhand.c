@@ -159,7 +159,7 @@ static RunStatus status_of_image(Json image) {
     Json open = image_interrupts(image);
     size_t n = json_array_len(open);
     json_unref(open);
-    return n ? RUN_INTERRUPTED : RUN_STOPPED;
+    return image_is_paused(image) ? RUN_PAUSED : n ? RUN_INTERRUPTED : RUN_STOPPED;
 }
 
 /* The first checkpoint of the new thread is the whole of the old one's. */

@@ -174,6 +174,7 @@ Json image_state(Json image);      /* given: the state people see: the root fram
 Json image_interrupts(Json image); /* as run_interrupts() */
 Json image_error(Json image);      /* given; JSON_NONE when there is none */
 bool image_is_over(Json image);    /* as run_is_over() */
+bool image_is_paused(Json image);  /* a debugger has stopped a frame of it */
 Json image_folder(Json image);     /* given: the folder that the run was started in, a string */
 /* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
  * strings. */

@@ -224,6 +224,20 @@ bool image_is_over(Json image) {
            json_kind(json_array_get(level, IMAGE_WRITES)) == JSON_ARRAY;
 }
 
+bool image_is_paused(Json image) {
+    Json key, frame;
+    if (!image_valid(image)) {
+        return false;
+    }
+    Json frames = json_array_get(image, IMAGE_FRAMES);
+    for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
+        if (wait_is(json_array_get(frame, IMAGE_WAIT), "pause")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Json image_folder(Json image) {
     return image_valid(image)
                ? json_ref(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FOLDER))

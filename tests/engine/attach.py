@@ -198,6 +198,7 @@ def attach_and_stop(world):
     process.send_signal(signal.SIGINT)
     world.same(client.until("settled")["status"], "stopped")
     end(world, process, WAITING)
+    world("status", "t").gives(DONE).says("paused\n", "paused before c: breakpoint 1", "pawl debug t\n")
 
 
 def attach_with_rubbish(world):

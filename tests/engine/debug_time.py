@@ -608,6 +608,36 @@ def killed_with_three_frames_paused_file(world):
     kill_three_paused(world, STORES[1])
 
 
+def status_of_killed(world, store):
+    d = debugger(world, BRANCHES, "t", store)
+    paused = prepare_three(d, world)
+    d.call("history")
+    kill(d)
+    where = with_store(store)
+    report = world("status", "t", "--json", *where).json
+    world.same((report["status"], report["owner"]), ("paused", None))
+    pauses = {f["frame"]: f["node"] for f in report["frames"] if "pause" in f}
+    world.same(pauses, {number: node for node, number in paused.items()}, "what is paused")
+    advice = f"Look and step with: pawl debug t --store {store}\n"
+    told = world("status", "t", *where).gives(DONE)
+    told.says("paused (its process is gone)", *[f"paused before {node} " for node in paused], advice)
+    world.same([row["status"] for row in world("runs", "--json", *where).json], ["paused"])
+    world.same(len(world("runs", "--status", "paused", "--json", *where).json), 1, "runs that are paused")
+    world.same(world("runs", "--status", "stopped", "--json", *where).json, [], "runs that are stopped")
+    world("fork", "t", "--thread", "other", *where).gives(DONE)
+    world.same(world("status", "other", "--json", *where).json["status"], "paused", "the fork")
+
+
+def killed_is_paused_sqlite(world):
+    """after kill -9 a run says that it is paused, where, and how to go on (sqlite)"""
+    status_of_killed(world, STORES[0])
+
+
+def killed_is_paused_file(world):
+    """after kill -9 a run says that it is paused, where, and how to go on (file)"""
+    status_of_killed(world, STORES[1])
+
+
 def killed_with_a_frame_chosen(world):
     """the frame that a person chose is still the selected one after a kill"""
     d = debugger(world, BRANCHES)

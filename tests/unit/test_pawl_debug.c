@@ -713,6 +713,30 @@ static void freeing_leaves_it_paused(void **state) {
     clear_desk(d);
 }
 
+static void assert_listed(Desk *d, const char *status) {
+    PawlError err = {0};
+    PawlValue list = pawl_run_list(d->engine, &err), info = pawl_run_info(d->engine, "t", &err);
+    PawlValue word = pawl_string(status);
+    assert_true(pawl_value_equal(pawl_object_get(pawl_array_get(list, 0), "status"), word));
+    assert_true(pawl_value_equal(pawl_object_get(info, "status"), word));
+    pawl_value_unref(word);
+    pawl_value_unref(list);
+    pawl_value_unref(info);
+}
+
+static void a_run_that_is_stopped_while_it_is_paused_is_listed_as_paused(void **state) {
+    Desk *d = desk_of(of_line());
+    (void)state;
+    break_at(d, "b");
+    run_on(d);
+    assert_listed(d, "running");
+    pawl_run_stop(d->run);
+    run_on(d);
+    assert_int_equal(pawl_run_status(d->run), PAWL_STOPPED);
+    assert_listed(d, "paused");
+    clear_desk(d);
+}
+
 static void free_then(Desk *d, PawlDebug *debug, PawlValue pause) {
     (void)pause;
     pawl_debug_free(debug);
@@ -994,6 +1018,7 @@ int main(void) {
         cmocka_unit_test(aborting_cancels_the_run),
         cmocka_unit_test(a_paused_run_can_be_cancelled_beside_its_debugger),
         cmocka_unit_test(freeing_leaves_it_paused),
+        cmocka_unit_test(a_run_that_is_stopped_while_it_is_paused_is_listed_as_paused),
         cmocka_unit_test(a_callback_may_free_its_own_debugger),
         cmocka_unit_test(the_engine_may_be_closed_first),
         cmocka_unit_test(the_engine_may_be_closed_before_anything_was_told),
