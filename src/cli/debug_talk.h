@@ -14,8 +14,8 @@
  * Events are only noted when they come, and looked at between turns of the loop (debug_door.h says why).
  *
  * With `json` one object a line goes out: the events as they are, {"answer": OPERATION, ...} and {"error":
- * sentence, "code", "command"}; a line that comes in may be {"call": OPERATION, "args": {...}} too, with "id"
- * to find in the answer and "wait": false so as not to wait for what comes of it.
+ * sentence, "code", "command"}; a line that comes in may be {"call": OPERATION, "args": {...}} too, with
+ * "request_id" to find in the answer and "wait": false so as not to wait for what comes of it.
  */
 #ifndef PAWL_DEBUG_TALK_H
 #define PAWL_DEBUG_TALK_H

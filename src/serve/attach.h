@@ -5,9 +5,9 @@
  * (lines.h):
  *
  *     server   {"hello": {"run", "thread", "pid"}}      or   {"error": {...}}, and it hangs up
- *     client   {"id": 1, "call": "step", "args": {"kind": "over"}}
- *     server   {"id": 1, "answer": {...}}               or   {"id": 1, "error": {"code", "message",
- *                                                            "line", "column"}}
+ *     client   {"request_id": 1, "call": "step", "args": {"kind": "over"}}
+ *     server   {"request_id": 1, "answer": {...}}       or   {"request_id": 1, "error": {"code",
+ *                                                            "message", "line", "column"}}
  *     server   {"event": "paused", ...}     as debug_api.h lists them, whenever they happen
  *
  * The first client makes the run's session, or goes on with the one that it has; a second one at the

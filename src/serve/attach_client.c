@@ -1,5 +1,5 @@
 /* A connection and at most one call that waits for its answer. Lines from the other side are told
- * apart by their first word: "hello" once, "id" an answer, "event" an event, "error" alone a refusal. */
+ * apart by their first word: "hello" once, "request_id" an answer, "event" an event, "error" alone a refusal. */
 #include "attach.h"
 
 #include "attach_socket.h"
@@ -58,7 +58,7 @@ static void read_error(Json error, Error *err) {
 /* ---- what comes ---- */
 
 static void take_answer(Attach *a, Json line) {
-    Json id = json_object_get_c(line, "id");
+    Json id = json_object_get_c(line, "request_id");
     if (a->waiting && json_tag(id) == JSON_TAG_INT && id.i == a->waiting) {
         json_clear(&a->answer);
         a->answer = json_ref(line);
@@ -88,8 +88,8 @@ static const struct Incoming {
     const char *key;
     void (*take)(Attach *a, Json line);
 } incoming[] = {
-    {"id", take_answer},     {"event", take_event}, {"hello", take_hello},
-    {"error", take_refusal}, {NULL, NULL},
+    {"request_id", take_answer}, {"event", take_event}, {"hello", take_hello},
+    {"error", take_refusal},     {NULL, NULL},
 };
 
 static void on_value(void *ctx, Json line) {
@@ -263,7 +263,7 @@ void attach_leave(Attach *a) {
 /* ---- calls ---- */
 
 static bool send_call(Attach *a, const char *operation, Json args, Error *err) {
-    Json line = json_object_with(json_object(), "id", json_int(++a->calls));
+    Json line = json_object_with(json_object(), "request_id", json_int(++a->calls));
     line = json_object_with(line, "call", json_string_c(operation));
     line = json_is_none(args) ? line : json_object_with(line, "args", args);
     bool sent = a->lines && lines_send(a->lines, line, err);

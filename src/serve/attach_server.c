@@ -47,14 +47,14 @@ static bool say(Lines *lines, Json line, Error *err) {
 }
 
 static void say_error(Lines *lines, Json id, const Error *err) {
-    Json line = json_is_none(id) ? json_object() : with(json_object(), "id", json_ref(id));
+    Json line = json_is_none(id) ? json_object() : with(json_object(), "request_id", json_ref(id));
     say(lines, with(line, "error", error_json(err)), NULL);
 }
 
 /* An answer may be longer than a line: then that is the answer. */
 static void say_answer(Lines *lines, Json id, Json answer) {
     Error err = ERROR_INIT;
-    Json line = with(json_object(), "id", json_ref(id));
+    Json line = with(json_object(), "request_id", json_ref(id));
     if (!say(lines, with(line, "answer", answer), &err) && lines_is_open(lines)) {
         error_set(&err, ERR_LIMIT,
                   "The answer is longer than the %d MB that can be sent; ask for a part of it.",
@@ -95,13 +95,14 @@ static void on_closed(void *ctx, const Error *err) {
 static bool read_call(Json line, Json *id, char **operation, Json *args, Error *err) {
     Json call = json_kind(line) == JSON_OBJECT ? json_object_get_c(line, "call") : json_none();
     bool object = json_kind(line) == JSON_OBJECT;
-    Json given = object ? json_object_get_c(line, "id") : json_none();
+    Json given = object ? json_object_get_c(line, "request_id") : json_none();
     *id = json_is_none(given) ? json_null() : given;
     *args = object ? json_object_get_c(line, "args") : json_none();
     if (json_kind(call) != JSON_STRING) {
-        return error_set(err, ERR_USAGE,
-                         "A call is {\"id\": NUMBER, \"call\": OPERATION, \"args\": {...}}; this "
-                         "line names no operation.");
+        return error_set(
+            err, ERR_USAGE,
+            "A call is {\"request_id\": NUMBER, \"call\": OPERATION, \"args\": {...}}; this "
+            "line names no operation.");
     }
     if (!json_is_none(*args) && json_kind(*args) != JSON_OBJECT) {
         return error_set(err, ERR_USAGE, "The `args` of a call are an object.");

@@ -40,15 +40,18 @@ class Client:
         return json.loads(text) if text else None
 
     def say(self, text):
+        """What is answered; events may come before it."""
         self.socket.sendall(text.encode() + b"\n")
-        return self.line()
+        while "event" in (line := self.line()):
+            self.events.append(line)
+        return line
 
     def call(self, operation, **args):
         self.calls += 1
-        call = {"id": self.calls, "call": operation, "args": args}
+        call = {"request_id": self.calls, "call": operation, "args": args}
         self.socket.sendall(json.dumps(call).encode() + b"\n")
         while (line := self.line()) is not None:
-            if line.get("id") == self.calls:
+            if line.get("request_id") == self.calls:
                 return line
             self.events.append(line)
         raise Broken(f"{operation} was not answered")
@@ -207,7 +210,7 @@ def attach_with_rubbish(world):
     client = Client(world)
     world.same(client.say("{oh")["error"]["code"], "syntax")
     world.same(client.say("[1]")["error"]["code"], "usage")
-    world.same(client.say('{"id": 7, "call": "nothing"}')["id"], 7)
+    world.same(client.say('{"request_id": 7, "call": "nothing"}')["request_id"], 7)
     world.same("answer" in client.call("session"), True)
     client.leave()
     go_on(world)

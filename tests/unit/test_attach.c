@@ -393,15 +393,18 @@ static const char *raw_lines(int fd, const char *text) {
 
 static void whatever_is_said_is_answered_and_costs_nothing_else(void **state) {
     static const char *const cases[][2] = {
-        {"{\"id\":1,\"call\":\"echo\"}\n", "{\"id\":1,\"answer\":{\"args\":null}}"},
-        {"{\"id\":\"x\",\"call\":\"echo\",\"args\":{}}\n", "{\"id\":\"x\",\"answer\":"},
-        {"{\"call\":\"echo\"}\n", "{\"id\":null,\"answer\":"},
-        {"oh\n", "{\"id\":null,\"error\":{\"code\":\"syntax\",\"message\":\"A line is not JSON"},
+        {"{\"request_id\":1,\"call\":\"echo\"}\n", "{\"request_id\":1,\"answer\":{\"args\":null}}"},
+        {"{\"request_id\":\"x\",\"call\":\"echo\",\"args\":{}}\n",
+         "{\"request_id\":\"x\",\"answer\":"},
+        {"{\"call\":\"echo\"}\n", "{\"request_id\":null,\"answer\":"},
+        {"oh\n",
+         "{\"request_id\":null,\"error\":{\"code\":\"syntax\",\"message\":\"A line is not JSON"},
         {"[1]\n", "names no operation"},
-        {"{\"id\":3,\"call\":4}\n", "{\"id\":3,\"error\":{\"code\":\"usage\""},
-        {"{\"id\":3,\"call\":\"echo\",\"args\":[]}\n", "The `args` of a call are an object."},
-        {"{\"id\":4,\"call\":\"fail\"}\n", "\"line\":3,\"column\":7}}"},
-        {"{\"id\":5,\"call\":\"\\u0000\"}\n", "There is no operation"},
+        {"{\"request_id\":3,\"call\":4}\n", "{\"request_id\":3,\"error\":{\"code\":\"usage\""},
+        {"{\"request_id\":3,\"call\":\"echo\",\"args\":[]}\n",
+         "The `args` of a call are an object."},
+        {"{\"request_id\":4,\"call\":\"fail\"}\n", "\"line\":3,\"column\":7}}"},
+        {"{\"request_id\":5,\"call\":\"\\u0000\"}\n", "There is no operation"},
     };
     (void)state;
     serve();
