@@ -1,4 +1,5 @@
 /* prune.c - `pawl prune`: checkpoints and runs that are no longer wanted go. */
+#include "attach.h"
 #include "command.h"
 #include "options.h"
 #include "output.h"
@@ -153,6 +154,9 @@ static void prune_run(PruneCommand *c, Store *s, const RunRow *row) {
     bool pruned = chain_prune(s, row, &c->rule, &c->report, &err);
     if (pruned && c->report.removed_runs > gone) {
         remove_places(c, s, row);
+        if (!attach_forget(s, row->run, &err)) {
+            add_error(c, row, &err);
+        }
     } else if (!pruned && err.code == ERR_BUSY) {
         cli_fail(&command_prune, &err);
         c->busy = json_array_push(c->busy, json_string_c(row->thread));

@@ -49,6 +49,10 @@ bool attach_is_connected(const AttachServer *server); /* false for NULL */
  * Nothing is told any more. Before the engine is freed. Accepts NULL. */
 void attach_close(AttachServer *server);
 
+/* The socket of a run that is removed from its store, or that no process has: one that was killed leaves
+ * it behind. False when it is there and cannot be removed. */
+bool attach_forget(Store *store, int64_t run, Error *err);
+
 /* ---- the other one ---- */
 
 enum { ATTACH_HELLO_MS = 10000, ATTACH_CALL_MS = 30000 };

@@ -312,6 +312,17 @@ AttachServer *attach_listen(Run *run, const AttachHost *host, Error *err) {
     return s;
 }
 
+bool attach_forget(Store *store, int64_t run, Error *err) {
+    SocketPlace place;
+    const char *folder = store_folder(store, err);
+    if (!folder || !socket_place_open(&place, folder, run, err)) {
+        return false;
+    }
+    bool vacated = socket_place_vacate(&place, err);
+    socket_place_close(&place);
+    return vacated;
+}
+
 bool attach_is_connected(const AttachServer *s) {
     return s && s->client;
 }

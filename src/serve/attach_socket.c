@@ -39,6 +39,20 @@ void socket_place_remove(const SocketPlace *place) {
     }
 }
 
+bool socket_place_vacate(const SocketPlace *place, Error *err) {
+    struct stat st;
+    if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return true;
+    }
+    if (!S_ISSOCK(st.st_mode)) {
+        return error_set(err, ERR_IO, "%s in the folder of the store is not a socket; remove it.",
+                         place->name);
+    }
+    return unlinkat(place->folder, place->name, 0) == 0 || errno == ENOENT ||
+           error_set(err, ERR_IO, "The old socket %s cannot be removed: %s.", place->name,
+                     strerror(errno));
+}
+
 /* Always short enough, wherever the folder is. */
 static socklen_t address_of(const SocketPlace *place, struct sockaddr_un *out) {
     memset(out, 0, sizeof *out);
@@ -63,20 +77,6 @@ static int give_up(int fd) {
 
 /* ---- listening ---- */
 
-static bool make_room(const SocketPlace *place, Error *err) {
-    struct stat st;
-    if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        return true;
-    }
-    if (!S_ISSOCK(st.st_mode)) {
-        return error_set(err, ERR_IO, "%s in the folder of the store is not a socket; remove it.",
-                         place->name);
-    }
-    return unlinkat(place->folder, place->name, 0) == 0 || errno == ENOENT ||
-           error_set(err, ERR_IO, "The old socket %s cannot be removed: %s.", place->name,
-                     strerror(errno));
-}
-
 /* Nobody can connect before listen(), so there is no moment in which others could. */
 static bool bind_for_us_alone(SocketPlace *place, int fd) {
     struct sockaddr_un address;
@@ -93,7 +93,7 @@ static bool bind_for_us_alone(SocketPlace *place, int fd) {
 }
 
 int attach_socket_listen(SocketPlace *place, Error *err) {
-    int fd = make_room(place, err) ? new_socket(err) : -1;
+    int fd = socket_place_vacate(place, err) ? new_socket(err) : -1;
     if (fd < 0 || bind_for_us_alone(place, fd)) {
         return fd;
     }

@@ -25,7 +25,10 @@ void socket_place_close(SocketPlace *place);
 /* Removes what attach_socket_listen() made, unless somebody has put another in its place. */
 void socket_place_remove(const SocketPlace *place);
 
-/* Descriptors; -1 on error. A socket that is in the way is removed, anything else is an error. */
+/* Removes a socket that somebody left there; anything else is left alone, which is an error. */
+bool socket_place_vacate(const SocketPlace *place, Error *err);
+
+/* Descriptors; -1 on error. The place is vacated first. */
 int attach_socket_listen(SocketPlace *place, Error *err);
 /* Sets errno's value in *why too: ENOENT and ECONNREFUSED when nobody listens. */
 int attach_socket_connect(const SocketPlace *place, int *why, Error *err);

@@ -195,6 +195,23 @@ def attach_after_a_crash(world):
     end(world, process, DONE)
 
 
+def attach_left_over_is_pruned(world):
+    """the socket that a killed process left goes with its run, and no other one"""
+    process = begin(world)
+    process.kill()
+    process.wait()
+    other = world.folder / SOCKET.replace("debug-1", "debug-2")
+    other.touch()
+    world("cancel", "t").gives(DONE)
+    world("prune", "--runs", "--older-than", "30d").gives(DONE)
+    if not (world.folder / SOCKET).exists():
+        raise Broken("nothing was left behind, so this shows nothing")
+    time.sleep(0.05)
+    world("prune", "--runs", "--older-than", "1ms").gives(DONE)
+    world.same((world("runs", "--json").json, (world.folder / SOCKET).exists(), other.exists()),
+               ([], False, True))
+
+
 def attach_and_stop(world):
     """Ctrl-C stops a run that is being debugged"""
     process, client = paused_at_c(world)
