@@ -192,15 +192,28 @@ static void say_frame_asks_nothing(Session *session, int64_t id, Error *err) {
     }
 }
 
+/* "i3 (`ask_a`), i4 (`ask_b`)" */
+static void list_interrupts(Json all, Buf *out) {
+    for (size_t i = 0; i < json_array_len(all); i++) {
+        Json id = json_object_get_c(json_array_get(all, i), "id");
+        Json node = json_object_get_c(json_array_get(all, i), "node");
+        buf_printf(out, "%s%.*s (`%.*s`)", i ? ", " : "", (int)json_string_len(id),
+                   json_string_data(&id), (int)json_string_len(node), json_string_data(&node));
+    }
+}
+
 static void say_which(Json all, Error *err) {
     size_t n = json_array_len(all);
     if (n == 0) {
         error_set(err, ERR_USAGE, "Nothing waits for an answer.");
     } else {
-        error_set(err, ERR_USAGE,
-                  "%zu frames wait for an answer: say which one is meant with `frame` or "
-                  "`interrupt`.",
-                  n);
+        Buf open = BUF_INIT;
+        list_interrupts(all, &open);
+        error_set(
+            err, ERR_USAGE,
+            "%zu frames wait for an answer; `answer` takes the id of the one that is meant: %s.", n,
+            open.data);
+        buf_clear(&open);
     }
 }
 
@@ -223,11 +236,16 @@ static Json chosen_interrupt(Session *session, Json args, Json all, Error *err) 
     return id;
 }
 
+/* Both the operation and the command of the prompt are called so. */
+static const AnswerWords answer_words = {"`answer ID`", "`answer`", "`answer JSON`"};
+
 static bool answer(Session *session, Json args, Json id, Error *err) {
     char *interrupt = mem_strndup(json_string_data(&id), json_string_len(id));
     char *decision = args_text(args, "decision");
-    RunResume resume = {
-        .interrupt = interrupt, .decision = decision, .value = json_object_get_c(args, "value")};
+    RunResume resume = {.interrupt = interrupt,
+                        .decision = decision,
+                        .value = json_object_get_c(args, "value"),
+                        .words = &answer_words};
     bool ok = session_answer(session, &resume, err);
     mem_free(interrupt);
     mem_free(decision);

@@ -127,13 +127,15 @@ int resume_run(const ResumeArgs *args, Store *store) {
     if (!choose_flow(args, store, &flow, &code)) {
         return code;
     }
+    static const AnswerWords words = {"--interrupt", "--decision", "--value JSON"};
     RunResume resume = {.thread = args->place.thread,
                         .seq = args->place.seq,
                         .interrupt = args->interrupt,
                         .value = args->value,
                         .decision = args->decision,
                         .set = args->drive.set,
-                        .reload = flow};
+                        .reload = flow,
+                        .words = &words};
     DrivePlan plan = {
         .args = &args->drive, .store = store, .store_hint = args->store_hint, .resume = &resume};
     code = drive(&plan);

@@ -123,32 +123,42 @@ static bool no_such_interrupt(const Run *run, const char *id, Error *err) {
     return false;
 }
 
-static bool which_interrupt(const Run *run, Error *err) {
+static const AnswerWords *words_for(const RunResume *r) {
+    static const AnswerWords plain = {"`interrupt`", "`decision`", "a `value`"};
+    return r->words ? r->words : &plain;
+}
+
+static bool which_interrupt(const Run *run, const RunResume *r, Error *err) {
     Buf open = BUF_INIT;
     list_open(run, &open);
-    error_set(err, ERR_USAGE, "Several interrupts are open; say which one with --interrupt: %s.",
-              open.data);
+    error_set(err, ERR_USAGE, "Several interrupts are open; say which one with %s: %s.",
+              words_for(r)->interrupt, open.data);
     buf_clear(&open);
     return false;
 }
 
-static bool answer_needed(const Frame *f, Error *err) {
-    Json id = json_array_get(f->wait, WAIT_ID), prompt = json_array_get(f->wait, WAIT_PROMPT);
-    Json options = json_array_get(f->wait, WAIT_OPTIONS);
-    Buf words = BUF_INIT;
-    for (size_t i = 0; i < json_array_len(options); i++) {
+/* "--decision yes|no (or --value JSON)", or the value alone when there are no options. */
+static void add_ways(Buf *out, Json options, const AnswerWords *words) {
+    size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
+    for (size_t i = 0; i < n; i++) {
         Json word = json_array_get(options, i);
-        buf_printf(&words, "%s%.*s", i ? "|" : " --decision ", (int)json_string_len(word),
-                   json_string_data(&word));
+        buf_printf(out, "%s%s%.*s", i ? "|" : words->decision, i ? "" : " ",
+                   (int)json_string_len(word), json_string_data(&word));
     }
+    buf_printf(out, n ? " (or %s)" : "%s", words->value);
+}
+
+static bool answer_needed(const Frame *f, const RunResume *r, Error *err) {
+    Json id = json_array_get(f->wait, WAIT_ID), prompt = json_array_get(f->wait, WAIT_PROMPT);
+    bool prompts = json_kind(prompt) == JSON_STRING;
     char text[JSON_DESCRIBE_MAX];
-    error_set(err, ERR_USAGE, "Interrupt %.*s at `%s` waits for an answer%s%s%s: give%s%s.",
+    Buf ways = BUF_INIT;
+    add_ways(&ways, json_array_get(f->wait, WAIT_OPTIONS), words_for(r));
+    error_set(err, ERR_USAGE, "Interrupt %.*s at `%s` waits for an answer%s%s%s: give %s.",
               (int)json_string_len(id), json_string_data(&id), frame_top(f)->node->name,
-              json_kind(prompt) == JSON_STRING ? " (" : "",
-              json_kind(prompt) == JSON_STRING ? json_excerpt(prompt, text) : "",
-              json_kind(prompt) == JSON_STRING ? ")" : "", words.len ? words.data : " --value JSON",
-              words.len ? " (or --value JSON)" : "");
-    buf_clear(&words);
+              prompts ? " (" : "", prompts ? json_excerpt(prompt, text) : "", prompts ? ")" : "",
+              ways.data);
+    buf_clear(&ways);
     return false;
 }
 
@@ -203,7 +213,7 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
         tell_otherwise(failed_frame(run), r->value);
         return true;
     }
-    return open == 1 || (open ? which_interrupt(run, err) : no_such_interrupt(run, "", err));
+    return open == 1 || (open ? which_interrupt(run, r, err) : no_such_interrupt(run, "", err));
 }
 
 static bool decision_offered(const Frame *f, const char *decision, Error *err) {
@@ -275,20 +285,19 @@ static void take_answer(Frame *f, Json answer) {
 }
 
 /* Past an interrupt that only stopped: an object is merged into the state as a result would be. */
-static bool pass(Frame *f, Json value, Error *err) {
+static bool pass(Frame *f, const RunResume *r, Error *err) {
     Level *l = frame_top(f);
-    if (json_is_none(value)) {
+    if (json_is_none(r->value)) {
         return true;
     }
-    if (json_kind(value) != JSON_OBJECT) {
-        return error_set(
-            err, ERR_USAGE,
-            "`%s` asked nothing, it only stopped: --value takes an object to merge into "
-            "the state here.",
-            l->node->name);
+    if (json_kind(r->value) != JSON_OBJECT) {
+        return error_set(err, ERR_USAGE,
+                         "`%s` asked nothing, it only stopped: give no answer, or an object to "
+                         "merge into the state (%s).",
+                         l->node->name, words_for(r)->value);
     }
     frame_mark(f);
-    return reduce_update(l->graph, f->run->machines, value, json_null(), &l->state, &l->writes,
+    return reduce_update(l->graph, f->run->machines, r->value, json_null(), &l->state, &l->writes,
                          err);
 }
 
@@ -350,13 +359,12 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
     size_t nasking = 0;
     bool answers = !json_is_none(r->value) || r->decision;
     if (answered && is_late(answered)) {
-        return error_set(
-            err, ERR_USAGE,
-            "The time to answer `%s` is up: `pawl resume %s` goes on without an answer.",
-            frame_top(answered)->node->name, run->row.thread);
+        return error_set(err, ERR_USAGE,
+                         "The time to answer `%s` is up: without an answer the run goes on.",
+                         frame_top(answered)->node->name);
     }
     if (answered && asks(answered) && !answers) {
-        return answer_needed(answered, err);
+        return answer_needed(answered, r, err);
     }
     if (answered) {
         return true;
@@ -370,7 +378,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
             return true;
         }
     }
-    return !asking || (nasking == 1 ? answer_needed(asking, err) : which_interrupt(run, err));
+    return !asking || (nasking == 1 ? answer_needed(asking, r, err) : which_interrupt(run, r, err));
 }
 
 /* On a new line of history work gets new places: what the old line did is not taken over. */
@@ -461,7 +469,7 @@ static bool set_values(Run *run, Frame *answered, Json set, Error *err) {
 /* What the frame is to go on with: JSON_NONE when it only stopped. */
 static bool answer_result(Frame *f, const RunResume *r, Json *result, Error *err) {
     if (!asks(f)) {
-        return pass(f, r->value, err);
+        return pass(f, r, err);
     }
     *result = frame_asks_for_work(f) ? work_answer(f, r, err) : approval_result(f, r, err);
     return !json_is_none(*result);
@@ -542,7 +550,7 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
         return no_such_interrupt(run, r->interrupt ? r->interrupt : "", err);
     }
     if (asks(answered) && json_is_none(r->value) && !r->decision) {
-        return answer_needed(answered, err);
+        return answer_needed(answered, r, err);
     }
     if (!answer_result(answered, r, &result, err)) {
         return false;
