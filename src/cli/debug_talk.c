@@ -2,6 +2,7 @@
 
 #include "debug_show.h"
 #include "debug_words.h"
+#include "fields.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
@@ -47,14 +48,6 @@ struct Talk {
 };
 
 /* ---- fields ---- */
-
-static Json get(Json object, const char *key) {
-    return json_kind(object) == JSON_OBJECT ? json_object_get_c(object, key) : json_none();
-}
-
-static size_t items_in(Json v) {
-    return json_kind(v) == JSON_ARRAY ? json_array_len(v) : 0;
-}
 
 /* NULL for what is no text, or an empty one. Given. */
 static char *text_of(Json v) {
@@ -158,19 +151,19 @@ static void note_status(Talk *t, Json status) {
 }
 
 static void note_session(Talk *t, Json event) {
-    Json status = get(event, "status");
+    Json status = field_get(event, "status");
     bool over = json_string_is(status, "detached") || json_string_is(status, "expired");
     t->came |= over ? CAME_OVER : 0;
 }
 
 void talk_event(void *talk, Json event) {
     Talk *t = talk;
-    Json name = get(event, "event");
+    Json name = field_get(event, "event");
     for (const struct EventMeans *m = event_means; m->name; m++) {
         t->came |= json_string_is(name, m->name) ? m->came : 0;
     }
     if (json_string_is(name, "settled")) {
-        note_status(t, get(event, "status"));
+        note_status(t, field_get(event, "status"));
     } else if (json_string_is(name, "session")) {
         note_session(t, event);
     }
@@ -190,7 +183,7 @@ static Json ask(Talk *t, const char *operation, Json args) {
 
 /* The line that a frame stands at, and the watches there. */
 static void add_around(Talk *t, Json place, Buf *out) {
-    Json frame = get(place, "frame");
+    Json frame = field_get(place, "frame");
     Json args = json_object_with(json_object(), "around", json_int(1));
     Json with_frame = json_tag(frame) == JSON_TAG_INT
                           ? json_object_with(json_object(), "frame", json_ref(frame))
@@ -213,8 +206,8 @@ typedef struct Batch {
 } Batch;
 
 static void add_event(Talk *t, Json event, Batch *b) {
-    bool paused = json_string_is(get(event, "event"), "paused");
-    bool company = paused && json_tag(get(event, "because")) == JSON_TAG_INT;
+    bool paused = json_string_is(field_get(event, "event"), "paused");
+    bool company = paused && json_tag(field_get(event, "because")) == JSON_TAG_INT;
     if (company && ++b->company > TALK_COMPANY) {
         return;
     }
@@ -289,7 +282,7 @@ static void interrupt(Talk *t) {
         return;
     }
     say_answer(t, &asked, "pause", json_none(), answer);
-    if (!items_in(get(answer, "paused")) && !items_in(get(answer, "later"))) {
+    if (!field_items(field_get(answer, "paused")) && !field_items(field_get(answer, "later"))) {
         t->came |= CAME_STOP | CAME_REPLAY;
     }
     json_unref(answer);
@@ -359,18 +352,18 @@ static void wait_until(Talk *t, unsigned until) {
 /* ---- orders ---- */
 
 static void note_session_answer(Talk *t, Json answer) {
-    t->pause_all = json_truthy(get(answer, "pause_all_on_breakpoint"));
+    t->pause_all = json_truthy(field_get(answer, "pause_all_on_breakpoint"));
     if (!t->file) {
-        t->file = text_of(get(answer, "file"));
+        t->file = text_of(field_get(answer, "file"));
     }
 }
 
 /* Where the next `list` goes on. */
 static void note_source(Talk *t, Json answer) {
-    Json first = get(answer, "first");
-    size_t n = items_in(get(answer, "lines"));
+    Json first = field_get(answer, "first");
+    size_t n = field_items(field_get(answer, "lines"));
     if (json_tag(first) == JSON_TAG_INT && n) {
-        replace(&t->list_file, text_of(get(answer, "file")));
+        replace(&t->list_file, text_of(field_get(answer, "file")));
         t->list_line = first.i + (int64_t)n + (int64_t)n / 2;
     }
 }
@@ -406,21 +399,21 @@ static bool lets_go(const char *operation, Json answer) {
             return true;
         }
     }
-    return items_in(get(answer, "resumed")) || items_in(get(answer, "paused")) ||
-           items_in(get(answer, "later"));
+    return field_items(field_get(answer, "resumed")) || field_items(field_get(answer, "paused")) ||
+           field_items(field_get(answer, "later"));
 }
 
 /* Where a frame stands, unless an event has said it. */
 static void say_place(Talk *t, Json answer) {
     Buf text = BUF_INIT;
-    Json args = json_object(), frame = get(answer, "frame");
+    Json args = json_object(), frame = field_get(answer, "frame");
     flush(t);
     if (t->host.json || (t->came & CAME_PAUSE)) {
         json_unref(args);
         return;
     }
     Json session = json_is_none(frame) ? ask(t, "session", json_none()) : json_none();
-    frame = json_is_none(frame) ? get(session, "frame") : frame;
+    frame = json_is_none(frame) ? field_get(session, "frame") : frame;
     Json place = json_tag(frame) == JSON_TAG_INT
                      ? ask(t, "frame", json_object_with(args, "frame", json_ref(frame)))
                      : (json_unref(args), json_none());
@@ -444,8 +437,8 @@ static void say_new_place(Talk *t, Json answer) {
 
 static void say_ended(Talk *t, Json session) {
     Json event = json_object_with(json_object(), "event", json_string_c("settled"));
-    event = output_set(event, "status", json_ref(get(session, "run_status")));
-    event = output_set(event, "error", json_ref(get(session, "error")));
+    event = output_set(event, "status", json_ref(field_get(session, "run_status")));
+    event = output_set(event, "error", json_ref(field_get(session, "error")));
     talk_event(t, event);
     flush(t);
 }
@@ -454,10 +447,10 @@ static void say_ended(Talk *t, Json session) {
 static void say_standing(Talk *t) {
     Json session = ask(t, "session", json_none()), frames = ask(t, "frames", json_none());
     Buf text = BUF_INIT;
-    if (json_string_is(get(session, "status"), "ended")) {
+    if (json_string_is(field_get(session, "status"), "ended")) {
         say_ended(t, session);
-    } else if (items_in(get(frames, "frames")) == 1) {
-        say_place(t, json_array_get(get(frames, "frames"), 0));
+    } else if (field_items(field_get(frames, "frames")) == 1) {
+        say_place(t, json_array_get(field_get(frames, "frames"), 0));
     } else if (!t->host.json) {
         show_answer(&t->show, "frames", json_none(), frames, &text);
     }
@@ -544,10 +537,10 @@ bool talk_call(Talk *t, const char *operation, Json args, bool shown) {
 
 /* `frame` needs one: the selected. */
 static Json with_selected(Talk *t, const char *operation, Json args) {
-    if (strcmp(operation, "frame") != 0 || !json_is_none(get(args, "frame"))) {
+    if (strcmp(operation, "frame") != 0 || !json_is_none(field_get(args, "frame"))) {
         return args;
     }
-    Json session = ask(t, "session", json_none()), frame = get(session, "frame");
+    Json session = ask(t, "session", json_none()), frame = field_get(session, "frame");
     if (json_tag(frame) == JSON_TAG_INT) {
         args = json_object_with(args, "frame", json_ref(frame));
     }
@@ -583,7 +576,7 @@ static void do_quit(Talk *t, const Asked *asked, const Order *order) {
 /* Whether something in it may still go on. */
 static bool is_running(Talk *t) {
     Json session = ask(t, "session", json_none());
-    bool running = json_string_is(get(session, "status"), "running");
+    bool running = json_string_is(field_get(session, "status"), "running");
     json_unref(session);
     return running;
 }
@@ -688,7 +681,7 @@ static void do_words(Talk *t, const Asked *asked) {
 /* {"call", "args"?, "request_id"?, "wait"?} */
 static bool check_call(Json request, Error *err) {
     static const char *const known[] = {"call", "args", "request_id", "wait"};
-    Json key, value, args = get(request, "args");
+    Json key, value, args = field_get(request, "args");
     for (size_t pos = 0; json_object_next(request, &pos, &key, &value);) {
         bool found = false;
         for (size_t i = 0; i < 4; i++) {
@@ -701,7 +694,7 @@ static bool check_call(Json request, Error *err) {
                 "and \"wait\" at will, and nothing else.");
         }
     }
-    if (json_kind(get(request, "call")) != JSON_STRING) {
+    if (json_kind(field_get(request, "call")) != JSON_STRING) {
         return error_set(err, ERR_USAGE, "\"call\" has to be the name of an operation.");
     }
     return json_is_none(args) || json_kind(args) == JSON_OBJECT ||
@@ -711,7 +704,7 @@ static bool check_call(Json request, Error *err) {
 static void do_call(Talk *t, Asked *asked) {
     Error err = ERROR_INIT;
     Json request = json_parse(asked->line, asked->len, NULL, &err);
-    asked->id = get(request, "request_id");
+    asked->id = field_get(request, "request_id");
     if (json_is_none(request)) {
         Error cause = err;
         error_set(&err, ERR_USAGE, "The line is not JSON: %s.", cause.msg);
@@ -721,10 +714,10 @@ static void do_call(Talk *t, Asked *asked) {
         json_unref(request);
         return;
     }
-    char *operation = text_of(get(request, "call"));
-    Json args = get(request, "args");
+    char *operation = text_of(field_get(request, "call"));
+    Json args = field_get(request, "args");
     Duty duty = {.goes = operation && words_operation_goes(operation) &&
-                         json_tag(get(request, "wait")) != JSON_TAG_FALSE};
+                         json_tag(field_get(request, "wait")) != JSON_TAG_FALSE};
     call(t, asked, operation ? operation : "", json_is_none(args) ? json_object() : json_ref(args),
          duty, NULL);
     mem_free(operation);
@@ -796,9 +789,9 @@ static Json offer_words(const char *words, size_t from, const char *typed, size_
 
 static Json offer_nodes(Talk *t, size_t from, const char *typed, size_t len) {
     Json items = json_array(), answer = ask(t, "nodes", json_none());
-    Json nodes = get(answer, "nodes");
-    for (size_t i = 0; i < items_in(nodes); i++) {
-        Json name = get(json_array_get(nodes, i), "name");
+    Json nodes = field_get(answer, "nodes");
+    for (size_t i = 0; i < field_items(nodes); i++) {
+        Json name = field_get(json_array_get(nodes, i), "name");
         bool fits = json_kind(name) == JSON_STRING &&
                     begins(json_string_data(&name), json_string_len(name), typed, len);
         if (fits) {
@@ -815,10 +808,11 @@ static Json offer_jq(Talk *t, const char *what, size_t from, const char *typed, 
          items = json_array();
     args = json_object_with(args, "cursor", json_int((int64_t)len));
     args = json_object_with(args, "what", json_string_c(what));
-    Json answer = ask(t, "complete", args), found = get(answer, "items");
-    Json place = get(json_array_get(found, 0), "from");
-    for (size_t i = 0; i < items_in(found); i++) {
-        Json item = json_array_get(found, i), at = get(item, "from"), text = get(item, "text");
+    Json answer = ask(t, "complete", args), found = field_get(answer, "items");
+    Json place = field_get(json_array_get(found, 0), "from");
+    for (size_t i = 0; i < field_items(found); i++) {
+        Json item = json_array_get(found, i), at = field_get(item, "from"),
+             text = field_get(item, "text");
         bool fits = json_tag(at) == JSON_TAG_INT && at.i >= 0 && (size_t)at.i <= len &&
                     json_identical(at, place) && json_kind(text) == JSON_STRING;
         if (fits) {
@@ -905,7 +899,7 @@ void talk_open(Talk *t, Door *door) {
 /* ---- the whole ---- */
 
 static void say_running(Talk *t, Json session) {
-    char *thread = text_of(get(session, "thread"));
+    char *thread = text_of(field_get(session, "thread"));
     talk_say(t, "%s is running; `pause` stops it, `wait` waits until it stops.",
              thread ? thread : "The run");
     mem_free(thread);
@@ -913,8 +907,8 @@ static void say_running(Talk *t, Json session) {
 
 /* Where a run stands that was there before us. */
 static void look_around(Talk *t, Json session) {
-    Json status = get(session, "status");
-    bool stands = json_tag(get(session, "frame")) == JSON_TAG_INT;
+    Json status = field_get(session, "status");
+    bool stands = json_tag(field_get(session, "frame")) == JSON_TAG_INT;
     Buf text = BUF_INIT;
     if (json_string_is(status, "running")) {
         say_running(t, session);
@@ -924,10 +918,10 @@ static void look_around(Talk *t, Json session) {
         show_answer(&t->show, "session", json_none(), session, &text);
     }
     if (json_string_is(status, "ended")) {
-        note_status(t, get(session, "run_status"));
+        note_status(t, field_get(session, "run_status"));
     }
     say(t, &text);
-    if (json_string_is(get(session, "run_status"), "failed") && !t->host.json) {
+    if (json_string_is(field_get(session, "run_status"), "failed") && !t->host.json) {
         say_place(t, session);
         talk_say(
             t, "`retry` runs it again, after `set` or `config set` if need be; `back` goes back.");

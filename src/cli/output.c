@@ -78,28 +78,35 @@ void table_row(Table *t, const char *const *cells) {
     }
 }
 
-/* Prints one row and returns where the next one starts. Nothing is padded after the last cell that
- * has text. */
-static const char *print_row(const Table *t, const char *cell) {
+/* Adds one row and returns where the next one starts. Nothing is padded after the last cell that has
+ * text. */
+static const char *add_row(const Table *t, const char *cell, Buf *out) {
     size_t owed = 0;
     for (size_t i = 0; i < t->columns; i++) {
         size_t len = strlen(cell);
         if (len) {
-            printf("%*s%s", (int)owed, "", cell);
+            buf_printf(out, "%*s%s", (int)owed, "", cell);
             owed = 0;
         }
         owed += t->widths[i] - utf8_length(cell, len) + 2;
         cell += len + 1;
     }
-    putchar('\n');
+    buf_addc(out, '\n');
     return cell;
 }
 
-void table_print(const Table *t) {
+void table_write(const Table *t, Buf *out) {
     const char *cell = t->cells.data, *end = cell + t->cells.len;
     while (cell < end) {
-        cell = print_row(t, cell);
+        cell = add_row(t, cell, out);
     }
+}
+
+void table_print(const Table *t) {
+    Buf out = BUF_INIT;
+    table_write(t, &out);
+    fwrite(out.data ? out.data : "", 1, out.len, stdout);
+    buf_clear(&out);
 }
 
 void table_clear(Table *t) {

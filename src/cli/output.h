@@ -43,6 +43,7 @@ typedef struct Table {
 
 /* Adds `columns` strings, which are copied; the first row is the heading. */
 void table_row(Table *t, const char *const *cells);
+void table_write(const Table *t, Buf *out);
 void table_print(const Table *t); /* to standard output */
 void table_clear(Table *t);
 

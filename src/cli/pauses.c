@@ -1,5 +1,6 @@
 #include "pauses.h"
 
+#include "fields.h"
 #include "output.h"
 
 /* ---- parts ---- */
@@ -12,10 +13,6 @@ static void add_text(Buf *out, Json text) {
     for (size_t i = 0; i < json_string_len(text); i++) { /* it may go to a terminal */
         buf_addc(out, (unsigned char)at[i] < 0x20 || at[i] == 0x7f ? ' ' : at[i]);
     }
-}
-
-static Json field(Json object, const char *key) {
-    return json_kind(object) == JSON_OBJECT ? json_object_get_c(object, key) : json_none();
 }
 
 static const char *word_of(Json word, const char *const table[][2]) {
@@ -33,8 +30,8 @@ static void add_place(Buf *out, Json pause, bool named) {
         {"before", "before"}, {"after", "after"}, {"on_error", "after an error of"},
         {"during", "in"},     {NULL, "at"},
     };
-    Json frame = field(pause, "frame"), node = field(pause, "node");
-    buf_adds(out, word_of(field(pause, "position"), positions));
+    Json frame = field_get(pause, "frame"), node = field_get(pause, "node");
+    buf_adds(out, word_of(field_get(pause, "position"), positions));
     buf_addc(out, ' ');
     add_text(out, node);
     buf_adds(out, json_kind(node) == JSON_STRING ? "" : "its end");
@@ -44,10 +41,10 @@ static void add_place(Buf *out, Json pause, bool named) {
 }
 
 static void add_file(Buf *out, Json pause) {
-    Json line = field(pause, "line");
-    if (json_kind(field(pause, "file")) == JSON_STRING && json_tag(line) == JSON_TAG_INT) {
+    Json line = field_get(pause, "line");
+    if (json_kind(field_get(pause, "file")) == JSON_STRING && json_tag(line) == JSON_TAG_INT) {
         buf_adds(out, " (");
-        add_text(out, field(pause, "file"));
+        add_text(out, field_get(pause, "file"));
         buf_printf(out, ":%lld)", (long long)line.i);
     }
 }
@@ -55,7 +52,7 @@ static void add_file(Buf *out, Json pause) {
 /* ---- why ---- */
 
 static bool add_breakpoints(Buf *out, Json pause) {
-    Json all = field(pause, "breakpoints");
+    Json all = field_get(pause, "breakpoints");
     size_t n = json_kind(all) == JSON_ARRAY ? json_array_len(all) : 0;
     for (size_t i = 0; i < n; i++) {
         Json id = json_array_get(all, i);
@@ -66,13 +63,13 @@ static bool add_breakpoints(Buf *out, Json pause) {
 }
 
 static bool add_error(Buf *out, Json pause) {
-    Json message = field(field(pause, "error"), "message");
+    Json message = field_get(field_get(pause, "error"), "message");
     add_text(out, message);
     return json_kind(message) == JSON_STRING;
 }
 
 static bool add_because(Buf *out, Json pause) {
-    Json frame = field(pause, "because");
+    Json frame = field_get(pause, "because");
     if (json_tag(frame) == JSON_TAG_INT) {
         buf_printf(out, "frame %lld stopped", (long long)frame.i);
     }
@@ -91,10 +88,10 @@ static void add_reason(Buf *out, Json pause) {
         return;
     }
     if (add_breakpoints(out, pause)) {
-        buf_adds(out, json_kind(field(pause, "error")) == JSON_OBJECT ? ", " : "");
+        buf_adds(out, json_kind(field_get(pause, "error")) == JSON_OBJECT ? ", " : "");
     }
     if (!add_error(out, pause) && out->len == before) {
-        buf_adds(out, word_of(field(pause, "reason"), reasons));
+        buf_adds(out, word_of(field_get(pause, "reason"), reasons));
     }
 }
 

@@ -1,0 +1,165 @@
+/* debug_show_frames.c - frames, and the nodes that they stand at. */
+#include "debug_show_rows.h"
+
+#include <string.h>
+
+/* ---- frames ---- */
+
+static void add_doing(const Show *s, Json f, Buf *out) {
+    Json status = field_get(f, "status");
+    say_text(status, out);
+    if (field_has_text(f, "node")) {
+        buf_printf(out, " %s ", json_string_is(status, "paused") ? say_position(f) : "at");
+        say_node(s, f, out);
+    }
+}
+
+void show_frames(const Show *s, Json args, Json answer, Buf *out) {
+    static const char *const heading[] = {"  FRAME", "NAME", "DOES", "PLACE"};
+    const Show plain = {0}; /* columns are as wide as what is in them */
+    Table t = {.columns = 4};
+    Json list = field_get(answer, "frames");
+    int64_t selected = field_number(answer, "selected", 0),
+            total = field_number(answer, "total", 0);
+    (void)args;
+    table_row(&t, heading);
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json f = json_array_get(list, i);
+        TableRow row = {.table = &t};
+        int64_t id = field_number(f, "frame", 0);
+        buf_printf(&row.cells[0], "%s%lld", id == selected ? "* " : "  ", (long long)id);
+        say_text(field_get(f, "name"), &row.cells[1]);
+        add_doing(&plain, f, &row.cells[2]);
+        say_where(&plain, f, "", &row.cells[3]);
+        row_end(&row);
+    }
+    say_table(&t, out);
+    if (total > (int64_t)field_items(list)) {
+        buf_printf(out, "and %lld more\n", (long long)(total - (int64_t)field_items(list)));
+    }
+    (void)s;
+}
+
+static void add_stack(const Show *s, Json stack, Buf *out) {
+    for (size_t i = 0; i < field_items(stack); i++) {
+        Json level = json_array_get(stack, i);
+        buf_printf(out, "#%zu  ", i);
+        say_node(s, level, out);
+        say_field(" in ", level, "workflow", "", out);
+        say_where(s, level, ", ", out);
+        buf_addc(out, '\n');
+    }
+}
+
+void show_frame(const Show *s, Json args, Json answer, Buf *out) {
+    Json interrupt = field_get(answer, "interrupt");
+    (void)args;
+    if (json_string_is(field_get(answer, "status"), "paused")) {
+        show_place(s, answer, out);
+    } else {
+        say_frame(answer, out);
+        buf_adds(out, ": ");
+        add_doing(s, answer, out);
+        buf_addc(out, '\n');
+    }
+    if (json_kind(interrupt) == JSON_OBJECT) {
+        say_field("Asks (", interrupt, "id", "): ", out);
+        say_text(field_get(interrupt, "prompt"), out);
+        buf_addc(out, '\n');
+        say_answers(interrupt, out);
+    }
+    add_stack(s, field_get(answer, "stack"), out);
+}
+
+/* ---- nodes ---- */
+
+static void add_edges(Json edges, Buf *out) {
+    for (size_t i = 0; i < field_items(edges); i++) {
+        Json edge = json_array_get(edges, i);
+        say_field("  to ", edge, "to", "", out);
+        say_field(" when ", edge, "when", "", out);
+        say_field(" on ", edge, "on", "", out);
+        buf_addc(out, '\n');
+    }
+}
+
+/* A text of several lines, indented; anything else as a value. */
+static void add_block(const Show *s, Json v, Buf *out) {
+    if (!field_is_text(v)) {
+        show_value(s, v, out);
+        return;
+    }
+    const char *at = json_string_data(&v), *last = at + json_string_len(v);
+    while (at < last) {
+        const char *newline = memchr(at, '\n', (size_t)(last - at));
+        const char *to = newline ? newline : last;
+        buf_adds(out, "  ");
+        say_safe(at, (size_t)(to - at), out);
+        buf_addc(out, '\n');
+        at = newline ? newline + 1 : last;
+    }
+}
+
+void show_node(const Show *s, Json args, Json answer, Buf *out) {
+    (void)args;
+    say_node(s, answer, out);
+    say_field(": ", answer, "title", "", out);
+    say_where(s, answer, ", ", out);
+    if (field_number(answer, "end_line", 0) > field_number(answer, "line", 0)) {
+        say_field("-", answer, "end_line", "", out);
+    }
+    if (field_number(answer, "attempt", 0)) {
+        say_field(", attempts that failed: ", answer, "attempt", "", out);
+    }
+    say_field(", timeout ", answer, "timeout", "", out);
+    buf_adds(out, json_truthy(field_get(answer, "injected")) ? ", injected\n" : "\n");
+    if (!json_is_none(field_get(answer, "source"))) {
+        add_block(s, field_get(answer, "source"), out);
+    }
+    if (field_items(field_get(answer, "edges"))) {
+        buf_adds(out, "Edges:\n");
+        add_edges(field_get(answer, "edges"), out);
+    }
+}
+
+void show_config(const Show *s, Json args, Json answer, Buf *out) {
+    (void)args;
+    say_node(s, answer, out);
+    buf_adds(out,
+             json_truthy(field_get(answer, "edited")) ? ", edited for this execution:\n" : ":\n");
+    show_value(s, field_get(answer, "raw"), out);
+    if (!json_is_none(field_get(answer, "resolved"))) {
+        buf_adds(out, "Resolved:\n");
+        show_value(s, field_get(answer, "resolved"), out);
+    }
+    say_error(s, field_get(answer, "error"), "Cannot be resolved now: ", out);
+}
+
+void show_nodes(const Show *s, Json args, Json answer, Buf *out) {
+    static const char *const heading[] = {"NODE", "KIND", "WORKFLOW", "PLACE"};
+    const Show plain = {0};
+    Table t = {.columns = 4};
+    Json list = field_get(answer, "nodes");
+    (void)s;
+    (void)args;
+    table_row(&t, heading);
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json node = json_array_get(list, i);
+        TableRow row = {.table = &t};
+        say_text(field_get(node, "name"), &row.cells[0]);
+        say_text(field_get(node, "kind"), &row.cells[1]);
+        say_text(field_get(node, "workflow"), &row.cells[2]);
+        say_where(&plain, node, "", &row.cells[3]);
+        row_end(&row);
+    }
+    say_table(&t, out);
+}
+
+void show_graph(const Show *s, Json args, Json answer, Buf *out) {
+    Json text = field_get(answer, "text");
+    (void)s;
+    (void)args;
+    if (field_is_text(text)) {
+        buf_add(out, json_string_data(&text), json_string_len(text));
+    }
+}

@@ -1,0 +1,28 @@
+#include "fields.h"
+
+Json field_get(Json object, const char *key) {
+    return json_kind(object) == JSON_OBJECT ? json_object_get_c(object, key) : json_none();
+}
+
+bool field_is_text(Json v) {
+    return json_kind(v) == JSON_STRING;
+}
+
+bool field_has_text(Json object, const char *key) {
+    Json v = field_get(object, key);
+    return field_is_text(v) && json_string_len(v) > 0;
+}
+
+int64_t field_number(Json object, const char *key, int64_t otherwise) {
+    Json v = field_get(object, key);
+    return json_tag(v) == JSON_TAG_INT ? v.i : otherwise;
+}
+
+double field_seconds(Json object, const char *key) {
+    Json v = field_get(object, key);
+    return json_kind(v) == JSON_NUMBER ? json_to_double(v) : -1;
+}
+
+size_t field_items(Json v) {
+    return json_kind(v) == JSON_ARRAY ? json_array_len(v) : 0;
+}
