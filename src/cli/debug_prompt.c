@@ -2,6 +2,7 @@
 
 #include "debug_prompt.h"
 
+#include "debug_say.h"
 #include "mem.h"
 #include "terminal.h"
 #include "utf8.h"
@@ -378,33 +379,36 @@ static size_t common_length(Json items) {
 
 enum { LISTED_MAX = 200 };
 
-static size_t widest(Json items, size_t n) {
-    size_t width = 1;
+/* As they are listed: nothing of them drives the terminal. The first n, given. */
+static Buf *texts_of(Json items, size_t n, size_t *width) {
+    Buf *texts = mem_zalloc(n * sizeof *texts);
+    *width = 1;
     for (size_t i = 0; i < n; i++) {
         Json text = item_text(items, i);
-        size_t each = utf8_length(json_string_data(&text), json_string_len(text));
-        width = each > width ? each : width;
+        buf_adds(&texts[i], "");
+        say_safe(json_string_data(&text), json_string_len(text), &texts[i]);
+        size_t each = terminal_text_columns(texts[i].data, texts[i].len);
+        *width = each > *width ? each : *width;
     }
-    return width;
+    return texts;
 }
 
 static void list_items(Prompt *p, Json items) {
-    size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX;
-    size_t width = widest(items, n) + 2, columns = (size_t)terminal_columns(stdout) / width;
-    Buf out = BUF_INIT;
+    size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX, widest;
+    Buf *texts = texts_of(items, n, &widest), out = BUF_INIT;
+    size_t width = widest + 2, columns = (size_t)terminal_columns(stdout) / width;
     for (size_t i = 0; i < n; i++) {
-        Json text = item_text(items, i);
-        size_t len = json_string_len(text);
         bool last = i + 1 == n || columns < 2 || (i + 1) % columns == 0;
-        buf_add(&out, json_string_data(&text), len);
-        size_t shown = utf8_length(json_string_data(&text), len);
-        buf_printf(&out, "%*s", last ? 0 : (int)(width - shown), "");
-        buf_adds(&out, last ? "\n" : "");
+        size_t shown = terminal_text_columns(texts[i].data, texts[i].len);
+        buf_printf(&out, "%s%*s%s", texts[i].data, last ? 0 : (int)(width - shown), "",
+                   last ? "\n" : "");
+        buf_clear(&texts[i]);
     }
     if (all > n) {
         buf_printf(&out, "and %zu more\n", all - n);
     }
     prompt_say(p, out.data, out.len);
+    mem_free(texts);
     buf_clear(&out);
 }
 

@@ -19,7 +19,7 @@ void say_end(const Show *s, Buf *out) {
     buf_adds(out, s->colour ? "\x1b[0m" : "");
 }
 
-static bool is_control(const char *c) {
+bool say_is_control(const char *c) {
     unsigned char byte = (unsigned char)*c;
     bool c1 = byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0;
     return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
@@ -27,7 +27,7 @@ static bool is_control(const char *c) {
 
 void say_safe(const char *text, size_t len, Buf *out) {
     for (size_t i = 0; i < len; i++) {
-        if (!is_control(text + i)) {
+        if (!say_is_control(text + i)) {
             buf_addc(out, text[i]);
         } else if ((unsigned char)text[i] == 0xC2) {
             buf_addc(out, '?');
@@ -67,6 +67,19 @@ void say_field(const char *before, Json object, const char *key, const char *aft
         buf_adds(out, before);
         say_text(v, out);
         buf_adds(out, after);
+    }
+}
+
+void say_lines(const char *before, Json text, Buf *out) {
+    const char *at = field_is_text(text) ? json_string_data(&text) : "";
+    const char *last = at + (field_is_text(text) ? json_string_len(text) : 0);
+    while (at < last) {
+        const char *newline = memchr(at, '\n', (size_t)(last - at));
+        const char *to = newline ? newline : last;
+        buf_adds(out, before);
+        say_safe(at, (size_t)(to - at), out);
+        buf_addc(out, '\n');
+        at = newline ? newline + 1 : last;
     }
 }
 
@@ -120,7 +133,10 @@ void say_where(const Show *s, Json place, const char *before, Buf *out) {
 
 void say_path(Json path, Buf *out) {
     if (json_kind(path) == JSON_ARRAY) {
-        inspect_path_text(path, out);
+        Buf text = BUF_INIT;
+        inspect_path_text(path, &text);
+        say_safe(text.data, text.len, out);
+        buf_clear(&text);
     } else {
         say_text(path, out);
     }

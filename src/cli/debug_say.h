@@ -20,6 +20,9 @@ typedef enum Style { STYLE_NAME, STYLE_PLACE, STYLE_BAD, STYLE_GOOD, STYLE_DIM, 
 void say_begin(const Show *s, Style style, Buf *out);
 void say_end(const Show *s, Buf *out);
 
+/* Whether a character would drive the terminal. Of those with two bytes the first is looked at with the
+ * second: a text ends in a NUL. */
+bool say_is_control(const char *c);
 /* Characters that would drive the terminal become question marks, ends of lines blanks. */
 void say_safe(const char *text, size_t len, Buf *out);
 /* A value on one line, cut at max bytes. */
@@ -28,6 +31,9 @@ void say_json(Json v, size_t max, Buf *out);
 void say_text(Json v, Buf *out);
 /* A field with words around it; nothing at all when it is not there. */
 void say_field(const char *before, Json object, const char *key, const char *after, Buf *out);
+
+/* The lines of a text, each with words before it. */
+void say_lines(const char *before, Json text, Buf *out);
 
 void say_hint(const Show *s, const char *hint, Buf *out); /* a line */
 /* Ends the line, if one was begun: fields may be missing, and the end of the line with them. */

@@ -1,8 +1,6 @@
 /* debug_show_events.c - what a session tells. */
 #include "debug_show_rows.h"
 
-#include <string.h>
-
 static void show_log(const Show *s, Json event, Buf *out) {
     say_begin(s, STYLE_GOOD, out);
     say_text(field_get(event, "node"), out);
@@ -13,20 +11,13 @@ static void show_log(const Show *s, Json event, Buf *out) {
 }
 
 static void show_output(const Show *s, Json event, Buf *out) {
-    Json text = field_get(event, "text");
-    const char *at = field_is_text(text) ? json_string_data(&text) : "";
-    const char *last = at + (field_is_text(text) ? json_string_len(text) : 0);
-    while (at < last) {
-        const char *newline = memchr(at, '\n', (size_t)(last - at));
-        const char *to = newline ? newline : last;
-        say_begin(s, STYLE_DIM, out);
-        say_text(field_get(event, "node"), out);
-        buf_adds(out, " | ");
-        say_end(s, out);
-        say_safe(at, (size_t)(to - at), out);
-        buf_addc(out, '\n');
-        at = newline ? newline + 1 : last;
-    }
+    Buf before = BUF_INIT;
+    say_begin(s, STYLE_DIM, &before);
+    say_text(field_get(event, "node"), &before);
+    buf_adds(&before, " | ");
+    say_end(s, &before);
+    say_lines(before.data, field_get(event, "text"), out);
+    buf_clear(&before);
 }
 
 static void show_waiting(const Show *s, Json event, Buf *out) {

@@ -1,8 +1,6 @@
 /* debug_show_frames.c - frames, and the nodes that they stand at. */
 #include "debug_show_rows.h"
 
-#include <string.h>
-
 /* ---- frames ---- */
 
 static void add_doing(const Show *s, Json f, Buf *out) {
@@ -85,18 +83,10 @@ static void add_edges(Json edges, Buf *out) {
 
 /* A text of several lines, indented; anything else as a value. */
 static void add_block(const Show *s, Json v, Buf *out) {
-    if (!field_is_text(v)) {
+    if (field_is_text(v)) {
+        say_lines("  ", v, out);
+    } else {
         show_value(s, v, out);
-        return;
-    }
-    const char *at = json_string_data(&v), *last = at + json_string_len(v);
-    while (at < last) {
-        const char *newline = memchr(at, '\n', (size_t)(last - at));
-        const char *to = newline ? newline : last;
-        buf_adds(out, "  ");
-        say_safe(at, (size_t)(to - at), out);
-        buf_addc(out, '\n');
-        at = newline ? newline + 1 : last;
     }
 }
 
@@ -156,10 +146,7 @@ void show_nodes(const Show *s, Json args, Json answer, Buf *out) {
 }
 
 void show_graph(const Show *s, Json args, Json answer, Buf *out) {
-    Json text = field_get(answer, "text");
     (void)s;
     (void)args;
-    if (field_is_text(text)) {
-        buf_add(out, json_string_data(&text), json_string_len(text));
-    }
+    say_lines("", field_get(answer, "text"), out);
 }

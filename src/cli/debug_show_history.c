@@ -36,6 +36,10 @@ void show_history(const Show *s, Json args, Json answer, Buf *out) {
     if (json_truthy(field_get(answer, "more"))) {
         say_hint(s, "(there are earlier ones: `history N`, or `history @CHECKPOINT`)", out);
     }
+    if (!field_items(steps)) {
+        say_hint(s, "No step has been taken yet.", out);
+        return;
+    }
     table_row(&t, heading);
     for (size_t i = 0; i < field_items(steps); i++) {
         add_history_row(&t, json_array_get(steps, i));

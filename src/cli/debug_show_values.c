@@ -4,17 +4,40 @@
 #include "json_print.h"
 #include "utf8.h"
 
+#include <string.h>
+
 /* ---- values ---- */
+
+/* Printed JSON: what drives a terminal is escaped in it but for the second set of control characters. */
+static void add_printed(const char *text, size_t len, Buf *out) {
+    for (size_t i = 0; i < len; i++) {
+        bool c1 = i + 1 < len && say_is_control(text + i) && (unsigned char)text[i] == 0xC2;
+        if (c1) {
+            buf_printf(out, "\\u%04x", (unsigned)(unsigned char)text[++i]);
+        } else {
+            buf_addc(out, text[i]);
+        }
+    }
+}
+
+/* Where a text that is cut can end: not in a character, nor in a colour. */
+static size_t whole_length(const char *text, size_t len) {
+    size_t n = utf8_valid_prefix(text, len), colour = n;
+    while (colour && text[colour - 1] != '\x1b') {
+        colour--;
+    }
+    return colour && !memchr(text + colour, 'm', n - colour) ? colour - 1 : n;
+}
 
 static void add_pretty(const Show *s, Json value, Buf *out) {
     JsonPrintOptions options = {.indent = 2, .colors = s->colour ? &json_default_colors : NULL};
     options.max_bytes = SHOW_VALUE_MAX;
     Buf text = BUF_INIT;
     if (json_print(value, &options, &text)) {
-        buf_add(out, text.data, text.len);
+        add_printed(text.data, text.len, out);
         buf_addc(out, '\n');
     } else {
-        buf_add(out, text.data, utf8_valid_prefix(text.data, SHOW_VALUE_MAX));
+        add_printed(text.data, whole_length(text.data, SHOW_VALUE_MAX), out);
         say_end(s, out);
         buf_adds(out, "…\n");
         say_hint(s, "(cut here; `state PATH` shows a large value by its parts)", out);
@@ -27,7 +50,9 @@ void show_value(const Show *s, Json value, Buf *out) {
     Buf text = BUF_INIT;
     if (json_print(value, &options, &text) && text.len <= SAY_LINE) {
         options = (JsonPrintOptions){.colors = s->colour ? &json_default_colors : NULL};
-        json_print(value, &options, out);
+        buf_reset(&text);
+        json_print(value, &options, &text);
+        add_printed(text.data, text.len, out);
         buf_addc(out, '\n');
     } else {
         add_pretty(s, value, out);
@@ -115,9 +140,11 @@ void show_found(const Show *s, Json args, Json answer, Buf *out) {
 }
 
 void show_largest(const Show *s, Json args, Json answer, Buf *out) {
-    (void)s;
     (void)args;
     add_parts(field_get(answer, "largest"), "path", out);
+    if (!field_items(field_get(answer, "largest"))) {
+        say_hint(s, "The state is empty.", out);
+    }
 }
 
 /* ---- differences ---- */

@@ -1,7 +1,7 @@
 /* debug_words_help.c - the commands, explained. */
 #include "debug_words.h"
 
-#include "utf8.h"
+#include "terminal.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void add_group(WordGroup group, Buf *out) {
 static void add_wrapped(const char *text, int width, Buf *out) {
     size_t column = 0;
     while (*text) {
-        size_t n = strcspn(text, " "), shown = utf8_length(text, n);
+        size_t n = strcspn(text, " "), shown = terminal_text_columns(text, n);
         if (column && column + 1 + shown > (size_t)width) {
             buf_addc(out, '\n');
             column = 0;

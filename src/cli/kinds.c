@@ -8,7 +8,6 @@
 
 #include "flow.h"
 #include "kind_schema.h"
-#include "utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +140,7 @@ static void print_wrapped(int margin, const char *text) {
     printf("%*s", margin, "");
     while (*text) {
         size_t len = strcspn(text, " ");
-        int shown = (int)utf8_length(text, len);
+        int shown = (int)terminal_text_columns(text, len);
         if (column > margin && column + 1 + shown > width) {
             printf("\n%*s", margin, "");
             column = margin;

@@ -3,7 +3,6 @@
 #include "json_print.h"
 #include "mem.h"
 #include "terminal.h"
-#include "utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +71,7 @@ const char *output_duration(int64_t ms, char *out) {
 
 void table_row(Table *t, const char *const *cells) {
     for (size_t i = 0; i < t->columns; i++) {
-        size_t len = strlen(cells[i]), width = utf8_length(cells[i], len);
+        size_t len = strlen(cells[i]), width = terminal_text_columns(cells[i], len);
         buf_add(&t->cells, cells[i], len + 1);
         t->widths[i] = width > t->widths[i] ? width : t->widths[i];
     }
@@ -88,7 +87,7 @@ static const char *add_row(const Table *t, const char *cell, Buf *out) {
             buf_printf(out, "%*s%s", (int)owed, "", cell);
             owed = 0;
         }
-        owed += t->widths[i] - utf8_length(cell, len) + 2;
+        owed += t->widths[i] - terminal_text_columns(cell, len) + 2;
         cell += len + 1;
     }
     buf_addc(out, '\n');

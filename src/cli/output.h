@@ -37,7 +37,7 @@ enum { TABLE_COLUMNS_MAX = 8 };
 /* Text in columns as wide as they need be. Start with a Table that is zero but for its columns. */
 typedef struct Table {
     size_t columns;
-    size_t widths[TABLE_COLUMNS_MAX]; /* in characters */
+    size_t widths[TABLE_COLUMNS_MAX]; /* in columns of a terminal */
     Buf cells;                        /* one after the other, each with its NUL */
 } Table;
 

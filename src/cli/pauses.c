@@ -1,17 +1,14 @@
 #include "pauses.h"
 
+#include "debug_say.h"
 #include "fields.h"
 #include "output.h"
 
 /* ---- parts ---- */
 
 static void add_text(Buf *out, Json text) {
-    if (json_kind(text) != JSON_STRING) {
-        return;
-    }
-    const char *at = json_string_data(&text);
-    for (size_t i = 0; i < json_string_len(text); i++) { /* it may go to a terminal */
-        buf_addc(out, (unsigned char)at[i] < 0x20 || at[i] == 0x7f ? ' ' : at[i]);
+    if (field_is_text(text)) {
+        say_safe(json_string_data(&text), json_string_len(text), out);
     }
 }
 

@@ -3,6 +3,7 @@
 #define PAWL_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* Whether to colour what goes to this stream: it is a terminal that is not "dumb", and the user has
@@ -15,6 +16,9 @@ int terminal_width(FILE *stream);
 
 /* The columns that a line really has; 80 when the stream is not a terminal. */
 int terminal_columns(FILE *stream);
+
+/* The columns that a text takes: wide characters take two, those that combine with the one before none. */
+size_t terminal_text_columns(const char *text, size_t len);
 
 /* Whether lines on this stream can be drawn again: it is a terminal that is not "dumb". */
 bool terminal_can_redraw(FILE *stream);
