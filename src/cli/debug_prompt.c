@@ -590,16 +590,31 @@ static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
     return read_plain(p, out);
 }
 
+static bool read_typed(Prompt *p, Buf *out) {
+    bool found = !gives_up(p) && reads_stdin(p) && read_stdin(p, PROMPT_TEXT, out);
+    if (found && p->el) {
+        remember(p, out);
+    }
+    return found;
+}
+
+/* Standard input has ended, and there are scripts behind it. */
+static bool goes_on_behind_stdin(Prompt *p) {
+    bool more = has_scripts(p) && p->host.scripts[p->next_script];
+    if (!more || gives_up(p) || p->interrupts) {
+        return false;
+    }
+    next_script(p);
+    return true;
+}
+
 char *prompt_line(Prompt *p, size_t *len) {
     Buf out = BUF_INIT;
+    bool found;
     p->given_up = false;
-    bool found = read_script(p, &out);
-    if (!found && !gives_up(p) && reads_stdin(p)) {
-        found = read_stdin(p, PROMPT_TEXT, &out);
-        if (found && p->el) {
-            remember(p, &out);
-        }
-    }
+    do {
+        found = read_script(p, &out) || read_typed(p, &out);
+    } while (!found && goes_on_behind_stdin(p));
     *len = out.len;
     if (found && !out.data) {
         buf_reserve(&out, 1);
