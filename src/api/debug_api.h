@@ -108,8 +108,9 @@
  *                                          too
  *                                          {steps: [{checkpoint, parent, step, frame, node, status,
  *                                           result ("success"|"failure"|"skipped"|null), at, took
- *                                           (ms), paused, injected, changed: [key], current}],
- *                                           more: bool}, newest last
+ *                                           (ms), paused, injected, edited (its config, for this
+ *                                           execution), changed: [key], current}], more: bool},
+ *                                           newest last
  *
  * ---- changing ----
  *

@@ -16,7 +16,9 @@ static void add_history_row(Table *t, Json step) {
     say_text(field_get(step, "checkpoint"), &row.cells[0]);
     say_text(field_get(step, "frame"), &row.cells[1]);
     say_text(field_get(step, "node"), &row.cells[2]);
-    buf_adds(&row.cells[2], json_truthy(field_get(step, "injected")) ? " (injected)" : "");
+    buf_adds(&row.cells[2], json_truthy(field_get(step, "injected")) ? " (injected)"
+                            : json_truthy(field_get(step, "edited")) ? " (edited)"
+                                                                     : "");
     say_text(field_get(step, result ? "result" : "status"), &row.cells[3]);
     if (json_kind(field_get(step, "took")) == JSON_NUMBER) {
         double ms = json_to_double(field_get(step, "took"));

@@ -705,11 +705,23 @@ static Json row_of(const LineStep *c, const char *result) {
     return json_object_with(e, "at", json_int(c->at));
 }
 
-/* A node that the workflow does not have runs on a level of its own. */
-static bool is_injected(Json image, int64_t frame) {
+/* The level of a frame that stands at a node: the innermost. */
+static bool find_level(Json image, int64_t frame, const char *node, At *at) {
+    bool more = find_frame(image, frame, at);
+    while (more && !json_string_is(part_of(at, IMAGE_NODE), node)) {
+        more = at->level > 0;
+        at->level -= more;
+    }
+    return more;
+}
+
+/* A node that the workflow does not have runs on a level of its own, as does one whose config was
+ * edited. Where it was put (InjectWhere); -1: it is the workflow's own, as written. */
+static int64_t injected_where(Json image, const LineStep *c) {
     At at;
-    Json injected = find_frame(image, frame, &at) ? part_of(&at, IMAGE_INJECTED) : json_none();
-    return json_kind(injected) == JSON_ARRAY && image_int(injected, 1) != INJECT_INSTEAD;
+    Json injected =
+        find_level(image, c->frame, c->node, &at) ? part_of(&at, IMAGE_INJECTED) : json_none();
+    return json_kind(injected) == JSON_ARRAY ? image_int(injected, 1) : -1;
 }
 
 /* The checkpoint itself has stopped its frame. */
@@ -727,10 +739,12 @@ static bool tell_one(void *ctx, const LineImage *at) {
     const Fact *fact = &t->facts[at->index];
     if (is_wanted(t->query, c)) {
         const char *result = line_result(c);
+        int64_t where = injected_where(at->before, c);
         Json e = row_of(c, result);
         e = json_object_with(e, "took", result ? json_int(fact->took) : json_null());
         e = json_object_with(e, "paused", json_bool(fact->paused || is_parked(at, c->frame)));
-        e = json_object_with(e, "injected", json_bool(is_injected(at->before, c->frame)));
+        e = json_object_with(e, "injected", json_bool(where >= 0 && where != INJECT_INSTEAD));
+        e = json_object_with(e, "edited", json_bool(where == INJECT_INSTEAD));
         e = json_object_with(e, "changed", checkpoint_changed_keys(at->checkpoint));
         e = json_object_with(e, "current", json_bool(c->seq == t->query->head));
         t->steps = json_array_push(t->steps, e);

@@ -399,13 +399,15 @@ static void end_task(Frame *f, TaskResult result, Json error) {
     }
 }
 
+/* Where the frame is come to on record again: what the node does next is then its own, and whoever goes
+ * back over the node stands before it. */
 static void go_on(Frame *f, InjectWhere where) {
+    frame_set_wait(f, wait_of(where == INJECT_BEFORE ? "again" : "finished"));
     if (where == INJECT_BEFORE) {
-        frame_set_wait(f, wait_of("again"));
+        frame_record(f, frame_top(f)->node, "resumed", json_none());
     } else {
-        frame_set_wait(f, wait_of("finished"));
+        frame_schedule(f);
     }
-    frame_schedule(f);
 }
 
 static void task_done(Frame *f, InjectWhere where) {

@@ -183,20 +183,57 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
     return changes;
 }
 
+/* ---- levels that come and go ---- */
+
+static Json levels_of(Json frames, Json key) {
+    Json image = json_object_get(frames, key);
+    return json_is_none(image) ? image : json_array_get(image, IMAGE_LEVELS);
+}
+
+static Json items_from(Json array, size_t from) {
+    Json out = json_array();
+    for (size_t i = from; i < json_array_len(array); i++) {
+        out = json_array_push(out, json_ref(json_array_get(array, i)));
+    }
+    return out;
+}
+
+/* Adds to changes what takes away the levels that a frame has left, or adds those that it has come to,
+ * and does it to *before: those that stay are then compared one by one, and a patch has the keys of
+ * their states that changed, not the states. */
+static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
+    Json was = levels_of(json_array_get(*before, IMAGE_FRAMES), f->key);
+    Json is = levels_of(json_array_get(image, IMAGE_FRAMES), f->key);
+    if (json_is_none(was) || json_array_len(was) == json_array_len(is)) {
+        return changes;
+    }
+    size_t n = json_array_len(was), kept = n < f->nlevels ? n : f->nlevels;
+    Json path[] = {json_int(IMAGE_FRAMES), json_ref(f->key), json_int(IMAGE_LEVELS)};
+    Json parts[] = {json_array_from(path, 3), json_int((int64_t)kept), json_int((int64_t)n),
+                    items_from(is, kept)};
+    Json change = json_array_push(json_array(), json_array_from(parts, 4));
+    *before = json_patch(*before, change, NULL);
+    return json_array_concat(changes, change);
+}
+
 static Json changes_to(Run *run, Json image) {
     if (json_is_none(run->image)) {
         return json_diff(json_null(), image);
     }
-    Json before = json_ref(run->image), copies = json_array();
+    Json before = json_ref(run->image), first = json_array();
     Json frames = json_array_get(run->image, IMAGE_FRAMES);
     for (const Frame *f = run->dirty; f; f = f->dirty_next) {
         if (!f->gone && (f->parent || f->nlevels > 1)) {
-            copies = add_copies(f, frames, &before, copies);
+            first = add_copies(f, frames, &before, first);
         }
+    }
+    for (const Frame *f = run->dirty; f; f = f->dirty_next) {
+        bool others = !f->gone && f->nrecorded != f->nlevels;
+        first = others ? add_levels(f, image, &before, first) : first;
     }
     Json changes = json_diff(before, image);
     json_unref(before);
-    return json_array_concat(copies, changes);
+    return json_array_concat(first, changes);
 }
 
 static void drop_dirty(Run *run) {
@@ -204,6 +241,7 @@ static void drop_dirty(Run *run) {
         next = f->dirty_next;
         f->dirty = false;
         f->batch = engine_batch(run->engine);
+        f->nrecorded = f->nlevels;
         if (f->gone) {
             frame_free(f);
         }

@@ -64,10 +64,11 @@ struct Frame {
     const Node *join;
     Level *levels;
     uint32_t nlevels, levels_cap;
-    uint32_t children; /* frames that it holds for */
-    Json result;       /* of an element that ended, for its map */
-    Json wait;         /* as in the image; JSON null: nothing */
-    Json vars;         /* values of the variables of maps around it, outermost first; an array */
+    uint32_t nrecorded; /* levels in its last record; 0: look there */
+    uint32_t children;  /* frames that it holds for */
+    Json result;        /* of an element that ended, for its map */
+    Json wait;          /* as in the image; JSON null: nothing */
+    Json vars;          /* values of the variables of maps around it, outermost first; an array */
     struct Injected *injections; /* that have not begun, in order; owned */
     void *data;                  /* of the hooks */
     uint32_t held;   /* frames that are parked, of it and those below it: its clocks stand still */

@@ -1019,6 +1019,64 @@ def history_pages_and_results(world):
         world.same(([s["node"] for s in page["steps"]], page["more"]), (["one"], False))
 
 
+def changes_of(d, **args):
+    """(node, keys that it changed) of what ran."""
+    return [(s["node"], s["changed"]) for s in d.call("history", **args)["steps"]]
+
+
+def history_of_injected_nodes_says_what_each_changed(world):
+    """each node has its own changes, also the one that others were injected before and after"""
+    one, say, last = ("one", ["n"]), ("say", ["said"]), ("last", ["last"])
+    with at(world, "say", thread="say") as d:
+        d.call("inject", name="note", node={"jq": "{note: 1}"})
+        d.call("inject", where="after", name="more", node={"jq": "{more: 1}"})
+        ended(d)
+        world.same(changes_of(d), [one, ("note", ["note"]), say, ("more", ["more"]), last])
+    with at(world, "last", thread="last") as d:
+        d.call("inject", name="note", node={"jq": "{note: 1}"})
+        d.call("inject", name="two", node={"shell": "true", "output": "two"})
+        d.call("inject", where="after", name="more", node={"shell": "true", "output": "more"})
+        d.call("inject", where="after", name="most", node={"jq": "{most: 1}"})
+        ended(d)
+        world.same(changes_of(d), [one, say, ("note", ["note"]), ("two", ["two"]), last,
+                                   ("more", ["more"]), ("most", ["most"])])
+    rows = world("history", "last", "--json").gives(DONE).json
+    world.same([row["changed"] for row in rows if row["node"] == "last" and row["status"] == "completed"],
+               [["last"]], "what `pawl history` says of it")
+
+
+def history_of_injected_tasks_says_what_each_changed(world):
+    """the same of the tasks of a test"""
+    with debugger(world, TASKS) as d:
+        d.call("inject", where="after", name="more", node={
+            "name": "run_shell", "id": "more", "config": {"command": "echo '::set-json more 1'"}})
+        ended(d)
+        changed = dict(changes_of(d))
+        world.same([(node, key) for node in ("one", "more", "last") for key in ("n", "more", "last")
+                    if key in changed[node]], [("one", "n"), ("more", "more"), ("last", "last")])
+
+
+def history_of_an_edited_node_says_what_it_changed(world):
+    """a node whose config was edited for one execution has its changes, and is marked as edited"""
+    with at(world, "say") as d:
+        d.call("config_set", path=".env.N", value="7")
+        ended(d)
+        world.same(changes_of(d), [("one", ["n"]), ("say", ["said"]), ("last", ["last"])])
+        world.same([(s["node"], s["injected"], s["edited"]) for s in d.call("history")["steps"]],
+                   [("one", False, False), ("say", False, True), ("last", False, False)])
+
+
+def history_of_what_holds_others_says_what_each_changed(world):
+    """what holds others has the keys that it changed where it is, injected or not"""
+    world.write("sub.yaml", "state: {x: 1}\nnodes: [{name: a, jq: '{x: 2}'}, {name: b, jq: '{y: .x}'}]\n")
+    inside = [("a", ["x"]), ("b", ["y"])]
+    with at(world, "z", "nodes: [{name: s, workflow: sub.yaml, output: s}, {name: z, jq: '{z: 1}'}]\n") as d:
+        d.call("inject", name="again", node={"workflow": "sub.yaml", "output": "again"})
+        ended(d)
+        world.same(changes_of(d), [*inside, ("s", ["s"]), *inside, ("again", ["again"]), ("z", ["z"])])
+        world.same([s["node"] for s in d.call("history")["steps"] if s["injected"]], ["again"])
+
+
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     cases = []

@@ -501,6 +501,20 @@ static void branches_and_elements_do_not_store_the_state_again(void **state) {
     assert_in_range(bytes, 500000, 2500000);
 }
 
+static void loops_and_sub_workflows_do_not_store_the_state_again(void **state) {
+    (void)state;
+    size_t bytes = 0;
+    host_file("sub.yaml", "nodes: [{name: s, jq: '{s: 1}'}]\n");
+    Run *run = host_run("nodes:\n"
+                        "  - {name: big, jq: '{big: [range(50000) | \"text \\(.)\"]}'}\n"
+                        "  - {name: l, while: '(.n // 0) < 5', do: [{name: w, workflow: sub.yaml,"
+                        " input: '{}'}, {name: i, jq: '{n: (.n + 1)}'}]}\n",
+                        NULL);
+    expect_run(run, "completed", NULL);
+    assert_true(store_history(host.store, run_number(run), 1, add_bytes, NULL, &bytes, &host.err));
+    assert_in_range(bytes, 500000, 1500000);
+}
+
 static void a_map_of_a_sub_workflow_gives_what_each_changed(void **state) {
     (void)state;
     host_file("sub.yaml", SUB);
@@ -732,6 +746,7 @@ int main(void) {
         TEST(maps_nest_as_deep_as_a_file_can_say),
         ON(a_map_over_100000_elements_has_few_frames, "sqlite"),
         TEST_ALL(branches_and_elements_do_not_store_the_state_again),
+        TEST_ALL(loops_and_sub_workflows_do_not_store_the_state_again),
         TEST(a_map_of_a_sub_workflow_gives_what_each_changed),
         TEST(variables_of_a_map_do_not_leak_into_a_sub_workflow),
         TEST(elements_of_a_map_do_not_write_the_state),
