@@ -71,14 +71,14 @@
  * frame          {frame?}                  FRAME with stack; it is the selected one from now on.
  *                                          Without a number: of the one that is
  *   FRAME = {frame, parent, name, status, node, kind, file, line, column, depth, since,
- *            made_by (node),
+ *            made_by (node), edited? (the config of its node, for this execution),
  *            position?, reason?, breakpoints?, error?, change?, because?,  when it is paused
  *            interrupt?: {id, reason, prompt, options},                  when it waits for a person
  *            waits_for?: [frame], pending (how many changes), injected (how many nodes)}
  *   stack = [{depth, node, kind, workflow, file, line, column}], innermost first
  * node           {frame?}                  {node, kind, file, line, end_line, title?, attempt,
- *                                           timeout?, injected?, source (as written), edges: [{to,
- *                                           when?, on?}]}
+ *                                           timeout?, injected?, edited?, source (as written),
+ *                                           edges: [{to, when?, on?}]}
  * config         {frame?}                  {node, kind, raw, expressions: [{path, text}], resolved}
  *                                          or error instead of resolved; edited: true when it was
  * variables      {frame?, checkpoint?, path?, offset?, limit? (100)}
@@ -139,7 +139,7 @@
  *
  * paused         {frame, frame_name, node, kind, position, reason, breakpoints: [id], file, line,
  *                 column, depth, checkpoint, at, error?, change?: {path, old, new},
- *                 because? (frame)}
+ *                 because? (frame), edited?}
  *                reason: initial, breakpoint, step, user_pause, exception, interrupt, approval
  * resumed        {frame, node, how ("continue", "step over", ..., "skip", "retry")}
  * log            {frame, node, breakpoint, message}              a log point

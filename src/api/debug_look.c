@@ -54,7 +54,9 @@ Json debug_node(Session *session, Json args, Error *err) {
         return json_none();
     }
     Json out = json_object_with(inspect_node(node), "attempt", json_int(frame_attempt(f) + 1));
-    int64_t injected = frame_injected(f);
+    bool edited = frame_is_edited(f);
+    int64_t injected = edited ? 0 : frame_injected(f);
+    out = edited ? json_object_with(out, "edited", json_bool(true)) : out;
     return injected ? json_object_with(out, "injected", json_int(injected)) : out;
 }
 
@@ -368,13 +370,15 @@ typedef struct SourcePlace {
     int line;
 } SourcePlace;
 
-/* An injected node is of a flow of its own, with a text of its own. */
+/* An injected node is of a flow of its own, with a text of its own; an edited one is in the text of the
+ * one that it stands for. */
 static SourcePlace source_place(const Session *session, const Frame *f, Json args,
                                 const char *file) {
     SourcePlace p = {.node = f ? args_node(f, NULL) : NULL, .flow = run_flow(session_run(session))};
     bool at_node = p.node && (!file || means_file(p.node->file, file));
     p.file = file ? file : at_node ? p.node->file : p.flow->path;
-    p.flow = at_node ? p.node->graph->flow : p.flow;
+    bool own = at_node && !strcmp(p.node->file, p.node->graph->file);
+    p.flow = own ? p.node->graph->flow : p.flow;
     p.line = (int)args_int(args, "line", at_node ? p.node->line : 1);
     return p;
 }

@@ -102,7 +102,10 @@ void show_node(const Show *s, Json args, Json answer, Buf *out) {
         say_field(", attempts that failed: ", answer, "attempt", "", out);
     }
     say_field(", timeout ", answer, "timeout", "", out);
-    buf_adds(out, json_truthy(field_get(answer, "injected")) ? ", injected\n" : "\n");
+    buf_adds(out, json_truthy(field_get(answer, "injected")) ? ", injected"
+                  : json_truthy(field_get(answer, "edited")) ? ", edited"
+                                                             : "");
+    buf_addc(out, '\n');
     if (!json_is_none(field_get(answer, "source"))) {
         add_block(s, field_get(answer, "source"), out);
     }

@@ -46,6 +46,7 @@ void show_place(const Show *s, Json place, Buf *out) {
     say_frame(place, out);
     buf_printf(out, " paused %s ", say_position(place));
     say_node(s, place, out);
+    buf_adds(out, json_truthy(field_get(place, "edited")) ? ", edited" : "");
     add_reason(place, out);
     say_where(s, place, ", ", out);
     buf_addc(out, '\n');

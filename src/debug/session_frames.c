@@ -128,6 +128,12 @@ static Json with_place(Json out, const Node *node) {
     return json_object_with(out, "column", json_int(node->col));
 }
 
+/* Where a frame stands. */
+static Json with_where(Json out, const Frame *f) {
+    out = with_place(out, node_of(f));
+    return frame_is_edited(f) ? json_object_with(out, "edited", json_bool(true)) : out;
+}
+
 static Json with_name(Json out, const char *key, const Frame *f) {
     char name[40];
     frame_name(f, name, sizeof name);
@@ -211,7 +217,7 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
     out = with_name(out, "name", f);
     out = json_object_with(out, "status", json_string_c(frame_status(f)));
-    out = with_place(out, node_of(f));
+    out = with_where(out, f);
     out = json_object_with(out, "depth", json_int(frame_depth(f)));
     out = json_object_with(out, "since", json_int(frame_since(f)));
     out = json_object_with(out, "made_by", maker ? json_ref(maker->name_json) : json_null());
@@ -227,7 +233,7 @@ Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint) 
     Json out = json_object_with(session_event_new("paused"), "frame", json_int(frame_id(f)));
     (void)s;
     out = with_name(out, "frame_name", f);
-    out = with_pause(with_place(out, node_of(f)), f);
+    out = with_pause(with_where(out, f), f);
     if (json_is_none(json_object_get_c(out, "breakpoints"))) {
         out = json_object_with(out, "breakpoints", json_array());
     }
@@ -260,7 +266,7 @@ Json session_passed_event(const Session *s, const Event *e) {
 Json session_waiting_event(const Frame *f) {
     Json wait = frame_waits(f);
     Json out = json_object_with(session_event_new("waiting"), "frame", json_int(frame_id(f)));
-    out = with_name(with_place(out, node_of(f)), "frame_name", f);
+    out = with_name(with_where(out, f), "frame_name", f);
     if (!wait_is(wait, "interrupt")) {
         return out;
     }

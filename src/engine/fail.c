@@ -17,6 +17,8 @@
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
                 Json details) {
     const Graph *graph = f ? frame_top(f)->graph : NULL;
+    bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
+    bool exact = err->line && own;
     Json error = json_object_with(json_object(), "kind", json_string_c(kind)), key, value;
     error = json_object_with(error, "message", json_string_c(err->msg));
     error = json_object_with(error, "node", node ? json_ref(node->name_json) : json_null());
@@ -24,14 +26,8 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
                              json_string_c(node    ? node->file
                                            : graph ? graph->file
                                                    : ""));
-    error = json_object_with(error, "line",
-                             json_int(err->line ? err->line
-                                      : node    ? node->line
-                                                : 0));
-    error = json_object_with(error, "column",
-                             json_int(err->line ? err->col
-                                      : node    ? node->col
-                                                : 0));
+    error = json_object_with(error, "line", json_int(exact ? err->line : node ? node->line : 0));
+    error = json_object_with(error, "column", json_int(exact ? err->col : node ? node->col : 0));
     for (size_t pos = 0;
          json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
         error = json_object_set(error, json_ref(key), json_ref(value));

@@ -101,6 +101,14 @@ static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
     return flow;
 }
 
+/* What runs instead of a node of the workflow stands where that one does. */
+static void stand_in(const Frame *f, const Injected *injected) {
+    const Node *written = injected->level < f->nlevels ? f->levels[injected->level].node : NULL;
+    if (injected->where == INJECT_INSTEAD && written) {
+        flow_stand_in(injected->flow, written);
+    }
+}
+
 static Injected *injected_new(Run *run, Flow *flow) {
     Injected *injected = mem_zalloc(sizeof *injected);
     injected->flow = flow;
@@ -144,7 +152,8 @@ Json injected_image(const Injected *injected) {
     return json_array_from(parts, FIELDS);
 }
 
-Injected *injected_load(Run *run, Json image, Error *err) {
+Injected *injected_load(const Frame *f, Json image, Error *err) {
+    Run *run = f->run;
     bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= FIELDS;
     int64_t where = valid ? image_int(image, FIELD_WHERE) : -1;
     FlowProblems problems = {0};
@@ -164,6 +173,7 @@ Injected *injected_load(Run *run, Json image, Error *err) {
     injected->level = (uint32_t)image_int(image, FIELD_LEVEL);
     injected->name = json_ref(json_array_get(image, FIELD_NAME));
     injected->node = json_ref(json_array_get(image, FIELD_NODE));
+    stand_in(f, injected);
     return injected;
 }
 
@@ -186,7 +196,7 @@ static void append(Frame *f, Injected *injected) {
 
 bool injections_load(Frame *f, Json image, Error *err) {
     for (size_t i = 0; json_kind(image) == JSON_ARRAY && i < json_array_len(image); i++) {
-        Injected *injected = injected_load(f->run, json_array_get(image, i), err);
+        Injected *injected = injected_load(f, json_array_get(image, i), err);
         if (!injected) {
             return false;
         }
@@ -239,6 +249,7 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
     injected->level = f->nlevels - 1;
     injected->name = name;
     injected->node = json_ref(injection->node);
+    stand_in(f, injected);
     append(f, injected);
     return true;
 }
@@ -425,6 +436,25 @@ static void task_done(Frame *f, InjectWhere where) {
 bool inject_stands_in(const Frame *f) {
     const Injected *injected = frame_top(f)->injected;
     return injected && injected->where == INJECT_INSTEAD;
+}
+
+void inject_take_back(Frame *f) {
+    Level *l = frame_top(f);
+    bool begun = json_kind(f->wait) != JSON_NULL || l->attempt || !l->node;
+    if (!inject_stands_in(f) || begun) {
+        return;
+    }
+    Injected *injected = l->injected;
+    l->injected = NULL;
+    level_pop(f);
+    injected->next = f->injections;
+    f->injections = injected;
+    bool asked = frame_top(f)->node->interrupt_before;
+    frame_set_wait(f, asked ? wait_of("go") : json_null());
+}
+
+bool frame_is_edited(const Frame *f) {
+    return inject_stands_in(f) || inject_stand_in(f);
 }
 
 void inject_done(Frame *f) {

@@ -123,8 +123,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     Json name = json_array_get(image, IMAGE_NODE), writes = json_array_get(image, IMAGE_WRITES);
     Json state = json_array_get(image, IMAGE_STATE);
     Json added = json_array_get(image, IMAGE_INJECTED);
-    Injected *injected =
-        json_is_none(added) || !f->nlevels ? NULL : injected_load(f->run, added, err);
+    Injected *injected = json_is_none(added) || !f->nlevels ? NULL : injected_load(f, added, err);
     if (!json_is_none(added) && !injected) {
         return f->nlevels ? false : error_set(err, ERR_DATA, "A node is injected into no graph.");
     }

@@ -178,6 +178,7 @@ static void begin_works_anew(Run *run) {
             frame_top(f)->deadline = 0;
             frame_set_wait(f, json_null());
         }
+        inject_take_back(f);
     }
 }
 

@@ -378,12 +378,14 @@ bool inject_after(Frame *f);
 const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
 /* The node at the top runs instead of the one below: with it that one is done, in one record. */
 bool inject_stands_in(const Frame *f);
+/* One that stands in, and has not begun, waits again: the frame stands before the node itself. */
+void inject_take_back(Frame *f);
 void inject_done(Frame *f);       /* the top level is one, and is past its last node */
 void inject_drop_level(Frame *f); /* those that wait for the node of the top level are of no use */
 void inject_drop_all(Frame *f);
-void injected_free(Run *run, Injected *injected); /* accepts NULL */
-Json injected_image(const Injected *injected);    /* given */
-Injected *injected_load(Run *run, Json image, Error *err);
+void injected_free(Run *run, Injected *injected);                /* accepts NULL */
+Json injected_image(const Injected *injected);                   /* given */
+Injected *injected_load(const Frame *f, Json image, Error *err); /* its levels so far are there */
 const Graph *injected_graph(const Injected *injected);
 InjectWhere injected_where(const Injected *injected);
 Json injections_image(const Frame *f); /* given: an array */

@@ -393,6 +393,42 @@ bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
     return true;
 }
 
+/* ---- another version of a node ---- */
+
+static void stand_at(Arena *arena, Node *node, const Node *written);
+
+static void graph_stands_at(Arena *arena, const Graph *g, const Graph *as, const Node *around) {
+    for (size_t i = 0; i < g->nnodes; i++) {
+        const Node *written = as ? graph_node(as, g->nodes[i].name_json) : NULL;
+        stand_at(arena, &g->nodes[i], written ? written : around);
+    }
+}
+
+/* Its file is no longer that of its graph: so it is known, and that its expressions are elsewhere. */
+static void stand_at(Arena *arena, Node *node, const Node *written) {
+    const Graph *own = node->graph;
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        const Param *param = &node->params[i];
+        const Param *as = node->kind == written->kind ? &written->params[i] : NULL;
+        if (param->graph && !strcmp(param->graph->file, own->file)) {
+            graph_stands_at(arena, param->graph, as ? as->graph : NULL, written);
+        }
+        if (param->node) {
+            stand_at(arena, (Node *)param->node, as && as->node ? as->node : written);
+        }
+    }
+    node->file = arena_strndup(arena, written->file, strlen(written->file));
+    node->line = written->line;
+    node->col = written->col;
+    node->end_line = written->end_line;
+}
+
+void flow_stand_in(Flow *f, const Node *written) {
+    if (f->main->nnodes) {
+        stand_at(((FlowImpl *)f)->arena, &f->main->nodes[0], written);
+    }
+}
+
 /* ---- definitions ---- */
 
 Json flow_definition(const Flow *f) {

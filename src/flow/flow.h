@@ -102,6 +102,11 @@ Json flow_definition(const Flow *flow);
 Flow *flow_load_definition(Json definition, FlowProblems *problems);
 Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProblems *problems);
 
+/* The first node of a flow is another version of one of a workflow: for people it stands where that one
+ * does in its file, and what it holds where that has something of the same name, or where it is itself.
+ * What is in further files stays there. Before anybody else has the flow. */
+void flow_stand_in(Flow *flow, const Node *written);
+
 Flow *flow_ref(Flow *flow);
 void flow_unref(Flow *flow); /* accepts NULL */
 

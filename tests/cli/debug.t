@@ -244,3 +244,39 @@ A place that is no file, no thread and no export is said to be none
     $ pawl debug w.yaml -x nosuch.txt --store memory:
     2> pawl debug: nosuch.txt cannot be read: No such file or directory.
     [1]
+
+Back over a node whose config was edited, `list` shows the workflow's file
+    $ cat > edit.txt <<'END'
+    > config set .jq = "{n: 7}"
+    > next
+    > back
+    > list
+    > END
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes:
+    >   - {name: a, jq: '{n: 1}'}
+    >   - {name: b, jq: '{m: (.n + 1)}'}
+    > END
+    $ pawl debug w.yaml -x edit.txt --store memory:
+    Frame 1 paused before `a` (jq), at the start, w.yaml:3
+        3    - {name: a, jq: '{n: 1}'}
+    (pawl) config set .jq = "{n: 7}"
+    `a` (jq), edited for this execution:
+    {"name":"a","jq":"{n: 7}"}
+    Resolved:
+    {"jq":"{n: 7}"}
+    (pawl) next
+    Frame 1 paused before `b` (jq), w.yaml:4
+        4    - {name: b, jq: '{m: (.n + 1)}'}
+    (pawl) back
+    At checkpoint 10.
+    Frame 1 paused before `a` (jq), edited, w.yaml:3
+        3    - {name: a, jq: '{n: 1}'}
+    (pawl) list
+           1  name: w
+           2  nodes:
+    =>     3    - {name: a, jq: '{n: 1}'}
+           4    - {name: b, jq: '{m: (.n + 1)}'}
+    The run was kept in memory only, so it is gone with this process.
+    [3]

@@ -216,6 +216,109 @@ edges:
 """
 
 
+def back_over_an_edited_node(world):
+    """back over a node whose config was edited stands before it in its own file, still edited"""
+    for kind, text, path, node in (
+            ("graph", EDITED, ".env.N", "b"),
+            ("pure", EDITED, ".jq", "c"),
+            ("tasks", TASKS, ".config.command", "e"),
+            ("steps", STEPS, ".config.command", "b")):
+        line = 1 + next(i for i, row in enumerate(text.split("\n")) if f"name: {node}," in row
+                        or f"id: {node}," in row)
+        with at(world, node, text, thread=kind) as d:
+            value = {"graph": "7", "pure": "{c: 7}"}.get(kind, "echo edited >> ran")
+            d.call("config_set", path=path, value=value)
+            d.go("step", kind="over")
+            nodes = [d.call("back")["node"]]
+            while nodes[-1] != node and len(nodes) < 3:  # over the end of the list that holds it
+                nodes.append(d.call("back")["node"])
+            world.same(nodes[-1], node, kind)
+            frame = d.call("frame")
+            world.same([frame[key] for key in ("node", "position", "file", "line", "depth", "edited")],
+                       [node, "before", "w.yaml", line, 2 if kind == "tasks" else 1, True], kind)
+            paused = d.told("paused", node=node)[-1]
+            world.same((paused["file"], paused["line"], paused["edited"]), ("w.yaml", line, True), kind)
+            source = d.call("source")
+            world.same((source["file"], source["current"]), ("w.yaml", line), f"{kind}: the source")
+            if f"{node}," not in source["lines"][line - source["first"]]:
+                raise Broken(f"the text is not that of the file: {source}")
+            world.same(d.call("config")["edited"], True, f"{kind}: its config")
+            ended(d)
+        with reopened(world, kind) as d:
+            d.call("goto", checkpoint=[s for s in d.call("history")["steps"] if s["edited"]][0]["parent"])
+            world.same((node_now(d), d.call("frame")["edited"]), (node, True), f"{kind}, later")
+            d.call("config_reset")
+            world.same("edited" in d.call("frame"), False, f"{kind}: taken back")
+            ended(d)
+            world.same([s["edited"] for s in d.call("history")["steps"] if s["node"] == node], [False], kind)
+    world.same(state_of(world, "graph")["b"]["stdout"], "b 1")
+    world.same(state_of(world, "pure")["c"], 1)
+
+
+EDITED = """
+state: {n: 1}
+nodes:
+  - {name: a, jq: '{a: 1}'}
+  - {name: b, shell: 'echo "b $N"', env: {N: .n}, output: b}
+  - {name: c, jq: '{c: .n}'}
+  - {name: z, jq: '{z: 1}'}
+"""
+
+
+def edited_node_that_fails_is_in_its_file(world):
+    """an edited node that fails, or is stopped while it runs, is shown in the workflow's file"""
+    with at(world, "b", EDITED) as d:
+        d.call("config_set", path=".shell", value="exit 3")
+        d.set(type="exception")
+        stop = d.go("continue").one
+        world.same([stop[key] for key in ("node", "position", "file", "line", "edited")],
+                   ["b", "on_error", "w.yaml", 5, True])
+        world.same((stop["error"]["file"], stop["error"]["line"]), ("w.yaml", 5), "the error")
+        node = d.call("node")
+        world.same((node["file"], node["line"], node.get("injected")), ("w.yaml", 5, None), "the node")
+        world.same([(s["file"], s["line"]) for s in d.call("frame")["stack"]], [("w.yaml", 5)] * 2)
+        d.call("config_set", path=".env.N", value="error(\"no\")")
+        stop = d.go("retry").one
+        world.same((stop["error"]["file"], stop["error"]["line"]), ("w.yaml", 5), "of an expression")
+
+
+def edited_loop_shows_its_body_in_the_file(world):
+    """what is inside an edited node stands where it does in the file"""
+    text = """
+nodes:
+  - name: l
+    while: (.n // 0) < 2
+    do:
+      - {name: add, jq: '{n: ((.n // 0) + 1)}'}
+      - {name: say, jq: '{said: .n}'}
+"""
+    with debugger(world, text) as d:
+        d.call("config_set", path=".while", value="(.n // 0) < 3")
+        d.set("say")
+        stop = d.go("continue").one
+        world.same([stop[key] for key in ("node", "file", "line")], ["say", "w.yaml", 7])
+        world.same([(s["node"], s["line"]) for s in d.call("frame")["stack"]],
+                   [("say", 7), ("l", 3), ("l", 3)])
+        world.same(d.call("source")["current"], 7)
+        world.same(d.call("back")["node"], "add")
+        world.same(d.call("frame")["line"], 6)
+        finish(d)
+    world.same(state_of(world)["n"], 3)
+
+
+def back_over_a_node_that_one_was_injected_before(world):
+    """back over a node stands before it, not in what was injected before it"""
+    with at(world, "c", EDITED) as d:
+        d.call("inject", name="note", node={"jq": "{n: 5}"})
+        d.go("step", kind="over")
+        d.go("step", kind="over")
+        world.same(node_now(d), "z")
+        world.same((d.call("back")["node"], d.value(".n")), ("c", 5))
+        world.same((d.call("back")["node"], d.value(".n")), ("note", 1))
+        ended(d)
+    world.same(state_of(world)["c"], 5)
+
+
 def back_over_a_join(world):
     """back over a join is to the last step of the branches, which then come to the same result"""
     with at(world, "j", BRANCHES) as d:
@@ -1092,7 +1195,7 @@ edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: late, 
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     cases = []
-    for prefix in ("back_", "reverse_", "goto_", "past_", "replay_", "export_", "killed_"):
+    for prefix in ("back_", "edited_", "reverse_", "goto_", "past_", "replay_", "export_", "killed_"):
         cases += cases_of(here, prefix)
     cases += [case for case in cases_of(here, "clock_") if case is not clock_in_a_command]
     sys.exit(run_all(cases, sys.argv[1]))
