@@ -411,6 +411,33 @@ Json line_state(const Flow *flow, Json image, int64_t frame) {
     return json_ref(part_of(&at, IMAGE_STATE));
 }
 
+static void add_element(Json *values, Json wait, int64_t branch) {
+    Json over = json_array_get(wait, WAIT_MAP_OVER);
+    Json item = json_kind(over) == JSON_ARRAY && branch >= 0 ? json_array_get(over, (size_t)branch)
+                                                             : json_none();
+    *values = json_array_push(*values, json_int(branch));
+    *values = json_array_push(*values, json_is_none(item) ? json_null() : json_ref(item));
+}
+
+Json line_variables(Json image, int64_t frame) {
+    At at;
+    if (!find_frame(image, frame, &at)) {
+        return json_none();
+    }
+    Json inwards = json_array(), outwards = json_array();
+    for (int64_t branch = image_int(at.frame, IMAGE_BRANCH); go_to_parent(&at);
+         branch = image_int(at.frame, IMAGE_BRANCH)) {
+        if (wait_is(wait_of_frame(at.frame), "map")) {
+            add_element(&outwards, wait_of_frame(at.frame), branch);
+        }
+    }
+    for (size_t i = json_array_len(outwards); i--;) {
+        inwards = json_array_push(inwards, json_ref(json_array_get(outwards, i)));
+    }
+    json_unref(outwards);
+    return inwards;
+}
+
 /* ---- paths of frames ---- */
 
 static void add_name(Buf *out, At parent, int64_t branch) {

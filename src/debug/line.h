@@ -61,6 +61,10 @@ Flow *line_flow(Store *store, const RunRow *row, Json image, Error *err);
 /* What the running level of a frame sees in an image: its state, or in the tasks dialect all variables in
  * sight. frame 0: the root. Given; JSON_NONE: no such frame. flow is the run's. */
 Json line_state(const Flow *flow, Json image, int64_t frame);
+/* The values of the variables of the maps around a frame, as frame_variables() has the last of them: of
+ * each map its element and the number of that, outermost first. Given, an array; JSON_NONE: no such
+ * frame. */
+Json line_variables(Json image, int64_t frame);
 /* The name of a frame that stays the same from run to run: "main", "main/plan[0]/each[3]": the nodes that
  * made it, outermost first, and its branch. "__start__" stands for a node where the branches begin with
  * their graph. Given, a string; JSON_NONE: no such frame. */

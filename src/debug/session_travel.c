@@ -4,6 +4,7 @@
 #include "inspect.h"
 #include "line.h"
 #include "mem.h"
+#include "outcome.h"
 
 enum { DIFF_LIMIT = 1000, STRETCH = 512 };
 
@@ -165,8 +166,9 @@ Json session_go_to(Session *s, int64_t checkpoint, Error *err) {
 typedef struct Reverse {
     Session *session;
     const Line *line;
-    Json nulls[FRAME_VARS_MAX]; /* variables of maps are not known any more */
-    Json hit;                   /* ids; JSON_NONE */
+    Json vars;                   /* of the maps around the frame of the step (line.h) */
+    Json values[FRAME_VARS_MAX]; /* of a node: borrowed from them */
+    Json hit;                    /* ids; JSON_NONE */
     int64_t seq, frame;
 } Reverse;
 
@@ -174,15 +176,21 @@ typedef struct Reverse {
 static bool would_hit(Reverse *r, Breakpoint *b, const HookPlace *place, Json state) {
     int64_t hits = b->hits;
     bool pauses = false;
-    bool hit = breakpoint_hit(b, place, state, r->nulls, &pauses);
+    bool hit = breakpoint_hit(b, place, state, r->values, &pauses);
     b->hits = hits;
     return hit && !b->log;
+}
+
+/* Where the workflow has no such node (it was injected) nothing can be asked at it. */
+static bool can_try(const Breakpoint *b, const HookPlace *place) {
+    bool asks = b->condition || b->error || (b->type == BREAK_STATE && b->place != BREAK_NO_PLACE);
+    return b->enabled && (place->node || !asks);
 }
 
 static void try_points(Reverse *r, PointList list, const HookPlace *place, Json state) {
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
-        bool fits = b->enabled && b->position == place->position && b->type != BREAK_STATE;
+        bool fits = can_try(b, place) && b->position == place->position && b->type != BREAK_STATE;
         if (fits && would_hit(r, b, place, state)) {
             r->hit = json_is_none(r->hit) ? json_array() : r->hit;
             r->hit = json_array_push(r->hit, json_int(b->id));
@@ -195,7 +203,7 @@ static void try_states(Reverse *r, const HookPlace *place, Json before, Json aft
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
         Json old_value = breakpoint_value(b, before), value = breakpoint_value(b, after);
-        if (b->enabled && breakpoint_changed(b, old_value, value) &&
+        if (can_try(b, place) && breakpoint_changed(b, old_value, value) &&
             would_hit(r, b, place, after)) {
             r->hit = json_is_none(r->hit) ? json_array() : r->hit;
             r->hit = json_array_push(r->hit, json_int(b->id));
@@ -228,32 +236,61 @@ typedef struct Trying {
     Json state;
 } Trying;
 
+/* The last ones of the frame's, as frame_variables() has it. False: the node is of another place. */
+static bool take_variables(Reverse *r, const Node *node) {
+    size_t n = json_array_len(r->vars), wanted = node->nvars;
+    for (size_t i = 0; i < wanted && wanted <= n && wanted <= FRAME_VARS_MAX; i++) {
+        r->values[i] = json_array_get(r->vars, n - wanted + i);
+    }
+    return wanted <= n && wanted <= FRAME_VARS_MAX;
+}
+
 static bool try_node(void *ctx, const Node *node) {
     Trying *t = ctx;
     const Points *points = t->reverse->session->points;
+    if (!take_variables(t->reverse, node)) {
+        return true;
+    }
     t->place.node = node;
     try_points(t->reverse, points_of_node(points, node), &t->place, t->state);
     try_points(t->reverse, points_anywhere(points), &t->place, t->state);
     return true;
 }
 
-static void try_nodes(Reverse *r, HookPosition position, const char *name, Json state) {
-    Trying t = {r, {.run = r->session->run, .position = position}, state};
-    each_named(run_flow(r->session->run), name, try_node, &t);
+/* The node that a frame was at, from its name: in the innermost level that stands at one of that name.
+ * NULL: it is in an injected node, or in another version of the workflow. */
+static const Node *node_there(const Flow *flow, Json image, const LineStep *c) {
+    const Node *node = NULL;
+    for (size_t level = spot_depth(image, c->frame); level-- && !node;) {
+        Spot at = {c->frame, level};
+        Json name = spot_part(image, at, IMAGE_NODE);
+        bool here = json_kind(name) == JSON_STRING && json_string_is(name, c->node);
+        node = here ? spot_node(spot_graph(flow, image, at), name) : NULL;
+    }
+    return node;
+}
+
+/* One that is not found by its place may be any of its name. */
+static void try_nodes(Trying *t, const char *name) {
+    const Node *there = t->place.node;
+    if (there) {
+        try_node(t, there);
+    } else {
+        each_named(run_flow(t->reverse->session->run), name, try_node, t);
+        t->place.node = NULL;
+    }
 }
 
 /* The error is in the state that an error edge saw, or is the run's. */
-static void try_errors(Reverse *r, const char *name, Json state, Json image) {
+static void try_errors(Trying *t, const char *name, Json image) {
     Json failed = image_error(image), after = image_state(image);
     Json kept = json_kind(after) == JSON_OBJECT ? json_object_get_c(after, "error") : json_none();
     Json error = json_is_none(failed) ? json_ref(kept) : json_ref(failed);
-    HookPlace place = {.run = r->session->run,
-                       .position = HOOK_ON_ERROR,
-                       .caught = json_is_none(failed),
-                       .error = json_is_none(error) ? json_null() : error};
-    Trying t = {r, place, state};
-    each_named(run_flow(r->session->run), name, try_node, &t);
-    try_points(r, points_on_error(r->session->points), &place, state);
+    t->place.position = HOOK_ON_ERROR;
+    t->place.caught = json_is_none(failed);
+    t->place.error = json_is_none(error) ? json_null() : error;
+    try_nodes(t, name);
+    try_points(t->reverse, points_on_error(t->reverse->session->points), &t->place, t->state);
     json_unref(error);
     json_unref(after);
     json_unref(failed);
@@ -273,41 +310,89 @@ static Json image_at(const Session *s, int64_t seq) {
     return chain_image(store_of(s), run_number(s->run), seq, NULL, NULL);
 }
 
-/* After the step first: that is the later of the two places. */
-static bool try_step(Reverse *r, const LineStep *c) {
+/* A step: the images around it, and what its frame saw in them (JSON_NONE: it was not there). */
+typedef struct Around {
+    Json images[2], states[2];
+    const Node *node; /* NULL: the workflow has none there */
+} Around;
+
+static Around look_around(Reverse *r, const LineStep *c) {
     const Flow *flow = run_flow(r->session->run);
-    Json images[] = {image_at(r->session, c->parent), image_at(r->session, c->seq)};
-    Json before = json_is_none(images[0]) ? json_none() : line_state(flow, images[0], c->frame);
-    Json after = json_is_none(images[1]) ? json_none() : line_state(flow, images[1], c->frame);
-    HookPlace place = {.run = r->session->run, .position = HOOK_AFTER};
-    if (!json_is_none(after)) {
-        try_nodes(r, HOOK_AFTER, c->node, after);
-        if (!json_is_none(before)) {
-            try_states(r, &place, before, after);
-        }
+    Around a = {{image_at(r->session, c->parent), image_at(r->session, c->seq)},
+                {json_none(), json_none()},
+                NULL};
+    for (size_t i = 0; i < 2; i++) {
+        bool there = !json_is_none(a.images[i]);
+        a.states[i] = there ? line_state(flow, a.images[i], c->frame) : json_none();
+    }
+    bool before = !json_is_none(a.states[0]);
+    a.node = before ? node_there(flow, a.images[0], c) : NULL;
+    r->vars = before ? line_variables(a.images[0], c->frame) : json_array();
+    if (a.node && !take_variables(r, a.node)) {
+        a.node = NULL;
+    }
+    return a;
+}
+
+static void around_clear(Reverse *r, Around *a) {
+    for (size_t i = 0; i < 2; i++) {
+        json_unref(a->images[i]);
+        json_unref(a->states[i]);
+    }
+    json_clear(&r->vars);
+}
+
+static void try_after(Reverse *r, const LineStep *c, const Around *a) {
+    Trying t = {r, {.run = r->session->run, .position = HOOK_AFTER, .node = a->node}, a->states[1]};
+    if (!json_is_none(a->states[1])) {
+        try_nodes(&t, c->node);
+    }
+    if (!json_is_none(a->states[0]) && !json_is_none(a->states[1])) {
+        t.place.node = a->node;
+        try_states(r, &t.place, a->states[0], a->states[1]);
+    }
+}
+
+static void try_before(Reverse *r, const LineStep *c, const Around *a) {
+    Trying t = {
+        r, {.run = r->session->run, .position = HOOK_BEFORE, .node = a->node}, a->states[0]};
+    if (json_is_none(a->states[0])) {
+        return;
+    }
+    if (!strcmp(c->status, "failed")) {
+        try_errors(&t, c->node, a->images[1]);
+    }
+    if (json_is_none(r->hit)) {
+        t.place = (HookPlace){.run = r->session->run, .position = HOOK_BEFORE, .node = a->node};
+        try_nodes(&t, c->node);
+    }
+}
+
+/* After the step first: that is the later of the two places. After the last step of all is where the run
+ * stands already. */
+static bool try_step(Reverse *r, const LineStep *c, bool last) {
+    Around a = look_around(r, c);
+    if (!last) {
+        try_after(r, c, &a);
     }
     r->seq = json_is_none(r->hit) ? c->parent : c->seq;
-    if (json_is_none(r->hit) && !strcmp(c->status, "failed") && !json_is_none(before)) {
-        try_errors(r, c->node, before, images[1]);
+    if (json_is_none(r->hit)) {
+        try_before(r, c, &a);
     }
-    if (json_is_none(r->hit) && !json_is_none(before)) {
-        try_nodes(r, HOOK_BEFORE, c->node, before);
-    }
-    json_unref(before);
-    json_unref(after);
-    json_unref(images[0]);
-    json_unref(images[1]);
+    around_clear(r, &a);
     r->frame = c->frame;
     return !json_is_none(r->hit);
 }
 
 static void search_back(Reverse *r, int64_t frame) {
     const Line *line = r->line;
+    ptrdiff_t last = line_last_step(line, 0, line->n);
     bool found = false;
     for (size_t i = line->n; i && !found; i--) {
         const LineStep *c = &line->items[i - 1];
         bool wanted = line_is_step(c) && (!frame || c->frame == frame) && c->parent;
-        found = wanted && is_interesting(r->session, c->node) && try_step(r, c);
+        found = wanted && is_interesting(r->session, c->node) &&
+                try_step(r, c, (ptrdiff_t)i - 1 == last);
     }
     if (!found && line->n) {
         r->seq = line->items[0].seq;
@@ -317,10 +402,7 @@ static void search_back(Reverse *r, int64_t frame) {
 
 Json session_reverse(Session *s, Frame *f, Error *err) {
     Line line = {0};
-    Reverse r = {.session = s, .line = &line, .hit = json_none()};
-    for (size_t i = 0; i < FRAME_VARS_MAX; i++) {
-        r.nulls[i] = json_null();
-    }
+    Reverse r = {.session = s, .line = &line, .hit = json_none(), .vars = json_none()};
     if (!open_history(s, err)) {
         return json_none();
     }

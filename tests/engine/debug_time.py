@@ -374,6 +374,55 @@ def reverse_to_after_and_states(world):
         finish(d)
 
 
+MAPS = """
+nodes:
+  - {name: m, map: {over: '[1, 2, 3, 4]', as: x, limit: 1}, do: {jq: '$x * 2'}}
+  - {name: o, map: {over: '[1, 2]', as: x, limit: 1}, do: {map: {over: '[10, 20]', as: y, limit: 1}, do: {jq: '$x + $y'}}}
+  - {name: z, jq: '{z: 1}'}
+"""
+
+
+def reverse_to_an_element_of_a_map(world):
+    """reverse-continue knows the variables of maps: a condition on one is hit as on the way there"""
+    with at(world, "z", MAPS) as d:
+        for spec, node, variables, want in (("o[][] if $x == 1 and $y == 20", "o[][]", "[$x, $y]", [1, 20]),
+                                            ("m[] if $x == 3", "m[]", "[$x, $index]", [3, 2]),
+                                            ("if $x == 2 and $index == 1", "m[]", "[$x, $index]", [2, 1])):
+            id_ = d.set(spec)["id"]
+            answer = d.call("reverse_continue")
+            world.same((answer["node"], answer["breakpoints"]), (node, [id_]), spec)
+            world.same(d.value(variables), want, spec)
+            d.call("breakpoint_delete", all=True)
+        finish(d)
+    state = state_of(world)
+    world.same((state["m"], state["o"]), ([2, 4, 6, 8], [[11, 21], [12, 22]]))
+
+
+def reverse_to_a_change_at_a_place(world):
+    """reverse-continue knows changes of the state at one node, and under a condition"""
+    with at(world, "s8", CHAIN) as d:
+        d.set(node="s5", state={"path": ".seen", "changed": True})
+        world.same((d.call("reverse_continue")["breakpoints"], d.value(".seen")), ([2], [1, 2, 3, 4, 5]))
+        d.set(state={"path": ".seen", "changed": True}, condition=".seen | length == 2")
+        world.same((d.call("reverse_continue")["breakpoints"], d.value(".seen")), ([3], [1, 2]))
+
+
+def reverse_to_an_error(world):
+    """reverse-continue knows errors, by an expression over them"""
+    text = """
+nodes:
+  - {name: bad, shell: exit 3}
+  - {name: y, jq: '{y: 1}'}
+  - {name: z, jq: '{z: 1}'}
+edges: [{from: bad, to: y, on: error}, {from: bad, to: __end__}, {from: y, to: z}, {from: z, to: __end__}]
+"""
+    with at(world, "z", text) as d:
+        no = d.set(type="exception", error='.kind == "timeout"', caught=True)["id"]
+        yes = d.set(type="exception", error='.kind == "exit"', caught=True)["id"]
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("bad", [yes]), f"not {no}")
+
+
 def reverse_past_what_is_disabled(world):
     """reverse-continue does not stop at a breakpoint that is disabled, or only logs"""
     with at(world, "s8", CHAIN) as d:

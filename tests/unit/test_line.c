@@ -232,13 +232,16 @@ static void damaged_images_are_looked_at_without_harm(void **state) {
         "[[], {\"1\": [0, 0, [[null, null]], null]}]",
         "[[], {\"1\": [1, 0, [[null, null]], null]}]", /* its own parent */
         "[[], {\"1\": [2, 0, [[null, null]], null], \"2\": [1, 0, [[null, null]], null]}]",
-        "[[], {\"1\": [0, -1, [[1, {}]], [\"pause\"]], \"2\": [1, -1, [[\"x\", null]], 5]}]"};
+        "[[], {\"1\": [0, -1, [[1, {}]], [\"pause\"]], \"2\": [1, -1, [[\"x\", null]], 5]}]",
+        "[[], {\"1\": [0, 0, [[\"m\", {}]], [\"map\", 5]], \"2\": [1, 3, [[\"m[]\", null]], null]}]",
+        "[[], {\"1\": [0, 0, [[\"m\", {}]], [\"map\"]], \"2\": [1, -1, [[\"m[]\", null]], null]}]"};
     Flow *flow = host_flow(TWO);
     for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
         Json image = parse(images[i]);
         for (int64_t frame = 0; frame < 4; frame++) {
             json_unref(line_state(flow, image, frame));
             json_unref(line_frame_path(image, frame));
+            json_unref(line_variables(image, frame));
             json_unref(line_left(image, image, frame));
         }
         json_unref(image);
