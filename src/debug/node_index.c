@@ -1,0 +1,642 @@
+/* node_index.c - the nodes of a flow by name, by kind and by line.
+ *
+ * Names and kinds are chains in tables, and `sorted` has the nodes in the order of their files,
+ * each with the one around it, so that a line is found by bisection. A glob looks at all.
+ *
+ * Paths ("sub/name") are followed from the outside in, part by part: a set of graphs, and from each
+ * the graphs that its nodes of the next name hold. A graph is in a set once, however many nodes
+ * hold it, so the work is bounded by the size of the flow times the parts.
+ */
+#include "node_index.h"
+
+#include "mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTHING = -1 };
+
+/* ---- globs ---- */
+
+/* A set [a-z] that begins at p, after the bracket. Its end, after its bracket; NULL: it has none,
+ * and the bracket stands for itself. */
+static const char *match_set(const char *p, const char *end, unsigned char c, bool *in) {
+    bool negated = p < end && (*p == '!' || *p == '^'), found = false;
+    p += negated;
+    for (const char *first = p; p < end && (*p != ']' || p == first); p++) {
+        unsigned char low = (unsigned char)*p, high = low;
+        if (end - p > 2 && p[1] == '-' && p[2] != ']') {
+            high = (unsigned char)p[2];
+            p += 2;
+        }
+        found = found || (c >= low && c <= high);
+    }
+    *in = found != negated;
+    return p < end ? p + 1 : NULL;
+}
+
+/* Past what stands for one character; NULL: it does not stand for this one. */
+static const char *match_one(const char *p, const char *end, const char *s) {
+    bool in = false;
+    const char *after = *p == '[' ? match_set(p + 1, end, (unsigned char)*s, &in) : NULL;
+    if (after) {
+        return in ? after : NULL;
+    }
+    return *p == '?' || *p == *s ? p + 1 : NULL;
+}
+
+static const char *next_char(const char *s) {
+    for (s++; ((unsigned char)*s & 0xC0) == 0x80; s++) {}
+    return s;
+}
+
+/* Only the last star needs another try: what an earlier one could take is in the later one's
+ * reach. */
+static bool glob_matches(const char *p, const char *end, const char *s) {
+    const char *star = NULL, *retry = NULL;
+    while (*s) {
+        const char *after = p < end && *p != '*' ? match_one(p, end, s) : NULL;
+        if (p < end && *p == '*') {
+            star = ++p;
+            retry = s;
+        } else if (after) {
+            s = *p == '?' ? next_char(s) : s + 1;
+            p = after;
+        } else if (star) {
+            p = star;
+            s = retry = next_char(retry);
+        } else {
+            return false;
+        }
+    }
+    while (p < end && *p == '*') {
+        p++;
+    }
+    return p == end;
+}
+
+/* One part of a path. */
+typedef struct Part {
+    const char *s;
+    size_t len;
+    bool glob;
+} Part;
+
+static Part part_of(const char *s, size_t len) {
+    Part part = {s, len, false};
+    for (size_t i = 0; i < len; i++) {
+        part.glob = part.glob || s[i] == '*' || s[i] == '?' || s[i] == '[';
+    }
+    return part;
+}
+
+static bool part_matches(const Part *part, const char *name) {
+    return (strncmp(name, part->s, part->len) == 0 && name[part->len] == '\0') ||
+           (part->glob && glob_matches(part->s, part->s + part->len, name));
+}
+
+/* ---- names ---- */
+
+/* Things with names, by number, as chains in a table. */
+typedef struct Names {
+    int32_t *heads; /* `mask` + 1 of them */
+    int32_t *next;  /* of each thing */
+    uint32_t mask;
+} Names;
+
+static uint32_t hash_name(const char *s, size_t len) {
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    }
+    return h ^ h >> 15;
+}
+
+static void names_init(Names *names, size_t n) {
+    size_t size = 8;
+    while (size < 2 * n) {
+        size *= 2;
+    }
+    names->mask = (uint32_t)size - 1;
+    names->heads = mem_alloc(size * sizeof *names->heads);
+    names->next = mem_alloc((n ? n : 1) * sizeof *names->next);
+    memset(names->heads, 0xFF, size * sizeof *names->heads);
+}
+
+static void names_add(Names *names, const char *name, int32_t thing) {
+    int32_t *head = &names->heads[hash_name(name, strlen(name)) & names->mask];
+    names->next[thing] = *head;
+    *head = thing;
+}
+
+static int32_t names_first(const Names *names, const Part *part) {
+    return names->heads[hash_name(part->s, part->len) & names->mask];
+}
+
+static void names_clear(Names *names) {
+    mem_free(names->heads);
+    mem_free(names->next);
+}
+
+/* ---- the index of a flow ---- */
+
+typedef struct Spot {
+    const Node *node;
+    int file;   /* its place among the files of the flow */
+    int around; /* index of the spot around it in the file; NOTHING */
+} Spot;
+
+struct NodeIndex {
+    const Flow *flow;
+    size_t n;
+    const Node **nodes;   /* by number, from flow->first_node on */
+    uint32_t *node_marks; /* by the same: the mark of the set that it is in */
+    uint32_t *graph_marks;
+    uint32_t mark;
+    Names names, graphs;
+    int32_t of_kind[KIND_COUNT], *same_kind; /* chains */
+    Spot *sorted;                            /* by file and place */
+};
+
+static const Node *body_of(const Node *node) {
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        if (node->params[i].node) {
+            return node->params[i].node;
+        }
+    }
+    return NULL;
+}
+
+static void index_node(NodeIndex *x, const Node *node, int file) {
+    for (; node; node = body_of(node)) {
+        uint32_t i = node->id - x->flow->first_node;
+        assert(i < x->n);
+        x->nodes[i] = node;
+        x->sorted[i] = (Spot){node, file, NOTHING};
+    }
+}
+
+/* Files are in the order in which their first graphs are. */
+static int file_rank(const Flow *flow, const char *file) {
+    size_t i = 0;
+    while (i < flow->ngraphs && strcmp(flow->graphs[i]->file, file) != 0) {
+        i++;
+    }
+    return (int)i;
+}
+
+static void index_graphs(NodeIndex *x) {
+    const Flow *flow = x->flow;
+    const char *last = NULL;
+    int file = 0;
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        const Graph *graph = flow->graphs[g];
+        file = last == graph->file ? file : file_rank(flow, graph->file);
+        last = graph->file;
+        for (size_t i = 0; i < graph->nnodes; i++) {
+            index_node(x, &graph->nodes[i], file);
+        }
+    }
+    for (size_t g = flow->ngraphs; g-- > 0;) {
+        names_add(&x->graphs, flow->graphs[g]->name, (int32_t)g);
+    }
+}
+
+/* Chains are made from the end, so that they are in order. */
+static void chain_nodes(NodeIndex *x) {
+    memset(x->of_kind, 0xFF, sizeof x->of_kind);
+    for (size_t i = x->n; i-- > 0;) {
+        const Node *node = x->nodes[i];
+        if (node) {
+            names_add(&x->names, node->name, (int32_t)i);
+            x->same_kind[i] = x->of_kind[node->kind->id];
+            x->of_kind[node->kind->id] = (int32_t)i;
+        }
+    }
+}
+
+static int order(int a, int b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_spots(const void *a, const void *b) {
+    const Spot *x = a, *y = b;
+    int by = order(x->file, y->file);
+    by = by ? by : order(x->node->line, y->node->line);
+    by = by ? by : order(x->node->col, y->node->col);
+    return by ? by : x->node->id < y->node->id ? -1 : 1;
+}
+
+static bool is_inside(const Spot *inner, const Spot *outer) {
+    return inner->file == outer->file && inner->node->line <= outer->node->end_line;
+}
+
+/* What is around the one before, itself included, is what can be around this one. Two nodes that
+ * end and begin in one line are not inside each other. */
+static void nest_spots(NodeIndex *x) {
+    for (size_t i = 1; i < x->n; i++) {
+        int around = (int)i - 1;
+        while (around != NOTHING &&
+               (!is_inside(&x->sorted[i], &x->sorted[around]) ||
+                x->sorted[i].node->end_line > x->sorted[around].node->end_line)) {
+            around = x->sorted[around].around;
+        }
+        x->sorted[i].around = around;
+    }
+}
+
+/* Numbers that no node has (there are none today) would leave holes. */
+static void close_holes(NodeIndex *x) {
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->sorted[i].node) {
+            x->sorted[n++] = x->sorted[i];
+        }
+    }
+    x->n = n;
+}
+
+NodeIndex *index_new(const Flow *flow) {
+    NodeIndex *x = mem_zalloc(sizeof *x);
+    size_t n = flow->nnodes, room = n ? n : 1;
+    x->flow = flow;
+    x->n = n;
+    x->nodes = mem_zalloc(room * sizeof *x->nodes);
+    x->node_marks = mem_zalloc(room * sizeof *x->node_marks);
+    x->graph_marks = mem_zalloc((flow->ngraphs ? flow->ngraphs : 1) * sizeof *x->graph_marks);
+    x->same_kind = mem_alloc(room * sizeof *x->same_kind);
+    x->sorted = mem_zalloc(room * sizeof *x->sorted);
+    names_init(&x->names, n);
+    names_init(&x->graphs, flow->ngraphs);
+    index_graphs(x);
+    chain_nodes(x);
+    close_holes(x);
+    qsort(x->sorted, x->n, sizeof *x->sorted, compare_spots);
+    nest_spots(x);
+    return x;
+}
+
+void index_free(NodeIndex *x) {
+    if (!x) {
+        return;
+    }
+    names_clear(&x->names);
+    names_clear(&x->graphs);
+    mem_free(x->nodes);
+    mem_free(x->node_marks);
+    mem_free(x->graph_marks);
+    mem_free(x->same_kind);
+    mem_free(x->sorted);
+    mem_free(x);
+}
+
+/* ---- sets of nodes ---- */
+
+void places_add(Places *out, const Node *node) {
+    out->items = mem_grow(out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = node;
+}
+
+/* What the parts so far lead into: graphs, and bodies of maps. */
+typedef struct Scope {
+    NodeIndex *x;
+    const Graph **graphs;
+    size_t ngraphs, graphs_cap;
+    Places bodies;
+} Scope;
+
+static void scope_start(Scope *scope, NodeIndex *x) {
+    *scope = (Scope){.x = x};
+    x->mark++;
+}
+
+static void scope_clear(Scope *scope) {
+    mem_free(scope->graphs);
+    mem_free(scope->bodies.items);
+}
+
+static bool mark_node(NodeIndex *x, const Node *node) {
+    uint32_t *mark = &x->node_marks[node->id - x->flow->first_node];
+    bool first = *mark != x->mark;
+    *mark = x->mark;
+    return first;
+}
+
+static void add_graph(Scope *scope, const Graph *graph) {
+    uint32_t *mark = &scope->x->graph_marks[graph->id];
+    if (*mark != scope->x->mark) {
+        *mark = scope->x->mark;
+        scope->graphs =
+            mem_grow(scope->graphs, scope->ngraphs, &scope->graphs_cap, sizeof *scope->graphs);
+        scope->graphs[scope->ngraphs++] = graph;
+    }
+}
+
+/* Everything that a node holds; its body is also as if it were not there. */
+static void add_held(Scope *scope, const Node *node) {
+    for (; node; node = body_of(node)) {
+        const Node *body = body_of(node);
+        for (size_t i = 0; i < node->kind->nparams; i++) {
+            if (node->params[i].graph) {
+                add_graph(scope, node->params[i].graph);
+                if (node->params[i].graph->after) {
+                    add_graph(scope, node->params[i].graph->after);
+                }
+            }
+        }
+        if (body && mark_node(scope->x, body)) {
+            places_add(&scope->bodies, body);
+        }
+    }
+}
+
+static void enter_graphs_named(Scope *scope, const Node *node, const Part *part) {
+    for (; node; node = body_of(node)) {
+        for (size_t i = 0; i < node->kind->nparams; i++) {
+            const Graph *graph = node->params[i].graph;
+            if (graph && part_matches(part, graph->name)) {
+                add_graph(scope, graph);
+            }
+        }
+    }
+}
+
+static void enter_node(Scope *scope, const Node *node, const Part *part) {
+    if (part_matches(part, node->name)) {
+        add_held(scope, node);
+    } else {
+        enter_graphs_named(scope, node, part);
+    }
+}
+
+static void enter_index(Scope *scope, const Part *part) {
+    NodeIndex *x = scope->x;
+    int32_t node = part->glob ? 0 : names_first(&x->names, part);
+    int32_t graph = part->glob ? 0 : names_first(&x->graphs, part);
+    for (; node >= 0 && (size_t)node < x->flow->nnodes;
+         node = part->glob ? node + 1 : x->names.next[node]) {
+        if (x->nodes[node] && part_matches(part, x->nodes[node]->name)) {
+            add_held(scope, x->nodes[node]);
+        }
+    }
+    for (; graph >= 0 && (size_t)graph < x->flow->ngraphs;
+         graph = part->glob ? graph + 1 : x->graphs.next[graph]) {
+        if (part_matches(part, x->flow->graphs[graph]->name)) {
+            add_graph(scope, x->flow->graphs[graph]);
+        }
+    }
+}
+
+/* The next scope, in place of this one. */
+static void enter_scope(Scope *scope, const Part *part) {
+    Scope next;
+    scope_start(&next, scope->x);
+    for (size_t g = 0; g < scope->ngraphs; g++) {
+        for (size_t i = 0; i < scope->graphs[g]->nnodes; i++) {
+            for (const Node *n = &scope->graphs[g]->nodes[i]; n; n = body_of(n)) {
+                enter_node(&next, n, part);
+            }
+        }
+    }
+    for (size_t i = 0; i < scope->bodies.n; i++) {
+        enter_node(&next, scope->bodies.items[i], part);
+    }
+    scope_clear(scope);
+    *scope = next;
+}
+
+static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, Places *out) {
+    if (!part->glob) { /* no body of a map has such a name */
+        Json name = json_string(part->s, part->len);
+        const Node *node = graph_node(graph, name);
+        json_unref(name);
+        if (node && mark_node(x, node)) {
+            places_add(out, node);
+        }
+        return;
+    }
+    for (size_t i = 0; i < graph->nnodes; i++) {
+        for (const Node *n = &graph->nodes[i]; n; n = body_of(n)) {
+            if (part_matches(part, n->name) && mark_node(x, n)) {
+                places_add(out, n);
+            }
+        }
+    }
+}
+
+static void find_in_scope(Scope *scope, const Part *part, Places *out) {
+    scope->x->mark++;
+    for (size_t g = 0; g < scope->ngraphs; g++) {
+        find_in_graph(scope->x, scope->graphs[g], part, out);
+    }
+    for (size_t i = 0; i < scope->bodies.n; i++) {
+        if (part_matches(part, scope->bodies.items[i]->name) &&
+            mark_node(scope->x, scope->bodies.items[i])) {
+            places_add(out, scope->bodies.items[i]);
+        }
+    }
+}
+
+static void find_named(const NodeIndex *x, const Part *part, Places *out) {
+    if (!part->glob) {
+        for (int32_t i = names_first(&x->names, part); i >= 0; i = x->names.next[i]) {
+            if (part_matches(part, x->nodes[i]->name)) {
+                places_add(out, x->nodes[i]);
+            }
+        }
+        return;
+    }
+    for (size_t i = 0; i < x->flow->nnodes; i++) {
+        if (x->nodes[i] && part_matches(part, x->nodes[i]->name)) {
+            places_add(out, x->nodes[i]);
+        }
+    }
+}
+
+void index_path(NodeIndex *x, const char *text, size_t len, Places *out) {
+    const char *end = text + len, *slash = memchr(text, '/', len);
+    Scope scope;
+    if (!slash) {
+        Part part = part_of(text, len);
+        find_named(x, &part, out);
+        return;
+    }
+    scope_start(&scope, x);
+    for (bool first = true; slash; first = false) {
+        Part part = part_of(text, (size_t)(slash - text));
+        if (first) {
+            enter_index(&scope, &part);
+        } else {
+            enter_scope(&scope, &part);
+        }
+        text = slash + 1;
+        slash = memchr(text, '/', (size_t)(end - text));
+    }
+    Part part = part_of(text, (size_t)(end - text));
+    find_in_scope(&scope, &part, out);
+    scope_clear(&scope);
+}
+
+/* ---- places in files ---- */
+
+static bool ends_with_path(const char *path, const char *tail) {
+    size_t len = strlen(path), tail_len = strlen(tail);
+    return tail_len && len > tail_len && path[len - tail_len - 1] == '/' &&
+           strcmp(path + len - tail_len, tail) == 0;
+}
+
+static const char *plain_path(const char *path) {
+    while (path[0] == '.' && path[1] == '/') {
+        path += 2;
+    }
+    return path;
+}
+
+/* How well a file answers to a name: as opened, by the end of its path, or (editors give whole
+ * paths) by the end of what is given. 0: not. */
+static int file_answers(const char *file, const char *given) {
+    const char *a = plain_path(file), *b = plain_path(given);
+    return strcmp(a, b) == 0 ? 3 : ends_with_path(a, b) ? 2 : ends_with_path(b, a) ? 1 : 0;
+}
+
+/* The best file for a name, by its place among the files; NOTHING. own: the flow's main file
+ * too. */
+static int find_file(const Flow *flow, const char *given, bool own) {
+    int best = NOTHING, best_answer = 0;
+    const char *last = NULL;
+    for (size_t g = 0; g < flow->ngraphs; g++) {
+        const char *file = flow->graphs[g]->file;
+        bool open = file != last && (own || strcmp(file, flow->main->file) != 0);
+        int answer = open ? file_answers(file, given) : 0;
+        last = file;
+        if (answer > best_answer) {
+            best_answer = answer;
+            best = file_rank(flow, file);
+        }
+    }
+    return best;
+}
+
+/* The first spot that begins after a line of a file, or in a later file. */
+static size_t spot_after(const NodeIndex *x, int file, int line) {
+    size_t from = 0, to = x->n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        const Spot *s = &x->sorted[middle];
+        if (s->file < file || (s->file == file && s->node->line <= line)) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
+static bool is_held(const Node *inner, const Node *outer) {
+    if (inner == body_of(outer)) {
+        return true;
+    }
+    for (size_t i = 0; i < outer->kind->nparams; i++) {
+        if (outer->params[i].graph == inner->graph) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of several that begin in the line: the first, and what is innermost in it. */
+static int innermost_beginning(const NodeIndex *x, int file, int line) {
+    size_t i = spot_after(x, file, line - 1), end = spot_after(x, file, line);
+    if (i == end) {
+        return NOTHING;
+    }
+    while (i + 1 < end && is_held(x->sorted[i + 1].node, x->sorted[i].node)) {
+        i++;
+    }
+    return (int)i;
+}
+
+/* NodeIndex of a spot; NOTHING. */
+static int spot_at(const NodeIndex *x, int file, int line) {
+    int beginning = innermost_beginning(x, file, line);
+    size_t after = spot_after(x, file, line);
+    if (beginning != NOTHING) {
+        return beginning;
+    }
+    for (int i = (int)after - 1; i >= 0 && x->sorted[i].file == file; i = x->sorted[i].around) {
+        if (x->sorted[i].node->end_line >= line) {
+            return i;
+        }
+    }
+    return after < x->n && x->sorted[after].file == file ? (int)after : NOTHING;
+}
+
+static bool is_same_spot(const Spot *a, const Spot *b) {
+    return a->file == b->file && a->node->line == b->node->line && a->node->col == b->node->col;
+}
+
+/* With an alias one piece of a file can be several nodes. */
+static void find_line(const NodeIndex *x, int file, int line, Places *out) {
+    int at = spot_at(x, file, line);
+    if (at == NOTHING) {
+        return;
+    }
+    size_t i = (size_t)at;
+    while (i > 0 && is_same_spot(&x->sorted[i - 1], &x->sorted[at])) {
+        i--;
+    }
+    for (; i < x->n && is_same_spot(&x->sorted[i], &x->sorted[at]); i++) {
+        places_add(out, x->sorted[i].node);
+    }
+}
+
+bool index_has_file(const NodeIndex *x, const char *file, bool own) {
+    return find_file(x->flow, file, own) != NOTHING;
+}
+
+void index_line(const NodeIndex *x, const FileLine *at, Places *out) {
+    int rank = find_file(x->flow, at->file, at->own);
+    if (rank != NOTHING) {
+        find_line(x, rank, at->line, out);
+    }
+}
+
+const Node *index_innermost(const NodeIndex *x, const FileLine *at) {
+    int rank = find_file(x->flow, at->file, at->own);
+    int spot = rank == NOTHING ? NOTHING : spot_at(x, rank, at->line);
+    return spot == NOTHING ? NULL : x->sorted[spot].node;
+}
+
+/* ---- the other ways in ---- */
+
+void index_name(const NodeIndex *x, const char *name, size_t len, Places *out) {
+    Part part = {name, len, false};
+    find_named(x, &part, out);
+}
+
+void index_kind(const NodeIndex *x, KindId kind, Places *out) {
+    for (int32_t i = x->of_kind[kind]; i >= 0; i = x->same_kind[i]) {
+        places_add(out, x->nodes[i]);
+    }
+}
+
+bool index_has_kind(const NodeIndex *x, KindId kind) {
+    return x->of_kind[kind] >= 0;
+}
+
+const Flow *index_flow(const NodeIndex *x) {
+    return x->flow;
+}
+
+size_t index_count(const NodeIndex *x) {
+    return x->n;
+}
+
+const Node *index_at(const NodeIndex *x, size_t i) {
+    return i < x->n ? x->sorted[i].node : NULL;
+}
+
+bool index_is_glob(const char *text) {
+    return part_of(text, strlen(text)).glob;
+}

@@ -1,0 +1,54 @@
+/* node_index.h - the nodes of a flow, for whoever has a name, a kind or a line and wants to know which
+ * are meant: breakpoints, above all (points.h says what the names are).
+ *
+ *     NodeIndex *x = index_new(flow);
+ *     Places found = {0};
+ *     index_path(x, "sub/build*", 10, &found);        items are borrowed from the flow
+ *     mem_free(found.items);
+ *     index_free(x);
+ *
+ * It costs a pass over the flow to make. One at a time may look into it: a search leaves marks.
+ */
+#ifndef PAWL_NODE_INDEX_H
+#define PAWL_NODE_INDEX_H
+
+#include "flow.h"
+#include "kind.h"
+
+typedef struct NodeIndex NodeIndex;
+
+NodeIndex *index_new(const Flow *flow); /* borrows it */
+void index_free(NodeIndex *x);          /* accepts NULL */
+const Flow *index_flow(const NodeIndex *x);
+
+/* What was found, as it came: each node once. items are for mem_free(). */
+typedef struct Places {
+    const Node **items;
+    size_t n, cap;
+} Places;
+
+void places_add(Places *out, const Node *node);
+
+/* All nodes, in the order of their files and places. */
+size_t index_count(const NodeIndex *x);
+const Node *index_at(const NodeIndex *x, size_t i); /* NULL past the last */
+
+/* These add to *out what they find. */
+void index_path(NodeIndex *x, const char *text, size_t len, Places *out); /* "name", "sub/na*e" */
+void index_name(const NodeIndex *x, const char *name, size_t len, Places *out); /* as it stands */
+void index_kind(const NodeIndex *x, KindId kind, Places *out);
+bool index_has_kind(const NodeIndex *x, KindId kind);
+bool index_is_glob(const char *text);
+
+/* A line of a file: the innermost node around it, or the next one; several where one piece of the file
+ * is several nodes. The file is named as it was opened, by the end of its path, or by a longer path. */
+typedef struct FileLine {
+    const char *file;
+    int line;
+    bool own; /* the flow's main file counts too */
+} FileLine;
+void index_line(const NodeIndex *x, const FileLine *at, Places *out);
+const Node *index_innermost(const NodeIndex *x, const FileLine *at); /* one of them; NULL: none */
+bool index_has_file(const NodeIndex *x, const char *file, bool own);
+
+#endif
