@@ -170,7 +170,7 @@ static void write_text(const Report *r) {
     printf("%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", row->thread, row->run,
            row->workflow, row->head, output_time(row->updated, updated));
     printf("%s%s\n", r->status,
-           (stopped || paused) && !strcmp(row->status, "running") ? " (its process is gone)" : "");
+           stopped && !strcmp(row->status, "running") ? " (its process is gone)" : "");
     if (!strcmp(r->status, "cancelled")) {
         return; /* where its frames stood is of no more use */
     }

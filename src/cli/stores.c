@@ -1,8 +1,6 @@
 #include "stores.h"
 
 #include "buf.h"
-#include "engine.h"
-#include "store_chain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,18 +72,9 @@ bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, in
     return false;
 }
 
-/* One that cannot be read is not: whoever reads it for more will say why. */
-static bool is_paused(Store *store, const RunRow *row) {
-    Json image = row->head ? chain_image(store, row->run, row->head, NULL, NULL) : json_none();
-    bool paused = !json_is_none(image) && image_is_paused(image);
-    json_unref(image);
-    return paused;
-}
-
 const char *cli_run_status(Store *store, const RunRow *row) {
     bool gone = !strcmp(row->status, "running") && !store_is_leased(store, row->run);
-    bool stopped = gone || !strcmp(row->status, "stopped");
-    return !stopped ? row->status : is_paused(store, row) ? "paused" : "stopped";
+    return gone ? "stopped" : row->status;
 }
 
 Json cli_run_owner(Store *store, const RunRow *row) {

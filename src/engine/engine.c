@@ -216,11 +216,17 @@ static void settle_runs(Engine *e) {
     }
 }
 
+/* What the row says. Pauses outlive the process that has them: so must the word for it. */
+static const char *saved_status(const Run *run) {
+    bool paused = run->parked && (run->status == RUN_RUNNING || run->status == RUN_STOPPED);
+    return run_status_names[paused ? RUN_PAUSED : run->status];
+}
+
 /* Its head and status go into the batch. What went before is durable by now. */
 static void save(Run *run) {
     Engine *e = run->engine;
-    store_batch_run(journal_batch(e->journal), run->row.run, run->head,
-                    run_status_names[run->status], engine_now(e));
+    store_batch_run(journal_batch(e->journal), run->row.run, run->head, saved_status(run),
+                    engine_now(e));
     run_leave(run, RUNS_UNSAVED);
     run->durable_head = run->handed_head;
     run->handed_head = run->head;

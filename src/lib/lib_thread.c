@@ -133,8 +133,7 @@ PawlValue pawl_run_show(PawlEngine *e, const char *thread, int64_t checkpoint, P
 
 /* ---- rows ---- */
 
-/* A run that says that it is running, and that nobody has, lost its process; one that a debugger had
- * paused then, is (note_pause()). */
+/* A run that says that it is running, and that nobody has, lost its process. */
 static const char *status_of(Store *store, const RunRow *row) {
     bool lost = !strcmp(row->status, "running") && !store_is_leased(store, row->run);
     return lost ? "stopped" : row->status;
@@ -161,25 +160,6 @@ static bool list_row(void *ctx, const RunRow *row) {
     return true;
 }
 
-/* Only its image tells a run that was stopped from one that is paused. Consumes the row. */
-static Json note_pause(Json row, Json image) {
-    bool stopped = json_string_is(json_object_get_c(row, "status"), "stopped");
-    bool paused = stopped && !json_is_none(image) && image_is_paused(image);
-    return paused ? json_object_with(row, "status", json_string_c("paused")) : row;
-}
-
-static Json note_pauses(Store *store, Json rows) {
-    for (size_t i = 0; i < json_array_len(rows); i++) {
-        Json row = json_array_get(rows, i), head = json_object_get_c(row, "checkpoint");
-        if (head.i && json_string_is(json_object_get_c(row, "status"), "stopped")) {
-            Json image = chain_image(store, json_object_get_c(row, "run").i, head.i, NULL, NULL);
-            rows = json_array_set(rows, i, note_pause(json_ref(row), image));
-            json_unref(image);
-        }
-    }
-    return rows;
-}
-
 PawlValue pawl_run_list(PawlEngine *e, PawlError *err) {
     Error error = ERROR_INIT;
     if (!engine_has_store(e, err)) {
@@ -188,7 +168,6 @@ PawlValue pawl_run_list(PawlEngine *e, PawlError *err) {
     Listing l = {e->store, json_array()};
     peek_lock(e->engine);
     bool ok = store_runs(e->store, list_row, &l, &error);
-    l.rows = ok ? note_pauses(e->store, l.rows) : l.rows;
     peek_unlock(e->engine);
     if (!ok) {
         json_clear(&l.rows);
@@ -208,7 +187,7 @@ PawlValue pawl_run_info(PawlEngine *e, const char *thread, PawlError *err) {
     if (!json_is_none(image)) {
         Json failure = image_error(image);
         peek_lock(e->engine);
-        out = note_pause(row_json(e->store, &row), image);
+        out = row_json(e->store, &row);
         peek_unlock(e->engine);
         out = json_object_with(out, "interrupts", image_interrupts(image));
         out = json_object_with(out, "error", json_is_none(failure) ? json_null() : failure);

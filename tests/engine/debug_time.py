@@ -772,7 +772,7 @@ def status_of_killed(world, store):
     world.same(pauses, {number: node for node, number in paused.items()}, "what is paused")
     advice = f"Look and step with: pawl debug t --store {store}\n"
     told = world("status", "t", *where).gives(DONE)
-    told.says("paused (its process is gone)", *[f"paused before {node} " for node in paused], advice)
+    told.says("paused", *[f"paused before {node} " for node in paused], advice)
     world.same([row["status"] for row in world("runs", "--json", *where).json], ["paused"])
     world.same(len(world("runs", "--status", "paused", "--json", *where).json), 1, "runs that are paused")
     world.same(world("runs", "--status", "stopped", "--json", *where).json, [], "runs that are stopped")

@@ -724,12 +724,12 @@ static void assert_listed(Desk *d, const char *status) {
     pawl_value_unref(info);
 }
 
-static void a_run_that_is_stopped_while_it_is_paused_is_listed_as_paused(void **state) {
+static void a_paused_run_is_listed_as_paused_and_so_it_is_once_stopped(void **state) {
     Desk *d = desk_of(of_line());
     (void)state;
     break_at(d, "b");
     run_on(d);
-    assert_listed(d, "running");
+    assert_listed(d, "paused");
     pawl_run_stop(d->run);
     run_on(d);
     assert_int_equal(pawl_run_status(d->run), PAWL_STOPPED);
@@ -1018,7 +1018,7 @@ int main(void) {
         cmocka_unit_test(aborting_cancels_the_run),
         cmocka_unit_test(a_paused_run_can_be_cancelled_beside_its_debugger),
         cmocka_unit_test(freeing_leaves_it_paused),
-        cmocka_unit_test(a_run_that_is_stopped_while_it_is_paused_is_listed_as_paused),
+        cmocka_unit_test(a_paused_run_is_listed_as_paused_and_so_it_is_once_stopped),
         cmocka_unit_test(a_callback_may_free_its_own_debugger),
         cmocka_unit_test(the_engine_may_be_closed_first),
         cmocka_unit_test(the_engine_may_be_closed_before_anything_was_told),
