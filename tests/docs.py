@@ -24,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import transcript  # noqa: E402
 from tap import Tap  # noqa: E402
+from world import end_all_in  # noqa: E402
 
 MARKER = "<!-- not run -->"
 PROMPT = "(pawl) "
@@ -101,7 +102,7 @@ def main():
     for path in [args.root / "README.md", *sorted((args.root / "docs").glob("*.md"))]:
         if not path.exists():
             continue
-        with tempfile.TemporaryDirectory(prefix="pawl-docs-") as folder:
+        with tempfile.TemporaryDirectory(prefix="pawl-docs-", ignore_cleanup_errors=True) as folder:
             os.symlink(args.root / "examples", Path(folder) / "examples")
             os.mkdir(Path(folder) / "build")
             os.symlink(os.path.abspath(args.pawl), Path(folder) / "build" / "pawl")
@@ -110,6 +111,7 @@ def main():
                 if not run:
                     continue
                 tap.case(run_block(lines, folder, env), f"{path.name}:{first}")
+            end_all_in(os.path.realpath(folder))
     return tap.finish("there is no example yet")
 
 

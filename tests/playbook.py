@@ -12,7 +12,7 @@ from world import Broken, DONE, TIMEOUT
 
 TESTS = Path(__file__).resolve().parent
 NONE, SUCCESS, FAILURE = 0, 1, 2
-SOON = 20  # seconds in which everything is over that does not wait for the minute of hangs()
+SOON = 45  # seconds in which everything is over that does not wait for the minute of hangs()
 
 
 # ---- tasks ----

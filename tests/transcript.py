@@ -24,7 +24,9 @@ import signal
 import subprocess
 from dataclasses import dataclass, field
 
-TIMEOUT = 60
+from world import end_all_in
+
+TIMEOUT = 120
 
 
 @dataclass
@@ -98,6 +100,14 @@ def same(expected, got):
     return len(expected) == len(got) and all(map(same_line, expected, got))
 
 
+def rest_of(process):
+    """What it wrote until it was killed. Who has left its group may hold the pipes open for ever."""
+    try:
+        return process.communicate(timeout=10)
+    except subprocess.TimeoutExpired as error:
+        return error.stdout or b"", error.stderr or b""
+
+
 def run(command, cwd, env):
     """Standard output, standard error and exit code; a time-out is exit code 124."""
     process = subprocess.Popen(
@@ -108,8 +118,9 @@ def run(command, cwd, env):
         out, err = process.communicate(timeout=TIMEOUT)
         return out, err, process.returncode
     except subprocess.TimeoutExpired:
+        end_all_in(os.path.realpath(cwd))
         os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
+        out, err = rest_of(process)
         return out, err + f"stopped after {TIMEOUT} s\n".encode(), 124
 
 

@@ -2,11 +2,16 @@
 
     class Case(...): functions that take a World and raise Broken when a promise does not hold
     world.run_all(cases, pawl)      runs them, each in a fresh folder, and prints TAP
+
+A machine may be slow. So cases wait for what they can see (wait_for, until), never for so long that it
+must have happened. Where time itself is the subject, as with timeouts, a case is marked @paced and takes
+its times from the world (ms, seconds, nap): what fails with short times is tried with longer ones.
 """
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -16,6 +21,8 @@ from pathlib import Path
 from tap import Tap
 
 TIMEOUT = 120
+PATIENCE = 60  # seconds for what takes milliseconds, also under a sanitizer
+PACES = (1, 4, 16)
 DONE, FAILED, USAGE, WAITING = 0, 1, 2, 3
 
 
@@ -61,12 +68,23 @@ class Answer:
         return self
 
 
+def end_all_in(folder):
+    """Kills the processes whose folder it is: a case that broke may have left commands that wait."""
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if os.readlink(link) == str(folder):
+                os.kill(int(link.parent.name), signal.SIGKILL)
+        except (OSError, ValueError):
+            pass  # it has ended, or is somebody else's
+
+
 class World:
-    def __init__(self, pawl):
-        self.pawl = os.path.abspath(pawl)
-        self.folder = Path(tempfile.mkdtemp(prefix="pawl-test-"))
+    def __init__(self, pawl, pace=1):
+        self.pawl, self.pace = os.path.abspath(pawl), pace
+        self.folder = Path(tempfile.mkdtemp(prefix="pawl-test-")).resolve()
 
     def close(self):
+        end_all_in(self.folder)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, name, text):
@@ -92,19 +110,46 @@ class World:
         if got != want:
             raise Broken(f"{what} is {got!r}, not {want!r}")
 
-
     def start(self, *words):
         """In the background; what it says on standard error can be read."""
         return subprocess.Popen([self.pawl, *words], cwd=self.folder, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
+    def until(self, holds, what):
+        """Until holds() gives something; that."""
+        end = time.monotonic() + PATIENCE
+        while not (found := holds()):
+            if time.monotonic() > end:
+                raise Broken(f"{what}: not within {PATIENCE} s")
+            time.sleep(0.02)
+        return found
+
     def wait_for(self, name):
         """Until a file is there."""
-        path, end = self.folder / name, time.monotonic() + 30
-        while not path.exists():
-            if time.monotonic() > end:
-                raise Broken(f"{name} never came")
-            time.sleep(0.02)
+        self.until((self.folder / name).exists, f"{name} is there")
+
+    # ---- times, at the pace of the case ----
+
+    def seconds(self, number):
+        return number * self.pace
+
+    def ms(self, number):
+        """As workflows have it."""
+        return f"{number * self.pace}ms"
+
+    def nap(self, seconds):
+        time.sleep(self.seconds(seconds))
+
+    # ---- others ----
+
+    def cancel(self, thread, *words):
+        """`pawl cancel`. It waits for a few seconds; on a slow machine the run has more."""
+        answer = self("cancel", thread, *words)
+        if "has not done so" in answer.err:
+            self.until(lambda: self("status", thread, "--json", *words).json["status"] == "cancelled",
+                       f"{thread} is cancelled")
+        else:
+            answer.gives(DONE)
 
     def open_to_all(self, uid):
         """Lets somebody else run pawl here, from a copy; whether that is possible at all."""
@@ -125,19 +170,36 @@ def name_of(case):
     return (case.__doc__ or case.__name__.replace("_", " ")).strip().split("\n")[0]
 
 
+def paced(case):
+    """Marks a case whose subject is time."""
+    case.paces = PACES
+    return case
+
+
+def try_case(case, pawl, pace):
+    """What went wrong, or None."""
+    world = World(pawl, pace)
+    try:
+        case(world)
+    except Broken as error:
+        return str(error)
+    except Exception:  # pylint: disable=broad-except
+        return traceback.format_exc()
+    finally:
+        world.close()
+    return None
+
+
 def run_all(cases, pawl):
     """Exit code 0 when all promises hold."""
     tap = Tap()
     for case in cases:
-        world, wrong = World(pawl), None
-        try:
-            case(world)
-        except Broken as error:
-            wrong = str(error)
-        except Exception:  # pylint: disable=broad-except
-            wrong = traceback.format_exc()
-        finally:
-            world.close()
+        for pace in getattr(case, "paces", (1,)):
+            if pace > 1:
+                print(f"# again, with times {pace} times as long: {name_of(case)}", flush=True)
+            wrong = try_case(case, pawl, pace)
+            if wrong is None:
+                break
         tap.case(wrong is None, name_of(case), wrong)
     return tap.finish()
 

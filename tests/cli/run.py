@@ -16,6 +16,7 @@ look at the difference before you believe it.
 """
 
 import argparse
+import os
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import transcript  # noqa: E402
 from tap import Tap  # noqa: E402
+from world import end_all_in  # noqa: E402
 
 INDENT = "    "
 
@@ -52,7 +54,7 @@ def cases_of(path):
 def run_case(case, pawl, accepted):
     """Prints what differs; adds (lines to replace, new lines) to accepted. True if all agree."""
     agrees = True
-    with tempfile.TemporaryDirectory(prefix="pawl-cli-") as folder:
+    with tempfile.TemporaryDirectory(prefix="pawl-cli-", ignore_cleanup_errors=True) as folder:
         env = transcript.environment(folder, pawl)
         steps = transcript.parse(case.lines)
         for index, step in enumerate(steps):
@@ -67,6 +69,7 @@ def run_case(case, pawl, accepted):
                     print(f"#     {line}")
             end = steps[index + 1].line if index + 1 < len(steps) else case.lines[-1][0] + 1
             accepted.append((step.line, end, got))
+        end_all_in(os.path.realpath(folder))
     return agrees
 
 
