@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from world import Broken, DONE, FAILED, WAITING, cases_of, run_all  # noqa: E402
+from world import (Broken, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
+                   run_all)  # noqa: E402
 
 FLOW = """
 name: slow
@@ -28,7 +29,7 @@ SOCKET = ".pawl/pawl.db-work/debug-1.sock"
 class Client:
     def __init__(self, world):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(20)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(str(world.folder / SOCKET))
         self.lines = self.socket.makefile("r")
         self.calls, self.events = 0, []
@@ -40,21 +41,20 @@ class Client:
         return json.loads(text) if text else None
 
     def say(self, text):
-        """What is answered; events may come before it."""
+        """The answer; events may come before it at any time."""
         self.socket.sendall(text.encode() + b"\n")
-        while "event" in (line := self.line()):
+        while (line := self.line()) is not None:
+            if "event" not in line:
+                return line
             self.events.append(line)
-        return line
+        raise Broken(f"{text} was not answered")
 
     def call(self, operation, **args):
         self.calls += 1
-        call = {"request_id": self.calls, "call": operation, "args": args}
-        self.socket.sendall(json.dumps(call).encode() + b"\n")
-        while (line := self.line()) is not None:
-            if line.get("request_id") == self.calls:
-                return line
-            self.events.append(line)
-        raise Broken(f"{operation} was not answered")
+        answer = self.say(json.dumps({"request_id": self.calls, "call": operation, "args": args}))
+        if answer.get("request_id") != self.calls:
+            raise Broken(f"{operation} has the answer {answer}")
+        return answer
 
     def until(self, event):
         while (line := self.line()) is not None:
@@ -79,7 +79,7 @@ def begin(world, *words):
 
 def end(world, process, code):
     """What it said on standard error."""
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=TIMEOUT)
     world.same(process.returncode, code, f"the exit code ({said})")
     if (world.folder / SOCKET).exists():
         raise Broken("the socket is still there")
@@ -172,19 +172,19 @@ def attach_until_it_expires(world):
 
 def patient_client(world):
     """Of a process that does not listen yet."""
-    for _ in range(1000):
+    def connect():
         try:
             return Client(world)
         except (ConnectionRefusedError, FileNotFoundError):
-            time.sleep(0.02)
-    raise Broken("nobody listens")
+            return None
+    return world.until(connect, "somebody listens")
 
 
 def attach_after_a_crash(world):
     """the socket of a process that was killed is replaced by the next"""
     process = begin(world)
     process.kill()
-    process.wait()
+    process.communicate(timeout=TIMEOUT)
     if not (world.folder / SOCKET).exists():
         raise Broken("nothing was left behind, so this shows nothing")
     process = world.start("resume", "t")
