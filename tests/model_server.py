@@ -17,6 +17,7 @@ takes the next step of the script; when there is none left it is answered (`ok`)
     malformed           what is not JSON
     cut                 closes the connection in the middle of the answer
     slow:SECONDS        answers, after that time; in a stream before each piece
+    held                streams the first piece of text, and the others when go_on is set
     echo-key            401, with the key it was given in the message
 """
 
@@ -26,6 +27,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MODEL = "stand-in-1"
+PATIENCE = 60  # seconds
 STOPS = {"messages": {"ok": "end_turn", "refusal": "refusal", "truncated": "max_tokens"},
          "chat": {"ok": "stop", "refusal": "content_filter", "truncated": "length"}}
 
@@ -162,6 +164,8 @@ class Handler(BaseHTTPRequestHandler):
         for number, event in enumerate(events):
             if self.server.model.sleep(wait):
                 return
+            if word == "held" and number == 4:  # the first piece is out
+                self.server.model.hold()
             if word == "error" and number == 3:
                 self.wfile.write(sse({"type": "error", "error": {"type": value, "message": "oh"}}))
                 return
@@ -178,7 +182,8 @@ class ModelServer:
 
     def __init__(self, *script, tell=None):
         self.script, self.requests, self.tell = list(script), [], tell
-        self.lock, self.closing = threading.Lock(), threading.Event()
+        self.lock, self.closing, self.go_on = threading.Lock(), threading.Event(), threading.Event()
+        self.held_in_vain = False
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
         self.http.model = self
@@ -201,6 +206,9 @@ class ModelServer:
     def sleep(self, seconds):
         """Whether the server was closed meanwhile."""
         return bool(seconds) and self.closing.wait(seconds)
+
+    def hold(self):
+        self.held_in_vain = not self.go_on.wait(PATIENCE)
 
     def close(self):
         self.closing.set()

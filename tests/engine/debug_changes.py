@@ -285,7 +285,7 @@ def set_and_detach(world):
 
 def set_when_it_runs(world):
     """what is changed needs a paused frame; the sentence says what the frame is doing"""
-    with debugger(world, "nodes: [{name: nap, shell: 'touch begun; sleep 20'}]\n") as d:
+    with debugger(world, "nodes: [{name: nap, shell: 'touch begun; sleep 60'}]\n") as d:
         d.call("continue")
         world.wait_for("begun")
         for operation, args in (("set", {"path": ".a", "value": 1}), ("unset", {"path": ".a"}),

@@ -15,7 +15,7 @@ from debugger import BRANCHES, Debugger, debug, debug_tasks, says  # noqa: E402
 from playbook import background, choose, concurrent, fails, hangs, matrix, ran, run_tasks, \
     works  # noqa: E402
 from playbook import says as echoes  # noqa: E402
-from world import Broken, DONE, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, cases_of, paced, run_all  # noqa: E402
 
 OUTER = """\
 name: outer
@@ -491,9 +491,10 @@ def going_pause_all(world):
             world.same({e["reason"] for e in stop.paused}, {"user_pause"})
 
 
+@paced
 def going_pause_and_continue(world):
     """pause all, continue all: the run ends, the frame around the branches does not stop again"""
-    with debug(world, SLEEPY.replace("60s", "300ms")) as d:
+    with debug(world, SLEEPY.replace("60s", world.ms(300))) as d:
         d.call("continue")
         d.wait("frame", name="parallel[1]", status="created")
         d.go("pause")
@@ -503,37 +504,43 @@ def going_pause_and_continue(world):
 
 def going_pause_a_command(world):
     """pause while a command runs: at once, or before the next node; the command is done once"""
-    text = "nodes: [{name: s, shell: 'echo s >> ran; touch begun; sleep 0.3'}, {name: t, jq: '{}'}]"
+    text = "nodes: [{name: s, shell: 'echo s >> ran; touch begun; " \
+           "until [ -e go ]; do sleep 0.02; done'}, {name: t, jq: '{}'}]"
     with debug(world, text) as d:
         d.call("continue")
         world.wait_for("begun")
         answer = d.call("pause")
         world.same(sorted(answer["paused"] + answer["later"]), [1])
+        world.write("go", "")
         world.same(d.still().one["reason"], "user_pause")
         world.same(d.finish().status, "completed")
         world.same(ran(world), ["s"])
 
 
+@paced
 def going_clocks_stand_still(world):
     """timeouts stand still while a frame is paused"""
-    text = "nodes: [{name: s, shell: 'sleep 0.2', timeout: 600ms}, {name: t, jq: '{}'}]"
+    text = f"nodes: [{{name: s, shell: 'sleep {world.seconds(0.2)}', timeout: {world.ms(600)}}}, " \
+           "{name: t, jq: '{}'}]"
     with debug(world, text) as d:
         d.call("continue")
         d.go("pause")
-        time.sleep(0.8)  # time is the subject
+        world.nap(0.8)
         world.same(d.go("continue").status, "completed")
 
 
+@paced
 def going_run_clock_stands_still(world):
     """the timeout of the run and of a task around stand still while a frame below is paused"""
-    with debug(world, LINE.replace("nodes:", "config: {timeout: 500ms}\nnodes:", 1)) as d:
-        time.sleep(0.7)  # time is the subject
+    config = f"config: {{timeout: {world.ms(500)}}}\n"
+    with debug(world, LINE.replace("nodes:", f"{config}nodes:", 1)) as d:
+        world.nap(0.7)
         world.same(d.go("continue").status, "completed")
-    both = concurrent(works(id_="x"), works(id_="y"), id_="g", timeout="500ms")
+    both = concurrent(works(id_="x"), works(id_="y"), id_="g", timeout=world.ms(500))
     with debug_tasks(world, both) as d:
         d.set(task_id="x")
         d.go("continue")
-        time.sleep(0.7)  # time is the subject
+        world.nap(0.7)
         d.finish()
 
 
@@ -545,18 +552,20 @@ def going_pause_a_frame_that_joins(world):
         world.same((answer["paused"], bool(answer["later"])), ([], bool(stop.paused)))
 
 
+@paced
 def going_sleep_stands_still(world):
     """a sleep goes on with what was left of it"""
-    text = "nodes: [{name: a, jq: '{}'}, {name: s, sleep: 500ms}, {name: t, jq: '{}'}]"
+    text = f"nodes: [{{name: a, jq: '{{}}'}}, {{name: s, sleep: {world.ms(500)}}}, " \
+           "{name: t, jq: '{}'}]"
     with debug(world, text) as d:
         d.call("configure", steps=True)
         d.call("continue")
         d.wait("node", node="s")
         d.go("pause")
-        time.sleep(0.7)  # time is the subject
+        world.nap(0.7)
         begun = time.monotonic()
         world.same(d.go("continue").status, "completed")
-        if time.monotonic() - begun < 0.2:
+        if time.monotonic() - begun < world.seconds(0.2):
             raise Broken("the sleep went on while the frame was paused")
 
 
@@ -631,16 +640,16 @@ def going_changes_are_told(world):
     """changed: variables, config, injected nodes and the selection are told"""
     with debug(world, LINE) as d:
         d.call("set", path=".x", value=1)
-        d.wait("changed", 3, what="variables", frame=1)
+        d.wait("changed", what="variables", frame=1)
         d.call("config_set", path=".jq", value="{n: 5}")
-        d.wait("changed", 3, what="config", frame=1)
+        d.wait("changed", what="config", frame=1)
         d.call("inject", node={"name": "extra", "jq": "{}"})
-        d.wait("changed", 3, what="injected", frame=1)
+        d.wait("changed", what="injected", frame=1)
     with debug_branches(world, "a", "b") as d:
         other = ({2, 3} - {d.call("session")["frame"]}).pop()
         d.call("frame", frame=other)
         world.same(d.call("session")["frame"], other)
-        d.wait("changed", 3, what="selected", frame=other)
+        d.wait("changed", what="selected", frame=other)
 
 
 def going_ids_come_back(world):
@@ -994,7 +1003,7 @@ def idle_stays_parked(world):
     for store in ("sqlite:db/pawl.db", "file:kept"):
         with debug(world, LINE, "--thread", "t", store=store) as d:  # stands before a
             d.call("configure", idle_limit=0.2)
-            d.wait("session", 5, status="expired")
+            d.wait("session", status="expired")
         world.same(world("status", "t", "--json", "--store", store).json["status"], "paused")
         answer = world("resume", "t", "--json", "--store", store).gives(DONE)
         world.same(answer.json["state"]["n"], 4)
@@ -1004,7 +1013,7 @@ def idle_expired_leaves(world):
     """idle limit: when it has passed the program leaves, and the run stays paused for others"""
     with debug(world, PIPELINE, "--thread", "t", store="file:kept") as d:
         d.call("configure", idle_limit=0.2)
-        d.wait("session", 5, status="expired")
+        d.wait("session", status="expired")
         world.same(d.leave(), 3)
     world.same(ran(world), [])
     world("resume", "t", "--store", "file:kept").gives(DONE)
@@ -1016,8 +1025,8 @@ def idle_auto_resume(world):
     with debug(world, LINE) as d:
         d.set(node="*")
         d.call("configure", auto_resume=True, idle_limit=0.2)
-        d.wait("session", 5, status="expired")
-        world.same(d.wait("settled", 3)["status"], "completed")
+        d.wait("session", status="expired")
+        world.same(d.wait("settled")["status"], "completed")
 
 
 def idle_auto_resume_runs(world):
@@ -1025,7 +1034,7 @@ def idle_auto_resume_runs(world):
     with debug(world, PIPELINE) as d:
         d.set(node="*")
         d.call("configure", auto_resume=True, idle_limit=0.2)
-        d.wait("session", 5, status="expired")
+        d.wait("session", status="expired")
         world.wait_for("ran")
     world.same(ran(world)[:1], ["one"])
 
@@ -1034,7 +1043,7 @@ def idle_of_the_command_line(world):
     """--idle and --auto-resume: a second is enough; a fraction of one is taken too"""
     world.write("flow.yaml", LINE)
     with Debugger(world, "flow.yaml", "--idle", "0.2", "--auto-resume", store="memory:") as d:
-        world.same(d.wait("settled", 5)["status"], "completed")
+        world.same(d.wait("settled")["status"], "completed")
 
 
 def idle_zero(world):
@@ -1048,19 +1057,20 @@ def idle_default(world):
     """idle limit: an hour unless given"""
     with debug(world, LINE) as d:
         session = d.call("session")
-        world.same((session["idle_limit"], 3590 <= session["expires_in"] <= 3600), (3600, True))
+        world.same((session["idle_limit"], 3000 <= session["expires_in"] <= 3600), (3600, True))
 
 
+@paced
 def idle_begins_anew(world):
     """idle limit: every command lets it begin anew, extend makes it longer"""
     with debug(world, LINE) as d:
-        d.call("configure", idle_limit=0.4)
+        d.call("configure", idle_limit=world.seconds(0.4))
         for _ in range(4):
-            time.sleep(0.2)  # time is the subject
+            world.nap(0.2)
             d.call("session")
         d.has_none("session", status="expired")
         d.call("extend", seconds=60)
-        time.sleep(0.6)
+        world.nap(0.6)
         d.has_none("session", status="expired")
         world.same(d.call("session")["status"], "paused")
 

@@ -146,7 +146,7 @@ def start_at_every_kind(world):
                  "sleep: 10s"):
         world.write("flow.yaml", f"nodes: [{{name: s, {kind}}}]")
         with Debugger(world, "flow.yaml", store="memory:") as d:
-            first = d.wait("paused", 3)
+            first = d.wait("paused")
             world.same((first["node"], first["position"], first["reason"]),
                        ("s", "before", "initial"), kind)
 
@@ -1130,7 +1130,7 @@ def error_of_a_sleep_timeout(world):
     with debug(world, "nodes: [{name: a, jq: '{}'}, {name: slow, sleep: 60s, timeout: 30ms}]") as d:
         d.set("error")
         d.call("continue")
-        world.same(d.wait("paused", 3, node="slow")["error"]["kind"], "timeout")
+        world.same(d.wait("paused", node="slow")["error"]["kind"], "timeout")
 
 
 # ---- several frames ----

@@ -6,7 +6,6 @@ while a frame is paused. Prints TAP.
 """
 
 import json
-import os
 import random
 import sys
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import Debugger  # noqa: E402
-from world import Broken, DONE, FAILED, USAGE, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
     f"  - {{name: s{i}, jq: '{{n: (.n * 2 + {i}), seen: ((.seen // []) + [{i}])}}'}}\n" for i in range(1, 9))
@@ -78,7 +77,7 @@ def steps_of(d, **args):
 
 def kill(d):
     d.process.kill()
-    d.process.wait()
+    d.process.wait(timeout=TIMEOUT)
     for thread in d.threads:
         thread.join(timeout=5)
 
@@ -876,13 +875,15 @@ def killed_while_stepping_in_branches(world):
 
 def killed_while_it_runs(world):
     """killed while it runs on after a breakpoint: opened again it stands, and its breakpoints hold"""
-    text = "nodes:\n  - {name: a, shell: 'echo a >> ran; touch begun; sleep 0.3; echo 1', output: a}\n" \
+    text = "nodes:\n  - {name: a, shell: 'echo a >> ran; touch begun; " \
+           "until [ -e go ]; do sleep 0.02; done; echo 1', output: a}\n" \
            "  - {name: b, jq: '{b: 1}'}\n  - {name: c, jq: '{c: 1}'}\n"
     d = debugger(world, text)
     d.set("c")
     d.call("continue")
     world.wait_for("begun")
     kill(d)
+    world.write("go", "")
     with reopened(world) as d:
         if d.call("session")["status"] == "paused":
             d.call("continue")
@@ -902,23 +903,24 @@ def process_state(pid):
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
-def wait_for_state(pid, wanted):
-    end = time.monotonic() + 5
-    while process_state(pid) not in wanted:
-        if time.monotonic() > end:
-            raise Broken(f"process {pid} is {process_state(pid)}, not {wanted}")
-        time.sleep(0.01)
+def wait_for_state(world, pid, wanted):
+    world.until(lambda: process_state(pid) in wanted, f"process {pid} is one of {wanted}")
 
 
-COMMAND = "echo $$ > pid; mv pid begun; i=0; while [ $i -lt 4 ]; do sleep 0.1; i=$((i + 1)); done; " \
-          "echo done >> ran"
 IN_NODE = {
-    "graph": f"nodes:\n  - {{name: a, timeout: 1s, shell: '{COMMAND}'}}\n  - {{name: z, jq: '{{z: 1}}'}}\n",
-    "tasks": f"tasks:\n  - {{name: run_shell, id: a, timeout: 1s, config: {{command: '{COMMAND}'}}}}\n"
+    "graph": "nodes:\n  - {name: a, timeout: TIME, shell: 'COMMAND'}\n  - {name: z, jq: '{z: 1}'}\n",
+    "tasks": "tasks:\n  - {name: run_shell, id: a, timeout: TIME, config: {command: 'COMMAND'}}\n"
              "  - {name: run_shell, id: z, config: {command: 'true'}}\n",
-    "steps": f"steps:\n  - {{id: a, type: script, timeout: 1, config: {{command: '{COMMAND}'}}}}\n"
+    "steps": "steps:\n  - {id: a, type: script, timeout: TIME, config: {command: 'COMMAND'}}\n"
              "  - {id: z, type: script, config: {command: 'true'}}\n",
 }
+
+
+def in_node(world, dialect):
+    """A workflow with a command of 400 ms that has a second for it."""
+    command = ("echo $$ > pid; mv pid begun; "
+               f"for i in 1 2 3 4; do sleep {world.seconds(0.1)}; done; echo done >> ran")
+    return IN_NODE[dialect].replace("TIME", world.ms(1000)).replace("COMMAND", command)
 
 
 def pause_in_a_command(d, world):
@@ -929,14 +931,14 @@ def pause_in_a_command(d, world):
     world.same((answer["paused"], answer["later"]), ([1], []), "what is paused at once")
     d.wait("paused", node="a", reason="user_pause")
     pid = int(world.read("begun"))
-    wait_for_state(pid, FROZEN)
+    wait_for_state(world, pid, FROZEN)
     return pid
 
 
 def clock_in_a_command(world, dialect):
-    with debugger(world, IN_NODE[dialect]) as d:
+    with debugger(world, in_node(world, dialect)) as d:
         pid = pause_in_a_command(d, world)
-        time.sleep(1.3)
+        world.nap(1.3)
         world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""), "it is frozen")
         world.same(d.call("frame")["status"], "paused")
         ended(d)
@@ -964,11 +966,11 @@ def clock_in_a_command_across_a_kill(world):
     for dialect, store in (("graph", STORES[0]), ("tasks", STORES[1]), ("steps", STORES[0])):
         (world.folder / "begun").unlink(missing_ok=True)
         (world.folder / "ran").unlink(missing_ok=True)
-        d = debugger(world, IN_NODE[dialect], thread=dialect, store=store)
+        d = debugger(world, in_node(world, dialect), thread=dialect, store=store)
         pid = pause_in_a_command(d, world)
         d.call("history")  # reads the store, so that all is in it
         kill(d)
-        time.sleep(1.2)
+        world.nap(1.2)
         world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""),
                    "it is frozen after the kill")
         with reopened(world, dialect, store) as d:
@@ -982,14 +984,14 @@ def clock_in_a_command_across_a_kill(world):
 
 def clock_in_a_command_again_and_again(world):
     """one command is frozen, let go and frozen again, by one process after the other"""
-    d = debugger(world, IN_NODE["graph"])
+    d = debugger(world, in_node(world, "graph"))
     pid = pause_in_a_command(d, world)
     for _ in range(2):
         d.call("continue")
         time.sleep(0.05)
         d.call("pause")
-        wait_for_state(pid, FROZEN)
-        time.sleep(0.5)
+        wait_for_state(world, pid, FROZEN)
+        world.nap(0.5)
         world.same((process_state(pid) in FROZEN, world.read("ran")), (True, ""), "it is frozen")
         d.call("history")  # reads the store, so that all is in it
         kill(d)
@@ -999,27 +1001,28 @@ def clock_in_a_command_again_and_again(world):
     world.same(world.read("ran"), "done\n", "what ran")
 
 
-def is_gone(pid):
-    end = time.monotonic() + 5
-    while os.path.exists(f"/proc/{pid}") and process_state(pid) not in "ZX":
-        if time.monotonic() > end:
-            raise Broken(f"process {pid} lives: {process_state(pid)}")
-        time.sleep(0.01)
+def is_gone(world, pid):
+    def gone():
+        try:
+            return process_state(pid) in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+    world.until(gone, f"process {pid} is gone")
 
 
 def clock_of_a_command_that_is_left(world):
     """skip, goto and back end a frozen command"""
-    text = IN_NODE["graph"].replace("nodes:\n", "nodes:\n  - {name: f, jq: '{f: 1}'}\n")
+    text = in_node(world, "graph").replace("nodes:\n", "nodes:\n  - {name: f, jq: '{f: 1}'}\n")
     for number, (operation, args) in enumerate((("skip", {}), ("goto", {"node": "z"}), ("back", {}))):
         (world.folder / "begun").unlink(missing_ok=True)
         with debugger(world, text, f"t{number}") as d:
             pid = pause_in_a_command(d, world)
             if operation == "skip":
                 ended(d, operation="skip")
-                is_gone(pid)
+                is_gone(world, pid)
                 continue
             world.same(d.call(operation, **args)["node"], "z" if operation == "goto" else "f")
-            is_gone(pid)
+            is_gone(world, pid)
             world.same(next_event(d, "settled", "continue")["status"], "completed")
         world.same(state_of(world, f"t{number}")["z"], 1)
     world.same(world.read("ran"), "done\n", "what ran: only what was gone back to")
@@ -1027,12 +1030,15 @@ def clock_of_a_command_that_is_left(world):
 
 def clock_of_what_cannot_be_frozen(world):
     """work that cannot be frozen is let finish, and its frame stops before the next node"""
-    with debugger(world, "nodes:\n  - {name: a, python: 'import time; open(\"begun\", \"w\").close(); "
-                  "time.sleep(0.4); return {\"r\": 1}'}\n  - {name: z, jq: '{z: 1}'}\n") as d:
+    with debugger(world, "nodes:\n  - name: a\n    python: |\n"
+                  "      import os, time\n      open('begun', 'w').close()\n"
+                  "      while not os.path.exists('go'): time.sleep(0.02)\n"
+                  "      return {'r': 1}\n  - {name: z, jq: '{z: 1}'}\n") as d:
         d.call("continue")
         world.wait_for("begun")
         answer = d.call("pause")
         world.same((answer["paused"], answer["later"]), ([], [1]))
+        world.write("go", "")
         world.same(d.wait("paused", reason="user_pause")["node"], "z")
         world.same(d.value(".r"), 1)
         ended(d)
@@ -1040,41 +1046,41 @@ def clock_of_what_cannot_be_frozen(world):
 
 def clock_in_a_command_left_and_resumed(world):
     """a frozen command that was left is taken up by `pawl resume`, and cancelled by `pawl cancel`"""
-    with debugger(world, IN_NODE["graph"]) as d:
+    with debugger(world, in_node(world, "graph")) as d:
         pause_in_a_command(d, world)
         world.same(d.leave(), 3, "the exit code")
     world("resume", "t", "-q").gives(DONE)
     world.same(world.read("ran"), "done\n", "what ran")
     (world.folder / "begun").unlink()
-    with debugger(world, IN_NODE["graph"], "u") as d:
+    with debugger(world, in_node(world, "graph"), "u") as d:
         pid = pause_in_a_command(d, world)
         d.leave()
     world("cancel", "u").gives(DONE)
-    is_gone(pid)
+    is_gone(world, pid)
     world.same(world.read("ran"), "done\n", "what ran")
 
 
 def clock_of_an_aborted_command(world):
     """a frozen command is ended by abort, at once"""
-    with debugger(world, IN_NODE["graph"]) as d:
+    with debugger(world, in_node(world, "graph")) as d:
         pid = pause_in_a_command(d, world)
         begun = time.monotonic()
         ended(d, "cancelled", "abort")
         world.same(time.monotonic() - begun < 3, True, "it was quick")
-    is_gone(pid)
+    is_gone(world, pid)
     world.same(world.read("ran"), "", "what ran")
 
 
 def clock_before_a_node(world):
     """a node with a timeout, paused before it and inside it for longer, completes"""
     world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}, {name: k, jq: '{k: 1}'}]\n")
-    with debugger(world, "nodes: [{name: s, workflow: in.yaml, timeout: 600ms}, {name: z, jq: '{z: 1}'}]\n"
-                  ) as d:
-        time.sleep(0.7)
+    with debugger(world, f"nodes: [{{name: s, workflow: in.yaml, timeout: {world.ms(600)}}}, "
+                  "{name: z, jq: '{z: 1}'}]\n") as d:
+        world.nap(0.7)
         world.same(next_event(d, "paused", "step", kind="into")["node"], "i")
-        time.sleep(0.8)
+        world.nap(0.8)
         world.same(next_event(d, "paused", "step", kind="over")["node"], "k")
-        time.sleep(0.8)
+        world.nap(0.8)
         ended(d)
     world.same(state_of(world), {"i": 1, "k": 1, "z": 1})
 
@@ -1082,13 +1088,13 @@ def clock_before_a_node(world):
 def clock_inside_across_a_kill(world):
     """the timeout around a paused frame stands still across a kill"""
     world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}, {name: k, jq: '{k: 1}'}]\n")
-    d = debugger(world, "nodes: [{name: s, workflow: in.yaml, timeout: 600ms}]\n")
+    d = debugger(world, f"nodes: [{{name: s, workflow: in.yaml, timeout: {world.ms(600)}}}]\n")
     d.go("step", kind="into")
     kill(d)
-    time.sleep(0.8)
+    world.nap(0.8)
     with reopened(world) as d:
         world.same(node_now(d), "i")
-        time.sleep(0.4)
+        world.nap(0.4)
         ended(d)
     world.same(state_of(world), {"i": 1, "k": 1})
 
@@ -1097,120 +1103,129 @@ def clock_of_a_container_of_tasks(world):
     """the timeout of a list of tasks stands still while one of them is paused"""
     with debugger(world, """
 tasks:
-  - {name: run_tasks, id: c, timeout: 600ms, config: {tasks: [
+  - {name: run_tasks, id: c, timeout: TIME, config: {tasks: [
       {name: run_shell, id: i, config: {command: 'true'}},
       {name: run_shell, id: k, config: {command: echo k >> ran}}]}}
-""") as d:
+""".replace("TIME", world.ms(600))) as d:
         d.set("k")
         d.go("continue")
-        time.sleep(0.9)
+        world.nap(0.9)
         ended(d)
     world.same(world.read("ran"), "k\n", "what ran")
 
 
 def clock_still_runs_out(world):
     """the time that was left is all that there is: a timeout comes after the pause, not never"""
-    with debugger(world, "nodes: [{name: a, timeout: 700ms, shell: 'touch begun; sleep 20'}]\n") as d:
+    with debugger(world, f"nodes: [{{name: a, timeout: {world.ms(700)}, "
+                  "shell: 'touch begun; sleep 60'}]\n") as d:
         d.call("continue")
         world.wait_for("begun")
         d.call("pause")
-        time.sleep(0.8)
+        world.nap(0.8)
         begun = time.monotonic()
         stop = ended(d, "failed")
         took = time.monotonic() - begun
         world.same(stop["error"]["kind"], "timeout")
-        if not 0.2 < took < 3:
-            raise Broken(f"the rest of 700 ms took {took:.2f} s")
+        if not world.seconds(0.2) < took < world.seconds(3):
+            raise Broken(f"the rest of {world.ms(700)} took {took:.2f} s")
 
 
 def paused_nap(world, d, node):
     """Lets it run, pauses it in its wait after 200 ms, for 900 ms; how long the rest takes then."""
     d.call("continue")
     d.wait("retry", node=node) if node == "again" else None
-    time.sleep(0.2)
+    world.nap(0.2)
     world.same(d.call("pause")["paused"], [1], "what is paused at once")
     d.wait("paused", node=node)
-    time.sleep(0.9)
+    world.nap(0.9)
     world.same(d.call("frame")["status"], "paused")
     return time.monotonic()
 
 
-def rest_is(begun, least, most):
+def rest_is(world, begun, least, most):
     took = time.monotonic() - begun
-    if not least <= took <= most:
-        raise Broken(f"the rest took {took:.2f} s, not {least} to {most}")
+    if not world.seconds(least) <= took <= world.seconds(most):
+        raise Broken(f"the rest took {took:.2f} s, not {least} to {most} times {world.pace}")
 
 
-NAP = "nodes: [{name: first, jq: '{}'}, {name: nap, sleep: 800ms}, {name: z, jq: '{z: 1}'}]\n"
-AGAIN = "nodes: [{name: again, shell: 'echo x >> ran; test -e mended', retry: {attempts: 2, delay: 800ms}}]\n"
+def nap(world):
+    return (f"nodes: [{{name: first, jq: '{{}}'}}, {{name: nap, sleep: {world.ms(800)}}}, "
+            "{name: z, jq: '{z: 1}'}]\n")
+
+
+def again(world):
+    return ("nodes: [{name: again, shell: 'echo x >> ran; test -e mended', "
+            f"retry: {{attempts: 2, delay: {world.ms(800)}}}}}]\n")
 
 
 def clock_of_a_sleep(world):
     """a sleep does not run down while it is paused"""
-    with debugger(world, NAP) as d:
+    with debugger(world, nap(world)) as d:
         begun = paused_nap(world, d, "nap")
         ended(d)
-        rest_is(begun, 0.35, 3)
+        rest_is(world, begun, 0.35, 3)
 
 
 def clock_of_a_sleep_that_is_first(world):
     """a run stops before its first node, also if that one sleeps"""
-    with debugger(world, "nodes: [{name: nap, sleep: 400ms}, {name: z, jq: '{z: 1}'}]\n") as d:
+    with debugger(world, f"nodes: [{{name: nap, sleep: {world.ms(400)}}}, "
+                  "{name: z, jq: '{z: 1}'}]\n") as d:
         world.same(node_now(d), "nap")
         begun = time.monotonic()
         ended(d)
-        rest_is(begun, 0.35, 3)
+        rest_is(world, begun, 0.35, 3)
 
 
 def clock_of_a_sleep_across_a_kill(world):
     """a paused sleep has the time that was left, across a kill"""
-    d = debugger(world, NAP)
+    d = debugger(world, nap(world))
     paused_nap(world, d, "nap")
     kill(d)
     with reopened(world) as d:
         world.same(node_now(d), "nap")
         begun = time.monotonic()
         ended(d)
-        rest_is(begun, 0.3, 3)
+        rest_is(world, begun, 0.3, 3)
 
 
 def clock_of_a_back_off(world):
     """the wait before a retry does not run down while it is paused"""
-    with debugger(world, AGAIN) as d:
+    with debugger(world, again(world)) as d:
         begun = paused_nap(world, d, "again")
         world.same(world.read("ran"), "x\n", "what ran while it was paused")
         world.write("mended", "")
         ended(d)
-        rest_is(begun, 0.35, 3)
+        rest_is(world, begun, 0.35, 3)
     world.same(world.read("ran"), "x\nx\n", "what ran")
 
 
 def clock_of_a_back_off_across_a_kill(world):
     """the wait before a retry has the time that was left, across a kill"""
-    d = debugger(world, AGAIN)
+    d = debugger(world, again(world))
     paused_nap(world, d, "again")
     kill(d)
     world.write("mended", "")
     with reopened(world) as d:
         begun = time.monotonic()
         ended(d)
-        rest_is(begun, 0.3, 3)
+        rest_is(world, begun, 0.3, 3)
     world.same(world.read("ran"), "x\nx\n", "what ran")
 
 
 def clock_of_the_run(world):
     """the timeout of the whole run stands still while it is paused, across a kill too"""
-    for text, thread in (("config: {timeout: 700ms}\n"
+    for text, thread in ((f"config: {{timeout: {world.ms(700)}}}\n"
                           "nodes: [{name: a, jq: '{}'}, {name: z, jq: '{z: 1}'}]\n", "g"),
-                         ("timeout: 700ms\ntasks: [{name: run_shell, id: a, config: {command: 'true'}}, "
+                         (f"timeout: {world.ms(700)}\n"
+                          "tasks: [{name: run_shell, id: a, config: {command: 'true'}}, "
                           "{name: run_shell, id: z, config: {command: 'true'}}]\n", "k")):
         d = at(world, "z", text, thread=thread)
-        time.sleep(0.8)
+        world.nap(0.8)
         world.same(d.call("frame")["status"], "paused", thread)
         kill(d)
-        time.sleep(0.2)
+        world.nap(0.2)
         with reopened(world, thread) as d:
-            time.sleep(0.6)
+            world.nap(0.6)
             world.same(node_now(d), "z", thread)
             ended(d)
         world.same(world("status", thread, "--json").json["status"], "completed", thread)
@@ -1221,20 +1236,20 @@ def clock_of_other_branches(world):
     text = """
 nodes:
   - {name: s, jq: '{}'}
-  - {name: a, workflow: in.yaml, timeout: 400ms}
-  - {name: b, shell: 'sleep 20', timeout: 500ms}
+  - {name: a, workflow: in.yaml, timeout: TIME}
+  - {name: b, shell: 'sleep 60', timeout: TIME}
   - {name: late, jq: '{late: .error.kind}'}
   - {name: j, jq: '{}'}
 edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: late, on: error}, {from: b, to: j},
         {from: late, to: j}, {from: j, to: __end__}]
-"""
+""".replace("TIME", world.ms(500))
     world.write("in.yaml", "nodes: [{name: i, jq: '{i: 1}'}]\n")
     with debugger(world, text) as d:
         d.call("configure", pause_all_on_breakpoint=False)
         d.set("i")
         d.call("continue")
         paused = d.wait("paused", node="i")
-        time.sleep(0.9)
+        world.nap(0.9)
         world.same(d.call("frame", frame=paused["frame"])["status"], "paused")
         ended(d, frame="all")
     state = state_of(world)
@@ -1246,5 +1261,5 @@ if __name__ == "__main__":
     cases = []
     for prefix in ("back_", "edited_", "reverse_", "goto_", "past_", "replay_", "export_", "killed_"):
         cases += cases_of(here, prefix)
-    cases += [case for case in cases_of(here, "clock_") if case is not clock_in_a_command]
+    cases += [paced(case) for case in cases_of(here, "clock_") if case is not clock_in_a_command]
     sys.exit(run_all(cases, sys.argv[1]))

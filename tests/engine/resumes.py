@@ -12,25 +12,32 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from world import Broken, DONE, FAILED, USAGE, WAITING, cases_of, run_all  # noqa: E402
+from world import (Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced,
+                   run_all)  # noqa: E402
 
 
 def kill(process):
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.communicate(timeout=TIMEOUT)
 
 
+def held(until, begun="begun"):
+    """A command that says that it has begun and goes on when a file is there."""
+    return f"touch {begun}; until [ -e {until} ]; do sleep 0.02; done"
+
+
+@paced
 def resume_container_that_timed_out_at_a_join(world):
     """a node around branches that timed out is resumed where it was, with its time again"""
     world.write("in.yaml", """
 nodes:
   - {name: p, jq: '{x: 1}'}
-  - {name: a, shell: 'echo a >> ran; if [ -e quick ]; then :; else sleep 5; fi'}
+  - {name: a, shell: 'echo a >> ran; if [ -e quick ]; then :; else sleep 60; fi'}
   - {name: b, shell: echo b >> ran}
   - {name: z, jq: '{z: 1}'}
 edges: [{from: p, to: [a, b], fan_in: z}, {from: a, to: z}, {from: b, to: z}, {from: z, to: __end__}]
 """)
-    world.write("out.yaml", "nodes: [{name: s, workflow: in.yaml, timeout: 1s}, "
+    world.write("out.yaml", f"nodes: [{{name: s, workflow: in.yaml, timeout: {world.ms(1000)}}}, "
                 "{name: last, jq: '{last: true}'}]\n")
     answer = world("run", "out.yaml", "--thread", "t", "--json").gives(FAILED)
     world.same(answer.json["error"]["kind"], "timeout")
@@ -40,15 +47,15 @@ edges: [{from: p, to: [a, b], fan_in: z}, {from: a, to: z}, {from: b, to: z}, {f
     world.same(sorted(world.read("ran").split()), ["a", "a", "b"], "what ran")
 
 
+@paced
 def resume_map_that_timed_out_keeps_its_elements(world):
     """elements of a map that were done are not done again after its timeout"""
     world.write("m.yaml", """
 nodes:
   - name: m
     map: {over: '[1, 2, 3]', as: n, limit: 1}
-    do: {shell: 'echo "$N" >> ran; if [ -e quick ]; then :; else sleep 0.6; fi', env: {N: $n}}
-    timeout: 1s
-""")
+    do: {shell: 'echo "$N" >> ran; [ -e quick ] || [ "$N" = 1 ] || sleep 60', env: {N: $n}}
+    timeout: """ + world.ms(1000) + "\n")
     world("run", "m.yaml", "--thread", "t", "-q").gives(FAILED)
     world.write("quick", "")
     world("resume", "t", "-q").gives(DONE)
@@ -59,11 +66,13 @@ def reload_with_another_kind_of_node(world):
     """a node that became another kind begins anew with --reload"""
     for kind in ("sleep: 10ms", "jq: '{b: 2}'", "lua: 'return {b = 2}'", "shell: echo new"):
         name = kind.split(":", maxsplit=1)[0]
-        world.write("w.yaml", "nodes:\n  - {name: a, shell: 'touch begun; sleep 1'}\n")
-        (world.folder / "begun").unlink(missing_ok=True)
+        world.write("w.yaml", f"nodes:\n  - {{name: a, shell: '{held('go')}'}}\n")
+        for mark in ("begun", "go"):
+            (world.folder / mark).unlink(missing_ok=True)
         process = world.start("run", "w.yaml", "--thread", name)
         world.wait_for("begun")
         kill(process)
+        world.write("go", "")
         world.write("w.yaml", f"nodes:\n  - {{name: a, {kind}}}\n")
         world("resume", name, "--reload", "-q").gives(DONE)
 
@@ -99,17 +108,19 @@ nodes:
 
 def set_is_on_record_before_work_starts(world):
     """what --set changed is durable before a command starts with it"""
-    world.write("w.yaml", """
+    world.write("w.yaml", f"""
 nodes:
-  - {name: a, shell: 'touch begun; sleep 0.4; echo "$X"', env: {X: .x}, output: a}
-  - {name: b, shell: 'echo "$X"', env: {X: .x}, output: b}
+  - {{name: a, shell: '{held("go")}'}}
+  - {{name: b, shell: 'echo "$X"; {held("on", "seen")}', env: {{X: .x}}, output: b}}
 """)
     first = world.start("run", "w.yaml", "--thread", "t")
     world.wait_for("begun")
     kill(first)
     second = world.start("resume", "t", "--set", "x=42")
-    time.sleep(0.25)
+    world.write("go", "")
+    world.wait_for("seen")
     kill(second)
+    world.write("on", "")
     state = world("resume", "t", "--json").gives(DONE).json["state"]
     world.same((state["x"], state["b"]["stdout"]), (42, "42"))
 
@@ -119,7 +130,7 @@ def set_reaches_branches(world):
     world.write("w.yaml", """
 nodes:
   - {name: s, jq: '{}'}
-  - {name: a, shell: 'touch begun; if [ -e quick ]; then :; else sleep 9; fi'}
+  - {name: a, shell: 'touch begun; if [ -e quick ]; then :; else sleep 60; fi'}
   - {name: a2, jq: '{seen: .x}'}
   - {name: b, jq: '{b: 1}'}
   - {name: j, jq: '{}'}
@@ -129,7 +140,7 @@ edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: a2}, {from: a2, to: j}, 
     first = world.start("run", "w.yaml", "--thread", "t")
     world.wait_for("begun")
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=30)
+    first.communicate(timeout=TIMEOUT)
     world.write("quick", "")
     state = world("resume", "t", "--set", "x=7", "--json").gives(DONE).json["state"]
     world.same((state["x"], state["seen"]), (7, 7))
@@ -156,24 +167,23 @@ edges: [{from: s, to: [a, b], fan_in: j}, {from: a, to: j}, {from: b, to: j}, {f
 
 def stop_twice_then_resume(world):
     """a command that was being ended when its process died is started again"""
-    world.write("w.yaml", "nodes:\n  - {name: a, shell: \"touch begun; trap '' TERM; "
-                "if [ -e quick ]; then echo x; else sleep 5; fi\", output: a}\n")
+    world.write("w.yaml", "nodes:\n  - {name: a, shell: \"trap 'touch told' TERM; touch begun; "
+                "until [ -e quick ]; do sleep 0.02; done; echo x\", output: a}\n")
     process = world.start("run", "w.yaml", "--thread", "t")
     world.wait_for("begun")
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
+    world.wait_for("told")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=TIMEOUT)
     world.write("quick", "")
     world.same(world("resume", "t", "--json").gives(DONE).json["state"]["a"]["stdout"], "x")
 
 
 def cancel_ends_what_a_dead_process_left(world):
     """cancelling a run whose process died ends the command that it left running"""
-    world.write("w.yaml", "nodes:\n  - {name: a, shell: 'echo $$ > pid; exec sleep 77'}\n")
+    world.write("w.yaml", "nodes:\n  - {name: a, shell: 'echo $$ > it; mv it pid; exec sleep 77'}\n")
     process = world.start("run", "w.yaml", "--thread", "t")
     world.wait_for("pid")
-    time.sleep(0.1)
     kill(process)
     pid = int(world.read("pid"))
     world.same(os.path.exists(f"/proc/{pid}"), True, "the command lives")
@@ -182,12 +192,14 @@ def cancel_ends_what_a_dead_process_left(world):
     world.same(world("status", "t", "--json").json["status"], "cancelled")
 
 
+@paced
 def back_in_time_has_the_time_that_was_left(world):
     """going back to a sleep or into a timeout has the time that was left then"""
-    world.write("in.yaml", "nodes: [{name: nap, sleep: 600ms}, {name: x, jq: '{x: 1}'}]\n")
-    world.write("w.yaml", "nodes: [{name: s, workflow: in.yaml, timeout: 900ms}]\n")
+    world.write("in.yaml", f"nodes: [{{name: nap, sleep: {world.ms(600)}}}, "
+                "{name: x, jq: '{x: 1}'}]\n")
+    world.write("w.yaml", f"nodes: [{{name: s, workflow: in.yaml, timeout: {world.ms(900)}}}]\n")
     world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
-    time.sleep(0.5)
+    world.nap(0.5)
     rows = world("history", "t", "--json").json
     entered = next(row["checkpoint"] for row in rows if row["status"] == "entered")
     for words in (["resume", f"t@{entered}"], ["fork", f"t@{entered}", "--thread", "copy"]):
@@ -196,20 +208,22 @@ def back_in_time_has_the_time_that_was_left(world):
         if words[0] == "fork":
             answer = world("resume", "copy", "-q")
         answer.gives(DONE)
-        if time.monotonic() - begun < 0.5:
+        if time.monotonic() - begun < world.seconds(0.5):
             raise Broken("it did not sleep again")
 
 
+@paced
 def late_answers(world):
     """an approval whose time is up is not waited for, and takes no answer"""
-    world.write("w.yaml", """
+    world.write("w.yaml", f"""
 nodes:
-  - {name: ask, approval: {prompt: 'ok?', options: ['yes']}, timeout: 300ms}
+  - {{name: ask, approval: {{prompt: 'ok?', options: ['yes']}}, timeout: {world.ms(300)}}}
+""" + """
   - {name: late, jq: '{late: .error.kind}'}
 edges: [{from: ask, to: __end__}, {from: ask, to: late, on: error}, {from: late, to: __end__}]
 """)
     world("run", "w.yaml", "--thread", "t", "-q").gives(WAITING)
-    time.sleep(0.5)
+    world.nap(0.5)
     world("resume", "t", "--decision", "yes").gives(USAGE).says("time to answer")
     world.same(world("resume", "t", "--json").gives(DONE).json["state"]["late"], "timeout")
 
@@ -256,11 +270,12 @@ nodes:
 
 def work_folders_are_removed(world):
     """nothing is left of commands that are done, also after a crash"""
-    world.write("w.yaml", "nodes:\n  - {name: a, shell: 'touch begun; sleep 0.3'}\n"
+    world.write("w.yaml", f"nodes:\n  - {{name: a, shell: '{held('go')}'}}\n"
                 "  - {name: b, shell: 'true'}\n")
     process = world.start("run", "w.yaml", "--thread", "t")
     world.wait_for("begun")
     kill(process)
+    world.write("go", "")
     world("resume", "t", "-q").gives(DONE)
     left = list((world.folder / ".pawl").glob("*work*/*"))
     world.same(left, [], "what is left")

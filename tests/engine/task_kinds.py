@@ -15,7 +15,7 @@ from playbook import (FAILURE, NONE, SUCCESS, Server, background, check, choose,
                       events, external, fails, hangs, known, lingers, matrix, options, play, ran,
                       result, run_tasks, seen, sees, sets, shell, says, task, waits_for, works,
                       write_test)  # noqa: E402
-from world import Broken, DONE, FAILED, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, cases_of, paced, run_all  # noqa: E402
 
 
 # ---- run_tasks ----
@@ -119,7 +119,7 @@ def concurrent_failure_threshold_none(world):
 
 def concurrent_success_threshold(world):
     """successThreshold: so many successes are enough, and the others are ended"""
-    answer = play(world, concurrent(works(), hangs(), shell("sleep 0.1"), lingers("a"),
+    answer = play(world, concurrent(works(), hangs(), shell(waits_for("ran")), lingers("a"),
                                     successThreshold=2, id_="c"), says("b"))
     world.same((result(answer, "c"), ran(world)), (SUCCESS, ["a", "b"]))
 
@@ -517,25 +517,28 @@ def external_cleanup(world):
     world.same(ran(world), ["a", "clean", "last"])
 
 
+@paced
 def external_cleanup_after_its_timeout(world):
     """the other test's cleanupTasks run after its own timeout, and outside of it"""
-    write_other(world, lingers("a"), timeout="400ms",
-                cleanup=[shell("sleep 0.6; echo clean >> ran")])
+    write_other(world, lingers("a"), timeout=world.ms(400),
+                cleanup=[shell(f"sleep {world.seconds(0.6)}; echo clean >> ran")])
     answer = play(world, options(external("other.yaml", id_="e"), ignoreFailure=True), says("b"))
     world.same((ran(world), result(answer, "e")), (["a", "clean", "b"], FAILURE))
 
 
+@paced
 def external_cleanup_after_the_timeout_of_the_task(world):
     """the other test's cleanupTasks run when the task that runs it times out"""
     write_other(world, lingers("a"), cleanup=[says("clean")])
-    play(world, options(external("other.yaml", timeout="400ms"), ignoreFailure=True), says("b"))
+    play(world, options(external("other.yaml", timeout=world.ms(400)), ignoreFailure=True), says("b"))
     world.same(ran(world), ["a", "clean", "b"])
 
 
+@paced
 def external_cleanup_after_the_timeout_of_the_test(world):
     """the other test's cleanupTasks run when the test around it times out"""
     write_other(world, lingers("a"), cleanup=[says("clean")])
-    play(world, external("other.yaml"), timeout="400ms", cleanup=[says("last")], code=FAILED)
+    play(world, external("other.yaml"), timeout=world.ms(400), cleanup=[says("last")], code=FAILED)
     world.same(ran(world), ["a", "clean", "last"])
 
 

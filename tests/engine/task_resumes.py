@@ -16,7 +16,7 @@ from playbook import (SUCCESS, background, choose, concurrent, external, fails, 
                       known, lingers, matrix, options, play, ran, result, run_tasks, says,
                       sees, sets, shell, start_and_wait, task, waits_for, works,
                       write_test)  # noqa: E402
-from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 STORES = {"sqlite": "sqlite:db/pawl.db", "file": "file:db"}
 
@@ -29,7 +29,7 @@ def gate(word, then="", **envelope):
 
 def kill(process):
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.communicate(timeout=TIMEOUT)
 
 
 def clear(world):
@@ -167,47 +167,54 @@ KILLED = ([make_killed_once(name) for name in PLAYBOOKS]
 # ---- time ----
 
 
+@paced
 def time_of_sleeps(world):
     """a sleep goes on after the process died, and is over when it would have been"""
-    write_test(world, [concurrent(task("sleep", {"duration": "1s"}, id_="s"),
+    write_test(world, [concurrent(task("sleep", {"duration": world.ms(1000)}, id_="s"),
                                   shell("touch begun; sleep 0.2; echo a >> ran"),
                                   newVariableScope=False), says("b")])
     process = world.start("run", "test.yaml", "--thread", "t", "-q")
     world.wait_for("begun")
     kill(process)
-    time.sleep(1.2)
+    world.nap(1.2)
     begun = time.monotonic()
     answer = world("resume", "t", "--json").gives(DONE).json
     world.same((result(answer, "s"), ran(world)), (SUCCESS, ["a", "b"]))
-    if time.monotonic() - begun > 0.9:
+    if time.monotonic() - begun > world.seconds(0.9):
         raise Broken("the sleep began anew")
 
 
+@paced
 def time_of_tasks(world):
     """the timeout of a task holds across the death of the process"""
-    process = start_and_wait(world, options(lingers("a", id_="a", timeout="600ms"),
+    process = start_and_wait(world, options(lingers("a", id_="a", timeout=world.ms(600)),
                                             ignoreFailure=True), says("b"), at="ran")
     kill(process)
-    time.sleep(0.7)
+    world.nap(0.7)
     answer = world("resume", "t", "--json").gives(DONE).json
     world.same((known(answer, "a")["timeout"], ran(world)), (True, ["a", "b"]))
 
 
+@paced
 def time_of_tests(world):
     """a test whose time was up while no process ran it ends with its cleanup"""
-    process = start_and_wait(world, lingers("a"), says("b"), at="ran", timeout="600ms",
+    process = start_and_wait(world, lingers("a"), says("b"), at="ran", timeout=world.ms(600),
                              cleanup=[says("c")])
     kill(process)
-    time.sleep(0.7)
+    world.nap(0.7)
     answer = world("resume", "t", "--json").gives(FAILED).json
     world.same((answer["error"]["kind"], ran(world)), ("timeout", ["a", "c"]))
 
 
+@paced
 def time_of_cleanup(world):
     """a resume in the cleanup does not bring back the test's timeout"""
-    process = start_and_wait(world, works(), at="at-c", timeout="400ms",
-                             cleanup=[shell("touch at-c; sleep 1; echo c >> ran"), says("d")])
+    world.write("hold-c", "")
+    process = start_and_wait(world, works(), at="at-c", timeout=world.ms(400),
+                             cleanup=[gate("c"), says("d")])
     kill(process)
+    world.nap(0.5)
+    (world.folder / "hold-c").unlink()
     answer = world("resume", "t", "--json").gives(DONE).json
     world.same((answer["status"], ran(world)), ("completed", ["c", "d"]))
 
@@ -259,7 +266,7 @@ def cancel_of_a_dead_run_that_ended_another_test(world):
     world.wait_for("at-b")
     kill(process)
     (world.folder / "hold-b").unlink()
-    world("cancel", "t").gives(DONE)
+    world.cancel("t")
     world.same(ran(world)[-2:], ["b", "c"])
 
 
@@ -272,11 +279,11 @@ def cancel_of_a_run_whose_only_cleanup_is_another_tests(world):
         thread = "dead" if dead else "live"
         process = world.start("run", "test.yaml", "--thread", thread, "-q")
         world.wait_for("ran")
-        while world("status", thread, "--json").json["frames"][0]["node"] == "a":
-            time.sleep(0.02)
+        world.until(lambda: world("status", thread, "--json").json["frames"][0]["node"] != "a",
+                    "a is done")
         if dead:
             kill(process)
-        world("cancel", thread).gives(DONE)
+        world.cancel(thread)
         process.communicate(timeout=TIMEOUT)
         world.same((ran(world), world("status", thread, "--json").json["status"]),
                    (["a", "b"], "cancelled"), f"when its process is {thread}")
@@ -292,7 +299,7 @@ def cancel_of_a_dead_run_in_containers(world):
     for word in ("a", "d", "e"):
         world.wait_for(f"at-{word}")
     kill(process)
-    world("cancel", "t").gives(DONE)
+    world.cancel("t")
     for word in ("a", "d", "e"):
         (world.folder / f"hold-{word}").unlink()
     time.sleep(0.2)
@@ -330,10 +337,11 @@ def failed_containers_again(world):
         world.same(ran(world), ["x", "x", "after"], f"what ran with {name}")
 
 
+@paced
 def failed_timeout_again(world):
     """a test without cleanupTasks that ran out of time has its time again"""
     write_test(world, [says("a"), shell("echo b >> ran; [ -e fixed ] || sleep 60")],
-               timeout="600ms")
+               timeout=world.ms(600))
     world("run", "test.yaml", "--thread", "t", "-q").gives(FAILED)
     world.write("fixed", "")
     world("resume", "t", "-q").gives(DONE)
@@ -390,9 +398,10 @@ def row_at(world, node, status):
     raise Broken(f"no row has {node} {status}: {rows_of(world)}")
 
 
-TOUR = [sets("n", 1), concurrent(run_tasks(says("a", id_="a"), works(id_="a2")),
-                                 run_tasks(shell(f"{waits_for('ran')}; sleep 0.1; echo b >> ran",
-                                                 id_="b"), sets("x", 2)), id_="c"),
+# b ends when a is on record: what comes after a has begun.
+TOUR = [sets("n", 1), concurrent(run_tasks(says("a", id_="a"), shell("touch past-a", id_="a2")),
+                                 run_tasks(shell(f"{waits_for('past-a')}; echo b >> ran", id_="b"),
+                                           sets("x", 2)), id_="c"),
         matrix(works(id_="m"), [1, 2], id_="mm"), options(fails(id_="f"), expectFailure=True),
         sees("n", "s")]
 
@@ -522,7 +531,7 @@ def look_status(world):
         nodes = [frame["node"] for frame in status["frames"]]
         world.same([n for n in ("a", "b", "h") if n not in nodes], [], f"missing in {nodes}")
     world("status", "t").gives(DONE).says("a", "b", "h", "pawl resume t")
-    world("cancel", "t").gives(DONE)
+    world.cancel("t")
 
 
 def look_status_of_a_failure(world):

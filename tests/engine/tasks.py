@@ -9,7 +9,6 @@ in task_resumes.py. Prints TAP.
 import json
 import signal
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -17,7 +16,8 @@ from playbook import (FAILURE, NONE, SUCCESS, background, check, choose, concurr
                       external, fails, hangs, known, lingers, matrix, options, play, ran, result,
                       run_tasks, seen, sees, sets, shell, says, start_and_wait, task, waits_for,
                       works, write_test)  # noqa: E402
-from world import Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, run_all  # noqa: E402
+from world import (Broken, DONE, FAILED, TIMEOUT, USAGE, WAITING, cases_of, paced,
+                   run_all)  # noqa: E402
 
 
 # ---- the test as a whole ----
@@ -81,9 +81,10 @@ def test_same_id_in_other_lists(world):
     world.same(inner["in"]["outputs"]["v"], "inner")
 
 
+@paced
 def test_timeout(world):
     """a test that takes longer than its timeout fails"""
-    answer = play(world, lingers("a"), says("b"), timeout="500ms", code=FAILED)
+    answer = play(world, lingers("a"), says("b"), timeout=world.ms(500), code=FAILED)
     world.same((answer["error"]["kind"], ran(world)), ("timeout", ["a"]))
 
 
@@ -221,9 +222,10 @@ def make_late(name, make):
 LATES = [make_late(*row) for row in LATE]
 
 
+@paced
 def envelope_timeout_of_an_attempt(world):
     """a timeout of the task inside run_task_options is for each attempt"""
-    inner = shell("echo x >> ran; [ $(wc -l < ran) -ge 3 ] || sleep 60", timeout="400ms")
+    inner = shell("echo x >> ran; [ $(wc -l < ran) -ge 3 ] || sleep 60", timeout=world.ms(400))
     play(world, options(inner, retryOnFailure=True, maxRetryCount=5))
     world.same(ran(world), ["x", "x", "x"])
 
@@ -343,8 +345,10 @@ def known_progress(world):
     answer = play(world, run_tasks(works(), sees("tasks.l.progress", "half"), id_="l"),
                   run_tasks(sees("tasks.m.progress", "none"), works(), works(), works(), id_="m"))
     world.same((seen(answer, "half"), seen(answer, "none")), (50, 0))
+    three_quarters = options(sees('if .tasks.c.progress < 75 then error("not yet") else 1 end', "w"),
+                             retryOnFailure=True, maxRetryCount=50)
     answer = play(world, concurrent(works(), works(), works(),
-                                    run_tasks(shell("sleep 0.3"), sees("tasks.c.progress", "s")),
+                                    run_tasks(three_quarters, sees("tasks.c.progress", "s")),
                                     newVariableScope=False, id_="c"))
     world.same((seen(answer, "s"), known(answer, "c")["progress"]), (75, 100))
     answer = play(world, matrix(sees("tasks.m.progress", "s"), [1, 2, 3, 4], id_="m"))
@@ -663,23 +667,25 @@ def cleanup_that_fails(world):
         (world.folder / "ran").unlink()
 
 
+@paced
 def cleanup_after_timeout(world):
     """cleanupTasks run after the timeout of the test, and outside of it"""
-    answer = play(world, lingers("a", id_="t"), says("b"), timeout="500ms",
-                  cleanup=[shell("sleep 0.8; echo c1 >> ran"), says("c2")], code=FAILED)
+    late = shell(f"sleep {world.seconds(0.8)}; echo c1 >> ran")
+    answer = play(world, lingers("a", id_="t"), says("b"), timeout=world.ms(500),
+                  cleanup=[late, says("c2")], code=FAILED)
     world.same((ran(world), answer["error"]["kind"], known(answer, "t")["running"]),
                (["a", "c1", "c2"], "timeout", False))
     (world.folder / "ran").unlink()
-    answer = play(world, works(), timeout="500ms",
-                  cleanup=[shell("sleep 0.8; echo c1 >> ran"), says("c2")])
+    answer = play(world, works(), timeout=world.ms(500), cleanup=[late, says("c2")])
     world.same((ran(world), answer["status"]), (["c1", "c2"], "completed"))
 
 
+@paced
 def cleanup_after_timeout_inside(world):
     """it ends whatever is under way, however deep, before the cleanup"""
     inner = concurrent(run_tasks(lingers("a"), says("x")), matrix(lingers("b"), [1, 2]),
                        background(lingers("c"), hangs()))
-    play(world, run_tasks(inner, says("x")), says("x"), timeout="700ms", cleanup=[says("last")],
+    play(world, run_tasks(inner, says("x")), says("x"), timeout=world.ms(700), cleanup=[says("last")],
          code=FAILED)
     world.same((sorted(ran(world)), ran(world)[-1]), (["a", "b", "c", "last"], "last"))
 
@@ -719,7 +725,7 @@ def cleanup_after_cancel(world):
     """`pawl cancel` of a run ends its tasks, then cleanupTasks run, and it is cancelled"""
     process = start_and_wait(world, lingers("a", id_="a"), says("b"), at="ran",
                              cleanup=[fails(), shell("sleep 1.3; echo c >> ran"), says("d")])
-    world("cancel", "t").gives(DONE)
+    world.cancel("t")
     process.communicate(timeout=TIMEOUT)
     world.same((process.returncode, ran(world)), (FAILED, ["a", "c", "d"]))
     world.same(world("status", "t", "--json").json["status"], "cancelled")
@@ -732,9 +738,8 @@ def cleanup_after_cancel_inside(world):
                        options(lingers("c"), retryOnFailure=True, maxRetryCount=3))
     process = start_and_wait(world, run_tasks(inner, says("x")), says("x"), at="ran",
                              cleanup=[says("last")])
-    while len(ran(world)) < 3:
-        time.sleep(0.02)
-    world("cancel", "t").gives(DONE)
+    world.until(lambda: len(ran(world)) == 3, "all three run")
+    world.cancel("t")
     process.communicate(timeout=TIMEOUT)
     world.same((sorted(ran(world)), ran(world)[-1]), (["a", "b", "c", "last"], "last"))
 
@@ -744,7 +749,7 @@ def cleanup_after_cancel_of_a_dead_run(world):
     process = start_and_wait(world, lingers("a"), says("b"), at="ran", cleanup=[says("c")])
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=TIMEOUT)
-    world("cancel", "t").gives(DONE)
+    world.cancel("t")
     world.same((ran(world), world("status", "t", "--json").json["status"]),
                (["a", "c"], "cancelled"))
 

@@ -45,16 +45,16 @@ def others_go_on(world, url):
 
 def store_two_processes_on_one_thread(world):
     """a second process on one thread is refused, and told who has it"""
-    world.write("slow.yaml", "name: slow\nnodes:\n  - {name: wait, shell: 'touch begun; sleep 30'}\n")
+    world.write("slow.yaml", "name: slow\nnodes:\n  - {name: wait, shell: 'touch begun; sleep 60'}\n")
     for url in STORES.values():
         (world.folder / "begun").unlink(missing_ok=True)
         first = world.start("run", "slow.yaml", "--thread", "t", "--store", url)
         world.wait_for("begun")
         world("resume", "t", "--store", url).gives(FAILED).says("`t`", str(first.pid))
         world("run", "slow.yaml", "--thread", "t", "--store", url).gives(USAGE).says("`t`")
-        world("cancel", "t", "--store", url).gives(DONE)
-        world.same(first.wait(timeout=30), FAILED, "exit code of the cancelled run")
-        first.communicate()
+        world.cancel("t", "--store", url)
+        first.communicate(timeout=TIMEOUT)
+        world.same(first.returncode, FAILED, "exit code of the cancelled run")
         world.same(world("status", "t", "--json", "--store", url).json["status"], "cancelled")
         subprocess.run(["rm", "-rf", str(world.folder / "db")], check=True)
 
@@ -266,7 +266,7 @@ def shell_that_ignores_sigterm(world):
     """a command that ignores SIGTERM is killed when its time is up"""
     answer, took = run_shell(world, "trap '' TERM; while :; do sleep 1; done", ", timeout: 300ms")
     world.same(answer.gives(FAILED).json["error"]["kind"], "timeout")
-    if took > 20:
+    if took > 60:
         raise Broken(f"it took {took:.0f} s")
 
 
@@ -274,13 +274,10 @@ def shell_that_leaves_children_behind(world):
     """a command that leaves a child behind with its output open does not hold up the run"""
     answer, took = run_shell(world, "sleep 300 & echo $! > child; echo done")
     world.same(answer.gives(DONE).json["state"]["stdout"], "done")
-    if took > 20:
+    if took > 60:
         raise Broken(f"it took {took:.0f} s")
     child = int(world.read("child"))
-    end = time.monotonic() + 10
-    while os.path.exists(f"/proc/{child}") and time.monotonic() < end:
-        time.sleep(0.05)
-    world.same(os.path.exists(f"/proc/{child}"), False, "the child lives")
+    world.until(lambda: not os.path.exists(f"/proc/{child}"), "the child is gone")
 
 
 def shell_that_closes_its_output(world):
@@ -297,7 +294,7 @@ def stop_with_ctrl_c(world):
     """Ctrl-C leaves the run resumable and says how"""
     world.write("slow.yaml", "name: slow\nnodes:\n"
                 "  - {name: once, shell: echo once >> ran}\n"
-                "  - {name: wait, shell: 'touch begun; if [ -e again ]; then :; else sleep 30; fi'}\n")
+                "  - {name: wait, shell: 'touch begun; if [ -e again ]; then :; else sleep 60; fi'}\n")
     first = world.start("run", "slow.yaml", "--thread", "t")
     world.wait_for("begun")
     first.send_signal(signal.SIGINT)

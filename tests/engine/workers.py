@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from world import Broken, DONE, FAILED, WAITING, cases_of, run_all  # noqa: E402
+from world import Broken, DONE, FAILED, TIMEOUT, WAITING, cases_of, paced, run_all  # noqa: E402
 
 STORE = ("--store", "sqlite:db/pawl.db")
 
@@ -66,12 +66,8 @@ def lives(pid):
     return text.rsplit(")", 1)[1].split()[0] not in "ZX"
 
 
-def gone(pid, seconds=10):
-    end = time.monotonic() + seconds
-    while lives(pid):
-        if time.monotonic() > end:
-            raise Broken(f"process {pid} still lives")
-        time.sleep(0.02)
+def gone(world, pid):
+    world.until(lambda: not lives(pid), f"process {pid} is gone")
 
 
 # ---- what works ----
@@ -187,6 +183,7 @@ return {"n": 1}
     world.same(count_of(world, "tries"), 3)
 
 
+@paced
 def case_hangs(world):
     """a worker that hangs is ended at its timeout, and leaves nothing"""
     for code, language in (
@@ -194,8 +191,8 @@ def case_hangs(world):
          "open('pid', 'w').write(str(os.getpid()))\nwhile True: pass", "python"),
         ("require('fs').writeFileSync('pid', String(process.pid));\nfor (;;) {}", "javascript"),
     ):
-        wrong_of(world, code, "timeout", more="    timeout: 1s", language=language)
-        gone(int(world.read("pid")))
+        wrong_of(world, code, "timeout", more=f"    timeout: {world.ms(1000)}", language=language)
+        gone(world, int(world.read("pid")))
 
 
 def case_rubbish(world):
@@ -226,7 +223,7 @@ return {"child": child}
     child = state_of(world, code)["child"]
     if time.monotonic() - start > 30:
         raise Broken("the fork held it up")
-    gone(child)
+    gone(world, child)
 
 
 def case_eats_memory(world):
@@ -256,12 +253,10 @@ nodes:
       return {"n": 1}
 """)
     running = world.start("run", "one.yaml", "--thread", "t", *STORE)
-    world.wait_for("pids")
-    while not world.read("pids").endswith("\n"):
-        time.sleep(0.01)
+    world.until(lambda: world.read("pids").endswith("\n"), "the worker runs")
     running.send_signal(signal.SIGKILL)
-    running.communicate()
-    gone(int(world.read("pids")))
+    running.communicate(timeout=TIMEOUT)
+    gone(world, int(world.read("pids")))
     world.write("go", "")
     world.same(world("resume", "t", *STORE).gives(DONE).json["n"], 1)
 
