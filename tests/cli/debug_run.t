@@ -9,7 +9,7 @@ A breakpoint pauses the run, which says how to go on
     >   - {name: c, jq: '{c: true}'}
     > END
     $ pawl run w.yaml --thread t --break b
-    2> a  completed  ?.??s (glob)
+    2> a  completed  *.??s (glob)
     2> Paused before b: breakpoint 1 (w.yaml:4)
     2> Look and step with: pawl debug t
     2> Go on without a debugger with: pawl resume t
@@ -89,8 +89,8 @@ A run is replayed with the results of another
     $ pawl run w.yaml --thread t -q | pawl eval -c .
     {"a":{"stdout":"1","exit_code":0},"b":{"stdout":"2","exit_code":0}}
     $ pawl run w.yaml --replay t | pawl eval -c .
-    2> a  completed  ?.??s (glob)
-    2> b  completed  ?.??s (glob)
+    2> a  completed  *.??s (glob)
+    2> b  completed  *.??s (glob)
     2> 2 results were taken from t, 0 done anew.
     {"a":{"stdout":"1","exit_code":0},"b":{"stdout":"2","exit_code":0}}
     $ cat done

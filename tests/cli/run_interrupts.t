@@ -9,7 +9,7 @@ An interrupt stops the run before a node; resume goes on
     >   - {name: deploy, jq: '{deployed: .target}'}
     > END
     $ pawl run ship.yaml --thread s --input '{"target": "a"}'
-    2> build  completed  ?.??s (glob)
+    2> build  completed  *.??s (glob)
     2> Waiting before deploy
     2>     pawl resume s
     [3]
@@ -83,7 +83,7 @@ Branches that stop are answered each on its own, in any order
     >   - {from: end, to: __end__}
     > END
     $ pawl run three.yaml --thread t
-    2> start  completed  ?.??s (glob)
+    2> start  completed  *.??s (glob)
     2> Waiting at a: A?
     2>     pawl resume t --interrupt i3 --decision yes
     2> Waiting at b: B?
