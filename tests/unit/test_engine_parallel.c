@@ -26,14 +26,14 @@ static void branches_run_at_the_same_time(void **state) {
 
 static void the_join_waits_for_the_slowest(void **state) {
     (void)state;
-    Run *run =
-        host_run("nodes:\n"
-                 "  - {name: a, shell: 'sleep 0.3; echo a >> order'}\n"
-                 "  - {name: b, shell: 'echo b >> order'}\n"
-                 "  - {name: j, shell: 'echo j >> order; tr -d \"\\n\" < order', output: r}\n"
-                 "edges:\n  - {from: __start__, to: [a, b], fan_in: j}\n"
-                 "  - {from: [a, b], to: j}\n  - {from: j, to: __end__}\n",
-                 NULL);
+    Run *run = host_run(
+        "nodes:\n"
+        "  - {name: a, shell: 'until [ -s order ]; do sleep 0.02; done; echo a >> order'}\n"
+        "  - {name: b, shell: 'echo b >> order'}\n"
+        "  - {name: j, shell: 'echo j >> order; tr -d \"\\n\" < order', output: r}\n"
+        "edges:\n  - {from: __start__, to: [a, b], fan_in: j}\n"
+        "  - {from: [a, b], to: j}\n  - {from: j, to: __end__}\n",
+        NULL);
     expect_run(run, "completed", NULL);
     expect_json(json_object_get_c(json_object_get_c(run_state(run), "r"), "stdout"), "\"baj\"");
 }

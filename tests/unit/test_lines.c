@@ -58,7 +58,7 @@ static int setup(void **state) {
     int fds[2];
     (void)state;
     signal(SIGPIPE, SIG_IGN);
-    alarm(60);
+    alarm(120);
     left = right = (End){0};
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
@@ -283,7 +283,7 @@ static void finishing_does_not_wait_for_ever(void **state) {
     lines_finish(left.lines);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(left.closed, 1);
-    assert_true(uv_hrtime() - begun < 2ull * LINES_FINISH_MS * 1000000);
+    assert_true(uv_hrtime() - begun < 10ull * LINES_FINISH_MS * 1000000);
     json_unref(value);
 }
 

@@ -476,14 +476,15 @@ static void an_error_that_a_map_takes_is_of_its_element(void **state) {
     expect_same_again(MAP_FAILS, "completed", 2);
 }
 
-#define MAP_RETRIED                                                                  \
-    "nodes:\n"                                                                       \
-    "  - name: each\n"                                                               \
-    "    map: '[0, 1, 2]'\n"                                                         \
-    "    retry: {attempts: 2, delay: 0}\n"                                           \
-    "    output: all\n"                                                              \
-    "    do: {shell: 'if [ -e ok ]; then echo $N; elif [ $N = 0 ]; then sleep 0.2; " \
-    "touch ok; exit 1; else sleep 5; fi', env: {N: $item}, parse: json}\n"
+#define MAP_RETRIED                                                       \
+    "nodes:\n"                                                            \
+    "  - name: each\n"                                                    \
+    "    map: '[0, 1, 2]'\n"                                              \
+    "    retry: {attempts: 2, delay: 0}\n"                                \
+    "    output: all\n"                                                   \
+    "    do: {shell: 'if [ -e ok ]; then echo $N; elif [ $N = 0 ]; then " \
+    "until [ -e at1 -a -e at2 ]; do sleep 0.02; done; touch ok; exit 1; " \
+    "else touch at$N; sleep 60; fi', env: {N: $item}, parse: json}\n"
 
 static void what_was_ended_is_not_mistaken_for_the_next_attempt(void **state) {
     (void)state;
@@ -750,13 +751,14 @@ static void tasks_that_ran_together_are_the_same_again(void **state) {
     expect_same_again(TOGETHER, "completed", 5);
 }
 
-#define BACKGROUND                                               \
-    "tasks:\n"                                                   \
-    "  - name: run_task_background\n"                            \
-    "    config:\n"                                              \
-    "      foregroundTask: {name: run_shell, id: fore, " SCRIPT( \
-        "sleep 0.1") "}\n"                                       \
-                     "      backgroundTask: {name: run_shell, id: back, config: {command: sleep 9}}\n"
+#define BACKGROUND                                                                                       \
+    "tasks:\n"                                                                                           \
+    "  - name: run_task_background\n"                                                                    \
+    "    config:\n"                                                                                      \
+    "      foregroundTask: {name: run_shell, id: fore, " SCRIPT(                                         \
+        "until [ -e behind ]; do sleep 0.02; done") "}\n"                                                \
+                                                    "      backgroundTask: {name: run_shell, id: back, " \
+                                                    "config: {command: touch behind; sleep 60}}\n"
 
 static void what_was_ended_by_others_is_done_and_said_to_be_unfinished(void **state) {
     (void)state;
