@@ -148,7 +148,7 @@ static int host_setup(void **state) {
     host.lasts = strcmp(kind, "memory") != 0;
     snprintf(host.url, sizeof host.url, "%s:%s%s", kind, host.lasts ? host.dir : "",
              host.lasts ? "/store" : "");
-    alarm(120);
+    alarm(300);
     host_up();
     return 0;
 }
