@@ -748,7 +748,7 @@ static int64_t injected_where(Json image, const LineStep *c) {
     At at;
     Json injected =
         find_level(image, c->frame, c->node, &at) ? part_of(&at, IMAGE_INJECTED) : json_none();
-    return json_kind(injected) == JSON_ARRAY ? image_int(injected, 1) : -1;
+    return json_kind(injected) == JSON_ARRAY ? image_int(injected, INJECTED_WHERE) : -1;
 }
 
 /* The checkpoint itself has stopped its frame. */

@@ -24,7 +24,7 @@
  * `folder` is where the run was started. `debug` is a debugger's own (hooks.h), `only` the one node
  * that runs, [frame, depth, steps before it]: both are there only when there is something to say.
  * `extra` of a frame is null or {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
- * level: the node that the workflow does not have, as inject.c keeps it.
+ * level: the node that the workflow does not have (INJECTED_ID and so on below).
  *
  * The words a frame can wait on, with what follows them:
  *
@@ -82,6 +82,17 @@ enum {
     IMAGE_LEVEL_DEADLINE,
     IMAGE_LEVEL_FIELDS, /* at least */
     IMAGE_INJECTED = IMAGE_LEVEL_FIELDS,
+};
+
+/* What a level has at IMAGE_INJECTED; where: InjectWhere of hooks.h. */
+enum {
+    INJECTED_ID,
+    INJECTED_WHERE,
+    INJECTED_LEVEL,
+    INJECTED_NAME,
+    INJECTED_NODE,
+    INJECTED_DEFINITION,
+    INJECTED_FIELDS,
 };
 
 /* wait[0] when it is that word; the others by index. */

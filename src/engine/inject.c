@@ -41,7 +41,21 @@ static const char *list_key(const Flow *flow) {
     return "nodes";
 }
 
-static Json document_of(const Flow *flow, Json name, Json node) {
+/* What lists of nodes inside it write goes through the reducers of the graph that it is put into. */
+static Json state_of(const Graph *graph) {
+    Json state = json_object();
+    for (size_t i = 0; i < graph->nkeys; i++) {
+        const StateKey *key = &graph->keys[i];
+        const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
+        Json row = json_object_with(json_object(), "reduce", json_string_c(how));
+        state = json_object_set(state, json_ref(key->name), row);
+    }
+    return state;
+}
+
+static Json document_of(const Frame *f, Json name, Json node) {
+    const Flow *flow = f->run->flow;
+    const Graph *graph = frame_top(f)->graph;
     bool task = !strcmp(flow->dialect, "tasks");
     node = json_ref(node);
     if (!task && json_is_none(json_object_get_c(node, "name"))) {
@@ -49,6 +63,9 @@ static Json document_of(const Flow *flow, Json name, Json node) {
     }
     Json list = json_array_push(json_array(), node);
     Json document = json_object_with(json_object(), "name", json_string_c("injected"));
+    if (!strcmp(flow->dialect, "graph") && graph->nkeys) {
+        document = json_object_with(document, "state", state_of(graph));
+    }
     return json_object_with(document, list_key(flow), list);
 }
 
@@ -85,7 +102,7 @@ static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
     Buf text = BUF_INIT, path = BUF_INIT;
     FlowProblems problems = {0};
     const char *file = frame_top(f)->graph->file, *slash = strrchr(file, '/');
-    Json document = document_of(run->flow, name, node);
+    Json document = document_of(f, name, node);
     json_print(document, NULL, &text);
     json_unref(document);
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
@@ -138,27 +155,25 @@ InjectWhere injected_where(const Injected *injected) {
 
 /* ---- as the image has them ---- */
 
-enum { FIELD_ID, FIELD_WHERE, FIELD_LEVEL, FIELD_NAME, FIELD_NODE, FIELD_DEFINITION, FIELDS };
-
 Json injected_image(const Injected *injected) {
-    Json parts[FIELDS] = {
-        [FIELD_ID] = json_int(injected->id),
-        [FIELD_WHERE] = json_int(injected->where),
-        [FIELD_LEVEL] = json_int(injected->level),
-        [FIELD_NAME] = json_ref(injected->name),
-        [FIELD_NODE] = json_ref(injected->node),
-        [FIELD_DEFINITION] = json_ref(injected->definition),
+    Json parts[INJECTED_FIELDS] = {
+        [INJECTED_ID] = json_int(injected->id),
+        [INJECTED_WHERE] = json_int(injected->where),
+        [INJECTED_LEVEL] = json_int(injected->level),
+        [INJECTED_NAME] = json_ref(injected->name),
+        [INJECTED_NODE] = json_ref(injected->node),
+        [INJECTED_DEFINITION] = json_ref(injected->definition),
     };
-    return json_array_from(parts, FIELDS);
+    return json_array_from(parts, INJECTED_FIELDS);
 }
 
 Injected *injected_load(const Frame *f, Json image, Error *err) {
     Run *run = f->run;
-    bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= FIELDS;
-    int64_t where = valid ? image_int(image, FIELD_WHERE) : -1;
+    bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= INJECTED_FIELDS;
+    int64_t where = valid ? image_int(image, INJECTED_WHERE) : -1;
     FlowProblems problems = {0};
     Flow *flow = where >= INJECT_BEFORE && where <= INJECT_AFTER
-                     ? flow_load_definition_numbered(json_array_get(image, FIELD_DEFINITION),
+                     ? flow_load_definition_numbered(json_array_get(image, INJECTED_DEFINITION),
                                                      run->next_numbers, &problems)
                      : NULL;
     flow_problems_clear(&problems);
@@ -168,11 +183,11 @@ Injected *injected_load(const Frame *f, Json image, Error *err) {
         return NULL;
     }
     Injected *injected = injected_new(run, flow);
-    injected->id = image_int(image, FIELD_ID);
+    injected->id = image_int(image, INJECTED_ID);
     injected->where = (InjectWhere)where;
-    injected->level = (uint32_t)image_int(image, FIELD_LEVEL);
-    injected->name = json_ref(json_array_get(image, FIELD_NAME));
-    injected->node = json_ref(json_array_get(image, FIELD_NODE));
+    injected->level = (uint32_t)image_int(image, INJECTED_LEVEL);
+    injected->name = json_ref(json_array_get(image, INJECTED_NAME));
+    injected->node = json_ref(json_array_get(image, INJECTED_NODE));
     stand_in(f, injected);
     return injected;
 }

@@ -154,6 +154,7 @@ typedef enum Reduce {
     REDUCE_UNION,  /* arrays: those that are not there yet */
     REDUCE_EXPR,   /* an expression over $old and $new; input is the state */
 } Reduce;
+extern const char *const reduce_names[]; /* NULL for REDUCE_EXPR */
 
 typedef struct StateKey {
     Json name;

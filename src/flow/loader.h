@@ -114,7 +114,6 @@ extern const char *const config_keys[];
 extern const char *const edge_keys[];
 extern const char *const node_keys[]; /* those that any kind of node has */
 extern const char *const retry_keys[];
-extern const char *const reduce_names[];
 extern const char *const checkpointers[];
 extern const char *const test_keys[]; /* the top-level keys of the tasks dialect */
 extern const char *const task_keys[]; /* those of each task */

@@ -363,6 +363,20 @@ edges: [{from: a, to: bad, on: error}, {from: a, to: good, when: .a.stdout == "x
     world.same(state_of(world), {"a": {"stdout": "x", "exit_code": 0}, "way": "good"})
 
 
+def config_edit_keeps_the_reducers(world):
+    """what a list of nodes inside an edited node writes goes through the reducers of the workflow"""
+    text = """
+state: {log: {reduce: append, default: []}, top: {reduce: '[$old, $new] | max', default: 5}}
+nodes:
+  - {name: a, jq: '{log: ["a"]}'}
+  - {name: loop, while: '(.log | length) < 3', do: [{name: k, jq: '{log: ["k"], top: 1}'}]}
+"""
+    with at(world, "loop", text) as d:
+        d.call("config_set", path=".while", value="(.log | length) < 4")
+        ended(d)
+    world.same(state_of(world), {"log": ["a", "k", "k", "k"], "top": 5})
+
+
 def config_edit_survives_a_restart(world):
     """an edited config is there for whoever opens the run again, or resumes it"""
     for way in ("debug", "resume"):
