@@ -179,6 +179,30 @@ static bool fits_interrupt(const Frame *f) {
     return frame_asks_for_work(f) ? is_outside(f) : !approval || is_kind(f, KIND_APPROVAL);
 }
 
+/* The branches that it waits for, also where it waits for them again after an error. */
+static Json join_of(Json wait) {
+    return wait_is(wait, "error")     ? json_array_get(wait, WAIT_ERROR + 2)
+           : wait_is(wait, "failing") ? json_array_get(wait, WAIT_FAILING_BEFORE)
+                                      : wait;
+}
+
+/* Those that have left nothing yet are still there to do so. */
+static bool fits_join(const Frame *f) {
+    Json join = join_of(f->wait);
+    if (!wait_is(join, "join")) {
+        return true;
+    }
+    Json all = json_array_get(join, WAIT_JOIN_WRITES);
+    bool ok = json_kind(all) == JSON_ARRAY && !frame_top(f)->graph->scoped;
+    size_t open = 0;
+    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+        Json writes = json_array_get(all, i);
+        ok = writes_valid(writes);
+        open += json_kind(writes) == JSON_NULL;
+    }
+    return ok && open <= f->children;
+}
+
 /* A node of another kind than the one that the frame waits for (the workflow was reloaded) begins anew,
  * where that is possible. */
 static bool fit_bare_wait(Frame *f, Error *err) {
@@ -190,6 +214,10 @@ static bool fit_bare_wait(Frame *f, Error *err) {
         (wait_is(f->wait, "tasks") && !is_container(f))) {
         return position_gone(frame_top(f)->node ? frame_top(f)->node->name_json : json_string_c(""),
                              err);
+    }
+    if (!fits_join(f)) {
+        return error_set(err, ERR_DATA, "Frame %lld waits for branches that are not there.",
+                         (long long)f->id);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (wait_is(f->wait, rows[i].word) && !rows[i].fits(f)) {

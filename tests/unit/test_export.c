@@ -1,6 +1,7 @@
 /* Runs as documents: out of one store, through text, into another. */
 #include "engine_host.h"
 #include "export.h"
+#include "hooks.h"
 #include "json_binary.h"
 #include "json_diff.h"
 #include "json_path.h"
@@ -328,6 +329,27 @@ static void what_is_no_export_is_refused_with_a_sentence(void **state) {
     json_unref(document);
 }
 
+static void a_run_that_waits_for_branches_that_are_gone_is_refused(void **state) {
+    (void)state;
+    host_run("nodes: [{name: a, jq: '{x: 1}'}, {name: q, approval: {prompt: p}}]\n"
+             "edges: [{from: __start__, to: [a, q]}]\n",
+             NULL);
+    host_fresh();
+    Json document = through_text(export_thread("t"));
+    Json checkpoints = json_object_get_c(document, "checkpoints");
+    Json last[] = {json_string_c("checkpoints"), json_int((int64_t)json_array_len(checkpoints) - 1),
+                   json_int(7)};
+    Json path = json_array_from(last, 3), gone = parse("[[[1, \"3\"]]]");
+    Json patch = json_array_concat(json_path_get(document, path, NULL), gone);
+    document = json_path_set(document, path, patch, NULL);
+    document = json_object_with(document, "thread", json_string_c("u"));
+    RunRow row = import_into(host.store, document);
+    assert_null(engine_open(host.engine, "u", json_object(), &host.err));
+    assert_string_equal(host.err.msg, "Frame 1 waits for branches that are not there.");
+    run_row_clear(&row);
+    json_unref(path);
+}
+
 /* Each change doubles the image, which costs nothing to write. */
 static void an_image_that_grows_without_end_is_refused(void **state) {
     (void)state;
@@ -407,6 +429,7 @@ int main(void) {
         TEST(a_run_is_found_by_its_number_whatever_threads_are_called),
         TEST(a_run_without_a_checkpoint_has_nothing_to_export),
         TEST(what_is_no_export_is_refused_with_a_sentence),
+        TEST(a_run_that_waits_for_branches_that_are_gone_is_refused),
         TEST(an_image_that_grows_without_end_is_refused),
         TEST_ALL(a_thread_that_is_there_stays_as_it_is),
         TEST(a_hundred_thousand_checkpoints_go_there_and_back),
