@@ -506,7 +506,7 @@ Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
 
 /* ---- one node again ---- */
 
-/* What is to be told when the new run has settled; freed then. */
+/* What is to be told when the new run has settled; freed with its root frame, which may be earlier. */
 typedef struct Replaying {
     struct Replaying *next; /* of the session */
     Session *session;       /* NULL: it is gone */
@@ -558,9 +558,19 @@ static void unlink_replay(Replaying *r) {
 
 static void on_replayed(void *ctx, const Event *e);
 
+static void free_replay(void *ctx, Frame *f) {
+    enum { ROOT = 1 };
+    Replaying *r = ctx;
+    if (frame_id(f) == ROOT) {
+        unlink_replay(r);
+        json_unref(r->recorded);
+        mem_free(r);
+    }
+}
+
 static const RunHooks replay_hooks = {.at = look_on,
                                       .frame_new = ignore_frame,
-                                      .frame_end = ignore_frame,
+                                      .frame_end = free_replay,
                                       .event = on_replayed,
                                       .events = 1u << EVENT_SETTLED};
 
@@ -568,10 +578,7 @@ static void on_replayed(void *ctx, const Event *e) {
     Replaying *r = ctx;
     Session *s = r->session;
     Json event = replayed_json(r, e);
-    run_set_hooks(e->run, NULL, NULL);
-    unlink_replay(r);
-    json_unref(r->recorded);
-    mem_free(r);
+    run_set_hooks(e->run, NULL, NULL); /* r is gone */
     if (s) {
         session_tell(s, event);
     } else {

@@ -529,6 +529,7 @@ void run_free(Run *run) {
         return;
     }
     Engine *e = run->engine;
+    run_set_hooks(run, NULL, NULL);
     if (run->leased) {
         journal_lock(e->journal);
         store_release(e->options.store, run->row.run);

@@ -69,7 +69,7 @@ typedef struct RunHooks {
 } RunHooks;
 
 /* hooks is borrowed; NULL takes them away. frame_new() is called for the frames that there are, and
- * frame_end() when the hooks go. */
+ * frame_end() when the hooks go, or the run is freed with them. */
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx);
 /* How often it has come to rest (EVENT_STOPPED has the number); 0 while it is not at rest. */
 int64_t run_rest(const Run *run);

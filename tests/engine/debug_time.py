@@ -593,6 +593,19 @@ def replay_of_one_node(world):
     world.same(state_of(world)["n"], 25, "the run that it is of")
 
 
+def replay_that_is_under_way(world):
+    """a debugger may be left while a replay is under way: both end, and the replay can be gone on with"""
+    world.write("w.yaml", "nodes: [{name: a, shell: 'echo >> began; test -e go || sleep 60'}]\n")
+    world.write("go", "")
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    for name in ("go", "began"):
+        (world.folder / name).unlink()
+    with reopened(world) as d:
+        d.call("replay", node="a", thread="again")
+        world.wait_for("began")
+    world.same(world("status", "again", "--json").json["status"], "stopped")
+
+
 def replay_live_from(world):
     """a rerun takes recorded results up to a node, and works from there on"""
     world.write("w.yaml", SHELLS)
