@@ -118,13 +118,19 @@ static Spot owner_at(Json image, Spot s) {
     return s;
 }
 
-static Json state_at(Json image, Spot s) {
+Json spot_state(Json image, Spot s) {
     Json state = spot_part(image, owner_at(image, s), IMAGE_STATE);
     return json_kind(state) == JSON_OBJECT ? state : json_none();
 }
 
 static Json writes_at(Json image, Spot s) {
     return spot_part(image, s, IMAGE_WRITES);
+}
+
+int64_t spot_injected(Json image, Spot s, InjectWhere *where) {
+    Json injected = spot_part(image, s, IMAGE_INJECTED);
+    *where = (InjectWhere)safe_int(injected, INJECTED_WHERE);
+    return safe_int(injected, INJECTED_ID);
 }
 
 /* ---- nodes of an image ---- */
@@ -161,17 +167,19 @@ static const Graph *lowest_graph(const Flow *flow, Json image, int64_t frame) {
     return node ? graph_inside(node, branch) : NULL;
 }
 
+static bool is_injected(Json image, Spot s) {
+    return json_kind(spot_part(image, s, IMAGE_INJECTED)) == JSON_ARRAY;
+}
+
 const Graph *spot_graph(const Flow *flow, Json image, Spot s) {
     const Graph *graph = lowest_graph(flow, image, s.frame);
     for (Spot at = {s.frame, 0}; graph && at.level < s.level; at.level++) {
         Json name = spot_part(image, at, IMAGE_NODE);
-        const Node *node = spot_node(graph, name);
+        const Node *node = is_injected(image, at) ? NULL : spot_node(graph, name);
         bool past = json_kind(name) == JSON_NULL && graph->scoped;
         graph = past ? graph->after : node ? graph_inside(node, 0) : NULL;
     }
-    bool injected = json_kind(spot_part(image, s, IMAGE_INJECTED)) == JSON_OBJECT ||
-                    json_kind(spot_part(image, s, IMAGE_INJECTED)) == JSON_ARRAY;
-    return injected ? NULL : graph;
+    return is_injected(image, s) ? NULL : graph;
 }
 
 /* ---- what a node gave back, from what became of the state ---- */
@@ -322,6 +330,18 @@ static Json result_given(const Change *c) {
     return named ? value_given(c, c->node->output) : update_given(c);
 }
 
+/* What another node gave back in its place: JSON_NONE where the node itself could not have. */
+static Json result_given_instead(const Change *c) {
+    Json update = update_given(c), value = safe_get(update, c->node->output);
+    if (json_is_none(c->node->output)) {
+        return update;
+    }
+    bool all = json_kind(update) == JSON_OBJECT && json_object_len(update) == 1;
+    value = all ? json_ref(value) : json_none();
+    json_unref(update);
+    return value;
+}
+
 static Json with_status(const char *status) {
     return json_object_with(json_object(), "status", json_string_c(status));
 }
@@ -354,6 +374,58 @@ static Json level_patch(const Change *c) {
     return patch;
 }
 
+/* ---- variables ---- */
+
+static Json one_change(Json name, Json value) {
+    Json change = json_array_push(json_array(), json_array_push(json_array(), json_ref(name)));
+    return json_is_none(value) ? change : json_array_push(change, json_ref(value));
+}
+
+/* `tasks` of a scope is the engine's own. */
+static bool is_changed(const Graph *graph, Json name, Json before, Json after) {
+    return !(graph->scoped && json_string_is(name, "tasks")) && safe_differ(before, after);
+}
+
+Json outcome_changes(const Graph *graph, Json before, Json after) {
+    Json set = json_array(), name, value;
+    if (json_kind(before) != JSON_OBJECT || json_kind(after) != JSON_OBJECT) {
+        return set;
+    }
+    for (size_t pos = 0; json_object_next(after, &pos, &name, &value);) {
+        if (is_changed(graph, name, json_object_get(before, name), value)) {
+            set = json_array_push(set, one_change(name, value));
+        }
+    }
+    for (size_t pos = 0; json_object_next(before, &pos, &name, &value);) {
+        Json now = json_object_get(after, name);
+        if (json_is_none(now) && is_changed(graph, name, value, now)) {
+            set = json_array_push(set, one_change(name, now));
+        }
+    }
+    return set;
+}
+
+Json outcome_injected(const Ended *e) {
+    Spot above = {e->at.frame, e->at.level + 1};
+    Json nothing = json_object();
+    Change c = {.graph = e->graph,
+                .node = e->node,
+                .state = spot_state(e->before, e->at),
+                .writes = nothing,
+                .state_after = spot_state(e->before, above),
+                .writes_after = writes_at(e->before, above)};
+    Json update = e->graph->scoped ? json_none() : update_given(&c);
+    json_unref(nothing);
+    if (json_is_none(update)) {
+        Json base = e->graph->scoped ? spot_state(e->base, e->at) : c.state;
+        return outcome_changes(e->graph, base, c.state_after);
+    }
+    Json changes = json_array_push(json_array(), json_ref(update));
+    changes = json_object_len(update) ? changes : json_array_slice(changes, 0, 0);
+    json_unref(update);
+    return changes;
+}
+
 /* ---- outcomes of graphs ---- */
 
 static Json handed_writes(const Ended *e) {
@@ -368,17 +440,28 @@ static Change change_of(const Ended *e) {
     return (Change){
         .graph = e->graph,
         .node = e->node,
-        .state = state_at(e->base, e->at),
+        .state = spot_state(e->base, e->at),
         .writes = writes_at(e->base, e->at),
-        .state_after = there ? state_at(e->after, e->at) : json_none(),
+        .state_after = there ? spot_state(e->after, e->at) : json_none(),
         .writes_after = there ? writes_at(e->after, e->at) : handed_writes(e),
     };
 }
 
 /* Somebody changed the level by hand between the node's beginning and its end. */
 static bool was_changed(Json base, Json image, Spot s) {
-    return safe_differ(state_at(base, s), state_at(image, s)) ||
+    return safe_differ(spot_state(base, s), spot_state(image, s)) ||
            safe_differ(writes_at(base, s), writes_at(image, s));
+}
+
+/* A node that the workflow does not have ran right before it, or is what ended, in its place. */
+static bool was_injected(const Ended *e, InjectWhere where) {
+    InjectWhere its;
+    Spot above = {e->at.frame, e->at.level + 1};
+    return spot_injected(e->before, above, &its) && its == where;
+}
+
+static bool had_help(const Ended *e) {
+    return was_changed(e->base, e->before, e->at) || was_injected(e, INJECT_BEFORE);
 }
 
 /* Of an element that ended; JSON_NONE: it is none. A debugger may have stopped it there.
@@ -399,8 +482,8 @@ static Json graph_completed(const Ended *e) {
     Change c = change_of(e);
     bool known =
         !json_is_none(c.state) && (!json_is_none(c.state_after) || !json_is_none(c.writes_after));
-    if (json_is_none(result) && known && !was_changed(e->base, e->before, e->at)) {
-        result = result_given(&c);
+    if (json_is_none(result) && known && !had_help(e)) {
+        result = was_injected(e, INJECT_INSTEAD) ? result_given_instead(&c) : result_given(&c);
     }
     if (!json_is_none(result)) {
         return json_object_with(with_status("completed"), "result", result);
@@ -451,6 +534,17 @@ Json outcome_failed(Json error) {
     return failed_with(error);
 }
 
+/* With what a person had changed by then, which may be what comes of it at last. */
+static Json graph_failed(const Ended *e) {
+    Json info = outcome_failed(outcome_error(e));
+    Json set = outcome_changes(e->graph, spot_state(e->base, e->at), spot_state(e->before, e->at));
+    if (!json_is_none(info) && json_array_len(set)) {
+        return json_object_with(info, "set", set);
+    }
+    json_unref(set);
+    return info;
+}
+
 /* One that gave back something instead is as good as done. */
 static Json graph_skipped(const Ended *e) {
     Json info = graph_completed(e), result = safe_get_c(info, "result");
@@ -471,7 +565,7 @@ static Json graph_skipped(const Ended *e) {
 static Json scope_after(const Ended *e) {
     Spot owner = owner_at(e->base, e->at);
     if (spot_exists(e->after, owner)) {
-        return state_at(e->after, owner);
+        return spot_state(e->after, owner);
     }
     if (owner.frame != e->at.frame || owner.level || !e->taker) {
         return json_none();
@@ -480,36 +574,28 @@ static Json scope_after(const Ended *e) {
     const Node *maker =
         spot_node(spot_graph(e->flow, e->after, at), spot_part(e->after, at, IMAGE_NODE));
     Json id = maker && maker->task ? maker->task->id : json_none();
-    Json task = safe_get(safe_get_c(state_at(e->after, at), "tasks"), id);
+    Json task = safe_get(safe_get_c(spot_state(e->after, at), "tasks"), id);
     char branch[24];
     snprintf(branch, sizeof branch, "%" PRId64, spot_branch(e->before, e->at.frame));
     return safe_get_c(safe_get_c(safe_get_c(task, "outputs"), "childScopes"), branch);
 }
 
-static Json one_change(Json name, Json value) {
-    Json change = json_array_push(json_array(), json_array_push(json_array(), json_ref(name)));
-    return json_is_none(value) ? change : json_array_push(change, json_ref(value));
-}
-
-/* Variables only: `tasks` is the engine's own. */
-static Json scope_changes(Json before, Json after) {
-    Json set = json_array(), name, value;
-    for (size_t pos = 0; json_object_next(after, &pos, &name, &value);) {
-        if (!json_string_is(name, "tasks") && safe_differ(safe_get(before, name), value)) {
-            set = json_array_push(set, one_change(name, value));
-        }
-    }
-    for (size_t pos = 0;
-         json_kind(before) == JSON_OBJECT && json_object_next(before, &pos, &name, &value);) {
-        if (!json_string_is(name, "tasks") && json_is_none(safe_get(after, name))) {
-            set = json_array_push(set, one_change(name, json_none()));
-        }
-    }
-    return set;
-}
-
 static Json task_said(const Ended *e, Json scope, const char *name) {
     return safe_get_c(safe_get(safe_get_c(scope, "tasks"), e->node->task->id), name);
+}
+
+/* Tasks that ran inside another one in its place leave no outcomes, but what is said of them. */
+static Json tasks_inside(const Ended *e, Json scope) {
+    Json said = safe_get_c(scope, "tasks"),
+         before = safe_get_c(spot_state(e->base, e->at), "tasks");
+    Json tasks = json_object(), id, task;
+    for (size_t pos = 0; json_kind(said) == JSON_OBJECT && was_injected(e, INJECT_INSTEAD) &&
+                         json_object_next(said, &pos, &id, &task);) {
+        if (safe_differ(id, e->node->task->id) && safe_differ(task, safe_get(before, id))) {
+            tasks = json_object_set(tasks, json_ref(id), json_ref(task));
+        }
+    }
+    return tasks;
 }
 
 static Json with_scope(Json info, const Ended *e) {
@@ -517,11 +603,16 @@ static Json with_scope(Json info, const Ended *e) {
     if (json_kind(scope) != JSON_OBJECT) {
         return info;
     }
-    Json set = scope_changes(state_at(e->base, e->at), scope);
+    Json set = outcome_changes(e->graph, spot_state(e->base, e->at), scope);
     if (json_array_len(set)) {
         info = json_object_with(info, "set", json_ref(set));
     }
     json_unref(set);
+    Json tasks = tasks_inside(e, scope);
+    if (json_object_len(tasks)) {
+        info = json_object_with(info, "tasks", json_ref(tasks));
+    }
+    json_unref(tasks);
     bool any = json_kind(outputs) == JSON_OBJECT && json_object_len(outputs);
     return any ? json_object_with(info, "outputs", json_ref(outputs)) : info;
 }
@@ -568,30 +659,30 @@ static Json task_error(const Ended *e) {
 }
 
 static Json task_outcome(const Ended *e, const char *status) {
-    if (!strcmp(status, "skipped")) {
-        return with_status(status);
-    }
     bool failed = !strcmp(status, "failed");
-    Json info = failed ? failed_with(task_error(e)) : with_status("completed");
-    return with_scope(info, e);
+    return with_scope(failed ? failed_with(task_error(e)) : with_status(status), e);
 }
 
 /* ---- the outcome ---- */
 
-/* Its condition skips it again. */
-static bool skips_by_itself(const Node *node) {
-    return node->task && node->task->when && !outcome_leaves(node);
+/* Its condition skips it again, unless it was paused and a person did. */
+static bool skips_by_itself(const Ended *e) {
+    return e->node->task && e->node->task->when && !outcome_leaves(e->node) &&
+           !wait_is(safe_item(frame_at(e->before, e->at.frame), IMAGE_WAIT), "pause");
 }
 
 static bool is_taken(const Ended *e, const char *status) {
+    if (was_injected(e, INJECT_INSTEAD)) {
+        return true;
+    }
     if (!strcmp(status, "skipped")) {
-        return !skips_by_itself(e->node);
+        return !skips_by_itself(e);
     }
     if (outcome_holds_others(e->node)) {
         return false;
     }
     return outcome_leaves(e->node) || e->node->interrupt_before || e->node->interrupt_after ||
-           (!e->graph->scoped && was_changed(e->base, e->before, e->at));
+           (!e->graph->scoped && had_help(e));
 }
 
 Json outcome_find(const Ended *e, const char *status) {
@@ -601,7 +692,7 @@ Json outcome_find(const Ended *e, const char *status) {
     if (e->graph->scoped) {
         return task_outcome(e, status);
     }
-    return !strcmp(status, "failed")    ? outcome_failed(outcome_error(e))
+    return !strcmp(status, "failed")    ? graph_failed(e)
            : !strcmp(status, "skipped") ? graph_skipped(e)
                                         : graph_completed(e);
 }

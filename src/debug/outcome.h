@@ -17,6 +17,7 @@
 #define PAWL_OUTCOME_H
 
 #include "flow.h"
+#include "hooks.h"
 #include "image.h"
 
 #include <stdbool.h>
@@ -70,6 +71,10 @@ Json spot_level(Json image, Spot s);
 /* A field of the level, IMAGE_NODE and so on. */
 Json spot_part(Json image, Spot s, size_t part);
 int64_t spot_int(Json image, Spot s, size_t part);
+/* What a node there sees: of its own level, or of the one whose state that shares. */
+Json spot_state(Json image, Spot s);
+/* The number of the injection that the level is of, 0: of none; and where it was put. */
+int64_t spot_injected(Json image, Spot s, InjectWhere *where);
 
 /* The graph that is in progress there. NULL where the workflow has none: an injected node, or
  * another version of the file. */
@@ -103,6 +108,13 @@ Json outcome_find(const Ended *e, const char *status);
 /* The same for one that was done in the image `done`, stopped after, and goes on with this
  * checkpoint. Given; JSON_NONE: nobody has changed its level meanwhile. */
 Json outcome_resumed(const Ended *e, Json done);
+
+/* What became of a state between two images, as HOOK_CHANGE has it: [[[name], value], [[name]], ...].
+ * Given. */
+Json outcome_changes(const Graph *graph, Json before, Json after);
+/* The same for what a node that was injected there, and ends now, has left; base: before it began.
+ * Given. */
+Json outcome_injected(const Ended *e);
 
 /* The error that a checkpoint of a graph is about: of the frame's top level, or of the run.
  * Given. */

@@ -26,6 +26,7 @@
 
 struct Recording {
     Json outcomes; /* {place with its count: [kind, info or null]} */
+    Json changes;  /* {place with its count: {before: [change, ...], after: [...]}} */
     Json counts;   /* {place: how often it was come to}: by the reader, then by the run */
     Json last;     /* {frame: the place that it was counted for last} */
     char *live_from;
@@ -161,6 +162,14 @@ static void place_of(const Reader *rd, Spot s, Buf *out) {
     }
 }
 
+static Json visit_key(const Reader *rd, Spot s) {
+    Buf place = BUF_INIT;
+    place_of(rd, s, &place);
+    Json key = outcome_key(&place, safe_int(visit_at(rd, s), VISIT_NTH));
+    buf_clear(&place);
+    return key;
+}
+
 /* ---- seeing where frames stand ---- */
 
 static void see(Reader *rd, int64_t frame);
@@ -186,9 +195,24 @@ static Json path_seen(Reader *rd, int64_t frame) {
     return out;
 }
 
+/* It is of a node that was injected, or inside one. */
+static bool is_injected(Json image, Spot s) {
+    for (;; s = s.level ? (Spot){s.frame, s.level - 1}
+                        : spot_top(image, spot_parent(image, s.frame))) {
+        InjectWhere where;
+        if (spot_injected(image, s, &where)) {
+            return true;
+        }
+        if (!s.level && !spot_parent(image, s.frame)) {
+            return false;
+        }
+    }
+}
+
+/* Those that the workflow does not have are not counted: the next run does not come to them. */
 static Json new_visit(Reader *rd, Spot s, Json path, Json visits) {
     Json name = spot_part(rd->after, s, IMAGE_NODE);
-    bool named = json_kind(name) == JSON_STRING;
+    bool named = json_kind(name) == JSON_STRING, counts = named && !is_injected(rd->after, s);
     Buf place = BUF_INIT;
     add_visits(&place, path, visits, s.level);
     if (named) {
@@ -198,7 +222,7 @@ static Json new_visit(Reader *rd, Spot s, Json path, Json visits) {
         [VISIT_NODE] = named ? json_ref(name) : json_null(),
         [VISIT_STEPS] = json_int(spot_int(rd->after, s, IMAGE_STEPS)),
         [VISIT_TURNS] = json_int(spot_int(rd->after, s, IMAGE_COUNT)),
-        [VISIT_NTH] = json_int(named ? count_one(&rd->r->counts, &place) : 0),
+        [VISIT_NTH] = json_int(counts ? count_one(&rd->r->counts, &place) : 0),
         [VISIT_BASE] = json_ref(rd->after),
         [VISIT_DONE] = json_null(),
     };
@@ -246,14 +270,11 @@ static void leave_visit(Reader *rd, Spot s, Json image) {
     if (!node || !outcome_leaves(node) || json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL) {
         return;
     }
-    Buf place = BUF_INIT;
-    place_of(rd, s, &place);
-    Json key = outcome_key(&place, safe_int(visit, VISIT_NTH));
+    Json key = visit_key(rd, s);
     if (json_is_none(json_object_get(rd->r->outcomes, key))) {
         keep_outcome(rd, s, node, json_null());
     }
     json_unref(key);
-    buf_clear(&place);
 }
 
 static void see_frame(Reader *rd, int64_t frame, size_t kept) {
@@ -302,12 +323,8 @@ static void see(Reader *rd, int64_t frame) {
 /* ---- outcomes ---- */
 
 static void keep_outcome(Reader *rd, Spot s, const Node *node, Json info) {
-    Buf place = BUF_INIT;
-    place_of(rd, s, &place);
     Json parts[] = {json_int(node->kind->id), info};
-    Json key = outcome_key(&place, safe_int(visit_at(rd, s), VISIT_NTH));
-    rd->r->outcomes = json_object_set(rd->r->outcomes, key, json_array_from(parts, 2));
-    buf_clear(&place);
+    rd->r->outcomes = json_object_set(rd->r->outcomes, visit_key(rd, s), json_array_from(parts, 2));
 }
 
 /* ---- steps ---- */
@@ -362,12 +379,18 @@ static bool see_turn(Reader *rd, Spot s, Json name) {
     return true;
 }
 
+/* What was injected after the node runs next. */
+static bool is_followed(Json image, Spot s) {
+    InjectWhere where;
+    return spot_injected(image, (Spot){s.frame, s.level + 1}, &where) && where == INJECT_AFTER;
+}
+
 /* The node has ended and the frame still stands at it: it is stopped there, made branches, or
  * failed and may be tried again. */
 static void note_stay(Reader *rd, Spot s) {
     static const char *const words[] = {"after", "finished", "ended", "join"};
     Json visit = visit_at(rd, s), wait = spot_wait(rd->after, s.frame);
-    bool done = false;
+    bool done = is_followed(rd->after, s);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         done = done || wait_is(wait, words[i]);
     }
@@ -396,12 +419,18 @@ static bool find_ended(const Reader *rd, Spot s, Ended *e) {
     return e->node != NULL;
 }
 
+static bool stands_in(Json image, Spot s) {
+    InjectWhere where;
+    return spot_injected(image, s, &where) && where == INJECT_INSTEAD;
+}
+
 /* The level of a frame that stands at a node: the highest, for what is above it has ended with
- * it. */
+ * it. What runs in the place of a node ends as that node. */
 static bool find_level(const Reader *rd, int64_t frame, Json name, Spot *s) {
     for (size_t n = visits_of(rd, frame); n; n--) {
         *s = (Spot){frame, n - 1};
         if (!safe_differ(safe_item(visit_at(rd, *s), VISIT_NODE), name)) {
+            s->level -= s->level && stands_in(rd->before, *s);
             return true;
         }
     }
@@ -444,6 +473,63 @@ static void read_resumed(Reader *rd) {
     Json info = outcome_resumed(&e, done);
     if (!json_is_none(info)) {
         keep_outcome(rd, s, e.node, info);
+    }
+}
+
+/* ---- changes by hand ---- */
+
+/* Adds to what was changed before or after the node; consumes the changes. */
+static void keep_changes(Reader *rd, Spot s, const char *when, Json changes) {
+    if (!json_array_len(changes)) {
+        json_unref(changes);
+        return;
+    }
+    Json key = visit_key(rd, s), both = json_object_get(rd->r->changes, key);
+    both = json_is_none(both) ? json_object() : json_ref(both);
+    Json old = json_ref(json_object_get_c(both, when));
+    changes = json_is_none(old) ? changes : json_array_concat(old, changes);
+    rd->r->changes = json_object_set(rd->r->changes, key, json_object_with(both, when, changes));
+}
+
+/* By a person, while the frame was stopped. What comes of a node of a graph that holds no others
+ * has it in its outcome. */
+static void read_set(Reader *rd) {
+    size_t n = visits_of(rd, rd->c->frame);
+    Spot s = {rd->c->frame, n - 1};
+    Ended e;
+    if (!n || !spot_exists(rd->after, s) || !find_ended(rd, s, &e)) {
+        return;
+    }
+    bool done = json_kind(safe_item(visit_at(rd, s), VISIT_DONE)) == JSON_ARRAY;
+    if (outcome_holds_others(e.node) || (e.graph->scoped && done)) {
+        keep_changes(rd, s, done ? "after" : "before",
+                     outcome_changes(e.graph, spot_state(rd->before, s), spot_state(rd->after, s)));
+    }
+}
+
+/* By what was injected at a node, and has ended. */
+static void read_injected(Reader *rd, Spot s, InjectWhere where) {
+    Ended e;
+    bool after = where == INJECT_AFTER;
+    if (where == INJECT_INSTEAD || !find_ended(rd, s, &e) ||
+        (!after && !outcome_holds_others(e.node))) {
+        return;
+    }
+    e.base = after ? safe_item(visit_at(rd, s), VISIT_DONE) : e.base;
+    keep_changes(rd, s, after ? "after" : "before", outcome_injected(&e));
+}
+
+static void read_changes(Reader *rd) {
+    for (Spot s = {rd->c->frame, 0}; s.level < visits_of(rd, s.frame); s.level++) {
+        Spot above = {s.frame, s.level + 1};
+        InjectWhere where, ignored;
+        int64_t id = spot_injected(rd->before, above, &where);
+        if (id && spot_injected(rd->after, above, &ignored) != id) {
+            read_injected(rd, s, where);
+        }
+    }
+    if (!strcmp(rd->c->status, "resumed")) {
+        read_set(rd);
     }
 }
 
@@ -570,6 +656,7 @@ static bool read_checkpoint(void *ctx, const LineImage *at) {
     rd->before = at->before;
     rd->after = at->after;
     Json touched = touched_by(at), key, id;
+    read_changes(rd);
     read_what_ended(rd, touched);
     for (size_t pos = 0; json_object_next(touched, &pos, &key, &id);) {
         see(rd, id.i);
@@ -670,6 +757,7 @@ Recording *recording_new(Store *store, const RecordingSource *source, Error *err
     }
     Recording *r = mem_zalloc(sizeof *r);
     r->outcomes = json_object();
+    r->changes = json_object();
     r->counts = json_object();
     r->last = json_object();
     r->missing = json_array();
@@ -689,6 +777,7 @@ void recording_free(Recording *r) {
         return;
     }
     json_unref(r->outcomes);
+    json_unref(r->changes);
     json_unref(r->counts);
     json_unref(r->last);
     json_unref(r->missing);
@@ -778,6 +867,19 @@ static Json found(const Recording *r, const Node *node, const Buf *at, int64_t n
     return same ? json_array_get(outcome, OUTCOME_INFO) : json_none();
 }
 
+/* What was changed before or after an execution: HOOK_CHANGE if anything was. */
+static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const char *when,
+                          Json *info) {
+    Json key = outcome_key(at, nth);
+    Json changes = safe_get_c(safe_get(r->changes, key), when);
+    json_unref(key);
+    if (json_is_none(changes)) {
+        return HOOK_GO;
+    }
+    *info = json_ref(changes);
+    return HOOK_CHANGE;
+}
+
 static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
     bool first;
     int64_t nth = nth_of(r, place, at, &first);
@@ -791,13 +893,10 @@ static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Jso
         r->done++;
         note_missing(r, at, !json_is_none(outcome));
     }
-    return HOOK_GO;
+    return first ? change(r, at, nth, "before", info) : HOOK_GO;
 }
 
-HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info) {
-    if (frame_injected(place->frame)) {
-        return HOOK_GO;
-    }
+static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
     r->live = r->live || (r->live_from && is_called(place->node, r->live_from));
     if (r->live) {
         bool again = place->again || frame_attempt(place->frame) > 0;
@@ -811,8 +910,26 @@ HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info) {
     return verdict;
 }
 
+static HookVerdict leave(const Recording *r, const HookPlace *place, Json *info) {
+    Buf at = BUF_INIT;
+    if (r->live) {
+        return HOOK_GO;
+    }
+    add_live(r, place->frame, false, &at);
+    HookVerdict verdict = change(r, &at, count_of(r->counts, &at) - 1, "after", info);
+    buf_clear(&at);
+    return verdict;
+}
+
+HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info) {
+    return frame_injected(place->frame)     ? HOOK_GO
+           : place->position == HOOK_BEFORE ? come_to(r, place, info)
+           : place->position == HOOK_AFTER  ? leave(r, place, info)
+                                            : HOOK_GO;
+}
+
 static HookVerdict at_place(void *ctx, const HookPlace *place, Json *info) {
-    return place->position == HOOK_BEFORE ? recording_at(ctx, place, info) : HOOK_GO;
+    return recording_at(ctx, place, info);
 }
 
 static void see_nothing(void *ctx, Frame *frame) {
@@ -833,7 +950,7 @@ Json recording_report(const Recording *r) {
 }
 
 /* "frame\nnode\nnth" */
-static Json listed(Json key, Json outcome) {
+static Json listed(Json key, const char *word, Json value) {
     const char *text = json_string_data(&key);
     size_t len = json_string_len(key);
     const char *node = memchr(text, '\n', len), *nth = text + len - 1;
@@ -843,13 +960,17 @@ static Json listed(Json key, Json outcome) {
     Json one = json_object_with(json_object(), "frame", json_string(text, (size_t)(node - text)));
     one = json_object_with(one, "node", json_string(node + 1, (size_t)(nth - node - 1)));
     one = json_object_with(one, "nth", json_number_parse(nth + 1, len - (size_t)(nth + 1 - text)));
-    return json_object_with(one, "outcome", json_ref(json_array_get(outcome, OUTCOME_INFO)));
+    return json_object_with(one, word, json_ref(value));
 }
 
 Json recording_list(const Recording *r) {
-    Json all = json_array(), key, outcome;
+    Json all = json_array(), key, outcome, changes;
     for (size_t pos = 0; json_object_next(r->outcomes, &pos, &key, &outcome);) {
-        all = json_array_push(all, listed(key, outcome));
+        Json info = json_array_get(outcome, OUTCOME_INFO);
+        all = json_array_push(all, listed(key, "outcome", info));
+    }
+    for (size_t pos = 0; json_object_next(r->changes, &pos, &key, &changes);) {
+        all = json_array_push(all, listed(key, "changes", changes));
     }
     return all;
 }

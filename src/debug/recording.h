@@ -13,9 +13,15 @@
  *     run_set_hooks(run, NULL, NULL); recording_free(r);
  *
  * Taken are, whatever the kind of the node, also those executions that a person had a part in: stopped at
- * by interrupt_before or interrupt_after, skipped, or changed by hand. Attempts are not taken one by one:
- * only how the node ended. Nodes that hold others (workflow, map, while, lists of tasks) are never taken:
- * they run, on what is taken inside them, and so do jq, lua and callbacks.
+ * by interrupt_before or interrupt_after, skipped, changed by hand, or done with another config. Attempts
+ * are not taken one by one: only how the node ended. Nodes that hold others (workflow, map, while, lists of
+ * tasks) are taken only when they were skipped or had another config; otherwise they run, on what is taken
+ * inside them, and so do jq, lua and callbacks.
+ *
+ * What a person changed before or after a node that runs again, and what an injected node left there, is
+ * part of the recording too: the run is changed at the same places. A run that a recording was taken for
+ * does not say so in its own history: what was taken of pure nodes, and changes, are not in a recording of
+ * that.
  *
  * Executions that something else ended (a sibling that failed or won, a timeout around them, a cancelled
  * run) came to nothing. They are done: whatever is live later may need them, as a server in the
@@ -46,17 +52,19 @@ typedef struct RecordingSource {
 Recording *recording_new(Store *store, const RecordingSource *source, Error *err);
 void recording_free(Recording *r); /* accepts NULL */
 
-/* For RunHooks.at at HOOK_BEFORE: HOOK_TAKE and *info (given; forms below) when the recording has it,
- * HOOK_GO otherwise. To be called for every node that is come to, those that are never taken too, for it
- * counts them. Where the frame is then parked all the same, the next call, with `again`, says the same.
+/* For RunHooks.at, at any place. Before a node: HOOK_TAKE and *info (given; forms below) when the recording
+ * has it, HOOK_CHANGE and the changes when it runs on those, HOOK_GO otherwise. After a node: HOOK_CHANGE,
+ * or HOOK_GO. To be called before every node that is come to, those that are never taken too, for it counts
+ * them. Where the frame is then parked all the same, the next call, with `again`, says the same of what is
+ * taken; changes are told once.
  *
  *     {"status": "completed", "result": value}    what the node gave back: through the reducers
  *     {"status": "completed", "level": patch}     of [state, writes] of the running level, where what it
  *                                                 gave back cannot be known, or a person added to it
- *     {"status": "completed", "set": [[path, value], [path]], "outputs": {}}              of a task
- *     {"status": "failed", "error": {...}}        as it failed after its last attempt; "set" and
- *                                                 "outputs" of a task may be there too
- *     {"status": "skipped"}
+ *     {"status": "completed", "set": [[path, value], [path]], "outputs": {}, "tasks": {}}     of a task
+ *     {"status": "failed", "error": {...}}        as it failed after its last attempt; "set" may be there,
+ *                                                 and "outputs" and "tasks" of a task
+ *     {"status": "skipped"}                       the same
  */
 HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info);
 
@@ -70,7 +78,7 @@ enum { RECORDING_MISSING_MAX = 1000 };
 Json recording_report(const Recording *r);
 
 /* What it holds, [{frame, node, nth, outcome}] in the order of the line: outcome is an info as above, or
- * null for what came to nothing. Given. */
+ * null for what came to nothing. Then [{frame, node, nth, changes: {before, after}}]. Given. */
 Json recording_list(const Recording *r);
 
 #endif

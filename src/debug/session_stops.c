@@ -426,7 +426,7 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
         tell_frame(s, place->frame, "created");
     }
     HookVerdict verdict = decide(s, place, fs, info);
-    if (verdict == HOOK_GO && s->options.recording && place->position == HOOK_BEFORE) {
+    if (verdict == HOOK_GO && s->options.recording) {
         verdict = recording_at(s->options.recording, place, info);
     }
     return verdict;

@@ -438,7 +438,7 @@ static const Graph *graph_of_keys(const Frame *f) {
     return f->levels[level].graph;
 }
 
-static bool apply_update(Frame *f, Json update, Error *err) {
+bool frame_merge(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f);
     Json state = json_ref(l->state), writes = json_ref(l->writes);
     if (reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node), &l->state,
@@ -572,7 +572,7 @@ void frame_finish(Frame *f, Json result) {
     json_unref(result);
     if (json_is_none(update)) {
         frame_fail_with(f, "result", &err);
-    } else if (!apply_update(f, update, &err)) {
+    } else if (!frame_merge(f, update, &err)) {
         json_unref(update);
         frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
     } else {

@@ -164,12 +164,15 @@ static void take(Frame *f, Json taken) {
     if (node->task && !skipped) {
         task_say_begun(f, true);
     }
+    if (node->task && json_kind(json_object_get_c(taken, "tasks")) == JSON_OBJECT) {
+        scope_set_tasks(f, f->nlevels - 1, json_object_get_c(taken, "tasks"));
+    }
     if (json_kind(set) == JSON_ARRAY && !frame_change(f, set, &err)) {
         frame_fail_with(f, "recorded", &err);
     } else if (json_kind(error) == JSON_OBJECT) {
         take_failure(f, error, taken);
     } else if (skipped) {
-        frame_skip(f, json_none());
+        frame_skip(f, json_object_get_c(taken, "outputs"));
     } else if (node->task) {
         take_task(f, taken);
     } else if (!json_is_none(result)) {
@@ -179,6 +182,48 @@ static void take(Frame *f, Json taken) {
     } else {
         frame_finished(f, json_object());
     }
+}
+
+static bool change_one(Frame *f, Json one, Error *err) {
+    if (json_kind(one) == JSON_OBJECT) {
+        return frame_top(f)->graph->scoped || frame_merge(f, one, err);
+    }
+    Json list = json_array_push(json_array(), json_ref(one));
+    bool ok = frame_change(f, list, err);
+    json_unref(list);
+    return ok;
+}
+
+/* What somebody changed at this place another time (HOOK_CHANGE). Consumes it. */
+static bool change(Frame *f, Json changes, Error *err) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_array_len(changes); i++) {
+        ok = change_one(f, json_array_get(changes, i), err);
+    }
+    json_unref(changes);
+    return ok;
+}
+
+static bool change_before(Frame *f, Json changes) {
+    Error err = ERROR_INIT;
+    bool ok = change(f, changes, &err);
+    if (!ok) {
+        frame_fail_with(f, "recorded", &err);
+    }
+    return ok;
+}
+
+/* It is done all the same. */
+static bool change_after(Frame *f, Json changes, const char *word, Json update) {
+    Error err = ERROR_INIT;
+    const Node *node = frame_top(f)->node;
+    bool ok = change(f, changes, &err);
+    if (!ok) {
+        frame_set_wait(f, wait_of("after"));
+        run_record(f->run, f, node, word, update);
+        frame_fail(f, fail_error(f, node, "recorded", &err, json_none()), FAIL_AFTER);
+    }
+    return ok;
 }
 
 /* ---- the three places ---- */
@@ -226,7 +271,7 @@ bool park_before(Frame *f, bool again) {
         take(f, info);
         json_unref(info);
     }
-    return verdict != HOOK_GO;
+    return verdict == HOOK_CHANGE ? !change_before(f, info) : verdict != HOOK_GO;
 }
 
 bool park_after(Frame *f, const Node *node, const char *word, Json update) {
@@ -239,8 +284,9 @@ bool park_after(Frame *f, const Node *node, const char *word, Json update) {
         end_only(f, node, word, update);
         return true;
     }
-    if (inject_stands_in(f) || ask(f, &place, &info) != HOOK_PARK) {
-        return false;
+    HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
+    if (verdict != HOOK_PARK) {
+        return verdict == HOOK_CHANGE && !change_after(f, info, word, update);
     }
     bool element = f->is_element && f->nlevels == 1;
     frame_set_wait(f, element ? wait_with("ended", json_ref(f->result)) : wait_of("finished"));

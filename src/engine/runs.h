@@ -315,6 +315,9 @@ void frame_advance(Frame *f);
 void frame_tell_node(Frame *f, const Node *node); /* EVENT_NODE */
 /* The node is done with this result; consumes it. */
 void frame_finish(Frame *f, Json result);
+/* Puts an object into the state of the running level, through the reducers. False, and nothing has changed,
+ * when it does not fit. */
+bool frame_merge(Frame *f, Json update, Error *err);
 /* The same when the state has it already; update is for those who listen. */
 void frame_finished(Frame *f, Json update);
 void level_begin_node(Level *l); /* no attempts, turns and deadline of the node before */

@@ -142,3 +142,15 @@ void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json v
     l->state = json_object_set(l->state, key, tasks);
     frame_mark(owner);
 }
+
+void scope_set_tasks(Frame *f, uint32_t level, Json tasks) {
+    ScopeAt at = owner_of((ScopeAt){f, level});
+    Frame *owner = (Frame *)at.frame;
+    Level *l = &owner->levels[at.level];
+    Json key = json_string_c("tasks"), all = taken_object(&l->state, key), id, task;
+    for (size_t pos = 0; json_object_next(tasks, &pos, &id, &task);) {
+        all = json_object_set(all, json_ref(id), json_ref(task));
+    }
+    l->state = json_object_set(l->state, key, all);
+    frame_mark(owner);
+}

@@ -27,6 +27,8 @@ void scope_unset(Frame *f, uint32_t level, Json name);
 
 /* A field of tasks.ID in the scope of a level: "outputs", "result", ... Consumes value. */
 void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value);
+/* All fields of several, {id: {...}}. Borrows tasks. */
+void scope_set_tasks(Frame *f, uint32_t level, Json tasks);
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field); /* borrowed */
 
 /* The state that a frame's node sees, in any dialect; given. */

@@ -633,6 +633,211 @@ def replay_of_a_debugged_run(world):
     world("diff", "--runs", "t", "u").gives(DONE).says("the same")
 
 
+# ---- runs that people had a part in, again with what is on record ----
+
+PURE = """
+state: {n: 1, k: 0, log: {reduce: append, default: []}}
+nodes:
+  - {name: a, jq: '{n: (.n + 1), log: ["a"]}'}
+  - {name: sub, workflow: sub.yaml, input: '{n: .n}', output: sub}
+  - {name: loop, while: '.k < 2', do: [{name: k, jq: '{k: (.k + 1), log: ["k"]}'}]}
+  - {name: each, map: '[1, 2]', output: all, do: {jq: '$item + 1'}}
+  - {name: sh, shell: 'echo sh >> ran; echo $N', env: {N: .n}, parse: json, output: out}
+  - {name: l, jq: '{l: .n, log: ["l"]}'}
+  - {name: r, jq: '{r: .n, log: ["r"]}'}
+  - {name: z, jq: '{z: [.n, .l, .r], log: ["z"]}'}
+edges:
+  - {from: __start__, to: a}
+  - {from: a, to: sub}
+  - {from: sub, to: loop}
+  - {from: loop, to: each}
+  - {from: each, to: sh}
+  - {from: sh, to: a, when: .n < 3}
+  - {from: sh, to: [l, r]}
+  - {from: l, to: z}
+  - {from: r, to: z}
+"""
+PURE_SUB = "nodes:\n  - {name: i, jq: '{i: (.n + 1)}'}\n  - {name: j, jq: '{j: .i}'}\n"
+
+CAUGHT = """
+state: {n: 1}
+nodes:
+  - {name: a, jq: 'if .ok then {n: 2} else error("no") end'}
+  - {name: b, jq: '{b: .error.message, n: (.n + 1)}'}
+edges:
+  - {from: __start__, to: a}
+  - {from: a, to: b, on: error}
+  - {from: a, to: __end__}
+"""
+
+PLAYED = """
+tasks:
+  - {name: run_shell, id: one, config: {command: 'echo one >> ran; echo ::set-json v 5'}}
+  - name: run_tasks
+    id: list
+    if: '.v < 100'
+    config:
+      tasks:
+        - {name: run_shell, id: inner, config: {command: 'echo inner >> ran; echo ::set-json x ${{.v}}'}}
+  - {name: run_shell, id: last, config: {command: 'echo last >> ran; echo ::set-json y ${{.x // 0}}'}}
+"""
+
+
+def edit(path, value):
+    return "config_set", {"path": path, "value": value}
+
+
+def put(path, value):
+    return "set", {"path": path, "value": value}
+
+
+def inject(where, **node):
+    return "inject", {"where": where, "node": node}
+
+
+def skip(**output):
+    return "skip", output
+
+
+def comes_to(state):
+    """A final state; of a test without the times of its tasks."""
+    tasks = {id_: (task["outputs"], task["result"]) for id_, task in state.get("tasks", {}).items()}
+    return {**state, "tasks": tasks}
+
+
+def run_by_hand(world, thread, stop, orders):
+    """A run that is stopped once (None: at its beginning), where the orders are given, and then goes on to
+    its end."""
+    with Debugger(world, "w.yaml", "--thread", thread) as d:
+        d.begin()
+        if stop:
+            d.set(once=True, **(stop if isinstance(stop, dict) else {"spec": stop}))
+            d.go("continue")
+        for name, args in orders:
+            if name in ("skip", "retry"):
+                d.go(name, **args)
+            else:
+                d.call(name, **args)
+        while not d.told("settled"):  # an error may stop it once more
+            d.go("continue", frame="all")
+
+
+def follows(world, text, *cases):
+    """Each run, (breakpoint, order...), comes to the same with its recorded results: nothing is done again,
+    and without the orders it comes to something else."""
+    world.write("w.yaml", "name: w\n" + text)
+    world.write("sub.yaml", PURE_SUB)
+    world("run", "w.yaml", "--thread", "plain", "-q")
+    plain = comes_to(state_of(world, "plain"))
+    for i, (stop, *orders) in enumerate(cases):
+        run_by_hand(world, f"hand{i}", stop, orders)
+        (world.folder / "ran").unlink(missing_ok=True)
+        world("run", "w.yaml", "--thread", f"again{i}", "--replay", f"hand{i}", "-q")
+        by_hand = comes_to(state_of(world, f"hand{i}"))
+        if by_hand == plain:
+            raise Broken(f"{stop} {orders} changes nothing")
+        world.same(comes_to(state_of(world, f"again{i}")), by_hand, f"the run after {stop} {orders}")
+        world.same(world.read("ran"), "", f"what ran again after {stop} {orders}")
+
+
+def after(node, condition="true"):
+    return {"node": node, "position": "after", "condition": condition}
+
+
+def replay_takes_what_an_edited_config_gave(world):
+    """the results of nodes whose config was edited are taken, whatever their kind"""
+    follows(world, PURE,
+            ("a if .n == 2", edit(".jq", '{n: 7, log: ["mine"]}')),
+            ("a if .n == 2", edit(".jq", "{n: (.n * 3)}"), put(".n", 5)),
+            ("sub if .n == 3", edit(".input", "{n: 70}")),
+            ("sub", edit(".output", "other")),
+            ("i if .n == 3", edit(".jq", "{i: 70}")),
+            ("loop", edit(".while", ".k < 4")),
+            ("k if .k == 1", edit(".jq", '{k: 5, log: ["mine"]}')),
+            ("each if .n == 3", edit(".map", "[5]")),
+            ("sh if .n == 3", edit(".shell", "echo 70")),
+            ("l", edit(".jq", '{l: 70, log: ["mine"]}')))
+
+
+def replay_takes_what_a_person_gave_instead(world):
+    """what was skipped is skipped again, and gives back what a person gave for it"""
+    follows(world, PURE,
+            ("a if .n == 2", skip(output={"n": 7})),
+            ("sub if .n == 3", skip()),
+            ("sub if .n == 3", skip(output=7)),
+            ("each if .n == 3", skip(output=[7])),
+            ("each[] if .n == 3", skip(output=7)),
+            ("loop", skip()),
+            ("sh if .n == 3", skip(output=7)),
+            ("r", skip(output={"r": 7})))
+
+
+def replay_makes_changes_again(world):
+    """what a person set before and after nodes is set again, whatever their kind"""
+    follows(world, PURE,
+            ("a if .n == 2", put(".n", 7)),
+            (after("a", ".n == 3"), put(".n", 7)),
+            ("sub if .n == 3", put(".n", 7)),
+            (after("sub", ".n == 3"), put(".sub", 7)),
+            ("i if .n == 3", put(".n", 7)),
+            ("loop", put(".k", 7)),
+            (after("loop"), put(".log", ["mine"])),
+            ("k if .k == 1", put(".k", 7)),
+            ("each", put(".x", 7), ("unset", {"path": ".log"})),
+            (after("each", ".n == 3"), put(".all", 7)),
+            ("sh if .n == 3", put(".n", 7)),
+            (after("sh", ".n == 3"), put(".out", 7)),
+            ("l", put(".n", 7)),
+            (after("r"), put(".log", ["mine"])),
+            (after("z"), put(".n", 7)))
+
+
+def replay_has_what_was_injected(world):
+    """what an injected node left is there again, though the node is not"""
+    follows(world, PURE,
+            ("a if .n == 2", inject("before", jq="{n: 7}")),
+            ("a if .n == 2", inject("after", jq="{n: 7}")),
+            (None, inject("before", shell="echo injected >> ran", output="s")),
+            ("sub", inject("before", name="i", jq="{n: 7}"), inject("after", jq="{x: .n}")),
+            ("loop", inject("before", name="k", map="[1]", output="m", do={"jq": "."})),
+            ("sh", inject("after", workflow="sub.yaml", output="w")),
+            ("l", inject("before", jq="{n: 7}"), inject("before", jq="{x: .n}")),
+            ("r", inject("after", jq='{log: ["mine"]}')),
+            ("a if .n == 2", inject("before", jq="{n: 7}"), edit(".jq", "{n: (.n + 70)}")))
+
+
+def replay_follows_errors_by_hand(world):
+    """so it is after an error: retried, edited, skipped, or left to its course with a change"""
+    caught = {"type": "exception", "caught": True}
+    follows(world, CAUGHT,
+            (caught, put(".ok", True), ("retry", {})),
+            (caught, edit(".jq", "{n: 7}"), ("retry", {})),
+            (caught, skip(output={"n": 7})),
+            (caught, put(".n", 7)),
+            (None, edit(".jq", 'error("mine")')))
+
+
+def replay_follows_tests_by_hand(world):
+    """so it is of the tasks of a test"""
+    follows(world, PLAYED,
+            (None, edit(".config.command", "echo one >> ran; echo ::set-json v 7")),
+            (None, edit(".config.command", "exit 7")),
+            ("list", edit(".config.tasks[0].config.command", "echo ::set-json x 7")),
+            ("list", edit(".if", "false")),
+            (None, put(".v", 200), skip(output={"o": 7})),
+            ("list", skip()),
+            ("last", put(".x", 7)),
+            (after("one"), put(".v", 7)),
+            ("list", put(".v", 7)),
+            (after("list"), put(".x", 7)),
+            ("inner", put(".v", 7)),
+            (after("inner"), put(".x", 7)),
+            (after("last"), put(".y", 7)),
+            ("list", inject("before", name="run_shell", config={"command": "echo ::set-json v 7"})),
+            ("list", inject("after", name="run_shell", config={"command": "echo ::set-json x 7"})),
+            ("last", inject("after", name="run_shell", config={"command": "echo ::set-json y 7"})))
+
+
 def export_and_open(world):
     """an exported session is one document, which shows the same offline"""
     with at(world, "c", SHELLS) as d:

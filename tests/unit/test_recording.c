@@ -26,7 +26,7 @@ static Recording *recorded(const Flow *flow, const char *live_from) {
     return r;
 }
 
-/* "frame node nth outcome" a line, of what thread "t" recorded. */
+/* "frame node nth outcome" a line, of what thread "t" recorded; then the same of changes. */
 static char *listing(const char *yaml) {
     Flow *flow = host_flow(yaml);
     Recording *r = recorded(flow, NULL);
@@ -36,7 +36,9 @@ static char *listing(const char *yaml) {
     for (size_t i = 0; i < json_array_len(all); i++) {
         Json one = json_array_get(all, i), frame = json_object_get_c(one, "frame");
         Json node = json_object_get_c(one, "node");
-        char *outcome = json_to_text(json_object_get_c(one, "outcome"));
+        Json changes = json_object_get_c(one, "changes");
+        char *outcome =
+            json_to_text(json_is_none(changes) ? json_object_get_c(one, "outcome") : changes);
         buf_printf(&out, "%.*s %.*s %d %s\n", (int)json_string_len(frame), json_string_data(&frame),
                    (int)json_string_len(node), json_string_data(&node),
                    (int)json_object_get_c(one, "nth").i, outcome);
@@ -650,6 +652,52 @@ static void what_ran_instead_of_a_node_is_its_result(void **state) {
     expect_same_again(STEPS, "completed", 1);
 }
 
+static void what_ran_instead_of_a_pure_node_is_its_result(void **state) {
+    (void)state;
+    Json node = parse("{\"name\": \"a\", \"jq\": \"{a: 7}\"}");
+    Injection injection = {1, INJECT_INSTEAD, json_none(), node};
+    run_injected(STEPS, (Stop){"a", HOOK_BEFORE, false}, &injection, &(LetGo){.how = LET_GO});
+    json_unref(node);
+    expect_listed(STEPS, "main a 0 {\"status\":\"completed\",\"result\":{\"a\":7}}\n");
+    expect_same_again(STEPS, "completed", 2);
+}
+
+#define INNER                                                                   \
+    "state: {log: {reduce: append, default: []}}\n"                             \
+    "nodes:\n"                                                                  \
+    "  - {name: in, workflow: inner.yaml, input: '{x: .x}', output: in}\n"      \
+    "  - {name: loop, while: .n < 2, do: [{name: inc, jq: '{n: (.n + 1)}'}]}\n" \
+    "  - {name: end, jq: '{end: [.in, .n, .y]}'}\n"
+
+static void expect_change(const char *node, HookPosition position, const char *want) {
+    host_file("inner.yaml", "nodes: [{name: i, jq: '{i: .x}'}]\n");
+    pending = "{\"pending\": [[1, [\"x\"], 1], [2, [\"n\"], 1]]}";
+    run_stopped(INNER, (Stop){node, position, false}, &(LetGo){.how = LET_GO});
+    expect_listing(INNER, want);
+    expect_same_again(INNER, "completed", 0);
+}
+
+static void what_a_person_changed_before_a_node_that_holds_others_is_changed(void **state) {
+    (void)state;
+    expect_change("in", HOOK_BEFORE, "main in 0 {\"before\":[[[\"x\"],1],[[\"n\"],1]]}\n");
+}
+
+static void what_a_person_changed_after_a_node_that_holds_others_is_changed(void **state) {
+    (void)state;
+    expect_change("loop", HOOK_AFTER, "main loop 0 {\"after\":[[[\"n\"],1],[[\"x\"],1]]}\n");
+}
+
+static void what_was_injected_after_a_node_goes_through_the_reducers(void **state) {
+    (void)state;
+    host_file("inner.yaml", "nodes: [{name: i, jq: '{i: .x}'}]\n");
+    Json node = parse("{\"jq\": \"{log: [7], y: 8}\"}");
+    Injection injection = {1, INJECT_AFTER, json_none(), node};
+    run_injected(INNER, (Stop){"in", HOOK_BEFORE, false}, &injection, &(LetGo){.how = LET_GO});
+    json_unref(node);
+    expect_listing(INNER, "main in 0 {\"after\":[{\"log\":[7],\"y\":8}]}\n");
+    expect_same_again(INNER, "completed", 0);
+}
+
 /* ---- tasks ---- */
 
 #define SCRIPT(text) "config: {command: \"" DID text "\"}"
@@ -992,6 +1040,10 @@ int main(void) {
         TEST(an_element_that_was_stopped_after_has_its_result),
         TEST(what_was_injected_before_a_node_is_part_of_it),
         TEST(what_ran_instead_of_a_node_is_its_result),
+        TEST(what_ran_instead_of_a_pure_node_is_its_result),
+        TEST(what_a_person_changed_before_a_node_that_holds_others_is_changed),
+        TEST(what_a_person_changed_after_a_node_that_holds_others_is_changed),
+        TEST(what_was_injected_after_a_node_goes_through_the_reducers),
         TEST(tasks_leave_variables_outputs_and_errors),
         TEST(a_failure_whose_error_nobody_kept_fails_all_the_same),
         TEST(tasks_are_the_same_again),
