@@ -6,35 +6,19 @@
  * cannot be gone on with is refused with a sentence. One that can is opened, looked at and driven by
  * what debug_api.h has; leaves a store that is sound, and an image that can be opened again. The same
  * run is also resumed without a debugger.
- *
- * Nothing outside is touched: kinds whose work is not pure have a work of this file's own. Of them, some
- * end at once, and the others are under way until they are cancelled. Time is the file's own too.
  */
-#include "debug_api.h"
-#include "exec.h"
+#include "fuzz_world.h"
+
 #include "export.h"
 #include "image.h"
 #include "json_parse.h"
 #include "json_print.h"
-#include "store_chain.h"
-
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CHECK(holds)           \
-    do {                       \
-        if (!(holds)) abort(); \
-    } while (0)
 
 enum {
     DOCUMENT_MAX = 4 << 20,
     DEPTH_MAX = 200,
     CALLS_MAX = 16,
-    TURNS = 4,           /* of the loop after each call */
-    TURN_MS = 60 * 1000, /* by which the clock goes on in each */
-    STATE_MAX = 1 << 20,
+    TURN_MS = 60 * 1000,
 };
 
 /* What is done with a document that does not say. */
@@ -47,99 +31,11 @@ static const char *const usual_calls[][2] = {
     {"continue", "{}"},
 };
 
-/* ---- work that touches nothing ---- */
-
-static void end_at_once(Step *step) {
-    step_succeed(step, json_object_with(json_object(), "stdout", json_string_c("1")));
-}
-
-static void stay(Step *step) {
-    (void)step;
-}
-
-static void give_up(Step *step) {
-    step_fail(step, "cancelled", json_none(), "It was cancelled.");
-}
-
-static void freeze(Step *step, bool frozen) {
-    (void)step, (void)frozen;
-}
-
-static Json remember(Step *step, Error *err) {
-    (void)step, (void)err;
-    return json_object_with(json_object(), "n", json_int(1));
-}
-
-static NodeWork safe_row(const NodeWork *row) {
-    bool stays = row->freeze || row->kind == KIND_HTTP;
-    if (row->pure) {
-        return *row;
-    }
-    return (NodeWork){.kind = row->kind,
-                      .start = stays && row->kind != KIND_SHELL ? stay : end_at_once,
-                      .prepare = row->prepare ? remember : NULL,
-                      .cancel = give_up,
-                      .freeze = row->freeze ? freeze : NULL,
-                      .drop = stay};
-}
-
-static const NodeWork *safe_work(void) {
-    static NodeWork rows[KIND_COUNT + 1];
-    for (size_t i = 0; exec_work[i].start; i++) {
-        CHECK(i < KIND_COUNT);
-        rows[i] = safe_row(&exec_work[i]);
-    }
-    return rows;
-}
-
-/* ---- a store, a loop and an engine ---- */
-
-typedef struct World {
-    Store *store;
-    RunRow row;
-    uv_loop_t loop;
-    Engine *engine;
-    int64_t now;
-} World;
-
-static int64_t now(void *ctx) {
-    return ((World *)ctx)->now;
-}
-
-static void engine_up(World *w) {
-    CHECK(uv_loop_init(&w->loop) == 0);
-    w->engine =
-        engine_new(&(EngineOptions){.loop = &w->loop,
-                                    .store = w->store,
-                                    .work = safe_work(),
-                                    .now = now,
-                                    .ctx = w,
-                                    .max_state = STATE_MAX,
-                                    .budget = {.steps = 20000, .memory = 4 << 20, .depth = 200}},
-                   NULL);
-    CHECK(w->engine);
-}
-
-static void engine_down(World *w) {
-    engine_free(w->engine);
-    while (uv_run(&w->loop, UV_RUN_NOWAIT)) {}
-    CHECK(uv_loop_close(&w->loop) == 0);
-}
-
-static void turn(World *w) {
-    for (int i = 0; i < TURNS; i++) {
-        uv_run(&w->loop, UV_RUN_NOWAIT);
-        engine_sync(w->engine);
-        w->now += TURN_MS;
-        engine_wake(w->engine);
-    }
-    uv_run(&w->loop, UV_RUN_NOWAIT);
-    engine_sync(w->engine);
-}
-
 static bool world_open(World *w, Json document) {
     Error err = ERROR_INIT;
-    *w = (World){.store = store_open("memory:", STORE_CREATE, NULL), .now = 1800000000000};
+    *w = (World){.store = store_open("memory:", STORE_CREATE, NULL),
+                 .now = 1800000000000,
+                 .turn_ms = TURN_MS};
     CHECK(w->store);
     if (!export_import(w->store, document, &w->row, &err)) {
         store_close(w->store);
@@ -147,19 +43,6 @@ static bool world_open(World *w, Json document) {
     }
     engine_up(w);
     return true;
-}
-
-static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
-    (void)ctx, (void)thread, (void)seq, (void)sentence;
-    abort();
-}
-
-static void world_close(World *w) {
-    CheckReport report;
-    engine_down(w);
-    CHECK(chain_check(w->store, 0, &(CheckHost){.problem = on_problem}, &report, NULL));
-    run_row_clear(&w->row);
-    store_close(w->store);
 }
 
 /* ---- debugging ---- */
@@ -241,7 +124,7 @@ static void debug(Json document, Json calls) {
         turn(&w);
         open_again(&w);
     }
-    world_close(&w);
+    world_down(&w);
 }
 
 static void resume(Json document) {
@@ -255,7 +138,7 @@ static void resume(Json document) {
     CHECK(run || (err.code != ERR_NONE && err.msg[0]));
     turn(&w);
     turn(&w);
-    world_close(&w);
+    world_down(&w);
 }
 
 /* ---- inputs ---- */
