@@ -33,9 +33,7 @@ Json debug_detach(Session *session, Json args, Error *err) {
 
 Json debug_abort(Session *session, Json args, Error *err) {
     (void)args;
-    (void)err;
-    session_abort(session);
-    return json_object();
+    return session_abort(session, err) ? json_object() : json_none();
 }
 
 /* ---- going on ---- */

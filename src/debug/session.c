@@ -636,7 +636,11 @@ void session_detach(Session *s) {
         s, json_object_with(session_event_new("session"), "status", json_string_c("detached")));
 }
 
-void session_abort(Session *s) {
+bool session_abort(Session *s, Error *err) {
+    if (run_settled(s->run)) {
+        return error_set(err, ERR_USAGE, "The run is %s: there is nothing to cancel.",
+                         run_status(s->run));
+    }
     s->quiet = true;
     s->end = "aborted";
     run_set_debug(s->run, json_null());
@@ -646,6 +650,7 @@ void session_abort(Session *s) {
     }
     session_tell(
         s, json_object_with(session_event_new("session"), "status", json_string_c("aborted")));
+    return true;
 }
 
 bool session_is_over(const Session *s) {

@@ -60,7 +60,8 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err);
 void session_free(Session *s);
 /* Ends it: all frames go on, nothing stops them any more. The session is to be freed then. */
 void session_detach(Session *s);
-void session_abort(Session *s); /* cancels the run; cleanup tasks run; nothing pauses any more */
+/* Cancels the run; cleanup tasks run; nothing pauses any more. False: it has ended already. */
+bool session_abort(Session *s, Error *err);
 bool session_is_over(const Session *s); /* detached, aborted, or the run has settled */
 
 Run *session_run(const Session *s);

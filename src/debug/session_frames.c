@@ -34,6 +34,12 @@ static void describe_children(const Frame *f, Buf *out) {
     buf_clear(&names);
 }
 
+/* A test that has cleaned up is left as it was then, about to do what follows. */
+static const char *status_of(const Frame *f) {
+    const Run *run = frame_run(f);
+    return run_settled(run) && run_is_over(run) ? "done" : frame_status(f);
+}
+
 void session_describe(const Frame *f, Buf *out) {
     static const struct {
         const char *status, *words;
@@ -47,7 +53,7 @@ void session_describe(const Frame *f, Buf *out) {
         {"failed", "has failed at"},
         {"done", "has ended"},
     };
-    const char *status = frame_status(f);
+    const char *status = status_of(f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!strcmp(rows[i].status, status)) {
             describe_at(f, rows[i].words, out);
@@ -216,7 +222,7 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     Json out = json_object_with(json_object(), "frame", json_int(frame_id(f)));
     out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
     out = with_name(out, "name", f);
-    out = json_object_with(out, "status", json_string_c(frame_status(f)));
+    out = json_object_with(out, "status", json_string_c(status_of(f)));
     out = with_where(out, f);
     out = json_object_with(out, "depth", json_int(frame_depth(f)));
     out = json_object_with(out, "since", json_int(frame_since(f)));

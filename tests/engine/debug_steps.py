@@ -909,6 +909,31 @@ def end_abort_at_an_error(world):
         world.same(d.go("abort").status, "cancelled")
 
 
+def end_abort_of_an_ended_run(world):
+    """abort: of a run that has ended is refused, whoever looks at it, and changes nothing"""
+    for text, status in ((LINE, "completed"), ("nodes: [{name: bad, shell: exit 3}]", "failed")):
+        with debug(world, text, "--thread", status, store="file:kept") as d:
+            world.same(d.go("continue").status, status)
+            says(d.refuse("abort"), status, "nothing to cancel")
+            world.same(d.leave(), 0 if status == "completed" else 1)
+        with Debugger(world, status, store="file:kept") as d:
+            says(d.refuse("abort"), status, "nothing to cancel")
+            world.same(d.call("session")["run_status"], status)
+
+
+def end_of_a_test_that_failed(world):
+    """the end of a test that failed and has cleaned up: its frame has ended, live and looked at"""
+    with debug_tasks(world, fails(id_="bad"), cleanup=[echoes("tidy")], store="file:kept",
+                     words=("--thread", "t")) as d:
+        world.same(d.go("continue").status, "failed")
+        world.same(d.call("frame")["status"], "done")
+        says(d.refuse("step", kind="over"), "it has ended")
+        says(d.refuse("node"), "it has ended")
+        world.same(d.leave(), 1)
+    with Debugger(world, "t", store="file:kept") as d:
+        world.same(d.call("frame")["status"], "done")
+
+
 def end_abort_while_running(world):
     """abort: while a frame sleeps and another is paused"""
     with debug(world, SLEEPY) as d:
