@@ -98,8 +98,8 @@ void show_node(const Show *s, Json args, Json answer, Buf *out) {
     if (field_number(answer, "end_line", 0) > field_number(answer, "line", 0)) {
         say_field("-", answer, "end_line", "", out);
     }
-    if (field_number(answer, "attempt", 0)) {
-        say_field(", attempts that failed: ", answer, "attempt", "", out);
+    if (field_number(answer, "attempt", 1) > 1) {
+        say_field(", attempt ", answer, "attempt", "", out);
     }
     say_field(", timeout ", answer, "timeout", "", out);
     buf_adds(out, json_truthy(field_get(answer, "injected")) ? ", injected"

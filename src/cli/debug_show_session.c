@@ -26,7 +26,8 @@ void show_session(const Show *s, Json args, Json answer, Buf *out) {
     say_field(" (run ", answer, "run", ")", out);
     say_field(" of workflow ", answer, "workflow", "", out);
     say_where(s, answer, ", ", out);
-    say_field("\nStatus: ", answer, "status", "", out);
+    bool ended = json_string_is(field_get(answer, "status"), "ended");
+    say_field("\nStatus: ", answer, ended ? "run_status" : "status", "", out);
     if (field_number(answer, "paused", 0)) {
         say_field(", frames paused: ", answer, "paused", "", out);
     }

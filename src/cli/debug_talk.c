@@ -905,6 +905,17 @@ static void say_running(Talk *t, Json session) {
     mem_free(thread);
 }
 
+/* A test that failed and has cleaned up stands at no node. */
+static void say_ways_on(Talk *t) {
+    Json frame = ask(t, "frame", json_none());
+    talk_say(
+        t, "%s",
+        json_string_is(field_get(frame, "status"), "failed")
+            ? "`retry` runs it again, after `set` or `config set` if need be; `back` goes back."
+            : "`back` goes back into it.");
+    json_unref(frame);
+}
+
 /* Where a run stands that was there before us. */
 static void look_around(Talk *t, Json session) {
     Json status = field_get(session, "status");
@@ -923,8 +934,7 @@ static void look_around(Talk *t, Json session) {
     say(t, &text);
     if (json_string_is(field_get(session, "run_status"), "failed") && !t->host.json) {
         say_place(t, session);
-        talk_say(
-            t, "`retry` runs it again, after `set` or `config set` if need be; `back` goes back.");
+        say_ways_on(t);
     }
 }
 

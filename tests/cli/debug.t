@@ -280,3 +280,45 @@ Back over a node whose config was edited, `list` shows the workflow's file
            4    - {name: b, jq: '{m: (.n + 1)}'}
     The run was kept in memory only, so it is gone with this process.
     [3]
+
+A run that has ended is said to have failed or completed, and what can be done with it
+    $ cat > two.yaml <<'END'
+    > name: two
+    > nodes: [{name: a, jq: '{n: 1}'}, {name: b, shell: 'exit 3'}]
+    > END
+    $ pawl run two.yaml --thread two --quiet --store file:runs
+    2> two.yaml:2:34: error: node b: Command exited with code 3
+    2> Try again from there with: pawl resume two --store file:runs
+    [1]
+    $ printf 'info node\nabort\n' | pawl debug two --store file:runs
+    Thread two (run 1) of workflow two, two.yaml
+    Status: failed, selected frame: 1, checkpoint 3
+    Options: pause-all on, auto-resume off, idle 1h 00m
+    exit: Command exited with code 3
+    Frame 1: failed at `b` (shell)
+        2  nodes: [{name: a, jq: '{n: 1}'}, {name: b, shell: 'exit 3'}]
+    `retry` runs it again, after `set` or `config set` if need be; `back` goes back.
+    `b` (shell), two.yaml:2
+    {"name":"b","shell":"exit 3"}
+    Edges:
+      to __end__
+    The run is failed: there is nothing to cancel.
+    [1]
+    $ cat > test.yaml <<'END'
+    > name: T
+    > tasks: [{name: run_shell, id: bad, config: {command: exit 3}}]
+    > cleanupTasks: [{name: run_shell, config: {command: echo clean}}]
+    > END
+    $ pawl run test.yaml --thread test --quiet --store file:runs
+    2> test.yaml:2:9: error: node bad: Command exited with code 3
+    2> Its cleanup tasks have run. `pawl history test` shows where to go back to.
+    [1]
+    $ printf 'retry\n' | pawl debug test --store file:runs
+    Thread test (run 2) of workflow T, test.yaml
+    Status: failed, selected frame: 1, checkpoint 7
+    Options: pause-all on, auto-resume off, idle 1h 00m
+    exit: Command exited with code 3
+    Frame 1: done
+    `back` goes back into it.
+    Frame 1 is not paused: it has ended. The run is failed; `back` goes back into it.
+    [1]
