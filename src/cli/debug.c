@@ -6,6 +6,7 @@
  */
 #include "debug_talk.h"
 #include "debug_words.h"
+#include "drive.h"
 #include "engines.h"
 #include "export.h"
 #include "flows.h"
@@ -460,15 +461,6 @@ static void say_resume(const Debug *d, const char *before) {
     buf_clear(&line);
 }
 
-static void say_failure(const Debug *d) {
-    Json error = run_error(d->run);
-    Json message = json_is_none(error) ? json_none() : json_object_get_c(error, "message");
-    bool known = json_kind(message) == JSON_STRING;
-    fprintf(stderr, "error: %.*s\n", known ? (int)json_string_len(message) : 0,
-            known ? json_string_data(&message) : "");
-    say_resume(d, "Try again from there with: ");
-}
-
 /* The session is over, so nobody else says it. */
 static void write_settled(const Debug *d) {
     Json event = output_set(json_object(), "event", json_string_c("settled"));
@@ -486,7 +478,7 @@ static void say_ending(const Debug *d) {
     } else if (!strcmp(status, "completed")) {
         output_pretty(run_state(d->run));
     } else if (!strcmp(status, "failed")) {
-        say_failure(d);
+        drive_say_failure(d->run, store_is_durable(d->store), d->store_hint);
     } else if (!strcmp(status, "interrupted")) {
         say_open_interrupts(d);
     } else if (!strcmp(status, "cancelled")) {

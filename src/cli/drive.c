@@ -145,11 +145,15 @@ static void on_debug_event(void *ctx, Json event) {
 
 /* ---- stopping ---- */
 
-static void say_resume(const Drive *d, const char *before) {
+static void advise_resume(const Run *run, const char *store_hint, const char *before) {
     Buf line = BUF_INIT;
-    output_resume(&line, run_thread(d->run), d->plan->store_hint);
+    output_resume(&line, run_thread(run), store_hint);
     fprintf(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
+}
+
+static void say_resume(const Drive *d, const char *before) {
+    advise_resume(d->run, d->plan->store_hint, before);
 }
 
 /* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
@@ -269,8 +273,8 @@ static void add_place(Buf *out, Json error) {
     buf_adds(out, out->len ? " " : "");
 }
 
-static void say_failure(const Drive *d) {
-    Json error = run_error(d->run);
+void drive_say_failure(const Run *run, bool durable, const char *store_hint) {
+    Json error = run_error(run);
     Buf line = BUF_INIT;
     add_place(&line, error);
     buf_adds(&line, "error: ");
@@ -278,17 +282,21 @@ static void say_failure(const Drive *d) {
     add_string(&line, json_object_get_c(error, "message"), "", "");
     fprintf(stderr, "%s\n", line.data);
     buf_clear(&line);
-    if (run_is_over(d->run)) {
+    if (run_is_over(run)) {
         fprintf(stderr,
                 "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                run_thread(d->run));
-    } else if (store_is_durable(d->plan->store)) {
-        say_resume(d, "Try again from there with: ");
-        if (run_was_answered(d->run)) {
+                run_thread(run));
+    } else if (durable) {
+        advise_resume(run, store_hint, "Try again from there with: ");
+        if (run_was_answered(run)) {
             fprintf(stderr, "It has the answer that it got; --value JSON (or --response-file FILE) "
                             "gives it another.\n");
         }
     }
+}
+
+static void say_failure(const Drive *d) {
+    drive_say_failure(d->run, store_is_durable(d->plan->store), d->plan->store_hint);
 }
 
 static void say_interrupts(const Drive *d) {

@@ -70,4 +70,7 @@ typedef struct DrivePlan {
 /* Returns the exit code. */
 int drive(const DrivePlan *plan);
 
+/* What went wrong and where, and the way out, on standard error: of a run that has failed. */
+void drive_say_failure(const Run *run, bool durable, const char *store_hint);
+
 #endif

@@ -322,3 +322,19 @@ A run that has ended is said to have failed or completed, and what can be done w
     `back` goes back into it.
     Frame 1 is not paused: it has ended. The run is failed; `back` goes back into it.
     [1]
+
+A run that fails after `detach` says where, and the way out, as `pawl run` does
+    $ cat > two.yaml <<'END'
+    > name: two
+    > nodes: [{name: a, jq: '{n: 1}'}, {name: b, shell: 'exit 3'}]
+    > END
+    $ echo detach | pawl debug two.yaml --thread two --store file:runs
+    Frame 1 paused before `a` (jq), at the start, two.yaml:2
+        2  nodes: [{name: a, jq: '{n: 1}'}, {name: b, shell: 'exit 3'}]
+    2> a  completed  * (glob)
+    2> b  failed  * (glob)
+    2> two.yaml:2:34: error: node b: Command exited with code 3
+    2> Try again from there with: pawl resume two --store file:runs
+    [1]
+    $ echo detach | pawl debug two.yaml --store memory: 2>&1 | tail -1
+    two.yaml:2:34: error: node b: Command exited with code 3
