@@ -56,7 +56,8 @@
  *                                          otherwise
  * pause          {frame? ("all")}          {paused: [frame], later: [frame]}. Without a frame: all
  * step           {frame?, kind: "over"|"into"|"out"}       {resumed: [frame]}
- * back           {frame?, count?}          {checkpoint, frame, node}: a new line of the history
+ * back           {frame?, count?}          {checkpoint, frame, node}: a new line of the history. A
+ *                                          step into a node that holds others is one, too
  * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a
  *                                          hit it stops at the beginning: breakpoints is []
  * goto           {frame?, node}            {frame, node}; or {checkpoint}: the run goes back to

@@ -5,17 +5,23 @@
 
 #include <stdio.h>
 
-static const Node *node_of(const Frame *f) {
-    return frame_node(f, frame_depth(f) - 1);
+/* Behind the last node of what a node holds, as between two turns of a loop. */
+static bool is_behind(const Frame *f) {
+    uint32_t depth = frame_depth(f);
+    return depth > 1 && !frame_node(f, depth - 1);
+}
+
+const Node *session_node(const Frame *f) {
+    return frame_node(f, frame_depth(f) - (is_behind(f) ? 2 : 1));
 }
 
 /* ---- in a sentence ---- */
 
 static void describe_at(const Frame *f, const char *words, Buf *out) {
-    const Node *node = node_of(f);
+    const Node *node = session_node(f);
     buf_printf(out, "%s", words);
     if (node) {
-        buf_printf(out, " `%s`", node->name);
+        buf_printf(out, "%s `%s`", is_behind(f) ? " the end of" : "", node->name);
     }
 }
 
@@ -136,7 +142,7 @@ static Json with_place(Json out, const Node *node) {
 
 /* Where a frame stands. */
 static Json with_where(Json out, const Frame *f) {
-    out = with_place(out, node_of(f));
+    out = with_place(out, session_node(f));
     return frame_is_edited(f) ? json_object_with(out, "edited", json_bool(true)) : out;
 }
 
@@ -149,7 +155,8 @@ static Json with_name(Json out, const char *key, const Frame *f) {
 /* Everything that is said of a pause, but what is pending. */
 static Json with_pause(Json out, const Frame *f) {
     Json info = frame_pause(f), key, value;
-    out = json_object_with(out, "position", json_string_c(hook_positions[frame_position(f)]));
+    HookPosition position = is_behind(f) ? HOOK_DURING : frame_position(f);
+    out = json_object_with(out, "position", json_string_c(hook_positions[position]));
     for (size_t pos = 0;
          json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
         if (!json_string_is(key, "pending")) {
@@ -218,7 +225,7 @@ static size_t count(Json list) {
 
 Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     const Frame *parent = frame_parent(f);
-    const Node *maker = parent ? node_of(parent) : NULL;
+    const Node *maker = parent ? session_node(parent) : NULL;
     Json out = json_object_with(json_object(), "frame", json_int(frame_id(f)));
     out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
     out = with_name(out, "name", f);

@@ -74,6 +74,8 @@ void session_paused_at(Session *s, Frame *f,
 
 /* ---- session_frames.c ---- */
 
+/* Where a frame is: its node, or the one that holds those that it is behind; NULL: at its end. */
+const Node *session_node(const Frame *f);
 Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint);
 Json session_passed_event(const Session *s, const Event *e); /* of a pause that is over */
 Json session_waiting_event(const Frame *f);

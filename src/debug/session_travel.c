@@ -81,7 +81,7 @@ static int64_t parked_frame(const Session *s, int64_t wanted) {
 
 static Json where_json(Session *s) {
     const Frame *f = run_frame(s->run, s->selected);
-    const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
+    const Node *node = f ? session_node(f) : NULL;
     Json out = json_object_with(json_object(), "checkpoint", json_int(run_checkpoint(s->run)));
     out = json_object_with(out, "frame", json_int(s->selected));
     return json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
@@ -113,14 +113,28 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json breakpoints, 
     return out;
 }
 
-/* Index of the step that is `count` steps of the frame back; -1: there are not so many in the
+/* What is taken back in one: a step, or the way into a node that holds others, which `step` is. */
+static bool is_move(const LineStep *c) {
+    return line_is_step(c) || !strcmp(c->status, "entered");
+}
+
+static ptrdiff_t last_move(const Line *line, int64_t frame, size_t before) {
+    for (size_t i = before; i--;) {
+        if ((!frame || line->items[i].frame == frame) && is_move(&line->items[i])) {
+            return (ptrdiff_t)i;
+        }
+    }
+    return -1;
+}
+
+/* Index of the move that is `count` moves of the frame back; -1: there are not so many in the
  * stretch. A frame that has none left goes on with those of any. */
 static ptrdiff_t step_back(const Line *line, int64_t frame, int64_t count, int64_t *frame_then) {
     ptrdiff_t at = (ptrdiff_t)line->n;
     for (; count > 0 && at >= 0; count--) {
         /* what was done in its branches is what the root frame did last */
-        ptrdiff_t own = line_last_step(line, frame == 1 ? 0 : frame, (size_t)at);
-        at = own >= 0 ? own : line_last_step(line, 0, (size_t)at);
+        ptrdiff_t own = last_move(line, frame == 1 ? 0 : frame, (size_t)at);
+        at = own >= 0 ? own : last_move(line, 0, (size_t)at);
         frame = at >= 0 ? line->items[at].frame : frame;
     }
     *frame_then = frame;

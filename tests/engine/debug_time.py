@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import Debugger  # noqa: E402
+from debugger import Debugger, debug  # noqa: E402
 from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
@@ -339,6 +339,49 @@ def back_out_of_the_branches(world):
         finish(d)
     state = state_of(world)
     world.same((state["joined"], state["x"]), (6, 1))
+
+
+NESTED = """\
+name: nested
+state: {n: 0}
+nodes:
+  - {name: first, jq: '{a: 1}'}
+  - {name: loop, while: .n < 2, do: [{name: inc, jq: '{n: (.n + 1)}'}, {name: note, jq: '{b: .n}'}]}
+  - {name: each, map: {over: '[1]', as: i}, do: {jq: $i}}
+  - {name: last, jq: '{c: 1}'}
+"""
+
+
+def back_out_of_what_was_entered(world):
+    """back takes back a step into a loop, a map or a workflow: it stands before that node again"""
+    world.write("inner.yaml", "name: inner\nnodes: [{name: inside, jq: '{x: 1}'}]")
+    flow = NESTED + "  - {name: sub, workflow: ./inner.yaml, output: sub}\n"
+    for node, inside in (("loop", "inc"), ("each", "each[]"), ("sub", "inside")):
+        with debug(world, flow) as d:
+            d.set(node=node)
+            d.go("continue")
+            world.same(d.go("step", kind="into").one["node"], inside)
+            world.same(d.call("back")["node"], node)
+            world.same(d.call("frame")["position"], "before")
+            world.same(d.go("step", kind="into").one["node"], inside, "again")
+            d.finish()
+
+
+def back_through_what_holds_others(world):
+    """back through a loop is always somewhere: between its turns and behind them during the loop"""
+    places = []
+    with debug(world, NESTED) as d:
+        d.set(node="each")
+        d.go("continue")
+        for _ in range(7):
+            answer = d.call("back")
+            frame = d.call("frame")
+            world.same(answer["node"], frame["node"])
+            places.append((frame["position"], frame["node"]))
+        d.finish()
+    world.same(places, [("during", "loop"), ("before", "note"), ("during", "loop"),
+                        ("before", "note"), ("before", "inc"), ("before", "loop"),
+                        ("before", "first")])
 
 
 def reverse_to_a_hit(world):
