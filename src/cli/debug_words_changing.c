@@ -1,6 +1,7 @@
 /* debug_words_changing.c - what is written behind the commands that change the state and add nodes. */
 #include "debug_words_rows.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* PATH = JSON. Keys in quotes may hold an equals sign: the first one with JSON behind it is the
@@ -39,7 +40,16 @@ bool read_unset(WordReader *r, Order *o, Error *err) {
     return true;
 }
 
-/* NAME: before the node; in quotes where it has to be. */
+static bool begins_with_key(Piece p) {
+    size_t n = 0;
+    while (n < p.len && (isalnum((unsigned char)p.text[n]) || p.text[n] == '_')) {
+        n++;
+    }
+    return n && n < p.len && p.text[n] == ':' && (n + 1 == p.len || word_is_blank(p.text[n + 1]));
+}
+
+/* NAME: before KEY: VALUE; in quotes where it has to be. `jq: .n` has none, and before braces it is
+ * YAML as it stands, which whoever knows the kinds of nodes reads. */
 static bool take_name(Piece *rest, Json *name) {
     const char *end = rest->text + rest->len, *at = rest->text;
     while (at < end && *at != '{' && !(*at == ':' && (at + 1 == end || word_is_blank(at[1])))) {
@@ -48,10 +58,14 @@ static bool take_name(Piece *rest, Json *name) {
     if (at == end || *at == '{' || at == rest->text) {
         return false;
     }
+    Piece node = piece_between(at + 1, end);
+    if (node.len && !begins_with_key(node)) {
+        return false;
+    }
     Piece written = piece_between(rest->text, at);
     Json quoted = written.text[0] == '"' ? piece_value(written, NULL) : json_none();
     *name = json_kind(quoted) == JSON_STRING ? quoted : piece_json(written);
-    *rest = piece_between(at + 1, end);
+    *rest = node;
     return true;
 }
 

@@ -338,3 +338,37 @@ A run that fails after `detach` says where, and the way out, as `pawl run` does
     [1]
     $ echo detach | pawl debug two.yaml --store memory: 2>&1 | tail -1
     two.yaml:2:34: error: node b: Command exited with code 3
+
+A node to inject is written as in the file, with a name before it or without
+    $ cat > one.yaml <<'END'
+    > name: one
+    > nodes: [{name: a, jq: '{n: 1}'}]
+    > END
+    $ cat > inject.txt <<'END'
+    > inject jq: '{n: 0}'
+    > inject after shell: echo "a: b"
+    > inject probe: {shell: env}
+    > inject "odd name": {jq: '{}'}
+    > inject after probe: shell: env
+    > inject sleep: 1s
+    > inject map: {over: .x}
+    > END
+    $ pawl debug one.yaml -x inject.txt --store memory:
+    Frame 1 paused before `a` (jq), at the start, one.yaml:2
+        2  nodes: [{name: a, jq: '{n: 1}'}]
+    (pawl) inject jq: '{n: 0}'
+    Node 1, `injected`, runs before the current one: {"jq":"{n: 0}"}
+    (pawl) inject after shell: echo "a: b"
+    Node 2, `injected`, runs after the current one: {"shell":"echo \"a: b\""}
+    (pawl) inject probe: {shell: env}
+    Node 3, `probe`, runs before the current one: {"shell":"env"}
+    (pawl) inject "odd name": {jq: '{}'}
+    The node cannot be used: The name of a node is made of letters, digits, `_`, `.` and `-`, up to 200 of them; `odd name` is not.
+    (pawl) inject after probe: shell: env
+    Node 5, `probe`, runs after the current one: {"shell":"env"}
+    (pawl) inject sleep: 1s
+    Node 6, `injected`, runs before the current one: {"sleep":"1s"}
+    (pawl) inject map: {over: .x}
+    The node cannot be used: `do` is missing, which a map node needs: what to do with each element.
+    The run was kept in memory only, so it is gone with this process.
+    [3]

@@ -278,11 +278,18 @@ static void values_are_set_at_paths(void **state) {
 static void nodes_are_injected(void **state) {
     (void)state;
     check_reads("inject before probe: {shell: env}", "inject",
-                "{\"where\":\"before\",\"name\":\"probe\",\"text\":\"{shell: env}\"}");
+                "{\"where\":\"before\",\"text\":\"probe: {shell: env}\"}");
+    check_reads("inject probe: shell: env", "inject",
+                "{\"where\":\"before\",\"name\":\"probe\",\"text\":\"shell: env\"}");
+    check_reads("inject \"a b\": shell: env", "inject",
+                "{\"where\":\"before\",\"name\":\"a b\",\"text\":\"shell: env\"}");
+    check_reads("inject jq: .n + 1", "inject", "{\"where\":\"before\",\"text\":\"jq: .n + 1\"}");
+    check_reads("inject shell: echo a: b", "inject",
+                "{\"where\":\"before\",\"text\":\"shell: echo a: b\"}");
     check_reads("inject after {\"jq\": \".\"}", "inject",
                 "{\"where\":\"after\",\"node\":{\"jq\":\".\"}}");
     check_reads("inject \"a b\": {shell: env}", "inject",
-                "{\"where\":\"before\",\"name\":\"a b\",\"text\":\"{shell: env}\"}");
+                "{\"where\":\"before\",\"text\":\"\\\"a b\\\": {shell: env}\"}");
     check_reads("uninject 1", "inject_remove", "{\"id\":1}");
     check_refuses("inject before", "inject", "a node");
     check_refuses("inject before probe:", "inject", "a node");
