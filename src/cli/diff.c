@@ -137,7 +137,7 @@ static void print_text(Json value) {
 
 static void print_side(const RunSide *s, Json at) {
     if (json_kind(at) != JSON_OBJECT) {
-        printf("  %s  had ended\n", s->row.thread);
+        printf("  %s  goes no further\n", s->row.thread);
         return;
     }
     printf("  %s@%" PRId64, s->row.thread, number_of(at, "checkpoint"));

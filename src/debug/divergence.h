@@ -24,7 +24,7 @@ typedef struct DivergenceSide {
 } DivergenceSide;
 
 /* {same: true, steps} or {same: false, steps (equal before), frame (path), a, b, diff}: a and b are
- * {checkpoint, node, status, step} or null where that run had ended; node is null where they did not
+ * {checkpoint, node, status, step} or null where that run goes no further; node is null where they did not
  * begin alike. diff is {added, removed, changed} of the states after the step, or of what the frame left
  * when it ended with it; null when not both have one. JSON_NONE on error. Given. */
 Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide *b, Error *err);

@@ -29,7 +29,7 @@ The first step that went another way is shown, and what it left different
     ~ .n: 2 → 5
     $ pawl diff --runs a@3 a
     The runs part after 2 steps, in main:
-      a  had ended
+      a  goes no further
       a@4  three  completed
     [1]
 
