@@ -21,7 +21,8 @@ enum {
     LINES_MAX = 3,
     ROUNDS = 7,
     STEPS = 100000, /* of a run whose state grows */
-    LEAST = 10000,  /* steps or frames in all that a figure comes from: small runs are many */
+    LOOPS = 20000,
+    LEAST = 10000, /* steps or frames in all that a figure comes from: small runs are many */
     READS = 50,
     READ_STEPS = 20000,
     SHORT_STEPS = 3,
@@ -53,6 +54,13 @@ static size_t runs_for(double size) {
 static Cost cost_by_state(double size, Where where) {
     Load load = load_counter((size_t)size, STEPS);
     Cost c = load_second_half(&load, quick ? STEPS / 10 : STEPS, where, rounds());
+    load_clear(&load);
+    return c;
+}
+
+static Cost cost_of_loops(double size, Where where) {
+    Load load = load_loops((size_t)size, LOOPS);
+    Cost c = load_second_half(&load, quick ? LOOPS / 10 : LOOPS, where, rounds());
     load_clear(&load);
     return c;
 }
@@ -155,6 +163,15 @@ static const Subject subjects[] = {
      .x_title = "bytes of state",
      .file = "state",
      .cost = cost_by_state,
+     .sizes = {1e3, 1e4, 1e5, 1e6, 1e7},
+     .nsizes = 5,
+     STEP_LINES,
+     .limit = 1.2,
+     .limit_at = 3},
+    {.title = "a loop of one turn as the state around it grows",
+     .x_title = "bytes of state",
+     .file = "levels",
+     .cost = cost_of_loops,
      .sizes = {1e3, 1e4, 1e5, 1e6, 1e7},
      .nsizes = 5,
      STEP_LINES,

@@ -209,15 +209,29 @@ static Json counter_input(int64_t steps) {
     return with(with(json_object(), "count", json_int(0)), "limit", json_int(steps));
 }
 
-Load load_counter(size_t state_bytes, int64_t steps) {
+static Load counter_of(const char *workflow, size_t state_bytes, int64_t steps) {
     Buf text = BUF_INIT;
-    buf_adds(&text, counter_text);
+    buf_adds(&text, workflow);
     Load load = {flow_of(text.data), counter_input(steps), 1};
     if (state_bytes) {
         load.input = with(load.input, "data", records(state_bytes));
     }
     buf_clear(&text);
     return load;
+}
+
+Load load_counter(size_t state_bytes, int64_t steps) {
+    return counter_of(counter_text, state_bytes, steps);
+}
+
+Load load_loops(size_t state_bytes, int64_t steps) {
+    return counter_of("name: loops\n" LIMIT "nodes:\n"
+                      "  - name: step\n"
+                      "    while: 'true'\n"
+                      "    max_iterations: 1\n"
+                      "    do:\n"
+                      "      - {name: turn, jq: '{count: (.count + 1)}'}\n" LOOP,
+                      state_bytes, steps);
 }
 
 Load load_talk(int64_t steps) {

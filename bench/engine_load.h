@@ -48,7 +48,9 @@ typedef struct Load {
 /* One node adds 1 to a counter, one edge leads back to it until that is `steps`. state_bytes of
  * records, as JSON text, lie beside the counter; 0: none. */
 Load load_counter(size_t state_bytes, int64_t steps);
-/* The same, and each step also appends a message of 100 bytes to the state. */
+/* The same, where each step is a loop of one turn: a level that comes and goes. */
+Load load_loops(size_t state_bytes, int64_t steps);
+/* As the first, and each step also appends a message of 100 bytes to the state. */
 Load load_talk(int64_t steps);
 /* A map that runs all of its `frames` elements at once, each a jq node. */
 Load load_frames(int64_t frames);
@@ -56,7 +58,7 @@ Load load_frames(int64_t frames);
 Load load_waiting(int64_t frames);
 /* Stops for a person at its only node. */
 Load load_approval(void);
-void load_set_steps(Load *load, int64_t steps); /* of the first two, again */
+void load_set_steps(Load *load, int64_t steps); /* of the first three, again */
 void load_clear(Load *load);
 
 /* The text of load_counter()'s workflow, for other programs. */
