@@ -154,11 +154,11 @@ static int connect_to(const SocketPlace *place, Store *store, int64_t run, Error
         return fd;
     }
     if (store_is_leased(store, run)) {
-        error_set(
-            err, ERR_BUSY,
-            "Another process has run %lld, and nobody can attach to it there, as with another "
-            "`pawl debug`; leave it there (`quit`), or wait until it has ended.",
-            (long long)run);
+        error_set(err, ERR_BUSY,
+                  "Another process has run %lld and does not listen for debuggers. If it is "
+                  "another `pawl debug`, leave that with `quit`; else wait until it has ended, or "
+                  "stop it.",
+                  (long long)run);
     } else {
         error_set(err, ERR_USAGE, "No process has run %lld now, so there is none to attach to.",
                   (long long)run);
