@@ -1,5 +1,5 @@
 /* history.c - `pawl history`: the checkpoints of a run. */
-#include "engine.h"
+#include "changed.h"
 #include "looks.h"
 #include "options.h"
 #include "output.h"
@@ -34,6 +34,7 @@ typedef struct Walk {
     const RunRow *row;
     bool json;
     Table table;
+    Changed changed;
     int64_t seen, previous;
     bool damaged;
 } Walk;
@@ -53,11 +54,11 @@ static void put_json(Walk *w, const Checkpoint *c) {
     entry = output_set(entry, "frame", json_int(c->frame));
     entry = output_set(entry, "status", json_string_c(c->status));
     entry = output_set(entry, "at", json_string_c(output_time(c->at, at)));
-    put_entry(w, output_set(entry, "changed", checkpoint_changed_keys(c)));
+    put_entry(w, output_set(entry, "changed", changed_keys(&w->changed, c)));
 }
 
-static void add_changed(Buf *out, const Checkpoint *c) {
-    Json keys = checkpoint_changed_keys(c);
+static void add_changed(Walk *w, Buf *out, const Checkpoint *c) {
+    Json keys = changed_keys(&w->changed, c);
     for (size_t i = 0; i < json_array_len(keys); i++) {
         Json key = json_array_get(keys, i);
         buf_adds(out, i ? ", " : "");
@@ -76,7 +77,7 @@ static void add_row(Walk *w, const Checkpoint *c) {
     }
     snprintf(step, sizeof step, "%" PRId64, c->step);
     snprintf(frame, sizeof frame, "%" PRId64, c->frame);
-    add_changed(&changed, c);
+    add_changed(w, &changed, c);
     const char *cells[] = {seq,
                            parent,
                            step,
@@ -171,7 +172,10 @@ static int64_t first_of_last(Store *store, const RunRow *row, int64_t limit) {
 static int write_history(const HistoryArgs *args, Store *store, const RunRow *row) {
     static const char *const heading[] = {" SEQ",  "PARENT", "STEP", "NODE",
                                           "FRAME", "STATUS", "AT",   "CHANGED"};
-    Walk w = {.row = row, .json = args->common.json, .table = {.columns = 8}};
+    Walk w = {.row = row,
+              .json = args->common.json,
+              .table = {.columns = 8},
+              .changed = {store, row->run}};
     Error err = ERROR_INIT;
     int64_t from = args->limit ? first_of_last(store, row, args->limit) : 1;
     w.previous = from - 1;
@@ -187,6 +191,7 @@ static int write_history(const HistoryArgs *args, Store *store, const RunRow *ro
         table_print(&w.table);
     }
     table_clear(&w.table);
+    changed_clear(&w.changed);
     return !ok ? cli_fail(args->common.command, &err) : w.damaged ? EXIT_FAILED_RUN : EXIT_OK;
 }
 

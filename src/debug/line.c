@@ -4,9 +4,7 @@
 
 #include "hooks.h"
 
-#include "engine.h"
-#include "json_binary.h"
-#include "json_diff.h"
+#include "changed.h"
 #include "mem.h"
 
 #include <inttypes.h>
@@ -164,14 +162,6 @@ typedef struct Walk {
     bool stopped;
 } Walk;
 
-static Json patched(Json image, const Checkpoint *c) {
-    size_t used = 0;
-    Json patch = json_decode(c->patch, c->patch_len, &used, NULL);
-    Json after = used == c->patch_len ? json_patch(json_ref(image), patch, NULL) : json_none();
-    json_unref(patch);
-    return after;
-}
-
 /* Ends at the first checkpoint of the line that is not what it should be: `at` is then short of the
  * end. */
 static bool walk_one(void *ctx, const Checkpoint *c) {
@@ -180,7 +170,7 @@ static bool walk_one(void *ctx, const Checkpoint *c) {
     if (c->seq != next) {
         return c->seq < next;
     }
-    Json after = patched(w->image, c);
+    Json after = chain_next(w->image, c);
     if (json_is_none(after)) {
         return false;
     }
@@ -772,7 +762,7 @@ static bool tell_one(void *ctx, const LineImage *at) {
         e = json_object_with(e, "paused", json_bool(fact->paused || is_parked(at, c->frame)));
         e = json_object_with(e, "injected", json_bool(where >= 0 && where != INJECT_INSTEAD));
         e = json_object_with(e, "edited", json_bool(where == INJECT_INSTEAD));
-        e = json_object_with(e, "changed", checkpoint_changed_keys(at->checkpoint));
+        e = json_object_with(e, "changed", changed_between(at->before, at->after, at->checkpoint));
         e = json_object_with(e, "current", json_bool(c->seq == t->query->head));
         t->steps = json_array_push(t->steps, e);
     }

@@ -186,7 +186,7 @@ bool image_is_over(Json image);    /* as run_is_over() */
 bool image_is_paused(Json image);  /* a debugger has stopped a frame of it */
 Json image_folder(Json image);     /* given: the folder that the run was started in, a string */
 /* Names of the keys of the state that a checkpoint's patch touched, in any frame: an array of
- * strings. */
+ * strings. changed.h has those that it changed. */
 Json image_changed_keys(Json patch);
 Json checkpoint_changed_keys(const Checkpoint *c); /* the same of one as it is in the store */
 

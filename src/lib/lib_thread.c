@@ -1,6 +1,7 @@
 /* lib_thread.c - what the store keeps of runs, read beside the engine that writes it. */
 #include "lib_inside.h"
 
+#include "changed.h"
 #include "mem.h"
 #include "store_chain.h"
 
@@ -13,6 +14,7 @@ enum { PAGE = 256 }; /* checkpoints read at a time, so that whoever walks may us
 typedef struct Page {
     PawlCheckpoint items[PAGE];
     size_t n;
+    Changed changed;
 } Page;
 
 static const char *copy_of(const char *text) {
@@ -29,7 +31,7 @@ static bool keep_checkpoint(void *ctx, const Checkpoint *c) {
         .at = c->at,
         .node = copy_of(c->node),
         .status = copy_of(c->status),
-        .changed = value_of(checkpoint_changed_keys(c)),
+        .changed = value_of(changed_keys(&p->changed, c)),
     };
     return p->n < PAGE;
 }
@@ -87,11 +89,14 @@ bool pawl_run_history(PawlEngine *e, const char *thread, PawlCheckpointFn fn, vo
     Page *page = mem_zalloc(sizeof *page);
     int64_t from = 1;
     for (bool more = find_row(e, thread, &row, &error); more;) {
+        page->changed.store = e->store;
+        page->changed.run = row.run;
         more = read_page(e, row.run, from, page, &error);
         from = page->n ? page->items[page->n - 1].checkpoint + 1 : from;
         more = show_page(page, fn, ctx) && more;
         clear_page(page);
     }
+    changed_clear(&page->changed);
     mem_free(page);
     run_row_clear(&row);
     return lib_give_error(err, &error);

@@ -96,6 +96,13 @@ static bool collect(Store *s, int64_t run, int64_t seq, Chain *chain, Json *base
     return true;
 }
 
+Json chain_next(Json parent, const Checkpoint *c) {
+    Json patch = chain_decode(c->patch, c->patch_len);
+    Json image = json_is_none(patch) ? patch : json_patch(json_ref(parent), patch, NULL);
+    json_unref(patch);
+    return image;
+}
+
 Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error *err) {
     Chain chain = {0};
     Json image = json_none();

@@ -30,6 +30,9 @@ void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len, uint64_t
 
 /* The image at a checkpoint. weight may be NULL. JSON_NONE on error. */
 Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error *err);
+/* The same from the image of its parent, null before the first: given. JSON_NONE: its change is none, or
+ * does not fit. */
+Json chain_next(Json parent, const Checkpoint *c);
 
 /* ---- pruning ---- */
 

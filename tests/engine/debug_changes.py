@@ -1091,6 +1091,57 @@ def history_of_what_holds_others_says_what_each_changed(world):
         world.same([s["node"] for s in d.call("history")["steps"] if s["injected"]], ["again"])
 
 
+TURNS = """\
+state: {log: {default: [], reduce: append}, n: 0}
+nodes:
+  - name: w
+    while: .n < 2
+    do: [{name: inc, jq: '{n: (.n + 1)}'}, {name: put, jq: '{log: [.n], last: .n}'}]
+  - {name: z, jq: '{z: 1}'}
+"""
+
+
+def history_of_a_loop_says_what_each_changed(world):
+    """a turn that hands on what it wrote gives nothing to the node that the next turn begins with"""
+    turn = [("inc", ["n"]), ("put", ["log", "last"])]
+    with at(world, "z", TURNS) as d:
+        world.same(sorted(map(str, changes_of(d))), sorted(map(str, [*turn, *turn, ("w", [])])))
+    rows = [row for row in world("history", "t", "--json").gives(DONE).json if row["status"] == "completed"]
+    world.same([row["changed"] for row in rows if row["node"] == "inc"], [["n"], ["n"]], "`pawl history`")
+
+
+def history_of_branches_says_what_each_changed(world):
+    """the last node of a branch has what it changed itself, be it a loop or a workflow"""
+    world.write("sub.yaml", "nodes: [{name: x, jq: '{x: 2}'}, {name: y, jq: '{y: .x}'}]\n")
+    text = TURNS.replace("  - {name: z,", "  - {name: a, jq: '{log: [1], a: 1}'}\n"
+                        "  - {name: a2, jq: '{log: [2], a2: 1}'}\n  - {name: s, workflow: sub.yaml}\n"
+                        "  - {name: z,")
+    text += ("edges: [{from: __start__, to: [a, w, s], fan_in: z}, {from: a, to: a2}, {from: a2, to: z},\n"
+             "        {from: w, to: z}, {from: s, to: z}, {from: z, to: __end__}]\n")
+    with at(world, "z", text) as d:
+        changed = dict(changes_of(d))
+        world.same({node: sorted(keys) for node, keys in changed.items()},
+                   {"a": ["a", "log"], "a2": ["a2", "log"], "inc": ["n"], "put": ["last", "log"],
+                    "w": [], "x": ["x"], "y": ["y"], "s": ["x", "y"]})
+        joined = [row for row in d.call("history", all=True)["steps"] if row["status"] == "joined"]
+        world.same([sorted(row["changed"]) for row in joined],
+                   [["a", "a2", "last", "log", "n", "x", "y"]], "what the branches had changed")
+
+
+def history_of_what_is_no_step_names_nothing(world):
+    """what is only handed outwards is no change: to the next turn, and from an injected node"""
+    text = TURNS.replace("do: [", "do: [{name: run, shell: 'true', output: ran}, ")
+    with at(world, "run", text) as d:
+        d.call("inject", name="note", node={"jq": "{note: 1}"})
+        ended(d)
+        rows = d.call("history", all=True, limit=1000)["steps"]
+        told = [row for row in rows if row["result"] is None and row["parent"]]
+        world.same([row for row in told if row["changed"]], [], "rows that are no steps and name keys")
+        world.same({"entered", "resumed"} - {row["status"] for row in told}, set(), "what was looked at")
+    rows = world("history", "t", "--json").gives(DONE).json
+    world.same([row for row in rows if row["changed"] and row["status"] in ("entered", "resumed")], [])
+
+
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     cases = []
