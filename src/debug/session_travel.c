@@ -5,6 +5,7 @@
 #include "line.h"
 #include "mem.h"
 #include "outcome.h"
+#include "reduce.h"
 
 enum { DIFF_LIMIT = 1000, STRETCH = 512 };
 
@@ -195,16 +196,18 @@ static bool would_hit(Reverse *r, Breakpoint *b, const HookPlace *place, Json st
     return hit && !b->log;
 }
 
-/* Where the workflow has no such node (it was injected) nothing can be asked at it. */
-static bool can_try(const Breakpoint *b, const HookPlace *place) {
+/* Where the node is not known (it is of another version of the workflow), or what its frame saw is
+ * not, nothing can be asked. */
+static bool can_try(const Breakpoint *b, const HookPlace *place, Json state) {
     bool asks = b->condition || b->error || (b->type == BREAK_STATE && b->place != BREAK_NO_PLACE);
-    return b->enabled && (place->node || !asks);
+    return b->enabled && ((place->node && !json_is_none(state)) || !asks);
 }
 
 static void try_points(Reverse *r, PointList list, const HookPlace *place, Json state) {
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
-        bool fits = can_try(b, place) && b->position == place->position && b->type != BREAK_STATE;
+        bool fits =
+            can_try(b, place, state) && b->position == place->position && b->type != BREAK_STATE;
         if (fits && would_hit(r, b, place, state)) {
             r->hit = json_is_none(r->hit) ? json_array() : r->hit;
             r->hit = json_array_push(r->hit, json_int(b->id));
@@ -217,7 +220,7 @@ static void try_states(Reverse *r, const HookPlace *place, Json before, Json aft
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
         Json old_value = breakpoint_value(b, before), value = breakpoint_value(b, after);
-        if (can_try(b, place) && breakpoint_changed(b, old_value, value) &&
+        if (can_try(b, place, after) && breakpoint_changed(b, old_value, value) &&
             would_hit(r, b, place, after)) {
             r->hit = json_is_none(r->hit) ? json_array() : r->hit;
             r->hit = json_array_push(r->hit, json_int(b->id));
@@ -315,32 +318,142 @@ static bool is_bare(void *ctx, const Node *node) {
     return !points_of_node(s->points, node).n;
 }
 
+static bool is_missing(void *ctx, const Node *node) {
+    (void)ctx;
+    (void)node;
+    return false;
+}
+
+/* What the workflow does not have was injected: which breakpoints are at it, its image will say. */
 static bool is_interesting(Session *s, const char *name) {
+    const Flow *flow = run_flow(s->run);
     return points_anywhere(s->points).n || points_on_state(s->points).n ||
-           points_on_error(s->points).n || !each_named(run_flow(s->run), name, is_bare, s);
+           points_on_error(s->points).n || !each_named(flow, name, is_bare, s) ||
+           (!points_empty(s->points) && each_named(flow, name, is_missing, NULL));
 }
 
 static Json image_at(const Session *s, int64_t seq) {
     return chain_image(store_of(s), run_number(s->run), seq, NULL, NULL);
 }
 
+/* ---- nodes that were injected ----
+ *
+ * The image has their text while they run, and nobody may have it loaded any more: it is for the one
+ * look at it, breakpoints included. */
+
+/* The definition of what was injected around a step; JSON_NONE: the step is of the workflow. */
+static Json injected_around(Json image, int64_t frame) {
+    Json injected = json_none();
+    for (; frame && json_is_none(injected); frame = spot_parent(image, frame)) {
+        for (size_t level = spot_depth(image, frame); level-- && json_is_none(injected);) {
+            Json part = spot_part(image, (Spot){frame, level}, IMAGE_INJECTED);
+            injected = safe_item(part, INJECTED_DEFINITION);
+        }
+    }
+    return injected;
+}
+
+static FlowNumbers numbers_after(const Session *s) {
+    const Flow *last = run_flow(s->run), *flow;
+    for (size_t i = 0; (flow = run_injected_flow(s->run, i)); i++) {
+        last = flow;
+    }
+    return (FlowNumbers){last->first_expr + (uint32_t)last->nexprs,
+                         last->first_node + (uint32_t)last->nnodes};
+}
+
+static Flow *load_injected(Session *s, Json image, int64_t frame) {
+    FlowProblems problems = {0};
+    Json definition = injected_around(image, frame);
+    Flow *flow = json_is_none(definition)
+                     ? NULL
+                     : flow_load_definition_numbered(definition, numbers_after(s), &problems);
+    flow_problems_clear(&problems);
+    if (flow) {
+        points_add_flow(s->points, flow);
+    }
+    return flow;
+}
+
+static bool take_first(void *ctx, const Node *node) {
+    *(const Node **)ctx = node;
+    return false;
+}
+
+/* ---- frames that ended ---- */
+
+/* What a branch saw at its end: what the one that made it sees, with all that the branch has written
+ * put through the reducers, which comes to the same. */
+static Json branch_state(const Session *s, Json before, int64_t parent, Json writes) {
+    const Flow *flow = run_flow(s->run);
+    const Graph *graph = spot_graph(flow, before, spot_top(before, parent));
+    if (!graph || !writes_valid(writes)) {
+        return json_none();
+    }
+    Json state = line_state(flow, before, parent), kept = json_none();
+    Machines *machines = machines_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
+    if (!reduce_writes(graph, machines, writes, &state, &kept, NULL)) {
+        json_clear(&state);
+    }
+    machines_free(machines);
+    return state;
+}
+
+/* What a frame saw after its last step, with which it ended: JSON_NONE where that cannot be known. An
+ * element of a map changes nothing. */
+static Json state_at_end(const Session *s, const Json images[2], int64_t frame, Json seen) {
+    int64_t parent = spot_parent(images[0], frame), branch = spot_branch(images[0], frame);
+    Json wait = spot_wait(images[1], parent);
+    if (wait_is(wait, "map")) {
+        return json_ref(seen);
+    }
+    Json all = wait_is(wait, "join") ? safe_item(wait, WAIT_JOIN_WRITES) : json_none();
+    Json writes = branch >= 0 ? safe_item(all, (size_t)branch) : json_none();
+    return json_kind(writes) == JSON_OBJECT ? branch_state(s, images[0], parent, writes)
+                                            : json_none();
+}
+
 /* A step: the images around it, and what its frame saw in them (JSON_NONE: it was not there). */
 typedef struct Around {
     Json images[2], states[2];
-    const Node *node; /* NULL: the workflow has none there */
+    const Node *node; /* NULL: there is none */
+    Flow *injected;   /* that it is of; NULL: it is the workflow's */
+    int64_t ended_in; /* the frame that made its frame, which ended with it; 0: it did not */
 } Around;
+
+static void look_for_node(Reverse *r, const LineStep *c, Around *a) {
+    a->node = node_there(run_flow(r->session->run), a->images[0], c);
+    a->injected = a->node ? NULL : load_injected(r->session, a->images[0], c->frame);
+    if (a->injected) {
+        each_named(a->injected, c->node, take_first, &a->node);
+    }
+}
+
+static void look_at_end(Reverse *r, const LineStep *c, Around *a) {
+    bool ended = !json_is_none(a->images[1]) && !spot_depth(a->images[1], c->frame);
+    a->ended_in = ended ? spot_parent(a->images[0], c->frame) : 0;
+    if (a->ended_in) {
+        json_unref(a->states[1]);
+        a->states[1] = state_at_end(r->session, a->images, c->frame, a->states[0]);
+    }
+}
 
 static Around look_around(Reverse *r, const LineStep *c) {
     const Flow *flow = run_flow(r->session->run);
     Around a = {{image_at(r->session, c->parent), image_at(r->session, c->seq)},
                 {json_none(), json_none()},
-                NULL};
+                NULL,
+                NULL,
+                0};
     for (size_t i = 0; i < 2; i++) {
         bool there = !json_is_none(a.images[i]);
         a.states[i] = there ? line_state(flow, a.images[i], c->frame) : json_none();
     }
     bool before = !json_is_none(a.states[0]);
-    a.node = before ? node_there(flow, a.images[0], c) : NULL;
+    if (before) {
+        look_for_node(r, c, &a);
+        look_at_end(r, c, &a);
+    }
     r->vars = before ? line_variables(a.images[0], c->frame) : json_array();
     if (a.node && !take_variables(r, a.node)) {
         a.node = NULL;
@@ -353,12 +466,16 @@ static void around_clear(Reverse *r, Around *a) {
         json_unref(a->images[i]);
         json_unref(a->states[i]);
     }
+    if (a->injected) {
+        points_drop_flow(r->session->points, a->injected);
+        flow_unref(a->injected);
+    }
     json_clear(&r->vars);
 }
 
 static void try_after(Reverse *r, const LineStep *c, const Around *a) {
     Trying t = {r, {.run = r->session->run, .position = HOOK_AFTER, .node = a->node}, a->states[1]};
-    if (!json_is_none(a->states[1])) {
+    if (!json_is_none(a->states[1]) || a->ended_in) {
         try_nodes(&t, c->node);
     }
     if (!json_is_none(a->states[0]) && !json_is_none(a->states[1])) {
@@ -382,25 +499,35 @@ static void try_before(Reverse *r, const LineStep *c, const Around *a) {
     }
 }
 
-/* After the step first: that is the later of the two places. After the last step of all is where the run
- * stands already. */
+/* After the step first: that is the later of the two places. last: the run stands there already. */
 static bool try_step(Reverse *r, const LineStep *c, bool last) {
     Around a = look_around(r, c);
     if (!last) {
         try_after(r, c, &a);
     }
-    r->seq = json_is_none(r->hit) ? c->parent : c->seq;
-    if (json_is_none(r->hit)) {
+    bool after = !json_is_none(r->hit);
+    r->seq = after ? c->seq : c->parent;
+    r->frame = after && a.ended_in ? a.ended_in : c->frame;
+    if (!after) {
         try_before(r, c, &a);
     }
     around_clear(r, &a);
-    r->frame = c->frame;
     return !json_is_none(r->hit);
+}
+
+/* The step that the run stands after; -1: it has gone on since, into a node or out of branches. */
+static ptrdiff_t stands_after(const Line *line) {
+    ptrdiff_t last = line_last_step(line, 0, line->n);
+    for (size_t i = (size_t)(last + 1); i < line->n; i++) {
+        const char *status = line->items[i].status;
+        last = !strcmp(status, "joined") || !strcmp(status, "entered") ? -1 : last;
+    }
+    return last;
 }
 
 static void search_back(Reverse *r, int64_t frame) {
     const Line *line = r->line;
-    ptrdiff_t last = line_last_step(line, 0, line->n);
+    ptrdiff_t last = stands_after(line);
     bool found = false;
     for (size_t i = line->n; i && !found; i--) {
         const LineStep *c = &line->items[i - 1];

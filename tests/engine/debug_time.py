@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import Debugger, debug  # noqa: E402
+from debugger import BRANCHES as FORK, Debugger, debug  # noqa: E402
 from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
@@ -463,6 +463,79 @@ edges: [{from: bad, to: y, on: error}, {from: bad, to: __end__}, {from: y, to: z
         yes = d.set(type="exception", error='.kind == "exit"', caught=True)["id"]
         answer = d.call("reverse_continue")
         world.same((answer["node"], answer["breakpoints"]), ("bad", [yes]), f"not {no}")
+
+
+def reverse_to_the_end_of_a_branch(world):
+    """reverse-continue knows what is after the last node of a branch, with what that branch then saw"""
+    with at(world, "after", FORK) as d:
+        for spec, node in (('a2:after if .va == 1 and .log == ["a", "a2"]', "a2"), ("b2:after", "b2"),
+                           ("changed:.va", "a2")):
+            id_ = d.set(spec)["id"]
+            world.same(d.call("reverse_continue")["breakpoints"], [id_], spec)
+            world.same([s["node"] for s in d.call("history", limit=1)["steps"]], [node], spec)
+            d.call("breakpoint_delete", all=True)
+            d.set("after")
+            d.go("continue")
+            d.call("breakpoint_delete", all=True)
+        d.set("a2:after if .vb == 1")
+        world.same(d.call("reverse_continue")["breakpoints"], [], "what only the other branch saw")
+        finish(d)
+
+
+def reverse_to_before_a_join(world):
+    """reverse-continue stops after the last step of all when the run has gone on since: a join, a loop"""
+    with at(world, "end", FORK) as d:
+        last = d.call("history", limit=1)["steps"][0]["node"]
+        id_ = d.set(f"{last}:after")["id"]
+        world.same(d.call("reverse_continue")["breakpoints"], [id_])
+        world.same(d.call("reverse_continue")["breakpoints"], [], "again: it stood there")
+    text = "nodes:\n  - {name: a, jq: '{n: 0}'}\n  - {name: w, while: .n < 2, do: [{name: i, jq: '{n: (.n + 1)}'}]}\n"
+    with at(world, "i", text, thread="loop") as d:
+        id_ = d.set("a:after")["id"]
+        answer = d.call("reverse_continue")
+        world.same((answer["breakpoints"], answer["node"]), ([id_], "w"))
+
+
+def reverse_to_the_end_of_an_element(world):
+    """reverse-continue knows what is after an element of a map"""
+    with at(world, "z", MAPS) as d:
+        id_ = d.set("m[]:after if $x == 3")["id"]
+        world.same(d.call("reverse_continue")["breakpoints"], [id_])
+        last = d.call("history", limit=1)["steps"][0]
+        world.same(last["node"], "m[]")
+        world.same(len(d.call("history")["steps"]), 3, "elements that are done")
+        finish(d)
+    world.same(state_of(world)["m"], [2, 4, 6, 8])
+
+
+def reverse_to_an_injected_node(world):
+    """reverse-continue knows nodes that were injected, also in a session that was opened later"""
+    with at(world, "s4", CHAIN) as d:
+        d.call("inject", name="note", node={"jq": "{note: .n}"})
+        d.call("inject", name="round", node={"while": "(.turns // 0) < 2", "do": [
+            {"name": "turn", "jq": "{turns: ((.turns // 0) + 1)}"}]})
+        d.set("s8")
+        d.go("continue")
+        d.call("breakpoint_delete", all=True)
+        here = d.set("note")["id"]
+        answer = d.call("reverse_continue")
+        world.same((answer["node"], answer["breakpoints"]), ("note", [here]))
+        world.same(d.breakpoint(here)["verified"], True)
+        d.call("breakpoint_delete", all=True)
+        d.set("s8")
+        d.go("continue")
+        d.call("breakpoint_delete", all=True)
+        d.leave()
+    with Debugger(world, "t") as d:
+        d.begin()
+        for spec in ("note:after if .note == 19", "turn if .turns == 1"):
+            id_ = d.set(spec)["id"]
+            world.same(d.call("reverse_continue")["breakpoints"], [id_], spec)
+            d.call("breakpoint_delete", all=True)
+            d.set("s8")
+            d.go("continue")
+            d.call("breakpoint_delete", all=True)
+        finish(d)
 
 
 def reverse_past_what_is_disabled(world):
