@@ -5,6 +5,8 @@
 #include "problems.h"
 #include "suggest.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- arguments ---- */
@@ -378,6 +380,33 @@ const DebugOperation debug_operations[] = {
 
 Json debug_answer_with(const char *key, Json value) {
     return json_is_none(value) ? value : json_object_with(json_object(), key, value);
+}
+
+/* "the numbers are 1, 2 and 3", "... 5 and others", "the only one is 1" or "there are none". */
+static void add_numbers(Json list, Buf *out) {
+    enum { NAMED_MAX = 5 };
+    size_t n = json_array_len(list);
+    buf_adds(out, !n ? "there are none" : n == 1 ? "the only one is " : "the numbers are ");
+    for (size_t i = 0; i < n && i < NAMED_MAX; i++) {
+        Json one = json_array_get(list, i);
+        Json id = json_kind(one) == JSON_OBJECT ? json_object_get_c(one, "id") : one;
+        const char *before = !i ? "" : i + 1 == n ? " and " : ", ";
+        buf_printf(out, "%s%lld", before, json_tag(id) == JSON_TAG_INT ? (long long)id.i : 0);
+    }
+    buf_adds(out, n > NAMED_MAX ? " and others" : "");
+}
+
+void debug_no_such(Error *err, Json there, const char *fmt, ...) {
+    char what[128];
+    Buf numbers = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    add_numbers(there, &numbers);
+    error_set(err, ERR_USAGE, "%s; %s.", what, numbers.data);
+    buf_clear(&numbers);
+    json_unref(there);
 }
 
 static Json with_flag(Json object, const char *key, bool on) {

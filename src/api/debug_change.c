@@ -45,10 +45,8 @@ Json debug_revoke(Session *session, Json args, Error *err) {
     int64_t id = args_int(args, "id", 0);
     Frame *f = args_frame(session, args, err);
     if (f && !session_revoke(session, f, id) && id) {
-        error_set(err, ERR_USAGE,
-                  "Frame %" PRId64 " has no pending change %" PRId64
-                  "; the list of pending changes has those that it has.",
-                  frame_id(f), id);
+        debug_no_such(err, session_pending(f), "Frame %" PRId64 " has no pending change %" PRId64,
+                      frame_id(f), id);
         return json_none();
     }
     return f ? pending_of(f) : json_none();
@@ -193,10 +191,8 @@ Json debug_injected(Session *session, Json args, Error *err) {
 Json debug_inject_remove(Session *session, Json args, Error *err) {
     int64_t id = args_int(args, "id", 0);
     if (!session_uninject(session, id)) {
-        error_set(err, ERR_USAGE,
-                  "There is no injected node %" PRId64
-                  " that has not begun; the list of injected nodes has those that there are.",
-                  id);
+        debug_no_such(err, session_injected(session, NULL),
+                      "There is no injected node %" PRId64 " that has not begun", id);
         return json_none();
     }
     return debug_answer_with("removed", json_int(id));

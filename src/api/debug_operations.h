@@ -64,4 +64,9 @@ Json debug_eval(const DebugEval *eval, Error *err);
 /* An object of one field; consumes the value. A value that is JSON_NONE makes JSON_NONE. */
 Json debug_answer_with(const char *key, Json value);
 
+/* `There is no watch 7; the numbers are 1 and 2.`: the sentence up to the semicolon, and the numbers that
+ * there are, or objects with an `id`. Every caller has its own name for the list. Consumes `there`. */
+void debug_no_such(Error *err, Json there, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -157,11 +157,12 @@ static bool is_there(const Points *points, Json id, Error *err) {
     if (json_tag(id) != JSON_TAG_INT) {
         return error_set(err, ERR_USAGE, "Each of `ids` must be the number of a breakpoint.");
     }
-    return points_find(points, id.i) ||
-           error_set(err, ERR_USAGE,
-                     "There is no breakpoint %" PRId64
-                     "; the list of breakpoints has those that there are.",
-                     id.i);
+    bool found = points_find(points, id.i);
+    if (!found) {
+        debug_no_such(err, ids_of_group(points, json_none(), NULL),
+                      "There is no breakpoint %" PRId64, id.i);
+    }
+    return found;
 }
 
 /* The numbers of those that are meant, all of which are there. Given; JSON_NONE on error. */
@@ -233,6 +234,14 @@ Json debug_watch_add(Session *session, Json args, Error *err) {
               : json_none();
 }
 
+static Json watch_ids(const Session *session) {
+    Json ids = json_array(), key, expression;
+    for (size_t pos = 0; json_object_next(session_watches(session), &pos, &key, &expression);) {
+        ids = json_array_push(ids, json_int(watch_id(key)));
+    }
+    return ids;
+}
+
 static Json delete_all_watches(Session *session) {
     Json watches = json_ref(session_watches(session)), deleted = json_array(), key, expression;
     for (size_t pos = 0; json_object_next(watches, &pos, &key, &expression);) {
@@ -250,9 +259,7 @@ Json debug_watch_delete(Session *session, Json args, Error *err) {
         return debug_answer_with("deleted", delete_all_watches(session));
     }
     if (!session_unwatch(session, id)) {
-        error_set(err, ERR_USAGE,
-                  "There is no watch %" PRId64 "; the list of watches has those that there are.",
-                  id);
+        debug_no_such(err, watch_ids(session), "There is no watch %" PRId64, id);
         return json_none();
     }
     return debug_answer_with("deleted", json_array_push(json_array(), json_int(id)));

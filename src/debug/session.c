@@ -36,9 +36,13 @@ void session_keep(Session *s, const char *area, int64_t id, Json value) {
     }
 }
 
-int64_t session_number(Session *s, const char *area) {
+int64_t session_next_number(const Session *s, const char *area) {
     Json last = json_object_get_c(s->value, area);
-    int64_t next = (json_tag(last) == JSON_TAG_INT ? last.i : 0) + 1;
+    return (json_tag(last) == JSON_TAG_INT ? last.i : 0) + 1;
+}
+
+int64_t session_number(Session *s, const char *area) {
+    int64_t next = session_next_number(s, area);
     session_keep(s, area, 0, json_int(next));
     return next;
 }
@@ -375,8 +379,7 @@ static void adopt_break(Session *s, Breakpoint *b) {
 }
 
 Breakpoint *session_break(Session *s, Json spec, Error *err) {
-    Json last = json_object_get_c(s->value, "next_breakpoint");
-    int64_t id = (json_tag(last) == JSON_TAG_INT ? last.i : 0) + 1;
+    int64_t id = session_next_number(s, "next_breakpoint");
     Breakpoint *b = breakpoint_new(id, spec, run_flow(s->run), err);
     if (b) {
         session_number(s, "next_breakpoint");

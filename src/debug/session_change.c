@@ -68,7 +68,7 @@ bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
     if (pending_len(f) >= PENDING_MAX) {
         return error_set(err, ERR_USAGE, "At most %d changes can wait in one frame.", PENDING_MAX);
     }
-    Json change = json_array_push(json_array(), json_int(session_number(s, "next_change")));
+    Json change = json_array_push(json_array(), json_int(session_next_number(s, "next_change")));
     change = json_array_push(change, json_ref(path));
     if (!json_is_none(value)) {
         change = json_array_push(change, json_ref(value));
@@ -84,6 +84,7 @@ bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
         !json_is_none(state) || error_set(err, ERR_USAGE, "That cannot be changed: %s.", why.msg);
     json_unref(state);
     if (ok) {
+        session_number(s, "next_change");
         set_pending(s, f, list);
         json_unref(before);
     } else {
@@ -122,6 +123,7 @@ static bool inject(Session *s, Frame *f, const Injection *injection, Error *err)
     if (!frame_inject(f, injection, err)) {
         return false;
     }
+    session_number(s, "next_injection");
     const Flow *flow = frame_injection_flow(f, injection->id);
     if (flow) {
         points_add_flow(s->points, flow);
@@ -131,7 +133,7 @@ static bool inject(Session *s, Frame *f, const Injection *injection, Error *err)
 }
 
 Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err) {
-    Injection injection = {session_number(s, "next_injection"), where, name, node};
+    Injection injection = {session_next_number(s, "next_injection"), where, name, node};
     if (!inject(s, f, &injection, err)) {
         return json_none();
     }
@@ -218,7 +220,8 @@ bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err)
     if (json_is_none(node)) {
         return false;
     }
-    Injection injection = {session_number(s, "next_injection"), INJECT_INSTEAD, json_null(), node};
+    Injection injection = {session_next_number(s, "next_injection"), INJECT_INSTEAD, json_null(),
+                           node};
     bool ok = inject(s, f, &injection, err);
     json_unref(node);
     if (ok && id) {

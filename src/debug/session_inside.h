@@ -53,7 +53,9 @@ extern const RunHooks session_hooks;
 
 /* Sets what is at a path of the value (JSON_NONE: takes it away); consumes it. The path is of words. */
 void session_keep(Session *s, const char *area, int64_t id, Json value); /* id 0: the area itself */
-int64_t session_number(Session *s, const char *area); /* the next number of a kind */
+/* The next number of a kind. What may be refused looks at it first, and takes it when it is not. */
+int64_t session_next_number(const Session *s, const char *area);
+int64_t session_number(Session *s, const char *area); /* takes it */
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
 int64_t session_first_parked(const Run *run); /* 1 when there is none */

@@ -100,18 +100,18 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     `logpoint` takes a place and the text to write there.
     Usage: logpoint PLACE TEXT
     (pawl) delete 7
-    There is no breakpoint 7; the list of breakpoints has those that there are.
+    There is no breakpoint 7; the only one is 1.
     (pawl) enable x
     `enable` takes numbers of breakpoints, or `group` and a name, not `x`.
     Usage: enable [N... | group NAME]
     (pawl) disable 7
-    There is no breakpoint 7; the list of breakpoints has those that there are.
+    There is no breakpoint 7; the only one is 1.
     (pawl) watch
     There are no watches.
     (pawl) watch (
     At column 2 of the expression: Unexpected end of the expression.
     (pawl) unwatch 3
-    There is no watch 3; the list of watches has those that there are.
+    There is no watch 3; there are none.
     (pawl) info
     `info` takes what to tell about.
     Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
@@ -157,7 +157,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     `unset` takes the path of what is to go.
     Usage: unset PATH
     (pawl) revoke 4
-    Frame 1 has no pending change 4; the list of pending changes has those that it has.
+    Frame 1 has no pending change 4; there are none.
     (pawl) state .nowhere
     `.` has no key `nowhere`: it is empty.
     (pawl) diff 1
@@ -183,7 +183,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     (pawl) inject before x: {kind: none}
     The node cannot be used: There is no kind of node `kind`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while.
     (pawl) uninject 3
-    There is no injected node 3 that has not begun; the list of injected nodes has those that there are.
+    There is no injected node 3 that has not begun; there are none.
     (pawl) history x
     `history` takes a number, @ and a checkpoint, or `all`, not `x`.
     Usage: history [N] [@CHECKPOINT] [all]
@@ -365,9 +365,9 @@ A node to inject is written as in the file, with a name before it or without
     (pawl) inject "odd name": {jq: '{}'}
     The node cannot be used: The name of a node is made of letters, digits, `_`, `.` and `-`, up to 200 of them; `odd name` is not.
     (pawl) inject after probe: shell: env
-    Node 5, `probe`, runs after the current one: {"shell":"env"}
+    Node 4, `probe`, runs after the current one: {"shell":"env"}
     (pawl) inject sleep: 1s
-    Node 6, `injected`, runs before the current one: {"sleep":"1s"}
+    Node 5, `injected`, runs before the current one: {"sleep":"1s"}
     (pawl) inject map: {over: .x}
     The node cannot be used: `do` is missing, which a map node needs: what to do with each element.
     The run was kept in memory only, so it is gone with this process.

@@ -180,6 +180,9 @@ def set_that_cannot_be(world):
         d.refuse("set", "path", value=1)
         d.refuse("unset", path="")
         world.same(d.call("pending")["pending"], [])
+        d.refuse("revoke", "no pending change 1; there are none.", id=1)
+        world.same(d.call("set", path=".n", value=2)["pending"][0]["id"], 1, "its number")
+        d.refuse("revoke", "no pending change 7; the only one is 1.", id=7)
         ended(d)
     world.same(state_of(world)["last"], 2)
 
@@ -570,6 +573,9 @@ def inject_that_cannot_be(world):
         d.refuse("inject", "where", where="beside", text="jq: '{}'")
         d.refuse("inject")
         world.same(d.call("injected")["injected"], [])
+        world.same(d.call("inject", text="jq: '{}'")["injected"]["id"], 1, "its number")
+        d.call("inject", text="jq: '{}'")
+        d.refuse("inject_remove", "has not begun; the numbers are 1 and 2.", id=3)
         ended(d)
 
 
