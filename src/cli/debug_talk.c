@@ -40,7 +40,8 @@ struct Talk {
     char *file;      /* the workflow's main file; NULL: not known */
     char *list_file; /* where `list` goes on; NULL: at the current line */
     int64_t list_line;
-    char *again; /* the line that an empty one repeats; NULL: none */
+    int64_t shown; /* the frame whose line was shown since the last command; 0: none */
+    char *again;   /* the line that an empty one repeats; NULL: none */
 
     uv_timer_t grace;
     bool grace_over, closed;
@@ -200,7 +201,7 @@ static void add_around(Talk *t, Json place, Buf *out) {
 
 /* What a batch of events comes to. */
 typedef struct Batch {
-    Json place;     /* of the last frame that stopped for its own sake; borrowed from the events */
+    Json place;     /* of the first frame that stopped for its own sake; borrowed from the events */
     size_t company; /* frames that stopped because another did */
     Buf text;
 } Batch;
@@ -211,10 +212,25 @@ static void add_event(Talk *t, Json event, Batch *b) {
     if (company && ++b->company > TALK_COMPANY) {
         return;
     }
-    if (paused && (!company || json_is_none(b->place))) {
+    bool lone = !json_is_none(b->place) && json_is_none(field_get(b->place, "because"));
+    if (paused && !lone && (!company || json_is_none(b->place))) {
         b->place = event;
     }
     show_event(&t->show, event, &b->text);
+}
+
+/* The line of the selected frame is shown when it stops, and no other one after it: what is typed next is
+ * about that frame. */
+static Json place_to_show(Talk *t, Json events, Json first) {
+    Json session = ask(t, "session", json_none()), place = json_none();
+    int64_t selected = field_number(session, "frame", 0);
+    json_unref(session);
+    for (size_t i = 0; i < json_array_len(events); i++) {
+        Json event = json_array_get(events, i);
+        bool paused = json_string_is(field_get(event, "event"), "paused");
+        place = paused && field_number(event, "frame", 0) == selected ? event : place;
+    }
+    return json_is_none(place) && t->shown != selected ? first : place;
 }
 
 static void say_batch(Talk *t, Json events) {
@@ -226,9 +242,11 @@ static void say_batch(Talk *t, Json events) {
         buf_printf(&b.text, "and %zu more frames paused (`frames` lists them)\n",
                    b.company - TALK_COMPANY);
     }
-    if (!json_is_none(b.place)) {
+    Json place = json_is_none(b.place) ? b.place : place_to_show(t, events, b.place);
+    if (!json_is_none(place)) {
         replace(&t->list_file, NULL);
-        add_around(t, b.place, &b.text);
+        t->shown = field_number(place, "frame", 0);
+        add_around(t, place, &b.text);
     }
     say(t, &b.text);
 }
@@ -502,6 +520,7 @@ static void call(Talk *t, const Asked *asked, const char *operation, Json args, 
     Error err = ERROR_INIT;
     flush(t);
     t->interrupted = 0;
+    t->shown = 0;
     t->came &= CAME_OVER;
     Json answer = door_call(t->door, operation, json_ref(args), &err);
     if (json_is_none(answer)) {

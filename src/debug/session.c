@@ -555,6 +555,7 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->options.breakpoints =
         json_is_none(options->breakpoints) ? json_none() : options->breakpoints;
     s->initial = options->pause_on_start;
+    s->gone_on = true;
     s->value = value_valid(stored) ? json_ref(stored) : new_value(run, now);
     s->hooks = session_hooks;
     s->hooks.event = on_event;

@@ -24,7 +24,9 @@
  * Stopping all. With pause_all_on_breakpoint every other frame is stopped as soon as one is: at once
  * where it sleeps, waits for an attempt or does work that can be frozen, otherwise before its next node.
  *
- * The selected frame is the one that paused last, unless a person chose one that is still there.
+ * The selected frame is one that paused last: of several that stop after frames were let go, the one that
+ * was selected before, or else the one with the lowest number; unless a person chose one that is still
+ * paused.
  *
  * Errors are finished sentences for the person at the prompt. Values are borrowed unless it says so;
  * answers are given.

@@ -13,6 +13,8 @@ static void before_going(Session *s, Frame *f, StepKind step) {
     fs->because = 0;
     s->stopping = false;
     s->chosen = s->chosen && s->selected != frame_id(f);
+    s->was_selected = s->selected;
+    s->gone_on = true;
     if (step) {
         Json parts[] = {json_int(step), json_int(frame_depth(f))};
         fs->step = step;

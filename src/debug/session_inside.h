@@ -37,13 +37,15 @@ struct Session {
     int64_t touched;   /* when somebody last did something */
     uv_timer_t *idle;
     int64_t selected;
-    bool chosen;     /* by a person */
-    bool initial;    /* stop at the first node */
-    bool stopping;   /* the other frames were asked to stop with one */
-    bool unsure;     /* what was changed may not be durable yet */
-    bool leaving;    /* frames are let go of, and do not end */
-    bool quiet;      /* nothing stops any more: detached, or the run is being cancelled */
-    const char *end; /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
+    int64_t was_selected; /* when a person last let frames go */
+    bool gone_on;         /* none has stopped by itself since then */
+    bool chosen;          /* by a person */
+    bool initial;         /* stop at the first node */
+    bool stopping;        /* the other frames were asked to stop with one */
+    bool unsure;          /* what was changed may not be durable yet */
+    bool leaving;         /* frames are let go of, and do not end */
+    bool quiet;           /* nothing stops any more: detached, or the run is being cancelled */
+    const char *end;      /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
     struct Replaying *replays; /* that have not settled */
 };
 

@@ -324,9 +324,22 @@ void session_stop_others(Session *s) {
     s->stopping = false;
 }
 
-static bool keeps_choice(const Session *s) {
-    const Frame *f = s->chosen ? run_frame(s->run, s->selected) : NULL;
-    return f && frame_is_parked(f);
+/* Of those that stop before a person lets one go again: the one that was selected then, or the first of
+ * them, whatever order they come in. */
+static bool is_selected_next(const Session *s, const Frame *f) {
+    const Frame *selected = run_frame(s->run, s->selected);
+    if (!selected || !frame_is_parked(selected)) {
+        return true;
+    }
+    bool first = s->selected != s->was_selected && frame_id(f) < s->selected;
+    return !s->chosen && (s->gone_on || frame_id(f) == s->was_selected || first);
+}
+
+static void select_stopped(Session *s, const Frame *f) {
+    s->selected = frame_id(f);
+    s->chosen = false;
+    s->gone_on = false;
+    session_keep(s, "selected", 0, json_int(s->selected));
 }
 
 static void stop_here(Stop *stop, const char *reason, Json *info) {
@@ -337,10 +350,8 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
     s->initial = false;
     stop->frame->asked = false;
     session_clear_step(s, f);
-    if (!keeps_choice(s) && !(alone && stop->frame->because)) {
-        s->selected = frame_id(f);
-        s->chosen = false;
-        session_keep(s, "selected", 0, json_int(s->selected));
+    if (!(alone && stop->frame->because) && is_selected_next(s, f)) {
+        select_stopped(s, f);
     }
     if (s->pause_all && !alone && !s->stopping) {
         ask_others(s, f);

@@ -1148,6 +1148,33 @@ def frames_same_turn(world):
             world.same(d.go("continue", frame="all").status, "completed")
 
 
+def frames_first_is_selected(world):
+    """of frames that stop together the first is selected, unless the selected one is among them"""
+    for pause_all in (True, False):
+        with debug(world, BRANCHES) as d:
+            d.call("configure", pause_all_on_breakpoint=pause_all)
+            d.set(node="[ab]")
+            d.set(node="[ab]2")
+            d.go("continue")
+            world.same(d.call("session")["frame"], 2, f"at first, {pause_all}")
+            d.call("frame", frame=3)
+            d.go("continue", frame="all")
+            world.same(d.call("session")["frame"], 3, f"after choosing, {pause_all}")
+
+
+def frames_late_one_is_selected(world):
+    """the order in which frames stop does not matter; one that was let go alone is selected"""
+    text = BRANCHES.replace("{name: a, jq: '{log: [\"a\"]}'}", "{name: a, shell: sleep 0.2}")
+    with debug(world, text) as d:
+        d.call("configure", pause_all_on_breakpoint=False)
+        d.set(node="[ab]2")
+        d.go("continue")
+        world.same(d.call("session")["frame"], 2, "the last to stop, and the first in number")
+        d.set(node="b2", position="after")
+        d.go("continue", frame=3)
+        world.same(d.call("session")["frame"], 3)
+
+
 def frames_hundred_in_one_turn(world):
     """a hundred frames that come to a breakpoint are all told, and counted"""
     text = "nodes: [{name: m, map: {over: '[range(100)]', as: i, limit: 100}, do: {jq: '$i'}}]"
