@@ -12,30 +12,49 @@ static void add_doing(const Show *s, Json f, Buf *out) {
     }
 }
 
+/* Each map has a `map[0]`: IN tells them apart, and is left out where there is nothing inside. */
+static bool any_inside(Json frames) {
+    for (size_t i = 0; i < field_items(frames); i++) {
+        if (field_number(json_array_get(frames, i), "parent", 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_frame(Table *t, Json f, int64_t selected, bool inside) {
+    const Show plain = {0}; /* columns are as wide as what is in them */
+    TableRow row = {.table = t};
+    int64_t id = field_number(f, "frame", 0);
+    Buf *cell = row.cells;
+    buf_printf(cell++, "%s%lld", id == selected ? "* " : "  ", (long long)id);
+    if (inside) {
+        say_field("", f, "parent", "", cell++);
+    }
+    say_text(field_get(f, "name"), cell++);
+    add_doing(&plain, f, cell++);
+    say_where(&plain, f, "", cell);
+    row_end(&row);
+}
+
 void show_frames(const Show *s, Json args, Json answer, Buf *out) {
     static const char *const heading[] = {"  FRAME", "NAME", "DOES", "PLACE"};
-    const Show plain = {0}; /* columns are as wide as what is in them */
-    Table t = {.columns = 4};
+    static const char *const inner[] = {"  FRAME", "IN", "NAME", "DOES", "PLACE"};
     Json list = field_get(answer, "frames");
+    bool inside = any_inside(list);
+    Table t = {.columns = inside ? 5 : 4};
     int64_t selected = field_number(answer, "selected", 0),
             total = field_number(answer, "total", 0);
     (void)args;
-    table_row(&t, heading);
+    (void)s;
+    table_row(&t, inside ? inner : heading);
     for (size_t i = 0; i < field_items(list); i++) {
-        Json f = json_array_get(list, i);
-        TableRow row = {.table = &t};
-        int64_t id = field_number(f, "frame", 0);
-        buf_printf(&row.cells[0], "%s%lld", id == selected ? "* " : "  ", (long long)id);
-        say_text(field_get(f, "name"), &row.cells[1]);
-        add_doing(&plain, f, &row.cells[2]);
-        say_where(&plain, f, "", &row.cells[3]);
-        row_end(&row);
+        add_frame(&t, json_array_get(list, i), selected, inside);
     }
     say_table(&t, out);
     if (total > (int64_t)field_items(list)) {
         buf_printf(out, "and %lld more\n", (long long)(total - (int64_t)field_items(list)));
     }
-    (void)s;
 }
 
 static void add_stack(const Show *s, Json stack, Buf *out) {

@@ -372,3 +372,39 @@ A node to inject is written as in the file, with a name before it or without
     The node cannot be used: `do` is missing, which a map node needs: what to do with each element.
     The run was kept in memory only, so it is gone with this process.
     [3]
+
+Elements of nested maps are told apart by the frame that they are in; the first that stopped is selected
+    $ cat > nested.yaml <<'END'
+    > name: nested
+    > nodes:
+    >   - name: out
+    >     map: {over: '[1, 2]', as: x, limit: 2}
+    >     do:
+    >       map: {over: '[3, 4]', as: y, limit: 2}
+    >       do: {jq: '$x * $y'}
+    > END
+    $ printf 'break out[][]\ncontinue\nframes\nprint [$x, $y]\n' > nested.txt
+    $ pawl debug nested.yaml -x nested.txt --store memory:
+    Frame 1 paused before `out` (map), at the start, nested.yaml:3
+        3    - name: out
+    (pawl) break out[][]
+    Breakpoint 1: out[][], nested.yaml:7
+    (pawl) continue
+    Frame 4 (map[0]) paused before `out[][]` (jq), breakpoint 1, nested.yaml:7
+    Frame 5 (map[1]) paused before `out[][]` (jq), breakpoint 1, nested.yaml:7
+    Frame 6 (map[0]) paused before `out[][]` (jq), breakpoint 1, nested.yaml:7
+    Frame 7 (map[1]) paused before `out[][]` (jq), breakpoint 1, nested.yaml:7
+        7        do: {jq: '$x * $y'}
+    (pawl) frames
+      FRAME  IN  NAME    DOES                          PLACE
+      1          main    joining at `out` (map)        nested.yaml:3
+      2      1   map[0]  joining at `out[]` (map)      nested.yaml:6
+      3      1   map[1]  joining at `out[]` (map)      nested.yaml:6
+    * 4      2   map[0]  paused before `out[][]` (jq)  nested.yaml:7
+      5      2   map[1]  paused before `out[][]` (jq)  nested.yaml:7
+      6      3   map[0]  paused before `out[][]` (jq)  nested.yaml:7
+      7      3   map[1]  paused before `out[][]` (jq)  nested.yaml:7
+    (pawl) print [$x, $y]
+    [1,3]
+    The run was kept in memory only, so it is gone with this process.
+    [3]
