@@ -583,9 +583,10 @@ PAWL_API bool pawl_run_ask_cancel(PawlEngine *engine, const char *thread, PawlEr
  *
  * An operation is asked for with pawl_debug_call() and arguments in an object; docs/debugging.md
  * has the list of them and of the events. The functions below it are the ones used most. They mean
- * the *selected* frame: the one that paused last, unless another was selected; inside on_pause, the
- * one that the call is about. None waits for what it brings about: that comes as an event, in a
- * later turn. Refusals are sentences: a frame that is not paused says what it is doing. */
+ * the *selected* frame: the one that paused last (of several the one that was selected before, or
+ * the first), unless another was selected; inside on_pause, the one that the call is about. None
+ * waits for what it brings about: that comes as an event, in a later turn. Refusals are sentences:
+ * a frame that is not paused says what it is doing. */
 typedef struct PawlDebug PawlDebug;
 
 /* Called from pawl_engine_run(), pawl_engine_turn() or your loop, never from inside a function of
@@ -597,7 +598,9 @@ typedef struct PawlDebugOptions {
     /* A frame has paused, which is durable. Of several frames that pause at once, those that are
      * let go by the call for another are passed over. */
     PawlDebugFn on_pause;
-    PawlDebugFn on_event;  /* everything that happens, pauses too; before on_pause */
+    /* Everything that happens, pauses too; before on_pause. Frames that were paused when the run was
+     * opened come here alone, with `reattached`. */
+    PawlDebugFn on_event;
     void *ctx;             /* of both */
     bool pause_on_start;   /* of a run that has just been started: before its first node */
     bool apart;            /* a frame that pauses leaves the others going */

@@ -140,7 +140,8 @@
  *
  * paused         {frame, frame_name, node, kind, position, reason, breakpoints: [id], file, line,
  *                 column, depth, checkpoint, at, error?, change?: {path, old, new},
- *                 because? (frame), edited?}
+ *                 because? (frame), edited?, reattached?: it stood there before somebody
+ *                 attached}
  *                reason: initial, breakpoint, step, user_pause, exception, interrupt, approval
  * resumed        {frame, node, how ("continue", "step over", ..., "skip", "retry")}
  * log            {frame, node, breakpoint, message}              a log point

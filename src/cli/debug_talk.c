@@ -157,9 +157,18 @@ static void note_session(Talk *t, Json event) {
     t->came |= over ? CAME_OVER : 0;
 }
 
+/* People are shown where they are when they come; a program builds that from events. */
+static bool is_for_programs(Json event) {
+    return !json_is_none(field_get(event, "reattached"));
+}
+
 void talk_event(void *talk, Json event) {
     Talk *t = talk;
     Json name = field_get(event, "event");
+    if (!t->host.json && is_for_programs(event)) {
+        json_unref(event);
+        return;
+    }
     for (const struct EventMeans *m = event_means; m->name; m++) {
         t->came |= json_string_is(name, m->name) ? m->came : 0;
     }

@@ -18,7 +18,9 @@ static bool ends_session(Json event) {
 static void on_session_event(void *ctx, Json event) {
     Debugging *d = ctx;
     attach_event(d->server, event);
-    d->plan.event(d->plan.ctx, event);
+    if (json_is_none(json_object_get_c(event, "reattached"))) { /* that is for who has just come */
+        d->plan.event(d->plan.ctx, event);
+    }
     d->over = d->over || ends_session(event);
     json_unref(event);
 }
@@ -57,11 +59,15 @@ static Session *attach_session(Debugging *d, SessionOptions options, Error *err)
 static Session *on_asked_session(void *ctx, Error *err) {
     Debugging *d = ctx;
     debugging_turn(d); /* one that has just ended is not for those who come now */
+    d->begun = !d->session;
     return d->session ? d->session : attach_session(d, (SessionOptions){0}, err);
 }
 
 static void on_connected(void *ctx, bool connected) {
     Debugging *d = ctx;
+    if (connected && !d->begun) {
+        session_tell_paused(d->session);
+    }
     run_hold(d->run, connected);
 }
 

@@ -32,6 +32,7 @@ typedef struct Debugging {
     Session *session;
     uv_timer_t *touching; /* while there is a session */
     bool over;            /* the session is, and is to be freed */
+    bool begun;           /* the session was, for somebody who is about to be connected */
 } Debugging;
 
 /* False when the session that was asked for cannot be made. */

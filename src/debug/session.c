@@ -573,6 +573,22 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     return s;
 }
 
+void session_tell_paused(Session *s) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (frame_is_parked(f)) {
+            Json event = session_paused_event(s, f, run_checkpoint(s->run));
+            run_tell(s->run, f, json_object_with(event, "reattached", json_bool(true)));
+        }
+    }
+}
+
+/* Before it is held: that tells that it has stopped, if it has. */
+static void tell_attached(Session *s) {
+    run_tell(s->run, NULL,
+             json_object_with(session_event_new("session"), "status", json_string_c("attached")));
+    session_tell_paused(s);
+}
+
 Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     if (run_has_hooks(run)) {
         error_set(err, ERR_USAGE, "Thread `%s` is being debugged already.", run_thread(run));
@@ -591,12 +607,11 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     Frame *selected = s->selected ? run_frame(run, s->selected) : NULL;
     s->selected = selected && frame_is_parked(selected) ? s->selected : session_first_parked(run);
     session_extend(s, 0);
+    tell_attached(s);
     if (!run_settled(run)) {
         run_hold(run, true);
         session_record(s);
     }
-    run_tell(run, NULL,
-             json_object_with(session_event_new("session"), "status", json_string_c("attached")));
     return s;
 }
 

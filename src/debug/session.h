@@ -56,7 +56,8 @@ typedef struct SessionOptions {
 
 /* ---- life ---- */
 
-/* The run's own session goes on when it has one. ERR_USAGE when a session of this process has it. */
+/* The run's own session goes on when it has one, and the frames that are paused are told. ERR_USAGE when a
+ * session of this process has it. */
 Session *session_attach(Run *run, const SessionOptions *options, Error *err);
 /* Lets go of it and leaves it with the run: paused frames stay paused. Accepts NULL. */
 void session_free(Session *s);
@@ -79,6 +80,8 @@ void session_touch(Session *s);
 bool session_configure(Session *s, Json options, Error *err); /* object of what changes */
 void session_extend(Session *s, double seconds);              /* 0: the limit again from now on */
 
+/* Tells each paused frame again, as `reattached`: somebody has come who knows nothing yet. */
+void session_tell_paused(Session *s);
 /* An event of one's own, to whoever listens. Consumes it. */
 void session_tell(Session *s, Json event);
 

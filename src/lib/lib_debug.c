@@ -104,12 +104,17 @@ static void tell_pause(PawlDebug *d, Json event) {
     call_back(d, d->on_pause, event);
 }
 
+/* One that was there before is for the program that opened the run to find: it has not just come about. */
+static bool is_new_pause(Json event) {
+    return is_event(event, "paused") && json_is_none(json_object_get_c(event, "reattached"));
+}
+
 static void tell(PawlDebug *d, Json event) {
     if (is_event(event, "replayed")) {
         forget_replay(d, json_object_get_c(event, "thread"));
     }
     call_back(d, d->on_event, event);
-    if (d->on_pause && is_event(event, "paused") && pause_holds(d, event)) {
+    if (d->on_pause && is_new_pause(event) && pause_holds(d, event)) {
         tell_pause(d, event);
     }
 }

@@ -23,6 +23,22 @@ nodes:
   - {name: b, jq: '{b: 1}'}
   - {name: c, jq: '{c: 1}'}
 """
+TWO = """
+name: two
+nodes:
+  - {name: start, jq: '{}'}
+  - {name: a, shell: 'touch began; while ! test -e go; do sleep 0.02; done'}
+  - {name: wait, shell: 'while ! test -e b-may; do sleep 0.02; done'}
+  - {name: b, jq: '{b: 1}'}
+  - {name: end, jq: '{}'}
+edges:
+  - {from: __start__, to: start}
+  - {from: start, to: [a, wait], fan_in: end}
+  - {from: a, to: end}
+  - {from: wait, to: b}
+  - {from: b, to: end}
+  - {from: end, to: __end__}
+"""
 SOCKET = ".pawl/pawl.db-work/debug-1.sock"
 
 
@@ -142,6 +158,29 @@ def attach_and_leave(world):
         raise Broken(f"it does not say how to go on: {said}")
     world("status", "t").says("paused before c")
     world("resume", "t").gives(DONE)
+
+
+def attach_to_a_paused_frame(world):
+    """a client is told of frames that were paused before it came, while others run"""
+    world.write("two.yaml", TWO)
+    process = world.start("run", "two.yaml", "--thread", "t")
+    world.wait_for("began")
+    first = Client(world)
+    first.call("configure", pause_all_on_breakpoint=False)
+    first.call("breakpoint_set", spec="b")
+    world.write("b-may", "")
+    told = first.until("paused")
+    world.same((told["node"], "reattached" in told), ("b", False))
+    first.leave()
+    while "error" in (second := Client(world)).first:  # until it has seen that the first has gone
+        second.leave()
+    again = second.until("paused")
+    world.same(again, {**told, "checkpoint": again["checkpoint"], "reattached": True})
+    second.call("continue", frame="all")
+    go_on(world)
+    second.rest()
+    if end(world, process, DONE).count("Paused before b") != 1:
+        raise Broken("the pause was said again")
 
 
 def attach_and_detach(world):

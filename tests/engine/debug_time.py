@@ -1083,6 +1083,22 @@ def kill_three_paused(world, store):
     world("store", "check", *with_store(store)).gives(DONE)
 
 
+def killed_and_told_again(world):
+    """whoever comes back is told each frame that is paused, and then that all stands still"""
+    d = debugger(world, BRANCHES)
+    prepare_three(d, world)
+    d.call("history")
+    before = [(f["frame"], f["node"], f["position"], f["reason"], f["line"])
+              for f in d.call("frames")["frames"] if f["status"] == "paused"]
+    kill(d)
+    with reopened(world) as d:
+        stop = d.begin()
+        world.same([(e["frame"], e["node"], e["position"], e["reason"], e["line"])
+                    for e in stop.paused], before, "what is told")
+        world.same({e["reattached"] for e in stop.paused}, {True})
+        world.same(stop.events[-1]["paused"], [frame[0] for frame in before])
+
+
 def killed_with_three_frames_paused_sqlite(world):
     """kill -9 with three paused frames, changes, watches, injected nodes: all is there again (sqlite)"""
     kill_three_paused(world, STORES[0])
