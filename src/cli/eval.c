@@ -2,6 +2,7 @@
 #include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "output.h"
 #include "terminal.h"
 
 #include "jq.h"
@@ -305,18 +306,13 @@ static void choose_colors(Eval *e) {
     }
 }
 
-static bool write_out(void *ctx, const char *text, size_t len) {
-    (void)ctx;
-    return fwrite(text, 1, len, stdout) == len;
-}
-
 static bool holds_nul(Json string) {
     return memchr(json_string_data(&string), '\0', json_string_len(string)) != NULL;
 }
 
 static void write_text(const Eval *e, Json string) {
     if (e->print.ascii) {
-        json_print_to(string, &(JsonPrintOptions){.ascii = true}, write_out, NULL);
+        json_print_to(string, &(JsonPrintOptions){.ascii = true}, output_json, NULL);
     } else {
         fwrite(json_string_data(&string), 1, json_string_len(string), stdout);
     }
@@ -330,7 +326,7 @@ static void write_value(const Eval *e, Json value) {
     if (e->seq) {
         fputc('\x1e', stdout);
     }
-    json_print_to(value, &e->print, write_out, NULL);
+    json_print_to(value, &e->print, output_json, NULL);
 }
 
 /* False when nothing more can be written. */

@@ -7,12 +7,45 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- JSON ---- */
 
-static bool write_out(void *ctx, const char *text, size_t len) {
+static bool is_c1(unsigned char byte) {
+    return byte >= 0x80 && byte < 0xA0;
+}
+
+/* A piece may end within a character: *lead is that its first byte is owed. */
+static void escape(bool *lead, const char *text, size_t len, Buf *out) {
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (*lead && is_c1(byte)) {
+            buf_printf(out, "\\u%04x", byte);
+        } else if (*lead) {
+            buf_printf(out, "\xC2%c", byte);
+        } else if (byte != 0xC2) {
+            buf_addc(out, text[i]);
+        }
+        *lead = !*lead && byte == 0xC2;
+    }
+}
+
+static bool write_escaped(const char *text, size_t len) {
+    static bool lead;
+    Buf out = BUF_INIT;
+    escape(&lead, text, len, &out);
+    bool ok = fwrite(out.data ? out.data : "", 1, out.len, stdout) == out.len;
+    buf_clear(&out);
+    return ok;
+}
+
+bool output_json(void *ctx, const char *text, size_t len) {
+    static int terminal = -1; /* asked for once: there may be millions of values */
     (void)ctx;
-    return fwrite(text, 1, len, stdout) == len;
+    if (terminal < 0) {
+        terminal = isatty(fileno(stdout));
+    }
+    return terminal ? write_escaped(text, len) : fwrite(text, 1, len, stdout) == len;
 }
 
 void output_pretty(Json value) {
@@ -20,12 +53,12 @@ void output_pretty(Json value) {
     if (terminal_has_colour(stdout)) {
         options.colors = &json_default_colors;
     }
-    json_print_to(value, &options, write_out, NULL);
+    json_print_to(value, &options, output_json, NULL);
     putchar('\n');
 }
 
 bool output_print(Json value) {
-    return json_print_to(value, NULL, write_out, NULL);
+    return json_print_to(value, NULL, output_json, NULL);
 }
 
 bool output_line(Json value) {

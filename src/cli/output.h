@@ -9,6 +9,10 @@
 
 /* ---- JSON on standard output ---- */
 
+/* A JsonSink. On a terminal the control characters U+0080 to U+009F, which JSON may have as they are and
+ * terminals obey, are written as \u0080: it is the same JSON. */
+bool output_json(void *ctx, const char *text, size_t len);
+
 /* Indented, and in colour on a terminal. */
 void output_pretty(Json value);
 /* One line, at once: the reader may be a program that waits for it. False when it could not be

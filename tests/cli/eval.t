@@ -323,3 +323,17 @@ Help says what there is
     Usage: pawl eval [OPTION...] EXPRESSION [FILE...]
     $ pawl eval --help | grep -c -e --raw-output0
     1
+
+Characters that drive a terminal are escaped on one, and are as they are elsewhere
+    $ cat > terminal.py <<'END'
+    > import pty, sys
+    > pty.spawn(["sh", "-c", sys.argv[1]])
+    > END
+    $ python3 terminal.py "pawl eval -cnM '\"a\\u009bb\\u0080\\u00a0\\u00e9\\u001b\\u007f\"'" | tr -d '\r'
+    "a\\u009bb\\u0080\xc2\xa0\xc3\xa9\\u001b\\u007f" (esc)
+    $ pawl eval -cn '"a\u009bb\u0080"' | od -An -tx1
+     22 61 c2 9b 62 c2 80 22 0a
+    $ echo 'nodes: [{name: a, jq: "{n: \"\u009b1m\"}"}]' > one.yaml
+    $ pawl run one.yaml --thread t --quiet > out
+    $ NO_COLOR=1 python3 terminal.py 'pawl show t -c' | tr -d '\r'
+    {"n":"\u009b1m"}
