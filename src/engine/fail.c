@@ -127,14 +127,21 @@ static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) 
     return yes;
 }
 
-static bool takes(Frame *f, uint32_t level, Json error, Handler *h) {
+static bool tries_again(const Frame *f, const Level *l, Json error) {
+    const RetryPolicy *retry = &l->node->retry;
+    return l->attempt + 1 < retry->attempts && holds(f, l, retry->when, error);
+}
+
+/* `edited`: another version of the node ran instead of it, and has said whether it is tried again; the
+ * way on is the node's. */
+static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h) {
     const Level *l = &f->levels[level];
     const Node *node = l->node;
     if (!node) {
         return false;
     }
     *h = (Handler){f, level, NULL, false};
-    if (l->attempt + 1 < node->retry.attempts && holds(f, l, node->retry.when, error)) {
+    if (!edited && tries_again(f, l, error)) {
         return true;
     }
     for (size_t i = 0; i < node->error_edges.n; i++) {
@@ -149,12 +156,13 @@ static bool takes(Frame *f, uint32_t level, Json error, Handler *h) {
 /* `done`: the node that the level stands at is finished and has no say. So is the one that a frame
  * made its branches after. */
 static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handler *h) {
-    for (;;) {
+    for (bool edited = false;;) {
         const Injected *injected = f->levels[level].injected;
-        if (!done && takes(f, level, error, h)) {
+        if (!done && takes(f, level, error, edited, h)) {
             return true;
         }
-        if (injected && injected_where(injected) != INJECT_INSTEAD) {
+        edited = injected && injected_where(injected) == INJECT_INSTEAD;
+        if (injected && !edited) {
             *h = (Handler){f, level, NULL, true};
             return true;
         }

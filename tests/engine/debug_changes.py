@@ -366,6 +366,44 @@ edges: [{from: a, to: bad, on: error}, {from: a, to: good, when: .a.stdout == "x
     world.same(state_of(world), {"a": {"stdout": "x", "exit_code": 0}, "way": "good"})
 
 
+def past_errors(d, status):
+    """To the end, past the failures of an edited node, each of which stops its frame."""
+    while not (stop := d.go("continue")).status:
+        pass
+    if stop.status != status:
+        raise Broken(f"the run should be {status} now: {stop}\n{d.transcript()}")
+
+
+def config_edit_has_its_own_retry(world):
+    """an edited node is tried again as its own config says, and not as the written one does on top"""
+    text = """
+nodes:
+  - {name: a, shell: 'echo try >> ran; exit 1', retry: {attempts: 2, delay: 1ms}}
+  - {name: bad, jq: '{way: "bad"}'}
+edges: [{from: a, to: bad, on: error}, {from: a, to: __end__}, {from: bad, to: __end__}]
+"""
+    for path, value, tries in ((".retry.attempts", 3, 3), (".retry", 1, 1), (".timeout", "20s", 2)):
+        with debugger(world, text, f"t{tries}") as d:
+            d.call("config_set", path=path, value=value)
+            past_errors(d, "completed")
+        world.same(world.read("ran"), "try\n" * tries, f"what ran with {path} {value}")
+        world.same(state_of(world, f"t{tries}")["way"], "bad", "the way on")
+        (world.folder / "ran").unlink()
+
+
+def config_edit_of_what_holds_others_has_its_own_retry(world):
+    """the same of an edited map or workflow, when something inside it fails"""
+    world.write("sub.yaml", "name: sub\nnodes: [{name: i, shell: 'echo try >> ran; exit 1'}]\n")
+    for what in ("map: '[1]', do: {shell: 'echo try >> ran; exit 1'}", "workflow: sub.yaml"):
+        text = f"nodes: [{{name: a, {what}, output: o, retry: {{attempts: 2, delay: 1ms}}}}]\n"
+        thread = what[:3]
+        with debugger(world, text, thread) as d:
+            d.call("config_set", path=".retry.attempts", value=3)
+            past_errors(d, "failed")
+        world.same(world.read("ran"), "try\n" * 3, f"what ran of {what}")
+        (world.folder / "ran").unlink()
+
+
 def config_edit_keeps_the_reducers(world):
     """what a list of nodes inside an edited node writes goes through the reducers of the workflow"""
     text = """
