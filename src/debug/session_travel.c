@@ -341,16 +341,17 @@ static Json image_at(const Session *s, int64_t seq) {
  * The image has their text while they run, and nobody may have it loaded any more: it is for the one
  * look at it, breakpoints included. */
 
-/* The definition of what was injected around a step; JSON_NONE: the step is of the workflow. */
-static Json injected_around(Json image, int64_t frame) {
-    Json injected = json_none();
-    for (; frame && json_is_none(injected); frame = spot_parent(image, frame)) {
-        for (size_t level = spot_depth(image, frame); level-- && json_is_none(injected);) {
-            Json part = spot_part(image, (Spot){frame, level}, IMAGE_INJECTED);
-            injected = safe_item(part, INJECTED_DEFINITION);
+/* The level of what was injected around a step; false: the step is of the workflow. */
+static bool find_injected(Json image, int64_t frame, Spot *spot) {
+    for (; frame; frame = spot_parent(image, frame)) {
+        for (size_t level = spot_depth(image, frame); level--;) {
+            *spot = (Spot){frame, level};
+            if (json_kind(spot_part(image, *spot, IMAGE_INJECTED)) == JSON_ARRAY) {
+                return true;
+            }
         }
     }
-    return injected;
+    return false;
 }
 
 static FlowNumbers numbers_after(const Session *s) {
@@ -362,12 +363,24 @@ static FlowNumbers numbers_after(const Session *s) {
                          last->first_node + (uint32_t)last->nnodes};
 }
 
+/* It sees what the node does that it was put beside. */
+static FlowAround injected_around(const Session *s, Json image, Spot injected) {
+    Spot beside = {injected.frame, injected.level - 1};
+    const Graph *graph = injected.level ? spot_graph(run_flow(s->run), image, beside) : NULL;
+    const Node *node = graph ? spot_node(graph, spot_part(image, beside, IMAGE_NODE)) : NULL;
+    return node ? (FlowAround){numbers_after(s), node->vars, node->nvars}
+                : (FlowAround){.first = numbers_after(s)};
+}
+
 static Flow *load_injected(Session *s, Json image, int64_t frame) {
     FlowProblems problems = {0};
-    Json definition = injected_around(image, frame);
-    Flow *flow = json_is_none(definition)
-                     ? NULL
-                     : flow_load_definition_numbered(definition, numbers_after(s), &problems);
+    Spot spot;
+    if (!find_injected(image, frame, &spot)) {
+        return NULL;
+    }
+    FlowAround around = injected_around(s, image, spot);
+    Json definition = safe_item(spot_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
+    Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
     if (flow) {
         points_add_flow(s->points, flow);

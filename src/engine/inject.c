@@ -97,8 +97,15 @@ static bool refuse(const FlowProblems *problems, Error *err) {
                      problems->n ? problems->items[0].msg : "it does not load.");
 }
 
+/* A node that is put beside another sees what that one does. */
+static FlowAround around(const Frame *f, uint32_t level) {
+    const Node *beside = level < f->nlevels ? f->levels[level].node : NULL;
+    return beside ? (FlowAround){f->run->next_numbers, beside->vars, beside->nvars}
+                  : (FlowAround){.first = f->run->next_numbers};
+}
+
 static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
-    Run *run = f->run;
+    FlowAround here = around(f, f->nlevels - 1);
     Buf text = BUF_INIT, path = BUF_INIT;
     FlowProblems problems = {0};
     const char *file = frame_top(f)->graph->file, *slash = strrchr(file, '/');
@@ -108,7 +115,7 @@ static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
     OneText one = {path.data, &text};
     FlowReader reader = {read_one, &one};
-    Flow *flow = flow_load_numbered(path.data, &reader, run->next_numbers, &problems);
+    Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
     if (!flow) {
         refuse(&problems, err);
     }
@@ -172,9 +179,10 @@ Injected *injected_load(const Frame *f, Json image, Error *err) {
     bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= INJECTED_FIELDS;
     int64_t where = valid ? image_int(image, INJECTED_WHERE) : -1;
     FlowProblems problems = {0};
+    FlowAround there = around(f, valid ? (uint32_t)image_int(image, INJECTED_LEVEL) : 0);
     Flow *flow = where >= INJECT_BEFORE && where <= INJECT_AFTER
-                     ? flow_load_definition_numbered(json_array_get(image, INJECTED_DEFINITION),
-                                                     run->next_numbers, &problems)
+                     ? flow_load_definition_inside(json_array_get(image, INJECTED_DEFINITION),
+                                                   &there, &problems)
                      : NULL;
     flow_problems_clear(&problems);
     if (!flow || !flow->main->nnodes || flow->main->scoped != run->flow->main->scoped) {

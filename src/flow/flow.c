@@ -330,20 +330,31 @@ static void finish(FlowImpl *flow) {
 }
 
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems) {
-    return flow_load_numbered(path, reader, (FlowNumbers){0, 0}, problems);
+    return flow_load_inside(path, reader, &(FlowAround){0}, problems);
 }
 
-Flow *flow_load_numbered(const char *path, const FlowReader *reader, FlowNumbers first,
-                         FlowProblems *problems) {
+/* Each map around it adds two. */
+static void come_inside(Loader *ld, const FlowAround *around) {
+    ld->flow->flow.first_expr = around->first.exprs;
+    ld->flow->flow.first_node = around->first.nodes;
+    ld->depth = (int)around->nvars / 2;
+    for (size_t i = 0; i < around->nvars; i++) {
+        const char *name = arena_strndup(ld->arena, around->vars[i], strlen(around->vars[i]));
+        ld->outer = scope_with(ld, ld->outer, &name, 1);
+    }
+}
+
+Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
+                       FlowProblems *problems) {
     Reporter reporter = reporter_start(problems, path);
     FlowImpl *flow = mem_zalloc(sizeof *flow);
     flow->refs = 1;
     flow->arena = arena_new();
-    Loader ld = {flow, flow->arena, &reporter, reader, FLOW_NODES_MAX, FLOW_EXPRS_MAX, 0};
+    Loader ld = {flow,           flow->arena,    &reporter, reader,
+                 FLOW_NODES_MAX, FLOW_EXPRS_MAX, 0,         {NULL, 0}};
     char *own_path = arena_strndup(flow->arena, path, strlen(path));
     flow->flow.path = own_path;
-    flow->flow.first_expr = first.exprs;
-    flow->flow.first_node = first.nodes;
+    come_inside(&ld, around);
     load_main(&ld, own_path);
     if (!reporter_end(&reporter)) {
         flow_unref(&flow->flow);
@@ -443,10 +454,11 @@ Json flow_definition(const Flow *f) {
 }
 
 Flow *flow_load_definition(Json definition, FlowProblems *problems) {
-    return flow_load_definition_numbered(definition, (FlowNumbers){0, 0}, problems);
+    return flow_load_definition_inside(definition, &(FlowAround){0}, problems);
 }
 
-Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProblems *problems) {
+Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
+                                  FlowProblems *problems) {
     bool object = json_kind(definition) == JSON_OBJECT;
     Json path = object ? json_object_get_c(definition, "main") : json_none();
     Json files = object ? json_object_get_c(definition, "files") : json_none();
@@ -458,7 +470,7 @@ Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProb
     FlowFiles stored = {files, "The file is not part of the stored definition."};
     FlowReader reader = flow_files_reader(&stored);
     char *name = mem_strndup(json_string_data(&path), json_string_len(path));
-    Flow *flow = flow_load_numbered(name, &reader, first, problems);
+    Flow *flow = flow_load_inside(name, &reader, around, problems);
     mem_free(name);
     return flow;
 }

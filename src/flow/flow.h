@@ -88,19 +88,27 @@ FlowReader flow_files_reader(FlowFiles *files);
  * of file (the main one first) and place. path "-" reads standard input. */
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems);
 
-/* The same with the numbers of its expressions and nodes from others on: for a flow that is run together
- * with another, and whose numbers are not to be the same. */
+/* The same for a flow that is run inside another: the numbers of its expressions and nodes begin where
+ * they are not those of the other, and the nodes of its main file see the variables of maps that are in
+ * sight there (node->vars), which count as depth. Copies the names. */
 typedef struct FlowNumbers {
     uint32_t exprs, nodes;
 } FlowNumbers;
-Flow *flow_load_numbered(const char *path, const FlowReader *reader, FlowNumbers first,
-                         FlowProblems *problems);
+
+typedef struct FlowAround {
+    FlowNumbers first;
+    const char *const *vars;
+    size_t nvars;
+} FlowAround;
+Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
+                       FlowProblems *problems);
 
 /* The text of every file that was read: {"main": path, "files": {path: text}}. What is stored with a
  * run, and the way back from there. */
 Json flow_definition(const Flow *flow);
 Flow *flow_load_definition(Json definition, FlowProblems *problems);
-Flow *flow_load_definition_numbered(Json definition, FlowNumbers first, FlowProblems *problems);
+Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
+                                  FlowProblems *problems);
 
 /* The first node of a flow is another version of one of a workflow: for people it stands where that one
  * does in its file, and what it holds where that has something of the same name, or where it is itself.

@@ -241,7 +241,7 @@ static void load_graph_name(Loader *ld, const YamlNode *root, Graph *g) {
 }
 
 bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, {NULL, 0}};
+    NodeContext c = {ld, file, graph, file->from ? (Scope){NULL, 0} : ld->outer};
     const YamlNode *state = yaml_get(root, "state"), *config = yaml_get(root, "config");
     const YamlNode **sources;
     check_keys(ld, root, (KeyList){graph_keys, NULL}, "a workflow");

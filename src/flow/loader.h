@@ -77,6 +77,12 @@ typedef struct FlowImpl {
     const char *first_interrupt_text;
 } FlowImpl;
 
+/* Variables that expressions can use, outermost first; of two with one name the later counts. */
+typedef struct Scope {
+    const char *const *vars;
+    size_t nvars;
+} Scope;
+
 typedef struct Loader {
     FlowImpl *flow;
     Arena *arena;
@@ -85,6 +91,7 @@ typedef struct Loader {
     size_t nodes_left; /* of FLOW_NODES_MAX */
     size_t exprs_left; /* of FLOW_EXPRS_MAX */
     int depth;         /* of nodes in nodes and workflows in workflows */
+    Scope outer;       /* what the nodes of the main file see of where it is run */
 } Loader;
 
 /* The flow keeps the value; returns it, borrowed. Consumes v. */
@@ -130,12 +137,6 @@ const char *nearest_kind(DialectId dialect, const YamlNode *word);
 const char *article(const Kind *kind); /* "a" or "an" */
 
 /* ---- expressions (expr.c) ---- */
-
-/* Variables that expressions can use, outermost first; of two with one name the later counts. */
-typedef struct Scope {
-    const char *const *vars;
-    size_t nvars;
-} Scope;
 
 Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n);
 

@@ -4,6 +4,7 @@
     tests/engine/debug_changes.py PAWL
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -632,6 +633,94 @@ def inject_in_a_branch_and_a_loop(world):
         d.call("inject", where="after", name="more", node={"shell": "echo more >> ran"})
         ended(d)
     world.same(world.read("ran"), "note\nplain 1\nmore\nplain 2\nplain 3\n", "what ran")
+
+
+MAPS = """
+name: maps
+nodes:
+  - name: outer
+    map: '["a", "b"]'
+    as: x
+    do:
+      map: '[1]'
+      as: y
+      do: {workflow: sub.yaml, input: '{n: $y, x: $x}'}
+  - name: lines
+    map: '["c", "d"]'
+    as: x
+    do: {while: (.k // 0) < 2, do: [{name: line, shell: 'echo "$X" >> ran', env: {X: $x}},
+                                    {name: count, jq: '{k: ((.k // 0) + 1)}'}]}
+"""
+
+INNER = """
+name: inner
+nodes:
+  - name: each
+    map: '[.n]'
+    as: z
+    do: {shell: 'echo "$Z" >> ran', env: {Z: $z}}
+"""
+
+
+def stops_in(world, node, text=MAPS, thread="t"):
+    """Stopped in the first of the elements of a map that come to a node."""
+    world.write("sub.yaml", INNER)
+    d = debugger(world, text, thread)
+    d.set(node, once=True)
+    world.same(d.go("continue").own[0]["node"], node, "where it stopped")
+    return d
+
+
+def inject_knows_the_variables_of_maps(world):
+    """an injected node knows the variables of the maps around it, and only those that its neighbour does"""
+    for node, expression, want in (
+            ("outer[][]", "[$x, $y, $index]", ["a", 1, 0]), ("line", "[$x, $index]", ["c", 0]),
+            ("each[]", "[$z, $index]", [1, 0])):
+        with stops_in(world, node, thread=node) as d:
+            d.refuse("inject", "$w", name="note", node={"jq": "$w"})
+            if node == "each[]":
+                d.refuse("inject", "$y", name="note", node={"jq": "$y"})
+            d.call("inject", name="note", node={"jq": f"{{note: {expression}}}"})
+            d.call("inject", name="more", node={
+                "map": "[7]", "as": "w", "output": "more",
+                "do": {"shell": "echo \"$W\" > more", "env": {"W": f"({expression} + [$w]) | tojson"}}})
+            d.set("note")
+            world.same(d.go("continue").one["node"], "note", "where it stopped")
+            world.same(d.value(expression), want, f"what is seen before the node injected at {node}")
+            ended(d, frame="all")
+        world.same(json.loads(world.read("more")), want + [7], f"what is seen in a map injected at {node}")
+
+
+def inject_knows_the_variables_after_its_node(world):
+    """a node that is injected after another knows the variables of the map around both"""
+    with stops_in(world, "line") as d:
+        d.call("inject", where="after", name="more", node={"shell": "echo \"$X\" > more", "env": {"X": "$x"}})
+        ended(d, frame="all")
+    world.same(world.read("more"), "c\n", "what it saw")
+
+
+def inject_knows_the_variables_after_a_restart(world):
+    """an injected node still knows the variables of maps when another process goes on with the run"""
+    for way in ("waits", "runs"):
+        with stops_in(world, "line", thread=way) as d:
+            d.call("inject", name="note", node={"shell": "echo \"note $X\" >> ran", "env": {"X": "$x"}})
+            if way == "runs":
+                d.set("note", once=True)
+                world.same(d.go("continue").one["node"], "note", "where it stopped")
+            d.leave()
+        world("resume", way, "-q").gives(DONE)
+        world.same(sorted(world.read("ran").split("\n"))[1:],
+                   ["1", "1", "c", "c", "d", "d", "note c"], f"what ran when it {way}")
+        (world.folder / "ran").unlink()
+
+
+def config_edit_knows_the_variables_of_maps(world):
+    """an edited node in a loop in a map still has the variables of the map, and so has its retry"""
+    text = MAPS.replace("env: {X: $x}", "env: {X: $x}, retry: {attempts: 2, if: $x == \"c\", delay: 1ms}")
+    with stops_in(world, "line", text) as d:
+        world.same(d.call("config_set", path=".env.X", value="$x + $x")["resolved"]["env"], {"X": "cc"})
+        ended(d, frame="all")
+    world.same(sorted(world.read("ran").split("\n"))[1:], ["1", "1", "c", "cc", "d", "d"], "what ran")
 
 
 def inject_tasks_and_steps(world):

@@ -279,6 +279,49 @@ static void a_map_has_a_body_that_sees_its_variables(void **state) {
     flow_unref(flow);
 }
 
+static Flow *load_inside(const File *files, const FlowAround *around, FlowProblems *problems) {
+    FlowReader reader = {serve, (void *)(uintptr_t)files};
+    return flow_load_inside(files[0].path, &reader, around, problems);
+}
+
+static void a_flow_inside_another_sees_the_variables_there(void **state) {
+    (void)state;
+    char name[] = "x";
+    const char *const vars[] = {name, "index"};
+    const FlowAround around = {{7, 8}, vars, 2};
+    const File files[] = {{"f", "nodes: [{name: a, jq: '{x: $x, index: $index}'}, "
+                                "{name: b, workflow: sub, output: b}]"},
+                          {"sub", "nodes: [{name: c, jq: '{c: 1}'}]"},
+                          {0}};
+    FlowProblems problems = {0};
+    Flow *flow = load_inside(files, &around, &problems);
+    name[0] = 'y';
+    assert_non_null(flow);
+    assert_int_equal(flow->first_expr, 7);
+    assert_int_equal(flow->first_node, 8);
+    assert_int_equal(flow->main->nodes[0].nvars, 2);
+    assert_string_equal(flow->main->nodes[0].vars[0], "x");
+    assert_string_equal(flow->main->nodes[0].vars[1], "index");
+    const Graph *sub = flow->main->nodes[1].params[WORKFLOW_FILE].graph;
+    assert_int_equal(sub->nodes[0].nvars, 0);
+    flow_unref(flow);
+    flow_problems_clear(&problems);
+}
+
+static void a_flow_inside_maps_is_as_deep_as_they_are(void **state) {
+    (void)state;
+    const char *vars[2 * FLOW_DEPTH_MAX];
+    for (size_t i = 0; i < 2 * FLOW_DEPTH_MAX; i++) vars[i] = i % 2 ? "index" : "x";
+    const File files[] = {{"f", "nodes: [{name: a, map: '[1]', do: {jq: $x}}]"}, {0}};
+    FlowAround around = {.vars = vars, .nvars = (size_t)2 * (FLOW_DEPTH_MAX - 2)};
+    FlowProblems problems = {0};
+    expect_problems(load_inside(files, &around, &problems), &problems, "");
+    around.nvars += 2;
+    expect_problems(
+        load_inside(files, &around, &problems), &problems,
+        "1:35: Nodes in nodes and workflows in workflows are nested more than 100 levels deep.\n");
+}
+
 static void a_loop_has_a_graph_with_the_keys_around_it(void **state) {
     (void)state;
     Flow *flow = load("state: {log: {default: [], reduce: append}}\n"
@@ -967,6 +1010,8 @@ int main(void) {
         JSON_TEST(a_node_that_says_little_gets_the_defaults),
         JSON_TEST(a_kind_can_be_said_in_three_ways),
         JSON_TEST(a_map_has_a_body_that_sees_its_variables),
+        JSON_TEST(a_flow_inside_another_sees_the_variables_there),
+        JSON_TEST(a_flow_inside_maps_is_as_deep_as_they_are),
         JSON_TEST(a_loop_has_a_graph_with_the_keys_around_it),
         JSON_TEST(templates_are_text_with_expressions_in_it),
         JSON_TEST(an_error_at_run_time_has_its_place_in_the_file),

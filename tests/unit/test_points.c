@@ -353,8 +353,8 @@ static void nodes_that_come_later_are_matched(void **state) {
     FlowProblems problems = {0};
     const File injected[] = {{"flows/main.yaml", "nodes: [{name: probe, jq: .}]"}, {0}};
     FlowReader reader = {serve, (void *)(uintptr_t)injected};
-    FlowNumbers first = {(uint32_t)flow->nexprs, (uint32_t)flow->nnodes};
-    Flow *later = flow_load_numbered("flows/main.yaml", &reader, first, &problems);
+    FlowAround around = {.first = {(uint32_t)flow->nexprs, (uint32_t)flow->nnodes}};
+    Flow *later = flow_load_inside("flows/main.yaml", &reader, &around, &problems);
     assert_non_null(later);
     points_add(p, make(1, "{\"node\": \"probe\"}", flow));
     points_add(p, make(2, "{\"node\": \"*\"}", flow));
