@@ -7,7 +7,7 @@
  *
  *     Ended e = {.at = {frame, level}, .flow = flow, .graph = graph, .node = node,
  *                .base = base, .before = before, .after = after, .taker = parent or 0};
- *     Json info = outcome_find(&e, "completed");              forms: recording_at() in recording.h
+ *     Json info = outcome_find(&e, "completed");              forms: recording_take() in recording.h
  *
  * Images may come from anywhere: nothing in them is taken for granted, what is not there is
  * JSON_NONE, 0 or NULL, and a frame whose parent is not older has none. All here are functions of

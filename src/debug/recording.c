@@ -28,7 +28,7 @@ struct Recording {
     Json outcomes; /* {place with its count: [kind, info or null]} */
     Json changes;  /* {place with its count: {before: [change, ...], after: [...]}} */
     Json counts;   /* {place: how often it was come to}: by the reader, then by the run */
-    Json last;     /* {frame: the place that it was counted for last} */
+    Json last;     /* {frame: [the place that it was counted for last, what came of that]} */
     char *live_from;
     bool live;
     int64_t taken, done;
@@ -37,6 +37,8 @@ struct Recording {
 };
 
 enum { OUTCOME_KIND, OUTCOME_INFO };
+enum { LAST_AT, LAST_STAGE };
+typedef enum LastStage { LAST_COUNTED, LAST_TAKEN, LAST_DONE } LastStage;
 
 /* ---- places ---- */
 
@@ -834,15 +836,25 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
     }
 }
 
-/* Which execution of the node this is. It was counted before when the frame was parked here and let
- * go, and when it is a further attempt. */
-static int64_t nth_of(Recording *r, const HookPlace *place, const Buf *at, bool *first) {
-    Json frame = frame_key(frame_id(place->frame)), text = text_of(at);
-    bool may_be = place->again || frame_attempt(place->frame) > 0;
-    Json last = json_object_get(r->last, frame);
-    *first = !may_be || json_is_none(last) || !json_string_equal(last, text);
-    r->last = json_object_set(r->last, frame, text);
-    return *first ? count_one(&r->counts, at) : count_of(r->counts, at) - 1;
+/* It was counted before when the frame was parked here and let go, or changed, and when it is a further
+ * attempt. */
+static bool is_counted(const Recording *r, const HookPlace *place, Json text) {
+    bool may_be =
+        place->again || place->looked || place->changed || frame_attempt(place->frame) > 0;
+    Json frame = frame_key(frame_id(place->frame)), last = safe_get(r->last, frame);
+    json_unref(frame);
+    return may_be && !json_is_none(last) && json_string_equal(json_array_get(last, LAST_AT), text);
+}
+
+static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
+    Json parts[] = {json_ref(text), json_int(stage)};
+    r->last = json_object_set(r->last, frame_key(frame_id(f)), json_array_from(parts, 2));
+}
+
+static LastStage stage_of(const Recording *r, const Frame *f) {
+    Json frame = frame_key(frame_id(f)), last = safe_get(r->last, frame);
+    json_unref(frame);
+    return (LastStage)safe_int(last, LAST_STAGE);
 }
 
 static void note_missing(Recording *r, const Buf *at, bool unfinished) {
@@ -880,27 +892,76 @@ static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const 
     return HOOK_CHANGE;
 }
 
-static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
-    bool first;
-    int64_t nth = nth_of(r, place, at, &first);
-    Json outcome = found(r, place->node, at, nth);
-    if (json_kind(outcome) == JSON_OBJECT) {
-        r->taken += first;
-        *info = json_ref(outcome);
-        return HOOK_TAKE;
+/* What is changed before a node that is taken is part of what is taken. */
+static HookVerdict arrive(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
+    Json text = text_of(at);
+    HookVerdict verdict = HOOK_GO;
+    if (!is_counted(r, place, text)) {
+        int64_t nth = count_one(&r->counts, at);
+        set_last(r, place->frame, text, LAST_COUNTED);
+        bool taken = json_kind(found(r, place->node, at, nth)) == JSON_OBJECT;
+        verdict = taken || r->live ? HOOK_GO : change(r, at, nth, "before", info);
     }
-    if (first && outcome_leaves(place->node)) {
-        r->done++;
-        note_missing(r, at, !json_is_none(outcome));
-    }
-    return first ? change(r, at, nth, "before", info) : HOOK_GO;
+    json_unref(text);
+    return verdict;
 }
 
 static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
+    Buf at = BUF_INIT;
     r->live = r->live || (r->live_from && is_called(place->node, r->live_from));
-    if (r->live) {
-        bool again = place->again || frame_attempt(place->frame) > 0;
-        r->done += outcome_leaves(place->node) && !again;
+    add_live(r, place->frame, false, &at);
+    HookVerdict verdict = arrive(r, place, &at, info);
+    buf_clear(&at);
+    return verdict;
+}
+
+static HookVerdict do_it(Recording *r, const HookPlace *place, const Buf *at, Json outcome) {
+    Json text = text_of(at);
+    bool by_hand = frame_is_edited(place->frame) || stage_of(r, place->frame) == LAST_TAKEN;
+    bool counts = outcome_leaves(place->node) && stage_of(r, place->frame) != LAST_DONE;
+    r->done += counts;
+    if (counts && !r->live && !by_hand) {
+        note_missing(r, at, !json_is_none(outcome));
+    }
+    set_last(r, place->frame, text, LAST_DONE);
+    json_unref(text);
+    return HOOK_GO;
+}
+
+static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
+    Json outcome = found(r, place->node, at, count_of(r->counts, at) - 1);
+    bool can = json_kind(outcome) == JSON_OBJECT && !r->live && !frame_is_edited(place->frame);
+    if (!can || stage_of(r, place->frame) != LAST_COUNTED) {
+        return do_it(r, place, at, outcome);
+    }
+    Json text = text_of(at);
+    set_last(r, place->frame, text, LAST_TAKEN);
+    json_unref(text);
+    r->taken++;
+    *info = json_ref(outcome);
+    return HOOK_TAKE;
+}
+
+static HookVerdict leave(const Recording *r, const HookPlace *place, Json *info) {
+    Buf at = BUF_INIT;
+    if (r->live || place->changed) {
+        return HOOK_GO;
+    }
+    add_live(r, place->frame, false, &at);
+    HookVerdict verdict = change(r, &at, count_of(r->counts, &at) - 1, "after", info);
+    buf_clear(&at);
+    return verdict;
+}
+
+HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info) {
+    return frame_injected(place->frame)     ? HOOK_GO
+           : place->position == HOOK_BEFORE ? come_to(r, place, info)
+           : place->position == HOOK_AFTER  ? leave(r, place, info)
+                                            : HOOK_GO;
+}
+
+HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info) {
+    if (frame_injected(place->frame) || place->position != HOOK_BEFORE) {
         return HOOK_GO;
     }
     Buf at = BUF_INIT;
@@ -910,26 +971,9 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
     return verdict;
 }
 
-static HookVerdict leave(const Recording *r, const HookPlace *place, Json *info) {
-    Buf at = BUF_INIT;
-    if (r->live) {
-        return HOOK_GO;
-    }
-    add_live(r, place->frame, false, &at);
-    HookVerdict verdict = change(r, &at, count_of(r->counts, &at) - 1, "after", info);
-    buf_clear(&at);
-    return verdict;
-}
-
-HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info) {
-    return frame_injected(place->frame)     ? HOOK_GO
-           : place->position == HOOK_BEFORE ? come_to(r, place, info)
-           : place->position == HOOK_AFTER  ? leave(r, place, info)
-                                            : HOOK_GO;
-}
-
 static HookVerdict at_place(void *ctx, const HookPlace *place, Json *info) {
-    return recording_at(ctx, place, info);
+    HookVerdict verdict = recording_come_to(ctx, place, info);
+    return verdict == HOOK_GO ? recording_take(ctx, place, info) : verdict;
 }
 
 static void see_nothing(void *ctx, Frame *frame) {

@@ -52,11 +52,13 @@ typedef struct RecordingSource {
 Recording *recording_new(Store *store, const RecordingSource *source, Error *err);
 void recording_free(Recording *r); /* accepts NULL */
 
-/* For RunHooks.at, at any place. Before a node: HOOK_TAKE and *info (given; forms below) when the recording
- * has it, HOOK_CHANGE and the changes when it runs on those, HOOK_GO otherwise. After a node: HOOK_CHANGE,
- * or HOOK_GO. To be called before every node that is come to, those that are never taken too, for it counts
- * them. Where the frame is then parked all the same, the next call, with `again`, says the same of what is
- * taken; changes are told once.
+/* For RunHooks.at, at any place and before all else: HOOK_CHANGE and *info (given) when something is
+ * changed there, once, or HOOK_GO. It counts the nodes that are come to, those that are never taken too. */
+HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
+
+/* For RunHooks.at, where the frame is not parked: before a node HOOK_TAKE and *info (given; forms below) when
+ * the recording has it, and otherwise HOOK_GO. Not taken is what a person wants done after all: a node with
+ * another config, or a retry of one that was taken.
  *
  *     {"status": "completed", "result": value}    what the node gave back: through the reducers
  *     {"status": "completed", "level": patch}     of [state, writes] of the running level, where what it
@@ -66,7 +68,7 @@ void recording_free(Recording *r); /* accepts NULL */
  *                                                 and "outputs" and "tasks" of a task
  *     {"status": "skipped"}                       the same
  */
-HookVerdict recording_at(Recording *r, const HookPlace *place, Json *info);
+HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info);
 
 /* Hooks that do only that, for a run without a debugger. ctx is the recording. */
 extern const RunHooks recording_hooks;

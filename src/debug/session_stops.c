@@ -426,8 +426,7 @@ static bool passes(void *ctx, const Frame *f, const Node *node) {
            points_pass(s->points, node);
 }
 
-static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
-    Session *s = ctx;
+static HookVerdict look(Session *s, const HookPlace *place, Json *info) {
     FrameStop *fs = session_stop_of(place->frame);
     if (s->quiet) {
         return HOOK_GO;
@@ -436,11 +435,17 @@ static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
         fs->told = true;
         tell_frame(s, place->frame, "created");
     }
-    HookVerdict verdict = decide(s, place, fs, info);
-    if (verdict == HOOK_GO && s->options.recording) {
-        verdict = recording_at(s->options.recording, place, info);
-    }
-    return verdict;
+    return place->looked ? HOOK_GO : decide(s, place, fs, info);
+}
+
+/* What was recorded holds whether the frame stops here or not: the changes are there when it does, and
+ * results are taken when it goes on. */
+static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
+    Session *s = ctx;
+    Recording *r = s->options.recording;
+    HookVerdict verdict = r ? recording_come_to(r, place, info) : HOOK_GO;
+    verdict = verdict == HOOK_GO ? look(s, place, info) : verdict;
+    return r && verdict == HOOK_GO ? recording_take(r, place, info) : verdict;
 }
 
 /* ---- frames that come and go ---- */

@@ -721,7 +721,9 @@ void frame_go_on_after(Frame *f) {
 /* The node was done, and a debugger has looked: what it stops for itself comes next. */
 static void go_on_finished(Frame *f) {
     const Node *node = frame_top(f)->node;
-    if (node && node->interrupt_after) {
+    bool taken = f->taken;
+    f->taken = false;
+    if (node && node->interrupt_after && !taken) {
         frame_interrupt(f, "after", json_null(), json_null(), json_none());
     } else if (f->injections && inject_after(f)) {
         frame_record(f, node, "injected", json_none()); /* its work may be outside */
@@ -769,8 +771,7 @@ void frame_advance(Frame *f) {
         control_level_done(f);
         return;
     }
-    if (run_hooks(f->run) && !passed && !wait_is(f->wait, "looked") &&
-        park_before(f, wait_is(f->wait, "again"))) {
+    if (run_hooks(f->run) && !passed && park_before(f)) {
         return;
     }
     bool asks = l->node->interrupt_before && !passed;

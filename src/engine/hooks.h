@@ -34,7 +34,7 @@ typedef enum HookVerdict {
                     of a task with "outputs": {}, and "tasks": {id: {...}} that is said of others */
     HOOK_CHANGE, /* BEFORE and AFTER: *info is [[[name], value], [[name]], {...}, ...]: what is set and
                     what goes in all that the frame sees, and in a graph objects that go through the
-                    reducers as the result of a node does; then as HOOK_GO */
+                    reducers as the result of a node does; then at() is asked once more (changed) */
 } HookVerdict;
 
 typedef enum HookPosition {
@@ -54,8 +54,10 @@ typedef struct HookPlace {
     const Node *node;
     HookPosition position;
     bool again;  /* BEFORE: the frame was let go here before; what was injected has run meanwhile */
-    bool caught; /* ON_ERROR: a retry or an error edge, or a task around it, takes the error */
-    Json error;  /* ON_ERROR: borrowed */
+    bool looked; /* BEFORE: the same, and it is not to be parked: the node is done now, or taken */
+    bool changed; /* HOOK_CHANGE was the verdict here, and that is done */
+    bool caught;  /* ON_ERROR: a retry or an error edge, or a task around it, takes the error */
+    Json error;   /* ON_ERROR: borrowed */
 } HookPlace;
 
 typedef struct RunHooks {

@@ -385,6 +385,15 @@ static void enter(Frame *f, Injected *injected) {
     }
 }
 
+bool inject_waits_before(const Frame *f) {
+    for (const Injected *at = f->injections; at; at = at->next) {
+        if (at->where == INJECT_BEFORE && at->level == f->nlevels - 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool inject_before(Frame *f, bool asks) {
     Injected *injected = take_next(f, INJECT_BEFORE);
     injected = injected || asks ? injected : take_next(f, INJECT_INSTEAD);

@@ -250,28 +250,46 @@ static bool passes(const Frame *f, const Node *node) {
     return hooks->passes && !f->run->only.frame && hooks->passes(f->run->hooks_ctx, f, node);
 }
 
-bool park_before(Frame *f, bool again) {
-    if (passes(f, frame_top(f)->node)) {
+/* Once more, now that what the first verdict asked for is changed. */
+static HookVerdict ask_changed(Frame *f, HookPlace *place, Json *info) {
+    place->changed = true;
+    HookVerdict verdict = ask(f, place, info);
+    if (verdict == HOOK_CHANGE) {
+        json_clear(info);
+    }
+    return verdict == HOOK_CHANGE ? HOOK_GO : verdict;
+}
+
+bool park_before(Frame *f) {
+    bool looked = wait_is(f->wait, "looked");
+    if (passes(f, frame_top(f)->node) || (looked && inject_waits_before(f))) {
         return false;
     }
     HookPlace place = {.run = f->run,
                        .frame = f,
                        .node = frame_top(f)->node,
                        .position = HOOK_BEFORE,
-                       .again = again};
+                       .again = wait_is(f->wait, "again"),
+                       .looked = looked};
     Json info;
     if (is_past_only(f)) {
         end_only(f, NULL, "ended", json_none());
         return true;
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
+    if (verdict == HOOK_CHANGE) {
+        if (!change_before(f, info)) {
+            return true;
+        }
+        verdict = ask_changed(f, &place, &info);
+    }
     if (verdict == HOOK_PARK) {
         frame_park_at(f, HOOK_BEFORE, wait_of("looked"), info);
     } else if (verdict == HOOK_TAKE) {
         take(f, info);
         json_unref(info);
     }
-    return verdict == HOOK_CHANGE ? !change_before(f, info) : verdict != HOOK_GO;
+    return verdict != HOOK_GO;
 }
 
 bool park_after(Frame *f, const Node *node, const char *word, Json update) {
@@ -285,8 +303,14 @@ bool park_after(Frame *f, const Node *node, const char *word, Json update) {
         return true;
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
+    if (verdict == HOOK_CHANGE) {
+        if (!change_after(f, info, word, update)) {
+            return true;
+        }
+        verdict = ask_changed(f, &place, &info);
+    }
     if (verdict != HOOK_PARK) {
-        return verdict == HOOK_CHANGE && !change_after(f, info, word, update);
+        return false;
     }
     bool element = f->is_element && f->nlevels == 1;
     frame_set_wait(f, element ? wait_with("ended", json_ref(f->result)) : wait_of("finished"));
@@ -555,6 +579,7 @@ static void again(Frame *f, const char *word) {
     json_unref(inner);
     work_cancel(f);
     frame_drop_params(f);
+    f->taken = false;
     frame_top(f)->attempt = 0;
     frame_top(f)->deadline = 0;
     if (work_goes_outside(f, before) && !f->injections) {
@@ -631,6 +656,7 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
         json_clear(&l->writes);
     }
     inject_drop_level(f);
+    f->taken = false;
     l->node = node;
     level_begin_node(l);
     frame_park_at(f, HOOK_BEFORE, wait_of("looked"), json_ref(let->info));

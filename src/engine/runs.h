@@ -343,7 +343,7 @@ Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
 /* ---- park.c ---- */
 
 /* The hooks before a node; true when the frame does not begin it now. */
-bool park_before(Frame *f, bool again);
+bool park_before(Frame *f);
 /* After one: true when the frame is parked there, which is recorded. Consumes update when it is. */
 bool park_after(Frame *f, const Node *node, const char *word, Json update);
 /* On an error; true when it is parked. The frame goes on with the error as fail.c does. Borrows error. */
@@ -377,6 +377,7 @@ typedef struct Injected Injected;
 /* Begins the next one that is to run before the frame's node or, unless that asks a person first, instead of
  * it; or after it. False: there is none. */
 bool inject_before(Frame *f, bool asks);
+bool inject_waits_before(const Frame *f); /* one is to run before the frame's node */
 bool inject_after(Frame *f);
 const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
 /* The node at the top runs instead of the one below: with it that one is done, in one record. */

@@ -4,6 +4,7 @@
 #include "engine_host.h"
 
 #include "recording.h"
+#include "session.h"
 #include "store_chain.h"
 
 #define DID "echo x >> did; "
@@ -76,7 +77,39 @@ typedef struct Again {
     Json report;
 } Again;
 
-static Again run_again(const char *recorded_yaml, const char *yaml, const char *live_from) {
+/* At every node, before and after it, a person does this to the frame that stopped there. */
+typedef void (*AtStop)(Session *s, Frame *f);
+
+static void go_on(Session *s, Frame *f) {
+    if (!session_continue(s, f, &host.err)) fail_msg("%s", host.err.msg);
+}
+
+static Frame *parked_of(const Run *run) {
+    Frame *f = run_next_frame(run, NULL);
+    while (f && !frame_is_parked(f)) f = run_next_frame(run, f);
+    return f;
+}
+
+static bool stops_on_errors; /* too */
+
+static void run_debugged(Run *run, Recording *r, AtStop act) {
+    Json breakpoints = parse("[{\"node\": \"*\"}, {\"node\": \"*\", \"position\": \"after\"}]");
+    if (stops_on_errors)
+        breakpoints = json_array_push(breakpoints, parse("{\"type\": \"exception\"}"));
+    SessionOptions options = {.breakpoints = breakpoints, .pause_all = -1, .recording = r};
+    Session *s = session_attach(run, &options, &host.err);
+    if (!s) fail_msg("%s", host.err.msg);
+    while (!run_settled(run)) {
+        uv_run(&host.loop, UV_RUN_ONCE);
+        Frame *f = run_settled(run) ? NULL : parked_of(run);
+        if (f) act(s, f);
+    }
+    session_free(s);
+    json_unref(breakpoints);
+}
+
+static Again run_again_with(const char *recorded_yaml, const char *yaml, const char *live_from,
+                            AtStop act) {
     Flow *flow = host_flow(recorded_yaml), *now = host_flow(yaml);
     RecordingSource source = source_of(flow, "t");
     source.replaying = now;
@@ -86,8 +119,12 @@ static Again run_again(const char *recorded_yaml, const char *yaml, const char *
     host_fresh();
     Run *run = engine_start(host.engine, now, &(RunStart){.thread = NULL}, &host.err);
     assert_non_null(run);
-    run_set_hooks(run, &recording_hooks, r);
-    host_go();
+    if (act) {
+        run_debugged(run, r, act);
+    } else {
+        run_set_hooks(run, &recording_hooks, r);
+        host_go();
+    }
     assert_true(run_settled(run));
     const char *status = run_status(run);
     Again again = {json_to_text(run_state(run)), mem_strndup(status, strlen(status)),
@@ -98,6 +135,10 @@ static Again run_again(const char *recorded_yaml, const char *yaml, const char *
     flow_unref(flow);
     flow_unref(now);
     return again;
+}
+
+static Again run_again(const char *recorded_yaml, const char *yaml, const char *live_from) {
+    return run_again_with(recorded_yaml, yaml, live_from, NULL);
 }
 
 static void again_clear(Again *a) {
@@ -114,11 +155,10 @@ static void expect_equal(const char *got, const char *want) {
     json_unref(b);
 }
 
-/* The last run of thread "t" run again: the same end, without doing anything. */
-static void expect_same_again(const char *yaml, const char *status, int taken) {
+static void expect_same_with(const char *yaml, const char *status, int taken, AtStop act) {
     size_t did = lines_of("did");
     char *state = host_state_at("t", 0);
-    Again a = run_again(yaml, yaml, NULL);
+    Again a = run_again_with(yaml, yaml, NULL, act);
     char *report = json_to_text(a.report);
     assert_string_equal(a.status, status);
     expect_equal(a.state, state);
@@ -128,6 +168,13 @@ static void expect_same_again(const char *yaml, const char *status, int taken) {
     free(report);
     free(state);
     again_clear(&a);
+}
+
+/* The last run of thread "t" run again: the same end, without doing anything, and whether a debugger stops
+ * it everywhere or not. */
+static void expect_same_again(const char *yaml, const char *status, int taken) {
+    expect_same_with(yaml, status, taken, NULL);
+    expect_same_with(yaml, status, taken, go_on);
 }
 
 /* ---- what nodes gave back ---- */
@@ -959,9 +1006,11 @@ static void a_place_that_is_asked_for_again_is_the_same_execution(void **state) 
     Frame *frame = run_frame(run, 1);
     Json info = json_none();
     HookPlace place = {.run = run, .frame = frame, .node = frame_node(frame, 0)};
-    assert_int_equal(recording_at(r, &place, &info), HOOK_GO);
+    assert_int_equal(recording_come_to(r, &place, &info), HOOK_GO);
+    assert_int_equal(recording_take(r, &place, &info), HOOK_GO);
     place.again = true;
-    assert_int_equal(recording_at(r, &place, &info), HOOK_GO);
+    assert_int_equal(recording_come_to(r, &place, &info), HOOK_GO);
+    assert_int_equal(recording_take(r, &place, &info), HOOK_GO);
     Json report = recording_report(r);
     expect_json(report, "{\"taken\":0,\"live\":0,\"missing\":[],\"more\":false}");
     json_unref(report);
@@ -970,45 +1019,114 @@ static void a_place_that_is_asked_for_again_is_the_same_execution(void **state) 
     flow_unref(loop);
 }
 
-static HookVerdict ask_twice(void *ctx, const HookPlace *place, Json *info) {
-    Json ignored = json_none();
-    HookPlace again = *place;
-    if (place->position != HOOK_BEFORE) return HOOK_GO;
-    recording_at(ctx, place, &ignored);
-    json_unref(ignored);
-    again.again = true;
-    return recording_at(ctx, &again, info);
+/* ---- a debugger that looks at it ---- */
+
+#define TURNS                                                      \
+    "state: {n: 0, log: {reduce: append, default: []}}\n"          \
+    "nodes:\n"                                                     \
+    "  - name: loop\n"                                             \
+    "    while: .n < 3\n"                                          \
+    "    do:\n"                                                    \
+    "      - {name: say, shell: '" DID "date +%N', output: log}\n" \
+    "      - {name: inc, jq: '{n: (.n + 1)}'}\n"
+
+static int stops; /* before `say` so far */
+
+/* Stopped before it, and for how many times. */
+static bool is_before_say(const Frame *f) {
+    const Node *node = frame_node(f, frame_depth(f) - 1);
+    bool is = node && !strcmp(node->name, "say") && frame_position(f) == HOOK_BEFORE;
+    stops += is && !frame_injected(f);
+    return is && !frame_injected(f);
 }
 
-static HookVerdict ask_only_again(void *ctx, const HookPlace *place, Json *info) {
-    HookPlace again = *place;
-    again.again = true;
-    return place->position == HOOK_BEFORE ? recording_at(ctx, &again, info) : HOOK_GO;
+static void skip_the_first(Session *s, Frame *f) {
+    if (is_before_say(f) && stops == 1) {
+        assert_true(session_skip(s, f, json_none(), &host.err));
+    } else {
+        go_on(s, f);
+    }
 }
 
-static void expect_taken_through(HookVerdict (*at)(void *, const HookPlace *, Json *)) {
-    RunHooks hooks = recording_hooks;
-    Flow *flow = host_flow(LOOP);
-    Recording *r = recorded(flow, NULL);
-    hooks.at = at;
-    host_fresh();
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = NULL}, &host.err);
-    run_set_hooks(run, &hooks, r);
-    host_go();
-    expect_run(run, "completed", "{\"n\":3,\"log\":[1,2,3]}");
-    run_set_hooks(run, NULL, NULL);
-    Json report = recording_report(r);
-    expect_json(report, "{\"taken\":3,\"live\":0,\"missing\":[],\"more\":false}");
-    json_unref(report);
-    recording_free(r);
-    flow_unref(flow);
+static void edit_the_first(Session *s, Frame *f) {
+    Json path = parse("[\"shell\"]"), value = parse("\"echo mine\"");
+    if (is_before_say(f) && stops == 1) {
+        assert_true(session_config_set(s, f, path, value, &host.err));
+    }
+    json_unref(path);
+    json_unref(value);
+    go_on(s, f);
 }
 
-static void a_debugger_may_ask_before_and_after_it_stops_a_frame(void **state) {
+static void inject_at_the_first(Session *s, Frame *f) {
+    Json node = parse("{\"jq\": \"{injected: true}\"}");
+    if (is_before_say(f) && stops == 1) {
+        Json done = session_inject(s, f, INJECT_BEFORE, json_null(), node, &host.err);
+        assert_false(json_is_none(done));
+        json_unref(done);
+    }
+    json_unref(node);
+    go_on(s, f);
+}
+
+/* What came of the log when a person did something at the first turn of the recorded run. */
+static void expect_turns(AtStop act, const char *first, const char *report) {
+    stops = 0;
+    host_run(TURNS, NULL);
+    char *before = host_state_at("t", 0);
+    Again a = run_again_with(TURNS, TURNS, NULL, act);
+    Json was = parse(before), is = parse(a.state);
+    Json old_log = json_object_get_c(was, "log"), log = json_object_get_c(is, "log");
+    size_t n = json_array_len(log);
+    assert_int_equal(n, first ? 3 : 2);
+    assert_true(json_equal(json_array_get(log, n - 1), json_array_get(old_log, 2)));
+    assert_true(json_equal(json_array_get(log, n - 2), json_array_get(old_log, 1)));
+    if (first && *first) {
+        expect_json(json_object_get_c(json_array_get(log, 0), "stdout"), first);
+    } else if (first) {
+        assert_true(json_equal(json_array_get(log, 0), json_array_get(old_log, 0)));
+    }
+    expect_json(a.report, report);
+    json_unref(was);
+    json_unref(is);
+    free(before);
+    again_clear(&a);
+}
+
+static void a_person_who_skips_a_turn_has_the_others_from_the_recording(void **state) {
     (void)state;
-    host_run(LOOP, NULL);
-    expect_taken_through(ask_twice);
-    expect_taken_through(ask_only_again);
+    expect_turns(skip_the_first, NULL, "{\"taken\":2,\"live\":0,\"missing\":[],\"more\":false}");
+}
+
+static void a_node_that_a_person_edits_is_done(void **state) {
+    (void)state;
+    expect_turns(edit_the_first, "\"mine\"",
+                 "{\"taken\":2,\"live\":1,\"missing\":[],\"more\":false}");
+}
+
+static void what_a_person_injects_runs_before_the_recorded_result_is_taken(void **state) {
+    (void)state;
+    expect_turns(inject_at_the_first, "", "{\"taken\":3,\"live\":0,\"missing\":[],\"more\":false}");
+}
+
+static void retry_the_error(Session *s, Frame *f) {
+    if (frame_position(f) == HOOK_ON_ERROR) {
+        host_file("ok", "");
+        assert_true(session_retry(s, f, &host.err));
+    } else {
+        go_on(s, f);
+    }
+}
+
+static void a_recorded_failure_that_a_person_retries_is_done(void **state) {
+    (void)state;
+    host_run(FAILS, NULL);
+    stops_on_errors = true;
+    Again a = run_again_with(FAILS, FAILS, NULL, retry_the_error);
+    stops_on_errors = false;
+    assert_string_equal(a.status, "completed");
+    expect_json(a.report, "{\"taken\":1,\"live\":1,\"missing\":[],\"more\":false}");
+    again_clear(&a);
 }
 
 int main(void) {
@@ -1061,7 +1179,10 @@ int main(void) {
         TEST(a_node_of_another_kind_is_done),
         TEST(a_history_without_its_beginning_is_refused),
         TEST(a_place_that_is_asked_for_again_is_the_same_execution),
-        TEST(a_debugger_may_ask_before_and_after_it_stops_a_frame),
+        TEST(a_person_who_skips_a_turn_has_the_others_from_the_recording),
+        TEST(a_node_that_a_person_edits_is_done),
+        TEST(what_a_person_injects_runs_before_the_recorded_result_is_taken),
+        TEST(a_recorded_failure_that_a_person_retries_is_done),
     };
     return RUN_TESTS(tests);
 }
