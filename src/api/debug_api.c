@@ -480,7 +480,7 @@ const DebugOperation *debug_operation(const char *name, Error *err) {
 
 /* Its hooks are gone: there is nothing left to control the frames with. */
 static bool is_attached(const Session *session, const char *operation, Error *err) {
-    return run_has_hooks(session_run(session)) ||
+    return (run_has_hooks(session_run(session)) && !session_is_detached(session)) ||
            error_set(err, ERR_USAGE,
                      "The session is over, so it cannot be asked for `%s`: the run goes on without "
                      "a debugger. Attach to it anew.",

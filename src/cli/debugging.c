@@ -14,7 +14,14 @@ static bool ends_session(Json event) {
            (json_string_is(status, "detached") || json_string_is(status, "expired"));
 }
 
-/* It may not be freed from inside what it tells: the next turn does. */
+/* What is recorded is taken whether anybody debugs or not. */
+static void take_recorded(Debugging *d) {
+    if (d->plan.recording && !run_has_hooks(d->run)) {
+        run_set_hooks(d->run, &recording_hooks, d->plan.recording);
+    }
+}
+
+/* It may not be freed from inside what it tells: the next turn does. The run may go on before that. */
 static void on_session_event(void *ctx, Json event) {
     Debugging *d = ctx;
     attach_event(d->server, event);
@@ -22,6 +29,9 @@ static void on_session_event(void *ctx, Json event) {
         d->plan.event(d->plan.ctx, event);
     }
     d->over = d->over || ends_session(event);
+    if (d->over) {
+        take_recorded(d);
+    }
     json_unref(event);
 }
 
@@ -48,7 +58,11 @@ static Session *attach_session(Debugging *d, SessionOptions options, Error *err)
     options.event = on_session_event;
     options.ctx = d;
     options.recording = d->plan.recording;
+    if (options.recording) { /* the session takes from it now */
+        run_set_hooks(d->run, NULL, NULL);
+    }
     d->session = session_attach(d->run, &options, err);
+    take_recorded(d);                                 /* unless it does */
     run_hold(d->run, attach_is_connected(d->server)); /* a session holds it; here nobody waits */
     if (d->session && !d->touching) {
         start_touching(d);
@@ -69,13 +83,6 @@ static void on_connected(void *ctx, bool connected) {
         session_tell_paused(d->session);
     }
     run_hold(d->run, connected);
-}
-
-/* What is recorded is taken whether anybody debugs or not. */
-static void take_recorded(Debugging *d) {
-    if (d->plan.recording) {
-        run_set_hooks(d->run, &recording_hooks, d->plan.recording);
-    }
 }
 
 static void free_session(Debugging *d) {
@@ -124,7 +131,8 @@ void debugging_end(Debugging *d) {
     d->server = NULL;
     if (d->session) {
         free_session(d);
-    } else if (d->plan.recording) {
+    }
+    if (d->plan.recording) {
         run_set_hooks(d->run, NULL, NULL);
     }
     d->run = NULL;

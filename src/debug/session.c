@@ -624,7 +624,7 @@ void session_free(Session *s) {
         return;
     }
     s->leaving = true;
-    if (!s->end || strcmp(s->end, "detached") != 0) {
+    if (!session_is_detached(s)) {
         run_set_hooks(s->run, NULL, NULL);
         if (!run_settled(s->run)) {
             run_hold(s->run, false);
@@ -670,6 +670,10 @@ bool session_abort(Session *s, Error *err) {
     session_tell(
         s, json_object_with(session_event_new("session"), "status", json_string_c("aborted")));
     return true;
+}
+
+bool session_is_detached(const Session *s) {
+    return s->end && !strcmp(s->end, "detached");
 }
 
 bool session_is_over(const Session *s) {

@@ -66,6 +66,7 @@ void session_detach(Session *s);
 /* Cancels the run; cleanup tasks run; nothing pauses any more. False: it has ended already. */
 bool session_abort(Session *s, Error *err);
 bool session_is_over(const Session *s); /* detached, aborted, or the run has settled */
+bool session_is_detached(const Session *s);
 
 Run *session_run(const Session *s);
 Points *session_points(const Session *s);

@@ -43,10 +43,10 @@ SOCKET = ".pawl/pawl.db-work/debug-1.sock"
 
 
 class Client:
-    def __init__(self, world):
+    def __init__(self, world, path=SOCKET):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE)
-        self.socket.connect(str(world.folder / SOCKET))
+        self.socket.connect(str(world.folder / path))
         self.lines = self.socket.makefile("r")
         self.calls, self.events = 0, []
         self.first = self.line()
@@ -258,6 +258,45 @@ def attach_and_stop(world):
     world.same(client.until("settled")["status"], "stopped")
     end(world, process, WAITING)
     world("status", "t").gives(DONE).says("paused\n", "paused before c: breakpoint 1", "pawl debug t\n")
+
+
+REPLAYED = """
+name: slow
+nodes:
+  - {name: a, ALIVE}
+  - {name: b, shell: 'echo b >> ran; echo 1', output: b}
+  - {name: c, shell: 'echo c >> ran; echo 2', output: c}
+  - {name: d, shell: 'echo d >> ran; echo 3', output: d}
+"""
+
+
+def replaying(world):
+    """A run that takes what another gave, but for its first node, which is of another kind there."""
+    world.write("slow.yaml", REPLAYED.replace("ALIVE", "jq: '{}'"))
+    world("run", "slow.yaml", "--thread", "recorded", "-q").gives(DONE)
+    (world.folder / "ran").unlink()
+    waits = "shell: 'touch began; while ! test -e go; do sleep 0.02; done'"
+    world.write("slow.yaml", REPLAYED.replace("ALIVE", waits))
+    process = world.start("run", "slow.yaml", "--thread", "t", "--replay", "recorded")
+    world.wait_for("began")
+    return process
+
+
+def attach_to_a_replay(world):
+    """a run that takes recorded results takes them in front of a debugger too, and after it has left"""
+    process = replaying(world)
+    client = Client(world, ".pawl/pawl.db-work/debug-2.sock")
+    world.same("error" in client.call("breakpoint_set", node="b"), False, "an error")
+    world.write("go", "")
+    world.same(client.until("paused")["node"], "b")
+    client.call("step", kind="over")
+    world.same(client.until("paused")["node"], "c")
+    client.say('{"request_id": 1, "call": "detach"}\n{"request_id": 2, "call": "frames"}')
+    client.rest()
+    client.leave()
+    world.same("3 results were taken from recorded, 1 done anew." in end(world, process, DONE), True)
+    world.same(world.read("ran"), "", "what was done again")
+    world.same(world("show", "t", "--json").json["d"]["stdout"], "3")
 
 
 def attach_with_rubbish(world):
