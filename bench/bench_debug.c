@@ -7,7 +7,7 @@
  * - Breakpoints at the node: a step that tries one and goes on, less a step with a session alone.
  * - Waiting: from a command until what came of it is told, on the wall. With SQLite a commit is in it: once
  *   in a file that no disk is behind, once on the disk, beside what that takes to make 4 KB durable. A run
- *   that is stopped in full swing has a thousand steps to commit before its pause is told: on the disk
+ *   that is stopped in full swing has some hundred steps to commit before its pause is told: on the disk
  *   that is shown, and no bar judges it.
  * - Frames: a map of which all elements are paused at once. What one of them costs must not depend on how
  *   many there are.
