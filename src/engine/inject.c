@@ -252,6 +252,12 @@ static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
         return error_set(err, ERR_USAGE,
                          "The body of a map cannot be given another config for one element.");
     }
+    if (!before && element) {
+        return error_set(err, ERR_USAGE,
+                         "An element ends with the body of its map: put the node before `%s`, or "
+                         "after the map.",
+                         frame_top(f)->node->name);
+    }
     return json_kind(injection->node) == JSON_OBJECT ||
            error_set(err, ERR_USAGE, "A node is an object, as it would stand in the file.");
 }

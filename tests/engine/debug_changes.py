@@ -618,6 +618,16 @@ def inject_that_cannot_be(world):
         ended(d)
 
 
+def inject_after_an_element(world):
+    """after the body of a map there is no place for a node: that is refused, and before it there is"""
+    with stops_in(world, "each[]") as d:
+        d.refuse("inject", "or after the map", where="after", name="note", node={"jq": "{}"})
+        world.same(d.call("injected")["injected"], [], "what is to run")
+        d.call("inject", name="note", node={"shell": "touch noted"})
+        ended(d, frame="all")
+    world.same(world.read("noted"), "", "what ran")
+
+
 def inject_in_the_last_node(world):
     """a node injected after the last one runs before the end"""
     with at(world, "last") as d:
