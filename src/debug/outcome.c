@@ -136,18 +136,7 @@ int64_t spot_injected(Json image, Spot s, InjectWhere *where) {
 /* ---- nodes of an image ---- */
 
 const Node *spot_node(const Graph *g, Json name) {
-    if (!g || json_kind(name) != JSON_STRING) {
-        return NULL;
-    }
-    const Node *node = graph_node(g, name);
-    size_t len = json_string_len(name);
-    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) {
-        return node;
-    }
-    Json map_name = json_string(json_string_data(&name), len - 2);
-    const Node *map = spot_node(g, map_name);
-    json_unref(map_name);
-    return map && map->kind->id == KIND_MAP ? map->params[MAP_DO].node : NULL;
+    return g && json_kind(name) == JSON_STRING ? graph_find(g, name) : NULL;
 }
 
 static const Graph *lowest_graph(const Flow *flow, Json image, int64_t frame) {

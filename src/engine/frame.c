@@ -256,18 +256,6 @@ Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
 
 /* ---- coming to a node ---- */
 
-const Node *graph_find(const Graph *g, Json name) {
-    const Node *node = graph_node(g, name);
-    size_t len = json_string_len(name);
-    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) {
-        return node;
-    }
-    Json map_name = json_string_valid(json_string_data(&name), len - 2);
-    const Node *map = graph_find(g, map_name);
-    json_unref(map_name);
-    return map && map->kind->id == KIND_MAP ? map->params[MAP_DO].node : NULL;
-}
-
 Json frame_work_key(const Frame *f) {
     return json_string_fmt("%lld.%lld", (long long)f->run->last + 1, (long long)f->id);
 }

@@ -335,7 +335,6 @@ void frame_drop_params(Frame *f);
 void frame_skip(Frame *f, Json output);
 void frame_end_element(Frame *f); /* of a map: with f->result */
 void frame_take_edge(Frame *f, const Edge *edge);
-const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
 const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
 Json frame_work_key(const Frame *f);
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);

@@ -81,6 +81,18 @@ const Node *graph_node(const Graph *g, Json name) {
     return i < 0 ? NULL : &g->nodes[i];
 }
 
+const Node *graph_find(const Graph *g, Json name) {
+    const Node *node = graph_node(g, name);
+    size_t len = json_string_len(name);
+    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) {
+        return node;
+    }
+    Json map_name = json_string_valid(json_string_data(&name), len - 2);
+    const Node *map = graph_find(g, map_name);
+    json_unref(map_name);
+    return map && map->kind->id == KIND_MAP ? map->params[MAP_DO].node : NULL;
+}
+
 const StateKey *graph_key(const Graph *g, Json name) {
     int i = name_table_find(&((const GraphImpl *)g)->keys, name);
     return i < 0 ? NULL : &g->keys[i];

@@ -310,6 +310,7 @@ struct Flow {
 
 /* NULL when there is none; the look-ups are hashed. */
 const Node *graph_node(const Graph *g, Json name);
+const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */
 const StateKey *graph_key(const Graph *g, Json name);
 
 #endif
