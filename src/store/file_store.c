@@ -102,12 +102,13 @@ static bool make_parts(FileStore *f, const char *format_path, Error *err) {
            file_store_failed(f, "making the store", err);
 }
 
-/* Another process may be doing the same: then there is nothing left to do. */
+/* Another process may be doing the same: then there is nothing left to do. Its `format` may come
+ * at any time, so what makes a folder not free is looked at before whether it is a store. */
 static bool make_store(FileStore *f, const char *format_path, Error *err) {
     if (!folder_make(f->base.path)) {
         return file_store_failed(f, "making the store", err);
     }
-    if (access(format_path, F_OK) != 0 && !is_free_folder(f->base.path)) {
+    if (!is_free_folder(f->base.path) && access(format_path, F_OK) != 0) {
         return error_set(
             err, ERR_USAGE,
             "The folder %s is not a store of Pawl, and not empty either; name another.",

@@ -118,53 +118,82 @@ static bool is_empty(const char *path, const char *suffix) {
     return empty;
 }
 
+/* What can be seen of a file from outside. */
+typedef struct Look {
+    unsigned char header[100];
+    ssize_t read; /* bytes of the header that are there; < 0: errno says why not */
+    struct stat st;
+} Look;
+
+/* The size is asked for after the header, and whether there is a log (is_cut_off) after both: what
+ * another process writes meanwhile makes the file longer than its header says, not shorter. */
+static void look(const char *path, Look *l) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    l->read = fd >= 0 ? read(fd, l->header, sizeof l->header) : -1;
+    int failed = errno;
+    if (l->read >= 0 && fstat(fd, &l->st) != 0) {
+        l->read = -1;
+        failed = errno;
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    errno = failed;
+}
+
 /* While there is a log, the pages at the end may only be in there. */
-static bool is_cut_off(const char *path, int64_t size, const unsigned char header[100]) {
-    uint32_t page = big_endian(header + 16, 2), pages = big_endian(header + 28, 4);
-    bool counted = big_endian(header + 24, 4) == big_endian(header + 92, 4);
+static bool is_cut_off(const char *path, const Look *l) {
+    uint32_t page = big_endian(l->header + 16, 2), pages = big_endian(l->header + 28, 4);
+    bool counted = big_endian(l->header + 24, 4) == big_endian(l->header + 92, 4);
     page = page == 1 ? 65536 : page;
-    return counted && size < (int64_t)page * pages && is_empty(path, "-wal");
+    return (l->read > 0 && l->read < 100) ||
+           (l->read == 100 && counted && l->st.st_size < (int64_t)page * pages &&
+            is_empty(path, "-wal"));
+}
+
+/* A file that seems cut off is looked at again: another process may just have put the log's pages
+ * into it, and removed the log, between two of our looks. */
+static bool stays_cut_off(const char *path, Look *l) {
+    enum { LOOKS = 5 };
+    const struct timespec pause = {.tv_nsec = 20000000};
+    int looks = 1;
+    for (; is_cut_off(path, l) && looks < LOOKS; looks++) {
+        nanosleep(&pause, NULL);
+        look(path, l);
+    }
+    return looks == LOOKS && is_cut_off(path, l);
 }
 
 /* SQLite would take an empty file for a new database, and a cut-off one for sound until it reads
  * past the end. */
-static bool check_file(const Store *s, const struct stat *st, Error *err) {
-    unsigned char header[100];
-    if (!S_ISREG(st->st_mode)) {
+static bool check_file(const Store *s, mode_t mode, Error *err) {
+    Look l;
+    if (!S_ISREG(mode)) {
         return error_set(err, ERR_USAGE, "%s is not a file%s.", s->path,
-                         S_ISDIR(st->st_mode) ? " but a folder; a store in a folder is file:DIR"
-                                              : "");
+                         S_ISDIR(mode) ? " but a folder; a store in a folder is file:DIR" : "");
     }
-    int fd = open(s->path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, header, sizeof header) : -1;
-    int failed = errno;
-    if (fd >= 0) {
-        close(fd);
+    look(s->path, &l);
+    bool cut_off = stays_cut_off(s->path, &l);
+    if (l.read < 0) {
+        return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
     }
-    if (n < 0) {
-        return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path,
-                         strerror(failed));
-    }
-    if (n > 0 && memcmp(header, "SQLite format 3", (size_t)(n < 16 ? n : 16))) {
+    if (memcmp(l.header, "SQLite format 3", (size_t)(l.read < 16 ? l.read : 16))) {
         return error_set(err, ERR_DATA,
                          "%s is not a store of Pawl: it is no SQLite database. Name another with "
                          "--store URL or PAWL_STORE.",
                          s->path);
     }
-    if ((n > 0 && n < 100) || (n == 100 && is_cut_off(s->path, st->st_size, header))) {
-        return error_set(
-            err, ERR_DATA,
-            "The database %s is cut off: it has %lld bytes, and there should be more. Put "
-            "back a copy of it, or move it away to begin anew.",
-            s->path, (long long)st->st_size);
-    }
-    return true;
+    return !cut_off ||
+           error_set(err, ERR_DATA,
+                     "The database %s is cut off: it has %lld bytes, and there should be more. Put "
+                     "back a copy of it, or move it away to begin anew.",
+                     s->path, (long long)l.st.st_size);
 }
 
 static bool look_at_file(const Store *s, Error *err) {
     struct stat st;
     if (stat(s->path, &st) == 0) {
-        return check_file(s, &st, err);
+        return check_file(s, st.st_mode, err);
     }
     if (errno != ENOENT && errno != ENOTDIR) {
         return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));

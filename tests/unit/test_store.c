@@ -674,6 +674,38 @@ static void the_lease_of_a_killed_process_is_free_at_once(void **state) {
     store_close(s);
 }
 
+/* Opens a new store in each round, as its siblings do, and says the first refusal. */
+enum { MAKERS = 4, ROUNDS = 100 };
+
+static void make_beside(const Fixture *f, int fd) {
+    Error err = ERROR_INIT;
+    char url[200];
+    for (int i = 0; i < ROUNDS && err.code == ERR_NONE; i++) {
+        snprintf(url, sizeof url, "%s-%d", f->url, i);
+        store_close(store_open(url, STORE_CREATE, &err));
+    }
+    const char *said = err.code != ERR_NONE ? err.msg : "y";
+    if (write(fd, said, strlen(said)) < 0) {
+        _exit(1);
+    }
+}
+
+static void processes_make_one_store_at_once(void **state) {
+    int fds[MAKERS], pids[MAKERS];
+    for (int i = 0; i < MAKERS; i++) {
+        pids[i] = in_child(*state, make_beside, &fds[i]);
+    }
+    char answers[MAKERS][ERROR_MSG_MAX] = {{0}};
+    for (int i = 0; i < MAKERS; i++) {
+        assert_true(read(fds[i], answers[i], sizeof answers[i] - 1) > 0);
+        close(fds[i]);
+        waitpid(pids[i], NULL, 0);
+    }
+    for (int i = 0; i < MAKERS; i++) {
+        assert_string_equal(answers[i], "y");
+    }
+}
+
 /* Writes runs of its own beside other processes. */
 static void write_beside(const Fixture *f, int fd) {
     Store *s = store_open(f->url, STORE_CREATE, NULL);
@@ -883,6 +915,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(what_is_asked_through_another_handle_is_heard, DURABLE),
     BEHAVIOUR(a_handle_sees_what_another_wrote, DURABLE),
     BEHAVIOUR(the_lease_of_a_killed_process_is_free_at_once, DURABLE),
+    BEHAVIOUR(processes_make_one_store_at_once, DURABLE),
     BEHAVIOUR(processes_write_different_runs_at_once, DURABLE),
     BEHAVIOUR(nothing_acknowledged_is_lost_by_a_kill, DURABLE),
     BEHAVIOUR(a_store_that_is_not_there_says_how_one_comes_about, DURABLE),
