@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { SOON_MS = 30000 }; /* on a machine that has much else to do */
+
 /* One call and what came of it. */
 typedef struct Talk {
     WorkerOptions options;
@@ -780,7 +782,7 @@ static void a_worker_that_hangs_is_cancelled_and_replaced(void **state) {
         int64_t start = now_ms();
         talk_wait(&talk);
         assert_int_equal(talk.end, WORKER_CANCELLED);
-        assert_true(now_ms() - start < 5000);
+        assert_true(now_ms() - start < SOON_MS);
         assert_false(lives(pid));
         talk_clear(&talk);
     }
@@ -860,7 +862,7 @@ static void forks_die_with_their_worker(void **state) {
     int64_t start = now_ms();
     talk_run(&talk);
     assert_int_equal(talk.end, WORKER_RETURNED);
-    assert_true(now_ms() - start < 10000); /* though they keep its stdout open */
+    assert_true(now_ms() - start < SOON_MS); /* though they keep its stdout open */
     int child = 0, other = 0;
     assert_int_equal(sscanf(talk.value, "[%d,%d]", &child, &other), 2);
     assert_true(lives(child) && lives(other));
@@ -995,7 +997,7 @@ static void an_idle_pool_does_not_keep_the_loop(void **state) {
     expect(PY, "return 1", "{}", "1");
     int64_t start = now_ms();
     uv_run(&loop, UV_RUN_DEFAULT);
-    assert_true(now_ms() - start < 5000);
+    assert_true(now_ms() - start < SOON_MS);
 }
 
 static void an_idle_worker_that_dies_is_forgotten(void **state) {
