@@ -22,6 +22,7 @@ void exec_run_command_start(Step *step);
  * KIND_PYTHON, whichever of them comes first. */
 void exec_script_start(Step *step);
 void exec_script_cancel(Step *step);
+void exec_script_freeze(Step *step, bool frozen);
 void exec_script_drop(Step *step);
 void exec_script_free(void *data);
 

@@ -468,6 +468,11 @@ void exec_script_cancel(Step *step) {
     if (script) worker_cancel(script->call);
 }
 
+void exec_script_freeze(Step *step, bool frozen) {
+    Script *script = step_data(step);
+    if (script) worker_freeze(script->call, frozen);
+}
+
 void exec_script_drop(Step *step) {
     Script *script = step_data(step);
     if (script) let_go(script);

@@ -59,7 +59,7 @@ enum {
 
 /* ---- data ---- */
 
-typedef enum Phase { PHASE_IDLE, PHASE_BUSY, PHASE_WAITING, PHASE_ENDING } Phase;
+typedef enum Phase { PHASE_IDLE, PHASE_BUSY, PHASE_FROZEN, PHASE_WAITING, PHASE_ENDING } Phase;
 
 typedef struct Worker Worker;
 
@@ -96,6 +96,7 @@ struct WorkerCall {
     WorkerProgram program;
     WorkerOptions options; /* with references and copies of its own */
     bool cancelled;
+    bool frozen;
     WorkerLog log;
 };
 
@@ -138,6 +139,10 @@ static void start_ticking(WorkerPool *pool) {
     if (!uv_is_active((uv_handle_t *)&pool->tick)) {
         uv_timer_start(&pool->tick, on_tick, TICK_MS, TICK_MS);
     }
+}
+
+static void tick_soon(WorkerPool *pool) {
+    uv_timer_start(&pool->tick, on_tick, 0, TICK_MS);
 }
 
 static void hold(WorkerPool *pool) {
@@ -539,8 +544,9 @@ static Reading read_channel(Worker *w) {
     return READ_SOME;
 }
 
+/* What a frozen one said before it stood still is heard when it goes on. */
 static bool can_be_read(const Worker *w) {
-    return !w->gone && !(w->phase == PHASE_ENDING && w->doomed);
+    return !w->gone && w->phase != PHASE_FROZEN && !(w->phase == PHASE_ENDING && w->doomed);
 }
 
 /* ---- writing ---- */
@@ -548,8 +554,10 @@ static bool can_be_read(const Worker *w) {
 static void on_channel(uv_poll_t *poll, int status, int events);
 
 static void watch_channel(Worker *w) {
-    int events = w->out.len > w->written ? UV_READABLE | UV_WRITABLE : UV_READABLE;
-    if (events != w->events) uv_poll_start(&w->polls[CHANNEL], events, on_channel);
+    int events = w->phase == PHASE_FROZEN ? 0 : UV_READABLE;
+    if (w->out.len > w->written) events |= UV_WRITABLE;
+    if (events && events != w->events) uv_poll_start(&w->polls[CHANNEL], events, on_channel);
+    if (!events) uv_poll_stop(&w->polls[CHANNEL]);
     w->events = events;
 }
 
@@ -815,14 +823,21 @@ static Given try_give(WorkerCall *call, Error *err) {
     return GIVEN;
 }
 
+static WorkerCall *next_call(const Queue *queue) {
+    WorkerCall *call = queue->first;
+    while (call && call->frozen && !call->cancelled) {
+        call = call->next;
+    }
+    return call;
+}
+
 /* Ending a call comes back here: the outermost goes on, however many there are. */
 static void dispatch(WorkerPool *pool, WorkerLanguage language) {
     Queue *queue = &pool->queues[language];
     Error err = ERROR_INIT;
     if (queue->dispatching) return;
     queue->dispatching = true;
-    while (queue->first) {
-        WorkerCall *call = queue->first;
+    for (WorkerCall *call; (call = next_call(queue));) {
         Given given = call->cancelled ? FAILED : try_give(call, &err);
         if (given == NO_ROOM) break;
         queue_remove(queue, call);
@@ -951,6 +966,7 @@ static void on_tick(uv_timer_t *timer) {
     WorkerPool *pool = timer->data;
     for (int i = 0; i < WORKER_LANGUAGES; i++) {
         end_cancelled(&pool->queues[i]);
+        dispatch(pool, (WorkerLanguage)i);
     }
     for (size_t i = pool->nworkers; i-- > 0;) {
         if (i < pool->nworkers) tick_worker(pool->workers[i]);
@@ -1065,7 +1081,7 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
     WorkerCall *call = call_new(pool, options, &program);
     call->options.memory = memory;
     Queue *queue = &pool->queues[options->language];
-    Given given = queue->first ? NO_ROOM : try_give(call, err);
+    Given given = next_call(queue) ? NO_ROOM : try_give(call, err);
     if (given == FAILED) {
         call_free(call);
         return NULL;
@@ -1094,14 +1110,30 @@ void worker_cancel(WorkerCall *call) {
     call->cancelled = true;
     Worker *w = call->worker;
     if (!w) {
-        uv_timer_start(&call->pool->tick, on_tick, 0, TICK_MS);
+        tick_soon(call->pool);
         return;
     }
     if (w->phase == PHASE_WAITING) hold(w->pool);
     if (w->phase != PHASE_ENDING) w->kill_at = uv_now(w->pool->loop) + GRACE_MS;
     w->phase = PHASE_ENDING;
     worker_signal(&w->process, SIGTERM);
+    if (call->frozen) {
+        worker_signal(&w->process, SIGCONT); /* what is stopped cannot end */
+        watch_channel(w);
+    }
     start_ticking(w->pool);
+}
+
+/* The place of one that stands still is free for another. */
+void worker_freeze(WorkerCall *call, bool frozen) {
+    Worker *w = call->worker;
+    call->frozen = frozen;
+    if (w && w->phase == (frozen ? PHASE_BUSY : PHASE_FROZEN)) {
+        w->phase = frozen ? PHASE_FROZEN : PHASE_BUSY;
+        worker_signal(&w->process, frozen ? SIGSTOP : SIGCONT);
+        watch_channel(w);
+    }
+    tick_soon(call->pool);
 }
 
 void worker_drop(WorkerCall *call) {

@@ -27,7 +27,7 @@
  * our end of the socket closes, and is killed when the thread that started it dies.
  *
  * At most so many of one language are busy at a time; calls beyond queue up in order. A worker that
- * waits for an answer is not busy. Idle ones are kept, those beyond one of a program for a minute.
+ * waits for an answer, or is frozen, is not busy. Idle ones are kept, those beyond one of a program for a minute.
  * The pool keeps the loop alive while a call is under way, and not while all of them wait for
  * answers.
  *
@@ -119,6 +119,11 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
 /* Whether its code is in interrupt(). Then, and only then, it can be answered. Borrows answer. */
 bool worker_is_waiting(const WorkerCall *call);
 void worker_answer(WorkerCall *call, Json answer);
+
+/* Its worker's group stands still (SIGSTOP), or a call that queues does not begin, until it goes on
+ * (SIGCONT); what it says comes after that, on_end alone may come before when somebody else ends the
+ * worker. worker_cancel() and worker_drop() may come in between. */
+void worker_freeze(WorkerCall *call, bool frozen);
 
 /* SIGTERM to its worker's group, SIGKILL a moment later; on_end comes when that is over. */
 void worker_cancel(WorkerCall *call);

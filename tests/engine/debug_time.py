@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from debugger import BRANCHES as FORK, Debugger, debug  # noqa: E402
+from playbook import Server  # noqa: E402
 from world import Broken, DONE, FAILED, TIMEOUT, USAGE, cases_of, paced, run_all  # noqa: E402
 
 CHAIN = "state: {n: 1}\nnodes:\n" + "".join(
@@ -1263,14 +1264,28 @@ IN_NODE = {
              "  - {name: run_shell, id: z, config: {command: 'true'}}\n",
     "steps": "steps:\n  - {id: a, type: script, timeout: TIME, config: {command: 'COMMAND'}}\n"
              "  - {id: z, type: script, config: {command: 'true'}}\n",
+    "python": "nodes:\n  - name: a\n    timeout: TIME\n    python: |\n"
+              "      import os, time\n"
+              "      open('pid', 'w').write(str(os.getpid()))\n      os.rename('pid', 'begun')\n"
+              "      for i in range(4): time.sleep(PIECE)\n"
+              "      open('ran', 'a').write('done\\n')\n  - {name: z, jq: '{z: 1}'}\n",
+    "javascript": "nodes:\n  - name: a\n    timeout: TIME\n    javascript: |\n"
+                  "      const fs = require('fs');\n"
+                  "      fs.writeFileSync('pid', `${process.pid}`); fs.renameSync('pid', 'begun');\n"
+                  "      for (let i = 0; i < 4; i++)\n"
+                  "        await new Promise(done => setTimeout(done, 1000 * PIECE));\n"
+                  "      fs.appendFileSync('ran', 'done\\n');\n  - {name: z, jq: '{z: 1}'}\n",
 }
+SCRIPTS = ("python", "javascript")
 
 
 def in_node(world, dialect):
-    """A workflow with a command of 400 ms that has a second for it."""
+    """A workflow with a command, or a script, of 400 ms that has a second for it."""
+    piece = str(world.seconds(0.1))
     command = ("echo $$ > pid; mv pid begun; "
-               f"for i in 1 2 3 4; do sleep {world.seconds(0.1)}; done; echo done >> ran")
-    return IN_NODE[dialect].replace("TIME", world.ms(1000)).replace("COMMAND", command)
+               f"for i in 1 2 3 4; do sleep {piece}; done; echo done >> ran")
+    text = IN_NODE[dialect].replace("TIME", world.ms(1000))
+    return text.replace("COMMAND", command).replace("PIECE", piece)
 
 
 def pause_in_a_command(d, world):
@@ -1309,6 +1324,52 @@ def clock_in_a_command_tasks(world):
 def clock_in_a_command_steps(world):
     """a command with a timeout of 1 s, frozen for longer, completes (pipeline)"""
     clock_in_a_command(world, "steps")
+
+
+def clock_in_a_script_python(world):
+    """Python with a timeout of 1 s, frozen for longer, completes"""
+    clock_in_a_command(world, "python")
+
+
+def clock_in_a_script_javascript(world):
+    """JavaScript with a timeout of 1 s, frozen for longer, completes"""
+    clock_in_a_command(world, "javascript")
+
+
+def clock_in_a_script_that_is_left(world):
+    """a frozen script ends with its process; when the run goes on it is begun anew, once"""
+    for dialect in SCRIPTS:
+        (world.folder / "begun").unlink(missing_ok=True)
+        (world.folder / "ran").unlink(missing_ok=True)
+        patient = in_node(world, dialect).replace(world.ms(1000), world.ms(9000))
+        with debugger(world, patient, dialect) as d:
+            pid = pause_in_a_command(d, world)
+            world.same(d.leave(), 3, "the exit code")
+        is_gone(world, pid)
+        with reopened(world, dialect) as d:
+            frame = d.call("frame")
+            world.same((frame["status"], frame["node"], frame["position"]), ("paused", "a", "during"))
+            ended(d)
+        world.same((world.read("ran"), state_of(world, dialect)), ("done\n", {"z": 1}))
+
+
+def clock_in_a_script_that_asks(world):
+    """a script that is frozen asks its question after that"""
+    with debugger(world, "nodes:\n  - name: a\n    python: |\n"
+                  "      import os, time\n      open('begun', 'w').close()\n"
+                  "      while not os.path.exists('go'): time.sleep(0.01)\n"
+                  "      return {'said': interrupt('well?')}\n") as d:
+        d.call("continue")
+        world.wait_for("begun")
+        world.same(d.call("pause")["paused"], [1], "what is paused at once")
+        d.wait("paused", node="a", position="during")
+        world.write("go", "")
+        world.nap(0.2)
+        world.same(d.call("frame")["status"], "paused")
+        d.call("continue")
+        d.wait("waiting", node="a")
+        next_event(d, "settled", "answer", value="so")
+    world.same(state_of(world), {"said": "so"})
 
 
 def clock_in_a_command_across_a_kill(world):
@@ -1380,17 +1441,14 @@ def clock_of_a_command_that_is_left(world):
 
 def clock_of_what_cannot_be_frozen(world):
     """work that cannot be frozen is let finish, and its frame stops before the next node"""
-    with debugger(world, "nodes:\n  - name: a\n    python: |\n"
-                  "      import os, time\n      open('begun', 'w').close()\n"
-                  "      while not os.path.exists('go'): time.sleep(0.02)\n"
-                  "      return {'r': 1}\n  - {name: z, jq: '{z: 1}'}\n") as d:
+    with Server(world) as server, \
+         debugger(world, f"nodes:\n  - {{name: a, http: '{server.url}/drip/2/{round(world.seconds(300))}'}}\n"
+                  "  - {name: z, jq: '{z: 1}'}\n") as d:
         d.call("continue")
-        world.wait_for("begun")
+        world.until(lambda: d.call("frame")["status"] == "working", "it is under way")
         answer = d.call("pause")
         world.same((answer["paused"], answer["later"]), ([], [1]))
-        world.write("go", "")
         world.same(d.wait("paused", reason="user_pause")["node"], "z")
-        world.same(d.value(".r"), 1)
         ended(d)
 
 

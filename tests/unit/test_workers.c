@@ -184,16 +184,22 @@ static int open_descriptors(void) {
     return n;
 }
 
-/* Whether a process is there, and no zombie. */
-static bool lives(int pid) {
+/* The letter of /proc for what a process does; 0: it is not there. */
+static char state_of(int pid) {
     char path[40], line[200] = "";
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     FILE *in = fopen(path, "r");
-    if (!in) return false;
+    if (!in) return 0;
     if (!fgets(line, sizeof line, in)) line[0] = '\0';
     fclose(in);
     const char *after = strrchr(line, ')');
-    return after && after[2] != 'Z' && after[2] != 'X';
+    return after ? after[2] : '\0';
+}
+
+/* Whether a process is there, and no zombie. */
+static bool lives(int pid) {
+    char does = state_of(pid);
+    return does && does != 'Z' && does != 'X';
 }
 
 static void expect_gone(int pid) {
@@ -964,6 +970,149 @@ static void queued_calls_can_be_cancelled_and_dropped(void **state) {
     for (int i = 0; i < 4; i++) talk_clear(&talks[i]);
 }
 
+/* Code that says `on` and then waits for a file. */
+static const char *const waits_for_file[] = {
+    [WORKER_PYTHON] = "import os, time\nprint('on', flush=True)\n"
+                      "while not os.path.exists('go'): time.sleep(0.01)\nreturn 7",
+    [WORKER_JAVASCRIPT] =
+        "const fs = require('fs'); console.log('on');\n"
+        "while (!fs.existsSync('go')) await new Promise(r => setTimeout(r, 10));\n"
+        "return 7",
+};
+
+static void start_waiting(Talk *talk, WorkerLanguage language) {
+    talk_init(talk, language, waits_for_file[language], "{}");
+    talk_start(talk);
+    while (!talk->log.len) uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void let_files_go(void) {
+    write_file("go", "");
+}
+
+static void hold_files_back(void) {
+    char path[200];
+    snprintf(path, sizeof path, "%s/go", root);
+    unlink(path);
+}
+
+static void expect_stopped(int pid) {
+    for (int i = 0; i < 3000 && state_of(pid) != 'T'; i++) usleep(10000);
+    assert_int_equal(state_of(pid), 'T');
+}
+
+/* The loop goes on for a while, with calls under way. */
+static void turn_for(int ms) {
+    for (int64_t end = now_ms() + ms; now_ms() < end; usleep(1000)) uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void a_frozen_call_stands_still_until_it_goes_on(void **state) {
+    (void)state;
+    for (WorkerLanguage language = PY; language < WORKER_LANGUAGES; language++) {
+        Talk talk;
+        hold_files_back();
+        start_waiting(&talk, language);
+        int pid = worker_pid(talk.call);
+        worker_freeze(talk.call, true);
+        worker_freeze(talk.call, true);
+        expect_stopped(pid);
+        let_files_go();
+        turn_for(300);
+        assert_false(talk.done);
+        assert_int_equal(state_of(pid), 'T');
+        worker_freeze(talk.call, false);
+        talk_wait(&talk);
+        assert_string_equal(talk.value, "7");
+        talk_clear(&talk);
+        assert_int_equal(pid_of(language), pid); /* and is there for the next */
+    }
+}
+
+static void what_was_said_before_it_was_frozen_is_heard_after_that(void **state) {
+    (void)state;
+    Talk talk;
+    talk_init(&talk, PY, "return interrupt({'q': 1})", "{}");
+    talk_start(&talk);
+    usleep(300000); /* the question is in the socket, or will not be asked before it goes on */
+    worker_freeze(talk.call, true);
+    turn_for(300);
+    assert_false(talk.waiting);
+    assert_false(worker_is_waiting(talk.call));
+    worker_freeze(talk.call, false);
+    talk_wait(&talk);
+    assert_true(talk.waiting);
+    worker_drop(talk.call);
+    talk_clear(&talk);
+}
+
+static void a_frozen_call_leaves_its_place_to_others(void **state) {
+    (void)state;
+    Talk talk;
+    pool_down();
+    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    hold_files_back();
+    start_waiting(&talk, PY);
+    worker_freeze(talk.call, true);
+    expect(PY, "return 1", "{}", "1");
+    let_files_go();
+    worker_freeze(talk.call, false);
+    talk_wait(&talk);
+    assert_string_equal(talk.value, "7");
+    talk_clear(&talk);
+}
+
+static void a_call_that_is_frozen_while_it_queues_does_not_begin(void **state) {
+    (void)state;
+    Talk busy, frozen, other;
+    pool_down();
+    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    hold_files_back();
+    start_waiting(&busy, PY);
+    talk_init(&frozen, PY, "return 2", "{}");
+    talk_start(&frozen);
+    worker_freeze(frozen.call, true);
+    talk_init(&other, PY, "return 3", "{}");
+    talk_start(&other);
+    let_files_go();
+    talk_wait(&busy);
+    talk_wait(&other);
+    assert_string_equal(other.value, "3");
+    expect(PY, "return 4", "{}", "4"); /* one that comes now does not queue behind it */
+    assert_false(frozen.done);
+    assert_int_equal(worker_pid(frozen.call), 0);
+    worker_freeze(frozen.call, false);
+    talk_wait(&frozen);
+    assert_string_equal(frozen.value, "2");
+    talk_clear(&busy);
+    talk_clear(&frozen);
+    talk_clear(&other);
+}
+
+static void a_frozen_call_can_be_cancelled_dropped_and_killed(void **state) {
+    (void)state;
+    Talk talks[3];
+    int pids[3];
+    hold_files_back();
+    for (int i = 0; i < 3; i++) {
+        start_waiting(&talks[i], PY);
+        pids[i] = worker_pid(talks[i].call);
+        worker_freeze(talks[i].call, true);
+        expect_stopped(pids[i]);
+    }
+    worker_cancel(talks[0].call);
+    worker_drop(talks[1].call);
+    kill(pids[2], SIGKILL);
+    talk_wait(&talks[0]);
+    talk_wait(&talks[2]);
+    assert_int_equal(talks[0].end, WORKER_CANCELLED);
+    assert_false(talks[1].done);
+    assert_int_equal(talks[2].end, WORKER_DIED);
+    for (int i = 0; i < 3; i++) {
+        while (lives(pids[i])) turn_for(10);
+        talk_clear(&talks[i]);
+    }
+}
+
 static void a_worker_of_another_program_makes_room(void **state) {
     (void)state;
     pool_down();
@@ -1136,6 +1285,11 @@ int main(void) {
         WITH_POOL(a_result_that_is_too_long_is_refused),
         WITH_POOL(calls_beyond_the_limit_queue_in_order),
         WITH_POOL(queued_calls_can_be_cancelled_and_dropped),
+        WITH_POOL(a_frozen_call_stands_still_until_it_goes_on),
+        WITH_POOL(what_was_said_before_it_was_frozen_is_heard_after_that),
+        WITH_POOL(a_frozen_call_leaves_its_place_to_others),
+        WITH_POOL(a_call_that_is_frozen_while_it_queues_does_not_begin),
+        WITH_POOL(a_frozen_call_can_be_cancelled_dropped_and_killed),
         WITH_POOL(a_worker_of_another_program_makes_room),
         WITH_POOL(idle_workers_beyond_one_end),
         WITH_POOL(an_idle_pool_does_not_keep_the_loop),
