@@ -4,6 +4,7 @@
 #include "output.h"
 #include "place.h"
 #include "stores.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static int ask(const CancelArgs *args, Store *store) {
     }
     if (store_ask_cancel(store, row.run, &err)) {
         const char *owner = row.owner && row.owner[0] ? row.owner : "another process";
-        fprintf(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n", owner);
+        terminal_say(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n", owner);
         wait_for_owner(store, &row);
         code = conclude(args, store, &row);
     } else {

@@ -1,6 +1,7 @@
 /* check.c - `pawl check`: everything that is wrong with some workflow files. */
 #include "command.h"
 #include "options.h"
+#include "output.h"
 #include "terminal.h"
 
 #include "flow.h"
@@ -65,7 +66,8 @@ static void check_file(Check *check, const char *path) {
         print_problems(&check->problems, from);
         if (check->problems.n == from) {
             size_t n = flow->main->nnodes;
-            printf("%s: fine (%s, %zu node%s)\n", path, flow->name, n, n == 1 ? "" : "s");
+            terminal_say(stdout, "%s: fine (%s, %zu node%s)\n", path, flow->name, n,
+                         n == 1 ? "" : "s");
         }
     }
     flow_unref(flow);
@@ -74,13 +76,11 @@ static void check_file(Check *check, const char *path) {
 static void print_json(const FlowProblems *p) {
     static const JsonPrintOptions options = {.indent = 2};
     Json all = json_array();
-    Buf out = BUF_INIT;
     for (size_t i = 0; i < p->n; i++) {
         all = json_array_push(all, flow_problem_json(&p->items[i]));
     }
-    json_print(all, &options, &out);
-    printf("%s\n", out.data);
-    buf_clear(&out);
+    json_print_to(all, &options, output_json, NULL);
+    putchar('\n');
     json_unref(all);
 }
 

@@ -2,6 +2,7 @@
 
 #include "stores.h"
 #include "suggest.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -183,7 +184,7 @@ int command_unknown(const char *name) {
     for (const Command *const *c = commands; *c; c++) {
         suggestion_offer(&nearest, (*c)->name);
     }
-    fprintf(stderr, "pawl: there is no command `%s`", name);
+    terminal_say(stderr, "pawl: there is no command `%s`", name);
     if (nearest.best) {
         fprintf(stderr, "; did you mean `%s`?\n", nearest.best);
     } else {

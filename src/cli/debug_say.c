@@ -2,6 +2,7 @@
 
 #include "inspect.h"
 #include "json_print.h"
+#include "terminal.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -19,15 +20,9 @@ void say_end(const Show *s, Buf *out) {
     buf_adds(out, s->colour ? "\x1b[0m" : "");
 }
 
-bool say_is_control(const char *c) {
-    unsigned char byte = (unsigned char)*c;
-    bool c1 = byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0;
-    return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
-}
-
 void say_safe(const char *text, size_t len, Buf *out) {
     for (size_t i = 0; i < len; i++) {
-        if (!say_is_control(text + i)) {
+        if (!terminal_is_control(text + i)) {
             buf_addc(out, text[i]);
         } else if ((unsigned char)text[i] == 0xC2) {
             buf_addc(out, '?');

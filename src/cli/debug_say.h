@@ -20,9 +20,6 @@ typedef enum Style { STYLE_NAME, STYLE_PLACE, STYLE_BAD, STYLE_GOOD, STYLE_DIM, 
 void say_begin(const Show *s, Style style, Buf *out);
 void say_end(const Show *s, Buf *out);
 
-/* Whether a character would drive the terminal. Of those with two bytes the first is looked at with the
- * second: a text ends in a NUL. */
-bool say_is_control(const char *c);
 /* Characters that would drive the terminal become question marks, ends of lines blanks. */
 void say_safe(const char *text, size_t len, Buf *out);
 /* A value on one line, cut at max bytes. */

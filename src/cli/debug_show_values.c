@@ -2,6 +2,7 @@
 #include "debug_show_rows.h"
 
 #include "json_print.h"
+#include "terminal.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 /* Printed JSON: what drives a terminal is escaped in it but for the second set of control characters. */
 static void add_printed(const char *text, size_t len, Buf *out) {
     for (size_t i = 0; i < len; i++) {
-        bool c1 = i + 1 < len && say_is_control(text + i) && (unsigned char)text[i] == 0xC2;
+        bool c1 = i + 1 < len && terminal_is_control(text + i) && (unsigned char)text[i] == 0xC2;
         if (c1) {
             buf_printf(out, "\\u%04x", (unsigned)(unsigned char)text[++i]);
         } else {

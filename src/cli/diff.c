@@ -73,7 +73,7 @@ static bool print_change(void *ctx, Json path, Json old_value, Json new_value) {
     bool added = json_is_none(old_value), removed = json_is_none(new_value);
     static const char *const colours[] = {"\x1b[33m", "\x1b[32m", "\x1b[31m"};
     buf_reset(&p->line);
-    buf_adds(&p->line, p->colour ? colours[added ? 1 : removed ? 2 : 0] : "");
+    fputs(p->colour ? colours[added ? 1 : removed ? 2 : 0] : "", stdout);
     buf_adds(&p->line, added ? "+ " : removed ? "- " : "~ ");
     add_path(&p->line, path);
     buf_adds(&p->line, ": ");
@@ -82,8 +82,8 @@ static bool print_change(void *ctx, Json path, Json old_value, Json new_value) {
         buf_adds(&p->line, " \xe2\x86\x92 ");
         json_print(new_value, NULL, &p->line);
     }
-    buf_adds(&p->line, p->colour ? "\x1b[0m\n" : "\n");
-    return fwrite(p->line.data, 1, p->line.len, stdout) == p->line.len;
+    return output_json(NULL, p->line.data, p->line.len) &&
+           fputs(p->colour ? "\x1b[0m\n" : "\n", stdout) != EOF;
 }
 
 static void print_changes(Json a, Json b) {
@@ -131,7 +131,7 @@ static int64_t number_of(Json object, const char *key) {
 
 static void print_text(Json value) {
     if (json_kind(value) == JSON_STRING) {
-        printf("  %.*s", (int)json_string_len(value), json_string_data(&value));
+        terminal_say(stdout, "  %.*s", (int)json_string_len(value), json_string_data(&value));
     }
 }
 
@@ -176,7 +176,7 @@ static void print_divergence(const RunSide *a, const RunSide *b, Json found) {
             json_kind(json_object_get_c(json_object_get_c(found, "b"), "node")) == JSON_STRING;
         printf("The runs part at %s, in", begun ? "their first step" : "the beginning");
     }
-    printf(" %.*s:\n", (int)json_string_len(frame), json_string_data(&frame));
+    terminal_say(stdout, " %.*s:\n", (int)json_string_len(frame), json_string_data(&frame));
     print_side(a, json_object_get_c(found, "a"));
     print_side(b, json_object_get_c(found, "b"));
     print_report(json_object_get_c(found, "diff"));

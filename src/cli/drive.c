@@ -1,5 +1,6 @@
 #include "drive.h"
 
+#include "debug_say.h"
 #include "engines.h"
 #include "json_print.h"
 #include "mem.h"
@@ -8,6 +9,7 @@
 #include "pauses.h"
 #include "progress.h"
 #include "settings.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,13 +106,14 @@ static void say_pause(const Drive *d, Json event) {
     buf_clear(&line);
 }
 
-/* A terminal is no place for whatever a value may hold. */
+/* On one line: a value may hold anything. */
 static void put_text(Json text) {
-    const char *at = json_kind(text) == JSON_STRING ? json_string_data(&text) : "";
-    size_t len = json_kind(text) == JSON_STRING ? json_string_len(text) : 0;
-    for (size_t i = 0; i < len; i++) {
-        fputc((unsigned char)at[i] < 0x20 && at[i] != '\t' ? ' ' : at[i], stderr);
+    Buf out = BUF_INIT;
+    if (json_kind(text) == JSON_STRING) {
+        say_safe(json_string_data(&text), json_string_len(text), &out);
     }
+    fwrite(out.data ? out.data : "", 1, out.len, stderr);
+    buf_clear(&out);
 }
 
 static void say_log_point(const Drive *d, Json event) {
@@ -148,7 +151,7 @@ static void on_debug_event(void *ctx, Json event) {
 static void advise_resume(const Run *run, const char *store_hint, const char *before) {
     Buf line = BUF_INIT;
     output_resume(&line, run_thread(run), store_hint);
-    fprintf(stderr, "%s%s\n", before, line.data);
+    terminal_say(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
 }
 
@@ -160,7 +163,7 @@ static void say_resume(const Drive *d, const char *before) {
 static void say_start(const Drive *d) {
     Buf line = BUF_INIT;
     output_start(&line, d->plan->flow->path, run_thread(d->run), d->plan->store_hint);
-    fprintf(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
+    terminal_say(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
     buf_clear(&line);
 }
 
@@ -280,7 +283,7 @@ void drive_say_failure(const Run *run, bool durable, const char *store_hint) {
     buf_adds(&line, "error: ");
     add_string(&line, json_object_get_c(error, "node"), "node ", ": ");
     add_string(&line, json_object_get_c(error, "message"), "", "");
-    fprintf(stderr, "%s\n", line.data);
+    terminal_say(stderr, "%s\n", line.data);
     buf_clear(&line);
     if (run_is_over(run)) {
         fprintf(stderr,
@@ -307,7 +310,7 @@ static void say_interrupts(const Drive *d) {
     for (size_t i = 0; i < n; i++) {
         output_interrupt(&text, json_array_get(open, i), n == 1, thread, d->plan->store_hint);
     }
-    fputs(text.data ? text.data : "", stderr);
+    terminal_put(stderr, text.data ? text.data : "", text.len);
     buf_clear(&text);
     json_unref(open);
 }

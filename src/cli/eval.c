@@ -314,7 +314,7 @@ static void write_text(const Eval *e, Json string) {
     if (e->print.ascii) {
         json_print_to(string, &(JsonPrintOptions){.ascii = true}, output_json, NULL);
     } else {
-        fwrite(json_string_data(&string), 1, json_string_len(string), stdout);
+        terminal_put(stdout, json_string_data(&string), json_string_len(string));
     }
 }
 
@@ -376,7 +376,7 @@ static int width_of(int32_t cp) {
 /* A tab stays one in both lines; other control characters would move the terminal's cursor. */
 static void add_character(Excerpt *x, int32_t cp, bool before_caret) {
     char bytes[4];
-    bool shown = cp == '\t' || (cp >= ' ' && cp != 0x7F);
+    bool shown = cp == '\t' || (cp >= ' ' && cp < 0x7F) || cp >= 0xA0;
     cp = shown ? cp : UTF8_REPLACEMENT;
     buf_add(&x->text, bytes, utf8_encode(cp, bytes));
     for (int i = 0; before_caret && i < width_of(cp); i++) {
@@ -434,29 +434,24 @@ static void show_place(const Eval *e, const Error *err) {
 /* What error(v) raised is shown whole; an Error holds only its beginning. */
 static void write_message(const Error *err, Json raised) {
     if (json_kind(raised) == JSON_STRING) {
-        fwrite(json_string_data(&raised), 1, json_string_len(raised), stderr);
+        terminal_put(stderr, json_string_data(&raised), json_string_len(raised));
     } else {
-        fputs(err->msg, stderr);
+        terminal_say(stderr, "%s", err->msg);
     }
 }
 
 static void complain(const Eval *e, const char *where, const Error *err, Json raised) {
     fflush(stdout);
-    fprintf(stderr, "pawl eval: %s%s", where ? where : "", where ? ": " : "");
+    terminal_say(stderr, "pawl eval: %s%s", where ? where : "", where ? ": " : "");
     write_message(err, raised);
     if (err->line) {
         const char *file = e->from_file ? e->first : "expression";
-        fprintf(stderr, " (%s, line %d, column %d)", file, err->line, err->col);
+        terminal_say(stderr, " (%s, line %d, column %d)", file, err->line, err->col);
     }
     fputc('\n', stderr);
     if (err->line) {
         show_place(e, err);
     }
-}
-
-static bool write_err(void *ctx, const char *text, size_t len) {
-    (void)ctx;
-    return fwrite(text, 1, len, stderr) == len;
 }
 
 static void log_debug(const Eval *e, Json value) {
@@ -467,7 +462,7 @@ static void log_debug(const Eval *e, Json value) {
     }
     Json line = json_array_push(json_array(), json_string_c("DEBUG:"));
     line = json_array_push(line, json_ref(value));
-    json_print_to(line, &options, write_err, NULL);
+    json_print_to(line, &options, output_json, stderr);
     fputc('\n', stderr);
     json_unref(line);
 }
@@ -477,9 +472,9 @@ static void log_message(void *ctx, const char *kind, Json value) {
     if (!strcmp(kind, "debug")) {
         log_debug(ctx, value);
     } else if (json_kind(value) == JSON_STRING) {
-        fwrite(json_string_data(&value), 1, json_string_len(value), stderr);
+        terminal_put(stderr, json_string_data(&value), json_string_len(value));
     } else {
-        json_print_to(value, NULL, write_err, NULL);
+        json_print_to(value, NULL, output_json, stderr);
     }
 }
 
@@ -662,7 +657,8 @@ static const Option eval_options[] = {
     {"seq", 0, NULL, "documents are started by an RS byte (RFC 7464), both ways", 0, EVAL_SEQ},
     {"from-file", 'f', "FILE", "read the expression from a file", COMPLETE_FILE, EVAL_FROM_FILE},
     {"compact-output", 'c', NULL, "each result on one line", 0, EVAL_COMPACT},
-    {"raw-output", 'r', NULL, "write strings without quotes", 0, EVAL_RAW_OUTPUT},
+    {"raw-output", 'r', NULL,
+     "write strings without quotes; on a terminal, control characters as `?`", 0, EVAL_RAW_OUTPUT},
     {"raw-output0", 0, NULL, "like -r, with a NUL after each result", 0, EVAL_RAW_OUTPUT0},
     {"join-output", 'j', NULL, "like -r, with nothing between results", 0, EVAL_JOIN},
     {"ascii-output", 'a', NULL, "escape whatever is not ASCII", 0, EVAL_ASCII},

@@ -49,7 +49,7 @@ static int draw(const Drawing *drawing) {
         print_problems(&problems);
         code = problems.items[0].line == 0 ? EXIT_USAGE : EXIT_PROBLEMS;
     } else if (flow_draw(flow, drawing->format, &out)) {
-        fwrite(out.data, 1, out.len, stdout);
+        terminal_put(stdout, out.data, out.len);
     } else {
         options_complain(drawing->command, "--format is dot, mermaid or json, not `%s`.",
                          drawing->format);

@@ -3,6 +3,7 @@
 #include "looks.h"
 #include "options.h"
 #include "output.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ static bool on_damaged(void *ctx, int64_t seq, const Error *err) {
         const char *cells[] = {number, "", "", "", "", "damaged", "", ""};
         table_row(&w->table, cells);
     }
-    fprintf(stderr, "pawl history: %s\n", err->msg);
+    terminal_say(stderr, "pawl history: %s\n", err->msg);
     w->previous = seq;
     w->seen++;
     return true;

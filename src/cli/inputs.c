@@ -2,6 +2,7 @@
 
 #include "json_parse.h"
 #include "mem.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,8 +88,8 @@ const char *inputs_place(Inputs *in) {
 /* Results so far come first, so that the message stands where it belongs. */
 static void say(const Inputs *in, const char *what, const char *why) {
     fflush(stdout);
-    fprintf(stderr, "pawl %s: %s: %s%s.\n", in->options.command, file_name(in->files[in->file]),
-            what, why);
+    terminal_say(stderr, "pawl %s: %s: %s%s.\n", in->options.command,
+                 file_name(in->files[in->file]), what, why);
 }
 
 static void cannot(Inputs *in, const char *what, int error) {
@@ -285,8 +286,8 @@ bool inputs_read_file(const char *command, const char *path, Buf *out) {
     }
     bool ok = !in->unreadable;
     if (ok && out->len > INPUTS_FILE_MAX) {
-        fprintf(stderr, "pawl %s: %s is larger than %d MB.\n", command,
-                strcmp(path, "-") ? path : "<stdin>", INPUTS_FILE_MAX >> 20);
+        terminal_say(stderr, "pawl %s: %s is larger than %d MB.\n", command,
+                     strcmp(path, "-") ? path : "<stdin>", INPUTS_FILE_MAX >> 20);
         ok = false;
     }
     inputs_free(in);

@@ -3,6 +3,7 @@
 #include "buf.h"
 #include "help.h"
 #include "suggest.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -26,11 +27,11 @@ typedef struct Reader {
 
 bool options_complain(const Command *command, const char *fmt, ...) {
     va_list args;
-    va_start(args, fmt);
     fprintf(stderr, "pawl %s: ", command->name);
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "\nTry `pawl help %s`.\n", command->name);
+    va_start(args, fmt);
+    terminal_vsay(stderr, fmt, args);
     va_end(args);
+    fprintf(stderr, "\nTry `pawl help %s`.\n", command->name);
     return false;
 }
 

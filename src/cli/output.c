@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- JSON ---- */
 
@@ -30,22 +29,19 @@ static void escape(bool *lead, const char *text, size_t len, Buf *out) {
     }
 }
 
-static bool write_escaped(const char *text, size_t len) {
-    static bool lead;
+static bool write_escaped(FILE *stream, const char *text, size_t len) {
+    static bool leads[2];
     Buf out = BUF_INIT;
-    escape(&lead, text, len, &out);
-    bool ok = fwrite(out.data ? out.data : "", 1, out.len, stdout) == out.len;
+    escape(&leads[stream == stderr], text, len, &out);
+    bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
     buf_clear(&out);
     return ok;
 }
 
 bool output_json(void *ctx, const char *text, size_t len) {
-    static int terminal = -1; /* asked for once: there may be millions of values */
-    (void)ctx;
-    if (terminal < 0) {
-        terminal = isatty(fileno(stdout));
-    }
-    return terminal ? write_escaped(text, len) : fwrite(text, 1, len, stdout) == len;
+    FILE *stream = ctx ? ctx : stdout;
+    return terminal_is(stream) ? write_escaped(stream, text, len)
+                               : fwrite(text, 1, len, stream) == len;
 }
 
 void output_pretty(Json value) {
@@ -137,7 +133,7 @@ void table_write(const Table *t, Buf *out) {
 void table_print(const Table *t) {
     Buf out = BUF_INIT;
     table_write(t, &out);
-    fwrite(out.data ? out.data : "", 1, out.len, stdout);
+    terminal_put(stdout, out.data ? out.data : "", out.len);
     buf_clear(&out);
 }
 

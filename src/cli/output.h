@@ -9,7 +9,7 @@
 
 /* ---- JSON on standard output ---- */
 
-/* A JsonSink. On a terminal the control characters U+0080 to U+009F, which JSON may have as they are and
+/* A JsonSink; ctx is stderr, or NULL for standard output. On a terminal the control characters U+0080 to U+009F, which JSON may have as they are and
  * terminals obey, are written as \u0080: it is the same JSON. */
 bool output_json(void *ctx, const char *text, size_t len);
 

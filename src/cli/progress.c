@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include "debug_say.h"
 #include "json_print.h"
 #include "looks.h"
 #include "mem.h"
@@ -72,7 +73,7 @@ void progress_hide(Progress *p) {
 static void draw_line(Progress *p, Buf *out, const char *text) {
     size_t columns = (size_t)terminal_columns(stderr) - 1, len = strlen(text);
     buf_adds(out, p->drawn ? "\n" : "");
-    buf_add(out, text, utf8_offset(text, len, columns));
+    say_safe(text, utf8_offset(text, len, columns), out);
     p->drawn++;
 }
 
@@ -201,7 +202,7 @@ void progress_free(Progress *p) {
 static void put_name(const Event *e) {
     Buf name = BUF_INIT;
     add_names(&name, e->node, e->frame_name);
-    fwrite(name.data, 1, name.len, stderr);
+    terminal_put(stderr, name.data, name.len);
     buf_clear(&name);
 }
 
@@ -257,16 +258,18 @@ static void put_clean(const char *text, size_t len) {
         unsigned char c = (unsigned char)text[i];
         if (c == 0x1b && i + 1 < len && text[i + 1] == '[') {
             for (i += 2; i < len && (text[i] < '@' || text[i] > '~'); i++) {}
-        } else if ((c >= 0x20 && c != 0x7f) || c == '\t') {
+        } else if (!terminal_is_control(text + i)) {
             fputc(c, stderr);
+        } else {
+            i += c == 0xC2;
         }
     }
 }
 
-static void put_log_line(Progress *p, const Event *e, const char *text, size_t len) {
+static void put_log_line(const Event *e, const char *text, size_t len) {
     put_name(e);
     fputs(" | ", stderr);
-    if (p->live) {
+    if (terminal_is(stderr)) {
         put_clean(text, len);
     } else {
         fwrite(text, 1, len, stderr);
@@ -276,6 +279,7 @@ static void put_log_line(Progress *p, const Event *e, const char *text, size_t l
 
 static void on_log(Progress *p, const Event *e) {
     Json text = json_object_get_c(e->data, "text");
+    (void)p;
     if (json_kind(text) != JSON_STRING) {
         return;
     }
@@ -283,7 +287,7 @@ static void on_log(Progress *p, const Event *e) {
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         const char *line_end = stop ? stop : end;
-        put_log_line(p, e, at, (size_t)(line_end - at));
+        put_log_line(e, at, (size_t)(line_end - at));
         at = line_end + 1;
     }
 }
@@ -294,7 +298,7 @@ static void put_field(const Event *e, const char *key) {
         value = json_object_get_c(value, "message");
     }
     if (json_kind(value) == JSON_STRING) {
-        fwrite(json_string_data(&value), 1, json_string_len(value), stderr);
+        terminal_put(stderr, json_string_data(&value), json_string_len(value));
     }
 }
 

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "output.h"
 #include "pauses.h"
+#include "terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ static void write_json(const Report *r) {
 
 static void put_string(Json value) {
     if (json_kind(value) == JSON_STRING) {
-        fwrite(json_string_data(&value), 1, json_string_len(value), stdout);
+        terminal_put(stdout, json_string_data(&value), json_string_len(value));
     }
 }
 
@@ -89,7 +90,7 @@ static void put_paused(Json frame, bool named) {
     pause = output_set(pause, "node", json_ref(json_object_get_c(frame, "node")));
     Buf line = BUF_INIT;
     pause_words(&line, pause, named);
-    printf("  paused %s\n", line.data);
+    terminal_say(stdout, "  paused %s\n", line.data);
     buf_clear(&line);
     json_unref(pause);
 }
@@ -141,7 +142,7 @@ static void put_interrupts(const Report *r) {
         output_interrupt(&text, json_array_get(r->interrupts, i), n == 1, r->row->thread,
                          cli_store_hint(r->args->common.store));
     }
-    fputs(text.data ? text.data : "", stdout);
+    terminal_put(stdout, text.data ? text.data : "", text.len);
     buf_clear(&text);
 }
 
@@ -159,7 +160,7 @@ static void put_error(const Report *r) {
 static void put_resume(const Report *r, const char *before) {
     Buf line = BUF_INIT;
     output_resume(&line, r->row->thread, cli_store_hint(r->args->common.store));
-    printf("%s%s\n", before, line.data);
+    terminal_say(stdout, "%s%s\n", before, line.data);
     buf_clear(&line);
 }
 
@@ -167,8 +168,8 @@ static void write_text(const Report *r) {
     const RunRow *row = r->row;
     char updated[OUTPUT_TIME_MAX];
     bool stopped = !strcmp(r->status, "stopped"), paused = !strcmp(r->status, "paused");
-    printf("%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", row->thread, row->run,
-           row->workflow, row->head, output_time(row->updated, updated));
+    terminal_say(stdout, "%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", row->thread,
+                 row->run, row->workflow, row->head, output_time(row->updated, updated));
     printf("%s%s\n", r->status,
            stopped && !strcmp(row->status, "running") ? " (its process is gone)" : "");
     if (!strcmp(r->status, "cancelled")) {

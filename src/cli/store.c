@@ -5,6 +5,7 @@
 #include "stores.h"
 
 #include "store_chain.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,11 +63,11 @@ static void on_problem(void *ctx, const char *thread, int64_t seq, const char *s
     }
     clear_line(c);
     if (seq) {
-        printf("%s@%lld: %s\n", thread, (long long)seq, sentence);
+        terminal_say(stdout, "%s@%lld: %s\n", thread, (long long)seq, sentence);
     } else if (*thread) {
-        printf("%s: %s\n", thread, sentence);
+        terminal_say(stdout, "%s: %s\n", thread, sentence);
     } else {
-        printf("%s\n", sentence);
+        terminal_say(stdout, "%s\n", sentence);
     }
 }
 

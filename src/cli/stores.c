@@ -1,6 +1,7 @@
 #include "stores.h"
 
 #include "buf.h"
+#include "terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ char *cli_store_configured(const Graph *graph) {
 
 int cli_fail(const Command *command, const Error *err) {
     fflush(stdout);
-    fprintf(stderr, "pawl %s: %s\n", command->name, err->msg);
+    terminal_say(stderr, "pawl %s: %s\n", command->name, err->msg);
     return err->code == ERR_USAGE || err->code == ERR_SYNTAX ? EXIT_USAGE : EXIT_FAILED_RUN;
 }
 

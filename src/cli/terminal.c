@@ -1,7 +1,8 @@
-#define _GNU_SOURCE /* wcwidth */
+#define _GNU_SOURCE /* vasprintf, wcwidth */
 
 #include "terminal.h"
 
+#include "buf.h"
 #include "utf8.h"
 
 #include <locale.h>
@@ -11,9 +12,64 @@
 #include <unistd.h>
 #include <wchar.h>
 
+bool terminal_is(FILE *stream) {
+    static int known[2] = {-1, -1}; /* there may be millions of values to write */
+    int fd = fileno(stream);
+    if (fd != STDOUT_FILENO && fd != STDERR_FILENO) {
+        return isatty(fd);
+    }
+    int *is = &known[fd == STDERR_FILENO];
+    *is = *is < 0 ? isatty(fd) : *is;
+    return *is;
+}
+
+/* ---- what came from outside ---- */
+
+bool terminal_is_control(const char *c) {
+    unsigned char byte = (unsigned char)*c;
+    bool c1 = byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0;
+    return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
+}
+
+bool terminal_put(FILE *stream, const char *text, size_t len) {
+    if (!terminal_is(stream)) {
+        return fwrite(text, 1, len, stream) == len;
+    }
+    Buf out = BUF_INIT;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\n' || !terminal_is_control(text + i)) {
+            buf_addc(&out, text[i]);
+        } else {
+            buf_addc(&out, text[i] == '\r' ? ' ' : '?');
+            i += (unsigned char)text[i] == 0xC2;
+        }
+    }
+    bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
+    buf_clear(&out);
+    return ok;
+}
+
+void terminal_say(FILE *stream, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    terminal_vsay(stream, fmt, args);
+    va_end(args);
+}
+
+void terminal_vsay(FILE *stream, const char *fmt, va_list args) {
+    char *text = NULL;
+    int len = vasprintf(&text, fmt, args);
+    if (len >= 0) {
+        terminal_put(stream, text, (size_t)len);
+        free(text);
+    }
+}
+
+/* ---- what it can do ---- */
+
 bool terminal_can_redraw(FILE *stream) {
     const char *term = getenv("TERM");
-    return isatty(fileno(stream)) && term && *term && strcmp(term, "dumb") != 0;
+    return terminal_is(stream) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 bool terminal_has_colour(FILE *stream) {

@@ -2,9 +2,30 @@
 #ifndef PAWL_TERMINAL_H
 #define PAWL_TERMINAL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* Whether this stream goes to a terminal. Of the two standard ones it is asked for once. */
+bool terminal_is(FILE *stream);
+
+/* ---- what came from outside ---- */
+
+/* Whether a character would drive a terminal: the tab does not. Of those with two bytes the first is looked
+ * at with the second: a text ends in a NUL. */
+bool terminal_is_control(const char *c);
+
+/* Writes text that may hold anything. On a terminal what would drive it becomes question marks, a \r a
+ * blank; the ends of lines stay. Anywhere else it is written as it is. False when it could not be. */
+bool terminal_put(FILE *stream, const char *text, size_t len);
+
+/* A message with such text in it, in the same way: with no colours of its own. */
+void terminal_say(FILE *stream, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void terminal_vsay(FILE *stream, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* ---- what it can do ---- */
 
 /* Whether to colour what goes to this stream: it is a terminal that is not "dumb", and the user has
  * not set NO_COLOR to anything. */

@@ -228,7 +228,8 @@ const char *shown(const char *text, size_t len) {
     for (; i < len && chars < SHOWN_MAX; chars++) {
         int32_t c;
         i += utf8_decode(text + i, text + len, &c);
-        p += utf8_encode(c < 0x20 || c == 0x7F ? (c == '\n' || c == '\t' ? ' ' : '?') : c, p);
+        p += utf8_encode(
+            c < 0x20 || (c >= 0x7F && c < 0xA0) ? (c == '\n' || c == '\t' ? ' ' : '?') : c, p);
     }
     strcpy(p, i < len ? "..." : "");
     return out;
@@ -253,10 +254,15 @@ const char *did_you_mean(const char *text, size_t len, const char *const *names)
 
 /* ---- printing ---- */
 
+/* What a terminal would obey. */
+static bool is_control(const char *s) {
+    unsigned char c = (unsigned char)*s, next = c ? (unsigned char)s[1] : 0;
+    return c < 0x20 || c == 0x7F || (c == 0xC2 && next >= 0x80 && next < 0xA0);
+}
+
 /* A character of an excerpt, or the blank under it: tabs stay, so that the caret is in its place. */
 static void add_cell(Buf *out, const char *s, size_t len, bool blank) {
-    unsigned char c = (unsigned char)*s;
-    if (c == '\t' || (!blank && c >= 0x20 && c != 0x7F)) {
+    if (*s == '\t' || (!blank && !is_control(s))) {
         buf_add(out, s, len);
     } else {
         buf_addc(out, blank ? ' ' : '?');
@@ -289,15 +295,26 @@ static void print_excerpt(const FlowProblem *p, const char *mark, const char *pl
     buf_printf(out, "%s\n", plain);
 }
 
+static void add_safe(Buf *out, const char *text) {
+    for (; *text; text++) {
+        bool control = *text != '\n' && *text != '\t' && is_control(text);
+        buf_addc(out, control ? '?' : *text);
+        text += control && (unsigned char)*text == 0xC2;
+    }
+}
+
 void flow_problem_print(const FlowProblem *p, bool colour, Buf *out) {
     const char *bold = colour ? "\x1b[1m" : "", *plain = colour ? "\x1b[0m" : "";
     const char *mark = !colour ? "" : p->warning ? "\x1b[1;35m" : "\x1b[1;31m";
-    buf_printf(out, "%s%s:", bold, p->file);
+    buf_adds(out, bold);
+    add_safe(out, p->file);
+    buf_addc(out, ':');
     if (p->line > 0) {
         buf_printf(out, "%d:%d:", p->line, p->col);
     }
-    buf_printf(out, "%s %s%s:%s %s\n", plain, mark, p->warning ? "warning" : "error", plain,
-               p->msg);
+    buf_printf(out, "%s %s%s:%s ", plain, mark, p->warning ? "warning" : "error", plain);
+    add_safe(out, p->msg);
+    buf_addc(out, '\n');
     if (p->excerpt && *p->excerpt && p->line > 0) {
         print_excerpt(p, mark, plain, out);
     }
