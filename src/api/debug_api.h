@@ -61,7 +61,8 @@
  * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a
  *                                          hit it stops at the beginning: breakpoints is []
  * goto           {frame?, node}            {frame, node}; or {checkpoint}: the run goes back to
- *                                          that one
+ *                                          that one. {checkpoint, frame, node}, and where it had
+ *                                          ended then: ended ("completed" or "failed")
  * skip           {frame?, output?}         {resumed: [frame]}
  * retry          {frame?}                  {resumed: [frame]}
  * answer         {interrupt?, frame?, value?, decision?}   {answered: id}

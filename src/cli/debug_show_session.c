@@ -60,11 +60,23 @@ void show_pausing(const Show *s, Json args, Json answer, Buf *out) {
     }
 }
 
+/* Where it completed no frame stands at a node. */
+static void add_end(Json ended, Buf *out) {
+    if (field_is_text(ended)) {
+        buf_adds(out, ", where the run has ");
+        say_text(ended, out);
+    }
+    buf_adds(out, json_string_is(ended, "completed")
+                      ? ": nothing comes after it, and `back` goes back into it"
+                      : "");
+}
+
 void show_moved(const Show *s, Json args, Json answer, Buf *out) {
     (void)s;
     (void)args;
     say_field("At checkpoint ", answer, "checkpoint", "", out);
     say_breakpoints(field_get(answer, "breakpoints"), out);
+    add_end(field_get(answer, "ended"), out);
     buf_adds(out, json_is_none(field_get(answer, "checkpoint")) ? "" : ".\n");
 }
 

@@ -85,7 +85,9 @@ static Json where_json(Session *s) {
     const Node *node = f ? session_node(f) : NULL;
     Json out = json_object_with(json_object(), "checkpoint", json_int(run_checkpoint(s->run)));
     out = json_object_with(out, "frame", json_int(s->selected));
-    return json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
+    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
+    return run_settled(s->run) ? json_object_with(out, "ended", json_string_c(run_status(s->run)))
+                               : out;
 }
 
 /* The steps that frames were doing are over with the line that they were on. */

@@ -198,6 +198,7 @@ bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
     }
     if (ok && has_ended(run)) {
         run->settled = true;
+        show_ended(run);
         run_unsaved(run);
         run_record(run, run->first_frame, NULL, "forked", json_none());
     } else if (ok) {

@@ -408,3 +408,22 @@ Elements of nested maps are told apart by the frame that they are in; the first 
     [1,3]
     The run was kept in memory only, so it is gone with this process.
     [3]
+
+Going to the end of a run says that nothing comes after it
+    $ printf 'name: ends\nnodes: [{name: a, jq: "{a: 1}"}, {name: b, jq: "{b: 1}"}]\n' > ends.yaml
+    $ pawl run ends.yaml -q --thread t > ran
+    $ printf 'goto @3\nback\ngoto @3\n' > ends.txt
+    $ pawl debug t -x ends.txt
+    Thread t (run 1) of workflow ends, ends.yaml
+    Status: completed, selected frame: 1, checkpoint 3
+    Options: pause-all on, auto-resume off, idle 1h 00m
+    (pawl) goto @3
+    At checkpoint 4, where the run has completed: nothing comes after it, and `back` goes back into it.
+    Frame 1: done
+    (pawl) back
+    At checkpoint 5.
+    Frame 1 paused before `b` (jq), ends.yaml:2
+        2  nodes: [{name: a, jq: "{a: 1}"}, {name: b, jq: "{b: 1}"}]
+    (pawl) goto @3
+    At checkpoint 6, where the run has completed: nothing comes after it, and `back` goes back into it.
+    Frame 1: done

@@ -607,6 +607,42 @@ def past_goto_of_a_completed_run(world):
     world.same(state_of(world)["seen"], [1, 2, 3, 4, 5, 6, 7, 8])
 
 
+def past_goto_the_end_of_a_completed_run(world):
+    """goto of the checkpoint where a run completed says that it ended there, from wherever it comes"""
+    world.write("w.yaml", CHAIN)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    was = state_of(world)
+    with reopened(world) as d:
+        end = d.call("session")["checkpoint"]
+        for _ in range(2):
+            answer = d.call("goto", checkpoint=end)
+            world.same((answer["node"], answer["ended"]), (None, "completed"))
+            world.same(d.frames()["main"]["status"], "done", "its frame")
+            d.refuse("step", "has ended. The run is completed; `back` goes back into it", kind="over")
+            world.same("ended" in d.call("back"), False, "whether it has ended in the middle")
+        d.call("goto", checkpoint=end)
+    world.same(world("status", "t", "--json").json["status"], "completed")
+    world.same(state_of(world), was)
+
+
+def past_goto_the_end_of_a_failed_run(world):
+    """goto of the checkpoint where a run failed stands at its error, and retry brings it to life"""
+    world.write("w.yaml", """
+nodes:
+  - {name: a, jq: '{a: 1}'}
+  - {name: b, shell: 'test -e mended'}
+""")
+    world("run", "w.yaml", "--thread", "t", "-q").gives(1)
+    with reopened(world) as d:
+        end = d.call("session")["checkpoint"]
+        d.call("back")
+        answer = d.call("goto", checkpoint=end)
+        world.same((answer["node"], answer["ended"]), ("b", "failed"))
+        world.same(d.frames()["main"]["status"], "failed", "its frame")
+        world.write("mended", "")
+        ended(d, operation="retry")
+
+
 def past_of_a_completed_run_left_alone(world):
     """who only looks at a run that has ended leaves it as it is"""
     world.write("w.yaml", CHAIN)
