@@ -266,7 +266,7 @@ static const char *reason_of(const Stop *stop) {
     if (!json_is_none(stop->ids)) {
         return place->position == HOOK_ON_ERROR ? "exception" : "breakpoint";
     }
-    if (place->position == HOOK_ON_ERROR && frame_injected(place->frame)) {
+    if (place->position == HOOK_ON_ERROR && frame_is_added(place->frame)) {
         return "exception";
     }
     if (before && stop->session->initial) {

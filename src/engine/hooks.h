@@ -192,6 +192,8 @@ const Flow *run_injected_flow(const Run *run,
 bool frame_drop_injection(Frame *f, int64_t id); /* false: there is none that has not begun */
 /* The id of the injection that the node a frame stands at is of; 0: it is the workflow's own. */
 int64_t frame_injected(const Frame *f);
+/* It is of one that was put before or after another: its errors lead nowhere, and do not cost the run. */
+bool frame_is_added(const Frame *f);
 /* The config of the node that a frame stands at was edited for this execution: another version of it is to
  * run, or runs, instead, and stands where it does in its file. */
 bool frame_is_edited(const Frame *f);

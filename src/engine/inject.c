@@ -338,6 +338,16 @@ int64_t frame_injected(const Frame *f) {
     return 0;
 }
 
+bool frame_is_added(const Frame *f) {
+    for (uint32_t i = f->nlevels; i; i--) {
+        const Injected *injected = f->levels[i - 1].injected;
+        if (injected && injected->where != INJECT_INSTEAD) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool drop_from(Frame *f, uint32_t level) {
     bool any = false;
     for (Injected **at = &f->injections; *at;) {

@@ -367,14 +367,6 @@ edges: [{from: a, to: bad, on: error}, {from: a, to: good, when: .a.stdout == "x
     world.same(state_of(world), {"a": {"stdout": "x", "exit_code": 0}, "way": "good"})
 
 
-def past_errors(d, status):
-    """To the end, past the failures of an edited node, each of which stops its frame."""
-    while not (stop := d.go("continue")).status:
-        pass
-    if stop.status != status:
-        raise Broken(f"the run should be {status} now: {stop}\n{d.transcript()}")
-
-
 def config_edit_has_its_own_retry(world):
     """an edited node is tried again as its own config says, and not as the written one does on top"""
     text = """
@@ -386,7 +378,7 @@ edges: [{from: a, to: bad, on: error}, {from: a, to: __end__}, {from: bad, to: _
     for path, value, tries in ((".retry.attempts", 3, 3), (".retry", 1, 1), (".timeout", "20s", 2)):
         with debugger(world, text, f"t{tries}") as d:
             d.call("config_set", path=path, value=value)
-            past_errors(d, "completed")
+            ended(d)
         world.same(world.read("ran"), "try\n" * tries, f"what ran with {path} {value}")
         world.same(state_of(world, f"t{tries}")["way"], "bad", "the way on")
         (world.folder / "ran").unlink()
@@ -400,9 +392,47 @@ def config_edit_of_what_holds_others_has_its_own_retry(world):
         thread = what[:3]
         with debugger(world, text, thread) as d:
             d.call("config_set", path=".retry.attempts", value=3)
-            past_errors(d, "failed")
+            ended(d, "failed")
         world.same(world.read("ran"), "try\n" * 3, f"what ran of {what}")
         (world.folder / "ran").unlink()
+
+
+def config_edit_that_fails_at_a_breakpoint(world):
+    """an edited node stops on its errors where a breakpoint says so, at each attempt, as any other"""
+    text = "nodes: [{name: a, shell: 'echo try >> ran; exit 1', retry: {attempts: 2, delay: 1ms}}]\n"
+    with debugger(world, text) as d:
+        d.call("config_set", path=".retry.attempts", value=3)
+        d.set("error", caught=True)
+        for attempt in range(3):
+            stop = d.go("continue").one
+            world.same((stop["node"], stop["position"], stop.get("edited")), ("a", "on_error", True),
+                       f"where attempt {attempt + 1} stops")
+        ended(d, "failed")
+    world.same(world.read("ran"), "try\n" * 3, "what ran")
+
+
+def config_edit_that_fails_the_run(world):
+    """where nothing takes the error of an edited node the run fails there, and retry runs the edit again"""
+    text = "nodes: [{name: a, shell: 'false'}, {name: b, jq: '{b: 1}'}]\n"
+    with debugger(world, text) as d:
+        d.call("config_set", path=".shell", value="echo try >> ran; test -e mended")
+        ended(d, "failed")
+        world.write("mended", "")
+        ended(d, operation="retry")
+    world.same((world.read("ran"), state_of(world)["b"]), ("try\n" * 2, 1), "what ran")
+
+
+def config_edit_inside_an_injected_node(world):
+    """an edited node inside an injected one stops on its error, which would be passed over otherwise"""
+    world.write("sub.yaml", "name: sub\nnodes: [{name: i, shell: 'exit 1'}]\n")
+    with at(world, "say") as d:
+        d.call("inject", name="more", node={"workflow": "sub.yaml"})
+        d.set("i")
+        d.go("continue")
+        d.call("config_set", path=".shell", value="exit 2")
+        stop = d.go("continue").one
+        world.same((stop["node"], stop["position"]), ("i", "on_error"))
+        ended(d)
 
 
 def config_edit_keeps_the_reducers(world):
