@@ -59,7 +59,10 @@
  * back           {frame?, count?}          {checkpoint, frame, node}: a new line of the history. A
  *                                          step into a node that holds others is one, too
  * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a
- *                                          hit it stops at the beginning: breakpoints is []
+ *                                          hit it stops at the beginning: breakpoints is []. Of a
+ *                                          node whose frame ended with it: after: {frame, path
+ *                                          ("main/fork[0]"), node}; frame and node are where the
+ *                                          run stands then
  * goto           {frame?, node}            {frame, node}; or {checkpoint}: the run goes back to
  *                                          that one. {checkpoint, frame, node}, and where it had
  *                                          ended then: ended ("completed" or "failed")

@@ -71,11 +71,22 @@ static void add_end(Json ended, Buf *out) {
                       : "");
 }
 
+/* What a breakpoint was hit after, when its frame is gone where the run stands. */
+static void add_after(const Show *s, Json after, Buf *out) {
+    if (field_has_text(after, "node")) {
+        buf_adds(out, " after ");
+        say_name(s, field_get(after, "node"), out);
+        say_field(" in frame ", after, "frame", "", out);
+        say_field(" (", after, "path", ")", out);
+        buf_adds(out, ", which has ended with it");
+    }
+}
+
 void show_moved(const Show *s, Json args, Json answer, Buf *out) {
-    (void)s;
     (void)args;
     say_field("At checkpoint ", answer, "checkpoint", "", out);
     say_breakpoints(field_get(answer, "breakpoints"), out);
+    add_after(s, field_get(answer, "after"), out);
     add_end(field_get(answer, "ended"), out);
     buf_adds(out, json_is_none(field_get(answer, "checkpoint")) ? "" : ".\n");
 }

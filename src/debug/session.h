@@ -130,7 +130,7 @@ bool session_goto(Session *s, Frame *f, const char *node, Error *err);
 bool session_answer(Session *s, const RunResume *answer, Error *err);
 
 /* Back by `count` steps of a frame; to the last place where a breakpoint would have stopped it; to a
- * checkpoint. {checkpoint, frame, node, ended?, breakpoints?}, or JSON_NONE on error. */
+ * checkpoint. {checkpoint, frame, node, ended?, breakpoints?, after?}, or JSON_NONE on error. */
 Json session_back(Session *s, Frame *f, int64_t count, Error *err);
 Json session_reverse(Session *s, Frame *f, Error *err);
 Json session_go_to(Session *s, int64_t checkpoint, Error *err);

@@ -90,13 +90,12 @@ static Json where_json(Session *s) {
                                : out;
 }
 
-/* The steps that frames were doing are over with the line that they were on. */
-static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json breakpoints, Error *err) {
-    Json info = session_pause_info(json_is_none(breakpoints) ? "step" : "breakpoint",
-                                   engine_time(run_engine(s->run)));
-    if (!json_is_none(breakpoints)) {
-        info = json_object_with(info, "breakpoints", json_ref(breakpoints));
-    }
+static Json pause_info(const Session *s, const char *reason) {
+    return session_pause_info(reason, engine_time(run_engine(s->run)));
+}
+
+/* The steps that frames were doing are over with the line that they were on. Consumes info. */
+static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *err) {
     session_keep(s, "frames", 0, json_object());
     s->leaving = true;
     bool ok = run_rewind(s->run, seq, info, err);
@@ -171,11 +170,11 @@ Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
     if (!ok || (!seq && !at_beginning(count, err))) {
         return json_none();
     }
-    return rewind_to(s, seq, then, json_none(), err);
+    return rewind_to(s, seq, then, pause_info(s, "step"), err);
 }
 
 Json session_go_to(Session *s, int64_t checkpoint, Error *err) {
-    return rewind_to(s, checkpoint, s->selected, json_none(), err);
+    return rewind_to(s, checkpoint, s->selected, pause_info(s, "step"), err);
 }
 
 /* ---- where a breakpoint would have stopped it ---- */
@@ -186,6 +185,7 @@ typedef struct Reverse {
     Json vars;                   /* of the maps around the frame of the step (line.h) */
     Json values[FRAME_VARS_MAX]; /* of a node: borrowed from them */
     Json hit;                    /* ids; JSON_NONE */
+    Json ended; /* {frame, path, node} that it was hit after, which is gone there */
     int64_t seq, frame;
 } Reverse;
 
@@ -514,6 +514,13 @@ static void try_before(Reverse *r, const LineStep *c, const Around *a) {
     }
 }
 
+/* The frame is gone where the run stands then: what was hit is said beside it. */
+static Json ended_json(const LineStep *c, const Around *a) {
+    Json out = json_object_with(json_object(), "frame", json_int(c->frame));
+    out = json_object_with(out, "path", line_frame_path(a->images[0], c->frame));
+    return json_object_with(out, "node", json_string_c(c->node));
+}
+
 /* After the step first: that is the later of the two places. last: the run stands there already. */
 static bool try_step(Reverse *r, const LineStep *c, bool last) {
     Around a = look_around(r, c);
@@ -523,6 +530,7 @@ static bool try_step(Reverse *r, const LineStep *c, bool last) {
     bool after = !json_is_none(r->hit);
     r->seq = after ? c->seq : c->parent;
     r->frame = after && a.ended_in ? a.ended_in : c->frame;
+    r->ended = after && a.ended_in ? ended_json(c, &a) : json_none();
     if (!after) {
         try_before(r, c, &a);
     }
@@ -556,9 +564,27 @@ static void search_back(Reverse *r, int64_t frame) {
     }
 }
 
+/* Frames that stand elsewhere than at the breakpoint stopped with the one that was there. */
+static Json reverse_info(const Reverse *r) {
+    if (!json_is_none(r->ended)) {
+        Json frame = json_object_get_c(r->ended, "frame");
+        return json_object_with(pause_info(r->session, "user_pause"), "because", json_ref(frame));
+    }
+    return json_is_none(r->hit) ? pause_info(r->session, "step")
+                                : json_object_with(pause_info(r->session, "breakpoint"),
+                                                   "breakpoints", json_ref(r->hit));
+}
+
+static Json reverse_json(Json out, Reverse *r) {
+    Json hit = json_take(&r->hit), ended = json_take(&r->ended);
+    out = json_object_with(out, "breakpoints", json_is_none(hit) ? json_array() : hit);
+    return json_is_none(ended) ? out : json_object_with(out, "after", ended);
+}
+
 Json session_reverse(Session *s, Frame *f, Error *err) {
     Line line = {0};
-    Reverse r = {.session = s, .line = &line, .hit = json_none(), .vars = json_none()};
+    Reverse r = {
+        .session = s, .line = &line, .hit = json_none(), .ended = json_none(), .vars = json_none()};
     if (!open_history(s, err)) {
         return json_none();
     }
@@ -568,12 +594,11 @@ Json session_reverse(Session *s, Frame *f, Error *err) {
     }
     line_clear(&line);
     close_history(s);
-    Json out = ok ? rewind_to(s, r.seq, r.frame, r.hit, err) : json_none();
-    if (json_is_none(out)) {
-        json_unref(r.hit);
-        return out;
-    }
-    return json_object_with(out, "breakpoints", json_is_none(r.hit) ? json_array() : r.hit);
+    Json out = ok ? rewind_to(s, r.seq, r.frame, reverse_info(&r), err) : json_none();
+    out = json_is_none(out) ? out : reverse_json(out, &r);
+    json_unref(r.hit);
+    json_unref(r.ended);
+    return out;
 }
 
 /* ---- differences ---- */

@@ -483,6 +483,28 @@ def reverse_to_the_end_of_a_branch(world):
         finish(d)
 
 
+def reverse_says_what_it_is_after(world):
+    """where the frame of the node has ended by then, reverse-continue names both, and what stands there says so"""
+    with at(world, "after", FORK) as d:
+        for node, branch in (("a2", 0), ("b2", 1)):
+            frame = [s for s in d.call("history")["steps"] if s["node"] == node][0]["frame"]
+            id_ = d.set(f"{node}:after")["id"]
+            answer = d.call("reverse_continue")
+            path = answer["after"].pop("path")
+            world.same((answer["after"], answer["breakpoints"]), ({"frame": frame, "node": node}, [id_]))
+            world.same(path.endswith(f"[{branch}]"), True, f"the branch in {path}")
+            here = d.call("frame")
+            world.same((here["frame"], here["because"]), (answer["frame"], frame), "why it stopped")
+            d.call("breakpoint_delete", all=True)
+            d.set("after")
+            d.go("continue")
+            d.call("breakpoint_delete", all=True)
+        d.set("a2")
+        world.same("after" in d.call("reverse_continue"), False, "before a node its frame is there")
+        d.call("breakpoint_delete", all=True)
+        finish(d)
+
+
 def reverse_to_before_a_join(world):
     """reverse-continue stops after the last step of all when the run has gone on since: a join, a loop"""
     with at(world, "end", FORK) as d:
@@ -501,7 +523,9 @@ def reverse_to_the_end_of_an_element(world):
     """reverse-continue knows what is after an element of a map"""
     with at(world, "z", MAPS) as d:
         id_ = d.set("m[]:after if $x == 3")["id"]
-        world.same(d.call("reverse_continue")["breakpoints"], [id_])
+        answer = d.call("reverse_continue")
+        world.same((answer["breakpoints"], answer["after"]["node"]), ([id_], "m[]"))
+        world.same(answer["after"]["path"], "main/m[2]", "the element")
         last = d.call("history", limit=1)["steps"][0]
         world.same(last["node"], "m[]")
         world.same(len(d.call("history")["steps"]), 3, "elements that are done")
