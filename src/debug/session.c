@@ -160,14 +160,16 @@ static Json tell_waiting(Session *s, const Event *e) {
     return f ? session_waiting_event(f) : with_data(about(e, "waiting"), e);
 }
 
+/* The first of them: nobody looks further than the last one. */
 static Json frames_that(const Session *s, bool parked) {
     enum { LISTED_MAX = 1000 };
+    size_t n = parked ? run_parked_count(s->run) : run_waiting_count(s->run);
+    const Frame *f = run_next_frame(s->run, NULL);
     Json out = json_array();
-    for (const Frame *f = run_next_frame(s->run, NULL); f && json_array_len(out) < LISTED_MAX;
-         f = run_next_frame(s->run, f)) {
-        bool waits = wait_is(frame_waits(f), "interrupt");
-        if (parked ? frame_is_parked(f) : waits) {
+    for (n = n < LISTED_MAX ? n : LISTED_MAX; n && f; f = run_next_frame(s->run, f)) {
+        if (parked ? frame_is_parked(f) : wait_is(frame_waits(f), "interrupt")) {
             out = json_array_push(out, json_int(frame_id(f)));
+            n--;
         }
     }
     return out;
@@ -634,6 +636,7 @@ void session_free(Session *s) {
     uv_close((uv_handle_t *)s->idle, free_handle);
     points_free(s->points);
     json_unref(s->value);
+    mem_free(s->others);
     mem_free(s);
 }
 
@@ -690,19 +693,12 @@ Points *session_points(const Session *s) {
 
 /* ---- as a whole ---- */
 
-static const char *status_word(const Session *s, int64_t *paused) {
-    bool waits = false, runs = false;
-    *paused = 0;
-    for (const Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        *paused += frame_is_parked(f);
-        waits = waits || wait_is(frame_waits(f), "interrupt");
-        runs = runs || !frame_is_at_rest(f);
-    }
-    return session_is_over(s) ? "ended"
-           : runs             ? "running"
-           : *paused          ? "paused"
-           : waits            ? "waiting"
-                              : "running";
+static const char *status_word(const Session *s) {
+    return session_is_over(s)              ? "ended"
+           : run_next_moving(s->run, NULL) ? "running"
+           : run_parked_count(s->run)      ? "paused"
+           : run_waiting_count(s->run)     ? "waiting"
+                                           : "running";
 }
 
 static Json expires_in(const Session *s) {
@@ -713,8 +709,6 @@ static Json expires_in(const Session *s) {
 
 Json session_json(const Session *s) {
     const Flow *flow = run_flow(s->run);
-    int64_t paused;
-    const char *status = status_word(s, &paused);
     Json out = json_object_with(json_object(), "id", json_ref(json_object_get_c(s->value, "id")));
     out = json_object_with(out, "run", json_int(run_number(s->run)));
     out = json_object_with(out, "thread", json_string_c(run_thread(s->run)));
@@ -722,9 +716,9 @@ Json session_json(const Session *s) {
     out = json_object_with(out, "file", json_string_c(flow->path));
     out = json_object_with(out, "dialect", json_string_c(flow->dialect));
     out = json_object_with(out, "run_status", json_string_c(run_status(s->run)));
-    out = json_object_with(out, "status", json_string_c(status));
+    out = json_object_with(out, "status", json_string_c(status_word(s)));
     out = json_object_with(out, "frame", s->selected ? json_int(s->selected) : json_null());
-    out = json_object_with(out, "paused", json_int(paused));
+    out = json_object_with(out, "paused", json_int((int64_t)run_parked_count(s->run)));
     out = json_object_with(out, "pause_all_on_breakpoint", json_bool(s->pause_all));
     out = json_object_with(out, "auto_resume", json_bool(s->auto_resume));
     out = json_object_with(out, "idle_limit", json_double(s->idle_limit));

@@ -41,11 +41,13 @@ struct Session {
     bool gone_on;         /* none has stopped by itself since then */
     bool chosen;          /* by a person */
     bool initial;         /* stop at the first node */
-    bool stopping;        /* the other frames were asked to stop with one */
-    bool unsure;          /* what was changed may not be durable yet */
-    bool leaving;         /* frames are let go of, and do not end */
-    bool quiet;           /* nothing stops any more: detached, or the run is being cancelled */
-    const char *end;      /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
+    bool stopping;        /* the other frames were asked to stop with one: */
+    int64_t *others;      /* these */
+    size_t nothers, others_cap;
+    bool unsure;     /* what was changed may not be durable yet */
+    bool leaving;    /* frames are let go of, and do not end */
+    bool quiet;      /* nothing stops any more: detached, or the run is being cancelled */
+    const char *end; /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
     struct Replaying *replays; /* that have not settled */
 };
 

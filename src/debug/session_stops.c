@@ -8,6 +8,7 @@
 #include "mem.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 
 /* What stops a frame at one place, as it is being found out. */
 typedef struct Stop {
@@ -296,31 +297,52 @@ static Json info_of(Stop *stop, const char *reason) {
     return info;
 }
 
+static void ask_one(Session *s, const Frame *f, FrameStop *fs, int64_t because) {
+    fs->asked = true;
+    fs->because = because;
+    s->others = mem_grow(s->others, s->nothers, &s->others_cap, sizeof *s->others);
+    s->others[s->nothers++] = frame_id(f);
+}
+
 /* Every other frame is to stop at its next place; those that can be stopped where they are, once
  * the pause is told. */
 static void ask_others(Session *s, const Frame *stopped) {
     s->stopping = true;
-    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        if (f != stopped && !frame_is_at_rest(f)) {
-            FrameStop *fs = session_stop_of(f);
-            fs->asked = true;
-            fs->because = frame_id(stopped);
+    s->nothers = 0;
+    for (Frame *f = run_next_moving(s->run, NULL); f; f = run_next_moving(s->run, f)) {
+        if (f != stopped) {
+            ask_one(s, f, session_stop_of(f), frame_id(stopped));
         }
     }
 }
 
+static void stop_one(Session *s, Frame *f) {
+    FrameStop *fs = session_stop_of(f);
+    if (fs->asked && !frame_is_parked(f)) {
+        Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));
+        if (fs->because) {
+            info = json_object_with(info, "because", json_int(fs->because));
+        }
+        fs->asked = frame_park(f, info) == PARKED_LATER;
+    }
+}
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 void session_stop_others(Session *s) {
-    for (Frame *f = run_next_frame(s->run, NULL), *next; f; f = next) {
-        FrameStop *fs = session_stop_of(f);
-        next = run_next_frame(s->run, f);
-        if (fs->asked && !frame_is_parked(f)) {
-            Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));
-            if (fs->because) {
-                info = json_object_with(info, "because", json_int(fs->because));
-            }
-            fs->asked = frame_park(f, info) == PARKED_LATER;
+    if (s->nothers) {
+        qsort(s->others, s->nothers, sizeof *s->others, by_number);
+    }
+    for (size_t i = 0; i < s->nothers; i++) {
+        Frame *f = run_frame(s->run, s->others[i]);
+        if (f) {
+            stop_one(s, f);
         }
     }
+    s->nothers = 0;
     s->stopping = false;
 }
 
@@ -464,8 +486,9 @@ static void on_frame_new(void *ctx, Frame *f) {
     }
     if (up) {
         fs->seen = json_ref(up->seen);
-        fs->asked = s->stopping;
-        fs->because = s->stopping ? s->selected : 0;
+    }
+    if (up && s->stopping) {
+        ask_one(s, f, fs, s->selected);
     }
     if (up && up->step == STEP_INTO) {
         fs->step = STEP_INTO;

@@ -10,6 +10,26 @@
 #include <assert.h>
 #include <stdio.h>
 
+/* ---- which move ---- */
+
+static bool is_moving(FrameStatus status) {
+    return status < FRAME_WAITING;
+}
+
+static void join_moving(Frame *f) {
+    Run *run = f->run;
+    f->moving_prev = run->last_moving;
+    *(f->moving_prev ? &f->moving_prev->moving_next : &run->first_moving) = f;
+    run->last_moving = f;
+}
+
+static void leave_moving(Frame *f) {
+    Run *run = f->run;
+    *(f->moving_prev ? &f->moving_prev->moving_next : &run->first_moving) = f->moving_next;
+    *(f->moving_next ? &f->moving_next->moving_prev : &run->last_moving) = f->moving_prev;
+    f->moving_prev = f->moving_next = NULL;
+}
+
 /* ---- life ---- */
 
 Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
@@ -27,6 +47,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     *(f->prev ? &f->prev->next : &run->first_frame) = f;
     run->last_frame = f;
     run->nframes++;
+    join_moving(f);
     frame_mark(f);
     if (run_hooks(run)) {
         run_hooks(run)->frame_new(run->hooks_ctx, f);
@@ -124,10 +145,15 @@ static bool is_active(FrameStatus status) {
 
 void frame_set_status(Frame *f, FrameStatus status) {
     bool was = is_active(f->status), parked = f->status == FRAME_PARKED;
+    bool moved = is_moving(f->status), waited = f->status == FRAME_WAITING;
     bool legal = frame_status_change(&f->status, status);
     assert(legal);
     (void)legal;
     f->run->active += (size_t)is_active(f->status) - (size_t)was;
+    f->run->waiting += (size_t)(f->status == FRAME_WAITING) - (size_t)waited;
+    if (moved != is_moving(f->status)) {
+        (moved ? leave_moving : join_moving)(f);
+    }
     if (parked != (status == FRAME_PARKED)) {
         frame_hold(f, !parked);
     }

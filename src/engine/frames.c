@@ -4,6 +4,8 @@
 #include "runs.h"
 #include "scope.h"
 
+#include <stdlib.h>
+
 /* ---- hooks ---- */
 
 /* A frame of a run that has just begun: its node was to start without anybody having looked. */
@@ -69,20 +71,45 @@ void run_tell(Run *run, const Frame *f, Json data) {
 
 /* ---- which there are ---- */
 
-/* Whoever asks for many asks for them in their order: most often it is the one after the last. */
-Frame *run_frame(const Run *run, int64_t id) {
-    Frame *at = run->last_found && run->last_found->id <= id ? run->last_found : run->first_frame;
-    for (; at; at = at->next) {
-        if (at->id == id) {
-            ((Run *)run)->last_found = at;
-            return at;
-        }
+/* Most often it is near the one that was asked for last, or one of the first or the last. */
+static Frame *nearest(const Run *run, int64_t id) {
+    Frame *const from[] = {run->first_frame, run->last_frame, run->last_found};
+    Frame *best = run->first_frame;
+    for (size_t i = 1; i < 3; i++) {
+        best = from[i] && llabs(from[i]->id - id) < llabs(best->id - id) ? from[i] : best;
     }
-    return NULL;
+    return best;
+}
+
+Frame *run_frame(const Run *run, int64_t id) {
+    Frame *at = run->first_frame ? nearest(run, id) : NULL;
+    while (at && at->id < id) {
+        at = at->next;
+    }
+    while (at && at->id > id) {
+        at = at->prev;
+    }
+    if (!at || at->id != id) {
+        return NULL;
+    }
+    ((Run *)run)->last_found = at;
+    return at;
 }
 
 Frame *run_next_frame(const Run *run, const Frame *after) {
     return after ? after->next : run->first_frame;
+}
+
+Frame *run_next_moving(const Run *run, const Frame *after) {
+    return after ? after->moving_next : run->first_moving;
+}
+
+size_t run_parked_count(const Run *run) {
+    return run->parked;
+}
+
+size_t run_waiting_count(const Run *run) {
+    return run->waiting;
 }
 
 size_t run_frame_count(const Run *run) {

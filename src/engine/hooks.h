@@ -92,7 +92,12 @@ void run_record_debug(Run *run);
 
 Frame *run_frame(const Run *run, int64_t id); /* NULL: no such frame, or it has ended */
 Frame *run_next_frame(const Run *run, const Frame *after); /* NULL: the first, or none follows */
+/* The same of those that are not at rest, in the order in which they began to move: what it costs to go
+ * through them does not grow with the frames that are paused. */
+Frame *run_next_moving(const Run *run, const Frame *after);
 size_t run_frame_count(const Run *run);
+size_t run_parked_count(const Run *run);
+size_t run_waiting_count(const Run *run);  /* for a person */
 int64_t run_last_frame_id(const Run *run); /* highest number given so far */
 
 int64_t frame_id(const Frame *f);

@@ -49,7 +49,9 @@ struct Frame {
     Run *run;
     Frame *parent;
     Frame *prev, *next; /* all frames of the run, oldest first */
-    Frame *queue_next;  /* in the run's queue of ready frames */
+    Frame *moving_prev,
+        *moving_next;  /* those that are not at rest, the one that began last at the end */
+    Frame *queue_next; /* in the run's queue of ready frames */
     Frame *dirty_next;
     int64_t id;
     Json key; /* the id as the image has it */
@@ -130,11 +132,13 @@ struct Run {
     char *folder_path; /* the same, as C has it */
     char *own_folder;  /* for its work, while it has not ended; NULL: not asked for */
     Frame *first_frame, *last_frame;
+    Frame *first_moving, *last_moving;
     Frame *last_found; /* by run_frame() */
     Frame *ready, *ready_tail;
     Frame *dirty, *dirty_tail;
     size_t nframes;
     size_t active;     /* frames that will go on by themselves: starting, working, timed */
+    size_t waiting;    /* frames that wait for a person */
     Step *orphans;     /* steps that nobody waits for any more, and that have not ended */
     uv_timer_t *timer; /* of the deadline */
     const RunHooks *hooks;

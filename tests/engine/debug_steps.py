@@ -552,6 +552,38 @@ def going_pause_a_frame_that_joins(world):
         world.same((answer["paused"], bool(answer["later"])), ([], bool(stop.paused)))
 
 
+def going_pause_a_frame_that_waits(world):
+    """a frame that was told to pause while it waits for an answer does so after it, whatever stops meanwhile"""
+    text = """
+nodes:
+  - {name: begin, jq: '{}'}
+  - {name: ask, approval: {prompt: ok?}, output: a}
+  - {name: then, jq: '{then: 1}'}
+  - {name: b, jq: '{b: 1}'}
+  - {name: b2, jq: '{b2: 1}'}
+  - {name: end, jq: '{end: 1}'}
+edges:
+  - {from: __start__, to: begin}
+  - {from: begin, to: [ask, b], fan_in: end}
+  - {from: ask, to: then}
+  - {from: then, to: end}
+  - {from: b, to: b2}
+  - {from: b2, to: end}
+  - {from: end, to: __end__}
+"""
+    with debug(world, text) as d:
+        d.set("b")
+        d.set("b2")
+        d.go("continue")
+        frames = {f["node"]: f for f in d.frames().values()}
+        world.same((frames["ask"]["status"], frames["b"]["status"]), ("waiting", "paused"))
+        world.same(d.call("pause", frame=frames["ask"]["frame"])["later"], [frames["ask"]["frame"]])
+        world.same(d.go("continue", frame=frames["b"]["frame"]).nodes, ["b2"])
+        stop = d.go("answer", decision="yes")
+        world.same([(e["node"], e["reason"]) for e in stop.own], [("then", "user_pause")])
+        world.same(d.go("continue", frame="all").status, "completed")
+
+
 @paced
 def going_sleep_stands_still(world):
     """a sleep goes on with what was left of it"""

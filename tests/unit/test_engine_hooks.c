@@ -125,6 +125,66 @@ static void a_parked_branch_does_not_hold_the_others(void **state) {
     buf_clear(&p.seen);
 }
 
+static HookVerdict at_elements(void *ctx, const HookPlace *place, Json *info) {
+    (void)ctx;
+    *info = json_none();
+    bool fresh = !place->looked && !place->again;
+    bool park = fresh && place->position == HOOK_BEFORE && strstr(place->node->name, "[]");
+    return park ? HOOK_PARK : HOOK_GO;
+}
+
+static const RunHooks element_hooks = {
+    .at = at_elements, .frame_new = frame_seen, .frame_end = frame_seen};
+
+static size_t moving(const Run *run) {
+    size_t n = 0;
+    for (const Frame *f = run_next_moving(run, NULL); f; f = run_next_moving(run, f)) {
+        assert_false(frame_is_at_rest(f));
+        n++;
+    }
+    return n;
+}
+
+static void each_frame_is_found_by_its_number_in_any_order(const Run *run, int64_t first,
+                                                           int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t id = first + i * 7 % n;
+        assert_int_equal(frame_id(run_frame(run, id)), id);
+    }
+    assert_null(run_frame(run, first + n));
+    assert_null(run_frame(run, 0));
+}
+
+static void frames_that_move_are_told_from_those_that_rest(void **state) {
+    (void)state;
+    enum { N = 30 };
+    Run *run = host_start("nodes:\n  - {name: m, map: {over: '[range(30)]', limit: 30}, "
+                          "do: {jq: $item}, output: m}\n  - {name: ok, approval: {prompt: ok}}\n",
+                          "t", NULL);
+    assert_int_equal(moving(run), 1);
+    run_set_hooks(run, &element_hooks, NULL);
+    run_hold(run, true);
+    host_go();
+    assert_int_equal(moving(run), 0);
+    assert_int_equal(run_parked_count(run), N);
+    each_frame_is_found_by_its_number_in_any_order(run, 2, N);
+    for (int64_t i = 0; i < N; i++) { /* from both ends */
+        Parking p = {.frame = i % 2 ? 1 + N - i / 2 : 2 + i / 2};
+        let_go(run, &p, LET_GO);
+        assert_int_equal(run_parked_count(run), N - 1 - i);
+        assert_int_equal(moving(run), 1);
+        host_go();
+        assert_int_equal(moving(run), 0);
+        assert_null(run_frame(run, p.frame));
+    }
+    assert_int_equal(run_waiting_count(run), 1);
+    assert_true(run_answer(
+        run, &(RunResume){.decision = "yes", .value = json_none(), .set = json_none()}, NULL));
+    host_go();
+    expect_run(run, "completed", NULL);
+    assert_int_equal(run_waiting_count(run), 0);
+}
+
 /* How many steps a run is ahead of the one that is told. */
 static void note_ahead(Host *h, const Event *event) {
     int64_t *most = h->data, ahead = run_step(event->run) - event->step;
@@ -157,6 +217,7 @@ int main(void) {
         TEST_ALL(a_frame_parked_after_its_node_has_done_it_once),
         TEST(a_frame_parked_on_its_error_can_try_again),
         TEST(a_parked_branch_does_not_hold_the_others),
+        TEST(frames_that_move_are_told_from_those_that_rest),
         TEST_LASTING(a_run_that_is_watched_is_not_far_ahead_of_what_is_told),
     };
     return RUN_TESTS(tests);
