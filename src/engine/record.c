@@ -6,6 +6,8 @@
 #include "json_path.h"
 #include "scope.h"
 
+#include <assert.h>
+
 static Json or_null(Json j) {
     return json_is_none(j) ? json_null() : json_ref(j);
 }
@@ -236,6 +238,19 @@ static Json changes_to(Run *run, Json image) {
     return json_array_concat(first, changes);
 }
 
+#ifndef NDEBUG
+/* What will be read is what goes on here. Both share what the patch puts: to look costs what changed. */
+static bool leads_to(Json before, Json patch, Json image) {
+    before = json_is_none(before) ? json_null() : json_ref(before);
+    Json got = json_patch(before, patch, NULL);
+    Json rest = json_is_none(got) ? json_null() : json_diff(got, image);
+    bool same = json_kind(rest) == JSON_ARRAY && json_array_len(rest) == 0;
+    json_unref(rest);
+    json_unref(got);
+    return same;
+}
+#endif
+
 static void drop_dirty(Run *run) {
     for (Frame *f = run->dirty, *next; f; f = next) {
         next = f->dirty_next;
@@ -256,6 +271,7 @@ static void write_checkpoint(Run *run, Checkpoint *c) {
     Engine *e = run->engine;
     Json image = renewed_image(run);
     Json patch = changes_to(run, image);
+    assert(leads_to(run->image, patch, image));
     uint64_t size = json_size(image);
     buf_reset(&e->patch);
     buf_reset(&e->snapshot);
