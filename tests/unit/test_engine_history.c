@@ -1,6 +1,8 @@
 /* Checkpoints as a tree: forks from each of them, changes by hand, copies of threads; and random
  * graphs, resumed from every checkpoint on their way. */
 #include "engine_host.h"
+#include "export.h"
+#include "json_diff.h"
 
 static int64_t head_of(const char *thread) {
     RunRow row = {0};
@@ -258,6 +260,7 @@ static void updates_that_do_not_fit_are_refused(void **state) {
 typedef struct Random {
     uint64_t seed;
     int names, files;
+    bool heavy;       /* a large value goes through all of it */
     Buf nodes, edges; /* of the file being written */
 } Random;
 
@@ -276,14 +279,32 @@ static void add_edge(Random *r, int from, int to) {
     buf_printf(&r->edges, "  - {from: n%d, to: n%d}\n", from, to);
 }
 
+/* What a node may do with the large value. */
+static const char *make_move(Random *r) {
+    static const char *const moves[] = {
+        "",
+        ", doc: (.doc | .x += 1)",
+        ", doc: (.doc | .records[3:5] = [.x])",
+        ", doc: (.doc | .records |= reverse)",
+        ", doc: {records: .doc.records, y: .doc.y, x: .sum}",
+        ", doc: {y: .doc.records, records: .doc.y, x: .sum}",
+        ", doc: {records: [range(40) | {id: ., text: \"others, that are new\"}], x: 1}",
+        ", other: .doc",
+        ", other: {in: .doc.records, x: .other.x}",
+        ", doc: .other, other: .doc",
+    };
+    return r->heavy ? moves[pick(r, sizeof moves / sizeof *moves)] : "";
+}
+
 /* Reads the state and writes to each reducer, and to a key of its own. */
 static Part make_step(Random *r, int depth) {
     int n = r->names++;
     (void)depth;
     buf_printf(&r->nodes,
                "  - {name: n%d, jq: '{log: \"n%d\", sum: (.sum %% 7 + %d), set: [.sum %% 3],"
-               " obj: {n%d: (.log | length)}, ex: %d, k%d: (.ex + 1)}'}\n",
+               " obj: {n%d: (.log | length)}, ex: %d, k%d: (.ex + 1)",
                n, n, pick(r, 10), n, pick(r, 5), n);
+    buf_printf(&r->nodes, "%s}'}\n", make_move(r));
     return (Part){n, n};
 }
 
@@ -302,9 +323,9 @@ static Part make_map(Random *r, int depth) {
     int n = r->names++;
     (void)depth;
     buf_printf(&r->nodes,
-               "  - {name: n%d, map: {over: '[range(%d)]', as: x, limit: %d}, output: k%d,"
+               "  - {name: n%d, map: {over: '[range(%d)]%s', as: x, limit: %d}, output: k%d,"
                " do: {jq: '[$x, $index, .sum]'}}\n",
-               n, pick(r, 5), 1 + pick(r, 3), n);
+               n, pick(r, 5), r->heavy ? " + [.doc, .doc.records]" : "", 1 + pick(r, 3), n);
     return (Part){n, n};
 }
 
@@ -313,9 +334,9 @@ static Part make_loop(Random *r, int depth) {
     (void)depth;
     buf_printf(&r->nodes,
                "  - name: n%d\n    while: '(.c%d // 0) < %d'\n    do:\n"
-               "      - {name: a, jq: '{c%d: ((.c%d // 0) + 1), log: \"l%d\", ex: .sum}'}\n"
+               "      - {name: a, jq: '{c%d: ((.c%d // 0) + 1), log: \"l%d\", ex: .sum%s}'}\n"
                "      - {name: b, jq: '{sum: 1, set: [.c%d]}'}\n",
-               n, n, pick(r, 4), n, n, n, n);
+               n, n, pick(r, 4), n, n, n, make_move(r), n);
     return (Part){n, n};
 }
 
@@ -337,9 +358,10 @@ static void write_file(Random *r, const char *name, int parts, int depth) {
                "config: {recursion_limit: 10000}\n"
                "state: {log: {default: [], reduce: append}, sum: {default: 1, reduce: add},"
                " set: {default: [], reduce: union}, obj: {default: {}, reduce: merge},"
-               " ex: {default: 1, reduce: '($old * 31 + $new) %% 1009'}}\n"
+               " ex: {default: 1, reduce: '($old * 31 + $new) %% 1009'}%s}\n"
                "nodes:\n%sedges:\n%s  - {from: __start__, to: n%d}\n  - {from: n%d, to: __end__}\n",
-               r->nodes.data, r->edges.data ? r->edges.data : "", all.first, all.last);
+               r->heavy ? ", doc: {reduce: $new}, other: {reduce: $new}" : "", r->nodes.data,
+               r->edges.data ? r->edges.data : "", all.first, all.last);
     host_file(name, text.data);
     buf_clear(&text);
     buf_clear(&r->nodes);
@@ -353,7 +375,9 @@ static Part make_workflow(Random *r, int depth) {
     char name[32];
     snprintf(name, sizeof name, "r%d.yaml", ++r->files);
     buf_printf(&r->nodes, "  - {name: n%d, workflow: %s, output: k%d%s}\n", n, name, n,
-               pick(r, 2) ? ", input: '{sum, x: .ex}'" : "");
+               !pick(r, 2) ? ""
+               : r->heavy  ? ", input: '{sum, x: .ex, doc}'"
+                           : ", input: '{sum, x: .ex}'");
     write_file(r, name, 1 + pick(r, 2), depth + 1);
     return (Part){n, n};
 }
@@ -364,8 +388,8 @@ static Part make_map_of_workflow(Random *r, int depth) {
     snprintf(name, sizeof name, "r%d.yaml", ++r->files);
     buf_printf(&r->nodes,
                "  - {name: n%d, map: {over: '[range(%d)]', as: x, limit: %d}, output: k%d,"
-               " do: {workflow: %s, input: '{sum: $x}'}}\n",
-               n, 1 + pick(r, 3), 1 + pick(r, 3), n, name);
+               " do: {workflow: %s, input: '{sum: $x%s}'}}\n",
+               n, 1 + pick(r, 3), 1 + pick(r, 3), n, name, r->heavy ? ", doc, other" : "");
     write_file(r, name, 1, depth + 1);
     return (Part){n, n};
 }
@@ -384,16 +408,35 @@ static Part make_chain(Random *r, int parts, int depth) {
     return all;
 }
 
-static Run *run_random(uint64_t seed) {
-    Random r = {.seed = seed * 7919 + 1};
+enum { HEAVY_SEED = 1000 }; /* and all above it */
+
+static Json heavy_input(void) {
+    Json doc = parse("{\"x\": 0, \"records\": [], \"y\": null}"), records = json_array();
+    for (int i = 0; i < 40; i++) {
+        records =
+            json_array_push(records, json_string_fmt("a record that is not short, no. %d", i));
+    }
+    doc = json_object_with(doc, "records", records);
+    return json_object_with(json_object(), "doc", doc);
+}
+
+static Run *start_random(const char *thread, bool heavy) {
     FlowProblems problems = {0};
-    write_file(&r, "random.yaml", 2 + pick(&r, 3), 0);
     Flow *flow = flow_load("random.yaml", NULL, &problems);
-    if (!flow) fail_msg("seed %d: %s", (int)seed, problems.items[0].msg);
+    if (!flow) fail_msg("%s", problems.items[0].msg);
     flow_problems_clear(&problems);
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    RunStart start = {.thread = thread, .input = heavy ? heavy_input() : json_none()};
+    Run *run = engine_start(host.engine, flow, &start, &host.err);
+    json_unref(start.input);
     flow_unref(flow);
     host_go();
+    return run;
+}
+
+static Run *run_random(uint64_t seed) {
+    Random r = {.seed = seed * 7919 + 1, .heavy = seed >= HEAVY_SEED};
+    write_file(&r, "random.yaml", 2 + pick(&r, 3), 0);
+    Run *run = start_random("t", r.heavy);
     print_message("# seed %d: %d checkpoints\n", (int)seed, (int)run_checkpoint(run));
     expect_run(run, "completed", NULL);
     return run;
@@ -426,13 +469,21 @@ static void again_in_an_empty_folder(void) {
     host_setup(&state);
 }
 
-static void random_graphs_end_the_same_from_every_checkpoint(void **state) {
-    (void)state;
-    int seeds = host.lasts ? 4 : 25;
-    for (int seed = 1; seed <= seeds; seed++) {
-        resume_everywhere((uint64_t)seed);
+static void for_seeds(uint64_t from, int n, void (*check)(uint64_t seed)) {
+    for (int i = 0; i < n; i++) {
+        check(from + (uint64_t)i);
         again_in_an_empty_folder();
     }
+}
+
+static void random_graphs_end_the_same_from_every_checkpoint(void **state) {
+    (void)state;
+    for_seeds(1, host.lasts ? 4 : 25, resume_everywhere);
+}
+
+static void so_do_those_that_move_a_large_value_about(void **state) {
+    (void)state;
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, resume_everywhere);
 }
 
 /* Stopped in the middle of a turn's work, again and again. */
@@ -441,32 +492,77 @@ static void stop_often(Host *h, const Event *e) {
     if (e->type == EVENT_STEP && ++steps % 5 == 0 && h->data == NULL) run_stop(e->run);
 }
 
+static void stop_and_go_on(uint64_t seed) {
+    Run *run = run_random(seed);
+    char *want = json_to_text(run_state(run));
+    host_fresh();
+    host.on_event = stop_often;
+    run = start_random("u", seed >= HEAVY_SEED);
+    for (int i = 0; i < 1000 && strcmp(run_status(run), "completed"); i++) {
+        expect_run(run, "stopped", NULL);
+        host_fresh();
+        run = host_resume(&(RunResume){.thread = "u"});
+    }
+    expect_run(run, "completed", want);
+    free(want);
+    host.on_event = NULL;
+    expect_sound_store();
+}
+
 static void random_graphs_end_the_same_when_they_are_stopped_often(void **state) {
     (void)state;
-    for (int seed = 1; seed <= (host.lasts ? 4 : 25); seed++) {
-        Run *run = run_random((uint64_t)seed);
-        char *want = json_to_text(run_state(run));
-        Flow *flow = host_flow("nodes: [{name: a, jq: '{}'}]\n");
-        flow_unref(flow);
-        FlowProblems problems = {0};
-        flow = flow_load("random.yaml", NULL, &problems);
-        flow_problems_clear(&problems);
-        host_fresh();
-        host.on_event = stop_often;
-        run = engine_start(host.engine, flow, &(RunStart){.thread = "u"}, &host.err);
-        flow_unref(flow);
-        host_go();
-        for (int i = 0; i < 1000 && strcmp(run_status(run), "completed"); i++) {
-            expect_run(run, "stopped", NULL);
-            host_fresh();
-            run = host_resume(&(RunResume){.thread = "u"});
-        }
-        expect_run(run, "completed", want);
-        free(want);
-        host.on_event = NULL;
-        expect_sound_store();
-        again_in_an_empty_folder();
+    for_seeds(1, host.lasts ? 4 : 25, stop_and_go_on);
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, stop_and_go_on);
+}
+
+/* ---- in another store, and with less of a past ---- */
+
+static void expect_same_images(Store *store, const RunRow *row, Store *other, const RunRow *copy) {
+    for (int64_t seq = 1; seq <= row->last; seq++) {
+        Json a = chain_image(store, row->run, seq, NULL, &host.err);
+        Json b = chain_image(other, copy->run, seq, NULL, &host.err);
+        assert_false(json_is_none(a));
+        expect_gives(json_diff(a, b), "[]");
+        json_unref(a);
+        json_unref(b);
     }
+}
+
+static void expect_exported(const RunRow *row) {
+    RunRow copy = {0};
+    Json document = export_run(host.store, row->run, &host.err);
+    Store *other = store_open("memory:", STORE_CREATE, &host.err);
+    if (!export_import(other, document, &copy, &host.err)) fail_msg("%s", host.err.msg);
+    expect_same_images(host.store, row, other, &copy);
+    json_unref(document);
+    run_row_clear(&copy);
+    store_close(other);
+}
+
+static void export_and_prune(uint64_t seed) {
+    Run *run = run_random(seed);
+    char *want = json_to_text(run_state(run));
+    int64_t head = run_checkpoint(run);
+    RunRow row = {0};
+    PruneReport report = {0};
+    host_fresh();
+    assert_true(store_find(host.store, "t", &row, &host.err));
+    expect_exported(&row);
+    PruneRule half = {.keep_last = head / 2};
+    assert_true(chain_prune(host.store, &row, &half, &report, &host.err));
+    run_row_clear(&row);
+    for (int64_t seq = head - half.keep_last + 1; seq < head; seq += head / 16 + 1) {
+        host_fresh();
+        expect_run(host_resume(&(RunResume){.thread = "t", .seq = seq}), "completed", want);
+    }
+    free(want);
+    expect_sound_store();
+}
+
+static void random_graphs_are_the_same_once_exported_and_end_the_same_once_pruned(void **state) {
+    (void)state;
+    for_seeds(1, 2, export_and_prune);
+    for_seeds(HEAVY_SEED, host.lasts ? 1 : 5, export_and_prune);
 }
 
 int main(void) {
@@ -487,7 +583,9 @@ int main(void) {
         TEST_ALL(an_update_of_a_checkpoint_before_a_command_runs_the_command),
         TEST(updates_that_do_not_fit_are_refused),
         TEST_ALL(random_graphs_end_the_same_from_every_checkpoint),
+        TEST_ALL(so_do_those_that_move_a_large_value_about),
         TEST_ALL(random_graphs_end_the_same_when_they_are_stopped_often),
+        TEST_ALL(random_graphs_are_the_same_once_exported_and_end_the_same_once_pruned),
     };
     return RUN_TESTS(tests);
 }
