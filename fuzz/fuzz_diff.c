@@ -1,7 +1,8 @@
 /* fuzz_diff - two values made from the input, often alike, and what differs between them.
  *
  * The patch takes one to the other, the order of keys included; every change that is told is one,
- * and none is told when the values are equal.
+ * and none is told when the values are equal. A patch may begin with copies of anything to anywhere: each
+ * puts what was there before it, and the difference from there still comes to the same.
  */
 #include "json_diff.h"
 #include "json_path.h"
@@ -120,6 +121,64 @@ static void check_patch(Json a, Json b) {
     json_unref(patch);
 }
 
+/* Of something that is there; [] is all of it. */
+static Json make_path(Json j, Dice *d) {
+    Json path = json_array(), key, value;
+    for (unsigned n = roll(d) % 5; n > 0; n--) {
+        size_t len = json_kind(j) == JSON_ARRAY    ? json_array_len(j)
+                     : json_kind(j) == JSON_OBJECT ? json_object_len(j)
+                                                   : 0;
+        size_t at = len ? roll(d) % len : 0, pos = 0;
+        if (!len) {
+            break;
+        }
+        if (json_kind(j) == JSON_ARRAY) {
+            key = json_int((int64_t)at);
+            value = json_array_get(j, at);
+        } else {
+            for (size_t i = 0; i <= at; i++) CHECK(json_object_next(j, &pos, &key, &value));
+        }
+        path = json_array_push(path, json_ref(key));
+        j = value;
+    }
+    return path;
+}
+
+/* Consumes a; the copy is added to the patch. A value does not become a copy of another as a whole. */
+static Json make_copy(Json a, Json *patch, Dice *d) {
+    Json to = make_path(a, d), from = make_path(a, d), what = json_path_get(a, from, NULL);
+    Json parts[] = {to, json_string_c("copy"), from}, change = json_array_from(parts, 3);
+    Json one = json_array_push(json_array(), json_ref(change));
+    Json copied = json_patch(json_ref(a), one, NULL);
+    CHECK(json_is_none(copied) == (json_array_len(to) == 0));
+    if (!json_is_none(copied)) {
+        Json there = json_path_get(copied, to, NULL);
+        check_same_text(there, what);
+        json_unref(there);
+        json_unref(a);
+        a = copied;
+        *patch = json_array_push(*patch, json_ref(change));
+    }
+    json_unref(change);
+    json_unref(one);
+    json_unref(what);
+    return a;
+}
+
+static void check_patch_with_copies(Json a, Json b, Dice *d) {
+    Json copied = json_ref(a), patch = json_array();
+    for (int i = 0; i < 3; i++) {
+        copied = make_copy(copied, &patch, d);
+    }
+    patch = json_array_concat(patch, json_diff(copied, b));
+    Json result = json_patch(json_ref(a), patch, NULL);
+    CHECK(!json_is_none(result));
+    check_same_text(result, b);
+    json_unref(result);
+    json_unref(patch);
+    json_unref(copied);
+}
+
 typedef struct Seen {
     Json a, b;
     size_t changes;
@@ -161,6 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_patch(a, b);
     check_patch(b, a);
     check_changes(a, b);
+    check_patch_with_copies(a, b, &d);
     /* Any value may be offered as a patch. */
     json_unref(json_patch(json_ref(a), b, NULL));
     json_unref(a);

@@ -246,6 +246,8 @@ static Json strange(void) {
         "[\"error\",{}]",
         "[\"again\"]",
         "[\"done\"]",
+        "\"copy\"",
+        "[[1,\"1\",2,0,1],\"copy\",[1,\"1\"]]",
     };
     const char *text = texts[dice(sizeof texts / sizeof *texts)];
     return json_parse(text, strlen(text), NULL, NULL);

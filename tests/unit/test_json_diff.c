@@ -186,6 +186,7 @@ static void patch_that_does_not_fit_is_refused(void **state) {
         {"{\"a\":1}", "[[[],\"copy\",[\"a\"]]]"},
         {"{\"a\":1}", "[[[\"b\"],\"copy\",\"a\"]]"},
         {"{\"a\":1}", "[[[\"b\"],\"move\",[\"a\"]]]"},
+        {"{\"a\":1}", "[[[\"a\"]],[[\"b\"],\"copy\",[\"a\"]]]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = ERROR_INIT;
@@ -214,6 +215,9 @@ static void patch_can_copy_from_elsewhere(void **state) {
         {"{\"a\":{\"b\":1}}", "[[[\"a\",\"c\"],\"copy\",[\"a\"]]]",
          "{\"a\":{\"b\":1,\"c\":{\"b\":1}}}"},
         {"{\"a\":1}", "[[[\"b\"],\"copy\",[]]]", "{\"a\":1,\"b\":{\"a\":1}}"},
+        /* in order: the source is as the changes before have left it */
+        {"{\"a\":1,\"b\":2}", "[[[\"a\"],3],[[\"b\"],\"copy\",[\"a\"]],[[\"a\"]]]", "{\"b\":3}"},
+        {"{\"a\":{\"b\":[1]}}", "[[[\"a\"],\"copy\",[\"a\",\"b\"]]]", "{\"a\":[1]}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Json patch = parse(cases[i][1]), want = parse(cases[i][2]);

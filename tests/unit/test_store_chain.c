@@ -90,6 +90,69 @@ static void an_image_that_cannot_be_rebuilt_names_the_checkpoint(void **state) {
     store_close(s);
 }
 
+/* A checkpoint whose change is this text, after the last one; the first is [[[], image]]. */
+static void add_change(Tree *t, const char *text) {
+    StoreBatch b = STORE_BATCH_INIT;
+    bool first = !t->last;
+    Buf bytes = BUF_INIT, image = BUF_INIT;
+    Json change = parse(text);
+    json_encode(change, &bytes);
+    json_encode(json_array_get(json_array_get(change, 0), 1), &image);
+    store_batch_checkpoint(&b, &(Checkpoint){.run = t->run,
+                                             .seq = t->last + 1,
+                                             .parent = t->last,
+                                             .node = "",
+                                             .status = "x",
+                                             .patch = bytes.data,
+                                             .patch_len = bytes.len,
+                                             .snapshot = first ? image.data : NULL,
+                                             .snapshot_len = first ? image.len : 0});
+    store_batch_run(&b, t->run, ++t->last, "running", 1);
+    MUST(store_commit(t->s, &b, &why));
+    t->images = mem_grow(t->images, (size_t)t->last, &t->images_cap, sizeof *t->images);
+    t->images[t->last] = json_null();
+    json_unref(change);
+    buf_clear(&bytes);
+    buf_clear(&image);
+    store_batch_clear(&b);
+}
+
+/* In memory the copies of a value are one, and nothing that reads a chain walks what it has made. */
+static void copies_of_copies_of_copies_take_no_more_than_they_say(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    Tree t;
+    Error err = ERROR_INIT;
+    tree_init(&t, s, "a");
+    add_change(&t, "[[[], {\"x\": [0, 0], \"y\": \"a text that is not short\"}]]");
+    for (int i = 0; i < 64; i++) {
+        add_change(&t, "[[[\"x\", 0], \"copy\", [\"y\"]], [[\"x\", 1], \"copy\", [\"y\"]],"
+                       " [[\"y\"], \"copy\", [\"x\"]]]");
+    }
+    Json image = chain_image(s, t.run, t.last, NULL, &err);
+    assert_true(json_size(image) > (uint64_t)1 << 50);
+    json_unref(image);
+    expect_sound(s);
+    tree_clear(&t);
+    store_close(s);
+}
+
+static void a_copy_of_what_is_not_there_is_damage(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    Tree t;
+    Error err = ERROR_INIT;
+    Problems p = {0};
+    tree_init(&t, s, "a");
+    add_change(&t, "[[[], {\"x\": 1, \"y\": 2}]]");
+    add_change(&t, "[[[\"x\"]], [[\"y\"], \"copy\", [\"x\"]]]");
+    assert_true(json_is_none(chain_image(s, t.run, 2, NULL, &err)));
+    expect_error(&err, ERR_DATA, "Change 2 of the patch does not fit the value.");
+    check_store(s, 0, &p);
+    assert_int_equal(p.count, 1);
+    assert_int_equal(p.seq, 2);
+    tree_clear(&t);
+    store_close(s);
+}
+
 static void bytes_that_are_no_value_are_damage(void **state) {
     Store *s = open_store(*state, STORE_CREATE);
     int64_t run = make_run(s, "a");
@@ -459,6 +522,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(every_image_of_a_line_is_rebuilt, ALL),
     BEHAVIOUR(a_fork_leaves_the_old_branch, ALL),
     BEHAVIOUR(an_image_that_cannot_be_rebuilt_names_the_checkpoint, ALL),
+    BEHAVIOUR(copies_of_copies_of_copies_take_no_more_than_they_say, ALL),
+    BEHAVIOUR(a_copy_of_what_is_not_there_is_damage, ALL),
     BEHAVIOUR(bytes_that_are_no_value_are_damage, ALL),
     BEHAVIOUR(pruning_keeps_the_last_ones_and_their_images, ALL),
     BEHAVIOUR(pruning_never_takes_the_head, ALL),
