@@ -177,6 +177,7 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
             continue;
         }
         Place from = source_of(frames, f, to);
+        changes = json_is_none(changes) ? json_array() : changes;
         changes = json_array_push(changes, copy_change(&from, &to));
         Json path = place_path(&to);
         *before = json_path_set(*before, path, json_ref(place_state(&from)), NULL);
@@ -186,6 +187,11 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
 }
 
 /* ---- levels that come and go ---- */
+
+/* One after the other; JSON_NONE: nothing to do. */
+static Json chain(Json changes, Json more) {
+    return json_is_none(changes) ? more : json_array_concat(changes, more);
+}
 
 static Json levels_of(Json frames, Json key) {
     Json image = json_object_get(frames, key);
@@ -215,27 +221,49 @@ static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
                     items_from(is, kept)};
     Json change = json_array_push(json_array(), json_array_from(parts, 4));
     *before = json_patch(*before, change, NULL);
-    return json_array_concat(changes, change);
+    return chain(changes, change);
 }
 
-static Json changes_to(Run *run, Json image) {
+/* Consumes before. */
+static Json changes_from(const Run *run, Json before, Json image) {
+    Json levels = json_none();
+    for (const Frame *f = run->dirty; f; f = f->dirty_next) {
+        bool others = !f->gone && f->nrecorded != f->nlevels;
+        levels = others ? add_levels(f, image, &before, levels) : levels;
+    }
+    Json changes = chain(levels, json_diff(before, image));
+    json_unref(before);
+    return changes;
+}
+
+/* The same with copies of what the image before has, when that is less. Consumes before and changes. */
+static Json with_copies(const Run *run, Json before, Json image, Json changes) {
+    Json copies = copies_for(run, before, changes);
+    Json copied = json_is_none(copies) ? copies : json_patch(json_ref(before), copies, NULL);
+    json_unref(before);
+    if (json_is_none(copied)) {
+        json_unref(copies);
+        return changes;
+    }
+    Json other = json_array_concat(copies, changes_from(run, copied, image));
+    bool lighter = json_size(other) < json_size(changes);
+    json_unref(lighter ? changes : other);
+    return lighter ? other : changes;
+}
+
+static Json changes_to(const Run *run, Json image) {
     if (json_is_none(run->image)) {
         return json_diff(json_null(), image);
     }
-    Json before = json_ref(run->image), first = json_array();
+    Json before = json_ref(run->image), own = json_none();
     Json frames = json_array_get(run->image, IMAGE_FRAMES);
     for (const Frame *f = run->dirty; f; f = f->dirty_next) {
         if (!f->gone && (f->parent || f->nlevels > 1)) {
-            first = add_copies(f, frames, &before, first);
+            own = add_copies(f, frames, &before, own);
         }
     }
-    for (const Frame *f = run->dirty; f; f = f->dirty_next) {
-        bool others = !f->gone && f->nrecorded != f->nlevels;
-        first = others ? add_levels(f, image, &before, first) : first;
-    }
-    Json changes = json_diff(before, image);
-    json_unref(before);
-    return json_array_concat(first, changes);
+    Json changes = changes_from(run, json_ref(before), image);
+    return chain(own, with_copies(run, before, image, changes));
 }
 
 #ifndef NDEBUG

@@ -1,9 +1,9 @@
 /* runs.h - a run in memory: the structs behind engine.h, for the files of this folder.
  *
- * Reading order: this header; frame.c (one step of a frame), record.c (a checkpoint), control.c (the
- * kinds that steer), work.c (the kinds that work), fail.c (errors and time), engine.c (turns, commits,
- * settling), load.c (from the store), resume.c (starting, answers, going on), byhand.c (changes without
- * running).
+ * Reading order: this header; frame.c (one step of a frame), record.c and copies.c (a checkpoint),
+ * control.c (the kinds that steer), work.c (the kinds that work), fail.c (errors and time), engine.c
+ * (turns, commits, settling), load.c (from the store), resume.c (starting, answers, going on), byhand.c
+ * (changes without running).
  *
  * The life of a step, in the words of the functions:
  *
@@ -296,6 +296,12 @@ Json frame_image(const Frame *f);
 Json run_image_head(const Run *run);
 Json wait_of(const char *word);                  /* [word] */
 Json wait_with(const char *word, Json argument); /* [word, argument]; consumes it */
+
+/* ---- copies.c ---- */
+
+/* What puts heavy values that changes would write to where they belong, from where the image before them
+ * has them: a patch to begin with, given; JSON_NONE when there are none. */
+Json copies_for(const Run *run, Json before, Json changes);
 
 /* ---- frame.c ---- */
 

@@ -1,7 +1,9 @@
 /* What a checkpoint takes: it follows what changed, not the size of the state that the change is in.
  *
  * Each workflow runs twice, on a state with little and with much in it that no node touches. Every
- * checkpoint but the first, which has it all, is to be of the same size both times. */
+ * checkpoint but the first, which has it all, is to be of the same size both times, and to name the same keys
+ * as changed. */
+#include "changed.h"
 #include "engine_host.h"
 
 enum { RECORDS = 400 };
@@ -11,12 +13,24 @@ enum { SLACK = 16 };
 
 typedef struct Sizes {
     size_t patches[64];
+    Json keys[64]; /* that changed, as an object: their order is all one */
+    Changed changed;
     size_t n;
 } Sizes;
+
+static Json as_object(Json keys) {
+    Json out = json_object();
+    for (size_t i = 0; i < json_array_len(keys); i++) {
+        out = json_object_set(out, json_ref(json_array_get(keys, i)), json_null());
+    }
+    json_unref(keys);
+    return out;
+}
 
 static bool add_size(void *ctx, const Checkpoint *c) {
     Sizes *sizes = ctx;
     assert_true(sizes->n < sizeof sizes->patches / sizeof sizes->patches[0]);
+    sizes->keys[sizes->n] = as_object(changed_keys(&sizes->changed, c));
     sizes->patches[sizes->n++] = c->patch_len;
     return true;
 }
@@ -25,7 +39,9 @@ static Sizes sizes_of(const char *thread) {
     RunRow row = {0};
     Sizes sizes = {.n = 0};
     assert_true(store_find(host.store, thread, &row, &host.err));
+    sizes.changed = (Changed){.store = host.store, .run = row.run};
     assert_true(store_history(host.store, row.run, 2, add_size, NULL, &sizes, &host.err));
+    changed_clear(&sizes.changed);
     run_row_clear(&row);
     return sizes;
 }
@@ -42,12 +58,21 @@ static char *much(size_t records) {
     return buf_detach(&out);
 }
 
+/* Where it stops for somebody, another process goes on. */
+static Run *go_to_its_end(Run *run, const char *thread) {
+    host_go();
+    while (!strcmp(run_status(run), "interrupted")) {
+        host_fresh();
+        run = host_resume(&(RunResume){.thread = thread});
+    }
+    return run;
+}
+
 static Sizes sizes_with(const char *yaml, const char *thread, size_t records) {
     char *input = much(records);
     Run *run = host_start(yaml, thread, input);
     mem_free(input);
-    host_go();
-    expect_run(run, "completed", NULL);
+    expect_run(go_to_its_end(run, thread), "completed", NULL);
     host.settled = 0;
     host.checkpoint = 0;
     return sizes_of(thread);
@@ -62,6 +87,20 @@ static void write_parts(void) {
               "nodes:\n  - {name: p, jq: '{n: (.n + 1)}'}\n  - {name: q, jq: 'error(0)'}\n");
 }
 
+static void expect_same_keys(const Sizes *little, const Sizes *lots) {
+    for (size_t i = 0; i < little->n; i++) {
+        char *want = json_to_text(little->keys[i]), *got = json_to_text(lots->keys[i]);
+        if (!json_equal(little->keys[i], lots->keys[i])) {
+            fail_msg("checkpoint %zu changed %s, and %s where there is more in the state", i + 2,
+                     want, got);
+        }
+        free(want);
+        free(got);
+        json_unref(little->keys[i]);
+        json_unref(lots->keys[i]);
+    }
+}
+
 static void expect_sizes(const Sizes *little, const Sizes *lots) {
     assert_int_equal(little->n, lots->n);
     assert_true(little->n > 0);
@@ -71,6 +110,7 @@ static void expect_sizes(const Sizes *little, const Sizes *lots) {
                      i + 2, little->patches[i], lots->patches[i]);
         }
     }
+    expect_same_keys(little, lots);
 }
 
 static void expect_no_growth(const char *yaml) {
@@ -128,6 +168,66 @@ static void so_do_branches_and_their_join(void **state) {
                      "  - {from: j, to: __end__}\n");
 }
 
+/* ---- a value in several places ---- */
+
+#define GROWS "{doc: (.doc | .x += 1)}"
+
+static void a_part_of_the_state_that_is_handed_in_is_not_written_again(void **state) {
+    (void)state;
+    expect_no_growth("nodes:\n  - {name: a, workflow: sub.yaml, input: '{n, it: .doc}'}\n"
+                     "  - {name: b, workflow: sub.yaml, input: '{n, all: .doc.records}'}\n"
+                     "  - {name: c, workflow: sub.yaml, input: '" GROWS " + {n}'}\n");
+}
+
+static void nor_is_one_that_is_changed_a_little_in_a_sub_workflow(void **state) {
+    (void)state;
+    host_file("grows.yaml", "nodes:\n  - {name: p, jq: '" GROWS "'}\n"
+                            "  - {name: q, jq: '" GROWS "'}\n");
+    expect_no_growth("nodes:\n  - {name: a, workflow: grows.yaml}\n"
+                     "  - {name: b, workflow: grows.yaml, input: '{doc}', output: other}\n");
+}
+
+static void nor_one_that_is_changed_in_a_loop(void **state) {
+    (void)state;
+    expect_no_growth("nodes:\n  - name: l\n    while: .doc.x < 3\n    do:\n"
+                     "      - {name: a, jq: '" GROWS "'}\n      - {name: b, jq: '{n: 1}'}\n");
+}
+
+static void nor_one_that_is_changed_in_a_branch(void **state) {
+    (void)state;
+    expect_no_growth("nodes:\n  - {name: a, jq: '" GROWS "'}\n  - {name: a2, jq: '{a2: 1}'}\n"
+                     "  - {name: b, jq: '{b: .doc}'}\n  - {name: j, jq: '{j: 1}'}\n"
+                     "edges:\n  - {from: __start__, to: [a, b], fan_in: j}\n"
+                     "  - {from: a, to: a2}\n  - {from: [a2, b], to: j}\n"
+                     "  - {from: j, to: __end__}\n");
+}
+
+static void nor_the_list_that_a_map_goes_over_and_its_results(void **state) {
+    (void)state;
+    expect_no_growth("state: {lists: null}\n"
+                     "nodes:\n  - {name: two, jq: '{lists: [.doc.records, .doc]}'}\n"
+                     "  - name: m\n    map: {over: .lists, as: e}\n    do: {jq: '$e'}\n"
+                     "  - {name: z, jq: '{lists: .m}'}\n");
+}
+
+static void nor_what_a_branch_has_written_when_it_ends(void **state) {
+    (void)state;
+    expect_no_growth("nodes:\n  - {name: a, jq: '{copy: .doc}'}\n  - {name: a2, jq: '{}'}\n"
+                     "  - {name: b, jq: '{b: 1}'}\n  - {name: j, jq: '{j: 1}'}\n"
+                     "edges:\n  - {from: __start__, to: [a, b], fan_in: j}\n"
+                     "  - {from: a, to: a2}\n  - {from: [a2, b], to: j}\n"
+                     "  - {from: j, to: __end__}\n");
+}
+
+static void nor_where_another_process_goes_on(void **state) {
+    (void)state;
+    host_file("asks.yaml", "nodes:\n  - {name: p, jq: '" GROWS "'}\n"
+                           "  - {name: ask, jq: '{k: 1}', interrupt: before}\n"
+                           "  - {name: q, jq: '" GROWS "'}\n  - {name: r, jq: '{other: .doc}'}\n");
+    expect_no_growth("nodes:\n  - {name: a, workflow: asks.yaml}\n"
+                     "  - {name: b, workflow: asks.yaml, input: '{doc}', output: o}\n");
+}
+
 /* ---- tasks ---- */
 
 /* `much` is what the test file's config has. */
@@ -177,6 +277,13 @@ int main(void) {
         TEST(so_do_the_turns_of_a_loop_and_its_end),
         TEST(so_do_elements_of_a_map),
         TEST(so_do_branches_and_their_join),
+        TEST(a_part_of_the_state_that_is_handed_in_is_not_written_again),
+        TEST(nor_is_one_that_is_changed_a_little_in_a_sub_workflow),
+        TEST(nor_one_that_is_changed_in_a_loop),
+        TEST(nor_one_that_is_changed_in_a_branch),
+        TEST(nor_what_a_branch_has_written_when_it_ends),
+        TEST(nor_the_list_that_a_map_goes_over_and_its_results),
+        TEST(nor_where_another_process_goes_on),
         TEST(so_does_a_list_of_tasks_that_ends),
         TEST(so_does_any_other_container),
     };
