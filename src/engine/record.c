@@ -208,11 +208,12 @@ static Json items_from(Json array, size_t from) {
 
 /* Adds to changes what takes away the levels that a frame has left, or adds those that it has come to,
  * and does it to *before: those that stay are then compared one by one, and a patch has the keys of
- * their states that changed, not the states. */
+ * their states that changed, not the states. Not so where they are small: to write one whole costs less. */
 static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
+    enum { SMALL = 1024 }; /* json_size() */
     Json was = levels_of(json_array_get(*before, IMAGE_FRAMES), f->key);
     Json is = levels_of(json_array_get(image, IMAGE_FRAMES), f->key);
-    if (json_is_none(was) || json_array_len(was) == json_array_len(is)) {
+    if (json_is_none(was) || json_array_len(was) == json_array_len(is) || json_size(was) < SMALL) {
         return changes;
     }
     size_t n = json_array_len(was), kept = n < f->nlevels ? n : f->nlevels;
