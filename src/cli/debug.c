@@ -17,6 +17,7 @@
 #include "output.h"
 #include "place.h"
 #include "progress.h"
+#include "replay.h"
 #include "settings.h"
 #include "stores.h"
 
@@ -43,6 +44,7 @@ typedef struct DebugArgs {
     bool no_pause, auto_resume;
     int pause_all; /* 0: as it is, 1: on, -1: off */
     double idle;   /* seconds; -1: as it is */
+    ReplayArgs replay;
 } DebugArgs;
 
 typedef struct Debug {
@@ -55,7 +57,8 @@ typedef struct Debug {
     char *thread; /* its name */
     Door door;    /* closed: there is no session */
     Talk *talk;
-    Progress *progress; /* of a run that was let go */
+    Progress *progress;   /* of a run that was let go */
+    Recording *recording; /* of --replay, whose results the run takes; NULL: none */
 } Debug;
 
 /* ---- the command line ---- */
@@ -115,6 +118,10 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     if (common_option(&args->common, option, values)) {
         return true;
     }
+    Handled replays = replay_option(c, &args->replay, option, values);
+    if (replays != HANDLED_NOT) {
+        return replays == HANDLED_WELL;
+    }
     switch (option->id) {
     case DEBUG_INPUT: args->given = values[0]; break;
     case DEBUG_THREAD: args->thread = values[0]; break;
@@ -143,6 +150,7 @@ static bool complain_if(const char *value, const char *option, const char *why) 
 static bool refuse_start_options(const DebugArgs *args) {
     static const char why[] = "the run has begun already; `set PATH = JSON` changes its state";
     return complain_if(args->given, "input", why) && complain_if(args->mode, "mode", why) &&
+           complain_if(args->replay.from.thread, "replay", "the run has begun already") &&
            (json_is_none(args->set) || complain_if("", "set", why));
 }
 
@@ -169,10 +177,24 @@ static void on_event(void *ctx, const Event *event) {
     }
 }
 
+/* What is recorded is taken whether the session is there or over. */
+static void take_recorded(Debug *d) {
+    if (d->recording && d->run && !run_has_hooks(d->run)) {
+        run_set_hooks(d->run, &recording_hooks, d->recording);
+    }
+}
+
+static void on_session_event(void *ctx, Json event) {
+    Debug *d = ctx;
+    talk_event(d->talk, event);
+    take_recorded(d);
+}
+
 static bool attach_session(Debug *d, bool begins, Error *err) {
     SessionOptions options = {.view_only = d->args->export != NULL,
-                              .event = talk_event,
-                              .ctx = d->talk,
+                              .event = on_session_event,
+                              .ctx = d,
+                              .recording = d->recording,
                               .pause_on_start = begins && !d->args->no_pause,
                               .breakpoints = json_none(),
                               .pause_all = d->args->pause_all};
@@ -246,6 +268,22 @@ static void configure(Debug *d) {
     }
 }
 
+/* ---- results of another run ---- */
+
+/* --replay, from its beginning, for a run of flow; NULL without. False after saying why there are none. */
+static bool read_recording(const Debug *d, const Flow *flow, Recording **out, int *code) {
+    const ReplayArgs *replay = &d->args->replay;
+    bool wanted = replay->from.thread != NULL;
+    *out = wanted ? replay_recording(&d->args->common, replay, flow, d->store, code) : NULL;
+    return *out || !wanted;
+}
+
+static void say_recording(const Debug *d) {
+    if (d->recording) {
+        replay_say(d->recording, d->args->replay.from.thread);
+    }
+}
+
 /* ---- `run`: once more ---- */
 
 /* What a listing adds to a breakpoint, and what begins anew. */
@@ -282,13 +320,15 @@ static void restore(Debug *d, Json breakpoints, Json watches) {
 }
 
 /* The name that was asked for is taken by now. */
-static bool start_again(Debug *d, Flow *flow, Error *err) {
+static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) {
     Json breakpoints = kept_breakpoints(d), watches = door_ask(&d->door, "watches", NULL);
     door_close(&d->door);
     run_free(d->run);
     d->run = NULL;
     flow_unref(d->flow);
     d->flow = flow;
+    recording_free(d->recording);
+    d->recording = recording;
     bool started = start_run(d, NULL, err);
     if (started) {
         configure(d);
@@ -313,7 +353,15 @@ static bool restart(void *ctx, Error *err) {
         return error_set(err, ERR_USAGE,
                          "The workflow has errors now, so there is nothing to run.");
     }
-    return start_again(d, flow, err);
+    Recording *recording;
+    engine_lock(d->engine.engine);
+    bool recorded = read_recording(d, flow, &recording, &(int){0});
+    engine_unlock(d->engine.engine);
+    if (!recorded) {
+        flow_unref(flow);
+        return error_set(err, ERR_USAGE, "There are no results to take, so nothing begins.");
+    }
+    return start_again(d, flow, recording, err);
 }
 
 /* ---- leaving ---- */
@@ -395,6 +443,7 @@ static void settle(Debug *d) {
 static int leave_local(Debug *d) {
     Error err = ERROR_INIT;
     door_close(&d->door);
+    take_recorded(d);
     if (!d->run) {
         return EXIT_FAILED_RUN;
     }
@@ -491,6 +540,7 @@ static void say_ending(const Debug *d) {
 static int let_go(Debug *d) {
     Error err = ERROR_INIT;
     door_close(&d->door);
+    take_recorded(d);
     let_run(d);
     if (run_store_error(d->run)) {
         err = *run_store_error(d->run);
@@ -684,6 +734,9 @@ static int debug_new_run(Debug *d) {
     /* a program that lets it run at once says itself what it waits for */
     bool looks = d->args->no_pause && d->args->common.json && !d->args->scripts.n;
     int code = started ? talk(d, looks ? TALK_LOOKS : TALK_WAITS) : cli_fail(&command_debug, &err);
+    if (started) {
+        say_recording(d);
+    }
     close_engine(d);
     return code;
 }
@@ -695,9 +748,11 @@ static int debug_flow(Debug *d) {
     common->store = configured ? configured : common->store;
     d->store_hint = cli_store_hint(common->store);
     d->store = cli_store_open(common, STORE_CREATE, &code);
-    if (d->store) {
+    if (d->store && read_recording(d, d->flow, &d->recording, &code)) {
         code = debug_new_run(d);
     }
+    recording_free(d->recording);
+    d->recording = NULL;
     store_close(d->store);
     d->store = NULL;
     mem_free(configured);
@@ -803,6 +858,9 @@ static int debug_target(Debug *d) {
 static int debug(DebugArgs *args) {
     Debug d = {.args = args};
     int code = EXIT_USAGE;
+    if (!replay_is_sensible(&command_debug, &args->replay)) {
+        return code;
+    }
     if (args->export) {
         code = debug_export(&d);
     } else if (args->target) {
@@ -829,6 +887,7 @@ static int cmd_debug(int argc, char **argv) {
     json_unref(args.set);
     mem_free(args.breaks.items);
     mem_free(args.scripts.items);
+    replay_args_clear(&args.replay);
     return code;
 }
 
@@ -861,6 +920,7 @@ static const Option debug_options[] = {
      "let the run go on when that time is over, instead of leaving it paused", COMPLETE_NOTHING,
      DEBUG_AUTO_RESUME},
     {"open", 0, "FILE", "look at a run that `export` wrote", COMPLETE_FILE, DEBUG_OPEN},
+    REPLAY_ROWS,
     STORE_ROW,
     JSON_ROW("answers and events as JSON, one object a line, for programs"),
     {0},
@@ -870,6 +930,8 @@ static const Example debug_examples[] = {
     {"pawl debug review.yaml --break deploy", "a new run, stopped at its start; then `continue`"},
     {"pawl debug review-7", "a run that waits, failed, or runs in another process"},
     {"pawl debug review.yaml -x steps.txt", "commands from a file"},
+    {"pawl debug review.yaml --replay review-7 --break report",
+     "a new run that takes the results of another, up to where you step"},
     {0},
 };
 
@@ -884,6 +946,8 @@ const Command command_debug = {
         "`quit`, or the end of the input, leaves the run paused in its store with its breakpoints; "
         "`pawl debug THREAD` comes back to it. `detach` lets it run on. Ctrl-C stops what is "
         "running.\n\n"
+        "With --replay a new run takes its results from the record of another; `run` at the prompt "
+        "begins with that anew.\n\n"
         "Where standard input is no terminal, or with -x, commands are read line by line; each that "
         "lets the run go on is over when something stops.\n\n"
         "Exit codes: 0, the run completed; 1, it failed or was cancelled; 2, the command line or the "

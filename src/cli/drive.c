@@ -1,6 +1,5 @@
 #include "drive.h"
 
-#include "debug_say.h"
 #include "engines.h"
 #include "json_print.h"
 #include "mem.h"
@@ -8,6 +7,7 @@
 #include "output.h"
 #include "pauses.h"
 #include "progress.h"
+#include "replay.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -20,7 +20,6 @@
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NSIGNALS = sizeof stop_signals / sizeof stop_signals[0], EXIT_SIGNAL = 128 };
-enum { MISSING_SAID = 10 };
 
 /* How a run can settle: the word of the contract and the exit code. */
 static const struct Outcome {
@@ -106,21 +105,11 @@ static void say_pause(const Drive *d, Json event) {
     buf_clear(&line);
 }
 
-/* On one line: a value may hold anything. */
-static void put_text(Json text) {
-    Buf out = BUF_INIT;
-    if (json_kind(text) == JSON_STRING) {
-        say_safe(json_string_data(&text), json_string_len(text), &out);
-    }
-    fwrite(out.data ? out.data : "", 1, out.len, stderr);
-    buf_clear(&out);
-}
-
 static void say_log_point(const Drive *d, Json event) {
     if (!d->args->quiet) {
-        put_text(json_object_get_c(event, "node"));
+        output_say(json_object_get_c(event, "node"));
         fputs(" | ", stderr);
-        put_text(json_object_get_c(event, "message"));
+        output_say(json_object_get_c(event, "message"));
         fputc('\n', stderr);
     }
 }
@@ -379,36 +368,10 @@ static void forget_closed_output(void) {
     }
 }
 
-static int64_t count_in(Json report, const char *key) {
-    Json n = json_object_get_c(report, key);
-    return json_tag(n) == JSON_TAG_INT ? n.i : 0;
-}
-
-static void say_missing(Json missing) {
-    size_t n = json_kind(missing) == JSON_ARRAY ? json_array_len(missing) : 0;
-    for (size_t i = 0; i < n && i < MISSING_SAID; i++) {
-        Json one = json_array_get(missing, i);
-        fputs("  not recorded, so it was done: ", stderr);
-        put_text(json_object_get_c(one, "node"));
-        fputs(" in ", stderr);
-        put_text(json_object_get_c(one, "frame"));
-        fputc('\n', stderr);
-    }
-    if (n > MISSING_SAID) {
-        fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
-    }
-}
-
 static void say_recording(const Drive *d) {
-    if (!d->plan->recording || d->args->quiet) {
-        return;
+    if (d->plan->recording && !d->args->quiet) {
+        replay_say(d->plan->recording, d->plan->recorded);
     }
-    Json report = recording_report(d->plan->recording);
-    int64_t taken = count_in(report, "taken"), live = count_in(report, "live");
-    fprintf(stderr, "%lld %s taken from %s, %lld done anew.\n", (long long)taken,
-            taken == 1 ? "result was" : "results were", d->plan->recorded, (long long)live);
-    say_missing(json_object_get_c(report, "missing"));
-    json_unref(report);
 }
 
 static int settle(Drive *d) {
@@ -450,7 +413,7 @@ static void say_doubts(const Drive *d) {
     Json doubts = debugging_doubts(&d->debugging);
     for (size_t i = 0; i < json_array_len(doubts); i++) {
         fprintf(stderr, "pawl %s: --break: ", d->args->common.command->name);
-        put_text(json_array_get(doubts, i));
+        output_say(json_array_get(doubts, i));
         fputc('\n', stderr);
     }
     json_unref(doubts);

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "debug_say.h"
 #include "json_print.h"
 #include "mem.h"
 #include "terminal.h"
@@ -67,6 +68,17 @@ Json output_set(Json object, const char *key, Json value) {
 
 Json output_text(const char *text) {
     return text ? json_string_c(text) : json_null();
+}
+
+/* ---- texts on standard error ---- */
+
+void output_say(Json text) {
+    Buf out = BUF_INIT;
+    if (json_kind(text) == JSON_STRING) {
+        say_safe(json_string_data(&text), json_string_len(text), &out);
+    }
+    fwrite(out.data ? out.data : "", 1, out.len, stderr);
+    buf_clear(&out);
 }
 
 /* ---- times ---- */

@@ -26,6 +26,11 @@ bool output_print(Json value);
 Json output_set(Json object, const char *key, Json value);
 Json output_text(const char *text); /* null for NULL */
 
+/* ---- texts on standard error ---- */
+
+/* A string on one line, whatever it holds (say_safe in debug_say.h); of anything else nothing. */
+void output_say(Json text);
+
 /* ---- times ---- */
 
 /* Milliseconds since 1970 as ISO 8601 in UTC: "2025-03-09T14:05:06.789Z". */

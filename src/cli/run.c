@@ -3,6 +3,7 @@
 #include "flows.h"
 #include "mem.h"
 #include "options.h"
+#include "replay.h"
 #include "resume.h"
 #include "settings.h"
 
@@ -18,8 +19,7 @@ typedef struct RunArgs {
     const char *given;  /* --input, or NULL */
     Json input;         /* an object, or JSON_NONE */
     Json breaks;        /* --break as it was given, array of strings, or JSON_NONE */
-    Place replay;       /* a run whose results are taken; no thread: none */
-    const char *live_from;
+    ReplayArgs replay;
 } RunArgs;
 
 /* ---- the command line ---- */
@@ -31,8 +31,6 @@ enum {
     RUN_DEBUG,
     RUN_BREAK,
     RUN_PAUSE,
-    RUN_REPLAY,
-    RUN_LIVE_FROM,
 };
 
 static bool on_file(RunArgs *args, const char *file) {
@@ -79,10 +77,6 @@ static bool on_debug_option(RunArgs *args, const Option *option, char **values) 
     case RUN_DEBUG: args->drive.debug = true; break;
     case RUN_PAUSE: args->drive.debug = args->drive.pause_on_start = true; break;
     case RUN_BREAK: return on_break(args, values[0]);
-    case RUN_REPLAY:
-        place_clear(&args->replay);
-        return place_parse(&command_run, values[0], &args->replay);
-    case RUN_LIVE_FROM: args->live_from = values[0]; break;
     }
     return true;
 }
@@ -90,6 +84,9 @@ static bool on_debug_option(RunArgs *args, const Option *option, char **values) 
 static bool on_option(void *ctx, const Option *option, char **values) {
     RunArgs *args = ctx;
     Handled handled = drive_option(&args->drive, option, values);
+    if (handled == HANDLED_NOT) {
+        handled = replay_option(&command_run, &args->replay, option, values);
+    }
     if (handled != HANDLED_NOT) {
         return handled == HANDLED_WELL;
     }
@@ -130,30 +127,14 @@ static bool has_store_of_its_own(void) {
 
 /* ---- running ---- */
 
-/* The results of another run; NULL after saying why not. */
-static Recording *read_recording(const RunArgs *args, const Flow *flow, Store *store, int *code) {
-    Error err = ERROR_INIT;
-    RunRow row = {0};
-    Flow *ran = resume_stored_flow(&args->drive.common, store, &args->replay, &row, code);
-    RecordingSource source = {.run = row.run,
-                              .seq = args->replay.seq ? args->replay.seq : row.head,
-                              .flow = ran,
-                              .replaying = flow,
-                              .live_from = args->live_from};
-    Recording *recording = ran ? recording_new(store, &source, &err) : NULL;
-    if (ran && !recording) {
-        *code = cli_fail(&command_run, &err);
-    }
-    flow_unref(ran);
-    run_row_clear(&row);
-    return recording;
-}
-
 static int start(const RunArgs *args, Flow *flow, Store *store, const char *store_hint) {
     int code = EXIT_USAGE;
     Recording *recording = NULL;
-    if (args->replay.thread && !(recording = read_recording(args, flow, store, &code))) {
-        return code;
+    if (args->replay.from.thread) {
+        recording = replay_recording(&args->drive.common, &args->replay, flow, store, &code);
+        if (!recording) {
+            return code;
+        }
     }
     RunStart begin = {.thread = args->thread, .input = args->input, .mode = args->mode};
     DrivePlan plan = {.args = &args->drive,
@@ -162,7 +143,7 @@ static int start(const RunArgs *args, Flow *flow, Store *store, const char *stor
                       .flow = flow,
                       .start = &begin,
                       .recording = recording,
-                      .recorded = args->replay.thread};
+                      .recorded = args->replay.from.thread};
     code = drive(&plan);
     recording_free(recording);
     return code;
@@ -170,11 +151,11 @@ static int start(const RunArgs *args, Flow *flow, Store *store, const char *stor
 
 /* The option that has no place when there is nothing to start; NULL when there is none. */
 static const char *option_of_start(const RunArgs *args) {
-    return args->given           ? "input"
-           : args->thread        ? "thread"
-           : args->mode          ? "mode"
-           : args->replay.thread ? "replay"
-                                 : NULL;
+    return args->given                ? "input"
+           : args->thread             ? "thread"
+           : args->mode               ? "mode"
+           : args->replay.from.thread ? "replay"
+                                      : NULL;
 }
 
 /* config.checkpoint: this workflow goes on with a run that is there. */
@@ -249,12 +230,7 @@ static bool is_sensible(const RunArgs *args) {
         return options_complain(&command_run,
                                 "the workflow and the input cannot both come from standard input.");
     }
-    if (args->live_from && !args->replay.thread) {
-        return options_complain(&command_run,
-                                "--live-from says where the results of --replay THREAD end, and "
-                                "there is no --replay.");
-    }
-    return true;
+    return replay_is_sensible(&command_run, &args->replay);
 }
 
 static int load_and_run(RunArgs *args) {
@@ -277,7 +253,7 @@ static int cmd_run(int argc, char **argv) {
                                          : EXIT_USAGE;
     json_unref(args.input);
     json_unref(args.breaks);
-    place_clear(&args.replay);
+    replay_args_clear(&args.replay);
     drive_args_clear(&args.drive);
     return code;
 }
@@ -300,11 +276,7 @@ static const Option run_options[] = {
      COMPLETE_NOTHING, RUN_BREAK},
     {"pause-on-start", 0, NULL, "pause before the first node; implies --debug", COMPLETE_NOTHING,
      RUN_PAUSE},
-    {"replay", 0, "THREAD[@SEQ]",
-     "take the results that another run had (up to a checkpoint) instead of doing its work again",
-     COMPLETE_NOTHING, RUN_REPLAY},
-    {"live-from", 0, "NODE", "with --replay: from this node on everything is done again",
-     COMPLETE_NOTHING, RUN_LIVE_FROM},
+    REPLAY_ROWS,
     DRIVE_ROWS,
     {0},
 };

@@ -112,3 +112,96 @@ A run is replayed with the results of another
     2> pawl run: --live-from says where the results of --replay THREAD end, and there is no --replay.
     2> Try `pawl help run`.
     [2]
+
+The debugger takes the results of another run, and takes them again when it begins anew
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes:
+    >   - {name: a, shell: 'echo a >> done; echo 1', output: a}
+    >   - {name: b, shell: 'echo b >> done; echo 2', output: b}
+    > END
+    $ pawl run w.yaml --thread t -q > /dev/null
+    $ cat > orders <<'END'
+    > next
+    > print .a.stdout
+    > continue
+    > run
+    > next
+    > print .a.stdout
+    > END
+    $ pawl debug w.yaml --replay t --live-from b -x orders
+    Frame 1 paused before `a` (shell), at the start, w.yaml:3
+        3    - {name: a, shell: 'echo a >> done; echo 1', output: a}
+    (pawl) next
+    Frame 1 paused before `b` (shell), w.yaml:4
+        4    - {name: b, shell: 'echo b >> done; echo 2', output: b}
+    (pawl) print .a.stdout
+    "1"
+    (pawl) continue
+    b | 2
+    The run completed.
+    (pawl) run
+    Thread run-3 begins.
+    Frame 1 paused before `a` (shell), at the start, w.yaml:3
+        3    - {name: a, shell: 'echo a >> done; echo 1', output: a}
+    (pawl) next
+    Frame 1 paused before `b` (shell), w.yaml:4
+        4    - {name: b, shell: 'echo b >> done; echo 2', output: b}
+    (pawl) print .a.stdout
+    "1"
+    The run stays as it is. `pawl debug run-3` comes back to it.
+    2> 1 result was taken from t, 0 done anew.
+    [3]
+    $ cat done
+    a
+    b
+    b
+
+What was let go takes the rest of the results
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes:
+    >   - {name: a, shell: 'echo a >> done; echo 1', output: a}
+    >   - {name: b, shell: 'echo b >> done; echo 2', output: b}
+    > END
+    $ pawl run w.yaml --thread t -q > /dev/null
+    $ echo detach | pawl debug w.yaml --replay t
+    Frame 1 paused before `a` (shell), at the start, w.yaml:3
+        3    - {name: a, shell: 'echo a >> done; echo 1', output: a}
+    2> a  completed  *.??s (glob)
+    2> b  completed  *.??s (glob)
+    {
+      "a": {
+        "stdout": "1",
+        "exit_code": 0
+      },
+      "b": {
+        "stdout": "2",
+        "exit_code": 0
+      }
+    }
+    2> 2 results were taken from t, 0 done anew.
+    $ cat done
+    a
+    b
+
+Results are for a run that begins
+    $ cat > w.yaml <<'END'
+    > name: w
+    > nodes: [{name: a, jq: '{n: 1}'}]
+    > END
+    $ pawl run w.yaml --thread t -q > /dev/null
+    $ pawl debug t --replay t
+    2> pawl debug: --replay has no place here: the run has begun already.
+    2> Try `pawl help debug`.
+    [2]
+    $ pawl debug w.yaml --replay nobody
+    2> pawl debug: There is no thread `nobody` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    [2]
+    $ pawl debug w.yaml --replay t --live-from c
+    2> pawl debug: No node of `w` is called `c`, to be live from* (glob)
+    [2]
+    $ pawl debug w.yaml --live-from a
+    2> pawl debug: --live-from says where the results of --replay THREAD end, and there is no --replay.
+    2> Try `pawl help debug`.
+    [2]
