@@ -1,0 +1,269 @@
+/* recording_visits.c - where the frames of a line stand, checkpoint by checkpoint. */
+#include "recording_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SEEN_PATH, SEEN_VISITS };
+
+static void add_string(Buf *out, Json s) {
+    buf_add(out, json_string_data(&s), json_string_len(s));
+}
+
+static Json seen_part(const Reader *rd, int64_t frame, size_t part) {
+    char key[24];
+    snprintf(key, sizeof key, "%" PRId64, frame);
+    return safe_item(safe_get_c(rd->seen, key), part);
+}
+
+size_t reader_visits(const Reader *rd, int64_t frame) {
+    Json visits = seen_part(rd, frame, SEEN_VISITS);
+    return json_kind(visits) == JSON_ARRAY ? json_array_len(visits) : 0;
+}
+
+Json reader_visit(const Reader *rd, Spot s) {
+    return safe_item(seen_part(rd, s.frame, SEEN_VISITS), s.level);
+}
+
+static void set_seen(Reader *rd, int64_t frame, Json path, Json visits) {
+    Json parts[] = {path, visits};
+    rd->seen = json_object_set(rd->seen, place_frame_key(frame), json_array_from(parts, 2));
+}
+
+void reader_set_visit(Reader *rd, Spot s, Json visit) {
+    Json visits = json_ref(seen_part(rd, s.frame, SEEN_VISITS));
+    Json path = json_ref(seen_part(rd, s.frame, SEEN_PATH));
+    set_seen(rd, s.frame, path, json_array_set(visits, s.level, visit));
+}
+
+/* The names of visits below a level, and "frame\n" before them. */
+static void add_visits(Buf *out, Json path, Json visits, size_t level) {
+    add_string(out, path);
+    buf_addc(out, '\n');
+    for (size_t i = 0; i < level; i++) {
+        Json visit = safe_item(visits, i), name = safe_item(visit, VISIT_NODE);
+        if (json_kind(name) == JSON_STRING) {
+            add_string(out, name);
+        } else {
+            buf_adds(out, "__start__");
+        }
+        place_add_again(out, safe_int(visit, VISIT_NTH), 0);
+        buf_addc(out, '/');
+    }
+}
+
+static void place_of(const Reader *rd, Spot s, Buf *out) {
+    Json visits = seen_part(rd, s.frame, SEEN_VISITS);
+    add_visits(out, seen_part(rd, s.frame, SEEN_PATH), visits, s.level);
+    Json name = safe_item(safe_item(visits, s.level), VISIT_NODE);
+    if (json_kind(name) == JSON_STRING) {
+        add_string(out, name);
+    }
+}
+
+Json reader_key(const Reader *rd, Spot s) {
+    Buf place = BUF_INIT;
+    place_of(rd, s, &place);
+    Json key = place_key(&place, safe_int(reader_visit(rd, s), VISIT_NTH));
+    buf_clear(&place);
+    return key;
+}
+
+/* ---- seeing where frames stand ---- */
+
+static Json path_seen(Reader *rd, int64_t frame) {
+    int64_t parent = spot_parent(rd->after, frame);
+    if (!parent) {
+        return json_string_c("main");
+    }
+    reader_see(rd, parent);
+    Spot at = spot_top(rd->after, parent);
+    Buf made = BUF_INIT, path = BUF_INIT;
+    place_of(rd, at, &made);
+    if (json_kind(safe_item(reader_visit(rd, at), VISIT_NODE)) != JSON_STRING) {
+        buf_adds(&made, "__start__");
+    }
+    place_add_again(&made, safe_int(reader_visit(rd, at), VISIT_NTH),
+                    spot_int(rd->after, at, IMAGE_ATTEMPT));
+    bool cleanup = wait_is(spot_wait(rd->after, parent), "cleaning");
+    place_add_child(&path, &made, cleanup ? 0 : spot_branch(rd->after, frame));
+    Json out = place_text(&path);
+    buf_clear(&made);
+    buf_clear(&path);
+    return out;
+}
+
+/* It is of a node that was injected, or inside one. */
+static bool is_injected(Json image, Spot s) {
+    for (;; s = s.level ? (Spot){s.frame, s.level - 1}
+                        : spot_top(image, spot_parent(image, s.frame))) {
+        InjectWhere where;
+        if (spot_injected(image, s, &where)) {
+            return true;
+        }
+        if (!s.level && !spot_parent(image, s.frame)) {
+            return false;
+        }
+    }
+}
+
+/* Those that the workflow does not have are not counted: the next run does not come to them. */
+static Json new_visit(Reader *rd, Spot s, Json path, Json visits) {
+    Json name = spot_part(rd->after, s, IMAGE_NODE);
+    bool named = json_kind(name) == JSON_STRING, counts = named && !is_injected(rd->after, s);
+    Buf place = BUF_INIT;
+    add_visits(&place, path, visits, s.level);
+    if (named) {
+        add_string(&place, name);
+    }
+    Json parts[VISIT_PARTS] = {
+        [VISIT_NODE] = named ? json_ref(name) : json_null(),
+        [VISIT_STEPS] = json_int(spot_int(rd->after, s, IMAGE_STEPS)),
+        [VISIT_TURNS] = json_int(spot_int(rd->after, s, IMAGE_COUNT)),
+        [VISIT_NTH] = json_int(counts ? place_count_one(&rd->r->counts, &place) : 0),
+        [VISIT_BASE] = json_ref(rd->after),
+        [VISIT_DONE] = json_null(),
+    };
+    buf_clear(&place);
+    return json_array_from(parts, VISIT_PARTS);
+}
+
+/* The steps of a level tell one time at a node from the next, but for a loop: the steps of its
+ * turns are added while it goes on. */
+static bool is_same_time(const Reader *rd, Spot s, Json visit) {
+    int64_t turns = safe_int(visit, VISIT_TURNS);
+    return safe_int(visit, VISIT_STEPS) == spot_int(rd->after, s, IMAGE_STEPS) ||
+           (turns && spot_int(rd->after, s, IMAGE_COUNT) >= turns);
+}
+
+static bool is_same_visit(const Reader *rd, Spot s, Json visit) {
+    Json name = spot_part(rd->after, s, IMAGE_NODE);
+    return json_kind(visit) == JSON_ARRAY && spot_exists(rd->after, s) &&
+           !safe_differ(safe_item(visit, VISIT_NODE), json_is_none(name) ? json_null() : name) &&
+           is_same_time(rd, s, visit);
+}
+
+static bool is_same_turn(const Reader *rd, Spot s, Json visit) {
+    return safe_int(visit, VISIT_TURNS) == spot_int(rd->after, s, IMAGE_COUNT);
+}
+
+/* What is kept of the visits so far: those up to the first level that has gone on. */
+static size_t visits_kept(const Reader *rd, int64_t frame, size_t n) {
+    size_t kept = 0;
+    for (bool same = true; same && kept < n; kept += same) {
+        Spot s = {frame, kept};
+        bool turned = kept && !is_same_turn(rd, (Spot){frame, kept - 1},
+                                            reader_visit(rd, (Spot){frame, kept - 1}));
+        same = !turned && is_same_visit(rd, s, reader_visit(rd, s));
+    }
+    return kept;
+}
+
+void reader_leave(Reader *rd, Spot s, Json image) {
+    Json visit = reader_visit(rd, s);
+    const Node *node = spot_node(spot_graph(rd->flow, image, s), safe_item(visit, VISIT_NODE));
+    if (!node || !outcome_leaves(node) || json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL) {
+        return;
+    }
+    Json key = reader_key(rd, s);
+    if (json_is_none(json_object_get(rd->r->outcomes, key))) {
+        reader_keep(rd, s, node, json_null());
+    }
+    json_unref(key);
+}
+
+static void see_frame(Reader *rd, int64_t frame, size_t kept) {
+    Json path = seen_part(rd, frame, SEEN_PATH);
+    path = json_is_none(path) ? path_seen(rd, frame) : json_ref(path);
+    Json visits = seen_part(rd, frame, SEEN_VISITS);
+    visits = json_is_none(visits) ? json_array() : json_array_slice(json_ref(visits), 0, kept);
+    for (size_t i = 0; i < spot_depth(rd->after, frame); i++) {
+        Spot s = {frame, i};
+        Json visit = i < kept ? json_array_set(json_ref(safe_item(visits, i)), VISIT_TURNS,
+                                               json_int(spot_int(rd->after, s, IMAGE_COUNT)))
+                              : new_visit(rd, s, path, visits);
+        visits = json_array_set(visits, i, visit);
+    }
+    set_seen(rd, frame, path, visits);
+}
+
+/* Frames in frames deeper than any run has them are not looked at: an image may come from
+ * anywhere. */
+static bool is_too_deep(Json image, int64_t frame) {
+    enum { NESTING_MAX = 1000 };
+    int nesting = 0;
+    for (int64_t at = frame; at && nesting <= NESTING_MAX; at = spot_parent(image, at)) {
+        nesting++;
+    }
+    return nesting > NESTING_MAX;
+}
+
+void reader_see(Reader *rd, int64_t frame) {
+    size_t n = reader_visits(rd, frame), kept = visits_kept(rd, frame, n);
+    if (!n && is_too_deep(rd->after, frame)) {
+        return;
+    }
+    if (kept < n) {
+        reader_leave(rd, (Spot){frame, n - 1}, rd->before);
+    }
+    if (spot_depth(rd->after, frame)) {
+        see_frame(rd, frame, kept);
+    } else {
+        Json key = place_frame_key(frame);
+        rd->seen = json_object_remove(rd->seen, key);
+        json_unref(key);
+    }
+}
+
+/* ---- turns of loops ---- */
+
+/* The image with an empty slot for the writes of a level; given. */
+static Json without_writes(Json image, Spot s) {
+    Json key = place_frame_key(s.frame), frames = json_ref(safe_item(image, IMAGE_FRAMES));
+    Json frame = json_ref(json_object_get(frames, key));
+    Json levels = json_ref(safe_item(frame, IMAGE_LEVELS)),
+         level = json_ref(safe_item(levels, s.level));
+    level = json_array_set(level, IMAGE_WRITES, json_object());
+    frame = json_array_set(frame, IMAGE_LEVELS, json_array_set(levels, s.level, level));
+    frames = json_object_set(frames, key, frame);
+    return json_array_set(json_ref(image), IMAGE_FRAMES, frames);
+}
+
+/* The turn took over the state that the one before had left, and no writes. */
+bool reader_see_turn(Reader *rd, Spot s, Json name) {
+    Spot below = {s.frame, s.level - 1};
+    bool turn =
+        s.level && json_kind(spot_level(rd->before, s)) == JSON_ARRAY &&
+        json_kind(safe_item(reader_visit(rd, s), VISIT_NODE)) == JSON_NULL &&
+        spot_depth(rd->after, s.frame) == s.level + 1 &&
+        spot_int(rd->after, below, IMAGE_COUNT) > safe_int(reader_visit(rd, below), VISIT_TURNS);
+    if (!turn) {
+        return false;
+    }
+    Json visits = seen_part(rd, s.frame, SEEN_VISITS), path = seen_part(rd, s.frame, SEEN_PATH);
+    Buf place = BUF_INIT;
+    add_visits(&place, path, visits, s.level);
+    add_string(&place, name);
+    Json parts[VISIT_PARTS] = {
+        [VISIT_NODE] = json_ref(name),
+        [VISIT_STEPS] = json_int(0),
+        [VISIT_TURNS] = json_int(0),
+        [VISIT_NTH] = json_int(place_count_one(&rd->r->counts, &place)),
+        [VISIT_BASE] = without_writes(rd->before, s),
+        [VISIT_DONE] = json_null(),
+    };
+    buf_clear(&place);
+    reader_set_visit(rd, s, json_array_from(parts, VISIT_PARTS));
+    reader_set_visit(rd, below,
+                     json_array_set(json_ref(reader_visit(rd, below)), VISIT_TURNS,
+                                    json_int(spot_int(rd->after, below, IMAGE_COUNT))));
+    return true;
+}
+
+/* ---- outcomes ---- */
+
+void reader_keep(Reader *rd, Spot s, const Node *node, Json info) {
+    Json parts[] = {json_int(node->kind->id), info};
+    rd->r->outcomes =
+        json_object_set(rd->r->outcomes, reader_key(rd, s), json_array_from(parts, 2));
+}
