@@ -41,24 +41,36 @@ static bool check_live_from(const RecordingSource *source, Error *err) {
 
 /* ---- life ---- */
 
-Recording *recording_new(Store *store, const RecordingSource *source, Error *err) {
-    if (!check_live_from(source, err)) {
-        return NULL;
-    }
+Recording *recording_empty(const char *live_from) {
     Recording *r = mem_zalloc(sizeof *r);
     r->outcomes = json_object();
     r->changes = json_object();
     r->counts = json_object();
     r->last = json_object();
     r->missing = json_array();
+    r->live_from = live_from ? mem_strndup(live_from, strlen(live_from)) : NULL;
+    return r;
+}
+
+/* The run that takes from it begins to count for itself. */
+static void begin(Recording *r) {
+    json_unref(r->counts);
+    json_unref(r->last);
+    r->counts = json_object();
+    r->last = json_object();
+    r->live = false;
+}
+
+Recording *recording_new(Store *store, const RecordingSource *source, Error *err) {
+    if (!check_live_from(source, err)) {
+        return NULL;
+    }
+    Recording *r = recording_empty(source->live_from);
     if (!recording_read(r, store, source, err)) {
         recording_free(r);
         return NULL;
     }
-    json_unref(r->counts); /* the run counts for itself */
-    r->counts = json_object();
-    r->live_from =
-        source->live_from ? mem_strndup(source->live_from, strlen(source->live_from)) : NULL;
+    begin(r);
     return r;
 }
 

@@ -70,6 +70,10 @@ HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
  */
 HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info);
 
+/* The run that takes from it goes back to a checkpoint of its own history (run_rewind), `there`: what comes
+ * after that is taken once more. False, and nothing is changed, when its history cannot be read. */
+bool recording_go_back(Recording *r, Store *store, const RecordingSource *there, Error *err);
+
 /* Hooks that do only that, for a run without a debugger. ctx is the recording. */
 extern const RunHooks recording_hooks;
 

@@ -27,7 +27,7 @@ struct Recording {
     Json outcomes; /* {place with its count: [kind, info or null]} */
     Json changes;  /* {place with its count: {before: [change, ...], after: [...]}} */
     Json counts;   /* {place: how often it was come to}: by the reader, then by the run */
-    Json last;     /* {frame: [the place that it was counted for last, what came of that]} */
+    Json last;     /* {frame: [the place that it was counted for last, LastStage]}: the same */
     char *live_from;
     bool live;
     int64_t taken, done;
@@ -37,7 +37,12 @@ struct Recording {
 
 enum { OUTCOME_KIND, OUTCOME_INFO };
 enum { LAST_AT, LAST_STAGE };
-typedef enum LastStage { LAST_COUNTED, LAST_TAKEN, LAST_DONE } LastStage;
+typedef enum LastStage {
+    LAST_COUNTED, /* it was come to, and nothing has come of it yet */
+    LAST_TAKEN,
+    LAST_DONE,
+    LAST_SEEN, /* its frame stands there and it is counted, but it is still to be come to */
+} LastStage;
 
 /* ---- recording_places.c; values are given ---- */
 
@@ -89,11 +94,18 @@ void reader_see(Reader *rd, int64_t frame);
 bool reader_see_turn(Reader *rd, Spot s, Json name);
 /* Something else ended it, or the line ends before it did. */
 void reader_leave(Reader *rd, Spot s, Json image);
+/* {frame: [place, LastStage]} of the frames of an image that have all been seen; given. */
+Json reader_last(const Reader *rd, Json image);
 /* What came of the visit; consumes info. */
 void reader_keep(Reader *rd, Spot s, const Node *node, Json info);
 
 /* ---- recording_read.c ---- */
 
+/* Also leaves what a run has that stands where the line ends: counts, last, live. */
 bool recording_read(Recording *r, Store *store, const RecordingSource *source, Error *err);
+
+/* ---- recording.c ---- */
+
+Recording *recording_empty(const char *live_from); /* NULL: it never is */
 
 #endif

@@ -312,6 +312,10 @@ static bool leave_all(void *ctx, const LineImage *at) {
             reader_leave(rd, (Spot){ignored.i, n - 1}, at->after);
         }
     }
+    if (last) {
+        json_unref(rd->r->last);
+        rd->r->last = reader_last(rd, at->after);
+    }
     json_unref(all);
     return true;
 }

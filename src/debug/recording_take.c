@@ -50,14 +50,23 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
     }
 }
 
+static Json last_of(const Recording *r, const Frame *f) {
+    Json frame = place_frame_key(frame_id(f)), last = safe_get(r->last, frame);
+    json_unref(frame);
+    return last;
+}
+
+static bool is_last(const Recording *r, const Frame *f, Json text) {
+    Json last = last_of(r, f);
+    return !json_is_none(last) && json_string_equal(json_array_get(last, LAST_AT), text);
+}
+
 /* It was counted before when the frame was parked here and let go, or changed, and when it is a further
  * attempt. */
 static bool is_counted(const Recording *r, const HookPlace *place, Json text) {
     bool may_be =
         place->again || place->looked || place->changed || frame_attempt(place->frame) > 0;
-    Json frame = place_frame_key(frame_id(place->frame)), last = safe_get(r->last, frame);
-    json_unref(frame);
-    return may_be && !json_is_none(last) && json_string_equal(json_array_get(last, LAST_AT), text);
+    return may_be && is_last(r, place->frame, text);
 }
 
 static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
@@ -66,9 +75,7 @@ static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
 }
 
 static LastStage stage_of(const Recording *r, const Frame *f) {
-    Json frame = place_frame_key(frame_id(f)), last = safe_get(r->last, frame);
-    json_unref(frame);
-    return (LastStage)safe_int(last, LAST_STAGE);
+    return (LastStage)safe_int(last_of(r, f), LAST_STAGE);
 }
 
 static void note_missing(Recording *r, const Buf *at, bool unfinished) {
@@ -110,8 +117,9 @@ static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const 
 static HookVerdict arrive(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
     Json text = place_text(at);
     HookVerdict verdict = HOOK_GO;
-    if (!is_counted(r, place, text)) {
-        int64_t nth = place_count_one(&r->counts, at);
+    bool seen = is_last(r, place->frame, text) && stage_of(r, place->frame) == LAST_SEEN;
+    if (seen || !is_counted(r, place, text)) {
+        int64_t nth = seen ? place_count(r->counts, at) - 1 : place_count_one(&r->counts, at);
         set_last(r, place->frame, text, LAST_COUNTED);
         bool taken = json_kind(found(r, place->node, at, nth)) == JSON_OBJECT;
         verdict = taken || r->live ? HOOK_GO : change(r, at, nth, "before", info);
@@ -197,3 +205,20 @@ static void see_nothing(void *ctx, Frame *frame) {
 
 const RunHooks recording_hooks = {
     .at = at_place, .frame_new = see_nothing, .frame_end = see_nothing};
+
+/* ---- going back ---- */
+
+/* What the run would have counted up to there is what a reader of its history counts. */
+bool recording_go_back(Recording *r, Store *store, const RecordingSource *there, Error *err) {
+    Recording *then = recording_empty(r->live_from);
+    bool ok = recording_read(then, store, there, err);
+    if (ok) {
+        json_unref(r->counts);
+        json_unref(r->last);
+        r->counts = json_ref(then->counts);
+        r->last = json_ref(then->last);
+        r->live = then->live;
+    }
+    recording_free(then);
+    return ok;
+}

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { SEEN_PATH, SEEN_VISITS };
 
@@ -107,6 +108,13 @@ static bool is_injected(Json image, Spot s) {
     }
 }
 
+/* From there on the run is live, if that is the node. */
+static void note_live(Reader *rd, Json image, Spot s, Json name) {
+    const char *from = rd->r->live_from;
+    const Node *node = from ? spot_node(spot_graph(rd->flow, image, s), name) : NULL;
+    rd->r->live = rd->r->live || (node && place_is_called(node, from));
+}
+
 /* Those that the workflow does not have are not counted: the next run does not come to them. */
 static Json new_visit(Reader *rd, Spot s, Json path, Json visits) {
     Json name = spot_part(rd->after, s, IMAGE_NODE);
@@ -125,6 +133,7 @@ static Json new_visit(Reader *rd, Spot s, Json path, Json visits) {
         [VISIT_DONE] = json_null(),
     };
     buf_clear(&place);
+    note_live(rd, rd->after, s, name);
     return json_array_from(parts, VISIT_PARTS);
 }
 
@@ -253,6 +262,7 @@ bool reader_see_turn(Reader *rd, Spot s, Json name) {
         [VISIT_DONE] = json_null(),
     };
     buf_clear(&place);
+    note_live(rd, rd->before, s, name);
     reader_set_visit(rd, s, json_array_from(parts, VISIT_PARTS));
     reader_set_visit(rd, below,
                      json_array_set(json_ref(reader_visit(rd, below)), VISIT_TURNS,
@@ -266,4 +276,39 @@ void reader_keep(Reader *rd, Spot s, const Node *node, Json info) {
     Json parts[] = {json_int(node->kind->id), info};
     rd->r->outcomes =
         json_object_set(rd->r->outcomes, reader_key(rd, s), json_array_from(parts, 2));
+}
+
+/* ---- where a run stands ---- */
+
+/* Work begins anew when a run goes back (run_rewind), and what was not begun is come to. */
+static LastStage stage_at(Json wait, Json visit) {
+    static const char *const behind[] = {"failing", "error", "retry"};
+    bool tried = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL;
+    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
+        tried = tried || wait_is(wait, behind[i]);
+    }
+    return tried                                            ? LAST_TAKEN
+           : safe_is_nothing(wait) || wait_is(wait, "work") ? LAST_SEEN
+                                                            : LAST_COUNTED;
+}
+
+static Json last_of(const Reader *rd, Json image, int64_t frame) {
+    Spot s = {frame, reader_visits(rd, frame) - 1};
+    Buf place = BUF_INIT;
+    place_of(rd, s, &place);
+    Json parts[] = {place_text(&place),
+                    json_int(stage_at(spot_wait(image, frame), reader_visit(rd, s)))};
+    buf_clear(&place);
+    return json_array_from(parts, 2);
+}
+
+Json reader_last(const Reader *rd, Json image) {
+    Json out = json_object(), key, seen;
+    for (size_t pos = 0; json_object_next(rd->seen, &pos, &key, &seen);) {
+        int64_t frame = strtoll(json_string_data(&key), NULL, 10);
+        if (reader_visits(rd, frame)) {
+            out = json_object_set(out, json_ref(key), last_of(rd, image, frame));
+        }
+    }
+    return out;
 }

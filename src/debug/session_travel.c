@@ -90,6 +90,17 @@ static Json where_json(Session *s) {
                                : out;
 }
 
+/* What comes after a checkpoint is taken from the recording again. A history that cannot be read up to there
+ * (it was pruned) is no reason not to go back: then it is done. */
+static void turn_recording_back(Session *s, int64_t seq) {
+    RecordingSource there = {
+        .run = run_number(s->run), .seq = seq, .flow = run_flow(s->run), .replaying = NULL};
+    if (s->options.recording && open_history(s, NULL)) {
+        recording_go_back(s->options.recording, store_of(s), &there, NULL);
+        close_history(s);
+    }
+}
+
 static Json pause_info(const Session *s, const char *reason) {
     return session_pause_info(reason, engine_time(run_engine(s->run)));
 }
@@ -103,6 +114,7 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *
     if (!ok) {
         return json_none();
     }
+    turn_recording_back(s, seq);
     s->end = NULL;
     s->selected = parked_frame(s, frame);
     s->chosen = false;

@@ -810,6 +810,43 @@ def replay_of_a_debugged_run(world):
     world("diff", "--runs", "t", "u").gives(DONE).says("the same")
 
 
+def replay_after_back(world):
+    """after `back` and `goto @N` results are taken again, and what is live is done again"""
+    world.write("w.yaml", SHELLS)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    (world.folder / "ran").unlink()
+    with Debugger(world, "w.yaml", "--thread", "u", "--replay", "t", "--live-from", "c") as d:
+        d.begin()
+        d.go("step", kind="over")
+        d.call("back")
+        world.same(d.go("step", kind="over").one["node"], "b", "after a, once more")
+        d.go("step", kind="over")
+        d.call("back", count=2)
+        world.same(world.read("ran"), "", "what ran up to c")
+        ended(d)
+        world.same(world.read("ran"), "c 20\n", "what ran with c")
+        d.call("goto", checkpoint=1)
+        ended(d)
+        world.same(world.read("ran"), "c 20\n" * 2, "what ran from the beginning")
+    world.same(state_of(world, "u"), state_of(world))
+
+
+def replay_after_back_is_done_where_a_person_wants_it(world):
+    """a node that is edited in a replay is done; back before that, its result is taken again"""
+    world.write("w.yaml", SHELLS)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
+    (world.folder / "ran").unlink()
+    with Debugger(world, "w.yaml", "--thread", "u", "--replay", "t") as d:
+        d.begin()
+        d.call("config_set", path=".shell", value="echo mine >> ran; echo 7")
+        d.go("step", kind="over")
+        world.same(world.read("ran"), "mine\n", "what ran")
+        d.call("goto", checkpoint=1)
+        ended(d)
+        world.same(world.read("ran"), "mine\n", "what ran after that")
+    world.same(state_of(world, "u"), state_of(world))
+
+
 # ---- runs that people had a part in, again with what is on record ----
 
 PURE = """
@@ -899,9 +936,27 @@ def run_by_hand(world, thread, stop, orders):
             d.go("continue", frame="all")
 
 
+def go_to(d, checkpoint):
+    """Back there, and from there to the end once more."""
+    d.call("goto", checkpoint=checkpoint)
+    while d.call("session")["run_status"] == "running":
+        d.go("continue", frame="all")
+
+
+def goes_back(world, thread, recorded, state, step):
+    """With the results of another run it comes to the same state, also from its earlier checkpoints."""
+    with Debugger(world, "w.yaml", "--thread", thread, "--replay", recorded) as d:
+        d.begin()
+        while d.call("session")["run_status"] == "running":
+            d.go("continue", frame="all")
+        for checkpoint in range(1, d.call("session")["checkpoint"] + 1, step):
+            go_to(d, checkpoint)
+            world.same(comes_to(state_of(world, thread)), state, f"{recorded} after checkpoint {checkpoint}")
+
+
 def follows(world, text, *cases):
-    """Each run, (breakpoint, order...), comes to the same with its recorded results: nothing is done again,
-    and without the orders it comes to something else."""
+    """Each run, (breakpoint, order...), comes to the same with its recorded results, also when it goes back:
+    nothing is done again, and without the orders it comes to something else."""
     world.write("w.yaml", "name: w\n" + text)
     world.write("sub.yaml", PURE_SUB)
     world("run", "w.yaml", "--thread", "plain", "-q")
@@ -914,6 +969,7 @@ def follows(world, text, *cases):
         if by_hand == plain:
             raise Broken(f"{stop} {orders} changes nothing")
         world.same(comes_to(state_of(world, f"again{i}")), by_hand, f"the run after {stop} {orders}")
+        goes_back(world, f"back{i}", f"hand{i}", by_hand, 6)
         world.same(world.read("ran"), "", f"what ran again after {stop} {orders}")
 
 

@@ -170,11 +170,73 @@ static void expect_same_with(const char *yaml, const char *status, int taken, At
     again_clear(&a);
 }
 
-/* The last run of thread "t" run again: the same end, without doing anything, and whether a debugger stops
- * it everywhere or not. */
+static bool waits_for_a_person(const Run *run) {
+    Frame *f = run_next_frame(run, NULL);
+    while (f && strcmp(frame_status(f), "waiting") != 0) f = run_next_frame(run, f);
+    return f != NULL;
+}
+
+static void let_all_go(Session *s) {
+    Run *run = session_run(s);
+    while (!run_settled(run)) {
+        Frame *f = parked_of(run);
+        if (f) go_on(s, f);
+        if (waits_for_a_person(run)) fail_msg("The run waits for a person.");
+        if (!f) uv_run(&host.loop, UV_RUN_ONCE);
+    }
+}
+
+/* Back at a checkpoint, and from there to the end once more. */
+static void expect_same_from(Session *s, int64_t seq, const char *state, const char *status) {
+    Run *run = session_run(s);
+    host.settled = 0;
+    Json at = session_go_to(s, seq, &host.err);
+    if (json_is_none(at)) fail_msg("@%d: %s", (int)seq, host.err.msg);
+    json_unref(at);
+    let_all_go(s);
+    assert_string_equal(run_status(run), status);
+    char *got = json_to_text(run_state(run));
+    expect_equal(got, state);
+    free(got);
+}
+
+/* The same from each checkpoint of the run that takes its results, with these breakpoints. */
+static void expect_same_from_everywhere(const char *yaml, const char *status, const char *breaks) {
+    size_t did = lines_of("did");
+    char *state = host_state_at("t", 0);
+    Flow *flow = host_flow(yaml);
+    Recording *r = recorded(flow, NULL);
+    host_fresh();
+    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = NULL}, &host.err);
+    assert_non_null(run);
+    Json breakpoints = parse(breaks);
+    Session *s = session_attach(
+        run, &(SessionOptions){.breakpoints = breakpoints, .pause_all = -1, .recording = r},
+        &host.err);
+    assert_non_null(s);
+    json_unref(breakpoints);
+    let_all_go(s);
+    for (int64_t seq = 1, end = run_checkpoint(run); seq <= end; seq++) {
+        expect_same_from(s, seq, state, status);
+        if (lines_of("did") != did) fail_msg("something was done again after @%d", (int)seq);
+    }
+    Json report = recording_report(r);
+    assert_int_equal(json_object_get_c(report, "live").i, 0);
+    json_unref(report);
+    session_free(s);
+    run_free(run);
+    recording_free(r);
+    flow_unref(flow);
+    free(state);
+}
+
+/* The last run of thread "t" run again: the same end, without doing anything, whether a debugger stops it
+ * everywhere or not, and from wherever it goes back to. */
 static void expect_same_again(const char *yaml, const char *status, int taken) {
     expect_same_with(yaml, status, taken, NULL);
     expect_same_with(yaml, status, taken, go_on);
+    expect_same_from_everywhere(yaml, status, "[]");
+    expect_same_from_everywhere(yaml, status, "[{\"node\": \"*\"}]");
 }
 
 /* ---- what nodes gave back ---- */
