@@ -19,7 +19,8 @@
  * inside them, and so do jq, lua and callbacks.
  *
  * What a person changed before or after a node that runs again, and what an injected node left there, is
- * part of the recording too: the run is changed at the same places. A run that a recording was taken for
+ * part of the recording too: the run is changed at the same places. So is where a person sent a frame: from
+ * before the node that it stood at, whatever that had begun, or from after it when it was done. A run that a recording was taken for
  * does not say so in its own history: what was taken of pure nodes, and changes, are not in a recording of
  * that.
  *
@@ -53,7 +54,7 @@ Recording *recording_new(Store *store, const RecordingSource *source, Error *err
 void recording_free(Recording *r); /* accepts NULL */
 
 /* For RunHooks.at, at any place and before all else: HOOK_CHANGE and *info (given) when something is
- * changed there, once, or HOOK_GO. It counts the nodes that are come to, those that are never taken too. */
+ * changed there, once, HOOK_GOTO and *info when the frame goes elsewhere from there, or HOOK_GO. It counts the nodes that are come to, those that are never taken too. */
 HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
 
 /* For RunHooks.at, where the frame is not parked: before a node HOOK_TAKE and *info (given; forms below) when
@@ -84,7 +85,8 @@ enum { RECORDING_MISSING_MAX = 1000 };
 Json recording_report(const Recording *r);
 
 /* What it holds, [{frame, node, nth, outcome}] in the order of the line: outcome is an info as above, or
- * null for what came to nothing. Then [{frame, node, nth, changes: {before, after}}]. Given. */
+ * null for what came to nothing. Then [{frame, node, nth, changes: {before, after, goto: [when, node]}}].
+ * Given. */
 Json recording_list(const Recording *r);
 
 #endif

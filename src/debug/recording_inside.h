@@ -25,9 +25,10 @@
 
 struct Recording {
     Json outcomes; /* {place with its count: [kind, info or null]} */
-    Json changes;  /* {place with its count: {before: [change, ...], after: [...]}} */
-    Json counts;   /* {place: how often it was come to}: by the reader, then by the run */
-    Json last;     /* {frame: [the place that it was counted for last, LastStage]}: the same */
+    Json
+        changes; /* {place with its count: {before: [change, ...], after: [...], goto: [when, node]}} */
+    Json counts; /* {place: how often it was come to}: by the reader, then by the run */
+    Json last;   /* {frame: [the place that it was counted for last, LastStage]}: the same */
     char *live_from;
     bool live;
     int64_t taken, done;
@@ -36,12 +37,14 @@ struct Recording {
 };
 
 enum { OUTCOME_KIND, OUTCOME_INFO };
+enum { GOTO_FROM, GOTO_NODE }; /* "before" or "after", and where to */
 enum { LAST_AT, LAST_STAGE };
 typedef enum LastStage {
     LAST_COUNTED, /* it was come to, and nothing has come of it yet */
     LAST_TAKEN,
     LAST_DONE,
-    LAST_SEEN, /* its frame stands there and it is counted, but it is still to be come to */
+    LAST_ENDED, /* that was it: whoever comes to the place again comes to it once more */
+    LAST_SEEN,  /* its frame stands there and it is counted, but it is still to be come to */
 } LastStage;
 
 /* ---- recording_places.c; values are given ---- */

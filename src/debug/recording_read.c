@@ -5,6 +5,10 @@
 
 #include <inttypes.h>
 
+static bool is_status(const LineStep *c, const char *status) {
+    return !strcmp(c->status, status);
+}
+
 /* ---- steps ---- */
 
 /* What failed came after the node, which was done. */
@@ -113,17 +117,23 @@ static void read_resumed(Reader *rd) {
 
 /* ---- changes by hand ---- */
 
+/* Sets one of the things that are known of a visit but for its outcome; consumes it. */
+static void keep_change(Reader *rd, Spot s, const char *what, Json value) {
+    Json key = reader_key(rd, s), all = json_object_get(rd->r->changes, key);
+    all = json_is_none(all) ? json_object() : json_ref(all);
+    rd->r->changes = json_object_set(rd->r->changes, key, json_object_with(all, what, value));
+}
+
 /* Adds to what was changed before or after the node; consumes the changes. */
 static void keep_changes(Reader *rd, Spot s, const char *when, Json changes) {
     if (!json_array_len(changes)) {
         json_unref(changes);
         return;
     }
-    Json key = reader_key(rd, s), both = json_object_get(rd->r->changes, key);
-    both = json_is_none(both) ? json_object() : json_ref(both);
-    Json old = json_ref(json_object_get_c(both, when));
-    changes = json_is_none(old) ? changes : json_array_concat(old, changes);
-    rd->r->changes = json_object_set(rd->r->changes, key, json_object_with(both, when, changes));
+    Json key = reader_key(rd, s);
+    Json old = json_ref(safe_get_c(safe_get(rd->r->changes, key), when));
+    json_unref(key);
+    keep_change(rd, s, when, json_is_none(old) ? changes : json_array_concat(old, changes));
 }
 
 /* By a person, while the frame was stopped. What comes of a node of a graph that holds no others
@@ -165,6 +175,60 @@ static void read_changes(Reader *rd) {
     }
     if (!strcmp(rd->c->status, "resumed")) {
         read_set(rd);
+    }
+}
+
+/* ---- going elsewhere ---- */
+
+static bool is_parked(Json image, int64_t frame) {
+    Json key = place_frame_key(frame), f = safe_get(safe_item(image, IMAGE_FRAMES), key);
+    json_unref(key);
+    return wait_is(safe_item(f, IMAGE_WAIT), "pause");
+}
+
+static bool is_done(const Reader *rd, Spot s) {
+    return json_kind(safe_item(reader_visit(rd, s), VISIT_DONE)) == JSON_ARRAY;
+}
+
+/* A frame that is stopped, and then stopped at another node, or before the one that it was done with. */
+static bool is_sent(const Reader *rd, Spot from, Spot to) {
+    bool stays = is_parked(rd->before, from.frame) && is_parked(rd->after, from.frame);
+    bool there =
+        from.level == to.level && !safe_differ(spot_part(rd->after, to, IMAGE_NODE),
+                                               safe_item(reader_visit(rd, from), VISIT_NODE));
+    bool begins = is_done(rd, from) && wait_is(spot_wait(rd->after, to.frame), "looked");
+    return is_status(rd->c, "moved") || (is_status(rd->c, "paused") && stays && (!there || begins));
+}
+
+/* What it had begun is not begun again, but has left its traces: a list of tasks, or turns of a loop. */
+static void keep_traces(Reader *rd, const Ended *e, Spot to) {
+    if (e->at.level == to.level && (e->graph->scoped || outcome_holds_others(e->node))) {
+        keep_changes(
+            rd, e->at, "before",
+            outcome_changes(e->graph, spot_state(e->base, e->at), spot_state(rd->after, to)));
+    }
+}
+
+/* The node that it stands at now is come to once more, whatever it was at before. */
+static void read_sent(Reader *rd) {
+    int64_t frame = rd->c->frame;
+    size_t n = reader_visits(rd, frame);
+    Spot from = {frame, n - 1}, to = spot_top(rd->after, frame);
+    Ended e;
+    if (!n || !spot_exists(rd->after, to) || !is_sent(rd, from, to)) {
+        return;
+    }
+    Json node = spot_part(rd->after, to, IMAGE_NODE);
+    bool done = is_done(rd, from);
+    if (find_ended(rd, from, &e) && json_kind(node) == JSON_STRING) {
+        if (!done) {
+            keep_traces(rd, &e, to);
+        }
+        Json parts[] = {json_string_c(done ? "after" : "before"), json_ref(node)};
+        keep_change(rd, from, "goto", json_array_from(parts, 2));
+    }
+    if (to.level < n) {
+        reader_set_visit(rd, to, json_null());
     }
 }
 
@@ -259,10 +323,6 @@ static Json touched_by(const LineImage *at) {
     return touched;
 }
 
-static bool is_status(const LineStep *c, const char *status) {
-    return !strcmp(c->status, status);
-}
-
 static void read_what_ended(Reader *rd, Json touched) {
     const LineStep *c = rd->c;
     size_t n = reader_visits(rd, c->frame);
@@ -294,6 +354,7 @@ static bool read_checkpoint(void *ctx, const LineImage *at) {
     Json touched = touched_by(at), key, id;
     read_changes(rd);
     read_what_ended(rd, touched);
+    read_sent(rd);
     for (size_t pos = 0; json_object_next(touched, &pos, &key, &id);) {
         reader_see(rd, id.i);
     }

@@ -61,14 +61,6 @@ static bool is_last(const Recording *r, const Frame *f, Json text) {
     return !json_is_none(last) && json_string_equal(json_array_get(last, LAST_AT), text);
 }
 
-/* It was counted before when the frame was parked here and let go, or changed, and when it is a further
- * attempt. */
-static bool is_counted(const Recording *r, const HookPlace *place, Json text) {
-    bool may_be =
-        place->again || place->looked || place->changed || frame_attempt(place->frame) > 0;
-    return may_be && is_last(r, place->frame, text);
-}
-
 static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
     Json parts[] = {json_ref(text), json_int(stage)};
     r->last = json_object_set(r->last, place_frame_key(frame_id(f)), json_array_from(parts, 2));
@@ -76,6 +68,14 @@ static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
 
 static LastStage stage_of(const Recording *r, const Frame *f) {
     return (LastStage)safe_int(last_of(r, f), LAST_STAGE);
+}
+
+/* It was counted before when the frame was parked here and let go, or changed, and when it is a further
+ * attempt. */
+static bool is_counted(const Recording *r, const HookPlace *place, Json text) {
+    bool may_be =
+        place->again || place->looked || place->changed || frame_attempt(place->frame) > 0;
+    return may_be && is_last(r, place->frame, text) && stage_of(r, place->frame) != LAST_ENDED;
 }
 
 static void note_missing(Recording *r, const Buf *at, bool unfinished) {
@@ -100,17 +100,32 @@ static Json found(const Recording *r, const Node *node, const Buf *at, int64_t n
     return same ? json_array_get(outcome, OUTCOME_INFO) : json_none();
 }
 
+static Json changes_at(const Recording *r, const Buf *at, int64_t nth, const char *what) {
+    Json key = place_key(at, nth), changes = safe_get_c(safe_get(r->changes, key), what);
+    json_unref(key);
+    return changes;
+}
+
 /* What was changed before or after an execution: HOOK_CHANGE if anything was. */
 static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const char *when,
                           Json *info) {
-    Json key = place_key(at, nth);
-    Json changes = safe_get_c(safe_get(r->changes, key), when);
-    json_unref(key);
+    Json changes = changes_at(r, at, nth, when);
     if (json_is_none(changes)) {
         return HOOK_GO;
     }
     *info = json_ref(changes);
     return HOOK_CHANGE;
+}
+
+/* Where a person sent the frame from before or after an execution: HOOK_GOTO if anywhere. */
+static HookVerdict go_elsewhere(const Recording *r, const Buf *at, const char *when, Json *info) {
+    Json sent = changes_at(r, at, place_count(r->counts, at) - 1, "goto");
+    Json from = safe_item(sent, GOTO_FROM), node = safe_item(sent, GOTO_NODE);
+    if (r->live || json_kind(from) != JSON_STRING || !json_string_is(from, when)) {
+        return HOOK_GO;
+    }
+    *info = json_ref(node);
+    return HOOK_GOTO;
 }
 
 /* What is changed before a node that is taken is part of what is taken. */
@@ -133,6 +148,7 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
     r->live = r->live || (r->live_from && place_is_called(place->node, r->live_from));
     add_live(r, place->frame, false, &at);
     HookVerdict verdict = arrive(r, place, &at, info);
+    verdict = verdict == HOOK_GO ? go_elsewhere(r, &at, "before", info) : verdict;
     buf_clear(&at);
     return verdict;
 }
@@ -164,13 +180,17 @@ static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Jso
     return HOOK_TAKE;
 }
 
-static HookVerdict leave(const Recording *r, const HookPlace *place, Json *info) {
+static HookVerdict leave(Recording *r, const HookPlace *place, Json *info) {
     Buf at = BUF_INIT;
-    if (r->live || place->changed) {
-        return HOOK_GO;
-    }
     add_live(r, place->frame, false, &at);
-    HookVerdict verdict = change(r, &at, place_count(r->counts, &at) - 1, "after", info);
+    Json text = place_text(&at);
+    HookVerdict verdict = HOOK_GO;
+    if (!r->live && !place->changed) {
+        verdict = change(r, &at, place_count(r->counts, &at) - 1, "after", info);
+    }
+    verdict = verdict == HOOK_GO ? go_elsewhere(r, &at, "after", info) : verdict;
+    set_last(r, place->frame, text, LAST_ENDED);
+    json_unref(text);
     buf_clear(&at);
     return verdict;
 }

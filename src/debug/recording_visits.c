@@ -283,11 +283,12 @@ void reader_keep(Reader *rd, Spot s, const Node *node, Json info) {
 /* Work begins anew when a run goes back (run_rewind), and what was not begun is come to. */
 static LastStage stage_at(Json wait, Json visit) {
     static const char *const behind[] = {"failing", "error", "retry"};
-    bool tried = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL;
+    bool done = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL, tried = false;
     for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
         tried = tried || wait_is(wait, behind[i]);
     }
-    return tried                                            ? LAST_TAKEN
+    return done                                             ? LAST_ENDED
+           : tried                                          ? LAST_TAKEN
            : safe_is_nothing(wait) || wait_is(wait, "work") ? LAST_SEEN
                                                             : LAST_COUNTED;
 }

@@ -35,6 +35,8 @@ typedef enum HookVerdict {
     HOOK_CHANGE, /* BEFORE and AFTER: *info is [[[name], value], [[name]], {...}, ...]: what is set and
                     what goes in all that the frame sees, and in a graph objects that go through the
                     reducers as the result of a node does; then at() is asked once more (changed) */
+    HOOK_GOTO, /* BEFORE and AFTER: *info is the name of another node of the graph that the frame is in, or
+                    of one around it, which it stands before now. Where there is none: HOOK_GO */
 } HookVerdict;
 
 typedef enum HookPosition {

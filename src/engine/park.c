@@ -226,6 +226,68 @@ static bool change_after(Frame *f, Json changes, const char *word, Json update) 
     return ok;
 }
 
+/* ---- going elsewhere ---- */
+
+/* From the level that runs outwards: the first whose graph has it. */
+static const Node *find_node(const Frame *f, const char *name, uint32_t *level) {
+    Json key = json_string_c(name);
+    const Node *node = NULL;
+    for (uint32_t i = f->nlevels; i && !node; i--) {
+        node = graph_node(f->levels[i - 1].graph, key);
+        *level = i - 1;
+    }
+    json_unref(key);
+    return node;
+}
+
+/* Turns of a loop share the state of the level that the loop is in: what they wrote stays. */
+static void keep_turns(Frame *f, uint32_t level) {
+    for (uint32_t i = f->nlevels - 1; i > level; i--) {
+        Level *inner = &f->levels[i], *l = &f->levels[i - 1];
+        if (!l->graph->scoped && (l->count || inner->injected)) {
+            Json ignored = json_ref(inner->state);
+            if (!json_is_none(l->writes)) {
+                reduce_writes(l->graph, f->run->machines, inner->writes, &ignored, &l->writes,
+                              NULL);
+            }
+            json_unref(ignored);
+            json_unref(l->state);
+            l->state = json_ref(inner->state);
+        }
+    }
+}
+
+/* The first node of what it was made for is not its own, and neither is the one where it ends. */
+static bool is_elsewhere(const Frame *f, const Node *node, uint32_t level) {
+    return !level && (f->is_element || (f->is_branch && node == f->join));
+}
+
+static void stand_before(Frame *f, const Node *node, uint32_t level) {
+    keep_turns(f, level);
+    frame_unwind(f, level);
+    Level *l = frame_top(f);
+    if (l->graph->scoped) {
+        json_clear(&l->writes);
+    }
+    inject_drop_level(f);
+    f->taken = false;
+    l->node = node;
+    level_begin_node(l);
+}
+
+/* Where somebody sent it another time (HOOK_GOTO). False: there is no such node. Consumes the name. */
+static bool jump(Frame *f, Json name) {
+    uint32_t level;
+    const Node *node = find_node(f, json_string_data(&name), &level);
+    bool can = node && !is_elsewhere(f, node, level);
+    json_unref(name);
+    if (can) {
+        stand_before(f, node, level);
+        frame_set_wait(f, json_null());
+    }
+    return can;
+}
+
 /* ---- the three places ---- */
 
 /* The run of one node ends with it. */
@@ -288,6 +350,11 @@ bool park_before(Frame *f) {
     } else if (verdict == HOOK_TAKE) {
         take(f, info);
         json_unref(info);
+    } else if (verdict == HOOK_GOTO) {
+        verdict = jump(f, info) ? verdict : HOOK_GO;
+        if (verdict == HOOK_GOTO) {
+            frame_record(f, frame_top(f)->node, "moved", json_none());
+        }
     }
     return verdict != HOOK_GO;
 }
@@ -308,6 +375,10 @@ bool park_after(Frame *f, const Node *node, const char *word, Json update) {
             return true;
         }
         verdict = ask_changed(f, &place, &info);
+    }
+    if (verdict == HOOK_GOTO && jump(f, info)) { /* as if an edge led there */
+        frame_record(f, node, word, update);
+        return true;
     }
     if (verdict != HOOK_PARK) {
         return false;
@@ -597,18 +668,6 @@ static void again(Frame *f, const char *word) {
 
 /* ---- another node ---- */
 
-/* From the level that runs outwards: the first whose graph has it. */
-static const Node *find_node(const Frame *f, const char *name, uint32_t *level) {
-    Json key = json_string_c(name);
-    const Node *node = NULL;
-    for (uint32_t i = f->nlevels; i && !node; i--) {
-        node = graph_node(f->levels[i - 1].graph, key);
-        *level = i - 1;
-    }
-    json_unref(key);
-    return node;
-}
-
 static bool no_such_node(const Frame *f, const char *name, Error *err) {
     Suggestion nearest = suggestion_for(name, strlen(name));
     for (uint32_t i = 0; i < f->nlevels; i++) {
@@ -621,44 +680,18 @@ static bool no_such_node(const Frame *f, const char *name, Error *err) {
                      nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
 }
 
-/* Turns of a loop share the state of the level that the loop is in: what they wrote stays. */
-static void keep_turns(Frame *f, uint32_t level) {
-    for (uint32_t i = f->nlevels - 1; i > level; i--) {
-        Level *inner = &f->levels[i], *l = &f->levels[i - 1];
-        if (!l->graph->scoped && (l->count || inner->injected)) {
-            Json ignored = json_ref(inner->state);
-            if (!json_is_none(l->writes)) {
-                reduce_writes(l->graph, f->run->machines, inner->writes, &ignored, &l->writes,
-                              NULL);
-            }
-            json_unref(ignored);
-            json_unref(l->state);
-            l->state = json_ref(inner->state);
-        }
-    }
-}
-
 static bool go_to(Frame *f, const LetGo *let, Error *err) {
     uint32_t level;
     const Node *node = find_node(f, let->node, &level);
     if (!node) {
         return no_such_node(f, let->node, err);
     }
-    if (!level && (f->is_element || (f->is_branch && node == f->join))) {
+    if (is_elsewhere(f, node, level)) {
         return error_set(err, ERR_USAGE, "`%s` is not of frame %lld, but of the one that made it.",
                          node->name, (long long)f->id);
     }
     json_unref(unparked(f));
-    keep_turns(f, level);
-    frame_unwind(f, level);
-    Level *l = frame_top(f);
-    if (l->graph->scoped) {
-        json_clear(&l->writes);
-    }
-    inject_drop_level(f);
-    f->taken = false;
-    l->node = node;
-    level_begin_node(l);
+    stand_before(f, node, level);
     frame_park_at(f, HOOK_BEFORE, wait_of("looked"), json_ref(let->info));
     return true;
 }

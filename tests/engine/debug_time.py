@@ -943,13 +943,14 @@ def go_to(d, checkpoint):
         d.go("continue", frame="all")
 
 
-def goes_back(world, thread, recorded, state, step):
-    """With the results of another run it comes to the same state, also from its earlier checkpoints."""
+def goes_back(world, thread, recorded, state):
+    """With the results of another run it comes to the same state, also from earlier checkpoints."""
     with Debugger(world, "w.yaml", "--thread", thread, "--replay", recorded) as d:
         d.begin()
         while d.call("session")["run_status"] == "running":
             d.go("continue", frame="all")
-        for checkpoint in range(1, d.call("session")["checkpoint"] + 1, step):
+        last = d.call("session")["checkpoint"]
+        for checkpoint in range(1, last, 1 + last // 3):
             go_to(d, checkpoint)
             world.same(comes_to(state_of(world, thread)), state, f"{recorded} after checkpoint {checkpoint}")
 
@@ -969,7 +970,7 @@ def follows(world, text, *cases):
         if by_hand == plain:
             raise Broken(f"{stop} {orders} changes nothing")
         world.same(comes_to(state_of(world, f"again{i}")), by_hand, f"the run after {stop} {orders}")
-        goes_back(world, f"back{i}", f"hand{i}", by_hand, 6)
+        goes_back(world, f"back{i}", f"hand{i}", by_hand)
         world.same(world.read("ran"), "", f"what ran again after {stop} {orders}")
 
 
@@ -1039,14 +1040,38 @@ def replay_has_what_was_injected(world):
             ("a if .n == 2", inject("before", jq="{n: 7}"), edit(".jq", "{n: (.n + 70)}")))
 
 
+def goto(node):
+    return "goto", {"node": node}
+
+
+def replay_goes_where_a_person_went(world):
+    """where a frame was sent elsewhere it goes there again: before a node, after it, inwards and outwards"""
+    follows(world, PURE,
+            ("a if .n == 2", goto("l")),
+            ("sub", goto("each")),
+            (after("a", ".n == 3"), goto("l")),
+            (after("a", ".n == 3"), goto("a")),
+            (after("sh", ".n == 3"), goto("a")),
+            ("i if .n == 3", goto("j")),
+            ("j if .n == 3", goto("loop")),
+            ("j if .n == 3", put(".n", 7), goto("i")),
+            ("j if .n == 3", put(".n", 7), goto("sub")),
+            (after("i", ".n == 3"), goto("each")),
+            ("k if .k == 1", goto("sh")),
+            (after("k", ".k == 1"), goto("each")),
+            ("l", goto("r")),
+            ("sh if .n == 3", goto("l"), goto("r"), put(".n", 7)))
+
+
 def replay_follows_errors_by_hand(world):
-    """so it is after an error: retried, edited, skipped, or left to its course with a change"""
+    """so it is after an error: retried, edited, skipped, left for elsewhere or to its course with a change"""
     caught = {"type": "exception", "caught": True}
     follows(world, CAUGHT,
             (caught, put(".ok", True), ("retry", {})),
             (caught, edit(".jq", "{n: 7}"), ("retry", {})),
             (caught, skip(output={"n": 7})),
             (caught, put(".n", 7)),
+            (caught, goto("b")),
             (None, edit(".jq", 'error("mine")')))
 
 
@@ -1066,6 +1091,11 @@ def replay_follows_tests_by_hand(world):
             ("inner", put(".v", 7)),
             (after("inner"), put(".x", 7)),
             (after("last"), put(".y", 7)),
+            (None, goto("list")),
+            ("list", goto("last")),
+            (after("one"), goto("last")),
+            ("inner", goto("last")),
+            (after("inner"), put(".x", 7), goto("last")),
             ("list", inject("before", name="run_shell", config={"command": "echo ::set-json v 7"})),
             ("list", inject("after", name="run_shell", config={"command": "echo ::set-json x 7"})),
             ("last", inject("after", name="run_shell", config={"command": "echo ::set-json y 7"})))

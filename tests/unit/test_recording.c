@@ -683,6 +683,8 @@ static void run_injected(const char *yaml, Stop stop, const Injection *injection
     if (pending) frame_set_pause(parked, parse(pending));
     pending = NULL;
     if (!frame_let_go(parked, go, &host.err)) fail_msg("%s", host.err.msg);
+    if (go->how == LET_GOTO && !frame_let_go(parked, &(LetGo){.how = LET_GO}, &host.err))
+        fail_msg("%s", host.err.msg);
     run_hold(run, false);
     host_go();
     expect_run(run, "completed", NULL);
@@ -722,6 +724,35 @@ static void what_a_person_skipped_is_skipped(void **state) {
     run_stopped(STEPS, (Stop){"b", HOOK_BEFORE, false}, &(LetGo){.how = LET_SKIP});
     expect_listing(STEPS, "main b 0 {\"status\":\"skipped\"}\n");
     expect_same_again(STEPS, "completed", 1);
+}
+
+static void where_a_person_sent_a_frame_it_goes_again(void **state) {
+    (void)state;
+    run_stopped(STEPS, (Stop){"b", HOOK_BEFORE, false},
+                &(LetGo){.how = LET_GOTO, .node = "c", .info = json_none()});
+    expect_listing(STEPS, "main b 0 {\"goto\":[\"before\",\"c\"]}\n");
+    expect_same_again(STEPS, "completed", 0);
+}
+
+static void a_node_that_a_person_sent_a_frame_back_to_is_come_to_once_more(void **state) {
+    (void)state;
+    run_stopped(STEPS, (Stop){"b", HOOK_AFTER, false},
+                &(LetGo){.how = LET_GOTO, .node = "b", .info = json_none()});
+    expect_listed(STEPS, "main b 0 {\"status\":\"completed\"");
+    expect_listed(STEPS, "main b 1 {\"status\":\"completed\"");
+    expect_listed(STEPS, "main b 0 {\"goto\":[\"after\",\"b\"]}\n");
+    expect_same_again(STEPS, "completed", 2);
+}
+
+/* In another version of the workflow. */
+static void where_a_node_is_no_more_a_frame_takes_the_edges(void **state) {
+    (void)state;
+    run_stopped(STEPS, (Stop){"b", HOOK_AFTER, false},
+                &(LetGo){.how = LET_GOTO, .node = "a", .info = json_none()});
+    Again a = run_again(
+        STEPS, "nodes: [{name: b, shell: 'echo b', output: b}, {name: c, jq: '{c: 3}'}]", NULL);
+    expect_equal(a.state, "{\"b\":{\"stdout\":\"b\",\"exit_code\":0},\"c\":3}");
+    again_clear(&a);
 }
 
 static void what_a_person_gave_instead_is_its_result(void **state) {
@@ -1216,6 +1247,9 @@ int main(void) {
         TEST(what_a_person_changed_while_it_was_stopped_is_taken),
         TEST(what_a_person_changed_after_it_is_taken),
         TEST(what_a_person_skipped_is_skipped),
+        TEST(where_a_person_sent_a_frame_it_goes_again),
+        TEST(a_node_that_a_person_sent_a_frame_back_to_is_come_to_once_more),
+        TEST(where_a_node_is_no_more_a_frame_takes_the_edges),
         TEST(what_a_person_gave_instead_is_its_result),
         TEST(an_element_that_was_stopped_after_has_its_result),
         TEST(what_was_injected_before_a_node_is_part_of_it),
