@@ -14,15 +14,16 @@
  *
  * Taken are, whatever the kind of the node, also those executions that a person had a part in: stopped at
  * by interrupt_before or interrupt_after, skipped, changed by hand, or done with another config. Attempts
- * are not taken one by one: only how the node ended. Nodes that hold others (workflow, map, while, lists of
- * tasks) are taken only when they were skipped or had another config; otherwise they run, on what is taken
- * inside them, and so do jq, lua and callbacks.
+ * are not taken one by one, and neither are the tries of a person: only how the node ended. Nodes that hold
+ * others (workflow, map, while, lists of tasks) are taken only when they were skipped or had another config;
+ * otherwise they run, on what is taken inside them (of one that a person tried again: in its last try, with
+ * what was there when that began), and so do jq, lua and callbacks.
  *
  * What a person changed before or after a node that runs again, and what an injected node left there, is
  * part of the recording too: the run is changed at the same places. So is where a person sent a frame: from
- * before the node that it stood at, whatever that had begun, or from after it when it was done. A run that a recording was taken for
- * does not say so in its own history: what was taken of pure nodes, and changes, are not in a recording of
- * that.
+ * before the node that it stood at, whatever that had begun, or from after it when it was done. A run that a
+ * recording was taken for does not say so in its own history: what was taken of pure nodes, and changes, are
+ * not in a recording of that.
  *
  * Executions that something else ended (a sibling that failed or won, a timeout around them, a cancelled
  * run) came to nothing. They are done: whatever is live later may need them, as a server in the

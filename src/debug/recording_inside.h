@@ -59,6 +59,8 @@ int64_t place_count_one(Json *counts, const Buf *place);
 /* A place with its count: "frame\nnode\nnth". */
 Json place_key(const Buf *place, int64_t nth);
 Json place_frame_key(int64_t frame);
+/* {place: ...} without all that is inside a node, there for the nth time; consumes the object. */
+Json place_forget_inside(Json object, const Buf *place, int64_t nth);
 /* By its name, or as a task by its id. */
 bool place_is_called(const Node *node, const char *name);
 
@@ -89,6 +91,8 @@ size_t reader_visits(const Reader *rd,
 Json reader_visit(const Reader *rd, Spot s); /* borrowed; JSON_NONE: none */
 void reader_set_visit(Reader *rd, Spot s, Json visit); /* consumes it */
 Json reader_key(const Reader *rd, Spot s);             /* of its place; given */
+/* What came of the nodes inside the one of a visit, and how often they were come to, is not known. */
+void reader_forget_inside(Reader *rd, Spot s);
 
 /* The frame stands as `after` has it. */
 void reader_see(Reader *rd, int64_t frame);

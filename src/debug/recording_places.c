@@ -44,6 +44,41 @@ Json place_frame_key(int64_t frame) {
     return json_string_fmt("%" PRId64, frame);
 }
 
+static bool starts_with(Json key, const Buf *start) {
+    return json_string_len(key) >= start->len &&
+           !memcmp(json_string_data(&key), start->data, start->len);
+}
+
+/* How the places inside a node begin: in its levels "frame\nnode/", in its branches "frame/node[". */
+static void add_start(Buf *out, const Buf *place, int64_t nth, bool branches, const char *end) {
+    buf_add(out, place->data, place->len);
+    place_add_again(out, nth, 0);
+    char *between = branches ? memchr(out->data, '\n', out->len) : NULL;
+    if (between) {
+        *between = '/';
+    }
+    buf_adds(out, end);
+}
+
+Json place_forget_inside(Json object, const Buf *place, int64_t nth) {
+    Buf levels = BUF_INIT, branches = BUF_INIT, attempts = BUF_INIT;
+    Json out = json_object(), key, value;
+    add_start(&levels, place, nth, false, "/");
+    add_start(&branches, place, nth, true, "[");
+    add_start(&attempts, place, nth, true, nth ? "." : "#1.");
+    for (size_t pos = 0; json_object_next(object, &pos, &key, &value);) {
+        if (!starts_with(key, &levels) && !starts_with(key, &branches) &&
+            !starts_with(key, &attempts)) {
+            out = json_object_set(out, json_ref(key), json_ref(value));
+        }
+    }
+    buf_clear(&levels);
+    buf_clear(&branches);
+    buf_clear(&attempts);
+    json_unref(object);
+    return out;
+}
+
 bool place_is_called(const Node *node, const char *name) {
     return !strcmp(node->name, name) || (node->task && json_string_is(node->task->id, name));
 }

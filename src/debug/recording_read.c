@@ -232,6 +232,30 @@ static void read_sent(Reader *rd) {
     }
 }
 
+/* ---- trying again ---- */
+
+static bool is_failed(Json image, int64_t frame) {
+    Json wait = spot_wait(image, frame);
+    return wait_is(wait, "failing") || wait_is(wait, "error");
+}
+
+/* Of a node that holds others, failed and is tried again by hand, the last try is what counts, on all that
+ * was there when it began: then it does not fail. */
+static void read_again(Reader *rd) {
+    int64_t frame = rd->c->frame;
+    Spot s = spot_top(rd->after, frame);
+    Json name = spot_part(rd->after, s, IMAGE_NODE);
+    Ended e;
+    if (!is_failed(rd->before, frame) || is_failed(rd->after, frame) ||
+        safe_differ(name, safe_item(reader_visit(rd, s), VISIT_NODE)) || is_done(rd, s) ||
+        !find_ended(rd, s, &e) || !outcome_holds_others(e.node)) {
+        return;
+    }
+    reader_forget_inside(rd, s);
+    keep_change(rd, s, "before",
+                outcome_changes(e.graph, spot_state(e.base, s), spot_state(rd->after, s)));
+}
+
 /* ---- errors that went outwards ---- */
 
 static bool is_at_work(const Reader *rd, Spot s, Json name, Ended *e) {
@@ -355,6 +379,7 @@ static bool read_checkpoint(void *ctx, const LineImage *at) {
     read_changes(rd);
     read_what_ended(rd, touched);
     read_sent(rd);
+    read_again(rd);
     for (size_t pos = 0; json_object_next(touched, &pos, &key, &id);) {
         reader_see(rd, id.i);
     }

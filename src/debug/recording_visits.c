@@ -70,6 +70,17 @@ Json reader_key(const Reader *rd, Spot s) {
     return key;
 }
 
+void reader_forget_inside(Reader *rd, Spot s) {
+    Recording *r = rd->r;
+    int64_t nth = safe_int(reader_visit(rd, s), VISIT_NTH);
+    Buf place = BUF_INIT;
+    place_of(rd, s, &place);
+    r->counts = place_forget_inside(r->counts, &place, nth);
+    r->outcomes = place_forget_inside(r->outcomes, &place, nth);
+    r->changes = place_forget_inside(r->changes, &place, nth);
+    buf_clear(&place);
+}
+
 /* ---- seeing where frames stand ---- */
 
 static Json path_seen(Reader *rd, int64_t frame) {

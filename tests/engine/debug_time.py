@@ -1075,6 +1075,61 @@ def replay_follows_errors_by_hand(world):
             (None, edit(".jq", 'error("mine")')))
 
 
+HELD = """
+state: {n: 1, k: 0, x: 1, list: [1, 2], log: {reduce: append, default: []}}
+nodes:
+  - {name: sub, workflow: sub.yaml, input: '{n: (.x + .n)}', output: sub}
+  - {name: loop, while: 'if .k == .n and .ok != 1 then error("no") else .k < 3 end',
+     do: [{name: k, shell: 'echo k >> ran; echo $K', env: {K: '.k + 1'}, parse: json, output: k},
+          {name: said, shell: 'echo said >> ran; echo $K', env: {K: '.k * .n'}, parse: json, output: log}]}
+  - {name: each, map: '.list | map(. + 1)', output: all,
+     do: {shell: 'echo each >> ran; echo $I', env: {I: '$item * .n'}, parse: json}}
+"""
+
+
+def replay_follows_a_loop_by_hand(world):
+    """so it is of a loop that failed between its turns, was changed and tried again"""
+    error = {"type": "exception"}
+    follows(world, HELD, (error, put(".ok", 1), ("retry", {})), (error, put(".n", 7), ("retry", {})))
+
+
+def replay_follows_a_workflow_that_could_not_begin(world):
+    """so it is of a workflow inside whose input was wrong"""
+    error = {"type": "exception"}
+    text = HELD.replace("{n: 1, k: 0, x: 1, list: [1, 2],", "{n: 1, k: 0, x: a, ok: 1, list: [1, 2],")
+    follows(world, text, (error, put(".x", 1), ("retry", {})), (error, put(".x", 7), ("retry", {})))
+
+
+def replay_follows_a_map_that_could_not_begin(world):
+    """so it is of a map over what is no list"""
+    text = HELD.replace("list: [1, 2],", "list: 7, ok: 1,")
+    follows(world, text, ({"type": "exception"}, put(".list", [1, 2]), ("retry", {})))
+
+
+def replay_follows_a_map_whose_result_did_not_fit(world):
+    """so it is of a map whose elements were all done before it failed"""
+    text = HELD.replace("list: [1, 2],", "list: [1, 2], ok: 1, all: {reduce: add, default: 1},")
+    follows(world, text, ({"type": "exception"}, put(".all", []), put(".n", 7), ("retry", {})))
+
+
+def replay_follows_what_was_resumed(world):
+    """so it is of a run that failed in a loop and was resumed with a change"""
+    world.write("w.yaml", "name: w\n" + HELD)
+    world.write("sub.yaml", PURE_SUB)
+    world("run", "w.yaml", "--thread", "t", "-q").gives(FAILED)
+    world("resume", "t", "--set", "ok=1", "-q").gives(DONE)
+    (world.folder / "ran").unlink()
+    world("run", "w.yaml", "--thread", "u", "--replay", "t", "-q").gives(DONE)
+    world.same(state_of(world, "u"), state_of(world))
+    world.same(world.read("ran"), "", "what ran again")
+
+
+def replay_follows_a_list_of_tasks_by_hand(world):
+    """so it is of a list of tasks that failed, was changed and tried again"""
+    text = PLAYED.replace("echo inner >> ran;", "echo inner >> ran; [ ${{.v}} -gt 6 ] || exit 3;")
+    follows(world, text, ({"node": "list", "position": "on_error"}, put(".v", 7), ("retry", {})))
+
+
 def replay_follows_tests_by_hand(world):
     """so it is of the tasks of a test"""
     follows(world, PLAYED,
