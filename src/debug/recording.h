@@ -55,7 +55,8 @@ Recording *recording_new(Store *store, const RecordingSource *source, Error *err
 void recording_free(Recording *r); /* accepts NULL */
 
 /* For RunHooks.at, at any place and before all else: HOOK_CHANGE and *info (given) when something is
- * changed there, once, HOOK_GOTO and *info when the frame goes elsewhere from there, or HOOK_GO. It counts the nodes that are come to, those that are never taken too. */
+ * changed there, once, HOOK_GOTO and *info when the frame goes elsewhere from there, or HOOK_GO. It counts
+ * the nodes that are come to, those that are never taken too. */
 HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
 
 /* For RunHooks.at, where the frame is not parked: before a node HOOK_TAKE and *info (given; forms below) when
