@@ -25,7 +25,8 @@ static void take_recorded(Debugging *d) {
 static void on_session_event(void *ctx, Json event) {
     Debugging *d = ctx;
     attach_event(d->server, event);
-    if (json_is_none(json_object_get_c(event, "reattached"))) { /* that is for who has just come */
+    if (json_is_none(json_object_get_c(event, "to")) && /* that is for who has just come */
+        json_is_none(json_object_get_c(event, "reattached"))) {
         d->plan.event(d->plan.ctx, event);
     }
     d->over = d->over || ends_session(event);
@@ -54,6 +55,14 @@ static void start_touching(Debugging *d) {
     uv_unref((uv_handle_t *)d->touching);
 }
 
+/* Nobody is told again that all stand still when others come or go. */
+static void hold(Debugging *d) {
+    bool wanted = attach_is_connected(d->server);
+    if (!run_settled(d->run) && run_is_held(d->run) != wanted) {
+        run_hold(d->run, wanted);
+    }
+}
+
 static Session *attach_session(Debugging *d, SessionOptions options, Error *err) {
     options.event = on_session_event;
     options.ctx = d;
@@ -62,9 +71,9 @@ static Session *attach_session(Debugging *d, SessionOptions options, Error *err)
         run_set_hooks(d->run, NULL, NULL);
     }
     d->session = session_attach(d->run, &options, err);
-    take_recorded(d);                                 /* unless it does */
-    run_hold(d->run, attach_is_connected(d->server)); /* a session holds it; here nobody waits */
-    if (d->session && !d->touching) {
+    take_recorded(d); /* unless it does */
+    if (d->session) {
+        hold(d); /* a session holds it, but maybe nobody waits here */
         start_touching(d);
     }
     return d->session;
@@ -77,12 +86,16 @@ static Session *on_asked_session(void *ctx, Error *err) {
     return d->session ? d->session : attach_session(d, (SessionOptions){0}, err);
 }
 
-static void on_connected(void *ctx, bool connected) {
+static void on_greeted(void *ctx, int64_t client) {
     Debugging *d = ctx;
-    if (connected && !d->begun) {
-        session_tell_paused(d->session);
+    if (!d->begun) {
+        session_tell_paused(d->session, client);
     }
-    run_hold(d->run, connected);
+}
+
+static void on_connected(void *ctx, bool connected) {
+    (void)connected;
+    hold(ctx);
 }
 
 static void free_session(Debugging *d) {
@@ -107,7 +120,7 @@ static bool start_session(Debugging *d, Error *err) {
 
 bool debugging_begin(Debugging *d, const DebuggingPlan *plan, Run *run, uv_loop_t *loop,
                      Error *err) {
-    AttachHost host = {loop, on_asked_session, on_connected, d};
+    AttachHost host = {loop, on_asked_session, on_greeted, on_connected, d};
     *d = (Debugging){.plan = *plan, .run = run, .loop = loop};
     if (!start_session(d, err)) {
         return false;

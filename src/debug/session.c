@@ -175,11 +175,8 @@ static Json frames_that(const Session *s, bool parked) {
     return out;
 }
 
-/* By now somebody may have let one go: then it is not true any more. */
-static Json tell_stopped(Session *s, const Event *e) {
-    if (json_tag(e->data) != JSON_TAG_INT || e->data.i != run_rest(s->run)) {
-        return json_none();
-    }
+/* JSON_NONE when there is nobody to go on. */
+static Json stopped_event(const Session *s) {
     Json paused = frames_that(s, true), waiting = frames_that(s, false);
     if (!json_array_len(paused) && !json_array_len(waiting)) {
         json_unref(paused);
@@ -188,6 +185,12 @@ static Json tell_stopped(Session *s, const Event *e) {
     }
     Json out = json_object_with(session_event_new("stopped"), "paused", paused);
     return json_object_with(out, "waiting", waiting);
+}
+
+/* By now somebody may have let one go: then it is not true any more. */
+static Json tell_stopped(Session *s, const Event *e) {
+    bool still = json_tag(e->data) == JSON_TAG_INT && e->data.i == run_rest(s->run);
+    return still ? stopped_event(s) : json_none();
 }
 
 static Json tell_settled(Session *s, const Event *e) {
@@ -575,12 +578,20 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     return s;
 }
 
-void session_tell_paused(Session *s) {
+static Json reattached_event(const Session *s, Frame *f) {
+    Json event = session_paused_event(s, f, run_checkpoint(s->run));
+    return json_object_with(event, "reattached", json_bool(true));
+}
+
+void session_tell_paused(Session *s, int64_t to) {
     for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
         if (frame_is_parked(f)) {
-            Json event = session_paused_event(s, f, run_checkpoint(s->run));
-            run_tell(s->run, f, json_object_with(event, "reattached", json_bool(true)));
+            run_tell(s->run, f, json_object_with(reattached_event(s, f), "to", json_int(to)));
         }
+    }
+    Json stopped = run_rest(s->run) ? stopped_event(s) : json_none();
+    if (!json_is_none(stopped)) {
+        run_tell(s->run, NULL, json_object_with(stopped, "to", json_int(to)));
     }
 }
 
@@ -588,7 +599,11 @@ void session_tell_paused(Session *s) {
 static void tell_attached(Session *s) {
     run_tell(s->run, NULL,
              json_object_with(session_event_new("session"), "status", json_string_c("attached")));
-    session_tell_paused(s);
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (frame_is_parked(f)) {
+            run_tell(s->run, f, reattached_event(s, f));
+        }
+    }
 }
 
 Session *session_attach(Run *run, const SessionOptions *options, Error *err) {

@@ -81,8 +81,10 @@ void session_touch(Session *s);
 bool session_configure(Session *s, Json options, Error *err); /* object of what changes */
 void session_extend(Session *s, double seconds);              /* 0: the limit again from now on */
 
-/* Tells each paused frame again, as `reattached`: somebody has come who knows nothing yet. */
-void session_tell_paused(Session *s);
+/* Tells each paused frame again, as `reattached`, and that all stand still if they do: somebody has come
+ * who knows nothing yet. The events have that number as `to`: whoever passes them on sees whom they are
+ * for. */
+void session_tell_paused(Session *s, int64_t to);
 /* An event of one's own, to whoever listens. Consumes it. */
 void session_tell(Session *s, Json event);
 

@@ -47,6 +47,10 @@ void run_hold(Run *run, bool held) {
     run_kick(run);
 }
 
+bool run_is_held(const Run *run) {
+    return run->is_held;
+}
+
 void run_set_debug(Run *run, Json value) {
     json_unref(run->debug);
     run->debug = value;

@@ -81,7 +81,8 @@ void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx);
 /* How often it has come to rest (EVENT_STOPPED has the number); 0 while it is not at rest. */
 int64_t run_rest(const Run *run);
 bool run_has_hooks(const Run *run);
-void run_hold(Run *run, bool held);
+void run_hold(Run *run, bool held); /* tells again that it has stopped, if it has */
+bool run_is_held(const Run *run);
 
 /* A JSON value that is kept with the run, in every checkpoint from the next on: the debugger's own.
  * JSON null: there is none. Consumes it. When the run goes back, it keeps the one it has now. */

@@ -10,12 +10,18 @@
  *                                                            "message", "line", "column"}}
  *     server   {"event": "paused", ...}     as debug_api.h lists them, whenever they happen
  *
- * The first client makes the run's session, or goes on with the one that it has; a second one at the
- * same time is refused with a sentence. While a client is there the run is held (hooks.h). A client that
- * goes leaves the session as it is. When the session is detached or has expired the client is told so,
- * gets the answer that it waits for, and the server hangs up. A line may be LINES_MAX long; what is no
- * JSON, or no call, is answered with an error, and costs nothing else. A client that does not read is
- * dropped.
+ * One session, and as many as ATTACH_CLIENTS windows to it; who comes after those is refused with a
+ * sentence. The first client makes the run's session, or goes on with the one that it has; the others
+ * join it. Every client is told every event, whoever caused it; an answer goes to the one that called. All
+ * else is the session's and so the same for all: breakpoints, watches, the selected frame. A call is done
+ * at once and whole, so what two clients want at the same time happens one after the other, and the second
+ * is told when it has come too late.
+ *
+ * While a client is there the run is held (hooks.h). A client that goes leaves the session, and the others,
+ * as they are. When the session is detached or has expired all are told so, the one that called gets its
+ * answer, and the server hangs up. A line may be LINES_MAX long; what is no JSON, or no call, is answered
+ * with an error, and costs nothing else. A client that does not read is dropped, and nobody waits for it
+ * until then.
  */
 #ifndef PAWL_ATTACH_H
 #define PAWL_ATTACH_H
@@ -25,6 +31,8 @@
 
 /* ---- the process that has the run ---- */
 
+enum { ATTACH_CLIENTS = 16 }; /* at the same time */
+
 typedef struct AttachServer AttachServer;
 
 typedef struct AttachHost {
@@ -32,8 +40,11 @@ typedef struct AttachHost {
     /* The session of the run, made on the first call; NULL on error, which refuses the client. Its
      * events are to be handed to attach_event(). */
     Session *(*session)(void *ctx, Error *err);
-    /* A client came, or went: run_hold(). It is told from the loop, never from inside attach_event().
-     * May be NULL. */
+    /* A client has come and was greeted: what it has missed is to be told to it alone, by events
+     * with its number (attach_event()). May be NULL. */
+    void (*greeted)(void *ctx, int64_t client);
+    /* The first client has come (after it was greeted), or the last one went: run_hold(). Told from the
+     * loop, never from inside attach_event(). May be NULL. */
     void (*connected)(void *ctx, bool connected);
     void *ctx;
 } AttachHost;
@@ -42,9 +53,10 @@ typedef struct AttachHost {
  * Does not keep the loop alive while there is no client. NULL on error; a run must go on without a
  * socket all the same. */
 AttachServer *attach_listen(Run *run, const AttachHost *host, Error *err);
-/* An event of the session, for the client if there is one. Borrows it. Accepts a NULL server. */
+/* An event of the session, for all clients; one that has a number as `to` is for that client alone, who
+ * does not see it. Borrows it. Accepts a NULL server. */
 void attach_event(AttachServer *server, Json event);
-bool attach_is_connected(const AttachServer *server); /* false for NULL */
+bool attach_is_connected(const AttachServer *server); /* anybody; false for NULL */
 /* Removes the socket. What was sent is still written, for at most LINES_FINISH_MS: the loop has to run.
  * Nothing is told any more. Before the engine is freed. Accepts NULL. */
 void attach_close(AttachServer *server);
@@ -59,7 +71,7 @@ enum { ATTACH_HELLO_MS = 10000, ATTACH_CALL_MS = 30000 };
 
 typedef struct Attach Attach;
 
-/* NULL on error: ERR_BUSY when somebody has the run but does not listen, or another client is there;
+/* NULL on error: ERR_BUSY when somebody has the run but does not listen, or has too many clients;
  * ERR_USAGE when no process has it. event consumes what it is given; closed() says that the other side
  * has gone: the last that is told. Both are told while the loop runs, maybe before this returns, and
  * must not call attach_call(). */

@@ -155,9 +155,8 @@ static int connect_to(const SocketPlace *place, Store *store, int64_t run, Error
     }
     if (store_is_leased(store, run)) {
         error_set(err, ERR_BUSY,
-                  "Another process has run %lld and does not listen for debuggers. If it is "
-                  "another `pawl debug`, leave that with `quit`; else wait until it has ended, or "
-                  "stop it.",
+                  "Another process has run %lld and does not listen for debuggers; wait until it "
+                  "has ended, or stop it.",
                   (long long)run);
     } else {
         error_set(err, ERR_USAGE, "No process has run %lld now, so there is none to attach to.",

@@ -1,6 +1,7 @@
-/* One listener, at most one client. Who else comes is told why not, on a connection that finishes by
- * itself. The server's memory goes when its listener is closed; the client's Lines live as long as they
- * need to write what is left, and know nothing of the server then. */
+/* One listener and a list of clients. Who is refused is told why, on a connection that finishes by itself.
+ * The server's memory goes when its listener is closed; the Lines of clients live as long as they need to
+ * write what is left, and know nothing of the server then. A client is taken off the list by the loop alone
+ * (on_closed()), so the list may be walked while lines are sent. */
 #include "attach.h"
 
 #include "attach_socket.h"
@@ -8,20 +9,30 @@
 #include "lines.h"
 #include "mem.h"
 
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { BACKLOG = 8 };
+
+typedef struct Client Client;
+
+struct Client {
+    AttachServer *server;
+    Client *next;
+    int64_t number;
+    Lines *lines;
+    Json held; /* events from before its hello; JSON_NONE: it has been said */
+    bool over; /* its session is: it is to go after the answer that it waits for */
+};
 
 struct AttachServer {
     AttachHost host;
     Run *run;
     SocketPlace place;
     uv_pipe_t listener;
-    Lines *client; /* NULL: none */
-    Json held;     /* events from before its hello; JSON_NONE: it has been said */
-    bool calling;  /* inside debug_call() */
-    bool over;     /* its session is: the client is to go after the answer */
+    Client *clients; /* the last that came first */
+    int64_t last_number;
+    const Client *calling; /* whose call is under way; NULL: nobody's */
 };
 
 /* ---- what is said ---- */
@@ -70,7 +81,15 @@ static Json hello_of(const AttachServer *s) {
     return with(json_object(), "hello", hello);
 }
 
-/* ---- clients that come and go ---- */
+/* ---- clients that go ---- */
+
+static int client_count(const AttachServer *s) {
+    int n = 0;
+    for (const Client *c = s->clients; c; c = c->next) {
+        n++;
+    }
+    return n;
+}
 
 static void tell_connected(AttachServer *s, bool connected) {
     if (s->host.connected) {
@@ -78,16 +97,28 @@ static void tell_connected(AttachServer *s, bool connected) {
     }
 }
 
-static void forget_client(AttachServer *s) {
-    s->client = NULL;
-    s->over = false;
-    json_clear(&s->held);
-    tell_connected(s, false);
+static void client_free(Client *c) {
+    json_unref(c->held);
+    mem_free(c);
+}
+
+static void take_off(Client *c) {
+    Client **at = &c->server->clients;
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+    *at = c->next;
 }
 
 static void on_closed(void *ctx, const Error *err) {
+    Client *c = ctx;
+    AttachServer *s = c->server;
     (void)err;
-    forget_client(ctx);
+    take_off(c);
+    client_free(c);
+    if (!s->clients) {
+        tell_connected(s, false);
+    }
 }
 
 /* ---- calls ---- */
@@ -111,44 +142,45 @@ static bool read_call(Json line, Json *id, char **operation, Json *args, Error *
     return true;
 }
 
-static Json call_session(AttachServer *s, const char *operation, Json args, Error *err) {
+static Json call_session(Client *c, const char *operation, Json args, Error *err) {
+    AttachServer *s = c->server;
     Session *session = s->host.session(s->host.ctx, err);
     if (!session) {
         return json_none();
     }
-    s->calling = true;
+    s->calling = c;
     Json answer = debug_call(session, operation, json_ref(args), err);
-    s->calling = false;
+    s->calling = NULL;
     return answer;
 }
 
-static void do_call(AttachServer *s, Json line) {
+static void do_call(Client *c, Json line) {
     Error err = ERROR_INIT;
     char *operation = NULL;
     Json id, args, answer = json_none();
     if (read_call(line, &id, &operation, &args, &err)) {
-        answer = call_session(s, operation, args, &err);
+        answer = call_session(c, operation, args, &err);
     }
     if (json_is_none(answer)) {
-        say_error(s->client, id, &err);
+        say_error(c->lines, id, &err);
     } else {
-        say_answer(s->client, id, answer);
+        say_answer(c->lines, id, answer);
     }
     mem_free(operation);
 }
 
 static void on_value(void *ctx, Json line) {
-    AttachServer *s = ctx;
-    do_call(s, line);
+    Client *c = ctx;
+    do_call(c, line);
     json_unref(line);
-    if (s->over) {
-        lines_finish(s->client);
+    if (c->over) {
+        lines_finish(c->lines);
     }
 }
 
 static void on_rubbish(void *ctx, const Error *err) {
-    AttachServer *s = ctx;
-    say_error(s->client, json_null(), err);
+    Client *c = ctx;
+    say_error(c->lines, json_null(), err);
 }
 
 /* ---- events ---- */
@@ -160,43 +192,67 @@ static bool ends_session(Json event) {
 }
 
 /* A value that is longer than a line is told without what makes it so. */
-static void say_event(AttachServer *s, Json event) {
+static void say_event(Client *c, Json event) {
     Error err = ERROR_INIT;
-    if (!lines_send(s->client, event, &err) && lines_is_open(s->client)) {
+    if (!lines_send(c->lines, event, &err) && lines_is_open(c->lines)) {
         Json what = json_object_get_c(event, "event");
         Json line = with(json_object(), "event", json_string_c("warning"));
         Json message = json_string_fmt("An event (%.*s) is too long to be sent.",
                                        (int)json_string_len(what), json_string_data(&what));
-        say(s->client, with(line, "message", message), NULL);
+        say(c->lines, with(line, "message", message), NULL);
+    }
+}
+
+static void tell_client(Client *c, Json event) {
+    if (!json_is_none(c->held)) {
+        c->held = json_array_push(c->held, json_ref(event));
+        return;
+    }
+    say_event(c, event);
+    c->over = c->over || ends_session(event);
+    if (c->over && c != c->server->calling) {
+        lines_finish(c->lines);
+    }
+}
+
+static void tell_one(AttachServer *s, int64_t number, Json event) {
+    Client *c = s->clients;
+    while (c && c->number != number) {
+        c = c->next;
+    }
+    if (c) {
+        Json line = json_object_remove(json_ref(event), json_string_c("to"));
+        tell_client(c, line);
+        json_unref(line);
     }
 }
 
 void attach_event(AttachServer *s, Json event) {
-    if (!s || !s->client || json_kind(event) != JSON_OBJECT ||
+    if (!s || json_kind(event) != JSON_OBJECT ||
         json_kind(json_object_get_c(event, "event")) != JSON_STRING) {
         return;
     }
-    if (!json_is_none(s->held)) {
-        s->held = json_array_push(s->held, json_ref(event));
+    Json to = json_object_get_c(event, "to");
+    if (json_tag(to) == JSON_TAG_INT) {
+        tell_one(s, to.i, event);
         return;
     }
-    say_event(s, event);
-    s->over = s->over || ends_session(event);
-    if (s->over && !s->calling) {
-        lines_finish(s->client);
+    for (Client *c = s->clients; c; c = c->next) {
+        tell_client(c, event);
     }
 }
 
-static void release_held(AttachServer *s) {
-    Json held = json_take(&s->held);
+static void release_held(Client *c) {
+    Json held = json_take(&c->held);
     for (size_t i = 0; i < json_array_len(held); i++) {
-        attach_event(s, json_array_get(held, i));
+        tell_client(c, json_array_get(held, i));
     }
     json_unref(held);
 }
 
-/* ---- coming ---- */
+/* ---- clients that come ---- */
 
+/* On a connection that nobody listens to any more. */
 static void refuse(Lines *lines, ErrorCode code, const char *sentence) {
     Error err = ERROR_INIT;
     error_set(&err, code, "%s", sentence);
@@ -204,19 +260,51 @@ static void refuse(Lines *lines, ErrorCode code, const char *sentence) {
     lines_leave(lines);
 }
 
-static void welcome(AttachServer *s, Lines *lines) {
-    Error err = ERROR_INIT;
-    s->client = lines;
-    s->held = json_array();
-    if (!s->host.session(s->host.ctx, &err)) {
-        s->client = NULL;
-        json_clear(&s->held);
-        refuse(lines, err.code ? err.code : ERR_USAGE, err.msg);
-        return;
+static void turn_away(Client *c, ErrorCode code, const char *sentence) {
+    take_off(c);
+    refuse(c->lines, code, sentence);
+    client_free(c);
+}
+
+static void greet(Client *c) {
+    AttachServer *s = c->server;
+    bool first = !c->next;
+    say(c->lines, hello_of(s), NULL);
+    release_held(c);
+    if (s->host.greeted) {
+        s->host.greeted(s->host.ctx, c->number);
     }
-    tell_connected(s, true);
-    say(lines, hello_of(s), NULL);
-    release_held(s);
+    if (first) {
+        tell_connected(s, true);
+    }
+}
+
+static void welcome(Client *c) {
+    AttachServer *s = c->server;
+    Error err = ERROR_INIT;
+    char full[128];
+    if (client_count(s) > ATTACH_CLIENTS) {
+        snprintf(full, sizeof full,
+                 "%d debuggers are attached to this run, and more than that cannot be; leave one "
+                 "of them first.",
+                 ATTACH_CLIENTS);
+        turn_away(c, ERR_BUSY, full);
+    } else if (s->host.session(s->host.ctx, &err)) {
+        greet(c);
+    } else {
+        turn_away(c, err.code ? err.code : ERR_USAGE, err.msg);
+    }
+}
+
+/* On the list at once: what happens while its session is made is told to it too. */
+static Client *client_new(AttachServer *s, uv_pipe_t *pipe) {
+    Client *c = mem_zalloc(sizeof *c);
+    LinesHost host = {on_value, on_rubbish, on_closed, c};
+    *c = (Client){.server = s, .next = s->clients, .number = ++s->last_number};
+    c->held = json_array();
+    c->lines = lines_new((uv_stream_t *)pipe, &host);
+    s->clients = c;
+    return c;
 }
 
 static bool is_trusted(const uv_pipe_t *pipe) {
@@ -225,17 +313,12 @@ static bool is_trusted(const uv_pipe_t *pipe) {
 }
 
 static void admit(AttachServer *s, uv_pipe_t *pipe) {
-    LinesHost host = {on_value, on_rubbish, on_closed, s};
     bool trusted = is_trusted(pipe);
-    Lines *lines = lines_new((uv_stream_t *)pipe, &host);
-    if (!trusted) {
-        refuse(lines, ERR_USAGE, "Only the user who runs this run, or root, may debug it.");
-    } else if (s->client) {
-        refuse(lines, ERR_BUSY,
-               "Another debugger is attached to this run; leave that one first (`quit` keeps the "
-               "session).");
+    Client *c = client_new(s, pipe);
+    if (trusted) {
+        welcome(c);
     } else {
-        welcome(s, lines);
+        turn_away(c, ERR_USAGE, "Only the user who runs this run, or root, may debug it.");
     }
 }
 
@@ -324,7 +407,16 @@ bool attach_forget(Store *store, int64_t run, Error *err) {
 }
 
 bool attach_is_connected(const AttachServer *s) {
-    return s && s->client;
+    return s && s->clients;
+}
+
+static void leave_all(AttachServer *s) {
+    for (Client *c = s->clients, *next; c; c = next) {
+        next = c->next;
+        lines_leave(c->lines);
+        client_free(c);
+    }
+    s->clients = NULL;
 }
 
 void attach_close(AttachServer *s) {
@@ -333,7 +425,6 @@ void attach_close(AttachServer *s) {
     }
     socket_place_remove(&s->place);
     socket_place_close(&s->place);
-    lines_leave(s->client);
-    json_clear(&s->held);
+    leave_all(s);
     uv_close((uv_handle_t *)&s->listener, on_listener_closed);
 }

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from debugger import says  # noqa: E402
 from world import (Broken, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
                    run_all)  # noqa: E402
 
@@ -138,14 +139,82 @@ def attach_without_being_asked_for(world):
 
 
 def attach_for_its_user_alone(world):
-    """the socket is for its user, and a second client is refused"""
+    """the socket is for its user"""
     process = begin(world)
     world.same(stat.S_IMODE((world.folder / SOCKET).stat().st_mode), 0o600)
-    first, second = Client(world), Client(world)
-    world.same(second.first["error"]["code"], "busy")
-    world.same(second.rest(), [])
-    first.leave()
     go_on(world)
+    end(world, process, DONE)
+
+
+def attach_from_two_places(world):
+    """two clients both hear a pause, whoever asked for it; an answer goes to the one that asked"""
+    process = begin(world, "--break", "b")
+    first, second = Client(world), Client(world)
+    go_on(world)
+    world.same([c.until("paused")["node"] for c in (first, second)], ["b", "b"])
+    world.same(second.call("step", kind="over")["answer"], {"resumed": [1]})
+    told = [first.until("paused"), second.until("paused")]
+    world.same((told[0]["node"], told[0]), ("c", told[1]))
+    world.same(first.call("select", frame=1)["request_id"], 1)
+    world.same("error" in second.call("step", kind="over", frame=7), True, "an error")
+    world.same(first.call("continue")["answer"], {"resumed": [1]})
+    for client in (first, second):
+        lines = client.rest()
+        world.same([line for line in lines if "request_id" in line], [], "answers of others")
+        world.same(lines[-1]["status"], "completed")
+    end(world, process, DONE)
+
+
+def attach_second_and_be_told(world):
+    """who comes second is told of the paused frames, and the first is not told again"""
+    process, first = paused_at_c(world)
+    first.until("stopped")
+    second = Client(world)
+    told = second.until("paused")
+    world.same((told["node"], told["reattached"], "to" in told), ("c", True, False))
+    world.same(second.until("stopped")["paused"], [1])
+    first.call("session")
+    world.same(first.events, [], "what the first was told")
+    first.call("continue")
+    for client in (first, second):
+        client.rest()
+    if end(world, process, DONE).count("Paused before c") != 1:
+        raise Broken("the pause was said again")
+
+
+def attach_and_leave_another(world):
+    """a client that goes leaves the other one, and the run is held for it"""
+    process, first = paused_at_c(world)
+    second = Client(world)
+    second.until("stopped")
+    first.leave()
+    world.same(second.call("step", kind="over")["answer"], {"resumed": [1]})
+    world.same(second.until("settled")["status"], "completed")
+    end(world, process, DONE)
+
+
+def attach_too_often(world):
+    """who comes when there is no room is told so, and costs the others nothing"""
+    process, first = paused_at_c(world)
+    others = [Client(world) for _ in range(15)]
+    extra = Client(world)
+    says(extra.first["error"]["message"], "16 debuggers are attached")
+    world.same((extra.first["error"]["code"], extra.rest()), ("busy", []))
+    others[0].leave()
+    world.until(lambda: "hello" in Client(world).first, "there is room again")
+    first.call("continue")
+    first.rest()
+    end(world, process, DONE)
+
+
+def attach_and_detach_for_all(world):
+    """detaching ends the session for all who are attached, and the run goes on"""
+    process, first = paused_at_c(world)
+    second = Client(world)
+    second.until("stopped")
+    world.same(second.call("detach")["answer"], {})
+    world.same(second.rest(), [])
+    world.same(first.rest()[-1], {"event": "session", "status": "detached"})
     end(world, process, DONE)
 
 
@@ -172,8 +241,7 @@ def attach_to_a_paused_frame(world):
     told = first.until("paused")
     world.same((told["node"], "reattached" in told), ("b", False))
     first.leave()
-    while "error" in (second := Client(world)).first:  # until it has seen that the first has gone
-        second.leave()
+    second = Client(world)
     again = second.until("paused")
     world.same(again, {**told, "checkpoint": again["checkpoint"], "reattached": True})
     second.call("continue", frame="all")

@@ -18,9 +18,9 @@
 typedef struct Server {
     Run *run;
     AttachServer *attach;
-    int sessions; /* asked for */
-    int came, went;
-    bool refuses;
+    int sessions;   /* asked for */
+    int came, went; /* the first, the last */
+    bool refuses, tells_missed;
 } Server;
 
 static Server server;
@@ -96,13 +96,23 @@ static Session *on_session(void *ctx, Error *err) {
     return (Session *)s;
 }
 
+static void on_greeted(void *ctx, int64_t client) {
+    Server *s = ctx;
+    if (s->tells_missed) {
+        Json event = parse("{\"event\":\"paused\",\"frame\":1,\"reattached\":true}");
+        event = json_object_with(event, "to", json_int(client));
+        attach_event(s->attach, event);
+        json_unref(event);
+    }
+}
+
 static void on_connected(void *ctx, bool connected) {
     Server *s = ctx;
     *(connected ? &s->came : &s->went) += 1;
 }
 
 static AttachHost attach_host(void) {
-    return (AttachHost){&host.loop, on_session, on_connected, &server};
+    return (AttachHost){&host.loop, on_session, on_greeted, on_connected, &server};
 }
 
 #define WAITS "nodes:\n  - {name: w, shell: 'while ! test -e go; do sleep 0.02; done'}\n"
@@ -128,7 +138,7 @@ typedef struct Client {
     bool calls_back; /* from inside an event */
 } Client;
 
-static Client clients[2];
+static Client clients[ATTACH_CLIENTS + 1];
 
 static void on_event(void *ctx, Json event) {
     Client *c = ctx;
@@ -194,8 +204,7 @@ static int up(void **state) {
 }
 
 static int down(void **state) {
-    leave(&clients[0]);
-    leave(&clients[1]);
+    for (int i = 0; i <= ATTACH_CLIENTS; i++) leave(&clients[i]);
     attach_close(server.attach);
     if (server.run) {
         run_stop(server.run);
@@ -272,20 +281,69 @@ static void an_answer_longer_than_a_line_is_an_error(void **state) {
 
 /* ---- coming and going ---- */
 
-static void a_second_client_is_refused(void **state) {
+static void every_client_hears_what_happens_and_its_own_answers(void **state) {
     (void)state;
     serve();
-    Client *c = join(0);
-    assert_false(try_connect(&clients[1]));
-    assert_int_equal(host.err.code, ERR_BUSY);
-    expect_contains(host.err.msg, "Another debugger");
-    expect_call(c, "echo", NULL, "{\"args\":null}");
-    leave(c);
+    Client *a = join(0), *b = join(1);
+    assert_int_equal(server.sessions, 2); /* asked for, and the same */
+    expect_call(b, "tell", NULL, "{}");
+    expect_call(a, "echo", "{\"of\":\"a\"}", "{\"args\":{\"of\":\"a\"}}");
+    expect_contains(events_of(a), "{\"event\":\"resumed\",\"frame\":1}\n");
+    assert_string_equal(events_of(b), "{\"event\":\"resumed\",\"frame\":1}\n");
+    expect_refused(b, "fail", ERR_SYNTAX, "Line three is no good.");
+    expect_call(b, "echo", NULL, "{\"args\":null}");
+}
+
+static void a_client_that_goes_leaves_the_others(void **state) {
+    (void)state;
+    serve();
+    Client *a = join(0);
+    expect_call(join(1), "echo", NULL, "{\"args\":null}");
+    leave(a);
+    host_turn(20);
+    assert_int_equal(server.came, 1);
+    assert_int_equal(server.went, 0);
+    assert_true(attach_is_connected(server.attach));
+    expect_call(&clients[1], "tell", NULL, "{}");
+    expect_contains(events_of(&clients[1]), "resumed");
+    leave(&clients[1]);
     host_turn(20);
     assert_int_equal(server.went, 1);
     assert_false(attach_is_connected(server.attach));
-    expect_call(join(1), "echo", NULL, "{\"args\":null}");
+    expect_call(join(0), "echo", NULL, "{\"args\":null}");
     assert_int_equal(server.came, 2);
+}
+
+static void what_a_client_has_missed_is_told_to_it_alone(void **state) {
+    (void)state;
+    serve();
+    Client *a = join(0);
+    buf_reset(&a->events);
+    server.tells_missed = true;
+    Client *b = join(1);
+    expect_call(b, "echo", NULL, "{\"args\":null}");
+    expect_call(a, "echo", NULL, "{\"args\":null}");
+    assert_string_equal(events_of(b), "{\"event\":\"paused\",\"frame\":1,\"reattached\":true}\n");
+    assert_int_equal(a->events.len, 0);
+    tell("{\"event\":\"log\",\"to\":77}"); /* nobody of that number */
+    expect_call(a, "echo", NULL, "{\"args\":null}");
+    assert_int_equal(a->events.len, 0);
+}
+
+static void more_clients_than_there_is_room_for_are_refused(void **state) {
+    (void)state;
+    serve();
+    for (int i = 0; i < ATTACH_CLIENTS; i++) join(i);
+    Client *extra = &clients[ATTACH_CLIENTS];
+    assert_false(try_connect(extra));
+    assert_int_equal(host.err.code, ERR_BUSY);
+    expect_contains(host.err.msg, "16 debuggers are attached to this run");
+    expect_call(&clients[0], "tell", NULL, "{}");
+    expect_call(&clients[ATTACH_CLIENTS - 1], "echo", NULL, "{\"args\":null}");
+    expect_contains(events_of(&clients[ATTACH_CLIENTS - 1]), "resumed");
+    leave(&clients[3]);
+    host_turn(20);
+    expect_call(join(ATTACH_CLIENTS), "echo", NULL, "{\"args\":null}");
 }
 
 static void a_client_is_refused_when_there_is_no_session(void **state) {
@@ -315,6 +373,25 @@ static void the_server_hangs_up_after_the_answer_to_detach(void **state) {
     expect_refused(c, "echo", ERR_IO, "has gone");
 }
 
+static bool both_have_closed(void) {
+    return clients[0].closed && clients[1].closed;
+}
+
+static void all_are_told_and_left_when_one_detaches(void **state) {
+    (void)state;
+    serve();
+    Client *a = join(0), *b = join(1);
+    expect_call(b, "detach", NULL, "{}");
+    host_until(both_have_closed);
+    expect_contains(events_of(a), "detached");
+    expect_contains(events_of(b), "detached");
+    host_turn(20);
+    assert_int_equal(server.went, 1);
+    leave(a);
+    expect_call(join(0), "echo", NULL, "{\"args\":null}");
+    assert_int_equal(server.came, 2);
+}
+
 static void the_server_hangs_up_when_the_session_expires(void **state) {
     (void)state;
     serve();
@@ -341,28 +418,42 @@ static void closing_the_server_tells_the_client_what_was_left(void **state) {
     expect_refused(c, "echo", ERR_IO, "has gone");
 }
 
-static bool has_gone(void) {
-    return server.went > 0;
+/* A long event, n times, with time for those who read. */
+static void tell_much(int n) {
+    char *text = mem_alloc((1 << 20) + 1);
+    memset(text, 'x', 1 << 20);
+    text[1 << 20] = '\0';
+    Json event = json_object_with(parse("{\"event\":\"log\"}"), "message", json_string_c(text));
+    for (int i = 0; i < n; i++) {
+        attach_event(server.attach, event);
+        expect_call(&clients[0], "echo", NULL, "{\"args\":null}");
+        buf_clear(&clients[0].events);
+    }
+    json_unref(event);
+    mem_free(text);
 }
 
-static void a_client_that_does_not_read_is_dropped(void **state) {
+static bool hangs_up(int fd) {
+    static char got[1 << 16];
+    ssize_t n = 1;
+    while (n > 0) n = recv(fd, got, sizeof got, MSG_DONTWAIT);
+    return n == 0;
+}
+
+static void a_client_that_does_not_read_is_dropped_and_slows_nobody(void **state) {
     (void)state;
     serve();
     SocketPlace place;
     Store *store = store_open(host.url, STORE_EXISTING, NULL);
     int why;
+    join(0);
     assert_true(socket_place_open(&place, store_folder(store, NULL), run_number(server.run), NULL));
     int fd = attach_socket_connect(&place, &why, NULL);
     host_turn(20);
-    assert_int_equal(server.came, 1);
-    char *text = mem_alloc((1 << 20) + 1);
-    memset(text, 'x', 1 << 20);
-    text[1 << 20] = '\0';
-    Json event = json_object_with(parse("{\"event\":\"log\"}"), "message", json_string_c(text));
-    for (int i = 0; i < 80; i++) attach_event(server.attach, event);
-    host_until(has_gone);
-    json_unref(event);
-    mem_free(text);
+    tell_much(80);
+    assert_true(hangs_up(fd));
+    expect_call(&clients[0], "echo", NULL, "{\"args\":null}");
+    assert_int_equal(server.went, 0);
     close(fd);
     socket_place_close(&place);
     store_close(store);
@@ -546,12 +637,16 @@ int main(void) {
         ATTACH(events_come_in_order_and_before_the_answer, "file"),
         ATTACH(no_call_is_made_from_inside_an_event, "file"),
         ATTACH(an_answer_longer_than_a_line_is_an_error, "file"),
-        ATTACH(a_second_client_is_refused, "sqlite"),
+        ATTACH(every_client_hears_what_happens_and_its_own_answers, "sqlite"),
+        ATTACH(a_client_that_goes_leaves_the_others, "sqlite"),
+        ATTACH(what_a_client_has_missed_is_told_to_it_alone, "file"),
+        ATTACH(more_clients_than_there_is_room_for_are_refused, "file"),
         ATTACH(a_client_is_refused_when_there_is_no_session, "file"),
         ATTACH(the_server_hangs_up_after_the_answer_to_detach, "file"),
+        ATTACH(all_are_told_and_left_when_one_detaches, "file"),
         ATTACH(the_server_hangs_up_when_the_session_expires, "file"),
         ATTACH(closing_the_server_tells_the_client_what_was_left, "file"),
-        ATTACH(a_client_that_does_not_read_is_dropped, "file"),
+        ATTACH(a_client_that_does_not_read_is_dropped_and_slows_nobody, "file"),
         ATTACH(whatever_is_said_is_answered_and_costs_nothing_else, "file"),
         ATTACH(the_socket_is_for_its_user_and_goes_with_the_server, "sqlite"),
         ATTACH(a_socket_of_a_dead_process_is_replaced, "file"),
