@@ -2,7 +2,8 @@
  *
  * Opens what is named: a workflow, of which a run is started; a run that no process has; one that
  * another process has (attach.h); or an export, in a store in memory. Then the talk (debug_talk.h)
- * goes on until somebody has had enough, and the run is left so that anybody can come back to it.
+ * goes on until somebody has had enough, and the run is left so that anybody can come back to it. A run
+ * that is here is shared (debugging.h): others may attach to it meanwhile.
  */
 #include "debug_talk.h"
 #include "debug_words.h"
@@ -15,6 +16,7 @@
 #include "mem.h"
 #include "options.h"
 #include "output.h"
+#include "pauses.h"
 #include "place.h"
 #include "progress.h"
 #include "replay.h"
@@ -52,10 +54,11 @@ typedef struct Debug {
     Store *store;
     const char *store_hint; /* as in DrivePlan */
     CliEngine engine;
-    Flow *flow;   /* that a run was started of; NULL: it was there before */
-    Run *run;     /* NULL: another process has it */
-    char *thread; /* its name */
-    Door door;    /* closed: there is no session */
+    Flow *flow;          /* that a run was started of; NULL: it was there before */
+    Run *run;            /* NULL: another process has it */
+    Debugging debugging; /* of it */
+    char *thread;        /* its name */
+    Door door;           /* closed: there is no session, or nobody is at it here */
     Talk *talk;
     Progress *progress;   /* of a run that was let go */
     Recording *recording; /* of --replay, whose results the run takes; NULL: none */
@@ -177,33 +180,41 @@ static void on_event(void *ctx, const Event *event) {
     }
 }
 
-/* What is recorded is taken whether the session is there or over. */
-static void take_recorded(Debug *d) {
-    if (d->recording && d->run && !run_has_hooks(d->run)) {
-        run_set_hooks(d->run, &recording_hooks, d->recording);
+/* A pause by somebody who attached after the run was let go. */
+static void say_pause(const Debug *d, Json event) {
+    Buf line = BUF_INIT;
+    bool new = json_string_is(json_object_get_c(event, "event"), "paused") &&
+               json_is_none(json_object_get_c(event, "reattached"));
+    if (new) {
+        pause_words(&line, event, !json_string_is(json_object_get_c(event, "frame_name"), "main"));
+        progress_hide(d->progress);
+        fprintf(stderr, "Paused %s\n", line.data);
+        buf_clear(&line);
     }
 }
 
 static void on_session_event(void *ctx, Json event) {
     Debug *d = ctx;
-    talk_event(d->talk, event);
-    take_recorded(d);
+    if (d->door.way) {
+        talk_event(d->talk, json_ref(event));
+    } else if (d->progress) {
+        say_pause(d, event);
+    }
 }
 
 static bool attach_session(Debug *d, bool begins, Error *err) {
-    SessionOptions options = {.view_only = d->args->export != NULL,
-                              .event = on_session_event,
-                              .ctx = d,
-                              .recording = d->recording,
-                              .pause_on_start = begins && !d->args->no_pause,
-                              .breakpoints = json_none(),
-                              .pause_all = d->args->pause_all};
-    Session *session = session_attach(d->run, &options, err);
-    if (session) {
-        d->door = door_to_session(session);
-        talk_open(d->talk, &d->door);
-    }
-    return session != NULL;
+    DebuggingPlan plan = {.debug = true,
+                          .present = true,
+                          .view_only = d->args->export != NULL,
+                          .pause_on_start = begins && !d->args->no_pause,
+                          .breakpoints = json_none(),
+                          .pause_all = d->args->pause_all,
+                          .recording = d->recording,
+                          .event = on_session_event,
+                          .ctx = d};
+    d->door = door_to_debugging(&d->debugging);
+    talk_open(d->talk, &d->door);
+    return debugging_begin(&d->debugging, &plan, d->run, &d->engine.loop, err);
 }
 
 /* Its name, for the way back. */
@@ -319,10 +330,10 @@ static void restore(Debug *d, Json breakpoints, Json watches) {
     }
 }
 
-/* The name that was asked for is taken by now. */
+/* The name that was asked for is taken by now. Who is attached to the old run is left. */
 static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) {
     Json breakpoints = kept_breakpoints(d), watches = door_ask(&d->door, "watches", NULL);
-    door_close(&d->door);
+    debugging_end(&d->debugging);
     run_free(d->run);
     d->run = NULL;
     flow_unref(d->flow);
@@ -440,10 +451,11 @@ static void settle(Debug *d) {
     uv_run(&d->engine.loop, UV_RUN_NOWAIT); /* the timer is on our stack */
 }
 
+/* Whoever is attached is left: the run goes with this process, and its session with the run. */
 static int leave_local(Debug *d) {
     Error err = ERROR_INIT;
     door_close(&d->door);
-    take_recorded(d);
+    debugging_end(&d->debugging);
     if (!d->run) {
         return EXIT_FAILED_RUN;
     }
@@ -481,6 +493,7 @@ static void let_run(Debug *d) {
     d->progress = d->args->common.json ? NULL : progress_new(&d->engine.loop);
     while (!run_settled(d->run) && stops < 2) {
         uv_run(&d->engine.loop, UV_RUN_ONCE);
+        debugging_turn(&d->debugging);
         int more = talk_interrupts(d->talk) + talk_is_over(d->talk);
         if (more && !stops) {
             run_stop(d->run);
@@ -532,6 +545,8 @@ static void say_ending(const Debug *d) {
         say_open_interrupts(d);
     } else if (!strcmp(status, "cancelled")) {
         fprintf(stderr, "%s was cancelled.\n", d->thread);
+    } else if (!strcmp(status, "paused")) {
+        pause_advice(stderr, d->thread, d->store_hint);
     } else {
         say_resume(d, "Stopped. Resume with: ");
     }
@@ -540,7 +555,6 @@ static void say_ending(const Debug *d) {
 static int let_go(Debug *d) {
     Error err = ERROR_INIT;
     door_close(&d->door);
-    take_recorded(d);
     let_run(d);
     if (run_store_error(d->run)) {
         err = *run_store_error(d->run);
@@ -602,6 +616,7 @@ static bool open_engine(Debug *d, Error *err) {
 
 static void close_engine(Debug *d) {
     door_close(&d->door);
+    debugging_end(&d->debugging);
     talk_free(d->talk);
     d->talk = NULL;
     cli_engine_close(&d->engine);
@@ -616,15 +631,13 @@ static Json opening_info(void) {
     return json_object_with(info, "at", json_int(ms));
 }
 
-/* Here when no process has it, otherwise there. */
-static bool open_run(Debug *d, const RunRow *row, Error *err) {
+static bool open_here(Debug *d, const RunRow *row, Error *err) {
+    error_clear(err);
     d->run = engine_open(d->engine.engine, row->thread, opening_info(), err);
-    if (d->run) {
-        return attach_session(d, false, err);
-    }
-    if (err->code != ERR_BUSY) {
-        return false;
-    }
+    return d->run != NULL;
+}
+
+static bool open_there(Debug *d, const RunRow *row, Error *err) {
     DoorHost host = {talk_event, talk_closed, d->talk};
     error_clear(err);
     bool ok = door_to_run(&d->door, &d->engine.loop, d->store, row->run, &host, err);
@@ -632,6 +645,26 @@ static bool open_run(Debug *d, const RunRow *row, Error *err) {
         talk_open(d->talk, &d->door);
     }
     return ok;
+}
+
+/* Here when no process has it, otherwise there; who had it may have gone between these two. */
+static bool open_run(Debug *d, const RunRow *row, Error *err) {
+    enum { TRIES = 10 };
+    for (int i = 0; i < TRIES; i++) {
+        if (open_here(d, row, err)) {
+            return attach_session(d, false, err);
+        }
+        if (err->code != ERR_BUSY) {
+            return false;
+        }
+        if (open_there(d, row, err)) {
+            return true;
+        }
+        if (store_is_leased(d->store, row->run)) {
+            return false;
+        }
+    }
+    return false;
 }
 
 static int debug_row(Debug *d, const RunRow *row, int64_t seq) {
@@ -941,8 +974,9 @@ const Command command_debug = {
     .arguments = "[FILE|THREAD|RUN]",
     .description =
         "Starts a run of the workflow in FILE and stops before its first node, or opens a run: one "
-        "that waits, failed or was left, or one that another process is running. At the prompt, "
-        "`help` lists the commands; those of gdb and pdb work.\n\n"
+        "that waits, failed or was left, or one that another process is running or debugging; then "
+        "all who are there share one session. At the prompt, `help` lists the commands; those of "
+        "gdb and pdb work.\n\n"
         "`quit`, or the end of the input, leaves the run paused in its store with its breakpoints; "
         "`pawl debug THREAD` comes back to it. `detach` lets it run on. Ctrl-C stops what is "
         "running.\n\n"

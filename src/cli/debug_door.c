@@ -2,18 +2,18 @@
 
 /* ---- in this process ---- */
 
-static Json call_session(void *self, const char *operation, Json args, Error *err) {
-    return debug_call(self, operation, args, err);
+static Json call_debugging(void *self, const char *operation, Json args, Error *err) {
+    return debugging_call(self, operation, args, err);
 }
 
-static void close_session(void *self) {
-    session_free(self);
+static void close_debugging(void *self) {
+    debugging_leave(self);
 }
 
-static const DoorWay to_session = {call_session, close_session, false};
+static const DoorWay to_debugging = {call_debugging, close_debugging, false};
 
-Door door_to_session(Session *session) {
-    return (Door){&to_session, session};
+Door door_to_debugging(Debugging *debugging) {
+    return (Door){&to_debugging, debugging};
 }
 
 /* ---- in another ---- */

@@ -8,8 +8,7 @@
 #ifndef PAWL_DEBUG_DOOR_H
 #define PAWL_DEBUG_DOOR_H
 
-#include "attach.h"
-#include "debug_api.h"
+#include "debugging.h"
 
 /* Behind the door: its rows are in debug_door.c, and tests have one of their own. */
 typedef struct DoorWay {
@@ -30,8 +29,8 @@ typedef struct DoorHost {
     void *ctx;
 } DoorHost;
 
-/* Of a session in this process, which belongs to the door from now on. */
-Door door_to_session(Session *session);
+/* For who is present in this process (debugging.h); borrowed. */
+Door door_to_debugging(Debugging *debugging);
 /* False on error: of attach_connect(). */
 bool door_to_run(Door *door, uv_loop_t *loop, Store *store, int64_t run, const DoorHost *host,
                  Error *err);

@@ -34,6 +34,7 @@ struct Talk {
     unsigned came;
     bool gone, ending;
     TalkEnd end;
+    TalkEnd over; /* how the session ended, as it said itself; TALK_QUIT: it has not */
     char status[24];
 
     bool pause_all;  /* when one frame stops, all do */
@@ -136,14 +137,6 @@ static void say_answer(Talk *t, const Asked *asked, const char *operation, Json 
 
 /* ---- events ---- */
 
-static const struct EventMeans {
-    const char *name;
-    unsigned came;
-} event_means[] = {
-    {"paused", CAME_PAUSE},    {"stopped", CAME_STOP},    {"waiting", CAME_WAIT},
-    {"settled", CAME_SETTLED}, {"replayed", CAME_REPLAY}, {NULL, 0},
-};
-
 static void note_status(Talk *t, Json status) {
     if (json_kind(status) == JSON_STRING) {
         snprintf(t->status, sizeof t->status, "%.*s", (int)json_string_len(status),
@@ -151,11 +144,40 @@ static void note_status(Talk *t, Json status) {
     }
 }
 
+/* The first word counts: one that expires may be detached for that. */
 static void note_session(Talk *t, Json event) {
     Json status = field_get(event, "status");
-    bool over = json_string_is(status, "detached") || json_string_is(status, "expired");
-    t->came |= over ? CAME_OVER : 0;
+    bool detached = json_string_is(status, "detached");
+    if ((detached || json_string_is(status, "expired")) && !t->over) {
+        t->over = detached ? TALK_DETACHED : TALK_EXPIRED;
+        t->came |= CAME_OVER;
+    }
 }
+
+/* One that had ended may have been brought back to life. */
+static void note_paused(Talk *t, Json event) {
+    if (json_is_none(field_get(event, "reattached"))) {
+        t->status[0] = '\0';
+    }
+}
+
+static void note_settled(Talk *t, Json event) {
+    note_status(t, field_get(event, "status"));
+}
+
+static const struct EventMeans {
+    const char *name;
+    unsigned came;
+    void (*note)(Talk *t, Json event); /* NULL: nothing to note */
+} event_means[] = {
+    {"paused", CAME_PAUSE, note_paused},
+    {"stopped", CAME_STOP, NULL},
+    {"waiting", CAME_WAIT, NULL},
+    {"settled", CAME_SETTLED, note_settled},
+    {"replayed", CAME_REPLAY, NULL},
+    {"session", 0, note_session},
+    {NULL, 0, NULL},
+};
 
 /* People are shown where they are when they come; a program builds that from events. */
 static bool is_for_programs(Json event) {
@@ -170,12 +192,11 @@ void talk_event(void *talk, Json event) {
         return;
     }
     for (const struct EventMeans *m = event_means; m->name; m++) {
-        t->came |= json_string_is(name, m->name) ? m->came : 0;
-    }
-    if (json_string_is(name, "settled")) {
-        note_status(t, field_get(event, "status"));
-    } else if (json_string_is(name, "session")) {
-        note_session(t, event);
+        bool meant = json_string_is(name, m->name);
+        t->came |= meant ? m->came : 0;
+        if (meant && m->note) {
+            m->note(t, event);
+        }
     }
     t->events = json_array_push(t->events, event);
 }
@@ -981,6 +1002,12 @@ static void begin(Talk *t, TalkBegin how) {
     json_unref(session);
 }
 
+/* What the session said goes before how the connection ended. */
+static TalkEnd how_it_ended(const Talk *t) {
+    TalkEnd otherwise = t->gone ? TALK_GONE : t->ending ? t->end : TALK_QUIT;
+    return t->over ? t->over : otherwise;
+}
+
 TalkEnd talk_go(Talk *t, TalkBegin how) {
     char *line;
     size_t len;
@@ -990,10 +1017,12 @@ TalkEnd talk_go(Talk *t, TalkBegin how) {
         mem_free(line);
     }
     flush(t);
-    if (t->gone && !(t->ending && t->end == TALK_DETACHED)) {
-        return TALK_GONE;
+    TalkEnd end = how_it_ended(t);
+    bool asked = t->ending && t->end == TALK_DETACHED;
+    if (end == TALK_DETACHED && !asked) {
+        talk_say(t, "Somebody detached the session elsewhere.");
     }
-    return t->ending ? t->end : t->came & CAME_OVER ? TALK_EXPIRED : TALK_QUIT;
+    return end;
 }
 
 const char *talk_status(const Talk *t) {

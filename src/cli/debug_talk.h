@@ -11,6 +11,10 @@
  * still on their way when the first one stops get a moment (TALK_GRACE_MS) to stop too, so that the same
  * script says the same thing every time. Ctrl-C stops all frames; a second one soon after leaves.
  *
+ * A session may have other windows (attach.h). What comes of what is typed there is said here too, above
+ * the line that is being typed; a command that waits is over when a frame stops, whoever stopped it; and
+ * when somebody detaches there, it is over here as well.
+ *
  * Events are only noted when they come, and looked at between turns of the loop (debug_door.h says why).
  *
  * With `json` one object a line goes out: the events as they are, {"answer": OPERATION, ...} and {"error":
@@ -50,7 +54,7 @@ typedef enum TalkBegin {
 
 typedef enum TalkEnd {
     TALK_QUIT,     /* or the end of the input */
-    TALK_DETACHED, /* the run is to go on */
+    TALK_DETACHED, /* the run is to go on, as somebody said here or elsewhere */
     TALK_EXPIRED,  /* the session is over: frames are left paused, or go on */
     TALK_GONE,     /* the process that has the run has gone */
 } TalkEnd;

@@ -25,8 +25,7 @@ static void take_recorded(Debugging *d) {
 static void on_session_event(void *ctx, Json event) {
     Debugging *d = ctx;
     attach_event(d->server, event);
-    if (json_is_none(json_object_get_c(event, "to")) && /* that is for who has just come */
-        json_is_none(json_object_get_c(event, "reattached"))) {
+    if (json_is_none(json_object_get_c(event, "to"))) { /* that is for who has just come */
         d->plan.event(d->plan.ctx, event);
     }
     d->over = d->over || ends_session(event);
@@ -36,9 +35,13 @@ static void on_session_event(void *ctx, Json event) {
     json_unref(event);
 }
 
+static bool somebody_is_there(const Debugging *d) {
+    return d->present || attach_is_connected(d->server);
+}
+
 static void on_touch(uv_timer_t *timer) {
     Debugging *d = timer->data;
-    if (d->session && !attach_is_connected(d->server)) {
+    if (d->session && !somebody_is_there(d)) {
         session_touch(d->session);
     }
 }
@@ -57,7 +60,7 @@ static void start_touching(Debugging *d) {
 
 /* Nobody is told again that all stand still when others come or go. */
 static void hold(Debugging *d) {
-    bool wanted = attach_is_connected(d->server);
+    bool wanted = d->session && !d->over && somebody_is_there(d);
     if (!run_settled(d->run) && run_is_held(d->run) != wanted) {
         run_hold(d->run, wanted);
     }
@@ -110,6 +113,8 @@ static void free_session(Debugging *d) {
 
 static bool start_session(Debugging *d, Error *err) {
     SessionOptions options = {.pause_on_start = d->plan.pause_on_start,
+                              .view_only = d->plan.view_only,
+                              .pause_all = d->plan.pause_all,
                               .breakpoints = d->plan.breakpoints};
     if (!d->plan.debug) {
         take_recorded(d);
@@ -121,7 +126,7 @@ static bool start_session(Debugging *d, Error *err) {
 bool debugging_begin(Debugging *d, const DebuggingPlan *plan, Run *run, uv_loop_t *loop,
                      Error *err) {
     AttachHost host = {loop, on_asked_session, on_greeted, on_connected, d};
-    *d = (Debugging){.plan = *plan, .run = run, .loop = loop};
+    *d = (Debugging){.plan = *plan, .run = run, .loop = loop, .present = plan->present};
     if (!start_session(d, err)) {
         return false;
     }
@@ -149,6 +154,24 @@ void debugging_end(Debugging *d) {
         run_set_hooks(d->run, NULL, NULL);
     }
     d->run = NULL;
+}
+
+/* ---- who is present ---- */
+
+Json debugging_call(Debugging *d, const char *operation, Json args, Error *err) {
+    if (!d->session) {
+        json_unref(args);
+        error_set(err, ERR_USAGE, "The debug session is over.");
+        return json_none();
+    }
+    return debug_call(d->session, operation, args, err);
+}
+
+void debugging_leave(Debugging *d) {
+    d->present = false;
+    if (d->run) {
+        hold(d);
+    }
 }
 
 /* ---- looking ---- */

@@ -122,6 +122,9 @@ static const struct Told {
 static void on_debug_event(void *ctx, Json event) {
     Drive *d = ctx;
     const struct Told *row = told;
+    if (!json_is_none(json_object_get_c(event, "reattached"))) {
+        return; /* it was said when it happened */
+    }
     stream_debug(&d->stream, event);
     while (row->event && !json_string_is(json_object_get_c(event, "event"), row->event)) {
         row++;

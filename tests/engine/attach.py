@@ -5,15 +5,20 @@
 """
 
 import json
+import os
+import pty
 import signal
 import socket
 import stat
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import says  # noqa: E402
+from debugger import Debugger, says  # noqa: E402
+from playbook import choose  # noqa: E402
 from world import (Broken, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
                    run_all)  # noqa: E402
 
@@ -85,6 +90,79 @@ class Client:
     def leave(self):
         self.lines.close()
         self.socket.close()
+
+
+class Prompt:
+    """`pawl debug` as people see it, through pipes: all that it says is in one text."""
+
+    def __init__(self, world, *words):
+        self.text, self.seen, self.news, self.over = "", 0, threading.Condition(), False
+        self.start([world.pawl, *words], world.folder)
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def start(self, words, folder):
+        self.process = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.reads, self.writes = self.process.stdout.fileno(), self.process.stdin.fileno()
+
+    def _read(self):
+        while piece := self._piece():
+            with self.news:
+                self.text += piece.decode()
+                self.news.notify_all()
+        with self.news:
+            self.over = True
+            self.news.notify_all()
+
+    def _piece(self):
+        try:
+            return os.read(self.reads, 65536)
+        except OSError:  # a terminal that nobody has any more
+            return b""
+
+    def until(self, *parts):
+        """Until it has said these, one after the other, after what was waited for before."""
+        with self.news:
+            for part in parts:
+                self.news.wait_for(lambda: self.over or part in self.text[self.seen:], PATIENCE)
+                at = self.text.find(part, self.seen)
+                if at < 0:
+                    raise Broken(f"it does not say `{part}` after character {self.seen}:\n{self.text}")
+                self.seen = at + len(part)
+
+    def type(self, text):
+        os.write(self.writes, text.encode())
+
+    def say(self, *lines):
+        self.type("".join(line + "\n" for line in lines))
+
+    def end_input(self):
+        self.process.stdin.close()
+
+    def leave(self):
+        """The end of the input; the exit code."""
+        self.end_input()
+        code = self.process.wait(timeout=PATIENCE)
+        self.thread.join(timeout=PATIENCE)
+        if code < 0 or "Sanitizer" in self.text or "runtime error" in self.text:
+            raise Broken(f"the program broke, exit code {code}:\n{self.text}")
+        return code
+
+
+class Terminal(Prompt):
+    """The same at a terminal."""
+
+    def start(self, words, folder):
+        self.reads, end = pty.openpty()
+        self.writes = self.reads
+        environ = {**os.environ, "TERM": "xterm", "HOME": str(folder), "NO_COLOR": "1"}
+        self.process = subprocess.Popen(words, cwd=folder, stdin=end, stdout=end, stderr=end,
+                                        env=environ, start_new_session=True)
+        os.close(end)
+
+    def end_input(self):
+        pass
 
 
 def begin(world, *words):
@@ -380,5 +458,214 @@ def attach_with_rubbish(world):
     end(world, process, DONE)
 
 
+# ---- a run that `pawl debug` has ----
+
+LINE = """
+name: line
+nodes:
+  - {name: a, jq: '{a: 1}'}
+  - {name: b, jq: '{b: 1}'}
+  - {name: c, jq: '{c: 1}'}
+  - {name: d, jq: '{d: 1}'}
+"""
+
+
+def at_a(world):
+    """`pawl debug`, for a program, of a run that stands at its beginning."""
+    world.write("line.yaml", LINE)
+    owner = Debugger(world, "line.yaml", "--thread", "t")
+    owner.begin()
+    return owner
+
+
+def share_and_step(world):
+    """a run that `pawl debug` has is joined from another process: what one does both see"""
+    with at_a(world) as owner:
+        with Debugger(world, "t") as other:
+            world.same(other.wait("paused", node="a")["reattached"], True)
+            other.wait("stopped", paused=[1])
+            world.same(other.go("step", kind="over").nodes, ["b"])
+            owner.wait("paused", node="b")
+            world.same(owner.go("step", kind="over").nodes, ["c"])
+            other.wait("paused", node="c")
+            other.set("d")
+            world.same([b["node"] for b in owner.call("breakpoints")["breakpoints"]], ["d"])
+            world.same(owner.go("continue").nodes, ["d"])
+            other.wait("paused", node="d", reason="breakpoint")
+            world.same(other.leave(), WAITING)
+        owner.has_none("paused", reattached=True)
+        world.same(owner.value("[.a, .b, .c]"), [1, 1, 1])
+        world.same(owner.go("continue").status, "completed")
+        world.same(owner.leave(), DONE)
+
+
+def share_a_run_that_was_opened(world):
+    """a run that `pawl debug THREAD` has opened is shared as one that it has started"""
+    at_a(world).leave()
+    with Debugger(world, "t") as owner:
+        owner.wait("paused", node="a", reattached=True)
+        with Debugger(world, "t") as other:
+            other.wait("paused", node="a", reattached=True)
+            other.wait("stopped", paused=[1])
+            world.same(other.go("step", kind="over").nodes, ["b"])
+            owner.wait("paused", node="b")
+            world.same(other.call("session")["paused"], 1)
+
+
+def share_after_the_end(world):
+    """a run that has ended is brought back by one, and the other sees it"""
+    with at_a(world) as owner, Debugger(world, "t") as other:
+        other.wait("stopped")
+        world.same(other.go("continue").status, "completed")
+        owner.wait("settled", status="completed")
+        other.call("back")
+        owner.wait("paused", node="d")
+        world.same(owner.go("continue").status, "completed")
+        other.wait("settled", status="completed")
+
+
+def share_until_the_prompt_quits(world):
+    """who is attached to a `pawl debug` that leaves is told so, and how to come back"""
+    owner = at_a(world)
+    other = Prompt(world, "debug", "t")
+    other.until("paused before `a`")
+    world.same(owner.leave(), WAITING)
+    owner.close()
+    other.until("has gone", "`pawl debug t` comes back to it.")
+    world.same(other.leave(), WAITING)
+    with Debugger(world, "t") as again:
+        again.wait("paused", node="a", reattached=True)
+        again.finish()
+
+
+def share_and_kill_the_prompt(world):
+    """the same when it is killed"""
+    owner = at_a(world)
+    other = Prompt(world, "debug", "t")
+    other.until("paused before `a`")
+    owner.process.kill()
+    owner.close(check=False)
+    other.until("has gone", "`pawl debug t` comes back to it.")
+    world.same(other.leave(), WAITING)
+
+
+def share_until_one_detaches(world):
+    """who detaches elsewhere ends the session at the prompt too; the run goes on in its process"""
+    world.write("line.yaml", LINE)
+    owner = Prompt(world, "debug", "line.yaml", "--thread", "t")
+    owner.until("paused before `a`")
+    with Debugger(world, "t") as other, Debugger(world, "t") as third:
+        third.wait("stopped")
+        other.call("detach")
+        world.same((other.leave(), third.leave()), (WAITING, WAITING))
+        third.wait("session", status="detached")
+    owner.until("Somebody detached the session elsewhere.", '"d": 1')
+    world.same(owner.leave(), DONE)
+
+
+def share_after_letting_go(world):
+    """a run that `pawl debug` was told to let go can be attached to as that of `pawl run`"""
+    world.write("slow.yaml", FLOW)
+    owner = Prompt(world, "debug", "slow.yaml", "--thread", "t")
+    owner.until("paused before `a`")
+    owner.say("detach")
+    world.wait_for("began")
+    client = Client(world)
+    client.call("breakpoint_set", spec="c")
+    go_on(world)
+    world.same(client.until("paused")["node"], "c")
+    owner.until("Paused before c: breakpoint 1")
+    client.leave()
+    owner.until("pawl debug t", "pawl resume t")
+    world.same(owner.leave(), WAITING)
+    world("resume", "t", "-q").gives(DONE)
+
+
+def share_and_run_again(world):
+    """`run` leaves those who are attached to the old run, and the new one can be attached to"""
+    with at_a(world) as owner:
+        with Debugger(world, "t") as other:
+            other.wait("stopped")
+            owner.go("continue")
+            other.wait("settled", status="completed")
+            owner.send("run")
+            owner.wait("paused", node="a", reason="initial")
+            world.same(other.leave(), DONE)
+        thread = owner.call("session")["thread"]
+        with Debugger(world, thread) as other:
+            other.wait("paused", node="a", reattached=True)
+            other.wait("stopped", paused=[1])
+            world.same(other.go("step", kind="over").nodes, ["b"])
+            owner.wait("paused", node="b")
+
+
+def share_nothing_in_memory(world):
+    """a run in memory, and one from an export, listen nowhere"""
+    with at_a(world) as owner:
+        document = world.write("export.json", json.dumps(owner.call("export")))
+        owner.finish()
+    with Debugger(world, "line.yaml", store="memory:") as one, \
+            Debugger(world, "--open", document) as two:
+        one.begin()
+        two.call("session")
+        world.same(list(world.folder.rglob("*.sock")), [])
+
+
+def share_in_front_of_people(world):
+    """what another window does is shown at the prompt, and a command that waits is over then"""
+    world.write("slow.yaml", FLOW)
+    owner = Prompt(world, "debug", "slow.yaml", "--thread", "t")
+    owner.until("paused before `a`")
+    with Debugger(world, "t") as other:
+        other.wait("stopped")
+        owner.say("continue")
+        world.wait_for("began")
+        other.go("pause", frame="all")
+        owner.until("Frame 1 paused during `a`")
+        owner.say("print 6 * 7")
+        owner.until("42")
+        go_on(world)
+        other.go("step", kind="over")
+        owner.until("Frame 1 paused before `b`", "    5    - {name: b")
+    owner.say("print .b, 66 + 11", "next")
+    owner.until("77", "Frame 1 paused before `c`")
+    world.same(owner.leave(), WAITING)
+
+
+def share_a_terminal(world):
+    """a line that is being typed stays as it is when another window does something"""
+    world.write("line.yaml", LINE)
+    terminal = Terminal(world, "debug", "line.yaml", "--thread", "t")
+    terminal.until("paused before `a`", "(pawl) ")
+    terminal.type("print .a + 4")
+    terminal.until("print .a + 4")
+    with Debugger(world, "t") as other:
+        other.wait("stopped")
+        other.go("step", kind="over")
+        terminal.until("paused before `b`", "(pawl) ", "print .a + 4")
+    terminal.type("1\n")
+    terminal.until("42")
+    terminal.type("quit\n")
+    terminal.until("The run stays as it is.")
+    world.same(terminal.leave(), WAITING)
+
+
+def share_with_many_at_once(world):
+    """scripts that race in several windows all come to their ends"""
+    world.write("line.yaml", LINE)
+    world.write("moves", "next\nback\ncontinue\nback 2\nstep\nframes\npause\nskip\nback\n" * 3)
+    owner = Prompt(world, "debug", "line.yaml", "--thread", "t", "--break", "c")
+    owner.until("paused before `a`")
+    others = [Prompt(world, "debug", "t", "-x", "moves") for _ in range(3)]
+    owner.say(*world.read("moves").splitlines())
+    for other in others:
+        other.leave()
+    owner.say("print 6 * 7")
+    owner.until("\n42\n")
+    owner.leave()
+
+
 if __name__ == "__main__":
-    sys.exit(run_all(cases_of(sys.modules["__main__"], "attach_"), sys.argv[1]))
+    here = sys.modules["__main__"]
+    ALL = cases_of(here, "attach_") + cases_of(here, "share_")
+    sys.exit(run_all(choose(ALL, sys.argv[2:]), sys.argv[1]))

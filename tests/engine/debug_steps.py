@@ -15,7 +15,7 @@ from debugger import BRANCHES, Debugger, debug, debug_tasks, says  # noqa: E402
 from playbook import background, choose, concurrent, fails, hangs, matrix, ran, run_tasks, \
     works  # noqa: E402
 from playbook import says as echoes  # noqa: E402
-from world import Broken, DONE, FAILED, cases_of, paced, run_all  # noqa: E402
+from world import Broken, DONE, cases_of, paced, run_all  # noqa: E402
 
 OUTER = """\
 name: outer
@@ -1210,14 +1210,6 @@ def wrong_lines(world):
             says(answer["error"])
         says(d.ask_line('{"call": "sesion"}')["error"], "sesion", "session")
         world.same(d.call("session")["paused"], 1)
-
-
-def wrong_second_debugger(world):
-    """a second `pawl debug` of a run is refused, says what to do, and leaves the first alone"""
-    with debug(world, LINE, "--thread", "t", store="file:kept") as d:
-        second = world("debug", "t", "--store", "file:kept", "-x", "/dev/null").gives(FAILED)
-        says(second.err.strip(), "another `pawl debug`", "quit")
-        d.finish()
 
 
 def wrong_paths(world):
