@@ -647,20 +647,21 @@ static bool open_there(Debug *d, const RunRow *row, Error *err) {
     return ok;
 }
 
-/* Here when no process has it, otherwise there; who had it may have gone between these two. */
+/* There when a process has it, or still looks at it after its end, so that it has one session; otherwise
+ * here. Who had it may go, or come, between two looks. */
 static bool open_run(Debug *d, const RunRow *row, Error *err) {
     enum { TRIES = 10 };
     for (int i = 0; i < TRIES; i++) {
-        if (open_here(d, row, err)) {
-            return attach_session(d, false, err);
-        }
-        if (err->code != ERR_BUSY) {
-            return false;
-        }
         if (open_there(d, row, err)) {
             return true;
         }
         if (store_is_leased(d->store, row->run)) {
+            return false;
+        }
+        if (open_here(d, row, err)) {
+            return attach_session(d, false, err);
+        }
+        if (err->code != ERR_BUSY) {
             return false;
         }
     }

@@ -53,8 +53,8 @@ typedef struct AttachHost {
  * Does not keep the loop alive while there is no client. NULL on error; a run must go on without a
  * socket all the same. */
 AttachServer *attach_listen(Run *run, const AttachHost *host, Error *err);
-/* An event of the session, for all clients; one that has a number as `to` is for that client alone, who
- * does not see it. Borrows it. Accepts a NULL server. */
+/* An event of the session, for all clients; or for one alone, which has the number that the event has as
+ * `to` and is not told that. Borrows it. Accepts a NULL server. */
 void attach_event(AttachServer *server, Json event);
 bool attach_is_connected(const AttachServer *server); /* anybody; false for NULL */
 /* Removes the socket. What was sent is still written, for at most LINES_FINISH_MS: the loop has to run.

@@ -524,6 +524,21 @@ def share_after_the_end(world):
         other.wait("settled", status="completed")
 
 
+def share_what_has_ended(world):
+    """a run that has ended is joined where somebody still looks at it"""
+    with at_a(world) as owner:
+        world.same(owner.go("continue").status, "completed")
+        with Debugger(world, "t") as other:
+            world.same(other.call("session")["run_status"], "completed")
+            other.call("back")
+            owner.wait("paused", node="d")
+            owner.go("continue")
+            other.wait("settled", status="completed")
+    with Debugger(world, "t") as again:  # by itself: nobody is there any more
+        world.same(again.call("session")["run_status"], "completed")
+        world.same(again.leave(), DONE)
+
+
 def share_until_the_prompt_quits(world):
     """who is attached to a `pawl debug` that leaves is told so, and how to come back"""
     owner = at_a(world)
