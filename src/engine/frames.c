@@ -61,7 +61,8 @@ Json run_debug(const Run *run) {
 }
 
 void run_record_debug(Run *run) {
-    if (!run->settled && !run->halting && run->first_frame) {
+    bool ends = run->halting || run->settled || run_settling(run); /* its lease goes with it */
+    if (!ends && run->first_frame) {
         run_record(run, run->first_frame, NULL, "debug", json_none());
         run_kick(run);
     }

@@ -210,6 +210,31 @@ static void a_run_that_is_watched_is_not_far_ahead_of_what_is_told(void **state)
     buf_clear(&p.seen);
 }
 
+/* Before the loop hears of any commit. */
+static void record_when_completed(uv_prepare_t *prepare) {
+    Run *run = prepare->data;
+    if (!strcmp(run_status(run), "completed")) {
+        assert_false(run_settled(run));
+        run_record_debug(run);
+        uv_prepare_stop(prepare);
+    }
+}
+
+static void a_debugger_that_comes_while_a_run_settles_is_too_late_and_breaks_nothing(void **state) {
+    (void)state;
+    uv_prepare_t prepare;
+    Run *run = host_start(NODES, "t", NULL);
+    uv_prepare_init(&host.loop, &prepare);
+    prepare.data = run;
+    uv_prepare_start(&prepare, record_when_completed);
+    while (!run_settled(run)) uv_run(&host.loop, UV_RUN_ONCE);
+    assert_false(uv_is_active((uv_handle_t *)&prepare));
+    uv_close((uv_handle_t *)&prepare, NULL);
+    host_go();
+    expect_run(run, "completed", NULL);
+    assert_true(engine_sync(host.engine)); /* it takes more */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(hooks_see_each_node_before_and_after),
@@ -218,6 +243,7 @@ int main(void) {
         TEST(a_frame_parked_on_its_error_can_try_again),
         TEST(a_parked_branch_does_not_hold_the_others),
         TEST(frames_that_move_are_told_from_those_that_rest),
+        TEST_LASTING(a_debugger_that_comes_while_a_run_settles_is_too_late_and_breaks_nothing),
         TEST_LASTING(a_run_that_is_watched_is_not_far_ahead_of_what_is_told),
     };
     return RUN_TESTS(tests);
