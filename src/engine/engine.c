@@ -280,6 +280,14 @@ static void broken(Engine *e, const Error *err) {
     engine_deliver(e, e->durable);
 }
 
+bool engine_may_begin(const Engine *e, Error *err) {
+    bool sound = e->broken.code == ERR_NONE;
+    if (!sound && err) {
+        *err = e->broken;
+    }
+    return sound;
+}
+
 static void on_idle(uv_idle_t *idle);
 
 static void set_idle(Engine *e, bool active) {

@@ -635,6 +635,9 @@ Run *load_run(Engine *e, const Loading *loading, Error *err) {
         error_set(err, ERR_USAGE, "There is no store, so there are no runs to go on with.");
         return NULL;
     }
+    if (!engine_may_begin(e, err)) {
+        return NULL;
+    }
     engine_lock(e);
     if (lease_row(e, loading->thread, &row, err)) {
         run = load_leased(e, loading, &row, err);

@@ -53,6 +53,9 @@ Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
                   json_kind_name(json_kind(start->input)));
         return NULL;
     }
+    if (!engine_may_begin(e, err)) {
+        return NULL;
+    }
     if (!(e->options.store ? create_row(e, flow, start, &row, err)
                            : row_without_store(start->thread, &row))) {
         return NULL;

@@ -234,6 +234,8 @@ struct Engine {
 /* ---- engine.c ---- */
 
 int64_t engine_now(const Engine *e);
+/* Whether a run may begin or go on: not when the store failed, for nothing of it could be recorded. */
+bool engine_may_begin(const Engine *e, Error *err);
 uint64_t engine_batch(const Engine *e); /* number of the batch being filled */
 uint64_t engine_last_batch(const Engine *e);
 void run_set_deadline(Run *run);                  /* its timer follows from run->deadline */

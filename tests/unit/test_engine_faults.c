@@ -33,6 +33,11 @@ static void note_told(Host *h, const Event *e) {
     }
 }
 
+static bool begins(Flow *flow) {
+    return engine_start(host.engine, flow, &(RunStart){.thread = "t2"}, &host.err) != NULL ||
+           engine_resume(host.engine, &(RunResume){.thread = "t"}, &host.err) != NULL;
+}
+
 /* Exit code 0: completed; 1: the store failed and the run says so; others are wrong. */
 static int run_here(const char *dir, const char *url, const char *look) {
     memset(&host, 0, sizeof host);
@@ -47,14 +52,15 @@ static int run_here(const char *dir, const char *url, const char *look) {
     host_up();
     Flow *flow = host_flow(WORKFLOW);
     Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
-    flow_unref(flow);
     int result = 1;
     if (run) {
         host_go();
         bool failed = run_store_error(run) != NULL;
         bool ended = !strcmp(run_status(run), "completed");
         result = !run_settled(run) || host.settled != 1 ? 5 : failed ? 1 : ended ? 0 : 6;
+        result = failed && result == 1 && begins(flow) ? 7 : result;
     }
+    flow_unref(flow);
     host_down();
     store_close(reader);
     store_close(host.store);
@@ -156,6 +162,21 @@ static void a_full_disk_ends_the_run_and_loses_nothing_told(void **state) {
     sweep("store.sync:enospc");
 }
 
+static void an_engine_whose_store_failed_once_begins_nothing_more(void **state) {
+    (void)state;
+    if (!can_fail()) skip();
+    int failures = 0;
+    for (int n = 1; n < 8; n++) {
+        char fault[64];
+        snprintf(fault, sizeof fault, "store.sync:eio@%d", n);
+        int code = start_again(fault, "no");
+        assert_in_range(code, 0, 1);
+        failures += code;
+        clean();
+    }
+    assert_true(failures > 3);
+}
+
 int main(int argc, char **argv) {
     if (argc == 5 && !strcmp(argv[1], "run")) return run_here(argv[2], argv[3], argv[4]);
     if (!realpath(argv[0], self)) return 1;
@@ -163,6 +184,7 @@ int main(int argc, char **argv) {
         TEST_LASTING(nothing_is_told_before_it_is_durable),
         TEST_LASTING(a_store_that_stops_writing_ends_the_run_and_loses_nothing_told),
         TEST_LASTING(a_full_disk_ends_the_run_and_loses_nothing_told),
+        TEST_LASTING(an_engine_whose_store_failed_once_begins_nothing_more),
     };
     return RUN_TESTS(tests);
 }
