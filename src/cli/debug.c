@@ -22,6 +22,7 @@
 #include "replay.h"
 #include "settings.h"
 #include "stores.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -182,14 +183,10 @@ static void on_event(void *ctx, const Event *event) {
 
 /* A pause by somebody who attached after the run was let go. */
 static void say_pause(const Debug *d, Json event) {
-    Buf line = BUF_INIT;
-    bool new = json_string_is(json_object_get_c(event, "event"), "paused") &&
-               json_is_none(json_object_get_c(event, "reattached"));
-    if (new) {
-        pause_words(&line, event, !json_string_is(json_object_get_c(event, "frame_name"), "main"));
+    bool paused = json_string_is(json_object_get_c(event, "event"), "paused");
+    if (paused && json_is_none(json_object_get_c(event, "reattached"))) {
         progress_hide(d->progress);
-        fprintf(stderr, "Paused %s\n", line.data);
-        buf_clear(&line);
+        pause_say(stderr, event);
     }
 }
 
@@ -251,7 +248,7 @@ static void set_breaks(Debug *d) {
         Error err = ERROR_INIT;
         Json fields = words_break(&context, breaks->items[i], strlen(breaks->items[i]), &err);
         if (json_is_none(fields)) {
-            fprintf(stderr, "pawl debug: --break `%s`: %s\n", breaks->items[i], err.msg);
+            terminal_say(stderr, "pawl debug: --break `%s`: %s\n", breaks->items[i], err.msg);
         } else {
             talk_call(d->talk, "breakpoint_set", fields, true);
         }
@@ -511,7 +508,7 @@ static void say_open_interrupts(const Debug *d) {
     for (size_t i = 0; i < n; i++) {
         output_interrupt(&text, json_array_get(open, i), n == 1, d->thread, d->store_hint);
     }
-    fputs(text.data ? text.data : "", stderr);
+    terminal_say(stderr, "%s", text.data ? text.data : "");
     buf_clear(&text);
     json_unref(open);
 }
@@ -519,7 +516,7 @@ static void say_open_interrupts(const Debug *d) {
 static void say_resume(const Debug *d, const char *before) {
     Buf line = BUF_INIT;
     output_resume(&line, d->thread, d->store_hint);
-    fprintf(stderr, "%s%s\n", before, line.data);
+    terminal_say(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
 }
 

@@ -98,11 +98,8 @@ static void on_event(void *ctx, const Event *event) {
 /* ---- what a debugger does on the way ---- */
 
 static void say_pause(const Drive *d, Json event) {
-    Buf line = BUF_INIT;
     (void)d;
-    pause_words(&line, event, !json_string_is(json_object_get_c(event, "frame_name"), "main"));
-    fprintf(stderr, "Paused %s\n", line.data);
-    buf_clear(&line);
+    pause_say(stderr, event);
 }
 
 static void say_log_point(const Drive *d, Json event) {

@@ -3,6 +3,7 @@
 #include "debug_say.h"
 #include "fields.h"
 #include "output.h"
+#include "terminal.h"
 
 /* ---- parts ---- */
 
@@ -110,6 +111,13 @@ Json pause_fields(Json object, Json info) {
 }
 
 /* ---- how to go on ---- */
+
+void pause_say(FILE *out, Json event) {
+    Buf line = BUF_INIT;
+    pause_words(&line, event, !json_string_is(field_get(event, "frame_name"), "main"));
+    terminal_say(out, "Paused %s\n", line.data);
+    buf_clear(&line);
+}
 
 void pause_advice(FILE *out, const char *thread, const char *store) {
     Buf resume = BUF_INIT;

@@ -11,6 +11,9 @@
  * what the image says of one with `node` and `frame`. named: the frame is said. */
 void pause_words(Buf *out, Json pause, bool named);
 
+/* "Paused ", that and the end of the line, for an event: the frame is said unless it is the first. */
+void pause_say(FILE *out, Json event);
+
 /* Adds what is said of a pause to an object, which is consumed; what is pending is the session's own. */
 Json pause_fields(Json object, Json info);
 
