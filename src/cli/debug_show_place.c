@@ -3,7 +3,7 @@
 
 static const char *const reasons[][2] = {
     {"initial", ", at the start"},
-    {"user_pause", ", as you asked"},
+    {"user_pause", ", as asked"},
     {"interrupt", ", waits for an answer"},
     {"approval", ", waits for an answer"},
     {NULL, NULL},
