@@ -159,7 +159,8 @@
  * stopped        {paused: [frame], waiting: [frame]}   no frame goes on by itself any more
  * breakpoint     {change: "set"|"changed"|"deleted"|"hit", breakpoint}
  * changed        {frame, what: "variables"|"config"|"injected"|"selected"}
- * settled        {status, checkpoint, error?}          the run has ended, or left
+ * settled        {status, checkpoint, error?}          the run has ended, or left; or somebody went
+ *                                                      to where it had ended
  * session        {status: "attached"|"detached"|"aborted"|"expired"}
  * replayed       {thread, run, status, node, checkpoint, error?, diff? (against what was recorded)}
  */

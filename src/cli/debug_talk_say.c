@@ -73,6 +73,19 @@ void talk_say_answer_json(Talk *t, const Asked *asked, const char *operation, Js
     json_unref(out);
 }
 
+/* What an answer has just said. */
+static void drop_settled(Talk *t) {
+    Json events = t->events;
+    t->events = json_array();
+    for (size_t i = 0; i < json_array_len(events); i++) {
+        Json event = json_array_get(events, i);
+        if (!json_string_is(field_get(event, "event"), "settled")) {
+            t->events = json_array_push(t->events, json_ref(event));
+        }
+    }
+    json_unref(events);
+}
+
 void talk_say_answer(Talk *t, const Asked *asked, const char *operation, Json args, Json answer) {
     Buf text = BUF_INIT;
     if (t->host.json) {
@@ -80,6 +93,9 @@ void talk_say_answer(Talk *t, const Asked *asked, const char *operation, Json ar
         return;
     }
     show_answer(&t->show, operation, args, answer, &text);
+    if (!json_is_none(field_get(answer, "ended"))) {
+        drop_settled(t);
+    }
     talk_put(t, &text);
 }
 

@@ -193,11 +193,15 @@ static Json tell_stopped(Session *s, const Event *e) {
     return still ? stopped_event(s) : json_none();
 }
 
-static Json tell_settled(Session *s, const Event *e) {
-    Json out = json_object_with(session_event_new("settled"), "status", json_string_c(e->status));
-    out = json_object_with(out, "checkpoint", json_int(e->checkpoint));
+Json session_settled_event(const Session *s, const char *status, int64_t checkpoint) {
+    Json out = json_object_with(session_event_new("settled"), "status", json_string_c(status));
+    out = json_object_with(out, "checkpoint", json_int(checkpoint));
     Json error = run_error(s->run);
     return json_is_none(error) ? out : json_object_with(out, "error", json_ref(error));
+}
+
+static Json tell_settled(Session *s, const Event *e) {
+    return session_settled_event(s, e->status, e->checkpoint);
 }
 
 static const struct TellRow {

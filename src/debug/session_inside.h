@@ -66,6 +66,7 @@ int64_t session_first_parked(const Run *run); /* 1 when there is none */
 Json session_pack(const Breakpoint *b);       /* as the value has it; given */
 Json session_event_new(const char *name);
 Json session_pause_info(const char *reason, int64_t now);
+Json session_settled_event(const Session *s, const char *status, int64_t checkpoint);
 
 /* ---- session_stops.c ---- */
 

@@ -62,11 +62,15 @@ static bool read_line(Session *s, size_t max, Line *line, Error *err) {
 
 /* ---- going back ---- */
 
+/* Somebody else may wait for it to stop or to end. */
 static void tell_where(Session *s) {
     Frame *f = run_frame(s->run, s->selected);
+    int64_t checkpoint = run_checkpoint(s->run);
     if (f && frame_is_parked(f)) {
-        session_paused_at(s, f, run_checkpoint(s->run));
-        session_tell(s, session_paused_event(s, f, run_checkpoint(s->run)));
+        session_paused_at(s, f, checkpoint);
+        session_tell(s, session_paused_event(s, f, checkpoint));
+    } else if (run_settled(s->run)) {
+        session_tell(s, session_settled_event(s, run_status(s->run), checkpoint));
     }
 }
 

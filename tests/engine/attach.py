@@ -596,6 +596,27 @@ def share_after_letting_go(world):
     world("resume", "t", "-q").gives(DONE)
 
 
+def share_where_it_ended(world):
+    """who goes to where the run had ended takes those along who wait for it to stop"""
+    world.write("slow.yaml", FLOW)
+    go_on(world)
+    with Debugger(world, "slow.yaml", "--thread", "t") as owner:
+        owner.begin()
+        end = owner.go("continue").of("settled")[0]["checkpoint"]
+        (world.folder / "go").unlink()
+        (world.folder / "began").unlink()
+        owner.go("goto", checkpoint=2)
+        with Debugger(world, "t") as other:
+            other.begin()
+            owner.send("continue")
+            world.wait_for("began")
+            world.same(other.go("goto", checkpoint=end).status, "completed")
+            owner.wait("settled", status="completed")
+            world.same(owner.call("session")["status"], "ended")
+            world.same(other.leave(), DONE)
+        world.same(owner.leave(), DONE)
+
+
 def share_and_run_again(world):
     """`run` leaves those who are attached to the old run, and the new one can be attached to"""
     with at_a(world) as owner:
