@@ -109,17 +109,28 @@ static Json pause_info(const Session *s, const char *reason) {
     return session_pause_info(reason, engine_time(run_engine(s->run)));
 }
 
+static void stay_quiet(Session *s, bool quiet) {
+    s->quiet = quiet;
+    if (quiet) {
+        run_set_debug(s->run, json_null());
+    }
+}
+
 /* The steps that frames were doing are over with the line that they were on. Consumes info. */
 static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *err) {
+    bool quiet = s->quiet;
+    s->quiet = false; /* after `abort` the session begins anew, and is on record again */
     session_keep(s, "frames", 0, json_object());
     s->leaving = true;
     bool ok = run_rewind(s->run, seq, info, err);
     s->leaving = false;
     if (!ok) {
+        stay_quiet(s, quiet);
         return json_none();
     }
     turn_recording_back(s, seq);
     s->end = NULL;
+    session_extend(s, 0); /* the idle limit of one that had ended was not looked at */
     s->selected = parked_frame(s, frame);
     s->chosen = false;
     session_keep(s, "selected", 0, json_int(s->selected));

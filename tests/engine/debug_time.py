@@ -667,6 +667,24 @@ nodes:
         ended(d, operation="retry")
 
 
+def past_of_a_run_that_was_aborted(world):
+    """a run that was aborted and goes back stops at its breakpoints again, and keeps its session"""
+    world.write("w.yaml", CHAIN)
+    with Debugger(world, "w.yaml", "--thread", "t") as d:
+        d.begin()
+        d.set("s6")
+        d.go("step", kind="over")
+        world.same(d.go("abort").status, "cancelled")
+        d.refuse("goto", checkpoint=9999)
+        d.go("back")
+        world.same(d.go("continue").one["node"], "s6")
+    with reopened(world) as d:
+        world.same([b["node"] for b in d.call("breakpoints")["breakpoints"]], ["s6"])
+        d.call("detach")
+        world.same(d.leave(), DONE)
+    world.same(world("status", "t", "--json").json["status"], "completed")
+
+
 def past_of_a_completed_run_left_alone(world):
     """who only looks at a run that has ended leaves it as it is"""
     world.write("w.yaml", CHAIN)
