@@ -119,7 +119,7 @@ static void note_session(Talk *t, Json event) {
 }
 
 /* One that had ended may have been brought back to life. */
-static void note_paused(Talk *t, Json event) {
+static void note_alive(Talk *t, Json event) {
     if (json_is_none(field_get(event, "reattached"))) {
         t->status[0] = '\0';
     }
@@ -134,7 +134,8 @@ static const struct EventMeans {
     unsigned came;
     void (*note)(Talk *t, Json event); /* NULL: nothing to note */
 } event_means[] = {
-    {"paused", CAME_PAUSE, note_paused},
+    {"paused", CAME_PAUSE, note_alive},
+    {"resumed", 0, note_alive},
     {"stopped", CAME_STOP, NULL},
     {"waiting", CAME_WAIT, NULL},
     {"settled", CAME_SETTLED, note_settled},

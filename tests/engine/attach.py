@@ -635,6 +635,26 @@ def share_and_run_again(world):
             owner.wait("paused", node="b")
 
 
+def share_a_failed_run_that_is_tried_again(world):
+    """a run that had failed and was tried again from elsewhere is not begun anew while it runs"""
+    world.write("once.yaml", "nodes:\n  - {name: a, shell: 'test -e mended || exit 1; touch began; "
+                "while ! test -e go; do sleep 0.02; done'}\n")
+    with Debugger(world, "once.yaml", "--thread", "t") as owner:
+        owner.begin()
+        world.same(owner.go("continue").status, "failed")
+        world.write("mended", "")
+        with Debugger(world, "t") as other:
+            world.same(other.call("session")["run_status"], "failed")
+            other.call("retry")
+            world.wait_for("began")
+            says(owner.ask_line("run")["error"], "The run has not ended yet")
+            go_on(world)
+            owner.wait("settled", status="completed")
+            other.wait("settled", status="completed")
+            world.same(other.leave(), DONE)
+        world.same(owner.leave(), DONE)
+
+
 def share_nothing_in_memory(world):
     """a run in memory, and one from an export, listen nowhere"""
     with at_a(world) as owner:
