@@ -8,12 +8,6 @@ enum { TOUCH_MS = 10000 };
 
 /* ---- the session ---- */
 
-static bool ends_session(Json event) {
-    Json status = json_object_get_c(event, "status");
-    return json_string_is(json_object_get_c(event, "event"), "session") &&
-           (json_string_is(status, "detached") || json_string_is(status, "expired"));
-}
-
 /* What is recorded is taken whether anybody debugs or not. */
 static void take_recorded(Debugging *d) {
     if (d->plan.recording && !run_has_hooks(d->run)) {
@@ -28,7 +22,7 @@ static void on_session_event(void *ctx, Json event) {
     if (json_is_none(json_object_get_c(event, "to"))) { /* that is for who has just come */
         d->plan.event(d->plan.ctx, event);
     }
-    d->over = d->over || ends_session(event);
+    d->over = d->over || session_event_ends(event);
     if (d->over) {
         take_recorded(d);
     }

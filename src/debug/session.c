@@ -72,6 +72,12 @@ Json session_pause_info(const char *reason, int64_t now) {
     return json_object_with(info, "at", json_int(now));
 }
 
+bool session_event_ends(Json event) {
+    Json status = json_object_get_c(event, "status");
+    return json_string_is(json_object_get_c(event, "event"), "session") &&
+           (json_string_is(status, "detached") || json_string_is(status, "expired"));
+}
+
 void session_tell(Session *s, Json event) {
     if (s->options.event) {
         s->options.event(s->options.ctx, event);

@@ -87,6 +87,8 @@ void session_extend(Session *s, double seconds);              /* 0: the limit ag
 void session_tell_paused(Session *s, int64_t to);
 /* An event of one's own, to whoever listens. Consumes it. */
 void session_tell(Session *s, Json event);
+/* Whether an event says that the session is over: it was detached, or has expired. */
+bool session_event_ends(Json event);
 
 /* ---- breakpoints and watches ---- */
 

@@ -185,12 +185,6 @@ static void on_rubbish(void *ctx, const Error *err) {
 
 /* ---- events ---- */
 
-static bool ends_session(Json event) {
-    Json status = json_object_get_c(event, "status");
-    return json_string_is(json_object_get_c(event, "event"), "session") &&
-           (json_string_is(status, "detached") || json_string_is(status, "expired"));
-}
-
 /* A value that is longer than a line is told without what makes it so. */
 static void say_event(Client *c, Json event) {
     Error err = ERROR_INIT;
@@ -209,7 +203,7 @@ static void tell_client(Client *c, Json event) {
         return;
     }
     say_event(c, event);
-    c->over = c->over || ends_session(event);
+    c->over = c->over || session_event_ends(event);
     if (c->over && c != c->server->calling) {
         lines_finish(c->lines);
     }
