@@ -1,4 +1,5 @@
 /* Objects against a plain C list of keys and values, with old versions held. */
+#include "json_build.h"
 #include "json_index.h"
 #include "json_test.h"
 #include "json_tree.h"
@@ -284,6 +285,19 @@ static void entries_of_one_hash_are_kept_apart(void **state) {
     index_unref(old);
 }
 
+static void object_is_built_in_one_expression_without_what_is_not_there(void **state) {
+    (void)state;
+    int64_t frame = 3;
+    const char *name = "main", *nothing = NULL;
+    bool yes = true;
+    Json o = OBJECT(KEY("event", "paused"), KEY("frame", frame), KEY("name", name),
+                    KEY("error", json_none()), KEY("line", nothing), KEY("again", yes),
+                    KEY("took", 0.5), KEY("size", sizeof(char)), KEY("path", json_array()));
+    o = OBJECT_ADD(o, KEY("frame", INT64_C(4)));
+    expect_gives(o, "{\"event\":\"paused\",\"frame\":4,\"name\":\"main\",\"again\":true,"
+                    "\"took\":0.5,\"size\":1,\"path\":[]}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(random_edits_match_a_plain_list_and_old_versions_stay),
@@ -294,6 +308,7 @@ int main(void) {
         JSON_TEST(sorted_keys_are_in_byte_order),
         JSON_TEST(shared_large_object_copies_only_the_way_to_the_change),
         JSON_TEST(objects_are_equal_whatever_the_order_and_the_holes),
+        JSON_TEST(object_is_built_in_one_expression_without_what_is_not_there),
         JSON_TEST(entries_of_one_hash_are_kept_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
