@@ -288,7 +288,7 @@ typedef struct Desk { /* a person at a run that counts */
 static void sit_down(Desk *d, Where where, Load load, bool from_start) {
     Error err = ERROR_INIT;
     *d = (Desk){.bed = bed_open(where), .load = load};
-    d->run = engine_start(d->bed.engine, load.flow, &(RunStart){.input = load.input}, &err);
+    d->run = engine_start_now(d->bed.engine, load.flow, &(RunStart){.input = load.input}, &err);
     if (!d->run) {
         give_up("%s", err.msg);
     }

@@ -313,7 +313,7 @@ static void pause_some(Bed *b, const Load *load, Paused *p) {
     Error err = ERROR_INIT;
     double began = wall_seconds();
     for (int i = 0; i < PAUSED_TOGETHER; i++) {
-        runs[i] = engine_start(b->engine, load->flow, &(RunStart){.input = load->input}, &err);
+        runs[i] = engine_start_now(b->engine, load->flow, &(RunStart){.input = load->input}, &err);
         if (!runs[i]) {
             give_up("%s", err.msg);
         }
@@ -337,7 +337,7 @@ static void answer_some(Bed *b, int64_t runs) {
         Error err = ERROR_INIT;
         snprintf(thread, sizeof thread, "%" PRId64, 1 + rand() % runs);
         Run *run =
-            engine_resume(b->engine, &(RunResume){.thread = thread, .decision = "yes"}, &err);
+            engine_resume_now(b->engine, &(RunResume){.thread = thread, .decision = "yes"}, &err);
         if (!run) { /* it was drawn before */
             continue;
         }

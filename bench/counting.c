@@ -62,7 +62,7 @@ void counter_open(Counter *c, Where where) {
     Error err = ERROR_INIT;
     c->bed = bed_open(where);
     c->flow = new_flow();
-    c->run = engine_start(c->bed.engine, c->flow, &(RunStart){.input = json_none()}, &err);
+    c->run = engine_start_now(c->bed.engine, c->flow, &(RunStart){.input = json_none()}, &err);
     if (!c->run) {
         give_up("%s", err.msg);
     }

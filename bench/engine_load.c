@@ -300,7 +300,7 @@ static void check_ended(const Run *run) {
 
 static Run *start(Bed *b, const Load *load) {
     Error err = ERROR_INIT;
-    Run *run = engine_start(b->engine, load->flow, &(RunStart){.input = load->input}, &err);
+    Run *run = engine_start_now(b->engine, load->flow, &(RunStart){.input = load->input}, &err);
     if (!run) {
         give_up("%s", err.msg);
     }

@@ -323,7 +323,7 @@ static void drive(World *w, Session *s, const Told *told, Program *p) {
 static void debug(World *w, Flow *flow, Program *p) {
     Told told = {0};
     Error err = ERROR_INIT;
-    Run *run = engine_start(w->engine, flow, &(RunStart){.thread = "t"}, &err);
+    Run *run = engine_start_now(w->engine, flow, &(RunStart){.thread = "t"}, &err);
     CHECK(run);
     SessionOptions options = {.pause_on_start = true, .event = on_event, .ctx = &told};
     Session *s = session_attach(run, &options, &err);

@@ -101,7 +101,7 @@ static void drive(World *w, Run *run, Json calls) {
 
 static Run *open_run(World *w) {
     Error err = ERROR_INIT;
-    Run *run = engine_open(w->engine, w->row.thread, json_object(), &err);
+    Run *run = engine_open_now(w->engine, w->row.thread, json_object(), &err);
     CHECK(run || (err.code != ERR_NONE && err.msg[0]));
     return run;
 }
@@ -134,7 +134,7 @@ static void resume(Json document) {
         return;
     }
     RunResume how = {.thread = w.row.thread, .value = json_none(), .set = json_none()};
-    Run *run = engine_resume(w.engine, &how, &err);
+    Run *run = engine_resume_now(w.engine, &how, &err);
     CHECK(run || (err.code != ERR_NONE && err.msg[0]));
     turn(&w);
     turn(&w);

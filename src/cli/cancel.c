@@ -57,7 +57,7 @@ static bool cancel_here(const CancelArgs *args, Store *store, Error *err) {
         return false;
     }
     Run *cleaning = NULL;
-    bool ok = engine_cancel(e.engine, args->place.thread, &cleaning, err);
+    bool ok = engine_cancel_now(e.engine, args->place.thread, &cleaning, err);
     while (cleaning && !run_settled(cleaning)) {
         uv_run(&e.loop, UV_RUN_ONCE);
     }

@@ -222,7 +222,7 @@ static void note_thread(Debug *d, const char *thread) {
 
 static bool start_run(Debug *d, const char *thread, Error *err) {
     RunStart start = {.thread = thread, .input = d->args->input, .mode = d->args->mode};
-    d->run = engine_start(d->engine.engine, d->flow, &start, err);
+    d->run = engine_start_now(d->engine.engine, d->flow, &start, err);
     if (!d->run) {
         return false;
     }
@@ -630,7 +630,7 @@ static Json opening_info(void) {
 
 static bool open_here(Debug *d, const RunRow *row, Error *err) {
     error_clear(err);
-    d->run = engine_open(d->engine.engine, row->thread, opening_info(), err);
+    d->run = engine_open_now(d->engine.engine, row->thread, opening_info(), err);
     return d->run != NULL;
 }
 

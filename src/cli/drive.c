@@ -404,8 +404,8 @@ static int settle(Drive *d) {
 
 static bool begin(Drive *d, Error *err) {
     const DrivePlan *plan = d->plan;
-    d->run = plan->resume ? engine_resume(d->engine.engine, plan->resume, err)
-                          : engine_start(d->engine.engine, plan->flow, plan->start, err);
+    d->run = plan->resume ? engine_resume_now(d->engine.engine, plan->resume, err)
+                          : engine_start_now(d->engine.engine, plan->flow, plan->start, err);
     return d->run != NULL;
 }
 

@@ -57,7 +57,8 @@ static int fork_in(const ForkArgs *args, Store *store) {
     if (!cli_engine_open(&e, (EngineOptions){.store = store}, &err)) {
         return cli_fail(&command_fork, &err);
     }
-    bool ok = engine_fork(e.engine, args->place.thread, args->place.seq, args->thread, &row, &err);
+    bool ok =
+        engine_fork_now(e.engine, args->place.thread, args->place.seq, args->thread, &row, &err);
     cli_engine_close(&e);
     int code = ok ? report(args, store, row.thread) : cli_fail(&command_fork, &err);
     run_row_clear(&row);

@@ -54,7 +54,7 @@ static int update_in(const UpdateArgs *args, Store *store) {
     int64_t seq = 0;
     bool ok = cli_engine_open(&e, (EngineOptions){.store = store}, &err);
     if (ok) {
-        ok = engine_update(e.engine, &update, &seq, &err);
+        ok = engine_update_now(e.engine, &update, &seq, &err);
         cli_engine_close(&e);
     }
     json_unref(nothing);

@@ -7,7 +7,7 @@
  * recording does not have is done.
  *
  *     Recording *r = recording_new(store, &source, &err);
- *     Run *run = engine_start(...);
+ *     Run *run = engine_start_now(...);
  *     run_set_hooks(run, &recording_hooks, r);            before the loop has its next turn
  *     ... settled: recording_report(r) ...
  *     run_set_hooks(run, NULL, NULL); recording_free(r);

@@ -834,7 +834,7 @@ Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread
     }
     int64_t seq = checkpoint ? checkpoint : last_step_of(s, f, err);
     RunReplay replay = {run_thread(s->run), seq, thread};
-    Run *run = seq ? engine_replay(run_engine(s->run), &replay, err) : NULL;
+    Run *run = seq ? engine_replay_now(run_engine(s->run), &replay, err) : NULL;
     if (!run) {
         return json_none();
     }

@@ -54,7 +54,7 @@ static RunStatus status_of_row(const RunRow *row) {
     return status < 0 ? RUN_STOPPED : (RunStatus)status;
 }
 
-bool engine_update(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
+bool engine_update_now(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
     Run *run = load_run(e, &(Loading){u->thread, u->seq, NULL}, err);
     StoreBatch batch = STORE_BATCH_INIT;
     if (!run) {
@@ -124,7 +124,7 @@ static bool cleans_up(Run *run) {
     return began || test_abort(run, json_none());
 }
 
-bool engine_cancel(Engine *e, const char *thread, Run **cleaning, Error *err) {
+bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
     Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
     StoreBatch batch = STORE_BATCH_INIT;
     *cleaning = NULL;
@@ -198,8 +198,8 @@ static bool is_image(const RunRow *row, int64_t seq, Json image, Error *err) {
                      (long long)seq, row->thread);
 }
 
-bool engine_fork(Engine *e, const char *thread, int64_t seq, const char *new_thread, RunRow *out,
-                 Error *err) {
+bool engine_fork_now(Engine *e, const char *thread, int64_t seq, const char *new_thread,
+                     RunRow *out, Error *err) {
     Store *store = e->options.store;
     RunRow from = {0};
     Checkpoint c;

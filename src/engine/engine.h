@@ -1,7 +1,7 @@
 /* engine.h - runs of workflows.
  *
  *     Engine *engine = engine_new(&options, &err);            one for a loop and a store
- *     Run *run = engine_start(engine, flow, &start, &err);    or engine_resume()
+ *     Run *run = engine_start_now(engine, flow, &start, &err);    or engine_resume_now()
  *     uv_run(loop, UV_RUN_DEFAULT);                           until it settles: on_event says so
  *     engine_free(engine);
  *
@@ -96,7 +96,7 @@ typedef struct RunStart {
     const char *mode;   /* "autonomous" or "interactive"; NULL: autonomous */
 } RunStart;
 
-Run *engine_start(Engine *engine, Flow *flow, const RunStart *start, Error *err);
+Run *engine_start_now(Engine *engine, Flow *flow, const RunStart *start, Error *err);
 
 /* What the ways to answer are called where the answer came from, for sentences: the way out of an error
  * is the caller's. NULL: as in RunResume. */
@@ -120,7 +120,7 @@ typedef struct RunResume {
 /* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to
  * go on with (completed, cancelled); an answer is needed, or several and no id; unknown id or
  * option. */
-Run *engine_resume(Engine *engine, const RunResume *resume, Error *err);
+Run *engine_resume_now(Engine *engine, const RunResume *resume, Error *err);
 
 /* Writes a checkpoint by hand: sets values in the state of the root frame's current level; with
  * as_node the run stands after that node, as if it had given them back. Does not run anything.
@@ -131,11 +131,11 @@ typedef struct RunUpdate {
     Json set;    /* array of [path, value] */
     const char *as_node;
 } RunUpdate;
-bool engine_update(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
+bool engine_update_now(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
 
 /* A new thread that begins as a copy of another at a checkpoint (0: its head). Runs nothing. */
-bool engine_fork(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
-                 RunRow *out, Error *err);
+bool engine_fork_now(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
+                     RunRow *out, Error *err);
 
 /* Frees a run that has settled; engine_free() does it for those that are left. Accepts NULL. */
 void run_free(Run *run);
@@ -149,7 +149,7 @@ void run_stop(Run *run);
 /* The same for a run that no process has; ERR_BUSY otherwise (then store_ask_cancel()). A test whose
  * cleanupTasks have not run goes on with those: *cleaning is that run, to be waited for; NULL
  * otherwise. */
-bool engine_cancel(Engine *engine, const char *thread, Run **cleaning, Error *err);
+bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error *err);
 
 /* ---- looking ---- */
 

@@ -211,7 +211,7 @@ bool frame_is_edited(const Frame *f);
 /* A run from the store that nothing happens to yet, with its lease, whatever became of it: frames that
  * would go on by themselves are parked (info says why), those that wait or have ended stay as they are.
  * NULL on error. Consumes info. */
-Run *engine_open(Engine *engine, const char *thread, Json info, Error *err);
+Run *engine_open_now(Engine *engine, const char *thread, Json info, Error *err);
 
 /* Goes back to a checkpoint of the run's own history, in place: work that is under way is ended, what
  * came after stays in the history, and every frame that could go on is parked. Consumes info. */
@@ -228,7 +228,7 @@ typedef struct RunReplay {
     int64_t seq;
     const char *new_thread;
 } RunReplay;
-Run *engine_replay(Engine *engine, const RunReplay *replay, Error *err);
+Run *engine_replay_now(Engine *engine, const RunReplay *replay, Error *err);
 
 /* Answers an interrupt of a run that is in memory. value, decision and interrupt as in RunResume. */
 bool run_answer(Run *run, const RunResume *answer, Error *err);

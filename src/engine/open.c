@@ -118,7 +118,7 @@ static void show_ended(Run *run) {
     }
 }
 
-Run *engine_open(Engine *e, const char *thread, Json info, Error *err) {
+Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
     Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
     if (!run) {
         json_unref(info);
@@ -289,13 +289,13 @@ static void replay(Run *run, Frame *f) {
 
 static Run *load_copy(Engine *e, const RunReplay *replay, const Replayed *step, Error *err) {
     RunRow row = {0};
-    bool ok = engine_fork(e, replay->thread, step->parent, replay->new_thread, &row, err);
+    bool ok = engine_fork_now(e, replay->thread, step->parent, replay->new_thread, &row, err);
     Run *run = ok ? load_run(e, &(Loading){row.thread, 0, NULL}, err) : NULL;
     run_row_clear(&row);
     return run;
 }
 
-Run *engine_replay(Engine *e, const RunReplay *asked, Error *err) {
+Run *engine_replay_now(Engine *e, const RunReplay *asked, Error *err) {
     Replayed step = {0};
     if (!e->options.store || !engine_sync(e)) {
         error_set(err, ERR_USAGE, "There is no store, so there is nothing to replay.");

@@ -45,7 +45,7 @@ static void note_folder(Run *run) {
     }
 }
 
-Run *engine_start(Engine *e, Flow *flow, const RunStart *start, Error *err) {
+Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) {
     RunRow row = {0};
     if (!json_is_none(start->input) && json_kind(start->input) != JSON_OBJECT) {
         error_set(err, ERR_USAGE, "The input of a workflow is an object; this one is a%s %s.",
@@ -513,7 +513,7 @@ static void record_edits(Run *run, const RunResume *r) {
     }
 }
 
-Run *engine_resume(Engine *e, const RunResume *r, Error *err) {
+Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
     Frame *answered;
     Json result;
     Run *run = load_run(e, &(Loading){r->thread, r->seq, r->reload}, err);

@@ -360,7 +360,7 @@ static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *
 static PawlDebug *open_thread(PawlEngine *e, const char *thread, const PawlDebugOptions *o,
                               Error *error) {
     Run *run = engine_is_between_steps(e, error) && flow_fits(e, thread, o->flow, error)
-                   ? engine_open(e->engine, thread, opened_info(), error)
+                   ? engine_open_now(e->engine, thread, opened_info(), error)
                    : NULL;
     return run ? attach_to_opened(e, run, o, error) : NULL;
 }

@@ -35,7 +35,7 @@ PawlRun *pawl_run_start(PawlEngine *e, PawlFlow *flow, const PawlStart *start, P
         .thread = s.thread, .input = input, .mode = s.interactive ? "interactive" : NULL};
     engine_sweep(e);
     Run *run = bound(flow, &error) && can_wait(e, flow, &error)
-                   ? engine_start(e->engine, flow->flow, &run_start, &error)
+                   ? engine_start_now(e->engine, flow->flow, &run_start, &error)
                    : NULL;
     json_unref(input);
     lib_give_error(err, &error);
@@ -53,7 +53,7 @@ static Json read_definition(PawlEngine *e, const RunRow *row, int64_t seq, Error
     Json image = chain_image(e->store, row->run, seq ? seq : row->head, NULL, error);
     if (!image_valid(image)) {
         json_unref(image);
-        return json_none(); /* engine_resume() has the words */
+        return json_none(); /* engine_resume_now() has the words */
     }
     Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
     char *own = json_kind(key) == JSON_STRING
@@ -97,7 +97,7 @@ static bool needs_no_functions(const PawlResume *r, const PawlFlow *flow, Error 
 }
 
 /* The flow to go on with, held for the caller; NULL with *error set. Where the store cannot say
- * what the definition is, engine_resume() will say why: any flow does. */
+ * what the definition is, engine_resume_now() will say why: any flow does. */
 PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error) {
     Json stored = stored_definition(e, r);
     PawlFlow *flow = NULL;
@@ -175,7 +175,7 @@ static PawlRun *resume_with(PawlEngine *e, const PawlResume *r, Json set, Error 
         .set = set,
         .reload = flow ? flow->flow : NULL,
     };
-    Run *run = engine_resume(e->engine, &resume, error);
+    Run *run = engine_resume_now(e->engine, &resume, error);
     PawlRun *out = run && flow ? engine_add_run(e, run, flow, r->data) : NULL;
     pawl_flow_free(flow);
     return out;

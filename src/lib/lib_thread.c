@@ -212,7 +212,7 @@ int64_t pawl_run_update(PawlEngine *e, const char *thread, PawlValue set, const 
     Json changes = changes_of(json_of(set), &error);
     RunUpdate update = {.thread = thread ? thread : "", .set = changes, .as_node = as_node};
     if (engine_has_store(e, err)) {
-        bool ok = error.code == ERR_NONE && engine_update(e->engine, &update, &seq, &error);
+        bool ok = error.code == ERR_NONE && engine_update_now(e->engine, &update, &seq, &error);
         seq = ok ? seq : 0;
         lib_give_error(err, &error);
     }
@@ -227,7 +227,7 @@ bool pawl_run_fork(PawlEngine *e, const char *thread, int64_t checkpoint, const 
     if (!engine_has_store(e, err)) {
         return false;
     }
-    engine_fork(e->engine, thread ? thread : "", checkpoint, new_thread, &row, &error);
+    engine_fork_now(e->engine, thread ? thread : "", checkpoint, new_thread, &row, &error);
     run_row_clear(&row);
     return lib_give_error(err, &error);
 }
@@ -251,7 +251,7 @@ bool pawl_run_ask_cancel(PawlEngine *e, const char *thread, PawlError *err) {
         return false;
     }
     Run *cleaning = NULL;
-    if (!engine_cancel(e->engine, thread ? thread : "", &cleaning, &error) &&
+    if (!engine_cancel_now(e->engine, thread ? thread : "", &cleaning, &error) &&
         error.code == ERR_BUSY) {
         ask(e, thread, &error);
     }

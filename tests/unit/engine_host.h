@@ -186,7 +186,7 @@ TEST_UNUSED static Flow *host_flow(const char *yaml) {
 TEST_UNUSED static Run *host_start(const char *yaml, const char *thread, const char *input) {
     Flow *flow = host_flow(yaml);
     RunStart start = {.thread = thread, .input = input ? parse(input) : json_none()};
-    Run *run = engine_start(host.engine, flow, &start, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &start, &host.err);
     json_unref(start.input);
     flow_unref(flow);
     if (!run) fail_msg("%s", host.err.msg);
@@ -223,7 +223,7 @@ TEST_UNUSED static Run *host_run(const char *yaml, const char *input) {
 
 TEST_UNUSED static Run *host_resume(const RunResume *resume) {
     error_clear(&host.err);
-    Run *run = engine_resume(host.engine, resume, &host.err);
+    Run *run = engine_resume_now(host.engine, resume, &host.err);
     if (!run) fail_msg("%s", host.err.msg);
     host_go();
     assert_true(run_settled(run));
@@ -248,7 +248,7 @@ TEST_UNUSED static Run *host_answer(const char *id, const char *decision, const 
 
 TEST_UNUSED static const char *host_refused(const RunResume *resume) {
     error_clear(&host.err);
-    assert_null(engine_resume(host.engine, resume, &host.err));
+    assert_null(engine_resume_now(host.engine, resume, &host.err));
     return host.err.msg;
 }
 

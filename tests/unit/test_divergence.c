@@ -218,14 +218,14 @@ static void a_thread_from_another_is_compared_from_where_it_began(void **state) 
     (void)state;
     RunRow row = {0};
     play("t", TWO("{y: (.x + 1)}"), NULL);
-    assert_true(engine_fork(host.engine, "t", 2, "u", &row, &host.err));
+    assert_true(engine_fork_now(host.engine, "t", 2, "u", &row, &host.err));
     run_row_clear(&row);
     host_fresh();
     host_resume(&(RunResume){.thread = "u"});
     host_fresh();
     expect_parting("t", "u", "{\"same\": true, \"steps\": 2}");
     expect_parting("u", "t", "{\"same\": true, \"steps\": 2}");
-    assert_true(engine_fork(host.engine, "t", 3, "v", &row, &host.err));
+    assert_true(engine_fork_now(host.engine, "t", 3, "v", &row, &host.err));
     run_row_clear(&row);
     host_fresh();
     expect_nodes(find((End){"t", 0}, (End){"v", 0}), 0, "main", "c", NULL);

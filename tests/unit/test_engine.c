@@ -114,10 +114,10 @@ static void input_that_is_no_object_is_refused(void **state) {
     (void)state;
     Flow *flow = host_flow("nodes: [{name: a, jq: '{}'}]\n");
     RunStart start = {.input = json_int(1)};
-    assert_null(engine_start(host.engine, flow, &start, &host.err));
+    assert_null(engine_start_now(host.engine, flow, &start, &host.err));
     expect_contains(host.err.msg, "is a number");
     start.input = json_array();
-    assert_null(engine_start(host.engine, flow, &start, &host.err));
+    assert_null(engine_start_now(host.engine, flow, &start, &host.err));
     expect_contains(host.err.msg, "is an array");
     json_unref(start.input);
     flow_unref(flow);
@@ -141,11 +141,11 @@ static void a_run_without_a_store_records_nothing_and_completes(void **state) {
     (void)state;
     Flow *flow = host_flow("nodes: [{name: a, jq: '{x: 1}'}]\n");
     Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .work = exec_work}, &host.err);
-    Run *run = engine_start(e, flow, &(RunStart){.thread = NULL}, &host.err);
+    Run *run = engine_start_now(e, flow, &(RunStart){.thread = NULL}, &host.err);
     flow_unref(flow);
     uv_run(&host.loop, UV_RUN_DEFAULT);
     expect_run(run, "completed", "{\"x\": 1}");
-    assert_null(engine_resume(e, &(RunResume){.thread = "t"}, &host.err));
+    assert_null(engine_resume_now(e, &(RunResume){.thread = "t"}, &host.err));
     expect_contains(host.err.msg, "no store");
     engine_free(e);
 }
@@ -172,7 +172,8 @@ static void a_run_with_much_to_do_does_not_hold_up_another(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++) {
         Json input = json_object_with(json_object(), "n", json_int(rounds[i]));
-        runs[i] = engine_start(e, flow, &(RunStart){.thread = threads[i], .input = input}, NULL);
+        runs[i] =
+            engine_start_now(e, flow, &(RunStart){.thread = threads[i], .input = input}, NULL);
         json_unref(input);
     }
     flow_unref(flow);
@@ -190,9 +191,9 @@ static void without_a_store_there_is_nothing_to_fork_or_change(void **state) {
     RunRow row = {0};
     int64_t seq;
     Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .work = exec_work}, &host.err);
-    assert_false(engine_update(e, &(RunUpdate){.thread = "t"}, &seq, &host.err));
-    assert_false(engine_cancel(e, "t", &(Run *){NULL}, &host.err));
-    assert_false(engine_fork(e, "t", 0, "u", &row, &host.err));
+    assert_false(engine_update_now(e, &(RunUpdate){.thread = "t"}, &seq, &host.err));
+    assert_false(engine_cancel_now(e, "t", &(Run *){NULL}, &host.err));
+    assert_false(engine_fork_now(e, "t", 0, "u", &row, &host.err));
     expect_contains(host.err.msg, "no store");
     engine_free(e);
 }
@@ -457,7 +458,7 @@ static void maps_nest_as_deep_as_a_file_can_say(void **state) {
     flow_problems_clear(&problems);
     buf_clear(&yaml);
     if (!flow) return; /* refusing them at load is as good */
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
     flow_unref(flow);
     host_go();
     expect_run(run, "completed", "{\"m\": [41]}");
@@ -680,7 +681,7 @@ static void several_runs_share_an_engine(void **state) {
     Run *runs[10];
     for (int i = 0; i < 10; i++) {
         Json input = json_object_set(json_object(), json_string_c("x"), json_int(i));
-        runs[i] = engine_start(e, flow, &(RunStart){.input = input}, &host.err);
+        runs[i] = engine_start_now(e, flow, &(RunStart){.input = input}, &host.err);
         assert_non_null(runs[i]);
         json_unref(input);
     }
@@ -697,7 +698,7 @@ static void a_thread_that_is_there_is_not_started_again(void **state) {
     (void)state;
     host_run("nodes: [{name: a, jq: '{}'}]\n", NULL);
     Flow *flow = host_flow("nodes: [{name: a, jq: '{}'}]\n");
-    assert_null(engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err));
+    assert_null(engine_start_now(host.engine, flow, &(RunStart){.thread = "t"}, &host.err));
     expect_contains(host.err.msg, "`t`");
     flow_unref(flow);
 }

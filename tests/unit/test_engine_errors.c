@@ -497,7 +497,7 @@ static void waiting_for_a_person_does_not_use_up_the_time_of_the_outer_node(void
     host_settle(run);
     host_fresh();
     host.clock += 86400000;
-    run = engine_resume(host.engine, &(RunResume){.thread = "t", .decision = "yes"}, &host.err);
+    run = engine_resume_now(host.engine, &(RunResume){.thread = "t", .decision = "yes"}, &host.err);
     assert_non_null(run);
     host_settle(run);
     expect_run(run, "completed", NULL);

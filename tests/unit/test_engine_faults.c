@@ -34,8 +34,8 @@ static void note_told(Host *h, const Event *e) {
 }
 
 static bool begins(Flow *flow) {
-    return engine_start(host.engine, flow, &(RunStart){.thread = "t2"}, &host.err) != NULL ||
-           engine_resume(host.engine, &(RunResume){.thread = "t"}, &host.err) != NULL;
+    return engine_start_now(host.engine, flow, &(RunStart){.thread = "t2"}, &host.err) != NULL ||
+           engine_resume_now(host.engine, &(RunResume){.thread = "t"}, &host.err) != NULL;
 }
 
 /* Exit code 0: completed; 1: the store failed and the run says so; others are wrong. */
@@ -51,7 +51,7 @@ static int run_here(const char *dir, const char *url, const char *look) {
     host.on_event = note_told;
     host_up();
     Flow *flow = host_flow(WORKFLOW);
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
     int result = 1;
     if (run) {
         host_go();

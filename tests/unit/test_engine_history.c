@@ -112,7 +112,7 @@ static void a_forked_thread_begins_where_the_other_was(void **state) {
         RunRow row = {0};
         snprintf(thread, sizeof thread, "f%d", (int)seq);
         char *before = host_state_at("t", seq);
-        assert_true(engine_fork(host.engine, "t", seq, thread, &row, &host.err));
+        assert_true(engine_fork_now(host.engine, "t", seq, thread, &row, &host.err));
         assert_string_equal(row.thread, thread);
         run_row_clear(&row);
         char *after = host_state_at(thread, 0);
@@ -135,15 +135,15 @@ static void a_forked_thread_says_where_it_stands(void **state) {
     RunRow row = {0};
     host_run("nodes: [{name: a, jq: '{}'}, {name: q, approval: {prompt: p}}]\n", NULL);
     host_fresh();
-    assert_true(engine_fork(host.engine, "t", 0, "u", &row, &host.err));
+    assert_true(engine_fork_now(host.engine, "t", 0, "u", &row, &host.err));
     run_row_clear(&row);
     expect_row("u", "interrupted");
-    assert_true(engine_fork(host.engine, "t", 1, "v", &row, &host.err));
+    assert_true(engine_fork_now(host.engine, "t", 1, "v", &row, &host.err));
     run_row_clear(&row);
     expect_row("v", "stopped");
-    assert_false(engine_fork(host.engine, "t", 0, "u", &row, &host.err));
-    assert_false(engine_fork(host.engine, "t", 77, "w", &row, &host.err));
-    assert_false(engine_fork(host.engine, "nope", 0, "w", &row, &host.err));
+    assert_false(engine_fork_now(host.engine, "t", 0, "u", &row, &host.err));
+    assert_false(engine_fork_now(host.engine, "t", 77, "w", &row, &host.err));
+    assert_false(engine_fork_now(host.engine, "nope", 0, "w", &row, &host.err));
     expect_row("t", "interrupted");
 }
 
@@ -155,7 +155,7 @@ static int64_t update(const RunUpdate *u, const char *set) {
     with.thread = "t";
     with.set = parse(set);
     host_fresh();
-    bool ok = engine_update(host.engine, &with, &seq, &host.err);
+    bool ok = engine_update_now(host.engine, &with, &seq, &host.err);
     json_unref(with.set);
     if (!ok) fail_msg("%s", host.err.msg);
     return seq;
@@ -241,16 +241,16 @@ static void updates_that_do_not_fit_are_refused(void **state) {
     int64_t seq;
     host_run("nodes: [{name: alpha, jq: '{}', interrupt: before}]\n", "{\"x\": 1}");
     host_fresh();
-    assert_false(engine_update(host.engine, &(RunUpdate){.thread = "t", .as_node = "alpa"}, &seq,
-                               &host.err));
+    assert_false(engine_update_now(host.engine, &(RunUpdate){.thread = "t", .as_node = "alpa"},
+                                   &seq, &host.err));
     expect_contains(host.err.msg, "did you mean `alpha`?");
     assert_null(strstr(host.err.msg, "?."));
     Json bad = parse("[[[\"x\", 0], 1]]");
     assert_false(
-        engine_update(host.engine, &(RunUpdate){.thread = "t", .set = bad}, &seq, &host.err));
+        engine_update_now(host.engine, &(RunUpdate){.thread = "t", .set = bad}, &seq, &host.err));
     json_unref(bad);
     assert_false(
-        engine_update(host.engine, &(RunUpdate){.thread = "t", .seq = 40}, &seq, &host.err));
+        engine_update_now(host.engine, &(RunUpdate){.thread = "t", .seq = 40}, &seq, &host.err));
     assert_int_equal(head_of("t"), 2);
     expect_run(host_go_on(), "completed", NULL);
 }
@@ -426,7 +426,7 @@ static Run *start_random(const char *thread, bool heavy) {
     if (!flow) fail_msg("%s", problems.items[0].msg);
     flow_problems_clear(&problems);
     RunStart start = {.thread = thread, .input = heavy ? heavy_input() : json_none()};
-    Run *run = engine_start(host.engine, flow, &start, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &start, &host.err);
     json_unref(start.input);
     flow_unref(flow);
     host_go();

@@ -128,7 +128,7 @@ static void answers_have_several_forms(void **state) {
         char thread[24];
         RunRow row = {0};
         snprintf(thread, sizeof thread, "f%zu", i);
-        assert_true(engine_fork(host.engine, "t", 0, thread, &row, &host.err));
+        assert_true(engine_fork_now(host.engine, "t", 0, thread, &row, &host.err));
         run_row_clear(&row);
         host_fresh();
         Json value = forms[i].value ? parse(forms[i].value) : json_none();
@@ -281,7 +281,7 @@ static void open_interrupts_are_answered_in_every_order(void **state) {
         char thread[24];
         RunRow row = {0};
         snprintf(thread, sizeof thread, "order%d", ++round);
-        assert_true(engine_fork(host.engine, "t", 0, thread, &row, &host.err));
+        assert_true(engine_fork_now(host.engine, "t", 0, thread, &row, &host.err));
         run_row_clear(&row);
         answer_four(thread, order);
         assert_int_equal(lines_of("s"), 1);

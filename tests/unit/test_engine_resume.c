@@ -28,10 +28,10 @@ static void a_cancelled_run_is_not_resumed(void **state) {
     (void)state;
     host_run("nodes: [{name: a, approval: {prompt: p}}]\n", NULL);
     host_fresh();
-    assert_true(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
+    assert_true(engine_cancel_now(host.engine, "t", &(Run *){NULL}, &host.err));
     expect_row("t", "cancelled");
     expect_contains(host_refused(&(RunResume){.thread = "t", .decision = "x"}), "was cancelled");
-    assert_false(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
+    assert_false(engine_cancel_now(host.engine, "t", &(Run *){NULL}, &host.err));
     expect_contains(host.err.msg, "is cancelled already");
 }
 
@@ -39,7 +39,7 @@ static void a_cancelled_run_goes_on_from_an_earlier_checkpoint(void **state) {
     (void)state;
     host_run("nodes: [{name: a, approval: {prompt: p}, output: a}]\n", NULL);
     host_fresh();
-    assert_true(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
+    assert_true(engine_cancel_now(host.engine, "t", &(Run *){NULL}, &host.err));
     host_fresh();
     Run *run = host_resume(&(RunResume){.thread = "t", .seq = 2, .decision = "x"});
     expect_run(run, "completed", NULL);
@@ -72,9 +72,9 @@ static void a_run_that_another_has_is_not_resumed(void **state) {
     assert_non_null(other);
     Engine *e = engine_new(&(EngineOptions){.loop = &host.loop, .store = other, .work = exec_work},
                            &host.err);
-    assert_null(engine_resume(e, &(RunResume){.thread = "t"}, &host.err));
+    assert_null(engine_resume_now(e, &(RunResume){.thread = "t"}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
-    assert_false(engine_cancel(e, "t", &(Run *){NULL}, &host.err));
+    assert_false(engine_cancel_now(e, "t", &(Run *){NULL}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
     engine_free(e);
     run_cancel(run);
@@ -88,11 +88,11 @@ static void a_run_that_the_engine_has_itself_is_not_resumed(void **state) {
     Run *run = host_start("nodes: [{name: a, shell: 'touch started; exec sleep 30'}]\n", "t", NULL);
     host_until(started);
     int64_t seq;
-    assert_false(engine_cancel(host.engine, "t", &(Run *){NULL}, &host.err));
+    assert_false(engine_cancel_now(host.engine, "t", &(Run *){NULL}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
-    assert_false(engine_update(host.engine, &(RunUpdate){.thread = "t"}, &seq, &host.err));
+    assert_false(engine_update_now(host.engine, &(RunUpdate){.thread = "t"}, &seq, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
-    assert_null(engine_resume(host.engine, &(RunResume){.thread = "t"}, &host.err));
+    assert_null(engine_resume_now(host.engine, &(RunResume){.thread = "t"}, &host.err));
     assert_int_equal(host.err.code, ERR_BUSY);
     run_cancel(run);
     host_settle(run);
@@ -346,7 +346,7 @@ static void a_wait_for_the_next_attempt_goes_on(void **state) {
     while (!strstr(host_log(), "retry b")) uv_run(&host.loop, UV_RUN_ONCE);
     host_file("go", "");
     host_fresh();
-    run = engine_resume(host.engine, &(RunResume){.thread = "t"}, &host.err);
+    run = engine_resume_now(host.engine, &(RunResume){.thread = "t"}, &host.err);
     move_clock(3599000);
     assert_false(run_settled(run));
     move_clock(1000);
@@ -360,7 +360,7 @@ static void a_sleep_goes_on(void **state) {
     Run *run = host_start_held("nodes: [{name: s, sleep: 1h}]\n", NULL);
     move_clock(1800000);
     host_fresh();
-    run = engine_resume(host.engine, &(RunResume){.thread = "t"}, &host.err);
+    run = engine_resume_now(host.engine, &(RunResume){.thread = "t"}, &host.err);
     move_clock(1799999);
     assert_false(run_settled(run));
     move_clock(1);

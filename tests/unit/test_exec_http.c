@@ -33,7 +33,7 @@ static Run *begin(const char *lines, const char *input) {
     RunStart start = {.thread = thread, .input = parse(input)};
     host.settled = 0;
     host.checkpoint = 0;
-    Run *run = engine_start(host.engine, flow, &start, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &start, &host.err);
     json_unref(start.input);
     flow_unref(flow);
     if (!run) fail_msg("%s", host.err.msg);
@@ -138,7 +138,7 @@ static void the_result_can_be_merged_without_output(void **state) {
     char yaml[300];
     snprintf(yaml, sizeof yaml, "name: t\nnodes:\n  - name: a\n    http: %s\n", at("/json?[1]"));
     flow = host_flow(yaml);
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
     flow_unref(flow);
     host_settle(run);
     expect_run(run, "completed", NULL);

@@ -344,7 +344,7 @@ static void a_run_that_waits_for_branches_that_are_gone_is_refused(void **state)
     document = json_path_set(document, path, patch, NULL);
     document = json_object_with(document, "thread", json_string_c("u"));
     RunRow row = import_into(host.store, document);
-    assert_null(engine_open(host.engine, "u", json_object(), &host.err));
+    assert_null(engine_open_now(host.engine, "u", json_object(), &host.err));
     assert_string_equal(host.err.msg, "Frame 1 waits for branches that are not there.");
     run_row_clear(&row);
     json_unref(path);

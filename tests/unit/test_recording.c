@@ -117,7 +117,7 @@ static Again run_again_with(const char *recorded_yaml, const char *yaml, const c
     Recording *r = recording_new(host.store, &source, &host.err);
     if (!r) fail_msg("%s", host.err.msg);
     host_fresh();
-    Run *run = engine_start(host.engine, now, &(RunStart){.thread = NULL}, &host.err);
+    Run *run = engine_start_now(host.engine, now, &(RunStart){.thread = NULL}, &host.err);
     assert_non_null(run);
     if (act) {
         run_debugged(run, r, act);
@@ -207,7 +207,7 @@ static void expect_same_from_everywhere(const char *yaml, const char *status, co
     Flow *flow = host_flow(yaml);
     Recording *r = recorded(flow, NULL);
     host_fresh();
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = NULL}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = NULL}, &host.err);
     assert_non_null(run);
     Json breakpoints = parse(breaks);
     Session *s = session_attach(
@@ -462,7 +462,7 @@ static void a_run_that_was_replayed_is_a_recording_too(void **state) {
     Flow *flow = host_flow(TIGHT);
     Recording *r = recorded(flow, NULL);
     host_fresh();
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "second"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "second"}, &host.err);
     run_set_hooks(run, &recording_hooks, r);
     host_go();
     expect_run(run, "completed", "{\"n\":3}");
@@ -670,7 +670,7 @@ static void run_injected(const char *yaml, Stop stop, const Injection *injection
     RunHooks hooks = recording_hooks;
     Flow *flow = host_flow(yaml);
     hooks.at = stop_once;
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "t"}, &host.err);
     run_set_hooks(run, &hooks, &stop);
     run_hold(run, true);
     Frame *parked = NULL;
@@ -1095,7 +1095,7 @@ static void a_place_that_is_asked_for_again_is_the_same_execution(void **state) 
     Flow *flow = host_flow(ONE_SHELL), *loop = host_flow(LOOP);
     Recording *r = recorded(loop, NULL);
     host_fresh();
-    Run *run = engine_start(host.engine, flow, &(RunStart){.thread = "x"}, &host.err);
+    Run *run = engine_start_now(host.engine, flow, &(RunStart){.thread = "x"}, &host.err);
     Frame *frame = run_frame(run, 1);
     Json info = json_none();
     HookPlace place = {.run = run, .frame = frame, .node = frame_node(frame, 0)};
