@@ -122,5 +122,5 @@ $(BUILD)/release/.werror: $(BUILD)/release/build.ninja
 
 # The peer of the benchmarks may have been installed after the folder was set up: look again.
 $(BUILD)/release/.bench: $(BUILD)/.deps-bench $(BUILD)/release/build.ninja
-	@[ -e $@ ] || meson configure $(BUILD)/release -Dbench=enabled --clearcache
+	@[ -e $@ ] || meson configure $(BUILD)/release -Dbench=enabled
 	@touch $@

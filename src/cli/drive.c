@@ -188,7 +188,9 @@ static void watch_signals(Drive *d) {
     for (int i = 0; i < NSIGNALS; i++) {
         uv_signal_init(&d->engine.loop, &d->signals[i]);
         d->signals[i].data = d;
-        uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
+        struct sigaction now;
+        bool ignored = sigaction(stop_signals[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+        if (!ignored) uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
     }
 }
 

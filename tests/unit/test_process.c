@@ -221,9 +221,12 @@ static void signals_are_as_a_new_program_expects_them(void **state) {
     (void)state;
     Watch w;
     watch_init(&w);
-    signal(SIGPIPE, SIG_IGN);
+    const int ignored[] = {SIGPIPE, SIGINT, SIGHUP, SIGQUIT, SIGCHLD};
+    enum { N = sizeof ignored / sizeof *ignored };
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before[N];
+    for (int i = 0; i < N; i++) sigaction(ignored[i], &ignore, &before[i]);
     run_sh(&w, "grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '0\\t\\n'", (ProcessOptions){0});
-    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i < N; i++) sigaction(ignored[i], &before[i], NULL);
     expect_out(&w, "SigBlk:SigIgn:");
     watch_clear(&w);
 }
@@ -577,10 +580,11 @@ static void signals_to_our_group_do_not_reach_it(void **state) {
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
+        signal(SIGINT, SIG_DFL); /* a job in the background ignores it */
         start_sh(&w, "sleep 0.3; echo alive", (ProcessOptions){0});
         wait_for_pid(&w);
         kill(0, SIGINT);
-        pause();
+        _exit(1);
     }
     waitpid(pid, NULL, 0);
     attach(&w);
