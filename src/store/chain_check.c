@@ -168,6 +168,11 @@ static bool check_one(void *ctx, const Checkpoint *cp) {
         mark_broken(c, cp->seq);
         return true;
     }
+    Json result = cp->result_len ? chain_decode(cp->result, cp->result_len) : json_null();
+    if (json_is_none(result)) {
+        problem(c, cp->seq, "Its result is not a value.");
+    }
+    json_unref(result);
     Json image = patched_image(c, cp), snapshot = checked_snapshot(c, cp, image);
     if (!json_is_none(snapshot)) {
         json_unref(image);

@@ -61,35 +61,40 @@ static void choose(Prune *p) {
 
 /* ---- folding ---- */
 
-static void put_folded(Prune *p, const Checkpoint *c, int64_t parent, Json before, Json image) {
-    Buf patch = BUF_INIT, snapshot = BUF_INIT;
-    Json change = json_diff(before, image);
-    Checkpoint folded = *c;
-    json_encode(change, &patch);
-    json_encode(image, &snapshot);
-    folded.parent = parent;
-    folded.patch = patch.data;
-    folded.patch_len = patch.len;
-    folded.snapshot = snapshot.data;
-    folded.snapshot_len = snapshot.len;
-    store_batch_checkpoint(&p->batch, &folded);
-    json_unref(change);
-    buf_clear(&patch);
-    buf_clear(&snapshot);
-}
-
-/* Both images are read before anything is written: what goes is still there. */
+/* The images are read before anything is written: what goes is still there. A result may point at the
+ * patch, so it is written by value, unless the image before it is damaged. */
 static bool fold(Prune *p, const Node *n, Error *err) {
     Checkpoint c;
-    Json image = chain_image(p->s, p->row.run, n->seq, NULL, err);
+    Buf patch = BUF_INIT, result = BUF_INIT, snapshot = BUF_INIT;
+    int64_t run = p->row.run;
+    Json image = chain_image(p->s, run, n->seq, NULL, err);
     Json before = json_is_none(image) ? json_none()
-                  : n->ancestor       ? chain_image(p->s, p->row.run, n->ancestor, NULL, err)
+                  : n->ancestor       ? chain_image(p->s, run, n->ancestor, NULL, err)
                                       : json_null();
-    bool ok = !json_is_none(before) && store_checkpoint(p->s, p->row.run, n->seq, &c, err);
+    Json parent =
+        p->rule->result && n->parent ? chain_image(p->s, run, n->parent, NULL, NULL) : json_null();
+    bool ok = !json_is_none(before) && store_checkpoint(p->s, run, n->seq, &c, err);
     if (ok) {
-        put_folded(p, &c, n->ancestor, before, image);
+        Json change = json_diff(before, image);
+        bool said = c.result && p->rule->result && !json_is_none(parent) &&
+                    p->rule->result(&c, parent, image, &result);
+        json_encode(change, &patch);
+        json_encode(image, &snapshot);
+        c.parent = n->ancestor;
+        c.patch = patch.data;
+        c.patch_len = patch.len;
+        c.result = said ? result.data : NULL;
+        c.result_len = said ? result.len : 0;
+        c.snapshot = snapshot.data;
+        c.snapshot_len = snapshot.len;
+        store_batch_checkpoint(&p->batch, &c);
         p->report.folded++;
+        json_unref(change);
     }
+    buf_clear(&patch);
+    buf_clear(&result);
+    buf_clear(&snapshot);
+    json_unref(parent);
     json_unref(before);
     json_unref(image);
     return ok;

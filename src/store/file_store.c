@@ -73,13 +73,13 @@ static bool is_free_folder(const char *path) {
     return is_free;
 }
 
-static bool check_format(const Store *s, const Buf *text, Error *err) {
+static bool check_format(const Store *s, const Buf *text, long *found, Error *err) {
     size_t len = sizeof format_start - 1;
     if (text->len <= len || memcmp(text->data, format_start, len)) {
         return error_set(err, ERR_DATA,
                          "%s is not a store of Pawl, or its file `format` is damaged.", s->path);
     }
-    long format = strtol(text->data + len, NULL, 10);
+    long format = *found = strtol(text->data + len, NULL, 10);
     if (format > STORE_FORMAT) {
         return error_set(
             err, ERR_DATA,
@@ -93,12 +93,16 @@ static bool check_format(const Store *s, const Buf *text, Error *err) {
                      s->path);
 }
 
-/* The file `format` comes last: with it the store is there. */
-static bool make_parts(FileStore *f, const char *format_path, Error *err) {
+static bool write_format(const char *path) {
     char text[64];
     int n = snprintf(text, sizeof text, "%s%d\n", format_start, STORE_FORMAT);
+    return file_replace(path, text, (size_t)n);
+}
+
+/* The file `format` comes last: with it the store is there. */
+static bool make_parts(FileStore *f, const char *format_path, Error *err) {
     return (folder_make(f->threads) && folder_make(f->runs) && folder_make(f->definitions) &&
-            folder_make(f->batches) && file_replace(format_path, text, (size_t)n)) ||
+            folder_make(f->batches) && write_format(format_path)) ||
            file_store_failed(f, "making the store", err);
 }
 
@@ -124,9 +128,13 @@ static bool make_store(FileStore *f, const char *format_path, Error *err) {
 
 static bool open_format(FileStore *f, const char *path, Error *err) {
     Buf text = BUF_INIT;
+    long format;
     bool ok;
     if (file_read_whole(path, &text)) {
-        ok = check_format(&f->base, &text, err);
+        ok = check_format(&f->base, &text, &format, err);
+        if (ok && format < STORE_FORMAT && f->base.mode != STORE_READ) { /* its files stay good */
+            ok = write_format(path) || file_store_failed(f, "bringing it up to date", err);
+        }
     } else if (errno != ENOENT) {
         ok = file_store_failed(f, "opening it", err);
     } else if (f->base.mode == STORE_CREATE) {

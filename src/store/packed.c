@@ -32,7 +32,7 @@ bool get_varint(const char **p, const char *end, uint64_t *v) {
 
 /* ---- checkpoints ---- */
 
-enum { PACKED_INTS = 10 };
+enum { PACKED_INTS = 11 };
 
 static char *write_bytes(char *p, const char *bytes, size_t len) {
     if (len) {
@@ -42,7 +42,8 @@ static char *write_bytes(char *p, const char *bytes, size_t len) {
 }
 
 static size_t packed_max(const Checkpoint *c, size_t node_len, size_t status_len) {
-    return PACKED_INTS * VARINT_MAX + node_len + status_len + 2 + c->patch_len + c->snapshot_len;
+    return PACKED_INTS * VARINT_MAX + node_len + status_len + 2 + c->patch_len + c->result_len +
+           c->snapshot_len;
 }
 
 static char *write_checkpoint(char *p, const Checkpoint *c, size_t node_len, size_t status_len) {
@@ -53,12 +54,14 @@ static char *write_checkpoint(char *p, const Checkpoint *c, size_t node_len, siz
     p = write_varint(p, (uint64_t)c->frame);
     p = write_varint(p, (uint64_t)c->at);
     p = write_varint(p, node_len);
-    p = write_varint(p, status_len);
+    p = write_varint(p, status_len + (c->result ? PACKED_RESULT : 0));
     p = write_varint(p, c->patch_len);
     p = write_varint(p, c->snapshot ? c->snapshot_len + 1 : 0);
+    p = c->result ? write_varint(p, c->result_len) : p;
     p = write_bytes(p, c->node, node_len + 1);
     p = write_bytes(p, c->status, status_len + 1);
     p = write_bytes(p, c->patch, c->patch_len);
+    p = c->result ? write_bytes(p, c->result, c->result_len) : p;
     return c->snapshot ? write_bytes(p, c->snapshot, c->snapshot_len) : p;
 }
 
@@ -80,10 +83,15 @@ static const char *take(const char **p, const char *end, uint64_t len, bool text
 
 bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out) {
     const char *p = bytes, *end = bytes + len;
-    uint64_t v[PACKED_INTS];
-    for (int i = 0; i < PACKED_INTS; i++) {
+    uint64_t v[PACKED_INTS] = {0};
+    bool result = false;
+    for (int i = 0; i < PACKED_INTS - !result; i++) {
         if (!get_varint(&p, end, &v[i])) {
             return false;
+        }
+        if (i == 7 && v[i] >= PACKED_RESULT) {
+            result = true;
+            v[i] -= PACKED_RESULT;
         }
     }
     *out = (Checkpoint){.run = (int64_t)v[0],
@@ -93,12 +101,15 @@ bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out) {
                         .frame = (int64_t)v[4],
                         .at = (int64_t)v[5],
                         .patch_len = v[8],
+                        .result_len = v[10],
                         .snapshot_len = v[9] ? v[9] - 1 : 0};
     out->node = take(&p, end, v[6], true);
     out->status = out->node ? take(&p, end, v[7], true) : NULL;
     out->patch = out->status ? take(&p, end, v[8], false) : NULL;
-    out->snapshot = out->patch && v[9] ? take(&p, end, v[9] - 1, false) : NULL;
-    return out->patch && (!v[9] || out->snapshot) && p == end;
+    out->result = out->patch && result ? take(&p, end, v[10], false) : NULL;
+    bool sound = out->patch && (!result || out->result);
+    out->snapshot = sound && v[9] ? take(&p, end, v[9] - 1, false) : NULL;
+    return sound && (!v[9] || out->snapshot) && p == end;
 }
 
 /* ---- batches: [8 bytes: length << 8 | op] payload ---- */
@@ -119,7 +130,7 @@ static void finish_write(StoreBatch *b, BatchOp op, char *start, const char *end
 
 void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c) {
     size_t node_len = strlen(c->node), status_len = strlen(c->status);
-    assert(c->seq > 0 && c->parent >= 0 && c->parent < c->seq);
+    assert(c->seq > 0 && c->parent >= 0 && c->parent < c->seq && status_len < PACKED_RESULT);
     char *start = buf_reserve(&b->bytes, WRITE_HEAD + packed_max(c, node_len, status_len));
     char *end = write_checkpoint(start + WRITE_HEAD, c, node_len, status_len);
     finish_write(b, BATCH_CHECKPOINT, start, end);

@@ -3,8 +3,11 @@
  * Packed, a checkpoint is (varint: 7 bits a byte, the lowest first):
  *
  *     varint run, seq, seq - parent, step, frame, at
- *     varint node_len, status_len, patch_len, snapshot_len + 1 (0: there is none)
- *     node NUL status NUL patch snapshot
+ *     varint node_len, status_len (+ PACKED_RESULT: there is a result), patch_len
+ *     varint snapshot_len + 1 (0: there is none), result_len (only when there is one)
+ *     node NUL status NUL patch result snapshot
+ *
+ * One without a result is what format 1 had.
  *
  * Its checksum is the CRC-32C of these bytes, in every backend. The strings of an unpacked one lie in
  * the packed bytes.
@@ -13,6 +16,8 @@
 #define PAWL_STORE_PACKED_H
 
 #include "store.h"
+
+enum { PACKED_RESULT = 64 }; /* no status is as long */
 
 void checkpoint_pack(const Checkpoint *c, Buf *out); /* appends */
 /* False when the bytes are not one checkpoint and nothing else. */

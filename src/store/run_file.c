@@ -18,6 +18,11 @@ enum { INDEX_LAG = 1 << 16 }; /* bytes that may be missing in the index */
 static const char run_magic[8] = {'P', 'A', 'W', 'L', 'R', 'U', 'N', STORE_FORMAT};
 static const char index_magic[8] = {'P', 'A', 'W', 'L', 'I', 'D', 'X', STORE_FORMAT};
 
+/* Of this format or of an older one: what they hold is read the same. */
+static bool has_magic(const char *head, const char magic[8]) {
+    return !memcmp(head, magic, 7) && head[7] >= 1 && head[7] <= STORE_FORMAT;
+}
+
 /* ---- numbers ---- */
 
 static void put32(char *p, uint32_t v) {
@@ -392,8 +397,7 @@ static uint64_t lower_bound(RunFile *f, int64_t seq) {
 }
 
 static void use_index(RunFile *f, const char *head, uint64_t size) {
-    bool ours =
-        !memcmp(head, index_magic, sizeof index_magic) && get32(head + 48) == crc32c(head, 48);
+    bool ours = has_magic(head, index_magic) && get32(head + 48) == crc32c(head, 48);
     uint64_t count = get64(head + 16), covered = get64(head + 24), facts = get64(head + 32);
     struct stat st;
     if (!ours || get32(head + 8) != f->generation || fstat(f->index_fd, &st) != 0 ||
@@ -482,8 +486,7 @@ void run_file_write_index(RunFile *f) {
 
 static bool read_head(RunFile *f) {
     const char *head = reader_get(&f->reader, 0, RUN_HEAD);
-    if (!head || memcmp(head, run_magic, sizeof run_magic) ||
-        get32(head + 12) != crc32c(head, 12)) {
+    if (!head || !has_magic(head, run_magic) || get32(head + 12) != crc32c(head, 12)) {
         return false;
     }
     f->generation = get32(head + 8);

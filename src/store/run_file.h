@@ -2,7 +2,8 @@
  *
  * N.run is a head and then records. All numbers are little-endian.
  *
- *     head     "PAWLRUN" format:1 generation:4 crc:4 (of what is before it)
+ *     head     "PAWLRUN" format:1 generation:4 crc:4 (of what is before it); one of format 1 stays so,
+ *              whatever is added to it
  *     record   'P' 'R' type:1 flags:1 length:4 seq:8 crc:4 (of the payload) check:4 (of the 20 bytes
  *              before it), then the payload and the byte RECORD_END
  *

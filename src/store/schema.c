@@ -19,7 +19,6 @@ const char *const schema_migrations[STORE_FORMAT] = {
     "  key TEXT PRIMARY KEY,"
     "  value BLOB NOT NULL) WITHOUT ROWID;"
 
-    /* The snapshot is last: reading the other columns does not touch the pages it fills. */
     "CREATE TABLE checkpoints ("
     "  id INTEGER PRIMARY KEY," /* run << 36 | seq */
     "  parent INTEGER NOT NULL,"
@@ -31,4 +30,7 @@ const char *const schema_migrations[STORE_FORMAT] = {
     "  status TEXT NOT NULL,"
     "  patch BLOB NOT NULL,"
     "  snapshot BLOB);",
+
+    /* 1 to 2 */
+    "ALTER TABLE checkpoints ADD COLUMN result BLOB;",
 };

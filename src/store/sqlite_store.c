@@ -11,7 +11,7 @@
 
 #define ROW_COLUMNS \
     "run, thread, workflow, status, definition, created, updated, head, last, owner, cancel"
-#define CHECKPOINT_COLUMNS "id, parent, step, frame, at, crc, node, status, patch, snapshot"
+#define CHECKPOINT_COLUMNS "id, parent, step, frame, at, crc, node, status, patch, snapshot, result"
 
 static const char *const sql[SQL_COUNT] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -30,7 +30,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_DEFINITION] = "SELECT value FROM definitions WHERE key = ?1",
     [SQL_CHECKPOINT] = "SELECT " CHECKPOINT_COLUMNS " FROM checkpoints WHERE id = ?1",
     [SQL_INSERT_CHECKPOINT] = "INSERT OR REPLACE INTO checkpoints (" CHECKPOINT_COLUMNS ")"
-                              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [SQL_REMOVE_CHECKPOINT] = "DELETE FROM checkpoints WHERE id = ?1",
     [SQL_UPDATE_RUN] = "UPDATE runs SET head = ?2, last = max(last, ?3), status = ?4, updated = ?5,"
                        " owner = ?6 WHERE run = ?1",
@@ -366,6 +366,14 @@ static bool write_facts(SqliteStore *q, const Facts *f, const char *self, Error 
     return finish(q, stmt, "writing checkpoints", err);
 }
 
+static void bind_bytes(sqlite3_stmt *stmt, int i, const char *bytes, size_t len) {
+    if (bytes) {
+        sqlite3_bind_blob64(stmt, i, len ? bytes : "", len, SQLITE_STATIC);
+    } else {
+        sqlite3_bind_null(stmt, i);
+    }
+}
+
 static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
     Checkpoint c;
     sqlite3_stmt *stmt = statement(q, SQL_INSERT_CHECKPOINT, "writing checkpoints", err);
@@ -385,11 +393,8 @@ static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
     bind_text(stmt, 7, c.node);
     bind_text(stmt, 8, c.status);
     sqlite3_bind_blob64(stmt, 9, c.patch, c.patch_len, SQLITE_STATIC);
-    if (c.snapshot) {
-        sqlite3_bind_blob64(stmt, 10, c.snapshot, c.snapshot_len, SQLITE_STATIC);
-    } else {
-        sqlite3_bind_null(stmt, 10);
-    }
+    bind_bytes(stmt, 10, c.snapshot, c.snapshot_len);
+    bind_bytes(stmt, 11, c.result, c.result_len);
     return finish(q, stmt, "writing checkpoints", err);
 }
 
@@ -460,6 +465,16 @@ static bool is_blob(sqlite3_stmt *stmt, int i) {
     return sqlite3_column_type(stmt, i) == SQLITE_BLOB;
 }
 
+/* NULL when there are none; SQLite itself has no place for an empty blob. */
+static const char *column_bytes(sqlite3_stmt *stmt, int i, size_t *len) {
+    if (!is_blob(stmt, i)) {
+        return NULL;
+    }
+    const char *bytes = sqlite3_column_blob(stmt, i);
+    *len = (size_t)sqlite3_column_bytes(stmt, i);
+    return bytes ? bytes : "";
+}
+
 /* Packs the row again, which puts its strings where they can be lent, and compares checksums. NULL
  * when it is sound. */
 static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *out) {
@@ -474,12 +489,8 @@ static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *
                     .status = column_text(stmt, 7),
                     .patch = sqlite3_column_blob(stmt, 8),
                     .patch_len = (size_t)sqlite3_column_bytes(stmt, 8)};
-    bool snapshot = is_blob(stmt, 9);
-    if (snapshot) {
-        c.snapshot = sqlite3_column_blob(stmt, 9);
-        c.snapshot = c.snapshot ? c.snapshot : ""; /* SQLite has no place for nothing */
-        c.snapshot_len = (size_t)sqlite3_column_bytes(stmt, 9);
-    }
+    c.snapshot = column_bytes(stmt, 9, &c.snapshot_len);
+    c.result = column_bytes(stmt, 10, &c.result_len);
     buf_reset(packed);
     checkpoint_pack(&c, packed);
     if ((int32_t)crc32c(packed->data, packed->len) != sqlite3_column_int64(stmt, 5) ||

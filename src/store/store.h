@@ -8,7 +8,9 @@
  *     image(first)  = patch applied to null          image(n) = patch(n) applied to image(parent(n))
  *
  * A checkpoint may also carry a whole image (its snapshot), so that rebuilding starts there and not
- * at the first one. Whoever appends decides when (store_chain.h says by which weight).
+ * at the first one. Whoever appends decides when (store_chain.h says by which weight). And it may carry
+ * a *result*: what came of the step that it ends, as a JSON value or, where the patch has that already,
+ * as no bytes at all. What it means is up to whoever appends (engine/result.h). Format 1 had no results.
  *
  *     memory:            in this process; gone with it
  *     file:DIR           one append-only file a run
@@ -40,7 +42,7 @@
 typedef struct Store Store;
 
 enum {
-    STORE_FORMAT = 1,       /* of the databases and files that this version writes */
+    STORE_FORMAT = 2,       /* of the databases and files that this version writes */
     STORE_THREAD_MAX = 200, /* bytes in a thread's name */
 };
 
@@ -131,6 +133,8 @@ typedef struct Checkpoint {
     const char *status; /* what this checkpoint is: "completed", "interrupted", ... */
     const char *patch;  /* json_encode()d change against the parent's image */
     size_t patch_len;
+    const char *result; /* json_encode()d, or empty; NULL: nothing is said */
+    size_t result_len;
     const char *snapshot; /* json_encode()d image, or NULL */
     size_t snapshot_len;
 } Checkpoint;

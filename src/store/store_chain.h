@@ -40,6 +40,9 @@ typedef struct PruneRule {
     int64_t keep_last;  /* newest checkpoints of each run to keep; at least 1 is kept */
     int64_t older_than; /* only checkpoints made before this time (ms since 1970) go; 0: any */
     bool finished_runs; /* runs that ended before older_than go whole */
+    /* The result of a checkpoint without its patch, encoded; before and after are the images around it.
+     * False: it is left out. NULL: those of all folded ones are. */
+    bool (*result)(const Checkpoint *c, Json before, Json after, Buf *out);
 } PruneRule;
 
 typedef struct PruneReport {
@@ -48,7 +51,7 @@ typedef struct PruneReport {
 
 /* The head is kept whatever the rule says, and with it all that the run needs to go on. A kept
  * checkpoint whose parent goes is folded: it gets a snapshot, its nearest kept ancestor as parent (0
- * when there is none) and the change from there. One batch, so a run is pruned or it is not; `last`
+ * when there is none), the change from there, and its result by value. One batch, so a run is pruned or it is not; `last`
  * stays. Takes the run's lease while it works (unless this handle has it): ERR_BUSY when somebody
  * runs it. A run that has ended ("completed", "failed", "cancelled") goes whole when the rule says so.
  * Adds to *report. The space in a database is used again, not given back. */

@@ -256,6 +256,33 @@ static void a_checkpoint_comes_back_as_it_was(void **state) {
     store_close(s);
 }
 
+static void the_result_of_a_checkpoint_comes_back(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    Checkpoint c = {.run = make_run(s, "a"), .node = "n", .status = "completed", .patch = "p"};
+    static const char *const results[] = {NULL, "", "a result"};
+    c.patch_len = 1;
+    for (c.seq = 1; c.seq <= 6; c.seq++) {
+        c.result = results[c.seq % 3];
+        c.result_len = c.result ? strlen(c.result) : 0;
+        c.snapshot = c.seq > 3 ? "an image" : NULL;
+        c.snapshot_len = c.seq > 3 ? 8 : 0;
+        store_batch_checkpoint(&b, &c);
+    }
+    MUST(store_commit(s, &b, &why));
+    for (int64_t seq = 1; seq <= 6; seq++) {
+        const char *want = results[seq % 3];
+        MUST(store_checkpoint(s, c.run, seq, &c, &why));
+        assert_int_equal(c.result != NULL, want != NULL);
+        assert_int_equal(c.result_len, want ? strlen(want) : 0);
+        assert_memory_equal(c.result ? c.result : "", want ? want : "", c.result_len);
+        assert_memory_equal(c.patch, "p", 1);
+        assert_int_equal(c.snapshot_len, seq > 3 ? 8 : 0);
+    }
+    store_batch_clear(&b);
+    store_close(s);
+}
+
 static void a_large_checkpoint_comes_back_too(void **state) {
     enum { LARGE = 5 << 20 };
     Store *s = open_store(*state, STORE_CREATE);
@@ -899,6 +926,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_wish_to_cancel_is_seen_until_the_next_lease, ALL),
     BEHAVIOUR(a_definition_has_one_key, ALL),
     BEHAVIOUR(a_checkpoint_comes_back_as_it_was, ALL),
+    BEHAVIOUR(the_result_of_a_checkpoint_comes_back, ALL),
     BEHAVIOUR(a_large_checkpoint_comes_back_too, ALL),
     BEHAVIOUR(a_checkpoint_that_is_not_there_says_why, ALL),
     BEHAVIOUR(history_is_in_order_from_where_it_is_asked, ALL),

@@ -218,6 +218,43 @@ static void pruning_keeps_the_last_ones_and_their_images(void **state) {
     store_close(s);
 }
 
+static bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
+    (void)before;
+    (void)after;
+    assert_int_equal(c->result_len, 0);
+    json_encode(json_int(c->seq), out);
+    return true;
+}
+
+static void a_folded_checkpoint_keeps_its_result_by_value(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    Tree t;
+    Checkpoint c;
+    tree_init(&t, s, "a");
+    tree_grow(&t, 20, 10);
+    for (int64_t seq = 1; seq <= 20; seq++) {
+        StoreBatch b = STORE_BATCH_INIT;
+        MUST(store_checkpoint(s, t.run, seq, &c, &why));
+        c.result = "";
+        store_batch_checkpoint(&b, &c);
+        MUST(store_commit(s, &b, &why));
+        store_batch_clear(&b);
+    }
+    prune(s, "a", (PruneRule){.keep_last = 10, .result = result_by_value});
+    MUST(store_checkpoint(s, t.run, 11, &c, &why));
+    Json result = json_decode(c.result, c.result_len, NULL, NULL);
+    assert_int_equal(result.i, 11);
+    MUST(store_checkpoint(s, t.run, 12, &c, &why));
+    assert_non_null(c.result);
+    assert_int_equal(c.result_len, 0);
+    prune(s, "a", (PruneRule){.keep_last = 1});
+    MUST(store_checkpoint(s, t.run, 20, &c, &why));
+    assert_null(c.result);
+    expect_sound(s);
+    tree_clear(&t);
+    store_close(s);
+}
+
 static void pruning_never_takes_the_head(void **state) {
     Store *s = open_store(*state, STORE_CREATE);
     Tree t;
@@ -526,6 +563,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_copy_of_what_is_not_there_is_damage, ALL),
     BEHAVIOUR(bytes_that_are_no_value_are_damage, ALL),
     BEHAVIOUR(pruning_keeps_the_last_ones_and_their_images, ALL),
+    BEHAVIOUR(a_folded_checkpoint_keeps_its_result_by_value, ALL),
     BEHAVIOUR(pruning_never_takes_the_head, ALL),
     BEHAVIOUR(only_what_is_older_goes, ALL),
     BEHAVIOUR(runs_that_ended_go_whole_when_asked, ALL),

@@ -3,6 +3,8 @@
  * other versions, folders that cannot be written. */
 #include "store_fixture.h"
 
+#include "crc32c.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
@@ -605,7 +607,7 @@ static void a_newer_store_is_refused_with_both_versions(void **state) {
         write_bytes(path, "pawl file store, format 7\n", 26);
     }
     expect_refused(f, ERR_DATA,
-                   "was written by a newer version of pawl (format 7; this one reads up to 1)");
+                   "was written by a newer version of pawl (format 7; this one reads up to 2)");
 }
 
 static void an_older_store_is_migrated(void **state) {
@@ -613,12 +615,64 @@ static void an_older_store_is_migrated(void **state) {
     Error err = ERROR_INIT;
     run_sql(f->path, "PRAGMA application_id=0x5061776C");
     assert_null(store_open(f->url, STORE_READ, &err));
-    expect_error(&err, ERR_DATA, "is of an older version (format 0; this one reads 1)");
+    expect_error(&err, ERR_DATA, "is of an older version (format 0; this one reads 2)");
     Store *s = open_store(f, STORE_EXISTING);
     make_run(s, "a");
     store_close(s);
     s = open_store(f, STORE_READ);
     expect_sound(s);
+    store_close(s);
+}
+
+/* As the version before results wrote it. */
+static void make_format_1(const Fixture *f) {
+    char path[256], head[16];
+    if (!strcmp(f->scheme, "sqlite")) {
+        run_sql(f->path, "ALTER TABLE checkpoints DROP COLUMN result; PRAGMA user_version=1");
+        return;
+    }
+    path_in(f, "/format", path);
+    write_bytes(path, "pawl file store, format 1\n", 26);
+    path_in(f, "/runs/1.run", path);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+    head[7] = 1;
+    uint32_t crc = crc32c(head, 12);
+    memcpy(head + 12, &crc, 4);
+    rewind(file);
+    assert_int_equal(fwrite(head, 1, sizeof head, file), sizeof head);
+    fclose(file);
+}
+
+static void a_store_without_results_opens_and_goes_on(void **state) {
+    Fixture *f = *state;
+    Store *s = open_store(f, STORE_CREATE);
+    Tree t;
+    Checkpoint c;
+    tree_init(&t, s, "a");
+    tree_grow(&t, 20, 10);
+    store_close(s);
+    make_format_1(f);
+    s = open_store(f, STORE_EXISTING);
+    MUST(store_lease(s, t.run, &why));
+    t.s = s;
+    tree_grow(&t, 5, 10);
+    StoreBatch b = STORE_BATCH_INIT;
+    MUST(store_checkpoint(s, t.run, 25, &c, &why));
+    c.result = "";
+    store_batch_checkpoint(&b, &c);
+    MUST(store_commit(s, &b, &why));
+    store_batch_clear(&b);
+    store_close(s);
+    s = open_store(f, STORE_READ);
+    for (int64_t seq = 1; seq <= 25; seq++) {
+        tree_expect(&t, s, seq);
+        MUST(store_checkpoint(s, t.run, seq, &c, &why));
+        assert_int_equal(c.result != NULL, seq == 25);
+    }
+    expect_sound(s);
+    tree_clear(&t);
     store_close(s);
 }
 
@@ -749,6 +803,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_lost_index_is_made_again, FILES),
     BEHAVIOUR(a_newer_store_is_refused_with_both_versions, DURABLE),
     BEHAVIOUR(an_older_store_is_migrated, SQLITE),
+    BEHAVIOUR(a_store_without_results_opens_and_goes_on, DURABLE),
     BEHAVIOUR(what_is_no_store_is_refused, DURABLE),
     BEHAVIOUR(a_folder_that_cannot_be_written_can_be_read, DURABLE),
     BEHAVIOUR(a_new_store_in_such_a_folder_is_refused, DURABLE),
