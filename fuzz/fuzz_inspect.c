@@ -6,6 +6,7 @@
  * what the value has; nothing is left on the heap.
  */
 #include "inspect.h"
+#include "json_path.h"
 #include "json_parse.h"
 #include "json_path.h"
 #include "json_print.h"
@@ -25,7 +26,7 @@ static Json field(Json o, const char *key) {
 
 static void check_same_path(Json path) {
     Buf text = BUF_INIT;
-    inspect_path_text(path, &text);
+    json_path_text(path, SIZE_MAX, &text);
     Json written = json_string_buf(&text), again = inspect_path(written, NULL);
     CHECK(json_equal(again, path));
     json_unref(written);

@@ -1,17 +1,20 @@
 /* debug.c - `pawl debug`: a run, step by step.
  *
  * Opens what is named: a workflow, of which a run is started; a run that no process has; one that
- * another process has (attach.h); or an export, in a store in memory. Then the talk (debug_talk.h)
+ * another process has (attach.h); or an export, in a store in memory. Then the console (console.h)
  * goes on until somebody has had enough, and the run is left so that anybody can come back to it. A run
  * that is here is shared (debugging.h): others may attach to it meanwhile.
  */
-#include "debug_talk.h"
-#include "debug_words.h"
+#include "breakpoint.h"
+#include "commands.h"
+#include "console.h"
+#include "debug_target.h"
 #include "drive.h"
 #include "engines.h"
 #include "export.h"
 #include "flows.h"
 #include "inputs.h"
+#include "json_duration.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "options.h"
@@ -59,8 +62,8 @@ typedef struct Debug {
     Run *run;            /* NULL: another process has it */
     Debugging debugging; /* of it */
     char *thread;        /* its name */
-    Door door;           /* closed: there is no session, or nobody is at it here */
-    Talk *talk;
+    Target target;       /* closed: there is no session, or nobody is at it here */
+    Console *console;
     Progress *progress;   /* of a run that was let go */
     Recording *recording; /* of --replay, whose results the run takes; NULL: none */
 } Debug;
@@ -103,7 +106,7 @@ static bool read_idle(const char *text, double *seconds) {
     Json words = json_string_c(text);
     double number = strtod(text, &end);
     bool plain = *text && !*end;
-    bool ok = plain ? number >= 0 && number <= 1e9 : flow_duration(words, &ms) && ms >= 0;
+    bool ok = plain ? number >= 0 && number <= 1e9 : json_duration(words, &ms) && ms >= 0;
     json_unref(words);
     if (!ok) {
         return options_complain(&command_debug,
@@ -192,8 +195,8 @@ static void say_pause(const Debug *d, Json event) {
 
 static void on_session_event(void *ctx, Json event) {
     Debug *d = ctx;
-    if (d->door.way) {
-        talk_event(d->talk, json_ref(event));
+    if (d->target.call) {
+        console_event(d->console, json_ref(event));
     } else if (d->progress) {
         say_pause(d, event);
     }
@@ -209,8 +212,8 @@ static bool attach_session(Debug *d, bool begins, Error *err) {
                           .recording = d->recording,
                           .event = on_session_event,
                           .ctx = d};
-    d->door = door_to_debugging(&d->debugging);
-    talk_open(d->talk, &d->door);
+    d->target = target_to_debugging(&d->debugging);
+    console_open(d->console, &d->target);
     return debugging_begin(&d->debugging, &plan, d->run, &d->engine.loop, err);
 }
 
@@ -231,7 +234,7 @@ static bool start_run(Debug *d, const char *thread, Error *err) {
 }
 
 static char *main_file(Debug *d) {
-    Json session = door_ask(&d->door, "session", NULL);
+    Json session = target_call(&d->target, "session", json_none(), NULL);
     Json file = json_is_none(session) ? json_none() : json_object_get_c(session, "file");
     bool known = json_kind(file) == JSON_STRING;
     char *path = known ? mem_strndup(json_string_data(&file), json_string_len(file)) : NULL;
@@ -239,18 +242,25 @@ static char *main_file(Debug *d) {
     return path;
 }
 
+/* The fields of a breakpoint of --break; JSON_NONE on error. */
+static Json break_fields(const char *file, const char *text, Error *err) {
+    char *spec = words_break(file, text, strlen(text), err);
+    Json fields = spec ? breakpoint_parse(spec, err) : json_none();
+    mem_free(spec);
+    return fields;
+}
+
 /* --break. */
 static void set_breaks(Debug *d) {
     const Words *breaks = &d->args->breaks;
     char *file = breaks->n ? main_file(d) : NULL;
-    WordContext context = {.file = file};
     for (size_t i = 0; i < breaks->n; i++) {
         Error err = ERROR_INIT;
-        Json fields = words_break(&context, breaks->items[i], strlen(breaks->items[i]), &err);
+        Json fields = break_fields(file, breaks->items[i], &err);
         if (json_is_none(fields)) {
             terminal_say(stderr, "pawl debug: --break `%s`: %s\n", breaks->items[i], err.msg);
         } else {
-            talk_call(d->talk, "breakpoint_set", fields, true);
+            console_call(d->console, "breakpoint_set", fields, true);
         }
     }
     mem_free(file);
@@ -270,7 +280,7 @@ static void configure(Debug *d) {
         options = json_object_with(options, "auto_resume", json_bool(true));
     }
     if (json_object_len(options)) {
-        talk_call(d->talk, "configure", options, false);
+        console_call(d->console, "configure", options, false);
     } else {
         json_unref(options);
     }
@@ -305,7 +315,7 @@ static Json bare_breakpoint(Json b) {
 }
 
 static Json kept_breakpoints(Debug *d) {
-    Json answer = door_ask(&d->door, "breakpoints", NULL), out = json_array();
+    Json answer = target_call(&d->target, "breakpoints", json_none(), NULL), out = json_array();
     Json list = json_is_none(answer) ? json_none() : json_object_get_c(answer, "breakpoints");
     for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
         out = json_array_push(out, bare_breakpoint(json_array_get(list, i)));
@@ -318,18 +328,19 @@ static void restore(Debug *d, Json breakpoints, Json watches) {
     Json list = json_is_none(watches) ? json_none() : json_object_get_c(watches, "watches");
     if (json_array_len(breakpoints)) {
         Json args = json_object_with(json_object(), "breakpoints", json_ref(breakpoints));
-        talk_call(d->talk, "breakpoint_set", args, false);
+        console_call(d->console, "breakpoint_set", args, false);
     }
     for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
         Json text = json_object_get_c(json_array_get(list, i), "expression");
         Json args = json_object_with(json_object(), "expression", json_ref(text));
-        talk_call(d->talk, "watch_add", args, false);
+        console_call(d->console, "watch_add", args, false);
     }
 }
 
 /* The name that was asked for is taken by now. Who is attached to the old run is left. */
 static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) {
-    Json breakpoints = kept_breakpoints(d), watches = door_ask(&d->door, "watches", NULL);
+    Json breakpoints = kept_breakpoints(d),
+         watches = target_call(&d->target, "watches", json_none(), NULL);
     debugging_end(&d->debugging);
     run_free(d->run);
     d->run = NULL;
@@ -341,7 +352,7 @@ static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) 
     if (started) {
         configure(d);
         restore(d, breakpoints, watches);
-        talk_say(d->talk, "Thread %s begins.", d->thread);
+        console_say(d->console, "Thread %s begins.", d->thread);
     }
     json_unref(breakpoints);
     json_unref(watches);
@@ -405,11 +416,12 @@ static void add_way_back(const Debug *d, Buf *out) {
 static void say_way_back(Debug *d, const char *before) {
     Buf way = BUF_INIT;
     if (!store_is_durable(d->store) && !d->args->export) {
-        talk_say(d->talk, "The run was kept in memory only, so it is gone with this process.");
+        console_say(d->console,
+                    "The run was kept in memory only, so it is gone with this process.");
         return;
     }
     add_way_back(d, &way);
-    talk_say(d->talk, "%s`%s` comes back to it.", before, way.data);
+    console_say(d->console, "%s`%s` comes back to it.", before, way.data);
     buf_clear(&way);
 }
 
@@ -441,7 +453,7 @@ static void settle(Debug *d) {
     uv_timer_init(&d->engine.loop, &patience);
     patience.data = d->run;
     uv_timer_start(&patience, on_patience, PATIENCE_MS, PATIENCE_MS);
-    while (!run_settled(d->run) && !talk_interrupts(d->talk)) {
+    while (!run_settled(d->run) && !console_interrupts(d->console)) {
         uv_run(&d->engine.loop, UV_RUN_ONCE);
     }
     uv_close((uv_handle_t *)&patience, NULL);
@@ -451,7 +463,7 @@ static void settle(Debug *d) {
 /* Whoever is attached is left: the run goes with this process, and its session with the run. */
 static int leave_local(Debug *d) {
     Error err = ERROR_INIT;
-    door_close(&d->door);
+    target_close(&d->target);
     debugging_end(&d->debugging);
     if (!d->run) {
         return EXIT_FAILED_RUN;
@@ -468,18 +480,18 @@ static int leave_local(Debug *d) {
     return code;
 }
 
-static int leave_remote(Debug *d, TalkEnd end) {
+static int leave_remote(Debug *d, ConsoleEnd end) {
     static const char *const words[] = {
-        [TALK_QUIT] = "The session stays with the run. ",
-        [TALK_DETACHED] = "The run goes on. ",
-        [TALK_EXPIRED] = "The session is over. ",
-        [TALK_GONE] = "The process that had the run has gone, or let go of us. ",
+        [CONSOLE_QUIT] = "The session stays with the run. ",
+        [CONSOLE_DETACHED] = "The run goes on. ",
+        [CONSOLE_EXPIRED] = "The session is over. ",
+        [CONSOLE_GONE] = "The process that had the run has gone, or let go of us. ",
     };
-    int code = code_of(talk_status(d->talk));
+    int code = code_of(console_status(d->console));
     if (code == EXIT_WAITING) {
         say_way_back(d, words[end]);
     }
-    door_close(&d->door);
+    target_close(&d->target);
     return code;
 }
 
@@ -491,7 +503,7 @@ static void let_run(Debug *d) {
     while (!run_settled(d->run) && stops < 2) {
         uv_run(&d->engine.loop, UV_RUN_ONCE);
         debugging_turn(&d->debugging);
-        int more = talk_interrupts(d->talk) + talk_is_over(d->talk);
+        int more = console_interrupts(d->console) + console_is_over(d->console);
         if (more && !stops) {
             run_stop(d->run);
         }
@@ -551,7 +563,7 @@ static void say_ending(const Debug *d) {
 
 static int let_go(Debug *d) {
     Error err = ERROR_INIT;
-    door_close(&d->door);
+    target_close(&d->target);
     let_run(d);
     if (run_store_error(d->run)) {
         err = *run_store_error(d->run);
@@ -561,17 +573,17 @@ static int let_go(Debug *d) {
     return code_of(run_status(d->run));
 }
 
-/* ---- the talk ---- */
+/* ---- the console ---- */
 
-static int talk(Debug *d, TalkBegin begin) {
+static int converse(Debug *d, ConsoleBegin begin) {
     configure(d);
     set_breaks(d);
-    TalkEnd end = talk_go(d->talk, begin);
-    if (door_is_remote(&d->door)) {
+    ConsoleEnd end = console_go(d->console, begin);
+    if (d->target.remote) {
         return leave_remote(d, end);
     }
-    bool goes_on = end == TALK_EXPIRED && d->run && !is_at_rest(d->run);
-    return end == TALK_DETACHED || goes_on ? let_go(d) : leave_local(d);
+    bool goes_on = end == CONSOLE_EXPIRED && d->run && !is_at_rest(d->run);
+    return end == CONSOLE_DETACHED || goes_on ? let_go(d) : leave_local(d);
 }
 
 static bool go_to(Debug *d, int64_t seq) {
@@ -579,17 +591,17 @@ static bool go_to(Debug *d, int64_t seq) {
         return false;
     }
     Json args = json_object_with(json_object(), "checkpoint", json_int(seq));
-    return talk_call(d->talk, "goto", args, false);
+    return console_call(d->console, "goto", args, false);
 }
 
 /* A run that was there goes on by itself when it is told not to pause. */
-static TalkBegin begin_open(Debug *d, int64_t seq) {
+static ConsoleBegin begin_open(Debug *d, int64_t seq) {
     bool moved = go_to(d, seq);
-    if (!d->args->no_pause || door_is_remote(&d->door)) {
-        return moved ? TALK_MOVED : TALK_LOOKS;
+    if (!d->args->no_pause || d->target.remote) {
+        return moved ? CONSOLE_MOVED : CONSOLE_LOOKS;
     }
     Json args = json_object_with(json_object(), "frame", json_string_c("all"));
-    return talk_call(d->talk, "continue", args, false) ? TALK_WAITS : TALK_LOOKS;
+    return console_call(d->console, "continue", args, false) ? CONSOLE_WAITS : CONSOLE_LOOKS;
 }
 
 /* ---- opening ---- */
@@ -599,23 +611,23 @@ static bool open_engine(Debug *d, Error *err) {
     if (!cli_engine_open(&d->engine, engine, err)) {
         return false;
     }
-    TalkHost host = {.loop = &d->engine.loop,
-                     .scripts = d->args->scripts.items,
-                     .json = d->args->common.json,
-                     .restart = restart,
-                     .ctx = d};
-    d->talk = talk_new(&host, err);
-    if (!d->talk) {
+    ConsoleHost host = {.loop = &d->engine.loop,
+                        .scripts = d->args->scripts.items,
+                        .json = d->args->common.json,
+                        .restart = restart,
+                        .ctx = d};
+    d->console = console_new(&host, err);
+    if (!d->console) {
         cli_engine_close(&d->engine);
     }
-    return d->talk != NULL;
+    return d->console != NULL;
 }
 
 static void close_engine(Debug *d) {
-    door_close(&d->door);
+    target_close(&d->target);
     debugging_end(&d->debugging);
-    talk_free(d->talk);
-    d->talk = NULL;
+    console_free(d->console);
+    d->console = NULL;
     cli_engine_close(&d->engine);
 }
 
@@ -635,11 +647,11 @@ static bool open_here(Debug *d, const RunRow *row, Error *err) {
 }
 
 static bool open_there(Debug *d, const RunRow *row, Error *err) {
-    DoorHost host = {talk_event, talk_closed, d->talk};
+    TargetHost host = {console_event, console_closed, d->console};
     error_clear(err);
-    bool ok = door_to_run(&d->door, &d->engine.loop, d->store, row->run, &host, err);
+    bool ok = target_to_run(&d->target, &d->engine.loop, d->store, row->run, &host, err);
     if (ok) {
-        talk_open(d->talk, &d->door);
+        console_open(d->console, &d->target);
     }
     return ok;
 }
@@ -672,7 +684,7 @@ static int debug_row(Debug *d, const RunRow *row, int64_t seq) {
     }
     note_thread(d, row->thread);
     int code =
-        open_run(d, row, &err) ? talk(d, begin_open(d, seq)) : cli_fail(&command_debug, &err);
+        open_run(d, row, &err) ? converse(d, begin_open(d, seq)) : cli_fail(&command_debug, &err);
     close_engine(d);
     return code;
 }
@@ -764,7 +776,8 @@ static int debug_new_run(Debug *d) {
     bool started = start_run(d, d->args->thread, &err);
     /* a program that lets it run at once says itself what it waits for */
     bool looks = d->args->no_pause && d->args->common.json && !d->args->scripts.n;
-    int code = started ? talk(d, looks ? TALK_LOOKS : TALK_WAITS) : cli_fail(&command_debug, &err);
+    int code = started ? converse(d, looks ? CONSOLE_LOOKS : CONSOLE_WAITS)
+                       : cli_fail(&command_debug, &err);
     if (started) {
         say_recording(d);
     }
@@ -792,11 +805,10 @@ static int debug_flow(Debug *d) {
 
 /* What is wrong with a breakpoint is said before anything is kept of the run. */
 static bool has_good_breaks(const DebugArgs *args, const Flow *flow) {
-    WordContext context = {.file = flow->path};
     for (size_t i = 0; i < args->breaks.n; i++) {
         Error err = ERROR_INIT;
         const char *text = args->breaks.items[i];
-        Json fields = words_break(&context, text, strlen(text), &err);
+        Json fields = break_fields(flow->path, text, &err);
         bool parsed = !json_is_none(fields);
         Breakpoint *b = parsed ? breakpoint_new(1, fields, flow, &err) : NULL;
         bool good = b != NULL;

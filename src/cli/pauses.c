@@ -1,6 +1,6 @@
 #include "pauses.h"
 
-#include "debug_say.h"
+#include "view_text.h"
 #include "fields.h"
 #include "output.h"
 #include "terminal.h"

@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "debug_say.h"
+#include "view_text.h"
 #include "json_print.h"
 #include "looks.h"
 #include "mem.h"

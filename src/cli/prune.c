@@ -5,7 +5,7 @@
 #include "output.h"
 #include "stores.h"
 
-#include "flow.h"
+#include "json_duration.h"
 #include "mem.h"
 #include "process.h"
 #include "store_chain.h"
@@ -50,7 +50,7 @@ static bool parse_age(PruneCommand *c, const char *text) {
     struct timespec now;
     int64_t age = 0;
     Json value = json_string_c(text);
-    bool ok = flow_duration(value, &age);
+    bool ok = json_duration(value, &age);
     json_unref(value);
     clock_gettime(CLOCK_REALTIME, &now);
     c->rule.older_than = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - age;

@@ -36,8 +36,6 @@ enum {
  * and "" are the whole: []. JSON_NONE on error: of a text with the column in err->col and in the
  * sentence. */
 Json inspect_path(Json path, Error *err);
-/* The path as jq text: .a[0]."odd key". What inspect_path() reads as the same path. */
-void inspect_path_text(Json path, Buf *out);
 
 /* The value at a path (as inspect_path() takes it; JSON_NONE: the whole), borrowed from the state.
  * JSON_NONE when there is none, with a sentence that names the nearest key or says how many

@@ -2,6 +2,7 @@
 #include "inspect.h"
 
 #include "json_parse.h"
+#include "json_path.h"
 #include "json_print.h"
 #include "mem.h"
 #include "suggest.h"
@@ -14,7 +15,7 @@ enum {
     NAME_MAX_LEN = 64,
 };
 
-/* ---- as text ---- */
+/* ---- from text ---- */
 
 static bool is_letter(char c) {
     return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
@@ -32,38 +33,6 @@ static size_t word_len(const char *s, size_t len) {
     return n;
 }
 
-static bool is_word(Json key) {
-    size_t len = json_string_len(key);
-    return len > 0 && word_len(json_string_data(&key), len) == len;
-}
-
-static void add_step_text(Json step, bool first, Buf *out) {
-    if (json_kind(step) == JSON_STRING) {
-        buf_addc(out, '.');
-        if (is_word(step)) {
-            buf_add(out, json_string_data(&step), json_string_len(step));
-        } else {
-            json_print(step, NULL, out);
-        }
-    } else {
-        buf_adds(out, first ? ".[" : "[");
-        json_print(step, NULL, out);
-        buf_addc(out, ']');
-    }
-}
-
-static void add_steps_text(Json path, size_t n, Buf *out) {
-    for (size_t i = 0; i < n; i++) {
-        add_step_text(json_array_get(path, i), i == 0, out);
-    }
-    buf_adds(out, n ? "" : ".");
-}
-
-void inspect_path_text(Json path, Buf *out) {
-    add_steps_text(path, json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0, out);
-}
-
-/* ---- from text ---- */
 
 typedef struct PathText {
     const char *text;
@@ -286,7 +255,7 @@ static void add_shown(Buf *out, const char *text, size_t len) {
 
 static void add_shown_path(Buf *out, Json path, size_t n) {
     Buf text = BUF_INIT;
-    add_steps_text(path, n, &text);
+    json_path_text(path, n, &text);
     buf_addc(out, '`');
     add_shown(out, text.data, text.len);
     buf_addc(out, '`');

@@ -5,6 +5,7 @@
 #include "inspect.h"
 
 #include "json_diff.h"
+#include "json_path.h"
 #include "json_print.h"
 #include "mem.h"
 #include "utf8.h"
@@ -132,7 +133,7 @@ static Json with_preview(Json answer, Json j) {
 /* Consumes path. */
 static Json with_path(Json answer, Json path) {
     Buf text = BUF_INIT;
-    inspect_path_text(path, &text);
+    json_path_text(path, SIZE_MAX, &text);
     answer = json_object_with(answer, "path", path);
     answer = json_object_with(answer, "text", json_string_buf(&text));
     buf_clear(&text);

@@ -1,6 +1,7 @@
 /* fields.c - reads the small pieces that maps are made of, and says what is wrong with them. */
 #include "loader.h"
 
+#include "json_duration.h"
 #include "suggest.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, 
 
 bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms) {
     Json value = yaml_json(node);
-    bool ok = flow_duration(value, ms);
+    bool ok = json_duration(value, ms);
     if (!ok && node->kind == YAML_SCALAR) {
         report_at(ld->reporter, node->spot,
                   "%s must be a length of time such as 250ms, 90s or 1h30m, not `%s`.", what,

@@ -130,10 +130,6 @@ Json flow_schema(const char *dialect);
  * none of these. */
 bool flow_draw(const Flow *flow, const char *format, Buf *out);
 
-/* "1h30m", "250ms", "2 days", 90 (seconds), 0.5: milliseconds. Units ms, s, m, h, d and their words;
- * a number alone is seconds. False when it is none. */
-bool flow_duration(Json value, int64_t *ms);
-
 /* ---- expressions ---- */
 
 /* A compiled jq expression of the file. Its input is the state unless its place says otherwise. */

@@ -24,7 +24,7 @@ typedef enum ParamType {
     PARAM_BOOL,
     PARAM_INT,       /* at least 1 */
     PARAM_SIZE,      /* bytes, "64M" */
-    PARAM_DURATION,  /* flow_duration() */
+    PARAM_DURATION,  /* json_duration() */
     PARAM_ENUM,      /* one of the words */
     PARAM_WORDS,     /* an array of strings */
     PARAM_JQ_OBJECT, /* keys with jq expressions */

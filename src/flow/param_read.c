@@ -2,7 +2,7 @@
  * task begins. */
 #include "config.h"
 
-#include "duration.h"
+#include "json_duration.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "loader.h"
@@ -187,7 +187,7 @@ static bool read_count(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_size(const Reading *r, Json value, Param *out) {
-    if (!flow_size(value, &out->number)) {
+    if (!json_byte_count(value, &out->number)) {
         return refuse(r, "a size in bytes such as 4096, 64K or 1M");
     }
     out->value = json_ref(value);
@@ -195,7 +195,7 @@ static bool read_size(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_duration(const Reading *r, Json value, Param *out) {
-    if (!flow_duration(value, &out->number)) {
+    if (!json_duration(value, &out->number)) {
         return refuse_shown(r, "a length of time such as 250ms, 90s or 1h30m", value);
     }
     out->value = json_ref(value);

@@ -659,3 +659,34 @@ Json json_path_delete(Json j, Json paths, Error *err) {
     mem_free(sorted);
     return j;
 }
+
+/* ---- as text ---- */
+
+/* A key that needs no quotes. */
+static bool is_identifier(Json key) {
+    size_t len = json_string_len(key);
+    const char *text = json_string_data(&key);
+    for (size_t i = 0; i < len; i++) {
+        bool letter = ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') || text[i] == '_';
+        if (!letter && !(i > 0 && text[i] >= '0' && text[i] <= '9')) {
+            return false;
+        }
+    }
+    return len > 0;
+}
+
+void json_path_text(Json path, size_t steps, Buf *out) {
+    size_t len = json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0;
+    for (size_t i = 0; i < len && i < steps; i++) {
+        Json step = json_array_get(path, i);
+        bool key = json_kind(step) == JSON_STRING;
+        buf_adds(out, key ? "." : i == 0 ? ".[" : "[");
+        if (key && is_identifier(step)) {
+            buf_add(out, json_string_data(&step), json_string_len(step));
+        } else {
+            json_print(step, NULL, out);
+        }
+        buf_adds(out, key ? "" : "]");
+    }
+    buf_adds(out, len && steps ? "" : ".");
+}

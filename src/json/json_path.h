@@ -35,4 +35,7 @@ Json json_path_delete(Json j, Json paths, Error *err);     /* consumes j; paths:
  * json_path_set(). JSON_NONE on error. */
 Json json_path_lift(Json *j, Json path, Error *err);
 
+/* The first steps of a path, SIZE_MAX for all of them, as jq text: .a[0]."odd key". */
+void json_path_text(Json path, size_t steps, Buf *out);
+
 #endif

@@ -1,6 +1,7 @@
 /* Workflows that load: what the engine sees of them. */
 
 #include "flow_fixture.h"
+#include "json_duration.h"
 #include <unistd.h>
 
 static const Node *node(const Flow *flow, const char *name) {
@@ -689,7 +690,7 @@ static void durations_are_as_people_write_them(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Json value = json_parse(cases[i].json, strlen(cases[i].json), NULL, NULL);
         int64_t ms = -1;
-        assert_int_equal(flow_duration(value, &ms), cases[i].ms >= 0);
+        assert_int_equal(json_duration(value, &ms), cases[i].ms >= 0);
         assert_int_equal(ms, cases[i].ms);
         json_unref(value);
     }

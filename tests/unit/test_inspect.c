@@ -1,6 +1,7 @@
 /* Looking at values and nodes: parts, summaries, searches, differences, evaluations, source. */
 #include "flow_fixture.h"
 #include "inspect.h"
+#include "json_path.h"
 
 #include <limits.h>
 
@@ -71,7 +72,7 @@ static void expect_bad_path(const char *text, int column, const char *part) {
 static void expect_path_text(const char *path, const char *want) {
     Json steps = parse(path);
     Buf text = BUF_INIT;
-    inspect_path_text(steps, &text);
+    json_path_text(steps, SIZE_MAX, &text);
     assert_string_equal(text.data, want);
     Json given = json_string(text.data, text.len), again = inspect_path(given, NULL);
     assert_true(json_equal(again, steps));
@@ -150,7 +151,7 @@ static void a_path_has_ten_thousand_steps_at_most(void **state) {
     Buf text = BUF_INIT;
     expect_json(inspect_path(more, &err), "(none)");
     assert_int_equal(err.code, ERR_LIMIT);
-    inspect_path_text(more, &text);
+    json_path_text(more, SIZE_MAX, &text);
     Json given = json_string_buf(&text);
     expect_json(inspect_path(given, &err), "(none)");
     Json path = inspect_path(steps, &err);
@@ -699,7 +700,7 @@ static void expect_expressions(const Node *node, const char *want) {
     for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i), text = json_object_get_c(one, "text");
         Json line = json_object_get_c(one, "line"), path = json_object_get_c(one, "path");
-        inspect_path_text(path, &got);
+        json_path_text(path, SIZE_MAX, &got);
         buf_printf(&got, "@%d: %.*s\n", json_is_none(line) ? 0 : (int)line.i,
                    (int)json_string_len(text), json_string_data(&text));
         /* It is there in the node as written. */

@@ -1,0 +1,75 @@
+/* output.h - what commands write: JSON, times, tables, and the commands that they advise. */
+#ifndef PAWL_OUTPUT_H
+#define PAWL_OUTPUT_H
+
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- JSON on standard output ---- */
+
+/* A JsonSink; ctx is stderr, or NULL for standard output. On a terminal the control characters U+0080 to U+009F, which JSON may have as they are and
+ * terminals obey, are written as \u0080: it is the same JSON. */
+bool output_json(void *ctx, const char *text, size_t len);
+
+/* Indented, and in colour on a terminal. */
+void output_pretty(Json value);
+/* One line, at once: the reader may be a program that waits for it. False when it could not be
+ * written. */
+bool output_line(Json value);
+
+/* The same without the end of the line, and in its time. */
+bool output_print(Json value);
+
+/* Consumes both; for building what is written. JSON_NONE becomes null. */
+Json output_set(Json object, const char *key, Json value);
+Json output_text(const char *text); /* null for NULL */
+
+/* ---- texts on standard error ---- */
+
+/* A string on one line, whatever it holds (say_safe in view_text.h); of anything else nothing. */
+void output_say(Json text);
+
+/* ---- times ---- */
+
+/* Milliseconds since 1970 as ISO 8601 in UTC: "2025-03-09T14:05:06.789Z". */
+enum { OUTPUT_TIME_MAX = 32 };
+const char *output_time(int64_t ms, char *out);
+/* "0.04s", "12s", "3m 05s", "2h 10m". */
+const char *output_duration(int64_t ms, char *out);
+
+/* ---- tables ---- */
+
+enum { TABLE_COLUMNS_MAX = 8 };
+
+/* Text in columns as wide as they need be. Start with a Table that is zero but for its columns. */
+typedef struct Table {
+    size_t columns;
+    size_t widths[TABLE_COLUMNS_MAX]; /* in columns of a terminal */
+    Buf cells;                        /* one after the other, each with its NUL */
+} Table;
+
+/* Adds `columns` strings, which are copied; the first row is the heading. */
+void table_row(Table *t, const char *const *cells);
+void table_write(const Table *t, Buf *out);
+void table_print(const Table *t); /* to standard output */
+void table_clear(Table *t);
+
+/* ---- commands that we tell people to type ---- */
+
+/* As one word for a shell, quoted if need be. */
+void output_word(Buf *out, const char *word);
+
+/* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
+void output_resume(Buf *out, const char *thread, const char *store);
+
+/* `pawl run FILE --thread THREAD`, in the same way. */
+void output_start(Buf *out, const char *file, const char *thread, const char *store);
+
+/* What a person is asked and the commands that answer, a line each, indented. `one` says that no
+ * other interrupt of the run is open, so that its id need not be named. Without a thread (NULL) no
+ * command could answer. */
+void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store);
+
+#endif

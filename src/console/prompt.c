@@ -1,0 +1,726 @@
+#define _GNU_SOURCE /* wcwidth */
+
+#include "prompt.h"
+
+#include "mem.h"
+#include "terminal.h"
+#include "utf8.h"
+#include "view_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <histedit.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROMPT_TEXT "(pawl) "
+
+enum { CTRL_C = 3, READ_PIECE = 4096 };
+
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT};
+enum { NSIGNALS = sizeof watched / sizeof watched[0] };
+
+/* A text that lines are taken from. */
+typedef struct Lines {
+    Buf text;
+    size_t at;
+} Lines;
+
+struct Prompt {
+    PromptHost host;
+    uv_signal_t signals[NSIGNALS];
+    uv_poll_t poll;
+    int open; /* handles that are not closed yet */
+
+    int interrupts;
+    bool over, given_up, resized, continued;
+
+    Lines script;
+    size_t next_script;
+    bool in_script;
+
+    Lines input; /* bytes of standard input that nobody has taken yet */
+    bool polls;  /* its readiness can be waited for; a plain file is always ready */
+    bool readable, ended;
+
+    bool person;     /* at a terminal, in and out */
+    EditLine *el;    /* NULL: lines are not edited */
+    History *lines;  /* with it */
+    bool editing;    /* a line is on the screen */
+    const char *ask; /* what stands before it */
+};
+
+/* ---- saying ---- */
+
+static void write_out(Prompt *p, const char *text, size_t len) {
+    if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0) {
+        p->over = true; /* nobody reads any more */
+    }
+}
+
+/* Columns between the left edge and the cursor, as if the line did not wrap. */
+static size_t cursor_column(Prompt *p) {
+    const LineInfoW *line = el_wline(p->el);
+    size_t column = strlen(p->ask);
+    for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
+        int width = wcwidth(*c);
+        column += width > 0 ? (size_t)width : 0;
+    }
+    return column;
+}
+
+/* Takes the line that is typed off the screen; EL_REFRESH brings it back. */
+static void hide_line(Prompt *p) {
+    size_t rows = cursor_column(p) / (size_t)terminal_columns(stdout);
+    fputc('\r', stdout);
+    if (rows) {
+        fprintf(stdout, "\x1b[%zuA", rows);
+    }
+    fputs("\x1b[J", stdout);
+}
+
+void prompt_say(Prompt *p, const char *text, size_t len) {
+    if (!len) {
+        return;
+    }
+    if (p->editing) {
+        hide_line(p);
+    }
+    write_out(p, text, len);
+    if (p->editing) {
+        el_set(p->el, EL_REFRESH, NULL);
+    }
+}
+
+/* ---- the loop ---- */
+
+static void on_signal(uv_signal_t *handle, int signum) {
+    Prompt *p = handle->data;
+    p->interrupts += signum == SIGINT;
+    p->over |= signum == SIGTERM || signum == SIGHUP;
+    p->resized |= signum == SIGWINCH;
+    p->continued |= signum == SIGCONT;
+}
+
+static void on_readable(uv_poll_t *handle, int status, int events) {
+    Prompt *p = handle->data;
+    (void)status; /* read() will say what is wrong */
+    (void)events;
+    p->readable = true;
+    uv_poll_stop(handle);
+}
+
+static void fill(Prompt *p) {
+    Lines *in = &p->input;
+    if (in->at) {
+        memmove(in->text.data, in->text.data + in->at, in->text.len - in->at);
+        in->text.len -= in->at;
+        in->at = 0;
+    }
+    ssize_t n = read(STDIN_FILENO, buf_reserve(&in->text, READ_PIECE), READ_PIECE);
+    p->readable = false;
+    if (n > 0) {
+        buf_advance(&in->text, (size_t)n);
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        p->ended = true;
+    }
+}
+
+static void after_turn(Prompt *p) {
+    if (p->resized && p->el) {
+        el_resize(p->el);
+        p->resized = false;
+    }
+    if (p->continued && p->editing) { /* the shell has had the terminal meanwhile */
+        el_set(p->el, EL_PREP_TERM, 0);
+        el_set(p->el, EL_PREP_TERM, 1);
+        el_set(p->el, EL_REFRESH, NULL);
+    }
+    p->continued = false;
+    p->given_up |= p->host.turned(p->host.ctx);
+}
+
+/* One turn of the loop; then there may be input. */
+static void turn(Prompt *p) {
+    if (p->polls) {
+        uv_poll_start(&p->poll, UV_READABLE, on_readable);
+    }
+    uv_run(p->host.loop, p->polls ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (p->polls) {
+        uv_poll_stop(&p->poll);
+    }
+    after_turn(p);
+    if (p->readable || !p->polls) {
+        fill(p);
+    }
+}
+
+static bool gives_up(const Prompt *p) {
+    return p->over || p->given_up;
+}
+
+/* ---- lines as they are ---- */
+
+/* False: no whole line is there. */
+static bool take_line(Lines *lines, bool last, Buf *out) {
+    if (lines->at == lines->text.len) {
+        return false;
+    }
+    const char *from = lines->text.data + lines->at;
+    size_t left = lines->text.len - lines->at;
+    const char *newline = memchr(from, '\n', left);
+    if (!newline && !last) {
+        return false;
+    }
+    size_t len = newline ? (size_t)(newline - from) : left;
+    buf_add(out, from, len);
+    lines->at += len + (newline != NULL);
+    return true;
+}
+
+/* What came of a line that is too long is dropped until its end. */
+static bool is_too_long(const Lines *lines) {
+    return lines->text.len - lines->at > PROMPT_LINE_MAX;
+}
+
+static bool read_plain(Prompt *p, Buf *out) {
+    bool dropping = false;
+    while (!gives_up(p) && !(p->interrupts && !p->person)) {
+        if (take_line(&p->input, p->ended, out)) {
+            if (dropping) { /* what is left of it is no command, and is answered as none */
+                buf_reset(out);
+                buf_adds(out, "(a line that is too long)");
+            }
+            return true;
+        } else if (p->ended) {
+            return false;
+        } else if (is_too_long(&p->input)) {
+            p->input.at = p->input.text.len;
+            dropping = true;
+        } else {
+            turn(p);
+        }
+    }
+    return false;
+}
+
+/* ---- scripts ---- */
+
+static bool read_file(const char *path, Buf *out, Error *err) {
+    FILE *file = fopen(path, "rb");
+    size_t n = 1;
+    while (file && n && out->len <= PROMPT_SCRIPT_MAX) {
+        n = fread(buf_reserve(out, READ_PIECE), 1, READ_PIECE, file);
+        buf_advance(out, n);
+    }
+    bool failed = !file || ferror(file);
+    int why = errno;
+    if (file) {
+        fclose(file);
+    }
+    if (failed) {
+        return error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(why));
+    }
+    return out->len <= PROMPT_SCRIPT_MAX ||
+           error_set(err, ERR_LIMIT, "%s is longer than a script may be (%d bytes).", path,
+                     PROMPT_SCRIPT_MAX);
+}
+
+static bool is_stdin(const char *path) {
+    return !strcmp(path, "-");
+}
+
+/* A script that cannot be read is known before the first of them does anything. */
+static bool check_scripts(const PromptHost *host, Error *err) {
+    for (const char *const *s = host->scripts; s && *s; s++) {
+        Buf text = BUF_INIT;
+        bool ok = is_stdin(*s) || read_file(*s, &text, err);
+        buf_clear(&text);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether there is another one: then it is p->script. */
+static bool next_script(Prompt *p) {
+    const char *path = p->host.scripts ? p->host.scripts[p->next_script] : NULL;
+    buf_reset(&p->script.text);
+    p->script.at = 0;
+    p->in_script = path && !is_stdin(path);
+    p->next_script += path != NULL;
+    return p->in_script && read_file(path, &p->script.text, NULL);
+}
+
+static void echo(Prompt *p, const Buf *line) {
+    Buf text = BUF_INIT;
+    buf_printf(&text, PROMPT_TEXT "%s\n", line->data ? line->data : "");
+    if (!p->host.bare) {
+        write_out(p, text.data, text.len);
+    }
+    buf_clear(&text);
+}
+
+static bool read_script(Prompt *p, Buf *out) {
+    while (p->in_script && !gives_up(p)) {
+        if (take_line(&p->script, true, out)) {
+            echo(p, out);
+            return true;
+        }
+        next_script(p);
+    }
+    return false;
+}
+
+static bool has_scripts(const Prompt *p) {
+    return p->host.scripts && p->host.scripts[0];
+}
+
+/* Standard input is read when there are no scripts, and where one of them is "-". */
+static bool reads_stdin(const Prompt *p) {
+    const char *const *s = p->host.scripts;
+    return !has_scripts(p) || (p->next_script && is_stdin(s[p->next_script - 1]));
+}
+
+/* ---- the line editor: characters in ---- */
+
+static Prompt *prompt_of(EditLine *el) {
+    void *p = NULL;
+    el_get(el, EL_CLIENTDATA, &p);
+    return p;
+}
+
+static bool take_char(Prompt *p, wchar_t *out) {
+    Lines *in = &p->input;
+    if (in->at == in->text.len) {
+        return false;
+    }
+    const char *at = in->text.data + in->at, *end = in->text.data + in->text.len;
+    if (!p->ended && utf8_unfinished(at, (size_t)(end - at)) == (size_t)(end - at)) {
+        return false;
+    }
+    int32_t cp;
+    in->at += utf8_decode(at, end, &cp);
+    *out = cp < 0 ? UTF8_REPLACEMENT : (wchar_t)cp;
+    return true;
+}
+
+static int next_char(EditLine *el, wchar_t *out) {
+    Prompt *p = prompt_of(el);
+    while (!gives_up(p)) {
+        if (p->interrupts) {
+            p->interrupts = 0;
+            *out = CTRL_C;
+            return 1;
+        }
+        if (take_char(p, out)) {
+            return 1;
+        }
+        if (p->ended) {
+            return 0;
+        }
+        turn(p);
+    }
+    return 0;
+}
+
+static char *prompt_text(EditLine *el) {
+    return (char *)(uintptr_t)prompt_of(el)->ask; /* libedit only reads it */
+}
+
+static void delete_all(EditLine *el) {
+    const LineInfoW *line = el_wline(el);
+    int all = (int)(line->lastchar - line->buffer);
+    el_cursor(el, (int)(line->lastchar - line->cursor));
+    el_deletestr(el, all);
+}
+
+/* Ctrl-C: the line stays on the screen for the eye, and a new one begins. */
+static unsigned char clear_line(EditLine *el, int ch) {
+    Prompt *p = prompt_of(el);
+    const LineInfo *line = el_line(el);
+    Buf text = BUF_INIT;
+    (void)ch;
+    buf_printf(&text, "%s%.*s^C\n", p->ask, (int)(line->lastchar - line->buffer), line->buffer);
+    hide_line(p);
+    write_out(p, text.data, text.len);
+    buf_clear(&text);
+    delete_all(el);
+    el_set(el, EL_REFRESH, NULL);
+    return CC_NORM;
+}
+
+/* ---- the line editor: Tab ---- */
+
+static Json item_text(Json items, size_t i) {
+    return json_array_get(json_array_get(items, i), 1);
+}
+
+/* Bytes that all items begin with. */
+static size_t common_length(Json items) {
+    Json first = item_text(items, 0);
+    size_t len = json_string_len(first);
+    for (size_t i = 1; i < json_array_len(items); i++) {
+        Json each = item_text(items, i);
+        size_t n = 0, max = json_string_len(each);
+        while (n < len && n < max && json_string_data(&first)[n] == json_string_data(&each)[n]) {
+            n++;
+        }
+        len = n;
+    }
+    return utf8_valid_prefix(json_string_data(&first), len);
+}
+
+enum { LISTED_MAX = 200 };
+
+/* As they are listed: nothing of them drives the terminal. The first n, given. */
+static Buf *texts_of(Json items, size_t n, size_t *width) {
+    Buf *texts = mem_zalloc(n * sizeof *texts);
+    *width = 1;
+    for (size_t i = 0; i < n; i++) {
+        Json text = item_text(items, i);
+        buf_adds(&texts[i], "");
+        say_safe(json_string_data(&text), json_string_len(text), &texts[i]);
+        size_t each = terminal_text_columns(texts[i].data, texts[i].len);
+        *width = each > *width ? each : *width;
+    }
+    return texts;
+}
+
+static void list_items(Prompt *p, Json items) {
+    size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX, widest;
+    Buf *texts = texts_of(items, n, &widest), out = BUF_INIT;
+    size_t width = widest + 2, columns = (size_t)terminal_columns(stdout) / width;
+    for (size_t i = 0; i < n; i++) {
+        bool last = i + 1 == n || columns < 2 || (i + 1) % columns == 0;
+        size_t shown = terminal_text_columns(texts[i].data, texts[i].len);
+        buf_printf(&out, "%s%*s%s", texts[i].data, last ? 0 : (int)(width - shown), "",
+                   last ? "\n" : "");
+        buf_clear(&texts[i]);
+    }
+    if (all > n) {
+        buf_printf(&out, "and %zu more\n", all - n);
+    }
+    prompt_say(p, out.data, out.len);
+    mem_free(texts);
+    buf_clear(&out);
+}
+
+/* Puts what all items share in place of what was typed; false when that is nothing new. */
+static bool insert_common(EditLine *el, const char *line, size_t from, size_t cursor, Json items) {
+    Json first = item_text(items, 0);
+    size_t len = common_length(items), typed = cursor - from;
+    if (len <= typed && (len < typed || memcmp(line + from, json_string_data(&first), len) == 0)) {
+        return false;
+    }
+    char *text = mem_strndup(json_string_data(&first), len);
+    el_deletestr(el, (int)utf8_length(line + from, typed));
+    el_insertstr(el, text);
+    mem_free(text);
+    return true;
+}
+
+static unsigned char complete_at(EditLine *el, Prompt *p, const char *line, size_t cursor) {
+    Json items = p->host.complete(p->host.ctx, line, cursor);
+    size_t n = json_kind(items) == JSON_ARRAY ? json_array_len(items) : 0;
+    unsigned char verdict = CC_ERROR;
+    if (n) {
+        Json at = json_array_get(json_array_get(items, 0), 0);
+        size_t from = json_tag(at) == JSON_TAG_INT && at.i >= 0 ? (size_t)at.i : cursor;
+        bool inserted = insert_common(el, line, from < cursor ? from : cursor, cursor, items);
+        if (!inserted && n > 1) {
+            list_items(p, items);
+        }
+        verdict = inserted ? CC_REFRESH : CC_NORM;
+    }
+    json_unref(items);
+    return verdict;
+}
+
+static unsigned char complete(EditLine *el, int ch) {
+    const LineInfo *info = el_line(el);
+    size_t cursor = (size_t)(info->cursor - info->buffer);
+    char *line = mem_strndup(info->buffer, (size_t)(info->lastchar - info->buffer));
+    (void)ch;
+    unsigned char verdict = complete_at(el, prompt_of(el), line, cursor);
+    mem_free(line);
+    return verdict;
+}
+
+/* ---- the line editor: what it remembers ---- */
+
+static void make_folders(char *path) {
+    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(path, 0700);
+        *at = '/';
+    }
+}
+
+/* NULL: there is no place for it. Given. */
+static char *history_path(void) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    Buf path = BUF_INIT;
+    if (state && state[0] == '/') {
+        buf_printf(&path, "%s/pawl/debug_history", state);
+    } else if (home && home[0] == '/') {
+        buf_printf(&path, "%s/.local/state/pawl/debug_history", home);
+    }
+    return path.data ? buf_detach(&path) : NULL;
+}
+
+static void load_history(Prompt *p) {
+    HistEvent event;
+    char *path = history_path();
+    p->lines = history_init();
+    history(p->lines, &event, H_SETSIZE, PROMPT_HISTORY);
+    history(p->lines, &event, H_SETUNIQUE, 1);
+    if (path) {
+        history(p->lines, &event, H_LOAD, path);
+    }
+    mem_free(path);
+}
+
+/* A history that cannot be kept is no reason to say anything. */
+static void save_history(Prompt *p) {
+    HistEvent event;
+    char *path = history_path();
+    if (path) {
+        make_folders(path);
+    }
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file) {
+        history(p->lines, &event, H_SAVE_FP, file);
+        fclose(file);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    mem_free(path);
+}
+
+static void remember(Prompt *p, const Buf *line) {
+    HistEvent event;
+    if (line->len && strspn(line->data, " \t") < line->len) {
+        history(p->lines, &event, H_ENTER, line->data);
+    }
+}
+
+/* ---- the line editor: life ---- */
+
+static const char *const keys[][2] = {
+    {"^I", "pawl-complete"},           {"^C", "pawl-clear"},
+    {"^R", "em-inc-search-prev"},      {"^W", "ed-delete-prev-word"},
+    {"\\e[3~", "ed-delete-next-char"}, {"\\e[1~", "ed-move-to-beg"},
+    {"\\e[4~", "ed-move-to-end"},      {"\\e[1;5C", "em-next-word"},
+    {"\\e[1;5D", "ed-prev-word"},
+};
+
+static void bind_keys(Prompt *p) {
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        el_set(p->el, EL_BIND, keys[i][0], keys[i][1], NULL);
+    }
+}
+
+/* libedit shows what the locale can: without one in UTF-8 people's names would be shown as
+ * numbers. */
+static void choose_locale(void) {
+    const char *chosen = setlocale(LC_CTYPE, "");
+    if (!chosen || MB_CUR_MAX == 1) {
+        setlocale(LC_CTYPE, "C.UTF-8");
+    }
+}
+
+static void open_editor(Prompt *p) {
+    choose_locale();
+    p->el = el_init("pawl", stdin, stdout, stderr);
+    if (!p->el) {
+        return;
+    }
+    load_history(p);
+    el_set(p->el, EL_CLIENTDATA, p);
+    el_set(p->el, EL_EDITOR, "emacs");
+    el_set(p->el, EL_PROMPT, prompt_text);
+    el_set(p->el, EL_GETCFN, next_char);
+    el_set(p->el, EL_HIST, history, p->lines);
+    el_wset(p->el, EL_ADDFN, L"pawl-complete", L"Complete what is typed", complete);
+    el_wset(p->el, EL_ADDFN, L"pawl-clear", L"Begin a new line", clear_line);
+    el_source(p->el, NULL);
+    bind_keys(p);
+}
+
+static void close_editor(Prompt *p) {
+    if (p->el) {
+        save_history(p);
+        el_end(p->el);
+        history_end(p->lines);
+    }
+}
+
+static bool read_edited(Prompt *p, Buf *out) {
+    int n = 0;
+    p->editing = true;
+    const char *line = el_gets(p->el, &n);
+    p->editing = false;
+    bool ended = !line || n <= 0 || line[n - 1] != '\n';
+    if (ended) {
+        write_out(p, "\n", 1);
+        return false;
+    }
+    buf_add(out, line, (size_t)n - 1);
+    return true;
+}
+
+/* ---- lines ---- */
+
+static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
+    p->ask = ask;
+    if (p->el) {
+        return read_edited(p, out);
+    }
+    if (p->person) {
+        write_out(p, ask, strlen(ask));
+    }
+    return read_plain(p, out);
+}
+
+static bool read_typed(Prompt *p, Buf *out) {
+    bool found = !gives_up(p) && reads_stdin(p) && read_stdin(p, PROMPT_TEXT, out);
+    if (found && p->el) {
+        remember(p, out);
+    }
+    return found;
+}
+
+/* Standard input has ended, and there are scripts behind it. */
+static bool goes_on_behind_stdin(Prompt *p) {
+    bool more = has_scripts(p) && p->host.scripts[p->next_script];
+    if (!more || gives_up(p) || p->interrupts) {
+        return false;
+    }
+    next_script(p);
+    return true;
+}
+
+char *prompt_line(Prompt *p, size_t *len) {
+    Buf out = BUF_INIT;
+    bool found;
+    p->given_up = false;
+    do {
+        found = read_script(p, &out) || read_typed(p, &out);
+    } while (!found && goes_on_behind_stdin(p));
+    *len = out.len;
+    if (found && !out.data) {
+        buf_reserve(&out, 1);
+        buf_advance(&out, 0);
+    }
+    if (!found) {
+        buf_clear(&out);
+    }
+    return found ? buf_detach(&out) : NULL;
+}
+
+bool prompt_confirm(Prompt *p, const char *question) {
+    char ask[200];
+    if (!p->person || p->in_script) {
+        return true;
+    }
+    snprintf(ask, sizeof ask, "%s (y or n) ", question);
+    for (;;) {
+        Buf line = BUF_INIT;
+        bool found = read_stdin(p, ask, &line);
+        char first = found && line.len ? line.data[0] : '\0';
+        buf_clear(&line);
+        if (!found || first == 'n' || first == 'N') {
+            return false;
+        }
+        if (first == 'y' || first == 'Y') {
+            return true;
+        }
+    }
+}
+
+/* ---- life ---- */
+
+/* libuv makes what it polls non-blocking, which everybody who shares it would see: the shell's
+ * terminal, and our own standard output on it. Polling needs no such thing. */
+static bool start_polling(Prompt *p) {
+    int flags = fcntl(STDIN_FILENO, F_GETFL);
+    bool ok = flags >= 0 && uv_poll_init(p->host.loop, &p->poll, STDIN_FILENO) == 0;
+    if (flags >= 0) {
+        fcntl(STDIN_FILENO, F_SETFL, flags);
+    }
+    p->poll.data = p;
+    p->open += ok;
+    return ok;
+}
+
+static void watch_signals(Prompt *p) {
+    signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < NSIGNALS; i++) {
+        uv_signal_init(p->host.loop, &p->signals[i]);
+        p->signals[i].data = p;
+        uv_signal_start(&p->signals[i], on_signal, watched[i]);
+        p->open++;
+    }
+}
+
+Prompt *prompt_new(const PromptHost *host, Error *err) {
+    if (!check_scripts(host, err)) {
+        return NULL;
+    }
+    Prompt *p = mem_zalloc(sizeof *p);
+    p->host = *host;
+    p->person = !host->bare && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    watch_signals(p);
+    p->polls = start_polling(p);
+    next_script(p);
+    if (p->person && terminal_can_redraw(stdout)) {
+        open_editor(p);
+    }
+    return p;
+}
+
+static void on_closed(uv_handle_t *handle) {
+    Prompt *p = handle->data;
+    p->open--;
+}
+
+void prompt_free(Prompt *p) {
+    if (!p) {
+        return;
+    }
+    close_editor(p);
+    for (int i = 0; i < NSIGNALS; i++) {
+        uv_close((uv_handle_t *)&p->signals[i], on_closed);
+    }
+    if (p->polls) {
+        uv_close((uv_handle_t *)&p->poll, on_closed);
+    }
+    while (p->open) {
+        uv_run(p->host.loop, UV_RUN_NOWAIT);
+    }
+    buf_clear(&p->script.text);
+    buf_clear(&p->input.text);
+    mem_free(p);
+}
+
+bool prompt_edits(const Prompt *p) {
+    return p->person;
+}
+
+int prompt_interrupts(Prompt *p) {
+    int n = p->interrupts;
+    p->interrupts = 0;
+    return n;
+}
+
+bool prompt_is_over(const Prompt *p) {
+    return p->over;
+}
