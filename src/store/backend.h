@@ -22,9 +22,10 @@ struct Store {
     char *path;   /* what stands after the scheme */
     char *folder; /* NULL until store_folder() is called */
     StoreMode mode;
-    Leases leases;    /* that this handle holds */
-    uint64_t version; /* that store_heard() saw last */
-    bool asked;       /* through this handle, since then */
+    const Store *beside; /* while it is opened: the handle that it is a reader of; NULL: none */
+    Leases leases;       /* that this handle holds */
+    uint64_t version;    /* that store_heard() saw last */
+    bool asked;          /* through this handle, since then */
 };
 
 /* What is being looked for: a name, or a number when thread is NULL. */
@@ -37,14 +38,16 @@ struct StoreBackend {
     const char *scheme;
     bool durable;
 
-    /* s is zeroed but for backend, url, path and mode. On an error the handle is closed again. */
+    /* s is zeroed but for backend, url, path, mode and beside. On an error the handle is closed
+     * again. */
     size_t handle_size;
     bool (*open)(Store *s, Error *err);
     void (*close)(Store *s);         /* of whatever open() got to */
     char *(*folder)(const Store *s); /* a path, given; NULL: a temporary one will do */
 
     bool (*find)(Store *s, RunKey key, RunRow *out, bool *found, Error *err);
-    bool (*runs)(Store *s, RunRowFn fn, void *ctx, Error *err);
+    /* A page: fills in where it stopped and whether there is more. */
+    bool (*runs)(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err);
     /* In: all but run, and thread when that is NULL. Out: these too, and the lease is held. *found:
      * there was one of that name, and nothing was done. */
     bool (*create_run)(Store *s, RunRow *row, bool *found, Error *err);
@@ -84,6 +87,13 @@ int64_t store_now(void); /* milliseconds since 1970 */
 enum { STORE_OWNER_MAX = 96 };
 const char *store_self(char out[STORE_OWNER_MAX]);
 char *store_copy(const char *text); /* NULL stays NULL */
+
+/* Where a run stands in the list of runs. */
+typedef struct RunPlace {
+    int64_t updated, run;
+} RunPlace;
+/* Sorts the places of all runs and gives those that are on the page: a part of the array. */
+RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_t *count);
 
 /* A damaged run or store: "`sqlite:x.db` is damaged: ...". */
 bool store_damaged(const Store *s, Error *err, const char *fmt, ...)

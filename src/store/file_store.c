@@ -400,14 +400,6 @@ static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
     return true;
 }
 
-static int later_first(const void *a, const void *b) {
-    const RunRow *x = a, *y = b;
-    if (x->updated != y->updated) {
-        return x->updated > y->updated ? -1 : 1;
-    }
-    return x->run > y->run ? -1 : x->run < y->run;
-}
-
 static bool collect_runs(FileStore *f, Rows *rows, Error *err) {
     DIR *dir = opendir(f->threads);
     bool ok = dir != NULL || file_store_failed(f, "listing the runs", err);
@@ -420,18 +412,35 @@ static bool collect_runs(FileStore *f, Rows *rows, Error *err) {
     return ok;
 }
 
-static bool file_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+static int by_number(const void *a, const void *b) {
+    const RunRow *x = a, *y = b;
+    return x->run < y->run ? -1 : x->run > y->run;
+}
+
+static bool file_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
     Rows rows = {0};
-    bool ok = collect_runs(folder_store(s), &rows, err);
-    if (rows.len) {
-        qsort(rows.rows, rows.len, sizeof *rows.rows, later_first);
-    }
-    bool more = ok;
+    bool ok = collect_runs(folder_store(s), &rows, err), wanted = ok;
+    size_t n = 0;
+    RunPlace *places = mem_alloc((rows.len + 1) * sizeof *places);
     for (size_t i = 0; i < rows.len; i++) {
-        more = more && fn(ctx, &rows.rows[i]);
+        places[i] = (RunPlace){rows.rows[i].updated, rows.rows[i].run};
+    }
+    if (rows.len) {
+        qsort(rows.rows, rows.len, sizeof *rows.rows, by_number);
+    }
+    RunPlace *at = run_places_select(places, rows.len, page, &n), *end = at + n;
+    page->more = end < places + rows.len;
+    for (; wanted && at < end; at++) {
+        const RunRow key = {.run = at->run};
+        page->updated = at->updated;
+        page->run = at->run;
+        wanted = fn(ctx, bsearch(&key, rows.rows, rows.len, sizeof key, by_number));
+    }
+    for (size_t i = 0; i < rows.len; i++) {
         run_row_clear(&rows.rows[i]);
     }
     mem_free(rows.rows);
+    mem_free(places);
     return ok;
 }
 

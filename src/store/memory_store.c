@@ -1,9 +1,13 @@
-/* memory_store.c - runs in this process. */
+/* memory_store.c - runs in this process.
+ *
+ * Handles share one MemoryData and may be used by different threads: its lock is held while it is
+ * looked at or changed, and never while a caller's function runs. What is lent is a copy. */
 #include "backend.h"
 #include "mem.h"
 #include "packed.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,8 +29,10 @@ typedef struct Definition {
     Buf value;
 } Definition;
 
-typedef struct MemoryStore {
-    Store base;
+typedef struct MemoryData {
+    pthread_mutex_t lock;
+    size_t handles;
+    Leases leased;    /* by any handle */
     MemoryRun **runs; /* in order of number */
     size_t nruns, runs_cap;
     MemoryRun **names; /* buckets by hash of the thread, a power of two */
@@ -34,14 +40,37 @@ typedef struct MemoryStore {
     int64_t last_run;
     Definition *definitions;
     size_t ndefinitions, definitions_cap;
+} MemoryData;
+
+typedef struct MemoryStore {
+    Store base;
+    MemoryData *data;
+    Buf lent; /* the checkpoint lent last */
 } MemoryStore;
 
-static MemoryStore *memory(Store *s) {
-    return (MemoryStore *)s;
+static MemoryData *data_of(const Store *s) {
+    return ((const MemoryStore *)s)->data;
+}
+
+static MemoryData *lock(const Store *s) {
+    MemoryData *m = data_of(s);
+    pthread_mutex_lock(&m->lock);
+    return m;
+}
+
+static void unlock(MemoryData *m) {
+    pthread_mutex_unlock(&m->lock);
 }
 
 static bool memory_open(Store *s, Error *err) {
-    (void)s, (void)err;
+    (void)err;
+    MemoryData *m = s->beside ? data_of(s->beside) : mem_zalloc(sizeof *m);
+    ((MemoryStore *)s)->data = m;
+    if (!s->beside) {
+        pthread_mutex_init(&m->lock, NULL);
+    }
+    lock(s)->handles++;
+    unlock(m);
     return true;
 }
 
@@ -57,7 +86,16 @@ static void free_run(MemoryRun *r) {
 }
 
 static void memory_close(Store *s) {
-    MemoryStore *m = memory(s);
+    MemoryData *m = lock(s);
+    size_t left = --m->handles;
+    for (size_t i = 0; i < s->leases.cap; i++) {
+        leases_remove(&m->leased, s->leases.runs[i]);
+    }
+    unlock(m);
+    buf_clear(&((MemoryStore *)s)->lent);
+    if (left) {
+        return;
+    }
     for (size_t i = 0; i < m->nruns; i++) {
         free_run(m->runs[i]);
     }
@@ -68,10 +106,13 @@ static void memory_close(Store *s) {
     mem_free(m->runs);
     mem_free(m->names);
     mem_free(m->definitions);
+    leases_clear(&m->leased);
+    pthread_mutex_destroy(&m->lock);
+    mem_free(m);
 }
 
 /* Where the run is or would be. */
-static size_t place_of_run(const MemoryStore *m, int64_t run) {
+static size_t place_of_run(const MemoryData *m, int64_t run) {
     size_t low = 0, high = m->nruns;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -84,12 +125,12 @@ static size_t place_of_run(const MemoryStore *m, int64_t run) {
     return low;
 }
 
-static MemoryRun *run_of(const MemoryStore *m, int64_t run) {
+static MemoryRun *run_of(const MemoryData *m, int64_t run) {
     size_t i = place_of_run(m, run);
     return i < m->nruns && m->runs[i]->row.run == run ? m->runs[i] : NULL;
 }
 
-static size_t bucket_of(const MemoryStore *m, const char *thread) {
+static size_t bucket_of(const MemoryData *m, const char *thread) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (; *thread; thread++) {
         hash = (hash ^ (unsigned char)*thread) * 0x100000001B3u;
@@ -97,7 +138,7 @@ static size_t bucket_of(const MemoryStore *m, const char *thread) {
     return (size_t)(hash ^ hash >> 32) & (m->nbuckets - 1);
 }
 
-static MemoryRun *run_named(const MemoryStore *m, const char *thread) {
+static MemoryRun *run_named(const MemoryData *m, const char *thread) {
     MemoryRun *r = m->nbuckets ? m->names[bucket_of(m, thread)] : NULL;
     while (r && strcmp(r->row.thread, thread)) {
         r = r->next_named;
@@ -105,13 +146,13 @@ static MemoryRun *run_named(const MemoryStore *m, const char *thread) {
     return r;
 }
 
-static void add_name(MemoryStore *m, MemoryRun *r) {
+static void add_name(MemoryData *m, MemoryRun *r) {
     MemoryRun **bucket = &m->names[bucket_of(m, r->row.thread)];
     r->next_named = *bucket;
     *bucket = r;
 }
 
-static void remove_name(MemoryStore *m, const MemoryRun *r) {
+static void remove_name(MemoryData *m, const MemoryRun *r) {
     MemoryRun **link = &m->names[bucket_of(m, r->row.thread)];
     while (*link != r) {
         link = &(*link)->next_named;
@@ -119,7 +160,7 @@ static void remove_name(MemoryStore *m, const MemoryRun *r) {
     *link = r->next_named;
 }
 
-static void grow_names(MemoryStore *m) {
+static void grow_names(MemoryData *m) {
     m->nbuckets = m->nbuckets ? 2 * m->nbuckets : 16;
     mem_free(m->names);
     m->names = mem_zalloc(m->nbuckets * sizeof(MemoryRun *));
@@ -128,7 +169,7 @@ static void grow_names(MemoryStore *m) {
     }
 }
 
-static void add_run(MemoryStore *m, MemoryRun *r) {
+static void add_run(MemoryData *m, MemoryRun *r) {
     if (m->nruns == m->nbuckets) {
         grow_names(m);
     }
@@ -148,37 +189,40 @@ static void copy_row(RunRow *out, const RunRow *row) {
 
 static bool memory_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
     (void)err;
-    MemoryRun *r = key.thread ? run_named(memory(s), key.thread) : run_of(memory(s), key.run);
+    MemoryData *m = lock(s);
+    MemoryRun *r = key.thread ? run_named(m, key.thread) : run_of(m, key.run);
     *found = r != NULL;
     if (r) {
         copy_row(out, &r->row);
     }
+    unlock(m);
     return true;
 }
 
-static int later_first(const void *a, const void *b) {
-    const RunRow *x = &(*(MemoryRun *const *)a)->row, *y = &(*(MemoryRun *const *)b)->row;
-    if (x->updated != y->updated) {
-        return x->updated > y->updated ? -1 : 1;
+static bool memory_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
+    MemoryData *m = lock(s);
+    size_t all = m->nruns, n = 0;
+    RunPlace *places = mem_alloc((all + 1) * sizeof *places);
+    for (size_t i = 0; i < all; i++) {
+        places[i] = (RunPlace){m->runs[i]->row.updated, m->runs[i]->row.run};
     }
-    return x->run > y->run ? -1 : x->run < y->run;
-}
-
-static bool memory_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
-    (void)err;
-    MemoryStore *m = memory(s);
-    MemoryRun **sorted = mem_alloc(m->nruns * sizeof *sorted);
-    size_t n = m->nruns;
-    if (n) {
-        memcpy(sorted, m->runs, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, later_first);
+    unlock(m);
+    RunPlace *at = run_places_select(places, all, page, &n), *end = at + n;
+    page->more = end < places + all;
+    for (bool wanted = true; wanted && at < end; at++) {
+        RunRow row = {0};
+        bool found = false;
+        page->updated = at->updated;
+        page->run = at->run;
+        memory_find(s, (RunKey){NULL, at->run}, &row, &found, err);
+        wanted = !found || fn(ctx, &row);
+        run_row_clear(&row);
     }
-    for (size_t i = 0; i < n && fn(ctx, &sorted[i]->row); i++) {}
-    mem_free(sorted);
+    mem_free(places);
     return true;
 }
 
-static char *free_name(const MemoryStore *m, int64_t run) {
+static char *free_name(const MemoryData *m, int64_t run) {
     char name[48];
     snprintf(name, sizeof name, "run-%lld", (long long)run);
     for (int i = 2; run_named(m, name); i++) {
@@ -189,50 +233,65 @@ static char *free_name(const MemoryStore *m, int64_t run) {
 
 static bool memory_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     (void)err;
-    MemoryStore *m = memory(s);
+    MemoryData *m = lock(s);
     *found = row->thread && run_named(m, row->thread);
-    if (*found) {
-        return true;
+    if (!*found) {
+        row->run = ++m->last_run;
+        if (!row->thread) {
+            row->thread = free_name(m, row->run);
+        }
+        MemoryRun *r = mem_zalloc(sizeof *r);
+        copy_row(&r->row, row);
+        add_run(m, r);
+        leases_add(&m->leased, row->run);
     }
-    row->run = ++m->last_run;
-    if (!row->thread) {
-        row->thread = free_name(m, row->run);
-    }
-    MemoryRun *r = mem_zalloc(sizeof *r);
-    copy_row(&r->row, row);
-    add_run(m, r);
+    unlock(m);
     return true;
 }
 
 static bool memory_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
     (void)owner;
-    *busy = false; /* one handle is all there is */
-    return run_of(memory(s), run) ||
+    MemoryData *m = lock(s);
+    bool there = run_of(m, run) != NULL;
+    *busy = leases_has(&m->leased, run);
+    if (there && !*busy) {
+        leases_add(&m->leased, run);
+    }
+    unlock(m);
+    return there ||
            error_set(err, ERR_USAGE, "There is no run %lld in %s.", (long long)run, s->url);
 }
 
 static void memory_release(Store *s, int64_t run) {
-    (void)s, (void)run;
+    MemoryData *m = lock(s);
+    leases_remove(&m->leased, run);
+    unlock(m);
 }
 
 static bool memory_is_leased(Store *s, int64_t run) {
-    (void)s, (void)run;
-    return false;
+    MemoryData *m = lock(s);
+    bool leased = leases_has(&m->leased, run);
+    unlock(m);
+    return leased;
 }
 
 static bool memory_set_cancel(Store *s, int64_t run, bool on, Error *err) {
     (void)err;
-    MemoryRun *r = run_of(memory(s), run);
+    MemoryData *m = lock(s);
+    MemoryRun *r = run_of(m, run);
     if (r) {
         r->row.cancel = on;
     }
+    unlock(m);
     return true;
 }
 
 static bool memory_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
     (void)err;
-    MemoryRun *r = run_of(memory(s), run);
+    MemoryData *m = lock(s);
+    MemoryRun *r = run_of(m, run);
     *on = r && r->row.cancel;
+    unlock(m);
     return true;
 }
 
@@ -240,18 +299,19 @@ static bool memory_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
 
 static bool memory_define(Store *s, const char *key, const Buf *value, Error *err) {
     (void)err;
-    MemoryStore *m = memory(s);
+    MemoryData *m = lock(s);
     m->definitions =
         mem_grow(m->definitions, m->ndefinitions, &m->definitions_cap, sizeof *m->definitions);
     Definition *d = &m->definitions[m->ndefinitions++];
     *d = (Definition){store_copy(key), BUF_INIT};
     buf_add(&d->value, value->data, value->len);
+    unlock(m);
     return true;
 }
 
 static bool memory_definition(Store *s, const char *key, Buf *out, bool *found, Error *err) {
     (void)err;
-    MemoryStore *m = memory(s);
+    MemoryData *m = lock(s);
     *found = false;
     for (size_t i = 0; i < m->ndefinitions && !*found; i++) {
         if (!strcmp(m->definitions[i].key, key)) {
@@ -259,6 +319,7 @@ static bool memory_definition(Store *s, const char *key, Buf *out, bool *found, 
             *found = true;
         }
     }
+    unlock(m);
     return true;
 }
 
@@ -313,7 +374,7 @@ static void close_up(MemoryRun *r) {
     r->len = n;
 }
 
-static void remove_run(MemoryStore *m, int64_t run) {
+static void remove_run(MemoryData *m, int64_t run) {
     size_t i = place_of_run(m, run);
     if (i < m->nruns && m->runs[i]->row.run == run) {
         remove_name(m, m->runs[i]);
@@ -330,7 +391,7 @@ static void set_facts(MemoryRun *r, const BatchWrite *w) {
     r->row.updated = w->at;
 }
 
-static void apply(MemoryStore *m, const BatchWrite *w) {
+static void apply(MemoryData *m, const BatchWrite *w) {
     MemoryRun *r = run_of(m, w->run);
     if (!r) {
         return;
@@ -345,7 +406,7 @@ static void apply(MemoryStore *m, const BatchWrite *w) {
 
 static bool memory_commit(Store *s, const StoreBatch *b, Error *err) {
     (void)err;
-    MemoryStore *m = memory(s);
+    MemoryData *m = lock(s);
     BatchWrite w;
     int64_t closing = 0; /* a run in which checkpoints were marked */
     for (size_t pos = 0; batch_next(b, &pos, &w);) {
@@ -359,19 +420,39 @@ static bool memory_commit(Store *s, const StoreBatch *b, Error *err) {
     if (closing) {
         close_up(run_of(m, closing));
     }
+    unlock(m);
     return true;
+}
+
+/* Copies the first checkpoint at or after *seq. */
+static bool copy_checkpoint(const Store *s, int64_t run, int64_t *seq, Buf *out) {
+    MemoryData *m = lock(s);
+    MemoryRun *r = run_of(m, run);
+    size_t i = r ? place_of(r, *seq) : 0;
+    bool found = r && i < r->len;
+    if (found) {
+        *seq = r->kept[i].seq;
+        buf_reset(out);
+        buf_add(out, r->kept[i].packed, r->kept[i].len);
+    }
+    unlock(m);
+    return found;
+}
+
+static void unpack(const Buf *packed, Checkpoint *out) {
+    bool sound = checkpoint_unpack(packed->data, packed->len, out);
+    assert(sound);
+    (void)sound;
 }
 
 static bool memory_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
                               const char **why, Error *err) {
     (void)why, (void)err;
-    MemoryRun *r = run_of(memory(s), run);
-    size_t i = r ? place_of(r, seq) : 0;
-    *found = r && i < r->len && r->kept[i].seq == seq;
+    Buf *lent = &((MemoryStore *)s)->lent;
+    int64_t at = seq;
+    *found = copy_checkpoint(s, run, &at, lent) && at == seq;
     if (*found) {
-        bool sound = checkpoint_unpack(r->kept[i].packed, r->kept[i].len, out);
-        assert(sound);
-        (void)sound;
+        unpack(lent, out);
     }
     return true;
 }
@@ -380,13 +461,14 @@ static bool memory_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
                            bool (*damaged)(void *ctx, int64_t seq, const char *why), void *ctx,
                            Error *err) {
     (void)damaged, (void)err;
-    MemoryRun *r = run_of(memory(s), run);
-    Checkpoint c;
-    for (size_t i = r ? place_of(r, from) : 0; r && i < r->len; i++) {
-        if (!checkpoint_unpack(r->kept[i].packed, r->kept[i].len, &c) || !fn(ctx, &c)) {
-            break;
-        }
+    Buf packed = BUF_INIT;
+    bool wanted = true;
+    for (int64_t seq = from; wanted && copy_checkpoint(s, run, &seq, &packed); seq++) {
+        Checkpoint c;
+        unpack(&packed, &c);
+        wanted = fn(ctx, &c);
     }
+    buf_clear(&packed);
     return true;
 }
 

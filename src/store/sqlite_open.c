@@ -378,8 +378,11 @@ bool sqlite_store_open(Store *s, Error *err) {
     SqliteStore *q = (SqliteStore *)s;
     bool writes = s->mode != STORE_READ;
     Format f;
-    if (!look_at_file(s, err) || !(writes ? connect_writer : connect_reader)(q, err) ||
-        !read_format(q, &f, err) || !check_format(s, &f, err)) {
+    /* Beside an open connection the file is known, and must not be opened but by SQLite: closing it
+     * again would drop the locks that this process has on it. */
+    if ((!s->beside && !look_at_file(s, err)) ||
+        !(writes ? connect_writer : connect_reader)(q, err) || !read_format(q, &f, err) ||
+        !check_format(s, &f, err)) {
         return false;
     }
     return !writes || (make_durable(q, err) && (f.version == STORE_FORMAT || migrate(q, err)));

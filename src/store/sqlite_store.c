@@ -18,7 +18,8 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_COMMIT] = "COMMIT",
     [SQL_FIND_THREAD] = "SELECT " ROW_COLUMNS " FROM runs WHERE thread = ?1",
     [SQL_FIND_RUN] = "SELECT " ROW_COLUMNS " FROM runs WHERE run = ?1",
-    [SQL_RUNS] = "SELECT " ROW_COLUMNS " FROM runs ORDER BY updated DESC, run DESC",
+    [SQL_RUNS] = "SELECT " ROW_COLUMNS " FROM runs WHERE (updated, run) < (?1, ?2)"
+                 " ORDER BY updated DESC, run DESC LIMIT ?3",
     [SQL_INSERT_RUN] =
         "INSERT INTO runs (thread, workflow, status, definition, created, updated, owner)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -156,17 +157,30 @@ static bool sqlite_find(Store *s, RunKey key, RunRow *out, bool *found, Error *e
     return true;
 }
 
-/* A statement of its own, since fn may call us again. */
-static bool sqlite_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+/* A statement of its own, since fn may call us again. One row more than the page has is asked for: it
+ * says that there is more. */
+static bool sqlite_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
     SqliteStore *q = sqlite(s);
     sqlite3_stmt *stmt = NULL;
-    bool more = true;
+    size_t given = 0;
+    bool wanted = true;
     int rc = sqlite3_prepare_v2(q->db, sql[SQL_RUNS], -1, &stmt, NULL);
-    while (more && rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+    if (rc == SQLITE_OK) {
+        sqlite3_bind_int64(stmt, 1, page->run ? page->updated : INT64_MAX);
+        sqlite3_bind_int64(stmt, 2, page->run ? page->run : INT64_MAX);
+        sqlite3_bind_int64(stmt, 3, page->limit ? (int64_t)page->limit + 1 : -1);
+    }
+    while (rc == SQLITE_OK && wanted && !page->more && sqlite3_step(stmt) == SQLITE_ROW) {
         RunRow row;
-        read_row(stmt, &row);
-        more = fn(ctx, &row);
-        run_row_clear(&row);
+        page->more = page->limit && given == page->limit;
+        if (!page->more) {
+            read_row(stmt, &row);
+            page->updated = row.updated;
+            page->run = row.run;
+            given++;
+            wanted = fn(ctx, &row);
+            run_row_clear(&row);
+        }
     }
     rc = sqlite3_finalize(stmt);
     return rc == SQLITE_OK || sqlite_failed(q, "listing the runs", err);

@@ -53,6 +53,32 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...) {
     return false;
 }
 
+static int later_first(const void *a, const void *b) {
+    const RunPlace *x = a, *y = b;
+    if (x->updated != y->updated) {
+        return x->updated > y->updated ? -1 : 1;
+    }
+    return x->run > y->run ? -1 : x->run < y->run;
+}
+
+RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_t *count) {
+    size_t low = 0, high = n;
+    RunPlace last = {page->updated, page->run};
+    if (n) {
+        qsort(all, n, sizeof *all, later_first);
+    }
+    while (page->run && low < high) { /* the first place behind the last one given */
+        size_t middle = low + (high - low) / 2;
+        if (later_first(&all[middle], &last) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *count = page->limit && page->limit < n - low ? page->limit : n - low;
+    return all + low;
+}
+
 bool store_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     return !s->backend->inspect || s->backend->inspect(s, run, out, err);
 }
@@ -121,12 +147,8 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
     return true;
 }
 
-Store *store_open(const char *url, StoreMode mode, Error *err) {
-    const char *path;
-    const StoreBackend *backend = backend_of(url, &path, err);
-    if (!backend || !check_path(backend, path, err)) {
-        return NULL;
-    }
+static Store *open_handle(const StoreBackend *backend, const char *path, StoreMode mode,
+                          const Store *beside, Error *err) {
     Store *s = mem_zalloc(backend->handle_size);
     Buf full = BUF_INIT;
     buf_printf(&full, "%s:%s", backend->scheme, path);
@@ -134,11 +156,27 @@ Store *store_open(const char *url, StoreMode mode, Error *err) {
     s->url = buf_detach(&full);
     s->path = store_copy(path);
     s->mode = mode;
-    if (!backend->open(s, err)) {
+    s->beside = beside;
+    bool ok = backend->open(s, err);
+    s->beside = NULL;
+    if (!ok) {
         store_close(s);
         return NULL;
     }
     return s;
+}
+
+Store *store_open(const char *url, StoreMode mode, Error *err) {
+    const char *path;
+    const StoreBackend *backend = backend_of(url, &path, err);
+    if (!backend || !check_path(backend, path, err)) {
+        return NULL;
+    }
+    return open_handle(backend, path, mode, NULL, err);
+}
+
+Store *store_reader(const Store *s, Error *err) {
+    return open_handle(s->backend, s->path, STORE_READ, s, err);
 }
 
 void store_close(Store *s) {
@@ -213,6 +251,15 @@ static int64_t number_of(const char *text) {
     return *text >= '0' && *text <= '9' && !*end && !errno ? n : 0;
 }
 
+bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
+    page->more = false;
+    return s->backend->runs(s, page, fn, ctx, err);
+}
+
+bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
+    return store_runs_page(s, &(RunsPage){0}, fn, ctx, err);
+}
+
 typedef struct Nearest {
     Suggestion suggestion;
     char *name;
@@ -233,7 +280,7 @@ static bool offer_name(void *ctx, const RunRow *row) {
 
 static bool no_such_run(Store *s, const char *name, Error *err) {
     Nearest n = {.suggestion = suggestion_for(name, strlen(name))};
-    if (!s->backend->runs(s, offer_name, &n, err)) {
+    if (!store_runs(s, offer_name, &n, err)) {
         /* the error of the store says more */
     } else if (!n.any) {
         error_set(err, ERR_USAGE, "There is no thread `%s`: the store %s holds no runs yet.", name,
@@ -262,10 +309,6 @@ bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
         return false;
     }
     return found || no_such_run(s, name, err);
-}
-
-bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
-    return s->backend->runs(s, fn, ctx, err);
 }
 
 /* What to call a run in a sentence: its thread, or its number when that cannot be read. */

@@ -22,8 +22,11 @@
  * store_commit() has returned true, it survives the process and the machine.
  *
  * Threads: a handle is used by one thread at a time; every call may block, so the engine makes them
- * on a thread of its own (engine/journal.h). Several processes may have one store open. What they
- * may not do is write one run together: store_lease() makes sure of that.
+ * on threads of its own (engine/storage.h), each with a handle of its own: one that writes, and
+ * readers (store_reader()), which never wait for it. What needs no disk (store_url(),
+ * store_is_durable(), store_folder()) may be asked by the thread that opened the handle while another
+ * one uses it. Several processes may have one store open. What they may not do is write one run
+ * together: store_lease() makes sure of that.
  *
  * Damage: every checkpoint is stored with a checksum over all of it. Damaged or foreign data is an
  * ERR_DATA whose sentence names the store, the thread and the checkpoint; other runs are not
@@ -58,6 +61,11 @@ typedef enum StoreMode {
 Store *store_open(const char *url, StoreMode mode, Error *err);
 void store_close(Store *s); /* accepts NULL; releases leases that are still held */
 
+/* Another handle on the same store that only reads, for another thread: it sees what is committed and
+ * does not wait for whoever commits. Any thread may call it while another one uses s. It may outlive
+ * s; what is in memory: goes with the last handle. */
+Store *store_reader(const Store *s, Error *err);
+
 const char *store_url(const Store *s); /* in full: "sqlite:.pawl/pawl.db" */
 bool store_is_durable(const Store *s); /* false for memory: */
 
@@ -88,9 +96,18 @@ void run_row_clear(RunRow *row);
  * number. ERR_USAGE with the nearest names when there is none. */
 bool store_find(Store *s, const char *thread_or_number, RunRow *out, Error *err);
 
-/* Calls fn for each run, the one updated last first; false from fn stops. */
+/* Calls fn for each run, the one updated last first; false from fn stops. fn may read the store. */
 typedef bool (*RunRowFn)(void *ctx, const RunRow *row);
 bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err);
+
+/* The same a page at a time: at most `limit` runs from where the last call stopped (zeros: from the
+ * first). A run that is updated between two pages is then among those that were passed. */
+typedef struct RunsPage {
+    size_t limit;         /* 0: no limit */
+    int64_t updated, run; /* place of the last run that was given; only for the store to read */
+    bool more;            /* out: there are runs behind it */
+} RunsPage;
+bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err);
 
 /* Makes a run (durable on return) and takes its lease. thread may be NULL: a name is made from the
  * number ("run-17"). ERR_USAGE when the thread is there already; one that never got as far as its first

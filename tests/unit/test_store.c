@@ -131,6 +131,13 @@ static void an_unknown_thread_brings_up_the_nearest(void **state) {
     store_close(s);
 }
 
+static int64_t find_number(Store *s, const char *thread) {
+    RunRow row = find_run(s, thread);
+    int64_t run = row.run;
+    run_row_clear(&row);
+    return run;
+}
+
 typedef struct Names {
     char text[256];
     int left;
@@ -156,6 +163,31 @@ static void runs_are_listed_the_one_updated_last_first(void **state) {
     assert_string_equal(all.text, "a c b ");
     MUST(store_runs(s, add_name, &two, &why));
     assert_string_equal(two.text, "a c ");
+    store_batch_clear(&batch);
+    store_close(s);
+}
+
+static void runs_come_a_page_at_a_time(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch batch = STORE_BATCH_INIT;
+    for (int i = 0; i < 7; i++) {
+        char name[2] = {(char)('a' + i), 0};
+        store_batch_run(&batch, make_run(s, name), 0, "running", 1000 * (i / 2)); /* some tie */
+    }
+    MUST(store_commit(s, &batch, &why));
+    RunsPage page = {.limit = 3};
+    Names first = {.left = 9}, second = {.left = 9}, third = {.left = 9};
+    MUST(store_runs_page(s, &page, add_name, &first, &why));
+    assert_string_equal(first.text, "g f e ");
+    assert_true(page.more);
+    store_batch_reset(&batch);
+    store_batch_run(&batch, find_number(s, "a"), 0, "running", 9000); /* now before the cursor */
+    MUST(store_commit(s, &batch, &why));
+    MUST(store_runs_page(s, &page, add_name, &second, &why));
+    assert_string_equal(second.text, "d c b ");
+    assert_false(page.more);
+    MUST(store_runs_page(s, &page, add_name, &third, &why));
+    assert_string_equal(third.text, "");
     store_batch_clear(&batch);
     store_close(s);
 }
@@ -659,6 +691,30 @@ static void a_handle_sees_what_another_wrote(void **state) {
     tree_clear(&t);
 }
 
+static void a_reader_beside_the_writer_sees_what_is_committed(void **state) {
+    Store *s = open_store(*state, STORE_CREATE), *r = NULL;
+    Error err = ERROR_INIT;
+    MUST((r = store_reader(s, &why)) != NULL);
+    assert_string_equal(store_url(r), store_url(s));
+    Tree t;
+    tree_init(&t, s, "x");
+    for (int i = 0; i < 5; i++) {
+        tree_grow(&t, 20, 3);
+        assert_int_equal(find_number(r, "x"), t.run);
+        tree_expect(&t, r, t.last);
+    }
+    assert_true(store_is_leased(r, t.run));
+    assert_false(store_holds(r, t.run));
+    assert_false(store_lease(r, t.run, &err));
+    expect_error(&err, ERR_USAGE, "opened for reading only");
+    store_release(s, t.run);
+    assert_false(store_is_leased(r, t.run));
+    store_close(s);
+    tree_expect(&t, r, t.last);
+    store_close(r);
+    tree_clear(&t);
+}
+
 /* A child that makes a store of its own, does something and ends. */
 static int in_child(const Fixture *f, void (*fn)(const Fixture *f, int fd), int *out) {
     int ends[2];
@@ -923,6 +979,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(any_text_is_a_name, ALL),
     BEHAVIOUR(an_unknown_thread_brings_up_the_nearest, ALL),
     BEHAVIOUR(runs_are_listed_the_one_updated_last_first, ALL),
+    BEHAVIOUR(runs_come_a_page_at_a_time, ALL),
     BEHAVIOUR(a_wish_to_cancel_is_seen_until_the_next_lease, ALL),
     BEHAVIOUR(a_definition_has_one_key, ALL),
     BEHAVIOUR(a_checkpoint_comes_back_as_it_was, ALL),
@@ -942,6 +999,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(what_is_asked_is_heard_and_what_is_written_here_is_not, ALL),
     BEHAVIOUR(what_is_asked_through_another_handle_is_heard, DURABLE),
     BEHAVIOUR(a_handle_sees_what_another_wrote, DURABLE),
+    BEHAVIOUR(a_reader_beside_the_writer_sees_what_is_committed, ALL),
     BEHAVIOUR(the_lease_of_a_killed_process_is_free_at_once, DURABLE),
     BEHAVIOUR(processes_make_one_store_at_once, DURABLE),
     BEHAVIOUR(processes_write_different_runs_at_once, DURABLE),
