@@ -5,6 +5,7 @@
 #include "output.h"
 #include "pauses.h"
 #include "store_chain.h"
+#include "wait.h"
 
 #include <stdlib.h>
 
@@ -47,29 +48,12 @@ Json look_state(const Common *c, const Place *place, int *code) {
     return state;
 }
 
-const char *look_words(Json waits) {
-    static const char *const table[][2] = {
-        {"work", "at work"},
-        {"sleep", "sleeps"},
-        {"retry", "will try again"},
-        {"interrupt", "waits for an answer"},
-        {"join", "waits for its branches"},
-        {"map", "waits for its elements"},
-        {"error", "failed"},
-        {"pause", "paused"},
-        {"after", "done"},
-        {NULL, NULL},
-    };
-    for (size_t i = 0; table[i][0]; i++) {
-        if (json_string_is(waits, table[i][0])) {
-            return table[i][1];
-        }
-    }
-    return NULL;
+const char *look_words(Json waits_for) {
+    return wait_rows[wait_named(waits_for)].shown;
 }
 
 static Json add_pause(Json out, Json wait) {
-    if (!wait_is(wait, "pause")) {
+    if (!wait_is(wait, WAIT_PAUSE)) {
         return out;
     }
     int64_t position = image_int(wait, WAIT_PAUSE_POSITION);

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "terminal.h"
 #include "utf8.h"
+#include "wait.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
     Buf line = BUF_INIT;
     buf_adds(&line, "  ");
     add_name(&line, json_object_get_c(frame, "node"), json_object_get_c(frame, "name"));
-    if (look_words(waits) && !json_string_is(waits, "work")) {
+    if (look_words(waits) && wait_named(waits) != WAIT_WORK) {
         buf_printf(&line, "  %s", look_words(waits));
     }
     if (json_tag(since) == JSON_TAG_INT && since.i > 0) {
@@ -136,7 +137,7 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
 static bool is_busy(Json frame) {
     Json waits = json_object_get_c(frame, "waits");
     return json_kind(json_object_get_c(frame, "node")) == JSON_STRING &&
-           !json_string_is(waits, "join") && !json_string_is(waits, "map");
+           wait_named(waits) != WAIT_JOIN && wait_named(waits) != WAIT_MAP;
 }
 
 static void draw_frames(Progress *p, Buf *out) {

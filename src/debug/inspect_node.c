@@ -286,8 +286,7 @@ static const Node *holder_of(const Graph *g) {
 /* Tasks have no edges: whether the next of the list comes after one is for the holder to say. */
 static bool runs_in_order(const Graph *g) {
     const Node *holder = holder_of(g);
-    return !holder || holder->kind->id == KIND_RUN_TASKS ||
-           holder->kind->id == KIND_RUN_EXTERNAL_TASKS;
+    return !holder || holder->kind->order == INSIDE_IN_ORDER;
 }
 
 static Json edges_json(const Node *node) {

@@ -2,7 +2,7 @@
  * read. */
 #include "line.h"
 
-#include "hooks.h"
+#include "wait.h"
 
 #include "changed.h"
 #include "mem.h"
@@ -320,15 +320,14 @@ static bool is_own(const At *at) {
 
 /* What a frame waits for, when a debugger has not stopped it. */
 static Json wait_of_frame(Json frame) {
-    Json wait = json_array_get(frame, IMAGE_WAIT);
-    return wait_is(wait, "pause") ? json_array_get(wait, 1) : wait;
+    return wait_unpaused(json_array_get(frame, IMAGE_WAIT));
 }
 
 /* ---- which graph a level is of ---- */
 
 static const Graph *graph_in(const Graph *graph, Json name, int64_t branch) {
     const Node *node = json_kind(name) == JSON_STRING ? graph_node(graph, name) : NULL;
-    return node ? task_child_graph(node, branch != 0) : NULL;
+    return node && node->task ? node_inside(node, branch) : NULL;
 }
 
 static const Graph *graph_at(const Flow *flow, At at);
@@ -339,11 +338,11 @@ static const Graph *lowest_graph(const Flow *flow, At at) {
         return flow->main;
     }
     Json wait = wait_of_frame(at.frame);
-    if (wait_is(wait, "cleaning")) {
+    if (wait_is(wait, WAIT_CLEANING)) {
         return branch >= 0 && (size_t)branch < flow->ngraphs ? flow->graphs[branch] : NULL;
     }
     const Graph *graph = graph_at(flow, at);
-    bool child = graph && wait_is(wait, "tasks");
+    bool child = graph && wait_is(wait, WAIT_TASKS);
     return child ? graph_in(graph, part_of(&at, IMAGE_NODE), branch) : graph;
 }
 
@@ -417,7 +416,7 @@ Json line_variables(Json image, int64_t frame) {
     Json inwards = json_array(), outwards = json_array();
     for (int64_t branch = image_int(at.frame, IMAGE_BRANCH); go_to_parent(&at);
          branch = image_int(at.frame, IMAGE_BRANCH)) {
-        if (wait_is(wait_of_frame(at.frame), "map")) {
+        if (wait_is(wait_of_frame(at.frame), WAIT_MAP)) {
             add_element(&outwards, wait_of_frame(at.frame), branch);
         }
     }
@@ -432,7 +431,7 @@ Json line_variables(Json image, int64_t frame) {
 
 static void add_name(Buf *out, At parent, int64_t branch) {
     Json node = part_of(&parent, IMAGE_NODE);
-    if (wait_is(wait_of_frame(parent.frame), "cleaning")) {
+    if (wait_is(wait_of_frame(parent.frame), WAIT_CLEANING)) {
         buf_adds(out, "cleanup");
     } else if (json_kind(node) == JSON_STRING) {
         buf_add(out, json_string_data(&node), json_string_len(node));
@@ -478,19 +477,14 @@ static Json values_of(Json writes) {
 }
 
 static Json kept_by(Json wait, int64_t branch) {
-    static const struct {
-        const char *word;
-        size_t place;
-    } rows[] = {{"join", WAIT_JOIN_WRITES}, {"map", WAIT_MAP_RESULTS}, {"tasks", WAIT_TASKS_ALL}};
-    for (size_t i = 0; branch >= 0 && i < sizeof rows / sizeof rows[0]; i++) {
-        Json all = wait_is(wait, rows[i].word) ? json_array_get(wait, rows[i].place) : json_none();
-        Json left = json_kind(all) == JSON_ARRAY ? json_array_get(all, (size_t)branch) : all;
-        if (json_kind(all) == JSON_ARRAY) {
-            bool writes = i == 0 && json_kind(left) == JSON_OBJECT;
-            return writes ? values_of(left) : json_ref(left);
-        }
+    WaitKind kind = wait_kind(wait);
+    Json all = wait_rows[kind].left ? json_array_get(wait, wait_rows[kind].left) : json_none();
+    if (branch < 0 || json_kind(all) != JSON_ARRAY) {
+        return json_none();
     }
-    return json_none();
+    Json left = json_array_get(all, (size_t)branch);
+    bool writes = kind == WAIT_JOIN && json_kind(left) == JSON_OBJECT;
+    return writes ? values_of(left) : json_ref(left);
 }
 
 Json line_left(Json before, Json after, int64_t frame) {
@@ -745,9 +739,9 @@ static int64_t injected_where(Json image, const LineStep *c) {
 static bool is_parked(const LineImage *at, int64_t frame) {
     At before, after;
     return find_frame(at->after, frame, &after) &&
-           wait_is(json_array_get(after.frame, IMAGE_WAIT), "pause") &&
+           wait_is(json_array_get(after.frame, IMAGE_WAIT), WAIT_PAUSE) &&
            !(find_frame(at->before, frame, &before) &&
-             wait_is(json_array_get(before.frame, IMAGE_WAIT), "pause"));
+             wait_is(json_array_get(before.frame, IMAGE_WAIT), WAIT_PAUSE));
 }
 
 static bool tell_one(void *ctx, const LineImage *at) {

@@ -28,33 +28,12 @@ static const bool leaves[KIND_COUNT] = {
     [KIND_TRIGGER] = true,
 };
 
-/* The parameter that has the graph inside a node of a kind, plus 1; of the second branch where that
- * has another one. 0: there is none. */
-static const struct Inside {
-    int first, second;
-} insides[KIND_COUNT] = {
-    [KIND_WORKFLOW] = {WORKFLOW_FILE + 1, 0},
-    [KIND_WHILE] = {WHILE_DO + 1, 0},
-    [KIND_RUN_TASKS] = {RUN_TASKS_TASKS + 1, 0},
-    [KIND_RUN_TASKS_CONCURRENT] = {CONCURRENT_TASKS + 1, 0},
-    [KIND_RUN_TASK_MATRIX] = {MATRIX_TASK + 1, 0},
-    [KIND_RUN_TASK_OPTIONS] = {OPTIONS_TASK + 1, 0},
-    [KIND_RUN_EXTERNAL_TASKS] = {EXTERNAL_FILE + 1, 0},
-    [KIND_RUN_TASK_BACKGROUND] = {BACKGROUND_FOREGROUND + 1, BACKGROUND_BACKGROUND + 1},
-};
-
-static const Graph *graph_inside(const Node *node, int64_t branch) {
-    const struct Inside *row = &insides[node->kind->id];
-    int param = branch && row->second ? row->second : row->first;
-    return param ? node->params[param - 1].graph : NULL;
-}
-
 bool outcome_leaves(const Node *node) {
     return leaves[node->kind->id];
 }
 
 bool outcome_holds_others(const Node *node) {
-    return node->kind->id == KIND_MAP || insides[node->kind->id].first;
+    return !node_is_leaf(node);
 }
 
 /* ---- reading an image ---- */
@@ -103,7 +82,7 @@ Spot spot_top(Json image, int64_t frame) {
 
 Json spot_wait(Json image, int64_t frame) {
     Json wait = safe_item(frame_at(image, frame), IMAGE_WAIT);
-    return wait_is(wait, "pause") ? safe_item(wait, WAIT_PAUSED) : wait;
+    return wait_is(wait, WAIT_PAUSE) ? safe_item(wait, WAIT_PAUSED) : wait;
 }
 
 /* The level whose state it is that a level shows. */
@@ -145,15 +124,15 @@ static const Graph *lowest_graph(const Flow *flow, Json image, int64_t frame) {
         return flow->main;
     }
     Json wait = spot_wait(image, parent);
-    if (wait_is(wait, "cleaning")) {
+    if (wait_is(wait, WAIT_CLEANING)) {
         return branch >= 0 && (size_t)branch < flow->ngraphs ? flow->graphs[branch] : NULL;
     }
     const Graph *around = spot_graph(flow, image, spot_top(image, parent));
-    if (!wait_is(wait, "tasks")) {
+    if (!wait_is(wait, WAIT_TASKS)) {
         return around;
     }
     const Node *node = spot_node(around, spot_part(image, spot_top(image, parent), IMAGE_NODE));
-    return node ? graph_inside(node, branch) : NULL;
+    return node ? node_inside(node, branch) : NULL;
 }
 
 static bool is_injected(Json image, Spot s) {
@@ -166,7 +145,7 @@ const Graph *spot_graph(const Flow *flow, Json image, Spot s) {
         Json name = spot_part(image, at, IMAGE_NODE);
         const Node *node = is_injected(image, at) ? NULL : spot_node(graph, name);
         bool past = json_kind(name) == JSON_NULL && graph->scoped;
-        graph = past ? graph->after : node ? graph_inside(node, 0) : NULL;
+        graph = past ? graph->after : node ? node_inside(node, 0) : NULL;
     }
     return is_injected(image, s) ? NULL : graph;
 }
@@ -419,9 +398,9 @@ Json outcome_injected(const Ended *e) {
 
 static Json handed_writes(const Ended *e) {
     Json wait = spot_wait(e->after, e->taker);
-    return wait_is(wait, "join") ? safe_item(safe_item(wait, WAIT_JOIN_WRITES),
-                                             (size_t)spot_branch(e->before, e->at.frame))
-                                 : json_none();
+    return wait_is(wait, WAIT_JOIN) ? safe_item(safe_item(wait, WAIT_JOIN_WRITES),
+                                                (size_t)spot_branch(e->before, e->at.frame))
+                                    : json_none();
 }
 
 static Change change_of(const Ended *e) {
@@ -457,10 +436,10 @@ static bool had_help(const Ended *e) {
  * Borrowed. */
 static Json element_result(const Ended *e) {
     Json own = spot_wait(e->after, e->at.frame), wait = spot_wait(e->after, e->taker);
-    if (!e->at.level && wait_is(own, "ended")) {
+    if (!e->at.level && wait_is(own, WAIT_ENDED)) {
         return safe_item(own, WAIT_RESULT);
     }
-    bool element = e->taker && !e->at.level && wait_is(wait, "map");
+    bool element = e->taker && !e->at.level && wait_is(wait, WAIT_MAP);
     return element ? safe_item(safe_item(wait, WAIT_MAP_RESULTS),
                                (size_t)spot_branch(e->before, e->at.frame))
                    : json_none();
@@ -488,10 +467,10 @@ static Json run_error_at(Json image) {
 
 Json outcome_error(const Ended *e) {
     Json wait = spot_wait(e->after, e->at.frame);
-    if (wait_is(wait, "error")) {
-        return json_ref(safe_item(wait, WAIT_ERROR));
+    if (wait_is(wait, WAIT_FAILED)) {
+        return json_ref(safe_item(wait, WAIT_FAILED_ERROR));
     }
-    if (wait_is(wait, "retry")) {
+    if (wait_is(wait, WAIT_RETRY)) {
         return json_ref(safe_item(wait, WAIT_UNTIL + 2));
     }
     if (!json_is_none(run_error_at(e->after))) {
@@ -657,7 +636,7 @@ static Json task_outcome(const Ended *e, const char *status) {
 /* Its condition skips it again, unless it was paused and a person did. */
 static bool skips_by_itself(const Ended *e) {
     return e->node->task && e->node->task->when && !outcome_leaves(e->node) &&
-           !wait_is(safe_item(frame_at(e->before, e->at.frame), IMAGE_WAIT), "pause");
+           !wait_is(safe_item(frame_at(e->before, e->at.frame), IMAGE_WAIT), WAIT_PAUSE);
 }
 
 static bool is_taken(const Ended *e, const char *status) {

@@ -19,6 +19,7 @@
 #include "flow.h"
 #include "hooks.h"
 #include "image.h"
+#include "wait.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 
 /* Offers the names of a node, and of the bodies of maps inside it. */
 static bool offer(const Node *node, const char *name, Suggestion *s) {
-    for (; node; node = node->kind->id == KIND_MAP ? node->params[MAP_DO].node : NULL) {
+    for (; node; node = node_body(node)) {
         if (place_is_called(node, name)) {
             return true;
         }

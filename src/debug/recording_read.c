@@ -13,8 +13,8 @@ static bool is_status(const LineStep *c, const char *status) {
 
 /* What failed came after the node, which was done. */
 static bool is_past_node(Json wait) {
-    return wait_is(wait, "error") && (json_truthy(safe_item(wait, WAIT_ERROR + 1)) ||
-                                      wait_is(safe_item(wait, WAIT_ERROR + 2), "join"));
+    return wait_is(wait, WAIT_FAILED) && (json_truthy(safe_item(wait, WAIT_FAILED_AFTER)) ||
+                                          wait_is(safe_item(wait, WAIT_FAILED_BEFORE), WAIT_JOIN));
 }
 
 /* What was injected after the node runs next. */
@@ -26,15 +26,11 @@ static bool is_followed(Json image, Spot s) {
 /* The node has ended and the frame still stands at it: it is stopped there, made branches, or
  * failed and may be tried again. */
 static void note_stay(Reader *rd, Spot s) {
-    static const char *const words[] = {"after", "finished", "ended", "join"};
     Json visit = reader_visit(rd, s), wait = spot_wait(rd->after, s.frame);
-    bool done = is_followed(rd->after, s);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        done = done || wait_is(wait, words[i]);
-    }
+    bool done = is_followed(rd->after, s) || wait_rows[wait_kind(wait)].position == HOOK_AFTER;
     bool here = spot_exists(rd->after, s) &&
                 !safe_differ(spot_part(rd->after, s, IMAGE_NODE), safe_item(visit, VISIT_NODE));
-    if (here && (done || wait_is(wait, "error"))) {
+    if (here && (done || wait_is(wait, WAIT_FAILED))) {
         Json stays = json_array_set(json_ref(visit), VISIT_STEPS,
                                     json_int(spot_int(rd->after, s, IMAGE_STEPS)));
         reader_set_visit(rd, s,
@@ -183,7 +179,7 @@ static void read_changes(Reader *rd) {
 static bool is_parked(Json image, int64_t frame) {
     Json key = place_frame_key(frame), f = safe_get(safe_item(image, IMAGE_FRAMES), key);
     json_unref(key);
-    return wait_is(safe_item(f, IMAGE_WAIT), "pause");
+    return wait_is(safe_item(f, IMAGE_WAIT), WAIT_PAUSE);
 }
 
 static bool is_done(const Reader *rd, Spot s) {
@@ -196,7 +192,7 @@ static bool is_sent(const Reader *rd, Spot from, Spot to) {
     bool there =
         from.level == to.level && !safe_differ(spot_part(rd->after, to, IMAGE_NODE),
                                                safe_item(reader_visit(rd, from), VISIT_NODE));
-    bool begins = is_done(rd, from) && wait_is(spot_wait(rd->after, to.frame), "looked");
+    bool begins = is_done(rd, from) && wait_is(spot_wait(rd->after, to.frame), WAIT_LOOKED);
     return is_status(rd->c, "moved") || (is_status(rd->c, "paused") && stays && (!there || begins));
 }
 
@@ -236,7 +232,7 @@ static void read_sent(Reader *rd) {
 
 static bool is_failed(Json image, int64_t frame) {
     Json wait = spot_wait(image, frame);
-    return wait_is(wait, "failing") || wait_is(wait, "error");
+    return wait_is(wait, WAIT_FAILING) || wait_is(wait, WAIT_FAILED);
 }
 
 /* Of a node that holds others, failed and is tried again by hand, the last try is what counts, on all that
@@ -362,8 +358,8 @@ static void read_what_ended(Reader *rd, Json touched) {
     }
     if (*c->node && (is_status(c, "failed") || is_status(c, "retrying"))) {
         bool made = own && spot_depth(rd->before, c->frame) &&
-                    (wait_is(spot_wait(rd->before, c->frame), "map") ||
-                     wait_is(spot_wait(rd->before, c->frame), "join"));
+                    (wait_is(spot_wait(rd->before, c->frame), WAIT_MAP) ||
+                     wait_is(spot_wait(rd->before, c->frame), WAIT_JOIN));
         if (!own || made) {
             read_taken_error(rd, touched);
         }

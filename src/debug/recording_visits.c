@@ -97,7 +97,7 @@ static Json path_seen(Reader *rd, int64_t frame) {
     }
     place_add_again(&made, safe_int(reader_visit(rd, at), VISIT_NTH),
                     spot_int(rd->after, at, IMAGE_ATTEMPT));
-    bool cleanup = wait_is(spot_wait(rd->after, parent), "cleaning");
+    bool cleanup = wait_is(spot_wait(rd->after, parent), WAIT_CLEANING);
     place_add_child(&path, &made, cleanup ? 0 : spot_branch(rd->after, frame));
     Json out = place_text(&path);
     buf_clear(&made);
@@ -293,15 +293,13 @@ void reader_keep(Reader *rd, Spot s, const Node *node, Json info) {
 
 /* Work begins anew when a run goes back (run_rewind), and what was not begun is come to. */
 static LastStage stage_at(Json wait, Json visit) {
-    static const char *const behind[] = {"failing", "error", "retry"};
-    bool done = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL, tried = false;
-    for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++) {
-        tried = tried || wait_is(wait, behind[i]);
-    }
-    return done                                             ? LAST_ENDED
-           : tried                                          ? LAST_TAKEN
-           : safe_is_nothing(wait) || wait_is(wait, "work") ? LAST_SEEN
-                                                            : LAST_COUNTED;
+    WaitKind kind = wait_kind(wait);
+    bool done = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL;
+    bool tried = kind == WAIT_FAILING || kind == WAIT_FAILED || kind == WAIT_RETRY;
+    return done                                                ? LAST_ENDED
+           : tried                                             ? LAST_TAKEN
+           : safe_is_nothing(wait) || wait_is(wait, WAIT_WORK) ? LAST_SEEN
+                                                               : LAST_COUNTED;
 }
 
 static Json last_of(const Reader *rd, Json image, int64_t frame) {

@@ -4,6 +4,7 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
+#include "wait.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -173,7 +174,7 @@ static Json frames_that(const Session *s, bool parked) {
     const Frame *f = run_next_frame(s->run, NULL);
     Json out = json_array();
     for (n = n < LISTED_MAX ? n : LISTED_MAX; n && f; f = run_next_frame(s->run, f)) {
-        if (parked ? frame_is_parked(f) : wait_is(frame_waits(f), "interrupt")) {
+        if (parked ? frame_is_parked(f) : wait_is(frame_waits(f), WAIT_INTERRUPT)) {
             out = json_array_push(out, json_int(frame_id(f)));
             n--;
         }

@@ -2,6 +2,7 @@
 #include "session_inside.h"
 
 #include "json_print.h"
+#include "wait.h"
 
 #include <stdio.h>
 
@@ -191,7 +192,7 @@ static Json children_json(const Frame *f) {
 
 static Json with_waits(Json out, const Frame *f, bool full) {
     Json wait = frame_waits(f);
-    if (wait_is(wait, "interrupt")) {
+    if (wait_is(wait, WAIT_INTERRUPT)) {
         return json_object_with(out, "interrupt", interrupt_json(wait));
     }
     bool holds = !strcmp(frame_status(f), "joining");
@@ -280,7 +281,7 @@ Json session_waiting_event(const Frame *f) {
     Json wait = frame_waits(f);
     Json out = json_object_with(session_event_new("waiting"), "frame", json_int(frame_id(f)));
     out = with_name(with_where(out, f), "frame_name", f);
-    if (!wait_is(wait, "interrupt")) {
+    if (!wait_is(wait, WAIT_INTERRUPT)) {
         return out;
     }
     out = json_object_with(out, "interrupt", json_ref(json_array_get(wait, WAIT_ID)));

@@ -266,7 +266,7 @@ static bool each_named(const Flow *flow, const char *name, bool (*fn)(void *ctx,
     for (size_t g = 0; g < flow->ngraphs; g++) {
         for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
             const Node *node = &flow->graphs[g]->nodes[i];
-            for (; node; node = node->kind->id == KIND_MAP ? node->params[MAP_DO].node : NULL) {
+            for (; node; node = node_body(node)) {
                 if (!strcmp(node->name, name) && !fn(ctx, node)) {
                     return false;
                 }
@@ -446,10 +446,10 @@ static Json branch_state(const Session *s, Json before, int64_t parent, Json wri
 static Json state_at_end(const Session *s, const Json images[2], int64_t frame, Json seen) {
     int64_t parent = spot_parent(images[0], frame), branch = spot_branch(images[0], frame);
     Json wait = spot_wait(images[1], parent);
-    if (wait_is(wait, "map")) {
+    if (wait_is(wait, WAIT_MAP)) {
         return json_ref(seen);
     }
-    Json all = wait_is(wait, "join") ? safe_item(wait, WAIT_JOIN_WRITES) : json_none();
+    Json all = wait_is(wait, WAIT_JOIN) ? safe_item(wait, WAIT_JOIN_WRITES) : json_none();
     Json writes = branch >= 0 ? safe_item(all, (size_t)branch) : json_none();
     return json_kind(writes) == JSON_OBJECT ? branch_state(s, images[0], parent, writes)
                                             : json_none();

@@ -44,7 +44,7 @@ static bool move_after(Run *run, const char *name, Error *err) {
         json_clear(&l->writes);
     }
     level_begin_node(l);
-    frame_set_wait(root, wait_of("after"));
+    frame_set_wait(root, wait_of(WAIT_AFTER));
     json_clear(&run->error);
     return true;
 }

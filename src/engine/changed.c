@@ -7,6 +7,7 @@
 
 #include "engine.h"
 #include "image.h"
+#include "wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,9 +182,9 @@ static Json written(const Keys *k, Json key) {
 static void compare_left(Keys *k) {
     int64_t frame = k->seen_from.frame, parent = parent_in(k->before, frame);
     Json wait = item(frame_in(k->after, parent), IMAGE_WAIT), key, entry;
-    wait = wait_is(wait, "pause") ? item(wait, WAIT_PAUSED) : wait;
+    wait = wait_is(wait, WAIT_PAUSE) ? item(wait, WAIT_PAUSED) : wait;
     int64_t branch = image_int(frame_in(k->before, frame), IMAGE_BRANCH);
-    Json left = wait_is(wait, "join") && branch >= 0
+    Json left = wait_is(wait, WAIT_JOIN) && branch >= 0
                     ? item(item(wait, WAIT_JOIN_WRITES), (size_t)branch)
                     : json_none();
     for (size_t pos = 0;

@@ -1,7 +1,7 @@
 /* containers.c - tasks that hold tasks.
  *
  * Those that hold a list run it on a level of their own in the same frame, and take the verdict of the
- * list when it ends (container_list_done). Those whose tasks run at the same time make a frame for each
+ * list when it ends (list_done of steer.h). Those whose tasks run at the same time make a frame for each
  * and hold; what the children come to is counted in what the frame waits for, and as soon as that is
  * enough to know the result, the container goes on and ends the others. */
 #include "tasks.h"
@@ -9,42 +9,6 @@
 #include <stdio.h>
 
 enum { CHILD_ENDED = 4 }; /* added to the result of a child */
-
-/* ---- which graph is inside ---- */
-
-/* The parameter that holds the graph of a container, by the branch of the child. */
-static const Param *graph_param(const Node *node, uint32_t branch) {
-    switch (node->kind->id) {
-    case KIND_RUN_TASKS: return &node->params[RUN_TASKS_TASKS];
-    case KIND_RUN_TASKS_CONCURRENT: return &node->params[CONCURRENT_TASKS];
-    case KIND_RUN_TASK_MATRIX: return &node->params[MATRIX_TASK];
-    case KIND_RUN_TASK_OPTIONS: return &node->params[OPTIONS_TASK];
-    case KIND_RUN_EXTERNAL_TASKS: return &node->params[EXTERNAL_FILE];
-    case KIND_RUN_TASK_BACKGROUND:
-        return &node->params[branch ? BACKGROUND_BACKGROUND : BACKGROUND_FOREGROUND];
-    default: return NULL;
-    }
-}
-
-const Graph *task_child_graph(const Node *container, uint32_t branch) {
-    const Param *param = container->task ? graph_param(container, branch) : NULL;
-    return param ? param->graph : NULL;
-}
-
-const Graph *task_graph(const Frame *f) {
-    const Level *l = frame_top(f);
-    return l->node ? task_child_graph(l->node, 0) : l->graph->after;
-}
-
-void task_frame_name(const Frame *f, char *out, size_t size) {
-    switch (frame_top(f->parent)->node ? frame_top(f->parent)->node->kind->id : KIND_COUNT) {
-    case KIND_RUN_TASK_BACKGROUND:
-        snprintf(out, size, "%s", f->branch ? "background" : "foreground");
-        break;
-    case KIND_RUN_TASK_MATRIX: snprintf(out, size, "matrix[%u]", f->branch); break;
-    default: snprintf(out, size, "concurrent[%u]", f->branch); break;
-    }
-}
 
 /* ---- how results are read ---- */
 
@@ -81,7 +45,7 @@ static Reading plain_reading(const Level *l) {
     return (Reading){memo_is(l, "invertResult"), memo_is(l, "ignoreResult")};
 }
 
-static void run_tasks_done(Frame *f, TaskResult result, Json error) {
+void run_tasks_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     Json first = json_ref(memo_get(l, "error"));
     bool failed = json_kind(first) == JSON_OBJECT;
@@ -92,7 +56,7 @@ static void run_tasks_done(Frame *f, TaskResult result, Json error) {
 static void start_option_attempt(Frame *f) {
     const Level *l = frame_top(f);
     Json scope = new_scope(memo_is(l, "newVariableScope"));
-    list_enter(f, l->node->params[OPTIONS_TASK].graph, scope);
+    list_enter(f, node_inside(l->node, 0), scope);
 }
 
 static void tell_again(Frame *f, Json error, int64_t tries) {
@@ -106,7 +70,7 @@ static void tell_again(Frame *f, Json error, int64_t tries) {
     }
 }
 
-static void options_done(Frame *f, TaskResult result, Json error) {
+void options_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     int64_t tries = memo_int(l, "tries");
     if (result == TASK_FAILURE && memo_is(l, "retryOnFailure") &&
@@ -124,7 +88,7 @@ static void options_done(Frame *f, TaskResult result, Json error) {
                             memo_is(l, "ignoreResult") || (ignores && result == TASK_FAILURE)});
 }
 
-static void external_done(Frame *f, TaskResult result, Json error) {
+void external_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     bool ignores = memo_is(l, "ignoreFailure") && result == TASK_FAILURE;
     if (memo_is(l, "late")) {
@@ -182,13 +146,22 @@ void container_ended(Frame *f, TaskResult result, Json error) {
     end_container(f, result, error, plain_reading(frame_top(f)));
 }
 
+/* That of the first that failed, or that too few succeeded; borrows error, gives. */
+static Json tally_error(const Frame *f, const Tally *t, TaskResult result, Json error) {
+    bool own = result == TASK_FAILURE && json_kind(error) != JSON_OBJECT;
+    return own ? threshold_error(f, t) : json_ref(error);
+}
+
+/* Consumes error, which may be null. */
+static void end_with(Frame *f, TaskResult result, Json error) {
+    task_ended_inside(f, ENDED_CONTAINER, result,
+                      json_kind(error) == JSON_OBJECT ? error : json_none());
+    json_unref(error);
+}
+
 static void end_tally(Frame *f, const Tally *t, Json error) {
     TaskResult result = tally_result(frame_top(f), t);
-    bool own = result == TASK_FAILURE && json_kind(error) != JSON_OBJECT;
-    Json shown = own ? threshold_error(f, t) : json_ref(error);
-    task_ended_inside(f, ENDED_CONTAINER, result,
-                      json_kind(shown) == JSON_OBJECT ? shown : json_none());
-    json_unref(shown);
+    end_with(f, result, tally_error(f, t, result, error));
 }
 
 /* ---- the matrix, one after the other ---- */
@@ -198,7 +171,7 @@ static void start_matrix_value(Frame *f, int64_t i) {
     Json value = json_array_get(memo_get(l, "matrixValues"), (size_t)i);
     Json scope =
         json_object_set(json_object(), json_ref(memo_get(l, "matrixVar")), json_ref(value));
-    list_enter(f, l->node->params[MATRIX_TASK].graph, scope);
+    list_enter(f, node_inside(l->node, 0), scope);
 }
 
 static void note_decided(Frame *f, const Tally *t) {
@@ -209,7 +182,7 @@ static void note_decided(Frame *f, const Tally *t) {
     }
 }
 
-static void matrix_done(Frame *f, TaskResult result, Json error) {
+void matrix_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     const Node *node = l->node;
     uint32_t level = f->nlevels - 1;
@@ -252,20 +225,6 @@ static Json external_scope(Frame *f, Error *err) {
     return scope;
 }
 
-/* ---- what each comes to ---- */
-
-typedef void (*ListDone)(Frame *f, TaskResult result, Json error);
-
-void container_list_done(Frame *f, TaskResult result, Json error) {
-    static const ListDone rows[KIND_COUNT] = {
-        [KIND_RUN_TASKS] = run_tasks_done,
-        [KIND_RUN_TASK_OPTIONS] = options_done,
-        [KIND_RUN_TASK_MATRIX] = matrix_done,
-        [KIND_RUN_EXTERNAL_TASKS] = external_done,
-    };
-    rows[frame_top(f)->node->kind->id](f, result, error);
-}
-
 /* ---- children in frames of their own ---- */
 
 static Tally tally_of(const Frame *f) {
@@ -286,8 +245,7 @@ static TaskResult result_of(int64_t child) {
     return (TaskResult)(child % CHILD_ENDED);
 }
 
-/* What a background container comes to; TASK_NONE: it goes on. */
-static TaskResult background_result(const Frame *f, bool *over) {
+TaskResult background_so_far(const Frame *f, bool *over) {
     const Level *l = frame_top(f);
     int64_t fore = child_of(f, 0), back = child_of(f, 1);
     Json word = memo_get(l, "onBackgroundComplete");
@@ -313,14 +271,27 @@ static TaskResult background_result(const Frame *f, bool *over) {
     return TASK_NONE;
 }
 
+TaskResult tally_so_far(const Frame *f, bool *over) {
+    Tally t = tally_of(f);
+    *over = tally_over(frame_top(f), &t);
+    return tally_result(frame_top(f), &t);
+}
+
+void tally_counted(Frame *f) {
+    Tally t = tally_of(f);
+    note_decided(f, &t);
+    task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+}
+
+Json tally_why(const Frame *f, TaskResult result) {
+    Tally t = tally_of(f);
+    return tally_error(f, &t, result, json_array_get(f->wait, WAIT_TASKS_ERROR));
+}
+
 bool task_children_decided(const Frame *f) {
     bool over;
-    if (frame_top(f)->node->kind->id == KIND_RUN_TASK_BACKGROUND) {
-        background_result(f, &over);
-        return over;
-    }
-    Tally t = tally_of(f);
-    return tally_over(frame_top(f), &t);
+    steering_of(frame_top(f)->node)->so_far(f, &over);
+    return over;
 }
 
 static void count(Frame *f, int what, int64_t by) {
@@ -341,10 +312,9 @@ static void note_child(Frame *f, uint32_t i, TaskResult result, bool ended) {
     count(f, WAIT_TASKS_LOST, (result == TASK_FAILURE) - (result_of(before) == TASK_FAILURE));
     count(f, WAIT_TASKS_ENDED, ended);
     frame_mark(f);
-    if (frame_top(f)->node->kind->id != KIND_RUN_TASK_BACKGROUND) {
-        Tally t = tally_of(f);
-        note_decided(f, &t);
-        task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+    void (*counted)(Frame *) = steering_of(frame_top(f)->node)->counted;
+    if (counted) {
+        counted(f);
     }
 }
 
@@ -389,7 +359,7 @@ void task_child_ended(Frame *child) {
     look_again(f);
 }
 
-static Json background_error(const Frame *f, TaskResult result) {
+Json background_why(const Frame *f, TaskResult result) {
     Json error = json_array_get(f->wait, WAIT_TASKS_ERROR);
     if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
         return json_ref(error);
@@ -402,26 +372,13 @@ static Json background_error(const Frame *f, TaskResult result) {
                             "(exitOnForegroundFailure).");
 }
 
-static void background_done(Frame *f) {
-    bool over;
-    TaskResult result = background_result(f, &over);
-    Json error = background_error(f, result);
-    frame_unwind(f, f->nlevels - 1);
-    task_ended_inside(f, ENDED_CONTAINER, result,
-                      json_kind(error) == JSON_OBJECT ? error : json_none());
-    json_unref(error);
-}
-
 void task_children_done(Frame *f) {
-    if (frame_top(f)->node->kind->id == KIND_RUN_TASK_BACKGROUND) {
-        background_done(f);
-        return;
-    }
-    Tally t = tally_of(f);
-    Json error = json_ref(json_array_get(f->wait, WAIT_TASKS_ERROR));
+    const Steering *steering = steering_of(frame_top(f)->node);
+    bool over;
+    TaskResult result = steering->so_far(f, &over);
+    Json error = steering->why(f, result); /* before what it is read from goes */
     frame_unwind(f, f->nlevels - 1);
-    end_tally(f, &t, error);
-    json_unref(error);
+    end_with(f, result, error);
 }
 
 static void set_children(Frame *f, size_t n) {
@@ -429,9 +386,8 @@ static void set_children(Frame *f, size_t n) {
     for (size_t i = 0; i < n; i++) {
         all = json_array_push(all, json_int(0));
     }
-    Json parts[] = {
-        json_string_c("tasks"), all, json_int(0), json_int(0), json_int(0), json_null()};
-    frame_set_wait(f, json_array_from(parts, 6));
+    frame_set_wait(f,
+                   WAIT_FOR(WAIT_TASKS, all, json_int(0), json_int(0), json_int(0), json_null()));
 }
 
 static Frame *add_child(Frame *f, uint32_t i, const Graph *graph, Json scope) {
@@ -444,16 +400,13 @@ static Frame *add_child(Frame *f, uint32_t i, const Graph *graph, Json scope) {
 
 /* ---- beginnings ---- */
 
-static void begin_run_tasks(Frame *f) {
-    Level *l = frame_top(f);
-    const Node *node = l->node;
-    Json scope = new_scope(memo_is(l, "newVariableScope"));
-    list_enter(f, node->params[RUN_TASKS_TASKS].graph, scope);
+void run_tasks_begin(Frame *f, const Node *node) {
+    Json scope = new_scope(memo_is(frame_top(f), "newVariableScope"));
+    list_enter(f, node_inside(node, 0), scope);
     frame_record(f, node, "entered", json_none());
 }
 
-static void begin_options(Frame *f) {
-    const Node *node = frame_top(f)->node;
+void options_begin(Frame *f, const Node *node) {
     start_option_attempt(f);
     frame_record(f, node, "entered", json_none());
 }
@@ -464,11 +417,9 @@ static void end_empty(Frame *f) {
 }
 
 /* All are there before the first of them lands. */
-static void begin_concurrent(Frame *f) {
-    Level *l = frame_top(f);
-    const Node *node = l->node;
-    const Graph *graph = node->params[CONCURRENT_TASKS].graph;
-    bool scoped = memo_is(l, "newVariableScope");
+void concurrent_begin(Frame *f, const Node *node) {
+    const Graph *graph = node_inside(node, 0);
+    bool scoped = memo_is(frame_top(f), "newVariableScope");
     if (!graph->nnodes) {
         end_empty(f);
         return;
@@ -482,13 +433,11 @@ static void begin_concurrent(Frame *f) {
     frame_record(f, node, "entered", json_none());
 }
 
-static void begin_background(Frame *f) {
-    Level *l = frame_top(f);
-    const Node *node = l->node;
-    bool scoped = memo_is(l, "newVariableScope");
+void background_begin(Frame *f, const Node *node) {
+    bool scoped = memo_is(frame_top(f), "newVariableScope");
     set_children(f, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        const Graph *graph = task_child_graph(node, i);
+        const Graph *graph = node_inside(node, i);
         Frame *child = add_child(f, i, graph, new_scope(scoped));
         frame_land(child, &graph->nodes[0], false);
         frame_schedule(child);
@@ -499,7 +448,7 @@ static void begin_background(Frame *f) {
 static void begin_matrix_children(Frame *f, Json values) {
     Level *l = frame_top(f);
     const Node *node = l->node;
-    const Graph *graph = node->params[MATRIX_TASK].graph;
+    const Graph *graph = node_inside(node, 0);
     Json var = memo_get(l, "matrixVar");
     set_children(f, json_array_len(values));
     for (size_t i = 0; i < json_array_len(values); i++) {
@@ -512,9 +461,8 @@ static void begin_matrix_children(Frame *f, Json values) {
     frame_record(f, node, "entered", json_none());
 }
 
-static void begin_matrix(Frame *f) {
-    Level *l = frame_top(f);
-    const Node *node = l->node;
+void matrix_begin(Frame *f, const Node *node) {
+    const Level *l = frame_top(f);
     Json values = memo_get(l, "matrixValues");
     const char *wrong = json_kind(values) != JSON_ARRAY ? "`matrixValues` must be a list of values."
                         : json_string_is(memo_get(l, "matrixVar"), "tasks")
@@ -534,15 +482,13 @@ static void begin_matrix(Frame *f) {
     }
 }
 
-static void begin_external(Frame *f) {
+void external_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    const Node *node = frame_top(f)->node;
-    const Graph *graph = node->params[EXTERNAL_FILE].graph;
     Json scope = external_scope(f, &err);
     bool ok = !json_is_none(scope);
     if (ok) {
-        start_clock(f, node->timeout_ms ? node->timeout_ms : graph->timeout_ms);
-        list_enter(f, graph, scope);
+        start_clock(f, node_time_ms(node));
+        list_enter(f, node_inside(node, 0), scope);
         ok = test_set_vars(f, &err);
         if (!ok) {
             list_leave(f);
@@ -555,25 +501,4 @@ static void begin_external(Frame *f) {
     Json error = fail_error(f, node, "configVars", &err, json_none());
     task_failed(f, error);
     json_unref(error);
-}
-
-typedef void (*ContainerBegin)(Frame *f);
-
-bool container_begin(Frame *f) {
-    static const ContainerBegin rows[KIND_COUNT] = {
-        [KIND_RUN_TASKS] = begin_run_tasks,      [KIND_RUN_TASKS_CONCURRENT] = begin_concurrent,
-        [KIND_RUN_TASK_MATRIX] = begin_matrix,   [KIND_RUN_TASK_BACKGROUND] = begin_background,
-        [KIND_RUN_TASK_OPTIONS] = begin_options, [KIND_RUN_EXTERNAL_TASKS] = begin_external,
-    };
-    const Node *node = frame_top(f)->node;
-    if (!rows[node->kind->id]) {
-        return false;
-    }
-    if (run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, node);
-    }
-    memo_from_params(f);
-    frame_drop_params(f);
-    rows[node->kind->id](f);
-    return true;
 }

@@ -2,7 +2,7 @@
  *
  * They make levels (a graph inside a node) and frames (branches, elements of a map). What a level or a
  * frame leaves behind is taken over here when it ends. */
-#include "runs.h"
+#include "steer.h"
 
 #include "reduce.h"
 
@@ -38,7 +38,7 @@ void start_clock(Frame *f, int64_t timeout_ms) {
 
 /* ---- approval ---- */
 
-static void begin_approval(Frame *f, const Node *node) {
+void approval_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     const Param *prompt = &node->params[APPROVAL_PROMPT];
     Json text = json_null();
@@ -75,7 +75,7 @@ static Json workflow_input(Frame *f, const Node *node, Error *err) {
     return value;
 }
 
-static void begin_workflow(Frame *f, const Node *node) {
+void workflow_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json input = workflow_input(f, node, &err);
     if (json_is_none(input)) {
@@ -83,7 +83,7 @@ static void begin_workflow(Frame *f, const Node *node) {
         return;
     }
     const Graph *graph = node->params[WORKFLOW_FILE].graph;
-    start_clock(f, node->timeout_ms ? node->timeout_ms : graph->timeout_ms);
+    start_clock(f, node_time_ms(node));
     if (enter(f, graph, graph_initial_state(graph, input))) {
         frame_record(f, node, "entered", json_none());
     }
@@ -109,7 +109,7 @@ static void merge_inner(Frame *f, const Level *inner, Json result) {
     frame_fail_with(f, "reduce", &err);
 }
 
-static void end_workflow(Frame *f) {
+void workflow_done(Frame *f) {
     Level inner = *frame_top(f);
     Json result = reduce_result(inner.writes, inner.state);
     f->nlevels--;
@@ -140,7 +140,7 @@ static void begin_turn(Frame *f, const Node *node) {
     }
 }
 
-static void begin_while(Frame *f, const Node *node) {
+void while_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json holds = frame_eval(f, node->params[WHILE_CONDITION].expr, frame_top(f)->state, &err);
     if (json_is_none(holds)) {
@@ -159,7 +159,7 @@ static void begin_while(Frame *f, const Node *node) {
 }
 
 /* The loop shares the state of the level that it is in. */
-static void end_turn(Frame *f) {
+void while_turn_done(Frame *f) {
     Level inner = *frame_top(f);
     Error err = ERROR_INIT;
     Json ignored = json_ref(inner.state);
@@ -176,10 +176,10 @@ static void end_turn(Frame *f) {
     if (!ok) {
         frame_fail_with(f, "reduce", &err);
     } else if (l->steps >= l->graph->recursion_limit) {
-        frame_set_wait(f, wait_of("go"));
+        frame_set_wait(f, wait_of(WAIT_GO));
         frame_schedule(f);
     } else {
-        begin_while(f, l->node);
+        while_begin(f, l->node);
     }
 }
 
@@ -212,9 +212,8 @@ void frame_fork(Frame *f, const Edge *edge) {
         targets = json_array_push(targets, target ? json_ref(target->name_json) : json_null());
         add_branch(f, edge, i, graph);
     }
-    Json parts[] = {json_string_c("join"), join ? json_ref(join->name_json) : json_null(), writes,
-                    targets};
-    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_wait(
+        f, WAIT_FOR(WAIT_JOIN, join ? json_ref(join->name_json) : json_null(), writes, targets));
     for (Frame *child = before->next, *next; child; child = next) {
         next = child->next;
         frame_land(child, node_at(graph, edge->targets[child->branch]), false);
@@ -224,7 +223,7 @@ void frame_fork(Frame *f, const Edge *edge) {
     }
 }
 
-static void join_branches(Frame *f) {
+void join_branches(Frame *f) {
     Level *l = frame_top(f);
     Error err = ERROR_INIT;
     Json all = json_ref(json_array_get(f->wait, WAIT_JOIN_WRITES));
@@ -271,7 +270,7 @@ static void add_element(Frame *f, const Node *map) {
     frame_schedule(child);
 }
 
-static void begin_map(Frame *f, const Node *node) {
+void map_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json over = frame_eval(f, node->params[MAP_OVER].expr, frame_top(f)->state, &err);
     if (!json_is_none(over) && json_kind(over) != JSON_ARRAY) {
@@ -291,8 +290,7 @@ static void begin_map(Frame *f, const Node *node) {
         return;
     }
     start_clock(f, node->timeout_ms);
-    Json parts[] = {json_string_c("map"), over, json_int(0), json_array(), json_int(0)};
-    frame_set_wait(f, json_array_from(parts, 5));
+    frame_set_wait(f, WAIT_FOR(WAIT_MAP, over, json_int(0), json_array(), json_int(0)));
     int64_t limit = node->params[MAP_LIMIT].number;
     for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
         add_element(f, node);
@@ -300,7 +298,7 @@ static void begin_map(Frame *f, const Node *node) {
     frame_record(f, node, "entered", json_none());
 }
 
-static void end_map(Frame *f) {
+void map_done(Frame *f) {
     Json results = json_ref(json_array_get(f->wait, WAIT_MAP_RESULTS));
     frame_set_wait(f, json_null());
     frame_finish(f, results);
@@ -342,37 +340,12 @@ void control_child_ended(Frame *child) {
     }
 }
 
-void control_children_done(Frame *f) {
-    if (wait_is(f->wait, "tasks")) {
-        task_children_done(f);
-        return;
-    }
-    (wait_is(f->wait, "map") ? end_map : join_branches)(f);
-}
-
 void control_level_done(Frame *f) {
     if (frame_top(f)->injected) {
         inject_done(f);
-        return;
-    }
-    if (frame_top(f)->graph->scoped) {
+    } else if (frame_top(f)->graph->scoped) {
         task_level_done(f);
-        return;
+    } else {
+        steering_of(f->levels[f->nlevels - 2].node)->level_done(f);
     }
-    const Node *container = f->levels[f->nlevels - 2].node;
-    (container->kind->id == KIND_WHILE ? end_turn : end_workflow)(f);
-}
-
-bool control_begin(Frame *f, const Node *node) {
-    static void (*const begins[KIND_COUNT])(Frame *, const Node *) = {
-        [KIND_APPROVAL] = begin_approval,
-        [KIND_WORKFLOW] = begin_workflow,
-        [KIND_WHILE] = begin_while,
-        [KIND_MAP] = begin_map,
-    };
-    if (!begins[node->kind->id]) {
-        return false;
-    }
-    begins[node->kind->id](f, node);
-    return true;
 }

@@ -1,4 +1,5 @@
 #include "runs.h"
+#include "steer.h"
 
 #include "mem.h"
 
@@ -20,10 +21,15 @@ void frame_name(const Frame *f, char *out, size_t size) {
         snprintf(out, size, "main");
     } else if (f->is_cleanup) {
         snprintf(out, size, "cleanup");
-    } else if (f->is_task) {
-        task_frame_name(f, out, size);
     } else {
-        snprintf(out, size, "%s[%u]", f->is_element ? "map" : "parallel", f->branch);
+        const Node *maker = f->is_task ? frame_top(f->parent)->node : NULL;
+        const char *const *names = maker ? steering_of(maker)->children : NULL;
+        const char *name = f->is_element ? "map" : f->is_task ? "concurrent" : "parallel";
+        if (names && names[1]) {
+            snprintf(out, size, "%s", names[f->branch != 0]);
+        } else {
+            snprintf(out, size, "%s[%u]", names && names[0] ? names[0] : name, f->branch);
+        }
     }
 }
 

@@ -204,12 +204,11 @@ static void retry(Frame *f, Json error, const Kept *kept) {
     Level *l = frame_top(f);
     const Node *node = l->node;
     int64_t delay = retry_delay(&node->retry, l->attempt++);
-    Json parts[] = {json_string_c("retry"), json_int(engine_now(f->run->engine) + delay),
-                    frame_work_key(f),      json_ref(error),
-                    json_ref(kept->memo),   json_ref(kept->answers)};
     l->deadline = 0;
     l->count = 0;
-    frame_set_wait(f, json_array_from(parts, 6));
+    frame_set_wait(f, WAIT_FOR(WAIT_RETRY, json_int(engine_now(f->run->engine) + delay),
+                               frame_work_key(f), json_ref(error), json_ref(kept->memo),
+                               json_ref(kept->answers)));
     run_record(f->run, f, node, "retrying", json_none());
     tell_retry(f, node, error, delay);
     frame_schedule(f);
@@ -280,8 +279,7 @@ static bool was_answered(const Frame *f) {
 static void fail_here(Frame *f, Json error, FailAt at) {
     bool again = at == FAIL_JOIN || (at == FAIL_NODE && was_answered(f));
     Json before = again ? json_ref(f->wait) : json_null();
-    Json parts[] = {json_string_c("error"), json_ref(error), json_bool(at == FAIL_AFTER), before};
-    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_wait(f, WAIT_FOR(WAIT_FAILED, json_ref(error), json_bool(at == FAIL_AFTER), before));
     frame_set_status(f, FRAME_FAILED);
     run_fail(f->run, f, frame_top(f)->node, error);
 }
@@ -332,19 +330,12 @@ void frame_failing(Frame *f) {
     if (at == FAIL_GIVES && !json_is_none(given)) {
         frame_finish(f, json_ref(given));
     } else {
-        fail_now(f, json_array_get(wait, WAIT_FAILING), at == FAIL_GIVES ? FAIL_NODE : at);
+        fail_now(f, json_array_get(wait, WAIT_FAILING_ERROR), at == FAIL_GIVES ? FAIL_NODE : at);
     }
     json_unref(wait);
 }
 
 /* ---- time ---- */
-
-static int64_t timeout_of(const Node *node) {
-    _Static_assert((int)WORKFLOW_FILE == (int)EXTERNAL_FILE, "both are the first");
-    bool inner = (node->kind->id == KIND_WORKFLOW || node->kind->id == KIND_RUN_EXTERNAL_TASKS) &&
-                 !node->timeout_ms;
-    return inner ? node->params[WORKFLOW_FILE].graph->timeout_ms : node->timeout_ms;
-}
 
 /* A debugger wants to see it: what runs inside is ended with it. */
 static bool parked_late(Frame *f, uint32_t level, Json error) {
@@ -366,7 +357,7 @@ static void fail_late(Frame *f, uint32_t level) {
     Handler h;
     Error err = ERROR_INIT;
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
-              (double)timeout_of(node) / 1000);
+              (double)node_time_ms(node) / 1000);
     Json error = fail_error(f, node, "timeout", &err, json_none());
     if (parked_late(f, level, error)) {
         json_unref(error);
@@ -388,7 +379,7 @@ void run_renew_clocks(Run *run) {
         for (uint32_t i = 0; i < f->nlevels; i++) {
             Level *l = &f->levels[i];
             if (l->deadline && l->deadline <= now && l->node) {
-                l->deadline = now + timeout_of(l->node);
+                l->deadline = now + node_time_ms(l->node);
                 frame_mark(f);
             }
         }
@@ -441,7 +432,7 @@ static void next_attempt(Frame *f) {
     }
     frame_arrive(f, true);
     if (json_kind(f->wait) == JSON_NULL) {
-        frame_set_wait(f, wait_of("go"));
+        frame_set_wait(f, wait_of(WAIT_GO));
     }
     frame_schedule(f);
 }
@@ -461,7 +452,7 @@ void frame_timer_fired(Frame *f) {
         frame_set_timer(f);
         return;
     }
-    if (wait_is(f->wait, "retry")) {
+    if (f->waits == WAIT_RETRY) {
         next_attempt(f);
     } else if (frame_top(f)->node->task) {
         frame_set_wait(f, json_null());

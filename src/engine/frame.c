@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "reduce.h"
 #include "scope.h"
+#include "steer.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     f->branch = branch;
     f->id = run->next_frame++;
     f->key = json_string(key, (size_t)snprintf(key, sizeof key, "%lld", (long long)f->id));
-    f->wait = json_null();
+    f->wait = json_null(); /* WAIT_NOTHING */
     f->vars = parent ? json_ref(parent->vars) : json_array();
     f->since = engine_now(run->engine);
     f->prev = run->last_frame;
@@ -162,6 +163,7 @@ void frame_set_status(Frame *f, FrameStatus status) {
 void frame_set_wait(Frame *f, Json wait) {
     json_unref(f->wait);
     f->wait = wait;
+    f->waits = wait_kind(wait);
     frame_mark(f);
 }
 
@@ -216,36 +218,11 @@ void frame_set_timer(Frame *f) {
     uv_timer_start(f->timer, on_timer, left > 0 ? (uint64_t)left : 0, 0);
 }
 
-typedef struct WaitRow {
-    const char *word;
-    FrameStatus status;
-} WaitRow;
-
-static const WaitRow wait_rows[] = {
-    {"go", FRAME_READY},         {"after", FRAME_READY},  {"work", FRAME_STARTING},
-    {"sleep", FRAME_TIMED},      {"retry", FRAME_TIMED},  {"interrupt", FRAME_WAITING},
-    {"join", FRAME_HOLDING},     {"map", FRAME_HOLDING},  {"tasks", FRAME_HOLDING},
-    {"cleaning", FRAME_HOLDING}, {"error", FRAME_FAILED}, {"pause", FRAME_PARKED},
-    {"done", FRAME_DONE},        {"looked", FRAME_READY}, {"again", FRAME_READY},
-    {"finished", FRAME_READY},   {"ended", FRAME_READY},  {"failing", FRAME_READY},
-};
-
-/* Its branches are under way, and it needs more of them before it can go on. */
-static bool still_holds(const Frame *f) {
-    return f->children && !(wait_is(f->wait, "tasks") && task_children_decided(f));
-}
-
+/* A frame that needs no more of its children than have ended goes on. */
 static FrameStatus status_of_wait(const Frame *f) {
-    if (json_kind(f->wait) == JSON_NULL) { /* as after most steps */
-        return FRAME_READY;
-    }
-    for (size_t i = 0; i < sizeof wait_rows / sizeof wait_rows[0]; i++) {
-        if (wait_is(f->wait, wait_rows[i].word)) {
-            bool free = wait_rows[i].status == FRAME_HOLDING && !still_holds(f);
-            return free ? FRAME_READY : wait_rows[i].status;
-        }
-    }
-    return FRAME_READY;
+    FrameStatus status = wait_rows[f->waits].status;
+    bool holds = f->children && !(f->waits == WAIT_TASKS && task_children_decided(f));
+    return status == FRAME_HOLDING && !holds ? FRAME_READY : status;
 }
 
 void frame_schedule(Frame *f) {
@@ -254,7 +231,7 @@ void frame_schedule(Frame *f) {
         enqueue(f);
     } else if (f->status == FRAME_STARTING) {
         frame_start_when_durable(f);
-    } else if (wait_is(f->wait, "sleep") && run_wants(f->run, EVENT_NODE)) {
+    } else if (f->waits == WAIT_SLEEP && run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, frame_top(f)->node);
     }
     if (f->timer || f->status == FRAME_TIMED || f->nlevels > 1 || frame_top(f)->deadline) {
@@ -294,7 +271,7 @@ bool frame_leaves_engine(const Frame *f, const Node *node) {
 static Json wait_outside(Frame *f, const Node *node, Error *err) {
     if (node->kind->id == KIND_SLEEP) {
         start_clock(f, node->timeout_ms);
-        return wait_with("sleep", json_int(f->since + node->params[SLEEP_FOR].number));
+        return WAIT_FOR(WAIT_SLEEP, json_int(f->since + node->params[SLEEP_FOR].number));
     }
     if (!work_keeps_time(f->run->engine, node)) {
         start_clock(f, node->timeout_ms);
@@ -320,12 +297,12 @@ void frame_arrive(Frame *f, bool passed) {
     } else if (leaves_at_once(f, node)) {
         frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
-        frame_set_wait(f, node->interrupt_before ? wait_of("go") : json_null());
+        frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());
     }
 }
 
 static void root_done(Frame *f) {
-    frame_set_wait(f, wait_of("done"));
+    frame_set_wait(f, wait_of(WAIT_DONE));
     run_status_change(&f->run->status, RUN_COMPLETES);
 }
 
@@ -396,7 +373,7 @@ bool frame_go_on(Frame *f) {
     }
     const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
     if (!edge) {
-        frame_set_wait(f, wait_of("after"));
+        frame_set_wait(f, wait_of(WAIT_AFTER));
         frame_fail(f, fail_error(f, l->node, "edge", &err, json_none()), FAIL_AFTER);
         return false;
     }
@@ -484,7 +461,7 @@ void frame_count_step(Frame *f) {
 }
 
 static void stop_after(Frame *f, const Node *node, const char *word, Json update) {
-    frame_set_wait(f, wait_of("after"));
+    frame_set_wait(f, wait_of(WAIT_AFTER));
     run_record(f->run, f, node, word, update);
     frame_interrupt(f, "after", json_null(), json_null(), json_none());
 }
@@ -542,7 +519,7 @@ void frame_finished(Frame *f, Json update) {
     }
     const Edge *edge = choose_edge(f, node->edges, &err);
     if (!edge) {
-        frame_set_wait(f, wait_of("after"));
+        frame_set_wait(f, wait_of(WAIT_AFTER));
         run_record(run, f, node, word, update);
         frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
         return;
@@ -600,9 +577,8 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
     Json id = json_string_fmt("i%lld", (long long)run->last + 1);
-    Json parts[] = {json_string_c("interrupt"), json_ref(id), json_string_c(reason),
-                    json_ref(prompt), json_ref(options)};
-    Json wait = json_array_from(parts, 5);
+    Json wait = WAIT_FOR(WAIT_INTERRUPT, json_ref(id), json_string_c(reason), json_ref(prompt),
+                         json_ref(options));
     frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
     run_record(run, f, node, "interrupted", json_none());
     if (run_wants(run, EVENT_INTERRUPT)) {
@@ -719,9 +695,8 @@ static void begin_node(Frame *f, const Node *node) {
     if (run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, node);
     }
-    if (!control_begin(f, node)) {
-        work_begin_pure(f, node);
-    }
+    void (*begin)(Frame *, const Node *) = steering_of(node)->begin;
+    (begin ? begin : work_begin_pure)(f, node);
 }
 
 void frame_go_on_after(Frame *f) {
@@ -733,7 +708,7 @@ void frame_go_on_after(Frame *f) {
 }
 
 /* The node was done, and a debugger has looked: what it stops for itself comes next. */
-static void go_on_finished(Frame *f) {
+void frame_go_on_finished(Frame *f) {
     const Node *node = frame_top(f)->node;
     bool taken = f->taken;
     f->taken = false;
@@ -746,39 +721,18 @@ static void go_on_finished(Frame *f) {
     }
 }
 
-static void go_on_ended(Frame *f) {
+void frame_go_on_ended(Frame *f) {
     json_unref(f->result);
     f->result = json_ref(json_array_get(f->wait, WAIT_RESULT));
     frame_set_wait(f, json_null());
     frame_end_element(f);
 }
 
-/* What a frame does that does not stand before a node. */
-static const struct AdvanceRow {
-    const char *word;
-    void (*go_on)(Frame *f);
-} advance_rows[] = {
-    {"after", frame_go_on_after},     {"cleaning", task_cleaned},
-    {"join", control_children_done},  {"map", control_children_done},
-    {"tasks", control_children_done}, {"finished", go_on_finished},
-    {"ended", go_on_ended},           {"failing", frame_failing},
-};
-
-static bool advance_by_wait(Frame *f) {
-    for (size_t i = 0; i < sizeof advance_rows / sizeof *advance_rows; i++) {
-        if (wait_is(f->wait, advance_rows[i].word)) {
-            advance_rows[i].go_on(f);
-            return true;
-        }
-    }
-    return false;
-}
-
 void frame_advance(Frame *f) {
     Level *l = frame_top(f);
-    bool free = json_kind(f->wait) == JSON_NULL; /* as after most steps */
-    bool passed = !free && wait_is(f->wait, "go");
-    if (!free && !passed && advance_by_wait(f)) {
+    bool passed = f->waits == WAIT_GO;
+    if (wait_rows[f->waits].go_on) {
+        wait_rows[f->waits].go_on(f);
         return;
     }
     if (!l->node) {

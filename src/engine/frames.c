@@ -10,7 +10,7 @@
 
 /* A frame of a run that has just begun: its node was to start without anybody having looked. */
 static void look_first(Frame *f) {
-    bool begins = f->status == FRAME_STARTING || wait_is(f->wait, "sleep");
+    bool begins = f->status == FRAME_STARTING || f->waits == WAIT_SLEEP;
     if (f->run->fresh && begins && !f->step) {
         engine_drop_start(f->run->engine, f);
         frame_top(f)->deadline = 0;

@@ -135,8 +135,6 @@ Json frame_config(Frame *f, Json state, Error *err);
 
 /* ---- tasks, for those who read images ---- */
 
-/* The graph that a container holds, of its first child or of the others; NULL: it is none. */
-const Graph *task_child_graph(const Node *container, uint32_t branch);
 /* What is in sight in a scope of its own: the variables around it, the defaults of its graph and its own.
  * Consumes view. */
 Json scope_over(Json view, Json own, Json defaults);

@@ -3,13 +3,10 @@
 #include "engine.h"
 #include "hooks.h"
 #include "json_binary.h"
+#include "wait.h"
 
 #include <stdio.h>
 #include <string.h>
-
-bool wait_is(Json wait, const char *word) {
-    return json_kind(wait) == JSON_ARRAY && json_string_is(json_array_get(wait, WAIT_WORD), word);
-}
 
 int64_t image_int(Json array, size_t i) {
     Json v = json_array_get(array, i);
@@ -56,20 +53,6 @@ static Json shown_state(Json frame) {
     }
     return state;
 }
-
-/* What follows a word, field by field: 's' a string, 'i' an integer, 'a' an array, 'o' an object, 'S' a
- * string or null, 't' a time, 'k' a place and 'K' the same or null, 'j' what branches wrote, 'w' what a
- * frame may wait for, '.' anything. Those after '?' need not be there. */
-static const struct WaitShape {
-    const char *word, *fields;
-} wait_shapes[] = {
-    {"go", ""},         {"after", ""},       {"work", "K?.a"},
-    {"sleep", "t"},     {"retry", "tk?..a"}, {"interrupt", "ss..?k.a"},
-    {"tasks", "aiii"},  {"join", "Sja"},     {"map", "aiai"},
-    {"cleaning", ".."}, {"error", "."},      {"pause", "wotp"},
-    {"looked", ""},     {"again", ""},       {"finished", ""},
-    {"ended", "."},     {"failing", "oiw"},  {"done", ""},
-};
 
 static bool wait_valid(Json wait, int depth);
 
@@ -143,16 +126,9 @@ static bool fields_valid(Json wait, const char *fields, int depth) {
 /* A pause is of one thing, which may have failed. */
 static bool wait_valid(Json wait, int depth) {
     enum { DEPTH_MAX = 2 };
-    if (json_kind(wait) == JSON_NULL) {
-        return true;
-    }
-    for (size_t i = 0; depth <= DEPTH_MAX && i < sizeof wait_shapes / sizeof *wait_shapes; i++) {
-        if (wait_is(wait, wait_shapes[i].word)) {
-            return (!depth || strcmp(wait_shapes[i].word, "pause") != 0) &&
-                   fields_valid(wait, wait_shapes[i].fields, depth);
-        }
-    }
-    return false;
+    WaitKind kind = depth <= DEPTH_MAX ? wait_kind(wait) : WAIT_UNKNOWN;
+    return kind == WAIT_NOTHING || (kind != WAIT_UNKNOWN && !(depth && kind == WAIT_PAUSE) &&
+                                    fields_valid(wait, wait_rows[kind].fields, depth));
 }
 
 static bool extra_valid(Json extra) {
@@ -231,7 +207,7 @@ bool image_is_paused(Json image) {
     }
     Json frames = json_array_get(image, IMAGE_FRAMES);
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
-        if (wait_is(json_array_get(frame, IMAGE_WAIT), "pause")) {
+        if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_PAUSE)) {
             return true;
         }
     }
@@ -268,7 +244,7 @@ Json image_interrupts(Json image) {
     }
     Json frames = json_array_get(image, IMAGE_FRAMES);
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
-        if (wait_is(json_array_get(frame, IMAGE_WAIT), "interrupt")) {
+        if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_INTERRUPT)) {
             out = json_array_push(out, frame_interrupt_facts(key, frame));
         }
     }
@@ -389,8 +365,7 @@ typedef struct Shift {
 } Shift;
 
 static Json shifted_wait(Json wait, int64_t by) {
-    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
-    return timed ? later(json_ref(wait), WAIT_UNTIL, by) : json_ref(wait);
+    return wait_is_timed(wait) ? later(json_ref(wait), WAIT_UNTIL, by) : json_ref(wait);
 }
 
 /* A pause stopped the clock, whoever looks at it. */
@@ -413,14 +388,14 @@ static Json shifted_extra(Json frame, int64_t by) {
 
 static Json shifted_frame(Json frame, const Shift *shift) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
-    bool timed = wait_is(wait, "sleep") || wait_is(wait, "retry");
+    bool timed = wait_is_timed(wait);
     frame = shifted_extra(frame, shift->by);
-    if (wait_is(wait, "pause")) {
+    if (wait_is(wait, WAIT_PAUSE)) {
         frame = json_array_set(frame, IMAGE_WAIT, shifted_pause(wait, shift->by));
         wait = json_array_get(frame, IMAGE_WAIT);
     }
     Json levels = json_ref(json_array_get(frame, IMAGE_LEVELS));
-    levels = shifted_levels(levels, !shift->waits && wait_is(wait, "interrupt"), shift->by);
+    levels = shifted_levels(levels, !shift->waits && wait_is(wait, WAIT_INTERRUPT), shift->by);
     if (shift->waits && timed) {
         frame = json_array_set(frame, IMAGE_WAIT, later(json_ref(wait), WAIT_UNTIL, shift->by));
     }
@@ -433,17 +408,17 @@ static Json shifted_frame(Json frame, const Shift *shift) {
 
 /* Given; the very same when there is no place in it. */
 static Json renewed_work(Json wait, Json key) {
-    bool retries = wait_is(wait, "retry");
-    if (!retries && !wait_is(wait, "work")) {
+    WaitKind kind = wait_kind(wait);
+    if (kind != WAIT_WORK && kind != WAIT_RETRY) {
         return json_ref(wait);
     }
     Json place = json_string_fmt("0.%.*s", (int)json_string_len(key), json_string_data(&key));
-    return json_array_set(json_ref(wait), retries ? WAIT_UNTIL + 1 : WAIT_KEY, place);
+    return json_array_set(json_ref(wait), wait_rows[kind].work[WORK_KEY], place);
 }
 
 static Json renewed_frame(Json frame, Json key) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
-    if (!wait_is(wait, "pause")) {
+    if (!wait_is(wait, WAIT_PAUSE)) {
         return json_array_set(frame, IMAGE_WAIT, renewed_work(wait, key));
     }
     Json paused = renewed_work(json_array_get(wait, WAIT_PAUSED), key);

@@ -6,7 +6,7 @@
  *     frame  = [parent, branch, levels, wait, extra]         parent 0: the root frame
  *     levels = [level, ...]                                  lowest first; the last one runs
  *     level  = [node, state, writes, steps, attempt, count, deadline, injected]
- *     wait   = null | [word, ...]                            what the frame waits for
+ *     wait   = null | [word, ...]                            what the frame waits for: wait.h
  *
  * A state that is the very one of the level below (of the parent's last level, for the lowest) is null:
  * branches and elements of a map begin that way, and thousands of them cost nothing each. A level that
@@ -25,31 +25,6 @@
  * that runs, [frame, depth, steps before it]: both are there only when there is something to say.
  * `extra` of a frame is null or {held: since when its clocks stand still, inject: [what has not begun]}, and `injected` of a
  * level: the node that the workflow does not have (INJECTED_ID and so on below).
- *
- * The words a frame can wait on, with what follows them:
- *
- *     go                                   nothing: the node may begin, its interrupt is behind it
- *     after                                nothing: the node is done, its edges are not chosen yet
- *     work, key, memo, answers             work outside; key names its place (step.h has the rest)
- *     sleep, until                         a time
- *     retry, until, key, error, memo, answers   the next attempt; key names its place
- *     interrupt, id, reason, prompt, options   a person; reason: before, after, approval; or what the
- *                                          node's work says, and then key, memo and answers follow
- *     tasks, [child, ...], successes, failures, ended, error   children of a task; a child is its
- *                                          result so far, 4 more once it has ended
- *     join, node, [writes or null, ...], [target, ...]   parallel branches; null: still running
- *     map, over, next, [result or null, ...], done
- *     cleaning, how, result, error         cleanup lists of tests that were ended; how it goes on then
- *     error, error, after, before          failed here, and so did the run; after: the node was done;
- *                                          before: what it waited for, when that is to be done again
- *     pause, what, info, at, position      a debugger; what: it waits for when it is let go
- *     looked                               nothing: a debugger has let it go before its node
- *     again                                nothing: the same, and what was injected before it has run
- *     finished                             nothing: the same after its node
- *     ended, result                        nothing: the same, of an element of a map
- *     failing, error, at, what, result     nothing: the same on an error; what: it waited for then;
- *                                          result: that it goes on with all the same, if there is one
- *     done                                 the root frame at its end
  *
  * Whatever a process needs to go on with a run is in its image and its definition.
  */
@@ -94,18 +69,6 @@ enum {
     INJECTED_DEFINITION,
     INJECTED_FIELDS,
 };
-
-/* wait[0] when it is that word; the others by index. */
-bool wait_is(Json wait, const char *word);
-
-enum { WAIT_WORD };
-enum { WAIT_KEY = 1, WAIT_UNTIL = 1, WAIT_ERROR = 1, WAIT_RESULT = 1 };
-enum { WAIT_PAUSED = 1, WAIT_PAUSE_INFO, WAIT_PAUSE_AT, WAIT_PAUSE_POSITION };
-enum { WAIT_FAILING = 1, WAIT_FAILING_AT, WAIT_FAILING_BEFORE, WAIT_FAILING_GIVEN };
-enum { WAIT_ID = 1, WAIT_REASON, WAIT_PROMPT, WAIT_OPTIONS };
-enum { WAIT_JOIN_NODE = 1, WAIT_JOIN_WRITES, WAIT_JOIN_TARGETS };
-enum { WAIT_MAP_OVER = 1, WAIT_MAP_NEXT, WAIT_MAP_RESULTS, WAIT_MAP_DONE };
-enum { WAIT_TASKS_ALL = 1, WAIT_TASKS_WON, WAIT_TASKS_LOST, WAIT_TASKS_ENDED, WAIT_TASKS_ERROR };
 
 /* An integer at an index of an array; 0 when it is none. */
 int64_t image_int(Json array, size_t i);

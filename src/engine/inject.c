@@ -461,7 +461,7 @@ static void end_task(Frame *f, TaskResult result, Json error) {
 /* Where the frame is come to on record again: what the node does next is then its own, and whoever goes
  * back over the node stands before it. */
 static void go_on(Frame *f, InjectWhere where) {
-    frame_set_wait(f, wait_of(where == INJECT_BEFORE ? "again" : "finished"));
+    frame_set_wait(f, wait_of(where == INJECT_BEFORE ? WAIT_AGAIN : WAIT_FINISHED));
     if (where == INJECT_BEFORE) {
         frame_record(f, frame_top(f)->node, "resumed", json_none());
     } else {
@@ -498,7 +498,7 @@ void inject_take_back(Frame *f) {
     injected->next = f->injections;
     f->injections = injected;
     bool asked = frame_top(f)->node->interrupt_before;
-    frame_set_wait(f, asked ? wait_of("go") : json_null());
+    frame_set_wait(f, asked ? wait_of(WAIT_GO) : json_null());
 }
 
 bool frame_is_edited(const Frame *f) {

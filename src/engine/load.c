@@ -90,23 +90,17 @@ static Frame *find_frame(const Run *run, int64_t id) {
 /* The graph of a frame's next level follows from where the frame stands. NULL: there is none. */
 static const Graph *next_graph(const Frame *f) {
     const Flow *flow = f->run->flow;
-    if (!f->nlevels && f->parent && wait_is(f->parent->wait, "cleaning")) {
-        return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
+    const Level *around = f->nlevels ? frame_top(f) : f->parent ? frame_top(f->parent) : NULL;
+    if (!around) {
+        return flow->main;
     }
-    if (!f->nlevels && f->parent && wait_is(f->parent->wait, "tasks")) {
-        return task_child_graph(frame_top(f->parent)->node, f->branch);
+    if (f->nlevels) {
+        return around->node ? node_inside(around->node, 0) : around->graph->after;
     }
-    if (!f->nlevels) {
-        return f->parent ? frame_top(f->parent)->graph : flow->main;
-    }
-    if (frame_top(f)->graph->scoped) {
-        return task_graph(f);
-    }
-    const Node *node = frame_top(f)->node;
-    switch (node ? node->kind->id : KIND_COUNT) {
-    case KIND_WORKFLOW: return node->params[WORKFLOW_FILE].graph;
-    case KIND_WHILE: return node->params[WHILE_DO].graph;
-    default: return NULL;
+    switch (f->parent->waits) {
+    case WAIT_CLEANING: return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
+    case WAIT_TASKS: return around->node ? node_inside(around->node, f->branch) : NULL;
+    default: return around->graph;
     }
 }
 
@@ -162,7 +156,7 @@ static bool is_outside(const Frame *f) {
 
 static bool is_container(const Frame *f) {
     const Node *node = frame_top(f)->node;
-    return node && task_child_graph(node, 0);
+    return node && node->task && !node_is_leaf(node);
 }
 
 static bool is_kind(const Frame *f, KindId kind) {
@@ -170,26 +164,51 @@ static bool is_kind(const Frame *f, KindId kind) {
     return node && node->kind->id == kind;
 }
 
-static bool fits_sleep(const Frame *f) {
-    return is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP);
+/* A node of another kind than the one that the frame waits for begins anew, where that is possible. */
+static bool fits_or_begins(Frame *f, bool fits) {
+    if (!fits) {
+        frame_arrive(f, true);
+    }
+    return true;
 }
 
-static bool fits_interrupt(const Frame *f) {
+bool fit_work(Frame *f, Error *err) {
+    (void)err;
+    return fits_or_begins(f, is_outside(f));
+}
+
+bool fit_sleep(Frame *f, Error *err) {
+    (void)err;
+    return fits_or_begins(f, is_kind(f, KIND_SLEEP) || is_kind(f, KIND_TASK_SLEEP));
+}
+
+bool fit_interrupt(Frame *f, Error *err) {
+    (void)err;
     bool approval = json_string_is(json_array_get(f->wait, WAIT_REASON), "approval");
-    return frame_asks_for_work(f) ? is_outside(f) : !approval || is_kind(f, KIND_APPROVAL);
+    return fits_or_begins(f, frame_asks_for_work(f) ? is_outside(f)
+                                                    : !approval || is_kind(f, KIND_APPROVAL));
 }
 
-/* The branches that it waits for, also where it waits for them again after an error. */
-static Json join_of(Json wait) {
-    return wait_is(wait, "error")     ? json_array_get(wait, WAIT_ERROR + 2)
-           : wait_is(wait, "failing") ? json_array_get(wait, WAIT_FAILING_BEFORE)
-                                      : wait;
+static bool node_gone(const Frame *f, Error *err) {
+    const Node *node = frame_top(f)->node;
+    return position_gone(node ? node->name_json : json_string_c(""), err);
 }
 
-/* Those that have left nothing yet are still there to do so. */
-static bool fits_join(const Frame *f) {
-    Json join = join_of(f->wait);
-    if (!wait_is(join, "join")) {
+bool fit_map(Frame *f, Error *err) {
+    return is_kind(f, KIND_MAP) || node_gone(f, err);
+}
+
+bool fit_tasks(Frame *f, Error *err) {
+    return is_container(f) || node_gone(f, err);
+}
+
+/* Branches that have left nothing yet are still there to do so; also where the frame waits for them again
+ * after an error. */
+bool fit_join(Frame *f, Error *err) {
+    Json join = f->waits == WAIT_FAILED    ? json_array_get(f->wait, WAIT_FAILED_BEFORE)
+                : f->waits == WAIT_FAILING ? json_array_get(f->wait, WAIT_FAILING_BEFORE)
+                                           : f->wait;
+    if (!wait_is(join, WAIT_JOIN)) {
         return true;
     }
     Json all = json_array_get(join, WAIT_JOIN_WRITES);
@@ -200,50 +219,29 @@ static bool fits_join(const Frame *f) {
         ok = writes_valid(writes);
         open += json_kind(writes) == JSON_NULL;
     }
-    return ok && open <= f->children;
+    return (ok && open <= f->children) ||
+           error_set(err, ERR_DATA, "Frame %lld waits for branches that are not there.",
+                     (long long)f->id);
 }
 
-/* A node of another kind than the one that the frame waits for (the workflow was reloaded) begins anew,
- * where that is possible. */
-static bool fit_bare_wait(Frame *f, Error *err) {
-    static const struct {
-        const char *word;
-        bool (*fits)(const Frame *f);
-    } rows[] = {{"work", is_outside}, {"sleep", fits_sleep}, {"interrupt", fits_interrupt}};
-    if ((wait_is(f->wait, "map") && !is_kind(f, KIND_MAP)) ||
-        (wait_is(f->wait, "tasks") && !is_container(f))) {
-        return position_gone(frame_top(f)->node ? frame_top(f)->node->name_json : json_string_c(""),
-                             err);
-    }
-    if (!fits_join(f)) {
-        return error_set(err, ERR_DATA, "Frame %lld waits for branches that are not there.",
-                         (long long)f->id);
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (wait_is(f->wait, rows[i].word) && !rows[i].fits(f)) {
-            frame_arrive(f, true);
-        }
-    }
-    return true;
+static bool fit_wait(Frame *f, Error *err) {
+    return !wait_rows[f->waits].fit || wait_rows[f->waits].fit(f, err);
 }
 
 /* What it waits for below a pause has to fit as well: it is what is gone on with. */
-static bool fit_wait(Frame *f, Error *err) {
-    if (!wait_is(f->wait, "pause")) {
-        return fit_bare_wait(f, err);
-    }
+bool fit_pause(Frame *f, Error *err) {
     Json pause = f->wait, inner = json_ref(json_array_get(pause, WAIT_PAUSED));
     f->wait = json_ref(inner);
-    bool ok = fit_bare_wait(f, err);
+    f->waits = wait_kind(inner);
+    bool ok = fit_wait(f, err);
     if (!json_identical(f->wait, inner)) {
-        json_unref(f->wait);
-        pause = json_array_set(pause, WAIT_PAUSED, wait_of("looked"));
+        pause = json_array_set(pause, WAIT_PAUSED, wait_of(WAIT_LOOKED));
         pause = json_array_set(pause, WAIT_PAUSE_POSITION, json_int(HOOK_BEFORE));
-    } else {
-        json_unref(f->wait);
     }
-    f->wait = pause;
+    json_unref(f->wait);
     json_unref(inner);
+    f->wait = pause;
+    f->waits = WAIT_PAUSE;
     return ok;
 }
 
@@ -253,12 +251,12 @@ static bool fit_wait(Frame *f, Error *err) {
 static bool load_parent(Frame *f, Error *err) {
     Json wait = f->parent->wait, join = json_array_get(wait, WAIT_JOIN_NODE);
     f->parent->children++;
-    if (wait_is(wait, "tasks") || wait_is(wait, "cleaning")) {
-        f->is_task = wait_is(wait, "tasks");
+    if (wait_is(wait, WAIT_TASKS) || wait_is(wait, WAIT_CLEANING)) {
+        f->is_task = wait_is(wait, WAIT_TASKS);
         f->is_cleanup = !f->is_task;
         return true;
     }
-    if (wait_is(wait, "map")) {
+    if (wait_is(wait, WAIT_MAP)) {
         json_unref(f->vars);
         f->vars = json_ref(f->parent->vars);
         element_init(f);
@@ -285,26 +283,13 @@ static bool load_extra(Frame *f, Json extra, Error *err) {
     return injections_load(f, json_object_get_c(extra, "inject"), err);
 }
 
-/* What a frame waits for that has made others. */
-static bool waits_for_frames(Json wait) {
-    return wait_is(wait, "join") || wait_is(wait, "map") || wait_is(wait, "tasks") ||
-           wait_is(wait, "cleaning");
-}
-
 /* What a child leaves goes to its place among those that the parent waits for. */
 static bool has_place(const Frame *parent, int64_t branch) {
-    static const struct {
-        const char *word;
-        size_t list;
-    } rows[] = {{"join", WAIT_JOIN_WRITES}, {"map", WAIT_MAP_OVER}, {"tasks", WAIT_TASKS_ALL}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (wait_is(parent->wait, rows[i].word)) {
-            Json list = json_array_get(parent->wait, rows[i].list);
-            return branch >= 0 && json_kind(list) == JSON_ARRAY &&
-                   (uint64_t)branch < json_array_len(list);
-        }
-    }
-    return branch >= 0 && branch <= UINT32_MAX;
+    size_t at = wait_rows[parent->waits].list;
+    Json list = json_array_get(parent->wait, at);
+    return at ? branch >= 0 && json_kind(list) == JSON_ARRAY &&
+                    (uint64_t)branch < json_array_len(list)
+              : branch >= 0 && branch <= UINT32_MAX;
 }
 
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
@@ -313,7 +298,8 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
     Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
     bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
-    if (rootless || (parent_id && !parent) || (parent && !waits_for_frames(parent->wait))) {
+    if (rootless || (parent_id && !parent) ||
+        (parent && wait_rows[parent->waits].status != FRAME_HOLDING)) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
     }
     if (parent && !has_place(parent, image_int(image, IMAGE_BRANCH))) {
@@ -326,6 +312,7 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     f->key = json_ref(key);
     json_unref(f->wait);
     f->wait = json_ref(json_array_get(image, IMAGE_WAIT));
+    f->waits = wait_kind(f->wait);
     Json levels = json_array_get(image, IMAGE_LEVELS);
     for (size_t i = 0; i < json_array_len(levels); i++) {
         if (!load_level(f, json_array_get(levels, i), err)) {

@@ -9,49 +9,32 @@
 static void park_again(Frame *f, Json info) {
     Json inner = json_array_get(f->wait, WAIT_PAUSED);
     info = json_ref(info);
-    if (wait_is(inner, "failing")) {
-        info = json_object_with(info, "error", json_ref(json_array_get(inner, WAIT_FAILING)));
+    if (wait_is(inner, WAIT_FAILING)) {
+        info = json_object_with(info, "error", json_ref(json_array_get(inner, WAIT_FAILING_ERROR)));
     }
     frame_set_status(f, FRAME_PARKED);
     frame_set_pause(f, info);
 }
 
 static void park_failed(Frame *f, Json info) {
-    Json error = json_array_get(f->wait, WAIT_ERROR),
-         before = json_array_get(f->wait, WAIT_ERROR + 2);
-    bool after = json_truthy(json_array_get(f->wait, WAIT_ERROR + 1));
-    int at = wait_is(before, "join") ? FAIL_JOIN : after ? FAIL_AFTER : FAIL_NODE;
-    Json parts[] = {json_string_c("failing"), json_ref(error), json_int(at),
-                    json_is_none(before) ? json_null() : json_ref(before)};
-    Json inner = json_array_from(parts, 4);
+    Json error = json_array_get(f->wait, WAIT_FAILED_ERROR),
+         before = json_array_get(f->wait, WAIT_FAILED_BEFORE);
+    bool after = json_truthy(json_array_get(f->wait, WAIT_FAILED_AFTER));
+    int at = wait_is(before, WAIT_JOIN) ? FAIL_JOIN : after ? FAIL_AFTER : FAIL_NODE;
+    Json inner = WAIT_FOR(WAIT_FAILING, json_ref(error), json_int(at),
+                          json_is_none(before) ? json_null() : json_ref(before));
     frame_set_wait(f, json_null());
     frame_schedule(f);
     f->failure_kept = true;
     frame_park_as(f, HOOK_ON_ERROR, inner, json_ref(info));
 }
 
-HookPosition wait_position(Json wait) {
-    static const struct {
-        const char *word;
-        HookPosition position;
-    } rows[] = {{"failing", HOOK_ON_ERROR}, {"after", HOOK_AFTER},    {"finished", HOOK_AFTER},
-                {"ended", HOOK_AFTER},      {"join", HOOK_AFTER},     {"sleep", HOOK_DURING},
-                {"retry", HOOK_DURING},     {"work", HOOK_DURING},    {"map", HOOK_DURING},
-                {"tasks", HOOK_DURING},     {"cleaning", HOOK_DURING}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (wait_is(wait, rows[i].word)) {
-            return rows[i].position;
-        }
-    }
-    return HOOK_BEFORE;
-}
-
 static void park_loaded(Frame *f, Json info, bool looked) {
-    if (wait_is(f->wait, "pause")) {
+    if (f->waits == WAIT_PAUSE) {
         park_again(f, info);
         return;
     }
-    if (wait_is(f->wait, "error")) {
+    if (f->waits == WAIT_FAILED) {
         park_failed(f, info);
         return;
     }
@@ -65,8 +48,8 @@ static void park_loaded(Frame *f, Json info, bool looked) {
         return;
     }
     bool fresh = json_kind(f->wait) == JSON_NULL && frame_top(f)->node;
-    Json inner = looked && fresh ? wait_of("looked") : json_ref(f->wait);
-    frame_park_as(f, wait_position(f->wait), inner, json_ref(info));
+    Json inner = looked && fresh ? wait_of(WAIT_LOOKED) : json_ref(f->wait);
+    frame_park_as(f, wait_rows[f->waits].position, inner, json_ref(info));
 }
 
 /* Scheduling one may change others: by number. */
@@ -90,14 +73,14 @@ void run_park_all(Run *run, Json info, bool looked) {
 /* ---- opening ---- */
 
 static bool has_ended(const Run *run) {
-    return run->status != RUN_RUNNING || wait_is(run->first_frame->wait, "done");
+    return run->status != RUN_RUNNING || run->first_frame->waits == WAIT_DONE;
 }
 
 /* Its frames are as they were left: paused ones stay so, with what was said of them. */
 static void wake(Run *run, Json info) {
     bool more = false;
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (wait_is(f->wait, "pause")) {
+        if (f->waits == WAIT_PAUSE) {
             frame_schedule(f);
         } else {
             park_loaded(f, info, false);
@@ -113,7 +96,7 @@ static void wake(Run *run, Json info) {
 static void show_ended(Run *run) {
     bool failed = run->status == RUN_FAILED;
     for (Frame *f = run->first_frame; f; f = f->next) {
-        bool here = wait_is(f->wait, "error");
+        bool here = f->waits == WAIT_FAILED;
         frame_set_status(f, here && failed ? FRAME_FAILED : FRAME_DONE);
     }
 }
@@ -170,11 +153,11 @@ static bool may_write(Run *run, Error *err) {
  * a person changes before it is then in it. */
 static void begin_works_anew(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
-        Json inner = wait_is(f->wait, "pause") ? json_array_get(f->wait, WAIT_PAUSED) : f->wait;
+        Json inner = wait_unpaused(f->wait);
         Json answers = work_part(inner, WORK_ANSWERS), memo = work_part(inner, WORK_MEMO);
         bool told = (json_kind(answers) == JSON_ARRAY && json_array_len(answers)) ||
                     (!json_is_none(memo) && json_kind(memo) != JSON_NULL);
-        if (wait_is(inner, "work") && !told) {
+        if (wait_is(inner, WAIT_WORK) && !told) {
             frame_top(f)->deadline = 0;
             frame_set_wait(f, json_null());
         }
@@ -263,7 +246,7 @@ static bool find_step(Engine *e, const RunReplay *replay, Replayed *out, Error *
 /* What the frame waited for when its node was under way: that begins anew. */
 static void begin_anew(Frame *f) {
     Json wait = f->wait;
-    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of("go"));
+    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
 }
 
 /* The frame whose node it is, in the copy; NULL: it does not stand there. */

@@ -71,12 +71,6 @@ void frame_hold(Frame *f, bool parked) {
 
 /* ---- parking ---- */
 
-static Json wait_for_pause(Json inner, Json info, int64_t at, HookPosition position) {
-    Json parts[] = {json_string_c("pause"), inner, json_is_none(info) ? json_object() : info,
-                    json_int(at), json_int(position)};
-    return json_array_from(parts, sizeof parts / sizeof parts[0]);
-}
-
 static void tell_paused(Frame *f) {
     const Node *node = frame_top(f)->node;
     if (run_wants(f->run, EVENT_PAUSED)) {
@@ -91,9 +85,10 @@ static void tell_paused(Frame *f) {
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info) {
     frame_unqueue(f);
     engine_drop_start(f->run->engine, f);
-    frame_set_wait(f, wait_for_pause(inner, info, engine_now(f->run->engine), position));
-    frame_set_status(f, FRAME_PARKED);
     f->since = engine_now(f->run->engine);
+    frame_set_wait(f, WAIT_FOR(WAIT_PAUSE, inner, json_is_none(info) ? json_object() : info,
+                               json_int(f->since), json_int(position)));
+    frame_set_status(f, FRAME_PARKED);
     frame_set_timer(f);
 }
 
@@ -219,7 +214,7 @@ static bool change_after(Frame *f, Json changes, const char *word, Json update) 
     const Node *node = frame_top(f)->node;
     bool ok = change(f, changes, &err);
     if (!ok) {
-        frame_set_wait(f, wait_of("after"));
+        frame_set_wait(f, wait_of(WAIT_AFTER));
         run_record(f->run, f, node, word, update);
         frame_fail(f, fail_error(f, node, "recorded", &err, json_none()), FAIL_AFTER);
     }
@@ -293,7 +288,7 @@ static bool jump(Frame *f, Json name) {
 /* The run of one node ends with it. */
 static void end_only(Frame *f, const Node *node, const char *word, Json update) {
     Run *run = f->run;
-    frame_set_wait(f, wait_of("finished"));
+    frame_set_wait(f, wait_of(WAIT_FINISHED));
     run_status_change(&run->status, RUN_COMPLETES);
     run_record(run, f, node, word, update);
     run_halt(run);
@@ -323,7 +318,7 @@ static HookVerdict ask_changed(Frame *f, HookPlace *place, Json *info) {
 }
 
 bool park_before(Frame *f) {
-    bool looked = wait_is(f->wait, "looked");
+    bool looked = f->waits == WAIT_LOOKED;
     if (passes(f, frame_top(f)->node) || (looked && inject_waits_before(f))) {
         return false;
     }
@@ -331,7 +326,7 @@ bool park_before(Frame *f) {
                        .frame = f,
                        .node = frame_top(f)->node,
                        .position = HOOK_BEFORE,
-                       .again = wait_is(f->wait, "again"),
+                       .again = f->waits == WAIT_AGAIN,
                        .looked = looked};
     Json info;
     if (is_past_only(f)) {
@@ -346,7 +341,7 @@ bool park_before(Frame *f) {
         verdict = ask_changed(f, &place, &info);
     }
     if (verdict == HOOK_PARK) {
-        frame_park_at(f, HOOK_BEFORE, wait_of("looked"), info);
+        frame_park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), info);
     } else if (verdict == HOOK_TAKE) {
         take(f, info);
         json_unref(info);
@@ -384,7 +379,7 @@ bool park_after(Frame *f, const Node *node, const char *word, Json update) {
         return false;
     }
     bool element = f->is_element && f->nlevels == 1;
-    frame_set_wait(f, element ? wait_with("ended", json_ref(f->result)) : wait_of("finished"));
+    frame_set_wait(f, element ? WAIT_FOR(WAIT_ENDED, json_ref(f->result)) : wait_of(WAIT_FINISHED));
     run_record(f->run, f, node, word, update);
     frame_park_at(f, HOOK_AFTER, json_ref(f->wait), info);
     return true;
@@ -401,9 +396,8 @@ bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info) {
 }
 
 void park_failing(Frame *f, const Failing *failing, Json info) {
-    Json parts[] = {json_string_c("failing"), json_ref(failing->error), json_int(failing->at),
-                    json_ref(f->wait)};
-    Json inner = json_array_from(parts, 4);
+    Json inner =
+        WAIT_FOR(WAIT_FAILING, json_ref(failing->error), json_int(failing->at), json_ref(f->wait));
     if (!json_is_none(failing->given)) {
         inner = json_array_push(inner, json_ref(failing->given));
     }
@@ -451,7 +445,7 @@ static ParkResult park_ready(Frame *f, Json info) {
         json_unref(info);
         return PARKED_LATER;
     }
-    frame_park_at(f, wait_position(f->wait), json_ref(f->wait), info);
+    frame_park_at(f, wait_rows[f->waits].position, json_ref(f->wait), info);
     return PARKED_NOW;
 }
 
@@ -592,7 +586,7 @@ bool frame_change(Frame *f, Json changes, Error *err) {
 static Json unparked(Frame *f) {
     Json inner = json_ref(json_array_get(f->wait, WAIT_PAUSED));
     int64_t paused = engine_now(f->run->engine) - image_int(f->wait, WAIT_PAUSE_AT);
-    if (wait_is(inner, "sleep") || wait_is(inner, "retry")) {
+    if (wait_is_timed(inner)) {
         inner = json_array_set(inner, WAIT_UNTIL, json_int(image_int(inner, WAIT_UNTIL) + paused));
     }
     frame_set_status(f, FRAME_READY);
@@ -624,7 +618,7 @@ static void go(Frame *f, const char *word) {
         }
         return;
     }
-    f->thaw = position == HOOK_DURING && wait_is(f->wait, "work");
+    f->thaw = position == HOOK_DURING && f->waits == WAIT_WORK;
     frame_record(f, node, "resumed", json_none());
     tell_resumed(f, word);
 }
@@ -641,7 +635,7 @@ static void again(Frame *f, const char *word) {
     const Node *node = frame_top(f)->node;
     Json inner = unparked(f), before = inner;
     FailAt at = FAIL_NODE;
-    bool failed = wait_is(inner, "failing");
+    bool failed = wait_is(inner, WAIT_FAILING);
     if (failed) {
         before = json_array_get(inner, WAIT_FAILING_BEFORE);
         at = (FailAt)image_int(inner, WAIT_FAILING_AT);
@@ -657,8 +651,8 @@ static void again(Frame *f, const char *word) {
         frame_set_wait(f, work_again(f, before));
     } else {
         frame_set_wait(f, at == FAIL_JOIN    ? json_ref(before)
-                          : at == FAIL_AFTER ? wait_of("after")
-                                             : wait_of("looked"));
+                          : at == FAIL_AFTER ? wait_of(WAIT_AFTER)
+                                             : wait_of(WAIT_LOOKED));
     }
     json_unref(before);
     frame_record(f, node, failed && !f->failure_kept ? "failed" : "retrying", json_none());
@@ -692,7 +686,7 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
     }
     json_unref(unparked(f));
     stand_before(f, node, level);
-    frame_park_at(f, HOOK_BEFORE, wait_of("looked"), json_ref(let->info));
+    frame_park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), json_ref(let->info));
     return true;
 }
 
@@ -761,7 +755,7 @@ static bool apply_pending(Frame *f, Error *err) {
 
 /* A frame that needs no more of its branches was only kept from going on (run_park_all). */
 static bool is_kept(const Frame *f) {
-    return f && f->status == FRAME_HOLDING && wait_is(f->wait, "tasks") && task_children_decided(f);
+    return f && f->status == FRAME_HOLDING && f->waits == WAIT_TASKS && task_children_decided(f);
 }
 
 bool frame_let_go(Frame *f, const LetGo *let, Error *err) {

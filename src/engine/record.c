@@ -93,14 +93,6 @@ Json run_image_head(const Run *run) {
     return json_array_from(parts, n);
 }
 
-Json wait_of(const char *word) {
-    return json_array_push(json_array(), json_string_c(word));
-}
-
-Json wait_with(const char *word, Json argument) {
-    return json_array_push(wait_of(word), argument);
-}
-
 /* In order, so that in the image a frame stands before those that it made. */
 void frame_mark(Frame *f) {
     if (!f->dirty) {

@@ -89,7 +89,7 @@ Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) 
 /* ---- answers ---- */
 
 static bool is_open(const Frame *f) {
-    return wait_is(f->wait, "interrupt");
+    return f->waits == WAIT_INTERRUPT;
 }
 
 static bool asks(const Frame *f) {
@@ -167,7 +167,7 @@ static bool answer_needed(const Frame *f, const RunResume *r, Error *err) {
 
 static Frame *failed_frame(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (wait_is(f->wait, "error")) {
+        if (f->waits == WAIT_FAILED) {
             return f;
         }
     }
@@ -176,7 +176,7 @@ static Frame *failed_frame(Run *run) {
 
 /* What a failed node was told, as the wait that had it; JSON_NONE: nothing. */
 static Json told(const Frame *failed) {
-    Json before = failed ? json_array_get(failed->wait, WAIT_ERROR + 2) : json_none();
+    Json before = failed ? json_array_get(failed->wait, WAIT_FAILED_BEFORE) : json_none();
     Json answers = work_part(before, WORK_ANSWERS);
     bool any = json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
     return any ? before : json_none();
@@ -187,7 +187,7 @@ static void tell_otherwise(Frame *failed, Json answer) {
     Json before = told(failed), answers = json_ref(work_part(before, WORK_ANSWERS));
     answers = json_array_set(answers, json_array_len(answers) - 1, json_ref(answer));
     before = work_with_answers(json_ref(before), answers);
-    failed->wait = json_array_set(failed->wait, WAIT_ERROR + 2, before);
+    failed->wait = json_array_set(failed->wait, WAIT_FAILED_BEFORE, before);
     frame_mark(failed);
 }
 
@@ -322,15 +322,15 @@ bool run_was_answered(const Run *run) {
 
 /* After a failure: the node begins again, with all its attempts. */
 static void try_again(Frame *f) {
-    bool after = json_truthy(json_array_get(f->wait, WAIT_ERROR + 1));
-    Json before = json_array_get(f->wait, WAIT_ERROR + 2);
+    bool after = json_truthy(json_array_get(f->wait, WAIT_FAILED_AFTER));
+    Json before = json_array_get(f->wait, WAIT_FAILED_BEFORE);
     frame_top(f)->attempt = 0;
     if (!json_is_none(work_part(before, WORK_KEY))) { /* with what it was told so far */
         frame_set_wait(f, work_again(f, before));
     } else if (json_kind(before) == JSON_ARRAY) {
         frame_set_wait(f, json_ref(before));
     } else if (after) {
-        frame_set_wait(f, wait_of("after"));
+        frame_set_wait(f, wait_of(WAIT_AFTER));
     } else {
         frame_arrive(f, true);
     }
@@ -338,7 +338,7 @@ static void try_again(Frame *f) {
 
 static bool can_go_on(Run *run, Error *err) {
     RunStatus status = run->status;
-    bool done = wait_is(run->first_frame->wait, "done") || status == RUN_COMPLETED;
+    bool done = run->first_frame->waits == WAIT_DONE || status == RUN_COMPLETED;
     if (status == RUN_FAILED && test_is_over(run)) {
         return error_set(err, ERR_USAGE,
                          "Thread `%s` has failed, and its cleanup tasks have run: there is nothing "
@@ -376,8 +376,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
         if (asks(f) && !is_late(f)) {
             asking = f;
             nasking++;
-        } else if (!wait_is(f->wait, "join") && !wait_is(f->wait, "map") &&
-                   !wait_is(f->wait, "tasks") && !wait_is(f->wait, "cleaning")) {
+        } else if (wait_rows[f->waits].status != FRAME_HOLDING) {
             return true;
         }
     }
@@ -462,7 +461,7 @@ static bool set_values(Run *run, Frame *answered, Json set, Error *err) {
     for (Frame *f = run->first_frame; f; f = f->next) {
         uint32_t shown = frame_shown_level(f), top = f->nlevels - 1;
         if (!level_set(f, shown, set, err) ||
-            (wait_is(f->wait, "error") && top != shown && !level_set(f, top, set, err))) {
+            (f->waits == WAIT_FAILED && top != shown && !level_set(f, top, set, err))) {
             return false;
         }
     }
@@ -499,7 +498,7 @@ static bool prepare(Run *run, const RunResume *r, Frame **answered, Json *result
 }
 
 static bool is_parked(const Frame *f) {
-    return wait_is(f->wait, "pause");
+    return f->waits == WAIT_PAUSE;
 }
 
 static void unpark(Frame *f) {

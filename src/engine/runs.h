@@ -26,6 +26,7 @@
 #include "lifecycle.h"
 #include "machines.h"
 #include "store_chain.h"
+#include "wait.h"
 
 typedef struct Frame Frame;
 
@@ -69,7 +70,8 @@ struct Frame {
     uint32_t nrecorded; /* levels in its last record; 0: look there */
     uint32_t children;  /* frames that it holds for */
     Json result;        /* of an element that ended, for its map */
-    Json wait;          /* as in the image; JSON null: nothing */
+    Json wait;          /* as in the image */
+    WaitKind waits;     /* the kind of it */
     Json vars;          /* values of the variables of maps around it, outermost first; an array */
     struct Injected *injections; /* that have not begun, in order; owned */
     void *data;                  /* of the hooks */
@@ -283,6 +285,15 @@ bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its hea
  * After an error it is as it was, though what it was doing may have been ended. */
 bool load_again(Run *run, int64_t seq, Error *err);
 
+/* The rows' own (wait.h). */
+bool fit_work(Frame *f, Error *err);
+bool fit_sleep(Frame *f, Error *err);
+bool fit_interrupt(Frame *f, Error *err);
+bool fit_map(Frame *f, Error *err);
+bool fit_tasks(Frame *f, Error *err);
+bool fit_join(Frame *f, Error *err);
+bool fit_pause(Frame *f, Error *err);
+
 /* Sets values in a level of a frame: an array of [path, value]. */
 bool level_set(Frame *f, uint32_t level, Json set, Error *err);
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
@@ -296,8 +307,6 @@ void run_record(Run *run, Frame *f, const Node *node, const char *status, Json u
 void frame_record(Frame *f, const Node *node, const char *status, Json update);
 Json frame_image(const Frame *f);
 Json run_image_head(const Run *run);
-Json wait_of(const char *word);                  /* [word] */
-Json wait_with(const char *word, Json argument); /* [word, argument]; consumes it */
 
 /* ---- copies.c ---- */
 
@@ -338,7 +347,9 @@ bool frame_go_on(Frame *f);
 /* The frame comes to a node (NULL: the end of its level). passed: its interrupt is behind it. */
 void frame_land(Frame *f, const Node *node, bool passed);
 void frame_arrive(Frame *f, bool passed);
-void frame_go_on_after(Frame *f); /* the same from a node that was done before, with a record */
+void frame_go_on_after(Frame *f);    /* the same from a node that was done before, with a record */
+void frame_go_on_finished(Frame *f); /* the same, and a debugger has looked */
+void frame_go_on_ended(Frame *f);    /* the same, of an element */
 /* Consumes prompt, options and rest: what follows them in the wait (an array), or JSON_NONE. */
 void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Json rest);
 void frame_count_step(Frame *f);
@@ -378,7 +389,6 @@ void frame_hold(Frame *f, bool parked); /* its clocks, and those of the frames a
 void run_park_all(Run *run, Json info, bool looked);
 Json change_set(Json state, Json changes, Error *err); /* consumes state */
 bool frame_change(Frame *f, Json changes, Error *err);
-HookPosition wait_position(Json wait); /* where a frame that waits for this is, when it is parked */
 extern const RunHooks only_hooks;
 
 /* ---- inject.c ---- */
@@ -408,10 +418,10 @@ bool injections_load(Frame *f, Json image, Error *err);
 
 /* ---- control.c ---- */
 
-bool control_begin(Frame *f, const Node *node); /* false: the node's kind is work */
-void control_level_done(Frame *f);              /* the top level is past its last node */
-void control_children_done(Frame *f);           /* join or map */
-void control_child_ended(Frame *child);         /* hands over what it has to its parent */
+void control_level_done(Frame *f);      /* the top level is past its last node */
+void join_branches(Frame *f);           /* all of them have ended */
+void map_done(Frame *f);                /* all of its elements have */
+void control_child_ended(Frame *child); /* hands over what it has to its parent */
 Json graph_initial_state(const Graph *g, Json input);
 void frame_fork(Frame *f, const Edge *edge);
 void element_init(Frame *f); /* variables of an element of a map */
@@ -430,13 +440,12 @@ bool task_go_on(Frame *f);
 void task_level_done(Frame *f);    /* past the last one of a list */
 void task_children_done(Frame *f); /* a container may have its result */
 void task_child_ended(Frame *child);
-bool task_children_decided(const Frame *f);
+bool task_children_decided(const Frame *f); /* it needs no more of them */
 void task_result_so_far(Frame *f, TaskResult result);
 /* The tasks of a frame's levels from here on are ended. Tests among them still have to clean up: that
  * becomes a child of heir. */
 void task_abandon(Frame *f, uint32_t level, Frame *heir);
 void task_cleaned(Frame *f); /* those children are done: it goes on with what it wanted */
-void task_frame_name(const Frame *f, char *out, size_t size);
 /* Begins a test: the variables that its configVars give, then its first task. */
 void test_begin(Frame *f);
 /* Ends what a run is doing and lets its cleanupTasks run; false when there are none, or they have
@@ -445,8 +454,6 @@ bool test_abort(Run *run, Json error);
 bool test_cleans_up(const Run *run);
 void test_is_cancelled(Run *run);  /* that is what comes of it, once its cleanup list is done */
 bool test_is_over(const Run *run); /* its cleanupTasks have begun: there is no way back in */
-/* The graph of the next level of a frame that stands at a task; NULL: none. */
-const Graph *task_graph(const Frame *f);
 bool task_resolve(Frame *f, Error *err); /* f->params */
 Json task_title(const Frame *f);         /* given */
 
@@ -463,7 +470,6 @@ Json work_wait(Frame *f, const Node *node, Error *err);
 bool work_has_memo(const Engine *e, const Node *node);
 /* A part of what a frame waits for that works, will, or asks meanwhile; borrowed; JSON_NONE when it
  * has none. */
-typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS } WorkPart;
 Json work_part(Json wait, WorkPart part);
 Json work_with_answers(Json wait, Json answers); /* consumes both */
 Json work_with_key(Json wait, Json key);         /* consumes both */

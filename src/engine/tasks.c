@@ -256,9 +256,8 @@ void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error)
         go_on_rows[how].go_on(f, result, error);
         return;
     }
-    Json parts[] = {json_string_c("cleaning"), json_string_c(go_on_rows[how].word),
-                    json_int(result), json_is_none(error) ? json_null() : json_ref(error)};
-    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_wait(f, WAIT_FOR(WAIT_CLEANING, json_string_c(go_on_rows[how].word), json_int(result),
+                               json_is_none(error) ? json_null() : json_ref(error)));
     frame_record(f, frame_top(f)->node, "cleanup", json_none());
 }
 
@@ -351,8 +350,7 @@ static void list_progress(Frame *f) {
 /* A test without cleanupTasks fails where it stands, so that a resume can try again there. */
 static void fail_test_here(Frame *f) {
     Json error = json_ref(verdict_error(frame_top(f)));
-    Json parts[] = {json_string_c("error"), json_ref(error), json_bool(false), json_null()};
-    frame_set_wait(f, json_array_from(parts, 4));
+    frame_set_wait(f, WAIT_FOR(WAIT_FAILED, json_ref(error), json_bool(false), json_null()));
     frame_set_status(f, FRAME_FAILED);
     run_fail(f->run, f, frame_top(f)->node, error);
     json_unref(error);
@@ -412,7 +410,7 @@ static void end_run(Frame *f) {
         run_fail(run, f, NULL, error);
         json_unref(error);
     } else {
-        frame_set_wait(f, wait_of("done"));
+        frame_set_wait(f, wait_of(WAIT_DONE));
         run_status_change(&run->status, RUN_COMPLETES);
         frame_record(f, NULL, "completed", json_none());
     }
@@ -544,7 +542,7 @@ void task_level_done(Frame *f) {
     Json error = json_ref(verdict_error(frame_top(f)));
     export_list(f);
     list_leave(f);
-    container_list_done(f, result, error);
+    steering_of(frame_top(f)->node)->list_done(f, result, error);
     json_unref(error);
 }
 
@@ -556,7 +554,7 @@ static void begin_sleep(Frame *f) {
         return;
     }
     f->since = engine_now(f->run->engine);
-    frame_set_wait(f, wait_with("sleep", json_int(f->since + ms)));
+    frame_set_wait(f, WAIT_FOR(WAIT_SLEEP, json_int(f->since + ms)));
     frame_drop_params(f);
     frame_record(f, node, "started", json_none());
 }
@@ -626,10 +624,14 @@ static void begin_resolved(Frame *f) {
     if (!work_keeps_time(f->run->engine, node)) {
         start_clock(f, node->timeout_ms);
     }
-    if (container_begin(f)) {
-        return;
-    }
-    if (node->kind->id == KIND_TASK_SLEEP) {
+    if (steering_of(node)->begin) {
+        if (run_wants(f->run, EVENT_NODE)) {
+            frame_tell_node(f, node);
+        }
+        memo_from_params(f);
+        frame_drop_params(f);
+        steering_of(node)->begin(f, node);
+    } else if (node->kind->id == KIND_TASK_SLEEP) {
         begin_sleep(f);
     } else {
         begin_work(f);

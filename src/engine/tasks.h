@@ -11,6 +11,7 @@
 
 #include "runs.h"
 #include "scope.h"
+#include "steer.h"
 
 /* ---- task_status.c: verdicts ---- */
 
@@ -71,9 +72,5 @@ void task_ended_inside(Frame *f, EndedInside how, TaskResult result, Json error)
 
 /* The result of a container by what became of its tasks, to be read as its config says. */
 void container_ended(Frame *f, TaskResult result, Json error);
-
-bool container_begin(Frame *f); /* false: the task is none */
-/* A list that a container holds has ended: the frame stands at the container again. */
-void container_list_done(Frame *f, TaskResult result, Json error);
 
 #endif

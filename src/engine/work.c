@@ -39,55 +39,30 @@ bool work_has_memo(const Engine *e, const Node *node) {
 
 /* ---- what a frame waits for while its node works ---- */
 
-/* Where the parts are in waits that have them. */
-static const struct WorkRow {
-    const char *word;
-    size_t at[WORK_ANSWERS + 1];
-} work_rows[] = {
-    {"work", {1, 2, 3}},
-    {"retry", {2, 4, 5}},
-    {"interrupt", {5, 6, 7}},
-};
-
-static const struct WorkRow *work_row(Json wait) {
-    for (size_t i = 0; i < sizeof work_rows / sizeof *work_rows; i++) {
-        if (wait_is(wait, work_rows[i].word)) {
-            return &work_rows[i];
-        }
-    }
-    return NULL;
-}
-
-/* What a parked frame waits for is below the pause. */
-static Json below_pause(Json wait) {
-    return wait_is(wait, "pause") ? json_array_get(wait, WAIT_PAUSED) : wait;
-}
-
 Json work_part(Json wait, WorkPart part) {
-    wait = below_pause(wait);
-    const struct WorkRow *row = work_row(wait);
-    return row ? json_array_get(wait, row->at[part]) : json_none();
+    wait = wait_unpaused(wait);
+    size_t at = wait_rows[wait_kind(wait)].work[part];
+    return at ? json_array_get(wait, at) : json_none();
 }
 
-static Json with_key(Json wait, Json key) {
-    return json_array_set(wait, work_row(wait)->at[WORK_KEY], key);
+static Json with_part(Json wait, WorkPart part, Json value) {
+    return json_array_set(wait, wait_rows[wait_kind(wait)].work[part], value);
 }
 
 Json work_with_key(Json wait, Json key) {
-    if (!wait_is(wait, "pause")) {
-        return with_key(wait, key);
+    if (!wait_is(wait, WAIT_PAUSE)) {
+        return with_part(wait, WORK_KEY, key);
     }
-    Json inner = with_key(json_ref(json_array_get(wait, WAIT_PAUSED)), key);
+    Json inner = with_part(json_ref(json_array_get(wait, WAIT_PAUSED)), WORK_KEY, key);
     return json_array_set(wait, WAIT_PAUSED, inner);
 }
 
 Json work_with_answers(Json wait, Json answers) {
-    return json_array_set(wait, work_row(wait)->at[WORK_ANSWERS], answers);
+    return with_part(wait, WORK_ANSWERS, answers);
 }
 
 static Json waits_for_work(Json key, Json memo, Json answers) {
-    Json parts[] = {json_string_c("work"), key, memo, answers};
-    return json_array_from(parts, 4);
+    return WAIT_FOR(WAIT_WORK, key, memo, answers);
 }
 
 /* Those of a wait on record from before there were any are none. Given. */
@@ -114,7 +89,7 @@ Json work_again(const Frame *f, Json wait) {
 }
 
 bool frame_asks_for_work(const Frame *f) {
-    return wait_is(f->wait, "interrupt") && json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING;
+    return f->waits == WAIT_INTERRUPT && json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING;
 }
 
 Json work_answered(Json wait, Json answer) {

@@ -213,12 +213,11 @@ static bool is_container(const Node *node) {
 }
 
 static void draw_children(TaskDrawing *d, const Node *node, int id) {
-    bool background = node->kind->id == KIND_RUN_TASK_BACKGROUND;
-    bool parallel = background || node->kind->id == KIND_RUN_TASKS_CONCURRENT;
+    bool parallel = node->kind->order == INSIDE_AT_ONCE;
     for (size_t i = 0; i < node->kind->nparams; i++) {
         if (holds_tasks(node, i)) {
             draw_list(d, node->params[i].graph, id, parallel,
-                      background ? node->kind->params[i].name : NULL);
+                      node->kind->others ? node->kind->params[i].name : NULL);
         }
     }
 }
@@ -294,15 +293,13 @@ static void dot_string(const char *s, Buf *out) {
 }
 
 static const char *dot_shape(const Node *node) {
-    switch (node->kind->id) {
-    case KIND_ACTION:
-    case KIND_APPROVAL: return "diamond";
-    case KIND_RUN_EXTERNAL_TASKS:
-    case KIND_WORKFLOW: return "box3d";
-    case KIND_MAP:
-    case KIND_WHILE: return "folder";
-    default: return "box";
-    }
+    static const char *const shapes[SHAPE_COUNT] = {
+        [SHAPE_WORK] = "box",
+        [SHAPE_QUESTION] = "diamond",
+        [SHAPE_FILE] = "box3d",
+        [SHAPE_LOOP] = "folder",
+    };
+    return shapes[node->kind->shape];
 }
 
 static void add_arrow_dot(void *ctx, const Arrow *a) {
@@ -442,17 +439,13 @@ static void add_arrow_mermaid(void *ctx, const Arrow *a) {
 }
 
 static const char *const *mermaid_shape(const Node *node) {
-    static const char *const box[] = {"[", "]"}, *const diamond[] = {"{", "}"};
-    static const char *const subroutine[] = {"[[", "]]"};
-    switch (node->kind->id) {
-    case KIND_ACTION:
-    case KIND_APPROVAL: return diamond;
-    case KIND_RUN_EXTERNAL_TASKS:
-    case KIND_WORKFLOW:
-    case KIND_MAP:
-    case KIND_WHILE: return subroutine;
-    default: return box;
-    }
+    static const char *const shapes[SHAPE_COUNT][2] = {
+        [SHAPE_WORK] = {"[", "]"},
+        [SHAPE_QUESTION] = {"{", "}"},
+        [SHAPE_FILE] = {"[[", "]]"},
+        [SHAPE_LOOP] = {"[[", "]]"},
+    };
+    return shapes[node->kind->shape];
 }
 
 static void begin_mermaid(Buf *out, const char *name) {

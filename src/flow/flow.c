@@ -81,6 +81,25 @@ const Node *graph_node(const Graph *g, Json name) {
     return i < 0 ? NULL : &g->nodes[i];
 }
 
+const Graph *node_inside(const Node *node, int64_t branch) {
+    const Kind *kind = node->kind;
+    size_t param = branch && kind->others ? kind->others : kind->inside;
+    return param ? node->params[param - 1].graph : NULL;
+}
+
+const Node *node_body(const Node *node) {
+    return node->kind->inside ? node->params[node->kind->inside - 1].node : NULL;
+}
+
+bool node_is_leaf(const Node *node) {
+    return !node->kind->inside;
+}
+
+int64_t node_time_ms(const Node *node) {
+    const Graph *inside = node_inside(node, 0);
+    return node->timeout_ms || !inside ? node->timeout_ms : inside->timeout_ms;
+}
+
 const Node *graph_find(const Graph *g, Json name) {
     const Node *node = graph_node(g, name);
     size_t len = json_string_len(name);
@@ -90,7 +109,7 @@ const Node *graph_find(const Graph *g, Json name) {
     Json map_name = json_string_valid(json_string_data(&name), len - 2);
     const Node *map = graph_find(g, map_name);
     json_unref(map_name);
-    return map && map->kind->id == KIND_MAP ? map->params[MAP_DO].node : NULL;
+    return map ? node_body(map) : NULL;
 }
 
 const StateKey *graph_key(const Graph *g, Json name) {

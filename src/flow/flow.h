@@ -304,6 +304,14 @@ struct Flow {
     bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
 };
 
+/* What is inside a node, by the row of its kind: the graph that its child number `branch` runs (of a
+ * container with one list, the graph of that), or the node that a map does for each element. NULL: there
+ * is none. */
+const Graph *node_inside(const Node *node, int64_t branch);
+const Node *node_body(const Node *node);
+bool node_is_leaf(const Node *node);
+int64_t node_time_ms(const Node *node); /* its timeout, or that of the file inside it; 0: none */
+
 /* NULL when there is none; the look-ups are hashed. */
 const Node *graph_node(const Graph *g, Json name);
 const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */

@@ -103,12 +103,33 @@ typedef enum KindId {
     KIND_COUNT,
 } KindId;
 
+/* How what is inside a node runs. */
+typedef enum KindOrder {
+    INSIDE_AS_SAID,  /* by edges, or it is one task */
+    INSIDE_IN_ORDER, /* tasks, one after the other */
+    INSIDE_AT_ONCE,  /* tasks, each in a frame of its own */
+} KindOrder;
+
+/* What such a node looks like in a drawing. */
+typedef enum KindShape {
+    SHAPE_WORK,
+    SHAPE_QUESTION, /* a person or a model decides */
+    SHAPE_FILE,     /* another file is inside */
+    SHAPE_LOOP,     /* what is inside runs more than once */
+    SHAPE_COUNT,
+} KindShape;
+
 typedef struct Kind {
     KindId id;
     const char *name; /* also the key that says the kind */
     const ParamInfo *params;
     size_t nparams;
     DialectId dialect;
+    /* What it contains, for whoever goes inside (node_inside(), node_body() of flow.h). */
+    unsigned char inside; /* 1 + the parameter that holds it; 0: a leaf */
+    unsigned char others; /* the same for its children after the first; 0: as for the first */
+    KindOrder order;
+    KindShape shape;
     bool hidden;           /* not written in files: made by a dialect or by the library */
     bool result_is_object; /* its result can be merged without `output` */
     const char *help;

@@ -532,7 +532,7 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
         check_kind(&(KindCheck){c->ld, node, &choice, given});
     }
     load_fields(c, node, yaml, general);
-    if (choice.kind && choice.kind->id == KIND_MAP && json_is_none(node->output)) {
+    if (choice.kind && node_body(node) && json_is_none(node->output)) {
         node->output = node->name_json;
     }
     c->ld->depth--;

@@ -119,8 +119,8 @@ static void fill_slots(PawlFlow *flow) {
 
 /* The node itself or the innermost body of the maps in it. */
 static const Node *innermost(const Node *node) {
-    while (node->kind->id == KIND_MAP && node->params[MAP_DO].node) {
-        node = node->params[MAP_DO].node;
+    while (node_body(node)) {
+        node = node_body(node);
     }
     return node;
 }

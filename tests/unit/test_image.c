@@ -1,5 +1,6 @@
 /* Images: what readers make of one, and of values that are none. */
 #include "image.h"
+#include "wait.h"
 
 #include "engine.h"
 #include "json_diff.h"
@@ -83,11 +84,11 @@ static void integers_are_read_and_other_things_are_0(void **state) {
 static void the_word_of_a_wait_is_its_first_element(void **state) {
     (void)state;
     Json wait = parse("[\"work\", \"3.1\"]"), empty = parse("[]"), word = parse("\"work\"");
-    assert_true(wait_is(wait, "work"));
-    assert_false(wait_is(wait, "wor"));
-    assert_false(wait_is(empty, "work"));
-    assert_false(wait_is(word, "work"));
-    assert_false(wait_is(json_null(), "work"));
+    assert_true(wait_is(wait, WAIT_WORK));
+    assert_false(wait_is(wait, WAIT_GO));
+    assert_false(wait_is(empty, WAIT_WORK));
+    assert_false(wait_is(word, WAIT_WORK));
+    assert_false(wait_is(json_null(), WAIT_WORK));
     json_unref(wait);
     json_unref(empty);
     json_unref(word);

@@ -1,0 +1,95 @@
+#include "wait.h"
+
+#include "runs.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PARTS_MAX = 8 }; /* of a wait, behind its word */
+
+/* The functions are declared in the headers of those whose business they are: this file is where they
+ * are brought together, and the only one of the folder that knows them all. */
+const WaitRow wait_rows[WAIT_KINDS] = {
+    [WAIT_NOTHING] = {.status = FRAME_READY},
+    [WAIT_GO] = {"go", "", FRAME_READY},
+    [WAIT_AFTER] = {"after", "", FRAME_READY, HOOK_AFTER, "done", .go_on = frame_go_on_after},
+    [WAIT_WORK] = {"work", "K?.a", FRAME_STARTING, HOOK_DURING, "at work", .work = {1, 2, 3},
+                   .fit = fit_work},
+    [WAIT_SLEEP] = {"sleep", "t", FRAME_TIMED, HOOK_DURING, "sleeps", .fit = fit_sleep},
+    [WAIT_RETRY] = {"retry", "tk?..a", FRAME_TIMED, HOOK_DURING, "will try again",
+                    .work = {2, 4, 5}},
+    [WAIT_INTERRUPT] = {"interrupt", "ss..?k.a", FRAME_WAITING, HOOK_BEFORE, "waits for an answer",
+                        .work = {5, 6, 7}, .fit = fit_interrupt},
+    [WAIT_TASKS] = {"tasks", "aiii", FRAME_HOLDING, HOOK_DURING, .list = WAIT_TASKS_ALL,
+                    .left = WAIT_TASKS_ALL, .go_on = task_children_done, .fit = fit_tasks},
+    [WAIT_JOIN] = {"join", "Sja", FRAME_HOLDING, HOOK_AFTER, "waits for its branches",
+                   .list = WAIT_JOIN_WRITES, .left = WAIT_JOIN_WRITES, .go_on = join_branches,
+                   .fit = fit_join},
+    [WAIT_MAP] = {"map", "aiai", FRAME_HOLDING, HOOK_DURING, "waits for its elements",
+                  .list = WAIT_MAP_OVER, .left = WAIT_MAP_RESULTS, .go_on = map_done,
+                  .fit = fit_map},
+    [WAIT_CLEANING] = {"cleaning", "..", FRAME_HOLDING, HOOK_DURING, .go_on = task_cleaned},
+    [WAIT_FAILED] = {"error", ".", FRAME_FAILED, .shown = "failed", .fit = fit_join},
+    [WAIT_PAUSE] = {"pause", "wotp", FRAME_PARKED, .shown = "paused", .fit = fit_pause},
+    [WAIT_LOOKED] = {"looked", "", FRAME_READY},
+    [WAIT_AGAIN] = {"again", "", FRAME_READY},
+    [WAIT_FINISHED] = {"finished", "", FRAME_READY, HOOK_AFTER, .go_on = frame_go_on_finished},
+    [WAIT_ENDED] = {"ended", ".", FRAME_READY, HOOK_AFTER, .go_on = frame_go_on_ended},
+    [WAIT_FAILING] = {"failing", "oiw", FRAME_READY, HOOK_ON_ERROR, .go_on = frame_failing,
+                      .fit = fit_join},
+    [WAIT_DONE] = {"done", "", FRAME_DONE},
+    [WAIT_UNKNOWN] = {.status = FRAME_READY},
+};
+
+WaitKind wait_named(Json word) {
+    if (json_kind(word) == JSON_STRING) {
+        const char *text = json_string_data(&word);
+        size_t len = json_string_len(word);
+        for (int i = WAIT_GO; i < WAIT_UNKNOWN; i++) {
+            const char *name = wait_rows[i].word;
+            if (len && name[0] == text[0] && strlen(name) == len && !memcmp(name, text, len)) {
+                return (WaitKind)i;
+            }
+        }
+    }
+    return WAIT_UNKNOWN;
+}
+
+WaitKind wait_kind(Json wait) {
+    JsonKind kind = json_kind(wait);
+    return kind == JSON_ARRAY  ? wait_named(json_array_get(wait, WAIT_WORD))
+           : kind == JSON_NULL ? WAIT_NOTHING
+                               : WAIT_UNKNOWN;
+}
+
+bool wait_is(Json wait, WaitKind kind) {
+    return kind == WAIT_NOTHING
+               ? json_kind(wait) == JSON_NULL
+               : json_kind(wait) == JSON_ARRAY && wait_rows[kind].word &&
+                     json_string_is(json_array_get(wait, WAIT_WORD), wait_rows[kind].word);
+}
+
+bool wait_is_timed(Json wait) {
+    return wait_rows[wait_kind(wait)].status == FRAME_TIMED;
+}
+
+Json wait_unpaused(Json wait) {
+    return wait_is(wait, WAIT_PAUSE) ? json_array_get(wait, WAIT_PAUSED) : wait;
+}
+
+Json wait_of(WaitKind kind) {
+    return wait_from_(kind, NULL, 0);
+}
+
+Json wait_from_(WaitKind kind, const Json *parts, size_t n) {
+    Json all[PARTS_MAX + 1];
+    assert(n <= PARTS_MAX);
+    if (!wait_rows[kind].word) {
+        return json_null();
+    }
+    all[0] = json_string_c(wait_rows[kind].word);
+    for (size_t i = 0; i < n; i++) {
+        all[i + 1] = parts[i];
+    }
+    return json_array_from(all, n + 1);
+}
