@@ -14,16 +14,16 @@
         if (!(holds)) abort(); \
     } while (0)
 
-static void read_line(const WordContext *context, const char *line, size_t len) {
+static void read_line(const CommandContext *context, const char *line, size_t len) {
     Error err = ERROR_INIT;
     Order order;
-    bool ok = words_read(context, line, len, &order, &err);
+    bool ok = commands_read(context, line, len, &order, &err);
     CHECK(ok || (err.code && err.msg[0]));
     CHECK(!ok || json_kind(order.args) == JSON_OBJECT);
-    CHECK(!ok || !order.word || order.operation || !order.word->operation);
-    if (order.word) {
+    CHECK(!ok || !order.command || order.operation || !order.command->operation);
+    if (order.command) {
         Buf usage = BUF_INIT;
-        words_usage(order.word, &usage);
+        commands_usage(order.command, &usage);
         CHECK(usage.len > 0);
         buf_clear(&usage);
     }
@@ -32,7 +32,7 @@ static void read_line(const WordContext *context, const char *line, size_t len) 
 
 static void complete_line(const char *line, size_t len) {
     for (size_t cursor = 0; cursor <= len && cursor < 64; cursor++) {
-        WordCompletion c = words_completion(line, cursor);
+        Completion c = commands_completion(line, cursor);
         CHECK(c.from <= cursor);
         CHECK(c.offers != OFFERS_WORDS || c.words);
     }
@@ -41,7 +41,7 @@ static void complete_line(const char *line, size_t len) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const WordContext contexts[] = {
+    static const CommandContext contexts[] = {
         {0}, {.file = "flow.yaml", .list_file = "sub.yaml", .list_line = 7}};
     const char *at = (const char *)data, *end = at + size;
     while (at < end) {

@@ -5,8 +5,8 @@
  * goes on until somebody has had enough, and the run is left so that anybody can come back to it. A run
  * that is here is shared (debugging.h): others may attach to it meanwhile.
  */
+#include "advice.h"
 #include "breakpoint.h"
-#include "commands.h"
 #include "console.h"
 #include "debug_target.h"
 #include "drive.h"
@@ -244,7 +244,7 @@ static char *main_file(Debug *d) {
 
 /* The fields of a breakpoint of --break; JSON_NONE on error. */
 static Json break_fields(const char *file, const char *text, Error *err) {
-    char *spec = words_break(file, text, strlen(text), err);
+    char *spec = console_break_spec(file, text, strlen(text), err);
     Json fields = spec ? breakpoint_parse(spec, err) : json_none();
     mem_free(spec);
     return fields;
@@ -352,7 +352,7 @@ static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) 
     if (started) {
         configure(d);
         restore(d, breakpoints, watches);
-        console_say(d->console, "Thread %s begins.", d->thread);
+        console_notice(d->console, "Thread %s begins.", d->thread);
     }
     json_unref(breakpoints);
     json_unref(watches);
@@ -403,25 +403,25 @@ static void add_way_back(const Debug *d, Buf *out) {
     buf_adds(out, "pawl debug ");
     if (d->args->export) {
         buf_adds(out, "--open ");
-        output_word(out, d->args->export);
+        advice_word(out, d->args->export);
         return;
     }
-    output_word(out, d->thread);
+    advice_word(out, d->thread);
     if (d->store_hint) {
         buf_adds(out, " --store ");
-        output_word(out, d->store_hint);
+        advice_word(out, d->store_hint);
     }
 }
 
 static void say_way_back(Debug *d, const char *before) {
     Buf way = BUF_INIT;
     if (!store_is_durable(d->store) && !d->args->export) {
-        console_say(d->console,
-                    "The run was kept in memory only, so it is gone with this process.");
+        console_notice(d->console,
+                       "The run was kept in memory only, so it is gone with this process.");
         return;
     }
     add_way_back(d, &way);
-    console_say(d->console, "%s`%s` comes back to it.", before, way.data);
+    console_notice(d->console, "%s`%s` comes back to it.", before, way.data);
     buf_clear(&way);
 }
 
@@ -518,7 +518,7 @@ static void say_open_interrupts(const Debug *d) {
     size_t n = json_array_len(open);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        output_interrupt(&text, json_array_get(open, i), n == 1, d->thread, d->store_hint);
+        advice_interrupt(&text, json_array_get(open, i), n == 1, d->thread, d->store_hint);
     }
     terminal_say(stderr, "%s", text.data ? text.data : "");
     buf_clear(&text);
@@ -527,7 +527,7 @@ static void say_open_interrupts(const Debug *d) {
 
 static void say_resume(const Debug *d, const char *before) {
     Buf line = BUF_INIT;
-    output_resume(&line, d->thread, d->store_hint);
+    advice_resume(&line, d->thread, d->store_hint);
     terminal_say(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
 }

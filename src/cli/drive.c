@@ -1,5 +1,6 @@
 #include "drive.h"
 
+#include "advice.h"
 #include "engines.h"
 #include "json_print.h"
 #include "mem.h"
@@ -139,7 +140,7 @@ static void on_debug_event(void *ctx, Json event) {
 
 static void advise_resume(const Run *run, const char *store_hint, const char *before) {
     Buf line = BUF_INIT;
-    output_resume(&line, run_thread(run), store_hint);
+    advice_resume(&line, run_thread(run), store_hint);
     terminal_say(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
 }
@@ -151,7 +152,7 @@ static void say_resume(const Drive *d, const char *before) {
 /* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
 static void say_start(const Drive *d) {
     Buf line = BUF_INIT;
-    output_start(&line, d->plan->flow->path, run_thread(d->run), d->plan->store_hint);
+    advice_start(&line, d->plan->flow->path, run_thread(d->run), d->plan->store_hint);
     terminal_say(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
     buf_clear(&line);
 }
@@ -299,7 +300,7 @@ static void say_interrupts(const Drive *d) {
     const char *thread = store_is_durable(d->plan->store) ? run_thread(d->run) : NULL;
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        output_interrupt(&text, json_array_get(open, i), n == 1, thread, d->plan->store_hint);
+        advice_interrupt(&text, json_array_get(open, i), n == 1, thread, d->plan->store_hint);
     }
     terminal_put(stderr, text.data ? text.data : "", text.len);
     buf_clear(&text);

@@ -1,6 +1,5 @@
 #include "progress.h"
 
-#include "view_text.h"
 #include "json_print.h"
 #include "looks.h"
 #include "mem.h"
@@ -74,7 +73,7 @@ void progress_hide(Progress *p) {
 static void draw_line(Progress *p, Buf *out, const char *text) {
     size_t columns = (size_t)terminal_columns(stderr) - 1, len = strlen(text);
     buf_adds(out, p->drawn ? "\n" : "");
-    say_safe(text, utf8_offset(text, len, columns), out);
+    terminal_safe(text, utf8_offset(text, len, columns), out);
     p->drawn++;
 }
 

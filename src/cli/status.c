@@ -1,4 +1,5 @@
 /* status.c - `pawl status`: where a run is, and what it waits for. */
+#include "advice.h"
 #include "engine.h"
 #include "json_print.h"
 #include "looks.h"
@@ -139,7 +140,7 @@ static void put_interrupts(const Report *r) {
     size_t n = json_array_len(r->interrupts);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        output_interrupt(&text, json_array_get(r->interrupts, i), n == 1, r->row->thread,
+        advice_interrupt(&text, json_array_get(r->interrupts, i), n == 1, r->row->thread,
                          cli_store_hint(r->args->common.store));
     }
     terminal_put(stdout, text.data ? text.data : "", text.len);
@@ -159,7 +160,7 @@ static void put_error(const Report *r) {
 
 static void put_resume(const Report *r, const char *before) {
     Buf line = BUF_INIT;
-    output_resume(&line, r->row->thread, cli_store_hint(r->args->common.store));
+    advice_resume(&line, r->row->thread, cli_store_hint(r->args->common.store));
     terminal_say(stdout, "%s%s\n", before, line.data);
     buf_clear(&line);
 }

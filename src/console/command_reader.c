@@ -4,157 +4,201 @@
 
 #include <string.h>
 
-/* ---- pieces ---- */
+/* ---- spans ---- */
 
-bool word_is_blank(char c) {
+bool char_is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
 }
 
-bool word_is_digit(char c) {
+bool char_is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-Piece piece_between(const char *from, const char *to) {
-    while (from < to && word_is_blank(*from)) {
+Span span_between(const char *from, const char *to) {
+    while (from < to && char_is_blank(*from)) {
         from++;
     }
-    while (to > from && word_is_blank(to[-1])) {
+    while (to > from && char_is_blank(to[-1])) {
         to--;
     }
-    return (Piece){from, (size_t)(to - from)};
+    return (Span){from, (size_t)(to - from)};
 }
 
-bool piece_is(Piece p, const char *word) {
-    return p.len == strlen(word) && memcmp(p.text, word, p.len) == 0;
+bool span_begins(Span s, const char *word) {
+    return s.len <= strlen(word) && memcmp(s.text, word, s.len) == 0;
 }
 
-enum { NUMBER_DIGITS = 15 };
+bool span_is(Span s, const char *word) {
+    return s.len == strlen(word) && span_begins(s, word);
+}
 
-bool piece_number(Piece p, int64_t *number) {
+bool span_number(Span s, int64_t *number) {
+    enum { DIGITS_MAX = 15 };
     *number = 0;
-    for (size_t i = 0; i < p.len && i < NUMBER_DIGITS; i++) {
-        if (!word_is_digit(p.text[i])) {
+    for (size_t i = 0; i < s.len && i < DIGITS_MAX; i++) {
+        if (!char_is_digit(s.text[i])) {
             return false;
         }
-        *number = *number * 10 + (p.text[i] - '0');
+        *number = *number * 10 + (s.text[i] - '0');
     }
-    return p.len > 0 && p.len <= NUMBER_DIGITS;
+    return s.len > 0 && s.len <= DIGITS_MAX;
 }
 
-bool piece_checkpoint(Piece p, bool bare, int64_t *number) {
-    if (p.len && p.text[0] == '@') {
-        return piece_number((Piece){p.text + 1, p.len - 1}, number);
-    }
-    return bare && piece_number(p, number);
+bool span_checkpoint(Span s, bool bare, int64_t *number) {
+    bool at = s.len && s.text[0] == '@';
+    return at ? span_number((Span){s.text + 1, s.len - 1}, number) : bare && span_number(s, number);
 }
 
-Json piece_json(Piece p) {
-    return json_string(p.text, p.len);
+Json span_string(Span s) {
+    return json_string(s.text, s.len);
 }
 
-Json piece_value(Piece p, Error *err) {
-    return json_parse(p.text, p.len, NULL, err);
-}
-
-bool piece_refuse_value(Piece p, Error *why, Error *err) {
-    size_t len = strlen(why->msg);
-    if (len && why->msg[len - 1] == '.') {
-        why->msg[len - 1] = '\0';
-    }
-    return error_set(err, ERR_USAGE,
-                     "`%.*s` is not JSON (%s); a string is written with its quotes, as \"text\".",
-                     QUOTED(p), why->msg);
+Json span_value(Span s, Error *err) {
+    return json_parse(s.text, s.len, NULL, err);
 }
 
 /* ---- taking ---- */
 
-void reader_skip_blanks(WordReader *r) {
-    while (r->at < r->end && word_is_blank(*r->at)) {
+bool reader_at_end(CommandReader *r) {
+    while (r->at < r->end && char_is_blank(*r->at)) {
         r->at++;
     }
-}
-
-bool reader_at_end(WordReader *r) {
-    reader_skip_blanks(r);
     return r->at == r->end;
 }
 
-Piece reader_peek(WordReader *r) {
-    reader_skip_blanks(r);
+Span reader_peek(CommandReader *r) {
+    reader_at_end(r);
     const char *end = r->at;
-    while (end < r->end && !word_is_blank(*end)) {
+    while (end < r->end && !char_is_blank(*end)) {
         end++;
     }
-    return (Piece){r->at, (size_t)(end - r->at)};
+    return (Span){r->at, (size_t)(end - r->at)};
 }
 
-Piece reader_next(WordReader *r) {
-    Piece word = reader_peek(r);
+Span reader_next(CommandReader *r) {
+    Span word = reader_peek(r);
     r->at += word.len;
     return word;
 }
 
-Piece reader_rest(WordReader *r) {
-    reader_skip_blanks(r);
-    Piece rest = {r->at, (size_t)(r->end - r->at)};
+Span reader_rest(CommandReader *r) {
+    reader_at_end(r);
+    Span rest = {r->at, (size_t)(r->end - r->at)};
     r->at = r->end;
     return rest;
 }
 
-bool reader_takes(WordReader *r, const char *word) {
-    Piece next = reader_peek(r);
-    bool taken = piece_is(next, word);
-    r->at += taken ? next.len : 0;
+bool reader_takes(CommandReader *r, const char *word) {
+    bool taken = span_is(reader_peek(r), word);
+    r->at += taken ? strlen(word) : 0;
     return taken;
 }
 
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
-}
-
-Piece reader_name(WordReader *r) {
-    reader_skip_blanks(r);
-    const char *end = r->at;
-    while (end < r->end && is_letter(*end)) {
-        end++;
+Span reader_name(CommandReader *r) {
+    Span word = reader_peek(r);
+    size_t n = 0;
+    for (; n < word.len; n++) {
+        char c = word.text[n];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_')) {
+            break;
+        }
     }
-    if (end == r->at) {
-        return reader_peek(r);
-    }
-    return (Piece){r->at, (size_t)(end - r->at)};
+    return (Span){word.text, n ? n : word.len};
 }
 
 /* ---- demands ---- */
 
-bool reader_lacks(WordReader *r, const char *what, Error *err) {
-    return error_set(err, ERR_USAGE, "`%s` takes %s.", r->word->name, what);
+bool reader_lacks(CommandReader *r, const char *what) {
+    return error_set(r->err, ERR_USAGE, "`%s` takes %s.", r->order->command->name, what);
 }
 
-bool reader_number(WordReader *r, const char *what, int64_t *number, Error *err) {
+bool reader_number(CommandReader *r, const char *what, int64_t *number) {
     if (reader_at_end(r)) {
-        return reader_lacks(r, what, err);
+        return reader_lacks(r, what);
     }
-    Piece p = reader_next(r);
-    return piece_number(p, number) ||
-           error_set(err, ERR_USAGE, "`%s` takes %s, not `%.*s`.", r->word->name, what, QUOTED(p));
+    Span word = reader_next(r);
+    return span_number(word, number) || error_set(r->err, ERR_USAGE, "`%s` takes %s, not `%.*s`.",
+                                                  r->order->command->name, what, QUOTED(word));
 }
 
-static bool refuse_rest(WordReader *r, Error *err) {
-    Piece rest = reader_rest(r);
-    return error_set(err, ERR_USAGE, "`%s` takes nothing more: `%.*s` is too much.", r->word->name,
-                     QUOTED(rest));
+bool reader_ends(CommandReader *r) {
+    Span rest = reader_rest(r);
+    return !rest.len || error_set(r->err, ERR_USAGE, "`%s` takes nothing more: `%.*s` is too much.",
+                                  r->order->command->name, QUOTED(rest));
 }
 
-bool reader_ends(WordReader *r, Error *err) {
-    return reader_at_end(r) || refuse_rest(r, err);
+bool reader_no_value(CommandReader *r, Span s, const Error *why) {
+    size_t len = strlen(why->msg);
+    int shown = (int)(len && why->msg[len - 1] == '.' ? len - 1 : len);
+    return error_set(r->err, ERR_USAGE,
+                     "`%.*s` is not JSON (%.*s); a string is written with its quotes, as \"text\".",
+                     QUOTED(s), shown, why->msg);
 }
 
-/* ---- what comes of it ---- */
+/* ---- arguments of the operation ---- */
 
-void order_put(Order *o, const char *key, Json value) {
-    o->args = json_object_with(o->args, key, value);
+bool reader_put(CommandReader *r, const char *key, Json value) {
+    r->order->args = json_object_with(r->order->args, key, value);
+    return true;
 }
 
-void order_put_number(Order *o, const char *key, int64_t number) {
-    order_put(o, key, json_int(number));
+bool reader_put_number(CommandReader *r, const char *key, const char *what) {
+    int64_t number;
+    return reader_number(r, what, &number) && reader_put(r, key, json_int(number));
+}
+
+bool reader_put_rest(CommandReader *r, const char *key, const char *what) {
+    Span rest = reader_rest(r);
+    return rest.len ? reader_put(r, key, span_string(rest)) : reader_lacks(r, what);
+}
+
+/* ---- what several commands take ---- */
+
+bool read_frame(CommandReader *r) {
+    return reader_at_end(r) ||
+           (reader_put_number(r, "frame", "the number of a frame") && reader_ends(r));
+}
+
+bool read_id_or_all(CommandReader *r) {
+    bool all = reader_at_end(r) || reader_takes(r, "all");
+    return (all ? reader_put(r, "all", json_bool(true)) : reader_put_number(r, "id", "a number")) &&
+           reader_ends(r);
+}
+
+/* Keys in quotes may hold an equals sign: the first one with JSON behind it is the one. */
+bool read_setting(CommandReader *r) {
+    Span rest = reader_rest(r), refused = {0};
+    Error why = ERROR_INIT;
+    const char *end = rest.text + rest.len;
+    for (const char *at = rest.text; (at = memchr(at, '=', (size_t)(end - at))); at++) {
+        Span path = span_between(rest.text, at), text = span_between(at + 1, end);
+        Error each = ERROR_INIT;
+        Json value = path.len ? span_value(text, &each) : json_none();
+        if (!json_is_none(value)) {
+            return reader_put(r, "path", span_string(path)) && reader_put(r, "value", value);
+        }
+        if (path.len && !refused.text) {
+            refused = text;
+            why = each;
+        }
+    }
+    return refused.len ? reader_no_value(r, refused, &why)
+                       : reader_lacks(r, "a path, an equals sign and a value");
+}
+
+bool read_goto(CommandReader *r) {
+    int64_t checkpoint;
+    Span place = reader_rest(r);
+    if (!place.len) {
+        return reader_lacks(r, "a node, or @ and a checkpoint");
+    }
+    if (span_checkpoint(place, false, &checkpoint)) {
+        return reader_put(r, "checkpoint", json_int(checkpoint));
+    }
+    if (place.text[0] == '@') {
+        return error_set(r->err, ERR_USAGE,
+                         "Behind the @ stands the number of a checkpoint, not `%.*s`.",
+                         QUOTED(place));
+    }
+    return reader_put(r, "node", span_string(place));
 }

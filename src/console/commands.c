@@ -1,187 +1,45 @@
-#include "commands_rows.h"
+#include "commands.h"
 
+#include "command_reader.h"
+#include "json_parse.h"
 #include "mem.h"
 #include "suggest.h"
+#include "terminal.h"
 
 #include <string.h>
 
-/* ---- the table ---- */
+/* ---- all of them ---- */
 
-const Word debug_words[] = {
-    {"break", "b br", WORDS_BREAKPOINTS, "breakpoint_set", "SPEC", "stop at a place",
-     "SPEC is NODE, NODE:after, NODE:error, FILE:LINE, LINE (of the main file), changed:PATH for the "
-     "step that changes the state there, state:PATH=JSON for the one that makes it so, error for what "
-     "nobody handles, caught for every error; with `if EXPR` behind it only when that holds. `if EXPR` "
-     "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE.",
-     "break deploy if .tries > 2", 0, OFFERS_NODE, NULL, read_break},
-    {"tbreak", "tb", WORDS_BREAKPOINTS, "breakpoint_set", "SPEC", "stop at a place, once", NULL,
-     "tbreak flow.yaml:12", 0, OFFERS_NODE, NULL, read_tbreak},
-    {"catch", "", WORDS_BREAKPOINTS, "breakpoint_set", "[error|caught] [if EXPR]",
-     "stop where a node fails",
-     "`caught` also stops where a retry or an error edge takes the error. EXPR looks at the error: "
-     ".kind, .message, .node.",
-     "catch if .kind == \"timeout\"", 0, OFFERS_WORDS, "error caught if", read_catch},
-    {"logpoint", "log dprintf", WORDS_BREAKPOINTS, "breakpoint_set", "PLACE TEXT",
-     "write a text there and go on",
-     "TEXT is the inside of a jq string. A PLACE with blanks in it stands in quotes.",
-     "logpoint build tries: \\(.tries)", 0, OFFERS_NODE, NULL, read_logpoint},
-    {"condition", "cond", WORDS_BREAKPOINTS, "breakpoint_change", "N [EXPR]",
-     "stop at breakpoint N only when EXPR holds", "Without EXPR it always stops.",
-     "condition 1 .x > 3", 0, OFFERS_NOTHING, NULL, read_condition},
-    {"ignore", "", WORDS_BREAKPOINTS, "breakpoint_change", "N COUNT",
-     "pass over the next hits of breakpoint N", NULL, "ignore 1 9", 0, OFFERS_NOTHING, NULL,
-     read_ignore},
-    {"hits", "", WORDS_BREAKPOINTS, "breakpoint_change", "N [== M | >= M | % M]",
-     "stop at breakpoint N at these hits only", NULL, "hits 1 % 10", 0, OFFERS_NOTHING, NULL,
-     read_hits},
-    {"group", "", WORDS_BREAKPOINTS, "breakpoint_change", "N [NAME]",
-     "put breakpoint N in a group, or take it out", NULL, "group 1 deploying", 0, OFFERS_NOTHING,
-     NULL, read_group},
-    {"delete", "d del", WORDS_BREAKPOINTS, "breakpoint_delete", "[N... | group NAME]",
-     "delete breakpoints", "Without arguments, all of them.", "delete 1 3", WORD_ASKS, OFFERS_WORDS,
-     "group", read_selection},
-    {"enable", "en", WORDS_BREAKPOINTS, "breakpoint_enable", "[N... | group NAME]",
-     "make breakpoints stop again", "Without arguments, all of them.", "enable group deploying", 0,
-     OFFERS_WORDS, "group", read_enable},
-    {"disable", "dis", WORDS_BREAKPOINTS, "breakpoint_enable", "[N... | group NAME]",
-     "keep breakpoints, but let them not stop", "Without arguments, all of them.", "disable 2", 0,
-     OFFERS_WORDS, "group", read_disable},
-    {"watch", "display", WORDS_BREAKPOINTS, "watch_add", "[EXPR]",
-     "show a value whenever a frame stops",
-     "Without an expression, shows the values now. `break changed:PATH` stops when one changes.",
-     "watch .items | length", 0, OFFERS_EXPRESSION, NULL, read_watch},
-    {"unwatch", "undisplay", WORDS_BREAKPOINTS, "watch_delete", "[N]", "show a value no longer",
-     "Without a number, none of them.", "unwatch 1", 0, OFFERS_NOTHING, NULL, read_id_or_all},
-
-    {"run", "r start", WORDS_RUNNING, NULL, "", "start the workflow anew, when the run has ended",
-     "The file is read again; breakpoints and watches are kept.", NULL, WORD_GOES, OFFERS_NOTHING,
-     NULL, read_nothing},
-    {"continue", "c cont", WORDS_RUNNING, "continue", "[FRAME | all]",
-     "go on until something stops",
-     "Without a frame: all of them when all stop together (option pause-all), the selected one "
-     "otherwise.",
-     "continue all", WORD_GOES | WORD_REPEATS, OFFERS_WORDS, "all", read_frame_or_all},
-    {"next", "n over", WORDS_RUNNING, "step", "[FRAME]",
-     "go to the next node, over what is inside this one", NULL, NULL, WORD_GOES | WORD_REPEATS,
-     OFFERS_NOTHING, NULL, read_next},
-    {"step", "s into", WORDS_RUNNING, "step", "[FRAME]",
-     "go to the next node, also inside this one and in its branches", NULL, NULL,
-     WORD_GOES | WORD_REPEATS, OFFERS_NOTHING, NULL, read_step},
-    {"finish", "fin out", WORDS_RUNNING, "step", "[FRAME]", "go on until this level is left", NULL,
-     NULL, WORD_GOES | WORD_REPEATS, OFFERS_NOTHING, NULL, read_finish},
-    {"back", "reverse-step reverse-next reverse-stepi rs rn rsi", WORDS_RUNNING, "back", "[N]",
-     "go back by N steps", "What came after stays in the history, as a line of its own.", "back 2",
-     WORD_MOVES | WORD_REPEATS, OFFERS_NOTHING, NULL, read_back},
-    {"reverse-continue", "rc", WORDS_RUNNING, "reverse_continue", "",
-     "go back to where a breakpoint would have stopped", NULL, NULL, WORD_MOVES | WORD_REPEATS,
-     OFFERS_NOTHING, NULL, read_nothing},
-    {"skip", "", WORDS_RUNNING, "skip", "[JSON]", "pass over the node, as if it had given JSON",
-     NULL, "skip {\"answer\": 42}", WORD_GOES, OFFERS_NOTHING, NULL, read_skip},
-    {"retry", "", WORDS_RUNNING, "retry", "[FRAME]", "run the node that failed again", NULL, NULL,
-     WORD_GOES, OFFERS_NOTHING, NULL, read_frame_if_any},
-    {"goto", "jump j", WORDS_RUNNING, "goto", "NODE | @CHECKPOINT",
-     "stand before another node, or at a checkpoint", NULL, "goto @12", WORD_MOVES, OFFERS_NODE,
-     NULL, read_goto},
-    {"pause", "interrupt", WORDS_RUNNING, "pause", "[FRAME | all]", "stop what is running",
-     "Ctrl-C does it while the prompt waits.", NULL, WORD_GOES, OFFERS_WORDS, "all",
-     read_frame_or_all},
-    {"wait", "", WORDS_RUNNING, NULL, "", "wait until something stops, or the run ends", NULL, NULL,
-     WORD_GOES, OFFERS_NOTHING, NULL, read_nothing},
-    {"answer", "", WORDS_RUNNING, "answer", "[ID] [JSON | DECISION]",
-     "answer what the run asks a person", NULL, "answer approve", WORD_GOES, OFFERS_NOTHING, NULL,
-     read_answer},
-
-    {"print", "p pp evaluate", WORDS_LOOKING, "evaluate", "[@CHECKPOINT] EXPR",
-     "evaluate a jq expression on what the node sees",
-     "A line that begins with a dot is printed too.", "print .items | map(.name)", WORD_REPEATS,
-     OFFERS_EXPRESSION, NULL, read_print},
-    {"state", "vars variables", WORDS_LOOKING, "variables", "[@CHECKPOINT] [PATH] [+OFFSET]",
-     "show the state, or what is at a path",
-     "A large value is shown by its parts; +100 shows the "
-     "parts from there on.",
-     "state .items +100", 0, OFFERS_PATH, NULL, read_state},
-    {"summary", "", WORDS_LOOKING, "summary", "[@CHECKPOINT]",
-     "list the keys of the state, their types and sizes", NULL, NULL, 0, OFFERS_NOTHING, NULL,
-     read_summary},
-    {"search", "", WORDS_LOOKING, "search", "[@CHECKPOINT] TEXT",
-     "find keys and values in the state", NULL, "search timeout", 0, OFFERS_NOTHING, NULL,
-     read_search},
-    {"largest", "", WORDS_LOOKING, "largest", "[N]", "list the largest parts of the state", NULL,
-     NULL, 0, OFFERS_NOTHING, NULL, read_limit},
-    {"diff", "", WORDS_LOOKING, "diff", "[pause | node | start | A B]",
-     "show what changed in the state",
-     "Since the last pause (unless told), across the last node, since the start, or between two "
-     "checkpoints.",
-     "diff 3 7", 0, OFFERS_WORDS, "node pause start", read_diff},
-    {"config", "", WORDS_LOOKING, "config", "[set PATH = JSON | reset]",
-     "show or edit what the node is told to do", "An edit is for this one execution.",
-     "config set .timeout = 60", 0, OFFERS_WORDS, "set reset", read_config},
-    {"frames", "threads", WORDS_LOOKING, "frames", "", "list the frames of the run", NULL, NULL, 0,
-     OFFERS_NOTHING, NULL, read_nothing},
-    {"frame", "f thread", WORDS_LOOKING, "frame", "[N]", "choose a frame, and show where it stands",
-     NULL, "frame 2", 0, OFFERS_NOTHING, NULL, read_frame_if_any},
-    {"backtrace", "bt where w", WORDS_LOOKING, "frame", "", "show the levels of the selected frame",
-     NULL, NULL, 0, OFFERS_NOTHING, NULL, read_nothing},
-    {"info", "i", WORDS_LOOKING, NULL,
-     "breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches",
-     "tell about something", NULL, "info breakpoints", 0, OFFERS_WORDS,
-     "breakpoints config frames injected node nodes pending session stack watches", read_info},
-    {"history", "", WORDS_LOOKING, "history", "[N] [@CHECKPOINT] [all]",
-     "list the last steps of the run",
-     "N of them, those before a checkpoint, or `all` checkpoints.", "history 20", 0, OFFERS_WORDS,
-     "all", read_history},
-    {"graph", "", WORDS_LOOKING, "graph", "[mermaid | dot | json]", "draw the workflow", NULL, NULL,
-     0, OFFERS_WORDS, "dot json mermaid", read_graph},
-    {"list", "l", WORDS_LOOKING, "source", "[LINE | FILE:LINE]", "show the workflow's text",
-     "Around the current line first, then what follows.", "list 12", WORD_REPEATS, OFFERS_NOTHING,
-     NULL, read_list},
-
-    {"set", "", WORDS_CHANGING, "set", "PATH = JSON", "change the state when the frame goes on",
-     "It is pending until then: `info pending` lists it, `revoke` takes it back.",
-     "set .user.name = \"Ada\"", 0, OFFERS_PATH, NULL, read_setting},
-    {"unset", "", WORDS_CHANGING, "unset", "PATH",
-     "remove something from the state in the same way", NULL, "unset .errors", 0, OFFERS_PATH, NULL,
-     read_unset},
-    {"revoke", "", WORDS_CHANGING, "revoke", "[N]", "take back what is pending", NULL, NULL, 0,
-     OFFERS_NOTHING, NULL, read_id_or_all},
-    {"inject", "", WORDS_CHANGING, "inject", "[before | after] [NAME:] NODE",
-     "run another node before or after this one", "NODE is written as in the file, on one line.",
-     "inject before probe: {shell: env}", 0, OFFERS_WORDS, "after before", read_inject},
-    {"uninject", "", WORDS_CHANGING, "inject_remove", "N", "remove an injected node", NULL, NULL, 0,
-     OFFERS_NOTHING, NULL, read_uninject},
-
-    {"option", "", WORDS_SESSION, "configure",
-     "[pause-all | auto-resume | steps on|off, idle TIME]", "see or change how the session works",
-     "pause-all: when a frame stops, all do. idle: how long nobody may do anything before the session "
-     "is over (`off`: for ever); then frames stay paused, or with auto-resume go on. steps: tell of "
-     "every node.",
-     "option idle 30m", 0, OFFERS_WORDS, "auto-resume idle pause-all steps", read_option},
-    {"extend", "", WORDS_SESSION, "extend", "[TIME]", "let the idle time begin anew", NULL,
-     "extend 2h", 0, OFFERS_NOTHING, NULL, read_extend},
-    {"export", "", WORDS_SESSION, "export", "FILE", "write the run with its history to a file",
-     "`pawl debug --open FILE` shows it anywhere.", "export run.json", 0, OFFERS_NOTHING, NULL,
-     read_export},
-    {"replay", "", WORDS_SESSION, "replay", "[@CHECKPOINT | NODE]",
-     "run one node again on the input that it had",
-     "It is a run of its own; this one stays as it is.", "replay @7", WORD_GOES, OFFERS_NODE, NULL,
-     read_replay},
-    {"abort", "kill k", WORDS_SESSION, "abort", "", "cancel the run; its cleanup tasks run", NULL,
-     NULL, WORD_GOES | WORD_ASKS, OFFERS_NOTHING, NULL, read_abort},
-    {"detach", "", WORDS_SESSION, "detach", "", "let the run go on without a debugger", NULL, NULL,
-     WORD_GOES, OFFERS_NOTHING, NULL, read_nothing},
-    {"quit", "q exit", WORDS_SESSION, NULL, "", "leave; the run stays paused in its store", NULL,
-     NULL, 0, OFFERS_NOTHING, NULL, read_nothing},
-    {"help", "h", WORDS_SESSION, NULL, "[COMMAND]", "list the commands, or explain one", NULL, NULL,
-     0, OFFERS_COMMAND, NULL, read_help},
-    {0},
+static const struct CommandGroup {
+    const char *title; /* NULL: of the group before */
+    const ConsoleCommand *commands;
+} groups[] = {
+    {"Breakpoints and watches", breakpoint_commands},
+    {"Running", running_commands},
+    {"Looking", state_commands},
+    {NULL, frame_commands},
+    {"Changing", changing_commands},
+    {"The session", session_commands},
 };
+enum { COMMAND_GROUPS = sizeof groups / sizeof groups[0] };
+
+const ConsoleCommand *commands_at(size_t i) {
+    for (size_t g = 0; g < COMMAND_GROUPS; g++) {
+        for (const ConsoleCommand *c = groups[g].commands; c->name; c++) {
+            if (i-- == 0) {
+                return c;
+            }
+        }
+    }
+    return NULL;
+}
 
 /* ---- finding ---- */
 
-static bool is_among(const char *words, Piece p) {
+static bool is_among(const char *words, Span s) {
     for (const char *at = words; *at;) {
         size_t n = strcspn(at, " ");
-        if (n == p.len && memcmp(at, p.text, n) == 0) {
+        if (n == s.len && memcmp(at, s.text, n) == 0) {
             return true;
         }
         at += n + (at[n] == ' ');
@@ -189,67 +47,51 @@ static bool is_among(const char *words, Piece p) {
     return false;
 }
 
-static const Word *find_exactly(Piece p) {
-    for (const Word *w = debug_words; w->name; w++) {
-        if (piece_is(p, w->name) || is_among(w->aliases, p)) {
-            return w;
-        }
-    }
-    return NULL;
-}
-
-static bool begins_with(const char *name, Piece p) {
-    return p.len <= strlen(name) && memcmp(name, p.text, p.len) == 0;
-}
-
-static void refuse_several(Piece p, Error *err) {
+const ConsoleCommand *commands_find(const char *name, size_t len, Error *err) {
+    Span s = {name, len};
+    const ConsoleCommand *c, *found = NULL;
+    Suggestion nearest = suggestion_for(name, len);
     Buf names = BUF_INIT;
-    for (const Word *w = debug_words; w->name; w++) {
-        if (begins_with(w->name, p)) {
-            buf_printf(&names, "%s%s", names.len ? ", " : "", w->name);
-        }
-    }
-    error_set(err, ERR_USAGE, "`%.*s` may be one of %s.", QUOTED(p), names.data);
-    buf_clear(&names);
-}
-
-static void refuse_unknown(Piece p, Error *err) {
-    Suggestion nearest = suggestion_for(p.text, p.len);
-    for (const Word *w = debug_words; w->name; w++) {
-        suggestion_offer(&nearest, w->name);
-    }
-    if (nearest.best) {
-        error_set(err, ERR_USAGE, "There is no command `%.*s`; did you mean `%s`?", QUOTED(p),
-                  nearest.best);
-    } else {
-        error_set(err, ERR_USAGE, "There is no command `%.*s`; `help` lists them.", QUOTED(p));
-    }
-}
-
-const Word *words_find(const char *name, size_t len, Error *err) {
-    Piece p = {name, len};
-    const Word *found = find_exactly(p);
     size_t n = 0;
-    if (found) {
-        return found;
-    }
-    for (const Word *w = debug_words; w->name; w++) {
-        if (begins_with(w->name, p)) {
-            found = w;
-            n++;
+    for (size_t i = 0; (c = commands_at(i)); i++) {
+        if (span_is(s, c->name) || is_among(c->aliases, s)) {
+            buf_clear(&names);
+            return c;
+        }
+        suggestion_offer(&nearest, c->name);
+        if (span_begins(s, c->name)) {
+            buf_printf(&names, "%s%s", n++ ? ", " : "", c->name);
+            found = c;
         }
     }
     if (n > 1) {
-        refuse_several(p, err);
+        error_set(err, ERR_USAGE, "`%.*s` may be one of %s.", QUOTED(s), names.data);
+    } else if (n == 0 && nearest.best) {
+        error_set(err, ERR_USAGE, "There is no command `%.*s`; did you mean `%s`?", QUOTED(s),
+                  nearest.best);
     } else if (n == 0) {
-        refuse_unknown(p, err);
+        error_set(err, ERR_USAGE, "There is no command `%.*s`; `help` lists them.", QUOTED(s));
     }
+    buf_clear(&names);
     return n == 1 ? found : NULL;
 }
 
-bool words_operation_goes(const char *operation) {
-    for (const Word *w = debug_words; w->name; w++) {
-        if ((w->flags & WORD_GOES) && w->operation && !strcmp(w->operation, operation)) {
+CommandView *commands_view(const char *operation) {
+    CommandView *view = view_value;
+    const ConsoleCommand *c;
+    for (const InfoSubject *s = info_subjects; s->name; s++) {
+        view = strcmp(s->operation, operation) == 0 ? s->view : view;
+    }
+    for (size_t i = 0; (c = commands_at(i)); i++) {
+        view = c->operation && strcmp(c->operation, operation) == 0 ? c->view : view;
+    }
+    return view;
+}
+
+bool commands_operation_goes(const char *operation) {
+    const ConsoleCommand *c;
+    for (size_t i = 0; (c = commands_at(i)); i++) {
+        if ((c->flags & COMMAND_GOES) && c->operation && !strcmp(c->operation, operation)) {
             return true;
         }
     }
@@ -258,33 +100,146 @@ bool words_operation_goes(const char *operation) {
 
 /* ---- lines ---- */
 
-static const Word *find_word(WordReader *r, Error *err) {
-    Piece name = reader_name(r);
-    if (name.text[0] == '.') {
-        return words_find("print", 5, err);
-    }
-    r->at += name.len;
-    return piece_is(name, "?") ? words_find("help", 4, err) : words_find(name.text, name.len, err);
-}
-
-bool words_read(const WordContext *context, const char *line, size_t len, Order *order,
-                Error *err) {
-    Piece text = piece_between(line, line + len);
-    WordReader r = {.context = context, .at = text.text, .end = text.text + text.len};
-    *order = (Order){.args = json_object()};
+bool commands_read(const CommandContext *context, const char *line, size_t len, Order *order,
+                   Error *err) {
+    Span text = span_between(line, line + len);
+    CommandReader r = {context, order, err, text.text, text.text + text.len};
+    *order = (Order){.line = line, .len = len, .args = json_object(), .id = json_none()};
     if (!text.len || text.text[0] == '#') {
         return true;
     }
-    order->word = r.word = find_word(&r, err);
-    if (!order->word) {
+    Span name = reader_name(&r);
+    if (name.text[0] == '.') {
+        name = (Span){"print", 5};
+    } else {
+        r.at += name.len;
+        name = span_is(name, "?") ? (Span){"help", 4} : name;
+    }
+    order->command = commands_find(name.text, name.len, err);
+    if (!order->command) {
         return false;
     }
-    order->operation = order->word->operation;
-    return order->word->read(&r, order, err);
+    order->operation = order->command->operation;
+    order->view = order->command->view;
+    order->flags = order->command->flags;
+    if (order->command->args) {
+        json_unref(order->args);
+        order->args = json_parse(order->command->args, strlen(order->command->args), NULL, NULL);
+    }
+    return order->command->read ? order->command->read(&r) : reader_ends(&r);
 }
 
 void order_clear(Order *order) {
     json_clear(&order->args);
+    json_clear(&order->id);
     mem_free(order->text);
     *order = (Order){0};
+}
+
+/* ---- help ---- */
+
+void commands_usage(const ConsoleCommand *command, Buf *out) {
+    buf_printf(out, "Usage: %s%s%s\n", command->name, command->arguments[0] ? " " : "",
+               command->arguments);
+}
+
+/* A paragraph of text, broken at blanks. */
+static void add_wrapped(const char *text, int width, Buf *out) {
+    size_t column = 0;
+    while (*text) {
+        size_t n = strcspn(text, " "), shown = terminal_text_columns(text, n);
+        if (column && column + 1 + shown > (size_t)width) {
+            buf_addc(out, '\n');
+            column = 0;
+        }
+        buf_adds(out, column ? " " : "");
+        column += shown + (column ? 1 : 0);
+        buf_add(out, text, n);
+        text += n + (text[n] == ' ');
+    }
+    buf_addc(out, '\n');
+}
+
+void commands_help(int width, Buf *out) {
+    enum { NAME_WIDTH = 18 };
+    for (size_t g = 0; g < COMMAND_GROUPS; g++) {
+        if (groups[g].title) {
+            buf_printf(out, "%s%s:\n", g ? "\n" : "", groups[g].title);
+        }
+        for (const ConsoleCommand *c = groups[g].commands; c->name; c++) {
+            buf_printf(out, "  %-*s%s\n", NAME_WIDTH, c->name, c->summary);
+        }
+    }
+    buf_addc(out, '\n');
+    add_wrapped(
+        "A command may be cut short as long as it can be told from the others. An empty line "
+        "steps or lists again. `help COMMAND` explains one.",
+        width, out);
+}
+
+void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
+    Buf text = BUF_INIT;
+    commands_usage(command, out);
+    buf_printf(&text, "%c%s.%s%s", command->summary[0] - 'a' + 'A', command->summary + 1,
+               command->details ? " " : "", command->details ? command->details : "");
+    add_wrapped(text.data, width, out);
+    buf_clear(&text);
+    if (command->aliases[0]) {
+        buf_adds(out, "Also: ");
+        for (const char *c = command->aliases; *c; c++) {
+            buf_add(out, *c == ' ' ? ", " : c, *c == ' ' ? 2 : 1);
+        }
+        buf_addc(out, '\n');
+    }
+    if (command->example) {
+        buf_printf(out, "Example: %s\n", command->example);
+    }
+}
+
+/* ---- completion ---- */
+
+/* Behind the word `if`; NULL: there is none. */
+static const char *find_if(const char *text, const char *end) {
+    for (const char *at = text; at + 3 <= end; at++) {
+        bool begins = at == text || char_is_blank(at[-1]);
+        if (begins && at[0] == 'i' && at[1] == 'f' && char_is_blank(at[2])) {
+            return at + 3;
+        }
+    }
+    return NULL;
+}
+
+static bool has_blank(const char *at, const char *end) {
+    while (at < end && !char_is_blank(*at)) {
+        at++;
+    }
+    return at < end;
+}
+
+Completion commands_completion(const char *line, size_t cursor) {
+    CommandReader r = {.at = line, .end = line + cursor};
+    Span name = reader_at_end(&r) ? (Span){r.at, 0} : reader_name(&r);
+    size_t from = (size_t)(name.text - line);
+    if (name.len && name.text[0] == '.') {
+        return (Completion){OFFERS_EXPRESSION, from, NULL};
+    }
+    if (name.text + name.len == r.end) {
+        return (Completion){OFFERS_COMMAND, from, NULL};
+    }
+    const ConsoleCommand *c = commands_find(name.text, name.len, NULL);
+    r.at += name.len;
+    reader_at_end(&r);
+    Completion out = {c ? c->offers : OFFERS_NOTHING, (size_t)(r.at - line), c ? c->words : NULL};
+    const char *condition = find_if(r.at, r.end);
+    if (out.offers == OFFERS_NODE && condition) {
+        out = (Completion){OFFERS_EXPRESSION, (size_t)(condition - line), NULL};
+    } else if (out.offers == OFFERS_PATH && memchr(r.at, '=', (size_t)(r.end - r.at))) {
+        out.offers = OFFERS_NOTHING; /* a value */
+    } else if (out.words && !strcmp(c->name, "config") && r.end - r.at > 4 &&
+               !memcmp(r.at, "set ", 4)) {
+        out = (Completion){OFFERS_PATH, out.from + 4, NULL};
+    } else if (out.words) {
+        out.offers = has_blank(r.at, r.end) ? OFFERS_NOTHING : OFFERS_WORDS;
+    }
+    return out;
 }

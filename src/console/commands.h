@@ -1,12 +1,13 @@
 /* commands.h - the commands of the debugger's prompt, each a row.
  *
- * A row says what a command is called, what it takes and how it is explained; its read function turns
- * the words behind its name into an operation of debug_api.h and that operation's arguments. Nothing here
- * talks to a session, so that every line that a person could type can be tried without one.
+ * A row says what a command is called, what it takes, how it is explained, which operation of a session it
+ * calls and how the answer is shown. To add a command, add a row and its functions to the commands_*.c that
+ * fits: one that reads the words behind the name (command_reader.h), one that shows the answer (view.h).
+ * Nothing here talks to a session, so that every line that a person could type can be tried without one.
  *
  *     Order order;
- *     if (words_read(&context, line, len, &order, &err)) ... call order.operation with order.args
- *     else ... say err, and words_usage(order.word) when there is a word
+ *     if (commands_read(&context, line, len, &order, &err)) ... call order.operation with order.args
+ *     else ... say err, and commands_usage(order.command) when there is one
  *     order_clear(&order);
  *
  * A command is found by its name, by one of its aliases, or by the beginning of its name where no other
@@ -15,102 +16,116 @@
 #ifndef PAWL_COMMANDS_H
 #define PAWL_COMMANDS_H
 
-#include "error.h"
-#include "json.h"
+#include "console.h"
+#include "view.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum WordGroup {
-    WORDS_BREAKPOINTS,
-    WORDS_RUNNING,
-    WORDS_LOOKING,
-    WORDS_CHANGING,
-    WORDS_SESSION,
-    WORDS_GROUPS,
-} WordGroup;
-
 enum {
-    WORD_GOES = 1,    /* lets frames go: the prompt waits until something stops */
-    WORD_REPEATS = 2, /* an empty line does it again */
-    WORD_ASKS = 4,    /* on a terminal, it is asked first whether that is meant */
-    WORD_MOVES = 8,   /* frames stand elsewhere afterwards: the place is shown */
+    COMMAND_GOES = 1,    /* lets frames go: the prompt waits until something stops */
+    COMMAND_REPEATS = 2, /* an empty line does it again */
+    COMMAND_MOVES = 4,   /* frames stand elsewhere afterwards: the place is shown */
 };
 
 /* What Tab offers behind the name of a command. */
-typedef enum WordOffers {
+typedef enum CommandOffers {
     OFFERS_NOTHING,
     OFFERS_COMMAND,
     OFFERS_WORDS, /* those of the row */
     OFFERS_NODE,  /* and behind ` if ` an expression */
     OFFERS_EXPRESSION,
     OFFERS_PATH,
-} WordOffers;
+} CommandOffers;
 
-typedef struct WordReader WordReader;
+typedef struct CommandReader CommandReader;
 typedef struct Order Order;
 
-typedef struct Word {
+typedef void CommandView(View *v, Json answer);
+
+typedef struct ConsoleCommand {
     const char *name;
-    const char *aliases; /* parted by spaces; "" when there are none */
-    WordGroup group;
-    const char
-        *operation; /* that it calls unless its words say otherwise; NULL: the prompt does it */
+    const char *aliases;   /* parted by spaces; "" when there are none */
     const char *arguments; /* as the usage line shows them, or "" */
     const char *summary;   /* half a sentence, without a stop */
     const char *details;   /* sentences; NULL: the summary says it all */
     const char *example;   /* NULL: none */
     unsigned flags;
-    WordOffers offers;
-    const char *words; /* for OFFERS_WORDS, parted by spaces */
-    bool (*read)(WordReader *r, Order *order, Error *err);
-} Word;
+    CommandOffers offers;
+    const char *words; /* that Tab offers instead, parted by spaces; NULL: none */
+    const char *asks;  /* on a terminal, when it concerns all there is (Order); NULL: nothing */
 
-extern const Word debug_words[]; /* the last has no name */
+    bool (*read)(CommandReader *r); /* NULL: it takes nothing */
+    const char *operation;          /* that it calls, unless its words say otherwise */
+    const char *args;               /* of it, as JSON; NULL: none but those that are read */
+    CommandView *view;              /* of the answer; NULL: nothing is shown */
+    void (*act)(Console *c, const Order *order); /* without an operation: what the prompt does */
+} ConsoleCommand;
+
+/* The rows, by file; the last of each has no name. */
+extern const ConsoleCommand breakpoint_commands[], running_commands[], state_commands[],
+    frame_commands[], changing_commands[], session_commands[];
+
+const ConsoleCommand *commands_at(size_t i); /* of all of them; NULL: there are no more */
+
+/* What `info` tells about. */
+typedef struct InfoSubject {
+    const char *name, *operation;
+    CommandView *view;
+} InfoSubject;
+
+extern const InfoSubject info_subjects[]; /* the last has no name */
+
+/* Views that are shown elsewhere, too. */
+CommandView view_breakpoints, view_all_watches, view_config, view_pending, view_injected,
+    view_session, view_frame, view_frames, view_pausing;
 
 /* What the meaning of a line depends on. Everything is borrowed. */
-typedef struct WordContext {
+typedef struct CommandContext {
     const char *file;      /* the workflow's main file; NULL: not known */
     const char *list_file; /* where `list` goes on; NULL: at the current line */
     int64_t list_line;
-} WordContext;
+} CommandContext;
 
 /* What a line asks for. */
 struct Order {
-    const Word *word;      /* NULL: the line is empty */
-    const char *operation; /* NULL: the prompt does it itself */
-    Json args;             /* an object, for the operation */
-    char *text;            /* of `help` and `export`; NULL: none */
-    bool everything;       /* with WORD_ASKS: it concerns all there is, so ask */
+    const char *line; /* as it was typed; borrowed */
+    size_t len;
+    const ConsoleCommand *command; /* NULL: the line is empty, or a program's call */
+    const char *operation;         /* NULL: the prompt does it itself */
+    Json args;                     /* an object, for the operation */
+    CommandView *view;
+    unsigned flags;  /* as in ConsoleCommand */
+    char *text;      /* of `help` and `export`; NULL: none */
+    bool everything; /* it concerns all there is */
+    Json id;         /* that a program finds in the answer; JSON_NONE: none */
 };
 
-/* False with a sentence; order->word is then still the command that was meant, if it was found. The
+/* False with a sentence; order->command is then still the command that was meant, if it was found. The
  * order is to be cleared either way. */
-bool words_read(const WordContext *context, const char *line, size_t len, Order *order, Error *err);
+bool commands_read(const CommandContext *context, const char *line, size_t len, Order *order,
+                   Error *err);
 void order_clear(Order *order);
 
-/* A breakpoint as `break` takes it, for the operation: LINE alone is one of the main file. Given; NULL with a
- * sentence. */
-char *words_break(const char *file, const char *text, size_t len, Error *err);
-
 /* Exactly or by the unique beginning of its name; NULL with a sentence. */
-const Word *words_find(const char *name, size_t len, Error *err);
+const ConsoleCommand *commands_find(const char *name, size_t len, Error *err);
+/* How a command that calls an operation shows the answer; as it is where none does. */
+CommandView *commands_view(const char *operation);
 /* Whether an operation lets frames go. */
-bool words_operation_goes(const char *operation);
+bool commands_operation_goes(const char *operation);
 
 /* "Usage: break SPEC". */
-void words_usage(const Word *word, Buf *out);
+void commands_usage(const ConsoleCommand *command, Buf *out);
 /* All commands in their groups; all about one. */
-void words_help(int width, Buf *out);
-void words_explain(const Word *word, int width, Buf *out);
+void commands_help(int width, Buf *out);
+void commands_explain(const ConsoleCommand *command, int width, Buf *out);
 
 /* What could stand at a cursor: what is offered there, and where that begins in the line. */
-typedef struct WordCompletion {
-    WordOffers offers;
+typedef struct Completion {
+    CommandOffers offers;
     size_t from;
     const char *words; /* OFFERS_WORDS */
-} WordCompletion;
-WordCompletion words_completion(const char *line, size_t cursor);
+} Completion;
+Completion commands_completion(const char *line, size_t cursor);
 
 #endif

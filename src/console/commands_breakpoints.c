@@ -1,22 +1,19 @@
-/* commands_breakpoints.c - what is written behind the commands for breakpoints and watches. */
-#include "commands_rows.h"
-
+/* commands_breakpoints.c - breakpoints and watches. */
+#include "command_reader.h"
+#include "fields.h"
 #include "mem.h"
 
 #include <string.h>
 
-/* "12" and "12 if .x": of the main file. */
-static bool is_line(Piece p) {
-    size_t n = 0;
-    while (n < p.len && word_is_digit(p.text[n])) {
-        n++;
-    }
-    return n && (n == p.len || word_is_blank(p.text[n]));
-}
+/* ---- setting ---- */
 
-char *words_break(const char *file, const char *text, size_t len, Error *err) {
+char *console_break_spec(const char *file, const char *text, size_t len, Error *err) {
     Buf spec = BUF_INIT;
-    bool line = is_line((Piece){text, len});
+    size_t digits = 0;
+    while (digits < len && char_is_digit(text[digits])) {
+        digits++;
+    }
+    bool line = digits && (digits == len || char_is_blank(text[digits])); /* "12", "12 if .x" */
     if (!len || memchr(text, '\0', len)) {
         error_set(err, ERR_USAGE, "That is no place to stop at.");
         return NULL;
@@ -29,182 +26,299 @@ char *words_break(const char *file, const char *text, size_t len, Error *err) {
     return buf_detach(&spec);
 }
 
-static bool put_spec(WordReader *r, Order *o, const char *text, size_t len, Error *err) {
-    char *spec = words_break(r->context->file, text, len, err);
-    if (spec) {
-        order_put(o, "spec", json_string_c(spec));
-    }
+static bool put_spec(CommandReader *r, const char *text, size_t len) {
+    char *spec = console_break_spec(r->context->file, text, len, r->err);
+    bool ok = spec && reader_put(r, "spec", json_string_c(spec));
     mem_free(spec);
-    return spec != NULL;
-}
-
-bool read_break(WordReader *r, Order *o, Error *err) {
-    Piece spec = reader_rest(r);
-    if (!spec.len) {
-        return reader_lacks(r, "a place, a condition or both", err);
-    }
-    return put_spec(r, o, spec.text, spec.len, err);
-}
-
-bool read_tbreak(WordReader *r, Order *o, Error *err) {
-    if (!read_break(r, o, err)) {
-        return false;
-    }
-    order_put(o, "once", json_bool(true));
-    return true;
-}
-
-/* A name with blanks in it stands in quotes. */
-static bool take_place(WordReader *r, Buf *out, Error *err) {
-    if (reader_at_end(r) || *r->at != '"') {
-        Piece word = reader_next(r);
-        buf_add(out, word.text, word.len);
-        return true;
-    }
-    const char *close = memchr(r->at + 1, '"', (size_t)(r->end - r->at - 1));
-    if (!close) {
-        return error_set(err, ERR_USAGE, "The quote before the name is not closed.");
-    }
-    buf_add(out, r->at + 1, (size_t)(close - r->at - 1));
-    r->at = close + 1;
-    return true;
-}
-
-bool read_logpoint(WordReader *r, Order *o, Error *err) {
-    Buf place = BUF_INIT;
-    bool ok = take_place(r, &place, err);
-    Piece text = reader_rest(r);
-    if (ok && (!place.len || !text.len)) {
-        ok = reader_lacks(r, "a place and the text to write there", err);
-    }
-    if (ok && (ok = put_spec(r, o, place.data, place.len, err))) {
-        order_put(o, "log_message", piece_json(text));
-    }
-    buf_clear(&place);
     return ok;
 }
 
-bool read_catch(WordReader *r, Order *o, Error *err) {
-    order_put(o, "type", json_string_c("exception"));
+static bool read_break(CommandReader *r) {
+    Span spec = reader_rest(r);
+    return spec.len ? put_spec(r, spec.text, spec.len)
+                    : reader_lacks(r, "a place, a condition or both");
+}
+
+static bool read_logpoint(CommandReader *r) {
+    Span place;
+    if (!reader_at_end(r) && *r->at == '"') { /* a name with blanks in it */
+        const char *close = memchr(r->at + 1, '"', (size_t)(r->end - r->at - 1));
+        if (!close) {
+            return error_set(r->err, ERR_USAGE, "The quote before the name is not closed.");
+        }
+        place = (Span){r->at + 1, (size_t)(close - r->at - 1)};
+        r->at = close + 1;
+    } else {
+        place = reader_next(r);
+    }
+    Span text = reader_rest(r);
+    if (!place.len || !text.len) {
+        return reader_lacks(r, "a place and the text to write there");
+    }
+    return put_spec(r, place.text, place.len) && reader_put(r, "log_message", span_string(text));
+}
+
+static bool read_catch(CommandReader *r) {
     if (!reader_takes(r, "error") && reader_takes(r, "caught")) {
-        order_put(o, "caught", json_bool(true));
+        reader_put(r, "caught", json_bool(true));
     }
     if (!reader_takes(r, "if")) {
-        return reader_ends(r, err);
+        return reader_ends(r);
     }
-    Piece expr = reader_rest(r);
-    if (!expr.len) {
-        return error_set(err, ERR_USAGE, "What is the condition? It stands behind `if`.");
-    }
-    order_put(o, "error", piece_json(expr));
-    return true;
+    Span expr = reader_rest(r);
+    return expr.len ? reader_put(r, "error", span_string(expr))
+                    : error_set(r->err, ERR_USAGE, "What is the condition? It stands behind `if`.");
 }
 
-static bool read_breakpoint_id(WordReader *r, Order *o, Error *err) {
-    int64_t id;
-    if (!reader_number(r, "the number of a breakpoint first", &id, err)) {
-        return false;
+static void add_target(View *v, Json b) {
+    Json type = field_get(b, "type"), state = field_get(b, "state");
+    if (json_string_is(type, "exception")) {
+        view_puts(v, "errors");
+        view_if(v, b, "caught", ", caught ones too");
+        view_field(v, " if ", b, "error", "");
+    } else if (json_kind(state) == JSON_OBJECT) {
+        Json equals = field_get(state, "equals");
+        view_path(v, field_get(state, "path"));
+        view_puts(v, json_is_none(equals) ? " changes" : " becomes ");
+        if (!json_is_none(equals)) {
+            view_json(v, equals, VIEW_LINE);
+        }
+    } else if (json_string_is(type, "conditional")) {
+        view_puts(v, "any node");
+    } else {
+        view_field(v, "", b, "node", "");
+        view_field(v, "task ", b, "task_index", "");
+        view_field(v, "task with id ", b, "task_id", "");
+        view_field(v, "tasks of kind ", b, "task_name", "");
+        view_field(v, "", b, "file", "");
+        view_field(v, ":", b, "line", "");
     }
-    order_put_number(o, "id", id);
-    return true;
+    if (!json_string_is(field_get(b, "position"), "before")) {
+        view_field(v, " (", b, "position", ")");
+    }
 }
+
+static void add_breakpoint(View *v, Json b) {
+    add_target(v, b);
+    view_field(v, " if ", b, "condition", "");
+    view_field(v, ", at hits ", b, "hit_condition", "");
+    if (field_number(b, "ignore_count", 0)) {
+        view_field(v, ", after ", b, "ignore_count", " hits");
+    }
+    view_field(v, ", logs \"", b, "log_message", "\"");
+    view_if(v, b, "once", ", once");
+    view_field(v, ", group ", b, "group", "");
+}
+
+static bool is_unverified(Json b) {
+    return json_tag(field_get(b, "verified")) == JSON_TAG_FALSE;
+}
+
+void view_breakpoints(View *v, Json answer) {
+    static const char *const heading[] = {"NUM", "ON", "HITS", "STOPS AT"};
+    Table t = {.columns = 4};
+    View cell = {.out = &t.cells};
+    Json list = field_get(answer, "breakpoints");
+    if (!field_items(list)) {
+        view_hint(v, "There are no breakpoints.");
+        return;
+    }
+    table_row(&t, heading);
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json b = json_array_get(list, i);
+        view_cell(&t, field_get(b, "id"));
+        view_puts(&cell, json_tag(field_get(b, "enabled")) == JSON_TAG_FALSE ? "no" : "yes");
+        table_next(&t);
+        view_printf(&cell, "%lld", (long long)field_number(b, "hit_count", 0));
+        table_next(&t);
+        add_breakpoint(&cell, b);
+        view_field(&cell, is_unverified(b) ? ", not verified: " : ", ", b, "message", "");
+        table_next(&t);
+    }
+    view_table(v, &t);
+}
+
+/* One, or those that were set together. */
+static void view_breakpoint(View *v, Json answer) {
+    Json b = field_get(answer, "breakpoint"), places = field_get(b, "places");
+    if (json_kind(b) != JSON_OBJECT) {
+        view_breakpoints(v, answer);
+        return;
+    }
+    view_puts(v, field_has_text(b, "log_message") ? "Log point " : "Breakpoint ");
+    view_text(v, field_get(b, "id"));
+    view_puts(v, ": ");
+    add_breakpoint(v, b);
+    if (field_items(places) == 1) {
+        view_where(v, ", ", json_array_get(places, 0));
+    } else if (field_items(places) > 1) {
+        view_printf(v, ", %zu places", field_items(places));
+    }
+    view_puts(v, is_unverified(b) ? ", not verified\n" : "\n");
+    view_field(v, "  ", b, "message", "\n");
+}
+
+/* ---- changing ---- */
 
 /* Text for a field; nothing takes it away. */
-static bool read_field(WordReader *r, Order *o, const char *field, Error *err) {
-    if (!read_breakpoint_id(r, o, err)) {
+static bool read_field(CommandReader *r, const char *field) {
+    if (!reader_put_number(r, "id", "the number of a breakpoint first")) {
         return false;
     }
-    Piece text = reader_rest(r);
-    order_put(o, field, text.len ? piece_json(text) : json_null());
-    return true;
+    Span text = reader_rest(r);
+    return reader_put(r, field, text.len ? span_string(text) : json_null());
 }
 
-bool read_condition(WordReader *r, Order *o, Error *err) {
-    return read_field(r, o, "condition", err);
+static bool read_condition(CommandReader *r) {
+    return read_field(r, "condition");
 }
 
-bool read_hits(WordReader *r, Order *o, Error *err) {
-    return read_field(r, o, "hit_condition", err);
+static bool read_hits(CommandReader *r) {
+    return read_field(r, "hit_condition");
 }
 
-bool read_group(WordReader *r, Order *o, Error *err) {
-    return read_field(r, o, "group", err);
+static bool read_group(CommandReader *r) {
+    return read_field(r, "group");
 }
 
-bool read_ignore(WordReader *r, Order *o, Error *err) {
-    int64_t count;
-    if (!read_breakpoint_id(r, o, err) ||
-        !reader_number(r, "how many hits to pass over", &count, err)) {
-        return false;
-    }
-    order_put_number(o, "ignore_count", count);
-    return reader_ends(r, err);
-}
-
-static bool read_ids(WordReader *r, Order *o, Error *err) {
-    Json ids = json_array();
-    int64_t id;
-    while (!reader_at_end(r)) {
-        if (!reader_number(r, "numbers of breakpoints, or `group` and a name", &id, err)) {
-            json_unref(ids);
-            return false;
-        }
-        ids = json_array_push(ids, json_int(id));
-    }
-    order_put(o, "ids", ids);
-    return true;
+static bool read_ignore(CommandReader *r) {
+    return reader_put_number(r, "id", "the number of a breakpoint first") &&
+           reader_put_number(r, "ignore_count", "how many hits to pass over") && reader_ends(r);
 }
 
 /* N... | group G | nothing: all. */
-bool read_selection(WordReader *r, Order *o, Error *err) {
+static bool read_selection(CommandReader *r) {
     if (reader_at_end(r) || reader_takes(r, "all")) {
-        order_put(o, "all", json_bool(true));
-        o->everything = true;
-        return reader_ends(r, err);
+        r->order->everything = true;
+        return reader_put(r, "all", json_bool(true)) && reader_ends(r);
     }
-    if (!reader_takes(r, "group")) {
-        return read_ids(r, o, err);
+    if (reader_takes(r, "group")) {
+        Span group = reader_rest(r);
+        return group.len
+                   ? reader_put(r, "group", span_string(group))
+                   : error_set(r->err, ERR_USAGE, "Which group? Its name stands behind `group`.");
     }
-    Piece group = reader_rest(r);
-    if (!group.len) {
-        return error_set(err, ERR_USAGE, "Which group? Its name stands behind `group`.");
+    Json ids = json_array();
+    for (int64_t id; !reader_at_end(r); ids = json_array_push(ids, json_int(id))) {
+        if (!reader_number(r, "numbers of breakpoints, or `group` and a name", &id)) {
+            json_unref(ids);
+            return false;
+        }
     }
-    order_put(o, "group", piece_json(group));
-    return true;
+    return reader_put(r, "ids", ids);
 }
 
-bool read_enable(WordReader *r, Order *o, Error *err) {
-    order_put(o, "enabled", json_bool(true));
-    return read_selection(r, o, err);
+/* "Deleted 1 and 2." */
+static void view_done(View *v, const char *word, Json ids) {
+    if (!field_items(ids)) {
+        view_hint(v, "There is none.");
+        return;
+    }
+    view_puts(v, word);
+    view_numbers(v, ids);
+    view_puts(v, ".\n");
 }
 
-bool read_disable(WordReader *r, Order *o, Error *err) {
-    order_put(o, "enabled", json_bool(false));
-    return read_selection(r, o, err);
+static void view_deleted(View *v, Json answer) {
+    view_done(v, "Deleted ", field_get(answer, "deleted"));
 }
 
-bool read_watch(WordReader *r, Order *o, Error *err) {
-    Piece expr = reader_rest(r);
-    if (!expr.len) {
-        o->operation = "watches";
+static void view_enabled(View *v, Json answer) {
+    bool on = json_truthy(field_get(v->args, "enabled"));
+    view_done(v, on ? "Enabled " : "Disabled ", field_get(answer, "changed"));
+}
+
+/* ---- watches ---- */
+
+static bool read_watch(CommandReader *r) {
+    if (reader_at_end(r)) {
+        r->order->operation = "watches";
+        r->order->view = view_all_watches;
         return true;
     }
-    (void)err;
-    order_put(o, "expression", piece_json(expr));
-    return true;
+    return reader_put(r, "expression", span_string(reader_rest(r)));
 }
 
-/* N, or nothing for all of them. */
-
-bool read_id_or_all(WordReader *r, Order *o, Error *err) {
-    int64_t id;
-    if (reader_at_end(r) || reader_takes(r, "all")) {
-        order_put(o, "all", json_bool(true));
-        return reader_ends(r, err);
+void view_watches(View *v, Json answer) {
+    Json list = field_get(answer, "watches");
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json watch = json_array_get(list, i), results = field_get(watch, "results");
+        view_field(v, "", watch, "id", ": ");
+        view_text(v, field_get(watch, "expression"));
+        view_puts(v, " = ");
+        if (field_has_text(watch, "error")) {
+            view_error(v, "", field_get(watch, "error"));
+            continue;
+        }
+        for (size_t k = 0; k < field_items(results); k++) {
+            view_puts(v, k ? ", " : "");
+            view_json(v, json_array_get(results, k), VIEW_LINE);
+        }
+        view_puts(v, field_items(results) ? "\n" : "no output\n");
     }
-    if (!reader_number(r, "a number", &id, err)) {
-        return false;
-    }
-    order_put_number(o, "id", id);
-    return reader_ends(r, err);
 }
+
+void view_all_watches(View *v, Json answer) {
+    view_watches(v, answer);
+    if (!field_items(field_get(answer, "watches"))) {
+        view_hint(v, "There are no watches.");
+    }
+}
+
+static void view_watch_added(View *v, Json answer) {
+    Json watch = field_get(answer, "watch");
+    view_field(v, "Watch ", watch, "id", "");
+    view_field(v, ": ", watch, "expression", "\n");
+}
+
+/* ---- the rows ---- */
+
+const ConsoleCommand breakpoint_commands[] = {
+    {"break", "b br", "SPEC", "stop at a place",
+     "SPEC is NODE, NODE:after, NODE:error, FILE:LINE, LINE (of the main file), changed:PATH for the "
+     "step that changes the state there, state:PATH=JSON for the one that makes it so, error for what "
+     "nobody handles, caught for every error; with `if EXPR` behind it only when that holds. `if EXPR` "
+     "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE.",
+     "break deploy if .tries > 2", .offers = OFFERS_NODE, .read = read_break,
+     .operation = "breakpoint_set", .view = view_breakpoint},
+    {"tbreak", "tb", "SPEC", "stop at a place, once", NULL, "tbreak flow.yaml:12",
+     .offers = OFFERS_NODE, .read = read_break, .operation = "breakpoint_set",
+     .args = "{\"once\":true}", .view = view_breakpoint},
+    {"catch", "", "[error|caught] [if EXPR]", "stop where a node fails",
+     "`caught` also stops where a retry or an error edge takes the error. EXPR looks at the error: "
+     ".kind, .message, .node.",
+     "catch if .kind == \"timeout\"", .words = "error caught if", .read = read_catch,
+     .operation = "breakpoint_set", .args = "{\"type\":\"exception\"}", .view = view_breakpoint},
+    {"logpoint", "log dprintf", "PLACE TEXT", "write a text there and go on",
+     "TEXT is the inside of a jq string. A PLACE with blanks in it stands in quotes.",
+     "logpoint build tries: \\(.tries)", .offers = OFFERS_NODE, .read = read_logpoint,
+     .operation = "breakpoint_set", .view = view_breakpoint},
+    {"condition", "cond", "N [EXPR]", "stop at breakpoint N only when EXPR holds",
+     "Without EXPR it always stops.", "condition 1 .x > 3", .read = read_condition,
+     .operation = "breakpoint_change", .view = view_breakpoint},
+    {"ignore", "", "N COUNT", "pass over the next hits of breakpoint N", NULL, "ignore 1 9",
+     .read = read_ignore, .operation = "breakpoint_change", .view = view_breakpoint},
+    {"hits", "", "N [== M | >= M | % M]", "stop at breakpoint N at these hits only", NULL,
+     "hits 1 % 10", .read = read_hits, .operation = "breakpoint_change", .view = view_breakpoint},
+    {"group", "", "N [NAME]", "put breakpoint N in a group, or take it out", NULL,
+     "group 1 deploying", .read = read_group, .operation = "breakpoint_change",
+     .view = view_breakpoint},
+    {"delete", "d del", "[N... | group NAME]", "delete breakpoints",
+     "Without arguments, all of them.", "delete 1 3", .words = "group",
+     .asks = "Delete all breakpoints?", .read = read_selection, .operation = "breakpoint_delete",
+     .view = view_deleted},
+    {"enable", "en", "[N... | group NAME]", "make breakpoints stop again",
+     "Without arguments, all of them.", "enable group deploying", .words = "group",
+     .read = read_selection, .operation = "breakpoint_enable", .args = "{\"enabled\":true}",
+     .view = view_enabled},
+    {"disable", "dis", "[N... | group NAME]", "keep breakpoints, but let them not stop",
+     "Without arguments, all of them.", "disable 2", .words = "group", .read = read_selection,
+     .operation = "breakpoint_enable", .args = "{\"enabled\":false}", .view = view_enabled},
+    {"watch", "display", "[EXPR]", "show a value whenever a frame stops",
+     "Without an expression, shows the values now. `break changed:PATH` stops when one changes.",
+     "watch .items | length", .offers = OFFERS_EXPRESSION, .read = read_watch,
+     .operation = "watch_add", .view = view_watch_added},
+    {"unwatch", "undisplay", "[N]", "show a value no longer", "Without a number, none of them.",
+     "unwatch 1", .read = read_id_or_all, .operation = "watch_delete", .view = view_deleted},
+    {0},
+};

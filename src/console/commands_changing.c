@@ -1,103 +1,132 @@
-/* commands_changing.c - what is written behind the commands that change the state and add nodes. */
-#include "commands_rows.h"
+/* commands_changing.c - changing the state, and adding nodes. */
+#include "command_reader.h"
+#include "fields.h"
 
 #include <ctype.h>
-#include <string.h>
 
-/* PATH = JSON. Keys in quotes may hold an equals sign: the first one with JSON behind it is the
- * one. */
-bool read_setting(WordReader *r, Order *o, Error *err) {
-    Piece rest = reader_rest(r);
-    Error why = ERROR_INIT;
-    Piece refused = {0};
-    const char *end = rest.text + rest.len;
-    for (const char *at = rest.text; (at = memchr(at, '=', (size_t)(end - at))); at++) {
-        Piece path = piece_between(rest.text, at), text = piece_between(at + 1, end);
-        Error each = ERROR_INIT;
-        Json value = path.len ? piece_value(text, &each) : json_none();
+/* ---- the state ---- */
+
+static bool read_unset(CommandReader *r) {
+    return reader_put_rest(r, "path", "the path of what is to go");
+}
+
+void view_pending(View *v, Json answer) {
+    Json list = field_get(answer, "pending");
+    if (!field_items(list)) {
+        view_hint(v, "Nothing is pending.");
+        return;
+    }
+    view_puts(v, "When the frame goes on:\n");
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json change = json_array_get(list, i), value = field_get(change, "value");
+        view_field(v, "  ", change, "id", ": ");
+        view_path(v, field_get(change, "path"));
+        view_puts(v, json_is_none(value) ? " is removed" : " = ");
         if (!json_is_none(value)) {
-            order_put(o, "path", piece_json(path));
-            order_put(o, "value", value);
-            return true;
+            view_json(v, value, VIEW_LINE);
         }
-        if (path.len && !refused.text) {
-            refused = text;
-            why = each;
-        }
+        view_puts(v, "\n");
     }
-    if (refused.text && refused.len) {
-        return piece_refuse_value(refused, &why, err);
-    }
-    return reader_lacks(r, "a path, an equals sign and a value", err);
 }
 
-bool read_unset(WordReader *r, Order *o, Error *err) {
-    Piece path = reader_rest(r);
-    if (!path.len) {
-        return reader_lacks(r, "the path of what is to go", err);
-    }
-    order_put(o, "path", piece_json(path));
-    return true;
-}
+/* ---- nodes ---- */
 
-static bool begins_with_key(Piece p) {
+/* "KEY:" and a blank, or nothing more. */
+static bool begins_with_key(Span s) {
     size_t n = 0;
-    while (n < p.len && (isalnum((unsigned char)p.text[n]) || p.text[n] == '_')) {
+    while (n < s.len && (isalnum((unsigned char)s.text[n]) || s.text[n] == '_')) {
         n++;
     }
-    return n && n < p.len && p.text[n] == ':' && (n + 1 == p.len || word_is_blank(p.text[n + 1]));
+    return n && n < s.len && s.text[n] == ':' && (n + 1 == s.len || char_is_blank(s.text[n + 1]));
 }
 
 /* NAME: before KEY: VALUE; in quotes where it has to be. `jq: .n` has none, and before braces it is
  * YAML as it stands, which whoever knows the kinds of nodes reads. */
-static bool take_name(Piece *rest, Json *name) {
+static bool take_name(Span *rest, Json *name) {
     const char *end = rest->text + rest->len, *at = rest->text;
-    while (at < end && *at != '{' && !(*at == ':' && (at + 1 == end || word_is_blank(at[1])))) {
+    while (at < end && *at != '{' && !(*at == ':' && (at + 1 == end || char_is_blank(at[1])))) {
         at++;
     }
     if (at == end || *at == '{' || at == rest->text) {
         return false;
     }
-    Piece node = piece_between(at + 1, end);
+    Span node = span_between(at + 1, end), written = span_between(rest->text, at);
     if (node.len && !begins_with_key(node)) {
         return false;
     }
-    Piece written = piece_between(rest->text, at);
-    Json quoted = written.text[0] == '"' ? piece_value(written, NULL) : json_none();
-    *name = json_kind(quoted) == JSON_STRING ? quoted : piece_json(written);
+    Json quoted = written.text[0] == '"' ? span_value(written, NULL) : json_none();
+    *name = json_kind(quoted) == JSON_STRING ? quoted : span_string(written);
     *rest = node;
     return true;
 }
 
-bool read_inject(WordReader *r, Order *o, Error *err) {
+static bool read_inject(CommandReader *r) {
     Json name;
     bool after = reader_takes(r, "after");
-    order_put(o, "where", json_string_c(after ? "after" : "before"));
+    reader_put(r, "where", json_string_c(after ? "after" : "before"));
     if (!after) {
         reader_takes(r, "before");
     }
-    Piece rest = reader_rest(r);
+    Span rest = reader_rest(r);
     if (take_name(&rest, &name)) {
-        order_put(o, "name", name);
+        reader_put(r, "name", name);
     }
     if (!rest.len) {
-        return reader_lacks(r, "a node, as it would stand in the file: NAME: {shell: make}", err);
+        return reader_lacks(r, "a node, as it would stand in the file: NAME: {shell: make}");
     }
-    Json node = piece_value(rest, NULL);
+    Json node = span_value(rest, NULL);
     if (json_kind(node) == JSON_OBJECT) {
-        order_put(o, "node", node);
-    } else {
-        json_unref(node);
-        order_put(o, "text", piece_json(rest));
+        return reader_put(r, "node", node);
     }
-    return true;
+    json_unref(node);
+    return reader_put(r, "text", span_string(rest));
 }
 
-bool read_uninject(WordReader *r, Order *o, Error *err) {
-    int64_t id;
-    if (!reader_number(r, "the number of an injected node", &id, err)) {
-        return false;
-    }
-    order_put_number(o, "id", id);
-    return reader_ends(r, err);
+static bool read_uninject(CommandReader *r) {
+    return reader_put_number(r, "id", "the number of an injected node") && reader_ends(r);
 }
+
+static void add_injected(View *v, Json injected) {
+    view_field(v, "Node ", injected, "id", ", ");
+    view_name(v, field_get(injected, "name"));
+    view_field(v, ", runs ", injected, "where", " the current one: ");
+    view_json(v, field_get(injected, "node"), VIEW_LINE);
+    view_puts(v, "\n");
+}
+
+static void view_inject(View *v, Json answer) {
+    add_injected(v, field_get(answer, "injected"));
+}
+
+void view_injected(View *v, Json answer) {
+    Json list = field_get(answer, "injected");
+    for (size_t i = 0; i < field_items(list); i++) {
+        add_injected(v, json_array_get(list, i));
+    }
+    if (!field_items(list)) {
+        view_hint(v, "No node is injected.");
+    }
+}
+
+static void view_removed(View *v, Json answer) {
+    view_field(v, "Removed ", answer, "removed", ".\n");
+}
+
+/* ---- the rows ---- */
+
+const ConsoleCommand changing_commands[] = {
+    {"set", "", "PATH = JSON", "change the state when the frame goes on",
+     "It is pending until then: `info pending` lists it, `revoke` takes it back.",
+     "set .user.name = \"Ada\"", .offers = OFFERS_PATH, .read = read_setting, .operation = "set",
+     .view = view_pending},
+    {"unset", "", "PATH", "remove something from the state in the same way", NULL, "unset .errors",
+     .offers = OFFERS_PATH, .read = read_unset, .operation = "unset", .view = view_pending},
+    {"revoke", "", "[N]", "take back what is pending", .read = read_id_or_all,
+     .operation = "revoke", .view = view_pending},
+    {"inject", "", "[before | after] [NAME:] NODE", "run another node before or after this one",
+     "NODE is written as in the file, on one line.", "inject before probe: {shell: env}",
+     .words = "after before", .read = read_inject, .operation = "inject", .view = view_inject},
+    {"uninject", "", "N", "remove an injected node", .read = read_uninject,
+     .operation = "inject_remove", .view = view_removed},
+    {0},
+};

@@ -1,119 +1,148 @@
-/* commands_running.c - what is written behind the commands that let frames go. */
-#include "commands_rows.h"
+/* commands_running.c - letting frames go, back and elsewhere. */
+#include "command_reader.h"
+#include "console_inside.h"
+#include "fields.h"
 
 #include <string.h>
 
-bool read_nothing(WordReader *r, Order *o, Error *err) {
-    (void)o;
-    return reader_ends(r, err);
+/* ---- on ---- */
+
+static bool read_frame_or_all(CommandReader *r) {
+    return reader_takes(r, "all") ? reader_put(r, "frame", json_string_c("all")) && reader_ends(r)
+                                  : read_frame(r);
 }
 
-bool read_frame_if_any(WordReader *r, Order *o, Error *err) {
-    int64_t frame;
-    if (reader_at_end(r)) {
-        return true;
-    }
-    if (!reader_number(r, "the number of a frame", &frame, err)) {
-        return false;
-    }
-    order_put_number(o, "frame", frame);
-    return reader_ends(r, err);
-}
-
-bool read_frame_or_all(WordReader *r, Order *o, Error *err) {
-    if (reader_takes(r, "all")) {
-        order_put(o, "frame", json_string_c("all"));
-        return reader_ends(r, err);
-    }
-    return read_frame_if_any(r, o, err);
-}
-
-bool read_next(WordReader *r, Order *o, Error *err) {
-    order_put(o, "kind", json_string_c("over"));
-    return read_frame_if_any(r, o, err);
-}
-
-bool read_step(WordReader *r, Order *o, Error *err) {
-    order_put(o, "kind", json_string_c("into"));
-    return read_frame_if_any(r, o, err);
-}
-
-bool read_finish(WordReader *r, Order *o, Error *err) {
-    order_put(o, "kind", json_string_c("out"));
-    return read_frame_if_any(r, o, err);
-}
-
-bool read_back(WordReader *r, Order *o, Error *err) {
-    int64_t count;
-    if (reader_at_end(r)) {
-        return true;
-    }
-    if (!reader_number(r, "how many steps", &count, err)) {
-        return false;
-    }
-    if (count < 1) {
-        return error_set(err, ERR_USAGE, "`back` takes at least one step.");
-    }
-    order_put_number(o, "count", count);
-    return reader_ends(r, err);
-}
-
-bool read_skip(WordReader *r, Order *o, Error *err) {
-    Piece text = reader_rest(r);
+static bool read_skip(CommandReader *r) {
+    Span text = reader_rest(r);
     Error why = ERROR_INIT;
     if (!text.len) {
         return true;
     }
-    Json output = piece_value(text, &why);
-    if (json_is_none(output)) {
-        return piece_refuse_value(text, &why, err);
-    }
-    order_put(o, "output", output);
-    return true;
+    Json output = span_value(text, &why);
+    return json_is_none(output) ? reader_no_value(r, text, &why) : reader_put(r, "output", output);
 }
 
-bool read_goto(WordReader *r, Order *o, Error *err) {
-    int64_t checkpoint;
-    Piece place = reader_rest(r);
-    if (!place.len) {
-        return reader_lacks(r, "a node, or @ and a checkpoint", err);
+static void view_resumed(View *v, Json answer) {
+    if (!field_items(field_get(answer, "resumed"))) {
+        view_hint(v, "Nothing is paused.");
     }
-    if (piece_checkpoint(place, false, &checkpoint)) {
-        order_put_number(o, "checkpoint", checkpoint);
-    } else if (place.text[0] == '@') {
-        return error_set(err, ERR_USAGE,
-                         "Behind the @ stands the number of a checkpoint, not `%.*s`.",
-                         QUOTED(place));
-    } else {
-        order_put(o, "node", piece_json(place));
-    }
-    return true;
 }
 
-/* Interrupts are called i and a number. */
-static bool is_interrupt(Piece p) {
+void view_pausing(View *v, Json answer) {
+    Json later = field_get(answer, "later");
+    bool several = field_items(later) > 1;
+    if (field_items(later)) {
+        view_puts(v, several ? "Frames " : "Frame ");
+        view_numbers(v, later);
+        view_puts(v,
+                  several ? " stop before their next nodes.\n" : " stops before its next node.\n");
+    } else if (!field_items(field_get(answer, "paused"))) {
+        view_hint(v, "Nothing is running.");
+    }
+}
+
+/* [ID] [JSON | DECISION]: interrupts are called i and a number. */
+static bool read_answer(CommandReader *r) {
     int64_t number;
-    return p.len > 1 && p.text[0] == 'i' && piece_number((Piece){p.text + 1, p.len - 1}, &number);
-}
-
-bool read_answer(WordReader *r, Order *o, Error *err) {
-    if (is_interrupt(reader_peek(r))) {
-        order_put(o, "interrupt", piece_json(reader_next(r)));
+    Span id = reader_peek(r);
+    if (id.len > 1 && id.text[0] == 'i' && span_number((Span){id.text + 1, id.len - 1}, &number)) {
+        reader_put(r, "interrupt", span_string(reader_next(r)));
     }
-    Piece text = reader_rest(r);
+    Span text = reader_rest(r);
     if (!text.len) {
         return true; /* some ask for nothing but to be let go */
     }
-    Json value = piece_value(text, NULL);
+    Error why = ERROR_INIT;
+    Json value = span_value(text, &why);
     if (!json_is_none(value)) {
-        order_put(o, "value", value);
+        return reader_put(r, "value", value);
+    }
+    return strchr("{[\"", text.text[0]) ? reader_no_value(r, text, &why)
+                                        : reader_put(r, "decision", span_string(text));
+}
+
+static void view_answered(View *v, Json answer) {
+    view_field(v, "Answered ", answer, "answered", ".\n");
+}
+
+/* ---- back and elsewhere ---- */
+
+static bool read_back(CommandReader *r) {
+    int64_t count;
+    if (reader_at_end(r)) {
         return true;
     }
-    if (strchr("{[\"", text.text[0])) {
-        Error why = ERROR_INIT;
-        json_unref(piece_value(text, &why));
-        return piece_refuse_value(text, &why, err);
+    if (!reader_number(r, "how many steps", &count)) {
+        return false;
     }
-    order_put(o, "decision", piece_json(text));
-    return true;
+    if (count < 1) {
+        return error_set(r->err, ERR_USAGE, "`back` takes at least one step.");
+    }
+    return reader_put(r, "count", json_int(count)) && reader_ends(r);
 }
+
+static void view_moved(View *v, Json answer) {
+    Json after = field_get(answer, "after"), ended = field_get(answer, "ended");
+    view_field(v, "At checkpoint ", answer, "checkpoint", "");
+    view_breakpoint_ids(v, field_get(answer, "breakpoints"));
+    if (field_has_text(after, "node")) { /* a breakpoint was hit in a frame that is gone here */
+        view_puts(v, " after ");
+        view_name(v, field_get(after, "node"));
+        view_field(v, " in frame ", after, "frame", "");
+        view_field(v, " (", after, "path", ")");
+        view_puts(v, ", which has ended with it");
+    }
+    if (field_is_text(ended)) { /* no frame stands at a node */
+        view_puts(v, ", where the run has ");
+        view_text(v, ended);
+    }
+    if (json_string_is(ended, "completed")) {
+        view_puts(v, ": nothing comes after it, and `back` goes back into it");
+    }
+    view_puts(v, json_is_none(field_get(answer, "checkpoint")) ? "" : ".\n");
+}
+
+/* ---- the rows ---- */
+
+const ConsoleCommand running_commands[] = {
+    {"run", "r start", "", "start the workflow anew, when the run has ended",
+     "The file is read again; breakpoints and watches are kept.", .flags = COMMAND_GOES,
+     .act = console_do_run},
+    {"continue", "c cont", "[FRAME | all]", "go on until something stops",
+     "Without a frame: all of them when all stop together (option pause-all), the selected one "
+     "otherwise.",
+     "continue all", .flags = COMMAND_GOES | COMMAND_REPEATS, .words = "all",
+     .read = read_frame_or_all, .operation = "continue", .view = view_resumed},
+    {"next", "n over", "[FRAME]", "go to the next node, over what is inside this one",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .read = read_frame, .operation = "step",
+     .args = "{\"kind\":\"over\"}", .view = view_resumed},
+    {"step", "s into", "[FRAME]", "go to the next node, also inside this one and in its branches",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .read = read_frame, .operation = "step",
+     .args = "{\"kind\":\"into\"}", .view = view_resumed},
+    {"finish", "fin out", "[FRAME]", "go on until this level is left",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .read = read_frame, .operation = "step",
+     .args = "{\"kind\":\"out\"}", .view = view_resumed},
+    {"back", "reverse-step reverse-next reverse-stepi rs rn rsi", "[N]", "go back by N steps",
+     "What came after stays in the history, as a line of its own.", "back 2",
+     .flags = COMMAND_MOVES | COMMAND_REPEATS, .read = read_back, .operation = "back",
+     .view = view_moved},
+    {"reverse-continue", "rc", "", "go back to where a breakpoint would have stopped",
+     .flags = COMMAND_MOVES | COMMAND_REPEATS, .operation = "reverse_continue", .view = view_moved},
+    {"skip", "", "[JSON]", "pass over the node, as if it had given JSON", NULL,
+     "skip {\"answer\": 42}", .flags = COMMAND_GOES, .read = read_skip, .operation = "skip",
+     .view = view_resumed},
+    {"retry", "", "[FRAME]", "run the node that failed again", .flags = COMMAND_GOES,
+     .read = read_frame, .operation = "retry", .view = view_resumed},
+    {"goto", "jump j", "NODE | @CHECKPOINT", "stand before another node, or at a checkpoint", NULL,
+     "goto @12", .flags = COMMAND_MOVES, .offers = OFFERS_NODE, .read = read_goto,
+     .operation = "goto", .view = view_moved},
+    {"pause", "interrupt", "[FRAME | all]", "stop what is running",
+     "Ctrl-C does it while the prompt waits.", .flags = COMMAND_GOES, .words = "all",
+     .read = read_frame_or_all, .operation = "pause", .view = view_pausing},
+    {"wait", "", "", "wait until something stops, or the run ends", .flags = COMMAND_GOES,
+     .act = console_do_wait},
+    {"answer", "", "[ID] [JSON | DECISION]", "answer what the run asks a person", NULL,
+     "answer approve", .flags = COMMAND_GOES, .read = read_answer, .operation = "answer",
+     .view = view_answered},
+    {0},
+};

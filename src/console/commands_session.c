@@ -1,105 +1,165 @@
-/* commands_session.c - what is written behind the commands for the session itself. */
-#include "commands_rows.h"
-
+/* commands_session.c - the session itself, the end of it, and help. */
+#include "command_reader.h"
+#include "console_inside.h"
+#include "fields.h"
 #include "json_duration.h"
 #include "mem.h"
 
 #include <string.h>
 
-static bool read_switch(Piece p, Json *value, Error *err) {
-    if (!piece_is(p, "on") && !piece_is(p, "off")) {
-        return error_set(err, ERR_USAGE, "It is on or off, not `%.*s`.", QUOTED(p));
+/* ---- how it works ---- */
+
+static bool read_switch(Span s, Json *value, Error *err) {
+    if (!span_is(s, "on") && !span_is(s, "off")) {
+        return error_set(err, ERR_USAGE, "It is on or off, not `%.*s`.", QUOTED(s));
     }
-    *value = json_bool(piece_is(p, "on"));
+    *value = json_bool(span_is(s, "on"));
     return true;
 }
 
 /* Seconds of "30m", "90", "1h 30m" or "off". */
-static bool read_seconds(Piece p, Json *value, Error *err) {
-    int64_t ms;
-    if (piece_is(p, "off")) {
-        *value = json_int(0);
-        return true;
-    }
-    Json number = json_number_parse(p.text, p.len);
-    Json text = json_is_none(number) ? piece_json(p) : number;
-    bool ok = json_duration(text, &ms) && ms >= 0;
+static bool read_seconds(Span s, Json *value, Error *err) {
+    int64_t ms = 0;
+    Json number = json_number_parse(s.text, s.len);
+    Json text = json_is_none(number) ? span_string(s) : number;
+    bool off = span_is(s, "off"), ok = off || (json_duration(text, &ms) && ms >= 0);
     json_unref(text);
     if (!ok) {
         return error_set(err, ERR_USAGE, "`%.*s` is no length of time; it is as 30m, 90s or 2h.",
-                         QUOTED(p));
+                         QUOTED(s));
     }
-    *value = json_number((double)ms / 1000);
+    *value = off ? json_int(0) : json_number((double)ms / 1000);
     return true;
 }
 
-static const struct SessionOption {
-    const char *name, *field;
-    bool (*read)(Piece p, Json *value, Error *err);
-} session_options[] = {
-    {"pause-all", "pause_all_on_breakpoint", read_switch},
-    {"auto-resume", "auto_resume", read_switch},
-    {"idle", "idle_limit", read_seconds},
-    {"steps", "steps", read_switch},
-    {NULL, NULL, NULL},
-};
-
-bool read_option(WordReader *r, Order *o, Error *err) {
+static bool read_option(CommandReader *r) {
+    static const struct {
+        const char *name, *field;
+        bool (*read)(Span s, Json *value, Error *err);
+    } options[] = {
+        {"pause-all", "pause_all_on_breakpoint", read_switch},
+        {"auto-resume", "auto_resume", read_switch},
+        {"idle", "idle_limit", read_seconds},
+        {"steps", "steps", read_switch},
+    };
     Json value;
     if (reader_at_end(r)) {
-        o->operation = "session";
+        r->order->operation = "session";
         return true;
     }
-    Piece name = reader_next(r), text = reader_rest(r);
-    for (const struct SessionOption *s = session_options; s->name; s++) {
-        if (piece_is(name, s->name)) {
-            if (!s->read(text, &value, err)) {
-                return false;
-            }
-            order_put(o, s->field, value);
-            return true;
+    Span name = reader_next(r), text = reader_rest(r);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (span_is(name, options[i].name)) {
+            return options[i].read(text, &value, r->err) && reader_put(r, options[i].field, value);
         }
     }
-    return error_set(err, ERR_USAGE, "There is no option `%.*s`.", QUOTED(name));
+    return error_set(r->err, ERR_USAGE, "There is no option `%.*s`.", QUOTED(name));
 }
 
-bool read_extend(WordReader *r, Order *o, Error *err) {
+static bool read_extend(CommandReader *r) {
     Json seconds;
-    Piece text = reader_rest(r);
-    if (!text.len) {
-        return true;
-    }
-    if (!read_seconds(text, &seconds, err)) {
-        return false;
-    }
-    order_put(o, "seconds", seconds);
-    return true;
+    Span text = reader_rest(r);
+    return !text.len || (read_seconds(text, &seconds, r->err) && reader_put(r, "seconds", seconds));
 }
 
-bool read_replay(WordReader *r, Order *o, Error *err) {
-    return reader_at_end(r) || read_goto(r, o, err);
+void view_session(View *v, Json answer) {
+    bool ended = json_string_is(field_get(answer, "status"), "ended");
+    bool pause_all = json_truthy(field_get(answer, "pause_all_on_breakpoint"));
+    bool auto_resume = json_truthy(field_get(answer, "auto_resume"));
+    double limit = field_seconds(answer, "idle_limit"), left = field_seconds(answer, "expires_in");
+    view_field(v, "Thread ", answer, "thread", "");
+    view_field(v, " (run ", answer, "run", ")");
+    view_field(v, " of workflow ", answer, "workflow", "");
+    view_where(v, ", ", answer);
+    view_field(v, "\nStatus: ", answer, ended ? "run_status" : "status", "");
+    if (field_number(answer, "paused", 0)) {
+        view_field(v, ", frames paused: ", answer, "paused", "");
+    }
+    view_field(v, ", selected frame: ", answer, "frame", "");
+    view_field(v, ", checkpoint ", answer, "checkpoint", "");
+    view_printf(v, "\nOptions: pause-all %s, auto-resume %s, idle ", pause_all ? "on" : "off",
+                auto_resume ? "on" : "off");
+    if (limit <= 0) {
+        view_puts(v, "off");
+    } else {
+        view_time(v, limit);
+    }
+    if (limit > 0 && left >= 0) {
+        view_puts(v, " (");
+        view_time(v, left);
+        view_puts(v, " left)");
+    }
+    view_puts(v, "\n");
+    view_error(v, "", field_get(answer, "error"));
 }
 
-bool read_export(WordReader *r, Order *o, Error *err) {
-    Piece path = reader_rest(r);
+/* ---- what becomes of the run ---- */
+
+static bool read_export(CommandReader *r) {
+    Span path = reader_rest(r);
     if (!path.len || memchr(path.text, '\0', path.len)) {
-        return reader_lacks(r, "the file to write", err);
+        return reader_lacks(r, "the file to write");
     }
-    o->text = mem_strndup(path.text, path.len);
+    r->order->text = mem_strndup(path.text, path.len);
     return true;
 }
 
-bool read_help(WordReader *r, Order *o, Error *err) {
-    Piece topic = reader_next(r);
-    const Word *word = topic.len ? words_find(topic.text, topic.len, err) : NULL;
-    if (topic.len && !word) {
-        return false;
-    }
-    o->text = word ? mem_strndup(word->name, strlen(word->name)) : NULL;
-    return reader_ends(r, err);
+static void view_exported(View *v, Json answer) {
+    view_field(v, "Wrote ", answer, "file", "; ");
+    view_field(v, "`pawl debug --open ", answer, "file", "` shows it.\n");
 }
 
-bool read_abort(WordReader *r, Order *o, Error *err) {
-    o->everything = true;
-    return reader_ends(r, err);
+static bool read_replay(CommandReader *r) {
+    return reader_at_end(r) || read_goto(r);
 }
+
+static void view_replay(View *v, Json answer) {
+    view_field(v, "It runs again as thread ", answer, "thread", ".\n");
+}
+
+static bool read_abort(CommandReader *r) {
+    r->order->everything = true;
+    return reader_ends(r);
+}
+
+static bool read_help(CommandReader *r) {
+    Span topic = reader_next(r);
+    const ConsoleCommand *c = topic.len ? commands_find(topic.text, topic.len, r->err) : NULL;
+    if (topic.len && !c) {
+        return false;
+    }
+    r->order->text = c ? mem_strndup(c->name, strlen(c->name)) : NULL;
+    return reader_ends(r);
+}
+
+static void view_help(View *v, Json answer) {
+    view_lines(v, "", field_get(answer, "text"));
+}
+
+/* ---- the rows ---- */
+
+const ConsoleCommand session_commands[] = {
+    {"option", "", "[pause-all | auto-resume | steps on|off, idle TIME]",
+     "see or change how the session works",
+     "pause-all: when a frame stops, all do. idle: how long nobody may do anything before the session "
+     "is over (`off`: for ever); then frames stay paused, or with auto-resume go on. steps: tell of "
+     "every node.",
+     "option idle 30m", .words = "auto-resume idle pause-all steps", .read = read_option,
+     .operation = "configure", .view = view_session},
+    {"extend", "", "[TIME]", "let the idle time begin anew", NULL, "extend 2h", .read = read_extend,
+     .operation = "extend", .view = view_session},
+    {"export", "", "FILE", "write the run with its history to a file",
+     "`pawl debug --open FILE` shows it anywhere.", "export run.json", .read = read_export,
+     .operation = "export", .view = view_exported},
+    {"replay", "", "[@CHECKPOINT | NODE]", "run one node again on the input that it had",
+     "It is a run of its own; this one stays as it is.", "replay @7", .flags = COMMAND_GOES,
+     .offers = OFFERS_NODE, .read = read_replay, .operation = "replay", .view = view_replay},
+    {"abort", "kill k", "", "cancel the run; its cleanup tasks run", .flags = COMMAND_GOES,
+     .asks = "Cancel the run?", .read = read_abort, .operation = "abort"},
+    {"detach", "", "", "let the run go on without a debugger", .flags = COMMAND_GOES,
+     .operation = "detach"},
+    {"quit", "q exit", "", "leave; the run stays paused in its store", .act = console_do_quit},
+    {"help", "h", "[COMMAND]", "list the commands, or explain one", .offers = OFFERS_COMMAND,
+     .read = read_help, .view = view_help, .act = console_do_help},
+    {0},
+};

@@ -71,7 +71,10 @@ void console_closed(void *console);
 ConsoleEnd console_go(Console *console, ConsoleBegin begin);
 
 /* A sentence of the program's own, for people; nothing with `json`. */
-void console_say(Console *console, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void console_notice(Console *console, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A breakpoint as `break` takes it, for the operation: LINE alone is one of the main file. Given; NULL with a
+ * sentence. */
+char *console_break_spec(const char *file, const char *text, size_t len, Error *err);
 /* One operation of the program's own; false after saying what is wrong. Consumes args. */
 bool console_call(Console *console, const char *operation, Json args, bool shown);
 

@@ -1,19 +1,17 @@
 /* console_inside.h - a console, for the files that it is made of:
  *
- *     console.c         its life, and the whole of it from the first look around to its end
- *     console_lines.c   a line that was typed: a command, a call of a program, a repetition
- *     console_orders.c  what is ordered of the session, and what the prompt does itself
- *     console_wait.c    until something stops; where frames stand then
- *     console_say.c     answers, errors and events, for people or for programs
- *     console_tab.c     what Tab offers
+ *     console.c         its life, from the first look around to its end; waiting until something stops
+ *     console_orders.c  a line that was typed, and what is ordered of the session
+ *     console_events.c  answers, errors and events, for people or for programs
+ *     complete.c        what Tab offers
+ *     commands.h        what can be typed
  */
 #ifndef PAWL_CONSOLE_INSIDE_H
 #define PAWL_CONSOLE_INSIDE_H
 
 #include "commands.h"
-#include "console.h"
 #include "fields.h"
-#include "view.h"
+#include "json_build.h"
 
 /* What has come since the last command that let frames go. */
 enum {
@@ -30,7 +28,7 @@ struct Console {
     ConsoleHost host;
     Prompt *prompt;
     Target *target;
-    Show show;
+    bool colour;
 
     Json events; /* that nobody has looked at yet */
     unsigned came;
@@ -51,66 +49,48 @@ struct Console {
     uint64_t interrupted; /* when Ctrl-C came last, on the loop's clock */
 };
 
-/* What was asked, for answers to programs. */
-typedef struct Asked {
-    const char *line;
-    size_t len;
-    Json id; /* borrowed; JSON_NONE: none */
-} Asked;
+/* ---- console.c ---- */
 
-/* What a row says of an operation, for calls that came without one. */
-typedef struct Duty {
-    bool goes, moves;
-} Duty;
+void console_set(char **slot, char *text); /* replaces a text; consumes it */
+char *console_text_of(Json v);             /* NULL for what is no text, or an empty one. Given */
+/* The answer; JSON_NONE without a word when there is none. Consumes args. */
+Json console_ask(Console *c, const char *operation, Json args);
 
-/* ---- console_say.c ---- */
-
-/* NULL for what is no text, or an empty one. Given. */
-char *console_text_of(Json v);
-void console_replace(char **slot, char *text); /* consumes text */
-
-void console_put(Console *t, Buf *text); /* clears it */
-/* word: whose usage helps; NULL: nobody's. */
-void console_say_error(Console *t, const Asked *asked, const Word *word, const Error *err);
-void console_say_answer(Console *t, const Asked *asked, const char *operation, Json args,
-                        Json answer);
-/* {"answer": OPERATION, fields...} */
-void console_say_answer_json(Console *t, const Asked *asked, const char *operation, Json answer);
-
-/* The answer without a word when there is none. Consumes args. */
-Json console_ask(Console *t, const char *operation, Json args);
-/* The line that a frame stands at, and the watches there. */
-void console_add_around(Console *t, Json place, Buf *out);
-void console_note_status(Console *t, Json status);
-/* Says what has come. Looking closer may bring more. */
-void console_flush(Console *t);
-
-/* ---- console_wait.c ---- */
-
-void console_leave(Console *t, ConsoleEnd end);
-void console_drain(Console *t); /* what is due now */
+void console_leave(Console *c, ConsoleEnd end);
+void console_drain(Console *c); /* what is due now */
 /* Until one of these has come, and then what comes with it. */
-void console_wait_until(Console *t, unsigned until);
-
-/* Where a frame stands, unless an event has said it. */
-void console_say_place(Console *t, Json answer);
-/* After going back or elsewhere: the event comes when that is on record. */
-void console_say_new_place(Console *t, Json answer);
+void console_wait(Console *c, unsigned until);
+/* After going back or elsewhere: where a frame stands. The event comes when that is on record. */
+void console_show_new_place(Console *c, Json answer);
 
 /* ---- console_orders.c ---- */
 
-void console_note_session(Console *t, Json answer);
-/* Calls, shows, and waits for what comes of it. Consumes args. path: of `export`. */
-void console_order(Console *t, const Asked *asked, const char *operation, Json args, Duty duty,
-                   const char *path);
-/* `frame` needs one: the selected. Consumes args. */
-Json console_with_selected(Console *t, const char *operation, Json args);
+void console_line(Console *c, const char *line, size_t len);
+void console_note_session(Console *c, Json session);
+
 /* What the prompt does itself. */
-void console_act(Console *t, const Asked *asked, const Order *order);
+void console_do_help(Console *c, const Order *order);
+void console_do_quit(Console *c, const Order *order);
+void console_do_wait(Console *c, const Order *order);
+void console_do_run(Console *c, const Order *order);
 
-/* ---- console_lines.c, console_tab.c ---- */
+/* ---- console_events.c ---- */
 
-void console_do_line(Console *t, const char *line, size_t len);
+void console_put(Console *c, Buf *text); /* clears it */
+View console_view(const Console *c, Buf *out);
+/* usage: that of the command helps. */
+void console_put_error(Console *c, const Order *order, bool usage, const Error *err);
+/* {"answer": OPERATION, fields...} for programs, its view for people. */
+void console_put_answer(Console *c, const Order *order, Json answer);
+
+/* The line that a frame stands at, and the watches there. */
+void console_view_around(Console *c, View *v, Json place);
+void console_note_status(Console *c, Json status);
+/* Shows what has come. Looking closer may bring more. */
+void console_flush(Console *c);
+
+/* ---- complete.c ---- */
+
 Json console_complete(void *console, const char *line, size_t cursor); /* for PromptHost */
 
 #endif

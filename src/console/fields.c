@@ -26,3 +26,11 @@ double field_seconds(Json object, const char *key) {
 size_t field_items(Json v) {
     return json_kind(v) == JSON_ARRAY ? json_array_len(v) : 0;
 }
+
+const char *field_word(Json word, const char *const table[][2]) {
+    size_t i = 0;
+    while (table[i][0] && !json_string_is(word, table[i][0])) {
+        i++;
+    }
+    return table[i][1];
+}

@@ -1,9 +1,7 @@
 #include "output.h"
 
 #include "json_print.h"
-#include "mem.h"
 #include "terminal.h"
-#include "view_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,29 +9,22 @@
 
 /* ---- JSON ---- */
 
-static bool is_c1(unsigned char byte) {
-    return byte >= 0x80 && byte < 0xA0;
-}
-
-/* A piece may end within a character: *lead is that its first byte is owed. */
-static void escape(bool *lead, const char *text, size_t len, Buf *out) {
+/* On a terminal: U+0080 to U+009F are escaped. A piece may end within a character. */
+static bool write_escaped(FILE *stream, const char *text, size_t len) {
+    static bool owed[2]; /* the first byte of a character, of each stream */
+    bool *lead = &owed[stream == stderr];
+    Buf out = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         unsigned char byte = (unsigned char)text[i];
-        if (*lead && is_c1(byte)) {
-            buf_printf(out, "\\u%04x", byte);
+        if (*lead && byte >= 0x80 && byte < 0xA0) {
+            buf_printf(&out, "\\u%04x", byte);
         } else if (*lead) {
-            buf_printf(out, "\xC2%c", byte);
+            buf_printf(&out, "\xC2%c", byte);
         } else if (byte != 0xC2) {
-            buf_addc(out, text[i]);
+            buf_addc(&out, text[i]);
         }
         *lead = !*lead && byte == 0xC2;
     }
-}
-
-static bool write_escaped(FILE *stream, const char *text, size_t len) {
-    static bool leads[2];
-    Buf out = BUF_INIT;
-    escape(&leads[stream == stderr], text, len, &out);
     bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
     buf_clear(&out);
     return ok;
@@ -75,7 +66,7 @@ Json output_text(const char *text) {
 void output_say(Json text) {
     Buf out = BUF_INIT;
     if (json_kind(text) == JSON_STRING) {
-        say_safe(json_string_data(&text), json_string_len(text), &out);
+        terminal_safe(json_string_data(&text), json_string_len(text), &out);
     }
     fwrite(out.data ? out.data : "", 1, out.len, stderr);
     buf_clear(&out);
@@ -110,35 +101,36 @@ const char *output_duration(int64_t ms, char *out) {
 
 /* ---- tables ---- */
 
+void table_next(Table *t) {
+    size_t len = t->cells.len - t->at;
+    size_t width = len ? terminal_text_columns(t->cells.data + t->at, len) : 0;
+    t->widths[t->column] = width > t->widths[t->column] ? width : t->widths[t->column];
+    t->column = (t->column + 1) % t->columns;
+    buf_addc(&t->cells, '\0');
+    t->at = t->cells.len;
+}
+
 void table_row(Table *t, const char *const *cells) {
     for (size_t i = 0; i < t->columns; i++) {
-        size_t len = strlen(cells[i]), width = terminal_text_columns(cells[i], len);
-        buf_add(&t->cells, cells[i], len + 1);
-        t->widths[i] = width > t->widths[i] ? width : t->widths[i];
+        buf_adds(&t->cells, cells[i]);
+        table_next(t);
     }
 }
 
-/* Adds one row and returns where the next one starts. Nothing is padded after the last cell that has
- * text. */
-static const char *add_row(const Table *t, const char *cell, Buf *out) {
-    size_t owed = 0;
-    for (size_t i = 0; i < t->columns; i++) {
-        size_t len = strlen(cell);
-        if (len) {
-            buf_printf(out, "%*s%s", (int)owed, "", cell);
-            owed = 0;
-        }
-        owed += t->widths[i] - terminal_text_columns(cell, len) + 2;
-        cell += len + 1;
-    }
-    buf_addc(out, '\n');
-    return cell;
-}
-
+/* Nothing is padded after the last cell of a row that has text. */
 void table_write(const Table *t, Buf *out) {
     const char *cell = t->cells.data, *end = cell + t->cells.len;
     while (cell < end) {
-        cell = add_row(t, cell, out);
+        for (size_t i = 0, owed = 0; i < t->columns; i++) {
+            size_t len = strlen(cell);
+            if (len) {
+                buf_printf(out, "%*s%s", (int)owed, "", cell);
+                owed = 0;
+            }
+            owed += t->widths[i] - terminal_text_columns(cell, len) + 2;
+            cell += len + 1;
+        }
+        buf_addc(out, '\n');
     }
 }
 
@@ -151,144 +143,4 @@ void table_print(const Table *t) {
 
 void table_clear(Table *t) {
     buf_clear(&t->cells);
-}
-
-/* ---- commands ---- */
-
-void output_word(Buf *out, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:@%+,=";
-    if (word[0] && strspn(word, plain) == strlen(word)) {
-        buf_adds(out, word);
-        return;
-    }
-    buf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'') {
-            buf_adds(out, "'\\''");
-        } else {
-            buf_addc(out, *word);
-        }
-    }
-    buf_addc(out, '\'');
-}
-
-static void add_store(Buf *out, const char *store) {
-    if (store) {
-        buf_adds(out, " --store ");
-        output_word(out, store);
-    }
-}
-
-void output_resume(Buf *out, const char *thread, const char *store) {
-    buf_adds(out, "pawl resume ");
-    output_word(out, thread);
-    add_store(out, store);
-}
-
-void output_start(Buf *out, const char *file, const char *thread, const char *store) {
-    buf_adds(out, "pawl run ");
-    output_word(out, file);
-    buf_adds(out, " --thread ");
-    output_word(out, thread);
-    add_store(out, store);
-}
-
-static char *text_of(Json value) {
-    if (json_kind(value) == JSON_STRING) {
-        return mem_strndup(json_string_data(&value), json_string_len(value));
-    }
-    return json_is_none(value) ? mem_strndup("", 0) : json_to_text(value);
-}
-
-/* What all commands that answer one interrupt share. */
-typedef struct Answer {
-    const char *thread, *store;
-    char *id; /* NULL: need not be named */
-} Answer;
-
-static void add_answer(Buf *out, const Answer *a, const char *flag, const char *word) {
-    buf_adds(out, "    ");
-    output_resume(out, a->thread, a->store);
-    if (a->id) {
-        buf_adds(out, " --interrupt ");
-        output_word(out, a->id);
-    }
-    if (flag) {
-        buf_printf(out, " %s ", flag);
-        output_word(out, word);
-    }
-    buf_addc(out, '\n');
-}
-
-static void add_answers(Buf *out, const Answer *a, Json interrupt) {
-    Json options = json_object_get_c(interrupt, "options");
-    Json reason = json_object_get_c(interrupt, "reason");
-    size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
-    for (size_t i = 0; i < n; i++) {
-        char *word = text_of(json_array_get(options, i));
-        add_answer(out, a, "--decision", word);
-        mem_free(word);
-    }
-    if (n == 0 && (json_string_is(reason, "before") || json_string_is(reason, "after"))) {
-        add_answer(out, a, NULL, NULL);
-    } else if (json_string_is(reason, "action")) {
-        add_answer(out, a, "--response-file", "FILE");
-    } else if (n == 0) {
-        add_answer(out, a, "--value", "JSON");
-    }
-}
-
-/* What is asked: on the same line, or below it when it is longer than that. */
-static void add_prompt(Buf *out, Json prompt) {
-    char *text = text_of(prompt);
-    if (!strchr(text, '\n')) {
-        buf_printf(out, ": %s\n", text);
-    } else {
-        buf_adds(out, ":\n");
-        for (const char *line = text; *line;) {
-            size_t len = strcspn(line, "\n");
-            buf_printf(out, "    | %.*s\n", (int)len, line);
-            line += len + (line[len] == '\n');
-        }
-    }
-    mem_free(text);
-}
-
-/* An action whose model did not answer says why, beside its prompt. */
-static void add_question(Buf *out, Json prompt) {
-    Json inner =
-        json_kind(prompt) == JSON_OBJECT ? json_object_get_c(prompt, "prompt") : json_none();
-    Json error =
-        json_kind(prompt) == JSON_OBJECT ? json_object_get_c(prompt, "error") : json_none();
-    Json message =
-        json_kind(error) == JSON_OBJECT ? json_object_get_c(error, "message") : json_none();
-    if (json_kind(inner) != JSON_STRING || json_kind(message) != JSON_STRING) {
-        add_prompt(out, prompt);
-        return;
-    }
-    char *text = text_of(message);
-    add_prompt(out, inner);
-    buf_printf(out, "The model did not answer: %s\n", text);
-    mem_free(text);
-}
-
-void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store) {
-    Json prompt = json_object_get_c(interrupt, "prompt");
-    Json reason = json_object_get_c(interrupt, "reason");
-    char *node = text_of(json_object_get_c(interrupt, "node"));
-    char *id = text_of(json_object_get_c(interrupt, "id"));
-    bool after = json_string_is(reason, "after"), before = json_string_is(reason, "before");
-    buf_printf(out, "Waiting %s %s", after ? "after" : before ? "before" : "at", node);
-    if (json_truthy(prompt)) {
-        add_question(out, prompt);
-    } else {
-        buf_addc(out, '\n');
-    }
-    Answer a = {thread, store, one ? NULL : id};
-    if (thread) {
-        add_answers(out, &a, interrupt);
-    }
-    mem_free(node);
-    mem_free(id);
 }

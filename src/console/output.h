@@ -1,4 +1,4 @@
-/* output.h - what commands write: JSON, times, tables, and the commands that they advise. */
+/* output.h - what commands write: JSON, times, tables. */
 #ifndef PAWL_OUTPUT_H
 #define PAWL_OUTPUT_H
 
@@ -28,7 +28,7 @@ Json output_text(const char *text); /* null for NULL */
 
 /* ---- texts on standard error ---- */
 
-/* A string on one line, whatever it holds (say_safe in view_text.h); of anything else nothing. */
+/* A string on one line, whatever it holds (terminal_safe()); of anything else nothing. */
 void output_say(Json text);
 
 /* ---- times ---- */
@@ -48,28 +48,16 @@ typedef struct Table {
     size_t columns;
     size_t widths[TABLE_COLUMNS_MAX]; /* in columns of a terminal */
     Buf cells;                        /* one after the other, each with its NUL */
+    size_t at;                        /* where the cell that is being made begins in it */
+    size_t column;                    /* of that cell */
 } Table;
 
 /* Adds `columns` strings, which are copied; the first row is the heading. */
 void table_row(Table *t, const char *const *cells);
+/* Ends a cell whose text was appended to `cells`. */
+void table_next(Table *t);
 void table_write(const Table *t, Buf *out);
 void table_print(const Table *t); /* to standard output */
 void table_clear(Table *t);
-
-/* ---- commands that we tell people to type ---- */
-
-/* As one word for a shell, quoted if need be. */
-void output_word(Buf *out, const char *word);
-
-/* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
-void output_resume(Buf *out, const char *thread, const char *store);
-
-/* `pawl run FILE --thread THREAD`, in the same way. */
-void output_start(Buf *out, const char *file, const char *thread, const char *store);
-
-/* What a person is asked and the commands that answer, a line each, indented. `one` says that no
- * other interrupt of the run is open, so that its id need not be named. Without a thread (NULL) no
- * command could answer. */
-void output_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store);
 
 #endif

@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "terminal.h"
 #include "utf8.h"
-#include "view_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +39,8 @@ struct Prompt {
     int interrupts;
     bool over, given_up, resized, continued;
 
-    Lines script;
-    size_t next_script;
-    bool in_script;
+    Lines *scripts; /* one for each of the host's; those of standard input are empty */
+    size_t script, nscripts;
 
     Lines input; /* bytes of standard input that nobody has taken yet */
     bool polls;  /* its readiness can be waited for; a plain file is always ready */
@@ -63,20 +61,15 @@ static void write_out(Prompt *p, const char *text, size_t len) {
     }
 }
 
-/* Columns between the left edge and the cursor, as if the line did not wrap. */
-static size_t cursor_column(Prompt *p) {
+/* Takes the line that is typed off the screen; EL_REFRESH brings it back. */
+static void hide_line(Prompt *p) {
     const LineInfoW *line = el_wline(p->el);
-    size_t column = strlen(p->ask);
+    size_t column = strlen(p->ask); /* of the cursor, as if the line did not wrap */
     for (const wchar_t *c = line->buffer; c < line->cursor; c++) {
         int width = wcwidth(*c);
         column += width > 0 ? (size_t)width : 0;
     }
-    return column;
-}
-
-/* Takes the line that is typed off the screen; EL_REFRESH brings it back. */
-static void hide_line(Prompt *p) {
-    size_t rows = cursor_column(p) / (size_t)terminal_columns(stdout);
+    size_t rows = column / (size_t)terminal_columns(stdout);
     fputc('\r', stdout);
     if (rows) {
         fprintf(stdout, "\x1b[%zuA", rows);
@@ -84,7 +77,7 @@ static void hide_line(Prompt *p) {
     fputs("\x1b[J", stdout);
 }
 
-void prompt_say(Prompt *p, const char *text, size_t len) {
+void prompt_write(Prompt *p, const char *text, size_t len) {
     if (!len) {
         return;
     }
@@ -131,7 +124,15 @@ static void fill(Prompt *p) {
     }
 }
 
-static void after_turn(Prompt *p) {
+/* One turn of the loop; then there may be input. */
+static void turn(Prompt *p) {
+    if (p->polls) {
+        uv_poll_start(&p->poll, UV_READABLE, on_readable);
+    }
+    uv_run(p->host.loop, p->polls ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    if (p->polls) {
+        uv_poll_stop(&p->poll);
+    }
     if (p->resized && p->el) {
         el_resize(p->el);
         p->resized = false;
@@ -143,18 +144,6 @@ static void after_turn(Prompt *p) {
     }
     p->continued = false;
     p->given_up |= p->host.turned(p->host.ctx);
-}
-
-/* One turn of the loop; then there may be input. */
-static void turn(Prompt *p) {
-    if (p->polls) {
-        uv_poll_start(&p->poll, UV_READABLE, on_readable);
-    }
-    uv_run(p->host.loop, p->polls ? UV_RUN_ONCE : UV_RUN_NOWAIT);
-    if (p->polls) {
-        uv_poll_stop(&p->poll);
-    }
-    after_turn(p);
     if (p->readable || !p->polls) {
         fill(p);
     }
@@ -183,24 +172,22 @@ static bool take_line(Lines *lines, bool last, Buf *out) {
     return true;
 }
 
-/* What came of a line that is too long is dropped until its end. */
-static bool is_too_long(const Lines *lines) {
-    return lines->text.len - lines->at > PROMPT_LINE_MAX;
-}
-
 static bool read_plain(Prompt *p, Buf *out) {
-    bool dropping = false;
+    Lines *in = &p->input;
+    bool dropping = false; /* a line that is too long, until its end */
     while (!gives_up(p) && !(p->interrupts && !p->person)) {
-        if (take_line(&p->input, p->ended, out)) {
+        if (take_line(in, p->ended, out)) {
             if (dropping) { /* what is left of it is no command, and is answered as none */
                 buf_reset(out);
                 buf_adds(out, "(a line that is too long)");
             }
             return true;
-        } else if (p->ended) {
+        }
+        if (p->ended) {
             return false;
-        } else if (is_too_long(&p->input)) {
-            p->input.at = p->input.text.len;
+        }
+        if (in->text.len - in->at > PROMPT_LINE_MAX) {
+            in->at = in->text.len;
             dropping = true;
         } else {
             turn(p);
@@ -231,61 +218,36 @@ static bool read_file(const char *path, Buf *out, Error *err) {
                      PROMPT_SCRIPT_MAX);
 }
 
-static bool is_stdin(const char *path) {
-    return !strcmp(path, "-");
+/* Whether lines are typed now: there are no scripts, or one of them is "-". */
+static bool reads_stdin(const Prompt *p) {
+    return !p->nscripts || !strcmp(p->host.scripts[p->script], "-");
 }
 
-/* A script that cannot be read is known before the first of them does anything. */
-static bool check_scripts(const PromptHost *host, Error *err) {
-    for (const char *const *s = host->scripts; s && *s; s++) {
-        Buf text = BUF_INIT;
-        bool ok = is_stdin(*s) || read_file(*s, &text, err);
-        buf_clear(&text);
-        if (!ok) {
+/* All of them: one that cannot be read is known before the first of them does anything. */
+static bool load_scripts(Prompt *p, Error *err) {
+    const char *const *paths = p->host.scripts;
+    while (paths && paths[p->nscripts]) {
+        p->nscripts++;
+    }
+    p->scripts = mem_zalloc((p->nscripts + 1) * sizeof *p->scripts);
+    for (size_t i = 0; i < p->nscripts; i++) {
+        if (strcmp(paths[i], "-") != 0 && !read_file(paths[i], &p->scripts[i].text, err)) {
             return false;
         }
     }
     return true;
 }
 
-/* Whether there is another one: then it is p->script. */
-static bool next_script(Prompt *p) {
-    const char *path = p->host.scripts ? p->host.scripts[p->next_script] : NULL;
-    buf_reset(&p->script.text);
-    p->script.at = 0;
-    p->in_script = path && !is_stdin(path);
-    p->next_script += path != NULL;
-    return p->in_script && read_file(path, &p->script.text, NULL);
-}
-
-static void echo(Prompt *p, const Buf *line) {
-    Buf text = BUF_INIT;
-    buf_printf(&text, PROMPT_TEXT "%s\n", line->data ? line->data : "");
-    if (!p->host.bare) {
-        write_out(p, text.data, text.len);
-    }
-    buf_clear(&text);
-}
-
+/* A line of a script, with an echo as if it were typed. */
 static bool read_script(Prompt *p, Buf *out) {
-    while (p->in_script && !gives_up(p)) {
-        if (take_line(&p->script, true, out)) {
-            echo(p, out);
-            return true;
-        }
-        next_script(p);
+    bool found = take_line(&p->scripts[p->script], true, out);
+    if (found && !p->host.bare) {
+        Buf echo = BUF_INIT;
+        buf_printf(&echo, PROMPT_TEXT "%s\n", out->data ? out->data : "");
+        write_out(p, echo.data, echo.len);
+        buf_clear(&echo);
     }
-    return false;
-}
-
-static bool has_scripts(const Prompt *p) {
-    return p->host.scripts && p->host.scripts[0];
-}
-
-/* Standard input is read when there are no scripts, and where one of them is "-". */
-static bool reads_stdin(const Prompt *p) {
-    const char *const *s = p->host.scripts;
-    return !has_scripts(p) || (p->next_script && is_stdin(s[p->next_script - 1]));
+    return found;
 }
 
 /* ---- the line editor: characters in ---- */
@@ -334,13 +296,6 @@ static char *prompt_text(EditLine *el) {
     return (char *)(uintptr_t)prompt_of(el)->ask; /* libedit only reads it */
 }
 
-static void delete_all(EditLine *el) {
-    const LineInfoW *line = el_wline(el);
-    int all = (int)(line->lastchar - line->buffer);
-    el_cursor(el, (int)(line->lastchar - line->cursor));
-    el_deletestr(el, all);
-}
-
 /* Ctrl-C: the line stays on the screen for the eye, and a new one begins. */
 static unsigned char clear_line(EditLine *el, int ch) {
     Prompt *p = prompt_of(el);
@@ -351,7 +306,10 @@ static unsigned char clear_line(EditLine *el, int ch) {
     hide_line(p);
     write_out(p, text.data, text.len);
     buf_clear(&text);
-    delete_all(el);
+    const LineInfoW *typed = el_wline(el);
+    int all = (int)(typed->lastchar - typed->buffer);
+    el_cursor(el, (int)(typed->lastchar - typed->cursor));
+    el_deletestr(el, all);
     el_set(el, EL_REFRESH, NULL);
     return CC_NORM;
 }
@@ -377,37 +335,29 @@ static size_t common_length(Json items) {
     return utf8_valid_prefix(json_string_data(&first), len);
 }
 
-enum { LISTED_MAX = 200 };
-
-/* As they are listed: nothing of them drives the terminal. The first n, given. */
-static Buf *texts_of(Json items, size_t n, size_t *width) {
-    Buf *texts = mem_zalloc(n * sizeof *texts);
-    *width = 1;
+/* In columns; nothing of the items drives the terminal. */
+static void list_items(Prompt *p, Json items) {
+    enum { LISTED_MAX = 200 };
+    size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX, widest = 1;
+    Buf *texts = mem_zalloc(n * sizeof *texts), out = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         Json text = item_text(items, i);
-        buf_adds(&texts[i], "");
-        say_safe(json_string_data(&text), json_string_len(text), &texts[i]);
-        size_t each = terminal_text_columns(texts[i].data, texts[i].len);
-        *width = each > *width ? each : *width;
+        terminal_safe(json_string_data(&text), json_string_len(text), &texts[i]);
+        size_t shown = terminal_text_columns(texts[i].data, texts[i].len);
+        widest = shown > widest ? shown : widest;
     }
-    return texts;
-}
-
-static void list_items(Prompt *p, Json items) {
-    size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX, widest;
-    Buf *texts = texts_of(items, n, &widest), out = BUF_INIT;
     size_t width = widest + 2, columns = (size_t)terminal_columns(stdout) / width;
     for (size_t i = 0; i < n; i++) {
         bool last = i + 1 == n || columns < 2 || (i + 1) % columns == 0;
         size_t shown = terminal_text_columns(texts[i].data, texts[i].len);
-        buf_printf(&out, "%s%*s%s", texts[i].data, last ? 0 : (int)(width - shown), "",
-                   last ? "\n" : "");
+        buf_add(&out, texts[i].data, texts[i].len);
+        buf_printf(&out, "%*s%s", last ? 0 : (int)(width - shown), "", last ? "\n" : "");
         buf_clear(&texts[i]);
     }
     if (all > n) {
         buf_printf(&out, "and %zu more\n", all - n);
     }
-    prompt_say(p, out.data, out.len);
+    prompt_write(p, out.data, out.len);
     mem_free(texts);
     buf_clear(&out);
 }
@@ -426,42 +376,29 @@ static bool insert_common(EditLine *el, const char *line, size_t from, size_t cu
     return true;
 }
 
-static unsigned char complete_at(EditLine *el, Prompt *p, const char *line, size_t cursor) {
-    Json items = p->host.complete(p->host.ctx, line, cursor);
-    size_t n = json_kind(items) == JSON_ARRAY ? json_array_len(items) : 0;
-    unsigned char verdict = CC_ERROR;
-    if (n) {
-        Json at = json_array_get(json_array_get(items, 0), 0);
-        size_t from = json_tag(at) == JSON_TAG_INT && at.i >= 0 ? (size_t)at.i : cursor;
-        bool inserted = insert_common(el, line, from < cursor ? from : cursor, cursor, items);
-        if (!inserted && n > 1) {
-            list_items(p, items);
-        }
-        verdict = inserted ? CC_REFRESH : CC_NORM;
-    }
-    json_unref(items);
-    return verdict;
-}
-
 static unsigned char complete(EditLine *el, int ch) {
+    Prompt *p = prompt_of(el);
     const LineInfo *info = el_line(el);
     size_t cursor = (size_t)(info->cursor - info->buffer);
     char *line = mem_strndup(info->buffer, (size_t)(info->lastchar - info->buffer));
+    Json items = p->host.complete(p->host.ctx, line, cursor);
+    size_t n = json_kind(items) == JSON_ARRAY ? json_array_len(items) : 0;
+    bool inserted = false;
     (void)ch;
-    unsigned char verdict = complete_at(el, prompt_of(el), line, cursor);
+    if (n) {
+        Json at = json_array_get(json_array_get(items, 0), 0);
+        size_t from = json_tag(at) == JSON_TAG_INT && at.i >= 0 ? (size_t)at.i : cursor;
+        inserted = insert_common(el, line, from < cursor ? from : cursor, cursor, items);
+    }
+    if (n > 1 && !inserted) {
+        list_items(p, items);
+    }
+    json_unref(items);
     mem_free(line);
-    return verdict;
+    return !n ? CC_ERROR : inserted ? CC_REFRESH : CC_NORM;
 }
 
 /* ---- the line editor: what it remembers ---- */
-
-static void make_folders(char *path) {
-    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        mkdir(path, 0700);
-        *at = '/';
-    }
-}
 
 /* NULL: there is no place for it. Given. */
 static char *history_path(void) {
@@ -491,8 +428,10 @@ static void load_history(Prompt *p) {
 static void save_history(Prompt *p) {
     HistEvent event;
     char *path = history_path();
-    if (path) {
-        make_folders(path);
+    for (char *at = path; at && (at = strchr(at + 1, '/'));) {
+        *at = '\0';
+        mkdir(path, 0700);
+        *at = '/';
     }
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -505,40 +444,20 @@ static void save_history(Prompt *p) {
     mem_free(path);
 }
 
-static void remember(Prompt *p, const Buf *line) {
-    HistEvent event;
-    if (line->len && strspn(line->data, " \t") < line->len) {
-        history(p->lines, &event, H_ENTER, line->data);
-    }
-}
-
 /* ---- the line editor: life ---- */
 
-static const char *const keys[][2] = {
-    {"^I", "pawl-complete"},           {"^C", "pawl-clear"},
-    {"^R", "em-inc-search-prev"},      {"^W", "ed-delete-prev-word"},
-    {"\\e[3~", "ed-delete-next-char"}, {"\\e[1~", "ed-move-to-beg"},
-    {"\\e[4~", "ed-move-to-end"},      {"\\e[1;5C", "em-next-word"},
-    {"\\e[1;5D", "ed-prev-word"},
-};
-
-static void bind_keys(Prompt *p) {
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        el_set(p->el, EL_BIND, keys[i][0], keys[i][1], NULL);
-    }
-}
-
-/* libedit shows what the locale can: without one in UTF-8 people's names would be shown as
- * numbers. */
-static void choose_locale(void) {
-    const char *chosen = setlocale(LC_CTYPE, "");
-    if (!chosen || MB_CUR_MAX == 1) {
+static void open_editor(Prompt *p) {
+    static const char *const keys[][2] = {
+        {"^I", "pawl-complete"},           {"^C", "pawl-clear"},
+        {"^R", "em-inc-search-prev"},      {"^W", "ed-delete-prev-word"},
+        {"\\e[3~", "ed-delete-next-char"}, {"\\e[1~", "ed-move-to-beg"},
+        {"\\e[4~", "ed-move-to-end"},      {"\\e[1;5C", "em-next-word"},
+        {"\\e[1;5D", "ed-prev-word"},
+    };
+    /* libedit shows what the locale can: without one in UTF-8 people's names would be numbers. */
+    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) {
         setlocale(LC_CTYPE, "C.UTF-8");
     }
-}
-
-static void open_editor(Prompt *p) {
-    choose_locale();
     p->el = el_init("pawl", stdin, stdout, stderr);
     if (!p->el) {
         return;
@@ -552,16 +471,12 @@ static void open_editor(Prompt *p) {
     el_wset(p->el, EL_ADDFN, L"pawl-complete", L"Complete what is typed", complete);
     el_wset(p->el, EL_ADDFN, L"pawl-clear", L"Begin a new line", clear_line);
     el_source(p->el, NULL);
-    bind_keys(p);
-}
-
-static void close_editor(Prompt *p) {
-    if (p->el) {
-        save_history(p);
-        el_end(p->el);
-        history_end(p->lines);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        el_set(p->el, EL_BIND, keys[i][0], keys[i][1], NULL);
     }
 }
+
+/* ---- lines ---- */
 
 static bool read_edited(Prompt *p, Buf *out) {
     int n = 0;
@@ -577,8 +492,6 @@ static bool read_edited(Prompt *p, Buf *out) {
     return true;
 }
 
-/* ---- lines ---- */
-
 static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
     p->ask = ask;
     if (p->el) {
@@ -591,44 +504,37 @@ static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
 }
 
 static bool read_typed(Prompt *p, Buf *out) {
-    bool found = !gives_up(p) && reads_stdin(p) && read_stdin(p, PROMPT_TEXT, out);
-    if (found && p->el) {
-        remember(p, out);
+    HistEvent event;
+    bool found = read_stdin(p, PROMPT_TEXT, out);
+    if (found && p->el && out->len && strspn(out->data, " \t") < out->len) {
+        history(p->lines, &event, H_ENTER, out->data);
     }
     return found;
 }
 
-/* Standard input has ended, and there are scripts behind it. */
-static bool goes_on_behind_stdin(Prompt *p) {
-    bool more = has_scripts(p) && p->host.scripts[p->next_script];
-    if (!more || gives_up(p) || p->interrupts) {
-        return false;
-    }
-    next_script(p);
-    return true;
-}
-
 char *prompt_line(Prompt *p, size_t *len) {
     Buf out = BUF_INIT;
-    bool found;
+    bool found = false, more = true;
     p->given_up = false;
-    do {
-        found = read_script(p, &out) || read_typed(p, &out);
-    } while (!found && goes_on_behind_stdin(p));
-    *len = out.len;
-    if (found && !out.data) {
-        buf_reserve(&out, 1);
-        buf_advance(&out, 0);
+    while (!found && more && !gives_up(p)) {
+        bool typed = reads_stdin(p);
+        found = typed ? read_typed(p, &out) : read_script(p, &out);
+        more = p->script + 1 < p->nscripts && !(typed && p->interrupts);
+        p->script += !found && more && !gives_up(p);
     }
+    *len = out.len;
     if (!found) {
         buf_clear(&out);
+        return NULL;
     }
-    return found ? buf_detach(&out) : NULL;
+    buf_reserve(&out, 1); /* an empty line is a text, too */
+    buf_advance(&out, 0);
+    return buf_detach(&out);
 }
 
 bool prompt_confirm(Prompt *p, const char *question) {
     char ask[200];
-    if (!p->person || p->in_script) {
+    if (!p->person || !reads_stdin(p)) {
         return true;
     }
     snprintf(ask, sizeof ask, "%s (y or n) ", question);
@@ -661,26 +567,31 @@ static bool start_polling(Prompt *p) {
     return ok;
 }
 
-static void watch_signals(Prompt *p) {
+static void free_memory(Prompt *p) {
+    for (size_t i = 0; i < p->nscripts; i++) {
+        buf_clear(&p->scripts[i].text);
+    }
+    mem_free(p->scripts);
+    buf_clear(&p->input.text);
+    mem_free(p);
+}
+
+Prompt *prompt_new(const PromptHost *host, Error *err) {
+    Prompt *p = mem_zalloc(sizeof *p);
+    p->host = *host;
+    if (!load_scripts(p, err)) {
+        free_memory(p);
+        return NULL;
+    }
+    p->person = !host->bare && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     signal(SIGPIPE, SIG_IGN);
     for (int i = 0; i < NSIGNALS; i++) {
-        uv_signal_init(p->host.loop, &p->signals[i]);
+        uv_signal_init(host->loop, &p->signals[i]);
         p->signals[i].data = p;
         uv_signal_start(&p->signals[i], on_signal, watched[i]);
         p->open++;
     }
-}
-
-Prompt *prompt_new(const PromptHost *host, Error *err) {
-    if (!check_scripts(host, err)) {
-        return NULL;
-    }
-    Prompt *p = mem_zalloc(sizeof *p);
-    p->host = *host;
-    p->person = !host->bare && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    watch_signals(p);
     p->polls = start_polling(p);
-    next_script(p);
     if (p->person && terminal_can_redraw(stdout)) {
         open_editor(p);
     }
@@ -696,7 +607,11 @@ void prompt_free(Prompt *p) {
     if (!p) {
         return;
     }
-    close_editor(p);
+    if (p->el) {
+        save_history(p);
+        el_end(p->el);
+        history_end(p->lines);
+    }
     for (int i = 0; i < NSIGNALS; i++) {
         uv_close((uv_handle_t *)&p->signals[i], on_closed);
     }
@@ -706,9 +621,7 @@ void prompt_free(Prompt *p) {
     while (p->open) {
         uv_run(p->host.loop, UV_RUN_NOWAIT);
     }
-    buf_clear(&p->script.text);
-    buf_clear(&p->input.text);
-    mem_free(p);
+    free_memory(p);
 }
 
 bool prompt_edits(const Prompt *p) {

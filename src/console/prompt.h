@@ -57,7 +57,7 @@ char *prompt_line(Prompt *p, size_t *len);
 bool prompt_confirm(Prompt *p, const char *question);
 
 /* Writes text to standard output, at once and whole lines; above the line that is being typed. */
-void prompt_say(Prompt *p, const char *text, size_t len);
+void prompt_write(Prompt *p, const char *text, size_t len);
 
 /* How often Ctrl-C came since the last time this was asked. */
 int prompt_interrupts(Prompt *p);

@@ -2,7 +2,6 @@
 
 #include "terminal.h"
 
-#include "buf.h"
 #include "utf8.h"
 
 #include <locale.h>
@@ -31,19 +30,27 @@ bool terminal_is_control(const char *c) {
     return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
 }
 
+static void add_safe(const char *text, size_t len, bool lines, Buf *out) {
+    for (size_t i = 0; i < len; i++) {
+        if ((lines && text[i] == '\n') || !terminal_is_control(text + i)) {
+            buf_addc(out, text[i]);
+        } else {
+            buf_addc(out, text[i] == '\n' || text[i] == '\r' ? ' ' : '?');
+            i += (unsigned char)text[i] == 0xC2;
+        }
+    }
+}
+
+void terminal_safe(const char *text, size_t len, Buf *out) {
+    add_safe(text, len, false, out);
+}
+
 bool terminal_put(FILE *stream, const char *text, size_t len) {
     if (!terminal_is(stream)) {
         return fwrite(text, 1, len, stream) == len;
     }
     Buf out = BUF_INIT;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '\n' || !terminal_is_control(text + i)) {
-            buf_addc(&out, text[i]);
-        } else {
-            buf_addc(&out, text[i] == '\r' ? ' ' : '?');
-            i += (unsigned char)text[i] == 0xC2;
-        }
-    }
+    add_safe(text, len, true, &out);
     bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
     buf_clear(&out);
     return ok;

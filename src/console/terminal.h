@@ -1,6 +1,8 @@
-/* terminal.h - what the terminal that we write to can do. */
+/* terminal.h - what the terminal that we write to can do, and text that does nothing to it. */
 #ifndef PAWL_TERMINAL_H
 #define PAWL_TERMINAL_H
+
+#include "buf.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +17,9 @@ bool terminal_is(FILE *stream);
 /* Whether a character would drive a terminal: the tab does not. Of those with two bytes the first is looked
  * at with the second: a text ends in a NUL. */
 bool terminal_is_control(const char *c);
+
+/* Appends text on one line: what would drive a terminal becomes question marks, ends of lines blanks. */
+void terminal_safe(const char *text, size_t len, Buf *out);
 
 /* Writes text that may hold anything. On a terminal what would drive it becomes question marks, a \r a
  * blank; the ends of lines stay. Anywhere else it is written as it is. False when it could not be. */

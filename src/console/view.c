@@ -1,74 +1,265 @@
-#include "view_rows.h"
+#include "view.h"
 
+#include "fields.h"
+#include "json_path.h"
+#include "json_print.h"
+#include "terminal.h"
+#include "utf8.h"
+
+#include <stdio.h>
 #include <string.h>
 
-static void show_nothing(const Show *s, Json args, Json answer, Buf *out) {
-    (void)s;
-    (void)args;
-    (void)answer;
-    (void)out;
+/* ---- text ---- */
+
+void view_style(View *v, Style style) {
+    static const char *const codes[] = {"\x1b[1m",  "\x1b[36m", "\x1b[31m",
+                                        "\x1b[32m", "\x1b[2m",  "\x1b[0m"};
+    buf_adds(v->out, v->colour ? codes[style] : "");
 }
 
-static const struct AnswerShown {
-    const char *operation;
-    void (*show)(const Show *s, Json args, Json answer, Buf *out);
-} answers_shown[] = {
-    {"session", show_session},
-    {"configure", show_session},
-    {"extend", show_session},
-    {"detach", show_nothing},
-    {"abort", show_nothing},
-    {"breakpoint_set", show_breakpoint_set},
-    {"breakpoint_change", show_breakpoint},
-    {"breakpoint_delete", show_deleted},
-    {"breakpoint_enable", show_enabled},
-    {"breakpoints", show_breakpoints},
-    {"continue", show_resumed},
-    {"pause", show_pausing},
-    {"step", show_resumed},
-    {"back", show_moved},
-    {"reverse_continue", show_moved},
-    {"goto", show_moved},
-    {"skip", show_resumed},
-    {"retry", show_resumed},
-    {"answer", show_answered},
-    {"frames", show_frames},
-    {"frame", show_frame},
-    {"node", show_node},
-    {"config", show_config},
-    {"config_set", show_config},
-    {"config_reset", show_config},
-    {"variables", show_variables},
-    {"summary", show_summary},
-    {"search", show_found},
-    {"largest", show_largest},
-    {"diff", show_diff},
-    {"evaluate", show_results},
-    {"watch_add", show_watch_added},
-    {"watch_delete", show_deleted},
-    {"watches", show_all_watches},
-    {"source", show_source},
-    {"nodes", show_nodes},
-    {"graph", show_graph},
-    {"history", show_history},
-    {"set", show_pending},
-    {"unset", show_pending},
-    {"pending", show_pending},
-    {"revoke", show_pending},
-    {"inject", show_inject},
-    {"injected", show_injected},
-    {"inject_remove", show_removed},
-    {"replay", show_replay},
-    {NULL, NULL},
-};
+void view_styled(View *v, Style style, const char *text) {
+    view_style(v, style);
+    terminal_safe(text, strlen(text), v->out);
+    view_style(v, STYLE_NONE);
+}
 
-void show_answer(const Show *s, const char *operation, Json args, Json answer, Buf *out) {
-    for (const struct AnswerShown *a = answers_shown; a->operation; a++) {
-        if (!strcmp(a->operation, operation)) {
-            a->show(s, args, answer, out);
-            say_line_end(out);
-            return;
+void view_puts(View *v, const char *text) {
+    buf_adds(v->out, text);
+}
+
+void view_printf(View *v, const char *fmt, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    buf_adds(v->out, text);
+}
+
+void view_json(View *v, Json value, size_t max) {
+    JsonPrintOptions options = {.max_bytes = max};
+    Buf text = BUF_INIT;
+    bool whole = json_print(value, &options, &text);
+    size_t len = text.len > max ? max : text.len;
+    terminal_safe(text.data, text.data ? utf8_valid_prefix(text.data, len) : 0, v->out);
+    view_puts(v, whole && text.len <= max ? "" : "…");
+    buf_clear(&text);
+}
+
+void view_text(View *v, Json value) {
+    enum { TEXT_MAX = 2000 };
+    if (field_is_text(value)) {
+        size_t len = json_string_len(value), shown = len > TEXT_MAX ? TEXT_MAX : len;
+        const char *text = json_string_data(&value);
+        terminal_safe(text, utf8_valid_prefix(text, shown), v->out);
+        view_puts(v, len > shown ? "…" : "");
+    } else if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+        view_json(v, value, TEXT_MAX);
+    }
+}
+
+void view_field(View *v, const char *before, Json object, const char *key, const char *after) {
+    Json value = field_get(object, key);
+    if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
+        view_puts(v, before);
+        view_text(v, value);
+        view_puts(v, after);
+    }
+}
+
+void view_if(View *v, Json object, const char *key, const char *words) {
+    view_puts(v, json_truthy(field_get(object, key)) ? words : "");
+}
+
+void view_lines(View *v, const char *before, Json text) {
+    const char *at = field_is_text(text) ? json_string_data(&text) : "";
+    const char *last = at + (field_is_text(text) ? json_string_len(text) : 0);
+    while (at < last) {
+        const char *newline = memchr(at, '\n', (size_t)(last - at));
+        const char *to = newline ? newline : last;
+        view_puts(v, before);
+        terminal_safe(at, (size_t)(to - at), v->out);
+        view_puts(v, "\n");
+        at = newline ? newline + 1 : last;
+    }
+}
+
+void view_hint(View *v, const char *hint) {
+    view_styled(v, STYLE_DIM, hint);
+    view_puts(v, "\n");
+}
+
+void view_sentence(View *v, const char *sentence) {
+    view_styled(v, STYLE_BAD, sentence);
+    view_puts(v, "\n");
+}
+
+void view_end_line(View *v) {
+    if (v->out->len && v->out->data[v->out->len - 1] != '\n') {
+        view_puts(v, "\n");
+    }
+}
+
+/* ---- parts of answers ---- */
+
+void view_name(View *v, Json name) {
+    view_puts(v, "`");
+    view_style(v, STYLE_NAME);
+    view_text(v, name);
+    view_style(v, STYLE_NONE);
+    view_puts(v, "`");
+}
+
+void view_numbers(View *v, Json list) {
+    size_t n = field_items(list);
+    for (size_t i = 0; i < n; i++) {
+        view_puts(v, i == 0 ? "" : i + 1 == n ? " and " : ", ");
+        view_text(v, json_array_get(list, i));
+    }
+}
+
+void view_where(View *v, const char *before, Json place) {
+    if (field_has_text(place, "file")) {
+        view_puts(v, before);
+        view_style(v, STYLE_PLACE);
+        view_text(v, field_get(place, "file"));
+        view_field(v, ":", place, "line", "");
+        view_style(v, STYLE_NONE);
+    }
+}
+
+void view_path(View *v, Json path) {
+    if (json_kind(path) == JSON_ARRAY) {
+        Buf text = BUF_INIT;
+        json_path_text(path, SIZE_MAX, &text);
+        terminal_safe(text.data, text.len, v->out);
+        buf_clear(&text);
+    } else {
+        view_text(v, path);
+    }
+}
+
+void view_size(View *v, int64_t bytes) {
+    static const char *const units[] = {"B", "kB", "MB"};
+    size_t unit = bytes < 10000 ? 0 : bytes < 10000000 ? 1 : 2;
+    view_printf(v, "%lld %s", (long long)(bytes / (int64_t[]){1, 1000, 1000000}[unit]),
+                units[unit]);
+}
+
+void view_time(View *v, double seconds) {
+    char text[OUTPUT_TIME_MAX];
+    bool sane = seconds >= 0 && seconds < 1e12;
+    view_puts(v, sane ? output_duration((int64_t)(seconds * 1000), text) : "?");
+}
+
+void view_breakpoint_ids(View *v, Json ids) {
+    if (field_items(ids)) {
+        view_puts(v, field_items(ids) > 1 ? ", breakpoints " : ", breakpoint ");
+        view_numbers(v, ids);
+    }
+}
+
+void view_frame_name(View *v, Json place) {
+    Json name = field_get(place, "frame_name");
+    name = field_is_text(name) ? name : field_get(place, "name");
+    view_field(v, "Frame ", place, "frame", "");
+    if (field_is_text(name) && !json_string_is(name, "main")) {
+        view_puts(v, " (");
+        view_text(v, name);
+        view_puts(v, ")");
+    }
+}
+
+void view_node(View *v, Json place) {
+    if (field_has_text(place, "node")) {
+        view_name(v, field_get(place, "node"));
+    }
+    view_field(v, " (", place, "kind", ")");
+}
+
+const char *view_position(Json place) {
+    static const char *const positions[][2] = {
+        {"before", "before"}, {"after", "after"}, {"on_error", "at an error in"},
+        {"during", "during"}, {NULL, "at"},
+    };
+    return field_word(field_get(place, "position"), positions);
+}
+
+void view_error(View *v, const char *before, Json error) {
+    if (json_kind(error) == JSON_OBJECT || field_is_text(error)) {
+        view_style(v, STYLE_BAD);
+        view_puts(v, before);
+        view_field(v, "", error, "kind", ": ");
+        view_text(v, field_is_text(error) ? error : field_get(error, "message"));
+        view_style(v, STYLE_NONE);
+        view_puts(v, "\n");
+    }
+}
+
+void view_ways_to_answer(View *v, Json interrupt) {
+    Json options = field_get(interrupt, "options"), reason = field_get(interrupt, "reason");
+    for (size_t i = 0; i < field_items(options); i++) {
+        view_puts(v, "    answer ");
+        view_text(v, json_array_get(options, i));
+        view_puts(v, "\n");
+    }
+    if (!field_items(options)) {
+        bool asks = !json_string_is(reason, "before") && !json_string_is(reason, "after");
+        view_puts(v, asks ? "    answer JSON\n" : "    answer\n");
+    }
+}
+
+/* ---- values ---- */
+
+/* Printed JSON: what drives a terminal is escaped in it but for the second set of control characters. */
+static void add_printed(View *v, const char *text, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        bool c1 = i + 1 < len && terminal_is_control(text + i) && (unsigned char)text[i] == 0xC2;
+        if (c1) {
+            buf_printf(v->out, "\\u%04x", (unsigned)(unsigned char)text[++i]);
+        } else {
+            buf_addc(v->out, text[i]);
         }
     }
-    show_value(s, answer, out);
+}
+
+/* Where a text that is cut can end: not in a character, nor in a colour. */
+static size_t whole_length(const char *text, size_t len) {
+    size_t n = utf8_valid_prefix(text, len), colour = n;
+    while (colour && text[colour - 1] != '\x1b') {
+        colour--;
+    }
+    return colour && !memchr(text + colour, 'm', n - colour) ? colour - 1 : n;
+}
+
+void view_value(View *v, Json value) {
+    JsonPrintOptions options = {.max_bytes = VIEW_LINE};
+    Buf text = BUF_INIT;
+    bool small = json_print(value, &options, &text) && text.len <= VIEW_LINE;
+    options = (JsonPrintOptions){.indent = small ? 0 : 2,
+                                 .colors = v->colour ? &json_default_colors : NULL,
+                                 .max_bytes = small ? 0 : VIEW_VALUE_MAX};
+    buf_reset(&text);
+    if (json_print(value, &options, &text)) {
+        add_printed(v, text.data, text.len);
+        view_puts(v, "\n");
+    } else {
+        add_printed(v, text.data, whole_length(text.data, VIEW_VALUE_MAX));
+        view_style(v, STYLE_NONE);
+        view_puts(v, "…\n");
+        view_hint(v, "(cut here; `state PATH` shows a large value by its parts)");
+    }
+    buf_clear(&text);
+}
+
+/* ---- tables ---- */
+
+void view_cell(Table *t, Json text) {
+    view_text(&(View){.out = &t->cells}, text);
+    table_next(t);
+}
+
+void view_table(View *v, Table *t) {
+    table_write(t, v->out);
+    table_clear(t);
 }

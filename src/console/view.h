@@ -1,40 +1,99 @@
 /* view.h - answers and events of a debug session as text for people.
  *
- * Each function appends whole lines, or nothing where there is nothing to say. Every answer is readable
- * whatever it holds: fields that are missing or of another kind than debug_api.h says are left out, long
- * values are cut with a word on how to see the rest, and control characters from outside do not reach the
- * terminal. Pure functions; everything is borrowed.
+ * Views append whole lines, or nothing where there is nothing to say. Every answer is readable whatever it
+ * holds: fields that are missing or of another kind than they should be are left out with the words around
+ * them, long values are cut with a word on how to see the rest, and nothing that comes from outside (names,
+ * values, messages) drives the terminal. Everything is borrowed.
+ *
+ * How the answer to a command is shown stands beside the command (commands_*.c). What is here is what
+ * several of them share.
  */
 #ifndef PAWL_VIEW_H
 #define PAWL_VIEW_H
 
+#include "buf.h"
 #include "json.h"
+#include "output.h"
 
 #include <stdbool.h>
 
-typedef struct Show {
+typedef struct View {
+    Buf *out;
     bool colour;
-} Show;
+    Json args; /* of the operation whose answer is shown */
+} View;
 
-enum { SHOW_VALUE_MAX = 4000 }; /* bytes of one value */
+enum {
+    VIEW_LINE = 72,        /* bytes of a value within a line */
+    VIEW_VALUE_MAX = 4000, /* bytes of one value */
+};
 
-/* An event other than `paused`. */
-void show_event(const Show *show, Json event, Buf *out);
+/* ---- text ---- */
 
-/* The answer to an operation with its arguments. */
-void show_answer(const Show *show, const char *operation, Json args, Json answer, Buf *out);
+typedef enum Style {
+    STYLE_NAME,
+    STYLE_PLACE,
+    STYLE_BAD,
+    STYLE_GOOD,
+    STYLE_DIM,
+    STYLE_NONE, /* ends any other */
+} Style;
 
+void view_style(View *v, Style style);
+void view_styled(View *v, Style style, const char *text); /* that may hold anything */
+
+void view_puts(View *v, const char *text); /* words of our own */
+void view_printf(View *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A value on one line, cut at max bytes. */
+void view_json(View *v, Json value, size_t max);
+/* A string as it is, anything else as JSON; nothing for nothing. */
+void view_text(View *v, Json value);
+/* A field with words around it; nothing at all when it is not there. */
+void view_field(View *v, const char *before, Json object, const char *key, const char *after);
+/* The words, when the field is true. */
+void view_if(View *v, Json object, const char *key, const char *words);
+/* The lines of a text, each with words before it. */
+void view_lines(View *v, const char *before, Json text);
+
+void view_hint(View *v, const char *hint);         /* a line */
+void view_sentence(View *v, const char *sentence); /* a line that says what is wrong */
+/* Ends the line, if one was begun: fields may be missing, and the end of the line with them. */
+void view_end_line(View *v);
+
+/* ---- parts of answers ---- */
+
+void view_name(View *v, Json name);                       /* `build` */
+void view_numbers(View *v, Json list);                    /* 1, 2 and 3 */
+void view_where(View *v, const char *before, Json place); /* FILE:LINE */
+void view_path(View *v, Json path);                       /* .items[2] */
+void view_size(View *v, int64_t bytes);                   /* 12 kB */
+void view_time(View *v, double seconds);                  /* 1h 30m */
+void view_breakpoint_ids(View *v, Json ids);              /* , breakpoint 1 */
+void view_frame_name(View *v, Json place);                /* Frame 2 (left) */
+void view_node(View *v, Json place);                      /* `build` (shell) */
+const char *view_position(Json place);                    /* "before" */
+/* {kind, message, ...} or a sentence, as a line. */
+void view_error(View *v, const char *before, Json error);
+void view_ways_to_answer(View *v, Json interrupt); /* the commands that do, a line each */
+
+/* A value as lines of its own: indented when it is large, cut at VIEW_VALUE_MAX. */
+void view_value(View *v, Json value);
+
+/* A text as the next cell of a table. */
+void view_cell(Table *t, Json text);
+void view_table(View *v, Table *t); /* and clears it */
+
+/* ---- what is shown without being asked for, too ---- */
+
+/* An event of the session; nothing for those that people need not know of. */
+void view_event(View *v, Json event);
 /* Where a frame stands, of a `paused` event or of a FRAME: one line, and what it stopped for. */
-void show_place(const Show *show, Json place, Buf *out);
+void view_place(View *v, Json place);
 /* The current line alone, of an answer of `source`. */
-void show_source_line(const Show *show, Json source, Buf *out);
-/* The values of an answer of `watches`. */
-void show_watches(const Show *show, Json answer, Buf *out);
-
-/* A sentence that says what is wrong. */
-void show_error(const Show *show, const char *sentence, Buf *out);
-
-/* Indented when it is large; cut at SHOW_VALUE_MAX. */
-void show_value(const Show *show, Json value, Buf *out);
+void view_source_line(View *v, Json source);
+/* The values of an answer of `watches`; nothing when there are none. */
+void view_watches(View *v, Json answer);
+/* An answer of `diff`. */
+void view_diff(View *v, Json answer);
 
 #endif

@@ -12,17 +12,17 @@
 
 #include <cmocka.h>
 
-static const WordContext context = {.file = "flow.yaml"};
+static const CommandContext context = {.file = "flow.yaml"};
 
 static void check_reads(const char *line, const char *operation, const char *args) {
     Error err = ERROR_INIT;
     Order order;
-    bool ok = words_read(&context, line, strlen(line), &order, &err);
+    bool ok = commands_read(&context, line, strlen(line), &order, &err);
     if (!ok) {
         print_error("%s: %s\n", line, err.msg);
     }
     assert_true(ok);
-    assert_non_null(order.word);
+    assert_non_null(order.command);
     assert_string_equal(order.operation ? order.operation : "", operation);
     char *text = json_to_text(order.args);
     assert_string_equal(text, args);
@@ -34,8 +34,8 @@ static void check_reads(const char *line, const char *operation, const char *arg
 static void check_refuses(const char *line, const char *command, const char *words) {
     Error err = ERROR_INIT;
     Order order;
-    assert_false(words_read(&context, line, strlen(line), &order, &err));
-    assert_string_equal(order.word ? order.word->name : "", command);
+    assert_false(commands_read(&context, line, strlen(line), &order, &err));
+    assert_string_equal(order.command ? order.command->name : "", command);
     if (!strstr(err.msg, words)) {
         fail_msg("`%s` says: %s", line, err.msg);
     }
@@ -46,8 +46,8 @@ static void check_refuses(const char *line, const char *command, const char *wor
 
 static const char *name_of(const char *line) {
     Order order;
-    bool ok = words_read(&context, line, strlen(line), &order, NULL);
-    const char *name = ok && order.word ? order.word->name : "";
+    bool ok = commands_read(&context, line, strlen(line), &order, NULL);
+    const char *name = ok && order.command ? order.command->name : "";
     order_clear(&order);
     return name;
 }
@@ -92,11 +92,12 @@ static void commands_are_found_by_name_alias_and_beginning(void **state) {
 
 static void no_name_or_alias_is_given_twice(void **state) {
     (void)state;
-    for (const Word *w = debug_words; w->name; w++) {
-        assert_ptr_equal(words_find(w->name, strlen(w->name), NULL), w);
+    const ConsoleCommand *w;
+    for (size_t i = 0; (w = commands_at(i)); i++) {
+        assert_ptr_equal(commands_find(w->name, strlen(w->name), NULL), w);
         for (const char *at = w->aliases; *at;) {
             size_t n = strcspn(at, " ");
-            assert_ptr_equal(words_find(at, n, NULL), w);
+            assert_ptr_equal(commands_find(at, n, NULL), w);
             at += n + (at[n] == ' ');
         }
     }
@@ -115,8 +116,8 @@ static void empty_lines_and_comments_ask_for_nothing(void **state) {
     static const char *const lines[] = {"", "   ", "# break a", "\t\r"};
     for (size_t i = 0; i < 4; i++) {
         Order order;
-        assert_true(words_read(&context, lines[i], strlen(lines[i]), &order, NULL));
-        assert_null(order.word);
+        assert_true(commands_read(&context, lines[i], strlen(lines[i]), &order, NULL));
+        assert_null(order.command);
         order_clear(&order);
     }
 }
@@ -128,7 +129,7 @@ static void places_become_breakpoints(void **state) {
     check_reads("break build if .x > 1", "breakpoint_set", "{\"spec\":\"build if .x > 1\"}");
     check_reads("b 12", "breakpoint_set", "{\"spec\":\"flow.yaml:12\"}");
     check_reads("b 12 if .x", "breakpoint_set", "{\"spec\":\"flow.yaml:12 if .x\"}");
-    check_reads("tbreak sub.yaml:3", "breakpoint_set", "{\"spec\":\"sub.yaml:3\",\"once\":true}");
+    check_reads("tbreak sub.yaml:3", "breakpoint_set", "{\"once\":true,\"spec\":\"sub.yaml:3\"}");
 }
 
 static void errors_are_caught_and_texts_logged(void **state) {
@@ -222,9 +223,9 @@ static void things_are_looked_at(void **state) {
 
 static void list_goes_on_where_it_was(void **state) {
     (void)state;
-    WordContext on = {.file = "flow.yaml", .list_file = "sub.yaml", .list_line = 17};
+    CommandContext on = {.file = "flow.yaml", .list_file = "sub.yaml", .list_line = 17};
     Order order;
-    assert_true(words_read(&on, "list", 4, &order, NULL));
+    assert_true(commands_read(&on, "list", 4, &order, NULL));
     char *text = json_to_text(order.args);
     assert_string_equal(text, "{\"file\":\"sub.yaml\",\"line\":17}");
     mem_free(text);
@@ -314,10 +315,10 @@ static void wrong_words_are_refused_with_a_sentence(void **state) {
 
 static void a_line_needs_a_file(void **state) {
     (void)state;
-    WordContext none = {0};
+    CommandContext none = {0};
     Error err = ERROR_INIT;
     Order order;
-    assert_false(words_read(&none, "break 12", 8, &order, &err));
+    assert_false(commands_read(&none, "break 12", 8, &order, &err));
     assert_non_null(strstr(err.msg, "Of which file?"));
     order_clear(&order);
 }
@@ -327,10 +328,11 @@ static void a_line_needs_a_file(void **state) {
 static void every_command_is_explained(void **state) {
     (void)state;
     Buf all = BUF_INIT;
-    words_help(80, &all);
-    for (const Word *w = debug_words; w->name; w++) {
+    commands_help(80, &all);
+    const ConsoleCommand *w;
+    for (size_t i = 0; (w = commands_at(i)); i++) {
         Buf one = BUF_INIT;
-        words_explain(w, 80, &one);
+        commands_explain(w, 80, &one);
         assert_non_null(strstr(all.data, w->name));
         assert_non_null(strstr(one.data, "Usage: "));
         assert_int_equal(one.data[one.len - 1], '\n');
@@ -341,21 +343,22 @@ static void every_command_is_explained(void **state) {
 
 static void examples_are_commands_that_work(void **state) {
     (void)state;
-    for (const Word *w = debug_words; w->name; w++) {
+    const ConsoleCommand *w;
+    for (size_t i = 0; (w = commands_at(i)); i++) {
         Error err = ERROR_INIT;
         Order order;
         const char *line = w->example ? w->example : w->name;
-        bool ok = words_read(&context, line, strlen(line), &order, &err);
+        bool ok = commands_read(&context, line, strlen(line), &order, &err);
         if (w->example && !ok) {
             fail_msg("%s: %s", line, err.msg);
         }
-        assert_ptr_equal(order.word, w);
+        assert_ptr_equal(order.command, w);
         order_clear(&order);
     }
 }
 
-static void check_completion(const char *line, WordOffers offers, size_t from) {
-    WordCompletion c = words_completion(line, strlen(line));
+static void check_completion(const char *line, CommandOffers offers, size_t from) {
+    Completion c = commands_completion(line, strlen(line));
     assert_int_equal(c.offers, offers);
     assert_int_equal(c.from, from);
 }

@@ -293,7 +293,7 @@ static void tab_puts_in_what_all_share_in_whole_characters(void **state) {
 /* ---- what is said while a line is typed ---- */
 
 static void say_hello(Desk *d) {
-    prompt_say(d->prompt, "hello\n", 6);
+    prompt_write(d->prompt, "hello\n", 6);
 }
 
 /* What came after `hello`, with the sequence before it checked. */
@@ -517,6 +517,24 @@ static void standard_input_is_not_read_where_scripts_do_not_name_it(void **state
     desk_free(d);
 }
 
+/* As a shell's <(...) gives it: what was read of it once is gone. */
+static void a_script_may_be_a_pipe(void **state) {
+    Desk *d = desk_new();
+    char path[64];
+    int ends[2];
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "of the pipe\n", 12), 12);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    open_prompt(d, (const char *const[]){path, NULL}, false);
+    expect_line(d, "of the pipe");
+    expect_line(d, NULL);
+    leave(d);
+    close(ends[0]);
+    desk_free(d);
+}
+
 static void a_script_that_cannot_be_read_is_known_before_anything_is_done(void **state) {
     Desk *d = desk_new();
     Error err = ERROR_INIT;
@@ -554,6 +572,7 @@ int main(void) {
         cmocka_unit_test(nobody_is_asked_where_nobody_is),
         cmocka_unit_test(scripts_and_standard_input_are_read_in_their_order),
         cmocka_unit_test(standard_input_is_not_read_where_scripts_do_not_name_it),
+        cmocka_unit_test(a_script_may_be_a_pipe),
         cmocka_unit_test(a_script_that_cannot_be_read_is_known_before_anything_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* What people write on the command line about runs: places, paths, values; and what is said back. */
+#include "advice.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
@@ -142,10 +143,10 @@ static void durations_are_as_exact_as_people_need(void **state) {
 static void words_are_quoted_for_a_shell_when_need_be(void **state) {
     (void)state;
     Buf out = BUF_INIT;
-    output_resume(&out, "it's me", "sqlite:/tmp/a b.db");
+    advice_resume(&out, "it's me", "sqlite:/tmp/a b.db");
     assert_string_equal(out.data, "pawl resume 'it'\\''s me' --store 'sqlite:/tmp/a b.db'");
     buf_reset(&out);
-    output_resume(&out, "run-7", NULL);
+    advice_resume(&out, "run-7", NULL);
     assert_string_equal(out.data, "pawl resume run-7");
     buf_clear(&out);
 }
@@ -154,7 +155,7 @@ static void answers(const char *interrupt, bool one, const char *want) {
     Error err = ERROR_INIT;
     Json j = json_parse(interrupt, strlen(interrupt), NULL, &err);
     Buf out = BUF_INIT;
-    output_interrupt(&out, j, one, "t", NULL);
+    advice_interrupt(&out, j, one, "t", NULL);
     assert_string_equal(out.data, want);
     buf_clear(&out);
     json_unref(j);

@@ -1,7 +1,6 @@
 /* Answers and events as text: whatever they hold, on whatever terminal. */
+#include "commands.h"
 #include "debug_api.h"
-#include "view_text.h"
-#include "view.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "terminal.h"
@@ -15,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const Show plain = {.colour = false}, coloured = {.colour = true};
+enum { PLAIN, COLOURED };
 
 static Json parse(const char *text) {
     Error err = ERROR_INIT;
@@ -26,18 +25,27 @@ static Json parse(const char *text) {
     return value;
 }
 
+static void show_answer(bool colour, const char *operation, Json args, Json answer, Buf *out) {
+    View v = {.out = out, .colour = colour, .args = args};
+    CommandView *view = commands_view(operation);
+    if (view) {
+        view(&v, answer);
+        view_end_line(&v);
+    }
+}
+
 /* The answer to an operation, shown; given. */
-static char *shown(const Show *show, const char *operation, const char *args, const char *answer) {
-    Json a = parse(args), b = parse(answer);
+static char *shown(const char *operation, const char *answer) {
+    Json args = json_object(), b = parse(answer);
     Buf out = BUF_INIT;
-    show_answer(show, operation, a, b, &out);
-    json_unref(a);
+    show_answer(PLAIN, operation, args, b, &out);
+    json_unref(args);
     json_unref(b);
     return out.data ? buf_detach(&out) : mem_strndup("", 0);
 }
 
 static void check_shown(const char *operation, const char *answer, const char *text) {
-    char *got = shown(&plain, operation, "{}", answer);
+    char *got = shown(operation, answer);
     assert_string_equal(got, text);
     mem_free(got);
 }
@@ -65,7 +73,7 @@ static void watches_are_silent_at_a_pause_when_there_are_none(void **state) {
     Json none = parse("{\"watches\":[]}");
     Buf out = BUF_INIT;
     (void)state;
-    show_watches(&plain, none, &out);
+    view_watches(&(View){.out = &out}, none);
     assert_int_equal(out.len, 0);
     json_unref(none);
 }
@@ -142,7 +150,7 @@ static void no_answer_drives_the_terminal(void **state) {
     for (const DebugOperation *op = debug_operations; op->name; op++) {
         Buf out = BUF_INIT;
         buf_adds(&out, "");
-        show_answer(&plain, op->name, args, answer, &out);
+        show_answer(PLAIN, op->name, args, answer, &out);
         check_harmless(op->name, &out);
         buf_clear(&out);
     }
@@ -159,7 +167,7 @@ static void no_event_drives_the_terminal(void **state) {
         Json event = json_object_with(hostile_answer(), "event", json_string_c(events[i]));
         Buf out = BUF_INIT;
         buf_adds(&out, "");
-        show_event(&plain, event, &out);
+        view_event(&(View){.out = &out}, event);
         check_harmless(events[i], &out);
         buf_clear(&out);
         json_unref(event);
@@ -169,10 +177,8 @@ static void no_event_drives_the_terminal(void **state) {
 static void no_error_drives_the_terminal(void **state) {
     Buf out = BUF_INIT;
     (void)state;
-    show_error(&plain,
-               "There is no node `\x1b[2J\xC2\x9B"
-               "0m\x7F`.",
-               &out);
+    view_sentence(&(View){.out = &out}, "There is no node `\x1b[2J\xC2\x9B"
+                                        "0m\x7F`.");
     assert_string_equal(out.data, "There is no node `?[2J?0m?`.\n");
     buf_clear(&out);
 }
@@ -204,7 +210,7 @@ static void any_field_may_be_of_any_kind(void **state) {
             Json bent = json_object_set(json_ref(whole), json_ref(key), parse(shapes[i]));
             for (const DebugOperation *op = debug_operations; op->name; op++) {
                 Buf out = BUF_INIT;
-                show_answer(&coloured, op->name, bent, bent, &out);
+                show_answer(COLOURED, op->name, bent, bent, &out);
                 assert_true(!out.len || out.data[out.len - 1] == '\n');
                 buf_clear(&out);
             }
@@ -218,7 +224,7 @@ static void an_answer_that_is_no_object_is_shown_too(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (const DebugOperation *op = debug_operations; op->name; op++) {
-            mem_free(shown(&plain, op->name, "{}", shapes[i]));
+            mem_free(shown(op->name, shapes[i]));
         }
     }
     check_shown("an operation of later", "{\"a\":1}", "{\"a\":1}\n");
@@ -236,10 +242,10 @@ static Json long_text(const char *piece, size_t times) {
     return out;
 }
 
-static void check_cut(const Show *show, Json value) {
+static void check_cut(bool colour, Json value) {
     Buf out = BUF_INIT;
-    show_value(show, value, &out);
-    assert_in_range(out.len, SHOW_VALUE_MAX / 2, SHOW_VALUE_MAX + 200);
+    view_value(&(View){.out = &out, .colour = colour}, value);
+    assert_in_range(out.len, VIEW_VALUE_MAX / 2, VIEW_VALUE_MAX + 200);
     assert_int_equal(utf8_valid_prefix(out.data, out.len), out.len);
     assert_non_null(strstr(out.data, "…\n"));
     assert_non_null(strstr(out.data, "`state PATH` shows a large value by its parts"));
@@ -251,8 +257,8 @@ static void a_long_value_is_cut_between_characters_with_a_word_on_the_rest(void 
     (void)state;
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         Json text = long_text(pieces[i], 100000);
-        check_cut(&plain, text);
-        check_cut(&coloured, text);
+        check_cut(PLAIN, text);
+        check_cut(COLOURED, text);
         json_unref(text);
     }
 }
@@ -276,7 +282,7 @@ static void a_cut_leaves_no_colour_on(void **state) {
             list = json_array_push(list, long_text("x", width));
         }
         Buf out = BUF_INIT;
-        show_value(&coloured, list, &out);
+        view_value(&(View){.out = &out, .colour = COLOURED}, list);
         check_colours(out.data);
         buf_clear(&out);
         json_unref(list);
@@ -290,8 +296,8 @@ static void a_long_value_in_a_line_is_cut_to_it(void **state) {
     Json all = json_object_with(json_object(), "watches", json_array_push(json_array(), answer));
     Buf out = BUF_INIT;
     (void)state;
-    show_watches(&plain, all, &out);
-    assert_in_range(out.len, 20, SAY_LINE + 20);
+    view_watches(&(View){.out = &out}, all);
+    assert_in_range(out.len, 20, VIEW_LINE + 20);
     assert_int_equal(utf8_valid_prefix(out.data, out.len), out.len);
     assert_string_equal(out.data + out.len - 4, "…\n");
     buf_clear(&out);
@@ -310,10 +316,9 @@ static size_t column_of(const char *text, const char *word) {
 }
 
 static void columns_are_straight_with_wide_and_combining_characters(void **state) {
-    char *text = shown(&plain, "nodes", "{}",
-                       "{\"nodes\":[{\"name\":\"build\",\"kind\":\"shell\"},"
-                       "{\"name\":\"部署する\",\"kind\":\"http\"},"
-                       "{\"name\":\"cafe\\u0301 😀\",\"kind\":\"jq\"}]}");
+    char *text = shown("nodes", "{\"nodes\":[{\"name\":\"build\",\"kind\":\"shell\"},"
+                                "{\"name\":\"部署する\",\"kind\":\"http\"},"
+                                "{\"name\":\"cafe\\u0301 😀\",\"kind\":\"jq\"}]}");
     size_t kind = column_of(text, "KIND");
     (void)state;
     assert_int_equal(column_of(text, "shell"), kind);

@@ -1,0 +1,124 @@
+#include "advice.h"
+
+#include "fields.h"
+#include "json_print.h"
+#include "mem.h"
+
+#include <string.h>
+
+void advice_word(Buf *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:@%+,=";
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        buf_adds(out, word);
+        return;
+    }
+    buf_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'') {
+            buf_adds(out, "'\\''");
+        } else {
+            buf_addc(out, *word);
+        }
+    }
+    buf_addc(out, '\'');
+}
+
+/* Words for people, and behind them one for a shell; nothing without it. */
+static void add_words(Buf *out, const char *words, const char *word) {
+    if (word) {
+        buf_adds(out, words);
+        advice_word(out, word);
+    }
+}
+
+void advice_resume(Buf *out, const char *thread, const char *store) {
+    add_words(out, "pawl resume ", thread);
+    add_words(out, " --store ", store);
+}
+
+void advice_start(Buf *out, const char *file, const char *thread, const char *store) {
+    add_words(out, "pawl run ", file);
+    add_words(out, " --thread ", thread);
+    add_words(out, " --store ", store);
+}
+
+/* ---- interrupts ---- */
+
+static char *text_of(Json value) {
+    if (json_kind(value) == JSON_STRING) {
+        return mem_strndup(json_string_data(&value), json_string_len(value));
+    }
+    return json_is_none(value) ? mem_strndup("", 0) : json_to_text(value);
+}
+
+/* What is asked: on the same line, or below it when it is longer than that. */
+static void add_prompt(Buf *out, Json prompt) {
+    char *text = text_of(prompt);
+    if (!strchr(text, '\n')) {
+        buf_printf(out, ": %s\n", text);
+    } else {
+        buf_adds(out, ":\n");
+        for (const char *line = text; *line;) {
+            size_t len = strcspn(line, "\n");
+            buf_printf(out, "    | %.*s\n", (int)len, line);
+            line += len + (line[len] == '\n');
+        }
+    }
+    mem_free(text);
+}
+
+/* What all commands that answer one interrupt share. */
+typedef struct Answer {
+    const char *thread, *store;
+    const char *id; /* NULL: need not be named */
+} Answer;
+
+static void add_answer(Buf *out, const Answer *a, const char *option, const char *word) {
+    buf_adds(out, "    ");
+    advice_resume(out, a->thread, a->store);
+    add_words(out, " --interrupt ", a->id);
+    add_words(out, option, word);
+    buf_addc(out, '\n');
+}
+
+static void add_answers(Buf *out, const Answer *a, Json interrupt) {
+    Json options = field_get(interrupt, "options"), reason = field_get(interrupt, "reason");
+    size_t n = field_items(options);
+    for (size_t i = 0; i < n; i++) {
+        char *word = text_of(json_array_get(options, i));
+        add_answer(out, a, " --decision ", word);
+        mem_free(word);
+    }
+    if (n == 0 && (json_string_is(reason, "before") || json_string_is(reason, "after"))) {
+        add_answer(out, a, NULL, NULL);
+    } else if (json_string_is(reason, "action")) {
+        add_answer(out, a, " --response-file ", "FILE");
+    } else if (n == 0) {
+        add_answer(out, a, " --value ", "JSON");
+    }
+}
+
+void advice_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store) {
+    Json prompt = field_get(interrupt, "prompt"), reason = field_get(interrupt, "reason");
+    Json inner = field_get(prompt, "prompt");
+    Json message = field_get(field_get(prompt, "error"), "message");
+    char *node = text_of(field_get(interrupt, "node")), *id = text_of(field_get(interrupt, "id"));
+    bool after = json_string_is(reason, "after"), before = json_string_is(reason, "before");
+    buf_printf(out, "Waiting %s %s", after ? "after" : before ? "before" : "at", node);
+    if (field_is_text(inner) && field_is_text(message)) { /* an action whose model did not answer */
+        char *why = text_of(message);
+        add_prompt(out, inner);
+        buf_printf(out, "The model did not answer: %s\n", why);
+        mem_free(why);
+    } else if (json_truthy(prompt)) {
+        add_prompt(out, prompt);
+    } else {
+        buf_addc(out, '\n');
+    }
+    if (thread) {
+        add_answers(out, &(Answer){thread, store, one ? NULL : id}, interrupt);
+    }
+    mem_free(node);
+    mem_free(id);
+}

@@ -1,0 +1,23 @@
+/* advice.h - the commands that we tell people to type. */
+#ifndef PAWL_ADVICE_H
+#define PAWL_ADVICE_H
+
+#include "json.h"
+
+#include <stdbool.h>
+
+/* As one word for a shell, quoted if need be. */
+void advice_word(Buf *out, const char *word);
+
+/* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
+void advice_resume(Buf *out, const char *thread, const char *store);
+
+/* `pawl run FILE --thread THREAD`, in the same way. */
+void advice_start(Buf *out, const char *file, const char *thread, const char *store);
+
+/* What a person is asked and the commands that answer, a line each, indented. `one` says that no
+ * other interrupt of the run is open, so that its id need not be named. Without a thread (NULL) no
+ * command could answer. */
+void advice_interrupt(Buf *out, Json interrupt, bool one, const char *thread, const char *store);
+
+#endif

@@ -1,0 +1,240 @@
+/* commands_state.c - looking at the state, and at what a node is told to do. */
+#include "command_reader.h"
+#include "fields.h"
+
+#include <string.h>
+
+/* @12 first: from the history. Always true. */
+static bool take_checkpoint(CommandReader *r) {
+    int64_t number;
+    Span word = reader_peek(r);
+    if (span_checkpoint(word, false, &number)) {
+        r->at += word.len;
+        reader_put(r, "checkpoint", json_int(number));
+    }
+    return true;
+}
+
+/* ---- values ---- */
+
+static bool read_print(CommandReader *r) {
+    return take_checkpoint(r) && reader_put_rest(r, "expression", "an expression");
+}
+
+static void view_results(View *v, Json answer) {
+    Json results = field_get(answer, "results");
+    for (size_t i = 0; i < field_items(results); i++) {
+        view_value(v, json_array_get(results, i));
+    }
+    if (json_kind(field_get(answer, "omitted")) == JSON_OBJECT) {
+        view_hint(v,
+                  "A value that is too large to print; `state PATH` and `summary` show its parts.");
+    } else if (!field_items(results)) {
+        view_hint(v, "No output.");
+    } else {
+        view_if(v, answer, "more", "and more\n");
+    }
+}
+
+/* [@CHECKPOINT] [PATH] [+OFFSET] */
+static bool read_state(CommandReader *r) {
+    int64_t offset;
+    take_checkpoint(r);
+    Span rest = reader_rest(r);
+    const char *end = rest.text + rest.len, *word = end;
+    while (word > rest.text && !char_is_blank(word[-1])) {
+        word--;
+    }
+    size_t len = (size_t)(end - word);
+    if (len > 1 && word[0] == '+' && span_number((Span){word + 1, len - 1}, &offset)) {
+        reader_put(r, "offset", json_int(offset));
+        rest = span_between(rest.text, word);
+    }
+    return !rest.len || reader_put(r, "path", span_string(rest));
+}
+
+/* The parts of a value, with what they are called in the field `name`. */
+static void add_parts(View *v, Json list, const char *name) {
+    Table t = {.columns = 4};
+    View cell = {.out = &t.cells};
+    for (size_t i = 0; i < field_items(list); i++) {
+        Json part = json_array_get(list, i);
+        view_puts(&cell, "  ");
+        view_path(&cell, field_get(part, name));
+        table_next(&t);
+        view_cell(&t, field_get(part, "type"));
+        if (json_tag(field_get(part, "size")) == JSON_TAG_INT) {
+            view_size(&cell, field_number(part, "size", 0));
+        }
+        table_next(&t);
+        view_cell(&t, field_get(part, "preview"));
+    }
+    view_table(v, &t);
+}
+
+static void view_variables(View *v, Json answer) {
+    Json children = field_get(answer, "children"), value = field_get(answer, "value");
+    int64_t total = field_number(answer, "total", 0), offset = field_number(v->args, "offset", 0);
+    int64_t shown = offset + (int64_t)field_items(children);
+    if (!json_is_none(value)) {
+        view_value(v, value);
+        return;
+    }
+    view_field(v, "", answer, "type", " of ");
+    view_size(v, field_number(answer, "size", 0));
+    view_printf(v, ", %lld parts:\n", (long long)total);
+    add_parts(v, children, "key");
+    if (shown < total) {
+        view_printf(v, "and %lld more: `state PATH +%lld`\n", (long long)(total - shown),
+                    (long long)shown);
+    }
+}
+
+/* ---- parts of it ---- */
+
+static bool read_summary(CommandReader *r) {
+    return take_checkpoint(r) && reader_ends(r);
+}
+
+static void view_summary(View *v, Json answer) {
+    Json keys = field_get(answer, "keys");
+    int64_t more = field_number(answer, "total", 0) - (int64_t)field_items(keys);
+    add_parts(v, keys, "key");
+    if (more > 0) {
+        view_printf(v, "and %lld more\n", (long long)more);
+    }
+    view_puts(v, "In all ");
+    view_size(v, field_number(answer, "size", 0));
+    view_puts(v, ".\n");
+}
+
+static bool read_search(CommandReader *r) {
+    return take_checkpoint(r) && reader_put_rest(r, "text", "a text to look for");
+}
+
+static void view_found(View *v, Json answer) {
+    if (!field_items(field_get(answer, "found"))) {
+        view_hint(v, "It is nowhere in the state.");
+        return;
+    }
+    add_parts(v, field_get(answer, "found"), "path");
+    view_if(v, answer, "more", "and more\n");
+}
+
+static bool read_limit(CommandReader *r) {
+    int64_t limit;
+    return reader_at_end(r) ||
+           (reader_number(r, "how many", &limit) &&
+            reader_put(r, "limit", json_int(limit ? limit : 1)) && reader_ends(r));
+}
+
+static void view_largest(View *v, Json answer) {
+    add_parts(v, field_get(answer, "largest"), "path");
+    if (!field_items(field_get(answer, "largest"))) {
+        view_hint(v, "The state is empty.");
+    }
+}
+
+/* ---- differences ---- */
+
+static bool read_diff(CommandReader *r) {
+    static const char *const ends[] = {"from", "to"};
+    int64_t number;
+    Span since = reader_peek(r);
+    if (span_is(since, "pause") || span_is(since, "node") || span_is(since, "start")) {
+        return reader_put(r, "since", span_string(reader_next(r))) && reader_ends(r);
+    }
+    for (size_t i = 0; i < 2 && !reader_at_end(r); i++) {
+        Span word = reader_next(r);
+        if (!span_checkpoint(word, true, &number)) {
+            return error_set(r->err, ERR_USAGE,
+                             "`diff` takes pause, node, start or two checkpoints, not `%.*s`.",
+                             QUOTED(word));
+        }
+        reader_put(r, ends[i], json_int(number));
+    }
+    return reader_ends(r);
+}
+
+void view_diff(View *v, Json answer) {
+    static const struct {
+        const char *list, *sign;
+        Style style;
+    } kinds[] = {
+        {"changed", "~ ", STYLE_NAME}, {"added", "+ ", STYLE_GOOD}, {"removed", "- ", STYLE_BAD}};
+    size_t n = 0;
+    for (size_t k = 0; k < 3; k++) {
+        Json list = field_get(answer, kinds[k].list);
+        for (size_t i = 0; i < field_items(list); i++, n++) {
+            Json d = json_array_get(list, i), old = field_get(d, "old"), new = field_get(d, "new");
+            view_styled(v, kinds[k].style, kinds[k].sign);
+            view_path(v, field_get(d, "path"));
+            view_puts(v, ": ");
+            if (!json_is_none(old)) {
+                view_json(v, old, VIEW_LINE);
+            }
+            view_puts(v, !json_is_none(old) && !json_is_none(new) ? " → " : "");
+            if (!json_is_none(new)) {
+                view_json(v, new, VIEW_LINE);
+            }
+            view_puts(v, "\n");
+        }
+    }
+    view_if(v, answer, "more", "and more\n");
+    if (!n) {
+        view_hint(v, "Nothing changed.");
+    }
+}
+
+/* ---- what the node is told to do ---- */
+
+static bool read_config(CommandReader *r) {
+    if (reader_takes(r, "set")) {
+        r->order->operation = "config_set";
+        return read_setting(r);
+    }
+    r->order->operation = reader_takes(r, "reset") ? "config_reset" : "config";
+    return reader_ends(r);
+}
+
+void view_config(View *v, Json answer) {
+    bool edited = json_truthy(field_get(answer, "edited"));
+    view_node(v, answer);
+    view_puts(v, edited ? ", edited for this execution:\n" : ":\n");
+    view_value(v, field_get(answer, "raw"));
+    if (!json_is_none(field_get(answer, "resolved"))) {
+        view_puts(v, "Resolved:\n");
+        view_value(v, field_get(answer, "resolved"));
+    }
+    view_error(v, "Cannot be resolved now: ", field_get(answer, "error"));
+}
+
+/* ---- the rows ---- */
+
+const ConsoleCommand state_commands[] = {
+    {"print", "p pp evaluate", "[@CHECKPOINT] EXPR",
+     "evaluate a jq expression on what the node sees",
+     "A line that begins with a dot is printed too.", "print .items | map(.name)",
+     .flags = COMMAND_REPEATS, .offers = OFFERS_EXPRESSION, .read = read_print,
+     .operation = "evaluate", .view = view_results},
+    {"state", "vars variables", "[@CHECKPOINT] [PATH] [+OFFSET]",
+     "show the state, or what is at a path",
+     "A large value is shown by its parts; +100 shows the parts from there on.",
+     "state .items +100", .offers = OFFERS_PATH, .read = read_state, .operation = "variables",
+     .view = view_variables},
+    {"summary", "", "[@CHECKPOINT]", "list the keys of the state, their types and sizes",
+     .read = read_summary, .operation = "summary", .view = view_summary},
+    {"search", "", "[@CHECKPOINT] TEXT", "find keys and values in the state", NULL,
+     "search timeout", .read = read_search, .operation = "search", .view = view_found},
+    {"largest", "", "[N]", "list the largest parts of the state", .read = read_limit,
+     .operation = "largest", .view = view_largest},
+    {"diff", "", "[pause | node | start | A B]", "show what changed in the state",
+     "Since the last pause (unless told), across the last node, since the start, or between two "
+     "checkpoints.",
+     "diff 3 7", .words = "node pause start", .read = read_diff, .operation = "diff",
+     .view = view_diff},
+    {"config", "", "[set PATH = JSON | reset]", "show or edit what the node is told to do",
+     "An edit is for this one execution.", "config set .timeout = 60", .words = "set reset",
+     .read = read_config, .operation = "config", .view = view_config},
+    {0},
+};
