@@ -579,34 +579,30 @@ static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row, Buf *
                                                 .snapshot_len = snapshot->len});
 }
 
-static bool commit_rows(Store *store, const Reading *r, int64_t run, Error *err) {
+/* All of it is one commit. */
+static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
+    enum { NEW = -1 };
     StoreBatch batch = STORE_BATCH_INIT;
     Buf patch = BUF_INIT, snapshot = BUF_INIT;
+    RunRow made = {0};
+    store_batch_create(&batch, &(StoreCreate){.stand_in = NEW,
+                                              .thread = r->thread,
+                                              .workflow = r->workflow,
+                                              .definition = json_none(),
+                                              .key = r->definition});
     for (size_t i = 0; i < r->n; i++) {
-        add_checkpoint(&batch, run, &r->rows[i], &patch, &snapshot);
+        add_checkpoint(&batch, NEW, &r->rows[i], &patch, &snapshot);
     }
-    store_batch_run(&batch, run, r->head, r->status, r->updated);
-    bool ok = store_commit(store, &batch, err);
-    if (!ok) {
-        store_batch_reset(&batch);
-        store_batch_remove_run(&batch, run);
-        store_commit(store, &batch, NULL);
-    }
+    store_batch_run(&batch, NEW, r->head, r->status, r->updated);
+    store_batch_release(&batch, NEW);
+    bool ok = store_check_thread(r->thread, err) && store_commit(store, &batch, err) &&
+              store_batch_made(store, &batch, 0, &made, err) &&
+              store_find(store, made.thread, out, err);
+    run_row_clear(&made);
     buf_clear(&patch);
     buf_clear(&snapshot);
     store_batch_clear(&batch);
     return ok;
-}
-
-static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
-    RunRow row = {0};
-    if (!store_create_run(store, r->thread, r->workflow, r->definition, &row, err)) {
-        return false;
-    }
-    bool ok = commit_rows(store, r, row.run, err);
-    store_release(store, row.run);
-    run_row_clear(&row);
-    return ok && store_find(store, r->thread, out, err);
 }
 
 bool export_import(Store *store, Json document, RunRow *out, Error *err) {

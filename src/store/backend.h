@@ -26,6 +26,7 @@ struct Store {
     Leases leases;       /* that this handle holds */
     uint64_t version;    /* that store_heard() saw last */
     bool asked;          /* through this handle, since then */
+    StoreBatch plain;    /* a batch with the numbers in it */
 };
 
 /* What is being looked for: a name, or a number when thread is NULL. */
@@ -48,9 +49,12 @@ struct StoreBackend {
     bool (*find)(Store *s, RunKey key, RunRow *out, bool *found, Error *err);
     /* A page: fills in where it stopped and whether there is more. */
     bool (*runs)(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err);
-    /* In: all but run, and thread when that is NULL. Out: these too, and the lease is held. *found:
-     * there was one of that name, and nothing was done. */
+    /* Between begin() and either commit(), with a batch that has a BATCH_CREATE for each, or cancel():
+     * makes runs. In: all but run, and thread when that is NULL. Out: these too, and the lease is held.
+     * *found: there was one of that name, and nothing was done. */
+    bool (*begin)(Store *s, Error *err);
     bool (*create_run)(Store *s, RunRow *row, bool *found, Error *err);
+    void (*cancel)(Store *s);
 
     /* *owner (given, may stay NULL) says who has it when it is *busy. */
     bool (*lease)(Store *s, int64_t run, bool *busy, char **owner, Error *err);
@@ -66,6 +70,7 @@ struct StoreBackend {
     bool (*define)(Store *s, const char *key, const Buf *value, Error *err);
     bool (*definition)(Store *s, const char *key, Buf *out, bool *found, Error *err);
 
+    /* A batch in which every run has its number, and no definitions are. */
     bool (*commit)(Store *s, const StoreBatch *b, Error *err);
     /* *why is NULL when the checkpoint is sound. */
     bool (*checkpoint)(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
@@ -101,6 +106,10 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
 
 /* The same of one checkpoint; `why` is a phrase or a sentence. */
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);
+
+bool store_refuse_reader(const Store *s, Error *err); /* false for a handle that only reads */
+/* store_define() of an encoded value. */
+char *store_define_bytes(Store *s, const Buf *value, Error *err);
 
 /* What is wrong with the run as a whole; appends nothing when it is sound. */
 bool store_inspect(Store *s, int64_t run, Buf *out, Error *err);

@@ -44,6 +44,9 @@ static void collect_writes(const StoreBatch *b, Writes *w) {
     BatchWrite write;
     bool ordered = true;
     for (size_t pos = 0; batch_next(b, &pos, &write);) {
+        if (write.op == BATCH_RELEASE) {
+            continue;
+        }
         ordered = ordered && (!w->len || w->items[w->len - 1].run <= write.run);
         w->items = mem_grow(w->items, w->len, &w->cap, sizeof *w->items);
         w->items[w->len++] = write;
@@ -68,6 +71,10 @@ static bool next_part(FileStore *f, const Writes *w, size_t *at, Part *p) {
     return true;
 }
 
+static bool makes_run(const Part *p) {
+    return p->writes[0].op == BATCH_CREATE;
+}
+
 static bool removes_run(const Part *p) {
     return p->writes[p->n - 1].op == BATCH_REMOVE_RUN;
 }
@@ -80,9 +87,9 @@ static void take_facts(Part *p, const BatchWrite *w) {
     p->has_facts = true;
 }
 
-static void look_over(Part *p) {
+/* `now` is the row as it is; that of a new run has nothing but when it was made. */
+static void look_over(Part *p, const RunRow *now) {
     char self[STORE_OWNER_MAX];
-    const RunRow *now = &p->file->row;
     p->row = (RunRow){.run = p->run,
                       .head = now->head,
                       .last = now->last,
@@ -96,21 +103,42 @@ static void look_over(Part *p) {
             p->rewrites = p->rewrites || w->seq <= now->last;
         } else if (w->op == BATCH_RUN) {
             take_facts(p, w);
-        } else {
+        } else if (w->op != BATCH_CREATE) {
             p->rewrites = true;
         }
     }
 }
 
-static bool append_part(Part *p) {
-    Buf group = BUF_INIT;
+/* Gives where the last of them starts. */
+static size_t put_checkpoints(const Part *p, Buf *out) {
     size_t last = 0;
     for (const BatchWrite *w = p->writes; w < p->writes + p->n; w++) {
         if (w->op == BATCH_CHECKPOINT) {
-            last = group.len;
-            run_file_record(&group, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
+            last = out->len;
+            run_file_record(out, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
         }
     }
+    return last;
+}
+
+/* The whole file at once. The run is there with its thread, which comes last. */
+static bool create_part(Part *p) {
+    Buf checkpoints = BUF_INIT;
+    const BatchWrite *w = p->writes;
+    p->row.thread = store_copy(w->thread);
+    p->row.workflow = store_copy(w->workflow);
+    p->row.definition = store_copy(w->definition);
+    p->row.created = w->at;
+    put_checkpoints(p, &checkpoints);
+    bool ok = run_file_create(p->store->runs, &p->row, &checkpoints) &&
+              file_store_link(p->store, &p->row);
+    buf_clear(&checkpoints);
+    return ok;
+}
+
+static bool append_part(Part *p) {
+    Buf group = BUF_INIT;
+    size_t last = put_checkpoints(p, &group);
     if (p->has_facts) {
         last = group.len;
         run_file_state_record(&group, &p->row);
@@ -218,6 +246,9 @@ static bool refuse_damaged(Part *p, Error *err) {
 }
 
 static bool write_part(Part *p, Error *err) {
+    if (makes_run(p)) {
+        return create_part(p) || file_store_failed(p->store, "making a run", err);
+    }
     bool ok =
         p->rewrites
             ? refuse_damaged(p, err) &&
@@ -228,18 +259,19 @@ static bool write_part(Part *p, Error *err) {
 
 /* Finds the file and what is to be done; *skip when there is nothing: the run has gone. */
 static bool prepare_part(Part *p, bool *skip, Error *err) {
-    bool found;
+    bool found = true;
     *skip = false;
     if (removes_run(p)) {
         return true;
     }
-    if (!file_store_sound_run(p->store, p->run, &p->file, &found, err)) {
+    if (makes_run(p)) {
+        look_over(p, &(RunRow){.status = (char *)"pending", .updated = p->writes[0].at});
+    } else if (!file_store_sound_run(p->store, p->run, &p->file, &found, err)) {
         return false;
+    } else if (found) {
+        look_over(p, &p->file->row);
     }
     *skip = !found;
-    if (found) {
-        look_over(p);
-    }
     return p->row.last <= RUN_SEQ_MAX ||
            error_set(err, ERR_LIMIT, "Run %lld has used up its checkpoint numbers.",
                      (long long)p->run);
@@ -304,7 +336,7 @@ static char *batch_path(FileStore *f) {
 /* What was appended so far, to be cut off again. */
 typedef struct Undo {
     int64_t run;
-    uint64_t end;
+    uint64_t end; /* 0: the run was made */
 } Undo;
 
 typedef struct Undos {
@@ -316,22 +348,26 @@ static bool undo(FileStore *f, const Undos *u) {
     RunFile *file;
     bool found, ok = true;
     for (size_t i = 0; i < u->len; i++) {
+        if (!u->items[i].end) {
+            ok = file_store_drop_run(f, u->items[i].run, NULL) && ok;
+            continue;
+        }
         ok = file_store_run(f, u->items[i].run, &file, &found, NULL) && found &&
              run_file_cut(file, u->items[i].end) && ok;
     }
     return ok;
 }
 
-static bool append_and_note(FileStore *f, Part *p, Undos *u, Error *err) {
+static bool append_and_note(Part *p, Undos *u, Error *err) {
     bool skip;
     if (removes_run(p)) {
         return true;
     }
     bool ok = prepare_part(p, &skip, err);
     if (ok && !skip && !p->rewrites) {
-        uint64_t end = p->file->end;
-        ok = append_part(p) || file_store_failed(f, "writing checkpoints", err);
-        if (ok) {
+        uint64_t end = makes_run(p) ? 0 : p->file->end;
+        ok = write_part(p, err);
+        if (ok || !end) {
             u->items = mem_grow(u->items, u->len, &u->cap, sizeof *u->items);
             u->items[u->len++] = (Undo){p->run, end};
         }
@@ -344,7 +380,7 @@ static bool append_and_note(FileStore *f, Part *p, Undos *u, Error *err) {
 static bool append_all(FileStore *f, const Writes *w, Undos *u, Error *err) {
     Part p;
     for (size_t at = 0; next_part(f, w, &at, &p);) {
-        if (!append_and_note(f, &p, u, err)) {
+        if (!append_and_note(&p, u, err)) {
             return false;
         }
     }
@@ -400,10 +436,14 @@ bool file_store_commit(Store *s, const StoreBatch *b, Error *err) {
     Part p;
     size_t at = 0;
     collect_writes(b, &w);
-    bool ok = w.len && w.items[0].run != w.items[w.len - 1].run
-                  ? commit_several(f, b, &w, err)
-                  : !next_part(f, &w, &at, &p) || write_run(&p, err);
+    bool ok = file_store_keep_last(f) || file_store_failed(f, "making a run", err);
+    if (ok) {
+        ok = w.len && w.items[0].run != w.items[w.len - 1].run
+                 ? commit_several(f, b, &w, err)
+                 : !next_part(f, &w, &at, &p) || write_run(&p, err);
+    }
     mem_free(w.items);
+    file_store_end(f);
     return ok;
 }
 
@@ -442,6 +482,10 @@ static bool finish_part(Part *p, Error *err) {
     }
     bool damaged = found && run_file_damage(file, true, &why);
     buf_clear(&why);
+    if (makes_run(p)) { /* all of it again: its thread may not be there */
+        file_store_forget(p->store, p->run);
+        return write_run(p, err);
+    }
     if (!found || damaged) {
         return true;
     }

@@ -178,7 +178,9 @@ static void file_close(Store *s) {
     for (size_t i = 0; i < f->nstuck; i++) {
         close(f->stuck[i]);
     }
+    file_store_end(f);
     lease_file_close(&f->lease_file);
+    mem_free(f->named);
     mem_free(f->stuck);
     mem_free(f->threads);
     mem_free(f->runs);
@@ -446,67 +448,87 @@ static bool file_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *e
 
 /* ---- making runs ---- */
 
-static bool next_number(FileStore *f, int64_t *run) {
+/* What others began is finished first: a thread may be among it. */
+static bool file_begin(Store *s, Error *err) {
+    FileStore *f = folder_store(s);
+    f->begun = file_store_finish_batches(f, err) && lease_file_lock_store(&f->lease_file, err);
+    return f->begun;
+}
+
+void file_store_end(FileStore *f) {
+    while (f->nnamed) {
+        mem_free(f->named[--f->nnamed]);
+    }
+    f->last = 0;
+    if (f->begun) {
+        lease_file_unlock(&f->lease_file, 0);
+    }
+    f->begun = false;
+}
+
+static void file_cancel(Store *s) {
+    file_store_end(folder_store(s));
+}
+
+static int64_t next_number(FileStore *f) {
+    if (!f->last) {
+        char *path = path_join(f->base.path, "last");
+        Buf last = BUF_INIT;
+        f->last = file_read_whole(path, &last) && last.len ? strtoll(last.data, NULL, 10) : 0;
+        mem_free(path);
+        buf_clear(&last);
+    }
+    return ++f->last;
+}
+
+bool file_store_keep_last(FileStore *f) {
     char text[32], *path = path_join(f->base.path, "last");
-    Buf last = BUF_INIT;
-    *run = file_read_whole(path, &last) && last.len ? strtoll(last.data, NULL, 10) + 1 : 1;
-    int n = snprintf(text, sizeof text, "%" PRId64 "\n", *run);
-    bool ok = *run > 0 && file_replace(path, text, (size_t)n);
+    int n = snprintf(text, sizeof text, "%" PRId64 "\n", f->last);
+    bool ok = !f->last || file_replace(path, text, (size_t)n);
     mem_free(path);
-    buf_clear(&last);
     return ok;
 }
 
-static void name_run(const FileStore *f, RunRow *row) {
+static bool is_thread(const FileStore *f, const char *thread) {
+    size_t i = 0;
+    while (i < f->nnamed && strcmp(f->named[i], thread) != 0) {
+        i++;
+    }
+    return i < f->nnamed || run_of_thread(f, thread);
+}
+
+static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
+    FileStore *f = folder_store(s);
+    bool busy = false;
+    char *owner = NULL;
+    *found = row->thread && is_thread(f, row->thread);
+    if (*found) {
+        return true;
+    }
+    row->run = next_number(f);
     for (int i = 1; !row->thread; i++) {
         char name[48];
         snprintf(name, sizeof name, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", row->run, i);
-        if (!run_of_thread(f, name)) {
-            row->thread = store_copy(name);
-        }
+        row->thread = is_thread(f, name) ? NULL : store_copy(name);
     }
+    bool ok = lease_file_lock(&f->lease_file, row->run, &busy, &owner, err);
+    mem_free(owner);
+    if (!ok || busy) {
+        return ok &&
+               error_set(err, ERR_BUSY, "The lease of the new run %" PRId64 " is taken; try again.",
+                         row->run);
+    }
+    f->named = mem_grow(f->named, f->nnamed, &f->named_cap, sizeof *f->named);
+    f->named[f->nnamed++] = store_copy(row->thread);
+    return true;
 }
 
-static bool write_link(const FileStore *f, const RunRow *row) {
+bool file_store_link(const FileStore *f, const RunRow *row) {
     char text[32], *file = file_store_thread_file(row->thread), *path = path_join(f->threads, file);
     int n = snprintf(text, sizeof text, "%" PRId64 "\n", row->run);
     bool ok = file_replace(path, text, (size_t)n);
     mem_free(file);
     mem_free(path);
-    return ok;
-}
-
-static bool make_run(FileStore *f, RunRow *row, Error *err) {
-    bool busy = false;
-    char *owner = NULL;
-    if (!next_number(f, &row->run)) {
-        return file_store_failed(f, "making a run", err);
-    }
-    name_run(f, row);
-    if (!lease_file_lock(&f->lease_file, row->run, &busy, &owner, err)) {
-        return false;
-    }
-    mem_free(owner);
-    if (busy) {
-        return error_set(err, ERR_BUSY, "The lease of the new run %" PRId64 " is taken; try again.",
-                         row->run);
-    }
-    if (!run_file_create(f->runs, row) || !write_link(f, row)) {
-        file_store_failed(f, "making a run", err);
-        lease_file_unlock(&f->lease_file, row->run);
-        return false;
-    }
-    return true;
-}
-
-static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
-    FileStore *f = folder_store(s);
-    if (!lease_file_lock_store(&f->lease_file, err)) {
-        return false;
-    }
-    *found = row->thread && run_of_thread(f, row->thread);
-    bool ok = *found || make_run(f, row, err);
-    lease_file_unlock(&f->lease_file, 0);
     return ok;
 }
 
@@ -726,7 +748,9 @@ const StoreBackend file_backend = {
     .folder = file_folder,
     .find = file_find,
     .runs = file_runs,
+    .begin = file_begin,
     .create_run = file_create_run,
+    .cancel = file_cancel,
     .lease = file_lease,
     .release = file_release,
     .is_leased = file_is_leased,

@@ -9,8 +9,8 @@
  *     DIR/batches/ID        a batch that writes several runs, while it does
  *     DIR/work/
  *
- * A batch for one run is one group in its file, and thereby all or nothing. A batch for several is
- * made durable under batches/ first; whoever leases a run after a crash finishes it, for all its runs,
+ * A batch for one run is one group in its file, and thereby all or nothing; a new run is there when
+ * its thread is, which comes last. A batch for several is made durable under batches/ first; whoever leases a run after a crash finishes it, for all its runs,
  * before doing anything else. The file of a batch is locked by its writer while that lives.
  */
 #ifndef PAWL_STORE_FILE_STORE_H
@@ -30,12 +30,22 @@ typedef struct FileStore {
     uint64_t clock; /* of uses */
     int *stuck;     /* files of batches that could neither be done nor undone, locked */
     size_t nstuck, stuck_cap;
+    /* while runs are made */
+    bool begun;   /* slot 0 is locked */
+    int64_t last; /* number given last; 0: `last` was not read yet */
+    char **named; /* threads that are not in their folder yet */
+    size_t nnamed, named_cap;
 } FileStore;
 
 /* The file of a run as it is now, kept by the store; NULL with *found false when there is none. */
 bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
 /* The same, refused when it is damaged so that nobody knows where the run stood. */
 bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
+/* Makes the thread of a run, whose file is there; false with errno. */
+bool file_store_link(const FileStore *f, const RunRow *row);
+/* Makes the numbers that were given durable; the end of what begin() began. */
+bool file_store_keep_last(FileStore *f);
+void file_store_end(FileStore *f);
 /* The file goes, with all beside it. */
 bool file_store_drop_run(FileStore *f, int64_t run, Error *err);
 void file_store_forget(FileStore *f, int64_t run);

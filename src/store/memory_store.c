@@ -30,7 +30,9 @@ typedef struct Definition {
 } Definition;
 
 typedef struct MemoryData {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* recursive: a transaction holds it */
+    bool begun;           /* a transaction; begun_at: the last run before it */
+    int64_t begun_at;
     size_t handles;
     Leases leased;    /* by any handle */
     MemoryRun **runs; /* in order of number */
@@ -67,7 +69,11 @@ static bool memory_open(Store *s, Error *err) {
     MemoryData *m = s->beside ? data_of(s->beside) : mem_zalloc(sizeof *m);
     ((MemoryStore *)s)->data = m;
     if (!s->beside) {
-        pthread_mutex_init(&m->lock, NULL);
+        pthread_mutexattr_t recursive;
+        pthread_mutexattr_init(&recursive);
+        pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+        pthread_mutex_init(&m->lock, &recursive);
+        pthread_mutexattr_destroy(&recursive);
     }
     lock(s)->handles++;
     unlock(m);
@@ -178,6 +184,16 @@ static void add_run(MemoryData *m, MemoryRun *r) {
     add_name(m, r);
 }
 
+static void remove_run(MemoryData *m, int64_t run) {
+    size_t i = place_of_run(m, run);
+    if (i < m->nruns && m->runs[i]->row.run == run) {
+        remove_name(m, m->runs[i]);
+        free_run(m->runs[i]);
+        memmove(m->runs + i, m->runs + i + 1, (m->nruns - i - 1) * sizeof *m->runs);
+        m->nruns--;
+    }
+}
+
 static void copy_row(RunRow *out, const RunRow *row) {
     *out = *row;
     out->thread = store_copy(row->thread);
@@ -229,6 +245,29 @@ static char *free_name(const MemoryData *m, int64_t run) {
         snprintf(name, sizeof name, "run-%lld-%d", (long long)run, i);
     }
     return store_copy(name);
+}
+
+static bool memory_begin(Store *s, Error *err) {
+    (void)err;
+    MemoryData *m = lock(s);
+    m->begun = true;
+    m->begun_at = m->last_run;
+    return true;
+}
+
+static void memory_end(MemoryData *m) {
+    if (m->begun) {
+        m->begun = false;
+        unlock(m);
+    }
+}
+
+static void memory_cancel(Store *s) {
+    MemoryData *m = data_of(s);
+    while (m->begun && m->nruns && m->runs[m->nruns - 1]->row.run > m->begun_at) {
+        remove_run(m, m->runs[m->nruns - 1]->row.run);
+    }
+    memory_end(m);
 }
 
 static bool memory_create_run(Store *s, RunRow *row, bool *found, Error *err) {
@@ -374,16 +413,6 @@ static void close_up(MemoryRun *r) {
     r->len = n;
 }
 
-static void remove_run(MemoryData *m, int64_t run) {
-    size_t i = place_of_run(m, run);
-    if (i < m->nruns && m->runs[i]->row.run == run) {
-        remove_name(m, m->runs[i]);
-        free_run(m->runs[i]);
-        memmove(m->runs + i, m->runs + i + 1, (m->nruns - i - 1) * sizeof *m->runs);
-        m->nruns--;
-    }
-}
-
 static void set_facts(MemoryRun *r, const BatchWrite *w) {
     mem_free(r->row.status);
     r->row.status = store_copy(w->status);
@@ -401,6 +430,9 @@ static void apply(MemoryData *m, const BatchWrite *w) {
     case BATCH_REMOVE: mark_removed(r, w->seq); break;
     case BATCH_RUN: set_facts(r, w); break;
     case BATCH_REMOVE_RUN: remove_run(m, w->run); break;
+    case BATCH_RELEASE:
+    case BATCH_DEFINE:
+    case BATCH_CREATE: break; /* it is there */
     }
 }
 
@@ -421,6 +453,7 @@ static bool memory_commit(Store *s, const StoreBatch *b, Error *err) {
         close_up(run_of(m, closing));
     }
     unlock(m);
+    memory_end(m);
     return true;
 }
 
@@ -480,7 +513,9 @@ const StoreBackend memory_backend = {
     .close = memory_close,
     .find = memory_find,
     .runs = memory_runs,
+    .begin = memory_begin,
     .create_run = memory_create_run,
+    .cancel = memory_cancel,
     .lease = memory_lease,
     .release = memory_release,
     .is_leased = memory_is_leased,

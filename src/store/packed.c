@@ -1,5 +1,8 @@
 #include "packed.h"
 
+#include "json_binary.h"
+#include "mem.h"
+
 #include <assert.h>
 
 enum { VARINT_MAX = 10 };
@@ -121,11 +124,18 @@ static void put_head(char *at, BatchOp op, size_t len) {
     memcpy(at, &head, WRITE_HEAD);
 }
 
-static void finish_write(StoreBatch *b, BatchOp op, char *start, const char *end) {
+static void finish_write(StoreBatch *b, BatchOp op, int64_t run, char *start, const char *end) {
     size_t len = (size_t)(end - start) - WRITE_HEAD;
     put_head(start, op, len);
     buf_advance(&b->bytes, WRITE_HEAD + len);
     b->count++;
+    b->stands_in = b->stands_in || run < 0;
+}
+
+/* A write that is no more than its run. */
+static void add_plain(StoreBatch *b, BatchOp op, int64_t run) {
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + VARINT_MAX);
+    finish_write(b, op, run, start, write_varint(start + WRITE_HEAD, (uint64_t)run));
 }
 
 void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c) {
@@ -133,13 +143,13 @@ void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c) {
     assert(c->seq > 0 && c->parent >= 0 && c->parent < c->seq && status_len < PACKED_RESULT);
     char *start = buf_reserve(&b->bytes, WRITE_HEAD + packed_max(c, node_len, status_len));
     char *end = write_checkpoint(start + WRITE_HEAD, c, node_len, status_len);
-    finish_write(b, BATCH_CHECKPOINT, start, end);
+    finish_write(b, BATCH_CHECKPOINT, c->run, start, end);
 }
 
 void store_batch_remove(StoreBatch *b, int64_t run, int64_t seq) {
     char *start = buf_reserve(&b->bytes, WRITE_HEAD + 2 * VARINT_MAX);
     char *end = write_varint(start + WRITE_HEAD, (uint64_t)run);
-    finish_write(b, BATCH_REMOVE, start, write_varint(end, (uint64_t)seq));
+    finish_write(b, BATCH_REMOVE, run, start, write_varint(end, (uint64_t)seq));
 }
 
 void store_batch_run(StoreBatch *b, int64_t run, int64_t head, const char *status, int64_t at) {
@@ -148,22 +158,93 @@ void store_batch_run(StoreBatch *b, int64_t run, int64_t head, const char *statu
     char *end = write_varint(start + WRITE_HEAD, (uint64_t)run);
     end = write_varint(end, (uint64_t)head);
     end = write_varint(end, (uint64_t)at);
-    finish_write(b, BATCH_RUN, start, write_bytes(end, status, len + 1));
+    finish_write(b, BATCH_RUN, run, start, write_bytes(end, status, len + 1));
 }
 
 void store_batch_remove_run(StoreBatch *b, int64_t run) {
-    char *start = buf_reserve(&b->bytes, WRITE_HEAD + VARINT_MAX);
-    finish_write(b, BATCH_REMOVE_RUN, start, write_varint(start + WRITE_HEAD, (uint64_t)run));
+    add_plain(b, BATCH_REMOVE_RUN, run);
+}
+
+void store_batch_release(StoreBatch *b, int64_t run) {
+    add_plain(b, BATCH_RELEASE, run);
+    b->releases = true;
+}
+
+void batch_create(StoreBatch *b, const RunRow *row) {
+    const char *texts[] = {row->thread ? row->thread : "", row->workflow, row->definition};
+    size_t lens[] = {strlen(texts[0]) + 1, strlen(texts[1]) + 1, strlen(texts[2]) + 1};
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + 2 * VARINT_MAX + lens[0] + lens[1] + lens[2]);
+    char *end = write_varint(start + WRITE_HEAD, (uint64_t)row->run);
+    end = write_varint(end, (uint64_t)row->created);
+    for (int i = 0; i < 3; i++) {
+        end = write_bytes(end, texts[i], lens[i]);
+    }
+    finish_write(b, BATCH_CREATE, row->run, start, end);
+}
+
+/* Runs that are started together mostly have one definition: it is there once. */
+static void add_definition(StoreBatch *b, Json value) {
+    BatchWrite last = {0}, added = {0};
+    size_t before = b->bytes.len, pos = b->defined;
+    char *start = buf_reserve(&b->bytes, WRITE_HEAD + 1);
+    memset(start, 0, WRITE_HEAD + 1);
+    buf_advance(&b->bytes, WRITE_HEAD + 1);
+    json_encode(value, &b->bytes);
+    put_head(b->bytes.data + before, BATCH_DEFINE, b->bytes.len - before - WRITE_HEAD);
+    if (batch_next(b, &pos, &last) && last.op == BATCH_DEFINE && last.pos != before) {
+        pos = before;
+        batch_next(b, &pos, &added);
+        if (added.packed_len == last.packed_len &&
+            !memcmp(added.packed, last.packed, last.packed_len)) {
+            b->bytes.len = before;
+            return;
+        }
+    }
+    b->defined = before;
+    b->count++;
+}
+
+void store_batch_create(StoreBatch *b, const StoreCreate *c) {
+    assert(c->stand_in < 0);
+    if (!json_is_none(c->definition)) {
+        add_definition(b, c->definition);
+    }
+    batch_create(b,
+                 &(RunRow){.run = c->stand_in,
+                           .thread = (char *)c->thread,
+                           .workflow = (char *)c->workflow,
+                           .definition = json_is_none(c->definition) ? (char *)c->key : (char *)"",
+                           .created = c->at});
+}
+
+void batch_copy(StoreBatch *to, const StoreBatch *from, const BatchWrite *w, int64_t run) {
+    uint64_t head, old;
+    memcpy(&head, from->bytes.data + w->pos, WRITE_HEAD);
+    const char *rest = from->bytes.data + w->pos + WRITE_HEAD, *end = rest + (head >> 8);
+    get_varint(&rest, end, &old);
+    char *start = buf_reserve(&to->bytes, WRITE_HEAD + VARINT_MAX + (size_t)(end - rest));
+    char *at = write_varint(start + WRITE_HEAD, (uint64_t)run);
+    finish_write(to, w->op, run, start, write_bytes(at, rest, (size_t)(end - rest)));
+}
+
+void batch_forget_made(StoreBatch *b) {
+    for (size_t i = 0; i < b->nmade; i++) {
+        run_row_clear(&b->made[i].row);
+    }
+    b->nmade = 0;
 }
 
 void store_batch_reset(StoreBatch *b) {
     buf_reset(&b->bytes);
-    b->count = 0;
+    b->count = b->defined = 0;
+    b->stands_in = b->releases = false;
 }
 
 void store_batch_clear(StoreBatch *b) {
+    batch_forget_made(b);
     buf_clear(&b->bytes);
-    b->count = 0;
+    mem_free(b->made);
+    *b = (StoreBatch)STORE_BATCH_INIT;
 }
 
 static int64_t next_int(const char **p, const char *end) {
@@ -194,6 +275,14 @@ bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out) {
         out->head = next_int(&p, end);
         out->at = next_int(&p, end);
         out->status = p;
+    } else if (out->op == BATCH_CREATE) {
+        out->at = next_int(&p, end);
+        out->thread = p;
+        out->workflow = out->thread + strlen(out->thread) + 1;
+        out->definition = out->workflow + strlen(out->workflow) + 1;
+    } else if (out->op == BATCH_DEFINE) {
+        out->packed = p;
+        out->packed_len = (size_t)(end - p);
     }
     return true;
 }

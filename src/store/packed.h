@@ -28,6 +28,9 @@ typedef enum BatchOp {
     BATCH_REMOVE,
     BATCH_RUN,
     BATCH_REMOVE_RUN,
+    BATCH_RELEASE,
+    BATCH_DEFINE, /* a definition, for the runs that follow */
+    BATCH_CREATE,
 } BatchOp;
 
 /* One write of a batch. */
@@ -36,14 +39,28 @@ typedef struct BatchWrite {
     size_t pos; /* in the batch */
     int64_t run;
     int64_t seq;        /* CHECKPOINT, REMOVE */
-    int64_t head, at;   /* RUN */
+    int64_t head, at;   /* RUN; CREATE has at */
     const char *status; /* RUN; NUL-terminated, in the batch */
-    const char *packed; /* CHECKPOINT */
+    /* CREATE; "" for a thread that is to be named, and for the definition that stands before it */
+    const char *thread, *workflow, *definition;
+    const char *packed; /* CHECKPOINT; DEFINE: the value */
     size_t packed_len;
 } BatchWrite;
 
 /* Start with *pos = 0; false at the end. */
 bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out);
+/* Adds a write of one batch to another, for the run of this number. */
+void batch_copy(StoreBatch *to, const StoreBatch *from, const BatchWrite *w, int64_t run);
+/* Adds a run that has all of its row. */
+void batch_create(StoreBatch *b, const RunRow *row);
+
+/* What became of a run that a batch makes. */
+typedef struct Made {
+    int64_t stand_in;
+    int64_t run; /* 0: the thread is taken */
+    RunRow row;  /* until it is given */
+} Made;
+void batch_forget_made(StoreBatch *b);
 
 /* ---- varints, for those who write bytes of their own ---- */
 

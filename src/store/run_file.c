@@ -570,13 +570,14 @@ static void add_head(Buf *out, uint32_t generation) {
     buf_add(out, head, RUN_HEAD);
 }
 
-bool run_file_create(const char *folder, const RunRow *row) {
+bool run_file_create(const char *folder, const RunRow *row, const Buf *checkpoints) {
     char name[32];
     Buf bytes = BUF_INIT;
     snprintf(name, sizeof name, "%lld.run", (long long)row->run);
     char *path = path_join(folder, name);
     add_head(&bytes, 1);
     run_file_run_record(&bytes, row);
+    buf_add(&bytes, checkpoints->data, checkpoints->len);
     size_t last = bytes.len;
     run_file_state_record(&bytes, row);
     run_file_flag_last(&bytes, last);

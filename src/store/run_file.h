@@ -93,8 +93,8 @@ void run_file_close(RunFile *f); /* accepts NULL */
 /* Brings the index up to date; only for the holder of the lease. */
 void run_file_write_index(RunFile *f);
 
-/* Makes the file of a new run; false with errno. */
-bool run_file_create(const char *folder, const RunRow *row);
+/* Makes the file of a new run with these records of checkpoints; false with errno. */
+bool run_file_create(const char *folder, const RunRow *row, const Buf *checkpoints);
 
 /* Takes in what another process has written since; false with errno. May open the file anew. */
 bool run_file_refresh(RunFile *f);

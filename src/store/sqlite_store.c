@@ -243,22 +243,20 @@ static bool insert_named(SqliteStore *q, RunRow *row, Error *err) {
     return (row->thread || name_run(q, row, err)) && lease_new_run(q, row->run, err);
 }
 
+static bool sqlite_begin(Store *s, Error *err) {
+    return run_plain(sqlite(s), SQL_BEGIN, "writing checkpoints", err);
+}
+
+static void sqlite_cancel(Store *s) {
+    roll_back(sqlite(s));
+}
+
 static bool sqlite_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     SqliteStore *q = sqlite(s);
     RunRow there = {0};
-    if (!run_plain(q, SQL_BEGIN, "making a run", err)) {
-        return false;
-    }
     bool ok = !row->thread || sqlite_find(s, (RunKey){row->thread, 0}, &there, found, err);
     run_row_clear(&there);
-    if (ok && !*found) {
-        ok = insert_named(q, row, err) && run_plain(q, SQL_COMMIT, "making a run", err);
-        if (!ok && row->run) {
-            lease_file_unlock(&q->lease_file, row->run);
-        }
-    }
-    roll_back(q); /* does nothing after the commit */
-    return ok;
+    return ok && (*found || insert_named(q, row, err));
 }
 
 static bool sqlite_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
@@ -443,6 +441,9 @@ static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
         f->status = w->status;
         return true;
     case BATCH_REMOVE_RUN: f->run = 0; return remove_run(q, w->run, err);
+    case BATCH_RELEASE:
+    case BATCH_DEFINE:
+    case BATCH_CREATE: return true; /* its row is there */
     }
     return false;
 }
@@ -468,7 +469,8 @@ static bool apply_all(SqliteStore *q, const StoreBatch *b, Error *err) {
 
 static bool sqlite_commit(Store *s, const StoreBatch *b, Error *err) {
     SqliteStore *q = sqlite(s);
-    return (run_plain(q, SQL_BEGIN, "writing checkpoints", err) && apply_all(q, b, err) &&
+    bool begun = !sqlite3_get_autocommit(q->db);
+    return ((begun || sqlite_begin(s, err)) && apply_all(q, b, err) &&
             run_plain(q, SQL_COMMIT, "writing checkpoints", err)) ||
            roll_back(q);
 }
@@ -631,7 +633,9 @@ const StoreBackend sqlite_backend = {
     .folder = sqlite_folder,
     .find = sqlite_find,
     .runs = sqlite_runs,
+    .begin = sqlite_begin,
     .create_run = sqlite_create_run,
+    .cancel = sqlite_cancel,
     .lease = sqlite_lease,
     .release = sqlite_release,
     .is_leased = sqlite_is_leased,

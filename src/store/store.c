@@ -188,6 +188,7 @@ void store_close(Store *s) {
         folder_remove(s->folder);
     }
     leases_clear(&s->leases);
+    store_batch_clear(&s->plain);
     mem_free(s->folder);
     mem_free(s->path);
     mem_free(s->url);
@@ -327,7 +328,7 @@ static char *name_of(Store *s, int64_t run) {
 
 /* ---- making and leasing runs ---- */
 
-static bool refuse_reader(const Store *s, Error *err) {
+bool store_refuse_reader(const Store *s, Error *err) {
     return s->mode != STORE_READ ||
            error_set(err, ERR_USAGE, "The store %s was opened for reading only.", s->url);
 }
@@ -343,7 +344,7 @@ static bool has_control_character(const char *s, size_t len) {
     return false;
 }
 
-static bool check_thread(const char *thread, Error *err) {
+bool store_check_thread(const char *thread, Error *err) {
     size_t len = strlen(thread);
     if (!len) {
         return error_set(err, ERR_USAGE,
@@ -389,7 +390,7 @@ bool store_lease(Store *s, int64_t run, Error *err) {
     if (store_holds(s, run)) {
         return true;
     }
-    if (!refuse_reader(s, err) || !s->backend->lease(s, run, &busy, &owner, err)) {
+    if (!store_refuse_reader(s, err) || !s->backend->lease(s, run, &busy, &owner, err)) {
         return false;
     }
     if (busy) {
@@ -416,64 +417,9 @@ bool store_is_leased(Store *s, int64_t run) {
     return store_holds(s, run) || s->backend->is_leased(s, run);
 }
 
-/* A run whose process died before its first checkpoint never began: its name is free again. */
-static bool clear_unbegun(Store *s, const char *thread) {
-    RunRow row = {0};
-    StoreBatch batch = STORE_BATCH_INIT;
-    bool ok = store_find(s, thread, &row, NULL) && !strcmp(row.thread, thread) && row.head == 0 &&
-              !store_holds(s, row.run) && store_lease(s, row.run, NULL);
-    if (ok) {
-        store_batch_remove_run(&batch, row.run);
-        ok = store_commit(s, &batch, NULL);
-        store_release(s, row.run);
-        store_batch_clear(&batch);
-    }
-    run_row_clear(&row);
-    return ok;
-}
-
-static RunRow new_row(const char *thread, const char *workflow, const char *definition) {
-    char self[STORE_OWNER_MAX];
-    RunRow row = {.thread = store_copy(thread),
-                  .workflow = store_copy(workflow),
-                  .status = store_copy("pending"),
-                  .definition = store_copy(definition),
-                  .owner = store_copy(store_self(self))};
-    row.created = row.updated = store_now();
-    return row;
-}
-
-bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
-                      RunRow *out, Error *err) {
-    bool found = false;
-    *out = (RunRow){0};
-    if (!refuse_reader(s, err) || (thread && !check_thread(thread, err))) {
-        return false;
-    }
-    *out = new_row(thread, workflow, definition);
-    bool ok = s->backend->create_run(s, out, &found, err);
-    if (ok && found && clear_unbegun(s, thread)) {
-        found = false;
-        ok = s->backend->create_run(s, out, &found, err);
-    }
-    if (ok && found) {
-        ok =
-            error_set(err, ERR_USAGE,
-                      "There is a thread `%s` in %s already: go on with it by `pawl resume %s`, or "
-                      "take another name.",
-                      thread, s->url, thread);
-    }
-    if (!ok) {
-        run_row_clear(out);
-        return false;
-    }
-    leases_add(&s->leases, out->run);
-    return true;
-}
-
 bool store_ask_cancel(Store *s, int64_t run, Error *err) {
     s->asked = true;
-    return refuse_reader(s, err) && s->backend->set_cancel(s, run, true, err);
+    return store_refuse_reader(s, err) && s->backend->set_cancel(s, run, true, err);
 }
 
 bool store_heard(Store *s) {
@@ -516,29 +462,35 @@ static bool same_bytes(const Buf *a, const Buf *b) {
     return a->len == b->len && !memcmp(a->data, b->data, a->len);
 }
 
-char *store_define(Store *s, Json value, Error *err) {
-    Buf bytes = BUF_INIT, there = BUF_INIT;
+char *store_define_bytes(Store *s, const Buf *bytes, Error *err) {
+    Buf there = BUF_INIT;
     char *key = NULL;
-    bool ok = refuse_reader(s, err), found = ok;
-    json_encode(value, &bytes);
+    bool ok = store_refuse_reader(s, err), found = ok;
     for (int attempt = 0; ok && found; attempt++) {
         mem_free(key);
-        key = make_key(hash_of(&bytes), attempt);
+        key = make_key(hash_of(bytes), attempt);
         buf_reset(&there);
         ok = s->backend->definition(s, key, &there, &found, err);
-        if (ok && found && same_bytes(&bytes, &there)) {
+        if (ok && found && same_bytes(bytes, &there)) {
             break;
         }
     }
     if (ok && !found) {
-        ok = s->backend->define(s, key, &bytes, err);
+        ok = s->backend->define(s, key, bytes, err);
     }
-    buf_clear(&bytes);
     buf_clear(&there);
     if (!ok) {
         mem_free(key);
         return NULL;
     }
+    return key;
+}
+
+char *store_define(Store *s, Json value, Error *err) {
+    Buf bytes = BUF_INIT;
+    json_encode(value, &bytes);
+    char *key = store_define_bytes(s, &bytes, err);
+    buf_clear(&bytes);
     return key;
 }
 
@@ -570,25 +522,6 @@ Json store_definition(Store *s, const char *key, Error *err) {
 }
 
 /* ---- checkpoints ---- */
-
-static bool check_leases(const Store *s, const StoreBatch *b, Error *err) {
-    BatchWrite w;
-    int64_t last = 0;
-    for (size_t pos = 0; batch_next(b, &pos, &w);) {
-        if (w.run != last && !store_holds(s, w.run)) {
-            return error_set(err, ERR_BUSY,
-                             "Run %" PRId64 " cannot be written: its lease is not held here.",
-                             w.run);
-        }
-        last = w.run;
-    }
-    return true;
-}
-
-bool store_commit(Store *s, const StoreBatch *b, Error *err) {
-    return refuse_reader(s, err) && check_leases(s, b, err) &&
-           (!b->count || s->backend->commit(s, b, err));
-}
 
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err) {
     char *name = name_of(s, run);

@@ -109,9 +109,8 @@ typedef struct RunsPage {
 } RunsPage;
 bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err);
 
-/* Makes a run (durable on return) and takes its lease. thread may be NULL: a name is made from the
- * number ("run-17"). ERR_USAGE when the thread is there already; one that never got as far as its first
- * checkpoint, and that nobody has, makes room. */
+/* Makes a run (durable on return) and takes its lease: a batch with nothing but that, see
+ * store_batch_create(). */
 bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
                       RunRow *out, Error *err);
 
@@ -159,12 +158,44 @@ typedef struct Checkpoint {
 /* One batch: appended to by one thread, committed by another, then reset. Everything is copied into
  * one run of bytes, so that appending costs no allocation. */
 typedef struct StoreBatch {
-    Buf bytes;    /* opaque */
+    Buf bytes;    /* opaque, like what follows `count` */
     size_t count; /* writes in it */
+    /* The batch that is committed before this one, NULL: none matters; see store_batch_create(). */
+    const struct StoreBatch *before;
+    size_t defined;    /* place of the last definition */
+    bool stands_in;    /* some of its runs have no number yet */
+    bool releases;     /* it gives leases back */
+    struct Made *made; /* what became of the runs that it made when it was committed last */
+    size_t nmade, made_cap;
 } StoreBatch;
 
 #define STORE_BATCH_INIT \
-    { BUF_INIT, 0 }
+    { .bytes = BUF_INIT }
+
+/* Makes a run and takes its lease. The run has no number until the batch is committed: `stand_in`, a
+ * number below 0 that goes down from run to run, is used instead of it, in this batch and in the one
+ * whose `before` this is. So a run, its first checkpoints and whatever else happened meanwhile are one
+ * commit, and so are many new runs.
+ *
+ * A run whose thread is there already is not made, and all that this batch and the next hold for it is
+ * left out: no other part of them fails for that. (A thread that never got as far as its first
+ * checkpoint, and that nobody has, makes room.) */
+typedef struct StoreCreate {
+    int64_t stand_in;
+    const char *thread; /* as store_check_thread() allows; NULL: named by its number, "run-17" */
+    const char *workflow;
+    Json definition; /* its definition, to be kept by its content; or JSON_NONE and: */
+    const char *key; /* what store_define() gave for it */
+    int64_t at;      /* ms since 1970; 0: now */
+} StoreCreate;
+void store_batch_create(StoreBatch *b, const StoreCreate *c);
+/* After the commit: the row of the nth run that the batch made, given once. False, with a sentence,
+ * when its thread was there. */
+bool store_batch_made(const Store *s, StoreBatch *b, size_t n, RunRow *out, Error *err);
+/* Whether that can be the name of a thread. */
+bool store_check_thread(const char *thread, Error *err);
+/* The lease of a run is released once the batch is committed. */
+void store_batch_release(StoreBatch *b, int64_t run);
 
 /* Adds a checkpoint; replaces one of the same number (only pruning does that). */
 void store_batch_checkpoint(StoreBatch *b, const Checkpoint *c);
@@ -179,7 +210,7 @@ void store_batch_clear(StoreBatch *b);
 
 /* All or nothing, durable when it returns true. On an error the batch is still there: the caller
  * may try again. The lease of every run in it must be held by this handle. */
-bool store_commit(Store *s, const StoreBatch *b, Error *err);
+bool store_commit(Store *s, StoreBatch *b, Error *err);
 
 /* One checkpoint, checked against its checksum. The strings are the store's, valid until the next
  * call on it. ERR_USAGE when there is none of that number ("checkpoint 12 of thread x was pruned",

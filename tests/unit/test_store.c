@@ -968,6 +968,219 @@ static void a_path_alone_is_sqlite(void **state) {
     store_close(s);
 }
 
+/* ---- runs that a batch makes ---- */
+
+static void add_new(StoreBatch *b, int64_t stand_in, const char *thread, int64_t checkpoints) {
+    Json definition = parse("{\"main\":\"a.yaml\"}");
+    store_batch_create(b, &(StoreCreate){.stand_in = stand_in,
+                                         .thread = thread,
+                                         .workflow = "flow",
+                                         .definition = definition});
+    json_unref(definition);
+    for (int64_t seq = 1; seq <= checkpoints; seq++) {
+        put_plain(b, stand_in, seq, "change", NULL);
+    }
+    store_batch_run(b, stand_in, checkpoints, "running", 1000);
+}
+
+static void expect_made(Store *s, StoreBatch *b, size_t n, const char *thread) {
+    RunRow row;
+    Error err = ERROR_INIT;
+    bool made = store_batch_made(s, b, n, &row, &err);
+    if (!thread) {
+        assert_false(made);
+        expect_error(&err, ERR_USAGE, "There is a thread `");
+        return;
+    }
+    if (!made) fail_msg("%s", err.msg);
+    assert_string_equal(row.thread, thread);
+    assert_true(row.run > 0 && store_holds(s, row.run));
+    run_row_clear(&row);
+}
+
+static void a_batch_makes_a_run_with_all_that_it_did(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    Checkpoint c;
+    add_new(&b, -1, "a", 3);
+    MUST(store_commit(s, &b, &why));
+    expect_made(s, &b, 0, "a");
+    RunRow row = find_run(s, "a");
+    assert_int_equal(row.head, 3);
+    assert_int_equal(row.last, 3);
+    assert_string_equal(row.status, "running");
+    assert_string_equal(row.workflow, "flow");
+    MUST(store_checkpoint(s, row.run, 3, &c, &why));
+    assert_int_equal(c.run, row.run);
+    Json definition = store_definition(s, row.definition, NULL);
+    assert_false(json_is_none(definition));
+    json_unref(definition);
+    run_row_clear(&row);
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void many_runs_are_made_beside_others_that_go_on(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    int64_t old = make_run(s, "old");
+    char name[16];
+    for (int64_t i = 1; i <= 50; i++) {
+        snprintf(name, sizeof name, "t%d", (int)i);
+        add_new(&b, -i, i % 2 ? name : NULL, 2);
+        put_plain(&b, old, i, "change", NULL);
+    }
+    store_batch_run(&b, old, 50, "running", 2000);
+    MUST(store_commit(s, &b, &why));
+    expect_made(s, &b, 0, "t1");
+    expect_made(s, &b, 1, "run-3");
+    expect_made(s, &b, 48, "t49");
+    RunRow row = find_run(s, "old");
+    assert_int_equal(row.head, 50);
+    run_row_clear(&row);
+    row = find_run(s, "t49");
+    assert_int_equal(row.head, 2);
+    run_row_clear(&row);
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void a_thread_that_is_there_fails_alone(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    int64_t old = make_run(s, "old");
+    put_plain(&b, old, 1, "change", NULL);
+    store_batch_run(&b, old, 1, "running", 500);
+    add_new(&b, -1, "new", 2);
+    add_new(&b, -2, "old", 2); /* there before */
+    add_new(&b, -3, "new", 2); /* there by now */
+    store_batch_release(&b, -3);
+    add_new(&b, -4, "last", 1);
+    MUST(store_commit(s, &b, &why));
+    expect_made(s, &b, 0, "new");
+    expect_made(s, &b, 1, NULL);
+    expect_made(s, &b, 2, NULL);
+    expect_made(s, &b, 3, "last");
+    int n = 0;
+    MUST(store_runs(s, count_row, &n, &why));
+    assert_int_equal(n, 3);
+    RunRow row = find_run(s, "old");
+    assert_int_equal(row.last, 1);
+    run_row_clear(&row);
+    /* those who are not told yet may still write */
+    StoreBatch next = {.before = &b};
+    put_plain(&next, -2, 3, "change", NULL);
+    put_plain(&next, -4, 2, "change", NULL);
+    store_batch_run(&next, -4, 2, "completed", 3000);
+    store_batch_release(&next, -4);
+    store_batch_reset(&b);
+    MUST(store_commit(s, &next, &why));
+    store_batch_clear(&next);
+    row = find_run(s, "last");
+    assert_int_equal(row.head, 2);
+    assert_string_equal(row.status, "completed");
+    assert_false(store_holds(s, row.run));
+    run_row_clear(&row);
+    row = find_run(s, "old");
+    assert_int_equal(row.last, 1);
+    run_row_clear(&row);
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void a_batch_of_nothing_but_threads_that_are_there_changes_nothing(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    make_run(s, "a");
+    add_new(&b, -1, "a", 2);
+    MUST(store_commit(s, &b, &why));
+    expect_made(s, &b, 0, NULL);
+    int64_t next = make_run(s, "b"); /* the store goes on */
+    assert_true(next > 0);
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void a_batch_that_fails_makes_no_runs(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    Error err = ERROR_INIT;
+    int64_t old = make_run(s, "old");
+    store_release(s, old);
+    add_new(&b, -1, "new", 2);
+    put_plain(&b, old, 1, "change", NULL); /* without the lease */
+    assert_false(store_commit(s, &b, &err));
+    expect_error(&err, ERR_BUSY, "its lease is not held here");
+    RunRow row;
+    assert_false(store_find(s, "new", &row, NULL));
+    MUST(store_lease(s, old, &why));
+    MUST(store_commit(s, &b, &why)); /* the batch is still there */
+    expect_made(s, &b, 0, "new");
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void a_lease_is_released_by_the_batch(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    int64_t run = make_run(s, "a");
+    put_plain(&b, run, 1, "change", NULL);
+    store_batch_run(&b, run, 1, "completed", 1000);
+    store_batch_release(&b, run);
+    assert_true(store_holds(s, run));
+    MUST(store_commit(s, &b, &why));
+    assert_false(store_holds(s, run));
+    assert_false(store_is_leased(s, run));
+    store_batch_clear(&b);
+    store_close(s);
+}
+
+static void make_without_end(const Fixture *f, int fd) {
+    Store *s = open_store(f, STORE_CREATE);
+    StoreBatch b = STORE_BATCH_INIT;
+    for (int i = 0;; i += 3) {
+        store_batch_reset(&b);
+        for (int k = 0; k < 3; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "t%d", i + k);
+            add_new(&b, -1 - k, name, 2);
+        }
+        if (!store_commit(s, &b, NULL) || write(fd, &i, sizeof i) != sizeof i) _exit(1);
+    }
+}
+
+static void runs_that_were_acknowledged_outlive_a_kill(void **state) {
+    const Fixture *f = *state;
+    for (int round = 0; round < 5; round++) {
+        int fd, acknowledged = -1, n;
+        fixture_shell("rm -rf %s/*", f->folder);
+        pid_t pid = in_child(f, make_without_end, &fd);
+        for (int k = 0; k < 2 + 3 * round && read(fd, &n, sizeof n) == sizeof n; k++) {
+            acknowledged = n;
+        }
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        while (read(fd, &n, sizeof n) == sizeof n) acknowledged = n;
+        close(fd);
+        Store *s = open_store(f, STORE_EXISTING);
+        int count = 0;
+        MUST(store_runs(s, count_row, &count, &why));
+        assert_int_equal(count % 3, 0); /* all of a batch or nothing of it */
+        assert_true(count >= acknowledged + 3);
+        for (int i = 0; i < count; i++) {
+            char name[16];
+            Checkpoint c;
+            snprintf(name, sizeof name, "t%d", i);
+            RunRow row = find_run(s, name);
+            assert_int_equal(row.head, 2);
+            MUST(store_checkpoint(s, row.run, 2, &c, &why));
+            run_row_clear(&row);
+        }
+        make_run(s, "more");
+        store_close(s);
+    }
+}
+
 /* ---- the list ---- */
 
 static const Behaviour behaviours[] = {
@@ -994,6 +1207,13 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(removing_a_run_leaves_the_others, ALL),
     BEHAVIOUR(writing_needs_the_lease, ALL),
     BEHAVIOUR(the_folder_is_there, ALL),
+    BEHAVIOUR(a_batch_makes_a_run_with_all_that_it_did, ALL),
+    BEHAVIOUR(many_runs_are_made_beside_others_that_go_on, ALL),
+    BEHAVIOUR(a_thread_that_is_there_fails_alone, ALL),
+    BEHAVIOUR(a_batch_of_nothing_but_threads_that_are_there_changes_nothing, ALL),
+    BEHAVIOUR(a_batch_that_fails_makes_no_runs, ALL),
+    BEHAVIOUR(a_lease_is_released_by_the_batch, ALL),
+    BEHAVIOUR(runs_that_were_acknowledged_outlive_a_kill, DURABLE),
     BEHAVIOUR(everything_is_there_after_reopening, DURABLE),
     BEHAVIOUR(another_handle_is_refused_while_the_lease_is_held, DURABLE),
     BEHAVIOUR(what_is_asked_is_heard_and_what_is_written_here_is_not, ALL),
