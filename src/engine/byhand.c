@@ -2,7 +2,6 @@
 #include "runs.h"
 
 #include "json_binary.h"
-#include "process.h"
 #include "suggest.h"
 
 #include <stdio.h>
@@ -85,23 +84,11 @@ static bool cleans(const Frame *f) {
     return false;
 }
 
-/* Commands that a dead process left behind are ended with it, but for what cleans up. */
-static void stop_places(Run *run) {
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        if (cleans(f)) {
-            continue;
-        }
-        Json key = work_part(f->wait, WORK_KEY);
-        const char *folder = engine_folder(run->engine, NULL);
-        if (folder && json_kind(key) == JSON_STRING) {
-            Buf place = BUF_INIT;
-            buf_printf(&place, "%s/%lld-%.*s", folder, (long long)run->row.run,
-                       (int)json_string_len(key), json_string_data(&key));
-            process_stop_place(place.data, NULL);
-            process_forget(place.data);
-            buf_clear(&place);
-        }
-    }
+/* Work that a dead process left behind is ended with it, but for what cleans up. */
+static void end_work(Run *run) {
+    engine_lock(run->engine);
+    work_sweep(run, cleans);
+    engine_unlock(run->engine);
 }
 
 /* A test that has something to clean up goes on with that. */
@@ -117,7 +104,7 @@ static bool cleans_up(Run *run) {
     if (began) {
         test_is_cancelled(run);
     } else {
-        stop_places(run);
+        end_work(run);
     }
     run_schedule_all(run);
     run_kick(run);
@@ -140,7 +127,7 @@ bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err
     bool ok = run_status_change(&run->status, RUN_IS_CANCELLED);
     if (ok) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
-        stop_places(run);
+        end_work(run);
     } else {
         error_set(err, ERR_USAGE, "Thread `%s` is %s already.", run->row.thread, run_status(run));
     }

@@ -1,24 +1,22 @@
 /* engine.c - turns, commits and settling.
  *
  * A turn gives every ready frame its steps, up to a bound, then hands the batch to the journal. What
- * depends on a batch (events, work to start, places to remove, runs that settle) is looked at when
+ * depends on a batch (events, work to start, handles to forget, runs that settle) is looked at when
  * the journal says that it is durable. Without a store everything is durable at once. */
 #include "runs.h"
 
 #include "folders.h"
 #include "mem.h"
-#include "process.h"
 
 #include <stdlib.h>
 #include <sys/time.h>
 
 enum {
-    WORK_MAX = 200,    /* commands under way at once; the others wait for their turn */
+    WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */
     TURN_STEPS = 1000, /* steps in one turn of the loop */
-    RUN_STEPS = 100,   /* of one run before the next has its turn */
-    WATCHED_STEPS =
-        100, /* in one turn while somebody watches: who asks for a pause waits for it, */
-    WATCHED_RECORDS = 200, /* and for the commit of this many records */
+    RUN_STEPS = 100, /* of one run before the next has its go; of a run that somebody watches in one
+                          turn: who asks for a pause waits for that, */
+    WATCHED_RECORDS = 200, /* and for the commit of this many records of it */
     ASKED_EVERY_MS = 500,  /* how often we look whether somebody wants a run cancelled */
 };
 
@@ -60,10 +58,7 @@ void run_unsaved(Run *run) {
 
 /* One that has settled has nothing left to be in time for. */
 void run_set_held(Run *run, bool held) {
-    held = held && !run->settled;
-    run->engine->watched += (size_t)held;
-    run->engine->watched -= (size_t)run->is_held;
-    run->is_held = held;
+    run->is_held = held && !run->settled;
 }
 
 /* ---- time ---- */
@@ -148,7 +143,7 @@ static void start_work(Engine *e) {
         if (!f || f->run->halting) {
             continue;
         }
-        if (f->batch > e->durable || (e->working >= WORK_MAX && work_is_process(f))) {
+        if (f->batch > e->durable || (e->working >= WORK_MAX && work_is_heavy(f))) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -158,17 +153,18 @@ static void start_work(Engine *e) {
     e->nstarts = kept;
 }
 
-static void forget_places(Engine *e) {
+static void forget_handles(Engine *e) {
     size_t kept = 0;
-    for (size_t i = 0; i < e->nplaces; i++) {
-        if (e->places[i].batch > e->durable) {
-            e->places[kept++] = e->places[i];
+    for (size_t i = 0; i < e->nforgets; i++) {
+        QueuedForget *q = &e->forgets[i];
+        if (q->batch > e->durable) {
+            e->forgets[kept++] = *q;
         } else {
-            process_forget(e->places[i].place);
-            mem_free(e->places[i].place);
+            q->work->forget(q->place);
+            mem_free(q->place);
         }
     }
-    e->nplaces = kept;
+    e->nforgets = kept;
 }
 
 static void stop_timers(Run *run) {
@@ -195,6 +191,7 @@ static void settle(Run *run) {
     Engine *e = run->engine;
     remove_own_folder(run);
     run_leave(run, RUNS_SETTLING);
+    run_leave(run, RUNS_AHEAD);
     run->settled = true;
     run_set_held(run, false);
     stop_timers(run);
@@ -228,6 +225,7 @@ static void save(Run *run) {
     store_batch_run(journal_batch(e->journal), run->row.run, run->head, saved_status(run),
                     engine_now(e));
     run_leave(run, RUNS_UNSAVED);
+    run->handed_last = run->last;
     run->durable_head = run->handed_head;
     run->handed_head = run->head;
     run->handed_batch = engine_batch(e);
@@ -239,6 +237,11 @@ static void flush(Engine *e) {
     }
     while (first_of(e, RUNS_UNSAVED)) {
         save(first_of(e, RUNS_UNSAVED));
+    }
+    while (first_of(e, RUNS_AHEAD)) {
+        Run *run = first_of(e, RUNS_AHEAD);
+        run_leave(run, RUNS_AHEAD);
+        run_kick(run);
     }
     journal_flush(e->journal);
 }
@@ -255,7 +258,7 @@ static void release(Engine *e) {
     settle_runs(e);
     engine_deliver(e, e->journal ? e->durable : UINT64_MAX);
     start_work(e);
-    forget_places(e);
+    forget_handles(e);
 }
 
 /* The store takes no more. Work that is under way is left alone: it ends in its place, where the
@@ -329,6 +332,7 @@ static Frame *next_ready(Run *run) {
 static int run_turn(Run *run) {
     int steps = 0;
     run->fresh = false;
+    run->turn = run->engine->turn;
     while (steps < RUN_STEPS && run->ready && !run->halting) {
         frame_advance(next_ready(run));
         steps++;
@@ -336,22 +340,31 @@ static int run_turn(Run *run) {
     run_settle_if_done(run);
     run_leave(run, RUNS_DUE);
     if (run->ready && !run->halting) {
-        run_enter(run, RUNS_DUE);
+        bool ahead =
+            run->is_held && run->engine->journal && run->last - run->handed_last > WATCHED_RECORDS;
+        run_enter(run, ahead ? RUNS_AHEAD : RUNS_DUE);
     }
     return steps + !steps;
 }
 
 static bool held_back(const Engine *e) {
-    size_t records = e->watched ? WATCHED_RECORDS : SIZE_MAX;
-    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal, records));
+    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal, SIZE_MAX));
+}
+
+/* The next that is to go on in this turn, which ends where a run that is watched comes up again: whoever
+ * wants something of that run is looked for between turns. The others lose nothing by it. */
+static Run *next_due(const Engine *e) {
+    Run *run = first_of(e, RUNS_DUE);
+    return run && run->is_held && run->turn == e->turn ? NULL : run;
 }
 
 static void on_idle(uv_idle_t *idle) {
     Engine *e = idle->data;
-    int steps = e->watched ? WATCHED_STEPS : TURN_STEPS;
+    int steps = TURN_STEPS;
+    e->turn++;
     e->turn_time = engine_now(e);
-    while (steps > 0 && first_of(e, RUNS_DUE) && !held_back(e)) {
-        steps -= run_turn(first_of(e, RUNS_DUE));
+    while (steps > 0 && next_due(e) && !held_back(e)) {
+        steps -= run_turn(next_due(e));
     }
     e->turn_time = 0;
     flush(e);
@@ -560,6 +573,7 @@ void run_free(Run *run) {
         flow_unref(run->flows[i]);
     }
     mem_free(run->flows);
+    frame_index_clear(run);
     flow_unref(run->flow);
     run_row_clear(&run->row);
     json_unref(run->error);
@@ -589,13 +603,13 @@ void engine_free(Engine *e) {
     work_free_data(e);
     e->options.on_event = NULL;
     engine_clear_events(e);
-    for (size_t i = 0; i < e->nplaces; i++) {
-        mem_free(e->places[i].place);
+    for (size_t i = 0; i < e->nforgets; i++) {
+        mem_free(e->forgets[i].place);
     }
     uv_close((uv_handle_t *)e->idle, free_handle);
     mem_free(e->events);
     mem_free(e->starts);
-    mem_free(e->places);
+    mem_free(e->forgets);
     mem_free(e->folder);
     buf_clear(&e->patch);
     buf_clear(&e->snapshot);

@@ -48,6 +48,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     *(f->prev ? &f->prev->next : &run->first_frame) = f;
     run->last_frame = f;
     run->nframes++;
+    frame_index_add(f);
     join_moving(f);
     frame_mark(f);
     if (run_hooks(run)) {
@@ -86,8 +87,8 @@ void frame_remove(Frame *f) {
     *(f->prev ? &f->prev->next : &run->first_frame) = f->next;
     *(f->next ? &f->next->prev : &run->last_frame) = f->prev;
     f->prev = f->next = NULL;
-    run->last_found = run->last_found == f ? NULL : run->last_found;
     run->nframes--;
+    frame_index_remove(f);
     f->gone = true;
     timer_free(f->timer);
     f->timer = NULL;

@@ -4,8 +4,6 @@
 #include "runs.h"
 #include "scope.h"
 
-#include <stdlib.h>
-
 /* ---- hooks ---- */
 
 /* A frame of a run that has just begun: its node was to start without anybody having looked. */
@@ -76,29 +74,71 @@ void run_tell(Run *run, const Frame *f, Json data) {
 
 /* ---- which there are ---- */
 
-/* Most often it is near the one that was asked for last, or one of the first or the last. */
-static Frame *nearest(const Run *run, int64_t id) {
-    Frame *const from[] = {run->first_frame, run->last_frame, run->last_found};
-    Frame *best = run->first_frame;
-    for (size_t i = 1; i < 3; i++) {
-        best = from[i] && llabs(from[i]->id - id) < llabs(best->id - id) ? from[i] : best;
+/* A run with many frames gets an index when one of them is first asked for: an array in order of their
+ * numbers, which is that of the list, where those that have ended leave their numbers behind until they are
+ * half of it. */
+enum { INDEX_FROM = 64 };
+
+static size_t index_place(const FrameIndex *index, int64_t id) {
+    size_t low = 0, high = index->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return best;
+    return low;
+}
+
+void frame_index_add(Frame *f) {
+    FrameIndex *index = &f->run->index;
+    if (index->items) {
+        index->items = mem_grow(index->items, index->n, &index->cap, sizeof *index->items);
+        index->items[index->n++] = (struct IndexedFrame){f->id, f};
+    }
+}
+
+void frame_index_clear(Run *run) {
+    mem_free(run->index.items);
+    run->index = (FrameIndex){0};
+}
+
+void frame_index_remove(Frame *f) {
+    FrameIndex *index = &f->run->index;
+    if (!index->items) {
+        return;
+    }
+    index->items[index_place(index, f->id)].frame = NULL;
+    if (f->run->nframes < index->n / 2) {
+        frame_index_clear(f->run);
+    }
+}
+
+static void make_index(Run *run) {
+    FrameIndex *index = &run->index;
+    index->cap = run->nframes;
+    index->items = mem_alloc(index->cap * sizeof *index->items);
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        index->items[index->n++] = (struct IndexedFrame){f->id, f};
+    }
 }
 
 Frame *run_frame(const Run *run, int64_t id) {
-    Frame *at = run->first_frame ? nearest(run, id) : NULL;
-    while (at && at->id < id) {
-        at = at->next;
+    if (run->nframes < INDEX_FROM) {
+        Frame *f = run->first_frame;
+        while (f && f->id != id) {
+            f = f->next;
+        }
+        return f;
     }
-    while (at && at->id > id) {
-        at = at->prev;
+    const FrameIndex *index = &run->index;
+    if (!index->items) {
+        make_index((Run *)run);
     }
-    if (!at || at->id != id) {
-        return NULL;
-    }
-    ((Run *)run)->last_found = at;
-    return at;
+    size_t at = index_place(index, id);
+    return at < index->n && index->items[at].id == id ? index->items[at].frame : NULL;
 }
 
 Frame *run_next_frame(const Run *run, const Frame *after) {

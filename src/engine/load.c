@@ -3,10 +3,8 @@
 
 #include "json_path.h"
 #include "mem.h"
-#include "process.h"
 #include "reduce.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -389,35 +387,10 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
     return ok;
 }
 
-/* ---- places that were left behind ---- */
-
-static bool names_place(const Run *run, const char *key) {
-    for (const Frame *f = run->first_frame; f; f = f->next) {
-        if (json_string_is(work_part(f->wait, WORK_KEY), key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Results that are on record, work that nobody wants any more: a process died before it could tidy. */
-static void tidy_places(Run *run) {
-    char prefix[32];
-    size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)run->row.run);
-    const char *folder = store_folder(run->engine->options.store, NULL);
-    DIR *dir = folder && !run_is_forked(run) ? opendir(folder) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        if (!strncmp(entry->d_name, prefix, len) && !names_place(run, entry->d_name + len)) {
-            Buf place = BUF_INIT;
-            buf_printf(&place, "%s/%s", folder, entry->d_name);
-            process_stop_place(place.data, NULL);
-            process_forget(place.data);
-            buf_clear(&place);
-        }
-    }
-    if (dir) {
-        closedir(dir);
-    }
+/* Results that are on record and work that nobody wants any more are forgotten. */
+static bool keeps_work(const Frame *f) {
+    (void)f;
+    return true;
 }
 
 /* ---- a run from the store ---- */
@@ -512,7 +485,7 @@ static bool keep_definition(Run *run, Error *err) {
 
 static bool build_run(Run *run, const Loaded *loaded, bool reloaded, Error *err) {
     run->leased = true;
-    run->last = run->row.last;
+    run->last = run->handed_last = run->row.last;
     run->head = loaded->seq;
     run->handed_head = run->durable_head = run->row.head;
     run->step = loaded->step;
@@ -538,6 +511,7 @@ static bool same_definition(const Run *run, Json image) {
 
 /* Every frame goes, and what it was doing. */
 static void drop_frames(Run *run) {
+    frame_index_clear(run);
     while (run->last_frame) {
         Frame *f = run->last_frame;
         work_cancel(f);
@@ -631,8 +605,8 @@ Run *load_run(Engine *e, const Loading *loading, Error *err) {
         if (!run) {
             store_release(e->options.store, row.run);
             run_row_clear(&row);
-        } else {
-            tidy_places(run);
+        } else if (!run_is_forked(run)) {
+            work_sweep(run, keeps_work);
         }
     }
     engine_unlock(e);

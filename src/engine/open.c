@@ -59,12 +59,10 @@ void run_park_all(Run *run, Json info, bool looked) {
     for (Frame *f = run->first_frame; f; f = f->next) {
         ids[n++] = f->id;
     }
-    Frame *f = run->first_frame;
     for (size_t i = 0; i < n; i++) {
-        f = f && f->id == ids[i] ? f : run_frame(run, ids[i]);
+        Frame *f = run_frame(run, ids[i]);
         if (f) {
             park_loaded(f, info, looked);
-            f = f->next;
         }
     }
     mem_free(ids);

@@ -441,10 +441,7 @@ static void each_frame(Run *run, bool (*is)(const Frame *f), void (*act)(Frame *
         }
     }
     for (size_t i = 0; i < n && !run->halting; i++) {
-        Frame *f = run->first_frame;
-        while (f && f->id != ids[i]) {
-            f = f->next;
-        }
+        Frame *f = run_frame(run, ids[i]);
         if (f && is(f)) {
             act(f);
         }

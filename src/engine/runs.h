@@ -100,6 +100,7 @@ typedef struct RunOnly {
 typedef enum RunsThat {
     RUNS_ALL,      /* oldest first */
     RUNS_DUE,      /* are to have a turn, in this order */
+    RUNS_AHEAD,    /* are watched, and wait until what they have recorded is handed over */
     RUNS_UNSAVED,  /* have a head or a status that is to be written */
     RUNS_SETTLING, /* settle once their last batch is durable */
     RUNS_LISTS
@@ -114,6 +115,15 @@ typedef struct RunQueue {
     Run *first, *last;
 } RunQueue;
 
+/* The frames of a run by their numbers (run_frame()); without items: nobody has asked yet. */
+typedef struct FrameIndex {
+    struct IndexedFrame {
+        int64_t id;
+        Frame *frame; /* NULL: it has ended */
+    } * items;
+    size_t n, cap;
+} FrameIndex;
+
 struct Run {
     Engine *engine;
     RunLink links[RUNS_LISTS];
@@ -125,6 +135,7 @@ struct Run {
     Json image; /* as last recorded; JSON_NONE without a store */
     ChainWeight weight;
     int64_t head, last, step;
+    int64_t handed_last;               /* the newest that went to the store */
     int64_t handed_head, durable_head; /* that went to the store last, and before that */
     uint64_t handed_batch;             /* durable: so is handed_head */
     int64_t next_frame, deadline;
@@ -135,7 +146,7 @@ struct Run {
     char *own_folder;  /* for its work, while it has not ended; NULL: not asked for */
     Frame *first_frame, *last_frame;
     Frame *first_moving, *last_moving;
-    Frame *last_found; /* by run_frame() */
+    FrameIndex index;
     Frame *ready, *ready_tail;
     Frame *dirty, *dirty_tail;
     size_t nframes;
@@ -152,6 +163,7 @@ struct Run {
     bool rested;              /* that no frame goes on was told */
     int64_t rests;            /* how often it was */
     bool fresh;               /* it was started here, and had no turn yet */
+    uint64_t turn;            /* that it went on in last */
     FlowNumbers next_numbers; /* for what is injected */
     Flow **flows;             /* that were: events may name their nodes */
     size_t nflows, flows_cap;
@@ -201,10 +213,11 @@ typedef struct QueuedEvent {
     uint64_t batch;
 } QueuedEvent;
 
-typedef struct QueuedPlace {
+typedef struct QueuedForget {
+    const NodeWork *work;
     char *place;
     uint64_t batch;
-} QueuedPlace;
+} QueuedForget;
 
 struct Engine {
     EngineOptions options;
@@ -212,7 +225,6 @@ struct Engine {
     void *kind_data[KIND_COUNT];
     Journal *journal; /* NULL without a store */
     RunQueue runs[RUNS_LISTS];
-    size_t watched; /* runs that somebody holds */
     uv_idle_t *idle;
     uv_timer_t *asked; /* looks whether somebody asked for a cancellation */
     bool idle_active;
@@ -222,11 +234,12 @@ struct Engine {
     size_t nevents, events_cap;
     Frame **starts; /* frames whose work begins once their batch is durable; NULL: not any more */
     size_t nstarts, starts_cap;
-    QueuedPlace *places; /* of finished work, to be removed */
-    size_t nplaces, places_cap;
+    QueuedForget *forgets; /* handles of work that has ended */
+    size_t nforgets, forgets_cap;
+    uint64_t turn;     /* its number */
     int64_t turn_time; /* of the turn under way; 0: none is */
     char *folder;      /* of the store, once it was asked for */
-    size_t working;    /* steps outside that are under way */
+    size_t working;    /* heavy steps that are under way */
     uint64_t durable;  /* batches up to this one are */
     bool delivering;
     Buf patch, snapshot; /* encoded, used again for each record */
@@ -362,6 +375,12 @@ const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
 Json frame_work_key(const Frame *f);
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
 
+/* ---- frames.c ---- */
+
+void frame_index_add(Frame *f);    /* the newest; nothing while there is no index */
+void frame_index_remove(Frame *f); /* once it is not counted any more */
+void frame_index_clear(Run *run);
+
 /* ---- park.c ---- */
 
 /* The hooks before a node; true when the frame does not begin it now. */
@@ -461,7 +480,7 @@ Json task_title(const Frame *f);         /* given */
 
 bool work_is_pure(const Engine *e, const Node *node);
 bool work_exists(const Engine *e, const Node *node);
-bool work_is_process(const Frame *f); /* its node's work is one */
+bool work_is_heavy(const Frame *f);
 void work_begin_pure(Frame *f, const Node *node);
 bool work_keeps_time(const Engine *e, const Node *node);
 /* What the frame waits for while the node works: its place, its memo, no answers. JSON_NONE with *err
@@ -486,6 +505,9 @@ void work_cancel(Frame *f);  /* nobody waits for it any more */
 void work_drop(Frame *f);    /* the engine ends */
 void work_drop_orphans(Run *run);
 void work_free_data(Engine *e);
+/* What earlier processes left of the run's attempts is ended and forgotten, but for those of frames that
+ * are to keep it. */
+void work_sweep(Run *run, bool (*keeps)(const Frame *f));
 char *run_folder_path(const Run *run, const char *folder); /* given */
 
 /* ---- fail.c ---- */

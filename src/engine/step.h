@@ -5,8 +5,10 @@
  * calls step_succeed() or step_fail() later, on the loop's thread, exactly once.
  *
  * Work that is not pure is started only after the record that leads to it is durable, and may be
- * started a second time for the same step when the process died in between: step_place() is then the
- * same, so that the work can find what the first start left there (process.h does).
+ * started a second time for the same step when the process died in between. What it has under way outside
+ * of this process has a *handle*, step_place(): the same in both starts, so that the work finds it again.
+ * To the engine that is a name that it keeps on record; what it stands for (a folder, a container, a
+ * request to somebody) is the work's own business, and so is to end it, freeze it, and forget it.
  *
  * A result of a task is an object of outputs, which are added to those set before, or null.
  *
@@ -22,12 +24,21 @@
 
 typedef struct Step Step;
 
+/* What is left of the attempts of a run, but for those that are wanted, is to be ended and forgotten. */
+typedef struct WorkSweep {
+    const char *folder; /* that of step_place() */
+    int64_t run;
+    /* key: the handle is FOLDER/RUN-KEY. */
+    bool (*wants)(void *ctx, const char *key);
+    void *ctx;
+} WorkSweep;
+
 typedef struct NodeWork {
     KindId kind;
     bool pure;       /* finishes inside start() and touches nothing outside */
     bool keeps_time; /* ends itself when step_timeout_ms() is over; otherwise the engine cancels it
                         then. Pure work has no timeout */
-    bool process;    /* it starts one: only so many run at once */
+    bool heavy;      /* only so many run at once: it costs a process */
     void (*start)(Step *step);
     /* What is to be on record before start(): its *memo*, the same in every start() of the node until
      * it ends, whatever happens in between. Given; JSON_NONE with *err set fails the node. NULL: none
@@ -40,6 +51,10 @@ typedef struct NodeWork {
     /* The engine ends while the step is under way: frees what the work holds and leaves what it
      * started to be found again. Nothing of the step is called after it. NULL for pure work. */
     void (*drop)(Step *step);
+    /* Of work that has handles; both NULL otherwise. What a handle stands for is of no more use: its result
+     * is on record, or nobody wants it. One that was never used is fine. */
+    void (*forget)(const char *place);
+    void (*sweep)(const WorkSweep *sweep); /* kinds that name the same function are swept at once */
     void (*free_data)(
         void *data); /* of step_kind_data(), when the engine ends; NULL: none is kept */
 } NodeWork;
@@ -65,8 +80,9 @@ Json step_eval_with(Step *step, const Expr *expr, const Json *more, size_t n, Er
 /* What a template comes to, as text: strings as they are, the rest as JSON. */
 bool step_text(Step *step, const Expr *expr, Buf *out, Error *err);
 
-/* A folder that is this attempt's own and the same after a crash. It is not made. The engine removes
- * it (process_forget) once the result is durable. NULL, with *err set, when the store has none. */
+/* The handle of what this attempt has under way: a path in the store's folder where nothing is made, its
+ * own and the same after a crash. The engine has it forgotten once the result is durable. NULL, with *err
+ * set, when the store has no folder. */
 const char *step_place(Step *step, Error *err);
 
 /* For the work's own use between start() and the end. */

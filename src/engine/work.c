@@ -4,7 +4,6 @@
 #include "config.h"
 #include "json_print.h"
 #include "mem.h"
-#include "process.h"
 #include "scope.h"
 
 #include <assert.h>
@@ -27,9 +26,9 @@ bool work_keeps_time(const Engine *e, const Node *node) {
     return work && work->keeps_time;
 }
 
-bool work_is_process(const Frame *f) {
+bool work_is_heavy(const Frame *f) {
     const NodeWork *work = f->run->engine->work[frame_top(f)->node->kind->id];
-    return work && work->process;
+    return work && work->heavy;
 }
 
 bool work_has_memo(const Engine *e, const Node *node) {
@@ -143,7 +142,7 @@ void work_begin_pure(Frame *f, const Node *node) {
 /* ---- work outside ---- */
 
 static void free_step(Step *s) {
-    s->run->engine->working -= s->work->process;
+    s->run->engine->working -= s->work->heavy;
     clear(s);
     mem_free(s);
 }
@@ -182,7 +181,7 @@ void work_start(Frame *f) {
     s->state = frame_state(f);
     assert(!s->work->pure);
     f->step = s;
-    e->working += s->work->process;
+    e->working += s->work->heavy;
     f->since = engine_now(e);
     frame_set_status(f, FRAME_WORKING);
     if (!s->work->keeps_time && node->timeout_ms) {
@@ -207,9 +206,9 @@ void work_start(Frame *f) {
 
 static void forget_after_commit(Step *s) {
     Engine *e = s->run->engine;
-    if (s->place) {
-        e->places = mem_grow(e->places, e->nplaces, &e->places_cap, sizeof *e->places);
-        e->places[e->nplaces++] = (QueuedPlace){s->place, engine_batch(e)};
+    if (s->place && s->work->forget) {
+        e->forgets = mem_grow(e->forgets, e->nforgets, &e->forgets_cap, sizeof *e->forgets);
+        e->forgets[e->nforgets++] = (QueuedForget){s->work, s->place, engine_batch(e)};
         s->place = NULL;
     }
 }
@@ -275,8 +274,8 @@ void work_drop_orphans(Run *run) {
  * it is found there. */
 static void orphan_ended(Step *s, bool well) {
     Run *run = s->run;
-    if (s->place && !(well && run->halting)) {
-        process_forget(s->place);
+    if (s->place && s->work->forget && !(well && run->halting)) {
+        s->work->forget(s->place);
     }
     disown(s);
     free_step(s);
@@ -350,6 +349,38 @@ bool work_deliver(Frame *f) {
     s->held_back = false;
     step_ended(s, json_take(&s->result), json_take(&s->error));
     return true;
+}
+
+/* ---- what earlier processes left ---- */
+
+typedef struct Wanted {
+    const Run *run;
+    bool (*keeps)(const Frame *f);
+} Wanted;
+
+static bool wants_key(void *ctx, const char *key) {
+    const Wanted *wanted = ctx;
+    for (const Frame *f = wanted->run->first_frame; f; f = f->next) {
+        if (json_string_is(work_part(f->wait, WORK_KEY), key)) {
+            return wanted->keeps(f);
+        }
+    }
+    return false;
+}
+
+void work_sweep(Run *run, bool (*keeps)(const Frame *f)) {
+    Engine *e = run->engine;
+    Wanted wanted = {run, keeps};
+    WorkSweep sweep = {store_folder(e->options.store, NULL), run->row.run, wants_key, &wanted};
+    for (int i = 0; sweep.folder && i < KIND_COUNT; i++) {
+        void (*function)(const WorkSweep *) = e->work[i] ? e->work[i]->sweep : NULL;
+        for (int k = 0; function && k < i; k++) {
+            function = e->work[k] && e->work[k]->sweep == function ? NULL : function;
+        }
+        if (function) {
+            function(&sweep);
+        }
+    }
 }
 
 /* ---- what the work sees: step.h ---- */

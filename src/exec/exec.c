@@ -2,10 +2,13 @@
 
 #include "exec_command.h"
 #include "exec_kinds.h"
+#include "places.h"
 
-#define COMMAND                                                                            \
-    .process = true, .keeps_time = true, .cancel = command_stop, .freeze = command_freeze, \
-    .drop = command_drop
+#define PLACES .forget = place_forget, .sweep = places_sweep
+
+#define COMMAND                                                                          \
+    .heavy = true, .keeps_time = true, .cancel = command_stop, .freeze = command_freeze, \
+    .drop = command_drop, PLACES
 
 #define SCRIPT                                                                              \
     .start = exec_script_start, .cancel = exec_script_cancel, .freeze = exec_script_freeze, \
@@ -20,7 +23,7 @@ const NodeWork exec_work[] = {
     {KIND_HTTP, .start = exec_http_start, .cancel = exec_http_cancel, .drop = exec_http_drop,
      .free_data = exec_http_free},
     {KIND_ACTION, .prepare = exec_action_prepare, .start = exec_action_start,
-     .cancel = exec_action_cancel, .drop = exec_action_drop},
+     .cancel = exec_action_cancel, .drop = exec_action_drop, PLACES},
     {KIND_RUN_SHELL, COMMAND, .start = exec_run_shell_start},
     {KIND_RUN_COMMAND, COMMAND, .start = exec_run_command_start},
     {KIND_RUN_JAVASCRIPT, SCRIPT},
