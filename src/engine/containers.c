@@ -16,11 +16,6 @@ static Json new_scope(bool wanted) {
     return wanted ? json_object() : json_none();
 }
 
-static Json inverted_error(const Frame *f) {
-    return task_error(f, "inverted",
-                      "It succeeded, and that is its failure (invertResult or expectFailure).");
-}
-
 typedef struct Reading {
     bool invert, ignore;
 } Reading;
@@ -31,11 +26,13 @@ static void end_container(Frame *f, TaskResult result, Json error, Reading readi
     Json inverted = json_none();
     if (reading.invert) {
         read = read == TASK_SUCCESS ? TASK_FAILURE : TASK_SUCCESS;
-        inverted = read == TASK_FAILURE ? inverted_error(f) : json_none();
+        inverted = read == TASK_SUCCESS
+                       ? json_none()
+                       : task_error(f, "inverted",
+                                    "It succeeded, and that is its failure (invertResult or "
+                                    "expectFailure).");
     }
-    if (reading.ignore) {
-        read = TASK_SUCCESS;
-    }
+    read = reading.ignore ? TASK_SUCCESS : read;
     Json shown = json_is_none(inverted) ? error : inverted;
     task_end(f, read, read == TASK_FAILURE ? shown : json_none(), json_none());
     json_unref(inverted);
@@ -53,21 +50,10 @@ void run_tasks_done(Frame *f, TaskResult result, Json error) {
     json_unref(first);
 }
 
-static void start_option_attempt(Frame *f) {
+/* What it contains runs on a level of its own, and maybe in a scope of its own. */
+static void enter_inside(Frame *f) {
     const Level *l = frame_top(f);
-    Json scope = new_scope(memo_is(l, "newVariableScope"));
-    list_enter(f, node_inside(l->node, 0), scope);
-}
-
-static void tell_again(Frame *f, Json error, int64_t tries) {
-    const Level *l = frame_top(f);
-    if (run_wants(f->run, EVENT_RETRY)) {
-        Json data = json_object_with(json_object(), "error", json_ref(error));
-        data = json_object_with(data, "attempt", json_int(tries + 1));
-        data = json_object_with(data, "attempts", json_int(memo_int(l, "maxRetryCount") + 1));
-        data = json_object_with(data, "delay", json_int(0));
-        engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = l->node->name, .data = data});
-    }
+    list_enter(f, node_inside(l->node, 0), new_scope(memo_is(l, "newVariableScope")));
 }
 
 void options_done(Frame *f, TaskResult result, Json error) {
@@ -76,9 +62,14 @@ void options_done(Frame *f, TaskResult result, Json error) {
     if (result == TASK_FAILURE && memo_is(l, "retryOnFailure") &&
         tries < memo_int(l, "maxRetryCount")) {
         const Node *node = l->node;
-        tell_again(f, error, tries);
+        if (run_wants(f->run, EVENT_RETRY)) {
+            Json data = OBJECT(KEY("error", json_ref(error)), KEY("attempt", tries + 1),
+                               KEY("attempts", memo_int(l, "maxRetryCount") + 1),
+                               KEY("delay", json_int(0)));
+            engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
+        }
         memo_set(f, f->nlevels - 1, "tries", json_int(tries + 1));
-        start_option_attempt(f);
+        enter_inside(f);
         frame_record(f, node, "retrying", json_none());
         return;
     }
@@ -166,12 +157,11 @@ static void end_tally(Frame *f, const Tally *t, Json error) {
 
 /* ---- the matrix, one after the other ---- */
 
-static void start_matrix_value(Frame *f, int64_t i) {
+/* With the value of the matrix that is number i. */
+static Json matrix_scope(const Frame *f, size_t i) {
     const Level *l = frame_top(f);
-    Json value = json_array_get(memo_get(l, "matrixValues"), (size_t)i);
-    Json scope =
-        json_object_set(json_object(), json_ref(memo_get(l, "matrixVar")), json_ref(value));
-    list_enter(f, node_inside(l->node, 0), scope);
+    Json value = json_array_get(memo_get(l, "matrixValues"), i);
+    return json_object_set(json_object(), json_ref(memo_get(l, "matrixVar")), json_ref(value));
 }
 
 static void note_decided(Frame *f, const Tally *t) {
@@ -203,7 +193,7 @@ void matrix_done(Frame *f, TaskResult result, Json error) {
         json_unref(first);
         return;
     }
-    start_matrix_value(f, t.ended);
+    list_enter(f, node_inside(node, 0), matrix_scope(f, (size_t)t.ended));
     frame_record(f, node, "entered", json_none());
 }
 
@@ -340,18 +330,15 @@ void task_result_so_far(Frame *f, TaskResult result) {
     run_kick(f->run);
 }
 
-static void keep_error(Frame *f, Json error) {
-    bool first = json_kind(json_array_get(f->wait, WAIT_TASKS_ERROR)) != JSON_OBJECT;
-    if (first && json_kind(error) == JSON_OBJECT) {
-        f->wait = json_array_set(f->wait, WAIT_TASKS_ERROR, json_ref(error));
-    }
-}
-
 void task_child_ended(Frame *child) {
     Frame *f = child->parent;
     const Level *l = frame_top(child);
+    Json error = verdict_error(l);
+    bool first = json_kind(json_array_get(f->wait, WAIT_TASKS_ERROR)) != JSON_OBJECT;
     note_child(f, child->branch, (TaskResult)verdict_result(l), true);
-    keep_error(f, verdict_error(l));
+    if (first && json_kind(error) == JSON_OBJECT) {
+        f->wait = json_array_set(f->wait, WAIT_TASKS_ERROR, json_ref(error));
+    }
     task_say_scope(f, f->nlevels - 1, child->branch, l->state);
     f->children--;
     frame_mark(f);
@@ -390,45 +377,32 @@ static void set_children(Frame *f, size_t n) {
                    WAIT_FOR(WAIT_TASKS, all, json_int(0), json_int(0), json_int(0), json_null()));
 }
 
-static Frame *add_child(Frame *f, uint32_t i, const Graph *graph, Json scope) {
+static void add_child(Frame *f, uint32_t i, const Node *task, Json scope) {
     Frame *child = frame_new(f->run, f, i);
     child->is_task = true;
-    level_push(child, graph, scope, false);
+    level_push(child, task->graph, scope, false);
     f->children++;
-    return child;
+    frame_land(child, task, false);
+    frame_schedule(child);
 }
 
 /* ---- beginnings ---- */
 
-void run_tasks_begin(Frame *f, const Node *node) {
-    Json scope = new_scope(memo_is(frame_top(f), "newVariableScope"));
-    list_enter(f, node_inside(node, 0), scope);
+void list_begin(Frame *f, const Node *node) {
+    enter_inside(f);
     frame_record(f, node, "entered", json_none());
 }
 
-void options_begin(Frame *f, const Node *node) {
-    start_option_attempt(f);
-    frame_record(f, node, "entered", json_none());
-}
-
-static void end_empty(Frame *f) {
-    Tally t = {0};
-    end_tally(f, &t, json_none());
-}
-
-/* All are there before the first of them lands. */
 void concurrent_begin(Frame *f, const Node *node) {
     const Graph *graph = node_inside(node, 0);
     bool scoped = memo_is(frame_top(f), "newVariableScope");
     if (!graph->nnodes) {
-        end_empty(f);
+        end_tally(f, &(Tally){0}, json_none());
         return;
     }
     set_children(f, graph->nnodes);
     for (size_t i = 0; i < graph->nnodes; i++) {
-        Frame *child = add_child(f, (uint32_t)i, graph, new_scope(scoped));
-        frame_land(child, &graph->nodes[i], false);
-        frame_schedule(child);
+        add_child(f, (uint32_t)i, &graph->nodes[i], new_scope(scoped));
     }
     frame_record(f, node, "entered", json_none());
 }
@@ -437,26 +411,7 @@ void background_begin(Frame *f, const Node *node) {
     bool scoped = memo_is(frame_top(f), "newVariableScope");
     set_children(f, 2);
     for (uint32_t i = 0; i < 2; i++) {
-        const Graph *graph = node_inside(node, i);
-        Frame *child = add_child(f, i, graph, new_scope(scoped));
-        frame_land(child, &graph->nodes[0], false);
-        frame_schedule(child);
-    }
-    frame_record(f, node, "entered", json_none());
-}
-
-static void begin_matrix_children(Frame *f, Json values) {
-    Level *l = frame_top(f);
-    const Node *node = l->node;
-    const Graph *graph = node_inside(node, 0);
-    Json var = memo_get(l, "matrixVar");
-    set_children(f, json_array_len(values));
-    for (size_t i = 0; i < json_array_len(values); i++) {
-        Json scope =
-            json_object_set(json_object(), json_ref(var), json_ref(json_array_get(values, i)));
-        Frame *child = add_child(f, (uint32_t)i, graph, scope);
-        frame_land(child, &graph->nodes[0], false);
-        frame_schedule(child);
+        add_child(f, i, &node_inside(node, i)->nodes[0], new_scope(scoped));
     }
     frame_record(f, node, "entered", json_none());
 }
@@ -473,11 +428,15 @@ void matrix_begin(Frame *f, const Node *node) {
         task_failed(f, error);
         json_unref(error);
     } else if (!json_array_len(values)) {
-        end_empty(f);
+        end_tally(f, &(Tally){0}, json_none());
     } else if (memo_is(l, "runConcurrent")) {
-        begin_matrix_children(f, values);
+        set_children(f, json_array_len(values));
+        for (size_t i = 0; i < json_array_len(values); i++) {
+            add_child(f, (uint32_t)i, &node_inside(node, 0)->nodes[0], matrix_scope(f, i));
+        }
+        frame_record(f, node, "entered", json_none());
     } else {
-        start_matrix_value(f, 0);
+        list_enter(f, node_inside(node, 0), matrix_scope(f, 0));
         frame_record(f, node, "entered", json_none());
     }
 }

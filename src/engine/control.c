@@ -95,18 +95,13 @@ void workflow_begin(Frame *f, const Node *node) {
 static void merge_inner(Frame *f, const Level *inner, Json result) {
     Level *l = frame_top(f);
     Error err = ERROR_INIT;
-    Json state = json_ref(l->state), writes = json_ref(l->writes); /* to go back to */
-    bool ok = reduce_inner(l, inner, f->run->machines, &err);
-    json_unref(ok ? state : l->state);
-    json_unref(ok ? writes : l->writes);
-    if (ok) {
+    LevelKept kept = level_keep(l);
+    if (level_settle(l, kept, reduce_inner(l, inner, f->run->machines, &err))) {
         frame_finished(f, result);
-        return;
+    } else {
+        json_unref(result);
+        frame_fail_with(f, "reduce", &err);
     }
-    l->state = state;
-    l->writes = writes;
-    json_unref(result);
-    frame_fail_with(f, "reduce", &err);
 }
 
 void workflow_done(Frame *f) {
@@ -158,21 +153,28 @@ void while_begin(Frame *f, const Node *node) {
     }
 }
 
-/* The loop shares the state of the level that it is in. */
-void while_turn_done(Frame *f) {
+bool level_leave_shared(Frame *f, Error *err) {
     Level inner = *frame_top(f);
-    Error err = ERROR_INIT;
     Json ignored = json_ref(inner.state);
     f->nlevels--;
     Level *l = frame_top(f);
     bool ok = json_is_none(l->writes) ||
-              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, &err);
+              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, err);
     json_unref(l->state);
     l->state = inner.state;
-    l->steps += inner.steps;
     json_unref(inner.writes);
     json_unref(ignored);
     frame_mark(f);
+    return ok;
+}
+
+/* The loop shares the state of the level that it is in. */
+void while_turn_done(Frame *f) {
+    Error err = ERROR_INIT;
+    int64_t steps = frame_top(f)->steps;
+    bool ok = level_leave_shared(f, &err);
+    Level *l = frame_top(f);
+    l->steps += steps;
     if (!ok) {
         frame_fail_with(f, "reduce", &err);
     } else if (l->steps >= l->graph->recursion_limit) {
@@ -189,16 +191,6 @@ static const Node *node_at(const Graph *g, int index) {
     return index == NODE_END ? NULL : &g->nodes[index];
 }
 
-static void add_branch(Frame *f, const Edge *edge, size_t i, const Graph *graph) {
-    Level *l = frame_top(f);
-    Frame *child = frame_new(f->run, f, (uint32_t)i);
-    child->is_branch = true;
-    child->join = node_at(graph, edge->join);
-    Level *cl = level_push(child, graph, json_ref(l->state), true);
-    cl->steps = l->steps;
-    f->children++;
-}
-
 /* All branches are there before the first of them lands: it may end at once, when its target is the
  * join itself. */
 void frame_fork(Frame *f, const Edge *edge) {
@@ -210,7 +202,12 @@ void frame_fork(Frame *f, const Edge *edge) {
         const Node *target = node_at(graph, edge->targets[i]);
         writes = json_array_push(writes, json_null());
         targets = json_array_push(targets, target ? json_ref(target->name_json) : json_null());
-        add_branch(f, edge, i, graph);
+        Frame *child = frame_new(f->run, f, (uint32_t)i);
+        child->is_branch = true;
+        child->join = join;
+        Level *l = frame_top(f);
+        level_push(child, graph, json_ref(l->state), true)->steps = l->steps;
+        f->children++;
     }
     frame_set_wait(
         f, WAIT_FOR(WAIT_JOIN, join ? json_ref(join->name_json) : json_null(), writes, targets));
@@ -227,7 +224,7 @@ void join_branches(Frame *f) {
     Level *l = frame_top(f);
     Error err = ERROR_INIT;
     Json all = json_ref(json_array_get(f->wait, WAIT_JOIN_WRITES));
-    Json state = json_ref(l->state), writes = json_ref(l->writes); /* to go back to */
+    LevelKept kept = level_keep(l);
     Json name = json_array_get(f->wait, WAIT_JOIN_NODE);
     const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
     bool ok = reduce_no_conflict(l->graph, all, &err);
@@ -236,11 +233,7 @@ void join_branches(Frame *f) {
                            &l->writes, &err);
     }
     json_unref(all);
-    json_unref(ok ? state : l->state);
-    json_unref(ok ? writes : l->writes);
-    if (!ok) {
-        l->state = state;
-        l->writes = writes;
+    if (!level_settle(l, kept, ok)) {
         frame_fail(f, fail_error(f, l->node, "join", &err, json_none()), FAIL_JOIN);
         return;
     }
@@ -304,25 +297,7 @@ void map_done(Frame *f) {
     frame_finish(f, results);
 }
 
-static void take_element(Frame *f, Json result, uint32_t i) {
-    Json results = json_ref(json_array_get(f->wait, WAIT_MAP_RESULTS));
-    int64_t done = image_int(f->wait, WAIT_MAP_DONE) + 1;
-    Json over = json_array_get(f->wait, WAIT_MAP_OVER);
-    int64_t n = (int64_t)json_array_len(over), next = image_int(f->wait, WAIT_MAP_NEXT);
-    f->wait =
-        json_array_set(f->wait, WAIT_MAP_RESULTS, json_array_set(results, i, json_ref(result)));
-    f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
-    if (next < n) {
-        add_element(f, frame_top(f)->node);
-    }
-}
-
 /* ---- ends ---- */
-
-static void take_branch(Frame *f, Json writes, uint32_t i) {
-    Json all = json_ref(json_array_get(f->wait, WAIT_JOIN_WRITES));
-    f->wait = json_array_set(f->wait, WAIT_JOIN_WRITES, json_array_set(all, i, json_ref(writes)));
-}
 
 void control_child_ended(Frame *child) {
     Frame *f = child->parent;
@@ -331,8 +306,18 @@ void control_child_ended(Frame *child) {
         return;
     }
     Json left = child->is_element ? child->result : frame_top(child)->writes;
+    size_t at = wait_rows[f->waits].left;
+    Json all = json_ref(json_array_get(f->wait, at));
     f->children--;
-    (child->is_element ? take_element : take_branch)(f, left, child->branch);
+    f->wait = json_array_set(f->wait, at, json_array_set(all, child->branch, json_ref(left)));
+    if (child->is_element) {
+        int64_t done = image_int(f->wait, WAIT_MAP_DONE) + 1;
+        f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
+        size_t n = json_array_len(json_array_get(f->wait, WAIT_MAP_OVER));
+        if (image_int(f->wait, WAIT_MAP_NEXT) < (int64_t)n) {
+            add_element(f, frame_top(f)->node);
+        }
+    }
     frame_mark(f);
     frame_remove(child);
     if (!f->children && f->status == FRAME_HOLDING) {

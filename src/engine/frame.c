@@ -132,6 +132,20 @@ Level *level_push(Frame *f, const Graph *graph, Json state, bool keeps_writes) {
     return l;
 }
 
+LevelKept level_keep(const Level *l) {
+    return (LevelKept){json_ref(l->state), json_ref(l->writes)};
+}
+
+bool level_settle(Level *l, LevelKept kept, bool ok) {
+    json_unref(ok ? kept.state : l->state);
+    json_unref(ok ? kept.writes : l->writes);
+    if (!ok) {
+        l->state = kept.state;
+        l->writes = kept.writes;
+    }
+    return ok;
+}
+
 void level_pop(Frame *f) {
     Level *l = &f->levels[--f->nlevels];
     json_unref(l->state);
@@ -432,19 +446,11 @@ static const Graph *graph_of_keys(const Frame *f) {
 
 bool frame_merge(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f);
-    Json state = json_ref(l->state), writes = json_ref(l->writes);
-    if (reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node), &l->state,
-                      &l->writes, err) &&
-        !too_large(f->run, l->state, "The state", err)) {
-        json_unref(state);
-        json_unref(writes);
-        return true;
-    }
-    json_unref(l->state);
-    json_unref(l->writes);
-    l->state = state;
-    l->writes = writes;
-    return false;
+    LevelKept kept = level_keep(l);
+    bool ok = reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node),
+                            &l->state, &l->writes, err) &&
+              !too_large(f->run, l->state, "The state", err);
+    return level_settle(l, kept, ok);
 }
 
 void level_begin_node(Level *l) {

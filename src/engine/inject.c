@@ -430,22 +430,6 @@ bool inject_after(Frame *f) {
     return injected != NULL;
 }
 
-/* What it wrote belongs to the level that it was put on. */
-static bool leave_graph(Frame *f, Error *err) {
-    Level inner = *frame_top(f);
-    Json ignored = json_ref(inner.state);
-    f->nlevels--;
-    Level *l = frame_top(f);
-    bool ok = json_is_none(l->writes) ||
-              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, err);
-    json_unref(l->state);
-    l->state = inner.state;
-    json_unref(inner.writes);
-    json_unref(ignored);
-    frame_mark(f);
-    return ok;
-}
-
 /* The task that it stood for is over with it. */
 static void end_task(Frame *f, TaskResult result, Json error) {
     static const char *const words[] = {"skipped", "completed", "failed"};
@@ -513,7 +497,7 @@ void inject_done(Frame *f) {
         task_done(f, where); /* frees it */
         return;
     }
-    bool ok = leave_graph(f, &err);
+    bool ok = level_leave_shared(f, &err);
     injected_free(f->run, injected);
     frame_set_wait(f, json_null());
     if (!ok) {

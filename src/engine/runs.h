@@ -23,6 +23,7 @@
 #include "hooks.h"
 #include "image.h"
 #include "journal.h"
+#include "json_build.h"
 #include "lifecycle.h"
 #include "machines.h"
 #include "store_chain.h"
@@ -338,6 +339,12 @@ void frame_remove(Frame *f); /* takes it out of the run; freed with the next rec
 void frame_free(Frame *f);
 Level *level_push(Frame *f, const Graph *graph, Json state, bool keeps_writes);
 void level_pop(Frame *f);
+/* What a level has now, to go back to: level_settle() does so unless ok, and gives ok back. */
+typedef struct LevelKept {
+    Json state, writes;
+} LevelKept;
+LevelKept level_keep(const Level *l);
+bool level_settle(Level *l, LevelKept kept, bool ok);
 void frame_set_wait(Frame *f, Json wait); /* consumes it; marks the frame */
 void frame_set_status(Frame *f, FrameStatus status);
 void frame_unqueue(Frame *f);
@@ -445,6 +452,9 @@ Json graph_initial_state(const Graph *g, Json input);
 void frame_fork(Frame *f, const Edge *edge);
 void element_init(Frame *f); /* variables of an element of a map */
 void start_clock(Frame *f, int64_t timeout_ms);
+/* The top level ends, and the one below it shares its state: that goes on there, and what was written
+ * belongs to it. False when that cannot be reduced. */
+bool level_leave_shared(Frame *f, Error *err);
 
 /* ---- tasks.c, containers.c (tasks.h has what they share) ---- */
 

@@ -39,7 +39,7 @@ void while_turn_done(Frame *f);
 void map_begin(Frame *f, const Node *node);
 
 /* containers.c */
-void run_tasks_begin(Frame *f, const Node *node);
+void list_begin(Frame *f, const Node *node); /* of a list, or a task with options */
 void run_tasks_done(Frame *f, TaskResult result, Json error);
 void concurrent_begin(Frame *f, const Node *node);
 void matrix_begin(Frame *f, const Node *node);
@@ -47,7 +47,6 @@ void matrix_done(Frame *f, TaskResult result, Json error);
 void background_begin(Frame *f, const Node *node);
 TaskResult background_so_far(const Frame *f, bool *over);
 Json background_why(const Frame *f, TaskResult result);
-void options_begin(Frame *f, const Node *node);
 void options_done(Frame *f, TaskResult result, Json error);
 void external_begin(Frame *f, const Node *node);
 void external_done(Frame *f, TaskResult result, Json error);
