@@ -248,6 +248,18 @@ Load load_talk(int64_t steps) {
     return load;
 }
 
+Load load_shell(int64_t steps) {
+    return counter_of("name: shell\n" LIMIT "nodes:\n"
+                      "  - {name: run, shell: 'true', output: ran}\n"
+                      "  - {name: step, jq: '{count: (.count + 1)}'}\n"
+                      "edges:\n"
+                      "  - {from: __start__, to: run}\n"
+                      "  - {from: run, to: step}\n"
+                      "  - {from: step, to: run, when: '.count < .limit'}\n"
+                      "  - {from: step, to: __end__}\n",
+                      0, steps);
+}
+
 static Load frames_that(const char *body, int64_t frames) {
     Buf text = BUF_INIT;
     Json items = json_array();

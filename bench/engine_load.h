@@ -52,13 +52,15 @@ Load load_counter(size_t state_bytes, int64_t steps);
 Load load_loops(size_t state_bytes, int64_t steps);
 /* As the first, and each step also appends a message of 100 bytes to the state. */
 Load load_talk(int64_t steps);
+/* As the first, and each step runs the command `true` in a shell. */
+Load load_shell(int64_t steps);
 /* A map that runs all of its `frames` elements at once, each a jq node. */
 Load load_frames(int64_t frames);
 /* The same, and each element stops for a person. */
 Load load_waiting(int64_t frames);
 /* Stops for a person at its only node. */
 Load load_approval(void);
-void load_set_steps(Load *load, int64_t steps); /* of the first three, again */
+void load_set_steps(Load *load, int64_t steps); /* of the first four, again */
 void load_clear(Load *load);
 
 /* The text of load_counter()'s workflow, for other programs. */

@@ -25,7 +25,8 @@ def flags_of(build, root, layer):
     """The command that compiles a source of the layer, without its input and output."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = (Path(entry["directory"]) / entry["file"]).resolve()
-        if source.parent == root / "src" / layer and source.name != "main.c":
+        of_layer = f"layer-{layer}." in entry["output"]  # and not of a program beside it
+        if source.parent == root / "src" / layer and of_layer:
             words = shlex.split(entry["command"])
             kept, skip = [], False
             for word in words:

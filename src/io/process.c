@@ -1,4 +1,4 @@
-/* Our side of a process: making or finding its place, forking the supervisor, and waiting.
+/* Our side of a process: making or finding its place, starting the supervisor, and waiting.
  *
  * A process we started is watched through the supervisor's socket: its end is the supervisor's end,
  * and only then is the supervisor reaped, so that until then its number is its own. One that we
@@ -13,8 +13,8 @@
  *     lock free, nothing in it          never started: ours to start, as we hold the lock now */
 #include "process.h"
 
-#include "fault.h"
 #include "mem.h"
+#include "spawn.h"
 #include "supervisor.h"
 
 #include <errno.h>
@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char *const place_streams[2] = {PLACE_OUT, PLACE_ERR};
 
 enum {
     ATTACHED_POLL_MS = 50,
@@ -255,57 +257,27 @@ static void on_messages(uv_poll_t *handle, int status, int events) {
     }
 }
 
-/* What process_raise_descriptors() found; children get it back. */
-static struct rlimit inherited_descriptors;
-static bool descriptors_raised;
-
-void process_raise_descriptors(void) {
-    struct rlimit limit;
-    if (descriptors_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    inherited_descriptors = limit;
-    limit.rlim_cur = limit.rlim_max;
-    descriptors_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-void process_restore_descriptors(void) {
-    if (descriptors_raised) setrlimit(RLIMIT_NOFILE, &inherited_descriptors);
-}
-
-/* In the parent: the new process's number; 0 with errno when there is none. */
-static pid_t fork_supervisor(const SupervisorTask *task) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0) supervise(task);
-    int error = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return pid < 0 ? 0 : pid;
-}
-
-static int spawn_fault(void) {
-    int error = fault_point("spawn");
-    return error == FAULT_SHORT ? EIO : error;
-}
-
 /* Whether the supervisor runs; otherwise errno says why not. lock stays the caller's. */
-static bool spawn(Process *p, const ProcessOptions *options, int lock) {
-    int error = spawn_fault();
-    int ends[2] = {-1, -1};
-    int place = error ? -1 : open_in(p->place, ".", O_RDONLY | O_DIRECTORY);
-    if (place >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        SupervisorTask task = {options, place, lock, ends[1],
-                               descriptors_raised ? &inherited_descriptors : NULL};
-        p->supervisor = fork_supervisor(&task);
+static bool start_supervisor(Process *p, const ProcessOptions *options, int lock) {
+    int ends[2] = {-1, -1}, input = -1, error = 0;
+    int place = open_in(p->place, ".", O_RDONLY | O_DIRECTORY);
+    if (place < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        error = errno;
+    if (!error && options->input) {
+        input = spawn_file(p->place, options->input, options->input_len);
+        if (input < 0) error = errno;
     }
-    if (!error) error = errno;
-    if (place >= 0) close(place);
-    if (ends[1] >= 0) close(ends[1]);
+    if (!error) {
+        p->supervisor = spawn(&(SpawnTask){options, false, {place, lock, ends[1], input}});
+        error = errno;
+    }
     if (p->supervisor) {
         p->report = ends[0];
-    } else if (ends[0] >= 0) {
-        close(ends[0]);
+        ends[0] = -1;
+    }
+    const int over[] = {place, ends[0], ends[1], input};
+    for (int i = 0; i < 4; i++) {
+        if (over[i] >= 0) close(over[i]);
     }
     errno = error;
     return p->supervisor != 0;
@@ -376,7 +348,7 @@ static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err)
     }
     if (!read_status(p) && !read_lock(lock, &supervisor, &child)) {
         p->attached = false;
-        if (!spawn(p, options, lock)) p->spawn_error = errno ? errno : EIO;
+        if (!start_supervisor(p, options, lock)) p->spawn_error = errno ? errno : EIO;
     }
     close(lock);
     return true;

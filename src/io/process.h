@@ -1,8 +1,7 @@
 /* process.h - child processes that outlive us, and are found again.
  *
  * A process is started with a *place*, a folder of its own that did not exist before. Beside the
- * child runs a small supervisor (a fork of us that never calls anything but the kernel) that reads
- * the child's output, keeps the part that fits into files in the place, and at the end writes how
+ * child runs a small supervisor (a program of its own, supervisor.h) that reads the child's output, keeps the part that fits into files in the place, and at the end writes how
  * the child ended. The supervisor belongs to nobody: when the program that started it is killed, the
  * child goes on, and whoever comes next finds the place and either waits for the end or reads it.
  *
@@ -55,8 +54,9 @@ typedef struct ProcessResult {
 
 typedef struct ProcessOptions {
     const char *place;       /* the folder; its parent is there */
-    const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH */
-    const char *const *env;  /* NULL-terminated "NAME=value"; NULL: ours */
+    const char *const *argv; /* NULL-terminated */
+    const char *search;      /* where argv[0] is looked for, as in PATH; NULL: the PATH of env */
+    const char *const *env;  /* NULL-terminated "NAME=value"; NULL: it has none */
     const char *cwd;         /* NULL: ours */
     const char *input;       /* for its standard input; NULL: /dev/null */
     size_t input_len;
@@ -94,8 +94,6 @@ bool process_stop_place(const char *place, Error *err);
 /* Lets this process have as many descriptors open as the system allows: each process under way takes
  * some. Those we start get back the limit that was there before. Once, before the first start. */
 void process_raise_descriptors(void);
-/* In a child that somebody else forked, before exec: the limit that was there before. Safe there. */
-void process_restore_descriptors(void);
 
 /* Removes a place and what is in it, once its result is on record. Missing is fine. */
 void process_forget(const char *place);

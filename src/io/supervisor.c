@@ -1,7 +1,7 @@
 /* The supervisor's life: settle (own session, own descriptors), start the child, watch until it has
  * exited and its output is drained, record, exit.
  *
- * All waiting is one poll() over the signals, the two outputs and the input, with the nearest of
+ * All waiting is one poll over the signals, the two outputs and the input, with the nearest of
  * three deadlines:
  *
  *     timeout   the child's time is up: SIGTERM        held while frozen
@@ -9,33 +9,36 @@
  *     drain     the child is gone but somebody else keeps its output open: enough
  *
  * The child stays a zombie until the very end: as long as it is one, its group's number is taken
- * and a signal to the group meets nobody else. */
+ * and a signal to the group meets nobody else.
+ *
+ * It is a program without a C library (kernel.h): what fails says so by a negative number. */
 #define _GNU_SOURCE
 #include "supervisor.h"
 
+#include "kernel.h"
+#include "process.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/sched.h>
 #include <poll.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-const char *const place_streams[2] = {"out", "err"};
 
 enum {
-    DRAIN_MS = 200,        /* for descendants that keep the output open */
-    DRAIN_READS = 32,      /* what may still be in a pipe by then, and a little more */
-    FD_FIRST_FREE = 6,     /* after 0, 1, 2 and the three of Fd */
-    FD_OUT_OF_THE_WAY = 16 /* where descriptors wait while the low numbers are put in order */
+    DRAIN_MS = 200,      /* for descendants that keep the output open */
+    DRAIN_READS = 32,    /* what may still be in a pipe by then, and a little more */
+    SIGNALS = 64,        /* that the kernel has */
+    EXIT_UNSTARTED = 127 /* of one that did not become the program */
 };
-
-/* The supervisor's own descriptors, where settle() puts them. */
-typedef enum Fd { FD_PLACE = 3, FD_LOCK, FD_REPORT } Fd;
 
 static const int64_t NEVER = INT64_MAX;
 
@@ -47,10 +50,13 @@ typedef struct Stream {
 } Stream;
 
 typedef struct Supervisor {
-    const ProcessOptions *options;
-    pid_t child;
+    char **argv, **env;
+    uint64_t numbers[NUMBERS];
+    int pid, child;
+    int *error; /* of a start that failed: shared with the child */
     int signals;
-    int input; /* -1: all is written, or nobody reads it */
+    const char *input;
+    int input_to; /* -1: all is written, or nobody reads it */
     size_t written;
     Stream streams[2];
     int64_t started, finished; /* milliseconds since 1970 */
@@ -64,8 +70,8 @@ typedef struct Supervisor {
 static char packet[1 + MESSAGE_MAX]; /* the first byte is the kind of message */
 
 static int64_t clock_ms(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
+    struct timespec t = {0};
+    kernel(SYS_clock_gettime, clock, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
@@ -73,74 +79,82 @@ static int64_t now_ms(void) {
     return clock_ms(CLOCK_MONOTONIC);
 }
 
-/* ---- text without stdio ---- */
+_Noreturn static void leave(int code) {
+    for (;;) kernel(SYS_exit_group, code);
+}
+
+/* ---- text ---- */
 
 typedef struct Line {
     char text[STATUS_MAX];
     size_t len;
 } Line;
 
-static void line_number(Line *line, int64_t number) {
+static void line_number(Line *line, int64_t number, char after) {
     char digits[24];
     size_t n = 0;
     uint64_t rest = number < 0 ? 0 : (uint64_t)number;
     do {
         digits[n++] = (char)('0' + rest % 10);
     } while (rest /= 10);
-    while (n) {
-        line->text[line->len++] = digits[--n];
-    }
-    line->text[line->len++] = ' ';
+    while (n) line->text[line->len++] = digits[--n];
+    line->text[line->len++] = after;
 }
 
-static void line_end(Line *line) {
-    line->text[line->len - 1] = '\n';
+static void read_numbers(Supervisor *s) {
+    const char *at = s->argv[ARG_NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
+        for (; *at >= '0' && *at <= '9'; at++) {
+            s->numbers[i] = s->numbers[i] * 10 + (uint64_t)(*at - '0');
+        }
+        if (*at) at++;
+    }
 }
 
 /* ---- settling ---- */
 
-static void close_from(int first) {
-    if (close_range((unsigned)first, ~0U, 0) != 0) {
-        for (int fd = first, n = (int)sysconf(_SC_OPEN_MAX); fd < n; fd++) close(fd);
-    }
-}
-
-/* Puts the descriptors we need at their numbers and closes the others, so that no pipe, terminal,
- * lock or database of ours is kept open by a process that may outlive us. */
-static bool settle_descriptors(const SupervisorTask *task) {
-    const int keep[] = {task->place, task->lock, task->report};
-    int aside[3];
-    for (int i = 0; i < 3; i++) {
-        aside[i] = fcntl(keep[i], F_DUPFD_CLOEXEC, FD_OUT_OF_THE_WAY);
-        if (aside[i] < 0) return false;
-    }
-    for (int i = 0; i < 3; i++) {
-        if (dup3(aside[i], FD_PLACE + i, O_CLOEXEC) < 0) return false;
-    }
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0) return false;
-    for (int fd = 0; fd < 3; fd++) {
-        if (dup2(nothing, fd) < 0) return false;
-    }
-    close_from(FD_FIRST_FREE);
-    return true;
+static void close_from(unsigned first) {
+    struct rlimit limit = {0};
+#ifdef SYS_close_range
+    if (kernel(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+    kernel(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
+    for (; first < limit.rlim_cur; first++) kernel(SYS_close, first);
 }
 
 /* After the descriptors, whose numbers may be above it. */
-static void settle_limits(const SupervisorTask *task) {
-    if (task->descriptors) setrlimit(RLIMIT_NOFILE, task->descriptors);
+static void set_limit(const Supervisor *s) {
+    struct rlimit limit = {s->numbers[NUMBER_DESCRIPTORS], s->numbers[NUMBER_DESCRIPTORS_MAX]};
+    if (limit.rlim_cur) kernel(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL);
 }
 
-static bool settle_signals(Supervisor *s) {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SUPERVISOR_END);
-    sigaddset(&set, SUPERVISOR_FREEZE);
-    sigaddset(&set, SUPERVISOR_THAW);
-    signal(SIGCHLD, SIG_DFL);
-    s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return s->signals >= 0;
+/* To the kernel zeros are the default action, and no mask. */
+static void reset_signals(void) {
+    static const long zeros[8] = {0};
+    for (int number = 1; number <= SIGNALS; number++) {
+        kernel(SYS_rt_sigaction, number, zeros, NULL, SIGNALS / 8);
+    }
+    kernel(SYS_rt_sigprocmask, SIG_SETMASK, zeros, NULL, SIGNALS / 8);
+}
+
+/* A session of our own, and no descriptor that we were not given: no pipe, terminal, lock or database
+ * is kept open by a process that may outlive its starter. False: nothing can be told. */
+static bool settle(Supervisor *s) {
+    unsigned end = s->numbers[NUMBER_HAS_INPUT] ? FD_END : FD_INPUT;
+    kernel(SYS_setsid);
+    kernel(SYS_prctl, PR_SET_NAME, "pawl-supervisor");
+    kernel(SYS_prctl, PR_SET_DUMPABLE, 0);
+    close_from(end);
+    for (unsigned fd = FD_FIRST; fd < end; fd++) {
+        if (kernel(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC) < 0) return false;
+    }
+    long nothing = kernel(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
+    for (int fd = 0; fd < FD_FIRST; fd++) {
+        if (fd != nothing && kernel(SYS_dup3, nothing, fd, 0) < 0) return false;
+    }
+    if (nothing >= FD_FIRST) kernel(SYS_close, nothing);
+    set_limit(s);
+    return true;
 }
 
 /* ---- telling ---- */
@@ -149,154 +163,212 @@ static void tell(int kind, const void *bytes, size_t len) {
     char message[1 + STATUS_MAX];
     message[0] = (char)kind;
     memcpy(message + 1, bytes, len);
-    send(FD_REPORT, message, 1 + len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    kernel(SYS_sendto, FD_REPORT, message, 1 + len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 }
 
 static void write_status(const Line *line) {
-    int fd = openat(FD_PLACE, PLACE_STATUS_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    long fd = kernel(SYS_openat, FD_PLACE, PLACE_STATUS_NEW,
+                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) return;
-    bool whole = write(fd, line->text, line->len) == (ssize_t)line->len;
-    close(fd);
-    if (whole) {
-        renameat(FD_PLACE, PLACE_STATUS_NEW, FD_PLACE, PLACE_STATUS);
-    }
+    bool whole = kernel(SYS_write, fd, line->text, line->len) == (long)line->len;
+    kernel(SYS_close, fd);
+    if (whole) kernel(SYS_renameat2, FD_PLACE, PLACE_STATUS_NEW, FD_PLACE, PLACE_STATUS, 0);
 }
 
 /* The order is the one in which process.c reads it. */
-static _Noreturn void record_and_exit(Supervisor *s) {
+_Noreturn static void record_and_exit(Supervisor *s) {
     Line line = {.len = 0};
-    line_number(&line, (int64_t)s->end);
-    line_number(&line, s->code);
+    line_number(&line, (int64_t)s->end, ' ');
+    line_number(&line, s->code, ' ');
     for (int i = 0; i < 2; i++) {
-        line_number(&line, (int64_t)s->streams[i].len);
-        line_number(&line, (int64_t)s->streams[i].kept);
+        line_number(&line, (int64_t)s->streams[i].len, ' ');
+        line_number(&line, (int64_t)s->streams[i].kept, ' ');
     }
-    line_number(&line, s->started);
-    line_number(&line, s->finished);
-    line_end(&line);
+    line_number(&line, s->started, ' ');
+    line_number(&line, s->finished, '\n');
     write_status(&line);
     tell(MESSAGE_STATUS, line.text, line.len);
-    _exit(0);
+    leave(0);
 }
 
-static _Noreturn void never_started(Supervisor *s, int error) {
+_Noreturn static void never_started(Supervisor *s, long error) {
     s->end = PROCESS_FAILED;
-    s->code = error;
+    s->code = (int)-error;
     s->finished = clock_ms(CLOCK_REALTIME);
     record_and_exit(s);
 }
 
-/* ---- starting ---- */
+/* What cannot fail but for a machine that has nothing left. */
+static int must(Supervisor *s, long result) {
+    if (result < 0) never_started(s, result);
+    return (int)result;
+}
 
-typedef struct ChildEnds {
-    int fds[3];
-} ChildEnds;
+/* ---- becoming a program ---- */
+
+/* One that is no program but a text is one for the shell; the arguments before the command are not
+ * needed any more. */
+static long execute(const Supervisor *s, const char *path) {
+    char **argv = s->argv + ARG_COMMAND;
+    long error = kernel(SYS_execve, path, argv, s->env);
+    if (error != -ENOEXEC) return error;
+    argv[0] = (char *)(uintptr_t)path;
+    argv[-1] = (char *)(uintptr_t) "/bin/sh";
+    return kernel(SYS_execve, argv[-1], argv - 1, s->env);
+}
+
+/* Returns only when it cannot be found or executed: minus an errno. */
+static long execute_in_search(const Supervisor *s) {
+    const char *name = s->argv[ARG_COMMAND], *dir = s->argv[ARG_SEARCH];
+    char path[PATH_MAX];
+    size_t len = 0;
+    bool denied = false;
+    for (; name[len]; len++) {
+        if (name[len] == '/') return execute(s, name);
+    }
+    for (bool more = len > 0; more;) {
+        size_t n = 0, size = 0;
+        for (; dir[n] && dir[n] != ':'; n++) {}
+        more = dir[n] == ':';
+        if (n + len + 2 <= sizeof path) {
+            memcpy(path, dir, n);
+            size = n;
+            if (n) path[size++] = '/';
+            memcpy(path + size, name, len + 1);
+            long error = execute(s, path);
+            denied = denied || error == -EACCES;
+            bool elsewhere = error == -ENOENT || error == -ENOTDIR || error == -EACCES ||
+                             error == -ESTALE || error == -ENODEV || error == -ETIMEDOUT;
+            if (!elsewhere) return error;
+        }
+        dir += n + 1;
+    }
+    return denied ? -EACCES : -ENOENT;
+}
+
+/* ---- a worker ---- */
+
+/* Its starter reads why it did not start where it expects it to speak. */
+_Noreturn static void become_worker(Supervisor *s) {
+    enum { FDS = 4, LAST = FDS - 1 };
+    Line line = {.text = "{\"spawn\":", .len = 9};
+    kernel(SYS_setsid);
+    kernel(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (kernel(SYS_getppid) != (long)s->numbers[NUMBER_PARENT]) leave(EXIT_UNSTARTED);
+    for (int fd = 0; fd < FDS; fd++) {
+        if (kernel(SYS_dup3, FD_FIRST + fd, fd, 0) < 0) leave(EXIT_UNSTARTED);
+    }
+    close_from(FDS);
+    set_limit(s);
+    reset_signals();
+    line_number(&line, -execute_in_search(s), '}');
+    line.text[line.len++] = '\n';
+    kernel(SYS_write, LAST, line.text, line.len);
+    leave(EXIT_UNSTARTED);
+}
+
+/* ---- starting the child ---- */
 
 /* From here on the place is one whose child has run: whoever finds it must not start another. On
  * disk before the program is, since the machine may stop too. */
-static bool record_start(pid_t supervisor) {
+static long record_start(const Supervisor *s) {
     Line line = {.len = 0};
-    line_number(&line, supervisor);
-    line_number(&line, getpid());
-    line_end(&line);
-    return pwrite(FD_LOCK, line.text, line.len, 0) == (ssize_t)line.len && fdatasync(FD_LOCK) == 0;
+    line_number(&line, s->pid, ' ');
+    line_number(&line, kernel(SYS_getpid), '\n');
+    long n = kernel(SYS_pwrite64, FD_LOCK, line.text, line.len, 0);
+    return n == (long)line.len ? kernel(SYS_fdatasync, FD_LOCK) : n < 0 ? n : -EIO;
 }
 
-/* All of them: the C library keeps two for itself, which signal() leaves as they were inherited. To
- * the kernel zeros are the default action. */
-static void reset_signals(void) {
-    static const long default_action[8] = {0};
-    for (int number = 1; number < NSIG; number++) {
-        syscall(SYS_rt_sigaction, number, default_action, NULL, NSIG / 8);
+/* In the child. Returns only when it cannot be the program: minus an errno. */
+static long become_child(const Supervisor *s, const int ends[3]) {
+    const char *folder = s->argv[ARG_FOLDER];
+    long error = 0;
+    kernel(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+    if (kernel(SYS_getppid) != s->pid) return -ESRCH;
+    kernel(SYS_setsid);
+    for (int fd = 0; fd < 3 && error >= 0; fd++) {
+        if (ends[fd] >= 0) error = kernel(SYS_dup3, ends[fd], fd, 0);
     }
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* In the child, which has our memory until it is the program. Returns only when it cannot be. */
-static int become(const ProcessOptions *options, const ChildEnds *ends, pid_t supervisor) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor) return ESRCH;
-    setsid();
-    for (int fd = 0; fd < 3; fd++) {
-        if (ends->fds[fd] >= 0 && dup2(ends->fds[fd], fd) < 0) return errno;
-    }
-    if (options->cwd && chdir(options->cwd) != 0) return errno;
-    if (!record_start(supervisor)) return errno ? errno : EIO;
+    if (error >= 0 && *folder) error = kernel(SYS_chdir, folder);
+    if (error >= 0) error = record_start(s);
+    if (error < 0) return error;
     reset_signals();
-    const char *const *ours = (const char *const *)environ;
-    execvpe(options->argv[0], (char *const *)(uintptr_t)options->argv,
-            (char *const *)(uintptr_t)(options->env ? options->env : ours));
-    return errno;
+    return execute_in_search(s);
 }
 
-static void start_child(Supervisor *s, const ChildEnds *ends) {
-    volatile int error = 0;
-    pid_t supervisor = getpid();
-    pid_t child = vfork();
-    if (child == 0) {
-        error = become(s->options, ends, supervisor);
-        _exit(127);
+/* We wait until it is the program, or is not going to be, and then know. */
+static void start_child(Supervisor *s, const int ends[3]) {
+    long shared = kernel(SYS_mmap, NULL, sizeof *s->error, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    s->error = shared < 0 && shared > -4096 ? NULL : (int *)shared;
+    if (!s->error) never_started(s, shared);
+    s->child = must(s, kernel(SYS_clone, CLONE_VFORK | SIGCHLD));
+    if (s->child == 0) {
+        *s->error = (int)become_child(s, ends);
+        leave(EXIT_UNSTARTED);
     }
-    if (child < 0) never_started(s, errno);
-    if (error) {
-        waitpid(child, NULL, 0);
-        never_started(s, error);
+    if (*s->error) {
+        kernel(SYS_wait4, s->child, NULL, 0, NULL);
+        never_started(s, *s->error);
     }
-    s->child = child;
 }
 
-static int start_stream(Supervisor *s, int i) {
+/* The other end, for the child. */
+static int open_stream(Supervisor *s, int i) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) never_started(s, errno);
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    must(s, kernel(SYS_pipe2, ends, O_CLOEXEC));
+    kernel(SYS_fcntl, ends[0], F_SETFL, O_NONBLOCK);
     s->streams[i].from = ends[0];
-    s->streams[i].file =
-        openat(FD_PLACE, place_streams[i], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    s->streams[i].file = (int)kernel(SYS_openat, FD_PLACE, i ? PLACE_ERR : PLACE_OUT,
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     return ends[1];
 }
 
-static int start_input(Supervisor *s) {
+static int open_input(Supervisor *s) {
+    size_t len = s->numbers[NUMBER_INPUT_LEN];
     int ends[2];
-    if (!s->options->input) return -1;
-    if (pipe2(ends, O_CLOEXEC) != 0) never_started(s, errno);
-    fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    s->input = ends[1];
+    if (!s->numbers[NUMBER_HAS_INPUT]) return -1;
+    if (len) {
+        long at = kernel(SYS_mmap, NULL, len, PROT_READ, MAP_PRIVATE, FD_INPUT, 0);
+        if (at < 0 && at > -4096) never_started(s, at);
+        s->input = (const char *)at;
+    }
+    must(s, kernel(SYS_pipe2, ends, O_CLOEXEC));
+    kernel(SYS_fcntl, ends[1], F_SETFL, O_NONBLOCK);
+    s->input_to = ends[1];
     return ends[0];
 }
 
 static void start(Supervisor *s) {
-    ChildEnds ends = {{start_input(s), start_stream(s, 0), start_stream(s, 1)}};
-    start_child(s, &ends);
+    uint64_t orders = 1ULL << (SIGCHLD - 1) | 1ULL << (SUPERVISOR_END - 1) |
+                      1ULL << (SUPERVISOR_FREEZE - 1) | 1ULL << (SUPERVISOR_THAW - 1);
+    static const long default_action[8] = {0};
+    kernel(SYS_rt_sigaction, SIGCHLD, default_action, NULL, SIGNALS / 8);
+    s->signals =
+        must(s, kernel(SYS_signalfd4, -1, &orders, sizeof orders, SFD_CLOEXEC | SFD_NONBLOCK));
+    int ends[3] = {open_input(s), open_stream(s, 0), open_stream(s, 1)};
+    start_child(s, ends);
     for (int fd = 0; fd < 3; fd++) {
-        if (ends.fds[fd] >= 0) close(ends.fds[fd]);
+        if (ends[fd] >= 0) kernel(SYS_close, ends[fd]);
     }
     /* Only now, since the child's folder may be relative to ours. */
-    if (chdir("/") != 0) {
-        /* The folder we were started in stays busy; nothing else depends on it. */
-    }
-    if (s->options->timeout_ms) s->timeout = now_ms() + (int64_t)s->options->timeout_ms;
+    kernel(SYS_chdir, "/");
+    if (s->numbers[NUMBER_TIMEOUT]) s->timeout = now_ms() + (int64_t)s->numbers[NUMBER_TIMEOUT];
     tell(MESSAGE_PID, &s->child, sizeof s->child);
 }
 
 /* ---- its output and input ---- */
 
-static void close_stream(Stream *stream) {
-    if (stream->from >= 0) close(stream->from);
-    stream->from = -1;
-}
-
 static void keep_head(Supervisor *s, int i, size_t some) {
     Stream *stream = &s->streams[i];
-    ssize_t kept = stream->file >= 0 ? write(stream->file, packet + 1, some) : -1;
+    long kept = stream->file >= 0 ? kernel(SYS_write, stream->file, packet + 1, some) : -1;
     if (kept > 0) stream->kept += (uint64_t)kept;
-    if (kept != (ssize_t)some && stream->file >= 0) {
-        close(stream->file); /* a hole would be worse than an early end */
+    if (kept != (long)some && stream->file >= 0) {
+        kernel(SYS_close, stream->file); /* a hole would be worse than an early end */
         stream->file = -1;
     }
     packet[0] = (char)(i ? MESSAGE_ERR : MESSAGE_OUT);
-    send(FD_REPORT, packet, 1 + some, MSG_DONTWAIT | MSG_NOSIGNAL);
+    kernel(SYS_sendto, FD_REPORT, packet, 1 + some, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
 }
 
 /* Behind what is kept of the beginning: the newest bytes take the place of the oldest. */
@@ -309,42 +381,43 @@ static void keep_tail(Stream *stream, const char *bytes, size_t n) {
     while (n && stream->file >= 0) {
         size_t at = (size_t)(stream->tailed % PROCESS_TAIL), some = PROCESS_TAIL - at;
         some = n < some ? n : some;
-        if (pwrite(stream->file, bytes, some, (off_t)(stream->kept + at)) != (ssize_t)some) return;
+        if (kernel(SYS_pwrite64, stream->file, bytes, some, stream->kept + at) != (long)some) {
+            return;
+        }
         stream->tailed += some;
         bytes += some;
         n -= some;
     }
 }
 
-static void keep(Supervisor *s, int i, size_t n) {
-    Stream *stream = &s->streams[i];
-    uint64_t room = stream->len < s->options->max_output ? s->options->max_output - stream->len : 0;
-    size_t some = n < room ? n : (size_t)room;
-    stream->len += n;
-    if (some) keep_head(s, i, some);
-    keep_tail(stream, packet + 1 + some, n - some);
-}
 /* Whether there may be more at once. */
 static bool read_stream(Supervisor *s, int i) {
     Stream *stream = &s->streams[i];
+    uint64_t most = s->numbers[NUMBER_MAX_OUTPUT];
     if (stream->from < 0) return false;
-    ssize_t n = read(stream->from, packet + 1, MESSAGE_MAX);
-    if (n > 0) {
-        keep(s, i, (size_t)n);
-        return true;
+    long n = kernel(SYS_read, stream->from, packet + 1, MESSAGE_MAX);
+    if (n == -EAGAIN || n == -EINTR) return false;
+    if (n <= 0) {
+        kernel(SYS_close, stream->from);
+        stream->from = -1;
+        return false;
     }
-    if (n == 0 || (errno != EAGAIN && errno != EINTR)) close_stream(stream);
-    return false;
+    uint64_t room = stream->len < most ? most - stream->len : 0;
+    size_t some = (uint64_t)n < room ? (size_t)n : (size_t)room;
+    stream->len += (uint64_t)n;
+    if (some) keep_head(s, i, some);
+    keep_tail(stream, packet + 1 + some, (size_t)n - some);
+    return true;
 }
 
 static void write_input(Supervisor *s) {
-    size_t left = s->options->input_len - s->written;
-    ssize_t n = left ? write(s->input, s->options->input + s->written, left) : 0;
+    size_t left = s->numbers[NUMBER_INPUT_LEN] - s->written;
+    long n = left ? kernel(SYS_write, s->input_to, s->input + s->written, left) : 0;
+    if (n == -EAGAIN || n == -EINTR) return;
     if (n > 0) s->written += (size_t)n;
-    bool failed = n < 0 && errno != EAGAIN && errno != EINTR;
-    if (failed || s->written == s->options->input_len) {
-        close(s->input);
-        s->input = -1;
+    if (n < 0 || s->written == s->numbers[NUMBER_INPUT_LEN]) {
+        kernel(SYS_close, s->input_to);
+        s->input_to = -1;
     }
 }
 
@@ -354,18 +427,19 @@ static void thaw(Supervisor *s) {
     if (s->frozen == NEVER) return;
     if (s->timeout != NEVER) s->timeout += now_ms() - s->frozen;
     s->frozen = NEVER;
-    kill(-s->child, SIGCONT);
+    kernel(SYS_kill, -s->child, SIGCONT);
 }
 
 static void freeze(Supervisor *s) {
     if (s->frozen != NEVER || s->ending || s->exited) return;
     s->frozen = now_ms();
-    kill(-s->child, SIGSTOP);
+    kernel(SYS_kill, -s->child, SIGSTOP);
 }
 
 static void notice_exit(Supervisor *s) {
     siginfo_t info = {.si_pid = 0};
-    if (s->exited || waitid(P_PID, (id_t)s->child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+    if (s->exited ||
+        kernel(SYS_waitid, P_PID, s->child, &info, WEXITED | WNOHANG | WNOWAIT, NULL) != 0 ||
         info.si_pid == 0) {
         return;
     }
@@ -378,23 +452,23 @@ static void notice_exit(Supervisor *s) {
 }
 
 static void end(Supervisor *s, ProcessEnd why) {
+    uint64_t grace = s->numbers[NUMBER_GRACE];
     notice_exit(s);
     if (s->ending || s->exited) return;
     s->ending = true;
     s->end = why;
     s->timeout = NEVER;
-    s->kill = now_ms() + (int64_t)(s->options->grace_ms ? s->options->grace_ms : GRACE_MS);
-    kill(-s->child, SIGTERM);
+    s->kill = now_ms() + (int64_t)(grace ? grace : GRACE_MS);
+    kernel(SYS_kill, -s->child, SIGTERM);
     thaw(s); /* what is stopped cannot end */
 }
 
 static void take_orders(Supervisor *s) {
     struct signalfd_siginfo info;
-    while (read(s->signals, &info, sizeof info) == sizeof info) {
-        int number = (int)info.ssi_signo;
-        if (number == SUPERVISOR_END) end(s, PROCESS_ENDED);
-        if (number == SUPERVISOR_FREEZE) freeze(s);
-        if (number == SUPERVISOR_THAW) thaw(s);
+    while (kernel(SYS_read, s->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SUPERVISOR_END) end(s, PROCESS_ENDED);
+        if (info.ssi_signo == SUPERVISOR_FREEZE) freeze(s);
+        if (info.ssi_signo == SUPERVISOR_THAW) thaw(s);
     }
     notice_exit(s);
 }
@@ -405,67 +479,54 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int poll_timeout(const Supervisor *s) {
-    int64_t timeout = s->frozen == NEVER ? s->timeout : NEVER;
-    int64_t next = earlier(earlier(timeout, s->kill), s->drain);
-    if (next == NEVER) return -1;
-    int64_t left = next - now_ms();
-    return left <= 0 ? 0 : left > 3600000 ? 3600000 : (int)left;
-}
-
-static void keep_deadlines(Supervisor *s) {
-    int64_t now = now_ms();
-    if (s->frozen == NEVER && now >= s->timeout) end(s, PROCESS_TIMEOUT);
-    if (now >= s->kill) {
-        s->kill = NEVER;
-        kill(-s->child, SIGKILL);
-    }
-}
-
+/* Waits for what comes first, and does what follows from it. */
 static void watch_once(Supervisor *s) {
     struct pollfd fds[] = {{s->signals, POLLIN, 0},
                            {s->streams[0].from, POLLIN, 0},
                            {s->streams[1].from, POLLIN, 0},
-                           {s->input, POLLOUT, 0}};
-    if (poll(fds, 4, poll_timeout(s)) < 0) return;
+                           {s->input_to, POLLOUT, 0}};
+    int64_t timeout = s->frozen == NEVER ? s->timeout : NEVER;
+    int64_t next = earlier(earlier(timeout, s->kill), s->drain);
+    int64_t left = next == NEVER ? 0 : next - now_ms();
+    left = left > 0 ? left : 0;
+    struct timespec wait = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+    if (kernel(SYS_ppoll, fds, 4, next == NEVER ? NULL : &wait, NULL, 0) < 0) return;
     if (fds[1].revents) read_stream(s, 0);
     if (fds[2].revents) read_stream(s, 1);
     if (fds[3].revents) write_input(s);
     if (fds[0].revents) take_orders(s);
-    keep_deadlines(s);
-}
-
-static bool drained(const Supervisor *s) {
-    return s->streams[0].from < 0 && s->streams[1].from < 0;
-}
-
-/* Ends what is left of the group and takes what it had already written. */
-static void finish(Supervisor *s) {
-    kill(-s->child, SIGKILL);
-    for (int i = 0; i < 2; i++) {
-        for (int n = 0; n < DRAIN_READS && read_stream(s, i); n++) {}
+    int64_t now = now_ms();
+    if (s->frozen == NEVER && now >= s->timeout) end(s, PROCESS_TIMEOUT);
+    if (now >= s->kill) {
+        s->kill = NEVER;
+        kernel(SYS_kill, -s->child, SIGKILL);
     }
-    waitpid(s->child, NULL, 0);
 }
 
-_Noreturn void supervise(const SupervisorTask *task) {
-    Supervisor s = {.options = task->options,
-                    .input = -1,
+_Noreturn static void program(char **argv, char **env) {
+    Supervisor s = {.argv = argv,
+                    .env = env,
+                    .pid = (int)kernel(SYS_getpid),
+                    .input_to = -1,
                     .streams = {{.from = -1, .file = -1}, {.from = -1, .file = -1}},
                     .started = clock_ms(CLOCK_REALTIME),
                     .timeout = NEVER,
                     .kill = NEVER,
                     .drain = NEVER,
                     .frozen = NEVER};
-    setsid();
-    prctl(PR_SET_NAME, "pawl-supervisor");
-    if (!settle_descriptors(task)) _exit(1);
-    settle_limits(task);
-    if (!settle_signals(&s)) never_started(&s, errno);
+    read_numbers(&s);
+    if (s.numbers[NUMBER_IS_WORKER]) become_worker(&s);
+    if (!settle(&s)) leave(1);
     start(&s);
-    while (!s.exited || (!drained(&s) && now_ms() < s.drain)) {
+    while (!s.exited ||
+           ((s.streams[0].from >= 0 || s.streams[1].from >= 0) && now_ms() < s.drain)) {
         watch_once(&s);
     }
-    finish(&s);
+    kernel(SYS_kill, -s.child,
+           SIGKILL); /* what is left of the group, whose last words still count */
+    for (int i = 0; i < 2; i++) {
+        for (int n = 0; n < DRAIN_READS && read_stream(&s, i); n++) {}
+    }
+    kernel(SYS_wait4, s.child, NULL, 0, NULL);
     record_and_exit(&s);
 }

@@ -1,22 +1,16 @@
-/* Between fork() and exec() the child does nothing but ask the kernel: another thread of ours may
- * have held any lock at the fork. */
 #define _GNU_SOURCE
 #include "worker_spawn.h"
 
-#include "process.h"
-
-#include "fault.h"
+#include "spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,11 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    SOCKET_BUFFER = 1 << 20,
-    FD_OUT_OF_THE_WAY = 16,
-    EXIT_NOT_STARTED = 127,
-};
+enum { SOCKET_BUFFER = 1 << 20 };
 
 /* ---- finding the interpreter ---- */
 
@@ -64,58 +54,6 @@ bool worker_find(const char *variable, const char *name, char *out, size_t size,
                      "%s is needed for this node and is not in PATH. Install it, or name it in the "
                      "environment variable %s.",
                      name, variable);
-}
-
-/* ---- the child ---- */
-
-static void reset_signals(void) {
-    sigset_t none;
-    struct sigaction normal = {.sa_handler = SIG_DFL};
-    for (int i = 1; i < NSIG; i++) {
-        sigaction(i, &normal, NULL);
-    }
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void place_descriptors(const int wanted[WORKER_FD + 1]) {
-    int high[WORKER_FD + 1];
-    for (int i = 0; i <= WORKER_FD; i++) {
-        high[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, FD_OUT_OF_THE_WAY);
-    }
-    for (int i = 0; i <= WORKER_FD; i++) {
-        dup2(high[i], i);
-    }
-#ifdef SYS_close_range
-    syscall(SYS_close_range, WORKER_FD + 1, ~0U, 0);
-#endif
-}
-
-static void say_why_not(int error) {
-    char text[40] = "{\"spawn\":", digits[12];
-    size_t n = 0, len = strlen(text);
-    for (; error > 0 || n == 0; error /= 10) {
-        digits[n++] = (char)('0' + error % 10);
-    }
-    while (n > 0) {
-        text[len++] = digits[--n];
-    }
-    text[len++] = '}';
-    text[len++] = '\n';
-    if (write(WORKER_FD, text, len) < 0) _exit(EXIT_NOT_STARTED);
-}
-
-__attribute__((noreturn)) static void become(const char *const *argv, const int fds[WORKER_FD + 1],
-                                             pid_t parent) {
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(EXIT_NOT_STARTED);
-    place_descriptors(fds);
-    process_restore_descriptors();
-    reset_signals();
-    execv(argv[0], (char *const *)(uintptr_t)argv);
-    say_why_not(errno);
-    _exit(EXIT_NOT_STARTED);
 }
 
 /* ---- starting ---- */
@@ -163,20 +101,6 @@ static void widen(const int channel[2]) {
     }
 }
 
-static pid_t fork_worker(const char *const *argv, const Ends *e) {
-    sigset_t all, before;
-    int fds[WORKER_FD + 1] = {e->null, e->out[1], e->err[1], e->channel[1]};
-    pid_t parent = getpid();
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0) become(argv, fds, parent);
-    int error = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return pid;
-}
-
 static int open_pidfd(pid_t pid) {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, pid, 0);
@@ -186,21 +110,15 @@ static int open_pidfd(pid_t pid) {
 #endif
 }
 
-static bool start(const char *const *argv, Ends *e, WorkerProcess *out) {
-    int error = fault_point("spawn");
-    if (error) {
-        errno = error == FAULT_SHORT ? EIO : error;
-        return false;
-    }
-    if (!open_ends(e)) return false;
-    widen(e->channel);
-    out->pid = fork_worker(argv, e);
-    return out->pid > 0;
-}
-
 bool worker_spawn(const char *const *argv, WorkerProcess *out, Error *err) {
     Ends e = {{-1, -1}, {-1, -1}, {-1, -1}, -1};
-    bool started = start(argv, &e, out);
+    ProcessOptions options = {.argv = argv, .env = (const char *const *)environ};
+    bool started = open_ends(&e);
+    if (started) {
+        widen(e.channel);
+        out->pid = spawn(&(SpawnTask){&options, true, {e.null, e.out[1], e.err[1], e.channel[1]}});
+        started = out->pid > 0;
+    }
     int error = errno;
     close_theirs(&e);
     if (!started) {

@@ -1,10 +1,13 @@
 /* Child processes that misbehave, and ones whose starter dies. Each test has a folder of its own
  * under a temporary one; the times are upper bounds, wide enough for a busy machine. */
+#define _GNU_SOURCE
 #include "mem.h"
 #include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +82,7 @@ static void watch_clear(Watch *w) {
 static void start_with(Watch *w, ProcessOptions options) {
     Error err = ERROR_INIT;
     options.place = w->place;
+    if (!options.env) options.env = (const char *const *)environ;
     options.max_output = options.max_output ? options.max_output : 1 << 20;
     options.on_output = on_output;
     options.on_exit = on_exit_;
@@ -231,6 +237,139 @@ static void signals_are_as_a_new_program_expects_them(void **state) {
     watch_clear(&w);
 }
 
+static void write_file(const char *name, const char *text, mode_t mode, char *path, size_t size) {
+    snprintf(path, size, "%s/%s", root, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    chmod(path, mode);
+}
+
+static void a_program_is_looked_for_where_it_is_told(void **state) {
+    (void)state;
+    Watch w;
+    char denied[128], text[128], search[256], folder[128];
+    const char *argv[] = {"thing", "argument", NULL};
+    const char *env[] = {"PATH=/usr/bin:/bin", NULL};
+    snprintf(folder, sizeof folder, "%s/bin", root);
+    mkdir(folder, 0700);
+    write_file("thing", "", 0600, denied, sizeof denied);
+    write_file("bin/thing", "echo \"$0 $1 $PATH\"\n", 0700, text, sizeof text); /* without #! */
+    snprintf(search, sizeof search, "/no/such:%s:%s", root, folder);
+    watch_init(&w);
+    start_with(&w, (ProcessOptions){.argv = argv, .env = env, .search = search});
+    finish(&w);
+    char want[256];
+    snprintf(want, sizeof want, "%s argument /usr/bin:/bin\n", text);
+    expect_out(&w, want);
+    watch_clear(&w);
+    watch_init(&w);
+    start_with(&w, (ProcessOptions){.argv = argv, .env = env, .search = root});
+    finish(&w);
+    EXPECT_END(w, PROCESS_FAILED, EACCES);
+    watch_clear(&w);
+    watch_init(&w);
+    start_with(&w, (ProcessOptions){.argv = argv, .env = env});
+    finish(&w);
+    EXPECT_END(w, PROCESS_FAILED, ENOENT);
+    watch_clear(&w);
+    unlink(denied);
+    unlink(text);
+    rmdir(folder);
+}
+
+/* ---- its supervisor ---- */
+
+static void the_supervisor_has_nothing_of_our_memory(void **state) {
+    (void)state;
+    Watch w;
+    char path[64], program[128] = "";
+    long pages = 0;
+    watch_init(&w);
+    start_sh(&w, "echo $PPID; sleep 60", (ProcessOptions){0});
+    while (!w.seen[1]) uv_run(&w.loop, UV_RUN_ONCE);
+    int supervisor = number_in(w.place, "lock");
+    assert_int_equal(number_in(w.place, "out"), supervisor);
+    snprintf(path, sizeof path, "/proc/%d/exe", supervisor);
+    assert_true(readlink(path, program, sizeof program - 1) > 0);
+    assert_non_null(strstr(program, "pawl-supervisor"));
+    snprintf(path, sizeof path, "/proc/%d/statm", supervisor);
+    FILE *f = fopen(path, "r");
+    assert_int_equal(fscanf(f, "%ld", &pages), 1);
+    fclose(f);
+    assert_true(pages < 100);
+    process_end(w.process);
+    finish(&w);
+    watch_clear(&w);
+}
+
+/* In a process of its own, for what cannot be undone. */
+static void expect_in_a_fork(void (*test)(void)) {
+    places += 10; /* it uses fewer */
+    pid_t pid = fork();
+    if (pid == 0) {
+        places -= 10;
+        test();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void run_echo(void) {
+    Watch w;
+    watch_init(&w);
+    run_sh(&w, "cat; echo; readlink /proc/self/fd/0 >&2",
+           (ProcessOptions){.input = "in", .input_len = 2});
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    expect_out(&w, "in\n");
+    watch_clear(&w);
+}
+
+/* Puts another file where the supervisor's program is open. */
+static void lose_the_program(void) {
+    for (int fd = 3; fd < 100; fd++) {
+        char path[40], link[128] = "";
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (readlink(path, link, sizeof link - 1) < 0 || !strstr(link, "pawl-supervisor")) continue;
+        int other = open("/bin/false", O_RDONLY);
+        dup2(other, fd);
+        close(other);
+    }
+}
+
+static void lose_the_program_and_run(void) {
+    run_echo();
+    lose_the_program();
+    run_echo();
+}
+
+static void a_host_may_close_descriptors_that_are_not_its_own(void **state) {
+    (void)state;
+    expect_in_a_fork(lose_the_program_and_run);
+}
+
+static void forbid_memfd_and_run(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), 0);
+    lose_the_program();
+    run_echo();
+}
+
+static void a_system_that_forbids_programs_in_memory_is_fine(void **state) {
+    (void)state;
+    expect_in_a_fork(forbid_memfd_and_run);
+}
+
 /* ---- bad manners ---- */
 
 static void a_gigabyte_of_output_is_bounded(void **state) {
@@ -383,6 +522,10 @@ static void what_cannot_be_started_says_why(void **state) {
     expect_failed("/etc/passwd", NULL, EACCES);
     expect_failed("/etc", NULL, EACCES);
     expect_failed("true", "/no/such/folder", ENOENT);
+    char *long_name = calloc(1, 200001); /* longer than the kernel takes an argument */
+    memset(long_name, 'x', 200000);
+    expect_failed(long_name, NULL, E2BIG);
+    free(long_name);
 }
 
 static void a_place_that_cannot_be_made_is_an_error(void **state) {
@@ -769,14 +912,7 @@ static void raise_and_run(void) {
 
 static void we_may_have_more_descriptors_than_children_get(void **state) {
     (void)state;
-    pid_t pid = fork(); /* the limit cannot be put back */
-    if (pid == 0) {
-        raise_and_run();
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    assert_int_equal(status, 0);
+    expect_in_a_fork(raise_and_run);
 }
 
 /* ---- many ---- */
@@ -801,6 +937,7 @@ static void a_hundred_at_once(void **state) {
         snprintf(all[i].place, sizeof all[i].place, "%s/%d", root, ++places);
         ProcessOptions options = {.place = all[i].place,
                                   .argv = argv,
+                                  .env = (const char *const *)environ,
                                   .max_output = 1000,
                                   .on_exit = on_exit_,
                                   .ctx = &all[i]};
@@ -875,6 +1012,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(environment_folder_and_input_are_as_given),
         cmocka_unit_test(without_input_it_reads_nothing),
         cmocka_unit_test(signals_are_as_a_new_program_expects_them),
+        cmocka_unit_test(a_program_is_looked_for_where_it_is_told),
+        cmocka_unit_test(the_supervisor_has_nothing_of_our_memory),
+        cmocka_unit_test(a_host_may_close_descriptors_that_are_not_its_own),
+        cmocka_unit_test(a_system_that_forbids_programs_in_memory_is_fine),
         cmocka_unit_test(a_gigabyte_of_output_is_bounded),
         cmocka_unit_test(the_end_of_what_is_too_much_is_kept_too),
         cmocka_unit_test(one_that_ignores_sigterm_is_killed_after_the_grace),

@@ -878,6 +878,18 @@ static void forks_die_with_their_worker(void **state) {
     talk_clear(&talk);
 }
 
+/* Bits of the signals 1 to 3 (HUP, INT, QUIT): an interpreter handles some, but ignores none. */
+static void workers_start_with_no_signal_ignored(void **state) {
+    (void)state;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before[3];
+    for (int i = 0; i < 3; i++) sigaction(1 + i, &ignore, &before[i]);
+    expect(PY,
+           "s = dict(l.split(':') for l in open('/proc/self/status') if l.startswith('Sig'))\n"
+           "return [int(s['SigIgn'], 16) & 7, int(s['SigBlk'], 16)]",
+           "{}", "[0,0]");
+    for (int i = 0; i < 3; i++) sigaction(1 + i, &before[i], NULL);
+}
+
 static void a_fork_that_comes_back_from_the_code_says_nothing(void **state) {
     (void)state;
     for (int i = 0; i < 5; i++) {
@@ -1279,6 +1291,7 @@ int main(void) {
         WITH_POOL(rubbish_between_calls_costs_the_worker_only),
         WITH_POOL(a_hundred_megabytes_are_printed_and_cost_nothing),
         WITH_POOL(forks_die_with_their_worker),
+        WITH_POOL(workers_start_with_no_signal_ignored),
         WITH_POOL(a_fork_that_comes_back_from_the_code_says_nothing),
         WITH_POOL(a_dead_worker_is_noticed_though_a_fork_holds_its_socket),
         WITH_POOL(memory_is_limited),
