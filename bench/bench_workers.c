@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+extern char **environ;
 
 enum { ROUNDS = 40, SMALL_CALLS = 100, LARGE_CALLS = 1 };
 
@@ -181,7 +184,8 @@ int main(int argc, char **argv) {
     Bench *b = bench_new(argc, argv, "call of a worker (libjq here: the interpreter's own JSON)");
     Pair pair = {.small = json_parse("{\"n\":1}", 7, NULL, NULL), .large = large_state()};
     uv_loop_init(&pair.loop);
-    pair.pool = worker_pool_new(&pair.loop, NULL);
+    WorkerPoolOptions options = {.environment = (const char *const *)environ};
+    pair.pool = worker_pool_new(&pair.loop, &options);
     for (pair.language = WORKER_PYTHON; pair.language < WORKER_LANGUAGES; pair.language++) {
         bench_language(&pair, bench_is_quick(b));
     }

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
+
 enum { RECORD_TEXT = 90, MESSAGE_TEXT = 97 };
 
 static double seconds_of(clockid_t clock) {
@@ -77,7 +79,8 @@ Bed bed_open(Where where) {
     uv_loop_init(b.loop);
     b.path = where == IN_SQLITE ? new_path() : NULL;
     b.store = b.path ? open_sqlite(b.path) : where == IN_MEMORY ? open_store("memory:") : NULL;
-    EngineOptions options = {.loop = b.loop, .store = b.store, .work = exec_work};
+    EngineOptions options = {
+        .loop = b.loop, .store = b.store, .work = exec_work, .environment = environ};
     b.engine = engine_new(&options, &err);
     if (!b.engine) {
         give_up("%s", err.msg);

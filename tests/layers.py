@@ -6,7 +6,7 @@
 For every pair of layers, a file that includes a header of the one is compiled with exactly the
 flags of the other. It must compile if the one is named beside the other in meson.build, and must
 not if it is not. No source may get around that with a path in its include, and none may be left
-out of the table.
+out of the table. Nothing that runs workflows reads the folder or the environment of its process.
 """
 
 import json
@@ -118,6 +118,38 @@ def check_paths(tap, root):
     tap.case(not bad, "no source includes by a path", "\n".join(bad))
 
 
+# Who may look at the process it runs in: what people start, the library, and what is named here.
+PROCESS_ITSELF = re.compile(r"\b(getcwd|get_current_dir_name|environ|(secure_)?getenv|uv_cwd"
+                            r"|uv_os_(getenv|environ))\b")
+MAY_LOOK = ["cli", "console", "lib"]
+EXCEPTIONS = {
+    "base/fault.c": "PAWL_FAULT, which builds for users do not read",
+    "store/store.c": "TMPDIR, for the folder of a store that is in memory",
+}
+
+
+def check_process(tap, root, layers):
+    """A run carries its folder and its environment: what does its work reads neither elsewhere."""
+    bad = []
+    for layer in layers:
+        for source in sorted((root / "src" / layer).glob("*.[ch]")):
+            name = f"{layer}/{source.name}"
+            if layer in MAY_LOOK or name in EXCEPTIONS:
+                continue
+            for number, line in enumerate(code_of(source).splitlines(), 1):
+                if PROCESS_ITSELF.search(line):
+                    bad.append(f"{name}:{number}: {line.strip()}")
+    tap.case(not bad, "nothing that runs workflows reads the folder or environment of its process",
+             "\n".join(bad))
+
+
+def code_of(source):
+    """The text of a source without its comments and strings, line by line as it was."""
+    text = source.read_text()
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"',
+                  lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.S)
+
+
 def check_names(tap, root, layers):
     """Two headers of one name would hide which layer is meant."""
     seen = {}
@@ -140,6 +172,7 @@ def main():
     check_sources(tap, root, build)
     check_paths(tap, root)
     check_names(tap, root, layers)
+    check_process(tap, root, layers)
     return tap.finish()
 
 

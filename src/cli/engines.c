@@ -1,6 +1,9 @@
+#define _GNU_SOURCE /* environ */
 #include "engines.h"
 
 #include "exec.h"
+
+#include <unistd.h>
 
 static void close_loop(uv_loop_t *loop) {
     uv_run(loop, UV_RUN_DEFAULT);
@@ -14,6 +17,8 @@ bool cli_engine_open(CliEngine *e, EngineOptions options, Error *err) {
     }
     options.loop = &e->loop;
     options.work = exec_work;
+    options.folder = getcwd(e->folder, sizeof e->folder);
+    options.environment = environ;
     e->engine = engine_new(&options, err);
     if (!e->engine) {
         close_loop(&e->loop);

@@ -75,8 +75,13 @@ typedef struct EngineOptions {
     void *ctx;
     bool want_updates;         /* STEP events carry update and state */
     int64_t (*now)(void *ctx); /* milliseconds since 1970; NULL: the system's clock */
-    uint64_t max_state;        /* bytes of a state as json_size() counts; 0: 256 MB */
-    JqBudget budget;           /* of each evaluation; zero: jq.h's defaults */
+    /* What runs have from the process that runs them; borrowed. The engine and what works for it look at
+     * neither by themselves. */
+    const char *folder;       /* a whole path: where runs are started; NULL: not known, and "." */
+    char *const *environment; /* "NAME=value"..., NULL: of commands and workers, whoever started the
+                                 run; it is not recorded. NULL: they have none */
+    uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB */
+    JqBudget budget;          /* of each evaluation; zero: jq.h's defaults */
 } EngineOptions;
 
 Engine *engine_new(const EngineOptions *options, Error *err);
@@ -94,6 +99,7 @@ typedef struct RunStart {
     const char *thread; /* NULL: a name is made */
     Json input;         /* an object, or JSON_NONE; merged over the defaults of the state */
     const char *mode;   /* "autonomous" or "interactive"; NULL: autonomous */
+    const char *folder; /* where its commands run and its paths begin; NULL: the engine's */
 } RunStart;
 
 Run *engine_start_now(Engine *engine, Flow *flow, const RunStart *start, Error *err);

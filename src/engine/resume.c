@@ -5,9 +5,7 @@
 #include "mem.h"
 #include "reduce.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 void run_tell_start(Run *run, bool resumed) {
     Json data =
@@ -35,16 +33,6 @@ static bool row_without_store(const char *thread, RunRow *row) {
     return true;
 }
 
-static void note_folder(Run *run) {
-    char folder[PATH_MAX];
-    if (getcwd(folder, sizeof folder)) {
-        json_unref(run->folder);
-        mem_free(run->folder_path);
-        run->folder = json_string_c(folder);
-        run->folder_path = mem_strndup(folder, strlen(folder));
-    }
-}
-
 Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) {
     RunRow row = {0};
     if (!json_is_none(start->input) && json_kind(start->input) != JSON_OBJECT) {
@@ -64,7 +52,11 @@ Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) 
     run->row = row;
     run->leased = e->options.store != NULL;
     run->fresh = true;
-    note_folder(run);
+    const char *folder = start->folder ? start->folder : e->options.folder;
+    if (folder) {
+        run->folder = json_string_c(folder);
+        run->folder_path = mem_strndup(folder, strlen(folder));
+    }
     if (start->mode) {
         json_unref(run->mode);
         run->mode = json_string_c(start->mode);

@@ -449,6 +449,12 @@ const char *step_folder(const Step *s) {
     return s->run->folder_path ? s->run->folder_path : ".";
 }
 
+const char *const *step_environment(const Step *s) {
+    static const char *const none[] = {NULL};
+    char *const *all = s->run->engine->options.environment;
+    return all ? (const char *const *)all : none;
+}
+
 const char *step_place(Step *s, Error *err) {
     if (s->place) {
         return s->place;

@@ -28,26 +28,22 @@
  *
  * The key is read from the environment when it is needed and kept nowhere. */
 #define _GNU_SOURCE
+#include "exec_command.h"
 #include "exec_kinds.h"
-#include "json_print.h"
+#include "json_build.h"
 #include "mem.h"
 #include "model.h"
-#include "process.h"
-#include "utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
-    COMMAND_OUTPUT_MAX = MODEL_TEXT_MAX,
     STREAM_MAX = 512 << 20,    /* bytes of an answer on the wire, where text is a small part */
     PAUSE_MAX_MS = 5 * 60000,  /* what doubling comes to in the end */
     ASKED_MAX_MS = 60 * 60000, /* a longer pause than this is for a person to wait for */
-    LINE_TAIL = 200,           /* bytes of a command's last words in a sentence */
 };
 
 static const char RETRY[] = "retry"; /* what a person decides who lets the model try again */
@@ -58,9 +54,7 @@ typedef struct Action {
     int64_t attempt;  /* from 1 */
     bool cancelled;
     /* of the attempt under way */
-    Process *process;
-    bool again; /* the command was started a second time, so never a third */
-    Utf8Pieces output[2];
+    StepCommand *command;
     HttpRequest *request;
     ModelReader *reader;
     Buf error_body;
@@ -118,8 +112,7 @@ Json exec_action_prepare(Step *step, Error *err) {
         json_unref(prompt);
         return json_none();
     }
-    Json memo = json_object_with(json_object(), "prompt", prompt);
-    return json_is_none(system) ? memo : json_object_with(memo, "system", system);
+    return OBJECT(KEY("prompt", prompt), KEY("system", system));
 }
 
 /* ---- the second pass ---- */
@@ -139,7 +132,7 @@ static void confirm(Step *step, Json answer) {
     const Expr *expr = step_param(step, ACTION_CONFIRM)->expr;
     Json seen[] = {prompt_of(step), response_of(answer)};
     Json result = expr ? step_eval_with(step, expr, seen, 2, &err)
-                       : json_object_with(json_object(), "response", json_ref(seen[1]));
+                       : OBJECT(KEY("response", json_ref(seen[1])));
     if (json_is_none(result)) {
         error_wrap(&err, "confirm");
         exec_fail_with(step, "jq", &err);
@@ -162,14 +155,13 @@ static Action *action_new(Step *step) {
 
 /* Of what the attempt has, nothing is needed any more. */
 static void attempt_clear(Action *action) {
-    process_free(action->process);
+    command_free(action->command);
     http_cancel(action->request);
     model_reader_free(action->reader);
     buf_clear(&action->error_body);
-    action->process = NULL;
+    action->command = NULL;
     action->request = NULL;
     action->reader = NULL;
-    memset(action->output, 0, sizeof action->output);
 }
 
 static void on_closed(uv_handle_t *handle) {
@@ -183,14 +175,6 @@ static Step *action_close(Action *action) {
     step_set_data(step, NULL);
     uv_close((uv_handle_t *)&action->timer, on_closed);
     return step;
-}
-
-static void fail_with(Action *action, const Error *err) {
-    exec_fail_with(action_close(action), "action", err);
-}
-
-static void record(Action *action, Json answer) {
-    step_answer(action_close(action), answer);
 }
 
 /* ---- when there is no answer ---- */
@@ -214,38 +198,18 @@ static void forget_command(Step *step) {
     if (place) process_forget(place);
 }
 
-static Json fault_json(const Action *action, const Fault *fault) {
-    Json out = json_object_with(json_object(), "kind", json_string_c(fault->kind));
-    out = json_object_with(out, "message", json_string_c(fault->message));
-    out = json_object_with(out, "attempts", json_int(action->attempt));
-    if (fault->status) out = json_object_with(out, "status", json_int(fault->status));
-    bool some = json_kind(fault->response) == JSON_STRING && json_string_len(fault->response);
-    return some ? json_object_with(out, "response", json_ref(fault->response)) : out;
-}
-
 /* What the command left is of no use when the model is asked again. */
 static void ask_person(Action *action, const Fault *fault) {
-    Json prompt = json_object_with(json_object(), "prompt", json_ref(prompt_of(action->step)));
-    prompt = json_object_with(prompt, "error", fault_json(action, fault));
+    bool some = json_kind(fault->response) == JSON_STRING && json_string_len(fault->response);
+    Json error = OBJECT(KEY("kind", fault->kind), KEY("message", fault->message),
+                        KEY("attempts", action->attempt),
+                        KEY("status", fault->status ? json_int(fault->status) : json_none()),
+                        KEY("response", some ? json_ref(fault->response) : json_none()));
+    Json prompt = OBJECT(KEY("prompt", json_ref(prompt_of(action->step))), KEY("error", error));
     log_attempt(action, fault, "A person is asked.");
     Step *step = action_close(action);
     forget_command(step);
     step_ask(step, "action", prompt, json_array_push(json_array(), json_string_c(RETRY)));
-}
-
-/* Up to a quarter of it, so that those who were turned away together do not come back together. */
-static int64_t jitter(int64_t ms) {
-    uint32_t dice = 0;
-    uv_random(NULL, NULL, &dice, sizeof dice, 0, NULL);
-    return (int64_t)((double)ms / 4 * ((double)dice / UINT32_MAX));
-}
-
-static int64_t pause_ms(const Action *action, const Fault *fault) {
-    int64_t ms = step_param(action->step, ACTION_BACKOFF)->number;
-    for (int64_t i = 1; i < action->attempt && ms < PAUSE_MAX_MS; i++) ms *= 2;
-    if (ms > PAUSE_MAX_MS) ms = PAUSE_MAX_MS;
-    if (ms < fault->wait_ms) ms = fault->wait_ms;
-    return ms + jitter(ms);
 }
 
 static void on_pause_over(uv_timer_t *timer) {
@@ -260,22 +224,26 @@ static void on_cancelled(uv_timer_t *timer) {
               "The model's answer is not waited for because the run was ended.");
 }
 
-static void ask_again_later(Action *action, const Fault *fault) {
-    int64_t ms = pause_ms(action, fault);
+/* A pause doubles from attempt to attempt, and is at least what the API asks for. Up to a quarter of it
+ * is left to chance, so that those who were turned away together do not come back together. */
+static void attempt_failed(Action *action, const Fault *fault) {
+    bool more = action->attempt < step_param(action->step, ACTION_ATTEMPTS)->number;
+    if (!fault->passes || !more || fault->wait_ms > ASKED_MAX_MS) {
+        ask_person(action, fault);
+        return;
+    }
+    int64_t ms = step_param(action->step, ACTION_BACKOFF)->number;
+    uint32_t dice = 0;
     char next[64];
+    for (int64_t i = 1; i < action->attempt && ms < PAUSE_MAX_MS; i++) ms *= 2;
+    if (ms > PAUSE_MAX_MS) ms = PAUSE_MAX_MS;
+    if (ms < fault->wait_ms) ms = fault->wait_ms;
+    uv_random(NULL, NULL, &dice, sizeof dice, 0, NULL);
+    ms += (int64_t)((double)ms / 4 * ((double)dice / UINT32_MAX));
     snprintf(next, sizeof next, "The next one is in %.2fs.", (double)ms / 1000);
     log_attempt(action, fault, next);
     attempt_clear(action);
     uv_timer_start(&action->timer, on_pause_over, (uint64_t)ms, 0);
-}
-
-static void attempt_failed(Action *action, const Fault *fault) {
-    bool more = action->attempt < step_param(action->step, ACTION_ATTEMPTS)->number;
-    if (fault->passes && more && fault->wait_ms <= ASKED_MAX_MS) {
-        ask_again_later(action, fault);
-    } else {
-        ask_person(action, fault);
-    }
 }
 
 static Fault fault_of(const char *kind, bool passes, const char *fmt, ...)
@@ -294,223 +262,70 @@ static Fault fault_of(const char *kind, bool passes, const char *fmt, ...) {
 
 /* ---- a command ---- */
 
-static const char *const stream_names[2] = {"stdout", "stderr"};
-
-static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
-    Action *action = ctx;
-    Buf text = BUF_INIT;
-    utf8_pieces_add(&action->output[stream - 1], bytes, len, &text);
-    if (text.len) step_log(action->step, stream_names[stream - 1], text.data, text.len);
-    buf_clear(&text);
-}
-
-/* What is left at the end; of a process that we found, all of it. */
-static void log_rest(Action *action, const ProcessResult *result) {
-    const Buf *kept[2] = {&result->out, &result->err};
-    for (int i = 0; i < 2; i++) {
-        Buf rest = BUF_INIT;
-        utf8_pieces_end(&action->output[i], &rest);
-        const Buf *text = process_attached(action->process) ? kept[i] : &rest;
-        if (text->len) step_log(action->step, stream_names[i], text->data, text->len);
-        buf_clear(&rest);
-    }
-}
-
-static size_t without_newlines(const Buf *text) {
-    size_t len = text->len;
-    while (len && (text->data[len - 1] == '\n' || text->data[len - 1] == '\r')) len--;
-    return len;
-}
-
-/* ": the last line", at most LINE_TAIL bytes of it. */
-static char *last_words(const Buf *text) {
-    Buf out = BUF_INIT;
-    size_t end = without_newlines(text), from = end;
-    while (from && text->data[from - 1] != '\n' && end - from < LINE_TAIL) from--;
-    buf_adds(&out, end > from ? ": " : ".");
-    utf8_repair(&out, text->data ? text->data + from : "", end - from);
-    return buf_detach(&out);
-}
-
-static Fault fault_of_exit(const ProcessResult *result) {
-    char *words = last_words(&result->err);
-    Fault fault =
-        fault_of("exit", true, "The model's command exited with code %d%s", result->code, words);
-    mem_free(words);
-    return fault;
-}
-
-static Fault fault_of_process(const ProcessResult *result) {
-    switch (result->end) {
-    case PROCESS_EXITED: return fault_of_exit(result);
-    case PROCESS_SIGNALED:
-        return fault_of("signal", true, "The model's command was ended by signal %d (%s).",
-                        result->code, strsignal(result->code));
-    case PROCESS_TIMEOUT:
-        return fault_of("timeout", true,
-                        "The model's command took longer than request_timeout and was ended.");
-    case PROCESS_FAILED:
-        return fault_of("spawn", false, "The model's command cannot be started: %s.",
-                        strerror(result->code));
-    case PROCESS_ENDED:
-    case PROCESS_LOST: break;
-    }
-    return fault_of("lost", true, "Nobody saw how the model's command ended.");
-}
-
-static void command_succeeded(Action *action, const ProcessResult *result) {
-    size_t len = without_newlines(&result->out);
+static void command_over(StepCommand *command, const ProcessResult *result) {
+    Action *action = command_data(command);
+    size_t len = result->out.len;
     Fault fault;
-    if (result->out_len > result->out.len) {
+    action->command = NULL; /* it ends with this */
+    while (len && strchr("\r\n", result->out.data[len - 1])) len--;
+    if (action->cancelled) {
+        on_cancelled(&action->timer);
+        return;
+    }
+    if (!command_succeeded(result)) {
+        char *sentence = command_failure(command, result);
+        fault = fault_of(command_failure_word(command, result), result->end != PROCESS_FAILED, "%s",
+                         sentence);
+        mem_free(sentence);
+    } else if (result->out_len > result->out.len) {
         fault = fault_of("limit", false, "The model's command printed more than %d MB.",
-                         COMMAND_OUTPUT_MAX >> 20);
+                         MODEL_TEXT_MAX >> 20);
     } else if (!len) {
         fault = fault_of("empty", true, "The model's command printed nothing.");
     } else {
-        Json text = json_string(result->out.data, len);
-        record(action, json_object_with(json_object(), "response", text));
+        Json response = json_string(result->out.data, len);
+        step_answer(action_close(action), OBJECT(KEY("response", response)));
         return;
     }
     attempt_failed(action, &fault);
 }
 
-/* Somebody was ending it when we came; that says nothing about this attempt. */
-static bool was_ended_for_another(const Action *action, const ProcessResult *result) {
-    return result->end == PROCESS_ENDED && process_attached(action->process) && !action->again;
+static void command_refused(StepCommand *command, const Error *err) {
+    Action *action = command_data(command);
+    action->command = NULL;
+    exec_fail_with(action_close(action), "action", err);
 }
 
-static void on_exit_(void *ctx, const ProcessResult *result) {
-    Action *action = ctx;
-    if (action->cancelled) {
-        on_cancelled(&action->timer);
-    } else if (was_ended_for_another(action, result)) {
-        attempt_clear(action);
-        forget_command(action->step);
-        action->again = true;
-        attempt_start(action);
-    } else {
-        log_rest(action, result);
-        if (result->end == PROCESS_EXITED && result->code == 0) {
-            command_succeeded(action, result);
-        } else {
-            Fault fault = fault_of_process(result);
-            attempt_failed(action, &fault);
-        }
-    }
-}
-
-/* What a command is started with: freed after the start. */
-typedef struct Call {
-    Buf command, input;
-    char **env;
-    size_t nenv, cap;
-} Call;
-
-static void call_clear(Call *call) {
-    for (size_t i = 0; i < call->nenv; i++) mem_free(call->env[i]);
-    mem_free(call->env);
-    buf_clear(&call->command);
-    buf_clear(&call->input);
-}
-
-static void env_push(Call *call, char *entry) {
-    call->env = mem_grow(call->env, call->nenv, &call->cap, sizeof *call->env);
-    call->env[call->nenv++] = entry;
-}
-
-static void add_value(Buf *out, Json value) {
-    if (json_kind(value) == JSON_STRING) {
-        buf_add(out, json_string_data(&value), json_string_len(value));
-    } else {
-        json_print(value, NULL, out);
-    }
-}
-
-static bool env_names(const Param *param, const char *entry) {
-    size_t len = strcspn(entry, "=");
-    for (size_t i = 0; i < param->nfields; i++) {
-        const Json *name = &param->fields[i].name;
-        bool same = json_string_len(*name) == len && !memcmp(json_string_data(name), entry, len);
-        if (same) return true;
-    }
-    return false;
-}
-
-static bool env_add(Step *step, Call *call, const struct ParamField *field, Error *err) {
-    Json name = field->name, value = step_eval(step, field->expr, err);
-    Buf entry = BUF_INIT;
-    buf_add(&entry, json_string_data(&name), json_string_len(name));
-    buf_addc(&entry, '=');
-    if (json_is_none(value)) {
-        error_wrap(err, "env.%.*s", (int)entry.len - 1, entry.data);
-        buf_clear(&entry);
-        return false;
-    }
-    add_value(&entry, value);
-    json_unref(value);
-    bool fits = entry.data[0] != '=' && !memchr(entry.data, '\0', entry.len) &&
-                strcspn(entry.data, "=") == json_string_len(name);
-    env_push(call, buf_detach(&entry));
-    return fits || error_set(err, ERR_DATA,
-                             "env.%s cannot be given to a command: a name cannot be empty or hold "
-                             "'=', and neither may hold a NUL character.",
-                             json_string_len(name) ? call->env[call->nenv - 1] : "\"\"");
-}
-
-static bool call_env(Step *step, Call *call, Error *err) {
-    const Param *param = step_param(step, ACTION_ENV);
-    for (char **entry = environ; *entry; entry++) {
-        if (!env_names(param, *entry)) env_push(call, mem_strndup(*entry, strlen(*entry)));
-    }
-    for (size_t i = 0; i < param->nfields; i++) {
-        if (!env_add(step, call, &param->fields[i], err)) return false;
-    }
-    env_push(call, NULL);
-    return true;
-}
-
-static bool call_command(Step *step, Call *call, Error *err) {
-    add_value(&call->command, step_param(step, ACTION_COMMAND)->value);
-    buf_addc(&call->command, '\0');
-    return strlen(call->command.data) == call->command.len - 1 ||
-           error_set(err, ERR_DATA, "The command holds a NUL character. Take it out.");
-}
+static const CommandKind model_kind = {.word = "action",
+                                       .subject = "The model's command",
+                                       .timeout = "request_timeout",
+                                       .is_part = true,
+                                       .end = command_over,
+                                       .refused = command_refused};
 
 /* A command has one input: the system's instructions stand before the prompt. */
-static void call_input(Step *step, Call *call) {
-    if (!json_is_none(system_of(step))) {
-        add_value(&call->input, system_of(step));
-        buf_adds(&call->input, "\n\n");
+static void ask_command(Action *action) {
+    Error err = ERROR_INIT;
+    Step *step = action->step;
+    Buf input = BUF_INIT;
+    Json system = system_of(step), prompt = prompt_of(step);
+    StepCommand *command = action->command = command_new(step, &model_kind);
+    command_set_data(command, action);
+    command_set_max_output(command, MODEL_TEXT_MAX);
+    command_set_timeout(command, step_param(step, ACTION_REQUEST_TIMEOUT)->number);
+    if (!json_is_none(system)) {
+        buf_add(&input, json_string_data(&system), json_string_len(system));
+        buf_adds(&input, "\n\n");
     }
-    add_value(&call->input, prompt_of(step));
-}
-
-static bool command_start(Action *action, const Call *call, Error *err) {
-    const char *argv[] = {"sh", "-c", call->command.data, NULL};
-    ProcessOptions options = {
-        .place = step_place(action->step, err),
-        .argv = argv,
-        .env = (const char *const *)call->env,
-        .cwd = step_folder(action->step),
-        .input = call->input.data ? call->input.data : "",
-        .input_len = call->input.len,
-        .max_output = COMMAND_OUTPUT_MAX,
-        .timeout_ms = (uint64_t)step_param(action->step, ACTION_REQUEST_TIMEOUT)->number,
-        .on_output = on_output,
-        .on_exit = on_exit_,
-        .ctx = action,
-    };
-    if (options.place) action->process = process_start(step_loop(action->step), &options, err);
-    return action->process != NULL;
-}
-
-static bool ask_command(Action *action, Error *err) {
-    Call call = {.command = BUF_INIT};
-    bool ok = call_command(action->step, &call, err) && call_env(action->step, &call, err);
-    if (ok) call_input(action->step, &call);
-    ok = ok && command_start(action, &call, err);
-    call_clear(&call);
-    return ok;
+    buf_add(&input, json_string_data(&prompt), json_string_len(prompt));
+    command_set_input(command, input.data, input.len);
+    buf_clear(&input);
+    if (command_add_shell(command, step_param(step, ACTION_COMMAND)->value, &err) &&
+        command_set_env_of(command, ACTION_ENV, &err)) {
+        command_start(command);
+    } else {
+        command_refuse(command, &err);
+    }
 }
 
 /* ---- an API ---- */
@@ -525,7 +340,7 @@ static const char *key_of(Step *step, char name[128]) {
     Json param = step_param(step, ACTION_KEY_ENV)->value;
     if (json_kind(param) != JSON_STRING) return NULL;
     snprintf(name, 128, "%.*s", (int)json_string_len(param), json_string_data(&param));
-    return getenv(name);
+    return environment_get(step_environment(step), name);
 }
 
 static bool fits_header(const char *key) {
@@ -585,13 +400,6 @@ static bool on_body(void *ctx, int status, const char *bytes, size_t len) {
     return len < room;
 }
 
-static Json record_of(const ModelAnswer *answer) {
-    Json out = json_object_with(json_object(), "response", json_ref(answer->text));
-    if (!json_is_none(answer->model)) out = json_object_with(out, "model", json_ref(answer->model));
-    if (!json_is_none(answer->usage)) out = json_object_with(out, "usage", json_ref(answer->usage));
-    return json_is_none(answer->stop) ? out : json_object_with(out, "stop", json_ref(answer->stop));
-}
-
 static void end_status(Action *action, const HttpAnswer *answer) {
     char name[128];
     const Buf *body = &action->error_body;
@@ -608,7 +416,10 @@ static void end_answer(Action *action, const HttpAnswer *answer) {
     char name[128];
     const ModelAnswer *said = model_reader_end(action->reader);
     if (said->end == MODEL_ANSWERED) {
-        record(action, record_of(said));
+        Json answered =
+            OBJECT(KEY("response", json_ref(said->text)), KEY("model", json_ref(said->model)),
+                   KEY("usage", json_ref(said->usage)), KEY("stop", json_ref(said->stop)));
+        step_answer(action_close(action), answered);
         return;
     }
     Fault fault =
@@ -717,7 +528,7 @@ static bool ask_api(Action *action, Error *err) {
                        "of the model's API.");
     }
     if (ok) {
-        add_value(&address, url);
+        buf_add(&address, json_string_data(&url), json_string_len(url));
         add_body(action->step, model, &body);
         ok = request_start(action, address.data, &body, err);
     }
@@ -751,11 +562,12 @@ static bool has_a_way(Step *step, Error *err) {
 static void attempt_start(Action *action) {
     Error err = ERROR_INIT;
     Fault fault;
-    bool command = given(action->step, ACTION_COMMAND);
-    if (!command && !key_is_fine(action->step, &fault)) {
+    if (given(action->step, ACTION_COMMAND)) {
+        ask_command(action);
+    } else if (!key_is_fine(action->step, &fault)) {
         attempt_failed(action, &fault);
-    } else if (!(command ? ask_command : ask_api)(action, &err)) {
-        fail_with(action, &err);
+    } else if (!ask_api(action, &err)) {
+        exec_fail_with(action_close(action), "action", &err);
     }
 }
 
@@ -790,8 +602,8 @@ void exec_action_cancel(Step *step) {
     Action *action = step_data(step);
     if (!action) return;
     action->cancelled = true;
-    if (action->process) {
-        process_end(action->process);
+    if (action->command) {
+        command_end(action->command);
     } else {
         attempt_clear(action);
         uv_timer_start(&action->timer, on_cancelled, 0, 0);

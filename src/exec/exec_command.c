@@ -49,6 +49,7 @@ struct StepCommand {
     Buf input;
     bool has_input;
     size_t max_output;
+    int64_t timeout; /* milliseconds; 0: none */
     Stream streams[2];
     bool cancelled; /* by us */
     bool again;     /* started a second time, so never a third */
@@ -82,7 +83,8 @@ StepCommand *command_new(Step *step, const CommandKind *kind) {
     command->kind = kind;
     command->folder = mem_strndup(folder, strlen(folder));
     command->max_output = COMMAND_OUTPUT;
-    step_set_data(step, command);
+    command->timeout = step_timeout_ms(step);
+    if (!kind->is_part) step_set_data(step, command);
     return command;
 }
 
@@ -93,7 +95,8 @@ static void forget_given(StepCommand *command) {
     buf_clear(&command->input);
 }
 
-static void command_free(StepCommand *command) {
+void command_free(StepCommand *command) {
+    if (!command) return;
     if (command->data && command->kind->free_data) command->kind->free_data(command->data);
     process_free(command->process);
     forget_given(command);
@@ -115,6 +118,13 @@ bool command_add_arg(StepCommand *command, const char *what, const char *text, s
     if (!command->program) command->program = mem_strndup(text, len);
     texts_push(&command->args, mem_strndup(text, len));
     return true;
+}
+
+bool command_add_shell(StepCommand *command, Json text, Error *err) {
+    return command_add_arg(command, "The shell", "sh", 2, err) &&
+           command_add_arg(command, "The shell", "-c", 2, err) &&
+           command_add_arg(command, "The command", json_string_data(&text), json_string_len(text),
+                           err);
 }
 
 bool command_set_folder(StepCommand *command, const char *what, const char *path, size_t len,
@@ -187,6 +197,20 @@ bool command_unset_env(StepCommand *command, const char *param, Json name, Error
     return true;
 }
 
+bool command_set_env_of(StepCommand *command, int param, Error *err) {
+    const Param *env = step_param(command->step, param);
+    bool fine = true;
+    for (size_t i = 0; i < env->nfields && fine; i++) {
+        Json name = env->fields[i].name;
+        Buf value = BUF_INIT;
+        fine = step_text(command->step, env->fields[i].expr, &value, err);
+        if (!fine) error_wrap(err, "env.%.*s", (int)json_string_len(name), json_string_data(&name));
+        fine = fine && command_set_env(command, "env", name, value.data, value.len, err);
+        buf_clear(&value);
+    }
+    return fine;
+}
+
 void command_set_input(StepCommand *command, const char *bytes, size_t len) {
     buf_reset(&command->input);
     buf_add(&command->input, bytes, len);
@@ -195,6 +219,10 @@ void command_set_input(StepCommand *command, const char *bytes, size_t len) {
 
 void command_set_max_output(StepCommand *command, size_t bytes) {
     command->max_output = bytes;
+}
+
+void command_set_timeout(StepCommand *command, int64_t ms) {
+    command->timeout = ms;
 }
 
 /* ---- the log ---- */
@@ -349,15 +377,18 @@ static void say_last_line(const Buf *text, Buf *out) {
     }
 }
 
+static const char *subject(const StepCommand *command) {
+    return command->kind->subject ? command->kind->subject : "Command";
+}
+
 static void say_exited(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)command;
-    buf_printf(out, "Command exited with code %d", result->code);
+    buf_printf(out, "%s exited with code %d", subject(command), result->code);
     say_last_line(result->err_tail.len ? &result->err_tail : &result->err, out);
 }
 
 static void say_signaled(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)command;
-    buf_printf(out, "Command was ended by signal %d (%s)", result->code, strsignal(result->code));
+    buf_printf(out, "%s was ended by signal %d (%s)", subject(command), result->code,
+               strsignal(result->code));
 }
 
 /* "1h30m", "2s", "250ms". */
@@ -375,23 +406,23 @@ static void say_duration(int64_t ms, Buf *out) {
 
 static void say_timeout(const StepCommand *command, const ProcessResult *result, Buf *out) {
     (void)result;
-    buf_adds(out, "Command ran longer than its timeout of ");
-    say_duration(step_timeout_ms(command->step), out);
+    buf_printf(out, "%s ran longer than its %s of ", subject(command),
+               command->kind->timeout ? command->kind->timeout : "timeout");
+    say_duration(command->timeout, out);
     buf_adds(out, " and was ended");
 }
 
 static void say_ended(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)command;
     (void)result;
-    buf_adds(out, "Command was ended because the run was.");
+    buf_printf(out, "%s was ended because the run was.", subject(command));
 }
 
 static void say_lost(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)command;
     (void)result;
-    buf_adds(out,
-             "Command was started, but nobody saw how it ended: its supervisor was killed, or the "
-             "machine stopped. It may have done its work, or a part of it.");
+    buf_printf(out,
+               "%s was started, but nobody saw how it ended: its supervisor was killed, or the "
+               "machine stopped. It may have done its work, or a part of it.",
+               subject(command));
 }
 
 static bool is_folder(const char *path) {
@@ -460,9 +491,13 @@ char *command_failure(const StepCommand *command, const ProcessResult *result) {
     return buf_detach(&out);
 }
 
-void command_fail(StepCommand *command, const ProcessResult *result) {
+const char *command_failure_word(const StepCommand *command, const ProcessResult *result) {
     bool gone = result->end == PROCESS_FAILED && run_folder_is_gone(command);
-    const char *word = gone ? command->kind->word : ends[result->end].word;
+    return gone ? command->kind->word : ends[result->end].word;
+}
+
+void command_fail(StepCommand *command, const ProcessResult *result) {
+    const char *word = command_failure_word(command, result);
     char *sentence = command_failure(command, result);
     step_fail(command->step, word, command_details(command, result), "%s", sentence);
     mem_free(sentence);
@@ -499,12 +534,13 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
 
 /* Borrows its texts. */
 static const char **environment(const StepCommand *command) {
+    const char *const *run = step_environment(command->step);
     size_t n = 0, count = command->env.n + 1;
-    for (char **entry = environ; *entry; entry++) {
+    for (const char *const *entry = run; *entry; entry++) {
         count++;
     }
     const char **all = mem_alloc(count * sizeof *all);
-    for (char **entry = environ; *entry; entry++) {
+    for (const char *const *entry = run; *entry; entry++) {
         if (!env_find(command, *entry)) all[n++] = *entry;
     }
     for (size_t i = 0; i < command->env.n; i++) {
@@ -519,6 +555,7 @@ static Process *start_process(StepCommand *command, const char *place, Error *er
     ProcessOptions options = {
         .place = place,
         .argv = (const char *const *)command->args.items,
+        .search = environment_get(step_environment(command->step), "PATH"),
         .env = env,
         .cwd = command->folder,
         .input = !command->has_input  ? NULL
@@ -526,7 +563,7 @@ static Process *start_process(StepCommand *command, const char *place, Error *er
                                       : "",
         .input_len = command->input.len,
         .max_output = command->max_output,
-        .timeout_ms = (uint64_t)step_timeout_ms(command->step),
+        .timeout_ms = (uint64_t)command->timeout,
         .on_output = on_output,
         .on_exit = on_exit_,
         .ctx = command,
@@ -539,6 +576,11 @@ static Process *start_process(StepCommand *command, const char *place, Error *er
 /* Ends the step before its command has run. */
 static void end_unstarted(StepCommand *command, const char *word, const Error *err) {
     Step *step = command->step;
+    if (command->kind->refused) {
+        command->kind->refused(command, err);
+        command_free(command);
+        return;
+    }
     step_set_data(step, NULL);
     command_free(command);
     exec_fail_with(step, word, err);
@@ -569,16 +611,19 @@ void command_freeze(Step *step, bool frozen) {
     if (command && command->process) process_freeze(command->process, frozen);
 }
 
-void command_stop(Step *step) {
-    StepCommand *command = step_data(step);
-    if (!command || !command->process) return;
+void command_end(StepCommand *command) {
+    if (!command->process) return;
     command->cancelled = true;
     process_end(command->process);
 }
 
-void command_drop(Step *step) {
+void command_stop(Step *step) {
     StepCommand *command = step_data(step);
-    if (command) command_free(command);
+    if (command) command_end(command);
+}
+
+void command_drop(Step *step) {
+    command_free(step_data(step));
 }
 
 Step *command_step(const StepCommand *command) {

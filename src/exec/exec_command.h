@@ -51,8 +51,14 @@ enum {
 typedef struct StepCommand StepCommand;
 
 typedef struct CommandKind {
-    const char *word; /* .error.kind of what cannot be given to a command */
-    bool takes_cwd;   /* the node can say where it runs */
+    const char *word;    /* .error.kind of what cannot be given to a command */
+    const char *subject; /* of its sentences; NULL: "Command" */
+    const char *timeout; /* the parameter that has its time; NULL: "timeout" */
+    bool takes_cwd;      /* the node can say where it runs */
+    /* The work has more to it than this command: the step's data is the kind's own, which ends the
+     * command with command_end() and lets go of it with command_free(). end() and refused() are the
+     * last that is heard of it. */
+    bool is_part;
     /* Bytes of the end of stdout that an error carries; 0: all that was kept. */
     size_t error_stdout;
     /* What came: stream is 1 or 2; every byte that is kept comes once and in order, those of one that
@@ -60,6 +66,8 @@ typedef struct CommandKind {
     void (*output)(StepCommand *command, int stream, const char *bytes, size_t len);
     /* It is over, however; all its output has come. Ends the step. */
     void (*end)(StepCommand *command, const ProcessResult *result);
+    /* It is not going to run: of a part, instead of failing the step. */
+    void (*refused)(StepCommand *command, const Error *err);
     void (*free_data)(void *data); /* of command_set_data(); NULL: nothing */
 } CommandKind;
 
@@ -67,30 +75,37 @@ typedef struct CommandKind {
 
 StepCommand *command_new(Step *step, const CommandKind *kind);
 
-/* The program, which is looked up in PATH, and then its arguments. False, with a sentence that begins
+/* The program, which is looked up in the run's PATH, and then its arguments. False, with a sentence that begins
  * with `what` ("The command"), when the text holds a NUL. */
 bool command_add_arg(StepCommand *command, const char *what, const char *text, size_t len,
                      Error *err);
+
+/* `sh -c TEXT`: the program and its arguments. */
+bool command_add_shell(StepCommand *command, Json text, Error *err);
 
 /* The folder it runs in; what is not a whole path begins in step_folder(), which is also where it runs
  * when nothing is set. `what` as above. */
 bool command_set_folder(StepCommand *command, const char *what, const char *path, size_t len,
                         Error *err);
 
-/* Its environment is ours, with these instead. False, with a sentence that names the parameter
+/* Its environment is the run's (step_environment), with these instead. False, with a sentence that names the parameter
  * ("env"), when a variable cannot be called that or hold this. */
 bool command_set_env(StepCommand *command, const char *param, Json name, const char *value,
                      size_t len, Error *err);
-/* It has no such variable, not even ours. */
+/* It has no such variable, not even the run's. */
 bool command_unset_env(StepCommand *command, const char *param, Json name, Error *err);
+
+/* All of the node's parameter `env`: strings as they are, other values as JSON. */
+bool command_set_env_of(StepCommand *command, int param, Error *err);
 
 /* What it reads; nothing unless set. */
 void command_set_input(StepCommand *command, const char *bytes, size_t len);
 void command_set_max_output(StepCommand *command, size_t bytes);
+void command_set_timeout(StepCommand *command, int64_t ms); /* otherwise step_timeout_ms() */
 
 /* ---- its life ---- */
 
-/* Starts it, or finds it, with step_timeout_ms(). Whatever happens, the step will end: by the kind's
+/* Starts it, or finds it. Whatever happens, the step will end: by the kind's
  * end(), or by a failure of its own. */
 void command_start(StepCommand *command);
 
@@ -101,6 +116,10 @@ void command_refuse(StepCommand *command, const Error *err);
 void command_stop(Step *step);
 void command_freeze(Step *step, bool frozen);
 void command_drop(Step *step);
+
+/* For a part. */
+void command_end(StepCommand *command);
+void command_free(StepCommand *command); /* lets it run; accepts NULL */
 
 Step *command_step(const StepCommand *command);
 /* For the kind's own use; freed by its free_data(). */
@@ -121,8 +140,9 @@ bool command_succeeded(const ProcessResult *result); /* exited with code 0 */
 void command_fail(StepCommand *command, const ProcessResult *result);
 /* Its details by themselves: {exit_code or signal, stdout, stderr}; JSON_NONE when there are none. */
 Json command_details(const StepCommand *command, const ProcessResult *result);
-/* The sentence by itself, given; for kinds that tell it otherwise too. */
+/* The sentence by itself, given, and the word that goes with it; for kinds that tell it otherwise. */
 char *command_failure(const StepCommand *command, const ProcessResult *result);
+const char *command_failure_word(const StepCommand *command, const ProcessResult *result);
 
 /* What was kept, as a string without the newlines at its end, as $(...) has it: at most max bytes of
  * its end, not from inside a character; 0: all. */

@@ -188,12 +188,9 @@ static bool give_places(StepCommand *command, Error *err) {
 }
 
 static bool give_command(StepCommand *command, Error *err) {
-    const Json *text = &step_param(command_step(command), SCRIPT_COMMAND)->value;
     command_set_max_output(command, STDOUT_KEPT);
-    return command_add_arg(command, "The command", "sh", 2, err) &&
-           command_add_arg(command, "The command", "-c", 2, err) &&
-           command_add_arg(command, "The command", json_string_data(text), json_string_len(*text),
-                           err);
+    return command_add_shell(command, step_param(command_step(command), SCRIPT_COMMAND)->value,
+                             err);
 }
 
 /* ---- how it ended ---- */

@@ -363,7 +363,8 @@ static Scripts *scripts_of(Step *step) {
     void **slot = step_kind_data(step, KIND_PYTHON);
     if (!*slot) {
         Scripts *scripts = mem_zalloc(sizeof *scripts);
-        scripts->pool = worker_pool_new(step_loop(step), NULL);
+        WorkerPoolOptions options = {.environment = step_environment(step)};
+        scripts->pool = worker_pool_new(step_loop(step), &options);
         *slot = scripts;
     }
     return *slot;

@@ -480,6 +480,14 @@ void process_free(Process *p) {
     if (p->report >= 0) uv_close((uv_handle_t *)&p->messages, on_closed);
 }
 
+const char *environment_get(const char *const *env, const char *name) {
+    size_t len = strlen(name);
+    for (; env && *env; env++) {
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=') return *env + len + 1;
+    }
+    return NULL;
+}
+
 void process_forget(const char *place) {
     const char *const names[] = {place_streams[0], place_streams[1], PLACE_STATUS, PLACE_STATUS_NEW,
                                  PLACE_LOCK};

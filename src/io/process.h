@@ -95,6 +95,9 @@ bool process_stop_place(const char *place, Error *err);
  * some. Those we start get back the limit that was there before. Once, before the first start. */
 void process_raise_descriptors(void);
 
+/* The value of a variable in an environment (options->env); NULL: there is none. */
+const char *environment_get(const char *const *env, const char *name);
+
 /* Removes a place and what is in it, once its result is on record. Missing is fine. */
 void process_forget(const char *place);
 

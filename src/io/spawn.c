@@ -102,14 +102,6 @@ static int open_image(const char *folder) {
 
 /* ---- starting ---- */
 
-const char *environment_get(const char *const *env, const char *name) {
-    size_t len = strlen(name);
-    for (; env && *env; env++) {
-        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=') return *env + len + 1;
-    }
-    return NULL;
-}
-
 /* In the child. Returns only when it cannot be the program: an errno. */
 static int become(const SpawnTask *task, int program, const char *const *argv) {
     int aside[SPAWN_FDS + 1];

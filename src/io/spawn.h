@@ -30,7 +30,4 @@ pid_t spawn(const SpawnTask *task);
 /* A file without a name, holding these bytes; -1: none. `folder` as above. */
 int spawn_file(const char *folder, const char *bytes, size_t len);
 
-/* The value of a variable of an environment; NULL: there is none. */
-const char *environment_get(const char *const *env, const char *name);
-
 #endif

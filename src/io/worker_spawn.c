@@ -27,24 +27,20 @@ static bool is_program(const char *path) {
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-static bool find_in_path(const char *name, char *out, size_t size) {
-    const char *path = getenv("PATH");
-    while (path && *path) {
-        size_t len = strcspn(path, ":");
-        int n = snprintf(out, size, "%.*s%s%s", (int)len, path, len ? "/" : "./", name);
-        if (n > 0 && (size_t)n < size && is_program(out)) return true;
-        path += len + (path[len] == ':');
-    }
-    return false;
-}
-
-bool worker_find(const char *variable, const char *name, char *out, size_t size, Error *err) {
-    const char *wanted = getenv(variable);
+bool worker_find(const char *const *env, const char *variable, const char *name, char *out,
+                 Error *err) {
+    const char *wanted = environment_get(env, variable), *path = environment_get(env, "PATH");
     bool given = wanted && *wanted;
     if (given && strchr(wanted, '/')) {
-        if ((size_t)snprintf(out, size, "%s", wanted) < size && is_program(out)) return true;
-    } else if (find_in_path(given ? wanted : name, out, size)) {
-        return true;
+        if (snprintf(out, PATH_MAX, "%s", wanted) < PATH_MAX && is_program(out)) return true;
+        path = NULL;
+    }
+    while (path && *path) {
+        size_t len = strcspn(path, ":");
+        int n = snprintf(out, PATH_MAX, "%.*s%s%s", (int)len, path, len ? "/" : "./",
+                         given ? wanted : name);
+        if (n < PATH_MAX && is_program(out)) return true;
+        path += len + (path[len] == ':');
     }
     if (given) {
         return error_set(err, ERR_IO, "%s names %s, which is not a program that can be started.",
@@ -110,9 +106,9 @@ static int open_pidfd(pid_t pid) {
 #endif
 }
 
-bool worker_spawn(const char *const *argv, WorkerProcess *out, Error *err) {
+bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess *out, Error *err) {
     Ends e = {{-1, -1}, {-1, -1}, {-1, -1}, -1};
-    ProcessOptions options = {.argv = argv, .env = (const char *const *)environ};
+    ProcessOptions options = {.argv = argv, .env = env};
     bool started = open_ends(&e);
     if (started) {
         widen(e.channel);

@@ -21,15 +21,16 @@ typedef struct WorkerProcess {
     int pidfd;      /* readable once it has ended; -1 where the kernel has none */
 } WorkerProcess;
 
-/* The whole path of an interpreter: what the variable names, or the first `name` in PATH. False
- * with a sentence in *err. The path goes to out. */
-bool worker_find(const char *variable, const char *name, char *out, size_t size, Error *err);
+/* The whole path of an interpreter: what the variable of that name in the environment says, or the
+ * first `name` in its PATH. False with a sentence in *err. The path goes to out[PATH_MAX]. */
+bool worker_find(const char *const *env, const char *variable, const char *name, char *out,
+                 Error *err);
 
 /* Starts argv (argv[0] is a whole path) as the leader of a session of its own, with /dev/null as
  * its input. It is killed when this thread ends. If it cannot be executed, {"spawn":ERRNO} and a
  * newline come out of the channel. Our ends of all descriptors do not block and are closed on exec.
  * */
-bool worker_spawn(const char *const *argv, WorkerProcess *out, Error *err);
+bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess *out, Error *err);
 
 /* Bytes of data that it, and whatever it forks, may have from now on. */
 void worker_limit_data(const WorkerProcess *p, uint64_t bytes);

@@ -20,6 +20,7 @@
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
+#include "process.h"
 #include "worker_log.h"
 #include "worker_program.h"
 #include "worker_spawn.h"
@@ -116,6 +117,7 @@ struct WorkerPool {
     uv_timer_t tick, sweep;
     int open_handles;
     bool freed;
+    const char *const *environment;
     int busy_max;
     uint64_t idle_ms;
     Worker **workers;
@@ -751,14 +753,16 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
     const WorkerInterpreter *interpreter = &worker_interpreters[program->language];
     char path[PATH_MAX], heap[48];
     WorkerProcess process;
-    if (!worker_find(interpreter->variable, interpreter->program, path, sizeof path, err))
+    if (!worker_find(pool->environment, interpreter->variable, interpreter->program, path, err)) {
         return NULL;
+    }
     snprintf(heap, sizeof heap, "--max-old-space-size=%" PRIu64, program->heap >> 20);
     /* Before 20.10 import() in code needs the second; later it changes nothing for us. */
     const char *with_heap[] = {
         path, heap, "--experimental-vm-modules", interpreter->boot_option, interpreter->boot, NULL};
     const char *without[] = {path, interpreter->boot_option, interpreter->boot, NULL};
-    if (!worker_spawn(program->heap ? with_heap : without, &process, err)) return NULL;
+    const char *const *argv = program->heap ? with_heap : without;
+    if (!worker_spawn(argv, pool->environment, &process, err)) return NULL;
     Worker *w = worker_new(pool, program, &process);
     send_hello(w);
     return w;
@@ -1006,8 +1010,8 @@ static void on_sweep(uv_timer_t *timer) {
 
 /* ---- the interface ---- */
 
-static int busy_default(void) {
-    const char *text = getenv("PAWL_WORKERS");
+static int busy_default(const char *const *environment) {
+    const char *text = environment_get(environment, "PAWL_WORKERS");
     long n = text ? strtol(text, NULL, 10) : 0;
     if (n < 1)
         n = sysconf(_SC_NPROCESSORS_ONLN) > BUSY_MIN ? sysconf(_SC_NPROCESSORS_ONLN) : BUSY_MIN;
@@ -1017,7 +1021,9 @@ static int busy_default(void) {
 WorkerPool *worker_pool_new(uv_loop_t *loop, const WorkerPoolOptions *options) {
     WorkerPool *pool = mem_zalloc(sizeof *pool);
     pool->loop = loop;
-    pool->busy_max = options && options->busy_max ? options->busy_max : busy_default();
+    pool->environment = options ? options->environment : NULL;
+    pool->busy_max =
+        options && options->busy_max ? options->busy_max : busy_default(pool->environment);
     pool->idle_ms = options && options->idle_ms ? options->idle_ms : IDLE_MS;
     pool->piece = mem_alloc(PIECE);
     for (int i = 0; i < WORKER_LANGUAGES; i++) {

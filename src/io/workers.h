@@ -103,6 +103,9 @@ enum {
 };
 
 typedef struct WorkerPoolOptions {
+    /* "NAME=value"..., NULL: what workers have, and where PATH, PAWL_WORKERS and the variables that
+     * name interpreters are looked up. Borrowed. NULL: nothing. */
+    const char *const *environment;
     int busy_max;     /* of one language; 0: $PAWL_WORKERS, or the processors, at least 4 */
     uint64_t idle_ms; /* 0: a minute */
 } WorkerPoolOptions;

@@ -1,4 +1,5 @@
 /* lib_engine.c - an engine with its store and its loop, and the table of its runs. */
+#define _GNU_SOURCE /* environ */
 #include "lib_inside.h"
 
 #include "exec.h"
@@ -6,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     FIRST_BUCKETS = 64,
@@ -321,6 +323,24 @@ static bool open_store(PawlEngine *e, const char *url, Error *err) {
     return e->store || !url;
 }
 
+/* A copy: the program may change its own at any time, and from any thread. */
+static char **copy_environment(void) {
+    size_t n = 0;
+    while (environ[n]) n++;
+    char **copy = mem_zalloc((n + 1) * sizeof *copy);
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = mem_strndup(environ[i], strlen(environ[i]));
+    }
+    return copy;
+}
+
+static void free_environment(char **environment) {
+    for (size_t i = 0; environment && environment[i]; i++) {
+        mem_free(environment[i]);
+    }
+    mem_free(environment);
+}
+
 static bool open_engine(PawlEngine *e, Error *err) {
     const PawlLimits *limits = &e->options.limits;
     EngineOptions options = {
@@ -331,6 +351,7 @@ static bool open_engine(PawlEngine *e, Error *err) {
         .ctx = e,
         .want_updates = e->options.on_event != NULL,
         .max_state = e->options.max_state,
+        .environment = e->environment = copy_environment(),
         .budget = {.steps = limits->steps, .memory = limits->memory, .depth = limits->depth},
     };
     return (e->engine = engine_new(&options, err)) != NULL;
@@ -402,6 +423,7 @@ void pawl_engine_close(PawlEngine *e) {
     close_loop(e);
     store_close(e->store);
     mem_free(e->work);
+    free_environment(e->environment);
     mem_free(e->table);
     mem_free(e->wishes);
     mem_free(e);

@@ -138,7 +138,8 @@ struct PawlEngine {
     uv_timer_t *alarm; /* ends a turn that waits */
     Store *store;      /* NULL: nothing is kept */
     Engine *engine;
-    NodeWork *work; /* the rows of exec/ and ours */
+    NodeWork *work;     /* the rows of exec/ and ours */
+    char **environment; /* the program's, as it was when the engine was opened */
     Mailbox *box;
     size_t tokens;     /* under way, and wishes */
     RunList under_way; /* as far as we have seen; in no order */

@@ -6,7 +6,9 @@
 #include "mem.h"
 #include "store_chain.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- starting ---- */
 
@@ -31,8 +33,11 @@ PawlRun *pawl_run_start(PawlEngine *e, PawlFlow *flow, const PawlStart *start, P
     Error error = ERROR_INIT;
     PawlStart s = start ? *start : (PawlStart){0};
     Json input = json_of(s.input);
-    RunStart run_start = {
-        .thread = s.thread, .input = input, .mode = s.interactive ? "interactive" : NULL};
+    char folder[PATH_MAX];
+    RunStart run_start = {.thread = s.thread,
+                          .input = input,
+                          .mode = s.interactive ? "interactive" : NULL,
+                          .folder = getcwd(folder, sizeof folder)};
     engine_sweep(e);
     Run *run = bound(flow, &error) && can_wait(e, flow, &error)
                    ? engine_start_now(e->engine, flow->flow, &run_start, &error)

@@ -16,12 +16,16 @@
 #include "mem.h"
 #include "store_chain.h"
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+extern char **environ;
 
 typedef struct Host {
     char dir[64];
     char url[128];
+    char folder[PATH_MAX];
     bool lasts; /* the store outlives its handle */
     uv_loop_t loop;
     Store *store;
@@ -113,7 +117,9 @@ static void host_up(void) {
                                             .ctx = h,
                                             .want_updates = true,
                                             .now = host_now,
-                                            .max_state = h->max_state},
+                                            .max_state = h->max_state,
+                                            .folder = getcwd(h->folder, sizeof h->folder),
+                                            .environment = environ},
                            &h->err);
     assert_non_null(h->engine);
     h->settled = 0;

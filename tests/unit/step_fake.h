@@ -95,6 +95,12 @@ const char *step_folder(const Step *step) {
     return step->folder;
 }
 
+const char *const *step_environment(const Step *step) {
+    (void)step;
+    extern char **environ;
+    return (const char *const *)environ;
+}
+
 int64_t step_timeout_ms(const Step *step) {
     return step->timeout;
 }

@@ -150,6 +150,33 @@ static void a_run_without_a_store_records_nothing_and_completes(void **state) {
     engine_free(e);
 }
 
+static void a_run_has_the_folder_and_the_environment_that_it_is_given(void **state) {
+    (void)state;
+    static const char *const wants[] = {
+        "{\"a\": {\"stdout\": \"/usr given unset\", \"exit_code\": 0}}",
+        "{\"a\": {\"stdout\": \"/etc given unset\", \"exit_code\": 0}}",
+    };
+    char word[] = "WORD=given", path[] = "PATH=/usr/bin:/bin", *environment[] = {word, path, NULL};
+    Flow *flow =
+        host_flow("nodes: [{name: a, shell: 'echo $PWD $WORD ${OURS-unset}', output: a}]\n");
+    EngineOptions options = {.loop = &host.loop,
+                             .store = host.store,
+                             .work = exec_work,
+                             .folder = "/usr",
+                             .environment = environment};
+    Engine *e = engine_new(&options, &host.err);
+    setenv("OURS", "ours", 1);
+    for (int i = 0; i < 2; i++) {
+        RunStart start = {.folder = i ? "/etc" : NULL};
+        Run *run = engine_start_now(e, flow, &start, &host.err);
+        uv_run(&host.loop, UV_RUN_DEFAULT);
+        expect_run(run, "completed", wants[i]);
+    }
+    unsetenv("OURS");
+    flow_unref(flow);
+    engine_free(e);
+}
+
 /* Appends the thread of each run that settles. */
 static void note_settled(void *ctx, const Event *event) {
     if (event->type == EVENT_SETTLED) {
@@ -717,6 +744,7 @@ int main(void) {
         TEST(a_result_that_is_no_object_needs_an_output),
         TEST(an_output_takes_any_value),
         TEST(a_run_without_a_store_records_nothing_and_completes),
+        TEST(a_run_has_the_folder_and_the_environment_that_it_is_given),
         TEST(a_run_with_much_to_do_does_not_hold_up_another),
         TEST(without_a_store_there_is_nothing_to_fork_or_change),
         TEST(a_cycle_runs_until_its_edge_lets_it_out),

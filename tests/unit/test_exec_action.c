@@ -192,7 +192,7 @@ static void a_command_gets_the_system_first_and_its_variables(void **state) {
     step_with_command(&step, "true");
     fake_add_field(&step, ACTION_ENV, "A=B", "1");
     fake_run(&step);
-    expect_contains(step.result, "action: env.A=B");
+    expect_contains(step.result, "action: env has a variable named \"A=B\"");
     fake_clear(&step);
     step_with_command(&step, "true");
     fake_add_field(&step, ACTION_ENV, "A", "error(\"oh\")");
@@ -251,7 +251,7 @@ static void after_the_last_attempt_a_person_is_asked(void **state) {
     fake_run(&step);
     assert_string_equal(
         step.result, "ask: {\"prompt\":\"Say hi\",\"error\":{\"kind\":\"exit\",\"message\":\"The "
-                     "model's command exited with code 7.\",\"attempts\":3}} [\"retry\"]");
+                     "model's command exited with code 7\",\"attempts\":3}} [\"retry\"]");
     assert_false(there(step.place));
     answer(&step, "\"by hand\"");
     assert_string_equal(step.result, "{\"response\":\"by hand\"}");
@@ -284,12 +284,12 @@ static void other_ways_to_fail(void **state) {
          "\"attempts\":3"},
         {"kill -KILL $$",
          "\"kind\":\"signal\",\"message\":\"The model's command was ended by signal "
-         "9 (Killed).\",\"attempts\":3"},
+         "9 (Killed)\",\"attempts\":3"},
         {"yes | head -c 17000000",
          "\"kind\":\"limit\",\"message\":\"The model's command printed more "
          "than 16 MB.\",\"attempts\":1"},
-        {"sleep 60", "\"kind\":\"timeout\",\"message\":\"The model's command took longer than "
-                     "request_timeout and was ended.\",\"attempts\":2"},
+        {"sleep 60", "\"kind\":\"timeout\",\"message\":\"The model's command ran longer than its "
+                     "request_timeout of 100ms and was ended\",\"attempts\":2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Step step;

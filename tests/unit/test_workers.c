@@ -224,9 +224,10 @@ static void expect_workers(int n) {
     assert_int_equal(worker_pool_size(pool, PY), n);
 }
 
-static void pool_up(const WorkerPoolOptions *options) {
+static void pool_up(WorkerPoolOptions options) {
     assert_int_equal(uv_loop_init(&loop), 0);
-    pool = worker_pool_new(&loop, options);
+    if (!options.environment) options.environment = (const char *const *)environ;
+    pool = worker_pool_new(&loop, &options);
 }
 
 static void pool_down(void) {
@@ -239,7 +240,7 @@ static void pool_down(void) {
 
 static int up(void **state) {
     (void)state;
-    pool_up(NULL);
+    pool_up((WorkerPoolOptions){0});
     return 0;
 }
 
@@ -523,32 +524,35 @@ static void a_state_that_the_interpreter_cannot_take_is_an_error(void **state) {
 
 static void a_missing_interpreter_is_a_sentence(void **state) {
     (void)state;
-    Talk talk;
-    Error err = ERROR_INIT;
-    talk_init(&talk, PY, "return 1", "{}");
-    setenv("PAWL_PYTHON", "/nowhere/python3", 1);
-    assert_null(worker_call(pool, &talk.options, &err));
-    expect_contains(err.msg, "PAWL_PYTHON names /nowhere/python3");
-    char *path = strdup(getenv("PATH"));
-    unsetenv("PAWL_PYTHON");
-    setenv("PATH", "/nowhere", 1);
-    assert_null(worker_call(pool, &talk.options, &err));
-    expect_contains(err.msg, "python3 is needed");
-    setenv("PATH", path, 1);
-    free(path);
-    talk_clear(&talk);
+    static const struct {
+        const char *environment[2], *says;
+    } cases[] = {
+        {{"PAWL_PYTHON=/nowhere/python3", NULL}, "PAWL_PYTHON names /nowhere/python3"},
+        {{"PATH=/nowhere", NULL}, "python3 is needed"},
+        {{NULL}, "python3 is needed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Talk talk;
+        Error err = ERROR_INIT;
+        pool_down();
+        pool_up((WorkerPoolOptions){.environment = cases[i].environment});
+        talk_init(&talk, PY, "return 1", "{}");
+        assert_null(worker_call(pool, &talk.options, &err));
+        expect_contains(err.msg, cases[i].says);
+        talk_clear(&talk);
+    }
 }
 
 static void an_interpreter_that_cannot_be_executed_is_a_sentence(void **state) {
     (void)state;
-    char path[100];
+    char variable[120], *path = variable + strlen("PAWL_PYTHON=");
+    const char *environment[] = {variable, NULL};
     write_file("broken", "#!/nowhere/interpreter\n");
-    snprintf(path, sizeof path, "%s/broken", root);
+    snprintf(variable, sizeof variable, "PAWL_PYTHON=%s/broken", root);
     chmod(path, 0755);
-    setenv("PAWL_PYTHON", path, 1);
+    pool_down();
+    pool_up((WorkerPoolOptions){.environment = environment});
     expect_end(PY, "return 1", WORKER_UNSTARTED, "Cannot start Python: No such file");
-    unsetenv("PAWL_PYTHON");
-    expect(PY, "return 1", "{}", "1");
 }
 
 /* ---- asking ---- */
@@ -573,7 +577,7 @@ static void interrupt_gives_recorded_answers_and_then_asks(void **state) {
 static void a_waiting_call_keeps_neither_the_loop_nor_a_place(void **state) {
     (void)state;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    pool_up((WorkerPoolOptions){.busy_max = 1});
     Talk talk, other;
     talk_init(&talk, PY, "x = interrupt(1)\nreturn x", "{}");
     talk_run(&talk);
@@ -944,7 +948,7 @@ static void calls_beyond_the_limit_queue_in_order(void **state) {
     (void)state;
     for (int most = 1; most <= 2; most++) {
         pool_down();
-        pool_up(&(WorkerPoolOptions){.busy_max = most});
+        pool_up((WorkerPoolOptions){.busy_max = most});
         Talk talks[8];
         for (int i = 0; i < 8; i++) {
             talk_init(&talks[i], PY, "import time\ntime.sleep(0.01)\nreturn time.monotonic()",
@@ -963,7 +967,7 @@ static void calls_beyond_the_limit_queue_in_order(void **state) {
 static void queued_calls_can_be_cancelled_and_dropped(void **state) {
     (void)state;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    pool_up((WorkerPoolOptions){.busy_max = 1});
     Talk talks[4];
     for (int i = 0; i < 4; i++) {
         talk_init(&talks[i], PY, "import time\ntime.sleep(0.3)\nreturn 1", "{}");
@@ -1061,7 +1065,7 @@ static void a_frozen_call_leaves_its_place_to_others(void **state) {
     (void)state;
     Talk talk;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    pool_up((WorkerPoolOptions){.busy_max = 1});
     hold_files_back();
     start_waiting(&talk, PY);
     worker_freeze(talk.call, true);
@@ -1077,7 +1081,7 @@ static void a_call_that_is_frozen_while_it_queues_does_not_begin(void **state) {
     (void)state;
     Talk busy, frozen, other;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    pool_up((WorkerPoolOptions){.busy_max = 1});
     hold_files_back();
     start_waiting(&busy, PY);
     talk_init(&frozen, PY, "return 2", "{}");
@@ -1128,7 +1132,7 @@ static void a_frozen_call_can_be_cancelled_dropped_and_killed(void **state) {
 static void a_worker_of_another_program_makes_room(void **state) {
     (void)state;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 1});
+    pool_up((WorkerPoolOptions){.busy_max = 1});
     write_file("room.py", "from pawl import node\n@node\ndef f(state): return 1\n");
     for (int i = 0; i < 3; i++) {
         expect(PY, "return 2", "{}", "2");
@@ -1139,7 +1143,7 @@ static void a_worker_of_another_program_makes_room(void **state) {
 static void idle_workers_beyond_one_end(void **state) {
     (void)state;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 3, .idle_ms = 1500});
+    pool_up((WorkerPoolOptions){.busy_max = 3, .idle_ms = 1500});
     Talk talks[3];
     for (int i = 0; i < 3; i++) {
         talk_init(&talks[i], PY, "import time\ntime.sleep(0.2)", "{}");
@@ -1190,7 +1194,8 @@ static void workers_end_with_the_process_that_started_them(void **state) {
         Talk talk;
         uv_loop_t own;
         uv_loop_init(&own);
-        pool = worker_pool_new(&own, NULL);
+        WorkerPoolOptions options = {.environment = (const char *const *)environ};
+        pool = worker_pool_new(&own, &options);
         talk_init(&talk, PY, "while True: pass", "{}");
         talk_start(&talk);
         int number = worker_pid(talk.call);
@@ -1208,7 +1213,7 @@ static void workers_end_with_the_process_that_started_them(void **state) {
 static void the_pool_can_be_freed_with_calls_under_way(void **state) {
     (void)state;
     pool_down();
-    pool_up(&(WorkerPoolOptions){.busy_max = 2});
+    pool_up((WorkerPoolOptions){.busy_max = 2});
     Talk talks[4];
     for (int i = 0; i < 4; i++) {
         talk_init(&talks[i], i == 1 ? JS : PY, "import time\ntime.sleep(600)", "{}");
@@ -1219,7 +1224,7 @@ static void the_pool_can_be_freed_with_calls_under_way(void **state) {
         assert_true(!talks[i].done);
         talk_clear(&talks[i]);
     }
-    pool_up(NULL);
+    pool_up((WorkerPoolOptions){0});
 }
 
 static void many_calls(Talk *talk, int n) {
