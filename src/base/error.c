@@ -1,5 +1,7 @@
 #include "error.h"
 
+#include "utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@ static const char *const code_names[] = {
 /* Ends a message that did not fit in "...", without leaving half a character behind. */
 static void mark_cut(char *msg) {
     size_t end = ERROR_MSG_MAX - 4;
-    while (end > 0 && ((unsigned char)msg[end] & 0xC0) == 0x80) {
+    while (end > 0 && utf8_is_inside(msg[end])) {
         end--;
     }
     memcpy(msg + end, "...", 4);

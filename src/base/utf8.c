@@ -109,7 +109,7 @@ void utf8_repair(Buf *b, const char *s, size_t len) {
 size_t utf8_length(const char *s, size_t len) {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
-        n += ((unsigned char)s[i] & 0xC0) != 0x80;
+        n += !utf8_is_inside(s[i]);
     }
     return n;
 }
@@ -120,7 +120,7 @@ size_t utf8_offset(const char *s, size_t len, size_t n) {
         n--;
         do {
             i++;
-        } while (i < len && ((unsigned char)s[i] & 0xC0) == 0x80);
+        } while (i < len && utf8_is_inside(s[i]));
     }
     return i;
 }
@@ -129,7 +129,7 @@ size_t utf8_unfinished(const char *s, size_t len) {
     for (size_t back = 1; back < UTF8_BYTES_MAX && back <= len; back++) {
         const char *at = s + len - back;
         int32_t cp;
-        if (((unsigned char)*at & 0xC0) == 0x80) {
+        if (utf8_is_inside(*at)) {
             continue;
         }
         bool plausible = utf8_decode(at, s + len, &cp) == back;

@@ -18,6 +18,11 @@ enum {
     UTF8_BYTES_MAX = 4, /* of one character */
 };
 
+/* A byte within a character of several, not the first. */
+static inline bool utf8_is_inside(char c) {
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
 /* Decodes the character at s, where s < end. Returns how many bytes it takes and sets *cp; a bad
  * sequence gives *cp = -1 and the length of its longest plausible prefix, at least 1. */
 size_t utf8_decode(const char *s, const char *end, int32_t *cp);

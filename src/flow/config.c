@@ -46,16 +46,6 @@ static int by_text(const void *key, const void *item) {
     return json_string_compare(*(const Json *)key, ((const struct Placeholder *)item)->text);
 }
 
-static const Expr *find_query(const Task *task, const char *text, size_t len) {
-    Json key = json_string_valid(text, len);
-    const struct Placeholder *found = task->nplaceholders
-                                          ? bsearch(&key, task->placeholders, task->nplaceholders,
-                                                    sizeof *task->placeholders, by_text)
-                                          : NULL;
-    json_unref(key);
-    return found ? found->query : NULL;
-}
-
 /* The first output; JSON_NONE when there is none, or, with the error set, when it fails. */
 static bool run_query(Filling *f, const Expr *query, Json *out) {
     Error err = ERROR_INIT;
@@ -74,13 +64,19 @@ static bool run_query(Filling *f, const Expr *query, Json *out) {
 static bool find_value(Filling *f, const char *text, const Piece *piece, Json *out) {
     const char *inside = text + piece->from;
     size_t len = piece->to - piece->from;
+    const Task *task = f->node->task;
     *out = json_none();
     if (piece->kind == PIECE_NAME) {
         *out = json_ref(find_variable(f->source->vars, inside, len));
+    }
+    if (piece->kind != PIECE_QUERY || !task->nplaceholders) {
         return true;
     }
-    const Expr *query = piece->kind == PIECE_QUERY ? find_query(f->node->task, inside, len) : NULL;
-    return !query || run_query(f, query, out);
+    Json key = json_string_valid(inside, len);
+    const struct Placeholder *found =
+        bsearch(&key, task->placeholders, task->nplaceholders, sizeof *task->placeholders, by_text);
+    json_unref(key);
+    return !found || !found->query || run_query(f, found->query, out);
 }
 
 /* ---- filling in ---- */
@@ -107,64 +103,38 @@ static bool add_value(Filling *f, Buf *out, Json value) {
     return true;
 }
 
-static bool add_piece(Filling *f, const char *text, const Piece *piece, Buf *out) {
-    Json value;
-    if (!find_value(f, text, piece, &value)) {
-        return false;
-    }
-    bool fine = true;
-    if (!json_is_none(value)) {
-        fine = add_value(f, out, value);
-    } else if (piece->kind == PIECE_TEXT) {
-        buf_add(out, text + piece->from, piece->to - piece->from);
-    } else {
-        buf_add(out, text + piece->at, piece->end - piece->at);
-    }
-    json_unref(value);
-    return fine;
-}
-
-static bool add_pieces(Filling *f, const char *text, size_t len, Buf *out) {
-    Piece piece;
-    for (size_t at = 0; next_piece(text, len, &at, &piece);) {
-        if (!add_piece(f, text, &piece, out)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_one_placeholder(const char *text, size_t len) {
-    Piece piece;
-    size_t at = 0;
-    return next_piece(text, len, &at, &piece) && at == len &&
-           (piece.kind == PIECE_NAME || piece.kind == PIECE_QUERY);
-}
-
-static bool fill_whole(Filling *f, Json string, Json *out) {
-    const char *text = json_string_data(&string);
-    Piece piece;
-    size_t at = 0;
-    next_piece(text, json_string_len(string), &at, &piece);
-    if (!find_value(f, text, &piece, out)) {
-        return false;
-    }
-    *out = json_is_none(*out) ? json_ref(string) : *out;
-    return true;
-}
-
+/* A string that is one placeholder becomes the value itself, whatever that is. */
 static bool fill_string(Filling *f, Json string, Json *out) {
     const char *text = json_string_data(&string);
     size_t len = json_string_len(string);
+    Piece piece;
+    *out = json_ref(string);
     if (!has_placeholder(text, len)) {
-        *out = json_ref(string);
         return true;
     }
-    if (is_one_placeholder(text, len)) {
-        return fill_whole(f, string, out);
-    }
     Buf filled = BUF_INIT;
-    bool fine = add_pieces(f, text, len, &filled);
+    bool fine = true;
+    for (size_t at = 0; fine && next_piece(text, len, &at, &piece);) {
+        Json value;
+        fine = find_value(f, text, &piece, &value);
+        bool all = piece.at == 0 && at == len;
+        if (fine && all && (piece.kind == PIECE_NAME || piece.kind == PIECE_QUERY)) {
+            if (!json_is_none(value)) {
+                json_unref(*out);
+                *out = value;
+            }
+            return true;
+        }
+        if (fine && !json_is_none(value)) {
+            fine = add_value(f, &filled, value);
+        } else if (fine && piece.kind == PIECE_TEXT) {
+            buf_add(&filled, text + piece.from, piece.to - piece.from);
+        } else if (fine) {
+            buf_add(&filled, text + piece.at, piece.end - piece.at);
+        }
+        json_unref(value);
+    }
+    json_unref(*out);
     *out = fine ? json_string(filled.data ? filled.data : "", filled.len) : json_none();
     buf_clear(&filled);
     return fine;
@@ -172,40 +142,30 @@ static bool fill_string(Filling *f, Json string, Json *out) {
 
 static bool fill(Filling *f, Json value, Json *out);
 
-static bool fill_array(Filling *f, Json value, Json *out) {
-    *out = json_array();
-    for (size_t i = 0; i < json_array_len(value); i++) {
-        Json item;
-        if (!fill(f, json_array_get(value, i), &item)) {
-            json_clear(out);
-            return false;
-        }
-        *out = json_array_push(*out, item);
-    }
-    return true;
-}
-
-static bool fill_object(Filling *f, Json value, Json *out) {
-    Json key, item, filled;
-    *out = json_object();
-    for (size_t pos = 0; json_object_next(value, &pos, &key, &item);) {
-        if (!fill(f, item, &filled)) {
-            json_clear(out);
-            return false;
-        }
-        *out = json_object_set(*out, json_ref(key), filled);
-    }
-    return true;
-}
-
 /* Of a value of the file, which is at most FLOW_DEPTH_MAX deep. */
 static bool fill(Filling *f, Json value, Json *out) {
-    switch (json_kind(value)) {
-    case JSON_STRING: return fill_string(f, value, out);
-    case JSON_ARRAY: return fill_array(f, value, out);
-    case JSON_OBJECT: return fill_object(f, value, out);
-    default: *out = json_ref(value); return true;
+    JsonKind kind = json_kind(value);
+    if (kind == JSON_STRING) {
+        return fill_string(f, value, out);
     }
+    *out = kind == JSON_ARRAY    ? json_array()
+           : kind == JSON_OBJECT ? json_object()
+                                 : json_ref(value);
+    bool fine = true;
+    Json key, item, filled;
+    for (size_t i = 0; fine && kind == JSON_ARRAY && i < json_array_len(value); i++) {
+        fine = fill(f, json_array_get(value, i), &filled);
+        *out = fine ? json_array_push(*out, filled) : *out;
+    }
+    for (size_t pos = 0;
+         fine && kind == JSON_OBJECT && json_object_next(value, &pos, &key, &item);) {
+        fine = fill(f, item, &filled);
+        *out = fine ? json_object_set(*out, json_ref(key), filled) : *out;
+    }
+    if (!fine) {
+        json_clear(out);
+    }
+    return fine;
 }
 
 bool config_text(const Node *node, Json text, const ConfigSource *source, Buf *out, Error *err) {
@@ -222,65 +182,48 @@ bool config_text(const Node *node, Json text, const ConfigSource *source, Buf *o
 
 /* ---- whole configs ---- */
 
-static bool fill_param(Filling *f, size_t i, Param *out) {
-    const ParamInfo *info = &f->node->kind->params[i];
-    Json value;
-    if (!fill(f, f->node->params[i].value, &value)) {
-        error_wrap(f->err, "`%s`", info->name);
-        return false;
-    }
-    json_unref(out->value);
-    out->value = value;
-    return true;
-}
-
-/* The query of configVars takes the place of the value, unless it gives nothing. */
-static bool set_from_query(Filling *f, const struct TaskVar *var, Param *params) {
-    Json value;
-    Param *out = &params[var->param];
-    if (!run_query(f, var->query, &value)) {
-        error_wrap(f->err, "`%s` in configVars", f->node->kind->params[var->param].name);
-        return false;
-    }
-    if (json_kind(value) > JSON_NULL) {
-        json_unref(out->value);
-        out->value = value;
-        out->open = true;
-    }
-    return true;
-}
-
-static bool check_param(Filling *f, size_t i, Param *out) {
-    const ParamInfo *info = &f->node->kind->params[i];
-    if (info->required && json_is_none(out->value)) {
-        return error_set(f->err, ERR_DATA,
-                         "`%s` is missing: its query in configVars gives nothing.", info->name);
-    }
-    if (!out->open) {
-        return true;
-    }
-    Json value = json_take(&out->value);
-    bool fine = param_read(info, value, true, out, f->err);
-    json_unref(value);
-    out->open = false;
-    return fine;
-}
-
 static bool resolve(Filling *f, Param *out) {
-    const Node *node = f->node;
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].open && !fill_param(f, i, &out[i])) {
+    const Kind *kind = f->node->kind;
+    const Task *task = f->node->task;
+    Json value;
+    for (size_t i = 0; i < kind->nparams; i++) {
+        if (!f->node->params[i].open) {
+            continue;
+        }
+        if (!fill(f, f->node->params[i].value, &value)) {
+            error_wrap(f->err, "`%s`", kind->params[i].name);
             return false;
         }
+        json_unref(out[i].value);
+        out[i].value = value;
     }
-    for (size_t i = 0; i < node->task->nvars; i++) {
-        if (!set_from_query(f, &node->task->vars[i], out)) {
+    /* The query of configVars takes the place of the value, unless it gives nothing. */
+    for (size_t i = 0; i < task->nvars; i++) {
+        Param *param = &out[task->vars[i].param];
+        if (!run_query(f, task->vars[i].query, &value)) {
+            error_wrap(f->err, "`%s` in configVars", kind->params[task->vars[i].param].name);
             return false;
         }
+        if (json_kind(value) > JSON_NULL) {
+            json_unref(param->value);
+            param->value = value;
+            param->open = true;
+        }
     }
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (!check_param(f, i, &out[i])) {
-            return false;
+    for (size_t i = 0; i < kind->nparams; i++) {
+        const ParamInfo *info = &kind->params[i];
+        if (info->required && json_is_none(out[i].value)) {
+            return error_set(f->err, ERR_DATA,
+                             "`%s` is missing: its query in configVars gives nothing.", info->name);
+        }
+        if (out[i].open) {
+            value = json_take(&out[i].value);
+            bool fine = param_read(info, value, true, &out[i], f->err);
+            json_unref(value);
+            out[i].open = false;
+            if (!fine) {
+                return false;
+            }
         }
     }
     return true;

@@ -1,6 +1,7 @@
 /* draw.c - the main graph as text for other programs. */
 #include "flow.h"
 
+#include "json_build.h"
 #include "json_print.h"
 
 #include <stdio.h>
@@ -53,10 +54,6 @@ static bool holds_tasks(const Node *node, size_t param) {
 
 /* ---- json ---- */
 
-static Json with_text(Json o, const char *key, const char *text) {
-    return json_object_set(o, json_string_c(key), json_string_c(text));
-}
-
 /* What people call it; JSON_NONE when it has no other name. Borrowed. */
 static Json title_of(const Node *node) {
     bool step = node->kind->dialect == DIALECT_PIPELINE && json_kind(node->source) == JSON_OBJECT;
@@ -65,82 +62,52 @@ static Json title_of(const Node *node) {
                       : json_none();
 }
 
-static Json with_children(Json o, const Node *node);
-
-static Json node_json(const Node *node) {
-    Json title = title_of(node);
-    Json o = with_text(with_text(json_object(), "name", node->name), "kind", node->kind->name);
-    if (!json_is_none(title)) {
-        o = json_object_with(o, "title", json_ref(title));
-    }
-    o = json_object_set(o, json_string_c("line"), json_int(node->line));
-    o = json_object_set(o, json_string_c("col"), json_int(node->col));
-    if (node->task && node->task->cleanup) {
-        o = json_object_with(o, "cleanup", json_bool(true));
-    }
-    return with_children(o, node);
-}
-
+/* The nodes of a graph; the tasks inside a task are under the names of the parameters that hold them. */
 static Json nodes_json(const Graph *g) {
     Json nodes = json_array();
     for (size_t i = 0; i < g->nnodes; i++) {
-        nodes = json_array_push(nodes, node_json(&g->nodes[i]));
+        const Node *node = &g->nodes[i];
+        bool cleanup = node->task && node->task->cleanup;
+        Json o = OBJECT(KEY("name", node->name), KEY("kind", node->kind->name),
+                        KEY("title", json_ref(title_of(node))), KEY("line", json_int(node->line)),
+                        KEY("col", json_int(node->col)),
+                        KEY("cleanup", cleanup ? json_bool(true) : json_none()));
+        for (size_t k = 0; node->task && k < node->kind->nparams; k++) {
+            if (holds_tasks(node, k)) {
+                o = json_object_with(o, node->kind->params[k].name,
+                                     nodes_json(node->params[k].graph));
+            }
+        }
+        nodes = json_array_push(nodes, o);
     }
     return nodes;
 }
 
-/* The tasks inside a task, under the names of the parameters that hold them. */
-static Json with_children(Json o, const Node *node) {
-    for (size_t i = 0; node->task && i < node->kind->nparams; i++) {
-        if (holds_tasks(node, i)) {
-            o = json_object_with(o, node->kind->params[i].name, nodes_json(node->params[i].graph));
-        }
-    }
-    return o;
-}
-
 static void add_arrow_json(void *ctx, const Arrow *a) {
     Json *edges = ctx;
-    Json o = with_text(json_object(), "from", from_name(a));
-    o = with_text(o, "to", target_name(a->graph, a->target));
-    if (a->edge->when) {
-        o = with_text(o, "when", a->edge->when->text);
-    }
-    if (a->edge->parallel) {
-        o = json_object_set(o, json_string_c("parallel"), json_bool(true));
-        o = with_text(o, "join", target_name(a->graph, a->edge->join));
-    }
-    if (a->on_error) {
-        o = with_text(o, "on", "error");
-    }
-    *edges = json_array_push(*edges, o);
-}
-
-/* Of tasks: one leads to the next. */
-static Json sequence_json(const Graph *g) {
-    Json edges = json_array();
-    for (size_t i = 0; i <= g->nnodes; i++) {
-        Json o = with_text(json_object(), "from", i ? g->nodes[i - 1].name : "__start__");
-        edges = json_array_push(edges,
-                                with_text(o, "to", i < g->nnodes ? g->nodes[i].name : "__end__"));
-    }
-    return edges;
+    const Edge *edge = a->edge;
+    bool parallel = edge->parallel;
+    *edges = json_array_push(
+        *edges, OBJECT(KEY("from", from_name(a)), KEY("to", target_name(a->graph, a->target)),
+                       KEY("when", edge->when ? edge->when->text : NULL),
+                       KEY("parallel", parallel ? json_bool(true) : json_none()),
+                       KEY("join", parallel ? target_name(a->graph, edge->join) : NULL),
+                       KEY("on", a->on_error ? "error" : NULL)));
 }
 
 static void draw_json(const Flow *flow, Buf *out) {
     static const JsonPrintOptions options = {.indent = 2};
     const Graph *g = flow->main;
-    Json edges = g->scoped ? sequence_json(g) : json_array();
+    Json edges = json_array();
+    for (size_t i = 0; g->scoped && i <= g->nnodes; i++) { /* of tasks, one leads to the next */
+        edges =
+            json_array_push(edges, OBJECT(KEY("from", i ? g->nodes[i - 1].name : "__start__"),
+                                          KEY("to", i < g->nnodes ? g->nodes[i].name : "__end__")));
+    }
     each_arrow(g, add_arrow_json, &edges);
-    Json o = with_text(json_object(), "name", flow->name);
-    o = json_object_with(o, "nodes", nodes_json(g));
-    o = json_object_with(o, "edges", edges);
-    if (g->after) {
-        o = json_object_with(o, "cleanup", nodes_json(g->after));
-    }
-    if (!json_is_none(g->schedule)) {
-        o = json_object_with(o, g->scoped ? "schedule" : "triggers", json_ref(g->schedule));
-    }
+    Json o = OBJECT(KEY("name", flow->name), KEY("nodes", nodes_json(g)), KEY("edges", edges),
+                    KEY("cleanup", g->after ? nodes_json(g->after) : json_none()),
+                    KEY(g->scoped ? "schedule" : "triggers", json_ref(g->schedule)));
     json_print(o, &options, out);
     buf_addc(out, '\n');
     json_unref(o);
@@ -183,16 +150,12 @@ typedef struct TaskDrawing {
     int next, depth;
 } TaskDrawing;
 
-static void add_json_text(Buf *out, Json text) {
-    buf_add(out, json_string_data(&text), json_string_len(text));
-}
-
 /* "title\nkind" */
 static void task_label(const Node *node, Buf *out) {
     Json title = title_of(node);
     bool titled = json_kind(title) == JSON_STRING && json_string_len(title) > 0;
     if (titled) {
-        add_json_text(out, title);
+        buf_add(out, json_string_data(&title), json_string_len(title));
     } else {
         buf_adds(out, node->name);
     }
@@ -203,38 +166,28 @@ static void task_label(const Node *node, Buf *out) {
 
 static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, const char *label);
 
-static bool is_container(const Node *node) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (holds_tasks(node, i)) {
-            return true;
-        }
+/* The number that the task was given. */
+static int draw_task(TaskDrawing *d, const Node *node) {
+    int id = d->next++;
+    size_t n = node->kind->nparams, first = 0;
+    while (first < n && !holds_tasks(node, first)) {
+        first++;
     }
-    return false;
-}
-
-static void draw_children(TaskDrawing *d, const Node *node, int id) {
+    Buf label = BUF_INIT;
+    task_label(node, &label);
+    if (first < n) {
+        d->pen->open(d->out, d->depth++, id, "", false);
+    }
+    d->pen->task(d->out, d->depth, id, label.data, node);
+    buf_clear(&label);
     bool parallel = node->kind->order == INSIDE_AT_ONCE;
-    for (size_t i = 0; i < node->kind->nparams; i++) {
+    for (size_t i = first; i < n; i++) {
         if (holds_tasks(node, i)) {
             draw_list(d, node->params[i].graph, id, parallel,
                       node->kind->others ? node->kind->params[i].name : NULL);
         }
     }
-}
-
-/* The number that the task was given. */
-static int draw_task(TaskDrawing *d, const Node *node) {
-    int id = d->next++;
-    bool container = is_container(node);
-    Buf label = BUF_INIT;
-    task_label(node, &label);
-    if (container) {
-        d->pen->open(d->out, d->depth++, id, "", false);
-    }
-    d->pen->task(d->out, d->depth, id, label.data, node);
-    buf_clear(&label);
-    if (container) {
-        draw_children(d, node, id);
+    if (first < n) {
         d->pen->close(d->out, --d->depth);
     }
     return id;
@@ -253,21 +206,16 @@ static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, co
     return before;
 }
 
-/* Returns the last one. */
-static int draw_cleanup(TaskDrawing *d, const Graph *g, int last) {
-    d->pen->open(d->out, d->depth++, d->next++, "cleanup", true);
-    d->pen->arrow(&d->arrows, last, d->next, d->pen->always, "always");
-    last = draw_list(d, g, TASK_NONE, false, NULL);
-    d->pen->close(d->out, --d->depth);
-    return last;
-}
-
 static void draw_tasks(const Flow *flow, const Pen *pen, Buf *out) {
     TaskDrawing d = {pen, out, BUF_INIT, 0, 1};
+    const Graph *after = flow->main->after;
     pen->begin(out, flow->name);
     int last = draw_list(&d, flow->main, TASK_START, false, NULL);
-    if (flow->main->after && flow->main->after->nnodes) {
-        last = draw_cleanup(&d, flow->main->after, last);
+    if (after && after->nnodes) {
+        pen->open(out, d.depth++, d.next++, "cleanup", true);
+        pen->arrow(&d.arrows, last, d.next, pen->always, "always");
+        last = draw_list(&d, after, TASK_NONE, false, NULL);
+        pen->close(out, --d.depth);
     }
     pen->arrow(&d.arrows, last, TASK_END, NULL, NULL);
     buf_add(out, d.arrows.data, d.arrows.len);
@@ -391,15 +339,6 @@ static void draw_dot(const Flow *flow, Buf *out) {
 
 /* ---- mermaid ---- */
 
-/* Names may be words of its language (`end`), so nodes are called by number. */
-static void mermaid_id(int index, Buf *out) {
-    if (index == NODE_END) {
-        buf_adds(out, "finish");
-    } else {
-        buf_printf(out, "n%d", index);
-    }
-}
-
 /* Everything that could mean something to it is written as a character entity. */
 static void mermaid_text(const char *s, Buf *out) {
     buf_addc(out, '"');
@@ -416,26 +355,6 @@ static void mermaid_text(const char *s, Buf *out) {
         }
     }
     buf_addc(out, '"');
-}
-
-static void add_arrow_mermaid(void *ctx, const Arrow *a) {
-    Buf *out = ctx, label = BUF_INIT;
-    buf_adds(out, "  ");
-    if (a->from) {
-        mermaid_id(a->from->index, out);
-    } else {
-        buf_adds(out, "start");
-    }
-    buf_adds(out, a->on_error ? " -.->" : a->edge->parallel ? " ==>" : " -->");
-    if (arrow_label(a, &label)) {
-        buf_addc(out, '|');
-        mermaid_text(label.data, out);
-        buf_addc(out, '|');
-    }
-    buf_addc(out, ' ');
-    mermaid_id(a->target, out);
-    buf_addc(out, '\n');
-    buf_clear(&label);
 }
 
 static const char *const *mermaid_shape(const Node *node) {
@@ -471,6 +390,7 @@ static void mermaid_close(Buf *out, int depth) {
     buf_printf(out, "%*send\n", 2 * depth, "");
 }
 
+/* Names may be words of its language (`end`), so nodes are called by number. */
 static void mermaid_end(int id, Buf *out) {
     if (id < 0) {
         buf_adds(out, id == TASK_START ? "start" : "finish");
@@ -496,6 +416,18 @@ static void mermaid_arrow(Buf *out, int from, int to, const char *style, const c
 static const Pen mermaid_pen = {begin_mermaid, mermaid_node, mermaid_open, mermaid_close,
                                 mermaid_arrow, "-.->",       "==>",        "  finish(((end)))\n"};
 
+static void add_arrow_mermaid(void *ctx, const Arrow *a) {
+    Buf label = BUF_INIT;
+    bool labelled = arrow_label(a, &label);
+    mermaid_arrow(ctx, a->from ? a->from->index : TASK_START,
+                  a->target == NODE_END ? TASK_END : a->target,
+                  a->on_error         ? "-.->"
+                  : a->edge->parallel ? "==>"
+                                      : NULL,
+                  labelled ? label.data : NULL);
+    buf_clear(&label);
+}
+
 static void draw_mermaid(const Flow *flow, Buf *out) {
     if (flow->main->scoped) {
         draw_tasks(flow, &mermaid_pen, out);
@@ -504,17 +436,11 @@ static void draw_mermaid(const Flow *flow, Buf *out) {
     begin_mermaid(out, NULL);
     for (size_t i = 0; i < flow->main->nnodes; i++) {
         const Node *node = &flow->main->nodes[i];
-        const char *const *shape = mermaid_shape(node);
         char label[512];
         snprintf(label, sizeof label, "%s\n%s", node->name, node->kind->name);
-        buf_adds(out, "  ");
-        mermaid_id(node->index, out);
-        buf_adds(out, shape[0]);
-        mermaid_text(label, out);
-        buf_adds(out, shape[1]);
-        buf_addc(out, '\n');
+        mermaid_node(out, 1, node->index, label, node);
     }
-    buf_adds(out, "  finish(((end)))\n");
+    buf_adds(out, mermaid_pen.footer);
     each_arrow(flow->main, add_arrow_mermaid, out);
 }
 

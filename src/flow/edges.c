@@ -17,16 +17,6 @@ static const char *const rule_keys[] = {"if", "to", NULL};
 
 /* ---- names ---- */
 
-static const char *nearest_node(const EdgeBuild *b, const YamlNode *name) {
-    Suggestion nearest = suggestion_for(name->text, name->len);
-    for (size_t i = 0; i < b->n && i < OFFERED_MAX; i++) {
-        suggestion_offer(&nearest, b->graph->nodes[i].name);
-    }
-    suggestion_offer(&nearest, "__end__");
-    suggestion_offer(&nearest, "__start__");
-    return did_you_mean_this(nearest.best);
-}
-
 static int find_node(const EdgeBuild *b, const YamlNode *name) {
     Json key = json_string_valid(name->text, name->len);
     int index = name_table_find(&b->c->graph->nodes, key);
@@ -35,9 +25,15 @@ static int find_node(const EdgeBuild *b, const YamlNode *name) {
 }
 
 static bool unknown_node(EdgeBuild *b, const YamlNode *name) {
+    Suggestion nearest = suggestion_for(name->text, name->len);
+    for (size_t i = 0; i < b->n && i < OFFERED_MAX; i++) {
+        suggestion_offer(&nearest, b->graph->nodes[i].name);
+    }
+    suggestion_offer(&nearest, "__end__");
+    suggestion_offer(&nearest, "__start__");
     b->broken = true;
     report_at(b->c->ld->reporter, name->spot, "There is no node `%s`%s",
-              shown(name->text, name->len), nearest_node(b, name));
+              shown(name->text, name->len), did_you_mean_this(nearest.best));
     return false;
 }
 
@@ -68,15 +64,6 @@ static void copy_targets(Draft *to, const Draft *from) {
     for (size_t i = 0; i < from->ntargets; i++) {
         add_target(to, from->targets[i]);
     }
-}
-
-static bool names_target(const Draft *d, int target) {
-    for (size_t i = 0; i < d->ntargets; i++) {
-        if (d->targets[i] == target) {
-            return true;
-        }
-    }
-    return false;
 }
 
 typedef struct TargetLoad {
@@ -116,18 +103,18 @@ static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
     return draft->ntargets > 0;
 }
 
-static void never_taken(EdgeBuild *b, const Out *out, const Draft *draft) {
-    int line, col;
-    yaml_line_col(out->closed_spot.file, out->closed_spot.at, &line, &col);
-    report_at(b->c->ld->reporter, draft->spot,
-              "This edge is never taken: the one in line %d has no condition and comes first. "
-              "Parallel branches are written `to: [a, b]`.",
-              line);
-}
-
-static void merge_join(EdgeBuild *b, Draft *into, const Draft *draft) {
+/* A further branch of an edge that is there. */
+static void merge_parallel(EdgeBuild *b, Draft *into, const Draft *draft) {
+    Reporter *reporter = b->c->ld->reporter;
+    for (size_t i = 0; i < into->ntargets; i++) {
+        if (into->targets[i] == draft->targets[0]) {
+            report_at(reporter, draft->spot, "This branch is there already.");
+            return;
+        }
+    }
+    copy_targets(into, draft);
     if (draft->join_given && into->join_given && draft->join != into->join) {
-        report_at(b->c->ld->reporter, draft->spot,
+        report_at(reporter, draft->spot,
                   "The parallel edges of a node join in one place, but `fan_in` differs.");
     } else if (draft->join_given) {
         into->join = draft->join;
@@ -135,34 +122,21 @@ static void merge_join(EdgeBuild *b, Draft *into, const Draft *draft) {
     }
 }
 
-static Draft *growing(Out *out) {
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->items[i].grows) {
-            return &out->items[i];
-        }
-    }
-    return NULL;
-}
-
-/* A further branch of an edge that is there. */
-static void merge_parallel(EdgeBuild *b, Draft *into, const Draft *draft) {
-    if (names_target(into, draft->targets[0])) {
-        report_at(b->c->ld->reporter, draft->spot, "This branch is there already.");
-        return;
-    }
-    copy_targets(into, draft);
-    merge_join(b, into, draft);
-}
-
 /* Adds a copy of the draft. */
 static void add_edge(EdgeBuild *b, Out *out, const Draft *draft) {
-    Draft *parallel = draft->grows ? growing(out) : NULL;
-    if (parallel) {
-        merge_parallel(b, parallel, draft);
-        return;
+    for (size_t i = 0; draft->grows && i < out->n; i++) {
+        if (out->items[i].grows) {
+            merge_parallel(b, &out->items[i], draft);
+            return;
+        }
     }
     if (out->closed) {
-        never_taken(b, out, draft);
+        int line, col;
+        yaml_line_col(out->closed_spot.file, out->closed_spot.at, &line, &col);
+        report_at(b->c->ld->reporter, draft->spot,
+                  "This edge is never taken: the one in line %d has no condition and comes first. "
+                  "Parallel branches are written `to: [a, b]`.",
+                  line);
         return;
     }
     out->items = mem_grow(out->items, out->n, &out->cap, sizeof *out->items);
@@ -250,49 +224,41 @@ static void load_from(void *ctx, const YamlNode *name) {
     }
 }
 
-static void load_fan_in(EdgeBuild *b, const YamlNode *name, Draft *d) {
-    if (!field_text(b->c->ld, name, "`fan_in`") || !find_target(b, name, &d->join)) {
-        return;
-    }
-    d->join_given = true;
-    if (!d->parallel) {
-        report_at(b->c->ld->reporter, name->spot,
-                  "`fan_in` says where parallel branches join, but this edge has one target; add "
-                  "`parallel: true` or more targets.");
-    }
-}
-
-static void load_parallel(EdgeBuild *b, const YamlNode *edge, const YamlNode *value, Draft *d) {
-    bool parallel = false;
-    const YamlNode *to = yaml_get(edge, "to");
-    field_bool(b->c->ld, value, "`parallel`", &parallel);
-    d->parallel = parallel;
-    d->grows = parallel && to && !(to->kind == YAML_LIST && to->n > 1);
-    if (d->grows && yaml_get(edge, "when")) {
-        report_at(b->c->ld->reporter, value->spot,
-                  "`parallel: true` and `when` do not go together; write one edge with "
-                  "`to: [a, b]` and the condition.");
-    }
-}
-
 /* Where to, and when; false when the edge cannot be used. */
 static bool load_way(EdgeBuild *b, const YamlNode *edge, Draft *d) {
+    Loader *ld = b->c->ld;
     const YamlNode *parallel = yaml_get(edge, "parallel"), *to = yaml_get(edge, "to");
-    const YamlNode *fan_in = yaml_get(edge, "fan_in");
+    const YamlNode *fan_in = yaml_get(edge, "fan_in"), *when = yaml_get(edge, "when");
     if (parallel) {
-        load_parallel(b, edge, parallel, d);
+        field_bool(ld, parallel, "`parallel`", &d->parallel);
+        d->grows = d->parallel && to && !(to->kind == YAML_LIST && to->n > 1);
+        if (d->grows && when) {
+            report_at(ld->reporter, parallel->spot,
+                      "`parallel: true` and `when` do not go together; write one edge with "
+                      "`to: [a, b]` and the condition.");
+        }
     }
     bool fine = to && load_targets(b, to, d);
-    fine = load_condition(b, yaml_get(edge, "when"), d, b->c->scope) && fine;
-    if (fan_in) {
-        load_fan_in(b, fan_in, d);
+    fine = load_condition(b, when, d, b->c->scope) && fine;
+    if (fan_in && field_text(ld, fan_in, "`fan_in`") && find_target(b, fan_in, &d->join)) {
+        d->join_given = true;
+        if (!d->parallel) {
+            report_at(ld->reporter, fan_in->spot,
+                      "`fan_in` says where parallel branches join, but this edge has one target; "
+                      "add `parallel: true` or more targets.");
+        }
     }
     return fine;
 }
 
-static void check_edge(EdgeBuild *b, const YamlNode *edge) {
+static void load_edge(EdgeBuild *b, const YamlNode *edge) {
     Loader *ld = b->c->ld;
+    if (!expect_map(ld, edge, "An edge (`{from: a, to: b}`)")) {
+        b->broken = true;
+        return;
+    }
     const YamlNode *on = yaml_get(edge, "on"), *description = yaml_get(edge, "description");
+    const YamlNode *from = yaml_get(edge, "from");
     check_keys(ld, edge, (KeyList){edge_keys, NULL}, "an edge");
     if (on && !yaml_is(on, "error")) {
         report_at(ld->reporter, on->spot, "`on` can only be `error`.");
@@ -300,81 +266,47 @@ static void check_edge(EdgeBuild *b, const YamlNode *edge) {
     if (description) {
         field_text(ld, description, "A description");
     }
-    if (!yaml_get(edge, "from") || !yaml_get(edge, "to")) {
+    if (!from || !yaml_get(edge, "to")) {
         b->broken = true;
-        report_at(ld->reporter, edge->spot, "An edge needs `%s`.",
-                  yaml_get(edge, "from") ? "to" : "from");
+        report_at(ld->reporter, edge->spot, "An edge needs `%s`.", from ? "to" : "from");
     }
-}
-
-static void load_edge(EdgeBuild *b, const YamlNode *edge) {
     Draft d = {.join = NODE_END, .spot = edge->spot};
-    if (!expect_map(b->c->ld, edge, "An edge (`{from: a, to: b}`)")) {
-        b->broken = true;
-        return;
-    }
-    check_edge(b, edge);
     if (!load_way(b, edge, &d)) {
         b->broken = true;
         d.ntargets = 0;
     }
-    const YamlNode *from = yaml_get(edge, "from");
-    EdgeLoad load = {b, &d, yaml_get(edge, "on") != NULL};
     if (from) {
-        each_name(b->c->ld, from, "`from`", load_from, &load);
+        each_name(ld, from, "`from`", load_from, &(EdgeLoad){b, &d, on != NULL});
     }
     mem_free(d.targets);
 }
 
-static void load_edge_list(EdgeBuild *b, const YamlNode *edges) {
+/* ---- what the file leaves out ---- */
+
+static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const YamlNode *edges) {
     if (edges->kind != YAML_LIST) {
         b->broken = true;
         report_at(b->c->ld->reporter, edges->spot,
                   "The edges must be a list (`- {from: a, to: b}`).");
-        return;
     }
-    for (size_t i = 0; i < edges->n; i++) {
+    for (size_t i = 0; edges->kind == YAML_LIST && i < edges->n; i++) {
         load_edge(b, edges->items[i]);
     }
-}
-
-/* ---- what the file leaves out ---- */
-
-static void warn_dead_end(const EdgeBuild *b, size_t i, Spot spot) {
-    const char *name = b->graph->nodes[i].name;
-    report_warning(b->c->ld->reporter, spot,
-                   "No edge leads on from `%s`, so the run ends after it; write "
-                   "`{from: %s, to: __end__}` if that is meant.",
-                   name, name);
-}
-
-static Spot name_spot(const YamlNode *source) {
-    return yaml_get(source, "name")->spot;
-}
-
-static void end_dead_ends(EdgeBuild *b, const YamlNode *const *sources) {
+    if (b->after[b->n].n == 0) {
+        add_plain(b, &b->after[b->n], 0, sources[0]->spot);
+    }
     int *joined = mem_alloc((b->n ? b->n : 1) * sizeof *joined);
     for (size_t i = 0; i < b->n; i++) {
         joined[i] = NOT_JOINED;
     }
     edges_lead_to_joins(b, joined);
     for (size_t i = 0; i < b->n; i++) {
-        if (b->after[i].n > 0) {
-            continue;
+        if (b->after[i].n == 0) {
+            b->dead_end[i] = joined[i] == NOT_JOINED;
+            add_plain(b, &b->after[i], b->dead_end[i] ? NODE_END : joined[i], sources[i]->spot);
         }
-        b->dead_end[i] = joined[i] == NOT_JOINED;
-        add_plain(b, &b->after[i], joined[i] == NOT_JOINED ? NODE_END : joined[i],
-                  sources[i]->spot);
     }
     mem_free(joined);
-}
-
-static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const YamlNode *edges) {
-    load_edge_list(b, edges);
-    if (b->after[b->n].n == 0) {
-        add_plain(b, &b->after[b->n], 0, sources[0]->spot);
-    }
-    end_dead_ends(b, sources);
 }
 
 static void fill_in_order(EdgeBuild *b, const YamlNode *const *sources) {
@@ -390,11 +322,15 @@ static void check_reached(EdgeBuild *b, const YamlNode *const *sources) {
     bool *reached = mem_zalloc(b->n + 1);
     edges_mark_reached(b, reached);
     for (size_t i = 0; i < b->n; i++) {
+        const char *name = b->graph->nodes[i].name;
+        Spot spot = yaml_get(sources[i], "name")->spot;
         if (!reached[i]) {
-            report_at(b->c->ld->reporter, name_spot(sources[i]),
-                      "Node `%s` is never reached from __start__.", b->graph->nodes[i].name);
+            report_at(b->c->ld->reporter, spot, "Node `%s` is never reached from __start__.", name);
         } else if (b->dead_end[i]) {
-            warn_dead_end(b, i, name_spot(sources[i]));
+            report_warning(b->c->ld->reporter, spot,
+                           "No edge leads on from `%s`, so the run ends after it; write "
+                           "`{from: %s, to: __end__}` if that is meant.",
+                           name, name);
         }
     }
     mem_free(reached);
@@ -402,48 +338,22 @@ static void check_reached(EdgeBuild *b, const YamlNode *const *sources) {
 
 /* ---- the finished edges ---- */
 
-static void finish_edge(Loader *ld, const Draft *d, Edge *e) {
-    int *targets = arena_alloc(ld->arena, (d->ntargets ? d->ntargets : 1) * sizeof *targets);
-    memcpy(targets, d->targets, d->ntargets * sizeof *targets);
-    *e = (Edge){.when = d->when,
-                .targets = targets,
-                .ntargets = d->ntargets,
-                .join = d->join,
-                .parallel = d->parallel};
-    yaml_line_col(d->spot.file, d->spot.at, &e->line, &e->col);
-}
-
 static Edges finish(Loader *ld, Out *out) {
     Edge *items = arena_alloc(ld->arena, (out->n ? out->n : 1) * sizeof *items);
     for (size_t i = 0; i < out->n; i++) {
-        finish_edge(ld, &out->items[i], &items[i]);
-        mem_free(out->items[i].targets);
+        Draft *d = &out->items[i];
+        int *targets = arena_alloc(ld->arena, (d->ntargets ? d->ntargets : 1) * sizeof *targets);
+        memcpy(targets, d->targets, d->ntargets * sizeof *targets);
+        items[i] = (Edge){.when = d->when,
+                          .targets = targets,
+                          .ntargets = d->ntargets,
+                          .join = d->join,
+                          .parallel = d->parallel};
+        yaml_line_col(d->spot.file, d->spot.at, &items[i].line, &items[i].col);
+        mem_free(d->targets);
     }
     mem_free(out->items);
     return (Edges){items, out->n};
-}
-
-static void finish_all(EdgeBuild *b) {
-    Loader *ld = b->c->ld;
-    for (size_t i = 0; i < b->n; i++) {
-        b->graph->nodes[i].edges = finish(ld, &b->after[i]);
-        b->graph->nodes[i].error_edges = finish(ld, &b->error[i]);
-    }
-    b->graph->start = finish(ld, &b->after[b->n]);
-    finish(ld, &b->error[b->n]);
-}
-
-static void read_node_keys(EdgeBuild *b, const YamlNode *const *sources) {
-    for (size_t i = 0; i < b->n; i++) {
-        const YamlNode *jump = yaml_get(sources[i], "goto");
-        const YamlNode *fan_in = yaml_get(sources[i], "fan_in");
-        if (jump) {
-            load_goto(b, i, jump);
-        }
-        if (fan_in) {
-            field_bool(b->c->ld, fan_in, "`fan_in` of a node", &b->fan_in[i]);
-        }
-    }
 }
 
 void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges) {
@@ -453,7 +363,16 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
     b.error = mem_zalloc((b.n + 1) * sizeof *b.error);
     b.fan_in = mem_zalloc(b.n + 1);
     b.dead_end = mem_zalloc(b.n + 1);
-    read_node_keys(&b, sources);
+    for (size_t i = 0; i < b.n; i++) {
+        const YamlNode *jump = yaml_get(sources[i], "goto");
+        const YamlNode *fan_in = yaml_get(sources[i], "fan_in");
+        if (jump) {
+            load_goto(&b, i, jump);
+        }
+        if (fan_in) {
+            field_bool(c->ld, fan_in, "`fan_in` of a node", &b.fan_in[i]);
+        }
+    }
     if (edges) {
         fill_from_edges(&b, sources, edges);
     } else {
@@ -463,7 +382,12 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
     if (!b.broken) {
         check_reached(&b, sources);
     }
-    finish_all(&b);
+    for (size_t i = 0; i < b.n; i++) {
+        graph->nodes[i].edges = finish(c->ld, &b.after[i]);
+        graph->nodes[i].error_edges = finish(c->ld, &b.error[i]);
+    }
+    graph->start = finish(c->ld, &b.after[b.n]);
+    finish(c->ld, &b.error[b.n]);
     mem_free(b.after);
     mem_free(b.error);
     mem_free(b.fan_in);

@@ -28,34 +28,20 @@ Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n) {
 
 /* ---- places ---- */
 
-/* Byte offset in the compiled text of a line and column that jq gave. */
-static size_t source_offset(const ExprImpl *e, int line, int col) {
-    const char *p = e->source, *end = p + e->len;
-    int skip = col - 1;
-    if (line <= e->expr.line) {
-        skip = col - e->expr.col;
-    }
-    for (int l = e->expr.line; l < line; l++) {
-        const char *next = memchr(p, '\n', (size_t)(end - p));
-        if (!next) {
-            return e->len;
-        }
-        p = next + 1;
-    }
-    size_t at = utf8_offset(p, (size_t)(end - p), skip > 0 ? (size_t)skip : 0);
-    return (size_t)(p - e->source) + at;
-}
-
-static size_t text_offset(const ExprImpl *e, size_t source) {
-    const Segment *found = NULL;
-    for (size_t i = 0; i < e->nsegments && e->segments[i].source <= source; i++) {
-        found = &e->segments[i];
-    }
-    return !e->nsegments ? source : found ? found->text + (source - found->source) : 0;
-}
-
+/* Where in the file a line and column is that jq gave: by way of the compiled text and the scalar's. */
 static size_t file_offset(const ExprImpl *e, int line, int col) {
-    return yaml_place(e->node, text_offset(e, source_offset(e, line, col)));
+    const char *p = e->source, *end = p + e->len;
+    int skip = line <= e->expr.line ? col - e->expr.col : col - 1;
+    for (int l = e->expr.line; p < end && l < line; l++) {
+        const char *next = memchr(p, '\n', (size_t)(end - p));
+        p = next ? next + 1 : end;
+    }
+    p += utf8_offset(p, (size_t)(end - p), skip > 0 ? (size_t)skip : 0);
+    size_t source = (size_t)(p - e->source), text = e->nsegments ? 0 : source;
+    for (size_t i = 0; i < e->nsegments && e->segments[i].source <= source; i++) {
+        text = e->segments[i].text + (source - e->segments[i].source);
+    }
+    return yaml_place(e->node, text);
 }
 
 void expr_place(const Expr *expr, const Error *err, int *line, int *col) {
@@ -68,24 +54,6 @@ void expr_place(const Expr *expr, const Error *err, int *line, int *col) {
     }
 }
 
-/* Where the text as a whole starts: where its first character is that is not white space, less the
- * white space before it. */
-static void set_start(ExprImpl *e, const YamlNode *node) {
-    int line, col;
-    yaml_line_col(node->spot.file, yaml_place(node, 0), &line, &col);
-    size_t lead = node->style == YAML_PLAIN ? 0 : strspn(node->text, " \t\n");
-    for (size_t i = 0; i < lead; i++) {
-        if (node->text[i] == '\n') {
-            line--;
-            col = 1;
-        } else if (col > 1) {
-            col--;
-        }
-    }
-    e->expr.line = line > 1 ? line : 1;
-    e->expr.col = col;
-}
-
 /* ---- compiling ---- */
 
 static ExprImpl *new_expr(Loader *ld, const YamlNode *node, const char *source, size_t len) {
@@ -95,44 +63,42 @@ static ExprImpl *new_expr(Loader *ld, const YamlNode *node, const char *source, 
     e->len = len;
     e->expr.text = node->kind == YAML_SCALAR ? node->text : source;
     e->expr.file = node->spot.file->path;
-    set_start(e, node);
+    /* The text as a whole starts where its first character is that is not white space, less the white
+     * space before it. */
+    int *line = &e->expr.line, *col = &e->expr.col;
+    yaml_line_col(node->spot.file, yaml_place(node, 0), line, col);
+    size_t lead = node->style == YAML_PLAIN ? 0 : strspn(node->text, " \t\n");
+    for (size_t i = 0; i < lead; i++) {
+        bool back = node->text[i] == '\n';
+        *line -= back && *line > 1;
+        *col = back ? 1 : *col - (*col > 1);
+    }
     return e;
 }
 
-static void report_jq(Loader *ld, const ExprImpl *e, Spot spot, const Error *err) {
-    if (e->node) {
-        spot.at = file_offset(e, err->line, err->col);
-        spot.end = spot.at + 1;
-    }
-    report_at(ld->reporter, spot, "%s", err->msg);
-}
-
-static bool within_limits(Loader *ld, const ExprImpl *e, Spot spot) {
+static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
     if (e->len > FLOW_EXPR_MAX) {
         report_at(ld->reporter, spot, "This is longer than %d KB, the limit for an expression.",
                   FLOW_EXPR_MAX >> 10);
-        return false;
+        return NULL;
     }
     if (e->len > ld->exprs_left) {
         report_at(ld->reporter, spot,
                   "The expressions of the workflow take more than %d MB together; that is the "
                   "limit.",
                   FLOW_EXPRS_MAX >> 20);
-        return false;
-    }
-    ld->exprs_left -= e->len;
-    return true;
-}
-
-static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
-    Error err = ERROR_INIT;
-    if (!within_limits(ld, e, spot)) {
         return NULL;
     }
+    ld->exprs_left -= e->len;
+    Error err = ERROR_INIT;
     JqOptions options = {scope.vars, scope.nvars, e->expr.line, e->expr.col, e->expr.file};
     e->expr.program = jq_compile(e->source, e->len, &options, &err);
     if (!e->expr.program) {
-        report_jq(ld, e, spot, &err);
+        if (e->node) {
+            spot.at = file_offset(e, err.line, err.col);
+            spot.end = spot.at + 1;
+        }
+        report_at(ld->reporter, spot, "%s", err.msg);
         return NULL;
     }
     FlowImpl *flow = ld->flow;
@@ -140,10 +106,6 @@ static const Expr *compile(Loader *ld, ExprImpl *e, Spot spot, Scope scope) {
     flow->exprs = mem_grow(flow->exprs, flow->nexprs, &flow->exprs_cap, sizeof *flow->exprs);
     flow->exprs[flow->nexprs++] = e;
     return &e->expr;
-}
-
-static bool is_blank(const YamlNode *node) {
-    return strspn(node->text, " \t\r\n") == node->len;
 }
 
 /* A value of the file as an expression that gives it. */
@@ -160,13 +122,39 @@ static const Expr *compile_value(Loader *ld, const YamlNode *node, Json value, S
     return compile(ld, e, node->spot, scope);
 }
 
-const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
+/* ---- queries ---- */
+
+const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to) {
+    size_t len = to - from, dot = query_dot(node->text + from, len);
+    bool dotted = dot != SIZE_MAX;
+    size_t before = dotted ? dot : len;
+    char *source = arena_alloc(ld->arena, len + 2);
+    memcpy(source, node->text + from, before);
+    if (dotted) {
+        source[before] = '.';
+        memcpy(source + before + 1, node->text + from + before, len - before);
+    }
+    ExprImpl *e = new_expr(ld, node, source, len + dotted);
+    e->nsegments = dotted ? 2 : 1;
+    e->segments = arena_alloc(ld->arena, 2 * sizeof *e->segments);
+    e->segments[0] = (Segment){0, from};
+    e->segments[1] = (Segment){before + 1, from + before};
+    if (from > 0 || to < node->len) {
+        e->expr.text = arena_strndup(ld->arena, node->text + from, len);
+        yaml_line_col(node->spot.file, yaml_place(node, from), &e->expr.line, &e->expr.col);
+    }
+    return compile(ld, e, node->spot, (Scope){NULL, 0});
+}
+
+static const Expr *load(Loader *ld, const YamlNode *node, Scope scope, bool query) {
     Json value = yaml_json(node);
     const Expr *expr = NULL;
     if (json_kind(value) != JSON_STRING) {
         expr = compile_value(ld, node, value, scope);
-    } else if (is_blank(node)) {
-        report_at(ld->reporter, node->spot, "There is no expression here.");
+    } else if (strspn(node->text, " \t\r\n") == node->len) {
+        report_at(ld->reporter, node->spot, "There is no %s here.", query ? "query" : "expression");
+    } else if (query) {
+        expr = load_query_part(ld, node, 0, node->len);
     } else {
         expr = compile(ld, new_expr(ld, node, node->text, node->len), node->spot, scope);
     }
@@ -174,109 +162,15 @@ const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
     return expr;
 }
 
-/* ---- queries ---- */
-
-/* From the text of the scalar to the program's, into which a dot may have been put. */
-static void set_segments(Loader *ld, ExprImpl *e, size_t from, size_t dot) {
-    e->segments = arena_alloc(ld->arena, 2 * sizeof *e->segments);
-    e->segments[0] = (Segment){0, from};
-    e->nsegments = 1;
-    if (dot != SIZE_MAX) {
-        e->segments[e->nsegments++] = (Segment){dot + 1, from + dot};
-    }
-}
-
-const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to) {
-    size_t len = to - from, dot = query_dot(node->text + from, len);
-    bool whole = from == 0 && to == node->len, dotted = dot != SIZE_MAX;
-    char *source = arena_alloc(ld->arena, len + 2);
-    size_t before = dotted ? dot : len;
-    memcpy(source, node->text + from, before);
-    if (dotted) {
-        source[before] = '.';
-        memcpy(source + before + 1, node->text + from + before, len - before);
-    }
-    ExprImpl *e = new_expr(ld, node, source, len + dotted);
-    set_segments(ld, e, from, dot);
-    if (!whole) {
-        e->expr.text = arena_strndup(ld->arena, node->text + from, len);
-        yaml_line_col(node->spot.file, yaml_place(node, from), &e->expr.line, &e->expr.col);
-    }
-    return compile(ld, e, node->spot, (Scope){NULL, 0});
+const Expr *load_expr(Loader *ld, const YamlNode *node, Scope scope) {
+    return load(ld, node, scope, false);
 }
 
 const Expr *load_query(Loader *ld, const YamlNode *node) {
-    Json value = yaml_json(node);
-    const Expr *expr = NULL;
-    if (json_kind(value) != JSON_STRING) {
-        expr = compile_value(ld, node, value, (Scope){NULL, 0});
-    } else if (is_blank(node)) {
-        report_at(ld->reporter, node->spot, "There is no query here.");
-    } else {
-        expr = load_query_part(ld, node, 0, node->len);
-    }
-    json_unref(value);
-    return expr;
+    return load(ld, node, (Scope){NULL, 0}, true);
 }
 
 /* ---- templates ---- */
-
-/* The end of the expression that starts at `at`, after \( : the place of its closing parenthesis.
- * Strings in it may hold expressions again; `parens` has the open parentheses of each. */
-typedef struct Nest {
-    int parens[FLOW_DEPTH_MAX];
-    int depth; /* 0: in the outermost expression */
-} Nest;
-
-static size_t skip_comment(const YamlNode *n, size_t at) {
-    while (at < n->len && n->text[at] != '\n') {
-        at++;
-    }
-    return at;
-}
-
-static bool enter(Nest *nest) {
-    if (nest->depth + 1 >= FLOW_DEPTH_MAX) {
-        return false;
-    }
-    nest->parens[++nest->depth] = 0;
-    return true;
-}
-
-/* Goes on in the string that the expression just closed is part of. */
-static bool step_string(const YamlNode *n, size_t *at, Nest *nest) {
-    bool opens;
-    *at = skip_jq_string(n->text, n->len, *at, &opens);
-    return !opens || enter(nest);
-}
-
-static bool find_close(const YamlNode *n, size_t at, size_t *close) {
-    Nest nest = {.depth = 0};
-    nest.parens[0] = 0;
-    while (at < n->len) {
-        char c = n->text[at];
-        if (c == ')' && nest.parens[nest.depth] == 0) {
-            if (nest.depth == 0) {
-                *close = at;
-                return true;
-            }
-            nest.depth--;
-            at++;
-            if (!step_string(n, &at, &nest)) {
-                return false;
-            }
-        } else if (c == '"') {
-            at++;
-            if (!step_string(n, &at, &nest)) {
-                return false;
-            }
-        } else {
-            nest.parens[nest.depth] += (c == '(') - (c == ')');
-            at = c == '#' ? skip_comment(n, at) : at + 1;
-        }
-    }
-    return false;
-}
 
 typedef struct Template {
     Buf source;
@@ -289,47 +183,33 @@ static void add_segment(Template *t, size_t text) {
     t->segments[t->n++] = (Segment){t->source.len, text};
 }
 
-static void add_literal(Template *t, const YamlNode *n, size_t at) {
-    char c = n->text[at];
-    if (c == '"' || c == '\\') {
-        buf_addc(&t->source, '\\');
-        add_segment(t, at);
-    }
-    if ((unsigned char)c < 0x20 && c != '\n' && c != '\t') {
-        buf_printf(&t->source, "\\u%04x", c);
-        add_segment(t, at + 1);
-    } else {
-        buf_addc(&t->source, c);
-    }
-}
-
 /* False when an expression in it has no end. */
 static bool make_source(Template *t, const YamlNode *n, size_t *bad) {
     buf_addc(&t->source, '"');
     add_segment(t, 0);
-    for (size_t at = 0, close; at < n->len;) {
-        if (n->text[at] != '\\' || at + 1 >= n->len || n->text[at + 1] != '(') {
-            add_literal(t, n, at++);
-            continue;
+    for (size_t at = 0; at < n->len; at++) {
+        char c = n->text[at];
+        if (c == '\\' && n->text[at + 1] == '(') {
+            size_t close = find_jq_end(n->text, n->len, at + 2, ")");
+            *bad = at;
+            if (close == SIZE_MAX) {
+                return false;
+            }
+            buf_add(&t->source, n->text + at, close + 1 - at);
+            at = close;
+        } else if ((unsigned char)c < 0x20 && c != '\n' && c != '\t') {
+            buf_printf(&t->source, "\\u%04x", c);
+            add_segment(t, at + 1);
+        } else {
+            if (c == '"' || c == '\\') {
+                buf_addc(&t->source, '\\');
+                add_segment(t, at);
+            }
+            buf_addc(&t->source, c);
         }
-        *bad = at;
-        if (!find_close(n, at + 2, &close)) {
-            return false;
-        }
-        buf_add(&t->source, n->text + at, close + 1 - at);
-        at = close + 1;
     }
     buf_addc(&t->source, '"');
     return true;
-}
-
-static const Expr *compile_template(Loader *ld, const YamlNode *node, Template *t, Scope scope) {
-    ExprImpl *e =
-        new_expr(ld, node, arena_strndup(ld->arena, t->source.data, t->source.len), t->source.len);
-    e->nsegments = t->n;
-    e->segments = arena_alloc(ld->arena, t->n * sizeof *t->segments);
-    memcpy(e->segments, t->segments, t->n * sizeof *t->segments);
-    return compile(ld, e, node->spot, scope);
 }
 
 const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope) {
@@ -337,7 +217,12 @@ const Expr *load_template(Loader *ld, const YamlNode *node, Scope scope) {
     const Expr *expr = NULL;
     size_t bad = 0;
     if (make_source(&t, node, &bad)) {
-        expr = compile_template(ld, node, &t, scope);
+        const char *source = arena_strndup(ld->arena, t.source.data, t.source.len);
+        ExprImpl *e = new_expr(ld, node, source, t.source.len);
+        e->nsegments = t.n;
+        e->segments = arena_alloc(ld->arena, t.n * sizeof *t.segments);
+        memcpy(e->segments, t.segments, t.n * sizeof *t.segments);
+        expr = compile(ld, e, node->spot, scope);
     } else {
         size_t at = yaml_place(node, bad);
         report_at(ld->reporter, (Spot){node->spot.file, at, at + 2},

@@ -1,9 +1,11 @@
 /* fields.c - reads the small pieces that maps are made of, and says what is wrong with them. */
 #include "loader.h"
 
+#include "ascii.h"
 #include "json_duration.h"
 #include "suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool expect_map(Loader *ld, const YamlNode *node, const char *what) {
@@ -15,12 +17,10 @@ bool expect_map(Loader *ld, const YamlNode *node, const char *what) {
 }
 
 bool has_name(const char *const *names, const char *text, size_t len) {
-    for (; names && *names; names++) {
-        if (strlen(*names) == len && memcmp(*names, text, len) == 0) {
-            return true;
-        }
+    while (names && *names && !text_is(text, len, *names)) {
+        names++;
     }
-    return false;
+    return names && *names;
 }
 
 static void offer_all(Suggestion *s, const char *const *names) {
@@ -83,17 +83,37 @@ bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, 
 
 bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms) {
     Json value = yaml_json(node);
-    bool ok = json_duration(value, ms);
-    if (!ok && node->kind == YAML_SCALAR) {
+    bool ok = json_duration(value, ms), scalar = node->kind == YAML_SCALAR;
+    if (!ok) {
         report_at(ld->reporter, node->spot,
-                  "%s must be a length of time such as 250ms, 90s or 1h30m, not `%s`.", what,
-                  shown(node->text, node->len));
-    } else if (!ok) {
-        report_at(ld->reporter, node->spot,
-                  "%s must be a length of time such as 250ms, 90s or 1h30m.", what);
+                  "%s must be a length of time such as 250ms, 90s or 1h30m%s%s%s.", what,
+                  scalar ? ", not `" : "", scalar ? shown(node->text, node->len) : "",
+                  scalar ? "`" : "");
     }
     json_unref(value);
     return ok;
+}
+
+/* "`key`", for sentences. In a static place. */
+static const char *quoted(const char *key) {
+    static _Thread_local char what[64];
+    snprintf(what, sizeof what, "`%s`", key);
+    return what;
+}
+
+const char *key_text(Loader *ld, const YamlNode *map, const char *key) {
+    const YamlNode *value = yaml_get(map, key);
+    return value ? field_text(ld, value, quoted(key)) : NULL;
+}
+
+bool key_bool(Loader *ld, const YamlNode *map, const char *key, bool *out) {
+    const YamlNode *value = yaml_get(map, key);
+    return value && field_bool(ld, value, quoted(key), out);
+}
+
+bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms) {
+    const YamlNode *value = yaml_get(map, key);
+    return value && field_duration(ld, value, quoted(key), ms);
 }
 
 void each_name(Loader *ld, const YamlNode *node, const char *what, NameFn fn, void *ctx) {

@@ -1,5 +1,6 @@
 #include "flow.h"
 
+#include "json_build.h"
 #include "loader.h"
 #include "mem.h"
 
@@ -19,34 +20,28 @@ static const Dialect dialects[] = {
 
 enum { NDIALECTS = sizeof dialects / sizeof *dialects };
 
-static void no_dialect(Loader *ld, const YamlNode *root) {
-    const char *keys[NDIALECTS + 1] = {NULL};
-    for (size_t i = 0; i < NDIALECTS; i++) {
-        keys[i] = dialects[i].key;
-    }
-    check_keys(ld, root, (KeyList){graph_keys, keys}, "a workflow");
-    report_at(ld->reporter, root->spot,
-              "A workflow needs `nodes`, `tasks` or `steps`: the list of what it does.");
-}
-
 static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
     const Dialect *found = NULL;
+    const char *keys[NDIALECTS + 1] = {NULL};
     if (!expect_map(ld, root, "A workflow file")) {
         return NULL;
     }
     for (size_t i = 0; i < NDIALECTS; i++) {
-        const YamlPair *pair = yaml_pair(root, dialects[i].key);
+        keys[i] = dialects[i].key;
+        const YamlPair *pair = yaml_pair(root, keys[i]);
         if (pair && found) {
             report_at(ld->reporter, pair->key->spot,
                       "A file has either `nodes` (a graph), `tasks` (a test) or `steps` (a "
                       "pipeline), but this one has `%s` and `%s`; make it two files.",
-                      found->key, dialects[i].key);
+                      found->key, keys[i]);
             return NULL;
         }
         found = pair ? &dialects[i] : found;
     }
     if (!found) {
-        no_dialect(ld, root);
+        check_keys(ld, root, (KeyList){graph_keys, keys}, "a workflow");
+        report_at(ld->reporter, root->spot,
+                  "A workflow needs `nodes`, `tasks` or `steps`: the list of what it does.");
     }
     return found;
 }
@@ -203,17 +198,13 @@ static void tidy_path(char *path) {
     *out = '\0';
 }
 
-static const char *tidied(Loader *ld, const char *path) {
-    char *copy = arena_strndup(ld->arena, path, strlen(path));
-    tidy_path(copy);
-    return copy;
-}
-
 static LoadedFile *new_file(Loader *ld, const char *path, Buf *text) {
     FlowImpl *flow = ld->flow;
     LoadedFile *file = arena_alloc(ld->arena, sizeof *file);
+    char *id = arena_strndup(ld->arena, path, strlen(path));
+    tidy_path(id);
     file->path = path;
-    file->id = tidied(ld, path);
+    file->id = id;
     file->bytes = arena_strndup(ld->arena, text->data ? text->data : "", text->len);
     file->len = text->len;
     file->yaml = yaml_file(ld->arena, path, file->bytes, file->len);
@@ -230,25 +221,20 @@ static const char *default_name(Loader *ld, const char *path) {
     return strcmp(path, "-") == 0 || len == 0 ? "workflow" : arena_strndup(ld->arena, name, len);
 }
 
-/* Only files of one dialect go into each other. */
-static bool fits(Loader *ld, const LoadedFile *file, const Dialect *dialect, Spot named) {
-    const Dialect *outer = file->from ? file->from->dialect : dialect;
-    if (outer == dialect) {
-        return true;
-    }
-    report_at(ld->reporter, named,
-              "`%s` is of the %s dialect (it has `%s`) and cannot be part of a file of the %s "
-              "dialect (`%s`): only files of the same dialect go into each other.",
-              file->path, dialect->name, dialect->key, outer->name, outer->key);
-    return false;
-}
-
 /* named: where the file around it says so. */
 static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     YamlLimits limits = {FLOW_NESTING_MAX, &ld->nodes_left};
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
     const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
-    if (!dialect || !fits(ld, file, dialect, named)) {
+    const Dialect *outer = file->from ? file->from->dialect : dialect;
+    if (!dialect) {
+        return;
+    }
+    if (outer != dialect) {
+        report_at(ld->reporter, named,
+                  "`%s` is of the %s dialect (it has `%s`) and cannot be part of a file of the %s "
+                  "dialect (`%s`): only files of the same dialect go into each other.",
+                  file->path, dialect->name, dialect->key, outer->name, outer->key);
         return;
     }
     file->dialect = dialect;
@@ -264,25 +250,6 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
 }
 
 /* ---- workflows in workflows ---- */
-
-static char *resolve(Loader *ld, const char *from, const char *name) {
-    const char *slash = name[0] == '/' ? NULL : strrchr(from, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - from) : 0, len = strlen(name);
-    char *path = arena_alloc(ld->arena, folder + len + 1);
-    memcpy(path, from, folder);
-    memcpy(path + folder, name, len + 1);
-    tidy_path(path);
-    return path;
-}
-
-static LoadedFile *find_file(const FlowImpl *flow, const char *path) {
-    for (size_t i = 0; i < flow->nfiles; i++) {
-        if (strcmp(flow->files[i]->id, path) == 0) {
-            return flow->files[i];
-        }
-    }
-    return NULL;
-}
 
 /* "a.yaml -> b.yaml -> a.yaml": `last` names `first` again. */
 static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile *last, Spot spot) {
@@ -322,15 +289,21 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
         report_at(ld->reporter, spot, "This must be the path of a file.");
         return NULL;
     }
-    const char *path = resolve(ld, from->path, name);
-    LoadedFile *file = find_file(ld->flow, path);
+    const char *slash = name[0] == '/' ? NULL : strrchr(from->path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - from->path) : 0, len = strlen(name);
+    char *path = arena_alloc(ld->arena, folder + len + 1);
+    memcpy(path, from->path, folder);
+    memcpy(path + folder, name, len + 1);
+    tidy_path(path);
+    LoadedFile *file = NULL;
+    for (size_t i = 0; i < ld->flow->nfiles && !file; i++) {
+        file = strcmp(ld->flow->files[i]->id, path) == 0 ? ld->flow->files[i] : NULL;
+    }
     if (file && file->loading) {
         report_circle(ld, file, from, spot);
         return NULL;
     }
-    if (!file) {
-        file = open_workflow(ld, from, spot, path);
-    }
+    file = file ? file : open_workflow(ld, from, spot, path);
     return file && file->graph ? &file->graph->graph : NULL;
 }
 
@@ -351,48 +324,42 @@ static void load_main(Loader *ld, const char *path) {
     buf_clear(&text);
 }
 
-static void finish(FlowImpl *flow) {
-    Flow *f = &flow->flow;
-    f->main = flow->graphs[0];
-    f->graphs = (const Graph *const *)flow->graphs;
-    f->ngraphs = flow->ngraphs;
-    f->nexprs = flow->nexprs;
-    f->name = f->main->name;
-}
-
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems) {
     return flow_load_inside(path, reader, &(FlowAround){0}, problems);
-}
-
-/* Each map around it adds two. */
-static void come_inside(Loader *ld, const FlowAround *around) {
-    ld->flow->flow.first_expr = around->first.exprs;
-    ld->flow->flow.first_node = around->first.nodes;
-    ld->depth = (int)around->nvars / 2;
-    for (size_t i = 0; i < around->nvars; i++) {
-        const char *name = arena_strndup(ld->arena, around->vars[i], strlen(around->vars[i]));
-        ld->outer = scope_with(ld, ld->outer, &name, 1);
-    }
 }
 
 Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
                        FlowProblems *problems) {
     Reporter reporter = reporter_start(problems, path);
-    FlowImpl *flow = mem_zalloc(sizeof *flow);
-    flow->refs = 1;
-    flow->arena = arena_new();
-    Loader ld = {flow,           flow->arena,    &reporter, reader,
-                 FLOW_NODES_MAX, FLOW_EXPRS_MAX, 0,         {NULL, 0}};
-    char *own_path = arena_strndup(flow->arena, path, strlen(path));
-    flow->flow.path = own_path;
-    come_inside(&ld, around);
-    load_main(&ld, own_path);
+    FlowImpl *impl = mem_zalloc(sizeof *impl);
+    Flow *flow = &impl->flow;
+    impl->refs = 1;
+    impl->arena = arena_new();
+    Loader ld = {.flow = impl,
+                 .arena = impl->arena,
+                 .reporter = &reporter,
+                 .reader = reader,
+                 .nodes_left = FLOW_NODES_MAX,
+                 .exprs_left = FLOW_EXPRS_MAX,
+                 .depth = (int)around->nvars / 2}; /* each map around it adds two */
+    flow->path = arena_strndup(impl->arena, path, strlen(path));
+    flow->first_expr = around->first.exprs;
+    flow->first_node = around->first.nodes;
+    for (size_t i = 0; i < around->nvars; i++) {
+        const char *name = arena_strndup(ld.arena, around->vars[i], strlen(around->vars[i]));
+        ld.outer = scope_with(&ld, ld.outer, &name, 1);
+    }
+    load_main(&ld, flow->path);
     if (!reporter_end(&reporter)) {
-        flow_unref(&flow->flow);
+        flow_unref(flow);
         return NULL;
     }
-    finish(flow);
-    return &flow->flow;
+    flow->main = impl->graphs[0];
+    flow->graphs = (const Graph *const *)impl->graphs;
+    flow->ngraphs = impl->ngraphs;
+    flow->nexprs = impl->nexprs;
+    flow->name = flow->main->name;
+    return flow;
 }
 
 Flow *flow_ref(Flow *flow) {
@@ -437,23 +404,15 @@ bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
 
 /* ---- another version of a node ---- */
 
-static void stand_at(Arena *arena, Node *node, const Node *written);
-
-static void graph_stands_at(Arena *arena, const Graph *g, const Graph *as, const Node *around) {
-    for (size_t i = 0; i < g->nnodes; i++) {
-        const Node *written = as ? graph_node(as, g->nodes[i].name_json) : NULL;
-        stand_at(arena, &g->nodes[i], written ? written : around);
-    }
-}
-
 /* Its file is no longer that of its graph: so it is known, and that its expressions are elsewhere. */
 static void stand_at(Arena *arena, Node *node, const Node *written) {
-    const Graph *own = node->graph;
     for (size_t i = 0; i < node->kind->nparams; i++) {
         const Param *param = &node->params[i];
         const Param *as = node->kind == written->kind ? &written->params[i] : NULL;
-        if (param->graph && !strcmp(param->graph->file, own->file)) {
-            graph_stands_at(arena, param->graph, as ? as->graph : NULL, written);
+        const Graph *g = param->graph, *graph_as = as ? as->graph : NULL;
+        for (size_t k = 0; g && strcmp(g->file, node->graph->file) == 0 && k < g->nnodes; k++) {
+            const Node *there = graph_as ? graph_node(graph_as, g->nodes[k].name_json) : NULL;
+            stand_at(arena, &g->nodes[k], there ? there : written);
         }
         if (param->node) {
             stand_at(arena, (Node *)param->node, as && as->node ? as->node : written);
@@ -475,13 +434,12 @@ void flow_stand_in(Flow *f, const Node *written) {
 
 Json flow_definition(const Flow *f) {
     const FlowImpl *flow = (const FlowImpl *)f;
-    Json files = json_object(), definition = json_object();
+    Json files = json_object();
     for (size_t i = 0; i < flow->nfiles; i++) {
-        files = json_object_set(files, json_string_c(flow->files[i]->path),
-                                json_string(flow->files[i]->bytes, flow->files[i]->len));
+        const LoadedFile *file = flow->files[i];
+        files = json_object_with(files, file->path, json_string(file->bytes, file->len));
     }
-    definition = json_object_set(definition, json_string_c("main"), json_string_c(f->path));
-    return json_object_set(definition, json_string_c("files"), files);
+    return OBJECT(KEY("main", f->path), KEY("files", files));
 }
 
 Flow *flow_load_definition(Json definition, FlowProblems *problems) {

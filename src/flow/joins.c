@@ -71,17 +71,6 @@ void edges_mark_reached(const EdgeBuild *b, bool *reached) {
 
 /* ---- dead ends in branches ---- */
 
-/* Steps over branches that have a join of their own. */
-static void walk_over(Walk *w, const Out *out) {
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->items[i].join_given) {
-            walk_add(w, out->items[i].join);
-        } else {
-            walk_add_targets(w, &out->items[i]);
-        }
-    }
-}
-
 static void lead_to_join(EdgeBuild *b, const Draft *d, int *joined) {
     Walk w = walk_new(b);
     if (d->join >= 0) {
@@ -93,24 +82,29 @@ static void lead_to_join(EdgeBuild *b, const Draft *d, int *joined) {
         if (b->after[node].n == 0 && joined[node] == NOT_JOINED) {
             joined[node] = d->join;
         }
-        walk_over(&w, &b->after[node]);
-        walk_over(&w, &b->error[node]);
+        const Out *outs[] = {&b->after[node], &b->error[node]};
+        for (size_t i = 0; i < 2; i++) {
+            for (size_t k = 0; k < outs[i]->n; k++) {
+                const Draft *edge = &outs[i]->items[k];
+                if (edge->join_given) {
+                    walk_add(&w, edge->join); /* over branches that have a join of their own */
+                } else {
+                    walk_add_targets(&w, edge);
+                }
+            }
+        }
     }
     walk_clear(&w);
 }
 
-static void lead_all(EdgeBuild *b, const Out *out, int *joined) {
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->items[i].join_given && spend(b, b->n / 8 + 1)) {
-            lead_to_join(b, &out->items[i], joined);
-        }
-    }
-}
-
 void edges_lead_to_joins(EdgeBuild *b, int *joined) {
-    for (size_t i = 0; i <= b->n; i++) {
-        lead_all(b, &b->after[i], joined);
-        lead_all(b, &b->error[i], joined);
+    for (size_t i = 0; i < 2 * (b->n + 1); i++) {
+        const Out *out = i % 2 ? &b->error[i / 2] : &b->after[i / 2];
+        for (size_t k = 0; k < out->n; k++) {
+            if (out->items[k].join_given && spend(b, b->n / 8 + 1)) {
+                lead_to_join(b, &out->items[k], joined);
+            }
+        }
     }
 }
 
@@ -198,18 +192,11 @@ static void find_order(Tree *t) {
 /* The nearest common ancestor of two nodes that are in the tree; -1 when the budget is used up. */
 static int common(Tree *t, int a, int c) {
     while (a != c) {
-        while (t->number[a] < t->number[c]) {
-            if (!spend(t->b, 1)) {
-                return -1;
-            }
-            a = t->parent[a];
+        int *lower = t->number[a] < t->number[c] ? &a : &c;
+        if (!spend(t->b, 1)) {
+            return -1;
         }
-        while (t->number[c] < t->number[a]) {
-            if (!spend(t->b, 1)) {
-                return -1;
-            }
-            c = t->parent[c];
-        }
+        *lower = t->parent[*lower];
     }
     return a;
 }
@@ -231,19 +218,6 @@ static int parent_of(Tree *t, int v) {
     return parent;
 }
 
-static void find_parents(Tree *t) {
-    bool changed = true;
-    t->parent[t->n] = (int)t->n;
-    while (changed && t->b->work > 0) {
-        changed = false;
-        for (size_t i = t->norder; i > 0; i--) {
-            int v = t->order[i - 1], parent = v == (int)t->n ? v : parent_of(t, v);
-            changed = changed || parent != t->parent[v];
-            t->parent[v] = parent;
-        }
-    }
-}
-
 static Tree *tree_new(EdgeBuild *b) {
     Tree *t = mem_zalloc(sizeof *t);
     t->b = b;
@@ -256,7 +230,16 @@ static Tree *tree_new(EdgeBuild *b) {
     }
     find_preds(t);
     find_order(t);
-    find_parents(t);
+    bool changed = true;
+    t->parent[t->n] = (int)t->n;
+    while (changed && b->work > 0) {
+        changed = false;
+        for (size_t i = t->norder; i > 0; i--) {
+            int v = t->order[i - 1], parent = v == (int)t->n ? v : parent_of(t, v);
+            changed = changed || parent != t->parent[v];
+            t->parent[v] = parent;
+        }
+    }
     return t;
 }
 
@@ -288,36 +271,28 @@ static int tree_join(Tree *t, const Draft *d) {
     return join < 0 || join == (int)t->n ? NODE_END : join;
 }
 
-static void walk_all(EdgeBuild *b, Walk *w) {
-    while (w->head < w->tail && spend(b, 1)) {
-        walk_add_out(w, &b->after[w->queue[w->head++]]);
+/* Goes from a node wherever the edges lead; what was reached is in the queue. */
+static Walk walk_from(EdgeBuild *b, int node) {
+    Walk w = walk_new(b);
+    walk_add(&w, node);
+    while (w.head < w.tail && spend(b, 1)) {
+        walk_add_out(&w, &b->after[w.queue[w.head++]]);
     }
+    return w;
 }
 
-/* Counts in `reaches` how many of the targets reach each node. */
-static void count_reached(EdgeBuild *b, const Draft *d, uint32_t *reaches) {
-    for (size_t i = 1; i < d->ntargets; i++) {
-        if (!spend(b, b->n)) {
-            return;
-        }
-        Walk w = walk_new(b);
-        walk_add(&w, d->targets[i]);
-        walk_all(b, &w);
+/* The nearest node with `fan_in: true` that all targets reach; NODE_END when there is none. */
+static int marked_join(EdgeBuild *b, const Draft *d) {
+    uint32_t *reaches = mem_zalloc((b->n + 1) * sizeof *reaches); /* by how many targets */
+    for (size_t i = 1; i < d->ntargets && spend(b, b->n); i++) {
+        Walk w = walk_from(b, d->targets[i]);
         for (size_t k = 0; k < w.tail; k++) {
             reaches[w.queue[k]]++;
         }
         walk_clear(&w);
     }
-}
-
-/* The nearest node with `fan_in: true` that all targets reach; NODE_END when there is none. */
-static int marked_join(EdgeBuild *b, const Draft *d) {
-    uint32_t *reaches = mem_zalloc((b->n + 1) * sizeof *reaches);
-    Walk w = walk_new(b);
+    Walk w = walk_from(b, d->targets[0]);
     int join = NODE_END;
-    count_reached(b, d, reaches);
-    walk_add(&w, d->targets[0]);
-    walk_all(b, &w);
     for (size_t i = 0; i < w.tail && join == NODE_END; i++) {
         int node = w.queue[i];
         if (b->fan_in[node] && reaches[node] == d->ntargets - 1) {
@@ -329,12 +304,8 @@ static int marked_join(EdgeBuild *b, const Draft *d) {
     return join;
 }
 
-static bool any_marked(const EdgeBuild *b) {
-    return b->n && memchr(b->fan_in, true, b->n) != NULL;
-}
-
 static void find_join(EdgeBuild *b, Draft *d, Tree **tree) {
-    if (any_marked(b)) {
+    if (b->n && memchr(b->fan_in, true, b->n)) {
         d->join = marked_join(b, d);
     }
     if (d->join == NODE_END) {
@@ -348,20 +319,15 @@ static void find_join(EdgeBuild *b, Draft *d, Tree **tree) {
     }
 }
 
-static void find_joins(EdgeBuild *b, Out *out, Tree **tree) {
-    for (size_t i = 0; i < out->n; i++) {
-        Draft *d = &out->items[i];
-        if (d->parallel && !d->join_given) {
-            find_join(b, d, tree);
-        }
-    }
-}
-
 void edges_find_joins(EdgeBuild *b) {
     Tree *tree = NULL;
-    for (size_t i = 0; i <= b->n; i++) {
-        find_joins(b, &b->after[i], &tree);
-        find_joins(b, &b->error[i], &tree);
+    for (size_t i = 0; i < 2 * (b->n + 1); i++) {
+        Out *out = i % 2 ? &b->error[i / 2] : &b->after[i / 2];
+        for (size_t k = 0; k < out->n; k++) {
+            if (out->items[k].parallel && !out->items[k].join_given) {
+                find_join(b, &out->items[k], &tree);
+            }
+        }
     }
     tree_free(tree);
 }

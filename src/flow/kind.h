@@ -41,6 +41,7 @@ typedef enum ParamType {
     PARAM_TASK,      /* a task, as a graph of one node */
     PARAM_TASKS,     /* a list of tasks, as a graph of its own */
     PARAM_TEST,      /* path of another file of the tasks dialect */
+    PARAM_TYPES,
 } ParamType;
 
 typedef struct ParamInfo {

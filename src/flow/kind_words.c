@@ -3,34 +3,25 @@
 
 #include "suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool is_shown(const Kind *kind, DialectId dialect) {
     return kind->dialect == dialect && !kind->hidden;
 }
 
-static size_t count_shown(DialectId dialect) {
-    size_t n = 0;
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        n += is_shown(&kinds[i], dialect);
-    }
-    return n;
-}
-
 const char *kind_list(DialectId dialect) {
     static _Thread_local char text[1000];
-    size_t len = 0, left = count_shown(dialect), first = left;
+    const char *names[KIND_COUNT];
+    size_t n = 0, len = 0;
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (!is_shown(&kinds[i], dialect)) {
-            continue;
+        if (is_shown(&kinds[i], dialect)) {
+            names[n++] = kinds[i].name;
         }
-        const char *between = left == first ? "" : left > 1 ? ", " : " and ";
-        size_t add = strlen(between) + strlen(kinds[i].name);
-        if (len + add < sizeof text) {
-            strcpy(stpcpy(text + len, between), kinds[i].name);
-            len += add;
-        }
-        left--;
+    }
+    for (size_t i = 0; i < n && len < sizeof text; i++) {
+        const char *between = i == 0 ? "" : i + 1 < n ? ", " : " and ";
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", between, names[i]);
     }
     return text;
 }

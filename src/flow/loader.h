@@ -149,9 +149,10 @@ const Expr *load_query(Loader *ld, const YamlNode *node);
 /* Of the text of a scalar only bytes from..to, which are not blank. */
 const Expr *load_query_part(Loader *ld, const YamlNode *node, size_t from, size_t to);
 
-/* In jq text, from inside a string to behind its end, or, when *opens, to behind the start of an
- * expression in it. */
-size_t skip_jq_string(const char *text, size_t len, size_t at, bool *opens);
+/* Where the jq expression that starts at `at` ends: at the first `close` (")" or "}}") that is outside of
+ * its own brackets and strings; SIZE_MAX when there is none. Strings may hold expressions, which may
+ * hold strings again. */
+size_t find_jq_end(const char *text, size_t len, size_t at, const char *close);
 
 /* ---- nodes (node.c) and parameters (params.c) ---- */
 
@@ -238,6 +239,11 @@ const char *field_text(Loader *ld, const YamlNode *node, const char *what);
 bool field_bool(Loader *ld, const YamlNode *node, const char *what, bool *out);
 bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, int64_t *out);
 bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms);
+
+/* The same for a key of a map, where it is there. NULL or false, too, where it is not. */
+const char *key_text(Loader *ld, const YamlNode *map, const char *key);
+bool key_bool(Loader *ld, const YamlNode *map, const char *key, bool *out);
+bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms);
 
 /* Calls fn for the scalar, or for each scalar of the list. */
 typedef void (*NameFn)(void *ctx, const YamlNode *name);

@@ -45,23 +45,12 @@ static const Kind *kind_of_key(const YamlNode *key) {
 }
 
 /* An object is a map of parameters unless it can be the first parameter itself. */
-static bool holds_params(const Kind *kind, const YamlNode *value) {
-    if (value->kind != YAML_MAP) {
-        return false;
-    }
-    if (kind->params[0].type != PARAM_JQ) {
-        return true;
-    }
-    return kind->nparams > 1;
-}
-
 static void choose_key(Choice *choice, const YamlPair *pair, const Kind *kind) {
+    bool params =
+        pair->value->kind == YAML_MAP && (kind->params[0].type != PARAM_JQ || kind->nparams > 1);
     *choice = (Choice){.kind = kind, .said = pair, .beside = true};
-    if (holds_params(kind, pair->value)) {
-        choice->params = pair->value;
-    } else {
-        choice->pair = pair;
-    }
+    choice->params = params ? pair->value : NULL;
+    choice->pair = params ? NULL : pair;
 }
 
 static void choose_run(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
@@ -97,25 +86,13 @@ static void choose_uses(Loader *ld, Choice *choice, const YamlNode *node, const 
     }
 }
 
-static bool says_kind(const YamlPair *pair) {
-    return kind_of_key(pair->key) || yaml_is(pair->key, "run") || yaml_is(pair->key, "uses");
-}
-
-static void choose(Loader *ld, Choice *choice, const YamlNode *node, const YamlPair *pair) {
-    if (yaml_is(pair->key, "run")) {
-        choose_run(ld, choice, node, pair);
-    } else if (yaml_is(pair->key, "uses")) {
-        choose_uses(ld, choice, node, pair);
-    } else {
-        choose_key(choice, pair, kind_of_key(pair->key));
-    }
-}
-
 static Choice find_choice(Loader *ld, const YamlNode *node) {
     Choice choice = {0};
     for (size_t i = 0; i < node->n; i++) {
         const YamlPair *pair = &node->pairs[i];
-        if (!says_kind(pair)) {
+        bool run = yaml_is(pair->key, "run"), uses = yaml_is(pair->key, "uses");
+        const Kind *kind = kind_of_key(pair->key);
+        if (!kind && !run && !uses) {
             continue;
         }
         if (choice.said && yaml_is(pair->key, choice.said->key->text)) {
@@ -127,7 +104,13 @@ static Choice find_choice(Loader *ld, const YamlNode *node) {
                       choice.said->key->text, pair->key->text);
             break;
         }
-        choose(ld, &choice, node, pair);
+        if (run) {
+            choose_run(ld, &choice, node, pair);
+        } else if (uses) {
+            choose_uses(ld, &choice, node, pair);
+        } else {
+            choose_key(&choice, pair, kind);
+        }
     }
     return choice;
 }
@@ -226,37 +209,32 @@ static const YamlPair *find_param(const YamlNode *map, const ParamInfo *info) {
     return pair || !map || !info->alias ? pair : yaml_pair(map, info->alias);
 }
 
-static Given find_given(Loader *ld, const YamlNode *node, const Choice *choice, size_t i) {
-    const ParamInfo *info = &choice->kind->params[i];
-    const YamlPair *inside = find_param(choice->params, info);
-    const YamlPair *beside = choice->beside ? find_param(node, info) : NULL;
-    const YamlPair *first = i == 0 ? choice->pair : NULL;
-    if (beside == choice->said) {
-        beside = NULL;
-    }
-    const YamlPair *pair = first ? first : inside ? inside : beside;
-    if (beside && pair != beside) {
-        report_at(ld->reporter, beside->key->spot, "`%s` is given twice.", info->name);
-    }
-    return (Given){pair, pair ? pair->value : NULL};
-}
-
 /* What was given for each parameter, in the order of the kind's row. */
 static const Given *load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
                                 const Choice *choice) {
     const Kind *kind = choice->kind;
+    Reporter *reporter = c->ld->reporter;
     Param *params = arena_alloc(c->ld->arena, kind->nparams * sizeof *params);
     Given *givens = arena_alloc(c->ld->arena, kind->nparams * sizeof *givens);
     node->kind = kind;
     node->params = params;
     for (size_t i = 0; i < kind->nparams; i++) {
-        givens[i] = find_given(c->ld, yaml, choice, i);
-        if (!givens[i].value && kind->params[i].required) {
-            report_at(c->ld->reporter, choice->said->key->spot,
-                      "`%s` is missing, which %s %s node needs: %s.", kind->params[i].name,
-                      article(kind), kind->name, kind->params[i].help);
+        const ParamInfo *info = &kind->params[i];
+        const YamlPair *pair =
+            i == 0 && choice->pair ? choice->pair : find_param(choice->params, info);
+        const YamlPair *beside = choice->beside ? find_param(yaml, info) : NULL;
+        if (pair && beside && beside != pair && beside != choice->said) {
+            report_at(reporter, beside->key->spot, "`%s` is given twice.", info->name);
+        } else if (!pair && beside != choice->said) {
+            pair = beside;
         }
-        load_param(c, node, &kind->params[i], givens[i], &params[i]);
+        givens[i] = (Given){pair, pair ? pair->value : NULL};
+        if (!pair && info->required) {
+            report_at(reporter, choice->said->key->spot,
+                      "`%s` is missing, which %s %s node needs: %s.", info->name, article(kind),
+                      kind->name, info->help);
+        }
+        load_param(c, node, info, givens[i], &params[i]);
     }
     return givens;
 }
@@ -291,63 +269,49 @@ static void check_script(const KindCheck *k) {
 }
 
 /* Parameters that do nothing without another. */
-typedef struct Companion {
+static const struct {
     int param, needs;
-} Companion;
-
-static const Companion action_companions[] = {
+} action_companions[] = {
     {ACTION_ENV, ACTION_COMMAND},      {ACTION_FORMAT, ACTION_MODEL},
     {ACTION_KEY_ENV, ACTION_MODEL},    {ACTION_STREAM, ACTION_MODEL},
     {ACTION_MAX_TOKENS, ACTION_MODEL},
 };
 
-static void check_companions(const KindCheck *k, const Companion *rows, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (k->given[rows[i].param].value && !k->given[rows[i].needs].value) {
-            report_warning(k->ld->reporter, k->given[rows[i].param].pair->key->spot,
+static void check_action(const KindCheck *k) {
+    Reporter *reporter = k->ld->reporter;
+    const Given *command = &k->given[ACTION_COMMAND], *mode = &k->given[ACTION_MODE];
+    const Given *model = &k->given[ACTION_MODEL], *endpoint = &k->given[ACTION_ENDPOINT];
+    if (command->value && model->value) {
+        report_at(reporter, model->pair->key->spot,
+                  "There is both a `command` and a `model` here; an action asks one of them.");
+    }
+    if (mode->value && yaml_is(mode->value, "autonomous") && !command->value && !model->value) {
+        report_at(reporter, mode->value->spot,
+                  "Nobody answers this without a person: give it a `command`, or a `model` with "
+                  "its `endpoint`.");
+    }
+    if (model->value && !endpoint->value) {
+        report_at(reporter, model->pair->key->spot,
+                  "`model` needs an `endpoint`: the URL of the API that has the model.");
+    } else if (endpoint->value && !model->value) {
+        report_at(reporter, endpoint->pair->key->spot,
+                  "`endpoint` needs a `model`: the name of the one to ask.");
+    }
+    for (size_t i = 0; i < sizeof action_companions / sizeof *action_companions; i++) {
+        int param = action_companions[i].param, needs = action_companions[i].needs;
+        if (k->given[param].value && !k->given[needs].value) {
+            report_warning(reporter, k->given[param].pair->key->spot,
                            "`%s` does nothing without `%s`, which is not here.",
-                           param_name(k, rows[i].param), param_name(k, rows[i].needs));
+                           param_name(k, param), param_name(k, needs));
         }
     }
 }
 
-static void check_model(const KindCheck *k) {
-    const Given *model = &k->given[ACTION_MODEL], *endpoint = &k->given[ACTION_ENDPOINT];
-    if (model->value && !endpoint->value) {
-        report_at(k->ld->reporter, model->pair->key->spot,
-                  "`model` needs an `endpoint`: the URL of the API that has the model.");
-    } else if (endpoint->value && !model->value) {
-        report_at(k->ld->reporter, endpoint->pair->key->spot,
-                  "`endpoint` needs a `model`: the name of the one to ask.");
-    }
-}
-
-static void check_action(const KindCheck *k) {
-    const Given *command = &k->given[ACTION_COMMAND], *model = &k->given[ACTION_MODEL];
-    const Given *mode = &k->given[ACTION_MODE];
-    if (command->value && model->value) {
-        report_at(k->ld->reporter, model->pair->key->spot,
-                  "There is both a `command` and a `model` here; an action asks one of them.");
-    }
-    if (mode->value && yaml_is(mode->value, "autonomous") && !command->value && !model->value) {
-        report_at(k->ld->reporter, mode->value->spot,
-                  "Nobody answers this without a person: give it a `command`, or a `model` with "
-                  "its `endpoint`.");
-    }
-    check_model(k);
-    check_companions(k, action_companions, sizeof action_companions / sizeof *action_companions);
-}
-
-static void check_kind(const KindCheck *k) {
-    static void (*const checks[KIND_COUNT])(const KindCheck *) = {
-        [KIND_PYTHON] = check_script,
-        [KIND_JAVASCRIPT] = check_script,
-        [KIND_ACTION] = check_action,
-    };
-    if (checks[k->node->kind->id]) {
-        checks[k->node->kind->id](k);
-    }
-}
+static void (*const kind_checks[KIND_COUNT])(const KindCheck *) = {
+    [KIND_PYTHON] = check_script,
+    [KIND_JAVASCRIPT] = check_script,
+    [KIND_ACTION] = check_action,
+};
 
 /* ---- what every node can say ---- */
 
@@ -363,61 +327,15 @@ void note_interrupt(Loader *ld, Spot spot, const char *key, const char *what) {
     }
 }
 
-static void load_output(const NodeContext *c, Node *node, const YamlNode *value) {
-    if (field_text(c->ld, value, "`output`")) {
-        node->output = keep(c->ld, json_string_valid(value->text, value->len));
-    }
-}
-
-static void load_timeout(const NodeContext *c, Node *node, const YamlNode *value) {
-    field_duration(c->ld, value, "`timeout`", &node->timeout_ms);
-}
-
 static void load_attempts(const NodeContext *c, Node *node, const YamlNode *value) {
     int64_t attempts = 1;
     field_int(c->ld, value, "`attempts`", RETRY_ATTEMPTS_MAX, &attempts);
     node->retry.attempts = (int)attempts;
 }
 
-static void load_factor(const NodeContext *c, Node *node, const YamlNode *value) {
-    Json number = yaml_json(value);
-    double factor = json_kind(number) == JSON_NUMBER ? json_to_double(number) : 0;
-    if (factor >= 1 && factor <= 1000) {
-        node->retry.factor = factor;
-    } else {
-        report_at(c->ld->reporter, value->spot, "`factor` must be a number from 1 to 1000.");
-    }
-    json_unref(number);
-}
-
-static void load_delay(const NodeContext *c, Node *node, const YamlNode *value) {
-    field_duration(c->ld, value, "`delay`", &node->retry.delay_ms);
-    if (node->retry.max_ms < node->retry.delay_ms) {
-        node->retry.max_ms = node->retry.delay_ms;
-    }
-}
-
-static void load_max(const NodeContext *c, Node *node, const YamlNode *value) {
-    field_duration(c->ld, value, "`max`", &node->retry.max_ms);
-}
-
-static void load_retry_if(const NodeContext *c, Node *node, const YamlNode *value) {
-    node->retry.when = load_expr(c->ld, value, c->scope);
-}
-
-typedef struct NodeField {
-    const char *key;
-    void (*load)(const NodeContext *c, Node *node, const YamlNode *value);
-} NodeField;
-
-/* In this order: the longest pause is at least the first, unless the file says how long it is. */
-static const NodeField retry_fields[] = {
-    {"attempts", load_attempts}, {"delay", load_delay}, {"factor", load_factor},
-    {"max", load_max},           {"if", load_retry_if},
-};
-
 static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) {
-    node->retry = (RetryPolicy){RETRY_ATTEMPTS, RETRY_DELAY_MS, RETRY_MAX_MS, RETRY_FACTOR, NULL};
+    RetryPolicy *retry = &node->retry;
+    *retry = (RetryPolicy){RETRY_ATTEMPTS, RETRY_DELAY_MS, RETRY_MAX_MS, RETRY_FACTOR, NULL};
     if (value->kind == YAML_SCALAR) {
         load_attempts(c, node, value);
         return;
@@ -426,11 +344,27 @@ static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) 
         return;
     }
     check_keys(c->ld, value, (KeyList){retry_keys, NULL}, "`retry`");
-    for (size_t i = 0; i < sizeof retry_fields / sizeof *retry_fields; i++) {
-        const YamlNode *field = yaml_get(value, retry_fields[i].key);
-        if (field) {
-            retry_fields[i].load(c, node, field);
+    const YamlNode *attempts = yaml_get(value, "attempts"), *factor = yaml_get(value, "factor");
+    const YamlNode *when = yaml_get(value, "if");
+    if (attempts) {
+        load_attempts(c, node, attempts);
+    }
+    /* The longest pause is at least the first, unless the file says how long it is. */
+    key_duration(c->ld, value, "delay", &retry->delay_ms);
+    retry->max_ms = retry->max_ms < retry->delay_ms ? retry->delay_ms : retry->max_ms;
+    key_duration(c->ld, value, "max", &retry->max_ms);
+    if (factor) {
+        Json number = yaml_json(factor);
+        double times = json_kind(number) == JSON_NUMBER ? json_to_double(number) : 0;
+        if (times >= 1 && times <= 1000) {
+            retry->factor = times;
+        } else {
+            report_at(c->ld->reporter, factor->spot, "`factor` must be a number from 1 to 1000.");
         }
+        json_unref(number);
+    }
+    if (when) {
+        retry->when = load_expr(c->ld, when, c->scope);
     }
 }
 
@@ -455,29 +389,27 @@ static void load_interrupt_word(void *ctx, const YamlNode *word) {
     note_interrupt(load->c->ld, word->spot, "interrupt", word->text);
 }
 
-static void load_interrupt(const NodeContext *c, Node *node, const YamlNode *value) {
-    InterruptLoad load = {c, node};
-    each_name(c->ld, value, "`interrupt`", load_interrupt_word, &load);
-}
-
-static void load_words(const NodeContext *c, Node *node, const YamlNode *value) {
-    (void)node;
-    field_text(c->ld, value, "A description");
-}
-
-static const NodeField node_fields[] = {
-    {"output", load_output},       {"timeout", load_timeout},   {"retry", load_retry},
-    {"interrupt", load_interrupt}, {"description", load_words}, {"title", load_words},
-};
-
-static void load_fields(const NodeContext *c, Node *node, const YamlNode *yaml,
-                        const char *const *general) {
-    for (size_t i = 0; i < sizeof node_fields / sizeof *node_fields; i++) {
-        const char *key = node_fields[i].key;
-        const YamlNode *value = yaml_get(yaml, key);
-        if (value && has_name(general, key, strlen(key))) {
-            node_fields[i].load(c, node, value);
-        }
+/* The body of a map has no output and no interrupts. */
+static void load_fields(const NodeContext *c, Node *node, const YamlNode *yaml, bool body) {
+    const YamlNode *retry = yaml_get(yaml, "retry"), *title = yaml_get(yaml, "title");
+    const YamlNode *description = yaml_get(yaml, "description");
+    const YamlNode *interrupt = body ? NULL : yaml_get(yaml, "interrupt");
+    const YamlNode *output = body ? NULL : yaml_get(yaml, "output");
+    if (output && field_text(c->ld, output, "`output`")) {
+        node->output = keep(c->ld, json_string_valid(output->text, output->len));
+    }
+    key_duration(c->ld, yaml, "timeout", &node->timeout_ms);
+    if (retry) {
+        load_retry(c, node, retry);
+    }
+    if (interrupt) {
+        each_name(c->ld, interrupt, "`interrupt`", load_interrupt_word, &(InterruptLoad){c, node});
+    }
+    if (description) {
+        field_text(c->ld, description, "A description");
+    }
+    if (title) {
+        field_text(c->ld, title, "A description");
     }
 }
 
@@ -529,9 +461,11 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
     check_node_keys(c->ld, yaml, &choice, general);
     if (choice.kind) {
         const Given *given = load_params(c, node, yaml, &choice);
-        check_kind(&(KindCheck){c->ld, node, &choice, given});
+        if (kind_checks[choice.kind->id]) {
+            kind_checks[choice.kind->id](&(KindCheck){c->ld, node, &choice, given});
+        }
     }
-    load_fields(c, node, yaml, general);
+    load_fields(c, node, yaml, general == body_keys);
     if (choice.kind && node_body(node) && json_is_none(node->output)) {
         node->output = node->name_json;
     }
@@ -549,14 +483,10 @@ const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const cha
     return node;
 }
 
-static bool is_reserved(const char *name) {
-    return strcmp(name, "__start__") == 0 || strcmp(name, "__end__") == 0;
-}
-
 bool check_node_name(Loader *ld, const YamlNode *name, const char *what) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    if (is_reserved(name->text)) {
+    if (yaml_is(name, "__start__") || yaml_is(name, "__end__")) {
         report_at(ld->reporter, name->spot,
                   "`%s` is where every graph starts or ends; give this node another name.",
                   name->text);
@@ -604,19 +534,6 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
     return n;
 }
 
-static void check_unique(const NodeContext *c, const YamlNode *const *sources) {
-    const GraphImpl *g = c->graph;
-    for (size_t i = 0; i < g->graph.nnodes; i++) {
-        const Node *node = &g->graph.nodes[i];
-        int first = name_table_find(&g->nodes, node->name_json);
-        if (first != (int)i) {
-            report_at(c->ld->reporter, yaml_get(sources[i], "name")->spot,
-                      "There is another node `%s`, in line %d; names must be unique.", node->name,
-                      g->graph.nodes[first].line);
-        }
-    }
-}
-
 bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***sources) {
     Graph *graph = &c->graph->graph;
     if (list->kind != YAML_LIST || list->n == 0) {
@@ -631,9 +548,15 @@ bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***so
     graph->nnodes = name_nodes(c, list, *sources);
     name_table_fill(&c->graph->nodes, c->ld->arena, &graph->nodes[0].name_json,
                     sizeof *graph->nodes, graph->nnodes);
-    check_unique(c, *sources);
     for (size_t i = 0; i < graph->nnodes; i++) {
-        load_node(c, &graph->nodes[i], (*sources)[i], node_keys);
+        Node *node = &graph->nodes[i];
+        int first = name_table_find(&c->graph->nodes, node->name_json);
+        if (first != (int)i) {
+            report_at(c->ld->reporter, yaml_get((*sources)[i], "name")->spot,
+                      "There is another node `%s`, in line %d; names must be unique.", node->name,
+                      graph->nodes[first].line);
+        }
+        load_node(c, node, (*sources)[i], node_keys);
     }
     return graph->nnodes > 0;
 }

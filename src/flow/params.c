@@ -35,35 +35,9 @@ static void load_jq(ParamLoad *p) {
     p->out->expr = load_expr(p->c->ld, p->value, param_scope(p));
 }
 
-/* The part of the value that is wrong. */
-static Spot wrong_spot(const YamlNode *value, ParamSpot where) {
-    const YamlNode *item = value;
-    if (where.item >= 0 && value->kind == YAML_LIST && (size_t)where.item < value->n) {
-        item = value->items[where.item];
-    }
-    if (where.field >= 0 && item->kind == YAML_MAP && (size_t)where.field < item->n) {
-        const YamlPair *pair = &item->pairs[where.field];
-        return where.unknown ? pair->key->spot : pair->value->spot;
-    }
-    return item->spot;
-}
-
-static bool is_text_type(ParamType type) {
-    return type == PARAM_TEXT || type == PARAM_NAME || type == PARAM_ENUM ||
-           type == PARAM_TEMPLATE || type == PARAM_WORKFLOW || type == PARAM_TEST;
-}
-
 static Json text_or_value(const YamlNode *node) {
     bool text = node->kind == YAML_SCALAR && !yaml_is_null(node);
     return text ? json_string_valid(node->text, node->len) : yaml_json(node);
-}
-
-static Json words_json(const YamlNode *value) {
-    Json words = json_array();
-    for (size_t i = 0; i < value->n; i++) {
-        words = json_array_push(words, text_or_value(value->items[i]));
-    }
-    return words;
 }
 
 static Json item_json(const ParamInfo *info, const YamlNode *item) {
@@ -83,26 +57,29 @@ static Json item_json(const ParamInfo *info, const YamlNode *item) {
     return object;
 }
 
-static Json items_json(const ParamInfo *info, const YamlNode *value) {
-    Json items = json_array();
-    for (size_t i = 0; i < value->n; i++) {
-        items = json_array_push(items, item_json(info, value->items[i]));
-    }
-    return items;
-}
-
 /* Recursion ends with the fields of a row, which are no lists of objects. */
 Json param_json(const ParamInfo *info, const YamlNode *value) {
-    if (is_text_type(info->type)) {
-        return text_or_value(value);
+    switch (info->type) {
+    case PARAM_TEXT:
+    case PARAM_NAME:
+    case PARAM_ENUM:
+    case PARAM_TEMPLATE:
+    case PARAM_WORKFLOW:
+    case PARAM_TEST: return text_or_value(value);
+    case PARAM_WORDS:
+    case PARAM_OBJECTS: break;
+    default: return yaml_json(value);
     }
-    if (info->type == PARAM_WORDS && value->kind == YAML_LIST) {
-        return words_json(value);
+    if (value->kind != YAML_LIST) {
+        return yaml_json(value);
     }
-    if (info->type == PARAM_OBJECTS && value->kind == YAML_LIST) {
-        return items_json(info, value);
+    Json list = json_array();
+    for (size_t i = 0; i < value->n; i++) {
+        const YamlNode *item = value->items[i];
+        list = json_array_push(list, info->type == PARAM_WORDS ? text_or_value(item)
+                                                               : item_json(info, item));
     }
-    return yaml_json(value);
+    return list;
 }
 
 static void load_plain(ParamLoad *p) {
@@ -111,7 +88,15 @@ static void load_plain(ParamLoad *p) {
     Json value = param_json(p->info, p->value);
     json_clear(&p->out->value);
     if (!param_read_at(p->info, value, false, p->out, &where, &err)) {
-        report_at(p->c->ld->reporter, wrong_spot(p->value, where), "%s", err.msg);
+        const YamlNode *wrong = p->value;
+        if (where.item >= 0 && wrong->kind == YAML_LIST && (size_t)where.item < wrong->n) {
+            wrong = wrong->items[where.item];
+        }
+        if (where.field >= 0 && wrong->kind == YAML_MAP && (size_t)where.field < wrong->n) {
+            const YamlPair *pair = &wrong->pairs[where.field];
+            wrong = where.unknown ? pair->key : pair->value;
+        }
+        report_at(p->c->ld->reporter, wrong->spot, "%s", err.msg);
     }
     json_unref(value);
 }
@@ -149,21 +134,17 @@ static void load_workflow_param(ParamLoad *p) {
     }
 }
 
-/* The parameter of the node that names a variable. */
-static const char *variable_name(Loader *ld, const Node *node) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        const Param *param = &node->params[i];
-        if (node->kind->params[i].type == PARAM_NAME && json_kind(param->value) == JSON_STRING) {
-            return arena_strndup(ld->arena, json_string_data(&param->value),
-                                 json_string_len(param->value));
-        }
-    }
-    return "item";
-}
-
 static void load_node_param(ParamLoad *p) {
     Loader *ld = p->c->ld;
-    const char *names[] = {variable_name(ld, p->node), "index"};
+    const Kind *kind = p->node->kind;
+    const char *names[] = {"item", "index"};
+    for (size_t i = 0; i < kind->nparams; i++) {
+        Json value = p->node->params[i].value;
+        if (kind->params[i].type == PARAM_NAME && json_kind(value) == JSON_STRING) {
+            names[0] = arena_strndup(ld->arena, json_string_data(&value), json_string_len(value));
+            break;
+        }
+    }
     NodeContext inner = *p->c;
     inner.scope = scope_with(ld, p->c->scope, names, 2);
     size_t len = strlen(p->node->name);
@@ -181,61 +162,32 @@ static void load_nodes_param(ParamLoad *p) {
 
 /* The value is part of the node's source, which the flow keeps: thousands of tasks in tasks are not
  * to be there once more for each level. */
-static Json part_of_source(const ParamLoad *p) {
+static void load_tasks_param(ParamLoad *p) {
     Json source = p->node->source, value = json_none();
     Json config = json_kind(source) == JSON_OBJECT ? json_object_get_c(source, "config") : source;
     if (json_kind(config) == JSON_OBJECT) {
         value = json_object_get_c(config, p->info->name);
     }
-    return json_is_none(value) ? keep(p->c->ld, yaml_json(p->value)) : value;
-}
-
-static void load_tasks_param(ParamLoad *p) {
-    Json value = part_of_source(p);
+    value = json_is_none(value) ? keep(p->c->ld, yaml_json(p->value)) : value;
     p->out->graph = p->info->type == PARAM_TASK
                         ? load_one_task(p->c, p->value, value, p->node->name)
                         : load_task_list(p->c, p->value, value, p->node->name);
     p->out->value = json_ref(value);
 }
 
-static void (*const loaders[])(ParamLoad *) = {
+/* How a type is loaded; the others are plain values. */
+static void (*const loaders[PARAM_TYPES])(ParamLoad *) = {
     [PARAM_JQ] = load_jq,
     [PARAM_TEMPLATE] = load_template_param,
-    [PARAM_TEXT] = load_plain,
-    [PARAM_NAME] = load_plain,
-    [PARAM_BOOL] = load_plain,
-    [PARAM_INT] = load_plain,
-    [PARAM_SIZE] = load_plain,
-    [PARAM_DURATION] = load_plain,
-    [PARAM_ENUM] = load_plain,
-    [PARAM_WORDS] = load_plain,
     [PARAM_JQ_OBJECT] = load_exprs,
     [PARAM_WORKFLOW] = load_workflow_param,
     [PARAM_NODE] = load_node_param,
     [PARAM_NODES] = load_nodes_param,
-    [PARAM_COUNT] = load_plain,
-    [PARAM_VALUE] = load_plain,
-    [PARAM_OBJECT] = load_plain,
     [PARAM_QUERIES] = load_exprs,
-    [PARAM_STATUSES] = load_plain,
-    [PARAM_OBJECTS] = load_plain,
     [PARAM_TASK] = load_tasks_param,
     [PARAM_TASKS] = load_tasks_param,
     [PARAM_TEST] = load_workflow_param,
 };
-
-static void set_fallback(const NodeContext *c, const ParamInfo *info, Param *out) {
-    Json value = json_parse(info->fallback, strlen(info->fallback), NULL, NULL);
-    if (param_read(info, value, false, out, NULL)) {
-        keep(c->ld, out->value);
-    }
-    json_unref(value);
-}
-
-static void place_param(Param *out, const YamlNode *value) {
-    size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
-    yaml_line_col(value->spot.file, at, &out->line, &out->col);
-}
 
 void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given given, Param *out) {
     if (!given.value) {
@@ -243,16 +195,25 @@ void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given g
         out->col = node->col;
         out->number = info->type == PARAM_ENUM ? -1 : 0;
         if (info->fallback) {
-            set_fallback(c, info, out);
+            Json value = json_parse(info->fallback, strlen(info->fallback), NULL, NULL);
+            if (param_read(info, value, false, out, NULL)) {
+                keep(c->ld, out->value);
+            }
+            json_unref(value);
         }
         return;
     }
-    ParamLoad load = {c, node, info, given.value, out, ""};
+    const YamlNode *value = given.value;
+    size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
+    yaml_line_col(value->spot.file, at, &out->line, &out->col);
+    ParamLoad load = {c, node, info, value, out, ""};
     snprintf(load.what, sizeof load.what, "`%s`", info->name);
-    place_param(out, given.value);
-    if (loaders[info->type] != load_plain && loaders[info->type] != load_tasks_param) {
-        out->value = yaml_json(given.value);
+    void (*own)(ParamLoad *) = loaders[info->type];
+    if (!own) {
+        load_plain(&load);
+    } else {
+        out->value = own == load_tasks_param ? json_none() : yaml_json(value);
+        own(&load);
     }
-    loaders[info->type](&load);
     out->value = keep(c->ld, out->value);
 }

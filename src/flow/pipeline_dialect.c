@@ -16,8 +16,7 @@
  */
 #include "loader.h"
 
-#include "mem.h"
-#include "suggest.h"
+#include "ascii.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,29 +60,25 @@ static bool starts_with_verb(const char *text, const char *verb) {
     return strncmp(text, verb, len) == 0 && text[len] == ':';
 }
 
-static void refuse_ending(Loader *ld, const YamlNode *value, const EndingRule *rule) {
-    bool verb = starts_with_verb(value->text, rule->verb) || yaml_is(value, rule->verb);
-    const char *words[] = {"next", "stop", verb ? NULL : rule->verb, NULL};
-    report_at(ld->reporter, value->spot, "`%s` must be next, stop or %s:%s, not `%s`%s", rule->key,
-              rule->verb, rule->noun, shown(value->text, value->len),
-              did_you_mean(value->text, strcspn(value->text, ":"), words));
-}
-
 static Ending load_ending(Loader *ld, const YamlNode *step, const EndingRule *rule) {
     Ending ending = {rule->otherwise, NULL, yaml_get(step, rule->key)};
-    char what[32];
-    snprintf(what, sizeof what, "`%s`", rule->key);
-    const char *text = ending.value ? field_text(ld, ending.value, what) : NULL;
+    const YamlNode *value = ending.value;
+    const char *text = key_text(ld, step, rule->key);
     if (!text) {
         return ending;
     }
-    if (starts_with_verb(text, rule->verb) && text[strlen(rule->verb) + 1]) {
+    bool verb = starts_with_verb(text, rule->verb);
+    if (verb && text[strlen(rule->verb) + 1]) {
         ending.way = WAY_NODE;
         ending.target = text + strlen(rule->verb) + 1;
-    } else if (yaml_is(ending.value, "next") || yaml_is(ending.value, "stop")) {
+    } else if (yaml_is(value, "next") || yaml_is(value, "stop")) {
         ending.way = text[0] == 'n' ? WAY_NEXT : WAY_STOP;
     } else {
-        refuse_ending(ld, ending.value, rule);
+        bool named = verb || yaml_is(value, rule->verb);
+        const char *words[] = {"next", "stop", named ? NULL : rule->verb, NULL};
+        report_at(ld->reporter, value->spot, "`%s` must be next, stop or %s:%s, not `%s`%s",
+                  rule->key, rule->verb, rule->noun, shown(text, value->len),
+                  did_you_mean(text, strcspn(text, ":"), words));
     }
     return ending;
 }
@@ -100,59 +95,41 @@ typedef struct PipelineLoad {
     Json counts; /* name -> how many have asked for it */
 } PipelineLoad;
 
-static int line_of(const YamlNode *node) {
-    int line, col;
-    yaml_line_col(node->spot.file, node->spot.at, &line, &col);
-    return line;
-}
-
 static void take(PipelineLoad *p, const char *name, const YamlNode *step) {
-    p->taken = json_object_with(p->taken, name, json_int(line_of(step)));
-}
-
-static bool is_text(const YamlNode *node) {
-    return node->kind == YAML_SCALAR && !yaml_is_null(node) && !memchr(node->text, '\0', node->len);
+    int line, col;
+    yaml_line_col(step->spot.file, step->spot.at, &line, &col);
+    p->taken = json_object_with(p->taken, name, json_int(line));
 }
 
 /* The id that the step gives itself; NULL when it gives none that can be used. */
 static const char *own_id(PipelineLoad *p, const YamlNode *step) {
-    const YamlNode *id = yaml_get(step, "id");
-    if (!id || !field_text(p->ld, id, "`id`")) {
+    const char *id = key_text(p->ld, step, "id");
+    const YamlNode *value = yaml_get(step, "id");
+    if (!id || !check_node_name(p->ld, value, "The id of a step")) {
         return NULL;
     }
-    if (!check_node_name(p->ld, id, "The id of a step")) {
-        return NULL;
-    }
-    Json first = json_object_get_c(p->taken, id->text);
+    Json first = json_object_get_c(p->taken, id);
     if (!json_is_none(first)) {
-        report_at(p->ld->reporter, id->spot,
-                  "There is another step `%s`, in line %d; ids must be unique.", id->text,
-                  (int)first.i);
+        report_at(p->ld->reporter, value->spot,
+                  "There is another step `%s`, in line %d; ids must be unique.", id, (int)first.i);
         return NULL;
     }
-    take(p, id->text, step);
-    return id->text;
-}
-
-static bool is_word_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    take(p, id, step);
+    return id;
 }
 
 /* "Unit tests (fast)" -> "unit-tests-fast". */
 static void add_slug(Buf *out, const char *text) {
     for (; *text && out->len < SLUG_MAX_LEN; text++) {
-        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text | 32) : *text;
-        if (is_word_char(c)) {
-            buf_addc(out, c);
+        if (ascii_is_letter(*text) || ascii_is_digit(*text)) {
+            buf_addc(out, ascii_lower(*text));
         } else if (out->len && out->data[out->len - 1] != '-') {
             buf_addc(out, '-');
         }
     }
     if (out->len && out->data[out->len - 1] == '-') {
-        out->len--;
+        out->data[--out->len] = '\0';
     }
-    buf_addc(out, '\0');
-    out->len--;
 }
 
 /* The base, or the base with the first number that makes it a name of its own. */
@@ -217,114 +194,68 @@ static const Kind *find_type(Loader *ld, const YamlNode *step) {
     return kind;
 }
 
-/* `config` holds what comes after the parameters that every step has. */
-static bool is_in_config(size_t param) {
-    return param > STEP_CONTINUES;
-}
-
-static void check_config_keys(Loader *ld, const YamlNode *config, const Kind *kind) {
-    const char *names[16];
-    char where[64];
-    size_t n = 0;
-    for (size_t i = 0; i < kind->nparams && n + 1 < sizeof names / sizeof *names; i++) {
-        if (is_in_config(i)) {
-            names[n++] = kind->params[i].name;
-        }
-    }
-    names[n] = NULL;
-    snprintf(where, sizeof where, "the `config` of %s %s step", article(kind), kind->name);
-    check_keys(ld, config, (KeyList){names, NULL}, where);
-}
-
-/* What the file says for a parameter. The id became the name of the node, and an ending that is no
- * text is reported where endings are read. */
-static Given find_given(const YamlNode *step, const YamlNode *config, const ParamInfo *info,
-                        size_t i) {
-    const YamlPair *pair = yaml_pair(is_in_config(i) ? config : step, info->name);
-    if (i == STEP_ID || (i == STEP_ON_FAILURE && pair && !is_text(pair->value))) {
-        pair = NULL;
-    }
-    return (Given){pair, pair ? pair->value : NULL};
-}
-
-static const YamlNode *find_config(Loader *ld, const YamlNode *step, const Kind *kind) {
-    static const YamlNode empty = {.kind = YAML_MAP};
-    const YamlNode *config = yaml_get(step, "config");
-    if (!config) {
-        return &empty;
-    }
-    if (!expect_map(ld, config, "`config`")) {
-        return NULL;
-    }
-    check_config_keys(ld, config, kind);
-    return config;
-}
-
-static void report_missing(const PipelineLoad *p, const YamlNode *step, const Kind *kind,
-                           size_t i) {
-    const YamlNode *config = yaml_get(step, "config");
-    report_at(p->ld->reporter, (config ? config : step)->spot,
-              "`%s` is missing in `config`, which %s %s step needs: %s.", kind->params[i].name,
-              article(kind), kind->name, kind->params[i].help);
-}
-
+/* `config` holds what comes after the parameters that every step has. The id became the name of the
+ * node, and an ending that is no text is reported where endings are read. */
 static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *step) {
     const Kind *kind = node->kind;
-    const YamlNode *config = find_config(p->ld, step, kind);
+    const YamlNode *config = yaml_get(step, "config");
+    const char *names[16] = {NULL};
+    char where[64];
+    for (size_t i = 0; i + SCRIPT_COMMAND < kind->nparams && i + 1 < 16; i++) {
+        names[i] = kind->params[i + SCRIPT_COMMAND].name;
+    }
     Param *params = arena_alloc(p->ld->arena, kind->nparams * sizeof *params);
     node->params = params;
-    for (size_t i = 0; i < kind->nparams && config; i++) {
-        Given given = find_given(step, config, &kind->params[i], i);
-        if (!given.value && kind->params[i].required) {
-            report_missing(p, step, kind, i);
+    params[STEP_ID].value = node->name_json;
+    if (config && !expect_map(p->ld, config, "`config`")) {
+        return;
+    }
+    if (config) {
+        snprintf(where, sizeof where, "the `config` of %s %s step", article(kind), kind->name);
+        check_keys(p->ld, config, (KeyList){names, NULL}, where);
+    }
+    for (size_t i = 0; i < kind->nparams; i++) {
+        const ParamInfo *info = &kind->params[i];
+        const YamlPair *pair = yaml_pair(i >= SCRIPT_COMMAND ? config : step, info->name);
+        bool text = pair && pair->value->kind == YAML_SCALAR && !yaml_is_null(pair->value) &&
+                    !memchr(pair->value->text, '\0', pair->value->len);
+        if (i == STEP_ID || (i == STEP_ON_FAILURE && !text)) {
+            pair = NULL;
         }
-        load_param(p->c, node, &kind->params[i], given, &params[i]);
+        if (!pair && info->required) {
+            report_at(p->ld->reporter, (config ? config : step)->spot,
+                      "`%s` is missing in `config`, which %s %s step needs: %s.", info->name,
+                      article(kind), kind->name, info->help);
+        }
+        load_param(p->c, node, info, (Given){pair, pair ? pair->value : NULL}, &params[i]);
     }
     params[STEP_ID].value = node->name_json;
 }
 
-static bool is_label(const YamlNode *node) {
-    return node->kind == YAML_SCALAR && !yaml_is_null(node) && node->len > 0;
-}
-
-static bool are_labels(const YamlNode *node) {
-    bool fine = node->n > 0;
-    for (size_t i = 0; i < node->n && fine; i++) {
-        fine = is_label(node->kind == YAML_MAP ? node->pairs[i].value : node->items[i]);
-    }
-    return fine;
-}
-
 static void load_requires(Loader *ld, Node *node, const YamlNode *value) {
-    if (value->kind == YAML_SCALAR || !are_labels(value)) {
+    bool fine = value->kind != YAML_SCALAR && value->n > 0;
+    for (size_t i = 0; fine && i < value->n; i++) {
+        const YamlNode *label = value->kind == YAML_MAP ? value->pairs[i].value : value->items[i];
+        fine = label->kind == YAML_SCALAR && !yaml_is_null(label) && label->len > 0;
+    }
+    if (fine) {
+        node->requires = keep(ld, yaml_json(value));
+    } else {
         report_at(ld->reporter, value->spot,
                   "`requires` names labels of a runner: a map (`{arch: arm64}`) or a list "
                   "(`[gpio, camera]`).");
-        return;
-    }
-    node->requires = keep(ld, yaml_json(value));
-}
-
-static void load_words(Loader *ld, const YamlNode *map, const char *key) {
-    const YamlNode *value = yaml_get(map, key);
-    char what[32];
-    snprintf(what, sizeof what, "`%s`", key);
-    if (value) {
-        field_text(ld, value, what);
     }
 }
 
 static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
-    const YamlNode *timeout = yaml_get(step, "timeout"), *requires = yaml_get(step, "requires");
+    const YamlNode *requires = yaml_get(step, "requires");
     check_keys(p->ld, step, (KeyList){step_keys, NULL}, "a step");
-    load_words(p->ld, step, "name");
-    load_words(p->ld, step, "description");
+    key_text(p->ld, step, "name");
+    key_text(p->ld, step, "description");
     if (!yaml_get(step, "name") && !yaml_get(step, "id")) {
         report_at(p->ld->reporter, step->spot, "A step needs a `name`, or an `id`.");
     }
-    if (timeout) {
-        field_duration(p->ld, timeout, "`timeout`", &node->timeout_ms);
-    }
+    key_duration(p->ld, step, "timeout", &node->timeout_ms);
     if (requires) {
         load_requires(p->ld, node, requires);
     }
@@ -343,15 +274,6 @@ static Edges one_edge(Loader *ld, int target, const YamlNode *at) {
     *edge = (Edge){.targets = targets, .ntargets = 1, .join = NODE_END};
     yaml_line_col(at->spot.file, at->spot.at, &edge->line, &edge->col);
     return (Edges){edge, 1};
-}
-
-/* `first` when its condition holds, then `second`. */
-static Edges two_edges(Loader *ld, const Expr *when, Edges first, Edges second) {
-    Edge *edges = arena_alloc(ld->arena, 2 * sizeof *edges);
-    edges[0] = first.items[0];
-    edges[0].when = when;
-    edges[1] = second.items[0];
-    return (Edges){edges, 2};
 }
 
 /* A condition that nobody wrote: it stands where `at` does. */
@@ -396,8 +318,14 @@ static void link_step(PipelineLoad *p, size_t i, Ending success, Ending failure)
         p->graph->nodes[merge].edges = on;
         done = one_edge(p->ld, merge, success.value);
     }
-    bool parts = failure.way == WAY_NEXT && success.way != WAY_NEXT;
-    node->edges = parts ? two_edges(p->ld, failed_expr(p, node, failure.value), on, done) : done;
+    node->edges = done;
+    if (failure.way == WAY_NEXT && success.way != WAY_NEXT) {
+        Edge *edges = arena_alloc(p->ld->arena, 2 * sizeof *edges);
+        edges[0] = on.items[0];
+        edges[0].when = failed_expr(p, node, failure.value);
+        edges[1] = done.items[0];
+        node->edges = (Edges){edges, 2};
+    }
     if (failure.way == WAY_NODE) {
         int trigger = add_hidden(p, &failure_rule, &failure, node, step);
         p->graph->nodes[trigger].edges = one_edge(p->ld, NODE_END, failure.value);
@@ -423,50 +351,8 @@ static void link_steps(PipelineLoad *p) {
 
 /* ---- triggers ---- */
 
-typedef struct TriggerType {
-    const char *name;
-    bool has_branches;
-} TriggerType;
-
-static const TriggerType trigger_types[] = {{"push", true}, {"card_complete", false}};
-
-static const TriggerType *find_trigger_type(Loader *ld, const YamlNode *trigger) {
-    static const char *const names[] = {"push", "card_complete", NULL};
-    const YamlNode *type = yaml_get(trigger, "type");
-    if (!type) {
-        report_at(ld->reporter, trigger->spot, "A trigger needs `type`: push or card_complete.");
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof trigger_types / sizeof *trigger_types; i++) {
-        if (yaml_is(type, trigger_types[i].name)) {
-            return &trigger_types[i];
-        }
-    }
-    if (field_text(ld, type, "`type`")) {
-        report_at(ld->reporter, type->spot,
-                  "There is no trigger `%s`; there are push and "
-                  "card_complete%s",
-                  shown(type->text, type->len), did_you_mean(type->text, type->len, names));
-    }
-    return NULL;
-}
-
 static void ignore_name(void *ctx, const YamlNode *name) {
     (void)ctx, (void)name;
-}
-
-static void check_trigger_config(Loader *ld, const YamlNode *config, const TriggerType *type) {
-    static const char *const with_branches[] = {"branches", NULL}, *const none[] = {NULL};
-    char where[64];
-    if (!expect_map(ld, config, "`config`")) {
-        return;
-    }
-    snprintf(where, sizeof where, "the `config` of a %s trigger", type->name);
-    check_keys(ld, config, (KeyList){type->has_branches ? with_branches : none, NULL}, where);
-    const YamlNode *branches = yaml_get(config, "branches");
-    if (branches && type->has_branches) {
-        each_name(ld, branches, "`branches`", ignore_name, NULL);
-    }
 }
 
 /* One of the words, which end with NULL. */
@@ -484,16 +370,31 @@ static void check_word(Loader *ld, const YamlNode *map, const char *key, const c
 }
 
 static void check_trigger(Loader *ld, const YamlNode *trigger) {
+    static const char *const types[] = {"push", "card_complete", NULL};
+    static const char *const push_keys[] = {"branches", NULL}, *const no_keys[] = {NULL};
     static const char *const passes[] = {"merge", "nothing", NULL};
     static const char *const fails[] = {"fail", "reject", "nothing", NULL};
     if (!expect_map(ld, trigger, "A trigger (`{type: push}`)")) {
         return;
     }
-    const TriggerType *type = find_trigger_type(ld, trigger);
-    const YamlNode *config = yaml_get(trigger, "config");
     check_keys(ld, trigger, (KeyList){trigger_keys, NULL}, "a trigger");
-    if (type && config) {
-        check_trigger_config(ld, config, type);
+    const YamlNode *type = yaml_get(trigger, "type"), *config = yaml_get(trigger, "config");
+    const char *name = key_text(ld, trigger, "type");
+    if (!type) {
+        report_at(ld->reporter, trigger->spot, "A trigger needs `type`: push or card_complete.");
+    } else if (name && !has_name(types, name, type->len)) {
+        report_at(ld->reporter, type->spot,
+                  "There is no trigger `%s`; there are push and card_complete%s",
+                  shown(name, type->len), did_you_mean(name, type->len, types));
+    } else if (name && config && expect_map(ld, config, "`config`")) {
+        char where[64];
+        bool push = yaml_is(type, "push");
+        snprintf(where, sizeof where, "the `config` of a %s trigger", name);
+        check_keys(ld, config, (KeyList){push ? push_keys : no_keys, NULL}, where);
+        const YamlNode *branches = yaml_get(config, "branches");
+        if (branches && push) {
+            each_name(ld, branches, "`branches`", ignore_name, NULL);
+        }
     }
     check_word(ld, trigger, "on_pass", passes);
     check_word(ld, trigger, "on_fail", fails);
@@ -512,23 +413,6 @@ static void load_triggers(Loader *ld, const YamlNode *triggers, Graph *graph) {
 
 /* ---- the whole ---- */
 
-static void load_top(Loader *ld, const YamlNode *root, Graph *graph) {
-    const YamlNode *name = yaml_get(root, "name"), *timeout = yaml_get(root, "timeout");
-    const YamlNode *triggers = yaml_get(root, "triggers");
-    const char *text = name ? field_text(ld, name, "`name`") : NULL;
-    check_keys(ld, root, (KeyList){pipeline_keys, NULL}, "a pipeline");
-    if (text) {
-        graph->name = text;
-    }
-    load_words(ld, root, "description");
-    if (timeout) {
-        field_duration(ld, timeout, "`timeout`", &graph->timeout_ms);
-    }
-    if (triggers && !yaml_is_null(triggers)) {
-        load_triggers(ld, triggers, graph);
-    }
-}
-
 /* The state is {"steps": {ID: result}}. */
 static void declare_state(Loader *ld, const YamlNode *steps, GraphImpl *g) {
     StateKey *key = arena_alloc(ld->arena, sizeof *key);
@@ -539,17 +423,6 @@ static void declare_state(Loader *ld, const YamlNode *steps, GraphImpl *g) {
     g->graph.keys = key;
     g->graph.nkeys = 1;
     name_table_fill(&g->keys, ld->arena, &key->name, sizeof *key, 1);
-}
-
-static bool has_steps(Loader *ld, const YamlNode *steps) {
-    if (steps->kind == YAML_LIST && steps->n > 0) {
-        return true;
-    }
-    report_at(ld->reporter, steps->spot, "%s",
-              steps->kind == YAML_LIST || yaml_is_null(steps)
-                  ? "There are no steps; a pipeline has at least one."
-                  : "The steps must be a list (`- name: ...`).");
-    return false;
 }
 
 /* Ids first, so that a name that is made does not take one. */
@@ -565,47 +438,49 @@ static void name_steps(PipelineLoad *p) {
     p->graph->nnodes = p->nsteps;
 }
 
-static void find_steps(PipelineLoad *p, const YamlNode *steps) {
-    p->sources = arena_alloc(p->ld->arena, steps->n * sizeof *p->sources);
-    for (size_t i = 0; i < steps->n; i++) {
-        if (expect_map(p->ld, steps->items[i], "A step")) {
-            p->sources[p->nsteps++] = steps->items[i];
-        }
-    }
-    p->graph->nodes =
-        arena_alloc(p->ld->arena, NODES_PER_STEP * steps->n * sizeof *p->graph->nodes);
-}
-
-static void load_steps(PipelineLoad *p) {
-    name_steps(p);
-    for (size_t i = 0; i < p->nsteps; i++) {
-        load_step(p, &p->graph->nodes[i], p->sources[i]);
-    }
-    link_steps(p);
-    if (p->graph->recursion_limit <= (int64_t)p->graph->nnodes) {
-        p->graph->recursion_limit = (int64_t)p->graph->nnodes + 1; /* there are no loops */
-    }
-}
-
 bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
     NodeContext c = {ld, file, graph, {NULL, 0}};
-    PipelineLoad p = {.c = &c, .ld = ld, .graph = &graph->graph};
-    const YamlNode *steps = yaml_get(root, "steps");
-    load_top(ld, root, &graph->graph);
+    Graph *g = &graph->graph;
+    PipelineLoad p = {.c = &c, .ld = ld, .graph = g};
+    const YamlNode *steps = yaml_get(root, "steps"), *triggers = yaml_get(root, "triggers");
+    check_keys(ld, root, (KeyList){pipeline_keys, NULL}, "a pipeline");
+    const char *name = key_text(ld, root, "name");
+    g->name = name ? name : g->name;
+    key_text(ld, root, "description");
+    key_duration(ld, root, "timeout", &g->timeout_ms);
+    if (triggers && !yaml_is_null(triggers)) {
+        load_triggers(ld, triggers, g);
+    }
     declare_state(ld, steps, graph);
-    if (!has_steps(ld, steps)) {
+    if (steps->kind != YAML_LIST || steps->n == 0) {
+        report_at(ld->reporter, steps->spot, "%s",
+                  steps->kind == YAML_LIST || yaml_is_null(steps)
+                      ? "There are no steps; a pipeline has at least one."
+                      : "The steps must be a list (`- name: ...`).");
         return false;
     }
-    find_steps(&p, steps);
+    p.sources = arena_alloc(ld->arena, steps->n * sizeof *p.sources);
+    for (size_t i = 0; i < steps->n; i++) {
+        if (expect_map(ld, steps->items[i], "A step")) {
+            p.sources[p.nsteps++] = steps->items[i];
+        }
+    }
     if (p.nsteps == 0) {
         return false;
     }
+    g->nodes = arena_alloc(ld->arena, NODES_PER_STEP * steps->n * sizeof *g->nodes);
     p.taken = json_object();
     p.counts = json_object();
-    load_steps(&p);
+    name_steps(&p);
+    for (size_t i = 0; i < p.nsteps; i++) {
+        load_step(&p, &g->nodes[i], p.sources[i]);
+    }
+    link_steps(&p);
     json_unref(p.taken);
     json_unref(p.counts);
-    name_table_fill(&graph->nodes, ld->arena, &graph->graph.nodes[0].name_json,
-                    sizeof *graph->graph.nodes, graph->graph.nnodes);
+    if (g->recursion_limit <= (int64_t)g->nnodes) {
+        g->recursion_limit = (int64_t)g->nnodes + 1; /* there are no loops */
+    }
+    name_table_fill(&graph->nodes, ld->arena, &g->nodes[0].name_json, sizeof *g->nodes, g->nnodes);
     return true;
 }

@@ -1,5 +1,6 @@
 #include "problems.h"
 
+#include "json_build.h"
 #include "mem.h"
 #include "suggest.h"
 #include "utf8.h"
@@ -27,21 +28,18 @@ size_t reporter_errors(const Reporter *r) {
     return n;
 }
 
-static bool is_known(const Reporter *r, const FlowProblem *p) {
-    for (size_t i = r->first; i < r->list->n; i++) {
-        const FlowProblem *q = &r->list->items[i];
-        if (q->line == p->line && q->col == p->col && strcmp(q->msg, p->msg) == 0 &&
-            strcmp(q->file, p->file) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void problem_clear(FlowProblem *p) {
     mem_free((char *)(uintptr_t)p->file);
     mem_free(p->msg);
     mem_free(p->excerpt);
+}
+
+/* Past the limit problems are only counted. */
+static bool is_full(Reporter *r, bool warning) {
+    bool full = r->list->n - r->first >= FLOW_PROBLEMS_MAX;
+    r->left_out += full;
+    r->left_out_errors += full && !warning;
+    return full;
 }
 
 static void append(FlowProblems *list, FlowProblem p) {
@@ -50,21 +48,15 @@ static void append(FlowProblems *list, FlowProblem p) {
     list->errors += !p.warning;
 }
 
-static bool is_full(const Reporter *r) {
-    return r->list->n - r->first >= FLOW_PROBLEMS_MAX;
-}
-
-static void leave_out(Reporter *r, bool warning) {
-    r->left_out++;
-    r->left_out_errors += !warning;
-}
-
 /* Consumes p. */
 static void add(Reporter *r, FlowProblem p) {
-    if (is_known(r, &p)) {
-        problem_clear(&p);
-    } else if (is_full(r)) {
-        leave_out(r, p.warning);
+    bool known = false;
+    for (size_t i = r->first; i < r->list->n && !known; i++) {
+        const FlowProblem *q = &r->list->items[i];
+        known = q->line == p.line && q->col == p.col && strcmp(q->msg, p.msg) == 0 &&
+                strcmp(q->file, p.file) == 0;
+    }
+    if (known || is_full(r, p.warning)) {
         problem_clear(&p);
     } else {
         append(r->list, p);
@@ -82,41 +74,34 @@ static char *sentence(const char *fmt, va_list args) {
     return text;
 }
 
-static char *excerpt_of(const YamlFile *file, int line) {
-    size_t start = file->lines[line - 1];
-    size_t end = (size_t)line < file->nlines ? file->lines[line] - 1 : file->len;
+static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_list args) {
+    if (is_full(r, warning)) {
+        return;
+    }
+    const YamlFile *file = spot.file;
+    FlowProblem p = {.warning = warning};
+    p.file = mem_strndup(file->path, strlen(file->path));
+    yaml_line_col(file, spot.at, &p.line, &p.col);
+    p.msg = sentence(fmt, args);
+    size_t start = file->lines[p.line - 1];
+    size_t end = (size_t)p.line < file->nlines ? file->lines[p.line] - 1 : file->len;
     while (end > start && file->text[end - 1] == '\r') {
         end--;
     }
-    if (end - start > EXCERPT_MAX ||
-        utf8_valid_prefix(file->text + start, end - start) < end - start) {
-        return NULL;
+    /* What of the spot is on its first line; at least a character. */
+    for (size_t i = spot.at; i < spot.end && i < end && file->text[i] != '\r'; i++) {
+        p.len += !utf8_is_inside(file->text[i]);
     }
-    return mem_strndup(file->text + start, end - start);
-}
-
-/* Characters of the spot that are on its first line; at least one. */
-static int underlined(Spot spot) {
-    const char *text = spot.file->text;
-    size_t end = spot.end < spot.file->len ? spot.end : spot.file->len, n = 0;
-    for (size_t i = spot.at; i < end && text[i] != '\n' && text[i] != '\r'; i++) {
-        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    p.len = p.len ? p.len : 1;
+    const char *line = file->text + start;
+    if (end - start <= EXCERPT_MAX && utf8_valid_prefix(line, end - start) == end - start) {
+        p.excerpt = mem_strndup(line, end - start);
     }
-    return n ? (int)n : 1;
-}
-
-static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_list args) {
-    if (is_full(r)) {
-        leave_out(r, warning);
-        return;
-    }
-    FlowProblem p = {.warning = warning};
-    p.file = mem_strndup(spot.file->path, strlen(spot.file->path));
-    yaml_line_col(spot.file, spot.at, &p.line, &p.col);
-    p.len = underlined(spot);
-    p.msg = sentence(fmt, args);
-    p.excerpt = excerpt_of(spot.file, p.line);
     add(r, p);
+}
+
+void vreport_at(Reporter *r, Spot spot, const char *fmt, va_list args) {
+    report(r, false, spot, fmt, args);
 }
 
 void report_at(Reporter *r, Spot spot, const char *fmt, ...) {
@@ -152,15 +137,6 @@ typedef struct Ordered {
     size_t file, number;
 } Ordered;
 
-static size_t file_rank(const Ordered *items, size_t n, const char *file) {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(items[i].problem.file, file) == 0) {
-            return items[i].file;
-        }
-    }
-    return n + 1;
-}
-
 static int compare_size(size_t a, size_t b) {
     return (a > b) - (a < b);
 }
@@ -176,8 +152,14 @@ static int by_place(const void *a, const void *b) {
 static void sort(const char *main, FlowProblem *items, size_t n) {
     Ordered *ordered = mem_alloc(n * sizeof *ordered);
     for (size_t i = 0; i < n; i++) {
-        bool first = main && strcmp(items[i].file, main) == 0;
-        ordered[i] = (Ordered){items[i], first ? 0 : file_rank(ordered, i, items[i].file), i};
+        size_t same = 0, rank = 0;
+        if (!main || strcmp(items[i].file, main) != 0) {
+            while (same < i && strcmp(items[same].file, items[i].file) != 0) {
+                same++;
+            }
+            rank = same < i ? ordered[same].file : i + 1;
+        }
+        ordered[i] = (Ordered){items[i], rank, i};
     }
     qsort(ordered, n, sizeof *ordered, by_place);
     for (size_t i = 0; i < n; i++) {
@@ -186,25 +168,23 @@ static void sort(const char *main, FlowProblem *items, size_t n) {
     mem_free(ordered);
 }
 
-static void say_left_out(Reporter *r) {
-    const FlowProblem *last = &r->list->items[r->list->n - 1];
-    FlowProblem p = {.warning = r->left_out_errors == 0, .line = last->line, .col = last->col};
-    Buf msg = BUF_INIT;
-    buf_printf(&msg, "There %s %zu more problem%s; mend these first.",
-               r->left_out == 1 ? "is" : "are", r->left_out, r->left_out == 1 ? "" : "s");
-    p.file = mem_strndup(last->file, strlen(last->file));
-    p.len = 1;
-    p.msg = buf_detach(&msg);
-    append(r->list, p);
-}
-
 bool reporter_end(Reporter *r) {
+    FlowProblems *list = r->list;
     bool fine = reporter_errors(r) == 0;
-    if (r->list->n > r->first) {
-        sort(r->main, r->list->items + r->first, r->list->n - r->first);
+    if (list->n > r->first) {
+        sort(r->main, list->items + r->first, list->n - r->first);
     }
     if (r->left_out) {
-        say_left_out(r);
+        const FlowProblem *last = &list->items[list->n - 1];
+        Buf msg = BUF_INIT;
+        buf_printf(&msg, "There %s %zu more problem%s; mend these first.",
+                   r->left_out == 1 ? "is" : "are", r->left_out, r->left_out == 1 ? "" : "s");
+        append(list, (FlowProblem){.warning = r->left_out_errors == 0,
+                                   .file = mem_strndup(last->file, strlen(last->file)),
+                                   .line = last->line,
+                                   .col = last->col,
+                                   .len = 1,
+                                   .msg = buf_detach(&msg)});
     }
     return fine;
 }
@@ -260,21 +240,17 @@ static bool is_control(const char *s) {
     return c < 0x20 || c == 0x7F || (c == 0xC2 && next >= 0x80 && next < 0xA0);
 }
 
-/* A character of an excerpt, or the blank under it: tabs stay, so that the caret is in its place. */
-static void add_cell(Buf *out, const char *s, size_t len, bool blank) {
-    if (*s == '\t' || (!blank && !is_control(s))) {
-        buf_add(out, s, len);
-    } else {
-        buf_addc(out, blank ? ' ' : '?');
-    }
-}
-
+/* Characters of an excerpt, or the blanks under them: tabs stay, so that the caret is in its place. */
 static void add_cells(Buf *out, const char *line, size_t from, size_t to, bool blank) {
     size_t len = strlen(line), at = utf8_offset(line, len, from);
     for (size_t i = from; i < to && at < len; i++) {
         int32_t c;
         size_t n = utf8_decode(line + at, line + len, &c);
-        add_cell(out, line + at, n, blank);
+        if (c == '\t' || (!blank && !is_control(line + at))) {
+            buf_add(out, line + at, n);
+        } else {
+            buf_addc(out, blank ? ' ' : '?');
+        }
         at += n;
     }
 }
@@ -321,11 +297,7 @@ void flow_problem_print(const FlowProblem *p, bool colour, Buf *out) {
 }
 
 Json flow_problem_json(const FlowProblem *p) {
-    Json o = json_object();
-    o = json_object_set(o, json_string_c("file"), json_string_c(p->file));
-    o = json_object_set(o, json_string_c("line"), json_int(p->line));
-    o = json_object_set(o, json_string_c("col"), json_int(p->col));
-    o = json_object_set(o, json_string_c("severity"),
-                        json_string_c(p->warning ? "warning" : "error"));
-    return json_object_set(o, json_string_c("message"), json_string_c(p->msg));
+    return OBJECT(KEY("file", p->file), KEY("line", json_int(p->line)),
+                  KEY("col", json_int(p->col)), KEY("severity", p->warning ? "warning" : "error"),
+                  KEY("message", p->msg));
 }

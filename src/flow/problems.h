@@ -24,6 +24,8 @@ size_t reporter_errors(const Reporter *r);
 
 /* Errors unless the name says otherwise; the sentence is made with printf's formats. */
 void report_at(Reporter *r, Spot spot, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void vreport_at(Reporter *r, Spot spot, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
 void report_warning(Reporter *r, Spot spot, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* About a file as a whole: there is no line. */

@@ -1,11 +1,13 @@
 /* query.c - queries as people write them: jq that may lack its leading dot (config.h has the rule). */
 #include "config.h"
 
+#include "ascii.h"
 #include "loader.h"
 
 #include <string.h>
 
-size_t skip_jq_string(const char *text, size_t len, size_t at, bool *opens) {
+/* From inside a string to behind its end, or, when *opens, to behind the start of an expression in it. */
+static size_t skip_string(const char *text, size_t len, size_t at, bool *opens) {
     *opens = false;
     for (; at < len && text[at] != '"'; at++) {
         if (text[at] == '\\' && ++at < len && text[at] == '(') {
@@ -16,58 +18,70 @@ size_t skip_jq_string(const char *text, size_t len, size_t at, bool *opens) {
     return at < len ? at + 1 : len;
 }
 
+size_t find_jq_end(const char *text, size_t len, size_t at, const char *close) {
+    int brackets[FLOW_DEPTH_MAX] = {
+        0}; /* that are open: outside, and in each string's expression */
+    int depth = 0;
+    bool parens = *close == ')';
+    size_t close_len = strlen(close);
+    while (at < len) {
+        char c = text[at];
+        bool curly = depth == 0 && !parens, opens;
+        if (depth == 0 && brackets[0] == 0 && len - at >= close_len &&
+            memcmp(text + at, close, close_len) == 0) {
+            return at;
+        }
+        at++;
+        if (c == '"' || (depth > 0 && c == ')' && brackets[depth] == 0)) {
+            depth -= c == ')';
+            at = skip_string(text, len, at, &opens);
+            if (opens && ++depth == FLOW_DEPTH_MAX) {
+                break;
+            }
+            brackets[depth] = opens ? 0 : brackets[depth];
+        } else if (c == '#' && parens) {
+            const char *end = memchr(text + at, '\n', len - at);
+            at = end ? (size_t)(end - text) : len;
+        } else {
+            brackets[depth] += (c == (curly ? '{' : '(')) - (c == (curly ? '}' : ')'));
+            if (brackets[depth] < 0) {
+                break;
+            }
+        }
+    }
+    return SIZE_MAX;
+}
+
 static size_t skip_white(const char *text, size_t len, size_t at) {
-    while (at < len &&
-           (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) {
+    while (at < len && ascii_is_white(text[at])) {
         at++;
     }
     return at;
-}
-
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static size_t word_end(const char *text, size_t len, size_t at) {
-    while (at < len && (is_letter(text[at]) || (text[at] >= '0' && text[at] <= '9'))) {
-        at++;
-    }
-    return at;
-}
-
-static bool is_of_language(const char *word, size_t len) {
-    static const char *const words[] = {"if",    "try",    "reduce",  "foreach", "def",
-                                        "label", "import", "include", "true",    "false",
-                                        "null",  "not",    "empty",   "now",     NULL};
-    return has_name(words, word, len);
-}
-
-static bool is_function(const char *word, size_t len) {
-    JqProgram *program = jq_compile(word, len, NULL, NULL);
-    jq_program_free(program);
-    return program != NULL;
-}
-
-static bool has_pipe(const char *text, size_t len, size_t at) {
-    return at < len && text[at] == '|' && (at + 1 == len || text[at + 1] != '=');
-}
-
-static bool has_call(const char *text, size_t len, size_t at) {
-    return at < len &&
-           (text[at] == '(' || (text[at] == ':' && at + 1 < len && text[at + 1] == ':'));
 }
 
 size_t query_dot(const char *text, size_t len) {
-    size_t at = skip_white(text, len, 0);
+    static const char *const words[] = {"if",    "try",    "reduce",  "foreach", "def",
+                                        "label", "import", "include", "true",    "false",
+                                        "null",  "not",    "empty",   "now",     NULL};
+    size_t at = skip_white(text, len, 0), end = at;
     if (at < len && text[at] == '|') {
         return at;
     }
-    if (at == len || !is_letter(text[at])) {
+    while (end < len && ascii_is_name(text[end])) {
+        end++;
+    }
+    if (end == at || ascii_is_digit(text[at]) || has_name(words, text + at, end - at)) {
         return SIZE_MAX;
     }
-    size_t end = word_end(text, len, at), next = skip_white(text, len, end);
-    if (has_call(text, len, next) || is_of_language(text + at, end - at)) {
-        return SIZE_MAX;
+    size_t next = skip_white(text, len, end);
+    char c = next < len ? text[next] : '\0', after = next + 1 < len ? text[next + 1] : '\0';
+    if (c == '(' || (c == ':' && after == ':')) {
+        return SIZE_MAX; /* a call */
     }
-    return has_pipe(text, len, next) && is_function(text + at, end - at) ? SIZE_MAX : at;
+    if (c == '|' && after != '=') {
+        JqProgram *function = jq_compile(text + at, end - at, NULL, NULL);
+        jq_program_free(function);
+        return function ? SIZE_MAX : at;
+    }
+    return at;
 }

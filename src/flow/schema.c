@@ -6,13 +6,11 @@
 #include "kind_schema.h"
 #include "loader.h"
 
+#include "json_build.h"
 #include "json_parse.h"
 
+#include <stdio.h>
 #include <string.h>
-
-static Json set(Json o, const char *key, Json value) {
-    return json_object_set(o, json_string_c(key), value);
-}
 
 static Json parsed(const char *text) {
     return json_parse(text, strlen(text), NULL, NULL);
@@ -24,6 +22,10 @@ static Json words_array(const char *const *words) {
         a = json_array_push(a, json_string_c(*words));
     }
     return a;
+}
+
+static Json any_of(Json a, Json b) {
+    return OBJECT(KEY("anyOf", json_array_from((Json[]){a, b}, 2)));
 }
 
 /* ---- parts that have no table ---- */
@@ -113,23 +115,22 @@ static const Property graph_properties[] = {
 };
 
 static Json described(Json schema, const char *help) {
-    return set(schema, "description", json_string_c(help));
+    return json_object_with(schema, "description", json_string_c(help));
 }
 
 static Json properties(const Property *rows) {
     Json o = json_object();
     for (; rows->name; rows++) {
         if (rows->schema) {
-            o = set(o, rows->name, described(parsed(rows->schema), rows->help));
+            o = json_object_with(o, rows->name, described(parsed(rows->schema), rows->help));
         }
     }
     return o;
 }
 
 static Json closed_object(Json props) {
-    Json o = set(json_object(), "type", json_string_c("object"));
-    o = set(o, "properties", props);
-    return set(o, "additionalProperties", json_bool(false));
+    return OBJECT(KEY("type", "object"), KEY("properties", props),
+                  KEY("additionalProperties", json_bool(false)));
 }
 
 /* ---- kinds ---- */
@@ -154,7 +155,7 @@ typedef struct TypeRow {
 } TypeRow;
 
 #define LIST_OF(item) "{\"type\":\"array\",\"items\":" item "}"
-#define OBJECT        "{\"type\":\"object\"}"
+#define A_MAP         "{\"type\":\"object\"}"
 #define PLACEHOLDER   "{\"type\":\"string\",\"pattern\":\"\\\\$\\\\{\"}"
 #define STATUS        "{\"type\":\"integer\",\"minimum\":100,\"maximum\":599}"
 
@@ -169,21 +170,21 @@ static const TypeRow types[] = {
     [PARAM_DURATION] = {"duration", REF("duration"), duration_schema},
     [PARAM_ENUM] = {"word", NULL, NULL},
     [PARAM_WORDS] = {"list of texts", LIST_OF(TEXT), NULL},
-    [PARAM_JQ_OBJECT] = {"map of jq", OBJECT, NULL},
+    [PARAM_JQ_OBJECT] = {"map of jq", A_MAP, NULL},
     [PARAM_WORKFLOW] = {"file", TEXT, NULL},
-    [PARAM_NODE] = {"node", REF("body"), OBJECT},
+    [PARAM_NODE] = {"node", REF("body"), A_MAP},
     [PARAM_NODES] = {"list of nodes",
                      "{\"type\":\"array\",\"minItems\":1,\"items\":" REF("node") "}",
-                     LIST_OF(OBJECT)},
+                     LIST_OF(A_MAP)},
     [PARAM_COUNT] = {"number from 0", "{\"type\":\"integer\",\"minimum\":0}", NULL},
     [PARAM_VALUE] = {"any value", "{}", NULL},
-    [PARAM_OBJECT] = {"map", OBJECT, NULL},
+    [PARAM_OBJECT] = {"map", A_MAP, NULL},
     [PARAM_QUERIES] = {"map of queries", "{\"type\":\"object\",\"additionalProperties\":" TEXT "}",
                        NULL},
     [PARAM_STATUSES] = {"status, or list", "{\"anyOf\":[" STATUS "," LIST_OF(STATUS) "]}", NULL},
     [PARAM_OBJECTS] = {"list of maps", NULL, NULL},
-    [PARAM_TASK] = {"task", REF("task"), OBJECT},
-    [PARAM_TASKS] = {"list of tasks", LIST_OF(REF("task")), LIST_OF(OBJECT)},
+    [PARAM_TASK] = {"task", REF("task"), A_MAP},
+    [PARAM_TASKS] = {"list of tasks", LIST_OF(REF("task")), LIST_OF(A_MAP)},
     [PARAM_TEST] = {"file", TEXT, NULL},
 };
 
@@ -200,21 +201,11 @@ typedef enum Form {
 
 static Json param_schema(const ParamInfo *info, Form form);
 
-static Json enum_schema(const ParamInfo *info) {
-    Json a = json_array();
-    for (const char *w = info->words; *w;) {
-        size_t len = strcspn(w, " ");
-        a = json_array_push(a, json_string(w, len));
-        w += len + (w[len] == ' ');
-    }
-    return set(json_object(), "enum", a);
-}
-
 static Json with_params(Json props, const ParamInfo *params, size_t n, Form form) {
     for (size_t i = 0; i < n; i++) {
-        props = set(props, params[i].name, param_schema(&params[i], form));
+        props = json_object_with(props, params[i].name, param_schema(&params[i], form));
         if (params[i].alias) {
-            props = set(props, params[i].alias, param_schema(&params[i], form));
+            props = json_object_with(props, params[i].alias, param_schema(&params[i], form));
         }
     }
     return props;
@@ -227,48 +218,36 @@ static Json with_required(Json schema, const ParamInfo *params, size_t n) {
             names = json_array_push(names, json_string_c(params[i].name));
         }
     }
-    return set(schema, "required", names);
-}
-
-static Json objects_schema(const ParamInfo *info, Form form) {
-    Json item = closed_object(with_params(json_object(), info->fields, info->nfields, form));
-    item = with_required(item, info->fields, info->nfields);
-    return set(set(json_object(), "type", json_string_c("array")), "items", item);
+    return json_object_with(schema, "required", names);
 }
 
 static Json type_schema(const ParamInfo *info, Form form) {
     const TypeRow *row = &types[info->type];
     if (info->type == PARAM_ENUM) {
-        return enum_schema(info);
+        Json words = json_array();
+        for (const char *w = info->words; *w;) {
+            size_t len = strcspn(w, " ");
+            words = json_array_push(words, json_string(w, len));
+            w += len + (w[len] == ' ');
+        }
+        return OBJECT(KEY("enum", words));
     }
     if (info->type == PARAM_OBJECTS) {
-        return objects_schema(info, form);
+        Json item = closed_object(with_params(json_object(), info->fields, info->nfields, form));
+        return OBJECT(KEY("type", "array"),
+                      KEY("items", with_required(item, info->fields, info->nfields)));
     }
     return parsed(form == FORM_ALONE && row->alone ? row->alone : row->schema);
 }
 
-static Json or_placeholder(Json schema) {
-    Json any = json_array_push(json_array(), schema);
-    any = json_array_push(any, parsed(PLACEHOLDER));
-    return set(json_object(), "anyOf", any);
-}
-
-static bool holds_tasks(const ParamInfo *info) {
-    return info->type == PARAM_TASK || info->type == PARAM_TASKS;
-}
-
 static Json param_schema(const ParamInfo *info, Form form) {
     Json o = type_schema(info, form);
-    if (form == FORM_TASK && !holds_tasks(info)) {
-        o = or_placeholder(o);
+    if (form == FORM_TASK && info->type != PARAM_TASK && info->type != PARAM_TASKS) {
+        o = any_of(o, parsed(PLACEHOLDER));
     }
-    if (form == FORM_ALONE) {
-        o = set(o, "x-type", json_string_c(param_type_name(info->type)));
-    }
-    if (info->fallback) {
-        o = set(o, "default", parsed(info->fallback));
-    }
-    return described(o, info->help);
+    return OBJECT_ADD(o, KEY("x-type", form == FORM_ALONE ? param_type_name(info->type) : NULL),
+                      KEY("default", info->fallback ? parsed(info->fallback) : json_none()),
+                      KEY("description", info->help));
 }
 
 /* The parameters from one on, as an object that holds nothing else. */
@@ -289,26 +268,17 @@ Json kind_schema(const Kind *kind) {
 
 /* ---- nodes ---- */
 
-/* The value of the kind's own key: the first parameter, or all of them. */
-static Json kind_value(const Kind *kind) {
-    Json any = json_array_push(json_array(), param_schema(&kind->params[0], FORM_FILE));
-    any = json_array_push(any, params_schema(kind, 0, FORM_FILE));
-    return described(set(json_object(), "anyOf", any), kind->help);
-}
-
-static bool takes_the_same(const ParamInfo *a, const ParamInfo *b) {
-    return a->type == b->type && (a->type != PARAM_ENUM || strcmp(a->words, b->words) == 0);
-}
-
 /* Whether a kind before has a parameter of the name that takes the same. */
 static bool is_repeated(const ParamInfo *info, const char *name) {
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
         for (size_t i = 0; i < kind->nparams; i++) {
-            if (&kind->params[i] == info) {
+            const ParamInfo *other = &kind->params[i];
+            if (other == info) {
                 return false;
             }
-            if (strcmp(kind->params[i].name, name) == 0 && takes_the_same(&kind->params[i], info)) {
+            if (strcmp(other->name, name) == 0 && other->type == info->type &&
+                (info->type != PARAM_ENUM || strcmp(other->words, info->words) == 0)) {
                 return true;
             }
         }
@@ -319,33 +289,34 @@ static bool is_repeated(const ParamInfo *info, const char *name) {
 /* A name may mean one thing to one kind and another to the next. */
 static Json add_beside(Json props, const ParamInfo *info, const char *name) {
     Json there = json_object_get_c(props, name);
-    if (json_is_none(there) || is_repeated(info, name)) {
-        return json_is_none(there) ? set(props, name, param_schema(info, FORM_FILE)) : props;
+    if (json_is_none(there)) {
+        return json_object_with(props, name, param_schema(info, FORM_FILE));
+    }
+    if (is_repeated(info, name)) {
+        return props;
     }
     Json any = json_object_get_c(there, "anyOf");
     any = json_is_none(any) ? json_array_push(json_array(), json_ref(there)) : json_ref(any);
     any = json_array_push(any, param_schema(info, FORM_FILE));
-    return set(props, name, set(json_object(), "anyOf", any));
+    return json_object_with(props, name, OBJECT(KEY("anyOf", any)));
 }
 
-static Json add_params_beside(Json props, const Kind *kind) {
-    for (size_t i = 0; i < kind->nparams; i++) {
-        props = add_beside(props, &kind->params[i], kind->params[i].name);
-        if (kind->params[i].alias) {
-            props = add_beside(props, &kind->params[i], kind->params[i].alias);
-        }
-    }
-    return props;
-}
-
-/* Parameters of all kinds may stand beside the key of the kind. */
+/* Parameters of all kinds may stand beside the key of the kind, whose own value is the first of them, or
+ * all of them. */
 static Json with_kinds(Json props) {
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
-        props = add_params_beside(props, kind);
+        for (size_t i = 0; i < kind->nparams; i++) {
+            props = add_beside(props, &kind->params[i], kind->params[i].name);
+            if (kind->params[i].alias) {
+                props = add_beside(props, &kind->params[i], kind->params[i].alias);
+            }
+        }
     }
     for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
-        props = set(props, kind->name, kind_value(kind));
+        Json value =
+            any_of(param_schema(&kind->params[0], FORM_FILE), params_schema(kind, 0, FORM_FILE));
+        props = json_object_with(props, kind->name, described(value, kind->help));
     }
     return props;
 }
@@ -356,19 +327,7 @@ static Json kind_names(DialectId dialect) {
     for (size_t at = 0; (kind = next_kind(dialect, &at));) {
         a = json_array_push(a, json_string_c(kind->name));
     }
-    return set(json_object(), "enum", a);
-}
-
-/* One of the keys that say what a node does. */
-static Json one_kind(void) {
-    Json any = json_array();
-    const Kind *kind;
-    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
-        Json key = json_array_push(json_array(), json_string_c(kind->name));
-        any = json_array_push(any, set(json_object(), "required", key));
-    }
-    any = json_array_push(any, parsed("{\"required\":[\"run\"]}"));
-    return json_array_push(any, parsed("{\"required\":[\"uses\"]}"));
+    return OBJECT(KEY("enum", a));
 }
 
 static Json node_schema(bool body) {
@@ -380,120 +339,100 @@ static Json node_schema(bool body) {
         props = json_object_remove(props, name);
         json_unref(name);
     }
-    props = set(props, "uses",
-                described(kind_names(DIALECT_GRAPH), "the kind; its parameters are under `with`"));
-    Json o = closed_object(with_kinds(props));
-    if (!body) {
-        o = set(o, "required", parsed("[\"name\"]"));
+    props = json_object_with(
+        props, "uses",
+        described(kind_names(DIALECT_GRAPH), "the kind; its parameters are under `with`"));
+    /* One of the keys that say what a node does. */
+    Json says = json_array();
+    const Kind *kind;
+    for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
+        Json key = json_array_push(json_array(), json_string_c(kind->name));
+        says = json_array_push(says, OBJECT(KEY("required", key)));
     }
-    return set(o, "oneOf", one_kind());
+    says = json_array_push(says, parsed("{\"required\":[\"run\"]}"));
+    says = json_array_push(says, parsed("{\"required\":[\"uses\"]}"));
+    return OBJECT_ADD(closed_object(with_kinds(props)),
+                      KEY("required", body ? json_none() : parsed("[\"name\"]")),
+                      KEY("oneOf", says));
 }
 
 /* ---- a graph ---- */
 
 static Json state_schema(void) {
-    Json any = json_array_push(json_array(), set(json_object(), "enum", words_array(reduce_names)));
-    any = json_array_push(
-        any, described(parsed("{\"type\":\"string\"}"), "a jq expression over $old and $new"));
-    Json props = set(json_object(), "default", json_object());
-    props = set(props, "reduce", set(json_object(), "anyOf", any));
-    Json value = json_array_push(json_array(), closed_object(props));
-    value = json_array_push(value, described(json_object(), "a default value"));
-    Json o = set(json_object(), "type", parsed("[\"object\",\"null\"]"));
-    return set(o, "additionalProperties", set(json_object(), "anyOf", value));
-}
-
-static Json retry_schema(void) {
-    Json any = json_array_push(json_array(), parsed("{\"type\":\"integer\",\"minimum\":1}"));
-    any = json_array_push(any, closed_object(properties(retry_properties)));
-    return set(json_object(), "anyOf", any);
+    Json reduce =
+        any_of(OBJECT(KEY("enum", words_array(reduce_names))),
+               described(parsed("{\"type\":\"string\"}"), "a jq expression over $old and $new"));
+    Json key = any_of(closed_object(OBJECT(KEY("default", json_object()), KEY("reduce", reduce))),
+                      described(json_object(), "a default value"));
+    return OBJECT(KEY("type", parsed("[\"object\",\"null\"]")), KEY("additionalProperties", key));
 }
 
 static Json config_schema(void) {
-    Json props = properties(config_properties);
-    Json names = set(json_object(), "enum", words_array(checkpointers));
-    props = set(props, "checkpointer", described(names, config_properties[0].help));
-    return set(closed_object(props), "type", parsed("[\"object\",\"null\"]"));
+    Json names = OBJECT(KEY("enum", words_array(checkpointers)));
+    Json props = json_object_with(properties(config_properties), "checkpointer",
+                                  described(names, config_properties[0].help));
+    return OBJECT_ADD(closed_object(props), KEY("type", parsed("[\"object\",\"null\"]")));
 }
 
 static Json definitions(void) {
-    Json defs = set(json_object(), "node", node_schema(false));
-    defs = set(defs, "body", node_schema(true));
-    defs = set(
-        defs, "edge",
-        set(closed_object(properties(edge_properties)), "required", parsed("[\"from\",\"to\"]")));
-    defs = set(defs, "config", config_schema());
-    defs = set(defs, "retry", retry_schema());
-    defs = set(defs, "interrupt", parsed(interrupt_schema));
-    defs = set(defs, "goto", parsed(target_schema));
-    defs = set(defs, "rule", parsed(rule_schema));
-    defs = set(defs, "names", parsed(name_or_names));
-    return set(defs, "duration", parsed(duration_schema));
+    return OBJECT(KEY("node", node_schema(false)), KEY("body", node_schema(true)),
+                  KEY("edge", OBJECT_ADD(closed_object(properties(edge_properties)),
+                                         KEY("required", parsed("[\"from\",\"to\"]")))),
+                  KEY("config", config_schema()),
+                  KEY("retry", any_of(parsed("{\"type\":\"integer\",\"minimum\":1}"),
+                                      closed_object(properties(retry_properties)))),
+                  KEY("interrupt", parsed(interrupt_schema)), KEY("goto", parsed(target_schema)),
+                  KEY("rule", parsed(rule_schema)), KEY("names", parsed(name_or_names)),
+                  KEY("duration", parsed(duration_schema)));
 }
 
 /* A file: the schema of what is in it, which names others under $defs. */
 static Json file_schema(const char *title, Json props, const char *required, Json defs) {
-    Json o = set(json_object(), "$schema",
-                 json_string_c("https://json-schema.org/draft/2020-12/schema"));
-    o = set(o, "title", json_string_c(title));
-    o = set(o, "type", json_string_c("object"));
-    o = set(o, "properties", props);
-    o = set(o, "additionalProperties", json_bool(false));
-    o = set(o, "required", json_array_push(json_array(), json_string_c(required)));
-    return set(o, "$defs", defs);
+    return OBJECT(KEY("$schema", "https://json-schema.org/draft/2020-12/schema"),
+                  KEY("title", title), KEY("type", "object"), KEY("properties", props),
+                  KEY("additionalProperties", json_bool(false)),
+                  KEY("required", json_array_push(json_array(), json_string_c(required))),
+                  KEY("$defs", defs));
 }
 
 static Json graph_schema(void) {
-    Json props = properties(graph_properties);
-    props = set(props, "state", described(state_schema(), graph_properties[2].help));
+    Json props = json_object_with(properties(graph_properties), "state",
+                                  described(state_schema(), graph_properties[2].help));
     return file_schema("A Pawl workflow: nodes and edges", props, "nodes", definitions());
 }
 
 /* ---- tasks and steps ---- */
 
-/* The name in $defs of what stands under `config` for a kind. */
-static void config_name(const Kind *kind, const char *prefix, Buf *out) {
-    buf_reset(out);
-    buf_printf(out, "%sconfig_%s", prefix, kind->name);
-}
-
+/* What stands under `config` for a kind is in $defs as config_KIND. */
 static Json with_configs(Json defs, DialectId dialect, Form form) {
-    Buf name = BUF_INIT;
+    char name[100];
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(dialect, &at));) {
-        config_name(kind, "", &name);
-        Json schema = params_schema(kind, kind_config_start(kind), form);
+        size_t from = kind_config_start(kind);
+        Json schema = params_schema(kind, from, form);
         if (form == FORM_TASK) { /* configVars may give what is required */
-            schema = set(schema, "type", parsed("[\"object\",\"null\"]"));
+            schema = json_object_with(schema, "type", parsed("[\"object\",\"null\"]"));
         } else {
-            schema = with_required(schema, kind->params + kind_config_start(kind),
-                                   kind->nparams - kind_config_start(kind));
+            schema = with_required(schema, kind->params + from, kind->nparams - from);
         }
-        defs = set(defs, name.data, described(schema, kind->help));
+        snprintf(name, sizeof name, "config_%s", kind->name);
+        defs = json_object_with(defs, name, described(schema, kind->help));
     }
-    buf_clear(&name);
     return defs;
 }
 
-/* If `key` names this kind, then `config` is that of the kind. */
-static Json kind_rule(const Kind *kind, const char *key) {
-    Buf ref = BUF_INIT;
-    config_name(kind, "#/$defs/", &ref);
-    Json is = set(json_object(), key, set(json_object(), "const", json_string_c(kind->name)));
-    Json config = set(json_object(), "$ref", json_string_c(ref.data));
-    Json then = set(json_object(), "properties", set(json_object(), "config", config));
-    Json o = set(json_object(), "if", set(json_object(), "properties", is));
-    buf_clear(&ref);
-    return set(o, "then", then);
-}
-
+/* For each kind: if `key` names it, then `config` is that of the kind. */
 static Json with_rules(Json schema, DialectId dialect, const char *key) {
     Json rules = json_array();
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(dialect, &at));) {
-        rules = json_array_push(rules, kind_rule(kind, key));
+        Json is = OBJECT(KEY(key, OBJECT(KEY("const", kind->name))));
+        Json ref = json_string_fmt("#/$defs/config_%s", kind->name);
+        Json config = OBJECT(KEY("config", OBJECT(KEY("$ref", ref))));
+        rules = json_array_push(rules, OBJECT(KEY("if", OBJECT(KEY("properties", is))),
+                                              KEY("then", OBJECT(KEY("properties", config)))));
     }
-    return set(schema, "allOf", rules);
+    return json_object_with(schema, "allOf", rules);
 }
 
 /* ---- tasks ---- */
@@ -530,23 +469,19 @@ static Json listed_properties(const char *const *keys, const Property *rows) {
     Json all = properties(rows), o = json_object();
     for (; *keys; keys++) {
         Json schema = json_object_get_c(all, *keys);
-        o = set(o, *keys, json_is_none(schema) ? json_object() : json_ref(schema));
+        o = json_object_with(o, *keys, json_is_none(schema) ? json_object() : json_ref(schema));
     }
     json_unref(all);
     return o;
 }
 
-static Json task_schema(void) {
-    Json props = listed_properties(task_keys, task_properties);
-    props = set(props, "name", described(kind_names(DIALECT_TASKS), task_properties[0].help));
-    Json o = set(closed_object(props), "required", parsed("[\"name\"]"));
-    return with_rules(o, DIALECT_TASKS, "name");
-}
-
 static Json tasks_schema(void) {
-    Json defs = set(json_object(), "task", task_schema());
+    Json props = json_object_with(listed_properties(task_keys, task_properties), "name",
+                                  described(kind_names(DIALECT_TASKS), task_properties[0].help));
+    Json task = OBJECT_ADD(closed_object(props), KEY("required", parsed("[\"name\"]")));
+    Json defs = OBJECT(KEY("task", with_rules(task, DIALECT_TASKS, "name")));
     defs = with_configs(defs, DIALECT_TASKS, FORM_TASK);
-    defs = set(defs, "duration", parsed(duration_schema));
+    defs = json_object_with(defs, "duration", parsed(duration_schema));
     return file_schema("A Pawl test: tasks", listed_properties(test_keys, test_properties), "tasks",
                        defs);
 }
@@ -599,42 +534,26 @@ static const Property pipeline_properties[] = {
     {0},
 };
 
-static Json step_schema(void) {
-    Json props = properties(step_properties);
-    props = set(props, "type", described(kind_names(DIALECT_PIPELINE), step_properties[0].help));
-    Json o = set(closed_object(props), "required", parsed("[\"type\",\"config\"]"));
-    o = set(o, "anyOf", parsed("[{\"required\":[\"name\"]},{\"required\":[\"id\"]}]"));
-    return with_rules(o, DIALECT_PIPELINE, "type");
-}
-
 static Json pipeline_schema(void) {
-    Json trigger = closed_object(properties(trigger_properties));
-    Json defs = set(json_object(), "step", step_schema());
-    defs = set(defs, "trigger", set(trigger, "required", parsed("[\"type\"]")));
+    Json props = json_object_with(properties(step_properties), "type",
+                                  described(kind_names(DIALECT_PIPELINE), step_properties[0].help));
+    Json step =
+        OBJECT_ADD(closed_object(props), KEY("required", parsed("[\"type\",\"config\"]")),
+                   KEY("anyOf", parsed("[{\"required\":[\"name\"]},{\"required\":[\"id\"]}]")));
+    Json defs = OBJECT(KEY("step", with_rules(step, DIALECT_PIPELINE, "type")),
+                       KEY("trigger", OBJECT_ADD(closed_object(properties(trigger_properties)),
+                                                 KEY("required", parsed("[\"type\"]")))));
     defs = with_configs(defs, DIALECT_PIPELINE, FORM_FILE);
-    defs = set(defs, "names", parsed(name_or_names));
-    defs = set(defs, "duration", parsed(duration_schema));
+    defs = OBJECT_ADD(defs, KEY("names", parsed(name_or_names)),
+                      KEY("duration", parsed(duration_schema)));
     return file_schema("A Pawl pipeline: steps", properties(pipeline_properties), "steps", defs);
 }
 
 /* ---- the whole ---- */
 
-typedef struct SchemaRow {
-    const char *dialect;
-    Json (*make)(void);
-} SchemaRow;
-
-static const SchemaRow schemas[] = {
-    {"graph", graph_schema},
-    {"tasks", tasks_schema},
-    {"pipeline", pipeline_schema},
-};
-
 Json flow_schema(const char *dialect) {
-    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
-        if (strcmp(schemas[i].dialect, dialect) == 0) {
-            return schemas[i].make();
-        }
-    }
-    return json_none();
+    return strcmp(dialect, "graph") == 0      ? graph_schema()
+           : strcmp(dialect, "tasks") == 0    ? tasks_schema()
+           : strcmp(dialect, "pipeline") == 0 ? pipeline_schema()
+                                              : json_none();
 }

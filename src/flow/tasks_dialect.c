@@ -45,14 +45,11 @@ static bool has_placeholders(const YamlNode *node) {
     return false;
 }
 
-static void add_placeholder(Loader *ld, Placeholders *list, const YamlNode *node, Piece piece) {
-    const Expr *query = load_query_part(ld, node, piece.from, piece.to);
-    Json text = json_string_valid(node->text + piece.from, piece.to - piece.from);
-    list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
-    list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
-}
-
-static void collect_scalar(Loader *ld, Placeholders *list, const YamlNode *node) {
+/* Recursion is bounded by the depth of the file. */
+static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
+    for (size_t i = 0; node->kind != YAML_SCALAR && i < node->n; i++) {
+        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value);
+    }
     Piece piece;
     for (size_t at = 0; next_piece(node->text, node->len, &at, &piece);) {
         if (piece.kind == PIECE_UNCLOSED) {
@@ -63,19 +60,11 @@ static void collect_scalar(Loader *ld, Placeholders *list, const YamlNode *node)
             return;
         }
         if (piece.kind == PIECE_QUERY) {
-            add_placeholder(ld, list, node, piece);
+            const Expr *query = load_query_part(ld, node, piece.from, piece.to);
+            Json text = json_string_valid(node->text + piece.from, piece.to - piece.from);
+            list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
+            list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
         }
-    }
-}
-
-/* Recursion is bounded by the depth of the file. */
-static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
-    if (node->kind == YAML_SCALAR) {
-        collect_scalar(ld, list, node);
-        return;
-    }
-    for (size_t i = 0; i < node->n; i++) {
-        collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value);
     }
 }
 
@@ -124,28 +113,10 @@ static bool is_fixed(const ParamInfo *info) {
     return holds_tasks(info) || info->type == PARAM_QUERIES;
 }
 
-static int find_param(const Kind *kind, const YamlNode *name) {
-    for (size_t i = 0; i < kind->nparams; i++) {
-        if (yaml_is(name, kind->params[i].name)) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
-static void where_of(const Kind *kind, char *where, size_t size) {
-    snprintf(where, size, "the config of %s %s task", article(kind), kind->name);
-}
-
-static void check_config_keys(const TaskLoad *t) {
-    const Kind *kind = t->node->kind;
-    const char *names[KEYS_MAX] = {NULL};
-    char where[100];
-    for (size_t i = 0; i < kind->nparams && i + 1 < KEYS_MAX; i++) {
-        names[i] = kind->params[i].name;
-    }
-    where_of(kind, where, sizeof where);
-    check_keys(t->c->ld, t->config, (KeyList){names, NULL}, where);
+static const char *where_of(const Kind *kind) {
+    static _Thread_local char where[100];
+    snprintf(where, sizeof where, "the config of %s %s task", article(kind), kind->name);
+    return where;
 }
 
 static bool is_from_query(const Task *task, size_t param) {
@@ -157,51 +128,47 @@ static bool is_from_query(const Task *task, size_t param) {
     return false;
 }
 
-static void check_missing(const TaskLoad *t, size_t i) {
-    const Kind *kind = t->node->kind;
-    const YamlPair *name = yaml_pair(t->yaml, "name");
-    if (!kind->params[i].required || is_from_query(t->task, i)) {
-        return;
-    }
-    report_at(t->c->ld->reporter, t->config && t->config->n ? t->config->spot : name->value->spot,
-              "`%s` is missing in `config`, which %s %s task needs: %s.", kind->params[i].name,
-              article(kind), kind->name, kind->params[i].help);
-}
-
-/* A value with placeholders: it is read when the task begins. */
-static void load_open(TaskLoad *t, const ParamInfo *info, const YamlNode *value, Param *out) {
-    Loader *ld = t->c->ld;
-    size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
-    yaml_line_col(value->spot.file, at, &out->line, &out->col);
-    out->open = true;
-    out->value = keep(ld, param_json(info, value));
-    collect(ld, &t->placeholders, value);
-}
-
 static void load_config_param(TaskLoad *t, size_t i) {
-    const ParamInfo *info = &t->node->kind->params[i];
+    Loader *ld = t->c->ld;
+    const Kind *kind = t->node->kind;
+    const ParamInfo *info = &kind->params[i];
     const YamlPair *pair = yaml_pair(t->config, info->name);
-    if (!pair) {
-        check_missing(t, i);
-    } else if (info->type == PARAM_TEST && has_placeholders(pair->value)) {
-        report_at(t->c->ld->reporter, pair->value->spot,
+    const YamlNode *value = pair ? pair->value : NULL;
+    Param *out = &t->params[i];
+    if (!value && info->required && !is_from_query(t->task, i)) {
+        const YamlNode *name = yaml_get(t->yaml, "name");
+        report_at(ld->reporter, t->config && t->config->n ? t->config->spot : name->spot,
+                  "`%s` is missing in `config`, which %s %s task needs: %s.", info->name,
+                  article(kind), kind->name, info->help);
+    }
+    bool placeholders = value && has_placeholders(value);
+    if (placeholders && info->type == PARAM_TEST) {
+        report_at(ld->reporter, value->spot,
                   "`%s` names a file that is read before anything runs, so that there can be no "
                   "placeholder in it.",
                   info->name);
-        return;
-    } else if (!is_fixed(info) && has_placeholders(pair->value)) {
-        load_open(t, info, pair->value, &t->params[i]);
-        return;
+    } else if (placeholders && !is_fixed(info)) {
+        /* It is read when the task begins. */
+        size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
+        yaml_line_col(value->spot.file, at, &out->line, &out->col);
+        out->open = true;
+        out->value = keep(ld, param_json(info, value));
+        collect(ld, &t->placeholders, value);
+    } else {
+        load_param(t->c, t->node, info, (Given){pair, value}, out);
     }
-    load_param(t->c, t->node, info, (Given){pair, pair ? pair->value : NULL}, &t->params[i]);
 }
 
 static void load_task_config(TaskLoad *t) {
     const YamlNode *config = yaml_get(t->yaml, "config");
     const Kind *kind = t->node->kind;
+    const char *names[KEYS_MAX] = {NULL};
+    for (size_t i = 0; i < kind->nparams && i + 1 < KEYS_MAX; i++) {
+        names[i] = kind->params[i].name;
+    }
     if (config && !yaml_is_null(config) && expect_map(t->c->ld, config, "`config`")) {
         t->config = config;
-        check_config_keys(t);
+        check_keys(t->c->ld, config, (KeyList){names, NULL}, where_of(kind));
     }
     t->params = arena_alloc(t->c->ld->arena, kind->nparams * sizeof *t->params);
     t->node->params = t->params;
@@ -214,26 +181,25 @@ static void load_task_config(TaskLoad *t) {
 
 static int find_var_param(const TaskLoad *t, const YamlNode *name) {
     const Kind *kind = t->node->kind;
-    int i = find_param(kind, name);
-    if (i < 0) {
-        Suggestion nearest = suggestion_for(name->text, name->len);
-        for (size_t k = 0; k < kind->nparams; k++) {
-            if (!is_fixed(&kind->params[k])) {
-                suggestion_offer(&nearest, kind->params[k].name);
-            }
+    Suggestion nearest = suggestion_for(name->text, name->len);
+    for (size_t i = 0; i < kind->nparams; i++) {
+        const ParamInfo *info = &kind->params[i];
+        if (yaml_is(name, info->name) && is_fixed(info)) {
+            report_at(t->c->ld->reporter, name->spot,
+                      "`%s` cannot come from a query, since it %s; give it in `config`.",
+                      info->name, holds_tasks(info) ? "holds tasks" : "holds queries itself");
+            return -1;
         }
-        char where[100];
-        where_of(kind, where, sizeof where);
-        report_at(t->c->ld->reporter, name->spot, "`%s` is no key of %s%s",
-                  shown(name->text, name->len), where, did_you_mean_this(nearest.best));
-    } else if (is_fixed(&kind->params[i])) {
-        report_at(t->c->ld->reporter, name->spot,
-                  "`%s` cannot come from a query, since it %s; give it in `config`.",
-                  kind->params[i].name,
-                  holds_tasks(&kind->params[i]) ? "holds tasks" : "holds queries itself");
-        return -1;
+        if (yaml_is(name, info->name)) {
+            return (int)i;
+        }
+        if (!is_fixed(info)) {
+            suggestion_offer(&nearest, info->name);
+        }
     }
-    return i;
+    report_at(t->c->ld->reporter, name->spot, "`%s` is no key of %s%s",
+              shown(name->text, name->len), where_of(kind), did_you_mean_this(nearest.best));
+    return -1;
 }
 
 static void load_task_vars(TaskLoad *t) {
@@ -313,34 +279,13 @@ static void check_assertions(const TaskLoad *t) {
     }
 }
 
-static void check_kind(const TaskLoad *t) {
-    static void (*const checks[KIND_COUNT])(const TaskLoad *) = {
-        [KIND_RUN_TASK_OPTIONS] = check_options,      [KIND_RUN_TASK_MATRIX] = check_matrix,
-        [KIND_RUN_COMMAND] = check_command,           [KIND_CHECK_HTTP_JSON] = check_assertions,
-        [KIND_CHECK_HTTP_METRICS] = check_assertions,
-    };
-    if (checks[t->node->kind->id]) {
-        checks[t->node->kind->id](t);
-    }
-}
+static void (*const kind_checks[KIND_COUNT])(const TaskLoad *) = {
+    [KIND_RUN_TASK_OPTIONS] = check_options,      [KIND_RUN_TASK_MATRIX] = check_matrix,
+    [KIND_RUN_COMMAND] = check_command,           [KIND_CHECK_HTTP_JSON] = check_assertions,
+    [KIND_CHECK_HTTP_METRICS] = check_assertions,
+};
 
 /* ---- a task ---- */
-
-static void load_envelope(TaskLoad *t) {
-    Loader *ld = t->c->ld;
-    const YamlNode *title = yaml_get(t->yaml, "title"), *when = yaml_get(t->yaml, "if");
-    const YamlNode *timeout = yaml_get(t->yaml, "timeout");
-    if (title && field_text(ld, title, "`title`")) {
-        t->task->title = keep(ld, json_string_valid(title->text, title->len));
-        collect(ld, &t->placeholders, title);
-    }
-    if (when) {
-        t->task->when = load_query(ld, when);
-    }
-    if (timeout) {
-        field_duration(ld, timeout, "`timeout`", &t->node->timeout_ms);
-    }
-}
 
 /* Everything but its name and its kind. */
 static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Json source) {
@@ -359,11 +304,19 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     node->task = task;
     node->source = source;
     check_keys(ld, yaml, (KeyList){task_keys, NULL}, "a task");
-    load_envelope(&t);
+    const YamlNode *title = yaml_get(yaml, "title"), *when = yaml_get(yaml, "if");
+    if (key_text(ld, yaml, "title")) {
+        task->title = keep(ld, json_string_valid(title->text, title->len));
+        collect(ld, &t.placeholders, title);
+    }
+    task->when = when ? load_query(ld, when) : NULL;
+    key_duration(ld, yaml, "timeout", &node->timeout_ms);
     if (node->kind) {
         load_task_vars(&t);
         load_task_config(&t);
-        check_kind(&t);
+        if (kind_checks[node->kind->id]) {
+            kind_checks[node->kind->id](&t);
+        }
     }
     set_placeholders(ld, &t.placeholders, task);
     ld->depth--;
@@ -437,25 +390,14 @@ typedef struct TaskList {
     Json source; /* the list as JSON, borrowed; JSON_NONE: to be made for each */
 } TaskList;
 
-static Json source_of(Loader *ld, const TaskList *list, size_t i) {
-    Json source =
-        json_kind(list->source) == JSON_ARRAY ? json_array_get(list->source, i) : json_none();
-    return json_is_none(source) ? keep(ld, yaml_json(list->items[i])) : source;
-}
-
-static void set_id(Loader *ld, Node *node, const char *id) {
-    Task *task = arena_alloc(ld->arena, sizeof *task);
-    task->id = keep(ld, json_string_c(id));
-    node->task = task;
-}
-
 /* Nodes with their names and kinds; what is no map is left out. from has the index of each. */
 static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from) {
+    Loader *ld = c->ld;
     Graph *g = &c->graph->graph;
-    NameGiver names = {.ld = c->ld, .taken = json_object()};
-    const char **ids = arena_alloc(c->ld->arena, list->n * sizeof *ids);
+    NameGiver names = {.ld = ld, .taken = json_object()};
+    const char **ids = arena_alloc(ld->arena, list->n * sizeof *ids);
     for (size_t i = 0; i < list->n; i++) {
-        bool map = expect_map(c->ld, list->items[i], "A task");
+        bool map = expect_map(ld, list->items[i], "A task");
         ids[i] = map ? task_id(&names, list->items[i]) : NULL;
     }
     for (size_t i = 0; i < list->n; i++) {
@@ -463,11 +405,13 @@ static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from)
         if (yaml->kind != YAML_MAP) {
             continue;
         }
-        const Kind *kind = task_kind(c->ld, yaml);
+        const Kind *kind = task_kind(ld, yaml);
         Node *node = &g->nodes[g->nnodes];
         start_node(c, node, yaml, ids[i] ? ids[i] : name_of_kind(&names, kind));
         if (ids[i]) {
-            set_id(c->ld, node, ids[i]);
+            Task *task = arena_alloc(ld->arena, sizeof *task);
+            task->id = keep(ld, json_string_c(ids[i]));
+            node->task = task;
         }
         node->kind = kind;
         node->index = (int)g->nnodes;
@@ -486,7 +430,11 @@ static void load_tasks(const NodeContext *c, const TaskList *list) {
                         g->nnodes);
     }
     for (size_t i = 0; i < g->nnodes; i++) {
-        load_task(c, &g->nodes[i], list->items[from[i]], source_of(c->ld, list, from[i]));
+        const YamlNode *yaml = list->items[from[i]];
+        bool known = json_kind(list->source) == JSON_ARRAY;
+        Json source = known ? json_array_get(list->source, from[i]) : json_none();
+        source = json_is_none(source) ? keep(c->ld, yaml_json(yaml)) : source;
+        load_task(c, &g->nodes[i], yaml, source);
     }
 }
 
@@ -514,10 +462,7 @@ const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json so
                             const char *name) {
     NodeContext inner = *c;
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
-    if (!load_list(&inner, value, source)) {
-        return NULL;
-    }
-    return &inner.graph->graph;
+    return load_list(&inner, value, source) ? &inner.graph->graph : NULL;
 }
 
 const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
@@ -533,19 +478,6 @@ const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json sou
 }
 
 /* ---- the test ---- */
-
-static void load_test_name(Loader *ld, const YamlNode *root, Graph *g) {
-    const YamlNode *name = yaml_get(root, "name"), *id = yaml_get(root, "id");
-    const YamlNode *description = yaml_get(root, "description");
-    const char *id_text = id ? field_text(ld, id, "`id`") : NULL;
-    const char *name_text = name ? field_text(ld, name, "`name`") : NULL;
-    if (name_text || id_text) {
-        g->name = name_text ? name_text : id_text;
-    }
-    if (description) {
-        field_text(ld, description, "`description`");
-    }
-}
 
 static void load_defaults(Loader *ld, const YamlNode *config, GraphImpl *g) {
     size_t n = config->n;
@@ -596,18 +528,11 @@ static void check_cron(void *ctx, const YamlNode *line) {
 }
 
 static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
-    static const char *const flags[] = {"startup", "skipQueue"};
     const YamlNode *cron = yaml_get(schedule, "cron");
     bool value;
     check_keys(ld, schedule, (KeyList){schedule_keys, NULL}, "`schedule`");
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const YamlNode *flag = yaml_get(schedule, flags[i]);
-        char what[32];
-        snprintf(what, sizeof what, "`%s`", flags[i]);
-        if (flag) {
-            field_bool(ld, flag, what, &value);
-        }
-    }
+    key_bool(ld, schedule, "startup", &value);
+    key_bool(ld, schedule, "skipQueue", &value);
     if (cron && !yaml_is_null(cron)) {
         each_name(ld, cron, "`cron`", check_cron, ld);
     }
@@ -625,44 +550,34 @@ static const YamlNode *map_of(Loader *ld, const YamlNode *root, const char *key)
     return map ? value : NULL;
 }
 
-static void load_test_fields(Loader *ld, const YamlNode *root, GraphImpl *graph) {
+bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+    NodeContext c = {ld, file, graph, {NULL, 0}};
+    Graph *g = &graph->graph;
+    g->scoped = true;
+    g->recursion_limit = INT64_MAX;
+    g->defaults = keep(ld, json_object());
+    check_keys(ld, root, (KeyList){test_keys, NULL}, "a test");
     const YamlNode *config = map_of(ld, root, "config"), *vars = map_of(ld, root, "configVars");
-    const YamlNode *schedule = map_of(ld, root, "schedule"), *timeout = yaml_get(root, "timeout");
-    load_test_name(ld, root, &graph->graph);
-    if (timeout) {
-        field_duration(ld, timeout, "`timeout`", &graph->graph.timeout_ms);
-    }
+    const YamlNode *schedule = map_of(ld, root, "schedule");
+    const char *id = key_text(ld, root, "id"), *name = key_text(ld, root, "name");
+    g->name = name ? name : id ? id : g->name;
+    key_text(ld, root, "description");
+    key_duration(ld, root, "timeout", &g->timeout_ms);
     if (config) {
         load_defaults(ld, config, graph);
     }
     if (vars) {
-        load_test_vars(ld, vars, &graph->graph);
+        load_test_vars(ld, vars, g);
     }
     if (schedule) {
-        load_schedule(ld, schedule, &graph->graph);
+        load_schedule(ld, schedule, g);
     }
-}
-
-static void load_cleanup(const NodeContext *c, const YamlNode *tasks) {
-    bool none = !tasks || yaml_is_null(tasks) || (tasks->kind == YAML_LIST && tasks->n == 0);
-    if (none) {
-        return;
-    }
-    NodeContext inner = *c;
-    inner.graph = new_task_graph(c->ld, "cleanup", tasks->spot, true);
-    if (load_list(&inner, tasks, json_none())) {
-        c->graph->graph.after = &inner.graph->graph;
-    }
-}
-
-bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
-    NodeContext c = {ld, file, graph, {NULL, 0}};
-    graph->graph.scoped = true;
-    graph->graph.recursion_limit = INT64_MAX;
-    graph->graph.defaults = keep(ld, json_object());
-    check_keys(ld, root, (KeyList){test_keys, NULL}, "a test");
-    load_test_fields(ld, root, graph);
     bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none());
-    load_cleanup(&c, yaml_get(root, "cleanupTasks"));
+    const YamlNode *cleanup = yaml_get(root, "cleanupTasks");
+    if (cleanup && !yaml_is_null(cleanup) && !(cleanup->kind == YAML_LIST && cleanup->n == 0)) {
+        NodeContext inner = c;
+        inner.graph = new_task_graph(ld, "cleanup", cleanup->spot, true);
+        g->after = load_list(&inner, cleanup, json_none()) ? &inner.graph->graph : NULL;
+    }
     return loaded;
 }

@@ -1,5 +1,6 @@
 #include "yaml.h"
 
+#include "ascii.h"
 #include "flow.h"
 #include "mem.h"
 #include "problems.h"
@@ -48,53 +49,41 @@ typedef struct Reading {
 
 /* ---- files ---- */
 
-static size_t count_lines(const char *text, size_t len) {
-    size_t n = 1;
-    for (const char *p = text; len && (p = memchr(p, '\n', (size_t)(text + len - p))); p++) {
-        n++;
-    }
-    return n;
-}
-
-static size_t utf8_count(const char *s, size_t len) {
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        n += ((unsigned char)s[i] & 0xC0) != 0x80;
-    }
-    return n;
-}
-
-static const uint32_t *count_pieces(Arena *arena, const char *text, size_t len) {
-    size_t n = len / YAML_PIECE + 1;
-    uint32_t *chars = arena_alloc(arena, n * sizeof *chars);
-    for (size_t i = 1; i < n; i++) {
-        chars[i] = chars[i - 1] + (uint32_t)utf8_count(text + (i - 1) * YAML_PIECE, YAML_PIECE);
-    }
-    return chars;
-}
-
-static size_t chars_before(const YamlFile *file, size_t at) {
-    size_t piece = at / YAML_PIECE, start = piece * YAML_PIECE;
-    return file->chars[piece] + utf8_count(file->text + start, at - start);
-}
-
 YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len) {
     bool marked = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
     YamlFile *file = arena_alloc(arena, sizeof *file);
     file->path = path;
     file->text = marked ? text + 3 : text;
     file->len = marked ? len - 3 : len;
-    file->nlines = count_lines(file->text, file->len);
-    size_t *lines = arena_alloc(arena, file->nlines * sizeof *lines);
-    size_t n = 1;
+    file->nlines = 1;
     for (size_t i = 0; i < file->len; i++) {
+        file->nlines += file->text[i] == '\n';
+    }
+    size_t *lines = arena_alloc(arena, file->nlines * sizeof *lines);
+    for (size_t i = 0, n = 1; i < file->len; i++) {
         if (file->text[i] == '\n') {
             lines[n++] = i + 1;
         }
     }
     file->lines = lines;
-    file->chars = count_pieces(arena, file->text, file->len);
+    size_t npieces = file->len / YAML_PIECE + 1;
+    uint32_t *chars = arena_alloc(arena, npieces * sizeof *chars);
+    for (size_t i = 1; i < npieces; i++) {
+        const char *piece = file->text + (i - 1) * YAML_PIECE;
+        chars[i] = chars[i - 1] + (uint32_t)utf8_length(piece, YAML_PIECE);
+    }
+    file->chars = chars;
     return file;
+}
+
+static size_t chars_before(const YamlFile *file, size_t at) {
+    size_t piece = at / YAML_PIECE, start = piece * YAML_PIECE;
+    return file->chars[piece] + utf8_length(file->text + start, at - start);
+}
+
+/* Bytes of a line, its break included. */
+static size_t line_len(const YamlFile *file, size_t i) {
+    return (i + 1 < file->nlines ? file->lines[i + 1] : file->len) - file->lines[i];
 }
 
 /* The last line that starts at or before `at`. */
@@ -129,7 +118,7 @@ size_t yaml_offset(const YamlFile *file, int line, int col) {
     size_t at = start;
     for (int c = 1; c < col && at < end; c++) {
         at++;
-        while (at < end && ((unsigned char)file->text[at] & 0xC0) == 0x80) {
+        while (at < end && utf8_is_inside(file->text[at])) {
             at++;
         }
     }
@@ -138,38 +127,32 @@ size_t yaml_offset(const YamlFile *file, int line, int col) {
 
 /* ---- what is wrong ---- */
 
-static void fail(Reading *r, size_t at, size_t end, const char *sentence) {
-    report_at(r->reporter, (Spot){r->file, at, end}, "%s", sentence);
+/* Reports what is wrong at bytes at..end, and ends the reading. Returns false. */
+__attribute__((format(printf, 4, 5))) static bool fail(Reading *r, size_t at, size_t end,
+                                                       const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vreport_at(r->reporter, (Spot){r->file, at, end}, fmt, args);
+    va_end(args);
     r->failed = true;
-}
-
-/* The tab in the white space that a line starts with; false when there is none. */
-static bool tab_in_indent(const YamlFile *file, size_t at, size_t *tab) {
-    size_t i = file->lines[line_index(file, at)];
-    while (i < file->len && file->text[i] == ' ') {
-        i++;
-    }
-    *tab = i;
-    return i < file->len && file->text[i] == '\t';
-}
-
-/* Where the parser says that something is; columns are those of the text that it was given. */
-static size_t parser_offset(const Reading *r, int line, int col) {
-    YamlFile given = *r->file;
-    given.text = r->mend ? r->mend->text : r->file->text;
-    return yaml_offset(&given, line, col);
+    return false;
 }
 
 static void report_syntax(Reading *r) {
     void *iterator = NULL;
     const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
-    size_t at = e ? parser_offset(r, e->line, e->column) : r->last, tab;
-    r->failed = true;
-    if (tab_in_indent(r->file, at, &tab)) {
-        fail(r, tab, tab + 1, "A tab stands where YAML indents; indent with spaces only.");
+    YamlFile given = *r->file; /* the parser's columns are those of the text that it was given */
+    given.text = r->mend ? r->mend->text : r->file->text;
+    size_t at = e ? yaml_offset(&given, e->line, e->column) : r->last;
+    size_t indent = r->file->lines[line_index(r->file, at)];
+    while (indent < r->file->len && r->file->text[indent] == ' ') {
+        indent++;
+    }
+    if (indent < r->file->len && r->file->text[indent] == '\t') {
+        fail(r, indent, indent + 1, "A tab stands where YAML indents; indent with spaces only.");
     } else {
-        report_at(r->reporter, (Spot){r->file, at, at + 1}, "This is not YAML: %s.",
-                  e && e->msg ? e->msg : "it cannot be read any further");
+        fail(r, at, at + 1, "This is not YAML: %s.",
+             e && e->msg ? e->msg : "it cannot be read any further");
     }
 }
 
@@ -178,32 +161,15 @@ static bool check_characters(Reading *r) {
     const YamlFile *f = r->file;
     size_t valid = utf8_valid_prefix(f->text, f->len);
     if (valid < f->len) {
-        fail(r, valid, valid + 1, "This is not UTF-8 text; save the file as UTF-8.");
-        return false;
+        return fail(r, valid, valid + 1, "This is not UTF-8 text; save the file as UTF-8.");
     }
     for (size_t i = 0; i < f->len; i++) {
         unsigned char c = (unsigned char)f->text[i];
-        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F) {
-            report_at(
-                r->reporter, (Spot){f, i, i + 1},
-                "The control character U+%04X cannot stand in YAML; remove it, or write it as "
-                "an escape in double quotes.",
-                c);
-            r->failed = true;
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The parser keeps all of a line in mind while it could be a key: hundreds of bytes for each. */
-static bool check_lines(Reading *r) {
-    const YamlFile *f = r->file;
-    for (size_t i = 0; i < f->nlines; i++) {
-        size_t end = i + 1 < f->nlines ? f->lines[i + 1] : f->len;
-        if (end - f->lines[i] > FLOW_LINE_MAX) {
-            fail(r, f->lines[i], f->lines[i], "This line is longer than 1 MB; break it up.");
-            return false;
+        if ((c < 0x20 && !ascii_is_white(f->text[i])) || c == 0x7F) {
+            return fail(r, i, i + 1,
+                        "The control character U+%04X cannot stand in YAML; remove it, or write it "
+                        "as an escape in double quotes.",
+                        c);
         }
     }
     return true;
@@ -211,41 +177,44 @@ static bool check_lines(Reading *r) {
 
 static bool is_empty(const char *s, size_t len) {
     size_t i = 0;
-    while (i < len && (s[i] == ' ' || s[i] == '\t' || s[i] == '\r' || s[i] == '\n')) {
+    while (i < len && ascii_is_white(s[i])) {
         i++;
     }
     return i == len;
 }
 
-/* And it goes over a run of empty lines again for each of them. */
-static bool check_empty_lines(Reading *r) {
+/* The parser keeps all of a line in mind while it could be a key, hundreds of bytes for each, and goes
+ * over a run of empty lines again for each of them. */
+static bool check_lines(Reading *r) {
     const YamlFile *f = r->file;
     uint64_t work = 0;
     for (size_t i = 0, run = 0; i < f->nlines; i++) {
-        size_t start = f->lines[i], end = i + 1 < f->nlines ? f->lines[i + 1] : f->len;
-        run = is_empty(f->text + start, end - start) ? run + (end - start) : 0;
+        size_t start = f->lines[i], len = line_len(f, i);
+        if (len > FLOW_LINE_MAX) {
+            return fail(r, start, start, "This line is longer than 1 MB; break it up.");
+        }
+        run = is_empty(f->text + start, len) ? run + len : 0;
         work += run;
         if (work > EMPTY_LINES_WORK) {
-            fail(r, start, start, "There are too many empty lines before this; remove some.");
-            return false;
+            return fail(r, start, start,
+                        "There are too many empty lines before this; remove some.");
         }
     }
     return true;
 }
 
-/* Escapes in a tag take it long, too. Text in quotes may look like a tag, but not like this one. */
+/* Escapes in a tag take the parser long, too. Text in quotes may look like a tag, but not like this one. */
 static bool check_tags(Reading *r) {
     const YamlFile *f = r->file;
     const char *end = f->text + f->len, *bang = f->text;
     while (bang < end && (bang = memchr(bang, '!', (size_t)(end - bang)))) {
         const char *p = bang;
-        size_t escapes = 0;
-        for (; p < end && !is_empty(p, 1); p++) {
+        size_t escapes = 0, at = (size_t)(bang - f->text);
+        for (; p < end && !ascii_is_white(*p); p++) {
             escapes += *p == '%';
         }
         if (escapes > TAG_ESCAPES_MAX) {
-            fail(r, (size_t)(bang - f->text), (size_t)(bang - f->text), "This tag is too long.");
-            return false;
+            return fail(r, at, at, "This tag is too long.");
         }
         bang = p;
     }
@@ -257,28 +226,13 @@ static bool check_directives(Reading *r) {
     const YamlFile *f = r->file;
     for (size_t i = 0; i < f->nlines; i++) {
         const char *line = f->text + f->lines[i];
-        size_t len = (i + 1 < f->nlines ? f->lines[i + 1] : f->len) - f->lines[i];
+        size_t len = line_len(f, i);
         if (len > 0 && *line == '%' && (len < 5 || memcmp(line, "%YAML", 5) != 0)) {
-            fail(r, f->lines[i], f->lines[i] + 1, "No directive but %YAML can be used here.");
-            return false;
+            return fail(r, f->lines[i], f->lines[i] + 1,
+                        "No directive but %%YAML can be used here.");
         }
         if (!is_empty(line, len) && *line != '#' && *line != '%') {
             break;
-        }
-    }
-    return true;
-}
-
-typedef bool (*TextCheck)(Reading *r);
-
-/* What the parser cannot be given. */
-static const TextCheck text_checks[] = {check_characters, check_lines, check_empty_lines,
-                                        check_tags, check_directives};
-
-static bool check_text(Reading *r) {
-    for (size_t i = 0; i < sizeof text_checks / sizeof *text_checks; i++) {
-        if (!text_checks[i](r)) {
-            return false;
         }
     }
     return true;
@@ -310,33 +264,26 @@ static Open *top(Reading *r) {
 
 static bool count(Reading *r, Spot spot, size_t weight) {
     if (weight > *r->limits.nodes_left) {
-        char sentence[200];
-        snprintf(sentence, sizeof sentence,
-                 "The workflow has more than %d values (aliases followed); that is the limit.",
-                 FLOW_NODES_MAX);
-        fail(r, spot.at, spot.end, sentence);
-        return false;
+        return fail(r, spot.at, spot.end,
+                    "The workflow has more than %d values (aliases followed); that is the limit.",
+                    FLOW_NODES_MAX);
     }
     *r->limits.nodes_left -= weight;
     return true;
 }
 
-static bool text_equal(const YamlNode *a, const YamlNode *b) {
-    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
-}
-
 /* The earlier key of the same text; NULL when there is none. */
 static const YamlNode *find_key(Open *open, const YamlNode *key) {
-    size_t pairs = open->n / 2;
-    if (pairs < MAP_SMALL) {
+    if (open->n / 2 < MAP_SMALL) {
         for (size_t i = 0; i < open->n; i += 2) {
-            if (text_equal(open->parts[i], key)) {
-                return open->parts[i];
+            const YamlNode *part = open->parts[i];
+            if (part->len == key->len && memcmp(part->text, key->text, key->len) == 0) {
+                return part;
             }
         }
         return NULL;
     }
-    if (pairs == MAP_SMALL && json_is_none(open->seen)) {
+    if (json_is_none(open->seen)) {
         open->seen = json_object();
         for (size_t i = 0; i < open->n; i += 2) {
             open->seen = json_object_set(
@@ -346,23 +293,22 @@ static const YamlNode *find_key(Open *open, const YamlNode *key) {
     }
     Json name = json_string_valid(key->text, key->len);
     Json found = json_object_get(open->seen, name);
-    const YamlNode *earlier = json_is_none(found) ? NULL : open->parts[found.i];
-    if (earlier) {
-        json_unref(name);
-    } else {
+    if (json_is_none(found)) {
         open->seen = json_object_set(open->seen, name, json_int((int64_t)open->n));
+        return NULL;
     }
-    return earlier;
+    json_unref(name);
+    return open->parts[found.i];
 }
 
 static void check_key(Reading *r, Open *open, const YamlNode *key) {
+    Spot spot = key->spot;
     if (key->kind != YAML_SCALAR) {
-        fail(r, key->spot.at, key->spot.end,
-             "A key must be a word or a text, not a list or a map.");
+        fail(r, spot.at, spot.end, "A key must be a word or a text, not a list or a map.");
         return;
     }
     if (!key->is_text && yaml_is(key, "<<")) {
-        fail(r, key->spot.at, key->spot.end,
+        fail(r, spot.at, spot.end,
              "Merge keys (`<<`) are not part of YAML 1.2; write the keys out.");
         return;
     }
@@ -370,7 +316,7 @@ static void check_key(Reading *r, Open *open, const YamlNode *key) {
     if (earlier) {
         int line, col;
         yaml_line_col(r->file, earlier->spot.at, &line, &col);
-        report_at(r->reporter, key->spot, "`%s` is here a second time; the first is in line %d.",
+        report_at(r->reporter, spot, "`%s` is here a second time; the first is in line %d.",
                   shown(key->text, key->len), line);
     }
 }
@@ -445,18 +391,14 @@ static size_t break_length(const char *s, const char *end) {
     return s >= end ? 0 : *s == '\n' ? 1 : *s != '\r' ? 0 : s + 1 < end && s[1] == '\n' ? 2 : 1;
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
 /* A line break and the white space around it is a space; with empty lines, as many breaks as there
  * are of those. Returns where the text goes on. */
 static const char *fold_lines(const char *p, const char *end, Buf *out) {
     size_t breaks = 0, len;
-    while (out->len > 0 && is_blank(out->data[out->len - 1])) {
+    while (out->len > 0 && ascii_is_blank(out->data[out->len - 1])) {
         out->len--;
     }
-    for (; p < end && (is_blank(*p) || break_length(p, end)); p += len ? len : 1) {
+    for (; p < end && ascii_is_white(*p); p += len ? len : 1) {
         len = break_length(p, end);
         breaks += len > 0;
     }
@@ -467,68 +409,55 @@ static const char *fold_lines(const char *p, const char *end, Buf *out) {
     return p;
 }
 
-/* The parser loses memory over several pairs of single quotes in a row (libfyaml 0.7.12), so this
- * is read here. */
-static void single_quoted_text(const YamlNode *node, Buf *out) {
-    const char *p = node->spot.file->text + node->spot.at;
-    const char *end = node->spot.file->text + node->spot.end;
-    while (p < end) {
-        if (break_length(p, end)) {
-            p = fold_lines(p, end, out);
-            continue;
+/* The text of a scalar. The parser loses memory over several pairs of single quotes in a row (libfyaml
+ * 0.7.12), so a text in single quotes is read here. */
+static void set_text(Reading *r, struct fy_token *token, YamlNode *node) {
+    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    node->style = style > FYSS_ANY && style < FYSS_MAX ? styles[style] : YAML_PLAIN;
+    node->is_text = node->style != YAML_PLAIN;
+    Buf read = BUF_INIT;
+    const char *text = "";
+    size_t len = 0;
+    if (node->style == YAML_SINGLE_QUOTED) {
+        const char *p = r->file->text + node->spot.at, *end = r->file->text + node->spot.end;
+        while (p < end) {
+            if (break_length(p, end)) {
+                p = fold_lines(p, end, &read);
+                continue;
+            }
+            buf_addc(&read, *p);
+            p += *p == '\'' && p + 1 < end && p[1] == '\'' ? 2 : 1;
         }
-        buf_addc(out, *p);
-        p += *p == '\'' && p + 1 < end && p[1] == '\'' ? 2 : 1;
+    } else {
+        const char *parsed = token ? fy_token_get_text(token, &len) : NULL;
+        text = parsed ? parsed : "";
+        len = parsed ? len : 0;
+        if (r->mend) {
+            yaml_unmend(r->mend, text, len, &read);
+        }
     }
-}
-
-static void set_text(Reading *r, YamlNode *node, const char *text, size_t len) {
+    if (node->style == YAML_SINGLE_QUOTED || r->mend) {
+        text = read.data ? read.data : "";
+        len = read.len;
+    }
     if (utf8_valid_prefix(text, len) < len) {
         fail(r, node->spot.at, node->spot.end, "An escape in this text stands for no character.");
         len = 0;
     }
     node->text = arena_strndup(r->arena, text, len);
     node->len = len;
-}
-
-/* As set_text(), of what the parser read. */
-static void set_parsed_text(Reading *r, YamlNode *node, const char *text, size_t len) {
-    if (!r->mend) {
-        set_text(r, node, text, len);
-        return;
-    }
-    Buf whole = BUF_INIT;
-    yaml_unmend(r->mend, text, len, &whole);
-    set_text(r, node, whole.data ? whole.data : "", whole.len);
-    buf_clear(&whole);
-}
-
-static void scalar_text(Reading *r, struct fy_token *token, YamlNode *node) {
-    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
-    node->style = style > FYSS_ANY && style < FYSS_MAX ? styles[style] : YAML_PLAIN;
-    node->is_text = node->style != YAML_PLAIN;
-    if (node->style == YAML_SINGLE_QUOTED) {
-        Buf text = BUF_INIT;
-        single_quoted_text(node, &text);
-        set_text(r, node, text.data ? text.data : "", text.len);
-        buf_clear(&text);
-    } else {
-        size_t len = 0;
-        const char *text = token ? fy_token_get_text(token, &len) : NULL;
-        set_parsed_text(r, node, text ? text : "", text ? len : 0);
-    }
+    buf_clear(&read);
 }
 
 static void on_scalar(Reading *r, struct fy_event *e) {
     YamlNode *node = new_node(r, YAML_SCALAR, event_spot(r, e));
     bool key = is_key_next(top(r));
-    scalar_text(r, e->scalar.value, node);
+    set_text(r, e->scalar.value, node);
     check_tag(r, e, node);
-    if (r->failed || (!key && !count(r, node->spot, 1))) {
-        return;
+    if (!r->failed && (key || count(r, node->spot, 1))) {
+        set_anchor(r, e, node);
+        add_part(r, node);
     }
-    set_anchor(r, e, node);
-    add_part(r, node);
 }
 
 static void on_start(Reading *r, struct fy_event *e, YamlKind kind) {
@@ -538,34 +467,13 @@ static void on_start(Reading *r, struct fy_event *e, YamlKind kind) {
         return;
     }
     if (r->depth >= (size_t)r->limits.depth) {
-        char sentence[100];
-        snprintf(sentence, sizeof sentence, "This is nested more than %d levels deep.",
-                 r->limits.depth);
-        fail(r, node->spot.at, node->spot.end, sentence);
+        fail(r, node->spot.at, node->spot.end, "This is nested more than %d levels deep.",
+             r->limits.depth);
         return;
     }
     set_anchor(r, e, node);
     r->stack = mem_grow(r->stack, r->depth, &r->stack_cap, sizeof *r->stack);
     r->stack[r->depth++] = (Open){.node = node};
-}
-
-static void finish_map(Reading *r, Open *open) {
-    size_t n = open->n / 2;
-    YamlPair *pairs = arena_alloc(r->arena, (n ? n : 1) * sizeof *pairs);
-    for (size_t i = 0; i < n; i++) {
-        pairs[i] = (YamlPair){open->parts[2 * i], open->parts[2 * i + 1]};
-    }
-    open->node->pairs = pairs;
-    open->node->n = n;
-}
-
-static void finish_list(Reading *r, Open *open) {
-    const YamlNode **items = arena_alloc(r->arena, (open->n ? open->n : 1) * sizeof *items);
-    if (open->n) {
-        memcpy(items, open->parts, open->n * sizeof *items);
-    }
-    open->node->items = items;
-    open->node->n = open->n;
 }
 
 static void close_open(Open *open) {
@@ -575,26 +483,25 @@ static void close_open(Open *open) {
 
 static void on_end(Reading *r, struct fy_event *e) {
     Open open = r->stack[--r->depth];
-    open.node->spot.end = event_spot(r, e).end;
-    (open.node->kind == YAML_MAP ? finish_map : finish_list)(r, &open);
-    close_open(&open);
-    add_part(r, open.node);
-}
-
-static bool is_open(const Reading *r, const YamlNode *node) {
-    for (size_t i = 0; i < r->depth; i++) {
-        if (r->stack[i].node == node) {
-            return true;
+    YamlNode *node = open.node;
+    node->spot.end = event_spot(r, e).end;
+    if (node->kind == YAML_MAP) {
+        node->n = open.n / 2;
+        YamlPair *pairs = arena_alloc(r->arena, (node->n ? node->n : 1) * sizeof *pairs);
+        for (size_t i = 0; i < node->n; i++) {
+            pairs[i] = (YamlPair){open.parts[2 * i], open.parts[2 * i + 1]};
         }
+        node->pairs = pairs;
+    } else {
+        node->n = open.n;
+        const YamlNode **items = arena_alloc(r->arena, (node->n ? node->n : 1) * sizeof *items);
+        for (size_t i = 0; i < node->n; i++) {
+            items[i] = open.parts[i];
+        }
+        node->items = items;
     }
-    return false;
-}
-
-static const YamlNode *find_anchor(const Reading *r, const char *name, size_t len) {
-    Json key = json_string(name, len);
-    Json place = json_object_get(r->anchors, key);
-    json_unref(key);
-    return json_is_none(place) ? NULL : r->anchored[place.i];
+    close_open(&open);
+    add_part(r, node);
 }
 
 static void on_alias(Reading *r, struct fy_event *e) {
@@ -602,12 +509,18 @@ static void on_alias(Reading *r, struct fy_event *e) {
     spot.at -= spot.at > 0; /* the asterisk */
     size_t len = 0;
     const char *name = fy_token_get_text(e->alias.anchor, &len);
-    const YamlNode *node = name ? find_anchor(r, name, len) : NULL;
+    Json key = json_string(name ? name : "", name ? len : 0);
+    Json place = json_object_get(r->anchors, key);
+    const YamlNode *node = json_is_none(place) ? NULL : r->anchored[place.i];
+    json_unref(key);
+    size_t open = 0;
+    while (node && open < r->depth && r->stack[open].node != node) {
+        open++;
+    }
     if (!node) {
-        report_at(r->reporter, spot, "There is no anchor `&%s` before this.",
-                  shown(name ? name : "", len));
-        r->failed = true;
-    } else if (is_open(r, node)) {
+        fail(r, spot.at, spot.end, "There is no anchor `&%s` before this.",
+             shown(name ? name : "", len));
+    } else if (open < r->depth) {
         fail(r, spot.at, spot.end, "This alias is inside of what it stands for.");
     } else if (r->depth + (size_t)node->height > (size_t)r->limits.depth) {
         fail(r, spot.at, spot.end, "With this alias the file is nested too deeply.");
@@ -616,17 +529,15 @@ static void on_alias(Reading *r, struct fy_event *e) {
     }
 }
 
-static void on_document(Reading *r, struct fy_event *e) {
-    if (++r->documents > 1) {
-        Spot spot = event_spot(r, e);
-        fail(r, spot.at, spot.end,
-             "A second document starts here; a workflow file holds one document.");
-    }
-}
-
 static void on_event(Reading *r, struct fy_event *e) {
     switch (e->type) {
-    case FYET_DOCUMENT_START: on_document(r, e); break;
+    case FYET_DOCUMENT_START:
+        if (++r->documents > 1) {
+            Spot spot = event_spot(r, e);
+            fail(r, spot.at, spot.end,
+                 "A second document starts here; a workflow file holds one document.");
+        }
+        break;
     case FYET_SCALAR: on_scalar(r, e); break;
     case FYET_ALIAS: on_alias(r, e); break;
     case FYET_SEQUENCE_START: on_start(r, e, YAML_LIST); break;
@@ -637,43 +548,10 @@ static void on_event(Reading *r, struct fy_event *e) {
     }
 }
 
-static void read_events(Reading *r) {
-    bool ended = false;
-    while (!ended && !r->failed) {
-        struct fy_event *e = fy_parser_parse(r->parser);
-        if (!e) {
-            break;
-        }
-        ended = e->type == FYET_STREAM_END;
-        on_event(r, e);
-        fy_parser_event_free(r->parser, e);
-    }
-    if (!r->failed && (!ended || fy_parser_get_stream_error(r->parser))) {
-        r->failed = r->no_yaml = true;
-    }
-}
-
 /* ---- the parser ---- */
 
 static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t len) {
     (void)diag, (void)user, (void)buf, (void)len;
-}
-
-static bool open_parser(Reading *r) {
-    struct fy_diag_cfg diag;
-    fy_diag_cfg_default(&diag);
-    diag.fp = NULL;
-    diag.output_fn = swallow;
-    diag.colorize = false;
-    r->diag = fy_diag_create(&diag);
-    fy_diag_set_collect_errors(r->diag, true);
-    struct fy_parse_cfg config = {
-        .flags = FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_DISABLE_DEPTH_LIMIT,
-        .diag = r->diag,
-    };
-    r->parser = fy_parser_create(&config);
-    const char *text = r->mend ? r->mend->text : r->file->text;
-    return r->parser && fy_parser_set_string(r->parser, text, r->file->len) == 0;
 }
 
 static void close_reading(Reading *r) {
@@ -688,44 +566,54 @@ static void close_reading(Reading *r) {
 }
 
 static void read_file(Reading *r) {
-    r->anchors = json_object();
-    if (open_parser(r)) {
-        read_events(r);
-    } else {
+    struct fy_diag_cfg diag;
+    fy_diag_cfg_default(&diag);
+    diag.fp = NULL;
+    diag.output_fn = swallow;
+    diag.colorize = false;
+    r->diag = fy_diag_create(&diag);
+    fy_diag_set_collect_errors(r->diag, true);
+    struct fy_parse_cfg config = {
+        .flags = FYPCF_JSON_NONE | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_DISABLE_DEPTH_LIMIT,
+        .diag = r->diag,
+    };
+    r->parser = fy_parser_create(&config);
+    const char *text = r->mend ? r->mend->text : r->file->text;
+    if (!r->parser || fy_parser_set_string(r->parser, text, r->file->len) != 0) {
         fail(r, 0, 0, "The YAML parser does not start.");
-    }
-    if (!r->failed && !r->root) {
-        fail(r, 0, 0, "The file is empty.");
-    }
-}
-
-/* Reads the file again, as its authors may have meant it, if there is such a way. What was reported
- * before is reported again, which makes no difference. */
-static void read_mended(Reading *r, YamlMend *mend, size_t nodes_left) {
-    if (!yaml_mend(r->arena, r->file, mend)) {
         return;
     }
-    *r->limits.nodes_left = nodes_left;
-    close_reading(r);
-    *r = (Reading){.arena = r->arena,
-                   .file = r->file,
-                   .limits = r->limits,
-                   .reporter = r->reporter,
-                   .mend = mend};
-    read_file(r);
+    r->anchors = json_object();
+    bool ended = false;
+    struct fy_event *e;
+    while (!ended && !r->failed && (e = fy_parser_parse(r->parser))) {
+        ended = e->type == FYET_STREAM_END;
+        on_event(r, e);
+        fy_parser_event_free(r->parser, e);
+    }
+    if (!r->failed && (!ended || fy_parser_get_stream_error(r->parser))) {
+        r->failed = r->no_yaml = true;
+    } else if (!r->failed && !r->root) {
+        fail(r, 0, 0, "The file is empty.");
+    }
 }
 
 const YamlNode *yaml_parse(Arena *arena, const YamlFile *file, YamlLimits limits,
                            Reporter *reporter) {
     Reading r = {.arena = arena, .file = file, .limits = limits, .reporter = reporter};
-    size_t nodes_left = *limits.nodes_left;
-    YamlMend mend;
-    if (!check_text(&r)) {
-        return NULL;
+    if (!check_characters(&r) || !check_lines(&r) || !check_tags(&r) || !check_directives(&r)) {
+        return NULL; /* the parser cannot be given this */
     }
+    size_t nodes_left = *limits.nodes_left;
     read_file(&r);
-    if (r.no_yaml) {
-        read_mended(&r, &mend, nodes_left);
+    YamlMend mend;
+    if (r.no_yaml && yaml_mend(arena, file, &mend)) {
+        /* Once more, as its authors may have meant it. What was reported before is reported again,
+         * which makes no difference. */
+        close_reading(&r);
+        *limits.nodes_left = nodes_left;
+        r = (Reading){arena, file, limits, reporter, .mend = &mend};
+        read_file(&r);
     }
     if (r.no_yaml) {
         report_syntax(&r);

@@ -1,5 +1,7 @@
 #include "yaml_mend.h"
 
+#include "ascii.h"
+#include "loader.h"
 #include "utf8.h"
 
 #include <string.h>
@@ -14,14 +16,6 @@ typedef struct Walk {
     size_t nmended;
 } Walk;
 
-static bool is_space(char c) {
-    return c == ' ' || c == '\t';
-}
-
-static bool is_break(char c) {
-    return c == '\n' || c == '\r';
-}
-
 static char peek(const Walk *w, size_t at) {
     return at < w->len ? w->text[at] : '\n';
 }
@@ -32,7 +26,7 @@ static size_t line_end(const Walk *w, size_t at) {
 }
 
 static size_t skip_spaces(const Walk *w, size_t at) {
-    while (at < w->len && is_space(w->text[at])) {
+    while (at < w->len && ascii_is_blank(w->text[at])) {
         at++;
     }
     return at;
@@ -60,7 +54,7 @@ static size_t skip_flow(const Walk *w, size_t at) {
         char c = w->text[at++];
         if (fresh && (c == '"' || c == '\'')) {
             at = skip_quoted(w, at, c);
-        } else if (c == '#' && at > 1 && (is_space(w->text[at - 2]) || is_break(w->text[at - 2]))) {
+        } else if (c == '#' && at > 1 && ascii_is_white(w->text[at - 2])) {
             at = line_end(w, at);
         }
         depth += c == '[' || c == '{';
@@ -68,7 +62,7 @@ static size_t skip_flow(const Walk *w, size_t at) {
         if (depth == 0) {
             break;
         }
-        fresh = strchr("[]{},:", c) || ((is_space(c) || is_break(c)) && fresh);
+        fresh = strchr("[]{},:", c) || (ascii_is_white(c) && fresh);
     }
     return at;
 }
@@ -80,7 +74,7 @@ static void skip_deeper(Walk *w, long indent) {
         while (at < w->len && w->text[at] == ' ') {
             at++;
         }
-        bool blank = is_break(peek(w, skip_spaces(w, at)));
+        bool blank = ascii_is_white(peek(w, skip_spaces(w, at)));
         if (!blank && (long)(at - w->at) <= indent) {
             return;
         }
@@ -90,31 +84,31 @@ static void skip_deeper(Walk *w, long indent) {
 
 /* ---- lines ---- */
 
-static bool is_indicator_at(const Walk *w, size_t at) {
-    return w->text[at] == ':' && (is_space(peek(w, at + 1)) || is_break(peek(w, at + 1)));
-}
-
 static bool is_comment_at(const Walk *w, size_t at) {
-    return w->text[at] == '#' && at > 0 && is_space(w->text[at - 1]);
+    return w->text[at] == '#' && at > 0 && ascii_is_blank(w->text[at - 1]);
 }
 
 /* The colon behind the key that starts at `at`; the end of the line when there is none. */
 static size_t find_colon(const Walk *w, size_t at, size_t end) {
-    if (w->text[at] == '"' || w->text[at] == '\'') {
-        at = skip_quoted(w, at + 1, w->text[at]);
-        at = skip_spaces(w, at);
-        return at < end && is_indicator_at(w, at) ? at : end;
+    bool quoted = w->text[at] == '"' || w->text[at] == '\'';
+    if (quoted) {
+        at = skip_spaces(w, skip_quoted(w, at + 1, w->text[at]));
     }
-    while (at < end && !is_indicator_at(w, at) && !is_comment_at(w, at)) {
-        at++;
+    for (; at < end && !is_comment_at(w, at); at++) {
+        if (w->text[at] == ':' && ascii_is_white(peek(w, at + 1))) {
+            return at;
+        }
+        if (quoted) {
+            break;
+        }
     }
-    return at < end && w->text[at] == ':' ? at : end;
+    return end;
 }
 
 /* Past anchors and tags. */
 static size_t skip_properties(const Walk *w, size_t at, size_t end) {
     while (at < end && (w->text[at] == '&' || w->text[at] == '!')) {
-        while (at < end && !is_space(w->text[at])) {
+        while (at < end && !ascii_is_blank(w->text[at])) {
             at++;
         }
         at = skip_spaces(w, at);
@@ -123,22 +117,8 @@ static size_t skip_properties(const Walk *w, size_t at, size_t end) {
 }
 
 static bool is_code(const char *key, size_t len) {
-    static const char *const words[] = {"run", "python", "javascript", "lua", "jq", "shell"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strlen(words[i]) == len && memcmp(words[i], key, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void mend_value(Walk *w, size_t at, size_t end) {
-    for (; at + 1 < end && !is_comment_at(w, at); at++) {
-        if (w->text[at] == ':' && w->text[at + 1] == ' ') {
-            memcpy(w->mended + at, w->mark, 2);
-            w->nmended++;
-        }
-    }
+    static const char *const words[] = {"run", "python", "javascript", "lua", "jq", "shell", NULL};
+    return has_name(words, key, len);
 }
 
 /* The value that starts at `at`, of a key or an item that is `indent` in. */
@@ -148,28 +128,25 @@ static void walk_value(Walk *w, size_t at, size_t end, long indent, bool code) {
         w->at = line_end(w, skip_quoted(w, at + 1, c)) + 1;
     } else if (c == '[' || c == '{') {
         w->at = line_end(w, skip_flow(w, at)) + 1;
-    } else if (c != '#' && !is_break(c)) {
+    } else if (c != '#' && !ascii_is_white(c)) {
         bool plain = !strchr("|>@`%*,]}", c);
-        if (code && plain) {
-            mend_value(w, at, end);
+        for (; code && plain && at + 1 < end && !is_comment_at(w, at); at++) {
+            if (w->text[at] == ':' && w->text[at + 1] == ' ') {
+                memcpy(w->mended + at, w->mark, 2);
+                w->nmended++;
+            }
         }
         skip_deeper(w, indent);
     }
 }
 
-/* Past `- ` and `? `; *indent is how far in the last of them is. */
-static size_t skip_markers(const Walk *w, size_t at, size_t start, long *indent) {
-    while ((peek(w, at) == '-' || peek(w, at) == '?') && is_space(peek(w, at + 1))) {
-        *indent = (long)(at - start);
-        at = skip_spaces(w, at + 1);
-    }
-    return at;
-}
-
 static void walk_line(Walk *w) {
-    size_t start = w->at, end = line_end(w, start);
-    long indent = -1;
-    size_t key = skip_markers(w, skip_spaces(w, start), start, &indent);
+    size_t start = w->at, end = line_end(w, start), key = skip_spaces(w, start);
+    long indent = -1; /* of the last `- ` or `? ` before the key */
+    while ((peek(w, key) == '-' || peek(w, key) == '?') && ascii_is_blank(peek(w, key + 1))) {
+        indent = (long)(key - start);
+        key = skip_spaces(w, key + 1);
+    }
     w->at = end + 1;
     if (key >= end || w->text[key] == '#') {
         return;

@@ -1,6 +1,9 @@
 /* What a node of the tree means: look-ups, values by the core schema, places of characters. */
 #include "yaml.h"
 
+#include "ascii.h"
+#include "utf8.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,49 +33,31 @@ const YamlNode *yaml_get(const YamlNode *map, const char *key) {
 
 /* ---- values ---- */
 
-typedef struct Word {
-    const char *text;
-    enum { WORD_NULL, WORD_FALSE, WORD_TRUE, WORD_INF, WORD_MINUS_INF, WORD_NAN } means;
-} Word;
+/* The words that mean a value. */
+enum { WORD_NULL, WORD_FALSE, WORD_TRUE, WORD_INF, WORD_MINUS_INF, WORD_NAN, WORD_NONE };
 
-static const Word words[] = {
-    {"", WORD_NULL},           {"~", WORD_NULL},          {"null", WORD_NULL},
-    {"Null", WORD_NULL},       {"NULL", WORD_NULL},       {"true", WORD_TRUE},
-    {"True", WORD_TRUE},       {"TRUE", WORD_TRUE},       {"false", WORD_FALSE},
-    {"False", WORD_FALSE},     {"FALSE", WORD_FALSE},     {".inf", WORD_INF},
-    {".Inf", WORD_INF},        {".INF", WORD_INF},        {"+.inf", WORD_INF},
-    {"+.Inf", WORD_INF},       {"+.INF", WORD_INF},       {"-.inf", WORD_MINUS_INF},
-    {"-.Inf", WORD_MINUS_INF}, {"-.INF", WORD_MINUS_INF}, {".nan", WORD_NAN},
-    {".NaN", WORD_NAN},        {".NAN", WORD_NAN},
+static const char *const words[][WORD_NONE] = {
+    [WORD_NULL] = {"", "~", "null", "Null", "NULL"},
+    [WORD_FALSE] = {"false", "False", "FALSE"},
+    [WORD_TRUE] = {"true", "True", "TRUE"},
+    [WORD_INF] = {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"},
+    [WORD_MINUS_INF] = {"-.inf", "-.Inf", "-.INF"},
+    [WORD_NAN] = {".nan", ".NaN", ".NAN"},
 };
 
-static const Word *find_word(const YamlNode *node) {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (yaml_is(node, words[i].text)) {
-            return &words[i];
+static int word_meaning(const YamlNode *node) {
+    for (int means = 0; means < WORD_NONE && !node->is_text; means++) {
+        for (int i = 0; i < WORD_NONE && words[means][i]; i++) {
+            if (yaml_is(node, words[means][i])) {
+                return means;
+            }
         }
     }
-    return NULL;
-}
-
-static Json word_value(const Word *word) {
-    switch (word->means) {
-    case WORD_FALSE: return json_bool(false);
-    case WORD_TRUE: return json_bool(true);
-    case WORD_INF: return json_double(INFINITY);
-    case WORD_MINUS_INF: return json_double(-INFINITY);
-    case WORD_NAN: return json_double(NAN);
-    default: return json_null();
-    }
+    return WORD_NONE;
 }
 
 bool yaml_is_null(const YamlNode *node) {
-    const Word *word = node->kind == YAML_SCALAR && !node->is_text ? find_word(node) : NULL;
-    return word && word->means == WORD_NULL;
-}
-
-static size_t digits(const char *s) {
-    return strspn(s, "0123456789");
+    return word_meaning(node) == WORD_NULL;
 }
 
 /* 0x1F and 0o17; past 64 bits it is a double, as for decimals. JSON_NONE when it is none. */
@@ -94,39 +79,37 @@ static Json radix_value(const char *s, size_t len) {
     return fits ? json_int(exact) : json_double(value);
 }
 
-static bool is_decimal(const char *s, size_t len) {
-    const char *p = s + (*s == '-' || *s == '+');
-    size_t before = digits(p), after = 0;
-    p += before;
-    if (*p == '.') {
-        p++;
-        after = digits(p);
-        p += after;
-    }
-    if (before + after == 0) {
-        return false;
-    }
-    if (*p == 'e' || *p == 'E') {
-        p++;
-        p += *p == '-' || *p == '+';
-        size_t exponent = digits(p);
-        p += exponent;
-        if (exponent == 0) {
-            return false;
-        }
-    }
-    return p == s + len;
+static size_t skip_digits(const char **p) {
+    size_t n = strspn(*p, "0123456789");
+    *p += n;
+    return n;
 }
 
-/* JSON has no leading zeros and no plus. */
+/* JSON has no leading zeros and no plus. JSON_NONE when it is no number. */
 static Json decimal_value(const char *s, size_t len) {
-    bool minus = *s == '-';
-    size_t skip = *s == '-' || *s == '+';
-    while (skip + 1 < len && s[skip] == '0' && s[skip + 1] >= '0' && s[skip + 1] <= '9') {
-        skip++;
+    const char *p = s + (*s == '-' || *s == '+'), *number = p;
+    size_t ndigits = skip_digits(&p);
+    if (*p == '.') {
+        p++;
+        ndigits += skip_digits(&p);
     }
-    Json value = json_number_parse(s + skip, len - skip);
-    if (minus && !json_is_none(value)) {
+    if (ndigits == 0) {
+        return json_none();
+    }
+    if (*p == 'e' || *p == 'E') {
+        p += p[1] == '-' || p[1] == '+' ? 2 : 1;
+        if (skip_digits(&p) == 0) {
+            return json_none();
+        }
+    }
+    if (p != s + len) {
+        return json_none();
+    }
+    while (number[0] == '0' && ascii_is_digit(number[1])) {
+        number++;
+    }
+    Json value = json_number_parse(number, (size_t)(p - number));
+    if (*s == '-' && !json_is_none(value)) {
         Json negated = json_number_negate(value);
         json_unref(value);
         return negated;
@@ -135,14 +118,19 @@ static Json decimal_value(const char *s, size_t len) {
 }
 
 static Json scalar_value(const YamlNode *node) {
-    const Word *word = node->is_text ? NULL : find_word(node);
-    Json value = json_none();
-    if (word) {
-        return word_value(word);
+    switch (word_meaning(node)) {
+    case WORD_NULL: return json_null();
+    case WORD_FALSE: return json_bool(false);
+    case WORD_TRUE: return json_bool(true);
+    case WORD_INF: return json_double(INFINITY);
+    case WORD_MINUS_INF: return json_double(-INFINITY);
+    case WORD_NAN: return json_double(NAN);
+    default: break;
     }
-    if (!node->is_text && memchr(node->text, '\0', node->len) == NULL) {
-        value = is_decimal(node->text, node->len) ? decimal_value(node->text, node->len)
-                                                  : radix_value(node->text, node->len);
+    Json value = json_none();
+    if (!node->is_text && !memchr(node->text, '\0', node->len)) {
+        value = decimal_value(node->text, node->len);
+        value = json_is_none(value) ? radix_value(node->text, node->len) : value;
     }
     return json_is_none(value) ? json_string_valid(node->text, node->len) : value;
 }
@@ -171,41 +159,24 @@ Json yaml_json(const YamlNode *node) {
  * order as in the text, one unit (a character, or an escape for it) for each character. So the way
  * from the text to the file is to count what is not white. */
 
-static bool is_white(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static bool is_inside(char c) {
-    return ((unsigned char)c & 0xC0) == 0x80; /* of a character of several bytes */
-}
-
-static size_t count_units(const char *s, size_t len) {
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        n += !is_white(s[i]) && !is_inside(s[i]);
-    }
-    return n;
-}
-
 /* Bytes of the escape at s, and whether it stands for white space. */
 static size_t escape_length(const char *s, size_t left, bool *white) {
-    static const char lengths[] = {['x'] = 4, ['u'] = 6, ['U'] = 10};
     char c = left > 1 ? s[1] : 0;
-    *white = memchr(" tnr\t\n\r", c, 7) != NULL && c;
-    size_t len = c == 'x' || c == 'u' || c == 'U' ? (size_t)lengths[(int)c] : 2;
+    size_t len = c == 'x' ? 4 : c == 'u' ? 6 : c == 'U' ? 10 : 2;
+    *white = c && memchr(" tnr\t\n\r", c, 7) != NULL;
     if (len > 2 && len <= left) {
         unsigned long value = 0;
         for (size_t i = 2; i < len; i++) {
             value = value * 16 + (unsigned long)((s[i] & 15) + (s[i] > '9' ? 9 : 0));
         }
-        *white = value < 128 && is_white((char)value);
+        *white = value < 128 && ascii_is_white((char)value);
     }
     return len < left ? len : left;
 }
 
 /* Bytes of the unit at s. */
 static size_t unit_length(const YamlNode *node, const char *s, size_t left, bool *white) {
-    *white = is_white(*s);
+    *white = ascii_is_white(*s);
     if (node->style == YAML_DOUBLE_QUOTED && *s == '\\') {
         return escape_length(s, left, white);
     }
@@ -213,31 +184,26 @@ static size_t unit_length(const YamlNode *node, const char *s, size_t left, bool
         return left > 1 ? 2 : 1;
     }
     size_t len = 1;
-    while (len < left && is_inside(s[len])) {
+    while (len < left && utf8_is_inside(s[len])) {
         len++;
     }
     return len;
 }
 
-static size_t skip_units(const YamlNode *node, size_t at, size_t units, bool to_next) {
-    const YamlFile *file = node->spot.file;
-    bool white;
-    while (at < node->spot.end) {
-        size_t len = unit_length(node, file->text + at, node->spot.end - at, &white);
-        if (units == 0 && (!to_next || !white)) {
+size_t yaml_place(const YamlNode *scalar, size_t offset) {
+    const char *text = scalar->text, *file = scalar->spot.file->text;
+    size_t units = 0, at = scalar->spot.at, end = scalar->spot.end, len;
+    offset = offset < scalar->len ? offset : scalar->len;
+    for (size_t i = 0; i < offset; i++) {
+        units += !ascii_is_white(text[i]) && !utf8_is_inside(text[i]);
+    }
+    bool to_unit = offset == 0 || (offset < scalar->len && !ascii_is_white(text[offset])), white;
+    for (; at < end; at += len) {
+        len = unit_length(scalar, file + at, end - at, &white);
+        if (units == 0 && (!to_unit || !white)) {
             break;
         }
         units -= !white;
-        at += len;
     }
     return at;
-}
-
-size_t yaml_place(const YamlNode *scalar, size_t offset) {
-    if (offset > scalar->len) {
-        offset = scalar->len;
-    }
-    size_t units = count_units(scalar->text, offset);
-    bool at_unit = offset < scalar->len && !is_white(scalar->text[offset]);
-    return skip_units(scalar, scalar->spot.at, units, at_unit || offset == 0);
 }

@@ -102,7 +102,7 @@ static const char *skip_space(const char *p, const char *end) {
 static const char *character_before(const char *start, const char *end) {
     do {
         end--;
-    } while (end > start && ((unsigned char)*end & 0xC0) == 0x80);
+    } while (end > start && utf8_is_inside(*end));
     return end;
 }
 

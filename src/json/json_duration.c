@@ -1,5 +1,7 @@
 #include "json_duration.h"
 
+#include "ascii.h"
+
 #include <string.h>
 
 typedef struct Unit {
@@ -34,18 +36,14 @@ static void skip_spaces(Scan *s) {
     }
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static bool scan_number(Scan *s, double *value) {
     bool any = false;
     double scale = 1;
-    for (*value = 0; s->pos < s->end && is_digit(*s->pos); s->pos++, any = true) {
+    for (*value = 0; s->pos < s->end && ascii_is_digit(*s->pos); s->pos++, any = true) {
         *value = *value * 10 + (*s->pos - '0');
     }
     if (s->pos < s->end && *s->pos == '.') {
-        for (s->pos++; s->pos < s->end && is_digit(*s->pos); s->pos++, any = true) {
+        for (s->pos++; s->pos < s->end && ascii_is_digit(*s->pos); s->pos++, any = true) {
             scale /= 10;
             *value += (*s->pos - '0') * scale;
         }
@@ -53,30 +51,18 @@ static bool scan_number(Scan *s, double *value) {
     return any;
 }
 
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-static bool is_letter(char c) {
-    return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
 static const Unit *scan_unit(Scan *s, const Unit *units, bool any_case) {
     char word[16] = "";
-    size_t len = 0;
-    for (; s->pos < s->end && is_letter(*s->pos); s->pos++) {
-        if (len + 1 < sizeof word) {
-            word[len++] = any_case ? lower(*s->pos) : *s->pos;
-        } else {
+    for (size_t len = 0; s->pos < s->end && ascii_is_letter(*s->pos); s->pos++) {
+        if (len + 1 == sizeof word) {
             return NULL;
         }
+        word[len++] = any_case ? ascii_lower(*s->pos) : *s->pos;
     }
-    for (; units->name; units++) {
-        if (strcmp(units->name, word) == 0) {
-            return units;
-        }
+    while (units->name && strcmp(units->name, word) != 0) {
+        units++;
     }
-    return NULL;
+    return units->name ? units : NULL;
 }
 
 static bool rounded(double value, double max, int64_t *out) {

@@ -189,7 +189,7 @@ static size_t piece_of(const char *s, size_t len) {
         return len;
     }
     size_t n = PIECE;
-    while (n > PIECE - 4 && ((unsigned char)s[n] & 0xC0) == 0x80) {
+    while (n > PIECE - 4 && utf8_is_inside(s[n])) {
         n--;
     }
     return n;
@@ -516,7 +516,7 @@ static char closing_mark(Json j) {
 static void cut_excerpt(Json j, const char *text, char *out) {
     char mark = closing_mark(j);
     size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
-    while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) {
+    while (n > 0 && utf8_is_inside(text[n])) {
         n--;
     }
     memcpy(out, text, n);

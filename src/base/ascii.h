@@ -1,0 +1,47 @@
+/* ascii.h - small questions about bytes and words, which the locale has no say in. */
+#ifndef PAWL_ASCII_H
+#define PAWL_ASCII_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static inline bool ascii_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static inline char ascii_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static inline bool ascii_is_letter(char c) {
+    return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
+}
+
+/* What names are made of: letters, digits and underscores. */
+static inline bool ascii_is_name(char c) {
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '_';
+}
+
+static inline bool ascii_is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+/* A blank or the end of a line. */
+static inline bool ascii_is_white(char c) {
+    return ascii_is_blank(c) || c == '\n' || c == '\r';
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int ascii_hex(char c) {
+    return ascii_is_digit(c)                                ? c - '0'
+           : ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f' ? ascii_lower(c) - 'a' + 10
+                                                            : -1;
+}
+
+/* Whether the bytes are just this word. */
+static inline bool text_is(const char *text, size_t len, const char *word) {
+    return strlen(word) == len && memcmp(text, word, len) == 0;
+}
+
+#endif
