@@ -75,19 +75,6 @@ void step_pattern_array(Compiler *c, Task *t) {
     visit_pattern(c, t->it, v, t->y);
 }
 
-static void pattern_entry(Compiler *c, Task *t) {
-    uint32_t key = use(c, c->result);
-    Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = use_shared(c, t->in), .b = key});
-    if (t->it->name) {
-        set_variable(c, t, t->it, t->it->b ? val_shared(v) : v);
-    }
-    const Node *pattern = t->it->b;
-    t->it = t->it->next;
-    if (pattern) {
-        visit_pattern(c, pattern, v, t->y);
-    }
-}
-
 void step_pattern_object(Compiler *c, Task *t) {
     if (t->phase == 0) {
         t->it = t->node->a;
@@ -95,7 +82,16 @@ void step_pattern_object(Compiler *c, Task *t) {
     }
     if (t->phase == 2) {
         t->phase = 1;
-        pattern_entry(c, t);
+        uint32_t key = use(c, c->result);
+        Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = use_shared(c, t->in), .b = key});
+        if (t->it->name) {
+            set_variable(c, t, t->it, t->it->b ? val_shared(v) : v);
+        }
+        const Node *pattern = t->it->b;
+        t->it = t->it->next;
+        if (pattern) {
+            visit_pattern(c, pattern, v, t->y);
+        }
         return;
     }
     if (!t->it) {
@@ -108,12 +104,6 @@ void step_pattern_object(Compiler *c, Task *t) {
 
 /* ---- alternatives: p1 ?// p2 ?// p3 ---- */
 
-static void reset_variables(Compiler *c, const Scope *from, const Scope *to) {
-    for (const Scope *s = from; s != to; s = s->up) {
-        emit(c, (Instr){.op = OP_MOVE, .dst = s->reg, .a = val_const(c, json_null()).operand});
-    }
-}
-
 static void begin_pattern(Compiler *c, Task *t) {
     bool only = !t->node->a->next;
     if (t->it->next) {
@@ -121,7 +111,9 @@ static void begin_pattern(Compiler *c, Task *t) {
         new_epoch(c);
     }
     if (!only) {
-        reset_variables(c, t->scope, t->inner);
+        for (const Scope *s = t->scope; s != t->inner; s = s->up) {
+            emit(c, (Instr){.op = OP_MOVE, .dst = s->reg, .a = val_const(c, json_null()).operand});
+        }
     }
     t->r1 = paths_off(c);
     visit_pattern(c, t->it, only ? t->in : val_shared(t->in), val_shared(t->y));
@@ -172,24 +164,19 @@ static void visit_patterns(Compiler *c, Task *t, const Node *patterns, Val value
 
 /* ---- a as $x | b ---- */
 
-/* The common case: one variable, which keeps the path that its value came by. */
-static void bind_variable(Compiler *c, Task *t, const Node *pattern) {
-    Val v = c->result;
-    InputPath *path = v.path;
-    v.path = NULL;
-    uint32_t reg = reg_new(c);
-    emit(c, (Instr){.op = OP_MOVE, .dst = reg, .a = use(c, v)});
-    Val in = t->in;
-    become(c, t->node->b, scope_var(c, t->scope, pattern, reg, path), in);
-}
-
 void step_bind(Compiler *c, Task *t) {
     const Node *n = t->node, *first = n->d->a;
     switch (t->phase++) {
     case 0: visit_value(c, n->a, val_shared(t->in)); return;
     case 1:
         if (first->kind == NODE_PATTERN_VAR && !first->next) {
-            bind_variable(c, t, first);
+            Val v = c->result;
+            InputPath *path = v.path;
+            v.path = NULL;
+            uint32_t reg = reg_new(c);
+            emit(c, (Instr){.op = OP_MOVE, .dst = reg, .a = use(c, v)});
+            Val in = t->in;
+            become(c, t->node->b, scope_var(c, t->scope, first, reg, path), in);
         } else {
             visit_patterns(c, t, n->d, c->result);
         }
@@ -239,22 +226,18 @@ void step_reduce(Compiler *c, Task *t) {
     done(c, (Val){.operand = t->r1, .temp = true});
 }
 
-static void foreach_extract(Compiler *c, Task *t) {
-    Val v = c->result;
-    if (v.operand & OPERAND_CONST) {
-        v = emit_def(c, (Instr){.op = OP_MOVE, .a = v.operand});
-    }
-    emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use_shared(c, v)});
-    v.path = NULL;
-    if (t->node->e) {
-        become(c, t->node->e, t->scope, v);
-    } else {
-        done(c, v);
-    }
-}
-
 void step_foreach(Compiler *c, Task *t) {
     if (loop_step(c, t)) {
-        foreach_extract(c, t);
+        Val v = c->result;
+        if (v.operand & OPERAND_CONST) {
+            v = emit_def(c, (Instr){.op = OP_MOVE, .a = v.operand});
+        }
+        emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use_shared(c, v)});
+        v.path = NULL;
+        if (t->node->e) {
+            become(c, t->node->e, t->scope, v);
+        } else {
+            done(c, v);
+        }
     }
 }

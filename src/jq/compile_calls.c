@@ -52,37 +52,12 @@ static bool frame_is_free(Compiler *c, const Task *t, const FuncBuild *callee) {
     return true;
 }
 
-static void call_function(Compiler *c, Task *t, FuncBuild *f) {
-    func_want(c, f);
-    uint8_t op = frame_is_free(c, t, f) ? OP_TAIL_CALL : OP_CALL;
-    uint32_t first = pool_add(c, levels_to(c, f->parent));
-    for (const Node *arg = t->node->a; arg; arg = arg->next) {
-        add_closure(c, t, arg);
-    }
-    uint32_t in = use(c, t->in);
-    new_epoch(c);
-    c->backtracks++;
-    Instr call = {.op = op, .n = t->node->n, .a = f->number, .b = in, .c = first};
-    done(c, emit_def(c, call));
-}
-
 static void call_closure(Compiler *c, Task *t, const Scope *s) {
     uint32_t in = use(c, t->in);
     new_epoch(c);
     c->backtracks++;
     Instr call = {.op = OP_CALL_CLOSURE, .a = levels_to(c, s->owner), .b = in, .c = s->reg};
     done(c, emit_def(c, call));
-}
-
-static void call_in_sight(Compiler *c, Task *t, const Scope *s) {
-    Val in = t->in;
-    if (s->kind == SCOPE_FUNC) {
-        call_function(c, t, s->func);
-    } else if (s->kind == SCOPE_CLOSURE) {
-        call_closure(c, t, s);
-    } else {
-        become_foreign(c, s->node, s->env, in, s->env_prelude, s->env_pos);
-    }
 }
 
 /* ---- forms ---- */
@@ -255,15 +230,6 @@ static const Node *prelude_tree(Compiler *c, const Prelude *row) {
     return s->root;
 }
 
-static const Scope *inline_param(Compiler *c, const Task *t, const Node *param, const Node *arg) {
-    Scope *s = scope_add(c, t->inner, SCOPE_INLINE, param);
-    s->node = arg;
-    s->env = t->scope;
-    s->env_prelude = t->prelude;
-    s->env_pos = t->pos;
-    return s;
-}
-
 /* Inlines a prelude function: closures stand for themselves, $parameters are evaluated first. */
 static void step_prelude(Compiler *c, Task *t) {
     const Node *def;
@@ -286,7 +252,12 @@ static void step_prelude(Compiler *c, Task *t) {
             visit_value(c, t->it2, val_shared(t->in));
             return;
         }
-        t->inner = inline_param(c, t, t->it, t->it2);
+        Scope *s = scope_add(c, t->inner, SCOPE_INLINE, t->it);
+        s->node = t->it2;
+        s->env = t->scope;
+        s->env_prelude = t->prelude;
+        s->env_pos = t->pos;
+        t->inner = s;
     }
     become_foreign(c, def->b, t->inner, t->in, true, t->pos);
 }
@@ -407,7 +378,25 @@ void step_call(Compiler *c, Task *t) {
     const Node *n = t->node;
     const Scope *s = scope_find_func(t->scope, n->name, n->name_len, n->n);
     if (s) {
-        call_in_sight(c, t, s);
+        Val in = t->in;
+        if (s->kind == SCOPE_FUNC) {
+            FuncBuild *f = s->func;
+            func_want(c, f);
+            uint8_t op = frame_is_free(c, t, f) ? OP_TAIL_CALL : OP_CALL;
+            uint32_t first = pool_add(c, levels_to(c, f->parent));
+            for (const Node *arg = t->node->a; arg; arg = arg->next) {
+                add_closure(c, t, arg);
+            }
+            uint32_t input = use(c, t->in);
+            new_epoch(c);
+            c->backtracks++;
+            Instr call = {.op = op, .n = t->node->n, .a = f->number, .b = input, .c = first};
+            done(c, emit_def(c, call));
+        } else if (s->kind == SCOPE_CLOSURE) {
+            call_closure(c, t, s);
+        } else {
+            become_foreign(c, s->node, s->env, in, s->env_prelude, s->env_pos);
+        }
         return;
     }
     const Form *form = form_find(n);

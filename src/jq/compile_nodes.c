@@ -51,10 +51,6 @@ static void step_format(Compiler *c, Task *t) {
     done(c, emit_format(c, t->pos, t->node->name, t->node->name_len, t->in));
 }
 
-static bool is_text(const Node *part) {
-    return part->kind == NODE_CONST && part->flag;
-}
-
 static void finish_string(Compiler *c, Task *t) {
     size_t n = c->nvals - t->base;
     uint32_t first = (uint32_t)c->noperands;
@@ -81,7 +77,8 @@ static void step_string(Compiler *c, Task *t) {
     while (t->it) {
         const Node *part = t->it;
         t->it = part->prev;
-        if (!is_text(part)) {
+        bool text = part->kind == NODE_CONST && part->flag;
+        if (!text) {
             visit_value(c, part, val_shared(t->in));
             return;
         }
@@ -94,11 +91,6 @@ static void step_string(Compiler *c, Task *t) {
 
 static uint8_t optional_flag(const Task *t) {
     return t->optional ? INSTR_OPTIONAL : 0;
-}
-
-static InputPath *path_of_access(Compiler *c, Val target, const Node *key) {
-    bool known = key && key->kind == NODE_CONST && json_kind(key->value) == JSON_STRING;
-    return path_below(c, target.path, known ? key->value : json_none());
 }
 
 /* An access reads a place inside its target, so only that place is recorded. */
@@ -125,7 +117,8 @@ static void step_index(Compiler *c, Task *t) {
         return;
     default: {
         note_optional(c, t);
-        InputPath *path = path_of_access(c, c->result, n->b);
+        bool known = n->b && n->b->kind == NODE_CONST && json_kind(n->b->value) == JSON_STRING;
+        InputPath *path = path_below(c, c->result.path, known ? n->b->value : json_none());
         uint32_t key = use(c, t->x), target = use_inside(c, c->result);
         Val v =
             emit_def(c, (Instr){.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key});
@@ -188,18 +181,6 @@ static void step_each(Compiler *c, Task *t) {
     done(c, v);
 }
 
-static void try_handler(Compiler *c, Task *t) {
-    uint32_t error = t->r2;
-    t->at2 = emit(c, (Instr){.op = OP_JUMP});
-    patch_here(c, t->at1);
-    if (t->node->b) {
-        visit_tail(c, t->node->b, (Val){.operand = error, .temp = true});
-    } else {
-        emit_backtrack(c);
-        c->result = val_const(c, json_null());
-    }
-}
-
 static void step_try(Compiler *c, Task *t) {
     const Node *n = t->node;
     switch (t->phase++) {
@@ -219,7 +200,14 @@ static void step_try(Compiler *c, Task *t) {
         t->r3 = reg_new(c);
         deliver(c, c->result, t->r3);
         emit(c, (Instr){.op = OP_TRY_END, .a = t->r1});
-        try_handler(c, t);
+        t->at2 = emit(c, (Instr){.op = OP_JUMP});
+        patch_here(c, t->at1);
+        if (n->b) {
+            visit_tail(c, n->b, (Val){.operand = t->r2, .temp = true});
+        } else {
+            emit_backtrack(c);
+            c->result = val_const(c, json_null());
+        }
         return;
     default:
         if (n->b && !t->tail) {
@@ -439,29 +427,6 @@ static void step_array(Compiler *c, Task *t) {
     done(c, (Val){.operand = t->r1, .temp = true});
 }
 
-static void finish_object(Compiler *c, Task *t) {
-    size_t n = (c->nvals - t->base) / 2;
-    if (n > UINT16_MAX) {
-        fail_at(c, t->pos, "An object has more than %d entries; build it in parts.", UINT16_MAX);
-    }
-    uint32_t first = (uint32_t)c->noperands;
-    for (size_t i = t->base; i < c->nvals; i++) {
-        pool_add(c, use(c, c->vals[i]));
-    }
-    c->nvals = t->base;
-    done(c, emit_def(c, (Instr){.op = OP_OBJECT, .n = (uint16_t)n, .c = first}));
-}
-
-/* {"a\(1)"} without a value: the field of that name, outside of any path that is being followed. */
-static void field_of_key(Compiler *c, Task *t) {
-    uint32_t saved = paths_off(c);
-    uint32_t key = use_shared(c, c->vals[c->nvals - 1]), target = use_shared(c, t->in);
-    push_val(c, emit_def(c, (Instr){.op = OP_INDEX, .a = target, .b = key}));
-    paths_on(c, saved);
-    t->it = t->it->next;
-    t->phase = 1;
-}
-
 static void step_object(Compiler *c, Task *t) {
     switch (t->phase) {
     case 0:
@@ -471,7 +436,17 @@ static void step_object(Compiler *c, Task *t) {
         return;
     case 1:
         if (!t->it) {
-            finish_object(c, t);
+            size_t n = (c->nvals - t->base) / 2;
+            if (n > UINT16_MAX) {
+                fail_at(c, t->pos, "An object has more than %d entries; build it in parts.",
+                        UINT16_MAX);
+            }
+            uint32_t first = (uint32_t)c->noperands;
+            for (size_t i = t->base; i < c->nvals; i++) {
+                pool_add(c, use(c, c->vals[i]));
+            }
+            c->nvals = t->base;
+            done(c, emit_def(c, (Instr){.op = OP_OBJECT, .n = (uint16_t)n, .c = first}));
             return;
         }
         t->phase = 2;
@@ -480,7 +455,13 @@ static void step_object(Compiler *c, Task *t) {
     case 2:
         push_val(c, c->result);
         if (!t->it->b) {
-            field_of_key(c, t);
+            /* {"a\(1)"} without a value: the field of that name, outside of any path. */
+            uint32_t saved = paths_off(c);
+            uint32_t key = use_shared(c, c->vals[c->nvals - 1]), target = use_shared(c, t->in);
+            push_val(c, emit_def(c, (Instr){.op = OP_INDEX, .a = target, .b = key}));
+            paths_on(c, saved);
+            t->it = t->it->next;
+            t->phase = 1;
             return;
         }
         t->phase = 3;

@@ -45,11 +45,6 @@ void visit_tail(Compiler *c, const Node *node, Val in) {
     push_task(c, node, in, top_task(c)->tail);
 }
 
-/* Nodes that do nothing to a path that is being followed. */
-static bool pathless(const Node *n) {
-    return n->kind == NODE_CONST || n->kind == NODE_VAR || n->kind == NODE_IDENTITY;
-}
-
 uint32_t paths_off(Compiler *c) {
     if (!c->tracks) {
         return 0;
@@ -73,7 +68,9 @@ void need_paths(Compiler *c) {
 }
 
 void visit_value(Compiler *c, const Node *node, Val in) {
-    uint32_t saved = pathless(node) ? 0 : paths_off(c);
+    bool pathless = /* it does nothing to a path that is being followed */
+        node->kind == NODE_CONST || node->kind == NODE_VAR || node->kind == NODE_IDENTITY;
+    uint32_t saved = pathless ? 0 : paths_off(c);
     push_task(c, node, in, false);
     top_task(c)->path_off = saved;
 }
@@ -104,23 +101,12 @@ void done(Compiler *c, Val result) {
     c->ntasks--;
 }
 
-static void run_tasks(Compiler *c, size_t until) {
-    while (c->ntasks > until) {
-        Task *t = top_task(c);
-        t->step(c, t);
-    }
-}
-
 /* ---- values and registers ---- */
-
-static bool same_constant(Json a, Json b) {
-    return json_identical(a, b) && !json_on_heap(a);
-}
 
 Val val_const(Compiler *c, Json value) {
     size_t recent = c->nconstants > 8 ? c->nconstants - 8 : 0;
     for (size_t i = recent; i < c->nconstants; i++) {
-        if (same_constant(c->constants[i], value)) {
+        if (json_identical(c->constants[i], value) && !json_on_heap(c->constants[i])) {
             return (Val){.operand = OPERAND_CONST | (uint32_t)i};
         }
     }
@@ -380,17 +366,6 @@ void func_want(Compiler *c, FuncBuild *f) {
     }
 }
 
-/* A parameter written $name is also a variable: evaluated once on entry for each of its outputs. */
-static const Scope *bind_value_param(Compiler *c, const Node *param, const Scope *scope,
-                                     uint32_t slot) {
-    uint32_t saved = paths_off(c);
-    new_epoch(c);
-    uint32_t reg = reg_new(c);
-    emit(c, (Instr){.op = OP_CALL_CLOSURE, .dst = reg, .a = 0, .b = 0, .c = slot});
-    paths_on(c, saved);
-    return scope_var(c, scope, param, reg, NULL);
-}
-
 static const Scope *enter_params(Compiler *c, FuncBuild *f) {
     const Scope *scope = f->scope;
     uint32_t slot = 1;
@@ -402,13 +377,19 @@ static const Scope *enter_params(Compiler *c, FuncBuild *f) {
     slot = 1;
     for (const Node *p = f->params; p; p = p->next, slot++) {
         if (p->flag) {
-            scope = bind_value_param(c, p, scope, slot);
+            /* $name is a variable, too: evaluated once on entry for each of its outputs. */
+            uint32_t saved = paths_off(c);
+            new_epoch(c);
+            uint32_t reg = reg_new(c);
+            emit(c, (Instr){.op = OP_CALL_CLOSURE, .dst = reg, .a = 0, .b = 0, .c = slot});
+            paths_on(c, saved);
+            scope = scope_var(c, scope, p, reg, NULL);
         }
     }
     return scope;
 }
 
-static void begin_func(Compiler *c, FuncBuild *f) {
+static void compile_func(Compiler *c, FuncBuild *f) {
     c->func = f;
     c->nregs = c->nfree = 0;
     c->funcs[f->number].entry = c->label_at = (uint32_t)c->ncode;
@@ -418,10 +399,6 @@ static void begin_func(Compiler *c, FuncBuild *f) {
         reg_fresh(c);
         c->funcs[f->number].nparams++;
     }
-}
-
-static void compile_func(Compiler *c, FuncBuild *f) {
-    begin_func(c, f);
     Val in = {.operand = 0, .temp = true, .path = f->number == 0 ? &c->root : NULL};
     const Scope *scope = f->scope;
     if (f->number == 0) {
@@ -438,16 +415,14 @@ static void compile_func(Compiler *c, FuncBuild *f) {
     t->scope = scope;
     t->prelude = f->prelude;
     t->pos = f->prelude ? f->pos : f->body->pos;
-    run_tasks(c, base);
+    while (c->ntasks > base) {
+        Task *task = top_task(c);
+        task->step(c, task);
+    }
     c->funcs[f->number].nregs = (uint32_t)c->nregs;
 }
 
 /* ---- the finished program ---- */
-
-static bool has_target(uint8_t op) {
-    return op == OP_JUMP || op == OP_JUMP_FALSE || op == OP_JUMP_TRUE || op == OP_FORK ||
-           op == OP_TRY || op == OP_ALTERNATE;
-}
 
 /* Drops the places that were kept free and turned out not to be needed. */
 static void strip_nops(Compiler *c) {
@@ -460,7 +435,8 @@ static void strip_nops(Compiler *c) {
     moved[c->ncode] = n;
     for (size_t i = 0; i < c->ncode; i++) {
         Instr in = c->code[i];
-        if (has_target(in.op)) {
+        if (in.op == OP_JUMP || in.op == OP_JUMP_FALSE || in.op == OP_JUMP_TRUE ||
+            in.op == OP_FORK || in.op == OP_TRY || in.op == OP_ALTERNATE) {
             in.c = moved[in.c];
         }
         if (in.op != OP_NOP) {
@@ -517,17 +493,6 @@ static void compiler_clear(Compiler *c) {
     }
 }
 
-/* The host's variables, in registers 1.. of function 0. */
-static const Scope *host_scope(Compiler *c, FuncBuild *main, const JqOptions *o) {
-    const Scope *scope = NULL;
-    c->func = main;
-    for (size_t i = 0; o && i < o->nvars; i++) {
-        Node name = {.name = o->vars[i], .name_len = (uint32_t)strlen(o->vars[i])};
-        scope = scope_var(c, scope, &name, (uint32_t)i + 1, NULL);
-    }
-    return scope;
-}
-
 /* One attempt. Following paths costs instructions everywhere, so the first attempt does without;
  * when it meets something that needs them it sets c->tracks and gives up with *again. */
 static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bool *again,
@@ -538,7 +503,14 @@ static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bo
     volatile bool ok = false;
     if (setjmp(c.fail) == 0) {
         FuncBuild *main = func_new(&c, NULL, s->root, NULL, NULL);
-        main->scope = host_scope(&c, main, o);
+        /* The host's variables, in registers 1.. of function 0. */
+        const Scope *scope = NULL;
+        c.func = main;
+        for (size_t i = 0; o && i < o->nvars; i++) {
+            Node name = {.name = o->vars[i], .name_len = (uint32_t)strlen(o->vars[i])};
+            scope = scope_var(&c, scope, &name, (uint32_t)i + 1, NULL);
+        }
+        main->scope = scope;
         func_want(&c, main);
         for (FuncBuild *f = main; f; f = f->next) {
             compile_func(&c, f);

@@ -11,7 +11,9 @@
  * budget. What does not compile or run offers no fields; it is never an error.
  */
 #define _GNU_SOURCE
+#include "ascii.h"
 #include "grammar.tab.h"
+#include "json_build.h"
 #include "json_print.h"
 #include "lexer.h"
 #include "mem.h"
@@ -87,20 +89,6 @@ typedef struct Completion {
 
 /* ---- tokens ---- */
 
-static void add_token(Completion *c, Token t) {
-    c->tokens = mem_grow(c->tokens, c->ntokens, &c->tokens_cap, sizeof *c->tokens);
-    c->tokens[c->ntokens++] = t;
-}
-
-/* Whether the blank between the last token and the cursor holds a comment that is still open. */
-static bool ends_in_comment(const Completion *c) {
-    uint32_t from = c->ntokens ? c->tokens[c->ntokens - 1].end : 0;
-    const char *blank = c->text + from, *end = c->text + c->cursor;
-    const char *line = memrchr(blank, '\n', (size_t)(end - blank));
-    blank = line ? line : blank;
-    return memchr(blank, '#', (size_t)(end - blank)) != NULL;
-}
-
 static void read_tokens(Completion *c) {
     Syntax s;
     syntax_init(&s, c->text, c->cursor);
@@ -114,16 +102,17 @@ static void read_tokens(Completion *c) {
         if (t.kind == 0 || lx.at == before) {
             break;
         }
-        add_token(c, t);
+        c->tokens = mem_grow(c->tokens, c->ntokens, &c->tokens_cap, sizeof *c->tokens);
+        c->tokens[c->ntokens++] = t;
     }
     c->in_string = lx.in_string;
     lexer_clear(&lx);
     syntax_clear(&s);
-    c->in_comment = !c->in_string && ends_in_comment(c);
-}
-
-static bool token_is(const Completion *c, Token t, const char *word) {
-    return t.end - t.start == strlen(word) && !memcmp(c->text + t.start, word, t.end - t.start);
+    /* The blank between the last token and the cursor may hold a comment that is still open. */
+    const char *blank = c->text + (c->ntokens ? c->tokens[c->ntokens - 1].end : 0);
+    const char *end = c->text + c->cursor, *line = memrchr(blank, '\n', (size_t)(end - blank));
+    blank = line ? line : blank;
+    c->in_comment = !c->in_string && memchr(blank, '#', (size_t)(end - blank));
 }
 
 /* ---- context: how an argument is reached ---- */
@@ -153,15 +142,6 @@ static const Reach reaches[] = {
     {"gsub", NULL, false},
 };
 
-static const Reach *reach_of(const Completion *c, Token name) {
-    for (size_t i = 0; i < sizeof reaches / sizeof *reaches; i++) {
-        if (token_is(c, name, reaches[i].function)) {
-            return &reaches[i];
-        }
-    }
-    return NULL;
-}
-
 static void add_span(Completion *c, uint32_t from, uint32_t to) {
     buf_add(&c->context, c->text + from, to - from);
 }
@@ -173,10 +153,15 @@ static void add_first(Completion *c, const Level *l) {
 }
 
 static void step_into_call(Completion *c, const Level *l) {
-    const Reach *r = reach_of(c, l->name);
-    if (!r) {
+    size_t i = 0, n = sizeof reaches / sizeof *reaches;
+    while (i < n &&
+           !text_is(c->text + l->name.start, l->name.end - l->name.start, reaches[i].function)) {
+        i++;
+    }
+    if (i == n) {
         return;
     }
+    const Reach *r = &reaches[i];
     if (l->argument == 0 && r->step) {
         buf_printf(&c->context, "%s | ", r->step);
     } else if (l->argument == 1 && r->first_gives_second) {
@@ -186,20 +171,14 @@ static void step_into_call(Completion *c, const Level *l) {
     }
 }
 
-static void step_into_loop(Completion *c, const Level *l) {
-    if (l->argument > 0) {
-        add_span(c, l->head, l->head_end);
-        buf_adds(&c->context, "\n| ");
-        add_first(c, l);
-    }
-}
-
 static void step_into_argument(Completion *c, Level *l) {
     c->context.len = l->base;
     if (l->kind == LEVEL_CALL) {
         step_into_call(c, l);
-    } else if (l->kind == LEVEL_LOOP) {
-        step_into_loop(c, l);
+    } else if (l->kind == LEVEL_LOOP && l->argument > 0) {
+        add_span(c, l->head, l->head_end);
+        buf_adds(&c->context, "\n| ");
+        add_first(c, l);
     }
     l->context = c->context.len;
 }
@@ -279,20 +258,16 @@ static void open_bracket(Completion *c, Token t, int closer) {
     l->header = key;
 }
 
-static void open_loop(Completion *c, Token t) {
-    Level outer = *top(c);
-    top(c)->after_as = top(c)->in_loop = false;
-    Level *l = push_level(c, LEVEL_LOOP, ')', t.end);
-    l->head = outer.loop;
-    l->head_end = t.start;
-    l->names = outer.loop_names;
-}
-
 static void open_paren(Completion *c, size_t i) {
     Token t = c->tokens[i];
     const Level *l = top(c);
     if (l->in_loop && l->after_as) {
-        open_loop(c, t);
+        Level outer = *top(c);
+        top(c)->after_as = top(c)->in_loop = false;
+        Level *loop = push_level(c, LEVEL_LOOP, ')', t.end);
+        loop->head = outer.loop;
+        loop->head_end = t.start;
+        loop->names = outer.loop_names;
     } else if (i > 0 && c->tokens[i - 1].kind == NAME && c->tokens[i - 1].end == t.start) {
         Level *call = push_level(c, LEVEL_CALL, ')', t.end);
         call->name = c->tokens[i - 1];
@@ -302,28 +277,16 @@ static void open_paren(Completion *c, size_t i) {
     }
 }
 
-static void close_level(Completion *c, Token t) {
-    if (c->nlevels > 1 && top(c)->closer == t.kind) {
-        pop_level(c, t.end);
-    }
-}
-
-/* One past the parameters of the function whose name is token i. */
-static uint32_t header_end(const Completion *c, size_t i) {
-    size_t at = i + 1;
-    if (at < c->ntokens && c->tokens[at].kind == '(') {
-        while (at < c->ntokens && c->tokens[at].kind != ')') {
-            at++;
-        }
-        return at < c->ntokens ? c->tokens[at].end : c->tokens[i].end;
-    }
-    return c->tokens[i].end;
-}
-
 static void open_def(Completion *c, size_t i) {
     if (i + 1 < c->ntokens) {
         Token name = c->tokens[i + 1];
-        add_name(c, (Name){"function", name.start, name.end, header_end(c, i + 1)});
+        size_t at = i + 2;
+        bool params = at < c->ntokens && c->tokens[at].kind == '(';
+        while (params && at < c->ntokens && c->tokens[at].kind != ')') {
+            at++;
+        }
+        uint32_t end = params && at < c->ntokens ? c->tokens[at].end : name.end;
+        add_name(c, (Name){"function", name.start, name.end, end});
     }
     push_level(c, LEVEL_DEF, ';', c->tokens[i].end)->header = true;
 }
@@ -359,44 +322,9 @@ static void semicolon(Completion *c, Token t) {
     }
 }
 
-static void pipe_token(Level *l, Token t) {
-    l->pipe = t.start;
-    l->ends_term = l->after_as = false;
-}
-
-static void variable(Completion *c, Token t) {
-    Level *l = top(c);
-    if (l->after_as || l->pattern) {
-        add_name(c, (Name){"variable", t.start, t.end, t.end});
-    }
-    begin_term(l, t.start);
-}
-
-static void loop_token(Completion *c, Token t) {
-    Level *l = top(c);
-    begin_term(l, t.start);
-    l->ends_term = false;
-    l->in_loop = true;
-    l->loop = t.end;
-    l->loop_names = c->nnames;
-}
-
-/* then, elif, else; and in an object the colon and the comma. */
-static void next_part(Level *l, Token t, bool key) {
-    begin_pipeline(l, t.end);
-    l->header = key;
-}
-
-static void operator_token(Level *l, Token t) {
-    bool object = l->closer == '}' && !l->pattern;
-    if (object && (t.kind == ':' || t.kind == ',')) {
-        next_part(l, t, t.kind == ',');
-    }
-    l->ends_term = false;
-}
-
 static void step_token(Completion *c, size_t i) {
     Token t = c->tokens[i];
+    Level *l = top(c);
     if (in_def_header(c)) {
         step_header(c, i);
         return;
@@ -406,41 +334,68 @@ static void step_token(Completion *c, size_t i) {
     case '[': open_bracket(c, t, ']'); return;
     case '{': open_bracket(c, t, '}'); return;
     case INTERPOLATE_START: open_bracket(c, t, INTERPOLATE_END); return;
-    case QQ_START: begin_term(top(c), t.start); return;
+    case QQ_START: begin_term(l, t.start); return;
     case QQ_TEXT:
     case QQ_END: return;
     case ')':
     case ']':
     case '}':
     case INTERPOLATE_END:
-    case END: close_level(c, t); return;
+    case END:
+        if (c->nlevels > 1 && l->closer == t.kind) {
+            pop_level(c, t.end);
+        }
+        return;
     case ';': semicolon(c, t); return;
     case '|':
-    case SET_PIPE: pipe_token(top(c), t); return;
+    case SET_PIPE:
+        l->pipe = t.start;
+        l->ends_term = l->after_as = false;
+        return;
     case AS:
-        top(c)->after_as = true;
-        top(c)->ends_term = false;
+        l->after_as = true;
+        l->ends_term = false;
         return;
     case DEF: open_def(c, i); return;
     case IF:
-        begin_term(top(c), t.start);
+        begin_term(l, t.start);
         push_level(c, LEVEL_IF, END, t.end);
         return;
     case THEN:
     case ELIF:
-    case ELSE: next_part(top(c), t, false); return;
+    case ELSE:
+        begin_pipeline(l, t.end);
+        l->header = false;
+        return;
     case REDUCE:
-    case FOREACH: loop_token(c, t); return;
-    case VARIABLE: variable(c, t); return;
+    case FOREACH:
+        begin_term(l, t.start);
+        l->ends_term = false;
+        l->in_loop = true;
+        l->loop = t.end;
+        l->loop_names = c->nnames;
+        return;
+    case VARIABLE:
+        if (l->after_as || l->pattern) {
+            add_name(c, (Name){"variable", t.start, t.end, t.end});
+        }
+        begin_term(l, t.start);
+        return;
     case '.':
     case FIELD:
     case RECURSE:
     case NAME:
     case LITERAL:
     case FORMAT:
-    case '?': begin_term(top(c), t.start); return;
-    default: operator_token(top(c), t);
+    case '?': begin_term(l, t.start); return;
+    default: break;
     }
+    bool object = l->closer == '}' && !l->pattern;
+    if (object && (t.kind == ':' || t.kind == ',')) {
+        begin_pipeline(l, t.end);
+        l->header = t.kind == ','; /* a key may stand here */
+    }
+    l->ends_term = false;
 }
 
 /* ---- candidates ---- */
@@ -461,16 +416,6 @@ enum { GROUP_FIELD, GROUP_LOCAL, GROUP_BUILTIN };
 
 /* ---- fields ---- */
 
-static bool is_plain_name(const char *s, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        bool letter = (s[i] | 32) >= 'a' && (s[i] | 32) <= 'z', digit = s[i] >= '0' && s[i] <= '9';
-        if (!letter && s[i] != '_' && !(digit && i > 0)) {
-            return false;
-        }
-    }
-    return len > 0;
-}
-
 /* How a place writes fields. */
 typedef struct FieldPlace {
     uint32_t dot; /* where it is or would be */
@@ -479,66 +424,52 @@ typedef struct FieldPlace {
     bool key;     /* in an object, without a dot */
 } FieldPlace;
 
-static Json field_text(const char *name, size_t len, bool plain, bool dotted) {
-    Buf b = BUF_INIT;
-    buf_adds(&b, dotted ? "." : "");
-    if (plain) {
-        buf_add(&b, name, len);
-    } else {
-        json_print_string(name, len, false, &b);
-    }
-    Json text = json_string_buf(&b);
-    buf_clear(&b);
-    return text;
-}
-
 static void add_field(Completion *c, FieldPlace p, Json key, Json value) {
-    char detail[JSON_DESCRIBE_MAX];
     const char *name = json_string_data(&key);
-    size_t len = json_string_len(key);
-    bool plain = is_plain_name(name, len);
-    bool dotted = p.key ? false : !(plain && p.bare);
-    Candidate item = {.kind = "field", .group = GROUP_FIELD, .from = dotted ? p.dot : c->from};
-    item.text = field_text(name, len, plain, dotted);
-    item.detail = json_string_c(json_describe(value, detail));
-    add_candidate(c, item, name, len);
-}
-
-static void add_each(Completion *c, FieldPlace p) {
-    Candidate item = {.kind = "field", .group = GROUP_FIELD, .from = c->from};
-    item.text = json_string_c(p.has_dot ? "[]" : ".[]");
-    item.detail = json_string_c("every element");
-    add_candidate(c, item, "[]", 2);
-}
-
-/* An expression for the value that the fields would be taken from. */
-static void finish_context(Completion *c, uint32_t term_end) {
-    const Level *l = top(c);
-    add_pipeline(c, l);
-    if (l->ends_term && l->term < term_end) {
-        add_span(c, l->term, term_end);
+    size_t len = json_string_len(key), word = 0;
+    while (word < len && ascii_is_name(name[word])) {
+        word++;
+    }
+    bool plain = len > 0 && word == len && !ascii_is_digit(*name);
+    bool dotted = !p.key && !(plain && p.bare);
+    Buf text = BUF_INIT;
+    buf_adds(&text, dotted ? "." : "");
+    if (plain) {
+        buf_add(&text, name, len);
     } else {
-        buf_adds(&c->context, ".");
+        json_print_string(name, len, false, &text);
     }
-}
-
-/* We have no values for the host's variables. */
-static Json *null_vars(const JqOptions *o) {
-    size_t n = o ? o->nvars : 0;
-    Json *vars = mem_alloc((n + 1) * sizeof *vars);
-    for (size_t i = 0; i < n; i++) {
-        vars[i] = json_null();
-    }
-    return vars;
+    char detail[JSON_DESCRIBE_MAX];
+    add_candidate(c,
+                  (Candidate){.text = json_string_buf(&text),
+                              .detail = json_string_c(json_describe(value, detail)),
+                              .kind = "field",
+                              .group = GROUP_FIELD,
+                              .from = dotted ? p.dot : c->from},
+                  name, len);
+    buf_clear(&text);
 }
 
 /* The keys of what the expression gives, each with a value it had, as one object; *array says
- * whether there was an array. */
-static Json merge_outputs(JqRun *run, bool *array) {
-    Json merged = json_object(), out;
+ * whether there was an array. We have no values for the host's variables. */
+static Json fields_at_cursor(Completion *c, bool *array) {
+    JqProgram *p = json_is_none(c->input)
+                       ? NULL
+                       : jq_compile(c->context.data, c->context.len, c->options, NULL);
+    Json merged = json_object(), out, key, value;
+    if (!p) {
+        return merged;
+    }
+    size_t nvars = c->options ? c->options->nvars : 0;
+    Json *vars = mem_alloc((nvars + 1) * sizeof *vars);
+    for (size_t i = 0; i < nvars; i++) {
+        vars[i] = json_null();
+    }
+    JqHost host = {.budget = {.steps = 200000, .memory = (size_t)16 << 20, .depth = 1000}};
+    JqRun *run = jq_run_new(p, &host);
+    jq_run_start(run, json_ref(c->input), vars);
     for (int i = 0; i < OUTPUTS_LOOKED_AT && jq_run_next(run, &out) == JQ_OUTPUT; i++) {
         *array |= json_kind(out) == JSON_ARRAY;
-        Json key, value;
         for (size_t pos = 0;
              json_kind(out) == JSON_OBJECT && json_object_next(out, &pos, &key, &value);) {
             if (json_is_none(json_object_get(merged, key))) {
@@ -547,37 +478,31 @@ static Json merge_outputs(JqRun *run, bool *array) {
         }
         json_unref(out);
     }
-    return merged;
-}
-
-static Json fields_at_cursor(Completion *c, bool *array) {
-    if (json_is_none(c->input)) {
-        return json_object();
-    }
-    JqProgram *p = jq_compile(c->context.data, c->context.len, c->options, NULL);
-    if (!p) {
-        return json_object();
-    }
-    JqHost host = {.budget = {.steps = 200000, .memory = (size_t)16 << 20, .depth = 1000}};
-    JqRun *run = jq_run_new(p, &host);
-    Json *vars = null_vars(c->options);
-    jq_run_start(run, json_ref(c->input), vars);
-    Json fields = merge_outputs(run, array);
     mem_free(vars);
     jq_run_free(run);
     jq_program_free(p);
-    return fields;
+    return merged;
 }
 
 static void add_fields(Completion *c, FieldPlace p, uint32_t term_end) {
     bool array = false;
-    finish_context(c, term_end);
+    /* An expression for the value that the fields would be taken from. */
+    const Level *l = top(c);
+    add_pipeline(c, l);
+    if (l->ends_term && l->term < term_end) {
+        add_span(c, l->term, term_end);
+    } else {
+        buf_adds(&c->context, ".");
+    }
     Json fields = fields_at_cursor(c, &array), key, value;
     for (size_t pos = 0; json_object_next(fields, &pos, &key, &value);) {
         add_field(c, p, key, value);
     }
     if (array) {
-        add_each(c, p);
+        Candidate item = {.kind = "field", .group = GROUP_FIELD, .from = c->from};
+        item.text = json_string_c(p.has_dot ? "[]" : ".[]");
+        item.detail = json_string_c("every element");
+        add_candidate(c, item, "[]", 2);
     }
     json_unref(fields);
 }
@@ -648,30 +573,6 @@ static Json call_detail(const char *name, int arity) {
     return detail;
 }
 
-static Json prelude_detail(const Prelude *row) {
-    const char *head = row->source + strlen("def ");
-    return json_string(head, strcspn(head, ":"));
-}
-
-static void add_builtins(Completion *c) {
-    const char *name;
-    int arity;
-    for (size_t i = 0; (name = form_name(i, &arity)); i++) {
-        add_function(c, name, strlen(name), call_detail(name, arity), GROUP_BUILTIN);
-    }
-    const Prelude *row;
-    for (size_t i = 0; (row = prelude_at(i)); i++) {
-        add_function(c, row->name, strlen(row->name), prelude_detail(row), GROUP_BUILTIN);
-    }
-    const JqNative *native;
-    for (size_t i = 0; (native = native_at(i)); i++) {
-        if (native->name[0] != '_') {
-            Json detail = call_detail(native->name, native->arity);
-            add_function(c, native->name, strlen(native->name), detail, GROUP_BUILTIN);
-        }
-    }
-}
-
 static void add_functions(Completion *c) {
     for (size_t i = 0; i < c->nnames; i++) {
         const Name *n = &c->names[i];
@@ -680,7 +581,24 @@ static void add_functions(Completion *c) {
             add_function(c, c->text + n->start, n->end - n->start, detail, GROUP_LOCAL);
         }
     }
-    add_builtins(c);
+    const char *name;
+    int arity;
+    for (size_t i = 0; (name = form_name(i, &arity)); i++) {
+        add_function(c, name, strlen(name), call_detail(name, arity), GROUP_BUILTIN);
+    }
+    const Prelude *row;
+    for (size_t i = 0; (row = prelude_at(i)); i++) {
+        const char *head = row->source + strlen("def ");
+        Json detail = json_string(head, strcspn(head, ":"));
+        add_function(c, row->name, strlen(row->name), detail, GROUP_BUILTIN);
+    }
+    const JqNative *native;
+    for (size_t i = 0; (native = native_at(i)); i++) {
+        if (native->name[0] != '_') {
+            Json detail = call_detail(native->name, native->arity);
+            add_function(c, native->name, strlen(native->name), detail, GROUP_BUILTIN);
+        }
+    }
 }
 
 static void add_keyword(Completion *c, const char *word) {
@@ -736,14 +654,11 @@ static void complete_field(Completion *c, Token dot, uint32_t prefix, bool bare)
     add_fields(c, (FieldPlace){.dot = dot.start, .has_dot = true, .bare = bare}, dot.start);
 }
 
-/* {na|: a key stands for the field of that name. */
-static bool at_object_key(const Level *l) {
-    return l->closer == '}' && l->header && !l->pattern && !l->ends_term;
-}
-
 static void complete_word(Completion *c, uint32_t start) {
     const Level *l = top(c);
-    bool behind_term = l->ends_term, key = at_object_key(l), blank = start == c->cursor;
+    bool behind_term = l->ends_term, blank = start == c->cursor;
+    /* {na|: a key stands for the field of that name. */
+    bool key = l->closer == '}' && l->header && !l->pattern && !l->ends_term;
     set_prefix(c, start, start);
     if (in_def_header(c)) {
         return;
@@ -777,18 +692,13 @@ static void complete_in_string(Completion *c) {
     }
 }
 
-static bool is_word(const Completion *c, Token t) {
-    char first = c->text[t.start];
-    return t.kind == NAME || ((first | 32) >= 'a' && (first | 32) <= 'z');
-}
-
 static void complete(Completion *c) {
     Token last = c->ntokens ? c->tokens[c->ntokens - 1] : (Token){0};
     bool touches = c->ntokens && last.end == c->cursor;
     char mark = touches ? c->text[last.start] : '\0';
     bool marked = mark && (last.end == last.start + 1 || last.kind == FIELD ||
                            last.kind == VARIABLE || last.kind == FORMAT);
-    bool word = touches && is_word(c, last);
+    bool word = touches && (last.kind == NAME || ascii_is_letter(mark));
     follow(c, touches && ((marked && strchr(".$@", mark)) || word) ? c->ntokens - 1 : c->ntokens);
     if (marked && mark == '.') {
         complete_field(c, last, last.start + 1, true);
@@ -817,28 +727,6 @@ static int by_worth(const void *x, const void *y) {
     return order ? order : json_string_compare(a->detail, b->detail);
 }
 
-static Json candidate_json(Candidate *item) {
-    Json o = json_object_set(json_object(), json_string_c("text"), json_take(&item->text));
-    o = json_object_set(o, json_string_c("kind"), json_string_c(item->kind));
-    o = json_object_set(o, json_string_c("from"), json_int(item->from));
-    return json_object_set(o, json_string_c("detail"), json_take(&item->detail));
-}
-
-static Json best(Completion *c) {
-    Json list = json_array();
-    if (c->nfound) {
-        qsort(c->found, c->nfound, sizeof *c->found, by_worth);
-    }
-    for (size_t i = 0; i < c->nfound; i++) {
-        if (i < COMPLETIONS_MAX) {
-            list = json_array_push(list, candidate_json(&c->found[i]));
-        }
-        json_unref(c->found[i].text);
-        json_unref(c->found[i].detail);
-    }
-    return list;
-}
-
 Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *options,
                  Json input) {
     enum { TEXT_MAX = 1 << 16 };
@@ -853,7 +741,21 @@ Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *o
     } else if (!c.in_comment) {
         complete(&c);
     }
-    Json list = best(&c);
+    Json list = json_array();
+    if (c.nfound) {
+        qsort(c.found, c.nfound, sizeof *c.found, by_worth);
+    }
+    for (size_t i = 0; i < c.nfound; i++) {
+        Candidate *item = &c.found[i];
+        if (i < COMPLETIONS_MAX) {
+            list = json_array_push(list, OBJECT(KEY("text", json_take(&item->text)),
+                                                KEY("kind", item->kind),
+                                                KEY("from", json_int(item->from)),
+                                                KEY("detail", json_take(&item->detail))));
+        }
+        json_unref(item->text);
+        json_unref(item->detail);
+    }
     mem_free(c.tokens);
     mem_free(c.levels);
     mem_free(c.names);

@@ -1,5 +1,6 @@
 #include "lexer.h"
 
+#include "ascii.h"
 #include "grammar.tab.h"
 #include "mem.h"
 #include "utf8.h"
@@ -37,41 +38,29 @@ void lexer_clear(Lexer *lx) {
     mem_free(lx->strings);
 }
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_name(char c) {
-    return is_name_start(c) || is_digit(c);
+    return ascii_is_letter(c) || c == '_';
 }
 
 static char peek(const Lexer *lx, uint32_t ahead) {
     return lx->at + ahead < lx->len ? lx->text[lx->at + ahead] : '\0';
 }
 
-/* A comment ends with its line, unless an odd number of backslashes stands before the line's
- * end. */
-static void skip_comment(Lexer *lx) {
-    while (lx->at < lx->len && lx->text[lx->at] != '\n') {
-        if (lx->text[lx->at] == '\\' && lx->at + 1 < lx->len) {
-            lx->at++;
-            if (peek(lx, 0) == '\r' && peek(lx, 1) == '\n') {
-                lx->at++;
-            }
-        }
-        lx->at++;
-    }
-}
-
 static void skip_blank(Lexer *lx) {
     while (lx->at < lx->len) {
         char c = lx->text[lx->at];
         if (c == '#') {
-            skip_comment(lx);
+            /* A comment ends with its line, unless an odd number of backslashes stands before the line's
+             * end. */
+            while (lx->at < lx->len && lx->text[lx->at] != '\n') {
+                if (lx->text[lx->at] == '\\' && lx->at + 1 < lx->len) {
+                    lx->at++;
+                    if (peek(lx, 0) == '\r' && peek(lx, 1) == '\n') {
+                        lx->at++;
+                    }
+                }
+                lx->at++;
+            }
         } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
             lx->at++;
         } else {
@@ -91,31 +80,17 @@ static Node *name_node(Lexer *lx, uint32_t from, uint32_t to) {
 /* One past a name that may be qualified (a::b) and starts at from. */
 static uint32_t name_end(const Lexer *lx, uint32_t from) {
     uint32_t i = from;
-    while (i < lx->len && is_name(lx->text[i])) {
+    while (i < lx->len && ascii_is_name(lx->text[i])) {
         i++;
     }
     while (i + 2 < lx->len && lx->text[i] == ':' && lx->text[i + 1] == ':' &&
            is_name_start(lx->text[i + 2])) {
         i += 2;
-        while (i < lx->len && is_name(lx->text[i])) {
+        while (i < lx->len && ascii_is_name(lx->text[i])) {
             i++;
         }
     }
     return i;
-}
-
-static int lex_name(Lexer *lx, Node **node) {
-    uint32_t from = lx->at, to = name_end(lx, from);
-    lx->at = to;
-    *node = name_node(lx, from, to);
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        const char *word = keywords[i].text;
-        if (word[0] == lx->text[from] && strlen(word) == to - from &&
-            !memcmp(word, lx->text + from, to - from)) {
-            return keywords[i].token;
-        }
-    }
-    return NAME;
 }
 
 /* .name, $name and @name: one mark, then a name. */
@@ -124,7 +99,7 @@ static int lex_marked(Lexer *lx, Node **node, int token) {
     if (token == VARIABLE) {
         to = name_end(lx, from);
     } else {
-        while (to < lx->len && is_name(lx->text[to])) {
+        while (to < lx->len && ascii_is_name(lx->text[to])) {
             to++;
         }
     }
@@ -135,7 +110,7 @@ static int lex_marked(Lexer *lx, Node **node, int token) {
 
 static int lex_number(Lexer *lx, Node **node) {
     uint32_t from = lx->at, i = from;
-    while (i < lx->len && (is_digit(lx->text[i]) || lx->text[i] == '.')) {
+    while (i < lx->len && (ascii_is_digit(lx->text[i]) || lx->text[i] == '.')) {
         i++;
     }
     if (i < lx->len && (lx->text[i] == 'e' || lx->text[i] == 'E')) {
@@ -143,8 +118,8 @@ static int lex_number(Lexer *lx, Node **node) {
         if (j < lx->len && (lx->text[j] == '+' || lx->text[j] == '-')) {
             j++;
         }
-        if (j < lx->len && is_digit(lx->text[j])) {
-            while (j < lx->len && is_digit(lx->text[j])) {
+        if (j < lx->len && ascii_is_digit(lx->text[j])) {
+            while (j < lx->len && ascii_is_digit(lx->text[j])) {
                 j++;
             }
             i = j;
@@ -167,10 +142,7 @@ static int hex4(const Lexer *lx, uint32_t at) {
     int value = 0;
     for (uint32_t i = at; i < at + 4; i++) {
         char c = i < lx->len ? lx->text[i] : '\0';
-        int digit = is_digit(c)              ? c - '0'
-                    : (c >= 'a' && c <= 'f') ? c - 'a' + 10
-                    : (c >= 'A' && c <= 'F') ? c - 'A' + 10
-                                             : -1;
+        int digit = ascii_hex(c);
         if (digit < 0) {
             return -1;
         }
@@ -214,16 +186,25 @@ static bool lex_escape(Lexer *lx, Buf *out) {
     return false;
 }
 
-static int push_interpolation(Lexer *lx) {
-    lx->strings = mem_grow(lx->strings, lx->nstrings, &lx->strings_cap, sizeof *lx->strings);
-    lx->strings[lx->nstrings++] = lx->parens;
-    lx->at += 2;
-    lx->in_string = false;
-    return INTERPOLATE_START;
-}
-
-/* Text up to the closing quote or the next interpolation. */
-static int lex_text(Lexer *lx, Node **node, uint32_t from) {
+static int lex_in_string(Lexer *lx, Node **node) {
+    if (lx->at >= lx->len) {
+        syntax_fail(lx->syntax, lx->at, "A string is not closed; a '\"' is missing.");
+        return INVALID;
+    }
+    if (lx->text[lx->at] == '"') {
+        lx->at++;
+        lx->in_string = false;
+        return QQ_END;
+    }
+    if (lx->text[lx->at] == '\\' && peek(lx, 1) == '(') {
+        lx->strings = mem_grow(lx->strings, lx->nstrings, &lx->strings_cap, sizeof *lx->strings);
+        lx->strings[lx->nstrings++] = lx->parens;
+        lx->at += 2;
+        lx->in_string = false;
+        return INTERPOLATE_START;
+    }
+    /* Text up to the closing quote or the next interpolation. */
+    uint32_t from = lx->at;
     Buf text = BUF_INIT, good = BUF_INIT;
     bool ok = true;
     while (ok && lx->at < lx->len && lx->text[lx->at] != '"') {
@@ -243,73 +224,37 @@ static int lex_text(Lexer *lx, Node **node, uint32_t from) {
     return ok ? QQ_TEXT : INVALID;
 }
 
-static int lex_in_string(Lexer *lx, Node **node) {
-    if (lx->at >= lx->len) {
-        syntax_fail(lx->syntax, lx->at, "A string is not closed; a '\"' is missing.");
-        return INVALID;
-    }
-    if (lx->text[lx->at] == '"') {
-        lx->at++;
-        lx->in_string = false;
-        return QQ_END;
-    }
-    if (lx->text[lx->at] == '\\' && peek(lx, 1) == '(') {
-        return push_interpolation(lx);
-    }
-    return lex_text(lx, node, lx->at);
-}
-
 /* ---- punctuation ---- */
 
-static int lex_close_paren(Lexer *lx) {
-    lx->at++;
-    if (lx->nstrings > 0 && lx->strings[lx->nstrings - 1] == lx->parens) {
+static int lex_punctuation(Lexer *lx) {
+    const char *at = lx->text + lx->at;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        size_t len = strlen(operators[i].text);
+        if (lx->len - lx->at >= len && !memcmp(at, operators[i].text, len)) {
+            lx->at += (uint32_t)len;
+            return operators[i].token;
+        }
+    }
+    char c = *at;
+    if (c == ')' && lx->nstrings > 0 && lx->strings[lx->nstrings - 1] == lx->parens) {
+        lx->at++;
         lx->nstrings--;
         lx->in_string = true;
         return INTERPOLATE_END;
     }
-    if (lx->parens > 0) {
-        lx->parens--;
-    }
-    return ')';
-}
-
-static int lex_operator(Lexer *lx) {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        const Word *op = &operators[i];
-        size_t n = strlen(op->text);
-        if (lx->len - lx->at >= n && !memcmp(lx->text + lx->at, op->text, n)) {
-            lx->at += (uint32_t)n;
-            return op->token;
-        }
-    }
-    return 0;
-}
-
-static int lex_punctuation(Lexer *lx) {
-    char c = lx->text[lx->at];
-    int op = lex_operator(lx);
-    if (op) {
-        return op;
-    }
-    if (c == ')') {
-        return lex_close_paren(lx);
-    }
-    if (c == '(') {
-        lx->parens++;
-    }
     if (c && strchr(".[]{}()|,:;=<>+-*/%?$", c)) {
+        lx->parens += c == '(';
+        lx->parens -= c == ')' && lx->parens > 0;
         lx->at++;
         return c;
     }
     int32_t cp;
-    uint32_t n = (uint32_t)utf8_decode(lx->text + lx->at, lx->text + lx->len, &cp);
+    uint32_t n = (uint32_t)utf8_decode(at, lx->text + lx->len, &cp);
     if (cp < 0x20 || cp == 0x7F) {
         syntax_fail(lx->syntax, lx->at, "A byte that means nothing here: 0x%02x.",
                     (unsigned char)c);
     } else {
-        syntax_fail(lx->syntax, lx->at, "A character that means nothing here: '%.*s'.", (int)n,
-                    lx->text + lx->at);
+        syntax_fail(lx->syntax, lx->at, "A character that means nothing here: '%.*s'.", (int)n, at);
     }
     lx->at += n;
     return INVALID;
@@ -323,9 +268,19 @@ static int lex_token(Lexer *lx, Node **node) {
         return QQ_START;
     }
     if (is_name_start(c)) {
-        return lex_name(lx, node);
+        uint32_t from = lx->at, to = name_end(lx, from);
+        lx->at = to;
+        *node = name_node(lx, from, to);
+        for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+            const char *word = keywords[i].text;
+            if (word[0] == lx->text[from] && strlen(word) == to - from &&
+                !memcmp(word, lx->text + from, to - from)) {
+                return keywords[i].token;
+            }
+        }
+        return NAME;
     }
-    if (is_digit(c) || (c == '.' && is_digit(next))) {
+    if (ascii_is_digit(c) || (c == '.' && ascii_is_digit(next))) {
         return lex_number(lx, node);
     }
     if (c == '.' && is_name_start(next)) {
@@ -334,7 +289,7 @@ static int lex_token(Lexer *lx, Node **node) {
     if (c == '$' && is_name_start(next)) {
         return lex_marked(lx, node, VARIABLE);
     }
-    if (c == '@' && is_name(next)) {
+    if (c == '@' && ascii_is_name(next)) {
         return lex_marked(lx, node, FORMAT);
     }
     return lex_punctuation(lx);

@@ -42,14 +42,6 @@ static void dump_operand(const JqProgram *p, uint32_t x, Buf *out) {
     }
 }
 
-static void dump_instr(const JqProgram *p, size_t at, Buf *out) {
-    const Instr *in = &p->code[at];
-    buf_printf(out, "%5zu  %-13s r%u <-", at, op_text[in->op], in->dst);
-    dump_operand(p, in->a, out);
-    dump_operand(p, in->b, out);
-    buf_printf(out, " c=%u n=%u%s\n", in->c, in->n, in->flags & INSTR_OPTIONAL ? " ?" : "");
-}
-
 void jq_program_dump(const JqProgram *p, Buf *out) {
     for (size_t at = 0; at < p->ncode; at++) {
         for (size_t i = 0; i < p->nfuncs; i++) {
@@ -57,6 +49,10 @@ void jq_program_dump(const JqProgram *p, Buf *out) {
                 buf_printf(out, "function %zu (%u registers)\n", i, p->funcs[i].nregs);
             }
         }
-        dump_instr(p, at, out);
+        const Instr *in = &p->code[at];
+        buf_printf(out, "%5zu  %-13s r%u <-", at, op_text[in->op], in->dst);
+        dump_operand(p, in->a, out);
+        dump_operand(p, in->b, out);
+        buf_printf(out, " c=%u n=%u%s\n", in->c, in->n, in->flags & INSTR_OPTIONAL ? " ?" : "");
     }
 }

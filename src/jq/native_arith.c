@@ -39,21 +39,6 @@ static Json used(Json a, Json b, Json result) {
 
 /* ---- a + b ---- */
 
-static Json append(JqRun *run, Json a, Json b) {
-    Text tail = native_text(&b);
-    uint64_t len = (uint64_t)json_string_len(a) + tail.len;
-    if (len > JSON_STRING_MAX) {
-        jq_fail(run, "String result too long");
-        return used(a, b, json_none());
-    }
-    if (!native_afford(run, json_unshared(a) ? tail.len : len)) {
-        return used(a, b, json_none());
-    }
-    Json result = json_string_append(a, tail.data, tail.len);
-    json_unref(b);
-    return result;
-}
-
 static Json merge(JqRun *run, Json a, Json b) {
     if (!native_afford(run, (uint64_t)json_object_len(b) * 48)) {
         return used(a, b, json_none());
@@ -70,16 +55,6 @@ static Json merge(JqRun *run, Json a, Json b) {
     return a;
 }
 
-static Json concat(JqRun *run, Json a, Json b) {
-    if (json_array_len(a) + json_array_len(b) > JSON_LEN_MAX) {
-        return used(a, b, jq_fail(run, "Array would have too many elements"));
-    }
-    if (!native_afford(run, (uint64_t)json_array_len(b) * 16)) {
-        return used(a, b, json_none());
-    }
-    return json_array_concat(a, b);
-}
-
 Json jq_add(JqRun *run, Json a, Json b) {
     if (both_exact(a, b) && is_exact(a.i + b.i)) {
         return json_int(a.i + b.i);
@@ -88,7 +63,18 @@ Json jq_add(JqRun *run, Json a, Json b) {
         return used(a, b, native_number(json_to_double(a) + json_to_double(b)));
     }
     if (both(a, b, JSON_STRING)) {
-        return append(run, a, b);
+        Text tail = native_text(&b);
+        uint64_t len = (uint64_t)json_string_len(a) + tail.len;
+        if (len > JSON_STRING_MAX) {
+            jq_fail(run, "String result too long");
+            return used(a, b, json_none());
+        }
+        if (!native_afford(run, json_unshared(a) ? tail.len : len)) {
+            return used(a, b, json_none());
+        }
+        Json result = json_string_append(a, tail.data, tail.len);
+        json_unref(b);
+        return result;
     }
     if (json_tag(a) == JSON_TAG_NULL) {
         return b;
@@ -97,7 +83,13 @@ Json jq_add(JqRun *run, Json a, Json b) {
         return a;
     }
     if (both(a, b, JSON_ARRAY)) {
-        return concat(run, a, b);
+        if (json_array_len(a) + json_array_len(b) > JSON_LEN_MAX) {
+            return used(a, b, jq_fail(run, "Array would have too many elements"));
+        }
+        if (!native_afford(run, (uint64_t)json_array_len(b) * 16)) {
+            return used(a, b, json_none());
+        }
+        return json_array_concat(a, b);
     }
     return both(a, b, JSON_OBJECT) ? merge(run, a, b) : refuse(run, a, b, "cannot be added");
 }
@@ -193,13 +185,6 @@ static void merge_enter(Merge *m, Json into, Json from) {
     m->levels[m->depth++] = (Level){.into = into, .from = from};
 }
 
-/* Puts the finished object on top where it belongs in the one below. */
-static void merge_leave(Merge *m) {
-    Json child = m->levels[--m->depth].into;
-    Level *up = &m->levels[m->depth - 1];
-    up->into = json_object_set(up->into, json_take(&up->key), child);
-}
-
 static void merge_value(Merge *m, Json key, Json value) {
     Level *top = &m->levels[m->depth - 1];
     Json old = json_object_get(top->into, key);
@@ -231,7 +216,10 @@ static Json merge_deep(JqRun *run, Json a, Json b) {
         if (json_object_next(top->from, &top->pos, &key, &value)) {
             merge_value(&m, key, value);
         } else if (m.depth > 1) {
-            merge_leave(&m);
+            /* Puts the finished object on top where it belongs in the one below. */
+            Json child = m.levels[--m.depth].into;
+            Level *up = &m.levels[m.depth - 1];
+            up->into = json_object_set(up->into, json_take(&up->key), child);
         } else {
             break;
         }

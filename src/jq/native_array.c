@@ -75,14 +75,6 @@ static bool merge_sort(Sorting *s) {
     return true;
 }
 
-static void fill_values(Sorting *s, Json values) {
-    Json at, value;
-    Walk w = {.of = values};
-    for (size_t i = 0; native_walk_next(&w, &at, &value); i++) {
-        s->items[i].value = value;
-    }
-}
-
 /* Keys come as arrays of one or more outputs; when all have one the arrays are not needed. */
 static void fill_keys(Sorting *s, Json keys, bool wrapped) {
     Json at, key;
@@ -110,7 +102,11 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
     }
     s->items = mem_alloc((s->n + 1) * sizeof(*s->items));
     s->spare = mem_alloc((s->n + 1) * sizeof(*s->items));
-    fill_values(s, values);
+    Json at, value;
+    Walk w = {.of = values};
+    for (size_t i = 0; native_walk_next(&w, &at, &value); i++) {
+        s->items[i].value = value;
+    }
     fill_keys(s, keys, wrapped);
     if (merge_sort(s)) {
         return true;
@@ -187,16 +183,12 @@ static Json sort_self(JqRun *run, Json *args, SortedFn fn) {
                : native_fail_type(run, args[0], "cannot be sorted, as it is not an array");
 }
 
-static bool is_keyed(Json values, Json keys) {
-    return json_tag(values) == JSON_TAG_ARRAY && json_tag(keys) == JSON_TAG_ARRAY &&
-           json_array_len(values) == json_array_len(keys);
-}
-
 static Json sort_keyed(JqRun *run, Json *args, SortedFn fn) {
-    return is_keyed(args[0], args[1])
-               ? sorted_by(run, args[0], args[1], true, fn)
-               : native_fail_types(run, args[0], args[1],
-                                   "cannot be sorted, as they are not both arrays");
+    bool keyed = json_tag(args[0]) == JSON_TAG_ARRAY && json_tag(args[1]) == JSON_TAG_ARRAY &&
+                 json_array_len(args[0]) == json_array_len(args[1]);
+    return keyed ? sorted_by(run, args[0], args[1], true, fn)
+                 : native_fail_types(run, args[0], args[1],
+                                     "cannot be sorted, as they are not both arrays");
 }
 
 static Json array_sort(JqRun *run, Json *args) {
@@ -337,12 +329,6 @@ static Json reverse_string(JqRun *run, const Json *s) {
     return result;
 }
 
-static bool is_empty(Json v) {
-    return json_tag(v) == JSON_TAG_NULL ||
-           (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
-           (json_kind(v) == JSON_NUMBER && json_to_double(v) == 0);
-}
-
 static Json array_reverse(JqRun *run, Json *args) {
     Json v = args[0];
     if (json_tag(v) == JSON_TAG_ARRAY) {
@@ -351,7 +337,10 @@ static Json array_reverse(JqRun *run, Json *args) {
     if (json_kind(v) == JSON_STRING) {
         return reverse_string(run, &args[0]);
     }
-    if (is_empty(v)) {
+    bool empty = json_tag(v) == JSON_TAG_NULL ||
+                 (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
+                 (json_kind(v) == JSON_NUMBER && json_to_double(v) == 0);
+    if (empty) {
         return json_array();
     }
     if (json_tag(v) == JSON_TAG_TRUE || json_tag(v) == JSON_TAG_FALSE) {
@@ -375,17 +364,6 @@ static void flatten_into(Flattening *f, Json v) {
     f->open[f->depth++] = (Walk){.of = v};
 }
 
-static void flatten_next(Flattening *f) {
-    Json key, value;
-    if (!native_walk_next(&f->open[f->depth - 1], &key, &value)) {
-        f->depth--;
-    } else if (json_tag(value) == JSON_TAG_ARRAY && f->levels - (double)(f->depth - 1) != 0) {
-        flatten_into(f, value);
-    } else {
-        f->result = json_array_push(f->result, json_ref(value));
-    }
-}
-
 static Json flatten(JqRun *run, Json v, double levels) {
     Flattening f = {.run = run, .levels = levels};
     Walk w;
@@ -399,7 +377,14 @@ static Json flatten(JqRun *run, Json v, double levels) {
             json_clear(&f.result);
             break;
         }
-        flatten_next(&f);
+        Json key, value;
+        if (!native_walk_next(&f.open[f.depth - 1], &key, &value)) {
+            f.depth--;
+        } else if (json_tag(value) == JSON_TAG_ARRAY && f.levels - (double)(f.depth - 1) != 0) {
+            flatten_into(&f, value);
+        } else {
+            f.result = json_array_push(f.result, json_ref(value));
+        }
     }
     mem_free(f.open);
     return f.result;
@@ -557,18 +542,6 @@ static Json search_array(JqRun *run, Json in, Json part, Wanted want) {
     return places.found;
 }
 
-/* .[i] for what is neither array nor string; then the first or last of that. */
-static Json search_other(JqRun *run, Json in, Json part, Wanted want) {
-    Error err = ERROR_INIT;
-    Json found = json_index(in, part, &err);
-    if (!json_is_none(found) && want != WANT_ALL) {
-        Json one = json_index(found, json_int(want == WANT_FIRST ? 0 : -1), &err);
-        json_unref(found);
-        found = one;
-    }
-    return json_is_none(found) ? jq_fail_error(run, &err) : found;
-}
-
 static Json search(JqRun *run, Json *args, Wanted want) {
     if (json_tag(args[0]) == JSON_TAG_ARRAY && json_tag(args[1]) == JSON_TAG_ARRAY) {
         return search_array(run, args[0], args[1], want);
@@ -582,7 +555,15 @@ static Json search(JqRun *run, Json *args, Wanted want) {
     if (json_kind(args[0]) == JSON_STRING && json_kind(args[1]) == JSON_STRING) {
         return search_text(run, &args[0], &args[1], want);
     }
-    return search_other(run, args[0], args[1], want);
+    /* .[i] for what is neither array nor string; then the first or last of that. */
+    Error err = ERROR_INIT;
+    Json found = json_index(args[0], args[1], &err);
+    if (!json_is_none(found) && want != WANT_ALL) {
+        Json one = json_index(found, json_int(want == WANT_FIRST ? 0 : -1), &err);
+        json_unref(found);
+        found = one;
+    }
+    return json_is_none(found) ? jq_fail_error(run, &err) : found;
 }
 
 Json jq_places(JqRun *run, Json in, Json part) {

@@ -45,20 +45,6 @@ static void set_days(struct tm *tm) {
     tm->tm_yday = (int)(days - days_to_month((int64_t)tm->tm_year + 1900, 0));
 }
 
-/* Splits a count of days since 1970 into year and month, and what remains as the day. */
-static void set_date(struct tm *tm, int64_t days) {
-    int64_t year = 1970 + floor_div(days * 400, 146097);
-    year += days_to_month(year + 1, 0) <= days;
-    year -= days_to_month(year, 0) > days;
-    int month = 11;
-    while (month > 0 && days_to_month(year, month) > days) {
-        month--;
-    }
-    tm->tm_year = (int)(year - 1900);
-    tm->tm_mon = month;
-    tm->tm_mday = (int)(days - days_to_month(year, month)) + 1;
-}
-
 /* False when the year does not fit. */
 static bool utc_of(int64_t seconds, struct tm *tm) {
     int64_t days = floor_div(seconds, DAY), rest = seconds - days * DAY;
@@ -69,7 +55,17 @@ static bool utc_of(int64_t seconds, struct tm *tm) {
                       .tm_min = (int)(rest / 60 % 60),
                       .tm_sec = (int)(rest % 60),
                       .tm_zone = "GMT"};
-    set_date(tm, days);
+    /* Splits a count of days since 1970 into year and month, and what remains as the day. */
+    int64_t year = 1970 + floor_div(days * 400, 146097);
+    year += days_to_month(year + 1, 0) <= days;
+    year -= days_to_month(year, 0) > days;
+    int month = 11;
+    while (month > 0 && days_to_month(year, month) > days) {
+        month--;
+    }
+    tm->tm_year = (int)(year - 1900);
+    tm->tm_mon = month;
+    tm->tm_mday = (int)(days - days_to_month(year, month)) + 1;
     set_days(tm);
     return true;
 }
@@ -238,15 +234,12 @@ static Json date_strflocaltime(JqRun *run, Json *args) {
 
 /* ---- parsing ---- */
 
-static bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* What follows the time after white space becomes a ninth member. */
 static Json parse_text(JqRun *run, const char *text, const char *format) {
     struct tm tm = {0};
     const char *end = strptime(text, format, &tm);
-    if (!end || (*end && !is_space(*end))) {
+    bool space = end && (*end == ' ' || (*end >= '\t' && *end <= '\r'));
+    if (!end || (*end && !space)) {
         return jq_fail(run, "date \"%s\" does not match format \"%s\"", text, format);
     }
     set_days(&tm);
@@ -254,11 +247,11 @@ static Json parse_text(JqRun *run, const char *text, const char *format) {
     return *end ? json_array_push(value, json_string_c(end)) : value;
 }
 
-static Json parse_time(JqRun *run, const Json *s, const Json *format) {
-    if (json_kind(*s) != JSON_STRING || json_kind(*format) != JSON_STRING) {
+static Json date_strptime(JqRun *run, Json *args) {
+    if (json_kind(args[0]) != JSON_STRING || json_kind(args[1]) != JSON_STRING) {
         return jq_fail(run, "strptime/1 requires string inputs and arguments");
     }
-    Text text = native_text(s), by = native_text(format);
+    Text text = native_text(&args[0]), by = native_text(&args[1]);
     if (!native_afford(run, text.len + by.len)) {
         return json_none();
     }
@@ -267,10 +260,6 @@ static Json parse_time(JqRun *run, const Json *s, const Json *format) {
     mem_free(text_copy);
     mem_free(format_copy);
     return result;
-}
-
-static Json date_strptime(JqRun *run, Json *args) {
-    return parse_time(run, &args[0], &args[1]);
 }
 
 const JqNative jq_natives_date[] = {

@@ -1,6 +1,7 @@
 /* The @formats. Each takes any value, or says which it takes, and gives a string. */
 #include "native.h"
 
+#include "ascii.h"
 #include "json_print.h"
 #include "utf8.h"
 
@@ -95,20 +96,6 @@ static const char *to_uri(Text s, Buf *out) {
     return NULL;
 }
 
-static int hex_digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
-/* The byte that two hexadecimal digits after a % stand for; -1 when they do not. */
-static int percent_byte(Text s, size_t i) {
-    int high = i + 1 < s.len ? hex_digit(s.data[i + 1]) : -1;
-    int low = i + 2 < s.len ? hex_digit(s.data[i + 2]) : -1;
-    return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
 static const char *from_uri(Text s, Buf *out) {
     static const char problem[] = "is not a valid uri encoding";
     for (size_t i = 0; i < s.len; i++) {
@@ -116,7 +103,9 @@ static const char *from_uri(Text s, Buf *out) {
             buf_addc(out, s.data[i]);
             continue;
         }
-        int byte = percent_byte(s, i);
+        int high = i + 1 < s.len ? ascii_hex(s.data[i + 1]) : -1;
+        int low = i + 2 < s.len ? ascii_hex(s.data[i + 2]) : -1;
+        int byte = high < 0 || low < 0 ? -1 : high * 16 + low;
         if (byte < 0) {
             return problem;
         }
@@ -218,21 +207,18 @@ static const Row csv_row = {",", "\"", csv_escapes, true, "is not valid in a csv
 static const Row tsv_row = {"\t", "", tsv_escapes, true, "is not valid in a csv row"};
 static const Row sh_row = {" ", "'", sh_escapes, false, "can not be escaped for shell"};
 
-static bool is_blank(Json v) {
-    return json_tag(v) == JSON_TAG_NULL ||
-           (json_kind(v) == JSON_NUMBER && isnan(json_to_double(v)));
-}
-
 static bool add_cell(JqRun *run, const Row *row, const Json *v, Buf *out) {
     if (json_tag(*v) == JSON_TAG_ARRAY || json_tag(*v) == JSON_TAG_OBJECT) {
         native_fail_type(run, *v, row->not_a_value);
         return false;
     }
+    bool blank = row->blanks && (json_tag(*v) == JSON_TAG_NULL ||
+                                 (json_kind(*v) == JSON_NUMBER && isnan(json_to_double(*v))));
     if (json_kind(*v) == JSON_STRING) {
         buf_adds(out, row->quote);
         add_escaped(out, native_text(v), row->escapes);
         buf_adds(out, row->quote);
-    } else if (!row->blanks || !is_blank(*v)) {
+    } else if (!blank) {
         json_print(*v, NULL, out);
     }
     return true;

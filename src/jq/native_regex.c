@@ -110,15 +110,6 @@ static Json fail_regex(JqRun *run, int code, OnigErrorInfo *info) {
     return jq_fail(run, "Regex failure: %.*s", len, (const char *)message);
 }
 
-/* The place for a new expression: a free one, or the one that was used the longest ago. */
-static Compiled *oldest(Kept *kept) {
-    Compiled *found = &kept->at[0];
-    for (size_t i = 1; i < KEPT; i++) {
-        found = kept->at[i].used < found->used ? &kept->at[i] : found;
-    }
-    return found;
-}
-
 static Compiled *compile(JqRun *run, Kept *kept, const Json *source, OnigOptionType options) {
     Text text = native_text(source);
     const UChar *pattern = (const UChar *)text.data;
@@ -133,25 +124,13 @@ static Compiled *compile(JqRun *run, Kept *kept, const Json *source, OnigOptionT
         fail_regex(run, code, &info);
         return NULL;
     }
-    Compiled *c = oldest(kept);
+    /* The place for a new expression: a free one, or the one that was used the longest ago. */
+    Compiled *c = &kept->at[0];
+    for (size_t i = 1; i < KEPT; i++) {
+        c = kept->at[i].used < c->used ? &kept->at[i] : c;
+    }
     compiled_clear(c);
     *c = (Compiled){json_ref(*source), options, regex, group_names(regex), 0};
-    return c;
-}
-
-/* NULL after jq_fail(). */
-static Compiled *compiled_for(JqRun *run, Kept *kept, const Json *source, OnigOptionType options) {
-    Compiled *c = NULL;
-    for (size_t i = 0; !c && i < KEPT; i++) {
-        Compiled *at = &kept->at[i];
-        if (at->regex && at->options == options && json_string_equal(at->source, *source)) {
-            c = at;
-        }
-    }
-    c = c ? c : compile(run, kept, source, options);
-    if (c) {
-        c->used = ++kept->clock;
-    }
     return c;
 }
 
@@ -246,23 +225,21 @@ static int search_paying(Search *s, const UChar *start) {
     return code;
 }
 
-static void fail_search(JqRun *run, int code) {
-    if (over_limit(code)) {
-        jq_fail(run, "Regex failure: matching took too many steps; make the expression simpler");
-    } else if (code == ONIGERR_MATCH_STACK_LIMIT_OVER) {
-        jq_fail(run, "Regex failure: matching took too much memory; make the expression simpler");
-    } else if (code != ONIG_ABORT) {
-        fail_regex(run, code, NULL);
-    }
-}
-
 typedef enum Found { FOUND_ERROR = -1, FOUND_NOTHING, FOUND_MATCH } Found;
 
 /* The next match from *start on, which is moved behind it. */
 static Found search_next(Search *s, const UChar **start) {
     int code = search_paying(s, *start);
     if (code < 0 && code != ONIG_MISMATCH) {
-        fail_search(s->run, code);
+        if (over_limit(code)) {
+            jq_fail(s->run,
+                    "Regex failure: matching took too many steps; make the expression simpler");
+        } else if (code == ONIGERR_MATCH_STACK_LIMIT_OVER) {
+            jq_fail(s->run,
+                    "Regex failure: matching took too much memory; make the expression simpler");
+        } else if (code != ONIG_ABORT) {
+            fail_regex(s->run, code, NULL);
+        }
         return FOUND_ERROR;
     }
     const UChar *after = code < 0 ? s->end : s->text + s->region->end[0];
@@ -378,7 +355,17 @@ static Json regex_match(JqRun *run, Json *args) {
         return json_none();
     }
     Kept *kept = kept_of(run);
-    const Compiled *compiled = compiled_for(run, kept, &args[1], options);
+    Compiled *compiled = NULL;
+    for (size_t i = 0; !compiled && i < KEPT; i++) {
+        Compiled *at = &kept->at[i];
+        if (at->regex && at->options == options && json_string_equal(at->source, args[1])) {
+            compiled = at;
+        }
+    }
+    compiled = compiled ? compiled : compile(run, kept, &args[1], options);
+    if (compiled) {
+        compiled->used = ++kept->clock;
+    }
     if (!compiled) {
         return json_none();
     }

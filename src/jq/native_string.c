@@ -98,18 +98,13 @@ static const char *skip_space(const char *p, const char *end) {
     return p;
 }
 
-/* Where the character that ends before `end` begins. */
-static const char *character_before(const char *start, const char *end) {
-    do {
-        end--;
-    } while (end > start && utf8_is_inside(*end));
-    return end;
-}
-
 static const char *drop_space(const char *start, const char *end) {
     while (end > start) {
         int32_t cp;
-        const char *p = character_before(start, end);
+        const char *p = end; /* where the character that ends before `end` begins */
+        do {
+            p--;
+        } while (p > start && utf8_is_inside(*p));
         utf8_decode(p, end, &cp);
         if (!utf8_is_space(cp)) {
             break;

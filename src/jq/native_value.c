@@ -288,12 +288,6 @@ static Json value_contains(JqRun *run, Json *args) {
 
 /* ---- text ---- */
 
-/* Ends the run for want of room, or fails when there is no limit but the one of strings. */
-static Json too_long(JqRun *run) {
-    return jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
-                                              : json_none();
-}
-
 Json jq_to_json(JqRun *run, Json a) {
     JsonPrintOptions options = {.max_bytes = native_text_max(run)};
     Buf out = BUF_INIT;
@@ -302,7 +296,9 @@ Json jq_to_json(JqRun *run, Json a) {
         goto out;
     }
     if (!json_print(a, &options, &out)) {
-        result = too_long(run);
+        /* Ends the run for want of room, or fails when there is no limit but the one of strings. */
+        result = jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
+                                                    : json_none();
     } else if (native_afford(run, out.len)) {
         result = json_string_valid(out.data, out.len);
     }
@@ -456,12 +452,6 @@ typedef struct Stream {
     size_t depth, cap;
 } Stream;
 
-static bool is_leaf(Json v) {
-    return json_tag(v) == JSON_TAG_ARRAY
-               ? json_array_len(v) == 0
-               : json_tag(v) != JSON_TAG_OBJECT || json_object_len(v) == 0;
-}
-
 static void tell(Stream *s, Json path, Json leaf) {
     Json event = json_array_push(json_array(), path);
     event = json_is_none(leaf) ? event : json_array_push(event, json_ref(leaf));
@@ -470,7 +460,10 @@ static void tell(Stream *s, Json path, Json leaf) {
 
 /* Consumes path. */
 static void tell_value(Stream *s, Json path, Json v) {
-    if (is_leaf(v)) {
+    bool leaf = json_tag(v) == JSON_TAG_ARRAY
+                    ? json_array_len(v) == 0
+                    : json_tag(v) != JSON_TAG_OBJECT || json_object_len(v) == 0;
+    if (leaf) {
         tell(s, path, v);
         return;
     }
@@ -490,19 +483,15 @@ static void tell_next(Stream *s) {
     tell(s, path, json_none());
 }
 
-static void stream_drop(Stream *s) {
-    while (s->depth) {
-        json_unref(s->open[--s->depth].path);
-    }
-    json_clear(&s->events);
-}
-
 static Json value_tostream(JqRun *run, Json *args) {
     Stream s = {.run = run, .events = json_array()};
     tell_value(&s, json_array(), args[0]);
     for (uint64_t n = 0; s.depth; n++) {
         if (!jq_charge(run, 2 + s.depth / 32) || (n % 64 == 0 && !jq_room(run, 64 * 128))) {
-            stream_drop(&s);
+            while (s.depth) {
+                json_unref(s.open[--s.depth].path);
+            }
+            json_clear(&s.events);
             break;
         }
         tell_next(&s);

@@ -33,13 +33,11 @@ Node *make_op(Syntax *s, NodeKind kind, int op, uint32_t pos, uint32_t end, Node
     return n;
 }
 
-static bool is_access(const Node *n) {
-    return n->kind == NODE_INDEX || n->kind == NODE_SLICE || n->kind == NODE_EACH;
-}
-
 Node *make_optional(Syntax *s, uint32_t pos, uint32_t end, Node *term, uint32_t term_end) {
     Node *n = make1(s, NODE_TRY, pos, end, term);
-    n->flag = is_access(term) && term->end == term_end;
+    bool access =
+        term->kind == NODE_INDEX || term->kind == NODE_SLICE || term->kind == NODE_EACH;
+    n->flag = access && term->end == term_end;
     return n;
 }
 
@@ -122,16 +120,13 @@ Node *make_negate(Syntax *s, uint32_t pos, uint32_t end, Node *a) {
     return make1(s, NODE_NEGATE, pos, end, a);
 }
 
-static Node *or_identity(Syntax *s, uint32_t pos, Node *target) {
-    return target ? target : node_new(s, NODE_IDENTITY, pos, pos + 1);
-}
-
 Node *name_const(Syntax *s, const Node *name) {
     return node_const(s, json_string(name->name, name->name_len), name->pos, name->end);
 }
 
 Node *make_index(Syntax *s, uint32_t pos, uint32_t end, Node *target, Node *key) {
-    return make2(s, NODE_INDEX, pos, end, or_identity(s, pos, target), key);
+    return make2(s, NODE_INDEX, pos, end,
+                 target ? target : node_new(s, NODE_IDENTITY, pos, pos + 1), key);
 }
 
 Node *make_field(Syntax *s, uint32_t pos, uint32_t end, Node *target, const Node *name) {

@@ -16,10 +16,6 @@ static uint64_t limit_steps(const JqRun *m) {
     return m->host.budget.steps ? m->host.budget.steps : JQ_DEFAULT_STEPS;
 }
 
-static uint64_t limit_memory(const JqRun *m) {
-    return m->host.budget.memory ? m->host.budget.memory : JQ_DEFAULT_MEMORY;
-}
-
 uint64_t run_limit_depth(const JqRun *m) {
     return m->host.budget.depth ? m->host.budget.depth : JQ_DEFAULT_DEPTH;
 }
@@ -179,20 +175,16 @@ static uint64_t grown_bytes(const JqRun *m) {
     return grown > 0 ? (uint64_t)grown : 0;
 }
 
-/* What the run holds, when the heap has grown past the budget: at least the growth without all
- * outputs, and at least what can be counted up. */
-static uint64_t held_bytes(JqRun *m) {
-    uint64_t grown = grown_bytes(m), counted = m->handed ? recount(m) : 0;
-    uint64_t least = grown > m->handed ? grown - m->handed : 0;
-    return least > counted ? least : counted;
-}
-
 static bool memory_left(JqRun *m, uint64_t extra) {
-    uint64_t limit = limit_memory(m);
+    uint64_t limit = m->host.budget.memory ? m->host.budget.memory : JQ_DEFAULT_MEMORY;
     if (grown_bytes(m) + stack_bytes(m) + extra <= limit) {
         return true;
     }
-    uint64_t held = held_bytes(m);
+    /* What the run holds, when the heap has grown past the budget: at least the growth without all
+     * outputs, and at least what can be counted up. */
+    uint64_t grown = grown_bytes(m), counted = m->handed ? recount(m) : 0;
+    uint64_t least = grown > m->handed ? grown - m->handed : 0;
+    uint64_t held = least > counted ? least : counted;
     if (held + stack_bytes(m) + extra > limit || held > limit) {
         return run_fail_hard(
             m, ERR_LIMIT,
@@ -298,22 +290,6 @@ static void describe_raised(JqRun *m) {
     buf_clear(&text);
 }
 
-/* An output belongs to the caller now. Its size is taken generously, for what malloc adds. */
-static void hand_out(JqRun *m, Json out) {
-    uint64_t size = json_size(out), handed = m->handed + 2 * size;
-    m->handed = size > UINT64_MAX / 4 || handed < m->handed ? UINT64_MAX : handed;
-}
-
-/* What changed on the heap while we were not running is not ours, except that outputs were
- * released. */
-static void settle_heap(JqRun *m) {
-    int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
-    uint64_t released = change < 0 ? (uint64_t)-change : 0;
-    released = released < m->handed ? released : m->handed;
-    m->handed -= m->handed == UINT64_MAX ? 0 : released;
-    m->heap_base += change + (int64_t)released;
-}
-
 JqStatus jq_run_next(JqRun *m, Json *out) {
     *out = json_none();
     if (m->failed_hard) { /* already when it was started */
@@ -323,7 +299,13 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
     if (m->state == RUN_IDLE) {
         return JQ_DONE;
     }
-    settle_heap(m);
+    /* What changed on the heap while we were not running is not ours, except that outputs were
+     * released. */
+    int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
+    uint64_t released = change < 0 ? (uint64_t)-change : 0;
+    released = released < m->handed ? released : m->handed;
+    m->handed -= m->handed == UINT64_MAX ? 0 : released;
+    m->heap_base += change + (int64_t)released;
     if (m->paused) {
         m->paused = false;
         m->steps--; /* the instruction that we stopped before is counted again */
@@ -335,7 +317,9 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
         describe_raised(m);
     }
     if (status == JQ_OUTPUT) {
-        hand_out(m, *out);
+        /* An output belongs to the caller now. Its size is taken generously, for what malloc adds. */
+        uint64_t size = json_size(*out), handed = m->handed + 2 * size;
+        m->handed = size > UINT64_MAX / 4 || handed < m->handed ? UINT64_MAX : handed;
     }
     if (status == JQ_DONE || status == JQ_FAILED) {
         Json raised = json_take(&m->raised);

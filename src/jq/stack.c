@@ -140,21 +140,6 @@ bool fork_end_try(JqRun *m, Json mark) {
 
 /* ---- calls ---- */
 
-static Json closure_value(uint32_t func, uint32_t env) {
-    return json_int((int64_t)((uint64_t)func << 32 | env));
-}
-
-/* The closures of a call, evaluated in the caller's frame, written behind the callee's input. */
-static void pass_closures(JqRun *m, const Instr *in, uint32_t caller, uint32_t callee) {
-    const uint32_t *pool = m->program->operands + in->c + 1;
-    for (uint32_t i = 0; i < in->n; i++) {
-        uint32_t kind = pool[2 * i], number = pool[2 * i + 1];
-        m->slots[callee + 1 + i] = kind == CLOSURE_NEW
-                                       ? closure_value(number, caller)
-                                       : m->slots[frame_env(m, caller, kind) + number];
-    }
-}
-
 bool frame_call(JqRun *m, const Instr *in, Json input) {
     uint32_t caller = m->fp, levels = m->program->operands[in->c];
     Header h = {caller, m->pc, frame_env(m, caller, levels), in->dst, frame_depth(m) + 1};
@@ -163,7 +148,14 @@ bool frame_call(JqRun *m, const Instr *in, Json input) {
         return false;
     }
     m->slots[m->fp] = input;
-    pass_closures(m, in, caller, m->fp);
+    /* The closures of a call, evaluated in the caller's frame, written behind the callee's input. */
+    const uint32_t *pool = m->program->operands + in->c + 1;
+    for (uint32_t i = 0; i < in->n; i++) {
+        uint32_t kind = pool[2 * i], number = pool[2 * i + 1];
+        m->slots[m->fp + 1 + i] = kind == CLOSURE_NEW
+                                      ? json_int((int64_t)((uint64_t)number << 32 | caller))
+                                      : m->slots[frame_env(m, caller, kind) + number];
+    }
     m->pc = m->program->funcs[in->a].entry;
     return true;
 }
