@@ -53,19 +53,6 @@ static Place *place_of(const char *name, size_t len) {
     return &places[nplaces++];
 }
 
-static void read_request(const char *text) {
-    const char *colon = strchr(text, ':'), *at = strchr(text, '@');
-    if (!colon || !at || at < colon) {
-        fprintf(stderr, "pawl: PAWL_FAULT takes NAME:ACTION@N, not `%s`.\n", text);
-        abort();
-    }
-    Place *place = place_of(text, (size_t)(colon - text));
-    char *end;
-    place->action = colon + 1;
-    place->at = strtol(at + 1, &end, 10);
-    place->onward = *end == '+';
-}
-
 static void start(void) {
     const char *text = getenv("PAWL_FAULT");
     started = true;
@@ -75,7 +62,16 @@ static void start(void) {
         return;
     }
     while (text && *text) {
-        read_request(text);
+        const char *colon = strchr(text, ':'), *at = strchr(text, '@');
+        if (!colon || !at || at < colon) {
+            fprintf(stderr, "pawl: PAWL_FAULT takes NAME:ACTION@N, not `%s`.\n", text);
+            abort();
+        }
+        Place *place = place_of(text, (size_t)(colon - text));
+        char *end;
+        place->action = colon + 1;
+        place->at = strtol(at + 1, &end, 10);
+        place->onward = *end == '+';
         text = strchr(text, ',');
         text += text ? 1 : 0;
     }

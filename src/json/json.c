@@ -92,13 +92,6 @@ static JsonHeap *drop_first(JsonHeap *heap, JsonHeap *link) {
     return drop_item(first);
 }
 
-static JsonHeap *link_of(JsonHeap *heap) {
-    JsonNode *t = (JsonNode *)heap;
-    return is_big(heap)  ? (JsonHeap *)((JsonBigObject *)heap)->entries
-           : heap->level ? (JsonHeap *)t->in.kids[0]
-                         : t->items[0].heap;
-}
-
 /* Gives up references from the end until one of them was the last to something with more in it. */
 static JsonHeap *drop_rest(JsonHeap *heap) {
     JsonNode *t = (JsonNode *)heap;
@@ -127,7 +120,10 @@ static void release_container(JsonHeap *heap) {
         heap = drop_rest(above);
         if (!heap) {
             JsonHeap *done = above;
-            above = link_of(done);
+            JsonNode *t = (JsonNode *)done;
+            above = is_big(done)  ? (JsonHeap *)((JsonBigObject *)done)->entries
+                    : done->level ? (JsonHeap *)t->in.kids[0]
+                                  : t->items[0].heap;
             free_container(done);
         }
     }
@@ -440,19 +436,6 @@ static int compare_key_lists(Json a, Json b) {
     return (na > nb) - (na < nb);
 }
 
-static int order_objects(Walk *w, Json a, Json b) {
-    spend(w, 4 + json_object_len(a) + json_object_len(b));
-    Json keys_a = json_object_keys(a, true), keys_b = json_object_keys(b, true);
-    int order = compare_key_lists(keys_a, keys_b);
-    json_unref(keys_b);
-    if (order) {
-        json_unref(keys_a);
-        return order;
-    }
-    push_frame(w, a, b)->keys = keys_a;
-    return 0;
-}
-
 static int open_containers(Walk *w, Json a, Json b) {
     size_t level = w->n;
     if (level > w->max_level) {
@@ -464,7 +447,16 @@ static int open_containers(Walk *w, Json a, Json b) {
     }
     bool array = json_tag(a) == JSON_TAG_ARRAY;
     if (w->ordered && !array) {
-        return order_objects(w, a, b);
+        spend(w, 4 + json_object_len(a) + json_object_len(b));
+        Json keys_a = json_object_keys(a, true), keys_b = json_object_keys(b, true);
+        int order = compare_key_lists(keys_a, keys_b);
+        json_unref(keys_b);
+        if (order) {
+            json_unref(keys_a);
+            return order;
+        }
+        push_frame(w, a, b)->keys = keys_a;
+        return 0;
     }
     if (!w->ordered && (array ? json_array_len(a) != json_array_len(b)
                               : json_object_len(a) != json_object_len(b))) {
@@ -582,15 +574,6 @@ static Step next_pair(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
                                               : next_in_objects(w, f, x, y, result);
 }
 
-static void walk_clear(Walk *w) {
-    while (w->n) {
-        json_clear(&w->frames[--w->n].keys);
-    }
-    if (w->frames != w->at_hand) {
-        mem_free(w->frames);
-    }
-}
-
 static void walk_init(Walk *w, size_t max_level, bool ordered) {
     w->frames = w->at_hand;
     w->n = 0;
@@ -614,7 +597,12 @@ static int walk(Walk *w, Json a, Json b) {
             result = 0;
         }
     }
-    walk_clear(w);
+    while (w->n) {
+        json_clear(&w->frames[--w->n].keys);
+    }
+    if (w->frames != w->at_hand) {
+        mem_free(w->frames);
+    }
     return result;
 }
 

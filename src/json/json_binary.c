@@ -85,26 +85,6 @@ static void put_int(Buf *out, int64_t i) {
     put_varint(out, (uint64_t)i << 1 ^ (i < 0 ? ~0ull : 0));
 }
 
-static void put_double(Buf *out, double d) {
-    uint64_t bits;
-    char bytes[8];
-    memcpy(&bits, &d, 8);
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (char)(bits >> 8 * i);
-    }
-    put_tag(out, TAG_DOUBLE);
-    buf_add(out, bytes, 8);
-}
-
-static void put_decimal(Buf *out, Json j) {
-    Buf text = BUF_INIT;
-    json_number_print(j, &text);
-    put_tag(out, TAG_DECIMAL);
-    put_varint(out, text.len);
-    buf_add(out, text.data, text.len);
-    buf_clear(&text);
-}
-
 static void put_string(Buf *out, const Json *s) {
     size_t len = json_string_len(*s);
     put_head(out, TAG_SHORT_STRING, TAG_STRING, len, SHORT_STRINGS);
@@ -115,9 +95,21 @@ static void put_number(Buf *out, Json j) {
     if (json_tag(j) == JSON_TAG_INT) {
         put_int(out, j.i);
     } else if (json_tag(j) == JSON_TAG_DOUBLE) {
-        put_double(out, j.d);
+        uint64_t bits;
+        char bytes[8];
+        memcpy(&bits, &j.d, 8);
+        for (int i = 0; i < 8; i++) {
+            bytes[i] = (char)(bits >> 8 * i);
+        }
+        put_tag(out, TAG_DOUBLE);
+        buf_add(out, bytes, 8);
     } else {
-        put_decimal(out, j);
+        Buf text = BUF_INIT;
+        json_number_print(j, &text);
+        put_tag(out, TAG_DECIMAL);
+        put_varint(out, text.len);
+        buf_add(out, text.data, text.len);
+        buf_clear(&text);
     }
 }
 
@@ -154,30 +146,26 @@ static void put_value(Writer *w, const Json *j) {
     }
 }
 
-static void put_next(Writer *w) {
-    Walk *walk = &w->walks[w->depth - 1];
-    Json key, value;
-    if (json_tag(walk->container) == JSON_TAG_ARRAY) {
-        size_t n;
-        const Json *run = json_array_run(walk->container, walk->pos++, &n);
-        value = n ? *run : json_none();
-    } else if (json_object_next(walk->container, &walk->pos, &key, &value)) {
-        put_string(w->out, &key);
-    } else {
-        value = json_none();
-    }
-    if (json_is_none(value)) {
-        w->depth--;
-    } else {
-        put_value(w, &value);
-    }
-}
-
 void json_encode(Json j, Buf *out) {
     Writer w = {.out = out};
     put_value(&w, &j);
     while (w.depth > 0) {
-        put_next(&w);
+        Walk *walk = &w.walks[w.depth - 1];
+        Json key, value;
+        if (json_tag(walk->container) == JSON_TAG_ARRAY) {
+            size_t n;
+            const Json *run = json_array_run(walk->container, walk->pos++, &n);
+            value = n ? *run : json_none();
+        } else if (json_object_next(walk->container, &walk->pos, &key, &value)) {
+            put_string(w.out, &key);
+        } else {
+            value = json_none();
+        }
+        if (json_is_none(value)) {
+            w.depth--;
+        } else {
+            put_value(&w, &value);
+        }
     }
     mem_free(w.walks);
 }
@@ -321,22 +309,6 @@ static bool get_counted_string(Reader *r, Json *out) {
     return get_varint(r, &n) && get_string(r, n, out);
 }
 
-/* *out stays JSON_NONE when a container was opened. */
-static bool get_tagged(Reader *r, unsigned char tag, Json *out) {
-    switch (tag) {
-    case TAG_NULL: *out = json_null(); return true;
-    case TAG_FALSE: *out = json_bool(false); return true;
-    case TAG_TRUE: *out = json_bool(true); return true;
-    case TAG_INT: return get_int(r, out);
-    case TAG_DOUBLE: return get_double(r, out);
-    case TAG_DECIMAL: return get_decimal(r, out);
-    case TAG_STRING: return get_counted_string(r, out);
-    case TAG_ARRAY: return open_counted(r, false);
-    case TAG_OBJECT: return open_counted(r, true);
-    default: return damaged(r, "there is no such kind of value");
-    }
-}
-
 static bool get_value(Reader *r, Json *out) {
     *out = json_none();
     if (r->pos == r->end) {
@@ -353,7 +325,19 @@ static bool get_value(Reader *r, Json *out) {
     if (tag >= TAG_SHORT_ARRAY && tag < TAG_SHORT_OBJECT + SHORT_COUNTS) {
         return open_frame(r, tag >= TAG_SHORT_OBJECT, tag % SHORT_COUNTS);
     }
-    return get_tagged(r, tag, out);
+    /* *out stays JSON_NONE when a container was opened. */
+    switch (tag) {
+    case TAG_NULL: *out = json_null(); return true;
+    case TAG_FALSE: *out = json_bool(false); return true;
+    case TAG_TRUE: *out = json_bool(true); return true;
+    case TAG_INT: return get_int(r, out);
+    case TAG_DOUBLE: return get_double(r, out);
+    case TAG_DECIMAL: return get_decimal(r, out);
+    case TAG_STRING: return get_counted_string(r, out);
+    case TAG_ARRAY: return open_counted(r, false);
+    case TAG_OBJECT: return open_counted(r, true);
+    default: return damaged(r, "there is no such kind of value");
+    }
 }
 
 static bool add_value(Reader *r, Json v) {

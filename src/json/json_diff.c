@@ -12,6 +12,7 @@
  */
 #include "json_diff.h"
 
+#include "json_build.h"
 #include "json_tree.h"
 #include "mem.h"
 
@@ -63,32 +64,27 @@ static bool meet(TwinStack *s, Json a, Json b) {
     return true;
 }
 
-static bool meet_next_items(TwinStack *s, Twins *t) {
-    Json x = json_array_get(t->a, t->pos_a++), y = json_array_get(t->b, t->pos_b++);
-    if (json_is_none(x)) {
-        s->n--;
-        return true;
-    }
-    return meet(s, x, y);
-}
-
-static bool meet_next_fields(TwinStack *s, Twins *t) {
-    Json key_a, key_b, x, y;
-    if (!json_object_next(t->a, &t->pos_a, &key_a, &x)) {
-        s->n--;
-        return true;
-    }
-    json_object_next(t->b, &t->pos_b, &key_b, &y);
-    return json_string_equal(key_a, key_b) && meet(s, x, y);
-}
-
 static bool same(Json a, Json b) {
     TwinStack s = {NULL, 0, 0};
     bool alike = meet(&s, a, b);
     while (alike && s.n) {
         Twins *top = &s.items[s.n - 1];
-        alike = json_tag(top->a) == JSON_TAG_ARRAY ? meet_next_items(&s, top)
-                                                   : meet_next_fields(&s, top);
+        Json key_a, key_b, x, y;
+        bool more;
+        if (json_tag(top->a) == JSON_TAG_ARRAY) {
+            x = json_array_get(top->a, top->pos_a++);
+            y = json_array_get(top->b, top->pos_b++);
+            more = !json_is_none(x);
+        } else {
+            more = json_object_next(top->a, &top->pos_a, &key_a, &x) &&
+                   json_object_next(top->b, &top->pos_b, &key_b, &y);
+            alike = !more || json_string_equal(key_a, key_b);
+        }
+        if (!more) {
+            s.n--;
+        } else if (alike) {
+            alike = meet(&s, x, y);
+        }
     }
     mem_free(s.items);
     return alike;
@@ -256,27 +252,20 @@ static void match_middle(Walk *w, const Place *at, const Arrays *v, size_t from,
     }
 }
 
-/* Items that only one side has, one by one. */
-static void add_surplus(Walk *w, const Place *at, Json longer, size_t from, bool added) {
-    Json item;
-    for (size_t i = from; item = json_array_get(longer, i), !json_is_none(item); i++) {
-        add_place(w, at, json_int((int64_t)i), added ? json_none() : item,
-                  added ? item : json_none());
-    }
-}
-
 static void visit_arrays(Walk *w, const Place *at) {
     Arrays v = {(const JsonNode *)at->a.heap, (const JsonNode *)at->b.heap, 0, 0};
     v.na = node_count(v.a);
     v.nb = node_count(v.b);
     size_t n = v.na < v.nb ? v.na : v.nb;
-    if (v.na == v.nb || !makes_patch(w)) {
-        match_items(w, at, &v, 0, 0, n);
-        add_surplus(w, at, v.na < v.nb ? at->b : at->a, n, v.na < v.nb);
+    if (v.na != v.nb && makes_patch(w)) {
+        size_t prefix = common_prefix(&v), suffix = common_suffix(&v, n - prefix);
+        match_middle(w, at, &v, prefix, suffix);
         return;
     }
-    size_t prefix = common_prefix(&v), suffix = common_suffix(&v, n - prefix);
-    match_middle(w, at, &v, prefix, suffix);
+    match_items(w, at, &v, 0, 0, n);
+    for (size_t i = n; i < v.na || i < v.nb; i++) { /* those that only one side has */
+        add_place(w, at, json_int((int64_t)i), json_array_get(at->a, i), json_array_get(at->b, i));
+    }
 }
 
 /* ---- objects ---- */
@@ -305,14 +294,10 @@ static bool next_entries(Entries *e, const Json **pair_a, const Json **pair_b) {
     return true;
 }
 
-static Entries entries_of(const Place *at) {
-    return (Entries){.a = object_entries(at->a), .b = object_entries(at->b)};
-}
-
 /* Whether b came from a by changing values, removing keys and adding some: then entries at the same
  * place have the same key, but for those that are holes in b. */
 static bool entries_match(const Place *at) {
-    Entries e = entries_of(at);
+    Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
     const Json *x, *y;
     if (node_count(e.a) > node_count(e.b)) {
         return false;
@@ -334,43 +319,35 @@ static void add_entries_from(Walk *w, const Place *at, size_t pos) {
     }
 }
 
-/* For people a key that was removed and set again is still there, with another value or the
- * same. */
-static bool moved_for_people(const Walk *w, const Place *at, Json key) {
-    return !makes_patch(w) && !json_is_none(json_object_get(at->b, key));
-}
-
 static void visit_matching_entries(Walk *w, const Place *at) {
-    Entries e = entries_of(at);
+    Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
     const Json *x, *y;
     while (next_entries(&e, &x, &y)) {
+        /* For people a key that was removed and set again is still there, with another value or the
+         * same. */
         if (!json_is_none(*y)) {
             add_if_unlike(w, at, *x, x[1], y[1]);
-        } else if (!json_is_none(*x) && !moved_for_people(w, at, *x)) {
+        } else if (!json_is_none(*x) &&
+                   (makes_patch(w) || json_is_none(json_object_get(at->b, *x)))) {
             add_place(w, at, *x, x[1], json_none());
         }
     }
     add_entries_from(w, at, node_count(e.a));
 }
 
-/* Moves *pos behind the key in o; false (at the end of o) when it does not follow. */
-static bool find_onwards(Json o, size_t *pos, Json key) {
-    Json other, value;
-    while (json_object_next(o, pos, &other, &value)) {
-        if (json_string_equal(other, key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* How many keys at the front of b come in the order of a. */
 static size_t count_staying(Json a, Json b) {
     size_t pos_a = 0, pos_b = 0, n = 0;
-    Json key, value;
-    while (json_object_next(b, &pos_b, &key, &value) && !json_is_none(json_object_get(a, key)) &&
-           find_onwards(a, &pos_a, key)) {
-        n++;
+    Json key, value, other;
+    for (; json_object_next(b, &pos_b, &key, &value) && !json_is_none(json_object_get(a, key));
+         n++) {
+        bool follows = false;
+        while (!follows && json_object_next(a, &pos_a, &other, &value)) {
+            follows = json_string_equal(other, key);
+        }
+        if (!follows) {
+            break;
+        }
     }
     return n;
 }
@@ -406,37 +383,24 @@ static void visit_objects_by_key(Walk *w, const Place *at) {
     }
 }
 
-static void visit_objects(Walk *w, const Place *at) {
-    if (entries_match(at)) {
-        visit_matching_entries(w, at);
-    } else if (makes_patch(w)) {
-        visit_objects_in_order(w, at);
-    } else {
-        visit_objects_by_key(w, at);
-    }
-}
-
 /* ---- all of it ---- */
 
 static void visit(Walk *w, const Place *at) {
+    uint8_t tag = json_tag(at->a);
+    bool alike = tag == json_tag(at->b);
     if (same_scalar(at->a, at->b)) {
         return;
     }
-    if (json_tag(at->a) == json_tag(at->b) && json_tag(at->a) == JSON_TAG_ARRAY) {
+    if (alike && tag == JSON_TAG_ARRAY) {
         visit_arrays(w, at);
-    } else if (json_tag(at->a) == json_tag(at->b) && json_tag(at->a) == JSON_TAG_OBJECT) {
-        visit_objects(w, at);
+    } else if (alike && tag == JSON_TAG_OBJECT && entries_match(at)) {
+        visit_matching_entries(w, at);
+    } else if (alike && tag == JSON_TAG_OBJECT && makes_patch(w)) {
+        visit_objects_in_order(w, at);
+    } else if (alike && tag == JSON_TAG_OBJECT) {
+        visit_objects_by_key(w, at);
     } else if (makes_patch(w) || !json_equal(at->a, at->b)) {
         report(w, at);
-    }
-}
-
-/* The children of one place were added in order; the stack gives the last one first. */
-static void reverse(Place *places, size_t n) {
-    for (size_t i = 0; i + 1 < n - i; i++) {
-        Place swap = places[i];
-        places[i] = places[n - 1 - i];
-        places[n - 1 - i] = swap;
     }
 }
 
@@ -448,7 +412,12 @@ static void walk(Walk *w, Json a, Json b) {
         size_t before = w->n;
         if (!w->stopped) {
             visit(w, &at);
-            reverse(w->places + before, w->n - before);
+            /* Its children were added in order, and the stack gives the last one first. */
+            for (size_t i = before, k = w->n; i + 1 < k; i++) {
+                Place swap = w->places[i];
+                w->places[i] = w->places[--k];
+                w->places[k] = swap;
+            }
         }
         json_unref(at.path);
     }
@@ -470,34 +439,30 @@ typedef struct Report {
     Json added, removed, changed;
 } Report;
 
-static Json put(Json o, const char *key, Json v) {
-    return json_is_none(v) ? o : json_object_set(o, json_string_c(key), json_ref(v));
-}
-
 static bool add_to_report(void *ctx, Json path, Json old_value, Json new_value) {
     Report *r = ctx;
     Json *list = json_is_none(old_value)   ? &r->added
                  : json_is_none(new_value) ? &r->removed
                                            : &r->changed;
-    Json change = put(json_object(), "path", path);
-    *list = json_array_push(*list, put(put(change, "old", old_value), "new", new_value));
+    *list =
+        json_array_push(*list, OBJECT(KEY("path", json_ref(path)), KEY("old", json_ref(old_value)),
+                                      KEY("new", json_ref(new_value))));
     return true;
 }
 
 Json json_changes_report(Json a, Json b) {
     Report r = {json_array(), json_array(), json_array()};
     json_changes(a, b, add_to_report, &r);
-    Json o = json_object_set(json_object(), json_string_c("added"), r.added);
-    o = json_object_set(o, json_string_c("removed"), r.removed);
-    return json_object_set(o, json_string_c("changed"), r.changed);
+    return OBJECT(KEY("added", r.added), KEY("removed", r.removed), KEY("changed", r.changed));
 }
 
 /* ---- applying ---- */
 
+typedef enum Edit { EDIT_NONE, EDIT_WHOLE, EDIT_SET, EDIT_REMOVE, EDIT_SPLICE } Edit;
+
 typedef struct Change {
-    Json whole; /* borrowed, as are those that follow */
-    Json path, value, from, to;
-    Json copied; /* what a copy is of */
+    size_t n;                   /* of its parts */
+    Json path, value, from, to; /* borrowed */
 } Change;
 
 static Json child_of(Json j, Json step) {
@@ -518,26 +483,62 @@ static Json look_up(Json j, Json path, size_t n) {
     return j;
 }
 
-static Json move_child_out(Json *j, Json step) {
-    return json_tag(*j) == JSON_TAG_OBJECT ? json_object_lift(j, step)
-                                           : json_array_lift(j, (size_t)step.i);
-}
-
 static Json put_child_back(Json j, Json step, Json child) {
     return json_tag(j) == JSON_TAG_OBJECT ? json_object_set(j, json_ref(step), child)
                                           : json_array_set(j, (size_t)step.i, child);
 }
 
-typedef Json (*Edit)(Json target, const Change *c);
+/* Whether the change fits, and what it then does, `depth` steps down. A copy is a value that is looked up
+ * before anything moves. */
+static Edit edit_for(Json a, Change *c, size_t *depth) {
+    size_t steps = json_array_len(c->path);
+    *depth = steps;
+    if (c->n == 4) {
+        Json target = look_up(a, c->path, steps);
+        bool fits = json_tag(target) == JSON_TAG_ARRAY && json_tag(c->value) == JSON_TAG_ARRAY &&
+                    json_tag(c->from) == JSON_TAG_INT && json_tag(c->to) == JSON_TAG_INT &&
+                    c->from.i >= 0 && c->from.i <= c->to.i &&
+                    (uint64_t)c->to.i <= json_array_len(target);
+        return fits ? EDIT_SPLICE : EDIT_NONE;
+    }
+    if (c->n == 3) {
+        bool copy = json_string_is(c->from, "copy") && json_tag(c->value) == JSON_TAG_ARRAY;
+        c->value = copy ? look_up(a, c->value, json_array_len(c->value)) : json_none();
+        if (json_is_none(c->value)) {
+            return EDIT_NONE;
+        }
+    }
+    if (steps == 0) {
+        return c->n == 2 ? EDIT_WHOLE : EDIT_NONE;
+    }
+    *depth = steps - 1;
+    Json parent = look_up(a, c->path, *depth), step = json_array_get(c->path, *depth);
+    bool there = !json_is_none(parent) && !json_is_none(child_of(parent, step));
+    bool object = json_tag(parent) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
+    return c->n == 1 ? (object && there ? EDIT_REMOVE : EDIT_NONE)
+                     : (object || there ? EDIT_SET : EDIT_NONE);
+}
 
-/* Replaces what is `depth` steps down by what edit makes of it; the way must be there. */
+/* Changes what is `depth` steps down; the way must be there. Parents are moved out of each other, so that
+ * what nobody else holds is changed in place. */
 static Json edit_at(Json a, const Change *c, size_t depth, Edit edit) {
     Json *parents = mem_alloc(depth * sizeof *parents);
+    Json value = json_ref(c->value), step = json_array_get(c->path, depth);
     for (size_t i = 0; i < depth; i++) {
+        Json way = json_array_get(c->path, i);
         parents[i] = a;
-        a = move_child_out(&parents[i], json_array_get(c->path, i));
+        a = json_tag(a) == JSON_TAG_OBJECT ? json_object_lift(&parents[i], way)
+                                           : json_array_lift(&parents[i], (size_t)way.i);
     }
-    a = edit(a, c);
+    switch (edit) {
+    case EDIT_SET: a = put_child_back(a, step, value); break;
+    case EDIT_SPLICE: a = json_array_splice(a, (size_t)c->from.i, (size_t)c->to.i, value); break;
+    case EDIT_REMOVE:
+        json_unref(value);
+        a = json_object_remove(a, step);
+        break;
+    default: json_unref(a); a = value;
+    }
     for (size_t i = depth; i > 0; i--) {
         a = put_child_back(parents[i - 1], json_array_get(c->path, i - 1), a);
     }
@@ -545,96 +546,20 @@ static Json edit_at(Json a, const Change *c, size_t depth, Edit edit) {
     return a;
 }
 
-static Json last_step(const Change *c) {
-    return json_array_get(c->path, json_array_len(c->path) - 1);
-}
-
-static Json edit_whole(Json target, const Change *c) {
-    json_unref(target);
-    return json_ref(c->value);
-}
-
-static Json edit_set(Json target, const Change *c) {
-    return put_child_back(target, last_step(c), json_ref(c->value));
-}
-
-static Json edit_remove(Json target, const Change *c) {
-    return json_object_remove(target, last_step(c));
-}
-
-static Json edit_splice(Json target, const Change *c) {
-    return json_array_splice(target, (size_t)c->from.i, (size_t)c->to.i, json_ref(c->value));
-}
-
-static Json edit_copy(Json target, const Change *c) {
-    return put_child_back(target, last_step(c), json_ref(c->copied));
-}
-
-static bool fits_splice(Json target, const Change *c) {
-    return json_tag(target) == JSON_TAG_ARRAY && json_tag(c->value) == JSON_TAG_ARRAY &&
-           json_tag(c->from) == JSON_TAG_INT && json_tag(c->to) == JSON_TAG_INT && c->from.i >= 0 &&
-           c->from.i <= c->to.i && (uint64_t)c->to.i <= json_array_len(target);
-}
-
-/* What the change does to a, or NULL when it does not fit; *depth is where it does it. */
-static Edit edit_for(Json a, const Change *c, size_t *depth) {
-    size_t steps = json_array_len(c->path), n = json_array_len(c->whole);
-    if (n == 4) {
-        *depth = steps;
-        return fits_splice(look_up(a, c->path, steps), c) ? edit_splice : NULL;
-    }
-    if (steps == 0) {
-        *depth = 0;
-        return n == 2 ? edit_whole : NULL;
-    }
-    *depth = steps - 1;
-    Json parent = look_up(a, c->path, *depth), step = last_step(c);
-    bool there = !json_is_none(parent) && !json_is_none(child_of(parent, step));
-    bool object = json_tag(parent) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
-    return n == 2 ? (object || there ? edit_set : NULL) : object && there ? edit_remove : NULL;
-}
-
-/* The copy is looked up before anything moves. */
-static Edit edit_for_copy(Json a, Change *c, size_t *depth) {
-    size_t steps = json_array_len(c->path);
-    if (!steps || !json_string_is(c->from, "copy") || json_tag(c->value) != JSON_TAG_ARRAY) {
-        return NULL;
-    }
-    *depth = steps - 1;
-    Json parent = look_up(a, c->path, *depth), step = last_step(c);
-    bool object = json_tag(parent) == JSON_TAG_OBJECT && json_kind(step) == JSON_STRING;
-    c->copied = look_up(a, c->value, json_array_len(c->value));
-    return !json_is_none(c->copied) &&
-                   (object || (!json_is_none(parent) && !json_is_none(child_of(parent, step))))
-               ? edit_copy
-               : NULL;
-}
-
-static bool read_change(Json whole, Change *c) {
-    if (json_tag(whole) != JSON_TAG_ARRAY) {
-        return false;
-    }
-    size_t n = json_array_len(whole);
-    *c = (Change){.whole = whole, .path = json_array_get(whole, 0)};
-    c->value = json_array_get(whole, n - 1);
-    c->from = json_array_get(whole, 1);
-    c->to = json_array_get(whole, 2);
-    return n >= 1 && n <= 4 && json_tag(c->path) == JSON_TAG_ARRAY;
-}
-
 static Json apply(Json a, Json change, size_t number, Error *err) {
-    Change c;
-    size_t depth;
-    bool readable = read_change(change, &c);
-    Edit edit = NULL;
+    size_t n = json_tag(change) == JSON_TAG_ARRAY ? json_array_len(change) : 0, depth;
+    bool readable = n >= 1 && n <= 4 && json_tag(json_array_get(change, 0)) == JSON_TAG_ARRAY;
+    Edit edit = EDIT_NONE;
+    Change c = {.n = n};
     if (readable) {
-        edit = json_array_len(change) == 3 ? edit_for_copy(a, &c, &depth) : edit_for(a, &c, &depth);
+        c.path = json_array_get(change, 0);
+        c.value = json_array_get(change, n - 1);
+        c.from = json_array_get(change, 1);
+        c.to = json_array_get(change, 2);
+        edit = edit_for(a, &c, &depth);
     }
     if (edit) {
-        Json copied = json_ref(c.copied); /* held while its place is moved out of the way */
-        a = edit_at(a, &c, depth, edit);
-        json_unref(copied);
-        return a;
+        return edit_at(a, &c, depth, edit);
     }
     error_set(err, ERR_DATA,
               readable ? "Change %zu of the patch does not fit the value."

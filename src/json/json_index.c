@@ -90,16 +90,12 @@ static JsonIndex *node_own(JsonIndex *t) {
     return t->refs == 1 ? t : node_copy(t, t->n);
 }
 
-static uint32_t grown(uint32_t n) {
-    return n < 4 ? n + 1 : n + n / 4 + 1;
-}
-
 static JsonIndex *node_own_with_room(JsonIndex *t) {
     if (t->refs > 1) {
         return node_copy(t, t->n + 1);
     }
     if (t->n == t->cap) {
-        uint32_t cap = grown(t->n);
+        uint32_t cap = t->n < 4 ? t->n + 1 : t->n + t->n / 4 + 1;
         t = json_heap_realloc(t, node_size(t->cap), node_size(cap));
         t->cap = cap;
     }
@@ -144,37 +140,29 @@ JsonIndex *index_add(JsonIndex *t, uint64_t entry) {
     return add_at(t ? t : node_new(4), entry, 0);
 }
 
-static JsonIndex *remove_below_last(JsonIndex *t, uint64_t entry) {
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (t->slots[i] == entry) {
-            return remove_slot(t, i);
-        }
-    }
-    assert(!"the entry is in the index");
-    return t;
-}
-
-/* A child that is left with one entry gives it to its parent, so that the trie does not stay
- * deep. */
-static void pull_up(JsonIndex *t, uint32_t at, uint32_t bit) {
-    JsonIndex *kid = child(t->slots[at]);
-    if (kid->n == 1 && kid->kids == 0) {
-        t->slots[at] = kid->slots[0];
-        t->kids &= ~bit;
-        index_unref(kid);
-    }
-}
-
 static JsonIndex *remove_at(JsonIndex *t, uint64_t entry, int level) {
     if (level == LEVELS) {
-        return remove_below_last(t, entry);
+        for (uint32_t i = 0; i < t->n; i++) {
+            if (t->slots[i] == entry) {
+                return remove_slot(t, i);
+            }
+        }
+        assert(!"the entry is in the index");
+        return t;
     }
     uint32_t bit = slot_bit(entry, level), at = slot_of(t, bit);
     assert(t->used & bit);
     if (t->kids & bit) {
         t = node_own(t);
         t->slots[at] = as_slot(remove_at(child(t->slots[at]), entry, level + 1));
-        pull_up(t, at, bit);
+        /* A child that is left with one entry gives it to its parent, so that the trie does not stay
+         * deep. */
+        JsonIndex *kid = child(t->slots[at]);
+        if (kid->n == 1 && kid->kids == 0) {
+            t->slots[at] = kid->slots[0];
+            t->kids &= ~bit;
+            index_unref(kid);
+        }
         return t;
     }
     assert(t->slots[at] == entry);

@@ -1,3 +1,4 @@
+#include "ascii.h"
 #include "json.h"
 #include "mem.h"
 
@@ -29,16 +30,8 @@ static const double power_of_ten[EXACT_POWERS] = {
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static int64_t adjusted(const Literal *l) {
     return l->exponent + l->digits - 1;
-}
-
-static char last_digit(const Literal *l) {
-    return l->mantissa_end[-1] == '.' ? l->mantissa_end[-2] : l->mantissa_end[-1];
 }
 
 /* ---- reading a literal ---- */
@@ -46,7 +39,7 @@ static char last_digit(const Literal *l) {
 /* Reads digits with at most one point; false when there is no digit. Leading zeros do not count. */
 static bool read_mantissa(Literal *l, const char **text, const char *end) {
     const char *p = *text, *point = NULL, *first = NULL, *start = p;
-    for (; p < end && (is_digit(*p) || (*p == '.' && !point)); p++) {
+    for (; p < end && (ascii_is_digit(*p) || (*p == '.' && !point)); p++) {
         if (*p == '.') {
             point = p;
         } else if (!first && *p != '0') {
@@ -76,7 +69,7 @@ static bool read_exponent(Literal *l, const char **text, const char *end) {
     p += p < end && (*p == '-' || *p == '+');
     int64_t value = 0;
     const char *start = p;
-    for (; p < end && is_digit(*p); p++) {
+    for (; p < end && ascii_is_digit(*p); p++) {
         value = value < 1000000000000 ? value * 10 + (*p - '0') : value;
     }
     l->exponent += negative ? -value : value;
@@ -130,10 +123,6 @@ static char *put_scientific(char *w, const Literal *l) {
     return end + sprintf(end, "E%+lld", (long long)adjusted(l));
 }
 
-static bool is_plain(const Literal *l) {
-    return l->exponent <= 0 && adjusted(l) >= -6;
-}
-
 static Json decimal_from_text(const char *text, size_t len) {
     Json j = json_string_valid(text, len);
     uint64_t tag = json_tag(j) == JSON_TAG_SHORT_STRING ? JSON_TAG_SHORT_DECIMAL : JSON_TAG_DECIMAL;
@@ -149,7 +138,8 @@ static Json decimal_from_literal(const Literal *l) {
     if (l->negative) {
         *w++ = '-';
     }
-    w = is_plain(l) ? put_plain(w, l) : put_scientific(w, l);
+    bool plain = l->exponent <= 0 && adjusted(l) >= -6;
+    w = plain ? put_plain(w, l) : put_scientific(w, l);
     Json j = decimal_from_text(text, (size_t)(w - text));
     if (text != small) {
         mem_free(text);
@@ -178,12 +168,6 @@ static bool as_int(const Literal *l, Json *out) {
     return true;
 }
 
-/* Whether the double prints exactly as the literal's canonical text. */
-static bool prints_as_double(const Literal *l) {
-    return l->exponent < 0 && l->digits <= EXACT_DIGITS && adjusted(l) >= -4 &&
-           last_digit(l) != '0';
-}
-
 static Json from_literal(Literal *l) {
     Json j;
     if (l->zero && (adjusted(l) > EXPONENT_MAX || adjusted(l) < -EXPONENT_MAX)) {
@@ -192,7 +176,9 @@ static Json from_literal(Literal *l) {
     if (as_int(l, &j)) {
         return j;
     }
-    if (prints_as_double(l)) {
+    /* The double may print exactly as the literal's canonical text. */
+    char last_digit = l->mantissa_end[-1] == '.' ? l->mantissa_end[-2] : l->mantissa_end[-1];
+    if (l->exponent < 0 && l->digits <= EXACT_DIGITS && adjusted(l) >= -4 && last_digit != '0') {
         double d = (double)digits_value(l) / power_of_ten[-l->exponent];
         return json_double(l->negative ? -d : d);
     }
@@ -343,14 +329,6 @@ static int order_magnitudes(const Literal *a, const Literal *b) {
     return 0;
 }
 
-static int order_literals(const Literal *a, const Literal *b) {
-    bool a_below = a->negative && !a->zero, b_below = b->negative && !b->zero;
-    if (a_below != b_below) {
-        return a_below ? -1 : 1;
-    }
-    return a_below ? order_magnitudes(b, a) : order_magnitudes(a, b);
-}
-
 static void literal_of(const Json *j, Literal *l, char scratch[24]) {
     size_t len;
     const char *text = scratch;
@@ -362,14 +340,6 @@ static void literal_of(const Json *j, Literal *l, char scratch[24]) {
     read_literal(l, text, len);
 }
 
-static int order_exactly(const Json *a, const Json *b) {
-    char scratch_a[24], scratch_b[24];
-    Literal la, lb;
-    literal_of(a, &la, scratch_a);
-    literal_of(b, &lb, scratch_b);
-    return order_literals(&la, &lb);
-}
-
 int json_number_compare(Json a, Json b) {
     if (json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT) {
         return (a.i > b.i) - (a.i < b.i);
@@ -377,7 +347,15 @@ int json_number_compare(Json a, Json b) {
     if (json_tag(a) == JSON_TAG_DOUBLE || json_tag(b) == JSON_TAG_DOUBLE) {
         return order_doubles(json_to_double(a), json_to_double(b));
     }
-    return order_exactly(&a, &b);
+    char scratch_a[24], scratch_b[24];
+    Literal la, lb;
+    literal_of(&a, &la, scratch_a);
+    literal_of(&b, &lb, scratch_b);
+    bool a_below = la.negative && !la.zero, b_below = lb.negative && !lb.zero;
+    if (a_below != b_below) {
+        return a_below ? -1 : 1;
+    }
+    return a_below ? order_magnitudes(&lb, &la) : order_magnitudes(&la, &lb);
 }
 
 /* ---- printing ---- */
@@ -497,12 +475,6 @@ static void shortest_digits(double d, Shortest *s) {
     drop_trailing_zeros(s);
 }
 
-static char *put_exponent(char *w, int exponent) {
-    *w++ = 'e';
-    *w++ = exponent < 0 ? '-' : '+';
-    return w + sprintf(w, "%02d", abs(exponent));
-}
-
 static char *put_run(char *w, const char *digits, int n) {
     memcpy(w, digits, (size_t)n);
     return w + n;
@@ -535,7 +507,10 @@ static char *put_shortest(char *w, const Shortest *s) {
             *w++ = '.';
             w = put_run(w, s->digits + 1, s->n - 1);
         }
-        return put_exponent(w, s->point - 1);
+        int exponent = s->point - 1;
+        *w++ = 'e';
+        *w++ = exponent < 0 ? '-' : '+';
+        return w + sprintf(w, "%02d", abs(exponent));
     }
     return s->point <= 0 ? put_fraction(w, s) : put_whole(w, s);
 }

@@ -161,13 +161,6 @@ static void sort_pass(const uint64_t *from, uint64_t *to, size_t n, int shift) {
     }
 }
 
-static void sort_by_hash(uint64_t *entries, uint64_t *spare, size_t n) {
-    sort_pass(entries, spare, n, 32);
-    sort_pass(spare, entries, n, 40);
-    sort_pass(entries, spare, n, 48);
-    sort_pass(spare, entries, n, 56);
-}
-
 /* Whether one of the entries has the key of entry e; if so its value is replaced and e is a
  * hole. */
 static bool merge_repeated(const uint64_t *entries, size_t n, uint64_t e, Json *pairs) {
@@ -204,7 +197,11 @@ static Json big_from(Json *pairs, size_t n) {
     for (size_t i = 0; i < n; i++) {
         entries[i] = index_entry(json_string_hash(pairs[2 * i]), (uint32_t)i);
     }
-    sort_by_hash(entries, entries + n, n);
+    uint64_t *spare = entries + n;
+    sort_pass(entries, spare, n, 32);
+    sort_pass(spare, entries, n, 40);
+    sort_pass(entries, spare, n, 48);
+    sort_pass(spare, entries, n, 56);
     size_t live = drop_repeated_entries(entries, n, pairs);
     JsonBigObject *o = json_heap_alloc(sizeof *o);
     *o = (JsonBigObject){.h = {.refs = 1, .level = JSON_BIG_LEVEL}};
@@ -248,13 +245,10 @@ static Json rebuilt(Json o) {
     return o;
 }
 
-static bool has_many_holes(const JsonBigObject *o) {
-    return o->live <= JSON_SMALL_OBJECT || o->dead > o->live / 2;
-}
-
 static Json without_many_holes(JsonBigObject *o) {
     Json j = object_over(&o->h);
-    return has_many_holes(o) ? rebuilt(j) : j;
+    bool many = o->live <= JSON_SMALL_OBJECT || o->dead > o->live / 2;
+    return many ? rebuilt(j) : j;
 }
 
 Json json_object_from(Json *pairs, size_t n) {
@@ -315,12 +309,6 @@ Json json_object_set(Json o, Json key, Json value) {
                             : set_in_leaf(leaf_of(o), key, value);
 }
 
-static Json lift_from_big(JsonBigObject *o, size_t place) {
-    Json value = node_lift(&o->entries, 2 * place + 1);
-    o->h.depth = o->entries->h.depth;
-    return value;
-}
-
 Json json_object_lift(Json *o, Json key) {
     bool big = object_is_big(*o);
     int64_t i = big ? find_entry(big_of(*o), key) : find_pair(leaf_of(*o), key);
@@ -330,7 +318,9 @@ Json json_object_lift(Json *o, Json key) {
     if (big) {
         JsonBigObject *b = big_own(big_of(*o));
         *o = object_over(&b->h);
-        return lift_from_big(b, (size_t)i);
+        Json value = node_lift(&b->entries, 2 * (size_t)i + 1);
+        b->h.depth = b->entries->h.depth;
+        return value;
     }
     JsonNode *t = leaf_own(leaf_of(*o));
     *o = object_over(&t->h);

@@ -17,6 +17,7 @@
  */
 #include "json_parse.h"
 
+#include "ascii.h"
 #include "mem.h"
 #include "utf8.h"
 
@@ -464,10 +465,6 @@ static Step event_colon(JsonParser *p) {
     return STEP_GO;
 }
 
-static Json next_step(const JsonParser *p) {
-    return in_object(p) ? json_null() : json_int(last_step(p).i + 1);
-}
-
 static Step event_comma(JsonParser *p) {
     if (p->last_seen != LAST_VALUE) {
         return fail(p, "Expected value before ','");
@@ -479,7 +476,8 @@ static Step event_comma(JsonParser *p) {
     if (leaf) {
         p->result = make_event(p, json_take(&p->next));
     }
-    p->path = json_array_set(p->path, p->depth - 1, next_step(p));
+    p->path = json_array_set(p->path, p->depth - 1,
+                             in_object(p) ? json_null() : json_int(last_step(p).i + 1));
     p->last_seen = LAST_COMMA;
     return leaf ? STEP_VALUE : STEP_GO;
 }
@@ -642,28 +640,16 @@ static const char *find_close(JsonParser *p, const char *text) {
     }
 }
 
-static int hex_value(char c) {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static int32_t read_hex4(const char *s) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_value(s[i]);
+        int digit = ascii_hex(s[i]);
         if (digit < 0) {
             return -1;
         }
         value = value << 4 | digit;
     }
     return value;
-}
-
-static bool is_high_surrogate(int32_t unit) {
-    return unit >= 0xD800 && unit <= 0xDBFF;
 }
 
 /* The low half that must follow a high one; -1 when something else does. */
@@ -675,32 +661,28 @@ static int32_t read_low_surrogate(const char *s, const char *end) {
     return unit >= 0xDC00 && unit <= 0xDFFF ? unit : -1;
 }
 
-/* s is behind "\u". Half a pair becomes U+FFFD. */
-static const char *decode_unicode(const char **s, const char *end, Buf *out) {
-    if (end - *s < 4) {
-        return "Invalid \\uXXXX escape";
-    }
-    int32_t cp = read_hex4(*s);
-    if (cp < 0) {
-        return "Invalid characters in \\uXXXX escape";
-    }
-    *s += 4;
-    int32_t low = is_high_surrogate(cp) ? read_low_surrogate(*s, end) : -1;
-    if (low >= 0) {
-        cp = 0x10000 + ((cp - 0xD800) << 10 | (low - 0xDC00));
-        *s += 6;
-    }
-    char *room = buf_reserve(out, 4);
-    buf_advance(out, utf8_encode(cp, room));
-    return NULL;
-}
-
 /* s is behind the backslash. */
 static const char *decode_escape(const char **s, const char *end, Buf *out) {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char c = *(*s)++;
     if (c == 'u') {
-        return decode_unicode(s, end, out);
+        /* Half a pair becomes U+FFFD. */
+        if (end - *s < 4) {
+            return "Invalid \\uXXXX escape";
+        }
+        int32_t cp = read_hex4(*s);
+        if (cp < 0) {
+            return "Invalid characters in \\uXXXX escape";
+        }
+        *s += 4;
+        int32_t low = cp >= 0xD800 && cp <= 0xDBFF ? read_low_surrogate(*s, end) : -1;
+        if (low >= 0) {
+            cp = 0x10000 + ((cp - 0xD800) << 10 | (low - 0xDC00));
+            *s += 6;
+        }
+        char *room = buf_reserve(out, 4);
+        buf_advance(out, utf8_encode(cp, room));
+        return NULL;
     }
     const char *found = c ? strchr(from, c) : NULL;
     if (!found) {
@@ -759,20 +741,6 @@ static bool too_long(const JsonParser *p, size_t len) {
     return len > JSON_STRING_MAX || (p->options.max_bytes && len > p->options.max_bytes);
 }
 
-static Step make_string(JsonParser *p, const char *s, size_t len, unsigned holds) {
-    if (!holds) {
-        return take_value(p, plain_string(p, s, len));
-    }
-    if (holds == HOLDS_HIGH) {
-        return take_value(p, json_string(s, len));
-    }
-    const char *fault = decode_string(s, s + len, &p->scratch);
-    if (fault) {
-        return fail(p, fault);
-    }
-    return take_value(p, json_string_valid(p->scratch.data ? p->scratch.data : "", p->scratch.len));
-}
-
 static Step fail_truncated(JsonParser *p, const char *fault) {
     p->at_rs = true;
     return fail(p, fault);
@@ -795,17 +763,23 @@ static Step take_string(JsonParser *p) {
     if (len > JSON_SHORT_MAX && (too_long(p, len) || over_limit(p))) {
         return fail_over_limit(p);
     }
-    return make_string(p, text, len, holds);
+    if (!holds) {
+        return take_value(p, plain_string(p, text, len));
+    }
+    if (holds == HOLDS_HIGH) {
+        return take_value(p, json_string(text, len));
+    }
+    const char *fault = decode_string(text, text + len, &p->scratch);
+    if (fault) {
+        return fail(p, fault);
+    }
+    return take_value(p, json_string_valid(p->scratch.data ? p->scratch.data : "", p->scratch.len));
 }
 
 /* ---- literals ---- */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 static const char *read_digits(const char *s, const char *end, uint64_t *value) {
-    for (; s < end && is_digit(*s); s++) {
+    for (; s < end && ascii_is_digit(*s); s++) {
         *value = *value * 10 + (uint64_t)(*s - '0');
     }
     return s;
@@ -865,23 +839,6 @@ static const char *find_literal_end(JsonParser *p) {
     return s;
 }
 
-/* jq loses a value at the top when a separator that has no business there follows. */
-static bool is_lost(const JsonParser *p) {
-    return p->depth == 0 && p->pos < p->end && class_at(p->pos) == STRUCTURE && *p->pos != '[' &&
-           *p->pos != '{';
-}
-
-/* A document starts right behind the literal, so nobody knows whether it was whole. */
-static Step literal_cut_off(JsonParser *p, const char *fault, Json v) {
-    bool number_at_top = !fault && p->depth == 0 && json_kind(v) == JSON_NUMBER;
-    if (!fault) {
-        json_unref(v);
-    }
-    p->pos++;
-    return fail_truncated(p, number_at_top ? "Potentially truncated top-level numeric value"
-                                           : "Truncated value");
-}
-
 /* A fault in a literal is noticed at what follows it. */
 static Step notice_behind(JsonParser *p, Step step) {
     if (step == STEP_FAULT) {
@@ -892,7 +849,10 @@ static Step notice_behind(JsonParser *p, Step step) {
 }
 
 static Step finish_literal(JsonParser *p, Json v) {
-    if (is_lost(p)) {
+    /* jq loses a value at the top when a separator that has no business there follows. */
+    bool lost = p->depth == 0 && p->pos < p->end && class_at(p->pos) == STRUCTURE &&
+                *p->pos != '[' && *p->pos != '{';
+    if (lost) {
         json_unref(v);
         return STEP_GO;
     }
@@ -917,19 +877,22 @@ static Step take_any_literal(JsonParser *p) {
     Json v;
     const char *fault = literal_value(start, (size_t)(end - start), &v);
     if (end < p->end && *end == RS) {
-        return literal_cut_off(p, fault, v);
+        /* A document starts right behind the literal, so nobody knows whether it was whole. */
+        bool number_at_top = !fault && p->depth == 0 && json_kind(v) == JSON_NUMBER;
+        if (!fault) {
+            json_unref(v);
+        }
+        p->pos++;
+        return fail_truncated(p, number_at_top ? "Potentially truncated top-level numeric value"
+                                               : "Truncated value");
     }
     return fault ? notice_behind(p, fail(p, fault)) : finish_literal(p, v);
 }
 
-static Step take_rs(JsonParser *p) {
-    p->pos++;
-    return p->depth > 0 ? fail_truncated(p, "Truncated value") : STEP_GO;
-}
-
 static Step take_literal(JsonParser *p) {
     if (*p->pos == RS && p->options.seq) {
-        return take_rs(p);
+        p->pos++;
+        return p->depth > 0 ? fail_truncated(p, "Truncated value") : STEP_GO;
     }
     Json v;
     const char *end = p->scanned ? NULL : usual_number(p->pos, p->end, &v);
@@ -942,20 +905,17 @@ static Step take_literal(JsonParser *p) {
 
 /* ---- the loop ---- */
 
-static const char *skip_space(const char *s, const char *end) {
-    static const char blanks[] = "        ";
-    while (s < end && class_at(s) == SPACE) {
-        s++;
-        while (end - s >= 8 && memcmp(s, blanks, 8) == 0) {
-            s += 8;
-        }
-    }
-    return s;
-}
-
 static Step take_tokens(JsonParser *p) {
     for (;;) {
-        p->pos = skip_space(p->pos, p->end);
+        static const char blanks[] = "        ";
+        const char *s = p->pos, *end = p->end;
+        while (s < end && class_at(s) == SPACE) {
+            s++;
+            while (end - s >= 8 && memcmp(s, blanks, 8) == 0) {
+                s += 8;
+            }
+        }
+        p->pos = s;
         if (p->pos >= p->end) {
             return STEP_MORE;
         }
@@ -1002,14 +962,6 @@ static Step skip_byte_order_mark(JsonParser *p) {
     return STEP_GO;
 }
 
-static Step skip_to_rs(JsonParser *p) {
-    size_t left = (size_t)(p->end - p->pos);
-    const char *rs = left ? memchr(p->pos, RS, left) : NULL;
-    p->pos = rs ? rs + 1 : p->end;
-    p->awaiting_rs = !rs;
-    return rs ? STEP_GO : STEP_MORE;
-}
-
 static bool is_skipping(const JsonParser *p) {
     return p->skip_open || p->skip_string || p->skip_literal;
 }
@@ -1030,14 +982,6 @@ static void skip_byte(JsonParser *p, char c) {
     }
 }
 
-/* Passes over the rest of a document that went over a limit, up to where it ends. */
-static Step skip_document(JsonParser *p) {
-    while (p->pos < p->end && is_skipping(p)) {
-        skip_byte(p, *p->pos++);
-    }
-    return !is_skipping(p) ? STEP_GO : p->last ? STEP_END : STEP_MORE;
-}
-
 static Step take_step(JsonParser *p) {
     if (!json_is_none(p->queued)) {
         return give(p, json_take(&p->queued));
@@ -1047,10 +991,18 @@ static Step take_step(JsonParser *p) {
     }
     Step step = p->started ? STEP_GO : skip_byte_order_mark(p);
     if (step == STEP_GO && p->awaiting_rs) {
-        step = skip_to_rs(p);
+        size_t left = (size_t)(p->end - p->pos);
+        const char *rs = left ? memchr(p->pos, RS, left) : NULL;
+        p->pos = rs ? rs + 1 : p->end;
+        p->awaiting_rs = !rs;
+        step = rs ? STEP_GO : STEP_MORE;
     }
     if (step == STEP_GO && is_skipping(p)) {
-        step = skip_document(p);
+        /* Passes over the rest of a document that went over a limit, up to where it ends. */
+        while (p->pos < p->end && is_skipping(p)) {
+            skip_byte(p, *p->pos++);
+        }
+        step = !is_skipping(p) ? STEP_GO : p->last ? STEP_END : STEP_MORE;
     }
     if (step == STEP_GO) {
         step = take_tokens(p);
@@ -1086,18 +1038,6 @@ static bool start_skipping(JsonParser *p) {
     return true;
 }
 
-/* In seq mode the next document starts afresh, and after one that went over a limit there may be
- * others too; otherwise this is the end. */
-static void recover(JsonParser *p) {
-    bool goes_on = start_skipping(p);
-    p->scanned = 0;
-    p->holds = 0;
-    drop_document(p);
-    p->finished = !goes_on && (!p->options.seq || p->at_eof || p->fault == malformed_mark);
-    p->awaiting_rs = p->resyncing = p->options.seq && !p->at_rs;
-    p->at_rs = p->at_eof = false;
-}
-
 JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err) {
     size_t limited = p->options.max_bytes;
     p->heap_base = limited ? json_heap_bytes() - p->held : 0;
@@ -1109,7 +1049,15 @@ JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err) {
     case STEP_MORE: return JSON_PARSE_MORE;
     case STEP_FAULT:
         report(p, err);
-        recover(p);
+        /* In seq mode the next document starts afresh, and after one that went over a limit there may be
+         * others too; otherwise this is the end. */
+        bool goes_on = start_skipping(p);
+        p->scanned = 0;
+        p->holds = 0;
+        drop_document(p);
+        p->finished = !goes_on && (!p->options.seq || p->at_eof || p->fault == malformed_mark);
+        p->awaiting_rs = p->resyncing = p->options.seq && !p->at_rs;
+        p->at_rs = p->at_eof = false;
         return JSON_PARSE_ERROR;
     default: p->finished = true; return JSON_PARSE_END;
     }

@@ -152,29 +152,22 @@ static Json field_at(Json o, Json key) {
     return json_is_none(value) ? json_null() : value;
 }
 
-static Json index_array(Json a, Json key, Error *err) {
-    switch (json_kind(key)) {
-    case JSON_NUMBER: return json_ref(item_at(a, key));
-    case JSON_OBJECT:
-        return slice_of(a, json_object_get_c(key, "start"), json_object_get_c(key, "end"), err);
-    case JSON_ARRAY: return places_of(a, key);
-    default: return cannot_index(a, key, err);
-    }
-}
-
-static bool can_be_key(Json key) {
-    return is_kind(key, JSON_STRING) || is_kind(key, JSON_NUMBER) || is_kind(key, JSON_OBJECT);
-}
-
 Json json_index(Json j, Json key, Error *err) {
     JsonKind kind = json_kind(j);
     if (kind == JSON_OBJECT && is_kind(key, JSON_STRING)) {
         return json_ref(field_at(j, key));
     }
     if (kind == JSON_ARRAY) {
-        return index_array(j, key, err);
+        switch (json_kind(key)) {
+        case JSON_NUMBER: return json_ref(item_at(j, key));
+        case JSON_OBJECT:
+            return slice_of(j, json_object_get_c(key, "start"), json_object_get_c(key, "end"), err);
+        case JSON_ARRAY: return places_of(j, key);
+        default: return cannot_index(j, key, err);
+        }
     }
-    if (kind == JSON_NULL && can_be_key(key)) {
+    if (kind == JSON_NULL &&
+        (is_kind(key, JSON_STRING) || is_kind(key, JSON_NUMBER) || is_kind(key, JSON_OBJECT))) {
         return json_null();
     }
     if (kind == JSON_STRING && is_kind(key, JSON_OBJECT)) {
@@ -304,20 +297,16 @@ static bool move_out_item(Json *a, Json number, Json *child, Error *err) {
     return true;
 }
 
-static bool move_out_field(Json *o, Json key, Json *child) {
-    *child = is_kind(*o, JSON_OBJECT) ? json_object_lift(o, key) : json_null();
-    if (json_is_none(*child)) {
-        *child = json_null();
-    }
-    return true;
-}
-
 /* Moves *j's child out, to be changed and put back with json_index_set(). Fails where reading the
  * child would, and where putting it back surely would. A slice is read, not moved. */
 static bool move_out(Json *j, Json key, Json *child, Error *err) {
     JsonKind kind = json_kind(*j), step = json_kind(key);
     if (step == JSON_STRING && (kind == JSON_OBJECT || kind == JSON_NULL)) {
-        return move_out_field(j, key, child);
+        *child = is_kind(*j, JSON_OBJECT) ? json_object_lift(j, key) : json_null();
+        if (json_is_none(*child)) {
+            *child = json_null();
+        }
+        return true;
     }
     if (step == JSON_NUMBER && (kind == JSON_ARRAY || kind == JSON_NULL)) {
         return move_out_item(j, key, child, err);
@@ -479,22 +468,6 @@ static Json remove_ranges(Json a, const Range *ranges, size_t n) {
     return a;
 }
 
-static Json delete_items(Json a, Json keys, Error *err) {
-    size_t n = json_array_len(keys), len = json_array_len(a);
-    Range *ranges = mem_alloc(n * sizeof *ranges);
-    bool ok = true;
-    for (size_t i = 0; i < n && ok; i++) {
-        ok = range_of(json_array_get(keys, i), len, &ranges[i], err);
-    }
-    if (ok) {
-        a = remove_ranges(a, ranges, merge_ranges(ranges, n));
-    } else {
-        json_clear(&a);
-    }
-    mem_free(ranges);
-    return a;
-}
-
 static Json delete_fields(Json o, Json keys, Error *err) {
     for (size_t i = 0, n = json_array_len(keys); i < n; i++) {
         Json key = json_array_get(keys, i);
@@ -514,7 +487,19 @@ static Json delete_children(Json j, Json keys, Error *err) {
         return j;
     }
     if (is_kind(j, JSON_ARRAY)) {
-        return delete_items(j, keys, err);
+        size_t n = json_array_len(keys), len = json_array_len(j);
+        Range *ranges = mem_alloc(n * sizeof *ranges);
+        bool ok = true;
+        for (size_t i = 0; i < n && ok; i++) {
+            ok = range_of(json_array_get(keys, i), len, &ranges[i], err);
+        }
+        if (ok) {
+            j = remove_ranges(j, ranges, merge_ranges(ranges, n));
+        } else {
+            json_clear(&j);
+        }
+        mem_free(ranges);
+        return j;
     }
     if (is_kind(j, JSON_OBJECT)) {
         return delete_fields(j, keys, err);

@@ -279,22 +279,6 @@ static void put_break(Printer *p, size_t depth) {
     p->out->len += n + 1;
 }
 
-static void push_frame(Printer *p, Json container) {
-    if (p->depth == p->capacity) {
-        Frame *old = p->frames;
-        p->capacity *= 2;
-        p->frames = mem_realloc(old == p->small ? NULL : old, p->capacity * sizeof(Frame));
-        if (old == p->small) {
-            memcpy(p->frames, old, sizeof p->small);
-        }
-    }
-    bool sorted = p->options.sort_keys && json_tag(container) == JSON_TAG_OBJECT;
-    p->frames[p->depth++] = (Frame){
-        .container = container,
-        .keys = sorted ? json_object_keys(container, true) : json_none(),
-    };
-}
-
 static void open_container(Printer *p, Json j) {
     bool object = json_tag(j) == JSON_TAG_OBJECT;
     if ((object ? json_object_len(j) : json_array_len(j)) == 0) {
@@ -303,32 +287,31 @@ static void open_container(Printer *p, Json j) {
         return;
     }
     put_c(p, object ? '{' : '[');
-    push_frame(p, j);
-}
-
-/* A literal may have any number of digits. */
-static void put_long_literal(Printer *p, const JsonStr *text) {
-    for (size_t at = 0; at < text->len && !p->stopped; at += PIECE) {
-        put(p, text->data + at, text->len - at < PIECE ? text->len - at : PIECE);
-        settle_if_due(p);
+    if (p->depth == p->capacity) {
+        Frame *old = p->frames;
+        p->capacity *= 2;
+        p->frames = mem_realloc(old == p->small ? NULL : old, p->capacity * sizeof(Frame));
+        if (old == p->small) {
+            memcpy(p->frames, old, sizeof p->small);
+        }
     }
+    bool sorted = p->options.sort_keys && json_tag(j) == JSON_TAG_OBJECT;
+    p->frames[p->depth++] = (Frame){
+        .container = j,
+        .keys = sorted ? json_object_keys(j, true) : json_none(),
+    };
 }
 
 static void put_number(Printer *p, Json j) {
     if (json_tag(j) == JSON_TAG_DECIMAL) {
-        put_long_literal(p, (const JsonStr *)j.heap);
+        /* A literal may have any number of digits. */
+        const JsonStr *text = (const JsonStr *)j.heap;
+        for (size_t at = 0; at < text->len && !p->stopped; at += PIECE) {
+            put(p, text->data + at, text->len - at < PIECE ? text->len - at : PIECE);
+            settle_if_due(p);
+        }
     } else {
         json_number_print(j, p->out);
-    }
-}
-
-static void put_scalar(Printer *p, const Json *j) {
-    switch (json_kind(*j)) {
-    case JSON_FALSE: put(p, "false", 5); break;
-    case JSON_TRUE: put(p, "true", 4); break;
-    case JSON_NUMBER: put_number(p, *j); break;
-    case JSON_STRING: put_string(p, j); break;
-    default: put(p, "null", 4); break;
     }
 }
 
@@ -340,7 +323,13 @@ static void put_value(Printer *p, const Json *j) {
     } else if (json_tag(*j) >= JSON_TAG_ARRAY) {
         open_container(p, *j);
     } else {
-        put_scalar(p, j);
+        switch (json_kind(*j)) {
+        case JSON_FALSE: put(p, "false", 5); break;
+        case JSON_TRUE: put(p, "true", 4); break;
+        case JSON_NUMBER: put_number(p, *j); break;
+        case JSON_STRING: put_string(p, j); break;
+        default: put(p, "null", 4); break;
+        }
         end_color(p);
     }
     settle_if_due(p);
@@ -356,21 +345,6 @@ static void put_separator(Printer *p, Frame *f) {
     f->begun = true;
     end_color(p);
     put_break(p, p->depth);
-}
-
-static void put_key(Printer *p, const Json *key, Json object) {
-    const JsonColors *colors = p->options.colors;
-    if (colors) {
-        put_s(p, colors->key);
-    }
-    put_string(p, key);
-    end_color(p);
-    put_color(p, object);
-    put_c(p, ':');
-    end_color(p);
-    if (p->options.indent) {
-        put_c(p, ' ');
-    }
 }
 
 static void close_container(Printer *p) {
@@ -427,7 +401,17 @@ static void put_next(Printer *p) {
             return;
         }
         put_separator(p, f);
-        put_key(p, &key, f->container);
+        if (p->options.colors) {
+            put_s(p, p->options.colors->key);
+        }
+        put_string(p, &key);
+        end_color(p);
+        put_color(p, f->container);
+        put_c(p, ':');
+        end_color(p);
+        if (p->options.indent) {
+            put_c(p, ' ');
+        }
         item = &value;
     }
     put_value(p, item);
@@ -513,18 +497,6 @@ static char closing_mark(Json j) {
     }
 }
 
-static void cut_excerpt(Json j, const char *text, char *out) {
-    char mark = closing_mark(j);
-    size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
-    while (n > 0 && utf8_is_inside(text[n])) {
-        n--;
-    }
-    memcpy(out, text, n);
-    memcpy(out + n, "...", 3);
-    out[n + 3] = mark;
-    out[n + 4] = '\0';
-}
-
 const char *json_excerpt(Json j, char *out) {
     JsonPrintOptions options = {.max_bytes = EXCERPT_MAX};
     Buf b = BUF_INIT;
@@ -532,7 +504,16 @@ const char *json_excerpt(Json j, char *out) {
     if (b.len <= EXCERPT_MAX) {
         memcpy(out, b.data, b.len + 1);
     } else {
-        cut_excerpt(j, b.data, out);
+        const char *text = b.data;
+        char mark = closing_mark(j);
+        size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
+        while (n > 0 && utf8_is_inside(text[n])) {
+            n--;
+        }
+        memcpy(out, text, n);
+        memcpy(out + n, "...", 3);
+        out[n + 3] = mark;
+        out[n + 4] = '\0';
     }
     buf_clear(&b);
     return out;

@@ -85,17 +85,13 @@ static void leaf_count_in(JsonNode *t, Json v) {
     }
 }
 
-static void leaf_recount(JsonNode *t) {
-    t->bytes = leaf_size(0);
-    for (size_t i = 0; i < t->h.n; i++) {
-        leaf_count_in(t, t->items[i]);
-    }
-}
-
 /* v is no longer among the items. */
 static void leaf_count_out(JsonNode *t, Json v) {
     if (t->bytes == BYTES_MAX) {
-        leaf_recount(t);
+        t->bytes = leaf_size(0);
+        for (size_t i = 0; i < t->h.n; i++) {
+            leaf_count_in(t, t->items[i]);
+        }
     } else {
         t->bytes -= value_bytes(v);
     }
@@ -362,19 +358,6 @@ static JsonNode *leaf_from(const Json *items, size_t n) {
     return t;
 }
 
-/* Puts parents over a row of nodes, in the same memory; gives how many. */
-static size_t build_parents(JsonNode **row, size_t n) {
-    size_t parents = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i % JSON_FANOUT == 0) {
-            row[parents++] = inner_over(row[i]);
-        } else {
-            inner_add(row[parents - 1], row[i]);
-        }
-    }
-    return parents;
-}
-
 JsonNode *node_from(Json *items, size_t n) {
     if (n <= JSON_FANOUT) {
         return leaf_from(items, n);
@@ -386,7 +369,16 @@ JsonNode *node_from(Json *items, size_t n) {
         row[k] = leaf_from(items + from, left < JSON_FANOUT ? left : JSON_FANOUT);
     }
     while (width > 1) {
-        width = build_parents(row, width);
+        /* Parents over the row of nodes, in the same memory. */
+        size_t parents = 0;
+        for (size_t i = 0; i < width; i++) {
+            if (i % JSON_FANOUT == 0) {
+                row[parents++] = inner_over(row[i]);
+            } else {
+                inner_add(row[parents - 1], row[i]);
+            }
+        }
+        width = parents;
     }
     JsonNode *root = row[0];
     json_heap_free(row, row_size);
@@ -423,14 +415,6 @@ JsonNode *node_nulls(size_t n) {
 
 static JsonNode *join(JsonNode *a, JsonNode *b, JsonNode **spill);
 
-static void leaf_take_all(JsonNode *a, JsonNode *b) {
-    bool copied = b->h.refs > 1;
-    for (size_t i = 0; i < b->h.n; i++) {
-        leaf_add_one(a, copied ? json_ref(b->items[i]) : b->items[i]);
-    }
-    copied ? node_unref(b) : free_shell(b);
-}
-
 static void inner_take_all(JsonNode *a, JsonNode *b) {
     bool copied = b->h.refs > 1;
     for (size_t k = 0; k < b->h.n; k++) {
@@ -443,7 +427,11 @@ static void inner_take_all(JsonNode *a, JsonNode *b) {
 static JsonNode *merge(JsonNode *a, JsonNode *b) {
     if (a->h.level == 0) {
         a = leaf_with_room(a, b->h.n);
-        leaf_take_all(a, b);
+        bool copied = b->h.refs > 1;
+        for (size_t i = 0; i < b->h.n; i++) {
+            leaf_add_one(a, copied ? json_ref(b->items[i]) : b->items[i]);
+        }
+        copied ? node_unref(b) : free_shell(b);
     } else {
         a = node_own(a);
         inner_take_all(a, b);
@@ -465,19 +453,15 @@ static JsonNode *join_under_last(JsonNode *a, JsonNode *b, JsonNode **spill) {
     return a;
 }
 
-static void inner_insert_second(JsonNode *t, JsonNode *kid) {
-    memmove(t->in.kids + 2, t->in.kids + 1, (t->h.n - 1u) * sizeof *t->in.kids);
-    t->in.kids[1] = kid;
-    t->h.n++;
-}
-
 static JsonNode *join_under_first(JsonNode *a, JsonNode *b, JsonNode **spill) {
     b = node_own(b);
     JsonNode *more = NULL, *first = join(a, b->in.kids[0], &more);
     bool splits = more && b->h.n == JSON_FANOUT;
     b->in.kids[0] = splits ? more : first;
     if (more && !splits) {
-        inner_insert_second(b, more);
+        memmove(b->in.kids + 2, b->in.kids + 1, (b->h.n - 1u) * sizeof *b->in.kids);
+        b->in.kids[1] = more;
+        b->h.n++;
     }
     inner_recount(b);
     if (splits) {
@@ -485,11 +469,6 @@ static JsonNode *join_under_first(JsonNode *a, JsonNode *b, JsonNode **spill) {
         return inner_over(first);
     }
     return b;
-}
-
-static void inner_drop_first(JsonNode *t) {
-    t->h.n--;
-    memmove(t->in.kids, t->in.kids + 1, t->h.n * sizeof *t->in.kids);
 }
 
 /* Two inner nodes that do not fit into one: what meets in the middle is joined, so that seams do
@@ -502,7 +481,8 @@ static JsonNode *join_seam(JsonNode *a, JsonNode *b, JsonNode **spill) {
     if (more) {
         b->in.kids[0] = more;
     } else {
-        inner_drop_first(b);
+        b->h.n--;
+        memmove(b->in.kids, b->in.kids + 1, b->h.n * sizeof *b->in.kids);
     }
     inner_recount(a);
     inner_recount(b);
@@ -512,11 +492,6 @@ static JsonNode *join_seam(JsonNode *a, JsonNode *b, JsonNode **spill) {
         *spill = b;
     }
     return a;
-}
-
-static bool seam_is_tight(const JsonNode *a, const JsonNode *b) {
-    return a->h.level == 0 ||
-           (a->h.level == 1 && a->in.kids[a->h.n - 1]->h.n + b->in.kids[0]->h.n > JSON_FANOUT);
 }
 
 /* a then b, as one node of the higher level of the two, or as two of it: the second in *spill. */
@@ -530,7 +505,10 @@ static JsonNode *join(JsonNode *a, JsonNode *b, JsonNode **spill) {
     if (a->h.n + b->h.n <= JSON_FANOUT) {
         return merge(a, b);
     }
-    if (!seam_is_tight(a, b)) {
+    bool tight =
+        a->h.level == 0 ||
+        (a->h.level == 1 && a->in.kids[a->h.n - 1]->h.n + b->in.kids[0]->h.n > JSON_FANOUT);
+    if (!tight) {
         return join_seam(a, b, spill);
     }
     *spill = b;
@@ -584,17 +562,6 @@ static JsonNode *leaf_cut(JsonNode *t, size_t from, size_t to) {
     return leaf_remove(t, 0, from);
 }
 
-/* Keeps children [first, last]. */
-static void inner_keep(JsonNode *t, size_t first, size_t last) {
-    for (size_t k = 0; k < t->h.n; k++) {
-        if (k < first || k > last) {
-            node_unref(t->in.kids[k]);
-        }
-    }
-    t->h.n = (uint8_t)(last - first + 1);
-    memmove(t->in.kids, t->in.kids + first, t->h.n * sizeof *t->in.kids);
-}
-
 /* Keeps [from, to), which is not empty, without changing the level. */
 static JsonNode *cut(JsonNode *t, size_t from, size_t to) {
     if (from == 0 && to == node_count(t)) {
@@ -605,7 +572,13 @@ static JsonNode *cut(JsonNode *t, size_t from, size_t to) {
     }
     t = node_own(t);
     size_t end = to - 1, first = node_child(t, &from), last = node_child(t, &end);
-    inner_keep(t, first, last);
+    for (size_t k = 0; k < t->h.n; k++) {
+        if (k < first || k > last) {
+            node_unref(t->in.kids[k]);
+        }
+    }
+    t->h.n = (uint8_t)(last - first + 1);
+    memmove(t->in.kids, t->in.kids + first, t->h.n * sizeof *t->in.kids);
     size_t n = t->h.n, first_count = node_count(t->in.kids[0]);
     t->in.kids[n - 1] = cut(t->in.kids[n - 1], n == 1 ? from : 0, end + 1);
     if (n > 1) {
