@@ -14,7 +14,6 @@ struct Arena {
     Chunk *chunks;
     char *at;
     char *end;
-    size_t bytes;
 };
 
 enum { FIRST_CHUNK = 2048, LAST_CHUNK = 65536, ALIGN = 16 };
@@ -48,7 +47,6 @@ static void add_chunk(Arena *a, size_t need) {
     a->chunks = c;
     a->at = (char *)(c + 1);
     a->end = a->at + size;
-    a->bytes += size;
 }
 
 void *arena_alloc(Arena *a, size_t size) {
@@ -65,8 +63,4 @@ char *arena_strndup(Arena *a, const char *s, size_t len) {
     char *copy = arena_alloc(a, len + 1);
     memcpy(copy, s, len);
     return copy;
-}
-
-size_t arena_bytes(const Arena *a) {
-    return a->bytes;
 }

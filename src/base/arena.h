@@ -15,6 +15,5 @@ Arena *arena_new(void);
 void arena_free(Arena *a); /* accepts NULL */
 void *arena_alloc(Arena *a, size_t size) __attribute__((malloc, returns_nonnull));
 char *arena_strndup(Arena *a, const char *s, size_t len);
-size_t arena_bytes(const Arena *a); /* what it holds, for budgets and figures */
 
 #endif

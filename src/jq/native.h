@@ -23,6 +23,13 @@ static inline Json native_number(double d) {
     return d == 9007199254740992.0 || d == -9007199254740992.0 ? json_double(d) : json_number(d);
 }
 
+/* A native function that is one expression over `run` and `args`. */
+#define NATIVE(name, expression)               \
+    static Json name(JqRun *run, Json *args) { \
+        (void)run, (void)args;                 \
+        return expression;                     \
+    }
+
 /* The bytes of a string, borrowed from *s, which must stay where it is. */
 typedef struct Text {
     const char *data;

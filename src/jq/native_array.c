@@ -33,60 +33,33 @@ static bool merge_runs(JqRun *run, const Sortable *from, Sortable *to, size_t mi
     return true;
 }
 
-/* One pass: pairs of runs of `width` become runs of twice that. */
-static bool merge_pass(Sorting *s, size_t width) {
-    for (size_t at = 0; at < s->n; at += 2 * width) {
-        size_t end = s->n - at < 2 * width ? s->n - at : 2 * width;
-        size_t middle = end < width ? end : width;
-        if (!merge_runs(s->run, s->items + at, s->spare + at, middle, end)) {
-            return false;
-        }
-    }
-    Sortable *sorted = s->spare;
-    s->spare = s->items;
-    s->items = sorted;
-    return true;
-}
-
-/* Whether everything is in order already, which is common and cheap to find out. */
-static bool in_order(Sorting *s, bool *ordered) {
-    *ordered = true;
-    for (size_t i = 1; *ordered && i < s->n; i++) {
+/* Stable merge sort, from runs of one upward. Often everything is in order already, which is cheap to
+ * find out. */
+static bool merge_sort(Sorting *s) {
+    bool ordered = true;
+    for (size_t i = 1; ordered && i < s->n; i++) {
         int order;
         if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
             return false;
         }
-        *ordered = order <= 0;
-    }
-    return true;
-}
-
-/* Stable merge sort, from runs of one upward. */
-static bool merge_sort(Sorting *s) {
-    bool ordered;
-    if (!in_order(s, &ordered)) {
-        return false;
+        ordered = order <= 0;
     }
     for (size_t width = 1; !ordered && width < s->n; width *= 2) {
-        if (!jq_charge(s->run, s->n) || !merge_pass(s, width)) {
+        if (!jq_charge(s->run, s->n)) {
             return false;
         }
+        for (size_t at = 0; at < s->n; at += 2 * width) {
+            size_t end = s->n - at < 2 * width ? s->n - at : 2 * width;
+            size_t middle = end < width ? end : width;
+            if (!merge_runs(s->run, s->items + at, s->spare + at, middle, end)) {
+                return false;
+            }
+        }
+        Sortable *sorted = s->spare;
+        s->spare = s->items;
+        s->items = sorted;
     }
     return true;
-}
-
-/* Keys come as arrays of one or more outputs; when all have one the arrays are not needed. */
-static void fill_keys(Sorting *s, Json keys, bool wrapped) {
-    Json at, key;
-    bool single = wrapped;
-    Walk w = {.of = keys};
-    for (size_t i = 0; native_walk_next(&w, &at, &key); i++) {
-        s->items[i].key = key;
-        single = single && json_tag(key) == JSON_TAG_ARRAY && json_array_len(key) == 1;
-    }
-    for (size_t i = 0; single && i < s->n; i++) {
-        s->items[i].key = json_array_get(s->items[i].key, 0);
-    }
 }
 
 static void sorting_end(Sorting *s) {
@@ -102,12 +75,18 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
     }
     s->items = mem_alloc((s->n + 1) * sizeof(*s->items));
     s->spare = mem_alloc((s->n + 1) * sizeof(*s->items));
-    Json at, value;
-    Walk w = {.of = values};
-    for (size_t i = 0; native_walk_next(&w, &at, &value); i++) {
-        s->items[i].value = value;
+    Json at, value, key;
+    Walk over_values = {.of = values}, over_keys = {.of = keys};
+    bool single = wrapped;
+    for (size_t i = 0; native_walk_next(&over_values, &at, &value); i++) {
+        native_walk_next(&over_keys, &at, &key);
+        s->items[i] = (Sortable){key, value};
+        single = single && json_tag(key) == JSON_TAG_ARRAY && json_array_len(key) == 1;
     }
-    fill_keys(s, keys, wrapped);
+    /* Keys come as arrays of one or more outputs; when all have one the arrays are not needed. */
+    for (size_t i = 0; single && i < s->n; i++) {
+        s->items[i].key = json_array_get(s->items[i].key, 0);
+    }
     if (merge_sort(s)) {
         return true;
     }
@@ -191,25 +170,11 @@ static Json sort_keyed(JqRun *run, Json *args, SortedFn fn) {
                                      "cannot be sorted, as they are not both arrays");
 }
 
-static Json array_sort(JqRun *run, Json *args) {
-    return sort_self(run, args, sorted_values);
-}
-
-static Json array_unique(JqRun *run, Json *args) {
-    return sort_self(run, args, unique_values);
-}
-
-static Json array_sort_by(JqRun *run, Json *args) {
-    return sort_keyed(run, args, sorted_values);
-}
-
-static Json array_group_by(JqRun *run, Json *args) {
-    return sort_keyed(run, args, grouped_values);
-}
-
-static Json array_unique_by(JqRun *run, Json *args) {
-    return sort_keyed(run, args, unique_values);
-}
+NATIVE(array_sort, sort_self(run, args, sorted_values))
+NATIVE(array_unique, sort_self(run, args, unique_values))
+NATIVE(array_sort_by, sort_keyed(run, args, sorted_values))
+NATIVE(array_group_by, sort_keyed(run, args, grouped_values))
+NATIVE(array_unique_by, sort_keyed(run, args, unique_values))
 
 /* ---- the least and the greatest ---- */
 
@@ -237,21 +202,10 @@ static Json extreme(JqRun *run, Json values, Json keys, bool least) {
     return i ? json_ref(json_array_get(values, best)) : json_null();
 }
 
-static Json array_min(JqRun *run, Json *args) {
-    return extreme(run, args[0], args[0], true);
-}
-
-static Json array_max(JqRun *run, Json *args) {
-    return extreme(run, args[0], args[0], false);
-}
-
-static Json array_min_by(JqRun *run, Json *args) {
-    return extreme(run, args[0], args[1], true);
-}
-
-static Json array_max_by(JqRun *run, Json *args) {
-    return extreme(run, args[0], args[1], false);
-}
+NATIVE(array_min, extreme(run, args[0], args[0], true))
+NATIVE(array_max, extreme(run, args[0], args[0], false))
+NATIVE(array_min_by, extreme(run, args[0], args[1], true))
+NATIVE(array_max_by, extreme(run, args[0], args[1], false))
 
 /* ---- folding ---- */
 
@@ -289,13 +243,8 @@ static Json some(JqRun *run, Json v, bool truthy, bool result) {
     return json_bool(!result);
 }
 
-static Json array_any(JqRun *run, Json *args) {
-    return some(run, args[0], true, true);
-}
-
-static Json array_all(JqRun *run, Json *args) {
-    return some(run, args[0], false, false);
-}
+NATIVE(array_any, some(run, args[0], true, true))
+NATIVE(array_all, some(run, args[0], false, false))
 
 /* ---- reshaping ---- */
 
@@ -390,9 +339,7 @@ static Json flatten(JqRun *run, Json v, double levels) {
     return f.result;
 }
 
-static Json array_flatten(JqRun *run, Json *args) {
-    return flatten(run, args[0], -1);
-}
+NATIVE(array_flatten, flatten(run, args[0], -1))
 
 static Json array_flatten_levels(JqRun *run, Json *args) {
     if (json_kind(args[1]) < JSON_NUMBER ||
@@ -426,16 +373,6 @@ static bool widest(JqRun *run, Json rows, size_t *width) {
     return true;
 }
 
-static Json column(Json rows, size_t i) {
-    Json key, row, result = json_array();
-    Walk w = {.of = rows};
-    while (native_walk_next(&w, &key, &row)) {
-        Json cell = json_tag(row) == JSON_TAG_ARRAY ? json_array_get(row, i) : json_null();
-        result = json_array_push(result, json_is_none(cell) ? json_null() : json_ref(cell));
-    }
-    return result;
-}
-
 static Json array_transpose(JqRun *run, Json *args) {
     size_t width;
     if (!widest(run, args[0], &width)) {
@@ -443,13 +380,19 @@ static Json array_transpose(JqRun *run, Json *args) {
     }
     size_t rows =
         json_tag(args[0]) == JSON_TAG_ARRAY ? json_array_len(args[0]) : json_object_len(args[0]);
-    Json result = json_array();
+    Json result = json_array(), key, row;
     for (size_t i = 0; i < width; i++) {
         if (!jq_charge(run, rows) || !jq_room(run, (uint64_t)rows * 16)) {
             json_unref(result);
             return json_none();
         }
-        result = json_array_push(result, column(args[0], i));
+        Json column = json_array();
+        Walk w = {.of = args[0]};
+        while (native_walk_next(&w, &key, &row)) {
+            Json cell = json_tag(row) == JSON_TAG_ARRAY ? json_array_get(row, i) : json_null();
+            column = json_array_push(column, json_is_none(cell) ? json_null() : json_ref(cell));
+        }
+        result = json_array_push(result, column);
     }
     return result;
 }
@@ -570,17 +513,9 @@ Json jq_places(JqRun *run, Json in, Json part) {
     return search_array(run, in, part, WANT_ALL);
 }
 
-static Json array_indices(JqRun *run, Json *args) {
-    return search(run, args, WANT_ALL);
-}
-
-static Json array_index(JqRun *run, Json *args) {
-    return search(run, args, WANT_FIRST);
-}
-
-static Json array_rindex(JqRun *run, Json *args) {
-    return search(run, args, WANT_LAST);
-}
+NATIVE(array_indices, search(run, args, WANT_ALL))
+NATIVE(array_index, search(run, args, WANT_FIRST))
+NATIVE(array_rindex, search(run, args, WANT_LAST))
 
 static Json string_indices(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {

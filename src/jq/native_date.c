@@ -137,13 +137,8 @@ static Json broken_down(JqRun *run, Json v, bool local) {
                                                                    : fail_range(run);
 }
 
-static Json date_gmtime(JqRun *run, Json *args) {
-    return broken_down(run, args[0], false);
-}
-
-static Json date_localtime(JqRun *run, Json *args) {
-    return broken_down(run, args[0], true);
-}
+NATIVE(date_gmtime, broken_down(run, args[0], false))
+NATIVE(date_localtime, broken_down(run, args[0], true))
 
 static Json date_mktime(JqRun *run, Json *args) {
     Json v = args[0];
@@ -224,13 +219,8 @@ static Json format_time(JqRun *run, Json v, const Json *format, bool local) {
     return result;
 }
 
-static Json date_strftime(JqRun *run, Json *args) {
-    return format_time(run, args[0], &args[1], false);
-}
-
-static Json date_strflocaltime(JqRun *run, Json *args) {
-    return format_time(run, args[0], &args[1], true);
-}
+NATIVE(date_strftime, format_time(run, args[0], &args[1], false))
+NATIVE(date_strflocaltime, format_time(run, args[0], &args[1], true))
 
 /* ---- parsing ---- */
 

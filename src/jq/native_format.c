@@ -262,49 +262,27 @@ static Json format_table_row(JqRun *run, const Row *row, Json a, const char *pro
     return format_row(run, row, a);
 }
 
-static Json format_csv(JqRun *run, Json a) {
-    return format_table_row(run, &csv_row, a, "cannot be csv-formatted, only array");
-}
+/* A format that is one expression over `run` and `a`, which it consumes. */
+#define FORMAT(name, expression)           \
+    static Json name(JqRun *run, Json a) { \
+        return expression;                 \
+    }
 
-static Json format_tsv(JqRun *run, Json a) {
-    return format_table_row(run, &tsv_row, a, "cannot be tsv-formatted, only array");
-}
-
-static Json format_sh(JqRun *run, Json a) {
-    return format_row(run, &sh_row,
-                      json_tag(a) == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a));
-}
+FORMAT(format_csv, format_table_row(run, &csv_row, a, "cannot be csv-formatted, only array"))
+FORMAT(format_tsv, format_table_row(run, &tsv_row, a, "cannot be tsv-formatted, only array"))
+FORMAT(format_sh, format_row(run, &sh_row,
+                             json_tag(a) == JSON_TAG_ARRAY ? a : json_array_push(json_array(), a)))
 
 /* ---- the table ---- */
 
-static Json format_html(JqRun *run, Json a) {
-    return recode(run, a, to_html, 6);
-}
-
-static Json format_uri(JqRun *run, Json a) {
-    return recode(run, a, to_uri, 3);
-}
-
-static Json format_urid(JqRun *run, Json a) {
-    return recode(run, a, from_uri, 1);
-}
-
-static Json format_base64(JqRun *run, Json a) {
-    return recode(run, a, to_base64, 2);
-}
-
+FORMAT(format_html, recode(run, a, to_html, 6))
+FORMAT(format_uri, recode(run, a, to_uri, 3))
+FORMAT(format_urid, recode(run, a, from_uri, 1))
+FORMAT(format_base64, recode(run, a, to_base64, 2))
 /* Bytes that are not UTF-8 become U+FFFD, which is three times as long. */
-static Json format_base64d(JqRun *run, Json a) {
-    return recode(run, a, from_base64, 3);
-}
-
-static Json format_base32(JqRun *run, Json a) {
-    return recode(run, a, to_base32, 2);
-}
-
-static Json format_base32d(JqRun *run, Json a) {
-    return recode(run, a, from_base32, 3);
-}
+FORMAT(format_base64d, recode(run, a, from_base64, 3))
+FORMAT(format_base32, recode(run, a, to_base32, 2))
+FORMAT(format_base32d, recode(run, a, from_base32, 3))
 
 static const struct {
     const char *name;

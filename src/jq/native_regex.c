@@ -95,15 +95,6 @@ static int name_groups(const UChar *name, const UChar *end, int n, int *groups, 
     return 0;
 }
 
-static Json group_names(regex_t *regex) {
-    Json names = json_array();
-    for (int i = onig_number_of_captures(regex); i > 0; i--) {
-        names = json_array_push(names, json_null());
-    }
-    onig_foreach_name(regex, name_groups, &names);
-    return names;
-}
-
 static Json fail_regex(JqRun *run, int code, OnigErrorInfo *info) {
     UChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
     int len = onig_error_code_to_str(message, code, info);
@@ -124,13 +115,18 @@ static Compiled *compile(JqRun *run, Kept *kept, const Json *source, OnigOptionT
         fail_regex(run, code, &info);
         return NULL;
     }
-    /* The place for a new expression: a free one, or the one that was used the longest ago. */
+    Json names = json_array();
+    for (int i = onig_number_of_captures(regex); i > 0; i--) {
+        names = json_array_push(names, json_null());
+    }
+    onig_foreach_name(regex, name_groups, &names);
+    /* A place that is free, or the one that was used the longest ago. */
     Compiled *c = &kept->at[0];
     for (size_t i = 1; i < KEPT; i++) {
         c = kept->at[i].used < c->used ? &kept->at[i] : c;
     }
     compiled_clear(c);
-    *c = (Compiled){json_ref(*source), options, regex, group_names(regex), 0};
+    *c = (Compiled){json_ref(*source), options, regex, names, 0};
     return c;
 }
 
@@ -146,17 +142,6 @@ static const struct {
     {'l', ONIG_OPTION_FIND_LONGEST}, {'n', ONIG_OPTION_FIND_NOT_EMPTY},
 };
 
-static bool add_flag(char flag, OnigOptionType *options, bool *global) {
-    for (size_t i = 0; i < sizeof(flag_table) / sizeof(*flag_table); i++) {
-        if (flag_table[i].flag == flag) {
-            *options |= flag_table[i].options;
-            *global = *global || flag == 'g';
-            return true;
-        }
-    }
-    return false;
-}
-
 /* False after jq_fail(). */
 static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, bool *global) {
     *options = ONIG_OPTION_CAPTURE_GROUP;
@@ -170,11 +155,17 @@ static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, b
     }
     Text text = native_text(flags);
     for (size_t i = 0; i < text.len; i++) {
-        if (!add_flag(text.data[i], options, global)) {
+        size_t k = 0, n = sizeof(flag_table) / sizeof(*flag_table);
+        while (k < n && flag_table[k].flag != text.data[i]) {
+            k++;
+        }
+        if (k == n) {
             int shown = text.len < 256 ? (int)text.len : 256;
             jq_fail(run, "%.*s is not a valid modifier string", shown, text.data);
             return false;
         }
+        *options |= flag_table[k].options;
+        *global = *global || text.data[i] == 'g';
     }
     return true;
 }
@@ -292,27 +283,12 @@ static Json match_value(const Search *s, Ruler *r) {
     return span(r, region->beg[0], region->end[0], "captures", captures);
 }
 
-static size_t match_bytes(const OnigRegion *region) {
-    size_t bytes = 256;
-    for (int i = 0; i < region->num_regs; i++) {
-        bytes += 192 + (size_t)(region->end[i] - region->beg[i]);
-    }
-    return bytes;
-}
-
-/* After an empty match the search goes on one character further; NULL when there is none. */
-static const UChar *step_over_empty(const Search *s, const UChar *start) {
-    int32_t cp;
-    if (s->region->beg[0] != s->region->end[0]) {
-        return start;
-    }
-    return start < s->end ? start + utf8_decode((const char *)start, (const char *)s->end, &cp)
-                          : NULL;
-}
-
 /* Matches are small but may be many: asks for room for each dozen, and for each that is large. */
 static bool room_for_match(const Search *s, size_t matches) {
-    size_t bytes = match_bytes(s->region);
+    size_t bytes = 256;
+    for (int i = 0; i < s->region->num_regs; i++) {
+        bytes += 192 + (size_t)(s->region->end[i] - s->region->beg[i]);
+    }
     return bytes >= 4096 ? native_afford(s->run, bytes)
                          : matches % 12 != 0 || jq_room(s->run, 12 * 4096);
 }
@@ -331,15 +307,13 @@ static Json all_matches(Search *s, bool global) {
             break;
         }
         matches = json_array_push(matches, match_value(s, &ruler));
-        start = step_over_empty(s, start);
+        if (s->region->beg[0] == s->region->end[0]) { /* the search goes on a character further */
+            int32_t cp;
+            const char *at = (const char *)start, *end = (const char *)s->end;
+            start = at < end ? start + utf8_decode(at, end, &cp) : NULL;
+        }
     }
     return matches;
-}
-
-static Json any_match(Search *s) {
-    const UChar *start = s->text;
-    Found found = search_next(s, &start);
-    return found == FOUND_ERROR ? json_none() : json_bool(found == FOUND_MATCH);
 }
 
 static Json regex_match(JqRun *run, Json *args) {
@@ -363,16 +337,18 @@ static Json regex_match(JqRun *run, Json *args) {
         }
     }
     compiled = compiled ? compiled : compile(run, kept, &args[1], options);
-    if (compiled) {
-        compiled->used = ++kept->clock;
-    }
     if (!compiled) {
         return json_none();
     }
+    compiled->used = ++kept->clock;
     Text text = native_text(&args[0]);
     const UChar *start = (const UChar *)text.data;
     Search s = {run, compiled, kept->limits, kept->region, start, start + text.len};
-    return json_tag(args[3]) == JSON_TAG_TRUE ? any_match(&s) : all_matches(&s, global);
+    if (json_tag(args[3]) != JSON_TAG_TRUE) {
+        return all_matches(&s, global);
+    }
+    Found found = search_next(&s, &start);
+    return found == FOUND_ERROR ? json_none() : json_bool(found == FOUND_MATCH);
 }
 
 const JqNative jq_natives_regex[] = {

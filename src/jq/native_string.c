@@ -72,17 +72,9 @@ static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
     return cut(run, &args[0], skip, rest.len - drop);
 }
 
-static Json string_ltrimstr(JqRun *run, Json *args) {
-    return both_strings(args) ? cut_part(run, args, true, false) : fail_start(run);
-}
-
-static Json string_rtrimstr(JqRun *run, Json *args) {
-    return both_strings(args) ? cut_part(run, args, false, true) : fail_end(run);
-}
-
-static Json string_trimstr(JqRun *run, Json *args) {
-    return both_strings(args) ? cut_part(run, args, true, true) : fail_start(run);
-}
+NATIVE(string_ltrimstr, both_strings(args) ? cut_part(run, args, true, false) : fail_start(run))
+NATIVE(string_rtrimstr, both_strings(args) ? cut_part(run, args, false, true) : fail_end(run))
+NATIVE(string_trimstr, both_strings(args) ? cut_part(run, args, true, true) : fail_start(run))
 
 /* ---- white space ---- */
 
@@ -125,24 +117,14 @@ static Json trim(JqRun *run, Json *s, bool left, bool right) {
     return cut(run, s, (size_t)(from - text.data), (size_t)(to - from));
 }
 
-static Json string_trim(JqRun *run, Json *args) {
-    return trim(run, &args[0], true, true);
-}
-
-static Json string_ltrim(JqRun *run, Json *args) {
-    return trim(run, &args[0], true, false);
-}
-
-static Json string_rtrim(JqRun *run, Json *args) {
-    return trim(run, &args[0], false, true);
-}
+NATIVE(string_trim, trim(run, &args[0], true, true))
+NATIVE(string_ltrim, trim(run, &args[0], true, false))
+NATIVE(string_rtrim, trim(run, &args[0], false, true))
 
 /* ---- taking apart and putting together ---- */
 
-static Json string_split(JqRun *run, Json *args) {
-    return both_strings(args) ? native_split(run, &args[0], &args[1])
-                              : jq_fail(run, "split input and separator must be strings");
-}
+NATIVE(string_split, both_strings(args) ? native_split(run, &args[0], &args[1])
+                                        : jq_fail(run, "split input and separator must be strings"))
 
 /* Fails as adding `bad` to what was joined so far would. */
 static bool join_refuse(JqRun *run, const Buf *out, Json bad) {
@@ -152,24 +134,13 @@ static bool join_refuse(JqRun *run, const Buf *out, Json bad) {
     return false;
 }
 
-static bool join_separator(JqRun *run, Buf *out, const Json *separator) {
-    if (json_tag(*separator) == JSON_TAG_NULL) {
-        return true;
-    }
-    if (json_kind(*separator) != JSON_STRING) {
-        return join_refuse(run, out, *separator);
-    }
-    Text text = native_text(separator);
-    buf_add(out, text.data, text.len);
-    return true;
-}
-
-static bool join_value(JqRun *run, Buf *out, const Json *v) {
+/* Adds a separator, or a value, which may be another scalar than a string. */
+static bool join_add(JqRun *run, Buf *out, const Json *v, bool separator) {
     JsonKind kind = json_kind(*v);
+    bool scalar = kind == JSON_NUMBER || kind == JSON_TRUE || kind == JSON_FALSE;
     if (kind == JSON_STRING) {
-        Text text = native_text(v);
-        buf_add(out, text.data, text.len);
-    } else if (kind == JSON_NUMBER || kind == JSON_TRUE || kind == JSON_FALSE) {
+        buf_add(out, json_string_data(v), json_string_len(*v));
+    } else if (scalar && !separator) {
         json_print(*v, NULL, out);
     } else if (kind != JSON_NULL) {
         return join_refuse(run, out, *v);
@@ -177,24 +148,18 @@ static bool join_value(JqRun *run, Buf *out, const Json *v) {
     return true;
 }
 
-/* Pays for what was written since *paid and asks for room for it. */
-static bool join_pay(JqRun *run, const Buf *out, size_t *paid) {
-    if (out->len - *paid < 4096) {
-        return jq_charge(run, 1);
-    }
-    uint64_t added = out->len - *paid;
-    *paid = out->len;
-    return jq_charge(run, added / 64) && jq_room(run, 2 * (uint64_t)out->len);
-}
-
 static bool join_all(JqRun *run, Walk *w, const Json *separator, Buf *out) {
     Json key, value;
     size_t paid = 0;
     for (size_t i = 0; native_walk_next(w, &key, &value); i++) {
-        if (i > 0 && !join_separator(run, out, separator)) {
+        if ((i > 0 && !join_add(run, out, separator, true)) || !join_add(run, out, &value, false)) {
             return false;
         }
-        if (!join_value(run, out, &value) || !join_pay(run, out, &paid)) {
+        /* Pays for what was written, and asks for room, from time to time. */
+        uint64_t added = out->len - paid;
+        paid = added < 4096 ? paid : out->len;
+        if (added < 4096 ? !jq_charge(run, 1)
+                         : !jq_charge(run, added / 64) || !jq_room(run, 2 * (uint64_t)out->len)) {
             return false;
         }
         if (out->len > JSON_STRING_MAX) {
@@ -303,13 +268,8 @@ static Json change_case(JqRun *run, Json *s, char first, char last) {
     return result;
 }
 
-static Json string_ascii_downcase(JqRun *run, Json *args) {
-    return change_case(run, &args[0], 'A', 'Z');
-}
-
-static Json string_ascii_upcase(JqRun *run, Json *args) {
-    return change_case(run, &args[0], 'a', 'z');
-}
+NATIVE(string_ascii_downcase, change_case(run, &args[0], 'A', 'Z'))
+NATIVE(string_ascii_upcase, change_case(run, &args[0], 'a', 'z'))
 
 const JqNative jq_natives_string[] = {
     {"startswith", 1, JQ_PURE, string_startswith},

@@ -27,16 +27,11 @@ static Json value_length(JqRun *run, Json *args) {
     }
 }
 
-static Json value_utf8bytelength(JqRun *run, Json *args) {
-    return json_kind(args[0]) == JSON_STRING
-               ? json_int((int64_t)json_string_len(args[0]))
-               : native_fail_type(run, args[0], "only strings have UTF-8 byte length");
-}
-
-static Json value_type(JqRun *run, Json *args) {
-    (void)run;
-    return json_string_c(json_kind_name(json_kind(args[0])));
-}
+NATIVE(value_utf8bytelength,
+       json_kind(args[0]) == JSON_STRING
+           ? json_int((int64_t)json_string_len(args[0]))
+           : native_fail_type(run, args[0], "only strings have UTF-8 byte length"))
+NATIVE(value_type, json_string_c(json_kind_name(json_kind(args[0]))))
 
 static Json value_toarray(JqRun *run, Json *args) {
     (void)run;
@@ -65,23 +60,13 @@ static Json keys_of(JqRun *run, Json v, bool sorted) {
     return json_tag(v) == JSON_TAG_ARRAY ? indexes_of(v) : json_object_keys(v, sorted);
 }
 
-static Json value_keys(JqRun *run, Json *args) {
-    return keys_of(run, args[0], true);
-}
-
-static Json value_keys_unsorted(JqRun *run, Json *args) {
-    return keys_of(run, args[0], false);
-}
+NATIVE(value_keys, keys_of(run, args[0], true))
+NATIVE(value_keys_unsorted, keys_of(run, args[0], false))
 
 static Json value_has(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
     bool has = false;
     return json_has(args[0], args[1], &has, &err) ? json_bool(has) : jq_fail_error(run, &err);
-}
-
-static Json entry_of(Json key, Json value) {
-    Json pairs[] = {json_string_c("key"), json_ref(key), json_string_c("value"), json_ref(value)};
-    return json_object_from(pairs, 2);
 }
 
 static Json value_to_entries(JqRun *run, Json *args) {
@@ -96,7 +81,9 @@ static Json value_to_entries(JqRun *run, Json *args) {
     Json entries = json_array();
     Walk w = {.of = v};
     while (native_walk_next(&w, &key, &value)) {
-        entries = json_array_push(entries, entry_of(key, value));
+        Json pairs[] = {json_string_c("key"), json_ref(key), json_string_c("value"),
+                        json_ref(value)};
+        entries = json_array_push(entries, json_object_from(pairs, 2));
     }
     return entries;
 }
@@ -117,13 +104,6 @@ static Json entry_key(Json entry) {
     return key;
 }
 
-/* Borrowed. */
-static Json entry_value(Json entry) {
-    Json value = json_object_get_c(entry, "value");
-    value = json_is_none(value) ? json_object_get_c(entry, "Value") : value;
-    return json_is_none(value) ? json_null() : value;
-}
-
 /* Sets *key and *value, borrowed. False after jq_fail(). */
 static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
     char text[JSON_DESCRIBE_MAX];
@@ -138,7 +118,9 @@ static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
         jq_fail(run, "Cannot use %s as object key", json_describe(*key, text));
         return false;
     }
-    *value = entry_value(entry);
+    *value = json_object_get_c(entry, "value");
+    *value = json_is_none(*value) ? json_object_get_c(entry, "Value") : *value;
+    *value = json_is_none(*value) ? json_null() : *value;
     return true;
 }
 
@@ -215,43 +197,26 @@ static Containing pair_next(Pair *p, Json *a, Json *b) {
     return json_is_none(*a) ? CONTAINS_NO : CONTAINS_DEEPER;
 }
 
-/* Takes the answer for the two values that pair_next() gave. NO when that decides p. */
-static Containing pair_answer(Pair *p, Containing answer) {
-    if (json_tag(p->b) == JSON_TAG_OBJECT) {
-        return answer == CONTAINS_NO ? CONTAINS_NO : CONTAINS_DEEPER;
-    }
-    p->ia = answer == CONTAINS_YES ? 0 : p->ia + 1;
-    p->ib += answer == CONTAINS_YES;
-    return CONTAINS_DEEPER;
-}
-
-/* Hands the answer down the stack until somebody has more to compare. */
+/* Hands the answer for the two values that pair_next() gave down the stack until somebody has more to
+ * compare. A NO decides for an object; an array tries its next member. */
 static Containing unwind(Pairs *s, Containing answer) {
-    while (s->depth && pair_answer(&s->at[s->depth - 1], answer) == CONTAINS_NO) {
-        s->depth--;
+    for (; s->depth; s->depth--) {
+        Pair *p = &s->at[s->depth - 1];
+        bool object = json_tag(p->b) == JSON_TAG_OBJECT;
+        if (!object) {
+            p->ia = answer == CONTAINS_YES ? 0 : p->ia + 1;
+            p->ib += answer == CONTAINS_YES;
+        }
+        if (!object || answer != CONTAINS_NO) {
+            return CONTAINS_DEEPER;
+        }
     }
-    return s->depth ? CONTAINS_DEEPER : answer;
+    return answer;
 }
 
 static void pair_push(Pairs *s, Json a, Json b) {
     s->at = mem_grow(s->at, s->depth, &s->cap, sizeof(*s->at));
     s->at[s->depth++] = (Pair){.a = a, .b = b};
-}
-
-/* One step; DEEPER while undecided. */
-static Containing contains_step(JqRun *run, Pairs *s) {
-    Json a, b;
-    Containing state = pair_next(&s->at[s->depth - 1], &a, &b);
-    if (state != CONTAINS_DEEPER) {
-        s->depth--;
-        return unwind(s, state);
-    }
-    state = contains_scalar(run, &a, &b);
-    if (state == CONTAINS_DEEPER) {
-        pair_push(s, a, b);
-        return state;
-    }
-    return unwind(s, state);
 }
 
 static Json contains_deep(JqRun *run, Json a, Json b) {
@@ -267,7 +232,18 @@ static Json contains_deep(JqRun *run, Json a, Json b) {
         if (!jq_charge(run, 1)) {
             goto out;
         }
-        state = contains_step(run, &s);
+        state = pair_next(&s.at[s.depth - 1], &a, &b);
+        if (state != CONTAINS_DEEPER) {
+            s.depth--;
+            state = unwind(&s, state);
+            continue;
+        }
+        state = contains_scalar(run, &a, &b);
+        if (state == CONTAINS_DEEPER) {
+            pair_push(&s, a, b);
+        } else {
+            state = unwind(&s, state);
+        }
     }
     result = jq_charge(run, 0) ? json_bool(state == CONTAINS_YES) : json_none();
 out:
@@ -312,13 +288,8 @@ Json jq_to_string(JqRun *run, Json a) {
     return json_kind(a) == JSON_STRING ? a : jq_to_json(run, a);
 }
 
-static Json value_tojson(JqRun *run, Json *args) {
-    return jq_to_json(run, json_take(&args[0]));
-}
-
-static Json value_tostring(JqRun *run, Json *args) {
-    return jq_to_string(run, json_take(&args[0]));
-}
+NATIVE(value_tojson, jq_to_json(run, json_take(&args[0])))
+NATIVE(value_tostring, jq_to_string(run, json_take(&args[0])))
 
 static Json fail_parse(JqRun *run, const Error *err, Text text) {
     if (!native_afford(run, text.len)) {
@@ -382,35 +353,17 @@ static Json value_abs(JqRun *run, Json *args) {
                                             : json_take(&args[0]);
 }
 
-static Json value_infinite(JqRun *run, Json *args) {
-    (void)run, (void)args;
-    return json_double(INFINITY);
-}
-
-static Json value_nan(JqRun *run, Json *args) {
-    (void)run, (void)args;
-    return json_double(NAN);
-}
+NATIVE(value_infinite, json_double(INFINITY))
+NATIVE(value_nan, json_double(NAN))
 
 /* 0 for what is not a number, which is neither infinite nor NaN nor normal. */
 static double number_or_zero(Json v) {
     return json_kind(v) == JSON_NUMBER ? json_to_double(v) : 0;
 }
 
-static Json value_isinfinite(JqRun *run, Json *args) {
-    (void)run;
-    return json_bool(isinf(number_or_zero(args[0])));
-}
-
-static Json value_isnan(JqRun *run, Json *args) {
-    (void)run;
-    return json_bool(isnan(number_or_zero(args[0])));
-}
-
-static Json value_isnormal(JqRun *run, Json *args) {
-    (void)run;
-    return json_bool(isnormal(number_or_zero(args[0])));
-}
+NATIVE(value_isinfinite, json_bool(isinf(number_or_zero(args[0]))))
+NATIVE(value_isnan, json_bool(isnan(number_or_zero(args[0]))))
+NATIVE(value_isnormal, json_bool(isnormal(number_or_zero(args[0]))))
 
 /* ---- paths ---- */
 
@@ -502,20 +455,9 @@ static Json value_tostream(JqRun *run, Json *args) {
 
 /* ---- surroundings ---- */
 
-static Json value_true(JqRun *run, Json *args) {
-    (void)run, (void)args;
-    return json_bool(true);
-}
-
-static Json value_now(JqRun *run, Json *args) {
-    (void)args;
-    return native_number(jq_run_now(run));
-}
-
-static Json value_builtins(JqRun *run, Json *args) {
-    (void)run, (void)args;
-    return jq_builtins();
-}
+NATIVE(value_true, json_bool(true))
+NATIVE(value_now, native_number(jq_run_now(run)))
+NATIVE(value_builtins, jq_builtins())
 
 static Json logged(JqRun *run, Json *args, const char *kind) {
     const JqHost *host = jq_run_host(run);
@@ -529,13 +471,8 @@ static Json logged(JqRun *run, Json *args, const char *kind) {
     return json_take(&args[0]);
 }
 
-static Json value_debug(JqRun *run, Json *args) {
-    return logged(run, args, "debug");
-}
-
-static Json value_stderr(JqRun *run, Json *args) {
-    return logged(run, args, "stderr");
-}
+NATIVE(value_debug, logged(run, args, "debug"))
+NATIVE(value_stderr, logged(run, args, "stderr"))
 
 const JqNative jq_natives_value[] = {
     {"length", 0, JQ_PURE, value_length},

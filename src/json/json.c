@@ -233,23 +233,17 @@ Json json_string_fmt(const char *fmt, ...) {
     return j;
 }
 
-static Json string_grown(Json s, size_t len) {
-    JsonStr *str = (JsonStr *)s.heap;
-    size_t cap = len + len / 2 + 1;
-    cap = cap > JSON_STRING_MAX + 1u ? JSON_STRING_MAX + 1u : cap;
-    str = json_heap_realloc(str, string_size(str->cap), string_size(cap));
-    str->cap = (uint32_t)cap;
-    s.heap = &str->h;
-    return s;
-}
-
 static Json string_append_in_place(Json s, const char *tail, size_t len) {
-    size_t whole = json_string_len(s) + len;
-    assert(whole <= JSON_STRING_MAX);
-    if (whole + 1 > ((JsonStr *)s.heap)->cap) {
-        s = string_grown(s, whole);
-    }
     JsonStr *str = (JsonStr *)s.heap;
+    size_t whole = str->len + len;
+    assert(whole <= JSON_STRING_MAX);
+    if (whole + 1 > str->cap) {
+        size_t cap = whole + whole / 2 + 1;
+        cap = cap > JSON_STRING_MAX + 1u ? JSON_STRING_MAX + 1u : cap;
+        str = json_heap_realloc(str, string_size(str->cap), string_size(cap));
+        str->cap = (uint32_t)cap;
+        s.heap = &str->h;
+    }
     memcpy(str->data + str->len, tail, len);
     str->len = (uint32_t)whole;
     str->data[whole] = '\0';
@@ -502,19 +496,15 @@ static void skip_shared(const Walk *w, Frame *f) {
     }
 }
 
-static void next_runs(const Walk *w, Frame *f) {
-    size_t na, nb;
-    skip_shared(w, f);
-    f->run_a = node_run(f->ta, f->at, &na);
-    f->run_b = node_run(f->tb, f->at, &nb);
-    f->left = na < nb ? na : nb;
-}
-
 typedef enum Step { STEP_PAIR, STEP_END, STEP_DIFFERS } Step;
 
 static Step next_in_arrays(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
     if (f->left == 0) {
-        next_runs(w, f);
+        size_t na, nb;
+        skip_shared(w, f);
+        f->run_a = node_run(f->ta, f->at, &na);
+        f->run_b = node_run(f->tb, f->at, &nb);
+        f->left = na < nb ? na : nb;
     }
     if (f->left == 0) {
         size_t na = node_count(f->ta), nb = node_count(f->tb);
@@ -538,15 +528,6 @@ static Step next_by_keys(Frame *f, Json *x, Json *y) {
     return STEP_PAIR;
 }
 
-/* The value of b that belongs to entry `at` of a: at the same place if the objects were made
- * alike. */
-static Json counterpart(const Frame *f, Json key) {
-    if (f->at < node_count(f->tb) && json_identical(node_get(f->tb, f->at), key)) {
-        return node_get(f->tb, f->at + 1);
-    }
-    return json_object_get(f->b, key);
-}
-
 static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
     Json key = json_none();
     while (json_is_none(key)) {
@@ -559,7 +540,11 @@ static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *resu
         }
         key = f->run_a[0];
         *x = f->run_a[1];
-        *y = json_is_none(key) ? key : counterpart(f, key);
+        /* The value of b is at the same place if the objects were made alike. */
+        bool alike = f->at < node_count(f->tb) && json_identical(node_get(f->tb, f->at), key);
+        *y = json_is_none(key) ? key
+             : alike           ? node_get(f->tb, f->at + 1)
+                               : json_object_get(f->b, key);
         f->run_a += 2;
         f->left -= 2;
         f->at += 2;
@@ -645,14 +630,4 @@ bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *re
         *result = order;
     }
     return known;
-}
-
-bool json_equal_within(Json a, Json b, int max_depth, bool *result) {
-    uint64_t work = UINT64_MAX;
-    return json_equal_working(a, b, max_depth, &work, result);
-}
-
-bool json_compare_within(Json a, Json b, int max_depth, int *result) {
-    uint64_t work = UINT64_MAX;
-    return json_compare_working(a, b, max_depth, &work, result);
 }

@@ -334,14 +334,10 @@ bool json_equal(Json a, Json b);
 /* jq's total order: -1, 0, 1. Any depth. */
 int json_compare(Json a, Json b);
 
-/* The same, but false (and *result untouched) when either is nested deeper than max_depth levels
- * where they still agree. */
-bool json_equal_within(Json a, Json b, int max_depth, bool *result);
-bool json_compare_within(Json a, Json b, int max_depth, int *result);
-
-/* The same, and false too when the work needs more than *work units (about one for each pair of
- * values, and for each 256 bytes of text), which is counted down and then 0. Values that hold the
- * same parts many times can be small and still take forever. */
+/* The same, but false (and *result untouched) when either is nested deeper than max_depth levels where
+ * they still agree, or when the work needs more than *work units (about one for each pair of values, and
+ * for each 256 bytes of text), which is counted down and then 0. Values that hold the same parts many
+ * times can be small and still take forever. */
 bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result);
 bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result);
 

@@ -155,26 +155,14 @@ static uint64_t digits_value(const Literal *l) {
     return value;
 }
 
-static bool as_int(const Literal *l, Json *out) {
-    if (l->exponent != 0 || l->digits > 19) {
-        return false;
-    }
-    uint64_t value = digits_value(l);
-    if (value > (uint64_t)INT64_MAX + l->negative) {
-        return false;
-    }
-    *out = l->zero && l->negative ? json_double(-0.0)
-                                  : json_int((int64_t)(l->negative ? 0 - value : value));
-    return true;
-}
-
 static Json from_literal(Literal *l) {
-    Json j;
     if (l->zero && (adjusted(l) > EXPONENT_MAX || adjusted(l) < -EXPONENT_MAX)) {
         l->exponent = adjusted(l) > 0 ? EXPONENT_MAX : -EXPONENT_MAX;
     }
-    if (as_int(l, &j)) {
-        return j;
+    uint64_t value = l->exponent == 0 && l->digits <= 19 ? digits_value(l) : UINT64_MAX;
+    if (value <= (uint64_t)INT64_MAX + l->negative) {
+        return l->zero && l->negative ? json_double(-0.0)
+                                      : json_int((int64_t)(l->negative ? 0 - value : value));
     }
     /* The double may print exactly as the literal's canonical text. */
     char last_digit = l->mantissa_end[-1] == '.' ? l->mantissa_end[-2] : l->mantissa_end[-1];
@@ -230,24 +218,16 @@ static const char *decimal_text(const Json *j, size_t *len) {
     return s->data;
 }
 
-static bool exact_double(const Literal *l, double *d) {
-    if (l->digits > EXACT_DIGITS || l->exponent <= -EXACT_POWERS || l->exponent >= EXACT_POWERS) {
-        return false;
-    }
-    double value = (double)digits_value(l);
-    value =
-        l->exponent < 0 ? value / power_of_ten[-l->exponent] : value * power_of_ten[l->exponent];
-    *d = l->negative ? -value : value;
-    return true;
-}
-
 double json_decimal_double_(Json j) {
     size_t len;
     const char *text = decimal_text(&j, &len);
     Literal l;
-    double d;
-    if (read_literal(&l, text, len) && exact_double(&l, &d)) {
-        return d;
+    bool exact = read_literal(&l, text, len) && l.digits <= EXACT_DIGITS &&
+                 l.exponent > -EXACT_POWERS && l.exponent < EXACT_POWERS;
+    if (exact) {
+        double d = (double)digits_value(&l);
+        d = l.exponent < 0 ? d / power_of_ten[-l.exponent] : d * power_of_ten[l.exponent];
+        return l.negative ? -d : d;
     }
     char terminated[JSON_SHORT_MAX + 1];
     if (json_tag(j) == JSON_TAG_SHORT_DECIMAL) {
@@ -485,21 +465,6 @@ static char *put_zeros(char *w, int n) {
     return w + n;
 }
 
-static char *put_fraction(char *w, const Shortest *s) {
-    w = put_run(w, "0.", 2);
-    w = put_zeros(w, -s->point);
-    return put_run(w, s->digits, s->n);
-}
-
-static char *put_whole(char *w, const Shortest *s) {
-    if (s->n <= s->point) {
-        return put_zeros(put_run(w, s->digits, s->n), s->point - s->n);
-    }
-    w = put_run(w, s->digits, s->point);
-    *w++ = '.';
-    return put_run(w, s->digits + s->point, s->n - s->point);
-}
-
 static char *put_shortest(char *w, const Shortest *s) {
     if (s->point <= -4 || s->point > s->n + 15) {
         *w++ = s->digits[0];
@@ -512,7 +477,16 @@ static char *put_shortest(char *w, const Shortest *s) {
         *w++ = exponent < 0 ? '-' : '+';
         return w + sprintf(w, "%02d", abs(exponent));
     }
-    return s->point <= 0 ? put_fraction(w, s) : put_whole(w, s);
+    if (s->point <= 0) {
+        w = put_zeros(put_run(w, "0.", 2), -s->point);
+        return put_run(w, s->digits, s->n);
+    }
+    if (s->n <= s->point) {
+        return put_zeros(put_run(w, s->digits, s->n), s->point - s->n);
+    }
+    w = put_run(w, s->digits, s->point);
+    *w++ = '.';
+    return put_run(w, s->digits + s->point, s->n - s->point);
 }
 
 static void print_double(double d, Buf *out) {

@@ -295,38 +295,6 @@ static inline __attribute__((always_inline)) Step tree_value(JsonParser *p, Json
     return p->count % CHECK_EVERY == 0 && over_limit(p) ? fail_over_limit(p) : STEP_GO;
 }
 
-static Step tree_open(JsonParser *p, bool object) {
-    if (p->have_next) {
-        return fail(p, "Expected separator between values");
-    }
-    return push_frame(p, object);
-}
-
-static Step tree_colon(JsonParser *p) {
-    if (!p->have_next) {
-        return fail(p, "Expected string key before ':'");
-    }
-    if (!in_object(p) || pending(p) % 2 == 0) {
-        return fail(p, "':' not as part of an object");
-    }
-    if (json_kind(p->values[p->count - 1]) != JSON_STRING) {
-        return fail(p, "Object keys must be strings");
-    }
-    p->have_next = false;
-    return STEP_GO;
-}
-
-static Step tree_comma(JsonParser *p) {
-    if (!p->have_next) {
-        return fail(p, "Expected value before ','");
-    }
-    if (in_object(p) && pending(p) % 2 == 1) {
-        return fail(p, "Objects must consist of key:value pairs");
-    }
-    p->have_next = false;
-    return STEP_GO;
-}
-
 /* The container takes the place of its values. */
 static Step tree_close(JsonParser *p, Json container) {
     p->depth--;
@@ -339,18 +307,6 @@ static Step tree_close(JsonParser *p, Json container) {
     push(p, container);
     p->have_next = true;
     return over_limit(p) ? fail_over_limit(p) : STEP_GO;
-}
-
-static Step tree_close_array(JsonParser *p) {
-    if (!in_array(p)) {
-        return fail(p, "Unmatched ']'");
-    }
-    size_t n = pending(p);
-    if (n > 0 && !p->have_next) {
-        return fail(p, "Expected another array element");
-    }
-    p->count -= n;
-    return tree_close(p, json_array_from(p->values + p->count, n));
 }
 
 static const char *object_fault(const JsonParser *p) {
@@ -367,25 +323,46 @@ static const char *object_fault(const JsonParser *p) {
     return pending(p) == 0 ? NULL : "Expected another key-value pair";
 }
 
-static Step tree_close_object(JsonParser *p) {
-    const char *fault = object_fault(p);
-    if (fault) {
-        return fail(p, fault);
-    }
-    size_t n = pending(p);
-    p->count -= n;
-    return tree_close(p, json_object_from(p->values + p->count, n / 2));
-}
-
 static Step tree_structure(JsonParser *p, char c) {
+    const char *fault = NULL;
+    size_t n;
     switch (c) {
-    case '[': return tree_open(p, false);
-    case '{': return tree_open(p, true);
-    case ':': return tree_colon(p);
-    case ',': return tree_comma(p);
-    case ']': return tree_close_array(p);
-    default: return tree_close_object(p);
+    case '[':
+    case '{':
+        return p->have_next ? fail(p, "Expected separator between values")
+                            : push_frame(p, c == '{');
+    case ':':
+        fault = !p->have_next                          ? "Expected string key before ':'"
+                : !in_object(p) || pending(p) % 2 == 0 ? "':' not as part of an object"
+                : json_kind(p->values[p->count - 1]) != JSON_STRING ? "Object keys must be strings"
+                                                                    : NULL;
+        break;
+    case ',':
+        fault = !p->have_next                         ? "Expected value before ','"
+                : in_object(p) && pending(p) % 2 == 1 ? "Objects must consist of key:value pairs"
+                                                      : NULL;
+        break;
+    case ']':
+        if (!in_array(p)) {
+            return fail(p, "Unmatched ']'");
+        }
+        n = pending(p);
+        if (n > 0 && !p->have_next) {
+            return fail(p, "Expected another array element");
+        }
+        p->count -= n;
+        return tree_close(p, json_array_from(p->values + p->count, n));
+    default:
+        fault = object_fault(p);
+        if (fault) {
+            return fail(p, fault);
+        }
+        n = pending(p);
+        p->count -= n;
+        return tree_close(p, json_object_from(p->values + p->count, n / 2));
     }
+    p->have_next = p->have_next && fault;
+    return fault ? fail(p, fault) : STEP_GO;
 }
 
 /* ---- events ---- */
@@ -429,40 +406,12 @@ static const char *event_open_fault(const JsonParser *p, char c) {
                     : "Expected string key after '{', not '{'";
 }
 
-static Step event_open(JsonParser *p, char c) {
-    const char *fault = event_open_fault(p, c);
-    if (fault) {
-        return fail(p, fault);
-    }
-    p->path = json_array_push(p->path, c == '[' ? json_int(0) : json_null());
-    p->last_seen = LAST_OPEN;
-    return push_frame(p, c == '{');
-}
-
 static Json last_step(const JsonParser *p) {
     return json_array_get(p->path, p->depth - 1);
 }
 
 static bool key_known(const JsonParser *p) {
     return json_kind(last_step(p)) == JSON_STRING;
-}
-
-static Step event_colon(JsonParser *p) {
-    if (!in_object(p)) {
-        return fail(p, "':' not as part of an object");
-    }
-    if (json_is_none(p->next)) {
-        return fail(p, "Expected string key before ':'");
-    }
-    if (json_kind(p->next) != JSON_STRING) {
-        return fail(p, "Object keys must be strings");
-    }
-    if (key_known(p)) {
-        return fail(p, "':' should follow a key");
-    }
-    p->path = json_array_set(p->path, p->depth - 1, json_take(&p->next));
-    p->last_seen = LAST_COLON;
-    return STEP_GO;
 }
 
 static Step event_comma(JsonParser *p) {
@@ -502,49 +451,50 @@ static Step event_close(JsonParser *p, Json empty) {
     return give(p, closing);
 }
 
-static Step event_close_array(JsonParser *p) {
-    if (p->depth == 0) {
-        return fail(p, "Unmatched ']' at the top-level");
-    }
-    if (p->last_seen == LAST_COMMA) {
-        return fail(p, "Expected another array element");
-    }
-    if (in_object(p)) {
-        return fail(p, "Unmatched ']' in the middle of an object");
-    }
-    return event_close(p, json_array());
-}
-
 static const char *event_object_fault(const JsonParser *p) {
-    if (p->depth == 0) {
-        return "Unmatched '}' at the top-level";
-    }
-    if (p->last_seen == LAST_COMMA) {
-        return "Expected another key:value pair";
-    }
-    if (in_array(p)) {
-        return "Unmatched '}' in the middle of an array";
-    }
-    if (p->last_seen == LAST_COLON) {
-        return "Missing value in key:value pair";
-    }
-    bool lonely = !json_is_none(p->next) && !key_known(p);
-    return lonely ? "Objects must consist of key:value pairs" : NULL;
-}
-
-static Step event_close_object(JsonParser *p) {
-    const char *fault = event_object_fault(p);
-    return fault ? fail(p, fault) : event_close(p, json_object());
+    bool lonely = !json_is_none(p->next) && p->depth > 0 && in_object(p) && !key_known(p);
+    return p->depth == 0                ? "Unmatched '}' at the top-level"
+           : p->last_seen == LAST_COMMA ? "Expected another key:value pair"
+           : in_array(p)                ? "Unmatched '}' in the middle of an array"
+           : p->last_seen == LAST_COLON ? "Missing value in key:value pair"
+           : lonely                     ? "Objects must consist of key:value pairs"
+                                        : NULL;
 }
 
 static Step event_structure(JsonParser *p, char c) {
+    const char *fault = NULL;
     switch (c) {
     case '[':
-    case '{': return event_open(p, c);
-    case ':': return event_colon(p);
+    case '{':
+        fault = event_open_fault(p, c);
+        if (fault) {
+            return fail(p, fault);
+        }
+        p->path = json_array_push(p->path, c == '[' ? json_int(0) : json_null());
+        p->last_seen = LAST_OPEN;
+        return push_frame(p, c == '{');
+    case ':':
+        fault = !in_object(p)                       ? "':' not as part of an object"
+                : json_is_none(p->next)             ? "Expected string key before ':'"
+                : json_kind(p->next) != JSON_STRING ? "Object keys must be strings"
+                : key_known(p)                      ? "':' should follow a key"
+                                                    : NULL;
+        if (fault) {
+            return fail(p, fault);
+        }
+        p->path = json_array_set(p->path, p->depth - 1, json_take(&p->next));
+        p->last_seen = LAST_COLON;
+        return STEP_GO;
     case ',': return event_comma(p);
-    case ']': return event_close_array(p);
-    default: return event_close_object(p);
+    case ']':
+        fault = p->depth == 0                ? "Unmatched ']' at the top-level"
+                : p->last_seen == LAST_COMMA ? "Expected another array element"
+                : in_object(p)               ? "Unmatched ']' in the middle of an object"
+                                             : NULL;
+        return fault ? fail(p, fault) : event_close(p, json_array());
+    default:
+        fault = event_object_fault(p);
+        return fault ? fail(p, fault) : event_close(p, json_object());
     }
 }
 
@@ -731,10 +681,8 @@ static Json short_string(const char *s, size_t len, bool roomy) {
 }
 
 static Json plain_string(const JsonParser *p, const char *s, size_t len) {
-    if (len <= JSON_SHORT_MAX) {
-        return short_string(s, len, p->end - s >= JSON_SHORT_MAX);
-    }
-    return json_string_valid(s, len);
+    return len <= JSON_SHORT_MAX ? short_string(s, len, p->end - s >= JSON_SHORT_MAX)
+                                 : json_string_valid(s, len);
 }
 
 static bool too_long(const JsonParser *p, size_t len) {

@@ -6,6 +6,7 @@
  */
 #include "json_path.h"
 
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 #include "utf8.h"
@@ -73,31 +74,25 @@ bool json_slice_bounds(Json from, Json to, size_t len, size_t *start, size_t *en
     return true;
 }
 
-static Json slice_string(Json s, size_t start, size_t end) {
-    const char *data = json_string_data(&s);
-    size_t len = json_string_len(s), from = utf8_offset(data, len, start);
-    size_t to = from + utf8_offset(data + from, len - from, end - start);
-    return json_string_valid(data + from, to - from);
-}
-
-/* How many items or characters there are to slice. */
-static size_t sliceable_len(Json j) {
-    return is_kind(j, JSON_ARRAY) ? json_array_len(j)
-                                  : utf8_length(json_string_data(&j), json_string_len(j));
-}
-
+/* Of an array or a string, whose characters are counted. */
 static Json slice_of(Json j, Json from, Json to, Error *err) {
-    size_t start, end;
-    if (!json_slice_bounds(from, to, sliceable_len(j), &start, &end, err)) {
+    bool array = is_kind(j, JSON_ARRAY);
+    const char *data = array ? NULL : json_string_data(&j);
+    size_t len = array ? 0 : json_string_len(j), start, end;
+    if (!json_slice_bounds(from, to, array ? json_array_len(j) : utf8_length(data, len), &start,
+                           &end, err)) {
         return json_none();
     }
-    return is_kind(j, JSON_ARRAY) ? json_array_slice(json_ref(j), start, end)
-                                  : slice_string(j, start, end);
+    if (array) {
+        return json_array_slice(json_ref(j), start, end);
+    }
+    size_t first = utf8_offset(data, len, start);
+    size_t count = utf8_offset(data + first, len - first, end - start);
+    return json_string_valid(data + first, count);
 }
 
 Json json_slice_key(Json from, Json to) {
-    Json key = json_object_set(json_object(), json_string_c("start"), json_ref(from));
-    return json_object_set(key, json_string_c("end"), json_ref(to));
+    return OBJECT(KEY("start", json_ref(from)), KEY("end", json_ref(to)));
 }
 
 Json json_slice(Json j, Json from, Json to, Error *err) {
@@ -120,20 +115,15 @@ static bool key_bounds(Json key, size_t len, size_t *start, size_t *end, Error *
 
 /* ---- reading one step ---- */
 
-static bool occurs_at(Json a, size_t at, Json part) {
-    for (size_t i = 0, n = json_array_len(part); i < n; i++) {
-        if (!json_equal(json_array_get(a, at + i), json_array_get(part, i))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static Json places_of(Json a, Json part) {
     size_t len = json_array_len(a), n = json_array_len(part);
     Json places = json_array();
     for (size_t i = 0; n && i + n <= len; i++) {
-        if (occurs_at(a, i, part)) {
+        size_t k = 0;
+        while (k < n && json_equal(json_array_get(a, i + k), json_array_get(part, k))) {
+            k++;
+        }
+        if (k == n) {
             places = json_array_push(places, json_int((int64_t)i));
         }
     }
@@ -147,15 +137,11 @@ static Json item_at(Json a, Json number) {
     return json_is_none(item) ? json_null() : item;
 }
 
-static Json field_at(Json o, Json key) {
-    Json value = json_object_get(o, key);
-    return json_is_none(value) ? json_null() : value;
-}
-
 Json json_index(Json j, Json key, Error *err) {
     JsonKind kind = json_kind(j);
     if (kind == JSON_OBJECT && is_kind(key, JSON_STRING)) {
-        return json_ref(field_at(j, key));
+        Json value = json_object_get(j, key);
+        return json_is_none(value) ? json_null() : json_ref(value);
     }
     if (kind == JSON_ARRAY) {
         switch (json_kind(key)) {
@@ -215,14 +201,6 @@ static Json drop_both(Json a, Json b) {
     return json_none();
 }
 
-static Json set_item(Json a, Json number, Json v, Error *err) {
-    size_t i;
-    if (!settable_place(number, json_array_len(a), &i, err)) {
-        return drop_both(a, v);
-    }
-    return json_array_set(a, i, v);
-}
-
 static Json set_slice(Json a, Json key, Json v, Error *err) {
     size_t start, end;
     if (!key_bounds(key, json_array_len(a), &start, &end, err)) {
@@ -254,7 +232,10 @@ Json json_index_set(Json j, Json key, Json v, Error *err) {
         return json_object_set(null ? json_object() : j, json_ref(key), v);
     }
     if (step == JSON_NUMBER && (null || is_kind(j, JSON_ARRAY))) {
-        return set_item(null ? json_array() : j, key, v, err);
+        Json a = null ? json_array() : j;
+        size_t i;
+        return settable_place(key, json_array_len(a), &i, err) ? json_array_set(a, i, v)
+                                                               : drop_both(a, v);
     }
     if (step == JSON_OBJECT && (null || is_kind(j, JSON_ARRAY))) {
         return set_slice(null ? json_array() : j, key, v, err);
@@ -436,49 +417,27 @@ static size_t merge_ranges(Range *ranges, size_t n) {
     return kept;
 }
 
-static Json push_run(Json to, Json a, size_t from, size_t end) {
-    for (; from < end; from++) {
-        to = json_array_push(to, json_ref(json_array_get(a, from)));
-    }
-    return to;
-}
-
-/* One pass over the array instead of one cut a range. */
-static Json remove_many(Json a, const Range *ranges, size_t n) {
-    Json kept = json_array();
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        kept = push_run(kept, a, at, ranges[i].from);
-        at = ranges[i].to;
-    }
-    kept = push_run(kept, a, at, json_array_len(a));
-    json_unref(a);
-    return kept;
-}
-
 static Json remove_ranges(Json a, const Range *ranges, size_t n) {
     enum { CUT_COSTS_AS_ITEMS = 64 };
-    if (n > 1 && n > json_array_len(a) / CUT_COSTS_AS_ITEMS) {
-        return remove_many(a, ranges, n);
-    }
-    while (n > 0) {
-        n--;
-        a = json_array_splice(a, ranges[n].from, ranges[n].to, json_array_from(NULL, 0));
-    }
-    return a;
-}
-
-static Json delete_fields(Json o, Json keys, Error *err) {
-    for (size_t i = 0, n = json_array_len(keys); i < n; i++) {
-        Json key = json_array_get(keys, i);
-        if (!is_kind(key, JSON_STRING)) {
-            error_set(err, ERR_RAISED, "Cannot delete %s field of object", kind_of(key));
-            json_unref(o);
-            return json_none();
+    if (n <= 1 || n <= json_array_len(a) / CUT_COSTS_AS_ITEMS) {
+        while (n > 0) {
+            n--;
+            a = json_array_splice(a, ranges[n].from, ranges[n].to, json_array_from(NULL, 0));
         }
-        o = json_object_remove(o, key);
+        return a;
     }
-    return o;
+    /* One pass over the array instead of one cut a range. */
+    Json kept = json_array();
+    for (size_t at = 0, i = 0, len = json_array_len(a); at < len; at++) {
+        while (i < n && ranges[i].to <= at) {
+            i++;
+        }
+        if (i == n || at < ranges[i].from) {
+            kept = json_array_push(kept, json_ref(json_array_get(a, at)));
+        }
+    }
+    json_unref(a);
+    return kept;
 }
 
 /* Deletes children of j, all named as they were before the first is gone. Consumes j. */
@@ -501,12 +460,20 @@ static Json delete_children(Json j, Json keys, Error *err) {
         mem_free(ranges);
         return j;
     }
-    if (is_kind(j, JSON_OBJECT)) {
-        return delete_fields(j, keys, err);
+    if (!is_kind(j, JSON_OBJECT)) {
+        error_set(err, ERR_RAISED, "Cannot delete fields from %s", kind_of(j));
+        json_clear(&j);
     }
-    error_set(err, ERR_RAISED, "Cannot delete fields from %s", kind_of(j));
-    json_unref(j);
-    return json_none();
+    for (size_t i = 0, n = json_array_len(keys); i < n && !json_is_none(j); i++) {
+        Json key = json_array_get(keys, i);
+        if (is_kind(key, JSON_STRING)) {
+            j = json_object_remove(j, key);
+        } else {
+            error_set(err, ERR_RAISED, "Cannot delete %s field of object", kind_of(key));
+            json_clear(&j);
+        }
+    }
+    return j;
 }
 
 /* A value from which the paths [at, end), that all lead into it, are still to be deleted. */

@@ -144,14 +144,6 @@ static char *put_unit(char *w, unsigned unit) {
     return w + 6;
 }
 
-static char *put_code_point(char *w, int32_t cp) {
-    if (cp < 0x10000) {
-        return put_unit(w, (unsigned)cp);
-    }
-    unsigned rest = (unsigned)cp - 0x10000;
-    return put_unit(put_unit(w, 0xD800 | rest >> 10), 0xDC00 | (rest & 0x3FF));
-}
-
 /* Escapes the character at *s and moves past it. */
 static char *put_escape(char *w, const char **s, const char *end) {
     static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
@@ -165,7 +157,12 @@ static char *put_escape(char *w, const char **s, const char *end) {
     }
     int32_t cp;
     *s += utf8_decode(*s, end, &cp);
-    return put_code_point(w, cp < 0 ? UTF8_REPLACEMENT : cp);
+    cp = cp < 0 ? UTF8_REPLACEMENT : cp;
+    if (cp < 0x10000) {
+        return put_unit(w, (unsigned)cp);
+    }
+    unsigned rest = (unsigned)cp - 0x10000;
+    return put_unit(put_unit(w, 0xD800 | rest >> 10), 0xDC00 | (rest & 0x3FF));
 }
 
 /* w has room for 6 bytes for each of s and one block more. */
@@ -370,18 +367,13 @@ static bool next_item(Frame *f, const Json **item) {
     return true;
 }
 
-static bool next_sorted(Frame *f, Json *key, Json *value) {
-    *key = json_array_get(f->keys, f->pos++);
-    if (json_is_none(*key)) {
-        return false;
-    }
-    *value = json_object_get(f->container, *key);
-    return true;
-}
-
 static bool next_field(Frame *f, Json *key, Json *value) {
-    return json_is_none(f->keys) ? json_object_next(f->container, &f->pos, key, value)
-                                 : next_sorted(f, key, value);
+    if (json_is_none(f->keys)) {
+        return json_object_next(f->container, &f->pos, key, value);
+    }
+    *key = json_array_get(f->keys, f->pos++);
+    *value = json_is_none(*key) ? json_none() : json_object_get(f->container, *key);
+    return !json_is_none(*key);
 }
 
 /* The next item or field of the innermost container, or its end. */
