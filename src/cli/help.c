@@ -15,42 +15,9 @@ static void heading(FILE *out, const char *text) {
     fprintf(out, "%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
 }
 
-static int indent_to(FILE *out, int column, int target) {
-    for (; column < target; column++) {
-        fputc(' ', out);
-    }
-    return column;
-}
-
-/* Writes words from `column` on, wrapped to the width, further lines starting at `margin`. Ends the
- * line. */
-static void wrap(FILE *out, int column, int margin, const char *text) {
-    int width = terminal_width(out);
-    bool first = true;
-    while (*text) {
-        int len = (int)strcspn(text, " \n");
-        if (!first && column + 1 + len > width) {
-            fputc('\n', out);
-            column = indent_to(out, 0, margin);
-        } else if (!first) {
-            fputc(' ', out);
-            column++;
-        }
-        fwrite(text, 1, (size_t)len, out);
-        column += len;
-        text += len;
-        text += strspn(text, " ");
-        first = false;
-        if (*text == '\n') {
-            break;
-        }
-    }
-    fputc('\n', out);
-}
-
 static void paragraphs(FILE *out, const char *text) {
     for (;;) {
-        wrap(out, 0, 0, text);
+        terminal_put_wrapped(out, text, 0);
         const char *next = strstr(text, "\n\n");
         if (!next) {
             return;
@@ -65,8 +32,8 @@ static void explain(FILE *out, int column, int target, const char *text) {
         fputc('\n', out);
         column = 0;
     }
-    column = indent_to(out, column, target);
-    wrap(out, column, target, text);
+    fprintf(out, "%*s", target - column, "");
+    terminal_put_wrapped(out, text, target);
 }
 
 static void show_option(FILE *out, const Option *option) {
@@ -93,9 +60,8 @@ static void show_options(FILE *out, const Command *command) {
 static void show_examples(FILE *out, const Command *command) {
     heading(out, "Examples");
     for (const Example *e = command->examples; e->line; e++) {
-        fprintf(out, "  %s\n", e->line);
-        indent_to(out, 0, 6);
-        wrap(out, 6, 6, e->says);
+        fprintf(out, "  %s\n%*s", e->line, 6, "");
+        terminal_put_wrapped(out, e->says, 6);
     }
 }
 

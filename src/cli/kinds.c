@@ -134,24 +134,6 @@ static int print_list(const KindsArgs *args) {
 
 /* ---- one kind ---- */
 
-/* Words from column `margin` on, in the width of the terminal. */
-static void print_wrapped(int margin, const char *text) {
-    int width = terminal_width(stdout), column = margin;
-    printf("%*s", margin, "");
-    while (*text) {
-        size_t len = strcspn(text, " ");
-        int shown = (int)terminal_text_columns(text, len);
-        if (column > margin && column + 1 + shown > width) {
-            printf("\n%*s", margin, "");
-            column = margin;
-        }
-        printf("%s%.*s", column > margin ? " " : "", (int)len, text);
-        column += shown + (column > margin);
-        text += len + strspn(text + len, " ");
-    }
-    putchar('\n');
-}
-
 /* "GET|POST" for words, "duration" for the rest. */
 static void print_type(const ParamInfo *info) {
     if (info->type != PARAM_ENUM) {
@@ -171,8 +153,8 @@ static void print_param(const ParamInfo *info, int indent, int width) {
     } else if (info->fallback) {
         printf(", %s unless given", info->fallback);
     }
-    putchar('\n');
-    print_wrapped(indent + width + 2, info->help);
+    printf("\n%*s", indent + width + 2, "");
+    terminal_put_wrapped(stdout, info->help, indent + width + 2);
 }
 
 static int name_width(const ParamInfo *params, size_t n) {

@@ -37,12 +37,10 @@ const ConsoleCommand *commands_at(size_t i) {
 /* ---- finding ---- */
 
 static bool is_among(const char *words, Span s) {
-    for (const char *at = words; *at;) {
-        size_t n = strcspn(at, " ");
-        if (n == s.len && memcmp(at, s.text, n) == 0) {
+    for (size_t n; (n = strcspn(words, " ")); words += n + (words[n] == ' ')) {
+        if (n == s.len && memcmp(words, s.text, n) == 0) {
             return true;
         }
-        at += n + (at[n] == ' ');
     }
     return false;
 }
@@ -143,23 +141,6 @@ void commands_usage(const ConsoleCommand *command, Buf *out) {
                command->arguments);
 }
 
-/* A paragraph of text, broken at blanks. */
-static void add_wrapped(const char *text, int width, Buf *out) {
-    size_t column = 0;
-    while (*text) {
-        size_t n = strcspn(text, " "), shown = terminal_text_columns(text, n);
-        if (column && column + 1 + shown > (size_t)width) {
-            buf_addc(out, '\n');
-            column = 0;
-        }
-        buf_adds(out, column ? " " : "");
-        column += shown + (column ? 1 : 0);
-        buf_add(out, text, n);
-        text += n + (text[n] == ' ');
-    }
-    buf_addc(out, '\n');
-}
-
 void commands_help(int width, Buf *out) {
     enum { NAME_WIDTH = 18 };
     for (size_t g = 0; g < COMMAND_GROUPS; g++) {
@@ -171,10 +152,10 @@ void commands_help(int width, Buf *out) {
         }
     }
     buf_addc(out, '\n');
-    add_wrapped(
+    terminal_wrap(
         "A command may be cut short as long as it can be told from the others. An empty line "
         "steps or lists again. `help COMMAND` explains one.",
-        width, out);
+        0, width, out);
 }
 
 void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
@@ -182,7 +163,7 @@ void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
     commands_usage(command, out);
     buf_printf(&text, "%c%s.%s%s", command->summary[0] - 'a' + 'A', command->summary + 1,
                command->details ? " " : "", command->details ? command->details : "");
-    add_wrapped(text.data, width, out);
+    terminal_wrap(text.data, 0, width, out);
     buf_clear(&text);
     if (command->aliases[0]) {
         buf_adds(out, "Also: ");

@@ -78,7 +78,7 @@ extern const InfoSubject info_subjects[]; /* the last has no name */
 
 /* Views that are shown elsewhere, too. */
 CommandView view_breakpoints, view_all_watches, view_config, view_pending, view_injected,
-    view_session, view_frame, view_frames, view_pausing;
+    view_session, view_frame, view_frames, view_pausing, view_text_lines;
 
 /* What the meaning of a line depends on. Everything is borrowed. */
 typedef struct CommandContext {

@@ -287,7 +287,7 @@ static bool read_graph(CommandReader *r) {
                      QUOTED(format));
 }
 
-static void view_graph(View *v, Json answer) {
+void view_text_lines(View *v, Json answer) {
     view_lines(v, "", field_get(answer, "text"));
 }
 
@@ -375,7 +375,7 @@ const ConsoleCommand frame_commands[] = {
      "N of them, those before a checkpoint, or `all` checkpoints.", "history 20", .words = "all",
      .read = read_history, .operation = "history", .view = view_history},
     {"graph", "", "[mermaid | dot | json]", "draw the workflow", .words = "dot json mermaid",
-     .read = read_graph, .operation = "graph", .view = view_graph},
+     .read = read_graph, .operation = "graph", .view = view_text_lines},
     {"list", "l", "[LINE | FILE:LINE]", "show the workflow's text",
      "Around the current line first, then what follows.", "list 12", .flags = COMMAND_REPEATS,
      .read = read_list, .operation = "source", .view = view_source},

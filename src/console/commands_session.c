@@ -132,10 +132,6 @@ static bool read_help(CommandReader *r) {
     return reader_ends(r);
 }
 
-static void view_help(View *v, Json answer) {
-    view_lines(v, "", field_get(answer, "text"));
-}
-
 /* ---- the rows ---- */
 
 const ConsoleCommand session_commands[] = {
@@ -160,6 +156,6 @@ const ConsoleCommand session_commands[] = {
      .operation = "detach"},
     {"quit", "q exit", "", "leave; the run stays paused in its store", .act = console_do_quit},
     {"help", "h", "[COMMAND]", "list the commands, or explain one", .offers = OFFERS_COMMAND,
-     .read = read_help, .view = view_help, .act = console_do_help},
+     .read = read_help, .view = view_text_lines, .act = console_do_help},
     {0},
 };

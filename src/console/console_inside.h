@@ -91,6 +91,7 @@ void console_flush(Console *c);
 
 /* ---- complete.c ---- */
 
-Json console_complete(void *console, const char *line, size_t cursor); /* for PromptHost */
+Json console_complete(void *console, const char *line, size_t cursor,
+                      size_t *from); /* PromptHost */
 
 #endif

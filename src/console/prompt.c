@@ -316,16 +316,12 @@ static unsigned char clear_line(EditLine *el, int ch) {
 
 /* ---- the line editor: Tab ---- */
 
-static Json item_text(Json items, size_t i) {
-    return json_array_get(json_array_get(items, i), 1);
-}
-
 /* Bytes that all items begin with. */
 static size_t common_length(Json items) {
-    Json first = item_text(items, 0);
+    Json first = json_array_get(items, 0);
     size_t len = json_string_len(first);
     for (size_t i = 1; i < json_array_len(items); i++) {
-        Json each = item_text(items, i);
+        Json each = json_array_get(items, i);
         size_t n = 0, max = json_string_len(each);
         while (n < len && n < max && json_string_data(&first)[n] == json_string_data(&each)[n]) {
             n++;
@@ -341,7 +337,7 @@ static void list_items(Prompt *p, Json items) {
     size_t all = json_array_len(items), n = all < LISTED_MAX ? all : LISTED_MAX, widest = 1;
     Buf *texts = mem_zalloc(n * sizeof *texts), out = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        Json text = item_text(items, i);
+        Json text = json_array_get(items, i);
         terminal_safe(json_string_data(&text), json_string_len(text), &texts[i]);
         size_t shown = terminal_text_columns(texts[i].data, texts[i].len);
         widest = shown > widest ? shown : widest;
@@ -364,7 +360,7 @@ static void list_items(Prompt *p, Json items) {
 
 /* Puts what all items share in place of what was typed; false when that is nothing new. */
 static bool insert_common(EditLine *el, const char *line, size_t from, size_t cursor, Json items) {
-    Json first = item_text(items, 0);
+    Json first = json_array_get(items, 0);
     size_t len = common_length(items), typed = cursor - from;
     if (len <= typed && (len < typed || memcmp(line + from, json_string_data(&first), len) == 0)) {
         return false;
@@ -379,17 +375,12 @@ static bool insert_common(EditLine *el, const char *line, size_t from, size_t cu
 static unsigned char complete(EditLine *el, int ch) {
     Prompt *p = prompt_of(el);
     const LineInfo *info = el_line(el);
-    size_t cursor = (size_t)(info->cursor - info->buffer);
+    size_t cursor = (size_t)(info->cursor - info->buffer), from = cursor;
     char *line = mem_strndup(info->buffer, (size_t)(info->lastchar - info->buffer));
-    Json items = p->host.complete(p->host.ctx, line, cursor);
-    size_t n = json_kind(items) == JSON_ARRAY ? json_array_len(items) : 0;
-    bool inserted = false;
+    Json items = p->host.complete(p->host.ctx, line, cursor, &from);
+    size_t n = json_array_len(items);
+    bool inserted = n && insert_common(el, line, from, cursor, items);
     (void)ch;
-    if (n) {
-        Json at = json_array_get(json_array_get(items, 0), 0);
-        size_t from = json_tag(at) == JSON_TAG_INT && at.i >= 0 ? (size_t)at.i : cursor;
-        inserted = insert_common(el, line, from < cursor ? from : cursor, cursor, items);
-    }
     if (n > 1 && !inserted) {
         list_items(p, items);
     }

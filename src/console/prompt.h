@@ -35,8 +35,8 @@ typedef struct PromptHost {
     /* After each turn of the loop while a line is awaited, outside of its callbacks. True: the line is
      * no longer wanted, prompt_line() gives up. */
     bool (*turned)(void *ctx);
-    /* What could stand at the cursor: [[from, text], ...], given; from is an offset into the line. */
-    Json (*complete)(void *ctx, const char *line, size_t cursor);
+    /* What could stand between *from, an offset into the line, and the cursor: texts, an array, given. */
+    Json (*complete)(void *ctx, const char *line, size_t cursor, size_t *from);
     void *ctx;
     const char *const *scripts; /* paths, the last NULL; "-" is standard input. Borrowed */
     bool bare;                  /* never edit lines or echo scripts: programs talk to us */

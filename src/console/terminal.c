@@ -121,3 +121,25 @@ size_t terminal_text_columns(const char *text, size_t len) {
     uselocale(before);
     return columns;
 }
+
+void terminal_wrap(const char *text, int margin, int width, Buf *out) {
+    int column = margin;
+    for (size_t n; (n = strcspn(text, " \n")); text += n + strspn(text + n, " ")) {
+        int shown = (int)terminal_text_columns(text, n);
+        if (column > margin && column + 1 + shown > width) {
+            buf_printf(out, "\n%*s", margin, "");
+            column = margin;
+        }
+        buf_adds(out, column > margin ? " " : "");
+        buf_add(out, text, n);
+        column += shown + (column > margin);
+    }
+    buf_addc(out, '\n');
+}
+
+void terminal_put_wrapped(FILE *stream, const char *text, int margin) {
+    Buf lines = BUF_INIT;
+    terminal_wrap(text, margin, terminal_width(stream), &lines);
+    fputs(lines.data, stream);
+    buf_clear(&lines);
+}

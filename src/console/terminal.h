@@ -46,6 +46,12 @@ int terminal_columns(FILE *stream);
 /* The columns that a text takes: wide characters take two, those that combine with the one before none. */
 size_t terminal_text_columns(const char *text, size_t len);
 
+/* Appends words from column `margin` on, where the line has come to, and breaks it before `width`; the next
+ * lines begin at the margin, too. Ends with the text or its line, and with the end of a line. */
+void terminal_wrap(const char *text, int margin, int width, Buf *out);
+/* The same, written, in the width of the stream. */
+void terminal_put_wrapped(FILE *stream, const char *text, int margin);
+
 /* Whether lines on this stream can be drawn again: it is a terminal that is not "dumb". */
 bool terminal_can_redraw(FILE *stream);
 

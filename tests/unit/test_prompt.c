@@ -1,8 +1,8 @@
 /* The prompt at a terminal of any width (a pseudo terminal here), at a pipe, a file and in scripts. */
 #define _GNU_SOURCE
 
-#include "prompt.h"
 #include "mem.h"
+#include "prompt.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -97,10 +97,11 @@ static bool on_turn(void *ctx) {
     return false;
 }
 
-static Json on_tab(void *ctx, const char *line, size_t cursor) {
+static Json on_tab(void *ctx, const char *line, size_t cursor, size_t *from) {
     Desk *d = ctx;
     (void)line;
     (void)cursor;
+    *from = 0;
     return json_is_none(d->items) ? json_array() : json_ref(d->items);
 }
 
@@ -227,8 +228,7 @@ static void expect_line(Desk *d, const char *want) {
 static Json offered(const char *const *texts) {
     Json out = json_array();
     for (size_t i = 0; texts[i]; i++) {
-        Json pair = json_array_push(json_array(), json_int(0));
-        out = json_array_push(out, json_array_push(pair, json_string_c(texts[i])));
+        out = json_array_push(out, json_string_c(texts[i]));
     }
     return out;
 }
