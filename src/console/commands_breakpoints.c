@@ -75,39 +75,31 @@ static void add_target(View *v, Json b) {
     if (json_string_is(type, "exception")) {
         view_puts(v, "errors");
         view_if(v, b, "caught", ", caught ones too");
-        view_field(v, " if ", b, "error", "");
+        view_format(v, b, "[ if {error}]");
     } else if (json_kind(state) == JSON_OBJECT) {
-        Json equals = field_get(state, "equals");
-        view_path(v, field_get(state, "path"));
-        view_puts(v, json_is_none(equals) ? " changes" : " becomes ");
-        if (!json_is_none(equals)) {
-            view_json(v, equals, VIEW_LINE);
-        }
+        bool becomes = !json_is_none(field_get(state, "equals"));
+        view_format(v, state,
+                    becomes ? "{path|path} becomes {equals|json}" : "{path|path} changes");
     } else if (json_string_is(type, "conditional")) {
         view_puts(v, "any node");
     } else {
-        view_field(v, "", b, "node", "");
-        view_field(v, "task ", b, "task_index", "");
-        view_field(v, "task with id ", b, "task_id", "");
-        view_field(v, "tasks of kind ", b, "task_name", "");
-        view_field(v, "", b, "file", "");
-        view_field(v, ":", b, "line", "");
+        view_format(v, b, "[{node}][task {task_index}][task with id {task_id}]");
+        view_format(v, b, "[tasks of kind {task_name}][{file}][:{line}]");
     }
     if (!json_string_is(field_get(b, "position"), "before")) {
-        view_field(v, " (", b, "position", ")");
+        view_format(v, b, "[ ({position})]");
     }
 }
 
 static void add_breakpoint(View *v, Json b) {
     add_target(v, b);
-    view_field(v, " if ", b, "condition", "");
-    view_field(v, ", at hits ", b, "hit_condition", "");
+    view_format(v, b, "[ if {condition}][, at hits {hit_condition}]");
     if (field_number(b, "ignore_count", 0)) {
-        view_field(v, ", after ", b, "ignore_count", " hits");
+        view_format(v, b, ", after {ignore_count} hits");
     }
-    view_field(v, ", logs \"", b, "log_message", "\"");
+    view_format(v, b, "[, logs \"{log_message}\"]");
     view_if(v, b, "once", ", once");
-    view_field(v, ", group ", b, "group", "");
+    view_format(v, b, "[, group {group}]");
 }
 
 static bool is_unverified(Json b) {
@@ -132,7 +124,7 @@ void view_breakpoints(View *v, Json answer) {
         view_printf(&cell, "%lld", (long long)field_number(b, "hit_count", 0));
         table_next(&t);
         add_breakpoint(&cell, b);
-        view_field(&cell, is_unverified(b) ? ", not verified: " : ", ", b, "message", "");
+        view_format(&cell, b, is_unverified(b) ? "[, not verified: {message}]" : "[, {message}]");
         table_next(&t);
     }
     view_table(v, &t);
@@ -145,9 +137,7 @@ static void view_breakpoint(View *v, Json answer) {
         view_breakpoints(v, answer);
         return;
     }
-    view_puts(v, field_has_text(b, "log_message") ? "Log point " : "Breakpoint ");
-    view_text(v, field_get(b, "id"));
-    view_puts(v, ": ");
+    view_format(v, b, field_has_text(b, "log_message") ? "Log point {id}: " : "Breakpoint {id}: ");
     add_breakpoint(v, b);
     if (field_items(places) == 1) {
         view_where(v, ", ", json_array_get(places, 0));
@@ -155,7 +145,7 @@ static void view_breakpoint(View *v, Json answer) {
         view_printf(v, ", %zu places", field_items(places));
     }
     view_puts(v, is_unverified(b) ? ", not verified\n" : "\n");
-    view_field(v, "  ", b, "message", "\n");
+    view_format(v, b, "[  {message}\n]");
 }
 
 /* ---- changing ---- */
@@ -243,9 +233,7 @@ void view_watches(View *v, Json answer) {
     Json list = field_get(answer, "watches");
     for (size_t i = 0; i < field_items(list); i++) {
         Json watch = json_array_get(list, i), results = field_get(watch, "results");
-        view_field(v, "", watch, "id", ": ");
-        view_text(v, field_get(watch, "expression"));
-        view_puts(v, " = ");
+        view_format(v, watch, "[{id}: ]{expression} = ");
         if (field_has_text(watch, "error")) {
             view_error(v, "", field_get(watch, "error"));
             continue;
@@ -266,9 +254,7 @@ void view_all_watches(View *v, Json answer) {
 }
 
 static void view_watch_added(View *v, Json answer) {
-    Json watch = field_get(answer, "watch");
-    view_field(v, "Watch ", watch, "id", "");
-    view_field(v, ": ", watch, "expression", "\n");
+    view_format(v, field_get(answer, "watch"), "[Watch {id}][: {expression}\n]");
 }
 
 /* ---- the rows ---- */

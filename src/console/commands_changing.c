@@ -18,14 +18,11 @@ void view_pending(View *v, Json answer) {
     }
     view_puts(v, "When the frame goes on:\n");
     for (size_t i = 0; i < field_items(list); i++) {
-        Json change = json_array_get(list, i), value = field_get(change, "value");
-        view_field(v, "  ", change, "id", ": ");
-        view_path(v, field_get(change, "path"));
-        view_puts(v, json_is_none(value) ? " is removed" : " = ");
-        if (!json_is_none(value)) {
-            view_json(v, value, VIEW_LINE);
-        }
-        view_puts(v, "\n");
+        Json change = json_array_get(list, i);
+        bool set = !json_is_none(field_get(change, "value"));
+        view_format(v, change,
+                    set ? "[  {id}: ]{path|path} = {value|json}\n"
+                        : "[  {id}: ]{path|path} is removed\n");
     }
 }
 
@@ -87,11 +84,8 @@ static bool read_uninject(CommandReader *r) {
 }
 
 static void add_injected(View *v, Json injected) {
-    view_field(v, "Node ", injected, "id", ", ");
-    view_name(v, field_get(injected, "name"));
-    view_field(v, ", runs ", injected, "where", " the current one: ");
-    view_json(v, field_get(injected, "node"), VIEW_LINE);
-    view_puts(v, "\n");
+    view_format(v, injected,
+                "[Node {id}, ]`{name}`[, runs {where} the current one: ]{node|json}\n");
 }
 
 static void view_inject(View *v, Json answer) {
@@ -109,7 +103,7 @@ void view_injected(View *v, Json answer) {
 }
 
 static void view_removed(View *v, Json answer) {
-    view_field(v, "Removed ", answer, "removed", ".\n");
+    view_format(v, answer, "[Removed {removed}.\n]");
 }
 
 /* ---- the rows ---- */

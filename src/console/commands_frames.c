@@ -6,14 +6,6 @@
 
 /* ---- where a frame stands ---- */
 
-static void view_or_nothing(View *v, Json value) {
-    if (json_is_none(value)) {
-        view_puts(v, "nothing");
-    } else {
-        view_json(v, value, VIEW_LINE);
-    }
-}
-
 void view_place(View *v, Json place) {
     static const char *const reasons[][2] = {
         {"initial", ", at the start"},
@@ -29,7 +21,7 @@ void view_place(View *v, Json place) {
     view_if(v, place, "edited", ", edited");
     view_breakpoint_ids(v, field_get(place, "breakpoints"));
     if (json_tag(field_get(place, "because")) == JSON_TAG_INT) {
-        view_field(v, ", since frame ", place, "because", " stopped");
+        view_format(v, place, ", since frame {because} stopped");
     } else {
         view_puts(v, field_word(field_get(place, "reason"), reasons));
     }
@@ -37,13 +29,10 @@ void view_place(View *v, Json place) {
     view_puts(v, "\n");
     view_error(v, "  ", field_get(place, "error"));
     if (json_kind(change) == JSON_OBJECT) {
-        view_puts(v, "  ");
-        view_path(v, field_get(change, "path"));
-        view_puts(v, ": ");
-        view_or_nothing(v, field_get(change, "old"));
-        view_puts(v, " → ");
-        view_or_nothing(v, field_get(change, "new"));
-        view_puts(v, "\n");
+        bool old = !json_is_none(field_get(change, "old"));
+        bool new = !json_is_none(field_get(change, "new"));
+        view_format(v, change, old ? "  {path|path}: {old|json} → " : "  {path|path}: nothing → ");
+        view_format(v, change, new ? "{new|json}\n" : "nothing\n");
     }
 }
 
@@ -102,16 +91,14 @@ void view_frame(View *v, Json answer) {
         view_puts(v, "\n");
     }
     if (json_kind(interrupt) == JSON_OBJECT) {
-        view_field(v, "Asks (", interrupt, "id", "): ");
-        view_text(v, field_get(interrupt, "prompt"));
-        view_puts(v, "\n");
+        view_format(v, interrupt, "[Asks ({id}): ]{prompt}\n");
         view_ways_to_answer(v, interrupt);
     }
     for (size_t i = 0; i < field_items(stack); i++) {
         Json level = json_array_get(stack, i);
         view_printf(v, "#%zu  ", i);
         view_node(v, level);
-        view_field(v, " in ", level, "workflow", "");
+        view_format(v, level, "[ in {workflow}]");
         view_where(v, ", ", level);
         view_puts(v, "\n");
     }
@@ -122,15 +109,15 @@ void view_frame(View *v, Json answer) {
 static void view_node_facts(View *v, Json answer) {
     Json source = field_get(answer, "source"), edges = field_get(answer, "edges");
     view_node(v, answer);
-    view_field(v, ": ", answer, "title", "");
+    view_format(v, answer, "[: {title}]");
     view_where(v, ", ", answer);
     if (field_number(answer, "end_line", 0) > field_number(answer, "line", 0)) {
-        view_field(v, "-", answer, "end_line", "");
+        view_format(v, answer, "-{end_line}");
     }
     if (field_number(answer, "attempt", 1) > 1) {
-        view_field(v, ", attempt ", answer, "attempt", "");
+        view_format(v, answer, ", attempt {attempt}");
     }
-    view_field(v, ", timeout ", answer, "timeout", "");
+    view_format(v, answer, "[, timeout {timeout}]");
     bool injected = json_truthy(field_get(answer, "injected"));
     view_if(v, answer, injected ? "injected" : "edited", injected ? ", injected" : ", edited");
     view_puts(v, "\n");
@@ -141,11 +128,7 @@ static void view_node_facts(View *v, Json answer) {
     }
     view_puts(v, field_items(edges) ? "Edges:\n" : "");
     for (size_t i = 0; i < field_items(edges); i++) {
-        Json edge = json_array_get(edges, i);
-        view_field(v, "  to ", edge, "to", "");
-        view_field(v, " when ", edge, "when", "");
-        view_field(v, " on ", edge, "on", "");
-        view_puts(v, "\n");
+        view_format(v, json_array_get(edges, i), "[  to {to}][ when {when}][ on {on}]\n");
     }
 }
 

@@ -62,7 +62,7 @@ static bool read_answer(CommandReader *r) {
 }
 
 static void view_answered(View *v, Json answer) {
-    view_field(v, "Answered ", answer, "answered", ".\n");
+    view_format(v, answer, "[Answered {answered}.\n]");
 }
 
 /* ---- back and elsewhere ---- */
@@ -83,18 +83,14 @@ static bool read_back(CommandReader *r) {
 
 static void view_moved(View *v, Json answer) {
     Json after = field_get(answer, "after"), ended = field_get(answer, "ended");
-    view_field(v, "At checkpoint ", answer, "checkpoint", "");
+    view_format(v, answer, "[At checkpoint {checkpoint}]");
     view_breakpoint_ids(v, field_get(answer, "breakpoints"));
     if (field_has_text(after, "node")) { /* a breakpoint was hit in a frame that is gone here */
-        view_puts(v, " after ");
-        view_name(v, field_get(after, "node"));
-        view_field(v, " in frame ", after, "frame", "");
-        view_field(v, " (", after, "path", ")");
-        view_puts(v, ", which has ended with it");
+        view_format(v, after,
+                    " after `{node}`[ in frame {frame}][ ({path})], which has ended with it");
     }
     if (field_is_text(ended)) { /* no frame stands at a node */
-        view_puts(v, ", where the run has ");
-        view_text(v, ended);
+        view_format(v, answer, ", where the run has {ended}");
     }
     if (json_string_is(ended, "completed")) {
         view_puts(v, ": nothing comes after it, and `back` goes back into it");

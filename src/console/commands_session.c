@@ -67,29 +67,19 @@ void view_session(View *v, Json answer) {
     bool pause_all = json_truthy(field_get(answer, "pause_all_on_breakpoint"));
     bool auto_resume = json_truthy(field_get(answer, "auto_resume"));
     double limit = field_seconds(answer, "idle_limit"), left = field_seconds(answer, "expires_in");
-    view_field(v, "Thread ", answer, "thread", "");
-    view_field(v, " (run ", answer, "run", ")");
-    view_field(v, " of workflow ", answer, "workflow", "");
+    view_format(v, answer, "[Thread {thread}][ (run {run})][ of workflow {workflow}]");
     view_where(v, ", ", answer);
-    view_field(v, "\nStatus: ", answer, ended ? "run_status" : "status", "");
+    view_format(v, answer, ended ? "[\nStatus: {run_status}]" : "[\nStatus: {status}]");
     if (field_number(answer, "paused", 0)) {
-        view_field(v, ", frames paused: ", answer, "paused", "");
+        view_format(v, answer, ", frames paused: {paused}");
     }
-    view_field(v, ", selected frame: ", answer, "frame", "");
-    view_field(v, ", checkpoint ", answer, "checkpoint", "");
+    view_format(v, answer, "[, selected frame: {frame}][, checkpoint {checkpoint}]");
     view_printf(v, "\nOptions: pause-all %s, auto-resume %s, idle ", pause_all ? "on" : "off",
                 auto_resume ? "on" : "off");
-    if (limit <= 0) {
-        view_puts(v, "off");
-    } else {
-        view_time(v, limit);
-    }
-    if (limit > 0 && left >= 0) {
-        view_puts(v, " (");
-        view_time(v, left);
-        view_puts(v, " left)");
-    }
-    view_puts(v, "\n");
+    view_format(v, answer,
+                limit <= 0  ? "off\n"
+                : left >= 0 ? "{idle_limit|time} ({expires_in|time} left)\n"
+                            : "{idle_limit|time}\n");
     view_error(v, "", field_get(answer, "error"));
 }
 
@@ -105,8 +95,7 @@ static bool read_export(CommandReader *r) {
 }
 
 static void view_exported(View *v, Json answer) {
-    view_field(v, "Wrote ", answer, "file", "; ");
-    view_field(v, "`pawl debug --open ", answer, "file", "` shows it.\n");
+    view_format(v, answer, "[Wrote {file}; `pawl debug --open {file}` shows it.\n]");
 }
 
 static bool read_replay(CommandReader *r) {
@@ -114,7 +103,7 @@ static bool read_replay(CommandReader *r) {
 }
 
 static void view_replay(View *v, Json answer) {
-    view_field(v, "It runs again as thread ", answer, "thread", ".\n");
+    view_format(v, answer, "[It runs again as thread {thread}.\n]");
 }
 
 static bool read_abort(CommandReader *r) {

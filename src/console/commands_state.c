@@ -63,9 +63,7 @@ static void add_parts(View *v, Json list, const char *name) {
         view_path(&cell, field_get(part, name));
         table_next(&t);
         view_cell(&t, field_get(part, "type"));
-        if (json_tag(field_get(part, "size")) == JSON_TAG_INT) {
-            view_size(&cell, field_number(part, "size", 0));
-        }
+        view_format(&cell, part, "[{size|size}]");
         table_next(&t);
         view_cell(&t, field_get(part, "preview"));
     }
@@ -80,8 +78,7 @@ static void view_variables(View *v, Json answer) {
         view_value(v, value);
         return;
     }
-    view_field(v, "", answer, "type", " of ");
-    view_size(v, field_number(answer, "size", 0));
+    view_format(v, answer, "[{type} of ]{size|size}");
     view_printf(v, ", %lld parts:\n", (long long)total);
     add_parts(v, children, "key");
     if (shown < total) {
@@ -103,9 +100,7 @@ static void view_summary(View *v, Json answer) {
     if (more > 0) {
         view_printf(v, "and %lld more\n", (long long)more);
     }
-    view_puts(v, "In all ");
-    view_size(v, field_number(answer, "size", 0));
-    view_puts(v, ".\n");
+    view_format(v, answer, "In all {size|size}.\n");
 }
 
 static bool read_search(CommandReader *r) {
@@ -160,24 +155,18 @@ void view_diff(View *v, Json answer) {
     static const struct {
         const char *list, *sign;
         Style style;
+        const char *format;
     } kinds[] = {
-        {"changed", "~ ", STYLE_NAME}, {"added", "+ ", STYLE_GOOD}, {"removed", "- ", STYLE_BAD}};
+        {"changed", "~ ", STYLE_NAME, "{path|path}: {old|json} → {new|json}\n"},
+        {"added", "+ ", STYLE_GOOD, "{path|path}: {new|json}\n"},
+        {"removed", "- ", STYLE_BAD, "{path|path}: {old|json}\n"},
+    };
     size_t n = 0;
     for (size_t k = 0; k < 3; k++) {
         Json list = field_get(answer, kinds[k].list);
         for (size_t i = 0; i < field_items(list); i++, n++) {
-            Json d = json_array_get(list, i), old = field_get(d, "old"), new = field_get(d, "new");
             view_styled(v, kinds[k].style, kinds[k].sign);
-            view_path(v, field_get(d, "path"));
-            view_puts(v, ": ");
-            if (!json_is_none(old)) {
-                view_json(v, old, VIEW_LINE);
-            }
-            view_puts(v, !json_is_none(old) && !json_is_none(new) ? " → " : "");
-            if (!json_is_none(new)) {
-                view_json(v, new, VIEW_LINE);
-            }
-            view_puts(v, "\n");
+            view_format(v, json_array_get(list, i), kinds[k].format);
         }
     }
     view_if(v, answer, "more", "and more\n");

@@ -95,17 +95,14 @@ static void view_log(View *v, Json event) {
     view_style(v, STYLE_GOOD);
     view_text(v, field_get(event, "node"));
     view_style(v, STYLE_NONE);
-    view_puts(v, ": ");
-    view_text(v, field_get(event, "message"));
-    view_puts(v, "\n");
+    view_format(v, event, ": {message}\n");
 }
 
 static void view_output(View *v, Json event) {
     Buf before = BUF_INIT;
     View b = {.out = &before, .colour = v->colour};
     view_style(&b, STYLE_DIM);
-    view_text(&b, field_get(event, "node"));
-    view_puts(&b, " | ");
+    view_format(&b, event, "{node} | ");
     view_style(&b, STYLE_NONE);
     view_lines(v, before.data, field_get(event, "text"));
     buf_clear(&before);
@@ -114,9 +111,7 @@ static void view_output(View *v, Json event) {
 static void view_waiting(View *v, Json event) {
     Json prompt = field_get(event, "prompt"), inner = field_get(prompt, "prompt");
     view_frame_name(v, event);
-    view_puts(v, " waits at ");
-    view_name(v, field_get(event, "node"));
-    view_field(v, " (", event, "interrupt", ")");
+    view_format(v, event, " waits at `{node}`[ ({interrupt})]");
     if (json_truthy(prompt)) {
         view_puts(v, ": ");
         view_text(v, field_is_text(inner) ? inner : prompt);
@@ -135,34 +130,23 @@ static void view_node_began(View *v, Json event) {
 static void view_step_done(View *v, Json event) {
     if (field_has_text(event, "node")) {
         view_frame_name(v, event);
-        view_puts(v, ": ");
-        view_name(v, field_get(event, "node"));
-        view_field(v, " ", event, "status", "");
-        view_field(v, ", checkpoint ", event, "checkpoint", "");
-        view_puts(v, "\n");
+        view_format(v, event, ": `{node}`[ {status}][, checkpoint {checkpoint}]\n");
     }
 }
 
 static void view_retry(View *v, Json event) {
-    double delay = field_seconds(event, "delay");
-    view_name(v, field_get(event, "node"));
-    view_puts(v, " failed");
-    view_field(v, " (attempt ", event, "attempt", "");
-    view_field(v, " of ", event, "attempts", "");
-    view_puts(v, json_is_none(field_get(event, "attempt")) ? "" : ")");
-    if (delay >= 0) {
-        view_puts(v, " and is tried again in ");
-        view_time(v, delay);
-    }
-    view_puts(v, "\n");
+    view_format(v, event, "`{node}` failed");
+    view_format(v, event,
+                json_is_none(field_get(event, "attempts"))
+                    ? "[ (attempt {attempt})]"
+                    : "[ (attempt {attempt} of {attempts})]");
+    view_format(v, event, "[ and is tried again in {delay|time}]\n");
     view_error(v, "  ", field_get(event, "error"));
 }
 
 static void view_warning(View *v, Json event) {
     view_styled(v, STYLE_BAD, "warning: ");
-    view_field(v, "", event, "node", ": ");
-    view_text(v, field_get(event, "message"));
-    view_puts(v, "\n");
+    view_format(v, event, "[{node}: ]{message}\n");
 }
 
 static void view_settled(View *v, Json event) {
@@ -179,7 +163,8 @@ static void view_settled(View *v, Json event) {
     view_puts(v, ".\n");
     if (field_has_text(error, "message")) {
         view_where(v, "  ", error);
-        view_field(v, field_has_text(error, "file") ? ": node " : "  node ", error, "node", "");
+        view_format(v, error,
+                    field_has_text(error, "file") ? "[: node {node}]" : "[  node {node}]");
         view_error(v, ": ", field_get(error, "message"));
     }
 }
@@ -195,14 +180,7 @@ static void view_session_ends(View *v, Json event) {
 
 static void view_replayed(View *v, Json event) {
     Json diff = field_get(event, "diff");
-    view_puts(v, "The replay");
-    if (field_has_text(event, "node")) {
-        view_puts(v, " of ");
-        view_name(v, field_get(event, "node"));
-    }
-    view_field(v, " (", event, "thread", ")");
-    view_field(v, " ", event, "status", "");
-    view_puts(v, ".\n");
+    view_format(v, event, "The replay[ of `{node}`][ ({thread})][ {status}].\n");
     view_error(v, "  ", field_get(event, "error"));
     if (json_kind(diff) == JSON_OBJECT) {
         view_puts(v, "Against what was recorded:\n");

@@ -58,15 +58,6 @@ void view_text(View *v, Json value) {
     }
 }
 
-void view_field(View *v, const char *before, Json object, const char *key, const char *after) {
-    Json value = field_get(object, key);
-    if (!json_is_none(value) && json_kind(value) != JSON_NULL) {
-        view_puts(v, before);
-        view_text(v, value);
-        view_puts(v, after);
-    }
-}
-
 void view_if(View *v, Json object, const char *key, const char *words) {
     view_puts(v, json_truthy(field_get(object, key)) ? words : "");
 }
@@ -102,14 +93,6 @@ void view_end_line(View *v) {
 
 /* ---- parts of answers ---- */
 
-void view_name(View *v, Json name) {
-    view_puts(v, "`");
-    view_style(v, STYLE_NAME);
-    view_text(v, name);
-    view_style(v, STYLE_NONE);
-    view_puts(v, "`");
-}
-
 void view_numbers(View *v, Json list) {
     size_t n = field_items(list);
     for (size_t i = 0; i < n; i++) {
@@ -122,8 +105,7 @@ void view_where(View *v, const char *before, Json place) {
     if (field_has_text(place, "file")) {
         view_puts(v, before);
         view_style(v, STYLE_PLACE);
-        view_text(v, field_get(place, "file"));
-        view_field(v, ":", place, "line", "");
+        view_format(v, place, "{file}[:{line}]");
         view_style(v, STYLE_NONE);
     }
 }
@@ -139,19 +121,6 @@ void view_path(View *v, Json path) {
     }
 }
 
-void view_size(View *v, int64_t bytes) {
-    static const char *const units[] = {"B", "kB", "MB"};
-    size_t unit = bytes < 10000 ? 0 : bytes < 10000000 ? 1 : 2;
-    view_printf(v, "%lld %s", (long long)(bytes / (int64_t[]){1, 1000, 1000000}[unit]),
-                units[unit]);
-}
-
-void view_time(View *v, double seconds) {
-    char text[OUTPUT_TIME_MAX];
-    bool sane = seconds >= 0 && seconds < 1e12;
-    view_puts(v, sane ? output_duration((int64_t)(seconds * 1000), text) : "?");
-}
-
 void view_breakpoint_ids(View *v, Json ids) {
     if (field_items(ids)) {
         view_puts(v, field_items(ids) > 1 ? ", breakpoints " : ", breakpoint ");
@@ -162,7 +131,7 @@ void view_breakpoint_ids(View *v, Json ids) {
 void view_frame_name(View *v, Json place) {
     Json name = field_get(place, "frame_name");
     name = field_is_text(name) ? name : field_get(place, "name");
-    view_field(v, "Frame ", place, "frame", "");
+    view_format(v, place, "[Frame {frame}]");
     if (field_is_text(name) && !json_string_is(name, "main")) {
         view_puts(v, " (");
         view_text(v, name);
@@ -171,10 +140,7 @@ void view_frame_name(View *v, Json place) {
 }
 
 void view_node(View *v, Json place) {
-    if (field_has_text(place, "node")) {
-        view_name(v, field_get(place, "node"));
-    }
-    view_field(v, " (", place, "kind", ")");
+    view_format(v, place, field_has_text(place, "node") ? "`{node}`[ ({kind})]" : "[ ({kind})]");
 }
 
 const char *view_position(Json place) {
@@ -189,7 +155,7 @@ void view_error(View *v, const char *before, Json error) {
     if (json_kind(error) == JSON_OBJECT || field_is_text(error)) {
         view_style(v, STYLE_BAD);
         view_puts(v, before);
-        view_field(v, "", error, "kind", ": ");
+        view_format(v, error, "[{kind}: ]");
         view_text(v, field_is_text(error) ? error : field_get(error, "message"));
         view_style(v, STYLE_NONE);
         view_puts(v, "\n");
@@ -206,6 +172,99 @@ void view_ways_to_answer(View *v, Json interrupt) {
     if (!field_items(options)) {
         bool asks = !json_string_is(reason, "before") && !json_string_is(reason, "after");
         view_puts(v, asks ? "    answer JSON\n" : "    answer\n");
+    }
+}
+
+/* ---- formats ---- */
+
+static void show_json(View *v, Json value) {
+    if (!json_is_none(value)) {
+        view_json(v, value, VIEW_LINE);
+    }
+}
+
+/* 12 kB */
+static void show_size(View *v, Json value) {
+    static const char *const units[] = {"B", "kB", "MB"};
+    static const int64_t sizes[] = {1, 1000, 1000000};
+    int64_t bytes = json_tag(value) == JSON_TAG_INT ? value.i : 0;
+    size_t unit = bytes < 10000 ? 0 : bytes < 10000000 ? 1 : 2;
+    view_printf(v, "%lld %s", (long long)(bytes / sizes[unit]), units[unit]);
+}
+
+/* 1h 30m, of seconds. */
+static void show_time(View *v, Json value) {
+    char text[OUTPUT_TIME_MAX];
+    double seconds = json_kind(value) == JSON_NUMBER ? json_to_double(value) : -1;
+    bool sane = seconds >= 0 && seconds < 1e12;
+    view_puts(v, sane ? output_duration((int64_t)(seconds * 1000), text) : "?");
+}
+
+/* A field of a format: its value, and how it is shown. */
+typedef struct FormatField {
+    Json value; /* JSON_NONE: it is not there. A text that is null is not */
+    void (*show)(View *v, Json value);
+} FormatField;
+
+/* At its {; *at is set behind it. */
+static FormatField take_field(Json object, const char **at) {
+    static const struct {
+        const char *name;
+        void (*show)(View *v, Json value);
+    } kinds[] = {
+        {"json", show_json}, {"path", view_path}, {"size", show_size}, {"time", show_time}};
+    char key[32];
+    size_t n = strcspn(*at, "}");
+    snprintf(key, sizeof key, "%.*s", (int)n - 1, *at + 1);
+    *at += n + 1;
+    char *kind = strchr(key, '|');
+    if (kind) {
+        *kind++ = '\0';
+    }
+    FormatField f = {field_get(object, key), view_text};
+    for (size_t i = 0; kind && i < sizeof kinds / sizeof kinds[0]; i++) {
+        f.show = strcmp(kinds[i].name, kind) == 0 ? kinds[i].show : f.show;
+    }
+    if (!kind && json_kind(f.value) == JSON_NULL) {
+        f.value = json_none();
+    }
+    return f;
+}
+
+/* Whether all fields up to the closing bracket are there; *end is set behind it. */
+static bool has_fields(Json object, const char *at, const char **end) {
+    bool all = true;
+    while (*at != ']') {
+        if (*at == '{') {
+            all &= !json_is_none(take_field(object, &at).value);
+        } else {
+            at++;
+        }
+    }
+    *end = at + 1;
+    return all;
+}
+
+void view_format(View *v, Json object, const char *format) {
+    const char *end;
+    for (const char *at = format; *at;) {
+        if (*at == '{') {
+            bool name = at > format && at[-1] == '`';
+            FormatField f = take_field(object, &at);
+            if (name) {
+                view_style(v, STYLE_NAME);
+            }
+            f.show(v, f.value);
+            if (name) {
+                view_style(v, STYLE_NONE);
+            }
+        } else if (*at == '[') {
+            at = has_fields(object, at, &end) ? at + 1 : end;
+        } else if (*at == ']') {
+            at++;
+        } else {
+            buf_addc(v->out, *at++);
+        }
     }
 }
 

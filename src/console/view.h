@@ -48,8 +48,10 @@ void view_printf(View *v, const char *fmt, ...) __attribute__((format(printf, 2,
 void view_json(View *v, Json value, size_t max);
 /* A string as it is, anything else as JSON; nothing for nothing. */
 void view_text(View *v, Json value);
-/* A field with words around it; nothing at all when it is not there. */
-void view_field(View *v, const char *before, Json object, const char *key, const char *after);
+/* Words and fields of an object, as they will look: "`{node}` failed[ (attempt {attempt})]". A {field} is
+ * shown as view_text() does it, between backquotes as a name; {field|json} and {field|path} as those functions do
+ * it, {field|size} as 12 kB, {field|time} (seconds) as 1h 30m. What is in brackets is left out when a field of it is not there. */
+void view_format(View *v, Json object, const char *format);
 /* The words, when the field is true. */
 void view_if(View *v, Json object, const char *key, const char *words);
 /* The lines of a text, each with words before it. */
@@ -62,12 +64,9 @@ void view_end_line(View *v);
 
 /* ---- parts of answers ---- */
 
-void view_name(View *v, Json name);                       /* `build` */
 void view_numbers(View *v, Json list);                    /* 1, 2 and 3 */
 void view_where(View *v, const char *before, Json place); /* FILE:LINE */
 void view_path(View *v, Json path);                       /* .items[2] */
-void view_size(View *v, int64_t bytes);                   /* 12 kB */
-void view_time(View *v, double seconds);                  /* 1h 30m */
 void view_breakpoint_ids(View *v, Json ids);              /* , breakpoint 1 */
 void view_frame_name(View *v, Json place);                /* Frame 2 (left) */
 void view_node(View *v, Json place);                      /* `build` (shell) */

@@ -78,6 +78,31 @@ static void watches_are_silent_at_a_pause_when_there_are_none(void **state) {
     json_unref(none);
 }
 
+/* ---- formats ---- */
+
+static void check_format(const char *format, const char *text) {
+    Json object = parse("{\"node\":\"a\",\"n\":1,\"none\":null,\"path\":[\"x\",0],"
+                        "\"size\":12345,\"t\":90,\"value\":null}");
+    Buf out = BUF_INIT;
+    view_format(&(View){.out = &out}, object, format);
+    assert_string_equal(out.data ? out.data : "", text);
+    buf_clear(&out);
+    json_unref(object);
+}
+
+static void a_format_looks_as_what_it_shows(void **state) {
+    (void)state;
+    check_format("`{node}` ({n})\n", "`a` (1)\n");
+    check_format("{path|path} {value|json} {size|size} {t|time}", ".x[0] null 12 kB 1m 30s");
+}
+
+static void what_is_in_brackets_is_left_out_when_a_field_is_not_there(void **state) {
+    (void)state;
+    check_format("x[ {node}][ {missing}][ {none}][ {node} of {missing}][ {value|json}].",
+                 "x a null.");
+    check_format("{missing}{missing|json}", "");
+}
+
 /* ---- what would drive a terminal ---- */
 
 /* ESC, BEL, DEL, CR, LF and U+009B, which is ESC [ in one character. */
@@ -342,6 +367,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_is_said_to_be_empty),
         cmocka_unit_test(watches_are_silent_at_a_pause_when_there_are_none),
+        cmocka_unit_test(a_format_looks_as_what_it_shows),
+        cmocka_unit_test(what_is_in_brackets_is_left_out_when_a_field_is_not_there),
         cmocka_unit_test(no_answer_drives_the_terminal),
         cmocka_unit_test(no_event_drives_the_terminal),
         cmocka_unit_test(no_error_drives_the_terminal),
