@@ -52,11 +52,25 @@ static bool frame_is_free(Compiler *c, const Task *t, const FuncBuild *callee) {
     return true;
 }
 
-static void call_closure(Compiler *c, Task *t, const Scope *s) {
-    uint32_t in = use(c, t->in);
+static void call_in_sight(Compiler *c, Task *t, const Scope *s) {
+    if (s->kind == SCOPE_INLINE) {
+        become_foreign(c, s->node, s->env, t->in, s->env_prelude, s->env_pos);
+        return;
+    }
+    Instr call = {.op = OP_CALL_CLOSURE, .a = levels_to(c, s->owner), .c = s->reg};
+    if (s->kind == SCOPE_FUNC) {
+        FuncBuild *f = s->func;
+        func_want(c, f);
+        uint8_t op = frame_is_free(c, t, f) ? OP_TAIL_CALL : OP_CALL;
+        uint32_t first = pool_add(c, levels_to(c, f->parent));
+        for (const Node *arg = t->node->a; arg; arg = arg->next) {
+            add_closure(c, t, arg);
+        }
+        call = (Instr){.op = op, .n = t->node->n, .a = f->number, .c = first};
+    }
+    call.b = use(c, t->in);
     new_epoch(c);
     c->backtracks++;
-    Instr call = {.op = OP_CALL_CLOSURE, .a = levels_to(c, s->owner), .b = in, .c = s->reg};
     done(c, emit_def(c, call));
 }
 
@@ -378,25 +392,7 @@ void step_call(Compiler *c, Task *t) {
     const Node *n = t->node;
     const Scope *s = scope_find_func(t->scope, n->name, n->name_len, n->n);
     if (s) {
-        Val in = t->in;
-        if (s->kind == SCOPE_FUNC) {
-            FuncBuild *f = s->func;
-            func_want(c, f);
-            uint8_t op = frame_is_free(c, t, f) ? OP_TAIL_CALL : OP_CALL;
-            uint32_t first = pool_add(c, levels_to(c, f->parent));
-            for (const Node *arg = t->node->a; arg; arg = arg->next) {
-                add_closure(c, t, arg);
-            }
-            uint32_t input = use(c, t->in);
-            new_epoch(c);
-            c->backtracks++;
-            Instr call = {.op = op, .n = t->node->n, .a = f->number, .b = input, .c = first};
-            done(c, emit_def(c, call));
-        } else if (s->kind == SCOPE_CLOSURE) {
-            call_closure(c, t, s);
-        } else {
-            become_foreign(c, s->node, s->env, in, s->env_prelude, s->env_pos);
-        }
+        call_in_sight(c, t, s);
         return;
     }
     const Form *form = form_find(n);

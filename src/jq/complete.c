@@ -400,6 +400,7 @@ static void step_token(Completion *c, size_t i) {
 
 /* ---- candidates ---- */
 
+/* Adds what begins with the prefix. Consumes the text and the detail. */
 static void add_candidate(Completion *c, Candidate item, const char *name, size_t len) {
     bool fits = len >= c->prefix_len && !strncasecmp(name, c->prefix, c->prefix_len);
     if (!fits) {
@@ -410,6 +411,18 @@ static void add_candidate(Completion *c, Candidate item, const char *name, size_
     item.rank = memcmp(name, c->prefix, c->prefix_len) != 0;
     c->found = mem_grow(c->found, c->nfound, &c->found_cap, sizeof *c->found);
     c->found[c->nfound++] = item;
+}
+
+/* A word of the language, or one that the text brought into sight. */
+static void add_word(Completion *c, const char *kind, int group, const char *mark, const char *name,
+                     size_t len, Json detail) {
+    add_candidate(c,
+                  (Candidate){.text = json_string_fmt("%s%.*s", mark, (int)len, name),
+                              .detail = detail,
+                              .kind = kind,
+                              .group = group,
+                              .from = c->from},
+                  name, len);
 }
 
 enum { GROUP_FIELD, GROUP_LOCAL, GROUP_BUILTIN };
@@ -511,10 +524,7 @@ static void add_fields(Completion *c, FieldPlace p, uint32_t term_end) {
 
 static void add_variable(Completion *c, const char *name, size_t len, const char *detail,
                          int group) {
-    Candidate item = {.kind = "variable", .group = group, .from = c->from};
-    item.text = json_string_fmt("$%.*s", (int)len, name);
-    item.detail = json_string_c(detail);
-    add_candidate(c, item, name, len);
+    add_word(c, "variable", group, "$", name, len, json_string_c(detail));
 }
 
 static bool hidden(const Completion *c, size_t i) {
@@ -548,17 +558,12 @@ static void add_variables(Completion *c) {
 static void add_formats(Completion *c) {
     const char *name;
     for (size_t i = 0; (name = jq_format_name(i)); i++) {
-        Candidate item = {.kind = "format", .group = GROUP_BUILTIN, .from = c->from};
-        item.text = json_string_fmt("@%s", name);
-        item.detail = json_string_c("format");
-        add_candidate(c, item, name, strlen(name));
+        add_word(c, "format", GROUP_BUILTIN, "@", name, strlen(name), json_string_c("format"));
     }
 }
 
-static void add_function(Completion *c, const char *name, size_t len, Json detail, int group) {
-    Candidate item = {.kind = "function", .group = group, .from = c->from, .detail = detail};
-    item.text = json_string(name, len);
-    add_candidate(c, item, name, len);
+static void add_function(Completion *c, const char *name, Json detail) {
+    add_word(c, "function", GROUP_BUILTIN, "", name, strlen(name), detail);
 }
 
 static Json call_detail(const char *name, int arity) {
@@ -577,35 +582,30 @@ static void add_functions(Completion *c) {
     for (size_t i = 0; i < c->nnames; i++) {
         const Name *n = &c->names[i];
         if (n->kind[0] == 'f' && !hidden(c, i)) {
-            Json detail = json_string(c->text + n->start, n->detail_end - n->start);
-            add_function(c, c->text + n->start, n->end - n->start, detail, GROUP_LOCAL);
+            add_word(c, "function", GROUP_LOCAL, "", c->text + n->start, n->end - n->start,
+                     json_string(c->text + n->start, n->detail_end - n->start));
         }
     }
     const char *name;
     int arity;
     for (size_t i = 0; (name = form_name(i, &arity)); i++) {
-        add_function(c, name, strlen(name), call_detail(name, arity), GROUP_BUILTIN);
+        add_function(c, name, call_detail(name, arity));
     }
     const Prelude *row;
     for (size_t i = 0; (row = prelude_at(i)); i++) {
         const char *head = row->source + strlen("def ");
-        Json detail = json_string(head, strcspn(head, ":"));
-        add_function(c, row->name, strlen(row->name), detail, GROUP_BUILTIN);
+        add_function(c, row->name, json_string(head, strcspn(head, ":")));
     }
     const JqNative *native;
     for (size_t i = 0; (native = native_at(i)); i++) {
         if (native->name[0] != '_') {
-            Json detail = call_detail(native->name, native->arity);
-            add_function(c, native->name, strlen(native->name), detail, GROUP_BUILTIN);
+            add_function(c, native->name, call_detail(native->name, native->arity));
         }
     }
 }
 
 static void add_keyword(Completion *c, const char *word) {
-    Candidate item = {.kind = "keyword", .group = GROUP_BUILTIN, .from = c->from};
-    item.text = json_string_c(word);
-    item.detail = json_string_c("keyword");
-    add_candidate(c, item, word, strlen(word));
+    add_word(c, "keyword", GROUP_BUILTIN, "", word, strlen(word), json_string_c("keyword"));
 }
 
 static bool listed(const char *const *words, const char *word) {

@@ -60,46 +60,31 @@ const char *native_find(const char *from, const char *end, Text needle) {
                            : memmem(from, room, needle.data, needle.len);
 }
 
-static size_t count_of(Text s, Text sep) {
-    size_t n = 0;
-    const char *end = s.data + s.len;
-    for (const char *p = s.data; (p = native_find(p, end, sep)); p += sep.len) {
+Json native_split(JqRun *run, const Json *s, const Json *sep) {
+    Text text = native_text(s), by = native_text(sep);
+    const char *end = text.data + text.len, *p, *hit;
+    size_t n = by.len ? 1 : text.len;
+    for (p = text.data; (p = native_find(p, end, by)); p += by.len) {
         n++;
     }
-    return n;
-}
-
-static Json split_characters(Text s) {
-    Json parts = json_array();
-    const char *end = s.data + s.len;
-    for (const char *p = s.data; p < end;) {
-        int32_t cp;
-        size_t n = utf8_decode(p, end, &cp);
-        parts = json_array_push(parts, json_string_valid(p, n));
-        p += n;
+    if (!native_afford(run, text.len + (uint64_t)n * 48)) {
+        return json_none();
     }
-    return parts;
-}
-
-static Json split_at(Text s, Text sep) {
     Json parts = json_array();
-    const char *p = s.data, *end = s.data + s.len;
-    for (const char *hit; (hit = native_find(p, end, sep)); p = hit + sep.len) {
+    p = text.data;
+    while (by.len == 0 && p < end) { /* into characters */
+        int32_t cp;
+        size_t len = utf8_decode(p, end, &cp);
+        parts = json_array_push(parts, json_string_valid(p, len));
+        p += len;
+    }
+    if (by.len == 0 || text.len == 0) {
+        return parts;
+    }
+    for (; (hit = native_find(p, end, by)); p = hit + by.len) {
         parts = json_array_push(parts, json_string_valid(p, (size_t)(hit - p)));
     }
     return json_array_push(parts, json_string_valid(p, (size_t)(end - p)));
-}
-
-Json native_split(JqRun *run, const Json *s, const Json *sep) {
-    Text text = native_text(s), by = native_text(sep);
-    size_t parts = by.len ? count_of(text, by) + 1 : text.len;
-    if (!native_afford(run, text.len + (uint64_t)parts * 48)) {
-        return json_none();
-    }
-    if (text.len == 0) {
-        return json_array();
-    }
-    return by.len ? split_at(text, by) : split_characters(text);
 }
 
 bool native_walk(JqRun *run, Json of, Walk *w) {

@@ -86,10 +86,6 @@ static Json time_value(const struct tm *tm, double fraction) {
     return json_array_from(items, FIELDS);
 }
 
-static int clamp_to_int(double d) {
-    return d < INT_MIN ? INT_MIN : d > INT_MAX ? INT_MAX : (int)d;
-}
-
 /* False when it is not a broken-down time. */
 static bool read_time(Json v, struct tm *tm) {
     int *const fields[FIELDS] = {&tm->tm_year, &tm->tm_mon, &tm->tm_mday, &tm->tm_hour,
@@ -103,7 +99,8 @@ static bool read_time(Json v, struct tm *tm) {
         if (isnan(d)) {
             return false;
         }
-        *fields[i] = clamp_to_int(i == 0 ? d - 1900 : d);
+        d -= i == 0 ? 1900 : 0;
+        *fields[i] = d < INT_MIN ? INT_MIN : d > INT_MAX ? INT_MAX : (int)d;
     }
     return true;
 }
@@ -112,19 +109,14 @@ static Json fail_range(JqRun *run) {
     return jq_fail(run, "error converting number of seconds since epoch to datetime");
 }
 
-static bool local_of(int64_t seconds, struct tm *tm) {
-    time_t t = (time_t)seconds;
-    return localtime_r(&t, tm) != NULL;
-}
-
 /* Sets *tm and *fraction from a count of seconds. False when it is out of range. */
 static bool split_seconds(double d, bool local, struct tm *tm, double *fraction) {
     if (!(fabs(d) <= SECONDS_MAX)) {
         return false;
     }
-    int64_t seconds = (int64_t)floor(d);
     *fraction = d - floor(d);
-    return local ? local_of(seconds, tm) : utc_of(seconds, tm);
+    time_t seconds = (time_t)floor(d);
+    return local ? localtime_r(&seconds, tm) != NULL : utc_of((int64_t)seconds, tm);
 }
 
 static Json broken_down(JqRun *run, Json v, bool local) {
@@ -152,27 +144,20 @@ static Json date_mktime(JqRun *run, Json *args) {
 
 /* ---- formatting ---- */
 
-/* Puts a broken-down time into shape: days past the end of the month and so on. */
-static bool normalize(struct tm *tm, bool local) {
-    if (!local) {
-        return utc_of(seconds_of(tm), tm);
-    }
-    tm->tm_isdst = -1;
-    mktime(tm);
-    return true;
-}
-
 /* False after jq_fail(). */
 static bool time_to_format(JqRun *run, Json v, bool local, struct tm *tm) {
     double fraction;
-    bool ok;
+    bool ok = true;
     if (json_kind(v) == JSON_NUMBER) {
         ok = split_seconds(json_to_double(v), local, tm, &fraction);
-    } else if (json_tag(v) == JSON_TAG_ARRAY && read_time(v, tm)) {
-        ok = normalize(tm, local);
-    } else {
+    } else if (json_tag(v) != JSON_TAG_ARRAY || !read_time(v, tm)) {
         jq_fail(run, "%s/1 requires parsed datetime inputs", local ? "strflocaltime" : "strftime");
         return false;
+    } else if (local) { /* puts it into shape: days past the end of the month and so on */
+        tm->tm_isdst = -1;
+        mktime(tm);
+    } else {
+        ok = utc_of(seconds_of(tm), tm);
     }
     if (!ok) {
         fail_range(run);

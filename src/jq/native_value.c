@@ -41,14 +41,6 @@ static Json value_toarray(JqRun *run, Json *args) {
 
 /* ---- keys ---- */
 
-static Json indexes_of(Json array) {
-    Json keys = json_array();
-    for (size_t i = 0, n = json_array_len(array); i < n; i++) {
-        keys = json_array_push(keys, json_int((int64_t)i));
-    }
-    return keys;
-}
-
 static Json keys_of(JqRun *run, Json v, bool sorted) {
     if (json_tag(v) != JSON_TAG_ARRAY && json_tag(v) != JSON_TAG_OBJECT) {
         return native_fail_type(run, v, "has no keys");
@@ -57,7 +49,14 @@ static Json keys_of(JqRun *run, Json v, bool sorted) {
     if (!native_afford(run, (uint64_t)n * 32)) {
         return json_none();
     }
-    return json_tag(v) == JSON_TAG_ARRAY ? indexes_of(v) : json_object_keys(v, sorted);
+    if (json_tag(v) == JSON_TAG_OBJECT) {
+        return json_object_keys(v, sorted);
+    }
+    Json keys = json_array();
+    for (size_t i = 0; i < n; i++) {
+        keys = json_array_push(keys, json_int((int64_t)i));
+    }
+    return keys;
 }
 
 NATIVE(value_keys, keys_of(run, args[0], true))

@@ -1,5 +1,6 @@
 #include "parse_actions.h"
 
+#include "json_build.h"
 #include "json_print.h"
 
 #include <string.h>
@@ -35,8 +36,7 @@ Node *make_op(Syntax *s, NodeKind kind, int op, uint32_t pos, uint32_t end, Node
 
 Node *make_optional(Syntax *s, uint32_t pos, uint32_t end, Node *term, uint32_t term_end) {
     Node *n = make1(s, NODE_TRY, pos, end, term);
-    bool access =
-        term->kind == NODE_INDEX || term->kind == NODE_SLICE || term->kind == NODE_EACH;
+    bool access = term->kind == NODE_INDEX || term->kind == NODE_SLICE || term->kind == NODE_EACH;
     n->flag = access && term->end == term_end;
     return n;
 }
@@ -56,18 +56,14 @@ static bool named(const Node *n, const char *word) {
     return n->name_len == strlen(word) && !memcmp(n->name, word, n->name_len);
 }
 
-/* {"file": ..., "line": ...} of where $__loc__ stands. */
-static Node *make_location(Syntax *s, uint32_t pos, uint32_t end) {
+Node *make_variable(Syntax *s, uint32_t pos, uint32_t end, const Node *name) {
+    if (!named(name, "__loc__")) {
+        return make_named(s, NODE_VAR, pos, end, name, NULL);
+    }
     int line, col;
     syntax_locate(s->text, s->len, pos, &line, &col);
-    Json place = json_object_set(json_object(), json_string_c("file"), json_string_c(s->file));
-    place = json_object_set(place, json_string_c("line"), json_int(s->line + line - 1));
+    Json place = OBJECT(KEY("file", s->file), KEY("line", json_int(s->line + line - 1)));
     return node_const(s, place, pos, end);
-}
-
-Node *make_variable(Syntax *s, uint32_t pos, uint32_t end, const Node *name) {
-    return named(name, "__loc__") ? make_location(s, pos, end)
-                                  : make_named(s, NODE_VAR, pos, end, name, NULL);
 }
 
 Node *make_def(Syntax *s, uint32_t pos, uint32_t end, const Node *name, Node *params, Node *body) {
@@ -167,17 +163,12 @@ Node *make_variable_entry(Syntax *s, uint32_t pos, uint32_t end, const Node *nam
     return make_entry(s, pos, end, name_const(s, name), make_variable(s, pos, end, name));
 }
 
-static bool all_constant(const Node *entries) {
-    for (const Node *e = entries; e; e = e->next) {
-        if (e->a->kind != NODE_CONST || !e->b || e->b->kind != NODE_CONST) {
-            return false;
-        }
-    }
-    return true;
-}
-
 Node *make_object(Syntax *s, uint32_t pos, uint32_t end, Node *entries) {
-    if (s->failed || !all_constant(entries)) {
+    bool constant = !s->failed;
+    for (const Node *e = entries; constant && e; e = e->next) {
+        constant = e->a->kind == NODE_CONST && e->b && e->b->kind == NODE_CONST;
+    }
+    if (!constant) {
         return make1(s, NODE_OBJECT, pos, end, entries);
     }
     Json o = json_object();
