@@ -8,6 +8,8 @@
 #include "export.h"
 #include "json_parse.h"
 #include "line.h"
+#include "recording.h"
+#include "result.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -44,12 +46,14 @@ static void look_at(const Flow *flow, const LineImage *at) {
         CHECK(json_is_none(state) || json_kind(state) == JSON_OBJECT);
         json_unref(state);
         json_unref(path);
-        json_unref(line_left(at->before, at->after, frame));
     }
 }
 
 static bool on_image(void *ctx, const LineImage *at) {
+    StepResult result;
     look_at(ctx, at);
+    result_read(at->checkpoint, at->before, at->after, &result);
+    result_clear(&result);
     return at->index < CHECKPOINTS_MAX;
 }
 
@@ -62,8 +66,13 @@ static void look(Store *s, const RunRow *row) {
     line_clear(&line);
     Json history = line_history(
         s, &(LineQuery){.run = row->run, .head = row->head, .all = true, .limit = 20}, NULL);
-    Json found = divergence_find(s, &side, &side, NULL);
-    CHECK(!json_is_none(history) && json_truthy(json_object_get_c(found, "same")));
+    Error err = ERROR_INIT;
+    Json found = divergence_find(s, &side, &side, &err); /* none where results are not on record */
+    CHECK(!json_is_none(history));
+    CHECK(json_is_none(found) ? err.code == ERR_USAGE
+                              : json_truthy(json_object_get_c(found, "same")));
+    RecordingSource source = {row->run, row->head, flow, flow, NULL};
+    recording_free(recording_new(s, &source, &err));
     json_unref(history);
     json_unref(found);
     flow_unref(flow);

@@ -8,6 +8,7 @@
 #include "json_duration.h"
 #include "mem.h"
 #include "process.h"
+#include "result.h"
 #include "store_chain.h"
 
 #include <dirent.h>
@@ -151,6 +152,7 @@ static void remove_places(PruneCommand *c, Store *s, const RunRow *row) {
 static void prune_run(PruneCommand *c, Store *s, const RunRow *row) {
     Error err = ERROR_INIT;
     int64_t gone = c->report.removed_runs;
+    c->rule.result = result_by_value;
     bool pruned = chain_prune(s, row, &c->rule, &c->report, &err);
     if (pruned && c->report.removed_runs > gone) {
         remove_places(c, s, row);

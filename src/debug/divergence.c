@@ -2,6 +2,7 @@
 
 #include "json_diff.h"
 #include "mem.h"
+#include "result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@ typedef struct Act {
     size_t item;  /* in the line */
     Json path;    /* of its frame */
     size_t place; /* among the acts of that path */
-    Json outcome; /* changes; an array */
+    Json
+        outcome; /* what was changed in its frame before it, then what its node gave back; an array */
 } Act;
 
 /* One of the two lines, as what its frames did. */
@@ -25,9 +27,10 @@ typedef struct Side {
     Json start; /* what the root frame saw there */
     Act *acts;
     size_t n, cap;
-    Json paths;   /* {frame: path} */
-    Json pending; /* {frame: changes since its last step} */
-    Json by_path; /* {path: [index of act]} */
+    Json paths;     /* {frame: path} */
+    Json pending;   /* {frame: changes since its last step} */
+    Json by_path;   /* {path: [index of act]} */
+    int64_t unsaid; /* a step whose result is not on record; 0: none */
 } Side;
 
 static void side_clear(Side *s) {
@@ -63,81 +66,71 @@ static Json path_of(Side *s, const LineImage *at, int64_t frame) {
     return path;
 }
 
-/* How a checkpoint changed what a frame sees: an array of changes. */
-static Json changes_of(const Side *s, const LineImage *at, int64_t frame) {
-    Json before = line_state(s->of->flow, at->before, frame);
-    Json after = line_state(s->of->flow, at->after, frame), changes = json_array();
-    if (json_is_none(after)) {
-        Json left = line_left(at->before, at->after, frame);
-        changes = json_array_push(changes, json_is_none(left) ? json_null() : left);
-    } else if (!json_is_none(before)) {
-        json_unref(changes);
-        changes = json_diff(before, after);
+/* What a checkpoint changed in its frame beside what a node gave back: what a person did; of tasks, which
+ * give back little, all that the frame sees. An array, given. */
+static Json changes_of(const Side *s, const LineImage *at, const StepResult *result) {
+    if (!s->of->flow->main->scoped) {
+        return json_kind(result->by_hand) == JSON_ARRAY ? json_ref(result->by_hand) : json_array();
     }
+    int64_t frame = at->checkpoint->frame;
+    Json before = line_state(s->of->flow, at->before, frame);
+    Json after = line_state(s->of->flow, at->after, frame);
+    bool both = !json_is_none(before) && !json_is_none(after);
+    Json changes = both ? json_diff(before, after) : json_array();
     json_unref(before);
     json_unref(after);
     return changes;
 }
 
+/* The changes since the last step of a frame, taken out; and more of them, consumed. */
 static Json take_pending(Side *s, Json key) {
     Json changes = json_object_lift(&s->pending, key);
     s->pending = json_object_remove(s->pending, key);
     return json_is_none(changes) ? json_array() : changes;
 }
 
-static void add_pending(Side *s, const LineImage *at, int64_t frame) {
-    Json changes = changes_of(s, at, frame), key = frame_key(frame);
-    if (json_array_len(changes)) {
-        Json all = json_array_concat(take_pending(s, key), changes);
-        s->pending = json_object_set(s->pending, key, all);
-        return;
-    }
-    json_unref(changes);
-    json_unref(key);
+static void add_pending(Side *s, Json key, Json changes) {
+    Json all = json_array_concat(take_pending(s, key), changes);
+    s->pending = json_object_set(s->pending, json_ref(key), all);
 }
 
-static void add_act(Side *s, const LineImage *at, size_t item) {
-    int64_t frame = s->line.items[item].frame;
-    Json path = path_of(s, at, frame), key = frame_key(frame);
+static void add_act(Side *s, const LineImage *at, size_t item, Json outcome) {
+    Json path = path_of(s, at, s->line.items[item].frame);
     Json places = json_object_lift(&s->by_path, path);
     places = json_is_none(places) ? json_array() : places;
     size_t place = json_array_len(places);
     places = json_array_push(places, json_int((int64_t)s->n));
     s->by_path = json_object_set(s->by_path, json_ref(path), places);
     s->acts = mem_grow(s->acts, s->n, &s->cap, sizeof *s->acts);
-    Json outcome = json_array_concat(take_pending(s, key), changes_of(s, at, frame));
     s->acts[s->n++] = (Act){item, json_ref(path), place, outcome};
-    json_unref(key);
-}
-
-/* What a person sets is set in every frame. */
-static void add_edits(Side *s, const LineImage *at) {
-    Json key, frame, frames = json_array_get(at->after, IMAGE_FRAMES);
-    for (size_t pos = 0;
-         json_kind(frames) == JSON_OBJECT && json_object_next(frames, &pos, &key, &frame);) {
-        Json id = json_number_parse(json_string_data(&key), json_string_len(key));
-        if (json_tag(id) == JSON_TAG_INT) {
-            add_pending(s, at, id.i);
-        } else {
-            json_unref(id);
-        }
-    }
 }
 
 static bool take_image(void *ctx, const LineImage *at) {
     Side *s = ctx;
     size_t item = s->begin + at->index;
     const LineStep *c = &s->line.items[item];
+    StepResult result;
+    bool said = result_read(at->checkpoint, at->before, at->after, &result);
+    Json key = frame_key(c->frame), changes = changes_of(s, at, &result);
     if (!at->index) {
         s->start = line_state(s->of->flow, at->after, 0);
+        json_unref(changes);
     } else if (line_is_step(c)) {
-        add_act(s, at, item);
-    } else if (!strcmp(c->status, "updated")) {
-        add_edits(s, at);
+        Json gave = json_is_none(result.update) ? json_null() : json_ref(result.update);
+        Json outcome = take_pending(s, key);
+        outcome = result.after ? outcome : json_array_concat(outcome, json_ref(changes));
+        add_act(s, at, item, json_array_push(outcome, gave));
+        add_pending(s, key, result.after ? changes : json_array());
+        if (!result.after) {
+            json_unref(changes);
+        }
+        s->unsaid = said ? s->unsaid : c->seq;
     } else {
-        add_pending(s, at, c->frame);
+        add_pending(s, key, changes);
     }
-    return true;
+    json_unref(key);
+    result_clear(&result);
+    return !s->unsaid;
 }
 
 /* From the first checkpoint at which so many steps were done. */
@@ -146,7 +139,13 @@ static bool read_acts(Side *s, int64_t steps, Error *err) {
         s->begin++;
     }
     Line part = {s->line.items + s->begin, s->line.n - s->begin};
-    return line_images(s->store, s->of->run, &part, take_image, s, err);
+    return line_images(s->store, s->of->run, &part, take_image, s, err) &&
+           (!s->unsaid ||
+            error_set(err, ERR_USAGE,
+                      "Checkpoint %" PRId64 " of run %" PRId64
+                      " does not say what its node gave back: a version of pawl made it that did "
+                      "not record that.",
+                      s->unsaid, s->of->run));
 }
 
 static bool read_side(Side *s, Store *store, const DivergenceSide *of, Error *err) {
@@ -218,16 +217,22 @@ static Json place_json(const Side *s, size_t item) {
     return json_object_with(out, "step", json_int(c->step));
 }
 
-/* What came of a step: the state of its frame, or what that left. JSON_NONE on error. */
+/* What came of a step: the state of its frame, or what its node gave back when the frame ended with it.
+ * JSON_NONE on error. */
 static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
-    const LineStep *c = &s->line.items[item];
-    Json after = chain_image(s->store, s->of->run, c->seq, NULL, err);
-    Json state = json_is_none(after) ? json_none() : line_state(s->of->flow, after, c->frame);
+    const LineStep *step = &s->line.items[item];
+    Json after = chain_image(s->store, s->of->run, step->seq, NULL, err);
+    Json state = json_is_none(after) ? json_none() : line_state(s->of->flow, after, step->frame);
     *ended = json_is_none(state) && !json_is_none(after);
-    if (*ended && c->parent) {
-        Json before = chain_image(s->store, s->of->run, c->parent, NULL, err);
-        state = json_is_none(before) ? before : line_left(before, after, c->frame);
-        state = json_is_none(state) && !json_is_none(before) ? json_null() : state;
+    if (*ended && step->parent) {
+        Json before = chain_image(s->store, s->of->run, step->parent, NULL, err);
+        StepResult result = {0};
+        Checkpoint c;
+        if (!json_is_none(before) && store_checkpoint(s->store, s->of->run, step->seq, &c, err)) {
+            result_read(&c, before, after, &result);
+            state = json_is_none(result.update) ? json_null() : json_ref(result.update);
+        }
+        result_clear(&result);
         json_unref(before);
     }
     json_unref(after);

@@ -5,9 +5,9 @@
  * first run, whose node, result or outcome in the state differs, or that only one of them has; and before
  * all steps, when they did not begin with the same state.
  *
- * The outcome of a step is how it, and what was set by hand or by a debugger since the step before,
- * changed what its frame sees; of the last step of a branch, what that left. Equal beginnings and equal
- * changes make equal states, and cost no more to compare than what changed.
+ * The outcome of a step is what its node gave back (engine/result.h) and what a person set since the step
+ * before; of a task, how both changed what its frame sees. Equal beginnings and equal outcomes make equal
+ * states, and cost no more to compare than what changed.
  *
  * Of two lines of one run (a fork) it is the same, from where they fork. A line that does not begin with
  * its run (a thread that was forked from another, or pruned) is compared from where it begins, by the
@@ -25,8 +25,8 @@ typedef struct DivergenceSide {
 
 /* {same: true, steps} or {same: false, steps (equal before), frame (path), a, b, diff}: a and b are
  * {checkpoint, node, status, step} or null where that run goes no further; node is null where they did not
- * begin alike. diff is {added, removed, changed} of the states after the step, or of what the frame left
- * when it ended with it; null when not both have one. JSON_NONE on error. Given. */
+ * begin alike. diff is {added, removed, changed} of the states after the step, or of what the node gave
+ * back when its frame ended with it; null when not both have one. JSON_NONE on error. Given. */
 Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide *b, Error *err);
 
 #endif

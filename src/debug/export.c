@@ -31,7 +31,8 @@ enum {
     ROW_STATUS,
     ROW_PATCH,
     ROW_SNAPSHOT,
-    ROW_FIELDS
+    ROW_FIELDS, /* at least */
+    ROW_RESULT = ROW_FIELDS
 };
 
 /* ---- writing ---- */
@@ -94,10 +95,12 @@ static bool write_row(void *ctx, const Checkpoint *c) {
     }
     Json patch = decoded(c->patch, c->patch_len);
     Json snapshot = c->snapshot ? decoded(c->snapshot, c->snapshot_len) : json_null();
-    if (json_is_none(patch) || json_is_none(snapshot)) {
+    Json result = c->result_len ? decoded(c->result, c->result_len) : json_null();
+    if (json_is_none(patch) || json_is_none(snapshot) || json_is_none(result)) {
         w->damaged = c->seq;
         json_unref(patch);
         json_unref(snapshot);
+        json_unref(result);
         return false;
     }
     note_definitions(w, patch);
@@ -112,7 +115,12 @@ static bool write_row(void *ctx, const Checkpoint *c) {
         [ROW_PATCH] = patch,
         [ROW_SNAPSHOT] = snapshot,
     };
-    w->rows = json_array_push(w->rows, json_array_from(parts, ROW_FIELDS));
+    Json row = json_array_from(parts, ROW_FIELDS);
+    if (c->result) {
+        Json said = c->result_len ? json_array_push(json_array(), result) : json_array();
+        row = json_array_push(row, said);
+    }
+    w->rows = json_array_push(w->rows, row);
     return true;
 }
 
@@ -237,9 +245,9 @@ enum {
 typedef struct Row {
     int64_t seq, parent, step, frame, at;
     char *node, *status;
-    Json patch, snapshot; /* borrowed */
-    size_t uses;          /* of its image: checkpoints that are made from it */
-    Json image;           /* while somebody needs it */
+    Json patch, snapshot, result; /* borrowed */
+    size_t uses;                  /* of its image: checkpoints that are made from it */
+    Json image;                   /* while somebody needs it */
 } Row;
 
 typedef struct Reading {
@@ -367,7 +375,7 @@ static bool link_row(Reading *r, Error *err) {
 
 static bool read_row(Reading *r, Json from, Error *err) {
     Row *row = &r->rows[r->n];
-    if (json_kind(from) != JSON_ARRAY || json_array_len(from) != ROW_FIELDS || !has_numbers(from)) {
+    if (json_kind(from) != JSON_ARRAY || json_array_len(from) < ROW_FIELDS || !has_numbers(from)) {
         return error_set(err, ERR_DATA,
                          "This export is damaged: item %zu of its `checkpoints` is no checkpoint.",
                          r->n);
@@ -380,10 +388,11 @@ static bool read_row(Reading *r, Json from, Error *err) {
                  .node = text_of(json_array_get(from, ROW_NODE)),
                  .status = text_of(json_array_get(from, ROW_STATUS)),
                  .patch = json_array_get(from, ROW_PATCH),
-                 .snapshot = json_array_get(from, ROW_SNAPSHOT)};
+                 .snapshot = json_array_get(from, ROW_SNAPSHOT),
+                 .result = json_array_get(from, ROW_RESULT)};
     r->n++;
-    if (!row->node || !row->status) {
-        return bad_row(r, "has a node or a status that is not a text", err);
+    if (!row->node || !row->status || strlen(row->status) > STORE_STATUS_MAX) {
+        return bad_row(r, "has a node or a status that is not a text, or too long", err);
     }
     return link_row(r, err);
 }
@@ -556,14 +565,15 @@ static bool define_all(Store *store, const Reading *r, Error *err) {
     return true;
 }
 
-static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row, Buf *patch,
-                           Buf *snapshot) {
-    bool whole = json_kind(row->snapshot) != JSON_NULL;
-    buf_reset(patch);
-    buf_reset(snapshot);
-    json_encode(row->patch, patch);
+static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row) {
+    Buf patch = BUF_INIT, result = BUF_INIT, snapshot = BUF_INIT;
+    bool whole = json_kind(row->snapshot) != JSON_NULL, said = json_kind(row->result) == JSON_ARRAY;
+    json_encode(row->patch, &patch);
     if (whole) {
-        json_encode(row->snapshot, snapshot);
+        json_encode(row->snapshot, &snapshot);
+    }
+    if (said && json_array_len(row->result)) {
+        json_encode(json_array_get(row->result, 0), &result);
     }
     store_batch_checkpoint(batch, &(Checkpoint){.run = run,
                                                 .seq = row->seq,
@@ -573,17 +583,23 @@ static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row, Buf *
                                                 .at = row->at,
                                                 .node = row->node,
                                                 .status = row->status,
-                                                .patch = patch->data,
-                                                .patch_len = patch->len,
-                                                .snapshot = whole ? snapshot->data : NULL,
-                                                .snapshot_len = snapshot->len});
+                                                .patch = patch.data,
+                                                .patch_len = patch.len,
+                                                .result = !said        ? NULL
+                                                          : result.len ? result.data
+                                                                       : "",
+                                                .result_len = result.len,
+                                                .snapshot = whole ? snapshot.data : NULL,
+                                                .snapshot_len = snapshot.len});
+    buf_clear(&patch);
+    buf_clear(&result);
+    buf_clear(&snapshot);
 }
 
 /* All of it is one commit. */
 static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
     enum { NEW = -1 };
     StoreBatch batch = STORE_BATCH_INIT;
-    Buf patch = BUF_INIT, snapshot = BUF_INIT;
     RunRow made = {0};
     store_batch_create(&batch, &(StoreCreate){.stand_in = NEW,
                                               .thread = r->thread,
@@ -591,7 +607,7 @@ static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
                                               .definition = json_none(),
                                               .key = r->definition});
     for (size_t i = 0; i < r->n; i++) {
-        add_checkpoint(&batch, NEW, &r->rows[i], &patch, &snapshot);
+        add_checkpoint(&batch, NEW, &r->rows[i]);
     }
     store_batch_run(&batch, NEW, r->head, r->status, r->updated);
     store_batch_release(&batch, NEW);
@@ -599,8 +615,6 @@ static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
               store_batch_made(store, &batch, 0, &made, err) &&
               store_find(store, made.thread, out, err);
     run_row_clear(&made);
-    buf_clear(&patch);
-    buf_clear(&snapshot);
     store_batch_clear(&batch);
     return ok;
 }

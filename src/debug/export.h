@@ -2,10 +2,11 @@
  *
  *     {"pawl_export": 1, "version", "exported_at", "thread", "workflow", "status", "head", "created",
  *      "updated", "definition": key, "definitions": {key: value}, "checkpoints": [[seq, parent, step, frame,
- *      at, node, status, patch, snapshot or null], ...]}
+ *      at, node, status, patch, snapshot or null, result], ...]}
  *
  * Times are milliseconds since 1970. Checkpoints are in order of their number, which begins at 1 and has
- * gaps where the run was pruned; parent is 0 for a root; patch and snapshot are as store.h says, decoded.
+ * gaps where the run was pruned; parent is 0 for a root; patch and snapshot are as store.h says, decoded, and
+ * the result is [] where it has no bytes, [value] where it has, and left out where there is none.
  * definitions has every workflow that the run was ever run with.
  *
  * The session is in the image of the head, where the store has it too. Reading it back into a store

@@ -33,7 +33,6 @@ static size_t word_len(const char *s, size_t len) {
     return n;
 }
 
-
 typedef struct PathText {
     const char *text;
     size_t len, at;

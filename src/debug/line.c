@@ -2,10 +2,9 @@
  * read. */
 #include "line.h"
 
-#include "wait.h"
-
 #include "changed.h"
 #include "mem.h"
+#include "result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -213,19 +212,15 @@ bool line_images(Store *store, int64_t run, const Line *line, LineImageFn fn, vo
 
 /* ---- steps ---- */
 
-const char *line_result(const LineStep *c) {
-    static const char *const words[][2] = {
-        {"completed", "success"}, {"failed", "failure"}, {"skipped", "skipped"}};
-    for (size_t i = 0; *c->node && i < sizeof words / sizeof words[0]; i++) {
-        if (!strcmp(c->status, words[i][0])) {
-            return words[i][1];
-        }
-    }
-    return NULL;
+bool line_is_step(const LineStep *c) {
+    return checkpoint_ends_node(c->node, c->status);
 }
 
-bool line_is_step(const LineStep *c) {
-    return line_result(c) != NULL;
+const char *line_result(const LineStep *c) {
+    return !line_is_step(c)                ? NULL
+           : !strcmp(c->status, "failed")  ? "failure"
+           : !strcmp(c->status, "skipped") ? "skipped"
+                                           : "success";
 }
 
 ptrdiff_t line_last_step(const Line *line, int64_t frame, size_t before) {
@@ -261,163 +256,61 @@ Flow *line_flow(Store *store, const RunRow *row, Json image, Error *err) {
     return flow;
 }
 
-/* ---- frames in an image ---- */
-
-/* A level of a frame, as the image has it. Images may come from anywhere: a frame whose parent is
- * not an older one has none, so that going down always ends. */
-typedef struct At {
-    Json frames, frame; /* borrowed */
-    int64_t id;
-    size_t level;
-} At;
-
-static Json levels_of(Json frame) {
-    Json levels = json_kind(frame) == JSON_ARRAY ? json_array_get(frame, IMAGE_LEVELS) : frame;
-    return json_kind(levels) == JSON_ARRAY ? levels : json_none();
-}
-
-static bool at_top(At *at, int64_t id) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, id);
-    at->id = id;
-    at->frame = json_object_get_c(at->frames, text);
-    Json levels = levels_of(at->frame);
-    size_t n = json_is_none(levels) ? 0 : json_array_len(levels);
-    at->level = n ? n - 1 : 0;
-    return n > 0;
-}
-
-static bool find_frame(Json image, int64_t frame, At *at) {
-    Json frames = json_kind(image) == JSON_ARRAY ? json_array_get(image, IMAGE_FRAMES) : image;
-    if (json_kind(frames) != JSON_OBJECT) {
-        return false;
-    }
-    at->frames = frames;
-    return at_top(at, frame ? frame : 1);
-}
-
-static bool go_to_parent(At *at) {
-    int64_t parent = image_int(at->frame, IMAGE_PARENT);
-    return parent > 0 && parent < at->id && at_top(at, parent);
-}
-
-static bool go_down(At *at) {
-    if (at->level) {
-        at->level--;
-        return true;
-    }
-    return go_to_parent(at);
-}
-
-static Json part_of(const At *at, size_t field) {
-    Json level = json_array_get(levels_of(at->frame), at->level);
-    return json_kind(level) == JSON_ARRAY ? json_array_get(level, field) : json_none();
-}
-
-static bool is_own(const At *at) {
-    return json_kind(part_of(at, IMAGE_STATE)) == JSON_OBJECT;
-}
-
-/* What a frame waits for, when a debugger has not stopped it. */
-static Json wait_of_frame(Json frame) {
-    return wait_unpaused(json_array_get(frame, IMAGE_WAIT));
-}
-
-/* ---- which graph a level is of ---- */
-
-static const Graph *graph_in(const Graph *graph, Json name, int64_t branch) {
-    const Node *node = json_kind(name) == JSON_STRING ? graph_node(graph, name) : NULL;
-    return node && node->task ? node_inside(node, branch) : NULL;
-}
-
-static const Graph *graph_at(const Flow *flow, At at);
-
-static const Graph *lowest_graph(const Flow *flow, At at) {
-    int64_t branch = image_int(at.frame, IMAGE_BRANCH);
-    if (!go_to_parent(&at)) {
-        return flow->main;
-    }
-    Json wait = wait_of_frame(at.frame);
-    if (wait_is(wait, WAIT_CLEANING)) {
-        return branch >= 0 && (size_t)branch < flow->ngraphs ? flow->graphs[branch] : NULL;
-    }
-    const Graph *graph = graph_at(flow, at);
-    bool child = graph && wait_is(wait, WAIT_TASKS);
-    return child ? graph_in(graph, part_of(&at, IMAGE_NODE), branch) : graph;
-}
-
-/* NULL where the workflow has none there: a node that is not in its file, or another version of
- * it. */
-static const Graph *graph_at(const Flow *flow, At at) {
-    size_t level = at.level;
-    const Graph *graph = lowest_graph(flow, at);
-    for (at.level = 0; graph && at.level < level; at.level++) {
-        Json name = part_of(&at, IMAGE_NODE);
-        graph = json_kind(name) == JSON_NULL ? graph->after : graph_in(graph, name, 0);
-    }
-    return graph;
-}
-
 /* ---- what a frame sees ---- */
 
-typedef struct Chain {
-    At *items;
+/* Levels of an image on the way outwards. */
+typedef struct LevelList {
+    LevelAt *items;
     size_t n, cap;
-} Chain;
+} LevelList;
+
+static void push_level(LevelList *list, LevelAt at) {
+    list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
+    list->items[list->n++] = at;
+}
 
 /* As scope.c has it: from the outermost scope inwards. */
-static Json scoped_view(const Flow *flow, At at) {
-    Chain chain = {0};
+static Json scoped_view(const Flow *flow, Json image, LevelAt at) {
+    LevelList scopes = {0};
     do {
-        if (is_own(&at)) {
-            chain.items = mem_grow(chain.items, chain.n, &chain.cap, sizeof *chain.items);
-            chain.items[chain.n++] = at;
+        if (json_kind(image_part(image, at, IMAGE_STATE)) == JSON_OBJECT) {
+            push_level(&scopes, at);
         }
-    } while (go_down(&at));
-    Json view = chain.n ? json_ref(part_of(&chain.items[--chain.n], IMAGE_STATE)) : json_object();
-    while (chain.n) {
-        const At *inner = &chain.items[--chain.n];
-        const Graph *graph = graph_at(flow, *inner);
-        view = scope_over(view, part_of(inner, IMAGE_STATE), graph ? graph->defaults : json_none());
+    } while (image_go_down(image, &at));
+    Json view = scopes.n ? json_ref(image_part(image, scopes.items[--scopes.n], IMAGE_STATE))
+                         : json_object();
+    while (scopes.n) {
+        LevelAt inner = scopes.items[--scopes.n];
+        const Graph *graph = image_graph(flow, image, inner);
+        view = scope_over(view, image_part(image, inner, IMAGE_STATE),
+                          graph ? graph->defaults : json_none());
     }
-    mem_free(chain.items);
+    mem_free(scopes.items);
     return view;
 }
 
 Json line_state(const Flow *flow, Json image, int64_t frame) {
-    At at;
-    if (!find_frame(image, frame, &at)) {
+    LevelAt at = image_top(image, frame ? frame : 1);
+    if (!image_has(image, at)) {
         return json_none();
     }
-    if (flow->main->scoped) {
-        return scoped_view(flow, at);
-    }
-    while (!is_own(&at)) {
-        if (!go_down(&at)) {
-            return json_none();
-        }
-    }
-    return json_ref(part_of(&at, IMAGE_STATE));
-}
-
-static void add_element(Json *values, Json wait, int64_t branch) {
-    Json over = json_array_get(wait, WAIT_MAP_OVER);
-    Json item = json_kind(over) == JSON_ARRAY && branch >= 0 ? json_array_get(over, (size_t)branch)
-                                                             : json_none();
-    *values = json_array_push(*values, json_int(branch));
-    *values = json_array_push(*values, json_is_none(item) ? json_null() : json_ref(item));
+    return flow->main->scoped ? scoped_view(flow, image, at) : json_ref(image_seen(image, at));
 }
 
 Json line_variables(Json image, int64_t frame) {
-    At at;
-    if (!find_frame(image, frame, &at)) {
+    frame = frame ? frame : 1;
+    if (!image_depth(image, frame)) {
         return json_none();
     }
     Json inwards = json_array(), outwards = json_array();
-    for (int64_t branch = image_int(at.frame, IMAGE_BRANCH); go_to_parent(&at);
-         branch = image_int(at.frame, IMAGE_BRANCH)) {
-        if (wait_is(wait_of_frame(at.frame), WAIT_MAP)) {
-            add_element(&outwards, wait_of_frame(at.frame), branch);
+    for (int64_t parent; (parent = image_parent(image, frame)); frame = parent) {
+        Json wait = image_wait(image, parent);
+        int64_t branch = image_branch(image, frame);
+        if (wait_is(wait, WAIT_MAP)) {
+            Json item = branch < 0 ? json_none()
+                                   : safe_item(safe_item(wait, WAIT_MAP_OVER), (size_t)branch);
+            outwards = json_array_push(outwards, json_int(branch));
+            outwards = json_array_push(outwards, json_is_none(item) ? json_null() : json_ref(item));
         }
     }
     for (size_t i = json_array_len(outwards); i--;) {
@@ -429,72 +322,33 @@ Json line_variables(Json image, int64_t frame) {
 
 /* ---- paths of frames ---- */
 
-static void add_name(Buf *out, At parent, int64_t branch) {
-    Json node = part_of(&parent, IMAGE_NODE);
-    if (wait_is(wait_of_frame(parent.frame), WAIT_CLEANING)) {
-        buf_adds(out, "cleanup");
-    } else if (json_kind(node) == JSON_STRING) {
-        buf_add(out, json_string_data(&node), json_string_len(node));
-    } else {
-        buf_adds(out, "__start__");
-    }
-    buf_printf(out, "[%" PRId64 "]", branch);
-}
-
 Json line_frame_path(Json image, int64_t frame) {
-    At at;
-    Chain chain = {0};
-    if (!find_frame(image, frame, &at)) {
+    LevelList tops = {0};
+    frame = frame ? frame : 1;
+    if (!image_depth(image, frame)) {
         return json_none();
     }
-    do {
-        chain.items = mem_grow(chain.items, chain.n, &chain.cap, sizeof *chain.items);
-        chain.items[chain.n++] = at;
-    } while (go_to_parent(&at));
+    for (int64_t at = frame; at; at = image_parent(image, at)) {
+        push_level(&tops, image_top(image, at));
+    }
     Buf out = BUF_INIT;
     buf_adds(&out, "main");
-    for (size_t i = chain.n - 1; i--;) {
-        buf_addc(&out, '/');
-        add_name(&out, chain.items[i + 1], image_int(chain.items[i].frame, IMAGE_BRANCH));
+    for (size_t i = tops.n - 1; i--;) {
+        LevelAt maker = tops.items[i + 1];
+        Json node = image_part(image, maker, IMAGE_NODE);
+        bool named = json_kind(node) == JSON_STRING;
+        if (wait_is(image_wait(image, maker.frame), WAIT_CLEANING)) {
+            buf_adds(&out, "/cleanup");
+        } else {
+            buf_printf(&out, "/%.*s", named ? (int)json_string_len(node) : 9,
+                       named ? json_string_data(&node) : "__start__");
+        }
+        buf_printf(&out, "[%" PRId64 "]", image_branch(image, tops.items[i].frame));
     }
     Json path = json_string_buf(&out);
     buf_clear(&out);
-    mem_free(chain.items);
+    mem_free(tops.items);
     return path;
-}
-
-/* ---- what frames leave ---- */
-
-/* {key: value} of what a branch has written, {key: [value, node]} (reduce.h). */
-static Json values_of(Json writes) {
-    Json out = json_object(), key, entry;
-    for (size_t pos = 0; json_object_next(writes, &pos, &key, &entry);) {
-        Json value = json_kind(entry) == JSON_ARRAY ? json_array_get(entry, 0) : entry;
-        out = json_object_set(out, json_ref(key),
-                              json_is_none(value) ? json_null() : json_ref(value));
-    }
-    return out;
-}
-
-static Json kept_by(Json wait, int64_t branch) {
-    WaitKind kind = wait_kind(wait);
-    Json all = wait_rows[kind].left ? json_array_get(wait, wait_rows[kind].left) : json_none();
-    if (branch < 0 || json_kind(all) != JSON_ARRAY) {
-        return json_none();
-    }
-    Json left = json_array_get(all, (size_t)branch);
-    bool writes = kind == WAIT_JOIN && json_kind(left) == JSON_OBJECT;
-    return writes ? values_of(left) : json_ref(left);
-}
-
-Json line_left(Json before, Json after, int64_t frame) {
-    At was, is;
-    if (!find_frame(before, frame, &was) || find_frame(after, frame, &is)) {
-        return json_none();
-    }
-    int64_t branch = image_int(was.frame, IMAGE_BRANCH);
-    bool there = go_to_parent(&was) && find_frame(after, was.id, &is);
-    return there ? kept_by(wait_of_frame(is.frame), branch) : json_none();
 }
 
 /* ---- history ----
@@ -716,32 +570,17 @@ static Json row_of(const LineStep *c, const char *result) {
     return json_object_with(e, "at", json_int(c->at));
 }
 
-/* The level of a frame that stands at a node: the innermost. */
-static bool find_level(Json image, int64_t frame, const char *node, At *at) {
-    bool more = find_frame(image, frame, at);
-    while (more && !json_string_is(part_of(at, IMAGE_NODE), node)) {
-        more = at->level > 0;
-        at->level -= more;
-    }
-    return more;
-}
-
 /* A node that the workflow does not have runs on a level of its own, as does one whose config was
  * edited. Where it was put (InjectWhere); -1: it is the workflow's own, as written. */
 static int64_t injected_where(Json image, const LineStep *c) {
-    At at;
-    Json injected =
-        find_level(image, c->frame, c->node, &at) ? part_of(&at, IMAGE_INJECTED) : json_none();
-    return json_kind(injected) == JSON_ARRAY ? image_int(injected, INJECTED_WHERE) : -1;
-}
-
-/* The checkpoint itself has stopped its frame. */
-static bool is_parked(const LineImage *at, int64_t frame) {
-    At before, after;
-    return find_frame(at->after, frame, &after) &&
-           wait_is(json_array_get(after.frame, IMAGE_WAIT), WAIT_PAUSE) &&
-           !(find_frame(at->before, frame, &before) &&
-             wait_is(json_array_get(before.frame, IMAGE_WAIT), WAIT_PAUSE));
+    for (LevelAt at = {c->frame, image_depth(image, c->frame)}; at.level--;) {
+        Json name = image_part(image, at, IMAGE_NODE);
+        if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) {
+            Json injected = image_part(image, at, IMAGE_INJECTED);
+            return json_kind(injected) == JSON_ARRAY ? image_int(injected, INJECTED_WHERE) : -1;
+        }
+    }
+    return -1;
 }
 
 static bool tell_one(void *ctx, const LineImage *at) {
@@ -751,9 +590,11 @@ static bool tell_one(void *ctx, const LineImage *at) {
     if (is_wanted(t->query, c)) {
         const char *result = line_result(c);
         int64_t where = injected_where(at->before, c);
+        bool parked =
+            image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
         Json e = row_of(c, result);
         e = json_object_with(e, "took", result ? json_int(fact->took) : json_null());
-        e = json_object_with(e, "paused", json_bool(fact->paused || is_parked(at, c->frame)));
+        e = json_object_with(e, "paused", json_bool(fact->paused || parked));
         e = json_object_with(e, "injected", json_bool(where >= 0 && where != INJECT_INSTEAD));
         e = json_object_with(e, "edited", json_bool(where == INJECT_INSTEAD));
         e = json_object_with(e, "changed", changed_between(at->before, at->after, at->checkpoint));

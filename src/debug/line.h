@@ -70,11 +70,6 @@ Json line_variables(Json image, int64_t frame);
  * their graph. Given, a string; JSON_NONE: no such frame. */
 Json line_frame_path(Json image, int64_t frame);
 
-/* What a frame that ended with a step left to the one that made it: what a branch has written, the result
- * of an element, how a task came out. before and after are the images around the step. Given; JSON_NONE:
- * it has not ended, or left nothing. */
-Json line_left(Json before, Json after, int64_t frame);
-
 /* For debug_api.h's `history`. all: every checkpoint and not only steps; frame 0: of all frames; before 0:
  * up to the end; limit 0: 50. head is marked `current`. `took` is the time since the frame began with the
  * node or came to it; for a node that holds others that is all the time that those took. */

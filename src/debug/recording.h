@@ -12,26 +12,24 @@
  *     ... settled: recording_report(r) ...
  *     run_set_hooks(run, NULL, NULL); recording_free(r);
  *
+ * What came of an execution is what its checkpoint says (engine/result.h).
+ *
  * Taken are, whatever the kind of the node, also those executions that a person had a part in: stopped at
- * by interrupt_before or interrupt_after, skipped, changed by hand, or done with another config. Attempts
+ * by interrupt_before or interrupt_after, skipped, or done with another config. Attempts
  * are not taken one by one, and neither are the tries of a person: only how the node ended. Nodes that hold
  * others (workflow, map, while, lists of tasks) are taken only when they were skipped or had another config;
  * otherwise they run, on what is taken inside them (of one that a person tried again: in its last try, with
  * what was there when that began), and so do jq, lua and callbacks.
  *
- * What a person changed before or after a node that runs again, and what an injected node left there, is
- * part of the recording too: the run is changed at the same places. So is where a person sent a frame: from
+ * What a person changed before or after a node, and what an injected node left there, is part of the
+ * recording too: the run is changed at the same places. So is where a person sent a frame: from
  * before the node that it stood at, whatever that had begun, or from after it when it was done. A run that a
- * recording was taken for does not say so in its own history: what was taken of pure nodes, and changes, are
- * not in a recording of that.
+ * recording was taken for does not say so in its own history: what was taken of pure nodes is not in a
+ * recording of that.
  *
  * Executions that something else ended (a sibling that failed or won, a timeout around them, a cancelled
  * run) came to nothing. They are done: whatever is live later may need them, as a server in the
  * background of a test. The report tells them from those that were never begun.
- *
- * Two things are not on record, and nobody can tell: which of several elements of one map failed when the
- * map took the error and all were at work (the first is said to have), and which of several tasks that
- * run at the same time and share their variables set one (each of them is said to have).
  */
 #ifndef PAWL_RECORDING_H
 #define PAWL_RECORDING_H
@@ -64,8 +62,8 @@ HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
  * another config, or a retry of one that was taken.
  *
  *     {"status": "completed", "result": value}    what the node gave back: through the reducers
- *     {"status": "completed", "level": patch}     of [state, writes] of the running level, where what it
- *                                                 gave back cannot be known, or a person added to it
+ *     {"status": "completed", "update": {...}}    through the reducers, whatever its `output`: what another
+ *                                                 node gave back in its place
  *     {"status": "completed", "set": [[path, value], [path]], "outputs": {}, "tasks": {}}     of a task
  *     {"status": "failed", "error": {...}}        as it failed after its last attempt; "set" may be there,
  *                                                 and "outputs" and "tasks" of a task

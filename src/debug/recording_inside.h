@@ -12,15 +12,14 @@
  *
  * Reading. The line is walked once, with the images before and at each checkpoint. For every frame
  * it is known at which nodes its levels stand: a *visit* each, from the record in which the level
- * is first seen there (its base) to the one that ends it. What the node came to is found from both
- * (outcome.h).
+ * is first seen there (its base) to the one that ends it, which says what the node came to (result.h).
  *
  * The patch of a checkpoint names the frames that it touched, and only those are looked at, so that
  * a map of thousands costs what happens in it. */
 #ifndef PAWL_RECORDING_INSIDE_H
 #define PAWL_RECORDING_INSIDE_H
 
-#include "outcome.h"
+#include "image_read.h"
 #include "recording.h"
 
 struct Recording {
@@ -83,28 +82,29 @@ typedef struct Reader {
     const Line *line;
     const LineStep *c;
     Json before, after; /* images around the checkpoint */
-    Json seen; /* {frame: [path, [visit, ...]]} as of `before`, while a step is looked at */
+    Json seen;      /* {frame: [path, [visit, ...]]} as of `before`, while a step is looked at */
+    int64_t unsaid; /* a step whose result is not on record; 0: none so far */
 } Reader;
 
 size_t reader_visits(const Reader *rd,
-                     int64_t frame);         /* how many the frame has; 0: it is not known */
-Json reader_visit(const Reader *rd, Spot s); /* borrowed; JSON_NONE: none */
-void reader_set_visit(Reader *rd, Spot s, Json visit); /* consumes it */
-Json reader_key(const Reader *rd, Spot s);             /* of its place; given */
+                     int64_t frame);            /* how many the frame has; 0: it is not known */
+Json reader_visit(const Reader *rd, LevelAt s); /* borrowed; JSON_NONE: none */
+void reader_set_visit(Reader *rd, LevelAt s, Json visit); /* consumes it */
+Json reader_key(const Reader *rd, LevelAt s);             /* of its place; given */
 /* What came of the nodes inside the one of a visit, and how often they were come to, is not known. */
-void reader_forget_inside(Reader *rd, Spot s);
+void reader_forget_inside(Reader *rd, LevelAt s);
 
 /* The frame stands as `after` has it. */
 void reader_see(Reader *rd, int64_t frame);
 /* A turn of a loop may begin without a record; then its first node, of that name, ends before the frame was
  * ever seen at it. False: that is not so here. */
-bool reader_see_turn(Reader *rd, Spot s, Json name);
+bool reader_see_turn(Reader *rd, LevelAt s, Json name);
 /* Something else ended it, or the line ends before it did. */
-void reader_leave(Reader *rd, Spot s, Json image);
+void reader_leave(Reader *rd, LevelAt s, Json image);
 /* {frame: [place, LastStage]} of the frames of an image that have all been seen; given. */
 Json reader_last(const Reader *rd, Json image);
 /* What came of the visit; consumes info. */
-void reader_keep(Reader *rd, Spot s, const Node *node, Json info);
+void reader_keep(Reader *rd, LevelAt s, const Node *node, Json info);
 
 /* ---- recording_read.c ---- */
 

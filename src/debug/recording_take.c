@@ -128,7 +128,6 @@ static HookVerdict go_elsewhere(const Recording *r, const Buf *at, const char *w
     return HOOK_GOTO;
 }
 
-/* What is changed before a node that is taken is part of what is taken. */
 static HookVerdict arrive(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
     Json text = place_text(at);
     HookVerdict verdict = HOOK_GO;
@@ -136,8 +135,7 @@ static HookVerdict arrive(Recording *r, const HookPlace *place, const Buf *at, J
     if (seen || !is_counted(r, place, text)) {
         int64_t nth = seen ? place_count(r->counts, at) - 1 : place_count_one(&r->counts, at);
         set_last(r, place->frame, text, LAST_COUNTED);
-        bool taken = json_kind(found(r, place->node, at, nth)) == JSON_OBJECT;
-        verdict = taken || r->live ? HOOK_GO : change(r, at, nth, "before", info);
+        verdict = r->live ? HOOK_GO : change(r, at, nth, "before", info);
     }
     json_unref(text);
     return verdict;
@@ -156,7 +154,7 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
 static HookVerdict do_it(Recording *r, const HookPlace *place, const Buf *at, Json outcome) {
     Json text = place_text(at);
     bool by_hand = frame_is_edited(place->frame) || stage_of(r, place->frame) == LAST_TAKEN;
-    bool counts = outcome_leaves(place->node) && stage_of(r, place->frame) != LAST_DONE;
+    bool counts = node_leaves(place->node) && stage_of(r, place->frame) != LAST_DONE;
     r->done += counts;
     if (counts && !r->live && !by_hand) {
         note_missing(r, at, !json_is_none(outcome));

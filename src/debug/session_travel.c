@@ -1,10 +1,10 @@
 /* session_travel.c - back in the history, differences, one node again. */
 #include "session_inside.h"
 
+#include "image_read.h"
 #include "inspect.h"
 #include "line.h"
 #include "mem.h"
-#include "outcome.h"
 #include "reduce.h"
 
 enum { DIFF_LIMIT = 1000, STRETCH = 512 };
@@ -307,11 +307,11 @@ static bool try_node(void *ctx, const Node *node) {
  * NULL: it is in an injected node, or in another version of the workflow. */
 static const Node *node_there(const Flow *flow, Json image, const LineStep *c) {
     const Node *node = NULL;
-    for (size_t level = spot_depth(image, c->frame); level-- && !node;) {
-        Spot at = {c->frame, level};
-        Json name = spot_part(image, at, IMAGE_NODE);
+    for (size_t level = image_depth(image, c->frame); level-- && !node;) {
+        LevelAt at = {c->frame, level};
+        Json name = image_part(image, at, IMAGE_NODE);
         bool here = json_kind(name) == JSON_STRING && json_string_is(name, c->node);
-        node = here ? spot_node(spot_graph(flow, image, at), name) : NULL;
+        node = here ? image_node(image_graph(flow, image, at), name) : NULL;
     }
     return node;
 }
@@ -371,11 +371,11 @@ static Json image_at(const Session *s, int64_t seq) {
  * look at it, breakpoints included. */
 
 /* The level of what was injected around a step; false: the step is of the workflow. */
-static bool find_injected(Json image, int64_t frame, Spot *spot) {
-    for (; frame; frame = spot_parent(image, frame)) {
-        for (size_t level = spot_depth(image, frame); level--;) {
-            *spot = (Spot){frame, level};
-            if (json_kind(spot_part(image, *spot, IMAGE_INJECTED)) == JSON_ARRAY) {
+static bool find_injected(Json image, int64_t frame, LevelAt *spot) {
+    for (; frame; frame = image_parent(image, frame)) {
+        for (size_t level = image_depth(image, frame); level--;) {
+            *spot = (LevelAt){frame, level};
+            if (json_kind(image_part(image, *spot, IMAGE_INJECTED)) == JSON_ARRAY) {
                 return true;
             }
         }
@@ -393,22 +393,22 @@ static FlowNumbers numbers_after(const Session *s) {
 }
 
 /* It sees what the node does that it was put beside. */
-static FlowAround injected_around(const Session *s, Json image, Spot injected) {
-    Spot beside = {injected.frame, injected.level - 1};
-    const Graph *graph = injected.level ? spot_graph(run_flow(s->run), image, beside) : NULL;
-    const Node *node = graph ? spot_node(graph, spot_part(image, beside, IMAGE_NODE)) : NULL;
+static FlowAround injected_around(const Session *s, Json image, LevelAt injected) {
+    LevelAt beside = {injected.frame, injected.level - 1};
+    const Graph *graph = injected.level ? image_graph(run_flow(s->run), image, beside) : NULL;
+    const Node *node = graph ? image_node(graph, image_part(image, beside, IMAGE_NODE)) : NULL;
     return node ? (FlowAround){numbers_after(s), node->vars, node->nvars}
                 : (FlowAround){.first = numbers_after(s)};
 }
 
 static Flow *load_injected(Session *s, Json image, int64_t frame) {
     FlowProblems problems = {0};
-    Spot spot;
+    LevelAt spot;
     if (!find_injected(image, frame, &spot)) {
         return NULL;
     }
     FlowAround around = injected_around(s, image, spot);
-    Json definition = safe_item(spot_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
+    Json definition = safe_item(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
     if (flow) {
@@ -428,7 +428,7 @@ static bool take_first(void *ctx, const Node *node) {
  * put through the reducers, which comes to the same. */
 static Json branch_state(const Session *s, Json before, int64_t parent, Json writes) {
     const Flow *flow = run_flow(s->run);
-    const Graph *graph = spot_graph(flow, before, spot_top(before, parent));
+    const Graph *graph = image_graph(flow, before, image_top(before, parent));
     if (!graph || !writes_valid(writes)) {
         return json_none();
     }
@@ -444,8 +444,8 @@ static Json branch_state(const Session *s, Json before, int64_t parent, Json wri
 /* What a frame saw after its last step, with which it ended: JSON_NONE where that cannot be known. An
  * element of a map changes nothing. */
 static Json state_at_end(const Session *s, const Json images[2], int64_t frame, Json seen) {
-    int64_t parent = spot_parent(images[0], frame), branch = spot_branch(images[0], frame);
-    Json wait = spot_wait(images[1], parent);
+    int64_t parent = image_parent(images[0], frame), branch = image_branch(images[0], frame);
+    Json wait = image_wait(images[1], parent);
     if (wait_is(wait, WAIT_MAP)) {
         return json_ref(seen);
     }
@@ -472,8 +472,8 @@ static void look_for_node(Reverse *r, const LineStep *c, Around *a) {
 }
 
 static void look_at_end(Reverse *r, const LineStep *c, Around *a) {
-    bool ended = !json_is_none(a->images[1]) && !spot_depth(a->images[1], c->frame);
-    a->ended_in = ended ? spot_parent(a->images[0], c->frame) : 0;
+    bool ended = !json_is_none(a->images[1]) && !image_depth(a->images[1], c->frame);
+    a->ended_in = ended ? image_parent(a->images[0], c->frame) : 0;
     if (a->ended_in) {
         json_unref(a->states[1]);
         a->states[1] = state_at_end(r->session, a->images, c->frame, a->states[0]);

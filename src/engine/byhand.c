@@ -68,6 +68,7 @@ bool engine_update_now(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) 
         if (u->as_node || forked) {
             run_status_change(&run->status, RUN_IS_MOVED);
         }
+        run->by_hand = json_ref(u->set);
         run_record(run, run->first_frame, u->as_node ? frame_top(run->first_frame)->node : NULL,
                    "updated", json_none());
         *seq = run->head;

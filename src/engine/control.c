@@ -327,7 +327,7 @@ void control_child_ended(Frame *child) {
 
 void control_level_done(Frame *f) {
     if (frame_top(f)->injected) {
-        inject_done(f);
+        inject_done(f, (StepResult){.update = json_none()});
     } else if (frame_top(f)->graph->scoped) {
         task_level_done(f);
     } else {

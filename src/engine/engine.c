@@ -582,6 +582,7 @@ void run_free(Run *run) {
     json_unref(run->definition);
     json_unref(run->folder);
     json_unref(run->debug);
+    json_unref(run->by_hand);
     mem_free(run->folder_path);
     mem_free(run->own_folder);
     mem_free(run);
@@ -612,6 +613,7 @@ void engine_free(Engine *e) {
     mem_free(e->forgets);
     mem_free(e->folder);
     buf_clear(&e->patch);
+    buf_clear(&e->result);
     buf_clear(&e->snapshot);
     mem_free(e);
 }

@@ -195,8 +195,11 @@ static void tell_retry(Frame *f, const Node *node, Json error, int64_t delay) {
     engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
 }
 
+/* What stays of an attempt: what the node made and was told; and which execution failed, inside it or
+ * itself. */
 typedef struct Kept {
     Json memo, answers;
+    LevelAt failed;
 } Kept;
 
 /* The wait already names the place of the next attempt: no second record is needed to start it. */
@@ -209,36 +212,37 @@ static void retry(Frame *f, Json error, const Kept *kept) {
     frame_set_wait(f, WAIT_FOR(WAIT_RETRY, json_int(engine_now(f->run->engine) + delay),
                                frame_work_key(f), json_ref(error), json_ref(kept->memo),
                                json_ref(kept->answers)));
-    run_record(f->run, f, node, "retrying", json_none());
+    run_record_result(f->run, f, node, "retrying",
+                      (StepResult){.error = json_ref(error), .at = kept->failed});
     tell_retry(f, node, error, delay);
     frame_schedule(f);
 }
 
-static void take_error_edge(Frame *f, const Edge *edge, Json error);
+static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt failed);
 
-/* What the node made and was told stays with it through all its attempts. */
-static Kept kept_of(const Handler *h) {
+static Kept kept_of(const Handler *h, LevelAt failed) {
     bool its_own = h->level == h->frame->nlevels - 1;
     Json memo = its_own ? work_part(h->frame->wait, WORK_MEMO) : json_none();
     Json answers = its_own ? work_part(h->frame->wait, WORK_ANSWERS) : json_none();
     return (Kept){json_is_none(memo) ? json_null() : json_ref(memo),
-                  json_is_none(answers) ? json_array() : json_ref(answers)};
+                  json_is_none(answers) ? json_array() : json_ref(answers), failed};
 }
 
-static void drop_injected(Frame *f) {
+static void drop_injected(Frame *f, Json error) {
     const Node *node = frame_top(f)->node;
     frame_top(f)->node = NULL;
-    run_record(f->run, f, node, "failed", json_none());
-    inject_done(f);
+    run_record_result(f->run, f, node, "failed", (StepResult){.error = json_ref(error)});
+    inject_done(f, (StepResult){.update = json_none()});
 }
 
-static void take_error(const Handler *h, Json error) {
-    Kept kept = kept_of(h);
+/* The execution that failed is inside the one that takes its error, or is that one. */
+static void take_error(const Handler *h, LevelAt failed, Json error) {
+    Kept kept = kept_of(h, failed);
     frame_unwind(h->frame, h->level);
     if (h->drop) {
-        drop_injected(h->frame);
+        drop_injected(h->frame, error);
     } else if (h->edge) {
-        take_error_edge(h->frame, h->edge, error);
+        take_error_edge(h->frame, h->edge, error, failed);
     } else {
         retry(h->frame, error, &kept);
     }
@@ -246,7 +250,7 @@ static void take_error(const Handler *h, Json error) {
     json_unref(kept.answers);
 }
 
-static void take_error_edge(Frame *f, const Edge *edge, Json error) {
+static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt failed) {
     Run *run = f->run;
     Level *l = frame_top(f);
     const Node *node = l->node;
@@ -256,7 +260,9 @@ static void take_error_edge(Frame *f, const Edge *edge, Json error) {
     l->steps++;
     run->step++;
     frame_take_edge(f, edge);
-    frame_record(f, node, "failed", update);
+    bool own = failed.frame == f->id && failed.level + 1 == f->nlevels;
+    frame_record_result(f, node, "failed",
+                        (StepResult){.update = update, .at = own ? (LevelAt){0} : failed});
 }
 
 /* ---- the end of the run ---- */
@@ -265,7 +271,7 @@ void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     json_unref(run->error);
     run->error = json_ref(error);
     run_status_change(&run->status, RUN_FAILS);
-    run_record(run, f, node, "failed", json_none());
+    run_record_result(run, f, node, "failed", (StepResult){.error = json_ref(error)});
     run_halt(run);
 }
 
@@ -289,7 +295,7 @@ static void fail_now(Frame *f, Json error, FailAt at) {
     if (frame_top(f)->graph->scoped) {
         task_failed(f, error);
     } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
-        take_error(&h, error);
+        take_error(&h, (LevelAt){f->id, f->nlevels - 1}, error);
     } else {
         fail_here(f, error, at);
     }
@@ -366,7 +372,7 @@ static void fail_late(Frame *f, uint32_t level) {
     if (f->levels[level].graph->scoped) {
         task_late(f, level, error);
     } else if (find_handler(f, level, error, false, &h)) {
-        take_error(&h, error);
+        take_error(&h, (LevelAt){f->id, level}, error);
     } else {
         run_fail(f->run, f, node, error);
     }

@@ -115,6 +115,7 @@ void frame_free(Frame *f) {
     json_unref(f->wait);
     json_unref(f->vars);
     json_unref(f->result);
+    json_unref(f->set);
     mem_free(f);
 }
 
@@ -492,7 +493,7 @@ static void finish_element(Frame *f, Json result) {
     frame_count_step(f);
     json_unref(f->result);
     f->result = json_ref(result);
-    if (run_hooks(f->run) && park_after(f, node, word, result)) {
+    if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) {
         return;
     }
     frame_land(f, NULL, false);
@@ -505,13 +506,13 @@ void frame_finished(Frame *f, Json update) {
     Error err;
     error_clear(&err); /* not all of it: this is the hot path */
     if (inject_stands_in(f)) {
-        json_unref(update);
-        inject_done(f);
+        inject_done(f, (StepResult){.update = update});
         return;
     }
+    LevelAt at = {f->id, f->nlevels - 1};
     const char *word = end_word(f);
     frame_count_step(f);
-    if (run_hooks(run) && park_after(f, node, word, update)) {
+    if (run_hooks(run) && park_after(f, node, word, (StepResult){.update = update})) {
         return;
     }
     bool taken = f->taken; /* with what was said when it stopped */
@@ -521,7 +522,7 @@ void frame_finished(Frame *f, Json update) {
         return;
     }
     if (f->injections && inject_after(f)) {
-        frame_record(f, node, word, update);
+        frame_record_result(f, node, word, (StepResult){.update = update, .at = at});
         return;
     }
     const Edge *edge = choose_edge(f, node->edges, &err);

@@ -27,10 +27,10 @@ typedef enum HookVerdict {
     HOOK_PARK, /* the frame waits for frame_let_go() */
     HOOK_TAKE, /* BEFORE: the node does not run; *info is what came of it:
                     {"status": "completed", "result": value}  as if it had given that back
-                    {"status": "completed", "level": patch}   of [state, writes] of the running level
+                    {"status": "completed", "update": {...}}  through the reducers, whatever its `output`
                     {"status": "failed", "error": {...}}      it fails with that, and no attempt is left
                     {"status": "skipped"}
-                    all but `level` maybe with "set": changes as of HOOK_CHANGE that are made first; and
+                    all maybe with "set": changes as of HOOK_CHANGE that are made first; and
                     of a task with "outputs": {}, and "tasks": {id: {...}} that is said of others */
     HOOK_CHANGE, /* BEFORE and AFTER: *info is [[[name], value], [[name]], {...}, ...]: what is set and
                     what goes in all that the frame sees, and in a graph objects that go through the

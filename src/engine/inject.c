@@ -431,14 +431,16 @@ bool inject_after(Frame *f) {
 }
 
 /* The task that it stood for is over with it. */
-static void end_task(Frame *f, TaskResult result, Json error) {
+static void end_task(Frame *f, TaskResult result, Json error, StepResult came) {
     static const char *const words[] = {"skipped", "completed", "failed"};
     Level *l = frame_top(f);
     const Node *node = l->node;
     level_set_memo(f, l, verdict_new(result, error));
     frame_count_step(f);
     if (task_go_on(f)) {
-        frame_record(f, node, words[result], json_none());
+        frame_record_result(f, node, words[result], came);
+    } else {
+        result_clear(&came);
     }
 }
 
@@ -453,13 +455,14 @@ static void go_on(Frame *f, InjectWhere where) {
     }
 }
 
-static void task_done(Frame *f, InjectWhere where) {
+static void task_done(Frame *f, InjectWhere where, StepResult came) {
     TaskResult result = (TaskResult)verdict_result(frame_top(f));
     Json error = json_ref(verdict_error(frame_top(f)));
     list_leave(f);
     if (where == INJECT_INSTEAD) {
-        end_task(f, result, error);
+        end_task(f, result, error, came);
     } else {
+        result_clear(&came);
         go_on(f, where);
     }
     json_unref(error);
@@ -489,21 +492,26 @@ bool frame_is_edited(const Frame *f) {
     return inject_stands_in(f) || inject_stand_in(f);
 }
 
-void inject_done(Frame *f) {
+void inject_done(Frame *f, StepResult came) {
     Injected *injected = frame_top(f)->injected;
     InjectWhere where = injected->where;
     Error err = ERROR_INIT;
     if (frame_top(f)->graph->scoped) {
-        task_done(f, where); /* frees it */
+        task_done(f, where, came); /* frees it */
         return;
     }
+    Json wrote = reduce_written(frame_top(f)->graph, frame_top(f)->writes);
     bool ok = level_leave_shared(f, &err);
+    result_clear(&came);
     injected_free(f->run, injected);
     frame_set_wait(f, json_null());
+    if (ok && where == INJECT_INSTEAD) {
+        frame_finished(f, wrote);
+        return;
+    }
+    json_unref(wrote);
     if (!ok) {
         frame_fail_with(f, "reduce", &err);
-    } else if (where == INJECT_INSTEAD) {
-        frame_finished(f, json_object());
     } else {
         go_on(f, where);
     }

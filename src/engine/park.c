@@ -107,26 +107,6 @@ static HookVerdict ask(Frame *f, const HookPlace *place, Json *info) {
 
 /* ---- results from elsewhere ---- */
 
-static bool take_level(Frame *f, Json patch, Error *err) {
-    Level *l = frame_top(f);
-    Json parts[] = {json_ref(l->state),
-                    json_is_none(l->writes) ? json_null() : json_ref(l->writes)};
-    Json level = json_patch(json_array_from(parts, 2), patch, err);
-    if (json_is_none(level) || json_kind(json_array_get(level, 0)) != JSON_OBJECT) {
-        json_unref(level);
-        return error_set(err, ERR_DATA, "The recorded result does not fit the state.");
-    }
-    json_unref(l->state);
-    l->state = json_ref(json_array_get(level, 0));
-    if (!json_is_none(l->writes)) {
-        json_unref(l->writes);
-        l->writes = json_ref(json_array_get(level, 1));
-    }
-    json_unref(level);
-    frame_mark(f);
-    return true;
-}
-
 static void take_task(Frame *f, Json taken) {
     Json outputs = json_object_get_c(taken, "outputs");
     task_finish(f, json_is_none(outputs) ? json_null() : json_ref(outputs));
@@ -147,7 +127,7 @@ static void take_failure(Frame *f, Json error, Json taken) {
 static void take(Frame *f, Json taken) {
     Error err = ERROR_INIT;
     Json error = json_object_get_c(taken, "error"), result = json_object_get_c(taken, "result");
-    Json level = json_object_get_c(taken, "level"), set = json_object_get_c(taken, "set");
+    Json update = json_object_get_c(taken, "update"), set = json_object_get_c(taken, "set");
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
     f->since = engine_now(f->run->engine);
@@ -172,10 +152,10 @@ static void take(Frame *f, Json taken) {
         take_task(f, taken);
     } else if (!json_is_none(result)) {
         frame_finish(f, json_ref(result));
-    } else if (json_kind(level) == JSON_ARRAY && !take_level(f, level, &err)) {
+    } else if (json_kind(update) == JSON_OBJECT && !frame_merge(f, update, &err)) {
         frame_fail_with(f, "recorded", &err);
     } else {
-        frame_finished(f, json_object());
+        frame_finished(f, json_kind(update) == JSON_OBJECT ? json_ref(update) : json_object());
     }
 }
 
@@ -189,19 +169,22 @@ static bool change_one(Frame *f, Json one, Error *err) {
     return ok;
 }
 
-/* What somebody changed at this place another time (HOOK_CHANGE). Consumes it. */
-static bool change(Frame *f, Json changes, Error *err) {
+/* What somebody changed at this place another time (HOOK_CHANGE), on record with what comes next. Consumes
+ * it. */
+static bool change(Frame *f, Json changes, bool after, Error *err) {
     bool ok = true;
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
         ok = change_one(f, json_array_get(changes, i), err);
     }
-    json_unref(changes);
+    json_unref(f->run->by_hand);
+    f->run->by_hand = changes;
+    f->run->by_hand_after = after;
     return ok;
 }
 
 static bool change_before(Frame *f, Json changes) {
     Error err = ERROR_INIT;
-    bool ok = change(f, changes, &err);
+    bool ok = change(f, changes, false, &err);
     if (!ok) {
         frame_fail_with(f, "recorded", &err);
     }
@@ -209,13 +192,13 @@ static bool change_before(Frame *f, Json changes) {
 }
 
 /* It is done all the same. */
-static bool change_after(Frame *f, Json changes, const char *word, Json update) {
+static bool change_after(Frame *f, Json changes, const char *word, StepResult result) {
     Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
-    bool ok = change(f, changes, &err);
+    bool ok = change(f, changes, true, &err);
     if (!ok) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
-        run_record(f->run, f, node, word, update);
+        run_record_result(f->run, f, node, word, result);
         frame_fail(f, fail_error(f, node, "recorded", &err, json_none()), FAIL_AFTER);
     }
     return ok;
@@ -286,11 +269,11 @@ static bool jump(Frame *f, Json name) {
 /* ---- the three places ---- */
 
 /* The run of one node ends with it. */
-static void end_only(Frame *f, const Node *node, const char *word, Json update) {
+static void end_only(Frame *f, const Node *node, const char *word, StepResult result) {
     Run *run = f->run;
     frame_set_wait(f, wait_of(WAIT_FINISHED));
     run_status_change(&run->status, RUN_COMPLETES);
-    run_record(run, f, node, word, update);
+    run_record_result(run, f, node, word, result);
     run_halt(run);
 }
 
@@ -330,7 +313,7 @@ bool park_before(Frame *f) {
                        .looked = looked};
     Json info;
     if (is_past_only(f)) {
-        end_only(f, NULL, "ended", json_none());
+        end_only(f, NULL, "ended", (StepResult){.update = json_none()});
         return true;
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
@@ -354,25 +337,27 @@ bool park_before(Frame *f) {
     return verdict != HOOK_GO;
 }
 
-bool park_after(Frame *f, const Node *node, const char *word, Json update) {
+bool park_after(Frame *f, const Node *node, const char *word, StepResult result) {
     if (passes(f, node)) {
         return false;
     }
     HookPlace place = {.run = f->run, .frame = f, .node = node, .position = HOOK_AFTER};
     Json info;
     if (f->run->only.frame == f->id && f->run->only.depth == f->nlevels) {
-        end_only(f, node, word, update);
+        end_only(f, node, word, result);
         return true;
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
     if (verdict == HOOK_CHANGE) {
-        if (!change_after(f, info, word, update)) {
+        if (!change_after(f, info, word, result)) {
             return true;
         }
         verdict = ask_changed(f, &place, &info);
     }
+    LevelAt at = {f->id, f->nlevels - 1};
     if (verdict == HOOK_GOTO && jump(f, info)) { /* as if an edge led there */
-        frame_record(f, node, word, update);
+        result.at = at;
+        frame_record_result(f, node, word, result);
         return true;
     }
     if (verdict != HOOK_PARK) {
@@ -380,7 +365,7 @@ bool park_after(Frame *f, const Node *node, const char *word, Json update) {
     }
     bool element = f->is_element && f->nlevels == 1;
     frame_set_wait(f, element ? WAIT_FOR(WAIT_ENDED, json_ref(f->result)) : wait_of(WAIT_FINISHED));
-    run_record(f->run, f, node, word, update);
+    run_record_result(f->run, f, node, word, result);
     frame_park_at(f, HOOK_AFTER, json_ref(f->wait), info);
     return true;
 }
@@ -633,11 +618,12 @@ static void skip(Frame *f, const LetGo *let) {
 /* The node begins again as a new attempt would, with what it made and was told. */
 static void again(Frame *f, const char *word) {
     const Node *node = frame_top(f)->node;
-    Json inner = unparked(f), before = inner;
+    Json inner = unparked(f), before = inner, error = json_none();
     FailAt at = FAIL_NODE;
     bool failed = wait_is(inner, WAIT_FAILING);
     if (failed) {
         before = json_array_get(inner, WAIT_FAILING_BEFORE);
+        error = json_ref(json_array_get(inner, WAIT_FAILING_ERROR));
         at = (FailAt)image_int(inner, WAIT_FAILING_AT);
     }
     before = json_ref(before);
@@ -655,7 +641,8 @@ static void again(Frame *f, const char *word) {
                                              : wait_of(WAIT_LOOKED));
     }
     json_unref(before);
-    frame_record(f, node, failed && !f->failure_kept ? "failed" : "retrying", json_none());
+    frame_record_result(f, node, failed && !f->failure_kept ? "failed" : "retrying",
+                        (StepResult){.error = error});
     f->failure_kept = false;
     tell_resumed(f, word);
 }
@@ -745,11 +732,17 @@ static bool let_retry(Frame *f, const LetGo *let, Error *err) {
     return true;
 }
 
+/* They are on record with what comes of letting it go. */
 static bool apply_pending(Frame *f, Error *err) {
     Json changes = pending_changes(f), state = changed(f, changes, err);
     bool ok = !json_is_none(state) && frame_change(f, changes, err);
     json_unref(state);
-    json_unref(changes);
+    if (ok && json_array_len(changes)) {
+        json_unref(f->run->by_hand);
+        f->run->by_hand = changes;
+    } else {
+        json_unref(changes);
+    }
     return ok;
 }
 
@@ -776,6 +769,7 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
     }
     int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
     bool ok = rows[let->how](f, let, err);
+    json_clear(&run->by_hand);
     Frame *parent = ok && kept && let->how != LET_GOTO ? run_frame(run, kept) : NULL;
     if (is_kept(parent)) {
         frame_schedule(parent);

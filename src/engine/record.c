@@ -287,16 +287,31 @@ static void drop_dirty(Run *run) {
 
 enum { DEBUG_WEIGHT = 3 }; /* a debugger's own, however large, is to be written whole seldom */
 
-/* Encodes the change, and the whole where the chain of changes has become too heavy. */
-static void write_checkpoint(Run *run, Checkpoint *c) {
+/* Encodes the change, what came of the node, and the whole where the chain of changes has become too
+ * heavy. */
+static void write_checkpoint(Run *run, const Frame *f, const Node *node, const StepResult *result,
+                             Checkpoint *c) {
     Engine *e = run->engine;
     Json image = renewed_image(run);
     Json patch = changes_to(run, image);
     assert(leads_to(run->image, patch, image));
     uint64_t size = json_size(image);
+    ResultPlace place = {.c = c,
+                         .before = run->image,
+                         .after = image,
+                         .patch = patch,
+                         .key = f->key,
+                         .now = json_object_get(json_array_get(image, IMAGE_FRAMES), f->key),
+                         .task = node && node->task,
+                         .element = f->is_element && !result->at.level};
     buf_reset(&e->patch);
+    buf_reset(&e->result);
     buf_reset(&e->snapshot);
     json_encode(patch, &e->patch);
+    if (result_encode(&place, result, &e->result)) {
+        c->result = e->result.len ? e->result.data : "";
+        c->result_len = e->result.len;
+    }
     if (chain_wants_snapshot(&run->weight, size + DEBUG_WEIGHT * json_size(run->debug))) {
         json_encode(image, &e->snapshot);
         c->snapshot = e->snapshot.data;
@@ -320,7 +335,8 @@ static void tell_step(Run *run, const Frame *f, const Node *node, const char *st
     engine_tell(run, f, event);
 }
 
-void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
+void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
+                       StepResult result) {
     Checkpoint c = {
         .run = run->row.run,
         .seq = ++run->last,
@@ -332,21 +348,35 @@ void run_record(Run *run, Frame *f, const Node *node, const char *status, Json u
         .status = status,
     };
     run->head = c.seq;
+    result.by_hand = json_take(&run->by_hand);
+    result.after = run->by_hand_after;
+    run->by_hand_after = false;
+    if (!result.at.frame) {
+        result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
+    }
     if (run->engine->journal) {
-        write_checkpoint(run, &c);
+        write_checkpoint(run, f, node, &result, &c);
         run_unsaved(run);
     }
     if (run_wants(run, EVENT_STEP)) {
-        tell_step(run, f, node, status, update);
+        tell_step(run, f, node, status, result.update);
     }
-    json_unref(update);
+    result_clear(&result);
     drop_dirty(run);
 }
 
-void frame_record(Frame *f, const Node *node, const char *status, Json update) {
+void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
+    run_record_result(run, f, node, status, (StepResult){.update = update});
+}
+
+void frame_record_result(Frame *f, const Node *node, const char *status, StepResult result) {
     bool gone = f->gone;
-    run_record(f->run, f, node, status, update);
+    run_record_result(f->run, f, node, status, result);
     if (!gone) {
         frame_schedule(f);
     }
+}
+
+void frame_record(Frame *f, const Node *node, const char *status, Json update) {
+    frame_record_result(f, node, status, (StepResult){.update = update});
 }

@@ -176,6 +176,18 @@ Json reduce_result(Json writes, Json state) {
     return out;
 }
 
+Json reduce_written(const Graph *graph, Json writes) {
+    Json out = json_object(), name, entry;
+    for (size_t pos = 0; json_object_next(writes, &pos, &name, &entry);) {
+        Json value = json_array_get(entry, WRITE_VALUE);
+        bool listed = reduce_of(graph_key(graph, name)) == REDUCE_EXPR && !replaces(entry) &&
+                      json_kind(value) == JSON_ARRAY && json_array_len(value);
+        value = listed ? json_array_get(value, json_array_len(value) - 1) : value;
+        out = json_object_set(out, json_ref(name), json_ref(value));
+    }
+    return out;
+}
+
 static bool put_inner(const Target *t, const Level *inner, Json name, Json entry, Json writer) {
     const StateKey *key = graph_key(t->graph, name), *its = graph_key(inner->graph, name);
     Json final = json_object_get(inner->state, name), value = json_array_get(entry, WRITE_VALUE);

@@ -29,6 +29,10 @@ bool reduce_no_conflict(const Graph *graph, Json all, Error *err);
 /* {key: its value in state} for every key in writes; given. */
 Json reduce_result(Json writes, Json state);
 
+/* {key: what was written to it} of writes, which does the same as one update; of a key with an expression the
+ * last value alone. Given. */
+Json reduce_written(const Graph *graph, Json writes);
+
 /* Puts what an inner level changed into the one around it: final values, but for keys that have a reducer
  * there, what was written to them. Defined over Level (runs.h). */
 struct Level;

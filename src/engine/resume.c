@@ -494,6 +494,19 @@ static void unpark(Frame *f) {
     frame_let_go(f, &(LetGo){.how = LET_GO}, NULL);
 }
 
+/* What a person sets, and gives a node that asked nothing, is said with the record that it comes with:
+ * the next one, if there is one before anything goes on. */
+static void begin_by_hand(Run *run, const RunResume *r, const Frame *answered, Json result) {
+    Json changes = json_is_none(r->set) ? json_array() : json_ref(r->set);
+    if (answered && json_is_none(result) && json_kind(r->value) == JSON_OBJECT) {
+        changes = json_array_push(changes, json_ref(r->value));
+    }
+    run->by_hand = json_array_len(changes) ? changes : json_none();
+    if (json_is_none(run->by_hand)) {
+        json_unref(changes);
+    }
+}
+
 /* What was set is on record before anything starts with it. */
 static void record_edits(Run *run, const RunResume *r) {
     if (run->dirty && !json_is_none(r->set) && json_array_len(r->set)) {
@@ -513,6 +526,7 @@ Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
         return NULL;
     }
     run_set_debug(run, json_null());
+    begin_by_hand(run, r, answered, result);
     reopen(run);
     record_edits(run, r);
     run_unsaved(run);
@@ -526,6 +540,7 @@ Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
         each_frame(run, only_stopped, let_go);
         each_frame(run, is_parked, unpark);
     }
+    json_clear(&run->by_hand);
     run_settle_if_done(run);
     run_kick(run);
     return run;
@@ -547,7 +562,9 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
         return false;
     }
     run->rested = false;
+    begin_by_hand(run, r, answered, result);
     answer(answered, result);
+    json_clear(&run->by_hand);
     run_settle_if_done(run);
     run_kick(run);
     return true;

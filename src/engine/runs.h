@@ -26,6 +26,7 @@
 #include "json_build.h"
 #include "lifecycle.h"
 #include "machines.h"
+#include "result.h"
 #include "store_chain.h"
 #include "wait.h"
 
@@ -71,6 +72,7 @@ struct Frame {
     uint32_t nrecorded; /* levels in its last record; 0: look there */
     uint32_t children;  /* frames that it holds for */
     Json result;        /* of an element that ended, for its map */
+    Json set;           /* {variable: value} that its task has set so far; JSON_NONE: none */
     Json wait;          /* as in the image */
     WaitKind waits;     /* the kind of it */
     Json vars;          /* values of the variables of maps around it, outermost first; an array */
@@ -157,7 +159,9 @@ struct Run {
     uv_timer_t *timer; /* of the deadline */
     const RunHooks *hooks;
     void *hooks_ctx;
-    Json debug; /* the debugger's own; null: none */
+    Json debug;   /* the debugger's own; null: none */
+    Json by_hand; /* what a person changes with the record that comes next, as HOOK_CHANGE has it */
+    bool by_hand_after; /* after the node that it is of */
     RunOnly only;
     size_t parked;            /* frames that are */
     bool is_held;             /* does not settle while somebody may let it go on */
@@ -243,8 +247,8 @@ struct Engine {
     size_t working;    /* heavy steps that are under way */
     uint64_t durable;  /* batches up to this one are */
     bool delivering;
-    Buf patch, snapshot; /* encoded, used again for each record */
-    Error broken;        /* the store failed: nothing more can be recorded */
+    Buf patch, result, snapshot; /* encoded, used again for each record */
+    Error broken;                /* the store failed: nothing more can be recorded */
 };
 
 /* ---- engine.c ---- */
@@ -315,9 +319,12 @@ uint32_t frame_shown_level(const Frame *f); /* the one that people see as its st
 /* ---- record.c ---- */
 
 void frame_mark(Frame *f); /* dirty: to be in the next record */
-/* Writes a checkpoint of all dirty frames. node may be NULL. Consumes update. */
+/* Writes a checkpoint of all dirty frames, with what came of the node, which may be NULL. Consumes result;
+ * without result.at it is of the frame's top level. */
+void run_record_result(Run *run, Frame *f, const Node *node, const char *status, StepResult result);
 void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update);
 /* The same, and then the frame goes on as its wait says, unless it has ended. */
+void frame_record_result(Frame *f, const Node *node, const char *status, StepResult result);
 void frame_record(Frame *f, const Node *node, const char *status, Json update);
 Json frame_image(const Frame *f);
 Json run_image_head(const Run *run);
@@ -392,8 +399,8 @@ void frame_index_clear(Run *run);
 
 /* The hooks before a node; true when the frame does not begin it now. */
 bool park_before(Frame *f);
-/* After one: true when the frame is parked there, which is recorded. Consumes update when it is. */
-bool park_after(Frame *f, const Node *node, const char *word, Json update);
+/* After one: true when the frame is parked there, which is recorded. Consumes result when it is. */
+bool park_after(Frame *f, const Node *node, const char *word, StepResult result);
 /* On an error; true when it is parked. The frame goes on with the error as fail.c does. Borrows error. */
 bool park_on_error(Frame *f, Json error, int at, bool caught);
 /* The two parts of it, for the error of the node at any level; *info, given, is what is said of the
@@ -431,7 +438,8 @@ const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own;
 bool inject_stands_in(const Frame *f);
 /* One that stands in, and has not begun, waits again: the frame stands before the node itself. */
 void inject_take_back(Frame *f);
-void inject_done(Frame *f);       /* the top level is one, and is past its last node */
+/* The top level is one, and is past its last node; result is what that came to. Consumes it. */
+void inject_done(Frame *f, StepResult result);
 void inject_drop_level(Frame *f); /* those that wait for the node of the top level are of no use */
 void inject_drop_all(Frame *f);
 void injected_free(Run *run, Injected *injected);                /* accepts NULL */

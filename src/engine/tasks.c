@@ -135,10 +135,6 @@ void list_leave(Frame *f) {
 
 static const char *const end_words[] = {"skipped", "completed", "failed"};
 
-static void record_end(Frame *f, const Node *node, TaskResult result, Json update) {
-    frame_record(f, node, end_words[result], update);
-}
-
 /* The verdict is in the level: the task's own, or the list's when there is no task. */
 void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     Level *l = frame_top(f);
@@ -151,24 +147,23 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
         task_say_ended(f, result);
     }
     level_set_memo(f, l, verdict_new(result, error));
+    StepResult came = {.update = outputs, .error = json_ref(error), .set = json_take(&f->set)};
     if (inject_stands_in(f)) {
-        json_unref(outputs);
-        inject_done(f);
+        inject_done(f, came);
         return;
     }
     frame_count_step(f);
-    if (run_hooks(f->run) && result != TASK_NONE &&
-        park_after(f, node, end_words[result], outputs)) {
+    if (run_hooks(f->run) && result != TASK_NONE && park_after(f, node, end_words[result], came)) {
         return;
     }
+    LevelAt at = {f->id, f->nlevels - 1};
     if (f->injections && inject_after(f)) {
-        record_end(f, node, result, outputs);
-        return;
-    }
-    if (task_go_on(f)) {
-        record_end(f, node, result, outputs);
+        came.at = at;
+        frame_record_result(f, node, end_words[result], came);
+    } else if (task_go_on(f)) {
+        frame_record_result(f, node, end_words[result], came);
     } else {
-        json_unref(outputs);
+        result_clear(&came);
     }
 }
 

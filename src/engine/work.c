@@ -606,6 +606,8 @@ void step_set_var(Step *s, Json name, Json value) {
         json_unref(value);
         return;
     }
+    Json set = json_is_none(s->frame->set) ? json_object() : json_take(&s->frame->set);
+    s->frame->set = json_object_set(set, json_ref(name), json_ref(value));
     scope_set(s->frame, task_level(s), name, value);
 }
 

@@ -17,7 +17,7 @@
 
 #include "store.h"
 
-enum { PACKED_RESULT = 64 }; /* no status is as long */
+enum { PACKED_RESULT = STORE_STATUS_MAX + 1 };
 
 void checkpoint_pack(const Checkpoint *c, Buf *out); /* appends */
 /* False when the bytes are not one checkpoint and nothing else. */

@@ -147,10 +147,11 @@ static void the_document_says_what_it_is(void **state) {
     expect_json(json_object_get_c(d, "head"), "2");
     Json rows = json_object_get_c(d, "checkpoints"), row = json_array_get(rows, 1);
     assert_int_equal(json_array_len(rows), 2);
-    assert_int_equal(json_array_len(row), 9);
+    assert_int_equal(json_array_len(row), 10);
     expect_json(json_array_get(row, 5), "\"a\"");
     expect_json(json_array_get(row, 6), "\"completed\"");
     expect_json(json_array_get(row, 8), "null");
+    expect_json(json_array_get(row, 9), "[]");
     json_unref(keys);
     json_unref(d);
 }

@@ -242,7 +242,6 @@ static void damaged_images_are_looked_at_without_harm(void **state) {
             json_unref(line_state(flow, image, frame));
             json_unref(line_frame_path(image, frame));
             json_unref(line_variables(image, frame));
-            json_unref(line_left(image, image, frame));
         }
         json_unref(image);
     }
@@ -331,26 +330,6 @@ static void images_along_a_line_are_those_of_the_store(void **state) {
     Line part = {line.items + 3, line.n - 3}; /* it begins later than its run */
     assert_true(line_images(host.store, row.run, &part, same_image, &row.run, &host.err));
     line_clear(&line);
-    run_row_clear(&row);
-}
-
-static void what_a_branch_left_is_with_its_parent(void **state) {
-    (void)state;
-    host_run("nodes:\n  - {name: a, jq: '{a: 1}'}\n  - {name: b, jq: '{b: [2]}'}\n"
-             "edges:\n  - {from: __start__, to: [a, b]}\n  - {from: [a, b], to: __end__}\n",
-             NULL);
-    host_fresh();
-    RunRow row = row_of("t");
-    Json first = chain_image(host.store, row.run, 1, NULL, &host.err);
-    Json second = chain_image(host.store, row.run, 2, NULL, &host.err);
-    Json third = chain_image(host.store, row.run, 3, NULL, &host.err);
-    expect_gives(line_left(first, second, 2), "{\"a\": 1}");
-    expect_gives(line_left(second, third, 3), "{\"b\": [2]}");
-    expect_gives(line_left(first, second, 3), "(none)");
-    expect_gives(line_left(first, second, 1), "(none)");
-    json_unref(first);
-    json_unref(second);
-    json_unref(third);
     run_row_clear(&row);
 }
 
@@ -581,7 +560,6 @@ int main(void) {
         TEST(frames_are_called_by_the_nodes_that_made_them),
         TEST(branches_of_the_start_have_a_name_too),
         TEST_ALL(images_along_a_line_are_those_of_the_store),
-        TEST(what_a_branch_left_is_with_its_parent),
         TEST(history_tells_steps_with_their_results),
         TEST_ALL(history_is_told_in_pages),
         TEST(history_can_be_that_of_a_frame),

@@ -286,16 +286,14 @@ static void a_result_is_what_the_node_gave_back(void **state) {
 static void what_went_through_a_reducer_is_what_was_put_to_it(void **state) {
     (void)state;
     run_and_expect(
-        REDUCED,
-        "main log 0 {\"status\":\"completed\",\"result\":{\"log\":[7]}}\n"
-        "main logs 0 {\"status\":\"completed\",\"result\":{\"log\":[[8],9]}}\n"
-        "main sum 0 {\"status\":\"completed\",\"result\":{\"sum\":41}}\n"
-        "main text 0 {\"status\":\"completed\",\"result\":{\"text\":\"bc\"}}\n"
-        "main half 0 {\"status\":\"completed\",\"result\":{\"half\":0.25}}\n"
-        "main deep 0 {\"status\":\"completed\",\"result\":{\"deep\":{\"x\":{\"y\":1,\"z\":2}}}}\n"
-        "main set 0 {\"status\":\"completed\",\"result\":{\"set\":[2]}}\n"
-        "main max 0 {\"status\":\"completed\",\"level\":"
-        "[[[0,\"max\"],5],[[0,\"plain\"],true]]}\n");
+        REDUCED, "main log 0 {\"status\":\"completed\",\"result\":{\"log\":7}}\n"
+                 "main logs 0 {\"status\":\"completed\",\"result\":{\"log\":[[8],9]}}\n"
+                 "main sum 0 {\"status\":\"completed\",\"result\":{\"sum\":41}}\n"
+                 "main text 0 {\"status\":\"completed\",\"result\":{\"text\":\"bc\"}}\n"
+                 "main half 0 {\"status\":\"completed\",\"result\":{\"half\":0.25}}\n"
+                 "main deep 0 {\"status\":\"completed\",\"result\":{\"deep\":{\"x\":{\"z\":2}}}}\n"
+                 "main set 0 {\"status\":\"completed\",\"result\":{\"set\":[1,2]}}\n"
+                 "main max 0 {\"status\":\"completed\",\"result\":{\"max\":5,\"plain\":true}}\n");
     expect_same_again(REDUCED, "completed", 8);
 }
 
@@ -323,7 +321,7 @@ static void a_branch_that_ends_leaves_what_its_last_node_gave_back(void **state)
     expect_listed(BRANCHES, "main/plan[0] left 0 {\"status\":\"completed\",\"result\":"
                             "{\"log\":7,\"max\":3,\"l\":1}}\n");
     expect_listed(BRANCHES, "main/plan[0] left2 0 {\"status\":\"completed\",\"result\":"
-                            "{\"log\":[8],\"max\":9}}\n");
+                            "{\"log\":8,\"max\":9}}\n");
     expect_listed(BRANCHES, "main/plan[1] right 0 {\"status\":\"completed\",\"result\":"
                             "{\"stdout\":\"r\",\"exit_code\":0}}\n");
     expect_same_again(BRANCHES, "completed", 3);
@@ -587,6 +585,25 @@ static void an_error_that_a_map_takes_is_of_its_element(void **state) {
     expect_same_again(MAP_FAILS, "completed", 2);
 }
 
+/* All are at work when the last of them fails. */
+#define LAST_FAILS                                                                            \
+    "nodes:\n"                                                                                \
+    "  - {name: each, map: '[0, 1, 2]', output: all, do: {shell: 'touch at$N; [ $N = 2 ] || " \
+    "sleep 60; until [ -e at0 -a -e at1 ]; do sleep 0.02; done; exit 1', env: {N: $item}}}\n" \
+    "  - {name: after, jq: '{after: 1}'}\n"                                                   \
+    "edges:\n"                                                                                \
+    "  - {from: __start__, to: each}\n"                                                       \
+    "  - {from: each, to: after, on: error}\n"                                                \
+    "  - {from: each, to: __end__}\n"
+
+static void the_element_that_failed_is_told_from_those_that_were_ended(void **state) {
+    (void)state;
+    expect_run(host_run(LAST_FAILS, NULL), "completed", NULL);
+    expect_listed(LAST_FAILS, "main/each[0] each[] 0 null\n");
+    expect_listed(LAST_FAILS, "main/each[1] each[] 0 null\n");
+    expect_listed(LAST_FAILS, "main/each[2] each[] 0 {\"status\":\"failed\"");
+}
+
 #define MAP_RETRIED                                                       \
     "nodes:\n"                                                            \
     "  - name: each\n"                                                    \
@@ -637,12 +654,11 @@ static void what_people_said_at_interrupts_is_taken(void **state) {
     (void)state;
     host_run(STOPS, NULL);
     host_answer(NULL, NULL, "{\"x\": 1}");
-    expect_listed(STOPS, "main a 0 {\"status\":\"completed\",\"level\":"
-                         "[[[0,\"x\"],1],[[0,\"a\"],1]]}\n");
+    expect_listed(STOPS, "main a 0 {\"status\":\"completed\",\"result\":{\"a\":1}}\n");
+    expect_listed(STOPS, "main a 0 {\"before\":[{\"x\":1}]}\n");
     expect_listed(STOPS, "main b 0 {\"status\":\"completed\",\"result\":{\"stdout\":\"b\"");
     expect_run(host_answer(NULL, NULL, "{\"y\": 2}"), "completed", NULL);
-    expect_listed(STOPS, "main b 0 {\"status\":\"completed\",\"level\":");
-    expect_listed(STOPS, "[[0,\"y\"],2]");
+    expect_listed(STOPS, "main b 0 {\"after\":[{\"y\":2}]}\n");
     expect_same_again(STOPS, "completed", 2);
 }
 
@@ -707,15 +723,15 @@ static void what_a_person_changed_while_it_was_stopped_is_taken(void **state) {
     (void)state;
     pending = "{\"pending\": [[1, [\"x\"], 1]]}";
     run_stopped(STEPS, (Stop){"a", HOOK_BEFORE, false}, &(LetGo){.how = LET_GO});
-    expect_listed(STEPS, "main a 0 {\"status\":\"completed\",\"level\":");
-    expect_same_again(STEPS, "completed", 2);
+    expect_listed(STEPS, "main a 0 {\"before\":[[[\"x\"],1]]}\n");
+    expect_same_again(STEPS, "completed", 1);
 }
 
 static void what_a_person_changed_after_it_is_taken(void **state) {
     (void)state;
     pending = "{\"pending\": [[1, [\"y\"], 1]]}";
     run_stopped(STEPS, (Stop){"b", HOOK_AFTER, false}, &(LetGo){.how = LET_GO});
-    expect_listed(STEPS, "main b 0 {\"status\":\"completed\",\"level\":");
+    expect_listed(STEPS, "main b 0 {\"after\":[[[\"y\"],1]]}\n");
     expect_same_again(STEPS, "completed", 1);
 }
 
@@ -778,7 +794,7 @@ static void what_was_injected_before_a_node_is_part_of_it(void **state) {
     Injection injection = {1, INJECT_BEFORE, json_none(), parse("{\"jq\": \"{y: 7}\"}")};
     run_injected(STEPS, (Stop){"b", HOOK_BEFORE, false}, &injection, &(LetGo){.how = LET_GO});
     json_unref(injection.node);
-    expect_listed(STEPS, "main b 0 {\"status\":\"completed\",\"level\":");
+    expect_listed(STEPS, "main b 0 {\"before\":[{\"y\":7}]}\n");
     expect_same_again(STEPS, "completed", 1);
 }
 
@@ -824,7 +840,7 @@ static void what_a_person_changed_before_a_node_that_holds_others_is_changed(voi
 
 static void what_a_person_changed_after_a_node_that_holds_others_is_changed(void **state) {
     (void)state;
-    expect_change("loop", HOOK_AFTER, "main loop 0 {\"after\":[[[\"n\"],1],[[\"x\"],1]]}\n");
+    expect_change("loop", HOOK_AFTER, "main loop 0 {\"after\":[[[\"x\"],1],[[\"n\"],1]]}\n");
 }
 
 static void what_was_injected_after_a_node_goes_through_the_reducers(void **state) {
@@ -872,12 +888,31 @@ static void tasks_leave_variables_outputs_and_errors(void **state) {
     expect_listed(TASKS, "main list/sleep 0 {\"status\":\"completed\"}\n");
 }
 
-/* Only the first error of a list that goes on is kept. */
-static void a_failure_whose_error_nobody_kept_fails_all_the_same(void **state) {
+/* Only the first error of a list that goes on is in the state. */
+static void a_failure_that_the_state_says_nothing_of_has_its_error(void **state) {
     (void)state;
     host_run(TASKS, NULL);
-    expect_listed(TASKS,
-                  "main list/four 0 {\"status\":\"failed\",\"error\":{\"kind\":\"recorded\"");
+    expect_listed(TASKS, "main list/four 0 {\"status\":\"failed\",\"error\":{\"kind\":\"exit\","
+                         "\"message\":\"Command exited with code 4\"");
+}
+
+#define SHARED                                                                          \
+    "tasks:\n"                                                                          \
+    "  - name: run_tasks_concurrent\n"                                                  \
+    "    config:\n"                                                                     \
+    "      newVariableScope: false\n"                                                   \
+    "      tasks:\n"                                                                    \
+    "        - {name: run_shell, id: a, " SCRIPT(                                       \
+        "echo ::set-json v 1; touch set") "}\n"                                         \
+                                          "        - {name: run_shell, id: b, " SCRIPT( \
+                                              "until [ -e set ]; do sleep 0.02; done; echo ::set-json mine 1") "}\n"
+
+static void a_task_leaves_the_variables_that_it_set_itself(void **state) {
+    (void)state;
+    expect_run(host_run(SHARED, NULL), "completed", NULL);
+    expect_listed(SHARED, "[0] a 0 {\"status\":\"completed\",\"set\":[[[\"v\"],1]],");
+    expect_listed(SHARED, "[1] b 0 {\"status\":\"completed\",\"set\":[[[\"mine\"],1]],");
+    expect_same_again(SHARED, "completed", 2);
 }
 
 static void tasks_are_the_same_again(void **state) {
@@ -1083,6 +1118,29 @@ static void a_history_without_its_beginning_is_refused(void **state) {
     flow_unref(flow);
 }
 
+/* As the version of the store before results wrote them. */
+static void a_history_that_does_not_say_what_nodes_gave_back_is_refused(void **state) {
+    (void)state;
+    host_run(LINE, NULL);
+    Flow *flow = host_flow(LINE);
+    host_fresh();
+    RecordingSource source = source_of(flow, "t");
+    StoreBatch batch = STORE_BATCH_INIT;
+    Checkpoint c;
+    assert_true(store_checkpoint(host.store, source.run, 3, &c, &host.err));
+    c.result = NULL;
+    c.result_len = 0;
+    store_batch_checkpoint(&batch, &c);
+    assert_true(store_lease(host.store, source.run, &host.err));
+    assert_true(store_commit(host.store, &batch, &host.err));
+    store_release(host.store, source.run);
+    store_batch_clear(&batch);
+    assert_null(recording_new(host.store, &source, &host.err));
+    assert_int_equal(host.err.code, ERR_USAGE);
+    expect_contains(host.err.msg, "Checkpoint 3 of run 1 does not say what its node gave back");
+    flow_unref(flow);
+}
+
 /* ---- by hand ---- */
 
 #define ONE_SHELL \
@@ -1241,6 +1299,7 @@ int main(void) {
         TEST(a_failure_that_is_taken_is_not_tried_again),
         TEST(an_error_that_a_node_around_takes_is_of_the_one_that_failed),
         TEST(an_error_that_a_map_takes_is_of_its_element),
+        TEST(the_element_that_failed_is_told_from_those_that_were_ended),
         TEST(what_was_ended_is_not_mistaken_for_the_next_attempt),
         TEST_ALL(an_approval_is_answered_as_it_was),
         TEST(what_people_said_at_interrupts_is_taken),
@@ -1259,7 +1318,8 @@ int main(void) {
         TEST(what_a_person_changed_after_a_node_that_holds_others_is_changed),
         TEST(what_was_injected_after_a_node_goes_through_the_reducers),
         TEST(tasks_leave_variables_outputs_and_errors),
-        TEST(a_failure_whose_error_nobody_kept_fails_all_the_same),
+        TEST(a_failure_that_the_state_says_nothing_of_has_its_error),
+        TEST(a_task_leaves_the_variables_that_it_set_itself),
         TEST(tasks_are_the_same_again),
         TEST(a_task_that_was_tried_again_is_as_it_ended),
         TEST(tasks_that_ran_together_leave_their_scopes),
@@ -1274,6 +1334,7 @@ int main(void) {
         TEST(what_the_recording_lacks_is_done_and_reported),
         TEST(a_node_of_another_kind_is_done),
         TEST(a_history_without_its_beginning_is_refused),
+        TEST(a_history_that_does_not_say_what_nodes_gave_back_is_refused),
         TEST(a_place_that_is_asked_for_again_is_the_same_execution),
         TEST(a_person_who_skips_a_turn_has_the_others_from_the_recording),
         TEST(a_node_that_a_person_edits_is_done),

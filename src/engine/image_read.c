@@ -1,0 +1,137 @@
+#include "image_read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- frames ---- */
+
+Json image_frame(Json image, int64_t frame) {
+    char key[24];
+    snprintf(key, sizeof key, "%" PRId64, frame);
+    return safe_get_c(safe_item(image, IMAGE_FRAMES), key);
+}
+
+size_t image_depth(Json image, int64_t frame) {
+    return safe_len(safe_item(image_frame(image, frame), IMAGE_LEVELS));
+}
+
+int64_t image_branch(Json image, int64_t frame) {
+    return safe_int(image_frame(image, frame), IMAGE_BRANCH);
+}
+
+int64_t image_parent(Json image, int64_t frame) {
+    int64_t parent = safe_int(image_frame(image, frame), IMAGE_PARENT);
+    return parent > 0 && parent < frame && image_depth(image, parent) ? parent : 0;
+}
+
+Json image_wait(Json image, int64_t frame) {
+    return wait_unpaused(safe_item(image_frame(image, frame), IMAGE_WAIT));
+}
+
+bool image_is_parked(Json image, int64_t frame) {
+    return wait_is(safe_item(image_frame(image, frame), IMAGE_WAIT), WAIT_PAUSE);
+}
+
+/* ---- levels ---- */
+
+LevelAt image_top(Json image, int64_t frame) {
+    size_t depth = image_depth(image, frame);
+    return (LevelAt){frame, depth ? depth - 1 : 0};
+}
+
+bool image_has(Json image, LevelAt at) {
+    return at.level < image_depth(image, at.frame);
+}
+
+Json image_part(Json image, LevelAt at, size_t part) {
+    Json levels = safe_item(image_frame(image, at.frame), IMAGE_LEVELS);
+    return safe_item(safe_item(levels, at.level), part);
+}
+
+int64_t image_part_int(Json image, LevelAt at, size_t part) {
+    Json n = image_part(image, at, part);
+    return json_tag(n) == JSON_TAG_INT ? n.i : 0;
+}
+
+bool image_go_down(Json image, LevelAt *at) {
+    int64_t parent = at->level ? 0 : image_parent(image, at->frame);
+    if (!at->level && !parent) {
+        return false;
+    }
+    *at = at->level ? (LevelAt){at->frame, at->level - 1} : image_top(image, parent);
+    return true;
+}
+
+LevelAt image_owner(Json image, LevelAt at) {
+    while (json_kind(image_part(image, at, IMAGE_STATE)) != JSON_OBJECT &&
+           image_go_down(image, &at)) {}
+    return at;
+}
+
+Json image_seen(Json image, LevelAt at) {
+    Json state = image_part(image, image_owner(image, at), IMAGE_STATE);
+    return json_kind(state) == JSON_OBJECT ? state : json_none();
+}
+
+int64_t image_injected(Json image, LevelAt at, InjectWhere *where) {
+    Json injected = image_part(image, at, IMAGE_INJECTED);
+    *where = (InjectWhere)safe_int(injected, INJECTED_WHERE);
+    return safe_int(injected, INJECTED_ID);
+}
+
+/* ---- with the workflow ---- */
+
+static const bool leaves[KIND_COUNT] = {
+    [KIND_SHELL] = true,           [KIND_PYTHON] = true,
+    [KIND_JAVASCRIPT] = true,      [KIND_HTTP] = true,
+    [KIND_ACTION] = true,          [KIND_SLEEP] = true,
+    [KIND_APPROVAL] = true,        [KIND_CALLBACK_LATER] = true,
+    [KIND_RUN_SHELL] = true,       [KIND_RUN_COMMAND] = true,
+    [KIND_RUN_JAVASCRIPT] = true,  [KIND_TASK_SLEEP] = true,
+    [KIND_CHECK_HTTP_JSON] = true, [KIND_CHECK_HTTP_METRICS] = true,
+    [KIND_SCRIPT] = true,          [KIND_DOCKER] = true,
+    [KIND_AGENT] = true,           [KIND_MERGE] = true,
+    [KIND_TRIGGER] = true,
+};
+
+bool node_leaves(const Node *node) {
+    return leaves[node->kind->id];
+}
+
+const Node *image_node(const Graph *g, Json name) {
+    return g && json_kind(name) == JSON_STRING ? graph_find(g, name) : NULL;
+}
+
+/* Of the frame that made this one: the graph of a cleanup list, or inside a task, or the same again. */
+static const Graph *lowest_graph(const Flow *flow, Json image, int64_t frame) {
+    int64_t parent = image_parent(image, frame), branch = image_branch(image, frame);
+    if (!parent) {
+        return flow->main;
+    }
+    Json wait = image_wait(image, parent);
+    if (wait_is(wait, WAIT_CLEANING)) {
+        return branch >= 0 && (size_t)branch < flow->ngraphs ? flow->graphs[branch] : NULL;
+    }
+    LevelAt top = image_top(image, parent);
+    const Graph *around = image_graph(flow, image, top);
+    if (!wait_is(wait, WAIT_TASKS)) {
+        return around;
+    }
+    const Node *node = image_node(around, image_part(image, top, IMAGE_NODE));
+    return node ? node_inside(node, branch) : NULL;
+}
+
+static bool is_injected(Json image, LevelAt at) {
+    return json_kind(image_part(image, at, IMAGE_INJECTED)) == JSON_ARRAY;
+}
+
+const Graph *image_graph(const Flow *flow, Json image, LevelAt at) {
+    const Graph *graph = lowest_graph(flow, image, at.frame);
+    for (LevelAt below = {at.frame, 0}; graph && below.level < at.level; below.level++) {
+        Json name = image_part(image, below, IMAGE_NODE);
+        const Node *node = is_injected(image, below) ? NULL : image_node(graph, name);
+        bool past = json_kind(name) == JSON_NULL && graph->scoped;
+        graph = past ? graph->after : node ? node_inside(node, 0) : NULL;
+    }
+    return is_injected(image, at) ? NULL : graph;
+}
