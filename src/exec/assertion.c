@@ -41,11 +41,12 @@ static int order_numbers(Json a, Json b, bool *comparable) {
     return order;
 }
 
-static int order(Json a, Json b, bool *comparable) {
-    int numbers = order_numbers(a, b, comparable);
-    if (*comparable) return numbers;
-    *comparable = json_kind(a) == JSON_STRING && json_kind(b) == JSON_STRING;
-    return *comparable ? json_string_compare(a, b) : UNORDERED;
+static int order(Json a, Json b) {
+    bool comparable;
+    int numbers = order_numbers(a, b, &comparable);
+    if (comparable) return numbers;
+    bool texts = json_kind(a) == JSON_STRING && json_kind(b) == JSON_STRING;
+    return texts ? json_string_compare(a, b) : UNORDERED;
 }
 
 /* Two texts are equal as texts: 1.10 is another version than 1.1. */
@@ -56,33 +57,6 @@ static bool equal(Json a, Json b) {
     if (comparable) return numbers == 0;
     bool nan = texts && (json_string_is(a, "NaN") || json_string_is(b, "NaN"));
     return !nan && json_equal(a, b);
-}
-
-static bool is_eq(Json found, Json wanted, bool *comparable) {
-    *comparable = true;
-    return equal(found, wanted);
-}
-
-static bool is_neq(Json found, Json wanted, bool *comparable) {
-    return !is_eq(found, wanted, comparable);
-}
-
-static bool is_gt(Json found, Json wanted, bool *comparable) {
-    return order(found, wanted, comparable) == 1;
-}
-
-static bool is_gte(Json found, Json wanted, bool *comparable) {
-    int o = order(found, wanted, comparable);
-    return o == 0 || o == 1;
-}
-
-static bool is_lt(Json found, Json wanted, bool *comparable) {
-    return order(found, wanted, comparable) == -1;
-}
-
-static bool is_lte(Json found, Json wanted, bool *comparable) {
-    int o = order(found, wanted, comparable);
-    return o == 0 || o == -1;
 }
 
 static bool text_contains(Json found, Json wanted) {
@@ -109,36 +83,41 @@ static bool array_contains(Json found, Json wanted) {
     return false;
 }
 
-static bool object_contains(Json found, Json wanted) {
-    return json_kind(wanted) == JSON_STRING && !json_is_none(json_object_get(found, wanted));
+static bool contains(Json found, Json wanted) {
+    return json_kind(found) == JSON_STRING ? text_contains(found, wanted)
+           : json_kind(found) == JSON_ARRAY
+               ? array_contains(found, wanted)
+               : json_kind(wanted) == JSON_STRING && !json_is_none(json_object_get(found, wanted));
 }
 
-static bool contains(Json found, Json wanted, bool *comparable) {
-    JsonKind kind = json_kind(found);
-    *comparable = kind == JSON_STRING || kind == JSON_ARRAY || kind == JSON_OBJECT;
-    return kind == JSON_STRING   ? text_contains(found, wanted)
-           : kind == JSON_ARRAY  ? array_contains(found, wanted)
-           : kind == JSON_OBJECT ? object_contains(found, wanted)
-                                 : false;
-}
+typedef enum Way { BY_EQUALITY, BY_ORDER, BY_CONTENT } Way;
 
-static bool lacks(Json found, Json wanted, bool *comparable) {
-    return !contains(found, wanted, comparable) && *comparable;
-}
-
-static const struct Operator {
+static const struct AssertionOperator {
     const char *name, *words;
-    bool (*compare)(Json found, Json wanted, bool *comparable);
+    Way way;
+    bool opposite;         /* it holds when the values are not equal, or it is not contained */
+    bool less, same, more; /* by order: when it holds */
 } operators[] = {
-    {"eq", "to be", is_eq},
-    {"neq", "not to be", is_neq},
-    {"gt", "to be more than", is_gt},
-    {"gte", "to be at least", is_gte},
-    {"lt", "to be less than", is_lt},
-    {"lte", "to be at most", is_lte},
-    {"contains", "to contain", contains},
-    {"not_contains", "not to contain", lacks},
+    {"eq", "to be", BY_EQUALITY, .opposite = false},
+    {"neq", "not to be", BY_EQUALITY, .opposite = true},
+    {"gt", "to be more than", BY_ORDER, .more = true},
+    {"gte", "to be at least", BY_ORDER, .same = true, .more = true},
+    {"lt", "to be less than", BY_ORDER, .less = true},
+    {"lte", "to be at most", BY_ORDER, .less = true, .same = true},
+    {"contains", "to contain", BY_CONTENT, .opposite = false},
+    {"not_contains", "not to contain", BY_CONTENT, .opposite = true},
 };
+
+static bool compare(const struct AssertionOperator *op, Json found, Json wanted) {
+    JsonKind kind = json_kind(found);
+    if (op->way == BY_EQUALITY) return equal(found, wanted) != op->opposite;
+    if (op->way == BY_ORDER) {
+        int o = order(found, wanted);
+        return (o == -1 && op->less) || (o == 0 && op->same) || (o == 1 && op->more);
+    }
+    bool container = kind == JSON_STRING || kind == JSON_ARRAY || kind == JSON_OBJECT;
+    return container && contains(found, wanted) != op->opposite;
+}
 
 /* ---- life ---- */
 
@@ -158,8 +137,7 @@ static JqProgram *compile(Json query, Error *err) {
 static bool set_operator(Assertion *a, Json name, Error *err) {
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (json_is_none(name) ? i == 0 : json_string_is(name, operators[i].name)) {
-            a->compare = operators[i].compare;
-            a->words = operators[i].words;
+            a->op = &operators[i];
             return true;
         }
     }
@@ -233,43 +211,32 @@ static bool query(const Assertion *a, Json answer, Json *found, Buf *why) {
     return status != JQ_FAILED;
 }
 
-static bool miss_existence(const Assertion *a, Json found, Buf *why) {
+/* Says that it does not hold: of the found value only what is not null. */
+static bool miss(const Assertion *a, const char *words, Json found, Buf *why) {
     add_name(a, why);
-    if (a->exists) {
-        buf_adds(why, "its query gives nothing, and something is wanted.");
+    buf_adds(why, words);
+    if (json_kind(found) != JSON_NULL) add_value(found, why);
+    if (a->op) {
+        buf_printf(why, ", and it is wanted %s ", a->op->words);
+        add_value(a->value, why);
+        buf_adds(why, ".");
     } else {
-        buf_adds(why, "its query gives ");
-        add_value(found, why);
-        buf_adds(why, ", and nothing is wanted.");
+        buf_printf(why, ", and %s is wanted.", a->exists ? "something" : "nothing");
     }
     return false;
-}
-
-static bool miss_value(const Assertion *a, Json found, const char *found_words, Buf *why) {
-    add_name(a, why);
-    buf_adds(why, found_words);
-    if (json_kind(found) != JSON_NULL) add_value(found, why);
-    buf_printf(why, ", and it is wanted %s ", a->words);
-    add_value(a->value, why);
-    buf_adds(why, ".");
-    return false;
-}
-
-static bool wants_null(const Assertion *a) {
-    return json_kind(a->value) == JSON_NULL && (a->compare == is_eq || a->compare == is_neq);
 }
 
 bool assertion_holds(const Assertion *a, Json answer, Json *found, Buf *why) {
-    bool comparable = true;
     if (!query(a, answer, found, why)) return false;
     bool missing = json_kind(*found) == JSON_NULL;
-    if (!a->compare) {
+    if (!a->op) {
         return a->exists != missing || (missing && a->allow_missing) ||
-               miss_existence(a, *found, why);
+               miss(a, missing ? "its query gives nothing" : "its query gives ", *found, why);
     }
-    if (missing && !wants_null(a)) {
-        return a->allow_missing || miss_value(a, *found, "its query gives nothing", why);
+    bool wants_null = json_kind(a->value) == JSON_NULL && a->op->way == BY_EQUALITY;
+    if (missing && !wants_null) {
+        return a->allow_missing || miss(a, "its query gives nothing", *found, why);
     }
-    if (a->compare(*found, a->value, &comparable)) return true;
-    return miss_value(a, *found, missing ? "it is null" : "it is ", why);
+    if (compare(a->op, *found, a->value)) return true;
+    return miss(a, missing ? "it is null" : "it is ", *found, why);
 }

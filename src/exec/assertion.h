@@ -27,8 +27,7 @@
 typedef struct Assertion {
     Json name; /* as given, or the query */
     Json value;
-    bool (*compare)(Json found, Json wanted, bool *comparable); /* NULL: `exists` */
-    const char *words;                                          /* "to be more than" */
+    const struct AssertionOperator *op; /* NULL: `exists` */
     bool exists, allow_missing;
     JqProgram *program;
     JqRun *run;

@@ -143,16 +143,6 @@ static void confirm(Step *step, Json answer) {
 
 /* ---- life ---- */
 
-static Action *action_new(Step *step) {
-    Action *action = mem_zalloc(sizeof *action);
-    action->step = step;
-    action->attempt = 1;
-    uv_timer_init(step_loop(step), &action->timer);
-    action->timer.data = action;
-    step_set_data(step, action);
-    return action;
-}
-
 /* Of what the attempt has, nothing is needed any more. */
 static void attempt_clear(Action *action) {
     command_free(action->command);
@@ -343,29 +333,21 @@ static const char *key_of(Step *step, char name[128]) {
     return environment_get(step_environment(step), name);
 }
 
-static bool fits_header(const char *key) {
-    for (; *key; key++) {
-        if ((unsigned char)*key < ' ' || *key == 0x7F) return false;
-    }
-    return true;
-}
-
 static bool key_is_fine(Step *step, Fault *fault) {
     char name[128];
-    const char *key = key_of(step, name);
-    if (!given(step, ACTION_KEY_ENV) || (key && *key && fits_header(key))) return true;
-    if (key && *key) {
-        *fault = fault_of("key", false,
-                          "The key in the environment variable %s holds a line break or another "
-                          "character that no header can carry.",
-                          name);
-    } else {
-        *fault =
-            fault_of("key", false,
-                     "The environment variable %s, which is to hold the key of the model's API, "
-                     "is not set.",
-                     name);
-    }
+    const char *key = key_of(step, name), *at = key;
+    if (!given(step, ACTION_KEY_ENV)) return true;
+    while (at && (unsigned char)*at >= ' ' && *at != 0x7F) at++;
+    if (key && *key && !*at) return true;
+    *fault = key && *key
+                 ? fault_of("key", false,
+                            "The key in the environment variable %s holds a line break or another "
+                            "character that no header can carry.",
+                            name)
+                 : fault_of("key", false,
+                            "The environment variable %s, which is to hold the key of the model's "
+                            "API, is not set.",
+                            name);
     return false;
 }
 
@@ -400,142 +382,103 @@ static bool on_body(void *ctx, int status, const char *bytes, size_t len) {
     return len < room;
 }
 
-static void end_status(Action *action, const HttpAnswer *answer) {
-    char name[128];
-    const Buf *body = &action->error_body;
-    Fault fault = {.status = answer->status, .wait_ms = retry_after_ms(answer)};
-    ModelEnd end =
-        model_error(answer->status, body->data, body->len, fault.message, sizeof fault.message);
-    fault.kind = model_end_name(end);
-    fault.passes = model_end_passes(end);
-    hide(fault.message, key_of(action->step, name));
-    attempt_failed(action, &fault);
-}
-
-static void end_answer(Action *action, const HttpAnswer *answer) {
-    char name[128];
-    const ModelAnswer *said = model_reader_end(action->reader);
-    if (said->end == MODEL_ANSWERED) {
-        Json answered =
-            OBJECT(KEY("response", json_ref(said->text)), KEY("model", json_ref(said->model)),
-                   KEY("usage", json_ref(said->usage)), KEY("stop", json_ref(said->stop)));
-        step_answer(action_close(action), answered);
-        return;
-    }
-    Fault fault =
-        fault_of(model_end_name(said->end), model_end_passes(said->end), "%s", said->error);
-    fault.status = answer->status;
-    fault.response = said->text;
-    hide(fault.message, key_of(action->step, name));
-    attempt_failed(action, &fault);
-}
-
-static void end_unanswered(Action *action, const HttpAnswer *answer) {
+static void on_end(void *ctx, const HttpAnswer *answer) {
     static const struct {
         const char *kind;
         bool passes;
-    } kinds_of_end[] = {
+    } unanswered[] = {
         [HTTP_REFUSED] = {"request", false},   [HTTP_UNREACHED] = {"unreached", true},
         [HTTP_TIMEOUT] = {"timeout", true},    [HTTP_TOO_LARGE] = {"limit", false},
         [HTTP_INSECURE_PEER] = {"tls", false},
     };
+    Action *action = ctx;
     char name[128];
-    Fault fault = fault_of(kinds_of_end[answer->end].kind, kinds_of_end[answer->end].passes, "%s",
-                           answer->message);
+    Fault fault;
+    action->request = NULL; /* over, and not ours to end any more */
+    if (answer->end != HTTP_ANSWERED) {
+        fault = fault_of(unanswered[answer->end].kind, unanswered[answer->end].passes, "%s",
+                         answer->message);
+    } else if (is_good(answer->status)) {
+        const ModelAnswer *said = model_reader_end(action->reader);
+        if (said->end == MODEL_ANSWERED) {
+            Json answered =
+                OBJECT(KEY("response", json_ref(said->text)), KEY("model", json_ref(said->model)),
+                       KEY("usage", json_ref(said->usage)), KEY("stop", json_ref(said->stop)));
+            step_answer(action_close(action), answered);
+            return;
+        }
+        fault = fault_of(model_end_name(said->end), model_end_passes(said->end), "%s", said->error);
+        fault.status = answer->status;
+        fault.response = said->text;
+    } else {
+        const Buf *body = &action->error_body;
+        fault = (Fault){.status = answer->status, .wait_ms = retry_after_ms(answer)};
+        ModelEnd end =
+            model_error(answer->status, body->data, body->len, fault.message, sizeof fault.message);
+        fault.kind = model_end_name(end);
+        fault.passes = model_end_passes(end);
+    }
     hide(fault.message, key_of(action->step, name));
     attempt_failed(action, &fault);
 }
 
-static void on_end(void *ctx, const HttpAnswer *answer) {
-    Action *action = ctx;
-    action->request = NULL; /* over, and not ours to end any more */
-    if (answer->end != HTTP_ANSWERED) {
-        end_unanswered(action, answer);
-    } else if (is_good(answer->status)) {
-        end_answer(action, answer);
-    } else {
-        end_status(action, answer);
-    }
-}
-
-static ModelFormat format_of(Step *step) {
-    return json_string_is(step_param(step, ACTION_FORMAT)->value, "chat") ? MODEL_CHAT
-                                                                          : MODEL_MESSAGES;
-}
-
-static void add_body(Step *step, Json model, Buf *out) {
+static bool request_start(Action *action, Json model, const char *url, Error *err) {
+    char name[128];
+    Step *step = action->step;
+    bool chat = json_string_is(step_param(step, ACTION_FORMAT)->value, "chat");
     ModelQuestion question = {
-        .format = format_of(step),
+        .format = chat ? MODEL_CHAT : MODEL_MESSAGES,
         .model = model,
         .prompt = prompt_of(step),
         .system = system_of(step),
         .max_tokens = step_param(step, ACTION_MAX_TOKENS)->number,
         .stream = step_param(step, ACTION_STREAM)->number != 0,
     };
-    model_question(&question, out);
-}
-
-/* At most four of them. */
-static size_t add_headers(Step *step, const char *key, const char *bearer, HttpHeader *out) {
-    size_t n = 0;
-    bool chat = format_of(step) == MODEL_CHAT;
-    out[n++] = (HttpHeader){"content-type", "application/json"};
-    if (!chat) out[n++] = (HttpHeader){"anthropic-version", "2023-06-01"};
-    if (key) out[n++] = (HttpHeader){chat ? "authorization" : "x-api-key", chat ? bearer : key};
-    return n;
-}
-
-static bool request_start(Action *action, const char *url, const Buf *body, Error *err) {
-    char name[128];
-    Step *step = action->step;
-    Buf bearer = BUF_INIT;
-    HttpHeader headers[4];
+    Buf body = BUF_INIT, bearer = BUF_INIT;
     HttpClient *client = exec_http_client(step, err);
     const char *key = key_of(step, name);
-    if (key) buf_printf(&bearer, "Bearer %s", key);
+    buf_printf(&bearer, "Bearer %s", key ? key : "");
+    model_question(&question, &body);
+    HttpHeader headers[3] = {{"content-type", "application/json"}};
+    size_t n = 1;
+    if (!chat) headers[n++] = (HttpHeader){"anthropic-version", "2023-06-01"};
+    if (key && chat) headers[n++] = (HttpHeader){"authorization", bearer.data};
+    if (key && !chat) headers[n++] = (HttpHeader){"x-api-key", key};
     HttpOptions options = {
         .method = "POST",
         .url = url,
         .headers = headers,
-        .nheaders = add_headers(step, key, bearer.data, headers),
-        .body = body->data,
-        .body_len = body->len,
+        .nheaders = n,
+        .body = body.data,
+        .body_len = body.len,
         .timeout_ms = (uint64_t)step_param(step, ACTION_REQUEST_TIMEOUT)->number,
         .max_response = STREAM_MAX,
         .on_body = on_body,
         .on_end = on_end,
         .ctx = action,
     };
-    action->reader = model_reader_new(format_of(step), on_text, action);
+    action->reader = model_reader_new(question.format, on_text, action);
     action->request = client ? http_start(client, &options, err) : NULL;
     buf_clear(&bearer);
+    buf_clear(&body);
     return action->request != NULL;
 }
 
-static bool is_one_word(Json text) {
-    size_t len = json_string_len(text);
-    return len && !memchr(json_string_data(&text), '\0', len);
-}
-
 static bool ask_api(Action *action, Error *err) {
-    Json model = json_none(), url = json_none();
-    Buf body = BUF_INIT, address = BUF_INIT;
-    bool ok = text_param(action->step, ACTION_MODEL, "model", &model, err) &&
-              text_param(action->step, ACTION_ENDPOINT, "endpoint", &url, err);
-    if (ok && !is_one_word(url)) {
+    Json model = json_none();
+    Buf url = BUF_INIT;
+    Step *step = action->step;
+    bool ok = text_param(step, ACTION_MODEL, "model", &model, err) &&
+              step_text(step, step_param(step, ACTION_ENDPOINT)->expr, &url, err);
+    if (!ok && !json_is_none(model)) error_wrap(err, "endpoint");
+    if (ok && (!url.len || memchr(url.data, '\0', url.len))) {
         ok = error_set(err, ERR_DATA,
                        "endpoint is empty or holds a NUL character. It is the URL "
                        "of the model's API.");
     }
-    if (ok) {
-        buf_add(&address, json_string_data(&url), json_string_len(url));
-        add_body(action->step, model, &body);
-        ok = request_start(action, address.data, &body, err);
-    }
+    ok = ok && request_start(action, model, url.data, err);
     json_unref(model);
-    json_unref(url);
-    buf_clear(&body);
-    buf_clear(&address);
+    buf_clear(&url);
     return ok;
 }
 
@@ -571,30 +514,26 @@ static void attempt_start(Action *action) {
     }
 }
 
-static void ask_model(Step *step) {
-    Error err = ERROR_INIT;
-    if (has_a_way(step, &err)) {
-        attempt_start(action_new(step));
-    } else {
-        exec_fail_with(step, "action", &err);
-    }
-}
-
-static bool is_retry(Json answer) {
-    return json_string_is(answer, RETRY);
-}
-
 void exec_action_start(Step *step) {
     Json answers = step_answers(step);
     size_t n = json_array_len(answers);
     Json last = n ? json_array_get(answers, n - 1) : json_none();
     bool interactive = is_interactive(step);
-    if (n && (interactive || !is_retry(last))) {
+    Error err = ERROR_INIT;
+    if (n && (interactive || !json_string_is(last, RETRY))) {
         confirm(step, last);
     } else if (interactive) {
         step_ask(step, "action", json_ref(prompt_of(step)), json_none());
+    } else if (has_a_way(step, &err)) {
+        Action *action = mem_zalloc(sizeof *action);
+        action->step = step;
+        action->attempt = 1;
+        uv_timer_init(step_loop(step), &action->timer);
+        action->timer.data = action;
+        step_set_data(step, action);
+        attempt_start(action);
     } else {
-        ask_model(step);
+        exec_fail_with(step, "action", &err);
     }
 }
 

@@ -15,6 +15,7 @@
  * another reason than before. */
 #include "assertion.h"
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "metrics.h"
@@ -72,41 +73,28 @@ static bool flag(const Check *check, int param) {
 
 /* ---- what came back ---- */
 
-static bool lists_status(Json statuses, int status) {
-    for (size_t i = 0; i < json_array_len(statuses); i++) {
-        if (json_to_double(json_array_get(statuses, i)) == status) return true;
-    }
-    return false;
-}
-
 static bool is_expected(const Check *check, int status) {
     const Param *one = step_param(check->step, CHECK_STATUS);
     Json many = step_param(check->step, CHECK_STATUSES)->value;
     bool has_one = !json_is_none(one->value), has_many = json_kind(many) == JSON_ARRAY;
-    if (!has_one && !has_many) return status == 200;
-    return (has_one && one->number == status) || (has_many && lists_status(many, status));
-}
-
-static bool all_hold(const Check *check, Json answer, Poll *poll) {
-    for (size_t i = 0; i < check->nassertions; i++) {
-        Json found = json_none();
-        const Assertion *assertion = &check->assertions[i];
-        bool holds = assertion_holds(assertion, answer, &found, &poll->why);
-        poll->values = json_object_set(poll->values, json_ref(assertion->name), found);
-        if (!holds) return false;
+    for (size_t i = 0; has_many && i < json_array_len(many); i++) {
+        if (json_to_double(json_array_get(many, i)) == status) return true;
     }
-    return true;
+    return has_one ? one->number == status : !has_many && status == 200;
 }
 
 static bool body_holds(const Check *check, const HttpAnswer *answer, Poll *poll) {
     Error err = ERROR_INIT;
-    Json value = check->read(answer->body.data ? answer->body.data : "", answer->body.len, &err);
-    if (json_is_none(value)) {
-        buf_printf(&poll->why, "The answer cannot be read: %s", err.msg);
-        return false;
+    Json body = check->read(answer->body.data ? answer->body.data : "", answer->body.len, &err);
+    bool holds = !json_is_none(body);
+    if (!holds) buf_printf(&poll->why, "The answer cannot be read: %s", err.msg);
+    for (size_t i = 0; holds && i < check->nassertions; i++) {
+        Json found = json_none();
+        const Assertion *assertion = &check->assertions[i];
+        holds = assertion_holds(assertion, body, &found, &poll->why);
+        poll->values = json_object_set(poll->values, json_ref(assertion->name), found);
     }
-    bool holds = all_hold(check, value, poll);
-    json_unref(value);
+    json_unref(body);
     return holds;
 }
 
@@ -132,13 +120,6 @@ static void log_text(Check *check, const char *text) {
     buf_clear(&line);
 }
 
-static void note_reason(Check *check, const char *why) {
-    if (check->reason && !strcmp(check->reason, why)) return;
-    log_text(check, why);
-    mem_free(check->reason);
-    check->reason = mem_strndup(why, strlen(why));
-}
-
 static void on_time(uv_timer_t *timer);
 
 static void ask_later(Check *check) {
@@ -146,23 +127,12 @@ static void ask_later(Check *check) {
     uv_timer_start(&check->timer, on_time, (uint64_t)(ms > POLL_MIN_MS ? ms : POLL_MIN_MS), 0);
 }
 
-static Json outputs(const Check *check, const Poll *poll) {
-    Json out = json_object_with(json_object(), "status", json_int(poll->status));
-    out = json_object_with(out, "values", json_ref(poll->values));
-    return json_object_with(out, "checks", json_int(check->polls));
-}
-
-static void set_outputs(Check *check, Json out) {
-    Json name, value;
-    for (size_t pos = 0; json_object_next(out, &pos, &name, &value);) {
-        step_set_output(check->step, json_ref(name), json_ref(value));
-    }
-    json_unref(out);
-}
-
 static void pass(Check *check, const Poll *poll) {
+    Json out = OBJECT(KEY("status", json_int(poll->status)), KEY("values", json_ref(poll->values)),
+                      KEY("checks", check->polls));
+    Json name, value;
     if (!flag(check, CHECK_CONTINUE)) {
-        step_succeed(check->step, outputs(check, poll));
+        step_succeed(check->step, out);
         check_free(check);
         return;
     }
@@ -170,18 +140,25 @@ static void pass(Check *check, const Poll *poll) {
     mem_free(check->reason);
     check->reason = NULL;
     check->has_passed = true;
-    set_outputs(check, outputs(check, poll));
+    for (size_t pos = 0; json_object_next(out, &pos, &name, &value);) {
+        step_set_output(check->step, json_ref(name), json_ref(value));
+    }
+    json_unref(out);
     step_set_result(check->step, TASK_SUCCESS);
     ask_later(check);
 }
 
 static void miss(Check *check, const Poll *poll) {
     bool fails = flag(check, CHECK_FAIL_ON_MISS);
-    note_reason(check, poll->why.data);
+    const char *why = poll->why.data;
+    if (!check->reason || strcmp(check->reason, why) != 0) {
+        log_text(check, why);
+        mem_free(check->reason);
+        check->reason = mem_strndup(why, strlen(why));
+    }
     if (fails && !flag(check, CHECK_CONTINUE)) {
-        Json details = json_object_with(json_object(), "status", json_int(poll->status));
-        details = json_object_with(details, "checks", json_int(check->polls));
-        step_fail(check->step, "check", details, "%s", poll->why.data);
+        Json details = OBJECT(KEY("status", json_int(poll->status)), KEY("checks", check->polls));
+        step_fail(check->step, "check", details, "%s", why);
         check_free(check);
         return;
     }
@@ -238,25 +215,23 @@ static void on_time(uv_timer_t *timer) {
 
 /* ---- what it is given ---- */
 
-static bool give_headers(Check *check, Error *err) {
-    Json headers = step_param(check->step, CHECK_HEADERS)->value, name, value;
-    if (json_kind(headers) != JSON_OBJECT) return true;
-    for (size_t pos = 0; json_object_next(headers, &pos, &name, &value);) {
-        if (!web_add_header(&check->asked, name, value, err)) return false;
-    }
-    return true;
-}
-
 static bool give_request(Check *check, Error *err) {
     Json url = step_param(check->step, CHECK_URL)->value;
     Json body = step_param(check->step, CHECK_BODY)->value;
-    check->asked.method = web_method(step_param(check->step, CHECK_METHOD));
-    if (!web_set_url(&check->asked, json_string_data(&url), json_string_len(url), err) ||
-        !give_headers(check, err)) {
-        return false;
+    Json headers = step_param(check->step, CHECK_HEADERS)->value, name, value;
+    if (step_param(check->step, CHECK_MAX_RESPONSE)->number > WEB_RESPONSE_MAX) {
+        return error_set(err, ERR_LIMIT,
+                         "maxResponseSize is more than %dM, which is the most that is kept.",
+                         WEB_RESPONSE_MAX >> 20);
     }
-    if (!json_is_none(body)) web_set_body(&check->asked, body);
-    return true;
+    check->asked.method = web_method(step_param(check->step, CHECK_METHOD));
+    bool fine = web_set_url(&check->asked, json_string_data(&url), json_string_len(url), err);
+    bool has_headers = json_kind(headers) == JSON_OBJECT;
+    for (size_t pos = 0; fine && has_headers && json_object_next(headers, &pos, &name, &value);) {
+        fine = web_add_header(&check->asked, name, value, err);
+    }
+    if (fine && !json_is_none(body)) web_set_body(&check->asked, body);
+    return fine;
 }
 
 static bool give_assertions(Check *check, Error *err) {
@@ -274,34 +249,22 @@ static bool give_assertions(Check *check, Error *err) {
     return true;
 }
 
-static bool response_fits(const Check *check, Error *err) {
-    return step_param(check->step, CHECK_MAX_RESPONSE)->number <= WEB_RESPONSE_MAX ||
-           error_set(err, ERR_LIMIT,
-                     "maxResponseSize is more than %dM, which is the most that is kept.",
-                     WEB_RESPONSE_MAX >> 20);
-}
-
 /* ---- the rows ---- */
 
 static Json read_json(const char *text, size_t len, Error *err) {
     return json_parse(text, len, NULL, err);
 }
 
-static Check *check_new(Step *step) {
+void exec_check_start(Step *step) {
+    Error err = ERROR_INIT;
     Check *check = mem_zalloc(sizeof *check);
     check->step = step;
     check->read = step_node(step)->kind->id == KIND_CHECK_HTTP_METRICS ? metrics_parse : read_json;
     check->timer.data = check;
     uv_timer_init(step_loop(step), &check->timer);
-    return check;
-}
-
-void exec_check_start(Step *step) {
-    Error err = ERROR_INIT;
-    Check *check = check_new(step);
     if (!give_assertions(check, &err)) {
         end_with(check, "jq", &err);
-    } else if (!response_fits(check, &err) || !give_request(check, &err)) {
+    } else if (!give_request(check, &err)) {
         end_with(check, "url", &err);
     } else if (!ask(check, &err)) {
         end_with(check, "connect", &err);

@@ -7,6 +7,7 @@
 #include "exec_command.h"
 
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "mem.h"
 #include "utf8.h"
 
@@ -151,27 +152,24 @@ static bool env_name_fits(const char *param, Json name, Error *err) {
                      param, (int)len, s);
 }
 
-static bool same_name(const char *a, const char *b) {
-    size_t len = strcspn(a, "=");
-    return strcspn(b, "=") == len && !memcmp(a, b, len);
-}
-
-/* The entry for the same variable, or NULL. */
+/* The entry for the variable of another entry, or NULL. */
 static char **env_find(const StepCommand *command, const char *entry) {
+    size_t len = strcspn(entry, "=");
     for (size_t i = 0; i < command->env.n; i++) {
-        if (same_name(command->env.items[i], entry)) return &command->env.items[i];
+        char **own = &command->env.items[i];
+        if (strcspn(*own, "=") == len && !memcmp(*own, entry, len)) return own;
     }
     return NULL;
 }
 
 static void env_put(StepCommand *command, char *entry) {
     char **old = env_find(command, entry);
-    if (!old) {
+    if (old) {
+        mem_free(*old);
+        *old = entry;
+    } else {
         texts_push(&command->env, entry);
-        return;
     }
-    mem_free(*old);
-    *old = entry;
 }
 
 bool command_set_env(StepCommand *command, const char *param, Json name, const char *value,
@@ -263,22 +261,17 @@ static void give_output(StepCommand *command, int stream, const char *bytes, siz
     (command->kind->output ? command->kind->output : command_log)(command, stream, bytes, len);
 }
 
-static int open_stream(const StepCommand *command, int stream) {
-    char path[PATH_MAX];
-    const char *place = step_place(command->step, NULL);
-    int n = snprintf(path, sizeof path, "%s/%s", place ? place : "", stream_files[stream - 1]);
-    return n < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-}
-
 /* Up to max bytes of what is in the file and was not seen. */
 static size_t read_unseen(const StepCommand *command, int stream, Buf *out, size_t max) {
+    char path[PATH_MAX];
     uint64_t seen = command->streams[stream - 1].seen;
     size_t left = seen < command->max_output ? command->max_output - (size_t)seen : 0;
-    int fd = left ? open_stream(command, stream) : -1;
+    const char *place = step_place(command->step, NULL);
+    int len = snprintf(path, sizeof path, "%s/%s", place ? place : "", stream_files[stream - 1]);
+    int fd = left && len < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return 0;
     max = max < left ? max : left; /* behind it is the ring of process.h */
-    char *room = buf_reserve(out, max);
-    ssize_t n = pread(fd, room, max, (off_t)seen);
+    ssize_t n = pread(fd, buf_reserve(out, max), max, (off_t)seen);
     close(fd);
     if (n > 0) buf_advance(out, (size_t)n);
     return n > 0 ? (size_t)n : 0;
@@ -296,27 +289,26 @@ static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
     buf_clear(&text);
 }
 
-/* The end of what was more than is kept: there it says why it failed. */
-static void log_tail(StepCommand *command, int stream, uint64_t beyond, const Buf *tail) {
-    if (!tail->len) return;
-    if (beyond > tail->len) {
-        command_note(command, "... %" PRIu64 " bytes of %s are left out here ...",
-                     beyond - tail->len, stream_names[stream - 1]);
-    }
-    command_log(command, stream, tail->data, tail->len);
-}
-
-/* What we have not seen at the end; of a process that we found, all of it. */
+/* What we have not seen at the end; of a process that we found, all of it. Then the end of what was more
+ * than is kept: there it says why it failed. */
 static void take_rest(StepCommand *command, const ProcessResult *result) {
     const Buf *kept[2] = {&result->out, &result->err};
+    const Buf *tails[2] = {&result->out_tail, &result->err_tail};
+    const uint64_t lens[2] = {result->out_len, result->err_len};
     for (int i = 0; i < 2; i++) {
         size_t seen = (size_t)command->streams[i].seen;
         if (seen < kept[i]->len) {
             give_output(command, i + 1, kept[i]->data + seen, kept[i]->len - seen);
         }
     }
-    log_tail(command, 1, result->out_len - result->out.len, &result->out_tail);
-    log_tail(command, 2, result->err_len - result->err.len, &result->err_tail);
+    for (int i = 0; i < 2; i++) {
+        uint64_t beyond = lens[i] - kept[i]->len;
+        if (tails[i]->len && beyond > tails[i]->len) {
+            command_note(command, "... %" PRIu64 " bytes of %s are left out here ...",
+                         beyond - tails[i]->len, stream_names[i]);
+        }
+        if (tails[i]->len) command_log(command, i + 1, tails[i]->data, tails[i]->len);
+    }
 }
 
 static size_t without_newlines(const Buf *text) {
@@ -377,20 +369,6 @@ static void say_last_line(const Buf *text, Buf *out) {
     }
 }
 
-static const char *subject(const StepCommand *command) {
-    return command->kind->subject ? command->kind->subject : "Command";
-}
-
-static void say_exited(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    buf_printf(out, "%s exited with code %d", subject(command), result->code);
-    say_last_line(result->err_tail.len ? &result->err_tail : &result->err, out);
-}
-
-static void say_signaled(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    buf_printf(out, "%s was ended by signal %d (%s)", subject(command), result->code,
-               strsignal(result->code));
-}
-
 /* "1h30m", "2s", "250ms". */
 static void say_duration(int64_t ms, Buf *out) {
     static const struct {
@@ -404,27 +382,6 @@ static void say_duration(int64_t ms, Buf *out) {
     }
 }
 
-static void say_timeout(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)result;
-    buf_printf(out, "%s ran longer than its %s of ", subject(command),
-               command->kind->timeout ? command->kind->timeout : "timeout");
-    say_duration(command->timeout, out);
-    buf_adds(out, " and was ended");
-}
-
-static void say_ended(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)result;
-    buf_printf(out, "%s was ended because the run was.", subject(command));
-}
-
-static void say_lost(const StepCommand *command, const ProcessResult *result, Buf *out) {
-    (void)result;
-    buf_printf(out,
-               "%s was started, but nobody saw how it ended: its supervisor was killed, or the "
-               "machine stopped. It may have done its work, or a part of it.",
-               subject(command));
-}
-
 static bool is_folder(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -435,13 +392,7 @@ static bool run_folder_is_gone(const StepCommand *command) {
     return !whole && !is_folder(step_folder(command->step));
 }
 
-static void say_no_program(const StepCommand *command, Buf *out) {
-    bool path = strchr(command->program, '/');
-    buf_printf(out, "Cannot start %s: there is no such %s.", command->program,
-               path ? "file, or not the program that its first line names" : "program in PATH");
-}
-
-static void say_failed(const StepCommand *command, const ProcessResult *result, Buf *out) {
+static void say_unstarted(const StepCommand *command, int error, Buf *out) {
     const char *in = command->shown_folder;
     if (run_folder_is_gone(command)) {
         buf_printf(
@@ -450,44 +401,64 @@ static void say_failed(const StepCommand *command, const ProcessResult *result, 
             "more. Put it back%s.",
             step_folder(command->step),
             command->kind->takes_cwd ? ", or give the node a cwd that is a whole path" : "");
-    } else if (result->code == ENOENT && command->program && is_folder(command->folder)) {
-        say_no_program(command, out);
+    } else if (error == ENOENT && command->program && is_folder(command->folder)) {
+        buf_printf(out, "Cannot start %s: there is no such %s.", command->program,
+                   strchr(command->program, '/')
+                       ? "file, or not the program that its first line names"
+                       : "program in PATH");
     } else {
         buf_printf(out, "Cannot start the command%s%s: %s.", in ? " in " : "", in ? in : "",
-                   strerror(result->code));
+                   strerror(error));
     }
 }
 
 static const struct EndRow {
     const char *word;
     const char *code; /* the key for result->code; NULL: no details */
-    void (*say)(const StepCommand *command, const ProcessResult *result, Buf *out);
 } ends[] = {
-    [PROCESS_EXITED] = {"exit", "exit_code", say_exited},
-    [PROCESS_SIGNALED] = {"signal", "signal", say_signaled},
-    [PROCESS_TIMEOUT] = {"timeout", "exit_code", say_timeout},
-    [PROCESS_ENDED] = {"cancelled", NULL, say_ended},
-    [PROCESS_LOST] = {"lost", NULL, say_lost},
-    [PROCESS_FAILED] = {"spawn", NULL, say_failed},
+    [PROCESS_EXITED] = {"exit", "exit_code"},
+    [PROCESS_SIGNALED] = {"signal", "signal"},
+    [PROCESS_TIMEOUT] = {"timeout", "exit_code"},
+    [PROCESS_ENDED] = {"cancelled", NULL},
+    [PROCESS_LOST] = {"lost", NULL},
+    [PROCESS_FAILED] = {"spawn", NULL},
 };
-
-static Json set(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), value);
-}
 
 Json command_details(const StepCommand *command, const ProcessResult *result) {
     const char *code = ends[result->end].code;
-    if (!code) return json_none();
-    Json details = set(json_object(), code, json_int(result->code));
     size_t most = command->kind->error_stdout;
-    details = set(details, "stdout",
-                  most ? command_end_text(result, 1, most) : command_text(&result->out, 0));
-    return set(details, "stderr", command_end_text(result, 2, STDERR_TAIL));
+    if (!code) return json_none();
+    return OBJECT(
+        KEY(code, json_int(result->code)),
+        KEY("stdout", most ? command_end_text(result, 1, most) : command_text(&result->out, 0)),
+        KEY("stderr", command_end_text(result, 2, STDERR_TAIL)));
 }
 
 char *command_failure(const StepCommand *command, const ProcessResult *result) {
+    const CommandKind *kind = command->kind;
     Buf out = BUF_INIT;
-    ends[result->end].say(command, result, &out);
+    if (result->end != PROCESS_FAILED) buf_adds(&out, kind->subject ? kind->subject : "Command");
+    switch (result->end) {
+    case PROCESS_EXITED:
+        buf_printf(&out, " exited with code %d", result->code);
+        say_last_line(result->err_tail.len ? &result->err_tail : &result->err, &out);
+        break;
+    case PROCESS_SIGNALED:
+        buf_printf(&out, " was ended by signal %d (%s)", result->code, strsignal(result->code));
+        break;
+    case PROCESS_TIMEOUT:
+        buf_printf(&out, " ran longer than its %s of ", kind->timeout ? kind->timeout : "timeout");
+        say_duration(command->timeout, &out);
+        buf_adds(&out, " and was ended");
+        break;
+    case PROCESS_ENDED: buf_adds(&out, " was ended because the run was."); break;
+    case PROCESS_LOST:
+        buf_adds(&out,
+                 " was started, but nobody saw how it ended: its supervisor was killed, or the "
+                 "machine stopped. It may have done its work, or a part of it.");
+        break;
+    case PROCESS_FAILED: say_unstarted(command, result->code, &out); break;
+    }
     return buf_detach(&out);
 }
 
@@ -505,25 +476,15 @@ void command_fail(StepCommand *command, const ProcessResult *result) {
 
 /* ---- its life ---- */
 
-static void launch(StepCommand *command);
-
-/* Somebody was ending it when we came; that says nothing about this attempt. */
-static bool was_ended_for_another(const StepCommand *command, const ProcessResult *result) {
-    return result->end == PROCESS_ENDED && process_attached(command->process) &&
-           !command->cancelled && !command->again;
-}
-
-static void start_again(StepCommand *command) {
-    process_free(command->process);
-    command->process = NULL;
-    command->again = true;
-    launch(command);
-}
-
 static void on_exit_(void *ctx, const ProcessResult *result) {
     StepCommand *command = ctx;
-    if (was_ended_for_another(command, result)) {
-        start_again(command);
+    /* Somebody was ending it when we came; that says nothing about this attempt. */
+    if (result->end == PROCESS_ENDED && process_attached(command->process) && !command->cancelled &&
+        !command->again) {
+        process_free(command->process);
+        command->process = NULL;
+        command->again = true;
+        command_start(command);
         return;
     }
     take_rest(command, result);
@@ -532,45 +493,20 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
     command_free(command);
 }
 
-/* Borrows its texts. */
+/* The run's, with what the command was given instead. Borrows its texts. */
 static const char **environment(const StepCommand *command) {
     const char *const *run = step_environment(command->step);
-    size_t n = 0, count = command->env.n + 1;
-    for (const char *const *entry = run; *entry; entry++) {
-        count++;
-    }
-    const char **all = mem_alloc(count * sizeof *all);
-    for (const char *const *entry = run; *entry; entry++) {
-        if (!env_find(command, *entry)) all[n++] = *entry;
+    size_t n = 0, count = 0;
+    while (run[count]) count++;
+    const char **all = mem_alloc((count + command->env.n + 1) * sizeof *all);
+    for (; *run; run++) {
+        if (!env_find(command, *run)) all[n++] = *run;
     }
     for (size_t i = 0; i < command->env.n; i++) {
         if (strchr(command->env.items[i], '=')) all[n++] = command->env.items[i];
     }
     all[n] = NULL;
     return all;
-}
-
-static Process *start_process(StepCommand *command, const char *place, Error *err) {
-    const char **env = environment(command);
-    ProcessOptions options = {
-        .place = place,
-        .argv = (const char *const *)command->args.items,
-        .search = environment_get(step_environment(command->step), "PATH"),
-        .env = env,
-        .cwd = command->folder,
-        .input = !command->has_input  ? NULL
-                 : command->input.len ? command->input.data
-                                      : "",
-        .input_len = command->input.len,
-        .max_output = command->max_output,
-        .timeout_ms = (uint64_t)command->timeout,
-        .on_output = on_output,
-        .on_exit = on_exit_,
-        .ctx = command,
-    };
-    Process *process = process_start(step_loop(command->step), &options, err);
-    mem_free(env);
-    return process;
 }
 
 /* Ends the step before its command has run. */
@@ -586,20 +522,33 @@ static void end_unstarted(StepCommand *command, const char *word, const Error *e
     exec_fail_with(step, word, err);
 }
 
-static void launch(StepCommand *command) {
+void command_start(StepCommand *command) {
     Error err = ERROR_INIT;
-    const char *place = step_place(command->step, &err);
-    if (place && command->again) process_forget(place);
-    if (place) command->process = start_process(command, place, &err);
+    const char **env = environment(command);
+    ProcessOptions options = {
+        .place = step_place(command->step, &err),
+        .argv = (const char *const *)command->args.items,
+        .search = environment_get(step_environment(command->step), "PATH"),
+        .env = env,
+        .cwd = command->folder,
+        .input = !command->has_input  ? NULL
+                 : command->input.len ? command->input.data
+                                      : "",
+        .input_len = command->input.len,
+        .max_output = command->max_output,
+        .timeout_ms = (uint64_t)command->timeout,
+        .on_output = on_output,
+        .on_exit = on_exit_,
+        .ctx = command,
+    };
+    if (options.place && command->again) process_forget(options.place);
+    if (options.place) command->process = process_start(step_loop(command->step), &options, &err);
+    mem_free(env);
     if (!command->process) {
         end_unstarted(command, "spawn", &err);
     } else if (!process_attached(command->process)) {
         forget_given(command);
     }
-}
-
-void command_start(StepCommand *command) {
-    launch(command);
 }
 
 void command_refuse(StepCommand *command, const Error *err) {

@@ -20,6 +20,7 @@
  *
  * A request that was under way when the process died is made again. */
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "utf8.h"
@@ -68,63 +69,46 @@ static bool is_expected(Step *step, int status) {
     return n == 0 && status >= 200 && status <= 299;
 }
 
-/* ": the first line of the body", for the end of a sentence; empty when there is none. */
-static void add_said(const HttpAnswer *answer, Buf *out) {
-    const char *s = answer->body.data ? answer->body.data : "";
-    size_t skip = strspn(s, " \t\r\n"), len = strcspn(s + skip, "\r\n");
-    buf_adds(out, len ? ": " : ".");
-    size_t shown = len < SAID_MAX ? len : SAID_MAX;
-    utf8_repair(out, s + skip, shown);
-    if (shown < len) buf_adds(out, "...");
-}
-
+/* The sentence ends with the first line of the body, or where there is none, with a full stop. */
 static void fail_status(Http *http, const HttpAnswer *answer) {
     Buf said = BUF_INIT;
-    size_t len = strcspn(answer->url, "?#");
-    add_said(answer, &said);
+    const char *body = answer->body.data ? answer->body.data : "";
+    body += strspn(body, " \t\r\n");
+    size_t url = strcspn(answer->url, "?#"), len = strcspn(body, "\r\n");
+    buf_adds(&said, len ? ": " : ".");
+    utf8_repair(&said, body, len < SAID_MAX ? len : SAID_MAX);
     step_fail(http->step, "http", web_details(answer),
-              "%s %.*s answered %d, which is not expected%s", http->method,
-              (int)(len < SAID_MAX ? len : SAID_MAX), answer->url, answer->status, said.data);
+              "%s %.*s answered %d, which is not expected%s%s", http->method,
+              (int)(url < SAID_MAX ? url : SAID_MAX), answer->url, answer->status, said.data,
+              len > SAID_MAX ? "..." : "");
     buf_clear(&said);
-}
-
-static bool is_parsed(Step *step, const HttpAnswer *answer) {
-    Json parse = step_param(step, HTTP_PARSE)->value;
-    return json_string_is(parse, "json") ||
-           (!json_string_is(parse, "text") && web_says_json(answer));
-}
-
-static Json body_of(Step *step, const HttpAnswer *answer, Error *err) {
-    if (!is_parsed(step, answer)) return web_text(answer);
-    return answer->body.len ? json_parse(answer->body.data, answer->body.len, NULL, err)
-                            : json_null();
 }
 
 static void succeed(Step *step, const HttpAnswer *answer) {
     Error err = ERROR_INIT;
-    Json body = body_of(step, answer, &err);
+    Json parse = step_param(step, HTTP_PARSE)->value;
+    bool parsed =
+        json_string_is(parse, "json") || (!json_string_is(parse, "text") && web_says_json(answer));
+    Json body = !parsed             ? web_text(answer)
+                : !answer->body.len ? json_null()
+                                    : json_parse(answer->body.data, answer->body.len, NULL, &err);
     if (json_is_none(body)) {
         step_fail(step, "parse", web_details(answer),
                   "The answer is not JSON: %s. With `parse: text` it is taken as it is.", err.msg);
         return;
     }
-    Json result = json_object_with(json_object(), "status", json_int(answer->status));
-    result = json_object_with(result, "headers", web_headers(answer));
-    step_succeed(step, json_object_with(result, "body", body));
-}
-
-static void log_line(Http *http, const HttpAnswer *answer) {
-    Buf line = BUF_INIT;
-    web_line(http->method, answer, &line);
-    buf_addc(&line, '\n');
-    step_log(http->step, "log", line.data, line.len);
-    buf_clear(&line);
+    step_succeed(step, OBJECT(KEY("status", json_int(answer->status)),
+                              KEY("headers", web_headers(answer)), KEY("body", body)));
 }
 
 static void on_end(void *ctx, const HttpAnswer *answer) {
     Http *http = ctx;
+    Buf line = BUF_INIT;
     http->request = NULL;
-    log_line(http, answer);
+    web_line(http->method, answer, &line);
+    buf_addc(&line, '\n');
+    step_log(http->step, "log", line.data, line.len);
+    buf_clear(&line);
     if (answer->end != HTTP_ANSWERED) {
         step_fail(http->step, web_error_kind(answer), json_none(), "%s", answer->message);
     } else if (!is_expected(http->step, answer->status)) {
@@ -144,34 +128,21 @@ static bool give_text(Step *step, int index, const char *name, Buf *out, Error *
     return false;
 }
 
-static bool give_url(Step *step, WebRequest *request, Error *err) {
-    Buf url = BUF_INIT;
-    bool fine =
-        give_text(step, HTTP_URL, "url", &url, err) && web_set_url(request, url.data, url.len, err);
-    buf_clear(&url);
-    return fine;
-}
-
-static bool give_header(Step *step, WebRequest *request, const struct ParamField *field,
-                        Error *err) {
-    Json value = step_eval(step, field->expr, err);
-    if (json_is_none(value)) {
-        size_t len = json_string_len(field->name);
-        error_wrap(err, "headers.%.*s", (int)(len < 100 ? len : 100),
-                   json_string_data(&field->name));
-        return false;
-    }
-    bool fine = web_add_header(request, field->name, value, err);
-    json_unref(value);
-    return fine;
-}
-
 static bool give_headers(Step *step, WebRequest *request, Error *err) {
     const Param *param = step_param(step, HTTP_HEADERS);
-    for (size_t i = 0; i < param->nfields; i++) {
-        if (!give_header(step, request, &param->fields[i], err)) return false;
+    bool fine = true;
+    for (size_t i = 0; i < param->nfields && fine; i++) {
+        const struct ParamField *field = &param->fields[i];
+        Json value = step_eval(step, field->expr, err);
+        size_t len = json_string_len(field->name);
+        fine = !json_is_none(value) && web_add_header(request, field->name, value, err);
+        if (json_is_none(value)) {
+            error_wrap(err, "headers.%.*s", (int)(len < 100 ? len : 100),
+                       json_string_data(&field->name));
+        }
+        json_unref(value);
     }
-    return true;
+    return fine;
 }
 
 static bool give_body(Step *step, WebRequest *request, Error *err) {
@@ -187,47 +158,36 @@ static bool give_body(Step *step, WebRequest *request, Error *err) {
     return true;
 }
 
-/* Relative paths begin in the run's folder. */
-static bool give_ca_file(Step *step, Buf *path, Error *err) {
-    Buf text = BUF_INIT;
-    bool fine = give_text(step, HTTP_CA_FILE, "ca_file", &text, err);
-    if (fine && text.len && text.data[0] != '/') buf_printf(path, "%s/", step_folder(step));
-    buf_add(path, text.data, text.len);
-    buf_clear(&text);
-    return fine;
-}
-
-static bool response_fits(Step *step, Error *err) {
-    return step_param(step, HTTP_MAX_RESPONSE)->number <= WEB_RESPONSE_MAX ||
-           error_set(err, ERR_LIMIT,
-                     "max_response is more than %dM, which is the most that is kept.",
-                     WEB_RESPONSE_MAX >> 20);
-}
-
+/* A relative path of a ca_file begins in the run's folder. */
 static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) {
+    Buf url = BUF_INIT, file = BUF_INIT;
+    if (step_param(step, HTTP_MAX_RESPONSE)->number > WEB_RESPONSE_MAX) {
+        return error_set(err, ERR_LIMIT,
+                         "max_response is more than %dM, which is the most that is kept.",
+                         WEB_RESPONSE_MAX >> 20);
+    }
     request->method = web_method(step_param(step, HTTP_METHOD));
-    return response_fits(step, err) && give_url(step, request, err) &&
-           give_headers(step, request, err) && give_body(step, request, err) &&
-           give_ca_file(step, ca_file, err);
+    bool fine = give_text(step, HTTP_URL, "url", &url, err) &&
+                web_set_url(request, url.data, url.len, err) && give_headers(step, request, err) &&
+                give_body(step, request, err) &&
+                give_text(step, HTTP_CA_FILE, "ca_file", &file, err);
+    if (file.len && file.data[0] != '/') buf_printf(ca_file, "%s/", step_folder(step));
+    buf_add(ca_file, file.data, file.len);
+    buf_clear(&url);
+    buf_clear(&file);
+    return fine;
 }
 
 /* ---- the row ---- */
 
-static Http *http_new(Step *step, const char *method) {
-    Http *http = mem_zalloc(sizeof *http);
-    http->step = step;
-    http->method = method;
-    http->timer.data = http;
-    uv_timer_init(step_loop(step), &http->timer);
-    return http;
-}
-
 static bool launch(Step *step, const WebRequest *request, const char *ca_file, Error *err) {
     HttpClient *client = exec_http_client(step, err);
     if (!client) return false;
-    Http *http = http_new(step, request->method     ? request->method
-                                : request->has_body ? "POST"
-                                                    : "GET");
+    Http *http = mem_zalloc(sizeof *http);
+    http->step = step;
+    http->method = request->method ? request->method : request->has_body ? "POST" : "GET";
+    http->timer.data = http;
+    uv_timer_init(step_loop(step), &http->timer);
     HttpOptions options = web_options(request);
     int64_t redirects = step_param(step, HTTP_REDIRECTS)->number;
     options.timeout_ms = (uint64_t)step_param(step, HTTP_REQUEST_TIMEOUT)->number;

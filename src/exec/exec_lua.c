@@ -13,6 +13,7 @@
  * What the code may use is bounded by a meter (lua_meter.h), which the functions that it can call
  * keep to as well (lua_library.h). */
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "json_print.h"
 #include "lua_json.h"
 #include "lua_library.h"
@@ -171,11 +172,6 @@ static void push_globals(lua_State *L, Step *step) {
     lua_setmetatable(L, -2);
 }
 
-/* A chunk that returns nothing changes nothing; where its result has a name, it is null. */
-static Json nothing(const Step *step) {
-    return json_is_none(step_node(step)->output) ? json_object() : json_null();
-}
-
 static int run_step(lua_State *L) {
     Lua *lua = lua_of(L);
     push_chunk(L, lua, step_param(lua->step, LUA_CODE)->value);
@@ -185,8 +181,11 @@ static int run_step(lua_State *L) {
     lua_meter_start(&lua->meter);
     lua_call(L, 0, LUA_MULTRET);
     lua_meter_stop(&lua->meter);
-    lua->result =
-        lua_gettop(L) == before ? nothing(lua->step) : lua_json_get(L, before + 1, &lua->error);
+    if (lua_gettop(L) > before) {
+        lua->result = lua_json_get(L, before + 1, &lua->error);
+    } else { /* it changes nothing; where its result has a name, that is null */
+        lua->result = json_is_none(step_node(lua->step)->output) ? json_object() : json_null();
+    }
     return 0;
 }
 
@@ -199,19 +198,13 @@ typedef struct Failure {
     char message[MESSAGE_MAX];
 } Failure;
 
-/* "lua:3: message": takes the place off and says which line of the file it is; 0: it names none. */
-static int take_line(const Param *code, const char **message) {
-    int line, skip = 0;
-    if (sscanf(*message, "lua:%d: %n", &line, &skip) < 1 || skip == 0) return 0;
-    *message += skip;
-    return code->line + line - 1;
-}
-
+/* "lua:3: message": says which line of the file it is. */
 static void describe_message(Failure *f, const Param *code, const char *message) {
-    int line = take_line(code, &message);
-    if (line) {
-        f->details = json_object_set(json_object(), json_string_c("line"), json_int(line));
-        snprintf(f->message, sizeof f->message, "Line %d: %s", line, message);
+    int line, skip = 0;
+    if (sscanf(message, "lua:%d: %n", &line, &skip) == 1 && skip) {
+        line += code->line - 1;
+        f->details = OBJECT(KEY("line", json_int(line)));
+        snprintf(f->message, sizeof f->message, "Line %d: %s", line, message + skip);
     } else {
         snprintf(f->message, sizeof f->message, "%s", message);
     }
@@ -223,34 +216,24 @@ static void describe_value(Failure *f, lua_State *L) {
     Json value = lua_json_get(L, -1, NULL);
     if (!json_is_none(value)) {
         json_describe(value, text);
-        f->details = json_object_set(json_object(), json_string_c("value"), value);
+        f->details = OBJECT(KEY("value", value));
     }
     snprintf(f->message, sizeof f->message, "The code raised %s", text);
 }
 
-static void describe_limit(Failure *f, const char *what) {
-    f->kind = "limit";
-    snprintf(f->message, sizeof f->message, "The code %s and was ended.", what);
-}
-
 static Failure describe(const Lua *lua, int status) {
     Failure f = {.kind = "lua"};
-    if (lua->meter.over) {
-        describe_limit(&f, lua->meter.over);
-    } else if (status == LUA_ERRMEM) {
-        describe_limit(&f, "needed more than 64 MB of memory");
+    if (lua->meter.over || status == LUA_ERRMEM) {
+        const char *over = lua->meter.over;
+        f.kind = "limit";
+        snprintf(f.message, sizeof f.message, "The code %s and was ended.",
+                 over ? over : "needed more than 64 MB of memory");
     } else if (lua_type(lua->L, -1) == LUA_TSTRING) {
         describe_message(&f, step_param(lua->step, LUA_CODE), lua_tostring(lua->L, -1));
     } else {
         describe_value(&f, lua->L);
     }
     return f;
-}
-
-static void tidy(Lua *lua) {
-    lua_settop(lua->L, 0);
-    lua_json_release(&lua->views);
-    if (lua->meter.bytes > MEMORY_TIDY) lua_gc(lua->L, LUA_GCCOLLECT);
 }
 
 static void run(Lua *lua, Step *step) {
@@ -263,7 +246,9 @@ static void run(Lua *lua, Step *step) {
     Json result = json_take(&lua->result);
     Failure failure = {.kind = NULL};
     if (status != LUA_OK) failure = describe(lua, status);
-    tidy(lua);
+    lua_settop(lua->L, 0);
+    lua_json_release(&lua->views);
+    if (lua->meter.bytes > MEMORY_TIDY) lua_gc(lua->L, LUA_GCCOLLECT);
     if (status != LUA_OK) {
         step_fail(step, failure.kind, failure.details, "%s", failure.message);
     } else if (json_is_none(result)) {

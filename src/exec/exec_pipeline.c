@@ -16,6 +16,7 @@
  * cards) is refused as "unsupported", with the way out. */
 #include "exec_command.h"
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -84,10 +85,6 @@ static bool leave_folder(Emptying *e) {
     return gone;
 }
 
-static bool is_dots(const char *name) {
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Removes the next entry of the innermost folder, or goes into it. */
 static bool empty_next(Emptying *e) {
     DIR *dir = e->open[e->depth - 1];
@@ -95,7 +92,8 @@ static bool empty_next(Emptying *e) {
     if (!entry) {
         return leave_folder(e);
     }
-    if (is_dots(entry->d_name) || unlinkat(dirfd(dir), entry->d_name, 0) == 0 || errno == ENOENT) {
+    bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (dots || unlinkat(dirfd(dir), entry->d_name, 0) == 0 || errno == ENOENT) {
         return true;
     }
     return (errno == EISDIR || errno == EPERM) && enter_folder(e, dirfd(dir), entry->d_name);
@@ -117,22 +115,15 @@ static bool empty_folder(const char *path) {
 
 /* ---- the home folder ---- */
 
-static bool says_fresh(const Node *node) {
-    return json_kind(json_object_get_c(node->source, "continue_in_context")) == JSON_FALSE;
-}
-
 static bool continues(const Node *node) {
     const Node *before = node->index > 0 ? &node->graph->nodes[node->index - 1] : NULL;
-    return before && before->params[STEP_CONTINUES].number && !says_fresh(node);
-}
-
-/* The process has started before, so that the folder is its own. */
-static bool has_started(Step *step) {
-    const char *place = step_place(step, NULL);
-    return place && access(place, F_OK) == 0;
+    Json own = json_object_get_c(node->source, "continue_in_context");
+    return before && before->params[STEP_CONTINUES].number && json_kind(own) != JSON_FALSE;
 }
 
 static bool prepare_home(Step *step, const char *home, Error *err) {
+    const char *place = step_place(step, NULL);
+    bool started = place && access(place, F_OK) == 0; /* before: the folder is its own */
     if (mkdir(home, S_IRWXU) == 0) {
         return true;
     }
@@ -140,7 +131,7 @@ static bool prepare_home(Step *step, const char *home, Error *err) {
         return error_set(err, ERR_IO, "The home folder %s cannot be made: %s.", home,
                          strerror(errno));
     }
-    if (continues(step_node(step)) || has_started(step) || empty_folder(home)) {
+    if (continues(step_node(step)) || started || empty_folder(home)) {
         return true;
     }
     return error_set(err, ERR_IO,
@@ -158,87 +149,59 @@ static bool set_env(StepCommand *command, const char *name, const char *value, E
     return fine;
 }
 
-/* The folder of the run, as a whole path: the command runs elsewhere. */
-static bool find_workspace(Step *step, char *out, Error *err) {
-    const char *folder = step_run_folder(step, err);
-    return folder && (realpath(folder, out) ||
-                      error_set(err, ERR_IO, "The folder of the run, %s, cannot be used: %s.",
-                                folder, strerror(errno)));
-}
-
-static bool give_env(StepCommand *command, const char *workspace, const char *home, Error *err) {
-    const char *run = strrchr(workspace, '/');
-    return set_env(command, "CI", "true", err) && set_env(command, "HOME", home, err) &&
-           set_env(command, "PAWL_WORKSPACE", workspace, err) &&
-           set_env(command, "PAWL_RUN", run ? run + 1 : workspace, err) &&
-           set_env(command, "PAWL_STEP", step_node(command_step(command))->name, err);
-}
-
+/* The folder of the run has to be a whole path: the command runs elsewhere. */
 static bool give_places(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     char workspace[PATH_MAX];
-    if (!find_workspace(step, workspace, err)) {
+    const char *folder = step_run_folder(step, err);
+    if (!folder) {
         return false;
     }
+    if (!realpath(folder, workspace)) {
+        return error_set(err, ERR_IO, "The folder of the run, %s, cannot be used: %s.", folder,
+                         strerror(errno));
+    }
     Buf home = BUF_INIT;
+    const char *run = strrchr(workspace, '/');
     buf_printf(&home, "%s/home", workspace);
-    bool fine = prepare_home(step, home.data, err) && give_env(command, workspace, home.data, err);
+    bool fine = prepare_home(step, home.data, err) && set_env(command, "CI", "true", err) &&
+                set_env(command, "HOME", home.data, err) &&
+                set_env(command, "PAWL_WORKSPACE", workspace, err) &&
+                set_env(command, "PAWL_RUN", run ? run + 1 : workspace, err) &&
+                set_env(command, "PAWL_STEP", step_node(step)->name, err);
     buf_clear(&home);
     return fine;
 }
 
-static bool give_command(StepCommand *command, Error *err) {
-    command_set_max_output(command, STDOUT_KEPT);
-    return command_add_shell(command, step_param(command_step(command), SCRIPT_COMMAND)->value,
-                             err);
-}
-
 /* ---- how it ended ---- */
 
-static const char *code_name(const ProcessResult *result) {
-    return result->end == PROCESS_EXITED     ? "exit_code"
-           : result->end == PROCESS_SIGNALED ? "signal"
-                                             : NULL;
-}
-
-static Json step_result(const ProcessResult *result, const char *status) {
+/* What the state gets of the step: {"steps": {ID: {...}}}. */
+static Json result_of(const Step *step, const ProcessResult *result, const char *status,
+                      const char *error) {
     int64_t ms = result->finished > result->started ? result->finished - result->started : 0;
-    Json value = json_object_with(json_object(), "status", json_string_c(status));
-    if (code_name(result)) {
-        value = json_object_with(value, code_name(result), json_int(result->code));
-    }
-    value = json_object_with(value, "stdout", command_end_text(result, 1, STDOUT_TAIL));
-    if (result->out_len > STDOUT_TAIL) {
-        value = json_object_with(value, "stdout_bytes", json_int((int64_t)result->out_len));
-    }
-    return json_object_with(value, "seconds", json_number((double)ms / 1000));
-}
-
-/* {"steps": {ID: value}} */
-/* What the state gets of the step. */
-static Json result_of(const Step *step, Json value) {
-    Json steps = json_object_set(json_object(), json_ref(step_node(step)->name_json), value);
-    return json_object_with(json_object(), "steps", steps);
-}
-
-static bool goes_on(const StepCommand *command, const ProcessResult *result) {
-    const Param *on_failure = step_param(command_step(command), STEP_ON_FAILURE);
-    return json_string_is(on_failure->value, "next") && result->end != PROCESS_ENDED;
+    bool exited = result->end == PROCESS_EXITED, long_out = result->out_len > STDOUT_TAIL;
+    Json code = json_int(result->code);
+    Json value =
+        OBJECT(KEY("status", status), KEY("exit_code", exited ? code : json_none()),
+               KEY("signal", result->end == PROCESS_SIGNALED ? code : json_none()),
+               KEY("stdout", command_end_text(result, 1, STDOUT_TAIL)),
+               KEY("stdout_bytes", long_out ? json_int((int64_t)result->out_len) : json_none()),
+               KEY("seconds", json_number((double)ms / 1000)), KEY("error", error));
+    return OBJECT(KEY("steps", OBJECT(KEY(step_node(step)->name, value))));
 }
 
 static void script_end(StepCommand *command, const ProcessResult *result) {
+    Step *step = command_step(command);
+    Json on_failure = step_param(step, STEP_ON_FAILURE)->value;
     if (command_succeeded(result)) {
-        Step *step = command_step(command);
-        step_succeed(step, result_of(step, step_result(result, "completed")));
+        step_succeed(step, result_of(step, result, "completed", NULL));
         return;
     }
-    if (goes_on(command, result)) {
+    if (json_string_is(on_failure, "next") && result->end != PROCESS_ENDED) {
         char *sentence = command_failure(command, result);
-        Json error = json_string(sentence, strlen(sentence));
         command_note(command, "The step failed; on_failure: next lets the run go on. %s", sentence);
+        step_forgive(step, result_of(step, result, "failed", sentence));
         mem_free(sentence);
-        Json value = json_object_with(step_result(result, "failed"), "error", error);
-        step_forgive(command_step(command), result_of(command_step(command), value));
     }
     command_fail(command, result);
 }
@@ -264,10 +227,11 @@ static void refuse_need(Step *step, const Refusal *row, Json value) {
 
 static void refuse_merge(Step *step, const Refusal *row, Json branch) {
     (void)row;
-    step_fail(step, "unsupported", json_none(),
-              "`%s` is to merge into the branch %s, and this version does not merge: let a script "
-              "step after it do so with git, and write on_success: next.",
-              step_node(step)->name, json_string_data(&branch));
+    step_fail(
+        step, "unsupported", json_none(),
+        "`%s` is to merge into the branch %.*s, and this version does not merge: let a script "
+        "step after it do so with git, and write on_success: next.",
+        step_node(step)->name, (int)json_string_len(branch), json_string_data(&branch));
 }
 
 /* The step before has failed: that is said too. */
@@ -277,9 +241,10 @@ static void refuse_trigger(Step *step, const Refusal *row, Json card) {
     message = json_kind(message) == JSON_OBJECT ? json_object_get_c(message, "message") : message;
     bool known = json_kind(message) == JSON_STRING;
     step_fail(step, "unsupported", json_none(),
-              "`%s` is to start the work on card %s, and this version has no cards: write "
-              "on_failure: stop, or next. The step before it failed%s%s",
-              step_node(step)->name, json_string_data(&card), known ? ": " : ".",
+              "`%s` is to start the work on card %.*s, and this version has no cards: write "
+              "on_failure: stop, or next. The step before it failed%s%.*s",
+              step_node(step)->name, (int)json_string_len(card), json_string_data(&card),
+              known ? ": " : ".", known ? (int)json_string_len(message) : 0,
               known ? json_string_data(&message) : "");
 }
 
@@ -319,7 +284,9 @@ void exec_pipeline_start(Step *step) {
         return;
     }
     StepCommand *command = command_new(step, &script_kind);
-    if (give_command(command, &err) && give_places(command, &err)) {
+    command_set_max_output(command, STDOUT_KEPT);
+    if (command_add_shell(command, step_param(step, SCRIPT_COMMAND)->value, &err) &&
+        give_places(command, &err)) {
         command_start(command);
     } else {
         command_refuse(command, &err);

@@ -18,6 +18,7 @@
  *     limit                memory, or a result that is too long
  *     spawn                there is no interpreter or no such program */
 #include "exec_kinds.h"
+#include "json_build.h"
 #include "mem.h"
 #include "workers.h"
 
@@ -173,10 +174,6 @@ static void on_interrupt(void *ctx, Json value) {
 
 /* ---- how it ended ---- */
 
-static Json with_text(Json details, const char *key, const char *text) {
-    return *text ? json_object_with(details, key, json_string_c(text)) : details;
-}
-
 static void succeed(Step *step, Json value) {
     JsonKind kind = json_kind(value);
     if (step_node(step)->task) {
@@ -195,54 +192,42 @@ static void succeed(Step *step, Json value) {
     step_succeed(step, json_ref(value));
 }
 
-/* ", line 14 of review.yaml": where in the workflow, or in the program, the exception came up. */
-static Json blame(const Step *step, const WorkerResult *result, Json details, Buf *message) {
-    const ScriptKind *kind = kind_of(step);
-    Json file = value_of(step, kind->file);
-    if (result->line == 0) return details;
-    if (json_is_none(file)) {
-        const Node *node = step_node(step);
-        int line = step_param(step, kind->code)->line + result->line - 1;
-        buf_printf(message, " (line %d of the code, %s:%d)", result->line, node->file, line);
-        details = json_object_with(details, "file", json_string_c(node->file));
-        return json_object_with(details, "line", json_int(line));
-    }
-    buf_printf(message, " (%.*s:%d)", (int)json_string_len(file), json_string_data(&file),
-               result->line);
-    details = json_object_with(details, "file", json_ref(file));
-    return json_object_with(details, "line", json_int(result->line));
-}
-
-static void fail_raised(Step *step, const WorkerResult *result) {
-    Buf message = BUF_INIT;
-    buf_adds(&message, result->message);
-    Json details = blame(step, result, with_text(json_object(), "type", result->type), &message);
-    details = with_text(details, "traceback", result->traceback);
-    step_fail(step, kind_of(step)->word, details, "%s", message.data ? message.data : "");
-    buf_clear(&message);
-}
-
-static void fail_died(Step *step, const WorkerResult *result) {
-    Json details = json_object();
-    details = result->signal ? json_object_with(details, "signal", json_int(result->signal))
-                             : json_object_with(details, "exit_code", json_int(result->code));
-    step_fail(step, "worker", details, "%s", result->message);
-}
-
 static void fail(Step *step, const WorkerResult *result) {
     static const char *const words[] = {
-        [WORKER_RUBBISH] = "worker",
-        [WORKER_LIMIT] = "limit",
-        [WORKER_UNSTARTED] = "spawn",
-        [WORKER_CANCELLED] = "cancelled",
+        [WORKER_DIED] = "worker",     [WORKER_RUBBISH] = "worker",      [WORKER_LIMIT] = "limit",
+        [WORKER_UNSTARTED] = "spawn", [WORKER_CANCELLED] = "cancelled",
     };
-    if (result->end == WORKER_RAISED) {
-        fail_raised(step, result);
-    } else if (result->end == WORKER_DIED) {
-        fail_died(step, result);
-    } else {
-        step_fail(step, words[result->end], json_none(), "%s", result->message);
+    Json details = json_none();
+    if (result->end == WORKER_DIED) {
+        details = OBJECT(KEY(result->signal ? "signal" : "exit_code",
+                             json_int(result->signal ? result->signal : result->code)));
     }
+    step_fail(step, words[result->end], details, "%s", result->message);
+}
+
+/* Says where in the workflow, or in the program, the exception came up: " (line 2 of the code, a.yaml:14)",
+ * " (nodes.py:14)". */
+static void fail_raised(Step *step, const WorkerResult *result) {
+    const ScriptKind *kind = kind_of(step);
+    const Node *node = step_node(step);
+    Json file = value_of(step, kind->file);
+    bool program = !json_is_none(file);
+    int line = result->line;
+    Buf message = BUF_INIT;
+    buf_adds(&message, result->message);
+    if (line && program) {
+        buf_printf(&message, " (%.*s:%d)", (int)json_string_len(file), json_string_data(&file),
+                   line);
+    } else if (line) {
+        line += step_param(step, kind->code)->line - 1;
+        buf_printf(&message, " (line %d of the code, %s:%d)", result->line, node->file, line);
+    }
+    Json blamed = !line ? json_none() : program ? json_ref(file) : json_string_c(node->file);
+    Json details = OBJECT(KEY("type", *result->type ? result->type : NULL), KEY("file", blamed),
+                          KEY("line", line ? json_int(line) : json_none()),
+                          KEY("traceback", *result->traceback ? result->traceback : NULL));
+    step_fail(step, kind->word, details, "%s", message.data ? message.data : "");
+    buf_clear(&message);
 }
 
 static void on_end(void *ctx, const WorkerResult *result) {
@@ -254,6 +239,8 @@ static void on_end(void *ctx, const WorkerResult *result) {
     step_set_data(step, NULL);
     if (result->end == WORKER_RETURNED) {
         succeed(step, result->value);
+    } else if (result->end == WORKER_RAISED) {
+        fail_raised(step, result);
     } else {
         fail(step, result);
     }
@@ -267,51 +254,20 @@ typedef struct Given {
     Json env, vars;
 } Given;
 
-static void given_clear(Given *given) {
-    buf_clear(&given->path);
-    buf_clear(&given->function);
-    json_unref(given->env);
-    json_unref(given->vars);
-}
-
-static bool give_source(const Step *step, const ScriptKind *kind, Error *err) {
-    bool code = json_kind(value_of(step, kind->code)) == JSON_STRING;
-    bool file = json_kind(value_of(step, kind->file)) == JSON_STRING;
-    if (code != file) return true;
-    return error_set(err, ERR_USAGE,
-                     code
-                         ? "The node has both code and a `file`. Take one of them out."
-                         : "The node has neither code nor a `file` that has it. Write one of them: "
-                           "`%s: return {}`, or `%s: {file: nodes, function: name}`.",
-                     kind->word, kind->word);
-}
-
-static void add_text(Buf *out, Json text) {
-    buf_add(out, json_string_data(&text), json_string_len(text));
-}
-
-/* Beside the workflow's file, which is itself where the run was started unless it has a whole path.
- * */
-static void give_path(const Step *step, Json file, Buf *out) {
-    const char *beside = step_node(step)->file;
-    const char *slash = beside ? strrchr(beside, '/') : NULL;
-    bool whole = json_string_len(file) && json_string_data(&file)[0] == '/';
-    if (!whole && !(slash && beside[0] == '/')) {
-        buf_adds(out, step_folder(step));
-        buf_addc(out, '/');
-    }
-    if (!whole && slash) buf_add(out, beside, (size_t)(slash - beside) + 1);
-    add_text(out, file);
-}
-
+/* The program is beside the workflow's file, which is itself where the run was started unless it has a
+ * whole path. Its function is called like the node unless it has another name. */
 static void give_program(const Step *step, const ScriptKind *kind, Given *given) {
     Json file = value_of(step, kind->file), function = value_of(step, kind->function);
+    const char *beside = step_node(step)->file, *slash = beside ? strrchr(beside, '/') : NULL;
     if (json_is_none(file)) return;
-    give_path(step, file, &given->path);
+    bool whole = json_string_len(file) && json_string_data(&file)[0] == '/';
+    if (!whole && !(slash && beside[0] == '/')) buf_printf(&given->path, "%s/", step_folder(step));
+    if (!whole && slash) buf_add(&given->path, beside, (size_t)(slash - beside) + 1);
+    buf_add(&given->path, json_string_data(&file), json_string_len(file));
     if (json_is_none(function)) {
         buf_adds(&given->function, step_node(step)->name);
     } else {
-        add_text(&given->function, function);
+        buf_add(&given->function, json_string_data(&function), json_string_len(function));
     }
 }
 
@@ -332,28 +288,32 @@ static bool give_env(Step *step, const ScriptKind *kind, Given *given, Error *er
     return true;
 }
 
-static void give_vars(Step *step, Given *given) {
-    const Node *node = step_node(step);
-    given->vars = json_object();
-    for (size_t i = 0; i < node->nvars; i++) {
-        given->vars = json_object_with(given->vars, node->vars[i], json_ref(step_var(step, i)));
-    }
-}
-
 static int64_t number_of(const Step *step, int index, int64_t otherwise) {
     return index < 0 ? otherwise : step_param(step, index)->number;
 }
 
-static bool output_fits(const Step *step, const ScriptKind *kind, Error *err) {
-    return number_of(step, kind->max_output, 0) <= OUTPUT_MAX ||
-           error_set(err, ERR_LIMIT, "max_output is more than %dM, which is the most that is kept.",
-                     OUTPUT_MAX >> 20);
-}
-
 static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *err) {
-    if (!give_source(step, kind, err) || !output_fits(step, kind, err)) return false;
+    const Node *node = step_node(step);
+    bool code = json_kind(value_of(step, kind->code)) == JSON_STRING;
+    bool file = json_kind(value_of(step, kind->file)) == JSON_STRING;
+    if (code == file) {
+        return error_set(
+            err, ERR_USAGE,
+            code ? "The node has both code and a `file`. Take one of them out."
+                 : "The node has neither code nor a `file` that has it. Write one of them: "
+                   "`%s: return {}`, or `%s: {file: nodes, function: name}`.",
+            kind->word, kind->word);
+    }
+    if (number_of(step, kind->max_output, 0) > OUTPUT_MAX) {
+        return error_set(err, ERR_LIMIT,
+                         "max_output is more than %dM, which is the most that is kept.",
+                         OUTPUT_MAX >> 20);
+    }
     give_program(step, kind, given);
-    give_vars(step, given);
+    given->vars = json_object();
+    for (size_t i = 0; i < node->nvars; i++) {
+        given->vars = json_object_with(given->vars, node->vars[i], json_ref(step_var(step, i)));
+    }
     return give_env(step, kind, given, err);
 }
 
@@ -381,18 +341,13 @@ static Json what_of(const Step *step, const ScriptKind *kind) {
     return json_array_from(parts, 3);
 }
 
-static Script *script_new(Scripts *scripts, Step *step, const ScriptKind *kind) {
+static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *err) {
+    Scripts *scripts = scripts_of(step);
     Script *script = mem_zalloc(sizeof *script);
     script->scripts = scripts;
     script->step = step;
     script->answers = answers_of(step);
     script->what = what_of(step, kind);
-    return script;
-}
-
-static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *err) {
-    Scripts *scripts = scripts_of(step);
-    Script *script = script_new(scripts, step, kind);
     bool program = given->path.len > 0;
     WorkerOptions options = {
         .language = kind->language,
@@ -421,47 +376,43 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
     return true;
 }
 
-static void start_anew(Step *step, const ScriptKind *kind) {
-    Error err = ERROR_INIT;
-    Given given = {.path = BUF_INIT};
-    if (!give_all(step, kind, &given, &err)) {
-        exec_fail_with(step, kind->word, &err);
-    } else if (!call(step, kind, &given, &err)) {
-        exec_fail_with(step, "spawn", &err);
-    }
-    given_clear(&given);
-}
-
-/* Whether what waits there asked the question that was answered last. */
-static bool is_answered(const Script *script, const Step *step, const ScriptKind *kind) {
+/* A parked call goes on when it is what asked the question that was answered last. */
+static bool go_on(Script *script, Step *step, const ScriptKind *kind) {
     Json what = what_of(step, kind);
     bool same = json_equal(script->what, what);
     json_unref(what);
-    return same && answers_of(step) == script->answers + 1 && worker_is_waiting(script->call);
-}
-
-static void go_on(Script *script, Step *step) {
+    if (!same || answers_of(step) != script->answers + 1 || !worker_is_waiting(script->call)) {
+        return false;
+    }
     mem_free(script->place);
     script->place = NULL;
     script->step = step;
     script->answers++;
     step_set_data(step, script);
     worker_answer(script->call, json_array_get(step_answers(step), script->answers - 1));
+    return true;
 }
 
 void exec_script_start(Step *step) {
     const ScriptKind *kind = kind_of(step);
     Scripts *scripts = scripts_of(step);
     Error err = ERROR_INIT;
+    Given given = {.path = BUF_INIT};
     Script *parked = scripts->parked ? find_parked(scripts, step_place(step, &err)) : NULL;
     if (parked) unpark(parked);
     let_go_of_unwanted(scripts, step);
-    if (parked && is_answered(parked, step, kind)) {
-        go_on(parked, step);
-    } else {
-        if (parked) let_go(parked);
-        start_anew(step, kind);
+    if (parked && go_on(parked, step, kind)) return;
+    if (parked) let_go(parked);
+    error_clear(&err);
+    if (!give_all(step, kind, &given, &err)) {
+        exec_fail_with(step, kind->word, &err);
+    } else if (!call(step, kind, &given, &err)) {
+        exec_fail_with(step, "spawn", &err);
     }
+    buf_clear(&given.path);
+    buf_clear(&given.function);
+    json_unref(given.env);
+    json_unref(given.vars);
 }
 
 void exec_script_cancel(Step *step) {

@@ -127,37 +127,25 @@ static void end_lines(Script *script, const ProcessResult *result) {
     }
 }
 
-static void set_script_outputs(Script *script, const ProcessResult *result) {
-    StepCommand *command = script->command;
+static void script_end(StepCommand *command, const ProcessResult *result) {
+    Script *script = command_data(command);
+    end_lines(script, result);
     if (!script->theirs[OWN_STDOUT] && ran(result)) {
         set_output(command, own_outputs[OWN_STDOUT], command_text(&script->text, STDOUT_TAIL));
     }
     if (!script->theirs[OWN_EXIT_CODE] && result->end == PROCESS_EXITED) {
         set_output(command, own_outputs[OWN_EXIT_CODE], json_int(result->code));
     }
-}
-
-static void fail_for_problem(const Script *script, const ProcessResult *result) {
-    Step *step = command_step(script->command);
-    Json details = command_details(script->command, result);
-    if (script->nproblems == 1) {
-        step_fail(step, "parse", details, "%s", script->problem);
-    } else {
-        step_fail(step, "parse", details,
+    if (!command_succeeded(result)) {
+        command_fail(command, result);
+    } else if (script->nproblems == 1) {
+        step_fail(command_step(command), "parse", command_details(command, result), "%s",
+                  script->problem);
+    } else if (script->nproblems) {
+        step_fail(command_step(command), "parse", command_details(command, result),
                   "%zu lines that set values are wrong and were not applied; they are in the log. "
                   "The first: %s",
                   script->nproblems, script->problem);
-    }
-}
-
-static void script_end(StepCommand *command, const ProcessResult *result) {
-    Script *script = command_data(command);
-    end_lines(script, result);
-    set_script_outputs(script, result);
-    if (!command_succeeded(result)) {
-        command_fail(command, result);
-    } else if (script->nproblems) {
-        fail_for_problem(script, result);
     } else {
         step_succeed(command_step(command), json_null());
     }
@@ -179,13 +167,12 @@ static const CommandKind script_kind = {.word = "shell",
 
 /* ---- run_shell: what it is given ---- */
 
-static bool add_text(StepCommand *command, const char *what, Json text, Error *err) {
-    return command_add_arg(command, what, json_string_data(&text), json_string_len(text), err);
-}
-
 static bool add_texts(StepCommand *command, const char *what, Json list, Error *err) {
     for (size_t i = 0; i < json_array_len(list); i++) {
-        if (!add_text(command, what, json_array_get(list, i), err)) return false;
+        Json text = json_array_get(list, i);
+        if (!command_add_arg(command, what, json_string_data(&text), json_string_len(text), err)) {
+            return false;
+        }
     }
     return true;
 }
@@ -197,13 +184,9 @@ static bool give_shell(StepCommand *command, Error *err) {
         return error_set(err, ERR_DATA,
                          "shell is empty; it takes the name of a shell, or its path.");
     }
-    return add_text(command, "shell", shell, err) &&
+    return command_add_arg(command, "shell", json_string_data(&shell), json_string_len(shell),
+                           err) &&
            add_texts(command, "shellArgs", step_param(step, RUN_SHELL_ARGS)->value, err);
-}
-
-static void give_script(StepCommand *command) {
-    Json text = step_param(command_step(command), RUN_SHELL_COMMAND)->value;
-    command_set_input(command, json_string_data(&text), json_string_len(text));
 }
 
 static bool give_variable(StepCommand *command, const struct ParamField *field, Error *err) {
@@ -232,20 +215,17 @@ static bool give_env(StepCommand *command, Error *err) {
     return true;
 }
 
-static Script *script_new(StepCommand *command) {
+void exec_run_shell_start(Step *step) {
+    Error err = ERROR_INIT;
+    Json text = step_param(step, RUN_SHELL_COMMAND)->value;
+    StepCommand *command = command_new(step, &script_kind);
     Script *script = mem_zalloc(sizeof *script);
     script->command = command;
     script->handler = (SetLinesHandler){on_set, on_text, on_problem, script};
     set_lines_init(&script->lines, &script->handler);
-    return script;
-}
-
-void exec_run_shell_start(Step *step) {
-    Error err = ERROR_INIT;
-    StepCommand *command = command_new(step, &script_kind);
-    command_set_data(command, script_new(command));
+    command_set_data(command, script);
     command_set_max_output(command, SCRIPT_OUTPUT);
-    give_script(command);
+    command_set_input(command, json_string_data(&text), json_string_len(text));
     if (give_shell(command, &err) && give_env(command, &err)) {
         command_start(command);
     } else {
@@ -255,36 +235,23 @@ void exec_run_shell_start(Step *step) {
 
 /* ---- run_command ---- */
 
-/* By itself, not by us. */
-static bool failed(const ProcessResult *result) {
-    return (result->end == PROCESS_EXITED && result->code != 0) || result->end == PROCESS_SIGNALED;
-}
-
-static Json error_text(StepCommand *command, const ProcessResult *result) {
-    Json text = command_end_text(result, 2, ERROR_TAIL);
-    if (json_string_len(text)) return text;
-    char *sentence = command_failure(command, result);
-    text = json_string_c(sentence);
-    mem_free(sentence);
-    return text;
-}
-
-static void set_program_outputs(StepCommand *command, const ProcessResult *result) {
-    bool good = command_succeeded(result);
-    set_output(command, "error", good ? json_string_c("") : error_text(command, result));
-    if (!ran(result)) return;
-    set_output(command, "stdout", command_text(&result->out, 0));
-    if (truncated(result)) set_output(command, "truncated", json_bool(true));
-    if (result->end == PROCESS_TIMEOUT) return;
-    set_output(command, "exit_code",
-               json_int(result->code + (result->end == PROCESS_SIGNALED ? SIGNAL_CODE : 0)));
-}
-
 static void program_end(StepCommand *command, const ProcessResult *result) {
     Step *step = command_step(command);
-    bool may_fail = step_param(step, RUN_COMMAND_MAY_FAIL)->number != 0;
-    set_program_outputs(command, result);
-    if (command_succeeded(result) || (may_fail && failed(result))) {
+    bool good = command_succeeded(result), signaled = result->end == PROCESS_SIGNALED;
+    bool failed = (result->end == PROCESS_EXITED && !good) || signaled; /* by itself, not by us */
+    Json error = good ? json_string_c("") : command_end_text(result, 2, ERROR_TAIL);
+    if (!good && !json_string_len(error)) {
+        char *sentence = command_failure(command, result);
+        error = json_string_c(sentence);
+        mem_free(sentence);
+    }
+    set_output(command, "error", error);
+    if (ran(result)) set_output(command, "stdout", command_text(&result->out, 0));
+    if (ran(result) && truncated(result)) set_output(command, "truncated", json_bool(true));
+    if (good || failed) {
+        set_output(command, "exit_code", json_int(result->code + (signaled ? SIGNAL_CODE : 0)));
+    }
+    if (good || (failed && step_param(step, RUN_COMMAND_MAY_FAIL)->number != 0)) {
         step_succeed(step, json_null());
     } else {
         command_fail(command, result);
@@ -294,19 +261,15 @@ static void program_end(StepCommand *command, const ProcessResult *result) {
 static const CommandKind program_kind = {
     .word = "command", .error_stdout = STDOUT_TAIL, .end = program_end};
 
-static bool give_program(StepCommand *command, Error *err) {
-    Json words = step_param(command_step(command), RUN_COMMAND_COMMAND)->value;
-    if (json_array_len(words) == 0 || json_string_len(json_array_get(words, 0)) == 0) {
-        return error_set(err, ERR_DATA,
-                         "command names no program; its first element is the program to run.");
-    }
-    return add_texts(command, "command", words, err);
-}
-
 void exec_run_command_start(Step *step) {
     Error err = ERROR_INIT;
+    Json words = step_param(step, RUN_COMMAND_COMMAND)->value;
     StepCommand *command = command_new(step, &program_kind);
-    if (give_program(command, &err)) {
+    if (json_array_len(words) == 0 || json_string_len(json_array_get(words, 0)) == 0) {
+        error_set(&err, ERR_DATA,
+                  "command names no program; its first element is the program to run.");
+        command_refuse(command, &err);
+    } else if (add_texts(command, "command", words, &err)) {
         command_start(command);
     } else {
         command_refuse(command, &err);

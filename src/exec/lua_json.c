@@ -76,27 +76,20 @@ bool lua_json_is_view(lua_State *L, int index) {
 
 /* ---- what a view can do ---- */
 
-static Json get_item(lua_State *L, Json array) {
+static int view_index(lua_State *L) {
+    Json value = view_value(L, 1), found = json_none();
     int whole;
     lua_Integer i = lua_tointegerx(L, 2, &whole);
-    return whole && i >= 1 ? json_array_get(array, (size_t)i - 1) : json_none();
-}
-
-static Json get_field(lua_State *L, Json object) {
-    size_t len;
-    if (lua_type(L, 2) != LUA_TSTRING) return json_none();
-    const char *key = lua_tolstring(L, 2, &len);
-    Json name = json_string(key, len);
-    Json value = json_object_get(object, name);
-    json_unref(name);
-    return value;
-}
-
-static int view_index(lua_State *L) {
-    Json value = view_value(L, 1);
-    lua_json_push(L, json_kind(value) == JSON_ARRAY    ? get_item(L, value)
-                     : json_kind(value) == JSON_OBJECT ? get_field(L, value)
-                                                       : json_none());
+    if (json_kind(value) == JSON_ARRAY && whole && i >= 1) {
+        found = json_array_get(value, (size_t)i - 1);
+    } else if (json_kind(value) == JSON_OBJECT && lua_type(L, 2) == LUA_TSTRING) {
+        size_t len;
+        const char *key = lua_tolstring(L, 2, &len);
+        Json name = json_string(key, len);
+        found = json_object_get(value, name);
+        json_unref(name);
+    }
+    lua_json_push(L, found);
     return 1;
 }
 
@@ -208,20 +201,18 @@ void lua_json_open(lua_State *L, LuaViews *views) {
 
 /* ---- to Lua ---- */
 
-static void push_number(lua_State *L, Json value) {
-    if (json_tag(value) == JSON_TAG_INT) {
-        lua_pushinteger(L, (lua_Integer)value.i);
-    } else {
-        lua_pushnumber(L, json_to_double(value));
-    }
-}
-
 static void push_scalar(lua_State *L, Json value) {
     switch (json_kind(value)) {
     case JSON_NULL: lua_pushlightuserdata(L, NULL); break;
     case JSON_FALSE:
     case JSON_TRUE: lua_pushboolean(L, json_kind(value) == JSON_TRUE); break;
-    case JSON_NUMBER: push_number(L, value); break;
+    case JSON_NUMBER:
+        if (json_tag(value) == JSON_TAG_INT) {
+            lua_pushinteger(L, (lua_Integer)value.i);
+        } else {
+            lua_pushnumber(L, json_to_double(value));
+        }
+        break;
     case JSON_STRING: lua_pushlstring(L, json_string_data(&value), json_string_len(value)); break;
     default: lua_pushnil(L); break;
     }
@@ -255,37 +246,27 @@ int lua_json_array(lua_State *L) {
     return 1;
 }
 
-static void push_copy(lua_State *L, Json value, int depth);
-
-static void push_array_copy(lua_State *L, Json array, int depth) {
-    size_t n = json_array_len(array);
-    lua_createtable(L, n < 1024 ? (int)n : 1024, 0);
-    luaL_setmetatable(L, marked_name);
-    for (size_t i = 0; i < n; i++) {
-        push_copy(L, json_array_get(array, i), depth + 1);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static void push_object_copy(lua_State *L, Json object, int depth) {
-    Json key, value;
-    lua_newtable(L);
-    for (size_t pos = 0; json_object_next(object, &pos, &key, &value);) {
-        push_scalar(L, key);
-        push_copy(L, value, depth + 1);
-        lua_rawset(L, -3);
-    }
-}
-
 static void push_copy(lua_State *L, Json value, int depth) {
+    Json key, item;
     luaL_checkstack(L, 6, NULL);
     if (depth > LUA_JSON_DEPTH) {
         luaL_error(L, "a value nested deeper than %d levels cannot be copied", LUA_JSON_DEPTH);
     }
     if (json_kind(value) == JSON_ARRAY) {
-        push_array_copy(L, value, depth);
+        size_t n = json_array_len(value);
+        lua_createtable(L, n < 1024 ? (int)n : 1024, 0);
+        luaL_setmetatable(L, marked_name);
+        for (size_t i = 0; i < n; i++) {
+            push_copy(L, json_array_get(value, i), depth + 1);
+            lua_rawseti(L, -2, (lua_Integer)i + 1);
+        }
     } else if (json_kind(value) == JSON_OBJECT) {
-        push_object_copy(L, value, depth);
+        lua_newtable(L);
+        for (size_t pos = 0; json_object_next(value, &pos, &key, &item);) {
+            push_scalar(L, key);
+            push_copy(L, item, depth + 1);
+            lua_rawset(L, -3);
+        }
     } else {
         push_scalar(L, value);
     }
@@ -364,54 +345,33 @@ static Json get_key(Getting *g, int index) {
         "JSON has not.");
 }
 
-typedef struct Pairs {
-    Json *items; /* key, value, key, value, ... */
-    size_t n, cap;
-} Pairs;
-
-static void pairs_clear(Pairs *pairs) {
-    for (size_t i = 0; i < pairs->n; i++) {
-        json_unref(pairs->items[i]);
-    }
-    mem_free(pairs->items);
-}
-
-static void pairs_add(Pairs *pairs, Json value) {
-    pairs->items = mem_grow(pairs->items, pairs->n, &pairs->cap, sizeof *pairs->items);
-    pairs->items[pairs->n++] = value;
-}
-
 static int by_key(const void *a, const void *b) {
     return json_string_compare(*(const Json *)a, *(const Json *)b);
 }
 
-/* The pair that lua_next() has pushed. */
-static bool get_pair(Getting *g, Pairs *pairs) {
-    int top = lua_gettop(g->L);
-    Json key = get_key(g, top - 1);
-    if (json_is_none(key)) return false;
-    pairs_add(pairs, key);
-    Json value = get_value(g, top);
-    if (json_is_none(value)) return false;
-    pairs_add(pairs, value);
-    return true;
-}
-
 static Json get_object(Getting *g, int index) {
-    Pairs pairs = {0};
+    Json *items = NULL; /* key, value, key, value, ... */
+    size_t n = 0, cap = 0;
+    bool good = true;
     lua_pushnil(g->L);
-    while (lua_next(g->L, index)) {
-        bool good = get_pair(g, &pairs);
-        lua_pop(g->L, 1);
-        if (!good) {
-            lua_pop(g->L, 1);
-            pairs_clear(&pairs);
-            return json_none();
+    while (good && lua_next(g->L, index)) {
+        int top = lua_gettop(g->L);
+        for (int i = 0; i < 2 && good; i++) {
+            Json part = i ? get_value(g, top) : get_key(g, top - 1);
+            good = !json_is_none(part);
+            items = mem_grow(items, n, &cap, sizeof *items);
+            items[n++] = part;
         }
+        lua_pop(g->L, good ? 1 : 2);
     }
-    if (pairs.n) qsort(pairs.items, pairs.n / 2, 2 * sizeof *pairs.items, by_key);
-    Json object = pairs.n ? json_object_from(pairs.items, pairs.n / 2) : json_object();
-    mem_free(pairs.items);
+    Json object = json_none();
+    if (good) {
+        if (n) qsort(items, n / 2, 2 * sizeof *items, by_key);
+        object = n ? json_object_from(items, n / 2) : json_object();
+    } else {
+        while (n) json_unref(items[--n]);
+    }
+    mem_free(items);
     return object;
 }
 
@@ -448,13 +408,6 @@ static Json get_table(Getting *g, int index) {
     return value;
 }
 
-static Json get_other(Getting *g, int index) {
-    if (lua_json_is_view(g->L, index)) return json_ref(view_value(g->L, index));
-    error_set(g->err, ERR_DATA, "The code returns a %s, which JSON has not.",
-              luaL_typename(g->L, index));
-    return json_none();
-}
-
 static Json get_value(Getting *g, int index) {
     if (!take_room(g, sizeof(Json))) return json_none();
     if (!lua_checkstack(g->L, 8)) return refuse(g, ERR_LIMIT, "Lua's stack is full.");
@@ -465,8 +418,12 @@ static Json get_value(Getting *g, int index) {
     case LUA_TSTRING: return get_string(g, index);
     case LUA_TTABLE: return get_table(g, index);
     case LUA_TLIGHTUSERDATA: return json_null();
-    default: return get_other(g, index);
+    default: break;
     }
+    if (lua_json_is_view(g->L, index)) return json_ref(view_value(g->L, index));
+    error_set(g->err, ERR_DATA, "The code returns a %s, which JSON has not.",
+              luaL_typename(g->L, index));
+    return json_none();
 }
 
 Json lua_json_get(lua_State *L, int index, Error *err) {

@@ -166,7 +166,8 @@ static void open_library(lua_State *L, lua_CFunction open, const char *name) {
     lua_call(L, 1, 1);
 }
 
-static void add_base(lua_State *L, lua_CFunction print) {
+void lua_library_push(lua_State *L, lua_CFunction print) {
+    lua_newtable(L);
     open_library(L, luaopen_base, "_G");
     for (const char *const *name = base_names; *name; name++) {
         lua_getfield(L, -1, *name);
@@ -176,24 +177,17 @@ static void add_base(lua_State *L, lua_CFunction print) {
     luaL_setfuncs(L, base_functions, 0);
     lua_pushcfunction(L, print);
     lua_setfield(L, -2, "print");
-}
-
-/* ("x"):rep(3) finds its functions through the metatable of strings, which code must not reach. */
-static void hide_string_metatable(lua_State *L) {
-    lua_pushliteral(L, "");
-    lua_getmetatable(L, -1);
-    lua_pushboolean(L, 0);
-    lua_setfield(L, -2, "__metatable");
-    lua_pop(L, 2);
-}
-
-static void add_libraries(lua_State *L) {
     open_library(L, luaopen_string, "string");
     remove_fields(L, string_removed);
     luaL_setfuncs(L, string_functions, 0);
     luaL_setfuncs(L, lua_pattern_functions, 0);
     lua_setfield(L, -2, "string");
-    hide_string_metatable(L);
+    /* ("x"):rep(3) finds its functions through the metatable of strings, which code must not reach. */
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 2);
     open_library(L, luaopen_table, "table");
     pay_for_tables(L);
     lua_setfield(L, -2, "table");
@@ -202,10 +196,4 @@ static void add_libraries(lua_State *L) {
     lua_setfield(L, -2, "math");
     open_library(L, luaopen_utf8, "utf8");
     lua_setfield(L, -2, "utf8");
-}
-
-void lua_library_push(lua_State *L, lua_CFunction print) {
-    lua_newtable(L);
-    add_base(L, print);
-    add_libraries(L);
 }

@@ -152,21 +152,6 @@ static void read_open(Reader *r) {
     }
 }
 
-static void read_close(Reader *r) {
-    if (r->nopen == 0) luaL_error(r->L, "invalid pattern capture");
-    int capture = r->open[--r->nopen];
-    r->closed[capture] = true;
-    add_item(r, ITEM_CLOSE)->capture = capture;
-}
-
-static void read_same(Reader *r, unsigned char digit) {
-    int capture = digit - '1';
-    if (capture < 0 || capture >= r->pattern->ncaptures || !r->closed[capture]) {
-        luaL_error(r->L, "invalid capture index %%%c", digit);
-    }
-    add_item(r, ITEM_SAME)->capture = capture;
-}
-
 static void read_percent(Reader *r) {
     unsigned char c = read_escaped(r);
     if (c == 'b') {
@@ -178,7 +163,11 @@ static void read_percent(Reader *r) {
         r->p++;
         read_set(r, &add_item(r, ITEM_FRONTIER)->set);
     } else if (isdigit(c)) {
-        read_same(r, c);
+        int capture = c - '1';
+        if (capture < 0 || capture >= r->pattern->ncaptures || !r->closed[capture]) {
+            luaL_error(r->L, "invalid capture index %%%c", c);
+        }
+        add_item(r, ITEM_SAME)->capture = capture;
     } else {
         Item *item = add_item(r, ITEM_ONE);
         set_add_escaped(&item->set, c);
@@ -186,30 +175,29 @@ static void read_percent(Reader *r) {
     }
 }
 
-static void read_single(Reader *r, unsigned char c) {
-    Item *item = add_item(r, ITEM_ONE);
-    if (c == '[') {
-        read_set(r, &item->set);
-    } else if (c == '.') {
-        set_invert(&item->set);
-    } else {
-        set_add(&item->set, c);
-    }
-    read_quantifier(r, item);
-}
-
 static void read_item(Reader *r) {
     unsigned char c = (unsigned char)*r->p++;
     if (c == '(') {
         read_open(r);
     } else if (c == ')') {
-        read_close(r);
+        if (r->nopen == 0) luaL_error(r->L, "invalid pattern capture");
+        int capture = r->open[--r->nopen];
+        r->closed[capture] = true;
+        add_item(r, ITEM_CLOSE)->capture = capture;
     } else if (c == '%') {
         read_percent(r);
     } else if (c == '$' && r->p == r->end) {
         add_item(r, ITEM_AT_END);
     } else {
-        read_single(r, c);
+        Item *item = add_item(r, ITEM_ONE);
+        if (c == '[') {
+            read_set(r, &item->set);
+        } else if (c == '.') {
+            set_invert(&item->set);
+        } else {
+            set_add(&item->set, c);
+        }
+        read_quantifier(r, item);
     }
 }
 
@@ -529,27 +517,23 @@ static void add_template(const Matcher *m, luaL_Buffer *out, const char *from, c
     }
 }
 
-/* Pushes what the table or the function has for the match. */
-static void push_replacement(const Matcher *m, const char *from, const char *to) {
-    if (lua_isfunction(m->L, 3)) {
-        lua_pushvalue(m->L, 3);
-        lua_call(m->L, push_captures(m, from, to, true), 1);
-        return;
-    }
-    if (m->pattern->ncaptures) {
-        push_capture(m, 0);
-    } else {
-        lua_pushlstring(m->L, from, (size_t)(to - from));
-    }
-    lua_gettable(m->L, 3);
-}
-
 static void add_replacement(const Matcher *m, luaL_Buffer *out, const char *from, const char *to) {
-    if (lua_type(m->L, 3) == LUA_TSTRING || lua_type(m->L, 3) == LUA_TNUMBER) {
+    int type = lua_type(m->L, 3);
+    if (type == LUA_TSTRING || type == LUA_TNUMBER) {
         add_template(m, out, from, to);
         return;
     }
-    push_replacement(m, from, to);
+    if (type == LUA_TFUNCTION) {
+        lua_pushvalue(m->L, 3);
+        lua_call(m->L, push_captures(m, from, to, true), 1);
+    } else {
+        if (m->pattern->ncaptures) {
+            push_capture(m, 0);
+        } else {
+            lua_pushlstring(m->L, from, (size_t)(to - from));
+        }
+        lua_gettable(m->L, 3);
+    }
     if (!lua_toboolean(m->L, -1)) {
         lua_pop(m->L, 1);
         luaL_addlstring(out, from, (size_t)(to - from));
@@ -558,14 +542,6 @@ static void add_replacement(const Matcher *m, luaL_Buffer *out, const char *from
     } else {
         luaL_error(m->L, "invalid replacement value (a %s)", luaL_typename(m->L, -1));
     }
-}
-
-static void check_replacement(lua_State *L) {
-    int type = lua_type(L, 3);
-    bool fits = type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TTABLE ||
-                type == LUA_TFUNCTION || type == LUA_TUSERDATA;
-    luaL_argexpected(L, fits, 3, "string/function/table");
-    if (type == LUA_TNUMBER) lua_tostring(L, 3);
 }
 
 static lua_Integer replace_all(Matcher *m, luaL_Buffer *out, lua_Integer max) {
@@ -594,7 +570,12 @@ static lua_Integer replace_all(Matcher *m, luaL_Buffer *out, lua_Integer max) {
 static int pattern_gsub(lua_State *L) {
     size_t len, plen;
     const char *text = luaL_checklstring(L, 1, &len), *p = luaL_checklstring(L, 2, &plen);
-    check_replacement(L);
+    int type = lua_type(L, 3);
+    luaL_argexpected(L,
+                     type == LUA_TSTRING || type == LUA_TNUMBER || type == LUA_TTABLE ||
+                         type == LUA_TFUNCTION || type == LUA_TUSERDATA,
+                     3, "string/function/table");
+    if (type == LUA_TNUMBER) lua_tostring(L, 3);
     lua_Integer max = luaL_optinteger(L, 4, (lua_Integer)len + 1);
     Matcher m = {.L = L, .text = text, .end = text + len};
     m.pattern = read_pattern(L, p, plen, true);

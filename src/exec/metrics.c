@@ -1,5 +1,7 @@
 #include "metrics.h"
 
+#include "json_build.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,14 +62,6 @@ static Json read_name(Reader *r) {
     return r->at > from ? json_string(from, (size_t)(r->at - from)) : json_none();
 }
 
-static size_t word_len(const Reader *r) {
-    size_t len = 0;
-    while (r->at + len < r->end && !is_blank(r->at[len])) {
-        len++;
-    }
-    return len;
-}
-
 /* ---- labels ---- */
 
 static bool read_escape(Reader *r, Buf *out) {
@@ -94,26 +88,22 @@ static bool read_quoted(Reader *r, Buf *out) {
     return take(r, '"') || wrong(r, "a label whose value does not end");
 }
 
-static bool read_label_value(Reader *r, Json name, Json *labels) {
+static bool read_label(Reader *r, Json *labels) {
     Buf text = BUF_INIT;
-    skip_blanks(r);
-    bool fine = take(r, '=') || wrong(r, "a label without =");
+    Json name = read_name(r);
+    bool fine = json_is_none(name)
+                    ? wrong(r, "a label without a name")
+                    : json_is_none(json_object_get(*labels, name)) || wrong(r, "a label twice");
+    if (fine) skip_blanks(r);
+    fine = fine && (take(r, '=') || wrong(r, "a label without ="));
     if (fine) skip_blanks(r);
     fine = fine && read_quoted(r, &text);
     if (fine) {
         Json value = json_string(text.data ? text.data : "", text.len);
         *labels = json_object_set(*labels, json_ref(name), value);
     }
-    buf_clear(&text);
-    return fine;
-}
-
-static bool read_label(Reader *r, Json *labels) {
-    Json name = read_name(r);
-    bool fine = json_is_none(name)                              ? wrong(r, "a label without a name")
-                : !json_is_none(json_object_get(*labels, name)) ? wrong(r, "a label twice")
-                                                                : read_label_value(r, name, labels);
     json_unref(name);
+    buf_clear(&text);
     return fine;
 }
 
@@ -133,19 +123,7 @@ static bool read_labels(Reader *r, Json *labels) {
 
 /* ---- values ---- */
 
-static bool is_word(const char *text, size_t len, const char *word) {
-    return strlen(word) == len && strncasecmp(text, word, len) == 0;
-}
-
-/* Not the text of a literal: 1e3 is 1000. */
-static Json read_number(const char *text, size_t len) {
-    Json j = json_number_parse(text, len);
-    if (json_is_none(j) || json_tag(j) == JSON_TAG_INT) return j;
-    double d = json_to_double(j);
-    json_unref(j);
-    return isfinite(d) ? json_number(d) : json_none();
-}
-
+/* A number is not the text of a literal: 1e3 is 1000. */
 static Json value_of(const char *text, size_t len) {
     static const struct {
         const char *word, *value;
@@ -153,13 +131,21 @@ static Json value_of(const char *text, size_t len) {
                  {"inf", "+Inf"},      {"+inf", "+Inf"},      {"-inf", "-Inf"},
                  {"infinity", "+Inf"}, {"+infinity", "+Inf"}, {"-infinity", "-Inf"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (is_word(text, len, words[i].word)) return json_string_c(words[i].value);
+        const char *word = words[i].word;
+        if (strlen(word) == len && !strncasecmp(text, word, len)) {
+            return json_string_c(words[i].value);
+        }
     }
-    return read_number(text, len);
+    Json j = json_number_parse(text, len);
+    if (json_is_none(j) || json_tag(j) == JSON_TAG_INT) return j;
+    double d = json_to_double(j);
+    json_unref(j);
+    return isfinite(d) ? json_number(d) : json_none();
 }
 
 static bool read_value(Reader *r, const char *what, Json *out) {
-    size_t len = word_len(r);
+    size_t len = 0;
+    while (r->at + len < r->end && !is_blank(r->at[len])) len++;
     *out = len ? value_of(r->at, len) : json_none();
     if (json_is_none(*out)) return wrong(r, what);
     r->at += len;
@@ -167,50 +153,34 @@ static bool read_value(Reader *r, const char *what, Json *out) {
     return true;
 }
 
-static bool read_timestamp(Reader *r, Json *sample) {
-    Json time = json_none();
-    if (r->at == r->end || *r->at == '#') return true;
-    if (!read_value(r, "a timestamp that is no number", &time)) return false;
-    *sample = json_object_with(*sample, "timestamp", time);
-    return r->at == r->end || *r->at == '#' || wrong(r, "something after the timestamp");
-}
-
-static bool read_rest(Reader *r, Json *sample) {
-    Json value = json_none();
-    skip_blanks(r);
-    if (!read_value(r, "no value that is a number", &value)) return false;
-    *sample = json_object_with(*sample, "value", value);
-    return read_timestamp(r, sample);
+static bool at_end(const Reader *r) {
+    return r->at == r->end || *r->at == '#';
 }
 
 /* ---- lines ---- */
 
-static void add_sample(Reader *r, Json name, Json sample) {
-    Json list = json_object_lift(&r->all, name);
-    if (json_is_none(list)) list = json_array();
-    r->all = json_object_set(r->all, json_ref(name), json_array_push(list, sample));
-}
-
-static bool read_sample(Reader *r, Json name) {
-    Json labels = json_object();
-    skip_blanks(r);
-    bool fine = !take(r, '{') || read_labels(r, &labels);
-    Json sample = json_object_with(json_object(), "labels", labels);
-    if (fine && read_rest(r, &sample)) {
-        add_sample(r, name, sample);
-        return true;
-    }
-    json_unref(sample);
-    return false;
-}
-
+/* name{labels} value timestamp */
 static bool read_line(Reader *r) {
     skip_blanks(r);
-    if (r->at == r->end || *r->at == '#') return true;
-    if (r->series++ == METRICS_SERIES_MAX)
+    if (at_end(r)) return true;
+    if (r->series++ == METRICS_SERIES_MAX) {
         return too_many(r, "series before it", METRICS_SERIES_MAX);
-    Json name = read_name(r);
-    bool fine = json_is_none(name) ? wrong(r, "no name of a metric") : read_sample(r, name);
+    }
+    Json name = read_name(r), labels = json_object(), value = json_none(), time = json_none();
+    bool fine = !json_is_none(name) || wrong(r, "no name of a metric");
+    if (fine) skip_blanks(r);
+    fine = fine && (!take(r, '{') || read_labels(r, &labels));
+    if (fine) skip_blanks(r);
+    fine = fine && read_value(r, "no value that is a number", &value) &&
+           (at_end(r) || (read_value(r, "a timestamp that is no number", &time) &&
+                          (at_end(r) || wrong(r, "something after the timestamp"))));
+    Json sample = OBJECT(KEY("labels", labels), KEY("value", value), KEY("timestamp", time));
+    if (fine) {
+        Json list = json_object_lift(&r->all, name);
+        list = json_array_push(json_is_none(list) ? json_array() : list, json_ref(sample));
+        r->all = json_object_set(r->all, json_ref(name), list);
+    }
+    json_unref(sample);
     json_unref(name);
     return fine;
 }

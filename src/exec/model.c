@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include "json_build.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
@@ -34,27 +35,18 @@ bool model_end_passes(ModelEnd end) {
 
 /* ---- asking ---- */
 
-static Json message(const char *role, Json content) {
-    Json out = json_object_with(json_object(), "role", json_string_c(role));
-    return json_object_with(out, "content", json_ref(content));
-}
-
-static Json messages_of(const ModelQuestion *q) {
-    Json out = json_array();
-    if (q->format == MODEL_CHAT && !json_is_none(q->system)) {
-        out = json_array_push(out, message("system", q->system));
-    }
-    return json_array_push(out, message("user", q->prompt));
-}
-
 void model_question(const ModelQuestion *q, Buf *out) {
-    Json body = json_object_with(json_object(), "model", json_ref(q->model));
-    body = json_object_with(body, "max_tokens", json_int(q->max_tokens));
-    if (q->format == MODEL_MESSAGES && !json_is_none(q->system)) {
-        body = json_object_with(body, "system", json_ref(q->system));
+    bool chat = q->format == MODEL_CHAT, system = !json_is_none(q->system);
+    Json messages = json_array();
+    if (chat && system) {
+        messages = json_array_push(
+            messages, OBJECT(KEY("role", "system"), KEY("content", json_ref(q->system))));
     }
-    body = json_object_with(body, "messages", messages_of(q));
-    body = json_object_with(body, "stream", json_bool(q->stream));
+    messages =
+        json_array_push(messages, OBJECT(KEY("role", "user"), KEY("content", json_ref(q->prompt))));
+    Json body = OBJECT(KEY("model", json_ref(q->model)), KEY("max_tokens", q->max_tokens),
+                       KEY("system", chat ? json_none() : json_ref(q->system)),
+                       KEY("messages", messages), KEY("stream", q->stream));
     json_print(body, NULL, out);
     json_unref(body);
 }
@@ -184,22 +176,6 @@ static void take_error(ModelReader *r, Json error) {
         *excerpt(said, words) ? words : "it does not say why.");
 }
 
-static ModelEnd end_of_status(int status) {
-    static const struct {
-        int status;
-        ModelEnd end;
-    } known[] = {
-        {401, MODEL_NO_ACCESS},  {402, MODEL_NO_ACCESS},    {403, MODEL_NO_ACCESS},
-        {407, MODEL_NO_ACCESS},  {408, MODEL_SLOW},         {409, MODEL_FAILED},
-        {425, MODEL_OVERLOADED}, {429, MODEL_RATE_LIMITED}, {503, MODEL_OVERLOADED},
-        {504, MODEL_SLOW},       {529, MODEL_OVERLOADED},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].status == status) return known[i].end;
-    }
-    return status >= 500 ? MODEL_FAILED : MODEL_REJECTED;
-}
-
 /* {error: {message}}, {error: text}, {message}, {detail}: borrowed; JSON_NONE when it says nothing. */
 static Json words_of_error(Json body) {
     Json error = get(body, "error");
@@ -211,6 +187,15 @@ static Json words_of_error(Json body) {
 }
 
 ModelEnd model_error(int status, const char *body, size_t len, char *sentence, size_t size) {
+    static const struct {
+        int status;
+        ModelEnd end;
+    } known[] = {
+        {401, MODEL_NO_ACCESS},  {402, MODEL_NO_ACCESS},    {403, MODEL_NO_ACCESS},
+        {407, MODEL_NO_ACCESS},  {408, MODEL_SLOW},         {409, MODEL_FAILED},
+        {425, MODEL_OVERLOADED}, {429, MODEL_RATE_LIMITED}, {503, MODEL_OVERLOADED},
+        {504, MODEL_SLOW},       {529, MODEL_OVERLOADED},
+    };
     char words[EXCERPT_MAX + 1];
     Json parsed =
         len ? parse(body, len < MODEL_ERROR_MAX ? len : MODEL_ERROR_MAX, NULL) : json_none();
@@ -218,7 +203,10 @@ ModelEnd model_error(int status, const char *body, size_t len, char *sentence, s
     snprintf(sentence, size, "The model's API answered with status %d%s%s", status,
              *words ? ": " : ".", words);
     json_unref(parsed);
-    return end_of_status(status);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].status == status) return known[i].end;
+    }
+    return status >= 500 ? MODEL_FAILED : MODEL_REJECTED;
 }
 
 /* ---- what an answer is made of ---- */
@@ -365,30 +353,24 @@ static const struct {
 
 /* ---- a stream of events ---- */
 
-static bool data_is(const ModelReader *r, const char *text) {
-    return r->data.len == strlen(text) && memcmp(r->data.data, text, r->data.len) == 0;
-}
-
-static void take_event(ModelReader *r) {
-    Error err = ERROR_INIT;
-    if (data_is(r, "[DONE]")) {
-        r->complete = r->events = true;
-        return;
-    }
-    Json event = parse(r->data.data ? r->data.data : "", r->data.len, &err);
-    if (json_kind(event) == JSON_OBJECT) {
-        r->events = true;
-        formats[r->format].event(r, event);
-    } else {
-        say(r, MODEL_BROKEN, "An event of the model's answer is not a JSON object%s%s",
-            err.code ? ": " : ".", err.msg);
-    }
-    json_unref(event);
-}
-
-/* What is left of an event when the stream ends was never sent whole, and is nothing. */
+/* The empty line at the end of an event. What is left of an event when the stream ends was never sent
+ * whole, and is nothing. */
 static void end_event(ModelReader *r) {
-    if (r->has_data) take_event(r);
+    static const char done[] = "[DONE]";
+    Error err = ERROR_INIT;
+    if (r->data.len == strlen(done) && !memcmp(r->data.data, done, strlen(done))) {
+        r->complete = r->events = true;
+    } else if (r->has_data) {
+        Json event = parse(r->data.data ? r->data.data : "", r->data.len, &err);
+        if (json_kind(event) == JSON_OBJECT) {
+            r->events = true;
+            formats[r->format].event(r, event);
+        } else {
+            say(r, MODEL_BROKEN, "An event of the model's answer is not a JSON object%s%s",
+                err.code ? ": " : ".", err.msg);
+        }
+        json_unref(event);
+    }
     r->has_data = false;
     buf_reset(&r->data);
 }
@@ -416,13 +398,13 @@ static void end_line(ModelReader *r) {
     buf_reset(&r->line);
 }
 
-static void add_line(ModelReader *r, const char *s, size_t len) {
-    if (len > MODEL_EVENT_MAX - r->line.len) {
-        say(r, MODEL_TOO_LONG, "A line of the model's answer is longer than %d MB.",
-            MODEL_EVENT_MAX >> 20);
-        return;
+/* Of the line under way, or of the document. */
+static void add_bytes(ModelReader *r, const char *s, size_t len, const char *what, size_t most) {
+    if (len > most - r->line.len) {
+        say(r, MODEL_TOO_LONG, "%s is longer than %zu MB.", what, most >> 20);
+    } else {
+        buf_add(&r->line, s, len);
     }
-    buf_add(&r->line, s, len);
 }
 
 /* Lines end in \n, \r\n or \r. */
@@ -436,7 +418,7 @@ static void read_events(ModelReader *r, const char *s, size_t len) {
         }
         const char *at = s;
         while (at < end && *at != '\n' && *at != '\r') at++;
-        add_line(r, s, (size_t)(at - s));
+        add_bytes(r, s, (size_t)(at - s), "A line of the model's answer", MODEL_EVENT_MAX);
         r->after_cr = at < end && *at == '\r';
         if (at < end) end_line(r);
         s = at + (at < end);
@@ -444,14 +426,6 @@ static void read_events(ModelReader *r, const char *s, size_t len) {
 }
 
 /* ---- one document ---- */
-
-static void read_document(ModelReader *r, const char *s, size_t len) {
-    if (len > MODEL_BODY_MAX - r->line.len) {
-        say(r, MODEL_TOO_LONG, "The model's answer is longer than %d MB.", MODEL_BODY_MAX >> 20);
-        return;
-    }
-    buf_add(&r->line, s, len);
-}
 
 static void take_document(ModelReader *r) {
     Error err = ERROR_INIT;
@@ -480,25 +454,24 @@ bool model_read(ModelReader *r, const char *s, size_t len) {
     }
     if (r->stopped || r->complete) return false;
     if (r->mode == MODE_DOCUMENT) {
-        read_document(r, s, len);
+        add_bytes(r, s, len, "The model's answer", MODEL_BODY_MAX);
     } else {
         read_events(r, s, len);
     }
     return !r->stopped && !r->complete;
 }
 
-static const struct {
-    const char *stop;
-    ModelEnd end;
-} stops[] = {
-    {"refusal", MODEL_REFUSED},
-    {"content_filter", MODEL_REFUSED},
-    {"max_tokens", MODEL_TRUNCATED},
-    {"length", MODEL_TRUNCATED},
-    {"model_context_window_exceeded", MODEL_TRUNCATED},
-};
-
 static ModelEnd end_of_stop(const ModelReader *r) {
+    static const struct {
+        const char *stop;
+        ModelEnd end;
+    } stops[] = {
+        {"refusal", MODEL_REFUSED},
+        {"content_filter", MODEL_REFUSED},
+        {"max_tokens", MODEL_TRUNCATED},
+        {"length", MODEL_TRUNCATED},
+        {"model_context_window_exceeded", MODEL_TRUNCATED},
+    };
     if (r->refused) return MODEL_REFUSED;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         if (json_string_is(r->answer.stop, stops[i].stop)) return stops[i].end;
@@ -528,12 +501,6 @@ static void judge(ModelReader *r) {
     }
 }
 
-/* Of a stream of chat completions the last choice says why it stopped; not every server says [DONE]
- * after it. */
-static bool is_complete(const ModelReader *r) {
-    return r->complete || (r->format == MODEL_CHAT && !json_is_none(r->answer.stop));
-}
-
 static void judge_incomplete(ModelReader *r) {
     if (r->events) {
         say(r, MODEL_BROKEN, "The model's answer broke off in the middle, after %zu bytes of text.",
@@ -551,7 +518,9 @@ const ModelAnswer *model_reader_end(ModelReader *r) {
     if (r->mode == MODE_DOCUMENT && !r->stopped && !r->complete) take_document(r);
     json_unref(r->answer.text);
     r->answer.text = json_string_valid(r->text.data ? r->text.data : "", r->text.len);
-    if (is_complete(r)) {
+    /* Of a stream of chat completions the last choice says why it stopped; not every server says [DONE]
+     * after it. */
+    if (r->complete || (r->format == MODEL_CHAT && !json_is_none(r->answer.stop))) {
         judge(r);
     } else {
         judge_incomplete(r);

@@ -48,14 +48,11 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-static bool same(char c, char of_word) {
-    return of_word == ' ' ? is_blank(c) || c == '\r' : c == of_word;
-}
-
 /* How many characters line and word have in common at their beginning. */
 static size_t common(const char *line, size_t len, const char *word) {
     size_t n = 0;
-    while (n < len && word[n] && same(line[n], word[n])) {
+    while (n < len && word[n] &&
+           (word[n] == ' ' ? is_blank(line[n]) || line[n] == '\r' : line[n] == word[n])) {
         n++;
     }
     return n;
@@ -97,23 +94,20 @@ static void tell(SetLines *lines, const char *sentence) {
     buf_clear(&text);
 }
 
-static void tell_bad_json(SetLines *lines, const Order *order, const Error *err) {
-    Buf text = BUF_INIT;
-    const char *text_form = order->output ? "::set-output" : "::set-var";
-    buf_printf(
-        &text,
-        "A line that sets a value is not applied, because the value is not JSON: %s. Text as it "
-        "is can be set with %s.",
-        err->msg, text_form);
-    tell(lines, text.data);
-    buf_clear(&text);
-}
-
 static Json value_of(SetLines *lines, const Order *order, const char *s, size_t len) {
     Error err = ERROR_INIT;
     if (!order->json) return json_string(s, len);
     Json value = json_parse(s, len, &(JsonParseOptions){.max_depth = DEPTH_MAX}, &err);
-    if (json_is_none(value)) tell_bad_json(lines, order, &err);
+    if (json_is_none(value)) {
+        Buf text = BUF_INIT;
+        buf_printf(
+            &text,
+            "A line that sets a value is not applied, because the value is not JSON: %s. Text as it "
+            "is can be set with %s.",
+            err.msg, order->output ? "::set-output" : "::set-var");
+        tell(lines, text.data);
+        buf_clear(&text);
+    }
     return value;
 }
 
@@ -183,13 +177,6 @@ static void end_open_line(SetLines *lines, bool has_lf) {
     buf_reset(line);
 }
 
-static void tell_too_long(SetLines *lines) {
-    give_run(lines);
-    tell(lines, "A line that sets a value is not applied, because it is longer than 1 MB.");
-    buf_reset(&lines->line);
-    lines->mode = MODE_TOO_LONG;
-}
-
 /* Some bytes of an open line, then its LF if has_lf. */
 static void take_open(SetLines *lines, const char *bytes, size_t len, bool has_lf) {
     Buf *line = &lines->line;
@@ -201,23 +188,22 @@ static void take_open(SetLines *lines, const char *bytes, size_t len, bool has_l
         add_to_run(lines, bytes + some, len - some + has_lf);
     } else if (line->len + (len - some) > SET_LINE_MAX) {
         buf_add(line, bytes + some, SHOWN < len - some ? SHOWN : len - some);
-        tell_too_long(lines);
+        give_run(lines);
+        tell(lines, "A line that sets a value is not applied, because it is longer than 1 MB.");
+        buf_reset(line);
+        lines->mode = MODE_TOO_LONG;
     } else {
         buf_add(line, bytes + some, len - some);
         if (has_lf) end_open_line(lines, true);
     }
 }
 
-/* Whether a line that begins here is text, as far as it goes: nearly all are, and are not copied. */
-static bool is_text(const char *bytes, size_t len, bool has_lf) {
-    bool cr = has_lf && len && bytes[len - 1] == '\r';
-    return has_lf ? !find(bytes, len - cr) : !may_be_ours(bytes, len);
-}
-
 /* All of the line that came; len without its LF. */
 static void take(SetLines *lines, const char *bytes, size_t len, bool has_lf) {
-    if (lines->mode == MODE_OPEN && !lines->line.len && is_text(bytes, len, has_lf)) {
-        lines->mode = MODE_TEXT;
+    if (lines->mode == MODE_OPEN && !lines->line.len) { /* nearly all are text, and not copied */
+        bool cr = has_lf && len && bytes[len - 1] == '\r';
+        bool ours = has_lf ? find(bytes, len - cr) != NULL : may_be_ours(bytes, len);
+        if (!ours) lines->mode = MODE_TEXT;
     }
     if (lines->mode == MODE_OPEN) {
         take_open(lines, bytes, len, has_lf);

@@ -1,5 +1,6 @@
 #include "web.h"
 
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 #include "utf8.h"
@@ -10,14 +11,10 @@
 
 /* ---- requests ---- */
 
-static void header_clear(HttpHeader *header) {
-    mem_free((char *)(uintptr_t)header->name);
-    mem_free((char *)(uintptr_t)header->value);
-}
-
 void web_clear(WebRequest *request) {
     for (size_t i = 0; i < request->nheaders; i++) {
-        header_clear(&request->headers[i]);
+        mem_free((char *)(uintptr_t)request->headers[i].name);
+        mem_free((char *)(uintptr_t)request->headers[i].value);
     }
     mem_free(request->headers);
     mem_free(request->url);
@@ -68,23 +65,16 @@ bool web_add_header(WebRequest *request, Json name, Json value, Error *err) {
     return true;
 }
 
-static bool has_header(const WebRequest *request, const char *name) {
-    for (size_t i = 0; i < request->nheaders; i++) {
-        if (!strcasecmp(request->headers[i].name, name)) return true;
-    }
-    return false;
-}
-
-static char *dup_text(const char *s) {
-    return mem_strndup(s, strlen(s));
-}
-
 void web_set_body(WebRequest *request, Json value) {
     if (json_kind(value) == JSON_NULL) return;
     request->has_body = true;
     add_text(&request->body, value);
-    if (json_kind(value) != JSON_STRING && !has_header(request, "content-type")) {
-        push_header(request, dup_text("content-type"), dup_text("application/json"));
+    bool has_type = json_kind(value) == JSON_STRING;
+    for (size_t i = 0; i < request->nheaders && !has_type; i++) {
+        has_type = !strcasecmp(request->headers[i].name, "content-type");
+    }
+    if (!has_type) {
+        push_header(request, mem_strndup("content-type", 12), mem_strndup("application/json", 16));
     }
 }
 
@@ -112,23 +102,18 @@ const char *web_method(const Param *param) {
 
 /* ---- answers ---- */
 
-static Json add_header(Json headers, const HttpHeader *header) {
-    Json name = json_string_c(header->name), value = json_string_c(header->value);
-    Json before = json_object_get(headers, name);
-    if (!json_is_none(before)) {
-        const char *between = json_string_is(name, "set-cookie") ? "\n" : ", ";
-        Json joined = json_string_append(json_ref(before), between, strlen(between));
-        joined = json_string_append(joined, json_string_data(&value), json_string_len(value));
-        json_unref(value);
-        value = joined;
-    }
-    return json_object_set(headers, name, value);
-}
-
 Json web_headers(const HttpAnswer *answer) {
     Json headers = json_object();
     for (size_t i = 0; i < answer->nheaders; i++) {
-        headers = add_header(headers, &answer->headers[i]);
+        const HttpHeader *header = &answer->headers[i];
+        Json name = json_string_c(header->name), before = json_object_get(headers, name);
+        Json value = json_string_c(json_is_none(before) ? header->value : "");
+        if (!json_is_none(before)) {
+            const char *between = json_string_is(name, "set-cookie") ? "\n" : ", ";
+            value = json_string_append(json_ref(before), between, strlen(between));
+            value = json_string_append(value, header->value, strlen(header->value));
+        }
+        headers = json_object_set(headers, name, value);
     }
     return headers;
 }
@@ -148,21 +133,16 @@ Json web_text(const HttpAnswer *answer) {
     return json_string(answer->body.data ? answer->body.data : "", answer->body.len);
 }
 
-/* At most max bytes of it, not ending inside a character. */
-static Json excerpt(const HttpAnswer *answer, size_t max) {
+/* The excerpt does not end inside a character. */
+Json web_details(const HttpAnswer *answer) {
     const Buf *body = &answer->body;
-    size_t len = body->len < max ? body->len : max;
-    while (len < body->len && len && ((unsigned char)body->data[len] & 0xC0) == 0x80 &&
-           max - len < 3) {
+    size_t len = body->len < WEB_EXCERPT_MAX ? body->len : WEB_EXCERPT_MAX;
+    while (len < body->len && len > WEB_EXCERPT_MAX - 3 &&
+           ((unsigned char)body->data[len] & 0xC0) == 0x80) {
         len--;
     }
-    return json_string(body->data ? body->data : "", len);
-}
-
-Json web_details(const HttpAnswer *answer) {
-    Json details = json_object_with(json_object(), "status", json_int(answer->status));
-    details = json_object_with(details, "headers", web_headers(answer));
-    return json_object_with(details, "body", excerpt(answer, WEB_EXCERPT_MAX));
+    return OBJECT(KEY("status", json_int(answer->status)), KEY("headers", web_headers(answer)),
+                  KEY("body", json_string(body->data ? body->data : "", len)));
 }
 
 const char *web_error_kind(const HttpAnswer *answer) {

@@ -166,18 +166,15 @@ static void set_end(HttpRequest *r, HttpEnd end, const char *fmt, ...) {
     r->failed = true;
 }
 
-static uint64_t limit_or(uint64_t ms, uint64_t otherwise) {
-    uint64_t limit = ms ? ms : otherwise;
-    return limit < INT_MAX ? limit : INT_MAX;
-}
-
 static uint64_t total_ms(const HttpRequest *r) {
-    return limit_or(r->options.timeout_ms, TIMEOUT_MS);
+    uint64_t ms = r->options.timeout_ms ? r->options.timeout_ms : TIMEOUT_MS;
+    return ms < INT_MAX ? ms : INT_MAX;
 }
 
 static uint64_t connect_ms(const HttpRequest *r) {
-    uint64_t limit = limit_or(r->options.connect_timeout_ms, CONNECT_TIMEOUT_MS);
-    return limit < total_ms(r) ? limit : total_ms(r);
+    uint64_t ms = r->options.connect_timeout_ms;
+    ms = ms ? ms : CONNECT_TIMEOUT_MS;
+    return ms < total_ms(r) ? ms : total_ms(r);
 }
 
 static uint64_t elapsed_ms(const HttpRequest *r) {
@@ -210,7 +207,7 @@ static char *shown_url(const char *url) {
                       strlen(rest) > URL_SHOWN_MAX ? "..." : "");
 }
 
-static bool refuse_url(HttpRequest *r, const char *url, const char *why) {
+static void refuse_url(HttpRequest *r, const char *url, const char *why) {
     char *shown = shown_url(url);
     if (r->redirects) {
         set_end(r, HTTP_REFUSED, "%s redirects to \"%s\", which cannot be asked: %s.", r->host,
@@ -219,14 +216,6 @@ static bool refuse_url(HttpRequest *r, const char *url, const char *why) {
         set_end(r, HTTP_REFUSED, "The URL \"%s\" cannot be asked: %s.", shown, why);
     }
     mem_free(shown);
-    return false;
-}
-
-static const char *why_malformed(CURLUcode code) {
-    return code == CURLUE_BAD_SCHEME ? "it has to begin with http:// or https://"
-           : code == CURLUE_MALFORMED_INPUT || code == CURLUE_BAD_PATH || code == CURLUE_BAD_QUERY
-               ? "it holds a character that a URL cannot; write parts that vary with @uri"
-               : curl_url_strerror(code);
 }
 
 /* A part of it, for curl_free(); NULL when it is not there. */
@@ -235,45 +224,28 @@ static char *url_part(CURLU *url, CURLUPart part) {
     return curl_url_get(url, part, &text, 0) == CURLUE_OK ? text : NULL;
 }
 
-static bool is_web(const char *scheme) {
-    return scheme && (!strcasecmp(scheme, "http") || !strcasecmp(scheme, "https"));
-}
-
-static void set_place(HttpRequest *r, CURLU *url) {
+/* Where the request goes: its origin, its host for sentences, and its URL, to show without the user, the
+ * password and the fragment. */
+static void take_url(HttpRequest *r, CURLU *url) {
     char *scheme = url_part(url, CURLUPART_SCHEME), *host = url_part(url, CURLUPART_HOST);
-    char *port = url_part(url, CURLUPART_PORT), *usual = NULL;
+    char *port = url_part(url, CURLUPART_PORT), *whole = url_part(url, CURLUPART_URL);
+    char *usual = NULL;
     curl_url_get(url, CURLUPART_PORT, &usual, CURLU_DEFAULT_PORT);
+    curl_easy_setopt(r->easy, CURLOPT_URL, whole);
+    curl_url_set(url, CURLUPART_USER, NULL, 0);
+    curl_url_set(url, CURLUPART_PASSWORD, NULL, 0);
+    curl_url_set(url, CURLUPART_FRAGMENT, NULL, 0);
+    char *bare = url_part(url, CURLUPART_URL);
     char *origin = print_text("%s://%s:%s", scheme, host, usual);
     r->is_abroad = r->is_abroad || (r->origin && strcasecmp(r->origin, origin));
     mem_free(r->origin);
     mem_free(r->host);
+    mem_free(r->url);
     r->origin = origin;
     r->host = print_text("%s%s%s", host, port ? ":" : "", port ? port : "");
-    curl_free(scheme);
-    curl_free(host);
-    curl_free(port);
-    curl_free(usual);
-}
-
-/* Without user and password. */
-static char *url_to_show(CURLU *url) {
-    CURLU *bare = curl_url_dup(url);
-    curl_url_set(bare, CURLUPART_USER, NULL, 0);
-    curl_url_set(bare, CURLUPART_PASSWORD, NULL, 0);
-    curl_url_set(bare, CURLUPART_FRAGMENT, NULL, 0);
-    char *text = url_part(bare, CURLUPART_URL), *own = copy(text);
-    curl_free(text);
-    curl_url_cleanup(bare);
-    return own;
-}
-
-static void take_url(HttpRequest *r, CURLU *url) {
-    char *whole = url_part(url, CURLUPART_URL);
-    set_place(r, url);
-    curl_easy_setopt(r->easy, CURLOPT_URL, whole);
-    mem_free(r->url);
-    r->url = url_to_show(url);
-    curl_free(whole);
+    r->url = copy(bare);
+    char *parts[] = {scheme, host, port, whole, usual, bare};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) curl_free(parts[i]);
 }
 
 /* False when it was refused. */
@@ -282,15 +254,25 @@ static bool set_url(HttpRequest *r, const char *text) {
     CURLUcode code = curl_url_set(url, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME);
     char *scheme = code == CURLUE_OK ? url_part(url, CURLUPART_SCHEME) : NULL;
     char *host = code == CURLUE_OK ? url_part(url, CURLUPART_HOST) : NULL;
-    bool fine = code != CURLUE_OK ? refuse_url(r, text, why_malformed(code))
-                : !is_web(scheme) ? refuse_url(r, text, "it is neither http nor https")
-                : !host           ? refuse_url(r, text, "it names no host")
-                                  : true;
-    if (fine) take_url(r, url);
+    bool web = scheme && (!strcasecmp(scheme, "http") || !strcasecmp(scheme, "https"));
+    bool odd =
+        code == CURLUE_MALFORMED_INPUT || code == CURLUE_BAD_PATH || code == CURLUE_BAD_QUERY;
+    const char *why =
+        code == CURLUE_BAD_SCHEME ? "it has to begin with http:// or https://"
+        : odd ? "it holds a character that a URL cannot; write parts that vary with @uri"
+        : code != CURLUE_OK ? curl_url_strerror(code)
+        : !web              ? "it is neither http nor https"
+        : !host             ? "it names no host"
+                            : NULL;
+    if (why) {
+        refuse_url(r, text, why);
+    } else {
+        take_url(r, url);
+    }
     curl_free(scheme);
     curl_free(host);
     curl_url_cleanup(url);
-    return fine;
+    return !why;
 }
 
 /* ---- what is sent ---- */
@@ -338,42 +320,31 @@ static void append(struct curl_slist **list, const char *line) {
     *list = longer;
 }
 
-static void add_header(HttpRequest *r, const HttpHeader *header) {
+static bool set_headers(HttpRequest *r) {
     static const char *const harmless[] = {"accept",       "accept-language", "accept-encoding",
                                            "content-type", "user-agent",      NULL};
-    /* "name;" is how libcurl is told of a header without a value. */
-    char *line = print_text("%s%s%s", header->name, header->value[0] ? ": " : ";", header->value);
-    append(&r->sent, line);
-    if (is_one_of(header->name, harmless)) append(&r->abroad, line);
-    mem_free(line);
-}
-
-/* libcurl would say that a body is a form, and ask whether it may send it. */
-static void add_defaults(struct curl_slist **list, bool has_type) {
-    append(list, "Expect:");
-    if (!has_type) append(list, "Content-Type:");
-}
-
-static bool set_headers(HttpRequest *r) {
     bool has_type = false;
     for (size_t i = 0; i < r->options.nheaders; i++) {
-        const HttpHeader *header = &r->options.headers[i];
-        if (!header_fits(r, header)) return false;
-        has_type = has_type || !strcasecmp(header->name, "content-type");
-        add_header(r, header);
+        const HttpHeader *h = &r->options.headers[i];
+        if (!header_fits(r, h)) return false;
+        /* "name;" is how libcurl is told of a header without a value. */
+        char *line = print_text("%s%s%s", h->name, h->value[0] ? ": " : ";", h->value);
+        append(&r->sent, line);
+        if (is_one_of(h->name, harmless)) append(&r->abroad, line);
+        has_type = has_type || !strcasecmp(h->name, "content-type");
+        mem_free(line);
     }
-    add_defaults(&r->sent, has_type);
-    add_defaults(&r->abroad, has_type);
+    /* libcurl would say that a body is a form, and ask whether it may send it. */
+    for (int i = 0; i < 2; i++) {
+        append(i ? &r->abroad : &r->sent, "Expect:");
+        if (!has_type) append(i ? &r->abroad : &r->sent, "Content-Type:");
+    }
     return true;
 }
 
-static bool sends_length(const char *method) {
-    static const char *const methods[] = {"POST", "PUT", "PATCH", NULL};
-    return is_one_of(method, methods);
-}
-
 static void set_method(HttpRequest *r) {
-    bool has_body = r->body || sends_length(r->method);
+    static const char *const with_body[] = {"POST", "PUT", "PATCH", NULL};
+    bool has_body = r->body || is_one_of(r->method, with_body);
     curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, NULL);
     curl_easy_setopt(r->easy, CURLOPT_HTTPGET, 1L);
     if (!strcmp(r->method, "HEAD")) {
@@ -383,21 +354,6 @@ static void set_method(HttpRequest *r) {
         curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
     }
     curl_easy_setopt(r->easy, CURLOPT_CUSTOMREQUEST, r->method);
-}
-
-static bool take_method(HttpRequest *r) {
-    const char *method = r->options.method ? r->options.method : r->body ? "POST" : "GET";
-    r->method = copy(method);
-    if (!is_token(method)) {
-        set_end(r, HTTP_REFUSED, "\"%.100s\" is no method. Use one such as GET or POST.", method);
-    }
-    return !r->failed;
-}
-
-static void drop_body(HttpRequest *r) {
-    mem_free(r->body);
-    r->body = NULL;
-    r->options.body_len = 0;
 }
 
 /* ---- what comes back ---- */
@@ -412,17 +368,10 @@ static int status_of(const HttpRequest *r) {
     return (int)status;
 }
 
-static const char *header_value(const HttpRequest *r, const char *name) {
-    for (size_t i = 0; i < r->answer.nheaders; i++) {
-        if (!strcmp(r->headers[i].name, name)) return r->headers[i].value;
-    }
-    return NULL;
-}
-
 static bool redirects(const HttpRequest *r) {
     int status = status_of(r);
     return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
-           r->options.max_redirects > 0 && header_value(r, "location");
+           r->options.max_redirects > 0 && http_header(&r->answer, "location");
 }
 
 static void clear_headers(HttpRequest *r) {
@@ -444,7 +393,7 @@ static bool too_large(HttpRequest *r) {
 
 /* Said before the body comes, so that none of it has to. */
 static bool length_fits(HttpRequest *r) {
-    const char *length = header_value(r, "content-length");
+    const char *length = http_header(&r->answer, "content-length");
     if (!length || !strcmp(r->method, "HEAD") || status_of(r) == 304) return true;
     return strtoull(length, NULL, 10) <= response_max(r) || too_large(r);
 }
@@ -461,56 +410,51 @@ static void keep_header(HttpRequest *r, const char *line, size_t len) {
         if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
     }
     r->headers = mem_grow(r->headers, r->answer.nheaders, &r->headers_cap, sizeof *r->headers);
+    r->answer.headers = r->headers;
     r->headers[r->answer.nheaders++] =
         (HttpHeader){name, mem_strndup(value, (size_t)(end - value))};
 }
 
-static size_t without_end(const char *line, size_t len) {
-    while (len && strchr("\r\n \t", line[len - 1]) && line[len - 1]) {
-        len--;
-    }
-    return len;
-}
-
-static bool take_header(HttpRequest *r, const char *line, size_t len) {
+/* 0: it ends here. */
+static size_t on_header(char *line, size_t size, size_t n, void *ctx) {
+    HttpRequest *r = ctx;
+    size_t len = size * n;
+    bool begins = len > 5 && !strncmp(line, "HTTP/", 5);
     r->header_bytes += len;
     if (r->header_bytes > HEADERS_MAX) {
         set_end(r, HTTP_TOO_LARGE,
                 "%s sent more than %d KB of headers, which is more than is taken.", r->host,
                 HEADERS_MAX >> 10);
-        return false;
+        return 0;
     }
-    if (r->in_body && strncmp(line, "HTTP/", len < 5 ? len : 5)) return true;
-    size_t kept = without_end(line, len);
-    if (kept > 5 && !strncmp(line, "HTTP/", 5)) {
+    if (r->in_body && !begins) return n; /* a trailer */
+    while (len && line[len - 1] && strchr("\r\n \t", line[len - 1])) len--;
+    if (begins) {
         clear_headers(r);
-    } else if (kept) {
-        keep_header(r, line, kept);
+    } else if (len) {
+        keep_header(r, line, len);
     } else {
         r->in_body = status_of(r) >= 200;
-        return !r->in_body || length_fits(r);
+        if (r->in_body && !length_fits(r)) return 0;
     }
-    return true;
+    return n;
 }
 
-static size_t on_header(char *line, size_t size, size_t n, void *ctx) {
-    return take_header(ctx, line, size * n) ? n : 0;
-}
-
-static bool take_bytes(HttpRequest *r, const char *bytes, size_t len) {
-    if (len > response_max(r) - r->received) return too_large(r);
+static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
+    HttpRequest *r = ctx;
+    size_t len = size * n;
+    if (len > response_max(r) - r->received) {
+        too_large(r);
+        return 0;
+    }
     r->received += len;
-    if (redirects(r)) return true;
+    if (redirects(r)) return n;
     if (!r->options.on_body) {
         buf_add(&r->answer.body, bytes, len);
     } else if (r->waits != WAITS_TO_GO) {
         r->stopped = !r->options.on_body(r->options.ctx, status_of(r), bytes, len);
     }
-    return !r->stopped && r->waits != WAITS_TO_GO;
-}
-
-static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
-    return take_bytes(ctx, bytes, size * n) ? n : 0;
+    return r->stopped || r->waits == WAITS_TO_GO ? 0 : n;
 }
 
 /* Children that are started while we are connected do not get it. */
@@ -539,40 +483,6 @@ static void request_free(HttpRequest *r) {
     mem_free(r);
 }
 
-static void set_trust(HttpRequest *r) {
-    if (r->options.insecure) {
-        curl_easy_setopt(r->easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(r->easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-    if (r->ca_file) {
-        curl_easy_setopt(r->easy, CURLOPT_CAINFO, r->ca_file);
-        curl_easy_setopt(r->easy, CURLOPT_CAPATH, NULL);
-    }
-}
-
-static void set_functions(HttpRequest *r) {
-    curl_easy_setopt(r->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(r->easy, CURLOPT_HEADERDATA, r);
-    curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
-    curl_easy_setopt(r->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->reason);
-    curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
-}
-
-static void set_manners(HttpRequest *r) {
-    curl_easy_setopt(r->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(r->easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(r->easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(r->easy, CURLOPT_QUICK_EXIT, 1L); /* a look-up of a name holds up nobody */
-    curl_easy_setopt(r->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(r->easy, CURLOPT_ACCEPT_ENCODING, "");
-    curl_easy_setopt(r->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(r->easy, CURLOPT_USERAGENT, "pawl");
-}
-
 /* What may differ from one redirect to the next. */
 static void set_turn(HttpRequest *r) {
     uint64_t total = total_ms(r), gone = elapsed_ms(r);
@@ -582,11 +492,40 @@ static void set_turn(HttpRequest *r) {
     curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms(r));
 }
 
+/* False when it was refused. */
 static bool prepare(HttpRequest *r) {
-    set_functions(r);
-    set_manners(r);
-    set_trust(r);
-    return take_method(r) && set_headers(r) && set_url(r, r->options.url);
+    const char *method = r->options.method ? r->options.method : r->body ? "POST" : "GET";
+    CURL *easy = r->easy;
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, r);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, r->reason);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, r);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a look-up of a name holds up nobody */
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl");
+    if (r->options.insecure) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (r->ca_file) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    r->method = copy(method);
+    if (!is_token(method)) {
+        set_end(r, HTTP_REFUSED, "\"%.100s\" is no method. Use one such as GET or POST.", method);
+    }
+    return !r->failed && set_headers(r) && set_url(r, r->options.url);
 }
 
 static void begin(HttpRequest *r) {
@@ -611,7 +550,8 @@ static void admit(HttpClient *client) {
     }
 }
 
-static HttpRequest *request_new(HttpClient *client, const HttpOptions *options) {
+HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *err) {
+    assert(options->on_end && options->url && !client->closing);
     HttpRequest *r = mem_zalloc(sizeof *r);
     r->client = client;
     r->easy = curl_easy_init();
@@ -623,12 +563,6 @@ static HttpRequest *request_new(HttpClient *client, const HttpOptions *options) 
     r->host = copy("the server");
     r->began = uv_hrtime();
     r->answer.started = now_ms();
-    return r;
-}
-
-HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *err) {
-    assert(options->on_end && options->url && !client->closing);
-    HttpRequest *r = request_new(client, options);
     if (!r->easy) {
         request_free(r);
         error_set(err, ERR_IO, "There is no room for another HTTP request.");
@@ -673,7 +607,6 @@ static void finish(HttpRequest *r) {
         answer->end = HTTP_ANSWERED;
         answer->status = status_of(r);
     }
-    answer->headers = r->headers;
     answer->url = r->url;
     answer->message = r->message;
     answer->finished = now_ms();
@@ -681,34 +614,27 @@ static void finish(HttpRequest *r) {
     request_free(r);
 }
 
-static bool becomes_get(const HttpRequest *r) {
-    int status = status_of(r);
-    return (status == 303 && strcmp(r->method, "HEAD")) ||
-           ((status == 301 || status == 302) && !strcmp(r->method, "POST"));
-}
-
-static void become_get(HttpRequest *r) {
-    mem_free(r->method);
-    r->method = copy("GET");
-    drop_body(r);
-}
-
-static bool may_redirect(HttpRequest *r) {
-    if (r->redirects++ < r->options.max_redirects) return true;
-    set_end(r, HTTP_UNREACHED,
-            "%s redirects once more after %d redirects, which is the limit. Check the URL.",
-            r->host, r->options.max_redirects);
-    return false;
-}
-
 /* False when it has to end instead. */
 static bool follow(HttpRequest *r) {
+    int status = status_of(r);
     char *next = NULL;
     curl_easy_getinfo(r->easy, CURLINFO_REDIRECT_URL, &next);
-    char *url = copy(next ? next : header_value(r, "location"));
+    char *url = copy(next ? next : http_header(&r->answer, "location"));
     curl_multi_remove_handle(r->client->multi, r->easy);
-    if (becomes_get(r)) become_get(r);
-    bool goes_on = may_redirect(r) && set_url(r, url);
+    if ((status == 303 && strcmp(r->method, "HEAD")) ||
+        ((status == 301 || status == 302) && !strcmp(r->method, "POST"))) {
+        mem_free(r->method);
+        mem_free(r->body);
+        r->method = copy("GET");
+        r->body = NULL;
+        r->options.body_len = 0;
+    }
+    if (r->redirects++ >= r->options.max_redirects) {
+        set_end(r, HTTP_UNREACHED,
+                "%s redirects once more after %d redirects, which is the limit. Check the URL.",
+                r->host, r->options.max_redirects);
+    }
+    bool goes_on = !r->failed && set_url(r, url);
     mem_free(url);
     if (!goes_on) return false;
     clear_headers(r);
@@ -723,16 +649,6 @@ static void on_done(HttpRequest *r, CURLcode code) {
     if (code != CURLE_OK && !r->failed && !r->stopped) fail_as(r, code);
     if (!r->failed && !r->stopped && redirects(r) && follow(r)) return;
     finish(r);
-}
-
-static void settle_waiting(HttpRequest *r) {
-    if (r->waits == WAITS_TO_BEGIN) {
-        begin(r);
-    } else if (r->waits == WAITS_TO_GO) {
-        let_go(r);
-    } else {
-        finish(r);
-    }
 }
 
 /* Those whose time is up wait no longer. */
@@ -759,7 +675,8 @@ static void settle(HttpClient *client) {
     client->settling = true;
     /* No more than wait now: what on_end asks for has its turn in the next. */
     for (size_t n = client->waiting.n; n && client->waiting.first && !client->closing; n--) {
-        settle_waiting(client->waiting.first);
+        HttpRequest *r = client->waiting.first;
+        (r->waits == WAITS_TO_BEGIN ? begin : r->waits == WAITS_TO_GO ? let_go : finish)(r);
     }
     while (!client->closing && (message = curl_multi_info_read(client->multi, &left))) {
         HttpRequest *r = NULL;
@@ -795,38 +712,31 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events) {
     drive(s->client, s->fd, flags);
 }
 
-static void on_socket_closed(uv_handle_t *handle) {
+static void on_closed(uv_handle_t *handle) {
     mem_free(handle->data);
 }
 
-static Socket *socket_watch(HttpClient *client, curl_socket_t fd) {
-    Socket *s = mem_zalloc(sizeof *s);
-    s->fd = fd;
-    s->client = client;
-    s->poll.data = s;
-    if (uv_poll_init_socket(client->loop, &s->poll, fd) != 0) {
-        mem_free(s);
-        return NULL;
-    }
-    curl_multi_assign(client->multi, fd, s);
-    return s;
-}
-
-static void socket_unwatch(Socket *s) {
-    curl_multi_assign(s->client->multi, s->fd, NULL);
-    uv_close((uv_handle_t *)&s->poll, on_socket_closed);
-}
-
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
+    HttpClient *client = ctx;
     Socket *s = slot;
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        if (s) socket_unwatch(s);
+        curl_multi_assign(client->multi, fd, NULL);
+        if (s) uv_close((uv_handle_t *)&s->poll, on_closed);
         return 0;
     }
-    if (!s) s = socket_watch(ctx, fd);
+    if (!s) {
+        s = mem_zalloc(sizeof *s);
+        *s = (Socket){.fd = fd, .client = client};
+        s->poll.data = s;
+        if (uv_poll_init_socket(client->loop, &s->poll, fd) != 0) {
+            mem_free(s);
+            return 0;
+        }
+        curl_multi_assign(client->multi, fd, s);
+    }
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    if (s) uv_poll_start(&s->poll, events, on_socket_ready);
+    uv_poll_start(&s->poll, events, on_socket_ready);
     return 0;
 }
 
@@ -836,20 +746,16 @@ static void on_time(uv_timer_t *timer) {
     drive(client, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* How long until there is something to do; -1: no need to wake up. */
-static int64_t next_wake(const HttpClient *client) {
-    int64_t ms = client->wake_at < 0 ? -1 : client->wake_at - monotonic_ms();
-    if (client->waiting.n || (client->wake_at >= 0 && ms < 0)) return 0;
-    return client->queued.n && (ms < 0 || ms > QUEUE_LOOK_MS) ? QUEUE_LOOK_MS : ms;
-}
-
 static void rearm(HttpClient *client) {
-    int64_t ms = next_wake(client);
+    bool wanted = client->wake_at >= 0;
+    int64_t ms = wanted ? client->wake_at - monotonic_ms() : QUEUE_LOOK_MS;
+    if (client->queued.n && ms > QUEUE_LOOK_MS) ms = QUEUE_LOOK_MS;
+    if (client->waiting.n || ms < 0) ms = 0;
     if (client->closing) return;
-    if (ms < 0) {
-        uv_timer_stop(&client->timer);
-    } else {
+    if (wanted || client->queued.n || client->waiting.n) {
         uv_timer_start(&client->timer, on_time, (uint64_t)ms, 0);
+    } else {
+        uv_timer_stop(&client->timer);
     }
 }
 
@@ -889,22 +795,13 @@ HttpClient *http_client_new(uv_loop_t *loop, Error *err) {
     return client;
 }
 
-static void on_client_closed(uv_handle_t *handle) {
-    mem_free(handle->data);
-}
-
 static void close_client(HttpClient *client) {
-    while (client->under_way.first) {
-        let_go(client->under_way.first);
-    }
-    while (client->queued.first) {
-        let_go(client->queued.first);
-    }
-    while (client->waiting.first) {
-        let_go(client->waiting.first);
+    List *lists[] = {&client->under_way, &client->queued, &client->waiting};
+    for (int i = 0; i < 3; i++) {
+        while (lists[i]->first) let_go(lists[i]->first);
     }
     curl_multi_cleanup(client->multi);
-    uv_close((uv_handle_t *)&client->timer, on_client_closed);
+    uv_close((uv_handle_t *)&client->timer, on_closed);
 }
 
 void http_client_free(HttpClient *client) {

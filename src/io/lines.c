@@ -33,14 +33,25 @@ static void tell_rubbish(const LinesHost *host, const Error *err) {
     }
 }
 
-static bool is_blank(const char *line, size_t len) {
-    return strspn(line, " \t\r") >= len;
+static void tell_too_long(const LineReader *r, const LinesHost *host) {
+    Error err = ERROR_INIT;
+    error_set(&err, ERR_LIMIT, "A line is longer than the %zu bytes that one may have.", r->max);
+    tell_rubbish(host, &err);
 }
 
-static void take_line(const LinesHost *host, const char *line, size_t len) {
+static void end_line(LineReader *r, const LinesHost *host, size_t from, size_t to) {
     JsonParseOptions options = {.max_bytes = LINES_HEAP_MAX};
     Error err = ERROR_INIT;
-    if (is_blank(line, len)) {
+    char *line = r->bytes.data + from;
+    size_t len = to - from;
+    bool skipped = r->skipping;
+    r->skipping = false;
+    line[len] = '\0'; /* where its newline was */
+    if (skipped || strspn(line, " \t\r") >= len) {
+        return;
+    }
+    if (len > r->max) {
+        tell_too_long(r, host);
         return;
     }
     Json value = json_parse(line, len, &options, &err);
@@ -49,43 +60,6 @@ static void take_line(const LinesHost *host, const char *line, size_t len) {
     } else {
         error_wrap(&err, "A line is not JSON");
         tell_rubbish(host, &err);
-    }
-}
-
-static void tell_too_long(const LineReader *r, const LinesHost *host) {
-    Error err = ERROR_INIT;
-    error_set(&err, ERR_LIMIT, "A line is longer than the %zu bytes that one may have.", r->max);
-    tell_rubbish(host, &err);
-}
-
-static void end_line(LineReader *r, const LinesHost *host, size_t from, size_t to) {
-    bool skipped = r->skipping;
-    r->skipping = false;
-    if (!skipped && to - from > r->max) {
-        tell_too_long(r, host);
-    } else if (!skipped) {
-        r->bytes.data[to] = '\0'; /* where its newline was: is_blank() stops there */
-        take_line(host, r->bytes.data + from, to - from);
-    }
-}
-
-static void skip_long_line(LineReader *r, const LinesHost *host) {
-    if (!r->skipping && r->bytes.len > r->max) {
-        r->skipping = true;
-        tell_too_long(r, host);
-    }
-    if (r->skipping) {
-        buf_reset(&r->bytes);
-    }
-}
-
-static void drop_front(LineReader *r, size_t n) {
-    if (n) {
-        memmove(r->bytes.data, r->bytes.data + n, r->bytes.len - n);
-        r->bytes.len -= n;
-    }
-    if (r->bytes.len == 0 && r->bytes.cap > KEPT) {
-        buf_clear(&r->bytes);
     }
 }
 
@@ -104,8 +78,20 @@ void line_reader_feed(LineReader *r, const char *bytes, size_t len, const LinesH
         end_line(r, host, from, to);
         from = to + 1;
     }
-    drop_front(r, from);
-    skip_long_line(r, host);
+    if (from) {
+        memmove(r->bytes.data, r->bytes.data + from, r->bytes.len - from);
+        r->bytes.len -= from;
+    }
+    if (!r->skipping && r->bytes.len > r->max) {
+        r->skipping = true;
+        tell_too_long(r, host);
+    }
+    if (r->skipping) {
+        buf_reset(&r->bytes);
+    }
+    if (r->bytes.len == 0 && r->bytes.cap > KEPT) {
+        buf_clear(&r->bytes);
+    }
     r->scanned = r->bytes.len;
 }
 
@@ -218,23 +204,8 @@ static void on_written(uv_write_t *request, int status) {
     close_when_written(l);
 }
 
-static bool put(Lines *l, Buf *bytes, Error *err) {
-    Write *w = mem_zalloc(sizeof *w);
-    w->lines = l;
-    w->request.data = w;
-    w->bytes = *bytes;
-    uv_buf_t out = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
-    int status = uv_write(&w->request, l->stream, &out, 1, on_written);
-    if (status == 0) {
-        return true;
-    }
-    buf_clear(&w->bytes);
-    mem_free(w);
-    drop(l, status, NULL);
-    return error_set(err, ERR_IO, "The connection broke: %s.", uv_strerror(status));
-}
-
-static bool has_room(Lines *l, Error *err) {
+bool lines_send(Lines *l, Json value, Error *err) {
+    JsonPrintOptions options = {.max_bytes = LINES_MAX};
     if (l->phase != PHASE_OPEN) {
         return error_set(err, ERR_IO, "The connection is closed.");
     }
@@ -242,22 +213,25 @@ static bool has_room(Lines *l, Error *err) {
         drop(l, 0, "The other side does not read what it is sent; it was dropped.");
         return error_set(err, ERR_LIMIT, "%s", l->why.msg);
     }
-    return true;
-}
-
-bool lines_send(Lines *l, Json value, Error *err) {
-    JsonPrintOptions options = {.max_bytes = LINES_MAX};
-    Buf bytes = BUF_INIT;
-    if (!has_room(l, err)) {
-        return false;
+    Write *w = mem_zalloc(sizeof *w);
+    bool fits = json_print(value, &options, &w->bytes);
+    int status = 0;
+    if (fits) {
+        buf_addc(&w->bytes, '\n');
+        w->lines = l;
+        w->request.data = w;
+        uv_buf_t out = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
+        status = uv_write(&w->request, l->stream, &out, 1, on_written);
+        if (status == 0) {
+            return true;
+        }
+        drop(l, status, NULL);
     }
-    if (!json_print(value, &options, &bytes)) {
-        buf_clear(&bytes);
-        return error_set(err, ERR_LIMIT, "That is longer than the %d bytes that a line may have.",
-                         LINES_MAX);
-    }
-    buf_addc(&bytes, '\n');
-    return put(l, &bytes, err);
+    buf_clear(&w->bytes);
+    mem_free(w);
+    return fits ? error_set(err, ERR_IO, "The connection broke: %s.", uv_strerror(status))
+                : error_set(err, ERR_LIMIT,
+                            "That is longer than the %d bytes that a line may have.", LINES_MAX);
 }
 
 /* ---- life ---- */

@@ -116,36 +116,31 @@ static bool read_lock(int lock, pid_t *supervisor, pid_t *child) {
     return read_small(lock, text, sizeof text) && sscanf(text, "%d %d", supervisor, child) == 2;
 }
 
-/* Whether all of what was kept is there; after a power failure it may not be. */
-static bool read_kept(const Process *p, int stream, uint64_t kept, Buf *out) {
-    int fd = open_in(p->place, place_streams[stream], O_RDONLY);
-    if (fd < 0) return kept == 0;
-    ssize_t n = 1;
-    while (out->len < kept && n > 0) {
-        n = read(fd, buf_reserve(out, kept - out->len), kept - out->len);
-        if (n > 0) buf_advance(out, (size_t)n);
-    }
-    close(fd);
-    return out->len == kept;
-}
-
 static bool read_at(int fd, size_t from, size_t n, Buf *out) {
-    ssize_t got = pread(fd, buf_reserve(out, n), n, (off_t)from);
-    if (got > 0) buf_advance(out, (size_t)got);
-    return got == (ssize_t)n;
+    for (ssize_t got = 1; n && got > 0; n -= got > 0 ? (size_t)got : 0) {
+        got = pread(fd, buf_reserve(out, n), n, (off_t)from);
+        if (got <= 0) continue;
+        buf_advance(out, (size_t)got);
+        from += (size_t)got;
+    }
+    return n == 0;
 }
 
-/* The ring behind what was kept, in order; nothing when it is not whole. */
-static void read_tail(const Process *p, int stream, uint64_t kept, uint64_t len, Buf *out) {
+/* What was kept of a stream, and the ring behind it, in order; of a ring that is not whole nothing. False
+ * when not all of what was kept is there: after a power failure it may not be. */
+static bool read_stream(const Process *p, int stream, uint64_t kept, uint64_t len, Buf *out,
+                        Buf *tail) {
     uint64_t beyond = len - kept;
-    int fd = beyond ? open_in(p->place, place_streams[stream], O_RDONLY) : -1;
-    if (fd < 0) return;
     size_t turn = beyond > PROCESS_TAIL ? (size_t)(beyond % PROCESS_TAIL) : 0;
     size_t all = beyond > PROCESS_TAIL ? PROCESS_TAIL : (size_t)beyond;
-    if (!read_at(fd, kept + turn, all - turn, out) || (turn && !read_at(fd, kept, turn, out))) {
-        buf_reset(out);
+    int fd = open_in(p->place, place_streams[stream], O_RDONLY);
+    if (fd < 0) return kept == 0;
+    bool whole = read_at(fd, 0, kept, out);
+    if (!read_at(fd, kept + turn, all - turn, tail) || !read_at(fd, kept, turn, tail)) {
+        buf_reset(tail);
     }
     close(fd);
+    return whole;
 }
 
 static bool read_result(Process *p) {
@@ -160,9 +155,8 @@ static bool read_result(Process *p) {
         return false;
     }
     r->end = (ProcessEnd)end;
-    read_tail(p, 0, kept[0], r->out_len, &r->out_tail);
-    read_tail(p, 1, kept[1], r->err_len, &r->err_tail);
-    return read_kept(p, 0, kept[0], &r->out) && read_kept(p, 1, kept[1], &r->err);
+    return read_stream(p, 0, kept[0], r->out_len, &r->out, &r->out_tail) &&
+           read_stream(p, 1, kept[1], r->err_len, &r->err, &r->err_tail);
 }
 
 /* ---- the end ---- */
@@ -201,27 +195,20 @@ static void finish(Process *p) {
 
 /* ---- one that we started ---- */
 
-/* No status, no supervisor: killed, or out of descriptors before it could begin. */
-static void finish_without_status(Process *p) {
-    pid_t supervisor;
-    int fd = open_in(p->place, PLACE_LOCK, O_RDONLY);
-    bool started = read_lock(fd, &supervisor, &p->child);
-    if (fd >= 0) close(fd);
-    if (started) {
-        set_lost(p);
-    } else {
-        set_end(p, PROCESS_FAILED, EAGAIN);
-    }
-}
-
 static void supervisor_is_gone(Process *p) {
     while (waitpid(p->supervisor, NULL, 0) < 0 && errno == EINTR) {}
     p->supervisor = 0;
-    if (!p->status[0]) read_status(p);
-    if (!p->status[0]) {
-        finish_without_status(p);
-    } else if (!read_result(p)) {
-        set_end(p, PROCESS_LOST, 0);
+    if (p->status[0] || read_status(p)) {
+        if (!read_result(p)) set_end(p, PROCESS_LOST, 0);
+    } else { /* killed, or out of descriptors before it could begin */
+        pid_t supervisor;
+        int lock = open_in(p->place, PLACE_LOCK, O_RDONLY);
+        if (read_lock(lock, &supervisor, &p->child)) {
+            set_lost(p);
+        } else {
+            set_end(p, PROCESS_FAILED, EAGAIN);
+        }
+        if (lock >= 0) close(lock);
     }
     finish(p);
 }
@@ -290,58 +277,39 @@ static bool take_lock(int lock) {
     return flock(lock, LOCK_EX | LOCK_NB) == 0;
 }
 
-static void look_again(Process *p) {
+static void on_timer(uv_timer_t *timer) {
+    Process *p = timer->data;
     pid_t supervisor;
-    if (!take_lock(p->lock)) {
+    if (p->lock >= 0 && !take_lock(p->lock)) {
         if (!p->child) read_lock(p->lock, &supervisor, &p->child);
         if (p->end_wanted) process_end(p);
         return;
     }
-    if (!read_status(p)) {
+    if (p->spawn_error) {
+        set_end(p, PROCESS_FAILED, p->spawn_error);
+    } else if (p->lock >= 0 && !read_status(p)) {
         set_lost(p);
-    } else if (!read_result(p)) {
+    } else if (!p->status[0] || !read_result(p)) {
         set_end(p, PROCESS_LOST, 0);
     }
     finish(p);
 }
 
-static void on_timer(uv_timer_t *timer) {
-    Process *p = timer->data;
-    if (p->spawn_error) {
-        set_end(p, PROCESS_FAILED, p->spawn_error);
-        finish(p);
-    } else if (p->lock >= 0) {
-        look_again(p);
-    } else {
-        if (!p->status[0] || !read_result(p)) set_end(p, PROCESS_LOST, 0);
-        finish(p);
-    }
-}
-
 /* ---- starting ---- */
 
-/* False with *err set. *lock is open, and *mine says whether it is locked by us. */
-static bool open_place(Process *p, int *lock, bool *mine, Error *err) {
+/* Looks at what the place is (see above) and does what follows from it. False with *err set. */
+static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err) {
+    pid_t supervisor, child;
     if (mkdir(p->place, 0700) != 0 && errno != EEXIST) {
         return error_set(err, ERR_IO, "Cannot make the folder %s: %s.", p->place, strerror(errno));
     }
-    *lock = open_in(p->place, PLACE_LOCK, O_RDWR | O_CREAT);
-    if (*lock < 0) {
+    int lock = open_in(p->place, PLACE_LOCK, O_RDWR | O_CREAT);
+    if (lock < 0) {
         return error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", p->place, PLACE_LOCK,
                          strerror(errno));
     }
-    *mine = take_lock(*lock);
-    return true;
-}
-
-/* Looks at what the place is (see above) and does what follows from it. */
-static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err) {
-    int lock = -1;
-    bool mine = false;
-    pid_t supervisor, child;
-    if (!open_place(p, &lock, &mine, err)) return false;
     p->attached = true;
-    if (!mine) {
+    if (!take_lock(lock)) {
         p->lock = lock;
         read_lock(lock, &supervisor, &p->child);
         return true;
@@ -396,16 +364,9 @@ int process_pid(const Process *p) {
 /* ---- orders ---- */
 
 /* Of an attached process the number in the lock is the supervisor's for as long as it holds it. */
-static pid_t supervisor_of(const Process *p) {
-    pid_t supervisor = p->supervisor, child;
-    if (p->lock >= 0 && !(read_lock(p->lock, &supervisor, &child) && !take_lock(p->lock))) {
-        return 0;
-    }
-    return supervisor;
-}
-
 static void order(const Process *p, int signal_number) {
-    pid_t supervisor = p->over ? 0 : supervisor_of(p);
+    pid_t supervisor = p->over ? 0 : p->supervisor, child;
+    if (p->lock >= 0 && (!read_lock(p->lock, &supervisor, &child) || take_lock(p->lock))) return;
     if (supervisor > 0) kill(supervisor, signal_number);
 }
 
@@ -420,35 +381,22 @@ void process_freeze(Process *p, bool frozen) {
 
 /* ---- one that somebody else left behind ---- */
 
-static void sleep_ms(int ms) {
-    struct timespec t = {.tv_nsec = ms * 1000000L};
-    nanosleep(&t, NULL);
-}
-
-/* Its number counts only while it holds the lock, and is in there only once the child runs. */
-static bool order_end(int lock) {
-    pid_t supervisor, child;
-    return read_lock(lock, &supervisor, &child) && !take_lock(lock) &&
-           kill(supervisor, SUPERVISOR_END) == 0;
-}
-
-static bool end_holder(int lock) {
-    bool ordered = false;
-    for (int waited = 0; !take_lock(lock); waited += STOP_POLL_MS) {
-        if (waited >= STOP_MS) return false;
-        if (!ordered) ordered = order_end(lock);
-        sleep_ms(STOP_POLL_MS);
-    }
-    return true;
-}
-
 bool process_stop_place(const char *place, Error *err) {
     int lock = open_in(place, PLACE_LOCK, O_RDONLY);
     if (lock < 0) {
         return errno == ENOENT || error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", place,
                                             PLACE_LOCK, strerror(errno));
     }
-    bool ended = end_holder(lock);
+    /* Its number counts only while it holds the lock, and is in there only once the child runs. */
+    bool ordered = false, ended = take_lock(lock);
+    for (int waited = 0; !ended && waited < STOP_MS; waited += STOP_POLL_MS) {
+        struct timespec pause = {.tv_nsec = STOP_POLL_MS * 1000000L};
+        pid_t supervisor, child;
+        ordered = ordered || (read_lock(lock, &supervisor, &child) && !take_lock(lock) &&
+                              kill(supervisor, SUPERVISOR_END) == 0);
+        nanosleep(&pause, NULL);
+        ended = take_lock(lock);
+    }
     close(lock);
     return ended || error_set(err, ERR_BUSY,
                               "The command whose output is in %s was told to end and still runs. "

@@ -54,80 +54,42 @@ bool worker_find(const char *const *env, const char *variable, const char *name,
 
 /* ---- starting ---- */
 
-/* All descriptors that a start needs; -1: not open. */
-typedef struct Ends {
-    int channel[2], out[2], err[2], null;
-} Ends;
-
-static void close_fd(int *fd) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-}
-
-static void close_theirs(Ends *e) {
-    close_fd(&e->channel[1]);
-    close_fd(&e->out[1]);
-    close_fd(&e->err[1]);
-    close_fd(&e->null);
-}
-
-static void close_ours(Ends *e) {
-    close_fd(&e->channel[0]);
-    close_fd(&e->out[0]);
-    close_fd(&e->err[0]);
-}
-
-static bool open_ends(Ends *e) {
-    *e = (Ends){{-1, -1}, {-1, -1}, {-1, -1}, -1};
-    e->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return e->null >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->channel) == 0 &&
-           pipe2(e->out, O_CLOEXEC) == 0 && pipe2(e->err, O_CLOEXEC) == 0;
-}
-
-static void set_up(int fd) {
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/* As much as the system lets us have. */
-static void widen(const int channel[2]) {
-    int size = SOCKET_BUFFER;
-    for (int i = 0; i < 2; i++) {
-        setsockopt(channel[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-        setsockopt(channel[i], SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    }
-}
-
-static int open_pidfd(pid_t pid) {
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
-
 bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess *out, Error *err) {
-    Ends e = {{-1, -1}, {-1, -1}, {-1, -1}, -1};
+    enum { OURS, THEIRS, PAIRS = 3 };
+    int pairs[PAIRS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}; /* the channel, its stdout, its stderr */
     ProcessOptions options = {.argv = argv, .env = env};
-    bool started = open_ends(&e);
-    if (started) {
-        widen(e.channel);
-        out->pid = spawn(&(SpawnTask){&options, true, {e.null, e.out[1], e.err[1], e.channel[1]}});
-        started = out->pid > 0;
+    int size = SOCKET_BUFFER, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    out->pid = 0;
+    if (null >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pairs[0]) == 0 &&
+        pipe2(pairs[1], O_CLOEXEC) == 0 && pipe2(pairs[2], O_CLOEXEC) == 0) {
+        for (int i = 0; i < 2; i++) { /* as much as the system lets us have */
+            setsockopt(pairs[0][i], SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+            setsockopt(pairs[0][i], SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+        }
+        SpawnTask task = {
+            &options, true, {null, pairs[1][THEIRS], pairs[2][THEIRS], pairs[0][THEIRS]}};
+        out->pid = spawn(&task);
     }
     int error = errno;
-    close_theirs(&e);
-    if (!started) {
-        close_ours(&e);
+    if (null >= 0) close(null);
+    for (int i = 0; i < PAIRS; i++) {
+        if (pairs[i][THEIRS] >= 0) close(pairs[i][THEIRS]);
+        if (out->pid > 0) {
+            fcntl(pairs[i][OURS], F_SETFL, fcntl(pairs[i][OURS], F_GETFL) | O_NONBLOCK);
+        } else if (pairs[i][OURS] >= 0) {
+            close(pairs[i][OURS]);
+        }
+    }
+    if (out->pid <= 0) {
         return error_set(err, ERR_IO, "Cannot start %s: %s.", argv[0], strerror(error));
     }
-    set_up(e.channel[0]);
-    set_up(e.out[0]);
-    set_up(e.err[0]);
-    out->channel = e.channel[0];
-    out->streams[0] = e.out[0];
-    out->streams[1] = e.err[0];
-    out->pidfd = open_pidfd(out->pid);
+    out->channel = pairs[0][OURS];
+    out->streams[0] = pairs[1][OURS];
+    out->streams[1] = pairs[2][OURS];
+    out->pidfd = -1;
+#ifdef SYS_pidfd_open
+    out->pidfd = (int)syscall(SYS_pidfd_open, out->pid, 0);
+#endif
     return true;
 }
 

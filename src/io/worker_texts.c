@@ -21,26 +21,15 @@ static WorkerText *find(WorkerTexts *texts, Json value) {
     return NULL;
 }
 
-static WorkerText *least_used(WorkerTexts *texts) {
-    WorkerText *least = &texts->items[0];
-    for (int i = 1; i < WORKER_TEXTS; i++) {
-        if (texts->items[i].used < least->used) least = &texts->items[i];
+/* The one that was not used for longest; with full, of those that hold a text. */
+static WorkerText *least_used(WorkerTexts *texts, bool full, const WorkerText *but) {
+    WorkerText *least = NULL;
+    for (int i = 0; i < WORKER_TEXTS; i++) {
+        WorkerText *item = &texts->items[i];
+        if (item == but || (full && json_is_none(item->value))) continue;
+        if (!least || item->used < least->used) least = item;
     }
     return least;
-}
-
-/* Forgets the oldest, but not the given one, until the rest fits. */
-static void make_room(WorkerTexts *texts, const WorkerText *keep) {
-    while (texts->bytes > WORKER_TEXTS_BYTES) {
-        WorkerText *oldest = NULL;
-        for (int i = 0; i < WORKER_TEXTS; i++) {
-            WorkerText *item = &texts->items[i];
-            bool candidate = item != keep && !json_is_none(item->value);
-            if (candidate && (!oldest || item->used < oldest->used)) oldest = item;
-        }
-        if (!oldest) return;
-        forget(texts, oldest);
-    }
 }
 
 /* ---- printing ---- */
@@ -67,14 +56,17 @@ static void print_kept(Printing *p, WorkerText *item) {
 }
 
 static void print_and_keep(Printing *p, Json value) {
-    WorkerText *item = least_used(p->texts);
+    WorkerText *item = least_used(p->texts, false, NULL);
     forget(p->texts, item);
     p->keep = &item->text;
     json_print_to(value, NULL, to_both, p);
     item->value = json_ref(value);
     item->used = ++p->texts->clock;
     p->texts->bytes += item->text.len;
-    make_room(p->texts, item);
+    for (WorkerText *other = item; other && p->texts->bytes > WORKER_TEXTS_BYTES;) {
+        other = least_used(p->texts, true, item);
+        if (other) forget(p->texts, other);
+    }
     if (p->texts->bytes > WORKER_TEXTS_BYTES) forget(p->texts, item);
 }
 

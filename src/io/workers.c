@@ -162,28 +162,6 @@ static char *copy_text(const char *text) {
     return text ? mem_strndup(text, strlen(text)) : NULL;
 }
 
-static WorkerCall *call_new(WorkerPool *pool, const WorkerOptions *options,
-                            WorkerProgram *program) {
-    WorkerCall *call = mem_zalloc(sizeof *call);
-    WorkerOptions *own = &call->options;
-    *own = *options;
-    json_ref(own->code);
-    json_ref(own->state);
-    json_ref(own->env);
-    json_ref(own->vars);
-    json_ref(own->answers);
-    own->function = copy_text(options->function);
-    own->folder = copy_text(options->folder ? options->folder : ".");
-    call->log.max = options->max_output ? options->max_output : OUTPUT_DEFAULT;
-    call->log.on_log = options->on_log;
-    call->log.ctx = options->ctx;
-    call->pool = pool;
-    call->program = *program;
-    own->file = call->program.file;
-    call->number = ++pool->calls;
-    return call;
-}
-
 static void call_clear_input(WorkerCall *call) {
     json_clear(&call->options.state);
     json_clear(&call->options.env);
@@ -198,11 +176,6 @@ static void call_free(WorkerCall *call) {
     mem_free((char *)(uintptr_t)call->options.folder);
     worker_program_clear(&call->program);
     mem_free(call);
-}
-
-static void queue_push(Queue *queue, WorkerCall *call) {
-    *queue->last = call;
-    queue->last = &call->next;
 }
 
 static void queue_remove(Queue *queue, const WorkerCall *call) {
@@ -244,18 +217,11 @@ static void doom(Worker *w, WorkerEnd end, const char *fmt, ...) {
     kill_worker(w);
 }
 
-static void worker_forget(Worker *w) {
+static void worker_close(Worker *w) {
     WorkerPool *pool = w->pool;
     for (size_t i = 0; i < pool->nworkers; i++) {
-        if (pool->workers[i] == w) {
-            pool->workers[i] = pool->workers[--pool->nworkers];
-            return;
-        }
+        if (pool->workers[i] == w) pool->workers[i] = pool->workers[--pool->nworkers];
     }
-}
-
-static void worker_close(Worker *w) {
-    worker_forget(w);
     for (int i = 0; i < w->npolls; i++) {
         if (!uv_is_closing((uv_handle_t *)&w->polls[i])) {
             uv_close((uv_handle_t *)&w->polls[i], on_poll_closed);
@@ -270,22 +236,20 @@ static void pool_closed_one(WorkerPool *pool) {
     mem_free(pool);
 }
 
-static void worker_free(Worker *w) {
-    close(w->process.channel);
-    close(w->process.streams[0]);
-    close(w->process.streams[1]);
-    if (w->process.pidfd >= 0) close(w->process.pidfd);
-    json_parser_free(w->parser);
-    buf_clear(&w->out);
-    worker_program_clear(&w->program);
-    mem_free(w->doom_message);
-    mem_free(w);
-}
-
 static void on_poll_closed(uv_handle_t *handle) {
     Worker *w = handle->data;
     WorkerPool *pool = w->pool;
-    if (--w->open_polls == 0) worker_free(w);
+    if (--w->open_polls == 0) {
+        close(w->process.channel);
+        close(w->process.streams[0]);
+        close(w->process.streams[1]);
+        if (w->process.pidfd >= 0) close(w->process.pidfd);
+        json_parser_free(w->parser);
+        buf_clear(&w->out);
+        worker_program_clear(&w->program);
+        mem_free(w->doom_message);
+        mem_free(w);
+    }
     pool_closed_one(pool);
 }
 
@@ -362,29 +326,20 @@ static void rest(Worker *w) {
 
 /* ---- what a worker says ---- */
 
+/* What stands under a key, as a C string; "" when that is no text. */
 static const char *text_in(Json object, const char *key, Buf *out) {
     Json text = json_object_get_c(object, key);
-    buf_reset(out);
-    buf_adds(out, "");
-    if (json_kind(text) == JSON_STRING) {
-        buf_add(out, json_string_data(&text), json_string_len(text));
-    }
+    bool is_text = json_kind(text) == JSON_STRING;
+    buf_add(out, is_text ? json_string_data(&text) : "", is_text ? json_string_len(text) : 0);
     return out->data ? out->data : "";
 }
 
 static void take_result(Worker *w, Json value) {
-    WorkerCall *call = w->call;
     WorkerResult result = {
         .end = WORKER_RETURNED, .value = value, .message = "", .type = "", .traceback = ""};
-    drain(w);
-    if (w->call != call) return;
+    WorkerCall *call = w->call;
     rest(w);
     call_end(call, &result);
-}
-
-static int line_in(Json error) {
-    Json line = json_object_get_c(error, "line");
-    return json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT_MAX ? (int)line.i : 0;
 }
 
 static void memory_sentence(const WorkerCall *call, const char *did, const char *then, Buf *out) {
@@ -401,17 +356,15 @@ static void take_error(Worker *w, Json error) {
     WorkerCall *call = w->call;
     Buf type = BUF_INIT, traceback = BUF_INIT, said = BUF_INIT, message = BUF_INIT;
     bool limit = json_truthy(json_object_get_c(error, "limit"));
-    drain(w);
-    if (w->call != call) return;
+    Json line = json_object_get_c(error, "line");
+    bool known = json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT_MAX;
     WorkerResult result = {.end = limit ? WORKER_LIMIT : WORKER_RAISED,
                            .type = text_in(error, "type", &type),
                            .traceback = text_in(error, "traceback", &traceback),
-                           .line = line_in(error)};
-    text_in(error, "message", &said);
-    buf_printf(&message, "%s%s%s", result.type, said.len ? ": " : "", said.len ? said.data : "");
-    if (limit) {
-        memory_sentence(call, "asked for", "", &message);
-    }
+                           .line = known ? (int)line.i : 0};
+    const char *words = text_in(error, "message", &said);
+    buf_printf(&message, "%s%s%s", result.type, *words ? ": " : "", words);
+    if (limit) memory_sentence(call, "asked for", "", &message);
     result.message = message.data;
     w->retire = w->retire || json_truthy(json_object_get_c(error, "retire"));
     rest(w);
@@ -424,8 +377,6 @@ static void take_error(Worker *w, Json error) {
 
 static void take_interrupt(Worker *w, Json value) {
     WorkerCall *call = w->call;
-    drain(w);
-    if (w->call != call) return;
     if (!call->options.on_interrupt) {
         doom(w, WORKER_RUBBISH, "The code called interrupt(), and nobody can be asked here.");
         return;
@@ -437,11 +388,8 @@ static void take_interrupt(Worker *w, Json value) {
 }
 
 static void take_log(Worker *w, Json text) {
-    WorkerCall *call = w->call;
     if (json_kind(text) != JSON_STRING) return;
-    drain(w);
-    if (w->call != call) return;
-    worker_log_text(&call->log, json_string_data(&text), json_string_len(text));
+    worker_log_text(&w->call->log, json_string_data(&text), json_string_len(text));
 }
 
 static void take_set(Worker *w, Json message) {
@@ -459,53 +407,42 @@ static void take_rubbish(Worker *w) {
          WORKER_FD, worker_interpreters[w->program.language].name);
 }
 
-static bool take_unstarted(Worker *w, Json message) {
-    Json why = json_object_get_c(message, "spawn");
-    if (json_tag(why) != JSON_TAG_INT) return false;
-    doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.", worker_interpreters[w->program.language].name,
-         strerror((int)why.i));
-    return true;
-}
-
-static bool is_for(const WorkerCall *call, Json message) {
-    Json number = json_object_get_c(message, "call");
-    return call && json_tag(number) == JSON_TAG_INT && (uint64_t)number.i == call->number;
-}
-
+/* What was printed before a message comes before it. That may be told to somebody who drops the call. */
 static void take_message(Worker *w, Json message) {
     static const struct {
         const char *key;
         void (*take)(Worker *w, Json value);
-        bool whole; /* gets the message, not the value */
+        bool at_once; /* whatever was printed; gets the message, not the value */
     } messages[] = {
         {"result", take_result, false}, {"error", take_error, false},
         {"log", take_log, false},       {"interrupt", take_interrupt, false},
         {"set", take_set, true},
     };
-    if (w->phase == PHASE_ENDING && (!w->call || w->doomed || w->call->cancelled)) return;
-    bool known = json_kind(message) == JSON_OBJECT;
-    if (known && take_unstarted(w, message)) return;
-    known = known && w->phase != PHASE_WAITING && is_for(w->call, message);
+    WorkerCall *call = w->call;
+    Json why = json_none(), number = json_none();
+    if (w->phase == PHASE_ENDING && (!call || w->doomed || call->cancelled)) return;
+    if (json_kind(message) == JSON_OBJECT) {
+        why = json_object_get_c(message, "spawn");
+        number = json_object_get_c(message, "call");
+    }
+    if (json_tag(why) == JSON_TAG_INT) {
+        doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.",
+             worker_interpreters[w->program.language].name, strerror((int)why.i));
+        return;
+    }
+    bool known = call && w->phase != PHASE_WAITING && json_tag(number) == JSON_TAG_INT &&
+                 (uint64_t)number.i == call->number;
     for (size_t i = 0; known && i < sizeof messages / sizeof *messages; i++) {
         Json value = json_object_get_c(message, messages[i].key);
         if (json_is_none(value)) continue;
-        messages[i].take(w, messages[i].whole ? message : value);
+        if (!messages[i].at_once) drain(w);
+        if (w->call == call) messages[i].take(w, messages[i].at_once ? message : value);
         return;
     }
     take_rubbish(w);
 }
 
 /* ---- reading ---- */
-
-static uint64_t count_lines(const char *text, size_t len) {
-    uint64_t n = 0;
-    const char *end = text + len;
-    while ((text = memchr(text, '\n', (size_t)(end - text)))) {
-        n++;
-        if (++text == end) break;
-    }
-    return n;
-}
 
 static void take_values(Worker *w) {
     Error err = ERROR_INIT;
@@ -535,7 +472,10 @@ static Reading read_channel(Worker *w) {
     bool later = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     json_parser_commit(w->parser, n > 0 ? (size_t)n : 0, false);
     if (n <= 0) return later ? READ_NOTHING : READ_END;
-    w->lines += count_lines(piece, (size_t)n);
+    for (const char *at = piece, *end = piece + n; (at = memchr(at, '\n', (size_t)(end - at)));
+         at++) {
+        w->lines++;
+    }
     w->line_bytes += (uint64_t)n;
     if (w->line_bytes > WORKER_RESULT_MAX) {
         doom(w, WORKER_LIMIT, "What the code gave back is longer than %d MB.",
@@ -617,10 +557,8 @@ static void print_field(Worker *w, const char *key, Json value) {
 }
 
 static void print_text(Worker *w, const char *key, const char *text) {
-    if (!text) return;
-    buf_printf(&w->out, ",\"%s\":", key);
-    Json value = json_string_c(text);
-    json_print(value, NULL, &w->out);
+    Json value = text ? json_string_c(text) : json_none();
+    print_field(w, key, value);
     json_unref(value);
 }
 
@@ -632,11 +570,6 @@ static void end_line(Worker *w) {
 
 /* ---- codes ---- */
 
-static bool is_code(const Code *code, const WorkerCall *call, Json names) {
-    return code->id && code->language == call->program.language &&
-           json_string_equal(code->source, call->options.code) && json_equal(code->names, names);
-}
-
 static void code_clear(Code *code) {
     json_clear(&code->source);
     json_clear(&code->names);
@@ -646,7 +579,9 @@ static void code_clear(Code *code) {
 /* The slot of the call's code, new if need be. Consumes names. */
 static size_t slot_of(WorkerPool *pool, const WorkerCall *call, Json names) {
     for (size_t i = 0; i < CODES; i++) {
-        if (is_code(&pool->codes[i], call, names)) {
+        const Code *code = &pool->codes[i];
+        if (code->id && code->language == call->program.language &&
+            json_string_equal(code->source, call->options.code) && json_equal(code->names, names)) {
             json_unref(names);
             return i;
         }
@@ -672,14 +607,17 @@ static void print_code(Worker *w, const WorkerCall *call) {
 
 /* ---- giving a call to a worker ---- */
 
-static void limit_memory(Worker *w, uint64_t memory) {
-    if (w->memory == memory) return;
-    w->memory = memory;
-    worker_limit_data(&w->process, memory + worker_interpreters[w->program.language].data_slack);
-}
-
-static void send_call(Worker *w, WorkerCall *call) {
+static void give(Worker *w, WorkerCall *call) {
     const WorkerOptions *o = &call->options;
+    drain(w); /* what an earlier call left behind is nobody's */
+    w->call = call;
+    w->phase = PHASE_BUSY;
+    call->worker = w;
+    if (w->memory != o->memory) {
+        w->memory = o->memory;
+        worker_limit_data(&w->process,
+                          o->memory + worker_interpreters[w->program.language].data_slack);
+    }
     buf_printf(&w->out, "{\"call\":%" PRIu64, call->number);
     if (o->file) {
         print_text(w, "function", o->function);
@@ -698,15 +636,6 @@ static void send_call(Worker *w, WorkerCall *call) {
     call_clear_input(call);
 }
 
-static void give(Worker *w, WorkerCall *call) {
-    drain(w); /* what an earlier call left behind is nobody's */
-    w->call = call;
-    w->phase = PHASE_BUSY;
-    call->worker = w;
-    limit_memory(w, call->options.memory);
-    send_call(w, call);
-}
-
 /* ---- new workers ---- */
 
 static void on_end(uv_poll_t *poll, int status, int events);
@@ -720,33 +649,6 @@ static void watch(Worker *w, int index, int fd, uv_poll_cb callback) {
     w->npolls++;
     w->open_polls++;
     w->pool->open_handles++;
-}
-
-static Worker *worker_new(WorkerPool *pool, const WorkerProgram *program,
-                          const WorkerProcess *process) {
-    Worker *w = mem_zalloc(sizeof *w);
-    JsonParseOptions options = {.max_bytes = RESULT_HEAP_MAX};
-    w->pool = pool;
-    w->program = worker_program_copy(program);
-    w->process = *process;
-    w->parser = json_parser_new(&options);
-    watch(w, CHANNEL, process->channel, on_channel);
-    watch(w, FIRST_STREAM, process->streams[0], on_stream);
-    watch(w, FIRST_STREAM + 1, process->streams[1], on_stream);
-    if (process->pidfd >= 0) watch(w, END, process->pidfd, on_end);
-    pool->workers = mem_grow(pool->workers, pool->nworkers, &pool->cap, sizeof *pool->workers);
-    pool->workers[pool->nworkers++] = w;
-    return w;
-}
-
-static void send_hello(Worker *w) {
-    const WorkerInterpreter *interpreter = &worker_interpreters[w->program.language];
-    Json runtime = json_string_valid(interpreter->runtime, *interpreter->runtime_len);
-    buf_adds(&w->out, "{\"runtime\":");
-    json_print(runtime, NULL, &w->out);
-    json_unref(runtime);
-    print_text(w, "file", w->program.file);
-    end_line(w);
 }
 
 static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Error *err) {
@@ -763,8 +665,23 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
     const char *without[] = {path, interpreter->boot_option, interpreter->boot, NULL};
     const char *const *argv = program->heap ? with_heap : without;
     if (!worker_spawn(argv, pool->environment, &process, err)) return NULL;
-    Worker *w = worker_new(pool, program, &process);
-    send_hello(w);
+    Worker *w = mem_zalloc(sizeof *w);
+    w->pool = pool;
+    w->program = worker_program_copy(program);
+    w->process = process;
+    w->parser = json_parser_new(&(JsonParseOptions){.max_bytes = RESULT_HEAP_MAX});
+    watch(w, CHANNEL, process.channel, on_channel);
+    watch(w, FIRST_STREAM, process.streams[0], on_stream);
+    watch(w, FIRST_STREAM + 1, process.streams[1], on_stream);
+    if (process.pidfd >= 0) watch(w, END, process.pidfd, on_end);
+    pool->workers = mem_grow(pool->workers, pool->nworkers, &pool->cap, sizeof *pool->workers);
+    pool->workers[pool->nworkers++] = w;
+    Json runtime = json_string_valid(interpreter->runtime, *interpreter->runtime_len);
+    buf_adds(&w->out, "{\"runtime\":");
+    json_print(runtime, NULL, &w->out);
+    json_unref(runtime);
+    print_text(w, "file", w->program.file);
+    end_line(w);
     return w;
 }
 
@@ -786,32 +703,18 @@ static Worker *find_idle(WorkerPool *pool, const WorkerProgram *program) {
     return best;
 }
 
-static Worker *oldest_idle(WorkerPool *pool, WorkerLanguage language) {
-    Worker *oldest = NULL;
-    for (size_t i = 0; i < pool->nworkers; i++) {
-        Worker *w = pool->workers[i];
-        if (w->phase == PHASE_IDLE && w->program.language == language &&
-            (!oldest || w->idle_since < oldest->idle_since)) {
-            oldest = w;
-        }
-    }
-    return oldest;
-}
-
-static int count(const WorkerPool *pool, WorkerLanguage language) {
-    int n = 0;
-    for (size_t i = 0; i < pool->nworkers; i++) {
-        Phase phase = pool->workers[i]->phase;
-        n += pool->workers[i]->program.language == language &&
-             (phase == PHASE_IDLE || phase == PHASE_BUSY);
-    }
-    return n;
-}
-
 /* Makes room if some other program's worker has nothing to do. */
 static bool has_room(WorkerPool *pool, WorkerLanguage language) {
-    if (count(pool, language) < pool->busy_max) return true;
-    Worker *oldest = oldest_idle(pool, language);
+    Worker *oldest = NULL;
+    int n = 0;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Worker *w = pool->workers[i];
+        bool idle = w->phase == PHASE_IDLE;
+        if (w->program.language != language || (!idle && w->phase != PHASE_BUSY)) continue;
+        if (idle && (!oldest || w->idle_since < oldest->idle_since)) oldest = w;
+        n++;
+    }
+    if (n < pool->busy_max) return true;
     if (oldest) kill_worker(oldest);
     return oldest != NULL;
 }
@@ -857,11 +760,6 @@ static void dispatch(WorkerPool *pool, WorkerLanguage language) {
 
 /* ---- the end of a worker ---- */
 
-static bool ran_out_of_memory(const WorkerCall *call, int status) {
-    return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
-           worker_log_says(&call->log, "out of memory");
-}
-
 static void end_died(WorkerCall *call, const char *name, int status) {
     WorkerResult result = {.end = WORKER_DIED, .type = "", .traceback = ""};
     Buf message = BUF_INIT;
@@ -889,7 +787,8 @@ static void end_call_of(Worker *w, int status) {
         call_cancelled(call);
     } else if (w->doomed) {
         call_end_with(call, w->doom_end, w->doom_message);
-    } else if (ran_out_of_memory(call, status)) {
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL &&
+               worker_log_says(&call->log, "out of memory")) {
         memory_sentence(call, "used", ", and was ended", &message);
         call_end_with(call, WORKER_LIMIT, message.data);
     } else {
@@ -924,17 +823,6 @@ static void on_end(uv_poll_t *poll, int status, int events) {
 
 /* ---- now and then ---- */
 
-static void watch_memory(Worker *w) {
-    Buf message = BUF_INIT;
-    uint64_t bytes = worker_memory_of(&w->process);
-    uint64_t most = w->call->options.memory;
-    if (bytes > most / 4 * 3) w->retire = true;
-    if (bytes <= most) return;
-    memory_sentence(w->call, "used", ", and was ended", &message);
-    doom(w, WORKER_LIMIT, "%s", message.data);
-    buf_clear(&message);
-}
-
 static void tick_worker(Worker *w) {
     if (look_whether_gone(w)) return;
     if (w->kill_at && uv_now(w->pool->loop) >= w->kill_at) {
@@ -944,7 +832,13 @@ static void tick_worker(Worker *w) {
             take_rubbish(w);
         }
     } else if (w->phase == PHASE_BUSY) {
-        watch_memory(w);
+        uint64_t bytes = worker_memory_of(&w->process), most = w->call->options.memory;
+        if (bytes > most / 4 * 3) w->retire = true;
+        if (bytes <= most) return;
+        Buf message = BUF_INIT;
+        memory_sentence(w->call, "used", ", and was ended", &message);
+        doom(w, WORKER_LIMIT, "%s", message.data);
+        buf_clear(&message);
     }
 }
 
@@ -958,14 +852,6 @@ static void end_cancelled(Queue *queue) {
     }
 }
 
-static bool anything_to_watch(const WorkerPool *pool) {
-    bool found = pool->under_way > 0;
-    for (size_t i = 0; !found && i < pool->nworkers; i++) {
-        found = pool->workers[i]->phase == PHASE_ENDING || pool->workers[i]->kill_at;
-    }
-    return found;
-}
-
 static void on_tick(uv_timer_t *timer) {
     WorkerPool *pool = timer->data;
     for (int i = 0; i < WORKER_LANGUAGES; i++) {
@@ -975,18 +861,11 @@ static void on_tick(uv_timer_t *timer) {
     for (size_t i = pool->nworkers; i-- > 0;) {
         if (i < pool->nworkers) tick_worker(pool->workers[i]);
     }
-    if (!anything_to_watch(pool)) uv_timer_stop(timer);
-}
-
-static bool has_twin(const WorkerPool *pool, const Worker *w) {
-    for (size_t i = 0; i < pool->nworkers; i++) {
-        const Worker *other = pool->workers[i];
-        if (other != w && other->phase == PHASE_IDLE &&
-            worker_program_same(&other->program, &w->program)) {
-            return true;
-        }
+    bool more = pool->under_way > 0;
+    for (size_t i = 0; !more && i < pool->nworkers; i++) {
+        more = pool->workers[i]->phase == PHASE_ENDING || pool->workers[i]->kill_at;
     }
-    return false;
+    if (!more) uv_timer_stop(timer);
 }
 
 /* Of each program one may stay. */
@@ -995,7 +874,13 @@ static void on_sweep(uv_timer_t *timer) {
     bool twins = false;
     for (size_t i = 0; i < pool->nworkers; i++) {
         Worker *w = pool->workers[i];
-        if (w->phase != PHASE_IDLE || !has_twin(pool, w)) continue;
+        bool twin = false;
+        for (size_t k = 0; k < pool->nworkers && !twin; k++) {
+            const Worker *other = pool->workers[k];
+            twin = other != w && other->phase == PHASE_IDLE &&
+                   worker_program_same(&other->program, &w->program);
+        }
+        if (w->phase != PHASE_IDLE || !twin) continue;
         if (uv_now(pool->loop) - w->idle_since >= pool->idle_ms) {
             kill_worker(w);
         } else {
@@ -1010,21 +895,19 @@ static void on_sweep(uv_timer_t *timer) {
 
 /* ---- the interface ---- */
 
-static int busy_default(const char *const *environment) {
-    const char *text = environment_get(environment, "PAWL_WORKERS");
-    long n = text ? strtol(text, NULL, 10) : 0;
-    if (n < 1)
-        n = sysconf(_SC_NPROCESSORS_ONLN) > BUSY_MIN ? sysconf(_SC_NPROCESSORS_ONLN) : BUSY_MIN;
-    return n < BUSY_MAX ? (int)n : BUSY_MAX;
-}
-
 WorkerPool *worker_pool_new(uv_loop_t *loop, const WorkerPoolOptions *options) {
     WorkerPool *pool = mem_zalloc(sizeof *pool);
+    WorkerPoolOptions o = options ? *options : (WorkerPoolOptions){0};
+    const char *text = environment_get(o.environment, "PAWL_WORKERS");
+    long busy = o.busy_max ? o.busy_max : text ? strtol(text, NULL, 10) : 0;
+    if (busy < 1) {
+        busy = sysconf(_SC_NPROCESSORS_ONLN);
+        busy = busy < BUSY_MIN ? BUSY_MIN : busy;
+    }
     pool->loop = loop;
-    pool->environment = options ? options->environment : NULL;
-    pool->busy_max =
-        options && options->busy_max ? options->busy_max : busy_default(pool->environment);
-    pool->idle_ms = options && options->idle_ms ? options->idle_ms : IDLE_MS;
+    pool->environment = o.environment;
+    pool->busy_max = busy < BUSY_MAX ? (int)busy : BUSY_MAX;
+    pool->idle_ms = o.idle_ms ? o.idle_ms : IDLE_MS;
     pool->piece = mem_alloc(PIECE);
     for (int i = 0; i < WORKER_LANGUAGES; i++) {
         pool->queues[i].last = &pool->queues[i].first;
@@ -1041,21 +924,16 @@ static void on_timer_closed(uv_handle_t *handle) {
     pool_closed_one(handle->data);
 }
 
-static void free_calls(WorkerPool *pool) {
-    for (int i = 0; i < WORKER_LANGUAGES; i++) {
-        while (pool->queues[i].first) {
-            WorkerCall *call = pool->queues[i].first;
-            queue_remove(&pool->queues[i], call);
-            call_free(call);
-        }
-    }
-}
-
 void worker_pool_free(WorkerPool *pool) {
     if (!pool) return;
     int status;
     pool->freed = true;
-    free_calls(pool);
+    for (int i = 0; i < WORKER_LANGUAGES; i++) {
+        for (WorkerCall *call; (call = pool->queues[i].first);) {
+            queue_remove(&pool->queues[i], call);
+            call_free(call);
+        }
+    }
     for (size_t i = 0; i < pool->nworkers; i++) {
         worker_signal(&pool->workers[i]->process, SIGKILL);
     }
@@ -1075,17 +953,29 @@ void worker_pool_free(WorkerPool *pool) {
     uv_close((uv_handle_t *)&pool->sweep, on_timer_closed);
 }
 
-static uint64_t memory_of(const WorkerOptions *options) {
-    uint64_t memory = options->memory ? options->memory : MEMORY_DEFAULT;
-    return memory > WORKER_MEMORY_MIN ? memory : WORKER_MEMORY_MIN;
-}
-
 WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *err) {
     WorkerProgram program;
-    uint64_t memory = memory_of(options);
+    uint64_t memory = options->memory ? options->memory : MEMORY_DEFAULT;
+    if (memory < WORKER_MEMORY_MIN) memory = WORKER_MEMORY_MIN;
     if (!worker_program_init(&program, options, memory, err)) return NULL;
-    WorkerCall *call = call_new(pool, options, &program);
-    call->options.memory = memory;
+    WorkerCall *call = mem_zalloc(sizeof *call);
+    WorkerOptions *own = &call->options;
+    call->pool = pool;
+    call->number = ++pool->calls;
+    call->program = program;
+    call->log = (WorkerLog){.max = options->max_output ? options->max_output : OUTPUT_DEFAULT,
+                            .on_log = options->on_log,
+                            .ctx = options->ctx};
+    *own = *options;
+    own->memory = memory;
+    own->file = program.file;
+    own->function = copy_text(options->function);
+    own->folder = copy_text(options->folder ? options->folder : ".");
+    json_ref(own->code);
+    json_ref(own->state);
+    json_ref(own->env);
+    json_ref(own->vars);
+    json_ref(own->answers);
     Queue *queue = &pool->queues[options->language];
     Given given = next_call(queue) ? NO_ROOM : try_give(call, err);
     if (given == FAILED) {
@@ -1093,7 +983,10 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
         return NULL;
     }
     hold(pool);
-    if (given == NO_ROOM) queue_push(queue, call);
+    if (given == NO_ROOM) {
+        *queue->last = call;
+        queue->last = &call->next;
+    }
     return call;
 }
 
