@@ -3,9 +3,9 @@
  * What is refused has a sentence. What is accepted can be listed, and the listing given back makes the
  * same breakpoint; it can be tried at every node, and never takes more than its budget.
  */
+#include "breakpoints.h"
 #include "json_parse.h"
 #include "mem.h"
-#include "points.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,9 +58,9 @@ static void try_at(Breakpoint *b, const Node *node, Json state) {
     json_unref(value);
 }
 
-static void check_listing(const Points *p, const Breakpoint *b) {
+static void check_listing(const Breakpoints *p, const Breakpoint *b) {
     Error err = ERROR_INIT;
-    Json listed = points_json(p, b);
+    Json listed = breakpoints_json(p, b);
     Breakpoint *again = breakpoint_new(2, listed, the_flow(), &err);
     CHECK(again);
     Json a = breakpoint_stored(b), z = breakpoint_stored(again);
@@ -81,8 +81,8 @@ static void check_spec(Json spec) {
         CHECK(err.code != ERR_NONE && err.msg[0]);
         return;
     }
-    Points *p = points_new(flow);
-    points_add(p, b);
+    Breakpoints *p = breakpoints_new(flow);
+    breakpoints_add(p, b);
     CHECK(b->verified || !json_is_none(b->message));
     check_listing(p, b);
     for (size_t g = 0; g < flow->ngraphs; g++) {
@@ -91,7 +91,7 @@ static void check_spec(Json spec) {
         }
     }
     try_at(b, flow->main->nodes[2].params[MAP_DO].node, spec);
-    points_free(p);
+    breakpoints_free(p);
 }
 
 static void check_typed(const char *text) {

@@ -7,7 +7,7 @@
 #include "divergence.h"
 #include "export.h"
 #include "json_parse.h"
-#include "line.h"
+#include "lineage.h"
 #include "recording.h"
 #include "result.h"
 
@@ -39,9 +39,10 @@ static int count_runs(Store *s) {
 }
 
 /* Every frame that an image may have, and one that it has not. */
-static void look_at(const Flow *flow, const LineImage *at) {
+static void look_at(const Flow *flow, const LineageImage *at) {
     for (int64_t frame = 0; frame < 5; frame++) {
-        Json state = line_state(flow, at->after, frame), path = line_frame_path(at->after, frame);
+        Json state = lineage_state(flow, at->after, frame),
+             path = lineage_frame_path(at->after, frame);
         CHECK(json_is_none(path) || json_kind(path) == JSON_STRING);
         CHECK(json_is_none(state) || json_kind(state) == JSON_OBJECT);
         json_unref(state);
@@ -49,7 +50,7 @@ static void look_at(const Flow *flow, const LineImage *at) {
     }
 }
 
-static bool on_image(void *ctx, const LineImage *at) {
+static bool on_image(void *ctx, const LineageImage *at) {
     StepResult result;
     look_at(ctx, at);
     result_read(at->checkpoint, at->before, at->after, &result);
@@ -58,14 +59,14 @@ static bool on_image(void *ctx, const LineImage *at) {
 }
 
 static void look(Store *s, const RunRow *row) {
-    Line line;
-    Flow *flow = line_flow(s, row, json_none(), NULL);
+    Lineage line;
+    Flow *flow = lineage_flow(s, row, json_none(), NULL);
     DivergenceSide side = {row->run, row->head, flow};
-    CHECK(flow && line_read(s, row->run, row->head, 0, &line, NULL));
-    CHECK(line_images(s, row->run, &line, on_image, flow, NULL));
-    line_clear(&line);
-    Json history = line_history(
-        s, &(LineQuery){.run = row->run, .head = row->head, .all = true, .limit = 20}, NULL);
+    CHECK(flow && lineage_read(s, row->run, row->head, 0, &line, NULL));
+    CHECK(lineage_images(s, row->run, &line, on_image, flow, NULL));
+    lineage_clear(&line);
+    Json history = lineage_history(
+        s, &(LineageQuery){.run = row->run, .head = row->head, .all = true, .limit = 20}, NULL);
     Error err = ERROR_INIT;
     Json found = divergence_find(s, &side, &side, &err); /* none where results are not on record */
     CHECK(!json_is_none(history));

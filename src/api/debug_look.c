@@ -299,14 +299,14 @@ Json debug_complete(Session *session, Json args, Error *err) {
 
 /* Marks of breakpoints beside the lines of a file. */
 typedef struct Marks {
-    const Points *points;
+    const Breakpoints *points;
     const char *file;
     int first, n;
     bool *marked; /* by line, from the first on */
 } Marks;
 
-static bool is_marked(const Points *points, const Node *node) {
-    PointList list = points_of_node(points, node);
+static bool is_marked(const Breakpoints *points, const Node *node) {
+    PointList list = breakpoints_of_node(points, node);
     for (size_t i = 0; i < list.n; i++) {
         if (list.items[i]->enabled) {
             return true;
@@ -340,7 +340,7 @@ static Json marked_lines(const Marks *m) {
 
 static Json marks_of(const Session *session, const Flow *flow, Json source) {
     char *file = args_text(source, "file");
-    Marks m = {.points = session_points(session), .file = file ? file : flow->path};
+    Marks m = {.points = session_breakpoints(session), .file = file ? file : flow->path};
     m.first = (int)args_int(source, "first", 1);
     m.n = (int)json_array_len(json_object_get_c(source, "lines"));
     m.marked = mem_zalloc((size_t)m.n + 1);

@@ -8,7 +8,7 @@
 
 #include "export.h"
 #include "inspect.h"
-#include "line.h"
+#include "lineage.h"
 #include "mem.h"
 #include "problems.h"
 #include "suggest.h"
@@ -129,7 +129,7 @@ Json debug_diff(Session *session, Json args, Error *err) {
 
 Json debug_history(Session *session, Json args, Error *err) {
     const Run *run = session_run(session);
-    LineQuery query = {
+    LineageQuery query = {
         .run = run_number(run),
         .head = run_checkpoint(run),
         .frame = args_frame_id(args),
@@ -141,7 +141,7 @@ Json debug_history(Session *session, Json args, Error *err) {
     if (!store) {
         return json_none();
     }
-    Json out = line_history(store, &query, err);
+    Json out = lineage_history(store, &query, err);
     stop_reading(session);
     return out;
 }
@@ -149,11 +149,11 @@ Json debug_history(Session *session, Json args, Error *err) {
 /* ---- one node again ---- */
 
 /* The newest step of a node on a line; 0 when it made none, with the nearest that did. */
-static int64_t step_of_node(const Line *line, const char *node, Error *err) {
+static int64_t step_of_node(const Lineage *line, const char *node, Error *err) {
     Suggestion nearest = suggestion_for(node, strlen(node));
     for (size_t i = line->n; i-- > 0;) {
-        const LineStep *c = &line->items[i];
-        if (!line_is_step(c)) {
+        const LineageStep *c = &line->items[i];
+        if (!lineage_is_step(c)) {
             continue;
         }
         if (strcmp(c->node, node) == 0) {
@@ -171,17 +171,17 @@ static int64_t step_of_node(const Line *line, const char *node, Error *err) {
  * error. */
 static int64_t find_step(Session *session, const char *node, int64_t upto, Error *err) {
     const Run *run = session_run(session);
-    Line line = {0};
+    Lineage line = {0};
     int64_t seq = 0;
     Store *store = start_reading(session, err);
     if (!store) {
         return 0;
     }
-    if (line_read(store, run_number(run), upto ? upto : run_checkpoint(run), 0, &line, err)) {
+    if (lineage_read(store, run_number(run), upto ? upto : run_checkpoint(run), 0, &line, err)) {
         seq = step_of_node(&line, node, err);
     }
     stop_reading(session);
-    line_clear(&line);
+    lineage_clear(&line);
     return seq;
 }
 

@@ -50,7 +50,7 @@ static Json fields_of(Json item, Error *err) {
 static Json set_one(Session *session, Json fields, Error *err) {
     Breakpoint *b = json_is_none(fields) ? NULL : session_break(session, fields, err);
     json_unref(fields);
-    return b ? points_json(session_points(session), b) : json_none();
+    return b ? breakpoints_json(session_breakpoints(session), b) : json_none();
 }
 
 /* The fields of each, tried without being set. JSON_NONE when one is wrong. Given. */
@@ -114,17 +114,17 @@ Json debug_break_change(Session *session, Json args, Error *err) {
     Breakpoint *b = session_change_break(session, args_int(args, "id", 0), fields, err);
     json_unref(fields);
     json_unref(key);
-    return b ? debug_answer_with("breakpoint", points_json(session_points(session), b))
+    return b ? debug_answer_with("breakpoint", breakpoints_json(session_breakpoints(session), b))
              : json_none();
 }
 
 Json debug_breaks(Session *session, Json args, Error *err) {
-    const Points *points = session_points(session);
+    const Breakpoints *points = session_breakpoints(session);
     Json all = json_array();
     (void)args;
     (void)err;
-    for (size_t i = 0; i < points_count(points); i++) {
-        all = json_array_push(all, points_json(points, points_at(points, i)));
+    for (size_t i = 0; i < breakpoints_count(points); i++) {
+        all = json_array_push(all, breakpoints_json(points, breakpoints_at(points, i)));
     }
     return debug_answer_with("breakpoints", all);
 }
@@ -137,10 +137,10 @@ static bool is_chosen(const Breakpoint *b, Json group) {
 }
 
 /* group JSON_NONE: all. */
-static Json ids_of_group(const Points *points, Json group, Error *err) {
+static Json ids_of_group(const Breakpoints *points, Json group, Error *err) {
     Json ids = json_array();
-    for (size_t i = 0; i < points_count(points); i++) {
-        const Breakpoint *b = points_at(points, i);
+    for (size_t i = 0; i < breakpoints_count(points); i++) {
+        const Breakpoint *b = breakpoints_at(points, i);
         if (is_chosen(b, group)) {
             ids = json_array_push(ids, json_int(b->id));
         }
@@ -153,11 +153,11 @@ static Json ids_of_group(const Points *points, Json group, Error *err) {
     return ids;
 }
 
-static bool is_there(const Points *points, Json id, Error *err) {
+static bool is_there(const Breakpoints *points, Json id, Error *err) {
     if (json_tag(id) != JSON_TAG_INT) {
         return error_set(err, ERR_USAGE, "Each of `ids` must be the number of a breakpoint.");
     }
-    bool found = points_find(points, id.i);
+    bool found = breakpoints_find(points, id.i);
     if (!found) {
         debug_no_such(err, ids_of_group(points, json_none(), NULL),
                       "There is no breakpoint %" PRId64, id.i);
@@ -167,7 +167,7 @@ static bool is_there(const Points *points, Json id, Error *err) {
 
 /* The numbers of those that are meant, all of which are there. Given; JSON_NONE on error. */
 static Json chosen(const Session *session, Json args, Error *err) {
-    const Points *points = session_points(session);
+    const Breakpoints *points = session_breakpoints(session);
     Json ids = json_object_get_c(args, "ids");
     if (args_has(args, "id")) {
         ids = json_array_push(json_array(), json_int(args_int(args, "id", 0)));
@@ -204,7 +204,7 @@ Json debug_break_delete(Session *session, Json args, Error *err) {
 Json debug_break_enable(Session *session, Json args, Error *err) {
     Json ids = chosen(session, args, err);
     for (size_t i = 0; !json_is_none(ids) && i < json_array_len(ids); i++) {
-        Breakpoint *b = points_find(session_points(session), json_array_get(ids, i).i);
+        Breakpoint *b = breakpoints_find(session_breakpoints(session), json_array_get(ids, i).i);
         session_enable_break(session, b, args_bool(args, "enabled", true));
     }
     return debug_answer_with("changed", ids);

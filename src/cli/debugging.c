@@ -171,10 +171,10 @@ void debugging_leave(Debugging *d) {
 /* ---- looking ---- */
 
 Json debugging_doubts(const Debugging *d) {
-    const Points *points = d->session ? session_points(d->session) : NULL;
+    const Breakpoints *points = d->session ? session_breakpoints(d->session) : NULL;
     Json out = json_array();
-    for (size_t i = 0; points && i < points_count(points); i++) {
-        const Breakpoint *b = points_at(points, i);
+    for (size_t i = 0; points && i < breakpoints_count(points); i++) {
+        const Breakpoint *b = breakpoints_at(points, i);
         if (!b->verified && json_kind(b->message) == JSON_STRING) {
             out = json_array_push(out, json_ref(b->message));
         }

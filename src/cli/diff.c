@@ -110,7 +110,7 @@ static bool read_side(const Common *c, Store *store, const Place *place, RunSide
     if (json_is_none(image)) {
         return false;
     }
-    out->flow = line_flow(store, &out->row, image, &err);
+    out->flow = lineage_flow(store, &out->row, image, &err);
     out->side = (DivergenceSide){out->row.run, place->seq ? place->seq : out->row.head, out->flow};
     json_unref(image);
     if (!out->flow) {

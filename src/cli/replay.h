@@ -39,7 +39,7 @@ void replay_args_clear(ReplayArgs *args);
 bool replay_is_sensible(const Command *command, const ReplayArgs *args);
 
 /* The results, for a run of flow. NULL after saying why there are none; *code is then the exit code. Reads
- * the store as line.h does. */
+ * the store as lineage.h does. */
 Recording *replay_recording(const Common *c, const ReplayArgs *args, const Flow *flow, Store *store,
                             int *code);
 

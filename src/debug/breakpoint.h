@@ -92,14 +92,14 @@ typedef struct Breakpoint {
     Json state_path;                /* array of steps; JSON_NONE: none */
     Json state_equals;              /* JSON_NONE: any change */
     bool verified;
-    const Node **at; /* nodes that it is at, in order of their ids; points.h fills it */
+    const Node **at; /* nodes that it is at, in order of their ids; breakpoints.h fills it */
     size_t places;   /* how many */
     Json message;    /* a string; JSON_NONE */
 } Breakpoint;
 
 /* Checks and compiles; NULL on error, which names the field, and the position inside an expression. flow
  * is for variables of maps that conditions may name; NULL: there are none. A name that no node has is no
- * error here (points.h verifies). Borrows spec. */
+ * error here (breakpoints.h verifies). Borrows spec. */
 Breakpoint *breakpoint_new(int64_t id, Json spec, const Flow *flow, Error *err);
 void breakpoint_free(Breakpoint *b); /* accepts NULL */
 
@@ -107,7 +107,7 @@ void breakpoint_free(Breakpoint *b); /* accepts NULL */
  * breakpoint_new(). Borrows both. */
 Json breakpoint_merge(Json spec, Json fields);
 
-Json breakpoint_json(const Breakpoint *b);   /* as listed; places are added by points.h. Given */
+Json breakpoint_json(const Breakpoint *b); /* as listed; places are added by breakpoints.h. Given */
 Json breakpoint_stored(const Breakpoint *b); /* as kept in the store; given */
 
 /* What people type, as the fields of a breakpoint; JSON_NONE on error.
@@ -120,7 +120,7 @@ Json breakpoint_stored(const Breakpoint *b); /* as kept in the store; given */
  * each followed by " if EXPR" or not; or "if EXPR" alone. After error and caught it is over the error. */
 Json breakpoint_parse(const char *spec, Error *err);
 
-/* Whether it is hit at a place, where the index says that it is meant (points.h). state is what the node
+/* Whether it is hit at a place, where the index says that it is meant (breakpoints.h). state is what the node
  * sees, borrowed; vars are frame_variables(). Counts the hit. *pauses: it is to pause there (or to log).
  * A condition that fails is no hit; why is left in b->message.
  *

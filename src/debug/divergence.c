@@ -21,7 +21,7 @@ typedef struct Act {
 typedef struct Side {
     Store *store;
     const DivergenceSide *of;
-    Line line;
+    Lineage line;
     size_t
         begin;  /* index of the checkpoint that it is compared from; line.n: it ends before that */
     Json start; /* what the root frame saw there */
@@ -39,7 +39,7 @@ static void side_clear(Side *s) {
         json_unref(s->acts[i].outcome);
     }
     mem_free(s->acts);
-    line_clear(&s->line);
+    lineage_clear(&s->line);
     json_unref(s->start);
     json_unref(s->paths);
     json_unref(s->pending);
@@ -54,11 +54,11 @@ static Json frame_key(int64_t frame) {
 
 /* A frame has its path for as long as it is there, and is there before its first step ends.
  * Borrowed. */
-static Json path_of(Side *s, const LineImage *at, int64_t frame) {
+static Json path_of(Side *s, const LineageImage *at, int64_t frame) {
     Json key = frame_key(frame), path = json_object_get(s->paths, key);
     if (json_is_none(path)) {
-        path = line_frame_path(at->before, frame);
-        path = json_is_none(path) ? line_frame_path(at->after, frame) : path;
+        path = lineage_frame_path(at->before, frame);
+        path = json_is_none(path) ? lineage_frame_path(at->after, frame) : path;
         path = json_is_none(path) ? json_string_fmt("frame %" PRId64, frame) : path;
         s->paths = json_object_set(s->paths, json_ref(key), path);
     }
@@ -68,13 +68,13 @@ static Json path_of(Side *s, const LineImage *at, int64_t frame) {
 
 /* What a checkpoint changed in its frame beside what a node gave back: what a person did; of tasks, which
  * give back little, all that the frame sees. An array, given. */
-static Json changes_of(const Side *s, const LineImage *at, const StepResult *result) {
+static Json changes_of(const Side *s, const LineageImage *at, const StepResult *result) {
     if (!s->of->flow->main->scoped) {
         return json_kind(result->by_hand) == JSON_ARRAY ? json_ref(result->by_hand) : json_array();
     }
     int64_t frame = at->checkpoint->frame;
-    Json before = line_state(s->of->flow, at->before, frame);
-    Json after = line_state(s->of->flow, at->after, frame);
+    Json before = lineage_state(s->of->flow, at->before, frame);
+    Json after = lineage_state(s->of->flow, at->after, frame);
     bool both = !json_is_none(before) && !json_is_none(after);
     Json changes = both ? json_diff(before, after) : json_array();
     json_unref(before);
@@ -94,7 +94,7 @@ static void add_pending(Side *s, Json key, Json changes) {
     s->pending = json_object_set(s->pending, json_ref(key), all);
 }
 
-static void add_act(Side *s, const LineImage *at, size_t item, Json outcome) {
+static void add_act(Side *s, const LineageImage *at, size_t item, Json outcome) {
     Json path = path_of(s, at, s->line.items[item].frame);
     Json places = json_object_lift(&s->by_path, path);
     places = json_is_none(places) ? json_array() : places;
@@ -105,17 +105,17 @@ static void add_act(Side *s, const LineImage *at, size_t item, Json outcome) {
     s->acts[s->n++] = (Act){item, json_ref(path), place, outcome};
 }
 
-static bool take_image(void *ctx, const LineImage *at) {
+static bool take_image(void *ctx, const LineageImage *at) {
     Side *s = ctx;
     size_t item = s->begin + at->index;
-    const LineStep *c = &s->line.items[item];
+    const LineageStep *c = &s->line.items[item];
     StepResult result;
     bool said = result_read(at->checkpoint, at->before, at->after, &result);
     Json key = frame_key(c->frame), changes = changes_of(s, at, &result);
     if (!at->index) {
-        s->start = line_state(s->of->flow, at->after, 0);
+        s->start = lineage_state(s->of->flow, at->after, 0);
         json_unref(changes);
-    } else if (line_is_step(c)) {
+    } else if (lineage_is_step(c)) {
         Json gave = json_is_none(result.update) ? json_null() : json_ref(result.update);
         Json outcome = take_pending(s, key);
         outcome = result.after ? outcome : json_array_concat(outcome, json_ref(changes));
@@ -138,8 +138,8 @@ static bool read_acts(Side *s, int64_t steps, Error *err) {
     while (s->begin < s->line.n && s->line.items[s->begin].step < steps) {
         s->begin++;
     }
-    Line part = {s->line.items + s->begin, s->line.n - s->begin};
-    return line_images(s->store, s->of->run, &part, take_image, s, err) &&
+    Lineage part = {s->line.items + s->begin, s->line.n - s->begin};
+    return lineage_images(s->store, s->of->run, &part, take_image, s, err) &&
            (!s->unsaid ||
             error_set(err, ERR_USAGE,
                       "Checkpoint %" PRId64 " of run %" PRId64
@@ -154,7 +154,7 @@ static bool read_side(Side *s, Store *store, const DivergenceSide *of, Error *er
                 .paths = json_object(),
                 .pending = json_object(),
                 .by_path = json_object()};
-    return line_read(store, of->run, of->seq, 0, &s->line, err);
+    return lineage_read(store, of->run, of->seq, 0, &s->line, err);
 }
 
 /* ---- where they part ---- */
@@ -174,7 +174,7 @@ static size_t match_of(const Side *s, const Act *act) {
 }
 
 static bool are_equal(const Side *a, const Act *x, const Side *b, const Act *y) {
-    const LineStep *p = &a->line.items[x->item], *q = &b->line.items[y->item];
+    const LineageStep *p = &a->line.items[x->item], *q = &b->line.items[y->item];
     return !strcmp(p->node, q->node) && !strcmp(p->status, q->status) &&
            json_equal(x->outcome, y->outcome);
 }
@@ -209,7 +209,7 @@ static Json place_json(const Side *s, size_t item) {
     if (item == SIZE_MAX) {
         return json_null();
     }
-    const LineStep *c = &s->line.items[item];
+    const LineageStep *c = &s->line.items[item];
     Json node = *c->node ? json_string_c(c->node) : json_null();
     Json out = json_object_with(json_object(), "checkpoint", json_int(c->seq));
     out = json_object_with(out, "node", node);
@@ -220,9 +220,9 @@ static Json place_json(const Side *s, size_t item) {
 /* What came of a step: the state of its frame, or what its node gave back when the frame ended with it.
  * JSON_NONE on error. */
 static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
-    const LineStep *step = &s->line.items[item];
+    const LineageStep *step = &s->line.items[item];
     Json after = chain_image(s->store, s->of->run, step->seq, NULL, err);
-    Json state = json_is_none(after) ? json_none() : line_state(s->of->flow, after, step->frame);
+    Json state = json_is_none(after) ? json_none() : lineage_state(s->of->flow, after, step->frame);
     *ended = json_is_none(state) && !json_is_none(after);
     if (*ended && step->parent) {
         Json before = chain_image(s->store, s->of->run, step->parent, NULL, err);

@@ -1,6 +1,6 @@
 /* divergence.h - where two runs of a workflow part.
  *
- * Both lines are read as what each frame did, by the frames' paths (line.h), so that the order in which
+ * Both lines are read as what each frame did, by the frames' paths (lineage.h), so that the order in which
  * parallel branches happened to run does not count. They part at the first step, in the order of the
  * first run, whose node, result or outcome in the state differs, or that only one of them has; and before
  * all steps, when they did not begin with the same state.
@@ -16,7 +16,7 @@
 #ifndef PAWL_DIVERGENCE_H
 #define PAWL_DIVERGENCE_H
 
-#include "line.h"
+#include "lineage.h"
 
 typedef struct DivergenceSide {
     int64_t run, seq; /* seq: the end of its line */

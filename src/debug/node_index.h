@@ -1,5 +1,5 @@
 /* node_index.h - the nodes of a flow, for whoever has a name, a kind or a line and wants to know which
- * are meant: breakpoints, above all (points.h says what the names are).
+ * are meant: breakpoints, above all (breakpoints.h says what the names are).
  *
  *     NodeIndex *x = index_new(flow);
  *     Places found = {0};

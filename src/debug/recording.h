@@ -35,14 +35,14 @@
 #define PAWL_RECORDING_H
 
 #include "hooks.h"
-#include "line.h"
+#include "lineage.h"
 
 typedef struct Recording Recording;
 
 /* Of the line that ends at seq, which has to go back to the beginning of the run. live_from: the node
  * from which on (wherever it is come to first, its name or the id of a task) everything is done again;
  * NULL: nothing is. ERR_USAGE when replaying has no such node, with the nearest. Reads the store as
- * line.h does; keeps nothing of the store and of flow. */
+ * lineage.h does; keeps nothing of the store and of flow. */
 typedef struct RecordingSource {
     int64_t run, seq;
     const Flow *flow;      /* that it ran */

@@ -79,8 +79,8 @@ enum {
 typedef struct Reader {
     Recording *r;
     const Flow *flow;
-    const Line *line;
-    const LineStep *c;
+    const Lineage *line;
+    const LineageStep *c;
     Json before, after; /* images around the checkpoint */
     Json seen;      /* {frame: [path, [visit, ...]]} as of `before`, while a step is looked at */
     int64_t unsaid; /* a step whose result is not on record; 0: none so far */

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool is_status(const LineStep *c, const char *status) {
+static bool is_status(const LineageStep *c, const char *status) {
     return !strcmp(c->status, status);
 }
 
@@ -130,7 +130,7 @@ static void read_by_hand(Reader *rd, const StepResult *result, Json touched) {
     if (json_kind(result->by_hand) != JSON_ARRAY) {
         return;
     }
-    if (line_is_step(rd->c)) {
+    if (lineage_is_step(rd->c)) {
         if (find_running(rd, rd->c->frame, &e)) {
             keep_changes(rd, e.at, e.done || result->after, json_ref(result->by_hand));
         }
@@ -429,7 +429,7 @@ static Json touch_all(Json touched, Json image) {
 }
 
 /* {key: number} of the frames that a patch says something of. */
-static Json touched_by(const LineImage *at) {
+static Json touched_by(const LineageImage *at) {
     Json patch = json_decode(at->checkpoint->patch, at->checkpoint->patch_len, NULL, NULL);
     Json touched = json_object();
     for (size_t i = 0; json_kind(patch) == JSON_ARRAY && i < json_array_len(patch); i++) {
@@ -453,7 +453,7 @@ static void read_result(Reader *rd, const StepResult *result) {
     bool failed = is_status(rd->c, "failed") || is_status(rd->c, "retrying");
     bool inside =
         failed && (at.frame != own.frame || at.level != own.level) && !(graph && graph->scoped);
-    if (line_is_step(rd->c)) {
+    if (lineage_is_step(rd->c)) {
         read_step(rd, inside ? own : at, result);
     }
     if (inside) {
@@ -461,13 +461,13 @@ static void read_result(Reader *rd, const StepResult *result) {
     }
 }
 
-static bool read_checkpoint(Reader *rd, const LineImage *at) {
+static bool read_checkpoint(Reader *rd, const LineageImage *at) {
     StepResult result;
     rd->c = &rd->line->items[at->index];
     rd->before = at->before;
     rd->after = at->after;
     bool said = result_read(at->checkpoint, at->before, at->after, &result);
-    if (!said && line_is_step(rd->c)) {
+    if (!said && lineage_is_step(rd->c)) {
         rd->unsaid = rd->c->seq;
         return false;
     }
@@ -488,7 +488,7 @@ static bool read_checkpoint(Reader *rd, const LineImage *at) {
 }
 
 /* What is under way where the line ends. */
-static void leave_all(Reader *rd, const LineImage *at) {
+static void leave_all(Reader *rd, const LineageImage *at) {
     bool last = at->index + 1 == rd->line->n;
     Json key, ignored, all = last ? touch_all(json_object(), at->after) : json_object();
     for (size_t pos = 0; json_object_next(all, &pos, &key, &ignored);) {
@@ -504,7 +504,7 @@ static void leave_all(Reader *rd, const LineImage *at) {
     json_unref(all);
 }
 
-static bool read_one(void *ctx, const LineImage *at) {
+static bool read_one(void *ctx, const LineageImage *at) {
     if (!read_checkpoint(ctx, at)) {
         return false;
     }
@@ -512,7 +512,7 @@ static bool read_one(void *ctx, const LineImage *at) {
     return true;
 }
 
-static bool begins_with_run(const Line *line, const RecordingSource *source, Error *err) {
+static bool begins_with_run(const Lineage *line, const RecordingSource *source, Error *err) {
     if (!line->n || line->items[0].step == 0) {
         return true;
     }
@@ -525,13 +525,13 @@ static bool begins_with_run(const Line *line, const RecordingSource *source, Err
 }
 
 bool recording_read(Recording *r, Store *store, const RecordingSource *source, Error *err) {
-    Line line;
-    if (!line_read(store, source->run, source->seq, 0, &line, err)) {
+    Lineage line;
+    if (!lineage_read(store, source->run, source->seq, 0, &line, err)) {
         return false;
     }
     Reader rd = {.r = r, .flow = source->flow, .line = &line, .seen = json_object()};
     bool ok = begins_with_run(&line, source, err) &&
-              line_images(store, source->run, &line, read_one, &rd, err);
+              lineage_images(store, source->run, &line, read_one, &rd, err);
     if (ok && rd.unsaid) {
         ok = error_set(err, ERR_USAGE,
                        "Checkpoint %" PRId64 " of run %" PRId64
@@ -540,6 +540,6 @@ bool recording_read(Recording *r, Store *store, const RecordingSource *source, E
                        rd.unsaid, source->run);
     }
     json_unref(rd.seen);
-    line_clear(&line);
+    lineage_clear(&line);
     return ok;
 }

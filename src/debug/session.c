@@ -125,15 +125,17 @@ static Json tell_step(Session *s, const Event *e) {
 static void drop_used(Session *s, const Breakpoint *b) {
     Json event =
         json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
-    run_tell(s->run, NULL, json_object_with(event, "breakpoint", points_json(s->points, b)));
-    points_remove(s->points, b->id);
+    run_tell(s->run, NULL,
+             json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b)));
+    breakpoints_remove(s->breakpoints, b->id);
 }
 
 /* Once-only breakpoints have done what they were for. */
 static void delete_used(Session *s, Json ids) {
     for (size_t i = 0; json_kind(ids) == JSON_ARRAY && i < json_array_len(ids); i++) {
         Json id = json_array_get(ids, i);
-        const Breakpoint *b = json_tag(id) == JSON_TAG_INT ? points_find(s->points, id.i) : NULL;
+        const Breakpoint *b =
+            json_tag(id) == JSON_TAG_INT ? breakpoints_find(s->breakpoints, id.i) : NULL;
         if (b && b->once) {
             drop_used(s, b);
         }
@@ -359,7 +361,7 @@ bool session_configure(Session *s, Json options, Error *err) {
 
 static void tell_breakpoint(Session *s, const char *change, const Breakpoint *b) {
     Json event = json_object_with(session_event_new("breakpoint"), "change", json_string_c(change));
-    session_tell(s, json_object_with(event, "breakpoint", points_json(s->points, b)));
+    session_tell(s, json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b)));
 }
 
 static void see_everywhere(Session *s) {
@@ -387,7 +389,7 @@ static Json unpacked(Json packed) {
 }
 
 static void adopt_break(Session *s, Breakpoint *b) {
-    points_add(s->points, b);
+    breakpoints_add(s->breakpoints, b);
     session_keep(s, "breakpoints", b->id, session_pack(b));
     if (b->type == BREAK_STATE) {
         see_everywhere(s);
@@ -407,7 +409,7 @@ Breakpoint *session_break(Session *s, Json spec, Error *err) {
 }
 
 Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err) {
-    const Breakpoint *old = points_find(s->points, id);
+    const Breakpoint *old = breakpoints_find(s->breakpoints, id);
     if (!old) {
         error_set(err, ERR_USAGE, "There is no breakpoint %lld.", (long long)id);
         return NULL;
@@ -417,7 +419,7 @@ Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err
     json_unref(stored);
     json_unref(spec);
     if (b) {
-        points_remove(s->points, id);
+        breakpoints_remove(s->breakpoints, id);
         adopt_break(s, b);
         session_record(s);
         tell_breakpoint(s, "changed", b);
@@ -426,14 +428,14 @@ Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err
 }
 
 bool session_delete_break(Session *s, int64_t id) {
-    const Breakpoint *b = points_find(s->points, id);
+    const Breakpoint *b = breakpoints_find(s->breakpoints, id);
     if (!b) {
         return false;
     }
     Json event =
         json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
-    event = json_object_with(event, "breakpoint", points_json(s->points, b));
-    points_remove(s->points, id);
+    event = json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b));
+    breakpoints_remove(s->breakpoints, id);
     session_keep(s, "breakpoints", id, json_none());
     session_record(s);
     session_tell(s, event);
@@ -512,7 +514,7 @@ static void load_breakpoints(Session *s) {
                             : breakpoint_new(atoll(text), fields, run_flow(s->run), NULL);
         json_unref(fields);
         if (b) {
-            points_add(s->points, b);
+            breakpoints_add(s->breakpoints, b);
         }
     }
 }
@@ -576,13 +578,13 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->hooks = session_hooks;
     s->hooks.event = on_event;
     s->hooks.events = wanted_events(false);
-    s->points = points_new(run_flow(run));
+    s->breakpoints = breakpoints_new(run_flow(run));
     s->idle = mem_zalloc(sizeof *s->idle);
     uv_timer_init(engine_loop(run_engine(run)), s->idle);
     s->idle->data = s;
     const Flow *flow;
     for (size_t i = 0; (flow = run_injected_flow(run, i)); i++) {
-        points_add_flow(s->points, flow);
+        breakpoints_add_flow(s->breakpoints, flow);
     }
     load_options(s);
     load_breakpoints(s);
@@ -660,7 +662,7 @@ void session_free(Session *s) {
     }
     session_forget_replays(s);
     uv_close((uv_handle_t *)s->idle, free_handle);
-    points_free(s->points);
+    breakpoints_free(s->breakpoints);
     json_unref(s->value);
     mem_free(s->others);
     mem_free(s);
@@ -713,8 +715,8 @@ Run *session_run(const Session *s) {
     return s->run;
 }
 
-Points *session_points(const Session *s) {
-    return s->points;
+Breakpoints *session_breakpoints(const Session *s) {
+    return s->breakpoints;
 }
 
 /* ---- as a whole ---- */

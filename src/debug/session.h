@@ -34,8 +34,8 @@
 #ifndef PAWL_SESSION_H
 #define PAWL_SESSION_H
 
+#include "breakpoints.h"
 #include "hooks.h"
-#include "points.h"
 
 typedef struct Session Session;
 struct Recording;
@@ -69,7 +69,7 @@ bool session_is_over(const Session *s); /* detached, aborted, or the run has set
 bool session_is_detached(const Session *s);
 
 Run *session_run(const Session *s);
-Points *session_points(const Session *s);
+Breakpoints *session_breakpoints(const Session *s);
 Json session_json(const Session *s); /* as debug_api.h says of `session` */
 
 /* What was changed since session_touch() is durable when this returns: before a change is answered for.

@@ -126,7 +126,7 @@ static bool inject(Session *s, Frame *f, const Injection *injection, Error *err)
     session_number(s, "next_injection");
     const Flow *flow = frame_injection_flow(f, injection->id);
     if (flow) {
-        points_add_flow(s->points, flow);
+        breakpoints_add_flow(s->breakpoints, flow);
     }
     session_record(s);
     return true;

@@ -30,7 +30,7 @@ struct Session {
     Run *run;
     SessionOptions options;
     RunHooks hooks;
-    Points *points;
+    Breakpoints *breakpoints;
     Json value;
     bool pause_all, auto_resume, steps;
     double idle_limit; /* seconds; 0: none */

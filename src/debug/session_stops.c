@@ -161,7 +161,7 @@ static void see(FrameStop *fs, const Breakpoint *b, Json value) {
 }
 
 void session_see(Session *s, Frame *f) {
-    PointList list = points_on_state(s->points);
+    PointList list = breakpoints_on_state(s->breakpoints);
     FrameStop *fs = session_stop_of(f);
     if (!list.n || !fs || !frame_depth(f)) {
         return;
@@ -410,17 +410,17 @@ static void see_joined(Stop *stop, PointList list) {
 }
 
 static void look_for_breakpoints(Stop *stop) {
-    const Points *points = stop->session->points;
+    const Breakpoints *breakpoints = stop->session->breakpoints;
     if (stop->place->position == HOOK_BEFORE) {
-        see_joined(stop, points_on_state(points));
+        see_joined(stop, breakpoints_on_state(breakpoints));
     }
-    try_list(stop, points_of_node(points, stop->place->node));
-    try_list(stop, points_anywhere(points));
+    try_list(stop, breakpoints_of_node(breakpoints, stop->place->node));
+    try_list(stop, breakpoints_anywhere(breakpoints));
     if (stop->place->position == HOOK_AFTER) {
-        try_states(stop, points_on_state(points));
+        try_states(stop, breakpoints_on_state(breakpoints));
     }
     if (stop->place->position == HOOK_ON_ERROR) {
-        try_list(stop, points_on_error(points));
+        try_list(stop, breakpoints_on_error(breakpoints));
     }
 }
 
@@ -445,7 +445,7 @@ static bool passes(void *ctx, const Frame *f, const Node *node) {
     const Session *s = ctx;
     const FrameStop *fs = session_stop_of(f);
     return fs->told && !fs->asked && !fs->step && !s->initial && !s->options.recording &&
-           points_pass(s->points, node);
+           breakpoints_pass(s->breakpoints, node);
 }
 
 static HookVerdict look(Session *s, const HookPlace *place, Json *info) {

@@ -3,7 +3,7 @@
 
 #include "image_read.h"
 #include "inspect.h"
-#include "line.h"
+#include "lineage.h"
 #include "mem.h"
 #include "reduce.h"
 
@@ -37,7 +37,7 @@ static Json state_at(Session *s, int64_t seq, int64_t frame, Error *err) {
     if (json_is_none(image)) {
         return image;
     }
-    Json state = line_state(run_flow(s->run), image, frame);
+    Json state = lineage_state(run_flow(s->run), image, frame);
     json_unref(image);
     if (json_is_none(state)) {
         error_set(err, ERR_USAGE, "At checkpoint %lld there is no frame %lld.", (long long)seq,
@@ -56,8 +56,8 @@ Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err)
 }
 
 /* The line that leads to where the run stands: all of it, or the last stretch. */
-static bool read_line(Session *s, size_t max, Line *line, Error *err) {
-    return line_read(store_of(s), run_number(s->run), run_checkpoint(s->run), max, line, err);
+static bool read_line(Session *s, size_t max, Lineage *line, Error *err) {
+    return lineage_read(store_of(s), run_number(s->run), run_checkpoint(s->run), max, line, err);
 }
 
 /* ---- going back ---- */
@@ -143,11 +143,11 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *
 }
 
 /* What is taken back in one: a step, or the way into a node that holds others, which `step` is. */
-static bool is_move(const LineStep *c) {
-    return line_is_step(c) || !strcmp(c->status, "entered");
+static bool is_move(const LineageStep *c) {
+    return lineage_is_step(c) || !strcmp(c->status, "entered");
 }
 
-static ptrdiff_t last_move(const Line *line, int64_t frame, size_t before) {
+static ptrdiff_t last_move(const Lineage *line, int64_t frame, size_t before) {
     for (size_t i = before; i--;) {
         if ((!frame || line->items[i].frame == frame) && is_move(&line->items[i])) {
             return (ptrdiff_t)i;
@@ -158,7 +158,7 @@ static ptrdiff_t last_move(const Line *line, int64_t frame, size_t before) {
 
 /* Index of the move that is `count` moves of the frame back; -1: there are not so many in the
  * stretch. A frame that has none left goes on with those of any. */
-static ptrdiff_t step_back(const Line *line, int64_t frame, int64_t count, int64_t *frame_then) {
+static ptrdiff_t step_back(const Lineage *line, int64_t frame, int64_t count, int64_t *frame_then) {
     ptrdiff_t at = (ptrdiff_t)line->n;
     for (; count > 0 && at >= 0; count--) {
         /* what was done in its branches is what the root frame did last */
@@ -184,14 +184,14 @@ Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
     }
     bool ok = true, whole = false;
     for (size_t max = STRETCH; ok && !seq && !whole; max *= 16) {
-        Line line = {0};
+        Lineage line = {0};
         ok = read_line(s, max, &line, err);
         whole = line.n < max;
         ptrdiff_t at = ok ? step_back(&line, frame, count, &then) : -1;
         /* the frame's own step may be further back than the stretch goes */
         bool sure = at >= 0 && (whole || frame == 1 || then == frame);
         seq = sure ? line.items[at].parent : 0;
-        line_clear(&line);
+        lineage_clear(&line);
     }
     close_history(s);
     if (!ok || (!seq && !at_beginning(count, err))) {
@@ -208,8 +208,8 @@ Json session_go_to(Session *s, int64_t checkpoint, Error *err) {
 
 typedef struct Reverse {
     Session *session;
-    const Line *line;
-    Json vars;                   /* of the maps around the frame of the step (line.h) */
+    const Lineage *line;
+    Json vars;                   /* of the maps around the frame of the step (lineage.h) */
     Json values[FRAME_VARS_MAX]; /* of a node: borrowed from them */
     Json hit;                    /* ids; JSON_NONE */
     Json ended; /* {frame, path, node} that it was hit after, which is gone there */
@@ -245,7 +245,7 @@ static void try_points(Reverse *r, PointList list, const HookPlace *place, Json 
 }
 
 static void try_states(Reverse *r, const HookPlace *place, Json before, Json after) {
-    PointList list = points_on_state(r->session->points);
+    PointList list = breakpoints_on_state(r->session->breakpoints);
     for (size_t i = 0; i < list.n; i++) {
         Breakpoint *b = list.items[i];
         Json old_value = breakpoint_value(b, before), value = breakpoint_value(b, after);
@@ -293,19 +293,19 @@ static bool take_variables(Reverse *r, const Node *node) {
 
 static bool try_node(void *ctx, const Node *node) {
     Trying *t = ctx;
-    const Points *points = t->reverse->session->points;
+    const Breakpoints *breakpoints = t->reverse->session->breakpoints;
     if (!take_variables(t->reverse, node)) {
         return true;
     }
     t->place.node = node;
-    try_points(t->reverse, points_of_node(points, node), &t->place, t->state);
-    try_points(t->reverse, points_anywhere(points), &t->place, t->state);
+    try_points(t->reverse, breakpoints_of_node(breakpoints, node), &t->place, t->state);
+    try_points(t->reverse, breakpoints_anywhere(breakpoints), &t->place, t->state);
     return true;
 }
 
 /* The node that a frame was at, from its name: in the innermost level that stands at one of that name.
  * NULL: it is in an injected node, or in another version of the workflow. */
-static const Node *node_there(const Flow *flow, Json image, const LineStep *c) {
+static const Node *node_there(const Flow *flow, Json image, const LineageStep *c) {
     const Node *node = NULL;
     for (size_t level = image_depth(image, c->frame); level-- && !node;) {
         LevelAt at = {c->frame, level};
@@ -336,7 +336,8 @@ static void try_errors(Trying *t, const char *name, Json image) {
     t->place.caught = json_is_none(failed);
     t->place.error = json_is_none(error) ? json_null() : error;
     try_nodes(t, name);
-    try_points(t->reverse, points_on_error(t->reverse->session->points), &t->place, t->state);
+    try_points(t->reverse, breakpoints_on_error(t->reverse->session->breakpoints), &t->place,
+               t->state);
     json_unref(error);
     json_unref(after);
     json_unref(failed);
@@ -344,7 +345,7 @@ static void try_errors(Trying *t, const char *name, Json image) {
 
 static bool is_bare(void *ctx, const Node *node) {
     const Session *s = ctx;
-    return !points_of_node(s->points, node).n;
+    return !breakpoints_of_node(s->breakpoints, node).n;
 }
 
 static bool is_missing(void *ctx, const Node *node) {
@@ -356,9 +357,9 @@ static bool is_missing(void *ctx, const Node *node) {
 /* What the workflow does not have was injected: which breakpoints are at it, its image will say. */
 static bool is_interesting(Session *s, const char *name) {
     const Flow *flow = run_flow(s->run);
-    return points_anywhere(s->points).n || points_on_state(s->points).n ||
-           points_on_error(s->points).n || !each_named(flow, name, is_bare, s) ||
-           (!points_empty(s->points) && each_named(flow, name, is_missing, NULL));
+    return breakpoints_anywhere(s->breakpoints).n || breakpoints_on_state(s->breakpoints).n ||
+           breakpoints_on_error(s->breakpoints).n || !each_named(flow, name, is_bare, s) ||
+           (!breakpoints_empty(s->breakpoints) && each_named(flow, name, is_missing, NULL));
 }
 
 static Json image_at(const Session *s, int64_t seq) {
@@ -412,7 +413,7 @@ static Flow *load_injected(Session *s, Json image, int64_t frame) {
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
     if (flow) {
-        points_add_flow(s->points, flow);
+        breakpoints_add_flow(s->breakpoints, flow);
     }
     return flow;
 }
@@ -432,7 +433,7 @@ static Json branch_state(const Session *s, Json before, int64_t parent, Json wri
     if (!graph || !writes_valid(writes)) {
         return json_none();
     }
-    Json state = line_state(flow, before, parent), kept = json_none();
+    Json state = lineage_state(flow, before, parent), kept = json_none();
     Machines *machines = machines_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
     if (!reduce_writes(graph, machines, writes, &state, &kept, NULL)) {
         json_clear(&state);
@@ -463,7 +464,7 @@ typedef struct Around {
     int64_t ended_in; /* the frame that made its frame, which ended with it; 0: it did not */
 } Around;
 
-static void look_for_node(Reverse *r, const LineStep *c, Around *a) {
+static void look_for_node(Reverse *r, const LineageStep *c, Around *a) {
     a->node = node_there(run_flow(r->session->run), a->images[0], c);
     a->injected = a->node ? NULL : load_injected(r->session, a->images[0], c->frame);
     if (a->injected) {
@@ -471,7 +472,7 @@ static void look_for_node(Reverse *r, const LineStep *c, Around *a) {
     }
 }
 
-static void look_at_end(Reverse *r, const LineStep *c, Around *a) {
+static void look_at_end(Reverse *r, const LineageStep *c, Around *a) {
     bool ended = !json_is_none(a->images[1]) && !image_depth(a->images[1], c->frame);
     a->ended_in = ended ? image_parent(a->images[0], c->frame) : 0;
     if (a->ended_in) {
@@ -480,7 +481,7 @@ static void look_at_end(Reverse *r, const LineStep *c, Around *a) {
     }
 }
 
-static Around look_around(Reverse *r, const LineStep *c) {
+static Around look_around(Reverse *r, const LineageStep *c) {
     const Flow *flow = run_flow(r->session->run);
     Around a = {{image_at(r->session, c->parent), image_at(r->session, c->seq)},
                 {json_none(), json_none()},
@@ -489,14 +490,14 @@ static Around look_around(Reverse *r, const LineStep *c) {
                 0};
     for (size_t i = 0; i < 2; i++) {
         bool there = !json_is_none(a.images[i]);
-        a.states[i] = there ? line_state(flow, a.images[i], c->frame) : json_none();
+        a.states[i] = there ? lineage_state(flow, a.images[i], c->frame) : json_none();
     }
     bool before = !json_is_none(a.states[0]);
     if (before) {
         look_for_node(r, c, &a);
         look_at_end(r, c, &a);
     }
-    r->vars = before ? line_variables(a.images[0], c->frame) : json_array();
+    r->vars = before ? lineage_variables(a.images[0], c->frame) : json_array();
     if (a.node && !take_variables(r, a.node)) {
         a.node = NULL;
     }
@@ -509,13 +510,13 @@ static void around_clear(Reverse *r, Around *a) {
         json_unref(a->states[i]);
     }
     if (a->injected) {
-        points_drop_flow(r->session->points, a->injected);
+        breakpoints_drop_flow(r->session->breakpoints, a->injected);
         flow_unref(a->injected);
     }
     json_clear(&r->vars);
 }
 
-static void try_after(Reverse *r, const LineStep *c, const Around *a) {
+static void try_after(Reverse *r, const LineageStep *c, const Around *a) {
     Trying t = {r, {.run = r->session->run, .position = HOOK_AFTER, .node = a->node}, a->states[1]};
     if (!json_is_none(a->states[1]) || a->ended_in) {
         try_nodes(&t, c->node);
@@ -526,7 +527,7 @@ static void try_after(Reverse *r, const LineStep *c, const Around *a) {
     }
 }
 
-static void try_before(Reverse *r, const LineStep *c, const Around *a) {
+static void try_before(Reverse *r, const LineageStep *c, const Around *a) {
     Trying t = {
         r, {.run = r->session->run, .position = HOOK_BEFORE, .node = a->node}, a->states[0]};
     if (json_is_none(a->states[0])) {
@@ -542,14 +543,14 @@ static void try_before(Reverse *r, const LineStep *c, const Around *a) {
 }
 
 /* The frame is gone where the run stands then: what was hit is said beside it. */
-static Json ended_json(const LineStep *c, const Around *a) {
+static Json ended_json(const LineageStep *c, const Around *a) {
     Json out = json_object_with(json_object(), "frame", json_int(c->frame));
-    out = json_object_with(out, "path", line_frame_path(a->images[0], c->frame));
+    out = json_object_with(out, "path", lineage_frame_path(a->images[0], c->frame));
     return json_object_with(out, "node", json_string_c(c->node));
 }
 
 /* After the step first: that is the later of the two places. last: the run stands there already. */
-static bool try_step(Reverse *r, const LineStep *c, bool last) {
+static bool try_step(Reverse *r, const LineageStep *c, bool last) {
     Around a = look_around(r, c);
     if (!last) {
         try_after(r, c, &a);
@@ -566,8 +567,8 @@ static bool try_step(Reverse *r, const LineStep *c, bool last) {
 }
 
 /* The step that the run stands after; -1: it has gone on since, into a node or out of branches. */
-static ptrdiff_t stands_after(const Line *line) {
-    ptrdiff_t last = line_last_step(line, 0, line->n);
+static ptrdiff_t stands_after(const Lineage *line) {
+    ptrdiff_t last = lineage_last_step(line, 0, line->n);
     for (size_t i = (size_t)(last + 1); i < line->n; i++) {
         const char *status = line->items[i].status;
         last = !strcmp(status, "joined") || !strcmp(status, "entered") ? -1 : last;
@@ -576,12 +577,12 @@ static ptrdiff_t stands_after(const Line *line) {
 }
 
 static void search_back(Reverse *r, int64_t frame) {
-    const Line *line = r->line;
+    const Lineage *line = r->line;
     ptrdiff_t last = stands_after(line);
     bool found = false;
     for (size_t i = line->n; i && !found; i--) {
-        const LineStep *c = &line->items[i - 1];
-        bool wanted = line_is_step(c) && (!frame || c->frame == frame) && c->parent;
+        const LineageStep *c = &line->items[i - 1];
+        bool wanted = lineage_is_step(c) && (!frame || c->frame == frame) && c->parent;
         found = wanted && is_interesting(r->session, c->node) &&
                 try_step(r, c, (ptrdiff_t)i - 1 == last);
     }
@@ -609,7 +610,7 @@ static Json reverse_json(Json out, Reverse *r) {
 }
 
 Json session_reverse(Session *s, Frame *f, Error *err) {
-    Line line = {0};
+    Lineage line = {0};
     Reverse r = {
         .session = s, .line = &line, .hit = json_none(), .ended = json_none(), .vars = json_none()};
     if (!open_history(s, err)) {
@@ -619,7 +620,7 @@ Json session_reverse(Session *s, Frame *f, Error *err) {
     if (ok) {
         search_back(&r, s->pause_all ? 0 : frame_id(f));
     }
-    line_clear(&line);
+    lineage_clear(&line);
     close_history(s);
     Json out = ok ? rewind_to(s, r.seq, r.frame, reverse_info(&r), err) : json_none();
     out = json_is_none(out) ? out : reverse_json(out, &r);
@@ -637,10 +638,10 @@ static Json diff_json(Json from, Json to, int64_t from_seq, int64_t to_seq) {
 }
 
 /* The pause before the one that the frame is in, on its line. */
-static int64_t pause_before(const Line *line, int64_t frame) {
+static int64_t pause_before(const Lineage *line, int64_t frame) {
     int pauses = 0;
     for (size_t i = line->n; i; i--) {
-        const LineStep *c = &line->items[i - 1];
+        const LineageStep *c = &line->items[i - 1];
         pauses += c->frame == frame && !strcmp(c->status, "paused");
         if (pauses == 2) {
             return c->seq;
@@ -654,18 +655,18 @@ typedef struct Span {
 } Span;
 
 static bool find_span(Session *s, int64_t frame, DiffSince since, Span *out, Error *err) {
-    Line line = {0};
+    Lineage line = {0};
     if (!read_line(s, 0, &line, err)) {
         return false;
     }
-    ptrdiff_t step = line_last_step(&line, frame, line.n);
+    ptrdiff_t step = lineage_last_step(&line, frame, line.n);
     *out = (Span){line.n ? line.items[0].seq : 0, 0};
     if (since == DIFF_PAUSE) {
         out->from = pause_before(&line, frame);
     } else if (since == DIFF_NODE && step >= 0) {
         *out = (Span){line.items[step].parent, line.items[step].seq};
     }
-    line_clear(&line);
+    lineage_clear(&line);
     if (since == DIFF_NODE && step < 0) {
         return error_set(err, ERR_USAGE, "Frame %lld has not finished a node yet.",
                          (long long)frame);
@@ -802,20 +803,20 @@ void session_forget_replays(Session *s) {
 }
 
 static int64_t last_step_of(Session *s, const Frame *f, Error *err) {
-    Line line = {0};
+    Lineage line = {0};
     int64_t seq = 0;
     if (!open_history(s, err)) {
         return 0;
     }
     if (read_line(s, 0, &line, err)) {
-        ptrdiff_t at = line_last_step(&line, frame_id(f), line.n);
+        ptrdiff_t at = lineage_last_step(&line, frame_id(f), line.n);
         seq = at >= 0 ? line.items[at].seq : 0;
         if (!seq) {
             error_set(err, ERR_USAGE, "Frame %lld has not finished a node yet.",
                       (long long)frame_id(f));
         }
     }
-    line_clear(&line);
+    lineage_clear(&line);
     close_history(s);
     return seq;
 }

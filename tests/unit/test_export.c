@@ -5,7 +5,7 @@
 #include "json_binary.h"
 #include "json_diff.h"
 #include "json_path.h"
-#include "line.h"
+#include "lineage.h"
 
 static RunRow row_of(Store *s, const char *thread) {
     RunRow row = {0};
@@ -190,7 +190,7 @@ static void a_workflow_that_was_taken_later_comes_along(void **state) {
     Store *s = other_store("memory:");
     RunRow row = import_into(s, document);
     Json image = chain_image(s, row.run, row.head, NULL, &host.err);
-    Flow *flow = line_flow(s, &row, image, &host.err);
+    Flow *flow = lineage_flow(s, &row, image, &host.err);
     assert_non_null(flow);
     flow_unref(flow);
     json_unref(image);

@@ -3,7 +3,7 @@
 
 #include "json_binary.h"
 #include "json_build.h"
-#include "line.h"
+#include "lineage.h"
 #include "result.h"
 #include "store_chain.h"
 
@@ -34,7 +34,7 @@ typedef struct Read {
     size_t unsaid; /* steps without a result */
 } Read;
 
-static bool read_one(void *ctx, const LineImage *at) {
+static bool read_one(void *ctx, const LineageImage *at) {
     Read *read = ctx;
     const Checkpoint *c = at->checkpoint;
     StepResult r;
@@ -63,13 +63,13 @@ static bool read_one(void *ctx, const LineImage *at) {
 
 static Json read_thread(const char *thread, Json told) {
     RunRow row = {0};
-    Line line;
+    Lineage line;
     Read read = {told, json_array(), 0};
     assert_true(store_find(host.store, thread, &row, &host.err));
-    assert_true(line_read(host.store, row.run, row.head, 0, &line, &host.err));
-    assert_true(line_images(host.store, row.run, &line, read_one, &read, &host.err));
+    assert_true(lineage_read(host.store, row.run, row.head, 0, &line, &host.err));
+    assert_true(lineage_images(host.store, row.run, &line, read_one, &read, &host.err));
     assert_int_equal(read.unsaid, 0);
-    line_clear(&line);
+    lineage_clear(&line);
     run_row_clear(&row);
     return read.results;
 }

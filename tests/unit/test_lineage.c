@@ -3,7 +3,7 @@
 #include "hooks.h"
 #include "json_binary.h"
 #include "json_diff.h"
-#include "line.h"
+#include "lineage.h"
 
 static RunRow row_of(const char *thread) {
     RunRow row = {0};
@@ -11,10 +11,10 @@ static RunRow row_of(const char *thread) {
     return row;
 }
 
-static Line read_line(const char *thread, int64_t seq, size_t max) {
-    Line line;
+static Lineage read_line(const char *thread, int64_t seq, size_t max) {
+    Lineage line;
     RunRow row = row_of(thread);
-    if (!line_read(host.store, row.run, seq ? seq : row.head, max, &line, &host.err)) {
+    if (!lineage_read(host.store, row.run, seq ? seq : row.head, max, &line, &host.err)) {
         fail_msg("%s", host.err.msg);
     }
     run_row_clear(&row);
@@ -23,16 +23,16 @@ static Line read_line(const char *thread, int64_t seq, size_t max) {
 
 /* "seq node status, ..." */
 static void expect_line(const char *thread, int64_t seq, size_t max, const char *want) {
-    Line line = read_line(thread, seq, max);
+    Lineage line = read_line(thread, seq, max);
     Buf out = BUF_INIT;
     buf_adds(&out, "");
     for (size_t i = 0; i < line.n; i++) {
-        const LineStep *c = &line.items[i];
+        const LineageStep *c = &line.items[i];
         buf_printf(&out, "%s%lld %s %s", i ? ", " : "", (long long)c->seq, c->node, c->status);
     }
     assert_string_equal(out.data ? out.data : "", want);
     buf_clear(&out);
-    line_clear(&line);
+    lineage_clear(&line);
 }
 
 #define TWO "nodes: [{name: a, jq: '{x: 1}'}, {name: b, jq: '{y: (.x + 1)}'}]\n"
@@ -61,15 +61,15 @@ static void the_last_of_a_line_can_be_read_alone(void **state) {
 
 static void a_line_to_no_checkpoint_says_which_there_are(void **state) {
     (void)state;
-    Line line;
+    Lineage line;
     RunRow row;
     host_run(TWO, NULL);
     row = row_of("t");
-    assert_false(line_read(host.store, row.run, 99, 0, &line, &host.err));
+    assert_false(lineage_read(host.store, row.run, 99, 0, &line, &host.err));
     expect_contains(host.err.msg, "has no checkpoint 99");
     assert_int_equal(line.n, 0);
-    assert_false(line_read(host.store, row.run, 0, 0, &line, &host.err));
-    assert_false(line_read(host.store, row.run, -1, 0, &line, &host.err));
+    assert_false(lineage_read(host.store, row.run, 0, 0, &line, &host.err));
+    assert_false(lineage_read(host.store, row.run, -1, 0, &line, &host.err));
     run_row_clear(&row);
 }
 
@@ -82,22 +82,22 @@ static void steps_end_executions(void **state) {
                 {"a", "paused", NULL},         {"a", "retrying", NULL}, {"", "completed", NULL},
                 {"", "failed", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        LineStep c = {.node = (char *)(uintptr_t)rows[i].node,
-                      .status = (char *)(uintptr_t)rows[i].status};
-        assert_int_equal(line_is_step(&c), rows[i].result != NULL);
-        if (rows[i].result) assert_string_equal(line_result(&c), rows[i].result);
+        LineageStep c = {.node = (char *)(uintptr_t)rows[i].node,
+                         .status = (char *)(uintptr_t)rows[i].status};
+        assert_int_equal(lineage_is_step(&c), rows[i].result != NULL);
+        if (rows[i].result) assert_string_equal(lineage_result(&c), rows[i].result);
     }
 }
 
 static void the_last_step_of_a_frame_is_found(void **state) {
     (void)state;
     fork_two();
-    Line line = read_line("t", 0, 0);
-    assert_int_equal(line_last_step(&line, 1, line.n), 3);
-    assert_int_equal(line_last_step(&line, 0, 3), 1);
-    assert_int_equal(line_last_step(&line, 1, 1), -1);
-    assert_int_equal(line_last_step(&line, 7, line.n), -1);
-    line_clear(&line);
+    Lineage line = read_line("t", 0, 0);
+    assert_int_equal(lineage_last_step(&line, 1, line.n), 3);
+    assert_int_equal(lineage_last_step(&line, 0, 3), 1);
+    assert_int_equal(lineage_last_step(&line, 1, 1), -1);
+    assert_int_equal(lineage_last_step(&line, 7, line.n), -1);
+    lineage_clear(&line);
 }
 
 /* ---- frames ---- */
@@ -140,9 +140,9 @@ static size_t compare_states(Seen *s, const char *thread) {
     RunRow row = row_of(thread);
     for (size_t i = 0; i < s->n; i++) {
         Json image = chain_image(host.store, row.run, s->items[i].checkpoint, NULL, &host.err);
-        Flow *flow = line_flow(host.store, &row, image, &host.err);
+        Flow *flow = lineage_flow(host.store, &row, image, &host.err);
         assert_non_null(flow);
-        Json found = line_state(flow, image, s->items[i].frame);
+        Json found = lineage_state(flow, image, s->items[i].frame);
         if (!json_is_none(found)) {
             char *text = json_to_text(found);
             assert_string_equal(text, s->items[i].state);
@@ -207,12 +207,12 @@ static void a_frame_that_is_not_there_sees_nothing(void **state) {
     host_run(TWO, NULL);
     RunRow row = row_of("t");
     Json image = chain_image(host.store, row.run, row.head, NULL, &host.err);
-    Flow *flow = line_flow(host.store, &row, json_none(), &host.err);
+    Flow *flow = lineage_flow(host.store, &row, json_none(), &host.err);
     assert_non_null(flow);
-    expect_gives(line_state(flow, image, 9), "(none)");
-    expect_gives(line_frame_path(image, 9), "(none)");
-    expect_gives(line_state(flow, json_null(), 1), "(none)");
-    expect_gives(line_frame_path(json_int(3), 1), "(none)");
+    expect_gives(lineage_state(flow, image, 9), "(none)");
+    expect_gives(lineage_frame_path(image, 9), "(none)");
+    expect_gives(lineage_state(flow, json_null(), 1), "(none)");
+    expect_gives(lineage_frame_path(json_int(3), 1), "(none)");
     json_unref(image);
     flow_unref(flow);
     run_row_clear(&row);
@@ -239,9 +239,9 @@ static void damaged_images_are_looked_at_without_harm(void **state) {
     for (size_t i = 0; i < sizeof images / sizeof images[0]; i++) {
         Json image = parse(images[i]);
         for (int64_t frame = 0; frame < 4; frame++) {
-            json_unref(line_state(flow, image, frame));
-            json_unref(line_frame_path(image, frame));
-            json_unref(line_variables(image, frame));
+            json_unref(lineage_state(flow, image, frame));
+            json_unref(lineage_frame_path(image, frame));
+            json_unref(lineage_variables(image, frame));
         }
         json_unref(image);
     }
@@ -251,16 +251,16 @@ static void damaged_images_are_looked_at_without_harm(void **state) {
 /* ---- paths ---- */
 
 typedef struct Paths {
-    const Line *line;
+    const Lineage *line;
     Json all; /* {path: nodes done} */
 } Paths;
 
-static bool note_path(void *ctx, const LineImage *at) {
+static bool note_path(void *ctx, const LineageImage *at) {
     Paths *p = ctx;
-    const LineStep *c = &p->line->items[at->index];
+    const LineageStep *c = &p->line->items[at->index];
     assert_int_equal(at->checkpoint->seq, c->seq);
-    if (line_is_step(c)) {
-        Json path = line_frame_path(at->before, c->frame);
+    if (lineage_is_step(c)) {
+        Json path = lineage_frame_path(at->before, c->frame);
         Json nodes = json_object_get(p->all, path);
         nodes = json_is_none(nodes) ? json_array() : json_ref(nodes);
         p->all = json_object_set(p->all, path, json_array_push(nodes, json_string_c(c->node)));
@@ -269,14 +269,14 @@ static bool note_path(void *ctx, const LineImage *at) {
 }
 
 static void expect_paths(const char *want) {
-    Line line = read_line("t", 0, 0);
+    Lineage line = read_line("t", 0, 0);
     Paths paths = {&line, json_object()};
     RunRow row = row_of("t");
-    assert_true(line_images(host.store, row.run, &line, note_path, &paths, &host.err));
+    assert_true(lineage_images(host.store, row.run, &line, note_path, &paths, &host.err));
     expect_json(paths.all, want);
     json_unref(paths.all);
     run_row_clear(&row);
-    line_clear(&line);
+    lineage_clear(&line);
 }
 
 static void frames_are_called_by_the_nodes_that_made_them(void **state) {
@@ -307,7 +307,7 @@ static void branches_of_the_start_have_a_name_too(void **state) {
 
 /* ---- images ---- */
 
-static bool same_image(void *ctx, const LineImage *at) {
+static bool same_image(void *ctx, const LineageImage *at) {
     int64_t *run = ctx;
     Json image = chain_image(host.store, *run, at->checkpoint->seq, NULL, &host.err);
     Json change = json_diff(image, at->after);
@@ -325,28 +325,28 @@ static void images_along_a_line_are_those_of_the_store(void **state) {
     host_resume(&(RunResume){.thread = "t", .seq = 5});
     host_fresh();
     RunRow row = row_of("t");
-    Line line = read_line("t", 0, 0);
-    assert_true(line_images(host.store, row.run, &line, same_image, &row.run, &host.err));
-    Line part = {line.items + 3, line.n - 3}; /* it begins later than its run */
-    assert_true(line_images(host.store, row.run, &part, same_image, &row.run, &host.err));
-    line_clear(&line);
+    Lineage line = read_line("t", 0, 0);
+    assert_true(lineage_images(host.store, row.run, &line, same_image, &row.run, &host.err));
+    Lineage part = {line.items + 3, line.n - 3}; /* it begins later than its run */
+    assert_true(lineage_images(host.store, row.run, &part, same_image, &row.run, &host.err));
+    lineage_clear(&line);
     run_row_clear(&row);
 }
 
 /* ---- history ---- */
 
-static Json history(LineQuery q) {
+static Json history(LineageQuery q) {
     RunRow row = row_of("t");
     q.run = row.run;
     q.head = q.head ? q.head : row.head;
-    Json out = line_history(host.store, &q, &host.err);
+    Json out = lineage_history(host.store, &q, &host.err);
     if (json_is_none(out)) fail_msg("%s", host.err.msg);
     run_row_clear(&row);
     return out;
 }
 
 /* The fields of each entry that are named, as an array of arrays. */
-static void expect_history(LineQuery q, const char *fields, const char *want) {
+static void expect_history(LineageQuery q, const char *fields, const char *want) {
     Json answer = history(q), names = parse(fields), rows = json_array();
     Json steps = json_object_get_c(answer, "steps");
     for (size_t i = 0; i < json_array_len(steps); i++) {
@@ -371,7 +371,7 @@ static void history_tells_steps_with_their_results(void **state) {
              "edges:\n  - {from: a, to: b}\n  - {from: b, to: c, on: error}\n",
              NULL);
     host_fresh();
-    expect_history((LineQuery){0},
+    expect_history((LineageQuery){0},
                    "[\"checkpoint\", \"parent\", \"step\", \"frame\", \"node\", \"status\","
                    "\"result\", \"paused\", \"injected\", \"changed\", \"current\"]",
                    "[[2, 1, 1, 1, \"a\", \"completed\", \"success\", false, false, [\"x\"], false],"
@@ -386,12 +386,12 @@ static void history_is_told_in_pages(void **state) {
              "'{}'}]\n",
              NULL);
     host_fresh();
-    expect_history((LineQuery){.limit = 2}, "[\"node\"]", "[[\"c\"], [\"d\"]]");
-    expect_history((LineQuery){.limit = 2, .before = 4}, "[\"node\"]", "[[\"a\"], [\"b\"]]");
-    expect_history((LineQuery){.limit = 2, .before = 2}, "[\"node\"]", "[]");
-    expect_history((LineQuery){.before = 3, .all = true}, "[\"status\", \"node\", \"took\"]",
+    expect_history((LineageQuery){.limit = 2}, "[\"node\"]", "[[\"c\"], [\"d\"]]");
+    expect_history((LineageQuery){.limit = 2, .before = 4}, "[\"node\"]", "[[\"a\"], [\"b\"]]");
+    expect_history((LineageQuery){.limit = 2, .before = 2}, "[\"node\"]", "[]");
+    expect_history((LineageQuery){.before = 3, .all = true}, "[\"status\", \"node\", \"took\"]",
                    "[[\"started\", null, null], [\"completed\", \"a\", 0]]");
-    Json page = history((LineQuery){.limit = 2}), last = history((LineQuery){.limit = 4});
+    Json page = history((LineageQuery){.limit = 2}), last = history((LineageQuery){.limit = 4});
     expect_json(json_object_get_c(page, "more"), "true");
     expect_json(json_object_get_c(last, "more"), "false");
     json_unref(page);
@@ -403,10 +403,10 @@ static void history_can_be_that_of_a_frame(void **state) {
     host_file("sub.yaml", SUB);
     host_run(BRANCHED, NULL);
     host_fresh();
-    expect_history((LineQuery){.frame = 3}, "[\"node\", \"result\"]",
+    expect_history((LineageQuery){.frame = 3}, "[\"node\", \"result\"]",
                    "[[\"p\", \"success\"], [\"q\", \"success\"], [\"r\", \"success\"], [\"b\", "
                    "\"success\"]]");
-    expect_history((LineQuery){.frame = 99}, "[\"node\"]", "[]");
+    expect_history((LineageQuery){.frame = 99}, "[\"node\"]", "[]");
 }
 
 static void history_says_how_long_each_took(void **state) {
@@ -422,7 +422,7 @@ static void history_says_how_long_each_took(void **state) {
     assert_string_equal(host.status ? host.status : "", "completed");
     host_fresh();
     expect_history(
-        (LineQuery){0}, "[\"node\", \"took\"]",
+        (LineageQuery){0}, "[\"node\", \"took\"]",
         "[[\"a\", 5000], [\"b\", 0], [\"z\", 2000], [\"y\", 0], [\"x\", 3000], [\"w\", 5000]]");
 }
 
@@ -434,7 +434,7 @@ static void a_node_that_a_fork_does_again_took_no_time_before_it(void **state) {
     host.clock += 100000;
     host_resume(&(RunResume){.thread = "t", .seq = 2});
     host_fresh();
-    expect_history((LineQuery){0}, "[\"node\", \"took\"]", "[[\"a\", 0], [\"b\", 0]]");
+    expect_history((LineageQuery){0}, "[\"node\", \"took\"]", "[[\"a\", 0], [\"b\", 0]]");
 }
 
 /* ---- long lines, and those of other shapes ---- */
@@ -492,7 +492,7 @@ static int64_t make_long(void) {
     return run;
 }
 
-static bool count_image(void *ctx, const LineImage *at) {
+static bool count_image(void *ctx, const LineageImage *at) {
     size_t *n = ctx;
     ++*n;
     return !json_is_none(at->after);
@@ -500,30 +500,30 @@ static bool count_image(void *ctx, const LineImage *at) {
 
 static void long_lines_take_no_time(void **state) {
     (void)state;
-    Line line;
+    Lineage line;
     size_t n = 0;
     int64_t run = make_long();
     uint64_t begin = uv_hrtime();
-    assert_true(line_read(host.store, run, LONG, 0, &line, &host.err));
+    assert_true(lineage_read(host.store, run, LONG, 0, &line, &host.err));
     assert_int_equal(line.n, LONG);
     uint64_t whole = uv_hrtime() - begin;
-    assert_true(line_images(host.store, run, &line, count_image, &n, &host.err));
+    assert_true(lineage_images(host.store, run, &line, count_image, &n, &host.err));
     assert_int_equal(n, LONG);
     uint64_t images = uv_hrtime() - begin - whole;
-    line_clear(&line);
+    lineage_clear(&line);
     begin = uv_hrtime();
-    json_unref(line_history(host.store, &(LineQuery){.run = run, .head = LONG}, &host.err));
+    json_unref(lineage_history(host.store, &(LineageQuery){.run = run, .head = LONG}, &host.err));
     print_message("# read %d ms, images %d ms, history %d ms\n", (int)(whole / 1000000),
                   (int)(images / 1000000), (int)((uv_hrtime() - begin) / 1000000));
     begin = uv_hrtime();
-    assert_true(line_read(host.store, run, LONG, 50, &line, &host.err));
+    assert_true(lineage_read(host.store, run, LONG, 50, &line, &host.err));
     assert_int_equal(line.n, 50);
     assert_int_equal(line.items[0].seq, LONG - 49);
-    line_clear(&line);
-    assert_true(line_read(host.store, run, LONG + 1, 0, &line, &host.err));
+    lineage_clear(&line);
+    assert_true(lineage_read(host.store, run, LONG + 1, 0, &line, &host.err));
     assert_int_equal(line.n, 11);
     assert_int_equal(line.items[9].seq, 10);
-    line_clear(&line);
+    lineage_clear(&line);
 }
 
 /* ---- pauses ---- */
@@ -540,9 +540,9 @@ static void history_says_where_it_was_paused(void **state) {
     assert_true(store_commit(host.store, &b, &host.err));
     store_batch_clear(&b);
     run_row_clear(&row);
-    expect_history((LineQuery){0}, "[\"checkpoint\", \"paused\", \"took\"]",
+    expect_history((LineageQuery){0}, "[\"checkpoint\", \"paused\", \"took\"]",
                    "[[4, true, 1], [6, true, 1]]");
-    expect_history((LineQuery){.all = true, .limit = 2}, "[\"status\", \"paused\", \"current\"]",
+    expect_history((LineageQuery){.all = true, .limit = 2}, "[\"status\", \"paused\", \"current\"]",
                    "[[\"completed\", true, false], [\"paused\", true, true]]");
 }
 

@@ -1,4 +1,4 @@
-/* points.h - the breakpoints of a session, by the nodes that they are at.
+/* breakpoints.h - the breakpoints of a session, by the nodes that they are at.
  *
  * Nodes have numbers that are unique in a run (Node.id); each has the list of breakpoints that are at
  * it, so what is elsewhere costs nothing. Breakpoints without a place (conditional, state, exception)
@@ -14,12 +14,12 @@
  *
  * A breakpoint for no node is kept, not verified, and says what could have been meant.
  */
-#ifndef PAWL_POINTS_H
-#define PAWL_POINTS_H
+#ifndef PAWL_BREAKPOINTS_H
+#define PAWL_BREAKPOINTS_H
 
 #include "breakpoint.h"
 
-typedef struct Points Points;
+typedef struct Breakpoints Breakpoints;
 
 typedef struct PointList {
     Breakpoint *const *items;
@@ -32,42 +32,42 @@ enum {
         10000000, /* of all breakpoints together; one that would go past it is at none */
 };
 
-Points *points_new(const Flow *flow); /* borrows it */
-void points_free(Points *p);          /* frees the breakpoints too; accepts NULL */
+Breakpoints *breakpoints_new(const Flow *flow); /* borrows it */
+void breakpoints_free(Breakpoints *p);          /* frees the breakpoints too; accepts NULL */
 
 /* Takes the breakpoint; sets verified, places and message ("No node is called `bild`; did you mean
  * `build`?"). Its id must be new. */
-void points_add(Points *p, Breakpoint *b);
-bool points_remove(Points *p, int64_t id); /* frees it */
-Breakpoint *points_find(const Points *p, int64_t id);
-size_t points_count(const Points *p);
+void breakpoints_add(Breakpoints *p, Breakpoint *b);
+bool breakpoints_remove(Breakpoints *p, int64_t id); /* frees it */
+Breakpoint *breakpoints_find(const Breakpoints *p, int64_t id);
+size_t breakpoints_count(const Breakpoints *p);
 /* In order of their numbers. */
-Breakpoint *points_at(const Points *p, size_t i);
+Breakpoint *breakpoints_at(const Breakpoints *p, size_t i);
 
 /* Nodes of a flow that was loaded later, whose numbers follow those that there are; borrows it. Its own
- * file is not the workflow's: `source` and `task_index` are not in it. points_drop_flow() before it is
+ * file is not the workflow's: `source` and `task_index` are not in it. breakpoints_drop_flow() before it is
  * freed, unless the points are. */
-void points_add_flow(Points *p, const Flow *flow);
-void points_drop_flow(Points *p, const Flow *flow);
+void breakpoints_add_flow(Breakpoints *p, const Flow *flow);
+void breakpoints_drop_flow(Breakpoints *p, const Flow *flow);
 
 /* Hot: at every step. All may be empty; disabled ones are among them. An exception that has a place is
- * in the list of its nodes. A state breakpoint is in points_on_state() alone, also when it has a place:
+ * in the list of its nodes. A state breakpoint is in breakpoints_on_state() alone, also when it has a place:
  * breakpoint_hit() looks at that. */
-PointList points_of_node(const Points *p, const Node *node);
-bool points_pass(const Points *p,
-                 const Node *node);         /* nothing is to be looked at before or after it */
-PointList points_anywhere(const Points *p); /* conditional without a place */
-PointList points_on_state(const Points *p);
-PointList points_on_error(const Points *p); /* exceptions without a place */
-bool points_empty(const Points *p);         /* there is none at all that is enabled */
+PointList breakpoints_of_node(const Breakpoints *p, const Node *node);
+bool breakpoints_pass(const Breakpoints *p,
+                      const Node *node); /* nothing is to be looked at before or after it */
+PointList breakpoints_anywhere(const Breakpoints *p); /* conditional without a place */
+PointList breakpoints_on_state(const Breakpoints *p);
+PointList breakpoints_on_error(const Breakpoints *p); /* exceptions without a place */
+bool breakpoints_empty(const Breakpoints *p);         /* there is none at all that is enabled */
 
 /* breakpoint_json() with its places. Given. */
-Json points_json(const Points *p, const Breakpoint *b);
+Json breakpoints_json(const Breakpoints *p, const Breakpoint *b);
 
 /* The innermost node around a line of a file (the file may be given by its last name); NULL: none. When
  * the line is in no node, the next one after it in the file. Looks at the whole flow each time. */
-const Node *points_node_at(const Flow *flow, const char *file, int line);
+const Node *breakpoints_node_at(const Flow *flow, const char *file, int line);
 /* A glob as in `node`: against "name" and "outer/name". Looks at the whole flow each time. */
-bool points_matches(const Node *node, const char *glob);
+bool breakpoints_matches(const Node *node, const char *glob);
 
 #endif

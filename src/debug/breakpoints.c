@@ -1,10 +1,10 @@
-/* points.c - breakpoints by node.
+/* breakpoints.c - breakpoints by node.
  *
  * `lists` has the breakpoints of each node, by its number: all that a step looks at. An index of
  * each flow (node_index.h) serves to find the nodes that a breakpoint means: adding one is a
  * look-up, unless it is a glob.
  */
-#include "points.h"
+#include "breakpoints.h"
 
 #include "mem.h"
 #include "node_index.h"
@@ -87,7 +87,7 @@ typedef struct List {
     size_t n;
 } List;
 
-struct Points {
+struct Breakpoints {
     NodeIndex **flows; /* the workflow's first */
     size_t nflows, flows_cap;
     List *lists; /* by number of the node */
@@ -122,7 +122,7 @@ static void list_remove(List *list, const Breakpoint *b) {
     }
 }
 
-static void add_index(Points *p, const Flow *flow) {
+static void add_index(Breakpoints *p, const Flow *flow) {
     size_t need = flow->first_node + flow->nnodes;
     p->flows = mem_grow(p->flows, p->nflows, &p->flows_cap, sizeof(NodeIndex *));
     p->flows[p->nflows++] = index_new(flow);
@@ -133,15 +133,15 @@ static void add_index(Points *p, const Flow *flow) {
     }
 }
 
-Points *points_new(const Flow *flow) {
-    Points *p = mem_zalloc(sizeof *p);
+Breakpoints *breakpoints_new(const Flow *flow) {
+    Breakpoints *p = mem_zalloc(sizeof *p);
     p->suggestions = SUGGESTIONS_MAX;
     p->hint = mem_zalloc(sizeof *p->hint);
     add_index(p, flow);
     return p;
 }
 
-void points_free(Points *p) {
+void breakpoints_free(Breakpoints *p) {
     if (!p) {
         return;
     }
@@ -171,21 +171,21 @@ static void say(Breakpoint *b, Json message) {
     b->message = message;
 }
 
-static void offer(Points *p, Suggestion *s, const char *name) {
+static void offer(Breakpoints *p, Suggestion *s, const char *name) {
     if (p->suggestions > 0) {
         p->suggestions--;
         suggestion_offer(s, name);
     }
 }
 
-static void offer_names(Points *p, Suggestion *s) {
+static void offer_names(Breakpoints *p, Suggestion *s) {
     const NodeIndex *x = p->flows[0];
     for (size_t i = 0; i < index_count(x); i++) {
         offer(p, s, index_at(x, i)->name);
     }
 }
 
-static void offer_ids(Points *p, Suggestion *s) {
+static void offer_ids(Breakpoints *p, Suggestion *s) {
     const NodeIndex *x = p->flows[0];
     for (size_t i = 0; i < index_count(x); i++) {
         const Node *node = index_at(x, i);
@@ -195,7 +195,7 @@ static void offer_ids(Points *p, Suggestion *s) {
     }
 }
 
-static void offer_kinds(Points *p, Suggestion *s) {
+static void offer_kinds(Breakpoints *p, Suggestion *s) {
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
         if (index_has_kind(p->flows[0], (KindId)kind)) {
             offer(p, s, kinds[kind].name);
@@ -208,7 +208,7 @@ static const char *last_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void offer_files(Points *p, Suggestion *s) {
+static void offer_files(Breakpoints *p, Suggestion *s) {
     const Flow *flow = index_flow(p->flows[0]);
     const char *last = NULL;
     for (size_t g = 0; g < flow->ngraphs; last = flow->graphs[g]->file, g++) {
@@ -219,8 +219,8 @@ static void offer_files(Points *p, Suggestion *s) {
 }
 
 /* "No node is called `bild`; did you mean `build`?" word: the part of the text that is compared. */
-static Json missing(Points *p, const char *what, const char *text, const char *word,
-                    void (*names)(Points *, Suggestion *)) {
+static Json missing(Breakpoints *p, const char *what, const char *text, const char *word,
+                    void (*names)(Breakpoints *, Suggestion *)) {
     Suggestion s = suggestion_for(word, strlen(word));
     names(p, &s);
     if (s.best) {
@@ -229,7 +229,7 @@ static Json missing(Points *p, const char *what, const char *text, const char *w
     return json_string_fmt("%s `%.60s`.", what, text);
 }
 
-static Json miss_node(Points *p, const Breakpoint *b) {
+static Json miss_node(Breakpoints *p, const Breakpoint *b) {
     char *name = text_field(b, "node");
     bool path = strchr(name, '/') != NULL;
     Json message = missing(p,
@@ -241,7 +241,7 @@ static Json miss_node(Points *p, const Breakpoint *b) {
     return message;
 }
 
-static Json miss_task_index(Points *p, const Breakpoint *b) {
+static Json miss_task_index(Breakpoints *p, const Breakpoint *b) {
     const NodeIndex *x = p->flows[0];
     if (!index_flow(x)->main->scoped) {
         return json_string_fmt(
@@ -253,21 +253,21 @@ static Json miss_task_index(Points *p, const Breakpoint *b) {
                            (long long)number_field(b, "task_index"), index_count(x));
 }
 
-static Json miss_task_id(Points *p, const Breakpoint *b) {
+static Json miss_task_id(Breakpoints *p, const Breakpoint *b) {
     char *id = text_field(b, "task_id");
     Json message = missing(p, "No task has the id", id, id, offer_ids);
     mem_free(id);
     return message;
 }
 
-static Json miss_task_name(Points *p, const Breakpoint *b) {
+static Json miss_task_name(Breakpoints *p, const Breakpoint *b) {
     char *name = text_field(b, "task_name");
     Json message = missing(p, "No node of the workflow is a", name, name, offer_kinds);
     mem_free(name);
     return message;
 }
 
-static Json miss_source(Points *p, const Breakpoint *b) {
+static Json miss_source(Breakpoints *p, const Breakpoint *b) {
     char *file = text_field(b, "file");
     bool known = index_has_file(p->flows[0], file, true);
     Json message =
@@ -278,7 +278,7 @@ static Json miss_source(Points *p, const Breakpoint *b) {
     return message;
 }
 
-static Json (*const misses[BREAK_PLACES])(Points *, const Breakpoint *) = {
+static Json (*const misses[BREAK_PLACES])(Breakpoints *, const Breakpoint *) = {
     [BREAK_NODE] = miss_node,       [BREAK_TASK_INDEX] = miss_task_index,
     [BREAK_TASK_ID] = miss_task_id, [BREAK_TASK_NAME] = miss_task_name,
     [BREAK_SOURCE] = miss_source,
@@ -303,7 +303,7 @@ static bool check_fit(Breakpoint *b) {
     return false;
 }
 
-static void verify(Points *p, Breakpoint *b) {
+static void verify(Breakpoints *p, Breakpoint *b) {
     say(b, json_none());
     if (b->place == BREAK_NO_PLACE) {
         b->verified = true;
@@ -324,7 +324,7 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 /* False: there would be too many. */
-static bool attach(Points *p, Breakpoint *b, Places *found) {
+static bool attach(Breakpoints *p, Breakpoint *b, Places *found) {
     if (found->n > POINTS_PLACES_MAX - p->places) {
         return false;
     }
@@ -341,7 +341,7 @@ static bool attach(Points *p, Breakpoint *b, Places *found) {
     return true;
 }
 
-static bool place(Points *p, Breakpoint *b, size_t flow) {
+static bool place(Breakpoints *p, Breakpoint *b, size_t flow) {
     Places found = {0};
     finders[b->place](p->flows[flow], b, flow == 0, &found);
     bool ok = attach(p, b, &found);
@@ -350,7 +350,7 @@ static bool place(Points *p, Breakpoint *b, size_t flow) {
 }
 
 /* NULL: it is in the lists of nodes alone. */
-static List *list_of(Points *p, const Breakpoint *b) {
+static List *list_of(Breakpoints *p, const Breakpoint *b) {
     return b->type == BREAK_STATE       ? &p->on_state
            : b->place != BREAK_NO_PLACE ? NULL
            : b->type == BREAK_EXCEPTION ? &p->on_error
@@ -358,7 +358,7 @@ static List *list_of(Points *p, const Breakpoint *b) {
 }
 
 /* Where a number is among all, or would be. */
-static size_t find_id(const Points *p, int64_t id) {
+static size_t find_id(const Breakpoints *p, int64_t id) {
     size_t from = 0, to = p->n;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -371,7 +371,7 @@ static size_t find_id(const Points *p, int64_t id) {
     return from;
 }
 
-static void insert(Points *p, Breakpoint *b) {
+static void insert(Breakpoints *p, Breakpoint *b) {
     size_t at = p->n && p->all[p->n - 1]->id < b->id ? p->n : find_id(p, b->id);
     assert(at == p->n || p->all[at]->id != b->id);
     p->all = mem_grow(p->all, p->n, &p->cap, sizeof(Breakpoint *));
@@ -380,7 +380,7 @@ static void insert(Points *p, Breakpoint *b) {
     p->n++;
 }
 
-void points_add(Points *p, Breakpoint *b) {
+void breakpoints_add(Breakpoints *p, Breakpoint *b) {
     List *list = list_of(p, b);
     bool fits = true;
     insert(p, b);
@@ -398,7 +398,7 @@ void points_add(Points *p, Breakpoint *b) {
     }
 }
 
-bool points_remove(Points *p, int64_t id) {
+bool breakpoints_remove(Breakpoints *p, int64_t id) {
     size_t at = find_id(p, id);
     if (at == p->n || p->all[at]->id != id) {
         return false;
@@ -418,22 +418,22 @@ bool points_remove(Points *p, int64_t id) {
     return true;
 }
 
-Breakpoint *points_find(const Points *p, int64_t id) {
+Breakpoint *breakpoints_find(const Breakpoints *p, int64_t id) {
     size_t at = find_id(p, id);
     return at < p->n && p->all[at]->id == id ? p->all[at] : NULL;
 }
 
-size_t points_count(const Points *p) {
+size_t breakpoints_count(const Breakpoints *p) {
     return p->n;
 }
 
-Breakpoint *points_at(const Points *p, size_t i) {
+Breakpoint *breakpoints_at(const Breakpoints *p, size_t i) {
     return i < p->n ? p->all[i] : NULL;
 }
 
 /* ---- flows that come and go ---- */
 
-void points_add_flow(Points *p, const Flow *flow) {
+void breakpoints_add_flow(Breakpoints *p, const Flow *flow) {
     add_index(p, flow);
     for (size_t i = 0; i < p->n; i++) {
         Breakpoint *b = p->all[i];
@@ -449,7 +449,7 @@ static bool is_of_flow(const Node *node, const Flow *flow) {
     return node->id >= flow->first_node && node->id - flow->first_node < flow->nnodes;
 }
 
-static void leave_flow(Points *p, Breakpoint *b, const Flow *flow) {
+static void leave_flow(Breakpoints *p, Breakpoint *b, const Flow *flow) {
     size_t kept = 0;
     for (size_t i = 0; i < b->places; i++) {
         if (!is_of_flow(b->at[i], flow)) {
@@ -464,7 +464,7 @@ static void leave_flow(Points *p, Breakpoint *b, const Flow *flow) {
     b->places = kept;
 }
 
-void points_drop_flow(Points *p, const Flow *flow) {
+void breakpoints_drop_flow(Breakpoints *p, const Flow *flow) {
     size_t at = 1;
     while (at < p->nflows && index_flow(p->flows[at]) != flow) {
         at++;
@@ -491,27 +491,27 @@ static PointList lend(const List *list) {
     return (PointList){list->items, list->n};
 }
 
-PointList points_of_node(const Points *p, const Node *node) {
+PointList breakpoints_of_node(const Breakpoints *p, const Node *node) {
     return node->id < p->nlists ? lend(&p->lists[node->id]) : (PointList){NULL, 0};
 }
 
-bool points_pass(const Points *p, const Node *node) {
+bool breakpoints_pass(const Breakpoints *p, const Node *node) {
     return !p->anywhere.n && !p->on_state.n && (node->id >= p->nlists || !p->lists[node->id].n);
 }
 
-PointList points_anywhere(const Points *p) {
+PointList breakpoints_anywhere(const Breakpoints *p) {
     return lend(&p->anywhere);
 }
 
-PointList points_on_state(const Points *p) {
+PointList breakpoints_on_state(const Breakpoints *p) {
     return lend(&p->on_state);
 }
 
-PointList points_on_error(const Points *p) {
+PointList breakpoints_on_error(const Breakpoints *p) {
     return lend(&p->on_error);
 }
 
-bool points_empty(const Points *p) {
+bool breakpoints_empty(const Breakpoints *p) {
     if (*p->hint < p->n && p->all[*p->hint]->enabled) {
         return false;
     }
@@ -530,7 +530,7 @@ static Json place_json(const Node *node) {
     return json_object_with(o, "line", json_int(node->line));
 }
 
-Json points_json(const Points *p, const Breakpoint *b) {
+Json breakpoints_json(const Breakpoints *p, const Breakpoint *b) {
     (void)p;
     Json list = json_array();
     for (size_t i = 0; i < b->places && i < POINTS_LISTED; i++) {
@@ -541,14 +541,14 @@ Json points_json(const Points *p, const Breakpoint *b) {
 
 /* ---- of a flow, without points ---- */
 
-const Node *points_node_at(const Flow *flow, const char *file, int line) {
+const Node *breakpoints_node_at(const Flow *flow, const char *file, int line) {
     NodeIndex *x = index_new(flow);
     const Node *node = index_innermost(x, &(FileLine){file, line, true});
     index_free(x);
     return node;
 }
 
-bool points_matches(const Node *node, const char *glob) {
+bool breakpoints_matches(const Node *node, const char *glob) {
     NodeIndex *x = index_new(node->graph->flow);
     Places found = {0};
     bool matches = false;

@@ -1,6 +1,6 @@
 /* Breakpoints by node: which nodes each kind of place means, and what the lists hold. */
+#include "breakpoints.h"
 #include "flow_fixture.h"
-#include "points.h"
 
 /* Lines are counted in the tests below. */
 static const File graph_files[] = {
@@ -64,10 +64,10 @@ static void print_places(const Breakpoint *b, Buf *out) {
 static void expect_places(const File *files, const char *spec, const char *want,
                           const char *message) {
     Flow *flow = load_files(files);
-    Points *p = points_new(flow);
+    Breakpoints *p = breakpoints_new(flow);
     Breakpoint *b = make(1, spec, flow);
     Buf got = BUF_INIT;
-    points_add(p, b);
+    breakpoints_add(p, b);
     print_places(b, &got);
     if (strcmp(got.data, want) != 0) fail_msg("%s: %s, not %s", spec, got.data, want);
     buf_reset(&got);
@@ -77,13 +77,13 @@ static void expect_places(const File *files, const char *spec, const char *want,
     }
     if (strcmp(got.data + 1, message) != 0) fail_msg("%s: %s", spec, got.data);
     for (size_t i = 0; i < b->places; i++) {
-        PointList list = points_of_node(p, b->at[i]);
+        PointList list = breakpoints_of_node(p, b->at[i]);
         assert_int_equal(list.n, 1);
         assert_ptr_equal(list.items[0], b);
         assert_true(breakpoint_is_at(b, b->at[i]));
     }
     buf_clear(&got);
-    points_free(p);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
@@ -156,10 +156,10 @@ static void a_node_can_be_asked_whether_it_is_meant(void **state) {
     Flow *flow = load_files(graph_files);
     const Node *build = node_of(flow->main, "build");
     const Node *inner = &node_of(flow->main, "loop")->params[WHILE_DO].graph->nodes[0];
-    assert_true(points_matches(build, "bui*"));
-    assert_true(points_matches(build, "main/build"));
-    assert_false(points_matches(build, "loop/build"));
-    assert_true(points_matches(inner, "loop/*"));
+    assert_true(breakpoints_matches(build, "bui*"));
+    assert_true(breakpoints_matches(build, "main/build"));
+    assert_false(breakpoints_matches(build, "loop/build"));
+    assert_true(breakpoints_matches(inner, "loop/*"));
     flow_unref(flow);
 }
 
@@ -226,111 +226,112 @@ static void between_nodes_it_is_the_next(void **state) {
 static void a_line_can_be_looked_up(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    assert_string_equal(points_node_at(flow, "main.yaml", 16)->name, "rest");
-    assert_null(points_node_at(flow, "main.yaml", 99));
-    assert_null(points_node_at(flow, "other.yaml", 1));
+    assert_string_equal(breakpoints_node_at(flow, "main.yaml", 16)->name, "rest");
+    assert_null(breakpoints_node_at(flow, "main.yaml", 99));
+    assert_null(breakpoints_node_at(flow, "other.yaml", 1));
     flow_unref(flow);
 }
 
 /* ---- lists ---- */
 
-static Points *filled(const Flow *flow) {
-    Points *p = points_new(flow);
-    points_add(p, make(5, "{\"node\": \"build\"}", flow));
-    points_add(p, make(2, "{\"condition\": \".a\"}", flow));
-    points_add(p, make(9, "{\"state\": {\"path\": \".a\", \"changed\": true}}", flow));
-    points_add(p, make(7, "{\"type\": \"exception\"}", flow));
-    points_add(p, make(8, "{\"type\": \"exception\", \"node\": \"build\"}", flow));
-    points_add(p, make(1,
-                       "{\"state\": {\"path\": \".a\", \"changed\": true}, "
-                       "\"node\": \"lint\"}",
-                       flow));
+static Breakpoints *filled(const Flow *flow) {
+    Breakpoints *p = breakpoints_new(flow);
+    breakpoints_add(p, make(5, "{\"node\": \"build\"}", flow));
+    breakpoints_add(p, make(2, "{\"condition\": \".a\"}", flow));
+    breakpoints_add(p, make(9, "{\"state\": {\"path\": \".a\", \"changed\": true}}", flow));
+    breakpoints_add(p, make(7, "{\"type\": \"exception\"}", flow));
+    breakpoints_add(p, make(8, "{\"type\": \"exception\", \"node\": \"build\"}", flow));
+    breakpoints_add(p, make(1,
+                            "{\"state\": {\"path\": \".a\", \"changed\": true}, "
+                            "\"node\": \"lint\"}",
+                            flow));
     return p;
 }
 
 static void each_kind_has_its_list(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = filled(flow);
-    assert_int_equal(points_of_node(p, node_of(flow->main, "build")).n, 2);
-    assert_int_equal(points_of_node(p, node_of(flow->main, "loop")).n, 0);
-    assert_int_equal(points_anywhere(p).n, 1);
-    assert_int_equal(points_on_error(p).n, 1);
-    assert_int_equal(points_on_state(p).n, 2);
-    assert_int_equal(points_count(p), 6);
+    Breakpoints *p = filled(flow);
+    assert_int_equal(breakpoints_of_node(p, node_of(flow->main, "build")).n, 2);
+    assert_int_equal(breakpoints_of_node(p, node_of(flow->main, "loop")).n, 0);
+    assert_int_equal(breakpoints_anywhere(p).n, 1);
+    assert_int_equal(breakpoints_on_error(p).n, 1);
+    assert_int_equal(breakpoints_on_state(p).n, 2);
+    assert_int_equal(breakpoints_count(p), 6);
     int64_t last = 0;
-    for (size_t i = 0; i < points_count(p); i++) {
-        assert_true(points_at(p, i)->id > last);
-        assert_true(points_at(p, i)->verified);
-        last = points_at(p, i)->id;
+    for (size_t i = 0; i < breakpoints_count(p); i++) {
+        assert_true(breakpoints_at(p, i)->id > last);
+        assert_true(breakpoints_at(p, i)->verified);
+        last = breakpoints_at(p, i)->id;
     }
-    points_free(p);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
 static void a_state_breakpoint_with_a_place_is_only_there(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = filled(flow);
+    Breakpoints *p = filled(flow);
     const Node *build = node_of(flow->main, "build");
     const Node *lint = node_of(node_of(flow->main, "review")->params[WORKFLOW_FILE].graph, "lint");
     HookPlace here = {.node = lint, .position = HOOK_AFTER}, there = here;
     there.node = build;
     bool pauses;
-    assert_true(breakpoint_hit(points_find(p, 1), &here, json_null(), NULL, &pauses));
-    assert_false(breakpoint_hit(points_find(p, 1), &there, json_null(), NULL, &pauses));
-    assert_true(breakpoint_hit(points_find(p, 9), &there, json_null(), NULL, &pauses));
-    points_free(p);
+    assert_true(breakpoint_hit(breakpoints_find(p, 1), &here, json_null(), NULL, &pauses));
+    assert_false(breakpoint_hit(breakpoints_find(p, 1), &there, json_null(), NULL, &pauses));
+    assert_true(breakpoint_hit(breakpoints_find(p, 9), &there, json_null(), NULL, &pauses));
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
 static void what_is_removed_is_in_no_list(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = filled(flow);
-    assert_false(points_remove(p, 3));
+    Breakpoints *p = filled(flow);
+    assert_false(breakpoints_remove(p, 3));
     for (int64_t id = 1; id < 10; id++) {
-        points_remove(p, id);
-        assert_null(points_find(p, id));
+        breakpoints_remove(p, id);
+        assert_null(breakpoints_find(p, id));
     }
-    assert_int_equal(points_count(p), 0);
-    assert_int_equal(points_of_node(p, node_of(flow->main, "build")).n, 0);
-    assert_int_equal(points_anywhere(p).n + points_on_state(p).n + points_on_error(p).n, 0);
-    points_free(p);
+    assert_int_equal(breakpoints_count(p), 0);
+    assert_int_equal(breakpoints_of_node(p, node_of(flow->main, "build")).n, 0);
+    assert_int_equal(
+        breakpoints_anywhere(p).n + breakpoints_on_state(p).n + breakpoints_on_error(p).n, 0);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
 static void it_is_empty_when_none_is_enabled(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = points_new(flow);
-    assert_true(points_empty(p));
-    points_add(p, make(1, "{\"node\": \"build\"}", flow));
-    points_add(p, make(2, "{\"node\": \"build\"}", flow));
-    assert_false(points_empty(p));
-    points_find(p, 1)->enabled = false;
-    assert_false(points_empty(p));
-    points_find(p, 2)->enabled = false;
-    assert_true(points_empty(p));
-    points_find(p, 1)->enabled = true;
-    assert_false(points_empty(p));
-    points_remove(p, 1);
-    assert_true(points_empty(p));
-    points_free(p);
+    Breakpoints *p = breakpoints_new(flow);
+    assert_true(breakpoints_empty(p));
+    breakpoints_add(p, make(1, "{\"node\": \"build\"}", flow));
+    breakpoints_add(p, make(2, "{\"node\": \"build\"}", flow));
+    assert_false(breakpoints_empty(p));
+    breakpoints_find(p, 1)->enabled = false;
+    assert_false(breakpoints_empty(p));
+    breakpoints_find(p, 2)->enabled = false;
+    assert_true(breakpoints_empty(p));
+    breakpoints_find(p, 1)->enabled = true;
+    assert_false(breakpoints_empty(p));
+    breakpoints_remove(p, 1);
+    assert_true(breakpoints_empty(p));
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
 static void listings_have_places(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = points_new(flow);
-    points_add(p, make(1, "{\"file\": \"main.yaml\", \"line\": 14}", flow));
-    expect_gives(points_json(p, points_find(p, 1)),
+    Breakpoints *p = breakpoints_new(flow);
+    breakpoints_add(p, make(1, "{\"file\": \"main.yaml\", \"line\": 14}", flow));
+    expect_gives(breakpoints_json(p, breakpoints_find(p, 1)),
                  "{\"id\":1,\"type\":\"source\",\"file\":\"main.yaml\",\"line\":14,"
                  "\"position\":\"before\",\"enabled\":true,\"hit_count\":0,\"verified\":true,"
                  "\"message\":\"Moved to line 13, where `build` begins.\",\"places\":[{\"node\":"
                  "\"build\",\"file\":\"flows/main.yaml\",\"line\":13}]}");
-    points_free(p);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
@@ -349,32 +350,32 @@ static void a_condition_that_fits_no_node_of_its_place_is_not_verified(void **st
 static void nodes_that_come_later_are_matched(void **state) {
     (void)state;
     Flow *flow = load_files(graph_files);
-    Points *p = points_new(flow);
+    Breakpoints *p = breakpoints_new(flow);
     FlowProblems problems = {0};
     const File injected[] = {{"flows/main.yaml", "nodes: [{name: probe, jq: .}]"}, {0}};
     FlowReader reader = {serve, (void *)(uintptr_t)injected};
     FlowAround around = {.first = {(uint32_t)flow->nexprs, (uint32_t)flow->nnodes}};
     Flow *later = flow_load_inside("flows/main.yaml", &reader, &around, &problems);
     assert_non_null(later);
-    points_add(p, make(1, "{\"node\": \"probe\"}", flow));
-    points_add(p, make(2, "{\"node\": \"*\"}", flow));
-    points_add(p, make(3, "{\"file\": \"main.yaml\", \"line\": 1}", flow));
-    size_t all = points_find(p, 2)->places;
-    assert_false(points_find(p, 1)->verified);
-    points_add_flow(p, later);
-    assert_true(points_find(p, 1)->verified);
-    assert_true(json_is_none(points_find(p, 1)->message));
-    assert_int_equal(points_find(p, 2)->places, all + 1);
-    assert_int_equal(points_find(p, 3)->places, 1);
-    assert_int_equal(points_of_node(p, &later->main->nodes[0]).n, 2);
-    points_add(p, make(4, "{\"node\": \"pro*\"}", flow));
-    assert_int_equal(points_of_node(p, &later->main->nodes[0]).n, 3);
-    points_drop_flow(p, later);
-    assert_int_equal(points_of_node(p, &later->main->nodes[0]).n, 0);
-    assert_false(points_find(p, 1)->verified);
-    assert_int_equal(points_find(p, 2)->places, all);
-    assert_true(points_find(p, 2)->verified);
-    points_free(p);
+    breakpoints_add(p, make(1, "{\"node\": \"probe\"}", flow));
+    breakpoints_add(p, make(2, "{\"node\": \"*\"}", flow));
+    breakpoints_add(p, make(3, "{\"file\": \"main.yaml\", \"line\": 1}", flow));
+    size_t all = breakpoints_find(p, 2)->places;
+    assert_false(breakpoints_find(p, 1)->verified);
+    breakpoints_add_flow(p, later);
+    assert_true(breakpoints_find(p, 1)->verified);
+    assert_true(json_is_none(breakpoints_find(p, 1)->message));
+    assert_int_equal(breakpoints_find(p, 2)->places, all + 1);
+    assert_int_equal(breakpoints_find(p, 3)->places, 1);
+    assert_int_equal(breakpoints_of_node(p, &later->main->nodes[0]).n, 2);
+    breakpoints_add(p, make(4, "{\"node\": \"pro*\"}", flow));
+    assert_int_equal(breakpoints_of_node(p, &later->main->nodes[0]).n, 3);
+    breakpoints_drop_flow(p, later);
+    assert_int_equal(breakpoints_of_node(p, &later->main->nodes[0]).n, 0);
+    assert_false(breakpoints_find(p, 1)->verified);
+    assert_int_equal(breakpoints_find(p, 2)->places, all);
+    assert_true(breakpoints_find(p, 2)->verified);
+    breakpoints_free(p);
     flow_problems_clear(&problems);
     flow_unref(later);
     flow_unref(flow);
@@ -400,32 +401,32 @@ static void thousands_can_be_added(void **state) {
     static const char *const forms[] = {"{\"node\": \"n%d\"}", "{\"node\": \"f/n%d\"}",
                                         "{\"file\": \"f\", \"line\": %d}"};
     Flow *flow = many_nodes();
-    Points *p = points_new(flow);
+    Breakpoints *p = breakpoints_new(flow);
     for (int i = 0; i < MANY; i++) {
         char spec[100];
         snprintf(spec, sizeof spec, forms[i % 3], i + (i % 3 == 2 ? 2 : 0));
-        points_add(p, make(i + 1, spec, flow));
-        assert_true(points_find(p, i + 1)->verified);
+        breakpoints_add(p, make(i + 1, spec, flow));
+        assert_true(breakpoints_find(p, i + 1)->verified);
     }
     for (int i = 0; i < MANY; i++) {
-        assert_int_equal(points_of_node(p, &flow->main->nodes[i]).n, 1);
+        assert_int_equal(breakpoints_of_node(p, &flow->main->nodes[i]).n, 1);
     }
-    points_free(p);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 
 static void together_they_are_at_a_bounded_number_of_nodes(void **state) {
     (void)state;
     Flow *flow = many_nodes();
-    Points *p = points_new(flow);
+    Breakpoints *p = breakpoints_new(flow);
     for (int i = 0; i < POINTS_PLACES_MAX / MANY + 1; i++) {
-        points_add(p, make(i + 1, "{\"node\": \"*\"}", flow));
+        breakpoints_add(p, make(i + 1, "{\"node\": \"*\"}", flow));
     }
-    Breakpoint *last = points_at(p, points_count(p) - 1);
+    Breakpoint *last = breakpoints_at(p, breakpoints_count(p) - 1);
     assert_false(last->verified);
     expect_json(last->message, "\"All breakpoints together would be at more than 10000000 nodes; "
                                "delete some that match many.\"");
-    points_free(p);
+    breakpoints_free(p);
     flow_unref(flow);
 }
 

@@ -1,6 +1,6 @@
-/* line.c - lines of checkpoints, what frames see in their images, and the history that people
+/* lineage.c - lines of checkpoints, what frames see in their images, and the history that people
  * read. */
-#include "line.h"
+#include "lineage.h"
 
 #include "changed.h"
 #include "mem.h"
@@ -19,35 +19,35 @@
 enum { STRETCH_LEAST = 256, STRETCH_MAX = 1 << 16 };
 
 typedef struct Rows {
-    LineStep *items;
+    LineageStep *items;
     size_t n, cap;
     int64_t last; /* number of the last one that is wanted */
 } Rows;
 
-static LineStep step_of(const Checkpoint *c) {
-    return (LineStep){.seq = c->seq,
-                      .parent = c->parent,
-                      .step = c->step,
-                      .frame = c->frame,
-                      .at = c->at,
-                      .node = mem_strndup(c->node, strlen(c->node)),
-                      .status = mem_strndup(c->status, strlen(c->status))};
+static LineageStep step_of(const Checkpoint *c) {
+    return (LineageStep){.seq = c->seq,
+                         .parent = c->parent,
+                         .step = c->step,
+                         .frame = c->frame,
+                         .at = c->at,
+                         .node = mem_strndup(c->node, strlen(c->node)),
+                         .status = mem_strndup(c->status, strlen(c->status))};
 }
 
-static void step_clear(LineStep *c) {
+static void step_clear(LineageStep *c) {
     mem_free(c->node);
     mem_free(c->status);
 }
 
-void line_clear(Line *line) {
+void lineage_clear(Lineage *line) {
     for (size_t i = 0; i < line->n; i++) {
         step_clear(&line->items[i]);
     }
     mem_free(line->items);
-    *line = (Line){0};
+    *line = (Lineage){0};
 }
 
-static void rows_push(Rows *r, LineStep step) {
+static void rows_push(Rows *r, LineageStep step) {
     r->items = mem_grow(r->items, r->n, &r->cap, sizeof *r->items);
     r->items[r->n++] = step;
 }
@@ -91,7 +91,7 @@ static bool wants_more(const Cursor *c) {
     return c->at && (!c->max || c->kept.n < c->max);
 }
 
-static bool keep_row(Cursor *c, const LineStep *row, Error *err) {
+static bool keep_row(Cursor *c, const LineageStep *row, Error *err) {
     if (row->parent < 0 || row->parent >= row->seq) {
         return error_set(err, ERR_DATA,
                          "Checkpoint %" PRId64 " is damaged: its parent is not an earlier one.",
@@ -106,7 +106,7 @@ static bool keep_row(Cursor *c, const LineStep *row, Error *err) {
 static bool follow(Cursor *c, Rows *stretch, Error *err) {
     bool ok = true;
     while (stretch->n) {
-        LineStep *row = &stretch->items[--stretch->n];
+        LineageStep *row = &stretch->items[--stretch->n];
         bool on_line = ok && wants_more(c) && row->seq == c->at;
         ok = ok && (!on_line || keep_row(c, row, err));
         if (!on_line || !ok) {
@@ -126,16 +126,16 @@ static bool read_stretch(Store *store, int64_t run, int64_t span, Cursor *c, Err
     return ok && (!gap || missing(store, run, c->at, err));
 }
 
-static Line oldest_first(Rows *kept) {
+static Lineage oldest_first(Rows *kept) {
     for (size_t i = 0, j = kept->n; i + 1 < j; i++) {
-        LineStep step = kept->items[i];
+        LineageStep step = kept->items[i];
         kept->items[i] = kept->items[--j];
         kept->items[j] = step;
     }
-    return (Line){kept->items, kept->n};
+    return (Lineage){kept->items, kept->n};
 }
 
-bool line_read(Store *store, int64_t run, int64_t seq, size_t max, Line *out, Error *err) {
+bool lineage_read(Store *store, int64_t run, int64_t seq, size_t max, Lineage *out, Error *err) {
     Cursor c = {.at = seq, .max = max};
     int64_t span = max && max < STRETCH_MAX / 2 ? (int64_t)max + STRETCH_LEAST : STRETCH_MAX;
     bool ok = seq > 0 || missing(store, run, seq, err);
@@ -145,7 +145,7 @@ bool line_read(Store *store, int64_t run, int64_t seq, size_t max, Line *out, Er
     }
     *out = oldest_first(&c.kept);
     if (!ok) {
-        line_clear(out);
+        lineage_clear(out);
     }
     return ok;
 }
@@ -153,10 +153,10 @@ bool line_read(Store *store, int64_t run, int64_t seq, size_t max, Line *out, Er
 /* ---- images along a line ---- */
 
 typedef struct Walk {
-    const Line *line;
+    const Lineage *line;
     size_t at;
     Json image; /* before items[at] */
-    LineImageFn fn;
+    LineageImageFn fn;
     void *ctx;
     bool stopped;
 } Walk;
@@ -173,7 +173,7 @@ static bool walk_one(void *ctx, const Checkpoint *c) {
     if (json_is_none(after)) {
         return false;
     }
-    w->stopped = !w->fn(w->ctx, &(LineImage){w->at, c, w->image, after});
+    w->stopped = !w->fn(w->ctx, &(LineageImage){w->at, c, w->image, after});
     json_unref(w->image);
     w->image = after;
     return ++w->at < w->line->n && !w->stopped;
@@ -195,8 +195,8 @@ static bool unreadable(Store *store, int64_t run, int64_t seq, Error *err) {
                      seq);
 }
 
-bool line_images(Store *store, int64_t run, const Line *line, LineImageFn fn, void *ctx,
-                 Error *err) {
+bool lineage_images(Store *store, int64_t run, const Lineage *line, LineageImageFn fn, void *ctx,
+                    Error *err) {
     if (!line->n) {
         return true;
     }
@@ -212,21 +212,21 @@ bool line_images(Store *store, int64_t run, const Line *line, LineImageFn fn, vo
 
 /* ---- steps ---- */
 
-bool line_is_step(const LineStep *c) {
+bool lineage_is_step(const LineageStep *c) {
     return checkpoint_ends_node(c->node, c->status);
 }
 
-const char *line_result(const LineStep *c) {
-    return !line_is_step(c)                ? NULL
+const char *lineage_result(const LineageStep *c) {
+    return !lineage_is_step(c)             ? NULL
            : !strcmp(c->status, "failed")  ? "failure"
            : !strcmp(c->status, "skipped") ? "skipped"
                                            : "success";
 }
 
-ptrdiff_t line_last_step(const Line *line, int64_t frame, size_t before) {
+ptrdiff_t lineage_last_step(const Lineage *line, int64_t frame, size_t before) {
     for (size_t i = before < line->n ? before : line->n; i--;) {
-        const LineStep *c = &line->items[i];
-        if ((!frame || c->frame == frame) && line_is_step(c)) {
+        const LineageStep *c = &line->items[i];
+        if ((!frame || c->frame == frame) && lineage_is_step(c)) {
             return (ptrdiff_t)i;
         }
     }
@@ -235,7 +235,7 @@ ptrdiff_t line_last_step(const Line *line, int64_t frame, size_t before) {
 
 /* ---- the workflow ---- */
 
-Flow *line_flow(Store *store, const RunRow *row, Json image, Error *err) {
+Flow *lineage_flow(Store *store, const RunRow *row, Json image, Error *err) {
     FlowProblems problems = {0};
     bool valid = image_valid(image);
     Json key = valid ? json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION) : image;
@@ -289,7 +289,7 @@ static Json scoped_view(const Flow *flow, Json image, LevelAt at) {
     return view;
 }
 
-Json line_state(const Flow *flow, Json image, int64_t frame) {
+Json lineage_state(const Flow *flow, Json image, int64_t frame) {
     LevelAt at = image_top(image, frame ? frame : 1);
     if (!image_has(image, at)) {
         return json_none();
@@ -297,7 +297,7 @@ Json line_state(const Flow *flow, Json image, int64_t frame) {
     return flow->main->scoped ? scoped_view(flow, image, at) : json_ref(image_seen(image, at));
 }
 
-Json line_variables(Json image, int64_t frame) {
+Json lineage_variables(Json image, int64_t frame) {
     frame = frame ? frame : 1;
     if (!image_depth(image, frame)) {
         return json_none();
@@ -322,7 +322,7 @@ Json line_variables(Json image, int64_t frame) {
 
 /* ---- paths of frames ---- */
 
-Json line_frame_path(Json image, int64_t frame) {
+Json lineage_frame_path(Json image, int64_t frame) {
     LevelList tops = {0};
     frame = frame ? frame : 1;
     if (!image_depth(image, frame)) {
@@ -379,7 +379,7 @@ typedef struct Fact {
 } Fact;
 
 typedef struct Past {
-    const Line *line;
+    const Lineage *line;
     Fact *facts; /* as many as there are items */
     FrameNow *frames;
     size_t nframes, cap;
@@ -387,7 +387,7 @@ typedef struct Past {
 } Past;
 
 static FrameNow *frame_now(Past *p, size_t i) {
-    const LineStep *c = &p->line->items[i];
+    const LineageStep *c = &p->line->items[i];
     Json key = json_string_fmt("%" PRId64, c->frame), place = json_object_get(p->index, key);
     if (!json_is_none(place)) {
         json_unref(key);
@@ -420,12 +420,12 @@ static ptrdiff_t open_of(const FrameNow *f, const char *node) {
     return -1;
 }
 
-static bool is_status(const LineStep *c, const char *word) {
+static bool is_status(const LineageStep *c, const char *word) {
     return !strcmp(c->status, word);
 }
 
 /* Later turns of a loop, and further attempts, belong to the execution that is open. */
-static void open_node(Past *p, FrameNow *f, const LineStep *c) {
+static void open_node(Past *p, FrameNow *f, const LineageStep *c) {
     bool paused = take_pause(p, f, c->node);
     if (f->nopen && !strcmp(f->open[f->nopen - 1].node, c->node)) {
         f->open[f->nopen - 1].paused |= paused;
@@ -439,7 +439,7 @@ static void open_node(Past *p, FrameNow *f, const LineStep *c) {
 }
 
 static void close_node(Past *p, FrameNow *f, size_t i) {
-    const LineStep *c = &p->line->items[i];
+    const LineageStep *c = &p->line->items[i];
     bool paused = take_pause(p, f, c->node);
     ptrdiff_t open = is_status(c, "joined") ? -1 : open_of(f, c->node);
     int64_t since = open >= 0 ? f->open[open].at : f->since;
@@ -450,16 +450,16 @@ static void close_node(Past *p, FrameNow *f, size_t i) {
 }
 
 static void note_pause(Past *p, FrameNow *f, size_t i) {
-    const LineStep *c = &p->line->items[i];
+    const LineageStep *c = &p->line->items[i];
     ptrdiff_t open = open_of(f, c->node);
-    const LineStep *last = f->last >= 0 ? &p->line->items[f->last] : NULL;
+    const LineageStep *last = f->last >= 0 ? &p->line->items[f->last] : NULL;
     p->facts[i].paused = true;
     if (open >= 0) {
         f->open[open].paused = true;
         return;
     }
     f->paused = c->node;
-    f->after = last && line_is_step(last) && !strcmp(last->node, c->node) ? f->last : -1;
+    f->after = last && lineage_is_step(last) && !strcmp(last->node, c->node) ? f->last : -1;
 }
 
 /* What was begun before the run was taken up again from here goes on from now. */
@@ -474,18 +474,18 @@ static void begin_anew(Past *p, int64_t at) {
 
 /* A new line begins here, or a run that had failed goes on. */
 static bool is_taken_up(const Past *p, size_t i) {
-    const LineStep *c = &p->line->items[i];
+    const LineageStep *c = &p->line->items[i];
     return i && (c->parent != c->seq - 1 ||
                  (is_status(c, "resumed") && is_status(&p->line->items[i - 1], "failed")));
 }
 
 static void note(Past *p, size_t i) {
-    const LineStep *c = &p->line->items[i];
+    const LineageStep *c = &p->line->items[i];
     FrameNow *f = frame_now(p, i);
     if (is_taken_up(p, i)) {
         begin_anew(p, c->at);
     }
-    if (line_is_step(c)) {
+    if (lineage_is_step(c)) {
         close_node(p, f, i);
     } else if (is_status(c, "started") || is_status(c, "entered")) {
         open_node(p, f, c);
@@ -510,7 +510,7 @@ static void past_end(Past *p) {
     json_unref(p->index);
 }
 
-static Fact *facts_of(const Line *line) {
+static Fact *facts_of(const Lineage *line) {
     Past p = {
         .line = line, .facts = mem_zalloc((line->n + 1) * sizeof(Fact)), .index = json_object()};
     for (size_t i = 0; i < line->n; i++) {
@@ -522,9 +522,9 @@ static Fact *facts_of(const Line *line) {
 
 /* ---- the answer ---- */
 
-static bool is_wanted(const LineQuery *q, const LineStep *c) {
+static bool is_wanted(const LineageQuery *q, const LineageStep *c) {
     return (!q->before || c->seq < q->before) && (!q->frame || c->frame == q->frame) &&
-           (q->all || line_is_step(c));
+           (q->all || lineage_is_step(c));
 }
 
 /* The stretch of the line that is to be told: from the oldest of the last `limit` wanted ones. */
@@ -533,8 +533,8 @@ typedef struct Stretch {
     bool more; /* there are wanted ones before it */
 } Stretch;
 
-static Stretch stretch_of(const LineQuery *q, const Line *line) {
-    size_t left = q->limit ? q->limit : LINE_HISTORY_LIMIT;
+static Stretch stretch_of(const LineageQuery *q, const Lineage *line) {
+    size_t left = q->limit ? q->limit : LINEAGE_HISTORY_LIMIT;
     Stretch s = {line->n, line->n, false};
     for (size_t i = line->n; i-- && !s.more;) {
         if (!is_wanted(q, &line->items[i])) {
@@ -549,8 +549,8 @@ static Stretch stretch_of(const LineQuery *q, const Line *line) {
 }
 
 typedef struct Telling {
-    const LineQuery *query;
-    const LineStep *items; /* those of the stretch */
+    const LineageQuery *query;
+    const LineageStep *items; /* those of the stretch */
     const Fact *facts;
     Json steps;
 } Telling;
@@ -559,7 +559,7 @@ static Json or_null(const char *text) {
     return text && *text ? json_string_c(text) : json_null();
 }
 
-static Json row_of(const LineStep *c, const char *result) {
+static Json row_of(const LineageStep *c, const char *result) {
     Json e = json_object_with(json_object(), "checkpoint", json_int(c->seq));
     e = json_object_with(e, "parent", c->parent ? json_int(c->parent) : json_null());
     e = json_object_with(e, "step", json_int(c->step));
@@ -572,7 +572,7 @@ static Json row_of(const LineStep *c, const char *result) {
 
 /* A node that the workflow does not have runs on a level of its own, as does one whose config was
  * edited. Where it was put (InjectWhere); -1: it is the workflow's own, as written. */
-static int64_t injected_where(Json image, const LineStep *c) {
+static int64_t injected_where(Json image, const LineageStep *c) {
     for (LevelAt at = {c->frame, image_depth(image, c->frame)}; at.level--;) {
         Json name = image_part(image, at, IMAGE_NODE);
         if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) {
@@ -583,12 +583,12 @@ static int64_t injected_where(Json image, const LineStep *c) {
     return -1;
 }
 
-static bool tell_one(void *ctx, const LineImage *at) {
+static bool tell_one(void *ctx, const LineageImage *at) {
     Telling *t = ctx;
-    const LineStep *c = &t->items[at->index];
+    const LineageStep *c = &t->items[at->index];
     const Fact *fact = &t->facts[at->index];
     if (is_wanted(t->query, c)) {
-        const char *result = line_result(c);
+        const char *result = lineage_result(c);
         int64_t where = injected_where(at->before, c);
         bool parked =
             image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
@@ -604,26 +604,26 @@ static bool tell_one(void *ctx, const LineImage *at) {
     return true;
 }
 
-static Json tell_stretch(Store *store, const LineQuery *q, const Line *line, Stretch s,
+static Json tell_stretch(Store *store, const LineageQuery *q, const Lineage *line, Stretch s,
                          Error *err) {
     Fact *facts = facts_of(line);
-    Line part = {line->items + s.first, s.end - s.first};
+    Lineage part = {line->items + s.first, s.end - s.first};
     Telling t = {q, part.items, facts + s.first, json_array()};
-    if (!line_images(store, q->run, &part, tell_one, &t, err)) {
+    if (!lineage_images(store, q->run, &part, tell_one, &t, err)) {
         json_clear(&t.steps);
     }
     mem_free(facts);
     return t.steps;
 }
 
-Json line_history(Store *store, const LineQuery *q, Error *err) {
-    Line line;
-    if (!line_read(store, q->run, q->head, 0, &line, err)) {
+Json lineage_history(Store *store, const LineageQuery *q, Error *err) {
+    Lineage line;
+    if (!lineage_read(store, q->run, q->head, 0, &line, err)) {
         return json_none();
     }
     Stretch s = stretch_of(q, &line);
     Json steps = tell_stretch(store, q, &line, s, err);
-    line_clear(&line);
+    lineage_clear(&line);
     if (json_is_none(steps)) {
         return steps;
     }
