@@ -4,6 +4,14 @@
  * list when it ends (list_done of steer.h). Those whose tasks run at the same time make a frame for each
  * and hold; what the children come to is counted in what the frame waits for, and as soon as that is
  * enough to know the result, the container goes on and ends the others. */
+#include "advance.h"
+#include "event.h"
+#include "fail.h"
+#include "image_read.h"
+#include "record.h"
+#include "schedule.h"
+#include "steer.h"
+#include "task_status.h"
 #include "tasks.h"
 
 #include <stdio.h>

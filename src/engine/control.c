@@ -2,9 +2,17 @@
  *
  * They make levels (a graph inside a node) and frames (branches, elements of a map). What a level or a
  * frame leaves behind is taken over here when it ends. */
-#include "steer.h"
+#include "control.h"
 
+#include "advance.h"
+#include "fail.h"
+#include "image_read.h"
+#include "inject.h"
 #include "reduce.h"
+#include "result.h"
+#include "schedule.h"
+#include "steer.h"
+#include "tasks.h"
 
 #include <stdio.h>
 
@@ -26,14 +34,6 @@ Json graph_initial_state(const Graph *g, Json input) {
         }
     }
     return state;
-}
-
-void start_clock(Frame *f, int64_t timeout_ms) {
-    Level *l = frame_top(f);
-    if (timeout_ms && !l->deadline) {
-        l->deadline = engine_now(f->run->engine) + timeout_ms;
-        frame_mark(f);
-    }
 }
 
 /* ---- approval ---- */

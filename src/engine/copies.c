@@ -11,11 +11,11 @@
  * What is found is copied by the patch, and the difference taken from there. These are guesses: whatever is
  * copied, the difference that follows makes it right, and the patch that is lighter is the one that is
  * written. */
-#include "runs.h"
-
+#include "image_read.h"
 #include "json_diff.h"
 #include "json_path.h"
 #include "mem.h"
+#include "record.h"
 
 enum {
     HEAVY = 4096,      /* json_size() of what is worth looking for */

@@ -3,10 +3,18 @@
  * A turn gives every ready frame its steps, up to a bound, then hands the batch to the journal. What
  * depends on a batch (events, work to start, handles to forget, runs that settle) is looked at when
  * the journal says that it is durable. Without a store everything is durable at once. */
-#include "runs.h"
+#include "engine.h"
 
+#include "advance.h"
+#include "event.h"
+#include "fail.h"
 #include "folders.h"
+#include "image_read.h"
 #include "mem.h"
+#include "record.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <sys/time.h>
@@ -22,28 +30,6 @@ enum {
 
 /* ---- lists ---- */
 
-void run_enter(Run *run, RunsThat which) {
-    RunLink *link = &run->links[which];
-    RunQueue *list = &run->engine->runs[which];
-    if (link->in) {
-        return;
-    }
-    *link = (RunLink){.prev = list->last, .in = true};
-    *(list->last ? &list->last->links[which].next : &list->first) = run;
-    list->last = run;
-}
-
-void run_leave(Run *run, RunsThat which) {
-    RunLink *link = &run->links[which];
-    RunQueue *list = &run->engine->runs[which];
-    if (!link->in) {
-        return;
-    }
-    *(link->prev ? &link->prev->links[which].next : &list->first) = link->next;
-    *(link->next ? &link->next->links[which].prev : &list->last) = link->prev;
-    *link = (RunLink){0};
-}
-
 static Run *first_of(const Engine *e, RunsThat which) {
     return e->runs[which].first;
 }
@@ -52,45 +38,10 @@ static Run *next_of(const Run *run, RunsThat which) {
     return run->links[which].next;
 }
 
-void run_unsaved(Run *run) {
-    run_enter(run, RUNS_UNSAVED);
-}
-
-/* One that has settled has nothing left to be in time for. */
-void run_set_held(Run *run, bool held) {
-    run->is_held = held && !run->settled;
-}
-
 /* ---- time ---- */
-
-/* A turn has one time: looking at the clock costs as much as a tenth of a step. */
-int64_t engine_now(const Engine *e) {
-    if (e->turn_time) {
-        return e->turn_time;
-    }
-    if (e->options.now) {
-        return e->options.now(e->options.ctx);
-    }
-    struct timeval tv;
-    gettimeofday(&tv, NULL);
-    return (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000;
-}
-
-uv_timer_t *timer_new(uv_loop_t *loop, void *data) {
-    uv_timer_t *timer = mem_zalloc(sizeof *timer);
-    uv_timer_init(loop, timer);
-    timer->data = data;
-    return timer;
-}
 
 static void free_handle(uv_handle_t *handle) {
     mem_free(handle);
-}
-
-void timer_free(uv_timer_t *timer) {
-    if (timer) {
-        uv_close((uv_handle_t *)timer, free_handle);
-    }
 }
 
 void engine_wake(Engine *e) {
@@ -106,34 +57,6 @@ void engine_wake(Engine *e) {
 }
 
 /* ---- what waits for the disk ---- */
-
-uint64_t engine_batch(const Engine *e) {
-    return e->journal ? journal_number(e->journal) : 0;
-}
-
-const char *engine_folder(Engine *e, Error *err) {
-    if (!e->folder) {
-        engine_lock(e);
-        const char *folder = store_folder(e->options.store, err);
-        e->folder = folder ? mem_strndup(folder, strlen(folder)) : NULL;
-        engine_unlock(e);
-    }
-    return e->folder;
-}
-
-/* The newest batch with something in it. */
-uint64_t engine_last_batch(const Engine *e) {
-    return e->journal ? journal_number(e->journal) - (journal_batch(e->journal)->count == 0) : 0;
-}
-
-void engine_drop_start(Engine *e, Frame *f) {
-    for (size_t i = 0; f->status == FRAME_STARTING && i < e->nstarts; i++) {
-        if (e->starts[i] == f) {
-            e->starts[i] = NULL;
-            return;
-        }
-    }
-}
 
 /* Starting one may end it at once and make others: those are added behind. */
 static void start_work(Engine *e) {
@@ -167,15 +90,6 @@ static void forget_handles(Engine *e) {
     e->nforgets = kept;
 }
 
-static void stop_timers(Run *run) {
-    timer_free(run->timer);
-    run->timer = NULL;
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        timer_free(f->timer);
-        f->timer = NULL;
-    }
-}
-
 /* One that may go on is left for the next process. */
 static void remove_own_folder(Run *run) {
     bool over = run->status == RUN_COMPLETED || run->status == RUN_CANCELLED;
@@ -194,7 +108,7 @@ static void settle(Run *run) {
     run_leave(run, RUNS_AHEAD);
     run->settled = true;
     run_set_held(run, false);
-    stop_timers(run);
+    run_stop_timers(run);
     if (run->leased) {
         journal_lock(e->journal);
         store_release(e->options.store, run->row.run);
@@ -283,28 +197,6 @@ static void broken(Engine *e, const Error *err) {
     engine_deliver(e, e->durable);
 }
 
-bool engine_may_begin(const Engine *e, Error *err) {
-    bool sound = e->broken.code == ERR_NONE;
-    if (!sound && err) {
-        *err = e->broken;
-    }
-    return sound;
-}
-
-static void on_idle(uv_idle_t *idle);
-
-static void set_idle(Engine *e, bool active) {
-    if (active == e->idle_active) {
-        return;
-    }
-    e->idle_active = active;
-    if (active) {
-        uv_idle_start(e->idle, on_idle);
-    } else {
-        uv_idle_stop(e->idle);
-    }
-}
-
 static void on_committed(void *ctx, uint64_t number, const Error *err) {
     Engine *e = ctx;
     if (err) {
@@ -314,7 +206,7 @@ static void on_committed(void *ctx, uint64_t number, const Error *err) {
     e->durable = number;
     release(e);
     flush(e);
-    set_idle(e, true);
+    engine_set_idle(e, true);
 }
 
 /* ---- turns ---- */
@@ -369,60 +261,10 @@ static void on_idle(uv_idle_t *idle) {
     e->turn_time = 0;
     flush(e);
     release(e);
-    set_idle(e, first_of(e, RUNS_DUE) && !held_back(e));
-}
-
-void run_kick(Run *run) {
-    if (run->engine->broken.code == ERR_NONE) {
-        run_enter(run, RUNS_DUE);
-        set_idle(run->engine, true);
-    }
+    engine_set_idle(e, first_of(e, RUNS_DUE) && !held_back(e));
 }
 
 /* ---- settling ---- */
-
-/* Nothing moves, but somebody is there who may let it: that is told once. */
-static bool rests(Run *run) {
-    if (!run->is_held || run->status != RUN_RUNNING) {
-        return false;
-    }
-    if (!run->rested) {
-        run->rested = true;
-        engine_tell(run, NULL, (Event){.type = EVENT_STOPPED, .data = json_int(++run->rests)});
-        run_kick(run);
-    }
-    return true;
-}
-
-void run_settle_if_done(Run *run) {
-    if (run_settling(run) || run->settled || run->orphans) {
-        return;
-    }
-    if (!run->halting) {
-        if (run->ready || run->active) {
-            run->rested = false;
-            return;
-        }
-        if (rests(run)) {
-            return;
-        }
-        /* no row when it has completed */
-        run_status_change(&run->status, run->parked ? RUN_PAUSES : RUN_WAITS);
-    }
-    run_enter(run, RUNS_SETTLING);
-    run_unsaved(run);
-    run->settle_batch = engine_batch(run->engine);
-    run_kick(run);
-}
-
-void run_halt(Run *run) {
-    run->halting = true;
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        work_cancel(f);
-    }
-    stop_timers(run);
-    run_settle_if_done(run);
-}
 
 void run_cancel(Run *run) {
     if (test_abort(run, json_none()) || (test_is_over(run) && !run->halting)) {
@@ -511,6 +353,9 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     e->idle = mem_zalloc(sizeof *e->idle);
     uv_idle_init(options->loop, e->idle);
     e->idle->data = e;
+    e->on_frame_late = fail_frame_late;
+    e->on_run_late = fail_run_late;
+    e->on_turn = on_idle;
     return e;
 }
 

@@ -1,7 +1,7 @@
-#include "runs.h"
-#include "steer.h"
+#include "event.h"
 
 #include "mem.h"
+#include "task_status.h"
 
 #include <stdio.h>
 
@@ -17,19 +17,16 @@ bool run_wants(const Run *run, EventType type) {
 }
 
 void frame_name(const Frame *f, char *out, size_t size) {
-    if (!f->parent) {
-        snprintf(out, size, "main");
-    } else if (f->is_cleanup) {
-        snprintf(out, size, "cleanup");
+    const Node *maker = f->parent ? frame_top(f->parent)->node : NULL;
+    const char *const *names = maker ? maker->kind->children : NULL;
+    if (!f->parent || f->is_cleanup) {
+        snprintf(out, size, "%s", f->parent ? "cleanup" : "main");
+    } else if (f->is_branch) {
+        snprintf(out, size, "parallel[%u]", f->branch);
+    } else if (names && names[1]) {
+        snprintf(out, size, "%s", names[f->branch != 0]);
     } else {
-        const Node *maker = f->is_task ? frame_top(f->parent)->node : NULL;
-        const char *const *names = maker ? steering_of(maker)->children : NULL;
-        const char *name = f->is_element ? "map" : f->is_task ? "concurrent" : "parallel";
-        if (names && names[1]) {
-            snprintf(out, size, "%s", names[f->branch != 0]);
-        } else {
-            snprintf(out, size, "%s[%u]", names && names[0] ? names[0] : name, f->branch);
-        }
+        snprintf(out, size, "%s[%u]", names && names[0] ? names[0] : "child", f->branch);
     }
 }
 
@@ -56,6 +53,16 @@ void engine_tell(Run *run, const Frame *f, Event event) {
      * for what was recorded before them. */
     uint64_t batch = event.type == EVENT_SETTLED ? e->durable : engine_last_batch(e);
     e->events[e->nevents++] = (QueuedEvent){event, mem_strndup(name, strlen(name)), batch};
+}
+
+void frame_tell_node(Frame *f, const Node *node) {
+    Json data =
+        json_object_set(json_object(), json_string_c("kind"), json_string_c(node->kind->name));
+    data = json_object_set(data, json_string_c("attempt"), json_int(frame_top(f)->attempt + 1));
+    if (node->task && !json_is_none(node->task->title)) {
+        data = json_object_with(data, "title", task_title(f));
+    }
+    engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
 }
 
 static void clear_event(QueuedEvent *q) {

@@ -5,36 +5,23 @@
  * or an error edge takes it: everything that runs inside is ended, and the frame goes on from there.
  * When nobody does, the run has failed; but nothing is unwound: its frames stay where they are, so
  * that a resume tries the failed node again and nothing else. */
-#include "runs.h"
+#include "fail.h"
 
+#include "advance.h"
+#include "event.h"
+#include "image_read.h"
+#include "inject.h"
+#include "park.h"
+#include "record.h"
 #include "reduce.h"
-#include "scope.h"
+#include "result.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "work.h"
 
 #include <math.h>
 
 /* ---- the error as a value ---- */
-
-Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
-                Json details) {
-    const Graph *graph = f ? frame_top(f)->graph : NULL;
-    bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
-    bool exact = err->line && own;
-    Json error = json_object_with(json_object(), "kind", json_string_c(kind)), key, value;
-    error = json_object_with(error, "message", json_string_c(err->msg));
-    error = json_object_with(error, "node", node ? json_ref(node->name_json) : json_null());
-    error = json_object_with(error, "file",
-                             json_string_c(node    ? node->file
-                                           : graph ? graph->file
-                                                   : ""));
-    error = json_object_with(error, "line", json_int(exact ? err->line : node ? node->line : 0));
-    error = json_object_with(error, "column", json_int(exact ? err->col : node ? node->col : 0));
-    for (size_t pos = 0;
-         json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
-        error = json_object_set(error, json_ref(key), json_ref(value));
-    }
-    json_unref(details);
-    return error;
-}
 
 void frame_fail_with(Frame *f, const char *kind, const Error *err) {
     frame_fail(f, fail_error(f, frame_top(f)->node, kind, err, json_none()), FAIL_NODE);
@@ -267,6 +254,15 @@ static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt fail
 
 /* ---- the end of the run ---- */
 
+void run_halt(Run *run) {
+    run->halting = true;
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        work_cancel(f);
+    }
+    run_stop_timers(run);
+    run_settle_if_done(run);
+}
+
 void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     json_unref(run->error);
     run->error = json_ref(error);
@@ -379,23 +375,7 @@ static void fail_late(Frame *f, uint32_t level) {
     json_unref(error);
 }
 
-void run_renew_clocks(Run *run) {
-    int64_t now = engine_now(run->engine);
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        for (uint32_t i = 0; i < f->nlevels; i++) {
-            Level *l = &f->levels[i];
-            if (l->deadline && l->deadline <= now && l->node) {
-                l->deadline = now + node_time_ms(l->node);
-                frame_mark(f);
-            }
-        }
-    }
-    if (run->deadline && run->deadline <= now) {
-        run->deadline = now + run->flow->main->timeout_ms;
-    }
-}
-
-static void on_run_late(uv_timer_t *timer) {
+void fail_run_late(uv_timer_t *timer) {
     Run *run = timer->data;
     Error err = ERROR_INIT;
     if (run->deadline > engine_now(run->engine)) {
@@ -414,19 +394,6 @@ static void on_run_late(uv_timer_t *timer) {
         run_fail(run, run->first_frame, NULL, error);
     }
     json_unref(error);
-}
-
-void run_set_deadline(Run *run) {
-    bool held = run->first_frame && run->first_frame->held; /* its clock stands still */
-    if (!run->deadline || run->halting || held) {
-        return;
-    }
-    if (!run->timer) {
-        run->timer = timer_new(run->engine->options.loop, run);
-        uv_unref((uv_handle_t *)run->timer);
-    }
-    int64_t left = run->deadline - engine_now(run->engine);
-    uv_timer_start(run->timer, on_run_late, left > 0 ? (uint64_t)left : 0, 0);
 }
 
 static void next_attempt(Frame *f) {
@@ -469,4 +436,8 @@ void frame_timer_fired(Frame *f) {
     }
     run_settle_if_done(run);
     run_kick(run);
+}
+
+void fail_frame_late(uv_timer_t *timer) {
+    frame_timer_fired(timer->data);
 }

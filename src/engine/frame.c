@@ -1,37 +1,110 @@
-/* frame.c - one step of a frame: the gate before its node, the node, the edge after it. */
-#include "runs.h"
+/* frame.c - a frame and its levels: life, what it waits for, what its expressions see. */
+#include "frame.h"
 
 #include "config.h"
-#include "json_print.h"
+#include "image_read.h"
+#include "injected.h"
 #include "mem.h"
-#include "reduce.h"
-#include "scope.h"
-#include "steer.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
-/* ---- which move ---- */
+/* ---- by number ---- */
 
-static bool is_moving(FrameStatus status) {
-    return status < FRAME_WAITING;
+/* A run with many frames gets an index when one of them is first asked for: an array in order of their
+ * numbers, which is that of the list, where those that have ended leave their numbers behind until they are
+ * half of it. */
+enum { INDEX_FROM = 64 };
+
+static size_t index_place(const FrameIndex *index, int64_t id) {
+    size_t low = 0, high = index->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->items[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
-static void join_moving(Frame *f) {
+void frame_index_add(Frame *f) {
+    FrameIndex *index = &f->run->index;
+    if (index->items) {
+        index->items = mem_grow(index->items, index->n, &index->cap, sizeof *index->items);
+        index->items[index->n++] = (struct IndexedFrame){f->id, f};
+    }
+}
+
+void frame_index_clear(Run *run) {
+    mem_free(run->index.items);
+    run->index = (FrameIndex){0};
+}
+
+void frame_index_remove(Frame *f) {
+    FrameIndex *index = &f->run->index;
+    if (!index->items) {
+        return;
+    }
+    index->items[index_place(index, f->id)].frame = NULL;
+    if (f->run->nframes < index->n / 2) {
+        frame_index_clear(f->run);
+    }
+}
+
+static void make_index(Run *run) {
+    FrameIndex *index = &run->index;
+    index->cap = run->nframes;
+    index->items = mem_alloc(index->cap * sizeof *index->items);
+    for (Frame *f = run->first_frame; f; f = f->next) {
+        index->items[index->n++] = (struct IndexedFrame){f->id, f};
+    }
+}
+
+Frame *run_frame(const Run *run, int64_t id) {
+    if (run->nframes < INDEX_FROM) {
+        Frame *f = run->first_frame;
+        while (f && f->id != id) {
+            f = f->next;
+        }
+        return f;
+    }
+    const FrameIndex *index = &run->index;
+    if (!index->items) {
+        make_index((Run *)run);
+    }
+    size_t at = index_place(index, id);
+    return at < index->n && index->items[at].id == id ? index->items[at].frame : NULL;
+}
+
+/* ---- life ---- */
+
+/* In order, so that in the image a frame stands before those that it made. */
+void frame_mark(Frame *f) {
+    if (!f->dirty) {
+        Run *run = f->run;
+        f->dirty = true;
+        f->dirty_next = NULL;
+        *(run->dirty ? &run->dirty_tail->dirty_next : &run->dirty) = f;
+        run->dirty_tail = f;
+    }
+}
+
+void frame_join_moving(Frame *f) {
     Run *run = f->run;
     f->moving_prev = run->last_moving;
     *(f->moving_prev ? &f->moving_prev->moving_next : &run->first_moving) = f;
     run->last_moving = f;
 }
 
-static void leave_moving(Frame *f) {
+void frame_leave_moving(Frame *f) {
     Run *run = f->run;
     *(f->moving_prev ? &f->moving_prev->moving_next : &run->first_moving) = f->moving_next;
     *(f->moving_next ? &f->moving_next->moving_prev : &run->last_moving) = f->moving_prev;
     f->moving_prev = f->moving_next = NULL;
 }
-
-/* ---- life ---- */
 
 Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     Frame *f = mem_zalloc(sizeof *f);
@@ -49,50 +122,12 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     run->last_frame = f;
     run->nframes++;
     frame_index_add(f);
-    join_moving(f);
+    frame_join_moving(f);
     frame_mark(f);
     if (run_hooks(run)) {
         run_hooks(run)->frame_new(run->hooks_ctx, f);
     }
     return f;
-}
-
-void frame_unqueue(Frame *f) {
-    Run *run = f->run;
-    if (!f->queued) {
-        return;
-    }
-    Frame **at = &run->ready, *before = NULL;
-    while (*at && *at != f) {
-        before = *at;
-        at = &(*at)->queue_next;
-    }
-    if (*at) {
-        *at = f->queue_next;
-        if (run->ready_tail == f) {
-            run->ready_tail = before;
-        }
-    }
-    f->queued = false;
-}
-
-void frame_remove(Frame *f) {
-    Run *run = f->run;
-    if (run_hooks(run)) {
-        run_hooks(run)->frame_end(run->hooks_ctx, f);
-    }
-    engine_drop_start(run->engine, f);
-    frame_set_status(f, FRAME_DONE);
-    frame_unqueue(f);
-    *(f->prev ? &f->prev->next : &run->first_frame) = f->next;
-    *(f->next ? &f->next->prev : &run->last_frame) = f->prev;
-    f->prev = f->next = NULL;
-    run->nframes--;
-    frame_index_remove(f);
-    f->gone = true;
-    timer_free(f->timer);
-    f->timer = NULL;
-    frame_mark(f);
 }
 
 void frame_drop_params(Frame *f) {
@@ -154,26 +189,10 @@ void level_pop(Frame *f) {
     injected_free(f->run, l->injected);
 }
 
-/* ---- status ---- */
-
-static bool is_active(FrameStatus status) {
-    return status == FRAME_STARTING || status == FRAME_WORKING || status == FRAME_TIMED;
-}
-
-void frame_set_status(Frame *f, FrameStatus status) {
-    bool was = is_active(f->status), parked = f->status == FRAME_PARKED;
-    bool moved = is_moving(f->status), waited = f->status == FRAME_WAITING;
-    bool legal = frame_status_change(&f->status, status);
-    assert(legal);
-    (void)legal;
-    f->run->active += (size_t)is_active(f->status) - (size_t)was;
-    f->run->waiting += (size_t)(f->status == FRAME_WAITING) - (size_t)waited;
-    if (moved != is_moving(f->status)) {
-        (moved ? leave_moving : join_moving)(f);
-    }
-    if (parked != (status == FRAME_PARKED)) {
-        frame_hold(f, !parked);
-    }
+void level_begin_node(Level *l) {
+    l->attempt = 0;
+    l->count = 0;
+    l->deadline = 0;
 }
 
 void frame_set_wait(Frame *f, Json wait) {
@@ -183,79 +202,26 @@ void frame_set_wait(Frame *f, Json wait) {
     frame_mark(f);
 }
 
-static void enqueue(Frame *f) {
-    Run *run = f->run;
-    if (f->queued) {
-        return;
+/* ---- looking ---- */
+
+Json frame_pause(const Frame *f) {
+    return f->status == FRAME_PARKED ? json_array_get(f->wait, WAIT_PAUSE_INFO) : json_none();
+}
+
+HookPosition frame_position(const Frame *f) {
+    return f->status == FRAME_PARKED ? (HookPosition)image_int(f->wait, WAIT_PAUSE_POSITION)
+                                     : HOOK_BEFORE;
+}
+
+uint32_t frame_shown_level(const Frame *f) {
+    uint32_t level = 0;
+    while (level + 1 < f->nlevels && f->levels[level].count) {
+        level++;
     }
-    f->queued = true;
-    f->queue_next = NULL;
-    *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
-    run->ready_tail = f;
-    run_kick(run);
+    return level;
 }
 
-void frame_start_when_durable(Frame *f) {
-    Engine *e = f->run->engine;
-    e->starts = mem_grow(e->starts, e->nstarts, &e->starts_cap, sizeof *e->starts);
-    e->starts[e->nstarts++] = f;
-    run_kick(f->run);
-}
-
-static void on_timer(uv_timer_t *timer) {
-    frame_timer_fired(timer->data);
-}
-
-static int64_t earlier(int64_t a, int64_t b) {
-    return !a || (b && b < a) ? b : a;
-}
-
-/* The next time at which something is up for this frame; 0: never. */
-static int64_t next_time(const Frame *f) {
-    int64_t t = f->status == FRAME_TIMED ? image_int(f->wait, WAIT_UNTIL) : 0;
-    for (uint32_t i = 0; i < f->nlevels; i++) {
-        t = earlier(t, f->levels[i].deadline);
-    }
-    return t;
-}
-
-void frame_set_timer(Frame *f) {
-    int64_t t = f->held ? 0 : next_time(f);
-    if (!t) {
-        if (f->timer) {
-            uv_timer_stop(f->timer);
-        }
-        return;
-    }
-    if (!f->timer) {
-        f->timer = timer_new(f->run->engine->options.loop, f);
-    }
-    int64_t left = t - engine_now(f->run->engine);
-    uv_timer_start(f->timer, on_timer, left > 0 ? (uint64_t)left : 0, 0);
-}
-
-/* A frame that needs no more of its children than have ended goes on. */
-static FrameStatus status_of_wait(const Frame *f) {
-    FrameStatus status = wait_rows[f->waits].status;
-    bool holds = f->children && !(f->waits == WAIT_TASKS && task_children_decided(f));
-    return status == FRAME_HOLDING && !holds ? FRAME_READY : status;
-}
-
-void frame_schedule(Frame *f) {
-    frame_set_status(f, status_of_wait(f));
-    if (f->status == FRAME_READY) {
-        enqueue(f);
-    } else if (f->status == FRAME_STARTING) {
-        frame_start_when_durable(f);
-    } else if (f->waits == WAIT_SLEEP && run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, frame_top(f)->node);
-    }
-    if (f->timer || f->status == FRAME_TIMED || f->nlevels > 1 || frame_top(f)->deadline) {
-        frame_set_timer(f);
-    }
-}
-
-/* ---- expressions ---- */
+/* ---- expressions and errors ---- */
 
 /* The variables that a node's expressions were compiled with are the last ones of the frame's. */
 const Json *frame_vars(const Frame *f, const Node *node, Json *copy) {
@@ -273,492 +239,28 @@ Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
     return machines_eval(f->run->machines, expr, input, frame_vars(f, node, vars), err);
 }
 
-/* ---- coming to a node ---- */
-
 Json frame_work_key(const Frame *f) {
     return json_string_fmt("%lld.%lld", (long long)f->run->last + 1, (long long)f->id);
 }
 
-bool frame_leaves_engine(const Frame *f, const Node *node) {
-    return node->kind->id == KIND_SLEEP ||
-           (work_exists(f->run->engine, node) && !work_is_pure(f->run->engine, node));
-}
-
-static Json wait_outside(Frame *f, const Node *node, Error *err) {
-    if (node->kind->id == KIND_SLEEP) {
-        start_clock(f, node->timeout_ms);
-        return WAIT_FOR(WAIT_SLEEP, json_int(f->since + node->params[SLEEP_FOR].number));
+Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
+                Json details) {
+    const Graph *graph = f ? frame_top(f)->graph : NULL;
+    bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
+    bool exact = err->line && own;
+    Json error = json_object_with(json_object(), "kind", json_string_c(kind)), key, value;
+    error = json_object_with(error, "message", json_string_c(err->msg));
+    error = json_object_with(error, "node", node ? json_ref(node->name_json) : json_null());
+    error = json_object_with(error, "file",
+                             json_string_c(node    ? node->file
+                                           : graph ? graph->file
+                                                   : ""));
+    error = json_object_with(error, "line", json_int(exact ? err->line : node ? node->line : 0));
+    error = json_object_with(error, "column", json_int(exact ? err->col : node ? node->col : 0));
+    for (size_t pos = 0;
+         json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
+        error = json_object_set(error, json_ref(key), json_ref(value));
     }
-    if (!work_keeps_time(f->run->engine, node)) {
-        start_clock(f, node->timeout_ms);
-    }
-    return work_wait(f, node, err);
-}
-
-/* It can go outside as soon as it is come to: nothing has to be looked at or made first. */
-static bool leaves_at_once(const Frame *f, const Node *node) {
-    const Engine *e = f->run->engine;
-    return !run_hooks(f->run) && !f->injections && !node->task && !work_has_memo(e, node) &&
-           frame_leaves_engine(f, node);
-}
-
-/* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
- * so that the record that brings the frame to it also is the record that leads to it; only a debugger
- * must have looked first. */
-void frame_arrive(Frame *f, bool passed) {
-    const Node *node = frame_top(f)->node;
-    f->since = engine_now(f->run->engine);
-    if (!node || (node->interrupt_before && !passed)) {
-        frame_set_wait(f, json_null());
-    } else if (leaves_at_once(f, node)) {
-        frame_set_wait(f, wait_outside(f, node, NULL));
-    } else {
-        frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());
-    }
-}
-
-static void root_done(Frame *f) {
-    frame_set_wait(f, wait_of(WAIT_DONE));
-    run_status_change(&f->run->status, RUN_COMPLETES);
-}
-
-void frame_land(Frame *f, const Node *node, bool passed) {
-    Level *l = frame_top(f);
-    bool lowest = f->nlevels == 1;
-    f->taken = false;
-    if (f->injections) {
-        inject_drop_level(f);
-    }
-    if (lowest && f->is_branch && node == f->join) {
-        node = NULL;
-    }
-    l->node = node;
-    frame_mark(f);
-    if (node || !lowest) {
-        frame_arrive(f, passed);
-    } else if (f->parent) {
-        control_child_ended(f);
-    } else {
-        root_done(f);
-    }
-}
-
-void frame_take_edge(Frame *f, const Edge *edge) {
-    const Graph *graph = frame_top(f)->graph;
-    if (edge->parallel || edge->ntargets > 1) {
-        frame_fork(f, edge);
-    } else {
-        int target = edge->targets[0];
-        frame_land(f, target == NODE_END ? NULL : &graph->nodes[target], false);
-    }
-}
-
-/* ---- the edge after a node ---- */
-
-static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
-    Level *l = frame_top(f);
-    for (size_t i = 0; i < edges.n; i++) {
-        const Edge *edge = &edges.items[i];
-        if (!edge->when) {
-            return edge;
-        }
-        Json holds = machines_eval(f->run->machines, edge->when, l->state, NULL, err);
-        bool taken = json_truthy(holds), failed = json_is_none(holds);
-        json_unref(holds);
-        if (failed) {
-            error_wrap(err, "the condition of an edge from `%s`",
-                       l->node ? l->node->name : "__start__");
-            return NULL;
-        }
-        if (taken) {
-            return edge;
-        }
-    }
-    error_set(
-        err, ERR_DATA,
-        "None of the edges from `%s` holds; an edge without `when` at the end would catch this.",
-        l->node ? l->node->name : "__start__");
-    return NULL;
-}
-
-bool frame_go_on(Frame *f) {
-    Error err = ERROR_INIT;
-    const Level *l = frame_top(f);
-    if (l->graph->scoped) {
-        return task_go_on(f);
-    }
-    const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
-    if (!edge) {
-        frame_set_wait(f, wait_of(WAIT_AFTER));
-        frame_fail(f, fail_error(f, l->node, "edge", &err, json_none()), FAIL_AFTER);
-        return false;
-    }
-    frame_take_edge(f, edge);
-    return true;
-}
-
-/* ---- results ---- */
-
-/* The object that a result is merged as; JSON_NONE when it cannot be. */
-static Json update_of(const Node *node, Json result, Error *err) {
-    if (!json_is_none(node->output)) {
-        return json_object_set(json_object(), json_ref(node->output), json_ref(result));
-    }
-    if (json_kind(result) == JSON_OBJECT) {
-        return json_ref(result);
-    }
-    if (json_kind(result) == JSON_NULL) {
-        return json_object();
-    }
-    char text[JSON_DESCRIBE_MAX];
-    error_set(err, ERR_DATA,
-              "The result is %s %s, which needs a place in the state: say `output: NAME`, or give "
-              "back an object.",
-              json_kind(result) == JSON_ARRAY ? "an" : "a", json_describe(result, text));
-    return json_none();
-}
-
-/* A shell's stdout and exit code without `output` are no writes that two branches could fight
- * over. */
-static Json writer_of(const Node *node) {
-    bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
-                  json_is_none(node->params[SHELL_PARSE].value);
-    return casual ? json_null() : node->name_json;
-}
-
-static bool too_large(const Run *run, Json value, const char *what, Error *err) {
-    uint64_t size = json_size(value), max = run->engine->options.max_state;
-    if (size <= max) {
-        return false;
-    }
-    error_set(err, ERR_LIMIT, "%s is too large: about %llu MB, where at most %llu MB are allowed.",
-              what, (unsigned long long)(size >> 20), (unsigned long long)(max >> 20));
-    return true;
-}
-
-/* The graph whose reducers hold: a node that was injected writes as one of the graph it was put into. */
-static const Graph *graph_of_keys(const Frame *f) {
-    uint32_t level = f->nlevels - 1;
-    while (f->levels[level].injected) {
-        level--;
-    }
-    return f->levels[level].graph;
-}
-
-bool frame_merge(Frame *f, Json update, Error *err) {
-    Level *l = frame_top(f);
-    LevelKept kept = level_keep(l);
-    bool ok = reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node),
-                            &l->state, &l->writes, err) &&
-              !too_large(f->run, l->state, "The state", err);
-    return level_settle(l, kept, ok);
-}
-
-void level_begin_node(Level *l) {
-    l->attempt = 0;
-    l->count = 0;
-    l->deadline = 0;
-}
-
-void frame_count_step(Frame *f) {
-    Level *l = frame_top(f);
-    level_begin_node(l);
-    l->steps++;
-    f->run->step++;
-    frame_mark(f);
-}
-
-static void stop_after(Frame *f, const Node *node, const char *word, Json update) {
-    frame_set_wait(f, wait_of(WAIT_AFTER));
-    run_record(f->run, f, node, word, update);
-    frame_interrupt(f, "after", json_null(), json_null(), json_none());
-}
-
-/* How the end of a node is recorded. */
-static const char *end_word(Frame *f) {
-    bool skipped = f->skipped;
-    f->skipped = false;
-    return skipped ? "skipped" : "completed";
-}
-
-void frame_end_element(Frame *f) {
-    const Node *node = frame_top(f)->node;
-    frame_land(f, NULL, false);
-    run_record(f->run, f, node, "ended", json_none());
-}
-
-static void finish_element(Frame *f, Json result) {
-    const Node *node = frame_top(f)->node;
-    const char *word = end_word(f);
-    frame_count_step(f);
-    json_unref(f->result);
-    f->result = json_ref(result);
-    if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) {
-        return;
-    }
-    frame_land(f, NULL, false);
-    run_record(f->run, f, node, word, result);
-}
-
-void frame_finished(Frame *f, Json update) {
-    Run *run = f->run;
-    const Node *node = frame_top(f)->node;
-    Error err;
-    error_clear(&err); /* not all of it: this is the hot path */
-    if (inject_stands_in(f)) {
-        inject_done(f, (StepResult){.update = update});
-        return;
-    }
-    LevelAt at = {f->id, f->nlevels - 1};
-    const char *word = end_word(f);
-    frame_count_step(f);
-    if (run_hooks(run) && park_after(f, node, word, (StepResult){.update = update})) {
-        return;
-    }
-    bool taken = f->taken; /* with what was said when it stopped */
-    f->taken = false;
-    if (node->interrupt_after && !taken) {
-        stop_after(f, node, word, update);
-        return;
-    }
-    if (f->injections && inject_after(f)) {
-        frame_record_result(f, node, word, (StepResult){.update = update, .at = at});
-        return;
-    }
-    const Edge *edge = choose_edge(f, node->edges, &err);
-    if (!edge) {
-        frame_set_wait(f, wait_of(WAIT_AFTER));
-        run_record(run, f, node, word, update);
-        frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
-        return;
-    }
-    frame_take_edge(f, edge);
-    frame_record(f, node, word, update);
-}
-
-void frame_skip(Frame *f, Json output) {
-    const Node *node = frame_top(f)->node;
-    f->skipped = true;
-    if (node->task) {
-        task_skip(f, output);
-    } else if (!json_is_none(output)) {
-        frame_finish(f, json_ref(output));
-    } else if (f->is_element && f->nlevels == 1) {
-        finish_element(f, json_null());
-    } else {
-        frame_finished(f, json_object());
-    }
-}
-
-void frame_finish(Frame *f, Json result) {
-    const Node *node = frame_top(f)->node;
-    Error err;
-    error_clear(&err);
-    if (too_large(f->run, result, "The result", &err)) {
-        json_unref(result);
-        frame_fail_with(f, "limit", &err);
-        return;
-    }
-    if (node->task) {
-        task_finish(f, result);
-        return;
-    }
-    if (f->is_element && f->nlevels == 1) {
-        finish_element(f, result);
-        return;
-    }
-    Json update = update_of(node, result, &err);
-    json_unref(result);
-    if (json_is_none(update)) {
-        frame_fail_with(f, "result", &err);
-    } else if (!frame_merge(f, update, &err)) {
-        json_unref(update);
-        frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
-    } else {
-        frame_finished(f, update);
-    }
-}
-
-/* ---- stopping for a person ---- */
-
-void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Json rest) {
-    Run *run = f->run;
-    const Node *node = frame_top(f)->node;
-    Json id = json_string_fmt("i%lld", (long long)run->last + 1);
-    Json wait = WAIT_FOR(WAIT_INTERRUPT, json_ref(id), json_string_c(reason), json_ref(prompt),
-                         json_ref(options));
-    frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
-    run_record(run, f, node, "interrupted", json_none());
-    if (run_wants(run, EVENT_INTERRUPT)) {
-        Json data = json_object_set(json_object(), json_string_c("id"), json_ref(id));
-        data = json_object_set(data, json_string_c("reason"), json_string_c(reason));
-        data = json_object_set(data, json_string_c("prompt"), json_ref(prompt));
-        data = json_object_set(data, json_string_c("options"), json_ref(options));
-        engine_tell(run, f,
-                    (Event){.type = EVENT_INTERRUPT,
-                            .node = node->name,
-                            .status = reason,
-                            .state = frame_state(f),
-                            .data = data});
-    }
-    json_unref(id);
-    json_unref(prompt);
-    json_unref(options);
-    frame_schedule(f);
-}
-
-/* ---- one step ---- */
-
-/* Marks in seen every node that can be come to from the ones that are marked already. */
-static void spread(const Graph *g, bool *seen) {
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i < g->nnodes; i++) {
-            for (size_t e = 0; seen[i] && e < g->nodes[i].edges.n; e++) {
-                const Edge *edge = &g->nodes[i].edges.items[e];
-                for (size_t k = 0; k < edge->ntargets; k++) {
-                    bool fresh = edge->targets[k] != NODE_END && !seen[edge->targets[k]];
-                    more = more || fresh;
-                    if (fresh) {
-                        seen[edge->targets[k]] = true;
-                    }
-                }
-            }
-        }
-    }
-}
-
-static bool leads_to(const Graph *g, size_t from, size_t to) {
-    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
-    seen[from] = true;
-    spread(g, seen);
-    bool found = seen[to];
-    mem_free(seen);
-    return found;
-}
-
-/* The nodes that lie on a way from this node back to itself: the first of them, for a sentence. */
-static void name_cycle(const Node *node, Buf *out) {
-    enum { NAMES_MAX = 8, GRAPH_MAX = 2000 };
-    const Graph *g = node->graph;
-    if (node->index < 0 || g->nnodes > GRAPH_MAX) {
-        return;
-    }
-    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
-    size_t names = 0, at = (size_t)node->index;
-    seen[at] = true;
-    spread(g, seen);
-    for (size_t i = 0; i < g->nnodes && names < NAMES_MAX; i++) {
-        if (seen[i] && leads_to(g, i, at)) {
-            buf_printf(out, "%s`%s`", names++ ? ", " : "", g->nodes[i].name);
-        }
-    }
-    mem_free(seen);
-}
-
-static void fail_recursion(Frame *f) {
-    Error err = ERROR_INIT;
-    Buf names = BUF_INIT;
-    name_cycle(frame_top(f)->node, &names);
-    error_set(&err, ERR_LIMIT,
-              "More than %lld steps (recursion_limit): is there a way out of the cycle through %s? "
-              "If so, set config.recursion_limit higher.",
-              (long long)frame_top(f)->graph->recursion_limit,
-              names.len ? names.data : frame_top(f)->node->name);
-    buf_clear(&names);
-    frame_fail(f, fail_error(f, frame_top(f)->node, "recursion", &err, json_none()), FAIL_LEVEL);
-}
-
-void frame_tell_node(Frame *f, const Node *node) {
-    Json data =
-        json_object_set(json_object(), json_string_c("kind"), json_string_c(node->kind->name));
-    data = json_object_set(data, json_string_c("attempt"), json_int(frame_top(f)->attempt + 1));
-    if (node->task && !json_is_none(node->task->title)) {
-        data = json_object_with(data, "title", task_title(f));
-    }
-    engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
-}
-
-static void begin_outside(Frame *f, const Node *node) {
-    Error err = ERROR_INIT;
-    f->since = engine_now(f->run->engine);
-    Json wait = wait_outside(f, node, &err);
-    if (json_is_none(wait)) {
-        frame_fail_with(f, "prepare", &err);
-        return;
-    }
-    frame_set_wait(f, wait);
-    frame_record(f, node, "started", json_none());
-}
-
-static void begin_node(Frame *f, const Node *node) {
-    if (node->task) {
-        task_begin(f);
-        return;
-    }
-    if (frame_leaves_engine(f, node)) {
-        begin_outside(f, node);
-        return;
-    }
-    if (run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, node);
-    }
-    void (*begin)(Frame *, const Node *) = steering_of(node)->begin;
-    (begin ? begin : work_begin_pure)(f, node);
-}
-
-void frame_go_on_after(Frame *f) {
-    const Node *node = frame_top(f)->node;
-    frame_set_wait(f, json_null());
-    if (frame_go_on(f)) {
-        frame_record(f, node, "resumed", json_none());
-    }
-}
-
-/* The node was done, and a debugger has looked: what it stops for itself comes next. */
-void frame_go_on_finished(Frame *f) {
-    const Node *node = frame_top(f)->node;
-    bool taken = f->taken;
-    f->taken = false;
-    if (node && node->interrupt_after && !taken) {
-        frame_interrupt(f, "after", json_null(), json_null(), json_none());
-    } else if (f->injections && inject_after(f)) {
-        frame_record(f, node, "injected", json_none()); /* its work may be outside */
-    } else {
-        frame_go_on_after(f);
-    }
-}
-
-void frame_go_on_ended(Frame *f) {
-    json_unref(f->result);
-    f->result = json_ref(json_array_get(f->wait, WAIT_RESULT));
-    frame_set_wait(f, json_null());
-    frame_end_element(f);
-}
-
-void frame_advance(Frame *f) {
-    Level *l = frame_top(f);
-    bool passed = f->waits == WAIT_GO;
-    if (wait_rows[f->waits].go_on) {
-        wait_rows[f->waits].go_on(f);
-        return;
-    }
-    if (!l->node) {
-        control_level_done(f);
-        return;
-    }
-    if (run_hooks(f->run) && !passed && park_before(f)) {
-        return;
-    }
-    bool asks = l->node->interrupt_before && !passed;
-    if (f->injections && inject_before(f, asks)) {
-        return;
-    }
-    if (asks) {
-        frame_interrupt(f, "before", json_null(), json_null(), json_none());
-    } else if (l->steps >= l->graph->recursion_limit) {
-        fail_recursion(f);
-    } else {
-        begin_node(f, l->node);
-    }
+    json_unref(details);
+    return error;
 }

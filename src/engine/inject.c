@@ -5,228 +5,20 @@
  * variables of that task), and when it ends the frame goes on with the node (before), as if the node were
  * done (instead), or with what comes after it (after). Its text is in the image for as long as it waits or
  * runs, so a process that takes over has it too. */
-#include "runs.h"
+#include "inject.h"
 
+#include "advance.h"
+#include "control.h"
+#include "fail.h"
+#include "image_read.h"
+#include "injected.h"
 #include "json_print.h"
 #include "mem.h"
 #include "reduce.h"
+#include "result.h"
+#include "schedule.h"
+#include "task_status.h"
 #include "tasks.h"
-
-struct Injected {
-    Injected *next;
-    int64_t id;
-    InjectWhere where;
-    uint32_t level; /* of the frame that it waits in */
-    Json name, node;
-    Json definition; /* of flow */
-    Flow *flow;
-};
-
-static const char *const where_names[] = {
-    [INJECT_BEFORE] = "before", [INJECT_INSTEAD] = "instead", [INJECT_AFTER] = "after"};
-
-/* ---- loading ---- */
-
-/* What holds one node in each dialect. */
-static const struct DialectRow {
-    const char *dialect, *list;
-} dialect_rows[] = {{"graph", "nodes"}, {"tasks", "tasks"}, {"pipeline", "steps"}};
-
-static const char *list_key(const Flow *flow) {
-    for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
-        if (!strcmp(flow->dialect, dialect_rows[i].dialect)) {
-            return dialect_rows[i].list;
-        }
-    }
-    return "nodes";
-}
-
-/* What lists of nodes inside it write goes through the reducers of the graph that it is put into. */
-static Json state_of(const Graph *graph) {
-    Json state = json_object();
-    for (size_t i = 0; i < graph->nkeys; i++) {
-        const StateKey *key = &graph->keys[i];
-        const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
-        Json row = json_object_with(json_object(), "reduce", json_string_c(how));
-        state = json_object_set(state, json_ref(key->name), row);
-    }
-    return state;
-}
-
-static Json document_of(const Frame *f, Json name, Json node) {
-    const Flow *flow = f->run->flow;
-    const Graph *graph = frame_top(f)->graph;
-    bool task = !strcmp(flow->dialect, "tasks");
-    node = json_ref(node);
-    if (!task && json_is_none(json_object_get_c(node, "name"))) {
-        node = json_object_with(node, "name", json_ref(name));
-    }
-    Json list = json_array_push(json_array(), node);
-    Json document = json_object_with(json_object(), "name", json_string_c("injected"));
-    if (!strcmp(flow->dialect, "graph") && graph->nkeys) {
-        document = json_object_with(document, "state", state_of(graph));
-    }
-    return json_object_with(document, list_key(flow), list);
-}
-
-/* The text of the one node; sub-workflows that it names are files as ever. */
-typedef struct OneText {
-    const char *path;
-    const Buf *text;
-} OneText;
-
-static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
-    const OneText *one = ctx;
-    if (!strcmp(path, one->path)) {
-        buf_add(out, one->text->data, one->text->len);
-        return true;
-    }
-    return flow_read_file(path, out, err);
-}
-
-static void count_numbers(Run *run, const Flow *flow) {
-    run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
-                                      flow->first_node + (uint32_t)flow->nnodes};
-    machines_add(run->machines, flow);
-    run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
-    run->flows[run->nflows++] = flow_ref((Flow *)flow);
-}
-
-static bool refuse(const FlowProblems *problems, Error *err) {
-    return error_set(err, ERR_USAGE, "The node cannot be used: %s",
-                     problems->n ? problems->items[0].msg : "it does not load.");
-}
-
-/* A node that is put beside another sees what that one does. */
-static FlowAround around(const Frame *f, uint32_t level) {
-    const Node *beside = level < f->nlevels ? f->levels[level].node : NULL;
-    return beside ? (FlowAround){f->run->next_numbers, beside->vars, beside->nvars}
-                  : (FlowAround){.first = f->run->next_numbers};
-}
-
-static Flow *load_node(const Frame *f, Json name, Json node, Error *err) {
-    FlowAround here = around(f, f->nlevels - 1);
-    Buf text = BUF_INIT, path = BUF_INIT;
-    FlowProblems problems = {0};
-    const char *file = frame_top(f)->graph->file, *slash = strrchr(file, '/');
-    Json document = document_of(f, name, node);
-    json_print(document, NULL, &text);
-    json_unref(document);
-    buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
-    OneText one = {path.data, &text};
-    FlowReader reader = {read_one, &one};
-    Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
-    if (!flow) {
-        refuse(&problems, err);
-    }
-    flow_problems_clear(&problems);
-    buf_clear(&text);
-    buf_clear(&path);
-    return flow;
-}
-
-/* What runs instead of a node of the workflow stands where that one does. */
-static void stand_in(const Frame *f, const Injected *injected) {
-    const Node *written = injected->level < f->nlevels ? f->levels[injected->level].node : NULL;
-    if (injected->where == INJECT_INSTEAD && written) {
-        flow_stand_in(injected->flow, written);
-    }
-}
-
-static Injected *injected_new(Run *run, Flow *flow) {
-    Injected *injected = mem_zalloc(sizeof *injected);
-    injected->flow = flow;
-    injected->definition = flow_definition(flow);
-    count_numbers(run, flow);
-    return injected;
-}
-
-void injected_free(Run *run, Injected *injected) {
-    if (injected) {
-        machines_remove(run->machines, injected->flow);
-        flow_unref(injected->flow);
-        json_unref(injected->definition);
-        json_unref(injected->name);
-        json_unref(injected->node);
-        mem_free(injected);
-    }
-}
-
-const Graph *injected_graph(const Injected *injected) {
-    return injected->flow->main;
-}
-
-InjectWhere injected_where(const Injected *injected) {
-    return injected->where;
-}
-
-/* ---- as the image has them ---- */
-
-Json injected_image(const Injected *injected) {
-    Json parts[INJECTED_FIELDS] = {
-        [INJECTED_ID] = json_int(injected->id),
-        [INJECTED_WHERE] = json_int(injected->where),
-        [INJECTED_LEVEL] = json_int(injected->level),
-        [INJECTED_NAME] = json_ref(injected->name),
-        [INJECTED_NODE] = json_ref(injected->node),
-        [INJECTED_DEFINITION] = json_ref(injected->definition),
-    };
-    return json_array_from(parts, INJECTED_FIELDS);
-}
-
-Injected *injected_load(const Frame *f, Json image, Error *err) {
-    Run *run = f->run;
-    bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= INJECTED_FIELDS;
-    int64_t where = valid ? image_int(image, INJECTED_WHERE) : -1;
-    FlowProblems problems = {0};
-    FlowAround there = around(f, valid ? (uint32_t)image_int(image, INJECTED_LEVEL) : 0);
-    Flow *flow = where >= INJECT_BEFORE && where <= INJECT_AFTER
-                     ? flow_load_definition_inside(json_array_get(image, INJECTED_DEFINITION),
-                                                   &there, &problems)
-                     : NULL;
-    flow_problems_clear(&problems);
-    if (!flow || !flow->main->nnodes || flow->main->scoped != run->flow->main->scoped) {
-        flow_unref(flow);
-        error_set(err, ERR_DATA, "A node that was injected does not load here.");
-        return NULL;
-    }
-    Injected *injected = injected_new(run, flow);
-    injected->id = image_int(image, INJECTED_ID);
-    injected->where = (InjectWhere)where;
-    injected->level = (uint32_t)image_int(image, INJECTED_LEVEL);
-    injected->name = json_ref(json_array_get(image, INJECTED_NAME));
-    injected->node = json_ref(json_array_get(image, INJECTED_NODE));
-    stand_in(f, injected);
-    return injected;
-}
-
-Json injections_image(const Frame *f) {
-    Json all = json_array();
-    for (const Injected *at = f->injections; at; at = at->next) {
-        all = json_array_push(all, injected_image(at));
-    }
-    return all;
-}
-
-static void append(Frame *f, Injected *injected) {
-    Injected **end = &f->injections;
-    while (*end) {
-        end = &(*end)->next;
-    }
-    *end = injected;
-    frame_mark(f);
-}
-
-bool injections_load(Frame *f, Json image, Error *err) {
-    for (size_t i = 0; json_kind(image) == JSON_ARRAY && i < json_array_len(image); i++) {
-        Injected *injected = injected_load(f, json_array_get(image, i), err);
-        if (!injected) {
-            return false;
-        }
-        append(f, injected);
-    }
-    return true;
-}
 
 /* ---- asking for one ---- */
 
@@ -267,7 +59,7 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
         return false;
     }
     Json name = name_of(injection);
-    Flow *flow = load_node(f, name, injection->node, err);
+    Flow *flow = injected_parse(f, name, injection->node, err);
     if (!flow) {
         json_unref(name);
         return false;
@@ -278,42 +70,10 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
     injected->level = f->nlevels - 1;
     injected->name = name;
     injected->node = json_ref(injection->node);
-    stand_in(f, injected);
-    append(f, injected);
+    injected_place(f, injected);
+    injected_append(f, injected);
+    frame_mark(f);
     return true;
-}
-
-Json frame_injections(const Frame *f) {
-    Json all = json_array();
-    for (const Injected *at = f->injections; at; at = at->next) {
-        Json one = json_object_with(json_object(), "id", json_int(at->id));
-        one = json_object_with(one, "where", json_string_c(where_names[at->where]));
-        one = json_object_with(one, "name", json_ref(at->name));
-        all = json_array_push(all, json_object_with(one, "node", json_ref(at->node)));
-    }
-    return all;
-}
-
-const Flow *frame_injection_flow(const Frame *f, int64_t id) {
-    for (const Injected *at = f->injections; at; at = at->next) {
-        if (at->id == id) {
-            return at->flow;
-        }
-    }
-    return NULL;
-}
-
-const Node *inject_stand_in(const Frame *f) {
-    for (const Injected *at = f->injections; at; at = at->next) {
-        if (at->where == INJECT_INSTEAD && at->level == f->nlevels - 1) {
-            return &at->flow->main->nodes[0];
-        }
-    }
-    return NULL;
-}
-
-const Flow *run_injected_flow(const Run *run, size_t i) {
-    return i < run->nflows ? run->flows[i] : NULL;
 }
 
 bool frame_drop_injection(Frame *f, int64_t id) {
@@ -329,49 +89,10 @@ bool frame_drop_injection(Frame *f, int64_t id) {
     return false;
 }
 
-int64_t frame_injected(const Frame *f) {
-    for (uint32_t i = f->nlevels; i; i--) {
-        if (f->levels[i - 1].injected) {
-            return f->levels[i - 1].injected->id;
-        }
-    }
-    return 0;
-}
-
-bool frame_is_added(const Frame *f) {
-    for (uint32_t i = f->nlevels; i; i--) {
-        const Injected *injected = f->levels[i - 1].injected;
-        if (injected && injected->where != INJECT_INSTEAD) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool drop_from(Frame *f, uint32_t level) {
-    bool any = false;
-    for (Injected **at = &f->injections; *at;) {
-        Injected *injected = *at;
-        if (injected->level >= level) {
-            *at = injected->next;
-            injected_free(f->run, injected);
-            any = true;
-        } else {
-            at = &injected->next;
-        }
-    }
-    return any;
-}
-
 void inject_drop_level(Frame *f) {
-    if (drop_from(f, f->nlevels - 1)) {
+    if (injected_drop(f, f->nlevels - 1)) {
         frame_mark(f);
     }
-}
-
-/* Of a frame that is gone: there is nothing to record. */
-void inject_drop_all(Frame *f) {
-    drop_from(f, 0);
 }
 
 /* ---- running one ---- */
@@ -399,15 +120,6 @@ static void enter(Frame *f, Injected *injected) {
     if (graph->nnodes) {
         frame_land(f, &graph->nodes[0], false);
     }
-}
-
-bool inject_waits_before(const Frame *f) {
-    for (const Injected *at = f->injections; at; at = at->next) {
-        if (at->where == INJECT_BEFORE && at->level == f->nlevels - 1) {
-            return true;
-        }
-    }
-    return false;
 }
 
 bool inject_before(Frame *f, bool asks) {
@@ -468,11 +180,6 @@ static void task_done(Frame *f, InjectWhere where, StepResult came) {
     json_unref(error);
 }
 
-bool inject_stands_in(const Frame *f) {
-    const Injected *injected = frame_top(f)->injected;
-    return injected && injected->where == INJECT_INSTEAD;
-}
-
 void inject_take_back(Frame *f) {
     Level *l = frame_top(f);
     bool begun = json_kind(f->wait) != JSON_NULL || l->attempt || !l->node;
@@ -486,10 +193,6 @@ void inject_take_back(Frame *f) {
     f->injections = injected;
     bool asked = frame_top(f)->node->interrupt_before;
     frame_set_wait(f, asked ? wait_of(WAIT_GO) : json_null());
-}
-
-bool frame_is_edited(const Frame *f) {
-    return inject_stands_in(f) || inject_stand_in(f);
 }
 
 void inject_done(Frame *f, StepResult came) {

@@ -1,70 +1,21 @@
 /* load.c - from the store: an image becomes frames. */
-#include "runs.h"
+#include "load.h"
 
+#include "advance.h"
+#include "control.h"
+#include "image_read.h"
+#include "injected.h"
 #include "json_path.h"
 #include "mem.h"
-#include "reduce.h"
+#include "park.h"
+#include "schedule.h"
+#include "work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-void engine_lock(Engine *e) {
-    if (e->journal) {
-        journal_lock(e->journal);
-    }
-}
-
-void engine_unlock(Engine *e) {
-    if (e->journal) {
-        journal_unlock(e->journal);
-    }
-}
-
 bool run_is_forked(const Run *run) {
     return run->head != run->row.head;
-}
-
-/* ---- values set by hand ---- */
-
-uint32_t frame_shown_level(const Frame *f) {
-    uint32_t level = 0;
-    while (level + 1 < f->nlevels && f->levels[level].count) {
-        level++;
-    }
-    return level;
-}
-
-/* In a level whose writes somebody takes over, what was set by hand is a write too. */
-static void note_writes(Level *l, Json set) {
-    for (size_t i = 0; !l->graph->scoped && !json_is_none(l->writes) && i < json_array_len(set);
-         i++) {
-        Json path = json_array_get(json_array_get(set, i), 0);
-        Json key = json_array_len(path) ? json_array_get(path, 0) : json_none();
-        Json value = json_kind(key) == JSON_STRING ? json_object_get(l->state, key) : json_none();
-        if (!json_is_none(value)) {
-            l->writes = reduce_replace(l->writes, key, value);
-        }
-    }
-}
-
-bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
-    Level *l = &f->levels[level];
-    bool elsewhere = json_is_none(l->state); /* in the scope around it, which has its own turn */
-    if (json_is_none(set) || !json_array_len(set) || elsewhere) {
-        return true;
-    }
-    Json state = change_set(json_ref(l->state), set, err);
-    if (json_is_none(state)) {
-        return false;
-    }
-    json_unref(l->state);
-    l->state = state;
-    note_writes(l, set);
-    frame_mark(f);
-    for (Frame *child = f->children ? f->next : NULL; child; child = child->next) {
-        frame_mark(child); /* it may have shared the state that was */
-    }
-    return true;
 }
 
 /* ---- levels ---- */

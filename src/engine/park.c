@@ -3,19 +3,25 @@
  * A parked frame waits for ["pause", inner, info, at, position]. Inner is what it waits for once it is let
  * go, so letting go is taking the pause away; where the hooks stopped it, inner says that they have looked
  * (image.h has the words).
- *
- * Clocks. Every frame counts the parked ones among itself and those below it (held). While that is not
- * zero its timers are off, and held_at says since when its deadlines have not moved; when it becomes zero
- * they move by the time that has passed. The run's own deadline goes with the root frame. On record are
- * held_at and the deadlines as they were then, so a process that takes over goes on the same. */
-#include "runs.h"
+ */
+#include "park.h"
 
+#include "advance.h"
+#include "change.h"
+#include "event.h"
+#include "fail.h"
+#include "image_read.h"
+#include "inject.h"
 #include "json_diff.h"
 #include "json_path.h"
+#include "record.h"
 #include "reduce.h"
-#include "scope.h"
+#include "result.h"
+#include "schedule.h"
 #include "suggest.h"
+#include "task_status.h"
 #include "tasks.h"
+#include "work.h"
 
 const char *const hook_positions[HOOK_POSITIONS] = {
     [HOOK_BEFORE] = "before",
@@ -23,51 +29,6 @@ const char *const hook_positions[HOOK_POSITIONS] = {
     [HOOK_ON_ERROR] = "on_error",
     [HOOK_DURING] = "during",
 };
-
-/* ---- clocks ---- */
-
-static void shift_clocks(Frame *f, int64_t by) {
-    for (uint32_t i = 0; i < f->nlevels; i++) {
-        f->levels[i].deadline += f->levels[i].deadline ? by : 0;
-    }
-    if (!f->parent && f->run->deadline) {
-        f->run->deadline += by;
-    }
-}
-
-static void stop_run_clock(Run *run) {
-    if (run->timer) {
-        uv_timer_stop(run->timer);
-    }
-}
-
-static void clock_changes(Frame *f, int64_t now) {
-    if (f->held_at) {
-        shift_clocks(f, now - f->held_at);
-    }
-    f->held_at = f->held ? now : 0;
-    frame_mark(f);
-    if (f->timer) {
-        frame_set_timer(f);
-    }
-    if (!f->parent && f->held) {
-        stop_run_clock(f->run);
-    } else if (!f->parent) {
-        run_set_deadline(f->run);
-    }
-}
-
-void frame_hold(Frame *f, bool parked) {
-    int64_t now = engine_now(f->run->engine);
-    f->run->parked += parked ? 1 : (size_t)-1;
-    for (Frame *at = f; at; at = at->parent) {
-        bool was = at->held > 0;
-        at->held += parked ? 1 : (uint32_t)-1;
-        if (was != (at->held > 0)) {
-            clock_changes(at, now);
-        }
-    }
-}
 
 /* ---- parking ---- */
 
@@ -474,97 +435,6 @@ void frame_set_pause(Frame *f, Json info) {
     frame_mark(f);
 }
 
-/* ---- changes to what a frame sees ---- */
-
-static Json changed_by(Json state, Json change, Error *err) {
-    Json path = json_array_get(change, 0);
-    if (json_array_len(change) > 1) {
-        return json_path_set(state, path, json_ref(json_array_get(change, 1)), err);
-    }
-    Json paths = json_array_push(json_array(), json_ref(path));
-    state = json_path_delete(state, paths, err);
-    json_unref(paths);
-    return state;
-}
-
-Json change_set(Json state, Json changes, Error *err) {
-    for (size_t i = 0; i < json_array_len(changes) && !json_is_none(state); i++) {
-        state = changed_by(state, json_array_get(changes, i), err);
-    }
-    if (!json_is_none(state) && json_kind(state) != JSON_OBJECT) {
-        error_set(err, ERR_USAGE, "The state is an object and cannot become anything else.");
-        json_clear(&state);
-    }
-    return state;
-}
-
-static Json changed(const Frame *f, Json changes, Error *err) {
-    return change_set(frame_state(f), changes, err);
-}
-
-/* What info.pending says, without the numbers; given. */
-static Json pending_changes(const Frame *f) {
-    Json info = frame_pause(f), out = json_array();
-    Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
-    for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
-        Json one = json_array_get(list, i), change = json_array();
-        size_t n = json_kind(one) == JSON_ARRAY ? json_array_len(one) : 0;
-        for (size_t k = 1; k < n && k < 3; k++) {
-            change = json_array_push(change, json_ref(json_array_get(one, k)));
-        }
-        bool whole = n > 1 && json_kind(json_array_get(change, 0)) == JSON_ARRAY;
-        out = whole ? json_array_push(out, change) : out;
-        if (!whole) {
-            json_unref(change);
-        }
-    }
-    return out;
-}
-
-Json frame_will_see(const Frame *f, Error *err) {
-    Json changes = pending_changes(f), state = changed(f, changes, err);
-    json_unref(changes);
-    return state;
-}
-
-/* Variables are set in the scope that the task runs in. */
-static bool change_variable(Frame *f, Json before, Json after, Json name, Error *err) {
-    Json old_value = json_object_get(before, name), value = json_object_get(after, name);
-    if (json_string_is(name, "tasks")) {
-        return error_set(err, ERR_USAGE,
-                         "`tasks` is what the engine says of the tasks: it cannot be changed.");
-    }
-    if (json_is_none(value)) {
-        scope_unset(f, f->nlevels - 1, name);
-    } else if (!json_identical(value, old_value)) {
-        scope_set(f, f->nlevels - 1, json_ref(name), json_ref(value));
-    }
-    return true;
-}
-
-static bool change_scope(Frame *f, Json changes, Error *err) {
-    Json before = frame_state(f), after = changed(f, changes, err);
-    bool ok = !json_is_none(after);
-    for (size_t i = 0; ok && i < json_array_len(changes); i++) {
-        Json path = json_array_get(json_array_get(changes, i), 0);
-        Json name = json_array_len(path) ? json_array_get(path, 0) : json_none();
-        ok = json_kind(name) == JSON_STRING
-                 ? change_variable(f, before, after, name, err)
-                 : error_set(err, ERR_USAGE, "Say which variable: a path begins with its name.");
-    }
-    json_unref(before);
-    json_unref(after);
-    return ok;
-}
-
-bool frame_change(Frame *f, Json changes, Error *err) {
-    if (json_is_none(changes) || !json_array_len(changes)) {
-        return true;
-    }
-    return frame_top(f)->graph->scoped ? change_scope(f, changes, err)
-                                       : level_set(f, f->nlevels - 1, changes, err);
-}
-
 /* ---- letting go ---- */
 
 /* Nothing of the pause is left but what it waited for. */
@@ -734,7 +604,7 @@ static bool let_retry(Frame *f, const LetGo *let, Error *err) {
 
 /* They are on record with what comes of letting it go. */
 static bool apply_pending(Frame *f, Error *err) {
-    Json changes = pending_changes(f), state = changed(f, changes, err);
+    Json changes = frame_pending(f), state = change_set(frame_state(f), changes, err);
     bool ok = !json_is_none(state) && frame_change(f, changes, err);
     json_unref(state);
     if (ok && json_array_len(changes)) {

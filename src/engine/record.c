@@ -1,9 +1,13 @@
 /* record.c - a checkpoint: the image renewed where frames are dirty, and the difference written. */
-#include "runs.h"
+#include "record.h"
 
+#include "event.h"
+#include "image_read.h"
+#include "injected.h"
 #include "json_binary.h"
 #include "json_diff.h"
 #include "json_path.h"
+#include "result.h"
 #include "scope.h"
 
 #include <assert.h>
@@ -91,17 +95,6 @@ Json run_image_head(const Run *run) {
         parts[n++] = json_array_from(only, 3);
     }
     return json_array_from(parts, n);
-}
-
-/* In order, so that in the image a frame stands before those that it made. */
-void frame_mark(Frame *f) {
-    if (!f->dirty) {
-        Run *run = f->run;
-        f->dirty = true;
-        f->dirty_next = NULL;
-        *(run->dirty ? &run->dirty_tail->dirty_next : &run->dirty) = f;
-        run->dirty_tail = f;
-    }
 }
 
 static Json renewed_frames(Run *run, Json frames) {
@@ -367,16 +360,4 @@ void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
 
 void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
     run_record_result(run, f, node, status, (StepResult){.update = update});
-}
-
-void frame_record_result(Frame *f, const Node *node, const char *status, StepResult result) {
-    bool gone = f->gone;
-    run_record_result(f->run, f, node, status, result);
-    if (!gone) {
-        frame_schedule(f);
-    }
-}
-
-void frame_record(Frame *f, const Node *node, const char *status, Json update) {
-    frame_record_result(f, node, status, (StepResult){.update = update});
 }

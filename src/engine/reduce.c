@@ -1,6 +1,8 @@
 #include "reduce.h"
 
-#include "runs.h"
+#include "frame.h"
+
+#include "machines.h"
 
 /* The parts of an entry in writes. */
 enum { WRITE_VALUE, WRITE_NODE, WRITE_REPLACES };

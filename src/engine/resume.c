@@ -1,9 +1,19 @@
 /* resume.c - starting, answering, going on. */
-#include "runs.h"
-
+#include "advance.h"
+#include "change.h"
+#include "control.h"
+#include "event.h"
+#include "fail.h"
+#include "image_read.h"
 #include "json_print.h"
+#include "load.h"
 #include "mem.h"
+#include "park.h"
+#include "record.h"
 #include "reduce.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "work.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,8 @@
 #include "scope.h"
 
+#include "frame.h"
+#include "image_read.h"
+
 /* A level of a frame. */
 typedef struct ScopeAt {
     const Frame *frame;

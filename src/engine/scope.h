@@ -12,7 +12,7 @@
 #ifndef PAWL_SCOPE_H
 #define PAWL_SCOPE_H
 
-#include "runs.h"
+#include "frame.h"
 
 /* All variables in sight of a level of a frame, as one object; given. Costs what the inner scopes hold:
  * the outermost is taken as it is. */

@@ -11,7 +11,8 @@
 #ifndef PAWL_STEER_H
 #define PAWL_STEER_H
 
-#include "runs.h"
+#include "frame.h"
+#include "step.h"
 
 typedef struct Steering {
     void (*begin)(Frame *f, const Node *node);
@@ -21,7 +22,6 @@ typedef struct Steering {
     TaskResult (*so_far)(const Frame *f, bool *over);
     Json (*why)(const Frame *f, TaskResult result); /* the error of that; given; may be null */
     void (*counted)(Frame *f);                      /* one more child has its result; may be NULL */
-    const char *children[2]; /* what people call the first and the others; one name: numbered */
 } Steering;
 
 extern const Steering steerings[KIND_COUNT]; /* without begin: it does not steer */

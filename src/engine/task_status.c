@@ -1,4 +1,9 @@
-#include "tasks.h"
+#include "task_status.h"
+
+#include "config.h"
+
+#include "image_read.h"
+#include "scope.h"
 
 #include <stdio.h>
 
@@ -150,4 +155,24 @@ void memo_set(Frame *f, uint32_t level, const char *name, Json value) {
     }
     l->writes = json_object_with(l->writes, name, value);
     frame_mark(f);
+}
+
+/* ---- config ---- */
+
+Json task_source(void *ctx, const Expr *expr, Json vars, Error *err) {
+    const Frame *f = ctx;
+    return machines_query(f->run->machines, expr, vars, err);
+}
+
+Json task_title(const Frame *f) {
+    const Node *node = frame_top(f)->node;
+    Json vars = frame_state(f);
+    ConfigSource source = {vars, task_source, (void *)f};
+    Buf text = BUF_INIT;
+    bool ok = config_text(node, node->task->title, &source, &text, NULL);
+    Json title =
+        ok ? json_string(text.data ? text.data : "", text.len) : json_ref(node->task->title);
+    buf_clear(&text);
+    json_unref(vars);
+    return title;
 }

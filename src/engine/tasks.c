@@ -18,8 +18,21 @@
  * end, whatever the verdict, and keeps the verdict meanwhile. */
 #include "tasks.h"
 
+#include "advance.h"
 #include "config.h"
+#include "control.h"
+#include "event.h"
+#include "fail.h"
+#include "image_read.h"
+#include "inject.h"
 #include "mem.h"
+#include "park.h"
+#include "record.h"
+#include "result.h"
+#include "schedule.h"
+#include "steer.h"
+#include "task_status.h"
+#include "work.h"
 
 static void say_abandoned(Frame *f, uint32_t level) {
     const Node *node = f->levels[level].node;
@@ -68,15 +81,10 @@ void task_abandon(Frame *f, uint32_t level, Frame *heir) {
 
 /* ---- config ---- */
 
-static Json query(void *ctx, const Expr *expr, Json vars, Error *err) {
-    const Frame *f = ctx;
-    return machines_query(f->run->machines, expr, vars, err);
-}
-
 bool task_resolve(Frame *f, Error *err) {
     const Node *node = frame_top(f)->node;
     Json vars = frame_state(f);
-    ConfigSource source = {vars, query, f};
+    ConfigSource source = {vars, task_source, f};
     Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
     bool ok = config_resolve(node, &source, params, err);
     json_unref(vars);
@@ -86,19 +94,6 @@ bool task_resolve(Frame *f, Error *err) {
     }
     f->params = params;
     return true;
-}
-
-Json task_title(const Frame *f) {
-    const Node *node = frame_top(f)->node;
-    Json vars = frame_state(f);
-    ConfigSource source = {vars, query, (void *)f};
-    Buf text = BUF_INIT;
-    bool ok = config_text(node, node->task->title, &source, &text, NULL);
-    Json title =
-        ok ? json_string(text.data ? text.data : "", text.len) : json_ref(node->task->title);
-    buf_clear(&text);
-    json_unref(vars);
-    return title;
 }
 
 bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {

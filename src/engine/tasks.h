@@ -9,43 +9,38 @@
 #ifndef PAWL_TASKS_H
 #define PAWL_TASKS_H
 
-#include "runs.h"
-#include "scope.h"
-#include "steer.h"
+#include "frame.h"
 
-/* ---- task_status.c: verdicts ---- */
+/* ---- tasks.c, containers.c ---- */
 
-enum { TASK_CANCELLED = 3 }; /* of a test, beside the results of tasks */
+void task_begin(Frame *f);                /* the node that the frame stands at */
+void task_finish(Frame *f, Json outputs); /* it is done; consumes them */
+void task_skip(Frame *f, Json outputs);   /* passed over; borrows them */
+void task_failed(Frame *f, Json error);   /* borrows it */
+bool task_error_is_read(const Frame *f);  /* a task around it makes something of a failure */
+void task_late(Frame *f, uint32_t level, Json error); /* the task of a level had its time */
+/* It has ended: what comes next. False when the run has ended with it. */
+bool task_go_on(Frame *f);
+void task_level_done(Frame *f);    /* past the last one of a list */
+void task_children_done(Frame *f); /* a container may have its result */
+void task_child_ended(Frame *child);
+bool task_children_decided(const Frame *f); /* it needs no more of them */
+void task_result_so_far(Frame *f, TaskResult result);
+/* The tasks of a frame's levels from here on are ended. Tests among them still have to clean up: that
+ * becomes a child of heir. */
+void task_abandon(Frame *f, uint32_t level, Frame *heir);
+void task_cleaned(Frame *f); /* those children are done: it goes on with what it wanted */
 
-Json verdict_new(int result, Json error); /* borrows error, which may be JSON_NONE */
-int verdict_result(const Level *l);
-Json verdict_error(const Level *l);    /* borrowed; JSON_NONE: none */
-bool verdict_cleaning(const Level *l); /* of a test: its cleanup list has begun */
-void verdict_clean(Frame *f, Level *l);
-void level_set_memo(Frame *f, Level *l, Json memo); /* or a verdict; consumes it */
-Json task_error(const Frame *f, const char *kind, const char *message); /* given */
+/* Begins a test: the variables that its configVars give, then its first task. */
+void test_begin(Frame *f);
+/* Ends what a run is doing and lets its cleanupTasks run; false when there are none, or they have
+ * begun. error is JSON_NONE when it was cancelled. Borrows it. */
+bool test_abort(Run *run, Json error);
+bool test_cleans_up(const Run *run);
+void test_is_cancelled(Run *run);  /* that is what comes of it, once its cleanup list is done */
+bool test_is_over(const Run *run); /* its cleanupTasks have begun: there is no way back in */
 
-/* ---- task_status.c: what tasks.ID says; nothing for a task without an id ---- */
-
-bool task_has_id(const Node *node);
-/* Of the task at a level. Consumes value. */
-void task_say(Frame *f, uint32_t level, const char *field, Json value);
-void task_say_begun(Frame *f, bool runs);
-void task_say_ended(Frame *f, TaskResult result);
-void task_say_progress(Frame *f, uint32_t level, size_t done, size_t all);
-void task_say_outputs(Frame *f, uint32_t level, Json outputs); /* added to those there are */
-/* A scope that ends is kept for others to read: tasks.ID.outputs.childScopes. */
-void task_say_scope(Frame *f, uint32_t level, int64_t number, Json scope);
-
-/* ---- task_status.c: what a container remembers ---- */
-
-void memo_from_params(Frame *f);                 /* the config in f->params */
-Json memo_get(const Level *l, const char *name); /* borrowed */
-bool memo_is(const Level *l, const char *name);
-int64_t memo_int(const Level *l, const char *name);
-void memo_set(Frame *f, uint32_t level, const char *name, Json value);
-
-/* ---- tasks.c ---- */
+bool task_resolve(Frame *f, Error *err); /* f->params */
 
 /* A query of a task or test on variables; *value is JSON_NONE when it gives nothing or null, which
  * leaves alone what it was to set. False when it fails. */

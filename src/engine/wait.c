@@ -1,6 +1,10 @@
 #include "wait.h"
 
-#include "runs.h"
+#include "advance.h"
+#include "control.h"
+#include "fail.h"
+#include "load.h"
+#include "tasks.h"
 
 #include <assert.h>
 #include <string.h>
@@ -21,7 +25,8 @@ const WaitRow wait_rows[WAIT_KINDS] = {
     [WAIT_INTERRUPT] = {"interrupt", "ss..?k.a", FRAME_WAITING, HOOK_BEFORE, "waits for an answer",
                         .work = {5, 6, 7}, .fit = fit_interrupt},
     [WAIT_TASKS] = {"tasks", "aiii", FRAME_HOLDING, HOOK_DURING, .list = WAIT_TASKS_ALL,
-                    .left = WAIT_TASKS_ALL, .go_on = task_children_done, .fit = fit_tasks},
+                    .left = WAIT_TASKS_ALL, .enough = task_children_decided,
+                    .go_on = task_children_done, .fit = fit_tasks},
     [WAIT_JOIN] = {"join", "Sja", FRAME_HOLDING, HOOK_AFTER, "waits for its branches",
                    .list = WAIT_JOIN_WRITES, .left = WAIT_JOIN_WRITES, .go_on = join_branches,
                    .fit = fit_join},

@@ -82,6 +82,8 @@ typedef struct WaitRow {
     unsigned char list;    /* where the list is that has a place for each child; 0: none */
     unsigned char left;    /* where what its children left is; 0: nowhere */
     unsigned char work[WORK_PARTS];
+    bool (*enough)(
+        const Frame *f); /* its children have come to so much that it goes on; NULL: all must end */
     void (*go_on)(Frame *f); /* what a ready frame does; NULL: its node is next */
     /* The frame was loaded, maybe with another version of the workflow: where its node is of another kind
      * now, begins that anew, or says that it cannot. NULL: fits any node. */

@@ -1,10 +1,17 @@
 /* work.c - steps: one attempt at a node whose work is done in exec/. */
-#include "runs.h"
+#include "work.h"
 
+#include "advance.h"
 #include "config.h"
+#include "event.h"
+#include "fail.h"
+#include "image_read.h"
 #include "json_print.h"
 #include "mem.h"
+#include "schedule.h"
 #include "scope.h"
+#include "tasks.h"
+#include "work.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -129,6 +129,9 @@ typedef struct Kind {
     /* What it contains, for whoever goes inside (node_inside(), node_body() of flow.h). */
     unsigned char inside; /* 1 + the parameter that holds it; 0: a leaf */
     unsigned char others; /* the same for its children after the first; 0: as for the first */
+    const char
+        *children[2]; /* what people call its first child and the others, where each has a frame
+                                of its own; one name: they are numbered */
     KindOrder order;
     KindShape shape;
     bool hidden;           /* not written in files: made by a dialect or by the library */

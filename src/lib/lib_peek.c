@@ -1,6 +1,6 @@
 /* lib_peek.c - the few things about steps and engines that only runs.h knows. */
 #include "lib_inside.h"
-#include "runs.h"
+#include "work.h"
 
 PawlEngine *peek_engine(const Step *step) {
     return step->run->engine->options.ctx;

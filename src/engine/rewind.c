@@ -1,7 +1,14 @@
 /* open.c - runs that a debugger takes from the store, and back to an earlier place in it. */
-#include "image.h"
+#include "fail.h"
+#include "image_read.h"
+#include "inject.h"
+#include "load.h"
 #include "mem.h"
-#include "runs.h"
+#include "park.h"
+#include "record.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "work.h"
 
 /* ---- parking what was loaded ---- */
 

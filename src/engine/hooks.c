@@ -1,8 +1,14 @@
 /* frames.c - frames as a debugger sees them: hooks.h. */
+#include "hooks.h"
+
 #include "config.h"
+#include "event.h"
+#include "image_read.h"
+#include "injected.h"
 #include "mem.h"
-#include "runs.h"
-#include "scope.h"
+#include "record.h"
+#include "schedule.h"
+#include "task_status.h"
 
 /* ---- hooks ---- */
 
@@ -73,73 +79,6 @@ void run_tell(Run *run, const Frame *f, Json data) {
 }
 
 /* ---- which there are ---- */
-
-/* A run with many frames gets an index when one of them is first asked for: an array in order of their
- * numbers, which is that of the list, where those that have ended leave their numbers behind until they are
- * half of it. */
-enum { INDEX_FROM = 64 };
-
-static size_t index_place(const FrameIndex *index, int64_t id) {
-    size_t low = 0, high = index->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->items[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-void frame_index_add(Frame *f) {
-    FrameIndex *index = &f->run->index;
-    if (index->items) {
-        index->items = mem_grow(index->items, index->n, &index->cap, sizeof *index->items);
-        index->items[index->n++] = (struct IndexedFrame){f->id, f};
-    }
-}
-
-void frame_index_clear(Run *run) {
-    mem_free(run->index.items);
-    run->index = (FrameIndex){0};
-}
-
-void frame_index_remove(Frame *f) {
-    FrameIndex *index = &f->run->index;
-    if (!index->items) {
-        return;
-    }
-    index->items[index_place(index, f->id)].frame = NULL;
-    if (f->run->nframes < index->n / 2) {
-        frame_index_clear(f->run);
-    }
-}
-
-static void make_index(Run *run) {
-    FrameIndex *index = &run->index;
-    index->cap = run->nframes;
-    index->items = mem_alloc(index->cap * sizeof *index->items);
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        index->items[index->n++] = (struct IndexedFrame){f->id, f};
-    }
-}
-
-Frame *run_frame(const Run *run, int64_t id) {
-    if (run->nframes < INDEX_FROM) {
-        Frame *f = run->first_frame;
-        while (f && f->id != id) {
-            f = f->next;
-        }
-        return f;
-    }
-    const FrameIndex *index = &run->index;
-    if (!index->items) {
-        make_index((Run *)run);
-    }
-    size_t at = index_place(index, id);
-    return at < index->n && index->items[at].id == id ? index->items[at].frame : NULL;
-}
 
 Frame *run_next_frame(const Run *run, const Frame *after) {
     return after ? after->next : run->first_frame;
@@ -215,14 +154,6 @@ bool frame_is_at_rest(const Frame *f) {
     return f->status >= FRAME_WAITING;
 }
 
-Json frame_pause(const Frame *f) {
-    return frame_is_parked(f) ? json_array_get(f->wait, WAIT_PAUSE_INFO) : json_none();
-}
-
-HookPosition frame_position(const Frame *f) {
-    return frame_is_parked(f) ? (HookPosition)image_int(f->wait, WAIT_PAUSE_POSITION) : HOOK_BEFORE;
-}
-
 Json frame_waits(const Frame *f) {
     return f->wait;
 }
@@ -262,14 +193,9 @@ const Json *frame_variables(const Frame *f, const Node *node, Json *out) {
 
 /* ---- the config of its node ---- */
 
-static Json query(void *ctx, const Expr *expr, Json vars, Error *err) {
-    const Frame *f = ctx;
-    return machines_query(f->run->machines, expr, vars, err);
-}
-
 static Json task_config(Frame *f, const Node *node, Json state, Error *err) {
     Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
-    ConfigSource source = {state, query, f};
+    ConfigSource source = {state, task_source, f};
     Json out = json_none();
     if (config_resolve(node, &source, params, err)) {
         out = json_object();

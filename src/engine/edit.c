@@ -1,8 +1,13 @@
 /* byhand.c - changes to a run that nobody runs: update, cancel, fork. */
-#include "runs.h"
-
+#include "change.h"
+#include "fail.h"
+#include "image_read.h"
 #include "json_binary.h"
+#include "load.h"
+#include "record.h"
 #include "suggest.h"
+#include "tasks.h"
+#include "work.h"
 
 #include <stdio.h>
 

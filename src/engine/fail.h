@@ -1,0 +1,30 @@
+/* fail.h - errors of nodes, and time that is up. */
+#ifndef PAWL_FAIL_H
+#define PAWL_FAIL_H
+
+#include "frame.h"
+
+typedef enum FailAt {
+    FAIL_NODE,  /* the node that the frame stands at */
+    FAIL_AFTER, /* the node was done: what comes after it failed, and it has no say */
+    FAIL_JOIN,  /* the same, and its branches are still to be joined */
+    FAIL_LEVEL, /* the graph as a whole: none of its nodes has a say */
+    FAIL_GIVES, /* it is forgiven: the node gives back something else */
+} FailAt;
+
+/* Something failed in a frame; consumes error. The frame may be gone afterwards. */
+void frame_fail(Frame *f, Json error, FailAt at);
+void frame_fail_with(Frame *f, const char *kind, const Error *err);
+/* An error that is none: the node goes on with the result, once whoever watches has seen it. Consumes
+ * both. */
+void frame_forgive(Frame *f, Json error, Json result);
+void run_fail(Run *run, Frame *f, const Node *node, Json error); /* its frames stay as they are */
+void run_halt(Run *run);                     /* ends all work; settles when it has ended */
+void frame_failing(Frame *f);                /* its wait says with what: nobody stops it any more */
+void frame_unwind(Frame *f, uint32_t level); /* ends all that runs above a level of a frame */
+/* Their time is up: callbacks of timers. */
+void fail_frame_late(uv_timer_t *timer);
+void fail_run_late(uv_timer_t *timer);
+void frame_timer_fired(Frame *f);
+
+#endif

@@ -1,0 +1,132 @@
+/* run.c - runs as the engine keeps them: lists, time, batches, and when one has settled. */
+#include "run.h"
+
+#include "mem.h"
+
+#include <string.h>
+#include <sys/time.h>
+
+/* ---- lists ---- */
+
+void run_enter(Run *run, RunsThat which) {
+    RunLink *link = &run->links[which];
+    RunQueue *list = &run->engine->runs[which];
+    if (link->in) {
+        return;
+    }
+    *link = (RunLink){.prev = list->last, .in = true};
+    *(list->last ? &list->last->links[which].next : &list->first) = run;
+    list->last = run;
+}
+
+void run_leave(Run *run, RunsThat which) {
+    RunLink *link = &run->links[which];
+    RunQueue *list = &run->engine->runs[which];
+    if (!link->in) {
+        return;
+    }
+    *(link->prev ? &link->prev->links[which].next : &list->first) = link->next;
+    *(link->next ? &link->next->links[which].prev : &list->last) = link->prev;
+    *link = (RunLink){0};
+}
+
+void run_unsaved(Run *run) {
+    run_enter(run, RUNS_UNSAVED);
+}
+
+/* One that has settled has nothing left to be in time for. */
+void run_set_held(Run *run, bool held) {
+    run->is_held = held && !run->settled;
+}
+
+/* ---- time ---- */
+
+/* A turn has one time: looking at the clock costs as much as a tenth of a step. */
+int64_t engine_now(const Engine *e) {
+    if (e->turn_time) {
+        return e->turn_time;
+    }
+    if (e->options.now) {
+        return e->options.now(e->options.ctx);
+    }
+    struct timeval tv;
+    gettimeofday(&tv, NULL);
+    return (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000;
+}
+
+uv_timer_t *timer_new(uv_loop_t *loop, void *data) {
+    uv_timer_t *timer = mem_zalloc(sizeof *timer);
+    uv_timer_init(loop, timer);
+    timer->data = data;
+    return timer;
+}
+
+static void free_handle(uv_handle_t *handle) {
+    mem_free(handle);
+}
+
+void timer_free(uv_timer_t *timer) {
+    if (timer) {
+        uv_close((uv_handle_t *)timer, free_handle);
+    }
+}
+
+/* ---- batches and turns ---- */
+
+uint64_t engine_batch(const Engine *e) {
+    return e->journal ? journal_number(e->journal) : 0;
+}
+
+/* The newest batch with something in it. */
+uint64_t engine_last_batch(const Engine *e) {
+    return e->journal ? journal_number(e->journal) - (journal_batch(e->journal)->count == 0) : 0;
+}
+
+bool engine_may_begin(const Engine *e, Error *err) {
+    bool sound = e->broken.code == ERR_NONE;
+    if (!sound && err) {
+        *err = e->broken;
+    }
+    return sound;
+}
+
+const char *engine_folder(Engine *e, Error *err) {
+    if (!e->folder) {
+        engine_lock(e);
+        const char *folder = store_folder(e->options.store, err);
+        e->folder = folder ? mem_strndup(folder, strlen(folder)) : NULL;
+        engine_unlock(e);
+    }
+    return e->folder;
+}
+
+void engine_lock(Engine *e) {
+    if (e->journal) {
+        journal_lock(e->journal);
+    }
+}
+
+void engine_unlock(Engine *e) {
+    if (e->journal) {
+        journal_unlock(e->journal);
+    }
+}
+
+void engine_set_idle(Engine *e, bool active) {
+    if (active == e->idle_active) {
+        return;
+    }
+    e->idle_active = active;
+    if (active) {
+        uv_idle_start(e->idle, e->on_turn);
+    } else {
+        uv_idle_stop(e->idle);
+    }
+}
+
+void run_kick(Run *run) {
+    if (run->engine->broken.code == ERR_NONE) {
+        run_enter(run, RUNS_DUE);
+        engine_set_idle(run->engine, true);
+    }
+}

@@ -1,0 +1,59 @@
+/* work.h - steps: one attempt at a node whose work is done in exec/. */
+#ifndef PAWL_WORK_H
+#define PAWL_WORK_H
+
+#include "frame.h"
+#include "step.h"
+
+struct Step {
+    Step *prev, *next; /* among the orphans of its run */
+    Run *run;
+    Frame *frame; /* NULL: nobody waits for it any more */
+    const Node *node;
+    const NodeWork *work;
+    Json state;
+    Param *params; /* of a task: resolved; owned */
+    char *place;
+    void *data;
+    bool finished;
+    bool held_back; /* it has ended while its frame was parked */
+    /* of a pure step, read when start() returns; of one that is held back */
+    Json result, error;
+    Json instead; /* of the failure that may come; JSON_NONE: it is one */
+};
+
+bool work_is_pure(const Engine *e, const Node *node);
+bool work_exists(const Engine *e, const Node *node);
+bool work_is_heavy(const Frame *f);
+bool work_keeps_time(const Engine *e, const Node *node);
+bool work_has_memo(const Engine *e, const Node *node);
+
+/* What the frame waits for while the node works: its place, its memo, no answers. JSON_NONE with *err
+ * set when the memo cannot be made. */
+Json work_wait(Frame *f, const Node *node, Error *err);
+/* A part of what a frame waits for that works, will, or asks meanwhile; borrowed; JSON_NONE when it
+ * has none. */
+Json work_part(Json wait, WorkPart part);
+Json work_with_answers(Json wait, Json answers); /* consumes both */
+Json work_with_key(Json wait, Json key);         /* consumes both */
+/* The node that the frame stands at is worked at outside, and the wait has the place of that. */
+bool work_goes_outside(const Frame *f, Json wait);
+Json work_again(const Frame *f, Json wait); /* a new attempt, with its memo and answers; given */
+bool frame_asks_for_work(const Frame *f);   /* the node asked in the middle of its work */
+Json work_answered(Json wait,
+                   Json answer); /* the wait of an asking frame once it is answered; given */
+
+void work_begin_pure(Frame *f, const Node *node);
+void work_start(Frame *f);               /* after the commit */
+bool work_freeze(Frame *f, bool frozen); /* false: it cannot be */
+bool work_deliver(Frame *f); /* what ended while the frame was parked; false: nothing did */
+void work_cancel(Frame *f);  /* nobody waits for it any more */
+void work_drop(Frame *f);    /* the engine ends */
+void work_drop_orphans(Run *run);
+/* What earlier processes left of the run's attempts is ended and forgotten, but for those of frames that
+ * are to keep it. */
+void work_sweep(Run *run, bool (*keeps)(const Frame *f));
+void work_free_data(Engine *e);
+char *run_folder_path(const Run *run, const char *folder); /* given */
+
+#endif
