@@ -160,6 +160,31 @@ def check_names(tap, root, layers):
     tap.case(not twice, "every header has a name of its own", "\n".join(twice))
 
 
+def engine_rows(root):
+    """The table of ARCHITECTURE.md that says who may call whom inside engine/: names, the top row first."""
+    text = (root / "ARCHITECTURE.md").read_text()
+    part = text.partition("### Inside `engine/`")[2].partition("\n#")[0]
+    return [re.findall(r"`([\w.]+)`", line.split("|")[1]) for line in part.splitlines()
+            if line.startswith("| `")]
+
+
+def check_engine(tap, root):
+    """A file of engine/ includes headers of its own row and of those below, and no others."""
+    row_of = {name: i for i, row in enumerate(engine_rows(root)) for name in row}
+    folder = root / "src" / "engine"
+
+    def row(file):
+        return row_of.get(file, row_of.get(file[:-2]))
+
+    files = sorted(p for p in folder.glob("*.[ch]"))
+    bad = [f"{p.name} is in no row" for p in files if row(p.name) is None]
+    for source in [p for p in files if not bad]:
+        for name in re.findall(r'#include "(\w+\.h)"', source.read_text()):
+            if (folder / name).exists() and row(name) < row(source.name):
+                bad.append(f"{source.name} includes {name}, which is above it")
+    tap.case(row_of and not bad, "files of engine/ include no header above them", "\n".join(bad))
+
+
 def main():
     root, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     layers = {}

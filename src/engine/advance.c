@@ -1,4 +1,4 @@
-/* frame.c - one step of a frame: the gate before its node, the node, the edge after it. */
+/* advance.c - one step of a frame: the gate before its node, the node, the edge after it. */
 #include "advance.h"
 
 #include "config.h"

@@ -1,4 +1,4 @@
-/* byhand.c - changes to a run that nobody runs: update, cancel, fork. */
+/* edit.c - changes to a run that nobody runs: update, cancel, fork. */
 #include "change.h"
 #include "fail.h"
 #include "image_read.h"

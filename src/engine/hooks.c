@@ -1,4 +1,4 @@
-/* frames.c - frames as a debugger sees them: hooks.h. */
+/* hooks.c - frames as a debugger sees them. */
 #include "hooks.h"
 
 #include "config.h"

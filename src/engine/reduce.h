@@ -34,7 +34,7 @@ Json reduce_result(Json writes, Json state);
 Json reduce_written(const Graph *graph, Json writes);
 
 /* Puts what an inner level changed into the one around it: final values, but for keys that have a reducer
- * there, what was written to them. Defined over Level (runs.h). */
+ * there, what was written to them. Defined over Level (frame.h). */
 struct Level;
 bool reduce_inner(struct Level *outer, const struct Level *inner, Machines *m, Error *err);
 

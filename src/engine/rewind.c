@@ -1,4 +1,4 @@
-/* open.c - runs that a debugger takes from the store, and back to an earlier place in it. */
+/* rewind.c - runs that a debugger takes from the store, and back to an earlier place in it. */
 #include "fail.h"
 #include "image_read.h"
 #include "inject.h"

@@ -1,4 +1,4 @@
-/* lib_peek.c - the few things about steps and engines that only runs.h knows. */
+/* lib_peek.c - the few things about steps and engines that only the headers inside engine/ know. */
 #include "lib_inside.h"
 #include "work.h"
 
