@@ -22,36 +22,27 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* ---- which move ---- */
-
-/* ---- life ---- */
-
-/* ---- status ---- */
-
-/* ---- expressions ---- */
-
 /* ---- coming to a node ---- */
 
 bool frame_leaves_engine(const Frame *f, const Node *node) {
-    return node->kind->id == KIND_SLEEP ||
-           (work_exists(f->run->engine, node) && !work_is_pure(f->run->engine, node));
+    const NodeWork *work = work_of(f, node);
+    return node->kind->id == KIND_SLEEP || (work && !work->pure);
 }
 
 static Json wait_outside(Frame *f, const Node *node, Error *err) {
-    if (node->kind->id == KIND_SLEEP) {
-        start_clock(f, node->timeout_ms);
-        return WAIT_FOR(WAIT_SLEEP, json_int(f->since + node->params[SLEEP_FOR].number));
-    }
-    if (!work_keeps_time(f->run->engine, node)) {
+    const NodeWork *work = work_of(f, node);
+    if (!work || !work->keeps_time) {
         start_clock(f, node->timeout_ms);
     }
-    return work_wait(f, node, err);
+    return node->kind->id == KIND_SLEEP
+               ? WAIT_FOR(WAIT_SLEEP, json_int(f->since + node->params[SLEEP_FOR].number))
+               : work_wait(f, node, err);
 }
 
 /* It can go outside as soon as it is come to: nothing has to be looked at or made first. */
 static bool leaves_at_once(const Frame *f, const Node *node) {
-    const Engine *e = f->run->engine;
-    return !run_hooks(f->run) && !f->injections && !node->task && !work_has_memo(e, node) &&
+    const NodeWork *work = work_of(f, node);
+    return !run_hooks(f->run) && !f->injections && !node->task && !(work && work->prepare) &&
            frame_leaves_engine(f, node);
 }
 
@@ -68,11 +59,6 @@ void frame_arrive(Frame *f, bool passed) {
     } else {
         frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());
     }
-}
-
-static void root_done(Frame *f) {
-    frame_set_wait(f, wait_of(WAIT_DONE));
-    run_status_change(&f->run->status, RUN_COMPLETES);
 }
 
 void frame_land(Frame *f, const Node *node, bool passed) {
@@ -92,7 +78,8 @@ void frame_land(Frame *f, const Node *node, bool passed) {
     } else if (f->parent) {
         control_child_ended(f);
     } else {
-        root_done(f);
+        frame_set_wait(f, wait_of(WAIT_DONE));
+        run_status_change(&f->run->status, RUN_COMPLETES);
     }
 }
 
@@ -154,14 +141,12 @@ bool frame_go_on(Frame *f) {
 
 /* The object that a result is merged as; JSON_NONE when it cannot be. */
 static Json update_of(const Node *node, Json result, Error *err) {
+    JsonKind kind = json_kind(result);
     if (!json_is_none(node->output)) {
         return json_object_set(json_object(), json_ref(node->output), json_ref(result));
     }
-    if (json_kind(result) == JSON_OBJECT) {
-        return json_ref(result);
-    }
-    if (json_kind(result) == JSON_NULL) {
-        return json_object();
+    if (kind == JSON_OBJECT || kind == JSON_NULL) {
+        return kind == JSON_NULL ? json_object() : json_ref(result);
     }
     char text[JSON_DESCRIBE_MAX];
     error_set(err, ERR_DATA,
@@ -337,10 +322,8 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
     frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
     run_record(run, f, node, "interrupted", json_none());
     if (run_wants(run, EVENT_INTERRUPT)) {
-        Json data = json_object_set(json_object(), json_string_c("id"), json_ref(id));
-        data = json_object_set(data, json_string_c("reason"), json_string_c(reason));
-        data = json_object_set(data, json_string_c("prompt"), json_ref(prompt));
-        data = json_object_set(data, json_string_c("options"), json_ref(options));
+        Json data = OBJECT(KEY("id", json_ref(id)), KEY("reason", reason),
+                           KEY("prompt", json_ref(prompt)), KEY("options", json_ref(options)));
         engine_tell(run, f,
                     (Event){.type = EVENT_INTERRUPT,
                             .node = node->name,

@@ -58,6 +58,11 @@ void engine_wake(Engine *e) {
 
 /* ---- what waits for the disk ---- */
 
+static bool is_heavy(const Frame *f) {
+    const NodeWork *work = work_of(f, frame_top(f)->node);
+    return work && work->heavy;
+}
+
 /* Starting one may end it at once and make others: those are added behind. */
 static void start_work(Engine *e) {
     size_t kept = 0;
@@ -66,7 +71,7 @@ static void start_work(Engine *e) {
         if (!f || f->run->halting) {
             continue;
         }
-        if (f->batch > e->durable || (e->working >= WORK_MAX && work_is_heavy(f))) {
+        if (f->batch > e->durable || (e->working >= WORK_MAX && is_heavy(f))) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -522,17 +527,14 @@ Json run_interrupts(const Run *run) {
 static Json frame_summary(const Frame *f) {
     char name[40];
     const Node *node = frame_top(f)->node;
-    Json word = json_kind(f->wait) == JSON_ARRAY ? json_ref(json_array_get(f->wait, WAIT_WORD))
-                                                 : json_null();
+    const char *word = wait_rows[f->waits].word;
     frame_name(f, name, sizeof name);
-    Json out = json_object_with(json_object(), "frame", json_int(f->id));
-    out = json_object_with(out, "parent", f->parent ? json_int(f->parent->id) : json_null());
-    out = json_object_with(out, "name", json_string_c(name));
-    out = json_object_with(out, "status", json_string_c(frame_status_names[f->status]));
-    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
-    out = json_object_with(out, "depth", json_int(f->nlevels));
-    out = json_object_with(out, "since", json_int(f->since));
-    return json_object_with(out, "waits", word);
+    return OBJECT(KEY("frame", f->id),
+                  KEY("parent", f->parent ? json_int(f->parent->id) : json_null()),
+                  KEY("name", name), KEY("status", frame_status_names[f->status]),
+                  KEY("node", node ? json_ref(node->name_json) : json_null()),
+                  KEY("depth", json_int(f->nlevels)), KEY("since", f->since),
+                  KEY("waits", word ? json_string_c(word) : json_null()));
 }
 
 Json run_frames(const Run *run, size_t max) {

@@ -56,12 +56,10 @@ void engine_tell(Run *run, const Frame *f, Event event) {
 }
 
 void frame_tell_node(Frame *f, const Node *node) {
+    bool titled = node->task && !json_is_none(node->task->title);
     Json data =
-        json_object_set(json_object(), json_string_c("kind"), json_string_c(node->kind->name));
-    data = json_object_set(data, json_string_c("attempt"), json_int(frame_top(f)->attempt + 1));
-    if (node->task && !json_is_none(node->task->title)) {
-        data = json_object_with(data, "title", task_title(f));
-    }
+        OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
+               KEY("title", titled ? task_title(f) : json_none()));
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
 }
 

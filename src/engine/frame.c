@@ -248,15 +248,18 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
     const Graph *graph = f ? frame_top(f)->graph : NULL;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
     bool exact = err->line && own;
-    Json error = json_object_with(json_object(), "kind", json_string_c(kind)), key, value;
-    error = json_object_with(error, "message", json_string_c(err->msg));
-    error = json_object_with(error, "node", node ? json_ref(node->name_json) : json_null());
-    error = json_object_with(error, "file",
-                             json_string_c(node    ? node->file
-                                           : graph ? graph->file
-                                                   : ""));
-    error = json_object_with(error, "line", json_int(exact ? err->line : node ? node->line : 0));
-    error = json_object_with(error, "column", json_int(exact ? err->col : node ? node->col : 0));
+    Json key, value;
+    Json error = OBJECT(KEY("kind", kind), KEY("message", (const char *)err->msg),
+                        KEY("node", node ? json_ref(node->name_json) : json_null()),
+                        KEY("file", node    ? node->file
+                                    : graph ? graph->file
+                                            : ""),
+                        KEY("line", json_int(exact  ? err->line
+                                             : node ? node->line
+                                                    : 0)),
+                        KEY("column", json_int(exact  ? err->col
+                                               : node ? node->col
+                                                      : 0)));
     for (size_t pos = 0;
          json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
         error = json_object_set(error, json_ref(key), json_ref(value));

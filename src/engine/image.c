@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "hooks.h"
 #include "json_binary.h"
+#include "json_build.h"
 #include "wait.h"
 
 #include <stdio.h>
@@ -229,12 +230,12 @@ static Json frame_interrupt_facts(Json frame_id, Json frame) {
     Json top = json_array_get(levels, json_array_len(levels) - 1);
     char id[32];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(frame_id), json_string_data(&frame_id));
-    Json out = json_object_with(json_object(), "id", or_null(json_array_get(wait, WAIT_ID)));
-    out = json_object_with(out, "node", or_null(json_array_get(top, IMAGE_NODE)));
-    out = json_object_with(out, "frame", json_number_parse(id, strlen(id)));
-    out = json_object_with(out, "prompt", or_null(json_array_get(wait, WAIT_PROMPT)));
-    out = json_object_with(out, "options", or_null(json_array_get(wait, WAIT_OPTIONS)));
-    return json_object_with(out, "reason", or_null(json_array_get(wait, WAIT_REASON)));
+    return OBJECT(KEY("id", or_null(json_array_get(wait, WAIT_ID))),
+                  KEY("node", or_null(json_array_get(top, IMAGE_NODE))),
+                  KEY("frame", json_number_parse(id, strlen(id))),
+                  KEY("prompt", or_null(json_array_get(wait, WAIT_PROMPT))),
+                  KEY("options", or_null(json_array_get(wait, WAIT_OPTIONS))),
+                  KEY("reason", or_null(json_array_get(wait, WAIT_REASON))));
 }
 
 Json image_interrupts(Json image) {

@@ -215,10 +215,9 @@ bool injections_load(Frame *f, Json image, Error *err) {
 Json frame_injections(const Frame *f) {
     Json all = json_array();
     for (const Injected *at = f->injections; at; at = at->next) {
-        Json one = json_object_with(json_object(), "id", json_int(at->id));
-        one = json_object_with(one, "where", json_string_c(where_names[at->where]));
-        one = json_object_with(one, "name", json_ref(at->name));
-        all = json_array_push(all, json_object_with(one, "node", json_ref(at->node)));
+        all = json_array_push(all, OBJECT(KEY("id", at->id), KEY("where", where_names[at->where]),
+                                          KEY("name", json_ref(at->name)),
+                                          KEY("node", json_ref(at->node))));
     }
     return all;
 }

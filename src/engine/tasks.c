@@ -552,7 +552,7 @@ static void begin_sleep(Frame *f) {
 static void begin_work(Frame *f) {
     Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
-    if (!work_exists(f->run->engine, node)) {
+    if (!work_of(f, node)) {
         error_set(&err, ERR_USAGE, "Tasks of the kind `%s` cannot be run here.", node->kind->name);
         frame_fail_with(f, "kind", &err);
         return;
@@ -611,7 +611,8 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
 
 static void begin_resolved(Frame *f) {
     const Node *node = frame_top(f)->node;
-    if (!work_keeps_time(f->run->engine, node)) {
+    const NodeWork *work = work_of(f, node);
+    if (!work || !work->keeps_time) {
         start_clock(f, node->timeout_ms);
     }
     if (steering_of(node)->begin) {

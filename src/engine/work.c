@@ -19,30 +19,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-bool work_exists(const Engine *e, const Node *node) {
-    return e->work[node->kind->id] != NULL;
-}
-
-bool work_is_pure(const Engine *e, const Node *node) {
-    const NodeWork *work = e->work[node->kind->id];
-    return work && work->pure;
-}
-
-bool work_keeps_time(const Engine *e, const Node *node) {
-    const NodeWork *work = e->work[node->kind->id];
-    return work && work->keeps_time;
-}
-
-bool work_is_heavy(const Frame *f) {
-    const NodeWork *work = f->run->engine->work[frame_top(f)->node->kind->id];
-    return work && work->heavy;
-}
-
-bool work_has_memo(const Engine *e, const Node *node) {
-    const NodeWork *work = e->work[node->kind->id];
-    return work && work->prepare;
-}
-
 /* ---- what a frame waits for while its node works ---- */
 
 Json work_part(Json wait, WorkPart part) {
@@ -84,10 +60,9 @@ static Json memo_of(Json wait) {
 
 /* A wait for the next attempt names a place, whatever is attempted. */
 bool work_goes_outside(const Frame *f, Json wait) {
-    const Engine *e = f->run->engine;
     const Node *node = frame_top(f)->node;
-    return json_kind(work_part(wait, WORK_KEY)) == JSON_STRING && node && work_exists(e, node) &&
-           !work_is_pure(e, node);
+    const NodeWork *work = node ? work_of(f, node) : NULL;
+    return work && !work->pure && json_kind(work_part(wait, WORK_KEY)) == JSON_STRING;
 }
 
 Json work_again(const Frame *f, Json wait) {
@@ -126,7 +101,7 @@ static void clear(Step *s) {
 }
 
 void work_begin_pure(Frame *f, const Node *node) {
-    const NodeWork *work = f->run->engine->work[node->kind->id];
+    const NodeWork *work = work_of(f, node);
     if (!work) {
         Error err = ERROR_INIT;
         error_set(&err, ERR_USAGE, "Nodes of the kind `%s` cannot be run here.", node->kind->name);
@@ -156,7 +131,7 @@ static void free_step(Step *s) {
 
 /* prepare() sees a step that does not start. */
 Json work_wait(Frame *f, const Node *node, Error *err) {
-    const NodeWork *work = f->run->engine->work[node->kind->id];
+    const NodeWork *work = work_of(f, node);
     Json memo = json_null();
     if (work && work->prepare) {
         Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = frame_state(f)};
@@ -498,8 +473,7 @@ void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
     if (!s->frame || !run_wants(s->run, EVENT_LOG)) {
         return;
     }
-    Json data = json_object_set(json_object(), json_string_c("stream"), json_string_c(stream));
-    data = json_object_set(data, json_string_c("text"), json_string(bytes, len));
+    Json data = OBJECT(KEY("stream", stream), KEY("text", json_string(bytes, len)));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
 }

@@ -22,11 +22,10 @@ struct Step {
     Json instead; /* of the failure that may come; JSON_NONE: it is one */
 };
 
-bool work_is_pure(const Engine *e, const Node *node);
-bool work_exists(const Engine *e, const Node *node);
-bool work_is_heavy(const Frame *f);
-bool work_keeps_time(const Engine *e, const Node *node);
-bool work_has_memo(const Engine *e, const Node *node);
+/* NULL: nobody works at nodes of its kind. */
+static inline const NodeWork *work_of(const Frame *f, const Node *node) {
+    return f->run->engine->work[node->kind->id];
+}
 
 /* What the frame waits for while the node works: its place, its memo, no answers. JSON_NONE with *err
  * set when the memo cannot be made. */
