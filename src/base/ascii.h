@@ -6,16 +6,17 @@
 #include <stddef.h>
 #include <string.h>
 
+/* One comparison each: what is below the first wraps round to something large. */
 static inline bool ascii_is_digit(char c) {
-    return c >= '0' && c <= '9';
+    return (unsigned char)(c - '0') < 10;
+}
+
+static inline bool ascii_is_letter(char c) {
+    return (unsigned char)((c | 32) - 'a') < 26;
 }
 
 static inline char ascii_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-static inline bool ascii_is_letter(char c) {
-    return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
 }
 
 /* What names are made of: letters, digits and underscores. */
@@ -34,9 +35,8 @@ static inline bool ascii_is_white(char c) {
 
 /* The value of a hexadecimal digit, or -1. */
 static inline int ascii_hex(char c) {
-    return ascii_is_digit(c)                                ? c - '0'
-           : ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f' ? ascii_lower(c) - 'a' + 10
-                                                            : -1;
+    int letter = (c | 32) - 'a';
+    return ascii_is_digit(c) ? c - '0' : letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
 /* Whether the bytes are just this word. */

@@ -229,8 +229,8 @@ static int lex_in_string(Lexer *lx, Node **node) {
 static int lex_punctuation(Lexer *lx) {
     const char *at = lx->text + lx->at;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        size_t len = strlen(operators[i].text);
-        if (lx->len - lx->at >= len && !memcmp(at, operators[i].text, len)) {
+        size_t len = operators[i].text[0] == *at ? strlen(operators[i].text) : 0;
+        if (len && lx->len - lx->at >= len && !memcmp(at, operators[i].text, len)) {
             lx->at += (uint32_t)len;
             return operators[i].token;
         }
