@@ -434,11 +434,11 @@ static Json branch_state(const Session *s, Json before, int64_t parent, Json wri
         return json_none();
     }
     Json state = lineage_state(flow, before, parent), kept = json_none();
-    Machines *machines = machines_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
-    if (!reduce_writes(graph, machines, writes, &state, &kept, NULL)) {
+    Evaluator *evaluator = evaluator_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
+    if (!reduce_writes(graph, evaluator, writes, &state, &kept, NULL)) {
         json_clear(&state);
     }
-    machines_free(machines);
+    evaluator_free(evaluator);
     return state;
 }
 

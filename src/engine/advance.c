@@ -102,7 +102,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
         if (!edge->when) {
             return edge;
         }
-        Json holds = machines_eval(f->run->machines, edge->when, l->state, NULL, err);
+        Json holds = evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
         bool taken = json_truthy(holds), failed = json_is_none(holds);
         json_unref(holds);
         if (failed) {
@@ -186,7 +186,7 @@ static const Graph *graph_of_keys(const Frame *f) {
 bool frame_merge(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f);
     LevelKept kept = level_keep(l);
-    bool ok = reduce_update(graph_of_keys(f), f->run->machines, update, writer_of(l->node),
+    bool ok = reduce_update(graph_of_keys(f), f->run->evaluator, update, writer_of(l->node),
                             &l->state, &l->writes, err) &&
               !too_large(f->run, l->state, "The state", err);
     return level_settle(l, kept, ok);

@@ -194,7 +194,7 @@ void matrix_done(Frame *f, TaskResult result, Json error) {
         memo_set(f, level, "error", json_ref(error));
     }
     note_decided(f, &t);
-    task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+    task_note_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
     if (tally_over(l, &t)) {
         Json first = json_ref(memo_get(l, "error"));
         end_tally(f, &t, first);
@@ -278,7 +278,7 @@ TaskResult tally_so_far(const Frame *f, bool *over) {
 void tally_counted(Frame *f) {
     Tally t = tally_of(f);
     note_decided(f, &t);
-    task_say_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
+    task_note_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
 }
 
 Json tally_why(const Frame *f, TaskResult result) {
@@ -326,7 +326,7 @@ void task_result_so_far(Frame *f, TaskResult result) {
     const Node *node = frame_top(f)->node;
     bool child = f->nlevels == 1 && f->is_task;
     if (task_has_id(node)) {
-        task_say(f, f->nlevels - 1, "result", json_int(result));
+        task_note(f, f->nlevels - 1, "result", json_int(result));
     } else if (!child) {
         return; /* nobody can know */
     }
@@ -347,7 +347,7 @@ void task_child_ended(Frame *child) {
     if (first && json_kind(error) == JSON_OBJECT) {
         f->wait = json_array_set(f->wait, WAIT_TASKS_ERROR, json_ref(error));
     }
-    task_say_scope(f, f->nlevels - 1, child->branch, l->state);
+    task_note_scope(f, f->nlevels - 1, child->branch, l->state);
     f->children--;
     frame_mark(f);
     frame_remove(child);

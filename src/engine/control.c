@@ -96,7 +96,7 @@ static void merge_inner(Frame *f, const Level *inner, Json result) {
     Level *l = frame_top(f);
     Error err = ERROR_INIT;
     LevelKept kept = level_keep(l);
-    if (level_settle(l, kept, reduce_inner(l, inner, f->run->machines, &err))) {
+    if (level_settle(l, kept, reduce_inner(l, inner, f->run->evaluator, &err))) {
         frame_finished(f, result);
     } else {
         json_unref(result);
@@ -159,7 +159,7 @@ bool level_leave_shared(Frame *f, Error *err) {
     f->nlevels--;
     Level *l = frame_top(f);
     bool ok = json_is_none(l->writes) ||
-              reduce_writes(l->graph, f->run->machines, inner.writes, &ignored, &l->writes, err);
+              reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &l->writes, err);
     json_unref(l->state);
     l->state = inner.state;
     json_unref(inner.writes);
@@ -229,7 +229,7 @@ void join_branches(Frame *f) {
     const Node *join = json_kind(name) == JSON_STRING ? graph_node(l->graph, name) : NULL;
     bool ok = reduce_no_conflict(l->graph, all, &err);
     for (size_t i = 0; ok && i < json_array_len(all); i++) {
-        ok = reduce_writes(l->graph, f->run->machines, json_array_get(all, i), &l->state,
+        ok = reduce_writes(l->graph, f->run->evaluator, json_array_get(all, i), &l->state,
                            &l->writes, &err);
     }
     json_unref(all);

@@ -369,7 +369,7 @@ Run *run_new(Engine *e, Flow *flow) {
     JqHost host = {.budget = e->options.budget};
     run->engine = e;
     run->flow = flow_ref(flow);
-    run->machines = machines_new(flow, &host);
+    run->evaluator = evaluator_new(flow, &host);
     run->next_frame = 1;
     run->mode = json_string_c("autonomous");
     run->definition = json_null();
@@ -418,7 +418,7 @@ void run_free(Run *run) {
         run_leave(run, (RunsThat)i);
     }
     timer_free(run->timer);
-    machines_free(run->machines);
+    evaluator_free(run->evaluator);
     for (size_t i = 0; i < run->nflows; i++) {
         flow_unref(run->flows[i]);
     }

@@ -107,7 +107,8 @@ static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) 
     }
     Json vars[FRAME_VARS_MAX];
     Json input = with_error(l, error);
-    Json verdict = machines_eval(f->run->machines, when, input, frame_vars(f, l->node, vars), NULL);
+    Json verdict =
+        evaluator_run(f->run->evaluator, when, input, frame_vars(f, l->node, vars), NULL);
     bool yes = json_truthy(verdict);
     json_unref(verdict);
     json_unref(input);
@@ -168,81 +169,33 @@ static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handle
 
 /* ---- another attempt ---- */
 
-static int64_t retry_delay(const RetryPolicy *retry, int attempt) {
-    double delay = (double)retry->delay_ms * pow(retry->factor, attempt);
-    double most = retry->max_ms ? (double)retry->max_ms : 9e15;
-    return (int64_t)(delay < most ? delay : most);
-}
-
-static void tell_retry(Frame *f, const Node *node, Json error, int64_t delay) {
-    Json data = json_object_with(json_object(), "error", json_ref(error));
-    data = json_object_with(data, "attempt", json_int(frame_top(f)->attempt));
-    data = json_object_with(data, "attempts", json_int(node->retry.attempts));
-    data = json_object_with(data, "delay", json_double((double)delay / 1000));
-    engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
-}
-
-/* What stays of an attempt: what the node made and was told; and which execution failed, inside it or
- * itself. */
-typedef struct Kept {
-    Json memo, answers;
-    LevelAt failed;
-} Kept;
-
-/* The wait already names the place of the next attempt: no second record is needed to start it. */
-static void retry(Frame *f, Json error, const Kept *kept) {
+/* The wait already has the handle of the next attempt: no second record is needed to start it. Consumes memo
+ * and answers, what the node made and was told. */
+static void retry(Frame *f, Json error, LevelAt failed, Json memo, Json answers) {
     Level *l = frame_top(f);
     const Node *node = l->node;
-    int64_t delay = retry_delay(&node->retry, l->attempt++);
+    double wanted = (double)node->retry.delay_ms * pow(node->retry.factor, l->attempt++);
+    double most = node->retry.max_ms ? (double)node->retry.max_ms : 9e15;
+    int64_t delay = (int64_t)(wanted < most ? wanted : most);
     l->deadline = 0;
     l->count = 0;
     frame_set_wait(f, WAIT_FOR(WAIT_RETRY, json_int(engine_now(f->run->engine) + delay),
-                               frame_work_key(f), json_ref(error), json_ref(kept->memo),
-                               json_ref(kept->answers)));
+                               frame_work_key(f), json_ref(error), memo, answers));
     run_record_result(f->run, f, node, "retrying",
-                      (StepResult){.error = json_ref(error), .at = kept->failed});
-    tell_retry(f, node, error, delay);
+                      (StepResult){.error = json_ref(error), .at = failed});
+    Json data =
+        OBJECT(KEY("error", json_ref(error)), KEY("attempt", json_int(l->attempt)),
+               KEY("attempts", json_int(node->retry.attempts)), KEY("delay", (double)delay / 1000));
+    engine_tell(f->run, f, (Event){.type = EVENT_RETRY, .node = node->name, .data = data});
     frame_schedule(f);
-}
-
-static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt failed);
-
-static Kept kept_of(const Handler *h, LevelAt failed) {
-    bool its_own = h->level == h->frame->nlevels - 1;
-    Json memo = its_own ? work_part(h->frame->wait, WORK_MEMO) : json_none();
-    Json answers = its_own ? work_part(h->frame->wait, WORK_ANSWERS) : json_none();
-    return (Kept){json_is_none(memo) ? json_null() : json_ref(memo),
-                  json_is_none(answers) ? json_array() : json_ref(answers), failed};
-}
-
-static void drop_injected(Frame *f, Json error) {
-    const Node *node = frame_top(f)->node;
-    frame_top(f)->node = NULL;
-    run_record_result(f->run, f, node, "failed", (StepResult){.error = json_ref(error)});
-    inject_done(f, (StepResult){.update = json_none()});
-}
-
-/* The execution that failed is inside the one that takes its error, or is that one. */
-static void take_error(const Handler *h, LevelAt failed, Json error) {
-    Kept kept = kept_of(h, failed);
-    frame_unwind(h->frame, h->level);
-    if (h->drop) {
-        drop_injected(h->frame, error);
-    } else if (h->edge) {
-        take_error_edge(h->frame, h->edge, error, failed);
-    } else {
-        retry(h->frame, error, &kept);
-    }
-    json_unref(kept.memo);
-    json_unref(kept.answers);
 }
 
 static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt failed) {
     Run *run = f->run;
     Level *l = frame_top(f);
     const Node *node = l->node;
-    Json update = json_object_with(json_object(), "error", json_ref(error));
-    reduce_update(l->graph, run->machines, update, json_null(), &l->state, &l->writes, NULL);
+    Json update = OBJECT(KEY("error", json_ref(error)));
+    reduce_update(l->graph, run->evaluator, update, json_null(), &l->state, &l->writes, NULL);
     level_begin_node(l);
     l->steps++;
     run->step++;
@@ -250,6 +203,30 @@ static void take_error_edge(Frame *f, const Edge *edge, Json error, LevelAt fail
     bool own = failed.frame == f->id && failed.level + 1 == f->nlevels;
     frame_record_result(f, node, "failed",
                         (StepResult){.update = update, .at = own ? (LevelAt){0} : failed});
+}
+
+/* The execution that failed is inside the one that takes its error, or is that one. */
+static void take_error(const Handler *h, LevelAt failed, Json error) {
+    Frame *f = h->frame;
+    bool its_own = h->level == f->nlevels - 1;
+    Json memo = its_own ? json_ref(work_part(f->wait, WORK_MEMO)) : json_none();
+    Json answers = its_own ? json_ref(work_part(f->wait, WORK_ANSWERS)) : json_none();
+    frame_unwind(f, h->level);
+    if (!h->drop && !h->edge) {
+        retry(f, error, failed, json_is_none(memo) ? json_null() : memo,
+              json_is_none(answers) ? json_array() : answers);
+        return;
+    }
+    json_unref(memo);
+    json_unref(answers);
+    if (h->edge) {
+        take_error_edge(f, h->edge, error, failed);
+    } else {
+        const Node *node = frame_top(f)->node;
+        frame_top(f)->node = NULL;
+        run_record_result(f->run, f, node, "failed", (StepResult){.error = json_ref(error)});
+        inject_done(f, (StepResult){.update = json_none()});
+    }
 }
 
 /* ---- the end of the run ---- */

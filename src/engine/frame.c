@@ -236,7 +236,7 @@ const Json *frame_vars(const Frame *f, const Node *node, Json *copy) {
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
     Json vars[FRAME_VARS_MAX];
     const Node *node = frame_top(f)->node;
-    return machines_eval(f->run->machines, expr, input, frame_vars(f, node, vars), err);
+    return evaluator_run(f->run->evaluator, expr, input, frame_vars(f, node, vars), err);
 }
 
 Json frame_work_key(const Frame *f) {

@@ -220,7 +220,7 @@ typedef struct Resolving {
 
 static Json resolve_expr(const Resolving *r, const Expr *expr) {
     Json vars[FRAME_VARS_MAX];
-    return machines_eval(r->frame->run->machines, expr, r->state,
+    return evaluator_run(r->frame->run->evaluator, expr, r->state,
                          frame_vars(r->frame, r->node, vars), r->err);
 }
 

@@ -32,7 +32,7 @@ static Json state_of(const Graph *graph) {
     for (size_t i = 0; i < graph->nkeys; i++) {
         const StateKey *key = &graph->keys[i];
         const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
-        Json row = json_object_with(json_object(), "reduce", json_string_c(how));
+        Json row = OBJECT(KEY("reduce", how));
         state = json_object_set(state, json_ref(key->name), row);
     }
     return state;
@@ -47,11 +47,9 @@ static Json document_of(const Frame *f, Json name, Json node) {
         node = json_object_with(node, "name", json_ref(name));
     }
     Json list = json_array_push(json_array(), node);
-    Json document = json_object_with(json_object(), "name", json_string_c("injected"));
-    if (!strcmp(flow->dialect, "graph") && graph->nkeys) {
-        document = json_object_with(document, "state", state_of(graph));
-    }
-    return json_object_with(document, list_key(flow), list);
+    bool reduces = !strcmp(flow->dialect, "graph") && graph->nkeys;
+    return OBJECT(KEY("name", "injected"), KEY("state", reduces ? state_of(graph) : json_none()),
+                  KEY(list_key(flow), list));
 }
 
 /* The text of the one node; sub-workflows that it names are files as ever. */
@@ -72,7 +70,7 @@ static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
 static void count_numbers(Run *run, const Flow *flow) {
     run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
                                       flow->first_node + (uint32_t)flow->nnodes};
-    machines_add(run->machines, flow);
+    evaluator_add(run->evaluator, flow);
     run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
     run->flows[run->nflows++] = flow_ref((Flow *)flow);
 }
@@ -128,7 +126,7 @@ Injected *injected_new(Run *run, Flow *flow) {
 
 void injected_free(Run *run, Injected *injected) {
     if (injected) {
-        machines_remove(run->machines, injected->flow);
+        evaluator_remove(run->evaluator, injected->flow);
         flow_unref(injected->flow);
         json_unref(injected->definition);
         json_unref(injected->name);

@@ -68,27 +68,12 @@ static HookVerdict ask(Frame *f, const HookPlace *place, Json *info) {
 
 /* ---- results from elsewhere ---- */
 
-static void take_task(Frame *f, Json taken) {
-    Json outputs = json_object_get_c(taken, "outputs");
-    task_finish(f, json_is_none(outputs) ? json_null() : json_ref(outputs));
-}
-
-/* Its attempts are all behind it. */
-static void take_failure(Frame *f, Json error, Json taken) {
-    const Node *node = frame_top(f)->node;
-    Json outputs = json_object_get_c(taken, "outputs");
-    frame_top(f)->attempt = node->retry.attempts;
-    if (node->task && json_kind(outputs) == JSON_OBJECT) {
-        task_say_outputs(f, f->nlevels - 1, outputs);
-    }
-    frame_fail(f, json_ref(error), FAIL_NODE);
-}
-
 /* In place of the node's work: what is known to come of it (HOOK_TAKE). */
 static void take(Frame *f, Json taken) {
     Error err = ERROR_INIT;
     Json error = json_object_get_c(taken, "error"), result = json_object_get_c(taken, "result");
     Json update = json_object_get_c(taken, "update"), set = json_object_get_c(taken, "set");
+    Json outputs = json_object_get_c(taken, "outputs"), tasks = json_object_get_c(taken, "tasks");
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
     f->since = engine_now(f->run->engine);
@@ -98,19 +83,23 @@ static void take(Frame *f, Json taken) {
     bool skipped = json_string_is(json_object_get_c(taken, "status"), "skipped");
     f->taken = true;
     if (node->task && !skipped) {
-        task_say_begun(f, true);
+        task_note_begun(f, true);
     }
-    if (node->task && json_kind(json_object_get_c(taken, "tasks")) == JSON_OBJECT) {
-        scope_set_tasks(f, f->nlevels - 1, json_object_get_c(taken, "tasks"));
+    if (node->task && json_kind(tasks) == JSON_OBJECT) {
+        scope_set_tasks(f, f->nlevels - 1, tasks);
     }
     if (json_kind(set) == JSON_ARRAY && !frame_change(f, set, &err)) {
         frame_fail_with(f, "recorded", &err);
     } else if (json_kind(error) == JSON_OBJECT) {
-        take_failure(f, error, taken);
+        frame_top(f)->attempt = node->retry.attempts; /* they are all behind it */
+        if (node->task && json_kind(outputs) == JSON_OBJECT) {
+            task_note_outputs(f, f->nlevels - 1, outputs);
+        }
+        frame_fail(f, json_ref(error), FAIL_NODE);
     } else if (skipped) {
-        frame_skip(f, json_object_get_c(taken, "outputs"));
+        frame_skip(f, outputs);
     } else if (node->task) {
-        take_task(f, taken);
+        task_finish(f, json_is_none(outputs) ? json_null() : json_ref(outputs));
     } else if (!json_is_none(result)) {
         frame_finish(f, json_ref(result));
     } else if (json_kind(update) == JSON_OBJECT && !frame_merge(f, update, &err)) {
@@ -120,22 +109,19 @@ static void take(Frame *f, Json taken) {
     }
 }
 
-static bool change_one(Frame *f, Json one, Error *err) {
-    if (json_kind(one) == JSON_OBJECT) {
-        return frame_top(f)->graph->scoped || frame_merge(f, one, err);
-    }
-    Json list = json_array_push(json_array(), json_ref(one));
-    bool ok = frame_change(f, list, err);
-    json_unref(list);
-    return ok;
-}
-
 /* What somebody changed at this place another time (HOOK_CHANGE), on record with what comes next. Consumes
  * it. */
 static bool change(Frame *f, Json changes, bool after, Error *err) {
     bool ok = true;
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
-        ok = change_one(f, json_array_get(changes, i), err);
+        Json one = json_array_get(changes, i);
+        if (json_kind(one) == JSON_OBJECT) {
+            ok = frame_top(f)->graph->scoped || frame_merge(f, one, err);
+        } else {
+            Json list = json_array_push(json_array(), json_ref(one));
+            ok = frame_change(f, list, err);
+            json_unref(list);
+        }
     }
     json_unref(f->run->by_hand);
     f->run->by_hand = changes;
@@ -186,7 +172,7 @@ static void keep_turns(Frame *f, uint32_t level) {
         if (!l->graph->scoped && (l->count || inner->injected)) {
             Json ignored = json_ref(inner->state);
             if (!json_is_none(l->writes)) {
-                reduce_writes(l->graph, f->run->machines, inner->writes, &ignored, &l->writes,
+                reduce_writes(l->graph, f->run->evaluator, inner->writes, &ignored, &l->writes,
                               NULL);
             }
             json_unref(ignored);
@@ -386,48 +372,19 @@ bool run_does(const Frame *f) {
 
 /* ---- stopping a frame where it is ---- */
 
-static ParkResult park_ready(Frame *f, Json info) {
-    if (f->children) { /* it is about to end them: what it waits for must stay as they know it */
-        json_unref(info);
-        return PARKED_LATER;
-    }
-    frame_park_at(f, wait_rows[f->waits].position, json_ref(f->wait), info);
-    return PARKED_NOW;
-}
-
-static ParkResult park_working(Frame *f, Json info) {
-    if (!work_freeze(f, true)) {
-        json_unref(info);
-        return PARKED_LATER;
-    }
-    frame_park_at(f, HOOK_DURING, json_ref(f->wait), info);
-    return PARKED_NOW;
-}
-
-static ParkResult park_timed(Frame *f, Json info) {
-    frame_park_at(f, HOOK_DURING, json_ref(f->wait), info);
-    return PARKED_NOW;
-}
-
-static ParkResult park_parked(Frame *f, Json info) {
-    (void)f;
-    json_unref(info);
-    return PARKED_NOW;
-}
-
-static ParkResult park_never(Frame *f, Json info) {
-    (void)f;
-    json_unref(info);
-    return PARKED_NEVER;
-}
-
 ParkResult frame_park(Frame *f, Json info) {
-    static ParkResult (*const rows[FRAME_STATUS_COUNT])(Frame * f, Json info) = {
-        [FRAME_READY] = park_ready,   [FRAME_STARTING] = park_ready, [FRAME_WORKING] = park_working,
-        [FRAME_TIMED] = park_timed,   [FRAME_WAITING] = park_never,  [FRAME_HOLDING] = park_never,
-        [FRAME_PARKED] = park_parked, [FRAME_FAILED] = park_never,   [FRAME_DONE] = park_never,
-    };
-    return rows[f->run->halting ? FRAME_DONE : f->status](f, info);
+    FrameStatus status = f->run->halting ? FRAME_DONE : f->status;
+    bool ready = status == FRAME_READY || status == FRAME_STARTING;
+    if (status == FRAME_TIMED || (status == FRAME_WORKING && work_freeze(f, true)) ||
+        (ready && !f->children)) { /* else it is about to end them, who know what it waits for */
+        HookPosition position = ready ? wait_rows[f->waits].position : HOOK_DURING;
+        frame_park_at(f, position, json_ref(f->wait), info);
+        return PARKED_NOW;
+    }
+    json_unref(info);
+    return ready || status == FRAME_WORKING ? PARKED_LATER
+           : status == FRAME_PARKED         ? PARKED_NOW
+                                            : PARKED_NEVER;
 }
 
 void frame_set_pause(Frame *f, Json info) {
@@ -452,13 +409,14 @@ static Json unparked(Frame *f) {
 static void tell_resumed(Frame *f, const char *word) {
     const Node *node = frame_top(f)->node;
     if (run_wants(f->run, EVENT_RESUMED)) {
-        Json data = json_object_with(json_object(), "how", json_string_c(word ? word : "continue"));
         engine_tell(f->run, f,
-                    (Event){.type = EVENT_RESUMED, .node = node ? node->name : "", .data = data});
+                    (Event){.type = EVENT_RESUMED,
+                            .node = node ? node->name : "",
+                            .data = OBJECT(KEY("how", word ? word : "continue"))});
     }
 }
 
-static void go(Frame *f, const char *word) {
+static void go(Frame *f, const LetGo *let) {
     const Node *node = frame_top(f)->node;
     HookPosition position = frame_position(f);
     frame_set_wait(f, unparked(f));
@@ -466,7 +424,7 @@ static void go(Frame *f, const char *word) {
         frame_set_status(f, FRAME_STARTING);
         frame_set_status(f, FRAME_WORKING);
         run_record(f->run, f, node, "resumed", json_none());
-        tell_resumed(f, word);
+        tell_resumed(f, let->word);
         if (!work_deliver(f)) {
             work_freeze(f, false);
             frame_set_timer(f);
@@ -475,7 +433,7 @@ static void go(Frame *f, const char *word) {
     }
     f->thaw = position == HOOK_DURING && f->waits == WAIT_WORK;
     frame_record(f, node, "resumed", json_none());
-    tell_resumed(f, word);
+    tell_resumed(f, let->word);
 }
 
 static void skip(Frame *f, const LetGo *let) {
@@ -486,7 +444,7 @@ static void skip(Frame *f, const LetGo *let) {
 }
 
 /* The node begins again as a new attempt would, with what it made and was told. */
-static void again(Frame *f, const char *word) {
+static void again(Frame *f, const LetGo *let) {
     const Node *node = frame_top(f)->node;
     Json inner = unparked(f), before = inner, error = json_none();
     FailAt at = FAIL_NODE;
@@ -514,28 +472,24 @@ static void again(Frame *f, const char *word) {
     frame_record_result(f, node, failed && !f->failure_kept ? "failed" : "retrying",
                         (StepResult){.error = error});
     f->failure_kept = false;
-    tell_resumed(f, word);
+    tell_resumed(f, let->word);
 }
 
 /* ---- another node ---- */
-
-static bool no_such_node(const Frame *f, const char *name, Error *err) {
-    Suggestion nearest = suggestion_for(name, strlen(name));
-    for (uint32_t i = 0; i < f->nlevels; i++) {
-        for (size_t k = 0; k < f->levels[i].graph->nnodes; k++) {
-            suggestion_offer(&nearest, f->levels[i].graph->nodes[k].name);
-        }
-    }
-    return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s%s%s", name,
-                     (long long)f->id, nearest.best ? "; did you mean `" : "",
-                     nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
-}
 
 static bool go_to(Frame *f, const LetGo *let, Error *err) {
     uint32_t level;
     const Node *node = find_node(f, let->node, &level);
     if (!node) {
-        return no_such_node(f, let->node, err);
+        Suggestion nearest = suggestion_for(let->node, strlen(let->node));
+        for (uint32_t i = 0; i < f->nlevels; i++) {
+            for (size_t k = 0; k < f->levels[i].graph->nnodes; k++) {
+                suggestion_offer(&nearest, f->levels[i].graph->nodes[k].name);
+            }
+        }
+        return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s%s%s",
+                         let->node, (long long)f->id, nearest.best ? "; did you mean `" : "",
+                         nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
     }
     if (is_elsewhere(f, node, level)) {
         return error_set(err, ERR_USAGE, "`%s` is not of frame %lld, but of the one that made it.",
@@ -549,57 +503,28 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
 
 /* ---- the door ---- */
 
-static bool let_go_as_is(Frame *f, const LetGo *let, Error *err) {
-    (void)err;
-    go(f, let->word);
-    return true;
-}
-
-/* A result that could not be merged is refused while there still is somebody to say it to. */
-static bool output_fits(const Frame *f, const Node *node, Json output, Error *err) {
-    JsonKind kind = json_kind(output);
-    bool anything =
-        (f->is_element && f->nlevels == 1) || (!node->task && !json_is_none(node->output));
-    return json_is_none(output) || anything || kind == JSON_OBJECT || kind == JSON_NULL ||
-           error_set(err, ERR_USAGE,
-                     "`%s` gives back an object, so what it is to give back is one.", node->name);
-}
-
-static bool can_skip(const Frame *f, const LetGo *let, Error *err) {
+/* Everything that speaks against it, before anything is changed. A result that could not be merged is
+ * refused while there still is somebody to say it to. */
+static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
     const Node *node = frame_top(f)->node;
-    if (frame_position(f) == HOOK_AFTER || !node) {
+    HookPosition position = frame_position(f);
+    JsonKind kind = json_kind(let->output);
+    if (let->how == LET_RETRY && position != HOOK_ON_ERROR && position != HOOK_DURING) {
+        return error_set(err, ERR_USAGE,
+                         "Frame %lld is paused %s its node, and nothing of it has failed: "
+                         "`continue` runs it.",
+                         (long long)f->id, hook_positions[position]);
+    }
+    if (let->how == LET_SKIP && (position == HOOK_AFTER || !node)) {
         return error_set(err, ERR_USAGE, "`%s` is done: there is nothing to skip. Step first.",
                          node ? node->name : "The last node");
     }
-    return output_fits(f, node, let->output, err);
-}
-
-static bool can_retry(const Frame *f, Error *err) {
-    HookPosition position = frame_position(f);
-    return position == HOOK_ON_ERROR || position == HOOK_DURING ||
+    bool fits = let->how != LET_SKIP || json_is_none(let->output) || kind == JSON_OBJECT ||
+                kind == JSON_NULL || (f->is_element && f->nlevels == 1) ||
+                (!node->task && !json_is_none(node->output));
+    return fits ||
            error_set(err, ERR_USAGE,
-                     "Frame %lld is paused %s its node, and nothing of it has failed: "
-                     "`continue` runs it.",
-                     (long long)f->id, hook_positions[position]);
-}
-
-/* Everything that speaks against it, before anything is changed. */
-static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
-    return let->how == LET_SKIP    ? can_skip(f, let, err)
-           : let->how == LET_RETRY ? can_retry(f, err)
-                                   : true;
-}
-
-static bool let_skip(Frame *f, const LetGo *let, Error *err) {
-    (void)err;
-    skip(f, let);
-    return true;
-}
-
-static bool let_retry(Frame *f, const LetGo *let, Error *err) {
-    (void)err;
-    again(f, let->word);
-    return true;
+                     "`%s` gives back an object, so what it is to give back is one.", node->name);
 }
 
 /* They are on record with what comes of letting it go. */
@@ -622,10 +547,8 @@ static bool is_kept(const Frame *f) {
 }
 
 bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
-    static bool (*const rows[])(Frame * f, const LetGo *let, Error *err) = {[LET_GO] = let_go_as_is,
-                                                                            [LET_SKIP] = let_skip,
-                                                                            [LET_RETRY] = let_retry,
-                                                                            [LET_GOTO] = go_to};
+    static void (*const rows[])(Frame *, const LetGo *) = {
+        [LET_GO] = go, [LET_SKIP] = skip, [LET_RETRY] = again};
     Run *run = f->run;
     if (run->settled || run->halting) {
         return error_set(err, ERR_USAGE, "The run is %s: nothing of it goes on here.",
@@ -638,12 +561,17 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
         return false;
     }
     int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
-    bool ok = rows[let->how](f, let, err);
-    json_clear(&run->by_hand);
-    Frame *parent = ok && kept && let->how != LET_GOTO ? run_frame(run, kept) : NULL;
-    if (is_kept(parent)) {
-        frame_schedule(parent);
+    bool ok = true;
+    if (let->how == LET_GOTO) {
+        ok = go_to(f, let, err);
+    } else {
+        rows[let->how](f, let);
+        Frame *parent = kept ? run_frame(run, kept) : NULL;
+        if (is_kept(parent)) {
+            frame_schedule(parent);
+        }
     }
+    json_clear(&run->by_hand);
     run_settle_if_done(run);
     run_kick(run);
     return ok;

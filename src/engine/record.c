@@ -114,26 +114,26 @@ static Json renewed_image(Run *run) {
 
 /* ---- levels that go their own way ---- */
 
-typedef struct Place {
+typedef struct StateAt {
     Json frame; /* its key */
     Json image; /* of the frame, as last recorded */
     size_t level;
-} Place;
+} StateAt;
 
-static Json place_state(const Place *p) {
+static Json state_at(const StateAt *p) {
     return json_array_get(json_array_get(json_array_get(p->image, IMAGE_LEVELS), p->level),
                           IMAGE_STATE);
 }
 
-static Json place_path(const Place *p) {
+static Json path_to(const StateAt *p) {
     Json steps[] = {json_int(IMAGE_FRAMES), json_ref(p->frame), json_int(IMAGE_LEVELS),
                     json_int((int64_t)p->level), json_int(IMAGE_STATE)};
     return json_array_from(steps, sizeof steps / sizeof steps[0]);
 }
 
 /* Where the state of a level that shares it was last recorded. */
-static Place source_of(Json frames, const Frame *f, Place at) {
-    while (json_kind(place_state(&at)) == JSON_NULL) {
+static StateAt source_of(Json frames, const Frame *f, StateAt at) {
+    while (json_kind(state_at(&at)) == JSON_NULL) {
         if (at.level) {
             at.level--;
             continue;
@@ -146,8 +146,8 @@ static Place source_of(Json frames, const Frame *f, Place at) {
     return at;
 }
 
-static Json copy_change(const Place *from, const Place *to) {
-    Json parts[] = {place_path(to), json_string_c("copy"), place_path(from)};
+static Json copy_change(const StateAt *from, const StateAt *to) {
+    Json parts[] = {path_to(to), json_string_c("copy"), path_to(from)};
     return json_array_from(parts, 3);
 }
 
@@ -156,16 +156,16 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
     Json image = json_object_get(frames, f->key);
     size_t n = json_is_none(image) ? 0 : json_array_len(json_array_get(image, IMAGE_LEVELS));
     for (uint32_t i = 0; i < f->nlevels && i < n; i++) {
-        Place to = {f->key, image, i};
-        if (json_kind(place_state(&to)) != JSON_NULL || shares_state(f, i) ||
+        StateAt to = {f->key, image, i};
+        if (json_kind(state_at(&to)) != JSON_NULL || shares_state(f, i) ||
             f->levels[i].graph->scoped) {
             continue;
         }
-        Place from = source_of(frames, f, to);
+        StateAt from = source_of(frames, f, to);
         changes = json_is_none(changes) ? json_array() : changes;
         changes = json_array_push(changes, copy_change(&from, &to));
-        Json path = place_path(&to);
-        *before = json_path_set(*before, path, json_ref(place_state(&from)), NULL);
+        Json path = path_to(&to);
+        *before = json_path_set(*before, path, json_ref(state_at(&from)), NULL);
         json_unref(path);
     }
     return changes;

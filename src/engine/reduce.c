@@ -2,7 +2,7 @@
 
 #include "frame.h"
 
-#include "machines.h"
+#include "evaluator.h"
 
 /* The parts of an entry in writes. */
 enum { WRITE_VALUE, WRITE_NODE, WRITE_REPLACES };
@@ -13,7 +13,7 @@ static bool replaces(Json entry) {
 
 typedef struct Target {
     const Graph *graph;
-    Machines *m;
+    Evaluator *m;
     Json *state, *writes;
     Error *err;
 } Target;
@@ -29,9 +29,9 @@ static Json reduced(const Target *t, const StateKey *key, Json old_value, Json v
     }
     if (key->reduce == REDUCE_EXPR) {
         Json vars[] = {json_is_none(old_value) ? json_null() : old_value, value};
-        return machines_eval(t->m, key->expr, *t->state, vars, t->err);
+        return evaluator_run(t->m, key->expr, *t->state, vars, t->err);
     }
-    return machines_reduce(t->m, key->reduce, false, old_value, value, t->err);
+    return evaluator_reduce(t->m, key->reduce, false, old_value, value, t->err);
 }
 
 static bool put_state(const Target *t, const StateKey *key, Json name, Json value) {
@@ -55,7 +55,7 @@ static Json joined(const Target *t, const StateKey *key, Json old_value, Json va
     }
     return json_is_none(old_value)
                ? json_ref(value)
-               : machines_reduce(t->m, key->reduce, true, old_value, value, t->err);
+               : evaluator_reduce(t->m, key->reduce, true, old_value, value, t->err);
 }
 
 static bool put_write(const Target *t, const StateKey *key, Json name, Json value, Json writer) {
@@ -95,7 +95,7 @@ static bool put(const Target *t, Json name, Json value, Json writer) {
     return put_state(t, key, name, value) && put_write(t, key, name, value, writer);
 }
 
-bool reduce_update(const Graph *graph, Machines *m, Json update, Json writer, Json *state,
+bool reduce_update(const Graph *graph, Evaluator *m, Json update, Json writer, Json *state,
                    Json *writes, Error *err) {
     Target t = {graph, m, state, writes, err};
     Json name, value;
@@ -117,7 +117,7 @@ static bool put_all(const Target *t, Json name, Json values, Json writer) {
     return true;
 }
 
-bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Json *writes,
+bool reduce_writes(const Graph *graph, Evaluator *m, Json theirs, Json *state, Json *writes,
                    Error *err) {
     Target t = {graph, m, state, writes, err};
     Json name, entry;
@@ -205,7 +205,7 @@ static bool put_inner(const Target *t, const Level *inner, Json name, Json entry
     return listed ? put_all(t, name, value, writer) : put(t, name, value, writer);
 }
 
-bool reduce_inner(Level *outer, const Level *inner, Machines *m, Error *err) {
+bool reduce_inner(Level *outer, const Level *inner, Evaluator *m, Error *err) {
     Target t = {outer->graph, m, &outer->state, &outer->writes, err};
     Json name, entry;
     for (size_t pos = 0; json_object_next(inner->writes, &pos, &name, &entry);) {

@@ -10,16 +10,16 @@
 #ifndef PAWL_REDUCE_H
 #define PAWL_REDUCE_H
 
-#include "machines.h"
+#include "evaluator.h"
 
 /* Puts an update (an object) into *state, and into *writes unless that is JSON_NONE. writer is the
  * node's name or null. On error both may be half done: keep a copy (O(1)) to go back to. Borrows
  * update and writer. */
-bool reduce_update(const Graph *graph, Machines *m, Json update, Json writer, Json *state,
+bool reduce_update(const Graph *graph, Evaluator *m, Json update, Json writer, Json *state,
                    Json *writes, Error *err);
 
 /* The same for the writes of a level that ended. */
-bool reduce_writes(const Graph *graph, Machines *m, Json theirs, Json *state, Json *writes,
+bool reduce_writes(const Graph *graph, Evaluator *m, Json theirs, Json *state, Json *writes,
                    Error *err);
 
 /* False, with *err naming both nodes, when two of the branches wrote one key that has no reducer.
@@ -36,7 +36,7 @@ Json reduce_written(const Graph *graph, Json writes);
 /* Puts what an inner level changed into the one around it: final values, but for keys that have a reducer
  * there, what was written to them. Defined over Level (frame.h). */
 struct Level;
-bool reduce_inner(struct Level *outer, const struct Level *inner, Machines *m, Error *err);
+bool reduce_inner(struct Level *outer, const struct Level *inner, Evaluator *m, Error *err);
 
 /* A write that takes the place of what was there, whatever the reducer of its key: what a person sets. */
 Json reduce_replace(Json writes, Json name, Json value); /* consumes writes */

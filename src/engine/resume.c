@@ -302,7 +302,7 @@ static bool pass(Frame *f, const RunResume *r, Error *err) {
                          l->node->name, words_for(r)->value);
     }
     frame_mark(f);
-    return reduce_update(l->graph, f->run->machines, r->value, json_null(), &l->state, &l->writes,
+    return reduce_update(l->graph, f->run->evaluator, r->value, json_null(), &l->state, &l->writes,
                          err);
 }
 

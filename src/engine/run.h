@@ -17,10 +17,10 @@
 #define PAWL_RUN_H
 
 #include "engine.h"
+#include "evaluator.h"
 #include "hooks.h"
 #include "journal.h"
 #include "lifecycle.h"
-#include "machines.h"
 #include "store_chain.h"
 
 typedef struct Frame Frame;
@@ -65,7 +65,7 @@ struct Run {
     Engine *engine;
     RunLink links[RUNS_LISTS];
     Flow *flow;
-    Machines *machines;
+    Evaluator *evaluator;
     RunRow row;
     RunStatus status;
     Json error;

@@ -59,49 +59,49 @@ bool task_has_id(const Node *node) {
     return node && node->task && !json_is_none(node->task->id);
 }
 
-void task_say(Frame *f, uint32_t level, const char *field, Json value) {
+void task_note(Frame *f, uint32_t level, const char *field, Json value) {
     scope_set_task(f, level, f->levels[level].node->task->id, field, value);
 }
 
-void task_say_begun(Frame *f, bool runs) {
+void task_note_begun(Frame *f, bool runs) {
     uint32_t level = f->nlevels - 1;
     if (!task_has_id(f->levels[level].node)) {
         return;
     }
-    task_say(f, level, "outputs", json_object());
-    task_say(f, level, "result", json_int(TASK_NONE));
-    task_say(f, level, "started", json_bool(runs));
-    task_say(f, level, "running", json_bool(runs));
-    task_say(f, level, "progress", json_int(0));
-    task_say(f, level, "timeout", json_bool(false));
+    task_note(f, level, "outputs", json_object());
+    task_note(f, level, "result", json_int(TASK_NONE));
+    task_note(f, level, "started", json_bool(runs));
+    task_note(f, level, "running", json_bool(runs));
+    task_note(f, level, "progress", json_int(0));
+    task_note(f, level, "timeout", json_bool(false));
 }
 
-void task_say_outputs(Frame *f, uint32_t level, Json outputs) {
+void task_note_outputs(Frame *f, uint32_t level, Json outputs) {
     Json id = f->levels[level].node->task->id, key, value;
     Json all = scope_task(f, level, id, "outputs");
     all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
     for (size_t pos = 0; json_object_next(outputs, &pos, &key, &value);) {
         all = json_object_set(all, json_ref(key), json_ref(value));
     }
-    task_say(f, level, "outputs", all);
+    task_note(f, level, "outputs", all);
 }
 
-void task_say_ended(Frame *f, TaskResult result) {
+void task_note_ended(Frame *f, TaskResult result) {
     uint32_t level = f->nlevels - 1;
     if (task_has_id(f->levels[level].node)) {
-        task_say(f, level, "result", json_int(result));
-        task_say(f, level, "running", json_bool(false));
-        task_say(f, level, "progress", json_int(100));
+        task_note(f, level, "result", json_int(result));
+        task_note(f, level, "running", json_bool(false));
+        task_note(f, level, "progress", json_int(100));
     }
 }
 
-void task_say_progress(Frame *f, uint32_t level, size_t done, size_t all) {
+void task_note_progress(Frame *f, uint32_t level, size_t done, size_t all) {
     if (task_has_id(f->levels[level].node) && all) {
-        task_say(f, level, "progress", json_int((int64_t)(100 * done / all)));
+        task_note(f, level, "progress", json_int((int64_t)(100 * done / all)));
     }
 }
 
-void task_say_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
+void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
     if (!task_has_id(f->levels[level].node) || json_kind(scope) != JSON_OBJECT) {
         return;
     }
@@ -112,8 +112,8 @@ void task_say_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
         json_kind(outputs) == JSON_OBJECT ? json_object_get_c(outputs, "childScopes") : json_none();
     all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
     all = json_object_with(all, name, json_ref(scope));
-    Json update = json_object_with(json_object(), "childScopes", all);
-    task_say_outputs(f, level, update);
+    Json update = OBJECT(KEY("childScopes", all));
+    task_note_outputs(f, level, update);
     json_unref(update);
 }
 
@@ -161,7 +161,7 @@ void memo_set(Frame *f, uint32_t level, const char *name, Json value) {
 
 Json task_source(void *ctx, const Expr *expr, Json vars, Error *err) {
     const Frame *f = ctx;
-    return machines_query(f->run->machines, expr, vars, err);
+    return evaluator_query(f->run->evaluator, expr, vars, err);
 }
 
 Json task_title(const Frame *f) {

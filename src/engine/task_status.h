@@ -21,13 +21,13 @@ Json task_error(const Frame *f, const char *kind, const char *message); /* given
 
 bool task_has_id(const Node *node);
 /* Of the task at a level. Consumes value. */
-void task_say(Frame *f, uint32_t level, const char *field, Json value);
-void task_say_begun(Frame *f, bool runs);
-void task_say_ended(Frame *f, TaskResult result);
-void task_say_progress(Frame *f, uint32_t level, size_t done, size_t all);
-void task_say_outputs(Frame *f, uint32_t level, Json outputs); /* added to those there are */
+void task_note(Frame *f, uint32_t level, const char *field, Json value);
+void task_note_begun(Frame *f, bool runs);
+void task_note_ended(Frame *f, TaskResult result);
+void task_note_progress(Frame *f, uint32_t level, size_t done, size_t all);
+void task_note_outputs(Frame *f, uint32_t level, Json outputs); /* added to those there are */
 /* A scope that ends is kept for others to read: tasks.ID.outputs.childScopes. */
-void task_say_scope(Frame *f, uint32_t level, int64_t number, Json scope);
+void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope);
 
 /* ---- what a container remembers ---- */
 

@@ -37,7 +37,7 @@
 static void say_abandoned(Frame *f, uint32_t level) {
     const Node *node = f->levels[level].node;
     if (task_has_id(node) && json_truthy(scope_task(f, level, node->task->id, "running"))) {
-        task_say(f, level, "running", json_bool(false));
+        task_note(f, level, "running", json_bool(false));
     }
 }
 
@@ -98,7 +98,7 @@ bool task_resolve(Frame *f, Error *err) {
 
 bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {
     Error failed = ERROR_INIT;
-    *value = machines_query(f->run->machines, expr, vars, &failed);
+    *value = evaluator_query(f->run->evaluator, expr, vars, &failed);
     if (json_kind(*value) == JSON_NULL) {
         json_clear(value);
     }
@@ -136,10 +136,10 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     const Node *node = l->node;
     frame_drop_params(f);
     if (task_has_id(node) && json_kind(outputs) == JSON_OBJECT) {
-        task_say_outputs(f, f->nlevels - 1, outputs);
+        task_note_outputs(f, f->nlevels - 1, outputs);
     }
     if (result != TASK_NONE) {
-        task_say_ended(f, result);
+        task_note_ended(f, result);
     }
     level_set_memo(f, l, verdict_new(result, error));
     StepResult came = {.update = outputs, .error = json_ref(error), .set = json_take(&f->set)};
@@ -170,7 +170,7 @@ void task_finish(Frame *f, Json outputs) {
 void task_skip(Frame *f, Json outputs) {
     f->skipped = false;
     frame_set_wait(f, json_null());
-    task_say_begun(f, false);
+    task_note_begun(f, false);
     task_end(f, TASK_NONE, json_none(), json_ref(outputs));
 }
 
@@ -207,7 +207,7 @@ void task_failed(Frame *f, Json error) {
     }
     if (task_has_id(frame_top(f)->node) &&
         json_string_is(json_object_get_c(error, "kind"), "timeout")) {
-        task_say(f, f->nlevels - 1, "timeout", json_bool(true));
+        task_note(f, f->nlevels - 1, "timeout", json_bool(true));
     }
     frame_set_wait(f, json_null());
     task_end(f, TASK_FAILURE, error, json_none());
@@ -282,7 +282,7 @@ void task_late(Frame *f, uint32_t level, Json error) {
     f->levels[level].deadline = 0;
     bool inner = level + 1 < f->nlevels && is_inner_test(f, level + 1);
     if (task_has_id(f->levels[level].node)) {
-        task_say(f, level, "timeout", json_bool(true));
+        task_note(f, level, "timeout", json_bool(true));
     }
     if (inner) {
         end_inner_test(f, level + 1, error);
@@ -333,7 +333,7 @@ static const Node *next_in_list(Frame *f) {
 static void list_progress(Frame *f) {
     if (is_list_of(f, KIND_RUN_TASKS)) {
         const Level *l = frame_top(f);
-        task_say_progress(f, f->nlevels - 2, (size_t)l->node->index + 1, l->graph->nnodes);
+        task_note_progress(f, f->nlevels - 2, (size_t)l->node->index + 1, l->graph->nnodes);
     }
 }
 
@@ -496,7 +496,7 @@ void test_is_cancelled(Run *run) {
 /* The scope of a list that ends, under its number. */
 static void export_list(Frame *f) {
     const Level *l = frame_top(f), *below = &f->levels[f->nlevels - 2];
-    task_say_scope(f, f->nlevels - 2, memo_int(below, "ended"), l->state);
+    task_note_scope(f, f->nlevels - 2, memo_int(below, "ended"), l->state);
 }
 
 /* The frame that it cleaned up for goes on when it was the last. */
@@ -536,45 +536,6 @@ void task_level_done(Frame *f) {
     json_unref(error);
 }
 
-static void begin_sleep(Frame *f) {
-    int64_t ms = f->params[TASK_SLEEP_FOR].number;
-    const Node *node = frame_top(f)->node;
-    if (!ms) {
-        task_finish(f, json_null());
-        return;
-    }
-    f->since = engine_now(f->run->engine);
-    frame_set_wait(f, WAIT_FOR(WAIT_SLEEP, json_int(f->since + ms)));
-    frame_drop_params(f);
-    frame_record(f, node, "started", json_none());
-}
-
-static void begin_work(Frame *f) {
-    Error err = ERROR_INIT;
-    const Node *node = frame_top(f)->node;
-    if (!work_of(f, node)) {
-        error_set(&err, ERR_USAGE, "Tasks of the kind `%s` cannot be run here.", node->kind->name);
-        frame_fail_with(f, "kind", &err);
-        return;
-    }
-    f->since = engine_now(f->run->engine);
-    Json wait = work_wait(f, node, &err);
-    if (json_is_none(wait)) {
-        frame_fail_with(f, "prepare", &err);
-        return;
-    }
-    frame_set_wait(f, wait);
-    frame_record(f, node, "started", json_none());
-}
-
-static void warn(Frame *f, const char *message) {
-    if (run_wants(f->run, EVENT_WARNING)) {
-        Json data = json_object_with(json_object(), "message", json_string_c(message));
-        engine_tell(f->run, f,
-                    (Event){.type = EVENT_WARNING, .node = frame_top(f)->node->name, .data = data});
-    }
-}
-
 static const char *described(JsonKind kind) {
     static const char *const words[] = {
         [JSON_NULL] = "null",      [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string",
@@ -591,27 +552,31 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
         return true;
     }
     Json vars = frame_state(f);
-    Json holds = machines_query(f->run->machines, node->task->when, vars, err);
+    Json holds = evaluator_query(f->run->evaluator, node->task->when, vars, err);
     json_unref(vars);
     if (json_is_none(holds) && err->code != ERR_NONE) {
         error_wrap(err, "the condition of the task (`if`)");
         return false;
     }
     *go = json_kind(holds) == JSON_TRUE;
-    if (!*go && json_kind(holds) != JSON_FALSE) {
-        Buf text = BUF_INIT;
-        buf_printf(&text, "Task `%s` is skipped: its `if` gives %s, and only true lets it run.",
-                   node->name, json_is_none(holds) ? "nothing" : described(json_kind(holds)));
-        warn(f, text.data);
-        buf_clear(&text);
+    if (!*go && json_kind(holds) != JSON_FALSE && run_wants(f->run, EVENT_WARNING)) {
+        Json text = json_string_fmt(
+            "Task `%s` is skipped: its `if` gives %s, and only true lets it run.", node->name,
+            json_is_none(holds) ? "nothing" : described(json_kind(holds)));
+        engine_tell(f->run, f,
+                    (Event){.type = EVENT_WARNING,
+                            .node = node->name,
+                            .data = OBJECT(KEY("message", text))});
     }
     json_unref(holds);
     return true;
 }
 
 static void begin_resolved(Frame *f) {
+    Error err = ERROR_INIT;
     const Node *node = frame_top(f)->node;
     const NodeWork *work = work_of(f, node);
+    bool sleeps = node->kind->id == KIND_TASK_SLEEP;
     if (!work || !work->keeps_time) {
         start_clock(f, node->timeout_ms);
     }
@@ -622,11 +587,29 @@ static void begin_resolved(Frame *f) {
         memo_from_params(f);
         frame_drop_params(f);
         steering_of(node)->begin(f, node);
-    } else if (node->kind->id == KIND_TASK_SLEEP) {
-        begin_sleep(f);
-    } else {
-        begin_work(f);
+        return;
     }
+    if (!sleeps && !work) {
+        error_set(&err, ERR_USAGE, "Tasks of the kind `%s` cannot be run here.", node->kind->name);
+        frame_fail_with(f, "kind", &err);
+        return;
+    }
+    int64_t ms = sleeps ? f->params[TASK_SLEEP_FOR].number : 0;
+    if (sleeps && !ms) {
+        task_finish(f, json_null());
+        return;
+    }
+    f->since = engine_now(f->run->engine);
+    Json wait = sleeps ? WAIT_FOR(WAIT_SLEEP, json_int(f->since + ms)) : work_wait(f, node, &err);
+    if (json_is_none(wait)) {
+        frame_fail_with(f, "prepare", &err);
+        return;
+    }
+    frame_set_wait(f, wait);
+    if (sleeps) {
+        frame_drop_params(f);
+    }
+    frame_record(f, node, "started", json_none());
 }
 
 void task_begin(Frame *f) {
@@ -636,11 +619,11 @@ void task_begin(Frame *f) {
     frame_drop_params(f);
     if (ok && !go) {
         frame_set_wait(f, json_null());
-        task_say_begun(f, false);
+        task_note_begun(f, false);
         task_end(f, TASK_NONE, json_none(), json_none());
         return;
     }
-    task_say_begun(f, true);
+    task_note_begun(f, true);
     if (!ok) {
         frame_fail_with(f, "if", &err);
     } else if (!task_resolve(f, &err)) {

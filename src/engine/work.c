@@ -389,12 +389,12 @@ int64_t step_timeout_ms(const Step *s) {
 
 Json step_eval(Step *s, const Expr *expr, Error *err) {
     Json vars[FRAME_VARS_MAX];
-    return machines_eval(s->run->machines, expr, s->state, frame_vars(s->frame, s->node, vars),
+    return evaluator_run(s->run->evaluator, expr, s->state, frame_vars(s->frame, s->node, vars),
                          err);
 }
 
 Json step_query(Step *s, const Expr *expr, Error *err) {
-    return machines_query(s->run->machines, expr, s->state, err);
+    return evaluator_query(s->run->evaluator, expr, s->state, err);
 }
 
 Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error *err) {
@@ -405,7 +405,7 @@ Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error
     for (size_t i = 0; i < n; i++) {
         vars[s->node->nvars + i] = more[i];
     }
-    return machines_eval(s->run->machines, expr, s->state, vars, err);
+    return evaluator_run(s->run->evaluator, expr, s->state, vars, err);
 }
 
 Json step_var(const Step *s, size_t index) {

@@ -1,4 +1,4 @@
-#include "machines.h"
+#include "evaluator.h"
 
 #include "mem.h"
 
@@ -23,7 +23,7 @@ static const char *const reducers[][2] = {
 
 enum { NREDUCERS = sizeof reducers / sizeof reducers[0] };
 
-struct Machines {
+struct Evaluator {
     JqHost host;
     size_t n;
     JqProgram *programs[NREDUCERS][2];
@@ -31,14 +31,14 @@ struct Machines {
     JqRun **runs; /* by the number of the expression */
 };
 
-Machines *machines_new(const Flow *flow, const JqHost *host) {
-    Machines *m = mem_zalloc(sizeof *m);
+Evaluator *evaluator_new(const Flow *flow, const JqHost *host) {
+    Evaluator *m = mem_zalloc(sizeof *m);
     m->host = *host;
-    machines_add(m, flow);
+    evaluator_add(m, flow);
     return m;
 }
 
-void machines_add(Machines *m, const Flow *flow) {
+void evaluator_add(Evaluator *m, const Flow *flow) {
     size_t n = flow->first_expr + flow->nexprs;
     if (n > m->n) {
         m->runs = mem_realloc(m->runs, n * sizeof *m->runs);
@@ -47,14 +47,14 @@ void machines_add(Machines *m, const Flow *flow) {
     }
 }
 
-void machines_remove(Machines *m, const Flow *flow) {
+void evaluator_remove(Evaluator *m, const Flow *flow) {
     for (size_t i = flow->first_expr; i < flow->first_expr + flow->nexprs; i++) {
         jq_run_free(m->runs[i]);
         m->runs[i] = NULL;
     }
 }
 
-void machines_free(Machines *m) {
+void evaluator_free(Evaluator *m) {
     if (!m) {
         return;
     }
@@ -80,7 +80,7 @@ static Json first_output(JqRun *run, Json input, const Json *vars, Error *err) {
     return status == JQ_OUTPUT ? out : json_none();
 }
 
-static JqRun *machine(Machines *m, const Expr *expr) {
+static JqRun *machine(Evaluator *m, const Expr *expr) {
     assert(expr->id < m->n);
     JqRun **run = &m->runs[expr->id];
     if (!*run) {
@@ -96,7 +96,7 @@ static Json placed(const Expr *expr, Json out, Error *err) {
     return out;
 }
 
-Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, Error *err) {
+Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
     Json out = first_output(machine(m, expr), json_ref(input), vars, &none);
@@ -111,11 +111,11 @@ Json machines_eval(Machines *m, const Expr *expr, Json input, const Json *vars, 
     return placed(expr, out, err);
 }
 
-Json machines_query(Machines *m, const Expr *expr, Json input, Error *err) {
+Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
     return placed(expr, first_output(machine(m, expr), json_ref(input), NULL, err), err);
 }
 
-static JqRun *reducer(Machines *m, Reduce reduce, bool join) {
+static JqRun *reducer(Evaluator *m, Reduce reduce, bool join) {
     static const char *const vars[] = {"old", "new"};
     JqRun **run = &m->reduce[reduce][join];
     if (!*run) {
@@ -129,8 +129,8 @@ static JqRun *reducer(Machines *m, Reduce reduce, bool join) {
     return *run;
 }
 
-Json machines_reduce(Machines *m, Reduce reduce, bool join, Json old_value, Json new_value,
-                     Error *err) {
+Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Json new_value,
+                      Error *err) {
     Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
     Error none;
     error_clear(&none);

@@ -1,0 +1,32 @@
+/* evaluator.h - a jq machine for each expression of a flow, made when it is first needed.
+ *
+ * The machines are used again, so an evaluation allocates nothing but its values. One thread.
+ */
+#ifndef PAWL_EVALUATOR_H
+#define PAWL_EVALUATOR_H
+
+#include "flow.h"
+
+typedef struct Evaluator Evaluator;
+
+/* Borrows the flow; host is copied. */
+Evaluator *evaluator_new(const Flow *flow, const JqHost *host);
+void evaluator_free(Evaluator *m); /* accepts NULL */
+
+/* A flow whose expressions are numbered behind those that are there already; and its machines go before
+ * it does. */
+void evaluator_add(Evaluator *m, const Flow *flow);
+void evaluator_remove(Evaluator *m, const Flow *flow);
+
+/* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
+ * error's line and column are in the expression's file. Borrows input and vars. */
+Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err);
+
+/* The same, but an expression that has no output gives JSON_NONE without an error. */
+Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err);
+
+/* The machine of a reducer that is not an expression of the file: see reduce.c. */
+Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Json new_value,
+                      Error *err);
+
+#endif
