@@ -1,5 +1,5 @@
-/* machine.c - the loop over instructions. The state it works on is described in run.h. */
-#include "run.h"
+/* machine.c - the loop over instructions. The state it works on is described in machine.h. */
+#include "machine.h"
 
 #include "json_path.h"
 #include "mem.h"

@@ -1,5 +1,5 @@
 /* operate.c - what single instructions do. */
-#include "run.h"
+#include "machine.h"
 
 #include "json_path.h"
 #include "json_print.h"

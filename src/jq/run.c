@@ -1,5 +1,5 @@
-/* run.c - the life of a run: start, next, errors, budget. The state is described in run.h. */
-#include "run.h"
+/* run.c - the life of a run: start, next, errors, budget. The state is described in machine.h. */
+#include "machine.h"
 
 #include "json_print.h"
 #include "mem.h"

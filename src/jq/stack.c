@@ -1,5 +1,5 @@
-/* stack.c - frames and forks. Their layout is described in run.h. */
-#include "run.h"
+/* stack.c - frames and forks. Their layout is described in machine.h. */
+#include "machine.h"
 
 #include "mem.h"
 

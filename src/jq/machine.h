@@ -1,4 +1,4 @@
-/* run.h - the machine's state, and what its parts do for each other. Internal to jq/.
+/* machine.h - the machine's state, and what its parts do for each other. Internal to jq/.
  *
  *   run.c       life of a run, its errors, its budget; jq_run_next()
  *   stack.c     frames and forks: calling, returning, going back, cutting
@@ -33,8 +33,8 @@
  * recount() adds up what the machine really holds; there, parts that several values share count
  * each time, so it errs on the side of the budget.
  */
-#ifndef PAWL_JQ_RUN_H
-#define PAWL_JQ_RUN_H
+#ifndef PAWL_JQ_MACHINE_H
+#define PAWL_JQ_MACHINE_H
 
 #include "program.h"
 
