@@ -107,12 +107,12 @@ static void engine_down(World *w) {
 static inline void turn(World *w) {
     for (int i = 0; i < TURNS; i++) {
         uv_run(&w->loop, UV_RUN_NOWAIT);
-        engine_sync(w->engine);
+        engine_wait_durable(w->engine);
         w->now += w->turn_ms;
         engine_wake(w->engine);
     }
     uv_run(&w->loop, UV_RUN_NOWAIT);
-    engine_sync(w->engine);
+    engine_wait_durable(w->engine);
 }
 
 static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {

@@ -487,11 +487,29 @@ static bool is_attached(const Session *session, const char *operation, Error *er
                      operation);
 }
 
+bool debug_reads_past(const DebugOperation *op, Json args) {
+    Json (*const past[])(Session *, Json, Error *) = {debug_back,  debug_reverse, debug_goto,
+                                                      debug_diff,  debug_history, debug_replay,
+                                                      debug_export};
+    bool reads = args_has(args, "checkpoint");
+    for (size_t i = 0; i < sizeof past / sizeof *past; i++) {
+        reads = reads || op->call == past[i];
+    }
+    return reads;
+}
+
+/* The one place that waits for the disk. */
+static bool wait_for_past(const Session *session, const DebugOperation *op, Json args, Error *err) {
+    return !debug_reads_past(op, args) || engine_wait_durable(run_engine(session_run(session))) ||
+           error_set(err, ERR_IO, "The store failed, so what the run did last is not in it.");
+}
+
 Json debug_call(Session *session, const char *operation, Json args, Error *err) {
     Json out = json_none(), given = json_is_none(args) ? json_object() : args;
     session_touch(session);
     const DebugOperation *op = debug_operation(operation, err);
-    if (op && args_check(op, given, err) && is_attached(session, op->name, err)) {
+    if (op && args_check(op, given, err) && is_attached(session, op->name, err) &&
+        wait_for_past(session, op, given, err)) {
         out = op->call(session, given, err);
         session_sync(session);
     }

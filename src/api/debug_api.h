@@ -211,6 +211,9 @@ typedef struct DebugOperation {
 
 extern const DebugOperation debug_operations[]; /* the last has no name */
 
+/* Whether a call reads the history: engine_when_durable() comes first then. */
+bool debug_reads_past(const DebugOperation *op, Json args);
+
 /* NULL, with the nearest name in the sentence, when there is none of that name. */
 const DebugOperation *debug_operation(const char *name, Error *err);
 

@@ -1,9 +1,7 @@
 /* debug_past.c - what is in the store: states of the past, differences, the history, the whole
  * of it.
  *
- * What was recorded is committed by a thread of the engine's own. Whoever reads waits for it
- * first (engine_sync), so that no checkpoint that was told of is missing, and keeps that thread
- * away while reading (engine_lock). */
+ * All of it reads what is durable; debug_call() waits until what was told of is. */
 #include "debug_operations.h"
 
 #include "export.h"
@@ -23,33 +21,16 @@ enum {
 
 /* ---- reading the store ---- */
 
+/* NULL with a sentence. What is durable is there: debug_call() waits for the rest first. */
 static Store *recorded(const Session *session, Error *err) {
     Engine *engine = run_engine(session_run(session));
-    Store *store = engine_store(engine);
-    if (!store) {
+    if (!engine_store(engine)) {
         error_set(err, ERR_USAGE,
                   "This run is not recorded, so it has no history: start it with a "
                   "store (`--store memory:` is enough) to look back.");
         return NULL;
     }
-    if (!engine_sync(engine)) {
-        error_set(err, ERR_IO, "The store failed, so what the run did last is not in it.");
-        return NULL;
-    }
-    return store;
-}
-
-/* NULL with a sentence; otherwise ends with stop_reading(). */
-static Store *start_reading(const Session *session, Error *err) {
-    Store *store = recorded(session, err);
-    if (store) {
-        engine_lock(run_engine(session_run(session)));
-    }
-    return store;
-}
-
-static void stop_reading(const Session *session) {
-    engine_unlock(run_engine(session_run(session)));
+    return engine_reader(engine, err);
 }
 
 Json debug_state_at(Session *session, int64_t checkpoint, int64_t frame, Error *err) {
@@ -131,18 +112,17 @@ Json debug_history(Session *session, Json args, Error *err) {
     const Run *run = session_run(session);
     LineageQuery query = {
         .run = run_number(run),
-        .head = run_checkpoint(run),
+        .head = run_durable_checkpoint(run),
         .frame = args_frame_id(args),
         .before = args_int(args, "before", 0),
         .limit = args_size(args, "limit", HISTORY_PAGE),
         .all = args_bool(args, "all", false),
     };
-    Store *store = start_reading(session, err);
+    Store *store = recorded(session, err);
     if (!store) {
         return json_none();
     }
     Json out = lineage_history(store, &query, err);
-    stop_reading(session);
     return out;
 }
 
@@ -173,14 +153,14 @@ static int64_t find_step(Session *session, const char *node, int64_t upto, Error
     const Run *run = session_run(session);
     Lineage line = {0};
     int64_t seq = 0;
-    Store *store = start_reading(session, err);
+    Store *store = recorded(session, err);
     if (!store) {
         return 0;
     }
-    if (lineage_read(store, run_number(run), upto ? upto : run_checkpoint(run), 0, &line, err)) {
+    if (lineage_read(store, run_number(run), upto ? upto : run_durable_checkpoint(run), 0, &line,
+                     err)) {
         seq = step_of_node(&line, node, err);
     }
-    stop_reading(session);
     lineage_clear(&line);
     return seq;
 }
@@ -218,11 +198,10 @@ Json debug_replay(Session *session, Json args, Error *err) {
 
 Json debug_export(Session *session, Json args, Error *err) {
     (void)args;
-    Store *store = start_reading(session, err);
+    Store *store = recorded(session, err);
     if (!store) {
         return json_none();
     }
     Json out = export_run(store, run_number(session_run(session)), err);
-    stop_reading(session);
     return out;
 }

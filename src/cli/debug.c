@@ -289,10 +289,11 @@ static void configure(Debug *d) {
 /* ---- results of another run ---- */
 
 /* --replay, from its beginning, for a run of flow; NULL without. False after saying why there are none. */
-static bool read_recording(const Debug *d, const Flow *flow, Recording **out, int *code) {
+static bool read_recording(const Debug *d, Store *store, const Flow *flow, Recording **out,
+                           int *code) {
     const ReplayArgs *replay = &d->args->replay;
     bool wanted = replay->from.thread != NULL;
-    *out = wanted ? replay_recording(&d->args->common, replay, flow, d->store, code) : NULL;
+    *out = wanted ? replay_recording(&d->args->common, replay, flow, store, code) : NULL;
     return *out || !wanted;
 }
 
@@ -373,10 +374,8 @@ static bool restart(void *ctx, Error *err) {
                          "The workflow has errors now, so there is nothing to run.");
     }
     Recording *recording;
-    engine_lock(d->engine.engine);
-    bool recorded = read_recording(d, flow, &recording, &(int){0});
-    engine_unlock(d->engine.engine);
-    if (!recorded) {
+    Store *store = engine_reader(d->engine.engine, err);
+    if (!store || !read_recording(d, store, flow, &recording, &(int){0})) {
         flow_unref(flow);
         return error_set(err, ERR_USAGE, "There are no results to take, so nothing begins.");
     }
@@ -792,7 +791,7 @@ static int debug_flow(Debug *d) {
     common->store = configured ? configured : common->store;
     d->store_hint = cli_store_hint(common->store);
     d->store = cli_store_open(common, STORE_CREATE, &code);
-    if (d->store && read_recording(d, d->flow, &d->recording, &code)) {
+    if (d->store && read_recording(d, d->store, d->flow, &d->recording, &code)) {
         code = debug_new_run(d);
     }
     recording_free(d->recording);

@@ -1,7 +1,7 @@
 /* lineage.h - the history of a run, along the lineage of a checkpoint.
  *
  * Checkpoints form a tree; a lineage is the way from the first to one of them. Reads the store only: whoever
- * calls makes sure that it may (engine_lock) and that what it wants is there (engine_sync).
+ * calls makes sure that what it wants is durable (engine_when_durable()).
  *
  * A *step* is a checkpoint that ends an execution of a node: its status is "completed", "failed",
  * "skipped" or "joined", and its node is not "". What the node saw is in the image of its parent: a frame

@@ -58,7 +58,7 @@ void session_record(Session *s) {
 void session_sync(Session *s) {
     if (s->unsure) {
         s->unsure = false;
-        engine_sync(run_engine(s->run));
+        engine_wait_durable(run_engine(s->run));
     }
 }
 
@@ -661,6 +661,7 @@ void session_free(Session *s) {
         }
     }
     session_forget_replays(s);
+    session_forget_telling(s);
     uv_close((uv_handle_t *)s->idle, free_handle);
     breakpoints_free(s->breakpoints);
     json_unref(s->value);

@@ -44,10 +44,11 @@ struct Session {
     bool stopping;        /* the other frames were asked to stop with one: */
     int64_t *others;      /* these */
     size_t nothers, others_cap;
-    bool unsure;     /* what was changed may not be durable yet */
-    bool leaving;    /* frames are let go of, and do not end */
-    bool quiet;      /* nothing stops any more: detached, or the run is being cancelled */
-    const char *end; /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
+    bool unsure;             /* what was changed may not be durable yet */
+    struct Telling *telling; /* that it went back, once that is durable */
+    bool leaving;            /* frames are let go of, and do not end */
+    bool quiet;              /* nothing stops any more: detached, or the run is being cancelled */
+    const char *end;         /* how it ended: "detached", "aborted", "expired"; NULL: it has not */
     struct Replaying *replays; /* that have not settled */
 };
 
@@ -90,6 +91,7 @@ Json session_waiting_event(const Frame *f);
 /* ---- session_travel.c ---- */
 
 void session_forget_replays(Session *s); /* nobody is there to be told */
+void session_forget_telling(Session *s);
 
 /* ---- session_control.c ---- */
 

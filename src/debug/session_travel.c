@@ -11,29 +11,19 @@ enum { DIFF_LIMIT = 1000, STRETCH = 512 };
 
 /* ---- reading ---- */
 
-static bool open_history(Session *s, Error *err) {
+/* What is durable can be read. NULL with a sentence when there is no history. */
+static Store *history_of(const Session *s, Error *err) {
     Engine *e = run_engine(s->run);
     if (!engine_store(e)) {
-        return error_set(err, ERR_USAGE, "The run has no store, so it has no history.");
+        error_set(err, ERR_USAGE, "The run has no store, so it has no history.");
+        return NULL;
     }
-    if (!engine_sync(e)) {
-        return error_set(err, ERR_IO, "The store failed, so its history cannot be read.");
-    }
-    engine_lock(e);
-    return true;
+    return engine_reader(e, err);
 }
 
-static void close_history(Session *s) {
-    engine_unlock(run_engine(s->run));
-}
-
-static Store *store_of(const Session *s) {
-    return engine_store(run_engine(s->run));
-}
-
-/* What a frame saw at a checkpoint; between open_history() and close_history(). */
-static Json state_at(Session *s, int64_t seq, int64_t frame, Error *err) {
-    Json image = chain_image(store_of(s), run_number(s->run), seq, NULL, err);
+Json session_state_at(Session *s, int64_t seq, int64_t frame, Error *err) {
+    Store *store = history_of(s, err);
+    Json image = store ? chain_image(store, run_number(s->run), seq, NULL, err) : json_none();
     if (json_is_none(image)) {
         return image;
     }
@@ -46,18 +36,11 @@ static Json state_at(Session *s, int64_t seq, int64_t frame, Error *err) {
     return state;
 }
 
-Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err) {
-    if (!open_history(s, err)) {
-        return json_none();
-    }
-    Json state = state_at(s, checkpoint, frame, err);
-    close_history(s);
-    return state;
-}
-
-/* The line that leads to where the run stands: all of it, or the last stretch. */
+/* The line that leads to where the run stands, as far as it is durable: all of it, or the last stretch. */
 static bool read_line(Session *s, size_t max, Lineage *line, Error *err) {
-    return lineage_read(store_of(s), run_number(s->run), run_checkpoint(s->run), max, line, err);
+    Store *store = history_of(s, err);
+    return store &&
+           lineage_read(store, run_number(s->run), run_durable_checkpoint(s->run), max, line, err);
 }
 
 /* ---- going back ---- */
@@ -72,6 +55,36 @@ static void tell_where(Session *s) {
     } else if (run_settled(s->run)) {
         session_tell(s, session_settled_event(s, run_status(s->run), checkpoint));
     }
+}
+
+/* The new line has to be on record before anybody is told that the run stands there. */
+typedef struct Telling {
+    Session *session; /* NULL: it has gone, or went elsewhere */
+} Telling;
+
+static void on_rewound(void *ctx, const Error *err) {
+    Telling *t = ctx;
+    if (t->session) {
+        t->session->telling = NULL;
+        if (!err) {
+            tell_where(t->session);
+        }
+    }
+    mem_free(t);
+}
+
+void session_forget_telling(Session *s) {
+    if (s->telling) {
+        s->telling->session = NULL;
+        s->telling = NULL;
+    }
+}
+
+static void tell_where_when_durable(Session *s) {
+    session_forget_telling(s);
+    s->telling = mem_alloc(sizeof *s->telling);
+    s->telling->session = s;
+    engine_when_durable(run_engine(s->run), on_rewound, s->telling);
 }
 
 static int64_t parked_frame(const Session *s, int64_t wanted) {
@@ -99,9 +112,9 @@ static Json where_json(Session *s) {
 static void turn_recording_back(Session *s, int64_t seq) {
     RecordingSource there = {
         .run = run_number(s->run), .seq = seq, .flow = run_flow(s->run), .replaying = NULL};
-    if (s->options.recording && open_history(s, NULL)) {
-        recording_go_back(s->options.recording, store_of(s), &there, NULL);
-        close_history(s);
+    Store *store = s->options.recording ? history_of(s, NULL) : NULL;
+    if (store) {
+        recording_go_back(s->options.recording, store, &there, NULL);
     }
 }
 
@@ -135,10 +148,8 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *
     s->chosen = false;
     session_keep(s, "selected", 0, json_int(s->selected));
     Json out = json_object_with(where_json(s), "from", json_int(seq));
-    s->unsure =
-        true; /* the new line has to be on record before anybody is told that it stands there */
-    session_sync(s);
-    tell_where(s);
+    s->unsure = true;
+    tell_where_when_durable(s);
     return out;
 }
 
@@ -179,9 +190,6 @@ static bool at_beginning(int64_t count, Error *err) {
 
 Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
     int64_t frame = frame_id(f), then = frame, seq = 0;
-    if (!open_history(s, err)) {
-        return json_none();
-    }
     bool ok = true, whole = false;
     for (size_t max = STRETCH; ok && !seq && !whole; max *= 16) {
         Lineage line = {0};
@@ -193,7 +201,6 @@ Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
         seq = sure ? line.items[at].parent : 0;
         lineage_clear(&line);
     }
-    close_history(s);
     if (!ok || (!seq && !at_beginning(count, err))) {
         return json_none();
     }
@@ -363,7 +370,8 @@ static bool is_interesting(Session *s, const char *name) {
 }
 
 static Json image_at(const Session *s, int64_t seq) {
-    return chain_image(store_of(s), run_number(s->run), seq, NULL, NULL);
+    Store *store = history_of(s, NULL);
+    return store ? chain_image(store, run_number(s->run), seq, NULL, NULL) : json_none();
 }
 
 /* ---- nodes that were injected ----
@@ -613,15 +621,11 @@ Json session_reverse(Session *s, Frame *f, Error *err) {
     Lineage line = {0};
     Reverse r = {
         .session = s, .line = &line, .hit = json_none(), .ended = json_none(), .vars = json_none()};
-    if (!open_history(s, err)) {
-        return json_none();
-    }
     bool ok = read_line(s, 0, &line, err);
     if (ok) {
         search_back(&r, s->pause_all ? 0 : frame_id(f));
     }
     lineage_clear(&line);
-    close_history(s);
     Json out = ok ? rewind_to(s, r.seq, r.frame, reverse_info(&r), err) : json_none();
     out = json_is_none(out) ? out : reverse_json(out, &r);
     json_unref(r.hit);
@@ -678,7 +682,7 @@ static bool find_span(Session *s, int64_t frame, DiffSince since, Span *out, Err
 static Json state_then(Session *s, int64_t seq, const Frame *f) {
     Json state = json_none();
     for (; f && json_is_none(state); f = frame_parent(f)) {
-        state = state_at(s, seq, frame_id(f), NULL);
+        state = session_state_at(s, seq, frame_id(f), NULL);
     }
     return state;
 }
@@ -693,9 +697,6 @@ Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
         return out;
     }
     Span span;
-    if (!open_history(s, err)) {
-        return json_none();
-    }
     Json from = json_none(), to = json_none();
     if (find_span(s, frame_id(f), since, &span, err)) {
         from = state_then(s, span.from, f);
@@ -705,7 +706,6 @@ Json session_diff(Session *s, Frame *f, DiffSince since, Error *err) {
                       (long long)frame_id(f));
         }
     }
-    close_history(s);
     Json out = json_is_none(from) || json_is_none(to) ? json_none()
                                                       : diff_json(from, to, span.from, span.to);
     json_unref(from);
@@ -805,9 +805,6 @@ void session_forget_replays(Session *s) {
 static int64_t last_step_of(Session *s, const Frame *f, Error *err) {
     Lineage line = {0};
     int64_t seq = 0;
-    if (!open_history(s, err)) {
-        return 0;
-    }
     if (read_line(s, 0, &line, err)) {
         ptrdiff_t at = lineage_last_step(&line, frame_id(f), line.n);
         seq = at >= 0 ? line.items[at].seq : 0;
@@ -817,16 +814,13 @@ static int64_t last_step_of(Session *s, const Frame *f, Error *err) {
         }
     }
     lineage_clear(&line);
-    close_history(s);
     return seq;
 }
 
 static int64_t frame_of_step(Session *s, int64_t seq) {
     Checkpoint c;
-    engine_lock(run_engine(s->run));
-    bool ok = store_checkpoint(store_of(s), run_number(s->run), seq, &c, NULL);
-    engine_unlock(run_engine(s->run));
-    return ok ? c.frame : 0;
+    Store *store = history_of(s, NULL);
+    return store && store_checkpoint(store, run_number(s->run), seq, &c, NULL) ? c.frame : 0;
 }
 
 Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err) {

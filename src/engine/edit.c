@@ -4,6 +4,7 @@
 #include "image_read.h"
 #include "json_binary.h"
 #include "load.h"
+#include "mem.h"
 #include "record.h"
 #include "suggest.h"
 #include "tasks.h"
@@ -11,19 +12,23 @@
 
 #include <stdio.h>
 
-/* Commits what was recorded since batch was set, and lets go of the run. */
-static bool commit_and_free(Run *run, StoreBatch *batch, bool ok, Error *err) {
-    Engine *e = run->engine;
-    if (ok) {
-        store_batch_run(batch, run->row.run, run->head, run_status_names[run->status],
-                        engine_now(e));
-        engine_lock(e);
-        ok = store_commit(e->options.store, batch, err);
-        engine_unlock(e);
-    }
-    store_batch_clear(batch);
+/* What was recorded by hand is durable, and the run is let go of. */
+static void on_written(Request *q) {
+    Run *run = q->run;
+    RunRow row = run->row;
+    row.head = run->head;
+    row.last = run->last;
+    row.status = (char *)run_status_names[run->status];
+    request_tell(q, NULL, &row);
     run_free(run);
-    return ok;
+}
+
+/* The lease goes back with the batch. */
+static void write_by_hand(Request *q, Run *run) {
+    q->run = run;
+    run->changing = true;
+    run_unsaved(run);
+    request_durable(q, on_written);
 }
 
 static bool move_after(Run *run, const char *name, Error *err) {
@@ -58,27 +63,47 @@ static RunStatus status_of_row(const RunRow *row) {
     return status < 0 ? RUN_STOPPED : (RunStatus)status;
 }
 
+static void update(Request *q) {
+    const RunUpdate *u = &q->update;
+    Run *run = request_build(q);
+    bool ok = run && (!u->as_node || move_after(run, u->as_node, &q->job.err)) &&
+              level_set(run->first_frame, frame_shown_level(run->first_frame), u->set, &q->job.err);
+    if (!ok) {
+        run_free(run);
+        request_fail(q);
+        return;
+    }
+    bool forked = run_is_forked(run);
+    run->status = status_of_row(&run->row);
+    if (u->as_node || forked) {
+        run_status_change(&run->status, RUN_IS_MOVED);
+    }
+    run->by_hand = json_ref(u->set);
+    run_record(run, run->first_frame, u->as_node ? frame_top(run->first_frame)->node : NULL,
+               "updated", json_none());
+    write_by_hand(q, run);
+}
+
+static Request *ask_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
+    Request *q = request_for(request_new(e, u->thread, u->seq), NULL, changed, ctx);
+    q->update = *u;
+    q->update.as_node = u->as_node ? mem_strndup(u->as_node, strlen(u->as_node)) : NULL;
+    json_ref(u->set);
+    request_load(q, update);
+    return q;
+}
+
+void engine_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
+    ask_update(e, u, changed, ctx);
+}
+
 bool engine_update_now(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
-    Run *run = load_run(e, &(Loading){u->thread, u->seq, NULL}, err);
-    StoreBatch batch = STORE_BATCH_INIT;
-    if (!run) {
-        return false;
-    }
-    run->batch = &batch;
-    bool ok = (!u->as_node || move_after(run, u->as_node, err)) &&
-              level_set(run->first_frame, frame_shown_level(run->first_frame), u->set, err);
-    if (ok) {
-        bool forked = run_is_forked(run);
-        run->status = status_of_row(&run->row);
-        if (u->as_node || forked) {
-            run_status_change(&run->status, RUN_IS_MOVED);
-        }
-        run->by_hand = json_ref(u->set);
-        run_record(run, run->first_frame, u->as_node ? frame_top(run->first_frame)->node : NULL,
-                   "updated", json_none());
-        *seq = run->head;
-    }
-    return commit_and_free(run, &batch, ok, err);
+    Now now = {.err = err};
+    request_now(ask_update(e, u, now_changed, &now), &now);
+    bool ok = now.row.run != 0;
+    *seq = ok ? now.row.head : *seq;
+    run_row_clear(&now.row);
+    return ok;
 }
 
 static bool cleans(const Frame *f) {
@@ -92,9 +117,7 @@ static bool cleans(const Frame *f) {
 
 /* Work that a dead process left behind is ended with it, but for what cleans up. */
 static void end_work(Run *run) {
-    engine_lock(run->engine);
     work_sweep(run, cleans);
-    engine_unlock(run->engine);
 }
 
 /* A test that has something to clean up goes on with that. */
@@ -117,27 +140,48 @@ static bool cleans_up(Run *run) {
     return began || test_abort(run, json_none());
 }
 
-bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
-    Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
-    StoreBatch batch = STORE_BATCH_INIT;
-    *cleaning = NULL;
+static void cancel(Request *q) {
+    Run *run = request_build(q);
     if (!run) {
-        return false;
+        request_fail(q);
+        return;
     }
     if (cleans_up(run)) {
-        *cleaning = run;
-        return true;
+        request_tell(q, run, NULL);
+        return;
     }
-    run->batch = &batch;
     run->status = status_of_row(&run->row);
-    bool ok = run_status_change(&run->status, RUN_IS_CANCELLED);
-    if (ok) {
-        run_record(run, run->first_frame, NULL, "cancelled", json_none());
-        end_work(run);
-    } else {
-        error_set(err, ERR_USAGE, "Thread `%s` is %s already.", run->row.thread, run_status(run));
+    if (!run_status_change(&run->status, RUN_IS_CANCELLED)) {
+        error_set(&q->job.err, ERR_USAGE, "Thread `%s` is %s already.", run->row.thread,
+                  run_status(run));
+        run_free(run);
+        request_fail(q);
+        return;
     }
-    return commit_and_free(run, &batch, ok, err);
+    run_record(run, run->first_frame, NULL, "cancelled", json_none());
+    end_work(run);
+    write_by_hand(q, run);
+}
+
+static Request *ask_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
+    Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
+    request_load(q, cancel);
+    return q;
+}
+
+void engine_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
+    ask_cancel(e, thread, ready, ctx);
+}
+
+bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
+    Error why = ERROR_INIT;
+    Now now = {.err = &why};
+    request_now(ask_cancel(e, thread, now_ready, &now), &now);
+    *cleaning = now.run;
+    if (why.code != ERR_NONE && err) {
+        *err = why;
+    }
+    return why.code == ERR_NONE;
 }
 
 /* ---- a thread from another ---- */
@@ -155,65 +199,109 @@ static RunStatus status_of_image(Json image) {
     return image_is_paused(image) ? RUN_PAUSED : n ? RUN_INTERRUPTED : RUN_STOPPED;
 }
 
-/* The first checkpoint of the new thread is the whole of the old one's. */
-static bool copy_image(Engine *e, const RunRow *row, Json image, int64_t step, Error *err) {
-    StoreBatch batch = STORE_BATCH_INIT;
+void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight) {
+    StoreBatch *batch = storage_batch(e->storage);
     Buf patch = BUF_INIT, snapshot = BUF_INIT;
     Json change[] = {json_array(), json_ref(image)};
     Json changes = json_array_push(json_array(), json_array_from(change, 2));
     json_encode(changes, &patch);
     json_encode(image, &snapshot);
-    int64_t now = engine_now(e);
-    store_batch_checkpoint(&batch, &(Checkpoint){.run = row->run,
-                                                 .seq = 1,
-                                                 .step = step,
-                                                 .frame = 1,
-                                                 .at = now,
-                                                 .node = "",
-                                                 .status = "forked",
-                                                 .patch = patch.data,
-                                                 .patch_len = patch.len,
-                                                 .snapshot = snapshot.data,
-                                                 .snapshot_len = snapshot.len});
-    store_batch_run(&batch, row->run, 1, run_status_names[status_of_image(image)], now);
-    bool ok = store_commit(e->options.store, &batch, err);
+    store_batch_checkpoint(batch, &(Checkpoint){.run = run,
+                                                .seq = 1,
+                                                .step = step,
+                                                .frame = 1,
+                                                .at = engine_now(e),
+                                                .node = "",
+                                                .status = "forked",
+                                                .patch = patch.data,
+                                                .patch_len = patch.len,
+                                                .snapshot = snapshot.data,
+                                                .snapshot_len = snapshot.len});
+    *weight = (ChainWeight){0};
+    chain_weigh(weight, patch.len, snapshot.len, json_size(image));
     json_unref(changes);
     buf_clear(&patch);
     buf_clear(&snapshot);
-    store_batch_clear(&batch);
-    return ok;
 }
 
-static bool is_image(const RunRow *row, int64_t seq, Json image, Error *err) {
-    return image_valid(image) ||
-           error_set(err, ERR_DATA,
-                     "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
-                     (long long)seq, row->thread);
+static void on_forked(Request *q) {
+    request_tell(q, NULL, &q->made);
+}
+
+static void fork_read(Request *q) {
+    Engine *e = q->engine;
+    Loaded *from = &q->loaded;
+    ChainWeight weight;
+    if (q->job.err.code != ERR_NONE ||
+        (q->new_thread && !store_check_thread(q->new_thread, &q->job.err))) {
+        request_fail(q);
+        return;
+    }
+    StoreCreate c = {.thread = q->new_thread,
+                     .workflow = from->row.workflow,
+                     .definition = json_none(),
+                     .key = from->row.definition,
+                     .at = engine_now(e)};
+    from->image = image_renew_places(image_shift(from->image, engine_now(e) - from->at, true));
+    request_create(q, &c, on_forked);
+    batch_copied_image(e, c.stand_in, from->image, from->step, &weight);
+    StoreBatch *batch = storage_batch(e->storage);
+    store_batch_run(batch, c.stand_in, 1, run_status_names[status_of_image(from->image)],
+                    engine_now(e));
+    store_batch_release(batch, c.stand_in);
+}
+
+static Request *ask_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
+    const char *name = fork->new_thread;
+    Request *q = request_for(request_new(e, fork->thread, fork->seq), NULL, changed, ctx);
+    q->new_thread = name ? mem_strndup(name, strlen(name)) : NULL;
+    q->no_definition = true;
+    request_read(q, fork_read);
+    return q;
+}
+
+void engine_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
+    ask_fork(e, fork, changed, ctx);
 }
 
 bool engine_fork_now(Engine *e, const char *thread, int64_t seq, const char *new_thread,
                      RunRow *out, Error *err) {
-    Store *store = e->options.store;
-    RunRow from = {0};
-    Checkpoint c;
-    if (!store) {
-        return error_set(err, ERR_USAGE, "There is no store, so there are no runs to fork.");
+    Now now = {.err = err};
+    request_now(ask_fork(e, &(RunFork){thread, seq, new_thread}, now_changed, &now), &now);
+    *out = now.row;
+    return now.row.run != 0;
+}
+
+/* ---- a wish, for whoever has the run ---- */
+
+static void ask_holder(StorageJob *job, Store *store) {
+    Request *q = (Request *)job;
+    if (store_find(store, q->thread, &q->loaded.row, &job->err)) {
+        store_ask_cancel(store, q->loaded.row.run, &job->err);
     }
-    engine_lock(e);
-    bool ok = store_find(store, thread, &from, err);
-    seq = seq ? seq : from.head;
-    ok = ok && store_checkpoint(store, from.run, seq, &c, err);
-    int64_t step = ok ? c.step : 0, at = ok ? c.at : 0;
-    Json image = ok ? chain_image(store, from.run, seq, NULL, err) : json_none();
-    ok = ok && !json_is_none(image) && is_image(&from, seq, image, err) &&
-         store_create_run(store, new_thread, from.workflow, from.definition, out, err);
-    if (ok) {
-        image = image_renew_places(image_shift(image, engine_now(e) - at, true));
-        ok = copy_image(e, out, image, step, err);
-        store_release(store, out->run);
-    }
-    engine_unlock(e);
-    json_unref(image);
-    run_row_clear(&from);
+}
+
+static void on_asked(StorageJob *job) {
+    Request *q = (Request *)job;
+    request_tell(q, NULL, &q->loaded.row);
+}
+
+static Request *ask_wish(Engine *e, const char *thread, RunChanged changed, void *ctx) {
+    Request *q = request_for(request_new(e, thread, 0), NULL, changed, ctx);
+    q->job.work = ask_holder;
+    q->job.done = on_asked;
+    storage_write(e->storage, &q->job);
+    return q;
+}
+
+void engine_ask_cancel(Engine *e, const char *thread, RunChanged changed, void *ctx) {
+    ask_wish(e, thread, changed, ctx);
+}
+
+bool engine_ask_cancel_now(Engine *e, const char *thread, Error *err) {
+    Now now = {.err = err};
+    request_now(ask_wish(e, thread, now_changed, &now), &now);
+    bool ok = now.row.run != 0;
+    run_row_clear(&now.row);
     return ok;
 }

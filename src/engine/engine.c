@@ -1,8 +1,9 @@
 /* engine.c - turns, commits and settling.
  *
- * A turn gives every ready frame its steps, up to a bound, then hands the batch to the journal. What
- * depends on a batch (events, work to start, handles to forget, runs that settle) is looked at when
- * the journal says that it is durable. Without a store everything is durable at once. */
+ * A turn gives every ready frame its steps, up to a bound, then hands the batch to the storage. What
+ * depends on a batch (who asked for a run that it makes, events, work to start, handles to forget, runs
+ * that settle) is looked at when the storage says that it is durable. Without a store everything is
+ * durable at once. */
 #include "engine.h"
 
 #include "advance.h"
@@ -10,6 +11,7 @@
 #include "fail.h"
 #include "folders.h"
 #include "image_read.h"
+#include "load.h"
 #include "mem.h"
 #include "record.h"
 #include "schedule.h"
@@ -98,7 +100,7 @@ static void forget_handles(Engine *e) {
 /* One that may go on is left for the next process. */
 static void remove_own_folder(Run *run) {
     bool over = run->status == RUN_COMPLETED || run->status == RUN_CANCELLED;
-    const char *folder = over && run->engine->journal ? run->engine->folder : NULL;
+    const char *folder = over && run->engine->storage ? run->engine->folder : NULL;
     if (folder) {
         char *path = run_folder_path(run, folder);
         folder_remove(path);
@@ -106,20 +108,14 @@ static void remove_own_folder(Run *run) {
     }
 }
 
+/* Its lease went back with its last batch. */
 static void settle(Run *run) {
-    Engine *e = run->engine;
     remove_own_folder(run);
     run_leave(run, RUNS_SETTLING);
     run_leave(run, RUNS_AHEAD);
     run->settled = true;
     run_set_held(run, false);
     run_stop_timers(run);
-    if (run->leased) {
-        journal_lock(e->journal);
-        store_release(e->options.store, run->row.run);
-        journal_unlock(e->journal);
-        run->leased = false;
-    }
     engine_tell(run, NULL, (Event){.type = EVENT_SETTLED, .status = run_status_names[run->status]});
 }
 
@@ -138,11 +134,17 @@ static const char *saved_status(const Run *run) {
     return run_status_names[paused ? RUN_PAUSED : run->status];
 }
 
-/* Its head and status go into the batch. What went before is durable by now. */
+/* Its head and status go into the batch, and its lease goes back with it when nothing follows. What went
+ * before is durable by now. */
 static void save(Run *run) {
     Engine *e = run->engine;
-    store_batch_run(journal_batch(e->journal), run->row.run, run->head, saved_status(run),
-                    engine_now(e));
+    StoreBatch *batch = storage_batch(e->storage);
+    store_batch_run(batch, run->row.run, run->head, saved_status(run), engine_now(e));
+    if ((run_settling(run) || run->changing) && (run->leased || run->row.run < 0)) {
+        store_batch_release(batch, run->row.run);
+        run->release_batch = engine_batch(e);
+        run->leased = false;
+    }
     run_leave(run, RUNS_UNSAVED);
     run->handed_last = run->last;
     run->durable_head = run->handed_head;
@@ -151,7 +153,7 @@ static void save(Run *run) {
 }
 
 static void flush(Engine *e) {
-    if (!e->journal || !journal_ready(e->journal)) {
+    if (!e->storage || !storage_ready(e->storage)) {
         return;
     }
     while (first_of(e, RUNS_UNSAVED)) {
@@ -162,56 +164,115 @@ static void flush(Engine *e) {
         run_leave(run, RUNS_AHEAD);
         run_kick(run);
     }
-    journal_flush(e->journal);
+    storage_flush(e->storage);
 }
 
-bool engine_sync(Engine *e) {
-    if (!e->journal) {
-        return true;
-    }
-    flush(e);
-    return journal_sync(e->journal) && e->broken.code == ERR_NONE;
-}
-
+/* A listener that waits for a commit comes here again: then those who wait are told by the next turn. */
 static void release(Engine *e) {
+    const Error *err = e->broken.code != ERR_NONE ? &e->broken : NULL;
+    if (!e->delivering) {
+        waiters_tell(&e->makers, e->durable, err);
+    }
     settle_runs(e);
-    engine_deliver(e, e->journal ? e->durable : UINT64_MAX);
+    engine_deliver(e, e->storage ? e->durable : UINT64_MAX);
     start_work(e);
     forget_handles(e);
+    if (!e->delivering) {
+        waiters_tell(&e->waiters, e->durable, err);
+    }
 }
 
 /* The store takes no more. Work that is under way is left alone: it ends in its place, where the
  * next process finds it. */
-static void broken(Engine *e, const Error *err) {
-    e->broken = *err;
+static void break_off(Engine *e) {
+    e->breaking = false;
+    waiters_tell(&e->makers, 0, &e->broken);
     for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
-        if (run->settled) {
+        if (run->settled || run->changing) {
             continue;
         }
-        run->store_error = *err;
-        run->head = run->handed_batch <= e->durable ? run->handed_head : run->durable_head;
+        run->store_error = e->broken;
+        run->head = run_durable_checkpoint(run);
         run->halting = true;
         for (Frame *f = run->first_frame; f; f = f->next) {
             work_drop(f);
         }
         work_drop_orphans(run);
         run->status = run->status == RUN_RUNNING ? RUN_STOPPED : run->status;
+        if (run->leased || run->release_batch > e->durable) {
+            request_release(e, run->row.run);
+            run->leased = false;
+        }
         settle(run);
     }
     engine_drop_events(e, e->durable);
     engine_deliver(e, e->durable);
+    waiters_tell(&e->waiters, 0, &e->broken);
 }
 
-static void on_committed(void *ctx, uint64_t number, const Error *err) {
+/* While somebody waits for this commit in the midst of something else, it is noted and no more. */
+static void on_committed(void *ctx, uint64_t number, StoreBatch *batch, const Error *err) {
     Engine *e = ctx;
+    requests_made(e, batch, err);
     if (err) {
-        broken(e, err);
+        e->broken = *err;
+        e->breaking = true;
+    } else {
+        e->durable = number;
+    }
+    if (!e->waiting) {
+        if (e->breaking) {
+            break_off(e);
+        } else {
+            release(e);
+        }
+        flush(e);
+    }
+    engine_set_idle(e, true);
+}
+
+static void wait_for_commit(Engine *e) {
+    e->waiting++;
+    flush(e);
+    storage_wait(e->storage);
+    e->waiting--;
+}
+
+/* A step that is no job waits for a batch. */
+void request_now(Request *q, const Now *now) {
+    while (!now->told) { /* then q is gone */
+        Engine *e = q->engine;
+        if (q->job.storage) {
+            storage_finish(&q->job);
+            continue;
+        }
+        while (q->waiter->batch > e->durable && e->broken.code == ERR_NONE) {
+            wait_for_commit(e);
+        }
+        waiter_tell(q->waiter, e->broken.code != ERR_NONE ? &e->broken : NULL);
+    }
+}
+
+void engine_when_durable(Engine *e, void (*fn)(void *ctx, const Error *err), void *ctx) {
+    bool broken = e->broken.code != ERR_NONE;
+    if (broken || engine_unsaved_batch(e) <= e->durable) {
+        fn(ctx, broken ? &e->broken : NULL);
         return;
     }
-    e->durable = number;
-    release(e);
-    flush(e);
+    waiters_add(&e->waiters, engine_unsaved_batch(e), fn, ctx);
     engine_set_idle(e, true);
+}
+
+bool engine_wait_durable(Engine *e) {
+    while (e->broken.code == ERR_NONE && engine_unsaved_batch(e) > e->durable) {
+        wait_for_commit(e);
+    }
+    if (e->breaking) {
+        break_off(e);
+    } else if (e->storage) {
+        release(e);
+    }
+    return e->broken.code == ERR_NONE;
 }
 
 /* ---- turns ---- */
@@ -238,14 +299,14 @@ static int run_turn(Run *run) {
     run_leave(run, RUNS_DUE);
     if (run->ready && !run->halting) {
         bool ahead =
-            run->is_held && run->engine->journal && run->last - run->handed_last > WATCHED_RECORDS;
+            run->is_held && run->engine->storage && run->last - run->handed_last > WATCHED_RECORDS;
         run_enter(run, ahead ? RUNS_AHEAD : RUNS_DUE);
     }
     return steps + !steps;
 }
 
 static bool held_back(const Engine *e) {
-    return e->broken.code != ERR_NONE || (e->journal && journal_overfull(e->journal, SIZE_MAX));
+    return e->broken.code != ERR_NONE || (e->storage && storage_overfull(e->storage, SIZE_MAX));
 }
 
 /* The next that is to go on in this turn, which ends where a run that is watched comes up again: whoever
@@ -258,6 +319,9 @@ static Run *next_due(const Engine *e) {
 static void on_idle(uv_idle_t *idle) {
     Engine *e = idle->data;
     int steps = TURN_STEPS;
+    if (e->breaking) {
+        break_off(e);
+    }
     e->turn++;
     e->turn_time = engine_now(e);
     while (steps > 0 && next_due(e) && !held_back(e)) {
@@ -292,38 +356,86 @@ void run_stop(Run *run) {
 
 /* ---- requests from other processes ---- */
 
-/* False when it cannot be told now: the store is being written to. */
-static bool look_for_request(Run *run) {
-    Engine *e = run->engine;
-    bool cancel = false;
-    if (run->settled || run_settling(run) || !run->leased) {
-        return true;
+/* A look costs nothing while nobody asked for anything; only then is every run looked at, by a reader. */
+typedef struct Poll {
+    StorageJob job;
+    Engine *engine;
+    bool heard;
+    int64_t *runs; /* to look at; then those that are to be cancelled */
+    size_t n, cap;
+} Poll;
+
+static void poll_end(Poll *p) {
+    p->engine->poll = NULL;
+    mem_free(p->runs);
+    mem_free(p);
+}
+
+static void hear(StorageJob *job, Store *store) {
+    ((Poll *)job)->heard = store_heard(store);
+}
+
+static void look(StorageJob *job, Store *store) {
+    Poll *p = (Poll *)job;
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        bool cancel = false;
+        store_asked(store, p->runs[i], &cancel, NULL);
+        p->runs[n] = p->runs[i];
+        n += cancel;
     }
-    if (!journal_trylock(e->journal)) {
-        return false;
+    p->n = n;
+}
+
+static bool may_be_asked(const Run *run) {
+    return run->leased && !run->settled && !run_settling(run) && !run->changing;
+}
+
+static void on_looked(StorageJob *job) {
+    Poll *p = (Poll *)job;
+    Run *run = p->n && !job->abandoned ? first_of(p->engine, RUNS_ALL) : NULL;
+    for (Run *next; run; run = next) {
+        bool asked = false;
+        next = next_of(run, RUNS_ALL);
+        for (size_t i = 0; i < p->n; i++) {
+            asked = asked || p->runs[i] == run->row.run;
+        }
+        if (asked && may_be_asked(run)) {
+            run_cancel(run);
+        }
     }
-    store_asked(e->options.store, run->row.run, &cancel, NULL);
-    journal_unlock(e->journal);
-    if (cancel) {
-        run_cancel(run);
+    poll_end(p);
+}
+
+static void on_heard(StorageJob *job) {
+    Poll *p = (Poll *)job;
+    bool heard = p->heard && !job->abandoned;
+    for (Run *run = heard ? first_of(p->engine, RUNS_ALL) : NULL; run;
+         run = next_of(run, RUNS_ALL)) {
+        if (may_be_asked(run)) {
+            p->runs = mem_grow(p->runs, p->n, &p->cap, sizeof *p->runs);
+            p->runs[p->n++] = run->row.run;
+        }
     }
-    return true;
+    if (!p->n) {
+        poll_end(p);
+        return;
+    }
+    job->work = look;
+    job->done = on_looked;
+    storage_read(p->engine->storage, job);
 }
 
 static void look_for_requests(uv_timer_t *timer) {
     Engine *e = timer->data;
-    bool heard = e->heard;
-    if (!journal_trylock(e->journal)) {
-        return; /* it is being written to: next time */
+    if (e->poll) {
+        return; /* the last one is not done yet */
     }
-    e->heard = true; /* until every run was looked at */
-    heard = store_heard(e->options.store) || heard;
-    journal_unlock(e->journal);
-    Run *run = heard ? first_of(e, RUNS_ALL) : NULL;
-    while (run && look_for_request(run)) {
-        run = next_of(run, RUNS_ALL);
-    }
-    e->heard = run != NULL;
+    Poll *p = e->poll = mem_zalloc(sizeof *p);
+    p->engine = e;
+    p->job.work = hear;
+    p->job.done = on_heard;
+    storage_write(e->storage, &p->job);
 }
 
 /* ---- life ---- */
@@ -334,10 +446,10 @@ static void adopt_work(Engine *e, const NodeWork *work) {
     }
 }
 
-static bool start_journal(Engine *e, Error *err) {
-    JournalHost host = {e->options.loop, e->options.store, on_committed, e};
-    e->journal = journal_new(&host, err);
-    if (!e->journal) {
+static bool start_storage(Engine *e, Error *err) {
+    StorageHost host = {e->options.loop, e->options.store, on_committed, e};
+    e->storage = storage_new(&host, err);
+    if (!e->storage) {
         return false;
     }
     e->asked = timer_new(e->options.loop, e);
@@ -351,7 +463,7 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     e->options = *options;
     e->options.max_state = options->max_state ? options->max_state : (uint64_t)256 << 20;
     adopt_work(e, options->work);
-    if (options->store && !start_journal(e, err)) {
+    if (options->store && !start_storage(e, err)) {
         mem_free(e);
         return NULL;
     }
@@ -402,9 +514,10 @@ void run_free(Run *run) {
     Engine *e = run->engine;
     run_set_hooks(run, NULL, NULL);
     if (run->leased) {
-        journal_lock(e->journal);
-        store_release(e->options.store, run->row.run);
-        journal_unlock(e->journal);
+        request_release(e, run->row.run);
+    }
+    if (run->take) {
+        run->take->run = NULL;
     }
     for (size_t i = 0; i < e->nstarts; i++) {
         if (e->starts[i] && e->starts[i]->run == run) {
@@ -438,19 +551,40 @@ void run_free(Run *run) {
     mem_free(run);
 }
 
+void run_discard(Run *run) {
+    engine_forget_events(run);
+    run_free(run);
+}
+
+/* Runs that are being made are made, so that their leases can be given back. Whoever still waits is told
+ * that nothing comes of it. */
+static void close_storage(Engine *e) {
+    Error gone = ERROR_INIT;
+    error_set(&gone, ERR_BUSY, "The engine has ended.");
+    timer_free(e->asked);
+    if (e->making) {
+        e->waiting++;
+        storage_wait(e->storage);
+    }
+    requests_made(e, NULL, &gone);
+    storage_close(e->storage);
+    e->storage = NULL;
+    waiters_tell(&e->makers, 0, &gone);
+    waiters_tell(&e->waiters, 0, &gone);
+}
+
 void engine_free(Engine *e) {
     if (!e) {
         return;
     }
-    if (e->journal) {
-        timer_free(e->asked);
+    if (e->storage) {
+        close_storage(e);
     }
     while (first_of(e, RUNS_ALL)) {
         run_free(first_of(e, RUNS_ALL));
     }
-    if (e->journal) {
-        journal_close(e->journal);
-    }
+    flow_unref(e->defined);
+    mem_free(e->defined_key);
     work_free_data(e);
     e->options.on_event = NULL;
     engine_clear_events(e);
@@ -480,6 +614,10 @@ int64_t run_number(const Run *run) {
 
 int64_t run_checkpoint(const Run *run) {
     return run->head;
+}
+
+int64_t run_durable_checkpoint(const Run *run) {
+    return run->handed_batch <= run->engine->durable ? run->handed_head : run->durable_head;
 }
 
 int64_t run_step(const Run *run) {

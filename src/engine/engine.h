@@ -1,9 +1,14 @@
 /* engine.h - runs of workflows.
  *
  *     Engine *engine = engine_new(&options, &err);            one for a loop and a store
- *     Run *run = engine_start_now(engine, flow, &start, &err);    or engine_resume_now()
+ *     engine_start(engine, flow, &start, ready, ctx);         or engine_resume()
  *     uv_run(loop, UV_RUN_DEFAULT);                           until it settles: on_event says so
  *     engine_free(engine);
+ *
+ * Nothing on the loop waits for the disk. What needs the store to begin is a request: it copies what it
+ * is given, and whoever asked is told exactly once, on the loop, never before the request returns
+ * (unless there is no store to ask). Each has a form that ends in _now, for callers that must have
+ * their answer at once: it blocks for as long as the disk takes, and runs no loop meanwhile.
  *
  * A run settles when nothing in it can go on by itself: it is completed, failed or cancelled, or
  * every frame that is left waits for an answer (interrupted) or for a debugger (paused). Then its lease is released and the
@@ -69,7 +74,9 @@ extern const char *const event_names[EVENT_COUNT]; /* "start", "node", "log", ..
 
 typedef struct EngineOptions {
     uv_loop_t *loop;
-    Store *store;                                    /* NULL: nothing is recorded */
+    /* NULL: nothing is recorded. The engine's own until engine_free(): whoever else reads does so
+     * through engine_reader() or engine_storage() (hooks.h). */
+    Store *store;
     const NodeWork *work;                            /* rows; the last has no start */
     void (*on_event)(void *ctx, const Event *event); /* NULL: nobody listens, which is cheaper */
     void *ctx;
@@ -95,13 +102,22 @@ void engine_wake(Engine *engine);
 
 /* ---- starting and going on ---- */
 
+/* The run, or why there is none. */
+typedef void (*RunReady)(void *ctx, Run *run, const Error *err);
+/* The row of a run that was changed or made, or why not. */
+typedef void (*RunChanged)(void *ctx, const RunRow *row, const Error *err);
+
 typedef struct RunStart {
     const char *thread; /* NULL: a name is made */
     Json input;         /* an object, or JSON_NONE; merged over the defaults of the state */
     const char *mode;   /* "autonomous" or "interactive"; NULL: autonomous */
     const char *folder; /* where its commands run and its paths begin; NULL: the engine's */
+    bool held;          /* it has no turn before ready() was told: for debuggers */
 } RunStart;
 
+/* Making the run, its first checkpoint and the pure steps that follow are one commit, which it shares
+ * with whatever else happens meanwhile. */
+void engine_start(Engine *engine, Flow *flow, const RunStart *start, RunReady ready, void *ctx);
 Run *engine_start_now(Engine *engine, Flow *flow, const RunStart *start, Error *err);
 
 /* What the ways to answer are called where the answer came from, for sentences: the way out of an error
@@ -120,26 +136,35 @@ typedef struct RunResume {
     const char *decision;  /* one of the options of an approval; NULL: none */
     Json set;              /* array of [path, value] to set in the state first; JSON_NONE: none */
     Flow *reload; /* take this definition instead of the stored one; NULL: the stored one */
-    const AnswerWords *words;
+    const AnswerWords *words; /* not copied: they are to stay */
 } RunResume;
 
 /* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to
  * go on with (completed, cancelled); an answer is needed, or several and no id; unknown id or
  * option. */
+void engine_resume(Engine *engine, const RunResume *resume, RunReady ready, void *ctx);
 Run *engine_resume_now(Engine *engine, const RunResume *resume, Error *err);
 
 /* Writes a checkpoint by hand: sets values in the state of the root frame's current level; with
  * as_node the run stands after that node, as if it had given them back. Does not run anything.
- * *seq is the new checkpoint. */
+ * *seq, and the head of the row, is the new checkpoint. */
 typedef struct RunUpdate {
     const char *thread;
     int64_t seq; /* 0: the head */
     Json set;    /* array of [path, value] */
     const char *as_node;
 } RunUpdate;
+void engine_update(Engine *engine, const RunUpdate *update, RunChanged changed, void *ctx);
 bool engine_update_now(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
 
-/* A new thread that begins as a copy of another at a checkpoint (0: its head). Runs nothing. */
+/* A new thread (NULL: a name is made) that begins as a copy of another at a checkpoint (0: its head).
+ * Runs nothing. */
+typedef struct RunFork {
+    const char *thread;
+    int64_t seq;
+    const char *new_thread;
+} RunFork;
+void engine_fork(Engine *engine, const RunFork *fork, RunChanged changed, void *ctx);
 bool engine_fork_now(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
                      RunRow *out, Error *err);
 
@@ -152,10 +177,15 @@ void run_cancel(Run *run);
  * nodes that were under way start again. What Ctrl-C does. */
 void run_stop(Run *run);
 
-/* The same for a run that no process has; ERR_BUSY otherwise (then store_ask_cancel()). A test whose
- * cleanupTasks have not run goes on with those: *cleaning is that run, to be waited for; NULL
- * otherwise. */
+/* The same for a run that no process has; ERR_BUSY otherwise (then engine_ask_cancel()). A test whose
+ * cleanupTasks have not run goes on with those: *cleaning, and what ready() is told, is that run, to be
+ * waited for; NULL otherwise. */
+void engine_cancel(Engine *engine, const char *thread, RunReady ready, void *ctx);
 bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error *err);
+
+/* Asks whatever process has the run to cancel it. There has to be a store. */
+void engine_ask_cancel(Engine *engine, const char *thread, RunChanged changed, void *ctx);
+bool engine_ask_cancel_now(Engine *engine, const char *thread, Error *err);
 
 /* ---- looking ---- */
 

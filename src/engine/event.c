@@ -88,6 +88,19 @@ void engine_drop_events(Engine *e, uint64_t durable) {
     e->nevents = kept;
 }
 
+void engine_forget_events(Run *run) {
+    Engine *e = run->engine;
+    size_t kept = 0;
+    for (size_t i = 0; i < e->nevents; i++) {
+        if (e->events[i].event.run != run) {
+            e->events[kept++] = e->events[i];
+        } else {
+            clear_event(&e->events[i]);
+        }
+    }
+    e->nevents = kept;
+}
+
 static void deliver(Engine *e, const Event *event) {
     const RunHooks *hooks = event->run->hooks;
     if (e->options.on_event) {

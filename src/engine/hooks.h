@@ -19,6 +19,7 @@
 #define PAWL_HOOKS_H
 
 #include "engine.h"
+#include "storage.h"
 
 typedef struct Frame Frame;
 
@@ -209,13 +210,20 @@ bool frame_is_edited(const Frame *f);
 /* A run from the store that nothing happens to yet, with its lease, whatever became of it: frames that
  * would go on by themselves are parked (info says why), those that wait or have ended stay as they are.
  * NULL on error. Consumes info. */
+void engine_open(Engine *engine, const char *thread, Json info, RunReady ready, void *ctx);
 Run *engine_open_now(Engine *engine, const char *thread, Json info, Error *err);
 
+/* Takes the lease of a run in memory again, which it gave back when it settled: one that is to go on
+ * needs it. ready is told the run, later. */
+void run_take(Run *run, RunReady ready, void *ctx);
+
 /* Goes back to a checkpoint of the run's own history, in place: work that is under way is ended, what
- * came after stays in the history, and every frame that could go on is parked. Consumes info. */
+ * came after stays in the history, and every frame that could go on is parked. Consumes info. The
+ * checkpoint has to be durable (engine_when_durable()); what frames have recorded since then need not
+ * be. Blocks only to take the lease of a run that has settled: run_take() does that before. */
 bool run_rewind(Run *run, int64_t seq, Json info, Error *err);
 
-/* A failed run that was opened is alive again: the frame that failed is parked on its error, as if it had
+/* A failed run that was opened is alive again (its lease as for run_rewind()): the frame that failed is parked on its error, as if it had
  * been stopped there. Consumes info. False when it has not failed, or cannot go on. */
 bool run_reopen(Run *run, Json info, Error *err);
 
@@ -226,22 +234,30 @@ typedef struct RunReplay {
     int64_t seq;
     const char *new_thread;
 } RunReplay;
+void engine_replay(Engine *engine, const RunReplay *replay, RunReady ready, void *ctx);
 Run *engine_replay_now(Engine *engine, const RunReplay *replay, Error *err);
 
 /* Answers an interrupt of a run that is in memory. value, decision and interrupt as in RunResume. */
 bool run_answer(Run *run, const RunResume *answer, Error *err);
 
-/* Everything that was recorded so far is in the store when this returns: for those who read it there.
- * Blocks for as long as the commit takes. False when the store failed. */
-bool engine_sync(Engine *engine);
-Store *engine_store(const Engine *engine); /* NULL: none */
+/* Tells when all that was recorded so far is durable, at once when it is; or that the store failed. For
+ * those who then read it (engine_reader()), or tell of it. */
+void engine_when_durable(Engine *engine, void (*fn)(void *ctx, const Error *err), void *ctx);
+/* The same, and blocks for as long as the commits take: only where the answer cannot come later. False
+ * when the store failed. */
+bool engine_wait_durable(Engine *engine);
+int64_t run_durable_checkpoint(const Run *run); /* its head, as far as that is durable */
+/* A handle for short reads on the loop's thread: sees what is durable, does not wait for commits. NULL
+ * on error; there has to be a store. */
+Store *engine_reader(Engine *engine, Error *err);
+/* For longer ones, and for what is to be written beside runs: jobs on its threads. NULL: no store. */
+Storage *engine_storage(Engine *engine);
+/* The handle that the engine was given, for what needs no disk (store_url() and the like). NULL: none */
+Store *engine_store(const Engine *engine);
 uv_loop_t *engine_loop(const Engine *engine);
 int64_t engine_time(const Engine *engine); /* its clock: ms since 1970 */
 Engine *run_engine(const Run *run);
 const Flow *run_flow(const Run *run);
-/* Reading the store between these two is safe. */
-void engine_lock(Engine *engine);
-void engine_unlock(Engine *engine);
 
 /* Queues an event of the debugger's own (EVENT_DEBUG) behind what is recorded now. Consumes data. */
 void run_tell(Run *run, const Frame *frame, Json data);

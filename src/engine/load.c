@@ -346,104 +346,30 @@ static bool keeps_work(const Frame *f) {
 
 /* ---- a run from the store ---- */
 
-/* The definition that the run had at that checkpoint. */
-static Flow *stored_flow(Engine *e, const RunRow *row, Json image, Error *err) {
+static Flow *stored_flow(const Loaded *loaded, Error *err) {
     FlowProblems problems = {0};
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    Buf text = BUF_INIT;
-    if (json_kind(key) == JSON_STRING) {
-        buf_add(&text, json_string_data(&key), json_string_len(key));
-    }
-    Json definition =
-        store_definition(e->options.store, text.len ? text.data : row->definition, err);
-    buf_clear(&text);
-    if (json_is_none(definition)) {
-        return NULL;
-    }
-    Flow *flow = flow_load_definition(definition, &problems);
+    Flow *flow = flow_load_definition(loaded->definition, &problems);
     if (!flow) {
         error_set(err, ERR_DATA, "The workflow stored with thread `%s` does not load here: %s",
-                  row->thread, problems.n ? problems.items[0].msg : "it is damaged.");
+                  loaded->row.thread, problems.n ? problems.items[0].msg : "it is damaged.");
     }
     flow_problems_clear(&problems);
-    json_unref(definition);
     return flow;
 }
 
-static bool has_live(const Engine *e, const RunRow *row, Error *err) {
-    bool live = store_holds(e->options.store, row->run);
-    if (live) {
-        error_set(err, ERR_BUSY, "Thread `%s` is being run by this very process.", row->thread);
-    }
-    return live;
-}
-
-/* The row is read again once the lease is ours: the process that had it may just have gone on. */
-static bool lease_row(Engine *e, const char *thread, RunRow *row, Error *err) {
-    if (!store_find(e->options.store, thread, row, err)) {
-        return false;
-    }
-    int64_t number = row->run;
-    bool leased = !has_live(e, row, err) && store_lease(e->options.store, number, err);
-    run_row_clear(row);
-    if (leased && !store_find(e->options.store, thread, row, err)) {
-        store_release(e->options.store, number);
-        leased = false;
-    }
-    return leased;
-}
-
-typedef struct Loaded {
-    Json image;
-    ChainWeight weight;
-    int64_t seq, step, at;
-} Loaded;
-
-static bool read_checkpoint(Store *store, const RunRow *row, Loaded *out, Error *err) {
-    Checkpoint c;
-    if (!out->seq) {
-        return error_set(err, ERR_USAGE,
-                         "Thread `%s` never began: its process died before the first checkpoint. "
-                         "Start it again with `pawl run FILE --thread %s`.",
-                         row->thread, row->thread);
-    }
-    if (!store_checkpoint(store, row->run, out->seq, &c, err)) {
-        return false;
-    }
-    out->step = c.step;
-    out->at = c.at;
-    out->image = chain_image(store, row->run, out->seq, &out->weight, err);
-    if (json_is_none(out->image) || image_valid(out->image)) {
-        return !json_is_none(out->image);
-    }
-    json_clear(&out->image);
-    return error_set(err, ERR_DATA,
-                     "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
-                     (long long)out->seq, row->thread);
-}
-
-static bool keep_definition(Run *run, Error *err) {
-    Json definition = flow_definition(run->flow);
-    char *key = store_define(run->engine->options.store, definition, err);
-    json_unref(definition);
-    if (key) {
-        json_unref(run->definition);
-        run->definition = strcmp(key, run->row.definition) ? json_string_c(key) : json_null();
-    }
-    mem_free(key);
-    return key != NULL;
-}
-
-static bool build_run(Run *run, const Loaded *loaded, bool reloaded, Error *err) {
-    run->leased = true;
+/* key: of the definition that is taken instead of the stored one; NULL: none is. */
+static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *err) {
     run->last = run->handed_last = run->row.last;
     run->head = loaded->seq;
     run->handed_head = run->durable_head = run->row.head;
     run->step = loaded->step;
     run->weight = loaded->weight;
-    if (!load_image(run, loaded->image, loaded->at, run_is_forked(run), err) ||
-        (reloaded && !keep_definition(run, err))) {
+    if (!load_image(run, loaded->image, loaded->at, run_is_forked(run), err)) {
         return false;
+    }
+    if (key) {
+        json_unref(run->definition);
+        run->definition = strcmp(key, run->row.definition) ? json_string_c(key) : json_null();
     }
     Json debug = json_array_get(json_array_get(loaded->image, IMAGE_RUN), IMAGE_DEBUG);
     run_set_debug(run, json_is_none(debug) ? json_null() : json_ref(debug));
@@ -451,6 +377,32 @@ static bool build_run(Run *run, const Loaded *loaded, bool reloaded, Error *err)
         run_set_hooks(run, &only_hooks, run);
     }
     return true;
+}
+
+Run *request_build(Request *q) {
+    Loaded *loaded = &q->loaded;
+    Error *err = &q->job.err;
+    if (err->code != ERR_NONE) {
+        return NULL;
+    }
+    Flow *flow = q->reload ? flow_ref(q->reload) : stored_flow(loaded, err);
+    Run *run = flow ? run_new(q->engine, flow) : NULL;
+    flow_unref(flow);
+    if (!run) {
+        return NULL;
+    }
+    run->row = loaded->row;
+    loaded->row = (RunRow){0};
+    run->leased = q->leased;
+    q->leased = false;
+    if (!build_run(run, loaded, q->reload_key, err)) {
+        run_free(run);
+        return NULL;
+    }
+    if (!run_is_forked(run) && !q->replays) {
+        work_sweep(run, keeps_work);
+    }
+    return run;
 }
 
 /* ---- going back ---- */
@@ -484,82 +436,28 @@ static bool take_loaded(Run *run, const Loaded *loaded, Error *err) {
     return load_image(run, loaded->image, loaded->at, true, err);
 }
 
-/* Back to where it was: what was to be taken instead is damaged. */
-static void go_home(Run *run, int64_t head) {
-    Loaded loaded = {.seq = head};
-    engine_lock(run->engine);
-    bool ok = read_checkpoint(run->engine->options.store, &run->row, &loaded, NULL);
-    engine_unlock(run->engine);
-    if (ok) {
-        take_loaded(run, &loaded, NULL);
-    }
-    json_unref(loaded.image);
-}
-
+/* When what is to be taken is damaged, the run goes back to where it was: what was recorded last is in
+ * memory, durable or not. */
 bool load_again(Run *run, int64_t seq, Error *err) {
-    Engine *e = run->engine;
-    Loaded loaded = {.seq = seq};
-    engine_lock(e);
-    bool ok = read_checkpoint(e->options.store, &run->row, &loaded, err);
-    engine_unlock(e);
-    if (ok && !same_definition(run, loaded.image)) {
+    Store *store = engine_reader(run->engine, err);
+    Loaded there = {.row = run->row, .seq = seq};
+    Loaded here = {.image = json_ref(run->image),
+                   .seq = run->head,
+                   .step = run->step,
+                   .at = engine_now(run->engine),
+                   .weight = run->weight};
+    bool ok = store && loaded_read(store, &there, false, err);
+    if (ok && !same_definition(run, there.image)) {
         ok = error_set(err, ERR_USAGE,
                        "At checkpoint %lld the run had another version of the workflow: go on from "
                        "there with `pawl resume %s@%lld`.",
                        (long long)seq, run->row.thread, (long long)seq);
     }
-    int64_t head = run->head;
-    if (ok && !take_loaded(run, &loaded, err)) {
+    if (ok && !take_loaded(run, &there, err)) {
         ok = false;
-        go_home(run, head);
+        take_loaded(run, &here, NULL);
     }
-    json_unref(loaded.image);
+    json_unref(there.image);
+    json_unref(here.image);
     return ok;
-}
-
-/* Takes over the row. */
-static Run *load_leased(Engine *e, const Loading *loading, RunRow *row, Error *err) {
-    Loaded loaded = {.seq = loading->seq ? loading->seq : row->head};
-    Flow *flow = NULL;
-    if (read_checkpoint(e->options.store, row, &loaded, err)) {
-        flow = loading->reload ? flow_ref(loading->reload) : stored_flow(e, row, loaded.image, err);
-    }
-    Run *run = flow ? run_new(e, flow) : NULL;
-    if (run) {
-        run->row = *row;
-        if (!build_run(run, &loaded, loading->reload != NULL, err)) {
-            run->leased = false; /* for the caller to release */
-            *row = run->row;
-            run->row = (RunRow){0};
-            run_free(run);
-            run = NULL;
-        }
-    }
-    flow_unref(flow);
-    json_unref(loaded.image);
-    return run;
-}
-
-Run *load_run(Engine *e, const Loading *loading, Error *err) {
-    RunRow row = {0};
-    Run *run = NULL;
-    if (!e->options.store) {
-        error_set(err, ERR_USAGE, "There is no store, so there are no runs to go on with.");
-        return NULL;
-    }
-    if (!engine_may_begin(e, err)) {
-        return NULL;
-    }
-    engine_lock(e);
-    if (lease_row(e, loading->thread, &row, err)) {
-        run = load_leased(e, loading, &row, err);
-        if (!run) {
-            store_release(e->options.store, row.run);
-            run_row_clear(&row);
-        } else if (!run_is_forked(run)) {
-            work_sweep(run, keeps_work);
-        }
-    }
-    engine_unlock(e);
-    return run;
 }

@@ -4,13 +4,17 @@
 
 #include "frame.h"
 
-typedef struct Loading {
-    const char *thread;
-    int64_t seq; /* 0: the head */
-    Flow *reload;
-} Loading;
-/* A run from the store, with its lease; nothing in it is scheduled. NULL on error. */
-Run *load_run(Engine *e, const Loading *loading, Error *err);
+/* The run that a request has loaded, with its lease; nothing in it is scheduled. NULL with q->job.err
+ * set. */
+Run *request_build(Request *q);
+/* The current batch makes the run, which is told as ready once that is committed, or discarded. key: of
+ * its definition; NULL: that of its flow. Its thread is q->new_thread. */
+void request_make(Request *q, Run *run, const char *workflow, const char *key);
+/* The first checkpoint of a thread that is made from another: all of its image. */
+void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight);
+/* Drives a request to its end, waiting for the disk, and runs no loop. */
+void request_now(Request *q, const Now *now);
+void run_discard(Run *run); /* frees one that was never made, and all that it would have told */
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
 /* The same run as it was at another checkpoint; what it was doing is ended. Nothing in it is scheduled.
  * After an error it is as it was, though what it was doing may have been ended. */

@@ -313,7 +313,7 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     c->patch = e->patch.data;
     c->patch_len = e->patch.len;
     chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
-    store_batch_checkpoint(run->batch ? run->batch : journal_batch(e->journal), c);
+    store_batch_checkpoint(storage_batch(e->storage), c);
     json_unref(patch);
     json_unref(run->image);
     run->image = image;
@@ -347,7 +347,7 @@ void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
     if (!result.at.frame) {
         result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
     }
-    if (run->engine->journal) {
+    if (run->engine->storage) {
         write_checkpoint(run, f, node, &result, &c);
         run_unsaved(run);
     }

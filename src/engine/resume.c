@@ -26,43 +26,51 @@ void run_tell_start(Run *run, bool resumed) {
 
 /* ---- starting ---- */
 
-static bool create_row(Engine *e, Flow *flow, const RunStart *start, RunRow *row, Error *err) {
-    Json definition = flow_definition(flow);
-    engine_lock(e);
-    char *key = store_define(e->options.store, definition, err);
-    bool ok = key && store_create_run(e->options.store, start->thread, flow->name, key, row, err);
-    engine_unlock(e);
-    mem_free(key);
-    json_unref(definition);
-    return ok;
-}
-
-static bool row_without_store(const char *thread, RunRow *row) {
-    thread = thread ? thread : "run-1";
-    *row = (RunRow){.run = 1, .thread = mem_strndup(thread, strlen(thread))};
-    return true;
-}
-
-Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) {
-    RunRow row = {0};
+static bool may_start(const Engine *e, const RunStart *start, Error *err) {
     if (!json_is_none(start->input) && json_kind(start->input) != JSON_OBJECT) {
-        error_set(err, ERR_USAGE, "The input of a workflow is an object; this one is a%s %s.",
-                  json_kind(start->input) == JSON_ARRAY ? "n" : "",
-                  json_kind_name(json_kind(start->input)));
-        return NULL;
+        return error_set(err, ERR_USAGE,
+                         "The input of a workflow is an object; this one is a%s %s.",
+                         json_kind(start->input) == JSON_ARRAY ? "n" : "",
+                         json_kind_name(json_kind(start->input)));
     }
-    if (!engine_may_begin(e, err)) {
-        return NULL;
+    return engine_may_begin(e, err) &&
+           (!start->thread || !e->storage || store_check_thread(start->thread, err));
+}
+
+/* The batch that makes it is committed, and with it what it has done so far. */
+static void on_made(Request *q) {
+    if (q->job.err.code != ERR_NONE) {
+        run_discard(q->run);
+        request_fail(q);
+        return;
     }
-    if (!(e->options.store ? create_row(e, flow, start, &row, err)
-                           : row_without_store(start->thread, &row))) {
-        return NULL;
+    if (q->run->asleep) {
+        q->run->asleep = false;
+        run_kick(q->run);
     }
-    Run *run = run_new(e, flow);
-    run->row = row;
-    run->leased = e->options.store != NULL;
+    request_tell(q, q->run, NULL);
+}
+
+/* The definition is kept once: who starts many runs of one workflow names it by its key. */
+void request_make(Request *q, Run *run, const char *workflow, const char *key) {
+    Engine *e = q->engine;
+    bool known = key || e->defined == run->flow;
+    Json definition = known ? json_none() : flow_definition(run->flow);
+    StoreCreate c = {.thread = q->new_thread,
+                     .workflow = workflow,
+                     .definition = definition,
+                     .key = key ? key : e->defined_key,
+                     .at = engine_now(e)};
+    request_create(q, &c, on_made);
+    json_unref(definition);
+    q->run = run;
+    run->row.run = c.stand_in;
+}
+
+static void begin(Run *run, const RunStart *start) {
+    const Graph *main = run->flow->main;
     run->fresh = true;
-    const char *folder = start->folder ? start->folder : e->options.folder;
+    const char *folder = start->folder ? start->folder : run->engine->options.folder;
     if (folder) {
         run->folder = json_string_c(folder);
         run->folder_path = mem_strndup(folder, strlen(folder));
@@ -71,21 +79,52 @@ Run *engine_start_now(Engine *e, Flow *flow, const RunStart *start, Error *err) 
         json_unref(run->mode);
         run->mode = json_string_c(start->mode);
     }
-    if (flow->main->timeout_ms) {
-        run->deadline = engine_now(e) + flow->main->timeout_ms;
+    if (main->timeout_ms) {
+        run->deadline = engine_now(run->engine) + main->timeout_ms;
     }
     run_set_deadline(run);
     run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
-    level_push(f, flow->main, graph_initial_state(flow->main, start->input), false);
-    if (flow->main->scoped) {
+    level_push(f, main, graph_initial_state(main, start->input), false);
+    if (main->scoped) {
         test_begin(f);
     } else if (frame_go_on(f)) {
         frame_record(f, NULL, "started", json_ref(frame_top(f)->state));
     }
     run_settle_if_done(run);
     run_kick(run);
-    return run;
+}
+
+static Request *ask_start(Engine *e, Flow *flow, const RunStart *start, RunReady ready, void *ctx) {
+    Request *q = request_for(request_new(e, NULL, 0), ready, NULL, ctx);
+    const char *thread = start->thread ? start->thread : e->storage ? NULL : "run-1";
+    if (!may_start(e, start, &q->job.err)) {
+        request_later(q, request_fail);
+        return q;
+    }
+    Run *run = run_new(e, flow);
+    run->row = (RunRow){.run = 1,
+                        .thread = mem_strndup(thread ? thread : "", thread ? strlen(thread) : 0)};
+    if (e->storage) {
+        q->new_thread = thread ? mem_strndup(thread, strlen(thread)) : NULL;
+        run->asleep = start->held;
+        request_make(q, run, flow->name, NULL);
+    }
+    begin(run, start);
+    if (!e->storage) {
+        request_tell(q, run, NULL);
+    }
+    return q;
+}
+
+void engine_start(Engine *e, Flow *flow, const RunStart *how, RunReady ready, void *ctx) {
+    ask_start(e, flow, how, ready, ctx);
+}
+
+Run *engine_start_now(Engine *e, Flow *flow, const RunStart *how, Error *err) {
+    Now now = {.err = err};
+    request_now(ask_start(e, flow, how, now_ready, &now), &now);
+    return now.run;
 }
 
 /* ---- answers ---- */
@@ -524,16 +563,18 @@ static void record_edits(Run *run, const RunResume *r) {
     }
 }
 
-Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
+static void go_on(Request *q) {
+    const RunResume *r = &q->resume;
     Frame *answered;
     Json result;
-    Run *run = load_run(e, &(Loading){r->thread, r->seq, r->reload}, err);
-    if (!run) {
-        return NULL;
-    }
-    if (!prepare(run, r, &answered, &result, err)) {
+    Run *run = request_build(q);
+    if (run && !prepare(run, r, &answered, &result, &q->job.err)) {
         run_free(run);
-        return NULL;
+        run = NULL;
+    }
+    if (!run) {
+        request_fail(q);
+        return;
     }
     run_set_debug(run, json_null());
     begin_by_hand(run, r, answered, result);
@@ -553,7 +594,29 @@ Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
     json_clear(&run->by_hand);
     run_settle_if_done(run);
     run_kick(run);
-    return run;
+    request_tell(q, run, NULL);
+}
+
+static Request *ask_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx) {
+    Request *q = request_for(request_new(e, r->thread, r->seq), ready, NULL, ctx);
+    q->reload = r->reload ? flow_ref(r->reload) : NULL;
+    q->resume = *r;
+    q->resume.interrupt = r->interrupt ? mem_strndup(r->interrupt, strlen(r->interrupt)) : NULL;
+    q->resume.decision = r->decision ? mem_strndup(r->decision, strlen(r->decision)) : NULL;
+    json_ref(r->value);
+    json_ref(r->set);
+    request_load(q, go_on);
+    return q;
+}
+
+void engine_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx) {
+    ask_resume(e, r, ready, ctx);
+}
+
+Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
+    Now now = {.err = err};
+    request_now(ask_resume(e, r, now_ready, &now), &now);
+    return now.run;
 }
 
 bool run_answer(Run *run, const RunResume *r, Error *err) {

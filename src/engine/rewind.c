@@ -106,11 +106,11 @@ static void show_ended(Run *run) {
     }
 }
 
-Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
-    Run *run = load_run(e, &(Loading){thread, 0, NULL}, err);
+static void open_loaded(Request *q) {
+    Run *run = request_build(q);
     if (!run) {
-        json_unref(info);
-        return NULL;
+        request_fail(q);
+        return;
     }
     if (has_ended(run)) {
         int status = run_status_find(run->row.status);
@@ -121,12 +121,28 @@ Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
         run_set_held(run, true);
         run_unsaved(run);
         run_tell_start(run, true);
-        wake(run, info);
+        wake(run, q->info);
         run_set_deadline(run);
     }
-    json_unref(info);
     run_kick(run);
-    return run;
+    request_tell(q, run, NULL);
+}
+
+static Request *ask_open(Engine *e, const char *thread, Json info, RunReady ready, void *ctx) {
+    Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
+    q->info = info;
+    request_load(q, open_loaded);
+    return q;
+}
+
+void engine_open(Engine *e, const char *thread, Json info, RunReady ready, void *ctx) {
+    ask_open(e, thread, info, ready, ctx);
+}
+
+Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
+    Now now = {.err = err};
+    request_now(ask_open(e, thread, info, now_ready, &now), &now);
+    return now.run;
 }
 
 /* ---- alive again ---- */
@@ -139,18 +155,61 @@ static void revive(Run *run) {
     run_set_held(run, true);
 }
 
-static bool may_write(Run *run, Error *err) {
+static void lease_again(StorageJob *job, Store *store) {
+    store_lease(store, ((Request *)job)->seq, &job->err);
+}
+
+static void on_taken(StorageJob *job) {
+    Request *q = (Request *)job;
+    Run *run = q->run;
+    bool ok = job->err.code == ERR_NONE;
+    if (job->abandoned) {
+        error_set(&job->err, ERR_BUSY, "The engine has ended.");
+    }
+    if (run) {
+        run->take = NULL;
+        run->leased = ok;
+        run->release_batch = ok ? 0 : run->release_batch;
+    } else if (ok && !job->abandoned) {
+        request_release(q->engine, q->seq);
+    }
+    request_tell(q, run, NULL);
+}
+
+static void tell_taken(Request *q) {
+    request_tell(q, q->run, NULL);
+}
+
+static Request *ask_take(Run *run, RunReady ready, void *ctx) {
     Engine *e = run->engine;
-    if (!e->options.store) {
-        return error_set(err, ERR_USAGE,
-                         "There is no store, so there is no history to go back to.");
+    Request *q = request_for(request_new(e, NULL, run->row.run), ready, NULL, ctx);
+    q->run = run;
+    if (!e->storage) {
+        error_set(&q->job.err, ERR_USAGE,
+                  "There is no store, so there is no history to go back to.");
+    } else if (run->take) {
+        error_set(&q->job.err, ERR_BUSY, "Thread `%s` is being taken already.", run->row.thread);
     }
-    if (run->leased) {
-        return true;
+    if (run->leased || q->job.err.code != ERR_NONE) {
+        request_later(q, tell_taken);
+        return q;
     }
-    engine_lock(e);
-    run->leased = store_lease(e->options.store, run->row.run, err);
-    engine_unlock(e);
+    run->take = q;
+    q->job.work = lease_again;
+    q->job.done = on_taken;
+    storage_write(e->storage, &q->job);
+    return q;
+}
+
+void run_take(Run *run, RunReady ready, void *ctx) {
+    ask_take(run, ready, ctx);
+}
+
+static bool may_write(Run *run, Error *err) {
+    Now now = {.err = err};
+    if (!run->leased || !run->engine->storage) {
+        request_now(ask_take(run, now_ready, &now), &now);
+    }
     return run->leased;
 }
 
@@ -173,10 +232,7 @@ static void begin_works_anew(Run *run) {
 bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
     const RunHooks *hooks = run->hooks;
     void *ctx = run->hooks_ctx;
-    /* in this order: what is recorded may let it settle, and that releases its lease */
-    bool ok = (engine_sync(run->engine) ||
-               error_set(err, ERR_IO, "The store failed, so the run cannot go back.")) &&
-              may_write(run, err);
+    bool ok = engine_may_begin(run->engine, err) && may_write(run, err);
     if (ok) {
         run_set_hooks(run, NULL, NULL);
         ok = load_again(run, seq, err);
@@ -225,40 +281,10 @@ bool run_reopen(Run *run, Json info, Error *err) {
 
 /* ---- one node again ---- */
 
-typedef struct Replayed {
-    int64_t frame, parent;
-    char *node;
-} Replayed;
-
-static bool find_step(Engine *e, const RunReplay *replay, Replayed *out, Error *err) {
-    RunRow row = {0};
-    Checkpoint c;
-    engine_lock(e);
-    bool ok = store_find(e->options.store, replay->thread, &row, err) &&
-              store_checkpoint(e->options.store, row.run, replay->seq, &c, err);
-    if (ok && (!c.parent || !c.node[0])) {
-        ok = error_set(err, ERR_USAGE, "Checkpoint %lld is not the end of a node's execution.",
-                       (long long)replay->seq);
-    }
-    if (ok) {
-        *out = (Replayed){c.frame, c.parent, mem_strndup(c.node, strlen(c.node))};
-    }
-    engine_unlock(e);
-    run_row_clear(&row);
-    return ok;
-}
-
 /* What the frame waited for when its node was under way: that begins anew. */
 static void begin_anew(Frame *f) {
     Json wait = f->wait;
     frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
-}
-
-/* The frame whose node it is, in the copy; NULL: it does not stand there. */
-static Frame *replayed_frame(const Run *run, const Replayed *step) {
-    Frame *f = run_frame(run, step->frame);
-    const Node *node = f ? frame_top(f)->node : NULL;
-    return node && !strcmp(node->name, step->node) ? f : NULL;
 }
 
 static void replay(Run *run, Frame *f) {
@@ -275,30 +301,55 @@ static void replay(Run *run, Frame *f) {
     run_kick(run);
 }
 
-static Run *load_copy(Engine *e, const RunReplay *replay, const Replayed *step, Error *err) {
-    RunRow row = {0};
-    bool ok = engine_fork_now(e, replay->thread, step->parent, replay->new_thread, &row, err);
-    Run *run = ok ? load_run(e, &(Loading){row.thread, 0, NULL}, err) : NULL;
-    run_row_clear(&row);
-    return run;
+/* What the copy will be read as: its one checkpoint is the whole. */
+static void make_copy(Request *q) {
+    Loaded *l = &q->loaded;
+    int64_t now = engine_now(q->engine);
+    l->image = image_renew_places(image_shift(l->image, now - l->at, true));
+    l->at = l->row.updated = now;
+    l->seq = l->row.head = l->row.last = 1;
 }
 
-Run *engine_replay_now(Engine *e, const RunReplay *asked, Error *err) {
-    Replayed step = {0};
-    if (!e->options.store || !engine_sync(e)) {
-        error_set(err, ERR_USAGE, "There is no store, so there is nothing to replay.");
-        return NULL;
+/* A copy of the thread up to what led to the step, and the step in it: all one commit. */
+static void replay_read(Request *q) {
+    if (q->job.err.code == ERR_NONE &&
+        (!q->new_thread || store_check_thread(q->new_thread, &q->job.err))) {
+        make_copy(q);
     }
-    Run *run = find_step(e, asked, &step, err) ? load_copy(e, asked, &step, err) : NULL;
-    Frame *f = run ? replayed_frame(run, &step) : NULL;
-    if (f) {
-        replay(run, f);
-    } else if (run) {
-        error_set(err, ERR_USAGE, "The execution that checkpoint %lld ended cannot be done alone.",
-                  (long long)asked->seq);
+    Run *run = request_build(q);
+    Frame *f = run ? run_frame(run, q->frame) : NULL;
+    const Node *node = f ? frame_top(f)->node : NULL;
+    if (run && (!node || strcmp(node->name, q->node) != 0)) {
+        error_set(&q->job.err, ERR_USAGE,
+                  "The execution that checkpoint %lld ended cannot be done alone.",
+                  (long long)q->seq);
         run_free(run);
         run = NULL;
     }
-    mem_free(step.node);
-    return run;
+    if (!run) {
+        request_fail(q);
+        return;
+    }
+    request_make(q, run, run->row.workflow, run->row.definition);
+    batch_copied_image(q->engine, run->row.run, q->loaded.image, run->step, &run->weight);
+    replay(run, f);
+}
+
+static Request *ask_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
+    const char *name = asked->new_thread;
+    Request *q = request_for(request_new(e, asked->thread, asked->seq), ready, NULL, ctx);
+    q->new_thread = name ? mem_strndup(name, strlen(name)) : NULL;
+    q->replays = true;
+    request_read(q, replay_read);
+    return q;
+}
+
+void engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
+    ask_replay(e, asked, ready, ctx);
+}
+
+Run *engine_replay_now(Engine *e, const RunReplay *asked, Error *err) {
+    Now now = {.err = err};
+    request_now(ask_replay(e, asked, now_ready, &now), &now);
+    return now.run;
 }

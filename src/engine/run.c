@@ -74,12 +74,16 @@ void timer_free(uv_timer_t *timer) {
 /* ---- batches and turns ---- */
 
 uint64_t engine_batch(const Engine *e) {
-    return e->journal ? journal_number(e->journal) : 0;
+    return e->storage ? storage_number(e->storage) : 0;
 }
 
 /* The newest batch with something in it. */
 uint64_t engine_last_batch(const Engine *e) {
-    return e->journal ? journal_number(e->journal) - (journal_batch(e->journal)->count == 0) : 0;
+    return e->storage ? storage_number(e->storage) - (storage_batch(e->storage)->count == 0) : 0;
+}
+
+uint64_t engine_unsaved_batch(const Engine *e) {
+    return e->runs[RUNS_UNSAVED].first ? engine_batch(e) : engine_last_batch(e);
 }
 
 bool engine_may_begin(const Engine *e, Error *err) {
@@ -92,24 +96,18 @@ bool engine_may_begin(const Engine *e, Error *err) {
 
 const char *engine_folder(Engine *e, Error *err) {
     if (!e->folder) {
-        engine_lock(e);
         const char *folder = store_folder(e->options.store, err);
         e->folder = folder ? mem_strndup(folder, strlen(folder)) : NULL;
-        engine_unlock(e);
     }
     return e->folder;
 }
 
-void engine_lock(Engine *e) {
-    if (e->journal) {
-        journal_lock(e->journal);
-    }
+Store *engine_reader(Engine *e, Error *err) {
+    return storage_reader(e->storage, err);
 }
 
-void engine_unlock(Engine *e) {
-    if (e->journal) {
-        journal_unlock(e->journal);
-    }
+Storage *engine_storage(Engine *e) {
+    return e->storage;
 }
 
 void engine_set_idle(Engine *e, bool active) {
@@ -125,7 +123,7 @@ void engine_set_idle(Engine *e, bool active) {
 }
 
 void run_kick(Run *run) {
-    if (run->engine->broken.code == ERR_NONE) {
+    if (run->engine->broken.code == ERR_NONE && !run->asleep) {
         run_enter(run, RUNS_DUE);
         engine_set_idle(run->engine, true);
     }

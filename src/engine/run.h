@@ -19,8 +19,8 @@
 #include "engine.h"
 #include "evaluator.h"
 #include "hooks.h"
-#include "journal.h"
 #include "lifecycle.h"
+#include "requests.h"
 #include "store_chain.h"
 
 typedef struct Frame Frame;
@@ -109,9 +109,12 @@ struct Run {
     bool halting; /* stops, fails or is cancelled: no new steps */
     bool settled;
     uint64_t settle_batch; /* durable: it has settled */
-    StoreBatch *batch;     /* instead of the journal's, for what is written at once */
     Error store_error;
     bool leased;
+    uint64_t release_batch; /* that gives its lease back; 0: none does */
+    Request *take;          /* its lease is being taken again */
+    bool changing;          /* it is changed by hand, and does not run */
+    bool asleep;            /* it has no turn until somebody is told of it */
 };
 
 static inline bool run_settling(const Run *run) {
@@ -145,12 +148,12 @@ struct Engine {
     EngineOptions options;
     const NodeWork *work[KIND_COUNT];
     void *kind_data[KIND_COUNT];
-    Journal *journal; /* NULL without a store */
+    Storage *storage; /* NULL without a store */
     RunQueue runs[RUNS_LISTS];
     uv_idle_t *idle;
     uv_timer_t *asked; /* looks whether somebody asked for a cancellation */
+    struct Poll *poll; /* while it does */
     bool idle_active;
-    bool heard; /* somebody may have asked, and not every run was looked at */
     /* what waits for a batch to be durable, in order */
     QueuedEvent *events;
     size_t nevents, events_cap;
@@ -169,6 +172,14 @@ struct Engine {
     void (*on_run_late)(uv_timer_t *timer);
     Buf patch, result, snapshot; /* encoded, used again for each record */
     Error broken;                /* the store failed: nothing more can be recorded */
+    bool breaking;               /* and that was not told yet */
+    int waiting;                 /* somebody waits for a commit: what depends on it is told later */
+    Waiters makers;              /* who wait for their run to be made: told before its events */
+    Waiters waiters;             /* who wait for what was recorded: told behind its events */
+    Request *making, *making_last; /* in the order of the batch */
+    int64_t stand_in;              /* the last that was given */
+    Flow *defined;                 /* whose definition is in the store, by this key */
+    char *defined_key;
 };
 
 /* ---- engine.c ---- */
@@ -176,8 +187,9 @@ struct Engine {
 int64_t engine_now(const Engine *e);
 /* Whether a run may begin or go on: not when the store failed, for nothing of it could be recorded. */
 bool engine_may_begin(const Engine *e, Error *err);
-uint64_t engine_batch(const Engine *e); /* number of the batch being filled */
-uint64_t engine_last_batch(const Engine *e);
+uint64_t engine_batch(const Engine *e);           /* number of the batch being filled */
+uint64_t engine_last_batch(const Engine *e);      /* the newest with something in it */
+uint64_t engine_unsaved_batch(const Engine *e);   /* that has the last of what is recorded so far */
 const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error */
 void run_enter(Run *run, RunsThat list);          /* at its end; nothing when it is there already */
 void run_leave(Run *run, RunsThat list);

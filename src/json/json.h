@@ -154,6 +154,9 @@ static inline bool json_unshared(Json j) {
 
 /* Bytes of heap that values of this thread occupy now. A budget is a difference of two readings. */
 size_t json_heap_bytes(void);
+/* Values that one thread hands to another whole: the one takes bytes off its count (a negative number
+ * of them, as a size_t), the other adds them to its own. */
+void json_heap_move(size_t bytes);
 
 /* ---- kinds ---- */
 

@@ -14,6 +14,10 @@ size_t json_heap_bytes(void) {
     return live_bytes;
 }
 
+void json_heap_move(size_t bytes) {
+    live_bytes += bytes;
+}
+
 void *json_heap_alloc(size_t size) {
     live_bytes += size + OVERHEAD;
     return mem_alloc(size);

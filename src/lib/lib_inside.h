@@ -194,7 +194,5 @@ Run *peek_run(const Step *step);
 int peek_attempt(const Step *step);
 /* All that happened has been told, and it is not about to end. */
 bool peek_is_quiet(const Run *run);
-void peek_lock(Engine *engine); /* the store is ours until peek_unlock() */
-void peek_unlock(Engine *engine);
 
 #endif

@@ -17,11 +17,3 @@ int peek_attempt(const Step *step) {
 bool peek_is_quiet(const Run *run) {
     return !run->engine->nevents && !run->halting && !run_settling(run);
 }
-
-void peek_lock(Engine *engine) {
-    engine_lock(engine);
-}
-
-void peek_unlock(Engine *engine) {
-    engine_unlock(engine);
-}

@@ -1,6 +1,7 @@
 /* lib_run.c - starting runs, going on with them, and looking at them. */
 #include "lib_inside.h"
 
+#include "hooks.h"
 #include "image.h"
 #include "lifecycle.h"
 #include "mem.h"
@@ -49,13 +50,9 @@ PawlRun *pawl_run_start(PawlEngine *e, PawlFlow *flow, const PawlStart *start, P
 
 /* ---- the definition that a run goes on with ---- */
 
-static bool find_row(PawlEngine *e, const char *thread, RunRow *row, Error *error) {
-    return store_find(e->store, thread, row, error);
-}
-
 /* The key that the image names, or else that of the row. */
-static Json read_definition(PawlEngine *e, const RunRow *row, int64_t seq, Error *error) {
-    Json image = chain_image(e->store, row->run, seq ? seq : row->head, NULL, error);
+static Json read_definition(Store *store, const RunRow *row, int64_t seq, Error *error) {
+    Json image = chain_image(store, row->run, seq ? seq : row->head, NULL, error);
     if (!image_valid(image)) {
         json_unref(image);
         return json_none(); /* engine_resume_now() has the words */
@@ -64,7 +61,7 @@ static Json read_definition(PawlEngine *e, const RunRow *row, int64_t seq, Error
     char *own = json_kind(key) == JSON_STRING
                     ? mem_strndup(json_string_data(&key), json_string_len(key))
                     : NULL;
-    Json definition = store_definition(e->store, own ? own : row->definition, error);
+    Json definition = store_definition(store, own ? own : row->definition, error);
     mem_free(own);
     json_unref(image);
     return definition;
@@ -74,11 +71,11 @@ static Json read_definition(PawlEngine *e, const RunRow *row, int64_t seq, Error
 static Json stored_definition(PawlEngine *e, const PawlResume *r) {
     RunRow row = {0};
     Json definition = json_none();
-    peek_lock(e->engine);
-    if (r->thread && find_row(e, r->thread, &row, NULL) && (r->checkpoint || row.head)) {
-        definition = read_definition(e, &row, r->checkpoint, NULL);
+    Store *store = engine_reader(e->engine, NULL);
+    if (store && r->thread && store_find(store, r->thread, &row, NULL) &&
+        (r->checkpoint || row.head)) {
+        definition = read_definition(store, &row, r->checkpoint, NULL);
     }
-    peek_unlock(e->engine);
     run_row_clear(&row);
     return definition;
 }

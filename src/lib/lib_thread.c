@@ -2,6 +2,7 @@
 #include "lib_inside.h"
 
 #include "changed.h"
+#include "hooks.h"
 #include "mem.h"
 #include "store_chain.h"
 
@@ -56,10 +57,8 @@ static void clear_page(Page *p) {
 }
 
 static bool read_page(PawlEngine *e, int64_t run, int64_t from, Page *p, Error *error) {
-    peek_lock(e->engine);
-    bool ok = store_history(e->store, run, from, keep_checkpoint, keep_damaged, p, error);
-    peek_unlock(e->engine);
-    return ok;
+    Store *store = engine_reader(e->engine, error);
+    return store && store_history(store, run, from, keep_checkpoint, keep_damaged, p, error);
 }
 
 /* Whether there is more to come. */
@@ -73,10 +72,8 @@ static bool show_page(const Page *p, PawlCheckpointFn fn, void *ctx) {
 }
 
 static bool find_row(PawlEngine *e, const char *thread, RunRow *row, Error *error) {
-    peek_lock(e->engine);
-    bool found = store_find(e->store, thread ? thread : "", row, error);
-    peek_unlock(e->engine);
-    return found;
+    Store *store = engine_reader(e->engine, error);
+    return store && store_find(store, thread ? thread : "", row, error);
 }
 
 bool pawl_run_history(PawlEngine *e, const char *thread, PawlCheckpointFn fn, void *ctx,
@@ -89,7 +86,7 @@ bool pawl_run_history(PawlEngine *e, const char *thread, PawlCheckpointFn fn, vo
     Page *page = mem_zalloc(sizeof *page);
     int64_t from = 1;
     for (bool more = find_row(e, thread, &row, &error); more;) {
-        page->changed.store = e->store;
+        page->changed.store = engine_reader(e->engine, &error);
         page->changed.run = row.run;
         more = read_page(e, row.run, from, page, &error);
         from = page->n ? page->items[page->n - 1].checkpoint + 1 : from;
@@ -109,10 +106,8 @@ static Json image_at(PawlEngine *e, const RunRow *row, int64_t seq, Error *error
         error_set(error, ERR_DATA, "Thread `%s` has no checkpoint yet.", row->thread);
         return json_none();
     }
-    peek_lock(e->engine);
-    Json image = chain_image(e->store, row->run, seq ? seq : row->head, NULL, error);
-    peek_unlock(e->engine);
-    return image;
+    Store *store = engine_reader(e->engine, error);
+    return store ? chain_image(store, row->run, seq ? seq : row->head, NULL, error) : json_none();
 }
 
 PawlValue pawl_run_show(PawlEngine *e, const char *thread, int64_t checkpoint, PawlError *err) {
@@ -170,11 +165,8 @@ PawlValue pawl_run_list(PawlEngine *e, PawlError *err) {
     if (!engine_has_store(e, err)) {
         return value_of(json_none());
     }
-    Listing l = {e->store, json_array()};
-    peek_lock(e->engine);
-    bool ok = store_runs(e->store, list_row, &l, &error);
-    peek_unlock(e->engine);
-    if (!ok) {
+    Listing l = {engine_reader(e->engine, &error), json_array()};
+    if (!l.store || !store_runs(l.store, list_row, &l, &error)) {
         json_clear(&l.rows);
     }
     lib_give_error(err, &error);
@@ -191,9 +183,7 @@ PawlValue pawl_run_info(PawlEngine *e, const char *thread, PawlError *err) {
     Json image = find_row(e, thread, &row, &error) ? image_at(e, &row, 0, &error) : json_none();
     if (!json_is_none(image)) {
         Json failure = image_error(image);
-        peek_lock(e->engine);
-        out = row_json(e->store, &row);
-        peek_unlock(e->engine);
+        out = row_json(engine_reader(e->engine, &error), &row);
         out = json_object_with(out, "interrupts", image_interrupts(image));
         out = json_object_with(out, "error", json_is_none(failure) ? json_null() : failure);
     }
@@ -232,19 +222,6 @@ bool pawl_run_fork(PawlEngine *e, const char *thread, int64_t checkpoint, const 
     return lib_give_error(err, &error);
 }
 
-static bool ask(PawlEngine *e, const char *thread, Error *error) {
-    RunRow row = {0};
-    error_clear(error);
-    bool ok = find_row(e, thread, &row, error);
-    if (ok) {
-        peek_lock(e->engine);
-        ok = store_ask_cancel(e->store, row.run, error);
-        peek_unlock(e->engine);
-    }
-    run_row_clear(&row);
-    return ok;
-}
-
 bool pawl_run_ask_cancel(PawlEngine *e, const char *thread, PawlError *err) {
     Error error = ERROR_INIT;
     if (!engine_has_store(e, err)) {
@@ -253,7 +230,8 @@ bool pawl_run_ask_cancel(PawlEngine *e, const char *thread, PawlError *err) {
     Run *cleaning = NULL;
     if (!engine_cancel_now(e->engine, thread ? thread : "", &cleaning, &error) &&
         error.code == ERR_BUSY) {
-        ask(e, thread, &error);
+        error_clear(&error);
+        engine_ask_cancel_now(e->engine, thread ? thread : "", &error);
     }
     if (cleaning) { /* nobody has it: it goes when it has settled */
         engine_add_run(e, cleaning, NULL, NULL)->freed = true;

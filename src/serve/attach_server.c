@@ -347,11 +347,8 @@ static bool open_place(AttachServer *s, Error *err) {
         return error_set(err, ERR_USAGE,
                          "The run is kept in memory, so no other process can find it.");
     }
-    engine_lock(engine);
     const char *folder = store_folder(store, err);
-    bool opened = folder && socket_place_open(&s->place, folder, run_number(s->run), err);
-    engine_unlock(engine);
-    return opened;
+    return folder && socket_place_open(&s->place, folder, run_number(s->run), err);
 }
 
 static bool start_listening(AttachServer *s, Error *err) {

@@ -108,8 +108,6 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);
 
 bool store_refuse_reader(const Store *s, Error *err); /* false for a handle that only reads */
-/* store_define() of an encoded value. */
-char *store_define_bytes(Store *s, const Buf *value, Error *err);
 
 /* What is wrong with the run as a whole; appends nothing when it is sound. */
 bool store_inspect(Store *s, int64_t run, Buf *out, Error *err);

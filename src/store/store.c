@@ -462,7 +462,7 @@ static bool same_bytes(const Buf *a, const Buf *b) {
     return a->len == b->len && !memcmp(a->data, b->data, a->len);
 }
 
-char *store_define_bytes(Store *s, const Buf *bytes, Error *err) {
+char *store_define_encoded(Store *s, const Buf *bytes, Error *err) {
     Buf there = BUF_INIT;
     char *key = NULL;
     bool ok = store_refuse_reader(s, err), found = ok;
@@ -489,7 +489,7 @@ char *store_define_bytes(Store *s, const Buf *bytes, Error *err) {
 char *store_define(Store *s, Json value, Error *err) {
     Buf bytes = BUF_INIT;
     json_encode(value, &bytes);
-    char *key = store_define_bytes(s, &bytes, err);
+    char *key = store_define_encoded(s, &bytes, err);
     buf_clear(&bytes);
     return key;
 }

@@ -137,6 +137,7 @@ bool store_heard(Store *s);
 
 /* Keeps a value and gives its key (mem_free); the same value has the same key. */
 char *store_define(Store *s, Json value, Error *err);
+char *store_define_encoded(Store *s, const Buf *value, Error *err); /* by json_encode() */
 Json store_definition(Store *s, const char *key, Error *err);
 
 /* ---- checkpoints ---- */

@@ -90,7 +90,7 @@ static bool resolve(Store *s, StoreBatch *b, Error *err) {
         if (w.op == BATCH_DEFINE) {
             Buf value = {.data = (char *)w.packed, .len = w.packed_len};
             mem_free(key);
-            key = store_define_bytes(s, &value, err);
+            key = store_define_encoded(s, &value, err);
             ok = key != NULL;
         } else if (w.op == BATCH_CREATE) {
             ok = make_run(s, b, &w, key, err);

@@ -232,7 +232,7 @@ static void a_debugger_that_comes_while_a_run_settles_is_too_late_and_breaks_not
     uv_close((uv_handle_t *)&prepare, NULL);
     host_go();
     expect_run(run, "completed", NULL);
-    assert_true(engine_sync(host.engine)); /* it takes more */
+    assert_true(engine_wait_durable(host.engine)); /* it takes more */
 }
 
 int main(void) {

@@ -462,8 +462,7 @@ static void put_json(StoreBatch *b, int64_t run, int64_t seq, int64_t parent, co
     buf_clear(&image);
 }
 
-static void expect_problem(Store *s, StoreBatch *b, int64_t count, int64_t seq,
-                           const char *part) {
+static void expect_problem(Store *s, StoreBatch *b, int64_t count, int64_t seq, const char *part) {
     Problems p = {0};
     MUST(store_commit(s, b, &why));
     check_store(s, 0, &p);

@@ -1,0 +1,357 @@
+/* storage.c - two queues, their threads, and what they have done.
+ *
+ *     loop:      asks: puts a job at the end of a queue, wakes a thread
+ *     thread:    takes the first job, works on it, puts it to `finished`, rings
+ *     loop:      takes the finished jobs and tells them
+ *
+ * A batch that is flushed is a job of the writer's like any other (`commit`): so jobs and batches are
+ * done in the order in which they were asked for. `writing` is the writer's while that job is under
+ * way, `filling` always the loop's. The queues are guarded by `mutex`; a job is the thread's from when
+ * it is taken until it is among the finished. */
+#include "storage.h"
+
+#include "mem.h"
+
+#include <assert.h>
+
+enum {
+    OVERFULL = 32 << 20,  /* bytes that wait before the engine is held back */
+    TELLING_NS = 2000000, /* so long jobs are told in one turn of the loop */
+};
+
+typedef struct Jobs {
+    StorageJob *first, *last;
+    size_t n;
+} Jobs;
+
+struct Storage {
+    StorageHost host;
+    uv_mutex_t mutex;
+    uv_cond_t to_write, to_read, ended;
+    uv_async_t ring;
+    Jobs writes, reads, finished; /* under mutex, like the four that follow */
+    int resting;                  /* readers that wait for a job */
+    bool quit;
+    uv_thread_t writer, readers[STORAGE_READERS];
+    int nreaders;
+    Store *reader;  /* the loop's */
+    size_t pending; /* jobs that were not told yet */
+    StorageJob commit;
+    StoreBatch batches[2], *filling, *writing;
+    uint64_t number; /* of the batch being filled */
+    bool under_way;  /* a batch is committed, or was and has not been told */
+    bool failed, closing;
+};
+
+static void jobs_add(Jobs *jobs, StorageJob *job) {
+    job->prev = jobs->last;
+    job->next = NULL;
+    *(jobs->last ? &jobs->last->next : &jobs->first) = job;
+    jobs->last = job;
+    jobs->n++;
+}
+
+static void jobs_remove(Jobs *jobs, StorageJob *job) {
+    *(job->prev ? &job->prev->next : &jobs->first) = job->next;
+    *(job->next ? &job->next->prev : &jobs->last) = job->prev;
+    jobs->n--;
+}
+
+/* ---- the threads ---- */
+
+/* NULL: the storage closes. The writer does first what it was asked for. */
+static StorageJob *take(Storage *s, Jobs *queue, uv_cond_t *more) {
+    uv_mutex_lock(&s->mutex);
+    while (!queue->first && !s->quit) {
+        s->resting += queue == &s->reads;
+        uv_cond_wait(more, &s->mutex);
+        s->resting -= queue == &s->reads;
+    }
+    StorageJob *job = s->quit && queue == &s->reads ? NULL : queue->first;
+    if (job) {
+        jobs_remove(queue, job);
+    }
+    uv_mutex_unlock(&s->mutex);
+    return job;
+}
+
+static void finish(Storage *s, StorageJob *job) {
+    uv_mutex_lock(&s->mutex);
+    job->finished = true;
+    jobs_add(&s->finished, job);
+    uv_cond_broadcast(&s->ended);
+    uv_mutex_unlock(&s->mutex);
+    uv_async_send(&s->ring);
+}
+
+/* What is left in the job is the loop's: so are its bytes. */
+static void do_job(Storage *s, StorageJob *job, Store *store) {
+    size_t before = json_heap_bytes();
+    job->work(job, store);
+    job->heap = json_heap_bytes() - before;
+    json_heap_move(-job->heap);
+    finish(s, job);
+}
+
+static void write_jobs(void *arg) {
+    Storage *s = arg;
+    for (StorageJob *job; (job = take(s, &s->writes, &s->to_write));) {
+        do_job(s, job, s->host.store);
+    }
+}
+
+/* A handle that could not be opened is tried again for the next job. */
+static void read_jobs(void *arg) {
+    Storage *s = arg;
+    Store *store = NULL;
+    for (StorageJob *job; (job = take(s, &s->reads, &s->to_read));) {
+        store = store ? store : store_reader(s->host.store, &job->err);
+        if (store) {
+            do_job(s, job, store);
+        } else {
+            finish(s, job);
+        }
+    }
+    store_close(store);
+}
+
+/* ---- the loop's side: jobs ---- */
+
+static void count_pending(Storage *s, bool more) {
+    s->pending += more ? 1 : (size_t)-1;
+    if (s->pending == (more ? 1 : 0)) {
+        (more ? uv_ref : uv_unref)((uv_handle_t *)&s->ring);
+    }
+}
+
+static void ask(Storage *s, StorageJob *job, Jobs *queue, uv_cond_t *more) {
+    job->storage = s;
+    job->finished = false;
+    count_pending(s, true);
+    uv_mutex_lock(&s->mutex);
+    jobs_add(queue, job);
+    uv_cond_signal(more);
+    uv_mutex_unlock(&s->mutex);
+}
+
+/* The job has left the queue of the finished. */
+static void tell(Storage *s, StorageJob *job) {
+    json_heap_move(job->heap);
+    job->heap = 0;
+    job->storage = NULL;
+    count_pending(s, false);
+    job->done(job);
+}
+
+static StorageJob *next_finished(Storage *s) {
+    uv_mutex_lock(&s->mutex);
+    StorageJob *job = s->finished.first;
+    if (job) {
+        jobs_remove(&s->finished, job);
+    }
+    uv_mutex_unlock(&s->mutex);
+    return job;
+}
+
+/* Telling may take long, as it builds runs: other callbacks of the loop get their turn in between. */
+static void on_ring(uv_async_t *ring) {
+    Storage *s = ring->data;
+    uint64_t until = uv_hrtime() + TELLING_NS;
+    for (StorageJob *job; !s->closing && (job = next_finished(s));) {
+        tell(s, job);
+        if (uv_hrtime() > until) {
+            uv_async_send(ring);
+            return;
+        }
+    }
+}
+
+void storage_write(Storage *s, StorageJob *job) {
+    ask(s, job, &s->writes, &s->to_write);
+}
+
+/* Threads are made as they are needed: most programs need none. */
+static void need_reader(Storage *s) {
+    uv_mutex_lock(&s->mutex);
+    bool more = s->resting < (int)s->reads.n + 1 && s->nreaders < STORAGE_READERS;
+    uv_mutex_unlock(&s->mutex);
+    if (more && uv_thread_create(&s->readers[s->nreaders], read_jobs, s) == 0) {
+        s->nreaders++;
+    }
+}
+
+void storage_read(Storage *s, StorageJob *job) {
+    need_reader(s);
+    uv_mutex_lock(&s->mutex);
+    size_t waiting = s->reads.n;
+    uv_mutex_unlock(&s->mutex);
+    if (!s->nreaders || waiting >= STORAGE_READS) {
+        error_set(&job->err, ERR_BUSY, "The store is asked for too much at once; try again.");
+        ask(s, job, &s->finished, &s->ended);
+        job->finished = true;
+        uv_async_send(&s->ring);
+        return;
+    }
+    ask(s, job, &s->reads, &s->to_read);
+}
+
+static bool is_in(const Jobs *jobs, const StorageJob *job) {
+    const StorageJob *at = jobs->first;
+    while (at && at != job) {
+        at = at->next;
+    }
+    return at != NULL;
+}
+
+void storage_abandon(StorageJob *job) {
+    Storage *s = job->storage;
+    job->abandoned = true;
+    uv_mutex_lock(&s->mutex);
+    Jobs *queue = is_in(&s->reads, job) ? &s->reads : is_in(&s->writes, job) ? &s->writes : NULL;
+    if (queue) {
+        jobs_remove(queue, job);
+        job->finished = true;
+        jobs_add(&s->finished, job);
+    }
+    uv_mutex_unlock(&s->mutex);
+    if (queue) {
+        error_set(&job->err, ERR_BUSY, "Nobody waits for this any more.");
+        uv_async_send(&s->ring);
+    }
+}
+
+void storage_finish(StorageJob *job) {
+    Storage *s = job->storage;
+    uv_mutex_lock(&s->mutex);
+    while (!job->finished) {
+        uv_cond_wait(&s->ended, &s->mutex);
+    }
+    jobs_remove(&s->finished, job);
+    uv_mutex_unlock(&s->mutex);
+    tell(s, job);
+}
+
+Store *storage_reader(Storage *s, Error *err) {
+    if (!s->reader) {
+        s->reader = store_reader(s->host.store, err);
+    }
+    return s->reader;
+}
+
+/* ---- batches ---- */
+
+static void commit_batch(StorageJob *job, Store *store) {
+    store_commit(store, job->storage->writing, &job->err);
+}
+
+static void on_committed(StorageJob *job) {
+    Storage *s = (Storage *)((char *)job - offsetof(Storage, commit));
+    Error err = job->err;
+    s->under_way = false;
+    s->failed = err.code != ERR_NONE;
+    if (!s->closing) {
+        s->host.committed(s->host.ctx, s->number - 1, s->writing, s->failed ? &err : NULL);
+    }
+    /* the host may have flushed: then this is the other one */
+    if (!s->under_way) {
+        store_batch_reset(s->writing);
+    }
+}
+
+StoreBatch *storage_batch(Storage *s) {
+    return s->filling;
+}
+
+uint64_t storage_number(const Storage *s) {
+    return s->number;
+}
+
+bool storage_ready(const Storage *s) {
+    return !s->under_way && !s->failed && !s->closing;
+}
+
+void storage_flush(Storage *s) {
+    if (!storage_ready(s) || !s->filling->count) {
+        return;
+    }
+    StoreBatch *full = s->filling;
+    s->filling = s->writing;
+    s->writing = full;
+    store_batch_reset(s->filling);
+    s->number++;
+    s->under_way = true;
+    error_clear(&s->commit.err);
+    storage_write(s, &s->commit);
+}
+
+void storage_wait(Storage *s) {
+    if (s->under_way) {
+        storage_finish(&s->commit);
+    }
+}
+
+bool storage_overfull(const Storage *s, size_t records) {
+    return s->filling->bytes.len > OVERFULL || s->filling->count > records;
+}
+
+/* ---- life ---- */
+
+static void on_closed(uv_handle_t *handle) {
+    Storage *s = handle->data;
+    uv_cond_destroy(&s->to_write);
+    uv_cond_destroy(&s->to_read);
+    uv_cond_destroy(&s->ended);
+    uv_mutex_destroy(&s->mutex);
+    store_batch_clear(&s->batches[0]);
+    store_batch_clear(&s->batches[1]);
+    mem_free(s);
+}
+
+Storage *storage_new(const StorageHost *host, Error *err) {
+    Storage *s = mem_zalloc(sizeof *s);
+    s->host = *host;
+    s->filling = &s->batches[0];
+    s->writing = &s->batches[1];
+    s->filling->before = s->writing;
+    s->writing->before = s->filling;
+    s->commit = (StorageJob){.work = commit_batch, .done = on_committed};
+    s->number = 1;
+    uv_mutex_init(&s->mutex);
+    uv_cond_init(&s->to_write);
+    uv_cond_init(&s->to_read);
+    uv_cond_init(&s->ended);
+    uv_async_init(host->loop, &s->ring, on_ring);
+    s->ring.data = s;
+    uv_unref((uv_handle_t *)&s->ring);
+    int e = uv_thread_create(&s->writer, write_jobs, s);
+    if (e) {
+        error_set(err, ERR_IO, "The thread that writes to the store cannot be started: %s.",
+                  uv_strerror(e));
+        uv_close((uv_handle_t *)&s->ring, on_closed);
+        return NULL;
+    }
+    return s;
+}
+
+void storage_close(Storage *s) {
+    s->closing = true;
+    uv_mutex_lock(&s->mutex);
+    s->quit = true;
+    uv_cond_broadcast(&s->to_write);
+    uv_cond_broadcast(&s->to_read);
+    uv_mutex_unlock(&s->mutex);
+    uv_thread_join(&s->writer);
+    for (int i = 0; i < s->nreaders; i++) {
+        uv_thread_join(&s->readers[i]);
+    }
+    while (s->reads.first) {
+        storage_abandon(s->reads.first);
+    }
+    for (StorageJob *job; (job = next_finished(s));) {
+        job->abandoned = true;
+        tell(s, job);
+    }
+    assert(!s->pending && !s->writes.first);
+    store_close(s->reader);
+    uv_close((uv_handle_t *)&s->ring, on_closed);
+}
