@@ -190,7 +190,8 @@ static void watch_signals(Drive *d) {
         uv_signal_init(&d->engine.loop, &d->signals[i]);
         d->signals[i].data = d;
         struct sigaction now;
-        bool ignored = sigaction(stop_signals[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+        bool ignored = stop_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &now) == 0 &&
+                       now.sa_handler == SIG_IGN; /* nohup */
         if (!ignored) uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
     }
 }

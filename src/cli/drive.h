@@ -8,8 +8,7 @@
  * paused, with nobody attached, settles as "paused".
  *
  * Ctrl-C (and SIGTERM, SIGHUP) stops the run so that it can be resumed; a second one leaves at once,
- * which a durable run survives too. A signal that was ignored when we started (nohup, the background job
- * of a script) stays ignored. When nobody reads the stream any more the run is stopped in the
+ * which a durable run survives too. Under nohup SIGHUP does nothing. When nobody reads the stream any more the run is stopped in the
  * same way.
  */
 #ifndef PAWL_DRIVE_H
