@@ -2,6 +2,7 @@
 #include "engine_load.h"
 
 #include "exec.h"
+#include "folders.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -131,6 +132,10 @@ uint64_t bed_close(Bed *b) {
     uint64_t bytes = bytes_of_files(b);
     for (int i = 0; b->path && i < SUFFIXES; i++) {
         unlink(file_of(b, i, name, sizeof name));
+    }
+    if (b->path) {
+        snprintf(name, sizeof name, "%s-work", b->path);
+        folder_remove(name);
     }
     uv_loop_close(b->loop);
     mem_free(b->loop);
