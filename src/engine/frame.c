@@ -48,7 +48,9 @@ void frame_index_remove(Frame *f) {
     if (!index->items) {
         return;
     }
-    index->items[index_place(index, f->id)].frame = NULL;
+    size_t at = index_place(index, f->id);
+    assert(at < index->n && index->items[at].frame == f);
+    index->items[at].frame = NULL;
     if (f->run->nframes < index->n / 2) {
         frame_index_clear(f->run);
     }
@@ -168,20 +170,6 @@ Level *level_push(Frame *f, const Graph *graph, Json state, bool keeps_writes) {
     return l;
 }
 
-LevelKept level_keep(const Level *l) {
-    return (LevelKept){json_ref(l->state), json_ref(l->writes)};
-}
-
-bool level_settle(Level *l, LevelKept kept, bool ok) {
-    json_unref(ok ? kept.state : l->state);
-    json_unref(ok ? kept.writes : l->writes);
-    if (!ok) {
-        l->state = kept.state;
-        l->writes = kept.writes;
-    }
-    return ok;
-}
-
 void level_pop(Frame *f) {
     Level *l = &f->levels[--f->nlevels];
     json_unref(l->state);
@@ -193,13 +181,6 @@ void level_begin_node(Level *l) {
     l->attempt = 0;
     l->count = 0;
     l->deadline = 0;
-}
-
-void frame_set_wait(Frame *f, Json wait) {
-    json_unref(f->wait);
-    f->wait = wait;
-    f->waits = wait_kind(wait);
-    frame_mark(f);
 }
 
 /* ---- looking ---- */

@@ -79,8 +79,17 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch);
 void frame_free(Frame *f);
 void frame_join_moving(Frame *f); /* among those that are not at rest */
 void frame_leave_moving(Frame *f);
-void frame_mark(Frame *f);                /* dirty: to be in the next record */
-void frame_set_wait(Frame *f, Json wait); /* consumes it; marks the frame */
+void frame_mark(Frame *f); /* dirty: to be in the next record */
+
+/* Consumes the wait; marks the frame. */
+static inline void frame_set_wait(Frame *f, Json wait) {
+    json_unref(f->wait);
+    f->wait = wait;
+    f->waits =
+        json_kind(wait) == JSON_NULL ? WAIT_NOTHING : wait_kind(wait); /* as after most steps */
+    frame_mark(f);
+}
+
 void frame_drop_params(Frame *f);
 
 void frame_index_add(Frame *f);    /* the newest; nothing while there is no index */
@@ -93,8 +102,21 @@ void level_pop(Frame *f);
 typedef struct LevelKept {
     Json state, writes;
 } LevelKept;
-LevelKept level_keep(const Level *l);
-bool level_settle(Level *l, LevelKept kept, bool ok);
+
+static inline LevelKept level_keep(const Level *l) {
+    return (LevelKept){json_ref(l->state), json_ref(l->writes)};
+}
+
+static inline bool level_settle(Level *l, LevelKept kept, bool ok) {
+    json_unref(ok ? kept.state : l->state);
+    json_unref(ok ? kept.writes : l->writes);
+    if (!ok) {
+        l->state = kept.state;
+        l->writes = kept.writes;
+    }
+    return ok;
+}
+
 void level_begin_node(Level *l);            /* no attempts, turns and deadline of the node before */
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
 

@@ -136,6 +136,34 @@ static HookVerdict at_elements(void *ctx, const HookPlace *place, Json *info) {
 static const RunHooks element_hooks = {
     .at = at_elements, .frame_new = frame_seen, .frame_end = frame_seen};
 
+/* Elements begin as others end, so frames come and go while they are looked for. */
+static void frames_are_found_by_their_numbers_while_they_come_and_go(void **state) {
+    (void)state;
+    enum { ALL = 400, LIMIT = 300 };
+    Run *run = host_start("nodes:\n  - {name: m, map: {over: '[range(400)]', limit: 300}, "
+                          "do: {jq: '$item'}}\n",
+                          "t", NULL);
+    run_set_hooks(run, &element_hooks, NULL);
+    run_hold(run, true);
+    for (int i = 0; i < 20; i++) uv_run(&host.loop, UV_RUN_NOWAIT);
+    assert_int_equal(run_frame_count(run), LIMIT + 1);
+    uint32_t seed = 1;
+    for (size_t ended = 0; ended < ALL;) {
+        seed = seed * 1664525 + 1013904223;
+        int64_t id = 2 + (int64_t)(seed >> 8) % run_last_frame_id(run);
+        Frame *f = run_frame(run, id);
+        assert_true(!f || frame_id(f) == id);
+        if (!f || !frame_is_parked(f)) continue;
+        assert_true(frame_let_go(
+            f, &(LetGo){.how = LET_GO, .output = json_none(), .info = json_none()}, NULL));
+        while (run_frame(run, id)) uv_run(&host.loop, UV_RUN_NOWAIT);
+        ended++;
+    }
+    assert_null(run_frame(run, run_last_frame_id(run) + 1));
+    host_go();
+    expect_run(run, "completed", NULL);
+}
+
 static size_t moving(const Run *run) {
     size_t n = 0;
     for (const Frame *f = run_next_moving(run, NULL); f; f = run_next_moving(run, f)) {
@@ -242,6 +270,7 @@ int main(void) {
         TEST_ALL(a_frame_parked_after_its_node_has_done_it_once),
         TEST(a_frame_parked_on_its_error_can_try_again),
         TEST(a_parked_branch_does_not_hold_the_others),
+        TEST(frames_are_found_by_their_numbers_while_they_come_and_go),
         TEST(frames_that_move_are_told_from_those_that_rest),
         TEST_LASTING(a_debugger_that_comes_while_a_run_settles_is_too_late_and_breaks_nothing),
         TEST_LASTING(a_run_that_is_watched_is_not_far_ahead_of_what_is_told),
