@@ -14,9 +14,9 @@
  */
 #include "bench.h"
 #include "counting.h"
-#include "debug_api.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "session_api.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static Json parsed(const char *text) {
 
 static Json ask(Session *s, const char *operation, Json args) {
     Error err = ERROR_INIT;
-    Json answer = debug_call(s, operation, args, &err);
+    Json answer = session_call(s, operation, args, &err);
     if (json_is_none(answer)) {
         give_up("%s", err.msg);
     }

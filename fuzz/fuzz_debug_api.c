@@ -1,4 +1,4 @@
-/* fuzz_debug_api - any calls of debug_api.h, on a session of a small workflow in memory.
+/* fuzz_debug_api - any calls of session_api.h, on a session of a small workflow in memory.
  *
  * The bytes are a program: the first chooses a workflow, each next one an operation of the table, and those
  * after it which arguments it is given and what they are: mostly of the type that the table says, but also
@@ -222,7 +222,7 @@ static Json any_value(Program *p) {
                         : parsed(PICK(values, p));
 }
 
-static Json words_value(const DebugArg *arg, Program *p) {
+static Json words_value(const OperationArg *arg, Program *p) {
     unsigned n = 0, which = next(p);
     while (arg->words[n]) n++;
     return json_string_c(arg->words[which % n]);
@@ -234,20 +234,20 @@ static Json text_value(Program *p) {
 }
 
 /* Of the type that the table says. */
-static Json fitting_value(const DebugArg *arg, Program *p) {
+static Json fitting_value(const OperationArg *arg, Program *p) {
     switch (arg->type) {
-    case DEBUG_INT: return json_int((int64_t)next(p) % 20);
-    case DEBUG_NUMBER: return json_double((double)next(p) / 4);
-    case DEBUG_BOOL: return json_bool(next(p) % 2);
-    case DEBUG_TEXT: return arg->words ? words_value(arg, p) : text_value(p);
-    case DEBUG_FRAME: return json_int(1 + (int64_t)next(p) % 6);
-    case DEBUG_FRAMES: return next(p) % 2 ? json_string_c("all") : json_int(1);
-    case DEBUG_PATH: return json_string_c(PICK(expressions, p));
+    case ARG_INT: return json_int((int64_t)next(p) % 20);
+    case ARG_NUMBER: return json_double((double)next(p) / 4);
+    case ARG_BOOL: return json_bool(next(p) % 2);
+    case ARG_TEXT: return arg->words ? words_value(arg, p) : text_value(p);
+    case ARG_FRAME: return json_int(1 + (int64_t)next(p) % 6);
+    case ARG_FRAMES: return next(p) % 2 ? json_string_c("all") : json_int(1);
+    case ARG_PATH: return json_string_c(PICK(expressions, p));
     default: return any_value(p);
     }
 }
 
-static Json add_argument(Json args, const DebugArg *arg, Program *p) {
+static Json add_argument(Json args, const OperationArg *arg, Program *p) {
     unsigned how = next(p);
     bool there = arg->required || arg->one_of ? how >= 32 : how >= 192;
     if (!there) {
@@ -256,9 +256,9 @@ static Json add_argument(Json args, const DebugArg *arg, Program *p) {
     return json_object_with(args, arg->name, how % 8 ? fitting_value(arg, p) : any_value(p));
 }
 
-static Json arguments(const DebugOperation *operation, Program *p) {
+static Json arguments(const Operation *operation, Program *p) {
     Json args = json_object();
-    for (const DebugArg *arg = operation->args; arg && arg->name; arg++) {
+    for (const OperationArg *arg = operation->args; arg && arg->name; arg++) {
         args = add_argument(args, arg, p);
     }
     unsigned how = next(p);
@@ -271,10 +271,10 @@ static Json arguments(const DebugOperation *operation, Program *p) {
     return args;
 }
 
-static const DebugOperation *operation_of(unsigned which) {
+static const Operation *operation_of(unsigned which) {
     unsigned n = 0;
-    while (debug_operations[n].name) n++;
-    return &debug_operations[which % n];
+    while (session_operations[n].name) n++;
+    return &session_operations[which % n];
 }
 
 /* ---- the session ---- */
@@ -295,7 +295,7 @@ static void on_event(void *ctx, Json event) {
 
 static void call(Session *s, const char *name, Json args) {
     Error err = ERROR_INIT;
-    Json answer = debug_call(s, name, args, &err);
+    Json answer = session_call(s, name, args, &err);
     CHECK(json_is_none(answer) ? err.code != ERR_NONE && err.msg[0]
                                : json_kind(answer) == JSON_OBJECT);
     json_unref(answer);
@@ -304,7 +304,7 @@ static void call(Session *s, const char *name, Json args) {
 /* Whatever was asked before, this is answered. */
 static void ask_session(Session *s) {
     Error err = ERROR_INIT;
-    Json answer = debug_call(s, "session", json_object(), &err);
+    Json answer = session_call(s, "session", json_object(), &err);
     CHECK(json_kind(answer) == JSON_OBJECT);
     CHECK(json_kind(json_object_get_c(answer, "status")) == JSON_STRING);
     json_unref(answer);
@@ -312,7 +312,7 @@ static void ask_session(Session *s) {
 
 static void drive(World *w, Session *s, const Told *told, Program *p) {
     for (int i = 0; i < CALLS_MAX && p->at < p->end; i++) {
-        const DebugOperation *operation = operation_of(next(p));
+        const Operation *operation = operation_of(next(p));
         call(s, operation->name, arguments(operation, p));
         turn(w);
         CHECK(!session_is_over(s) || told->ended);

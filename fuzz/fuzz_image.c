@@ -4,7 +4,7 @@
  *
  * What the store has may be anything that export.h takes in: an image is data from outside. A run that
  * cannot be gone on with is refused with a sentence. One that can is opened, looked at and driven by
- * what debug_api.h has; leaves a store that is sound, and an image that can be opened again. The same
+ * what session_api.h has; leaves a store that is sound, and an image that can be opened again. The same
  * run is also resumed without a debugger.
  */
 #include "fuzz_world.h"
@@ -55,7 +55,7 @@ static void on_event(void *ctx, Json event) {
 
 static void call(World *w, Session *s, const char *name, Json args) {
     Error err = ERROR_INIT;
-    Json answer = debug_call(s, name, args, &err);
+    Json answer = session_call(s, name, args, &err);
     CHECK(json_is_none(answer) ? err.code != ERR_NONE && err.msg[0]
                                : json_kind(answer) == JSON_OBJECT);
     json_unref(answer);
@@ -313,8 +313,8 @@ static Json change_one(Json document) {
 
 static Json add_call(Json calls) {
     uint32_t n = 0;
-    while (debug_operations[n].name) n++;
-    Json row = json_array_push(json_array(), json_string_c(debug_operations[dice(n)].name));
+    while (session_operations[n].name) n++;
+    Json row = json_array_push(json_array(), json_string_c(session_operations[dice(n)].name));
     calls = json_kind(calls) == JSON_ARRAY ? calls : json_array();
     return json_array_push(calls, json_array_push(row, dice(2) ? json_object() : strange()));
 }

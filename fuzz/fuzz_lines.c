@@ -29,7 +29,7 @@ static void on_rubbish(void *ctx, const Error *err) {
 
 static Buf read_all(const char *bytes, size_t len, size_t piece) {
     Buf out = BUF_INIT;
-    LinesHost host = {on_value, on_rubbish, NULL, &out};
+    LinesHost host = {.value = on_value, .rubbish = on_rubbish, .ctx = &out};
     LineReader reader = {.max = MAX};
     for (size_t at = 0; at < len; at += piece) {
         line_reader_feed(&reader, bytes + at, len - at < piece ? len - at : piece, &host);

@@ -6,8 +6,8 @@
 #ifndef PAWL_FUZZ_WORLD_H
 #define PAWL_FUZZ_WORLD_H
 
-#include "debug_api.h"
 #include "exec.h"
+#include "session_api.h"
 #include "store_chain.h"
 
 #include <stdint.h>

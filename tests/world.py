@@ -30,6 +30,13 @@ class Broken(Exception):
     """What was promised does not hold."""
 
 
+class Facts(dict):
+    """An object as the program gives it: what there is nothing to say of is left out, and reads as None."""
+
+    def __missing__(self, key):
+        return None
+
+
 class Answer:
     """What a command came to."""
 
@@ -44,17 +51,17 @@ class Answer:
     def json(self):
         """Its output as a value, or the last line of it."""
         try:
-            return json.loads(self.out)
+            return json.loads(self.out, object_hook=Facts)
         except ValueError:
             pass
         try:
-            return json.loads(self.out.strip().split("\n")[-1])
+            return json.loads(self.out.strip().split("\n")[-1], object_hook=Facts)
         except ValueError as error:
             raise Broken(f"the last line is not JSON ({error}): {self}") from error
 
     @property
     def lines(self):
-        return [json.loads(line) for line in self.out.splitlines()]
+        return [json.loads(line, object_hook=Facts) for line in self.out.splitlines()]
 
     def gives(self, code):
         if self.code != code:

@@ -5,10 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const code_names[] = {
-    [ERR_NONE] = "none",   [ERR_SYNTAX] = "syntax",       [ERR_DATA] = "data",
-    [ERR_LIMIT] = "limit", [ERR_CANCELLED] = "cancelled", [ERR_IO] = "io",
-    [ERR_USAGE] = "usage", [ERR_BUSY] = "busy",           [ERR_RAISED] = "raised",
+static const char *const code_names[ERR_CODES] = {
+    [ERR_NONE] = "none",
+    [ERR_SYNTAX] = "syntax",
+    [ERR_DATA] = "data",
+    [ERR_LIMIT] = "limit",
+    [ERR_CANCELLED] = "cancelled",
+    [ERR_IO] = "io",
+    [ERR_USAGE] = "usage",
+    [ERR_BUSY] = "busy",
+    [ERR_RAISED] = "raised",
+    [ERR_NOT_FOUND] = "not_found",
+    [ERR_EXISTS] = "exists",
+    [ERR_ENDED] = "ended",
+    [ERR_ANSWER] = "answer_needed",
 };
 
 /* Ends a message that did not fit in "...", without leaving half a character behind. */
@@ -25,6 +35,7 @@ bool error_vset_at(Error *err, ErrorCode code, int line, int col, const char *fm
         err->code = code;
         err->line = line;
         err->col = col;
+        err->facts[0] = '\0';
         if (vsnprintf(err->msg, sizeof err->msg, fmt, args) >= ERROR_MSG_MAX) {
             mark_cut(err->msg);
         }
@@ -67,4 +78,54 @@ void error_wrap(Error *err, const char *fmt, ...) {
 
 const char *error_code_name(ErrorCode code) {
     return code_names[code];
+}
+
+ErrorCode error_code_find(const char *name) {
+    for (int code = 0; code < ERR_CODES; code++) {
+        if (!strcmp(name, code_names[code])) {
+            return (ErrorCode)code;
+        }
+    }
+    return ERR_NONE;
+}
+
+/* Appends a member; all of it or nothing. */
+static void add_fact(Error *err, const char *key, const char *value) {
+    size_t used = strlen(err->facts), room = sizeof err->facts - used;
+    int n = snprintf(err->facts + used, room, "%s\"%s\":%s", used ? "," : "", key, value);
+    if (n < 0 || (size_t)n >= room) {
+        err->facts[used] = '\0';
+    }
+}
+
+void error_fact(Error *err, const char *key, const char *text) {
+    char quoted[ERROR_FACTS_MAX];
+    size_t n = 0;
+    if (!err || !text) {
+        return;
+    }
+    quoted[n++] = '"';
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        int added = snprintf(quoted + n, sizeof quoted - n,
+                             c < 0x20                ? "\\u%04x"
+                             : c == '"' || c == '\\' ? "\\%c"
+                                                     : "%c",
+                             c);
+        n += (size_t)added;
+        if (n + 2 > sizeof quoted) {
+            return;
+        }
+    }
+    quoted[n++] = '"';
+    quoted[n] = '\0';
+    add_fact(err, key, quoted);
+}
+
+void error_fact_int(Error *err, const char *key, int64_t number) {
+    char text[24];
+    if (err) {
+        snprintf(text, sizeof text, "%lld", (long long)number);
+        add_fact(err, key, text);
+    }
 }

@@ -5,6 +5,8 @@
  * returns bool or a pointer and takes a last argument `Error *err`, which may be NULL. The error is
  * set once, where the cause is known; callers add context on the way up with error_wrap().
  *
+ * An error is a code for programs, a sentence for people, and facts: what the sentence speaks of, by name.
+ *
  * Bugs are asserts and lack of memory aborts (mem.h); neither is an Error.
  */
 #ifndef PAWL_ERROR_H
@@ -12,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum ErrorCode {
     ERR_NONE = 0,
@@ -23,29 +26,32 @@ typedef enum ErrorCode {
     ERR_USAGE,     /* the caller's words are off */
     ERR_BUSY,      /* somebody else has it */
     ERR_RAISED,    /* an expression raised an error of its own */
+    ERR_NOT_FOUND, /* there is no such thing: facts `thread`, `checkpoint` or `store` say which */
+    ERR_EXISTS,    /* there is one of that name already: fact `thread` */
+    ERR_ENDED,     /* the run has nothing left to do: facts `thread`, `status` */
+    ERR_ANSWER,    /* the run waits for an answer that was not given: facts `thread`, `interrupt` */
+    ERR_CODES,
 } ErrorCode;
 
-enum { ERROR_MSG_MAX = 512 };
+enum { ERROR_MSG_MAX = 512, ERROR_FACTS_MAX = 240 };
 
 typedef struct Error {
     ErrorCode code;
     int line; /* 1-based; 0 when there is no place */
     int col;  /* 1-based, in characters */
     char msg[ERROR_MSG_MAX];
+    char facts[ERROR_FACTS_MAX]; /* members of a JSON object: "thread":"t","pid":17 */
 } Error;
 
-#define ERROR_INIT        \
-    {                     \
-        ERR_NONE, 0, 0, { \
-            0             \
-        }                 \
-    }
+#define ERROR_INIT \
+    { ERR_NONE, 0, 0, {0}, {0}, }
 
 /* The same for an Error in a hot path: does not write the whole message. */
 static inline void error_clear(Error *err) {
     err->code = ERR_NONE;
     err->line = err->col = 0;
     err->msg[0] = '\0';
+    err->facts[0] = '\0';
 }
 
 /* Sets *err (if err is not NULL) and returns false, so that `return error_set(...)` reads well.
@@ -60,7 +66,16 @@ bool error_vset_at(Error *err, ErrorCode code, int line, int col, const char *fm
 /* Puts "context: " before the message that is already there. */
 void error_wrap(Error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A short name for the code ("syntax", "limit", ...), for --json and logs. */
+/* What the sentence speaks of, for programs and for those who know a way out: the name of the thread, the
+ * process that has it. A way out (a command, a route) is never in the sentence below client/: the door
+ * that the error leaves by adds it, from the code and these. The text of a fact is UTF-8; one that does not
+ * fit is left out. NULL is accepted for err and for the text. */
+void error_fact(Error *err, const char *key, const char *text);
+void error_fact_int(Error *err, const char *key, int64_t number);
+
+/* A short name for the code ("syntax", "limit", ...), for --json and logs, and back: ERR_NONE for a name
+ * that is none. */
 const char *error_code_name(ErrorCode code);
+ErrorCode error_code_find(const char *name);
 
 #endif

@@ -1,15 +1,12 @@
 /* cancel.c - `pawl cancel`: ends a run for good. */
-#include "engines.h"
+#include "asking.h"
+#include "fields.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
-#include "stores.h"
 #include "terminal.h"
 
 #include <stdio.h>
-#include <string.h>
-
-enum { WAIT_MS = 5000, POLL_MS = 50 };
 
 typedef struct CancelArgs {
     Common common;
@@ -25,108 +22,56 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-static void write_status(const CancelArgs *args, const RunRow *row) {
-    if (!args->common.json) {
-        printf("%s is %s.\n", row->thread, row->status);
-        return;
+enum { WAIT_MS = 5000, POLL_MS = 50 };
+
+/* Another process has the run and does not listen: it looks into the store now and then. One that died or stopped
+ * in the meantime left the run to us. */
+static Json leave_word(const CancelArgs *args, Asking *a) {
+    Json run = ask(a, "run_ask_cancel", place_args(&args->place)), owner = field_get(run, "owner");
+    if (json_is_none(run)) {
+        return run;
     }
-    Json out = output_set(json_object(), "run", json_int(row->run));
-    out = output_set(out, "thread", json_string_c(row->thread));
-    out = output_set(out, "status", json_string_c(row->status));
-    output_line(out);
-    json_unref(out);
-}
-
-/* Says where the run is now; the exit code is 0 when it is cancelled. */
-static int report(const CancelArgs *args, Store *store) {
-    RunRow row = {0};
-    int code = EXIT_FAILED_RUN;
-    if (cli_find(&args->common, store, args->place.thread, &row, &code)) {
-        write_status(args, &row);
-        code = strcmp(row.status, "cancelled") ? EXIT_FAILED_RUN : EXIT_OK;
+    terminal_say(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n",
+                 json_is_none(owner) ? "another process" : text_in(&owner));
+    for (int waited = 0; field_has_text(run, "owner") && waited < WAIT_MS; waited += POLL_MS) {
+        json_unref(run);
+        uv_sleep(POLL_MS);
+        run = ask(a, "run_get", place_args(&args->place));
     }
-    run_row_clear(&row);
-    return code;
-}
-
-/* ---- a run that nobody has ---- */
-
-static bool cancel_here(const CancelArgs *args, Store *store, Error *err) {
-    CliEngine e;
-    if (!cli_engine_open(&e, (EngineOptions){.store = store}, err)) {
-        return false;
-    }
-    Run *cleaning = NULL;
-    bool ok = engine_cancel_now(e.engine, args->place.thread, &cleaning, err);
-    while (cleaning && !run_settled(cleaning)) {
-        uv_run(&e.loop, UV_RUN_ONCE);
-    }
-    cli_engine_close(&e);
-    return ok;
-}
-
-/* ---- a run that another process has ---- */
-
-/* Whether it ended one way or the other, so that there is nothing left to cancel. */
-static bool has_ended(Store *store, const char *thread) {
-    RunRow row = {0};
-    bool ended = store_find(store, thread, &row, NULL) &&
-                 (!strcmp(row.status, "cancelled") || !strcmp(row.status, "completed") ||
-                  !strcmp(row.status, "failed"));
-    run_row_clear(&row);
-    return ended;
-}
-
-/* After the wait. A process that died or stopped in the meantime left the run to us. */
-static int conclude(const CancelArgs *args, Store *store, const RunRow *row) {
-    Error err = ERROR_INIT;
-    if (store_is_leased(store, row->run)) {
+    if (field_has_text(run, "owner")) {
         fprintf(stderr,
                 "pawl cancel: it has not done so within %d seconds. The request stands until that "
                 "process sees it or dies.\n",
                 WAIT_MS / 1000);
-        return report(args, store);
+    } else if (json_truthy(field_get(run, "orphaned"))) {
+        json_unref(run);
+        run = ask(a, "run_cancel", place_args(&args->place));
     }
-    if (has_ended(store, row->thread) || cancel_here(args, store, &err)) {
-        return report(args, store);
-    }
-    return cli_fail(&command_cancel, &err);
+    return run;
 }
 
-static void wait_for_owner(Store *store, const RunRow *row) {
-    for (int waited = 0; waited < WAIT_MS && store_is_leased(store, row->run); waited += POLL_MS) {
-        uv_sleep(POLL_MS);
-    }
-}
-
-static int ask(const CancelArgs *args, Store *store) {
-    RunRow row = {0};
+/* The exit code is 0 when it is cancelled. */
+static int cancel(const CancelArgs *args) {
+    Asking a;
     Error err = ERROR_INIT;
-    int code;
-    if (!cli_find(&args->common, store, args->place.thread, &row, &code)) {
-        return code;
+    asking_begin(&a, &args->common);
+    Json run = client_ask(a.client, "run_cancel", place_args(&args->place), &err);
+    if (json_is_none(run) && err.code == ERR_BUSY) {
+        run = leave_word(args, &a);
+    } else if (json_is_none(run)) {
+        a.code = cli_fail(&command_cancel, &err);
     }
-    if (store_ask_cancel(store, row.run, &err)) {
-        const char *owner = row.owner && row.owner[0] ? row.owner : "another process";
-        terminal_say(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n", owner);
-        wait_for_owner(store, &row);
-        code = conclude(args, store, &row);
-    } else {
-        code = cli_fail(&command_cancel, &err);
+    Json thread = field_get(run, "thread"), status = field_get(run, "status");
+    if (!json_is_none(run)) {
+        a.code = json_string_is(status, "cancelled") ? EXIT_OK : EXIT_FAILED_RUN;
     }
-    run_row_clear(&row);
-    return code;
-}
-
-/* ---- the command ---- */
-
-static int cancel_in(const CancelArgs *args, Store *store) {
-    Error err = ERROR_INIT;
-    bool ok = cancel_here(args, store, &err);
-    if (!ok && err.code == ERR_BUSY) {
-        return ask(args, store);
+    if (!json_is_none(run) && args->common.json) {
+        output_line(run);
+    } else if (!json_is_none(run)) {
+        printf("%s is %s.\n", text_in(&thread), text_in(&status));
     }
-    return ok ? report(args, store) : cli_fail(&command_cancel, &err);
+    json_unref(run);
+    return asking_end(&a);
 }
 
 static int cmd_cancel(int argc, char **argv) {
@@ -138,9 +83,7 @@ static int cmd_cancel(int argc, char **argv) {
     } else if (parsed == OPTIONS_RUN && args.place.seq) {
         options_complain(&command_cancel, "a run is cancelled, not one of its checkpoints.");
     } else if (parsed == OPTIONS_RUN) {
-        Store *store = cli_store_open(&args.common, STORE_EXISTING, &code);
-        code = store ? cancel_in(&args, store) : code;
-        store_close(store);
+        code = cancel(&args);
     }
     place_clear(&args.place);
     return code;

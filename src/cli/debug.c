@@ -1,19 +1,16 @@
 /* debug.c - `pawl debug`: a run, step by step.
  *
- * Opens what is named: a workflow, of which a run is started; a run that no process has; one that
- * another process has (attach.h); or an export, in a store in memory. Then the console (console.h)
- * goes on until somebody has had enough, and the run is left so that anybody can come back to it. A run
- * that is here is shared (debugging.h): others may attach to it meanwhile.
+ * Opens what is named: a workflow, of which a run is started; a run, in this process or where it is held; or an
+ * export, in a store in memory. Then the console goes on until somebody has had enough, and the run is left so
+ * that anybody can come back to it. Others may attach to it meanwhile.
  */
 #include "advice.h"
 #include "breakpoint.h"
 #include "console.h"
-#include "debug_target.h"
 #include "drive.h"
-#include "engines.h"
-#include "export.h"
+#include "fields.h"
 #include "flows.h"
-#include "inputs.h"
+#include "json_build.h"
 #include "json_duration.h"
 #include "json_parse.h"
 #include "mem.h"
@@ -24,16 +21,13 @@
 #include "progress.h"
 #include "replay.h"
 #include "settings.h"
-#include "stores.h"
 #include "terminal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* A growing list of borrowed words, the last NULL. */
 typedef struct Words {
@@ -55,17 +49,17 @@ typedef struct DebugArgs {
 
 typedef struct Debug {
     DebugArgs *args;
-    Store *store;
+    Asking asking;
     const char *store_hint; /* as in DrivePlan */
-    CliEngine engine;
-    Flow *flow;          /* that a run was started of; NULL: it was there before */
-    Run *run;            /* NULL: another process has it */
-    Debugging debugging; /* of it */
-    char *thread;        /* its name */
-    Target target;       /* closed: there is no session, or nobody is at it here */
+    Flow *flow;             /* that a run was started of; NULL: it was there before */
+    char *thread;           /* the run */
     Console *console;
+    Target target;        /* closed: there is no session, or nobody is at it here */
+    ClientEvents *events; /* what the session tells; later, what the run does */
     Progress *progress;   /* of a run that was let go */
-    Recording *recording; /* of --replay, whose results the run takes; NULL: none */
+    Json settled;         /* how it ended, once it was let go or left; JSON_NONE: it has not */
+    Error failed;
+    bool begun, over; /* an operation that opens a run was answered; nothing more is told */
 } Debug;
 
 /* ---- the command line ---- */
@@ -177,60 +171,86 @@ static bool read_input(DebugArgs *args) {
 
 /* ---- sessions ---- */
 
-static void on_event(void *ctx, const Event *event) {
-    Debug *d = ctx;
-    if (d->progress) {
-        progress_event(d->progress, event);
+static Json call_session(void *self, const char *operation, Json args, Error *err) {
+    Debug *d = self;
+    Json whole = json_is_none(args) ? json_object() : args;
+    if (!strcmp(operation, "operations")) {
+        return client_ask(d->asking.client, operation, whole, err);
     }
+    return client_ask(d->asking.client, operation, OBJECT_ADD(whole, KEY("thread", d->thread)),
+                      err);
 }
 
-/* A pause by somebody who attached after the run was let go. */
-static void say_pause(const Debug *d, Json event) {
-    bool paused = json_string_is(json_object_get_c(event, "event"), "paused");
-    if (paused && json_is_none(json_object_get_c(event, "reattached"))) {
-        progress_hide(d->progress);
-        pause_say(stderr, event);
-    }
+static void leave_session(void *self) {
+    Debug *d = self;
+    client_events_end(d->events);
+    d->events = NULL;
 }
 
 static void on_session_event(void *ctx, Json event) {
     Debug *d = ctx;
-    if (d->target.call) {
-        console_event(d->console, json_ref(event));
-    } else if (d->progress) {
-        say_pause(d, event);
+    console_event(d->console, event);
+}
+
+static void on_session_over(void *ctx, const Error *why) {
+    Debug *d = ctx;
+    if (why && !d->begun) {
+        d->failed = *why;
+    } else if (why) {
+        console_closed(d->console);
     }
 }
 
-static bool attach_session(Debug *d, bool begins, Error *err) {
-    DebuggingPlan plan = {.debug = true,
-                          .present = true,
-                          .view_only = d->args->export != NULL,
-                          .pause_on_start = begins && !d->args->no_pause,
-                          .breakpoints = json_none(),
-                          .pause_all = d->args->pause_all,
-                          .recording = d->recording,
-                          .event = on_session_event,
-                          .ctx = d};
-    d->target = target_to_debugging(&d->debugging);
-    console_open(d->console, &d->target);
-    return debugging_begin(&d->debugging, &plan, d->run, &d->engine.loop, err);
+/* The window is there before the run has a turn. */
+static void on_opened(void *ctx, Json run, const Error *err) {
+    Debug *d = ctx;
+    Json thread = field_get(run, "thread");
+    if (err) {
+        d->failed = *err;
+    } else {
+        mem_free(d->thread);
+        d->thread = mem_strndup(text_in(&thread), json_string_len(thread));
+        d->target = (Target){.call = call_session, .close = leave_session, .self = d};
+        d->target.remote = client_is_elsewhere(d->asking.client, d->thread);
+        console_open(d->console, &d->target);
+        d->events = client_events(d->asking.client,
+                                  OBJECT(KEY("thread", d->thread), KEY("attach", json_bool(true))),
+                                  &(ClientListener){on_session_event, on_session_over, d});
+    }
+    d->begun = true;
+    json_unref(run);
 }
 
-/* Its name, for the way back. */
-static void note_thread(Debug *d, const char *thread) {
-    mem_free(d->thread);
-    d->thread = mem_strndup(thread, strlen(thread));
+static bool open_session(Debug *d, const char *operation, Json args, Error *err) {
+    d->begun = false;
+    error_clear(&d->failed);
+    client_call(d->asking.client, operation, args, on_opened, d);
+    while (!d->begun) {
+        uv_run(&d->asking.loop, UV_RUN_ONCE);
+    }
+    if (d->failed.code != ERR_NONE) {
+        *err = d->failed;
+        return false;
+    }
+    asking_listen(&d->asking);
+    return true;
+}
+
+static Json debug_options_json(const Debug *d, bool begins) {
+    const DebugArgs *args = d->args;
+    return OBJECT(KEY("pause_on_start", json_bool(begins && !args->no_pause)),
+                  KEY("pause_all_on_breakpoint",
+                      args->pause_all ? json_bool(args->pause_all > 0) : json_none()));
 }
 
 static bool start_run(Debug *d, const char *thread, Error *err) {
-    RunStart start = {.thread = thread, .input = d->args->input, .mode = d->args->mode};
-    d->run = engine_start_now(d->engine.engine, d->flow, &start, err);
-    if (!d->run) {
-        return false;
-    }
-    note_thread(d, run_thread(d->run));
-    return attach_session(d, true, err);
+    const DebugArgs *args = d->args;
+    return open_session(d, "run_start",
+                        OBJECT(KEY("definition", flow_definition(d->flow)), KEY("thread", thread),
+                               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
+                               KEY("replay", replay_args(&args->replay)),
+                               KEY("debug", debug_options_json(d, true))),
+                        err);
 }
 
 static char *main_file(Debug *d) {
@@ -286,23 +306,6 @@ static void configure(Debug *d) {
     }
 }
 
-/* ---- results of another run ---- */
-
-/* --replay, from its beginning, for a run of flow; NULL without. False after saying why there are none. */
-static bool read_recording(const Debug *d, Store *store, const Flow *flow, Recording **out,
-                           int *code) {
-    const ReplayArgs *replay = &d->args->replay;
-    bool wanted = replay->from.thread != NULL;
-    *out = wanted ? replay_recording(&d->args->common, replay, flow, store, code) : NULL;
-    return *out || !wanted;
-}
-
-static void say_recording(const Debug *d) {
-    if (d->recording) {
-        replay_say(d->recording, d->args->replay.from.thread);
-    }
-}
-
 /* ---- `run`: once more ---- */
 
 /* What a listing adds to a breakpoint, and what begins anew. */
@@ -339,27 +342,6 @@ static void restore(Debug *d, Json breakpoints, Json watches) {
 }
 
 /* The name that was asked for is taken by now. Who is attached to the old run is left. */
-static bool start_again(Debug *d, Flow *flow, Recording *recording, Error *err) {
-    Json breakpoints = kept_breakpoints(d),
-         watches = target_call(&d->target, "watches", json_none(), NULL);
-    debugging_end(&d->debugging);
-    run_free(d->run);
-    d->run = NULL;
-    flow_unref(d->flow);
-    d->flow = flow;
-    recording_free(d->recording);
-    d->recording = recording;
-    bool started = start_run(d, NULL, err);
-    if (started) {
-        configure(d);
-        restore(d, breakpoints, watches);
-        console_notice(d->console, "Thread %s begins.", d->thread);
-    }
-    json_unref(breakpoints);
-    json_unref(watches);
-    return started;
-}
-
 static bool restart(void *ctx, Error *err) {
     Debug *d = ctx;
     if (!d->flow || !strcmp(d->args->target, "-")) {
@@ -373,13 +355,21 @@ static bool restart(void *ctx, Error *err) {
         return error_set(err, ERR_USAGE,
                          "The workflow has errors now, so there is nothing to run.");
     }
-    Recording *recording;
-    Store *store = engine_reader(d->engine.engine, err);
-    if (!store || !read_recording(d, store, flow, &recording, &(int){0})) {
-        flow_unref(flow);
-        return error_set(err, ERR_USAGE, "There are no results to take, so nothing begins.");
+    Json breakpoints = kept_breakpoints(d),
+         watches = target_call(&d->target, "watches", json_none(), NULL);
+    target_close(&d->target);
+    json_unref(client_ask(d->asking.client, "run_drop", OBJECT(KEY("thread", d->thread)), NULL));
+    flow_unref(d->flow);
+    d->flow = flow;
+    bool started = start_run(d, NULL, err);
+    if (started) {
+        configure(d);
+        restore(d, breakpoints, watches);
+        console_notice(d->console, "Thread %s begins.", d->thread);
     }
-    return start_again(d, flow, recording, err);
+    json_unref(breakpoints);
+    json_unref(watches);
+    return started;
 }
 
 /* ---- leaving ---- */
@@ -412,9 +402,13 @@ static void add_way_back(const Debug *d, Buf *out) {
     }
 }
 
+static bool is_durable(const Debug *d) {
+    return strcmp(cli_store_url(d->args->common.store), "memory:") != 0;
+}
+
 static void say_way_back(Debug *d, const char *before) {
     Buf way = BUF_INIT;
-    if (!store_is_durable(d->store) && !d->args->export) {
+    if (!is_durable(d) && !d->args->export) {
         console_notice(d->console,
                        "The run was kept in memory only, so it is gone with this process.");
         return;
@@ -424,55 +418,102 @@ static void say_way_back(Debug *d, const char *before) {
     buf_clear(&way);
 }
 
-static bool is_at_rest(const Run *run) {
-    for (Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
-        if (!frame_is_at_rest(f)) {
-            return false;
-        }
+/* A pause by somebody who attached after the run was let go. */
+static void on_run_event(void *ctx, Json event) {
+    Debug *d = ctx;
+    if (d->progress) {
+        progress_event(d->progress, event);
     }
-    return true;
+    if (d->progress && json_string_is(field_get(event, "event"), "paused")) {
+        progress_hide(d->progress);
+        pause_say(stderr, event);
+    }
+    if (json_string_is(field_get(event, "event"), "settled")) {
+        json_unref(d->settled);
+        d->settled = json_ref(event);
+    }
+    json_unref(event);
+}
+
+static void on_run_over(void *ctx, const Error *why) {
+    Debug *d = ctx;
+    (void)why;
+    d->over = true;
+}
+
+static void ignore(void *ctx, Json answer, const Error *err) {
+    (void)ctx;
+    (void)err;
+    json_unref(answer);
+}
+
+static void stop_run(const Debug *d) {
+    client_call(d->asking.client, "run_stop", OBJECT(KEY("thread", d->thread)), ignore, NULL);
 }
 
 static void on_patience(uv_timer_t *timer) {
-    run_stop(timer->data);
+    stop_run(timer->data);
+}
+
+/* Some frame goes on by itself. */
+static bool goes_on(Debug *d) {
+    Json answer =
+        client_ask(d->asking.client, "run_frames", OBJECT(KEY("thread", d->thread)), NULL);
+    bool resting = json_is_none(answer) || json_truthy(field_get(answer, "resting"));
+    json_unref(answer);
+    return !resting;
 }
 
 enum { PATIENCE_MS = 2000 };
 
-/* Paused frames are on record as they are; what still runs is stopped, as Ctrl-C does it to
- * `pawl run`. */
-static void settle(Debug *d) {
+/* Until it has settled. `stops`: what still runs is stopped, as Ctrl-C does it to `pawl run`; paused frames are on
+ * record as they are. Otherwise the run is let go, and Ctrl-C stops it. */
+static void follow(Debug *d, bool stops) {
     uv_timer_t patience;
-    if (run_settled(d->run)) {
-        return;
+    int interrupts = 0;
+    d->over = false;
+    d->events = client_events(d->asking.client,
+                              OBJECT(KEY("thread", d->thread), KEY("values", json_bool(true))),
+                              &(ClientListener){on_run_event, on_run_over, d});
+    uv_timer_init(&d->asking.loop, &patience);
+    patience.data = d;
+    if (stops) {
+        if (goes_on(d)) {
+            stop_run(d);
+        }
+        uv_timer_start(&patience, on_patience, PATIENCE_MS, PATIENCE_MS);
     }
-    if (!is_at_rest(d->run)) {
-        run_stop(d->run);
+    while (json_is_none(d->settled) && !d->over && interrupts < (stops ? 1 : 2)) {
+        uv_run(&d->asking.loop, UV_RUN_ONCE);
+        int more = console_interrupts(d->console) + (!stops && console_is_over(d->console));
+        if (more && !stops && !interrupts) {
+            stop_run(d);
+        }
+        interrupts += more;
     }
-    uv_timer_init(&d->engine.loop, &patience);
-    patience.data = d->run;
-    uv_timer_start(&patience, on_patience, PATIENCE_MS, PATIENCE_MS);
-    while (!run_settled(d->run) && !console_interrupts(d->console)) {
-        uv_run(&d->engine.loop, UV_RUN_ONCE);
-    }
+    client_events_end(d->events);
+    d->events = NULL;
     uv_close((uv_handle_t *)&patience, NULL);
-    uv_run(&d->engine.loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+    uv_run(&d->asking.loop, UV_RUN_NOWAIT); /* the timer is on our stack */
+}
+
+static int code_of_settled(Debug *d) {
+    Json status = field_get(d->settled, "status"), lost = field_get(d->settled, "store_error");
+    Error err = ERROR_INIT;
+    if (json_kind(lost) == JSON_STRING) {
+        error_set(&err, ERR_IO, "%s", text_in(&lost));
+        return cli_fail(&command_debug, &err);
+    }
+    return code_of(text_in(&status));
 }
 
 /* Whoever is attached is left: the run goes with this process, and its session with the run. */
 static int leave_local(Debug *d) {
-    Error err = ERROR_INIT;
     target_close(&d->target);
-    debugging_end(&d->debugging);
-    if (!d->run) {
-        return EXIT_FAILED_RUN;
-    }
-    settle(d);
-    if (run_store_error(d->run)) {
-        err = *run_store_error(d->run);
-        return cli_fail(&command_debug, &err);
-    }
-    int code = code_of(run_status(d->run));
+    socket_close(d->asking.server);
+    d->asking.server = NULL;
+    follow(d, true);
+    int code = code_of_settled(d);
     if (code == EXIT_WAITING) {
         say_way_back(d, "The run stays as it is. ");
     }
@@ -496,83 +537,36 @@ static int leave_remote(Debug *d, ConsoleEnd end) {
 
 /* ---- letting go: as `pawl run` from here on ---- */
 
-static void let_run(Debug *d) {
-    int stops = 0;
-    d->progress = d->args->common.json ? NULL : progress_new(&d->engine.loop);
-    while (!run_settled(d->run) && stops < 2) {
-        uv_run(&d->engine.loop, UV_RUN_ONCE);
-        debugging_turn(&d->debugging);
-        int more = console_interrupts(d->console) + console_is_over(d->console);
-        if (more && !stops) {
-            run_stop(d->run);
-        }
-        stops += more;
-    }
+static int let_go(Debug *d) {
+    target_close(&d->target);
+    d->progress =
+        d->args->common.json ? NULL : progress_new(&d->asking.loop, d->asking.client, d->thread);
+    follow(d, false);
     progress_free(d->progress);
     d->progress = NULL;
-}
-
-static void say_open_interrupts(const Debug *d) {
-    Json open = run_interrupts(d->run);
-    size_t n = json_array_len(open);
-    Buf text = BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        advice_interrupt(&text, json_array_get(open, i), n == 1, d->thread, d->store_hint);
+    if (field_has_text(d->settled, "store_error") || json_is_none(d->settled)) {
+        return code_of_settled(d);
     }
-    terminal_say(stderr, "%s", text.data ? text.data : "");
-    buf_clear(&text);
-    json_unref(open);
-}
-
-static void say_resume(const Debug *d, const char *before) {
-    Buf line = BUF_INIT;
-    advice_resume(&line, d->thread, d->store_hint);
-    terminal_say(stderr, "%s%s\n", before, line.data);
-    buf_clear(&line);
-}
-
-/* The session is over, so nobody else says it. */
-static void write_settled(const Debug *d) {
-    Json event = output_set(json_object(), "event", json_string_c("settled"));
-    event = output_set(event, "status", json_string_c(run_status(d->run)));
-    event = output_set(event, "checkpoint", json_int(run_checkpoint(d->run)));
-    event = output_set(event, "error", json_ref(run_error(d->run)));
-    output_line(event);
-    json_unref(event);
-}
-
-static void say_ending(const Debug *d) {
-    const char *status = run_status(d->run);
-    if (d->args->common.json) {
-        write_settled(d);
-    } else if (!strcmp(status, "completed")) {
-        output_pretty(run_state(d->run));
-    } else if (!strcmp(status, "failed")) {
-        drive_say_failure(d->run, store_is_durable(d->store), d->store_hint);
-    } else if (!strcmp(status, "interrupted")) {
-        say_open_interrupts(d);
-    } else if (!strcmp(status, "cancelled")) {
-        fprintf(stderr, "%s was cancelled.\n", d->thread);
-    } else if (!strcmp(status, "paused")) {
-        pause_advice(stderr, d->thread, d->store_hint);
+    if (d->args->common.json) { /* the session is over, so nobody else says it */
+        Json event = OBJECT(KEY("event", "settled"),
+                            KEY("status", json_ref(field_get(d->settled, "status"))),
+                            KEY("checkpoint", json_ref(field_get(d->settled, "checkpoint"))),
+                            KEY("error", json_ref(field_get(d->settled, "error"))));
+        output_line(event);
+        json_unref(event);
+    } else if (json_string_is(field_get(d->settled, "status"), "stopped")) {
+        Buf line = BUF_INIT;
+        advice_resume(&line, d->thread, d->store_hint);
+        terminal_say(stderr, "Stopped. Resume with: %s\n", line.data);
+        buf_clear(&line);
     } else {
-        say_resume(d, "Stopped. Resume with: ");
+        drive_complete(&d->asking, &d->settled);
+        ending_say(&(Ending){&d->args->common, d->store_hint, is_durable(d), NULL, d->settled});
     }
+    return code_of_settled(d);
 }
 
-static int let_go(Debug *d) {
-    Error err = ERROR_INIT;
-    target_close(&d->target);
-    let_run(d);
-    if (run_store_error(d->run)) {
-        err = *run_store_error(d->run);
-        return cli_fail(&command_debug, &err);
-    }
-    say_ending(d);
-    return code_of(run_status(d->run));
-}
-
-/* ---- the console ---- */
+/* ---- the conversation ---- */
 
 static int converse(Debug *d, ConsoleBegin begin) {
     configure(d);
@@ -581,8 +575,8 @@ static int converse(Debug *d, ConsoleBegin begin) {
     if (d->target.remote) {
         return leave_remote(d, end);
     }
-    bool goes_on = end == CONSOLE_EXPIRED && d->run && !is_at_rest(d->run);
-    return end == CONSOLE_DETACHED || goes_on ? let_go(d) : leave_local(d);
+    bool lets_go = end == CONSOLE_DETACHED || (end == CONSOLE_EXPIRED && goes_on(d));
+    return lets_go ? let_go(d) : leave_local(d);
 }
 
 static bool go_to(Debug *d, int64_t seq) {
@@ -605,88 +599,26 @@ static ConsoleBegin begin_open(Debug *d, int64_t seq) {
 
 /* ---- opening ---- */
 
-static bool open_engine(Debug *d, Error *err) {
-    EngineOptions engine = {.store = d->store, .on_event = on_event, .ctx = d};
-    if (!cli_engine_open(&d->engine, engine, err)) {
-        return false;
-    }
-    ConsoleHost host = {.loop = &d->engine.loop,
+static bool begin_asking(Debug *d, Error *err) {
+    asking_begin(&d->asking, &d->args->common);
+    ConsoleHost host = {.loop = &d->asking.loop,
                         .scripts = d->args->scripts.items,
                         .json = d->args->common.json,
                         .restart = restart,
                         .ctx = d};
     d->console = console_new(&host, err);
-    if (!d->console) {
-        cli_engine_close(&d->engine);
-    }
     return d->console != NULL;
 }
 
-static void close_engine(Debug *d) {
+static int end_asking(Debug *d, int code) {
     target_close(&d->target);
-    debugging_end(&d->debugging);
     console_free(d->console);
     d->console = NULL;
-    cli_engine_close(&d->engine);
-}
-
-static Json opening_info(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    Json info = json_object_with(json_object(), "reason", json_string_c("user_pause"));
-    info = json_object_with(info, "breakpoints", json_array());
-    return json_object_with(info, "at", json_int(ms));
-}
-
-static bool open_here(Debug *d, const RunRow *row, Error *err) {
-    error_clear(err);
-    d->run = engine_open_now(d->engine.engine, row->thread, opening_info(), err);
-    return d->run != NULL;
-}
-
-static bool open_there(Debug *d, const RunRow *row, Error *err) {
-    TargetHost host = {console_event, console_closed, d->console};
-    error_clear(err);
-    bool ok = target_to_run(&d->target, &d->engine.loop, d->store, row->run, &host, err);
-    if (ok) {
-        console_open(d->console, &d->target);
-    }
-    return ok;
-}
-
-/* There when a process has it, or still looks at it after its end, so that it has one session; otherwise
- * here. Who had it may go, or come, between two looks. */
-static bool open_run(Debug *d, const RunRow *row, Error *err) {
-    enum { TRIES = 10 };
-    for (int i = 0; i < TRIES; i++) {
-        if (open_there(d, row, err)) {
-            return true;
-        }
-        if (store_is_leased(d->store, row->run)) {
-            return false;
-        }
-        if (open_here(d, row, err)) {
-            return attach_session(d, false, err);
-        }
-        if (err->code != ERR_BUSY) {
-            return false;
-        }
-    }
-    return false;
-}
-
-static int debug_row(Debug *d, const RunRow *row, int64_t seq) {
-    Error err = ERROR_INIT;
-    if (!open_engine(d, &err)) {
-        return cli_fail(&command_debug, &err);
-    }
-    note_thread(d, row->thread);
-    int code =
-        open_run(d, row, &err) ? converse(d, begin_open(d, seq)) : cli_fail(&command_debug, &err);
-    close_engine(d);
+    asking_end(&d->asking);
     return code;
 }
+
+/* ---- opening: a run ---- */
 
 /* It looks like a workflow's, and is not there. */
 static bool names_a_file(const char *name) {
@@ -696,8 +628,7 @@ static bool names_a_file(const char *name) {
 
 static int debug_thread(Debug *d, const char *name) {
     Place place = {0};
-    RunRow row = {0};
-    int code = EXIT_USAGE;
+    Error err = ERROR_INIT;
     if (names_a_file(name)) {
         options_complain(&command_debug, "there is no file `%s`.", name);
         return EXIT_USAGE;
@@ -705,14 +636,15 @@ static int debug_thread(Debug *d, const char *name) {
     if (!refuse_start_options(d->args) || !place_parse(&command_debug, name, &place)) {
         return EXIT_USAGE;
     }
-    d->store = cli_store_open(&d->args->common, STORE_EXISTING, &code);
     d->store_hint = cli_store_hint(d->args->common.store);
-    if (d->store && cli_find(&d->args->common, d->store, place.thread, &row, &code)) {
-        code = debug_row(d, &row, place.seq);
-    }
-    run_row_clear(&row);
+    bool ok =
+        begin_asking(d, &err) &&
+        open_session(
+            d, "run_open",
+            OBJECT(KEY("thread", place.thread), KEY("debug", debug_options_json(d, false))), &err);
+    int code = ok ? converse(d, begin_open(d, place.seq)) : cli_fail(&command_debug, &err);
     place_clear(&place);
-    return code;
+    return end_asking(d, code);
 }
 
 /* ---- opening: an export ---- */
@@ -742,7 +674,6 @@ static Json read_export(const char *path, Error *err) {
 
 static int debug_export(Debug *d) {
     Error err = ERROR_INIT;
-    RunRow row = {0};
     if (d->args->target || d->args->thread || d->args->common.store) {
         options_complain(&command_debug, "--open takes the place of a run and of its store.");
         return EXIT_USAGE;
@@ -750,54 +681,46 @@ static int debug_export(Debug *d) {
     if (!refuse_start_options(d->args)) {
         return EXIT_USAGE;
     }
-    Json document = read_export(d->args->export, &err);
-    bool ok = !json_is_none(document);
-    d->store = ok ? store_open("memory:", STORE_CREATE, &err) : NULL;
-    ok = d->store && export_import(d->store, document, &row, &err);
+    Json document = read_export(d->args->export, &err), run = json_none();
+    d->args->common.store = "memory:";
+    bool ok = begin_asking(d, &err) && !json_is_none(document);
+    if (ok) {
+        run = client_ask(d->asking.client, "run_import",
+                         OBJECT(KEY("document", json_take(&document))), &err);
+        ok = !json_is_none(run) &&
+             open_session(d, "run_open",
+                          OBJECT(KEY("thread", json_ref(field_get(run, "thread"))),
+                                 KEY("view_only", json_bool(true))),
+                          &err);
+    }
     json_unref(document);
+    json_unref(run);
     int code = EXIT_USAGE;
     if (ok) {
-        code = debug_row(d, &row, 0);
+        code = converse(d, begin_open(d, 0));
     } else {
         cli_fail(&command_debug, &err);
     }
-    run_row_clear(&row);
-    return code;
+    return end_asking(d, code);
 }
 
 /* ---- opening: a workflow ---- */
 
-static int debug_new_run(Debug *d) {
-    Error err = ERROR_INIT;
-    if (!open_engine(d, &err)) {
-        return cli_fail(&command_debug, &err);
-    }
-    bool started = start_run(d, d->args->thread, &err);
-    /* a program that lets it run at once says itself what it waits for */
-    bool looks = d->args->no_pause && d->args->common.json && !d->args->scripts.n;
-    int code = started ? converse(d, looks ? CONSOLE_LOOKS : CONSOLE_WAITS)
-                       : cli_fail(&command_debug, &err);
-    if (started) {
-        say_recording(d);
-    }
-    close_engine(d);
-    return code;
-}
-
 static int debug_flow(Debug *d) {
-    int code = EXIT_USAGE;
+    Error err = ERROR_INIT;
     Common *common = &d->args->common;
     char *configured = common->store ? NULL : cli_store_configured(d->flow->main);
     common->store = configured ? configured : common->store;
     d->store_hint = cli_store_hint(common->store);
-    d->store = cli_store_open(common, STORE_CREATE, &code);
-    if (d->store && read_recording(d, d->store, d->flow, &d->recording, &code)) {
-        code = debug_new_run(d);
+    bool started = begin_asking(d, &err) && start_run(d, d->args->thread, &err);
+    /* a program that lets it run at once says itself what it waits for */
+    bool looks = d->args->no_pause && common->json && !d->args->scripts.n;
+    int code = started ? converse(d, looks ? CONSOLE_LOOKS : CONSOLE_WAITS)
+                       : cli_fail(&command_debug, &err);
+    if (started && d->args->replay.from.thread) {
+        drive_say_recorded(d->settled, d->args->replay.from.thread);
     }
-    recording_free(d->recording);
-    d->recording = NULL;
-    store_close(d->store);
-    d->store = NULL;
+    code = end_asking(d, code);
     mem_free(configured);
     return code;
 }
@@ -852,15 +775,16 @@ static bool is_file(const char *path) {
 
 /* A name that leads to a file and to a run. */
 static bool is_thread_too(const DebugArgs *args) {
-    RunRow row = {0};
+    Asking asking;
     if (strchr(args->target, '/')) {
         return false;
     }
-    Store *store = store_open(cli_store_url(args->common.store), STORE_READ, NULL);
-    bool found = store && store_find(store, args->target, &row, NULL);
-    run_row_clear(&row);
-    store_close(store);
-    return found;
+    asking_begin(&asking, &args->common);
+    Json found = client_ask(asking.client, "run_get", OBJECT(KEY("thread", args->target)), NULL);
+    asking_end(&asking);
+    bool is = !json_is_none(found);
+    json_unref(found);
+    return is;
 }
 
 /* Commands come from there unless scripts take its place. */
@@ -913,8 +837,8 @@ static int debug(DebugArgs *args) {
         options_complain(&command_debug,
                          "which workflow or run? It takes a FILE, a THREAD or a RUN.");
     }
-    store_close(d.store);
     flow_unref(d.flow);
+    json_unref(d.settled);
     mem_free(d.thread);
     return code;
 }
@@ -929,7 +853,7 @@ static int cmd_debug(int argc, char **argv) {
     json_unref(args.set);
     mem_free(args.breaks.items);
     mem_free(args.scripts.items);
-    replay_args_clear(&args.replay);
+    replay_clear(&args.replay);
     return code;
 }
 

@@ -1,10 +1,11 @@
 /* diff.c - `pawl diff`: what differs between the states at two checkpoints, or where two runs part. */
-#include "divergence.h"
-#include "json_diff.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "json_print.h"
-#include "looks.h"
 #include "options.h"
 #include "output.h"
+#include "place.h"
 #include "terminal.h"
 
 #include <ctype.h>
@@ -86,85 +87,37 @@ static bool print_change(void *ctx, Json path, Json old_value, Json new_value) {
            fputs(p->colour ? "\x1b[0m\n" : "\n", stdout) != EOF;
 }
 
-static void print_changes(Json a, Json b) {
-    Printer p = {BUF_INIT, terminal_has_colour(stdout)};
-    json_changes(a, b, print_change, &p);
-    buf_clear(&p.line);
-}
-
-/* ---- where two runs part ---- */
-
-/* One of the two, to be cleared whatever came of reading it. */
-typedef struct RunSide {
-    RunRow row;
-    Flow *flow;
-    DivergenceSide side;
-} RunSide;
-
-static bool read_side(const Common *c, Store *store, const Place *place, RunSide *out, int *code) {
-    Error err = ERROR_INIT;
-    if (!cli_find(c, store, place->thread, &out->row, code)) {
-        return false;
-    }
-    Json image = look_image(c, store, &out->row, place->seq, code);
-    if (json_is_none(image)) {
-        return false;
-    }
-    out->flow = lineage_flow(store, &out->row, image, &err);
-    out->side = (DivergenceSide){out->row.run, place->seq ? place->seq : out->row.head, out->flow};
-    json_unref(image);
-    if (!out->flow) {
-        *code = cli_fail(c->command, &err);
-    }
-    return out->flow != NULL;
-}
-
-static void side_clear(RunSide *s) {
-    flow_unref(s->flow);
-    run_row_clear(&s->row);
-}
-
-static int64_t number_of(Json object, const char *key) {
-    Json value = json_object_get_c(object, key);
-    return json_tag(value) == JSON_TAG_INT ? value.i : 0;
-}
-
-static void print_text(Json value) {
-    if (json_kind(value) == JSON_STRING) {
-        terminal_say(stdout, "  %.*s", (int)json_string_len(value), json_string_data(&value));
-    }
-}
-
-static void print_side(const RunSide *s, Json at) {
-    if (json_kind(at) != JSON_OBJECT) {
-        printf("  %s  goes no further\n", s->row.thread);
-        return;
-    }
-    printf("  %s@%" PRId64, s->row.thread, number_of(at, "checkpoint"));
-    print_text(json_object_get_c(at, "node"));
-    print_text(json_object_get_c(at, "status"));
-    putchar('\n');
-}
-
-/* The changes of a report in the form that states are compared in. */
+/* {removed, added, changed}. */
 static void print_report(Json report) {
     static const char *const lists[] = {"removed", "added", "changed"};
     Printer p = {BUF_INIT, terminal_has_colour(stdout)};
-    for (size_t i = 0; json_kind(report) == JSON_OBJECT && i < 3; i++) {
-        Json list = json_object_get_c(report, lists[i]);
-        for (size_t k = 0; k < json_array_len(list); k++) {
+    for (size_t i = 0; i < 3; i++) {
+        Json list = field_get(report, lists[i]);
+        for (size_t k = 0; k < field_items(list); k++) {
             Json one = json_array_get(list, k);
-            print_change(&p, json_object_get_c(one, "path"), json_object_get_c(one, "old"),
-                         json_object_get_c(one, "new"));
+            print_change(&p, field_get(one, "path"), field_get(one, "old"), field_get(one, "new"));
         }
     }
     buf_clear(&p.line);
 }
 
-static void print_divergence(const RunSide *a, const RunSide *b, Json found) {
-    int64_t steps = number_of(found, "steps");
+/* ---- where two runs part ---- */
+
+static void print_side(const char *thread, Json at) {
+    Json node = field_get(at, "node"), status = field_get(at, "status");
+    if (json_kind(at) != JSON_OBJECT) {
+        terminal_say(stdout, "  %s  goes no further\n", thread);
+        return;
+    }
+    terminal_say(stdout, "  %s@%" PRId64, thread, field_number(at, "checkpoint", 0));
+    terminal_say(stdout, "%s%s", json_kind(node) == JSON_STRING ? "  " : "", text_in(&node));
+    terminal_say(stdout, "%s%s\n", json_kind(status) == JSON_STRING ? "  " : "", text_in(&status));
+}
+
+static void print_divergence(const DiffArgs *args, Json found) {
+    int64_t steps = field_number(found, "steps", 0);
     const char *word = steps == 1 ? "step" : "steps";
-    Json frame = json_object_get_c(found, "frame");
+    Json frame = field_get(found, "frame");
     if (json_is_none(frame)) {
         printf("The runs are the same: %" PRId64 " %s.\n", steps, word);
         return;
@@ -172,62 +125,37 @@ static void print_divergence(const RunSide *a, const RunSide *b, Json found) {
     if (steps) {
         printf("The runs part after %" PRId64 " %s, in", steps, word);
     } else {
-        bool begun =
-            json_kind(json_object_get_c(json_object_get_c(found, "b"), "node")) == JSON_STRING;
+        bool begun = field_has_text(field_get(found, "b"), "node");
         printf("The runs part at %s, in", begun ? "their first step" : "the beginning");
     }
-    terminal_say(stdout, " %.*s:\n", (int)json_string_len(frame), json_string_data(&frame));
-    print_side(a, json_object_get_c(found, "a"));
-    print_side(b, json_object_get_c(found, "b"));
-    print_report(json_object_get_c(found, "diff"));
-}
-
-static int tell_divergence(const DiffArgs *args, Store *store, const RunSide *a, const RunSide *b) {
-    Error err = ERROR_INIT;
-    Json found = divergence_find(store, &a->side, &b->side, &err);
-    if (json_is_none(found)) {
-        return cli_fail(args->common.command, &err);
-    }
-    bool same = json_truthy(json_object_get_c(found, "same"));
-    if (args->common.json) {
-        output_line(found);
-    } else {
-        print_divergence(a, b, found);
-    }
-    json_unref(found);
-    return same ? EXIT_OK : EXIT_FAILED_RUN;
-}
-
-static int diff_runs(const DiffArgs *args) {
-    int code = EXIT_OK;
-    RunSide a = {0}, b = {0};
-    Store *store = cli_store_open(&args->common, STORE_READ, &code);
-    if (store && read_side(&args->common, store, &args->a, &a, &code) &&
-        read_side(&args->common, store, &args->b, &b, &code)) {
-        code = tell_divergence(args, store, &a, &b);
-    }
-    side_clear(&a);
-    side_clear(&b);
-    store_close(store);
-    return code;
+    terminal_say(stdout, " %s:\n", text_in(&frame));
+    print_side(args->a.thread, field_get(found, "a"));
+    print_side(args->b.thread, field_get(found, "b"));
+    print_report(field_get(found, "diff"));
 }
 
 /* ---- the command ---- */
 
 static int diff(const DiffArgs *args) {
-    int code = EXIT_OK;
-    Json a = look_state(&args->common, &args->a, &code);
-    Json b = json_is_none(a) ? json_none() : look_state(&args->common, &args->b, &code);
-    if (!json_is_none(b) && args->common.json) {
-        Json report = json_changes_report(a, b);
-        output_line(report);
-        json_unref(report);
-    } else if (!json_is_none(b)) {
-        print_changes(a, b);
+    Asking a;
+    asking_begin(&a, &args->common);
+    Json places =
+        OBJECT_ADD(place_args(&args->a), KEY("other", args->b.thread),
+                   KEY("other_checkpoint", args->b.seq ? json_int(args->b.seq) : json_none()));
+    Json answer = ask(&a, args->runs ? "run_compare" : "run_diff", places);
+    if (json_is_none(answer)) {
+        return asking_end(&a);
     }
-    json_unref(a);
-    json_unref(b);
-    return code;
+    if (args->common.json) {
+        output_line(answer);
+    } else if (args->runs) {
+        print_divergence(args, answer);
+    } else {
+        print_report(answer);
+    }
+    a.code = args->runs && !json_truthy(field_get(answer, "same")) ? EXIT_FAILED_RUN : EXIT_OK;
+    json_unref(answer);
+    return asking_end(&a);
 }
 
 static int cmd_diff(int argc, char **argv) {
@@ -237,7 +165,7 @@ static int cmd_diff(int argc, char **argv) {
     if (parsed == OPTIONS_RUN && !args.b.thread) {
         options_complain(&command_diff, "between what? It takes two of THREAD or THREAD@SEQ.");
     } else if (parsed == OPTIONS_RUN) {
-        code = args.runs ? diff_runs(&args) : diff(&args);
+        code = diff(&args);
     }
     place_clear(&args.a);
     place_clear(&args.b);

@@ -1,14 +1,13 @@
 #include "drive.h"
 
 #include "advice.h"
-#include "engines.h"
-#include "json_print.h"
+#include "fields.h"
+#include "json_build.h"
 #include "mem.h"
 #include "options.h"
 #include "output.h"
 #include "pauses.h"
 #include "progress.h"
-#include "replay.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -20,7 +19,11 @@
 #include <unistd.h>
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
-enum { NSIGNALS = sizeof stop_signals / sizeof stop_signals[0], EXIT_SIGNAL = 128 };
+enum {
+    NSIGNALS = sizeof stop_signals / sizeof stop_signals[0],
+    EXIT_SIGNAL = 128,
+    MISSING_SAID = 10
+};
 
 /* How a run can settle: the word of the contract and the exit code. */
 static const struct Outcome {
@@ -36,11 +39,14 @@ static const struct Outcome {
 typedef struct Drive {
     const DrivePlan *plan;
     const DriveArgs *args;
-    CliEngine engine;
-    Run *run;
+    Asking *asking;
+    char *thread; /* NULL: the run has not begun */
     Stream stream;
     Progress *progress; /* NULL: none */
-    Debugging debugging;
+    ClientEvents *events;
+    Json settled; /* the last event; JSON_NONE: it goes on */
+    Error failed; /* why nothing came of it */
+    bool over;    /* nothing more will be told */
     uv_signal_t signals[NSIGNALS];
     int stops; /* signals that came */
     bool stopping;
@@ -79,107 +85,88 @@ static bool is_for_people(const DriveArgs *args) {
     return !args->common.json && args->stream == STREAM_NONE;
 }
 
-/* What a session tells as well, and better. */
-static bool is_of_debugger(EventType type) {
-    return type == EVENT_PAUSED || type == EVENT_RESUMED || type == EVENT_DEBUG ||
-           type == EVENT_STOPPED;
-}
-
-static void on_event(void *ctx, const Event *event) {
-    Drive *d = ctx;
-    if (is_of_debugger(event->type) && d->debugging.session) {
+static void say_debugger(const Drive *d, Json event) {
+    Json name = field_get(event, "event");
+    bool log_point = json_string_is(name, "log") && !json_is_none(field_get(event, "breakpoint"));
+    if (!is_for_people(d->args) || (!log_point && !json_string_is(name, "paused"))) {
         return;
     }
-    stream_event(&d->stream, event);
     if (d->progress) {
-        progress_event(d->progress, event);
+        progress_hide(d->progress);
     }
-}
-
-/* ---- what a debugger does on the way ---- */
-
-static void say_pause(const Drive *d, Json event) {
-    (void)d;
-    pause_say(stderr, event);
-}
-
-static void say_log_point(const Drive *d, Json event) {
-    if (!d->args->quiet) {
-        output_say(json_object_get_c(event, "node"));
+    if (!log_point) {
+        pause_say(stderr, event);
+    } else if (!d->args->quiet) {
+        output_say(field_get(event, "node"));
         fputs(" | ", stderr);
-        output_say(json_object_get_c(event, "message"));
+        output_say(field_get(event, "message"));
         fputc('\n', stderr);
     }
 }
 
-static const struct Told {
-    const char *event;
-    void (*say)(const Drive *d, Json event);
-} told[] = {{"paused", say_pause}, {"log", say_log_point}, {NULL, NULL}};
+static void stop(Drive *d);
 
-static void on_debug_event(void *ctx, Json event) {
+static void on_event(void *ctx, Json event) {
     Drive *d = ctx;
-    const struct Told *row = told;
-    if (!json_is_none(json_object_get_c(event, "reattached"))) {
-        return; /* it was said when it happened */
+    stream_event(&d->stream, event);
+    if (d->progress && json_is_none(field_get(event, "breakpoint"))) {
+        progress_event(d->progress, event);
     }
-    stream_debug(&d->stream, event);
-    while (row->event && !json_string_is(json_object_get_c(event, "event"), row->event)) {
-        row++;
+    say_debugger(d, event);
+    if (json_string_is(field_get(event, "event"), "settled")) {
+        json_unref(d->settled);
+        d->settled = json_ref(event);
     }
-    if (!row->event || !is_for_people(d->args)) {
-        return;
+    json_unref(event);
+    if (d->stream.broken) {
+        stop(d);
     }
-    if (d->progress) {
-        progress_hide(d->progress);
+}
+
+static void on_over(void *ctx, const Error *why) {
+    Drive *d = ctx;
+    d->over = true;
+    if (why && json_is_none(d->settled)) {
+        d->failed = *why;
     }
-    row->say(d, event);
 }
 
 /* ---- stopping ---- */
 
-static void advise_resume(const Run *run, const char *store_hint, const char *before) {
+static void advise_resume(const char *thread, const char *store_hint, const char *before) {
     Buf line = BUF_INIT;
-    advice_resume(&line, run_thread(run), store_hint);
+    advice_resume(&line, thread, store_hint);
     terminal_say(stderr, "%s%s\n", before, line.data);
     buf_clear(&line);
 }
 
-static void say_resume(const Drive *d, const char *before) {
-    advise_resume(d->run, d->plan->store_hint, before);
-}
-
-/* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
-static void say_start(const Drive *d) {
-    Buf line = BUF_INIT;
-    advice_start(&line, d->plan->flow->path, run_thread(d->run), d->plan->store_hint);
-    terminal_say(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
-    buf_clear(&line);
-}
-
-static void leave_at_once(Drive *d, int signum) {
-    if (d->progress) {
-        progress_hide(d->progress);
-    }
-    say_resume(d, "Left at once. Resume with: ");
-    fflush(stderr);
-    _exit(EXIT_SIGNAL + signum);
+static void ignore(void *ctx, Json answer, const Error *err) {
+    (void)ctx;
+    (void)err;
+    json_unref(answer);
 }
 
 static void stop(Drive *d) {
-    if (!d->stopping) {
-        d->stopping = true;
-        run_stop(d->run);
+    if (d->stopping || !d->thread) {
+        return;
+    }
+    d->stopping = true;
+    if (client_is_elsewhere(d->asking->client, d->thread)) {
+        d->over = true; /* the run is not ours to stop */
+    } else {
+        client_call(d->asking->client, "run_stop", OBJECT(KEY("thread", d->thread)), ignore, NULL);
     }
 }
 
 static void on_signal(uv_signal_t *handle, int signum) {
     Drive *d = handle->data;
-    if (!d->run) {
-        return;
-    }
-    if (d->stops++) {
-        leave_at_once(d, signum);
+    if (d->thread && d->stops++) {
+        if (d->progress) {
+            progress_hide(d->progress);
+        }
+        advise_resume(d->thread, d->plan->store_hint, "Left at once. Resume with: ");
+        fflush(stderr);
+        _exit(EXIT_SIGNAL + signum);
     }
     stop(d);
 }
@@ -187,12 +174,14 @@ static void on_signal(uv_signal_t *handle, int signum) {
 static void watch_signals(Drive *d) {
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is no reason to die in the middle */
     for (int i = 0; i < NSIGNALS; i++) {
-        uv_signal_init(&d->engine.loop, &d->signals[i]);
-        d->signals[i].data = d;
         struct sigaction now;
         bool ignored = stop_signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &now) == 0 &&
                        now.sa_handler == SIG_IGN; /* nohup */
-        if (!ignored) uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
+        uv_signal_init(&d->asking->loop, &d->signals[i]);
+        d->signals[i].data = d;
+        if (!ignored) {
+            uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
+        }
     }
 }
 
@@ -200,162 +189,155 @@ static void unwatch_signals(Drive *d) {
     for (int i = 0; i < NSIGNALS; i++) {
         uv_close((uv_handle_t *)&d->signals[i], NULL);
     }
-}
-
-static void run_until_settled(Drive *d) {
-    while (!run_settled(d->run)) {
-        uv_run(&d->engine.loop, UV_RUN_ONCE);
-        debugging_turn(&d->debugging);
-        if (d->stream.broken) {
-            stop(d);
-        }
-    }
+    uv_run(&d->asking->loop, UV_RUN_NOWAIT); /* they are on our stack */
 }
 
 /* ---- at the end ---- */
 
-static const struct Outcome *outcome_of(const Run *run) {
+static const struct Outcome *outcome_of(Json settled) {
     const struct Outcome *o = outcomes;
-    while (o->status && strcmp(o->status, run_status(run)) != 0) {
+    while (o->status && !json_string_is(field_get(settled, "status"), o->status)) {
         o++;
     }
-    return run_store_error(run) ? &outcomes[1] : o;
-}
-
-/* Only what the contract names; `reason` is for our own words. */
-static Json public_interrupts(const Run *run) {
-    Json all = run_interrupts(run), out = json_array();
-    for (size_t i = 0; i < json_array_len(all); i++) {
-        Json each = json_ref(json_array_get(all, i));
-        out = json_array_push(out, json_object_remove(each, json_string_c("reason")));
-    }
-    json_unref(all);
-    return out;
-}
-
-static void write_result(const Drive *d, const char *status) {
-    const Run *run = d->run;
-    Json result = output_set(json_object(), "run", json_int(run_number(run)));
-    result = output_set(result, "thread", json_string_c(run_thread(run)));
-    result = output_set(result, "status", json_string_c(status));
-    result = output_set(result, "checkpoint", json_int(run_checkpoint(run)));
-    result = output_set(result, "state", stream_state(run));
-    result = output_set(result, "interrupts", public_interrupts(run));
-    result = output_set(result, "error", stream_error(run));
-    if (!strcmp(status, "paused")) {
-        result = output_set(result, "paused", debugging_pauses(run));
-    }
-    output_line(result);
-    json_unref(result);
-}
-
-static void add_string(Buf *out, Json value, const char *before, const char *after) {
-    if (json_kind(value) == JSON_STRING) {
-        buf_adds(out, before);
-        buf_add(out, json_string_data(&value), json_string_len(value));
-        buf_adds(out, after);
-    }
+    return field_has_text(settled, "store_error") ? &outcomes[1] : o;
 }
 
 static void add_place(Buf *out, Json error) {
-    Json line = json_object_get_c(error, "line"), col = json_object_get_c(error, "column");
-    add_string(out, json_object_get_c(error, "file"), "", ":");
-    if (out->len && json_tag(line) == JSON_TAG_INT) {
-        buf_printf(out, "%lld:", (long long)line.i);
+    Json file = field_get(error, "file");
+    int64_t line = field_number(error, "line", 0), column = field_number(error, "column", 0);
+    if (json_kind(file) == JSON_STRING) {
+        buf_printf(out, "%s:", text_in(&file));
     }
-    if (out->len && json_tag(col) == JSON_TAG_INT) {
-        buf_printf(out, "%lld:", (long long)col.i);
+    if (out->len && line) {
+        buf_printf(out, "%lld:", (long long)line);
+    }
+    if (out->len && column) {
+        buf_printf(out, "%lld:", (long long)column);
     }
     buf_adds(out, out->len ? " " : "");
 }
 
-void drive_say_failure(const Run *run, bool durable, const char *store_hint) {
-    Json error = run_error(run);
+static void say_failure(const Ending *e) {
+    Json error = field_get(e->settled, "error"), thread = field_get(e->settled, "thread");
+    Json node = field_get(error, "node"), message = field_get(error, "message");
+    bool at_node = json_kind(node) == JSON_STRING;
     Buf line = BUF_INIT;
     add_place(&line, error);
-    buf_adds(&line, "error: ");
-    add_string(&line, json_object_get_c(error, "node"), "node ", ": ");
-    add_string(&line, json_object_get_c(error, "message"), "", "");
+    buf_printf(&line, "error: %s%s%s", at_node ? "node " : "", text_in(&node), at_node ? ": " : "");
+    buf_add(&line, text_in(&message),
+            json_kind(message) == JSON_STRING ? json_string_len(message) : 0);
+    buf_addc(&line, '\0');
     terminal_say(stderr, "%s\n", line.data);
     buf_clear(&line);
-    if (run_is_over(run)) {
+    if (json_truthy(field_get(e->settled, "over"))) {
         fprintf(stderr,
                 "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                run_thread(run));
-    } else if (durable) {
-        advise_resume(run, store_hint, "Try again from there with: ");
-        if (run_was_answered(run)) {
+                text_in(&thread));
+    } else if (e->durable) {
+        advise_resume(text_in(&thread), e->store_hint, "Try again from there with: ");
+        if (json_truthy(field_get(e->settled, "answered"))) {
             fprintf(stderr, "It has the answer that it got; --value JSON (or --response-file FILE) "
                             "gives it another.\n");
         }
     }
 }
 
-static void say_failure(const Drive *d) {
-    drive_say_failure(d->run, store_is_durable(d->plan->store), d->plan->store_hint);
-}
-
-static void say_interrupts(const Drive *d) {
-    Json open = run_interrupts(d->run);
-    size_t n = json_array_len(open);
-    const char *thread = store_is_durable(d->plan->store) ? run_thread(d->run) : NULL;
+static void say_interrupts(const Ending *e) {
+    Json open = field_get(e->settled, "interrupts"), thread = field_get(e->settled, "thread");
+    size_t n = field_items(open);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        advice_interrupt(&text, json_array_get(open, i), n == 1, thread, d->plan->store_hint);
+        advice_interrupt(&text, json_array_get(open, i), n == 1,
+                         e->durable ? text_in(&thread) : NULL, e->store_hint);
     }
     terminal_put(stderr, text.data ? text.data : "", text.len);
     buf_clear(&text);
-    json_unref(open);
 }
 
 /* Where it paused was said when it did. */
-static void say_paused(const Drive *d) {
-    if (store_is_durable(d->plan->store)) {
-        pause_advice(stderr, run_thread(d->run), d->plan->store_hint);
+static void say_paused(const Ending *e) {
+    Json thread = field_get(e->settled, "thread");
+    if (e->durable) {
+        pause_advice(stderr, text_in(&thread), e->store_hint);
     }
 }
 
-static void say_cancelled(const Drive *d) {
-    fprintf(stderr, "%s was cancelled.\n", run_thread(d->run));
+static void say_cancelled(const Ending *e) {
+    Json thread = field_get(e->settled, "thread");
+    fprintf(stderr, "%s was cancelled.\n", text_in(&thread));
 }
 
-static void show_state(const Drive *d) {
-    output_pretty(run_state(d->run));
+static void show_state(const Ending *e) {
+    output_pretty(field_get(e->settled, "state"));
 }
 
-static void say_stopped(const Drive *d) {
-    if (store_is_durable(d->plan->store)) {
-        say_resume(d, "Stopped. Resume with: ");
-    } else {
-        fputs("Stopped.\n", stderr);
-    }
-}
-
-static const struct Ending {
-    const char *status;
-    void (*say)(const Drive *d);
-} endings[] = {
-    {"completed", show_state},       {"failed", say_failure}, {"cancelled", say_cancelled},
-    {"interrupted", say_interrupts}, {"paused", say_paused},  {NULL, NULL},
-};
-
-static void say_ending(const Drive *d) {
-    for (const struct Ending *e = endings; e->status; e++) {
-        if (!strcmp(e->status, run_status(d->run))) {
-            e->say(d);
+void ending_say(const Ending *e) {
+    static const struct {
+        const char *status;
+        void (*say)(const Ending *e);
+    } rows[] = {{"completed", show_state},    {"failed", say_failure},
+                {"cancelled", say_cancelled}, {"interrupted", say_interrupts},
+                {"paused", say_paused},       {NULL, NULL}};
+    for (size_t i = 0; rows[i].status; i++) {
+        if (json_string_is(field_get(e->settled, "status"), rows[i].status)) {
+            rows[i].say(e);
         }
     }
 }
 
-/* A run that waits in memory waits for nobody. */
-static void say_lost(const Drive *d) {
-    bool waits = outcome_of(d->run)->code == EXIT_WAITING;
-    if (waits && !store_is_durable(d->plan->store)) {
-        fprintf(stderr,
-                "pawl %s: the run was kept in memory, so no other process can resume it; keep it "
-                "with --store sqlite:PATH or --store file:DIR.\n",
-                d->args->common.command->name);
+/* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
+static void say_store_error(const Ending *e) {
+    Json thread = field_get(e->settled, "thread"), why = field_get(e->settled, "store_error");
+    Buf line = BUF_INIT;
+    terminal_say(stderr, "pawl %s: %s\n", e->common->command->name, text_in(&why));
+    if (field_number(e->settled, "checkpoint", 0) || !e->file) {
+        advise_resume(text_in(&thread), e->store_hint, "Resume with: ");
+    } else {
+        advice_start(&line, e->file, text_in(&thread), e->store_hint);
+        terminal_say(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
     }
+    buf_clear(&line);
+}
+
+void drive_say_recorded(Json settled, const char *thread) {
+    Json report = field_get(settled, "recorded"), missing = field_get(report, "missing");
+    int64_t taken = field_number(report, "taken", 0), live = field_number(report, "live", 0);
+    size_t n = field_items(missing);
+    if (json_is_none(report)) {
+        return;
+    }
+    fprintf(stderr, "%lld %s taken from %s, %lld done anew.\n", (long long)taken,
+            taken == 1 ? "result was" : "results were", thread, (long long)live);
+    for (size_t i = 0; i < n && i < MISSING_SAID; i++) {
+        Json one = json_array_get(missing, i);
+        fputs("  not recorded, so it was done: ", stderr);
+        output_say(field_get(one, "node"));
+        fputs(" in ", stderr);
+        output_say(field_get(one, "frame"));
+        fputc('\n', stderr);
+    }
+    if (n > MISSING_SAID) {
+        fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
+    }
+}
+
+/* The result for a program: what a run comes to. */
+static void write_result(Json settled, const struct Outcome *outcome) {
+    Json lost = field_get(settled, "store_error"), error = json_ref(field_get(settled, "error"));
+    if (json_kind(lost) == JSON_STRING) { /* nobody knows which part of the state was kept */
+        json_unref(error);
+        error = OBJECT(KEY("kind", "store"), KEY("message", json_ref(lost)));
+    }
+    Json result = OBJECT(
+        KEY("run", json_ref(field_get(settled, "run"))),
+        KEY("thread", json_ref(field_get(settled, "thread"))), KEY("status", outcome->word),
+        KEY("checkpoint", json_ref(field_get(settled, "checkpoint"))),
+        KEY("state", json_ref(field_get(settled, "state"))),
+        KEY("interrupts", json_ref(field_get(settled, "interrupts"))), KEY("error", error),
+        KEY("paused", !strcmp(outcome->word, "paused") ? json_ref(field_get(settled, "paused"))
+                                                       : json_none()));
+    output_line(result);
+    json_unref(result);
 }
 
 /* A reader that went away has seen enough: no words about that, here or in main(). */
@@ -372,111 +354,119 @@ static void forget_closed_output(void) {
     }
 }
 
-static void say_recording(const Drive *d) {
-    if (d->plan->recording && !d->args->quiet) {
-        replay_say(d->plan->recording, d->plan->recorded);
+static bool is_durable(const char *url) {
+    return strncmp(url, "memory:", strlen("memory:")) != 0;
+}
+
+void drive_complete(Asking *asking, Json *settled) {
+    Json key, value, thread = field_get(*settled, "thread");
+    if (field_has_text(*settled, "store_error") || !json_is_none(field_get(*settled, "state"))) {
+        return;
     }
+    Json run = ask(asking, "run_get",
+                   OBJECT(KEY("thread", json_ref(thread)), KEY("state", json_bool(true))));
+    for (size_t pos = 0;
+         json_kind(run) == JSON_OBJECT && json_object_next(run, &pos, &key, &value);) {
+        if (json_is_none(json_object_get(*settled, key))) {
+            *settled = json_object_set(*settled, json_ref(key), json_ref(value));
+        }
+    }
+    json_unref(run);
 }
 
 static int settle(Drive *d) {
-    const struct Outcome *outcome = outcome_of(d->run);
-    const Error *store_error = run_store_error(d->run);
-    stream_end(&d->stream, d->run, outcome->word);
-    if (d->args->common.json) {
-        write_result(d, outcome->word);
+    const Common *common = &d->args->common;
+    drive_complete(d->asking, &d->settled);
+    const struct Outcome *outcome = outcome_of(d->settled);
+    bool durable = is_durable(cli_store_url(common->store)),
+         lost = field_has_text(d->settled, "store_error");
+    Ending ending = {common, d->plan->store_hint, durable, d->plan->file, d->settled};
+    stream_end(&d->stream, d->settled, outcome->word);
+    if (common->json) {
+        write_result(d->settled, outcome);
     }
-    if (store_error) {
-        cli_fail(d->args->common.command, store_error);
-        if (run_checkpoint(d->run) || !d->plan->flow) {
-            say_resume(d, "Resume with: ");
-        } else {
-            say_start(d);
-        }
+    if (lost) {
+        say_store_error(&ending);
     } else if (is_for_people(d->args)) {
-        say_ending(d);
+        ending_say(&ending);
     }
-    say_recording(d);
-    if (!store_error && !strcmp(run_status(d->run), "stopped")) {
-        say_stopped(d);
+    if (d->plan->recorded && !d->args->quiet) {
+        drive_say_recorded(d->settled, d->plan->recorded);
     }
-    say_lost(d);
+    if (!lost && json_string_is(field_get(d->settled, "status"), "stopped")) {
+        if (durable) {
+            advise_resume(d->thread, d->plan->store_hint, "Stopped. Resume with: ");
+        } else {
+            fputs("Stopped.\n", stderr);
+        }
+    }
+    if (outcome->code == EXIT_WAITING && !durable) { /* what waits in memory waits for nobody */
+        fprintf(stderr,
+                "pawl %s: the run was kept in memory, so no other process can resume it; keep it "
+                "with --store sqlite:PATH or --store file:DIR.\n",
+                common->command->name);
+    }
     forget_closed_output();
     return outcome->code;
 }
 
 /* ---- the whole ---- */
 
-static bool begin(Drive *d, Error *err) {
-    const DrivePlan *plan = d->plan;
-    d->run = plan->resume ? engine_resume_now(d->engine.engine, plan->resume, err)
-                          : engine_start_now(d->engine.engine, plan->flow, plan->start, err);
-    return d->run != NULL;
-}
-
-static void say_doubts(const Drive *d) {
-    Json doubts = debugging_doubts(&d->debugging);
-    for (size_t i = 0; i < json_array_len(doubts); i++) {
-        fprintf(stderr, "pawl %s: --break: ", d->args->common.command->name);
+/* Before the run has its first turn: nothing that happens is missed. */
+static void on_begun(void *ctx, Json run, const Error *err) {
+    Drive *d = ctx;
+    const DriveArgs *args = d->args;
+    Json thread = field_get(run, "thread"), doubts = field_get(run, "doubts");
+    if (err) {
+        d->failed = *err;
+        d->over = true;
+        return;
+    }
+    d->thread = mem_strndup(text_in(&thread), json_string_len(thread));
+    for (size_t i = 0; i < field_items(doubts); i++) {
+        fprintf(stderr, "pawl %s: --break: ", args->common.command->name);
         output_say(json_array_get(doubts, i));
         fputc('\n', stderr);
     }
-    json_unref(doubts);
-}
-
-static bool begin_debugging(Drive *d, Error *err) {
-    const DriveArgs *args = d->args;
-    DebuggingPlan plan = {.debug = args->debug,
-                          .pause_on_start = args->pause_on_start,
-                          .breakpoints = args->breakpoints,
-                          .recording = d->plan->recording,
-                          .event = on_debug_event,
-                          .ctx = d};
-    if (!debugging_begin(&d->debugging, &plan, d->run, &d->engine.loop, err)) {
-        return false;
+    if (!args->quiet && is_for_people(args)) {
+        d->progress = progress_new(&d->asking->loop, d->asking->client, d->thread);
     }
-    say_doubts(d);
-    return true;
-}
-
-static bool wants_progress(const DriveArgs *args) {
-    return !args->quiet && is_for_people(args);
-}
-
-static EngineOptions engine_options(Drive *d) {
-    const DriveArgs *args = d->args;
-    bool listens = args->stream != STREAM_NONE || wants_progress(args);
-    return (EngineOptions){.store = d->plan->store,
-                           .on_event = listens ? on_event : NULL,
-                           .ctx = d,
-                           .want_updates = args->stream != STREAM_NONE};
-}
-
-static int drive_engine(Drive *d) {
-    Error err = ERROR_INIT;
-    int code;
-    stream_init(&d->stream, d->args->stream);
-    d->progress = wants_progress(d->args) ? progress_new(&d->engine.loop) : NULL;
-    watch_signals(d);
-    bool begun = begin(d, &err) && begin_debugging(d, &err);
-    if (begun) {
-        run_until_settled(d);
-    }
-    progress_free(d->progress);
-    d->progress = NULL;
-    code = begun ? settle(d) : cli_fail(d->args->common.command, &err);
-    debugging_end(&d->debugging);
-    unwatch_signals(d);
-    stream_clear(&d->stream);
-    return code;
+    bool quiet = !d->progress && args->stream == STREAM_NONE;
+    Json types = json_array_push(json_array(), json_string_c("settled"));
+    types =
+        json_array_push(json_array_push(types, json_string_c("paused")), json_string_c("debug"));
+    Json what = OBJECT(KEY("thread", d->thread),
+                       KEY("values", json_bool(args->stream != STREAM_NONE || !d->progress)),
+                       KEY("types", quiet ? json_ref(types) : json_none()));
+    json_unref(types);
+    d->events = client_events(d->asking->client, what, &(ClientListener){on_event, on_over, d});
+    json_unref(run);
 }
 
 int drive(const DrivePlan *plan) {
-    Drive d = {.plan = plan, .args = plan->args};
-    Error err = ERROR_INIT;
-    if (!cli_engine_open(&d.engine, engine_options(&d), &err)) {
-        return cli_fail(plan->args->common.command, &err);
+    Drive d = {.plan = plan, .args = plan->args, .asking = plan->asking};
+    int code;
+    stream_init(&d.stream, d.args->stream);
+    watch_signals(&d);
+    client_call(d.asking->client, plan->operation, plan->operation_args, on_begun, &d);
+    asking_listen(d.asking);
+    while (!d.over && json_is_none(d.settled)) {
+        uv_run(&d.asking->loop, UV_RUN_ONCE);
     }
-    int code = drive_engine(&d);
-    cli_engine_close(&d.engine);
+    client_events_end(d.events);
+    progress_free(d.progress);
+    d.progress = NULL;
+    if (!json_is_none(d.settled)) {
+        code = settle(&d);
+    } else if (d.failed.code != ERR_NONE) {
+        code = cli_fail(d.args->common.command, &d.failed);
+    } else { /* somebody else's, and left */
+        terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
+        code = EXIT_WAITING;
+    }
+    unwatch_signals(&d);
+    stream_clear(&d.stream);
+    json_unref(d.settled);
+    mem_free(d.thread);
     return code;
 }

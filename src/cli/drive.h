@@ -4,18 +4,19 @@
  * for a person, or not at all. At the end standard output gets the result (--json) or the final
  * state, and standard error what a person can do next.
  *
- * While it has a run, others can attach a debugger to it (debugging.h). A run that a debugger has
- * paused, with nobody attached, settles as "paused".
+ * While this process holds the run, others can attach a debugger to it, answer it or cancel it. A run that a
+ * debugger has paused, with nobody attached, settles as "paused". A run that another process holds is followed
+ * from here in the same way.
  *
  * Ctrl-C (and SIGTERM, SIGHUP) stops the run so that it can be resumed; a second one leaves at once,
- * which a durable run survives too. Under nohup SIGHUP does nothing. When nobody reads the stream any more the run is stopped in the
- * same way.
+ * which a durable run survives too. Under nohup SIGHUP does nothing. When nobody reads the stream any more the run is
+ * stopped in the same way. A run that another process holds is only left.
  */
 #ifndef PAWL_DRIVE_H
 #define PAWL_DRIVE_H
 
+#include "asking.h"
 #include "command.h"
-#include "debugging.h"
 #include "stores.h"
 #include "stream.h"
 
@@ -56,21 +57,35 @@ typedef enum Handled { HANDLED_NOT, HANDLED_WELL, HANDLED_BADLY } Handled;
 Handled drive_option(DriveArgs *args, const Option *option, char **values);
 void drive_args_clear(DriveArgs *args);
 
+/* A settled run as a command shows it; the event is borrowed. */
+typedef struct Ending {
+    const Common *common;
+    const char *store_hint; /* for the commands that we advise: NULL when they find it anyway */
+    bool durable;           /* the store outlives this process */
+    const char *file;       /* that the run was started from; NULL: it was there before */
+    Json settled;           /* the event (subscription.h), with its state */
+} Ending;
+
+/* Of a run that settled elsewhere, or before we came, the event says little: the store has the rest. */
+void drive_complete(Asking *asking, Json *settled);
+
+/* What is to be said of it, for people. */
+void ending_say(const Ending *ending);
+
 typedef struct DrivePlan {
     const DriveArgs *args;
-    Store *store;
-    const char *store_hint; /* for the commands that we advise: NULL when they find it anyway */
-    Flow *flow;             /* a new run of this, or */
-    const RunStart *start;
-    const RunResume *resume; /* this one */
-    Recording *recording;    /* its results are taken instead of doing the work; NULL: none */
-    const char *recorded;    /* the thread that it is of */
+    Asking *asking;
+    const char *store_hint; /* as in Ending */
+    const char *operation;  /* run_start or run_resume */
+    Json operation_args;    /* given */
+    const char *file;       /* as in Ending */
+    const char *recorded;   /* the thread whose results are taken; NULL: none */
 } DrivePlan;
 
 /* Returns the exit code. */
 int drive(const DrivePlan *plan);
 
-/* What went wrong and where, and the way out, on standard error: of a run that has failed. */
-void drive_say_failure(const Run *run, bool durable, const char *store_hint);
+/* How many results were taken, and what was not on record, on standard error. */
+void drive_say_recorded(Json settled, const char *thread);
 
 #endif

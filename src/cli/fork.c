@@ -1,9 +1,10 @@
 /* fork.c - `pawl fork`: a new thread that begins where another stands. */
-#include "engines.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
-#include "stores.h"
 
 #include <stdio.h>
 
@@ -27,42 +28,19 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return place_thread_name(&command_fork, values[0]);
 }
 
-static void write_fork(const ForkArgs *args, const RunRow *row) {
-    if (!args->common.json) {
-        puts(row->thread);
-        return;
+static int make_fork(const ForkArgs *args) {
+    Asking a;
+    asking_begin(&a, &args->common);
+    Json run =
+        ask(&a, "run_fork", OBJECT_ADD(place_args(&args->place), KEY("new_thread", args->thread)));
+    if (!json_is_none(run) && args->common.json) {
+        output_line(run);
+    } else if (!json_is_none(run)) {
+        Json thread = field_get(run, "thread");
+        puts(text_in(&thread));
     }
-    Json out = output_set(json_object(), "run", json_int(row->run));
-    out = output_set(out, "thread", json_string_c(row->thread));
-    out = output_set(out, "status", json_string_c(row->status));
-    out = output_set(out, "checkpoint", json_int(row->head));
-    output_line(out);
-    json_unref(out);
-}
-
-static int report(const ForkArgs *args, Store *store, const char *thread) {
-    RunRow row = {0};
-    int code = EXIT_OK;
-    if (cli_find(&args->common, store, thread, &row, &code)) {
-        write_fork(args, &row);
-    }
-    run_row_clear(&row);
-    return code;
-}
-
-static int fork_in(const ForkArgs *args, Store *store) {
-    CliEngine e;
-    Error err = ERROR_INIT;
-    RunRow row = {0};
-    if (!cli_engine_open(&e, (EngineOptions){.store = store}, &err)) {
-        return cli_fail(&command_fork, &err);
-    }
-    bool ok =
-        engine_fork_now(e.engine, args->place.thread, args->place.seq, args->thread, &row, &err);
-    cli_engine_close(&e);
-    int code = ok ? report(args, store, row.thread) : cli_fail(&command_fork, &err);
-    run_row_clear(&row);
-    return code;
+    json_unref(run);
+    return asking_end(&a);
 }
 
 static int cmd_fork(int argc, char **argv) {
@@ -72,9 +50,7 @@ static int cmd_fork(int argc, char **argv) {
     if (parsed == OPTIONS_RUN && !args.place.thread) {
         options_complain(&command_fork, "which run? It takes THREAD or THREAD@SEQ.");
     } else if (parsed == OPTIONS_RUN) {
-        Store *store = cli_store_open(&args.common, STORE_EXISTING, &code);
-        code = store ? fork_in(&args, store) : code;
-        store_close(store);
+        code = make_fork(&args);
     }
     place_clear(&args.place);
     return code;

@@ -61,17 +61,6 @@ void pause_words(Buf *out, Json pause, bool named) {
     }
 }
 
-Json pause_fields(Json object, Json info) {
-    Json key, value;
-    for (size_t pos = 0;
-         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
-        if (!json_string_is(key, "pending")) {
-            object = json_object_set(object, json_ref(key), json_ref(value));
-        }
-    }
-    return object;
-}
-
 void pause_say(FILE *out, Json event) {
     Buf line = BUF_INIT;
     pause_words(&line, event, !json_string_is(field_get(event, "frame_name"), "main"));

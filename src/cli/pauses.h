@@ -7,15 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* "before build (frame 3): breakpoint 1 (review.yaml:12)". A pause is a `paused` event (debug_api.h), or
+/* "before build (frame 3): breakpoint 1 (review.yaml:12)". A pause is a `paused` event (session_api.h), or
  * what the image says of one with `node` and `frame`. named: the frame is said. */
 void pause_words(Buf *out, Json pause, bool named);
 
 /* "Paused ", that and the end of the line, for an event: the frame is said unless it is the first. */
 void pause_say(FILE *out, Json event);
-
-/* Adds what is said of a pause to an object, which is consumed; what is pending is the session's own. */
-Json pause_fields(Json object, Json info);
 
 /* The two commands that go on, a line each. store: NULL when they find it anyway. */
 void pause_advice(FILE *out, const char *thread, const char *store);

@@ -1,5 +1,7 @@
 #include "place.h"
 
+#include "json_build.h"
+
 #include "mem.h"
 #include "options.h"
 
@@ -58,4 +60,9 @@ bool place_thread_name(const Command *command, const char *name) {
                                 name);
     }
     return true;
+}
+
+Json place_args(const Place *place) {
+    return OBJECT(KEY("thread", place->thread),
+                  KEY("checkpoint", place->seq ? json_int(place->seq) : json_none()));
 }

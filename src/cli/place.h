@@ -8,6 +8,7 @@
 #define PAWL_PLACE_H
 
 #include "command.h"
+#include "json.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +27,8 @@ bool place_argument(const Command *command, const char *text, Place *out);
 
 /* Whether a new thread may be called that; false after saying why not. */
 bool place_thread_name(const Command *command, const char *name);
+
+/* {thread, checkpoint?}, as operations take it. */
+Json place_args(const Place *place);
 
 #endif

@@ -1,12 +1,12 @@
 #include "progress.h"
 
-#include "json_print.h"
-#include "looks.h"
+#include "fields.h"
+#include "json_build.h"
 #include "mem.h"
 #include "output.h"
 #include "terminal.h"
 #include "utf8.h"
-#include "wait.h"
+#include "view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +15,15 @@ enum { SLOTS = 256, FRAMES_ASKED = 1000, COUNT_EVERY_MS = 1000 };
 
 struct Progress {
     uv_timer_t timer;
-    bool live;        /* draws on a terminal; plain lines otherwise */
-    const Run *run;   /* NULL before the first event */
-    uint64_t started; /* on the loop's clock */
-    size_t drawn;     /* lines of the live area that are on the screen */
-    int64_t steps;    /* finished nodes */
-    int lines;        /* written for them */
-    uint64_t counted; /* when the last count was written */
+    bool live; /* draws on a terminal; plain lines otherwise */
+    Client *client;
+    char *thread;
+    bool asking, over, closed; /* the frames are on their way; nobody waits for them any more */
+    uint64_t started;          /* on the loop's clock */
+    size_t drawn;              /* lines of the live area that are on the screen */
+    int64_t steps;             /* finished nodes */
+    int lines;                 /* written for them */
+    uint64_t counted;          /* when the last count was written */
     /* When the node of a frame began, for the frames that were last in their slot. */
     struct Began {
         int64_t frame, at;
@@ -86,11 +88,11 @@ static const char *short_duration(int64_t ms, char *out) {
     return out;
 }
 
-static void draw_header(Progress *p, Buf *out) {
+static void draw_header(Progress *p, Buf *out, int64_t step) {
     char line[512], time[OUTPUT_TIME_MAX];
     int64_t elapsed = (int64_t)(uv_now(p->timer.loop) - p->started);
-    snprintf(line, sizeof line, "%s  %lld %s  %s", run_thread(p->run), (long long)run_step(p->run),
-             run_step(p->run) == 1 ? "step" : "steps", short_duration(elapsed, time));
+    snprintf(line, sizeof line, "%s  %lld %s  %s", p->thread, (long long)step,
+             step == 1 ? "step" : "steps", short_duration(elapsed, time));
     draw_line(p, out, line);
 }
 
@@ -100,30 +102,21 @@ static int64_t now_ms(void) {
     return now.tv_sec * 1000 + now.tv_usec / 1000;
 }
 
-static size_t text_of(const Json *value, const char **text) {
-    bool is_text = json_kind(*value) == JSON_STRING;
-    *text = is_text ? json_string_data(value) : "";
-    return is_text ? json_string_len(*value) : 0;
-}
-
-static void add_name(Buf *out, Json node, Json frame) {
-    const char *name, *place;
-    size_t len = text_of(&node, &name), place_len = text_of(&frame, &place);
-    char *node_text = mem_strndup(name, len), *frame_text = mem_strndup(place, place_len);
-    add_names(out, node_text, frame_text);
-    mem_free(node_text);
-    mem_free(frame_text);
+static void add_name(Buf *out, Json event, const char *frame_key) {
+    Json node = field_get(event, "node"), frame = field_get(event, frame_key);
+    add_names(out, json_kind(node) == JSON_STRING ? json_string_data(&node) : "",
+              json_kind(frame) == JSON_STRING ? json_string_data(&frame) : "");
 }
 
 static void draw_frame(Progress *p, Buf *out, Json frame) {
     Json since = json_object_get_c(frame, "since");
-    Json waits = json_object_get_c(frame, "waits");
+    Json waits = field_get(frame, "waits"), doing = field_get(frame, "doing");
     char time[OUTPUT_TIME_MAX];
     Buf line = BUF_INIT;
     buf_adds(&line, "  ");
-    add_name(&line, json_object_get_c(frame, "node"), json_object_get_c(frame, "name"));
-    if (look_words(waits) && wait_named(waits) != WAIT_WORK) {
-        buf_printf(&line, "  %s", look_words(waits));
+    add_name(&line, frame, "name");
+    if (json_kind(doing) == JSON_STRING && !json_string_is(waits, "work")) {
+        buf_printf(&line, "  %s", json_string_data(&doing));
     }
     if (json_tag(since) == JSON_TAG_INT && since.i > 0) {
         buf_printf(&line, "  %s", short_duration(now_ms() - since.i, time));
@@ -136,12 +129,11 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
 static bool is_busy(Json frame) {
     Json waits = json_object_get_c(frame, "waits");
     return json_kind(json_object_get_c(frame, "node")) == JSON_STRING &&
-           wait_named(waits) != WAIT_JOIN && wait_named(waits) != WAIT_MAP;
+           !json_string_is(waits, "join") && !json_string_is(waits, "map");
 }
 
-static void draw_frames(Progress *p, Buf *out) {
-    Json frames = run_frames(p->run, FRAMES_ASKED);
-    size_t n = json_array_len(frames), busy = 0;
+static void draw_frames(Progress *p, Buf *out, Json frames) {
+    size_t n = field_items(frames), busy = 0;
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(frames, i);
         if (is_busy(frame) && ++busy <= PROGRESS_FRAMES) {
@@ -154,24 +146,49 @@ static void draw_frames(Progress *p, Buf *out) {
                  busy - PROGRESS_FRAMES);
         draw_line(p, out, more);
     }
-    json_unref(frames);
+}
+
+static void release(Progress *p) {
+    mem_free(p->thread);
+    mem_free(p);
+}
+
+static void on_frames(void *ctx, Json answer, const Error *err) {
+    Progress *p = ctx;
+    Buf out = BUF_INIT;
+    p->asking = false;
+    if (p->over) {
+        json_unref(answer);
+        if (p->closed) {
+            release(p);
+        }
+        return;
+    }
+    add_clearing(p, &out);
+    if (!err && !json_truthy(field_get(answer, "settled"))) {
+        draw_header(p, &out, field_number(answer, "step", 0));
+        draw_frames(p, &out, field_get(answer, "frames"));
+    }
+    put_at_once(&out);
+    json_unref(answer);
 }
 
 static void draw(uv_timer_t *timer) {
     Progress *p = timer->data;
-    Buf out = BUF_INIT;
-    add_clearing(p, &out);
-    if (p->run && !run_settled(p->run)) {
-        draw_header(p, &out);
-        draw_frames(p, &out);
+    if (!p->asking) {
+        p->asking = true;
+        client_call(p->client, "run_frames",
+                    OBJECT(KEY("thread", p->thread), KEY("limit", json_int(FRAMES_ASKED))),
+                    on_frames, p);
     }
-    put_at_once(&out);
 }
 
 /* ---- life ---- */
 
-Progress *progress_new(uv_loop_t *loop) {
+Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
     Progress *p = mem_zalloc(sizeof *p);
+    p->client = client;
+    p->thread = mem_strndup(thread, strlen(thread));
     p->live = terminal_can_redraw(stderr);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is one write, not one a word */
     uv_timer_init(loop, &p->timer);
@@ -186,69 +203,72 @@ Progress *progress_new(uv_loop_t *loop) {
 }
 
 static void on_closed(uv_handle_t *handle) {
-    mem_free(handle->data);
+    Progress *p = handle->data;
+    p->closed = true;
+    if (!p->asking) {
+        release(p);
+    }
 }
 
 void progress_free(Progress *p) {
     if (p) {
         progress_hide(p);
-        p->run = NULL;
+        p->over = true;
         uv_close((uv_handle_t *)&p->timer, on_closed);
     }
 }
 
 /* ---- lines ---- */
 
-static void put_name(const Event *e) {
+static void put_name(Json e) {
     Buf name = BUF_INIT;
-    add_names(&name, e->node, e->frame_name);
-    terminal_put(stderr, name.data, name.len);
+    add_name(&name, e, "frame_name");
+    terminal_put(stderr, name.data ? name.data : "", name.len);
     buf_clear(&name);
 }
 
-static void note_begin(Progress *p, const Event *e) {
-    p->began[(uint64_t)e->frame % SLOTS] = (struct Began){e->frame, e->at};
+static struct Began *began_of(Progress *p, int64_t frame) {
+    return &p->began[(uint64_t)frame % SLOTS];
 }
 
-static void write_step(Progress *p, const Event *e) {
-    struct Began *began = &p->began[(uint64_t)e->frame % SLOTS];
+static void note_begin(Progress *p, Json e) {
+    int64_t frame = field_number(e, "frame", 0), at = 0;
+    json_time_ms(field_get(e, "at"), &at);
+    *began_of(p, frame) = (struct Began){frame, at};
+}
+
+static void write_step(Progress *p, Json e) {
+    int64_t frame = field_number(e, "frame", 0), at = 0;
+    const struct Began *began = began_of(p, frame);
+    Json status = field_get(e, "status");
     char time[OUTPUT_TIME_MAX];
     put_name(e);
-    fprintf(stderr, "  %s", e->status);
-    if (began->at && began->frame == e->frame) {
-        fprintf(stderr, "  %s", output_duration(e->at - began->at, time));
+    fprintf(stderr, "  %s", json_string_data(&status));
+    if (began->at && began->frame == frame && json_time_ms(field_get(e, "at"), &at)) {
+        fprintf(stderr, "  %s", output_duration(at - began->at, time));
     }
     fputc('\n', stderr);
 }
 
-static void write_count(Progress *p) {
+static void on_step(Progress *p, Json e) {
+    Json status = field_get(e, "status");
     uint64_t now = uv_now(p->timer.loop);
-    if (now - p->counted >= COUNT_EVERY_MS) {
-        p->counted = now;
-        fprintf(stderr, "%lld steps\n", (long long)p->steps);
-    }
-}
-
-static void write_line(Progress *p, const Event *e) {
-    if (p->lines < PROGRESS_LINES) {
-        p->lines++;
-        p->counted = uv_now(p->timer.loop);
-        write_step(p, e);
-    } else {
-        write_count(p);
-    }
-}
-
-static void on_step(Progress *p, const Event *e) {
-    bool finished = e->status && (!strcmp(e->status, "completed") || !strcmp(e->status, "failed"));
-    if (!finished || !e->node || !e->node[0]) {
+    bool finished = json_string_is(status, "completed") || json_string_is(status, "failed");
+    if (!finished || !field_has_text(e, "node")) {
         return;
     }
     p->steps++;
     if (p->live) {
         return;
     }
-    write_line(p, e);
+    if (p->lines < PROGRESS_LINES) {
+        p->lines++;
+        p->counted = now;
+        write_step(p, e);
+    } else if (now - p->counted >= COUNT_EVERY_MS) {
+        p->counted = now;
+        fprintf(stderr, "%lld steps\n", (long long)p->steps);
+    }
     note_begin(p, e); /* what follows in the frame begins now */
 }
 
@@ -266,7 +286,7 @@ static void put_clean(const char *text, size_t len) {
     }
 }
 
-static void put_log_line(const Event *e, const char *text, size_t len) {
+static void put_log_line(Json e, const char *text, size_t len) {
     put_name(e);
     fputs(" | ", stderr);
     if (terminal_is(stderr)) {
@@ -277,8 +297,8 @@ static void put_log_line(const Event *e, const char *text, size_t len) {
     fputc('\n', stderr);
 }
 
-static void on_log(Progress *p, const Event *e) {
-    Json text = json_object_get_c(e->data, "text");
+static void on_log(Progress *p, Json e) {
+    Json text = field_get(e, "text");
     (void)p;
     if (json_kind(text) != JSON_STRING) {
         return;
@@ -292,8 +312,8 @@ static void on_log(Progress *p, const Event *e) {
     }
 }
 
-static void put_field(const Event *e, const char *key) {
-    Json value = json_object_get_c(e->data, key);
+static void put_field(Json e, const char *key) {
+    Json value = field_get(e, key);
     if (json_kind(value) == JSON_OBJECT) { /* an error: its sentence says it */
         value = json_object_get_c(value, "message");
     }
@@ -302,9 +322,8 @@ static void put_field(const Event *e, const char *key) {
     }
 }
 
-static void on_retry(Progress *p, const Event *e) {
-    Json attempt = json_object_get_c(e->data, "attempt"),
-         delay = json_object_get_c(e->data, "delay");
+static void on_retry(Progress *p, Json e) {
+    Json attempt = field_get(e, "attempt"), delay = field_get(e, "delay");
     char time[OUTPUT_TIME_MAX];
     (void)p;
     put_name(e);
@@ -322,25 +341,29 @@ static void on_retry(Progress *p, const Event *e) {
     fputc('\n', stderr);
 }
 
-static void on_warning(Progress *p, const Event *e) {
+static void on_warning(Progress *p, Json e) {
     (void)p;
     fputs("warning: ", stderr);
     put_field(e, "message");
     fputc('\n', stderr);
 }
 
-static void (*const handlers[EVENT_COUNT])(Progress *, const Event *) = {
-    [EVENT_NODE] = note_begin, [EVENT_STEP] = on_step,       [EVENT_LOG] = on_log,
-    [EVENT_RETRY] = on_retry,  [EVENT_WARNING] = on_warning,
-};
+static const struct Handler {
+    const char *event;
+    bool writes; /* above what is drawn */
+    void (*on)(Progress *p, Json event);
+} handlers[] = {{"step", false, on_step},  {"node", false, note_begin},   {"log", true, on_log},
+                {"retry", true, on_retry}, {"warning", true, on_warning}, {NULL, false, NULL}};
 
-void progress_event(Progress *p, const Event *e) {
-    bool writes = e->type == EVENT_LOG || e->type == EVENT_RETRY || e->type == EVENT_WARNING;
-    p->run = e->run;
-    if (writes) {
-        progress_hide(p);
-    }
-    if (handlers[e->type]) {
-        handlers[e->type](p, e);
+void progress_event(Progress *p, Json e) {
+    Json name = field_get(e, "event");
+    for (const struct Handler *h = handlers; h->event; h++) {
+        if (json_string_is(name, h->event)) {
+            if (h->writes) {
+                progress_hide(p);
+            }
+            h->on(p, e);
+            return;
+        }
     }
 }

@@ -10,14 +10,15 @@
 #ifndef PAWL_PROGRESS_H
 #define PAWL_PROGRESS_H
 
-#include "engine.h"
+#include "client.h"
 
 enum { PROGRESS_LINES = 200, PROGRESS_FRAMES = 8, PROGRESS_REDRAW_MS = 100 };
 
 typedef struct Progress Progress;
 
-Progress *progress_new(uv_loop_t *loop);
-void progress_event(Progress *p, const Event *event);
+/* The client is asked what the frames of the run do now. */
+Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread);
+void progress_event(Progress *p, Json event); /* as subscription.h has them; borrows it */
 /* Takes what is drawn away; the next event draws it again. */
 void progress_hide(Progress *p);
 /* Ends it. The loop has to turn once more for its timer to close. Accepts NULL. */

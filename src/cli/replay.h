@@ -1,8 +1,7 @@
 /* replay.h - `--replay THREAD [--live-from NODE]`, for the commands that start a run: its work is not done,
  * but taken from the record of another (recording.h).
  *
- *     REPLAY_ROWS in the table of options; replay_option() in the handler, replay_is_sensible() after it;
- *     replay_recording() when the store is open; replay_say() when the run has settled.
+ *     REPLAY_ROWS in the table of options; replay_option() in the handler, replay_is_sensible() after it.
  */
 #ifndef PAWL_REPLAY_H
 #define PAWL_REPLAY_H
@@ -33,17 +32,12 @@ typedef struct ReplayArgs {
 
 Handled replay_option(const Command *command, ReplayArgs *args, const Option *option,
                       char **values);
-void replay_args_clear(ReplayArgs *args);
+void replay_clear(ReplayArgs *args);
 
 /* False after saying that --live-from needs --replay. */
 bool replay_is_sensible(const Command *command, const ReplayArgs *args);
 
-/* The results, for a run of flow. NULL after saying why there are none; *code is then the exit code. Reads
- * the store as lineage.h does. */
-Recording *replay_recording(const Common *c, const ReplayArgs *args, const Flow *flow, Store *store,
-                            int *code);
-
-/* How many results were taken, and what was not on record, on standard error. thread: whose. */
-void replay_say(const Recording *recording, const char *thread);
+/* As the operation run_start takes it; JSON_NONE: nothing is replayed. */
+Json replay_args(const ReplayArgs *args);
 
 #endif

@@ -1,89 +1,20 @@
 /* resume.c - `pawl resume`: answers what a run waits for and goes on with it. */
 #include "resume.h"
 
+#include "fields.h"
 #include "flows.h"
-#include "image.h"
+#include "json_build.h"
 #include "mem.h"
 #include "options.h"
 #include "settings.h"
-#include "store_chain.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- which workflow ---- */
 
-/* What the run goes on with, unless it is told otherwise. */
-typedef struct Stored {
-    Json definition;
-    Json folder; /* that its paths begin in; JSON_NONE: not known */
-} Stored;
-
-static void stored_clear(Stored *stored) {
-    json_clear(&stored->definition);
-    json_clear(&stored->folder);
-}
-
-/* The key of the definition that was taken instead of the first one; NULL when none was. Given. */
-static char *replaced_by(Json image) {
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    bool replaced = json_kind(key) == JSON_STRING;
-    return replaced ? mem_strndup(json_string_data(&key), json_string_len(key)) : NULL;
-}
-
-/* A checkpoint that cannot be read is no matter here: the engine will say why. */
-static bool read_stored(const Common *c, Store *store, const RunRow *row, int64_t seq, Stored *out,
-                        int *code) {
-    Error err = ERROR_INIT;
-    seq = seq ? seq : row->head;
-    Json image = seq ? chain_image(store, row->run, seq, NULL, NULL) : json_none();
-    bool valid = !json_is_none(image) && image_valid(image);
-    char *key = valid ? replaced_by(image) : NULL;
-    out->folder = valid ? image_folder(image) : json_none();
-    out->definition = store_definition(store, key ? key : row->definition, &err);
-    mem_free(key);
-    json_unref(image);
-    if (json_is_none(out->definition)) {
-        *code = cli_fail(c->command, &err);
-    }
-    return !json_is_none(out->definition);
-}
-
-/* False after saying why not. */
-static bool find_stored(const ResumeArgs *args, Store *store, Stored *out, int *code) {
-    const Common *c = &args->drive.common;
-    RunRow row = {0};
-    bool ok = cli_find(c, store, args->place.thread, &row, code) &&
-              read_stored(c, store, &row, args->place.seq, out, code);
-    run_row_clear(&row);
-    return ok;
-}
-
-static Flow *load_stored(const Common *c, const Stored *stored, int *code) {
-    FlowProblems problems = {0};
-    Flow *flow = flow_load_definition(stored->definition, &problems);
-    if (!flow) {
-        cli_flow_say(&problems);
-        fprintf(stderr, "pawl %s: the workflow that is stored with the run does not load here.\n",
-                c->command->name);
-        *code = EXIT_FAILED_RUN;
-    }
-    flow_problems_clear(&problems);
-    return flow;
-}
-
-Flow *resume_stored_flow(const Common *c, Store *store, const Place *place, RunRow *row,
-                         int *code) {
-    Stored stored = {json_none(), json_none()};
-    bool found = cli_find(c, store, place->thread, row, code) &&
-                 read_stored(c, store, row, place->seq, &stored, code);
-    Flow *flow = found ? load_stored(c, &stored, code) : NULL;
-    stored_clear(&stored);
-    return flow;
-}
-
-static Flow *reload(const ResumeArgs *args, const Stored *stored) {
-    char *path = cli_flow_path(stored->definition, stored->folder);
+static Flow *reload(const ResumeArgs *args, Json stored) {
+    char *path = cli_flow_path(field_get(stored, "definition"), field_get(stored, "folder"));
     if (!path) {
         options_complain(args->drive.common.command,
                          "the workflow was read from standard input, so there is no file to take "
@@ -95,50 +26,50 @@ static Flow *reload(const ResumeArgs *args, const Stored *stored) {
     return flow;
 }
 
-static void say_differs(const ResumeArgs *args) {
-    fprintf(stderr,
-            "pawl %s: the workflow's file has changed; the run goes on with the workflow that it "
-            "was started with (--reload takes the file as it is now).\n",
-            args->drive.common.command->name);
-}
-
-/* False when there is a reason not to go on, which has been said. *flow is NULL for the stored
- * one. */
-static bool choose_flow(const ResumeArgs *args, Store *store, Flow **flow, int *code) {
-    Stored stored = {json_none(), json_none()};
+/* False when there is a reason not to go on, which has been said. *flow is NULL for the stored one. A checkpoint
+ * that cannot be read is no matter here: whoever resumes will say why. */
+static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
     *flow = args->flow ? flow_ref(args->flow) : NULL;
     if (*flow) {
         return true;
     }
-    bool found = find_stored(args, store, &stored, code);
-    if (found && args->reload) {
-        *flow = reload(args, &stored);
-        *code = EXIT_USAGE;
-    } else if (found && cli_flow_differs(stored.definition, stored.folder)) {
-        say_differs(args);
+    Error err = ERROR_INIT;
+    Json stored = client_ask(asking->client, "run_definition", place_args(&args->place), &err);
+    if (json_is_none(stored) &&
+        (args->reload || err.code == ERR_NOT_FOUND || err.code == ERR_USAGE)) {
+        asking->code = cli_fail(args->drive.common.command, &err);
+        return false;
     }
-    stored_clear(&stored);
-    return found && (!args->reload || *flow);
+    if (args->reload) {
+        *flow = reload(args, stored);
+        asking->code = EXIT_USAGE;
+    } else if (!json_is_none(stored) &&
+               cli_flow_differs(field_get(stored, "definition"), field_get(stored, "folder"))) {
+        fprintf(
+            stderr,
+            "pawl %s: the workflow's file has changed; the run goes on with the workflow that it "
+            "was started with (--reload takes the file as it is now).\n",
+            args->drive.common.command->name);
+    }
+    json_unref(stored);
+    return !args->reload || *flow;
 }
 
-int resume_run(const ResumeArgs *args, Store *store) {
+int resume_run(const ResumeArgs *args, Asking *asking) {
     Flow *flow;
-    int code;
-    if (!choose_flow(args, store, &flow, &code)) {
-        return code;
+    if (!choose_flow(args, asking, &flow)) {
+        return asking->code;
     }
-    static const AnswerWords words = {"--interrupt", "--decision", "--value JSON"};
-    RunResume resume = {.thread = args->place.thread,
-                        .seq = args->place.seq,
-                        .interrupt = args->interrupt,
-                        .value = args->value,
-                        .decision = args->decision,
-                        .set = args->drive.set,
-                        .reload = flow,
-                        .words = &words};
-    DrivePlan plan = {
-        .args = &args->drive, .store = store, .store_hint = args->store_hint, .resume = &resume};
-    code = drive(&plan);
+    Json what = OBJECT_ADD(place_args(&args->place), KEY("interrupt", args->interrupt),
+                           KEY("value", json_ref(args->value)), KEY("decision", args->decision),
+                           KEY("set", json_ref(args->drive.set)),
+                           KEY("definition", flow ? flow_definition(flow) : json_none()));
+    DrivePlan plan = {.args = &args->drive,
+                      .asking = asking,
+                      .store_hint = args->store_hint,
+                      .operation = "run_resume",
+                      .operation_args = what};
+    int code = drive(&plan);
     flow_unref(flow);
     return code;
 }
@@ -167,18 +98,15 @@ static bool on_option(void *ctx, const Option *option, char **values) {
 }
 
 static int resume(ResumeArgs *args) {
-    int code;
+    Asking asking;
     if (!args->place.thread) {
         options_complain(&command_resume, "which run? It takes THREAD or THREAD@SEQ.");
         return EXIT_USAGE;
     }
-    Store *store = cli_store_open(&args->drive.common, STORE_EXISTING, &code);
-    if (store) {
-        args->store_hint = cli_store_hint(args->drive.common.store);
-        code = resume_run(args, store);
-    }
-    store_close(store);
-    return code;
+    asking_begin(&asking, &args->drive.common);
+    args->store_hint = cli_store_hint(args->drive.common.store);
+    asking.code = resume_run(args, &asking);
+    return asking_end(&asking);
 }
 
 static int cmd_resume(int argc, char **argv) {

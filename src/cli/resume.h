@@ -12,15 +12,11 @@ typedef struct ResumeArgs {
     const char *interrupt, *decision; /* or NULL */
     Json value;                       /* or JSON_NONE */
     bool reload;                      /* take the file as it is now */
-    Flow *flow;                       /* the file, when it is loaded already; borrowed */
+    struct Flow *flow;                /* the file, when it is loaded already; borrowed */
     const char *store_hint;
 } ResumeArgs;
 
-/* Returns the exit code. The store stays the caller's. */
-int resume_run(const ResumeArgs *args, Store *store);
-
-/* The workflow that a run has at a place, loaded from the store; NULL after saying why not. *row is then
- * to be cleared all the same. */
-Flow *resume_stored_flow(const Common *c, Store *store, const Place *place, RunRow *row, int *code);
+/* Returns the exit code. */
+int resume_run(const ResumeArgs *args, Asking *asking);
 
 #endif

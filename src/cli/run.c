@@ -1,6 +1,7 @@
 /* run.c - `pawl run`: a new run of a workflow. */
 #include "breakpoint.h"
 #include "flows.h"
+#include "json_build.h"
 #include "mem.h"
 #include "options.h"
 #include "replay.h"
@@ -127,26 +128,25 @@ static bool has_store_of_its_own(void) {
 
 /* ---- running ---- */
 
-static int start(const RunArgs *args, Flow *flow, Store *store, const char *store_hint) {
-    int code = EXIT_USAGE;
-    Recording *recording = NULL;
-    if (args->replay.from.thread) {
-        recording = replay_recording(&args->drive.common, &args->replay, flow, store, &code);
-        if (!recording) {
-            return code;
-        }
-    }
-    RunStart begin = {.thread = args->thread, .input = args->input, .mode = args->mode};
+static Json debug_args(const DriveArgs *args) {
+    return !args->debug ? json_none()
+                        : OBJECT(KEY("pause_on_start", args->pause_on_start),
+                                 KEY("breakpoints", json_ref(args->breakpoints)));
+}
+
+static int start(const RunArgs *args, Flow *flow, Asking *asking, const char *store_hint) {
+    Json what =
+        OBJECT(KEY("definition", flow_definition(flow)), KEY("thread", args->thread),
+               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
+               KEY("replay", replay_args(&args->replay)), KEY("debug", debug_args(&args->drive)));
     DrivePlan plan = {.args = &args->drive,
-                      .store = store,
+                      .asking = asking,
                       .store_hint = store_hint,
-                      .flow = flow,
-                      .start = &begin,
-                      .recording = recording,
+                      .operation = "run_start",
+                      .operation_args = what,
+                      .file = flow->path,
                       .recorded = args->replay.from.thread};
-    code = drive(&plan);
-    recording_free(recording);
-    return code;
+    return drive(&plan);
 }
 
 /* The option that has no place when there is nothing to start; NULL when there is none. */
@@ -159,7 +159,7 @@ static const char *option_of_start(const RunArgs *args) {
 }
 
 /* config.checkpoint: this workflow goes on with a run that is there. */
-static int resume(const RunArgs *args, Flow *flow, Store *store, const char *store_hint) {
+static int resume(const RunArgs *args, Flow *flow, Asking *asking, const char *store_hint) {
     ResumeArgs resumed = {.drive = args->drive, .flow = flow, .store_hint = store_hint};
     const char *option = option_of_start(args);
     if (option) {
@@ -172,25 +172,21 @@ static int resume(const RunArgs *args, Flow *flow, Store *store, const char *sto
     if (!place_parse(&command_run, flow->main->checkpoint, &resumed.place)) {
         return EXIT_USAGE;
     }
-    int code = resume_run(&resumed, store);
+    int code = resume_run(&resumed, asking);
     place_clear(&resumed.place);
     return code;
 }
 
 static int run_loaded(RunArgs *args, Flow *flow) {
     char *configured = args->drive.common.store ? NULL : cli_store_configured(flow->main);
-    bool resumes = flow->main->checkpoint != NULL;
-    int code = EXIT_USAGE;
+    Asking asking;
     if (configured) {
         args->drive.common.store = configured;
     }
     const char *hint = cli_store_hint(args->drive.common.store);
-    Store *store =
-        cli_store_open(&args->drive.common, resumes ? STORE_EXISTING : STORE_CREATE, &code);
-    if (store) {
-        code = (resumes ? resume : start)(args, flow, store, hint);
-    }
-    store_close(store);
+    asking_begin(&asking, &args->drive.common);
+    asking.code = (flow->main->checkpoint ? resume : start)(args, flow, &asking, hint);
+    int code = asking_end(&asking);
     mem_free(configured);
     return code;
 }
@@ -253,7 +249,7 @@ static int cmd_run(int argc, char **argv) {
                                          : EXIT_USAGE;
     json_unref(args.input);
     json_unref(args.breaks);
-    replay_args_clear(&args.replay);
+    replay_clear(&args.replay);
     drive_args_clear(&args.drive);
     return code;
 }

@@ -1,12 +1,12 @@
 /* runs.c - `pawl runs`: the runs that a store holds. */
-#include "mem.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "options.h"
 #include "output.h"
-#include "stores.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { RUNS_STATUS, RUNS_LIMIT };
 
@@ -30,99 +30,56 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return options_word(&command_runs, option, values[0]) >= 0;
 }
 
-/* Rows are gathered first: whether a run's process is alive can only be asked afterwards. */
-typedef struct Rows {
-    RunRow *items;
-    size_t n, cap;
-} Rows;
-
-static char *copy(const char *text) {
-    return mem_strndup(text ? text : "", text ? strlen(text) : 0);
-}
-
-static bool gather(void *ctx, const RunRow *row) {
-    Rows *rows = ctx;
-    rows->items = mem_grow(rows->items, rows->n, &rows->cap, sizeof *rows->items);
-    RunRow *out = &rows->items[rows->n++];
-    *out = *row;
-    out->thread = copy(row->thread);
-    out->workflow = copy(row->workflow);
-    out->status = copy(row->status);
-    out->definition = copy(row->definition);
-    out->owner = copy(row->owner);
-    return true;
-}
-
-static void rows_clear(Rows *rows) {
-    for (size_t i = 0; i < rows->n; i++) {
-        run_row_clear(&rows->items[i]);
-    }
-    mem_free(rows->items);
-}
-
-static void put_json(Store *store, bool first, const RunRow *row, const char *status) {
-    char created[OUTPUT_TIME_MAX], updated[OUTPUT_TIME_MAX];
-    Json entry = output_set(json_object(), "run", json_int(row->run));
-    entry = output_set(entry, "thread", json_string_c(row->thread));
-    entry = output_set(entry, "workflow", json_string_c(row->workflow));
-    entry = output_set(entry, "status", json_string_c(status));
-    entry = output_set(entry, "checkpoint", row->head ? json_int(row->head) : json_null());
-    entry = output_set(entry, "created", json_string_c(output_time(row->created, created)));
-    entry = output_set(entry, "updated", json_string_c(output_time(row->updated, updated)));
-    entry = output_set(entry, "owner", cli_run_owner(store, row));
-    fputs(first ? "\n" : ",\n", stdout);
-    output_print(entry);
-    json_unref(entry);
-}
-
-static void add_row(Table *table, const RunRow *row, const char *status) {
-    char run[32], head[32], updated[OUTPUT_TIME_MAX];
-    snprintf(run, sizeof run, "%" PRId64, row->run);
-    snprintf(head, sizeof head, "%" PRId64, row->head);
-    const char *cells[] = {row->thread, run,  row->workflow,
-                           status,      head, output_time(row->updated, updated)};
+static void add_row(Table *table, Json run) {
+    char number[32], head[32];
+    Json thread = field_get(run, "thread"), workflow = field_get(run, "workflow");
+    Json status = field_get(run, "status"), updated = field_get(run, "updated");
+    snprintf(number, sizeof number, "%" PRId64, field_number(run, "run", 0));
+    snprintf(head, sizeof head, "%" PRId64, field_number(run, "checkpoint", 0));
+    const char *cells[] = {text_in(&thread), number, text_in(&workflow),
+                           text_in(&status), head,   text_in(&updated)};
     table_row(table, cells);
 }
 
-static void write_rows(const RunsArgs *args, Store *store, const Rows *rows) {
+/* One page after the other: memory does not grow with what is written as JSON. */
+static int runs(const RunsArgs *args) {
     static const char *const heading[] = {"THREAD", "RUN", "WORKFLOW", "STATUS", "SEQ", "UPDATED"};
+    enum { PAGE = 1000 };
+    Asking a;
     Table table = {.columns = 6};
     int64_t shown = 0;
+    Json after = json_none();
     table_row(&table, heading);
-    fputs(args->common.json ? "[" : "", stdout);
-    for (size_t i = 0; i < rows->n && !(args->limit && shown >= args->limit); i++) {
-        const char *status = cli_run_status(store, &rows->items[i]);
-        if (args->status && strcmp(args->status, status) != 0) {
-            continue;
+    asking_begin(&a, &args->common);
+    do {
+        int64_t left = args->limit && args->limit - shown < PAGE ? args->limit - shown : PAGE;
+        Json page = ask(&a, "runs",
+                        OBJECT(KEY("status", args->status), KEY("after", json_take(&after)),
+                               KEY("limit", left)));
+        Json list = field_get(page, "runs");
+        if (json_is_none(page)) {
+            break;
         }
-        if (args->common.json) {
-            put_json(store, shown == 0, &rows->items[i], status);
-        } else {
-            add_row(&table, &rows->items[i], status);
+        fputs(args->common.json && !shown ? "[" : "", stdout);
+        for (size_t i = 0; i < field_items(list); i++, shown++) {
+            if (args->common.json) {
+                fputs(shown ? ",\n" : "\n", stdout);
+                output_print(json_array_get(list, i));
+            } else {
+                add_row(&table, json_array_get(list, i));
+            }
         }
-        shown++;
-    }
-    if (args->common.json) {
+        after =
+            args->limit && shown >= args->limit ? json_none() : json_ref(field_get(page, "next"));
+        json_unref(page);
+    } while (!json_is_none(after));
+    if (a.code == EXIT_OK && args->common.json) {
         fputs(shown ? "\n]\n" : "]\n", stdout);
-    } else {
+    } else if (a.code == EXIT_OK) {
         table_print(&table);
     }
     table_clear(&table);
-}
-
-static int runs(const RunsArgs *args) {
-    int code = EXIT_OK;
-    Rows rows = {0};
-    Error err = ERROR_INIT;
-    Store *store = cli_store_look(&args->common, &code);
-    if (store && store_runs(store, gather, &rows, &err)) {
-        write_rows(args, store, &rows);
-    } else if (store) {
-        code = cli_fail(&command_runs, &err);
-    }
-    rows_clear(&rows);
-    store_close(store);
-    return code;
+    return asking_end(&a);
 }
 
 static int cmd_runs(int argc, char **argv) {

@@ -1,7 +1,9 @@
 /* show.c - `pawl show`: the state of a run. */
-#include "looks.h"
+#include "asking.h"
+#include "fields.h"
 #include "options.h"
 #include "output.h"
+#include "place.h"
 
 enum { SHOW_COMPACT };
 
@@ -23,18 +25,17 @@ static bool on_option(void *ctx, const Option *option, char **values) {
 }
 
 static int show(const ShowArgs *args) {
-    int code = EXIT_OK;
-    Json state = look_state(&args->common, &args->place, &code);
-    if (json_is_none(state)) {
-        return code;
-    }
-    if (args->compact || args->common.json) {
+    Asking a;
+    asking_begin(&a, &args->common);
+    Json answer = ask(&a, "run_state", place_args(&args->place));
+    Json state = field_get(answer, "state");
+    if (!json_is_none(state) && (args->compact || args->common.json)) {
         output_line(state);
-    } else {
+    } else if (!json_is_none(state)) {
         output_pretty(state);
     }
-    json_unref(state);
-    return EXIT_OK;
+    json_unref(answer);
+    return asking_end(&a);
 }
 
 static int cmd_show(int argc, char **argv) {

@@ -1,17 +1,16 @@
 /* status.c - `pawl status`: where a run is, and what it waits for. */
 #include "advice.h"
-#include "engine.h"
-#include "json_print.h"
-#include "looks.h"
-#include "mem.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "options.h"
 #include "output.h"
 #include "pauses.h"
+#include "place.h"
 #include "terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { FRAMES_SHOWN = 20 };
 
@@ -29,99 +28,38 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-/* All there is to say about a run. */
-typedef struct Report {
-    const StatusArgs *args;
-    const RunRow *row;
-    const char *status;
-    Json owner, frames, interrupts, error;
-    bool over; /* failed, and no resume can mend it */
-} Report;
-
-static void report_read(Report *r, Json image) {
-    r->frames = look_frames(image);
-    r->interrupts = json_is_none(image) ? json_array() : image_interrupts(image);
-    r->error = json_is_none(image) ? json_none() : image_error(image);
-    r->over = !json_is_none(image) && image_is_over(image);
-}
-
-static void report_clear(Report *r) {
-    json_clear(&r->owner);
-    json_clear(&r->frames);
-    json_clear(&r->interrupts);
-    json_clear(&r->error);
-}
-
-/* ---- for programs ---- */
-
-static void write_json(const Report *r) {
-    const RunRow *row = r->row;
-    char created[OUTPUT_TIME_MAX], updated[OUTPUT_TIME_MAX];
-    Json out = output_set(json_object(), "run", json_int(row->run));
-    out = output_set(out, "thread", json_string_c(row->thread));
-    out = output_set(out, "workflow", json_string_c(row->workflow));
-    out = output_set(out, "status", json_string_c(r->status));
-    out = output_set(out, "checkpoint", row->head ? json_int(row->head) : json_null());
-    out = output_set(out, "created", json_string_c(output_time(row->created, created)));
-    out = output_set(out, "updated", json_string_c(output_time(row->updated, updated)));
-    out = output_set(out, "owner", json_ref(r->owner));
-    out = output_set(out, "frames", json_ref(r->frames));
-    out = output_set(out, "interrupts", json_ref(r->interrupts));
-    out = output_set(out, "error", json_ref(r->error));
-    output_line(out);
-    json_unref(out);
-}
-
 /* ---- for people ---- */
 
-static void put_string(Json value) {
-    if (json_kind(value) == JSON_STRING) {
-        terminal_put(stdout, json_string_data(&value), json_string_len(value));
-    }
-}
-
-static bool is_paused(Json frame) {
-    return json_kind(json_object_get_c(frame, "pause")) == JSON_OBJECT;
-}
-
-/* "  paused before build (frame 2): breakpoint 1". */
-static void put_paused(Json frame, bool named) {
-    Json pause = json_ref(json_object_get_c(frame, "pause"));
-    pause = output_set(pause, "frame", json_ref(json_object_get_c(frame, "frame")));
-    pause = output_set(pause, "node", json_ref(json_object_get_c(frame, "node")));
-    Buf line = BUF_INIT;
-    pause_words(&line, pause, named);
-    terminal_say(stdout, "  paused %s\n", line.data);
-    buf_clear(&line);
-    json_unref(pause);
-}
-
+/* "  paused before build (frame 2): breakpoint 1", or "  at build (frame 2): at work". */
 static void put_frame(Json frame, bool named) {
-    if (is_paused(frame)) {
-        put_paused(frame, named);
-        return;
+    Json pause = field_get(frame, "pause"), node = field_get(frame, "node");
+    Buf line = BUF_INIT;
+    if (json_kind(pause) == JSON_OBJECT) {
+        Json whole = OBJECT_ADD(json_ref(pause), KEY("frame", json_ref(field_get(frame, "frame"))),
+                                KEY("node", json_ref(node)));
+        pause_words(&line, whole, named);
+        terminal_say(stdout, "  paused %s\n", line.data);
+        json_unref(whole);
+    } else {
+        Json doing = field_get(frame, "doing");
+        buf_printf(&line, "  at %s", text_in(&node));
+        if (named) {
+            buf_printf(&line, " (frame %" PRId64 ")", field_number(frame, "frame", 0));
+        }
+        terminal_say(stdout, "%s%s%s\n", line.data, *text_in(&doing) ? ": " : "", text_in(&doing));
     }
-    Json id = json_object_get_c(frame, "frame");
-    const char *words = look_words(json_object_get_c(frame, "waits"));
-    fputs("  at ", stdout);
-    put_string(json_object_get_c(frame, "node"));
-    if (named && json_tag(id) == JSON_TAG_INT) {
-        printf(" (frame %" PRId64 ")", id.i);
-    }
-    printf("%s%s\n", words ? ": " : "", words ? words : "");
+    buf_clear(&line);
 }
 
 /* Those that wait for an answer are said with it. */
-static bool is_to_be_shown(const Report *r, Json frame) {
-    bool at_node = json_kind(json_object_get_c(frame, "node")) == JSON_STRING;
-    return is_paused(frame) || (at_node && json_array_len(r->interrupts) == 0);
-}
-
-static void put_frames(const Report *r) {
-    size_t n = json_array_len(r->frames), shown = 0, left = 0;
+static void put_frames(Json run) {
+    Json frames = field_get(run, "frames");
+    bool asks = field_items(field_get(run, "interrupts")) > 0;
+    size_t n = field_items(frames), shown = 0, left = 0;
     for (size_t i = 0; i < n; i++) {
-        Json frame = json_array_get(r->frames, i);
-        if (!is_to_be_shown(r, frame)) {
+        Json frame = json_array_get(frames, i);
+        bool paused = json_kind(field_get(frame, "pause")) == JSON_OBJECT;
+        if (!paused && (asks || !field_has_text(frame, "node"))) {
             continue;
         }
         if (shown < FRAMES_SHOWN) {
@@ -136,116 +74,68 @@ static void put_frames(const Report *r) {
     }
 }
 
-static void put_interrupts(const Report *r) {
-    size_t n = json_array_len(r->interrupts);
-    Buf text = BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        advice_interrupt(&text, json_array_get(r->interrupts, i), n == 1, r->row->thread,
-                         cli_store_hint(r->args->common.store));
-    }
-    terminal_put(stdout, text.data ? text.data : "", text.len);
-    buf_clear(&text);
-}
-
-static void put_error(const Report *r) {
-    Json message = json_object_get_c(r->error, "message");
-    if (json_kind(message) == JSON_STRING) {
-        fputs("  ", stdout);
-        put_string(json_object_get_c(r->error, "node"));
-        fputs(": ", stdout);
-        put_string(message);
-        fputc('\n', stdout);
-    }
-}
-
-static void put_resume(const Report *r, const char *before) {
+static void put_advice(const StatusArgs *args, Json run) {
+    Json thread = field_get(run, "thread"), status = field_get(run, "status");
+    const char *hint = cli_store_hint(args->common.store);
+    bool failed = json_string_is(status, "failed");
     Buf line = BUF_INIT;
-    advice_resume(&line, r->row->thread, cli_store_hint(r->args->common.store));
-    terminal_say(stdout, "%s%s\n", before, line.data);
+    advice_resume(&line, text_in(&thread), hint);
+    if (json_string_is(status, "stopped")) {
+        terminal_say(stdout, "Resume with: %s\n", line.data);
+    } else if (json_string_is(status, "paused")) {
+        pause_advice(stdout, text_in(&thread), hint);
+    } else if (failed && json_truthy(field_get(run, "over"))) {
+        terminal_say(stdout,
+                     "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
+                     text_in(&thread));
+    } else if (failed) {
+        terminal_say(stdout, "Try again from there with: %s\n", line.data);
+    }
     buf_clear(&line);
 }
 
-static void write_text(const Report *r) {
-    const RunRow *row = r->row;
-    char updated[OUTPUT_TIME_MAX];
-    bool stopped = !strcmp(r->status, "stopped"), paused = !strcmp(r->status, "paused");
-    terminal_say(stdout, "%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", row->thread,
-                 row->run, row->workflow, row->head, output_time(row->updated, updated));
-    printf("%s%s\n", r->status,
-           stopped && !strcmp(row->status, "running") ? " (its process is gone)" : "");
-    if (!strcmp(r->status, "cancelled")) {
+static void write_text(const StatusArgs *args, Json run) {
+    Json thread = field_get(run, "thread"), workflow = field_get(run, "workflow");
+    Json status = field_get(run, "status"), updated = field_get(run, "updated");
+    Json error = field_get(run, "error"), open = field_get(run, "interrupts");
+    terminal_say(stdout, "%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n",
+                 text_in(&thread), field_number(run, "run", 0), text_in(&workflow),
+                 field_number(run, "checkpoint", 0), text_in(&updated));
+    printf("%s%s\n", text_in(&status),
+           json_truthy(field_get(run, "orphaned")) ? " (its process is gone)" : "");
+    if (json_string_is(status, "cancelled")) {
         return; /* where its frames stood is of no more use */
     }
-    if (json_kind(r->error) == JSON_OBJECT) {
-        put_error(r);
+    if (json_kind(error) == JSON_OBJECT) {
+        Json node = field_get(error, "node"), message = field_get(error, "message");
+        terminal_say(stdout, "  %s: %s\n", text_in(&node), text_in(&message));
     } else {
-        put_frames(r);
+        put_frames(run);
     }
-    put_interrupts(r);
-    if (stopped) {
-        put_resume(r, "Resume with: ");
-    } else if (paused) {
-        pause_advice(stdout, row->thread, cli_store_hint(r->args->common.store));
-    } else if (!strcmp(r->status, "failed") && r->over) {
-        printf("Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-               row->thread);
-    } else if (!strcmp(r->status, "failed")) {
-        put_resume(r, "Try again from there with: ");
+    Buf text = BUF_INIT;
+    size_t n = field_items(open);
+    for (size_t i = 0; i < n; i++) {
+        advice_interrupt(&text, json_array_get(open, i), n == 1, text_in(&thread),
+                         cli_store_hint(args->common.store));
     }
+    terminal_put(stdout, text.data ? text.data : "", text.len);
+    buf_clear(&text);
+    put_advice(args, run);
 }
 
 /* ---- the command ---- */
 
-static int report_on(const StatusArgs *args, Store *store, const RunRow *row) {
-    Report r = {.args = args, .row = row, .status = cli_run_status(store, row)};
-    int code = EXIT_OK;
-    Json image = json_none();
-    if (row->head) {
-        image = look_image(&args->common, store, row, 0, &code);
-        if (json_is_none(image)) {
-            return code;
-        }
+static int status(const StatusArgs *args) {
+    Asking a;
+    asking_begin(&a, &args->common);
+    Json run = ask(&a, "run_get", OBJECT(KEY("thread", args->place.thread)));
+    if (!json_is_none(run) && args->common.json) {
+        output_line(run);
+    } else if (!json_is_none(run)) {
+        write_text(args, run);
     }
-    r.owner = cli_run_owner(store, row);
-    report_read(&r, image);
-    (args->common.json ? write_json : write_text)(&r);
-    report_clear(&r);
-    json_unref(image);
-    return EXIT_OK;
-}
-
-/* The thread of the run that changed last. */
-static bool first_thread(void *ctx, const RunRow *row) {
-    *(char **)ctx = mem_strndup(row->thread, strlen(row->thread));
-    return false;
-}
-
-static bool choose_run(StatusArgs *args, Store *store, int *code) {
-    Error err = ERROR_INIT;
-    if (args->place.thread) {
-        return true;
-    }
-    if (store_runs(store, first_thread, &args->place.thread, &err) && !args->place.thread) {
-        error_set(&err, ERR_USAGE, "There are no runs in %s; `pawl run FILE` starts one.",
-                  store_url(store));
-    }
-    if (!args->place.thread) {
-        *code = cli_fail(&command_status, &err);
-    }
-    return args->place.thread != NULL;
-}
-
-static int status(StatusArgs *args) {
-    int code = EXIT_OK;
-    RunRow row = {0};
-    Store *store = cli_store_look(&args->common, &code);
-    if (store && choose_run(args, store, &code) &&
-        cli_find(&args->common, store, args->place.thread, &row, &code)) {
-        code = report_on(args, store, &row);
-    }
-    run_row_clear(&row);
-    store_close(store);
-    return code;
+    json_unref(run);
+    return asking_end(&a);
 }
 
 static int cmd_status(int argc, char **argv) {

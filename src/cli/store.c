@@ -1,10 +1,9 @@
 /* store.c - `pawl store check`: is everything that the store holds what was put in? */
-#include "command.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "options.h"
 #include "output.h"
-#include "stores.h"
-
-#include "store_chain.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -16,8 +15,6 @@ enum { EXIT_PROBLEMS = 1 };
 typedef struct StoreCommand {
     Common common;
     const char *action, *thread;
-    bool live; /* a line that is written over, on a terminal */
-    Json problems;
 } StoreCommand;
 
 static bool on_argument(StoreCommand *c, const char *text) {
@@ -41,114 +38,82 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-/* ---- what is found on the way ---- */
-
-static void clear_line(const StoreCommand *c) {
-    if (c->live) {
-        fputs("\r\x1b[K", stderr);
-    }
-}
-
-static Json problem_object(const char *thread, int64_t seq, const char *sentence) {
-    Json o = output_set(json_object(), "thread", output_text(*thread ? thread : NULL));
-    o = output_set(o, "checkpoint", seq ? json_int(seq) : json_null());
-    return output_set(o, "message", json_string_c(sentence));
-}
-
-static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
-    StoreCommand *c = ctx;
-    if (c->common.json) {
-        c->problems = json_array_push(c->problems, problem_object(thread, seq, sentence));
-        return;
-    }
-    clear_line(c);
-    if (seq) {
-        terminal_say(stdout, "%s@%lld: %s\n", thread, (long long)seq, sentence);
-    } else if (*thread) {
-        terminal_say(stdout, "%s: %s\n", thread, sentence);
-    } else {
-        terminal_say(stdout, "%s\n", sentence);
-    }
-}
-
-static void on_progress(void *ctx, const RunRow *row, int64_t checkpoints) {
-    const StoreCommand *c = ctx;
-    if (c->live) {
-        fprintf(stderr, "\r\x1b[K%lld checkpoints, in %.60s", (long long)checkpoints, row->thread);
-        fflush(stderr);
-    }
-}
-
-/* ---- what is said in the end ---- */
+/* ---- what is said ---- */
 
 static const char *plural(int64_t n) {
     return n == 1 ? "" : "s";
 }
 
-static void print_text(const CheckReport *r) {
-    printf("Checked %lld run%s with %lld checkpoint%s and %lld snapshot%s: ", (long long)r->runs,
-           plural(r->runs), (long long)r->checkpoints, plural(r->checkpoints),
-           (long long)r->snapshots, plural(r->snapshots));
-    if (r->problems) {
-        printf("%lld problem%s.\n", (long long)r->problems, plural(r->problems));
+static void print_problems(Json problems) {
+    for (size_t i = 0; i < field_items(problems); i++) {
+        Json one = json_array_get(problems, i);
+        Json thread = field_get(one, "thread"), message = field_get(one, "message");
+        int64_t seq = field_number(one, "checkpoint", 0);
+        if (seq) {
+            terminal_say(stdout, "%s@%lld: %s\n", text_in(&thread), (long long)seq,
+                         text_in(&message));
+        } else {
+            terminal_say(stdout, "%s%s%s\n", text_in(&thread), *text_in(&thread) ? ": " : "",
+                         text_in(&message));
+        }
+    }
+}
+
+static void print_text(Json report) {
+    int64_t runs = field_number(report, "runs", 0),
+            checkpoints = field_number(report, "checkpoints", 0);
+    int64_t snapshots = field_number(report, "snapshots", 0);
+    size_t problems = field_items(field_get(report, "problems"));
+    print_problems(field_get(report, "problems"));
+    printf("Checked %lld run%s with %lld checkpoint%s and %lld snapshot%s: ", (long long)runs,
+           plural(runs), (long long)checkpoints, plural(checkpoints), (long long)snapshots,
+           plural(snapshots));
+    if (problems) {
+        printf("%zu problem%s.\n", problems, plural((int64_t)problems));
     } else {
         puts("all is well.");
     }
 }
 
-static void print_json(StoreCommand *c, const CheckReport *r) {
-    Json o = output_set(json_object(), "ok", json_bool(!r->problems));
-    o = output_set(o, "runs", json_int(r->runs));
-    o = output_set(o, "checkpoints", json_int(r->checkpoints));
-    o = output_set(o, "snapshots", json_int(r->snapshots));
-    o = output_set(o, "problems", json_take(&c->problems));
-    output_line(o);
-    json_unref(o);
+/* ---- the command ---- */
+
+/* A sign of life while it reads: on a terminal, a second that passes is a dot. */
+static void on_second(uv_timer_t *timer) {
+    (void)timer;
+    fputc('.', stderr);
+    fflush(stderr);
 }
 
-/* Whatever cannot be read at all. */
-static int fail(const Error *err) {
-    cli_fail(&command_store, err);
-    return EXIT_USAGE;
-}
-
-static int check(StoreCommand *c, Store *s) {
-    Error err = ERROR_INIT;
-    RunRow row = {0};
-    CheckReport report;
-    CheckHost host = {on_problem, on_progress, c};
-    if (c->thread && !store_find(s, c->thread, &row, &err)) {
-        return fail(&err);
+static int check(const StoreCommand *c) {
+    Asking a;
+    uv_timer_t dots;
+    bool live = !c->common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
+    asking_begin(&a, &c->common);
+    uv_timer_init(&a.loop, &dots);
+    if (live) {
+        uv_timer_start(&dots, on_second, 1000, 1000);
     }
-    bool ok = chain_check(s, row.run, &host, &report, &err);
-    clear_line(c);
-    run_row_clear(&row);
-    if (!ok) {
-        return fail(&err);
-    }
-    if (c->common.json) {
-        print_json(c, &report);
+    Json report = ask(&a, "store_check", OBJECT(KEY("thread", c->thread)));
+    fputs(live ? "\r\x1b[K" : "", stderr);
+    if (json_is_none(report)) {
+        a.code = EXIT_USAGE; /* whatever cannot be read at all */
+    } else if (c->common.json) {
+        output_line(report);
     } else {
-        print_text(&report);
+        print_text(report);
     }
-    return report.problems ? EXIT_PROBLEMS : EXIT_OK;
+    a.code = field_items(field_get(report, "problems")) ? EXIT_PROBLEMS : a.code;
+    json_unref(report);
+    uv_close((uv_handle_t *)&dots, NULL);
+    return asking_end(&a);
 }
 
 int cmd_store(int argc, char **argv) {
-    StoreCommand c = {.common = {.command = &command_store}, .problems = json_array()};
-    Error err = ERROR_INIT;
+    StoreCommand c = {.common = {.command = &command_store}};
     OptionsResult result = options_parse(&command_store, argc, argv, on_option, &c);
     if (result == OPTIONS_RUN && !c.action) {
         options_complain(&command_store, "what to do is missing; it can `check` the store.");
         result = OPTIONS_BAD;
     }
-    int code = result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (result == OPTIONS_RUN) {
-        c.live = !c.common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
-        Store *s = store_open(cli_store_url(c.common.store), STORE_READ, &err);
-        code = s ? check(&c, s) : fail(&err);
-        store_close(s);
-    }
-    json_unref(c.problems);
-    return code;
+    return result == OPTIONS_RUN ? check(&c) : result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
 }

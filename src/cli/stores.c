@@ -44,41 +44,34 @@ char *cli_store_configured(const Graph *graph) {
     return buf_detach(&url);
 }
 
+/* The arguments of operations as the command line calls them. */
+static void add_sentence(Buf *out, const char *sentence) {
+    static const char *const words[][2] = {{"`decision`", "--decision"},
+                                           {"a `value`", "--value JSON"},
+                                           {"`interrupt`", "--interrupt"},
+                                           {NULL, NULL}};
+    while (*sentence) {
+        size_t i = 0;
+        while (words[i][0] && strncmp(sentence, words[i][0], strlen(words[i][0])) != 0) {
+            i++;
+        }
+        if (words[i][0]) {
+            buf_adds(out, words[i][1]);
+            sentence += strlen(words[i][0]);
+        } else {
+            buf_addc(out, *sentence++);
+        }
+    }
+    buf_adds(out, "");
+}
+
 int cli_fail(const Command *command, const Error *err) {
+    Buf sentence = BUF_INIT;
     fflush(stdout);
-    terminal_say(stderr, "pawl %s: %s\n", command->name, err->msg);
-    return err->code == ERR_USAGE || err->code == ERR_SYNTAX ? EXIT_USAGE : EXIT_FAILED_RUN;
-}
-
-Store *cli_store_open(const Common *c, StoreMode mode, int *code) {
-    Error err = ERROR_INIT;
-    Store *store = store_open(cli_store_url(c->store), mode, &err);
-    if (!store) {
-        *code = cli_fail(c->command, &err);
-    }
-    return store;
-}
-
-Store *cli_store_look(const Common *c, int *code) {
-    Store *store = store_open(cli_store_url(c->store), STORE_EXISTING, NULL);
-    return store ? store : cli_store_open(c, STORE_READ, code);
-}
-
-bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, int *code) {
-    Error err = ERROR_INIT;
-    if (store_find(store, thread, row, &err)) {
-        return true;
-    }
-    *code = cli_fail(c->command, &err);
-    return false;
-}
-
-const char *cli_run_status(Store *store, const RunRow *row) {
-    bool gone = !strcmp(row->status, "running") && !store_is_leased(store, row->run);
-    return gone ? "stopped" : row->status;
-}
-
-Json cli_run_owner(Store *store, const RunRow *row) {
-    bool owned = row->owner && row->owner[0] && store_is_leased(store, row->run);
-    return owned ? json_string_c(row->owner) : json_null();
+    add_sentence(&sentence, err->msg);
+    terminal_say(stderr, "pawl %s: %s\n", command->name, sentence.data);
+    buf_clear(&sentence);
+    bool usage = err->code == ERR_USAGE || err->code == ERR_SYNTAX || err->code == ERR_NOT_FOUND ||
+                 err->code == ERR_EXISTS || err->code == ERR_ENDED || err->code == ERR_ANSWER;
+    return usage ? EXIT_USAGE : EXIT_FAILED_RUN;
 }

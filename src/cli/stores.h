@@ -47,23 +47,6 @@ const char *cli_store_hint(const char *given);
  * are not there. */
 char *cli_store_configured(const Graph *graph);
 
-/* NULL after saying on standard error what is wrong; *code is then the exit code. */
-Store *cli_store_open(const Common *c, StoreMode mode, int *code);
-
-/* For looking only, but with the right to ask who holds a run where the folder allows that. */
-Store *cli_store_look(const Common *c, int *code);
-
-/* Finds a run; false after saying that there is none. */
-bool cli_find(const Common *c, Store *store, const char *thread, RunRow *row, int *code);
-
-/* The word for where a run is. A run that its row says is under way although no process holds it is
- * "stopped": its process is gone. One that was stopped in whatever way while a debugger had paused
- * frames of it is "paused": the pauses are in its image, and `pawl debug` finds them. */
-const char *cli_run_status(Store *store, const RunRow *row);
-
-/* Who runs it: null unless some process really does. Given. */
-Json cli_run_owner(Store *store, const RunRow *row);
-
 /* Says the error as "pawl NAME: sentence" and returns the exit code that it means. */
 int cli_fail(const Command *command, const Error *err);
 

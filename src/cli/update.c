@@ -1,10 +1,11 @@
 /* update.c - `pawl update`: changes the state of a run by hand. */
-#include "engines.h"
+#include "asking.h"
+#include "fields.h"
+#include "json_build.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
 #include "settings.h"
-#include "stores.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,41 +34,20 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-static void write_update(const UpdateArgs *args, const RunRow *row, int64_t seq) {
-    if (!args->common.json) {
-        printf("%s@%" PRId64 "\n", row->thread, seq);
-        return;
+static int update(const UpdateArgs *args) {
+    Asking a;
+    asking_begin(&a, &args->common);
+    Json run = ask(&a, "run_update",
+                   OBJECT_ADD(place_args(&args->place), KEY("set", json_ref(args->set)),
+                              KEY("as_node", args->as_node)));
+    if (!json_is_none(run) && args->common.json) {
+        output_line(run);
+    } else if (!json_is_none(run)) {
+        Json thread = field_get(run, "thread");
+        printf("%s@%" PRId64 "\n", text_in(&thread), field_number(run, "checkpoint", 0));
     }
-    Json out = output_set(json_object(), "run", json_int(row->run));
-    out = output_set(out, "thread", json_string_c(row->thread));
-    out = output_set(out, "checkpoint", json_int(seq));
-    output_line(out);
-    json_unref(out);
-}
-
-static int update_in(const UpdateArgs *args, Store *store) {
-    CliEngine e;
-    Error err = ERROR_INIT;
-    Json nothing = json_array();
-    RunUpdate update = {args->place.thread, args->place.seq,
-                        json_is_none(args->set) ? nothing : args->set, args->as_node};
-    int64_t seq = 0;
-    bool ok = cli_engine_open(&e, (EngineOptions){.store = store}, &err);
-    if (ok) {
-        ok = engine_update_now(e.engine, &update, &seq, &err);
-        cli_engine_close(&e);
-    }
-    json_unref(nothing);
-    if (!ok) {
-        return cli_fail(&command_update, &err);
-    }
-    RunRow row = {0};
-    int code = EXIT_OK;
-    if (cli_find(&args->common, store, args->place.thread, &row, &code)) {
-        write_update(args, &row, seq);
-    }
-    run_row_clear(&row);
-    return code;
+    json_unref(run);
+    return asking_end(&a);
 }
 
 static bool is_complete(const UpdateArgs *args) {
@@ -84,9 +64,7 @@ static int cmd_update(int argc, char **argv) {
     OptionsResult parsed = options_parse(&command_update, argc, argv, on_option, &args);
     int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
     if (parsed == OPTIONS_RUN && is_complete(&args)) {
-        Store *store = cli_store_open(&args.common, STORE_EXISTING, &code);
-        code = store ? update_in(&args, store) : code;
-        store_close(store);
+        code = update(&args);
     }
     place_clear(&args.place);
     json_unref(args.set);

@@ -3,7 +3,7 @@
  * Pure functions of JSON values and of a loaded workflow, for a person who looks at a state of any
  * size and depth: nothing here copies what it looks at, recurses on it or changes it, and every
  * answer is bounded. Values, paths and flows are borrowed; answers are given. Fields are as
- * debug_api.h says, with what is added to them here.
+ * session_api.h says, with what is added to them here.
  *
  * "size" is json_size(): bytes as values are counted, without walking them. "length" is there for
  * arrays (elements), objects (keys) and strings (characters). A "preview" is the beginning of the

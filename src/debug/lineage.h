@@ -70,7 +70,7 @@ Json lineage_variables(Json image, int64_t frame);
  * their graph. Given, a string; JSON_NONE: no such frame. */
 Json lineage_frame_path(Json image, int64_t frame);
 
-/* For debug_api.h's `history`. all: every checkpoint and not only steps; frame 0: of all frames; before 0:
+/* For session_api.h's `history`. all: every checkpoint and not only steps; frame 0: of all frames; before 0:
  * up to the end; limit 0: 50. head is marked `current`. `took` is the time since the frame began with the
  * node or came to it; for a node that holds others that is all the time that those took. */
 typedef struct LineageQuery {

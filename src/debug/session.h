@@ -43,7 +43,7 @@ struct Recording;
 enum { SESSION_IDLE_LIMIT = 3600 }; /* seconds, unless told */
 
 typedef struct SessionOptions {
-    /* What happens, as debug_api.h lists it; consumes the event. NULL: nobody listens. */
+    /* What happens, as session_api.h lists it; consumes the event. NULL: nobody listens. */
     void (*event)(void *ctx, Json event);
     void *ctx;
     bool pause_on_start; /* of a run that has just begun: before its first node */
@@ -70,13 +70,13 @@ bool session_is_detached(const Session *s);
 
 Run *session_run(const Session *s);
 Breakpoints *session_breakpoints(const Session *s);
-Json session_json(const Session *s); /* as debug_api.h says of `session` */
+Json session_json(const Session *s); /* as session_api.h says of `session` */
 
 /* What was changed since session_touch() is durable when this returns: before a change is answered for.
- * debug_call() does it. */
+ * session_call() does it. */
 void session_sync(Session *s);
 
-/* Somebody did something: the idle limit begins anew. debug_call() does it. */
+/* Somebody did something: the idle limit begins anew. session_call() does it. */
 void session_touch(Session *s);
 bool session_configure(Session *s, Json options, Error *err); /* object of what changes */
 void session_extend(Session *s, double seconds);              /* 0: the limit again from now on */

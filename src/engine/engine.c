@@ -11,6 +11,7 @@
 #include "fail.h"
 #include "folders.h"
 #include "image_read.h"
+#include "json_build.h"
 #include "load.h"
 #include "mem.h"
 #include "record.h"
@@ -482,6 +483,8 @@ Run *run_new(Engine *e, Flow *flow) {
     run->engine = e;
     run->flow = flow_ref(flow);
     run->evaluator = evaluator_new(flow, &host);
+    run->listens = ~0u;
+    run->values = e->options.want_updates;
     run->next_frame = 1;
     run->mode = json_string_c("autonomous");
     run->definition = json_null();
@@ -519,6 +522,7 @@ void run_free(Run *run) {
     if (run->take) {
         run->take->run = NULL;
     }
+    engine_forget_events(run);
     for (size_t i = 0; i < e->nstarts; i++) {
         if (e->starts[i] && e->starts[i]->run == run) {
             e->starts[i] = NULL;
@@ -665,14 +669,14 @@ Json run_interrupts(const Run *run) {
 static Json frame_summary(const Frame *f) {
     char name[40];
     const Node *node = frame_top(f)->node;
-    const char *word = wait_rows[f->waits].word;
+    const WaitRow *wait = &wait_rows[f->waits];
     frame_name(f, name, sizeof name);
-    return OBJECT(KEY("frame", f->id),
-                  KEY("parent", f->parent ? json_int(f->parent->id) : json_null()),
-                  KEY("name", name), KEY("status", frame_status_names[f->status]),
-                  KEY("node", node ? json_ref(node->name_json) : json_null()),
-                  KEY("depth", json_int(f->nlevels)), KEY("since", f->since),
-                  KEY("waits", word ? json_string_c(word) : json_null()));
+    return OBJECT(
+        KEY("frame", f->id), KEY("parent", f->parent ? json_int(f->parent->id) : json_none()),
+        KEY("name", name), KEY("status", frame_status_names[f->status]),
+        KEY("node", node ? node->name : NULL), KEY("depth", json_int(f->nlevels)),
+        KEY("since", f->since), KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word),
+        KEY("doing", wait->shown));
 }
 
 Json run_frames(const Run *run, size_t max) {

@@ -187,6 +187,14 @@ bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error
 void engine_ask_cancel(Engine *engine, const char *thread, RunChanged changed, void *ctx);
 bool engine_ask_cancel_now(Engine *engine, const char *thread, Error *err);
 
+/* Which events of a run reach on_event: 1u << EVENT_..., ORed; all of them unless told. values: STEP and
+ * INTERRUPT carry update and state; as want_updates says unless told. */
+void run_listen(Run *run, unsigned events, bool values);
+
+/* A slot for whoever made the engine. */
+void run_set_owner(Run *run, void *owner);
+void *run_owner(const Run *run);
+
 /* ---- looking ---- */
 
 const char *run_thread(const Run *run);

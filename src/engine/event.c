@@ -13,7 +13,21 @@ const char *const event_names[EVENT_COUNT] = {
 };
 
 bool run_wants(const Run *run, EventType type) {
-    return run->engine->options.on_event || (run->hooks && run->hooks->events >> type & 1);
+    return (run->engine->options.on_event && run->listens >> type & 1) ||
+           (run->hooks && run->hooks->events >> type & 1);
+}
+
+void run_listen(Run *run, unsigned events, bool values) {
+    run->listens = events;
+    run->values = values;
+}
+
+void run_set_owner(Run *run, void *owner) {
+    run->owner = owner;
+}
+
+void *run_owner(const Run *run) {
+    return run->owner;
 }
 
 void frame_name(const Frame *f, char *out, size_t size) {
@@ -88,22 +102,19 @@ void engine_drop_events(Engine *e, uint64_t durable) {
     e->nevents = kept;
 }
 
+/* They may be in the middle of being delivered: nobody is told, and they go in their turn. */
 void engine_forget_events(Run *run) {
     Engine *e = run->engine;
-    size_t kept = 0;
     for (size_t i = 0; i < e->nevents; i++) {
-        if (e->events[i].event.run != run) {
-            e->events[kept++] = e->events[i];
-        } else {
-            clear_event(&e->events[i]);
+        if (e->events[i].event.run == run) {
+            e->events[i].event.run = NULL;
         }
     }
-    e->nevents = kept;
 }
 
 static void deliver(Engine *e, const Event *event) {
     const RunHooks *hooks = event->run->hooks;
-    if (e->options.on_event) {
+    if (e->options.on_event && event->run->listens >> event->type & 1) {
         e->options.on_event(e->options.ctx, event);
     }
     hooks = hooks && event->run->hooks == hooks ? hooks : NULL; /* they may just have gone */
@@ -125,7 +136,9 @@ void engine_deliver(Engine *e, uint64_t durable) {
     for (size_t i = 0; i < n; i++) {
         QueuedEvent q = e->events[i];
         q.event.frame_name = q.frame_name;
-        deliver(e, &q.event);
+        if (q.event.run) { /* it has not been freed meanwhile */
+            deliver(e, &q.event);
+        }
         clear_event(&q);
     }
     e->nevents -= n;

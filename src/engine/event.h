@@ -11,6 +11,6 @@ void frame_tell_node(Frame *f, const Node *node);     /* EVENT_NODE */
 void engine_deliver(Engine *e, uint64_t durable);     /* those of batches up to this one */
 void engine_drop_events(Engine *e, uint64_t durable); /* those of later ones */
 void engine_clear_events(Engine *e);
-void engine_forget_events(Run *run); /* those of a run that never was */
+void engine_forget_events(Run *run); /* those of a run that goes: nobody is told of it any more */
 
 #endif

@@ -1,5 +1,7 @@
 #include "image.h"
 
+#include "json_build.h"
+
 #include "engine.h"
 #include "hooks.h"
 #include "json_binary.h"
@@ -221,8 +223,9 @@ Json image_folder(Json image) {
                : json_none();
 }
 
-static Json or_null(Json j) {
-    return json_is_none(j) ? json_null() : json_ref(j);
+/* JSON_NONE for null: there is nothing to say of it. */
+static Json or_none(Json j) {
+    return json_kind(j) == JSON_NULL ? json_none() : json_ref(j);
 }
 
 static Json frame_interrupt_facts(Json frame_id, Json frame) {
@@ -230,12 +233,12 @@ static Json frame_interrupt_facts(Json frame_id, Json frame) {
     Json top = json_array_get(levels, json_array_len(levels) - 1);
     char id[32];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(frame_id), json_string_data(&frame_id));
-    return OBJECT(KEY("id", or_null(json_array_get(wait, WAIT_ID))),
-                  KEY("node", or_null(json_array_get(top, IMAGE_NODE))),
+    return OBJECT(KEY("id", or_none(json_array_get(wait, WAIT_ID))),
+                  KEY("node", or_none(json_array_get(top, IMAGE_NODE))),
                   KEY("frame", json_number_parse(id, strlen(id))),
-                  KEY("prompt", or_null(json_array_get(wait, WAIT_PROMPT))),
-                  KEY("options", or_null(json_array_get(wait, WAIT_OPTIONS))),
-                  KEY("reason", or_null(json_array_get(wait, WAIT_REASON))));
+                  KEY("prompt", or_none(json_array_get(wait, WAIT_PROMPT))),
+                  KEY("options", or_none(json_array_get(wait, WAIT_OPTIONS))),
+                  KEY("reason", or_none(json_array_get(wait, WAIT_REASON))));
 }
 
 Json image_interrupts(Json image) {

@@ -321,7 +321,7 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
 
 static void tell_step(Run *run, const Frame *f, const Node *node, const char *status, Json update) {
     Event event = {.type = EVENT_STEP, .node = node ? node->name : "", .status = status};
-    if (run->engine->options.want_updates) {
+    if (run->values) {
         event.update = json_ref(update);
         event.state = frame_state(f);
     }

@@ -109,6 +109,9 @@ struct Run {
     bool halting; /* stops, fails or is cancelled: no new steps */
     bool settled;
     uint64_t settle_batch; /* durable: it has settled */
+    unsigned listens;      /* events that reach on_event */
+    bool values;           /* with update and state */
+    void *owner;           /* of whoever made the engine */
     Error store_error;
     bool leased;
     uint64_t release_batch; /* that gives its lease back; 0: none does */

@@ -202,6 +202,9 @@ static void on_written(uv_write_t *request, int status) {
         drop(l, status, NULL);
     }
     close_when_written(l);
+    if (l->phase == PHASE_OPEN && l->host.drained && !lines_waiting(l)) {
+        l->host.drained(l->host.ctx);
+    }
 }
 
 bool lines_send(Lines *l, Json value, Error *err) {
@@ -254,4 +257,8 @@ Lines *lines_new(uv_stream_t *stream, const LinesHost *host) {
 
 bool lines_is_open(const Lines *l) {
     return l->phase == PHASE_OPEN;
+}
+
+size_t lines_waiting(const Lines *l) {
+    return l->phase == PHASE_OPEN ? uv_stream_get_write_queue_size(l->stream) : 0;
 }

@@ -38,6 +38,7 @@ typedef struct LinesHost {
     void (*value)(void *ctx, Json value);         /* consumes it */
     void (*rubbish)(void *ctx, const Error *err); /* a line that is no value, and why; or NULL */
     void (*closed)(void *ctx, const Error *err);  /* ERR_NONE: the other side ended it; or NULL */
+    void (*drained)(void *ctx); /* everything that was sent has been written; or NULL */
     void *ctx;
 } LinesHost;
 
@@ -48,6 +49,7 @@ Lines *lines_new(uv_stream_t *stream, const LinesHost *host);
  * the stream is closed or has just been dropped (lines_is_open() says so). */
 bool lines_send(Lines *l, Json value, Error *err);
 bool lines_is_open(const Lines *l);
+size_t lines_waiting(const Lines *l); /* bytes that were sent and are not written yet */
 
 /* Ends it from our side: nothing is read any more, what was sent is still written, for at most
  * LINES_FINISH_MS, which keeps the loop alive, and then closed() is told. */

@@ -1,7 +1,7 @@
 /* json.h - the JSON value.
  *
  * A Json is a 16-byte plain value: pass it, store it, compare its tag. null, booleans, integers,
- * doubles, short strings (up to 14 bytes) and short decimal literals live inside it; longer
+ * doubles, short strings (up to 13 bytes) and short decimal literals live inside it; longer
  * strings, arrays and objects are on the heap behind a reference count.
  *
  * Values never change under a holder. A builder (json_array_push, json_object_set, ...) consumes
@@ -66,7 +66,9 @@ enum {
 };
 
 enum {
-    JSON_SHORT_MAX = 14,       /* longest string held in the value itself */
+    JSON_SHORT_ROOM = 14, /* bytes of a text in the value itself */
+    JSON_SHORT_MAX =
+        13, /* longest string held there: a NUL follows it, as it follows every string */
     JSON_DEPTH_MAX = 10000,    /* nesting that parsing, printing, comparing and paths go down to */
     JSON_LEN_MAX = 0x1FFFFFFF, /* longest array that an index can ask for, as in jq */
     JSON_STRING_MAX =
@@ -269,8 +271,8 @@ static inline size_t json_string_len(Json s) {
                                                 : ((const JsonStr *)s.heap)->len;
 }
 
-/* The bytes, borrowed from *s: a short string's are in *s itself, so *s must stay where it is. Not
- * NUL-terminated: go by json_string_len(). */
+/* The bytes, borrowed from *s: a short string's are in *s itself, so *s must stay where it is. A NUL
+ * follows them; a string of users may hold others, so its length is json_string_len(). */
 static inline const char *json_string_data(const Json *s) {
     return json_tag(*s) == JSON_TAG_SHORT_STRING ? json_short_text(s)
                                                  : ((const JsonStr *)s->heap)->data;

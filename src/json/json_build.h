@@ -27,6 +27,10 @@ typedef struct JsonKey {
     json_object_add_((object), (const JsonKey[]){__VA_ARGS__}, \
                      sizeof((const JsonKey[]){__VA_ARGS__}) / sizeof(JsonKey))
 
+/* Milliseconds since 1970 as the interface has times: "2026-11-16T04:35:57.123Z". */
+Json json_time(int64_t ms);
+bool json_time_ms(Json time, int64_t *ms); /* and back; false when it is no such text */
+
 /* Sets all keys whose value is there, consuming all of it. */
 Json json_object_add_(Json object, const JsonKey *keys, size_t n);
 

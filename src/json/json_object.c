@@ -4,7 +4,7 @@
  * key), so that the places of the others, which the index holds, stay what they are; when there
  * are half as many holes as entries, everything is rebuilt without them.
  */
-#include "json_build.h"
+#include "json.h"
 #include "json_index.h"
 #include "json_tree.h"
 #include "mem.h"
@@ -390,17 +390,4 @@ Json json_object_keys(Json o, bool sorted) {
 
 Json json_object_with(Json o, const char *key, Json value) {
     return json_object_set(o, json_string_c(key), value);
-}
-
-Json json_from_text_(const char *text) {
-    return text ? json_string_c(text) : json_none();
-}
-
-Json json_object_add_(Json object, const JsonKey *keys, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (!json_is_none(keys[i].value)) {
-            object = json_object_with(object, keys[i].key, keys[i].value);
-        }
-    }
-    return object;
 }

@@ -665,14 +665,14 @@ static const char *decode_string(const char *s, const char *end, Buf *out) {
     return fault;
 }
 
-/* A short string of ASCII; 14 bytes can be read at s when `roomy`. */
+/* A short string of ASCII; JSON_SHORT_ROOM bytes can be read at s when `roomy`. */
 static Json short_string(const char *s, size_t len, bool roomy) {
     if (roomy) {
         uint64_t front, back;
         memcpy(&front, s, 8);
         memcpy(&back, s + 6, 8);
         uint64_t in_front = len < 6 ? ~(~0ull << 8 * len) : 0xFFFFFFFFFFFFull;
-        uint64_t in_back = len <= 6 ? 0 : ~0ull >> 8 * (JSON_SHORT_MAX - len);
+        uint64_t in_back = len <= 6 ? 0 : ~0ull >> 8 * (JSON_SHORT_ROOM - len);
         Json j = {.head_ = (front & in_front) << 16 | (uint64_t)len << 8 | JSON_TAG_SHORT_STRING};
         j.word_ = back & in_back;
         return j;
@@ -681,8 +681,10 @@ static Json short_string(const char *s, size_t len, bool roomy) {
 }
 
 static Json plain_string(const JsonParser *p, const char *s, size_t len) {
-    return len <= JSON_SHORT_MAX ? short_string(s, len, p->end - s >= JSON_SHORT_MAX)
-                                 : json_string_valid(s, len);
+    if (len <= JSON_SHORT_MAX) {
+        return short_string(s, len, p->end - s >= JSON_SHORT_ROOM);
+    }
+    return json_string_valid(s, len);
 }
 
 static bool too_long(const JsonParser *p, size_t len) {

@@ -1,4 +1,4 @@
-/* lib_debug.c - a debug session as programs have it: debug_api.h with values of pawl.h, and callbacks.
+/* lib_debug.c - a debug session as programs have it: session_api.h with values of pawl.h, and callbacks.
  *
  * Events are not passed on where they happen. A session tells some while the engine delivers what is
  * durable, and some in the middle of an operation, where a callback that asked for another operation
@@ -15,8 +15,8 @@
  * A call of its own callback keeps it in memory until it returns. */
 #include "lib_inside.h"
 
-#include "debug_api.h"
 #include "mem.h"
+#include "session_api.h"
 
 struct PawlDebug {
     PawlDebug *next; /* of the engine's debuggers */
@@ -417,7 +417,7 @@ static Json call(PawlDebug *d, const char *operation, Json args, PawlError *err)
     Error error = ERROR_INIT;
     Json answer = json_none();
     if (can_be_asked(d, &error)) {
-        answer = debug_call(d->session, operation, args, &error);
+        answer = session_call(d->session, operation, args, &error);
         note_replay(d, operation, answer);
         follow_session(d);
     } else {
@@ -454,11 +454,8 @@ PawlValue pawl_debug_call(PawlDebug *d, const char *operation, PawlValue args, P
 
 PawlValue pawl_debug_operations(void) {
     Json list = json_array();
-    for (const DebugOperation *o = debug_operations; o->name; o++) {
-        Json row = with_text("name", o->name);
-        row = json_object_with(row, "summary", json_string_c(o->summary));
-        row = json_object_with(row, "arguments", json_string_c(o->arguments));
-        list = json_array_push(list, row);
+    for (const Operation *o = session_operations; o->name; o++) {
+        list = json_array_push(list, operation_json(o));
     }
     return value_of(list);
 }

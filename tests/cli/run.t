@@ -37,9 +37,9 @@ A workflow runs to its end and its final state is written
 With --json the result is one line
     $ printf 'name: one\nnodes:\n  - {name: a, jq: "{n: 1}"}\n' > one.yaml
     $ pawl run one.yaml --json --thread t1
-    {"run":1,"thread":"t1","status":"completed","checkpoint":2,"state":{"n":1},"interrupts":[],"error":null}
+    {"run":1,"thread":"t1","status":"completed","checkpoint":2,"state":{"n":1},"interrupts":[]}
     $ pawl run one.yaml --json | pawl eval -c 'keys_unsorted'
-    ["run","thread","status","checkpoint","state","interrupts","error"]
+    ["run","thread","status","checkpoint","state","interrupts"]
 
 A node that fails ends the run with its place and the way to go on
     $ cat > bad.yaml <<'END'

@@ -66,9 +66,9 @@ The state at any checkpoint can be shown and compared
     2> Try `pawl help show`.
     [2]
     $ pawl diff w@2 w
+    + .["odd key"]: true
     ~ .n: 1 → 2
     ~ .list[1]: 2 → 3
-    + .["odd key"]: true
     $ pawl diff w w@2 --json
     {"added":[],"removed":[{"path":["odd key"],"old":true}],"changed":[{"path":["n"],"old":2,"new":1},{"path":["list",1],"old":3,"new":2}]}
     $ pawl diff w w
@@ -92,7 +92,7 @@ A fork is a thread of its own
     $ pawl show w -c
     {"n":11}
     $ pawl fork w@2 --json
-    {"run":3,"thread":"run-3","status":"stopped","checkpoint":1}
+    {"run":3,"thread":"run-3","workflow":"w","status":"stopped","checkpoint":1,"created":"*","updated":"*","frames":[{"frame":1,"node":"two"}],"interrupts":[]} (glob)
     $ pawl fork w --thread what-if
     2> pawl fork: There is a thread `what-if` in sqlite:.pawl/pawl.db already: go on with it by `pawl resume what-if`, or take another name.
     [2]
@@ -138,7 +138,7 @@ A state can be changed by hand
     2>     pawl resume v
     [3]
     $ pawl update v --set n=7 --as-node two --json
-    {"run":2,"thread":"v","checkpoint":4}
+    {"run":2,"thread":"v","workflow":"w","status":"stopped","checkpoint":4,"created":"*","updated":"*","frames":[{"frame":1,"node":"two","waits":"after","doing":"done"}],"interrupts":[]} (glob)
     $ pawl resume v -q
     {
       "n": 7,

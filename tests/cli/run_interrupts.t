@@ -37,10 +37,10 @@ With --json an interrupt is in the result
     >   - {name: deploy, jq: '{deployed: true}'}
     > END
     $ pawl run ship.yaml --thread s --json
-    {"run":1,"thread":"s","status":"interrupted","checkpoint":3,"state":{"built":true},"interrupts":[{"id":"i3","node":"build","frame":1,"prompt":null,"options":null}],"error":null}
+    {"run":1,"thread":"s","status":"interrupted","checkpoint":3,"state":{"built":true},"interrupts":[{"id":"i3","node":"build","frame":1,"reason":"after"}]}
     [3]
     $ pawl resume s --json
-    {"run":1,"thread":"s","status":"completed","checkpoint":5,"state":{"built":true,"deployed":true},"interrupts":[],"error":null}
+    {"run":1,"thread":"s","status":"completed","checkpoint":5,"state":{"built":true,"deployed":true},"interrupts":[]}
 
 An approval is answered with one of its options
     $ cat > ask.yaml <<'END'

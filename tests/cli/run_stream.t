@@ -3,28 +3,28 @@
 Updates are what each node gives back
     $ printf 'config: {checkpointer: sqlite}\nnodes:\n  - {name: a, jq: "{a: 1}"}\n  - {name: b, jq: "{b: 2}"}\n' > w.yaml
     $ pawl run w.yaml --thread t --stream updates
-    {"type":"update","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
-    {"type":"update","node":"b","frame":1,"checkpoint":3,"update":{"b":2}}
-    {"type":"final","status":"completed","checkpoint":3,"state":{"a":1,"b":2},"error":null}
+    {"type":"update","run":1,"thread":"t","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
+    {"type":"update","run":1,"thread":"t","node":"b","frame":1,"checkpoint":3,"update":{"b":2}}
+    {"type":"final","run":1,"thread":"t","status":"completed","checkpoint":3,"state":{"a":1,"b":2}}
     $ pawl run w.yaml --thread u --stream values
-    {"type":"value","node":"a","checkpoint":2,"state":{"a":1}}
-    {"type":"value","node":"b","checkpoint":3,"state":{"a":1,"b":2}}
-    {"type":"final","status":"completed","checkpoint":3,"state":{"a":1,"b":2},"error":null}
+    {"type":"value","run":2,"thread":"u","node":"a","checkpoint":2,"state":{"a":1}}
+    {"type":"value","run":2,"thread":"u","node":"b","checkpoint":3,"state":{"a":1,"b":2}}
+    {"type":"final","run":2,"thread":"u","status":"completed","checkpoint":3,"state":{"a":1,"b":2}}
     $ pawl run w.yaml --thread v --stream updates --json
-    {"type":"update","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
-    {"type":"update","node":"b","frame":1,"checkpoint":3,"update":{"b":2}}
-    {"type":"final","status":"completed","checkpoint":3,"state":{"a":1,"b":2},"error":null}
-    {"run":3,"thread":"v","status":"completed","checkpoint":3,"state":{"a":1,"b":2},"interrupts":[],"error":null}
+    {"type":"update","run":3,"thread":"v","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
+    {"type":"update","run":3,"thread":"v","node":"b","frame":1,"checkpoint":3,"update":{"b":2}}
+    {"type":"final","run":3,"thread":"v","status":"completed","checkpoint":3,"state":{"a":1,"b":2}}
+    {"run":3,"thread":"v","status":"completed","checkpoint":3,"state":{"a":1,"b":2},"interrupts":[]}
 
 An interrupt is the last event, and the final one comes after the resume
     $ printf 'config: {checkpointer: sqlite, interrupt_before: [b]}\nnodes:\n  - {name: a, jq: "{a: 1}"}\n  - {name: b, jq: "{b: 2}"}\n' > w.yaml
     $ pawl run w.yaml --thread t --stream updates
-    {"type":"update","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
-    {"type":"interrupt","id":"i3","node":"b","frame":1,"prompt":null,"options":null,"checkpoint":3,"state":{"a":1}}
+    {"type":"update","run":1,"thread":"t","node":"a","frame":1,"checkpoint":2,"update":{"a":1}}
+    {"type":"interrupt","run":1,"thread":"t","id":"i3","node":"b","frame":1,"reason":"before","checkpoint":3,"state":{"a":1}}
     [3]
     $ pawl resume t --stream values
-    {"type":"value","node":"b","checkpoint":5,"state":{"a":1,"b":2}}
-    {"type":"final","status":"completed","checkpoint":5,"state":{"a":1,"b":2},"error":null}
+    {"type":"value","run":1,"thread":"t","node":"b","checkpoint":5,"state":{"a":1,"b":2}}
+    {"type":"final","run":1,"thread":"t","status":"completed","checkpoint":5,"state":{"a":1,"b":2}}
 
 Events are all that happens
     $ printf 'config: {checkpointer: sqlite}\nnodes:\n  - {name: a, shell: "echo hi", output: a}\n  - {name: b, jq: error("no")}\n' > w.yaml

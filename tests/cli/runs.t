@@ -98,9 +98,8 @@ A run is cancelled, by whoever has it
     > pawl runs --json | pawl eval -c 'map(.owner != null)'
     > pawl cancel w --json; wait; pawl eval -c .status out
     [true,false]
-    {"run":2,"thread":"w","status":"cancelled"}
+    {"run":2,"thread":"w","status":"cancelled","checkpoint":2}
     "cancelled"
-    2> pawl cancel: pid * on * runs it and was asked to cancel it. (glob)
 
 A process that is stuck gets the request when it wakes up
     $ printf 'name: w\nnodes:\n  - {name: a, shell: "sleep 30", output: a}\n' > w.yaml

@@ -34,11 +34,11 @@ Changes of a state, in keys and in values
     > END
     $ pawl run c1.yaml -q --thread one > ran
     $ sh on 'pawl diff one@1 one'
-    ~ .a: 1 → "x\u009by"
     + .["k\u009bz"]: "\u001b\u0085"
+    ~ .a: 1 → "x\u009by"
     $ pawl diff one@1 one
-    ~ .a: 1 \xe2\x86\x92 "x\xc2\x9by" (esc)
     + .["k\xc2\x9bz"]: "\\u001b\xc2\x85" (esc)
+    ~ .a: 1 \xe2\x86\x92 "x\xc2\x9by" (esc)
 
 What was asked, how a run failed, what a node wrote and what people look at afterwards
     $ echo 'TERM=xterm NO_COLOR=1 script -qec "$1" /dev/null < /dev/null | tr -d "\015"' > on

@@ -1228,7 +1228,7 @@ def history_of_injected_nodes_says_what_each_changed(world):
         world.same(changes_of(d), [one, say, ("note", ["note"]), ("two", ["two"]), last,
                                    ("more", ["more"]), ("most", ["most"])])
     rows = world("history", "last", "--json").gives(DONE).json
-    world.same([row["changed"] for row in rows if row["node"] == "last" and row["status"] == "completed"],
+    world.same([row["changed"] for row in rows if row.get("node") == "last" and row["status"] == "completed"],
                [["last"]], "what `pawl history` says of it")
 
 
@@ -1280,7 +1280,7 @@ def history_of_a_loop_says_what_each_changed(world):
     with at(world, "z", TURNS) as d:
         world.same(sorted(map(str, changes_of(d))), sorted(map(str, [*turn, *turn, ("w", [])])))
     rows = [row for row in world("history", "t", "--json").gives(DONE).json if row["status"] == "completed"]
-    world.same([row["changed"] for row in rows if row["node"] == "inc"], [["n"], ["n"]], "`pawl history`")
+    world.same([row["changed"] for row in rows if row.get("node") == "inc"], [["n"], ["n"]], "`pawl history`")
 
 
 def history_of_branches_says_what_each_changed(world):

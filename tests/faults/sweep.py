@@ -81,8 +81,8 @@ class World:
             step.pop("seconds", None)
         # In scopes that are shared the next record has what any task set, whosever it is.
         shared = self.dialect == "tasks"
-        steps = sorted((row["node"] or "", row["status"],
-                        () if shared else tuple(sorted(row["changed"])))
+        steps = sorted((row.get("node") or "", row["status"],
+                        () if shared else tuple(sorted(row.get("changed", []))))
                        for row in json.loads(history.stdout))
         return {"state": state, "history": steps, "ran": self.ran()}
 

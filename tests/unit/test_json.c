@@ -34,13 +34,15 @@ static Json ints(int n) {
     return a;
 }
 
-static void string_is_short_up_to_fourteen_bytes(void **state) {
+static void string_is_short_up_to_thirteen_bytes_and_always_ends_in_a_nul(void **state) {
     (void)state;
-    Json fits = json_string_c("12345678901234"), longer = json_string_c("123456789012345");
+    Json fits = json_string_c("1234567890123"), longer = json_string_c("12345678901234");
     assert_int_equal(json_tag(fits), JSON_TAG_SHORT_STRING);
     assert_int_equal(json_tag(longer), JSON_TAG_STRING);
-    assert_int_equal(json_string_len(fits), 14);
-    assert_int_equal(json_string_len(longer), 15);
+    assert_int_equal(json_string_len(fits), 13);
+    assert_int_equal(json_string_len(longer), 14);
+    assert_string_equal(json_string_data(&fits), "1234567890123");
+    assert_string_equal(json_string_data(&longer), "12345678901234");
     json_unref(longer);
 }
 
@@ -281,7 +283,7 @@ static void heap_bytes_return_to_where_they_were(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        JSON_TEST(string_is_short_up_to_fourteen_bytes),
+        JSON_TEST(string_is_short_up_to_thirteen_bytes_and_always_ends_in_a_nul),
         JSON_TEST(short_strings_with_the_same_bytes_are_identical),
         JSON_TEST(bad_utf8_becomes_replacement_characters),
         JSON_TEST(append_grows_in_place_and_leaves_other_holders_alone),

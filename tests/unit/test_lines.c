@@ -47,7 +47,7 @@ static void on_closed(void *ctx, const Error *err) {
 }
 
 static void open_end(End *e, int fd) {
-    LinesHost end = {on_value, on_rubbish, on_closed, e};
+    LinesHost end = {.value = on_value, .rubbish = on_rubbish, .closed = on_closed, .ctx = e};
     uv_pipe_t *pipe = mem_zalloc(sizeof *pipe);
     assert_int_equal(uv_pipe_init(&loop, pipe, 0), 0);
     assert_int_equal(uv_pipe_open(pipe, fd), 0);
@@ -148,7 +148,7 @@ static void a_zero_byte_is_no_json(void **state) {
 static void a_long_line_is_told_once_and_not_kept(void **state) {
     (void)state;
     LineReader r = {.max = 10};
-    LinesHost h = {on_value, on_rubbish, NULL, &left};
+    LinesHost h = {.value = on_value, .rubbish = on_rubbish, .ctx = &left};
     for (int i = 0; i < 100; i++) {
         line_reader_feed(&r, "[1,2,3,4,", 9, &h);
         assert_true(r.bytes.len <= 20);

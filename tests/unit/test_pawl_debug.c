@@ -500,7 +500,7 @@ static void a_replay_calls_the_function_once_more(void **state) {
     (void)state;
     break_at(d, "inner");
     run_on(d);
-    ask(d, "replay", "{\"thread\": \"again\"}");
+    ask(d, "replay", "{\"new_thread\": \"again\"}");
     run_on(d);
     assert_int_equal(calls, 3);
     assert_non_null(strstr(d->events, "replayed "));
@@ -516,7 +516,7 @@ static void all_operations_are_listed(void **state) {
         PawlValue row = pawl_array_get(list, i);
         found = found || pawl_value_is(pawl_object_get(row, "name"), "reverse_continue");
         assert_int_equal(pawl_value_kind(pawl_object_get(row, "summary")), PAWL_STRING);
-        assert_int_equal(pawl_value_kind(pawl_object_get(row, "arguments")), PAWL_STRING);
+        assert_int_equal(pawl_value_kind(pawl_object_get(row, "arguments")), PAWL_ARRAY);
     }
     assert_true(found);
     pawl_value_unref(list);

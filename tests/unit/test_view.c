@@ -1,8 +1,8 @@
 /* Answers and events as text: whatever they hold, on whatever terminal. */
 #include "commands.h"
-#include "debug_api.h"
 #include "json_parse.h"
 #include "mem.h"
+#include "session_api.h"
 #include "terminal.h"
 #include "utf8.h"
 
@@ -172,7 +172,7 @@ static void check_harmless(const char *what, const Buf *text) {
 static void no_answer_drives_the_terminal(void **state) {
     Json args = parse("{\"enabled\":true,\"offset\":0}"), answer = hostile_answer();
     (void)state;
-    for (const DebugOperation *op = debug_operations; op->name; op++) {
+    for (const Operation *op = session_operations; op->name; op++) {
         Buf out = BUF_INIT;
         buf_adds(&out, "");
         show_answer(PLAIN, op->name, args, answer, &out);
@@ -233,7 +233,7 @@ static void any_field_may_be_of_any_kind(void **state) {
     for (size_t pos = 0; json_object_next(whole, &pos, &key, &value);) {
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             Json bent = json_object_set(json_ref(whole), json_ref(key), parse(shapes[i]));
-            for (const DebugOperation *op = debug_operations; op->name; op++) {
+            for (const Operation *op = session_operations; op->name; op++) {
                 Buf out = BUF_INIT;
                 show_answer(COLOURED, op->name, bent, bent, &out);
                 assert_true(!out.len || out.data[out.len - 1] == '\n');
@@ -248,7 +248,7 @@ static void any_field_may_be_of_any_kind(void **state) {
 static void an_answer_that_is_no_object_is_shown_too(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        for (const DebugOperation *op = debug_operations; op->name; op++) {
+        for (const Operation *op = session_operations; op->name; op++) {
             mem_free(shown(op->name, shapes[i]));
         }
     }

@@ -1,17 +1,17 @@
-/* debug_args.h - the arguments of a debug operation: checked by its row, then read.
+/* args.h - the arguments of a debug operation: checked by its row, then read.
  *
  * args_check() holds an object against the row's table. After it the readers need no errors: what
  * is there has its type, and what is not there is what `otherwise` says. An operation reads its
  * arguments here and nowhere else. Private to api/.
  */
-#ifndef PAWL_DEBUG_ARGS_H
-#define PAWL_DEBUG_ARGS_H
+#ifndef PAWL_ARGS_H
+#define PAWL_ARGS_H
 
-#include "debug_api.h"
+#include "session_api.h"
 
 /* False with a sentence that names the operation and the argument. args: an object or anything
  * else. */
-bool args_check(const DebugOperation *operation, Json args, Error *err);
+bool args_check(const Operation *operation, Json args, Error *err);
 
 /* Whether it was given; a `false` counts as nothing where one of several must be there (`all`). */
 bool args_has(Json args, const char *name);

@@ -1,8 +1,8 @@
 /* debug_past.c - what is in the store: states of the past, differences, the history, the whole
  * of it.
  *
- * All of it reads what is durable; debug_call() waits until what was told of is. */
-#include "debug_operations.h"
+ * All of it reads what is durable; whoever asks waits until what was told of is (operation.c). */
+#include "session_calls.h"
 
 #include "export.h"
 #include "inspect.h"
@@ -178,7 +178,7 @@ static Json replay_step(Session *session, int64_t checkpoint, const char *thread
 }
 
 Json debug_replay(Session *session, Json args, Error *err) {
-    char *node = args_text(args, "node"), *thread = args_text(args, "thread");
+    char *node = args_text(args, "node"), *thread = args_text(args, "new_thread");
     int64_t checkpoint = args_int(args, "checkpoint", 0);
     Json out = json_none();
     bool found = recorded(session, err) != NULL;

@@ -1,6 +1,6 @@
 /* debug_change.c - what a person changes in a paused frame: variables, the config of its node,
  * nodes that the workflow does not have. */
-#include "debug_operations.h"
+#include "session_calls.h"
 
 #include "arena.h"
 #include "problems.h"

@@ -1,40 +1,38 @@
-/* debug_operations.h - the functions behind the rows of debug_operations[], by area, and what they
+/* session_calls.h - the functions behind the rows of session_operations[], by area, and what they
  * share.
  *
- * Each is as DebugOperation.call says: args is an object that args_check() let pass, borrowed; the
+ * Each is as Operation.call says: args is an object that args_check() let pass, borrowed; the
  * answer is given, JSON_NONE with an error. Private to api/.
  */
-#ifndef PAWL_DEBUG_OPERATIONS_H
-#define PAWL_DEBUG_OPERATIONS_H
+#ifndef PAWL_SESSION_CALLS_H
+#define PAWL_SESSION_CALLS_H
 
-#include "debug_args.h"
+#include "args.h"
+#include "session_api.h"
 
 typedef Json DebugCall(Session *session, Json args, Error *err);
 
-/* debug_api.c: the table itself */
-DebugCall debug_list_operations;
-
-/* debug_control.c: the session, and frames that stop and go */
+/* session_control.c: the session, and frames that stop and go */
 DebugCall debug_session, debug_configure, debug_extend, debug_detach, debug_abort;
 DebugCall debug_continue, debug_pause, debug_step, debug_back, debug_reverse, debug_goto;
 DebugCall debug_skip, debug_retry, debug_answer;
 extern const char *const debug_step_words[];
 
-/* debug_points.c: breakpoints and watches */
+/* session_breakpoints.c: breakpoints and watches */
 DebugCall debug_break_set, debug_break_change, debug_break_delete, debug_break_enable, debug_breaks;
 DebugCall debug_watch_add, debug_watch_delete, debug_watches;
 
-/* debug_look.c: frames, nodes, values, text */
+/* session_look.c: frames, nodes, values, text */
 DebugCall debug_frames, debug_frame, debug_node, debug_config, debug_variables, debug_summary;
 DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_source, debug_nodes;
 DebugCall debug_graph;
 extern const char *const debug_complete_words[], *const debug_graph_words[];
 
-/* debug_past.c: what is in the store */
+/* session_past.c: what is in the store */
 DebugCall debug_diff, debug_history, debug_replay, debug_export;
 extern const char *const debug_since_words[];
 
-/* debug_change.c: variables, configs, nodes that the workflow does not have */
+/* session_change_calls.c: variables, configs, nodes that the workflow does not have */
 DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
 DebugCall debug_config_set, debug_config_reset, debug_inject, debug_injected, debug_inject_remove;
 extern const char *const debug_inject_words[];

@@ -1,4 +1,4 @@
-#include "debug_args.h"
+#include "args.h"
 
 #include "inspect.h"
 #include "json_print.h"
@@ -9,11 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *const debug_type_names[DEBUG_TYPES] = {
-    [DEBUG_INT] = "int",   [DEBUG_NUMBER] = "number", [DEBUG_BOOL] = "bool",
-    [DEBUG_TEXT] = "text", [DEBUG_FRAME] = "frame",   [DEBUG_FRAMES] = "frames",
-    [DEBUG_PATH] = "path", [DEBUG_ARRAY] = "array",   [DEBUG_OBJECT] = "object",
-    [DEBUG_ANY] = "any",
+const char *const arg_type_names[ARG_TYPES] = {
+    [ARG_INT] = "int",       [ARG_NUMBER] = "number", [ARG_BOOL] = "bool", [ARG_TEXT] = "text",
+    [ARG_FRAME] = "frame",   [ARG_FRAMES] = "frames", [ARG_PATH] = "path", [ARG_ARRAY] = "array",
+    [ARG_OBJECT] = "object", [ARG_ANY] = "any",
 };
 
 /* ---- types ---- */
@@ -72,17 +71,17 @@ static bool is_any(Json v) {
 static const struct TypeRow {
     bool (*fits)(Json v);
     const char *noun;
-} types[DEBUG_TYPES] = {
-    [DEBUG_INT] = {is_int, "a whole number"},
-    [DEBUG_NUMBER] = {is_number, "a number"},
-    [DEBUG_BOOL] = {is_bool, "true or false"},
-    [DEBUG_TEXT] = {is_text, "a string"},
-    [DEBUG_FRAME] = {is_frame, "the number of a frame"},
-    [DEBUG_FRAMES] = {is_frames, "the number of a frame or \"all\""},
-    [DEBUG_PATH] = {is_path, "a path, like \".a[0].b\" or [\"a\", 0, \"b\"]"},
-    [DEBUG_ARRAY] = {is_array, "an array"},
-    [DEBUG_OBJECT] = {is_object, "an object"},
-    [DEBUG_ANY] = {is_any, "a value"},
+} types[ARG_TYPES] = {
+    [ARG_INT] = {is_int, "a whole number"},
+    [ARG_NUMBER] = {is_number, "a number"},
+    [ARG_BOOL] = {is_bool, "true or false"},
+    [ARG_TEXT] = {is_text, "a string"},
+    [ARG_FRAME] = {is_frame, "the number of a frame"},
+    [ARG_FRAMES] = {is_frames, "the number of a frame or \"all\""},
+    [ARG_PATH] = {is_path, "a path, like \".a[0].b\" or [\"a\", 0, \"b\"]"},
+    [ARG_ARRAY] = {is_array, "an array"},
+    [ARG_OBJECT] = {is_object, "an object"},
+    [ARG_ANY] = {is_any, "a value"},
 };
 
 /* ---- sentences ---- */
@@ -112,24 +111,24 @@ static void list_words(const char *const *words, Buf *out) {
 }
 
 /* The names of all arguments, or of those of which one must be there. */
-static void list_args(const DebugArg *args, bool one_of, Buf *out) {
+static void list_args(const OperationArg *args, bool one_of, Buf *out) {
     Listing l = {.out = out, .quote = "`", .before_last = " and "};
-    for (const DebugArg *a = args; a && a->name; a++) {
+    for (const OperationArg *a = args; a && a->name; a++) {
         l.total += a->one_of || !one_of;
     }
-    for (const DebugArg *a = args; a && a->name; a++) {
+    for (const OperationArg *a = args; a && a->name; a++) {
         if (a->one_of || !one_of) {
             list_one(&l, a->name);
         }
     }
 }
 
-static bool has_bounds(const DebugArg *a) {
+static bool has_bounds(const OperationArg *a) {
     return a->min || a->max;
 }
 
 /* What an argument has to be. */
-static void say_type(const DebugArg *a, Buf *out) {
+static void say_type(const OperationArg *a, Buf *out) {
     if (a->words) {
         list_words(a->words, out);
     } else {
@@ -156,7 +155,7 @@ static void say_value(Json v, Buf *out) {
 
 /* ---- checking ---- */
 
-static bool refuse_args(const DebugOperation *op, Json args, Error *err) {
+static bool refuse_args(const Operation *op, Json args, Error *err) {
     Buf is = BUF_INIT;
     say_value(args, &is);
     error_set(err, ERR_USAGE, "The arguments of `%s` must be an object, not %s.", op->name,
@@ -165,10 +164,10 @@ static bool refuse_args(const DebugOperation *op, Json args, Error *err) {
     return false;
 }
 
-static bool refuse_name(const DebugOperation *op, const char *name, size_t len, Error *err) {
+static bool refuse_name(const Operation *op, const char *name, size_t len, Error *err) {
     Suggestion nearest = suggestion_for(name, len);
     Buf names = BUF_INIT;
-    for (const DebugArg *a = op->args; a && a->name; a++) {
+    for (const OperationArg *a = op->args; a && a->name; a++) {
         suggestion_offer(&nearest, a->name);
     }
     list_args(op->args, false, &names);
@@ -186,7 +185,7 @@ static bool refuse_name(const DebugOperation *op, const char *name, size_t len, 
     return false;
 }
 
-static bool refuse_missing(const DebugOperation *op, const DebugArg *a, Error *err) {
+static bool refuse_missing(const Operation *op, const OperationArg *a, Error *err) {
     Buf type = BUF_INIT;
     say_type(a, &type);
     error_set(err, ERR_USAGE, "`%s` needs `%s` (%s): %s.", op->name, a->name, a->about, type.data);
@@ -194,7 +193,7 @@ static bool refuse_missing(const DebugOperation *op, const DebugArg *a, Error *e
     return false;
 }
 
-static bool refuse_value(const DebugOperation *op, const DebugArg *a, Json v, Error *err) {
+static bool refuse_value(const Operation *op, const OperationArg *a, Json v, Error *err) {
     Buf type = BUF_INIT, is = BUF_INIT;
     say_type(a, &type);
     say_value(v, &is);
@@ -205,7 +204,7 @@ static bool refuse_value(const DebugOperation *op, const DebugArg *a, Json v, Er
     return false;
 }
 
-static bool refuse_count(const DebugOperation *op, size_t given, Error *err) {
+static bool refuse_count(const Operation *op, size_t given, Error *err) {
     Buf names = BUF_INIT;
     list_args(op->args, true, &names);
     error_set(err, ERR_USAGE,
@@ -215,8 +214,8 @@ static bool refuse_count(const DebugOperation *op, size_t given, Error *err) {
     return false;
 }
 
-static const DebugArg *find_arg(const DebugOperation *op, Json name) {
-    for (const DebugArg *a = op->args; a && a->name; a++) {
+static const OperationArg *find_arg(const Operation *op, Json name) {
+    for (const OperationArg *a = op->args; a && a->name; a++) {
         if (json_string_is(name, a->name)) {
             return a;
         }
@@ -231,12 +230,12 @@ static bool is_word(const char *const *words, Json v) {
     return *words != NULL;
 }
 
-static bool is_between(const DebugArg *a, Json v) {
+static bool is_between(const OperationArg *a, Json v) {
     return json_number_compare(v, json_int(a->min)) >= 0 &&
            json_number_compare(v, json_int(a->max)) <= 0;
 }
 
-static bool fits(const DebugArg *a, Json v) {
+static bool fits(const OperationArg *a, Json v) {
     if (a->nullable && json_kind(v) == JSON_NULL) {
         return true;
     }
@@ -244,10 +243,10 @@ static bool fits(const DebugArg *a, Json v) {
            (!has_bounds(a) || is_between(a, v));
 }
 
-static bool check_given(const DebugOperation *op, Json args, Error *err) {
+static bool check_given(const Operation *op, Json args, Error *err) {
     Json key, value;
     for (size_t pos = 0; json_object_next(args, &pos, &key, &value);) {
-        const DebugArg *a = find_arg(op, key);
+        const OperationArg *a = find_arg(op, key);
         if (!a) {
             return refuse_name(op, json_string_data(&key), json_string_len(key), err);
         }
@@ -258,9 +257,9 @@ static bool check_given(const DebugOperation *op, Json args, Error *err) {
     return true;
 }
 
-static bool check_needed(const DebugOperation *op, Json args, Error *err) {
+static bool check_needed(const Operation *op, Json args, Error *err) {
     size_t choices = 0, chosen = 0;
-    for (const DebugArg *a = op->args; a && a->name; a++) {
+    for (const OperationArg *a = op->args; a && a->name; a++) {
         if (a->required && json_is_none(json_object_get_c(args, a->name))) {
             return refuse_missing(op, a, err);
         }
@@ -270,7 +269,7 @@ static bool check_needed(const DebugOperation *op, Json args, Error *err) {
     return choices == 0 || chosen == 1 || refuse_count(op, chosen, err);
 }
 
-bool args_check(const DebugOperation *operation, Json args, Error *err) {
+bool args_check(const Operation *operation, Json args, Error *err) {
     if (!is_object(args)) {
         return refuse_args(operation, args, err);
     }

@@ -1,16 +1,8 @@
-/* debug_api.h - everything that can be asked of a debug session: JSON in, JSON out, one table.
+/* session_api.h - the operations of debug sessions: what each takes and gives, and what sessions tell.
  *
- * The prompt, the socket beside the store, pawl.h and (later) REST, WebSocket, DAP and MCP all call
- * debug_call(); none of them knows more about sessions than this header says. The table also says
- * what each operation takes (DebugArg): arguments are checked against it before the operation sees
- * them, and help, schemas and tools can be made from it.
- *
- *     Json answer = debug_call(session, "step", args, &err);   {"kind": "over"} -> {"resumed": [1]}
- *
- * Arguments are one object (JSON_NONE: none). An unknown argument, a missing one and one of the
- * wrong type are each an error (ERR_USAGE) whose sentence names the operation and the argument;
- * nothing ends the session. Answers are objects. What happens comes as events, through the
- * session's host: an answer never waits for it.
+ * They are rows of the one table (operation.h). Each also takes `thread`, the run whose session is asked;
+ * whoever has the session in hand (session_call()) leaves it out. Nothing that is asked ends the session but
+ * what says so. What happens comes as events: an answer never waits for it.
  *
  * "frame" is the number of a frame. Left out, it is the session's *selected* frame: the one that
  * paused last, or was chosen with `frame`. "all" is allowed where it says so. A "path" is an array
@@ -164,57 +156,11 @@
  * session        {status: "attached"|"detached"|"aborted"|"expired"}
  * replayed       {thread, run, status, node, checkpoint, error?, diff? (against what was recorded)}
  */
-#ifndef PAWL_DEBUG_API_H
-#define PAWL_DEBUG_API_H
+#ifndef PAWL_SESSION_API_H
+#define PAWL_SESSION_API_H
 
-#include "session.h"
+#include "operation.h"
 
-/* The answer, given; JSON_NONE on error. Consumes args. */
-Json debug_call(Session *session, const char *operation, Json args, Error *err);
-
-/* ---- the table, for help, completions, schemas and checks ---- */
-
-typedef enum DebugType {
-    DEBUG_INT,
-    DEBUG_NUMBER,
-    DEBUG_BOOL,
-    DEBUG_TEXT,   /* a string without NULs */
-    DEBUG_FRAME,  /* the number of a frame */
-    DEBUG_FRAMES, /* the same, or "all" */
-    DEBUG_PATH,   /* an array of steps, or text */
-    DEBUG_ARRAY,
-    DEBUG_OBJECT,
-    DEBUG_ANY,
-    DEBUG_TYPES,
-} DebugType;
-
-extern const char *const debug_type_names[DEBUG_TYPES]; /* "int", "number", "bool", "text", ... */
-
-typedef struct DebugArg {
-    const char *name;
-    DebugType type;
-    const char *about;        /* half a sentence */
-    bool required;            /* it must be there */
-    bool one_of;              /* of those that have this exactly one must be there */
-    bool nullable;            /* null is as good as a value of its type */
-    const char *const *words; /* TEXT: it is one of these, NULL at their end; NULL: any text */
-    int64_t min, max;         /* INT and NUMBER: bounds; both 0: none */
-} DebugArg;
-
-typedef struct DebugOperation {
-    const char *name;
-    const char *summary;   /* half a sentence */
-    const char *arguments; /* names, parted by spaces; a * after one that must be there */
-    Json (*call)(Session *session, Json args, Error *err); /* borrows args: an object, checked */
-    const DebugArg *args; /* the last has no name; NULL: none. `arguments` says the same */
-} DebugOperation;
-
-extern const DebugOperation debug_operations[]; /* the last has no name */
-
-/* Whether a call reads the history: engine_when_durable() comes first then. */
-bool debug_reads_past(const DebugOperation *op, Json args);
-
-/* NULL, with the nearest name in the sentence, when there is none of that name. */
-const DebugOperation *debug_operation(const char *name, Error *err);
+extern const Operation session_operations[]; /* the last has no name */
 
 #endif

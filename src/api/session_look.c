@@ -1,5 +1,5 @@
 /* debug_look.c - frames, the nodes they stand at, what these see, and the workflow as text. */
-#include "debug_operations.h"
+#include "session_calls.h"
 
 #include "inspect.h"
 #include "mem.h"

@@ -1,5 +1,5 @@
 /* debug_control.c - the session itself, and frames that stop and go. */
-#include "debug_operations.h"
+#include "session_calls.h"
 
 #include "mem.h"
 

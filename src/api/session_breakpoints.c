@@ -1,5 +1,5 @@
 /* debug_points.c - breakpoints and watches. */
-#include "debug_operations.h"
+#include "session_calls.h"
 
 #include "mem.h"
 #include "problems.h"

@@ -1,6 +1,8 @@
 /* Arguments of debug operations: what a row of the table lets pass, what it says otherwise, and
  * that the table itself is in order. */
-#include "debug_args.h"
+#include "args.h"
+#include "session_api.h"
+#include "things.h"
 
 #include "json_test.h"
 #include "mem.h"
@@ -8,7 +10,7 @@
 static void expect_passes(const char *operation, const char *args) {
     Error err = ERROR_INIT;
     Json given = parse(args);
-    if (!args_check(debug_operation(operation, &err), given, &err)) {
+    if (!args_check(operation_find(operation, &err), given, &err)) {
         fail_msg("%s %s: %s", operation, args, err.msg);
     }
     assert_int_equal(err.code, ERR_NONE);
@@ -18,7 +20,7 @@ static void expect_passes(const char *operation, const char *args) {
 static void expect_refused(const char *operation, const char *args, const char *sentence) {
     Error err = ERROR_INIT;
     Json given = parse(args);
-    assert_false(args_check(debug_operation(operation, NULL), given, &err));
+    assert_false(args_check(operation_find(operation, NULL), given, &err));
     assert_int_equal(err.code, ERR_USAGE);
     assert_string_equal(err.msg, sentence);
     json_unref(given);
@@ -29,15 +31,15 @@ static void expect_refused(const char *operation, const char *args, const char *
 static void an_unknown_operation_names_the_nearest(void **state) {
     Error err = ERROR_INIT;
     (void)state;
-    assert_non_null(debug_operation("step", &err));
-    assert_null(debug_operation("stpe", &err));
+    assert_non_null(operation_find("step", &err));
+    assert_null(operation_find("stpe", &err));
     assert_int_equal(err.code, ERR_USAGE);
     assert_string_equal(err.msg, "There is no operation `stpe`; did you mean `step`?");
-    assert_null(debug_operation("xyzzy", &err));
+    assert_null(operation_find("xyzzy", &err));
     assert_string_equal(err.msg,
                         "There is no operation `xyzzy`; `operations` lists those that there are.");
-    assert_null(debug_operation("", &err));
-    assert_null(debug_operation("st\x1b[2Jep", &err));
+    assert_null(operation_find("", &err));
+    assert_null(operation_find("st\x1b[2Jep", &err));
     assert_null(strchr(err.msg, '\x1b'));
 }
 
@@ -186,7 +188,7 @@ static void long_values_and_names_are_cut(void **state) {
     }
     buf_adds(&text, "\": 1}");
     Json given = parse(text.data);
-    assert_false(args_check(debug_operation("step", NULL), given, &err));
+    assert_false(args_check(operation_find("step", NULL), given, &err));
     expect_contains(err.msg, "...`; it takes `kind` and `frame`.");
     json_unref(given);
     buf_clear(&text);
@@ -229,39 +231,35 @@ static void what_is_there_is_read(void **state) {
 
 /* ---- the table ---- */
 
-/* The names of a row as its `arguments` has them. */
-static void print_names(const DebugOperation *op, Buf *out) {
-    buf_adds(out, "");
-    for (const DebugArg *a = op->args; a && a->name; a++) {
-        buf_printf(out, "%s%s%s", a == op->args ? "" : " ", a->name, a->required ? "*" : "");
-    }
-}
-
-static void every_row_says_its_arguments_once_and_alike(void **state) {
+static void every_row_says_its_arguments_once(void **state) {
     (void)state;
-    for (const DebugOperation *op = debug_operations; op->name; op++) {
-        Buf names = BUF_INIT;
-        print_names(op, &names);
-        assert_string_equal(op->arguments, names.data ? names.data : "");
-        buf_clear(&names);
-        for (const DebugArg *a = op->args; a && a->name; a++) {
-            for (const DebugArg *b = op->args; b != a; b++) {
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
+        for (const OperationArg *a = op->args; a && a->name; a++) {
+            for (const OperationArg *b = op->args; b != a; b++) {
                 assert_string_not_equal(a->name, b->name);
             }
         }
     }
 }
 
+/* The shape of its answer, what it takes, and exactly one way to do it. */
 static void every_row_is_complete(void **state) {
     (void)state;
-    for (const DebugOperation *op = debug_operations; op->name; op++) {
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
+        Error err = ERROR_INIT;
+        int ways = (op->read != NULL) + (op->make != NULL) + (op->call != NULL) +
+                   (op->ask != NULL) + op->stream;
+        Shape *shape = shape_compile(op->answer, thing_shapes, &err);
+        if (!shape) fail_msg("%s: %s: %s", op->name, op->answer, err.msg);
+        shape_free(shape);
+        assert_int_equal(ways, 1);
         assert_non_null(op->summary);
-        assert_ptr_equal(debug_operation(op->name, NULL), op);
-        for (const DebugArg *a = op->args; a && a->name; a++) {
+        assert_ptr_equal(operation_find(op->name, NULL), op);
+        for (const OperationArg *a = op->args; a && a->name; a++) {
             assert_non_null(a->about);
-            assert_non_null(debug_type_names[a->type]);
+            assert_non_null(arg_type_names[a->type]);
             assert_true(a->min <= a->max);
-            assert_true(!a->words || a->type == DEBUG_TEXT);
+            assert_true(!a->words || a->type == ARG_TEXT);
             assert_false(a->required && a->one_of);
         }
     }
@@ -273,7 +271,6 @@ static void every_operation_of_the_manual_is_there(void **state) {
                                         "extend",
                                         "detach",
                                         "abort",
-                                        "operations",
                                         "breakpoint_set",
                                         "breakpoint_change",
                                         "breakpoint_delete",
@@ -320,28 +317,29 @@ static void every_operation_of_the_manual_is_there(void **state) {
     size_t n = sizeof names / sizeof *names, rows = 0;
     (void)state;
     for (size_t i = 0; i < n; i++) {
-        assert_non_null(debug_operation(names[i], NULL));
+        assert_non_null(operation_find(names[i], NULL));
     }
-    while (debug_operations[rows].name) {
-        assert_non_null(debug_operations[rows++].call);
+    while (session_operations[rows].name) {
+        assert_non_null(session_operations[rows++].ask);
     }
     assert_int_equal(rows, n);
 }
 
 static void the_table_can_be_asked_for(void **state) {
     (void)state;
-    const DebugOperation *op = debug_operation("operations", NULL);
-    Json args = json_object(), all = op->call(NULL, args, NULL);
+    const Operation *op = operation_find("operations", NULL);
+    Json args = json_object(), all = op->make(NULL, args, NULL);
     Json list = json_object_get_c(all, "operations");
     for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);
         if (json_string_is(json_object_get_c(one, "name"), "back")) {
-            expect_json(one,
-                        "{\"name\": \"back\", \"summary\": \"go back by steps of a frame\", "
-                        "\"arguments\": [{\"name\": \"count\", \"type\": \"int\", \"about\": "
-                        "\"steps of the frame; left out, 1\", \"min\": 1, \"max\": 1000000000}, "
-                        "{\"name\": \"frame\", \"type\": \"frame\", \"about\": \"which frame; left "
-                        "out, the selected one\"}]}");
+            expect_json(
+                one,
+                "{\"name\": \"back\", \"summary\": \"go back by steps of a frame\", \"scope\": \"debug\", "
+                "\"route\": \"POST /debug/{thread}/back\", \"idempotent\": false, \"arguments\": [{\"name\": \"count\", \"type\": \"int\", \"about\": "
+                "\"steps of the frame; left out, 1\", \"min\": 1, \"max\": 1000000000}, "
+                "{\"name\": \"frame\", \"type\": \"frame\", \"about\": \"which frame; left "
+                "out, the selected one\"}], \"answer\": \"MOVED\"}");
         }
     }
     json_unref(all);
@@ -365,7 +363,7 @@ int main(void) {
         JSON_TEST(long_values_and_names_are_cut),
         JSON_TEST(what_is_left_out_is_what_otherwise_says),
         JSON_TEST(what_is_there_is_read),
-        JSON_TEST(every_row_says_its_arguments_once_and_alike),
+        JSON_TEST(every_row_says_its_arguments_once),
         JSON_TEST(every_row_is_complete),
         JSON_TEST(every_operation_of_the_manual_is_there),
         JSON_TEST(the_table_can_be_asked_for),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
-#include "attach_socket.h"
+#include "host_socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,11 +17,11 @@ enum { BACKLOG = 8, CONNECT_SECONDS = 5 };
 
 /* ---- places ---- */
 
-bool socket_place_open(SocketPlace *place, const char *folder, int64_t run, Error *err) {
+bool socket_place_open(SocketPlace *place, const char *folder, int64_t pid, Error *err) {
     *place = (SocketPlace){.folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    snprintf(place->name, sizeof place->name, "debug-%lld.sock", (long long)run);
+    snprintf(place->name, sizeof place->name, "host-%lld.sock", (long long)pid);
     return place->folder >= 0 ||
-           error_set(err, ERR_IO, "The folder %s for the sockets of runs cannot be opened: %s.",
+           error_set(err, ERR_IO, "The folder %s for the sockets of hosts cannot be opened: %s.",
                      folder, strerror(errno));
 }
 
@@ -51,6 +52,35 @@ bool socket_place_vacate(const SocketPlace *place, Error *err) {
     return unlinkat(place->folder, place->name, 0) == 0 || errno == ENOENT ||
            error_set(err, ERR_IO, "The old socket %s cannot be removed: %s.", place->name,
                      strerror(errno));
+}
+
+void socket_place_tidy(const SocketPlace *place) {
+    int fd = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        long long pid;
+        char end;
+        bool ours = sscanf(entry->d_name, "host-%lld.soc%c", &pid, &end) == 2 && end == 'k';
+        struct stat st;
+        if (ours && pid > 1 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
+            fstatat(place->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISSOCK(st.st_mode)) {
+            SocketPlace old = {.folder = place->folder};
+            int why;
+            snprintf(old.name, sizeof old.name, "%.40s", entry->d_name);
+            int peer = host_socket_connect(&old, &why, NULL);
+            if (peer >= 0) { /* of a process that has its numbers elsewhere */
+                close(peer);
+            } else if (why == ECONNREFUSED) {
+                unlinkat(place->folder, entry->d_name, 0);
+            }
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    } else if (fd >= 0) {
+        close(fd);
+    }
 }
 
 /* Always short enough, wherever the folder is. */
@@ -92,12 +122,12 @@ static bool bind_for_us_alone(SocketPlace *place, int fd) {
     return listen(fd, BACKLOG) == 0;
 }
 
-int attach_socket_listen(SocketPlace *place, Error *err) {
+int host_socket_listen(SocketPlace *place, Error *err) {
     int fd = socket_place_vacate(place, err) ? new_socket(err) : -1;
     if (fd < 0 || bind_for_us_alone(place, fd)) {
         return fd;
     }
-    error_set(err, ERR_IO, "The socket %s for debuggers cannot be made: %s.", place->name,
+    error_set(err, ERR_IO, "The socket %s for other processes cannot be made: %s.", place->name,
               strerror(errno));
     socket_place_remove(place);
     return give_up(fd);
@@ -105,7 +135,7 @@ int attach_socket_listen(SocketPlace *place, Error *err) {
 
 /* ---- connecting ---- */
 
-int attach_socket_connect(const SocketPlace *place, int *why, Error *err) {
+int host_socket_connect(const SocketPlace *place, int *why, Error *err) {
     struct timeval limit = {.tv_sec = CONNECT_SECONDS};
     struct sockaddr_un address;
     socklen_t len = address_of(place, &address);
@@ -114,7 +144,8 @@ int attach_socket_connect(const SocketPlace *place, int *why, Error *err) {
     if (fd < 0) {
         return fd;
     }
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* connect() waits so long */
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit,
+               sizeof limit); /* connect() waits so long for a busy one */
     if (connect(fd, (struct sockaddr *)&address, len) == 0) {
         return fd;
     }
@@ -126,7 +157,7 @@ int attach_socket_connect(const SocketPlace *place, int *why, Error *err) {
 
 /* ---- who it is ---- */
 
-bool attach_socket_trusts(int fd, bool as_client) {
+bool host_socket_trusts(int fd, bool as_client) {
     struct ucred peer = {0};
     socklen_t len = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 || len != sizeof peer) {
@@ -135,7 +166,7 @@ bool attach_socket_trusts(int fd, bool as_client) {
     return peer.uid == geteuid() || peer.uid == 0 || (as_client && geteuid() == 0);
 }
 
-void attach_ignore_sigpipe(void) {
+void host_ignore_sigpipe(void) {
     struct sigaction now;
     if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
         signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,269 @@
+/* operation.c - the groups of rows, looking one up, and the way in. */
+#include "operation.h"
+
+#include "args.h"
+#include "json_build.h"
+#include "mem.h"
+#include "problems.h"
+#include "session_api.h"
+#include "suggest.h"
+
+#include <assert.h>
+#include <string.h>
+
+extern const Operation run_operations[], workflow_operations[], store_operations[];
+
+static const Operation host_operations[2];
+
+const Operation *const operation_groups[] = {
+    workflow_operations, run_operations,  store_operations,
+    session_operations,  host_operations, NULL,
+};
+
+const char *const operation_scope_names[] = {"read", "run", "debug", "admin"};
+
+/* ---- the table ---- */
+
+const Operation *operation_next(const Operation *after) {
+    size_t group = 0;
+    if (!after) {
+        return operation_groups[0];
+    }
+    if (after[1].name) {
+        return after + 1;
+    }
+    for (; operation_groups[group]; group++) { /* the group that it is the last of */
+        const Operation *last = operation_groups[group];
+        while (last[1].name) {
+            last++;
+        }
+        if (last == after) {
+            return operation_groups[group + 1];
+        }
+    }
+    return NULL;
+}
+
+const Operation *operation_find(const char *name, Error *err) {
+    Suggestion nearest = suggestion_for(name, strlen(name));
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
+        if (strcmp(op->name, name) == 0) {
+            return op;
+        }
+        suggestion_offer(&nearest, op->name);
+    }
+    const char *word = shown(name, strlen(name));
+    error_set(err, ERR_USAGE, "There is no operation `%s`%s", word,
+              nearest.best ? did_you_mean_this(nearest.best)
+                           : "; `operations` lists those that there are.");
+    return NULL;
+}
+
+static const OperationArg *find_arg(const Operation *op, const char *name) {
+    const OperationArg *a = op->args;
+    while (a && a->name && strcmp(a->name, name) != 0) {
+        a++;
+    }
+    return a && a->name ? a : NULL;
+}
+
+bool operation_is_of_run(const Operation *op) {
+    return op->ask || (op->call && find_arg(op, "thread"));
+}
+
+static Json arg_json(const OperationArg *a) {
+    Json words = json_none();
+    for (const char *const *word = a->words; word && *word; word++) {
+        words = json_array_push(json_is_none(words) ? json_array() : words, json_string_c(*word));
+    }
+    bool bounded = a->min || a->max;
+    return OBJECT(KEY("name", a->name), KEY("type", arg_type_names[a->type]),
+                  KEY("about", a->about),
+                  KEY("required", a->required ? json_bool(true) : json_none()),
+                  KEY("one_of", a->one_of ? json_bool(true) : json_none()),
+                  KEY("nullable", a->nullable ? json_bool(true) : json_none()),
+                  KEY("min", bounded ? json_int(a->min) : json_none()),
+                  KEY("max", bounded && a->max != ARG_COUNTING ? json_int(a->max) : json_none()),
+                  KEY("words", words));
+}
+
+Json operation_json(const Operation *op) {
+    Json args = json_array();
+    for (const OperationArg *a = op->args; a && a->name; a++) {
+        args = json_array_push(args, arg_json(a));
+    }
+    return OBJECT(KEY("name", op->name), KEY("summary", op->summary),
+                  KEY("scope", operation_scope_names[op->scope]), KEY("route", op->route),
+                  KEY("idempotent", op->idempotent), KEY("arguments", args),
+                  KEY("answer", op->answer));
+}
+
+/* ---- calls ---- */
+
+void reply_give(Reply reply, Json answer) {
+    assert(!json_is_none(answer));
+    reply.give(reply.ctx, answer, NULL);
+}
+
+void reply_fail(Reply reply, const Error *err) {
+    reply.give(reply.ctx, json_none(), err);
+}
+
+/* Its hooks are gone: there is nothing left to control the frames with. */
+static bool is_attached(const Session *session, const char *operation, Error *err) {
+    return (run_has_hooks(session_run(session)) && !session_is_detached(session)) ||
+           error_set(err, ERR_USAGE,
+                     "The session is over, so it cannot be asked for `%s`: the run goes on without "
+                     "a debugger. Attach to it anew.",
+                     operation);
+}
+
+static bool reads_past(const Operation *op, Json args) {
+    return op->past || !json_is_none(json_object_get_c(args, "checkpoint"));
+}
+
+/* What it reads is durable by now. */
+static Json ask(Session *session, const Operation *op, Json args, Error *err) {
+    session_touch(session);
+    return args_check(op, args, err) && is_attached(session, op->name, err)
+               ? op->ask(session, args, err)
+               : json_none();
+}
+
+Json session_call(Session *session, const char *name, Json args, Error *err) {
+    Json out = json_none(), given = json_is_none(args) ? json_object() : args;
+    const Operation *op = operation_find(name, err);
+    if (op && !op->ask) {
+        error_set(err, ERR_USAGE, "`%s` is not asked of a session.", name);
+    } else if (op && json_kind(given) == JSON_OBJECT && reads_past(op, given) &&
+               !engine_wait_durable(run_engine(session_run(session)))) {
+        error_set(err, ERR_IO, "The store failed, so what the run did last is not in it.");
+    } else if (op) {
+        out = ask(session, op, given, err);
+        session_sync(session);
+    }
+    json_unref(given);
+    return out;
+}
+
+/* A call that waits: for the disk, or for a thread that reads. */
+typedef struct Waiting {
+    Host *host;
+    const Operation *op;
+    Json args;
+    Reply reply;
+} Waiting;
+
+static Waiting *waiting(Host *host, const Operation *op, Json args, Reply reply) {
+    Waiting *w = mem_alloc(sizeof *w);
+    *w = (Waiting){host, op, args, reply};
+    return w;
+}
+
+static void on_changed(void *ctx, const Error *err) {
+    Waiting *w = ctx;
+    w->reply.give(w->reply.ctx, err ? json_none() : json_ref(w->args), err);
+    json_unref(w->args);
+    mem_free(w);
+}
+
+static void ask_session(Host *host, const Operation *op, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    Json thread = json_object_get_c(args, "thread"), answer = json_none();
+    HostRun *run =
+        json_kind(thread) == JSON_STRING ? host_find(host, json_string_data(&thread)) : NULL;
+    if (!run) {
+        error_set(&err, json_kind(thread) == JSON_STRING ? ERR_NOT_FOUND : ERR_USAGE,
+                  json_kind(thread) == JSON_STRING
+                      ? "No debugger is attached to the run."
+                      : "`%s` is asked of the session of a run: `thread` says which.",
+                  op->name);
+    } else {
+        Session *session = host_session(run, &err);
+        Json own = json_object_remove(json_ref(args), json_string_c("thread"));
+        answer = session ? ask(session, op, own, &err) : json_none();
+        json_unref(own);
+    }
+    if (json_is_none(answer)) {
+        reply_fail(reply, &err);
+    } else if (op->scope == SCOPE_READ) {
+        reply_give(reply, answer);
+    } else { /* a change that was answered for is on record */
+        host_when_durable(host, on_changed, waiting(host, op, answer, reply));
+    }
+}
+
+static void on_durable(void *ctx, const Error *err) {
+    Waiting *w = ctx;
+    if (err) {
+        reply_fail(w->reply, err);
+    } else {
+        ask_session(w->host, w->op, w->args, w->reply);
+    }
+    json_unref(w->args);
+    mem_free(w);
+}
+
+static void on_read(void *ctx, Json answer, const Error *err) {
+    Waiting *w = ctx;
+    w->reply.give(w->reply.ctx, answer, err);
+    mem_free(w);
+}
+
+/* The arguments of a session's operation, without the run that says whose. */
+static bool check(const Operation *op, Json args, Error *err) {
+    if (!op->ask || json_kind(args) != JSON_OBJECT) {
+        return args_check(op, args, err);
+    }
+    Json own = json_object_remove(json_ref(args), json_string_c("thread"));
+    bool ok = args_check(op, own, err);
+    json_unref(own);
+    return ok;
+}
+
+void operation_call(Host *host, const char *name, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    const Operation *op = operation_find(name, &err);
+    args = json_is_none(args) ? json_object() : args;
+    if (!op || !check(op, args, &err)) {
+        reply_fail(reply, &err);
+    } else if (op->read) {
+        host_read(host, op->read, json_ref(args), on_read, waiting(host, op, json_none(), reply));
+    } else if (op->call) {
+        op->call(host, args, reply);
+    } else if (op->make) {
+        Json answer = op->make(host, args, &err);
+        reply.give(reply.ctx, answer, json_is_none(answer) ? &err : NULL);
+    } else if (reads_past(op, args)) {
+        host_when_durable(host, on_durable, waiting(host, op, json_ref(args), reply));
+    } else {
+        ask_session(host, op, args, reply);
+    }
+    json_unref(args);
+}
+
+/* ---- the table itself ---- */
+
+static Json list_operations(const Host *host, Json args, Error *err) {
+    Json list = json_array();
+    (void)host;
+    (void)args;
+    (void)err;
+    for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
+        list = json_array_push(list, operation_json(op));
+    }
+    return OBJECT(KEY("operations", list));
+}
+
+static const Operation host_operations[2] = {
+    {.name = "operations",
+     .summary = "list what can be asked",
+     .scope = SCOPE_READ,
+     .route = "GET /operations",
+     .idempotent = true,
+     .answer =
+         "{operations: [{name: text, summary: text, scope: text, route?: text, idempotent: bool, "
+         "arguments: [{name: text, type: text, about: text, ...}], answer: text}]}",
+     .make = list_operations},
+    {0},
+};

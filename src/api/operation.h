@@ -1,0 +1,118 @@
+/* operation.h - everything that can be asked of a host: one table, JSON in, JSON out.
+ *
+ * A row says what an operation is called, what it takes, the shape of its answer, who may ask for it, its
+ * route over HTTP, and which function does it. The command line, the socket, pawl.h and every door to come
+ * call operation_call(); help, checks, the OpenAPI document and tools are made from the rows. An operation
+ * is written once: its row and its function, side by side.
+ *
+ *     operation_call(host, "run_get", args, (Reply){on_answer, ctx});
+ *
+ * Arguments are one object (JSON_NONE: none). An unknown argument, a missing one and one of the wrong type are
+ * each an error (ERR_USAGE) whose sentence names the operation and the argument. Answers are objects of the
+ * row's shape (json_shape.h; api/things.h has the named shapes). Nothing in an answer is null but values of users: what
+ * there is nothing to say of is left out. Times are RFC 3339 in UTC with milliseconds.
+ *
+ * An answer comes exactly once, at once or later, always on the loop's thread; `ctx` has to live until then.
+ * Whoever vanishes meanwhile takes note of that in its ctx.
+ *
+ * There are four ways to do an operation, and a row has exactly one of them:
+ *
+ *     read    looks into the store and at nothing else. Runs on a thread that reads; any process can do it
+ *     make    computes something from its arguments and from files: workflows, kinds, schemas
+ *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is
+ *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments
+ */
+#ifndef PAWL_OPERATION_H
+#define PAWL_OPERATION_H
+
+#include "host.h"
+
+/* ---- what an operation takes ---- */
+
+typedef enum ArgType {
+    ARG_INT,
+    ARG_NUMBER,
+    ARG_BOOL,
+    ARG_TEXT,   /* a string without NULs */
+    ARG_FRAME,  /* the number of a frame */
+    ARG_FRAMES, /* the same, or "all" */
+    ARG_PATH,   /* an array of steps, or text */
+    ARG_ARRAY,
+    ARG_OBJECT,
+    ARG_ANY,
+    ARG_TYPES,
+} ArgType;
+
+extern const char *const arg_type_names[ARG_TYPES]; /* "int", "number", "bool", "text", ... */
+
+typedef struct OperationArg {
+    const char *name;
+    ArgType type;
+    const char *about;        /* half a sentence */
+    bool required;            /* it must be there */
+    bool one_of;              /* of those that have this exactly one must be there */
+    bool nullable;            /* null is as good as a value of its type */
+    const char *const *words; /* TEXT: it is one of these, NULL at their end; NULL: any text */
+    int64_t min, max;         /* INT and NUMBER: bounds; both 0: none */
+} OperationArg;
+
+#define ARG_COUNTING INT64_MAX /* no upper bound */
+
+/* ---- rows ---- */
+
+typedef enum OperationScope { SCOPE_READ, SCOPE_RUN, SCOPE_DEBUG, SCOPE_ADMIN } OperationScope;
+
+extern const char *const operation_scope_names[]; /* "read", "run", "debug", "admin" */
+
+typedef struct Reply {
+    void (*give)(void *ctx, Json answer,
+                 const Error *err); /* answer is given; JSON_NONE: err says why */
+    void *ctx;
+} Reply;
+
+typedef struct Operation {
+    const char *name;
+    const char *summary; /* half a sentence */
+    OperationScope scope;
+    const char *route;        /* "GET /runs/{thread}/history"; NULL: none of its own */
+    bool idempotent;          /* asking twice is asking once */
+    const OperationArg *args; /* the last has no name; NULL: none */
+    const char *answer;       /* its shape */
+
+    /* One of these. args: an object that the row let pass, borrowed. */
+    Json (*read)(Store *store, Json args, Error *err);
+    Json (*make)(const Host *host, Json args, Error *err);
+    void (*call)(Host *host, Json args, Reply reply);
+    Json (*ask)(Session *session, Json args, Error *err);
+    bool past;   /* ask: reads what was recorded, which is durable when it is asked */
+    bool stream; /* none of them: events, which doors take from the host (subscription.h) */
+} Operation;
+
+/* Groups of rows, each ended by one without a name; the last group is NULL. */
+extern const Operation *const operation_groups[];
+
+/* NULL, with the nearest name in the sentence, when there is none of that name. */
+const Operation *operation_find(const char *name, Error *err);
+/* Walks all rows, the first for NULL; NULL after the last. */
+const Operation *operation_next(const Operation *after);
+
+/* Whether it belongs where the run in `thread` is. */
+bool operation_is_of_run(const Operation *op);
+
+/* A row as JSON: {name, summary, scope, route?, idempotent, arguments: [...], answer}. */
+Json operation_json(const Operation *op);
+
+/* ---- calls ---- */
+
+/* Consumes args. */
+void operation_call(Host *host, const char *name, Json args, Reply reply);
+
+/* For rows to answer with. */
+void reply_give(Reply reply, Json answer); /* consumes it; JSON_NONE is a bug */
+void reply_fail(Reply reply, const Error *err);
+
+/* An operation of a session alone, at once: what operation_call() does for `ask` rows. JSON_NONE on error.
+ * Consumes args. */
+Json session_call(Session *session, const char *name, Json args, Error *err);
+
+#endif

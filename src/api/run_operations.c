@@ -1,0 +1,585 @@
+/* run_operations.c - what can be done with runs: start, go on, stop, change. Looking at them is in
+ * run_reading.c; both are in the one table. */
+#include "operation.h"
+
+#include "args.h"
+#include "export.h"
+#include "json_build.h"
+#include "mem.h"
+#include "run_reading.h"
+#include "subscription.h"
+#include "things.h"
+
+#include <string.h>
+
+/* ---- answers ---- */
+
+/* A run in memory, as RUN. */
+static Json held_json(const HostRun *r) {
+    const Run *run = host_run(r);
+    return OBJECT(
+        KEY("run", run_number(run)), KEY("thread", run_thread(run)),
+        KEY("workflow", run_flow(run)->name), KEY("status", run_status(run)),
+        KEY("checkpoint", run_checkpoint(run) ? json_int(run_checkpoint(run)) : json_none()));
+}
+
+/* A reply that is given once something has come of the run. */
+typedef struct Asked {
+    Reply reply;
+    Host *host;
+    Json notes; /* goes into the answer; JSON_NONE: none */
+} Asked;
+
+static Asked *asked(Host *host, Reply reply) {
+    Asked *a = mem_zalloc(sizeof *a);
+    *a = (Asked){.reply = reply, .host = host};
+    return a;
+}
+
+/* Why breakpoints of the session are at no node, a sentence each; JSON_NONE: there are none. */
+static Json doubts_of(HostRun *run) {
+    Session *session = host_has_session(run);
+    Json answer = session ? session_call(session, "breakpoints", json_none(), NULL) : json_none();
+    Json list = json_is_none(answer) ? json_none() : json_object_get_c(answer, "breakpoints"),
+         out = json_none();
+    for (size_t i = 0; !json_is_none(list) && i < json_array_len(list); i++) {
+        Json b = json_array_get(list, i), message = json_object_get_c(b, "message");
+        if (!json_truthy(json_object_get_c(b, "verified")) && json_kind(message) == JSON_STRING) {
+            out = json_array_push(json_is_none(out) ? json_array() : out, json_ref(message));
+        }
+    }
+    json_unref(answer);
+    return out;
+}
+
+static void on_begun(void *ctx, HostRun *run, const Error *err) {
+    Asked *a = ctx;
+    if (run) {
+        reply_give(a->reply, OBJECT_ADD(held_json(run), KEY("doubts", doubts_of(run))));
+    } else {
+        reply_fail(a->reply, err);
+    }
+    json_unref(a->notes);
+    mem_free(a);
+}
+
+/* ---- starting ---- */
+
+static const char *const mode_words[] = {"autonomous", "interactive", NULL};
+
+static HostDebug debug_of(Json args) {
+    Json given = json_object_get_c(args, "debug");
+    if (json_kind(given) != JSON_OBJECT) {
+        return (HostDebug){.breakpoints = json_none()};
+    }
+    Json all = json_object_get_c(given, "pause_all_on_breakpoint");
+    return (HostDebug){.wanted = true,
+                       .pause_on_start = json_truthy(json_object_get_c(given, "pause_on_start")),
+                       .pause_all = json_is_none(all)  ? 0
+                                    : json_truthy(all) ? 1
+                                                       : -1,
+                       .breakpoints = json_object_get_c(given, "breakpoints")};
+}
+
+/* The workflow that was sent: its files, as a stored definition has them. */
+static Flow *flow_of(Json args, Error *err) {
+    FlowProblems problems = {0};
+    Flow *flow = flow_load_definition(json_object_get_c(args, "definition"), &problems);
+    if (!flow) {
+        const FlowProblem *first = problems.n ? &problems.items[0] : NULL;
+        error_set_at(err, ERR_SYNTAX, first ? first->line : 0, first ? first->col : 0, "%s",
+                     first ? first->msg : "The definition is no workflow.");
+        error_fact(err, "file", first ? first->file : NULL);
+    }
+    flow_problems_clear(&problems);
+    return flow;
+}
+
+/* The results that another run had. */
+static bool recording_of(Host *host, Json args, const Flow *flow, Recording **out, Error *err) {
+    Json replay = json_object_get_c(args, "replay");
+    *out = NULL;
+    if (json_kind(replay) != JSON_OBJECT) {
+        return true;
+    }
+    char *thread = args_text(replay, "thread"), *live_from = args_text(replay, "live_from");
+    StoredRun stored = {0};
+    Store *store = host_reader(host, err);
+    bool ok = store && stored_run_read(store, thread ? thread : "",
+                                       args_int(replay, "checkpoint", 0), &stored, err);
+    Flow *ran = ok ? stored_run_flow(&stored, err) : NULL;
+    if (ran) {
+        RecordingSource source = {.run = stored.row.run,
+                                  .seq = stored.seq,
+                                  .flow = ran,
+                                  .replaying = flow,
+                                  .live_from = live_from};
+        *out = recording_new(store, &source, err);
+    }
+    flow_unref(ran);
+    stored_run_clear(&stored);
+    mem_free(thread);
+    mem_free(live_from);
+    return *out != NULL;
+}
+
+static void run_start(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    char *thread = args_text(args, "thread"), *mode = args_text(args, "mode");
+    Flow *flow = flow_of(args, &err);
+    HostStart start = {
+        .flow = flow,
+        .run = {.thread = thread, .input = json_object_get_c(args, "input"), .mode = mode},
+        .debug = debug_of(args)};
+    if (flow && recording_of(host, args, flow, &start.recording, &err)) {
+        host_start(host, &start, on_begun, asked(host, reply));
+    } else {
+        reply_fail(reply, &err);
+    }
+    flow_unref(flow);
+    mem_free(thread);
+    mem_free(mode);
+}
+
+/* ---- going on ---- */
+
+static void run_resume(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
+    char *decision = args_text(args, "decision");
+    HostRun *held = host_find(host, thread);
+    Flow *reload = args_has(args, "definition") ? flow_of(args, &err) : NULL;
+    RunResume resume = {.thread = thread,
+                        .seq = args_int(args, "checkpoint", 0),
+                        .interrupt = interrupt,
+                        .value = json_object_get_c(args, "value"),
+                        .decision = decision,
+                        .set = json_object_get_c(args, "set"),
+                        .reload = reload};
+    if (err.code != ERR_NONE) {
+        reply_fail(reply, &err);
+    } else if (!held) {
+        host_resume(host, &resume, on_begun, asked(host, reply));
+    } else if (resume.seq || reload || !json_is_none(resume.set)) {
+        error_set(&err, ERR_BUSY, "Thread `%s` is under way, so it can only be answered.",
+                  run_thread(host_run(held)));
+        error_fact(&err, "thread", run_thread(host_run(held)));
+        reply_fail(reply, &err);
+    } else if (run_answer(host_run(held), &resume, &err)) {
+        reply_give(reply, held_json(held));
+    } else {
+        reply_fail(reply, &err);
+    }
+    flow_unref(reload);
+    mem_free(thread);
+    mem_free(interrupt);
+    mem_free(decision);
+}
+
+static void run_open(Host *host, Json args, Reply reply) {
+    char *thread = args_text(args, "thread");
+    HostDebug debug = debug_of(args);
+    debug.wanted = true;
+    debug.view_only = args_bool(args, "view_only", false);
+    host_open(host, thread, &debug, on_begun, asked(host, reply));
+    mem_free(thread);
+}
+
+/* ---- ending ---- */
+
+static HostRun *held_of(Host *host, Json args, Error *err) {
+    char *thread = args_text(args, "thread");
+    HostRun *held = host_find(host, thread);
+    if (!held) {
+        error_set(err, ERR_NOT_FOUND, "This process does not have the run `%s`.", thread);
+        error_fact(err, "thread", thread);
+    }
+    mem_free(thread);
+    return held;
+}
+
+static void run_stop_call(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    HostRun *held = held_of(host, args, &err);
+    if (!held) {
+        reply_fail(reply, &err);
+        return;
+    }
+    run_stop(host_run(held));
+    reply_give(reply, held_json(held));
+}
+
+/* Waits until the run has settled, and says how. */
+static void on_settled(void *ctx, Subscription *s) {
+    Asked *a = ctx;
+    Json event;
+    while (subscription_next(s, &event)) {
+        if (json_string_is(json_object_get_c(event, "event"), "settled")) {
+            json_unref(a->notes);
+            a->notes = event;
+        } else {
+            json_unref(event);
+        }
+    }
+    if (!json_is_none(a->notes)) {
+        Json e = a->notes;
+        reply_give(a->reply,
+                   OBJECT(KEY("run", json_ref(json_object_get_c(e, "run"))),
+                          KEY("thread", json_ref(json_object_get_c(e, "thread"))),
+                          KEY("status", json_ref(json_object_get_c(e, "status"))),
+                          KEY("checkpoint", json_ref(json_object_get_c(e, "checkpoint")))));
+        json_unref(e);
+        subscription_end(s);
+        mem_free(a);
+    }
+}
+
+static void answer_when_settled(Host *host, const char *thread, Reply reply) {
+    SubscriptionSpec spec = {.thread = thread,
+                             .types = 1u << EVENT_SETTLED,
+                             .from = -1,
+                             .ready = on_settled,
+                             .ctx = asked(host, reply)};
+    host_subscribe(host, &spec, NULL);
+}
+
+/* A test's cleanup tasks run first, so the answer may take its time. */
+static void run_cancel_call(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    char *thread = args_text(args, "thread");
+    HostRun *held = host_find(host, thread);
+    if (held && !run_settled(host_run(held))) {
+        answer_when_settled(host, run_thread(host_run(held)), reply);
+        run_cancel(host_run(held));
+    } else {
+        Run *cleaning = NULL;
+        Engine *engine = host_engine(host, HOST_WRITES, &err);
+        bool ok = engine && engine_cancel_now(engine, thread, &cleaning, &err);
+        if (cleaning) {
+            HostRun *run = host_adopt(host, cleaning);
+            answer_when_settled(host, run_thread(host_run(run)), reply);
+        } else if (ok) {
+            run_answer_stored(host, thread, reply);
+        } else {
+            reply_fail(reply, &err);
+        }
+    }
+    mem_free(thread);
+}
+
+/* ---- changing ---- */
+
+static void run_fork(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    RunRow row = {0};
+    char *thread = args_text(args, "thread"), *name = args_text(args, "new_thread");
+    Engine *engine = host_engine(host, HOST_WRITES, &err);
+    if (engine &&
+        engine_fork_now(engine, thread, args_int(args, "checkpoint", 0), name, &row, &err)) {
+        run_answer_stored(host, row.thread, reply);
+    } else {
+        reply_fail(reply, &err);
+    }
+    run_row_clear(&row);
+    mem_free(thread);
+    mem_free(name);
+}
+
+static void run_update(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    int64_t seq = 0;
+    char *thread = args_text(args, "thread"), *as_node = args_text(args, "as_node");
+    Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
+    RunUpdate update = {thread, args_int(args, "checkpoint", 0), set, as_node};
+    Engine *engine = host_engine(host, HOST_WRITES, &err);
+    if (engine && engine_update_now(engine, &update, &seq, &err)) {
+        run_answer_stored(host, thread, reply);
+    } else {
+        reply_fail(reply, &err);
+    }
+    json_unref(set);
+    mem_free(thread);
+    mem_free(as_node);
+}
+
+/* What the frames of a held run are doing now, for those who watch. */
+static void run_frames_call(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    HostRun *held = held_of(host, args, &err);
+    if (held) {
+        const Run *run = host_run(held);
+        reply_give(reply, OBJECT(KEY("thread", run_thread(run)), KEY("step", run_step(run)),
+                                 KEY("settled", run_settled(run)), KEY("resting", host_rests(held)),
+                                 KEY("frames", run_frames(run, args_size(args, "limit", 100)))));
+    } else {
+        reply_fail(reply, &err);
+    }
+}
+
+/* A run from a document that somebody exported: it can be looked at as the original. */
+static void run_import(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    RunRow row = {0};
+    Store *store = host_store(host, HOST_CREATES, &err);
+    if (store && export_import(store, json_object_get_c(args, "document"), &row, &err)) {
+        run_answer_stored(host, row.thread, reply);
+    } else {
+        reply_fail(reply, &err);
+    }
+    run_row_clear(&row);
+}
+
+/* Whoever looks at a run that has settled is done with it. */
+static void run_drop(Host *host, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    HostRun *held = held_of(host, args, &err);
+    if (held && run_settled(host_run(held))) {
+        Json answer = held_json(held);
+        host_drop(held);
+        reply_give(reply, answer);
+        return;
+    }
+    if (held) {
+        error_set(&err, ERR_BUSY, "The run has not ended, so it is not let go of.");
+    }
+    reply_fail(reply, &err);
+}
+
+/* ---- rows ---- */
+
+#define THREAD_ARG \
+    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
+#define CHECKPOINT_ARG(otherwise)                                                                 \
+    {                                                                                             \
+        "checkpoint", ARG_INT, .about = "one of its checkpoints; left out, " otherwise, .min = 1, \
+                               .max = ARG_COUNTING                                                \
+    }
+#define DEBUG_ARG                                                                              \
+    {                                                                                          \
+        "debug", ARG_OBJECT,                                                                   \
+            .about =                                                                           \
+                "a debug session from the start: {pause_on_start?, pause_all_on_breakpoint?, " \
+                "breakpoints?}"                                                                \
+    }
+
+static const OperationArg start_args[] = {
+    {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
+     .required = true},
+    {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
+    {"input", ARG_OBJECT, .about = "what the state starts with"},
+    {"mode", ARG_TEXT, .about = "left out, autonomous", .words = mode_words},
+    {"replay", ARG_OBJECT,
+     .about = "take the results of another run: {thread, checkpoint?, live_from?}"},
+    DEBUG_ARG,
+    {0},
+};
+
+static const OperationArg resume_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("where it stands"),
+    {"value", ARG_ANY, .about = "the answer to an interrupt"},
+    {"decision", ARG_TEXT, .about = "the answer to an approval: one of its options"},
+    {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, the only one"},
+    {"set", ARG_ARRAY, .about = "[path, value] pairs to set in the state first"},
+    {"definition", ARG_OBJECT, .about = "the workflow to go on with; left out, the stored one"},
+    {0},
+};
+
+static const OperationArg open_args[] = {
+    THREAD_ARG, DEBUG_ARG, {"view_only", ARG_BOOL, .about = "nothing of it may be done"}, {0}};
+static const OperationArg thread_args[] = {THREAD_ARG, {0}};
+
+static const OperationArg import_args[] = {
+    {"document", ARG_OBJECT, .about = "what `export` gave", .required = true}, {0}};
+
+static const OperationArg frames_args[] = {
+    THREAD_ARG,
+    {"limit", ARG_INT, .about = "at most so many; left out, 100", .min = 1, .max = 10000},
+    {0}};
+
+static const OperationArg fork_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("where it stands"),
+    {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"},
+    {0},
+};
+
+static const OperationArg update_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("where it stands"),
+    {"set", ARG_ARRAY, .about = "[path, value] pairs"},
+    {"as_node", ARG_TEXT, .about = "the run stands after this node, as if it had given them back"},
+    {0},
+};
+
+static const OperationArg events_args[] = {
+    {"thread", ARG_TEXT, .about = "the run; left out, all that the host holds, live only"},
+    {"types", ARG_ARRAY, .about = "names of types of events; left out, all"},
+    {"from", ARG_INT,
+     .about = "the cursor of the last event that was seen; left out, only what happens from now on",
+     .min = 0, .max = ARG_COUNTING},
+    {"values", ARG_BOOL, .about = "with what nodes gave back, and the state"},
+    {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"},
+    {0},
+};
+
+#define RUN_SHAPE \
+    "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, doubts?: [text], ...}"
+
+const Operation run_operations[] = {
+    {.name = "run_start",
+     .summary = "start a run of a workflow",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs",
+     .args = start_args,
+     .answer = RUN_SHAPE,
+     .call = run_start},
+    {.name = "run_resume",
+     .summary = "go on with a run, or answer what it asks",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/resume",
+     .args = resume_args,
+     .answer = RUN_SHAPE,
+     .call = run_resume},
+    {.name = "run_open",
+     .summary = "take a run for a debugger; nothing goes on by itself",
+     .scope = SCOPE_DEBUG,
+     .route = "POST /debug/{thread}",
+     .idempotent = true,
+     .args = open_args,
+     .answer = RUN_SHAPE,
+     .call = run_open},
+    {.name = "run_stop",
+     .summary = "stop a run so that it can be resumed",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/stop",
+     .idempotent = true,
+     .args = thread_args,
+     .answer = RUN_SHAPE,
+     .call = run_stop_call},
+    {.name = "run_cancel",
+     .summary = "end a run for good; its cleanup tasks run",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/cancel",
+     .args = thread_args,
+     .answer = RUN_SHAPE,
+     .call = run_cancel_call},
+    {.name = "run_fork",
+     .summary = "make a new run that begins where another stands",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/fork",
+     .args = fork_args,
+     .answer = "RUN",
+     .call = run_fork},
+    {.name = "run_update",
+     .summary = "change the state of a run by hand",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/state",
+     .args = update_args,
+     .answer = "RUN",
+     .call = run_update},
+    {.name = "run_import",
+     .summary = "read a run that was exported into the store",
+     .scope = SCOPE_ADMIN,
+     .route = "POST /runs/import",
+     .args = import_args,
+     .answer = "RUN",
+     .call = run_import},
+    {.name = "run_drop",
+     .summary = "let go of a run that has ended",
+     .scope = SCOPE_RUN,
+     .idempotent = true,
+     .args = thread_args,
+     .answer = RUN_SHAPE,
+     .call = run_drop},
+    {.name = "run_frames",
+     .summary = "say what the frames of a run that is under way are doing",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/frames",
+     .idempotent = true,
+     .args = frames_args,
+     .answer = "{thread: text, step: int, settled: bool, resting: bool, frames: [object]}",
+     .call = run_frames_call},
+    {.name = "run_events",
+     .summary = "tell what happens to a run, or to all",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/events",
+     .args = events_args,
+     .answer = "{subscription: int}",
+     .stream = true},
+
+    {.name = "runs",
+     .summary = "list the runs, the one that changed last first",
+     .scope = SCOPE_READ,
+     .route = "GET /runs",
+     .idempotent = true,
+     .args = runs_args,
+     .answer = "{runs: [RUN], next?: text}",
+     .read = stored_runs},
+    {.name = "run_get",
+     .summary = "show where a run is and what it waits for",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}",
+     .idempotent = true,
+     .args = run_get_args,
+     .answer = "RUN",
+     .read = stored_run},
+    {.name = "run_history",
+     .summary = "list the checkpoints of a run",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/history",
+     .idempotent = true,
+     .args = run_history_args,
+     .answer = "{run: RUN, checkpoints: [CHECKPOINT], next?: int}",
+     .read = stored_history},
+    {.name = "run_state",
+     .summary = "show the state of a run, or a part of it",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/state",
+     .idempotent = true,
+     .args = run_state_args,
+     .answer = "{thread: text, checkpoint: int, state?: VALUE}",
+     .read = stored_state},
+    {.name = "run_definition",
+     .summary = "give the workflow that a run goes on with",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/definition",
+     .idempotent = true,
+     .args = run_state_args,
+     .answer = "{definition: {main: text, files: {*: text}, ...}, folder?: text}",
+     .read = stored_definition},
+    {.name = "run_diff",
+     .summary = "compare the states at two checkpoints",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/{thread}/diff",
+     .idempotent = true,
+     .args = run_compare_args,
+     .answer = "CHANGES",
+     .read = stored_diff},
+    {.name = "run_compare",
+     .summary = "find where two runs part",
+     .scope = SCOPE_READ,
+     .route = "GET /runs/compare",
+     .idempotent = true,
+     .args = run_compare_args,
+     .answer = "{same: bool, steps: int, frame?: text, a?: object, b?: object, diff?: CHANGES}",
+     .read = stored_compare},
+    {.name = "run_ask_cancel",
+     .summary = "leave word for whoever has a run that it is to be cancelled",
+     .scope = SCOPE_RUN,
+     .route = "POST /runs/{thread}/ask_cancel",
+     .idempotent = true,
+     .args = run_state_args,
+     .answer = "RUN",
+     .read = ask_cancel},
+    {.name = "run_prune",
+     .summary = "remove checkpoints and runs that are no longer wanted",
+     .scope = SCOPE_ADMIN,
+     .route = "POST /runs/prune",
+     .args = run_prune_args,
+     .answer =
+         "{runs: int, removed_runs: int, removed: int, kept: int, folded: int, busy: [{thread: text, message: text}], "
+         "errors: [{thread: text, message: text}]}",
+     .read = prune_runs},
+    {0},
+};

@@ -1,0 +1,454 @@
+/* run_reading.c - runs as the store has them. */
+#include "run_reading.h"
+
+#include "args.h"
+#include "changed.h"
+#include "divergence.h"
+#include "flow.h"
+#include "image.h"
+#include "json_build.h"
+#include "json_diff.h"
+#include "json_path.h"
+#include "mem.h"
+#include "process.h"
+#include "result.h"
+#include "store_chain.h"
+#include "things.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS_PAGE = 1000, HISTORY_PAGE = 1000, PAGE_MAX = 10000 };
+
+#define LIMIT_ARG(n) \
+    { "limit", ARG_INT, .about = "at most so many; left out, " n, .min = 1, .max = PAGE_MAX }
+#define THREAD_ARG \
+    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
+#define CHECKPOINT_ARG(name, otherwise)                                                   \
+    {                                                                                     \
+        name, ARG_INT, .about = "one of its checkpoints; left out, " otherwise, .min = 1, \
+                       .max = ARG_COUNTING                                                \
+    }
+
+/* ---- a list ---- */
+
+static const char *const status_words[] = {"pending",     "running",   "stopped",
+                                           "interrupted", "paused",    "completed",
+                                           "failed",      "cancelled", NULL};
+
+const OperationArg runs_args[] = {
+    {"status", ARG_TEXT, .about = "only those that are there", .words = status_words},
+    {"after", ARG_TEXT, .about = "goes on from where the last answer ended: its `next`"},
+    LIMIT_ARG("1000"),
+    {0},
+};
+
+/* Rows are gathered first: whether a run's process is alive can only be asked afterwards. */
+typedef struct Rows {
+    RunRow *items;
+    size_t n, cap;
+    int64_t updated, run; /* after these */
+} Rows;
+
+static bool gather(void *ctx, const RunRow *row) {
+    Rows *rows = ctx;
+    if (rows->updated && (row->updated > rows->updated ||
+                          (row->updated == rows->updated && row->run >= rows->run))) {
+        return true;
+    }
+    rows->items = mem_grow(rows->items, rows->n, &rows->cap, sizeof *rows->items);
+    RunRow *out = &rows->items[rows->n++];
+    *out = *row;
+    out->thread = mem_strndup(row->thread, strlen(row->thread));
+    out->workflow = mem_strndup(row->workflow, strlen(row->workflow));
+    out->status = mem_strndup(row->status, strlen(row->status));
+    out->owner = row->owner ? mem_strndup(row->owner, strlen(row->owner)) : NULL;
+    out->definition = NULL;
+    return true;
+}
+
+Json stored_runs(Store *store, Json args, Error *err) {
+    char *status = args_text(args, "status"), *after = args_text(args, "after");
+    size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0, i = 0;
+    Rows rows = {0};
+    if (after) {
+        char *end;
+        rows.updated = strtoll(after, &end, 10);
+        rows.run = *end == '.' ? strtoll(end + 1, NULL, 10) : 0;
+    }
+    bool ok = store_runs(store, gather, &rows, err);
+    Json list = json_array(), next = json_none();
+    for (; ok && i < rows.n && shown < limit; i++) {
+        Json run = run_json(store, &rows.items[i]);
+        if (status && !json_string_is(json_object_get_c(run, "status"), status)) {
+            json_unref(run);
+            continue;
+        }
+        list = json_array_push(list, run);
+        shown++;
+    }
+    if (ok && i < rows.n) {
+        const RunRow *last = &rows.items[i - 1];
+        next = json_string_fmt("%lld.%lld", (long long)last->updated, (long long)last->run);
+    }
+    for (size_t k = 0; k < rows.n; k++) {
+        run_row_clear(&rows.items[k]);
+    }
+    mem_free(rows.items);
+    mem_free(status);
+    mem_free(after);
+    Json out = OBJECT(KEY("runs", list), KEY("next", next));
+    if (!ok) {
+        json_clear(&out);
+    }
+    return out;
+}
+
+/* ---- one ---- */
+
+const OperationArg run_get_args[] = {
+    {"thread", ARG_TEXT,
+     .about = "the run: its name, or its number; left out, the one that changed last"},
+    {"state", ARG_BOOL, .about = "with its state"},
+    {0},
+};
+
+static bool first_thread(void *ctx, const RunRow *row) {
+    *(char **)ctx = mem_strndup(row->thread, strlen(row->thread));
+    return false;
+}
+
+Json stored_run(Store *store, Json args, Error *err) {
+    char *thread = args_text(args, "thread");
+    RunRow row = {0};
+    Json image = json_none(), out = json_none();
+    if (!thread && store_runs(store, first_thread, &thread, err) && !thread) {
+        error_set(err, ERR_NOT_FOUND, "There are no runs in %s.", store_url(store));
+        error_fact(err, "store", store_url(store));
+    }
+    if (thread && store_find(store, thread, &row, err)) {
+        image = row.head ? chain_image(store, row.run, row.head, NULL, err) : json_none();
+        bool valid = !json_is_none(image) && image_valid(image);
+        if (!row.head || valid) {
+            out = run_detail(store, &row, image, args_bool(args, "state", false));
+        } else if (!json_is_none(image)) {
+            error_set(err, ERR_DATA,
+                      "The checkpoint of thread %s does not hold a run; it is damaged.",
+                      row.thread);
+        }
+    }
+    json_unref(image);
+    run_row_clear(&row);
+    mem_free(thread);
+    return out;
+}
+
+void run_answer_stored(Host *host, const char *thread, Reply reply) {
+    host_read(host, stored_run, OBJECT(KEY("thread", thread)), reply.give, reply.ctx);
+}
+
+/* For a process that has the run and does not listen: it looks now and then. */
+Json ask_cancel(Store *store, Json args, Error *err) {
+    Json thread = json_object_get_c(args, "thread");
+    RunRow row = {0};
+    bool ok = store_find(store, json_string_data(&thread), &row, err) &&
+              store_ask_cancel(store, row.run, err);
+    Json out = ok ? run_json(store, &row) : json_none();
+    run_row_clear(&row);
+    return out;
+}
+
+/* ---- its checkpoints ---- */
+
+const OperationArg run_history_args[] = {
+    THREAD_ARG,
+    {"from", ARG_INT, .about = "the first checkpoint; left out, 1", .min = 1, .max = ARG_COUNTING},
+    {"last", ARG_INT, .about = "only the last so many", .min = 1, .max = ARG_COUNTING},
+    LIMIT_ARG("1000"),
+    {0},
+};
+
+typedef struct History {
+    Json list;
+    Changed changed;
+    int64_t left, next;
+} History;
+
+static bool add_entry(History *h, int64_t seq, Json entry) {
+    h->list = json_array_push(h->list, entry);
+    h->next = seq + 1;
+    return --h->left > 0;
+}
+
+static bool on_checkpoint(void *ctx, const Checkpoint *c) {
+    History *h = ctx;
+    return add_entry(h, c->seq, checkpoint_json(c, changed_keys(&h->changed, c)));
+}
+
+static bool on_damaged(void *ctx, int64_t seq, const Error *err) {
+    return add_entry(
+        ctx, seq, OBJECT(KEY("checkpoint", seq), KEY("status", "damaged"), KEY("error", err->msg)));
+}
+
+/* Where to begin to see the last n of them: numbers have gaps where checkpoints were pruned. The window grows
+ * until it holds that many. */
+typedef struct Window {
+    int64_t *seqs;
+    size_t n, cap;
+} Window;
+
+static bool note_damaged(void *ctx, int64_t seq, const Error *err) {
+    Window *w = ctx;
+    (void)err;
+    w->seqs = mem_grow(w->seqs, w->n, &w->cap, sizeof *w->seqs);
+    w->seqs[w->n++] = seq;
+    return true;
+}
+
+static bool note_one(void *ctx, const Checkpoint *c) {
+    return note_damaged(ctx, c->seq, NULL);
+}
+
+static int64_t first_of_last(Store *store, const RunRow *row, int64_t last) {
+    Window w = {0};
+    int64_t from = 1;
+    for (int64_t window = last; (int64_t)w.n < last; window *= 2) {
+        from = window < row->last ? row->last - window + 1 : 1;
+        w.n = 0;
+        store_history(store, row->run, from, note_one, note_damaged, &w, NULL);
+        if (from == 1) {
+            break;
+        }
+    }
+    from = (int64_t)w.n > last ? w.seqs[w.n - (size_t)last] : w.n ? w.seqs[0] : 1;
+    mem_free(w.seqs);
+    return from;
+}
+
+Json stored_history(Store *store, Json args, Error *err) {
+    char *thread = args_text(args, "thread");
+    RunRow row = {0};
+    Json out = json_none();
+    int64_t from = args_int(args, "from", 1), last = args_int(args, "last", 0);
+    if (store_find(store, thread, &row, err)) {
+        History h = {.list = json_array(), .changed = {store, row.run}};
+        h.left = args_int(args, "limit", HISTORY_PAGE);
+        from = last ? first_of_last(store, &row, last) : from;
+        bool ok = store_history(store, row.run, from, on_checkpoint, on_damaged, &h, err);
+        changed_clear(&h.changed);
+        out = OBJECT(KEY("run", run_json(store, &row)), KEY("checkpoints", h.list),
+                     KEY("next", !h.left && h.next <= row.last ? json_int(h.next) : json_none()));
+        if (!ok) {
+            json_clear(&out);
+        }
+    }
+    run_row_clear(&row);
+    mem_free(thread);
+    return out;
+}
+
+/* ---- its state and its workflow ---- */
+
+const OperationArg run_state_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
+    {"path", ARG_PATH, .about = "a part of it; left out, all"},
+    {0},
+};
+
+static Json state_at(Store *store, Json thread_arg, int64_t seq, StoredRun *run, Error *err) {
+    if (!stored_run_read(store, json_string_data(&thread_arg), seq, run, err)) {
+        return json_none();
+    }
+    Json state = image_state(run->image);
+    if (json_is_none(state)) {
+        error_set(err, ERR_DATA, "The checkpoint of thread %s does not hold a run; it is damaged.",
+                  run->row.thread);
+    }
+    return state;
+}
+
+Json stored_state(Store *store, Json args, Error *err) {
+    StoredRun run = {0};
+    Json path = args_path(args, "run_state", err);
+    Json state = json_is_none(path) ? path
+                                    : state_at(store, json_object_get_c(args, "thread"),
+                                               args_int(args, "checkpoint", 0), &run, err);
+    Json out = json_none();
+    if (!json_is_none(state)) {
+        Json part = json_path_get(state, path, err);
+        out = json_is_none(part) ? part
+                                 : OBJECT(KEY("thread", run.row.thread), KEY("checkpoint", run.seq),
+                                          KEY("state", part));
+    }
+    json_unref(state);
+    json_unref(path);
+    stored_run_clear(&run);
+    return out;
+}
+
+Json stored_definition(Store *store, Json args, Error *err) {
+    StoredRun run = {0};
+    Json thread = json_object_get_c(args, "thread"), out = json_none();
+    if (stored_run_read(store, json_string_data(&thread), args_int(args, "checkpoint", 0), &run,
+                        err)) {
+        out = OBJECT(KEY("definition", json_ref(run.definition)),
+                     KEY("folder", json_ref(run.folder)));
+    }
+    stored_run_clear(&run);
+    return out;
+}
+
+/* ---- two of them ---- */
+
+const OperationArg run_compare_args[] = {
+    THREAD_ARG,
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
+    {"other", ARG_TEXT, .about = "the other run; left out, the same one"},
+    CHECKPOINT_ARG("other_checkpoint", "where that stands"),
+    {0},
+};
+
+static Json other_of(Json args) {
+    Json other = json_object_get_c(args, "other");
+    return json_is_none(other) ? json_object_get_c(args, "thread") : other;
+}
+
+Json stored_diff(Store *store, Json args, Error *err) {
+    StoredRun a = {0}, b = {0};
+    Json left = state_at(store, json_object_get_c(args, "thread"), args_int(args, "checkpoint", 0),
+                         &a, err);
+    Json right = json_is_none(left) ? json_none()
+                                    : state_at(store, other_of(args),
+                                               args_int(args, "other_checkpoint", 0), &b, err);
+    Json out = json_is_none(right) ? json_none() : json_changes_report(left, right);
+    json_unref(left);
+    json_unref(right);
+    stored_run_clear(&a);
+    stored_run_clear(&b);
+    return out;
+}
+
+Json stored_compare(Store *store, Json args, Error *err) {
+    StoredRun runs[2];
+    memset(runs, 0, sizeof runs);
+    Flow *flows[2] = {NULL, NULL};
+    Json threads[] = {json_object_get_c(args, "thread"), other_of(args)}, out = json_none();
+    int64_t seqs[] = {args_int(args, "checkpoint", 0), args_int(args, "other_checkpoint", 0)};
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
+        ok = stored_run_read(store, json_string_data(&threads[i]), seqs[i], &runs[i], err);
+        flows[i] = ok ? stored_run_flow(&runs[i], err) : NULL;
+        ok = flows[i] != NULL;
+    }
+    if (ok) {
+        DivergenceSide a = {runs[0].row.run, runs[0].seq, flows[0]},
+                       b = {runs[1].row.run, runs[1].seq, flows[1]};
+        out = divergence_find(store, &a, &b, err);
+    }
+    for (int i = 0; i < 2; i++) {
+        flow_unref(flows[i]);
+        stored_run_clear(&runs[i]);
+    }
+    return out;
+}
+
+/* ---- what may go ---- */
+
+const OperationArg run_prune_args[] = {
+    {"thread", ARG_TEXT, .about = "only this run; left out, all"},
+    {"keep_last", ARG_INT, .about = "newest checkpoints of each run to keep", .min = 1,
+     .max = ARG_COUNTING},
+    {"older_than", ARG_INT, .about = "only what is older than so many milliseconds", .min = 0,
+     .max = ARG_COUNTING},
+    {"finished_runs", ARG_BOOL, .about = "runs that ended before that go whole"},
+    {0},
+};
+
+typedef struct Prune {
+    Rows rows;
+    PruneRule rule;
+    PruneReport report;
+    Json busy, errors;
+} Prune;
+
+static void note_error(Prune *p, const RunRow *row, const Error *err) {
+    p->errors =
+        json_array_push(p->errors, OBJECT(KEY("thread", row->thread), KEY("message", err->msg)));
+}
+
+/* What is left of the commands of a run that is gone: nobody will ask for their results any more. */
+static void remove_places(Prune *p, Store *store, const RunRow *row) {
+    Error err = ERROR_INIT;
+    char prefix[32];
+    const char *folder = store_folder(store, &err);
+    DIR *dir = folder ? opendir(folder) : NULL;
+    size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)row->run);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, prefix, len) != 0) {
+            continue;
+        }
+        Buf place = BUF_INIT;
+        buf_printf(&place, "%s/%s", folder, entry->d_name);
+        if (process_stop_place(place.data, &err)) {
+            process_forget(place.data);
+        } else {
+            note_error(p, row, &err);
+        }
+        buf_clear(&place);
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
+/* A run that somebody is running is left alone; one that is damaged does not keep the others. */
+static void prune_one(Prune *p, Store *store, const RunRow *row) {
+    Error err = ERROR_INIT;
+    int64_t gone = p->report.removed_runs;
+    bool pruned = chain_prune(store, row, &p->rule, &p->report, &err);
+    if (pruned && p->report.removed_runs > gone) {
+        remove_places(p, store, row);
+    } else if (!pruned && err.code == ERR_BUSY) {
+        p->busy =
+            json_array_push(p->busy, OBJECT(KEY("thread", row->thread), KEY("message", err.msg)));
+    } else if (!pruned) {
+        note_error(p, row, &err);
+    }
+}
+
+Json prune_runs(Store *store, Json args, Error *err) {
+    char *thread = args_text(args, "thread");
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t before =
+        (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - args_int(args, "older_than", 0);
+    Prune p = {.busy = json_array(), .errors = json_array()};
+    p.rule.keep_last = args_int(args, "keep_last", 0);
+    p.rule.result = result_by_value;
+    p.rule.finished_runs = args_bool(args, "finished_runs", false);
+    p.rule.older_than = !args_has(args, "older_than") ? 0
+                        : before > 0                  ? before
+                                                      : 1; /* 0: of any age */
+    RunRow row = {0};
+    bool ok = thread ? store_find(store, thread, &row, err) && gather(&p.rows, &row)
+                     : store_runs(store, gather, &p.rows, err);
+    for (size_t i = 0; i < p.rows.n; i++) {
+        prune_one(&p, store, &p.rows.items[i]);
+        run_row_clear(&p.rows.items[i]);
+    }
+    const PruneReport *r = &p.report;
+    Json out = OBJECT(KEY("runs", r->runs), KEY("removed_runs", r->removed_runs),
+                      KEY("removed", r->removed), KEY("kept", r->kept), KEY("folded", r->folded),
+                      KEY("busy", p.busy), KEY("errors", p.errors));
+    if (!ok) {
+        json_clear(&out);
+    }
+    run_row_clear(&row);
+    mem_free(p.rows.items);
+    mem_free(thread);
+    return out;
+}

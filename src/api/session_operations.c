@@ -1,0 +1,455 @@
+/* session_operations.c - the rows of debug sessions: what each takes, gives and is done by. */
+#include "session_calls.h"
+
+#include "inspect.h"
+#include "problems.h"
+#include "suggest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+enum {
+    SECONDS_MAX = 10 * 365 * 24 * 3600,
+    STEPS_BACK_MAX = 1000000000,
+    LINE_MAX_NUMBER = FLOW_FILE_MAX,
+    AROUND_MAX = 1000, /* lines that inspect_source() gives before and after one */
+};
+
+#define FRAME_ARG \
+    { "frame", ARG_FRAME, .about = "which frame; left out, the selected one" }
+#define FRAMES_ARG(otherwise) \
+    { "frame", ARG_FRAMES, .about = "which frame, or \"all\"; left out, " otherwise }
+#define CHECKPOINT_ARG                                                                       \
+    {                                                                                        \
+        "checkpoint", ARG_INT, .about = "answers from the history instead of now", .min = 1, \
+                               .max = ARG_COUNTING                                           \
+    }
+#define LIMIT_ARG(otherwise, most) \
+    { "limit", ARG_INT, .about = "at most so many; left out, " otherwise, .min = 1, .max = most }
+#define OFFSET_ARG \
+    { "offset", ARG_INT, .about = "so many are passed over first", .min = 0, .max = ARG_COUNTING }
+#define ID_ARG(what) \
+    { "id", ARG_INT, .about = what, .required = true, .min = 1, .max = ARG_COUNTING }
+#define ID_CHOICE(what) \
+    { "id", ARG_INT, .about = what, .one_of = true, .min = 1, .max = ARG_COUNTING }
+#define ALL_CHOICE(what) \
+    { "all", ARG_BOOL, .about = what, .one_of = true }
+#define PATH_ARG(what) \
+    { "path", ARG_PATH, .about = what, .required = true }
+#define VALUE_ARG \
+    { "value", ARG_ANY, .about = "what it is to be", .required = true }
+
+static const OperationArg frame_args[] = {FRAME_ARG, {0}};
+
+static const OperationArg configure_args[] = {
+    {"pause_all_on_breakpoint", ARG_BOOL, .about = "one frame that stops stops all"},
+    {"auto_resume", ARG_BOOL, .about = "the run goes on when the idle limit has passed"},
+    {"idle_limit", ARG_NUMBER, .about = "seconds; 0: none", .min = 0, .max = SECONDS_MAX},
+    {"steps", ARG_BOOL, .about = "also tell `node` and `step` events"},
+    {0},
+};
+
+static const OperationArg extend_args[] = {
+    {"seconds", ARG_NUMBER, .about = "how long the limit is from now on; left out, as it was",
+     .min = 0, .max = SECONDS_MAX},
+    {0},
+};
+
+/* The fields of a breakpoint, which breakpoint_change can take away with a null. Words and
+ * numbers are checked where breakpoints are made (breakpoint.h). */
+#define BREAKPOINT_FIELDS(null)                                                                    \
+    {"type", ARG_TEXT,                                                                             \
+     .about = "node, task_index, task_id, task_name, source, conditional, "                        \
+              "state or exception; left out, as the other fields say",                             \
+     .nullable = null},                                                                            \
+        {"node", ARG_TEXT, .about = "a name, PATH/NAME or a glob", .nullable = null},              \
+        {"task_index",     ARG_INT,  .about = "place of a task in the file, from 0",               \
+         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
+        {"task_id", ARG_TEXT, .about = "id of a task", .nullable = null},                          \
+        {"task_name", ARG_TEXT, .about = "any node of this kind", .nullable = null},               \
+        {"file", ARG_TEXT, .about = "a file of the workflow", .nullable = null},                   \
+        {"line",           ARG_INT,  .about = "a line of the file",                                \
+         .nullable = null, .min = 1, .max = LINE_MAX_NUMBER},                                      \
+        {"position", ARG_TEXT, .about = "before (default), after or on_error", .nullable = null},  \
+        {"condition", ARG_TEXT, .about = "jq over what the node sees", .nullable = null},          \
+        {"state", ARG_OBJECT, .about = "{path, equals} or {path, changed: true}",                  \
+         .nullable = null},                                                                        \
+        {"error", ARG_TEXT, .about = "of an exception: jq over the error", .nullable = null},      \
+        {"caught", ARG_BOOL, .about = "of an exception: also errors that something takes",         \
+         .nullable = null},                                                                        \
+        {"ignore_count",   ARG_INT,  .about = "so many hits are passed over",                      \
+         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
+        {"hit_condition", ARG_TEXT, .about = "over the hits: \"== 5\", \">= 5\", \"% 3\"",         \
+         .nullable = null},                                                                        \
+        {"hit_count",      ARG_INT,  .about = "hits so far; 0 to count anew",                      \
+         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
+        {"log_message", ARG_TEXT, .about = "is logged instead of pausing: \"at \\(.step)\"",       \
+         .nullable = null},                                                                        \
+        {"once", ARG_BOOL, .about = "deleted when it has paused a frame", .nullable = null},       \
+        {"group", ARG_TEXT, .about = "a word to enable, disable and delete by", .nullable = null}, \
+    {                                                                                              \
+        "enabled", ARG_BOOL, .about = "left out, true", .nullable = null                           \
+    }
+
+static const OperationArg break_set_args[] = {
+    {"spec", ARG_TEXT, .about = "all in a line: `NODE:after if EXPR`, `FILE:LINE`, `error`"},
+    {"breakpoints", ARG_ARRAY, .about = "several, each with its fields or its spec"},
+    BREAKPOINT_FIELDS(false),
+    {0},
+};
+
+static const OperationArg break_change_args[] = {
+    ID_ARG("of the breakpoint"),
+    BREAKPOINT_FIELDS(true),
+    {0},
+};
+
+#define BREAKPOINT_CHOICE                                                           \
+    ID_CHOICE("of one"), {"ids", ARG_ARRAY, .about = "of several", .one_of = true}, \
+        {"group", ARG_TEXT, .about = "all of a group", .one_of = true},             \
+        ALL_CHOICE("true: all of them")
+
+static const OperationArg break_delete_args[] = {BREAKPOINT_CHOICE, {0}};
+
+static const OperationArg break_enable_args[] = {
+    BREAKPOINT_CHOICE,
+    {"enabled", ARG_BOOL, .about = "whether they are to stop frames", .required = true},
+    {0},
+};
+
+static const OperationArg continue_args[] = {
+    FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise"), {0}};
+static const OperationArg pause_args[] = {FRAMES_ARG("all"), {0}};
+
+static const OperationArg step_args[] = {
+    {"kind", ARG_TEXT, .about = "how far", .required = true, .words = debug_step_words},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg back_args[] = {
+    {"count", ARG_INT, .about = "steps of the frame; left out, 1", .min = 1, .max = STEPS_BACK_MAX},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg goto_args[] = {
+    {"node", ARG_TEXT, .about = "a node of the graph that the frame is in", .one_of = true},
+    {"checkpoint", ARG_INT, .about = "the run goes back to it", .one_of = true, .min = 1,
+     .max = ARG_COUNTING},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg skip_args[] = {
+    {"output", ARG_ANY, .about = "what the node gives back instead; left out, nothing"},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg answer_args[] = {
+    {"value", ARG_ANY, .about = "the answer"},
+    {"decision", ARG_TEXT, .about = "one of the options of an approval"},
+    {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, that of the frame"},
+    {"frame", ARG_FRAME, .about = "which frame; left out, the selected one or the only one"},
+    {0},
+};
+
+static const OperationArg frames_args[] = {OFFSET_ARG, LIMIT_ARG("100", INSPECT_PAGE_MAX), {0}};
+
+static const OperationArg select_args[] = {
+    {"frame", ARG_FRAME, .about = "selected from now on; left out, the one that is"},
+    {0},
+};
+
+static const OperationArg variables_args[] = {
+    {"path", ARG_PATH, .about = "what to look at; left out, everything"},
+    OFFSET_ARG,
+    LIMIT_ARG("100", INSPECT_PAGE_MAX),
+    FRAME_ARG,
+    CHECKPOINT_ARG,
+    {0},
+};
+
+static const OperationArg summary_args[] = {FRAME_ARG, CHECKPOINT_ARG, {0}};
+
+static const OperationArg search_args[] = {
+    {"text", ARG_TEXT, .about = "part of a key or of a string, or a number", .required = true},
+    LIMIT_ARG("50", INSPECT_PAGE_MAX),
+    FRAME_ARG,
+    CHECKPOINT_ARG,
+    {0},
+};
+
+static const OperationArg largest_args[] = {
+    LIMIT_ARG("10", INSPECT_LARGEST_MAX), FRAME_ARG, CHECKPOINT_ARG, {0}};
+
+static const OperationArg diff_args[] = {
+    {"since", ARG_TEXT, .about = "what to compare now with; left out, the last pause",
+     .words = debug_since_words},
+    {"from", ARG_INT, .about = "a checkpoint", .min = 1, .max = ARG_COUNTING},
+    {"to", ARG_INT, .about = "a checkpoint; left out, now", .min = 1, .max = ARG_COUNTING},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg evaluate_args[] = {
+    {"expression", ARG_TEXT, .about = "jq over what the node sees", .required = true},
+    LIMIT_ARG("100", INSPECT_PAGE_MAX),
+    FRAME_ARG,
+    CHECKPOINT_ARG,
+    {0},
+};
+
+static const OperationArg complete_args[] = {
+    {"text", ARG_TEXT, .about = "as far as it is typed", .required = true},
+    {"cursor", ARG_INT, .about = "bytes of the text before it; left out, all", .min = 0,
+     .max = ARG_COUNTING},
+    {"what", ARG_TEXT, .about = "what the text is; left out, an expression",
+     .words = debug_complete_words},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg watch_add_args[] = {
+    {"expression", ARG_TEXT, .about = "jq, evaluated at each pause", .required = true},
+    {0},
+};
+
+static const OperationArg watch_delete_args[] = {
+    ID_CHOICE("of the watch"),
+    ALL_CHOICE("true: all of them"),
+    {0},
+};
+
+static const OperationArg source_args[] = {
+    {"file", ARG_TEXT, .about = "a file of the workflow; left out, that of the node"},
+    {"line", ARG_INT, .about = "left out, that of the node", .min = 1, .max = LINE_MAX_NUMBER},
+    {"around", ARG_INT, .about = "lines before and after it; left out, 5", .min = 1,
+     .max = AROUND_MAX},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg graph_args[] = {
+    {"format", ARG_TEXT, .about = "left out, mermaid", .words = debug_graph_words},
+    {0},
+};
+
+static const OperationArg history_args[] = {
+    {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
+    {"before", ARG_INT, .about = "only what was before this checkpoint", .min = 1,
+     .max = ARG_COUNTING},
+    LIMIT_ARG("50", INSPECT_PAGE_MAX),
+    {"all", ARG_BOOL, .about = "every checkpoint, not only those that end a node"},
+    {0},
+};
+
+static const OperationArg set_args[] = {PATH_ARG("which variable"), VALUE_ARG, FRAME_ARG, {0}};
+static const OperationArg unset_args[] = {PATH_ARG("which variable"), FRAME_ARG, {0}};
+
+static const OperationArg revoke_args[] = {
+    ID_CHOICE("of the change"),
+    ALL_CHOICE("true: all changes of the frame"),
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg config_set_args[] = {
+    PATH_ARG("inside the node as it is written"),
+    VALUE_ARG,
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg inject_args[] = {
+    {"node", ARG_OBJECT, .about = "as it would stand in the file", .one_of = true},
+    {"text", ARG_TEXT, .about = "the same as YAML, or `NAME: {...}`", .one_of = true},
+    {"where", ARG_TEXT, .about = "of the current node; left out, before",
+     .words = debug_inject_words},
+    {"name", ARG_TEXT, .about = "of the new node; left out, the one that it has"},
+    FRAME_ARG,
+    {0},
+};
+
+static const OperationArg injected_args[] = {
+    {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
+    {0},
+};
+
+static const OperationArg inject_remove_args[] = {ID_ARG("of the injected node"), {0}};
+
+static const OperationArg replay_args[] = {
+    {"checkpoint", ARG_INT, .about = "of the step; left out, the last of the selected frame",
+     .min = 1, .max = ARG_COUNTING},
+    {"node", ARG_TEXT, .about = "its last execution"},
+    {"new_thread", ARG_TEXT, .about = "name of the new run; left out, one is made"},
+    {0},
+};
+
+/* ---- operations ---- */
+
+/* A row; `past` ones answer from what was recorded. */
+#define ASK(name_, summary_, scope_, route_, args_, ask_, answer_)                                \
+    {                                                                                             \
+        .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_,             \
+        .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_, .answer = answer_ \
+    }
+#define ASK_PAST(name_, summary_, scope_, route_, args_, ask_, answer_)                            \
+    {                                                                                              \
+        .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_,              \
+        .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_, .answer = answer_, \
+        .past = true                                                                               \
+    }
+
+const Operation session_operations[] = {
+    ASK("session", "what the session is and how it stands", READ, "GET /debug/{thread}", NULL,
+        debug_session, "SESSION"),
+    ASK("configure", "change what the session is told to do", DEBUG, "PUT /debug/{thread}",
+        configure_args, debug_configure, "SESSION"),
+    ASK("extend", "let the idle limit begin anew", DEBUG, "POST /debug/{thread}/extend",
+        extend_args, debug_extend, "SESSION"),
+    ASK("detach", "let the run go on without a debugger", DEBUG, "DELETE /debug/{thread}", NULL,
+        debug_detach, "{}"),
+    ASK("abort", "cancel the run; its cleanup tasks run", DEBUG, "POST /debug/{thread}/abort", NULL,
+        debug_abort, "{}"),
+
+    ASK("breakpoint_set", "set a breakpoint, or several", DEBUG, "POST /debug/{thread}/breakpoints",
+        break_set_args, debug_break_set, "{breakpoint: BREAKPOINT} | {breakpoints: [BREAKPOINT]}"),
+    ASK("breakpoint_change", "change fields of a breakpoint", DEBUG,
+        "PUT /debug/{thread}/breakpoints/{id}", break_change_args, debug_break_change,
+        "{breakpoint: BREAKPOINT}"),
+    ASK("breakpoint_delete", "delete breakpoints", DEBUG, "DELETE /debug/{thread}/breakpoints",
+        break_delete_args, debug_break_delete, "{deleted: [int]}"),
+    ASK("breakpoint_enable", "enable or disable breakpoints", DEBUG,
+        "POST /debug/{thread}/breakpoints/enable", break_enable_args, debug_break_enable,
+        "{changed: [int]}"),
+    ASK("breakpoints", "list the breakpoints", READ, "GET /debug/{thread}/breakpoints", NULL,
+        debug_breaks, "{breakpoints: [BREAKPOINT]}"),
+
+    ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
+        continue_args, debug_continue, "RESUMED"),
+    ASK("pause", "stop frames where they are", DEBUG, "POST /debug/{thread}/pause", pause_args,
+        debug_pause, "{paused: [int], later: [int]}"),
+    ASK("step", "go on to the next node: over, into or out", DEBUG, "POST /debug/{thread}/step",
+        step_args, debug_step, "RESUMED"),
+    ASK_PAST("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back", back_args,
+             debug_back, "MOVED"),
+    ASK_PAST("reverse_continue", "go back to the last stop", DEBUG,
+             "POST /debug/{thread}/reverse_continue", frame_args, debug_reverse, "MOVED"),
+    ASK_PAST("goto", "stand before another node, or at a checkpoint", DEBUG,
+             "POST /debug/{thread}/goto", goto_args, debug_goto, "MOVED"),
+    ASK("skip", "pass over the node", DEBUG, "POST /debug/{thread}/skip", skip_args, debug_skip,
+        "RESUMED"),
+    ASK("retry", "run the node again after its error", DEBUG, "POST /debug/{thread}/retry",
+        frame_args, debug_retry, "RESUMED"),
+    ASK("answer", "answer what a frame asks", DEBUG, "POST /debug/{thread}/answer", answer_args,
+        debug_answer, "{answered: text}"),
+
+    ASK("frames", "list the frames", READ, "GET /debug/{thread}/frames", frames_args, debug_frames,
+        "{frames: [FRAME], total: int, selected?: int}"),
+    ASK("frame", "select a frame and show it", DEBUG, "POST /debug/{thread}/frame", select_args,
+        debug_frame, "FRAME"),
+    ASK("node", "show the node that a frame stands at", READ, "GET /debug/{thread}/node",
+        frame_args, debug_node, "{node: text, kind: text, file?: text, line?: int, ...}"),
+    ASK("config", "show the node's config, as written and resolved", READ,
+        "GET /debug/{thread}/config", frame_args, debug_config, "CONFIG"),
+    ASK_PAST(
+        "variables", "show what the node sees, or a part of it", READ,
+        "GET /debug/{thread}/variables", variables_args, debug_variables,
+        "{path: [VALUE], type: text, size: int, value?: VALUE, children?: [VARIABLE], total?: int}"),
+    ASK_PAST("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
+             summary_args, debug_summary, "{keys: [VARIABLE], total: int, size: int}"),
+    ASK_PAST(
+        "search", "find a text in keys and values", READ, "GET /debug/{thread}/search", search_args,
+        debug_search,
+        "{found: [{path: [VALUE], type: text, preview: text, where: \"key\"|\"value\"}], more: bool}"),
+    ASK_PAST("largest", "list the largest values", READ, "GET /debug/{thread}/largest",
+             largest_args, debug_largest, "{largest: [{path: [VALUE], type: text, size: int}]}"),
+    ASK_PAST("diff", "show what has changed", READ, "GET /debug/{thread}/diff", diff_args,
+             debug_diff,
+             "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], ...}"),
+    ASK_PAST("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
+             evaluate_args, debug_evaluate, "{results: [VALUE], more: bool}"),
+    ASK("complete", "say what could stand at a cursor", READ, "POST /debug/{thread}/complete",
+        complete_args, debug_complete,
+        "{items: [{text: text, kind: text, detail?: text, from: int}]}"),
+    ASK("watch_add", "evaluate an expression at each pause", DEBUG, "POST /debug/{thread}/watches",
+        watch_add_args, debug_watch_add, "{watch: {id: int, expression: text}}"),
+    ASK("watch_delete", "delete watches", DEBUG, "DELETE /debug/{thread}/watches",
+        watch_delete_args, debug_watch_delete, "{deleted: [int]}"),
+    ASK("watches", "evaluate the watches", READ, "GET /debug/{thread}/watches", frame_args,
+        debug_watches,
+        "{watches: [{id: int, expression: text, results?: [VALUE], more?: bool, error?: text}]}"),
+    ASK("source", "show the file around a line", READ, "GET /debug/{thread}/source", source_args,
+        debug_source,
+        "{file: text, first: int, lines: [text], current?: int, breakpoints: [int], ...}"),
+    ASK("nodes", "list the nodes of the workflow", READ, "GET /debug/{thread}/nodes", NULL,
+        debug_nodes,
+        "{nodes: [{name: text, kind: text, workflow?: text, file?: text, line?: int, id?: text, ...}], files: [text]}"),
+    ASK("graph", "draw the workflow of the run", READ, "GET /debug/{thread}/graph", graph_args,
+        debug_graph, "{text: text}"),
+    ASK_PAST("history", "list what was done", READ, "GET /debug/{thread}/history", history_args,
+             debug_history, "{steps: [HISTORY_STEP], more: bool}"),
+
+    ASK("set", "set a variable when the frame goes on", DEBUG, "POST /debug/{thread}/variables",
+        set_args, debug_set, "PENDING"),
+    ASK("unset", "remove a variable when the frame goes on", DEBUG,
+        "DELETE /debug/{thread}/variables", unset_args, debug_unset, "PENDING"),
+    ASK("pending", "list the changes that are pending", READ, "GET /debug/{thread}/pending",
+        frame_args, debug_pending, "PENDING"),
+    ASK("revoke", "take pending changes back", DEBUG, "DELETE /debug/{thread}/pending", revoke_args,
+        debug_revoke, "PENDING"),
+    ASK("config_set", "edit the node's config for this one execution", DEBUG,
+        "PUT /debug/{thread}/config", config_set_args, debug_config_set, "CONFIG"),
+    ASK("config_reset", "take the edits of the config back", DEBUG, "DELETE /debug/{thread}/config",
+        frame_args, debug_config_reset, "CONFIG"),
+    ASK("inject", "add a node before or after the current one", DEBUG,
+        "POST /debug/{thread}/injected", inject_args, debug_inject, "{injected: INJECTED}"),
+    ASK("injected", "list injected nodes that have not begun", READ, "GET /debug/{thread}/injected",
+        injected_args, debug_injected, "{injected: [INJECTED]}"),
+    ASK("inject_remove", "remove an injected node", DEBUG, "DELETE /debug/{thread}/injected/{id}",
+        inject_remove_args, debug_inject_remove, "{removed: int}"),
+
+    ASK_PAST("replay", "run one node again on the input that it had", DEBUG,
+             "POST /debug/{thread}/replay", replay_args, debug_replay, "{thread: text, run: int}"),
+    ASK_PAST("export", "give the run and its session as one document", READ,
+             "GET /debug/{thread}/export", NULL, debug_export, "object"),
+    {0},
+};
+
+/* ---- what rows share ---- */
+
+Json debug_answer_with(const char *key, Json value) {
+    return json_is_none(value) ? value : json_object_with(json_object(), key, value);
+}
+
+/* "the numbers are 1, 2 and 3", "... 5 and others", "the only one is 1" or "there are none". */
+static void add_numbers(Json list, Buf *out) {
+    enum { NAMED_MAX = 5 };
+    size_t n = json_array_len(list);
+    buf_adds(out, !n ? "there are none" : n == 1 ? "the only one is " : "the numbers are ");
+    for (size_t i = 0; i < n && i < NAMED_MAX; i++) {
+        Json one = json_array_get(list, i);
+        Json id = json_kind(one) == JSON_OBJECT ? json_object_get_c(one, "id") : one;
+        const char *before = !i ? "" : i + 1 == n ? " and " : ", ";
+        buf_printf(out, "%s%lld", before, json_tag(id) == JSON_TAG_INT ? (long long)id.i : 0);
+    }
+    buf_adds(out, n > NAMED_MAX ? " and others" : "");
+}
+
+void debug_no_such(Error *err, Json there, const char *fmt, ...) {
+    char what[128];
+    Buf numbers = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    add_numbers(there, &numbers);
+    error_set(err, ERR_USAGE, "%s; %s.", what, numbers.data);
+    buf_clear(&numbers);
+    json_unref(there);
+}

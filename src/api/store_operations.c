@@ -1,0 +1,78 @@
+/* store_operations.c - the store as a whole. */
+#include "operation.h"
+
+#include "args.h"
+#include "json_build.h"
+#include "mem.h"
+#include "store_chain.h"
+
+#include <string.h>
+
+static const OperationArg check_args[] = {
+    {"thread", ARG_TEXT, .about = "only this run; left out, all"},
+    {0},
+};
+
+static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
+    Json *problems = ctx;
+    *problems =
+        json_array_push(*problems, OBJECT(KEY("thread", *thread ? thread : NULL),
+                                          KEY("checkpoint", seq ? json_int(seq) : json_none()),
+                                          KEY("message", sentence)));
+}
+
+static Json check_store(Store *store, Json args, Error *err) {
+    char *thread = args_text(args, "thread");
+    RunRow row = {0};
+    CheckReport report = {0};
+    Json problems = json_array(), out = json_none();
+    CheckHost host = {on_problem, NULL, &problems};
+    if ((!thread || store_find(store, thread, &row, err)) &&
+        chain_check(store, row.run, &host, &report, err)) {
+        out = OBJECT(KEY("ok", json_bool(!report.problems)), KEY("runs", report.runs),
+                     KEY("checkpoints", report.checkpoints), KEY("snapshots", report.snapshots),
+                     KEY("problems", json_ref(problems)));
+    }
+    json_unref(problems);
+    run_row_clear(&row);
+    mem_free(thread);
+    return out;
+}
+
+static bool count_run(void *ctx, const RunRow *row) {
+    int64_t *n = ctx;
+    (void)row;
+    ++*n;
+    return true;
+}
+
+static Json store_info(Store *store, Json args, Error *err) {
+    int64_t n = 0;
+    (void)args;
+    if (!store_runs(store, count_run, &n, err)) {
+        return json_none();
+    }
+    return OBJECT(KEY("url", store_url(store)), KEY("durable", store_is_durable(store)),
+                  KEY("runs", n));
+}
+
+const Operation store_operations[] = {
+    {.name = "store_info",
+     .summary = "say what the store is",
+     .scope = SCOPE_READ,
+     .route = "GET /store",
+     .idempotent = true,
+     .answer = "{url: text, durable: bool, runs: int}",
+     .read = store_info},
+    {.name = "store_check",
+     .summary = "verify everything that the store holds",
+     .scope = SCOPE_ADMIN,
+     .route = "POST /store/check",
+     .idempotent = true,
+     .args = check_args,
+     .answer =
+         "{ok: bool, runs: int, checkpoints: int, snapshots: int, problems: [{thread?: text, checkpoint?: "
+         "int, message: text}]}",
+     .read = check_store},
+    {0},
+};

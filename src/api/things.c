@@ -1,0 +1,113 @@
+#include "things.h"
+
+#include "hooks.h"
+#include "image.h"
+#include "json_build.h"
+#include "wait.h"
+
+#include <string.h>
+
+const ShapeName thing_shapes[] = {
+    {"VALUE", "any|null"},
+    {"RUN",
+     "{run: int, thread: text, workflow: text, status: text, orphaned?: bool, checkpoint?: int, created: time, updated: time, "
+     "owner?: text, frames?: [PLACE], interrupts?: [INTERRUPT], paused?: [object], error?: FAILURE, over?: bool, "
+     "state?: VALUE}"},
+    {"PLACE", "{frame: int, node?: text, waits?: text, doing?: text, pause?: object}"},
+    {"INTERRUPT",
+     "{id: text, node: text, frame: int, reason: text, prompt?: VALUE, options?: [VALUE]}"},
+    {"FAILURE",
+     "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
+    {"CHECKPOINT",
+     "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
+     "changed: [text]} | {checkpoint: int, status: \"damaged\", error: text}"},
+    {"PROBLEM", "{file: text, line: int, col: int, severity: text, message: text, ...}"},
+    {"CHANGE", "{path: [VALUE], old?: VALUE, new?: VALUE}"},
+    {"CHANGES", "{added: [CHANGE], removed: [CHANGE], changed: [CHANGE], ...}"},
+    {"SESSION",
+     "{id: text, run: int, thread: text, workflow: text, run_status: text, status: text, paused: int, ...}"},
+    {"FRAME", "{frame: int, name: text, status: text, node?: text, ...}"},
+    {"BREAKPOINT", "{id: int, type: text, enabled: bool, ...}"},
+    {"RESUMED", "{resumed: [int]}"},
+    {"MOVED",
+     "{checkpoint?: int, frame?: int, node?: text, ended?: text, breakpoints?: [int], after?: object}"},
+    {"CONFIG", "{node: text, kind: text, ...}"},
+    {"VARIABLE", "{key?: VALUE, type: text, size: int, preview: text, ...}"},
+    {"HISTORY_STEP", "{checkpoint: int, step: int, frame: int, status: text, ...}"},
+    {"PENDING", "{pending: [{id: int, path: [VALUE], value?: VALUE}]}"},
+    {"INJECTED", "{id: int, where: text, name: text, node: object, ...}"},
+    {NULL, NULL},
+};
+
+/* ---- runs ---- */
+
+Json run_json(Store *store, const RunRow *row) {
+    bool leased = store_is_leased(store, row->run);
+    bool gone = !strcmp(row->status, "running") && !leased;
+    return OBJECT(KEY("run", row->run), KEY("thread", row->thread), KEY("workflow", row->workflow),
+                  KEY("status", gone ? "stopped" : row->status),
+                  KEY("orphaned", gone ? json_bool(true) : json_none()),
+                  KEY("checkpoint", row->head ? json_int(row->head) : json_none()),
+                  KEY("created", json_time(row->created)), KEY("updated", json_time(row->updated)),
+                  KEY("owner", leased && row->owner && row->owner[0] ? row->owner : NULL));
+}
+
+static Json pause_json(Json wait) {
+    int64_t position = image_int(wait, WAIT_PAUSE_POSITION);
+    bool known = position >= 0 && position < HOOK_POSITIONS;
+    Json out = OBJECT(KEY("position", known ? hook_positions[position] : NULL)), key, value;
+    Json info = json_array_get(wait, WAIT_PAUSE_INFO);
+    for (size_t pos = 0;
+         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
+        if (!json_string_is(key, "pending") && json_kind(value) != JSON_NULL) {
+            out = json_object_set(out, json_ref(key), json_ref(value));
+        }
+    }
+    return out;
+}
+
+static Json text_or_none(Json value) {
+    return json_kind(value) == JSON_STRING ? json_ref(value) : json_none();
+}
+
+/* What the frames of an image stand at. */
+static Json places_json(Json image) {
+    Json out = json_array(), id, frame, frames = json_array_get(image, IMAGE_FRAMES);
+    for (size_t pos = 0; json_object_next(frames, &pos, &id, &frame);) {
+        Json levels = json_array_get(frame, IMAGE_LEVELS), wait = json_array_get(frame, IMAGE_WAIT);
+        Json top = json_array_get(levels, json_array_len(levels) - 1);
+        WaitKind kind = wait_kind(wait);
+        Json place =
+            OBJECT(KEY("frame", json_number_parse(json_string_data(&id), json_string_len(id))),
+                   KEY("node", text_or_none(json_array_get(top, IMAGE_NODE))),
+                   KEY("waits", kind == WAIT_NOTHING ? NULL : wait_rows[kind].word),
+                   KEY("doing", wait_rows[kind].shown),
+                   KEY("pause", kind == WAIT_PAUSE ? pause_json(wait) : json_none()));
+        out = json_array_push(out, place);
+    }
+    return out;
+}
+
+Json run_detail(Store *store, const RunRow *row, Json image, bool state) {
+    Json out = run_json(store, row);
+    if (json_is_none(image)) {
+        return OBJECT_ADD(out, KEY("frames", json_array()), KEY("interrupts", json_array()));
+    }
+    Json error = image_error(image);
+    if (json_kind(error) != JSON_OBJECT) {
+        json_clear(&error);
+    }
+    return OBJECT_ADD(out, KEY("frames", places_json(image)),
+                      KEY("interrupts", image_interrupts(image)), KEY("error", error),
+                      KEY("over", image_is_over(image) ? json_bool(true) : json_none()),
+                      KEY("state", state ? image_state(image) : json_none()));
+}
+
+/* ---- checkpoints ---- */
+
+Json checkpoint_json(const Checkpoint *c, Json changed) {
+    return OBJECT(
+        KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
+        KEY("step", c->step), KEY("node", c->node[0] ? c->node : NULL), KEY("frame", c->frame),
+        KEY("status", c->status), KEY("at", json_time(c->at)), KEY("changed", changed));
+}

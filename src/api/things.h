@@ -1,0 +1,24 @@
+/* things.h - the things that answers and events speak of: one shape for each, and one function that makes it.
+ *
+ * The named shapes (json_shape.h) are the interface: the command line's --json, the socket, pawl.h and every
+ * door to come show things in them. Times are RFC 3339 with milliseconds in UTC; field names are snake_case;
+ * what there is nothing to say of is left out.
+ */
+#ifndef PAWL_THINGS_H
+#define PAWL_THINGS_H
+
+#include "host.h"
+#include "json_shape.h"
+
+extern const ShapeName
+    thing_shapes[]; /* RUN, CHECKPOINT, FRAME, BREAKPOINT, ...; the last has no name */
+
+/* RUN: its facts. A run that is under way although no process has it is `stopped`. */
+Json run_json(Store *store, const RunRow *row);
+/* RUN with what its image says: frames, interrupts, error; with `state` also that. */
+Json run_detail(Store *store, const RunRow *row, Json image, bool state);
+
+/* CHECKPOINT. Consumes changed: names of the keys of the state that it changed. */
+Json checkpoint_json(const Checkpoint *c, Json changed);
+
+#endif

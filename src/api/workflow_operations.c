@@ -1,0 +1,109 @@
+/* workflow_operations.c - workflows before they run: problems, drawings, kinds, the schema. */
+#include "operation.h"
+
+#include "args.h"
+#include "flow.h"
+#include "json_build.h"
+#include "json_parse.h"
+#include "kind_schema.h"
+#include "mem.h"
+
+#include <string.h>
+
+/* A workflow is given as its files, or as a path on this machine. */
+#define WORKFLOW_ARGS                                                                \
+    {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}", \
+     .one_of = true},                                                                \
+    {                                                                                \
+        "path", ARG_TEXT, .about = "a file on the host's machine", .one_of = true    \
+    }
+
+static const OperationArg check_args[] = {WORKFLOW_ARGS, {0}};
+
+static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
+
+static const OperationArg graph_args[] = {
+    WORKFLOW_ARGS,
+    {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words},
+    {0},
+};
+
+static Flow *load(const Host *host, Json args, FlowProblems *problems) {
+    Json definition = json_object_get_c(args, "definition");
+    if (!json_is_none(definition)) {
+        return flow_load_definition(definition, problems);
+    }
+    char *path = args_text(args, "path");
+    Buf whole = BUF_INIT;
+    if (path[0] != '/' && host_folder(host)) {
+        buf_printf(&whole, "%s/", host_folder(host));
+    }
+    buf_adds(&whole, path);
+    Flow *flow = flow_load(whole.data, NULL, problems);
+    buf_clear(&whole);
+    mem_free(path);
+    return flow;
+}
+
+static Json problems_json(const FlowProblems *problems) {
+    Json out = json_array();
+    for (size_t i = 0; i < problems->n; i++) {
+        out = json_array_push(out, flow_problem_json(&problems->items[i]));
+    }
+    return out;
+}
+
+static Json check(const Host *host, Json args, Error *err) {
+    FlowProblems problems = {0};
+    Flow *flow = load(host, args, &problems);
+    (void)err;
+    if (flow) {
+        flow_needs_checkpointer(flow, &problems);
+    }
+    Json out = OBJECT(KEY("ok", json_bool(!problems.errors)), KEY("name", flow ? flow->name : NULL),
+                      KEY("nodes", flow ? json_int((int64_t)flow->main->nnodes) : json_none()),
+                      KEY("problems", problems_json(&problems)));
+    flow_problems_clear(&problems);
+    flow_unref(flow);
+    return out;
+}
+
+static Json graph(const Host *host, Json args, Error *err) {
+    FlowProblems problems = {0};
+    Flow *flow = load(host, args, &problems);
+    int format = args_word(args, "format", format_words, 0);
+    Buf text = BUF_INIT;
+    Json out = json_none();
+    if (flow && flow_draw(flow, format_words[format], &text)) {
+        out = OBJECT(KEY("text", json_string(text.data, text.len)));
+    } else {
+        const FlowProblem *first = problems.n ? &problems.items[0] : NULL;
+        error_set_at(err, ERR_SYNTAX, first ? first->line : 0, first ? first->col : 0, "%s",
+                     first ? first->msg : "The workflow cannot be drawn.");
+        error_fact(err, "file", first ? first->file : NULL);
+    }
+    buf_clear(&text);
+    flow_problems_clear(&problems);
+    flow_unref(flow);
+    return out;
+}
+
+const Operation workflow_operations[] = {
+    {.name = "check",
+     .summary = "say everything that is wrong with a workflow",
+     .scope = SCOPE_READ,
+     .route = "POST /workflows/check",
+     .idempotent = true,
+     .args = check_args,
+     .answer = "{ok: bool, name?: text, nodes?: int, problems: [PROBLEM]}",
+     .make = check},
+    {.name = "workflow_graph",
+     .summary = "draw a workflow",
+     .scope = SCOPE_READ,
+     .route = "POST /workflows/graph",
+     .idempotent = true,
+     .args = graph_args,
+     .answer = "{text: text}",
+     .make = graph},
+    {0},
+};

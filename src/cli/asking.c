@@ -1,0 +1,44 @@
+#include "asking.h"
+
+#include "mem.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+void asking_begin(Asking *a, const Common *common) {
+    extern char **environ;
+    char *folder = getcwd(NULL, 0);
+    *a = (Asking){.common = common};
+    uv_loop_init(&a->loop);
+    ClientOptions options = {.loop = &a->loop,
+                             .store = cli_store_url(common->store),
+                             .folder = folder,
+                             .environment = environ};
+    a->client = client_new(&options);
+    free(folder);
+}
+
+int asking_end(Asking *a) {
+    socket_close(a->server);
+    client_free(a->client);
+    uv_run(&a->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&a->loop);
+    return a->code;
+}
+
+Json ask(Asking *a, const char *operation, Json args) {
+    Error err = ERROR_INIT;
+    Json answer = client_ask(a->client, operation, args, &err);
+    if (json_is_none(answer)) {
+        a->code = cli_fail(a->common->command, &err);
+    }
+    return answer;
+}
+
+void asking_listen(Asking *a) {
+    a->server = a->server ? a->server : socket_listen(client_host(a->client), NULL);
+}
+
+const char *text_in(const Json *value) {
+    return json_kind(*value) == JSON_STRING ? json_string_data(value) : "";
+}

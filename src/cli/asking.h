@@ -1,0 +1,36 @@
+/* asking.h - how a command asks for operations: a loop, a client, and the sentences when something is wrong.
+ *
+ *     Asking a;
+ *     asking_begin(&a, &common);
+ *     Json runs = ask(&a, "runs", args);          JSON_NONE: it was said why, and a.code is the exit code
+ *     ...
+ *     return asking_end(&a);
+ */
+#ifndef PAWL_ASKING_H
+#define PAWL_ASKING_H
+
+#include "client.h"
+#include "socket.h"
+#include "stores.h"
+
+typedef struct Asking {
+    const Common *common;
+    uv_loop_t loop;
+    Client *client;
+    SocketServer *server; /* other processes come in by it; NULL: none */
+    int code;             /* exit code so far */
+} Asking;
+
+void asking_begin(Asking *a, const Common *common);
+int asking_end(Asking *a); /* a->code */
+
+/* Consumes args. */
+Json ask(Asking *a, const char *operation, Json args);
+
+/* Lets other processes in: for commands that hold runs. Without a socket they work all the same. */
+void asking_listen(Asking *a);
+
+/* The text of a string that somebody sent, "" for anything else. It lies in *value, or lives as long. */
+const char *text_in(const Json *value);
+
+#endif

@@ -1,0 +1,68 @@
+/* client.h - asks for operations where the run is: in this process, or in the one that holds it.
+ *
+ *     Client *client = client_new(&options);
+ *     Json run = client_ask(client, "run_get", args, &err);            from the program's own flow
+ *     client_call(client, "run_start", args, on_answer, ctx);          or from anywhere, answered later
+ *     ClientEvents *events = client_events(client, args, &listener);   what happens to a run
+ *     client_free(client);
+ *
+ * Operations are those of the one table (api/operation.h). One that belongs to a run goes to the process that holds
+ * that run, over its socket (serve/socket.h), and is done here when nobody does: then this process holds it. A
+ * caller cannot tell the difference, but for client_is_elsewhere().
+ *
+ * All on the loop's thread. Nothing here runs the loop but client_ask(), which is for programs that have nothing
+ * else to do, from their own flow and never from a callback.
+ */
+#ifndef PAWL_CLIENT_H
+#define PAWL_CLIENT_H
+
+#include "error.h"
+#include "json.h"
+
+#include <uv.h>
+
+typedef struct Client Client;
+struct Host;
+
+enum { CLIENT_HELLO_MS = 5000, CLIENT_CALL_MS = 30000 };
+
+typedef struct ClientOptions {
+    uv_loop_t *loop;
+    const char *store;        /* URL */
+    const char *folder;       /* that runs are started in, absolute */
+    char *const *environment; /* of their commands; borrowed */
+} ClientOptions;
+
+Client *client_new(const ClientOptions *options);
+void client_free(Client *client); /* the loop has to run until it is done; accepts NULL */
+
+/* The host of this process: for doors that others come in by. */
+struct Host *client_host(Client *client);
+
+/* Answers exactly once, maybe before the call returns; the answer is given. Consumes args. */
+typedef void (*ClientAnswer)(void *ctx, Json answer, const Error *err);
+void client_call(Client *client, const char *operation, Json args, ClientAnswer done, void *ctx);
+
+/* Runs the loop until the answer is there; JSON_NONE on error. Consumes args. */
+Json client_ask(Client *client, const char *operation, Json args, Error *err);
+
+/* Whether another process holds the run, as far as was seen by the last call for it. */
+bool client_is_elsewhere(Client *client, const char *thread);
+
+/* ---- events ---- */
+
+typedef struct ClientEvents ClientEvents;
+
+typedef struct ClientListener {
+    void (*event)(void *ctx, Json event); /* consumes it */
+    void (*over)(void *ctx,
+                 const Error *why); /* the last that is told; why is NULL when it just ended */
+    void *ctx;
+} ClientListener;
+
+/* args as of `run_events`. Told from the loop, or before the call returns; in any case it is the caller's until
+ * client_events_end(). Consumes args. */
+ClientEvents *client_events(Client *client, Json args, const ClientListener *listener);
+void client_events_end(ClientEvents *events); /* nothing is told any more; accepts NULL */
+
+#endif

@@ -1,0 +1,135 @@
+/* host.h - a process that holds runs: one loop, one store, the runs that it has in hand, their debug
+ * sessions, and whoever wants to know what happens to them.
+ *
+ *     Host *host = host_new(&options);
+ *     host_start(host, &start, ready, ctx);          or host_resume(), host_open()
+ *     uv_run(loop, UV_RUN_DEFAULT);
+ *     host_free(host);                               the loop has to run once more
+ *
+ * The operations (api/operation.h) are functions of a host; doors never see more of it than they give. A host
+ * opens its store when it is first needed, and makes an engine when the first run is: to read is cheap.
+ *
+ * A run is *held* from when it begins, or is taken from the store, until it has settled and nobody looks at it
+ * any more. While it is held it is in memory (HostRun), other processes find this one through the run's
+ * owner, and its events reach subscribers (subscription.h).
+ *
+ * A held run has at most one debug session, made when somebody attaches or when the run was started with
+ * one. Whoever attaches is a *window*: a subscription with `attach`. All windows are told the same and may do
+ * the same. While there is a window the run does not settle because its frames are paused; with none it does,
+ * and the session stays with it in the store. The idle limit of a session runs only while there is a window.
+ *
+ * All on the loop's thread. Callbacks named `ready` are told exactly once, from the loop or before the call
+ * returns. Values are borrowed unless it says so.
+ */
+#ifndef PAWL_HOST_H
+#define PAWL_HOST_H
+
+#include "recording.h"
+#include "session.h"
+
+typedef struct Host Host;
+typedef struct HostRun HostRun;
+
+typedef struct HostOptions {
+    uv_loop_t *loop;
+    const char *store;        /* URL; copied */
+    const char *folder;       /* that runs are started in, absolute; copied */
+    char *const *environment; /* of the commands of runs; "NAME=value", NULL at the end; borrowed */
+} HostOptions;
+
+Host *host_new(const HostOptions *options);
+/* Runs that have not settled stay resumable. Not from a callback of the host's. Accepts NULL. */
+void host_free(Host *host);
+
+uv_loop_t *host_loop(const Host *host);
+const char *host_folder(const Host *host);
+
+/* ---- the store ---- */
+
+typedef enum HostNeed {
+    HOST_READS,   /* looks; works in a folder that cannot be written */
+    HOST_WRITES,  /* the store is there */
+    HOST_CREATES, /* or is made */
+} HostNeed;
+
+/* Opened, or opened again for more than before. NULL on error. */
+Store *host_store(Host *host, HostNeed need, Error *err);
+const char *host_store_url(const Host *host);
+/* The folder for files that belong to its runs, made on the first call; NULL on error. */
+const char *host_store_folder(Host *host, Error *err);
+Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first call */
+
+/* A handle for short reads on the loop; NULL on error. */
+Store *host_reader(Host *host, Error *err);
+
+/* Runs read() on a thread that reads the store, then done() on the loop, with the answer given or with err.
+ * Everything that was recorded when it was asked for is in the store by then. Consumes args. */
+typedef Json (*HostReader)(Store *store, Json args, Error *err);
+typedef void (*HostAnswer)(void *ctx, Json answer, const Error *err);
+void host_read(Host *host, HostReader read, Json args, HostAnswer done, void *ctx);
+
+/* Told when everything that was recorded so far is durable; err when the store failed. */
+void host_when_durable(Host *host, void (*done)(void *ctx, const Error *err), void *ctx);
+
+/* ---- runs ---- */
+
+/* A debug session from the start. */
+typedef struct HostDebug {
+    bool wanted;
+    bool pause_on_start; /* of it, and so are these: as in SessionOptions */
+    bool view_only;
+    int pause_all;
+    Json breakpoints; /* array of specs, or JSON_NONE */
+} HostDebug;
+
+typedef struct HostStart {
+    Flow *flow;
+    RunStart run;
+    HostDebug debug;
+    Recording *
+        recording; /* results to take instead of doing the work; given, also on error. NULL: none */
+} HostStart;
+
+typedef void (*HostReady)(void *ctx, HostRun *run, const Error *err);
+
+void host_start(Host *host, const HostStart *start, HostReady ready, void *ctx);
+void host_resume(Host *host, const RunResume *resume, HostReady ready, void *ctx);
+/* Takes a run from the store for a debugger: nothing goes on, see engine_open(). One that is held is given as
+ * it is. */
+void host_open(Host *host, const char *thread, const HostDebug *debug, HostReady ready, void *ctx);
+/* Of a node again (engine_replay()), or of cleanup tasks (engine_cancel()): a run that exists already. */
+HostRun *host_adopt(Host *host, Run *run);
+
+/* By thread or number; NULL: this process does not hold it. */
+HostRun *host_find(const Host *host, const char *thread);
+HostRun *host_next(const Host *host, const HostRun *after); /* NULL: the first; none follows */
+
+Run *host_run(const HostRun *run);
+Host *host_of(const HostRun *run);
+const Recording *host_recording(const HostRun *run); /* NULL: none */
+/* The session, made if there is none. NULL on error. */
+Session *host_session(HostRun *run, Error *err);
+Session *host_has_session(const HostRun *run); /* NULL: there is none */
+/* [{frame, node, position, reason, ...}] of the frames that a debugger has paused; given. */
+Json host_pauses(const HostRun *run);
+bool host_rests(const HostRun *run); /* no frame goes on by itself */
+/* Lets go of a run that has settled: those who look at it are told that it is over. */
+void host_drop(HostRun *run);
+
+/* ---- the record ---- */
+
+/* What a stored run is made of: its row, its image at a checkpoint (0: its head) and its definition, from
+ * wherever they are. The one place that looks a definition up. */
+typedef struct StoredRun {
+    RunRow row;
+    int64_t seq;
+    Json image;      /* checked: the image of a run */
+    Json definition; /* that it had there */
+    Json folder;     /* that it was started in, a string; JSON_NONE: not known */
+} StoredRun;
+
+bool stored_run_read(Store *store, const char *thread, int64_t seq, StoredRun *out, Error *err);
+Flow *stored_run_flow(const StoredRun *run, Error *err); /* NULL on error */
+void stored_run_clear(StoredRun *run);
+
+#endif

@@ -1,0 +1,72 @@
+/* host_inside.h - what the files of host/ share: the structs behind host.h and subscription.h.
+ *
+ * Reading order: host.c (life, store, engine, runs), host_run.c (sessions and windows), subscription.c (events),
+ * host_read.c (reading the store on other threads), stored_run.c.
+ */
+#ifndef PAWL_HOST_INSIDE_H
+#define PAWL_HOST_INSIDE_H
+
+#include "subscription.h"
+
+typedef struct Readers Readers;
+
+struct Host {
+    HostOptions options;
+    char *url, *folder;
+    char *work_folder; /* of the store; NULL: not asked for yet */
+    Store *store;                   /* NULL: not opened yet */
+    HostNeed opened;                /* for what it was */
+    Engine *engine;                 /* NULL: not made yet */
+    Readers *readers;               /* threads that read; NULL: none yet */
+    HostRun *first, *last;          /* held runs, oldest first */
+    HostRun **by_name, **by_number; /* the same, in as many slots */
+    size_t nruns, slots;
+    Subscription *all; /* those of every run */
+    int64_t last_subscription;
+    uv_idle_t *sweep; /* active while something is to be freed */
+    bool sweeping;
+};
+
+struct HostRun {
+    Host *host;
+    HostRun *prev, *next, *same_name, *same_number;
+    Run *run;
+    Recording *recording; /* owned */
+    Session *session;
+    bool session_told;      /* it has told where the run stands: who comes now has missed that */
+    bool session_over;      /* it is to be freed */
+    bool rehold;            /* a window has gone */
+    bool dropped;           /* it is to go although somebody looks at it */
+    uv_timer_t *touching;   /* while there is a session */
+    Subscription *watchers; /* of it alone, the one that came last first */
+    bool told_settled;      /* that it has settled was told; or it was so before it came here */
+};
+
+/* ---- host.c ---- */
+
+HostRun *host_run_new(Host *host, Run *run);
+void host_forget(HostRun *run);   /* it is on no list any more */
+void host_sweep_soon(Host *host); /* something is to be freed, from outside of all callbacks */
+
+/* ---- host_run.c ---- */
+
+bool host_run_begin(HostRun *run, const HostDebug *debug, Error *err);
+void host_run_hold(HostRun *run); /* a window has come or gone */
+/* Of the sweep: frees a session that is over, lets the run go when no window is left; true when the run itself is
+ * to go. */
+bool host_run_is_done(HostRun *run);
+void host_run_free(HostRun *run);
+
+/* ---- subscription.c ---- */
+
+const Subscription *subscription_after(const Subscription *s); /* the next of its run; NULL: none */
+bool subscription_attaches(const Subscription *s);             /* it is a window */
+
+/* Which events of a run anybody wants: tells the engine. */
+void subscription_listen(HostRun *run);
+
+/* ---- host_read.c ---- */
+
+void readers_free(Readers *readers); /* accepts NULL; waits for what is being read */
+
+#endif
