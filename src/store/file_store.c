@@ -128,7 +128,7 @@ static bool make_store(FileStore *f, const char *format_path, Error *err) {
 
 static bool open_format(FileStore *f, const char *path, Error *err) {
     Buf text = BUF_INIT;
-    long format;
+    long format = 0;
     bool ok;
     if (file_read_whole(path, &text)) {
         ok = check_format(&f->base, &text, &format, err);
