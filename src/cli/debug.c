@@ -59,6 +59,7 @@ typedef struct Debug {
     Progress *progress;   /* of a run that was let go */
     Json settled;         /* how it ended, once it was let go or left; JSON_NONE: it has not */
     Error failed;
+    int64_t seen;     /* the last checkpoint that the session told of */
     bool begun, over; /* an operation that opens a run was answered; nothing more is told */
 } Debug;
 
@@ -189,6 +190,8 @@ static void leave_session(void *self) {
 
 static void on_session_event(void *ctx, Json event) {
     Debug *d = ctx;
+    int64_t checkpoint = field_number(event, "checkpoint", 0);
+    d->seen = checkpoint > d->seen ? checkpoint : d->seen;
     console_event(d->console, event);
 }
 
@@ -473,7 +476,8 @@ static void follow(Debug *d, bool stops) {
     int interrupts = 0;
     d->over = false;
     d->events = client_events(d->asking.client,
-                              OBJECT(KEY("thread", d->thread), KEY("values", json_bool(true))),
+                              OBJECT(KEY("thread", d->thread), KEY("values", json_bool(true)),
+                                     KEY("from", stops ? json_none() : json_int(2 * d->seen))),
                               &(ClientListener){on_run_event, on_run_over, d});
     uv_timer_init(&d->asking.loop, &patience);
     patience.data = d;

@@ -255,6 +255,7 @@ static void on_step(Progress *p, Json e) {
     uint64_t now = uv_now(p->timer.loop);
     bool finished = json_string_is(status, "completed") || json_string_is(status, "failed");
     if (!finished || !field_has_text(e, "node")) {
+        note_begin(p, e);
         return;
     }
     p->steps++;

@@ -139,6 +139,15 @@ static Json settled_fields(Json out, const HostRun *r, bool values) {
     return values && !lost ? OBJECT_ADD(out, KEY("state", json_ref(run_state(r->run)))) : out;
 }
 
+/* That a run has settled, from the run itself. */
+static Json settled_event(const HostRun *r, bool values) {
+    int64_t head = run_checkpoint(r->run);
+    Json out = OBJECT(
+        KEY("event", "settled"), KEY("run", run_number(r->run)), KEY("thread", run_thread(r->run)),
+        KEY("checkpoint", head ? json_int(head) : json_none()), KEY("status", run_status(r->run)));
+    return settled_fields(out, r, values);
+}
+
 /* What the engine tells, for whoever wants values or not. */
 static Json event_json(const HostRun *r, const Event *e, bool values) {
     bool durable = e->type == EVENT_STEP || e->type == EVENT_INTERRUPT;
@@ -255,6 +264,8 @@ void subscription_run_gone(HostRun *r) {
         s->run = NULL;
         if (json_is_none(s->later)) {
             finish(s);
+        } else if (run_settled(r->run)) { /* it is told when the rest has been */
+            s->later = json_array_push(s->later, settled_event(r, s->spec.values));
         }
     }
 }
@@ -353,18 +364,34 @@ static Json read_page(Store *store, Json args, Error *err) {
     return ok ? out : json_none();
 }
 
+/* Of a run that has settled and is still held: whoever comes now has missed that. */
+static void tell_settled(Subscription *s) {
+    tell(s, settled_event(s->run, s->spec.values));
+    finish(s);
+}
+
 /* What happened while pages were read, from where they ended. */
 static void go_live(Subscription *s, Json page) {
     Json later = json_take(&s->later);
+    bool settled = false;
     for (size_t i = 0; i < json_array_len(later) && !s->ended; i++) {
         Json event = json_array_get(later, i), cursor = json_object_get_c(event, "cursor");
+        bool last = json_string_is(json_object_get_c(event, "event"), "settled");
+        if (last && settled) {
+            continue;
+        }
+        settled = settled || last;
         if (json_tag(cursor) != JSON_TAG_INT || cursor.i > s->cursor) {
             tell(s, json_ref(event));
         }
     }
     json_unref(later);
+    if (s->run && !s->ended && !settled && run_settled(s->run->run) && s->run->told_settled) {
+        tell_settled(s);
+        return;
+    }
     if (!s->run && !s->ended) { /* nobody here has it, so this is all there is to say */
-        if (!json_truthy(json_object_get_c(page, "held")) && wants(s, EVENT_SETTLED)) {
+        if (!settled && !json_truthy(json_object_get_c(page, "held")) && wants(s, EVENT_SETTLED)) {
             tell(s, OBJECT(KEY("event", "settled"),
                            KEY("run", json_ref(json_object_get_c(page, "run"))),
                            KEY("thread", json_ref(json_object_get_c(page, "thread"))),
@@ -507,13 +534,7 @@ Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) 
         }
         host_run_hold(r);
     } else if (r && spec->from < 0 && run_settled(r->run) && r->told_settled) {
-        int64_t head = run_checkpoint(r->run);
-        Json last = OBJECT(KEY("event", "settled"), KEY("run", run_number(r->run)),
-                           KEY("thread", run_thread(r->run)),
-                           KEY("checkpoint", head ? json_int(head) : json_none()),
-                           KEY("status", run_status(r->run)));
-        tell(s, settled_fields(last, r, spec->values));
-        finish(s);
+        tell_settled(s);
     } else if (spec->thread && (spec->from >= 0 || !r)) {
         s->cursor = spec->from < 0 ? INT64_MAX / 4 : s->cursor; /* only how it stands */
         s->later = json_array();

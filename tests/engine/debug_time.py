@@ -774,9 +774,9 @@ def replay_of_one_node(world):
     world("run", "w.yaml", "--thread", "t", "-q").gives(DONE)
     with reopened(world) as d:
         (world.folder / "ran").unlink()
-        answer = d.call("replay", node="b", thread="again")
+        answer = d.call("replay", node="b", new_thread="again")
         world.same(answer["thread"], "again")
-        event = d.wait("replayed", thread="again")
+        event = d.wait("replayed", new_thread="again")
         world.same((event["status"], event["node"]), ("completed", "b"))
         diff = event["diff"]
         world.same((diff["added"], diff["removed"], diff["changed"]), ([], [], []))
