@@ -11,6 +11,7 @@
 #include "things.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* ---- answers ---- */
 
@@ -163,6 +164,11 @@ static void run_resume(Host *host, Json args, Reply reply) {
     } else if (resume.seq || reload || !json_is_none(resume.set)) {
         error_set(&err, ERR_BUSY, "Thread `%s` is under way, so it can only be answered.",
                   run_thread(host_run(held)));
+        error_fact(&err, "thread", run_thread(host_run(held)));
+        reply_fail(reply, &err);
+    } else if (!interrupt && !run_waiting_count(host_run(held))) {
+        error_set(&err, ERR_BUSY, "Thread `%s` is being run by pid %lld, and waits for no answer.",
+                  run_thread(host_run(held)), (long long)getpid());
         error_fact(&err, "thread", run_thread(host_run(held)));
         reply_fail(reply, &err);
     } else if (run_answer(host_run(held), &resume, &err)) {

@@ -151,12 +151,17 @@ void run_answer_stored(Host *host, const char *thread, Reply reply) {
 }
 
 /* For a process that has the run and does not listen: it looks now and then. */
-Json ask_cancel(Store *store, Json args, Error *err) {
+Json ask_cancel(Store *reader, Json args, Error *err) {
     Json thread = json_object_get_c(args, "thread");
     RunRow row = {0};
+    Store *store = store_open(store_url(reader), STORE_EXISTING, err);
+    if (!store) {
+        return json_none();
+    }
     bool ok = store_find(store, json_string_data(&thread), &row, err) &&
               store_ask_cancel(store, row.run, err);
     Json out = ok ? run_json(store, &row) : json_none();
+    store_close(store);
     run_row_clear(&row);
     return out;
 }
@@ -420,8 +425,13 @@ static void prune_one(Prune *p, Store *store, const RunRow *row) {
     }
 }
 
-Json prune_runs(Store *store, Json args, Error *err) {
+Json prune_runs(Store *reader, Json args, Error *err) {
     char *thread = args_text(args, "thread");
+    Store *store = store_open(store_url(reader), STORE_EXISTING, err);
+    if (!store) {
+        mem_free(thread);
+        return json_none();
+    }
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t before =
@@ -448,6 +458,7 @@ Json prune_runs(Store *store, Json args, Error *err) {
         json_clear(&out);
     }
     run_row_clear(&row);
+    store_close(store);
     mem_free(p.rows.items);
     mem_free(thread);
     return out;

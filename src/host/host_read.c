@@ -52,9 +52,6 @@ static Store *take_handle(Job *j) {
     uv_mutex_lock(&r->mutex);
     Store *store = r->n ? r->handles[--r->n] : NULL;
     uv_mutex_unlock(&r->mutex);
-    if (!store) {
-        store = store_open(j->host->url, STORE_EXISTING, NULL);
-    }
     return store ? store : store_open(j->host->url, STORE_READ, &j->err);
 }
 
