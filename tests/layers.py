@@ -198,6 +198,7 @@ def main():
     check_paths(tap, root)
     check_names(tap, root, layers)
     check_process(tap, root, layers)
+    check_engine(tap, root)
     return tap.finish()
 
 
