@@ -776,7 +776,7 @@ def replay_of_one_node(world):
         (world.folder / "ran").unlink()
         answer = d.call("replay", node="b", new_thread="again")
         world.same(answer["thread"], "again")
-        event = d.wait("replayed", new_thread="again")
+        event = d.wait("replayed", thread="again")
         world.same((event["status"], event["node"]), ("completed", "b"))
         diff = event["diff"]
         world.same((diff["added"], diff["removed"], diff["changed"]), ([], [], []))
@@ -796,7 +796,7 @@ def replay_that_is_under_way(world):
     for name in ("go", "began"):
         (world.folder / name).unlink()
     with reopened(world) as d:
-        d.call("replay", node="a", thread="again")
+        d.call("replay", node="a", new_thread="again")
         world.wait_for("began")
     world.same(world("status", "again", "--json").json["status"], "stopped")
 
