@@ -29,23 +29,6 @@ void frame_fail_with(Frame *f, const char *kind, const Error *err) {
 
 /* ---- ending what runs inside ---- */
 
-static bool is_below(const Frame *f, const Frame *ancestor) {
-    for (const Frame *at = f->parent; at; at = at->parent) {
-        if (at == ancestor) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What cleans up goes on, for the frame that ended what was around it. */
-static void adopt(Frame *f, Frame *child) {
-    child->parent->children--;
-    child->parent = f;
-    f->children++;
-    frame_mark(child);
-}
-
 /* It cleans up, or is inside what does, somewhere below a frame. */
 static bool is_in_cleanup(const Frame *f, const Frame *below) {
     for (; f != below; f = f->parent) {
@@ -60,11 +43,18 @@ static bool is_in_cleanup(const Frame *f, const Frame *below) {
 static void end_children(Frame *f) {
     for (Frame *at = f->run->last_frame, *prev; at && f->children; at = prev) {
         prev = at->prev;
-        if (!is_below(at, f)) {
+        const Frame *around = at->parent;
+        while (around && around != f) {
+            around = around->parent;
+        }
+        if (!around) {
             continue;
         }
-        if (at->is_cleanup && !is_in_cleanup(at->parent, f)) {
-            adopt(f, at);
+        if (at->is_cleanup && !is_in_cleanup(at->parent, f)) { /* goes on, for this frame */
+            at->parent->children--;
+            at->parent = f;
+            f->children++;
+            frame_mark(at);
         } else if (!is_in_cleanup(at, f)) {
             work_cancel(at);
             task_abandon(at, 0, f);
@@ -96,28 +86,19 @@ typedef struct Handler {
     bool drop; /* the level is a node that was injected: it ends, and what comes after goes on */
 } Handler;
 
-static Json with_error(const Level *l, Json error) {
-    return json_object_set(json_ref(l->state), json_string_c("error"), json_ref(error));
-}
-
 /* A condition that fails does not hold. */
 static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) {
     if (!when) {
         return true;
     }
     Json vars[FRAME_VARS_MAX];
-    Json input = with_error(l, error);
+    Json input = json_object_set(json_ref(l->state), json_string_c("error"), json_ref(error));
     Json verdict =
         evaluator_run(f->run->evaluator, when, input, frame_vars(f, l->node, vars), NULL);
     bool yes = json_truthy(verdict);
     json_unref(verdict);
     json_unref(input);
     return yes;
-}
-
-static bool tries_again(const Frame *f, const Level *l, Json error) {
-    const RetryPolicy *retry = &l->node->retry;
-    return l->attempt + 1 < retry->attempts && holds(f, l, retry->when, error);
 }
 
 /* `edited`: another version of the node ran instead of it, and has said whether it is tried again; the
@@ -129,7 +110,8 @@ static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h)
         return false;
     }
     *h = (Handler){f, level, NULL, false};
-    if (!edited && tries_again(f, l, error)) {
+    bool left = l->attempt + 1 < node->retry.attempts;
+    if (!edited && left && holds(f, l, node->retry.when, error)) {
         return true;
     }
     for (size_t i = 0; i < node->error_edges.n; i++) {
@@ -248,29 +230,23 @@ void run_fail(Run *run, Frame *f, const Node *node, Json error) {
     run_halt(run);
 }
 
-static bool was_answered(const Frame *f) {
-    Json answers = work_part(f->wait, WORK_ANSWERS);
-    return json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
-}
-
-/* Branches that could not be joined are still there to be joined, and what a node was told need not be
- * asked again. */
-static void fail_here(Frame *f, Json error, FailAt at) {
-    bool again = at == FAIL_JOIN || (at == FAIL_NODE && was_answered(f));
-    Json before = again ? json_ref(f->wait) : json_null();
-    frame_set_wait(f, WAIT_FOR(WAIT_FAILED, json_ref(error), json_bool(at == FAIL_AFTER), before));
+void frame_fail_here(Frame *f, Json error, bool after, Json before) {
+    frame_set_wait(f, WAIT_FOR(WAIT_FAILED, json_ref(error), json_bool(after), before));
     frame_set_status(f, FRAME_FAILED);
     run_fail(f->run, f, frame_top(f)->node, error);
 }
 
 static void fail_now(Frame *f, Json error, FailAt at) {
     Handler h;
+    Json answers = work_part(f->wait, WORK_ANSWERS);
     if (frame_top(f)->graph->scoped) {
         task_failed(f, error);
     } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
         take_error(&h, (LevelAt){f->id, f->nlevels - 1}, error);
-    } else {
-        fail_here(f, error, at);
+    } else { /* branches can still be joined, and what a node was told need not be asked again */
+        bool told = json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
+        bool again = at == FAIL_JOIN || (at == FAIL_NODE && told);
+        frame_fail_here(f, error, at == FAIL_AFTER, again ? json_ref(f->wait) : json_null());
     }
 }
 

@@ -18,6 +18,9 @@ void frame_fail_with(Frame *f, const char *kind, const Error *err);
 /* An error that is none: the node goes on with the result, once whoever watches has seen it. Consumes
  * both. */
 void frame_forgive(Frame *f, Json error, Json result);
+/* Nobody takes it: the frame has failed where it stands, and with it the run. after: its node was done;
+ * before: what it waits for again when it is tried again, or null; consumed. */
+void frame_fail_here(Frame *f, Json error, bool after, Json before);
 void run_fail(Run *run, Frame *f, const Node *node, Json error); /* its frames stay as they are */
 void run_halt(Run *run);                     /* ends all work; settles when it has ended */
 void frame_failing(Frame *f);                /* its wait says with what: nobody stops it any more */

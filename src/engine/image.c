@@ -134,16 +134,12 @@ static bool wait_valid(Json wait, int depth) {
                                     fields_valid(wait, wait_rows[kind].fields, depth));
 }
 
-static bool extra_valid(Json extra) {
-    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
-    return json_is_none(held) || is_time(held);
-}
-
 static bool frame_valid(Json frame) {
-    Json levels = json_array_get(frame, IMAGE_LEVELS);
+    Json levels = json_array_get(frame, IMAGE_LEVELS), extra = json_array_get(frame, IMAGE_EXTRA);
+    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
     if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1) ||
         !wait_valid(json_array_get(frame, IMAGE_WAIT), 0) ||
-        !extra_valid(json_array_get(frame, IMAGE_EXTRA))) {
+        (!json_is_none(held) && !is_time(held))) {
         return false;
     }
     for (size_t i = 0; i < json_array_len(levels); i++) {
@@ -272,20 +268,6 @@ static Json add_keys(Json keys, Json state) {
     return keys;
 }
 
-static Json add_level_keys(Json keys, Json level) {
-    return add_keys(keys, json_array_get(level, IMAGE_STATE));
-}
-
-static Json add_frame_keys(Json keys, Json frame) {
-    if (!is_array_of(frame, IMAGE_WAIT + 1)) {
-        return keys;
-    }
-    Json levels = json_array_get(frame, IMAGE_LEVELS);
-    return is_array_of(levels, 1) && is_array_of(json_array_get(levels, 0), IMAGE_LEVEL_FIELDS)
-               ? add_level_keys(keys, json_array_get(levels, 0))
-               : keys;
-}
-
 /* A branch ends with its last node: what it wrote is then with the frame that it came from. */
 static bool is_branch_end(Json path, size_t n) {
     return n == PATH_LEVEL + 2 && is_index(json_array_get(path, PATH_FRAMES), IMAGE_FRAMES) &&
@@ -298,8 +280,12 @@ static Json add_change(Json keys, Json change) {
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0;
     if (n == 0 && is_array_of(value, 2)) { /* the whole image: a beginning */
         Json frames = json_array_get(value, IMAGE_FRAMES);
-        return json_kind(frames) == JSON_OBJECT
-                   ? add_frame_keys(keys, json_object_get_c(frames, "1"))
+        Json root = json_kind(frames) == JSON_OBJECT ? json_object_get_c(frames, "1") : json_none();
+        Json levels =
+            is_array_of(root, IMAGE_WAIT + 1) ? json_array_get(root, IMAGE_LEVELS) : json_none();
+        Json lowest = is_array_of(levels, 1) ? json_array_get(levels, 0) : json_none();
+        return is_array_of(lowest, IMAGE_LEVEL_FIELDS)
+                   ? add_keys(keys, json_array_get(lowest, IMAGE_STATE))
                    : keys;
     }
     if (is_branch_end(path, n)) {
@@ -368,16 +354,6 @@ typedef struct Shift {
     bool waits;
 } Shift;
 
-static Json shifted_wait(Json wait, int64_t by) {
-    return wait_is_timed(wait) ? later(json_ref(wait), WAIT_UNTIL, by) : json_ref(wait);
-}
-
-/* A pause stopped the clock, whoever looks at it. */
-static Json shifted_pause(Json wait, int64_t by) {
-    Json inner = shifted_wait(json_array_get(wait, WAIT_PAUSED), by);
-    return later(json_array_set(json_ref(wait), WAIT_PAUSED, inner), WAIT_PAUSE_AT, by);
-}
-
 static Json shifted_extra(Json frame, int64_t by) {
     Json extra = json_array_get(frame, IMAGE_EXTRA), held = json_none();
     if (json_kind(extra) == JSON_OBJECT) {
@@ -394,8 +370,11 @@ static Json shifted_frame(Json frame, const Shift *shift) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
     bool timed = wait_is_timed(wait);
     frame = shifted_extra(frame, shift->by);
-    if (wait_is(wait, WAIT_PAUSE)) {
-        frame = json_array_set(frame, IMAGE_WAIT, shifted_pause(wait, shift->by));
+    if (wait_is(wait, WAIT_PAUSE)) { /* it stopped the clock, whoever looks at it */
+        Json inner = json_ref(json_array_get(wait, WAIT_PAUSED));
+        inner = wait_is_timed(inner) ? later(inner, WAIT_UNTIL, shift->by) : inner;
+        Json pause = json_array_set(json_ref(wait), WAIT_PAUSED, inner);
+        frame = json_array_set(frame, IMAGE_WAIT, later(pause, WAIT_PAUSE_AT, shift->by));
         wait = json_array_get(frame, IMAGE_WAIT);
     }
     Json levels = json_ref(json_array_get(frame, IMAGE_LEVELS));

@@ -103,11 +103,6 @@ static bool is_outside(const Frame *f) {
     return node && node->kind->id != KIND_SLEEP && frame_leaves_engine(f, node);
 }
 
-static bool is_container(const Frame *f) {
-    const Node *node = frame_top(f)->node;
-    return node && node->task && !node_is_leaf(node);
-}
-
 static bool is_kind(const Frame *f, KindId kind) {
     const Node *node = frame_top(f)->node;
     return node && node->kind->id == kind;
@@ -148,7 +143,8 @@ bool fit_map(Frame *f, Error *err) {
 }
 
 bool fit_tasks(Frame *f, Error *err) {
-    return is_container(f) || node_gone(f, err);
+    const Node *node = frame_top(f)->node;
+    return (node && node->task && !node_is_leaf(node)) || node_gone(f, err);
 }
 
 /* Branches that have left nothing yet are still there to do so; also where the frame waits for them again
@@ -219,19 +215,6 @@ static bool load_parent(Frame *f, Error *err) {
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
 }
 
-static Json lowest_state_of(Json frame) {
-    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
-}
-
-static bool load_extra(Frame *f, Json extra, Error *err) {
-    if (json_kind(extra) != JSON_OBJECT) {
-        return true;
-    }
-    Json held = json_object_get_c(extra, "held");
-    f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
-    return injections_load(f, json_object_get_c(extra, "inject"), err);
-}
-
 /* What a child leaves goes to its place among those that the parent waits for. */
 static bool has_place(const Frame *parent, int64_t branch) {
     size_t at = wait_rows[parent->waits].list;
@@ -246,7 +229,9 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
     int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
     Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
-    bool rootless = !parent && json_kind(lowest_state_of(image)) == JSON_NULL;
+    Json levels = json_array_get(image, IMAGE_LEVELS), extra = json_array_get(image, IMAGE_EXTRA);
+    Json lowest = json_array_get(json_array_get(levels, 0), IMAGE_STATE);
+    bool rootless = !parent && json_kind(lowest) == JSON_NULL;
     if (rootless || (parent_id && !parent) ||
         (parent && wait_rows[parent->waits].status != FRAME_HOLDING)) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
@@ -262,21 +247,18 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     json_unref(f->wait);
     f->wait = json_ref(json_array_get(image, IMAGE_WAIT));
     f->waits = wait_kind(f->wait);
-    Json levels = json_array_get(image, IMAGE_LEVELS);
     for (size_t i = 0; i < json_array_len(levels); i++) {
         if (!load_level(f, json_array_get(levels, i), err)) {
             return false;
         }
     }
-    return (!parent || load_parent(f, err)) &&
-           load_extra(f, json_array_get(image, IMAGE_EXTRA), err);
-}
-
-static void forget_dirt(Run *run) {
-    for (Frame *f = run->dirty; f; f = f->dirty_next) {
-        f->dirty = false;
+    if (parent && !load_parent(f, err)) {
+        return false;
     }
-    run->dirty = NULL;
+    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
+    f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
+    return json_kind(extra) != JSON_OBJECT ||
+           injections_load(f, json_object_get_c(extra, "inject"), err);
 }
 
 static void load_head(Run *run, Json head) {
@@ -307,17 +289,13 @@ static void load_head(Run *run, Json head) {
     }
 }
 
-/* Clocks of nodes stood still while nobody ran them: they have the time left that they had. So has all
- * that waits for a time when the run goes back to an earlier checkpoint; otherwise a sleep goes on by the
- * clock, process or not. */
-static Json with_clocks_shifted(const Run *run, Json image, int64_t at, bool back) {
-    int64_t stopped = back || at > run->row.updated ? at : run->row.updated;
-    return image_shift(json_ref(image), engine_now(run->engine) - stopped, back);
-}
-
-/* The frames of an image; back: from elsewhere than where the run stands. */
+/* The frames of an image; back: from elsewhere than where the run stands. Clocks of nodes stood still while
+ * nobody ran them: they have the time left that they had. So has all that waits for a time when the run goes
+ * back to an earlier checkpoint; otherwise a sleep goes on by the clock, process or not. */
 static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) {
-    Json shifted = with_clocks_shifted(run, image, at, back), key, frame;
+    int64_t stopped = back || at > run->row.updated ? at : run->row.updated;
+    Json shifted = image_shift(json_ref(image), engine_now(run->engine) - stopped, back);
+    Json key, frame;
     Json frames = json_array_get(shifted, IMAGE_FRAMES),
          recorded = json_array_get(image, IMAGE_FRAMES);
     bool ok = true;
@@ -325,7 +303,10 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
     for (size_t pos = 0; ok && json_object_next(frames, &pos, &key, &frame);) {
         ok = load_frame(run, key, frame, err);
     }
-    forget_dirt(run);
+    for (Frame *f = run->dirty; f; f = f->dirty_next) {
+        f->dirty = false;
+    }
+    run->dirty = NULL;
     json_unref(run->image);
     run->image = json_ref(image);
     for (Frame *f = run->first_frame; ok && f; f = f->next) {
@@ -407,11 +388,6 @@ Run *request_build(Request *q) {
 
 /* ---- going back ---- */
 
-static bool same_definition(const Run *run, Json image) {
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    return json_equal(key, run->definition);
-}
-
 /* Every frame goes, and what it was doing. */
 static void drop_frames(Run *run) {
     frame_index_clear(run);
@@ -447,7 +423,8 @@ bool load_again(Run *run, int64_t seq, Error *err) {
                    .at = engine_now(run->engine),
                    .weight = run->weight};
     bool ok = store && loaded_read(store, &there, false, err);
-    if (ok && !same_definition(run, there.image)) {
+    Json head = ok ? json_array_get(there.image, IMAGE_RUN) : json_none();
+    if (ok && !json_equal(json_array_get(head, IMAGE_DEFINITION), run->definition)) {
         ok = error_set(err, ERR_USAGE,
                        "At checkpoint %lld the run had another version of the workflow: go on from "
                        "there with `pawl resume %s@%lld`.",

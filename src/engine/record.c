@@ -16,16 +16,11 @@ static Json or_null(Json j) {
     return json_is_none(j) ? json_null() : json_ref(j);
 }
 
-/* The state that a level shares unless it has gone its own way; JSON_NONE for the lowest of all. */
-static Json state_below(const Frame *f, uint32_t level) {
-    return level       ? f->levels[level - 1].state
-           : f->parent ? frame_top(f->parent)->state
-                       : json_none();
-}
-
 static bool shares_state(const Frame *f, uint32_t level) {
-    return !f->levels[level].graph->scoped &&
-           json_identical(f->levels[level].state, state_below(f, level));
+    Json below = level       ? f->levels[level - 1].state
+                 : f->parent ? frame_top(f->parent)->state
+                             : json_none();
+    return !f->levels[level].graph->scoped && json_identical(f->levels[level].state, below);
 }
 
 static Json level_image(const Frame *f, uint32_t level) {
@@ -97,18 +92,14 @@ Json run_image_head(const Run *run) {
     return json_array_from(parts, n);
 }
 
-static Json renewed_frames(Run *run, Json frames) {
+static Json renewed_image(Run *run) {
+    Json frames = json_is_none(run->image) ? json_object()
+                                           : json_ref(json_array_get(run->image, IMAGE_FRAMES));
     for (Frame *f = run->dirty; f; f = f->dirty_next) {
         frames = f->gone ? json_object_remove(frames, f->key)
                          : json_object_set(frames, json_ref(f->key), frame_image(f));
     }
-    return frames;
-}
-
-static Json renewed_image(Run *run) {
-    Json frames = json_is_none(run->image) ? json_object()
-                                           : json_ref(json_array_get(run->image, IMAGE_FRAMES));
-    Json parts[] = {run_image_head(run), renewed_frames(run, frames)};
+    Json parts[] = {run_image_head(run), frames};
     return json_array_from(parts, 2);
 }
 
@@ -146,11 +137,6 @@ static StateAt source_of(Json frames, const Frame *f, StateAt at) {
     return at;
 }
 
-static Json copy_change(const StateAt *from, const StateAt *to) {
-    Json parts[] = {path_to(to), json_string_c("copy"), path_to(from)};
-    return json_array_from(parts, 3);
-}
-
 /* Adds to changes what gives a level of its own to those that had shared one, and does it to *before. */
 static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) {
     Json image = json_object_get(frames, f->key);
@@ -163,7 +149,8 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
         }
         StateAt from = source_of(frames, f, to);
         changes = json_is_none(changes) ? json_array() : changes;
-        changes = json_array_push(changes, copy_change(&from, &to));
+        Json copy[] = {path_to(&to), json_string_c("copy"), path_to(&from)};
+        changes = json_array_push(changes, json_array_from(copy, 3));
         Json path = path_to(&to);
         *before = json_path_set(*before, path, json_ref(state_at(&from)), NULL);
         json_unref(path);
@@ -183,14 +170,6 @@ static Json levels_of(Json frames, Json key) {
     return json_is_none(image) ? image : json_array_get(image, IMAGE_LEVELS);
 }
 
-static Json items_from(Json array, size_t from) {
-    Json out = json_array();
-    for (size_t i = from; i < json_array_len(array); i++) {
-        out = json_array_push(out, json_ref(json_array_get(array, i)));
-    }
-    return out;
-}
-
 /* Adds to changes what takes away the levels that a frame has left, or adds those that it has come to,
  * and does it to *before: those that stay are then compared one by one, and a patch has the keys of
  * their states that changed, not the states. Not so where they are small: to write one whole costs less. */
@@ -204,7 +183,7 @@ static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
     size_t n = json_array_len(was), kept = n < f->nlevels ? n : f->nlevels;
     Json path[] = {json_int(IMAGE_FRAMES), json_ref(f->key), json_int(IMAGE_LEVELS)};
     Json parts[] = {json_array_from(path, 3), json_int((int64_t)kept), json_int((int64_t)n),
-                    items_from(is, kept)};
+                    json_array_slice(json_ref(is), kept, json_array_len(is))};
     Json change = json_array_push(json_array(), json_array_from(parts, 4));
     *before = json_patch(*before, change, NULL);
     return chain(changes, change);

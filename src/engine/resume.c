@@ -223,15 +223,6 @@ static Json told(const Frame *failed) {
     return any ? before : json_none();
 }
 
-/* The last answer is taken back for another: the node failed on it. */
-static void tell_otherwise(Frame *failed, Json answer) {
-    Json before = told(failed), answers = json_ref(work_part(before, WORK_ANSWERS));
-    answers = json_array_set(answers, json_array_len(answers) - 1, json_ref(answer));
-    before = work_with_answers(json_ref(before), answers);
-    failed->wait = json_array_set(failed->wait, WAIT_FAILED_BEFORE, before);
-    frame_mark(failed);
-}
-
 /* The frame that the answer is for: *found is NULL when nothing was answered. */
 static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *err) {
     bool answered = !json_is_none(r->value) || r->decision;
@@ -253,8 +244,14 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
         *found = open == 1 && !asks(*found) ? *found : NULL;
         return true;
     }
-    if (!open && !json_is_none(r->value) && !json_is_none(told(failed_frame(run)))) {
-        tell_otherwise(failed_frame(run), r->value);
+    Frame *failed = open ? NULL : failed_frame(run);
+    Json before = told(failed);
+    if (!json_is_none(r->value) && !json_is_none(before)) { /* it failed on its last answer */
+        Json answers = json_ref(work_part(before, WORK_ANSWERS));
+        answers = json_array_set(answers, json_array_len(answers) - 1, json_ref(r->value));
+        before = work_with_answers(json_ref(before), answers);
+        failed->wait = json_array_set(failed->wait, WAIT_FAILED_BEFORE, before);
+        frame_mark(failed);
         return true;
     }
     return open == 1 || (open ? which_interrupt(run, r, err) : no_such_interrupt(run, "", err));
@@ -311,21 +308,6 @@ static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
         out = json_object_set(out, json_string_c("value"), json_ref(value));
     }
     return json_object_set(out, json_string_c("at"), json_int(engine_now(f->run->engine)));
-}
-
-/* What a node that asked in the middle of its work is told: the value as it is, or the decision. */
-static Json work_answer(const Frame *f, const RunResume *r, Error *err) {
-    if (r->decision && !decision_offered(f, r->decision, err)) {
-        return json_none();
-    }
-    return json_is_none(r->value) ? json_string_c(r->decision) : json_ref(r->value);
-}
-
-static void take_answer(Frame *f, Json answer) {
-    const Node *node = frame_top(f)->node;
-    frame_set_wait(f, work_answered(f->wait, answer));
-    json_unref(answer);
-    frame_record(f, node, "answered", json_none());
 }
 
 /* Past an interrupt that only stopped: an object is merged into the state as a result would be. */
@@ -511,7 +493,11 @@ static bool answer_result(Frame *f, const RunResume *r, Json *result, Error *err
     if (!asks(f)) {
         return pass(f, r, err);
     }
-    *result = frame_asks_for_work(f) ? work_answer(f, r, err) : approval_result(f, r, err);
+    if (!frame_asks_for_work(f)) {
+        *result = approval_result(f, r, err);
+    } else if (!r->decision || decision_offered(f, r->decision, err)) { /* as it is */
+        *result = json_is_none(r->value) ? json_string_c(r->decision) : json_ref(r->value);
+    }
     return !json_is_none(*result);
 }
 
@@ -520,7 +506,10 @@ static void answer(Frame *f, Json result) {
     if (json_is_none(result)) {
         let_go(f);
     } else if (frame_asks_for_work(f)) {
-        take_answer(f, result);
+        const Node *node = frame_top(f)->node;
+        frame_set_wait(f, work_answered(f->wait, result));
+        json_unref(result);
+        frame_record(f, node, "answered", json_none());
     } else {
         frame_finish(f, result);
     }
@@ -556,13 +545,6 @@ static void begin_by_hand(Run *run, const RunResume *r, const Frame *answered, J
     }
 }
 
-/* What was set is on record before anything starts with it. */
-static void record_edits(Run *run, const RunResume *r) {
-    if (run->dirty && !json_is_none(r->set) && json_array_len(r->set)) {
-        run_record(run, run->first_frame, NULL, "updated", json_none());
-    }
-}
-
 static void go_on(Request *q) {
     const RunResume *r = &q->resume;
     Frame *answered;
@@ -579,7 +561,9 @@ static void go_on(Request *q) {
     run_set_debug(run, json_null());
     begin_by_hand(run, r, answered, result);
     reopen(run);
-    record_edits(run, r);
+    if (run->dirty && !json_is_none(r->set) && json_array_len(r->set)) { /* before all else */
+        run_record(run, run->first_frame, NULL, "updated", json_none());
+    }
     run_unsaved(run);
     run_set_deadline(run);
     run_tell_start(run, true);

@@ -15,15 +15,12 @@
 
 /* ---- timers ---- */
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return !a || (b && b < a) ? b : a;
-}
-
 /* The next time at which something is up for this frame; 0: never. */
 static int64_t next_time(const Frame *f) {
     int64_t t = f->status == FRAME_TIMED ? image_int(f->wait, WAIT_UNTIL) : 0;
     for (uint32_t i = 0; i < f->nlevels; i++) {
-        t = earlier(t, f->levels[i].deadline);
+        int64_t deadline = f->levels[i].deadline;
+        t = !t || (deadline && deadline < t) ? deadline : t;
     }
     return t;
 }
@@ -82,34 +79,23 @@ void run_renew_clocks(Run *run) {
     }
 }
 
-static void shift_clocks(Frame *f, int64_t by) {
+static void clock_changes(Frame *f, int64_t now) {
+    int64_t stood = f->held_at ? now - f->held_at : 0;
     for (uint32_t i = 0; i < f->nlevels; i++) {
-        f->levels[i].deadline += f->levels[i].deadline ? by : 0;
+        f->levels[i].deadline += f->levels[i].deadline ? stood : 0;
     }
     if (!f->parent && f->run->deadline) {
-        f->run->deadline += by;
-    }
-}
-
-static void stop_run_clock(Run *run) {
-    if (run->timer) {
-        uv_timer_stop(run->timer);
-    }
-}
-
-static void clock_changes(Frame *f, int64_t now) {
-    if (f->held_at) {
-        shift_clocks(f, now - f->held_at);
+        f->run->deadline += stood;
     }
     f->held_at = f->held ? now : 0;
     frame_mark(f);
     if (f->timer) {
         frame_set_timer(f);
     }
-    if (!f->parent && f->held) {
-        stop_run_clock(f->run);
-    } else if (!f->parent) {
+    if (!f->parent && !f->held) {
         run_set_deadline(f->run);
+    } else if (!f->parent && f->run->timer) {
+        uv_timer_stop(f->run->timer);
     }
 }
 

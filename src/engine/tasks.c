@@ -330,22 +330,6 @@ static const Node *next_in_list(Frame *f) {
     return stops || next >= l->graph->nnodes ? NULL : &l->graph->nodes[next];
 }
 
-static void list_progress(Frame *f) {
-    if (is_list_of(f, KIND_RUN_TASKS)) {
-        const Level *l = frame_top(f);
-        task_note_progress(f, f->nlevels - 2, (size_t)l->node->index + 1, l->graph->nnodes);
-    }
-}
-
-/* A test without cleanupTasks fails where it stands, so that a resume can try again there. */
-static void fail_test_here(Frame *f) {
-    Json error = json_ref(verdict_error(frame_top(f)));
-    frame_set_wait(f, WAIT_FOR(WAIT_FAILED, json_ref(error), json_bool(false), json_null()));
-    frame_set_status(f, FRAME_FAILED);
-    run_fail(f->run, f, frame_top(f)->node, error);
-    json_unref(error);
-}
-
 bool task_go_on(Frame *f) {
     Level *l = frame_top(f);
     bool child = f->nlevels == 1 && f->is_task;
@@ -355,10 +339,15 @@ bool task_go_on(Frame *f) {
         return true;
     }
     const Node *next = next_in_list(f);
-    list_progress(f);
+    if (is_list_of(f, KIND_RUN_TASKS)) {
+        task_note_progress(f, f->nlevels - 2, (size_t)l->node->index + 1, l->graph->nnodes);
+    }
     bool failed = verdict_result(l) == TASK_FAILURE;
     if (!next && failed && is_test(f) && f->nlevels == 1 && !l->graph->after) {
-        fail_test_here(f);
+        /* without cleanupTasks it fails where it stands, so that a resume can try again there */
+        Json error = json_ref(verdict_error(l));
+        frame_fail_here(f, error, false, json_null());
+        json_unref(error);
         return false;
     }
     l->node = next;
@@ -438,21 +427,15 @@ void test_begin(Frame *f) {
     frame_record(f, NULL, "started", frame_state(f));
 }
 
-static bool frame_cleans_up(const Frame *f) {
-    for (uint32_t i = 1; i < f->nlevels; i++) {
-        if (is_inner_test(f, i) && cleanup_position(f, i)) {
-            return true;
-        }
-    }
-    return f->is_cleanup;
-}
-
 /* It has cleanupTasks, or a test inside it has. */
 bool test_cleans_up(const Run *run) {
     const Graph *graph = run->first_frame ? run->first_frame->levels[0].graph : NULL;
     bool found = graph && graph->after;
     for (const Frame *f = run->first_frame; graph && graph->scoped && !found && f; f = f->next) {
-        found = frame_cleans_up(f);
+        found = f->is_cleanup;
+        for (uint32_t i = 1; i < f->nlevels && !found; i++) {
+            found = is_inner_test(f, i) && cleanup_position(f, i);
+        }
     }
     return found;
 }
@@ -493,12 +476,6 @@ void test_is_cancelled(Run *run) {
 
 /* ---- levels that end ---- */
 
-/* The scope of a list that ends, under its number. */
-static void export_list(Frame *f) {
-    const Level *l = frame_top(f), *below = &f->levels[f->nlevels - 2];
-    task_note_scope(f, f->nlevels - 2, memo_int(below, "ended"), l->state);
-}
-
 /* The frame that it cleaned up for goes on when it was the last. */
 static void end_cleanup_frame(Frame *f) {
     Frame *heir = f->parent;
@@ -530,7 +507,8 @@ void task_level_done(Frame *f) {
     }
     TaskResult result = (TaskResult)verdict_result(frame_top(f));
     Json error = json_ref(verdict_error(frame_top(f)));
-    export_list(f);
+    int64_t number = memo_int(&f->levels[f->nlevels - 2], "ended");
+    task_note_scope(f, f->nlevels - 2, number, frame_top(f)->state);
     list_leave(f);
     steering_of(frame_top(f)->node)->list_done(f, result, error);
     json_unref(error);
