@@ -221,12 +221,34 @@ static bool check(const Operation *op, Json args, Error *err) {
     return ok;
 }
 
+static void on_come(void *ctx) {
+    Waiting *w = ctx;
+    operation_call(w->host, w->op->name, w->args, w->reply);
+    mem_free(w);
+}
+
+/* A run that is on its way here is waited for. */
+static bool wait_for_run(Host *host, const Operation *op, Json args, Reply reply) {
+    Json thread = operation_is_of_run(op) ? json_object_get_c(args, "thread") : json_none();
+    Waiting *w = waiting(host, op, args, reply);
+    bool waits =
+        json_kind(thread) == JSON_STRING && host_await(host, json_string_data(&thread), on_come, w);
+    if (waits) {
+        json_ref(args);
+    } else {
+        mem_free(w);
+    }
+    return waits;
+}
+
 void operation_call(Host *host, const char *name, Json args, Reply reply) {
     Error err = ERROR_INIT;
     const Operation *op = operation_find(name, &err);
     args = json_is_none(args) ? json_object() : args;
     if (!op || !check(op, args, &err)) {
         reply_fail(reply, &err);
+    } else if (wait_for_run(host, op, args, reply)) {
+        /* and asked again */
     } else if (op->read) {
         host_read(host, op->read, json_ref(args), on_read, waiting(host, op, json_none(), reply));
     } else if (op->call) {

@@ -28,19 +28,30 @@ static Json held_json(const HostRun *r) {
 typedef struct Asked {
     Reply reply;
     Host *host;
-    Json notes; /* goes into the answer; JSON_NONE: none */
+    char *thread; /* NULL: it does not matter */
 } Asked;
 
-static Asked *asked(Host *host, Reply reply) {
+static Asked *asked(Host *host, const char *thread, Reply reply) {
     Asked *a = mem_zalloc(sizeof *a);
-    *a = (Asked){.reply = reply, .host = host};
+    *a = (Asked){.reply = reply,
+                 .host = host,
+                 .thread = thread ? mem_strndup(thread, strlen(thread)) : NULL};
     return a;
+}
+
+static void asked_free(Asked *a) {
+    mem_free(a->thread);
+    mem_free(a);
 }
 
 /* Why breakpoints of the session are at no node, a sentence each; JSON_NONE: there are none. */
 static Json doubts_of(HostRun *run) {
     Session *session = host_has_session(run);
-    Json answer = session ? session_call(session, "breakpoints", json_none(), NULL) : json_none();
+    Json none = json_object(), answer = json_none();
+    if (session) {
+        answer = operation_find("breakpoints", NULL)->ask(session, none, NULL);
+    }
+    json_unref(none);
     Json list = json_is_none(answer) ? json_none() : json_object_get_c(answer, "breakpoints"),
          out = json_none();
     for (size_t i = 0; !json_is_none(list) && i < json_array_len(list); i++) {
@@ -60,8 +71,7 @@ static void on_begun(void *ctx, HostRun *run, const Error *err) {
     } else {
         reply_fail(a->reply, err);
     }
-    json_unref(a->notes);
-    mem_free(a);
+    asked_free(a);
 }
 
 /* ---- starting ---- */
@@ -133,7 +143,7 @@ static void run_start(Host *host, Json args, Reply reply) {
         .run = {.thread = thread, .input = json_object_get_c(args, "input"), .mode = mode},
         .debug = debug_of(args)};
     if (flow && recording_of(host, args, flow, &start.recording, &err)) {
-        host_start(host, &start, on_begun, asked(host, reply));
+        host_start(host, &start, on_begun, asked(host, NULL, reply));
     } else {
         reply_fail(reply, &err);
     }
@@ -160,7 +170,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
     if (err.code != ERR_NONE) {
         reply_fail(reply, &err);
     } else if (!held) {
-        host_resume(host, &resume, on_begun, asked(host, reply));
+        host_resume(host, &resume, on_begun, asked(host, NULL, reply));
     } else if (resume.seq || reload || !json_is_none(resume.set)) {
         error_set(&err, ERR_BUSY, "Thread `%s` is under way, so it can only be answered.",
                   run_thread(host_run(held)));
@@ -187,7 +197,7 @@ static void run_open(Host *host, Json args, Reply reply) {
     HostDebug debug = debug_of(args);
     debug.wanted = true;
     debug.view_only = args_bool(args, "view_only", false);
-    host_open(host, thread, &debug, on_begun, asked(host, reply));
+    host_open(host, thread, &debug, on_begun, asked(host, NULL, reply));
     mem_free(thread);
 }
 
@@ -221,22 +231,17 @@ static void on_settled(void *ctx, Subscription *s) {
     Json event;
     while (subscription_next(s, &event)) {
         if (json_string_is(json_object_get_c(event, "event"), "settled")) {
-            json_unref(a->notes);
-            a->notes = event;
-        } else {
+            reply_give(a->reply,
+                       OBJECT(KEY("run", json_ref(json_object_get_c(event, "run"))),
+                              KEY("thread", json_ref(json_object_get_c(event, "thread"))),
+                              KEY("status", json_ref(json_object_get_c(event, "status"))),
+                              KEY("checkpoint", json_ref(json_object_get_c(event, "checkpoint")))));
             json_unref(event);
+            subscription_end(s);
+            asked_free(a);
+            return;
         }
-    }
-    if (!json_is_none(a->notes)) {
-        Json e = a->notes;
-        reply_give(a->reply,
-                   OBJECT(KEY("run", json_ref(json_object_get_c(e, "run"))),
-                          KEY("thread", json_ref(json_object_get_c(e, "thread"))),
-                          KEY("status", json_ref(json_object_get_c(e, "status"))),
-                          KEY("checkpoint", json_ref(json_object_get_c(e, "checkpoint")))));
-        json_unref(e);
-        subscription_end(s);
-        mem_free(a);
+        json_unref(event);
     }
 }
 
@@ -245,8 +250,22 @@ static void answer_when_settled(Host *host, const char *thread, Reply reply) {
                              .types = 1u << EVENT_SETTLED,
                              .from = -1,
                              .ready = on_settled,
-                             .ctx = asked(host, reply)};
+                             .ctx = asked(host, NULL, reply)};
     host_subscribe(host, &spec, NULL);
+}
+
+/* One that nobody had: it is cancelled, or its cleanup tasks run now. */
+static void on_cancelled(void *ctx, Run *cleaning, const Error *err) {
+    Asked *a = ctx;
+    if (err) {
+        reply_fail(a->reply, err);
+    } else if (cleaning) {
+        host_adopt(a->host, cleaning);
+        answer_when_settled(a->host, run_thread(cleaning), a->reply);
+    } else {
+        run_answer_stored(a->host, a->thread, a->reply);
+    }
+    asked_free(a);
 }
 
 /* A test's cleanup tasks run first, so the answer may take its time. */
@@ -254,52 +273,53 @@ static void run_cancel_call(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
     char *thread = args_text(args, "thread");
     HostRun *held = host_find(host, thread);
+    Engine *engine = NULL;
     if (held && !run_settled(host_run(held))) {
         answer_when_settled(host, run_thread(host_run(held)), reply);
         run_cancel(host_run(held));
+    } else if ((engine = host_engine(host, HOST_WRITES, &err))) {
+        engine_cancel(engine, thread, on_cancelled, asked(host, thread, reply));
     } else {
-        Run *cleaning = NULL;
-        Engine *engine = host_engine(host, HOST_WRITES, &err);
-        bool ok = engine && engine_cancel_now(engine, thread, &cleaning, &err);
-        if (cleaning) {
-            HostRun *run = host_adopt(host, cleaning);
-            answer_when_settled(host, run_thread(host_run(run)), reply);
-        } else if (ok) {
-            run_answer_stored(host, thread, reply);
-        } else {
-            reply_fail(reply, &err);
-        }
+        reply_fail(reply, &err);
     }
     mem_free(thread);
 }
 
 /* ---- changing ---- */
 
+/* The row is of the run that was changed, or of the new one. */
+static void on_changed(void *ctx, const RunRow *row, const Error *err) {
+    Asked *a = ctx;
+    if (err) {
+        reply_fail(a->reply, err);
+    } else {
+        run_answer_stored(a->host, row->thread, a->reply);
+    }
+    asked_free(a);
+}
+
 static void run_fork(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    RunRow row = {0};
     char *thread = args_text(args, "thread"), *name = args_text(args, "new_thread");
+    RunFork fork = {thread, args_int(args, "checkpoint", 0), name};
     Engine *engine = host_engine(host, HOST_WRITES, &err);
-    if (engine &&
-        engine_fork_now(engine, thread, args_int(args, "checkpoint", 0), name, &row, &err)) {
-        run_answer_stored(host, row.thread, reply);
+    if (engine) {
+        engine_fork(engine, &fork, on_changed, asked(host, NULL, reply));
     } else {
         reply_fail(reply, &err);
     }
-    run_row_clear(&row);
     mem_free(thread);
     mem_free(name);
 }
 
 static void run_update(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    int64_t seq = 0;
     char *thread = args_text(args, "thread"), *as_node = args_text(args, "as_node");
     Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
     RunUpdate update = {thread, args_int(args, "checkpoint", 0), set, as_node};
     Engine *engine = host_engine(host, HOST_WRITES, &err);
-    if (engine && engine_update_now(engine, &update, &seq, &err)) {
-        run_answer_stored(host, thread, reply);
+    if (engine) {
+        engine_update(engine, &update, on_changed, asked(host, NULL, reply));
     } else {
         reply_fail(reply, &err);
     }

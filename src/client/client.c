@@ -295,10 +295,15 @@ static void on_holder(void *ctx, Json holder, const Error *err) {
     json_unref(holder);
 }
 
+static void on_come(void *ctx) {
+    find_way(ctx);
+}
+
 static void find_way(Errand *e) {
-    if (!e->thread || host_find(e->client->host, e->thread)) {
+    Host *host = e->client->host;
+    if (!e->thread || host_find(host, e->thread)) {
         go_here(e);
-    } else {
+    } else if (!host_await(host, e->thread, on_come, e)) {
         host_read(e->client->host, read_holder, OBJECT(KEY("thread", e->thread)), on_holder, e);
     }
 }

@@ -31,6 +31,7 @@ void host_free(Host *h) {
     if (!h) {
         return;
     }
+    h->ending = true;
     while (h->first) {
         host_run_free(h->first);
     }
@@ -101,6 +102,10 @@ static void on_event(void *ctx, const Event *event) {
 }
 
 Engine *host_engine(Host *h, HostNeed need, Error *err) {
+    if (h->ending) {
+        error_set(err, ERR_BUSY, "The host has ended.");
+        return NULL;
+    }
     if (h->engine) {
         return h->engine;
     }
@@ -204,39 +209,116 @@ HostRun *host_adopt(Host *h, Run *run) {
     return r;
 }
 
-/* A run that has just come into memory becomes a held one, or goes again when its session cannot be made. */
-static void take(Host *h, Run *run, const HostDebug *debug, Recording *recording, HostReady ready,
-                 void *ctx, Error *err) {
-    HostRun *r = run ? host_run_new(h, run) : NULL;
-    if (!r) {
-        recording_free(recording);
-        ready(ctx, NULL, err);
-        return;
-    }
-    r->recording = recording;
-    if (!host_run_begin(r, debug, err)) {
-        run_stop(run);
-        host_run_free(r);
-        ready(ctx, NULL, err);
-        return;
-    }
-    ready(ctx, r, NULL);
-    subscription_listen(r);
-    host_run_hold(r); /* a session holds the run, but maybe no window has come */
+/* A run on its way into memory: the engine has been asked for it. */
+struct Coming {
+    Coming *next;
+    Host *host;
+    char *thread; /* as it was asked for; NULL: it gets a name */
+    HostDebug debug;
+    Recording *recording;
+    HostReady ready;
+    void *ctx;
+    Awaiting *awaiting, **last;
+};
+
+/* Who wants something of it that has to wait until then. */
+struct Awaiting {
+    Awaiting *next;
+    void (*then)(void *ctx);
+    void *ctx;
+};
+
+static Coming *coming_new(Host *h, const char *thread, HostReady ready, void *ctx) {
+    Coming *c = mem_zalloc(sizeof *c);
+    *c = (Coming){.next = h->coming, .host = h, .thread = copy(thread), .ready = ready, .ctx = ctx};
+    c->last = &c->awaiting;
+    h->coming = c;
+    return c;
 }
 
+static Coming *find_coming(const Host *h, const char *thread) {
+    Coming *c = h->coming;
+    while (c && (!c->thread || strcmp(c->thread, thread) != 0)) {
+        c = c->next;
+    }
+    return c;
+}
+
+bool host_await(Host *h, const char *thread, void (*then)(void *ctx), void *ctx) {
+    Coming *c = find_coming(h, thread);
+    if (c) {
+        Awaiting *w = mem_alloc(sizeof *w);
+        *w = (Awaiting){.then = then, .ctx = ctx};
+        *c->last = w;
+        c->last = &w->next;
+    }
+    return c != NULL;
+}
+
+/* It becomes a held run, or goes again when its session cannot be made. */
+static HostRun *take(Coming *c, Run *run, Error *err) {
+    HostRun *r = host_run_new(c->host, run);
+    r->recording = c->recording;
+    c->recording = NULL;
+    if (host_run_begin(r, &c->debug, err)) {
+        return r;
+    }
+    run_stop(run);
+    host_run_free(r);
+    return NULL;
+}
+
+/* What the engine made of it. */
+static void on_come(void *ctx, Run *run, const Error *failed) {
+    Coming *c = ctx, **at = &c->host->coming;
+    Error err = failed ? *failed : (Error)ERROR_INIT;
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+    *at = c->next;
+    HostRun *r = run ? take(c, run, &err) : NULL;
+    c->ready(c->ctx, r, r ? NULL : &err);
+    if (r) {
+        subscription_listen(r);
+        host_run_hold(r); /* a session holds the run, but maybe no window has come */
+    }
+    for (Awaiting *w = c->awaiting, *next; w; w = next) {
+        next = w->next;
+        w->then(w->ctx);
+        mem_free(w);
+    }
+    recording_free(c->recording);
+    json_unref(c->debug.breakpoints);
+    mem_free(c->thread);
+    mem_free(c);
+}
+
+/* Who debugs it, and what was recorded, is there before its first step. */
 void host_start(Host *h, const HostStart *start, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
+    RunStart run = start->run;
     Engine *engine = host_engine(h, HOST_CREATES, &err);
-    Run *run = engine ? engine_start_now(engine, start->flow, &start->run, &err) : NULL;
-    take(h, run, &start->debug, start->recording, ready, ctx, &err);
+    Coming *c = coming_new(h, run.thread, ready, ctx);
+    c->recording = start->recording;
+    c->debug = start->debug;
+    json_ref(c->debug.breakpoints);
+    run.held = start->debug.wanted || start->recording;
+    if (engine) {
+        engine_start(engine, start->flow, &run, on_come, c);
+    } else {
+        on_come(c, NULL, &err);
+    }
 }
 
 void host_resume(Host *h, const RunResume *resume, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
     Engine *engine = host_engine(h, HOST_WRITES, &err);
-    Run *run = engine ? engine_resume_now(engine, resume, &err) : NULL;
-    take(h, run, &(HostDebug){0}, NULL, ready, ctx, &err);
+    Coming *c = coming_new(h, resume->thread, ready, ctx);
+    if (engine) {
+        engine_resume(engine, resume, on_come, c);
+    } else {
+        on_come(c, NULL, &err);
+    }
 }
 
 void host_open(Host *h, const char *thread, const HostDebug *debug, HostReady ready, void *ctx) {
@@ -247,11 +329,17 @@ void host_open(Host *h, const char *thread, const HostDebug *debug, HostReady re
         return;
     }
     Engine *engine = host_engine(h, HOST_WRITES, &err);
-    Json info = OBJECT(KEY("reason", "user_pause"), KEY("breakpoints", json_array()),
-                       KEY("at", engine ? engine_time(engine) : INT64_C(0)));
-    Run *run = engine ? engine_open_now(engine, thread, json_ref(info), &err) : NULL;
-    json_unref(info);
-    take(h, run, debug, NULL, ready, ctx, &err);
+    Coming *c = coming_new(h, thread, ready, ctx);
+    c->debug = *debug;
+    json_ref(c->debug.breakpoints);
+    if (engine) {
+        engine_open(engine, thread,
+                    OBJECT(KEY("reason", "user_pause"), KEY("breakpoints", json_array()),
+                           KEY("at", engine_time(engine))),
+                    on_come, c);
+    } else {
+        on_come(c, NULL, &err);
+    }
 }
 
 HostRun *host_find(const Host *h, const char *thread) {

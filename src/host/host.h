@@ -100,6 +100,10 @@ void host_open(Host *host, const char *thread, const HostDebug *debug, HostReady
 /* Of a node again (engine_replay()), or of cleanup tasks (engine_cancel()): a run that exists already. */
 HostRun *host_adopt(Host *host, Run *run);
 
+/* Whether such a call for the thread is under way; if so, then() is called once it is answered. For whoever
+ * wants something of a run that is about to be here. */
+bool host_await(Host *host, const char *thread, void (*then)(void *ctx), void *ctx);
+
 /* By thread or number; NULL: this process does not hold it. */
 HostRun *host_find(const Host *host, const char *thread);
 HostRun *host_next(const Host *host, const HostRun *after); /* NULL: the first; none follows */

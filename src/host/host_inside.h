@@ -9,11 +9,13 @@
 #include "subscription.h"
 
 typedef struct Readers Readers;
+typedef struct Coming Coming;
+typedef struct Awaiting Awaiting;
 
 struct Host {
     HostOptions options;
     char *url, *folder;
-    char *work_folder; /* of the store; NULL: not asked for yet */
+    char *work_folder;              /* of the store; NULL: not asked for yet */
     Store *store;                   /* NULL: not opened yet */
     HostNeed opened;                /* for what it was */
     Engine *engine;                 /* NULL: not made yet */
@@ -21,10 +23,12 @@ struct Host {
     HostRun *first, *last;          /* held runs, oldest first */
     HostRun **by_name, **by_number; /* the same, in as many slots */
     size_t nruns, slots;
+    Coming *coming;    /* runs that the engine was asked for */
     Subscription *all; /* those of every run */
     int64_t last_subscription;
     uv_idle_t *sweep; /* active while something is to be freed */
     bool sweeping;
+    bool ending; /* host_free(): nothing more is begun */
 };
 
 struct HostRun {
