@@ -146,7 +146,7 @@ Json session_call(Session *session, const char *name, Json args, Error *err) {
     return out;
 }
 
-/* A call that waits: for the disk, or for a thread that reads. */
+/* A call that waits: for the disk, or for a run. */
 typedef struct Waiting {
     Host *host;
     const Operation *op;
@@ -204,12 +204,6 @@ static void on_durable(void *ctx, const Error *err) {
     mem_free(w);
 }
 
-static void on_read(void *ctx, Json answer, const Error *err) {
-    Waiting *w = ctx;
-    w->reply.give(w->reply.ctx, answer, err);
-    mem_free(w);
-}
-
 /* The arguments of a session's operation, without the run that says whose. */
 static bool check(const Operation *op, Json args, Error *err) {
     if (!op->ask || json_kind(args) != JSON_OBJECT) {
@@ -250,7 +244,13 @@ void operation_call(Host *host, const char *name, Json args, Reply reply) {
     } else if (wait_for_run(host, op, args, reply)) {
         /* and asked again */
     } else if (op->read) {
-        host_read(host, op->read, json_ref(args), on_read, waiting(host, op, json_none(), reply));
+        host_read_for(host,
+                      &(HostRead){.read = op->read,
+                                  .need = op->need,
+                                  .done = reply.give,
+                                  .ctx = reply.ctx,
+                                  .text = reply.text},
+                      json_ref(args));
     } else if (op->call) {
         op->call(host, args, reply);
     } else if (op->make) {

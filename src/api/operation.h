@@ -5,7 +5,7 @@
  * call operation_call(); help, checks, the OpenAPI document and tools are made from the rows. An operation
  * is written once: its row and its function, side by side.
  *
- *     operation_call(host, "run_get", args, (Reply){on_answer, ctx});
+ *     operation_call(host, "run_get", args, (Reply){.give = on_answer, .ctx = ctx});
  *
  * Arguments are one object (JSON_NONE: none). An unknown argument, a missing one and one of the wrong type are
  * each an error (ERR_USAGE) whose sentence names the operation and the argument. Answers are objects of the
@@ -17,7 +17,8 @@
  *
  * There are four ways to do an operation, and a row has exactly one of them:
  *
- *     read    looks into the store and at nothing else. Runs on a thread that reads; any process can do it
+ *     read    looks into the store and at nothing else, or changes it (`need`). Runs on another thread than the
+ *             loop's; any process can do it
  *     make    computes something from its arguments and from files: workflows, kinds, schemas
  *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is
  *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments
@@ -65,9 +66,11 @@ typedef enum OperationScope { SCOPE_READ, SCOPE_RUN, SCOPE_DEBUG, SCOPE_ADMIN } 
 extern const char *const operation_scope_names[]; /* "read", "run", "debug", "admin" */
 
 typedef struct Reply {
-    void (*give)(void *ctx, Json answer,
-                 const Error *err); /* answer is given; JSON_NONE: err says why */
+    /* answer is given; JSON_NONE: err says why */
+    void (*give)(void *ctx, Json answer, const Error *err);
     void *ctx;
+    void (*text)(void *ctx, Buf *text); /* an answer that was printed on another thread, instead of
+                                           give(); NULL: not wanted. See HostRead */
 } Reply;
 
 typedef struct Operation {
@@ -81,6 +84,7 @@ typedef struct Operation {
 
     /* One of these. args: an object that the row let pass, borrowed. */
     Json (*read)(Store *store, Json args, Error *err);
+    HostNeed need; /* read: what the handle has to be good for */
     Json (*make)(const Host *host, Json args, Error *err);
     void (*call)(Host *host, Json args, Reply reply);
     Json (*ask)(Session *session, Json args, Error *err);

@@ -3,7 +3,7 @@
 #include "operation.h"
 
 #include "args.h"
-#include "export.h"
+#include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
 #include "run_reading.h"
@@ -106,50 +106,87 @@ static Flow *flow_of(Json args, Error *err) {
     return flow;
 }
 
-/* The results that another run had. */
-static bool recording_of(Host *host, Json args, const Flow *flow, Recording **out, Error *err) {
+/* The results that another run had are read before the new run begins, on another thread: with a workflow of
+ * that thread's own. */
+typedef struct Replay {
+    HostJob job;
+    Host *host;
+    Buf args; /* encoded */
+    Recording *recording;
+    Reply reply;
+} Replay;
+
+static void read_recording(HostJob *job, Store *store) {
+    Replay *r = (Replay *)job;
+    Error *err = &job->err;
+    Json args = json_decode(r->args.data, r->args.len, &(size_t){0}, err);
     Json replay = json_object_get_c(args, "replay");
-    *out = NULL;
-    if (json_kind(replay) != JSON_OBJECT) {
-        return true;
-    }
     char *thread = args_text(replay, "thread"), *live_from = args_text(replay, "live_from");
     StoredRun stored = {0};
-    Store *store = host_reader(host, err);
-    bool ok = store && stored_run_read(store, thread ? thread : "",
-                                       args_int(replay, "checkpoint", 0), &stored, err);
-    Flow *ran = ok ? stored_run_flow(&stored, err) : NULL;
+    Flow *flow = flow_of(args, err), *ran = NULL;
+    if (flow && stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0),
+                                &stored, err)) {
+        ran = stored_run_flow(&stored, err);
+    }
     if (ran) {
         RecordingSource source = {.run = stored.row.run,
                                   .seq = stored.seq,
                                   .flow = ran,
                                   .replaying = flow,
                                   .live_from = live_from};
-        *out = recording_new(store, &source, err);
+        r->recording = recording_new(store, &source, err);
     }
     flow_unref(ran);
+    flow_unref(flow);
     stored_run_clear(&stored);
     mem_free(thread);
     mem_free(live_from);
-    return *out != NULL;
+    json_unref(args);
 }
 
-static void run_start(Host *host, Json args, Reply reply) {
+static void start_now(Host *host, Json args, Recording *recording, Reply reply) {
     Error err = ERROR_INIT;
     char *thread = args_text(args, "thread"), *mode = args_text(args, "mode");
     Flow *flow = flow_of(args, &err);
     HostStart start = {
         .flow = flow,
         .run = {.thread = thread, .input = json_object_get_c(args, "input"), .mode = mode},
-        .debug = debug_of(args)};
-    if (flow && recording_of(host, args, flow, &start.recording, &err)) {
+        .debug = debug_of(args),
+        .recording = recording};
+    if (flow) {
         host_start(host, &start, on_begun, asked(host, NULL, reply));
     } else {
         reply_fail(reply, &err);
+        recording_free(recording);
     }
     flow_unref(flow);
     mem_free(thread);
     mem_free(mode);
+}
+
+static void on_recording(HostJob *job) {
+    Replay *r = (Replay *)job;
+    if (r->recording) {
+        Json args = json_decode(r->args.data, r->args.len, &(size_t){0}, NULL);
+        start_now(r->host, args, r->recording, r->reply);
+        json_unref(args);
+    } else {
+        reply_fail(r->reply, &job->err);
+    }
+    buf_clear(&r->args);
+    mem_free(r);
+}
+
+static void run_start(Host *host, Json args, Reply reply) {
+    if (json_kind(json_object_get_c(args, "replay")) != JSON_OBJECT) {
+        start_now(host, args, NULL, reply);
+        return;
+    }
+    Replay *r = mem_zalloc(sizeof *r);
+    *r = (Replay){
+        .job = {.work = read_recording, .done = on_recording}, .host = host, .reply = reply};
+    json_encode(args, &r->args);
+    host_ask(host, &r->job);
 }
 
 /* ---- going on ---- */
@@ -342,19 +379,6 @@ static void run_frames_call(Host *host, Json args, Reply reply) {
     }
 }
 
-/* A run from a document that somebody exported: it can be looked at as the original. */
-static void run_import(Host *host, Json args, Reply reply) {
-    Error err = ERROR_INIT;
-    RunRow row = {0};
-    Store *store = host_store(host, HOST_CREATES, &err);
-    if (store && export_import(store, json_object_get_c(args, "document"), &row, &err)) {
-        run_answer_stored(host, row.thread, reply);
-    } else {
-        reply_fail(reply, &err);
-    }
-    run_row_clear(&row);
-}
-
 /* Whoever looks at a run that has settled is done with it. */
 static void run_drop(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
@@ -510,7 +534,8 @@ const Operation run_operations[] = {
      .route = "POST /runs/import",
      .args = import_args,
      .answer = "RUN",
-     .call = run_import},
+     .read = import_run,
+     .need = HOST_CREATES},
     {.name = "run_drop",
      .summary = "let go of a run that has ended",
      .scope = SCOPE_RUN,
@@ -597,7 +622,8 @@ const Operation run_operations[] = {
      .idempotent = true,
      .args = run_state_args,
      .answer = "RUN",
-     .read = ask_cancel},
+     .read = ask_cancel,
+     .need = HOST_WRITES},
     {.name = "run_prune",
      .summary = "remove checkpoints and runs that are no longer wanted",
      .scope = SCOPE_ADMIN,
@@ -606,6 +632,7 @@ const Operation run_operations[] = {
      .answer =
          "{runs: int, removed_runs: int, removed: int, kept: int, folded: int, busy: [{thread: text, message: text}], "
          "errors: [{thread: text, message: text}]}",
-     .read = prune_runs},
+     .read = prune_runs,
+     .need = HOST_WRITES},
     {0},
 };

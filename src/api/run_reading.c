@@ -4,6 +4,7 @@
 #include "args.h"
 #include "changed.h"
 #include "divergence.h"
+#include "export.h"
 #include "flow.h"
 #include "image.h"
 #include "json_build.h"
@@ -46,58 +47,67 @@ const OperationArg runs_args[] = {
     {0},
 };
 
-/* Rows are gathered first: whether a run's process is alive can only be asked afterwards. */
+/* Rows of a page are gathered first: whether a run's process is alive can only be asked afterwards. */
 typedef struct Rows {
     RunRow *items;
     size_t n, cap;
-    int64_t updated, run; /* after these */
 } Rows;
+
+static char *copy(const char *text) {
+    return text ? mem_strndup(text, strlen(text)) : NULL;
+}
 
 static bool gather(void *ctx, const RunRow *row) {
     Rows *rows = ctx;
-    if (rows->updated && (row->updated > rows->updated ||
-                          (row->updated == rows->updated && row->run >= rows->run))) {
-        return true;
-    }
     rows->items = mem_grow(rows->items, rows->n, &rows->cap, sizeof *rows->items);
     RunRow *out = &rows->items[rows->n++];
     *out = *row;
-    out->thread = mem_strndup(row->thread, strlen(row->thread));
-    out->workflow = mem_strndup(row->workflow, strlen(row->workflow));
-    out->status = mem_strndup(row->status, strlen(row->status));
-    out->owner = row->owner ? mem_strndup(row->owner, strlen(row->owner)) : NULL;
+    out->thread = copy(row->thread);
+    out->workflow = copy(row->workflow);
+    out->status = copy(row->status);
+    out->owner = copy(row->owner);
     out->definition = NULL;
     return true;
 }
 
+static void rows_clear(Rows *rows) {
+    for (size_t i = 0; i < rows->n; i++) {
+        run_row_clear(&rows->items[i]);
+    }
+    mem_free(rows->items);
+    *rows = (Rows){0};
+}
+
+/* `next` is the place of the last run that was looked at. With a status the pages that hold none of it are passed
+ * over. */
 Json stored_runs(Store *store, Json args, Error *err) {
-    char *status = args_text(args, "status"), *after = args_text(args, "after");
-    size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0, i = 0;
-    Rows rows = {0};
-    if (after) {
-        char *end;
-        rows.updated = strtoll(after, &end, 10);
-        rows.run = *end == '.' ? strtoll(end + 1, NULL, 10) : 0;
-    }
-    bool ok = store_runs(store, gather, &rows, err);
+    char *status = args_text(args, "status"), *after = args_text(args, "after"), *end;
+    size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0;
+    RunsPage page = {.limit = limit};
     Json list = json_array(), next = json_none();
-    for (; ok && i < rows.n && shown < limit; i++) {
-        Json run = run_json(store, &rows.items[i]);
-        if (status && !json_string_is(json_object_get_c(run, "status"), status)) {
-            json_unref(run);
-            continue;
+    bool ok = true, more = true;
+    if (after) {
+        page.updated = strtoll(after, &end, 10);
+        page.run = *end == '.' ? strtoll(end + 1, NULL, 10) : 0;
+    }
+    while (ok && more && shown < limit) {
+        Rows rows = {0};
+        ok = store_runs_page(store, &page, gather, &rows, err);
+        more = page.more;
+        for (size_t i = 0; ok && i < rows.n && shown < limit; i++) {
+            const RunRow *row = &rows.items[i];
+            Json run = run_json(store, row);
+            if (status && !json_string_is(json_object_get_c(run, "status"), status)) {
+                json_unref(run);
+                continue;
+            }
+            list = json_array_push(list, run);
+            if (++shown == limit && (more || i + 1 < rows.n)) {
+                next = json_string_fmt("%lld.%lld", (long long)row->updated, (long long)row->run);
+            }
         }
-        list = json_array_push(list, run);
-        shown++;
+        rows_clear(&rows);
     }
-    if (ok && i < rows.n) {
-        const RunRow *last = &rows.items[i - 1];
-        next = json_string_fmt("%lld.%lld", (long long)last->updated, (long long)last->run);
-    }
-    for (size_t k = 0; k < rows.n; k++) {
-        run_row_clear(&rows.items[k]);
-    }
-    mem_free(rows.items);
     mem_free(status);
     mem_free(after);
     Json out = OBJECT(KEY("runs", list), KEY("next", next));
@@ -117,7 +127,7 @@ const OperationArg run_get_args[] = {
 };
 
 static bool first_thread(void *ctx, const RunRow *row) {
-    *(char **)ctx = mem_strndup(row->thread, strlen(row->thread));
+    *(char **)ctx = copy(row->thread);
     return false;
 }
 
@@ -125,7 +135,8 @@ Json stored_run(Store *store, Json args, Error *err) {
     char *thread = args_text(args, "thread");
     RunRow row = {0};
     Json image = json_none(), out = json_none();
-    if (!thread && store_runs(store, first_thread, &thread, err) && !thread) {
+    RunsPage newest = {.limit = 1};
+    if (!thread && store_runs_page(store, &newest, first_thread, &thread, err) && !thread) {
         error_set(err, ERR_NOT_FOUND, "There are no runs in %s.", store_url(store));
         error_fact(err, "store", store_url(store));
     }
@@ -151,17 +162,25 @@ void run_answer_stored(Host *host, const char *thread, Reply reply) {
 }
 
 /* For a process that has the run and does not listen: it looks now and then. */
-Json ask_cancel(Store *reader, Json args, Error *err) {
+Json ask_cancel(Store *store, Json args, Error *err) {
     Json thread = json_object_get_c(args, "thread");
     RunRow row = {0};
-    Store *store = store_open(store_url(reader), STORE_EXISTING, err);
-    if (!store) {
-        return json_none();
-    }
     bool ok = store_find(store, json_string_data(&thread), &row, err) &&
               store_ask_cancel(store, row.run, err);
     Json out = ok ? run_json(store, &row) : json_none();
-    store_close(store);
+    run_row_clear(&row);
+    return out;
+}
+
+/* A run from a document that somebody exported: it can be looked at as the original. */
+Json import_run(Store *store, Json args, Error *err) {
+    RunRow row = {0};
+    Json out = json_none();
+    if (export_import(store, json_object_get_c(args, "document"), &row, err)) {
+        Json made = OBJECT(KEY("thread", row.thread));
+        out = stored_run(store, made, err);
+        json_unref(made);
+    }
     run_row_clear(&row);
     return out;
 }
@@ -374,7 +393,6 @@ const OperationArg run_prune_args[] = {
 };
 
 typedef struct Prune {
-    Rows rows;
     PruneRule rule;
     PruneReport report;
     Json busy, errors;
@@ -425,13 +443,8 @@ static void prune_one(Prune *p, Store *store, const RunRow *row) {
     }
 }
 
-Json prune_runs(Store *reader, Json args, Error *err) {
+Json prune_runs(Store *store, Json args, Error *err) {
     char *thread = args_text(args, "thread");
-    Store *store = store_open(store_url(reader), STORE_EXISTING, err);
-    if (!store) {
-        mem_free(thread);
-        return json_none();
-    }
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t before =
@@ -444,11 +457,20 @@ Json prune_runs(Store *reader, Json args, Error *err) {
                         : before > 0                  ? before
                                                       : 1; /* 0: of any age */
     RunRow row = {0};
-    bool ok = thread ? store_find(store, thread, &row, err) && gather(&p.rows, &row)
-                     : store_runs(store, gather, &p.rows, err);
-    for (size_t i = 0; i < p.rows.n; i++) {
-        prune_one(&p, store, &p.rows.items[i]);
-        run_row_clear(&p.rows.items[i]);
+    RunsPage page = {.limit = RUNS_PAGE, .more = true};
+    bool ok = true;
+    while (ok && page.more) { /* a run that is pruned keeps its place */
+        Rows rows = {0};
+        if (thread) {
+            page.more = false;
+            ok = store_find(store, thread, &row, err) && gather(&rows, &row);
+        } else {
+            ok = store_runs_page(store, &page, gather, &rows, err);
+        }
+        for (size_t i = 0; i < rows.n; i++) {
+            prune_one(&p, store, &rows.items[i]);
+        }
+        rows_clear(&rows);
     }
     const PruneReport *r = &p.report;
     Json out = OBJECT(KEY("runs", r->runs), KEY("removed_runs", r->removed_runs),
@@ -458,8 +480,6 @@ Json prune_runs(Store *reader, Json args, Error *err) {
         json_clear(&out);
     }
     run_row_clear(&row);
-    store_close(store);
-    mem_free(p.rows.items);
     mem_free(thread);
     return out;
 }

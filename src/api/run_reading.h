@@ -1,4 +1,4 @@
-/* run_reading.h - the rows of runs that only need the store: on a thread that reads, in any process. Private to
+/* run_reading.h - the rows of runs that only need the store: on another thread, in any process. Private to
  * api/. */
 #ifndef PAWL_RUN_READING_H
 #define PAWL_RUN_READING_H
@@ -8,7 +8,7 @@
 typedef Json ReadCall(Store *store, Json args, Error *err);
 
 ReadCall stored_runs, stored_run, stored_history, stored_state, stored_definition, stored_diff,
-    stored_compare, ask_cancel, prune_runs;
+    stored_compare, ask_cancel, import_run, prune_runs;
 
 extern const OperationArg runs_args[], run_get_args[], run_history_args[], run_state_args[],
     run_compare_args[], run_prune_args[];

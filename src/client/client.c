@@ -214,7 +214,8 @@ static void go_here(Errand *e) {
     if (e->events) {
         subscribe_here(e);
     } else {
-        operation_call(e->client->host, e->operation, json_take(&e->args), (Reply){on_answer, e});
+        operation_call(e->client->host, e->operation, json_take(&e->args),
+                       (Reply){.give = on_answer, .ctx = e});
     }
 }
 

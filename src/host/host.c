@@ -39,7 +39,8 @@ void host_free(Host *h) {
         subscription_end(h->all);
     }
     engine_free(h->engine);
-    readers_free(h->readers);
+    h->engine = NULL;
+    host_jobs_end(h);
     store_close(h->store);
     uv_close((uv_handle_t *)h->sweep, free_handle);
     mem_free(h->by_name);
@@ -131,10 +132,6 @@ void host_when_durable(Host *h, void (*done)(void *ctx, const Error *err), void 
     } else {
         done(ctx, NULL);
     }
-}
-
-Store *host_reader(Host *h, Error *err) {
-    return h->engine ? engine_reader(h->engine, err) : host_store(h, HOST_READS, err);
 }
 
 /* ---- runs ---- */

@@ -59,14 +59,35 @@ const char *host_store_url(const Host *host);
 const char *host_store_folder(Host *host, Error *err);
 Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first call */
 
-/* A handle for short reads on the loop; NULL on error. */
-Store *host_reader(Host *host, Error *err);
+/* A job on the store: work() runs on another thread, then done() on the loop. Everything that was recorded when
+ * it was asked for is in the store by then. The asker owns the job and keeps it until done(), which is called
+ * exactly once, may free it, and may come before the call returns. Values have one thread at a time: work() takes
+ * bytes and text from the loop, and what it leaves in the job is handed over whole. */
+typedef struct HostJob HostJob;
+struct HostJob {
+    HostNeed need; /* HOST_READS: a handle that only reads; otherwise one that writes */
+    void (*work)(HostJob *job, Store *store); /* sets err when it fails */
+    void (*done)(HostJob *job);
+    Error err; /* of work(), or why there was none */
+};
+void host_ask(Host *host, HostJob *job);
 
-/* Runs read() on a thread that reads the store, then done() on the loop, with the answer given or with err.
- * Everything that was recorded when it was asked for is in the store by then. Consumes args. */
+/* The same for a function of JSON: read() on the thread, then done() on the loop, with the answer given or with
+ * err. Consumes args. */
 typedef Json (*HostReader)(Store *store, Json args, Error *err);
 typedef void (*HostAnswer)(void *ctx, Json answer, const Error *err);
 void host_read(Host *host, HostReader read, Json args, HostAnswer done, void *ctx);
+
+/* With `text` an answer is printed on the thread, and text() is told instead of done(): for doors, where printing
+ * a long answer would keep the others waiting. It may take the bytes out of the buffer. */
+typedef struct HostRead {
+    HostReader read;
+    HostNeed need;
+    HostAnswer done;
+    void *ctx;
+    void (*text)(void *ctx, Buf *text); /* NULL: done() has the value */
+} HostRead;
+void host_read_for(Host *host, const HostRead *how, Json args);
 
 /* Told when everything that was recorded so far is durable; err when the store failed. */
 void host_when_durable(Host *host, void (*done)(void *ctx, const Error *err), void *ctx);

@@ -1,7 +1,7 @@
 /* host_inside.h - what the files of host/ share: the structs behind host.h and subscription.h.
  *
  * Reading order: host.c (life, store, engine, runs), host_run.c (sessions and windows), subscription.c (events),
- * host_read.c (reading the store on other threads), stored_run.c.
+ * host_job.c (work on the store, on other threads), stored_run.c.
  */
 #ifndef PAWL_HOST_INSIDE_H
 #define PAWL_HOST_INSIDE_H
@@ -19,7 +19,7 @@ struct Host {
     Store *store;                   /* NULL: not opened yet */
     HostNeed opened;                /* for what it was */
     Engine *engine;                 /* NULL: not made yet */
-    Readers *readers;               /* threads that read; NULL: none yet */
+    Readers *readers;               /* of jobs; NULL: there was none yet */
     HostRun *first, *last;          /* held runs, oldest first */
     HostRun **by_name, **by_number; /* the same, in as many slots */
     size_t nruns, slots;
@@ -69,8 +69,8 @@ bool subscription_attaches(const Subscription *s);             /* it is a window
 /* Which events of a run anybody wants: tells the engine. */
 void subscription_listen(HostRun *run);
 
-/* ---- host_read.c ---- */
+/* ---- host_job.c ---- */
 
-void readers_free(Readers *readers); /* accepts NULL; waits for what is being read */
+void host_jobs_end(Host *host); /* all are told; waits for those that have begun */
 
 #endif

@@ -190,14 +190,20 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
 typedef struct Write {
     uv_write_t request;
     Lines *lines;
+    char *head;
     Buf bytes;
 } Write;
+
+static void write_free(Write *w) {
+    mem_free(w->head);
+    buf_clear(&w->bytes);
+    mem_free(w);
+}
 
 static void on_written(uv_write_t *request, int status) {
     Write *w = request->data;
     Lines *l = w->lines;
-    buf_clear(&w->bytes);
-    mem_free(w);
+    write_free(w);
     if (status < 0) {
         drop(l, status, NULL);
     }
@@ -207,8 +213,7 @@ static void on_written(uv_write_t *request, int status) {
     }
 }
 
-bool lines_send(Lines *l, Json value, Error *err) {
-    JsonPrintOptions options = {.max_bytes = LINES_MAX};
+static bool may_send(Lines *l, Error *err) {
     if (l->phase != PHASE_OPEN) {
         return error_set(err, ERR_IO, "The connection is closed.");
     }
@@ -216,25 +221,50 @@ bool lines_send(Lines *l, Json value, Error *err) {
         drop(l, 0, "The other side does not read what it is sent; it was dropped.");
         return error_set(err, ERR_LIMIT, "%s", l->why.msg);
     }
-    Write *w = mem_zalloc(sizeof *w);
-    bool fits = json_print(value, &options, &w->bytes);
+    return true;
+}
+
+static bool too_long(Error *err) {
+    return error_set(err, ERR_LIMIT, "That is longer than the %d bytes that a line may have.",
+                     LINES_MAX);
+}
+
+bool lines_send_text(Lines *l, const char *head, Buf *rest, Error *err) {
+    size_t len = strlen(head);
     int status = 0;
-    if (fits) {
-        buf_addc(&w->bytes, '\n');
-        w->lines = l;
+    bool fits = len + rest->len <= LINES_MAX, may = may_send(l, err);
+    if (may && fits) {
+        Write *w = mem_zalloc(sizeof *w);
+        buf_addc(rest, '\n');
+        *w = (Write){.lines = l, .head = mem_strndup(head, len), .bytes = *rest};
+        *rest = (Buf)BUF_INIT;
         w->request.data = w;
-        uv_buf_t out = uv_buf_init(w->bytes.data, (unsigned)w->bytes.len);
-        status = uv_write(&w->request, l->stream, &out, 1, on_written);
+        uv_buf_t out[] = {uv_buf_init(w->head, (unsigned)len),
+                          uv_buf_init(w->bytes.data, (unsigned)w->bytes.len)};
+        status = uv_write(&w->request, l->stream, out, 2, on_written);
         if (status == 0) {
             return true;
         }
         drop(l, status, NULL);
+        write_free(w);
     }
-    buf_clear(&w->bytes);
-    mem_free(w);
-    return fits ? error_set(err, ERR_IO, "The connection broke: %s.", uv_strerror(status))
-                : error_set(err, ERR_LIMIT,
-                            "That is longer than the %d bytes that a line may have.", LINES_MAX);
+    buf_clear(rest);
+    return !may   ? false
+           : fits ? error_set(err, ERR_IO, "The connection broke: %s.", uv_strerror(status))
+                  : too_long(err);
+}
+
+bool lines_send(Lines *l, Json value, Error *err) {
+    JsonPrintOptions options = {.max_bytes = LINES_MAX};
+    Buf text = BUF_INIT;
+    if (!may_send(l, err)) {
+        return false;
+    }
+    if (!json_print(value, &options, &text)) {
+        buf_clear(&text);
+        return too_long(err);
+    }
+    return lines_send_text(l, "", &text, err);
 }
 
 /* ---- life ---- */

@@ -48,6 +48,8 @@ Lines *lines_new(uv_stream_t *stream, const LinesHost *host);
 /* Borrows the value. False when it is longer than a line may be, of which nothing is sent, or when
  * the stream is closed or has just been dropped (lines_is_open() says so). */
 bool lines_send(Lines *l, Json value, Error *err);
+/* The same for a line that is text already, in two parts; takes the bytes of the second, also on error. */
+bool lines_send_text(Lines *l, const char *head, Buf *rest, Error *err);
 bool lines_is_open(const Lines *l);
 size_t lines_waiting(const Lines *l); /* bytes that were sent and are not written yet */
 

@@ -6,6 +6,7 @@
 #include "host_socket.h"
 #include "json_build.h"
 #include "json_error.h"
+#include "json_print.h"
 #include "lines.h"
 #include "mem.h"
 #include "operation.h"
@@ -60,16 +61,34 @@ static void send_error(Lines *lines, Json id, const Error *err) {
     send_line(lines, OBJECT(KEY("request_id", json_ref(id)), KEY("error", error_json(err))), NULL);
 }
 
-/* An answer may be longer than a line: then that is the answer. */
-static void send_answer(Lines *lines, Json id, Json answer) {
+static void too_long(Lines *lines, Json id) {
     Error err = ERROR_INIT;
-    if (!send_line(lines, OBJECT(KEY("request_id", json_ref(id)), KEY("answer", answer)), &err) &&
-        lines_is_open(lines)) {
+    if (lines_is_open(lines)) {
         error_set(&err, ERR_LIMIT,
                   "The answer is longer than the %d MB that can be sent; ask for a part of it.",
                   LINES_MAX >> 20);
         send_error(lines, id, &err);
     }
+}
+
+/* An answer may be longer than a line: then that is the answer. */
+static void send_answer(Lines *lines, Json id, Json answer) {
+    if (!send_line(lines, OBJECT(KEY("request_id", json_ref(id)), KEY("answer", answer)), NULL)) {
+        too_long(lines, id);
+    }
+}
+
+/* The same for one that another thread has printed. */
+static void send_text(Lines *lines, Json id, Buf *answer) {
+    Buf head = BUF_INIT;
+    buf_adds(&head, "{\"request_id\":");
+    json_print(json_is_none(id) ? json_null() : id, &(JsonPrintOptions){0}, &head);
+    buf_adds(&head, ",\"answer\":");
+    buf_addc(answer, '}');
+    if (!lines_send_text(lines, head.data, answer, NULL)) {
+        too_long(lines, id);
+    }
+    buf_clear(&head);
 }
 
 /* ---- events ---- */
@@ -171,24 +190,41 @@ static void unsubscribe(Client *c, Json id, Json args) {
 
 /* ---- calls ---- */
 
-static void on_reply(void *ctx, Json answer, const Error *err) {
-    Call *call = ctx;
-    if (!call->client) {
-        json_unref(answer);
-    } else {
-        Call **at = &call->client->calls;
-        while (*at != call) {
-            at = &(*at)->next;
-        }
-        *at = call->next;
-        if (err) {
-            send_error(call->client->lines, call->id, err);
-        } else {
-            send_answer(call->client->lines, call->id, answer);
-        }
+/* Whether somebody still waits for it. */
+static bool call_leaves(Call *call) {
+    Call **at = call->client ? &call->client->calls : NULL;
+    while (at && *at != call) {
+        at = &(*at)->next;
     }
+    if (at) {
+        *at = call->next;
+    }
+    return at != NULL;
+}
+
+static void call_free(Call *call) {
     json_unref(call->id);
     mem_free(call);
+}
+
+static void on_reply(void *ctx, Json answer, const Error *err) {
+    Call *call = ctx;
+    if (!call_leaves(call)) {
+        json_unref(answer);
+    } else if (err) {
+        send_error(call->client->lines, call->id, err);
+    } else {
+        send_answer(call->client->lines, call->id, answer);
+    }
+    call_free(call);
+}
+
+static void on_text(void *ctx, Buf *text) {
+    Call *call = ctx;
+    if (call_leaves(call)) {
+        send_text(call->client->lines, call->id, text);
+    }
+    call_free(call);
 }
 
 /* An operation that belongs to a run is done here only for runs that are here: another process has those that
@@ -237,7 +273,7 @@ static bool do_call(Client *c, Json id, Json line, Error *err) {
     Call *call = mem_zalloc(sizeof *call);
     *call = (Call){.client = c, .next = c->calls, .id = json_ref(id)};
     c->calls = call;
-    operation_call(c->server->host, op->name, args, (Reply){on_reply, call});
+    operation_call(c->server->host, op->name, args, (Reply){on_reply, call, on_text});
     return true;
 }
 
