@@ -24,7 +24,9 @@
 
 enum {
     WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */
-    TURN_STEPS = 1000, /* steps in one turn of the loop */
+    TURN_STEPS = 1000, /* steps in one turn of the loop, */
+    TURN_NS = 2000000, /* and how long it may take: the others on the loop wait for that */
+    TIMED_STEPS = 16,  /* the clock is looked at after so many */
     RUN_STEPS = 100, /* of one run before the next has its go; of a run that somebody watches in one
                           turn: who asks for a pause waits for that, */
     WATCHED_RECORDS = 200, /* and for the commit of this many records of it */
@@ -288,13 +290,14 @@ static Frame *next_ready(Run *run) {
 }
 
 /* How many steps it took: at least one, so that turns of any number of runs are bounded too. */
-static int run_turn(Run *run) {
+static int run_turn(Run *run, uint64_t until) {
     int steps = 0;
+    bool late = false;
     run->fresh = false;
     run->turn = run->engine->turn;
-    while (steps < RUN_STEPS && run->ready && !run->halting) {
+    while (steps < RUN_STEPS && run->ready && !run->halting && !late) {
         frame_advance(next_ready(run));
-        steps++;
+        late = ++steps % TIMED_STEPS == 0 && uv_hrtime() > until;
     }
     run_settle_if_done(run);
     run_leave(run, RUNS_DUE);
@@ -320,13 +323,14 @@ static Run *next_due(const Engine *e) {
 static void on_idle(uv_idle_t *idle) {
     Engine *e = idle->data;
     int steps = TURN_STEPS;
+    uint64_t until = uv_hrtime() + TURN_NS;
     if (e->breaking) {
         break_off(e);
     }
     e->turn++;
     e->turn_time = engine_now(e);
-    while (steps > 0 && next_due(e) && !held_back(e)) {
-        steps -= run_turn(next_due(e));
+    while (steps > 0 && next_due(e) && !held_back(e) && uv_hrtime() < until) {
+        steps -= run_turn(next_due(e), until);
     }
     e->turn_time = 0;
     flush(e);
