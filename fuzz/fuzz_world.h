@@ -48,26 +48,28 @@ static Json remember(Step *step, Error *err) {
     return json_object_with(json_object(), "n", json_int(1));
 }
 
-static NodeWork safe_row(const NodeWork *row) {
-    bool stays = row->freeze || row->kind == KIND_HTTP;
+static NodeWork safe_row(const NodeWork *row, size_t kind) {
+    bool stays = row->freeze || kind == KIND_HTTP;
     if (row->pure) {
         return *row;
     }
-    return (NodeWork){.kind = row->kind,
-                      .start = stays && row->kind != KIND_SHELL ? stay : end_at_once,
+    return (NodeWork){.start = stays && kind != KIND_SHELL ? stay : end_at_once,
                       .prepare = row->prepare ? remember : NULL,
                       .cancel = give_up,
                       .freeze = row->freeze ? freeze : NULL,
                       .drop = stay};
 }
 
-static const NodeWork *safe_work(void) {
-    static NodeWork rows[KIND_COUNT + 1];
-    for (size_t i = 0; exec_work[i].start; i++) {
-        CHECK(i < KIND_COUNT);
-        rows[i] = safe_row(&exec_work[i]);
+static const NodeWork *const *safe_work(void) {
+    static NodeWork rows[KIND_COUNT];
+    static const NodeWork *work[KIND_COUNT];
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (exec_work[i]) {
+            rows[i] = safe_row(exec_work[i], i);
+            work[i] = &rows[i];
+        }
     }
-    return rows;
+    return work;
 }
 
 /* ---- a store, a loop and an engine ---- */

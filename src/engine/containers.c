@@ -50,7 +50,7 @@ static Reading plain_reading(const Level *l) {
     return (Reading){memo_is(l, "invertResult"), memo_is(l, "ignoreResult")};
 }
 
-void run_tasks_done(Frame *f, TaskResult result, Json error) {
+static void run_tasks_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     Json first = json_ref(memo_get(l, "error"));
     bool failed = json_kind(first) == JSON_OBJECT;
@@ -64,7 +64,7 @@ static void enter_inside(Frame *f) {
     list_enter(f, node_inside(l->node, 0), new_scope(memo_is(l, "newVariableScope")));
 }
 
-void options_done(Frame *f, TaskResult result, Json error) {
+static void options_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     int64_t tries = memo_int(l, "tries");
     if (result == TASK_FAILURE && memo_is(l, "retryOnFailure") &&
@@ -87,7 +87,7 @@ void options_done(Frame *f, TaskResult result, Json error) {
                             memo_is(l, "ignoreResult") || (ignores && result == TASK_FAILURE)});
 }
 
-void external_done(Frame *f, TaskResult result, Json error) {
+static void external_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     bool ignores = memo_is(l, "ignoreFailure") && result == TASK_FAILURE;
     if (memo_is(l, "late")) {
@@ -180,7 +180,7 @@ static void note_decided(Frame *f, const Tally *t) {
     }
 }
 
-void matrix_done(Frame *f, TaskResult result, Json error) {
+static void matrix_done(Frame *f, TaskResult result, Json error) {
     Level *l = frame_top(f);
     const Node *node = l->node;
     uint32_t level = f->nlevels - 1;
@@ -243,7 +243,7 @@ static TaskResult result_of(int64_t child) {
     return (TaskResult)(child % CHILD_ENDED);
 }
 
-TaskResult background_so_far(const Frame *f, bool *over) {
+static TaskResult background_so_far(const Frame *f, bool *over) {
     const Level *l = frame_top(f);
     int64_t fore = child_of(f, 0), back = child_of(f, 1);
     Json word = memo_get(l, "onBackgroundComplete");
@@ -269,19 +269,19 @@ TaskResult background_so_far(const Frame *f, bool *over) {
     return TASK_NONE;
 }
 
-TaskResult tally_so_far(const Frame *f, bool *over) {
+static TaskResult tally_so_far(const Frame *f, bool *over) {
     Tally t = tally_of(f);
     *over = tally_over(frame_top(f), &t);
     return tally_result(frame_top(f), &t);
 }
 
-void tally_counted(Frame *f) {
+static void tally_counted(Frame *f) {
     Tally t = tally_of(f);
     note_decided(f, &t);
     task_note_progress(f, f->nlevels - 1, (size_t)t.ended, (size_t)t.all);
 }
 
-Json tally_why(const Frame *f, TaskResult result) {
+static Json tally_why(const Frame *f, TaskResult result) {
     Tally t = tally_of(f);
     return tally_error(f, &t, result, json_array_get(f->wait, WAIT_TASKS_ERROR));
 }
@@ -354,7 +354,7 @@ void task_child_ended(Frame *child) {
     look_again(f);
 }
 
-Json background_why(const Frame *f, TaskResult result) {
+static Json background_why(const Frame *f, TaskResult result) {
     Json error = json_array_get(f->wait, WAIT_TASKS_ERROR);
     if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
         return json_ref(error);
@@ -396,12 +396,12 @@ static void add_child(Frame *f, uint32_t i, const Node *task, Json scope) {
 
 /* ---- beginnings ---- */
 
-void list_begin(Frame *f, const Node *node) {
+static void list_begin(Frame *f, const Node *node) {
     enter_inside(f);
     frame_record(f, node, "entered", json_none());
 }
 
-void concurrent_begin(Frame *f, const Node *node) {
+static void concurrent_begin(Frame *f, const Node *node) {
     const Graph *graph = node_inside(node, 0);
     bool scoped = memo_is(frame_top(f), "newVariableScope");
     if (!graph->nnodes) {
@@ -415,7 +415,7 @@ void concurrent_begin(Frame *f, const Node *node) {
     frame_record(f, node, "entered", json_none());
 }
 
-void background_begin(Frame *f, const Node *node) {
+static void background_begin(Frame *f, const Node *node) {
     bool scoped = memo_is(frame_top(f), "newVariableScope");
     set_children(f, 2);
     for (uint32_t i = 0; i < 2; i++) {
@@ -424,7 +424,7 @@ void background_begin(Frame *f, const Node *node) {
     frame_record(f, node, "entered", json_none());
 }
 
-void matrix_begin(Frame *f, const Node *node) {
+static void matrix_begin(Frame *f, const Node *node) {
     const Level *l = frame_top(f);
     Json values = memo_get(l, "matrixValues");
     const char *wrong = json_kind(values) != JSON_ARRAY ? "`matrixValues` must be a list of values."
@@ -449,7 +449,7 @@ void matrix_begin(Frame *f, const Node *node) {
     }
 }
 
-void external_begin(Frame *f, const Node *node) {
+static void external_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json scope = external_scope(f, &err);
     bool ok = !json_is_none(scope);
@@ -469,3 +469,15 @@ void external_begin(Frame *f, const Node *node) {
     task_failed(f, error);
     json_unref(error);
 }
+
+/* ---- the kinds ---- */
+
+#define TALLY .so_far = tally_so_far, .why = tally_why, .counted = tally_counted
+
+const Steering steer_run_tasks = {.begin = list_begin, .list_done = run_tasks_done};
+const Steering steer_concurrent = {.begin = concurrent_begin, TALLY};
+const Steering steer_matrix = {.begin = matrix_begin, .list_done = matrix_done, TALLY};
+const Steering steer_background = {
+    .begin = background_begin, .so_far = background_so_far, .why = background_why};
+const Steering steer_options = {.begin = list_begin, .list_done = options_done};
+const Steering steer_external = {.begin = external_begin, .list_done = external_done};

@@ -38,7 +38,7 @@ Json graph_initial_state(const Graph *g, Json input) {
 
 /* ---- approval ---- */
 
-void approval_begin(Frame *f, const Node *node) {
+static void approval_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     const Param *prompt = &node->params[APPROVAL_PROMPT];
     Json text = json_null();
@@ -75,7 +75,7 @@ static Json workflow_input(Frame *f, const Node *node, Error *err) {
     return value;
 }
 
-void workflow_begin(Frame *f, const Node *node) {
+static void workflow_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json input = workflow_input(f, node, &err);
     if (json_is_none(input)) {
@@ -104,7 +104,7 @@ static void merge_inner(Frame *f, const Level *inner, Json result) {
     }
 }
 
-void workflow_done(Frame *f) {
+static void workflow_done(Frame *f) {
     Level inner = *frame_top(f);
     Json result = reduce_result(inner.writes, inner.state);
     f->nlevels--;
@@ -135,7 +135,7 @@ static void begin_turn(Frame *f, const Node *node) {
     }
 }
 
-void while_begin(Frame *f, const Node *node) {
+static void while_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json holds = frame_eval(f, node->params[WHILE_CONDITION].expr, frame_top(f)->state, &err);
     if (json_is_none(holds)) {
@@ -169,7 +169,7 @@ bool level_leave_shared(Frame *f, Error *err) {
 }
 
 /* The loop shares the state of the level that it is in. */
-void while_turn_done(Frame *f) {
+static void while_turn_done(Frame *f) {
     Error err = ERROR_INIT;
     int64_t steps = frame_top(f)->steps;
     bool ok = level_leave_shared(f, &err);
@@ -263,7 +263,7 @@ static void add_element(Frame *f, const Node *map) {
     frame_schedule(child);
 }
 
-void map_begin(Frame *f, const Node *node) {
+static void map_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json over = frame_eval(f, node->params[MAP_OVER].expr, frame_top(f)->state, &err);
     if (!json_is_none(over) && json_kind(over) != JSON_ARRAY) {
@@ -334,3 +334,8 @@ void control_level_done(Frame *f) {
         steering_of(f->levels[f->nlevels - 2].node)->level_done(f);
     }
 }
+
+const Steering steer_approval = {.begin = approval_begin};
+const Steering steer_workflow = {.begin = workflow_begin, .level_done = workflow_done};
+const Steering steer_while = {.begin = while_begin, .level_done = while_turn_done};
+const Steering steer_map = {.begin = map_begin};

@@ -445,12 +445,6 @@ static void look_for_requests(uv_timer_t *timer) {
 
 /* ---- life ---- */
 
-static void adopt_work(Engine *e, const NodeWork *work) {
-    for (; work && work->start; work++) {
-        e->work[work->kind] = work;
-    }
-}
-
 static bool start_storage(Engine *e, Error *err) {
     StorageHost host = {e->options.loop, e->options.store, on_committed, e};
     e->storage = storage_new(&host, err);
@@ -467,7 +461,9 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     Engine *e = mem_zalloc(sizeof *e);
     e->options = *options;
     e->options.max_state = options->max_state ? options->max_state : (uint64_t)256 << 20;
-    adopt_work(e, options->work);
+    if (options->work) {
+        memcpy(e->work, options->work, sizeof e->work);
+    }
     if (options->store && !start_storage(e, err)) {
         mem_free(e);
         return NULL;

@@ -36,22 +36,31 @@ typedef struct Run Run;
 
 /* ---- what happens, told to whoever made the engine ---- */
 
+/* clang-format off */
+#define EVENTS(X)                                                                                        \
+    X(START, start)         /* the run begins or goes on; data: {"workflow", "resumed": bool} */        \
+    X(NODE, node)           /* a node begins in a frame; data: {"kind", "attempt"} */                   \
+    X(LOG, log)             /* output of a node; data: {"stream", "text"} */                            \
+    X(STEP, step)           /* a checkpoint was made: node, frame, status, update (what the node gave   \
+                               back), state */                                                          \
+    X(INTERRUPT, interrupt) /* a frame stopped for a person; data: {"id", "reason", "prompt",           \
+                               "options"} */                                                            \
+    X(RETRY, retry)         /* an attempt failed and another follows; data: {"error", "attempt" (that   \
+                               failed), "attempts", "delay" (seconds)} */                               \
+    X(WARNING, warning)     /* data: {"message"} */                                                     \
+    X(SETTLED, settled)     /* the last one of a run: status */                                         \
+    X(PAUSED, paused)       /* a debugger stopped a frame; status: where (hooks.h), data: what it says  \
+                               of it */                                                                 \
+    X(RESUMED, resumed)     /* and let it go; data: {"how"} */                                          \
+    X(DEBUG, debug)         /* of a debugger; data: its own */                                          \
+    X(STOPPED, stopped)     /* a run that is held: no frame goes on by itself any more */
+/* clang-format on */
+
 typedef enum EventType {
-    EVENT_START, /* the run begins or goes on; data: {"workflow", "resumed": bool} */
-    EVENT_NODE,  /* a node begins in a frame; data: {"kind", "attempt"} */
-    EVENT_LOG,   /* output of a node; data: {"stream", "text"} */
-    EVENT_STEP,  /* a checkpoint was made: node, frame, status, update (what the node gave back),
-                        state */
-    EVENT_INTERRUPT, /* a frame stopped for a person; data: {"id", "reason", "prompt", "options"} */
-    EVENT_RETRY, /* an attempt failed and another follows; data: {"error", "attempt" (that failed),
-                        "attempts", "delay" (seconds)} */
-    EVENT_WARNING, /* data: {"message"} */
-    EVENT_SETTLED, /* the last one of a run: status */
-    EVENT_PAUSED, /* a debugger stopped a frame; status: where (hooks.h), data: what it says of it */
-    EVENT_RESUMED, /* and let it go; data: {"how"} */
-    EVENT_DEBUG,   /* of a debugger; data: its own */
-    EVENT_STOPPED, /* a run that is held: no frame goes on by itself any more */
-    EVENT_COUNT,
+#define X(id, name) EVENT_##id,
+    EVENTS(X)
+#undef X
+        EVENT_COUNT,
 } EventType;
 
 typedef struct Event {
@@ -77,7 +86,8 @@ typedef struct EngineOptions {
     /* NULL: nothing is recorded. The engine's own until engine_free(): whoever else reads does so
      * through engine_reader() or engine_storage() (hooks.h). */
     Store *store;
-    const NodeWork *work;                            /* rows; the last has no start */
+    const NodeWork *const
+        *work; /* KIND_COUNT of them, by KindId; NULL: such nodes cannot be done */
     void (*on_event)(void *ctx, const Event *event); /* NULL: nobody listens, which is cheaper */
     void *ctx;
     bool want_updates;         /* STEP events carry update and state */

@@ -6,10 +6,9 @@
 #include <stdio.h>
 
 const char *const event_names[EVENT_COUNT] = {
-    [EVENT_START] = "start",     [EVENT_NODE] = "node",           [EVENT_LOG] = "log",
-    [EVENT_STEP] = "step",       [EVENT_INTERRUPT] = "interrupt", [EVENT_RETRY] = "retry",
-    [EVENT_WARNING] = "warning", [EVENT_PAUSED] = "paused",       [EVENT_RESUMED] = "resumed",
-    [EVENT_DEBUG] = "debug",     [EVENT_STOPPED] = "stopped",     [EVENT_SETTLED] = "settled",
+#define X(id, name) [EVENT_##id] = #name,
+    EVENTS(X)
+#undef X
 };
 
 bool run_wants(const Run *run, EventType type) {

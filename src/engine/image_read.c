@@ -81,23 +81,6 @@ int64_t image_injected(Json image, LevelAt at, InjectWhere *where) {
 
 /* ---- with the workflow ---- */
 
-static const bool leaves[KIND_COUNT] = {
-    [KIND_SHELL] = true,           [KIND_PYTHON] = true,
-    [KIND_JAVASCRIPT] = true,      [KIND_HTTP] = true,
-    [KIND_ACTION] = true,          [KIND_SLEEP] = true,
-    [KIND_APPROVAL] = true,        [KIND_CALLBACK_LATER] = true,
-    [KIND_RUN_SHELL] = true,       [KIND_RUN_COMMAND] = true,
-    [KIND_RUN_JAVASCRIPT] = true,  [KIND_TASK_SLEEP] = true,
-    [KIND_CHECK_HTTP_JSON] = true, [KIND_CHECK_HTTP_METRICS] = true,
-    [KIND_SCRIPT] = true,          [KIND_DOCKER] = true,
-    [KIND_AGENT] = true,           [KIND_MERGE] = true,
-    [KIND_TRIGGER] = true,
-};
-
-bool node_leaves(const Node *node) {
-    return leaves[node->kind->id];
-}
-
 const Node *image_node(const Graph *g, Json name) {
     return g && json_kind(name) == JSON_STRING ? graph_find(g, name) : NULL;
 }

@@ -82,6 +82,8 @@ const Graph *image_graph(const Flow *flow, Json image, LevelAt at);
  * also is of no graph and for what is no string. */
 const Node *image_node(const Graph *g, Json name);
 /* Whether executions of a node leave the engine: a command, a request, a sleep, an answer. */
-bool node_leaves(const Node *node);
+static inline bool node_leaves(const Node *node) {
+    return node->kind->leaves;
+}
 
 #endif

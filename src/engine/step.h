@@ -34,7 +34,6 @@ typedef struct WorkSweep {
 } WorkSweep;
 
 typedef struct NodeWork {
-    KindId kind;
     bool pure;       /* finishes inside start() and touches nothing outside */
     bool keeps_time; /* ends itself when step_timeout_ms() is over; otherwise the engine cancels it
                         then. Pure work has no timeout */

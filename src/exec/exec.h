@@ -1,7 +1,7 @@
 /* exec.h - how the work of nodes is done, kind by kind.
  *
- * The rows are for EngineOptions.work; the last one has no start. Kinds that steer (map, workflow,
- * while, sleep, approval) are the engine's own. What a kind takes is said in kind.h, and what it
+ * exec_work is for EngineOptions.work. Each kind that works (flow/kind_rows.h) has its NodeWork in its file here;
+ * kinds that steer (map, workflow, while, sleep, approval) are the engine's own. What a kind takes is said in kind.h, and what it
  * gives back here:
  *
  *     jq      the first output of the expression
@@ -17,8 +17,15 @@
 #ifndef PAWL_EXEC_H
 #define PAWL_EXEC_H
 
+#include "http.h"
 #include "step.h"
 
-extern const NodeWork exec_work[];
+extern const NodeWork *const exec_work[KIND_COUNT];
+
+/* Ends the step with the word that goes with the error's code: "limit", "cancelled", or else. */
+void exec_fail_with(Step *step, const char *otherwise, const Error *err);
+
+/* exec_http.c: the client of all kinds, in the slot of KIND_HTTP; NULL on error. */
+HttpClient *exec_http_client(Step *step, Error *err);
 
 #endif

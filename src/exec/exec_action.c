@@ -28,8 +28,8 @@
  *
  * The key is read from the environment when it is needed and kept nowhere. */
 #define _GNU_SOURCE
+#include "exec.h"
 #include "exec_command.h"
-#include "exec_kinds.h"
 #include "json_build.h"
 #include "mem.h"
 #include "model.h"
@@ -104,7 +104,7 @@ static bool text_param(Step *step, int param, const char *name, Json *out, Error
 
 /* ---- the first pass ---- */
 
-Json exec_action_prepare(Step *step, Error *err) {
+static Json exec_action_prepare(Step *step, Error *err) {
     Json prompt = json_none(), system = json_none();
     if (!text_param(step, ACTION_PROMPT, "prompt", &prompt, err)) return json_none();
     if (step_param(step, ACTION_SYSTEM)->expr &&
@@ -514,7 +514,7 @@ static void attempt_start(Action *action) {
     }
 }
 
-void exec_action_start(Step *step) {
+static void exec_action_start(Step *step) {
     Json answers = step_answers(step);
     size_t n = json_array_len(answers);
     Json last = n ? json_array_get(answers, n - 1) : json_none();
@@ -537,7 +537,7 @@ void exec_action_start(Step *step) {
     }
 }
 
-void exec_action_cancel(Step *step) {
+static void exec_action_cancel(Step *step) {
     Action *action = step_data(step);
     if (!action) return;
     action->cancelled = true;
@@ -549,7 +549,13 @@ void exec_action_cancel(Step *step) {
     }
 }
 
-void exec_action_drop(Step *step) {
+static void exec_action_drop(Step *step) {
     Action *action = step_data(step);
     if (action) action_close(action);
 }
+
+const NodeWork exec_action = {.prepare = exec_action_prepare,
+                              .start = exec_action_start,
+                              .cancel = exec_action_cancel,
+                              .drop = exec_action_drop,
+                              PLACES_WORK};

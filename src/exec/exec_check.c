@@ -14,7 +14,7 @@
  * continueOnPass they are those of the last poll that passed. Why a poll missed is logged when it is
  * another reason than before. */
 #include "assertion.h"
-#include "exec_kinds.h"
+#include "exec.h"
 #include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
@@ -255,7 +255,7 @@ static Json read_json(const char *text, size_t len, Error *err) {
     return json_parse(text, len, NULL, err);
 }
 
-void exec_check_start(Step *step) {
+static void exec_check_start(Step *step) {
     Error err = ERROR_INIT;
     Check *check = mem_zalloc(sizeof *check);
     check->step = step;
@@ -273,7 +273,7 @@ void exec_check_start(Step *step) {
     }
 }
 
-void exec_check_cancel(Step *step) {
+static void exec_check_cancel(Step *step) {
     Check *check = step_data(step);
     if (!check) return;
     http_cancel(check->request);
@@ -282,7 +282,10 @@ void exec_check_cancel(Step *step) {
     uv_timer_start(&check->timer, on_time, 0, 0);
 }
 
-void exec_check_drop(Step *step) {
+static void exec_check_drop(Step *step) {
     Check *check = step_data(step);
     if (check) check_free(check);
 }
+
+const NodeWork exec_check = {
+    .start = exec_check_start, .cancel = exec_check_cancel, .drop = exec_check_drop};

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "exec_command.h"
 
-#include "exec_kinds.h"
+#include "exec.h"
 #include "json_build.h"
 #include "mem.h"
 #include "utf8.h"

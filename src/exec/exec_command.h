@@ -40,6 +40,7 @@
 #ifndef PAWL_EXEC_COMMAND_H
 #define PAWL_EXEC_COMMAND_H
 
+#include "places.h"
 #include "process.h"
 #include "step.h"
 
@@ -116,6 +117,11 @@ void command_refuse(StepCommand *command, const Error *err);
 void command_stop(Step *step);
 void command_freeze(Step *step, bool frozen);
 void command_drop(Step *step);
+
+/* Of the NodeWork of a kind that runs commands: all but its start. */
+#define COMMAND_WORK                                                                     \
+    .heavy = true, .keeps_time = true, .cancel = command_stop, .freeze = command_freeze, \
+    .drop = command_drop, PLACES_WORK
 
 /* For a part. */
 void command_end(StepCommand *command);

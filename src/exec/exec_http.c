@@ -19,7 +19,7 @@
  * the node's `retry`.
  *
  * A request that was under way when the process died is made again. */
-#include "exec_kinds.h"
+#include "exec.h"
 #include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
@@ -46,7 +46,7 @@ HttpClient *exec_http_client(Step *step, Error *err) {
     return *slot;
 }
 
-void exec_http_free(void *data) {
+static void exec_http_free(void *data) {
     http_client_free(data);
 }
 
@@ -206,7 +206,7 @@ static bool launch(Step *step, const WebRequest *request, const char *ca_file, E
     return true;
 }
 
-void exec_http_start(Step *step) {
+static void exec_http_start(Step *step) {
     Error err = ERROR_INIT;
     WebRequest request = {0};
     Buf ca_file = BUF_INIT;
@@ -225,7 +225,7 @@ static void on_cancelled(uv_timer_t *timer) {
     http_free(http);
 }
 
-void exec_http_cancel(Step *step) {
+static void exec_http_cancel(Step *step) {
     Http *http = step_data(step);
     if (!http || !http->request) return;
     http_cancel(http->request);
@@ -233,9 +233,14 @@ void exec_http_cancel(Step *step) {
     uv_timer_start(&http->timer, on_cancelled, 0, 0);
 }
 
-void exec_http_drop(Step *step) {
+static void exec_http_drop(Step *step) {
     Http *http = step_data(step);
     if (!http) return;
     http_cancel(http->request);
     http_free(http);
 }
+
+const NodeWork exec_http = {.start = exec_http_start,
+                            .cancel = exec_http_cancel,
+                            .drop = exec_http_drop,
+                            .free_data = exec_http_free};

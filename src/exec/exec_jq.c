@@ -1,8 +1,8 @@
 /* The work of a jq node: the first output of its expression. Every edge of a workflow that is all
  * expressions passes here, so there is nothing in it that the evaluation itself does not need. */
-#include "exec_kinds.h"
+#include "exec.h"
 
-void exec_jq_start(Step *step) {
+static void exec_jq_start(Step *step) {
     Error err;
     error_clear(&err);
     Json result = step_eval(step, step_param(step, JQ_EXPR)->expr, &err);
@@ -12,3 +12,5 @@ void exec_jq_start(Step *step) {
         exec_fail_with(step, "jq", &err);
     }
 }
+
+const NodeWork exec_jq = {.pure = true, .start = exec_jq_start};

@@ -12,7 +12,7 @@
  *
  * What the code may use is bounded by a meter (lua_meter.h), which the functions that it can call
  * keep to as well (lua_library.h). */
-#include "exec_kinds.h"
+#include "exec.h"
 #include "json_build.h"
 #include "json_print.h"
 #include "lua_json.h"
@@ -111,7 +111,7 @@ static int open_all(lua_State *L) {
     return 0;
 }
 
-void exec_lua_free(void *data) {
+static void exec_lua_free(void *data) {
     Lua *lua = data;
     if (!lua) return;
     lua_json_release(&lua->views);
@@ -258,7 +258,7 @@ static void run(Lua *lua, Step *step) {
     }
 }
 
-void exec_lua_start(Step *step) {
+static void exec_lua_start(Step *step) {
     void **slot = step_kind_data(step, KIND_LUA);
     if (!*slot) *slot = lua_new();
     if (*slot) {
@@ -267,3 +267,5 @@ void exec_lua_start(Step *step) {
         step_fail(step, "lua", json_none(), "Lua could not be started: there is no memory for it.");
     }
 }
+
+const NodeWork exec_lua = {.pure = true, .start = exec_lua_start, .free_data = exec_lua_free};

@@ -14,8 +14,8 @@
  *
  * What this version has nothing to run with (containers, agents, runners with labels, branches,
  * cards) is refused as "unsupported", with the way out. */
+#include "exec.h"
 #include "exec_command.h"
-#include "exec_kinds.h"
 #include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
@@ -267,7 +267,7 @@ static const Refusal labels = {refuse_need, -1, "a runner with the labels ",
 
 /* ---- the rows ---- */
 
-void exec_refused_start(Step *step) {
+static void exec_refused_start(Step *step) {
     const Node *node = step_node(step);
     const Refusal *row = &refusals[node->kind->id];
     if (!json_is_none(node->requires)) {
@@ -277,7 +277,7 @@ void exec_refused_start(Step *step) {
     }
 }
 
-void exec_pipeline_start(Step *step) {
+static void exec_pipeline_start(Step *step) {
     Error err = ERROR_INIT;
     if (!json_is_none(step_node(step)->requires)) {
         exec_refused_start(step);
@@ -292,3 +292,6 @@ void exec_pipeline_start(Step *step) {
         command_refuse(command, &err);
     }
 }
+
+const NodeWork exec_pipeline = {COMMAND_WORK, .start = exec_pipeline_start};
+const NodeWork exec_refused = {.start = exec_refused_start};

@@ -17,7 +17,7 @@
  *     worker               the interpreter died (exit_code or signal) or wrote rubbish to us
  *     limit                memory, or a result that is too long
  *     spawn                there is no interpreter or no such program */
-#include "exec_kinds.h"
+#include "exec.h"
 #include "json_build.h"
 #include "mem.h"
 #include "workers.h"
@@ -393,7 +393,7 @@ static bool go_on(Script *script, Step *step, const ScriptKind *kind) {
     return true;
 }
 
-void exec_script_start(Step *step) {
+static void exec_script_start(Step *step) {
     const ScriptKind *kind = kind_of(step);
     Scripts *scripts = scripts_of(step);
     Error err = ERROR_INIT;
@@ -415,22 +415,22 @@ void exec_script_start(Step *step) {
     json_unref(given.vars);
 }
 
-void exec_script_cancel(Step *step) {
+static void exec_script_cancel(Step *step) {
     Script *script = step_data(step);
     if (script) worker_cancel(script->call);
 }
 
-void exec_script_freeze(Step *step, bool frozen) {
+static void exec_script_freeze(Step *step, bool frozen) {
     Script *script = step_data(step);
     if (script) worker_freeze(script->call, frozen);
 }
 
-void exec_script_drop(Step *step) {
+static void exec_script_drop(Step *step) {
     Script *script = step_data(step);
     if (script) let_go(script);
 }
 
-void exec_script_free(void *data) {
+static void exec_script_free(void *data) {
     Scripts *scripts = data;
     while (scripts->parked) {
         let_go(scripts->parked);
@@ -438,3 +438,9 @@ void exec_script_free(void *data) {
     worker_pool_free(scripts->pool);
     mem_free(scripts);
 }
+
+const NodeWork exec_script = {.start = exec_script_start,
+                              .cancel = exec_script_cancel,
+                              .freeze = exec_script_freeze,
+                              .drop = exec_script_drop,
+                              .free_data = exec_script_free};

@@ -10,8 +10,8 @@
  *     parse    not JSON
  *     limit    too long to parse, or a size out of bounds
  *     shell    what the node asks for cannot be said to a command, or the run's folder is gone */
+#include "exec.h"
 #include "exec_command.h"
-#include "exec_kinds.h"
 #include "json_build.h"
 #include "json_parse.h"
 
@@ -99,7 +99,7 @@ static bool give_all(StepCommand *command, Error *err) {
 
 static const CommandKind shell_kind = {.word = "shell", .takes_cwd = true, .end = shell_end};
 
-void exec_shell_start(Step *step) {
+static void exec_shell_start(Step *step) {
     Error err = ERROR_INIT;
     StepCommand *command = command_new(step, &shell_kind);
     if (give_all(command, &err)) {
@@ -108,3 +108,5 @@ void exec_shell_start(Step *step) {
         command_refuse(command, &err);
     }
 }
+
+const NodeWork exec_shell = {COMMAND_WORK, .start = exec_shell_start};

@@ -20,8 +20,8 @@
  *
  * The variables of the environment are ours, and those of envVars as JSON. One whose query gives nothing
  * is not there, not even if it is one of ours. */
+#include "exec.h"
 #include "exec_command.h"
-#include "exec_kinds.h"
 #include "json_print.h"
 #include "mem.h"
 #include "set_lines.h"
@@ -215,7 +215,7 @@ static bool give_env(StepCommand *command, Error *err) {
     return true;
 }
 
-void exec_run_shell_start(Step *step) {
+static void exec_run_shell_start(Step *step) {
     Error err = ERROR_INIT;
     Json text = step_param(step, RUN_SHELL_COMMAND)->value;
     StepCommand *command = command_new(step, &script_kind);
@@ -261,7 +261,7 @@ static void program_end(StepCommand *command, const ProcessResult *result) {
 static const CommandKind program_kind = {
     .word = "command", .error_stdout = STDOUT_TAIL, .end = program_end};
 
-void exec_run_command_start(Step *step) {
+static void exec_run_command_start(Step *step) {
     Error err = ERROR_INIT;
     Json words = step_param(step, RUN_COMMAND_COMMAND)->value;
     StepCommand *command = command_new(step, &program_kind);
@@ -275,3 +275,6 @@ void exec_run_command_start(Step *step) {
         command_refuse(command, &err);
     }
 }
+
+const NodeWork exec_run_shell = {COMMAND_WORK, .start = exec_run_shell_start};
+const NodeWork exec_run_command = {COMMAND_WORK, .start = exec_run_command_start};

@@ -12,4 +12,7 @@
 void place_forget(const char *place);
 void places_sweep(const WorkSweep *sweep);
 
+/* Of a NodeWork whose attempts have places. */
+#define PLACES_WORK .forget = place_forget, .sweep = places_sweep
+
 #endif

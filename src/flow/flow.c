@@ -1,6 +1,7 @@
 #include "flow.h"
 
 #include "json_build.h"
+#include "kind_schema.h"
 #include "loader.h"
 #include "mem.h"
 
@@ -12,36 +13,57 @@
 
 /* ---- dialects ---- */
 
-static const Dialect dialects[] = {
-    {"nodes", "graph", load_graph_dialect},
-    {"tasks", "tasks", load_tasks_dialect},
-    {"steps", "pipeline", load_pipeline_dialect},
+#define X(id, name) extern const Dialect name##_dialect;
+DIALECTS(X)
+#undef X
+
+static const Dialect *const dialects[DIALECT_COUNT] = {
+#define X(id, name) &name##_dialect,
+    DIALECTS(X)
+#undef X
 };
 
-enum { NDIALECTS = sizeof dialects / sizeof *dialects };
+const char *dialect_name(DialectId dialect) {
+    return dialects[dialect]->name;
+}
+
+/* "`nodes` (a graph), `tasks` (a test) or `steps` (a pipeline)", or the keys alone. */
+static void list_dialects(Buf *out, bool what) {
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        buf_adds(out, i == 0 ? "" : i + 1 < DIALECT_COUNT ? ", " : " or ");
+        buf_printf(out, "`%s`", dialects[i]->key);
+        if (what) {
+            buf_printf(out, " (%s)", dialects[i]->what);
+        }
+    }
+}
 
 static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
     const Dialect *found = NULL;
-    const char *keys[NDIALECTS + 1] = {NULL};
+    const char *keys[DIALECT_COUNT + 1] = {NULL};
+    Buf list = BUF_INIT;
     if (!expect_map(ld, root, "A workflow file")) {
         return NULL;
     }
-    for (size_t i = 0; i < NDIALECTS; i++) {
-        keys[i] = dialects[i].key;
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        keys[i] = dialects[i]->key;
         const YamlPair *pair = yaml_pair(root, keys[i]);
         if (pair && found) {
+            list_dialects(&list, true);
             report_at(ld->reporter, pair->key->spot,
-                      "A file has either `nodes` (a graph), `tasks` (a test) or `steps` (a "
-                      "pipeline), but this one has `%s` and `%s`; make it two files.",
-                      found->key, keys[i]);
+                      "A file has either %s, but this one has `%s` and `%s`; make it two files.",
+                      list.data, found->key, keys[i]);
+            buf_clear(&list);
             return NULL;
         }
-        found = pair ? &dialects[i] : found;
+        found = pair ? dialects[i] : found;
     }
     if (!found) {
         check_keys(ld, root, (KeyList){graph_keys, keys}, "a workflow");
-        report_at(ld->reporter, root->spot,
-                  "A workflow needs `nodes`, `tasks` or `steps`: the list of what it does.");
+        list_dialects(&list, false);
+        report_at(ld->reporter, root->spot, "A workflow needs %s: the list of what it does.",
+                  list.data);
+        buf_clear(&list);
     }
     return found;
 }

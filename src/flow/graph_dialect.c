@@ -163,7 +163,8 @@ static void load_interrupt_name(void *ctx, const YamlNode *name) {
 
 /* ---- the whole ---- */
 
-bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
+                               GraphImpl *graph) {
     NodeContext c = {ld, file, graph, file->from ? (Scope){NULL, 0} : ld->outer};
     const YamlNode *state = yaml_get(root, "state"), *config = yaml_get(root, "config");
     check_keys(ld, root, (KeyList){graph_keys, NULL}, "a workflow");
@@ -193,3 +194,5 @@ bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, Grap
     }
     return true;
 }
+
+const Dialect graph_dialect = {"nodes", "graph", "a graph", load_graph_dialect};

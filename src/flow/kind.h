@@ -1,8 +1,8 @@
-/* kind.h - the kinds of nodes, as rows of a table: names, parameters, defaults.
+/* kind.h - the kinds of nodes, as rows of a table (kind_rows.h): names, parameters, defaults, what they do.
  *
  * A row says what such a node is called in a file and what it takes. The loader, `pawl check`, the
- * schema for editors and the forms of the debugger are made from the rows; what a kind *does* is a
- * row of another table, in exec/ (node's work) or engine/ (control), under the same id.
+ * schema for editors and the forms of the debugger are made from the rows; what a kind *does* is an object
+ * that the row names, in exec/ (a node's work) or engine/ (control).
  *
  * A node says its kind by the kind's own key (`shell: make`), which is also its first parameter, or
  * by `uses: shell` with the parameters under `with:`. When the value of the kind's key is an object
@@ -58,49 +58,22 @@ typedef struct ParamInfo {
     const char *help; /* half a sentence */
 } ParamInfo;
 
-/* Which dialect writes nodes of a kind; the same name may mean one kind in each. */
+/* The dialects: DIALECT_ID, and `const Dialect NAME_dialect` (loader.h) in a file of its own. A dialect writes
+ * nodes of its kinds; the same name may mean one kind in each. */
+#define DIALECTS(X) X(GRAPH, graph) X(TASKS, tasks) X(PIPELINE, pipeline)
+
 typedef enum DialectId {
-    DIALECT_GRAPH,
-    DIALECT_TASKS,
-    DIALECT_PIPELINE,
-    DIALECT_COUNT,
+#define X(id, name) DIALECT_##id,
+    DIALECTS(X)
+#undef X
+        DIALECT_COUNT,
 } DialectId;
 
 typedef enum KindId {
-    /* graph */
-    KIND_JQ,
-    KIND_LUA,
-    KIND_SHELL,
-    KIND_PYTHON,
-    KIND_JAVASCRIPT,
-    KIND_HTTP,
-    KIND_ACTION,
-    KIND_SLEEP,
-    KIND_APPROVAL,
-    KIND_WORKFLOW,
-    KIND_MAP,
-    KIND_WHILE,
-    KIND_CALLBACK,       /* a function of the program that embeds the library, at once */
-    KIND_CALLBACK_LATER, /* the same; it may finish later */
-    /* tasks */
-    KIND_RUN_TASKS,
-    KIND_RUN_TASKS_CONCURRENT,
-    KIND_RUN_TASK_MATRIX,
-    KIND_RUN_TASK_BACKGROUND,
-    KIND_RUN_TASK_OPTIONS,
-    KIND_RUN_EXTERNAL_TASKS,
-    KIND_RUN_SHELL,
-    KIND_RUN_COMMAND,
-    KIND_RUN_JAVASCRIPT,
-    KIND_TASK_SLEEP,
-    KIND_CHECK_HTTP_JSON,
-    KIND_CHECK_HTTP_METRICS,
-    /* pipeline */
-    KIND_SCRIPT,
-    KIND_DOCKER,
-    KIND_AGENT,
-    KIND_MERGE,   /* on_success: merge:BRANCH */
-    KIND_TRIGGER, /* on_failure: trigger:CARD */
+#define KIND(id, ...) KIND_##id,
+#define PARAM(...)
+#define END
+#include "kind_rows.h"
     KIND_COUNT,
 } KindId;
 
@@ -136,118 +109,21 @@ typedef struct Kind {
     KindShape shape;
     bool hidden;           /* not written in files: made by a dialect or by the library */
     bool result_is_object; /* its result can be merged without `output` */
+    bool leaves; /* its executions leave the engine: a command, a request, a sleep, an answer */
     const char *help;
 } Kind;
 
-/* Indices into node->params. */
-enum { JQ_EXPR };
-enum { LUA_CODE };
-enum { SHELL_COMMAND, SHELL_ENV, SHELL_CWD, SHELL_STDIN, SHELL_PARSE, SHELL_MAX_OUTPUT };
-enum { PYTHON_CODE, PYTHON_FILE, PYTHON_FUNCTION, PYTHON_ENV, PYTHON_MEMORY, PYTHON_MAX_OUTPUT };
-/* The parameters of javascript are those of python, in the same order. */
-enum {
-    HTTP_URL,
-    HTTP_METHOD,
-    HTTP_HEADERS,
-    HTTP_BODY,
-    HTTP_EXPECT,
-    HTTP_PARSE,
-    HTTP_MAX_RESPONSE,
-    HTTP_REDIRECTS,
-    HTTP_INSECURE,
-    HTTP_CA_FILE,
-    HTTP_REQUEST_TIMEOUT,
-};
-enum {
-    ACTION_PROMPT,
-    ACTION_CONFIRM,
-    ACTION_MODE,
-    ACTION_COMMAND,
-    ACTION_ENV,
-    ACTION_MODEL,
-    ACTION_ENDPOINT,
-    ACTION_FORMAT,
-    ACTION_KEY_ENV,
-    ACTION_SYSTEM,
-    ACTION_MAX_TOKENS,
-    ACTION_ATTEMPTS,
-    ACTION_BACKOFF,
-    ACTION_REQUEST_TIMEOUT,
-    ACTION_STREAM,
-};
-enum { SLEEP_FOR };
-enum { APPROVAL_PROMPT, APPROVAL_OPTIONS };
-enum { WORKFLOW_FILE, WORKFLOW_INPUT };
-enum { MAP_OVER, MAP_AS, MAP_LIMIT, MAP_DO };
-enum { WHILE_CONDITION, WHILE_MAX, WHILE_DO };
-enum { CALLBACK_NAME };
+/* Indices into node->params, an enum for each kind. */
+/* clang-format off */
+#define KIND(...) enum {
+#define PARAM(index, ...) index,
+#define END };
+#include "kind_rows.h"
+/* clang-format on */
 
-enum { RUN_TASKS_TASKS, RUN_TASKS_SCOPE, RUN_TASKS_CONTINUE, RUN_TASKS_INVERT, RUN_TASKS_IGNORE };
-enum {
-    CONCURRENT_TASKS,
-    CONCURRENT_SCOPE,
-    CONCURRENT_SUCCESSES,
-    CONCURRENT_FAILURES,
-    CONCURRENT_STOP,
-    CONCURRENT_INVERT,
-    CONCURRENT_IGNORE,
-};
-enum {
-    MATRIX_TASK,
-    MATRIX_VAR,
-    MATRIX_VALUES,
-    MATRIX_CONCURRENT,
-    MATRIX_SUCCESSES,
-    MATRIX_FAILURES,
-    MATRIX_STOP,
-    MATRIX_INVERT,
-    MATRIX_IGNORE,
-};
-enum {
-    BACKGROUND_FOREGROUND,
-    BACKGROUND_BACKGROUND,
-    BACKGROUND_SCOPE,
-    BACKGROUND_EXIT_SUCCESS,
-    BACKGROUND_EXIT_FAILURE,
-    BACKGROUND_ON_COMPLETE,
-};
+/* The words of `onBackgroundComplete`. */
 enum { ON_COMPLETE_IGNORE, ON_COMPLETE_FAIL, ON_COMPLETE_SUCCEED, ON_COMPLETE_FAIL_OR_IGNORE };
-enum {
-    OPTIONS_TASK,
-    OPTIONS_SCOPE,
-    OPTIONS_RETRY,
-    OPTIONS_MAX_RETRIES,
-    OPTIONS_INVERT,
-    OPTIONS_IGNORE,
-    OPTIONS_IGNORE_FAILURE,
-    OPTIONS_EXPECT_FAILURE,
-};
-enum {
-    EXTERNAL_FILE,
-    EXTERNAL_CONFIG,
-    EXTERNAL_CONFIG_VARS,
-    EXTERNAL_EXPECT_FAILURE,
-    EXTERNAL_IGNORE_FAILURE,
-};
-enum { RUN_SHELL_COMMAND, RUN_SHELL_SHELL, RUN_SHELL_ARGS, RUN_SHELL_ENV };
-enum { RUN_COMMAND_COMMAND, RUN_COMMAND_MAY_FAIL };
-enum { RUN_JAVASCRIPT_SCRIPT, RUN_JAVASCRIPT_ENV };
-enum { TASK_SLEEP_FOR };
-/* check_http_json and check_http_metrics alike. */
-enum {
-    CHECK_URL,
-    CHECK_METHOD,
-    CHECK_HEADERS,
-    CHECK_BODY,
-    CHECK_STATUS,
-    CHECK_STATUSES,
-    CHECK_POLL,
-    CHECK_REQUEST_TIMEOUT,
-    CHECK_MAX_RESPONSE,
-    CHECK_FAIL_ON_MISS,
-    CHECK_CONTINUE,
-    CHECK_ASSERTIONS,
-};
+/* The fields of an assertion of check_http_json and check_http_metrics. */
 enum {
     ASSERTION_NAME,
     ASSERTION_QUERY,
@@ -255,14 +131,8 @@ enum {
     ASSERTION_OPERATOR,
     ASSERTION_VALUE,
     ASSERTION_ALLOW_MISSING,
+    ASSERTION_FIELDS,
 };
-
-/* script, docker and agent; the first three are the same in all. */
-enum { STEP_ID, STEP_ON_FAILURE, STEP_CONTINUES, SCRIPT_COMMAND };
-enum { DOCKER_IMAGE = SCRIPT_COMMAND, DOCKER_COMMAND };
-enum { AGENT_NAME = SCRIPT_COMMAND, AGENT_PROMPT };
-enum { MERGE_BRANCH };
-enum { TRIGGER_CARD };
 
 extern const Kind kinds[KIND_COUNT];
 

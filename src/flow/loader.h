@@ -105,17 +105,15 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
 
 /* ---- dialects ---- */
 
-/* A row of the table in flow.c. */
+/* One of DIALECTS (kind.h). */
 typedef struct Dialect {
-    const char *key; /* the key of the file that says so */
-    const char *name;
+    const char *key;  /* the key of the file that says so */
+    const char *name; /* as in kind.h */
+    const char *what; /* what people call such a file: "a graph" */
     /* False when there is no graph to go on with. */
     bool (*load)(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
 } Dialect;
 
-bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
-bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
-bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph);
 extern const char *const graph_keys[]; /* the top-level keys of the graph dialect */
 extern const char *const config_keys[];
 extern const char *const edge_keys[];

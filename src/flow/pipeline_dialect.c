@@ -438,7 +438,8 @@ static void name_steps(PipelineLoad *p) {
     p->graph->nnodes = p->nsteps;
 }
 
-bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
+                                  GraphImpl *graph) {
     NodeContext c = {ld, file, graph, {NULL, 0}};
     Graph *g = &graph->graph;
     PipelineLoad p = {.c = &c, .ld = ld, .graph = g};
@@ -484,3 +485,5 @@ bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, G
     name_table_fill(&graph->nodes, ld->arena, &g->nodes[0].name_json, sizeof *g->nodes, g->nnodes);
     return true;
 }
+
+const Dialect pipeline_dialect = {"steps", "pipeline", "a pipeline", load_pipeline_dialect};

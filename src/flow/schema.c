@@ -135,11 +135,6 @@ static Json closed_object(Json props) {
 
 /* ---- kinds ---- */
 
-const char *dialect_name(DialectId dialect) {
-    static const char *const names[DIALECT_COUNT] = {"graph", "tasks", "pipeline"};
-    return names[dialect];
-}
-
 /* The kind at *at or after it that a file of the dialect can name; NULL past the last. */
 static const Kind *next_kind(DialectId dialect, size_t *at) {
     while (*at < KIND_COUNT && (kinds[*at].dialect != dialect || kinds[*at].hidden)) {

@@ -550,7 +550,8 @@ static const YamlNode *map_of(Loader *ld, const YamlNode *root, const char *key)
     return map ? value : NULL;
 }
 
-bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, GraphImpl *graph) {
+static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
+                               GraphImpl *graph) {
     NodeContext c = {ld, file, graph, {NULL, 0}};
     Graph *g = &graph->graph;
     g->scoped = true;
@@ -581,3 +582,5 @@ bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root, Grap
     }
     return loaded;
 }
+
+const Dialect tasks_dialect = {"tasks", "tasks", "a test", load_tasks_dialect};

@@ -501,8 +501,5 @@ static void drop_later(Step *step) {
     }
 }
 
-const NodeWork lib_work[] = {
-    {.kind = KIND_CALLBACK, .pure = true, .start = start_now},
-    {.kind = KIND_CALLBACK_LATER, .start = start_later, .cancel = cancel_later, .drop = drop_later},
-    {.start = NULL},
-};
+const NodeWork lib_call_now = {.pure = true, .start = start_now};
+const NodeWork lib_call_later = {.start = start_later, .cancel = cancel_later, .drop = drop_later};

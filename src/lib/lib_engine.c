@@ -290,18 +290,6 @@ static void on_event(void *ctx, const Event *event) {
 
 /* ---- life ---- */
 
-static NodeWork *all_work(void) {
-    const NodeWork *parts[] = {exec_work, lib_work};
-    NodeWork *rows = mem_zalloc((KIND_COUNT + 1) * sizeof *rows);
-    size_t n = 0;
-    for (size_t i = 0; i < 2; i++) {
-        for (const NodeWork *row = parts[i]; row->start && n < KIND_COUNT; row++) {
-            rows[n++] = *row;
-        }
-    }
-    return rows;
-}
-
 static bool open_loop(PawlEngine *e, Error *err) {
     e->loop = e->options.loop;
     if (e->loop) {
@@ -343,10 +331,13 @@ static void free_environment(char **environment) {
 
 static bool open_engine(PawlEngine *e, Error *err) {
     const PawlLimits *limits = &e->options.limits;
+    memcpy(e->work, exec_work, sizeof e->work);
+    e->work[KIND_CALLBACK] = &lib_call_now;
+    e->work[KIND_CALLBACK_LATER] = &lib_call_later;
     EngineOptions options = {
         .loop = e->loop,
         .store = e->store,
-        .work = e->work = all_work(),
+        .work = e->work,
         .on_event = e->options.on_event ? on_event : NULL,
         .ctx = e,
         .want_updates = e->options.on_event != NULL,
@@ -422,7 +413,6 @@ void pawl_engine_close(PawlEngine *e) {
     }
     close_loop(e);
     store_close(e->store);
-    mem_free(e->work);
     free_environment(e->environment);
     mem_free(e->table);
     mem_free(e->wishes);

@@ -138,8 +138,8 @@ struct PawlEngine {
     uv_timer_t *alarm; /* ends a turn that waits */
     Store *store;      /* NULL: nothing is kept */
     Engine *engine;
-    NodeWork *work;     /* the rows of exec/ and ours */
-    char **environment; /* the program's, as it was when the engine was opened */
+    const NodeWork *work[KIND_COUNT]; /* that of exec/ and ours */
+    char **environment;               /* the program's, as it was when the engine was opened */
     Mailbox *box;
     size_t tokens;     /* under way, and wishes */
     RunList under_way; /* as far as we have seen; in no order */
@@ -185,7 +185,7 @@ void debug_run_gone(PawlRun *run); /* it is about to be freed */
 /* The run of ours that a debugger replays a node of, in a run that is the session's own; NULL: none. */
 PawlRun *debug_replayed(const PawlEngine *e, const Run *run);
 
-extern const NodeWork lib_work[]; /* the kinds callback and callback_later; the last has no start */
+extern const NodeWork lib_call_now, lib_call_later; /* callback, callback_later */
 
 /* ---- lib_peek.c: what the engine knows and does not say yet ---- */
 

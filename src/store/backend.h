@@ -83,8 +83,6 @@ struct StoreBackend {
     bool (*inspect)(Store *s, int64_t run, Buf *out, Error *err);
 };
 
-extern const StoreBackend memory_backend, file_backend, sqlite_backend;
-
 /* ---- what backends share ---- */
 
 int64_t store_now(void); /* milliseconds since 1970 */

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern const StoreBackend sqlite_backend, file_backend, memory_backend;
+
 static const StoreBackend *const backends[] = {&sqlite_backend, &file_backend, &memory_backend};
 enum { BACKENDS = sizeof backends / sizeof *backends };
 

@@ -339,9 +339,8 @@ TEST_UNUSED static void fake_add_var(Step *step, const char *name, Json value) {
 }
 
 static const NodeWork *fake_work(const Step *step) {
-    const NodeWork *work = exec_work;
-    while (work->start && work->kind != step->node.kind->id) work++;
-    assert_non_null(work->start);
+    const NodeWork *work = exec_work[step->node.kind->id];
+    assert_non_null(work);
     return work;
 }
 
@@ -435,9 +434,9 @@ static void fake_open(void) {
 /* Ends what the kinds keep. After it nothing may be left in the loop, which is given some time for
  * it: a test that failed leaves things behind. */
 static void fake_close(void) {
-    for (const NodeWork *work = exec_work; work->start; work++) {
-        void **slot = &fake.kind_data[work->kind];
-        if (*slot) work->free_data(*slot);
+    for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+        void **slot = &fake.kind_data[kind];
+        if (*slot) exec_work[kind]->free_data(*slot);
         *slot = NULL;
     }
     uint64_t last = uv_hrtime() + 5000000000;
