@@ -13,10 +13,10 @@
  *
  * session        {}                        {id, run, thread, workflow, file, dialect, run_status,
  *                                           status ("running", "paused", "waiting", "ended"),
- *                                           frame (selected; null), paused (how many frames are),
+ *                                           frame? (selected), paused (how many frames are),
  *                                           pause_all_on_breakpoint, auto_resume, idle_limit (s),
- *                                           expires_in (s; null: never), checkpoint, created,
- *                                           error}
+ *                                           expires_in? (s; left out: never), checkpoint, created,
+ *                                           error?}
  * configure      {pause_all_on_breakpoint?, auto_resume?, idle_limit? (seconds; 0: none),
  *                 steps? (also tell `node` and `step` events)}             as session
  * extend         {seconds?}                as session: the idle limit begins anew, or is this long
@@ -48,7 +48,7 @@
  *                                          otherwise
  * pause          {frame? ("all")}          {paused: [frame], later: [frame]}. Without a frame: all
  * step           {frame?, kind: "over"|"into"|"out"}       {resumed: [frame]}
- * back           {frame?, count?}          {checkpoint, frame, node}: a new line of the history. A
+ * back           {frame?, count?}          {checkpoint, frame, node?}: a new line of the history. A
  *                                          step into a node that holds others is one, too
  * reverse_continue {frame?}                {checkpoint, frame, node, breakpoints: [id]}; without a
  *                                          hit it stops at the beginning: breakpoints is []. Of a
@@ -67,10 +67,10 @@
  * frames         {offset?, limit? (100)}   {frames: [FRAME], total, selected}
  * frame          {frame?}                  FRAME with stack; it is the selected one from now on.
  *                                          Without a number: of the one that is
- *   FRAME = {frame, parent, name, status, node, kind, file, line, column, depth, since,
- *            made_by (node), edited? (the config of its node, for this execution),
+ *   FRAME = {frame, parent?, name, status, node?, kind?, file?, line?, column?, depth, since?,
+ *            made_by? (node), edited? (the config of its node, for this execution),
  *            position?, reason?, breakpoints?, error?, change?, because?,  when it is paused
- *            interrupt?: {id, reason, prompt, options},                  when it waits for a person
+ *            interrupt?: {id, reason, prompt?, options?},                when it waits for a person
  *            waits_for?: [frame], pending (how many changes), injected (how many nodes)}
  *   stack = [{depth, node, kind, workflow, file, line, column}], innermost first
  * node           {frame?}                  {node, kind, file, line, end_line, title?, attempt,
@@ -87,7 +87,7 @@
  *                                           "key" | "value"}], more: bool}
  * largest        {frame?, checkpoint?, limit? (10)}        {largest: [{path, type, size}]}
  * diff           {frame?, since? ("pause"|"node"|"start"), from?, to? (checkpoints)}
- *                                          {from, to, added: [{path, new}], removed: [{path, old}],
+ *                                          {from?, to?, added: [{path, new}], removed: [{path, old}],
  *                                           changed: [{path, old, new}]}
  * evaluate       {frame?, checkpoint?, expression, limit? (100)}   {results: [...], more: bool}
  * complete       {frame?, text, cursor?, what? ("expression"|"node"|"path")}
@@ -95,16 +95,16 @@
  * watch_add      {expression}              {watch: {id, expression}}
  * watch_delete   {id | all: true}          {deleted: [id]}
  * watches        {frame?}                  {watches: [{id, expression, results | error}]}
- * source         {frame?, file?, line?, around? (5)}   {file, first, lines: [text], current (line
- *                                           or null), breakpoints: [line]}
+ * source         {frame?, file?, line?, around? (5)}   {file, first, lines: [text], current? (line),
+ *                                           breakpoints: [line]}
  * nodes          {}                        {nodes: [{name, kind, workflow, file, line, id?}],
  *                                           files}
  * graph          {format? ("mermaid"|"dot"|"json")}   {text}
  * history        {frame?, before? (checkpoint), limit? (50), all? (every checkpoint)}.
  *                                          Without a frame: of all frames, those that have ended
  *                                          too
- *                                          {steps: [{checkpoint, parent, step, frame, node, status,
- *                                           result ("success"|"failure"|"skipped"|null), at, took
+ *                                          {steps: [{checkpoint, parent?, step, frame, node?, status,
+ *                                           result? ("success"|"failure"|"skipped"), at, took?
  *                                           (ms), paused, injected, edited (its config, for this
  *                                           execution), changed: [key], current}], more: bool},
  *                                           newest last
@@ -142,19 +142,19 @@
  * resumed        {frame, node, how ("continue", "step over", ..., "skip", "retry")}
  * log            {frame, node, breakpoint, message}              a log point
  * output         {frame, node, stream, text}                     of a node's work
- * waiting        {frame, node, interrupt, reason, prompt, options}   a person has to answer
+ * waiting        {frame, node, interrupt, reason, prompt?, options?}  a person has to answer
  * node, step     {frame, node, kind, attempt} and {frame, node, status, checkpoint}: with
  *                `steps` on
  * retry          {frame, node, error, attempt, attempts, delay}
  * warning        {frame?, node?, message}
- * frame          {frame, name, parent, status: "created"|"completed"}
+ * frame          {frame, name, parent?, status: "created"|"completed"}
  * stopped        {paused: [frame], waiting: [frame]}   no frame goes on by itself any more
  * breakpoint     {change: "set"|"changed"|"deleted"|"hit", breakpoint}
  * changed        {frame, what: "variables"|"config"|"injected"|"selected"}
  * settled        {status, checkpoint, error?}          the run has ended, or left; or somebody went
  *                                                      to where it had ended
  * session        {status: "attached"|"detached"|"aborted"|"expired"}
- * replayed       {thread, run, status, node, checkpoint, error?, diff? (against what was recorded)}
+ * replayed       {thread, run, status, node?, checkpoint, error?, diff? (against what was recorded)}
  */
 #ifndef PAWL_SESSION_API_H
 #define PAWL_SESSION_API_H

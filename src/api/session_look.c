@@ -2,6 +2,7 @@
 #include "session_calls.h"
 
 #include "inspect.h"
+#include "json_build.h"
 #include "mem.h"
 
 #include <string.h>
@@ -31,9 +32,8 @@ Json debug_frames(Session *session, Json args, Error *err) {
         list = json_array_push(list, session_frame_json(session, f, false));
         left--;
     }
-    Json out = debug_answer_with("frames", list);
-    out = json_object_with(out, "total", json_int((int64_t)run_frame_count(run)));
-    return json_object_with(out, "selected", selected ? json_int(selected) : json_null());
+    return OBJECT(KEY("frames", list), KEY("total", json_int((int64_t)run_frame_count(run))),
+                  KEY("selected", selected ? json_int(selected) : json_none()));
 }
 
 Json debug_frame(Session *session, Json args, Error *err) {
@@ -389,9 +389,10 @@ static Json source_at(const Session *session, const SourcePlace *p, int around, 
         return out;
     }
     bool here = p->node && json_string_is(json_object_get_c(out, "file"), p->node->file);
-    out = json_object_with(out, "current", here ? json_int(p->node->line) : json_null());
     Json marks = marks_of(session, p->flow, out);
-    return json_object_with(out, "breakpoints", marks);
+    out = here ? out : json_object_remove(out, json_string_c("current"));
+    return OBJECT_ADD(out, KEY("current", here ? json_int(p->node->line) : json_none()),
+                      KEY("breakpoints", marks));
 }
 
 Json debug_source(Session *session, Json args, Error *err) {

@@ -3,6 +3,7 @@
 #include "hooks.h"
 #include "image.h"
 #include "json_build.h"
+#include "session.h"
 #include "wait.h"
 
 #include <string.h>
@@ -55,15 +56,8 @@ Json run_json(Store *store, const RunRow *row) {
 static Json pause_json(Json wait) {
     int64_t position = image_int(wait, WAIT_PAUSE_POSITION);
     bool known = position >= 0 && position < HOOK_POSITIONS;
-    Json out = OBJECT(KEY("position", known ? hook_positions[position] : NULL)), key, value;
-    Json info = json_array_get(wait, WAIT_PAUSE_INFO);
-    for (size_t pos = 0;
-         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
-        if (!json_string_is(key, "pending") && json_kind(value) != JSON_NULL) {
-            out = json_object_set(out, json_ref(key), json_ref(value));
-        }
-    }
-    return out;
+    return session_pause_json(json_object(), known ? hook_positions[position] : NULL,
+                              json_array_get(wait, WAIT_PAUSE_INFO));
 }
 
 static Json text_or_none(Json value) {

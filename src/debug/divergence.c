@@ -1,5 +1,6 @@
 #include "divergence.h"
 
+#include "json_build.h"
 #include "json_diff.h"
 #include "mem.h"
 #include "result.h"
@@ -207,14 +208,11 @@ static Parting part_at_step(const Side *a, const Side *b) {
 
 static Json place_json(const Side *s, size_t item) {
     if (item == SIZE_MAX) {
-        return json_null();
+        return json_none();
     }
     const LineageStep *c = &s->line.items[item];
-    Json node = *c->node ? json_string_c(c->node) : json_null();
-    Json out = json_object_with(json_object(), "checkpoint", json_int(c->seq));
-    out = json_object_with(out, "node", node);
-    out = json_object_with(out, "status", json_string_c(c->status));
-    return json_object_with(out, "step", json_int(c->step));
+    return OBJECT(KEY("checkpoint", c->seq), KEY("node", *c->node ? c->node : NULL),
+                  KEY("status", c->status), KEY("step", json_int(c->step)));
 }
 
 /* What came of a step: the state of its frame, or what its node gave back when the frame ended with it.
@@ -239,38 +237,34 @@ static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
     return state;
 }
 
-/* JSON_NONE on error. */
-static Json diff_at(const Side *a, const Side *b, const Parting *p, Error *err) {
+/* What two steps made different; JSON_NONE where there is one only, or where only one ended its frame. */
+static bool diff_at(const Side *a, const Side *b, const Parting *p, Json *diff, Error *err) {
     bool ended_a, ended_b;
+    *diff = json_none();
     if (p->a == SIZE_MAX || p->b == SIZE_MAX) {
-        return json_null();
+        return true;
     }
     Json x = come_of(a, p->a, &ended_a, err);
     Json y = json_is_none(x) ? json_none() : come_of(b, p->b, &ended_b, err);
-    Json diff = json_is_none(y)      ? json_none()
-                : ended_a == ended_b ? json_changes_report(x, y)
-                                     : json_null();
+    bool ok = !json_is_none(y);
+    *diff = ok && ended_a == ended_b ? json_changes_report(x, y) : json_none();
     json_unref(x);
     json_unref(y);
-    return diff;
+    return ok;
 }
 
 static Json report(const Side *a, const Side *b, const Parting *p, Error *err) {
-    Json out = json_object_with(json_object(), "same", json_bool(!p->found));
-    out = json_object_with(out, "steps", json_int(p->steps));
-    if (!p->found) {
-        return out;
+    Json diff = json_none();
+    if (p->found && !diff_at(a, b, p, &diff, err)) {
+        return json_none();
     }
-    Json diff = diff_at(a, b, p, err);
-    if (json_is_none(diff)) {
-        json_unref(out);
-        return diff;
-    }
-    out = json_object_with(out, "frame",
-                           json_is_none(p->path) ? json_string_c("main") : json_ref(p->path));
-    out = json_object_with(out, "a", place_json(a, p->a));
-    out = json_object_with(out, "b", place_json(b, p->b));
-    return json_object_with(out, "diff", diff);
+    Json out = OBJECT(KEY("same", json_bool(!p->found)), KEY("steps", p->steps));
+    return !p->found ? out
+                     : OBJECT_ADD(out,
+                                  KEY("frame", json_is_none(p->path) ? json_string_c("main")
+                                                                     : json_ref(p->path)),
+                                  KEY("a", place_json(a, p->a)), KEY("b", place_json(b, p->b)),
+                                  KEY("diff", diff));
 }
 
 Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide *b, Error *err) {

@@ -1,6 +1,7 @@
 /* inspect_node.c - nodes of a workflow and its text, for people. See inspect.h. */
 #include "inspect.h"
 
+#include "json_build.h"
 #include "placeholder.h"
 #include "suggest.h"
 
@@ -229,9 +230,8 @@ Json inspect_config(const Node *node) {
     }
     add_params(&e);
     add_expr(&e, path_to("retry", "if"), node->retry.when);
-    Json raw = json_is_none(node->source) ? json_null() : json_ref(node->source);
-    Json o = with_text(with_text(json_object(), "node", node->name), "kind", node->kind->name);
-    return json_object_with(json_object_with(o, "raw", raw), "expressions", e.list);
+    return OBJECT(KEY("node", node->name), KEY("kind", node->kind->name),
+                  KEY("raw", json_ref(node->source)), KEY("expressions", e.list));
 }
 
 /* ---- edges ---- */
@@ -335,9 +335,7 @@ Json inspect_node(const Node *node) {
     if (before || after) {
         o = with_text(o, "interrupt", before && after ? "both" : before ? "before" : "after");
     }
-    Json source = json_is_none(node->source) ? json_null() : json_ref(node->source);
-    o = json_object_with(o, "source", source);
-    return json_object_with(o, "edges", edges_json(node));
+    return OBJECT_ADD(o, KEY("source", json_ref(node->source)), KEY("edges", edges_json(node)));
 }
 
 /* ---- all nodes ---- */
@@ -491,9 +489,8 @@ static Json source_json(Json path, Json text, int line, int around, Error *err) 
                   line);
         return json_none();
     }
-    Json o = with_int(json_object_with(json_object(), "file", json_ref(path)), "first", first);
-    o = json_object_with(o, "lines", lines);
-    return json_object_with(o, "current", line > 0 ? json_int(line) : json_null());
+    return OBJECT(KEY("file", json_ref(path)), KEY("first", json_int(first)), KEY("lines", lines),
+                  KEY("current", line > 0 ? json_int(line) : json_none()));
 }
 
 static int clipped(int n, int most) {

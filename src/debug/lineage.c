@@ -3,6 +3,7 @@
 #include "lineage.h"
 
 #include "changed.h"
+#include "json_build.h"
 #include "mem.h"
 #include "result.h"
 
@@ -555,21 +556,6 @@ typedef struct Telling {
     Json steps;
 } Telling;
 
-static Json or_null(const char *text) {
-    return text && *text ? json_string_c(text) : json_null();
-}
-
-static Json row_of(const LineageStep *c, const char *result) {
-    Json e = json_object_with(json_object(), "checkpoint", json_int(c->seq));
-    e = json_object_with(e, "parent", c->parent ? json_int(c->parent) : json_null());
-    e = json_object_with(e, "step", json_int(c->step));
-    e = json_object_with(e, "frame", json_int(c->frame));
-    e = json_object_with(e, "node", or_null(c->node));
-    e = json_object_with(e, "status", json_string_c(c->status));
-    e = json_object_with(e, "result", or_null(result));
-    return json_object_with(e, "at", json_int(c->at));
-}
-
 /* A node that the workflow does not have runs on a level of its own, as does one whose config was
  * edited. Where it was put (InjectWhere); -1: it is the workflow's own, as written. */
 static int64_t injected_where(Json image, const LineageStep *c) {
@@ -592,14 +578,18 @@ static bool tell_one(void *ctx, const LineageImage *at) {
         int64_t where = injected_where(at->before, c);
         bool parked =
             image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
-        Json e = row_of(c, result);
-        e = json_object_with(e, "took", result ? json_int(fact->took) : json_null());
-        e = json_object_with(e, "paused", json_bool(fact->paused || parked));
-        e = json_object_with(e, "injected", json_bool(where >= 0 && where != INJECT_INSTEAD));
-        e = json_object_with(e, "edited", json_bool(where == INJECT_INSTEAD));
-        e = json_object_with(e, "changed", changed_between(at->before, at->after, at->checkpoint));
-        e = json_object_with(e, "current", json_bool(c->seq == t->query->head));
-        t->steps = json_array_push(t->steps, e);
+        Json step = OBJECT(
+            KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
+            KEY("step", json_int(c->step)), KEY("frame", json_int(c->frame)),
+            KEY("node", c->node && *c->node ? c->node : NULL), KEY("status", c->status),
+            KEY("result", result), KEY("at", json_time(c->at)),
+            KEY("took", result ? json_int(fact->took) : json_none()),
+            KEY("paused", json_bool(fact->paused || parked)),
+            KEY("injected", json_bool(where >= 0 && where != INJECT_INSTEAD)),
+            KEY("edited", json_bool(where == INJECT_INSTEAD)),
+            KEY("changed", changed_between(at->before, at->after, at->checkpoint)),
+            KEY("current", json_bool(c->seq == t->query->head)));
+        t->steps = json_array_push(t->steps, step);
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* session.c - life of a session, what is kept of it, what is told. */
 #include "session_inside.h"
 
+#include "json_build.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
@@ -733,27 +734,21 @@ static const char *status_word(const Session *s) {
 static Json expires_in(const Session *s) {
     double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
     return s->idle_limit && !session_is_over(s) ? json_double(fmax(0, floor(s->idle_limit - idle)))
-                                                : json_null();
+                                                : json_none();
 }
 
 Json session_json(const Session *s) {
     const Flow *flow = run_flow(s->run);
-    Json out = json_object_with(json_object(), "id", json_ref(json_object_get_c(s->value, "id")));
-    out = json_object_with(out, "run", json_int(run_number(s->run)));
-    out = json_object_with(out, "thread", json_string_c(run_thread(s->run)));
-    out = json_object_with(out, "workflow", json_string_c(flow->name));
-    out = json_object_with(out, "file", json_string_c(flow->path));
-    out = json_object_with(out, "dialect", json_string_c(flow->dialect));
-    out = json_object_with(out, "run_status", json_string_c(run_status(s->run)));
-    out = json_object_with(out, "status", json_string_c(status_word(s)));
-    out = json_object_with(out, "frame", s->selected ? json_int(s->selected) : json_null());
-    out = json_object_with(out, "paused", json_int((int64_t)run_parked_count(s->run)));
-    out = json_object_with(out, "pause_all_on_breakpoint", json_bool(s->pause_all));
-    out = json_object_with(out, "auto_resume", json_bool(s->auto_resume));
-    out = json_object_with(out, "idle_limit", json_double(s->idle_limit));
-    out = json_object_with(out, "expires_in", expires_in(s));
-    out = json_object_with(out, "checkpoint", json_int(run_checkpoint(s->run)));
-    out = json_object_with(out, "created", json_ref(json_object_get_c(s->value, "created")));
-    Json error = run_error(s->run);
-    return json_object_with(out, "error", json_is_none(error) ? json_null() : json_ref(error));
+    Json created = json_object_get_c(s->value, "created");
+    return OBJECT(
+        KEY("id", json_ref(json_object_get_c(s->value, "id"))), KEY("run", run_number(s->run)),
+        KEY("thread", run_thread(s->run)), KEY("workflow", flow->name), KEY("file", flow->path),
+        KEY("dialect", flow->dialect), KEY("run_status", run_status(s->run)),
+        KEY("status", status_word(s)),
+        KEY("frame", s->selected ? json_int(s->selected) : json_none()),
+        KEY("paused", run_parked_count(s->run)), KEY("pause_all_on_breakpoint", s->pause_all),
+        KEY("auto_resume", s->auto_resume), KEY("idle_limit", s->idle_limit),
+        KEY("expires_in", expires_in(s)), KEY("checkpoint", run_checkpoint(s->run)),
+        KEY("created", json_tag(created) == JSON_TAG_INT ? json_time(created.i) : json_none()),
+        KEY("error", json_ref(run_error(s->run))));
 }

@@ -112,6 +112,9 @@ Frame *session_paused(Session *s, int64_t id, Error *err);
 /* What a frame is doing, as part of a sentence: "is running `build`", "waits for an answer at ...". */
 void session_describe(const Frame *f, Buf *out);
 Json session_frame_json(const Session *s, const Frame *f, bool stack); /* FRAME */
+/* `out` with what is said of a pause: its position (NULL: not known) and the pause's info, but for what is
+ * pending. Consumes out. */
+Json session_pause_json(Json out, const char *position, Json info);
 /* What its node sees, with what is pending. JSON_NONE on error. Given. */
 Json session_state(Session *s, Frame *f, Error *err);
 /* The same at a checkpoint, from the store. */

@@ -32,7 +32,7 @@ bool session_revive(Session *s, Frame *f, Error *err) {
     }
     Json error = run_error(s->run);
     Json info = session_pause_info("exception", engine_time(run_engine(s->run)));
-    info = json_object_with(info, "error", json_is_none(error) ? json_null() : json_ref(error));
+    info = json_is_none(error) ? info : json_object_with(info, "error", json_ref(error));
     return run_reopen(s->run, info, err);
 }
 

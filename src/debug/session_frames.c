@@ -1,6 +1,7 @@
 /* session_frames.c - frames for people: what they are doing, where, and since when. */
 #include "session_inside.h"
 
+#include "json_build.h"
 #include "json_print.h"
 #include "wait.h"
 
@@ -131,14 +132,11 @@ Frame *session_paused(Session *s, int64_t id, Error *err) {
 /* ---- as JSON ---- */
 
 static Json with_place(Json out, const Node *node) {
-    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
-    if (!node) {
-        return out;
-    }
-    out = json_object_with(out, "kind", json_string_c(node->kind->name));
-    out = json_object_with(out, "file", json_string_c(node->file));
-    out = json_object_with(out, "line", json_int(node->line));
-    return json_object_with(out, "column", json_int(node->col));
+    return !node
+               ? out
+               : OBJECT_ADD(out, KEY("node", json_ref(node->name_json)),
+                            KEY("kind", node->kind->name), KEY("file", node->file),
+                            KEY("line", json_int(node->line)), KEY("column", json_int(node->col)));
 }
 
 /* Where a frame stands. */
@@ -153,26 +151,31 @@ static Json with_name(Json out, const char *key, const Frame *f) {
     return json_object_with(out, key, json_string_c(name));
 }
 
-/* Everything that is said of a pause, but what is pending. */
-static Json with_pause(Json out, const Frame *f) {
-    Json info = frame_pause(f), key, value;
-    HookPosition position = is_behind(f) ? HOOK_DURING : frame_position(f);
-    out = json_object_with(out, "position", json_string_c(hook_positions[position]));
+Json session_pause_json(Json out, const char *position, Json info) {
+    Json key, value;
+    out = OBJECT_ADD(out, KEY("position", position));
     for (size_t pos = 0;
          json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
-        if (!json_string_is(key, "pending")) {
-            out = json_object_set(out, json_ref(key), json_ref(value));
+        bool time = json_string_is(key, "at") && json_tag(value) == JSON_TAG_INT;
+        if (!json_string_is(key, "pending") && json_kind(value) != JSON_NULL) {
+            out = json_object_set(out, json_ref(key), time ? json_time(value.i) : json_ref(value));
         }
     }
     return out;
 }
 
-static Json interrupt_json(Json wait) {
-    static const char *const names[] = {"id", "reason", "prompt", "options"};
-    Json out = json_object();
+static Json with_pause(Json out, const Frame *f) {
+    HookPosition position = is_behind(f) ? HOOK_DURING : frame_position(f);
+    return session_pause_json(out, hook_positions[position], frame_pause(f));
+}
+
+/* What is asked: an interrupt without a prompt, or without options, has a null there. */
+static Json with_question(Json out, const char *id, Json wait) {
+    const char *const names[] = {id, "reason", "prompt", "options"};
     for (size_t i = 0; i < 4; i++) {
         Json part = json_array_get(wait, WAIT_ID + i);
-        out = json_object_with(out, names[i], json_is_none(part) ? json_null() : json_ref(part));
+        bool there = !json_is_none(part) && json_kind(part) != JSON_NULL;
+        out = there ? json_object_with(out, names[i], json_ref(part)) : out;
     }
     return out;
 }
@@ -193,7 +196,7 @@ static Json children_json(const Frame *f) {
 static Json with_waits(Json out, const Frame *f, bool full) {
     Json wait = frame_waits(f);
     if (wait_is(wait, WAIT_INTERRUPT)) {
-        return json_object_with(out, "interrupt", interrupt_json(wait));
+        return json_object_with(out, "interrupt", with_question(json_object(), "id", wait));
     }
     bool holds = !strcmp(frame_status(f), "joining");
     return holds && full ? json_object_with(out, "waits_for", children_json(f)) : out;
@@ -227,17 +230,16 @@ static size_t count(Json list) {
 Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     const Frame *parent = frame_parent(f);
     const Node *maker = parent ? session_node(parent) : NULL;
-    Json out = json_object_with(json_object(), "frame", json_int(frame_id(f)));
-    out = json_object_with(out, "parent", parent ? json_int(frame_id(parent)) : json_null());
+    Json out = OBJECT(KEY("frame", frame_id(f)),
+                      KEY("parent", parent ? json_int(frame_id(parent)) : json_none()));
     out = with_name(out, "name", f);
-    out = json_object_with(out, "status", json_string_c(status_of(f)));
-    out = with_where(out, f);
-    out = json_object_with(out, "depth", json_int(frame_depth(f)));
-    out = json_object_with(out, "since", json_int(frame_since(f)));
-    out = json_object_with(out, "made_by", maker ? json_ref(maker->name_json) : json_null());
+    out = with_where(OBJECT_ADD(out, KEY("status", status_of(f))), f);
+    out = OBJECT_ADD(out, KEY("depth", json_int(frame_depth(f))),
+                     KEY("since", frame_since(f) ? json_time(frame_since(f)) : json_none()),
+                     KEY("made_by", maker ? json_ref(maker->name_json) : json_none()));
     out = frame_is_parked(f) ? with_pause(out, f) : with_waits(out, f, stack);
-    out = json_object_with(out, "pending", json_int((int64_t)count(session_pending(f))));
-    out = json_object_with(out, "injected", json_int((int64_t)count(session_injected(s, f))));
+    out = OBJECT_ADD(out, KEY("pending", count(session_pending(f))),
+                     KEY("injected", count(session_injected(s, f))));
     return stack ? json_object_with(out, "stack", stack_json(f)) : out;
 }
 
@@ -257,7 +259,7 @@ Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint) 
 
 Json session_passed_event(const Session *s, const Event *e) {
     Json out = json_object_with(session_event_new("paused"), "frame", json_int(e->frame));
-    Json name = json_string_c(e->node), key, value;
+    Json name = json_string_c(e->node);
     const Flow *flow = run_flow(s->run);
     const Node *node = NULL;
     for (size_t i = 0; i < flow->ngraphs && !node; i++) {
@@ -266,13 +268,7 @@ Json session_passed_event(const Session *s, const Event *e) {
     json_unref(name);
     out = json_object_with(out, "frame_name", json_string_c(e->frame_name));
     out = with_place(out, node);
-    out = json_object_with(out, "position", json_string_c(e->status));
-    for (size_t pos = 0;
-         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
-        if (!json_string_is(key, "pending")) {
-            out = json_object_set(out, json_ref(key), json_ref(value));
-        }
-    }
+    out = session_pause_json(out, e->status, e->data);
     out = json_object_with(out, "depth", json_int(e->depth));
     return json_object_with(out, "checkpoint", json_int(e->checkpoint));
 }
@@ -281,11 +277,5 @@ Json session_waiting_event(const Frame *f) {
     Json wait = frame_waits(f);
     Json out = json_object_with(session_event_new("waiting"), "frame", json_int(frame_id(f)));
     out = with_name(with_where(out, f), "frame_name", f);
-    if (!wait_is(wait, WAIT_INTERRUPT)) {
-        return out;
-    }
-    out = json_object_with(out, "interrupt", json_ref(json_array_get(wait, WAIT_ID)));
-    out = json_object_with(out, "reason", json_ref(json_array_get(wait, WAIT_REASON)));
-    out = json_object_with(out, "prompt", json_ref(json_array_get(wait, WAIT_PROMPT)));
-    return json_object_with(out, "options", json_ref(json_array_get(wait, WAIT_OPTIONS)));
+    return wait_is(wait, WAIT_INTERRUPT) ? with_question(out, "interrupt", wait) : out;
 }

@@ -386,7 +386,7 @@ static void tell_frame(Session *s, Frame *f, const char *status) {
     frame_name(f, name, sizeof name);
     Json event = json_object_with(session_event_new("frame"), "name", json_string_c(name));
     const Frame *parent = frame_parent(f);
-    event = json_object_with(event, "parent", parent ? json_int(frame_id(parent)) : json_null());
+    event = parent ? json_object_with(event, "parent", json_int(frame_id(parent))) : event;
     run_tell(s->run, f, json_object_with(event, "status", json_string_c(status)));
 }
 

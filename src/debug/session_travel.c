@@ -3,6 +3,7 @@
 
 #include "image_read.h"
 #include "inspect.h"
+#include "json_build.h"
 #include "lineage.h"
 #include "mem.h"
 #include "reduce.h"
@@ -100,11 +101,9 @@ static int64_t parked_frame(const Session *s, int64_t wanted) {
 static Json where_json(Session *s) {
     const Frame *f = run_frame(s->run, s->selected);
     const Node *node = f ? session_node(f) : NULL;
-    Json out = json_object_with(json_object(), "checkpoint", json_int(run_checkpoint(s->run)));
-    out = json_object_with(out, "frame", json_int(s->selected));
-    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
-    return run_settled(s->run) ? json_object_with(out, "ended", json_string_c(run_status(s->run)))
-                               : out;
+    return OBJECT(KEY("checkpoint", run_checkpoint(s->run)), KEY("frame", s->selected),
+                  KEY("node", node ? json_ref(node->name_json) : json_none()),
+                  KEY("ended", run_settled(s->run) ? run_status(s->run) : NULL));
 }
 
 /* What comes after a checkpoint is taken from the recording again. A history that cannot be read up to there
@@ -636,9 +635,9 @@ Json session_reverse(Session *s, Frame *f, Error *err) {
 /* ---- differences ---- */
 
 static Json diff_json(Json from, Json to, int64_t from_seq, int64_t to_seq) {
-    Json out = inspect_diff(from, to, DIFF_LIMIT);
-    out = json_object_with(out, "from", from_seq ? json_int(from_seq) : json_null());
-    return json_object_with(out, "to", to_seq ? json_int(to_seq) : json_null());
+    return OBJECT_ADD(inspect_diff(from, to, DIFF_LIMIT),
+                      KEY("from", from_seq ? json_int(from_seq) : json_none()),
+                      KEY("to", to_seq ? json_int(to_seq) : json_none()));
 }
 
 /* The pause before the one that the frame is in, on its line. */
@@ -737,17 +736,11 @@ static void ignore_frame(void *ctx, Frame *f) {
 
 static Json replayed_json(const Replaying *r, const Event *e) {
     const Frame *f = run_frame(e->run, r->frame);
-    Json out = json_object_with(session_event_new("replayed"), "thread",
-                                json_string_c(run_thread(e->run)));
-    out = json_object_with(out, "run", json_int(run_number(e->run)));
-    out = json_object_with(out, "status", json_string_c(e->status));
     const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
-    out = json_object_with(out, "node", node ? json_ref(node->name_json) : json_null());
-    out = json_object_with(out, "checkpoint", json_int(r->seq));
-    Json error = run_error(e->run);
-    if (!json_is_none(error)) {
-        out = json_object_with(out, "error", json_ref(error));
-    }
+    Json out = OBJECT_ADD(session_event_new("replayed"), KEY("thread", run_thread(e->run)),
+                          KEY("run", run_number(e->run)), KEY("status", e->status),
+                          KEY("node", node ? json_ref(node->name_json) : json_none()),
+                          KEY("checkpoint", r->seq), KEY("error", json_ref(run_error(e->run))));
     if (f && !json_is_none(r->recorded)) {
         Json now = frame_sees(f);
         out = json_object_with(out, "diff", inspect_diff(r->recorded, now, DIFF_LIMIT));

@@ -111,16 +111,8 @@ void host_run_hold(HostRun *r) {
 
 static Json pause_json(const Frame *f) {
     const Node *node = frame_node(f, frame_depth(f) - 1);
-    Json out = OBJECT(KEY("frame", frame_id(f)), KEY("node", node ? node->name : NULL),
-                      KEY("position", hook_positions[frame_position(f)]));
-    Json info = frame_pause(f), key, value;
-    for (size_t pos = 0;
-         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
-        if (!json_string_is(key, "pending")) {
-            out = json_object_set(out, json_ref(key), json_ref(value));
-        }
-    }
-    return out;
+    Json out = OBJECT(KEY("frame", frame_id(f)), KEY("node", node ? node->name : NULL));
+    return session_pause_json(out, hook_positions[frame_position(f)], frame_pause(f));
 }
 
 Json host_pauses(const HostRun *r) {

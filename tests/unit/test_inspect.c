@@ -906,7 +906,7 @@ static void source_gives_the_lines_around_one(void **state) {
                  "\"  - {name: inner, jq: '{a: 1}'}\"], \"current\": 2}");
     expect_gives(inspect_source(flow, "main.yaml", 0, 1, NULL),
                  "{\"file\": \"flows/main.yaml\", \"first\": 1, \"lines\": [\"nodes:\","
-                 "\"  - name: sub\"], \"current\": null}");
+                 "\"  - name: sub\"]}");
     Json answer = inspect_source(flow, "flows/main.yaml", 11, INT_MAX, NULL);
     assert_int_equal(json_array_len(at(answer, "[\"lines\"]")), 11);
     json_unref(answer);

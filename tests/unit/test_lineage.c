@@ -345,7 +345,7 @@ static Json history(LineageQuery q) {
     return out;
 }
 
-/* The fields of each entry that are named, as an array of arrays. */
+/* The fields of each entry that are named, as an array of arrays; "-": it is not there. */
 static void expect_history(LineageQuery q, const char *fields, const char *want) {
     Json answer = history(q), names = parse(fields), rows = json_array();
     Json steps = json_object_get_c(answer, "steps");
@@ -353,8 +353,8 @@ static void expect_history(LineageQuery q, const char *fields, const char *want)
         Json one = json_array();
         for (size_t k = 0; k < json_array_len(names); k++) {
             Json value = json_object_get(json_array_get(steps, i), json_array_get(names, k));
-            assert_false(json_is_none(value));
-            one = json_array_push(one, json_ref(value));
+            assert_int_not_equal(json_kind(value), JSON_NULL);
+            one = json_array_push(one, json_is_none(value) ? json_string_c("-") : json_ref(value));
         }
         rows = json_array_push(rows, one);
     }
@@ -390,7 +390,7 @@ static void history_is_told_in_pages(void **state) {
     expect_history((LineageQuery){.limit = 2, .before = 4}, "[\"node\"]", "[[\"a\"], [\"b\"]]");
     expect_history((LineageQuery){.limit = 2, .before = 2}, "[\"node\"]", "[]");
     expect_history((LineageQuery){.before = 3, .all = true}, "[\"status\", \"node\", \"took\"]",
-                   "[[\"started\", null, null], [\"completed\", \"a\", 0]]");
+                   "[[\"started\", \"-\", \"-\"], [\"completed\", \"a\", 0]]");
     Json page = history((LineageQuery){.limit = 2}), last = history((LineageQuery){.limit = 4});
     expect_json(json_object_get_c(page, "more"), "true");
     expect_json(json_object_get_c(last, "more"), "false");
