@@ -241,6 +241,10 @@ void operation_call(Host *host, const char *name, Json args, Reply reply) {
     args = json_is_none(args) ? json_object() : args;
     if (!op || !check(op, args, &err)) {
         reply_fail(reply, &err);
+    } else if (op->stream) {
+        error_set(&err, ERR_USAGE, "`%s` tells events, so it is subscribed to instead of called.",
+                  name);
+        reply_fail(reply, &err);
     } else if (wait_for_run(host, op, args, reply)) {
         /* and asked again */
     } else if (op->read) {
@@ -285,7 +289,8 @@ static const Operation host_operations[2] = {
      .idempotent = true,
      .answer =
          "{operations: [{name: text, summary: text, scope: text, route?: text, idempotent: bool, "
-         "arguments: [{name: text, type: text, about: text, ...}], answer: text}]}",
+         "arguments: [{name: text, type: text, about: text, required?: bool, one_of?: bool, "
+         "nullable?: bool, min?: int, max?: int, words?: [text]}], answer: text}]}",
      .make = list_operations},
     {0},
 };

@@ -474,7 +474,7 @@ static const OperationArg events_args[] = {
 };
 
 #define RUN_SHAPE \
-    "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, doubts?: [text], ...}"
+    "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, doubts?: [text]}"
 
 const Operation run_operations[] = {
     {.name = "run_start",
@@ -512,7 +512,7 @@ const Operation run_operations[] = {
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/cancel",
      .args = thread_args,
-     .answer = RUN_SHAPE,
+     .answer = "RUN|" RUN_SHAPE,
      .call = run_cancel_call},
     {.name = "run_fork",
      .summary = "make a new run that begins where another stands",
@@ -549,7 +549,7 @@ const Operation run_operations[] = {
      .route = "GET /runs/{thread}/frames",
      .idempotent = true,
      .args = frames_args,
-     .answer = "{thread: text, step: int, settled: bool, resting: bool, frames: [object]}",
+     .answer = "{thread: text, step: int, settled: bool, resting: bool, frames: [DOING]}",
      .call = run_frames_call},
     {.name = "run_events",
      .summary = "tell what happens to a run, or to all",
@@ -613,7 +613,7 @@ const Operation run_operations[] = {
      .route = "GET /runs/compare",
      .idempotent = true,
      .args = run_compare_args,
-     .answer = "{same: bool, steps: int, frame?: text, a?: object, b?: object, diff?: CHANGES}",
+     .answer = "{same: bool, steps: int, frame?: text, a?: MOMENT, b?: MOMENT, diff?: CHANGES}",
      .read = stored_compare},
     {.name = "run_ask_cancel",
      .summary = "leave word for whoever has a run that it is to be cancelled",

@@ -12,9 +12,15 @@ const ShapeName thing_shapes[] = {
     {"VALUE", "any|null"},
     {"RUN",
      "{run: int, thread: text, workflow: text, status: text, orphaned?: bool, checkpoint?: int, created: time, updated: time, "
-     "owner?: text, frames?: [PLACE], interrupts?: [INTERRUPT], paused?: [object], error?: FAILURE, over?: bool, "
+     "owner?: text, frames?: [PLACE], interrupts?: [INTERRUPT], paused?: [PAUSE], error?: FAILURE, over?: bool, "
      "state?: VALUE}"},
-    {"PLACE", "{frame: int, node?: text, waits?: text, doing?: text, pause?: object}"},
+    {"PLACE", "{frame: int, node?: text, waits?: text, doing?: text, pause?: PAUSE}"},
+    {"PAUSE",
+     "{frame?: int, node?: text, position?: text, reason?: text, at?: time, breakpoints?: [int], "
+     "error?: FAILURE, change?: CHANGE, because?: int}"},
+    {"DOING",
+     "{frame: int, parent?: int, name: text, status: text, node?: text, depth: int, since?: time, waits?: text, "
+     "doing?: text}"},
     {"INTERRUPT",
      "{id: text, node: text, frame: int, reason: text, prompt?: VALUE, options?: [VALUE]}"},
     {"FAILURE",
@@ -22,21 +28,52 @@ const ShapeName thing_shapes[] = {
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
      "changed: [text]} | {checkpoint: int, status: \"damaged\", error: text}"},
-    {"PROBLEM", "{file: text, line: int, col: int, severity: text, message: text, ...}"},
-    {"CHANGE", "{path: [VALUE], old?: VALUE, new?: VALUE}"},
-    {"CHANGES", "{added: [CHANGE], removed: [CHANGE], changed: [CHANGE], ...}"},
+    {"PROBLEM",
+     "{file: text, line: int, col: int, severity: \"error\"|\"warning\", message: text}"},
+    {"CHANGE",
+     "{path: path, old?: VALUE, new?: VALUE, old_size?: int, new_size?: int, cut?: bool}"},
+    {"CHANGES", "{added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}"},
     {"SESSION",
-     "{id: text, run: int, thread: text, workflow: text, run_status: text, status: text, paused: int, ...}"},
-    {"FRAME", "{frame: int, name: text, status: text, node?: text, ...}"},
-    {"BREAKPOINT", "{id: int, type: text, enabled: bool, ...}"},
+     "{id: text, run: int, thread: text, workflow: text, file: text, dialect: text, run_status: text, "
+     "status: \"running\"|\"paused\"|\"waiting\"|\"ended\", frame?: int, paused: int, "
+     "pause_all_on_breakpoint: bool, auto_resume: bool, idle_limit: number, expires_in?: number, "
+     "checkpoint: int, created: time, error?: FAILURE}"},
+    {"FRAME",
+     "{frame: int, parent?: int, name: text, status: text, node?: text, kind?: text, file?: text, "
+     "line?: int, column?: int, edited?: bool, depth: int, since?: time, made_by?: text, "
+     "position?: text, reason?: text, at?: time, breakpoints?: [int], error?: FAILURE, "
+     "change?: CHANGE, because?: int, interrupt?: QUESTION, waits_for?: [int], pending: int, "
+     "injected: int, stack?: [LEVEL]}"},
+    {"QUESTION", "{id: text, reason: text, prompt?: VALUE, options?: [VALUE]}"},
+    {"LEVEL",
+     "{depth: int, frame: int, node?: text, kind?: text, file?: text, line?: int, column?: int, "
+     "workflow: text}"},
+    {"BREAKPOINT",
+     "{id: int, type: text, node?: text, task_index?: int, task_id?: text, task_name?: text, "
+     "file?: text, line?: int, condition?: text, state?: object, error?: text, caught?: bool, "
+     "ignore_count?: int, hit_condition?: text, log_message?: text, once?: bool, group?: text, "
+     "position: text, enabled: bool, hit_count: int, verified: bool, message?: text, "
+     "places: [{node: text, file: text, line: int}], more?: int}"},
     {"RESUMED", "{resumed: [int]}"},
     {"MOVED",
-     "{checkpoint?: int, frame?: int, node?: text, ended?: text, breakpoints?: [int], after?: object}"},
-    {"CONFIG", "{node: text, kind: text, ...}"},
-    {"VARIABLE", "{key?: VALUE, type: text, size: int, preview: text, ...}"},
-    {"HISTORY_STEP", "{checkpoint: int, step: int, frame: int, status: text, ...}"},
-    {"PENDING", "{pending: [{id: int, path: [VALUE], value?: VALUE}]}"},
-    {"INJECTED", "{id: int, where: text, name: text, node: object, ...}"},
+     "{checkpoint?: int, from?: int, frame?: int, node?: text, ended?: text, breakpoints?: [int], "
+     "after?: {frame: int, path: text, node: text}}"},
+    {"NODE",
+     "{node: text, kind: text, workflow: text, file: text, line: int, column: int, end_line: int, "
+     "title?: text, attempt: int, timeout?: number, retry?: object, interrupt?: text, injected?: int, "
+     "edited?: bool, source?: VALUE, edges: [{to: text, when?: text, on?: text, parallel?: bool, "
+     "join?: text}]}"},
+    {"CONFIG",
+     "{node: text, kind: text, raw?: VALUE, expressions: [{path: path, text: text, line?: int, "
+     "column?: int}], resolved?: VALUE, error?: text, edited?: bool}"},
+    {"VARIABLE", "{key: text|int, type: text, size: int, length?: int, preview: text}"},
+    {"HISTORY_STEP",
+     "{checkpoint: int, parent?: int, step: int, frame: int, node?: text, status: text, "
+     "result?: \"success\"|\"failure\"|\"skipped\", at: time, took?: int, paused: bool, injected: bool, "
+     "edited: bool, changed: [text], current: bool}"},
+    {"MOMENT", "{checkpoint: int, node?: text, status: text, step: int}"},
+    {"PENDING", "{pending: [{id: int, path: path, value?: VALUE}]}"},
+    {"INJECTED", "{id: int, where: text, name: text, node: object, frame?: int}"},
     {NULL, NULL},
 };
 

@@ -109,7 +109,7 @@ static void add_name(Buf *out, Json event, const char *frame_key) {
 }
 
 static void draw_frame(Progress *p, Buf *out, Json frame) {
-    Json since = json_object_get_c(frame, "since");
+    int64_t since = 0;
     Json waits = field_get(frame, "waits"), doing = field_get(frame, "doing");
     char time[OUTPUT_TIME_MAX];
     Buf line = BUF_INIT;
@@ -118,8 +118,8 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
     if (json_kind(doing) == JSON_STRING && !json_string_is(waits, "work")) {
         buf_printf(&line, "  %s", json_string_data(&doing));
     }
-    if (json_tag(since) == JSON_TAG_INT && since.i > 0) {
-        buf_printf(&line, "  %s", short_duration(now_ms() - since.i, time));
+    if (json_time_ms(field_get(frame, "since"), &since)) {
+        buf_printf(&line, "  %s", short_duration(now_ms() - since, time));
     }
     draw_line(p, out, line.data);
     buf_clear(&line);

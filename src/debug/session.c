@@ -676,10 +676,13 @@ void session_detach(Session *s) {
     }
     s->quiet = true;
     s->end = "detached";
+    bool settled = run_settled(s->run); /* then nobody may write it: it has been let go of */
     run_set_debug(s->run, json_null());
-    json_unref(session_continue_all(s, NULL));
+    if (!settled) {
+        json_unref(session_continue_all(s, NULL));
+    }
     run_set_hooks(s->run, NULL, NULL);
-    if (!run_settled(s->run)) {
+    if (!settled && !run_settled(s->run)) {
         run_record_debug(s->run);
         run_hold(s->run, false);
     }

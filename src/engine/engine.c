@@ -675,8 +675,8 @@ static Json frame_summary(const Frame *f) {
         KEY("frame", f->id), KEY("parent", f->parent ? json_int(f->parent->id) : json_none()),
         KEY("name", name), KEY("status", frame_status_names[f->status]),
         KEY("node", node ? node->name : NULL), KEY("depth", json_int(f->nlevels)),
-        KEY("since", f->since), KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word),
-        KEY("doing", wait->shown));
+        KEY("since", f->since ? json_time(f->since) : json_none()),
+        KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word), KEY("doing", wait->shown));
 }
 
 Json run_frames(const Run *run, size_t max) {

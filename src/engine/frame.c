@@ -231,7 +231,7 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
     bool exact = err->line && own;
     Json key, value;
     Json error = OBJECT(KEY("kind", kind), KEY("message", (const char *)err->msg),
-                        KEY("node", node ? json_ref(node->name_json) : json_null()),
+                        KEY("node", node ? json_ref(node->name_json) : json_none()),
                         KEY("file", node    ? node->file
                                     : graph ? graph->file
                                             : ""),
