@@ -167,23 +167,26 @@ static void on_changed(void *ctx, const Error *err) {
     mem_free(w);
 }
 
+/* The session that `thread` means. */
+static Session *session_of(Host *host, const Operation *op, Json args, Error *err) {
+    Json thread = json_object_get_c(args, "thread");
+    bool said = json_kind(thread) == JSON_STRING;
+    HostRun *run = said ? host_find(host, json_string_data(&thread)) : NULL;
+    if (!run) {
+        error_set(err, said ? ERR_NOT_FOUND : ERR_USAGE,
+                  said ? "No debugger is attached to the run."
+                       : "`%s` is asked of the session of a run: `thread` says which.",
+                  op->name);
+    }
+    return run ? host_session(run, err) : NULL;
+}
+
 static void ask_session(Host *host, const Operation *op, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    Json thread = json_object_get_c(args, "thread"), answer = json_none();
-    HostRun *run =
-        json_kind(thread) == JSON_STRING ? host_find(host, json_string_data(&thread)) : NULL;
-    if (!run) {
-        error_set(&err, json_kind(thread) == JSON_STRING ? ERR_NOT_FOUND : ERR_USAGE,
-                  json_kind(thread) == JSON_STRING
-                      ? "No debugger is attached to the run."
-                      : "`%s` is asked of the session of a run: `thread` says which.",
-                  op->name);
-    } else {
-        Session *session = host_session(run, &err);
-        Json own = json_object_remove(json_ref(args), json_string_c("thread"));
-        answer = session ? ask(session, op, own, &err) : json_none();
-        json_unref(own);
-    }
+    Session *session = session_of(host, op, args, &err);
+    Json own = json_object_remove(json_ref(args), json_string_c("thread"));
+    Json answer = session ? ask(session, op, own, &err) : json_none();
+    json_unref(own);
     if (json_is_none(answer)) {
         reply_fail(reply, &err);
     } else if (op->scope == SCOPE_READ) {
@@ -266,6 +269,29 @@ void operation_call(Host *host, const char *name, Json args, Reply reply) {
         ask_session(host, op, args, reply);
     }
     json_unref(args);
+}
+
+Json operation_now(Host *host, const char *name, Json args, Error *err) {
+    const Operation *op = operation_find(name, err);
+    Json out = json_none();
+    args = json_is_none(args) ? json_object() : args;
+    if (op && check(op, args, err)) {
+        Store *store = op->read ? host_reader(host, err) : NULL;
+        Session *session = op->ask ? session_of(host, op, args, err) : NULL;
+        if (op->read) {
+            out = store ? op->read(store, args, err) : json_none();
+        } else if (op->make) {
+            out = op->make(host, args, err);
+        } else if (!op->ask) {
+            error_set(err, ERR_USAGE, "`%s` is answered later, so it cannot be asked for at once.",
+                      name);
+        } else if (session) {
+            Json own = json_object_remove(json_ref(args), json_string_c("thread"));
+            out = session_call(session, name, own, err);
+        }
+    }
+    json_unref(args);
+    return out;
 }
 
 /* ---- the table itself ---- */

@@ -111,6 +111,10 @@ Json operation_json(const Operation *op);
 /* Consumes args. */
 void operation_call(Host *host, const char *name, Json args, Reply reply);
 
+/* What reads, computes or asks a session, answered before it returns: waits for the disk, so it is for
+ * programs whose own loop may. An operation that acts (`call`) is refused. JSON_NONE on error. Consumes args. */
+Json operation_now(Host *host, const char *name, Json args, Error *err);
+
 /* For rows to answer with. */
 void reply_give(Reply reply, Json answer); /* consumes it; JSON_NONE is a bug */
 void reply_fail(Reply reply, const Error *err);

@@ -55,6 +55,10 @@ uv_loop_t *host_loop(const Host *h) {
     return h->options.loop;
 }
 
+void *host_ctx(const Host *h) {
+    return h->options.ctx;
+}
+
 const char *host_folder(const Host *h) {
     return h->folder;
 }
@@ -69,6 +73,10 @@ Store *host_store(Host *h, HostNeed need, Error *err) {
     static const StoreMode modes[] = {STORE_EXISTING, STORE_EXISTING, STORE_CREATE};
     if (h->store && (h->opened >= need || h->engine)) {
         return h->store;
+    }
+    if (!h->url) {
+        error_set(err, ERR_USAGE, "There is no store, so nothing of any run is kept.");
+        return NULL;
     }
     Error why = ERROR_INIT;
     Store *store = store_open(h->url, modes[need], &why);
@@ -95,8 +103,11 @@ const char *host_store_folder(Host *h, Error *err) {
 }
 
 static void on_event(void *ctx, const Event *event) {
+    Host *h = ctx;
     HostRun *r = run_owner(event->run);
-    (void)ctx;
+    if (r && h->options.on_event) {
+        h->options.on_event(h->options.ctx, r, event);
+    }
     if (r) {
         subscription_event(r, event);
     }
@@ -110,7 +121,7 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
     if (h->engine) {
         return h->engine;
     }
-    Store *store = host_store(h, need, err);
+    Store *store = h->url ? host_store(h, need, err) : NULL;
     if (store && store_is_durable(store)) {
         host_store_folder(h, NULL);
     }
@@ -118,11 +129,13 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
                              .store = store,
                              .folder = h->folder,
                              .environment = h->options.environment,
-                             .work = exec_work,
+                             .work = h->options.work ? h->options.work : exec_work,
+                             .budget = h->options.budget,
+                             .max_state = h->options.max_state,
                              .on_event = on_event,
                              .ctx = h,
                              .want_updates = true};
-    h->engine = store ? engine_new(&options, err) : NULL;
+    h->engine = store || !h->url ? engine_new(&options, err) : NULL;
     return h->engine;
 }
 
@@ -197,6 +210,12 @@ void host_forget(HostRun *r) {
     *number = r->same_number;
     *(r->prev ? &r->prev->next : &h->first) = r->next;
     *(r->next ? &r->next->prev : &h->last) = r->prev;
+    for (HostRun **at = &h->to_sweep; r->to_sweep && *at; at = &(*at)->next_swept) {
+        if (*at == r) {
+            *at = r->next_swept;
+            break;
+        }
+    }
     h->nruns--;
 }
 
@@ -359,6 +378,21 @@ HostRun *host_next(const Host *h, const HostRun *after) {
     return after ? after->next : h->first;
 }
 
+void host_abandon(HostRun *r) {
+    host_run_free(r);
+}
+
+void host_keep(HostRun *r, void *keeper) {
+    r->keeper = keeper;
+    if (!keeper) {
+        host_sweep_soon(r);
+    }
+}
+
+void *host_keeper(const HostRun *r) {
+    return r->keeper;
+}
+
 Run *host_run(const HostRun *r) {
     return r->run;
 }
@@ -376,18 +410,22 @@ const Recording *host_recording(const HostRun *r) {
 static void on_sweep(uv_idle_t *idle) {
     Host *h = idle->data;
     uv_idle_stop(idle);
-    h->sweeping = false;
-    for (HostRun *r = h->first, *next; r; r = next) {
-        next = r->next;
+    while (h->to_sweep) {
+        HostRun *r = h->to_sweep;
+        h->to_sweep = r->next_swept;
+        r->to_sweep = false;
         if (host_run_is_done(r)) {
             host_run_free(r);
         }
     }
 }
 
-void host_sweep_soon(Host *h) {
-    if (!h->sweeping) {
-        h->sweeping = true;
+void host_sweep_soon(HostRun *r) {
+    Host *h = r->host;
+    if (!r->to_sweep) {
+        r->to_sweep = true;
+        r->next_swept = h->to_sweep;
+        h->to_sweep = r;
         uv_idle_start(h->sweep, on_sweep);
     }
 }

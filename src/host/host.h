@@ -32,9 +32,20 @@ typedef struct HostRun HostRun;
 
 typedef struct HostOptions {
     uv_loop_t *loop;
-    const char *store;        /* URL; copied */
+    const char *store;        /* URL; copied. NULL: nothing is kept */
     const char *folder;       /* that runs are started in, absolute; copied */
     char *const *environment; /* of the commands of runs; "NAME=value", NULL at the end; borrowed */
+
+    /* For a program around the library; zero otherwise. */
+    const NodeWork *const *work; /* of each kind; NULL: exec_work. Borrowed */
+    JqBudget budget;      /* of an evaluation */
+    uint64_t max_state;   /* bytes */
+    /* What happens to held runs, as the engine tells it, before any subscriber; or NULL. */
+    void (*on_event)(void *ctx, HostRun *run, const Event *event);
+    unsigned
+        events; /* that are wanted for it, 1u << EVENT_..., ORed; that a run has settled always is */
+    bool values; /* with update and state */
+    void *ctx;   /* of it; host_ctx() */
 } HostOptions;
 
 Host *host_new(const HostOptions *options);
@@ -42,6 +53,7 @@ Host *host_new(const HostOptions *options);
 void host_free(Host *host);
 
 uv_loop_t *host_loop(const Host *host);
+void *host_ctx(const Host *host); /* of its options */
 const char *host_folder(const Host *host);
 
 /* ---- the store ---- */
@@ -138,6 +150,14 @@ Session *host_has_session(const HostRun *run); /* NULL: there is none */
 /* [{frame, node, position, reason, ...}] of the frames that a debugger has paused; given. */
 Json host_pauses(const HostRun *run);
 bool host_rests(const HostRun *run); /* no frame goes on by itself */
+/* Whoever in this process has the run in hand: it stays in memory when it has settled. NULL: nobody does any
+ * more. */
+void host_keep(HostRun *run, void *keeper);
+void *host_keeper(const HostRun *run);
+/* Frees the session; it stays with the run, in the store. */
+void host_leave_session(HostRun *run);
+/* Frees a run that was taken from the store and is not wanted after all. Not from a callback of the host's. */
+void host_abandon(HostRun *run);
 /* Lets go of a run that has settled: those who look at it are told that it is over. */
 void host_drop(HostRun *run);
 

@@ -26,9 +26,9 @@ struct Host {
     Coming *coming;    /* runs that the engine was asked for */
     Subscription *all; /* those of every run */
     int64_t last_subscription;
-    uv_idle_t *sweep; /* active while something is to be freed */
-    bool sweeping;
-    bool ending; /* host_free(): nothing more is begun */
+    uv_idle_t *sweep;  /* active while something is to be freed */
+    HostRun *to_sweep; /* where that may be */
+    bool ending;       /* host_free(): nothing more is begun */
 };
 
 struct HostRun {
@@ -37,10 +37,13 @@ struct HostRun {
     Run *run;
     Recording *recording; /* owned */
     Session *session;
-    bool session_told;      /* it has told where the run stands: who comes now has missed that */
-    bool session_over;      /* it is to be freed */
-    bool rehold;            /* a window has gone */
-    bool dropped;           /* it is to go although somebody looks at it */
+    bool session_told; /* it has told where the run stands: who comes now has missed that */
+    bool session_over; /* it is to be freed */
+    bool rehold;       /* a window has gone */
+    bool dropped;      /* it is to go although somebody looks at it */
+    void *keeper;      /* host_keep() */
+    bool to_sweep;     /* it is on the list of those that the sweep looks at */
+    HostRun *next_swept;
     uv_timer_t *touching;   /* while there is a session */
     Subscription *watchers; /* of it alone, the one that came last first */
     bool told_settled;      /* that it has settled was told; or it was so before it came here */
@@ -49,12 +52,14 @@ struct HostRun {
 /* ---- host.c ---- */
 
 HostRun *host_run_new(Host *host, Run *run);
-void host_forget(HostRun *run);   /* it is on no list any more */
-void host_sweep_soon(Host *host); /* something is to be freed, from outside of all callbacks */
+void host_forget(HostRun *run); /* it is on no list any more */
+void host_sweep_soon(
+    HostRun *run); /* something of it is to be freed, from outside of all callbacks */
 
 /* ---- host_run.c ---- */
 
 bool host_run_begin(HostRun *run, const HostDebug *debug, Error *err);
+Session *host_session_with(HostRun *run, const HostDebug *debug, Error *err); /* host_session() */
 void host_run_hold(HostRun *run); /* a window has come or gone */
 /* Of the sweep: frees a session that is over, lets the run go when no window is left; true when the run itself is
  * to go. */

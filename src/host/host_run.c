@@ -32,7 +32,7 @@ static void on_session_event(void *ctx, Json event) {
     if (session_event_ends(event)) {
         r->session_over = true;
         take_recorded(r);
-        host_sweep_soon(r->host);
+        host_sweep_soon(r);
     }
     json_unref(event);
 }
@@ -87,12 +87,22 @@ bool host_run_begin(HostRun *r, const HostDebug *debug, Error *err) {
     return !debug->wanted || make_session(r, debug, err) != NULL;
 }
 
-Session *host_session(HostRun *r, Error *err) {
+Session *host_session_with(HostRun *r, const HostDebug *debug, Error *err) {
     if (r->session_over) { /* one that has just ended is not for those who come now */
         drop_session(r);
         take_recorded(r);
     }
-    return r->session ? r->session : make_session(r, &(HostDebug){0}, err);
+    return r->session ? r->session : make_session(r, debug, err);
+}
+
+Session *host_session(HostRun *r, Error *err) {
+    return host_session_with(r, &(HostDebug){0}, err);
+}
+
+void host_leave_session(HostRun *r) {
+    drop_session(r);
+    take_recorded(r);
+    host_run_hold(r);
 }
 
 Session *host_has_session(const HostRun *r) {
@@ -138,7 +148,7 @@ bool host_rests(const HostRun *r) {
 
 void host_drop(HostRun *r) {
     r->dropped = true;
-    host_sweep_soon(r->host);
+    host_sweep_soon(r);
 }
 
 bool host_run_is_done(HostRun *r) {
@@ -150,7 +160,7 @@ bool host_run_is_done(HostRun *r) {
         r->rehold = false;
         host_run_hold(r);
     }
-    return run_settled(r->run) && r->told_settled && (r->dropped || !has_window(r));
+    return run_settled(r->run) && r->told_settled && !r->keeper && (r->dropped || !has_window(r));
 }
 
 void host_run_free(HostRun *r) {

@@ -209,7 +209,7 @@ void subscription_event(HostRun *r, const Event *e) {
     }
     if (e->type == EVENT_SETTLED) {
         r->told_settled = true;
-        host_sweep_soon(r->host);
+        host_sweep_soon(r);
     }
     json_unref(plain);
     json_unref(full);
@@ -271,8 +271,8 @@ void subscription_run_gone(HostRun *r) {
 }
 
 void subscription_listen(HostRun *r) {
-    unsigned events = 1u << EVENT_SETTLED;
-    bool values = false;
+    bool values = r->host->options.values;
+    unsigned events = r->host->options.events | 1u << EVENT_SETTLED;
     for (int list = 0; list < 2; list++) {
         for (Subscription *s = list ? r->host->all : r->watchers; s; s = s->next) {
             if (!s->spec.attach) {
@@ -524,7 +524,7 @@ Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) 
     }
     if (spec->attach) {
         bool had = host_has_session(r) && r->session_told;
-        Session *session = host_session(r, err);
+        Session *session = host_session_with(r, spec->debug ? spec->debug : &(HostDebug){0}, err);
         if (!session) {
             subscription_end(s);
             return NULL;
@@ -555,7 +555,7 @@ void subscription_end(Subscription *s) {
     if (r) { /* maybe from inside of what is told: the sweep lets go of the run */
         subscription_listen(r);
         r->rehold = true;
-        host_sweep_soon(s->host);
+        host_sweep_soon(r);
     } else if (all) {
         listen_all(s->host);
     }

@@ -42,6 +42,8 @@ typedef struct SubscriptionSpec {
     int64_t from; /* told what came after this cursor, 0: all of it; -1: what happens from now on */
     bool values;  /* with update and state */
     bool attach;  /* a window */
+    const HostDebug
+        *debug; /* of a window: the session that it makes, when there is none yet; or NULL */
     void (*ready)(void *ctx, Subscription *s); /* the queue is not empty any more, or it is over */
     void *ctx;
 } SubscriptionSpec;

@@ -344,7 +344,7 @@ const char *pawl_call_node(const PawlCall *call) {
 /* A debugger may do one node of a run again, in a run of its own. */
 static PawlRun *run_of_step(PawlEngine *e, const Step *step) {
     Run *run = peek_run(step);
-    PawlRun *ours = engine_find_run(e, run);
+    PawlRun *ours = engine_find_run(run);
     return ours ? ours : debug_replayed(e, run);
 }
 
@@ -432,7 +432,7 @@ static void end_call(PawlCall *call, Json result) {
  * call, an error, is large and of use only to those who fail. */
 static const Binding *begin_call(PawlCall *call, Step *step, PawlFlow **flow) {
     call->step = step;
-    call->engine = peek_engine(step);
+    call->engine = host_ctx(peek_host(step));
     call->failed = false;
     *flow = flow_of_step(call->engine, step);
     const Binding *b = *flow ? flow_binding(*flow, step_node(step)) : NULL;

@@ -1,20 +1,22 @@
-/* lib_debug.c - a debug session as programs have it: session_api.h with values of pawl.h, and callbacks.
+/* lib_debug.c - a debug session as programs have it: a window at a run of the host's, and operations on its
+ * session with values of pawl.h.
  *
  * Events are not passed on where they happen. A session tells some while the engine delivers what is
  * durable, and some in the middle of an operation, where a callback that asked for another operation
- * would find frames half let go. So each event is queued, and an idle handle, which is active while
- * there are any, tells them from the loop: there nothing is under way, and everything may be called.
+ * would find frames half let go. So they wait in the window's queue, and an idle handle, which is active
+ * while there are any, tells them from the loop: there nothing is under way, and everything may be called.
  *
- *     session -> take_event() -> queue -> on_idle() -> on_event, on_pause
+ *     session -> window -> on_ready() -> on_idle() -> on_event, on_pause
  *
  * A PawlDebug is its owner's until pawl_debug_free(). It keeps its run in memory, but not the engine:
  *
- *     attached   run, session and idle are set; it is in the engine's list
+ *     attached   run, window and idle are set; it is in the engine's list
  *     let go     by pawl_debug_free(), or because the engine ends: none of them is set any more
  *
  * A call of its own callback keeps it in memory until it returns. */
 #include "lib_inside.h"
 
+#include "json_build.h"
 #include "mem.h"
 #include "session_api.h"
 
@@ -23,40 +25,28 @@ struct PawlDebug {
     PawlDebugFn on_pause, on_event;
     void *ctx;
     PawlRun *run;
-    Session *session;
-    uv_idle_t *idle;
-    bool holds; /* the run */
-    Json *events;
-    size_t nevents, events_cap;
-    Json replays; /* threads of runs of one node that have not been told of */
+    Subscription *window;
+    uv_idle_t *idle; /* active: there are events */
+    Json replays;    /* threads of runs of one node that have not been told of */
     bool telling, freed;
 };
+
+/* NULL: it is over, or the run was let go of. */
+static Session *session_of(const PawlDebug *d) {
+    return d->run ? host_has_session(d->run->held) : NULL;
+}
 
 /* ---- what happens ---- */
 
 static void on_idle(uv_idle_t *idle);
 
 /* While it is being let go of, nobody wants to know. */
-static void take_event(void *ctx, Json event) {
+static void on_ready(void *ctx, Subscription *window) {
     PawlDebug *d = ctx;
-    if (!d->idle) {
-        json_unref(event);
-        return;
+    (void)window;
+    if (d->idle) {
+        uv_idle_start(d->idle, on_idle);
     }
-    d->events = mem_grow(d->events, d->nevents, &d->events_cap, sizeof *d->events);
-    d->events[d->nevents++] = event;
-    uv_idle_start(d->idle, on_idle);
-}
-
-/* A session that is over leaves the run to itself. A run that had settled may have been taken back, and
- * goes on then. */
-static void follow_session(PawlDebug *d) {
-    bool holds = !session_is_over(d->session);
-    if (holds != d->holds) {
-        d->holds = holds;
-        run_hold(d->run->run, holds);
-    }
-    engine_goes_on(d->run);
 }
 
 static bool is_event(Json event, const char *name) {
@@ -75,7 +65,7 @@ static void forget_replay(PawlDebug *d, Json thread) {
 
 static Frame *frame_of(const PawlDebug *d, Json event) {
     int64_t id = pawl_value_int(value_of(json_object_get_c(event, "frame")), 0);
-    return d->session ? run_frame(d->run->run, id) : NULL;
+    return session_of(d) ? run_frame(d->run->run, id) : NULL;
 }
 
 /* An event may be older than what callbacks have done since. */
@@ -98,8 +88,9 @@ static void call_back(PawlDebug *d, PawlDebugFn fn, Json event) {
 /* What the callback asks for is asked of the frame that it is told of. */
 static void tell_pause(PawlDebug *d, Json event) {
     Frame *f = frame_of(d, event);
-    if (session_selected(d->session) != frame_id(f)) {
-        session_select(d->session, f);
+    Session *session = session_of(d);
+    if (session_selected(session) != frame_id(f)) {
+        session_select(session, f);
     }
     call_back(d, d->on_pause, event);
 }
@@ -120,30 +111,25 @@ static void tell(PawlDebug *d, Json event) {
 }
 
 static void destroy(PawlDebug *d) {
-    for (size_t i = 0; i < d->nevents; i++) {
-        json_unref(d->events[i]);
-    }
     json_unref(d->replays);
-    mem_free(d->events);
     mem_free(d);
 }
 
 /* Those that come meanwhile are for the next turn. */
 static void on_idle(uv_idle_t *idle) {
     PawlDebug *d = idle->data;
-    Json *events = d->events;
-    size_t n = d->nevents;
-    d->events = NULL;
-    d->nevents = d->events_cap = 0;
+    Json events = json_array(), event;
     uv_idle_stop(idle);
-    follow_session(d);
+    while (subscription_next(d->window, &event)) {
+        events = json_array_push(events, event);
+    }
+    engine_goes_on(d->run);
     d->telling = true;
-    for (size_t i = 0; i < n; i++) {
-        tell(d, events[i]);
-        json_unref(events[i]);
+    for (size_t i = 0; i < json_array_len(events); i++) {
+        tell(d, json_array_get(events, i));
     }
     d->telling = false;
-    mem_free(events);
+    json_unref(events);
     if (d->freed) {
         destroy(d);
     }
@@ -153,25 +139,18 @@ static void on_idle(uv_idle_t *idle) {
 
 bool debug_has_events(const PawlEngine *e) {
     for (const PawlDebug *d = e->debuggers; d; d = d->next) {
-        if (d->nevents) {
+        if (uv_is_active((uv_handle_t *)d->idle)) {
             return true;
         }
     }
     return false;
 }
 
-static bool frames_rest(const Run *run) {
-    const Frame *f = run_next_frame(run, NULL);
-    while (f && frame_is_at_rest(f)) {
-        f = run_next_frame(run, f);
-    }
-    return !f;
-}
-
 bool debug_rests(const PawlRun *r) {
     const PawlDebug *d = r->debug;
-    return d && d->holds && !d->nevents && !r->wish && !json_array_len(d->replays) &&
-           peek_is_quiet(r->run) && frames_rest(r->run);
+    const Session *session = d ? session_of(d) : NULL;
+    return session && !session_is_over(session) && !uv_is_active((uv_handle_t *)d->idle) &&
+           !r->wish && !json_array_len(d->replays) && peek_is_quiet(r->run) && host_rests(r->held);
 }
 
 static bool replays(const PawlDebug *d, const Run *run) {
@@ -235,23 +214,18 @@ static void leave_list(PawlDebug *d) {
 }
 
 static void let_go(PawlDebug *d) {
-    if (d->session) {
-        Run *run = d->run->run;
+    if (d->run) {
+        HostRun *held = d->run->held;
         close_idle(d);
-        session_free(d->session);
-        d->session = NULL;
+        subscription_end(d->window);
+        d->window = NULL;
+        host_leave_session(held);
         leave_list(d);
-        if (d->holds) {
-            d->holds = false;
-            run_hold(run, false);
-        }
     }
 }
 
-void debug_run_gone(PawlRun *run) {
-    if (run->debug) {
-        let_go(run->debug);
-    }
+void debug_engine_gone(PawlDebug *d) {
+    let_go(d);
 }
 
 void pawl_debug_free(PawlDebug *d) {
@@ -272,21 +246,24 @@ void pawl_debug_free(PawlDebug *d) {
 
 /* ---- attaching ---- */
 
-/* Consumes the breakpoints. The run is not ours yet when it was only opened. */
-static PawlDebug *attach(PawlEngine *e, Run *run, const PawlDebugOptions *options, Error *error) {
+/* Consumes nothing. */
+static PawlDebug *attach(PawlEngine *e, HostRun *held, const PawlDebugOptions *options,
+                         Error *error) {
     PawlDebug *d = debug_new(e->loop, options);
-    SessionOptions session = {
-        .event = take_event,
-        .ctx = d,
-        .pause_on_start = options->pause_on_start,
-        .breakpoints = json_of(options->breakpoints),
-        .pause_all = options->apart ? -1 : 0,
-    };
-    run_hold(run, true);
-    d->session = session_attach(run, &session, error);
-    d->holds = d->session != NULL;
-    if (!d->session) {
-        run_hold(run, false);
+    HostDebug debug = {.pause_on_start = options->pause_on_start,
+                       .breakpoints = json_of(options->breakpoints),
+                       .pause_all = options->apart ? -1 : 0};
+    SubscriptionSpec spec = {.thread = run_thread(host_run(held)),
+                             .from = -1,
+                             .attach = true,
+                             .debug = &debug,
+                             .ready = on_ready,
+                             .ctx = d};
+    if (host_has_session(held)) { /* one that somebody asked for something, and is at no more */
+        host_leave_session(held);
+    }
+    d->window = host_subscribe(e->host, &spec, error);
+    if (!d->window) {
         close_idle(d);
         destroy(d);
         d = NULL;
@@ -321,7 +298,7 @@ PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, Pawl
     Error error = ERROR_INIT;
     PawlDebugOptions o = options ? *options : (PawlDebugOptions){0};
     PawlDebug *d =
-        can_be_attached_to(run, &error) ? attach(run->engine, run->run, &o, &error) : NULL;
+        can_be_attached_to(run, &error) ? attach(run->engine, run->held, &o, &error) : NULL;
     if (d) {
         enter_list(d, run);
     }
@@ -331,22 +308,6 @@ PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, Pawl
 }
 
 /* ---- opening ---- */
-
-/* Why a frame that would have gone on is paused. */
-static Json opened_info(void) {
-    return json_object_with(json_object(), "reason", json_string_c("initial"));
-}
-
-static PawlDebug *attach_to_opened(PawlEngine *e, Run *run, const PawlDebugOptions *o,
-                                   Error *error) {
-    PawlDebug *d = attach(e, run, o, error);
-    if (d) {
-        enter_list(d, engine_add_run(e, run, o->flow, o->data));
-    } else {
-        run_free(run);
-    }
-    return d;
-}
 
 /* The functions are found by the places of their nodes, so the flow has to be the stored one. */
 static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *error) {
@@ -359,10 +320,19 @@ static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *
 
 static PawlDebug *open_thread(PawlEngine *e, const char *thread, const PawlDebugOptions *o,
                               Error *error) {
+    Json why = OBJECT(KEY("reason", "initial")); /* a frame that would have gone on is paused */
     Run *run = engine_is_between_steps(e, error) && flow_fits(e, thread, o->flow, error)
-                   ? engine_open_now(e->engine, thread, opened_info(), error)
+                   ? engine_open_now(e->engine, thread, json_ref(why), error)
                    : NULL;
-    return run ? attach_to_opened(e, run, o, error) : NULL;
+    HostRun *held = run ? host_adopt(e->host, run) : NULL;
+    PawlDebug *d = held ? attach(e, held, o, error) : NULL;
+    json_unref(why);
+    if (d) {
+        enter_list(d, engine_add_run(e, held, o->flow, o->data));
+    } else if (held) {
+        host_abandon(held);
+    }
+    return d;
 }
 
 PawlDebug *pawl_debug_open(PawlEngine *e, const char *thread, const PawlDebugOptions *options,
@@ -386,14 +356,16 @@ PawlRun *pawl_debug_run(const PawlDebug *d) {
 }
 
 bool pawl_debug_is_over(const PawlDebug *d) {
-    return !d->session || session_is_over(d->session);
+    const Session *session = session_of(d);
+    return !session || session_is_over(session);
 }
 
 static bool can_be_asked(const PawlDebug *d, Error *error) {
-    if (!d->session) {
+    const Session *session = session_of(d);
+    if (!d->run) {
         return error_set(error, ERR_USAGE, "The engine has gone, and the run with it.");
     }
-    if (session_is_over(d->session) && !run_settled(d->run->run)) {
+    if (!session || (session_is_over(session) && !run_settled(d->run->run))) {
         return error_set(
             error, ERR_USAGE,
             "The session is over: it was detached or aborted, or has expired. Free it, "
@@ -417,9 +389,9 @@ static Json call(PawlDebug *d, const char *operation, Json args, PawlError *err)
     Error error = ERROR_INIT;
     Json answer = json_none();
     if (can_be_asked(d, &error)) {
-        answer = session_call(d->session, operation, args, &error);
+        answer = session_call(session_of(d), operation, args, &error);
         note_replay(d, operation, answer);
-        follow_session(d);
+        engine_goes_on(d->run);
     } else {
         json_unref(args);
     }
@@ -522,11 +494,12 @@ PawlValue pawl_debug_diff(PawlDebug *d, PawlError *err) {
 /* The whole of it, which operations give in pages. */
 PawlValue pawl_debug_state(PawlDebug *d, PawlError *err) {
     Error error = ERROR_INIT;
-    Frame *f = can_be_asked(d, &error) ? session_frame(d->session, 0, &error) : NULL;
+    Session *session = can_be_asked(d, &error) ? session_of(d) : NULL;
+    Frame *f = session ? session_frame(session, 0, &error) : NULL;
     Json state = json_none();
     if (f) {
-        session_touch(d->session);
-        state = session_state(d->session, f, &error);
+        session_touch(session);
+        state = session_state(session, f, &error);
     }
     lib_give_error(err, &error);
     return value_of(state);

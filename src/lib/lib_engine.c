@@ -1,108 +1,61 @@
-/* lib_engine.c - an engine with its store and its loop, and the table of its runs. */
+/* lib_engine.c - a host with its loop, and the runs that programs have of it. */
 #define _GNU_SOURCE /* environ */
 #include "lib_inside.h"
 
 #include "exec.h"
 #include "mem.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
-    FIRST_BUCKETS = 64,
-    LOOKS = 8,           /* runs looked at each time one comes, in search of those to free */
-    LOOK_AGAIN_MS = 100, /* a watcher that a callback has just made is seen in the turn after it */
-};
+    LOOK_AGAIN_MS = 100
+}; /* a watcher that a callback has just made is seen in the turn after it */
 
-/* ---- the table of runs ---- */
+/* ---- runs ---- */
 
-static size_t bucket_of(const PawlEngine *e, const Run *run) {
-    uint64_t bits = (uint64_t)(uintptr_t)run * 0x9E3779B97F4A7C15u;
-    return (size_t)(bits >> 32) & (e->buckets - 1);
-}
-
-static void enter(PawlEngine *e, PawlRun *r) {
-    PawlRun **bucket = &e->table[bucket_of(e, r->run)];
-    r->same = *bucket;
-    *bucket = r;
-}
-
-static void grow_table(PawlEngine *e) {
-    PawlRun **old = e->table;
-    size_t n = e->buckets;
-    e->buckets = n ? 2 * n : FIRST_BUCKETS;
-    e->table = mem_zalloc(e->buckets * sizeof *e->table);
-    for (size_t i = 0; i < n; i++) {
-        for (PawlRun *r = old[i], *next; r; r = next) {
-            next = r->same;
-            enter(e, r);
-        }
-    }
-    mem_free(old);
-}
-
-PawlRun *engine_find_run(PawlEngine *e, const Run *run) {
-    if (e->recent && e->recent->run == run) {
-        return e->recent;
-    }
-    PawlRun *r = e->buckets ? e->table[bucket_of(e, run)] : NULL;
-    while (r && r->run != run) {
-        r = r->same;
-    }
-    return e->recent = r;
-}
-
-static void leave(PawlEngine *e, PawlRun *r) {
-    PawlRun **at = &e->table[bucket_of(e, r->run)];
-    while (*at != r) {
-        at = &(*at)->same;
-    }
-    *at = r->same;
-    e->recent = e->recent == r ? NULL : e->recent;
-    e->nruns--;
-}
-
-/* ---- the lists of runs ---- */
-
-static void list_add(RunList *list, PawlRun *r) {
+static void list_add(PawlRun **list, PawlRun *r) {
     r->list = list;
-    r->next = NULL;
-    r->prev = list->last;
-    *(r->prev ? &r->prev->next : &list->first) = r;
-    list->last = r;
+    r->prev = NULL;
+    r->next = *list;
+    if (r->next) {
+        r->next->prev = r;
+    }
+    *list = r;
 }
 
 static void list_remove(PawlRun *r) {
-    *(r->prev ? &r->prev->next : &r->list->first) = r->next;
-    *(r->next ? &r->next->prev : &r->list->last) = r->prev;
-}
-
-static void list_move(PawlRun *r, RunList *to) {
-    list_remove(r);
-    list_add(to, r);
-}
-
-PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data) {
-    PawlRun *r = mem_zalloc(sizeof *r);
-    *r = (PawlRun){.engine = e, .run = run, .flow = flow_hold(flow), .data = data};
-    if (e->nruns >= e->buckets) {
-        grow_table(e);
+    *(r->prev ? &r->prev->next : r->list) = r->next;
+    if (r->next) {
+        r->next->prev = r->prev;
     }
-    list_add(&e->under_way, r);
-    e->nruns++;
-    enter(e, r);
+}
+
+static void list_move(PawlRun *r, PawlRun **list) {
+    list_remove(r);
+    list_add(list, r);
+}
+
+PawlRun *engine_find_run(const Run *run) {
+    HostRun *held = run_owner(run);
+    return held ? host_keeper(held) : NULL;
+}
+
+PawlRun *engine_add_run(PawlEngine *e, HostRun *held, PawlFlow *flow, void *data) {
+    PawlRun *r = mem_zalloc(sizeof *r);
+    *r = (PawlRun){.engine = e, .held = held, .run = host_run(held), .data = data};
+    r->flow = flow_hold(flow);
+    host_keep(held, r);
+    list_add(run_settled(r->run) ? &e->kept : &e->under_way, r);
     return r;
 }
 
-/* Freeing what is under way calls functions of the program, which may have a last wish. */
+/* What the host had for us of it goes with the host's own. */
 static void free_run(PawlRun *r) {
     PawlEngine *e = r->engine;
-    r->freed = true;
-    debug_run_gone(r);
-    leave(e, r);
     list_remove(r);
-    run_free(r->run);
     pawl_flow_free(r->flow);
     json_unref(r->store_error);
     if (r->wish) {
@@ -112,45 +65,17 @@ static void free_run(PawlRun *r) {
     mem_free(r);
 }
 
-/* It has settled, and nobody has it. */
-static void dismiss(PawlRun *r) {
-    if (r->engine->inside) {
-        list_move(r, &r->engine->leaving);
-    } else {
-        free_run(r);
-    }
-}
-
-/* False when it goes on. */
-static bool move_if_settled(PawlRun *r) {
-    PawlEngine *e = r->engine;
-    if (!run_settled(r->run)) {
-        return false;
-    }
-    if (run_store_error(r->run) && e->store_error.code == ERR_NONE) {
-        e->store_error = *run_store_error(r->run);
-    }
-    if (r->freed && !r->debug) {
-        dismiss(r);
-    } else {
-        list_move(r, &e->kept);
-    }
-    return true;
-}
-
-/* Those that go on are behind the others then, so that all have their turn. */
-static void look_at(PawlEngine *e, size_t n) {
-    for (; n && e->under_way.first; n--) {
-        if (!move_if_settled(e->under_way.first)) {
-            list_move(e->under_way.first, &e->under_way);
-        }
-    }
-}
-
 void engine_sweep(PawlEngine *e) {
-    look_at(e, LOOKS);
-    while (e->leaving.first && !e->inside) {
-        free_run(e->leaving.first);
+    while (e->leaving && !e->inside) {
+        host_keep(e->leaving->held, NULL);
+        free_run(e->leaving);
+    }
+}
+
+/* A run that nobody has goes when nothing happens in it any more; not from inside a function of the program. */
+static void dismiss(PawlRun *r) {
+    if (r->freed && !r->debug && r->list == &r->engine->kept) {
+        list_move(r, &r->engine->leaving);
     }
 }
 
@@ -160,41 +85,32 @@ void engine_goes_on(PawlRun *r) {
     }
 }
 
-void engine_left_by_debugger(PawlRun *r) {
-    if (r->freed && !r->debug && r->list == &r->engine->kept) {
+static void settled(PawlRun *r) {
+    const Error *failure = run_store_error(r->run);
+    if (failure && r->engine->store_error.code == ERR_NONE) {
+        r->engine->store_error = *failure;
+    }
+    if (r->list == &r->engine->under_way) {
+        list_move(r, &r->engine->kept);
         dismiss(r);
     }
 }
 
-void engine_let_go(PawlRun *r) {
-    PawlEngine *e = r->engine;
-    if (r->freed) {
-        return;
-    }
-    r->freed = true;
-    if (r->list == &e->kept) {
-        engine_left_by_debugger(r);
-    } else {
-        move_if_settled(r);
-    }
-    engine_sweep(e);
+void engine_left_by_debugger(PawlRun *r) {
+    dismiss(r);
+    engine_sweep(r->engine);
 }
 
-/* A run that goes on stays the first one, so each is passed over once. */
-static bool unsettled(PawlEngine *e) {
-    while (e->under_way.first && move_if_settled(e->under_way.first)) {}
-    return e->under_way.first != NULL;
+void engine_let_go(PawlRun *r) {
+    r->freed = true;
+    dismiss(r);
+    engine_sweep(r->engine);
 }
 
 /* Whether some run goes on without its debugger. */
-static bool some_go_on(PawlEngine *e) {
-    PawlRun *r = e->under_way.first;
-    while (r) {
-        if (move_if_settled(r)) {
-            r = e->under_way.first; /* it may be gone, and others with it */
-        } else if (debug_rests(r)) {
-            r = r->next;
-        } else {
+static bool some_go_on(const PawlEngine *e) {
+    for (const PawlRun *r = e->under_way; r; r = r->next) {
+        if (!debug_rests(r)) {
             return true;
         }
     }
@@ -202,9 +118,8 @@ static bool some_go_on(PawlEngine *e) {
 }
 
 /* Whether there is anything to run the loop for. */
-static bool has_more(PawlEngine *e) {
-    bool more = unsettled(e);
-    return e->debuggers ? debug_has_events(e) || some_go_on(e) : more;
+static bool has_more(const PawlEngine *e) {
+    return e->calls || (e->debuggers ? debug_has_events(e) || some_go_on(e) : e->under_way != NULL);
 }
 
 /* ---- wishes ---- */
@@ -273,18 +188,21 @@ static PawlEvent event_of(const Event *event, PawlRun *run) {
     };
 }
 
-static void on_event(void *ctx, const Event *event) {
+static void on_event(void *ctx, HostRun *held, const Event *event) {
     _Static_assert((int)PAWL_EVENT_SETTLED == (int)EVENT_SETTLED, "events have the same numbers");
     PawlEngine *e = ctx;
+    PawlRun *run = host_keeper(held);
     bool debugs = event->type > EVENT_SETTLED; /* those come through the debug session */
-    PawlRun *run = debugs ? NULL : engine_find_run(e, event->run);
-    if (run) {
+    if (run && !debugs && e->options.on_event) {
         PawlEvent out = event_of(event, run);
         e->inside++;
         e->listening++;
         e->options.on_event(e->options.ctx, &out);
         e->listening--;
         e->inside--;
+    }
+    if (run && event->type == EVENT_SETTLED && run_settled(run->run)) {
+        settled(run);
     }
 }
 
@@ -306,11 +224,6 @@ static bool open_loop(PawlEngine *e, Error *err) {
     return true;
 }
 
-static bool open_store(PawlEngine *e, const char *url, Error *err) {
-    e->store = url ? store_open(url, STORE_CREATE, err) : NULL;
-    return e->store || !url;
-}
-
 /* A copy: the program may change its own at any time, and from any thread. */
 static char **copy_environment(void) {
     size_t n = 0;
@@ -329,23 +242,30 @@ static void free_environment(char **environment) {
     mem_free(environment);
 }
 
-static bool open_engine(PawlEngine *e, Error *err) {
+/* The store is made here and now: a program wants to know that it has one. */
+static bool open_host(PawlEngine *e, const char *store, Error *err) {
     const PawlLimits *limits = &e->options.limits;
+    char folder[PATH_MAX];
+    bool listens = e->options.on_event != NULL;
     memcpy(e->work, exec_work, sizeof e->work);
     e->work[KIND_CALLBACK] = &lib_call_now;
     e->work[KIND_CALLBACK_LATER] = &lib_call_later;
-    EngineOptions options = {
+    HostOptions options = {
         .loop = e->loop,
-        .store = e->store,
-        .work = e->work,
-        .on_event = e->options.on_event ? on_event : NULL,
-        .ctx = e,
-        .want_updates = e->options.on_event != NULL,
-        .max_state = e->options.max_state,
+        .store = store,
+        .folder = getcwd(folder, sizeof folder),
         .environment = e->environment = copy_environment(),
+        .work = e->work,
         .budget = {.steps = limits->steps, .memory = limits->memory, .depth = limits->depth},
+        .max_state = e->options.max_state,
+        .on_event = on_event,
+        .events = listens ? ~0u : 0,
+        .values = listens,
+        .ctx = e,
     };
-    return (e->engine = engine_new(&options, err)) != NULL;
+    e->host = host_new(&options);
+    e->engine = host_engine(e->host, HOST_CREATES, err);
+    return e->engine != NULL;
 }
 
 static void free_timer(uv_handle_t *handle) {
@@ -368,8 +288,8 @@ PawlEngine *pawl_engine_open(const char *store, const PawlEngineOptions *options
     PawlEngine *e = mem_zalloc(sizeof *e);
     e->options = options ? *options : (PawlEngineOptions){0};
     bool ok = open_loop(e, &error) && open_alarm(e, &error) &&
-              (e->box = mailbox_new(e->loop, e, &error)) && open_store(e, store, &error) &&
-              open_engine(e, &error);
+              (e->box = mailbox_new(e->loop, e, &error)) && open_host(e, store, &error);
+    e->has_store = store != NULL;
     lib_give_error(err, &error);
     if (!ok) {
         pawl_engine_close(e);
@@ -386,12 +306,6 @@ static void close_loop(PawlEngine *e) {
     }
 }
 
-static PawlRun *any_run(const PawlEngine *e) {
-    return e->under_way.first ? e->under_way.first
-           : e->kept.first    ? e->kept.first
-                              : e->leaving.first;
-}
-
 void pawl_engine_close(PawlEngine *e) {
     if (!e) {
         return;
@@ -401,10 +315,19 @@ void pawl_engine_close(PawlEngine *e) {
                         "engine called.\n");
         abort();
     }
-    for (PawlRun *r; (r = any_run(e));) {
-        free_run(r);
+    while (e->calls) { /* what was asked for is answered */
+        uv_run(e->loop, UV_RUN_ONCE);
     }
-    engine_free(e->engine);
+    while (e->debuggers) {
+        debug_engine_gone(e->debuggers);
+    }
+    host_free(e->host);
+    PawlRun **const lists[] = {&e->under_way, &e->kept, &e->leaving};
+    for (size_t i = 0; i < 3; i++) {
+        while (*lists[i]) {
+            free_run(*lists[i]);
+        }
+    }
     if (e->box) {
         mailbox_close(e->box);
     }
@@ -412,16 +335,14 @@ void pawl_engine_close(PawlEngine *e) {
         uv_close((uv_handle_t *)e->alarm, free_timer);
     }
     close_loop(e);
-    store_close(e->store);
     free_environment(e->environment);
-    mem_free(e->table);
     mem_free(e->wishes);
     mem_free(e);
 }
 
 bool engine_has_store(const PawlEngine *e, PawlError *err) {
     Error error = ERROR_INIT;
-    if (!e->store) {
+    if (!e->has_store) {
         error_set(&error, ERR_USAGE,
                   "This engine has no store, so nothing of its runs is kept: give "
                   "pawl_engine_open() one, such as \"sqlite:runs.db\".");
@@ -460,7 +381,10 @@ bool pawl_engine_run(PawlEngine *e, PawlError *err) {
     while (has_more(e) && uv_loop_alive(e->loop)) {
         uv_run(e->loop, UV_RUN_ONCE);
     }
-    engine_sweep(e);
+    if (e->leaving) {
+        engine_sweep(e);
+        uv_run(e->loop, UV_RUN_NOWAIT); /* in which the host frees them */
+    }
     return lib_give_error(err, &e->store_error);
 }
 
@@ -470,5 +394,5 @@ int pawl_engine_fd(const PawlEngine *e) {
 
 int pawl_engine_timeout(const PawlEngine *e) {
     int ms = uv_backend_timeout(e->loop);
-    return unsettled((PawlEngine *)e) && (ms < 0 || ms > LOOK_AGAIN_MS) ? LOOK_AGAIN_MS : ms;
+    return e->under_way && (ms < 0 || ms > LOOK_AGAIN_MS) ? LOOK_AGAIN_MS : ms;
 }

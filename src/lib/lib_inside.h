@@ -10,14 +10,14 @@
  * bound to the loaded flow: a table of bindings, and for each node that calls one a slot that
  * points into it.
  *
- * A PawlRun is ours, a Run the engine's; the engine of a PawlRun finds one from the other by a
- * table.
+ * A PawlEngine is a host with a loop. A PawlRun is ours, a HostRun the host's, a Run the engine's; each is
+ * found from the others.
  */
 #ifndef PAWL_LIB_INSIDE_H
 #define PAWL_LIB_INSIDE_H
 
-#include "engine.h"
 #include "pawl.h"
+#include "subscription.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -109,15 +109,11 @@ void mailbox_read(Mailbox *box);  /* ends the steps of tokens that were finished
 
 /* ---- engines and runs ---- */
 
-typedef struct RunList {
-    PawlRun *first, *last;
-} RunList;
-
 struct PawlRun {
     PawlEngine *engine;
-    RunList *list; /* that it is in */
+    PawlRun **list; /* that it is in */
     PawlRun *prev, *next;
-    PawlRun *same; /* in the same bucket of the engine's table */
+    HostRun *held; /* the host's, which has us as its keeper */
     Run *run;
     PawlFlow *flow; /* NULL: it calls no functions */
     void *data;
@@ -128,40 +124,36 @@ struct PawlRun {
     size_t wish; /* its place among the engine's wishes, from 1; 0: none */
 };
 
-/* Every run is in one of three lists. The engine does not say when a run settles, so those under way
- * are looked at: the first ones until one has not settled, and some each time a run comes or goes.
- * Nothing else walks the runs, so that a run costs the same however many there are. */
 struct PawlEngine {
     PawlEngineOptions options;
     uv_loop_t *loop;
     bool owns_loop;
     uv_timer_t *alarm; /* ends a turn that waits */
-    Store *store;      /* NULL: nothing is kept */
-    Engine *engine;
+    Host *host;
+    Engine *engine; /* the host's */
+    bool has_store;
     const NodeWork *work[KIND_COUNT]; /* that of exec/ and ours */
     char **environment;               /* the program's, as it was when the engine was opened */
     Mailbox *box;
-    size_t tokens;     /* under way, and wishes */
-    RunList under_way; /* as far as we have seen; in no order */
-    RunList kept;      /* settled; their owners have them */
-    RunList leaving;   /* settled and freed, from inside a function of the program */
-    PawlRun **table;   /* buckets, by the address of the Run */
-    size_t buckets, nruns;
-    PawlRun *recent; /* the one looked up last */
-    int inside;      /* functions of the program that are under way */
-    int listening;   /* of these, the ones that are told of events: no step is under way there */
+    size_t tokens;      /* under way, and wishes */
+    PawlRun *under_way; /* lists of runs: those that have not settled, as far as was told */
+    PawlRun *kept;      /* settled; their owners have them */
+    PawlRun *leaving;   /* settled, and nobody has them any more */
+    size_t calls;       /* operations that are to be answered */
+    int inside;         /* functions of the program that are under way */
+    int listening;      /* of these, the ones that are told of events: no step is under way there */
     PawlDebug *debuggers;
     PawlRun **wishes; /* runs that somebody wants cancelled or stopped; NULL: it has gone */
     size_t nwishes, wishes_cap;
     Error store_error; /* of the first run that the store has ended */
 };
 
-PawlRun *engine_find_run(PawlEngine *e, const Run *run); /* NULL: none of ours */
-PawlRun *engine_add_run(PawlEngine *e, Run *run, PawlFlow *flow, void *data);
+PawlRun *engine_find_run(const Run *run); /* NULL: none of ours */
+PawlRun *engine_add_run(PawlEngine *e, HostRun *held, PawlFlow *flow, void *data);
 void engine_let_go(PawlRun *run);  /* its owner has no use for it: goes when it has settled */
 void engine_goes_on(PawlRun *run); /* it had settled, and may not have any more */
 void engine_left_by_debugger(PawlRun *run); /* which has kept it in memory so far */
-void engine_sweep(PawlEngine *e);           /* frees some of the runs that nobody has any more */
+void engine_sweep(PawlEngine *e);           /* frees the runs that nobody has any more */
 void engine_wish(PawlRun *run);             /* wants_cancel or wants_stop are set */
 void engine_grant_wishes(PawlEngine *e);
 void engine_count_token(PawlEngine *e, bool more);
@@ -181,7 +173,7 @@ PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error);
 bool debug_has_events(const PawlEngine *e); /* that have not been told */
 /* A debugger is attached, and nothing in the run goes on by itself. */
 bool debug_rests(const PawlRun *run);
-void debug_run_gone(PawlRun *run); /* it is about to be freed */
+void debug_engine_gone(PawlDebug *debug); /* it is about to close: lets go of the run */
 /* The run of ours that a debugger replays a node of, in a run that is the session's own; NULL: none. */
 PawlRun *debug_replayed(const PawlEngine *e, const Run *run);
 
@@ -189,7 +181,7 @@ extern const NodeWork lib_call_now, lib_call_later; /* callback, callback_later 
 
 /* ---- lib_peek.c: what the engine knows and does not say yet ---- */
 
-PawlEngine *peek_engine(const Step *step);
+Host *peek_host(const Step *step);
 Run *peek_run(const Step *step);
 int peek_attempt(const Step *step);
 /* All that happened has been told, and it is not about to end. */

@@ -2,7 +2,7 @@
 #include "lib_inside.h"
 #include "work.h"
 
-PawlEngine *peek_engine(const Step *step) {
+Host *peek_host(const Step *step) {
     return step->run->engine->options.ctx;
 }
 

@@ -2,10 +2,8 @@
 #include "lib_inside.h"
 
 #include "hooks.h"
-#include "image.h"
 #include "lifecycle.h"
 #include "mem.h"
-#include "store_chain.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +21,7 @@ static bool bound(const PawlFlow *flow, Error *error) {
 }
 
 static bool can_wait(const PawlEngine *e, const PawlFlow *flow, Error *error) {
-    return e->store || !flow->flow->has_interrupts ||
+    return e->has_store || !flow->flow->has_interrupts ||
            error_set(error, ERR_USAGE,
                      "The flow `%s` has interrupts, and this engine has no store in which a run "
                      "could wait: give pawl_engine_open() one, at least \"memory:\".",
@@ -45,38 +43,18 @@ PawlRun *pawl_run_start(PawlEngine *e, PawlFlow *flow, const PawlStart *start, P
                    : NULL;
     json_unref(input);
     lib_give_error(err, &error);
-    return run ? engine_add_run(e, run, flow, s.data) : NULL;
+    return run ? engine_add_run(e, host_adopt(e->host, run), flow, s.data) : NULL;
 }
 
 /* ---- the definition that a run goes on with ---- */
 
-/* The key that the image names, or else that of the row. */
-static Json read_definition(Store *store, const RunRow *row, int64_t seq, Error *error) {
-    Json image = chain_image(store, row->run, seq ? seq : row->head, NULL, error);
-    if (!image_valid(image)) {
-        json_unref(image);
-        return json_none(); /* engine_resume_now() has the words */
-    }
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    char *own = json_kind(key) == JSON_STRING
-                    ? mem_strndup(json_string_data(&key), json_string_len(key))
-                    : NULL;
-    Json definition = store_definition(store, own ? own : row->definition, error);
-    mem_free(own);
-    json_unref(image);
-    return definition;
-}
-
-/* JSON_NONE when it cannot be had. */
+/* JSON_NONE when it cannot be had: engine_resume_now() has the words. */
 static Json stored_definition(PawlEngine *e, const PawlResume *r) {
-    RunRow row = {0};
-    Json definition = json_none();
-    Store *store = engine_reader(e->engine, NULL);
-    if (store && r->thread && store_find(store, r->thread, &row, NULL) &&
-        (r->checkpoint || row.head)) {
-        definition = read_definition(store, &row, r->checkpoint, NULL);
-    }
-    run_row_clear(&row);
+    StoredRun stored = {0};
+    Store *store = host_reader(e->host, NULL);
+    bool ok = store && r->thread && stored_run_read(store, r->thread, r->checkpoint, &stored, NULL);
+    Json definition = ok ? json_ref(stored.definition) : json_none();
+    stored_run_clear(&stored);
     return definition;
 }
 
@@ -178,7 +156,7 @@ static PawlRun *resume_with(PawlEngine *e, const PawlResume *r, Json set, Error 
         .reload = flow ? flow->flow : NULL,
     };
     Run *run = engine_resume_now(e->engine, &resume, error);
-    PawlRun *out = run && flow ? engine_add_run(e, run, flow, r->data) : NULL;
+    PawlRun *out = run && flow ? engine_add_run(e, host_adopt(e->host, run), flow, r->data) : NULL;
     pawl_flow_free(flow);
     return out;
 }

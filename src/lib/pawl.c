@@ -14,10 +14,12 @@ struct PawlExpr {
 };
 
 static PawlCode public_code(ErrorCode code) {
-    static const PawlCode codes[] = {
+    static const PawlCode codes[ERR_CODES] = {
         [ERR_NONE] = PAWL_OK,         [ERR_SYNTAX] = PAWL_SYNTAX, [ERR_DATA] = PAWL_DATA,
         [ERR_RAISED] = PAWL_RAISED,   [ERR_LIMIT] = PAWL_LIMIT,   [ERR_IO] = PAWL_IO,
         [ERR_CANCELLED] = PAWL_OTHER, [ERR_USAGE] = PAWL_USAGE,   [ERR_BUSY] = PAWL_BUSY,
+        [ERR_NOT_FOUND] = PAWL_USAGE, [ERR_EXISTS] = PAWL_USAGE,  [ERR_ENDED] = PAWL_USAGE,
+        [ERR_ANSWER] = PAWL_USAGE,
     };
     return codes[code];
 }
@@ -82,7 +84,7 @@ static bool hand_over(JqRun *run, PawlOutputFn output, void *ctx, Error *error) 
     return error->code == ERR_NONE;
 }
 
-static JqHost host_of(const PawlLimits *limits) {
+static JqHost jq_host_of(const PawlLimits *limits) {
     JqHost host = {0};
     if (limits) {
         host.budget.steps = limits->steps;
@@ -95,7 +97,7 @@ static JqHost host_of(const PawlLimits *limits) {
 bool pawl_expr_eval(const PawlExpr *expr, const char *json, size_t len, const PawlLimits *limits,
                     PawlOutputFn output, void *ctx, PawlError *err) {
     Error error = ERROR_INIT;
-    JqHost host = host_of(limits);
+    JqHost host = jq_host_of(limits);
     bool ok = false;
     Json input = json_parse(json, len, NULL, &error);
     if (!json_is_none(input)) {
@@ -111,7 +113,7 @@ bool pawl_expr_eval(const PawlExpr *expr, const char *json, size_t len, const Pa
 PawlValue pawl_expr_first(const PawlExpr *expr, PawlValue input, const PawlLimits *limits,
                           PawlError *err) {
     Error error = ERROR_INIT;
-    JqHost host = host_of(limits);
+    JqHost host = jq_host_of(limits);
     JqRun *run = jq_run_new(expr->program, &host);
     Json value = json_none();
     JqStatus status;
