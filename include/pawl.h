@@ -96,6 +96,7 @@ typedef struct PawlError {
     int line;          /* in the text that is at fault, from 1; 0 when there is no place */
     int col;           /* from 1 */
     char message[512]; /* a sentence; UTF-8 */
+    char facts[288];   /* what the sentence speaks of, for pawl_error_value() */
 } PawlError;
 
 /* ---- values ----
@@ -171,6 +172,10 @@ PAWL_API bool pawl_object_next(PawlValue o, size_t *pos, PawlValue *key, PawlVal
 PAWL_API bool pawl_value_equal(PawlValue a, PawlValue b);
 /* {"added": [{path, new}], "removed": [{path, old}], "changed": [{path, old, new}]}. */
 PAWL_API PawlValue pawl_value_diff(PawlValue a, PawlValue b);
+
+/* {"code": "busy", "message": ..., "line"?, "column"?} and the facts: the thread, who holds it, ... The code is
+ * a word, and says more than PawlCode does: "not_found", "exists", "ended", "answer" are all PAWL_USAGE. */
+PAWL_API PawlValue pawl_error_value(const PawlError *err);
 
 /* PAWL_NONE on error. */
 PAWL_API PawlValue pawl_value_parse(const char *text, size_t len, PawlError *err);
@@ -538,10 +543,10 @@ PAWL_API bool pawl_run_history(PawlEngine *engine, const char *thread, PawlCheck
 PAWL_API PawlValue pawl_run_show(PawlEngine *engine, const char *thread, int64_t checkpoint,
                                  PawlError *err);
 
-/* [{run, thread, workflow, status, created, updated, checkpoint}], the one updated last first.
- * PAWL_NONE on error. */
+/* [{run, thread, workflow, status, created, updated, checkpoint?, owner?}], the one updated last first; times
+ * are texts, "2026-11-16T04:35:57.123Z". PAWL_NONE on error. */
 PAWL_API PawlValue pawl_run_list(PawlEngine *engine, PawlError *err);
-/* The same of one, with its interrupts and its error. */
+/* The same of one, with its frames, its interrupts and, when it has failed, its error. */
 PAWL_API PawlValue pawl_run_info(PawlEngine *engine, const char *thread, PawlError *err);
 
 /* Writes a checkpoint by hand, of a run that nobody runs: values for the state, as PawlResume.set,
@@ -555,6 +560,42 @@ PAWL_API bool pawl_run_fork(PawlEngine *engine, const char *thread, int64_t chec
 /* Cancels a run that nobody runs; one that this or another process runs is asked to, and does so
  * within a second. A test that has cleanup tasks goes on with those when the engine runs. */
 PAWL_API bool pawl_run_ask_cancel(PawlEngine *engine, const char *thread, PawlError *err);
+
+/* ---- operations ----
+ *
+ * Everything that can be asked of an engine, by name, JSON in and JSON out: what `pawl` asks with its commands,
+ * and other processes through its socket. The functions above are the ones used most. pawl_operations()
+ * lists all; docs/embedding.md and docs/debugging.md tell what they do.
+ *
+ *     PawlValue args = pawl_object_set(pawl_object(), "thread", pawl_string("release-7"));
+ *     PawlValue run = pawl_call(engine, "run_get", args, &err);      // {"run": 7, "status": "interrupted", ...}
+ *
+ * Arguments are an object, PAWL_NONE for none. One that is unknown, missing or of the wrong type is an
+ * error (PAWL_USAGE) that names it, and so is an operation that there is none of. Answers are objects;
+ * nothing in them is null but values of yours: what there is nothing to say of is left out. Times are
+ * texts.
+ *
+ * A run that an operation has started or taken from the store is nobody's: it goes on while the engine
+ * runs, and is freed when it has settled. Its workflow is text, so it calls no functions. Operations of
+ * debuggers ask the session of the run in `thread`, which this engine must have in hand. */
+
+/* The answer; PAWL_NONE on error. Consumes args. What only looks is answered at once, and may be asked for
+ * anywhere. What acts is waited for: the engine runs meanwhile, so it must not be asked for inside a
+ * function that the engine called; pawl_call_later() may. */
+PAWL_API PawlValue pawl_call(PawlEngine *engine, const char *operation, PawlValue args,
+                             PawlError *err);
+
+/* Told exactly once, from the engine's loop or before the call returns: the answer, lent, or PAWL_NONE and why. */
+typedef void (*PawlAnswerFn)(void *ctx, PawlValue answer, const PawlError *err);
+
+/* The same for a program that must not wait. Consumes args. The engine has something to do until it is
+ * answered (pawl_engine_run(), pawl_engine_turn()); pawl_engine_close() waits for it. */
+PAWL_API void pawl_call_later(PawlEngine *engine, const char *operation, PawlValue args,
+                              PawlAnswerFn fn, void *ctx);
+
+/* All there are: [{name, summary, scope, route?, idempotent, arguments: [{name, type, about, required?,
+ * ...}], answer}]. */
+PAWL_API PawlValue pawl_operations(void);
 
 /* ---- debugging ----
  *

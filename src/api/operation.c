@@ -71,6 +71,10 @@ bool operation_is_of_run(const Operation *op) {
     return op->ask || (op->call && find_arg(op, "thread"));
 }
 
+bool operation_acts(const Operation *op) {
+    return op->call || op->stream || op->need != HOST_READS;
+}
+
 static Json arg_json(const OperationArg *a) {
     Json words = json_none();
     for (const char *const *word = a->words; word && *word; word++) {
@@ -276,9 +280,10 @@ Json operation_now(Host *host, const char *name, Json args, Error *err) {
     Json out = json_none();
     args = json_is_none(args) ? json_object() : args;
     if (op && check(op, args, err)) {
-        Store *store = op->read ? host_reader(host, err) : NULL;
+        Engine *engine = op->read ? host_engine(host, HOST_WRITES, err) : NULL;
+        Store *store = engine ? engine_reader(engine, err) : NULL;
         Session *session = op->ask ? session_of(host, op, args, err) : NULL;
-        if (op->read) {
+        if (op->read && op->need == HOST_READS) {
             out = store ? op->read(store, args, err) : json_none();
         } else if (op->make) {
             out = op->make(host, args, err);

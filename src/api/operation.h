@@ -103,6 +103,9 @@ const Operation *operation_next(const Operation *after);
 /* Whether it belongs where the run in `thread` is. */
 bool operation_is_of_run(const Operation *op);
 
+/* Whether it changes something, and is answered when that is done: a `call`, or a `read` that writes. */
+bool operation_acts(const Operation *op);
+
 /* A row as JSON: {name, summary, scope, route?, idempotent, arguments: [...], answer}. */
 Json operation_json(const Operation *op);
 
@@ -112,7 +115,7 @@ Json operation_json(const Operation *op);
 void operation_call(Host *host, const char *name, Json args, Reply reply);
 
 /* What reads, computes or asks a session, answered before it returns: waits for the disk, so it is for
- * programs whose own loop may. An operation that acts (`call`) is refused. JSON_NONE on error. Consumes args. */
+ * programs whose own loop may. An operation that acts is refused (operation_acts()). JSON_NONE on error. Consumes args. */
 Json operation_now(Host *host, const char *name, Json args, Error *err);
 
 /* For rows to answer with. */

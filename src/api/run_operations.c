@@ -196,6 +196,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
     char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
     char *decision = args_text(args, "decision");
     HostRun *held = host_find(host, thread);
+    held = held && run_settled(host_run(held)) ? NULL : held; /* it was let go of */
     Flow *reload = args_has(args, "definition") ? flow_of(args, &err) : NULL;
     RunResume resume = {.thread = thread,
                         .seq = args_int(args, "checkpoint", 0),

@@ -162,13 +162,16 @@ static uint64_t name_hash(const char *name) {
     return hash;
 }
 
+/* Without a store runs have no numbers. */
 static void enter_table(Host *h, HostRun *r) {
     size_t name = slot_of(h, name_hash(run_thread(r->run)));
     size_t number = slot_of(h, (uint64_t)run_number(r->run));
     r->same_name = h->by_name[name];
     h->by_name[name] = r;
-    r->same_number = h->by_number[number];
-    h->by_number[number] = r;
+    if (run_number(r->run)) {
+        r->same_number = h->by_number[number];
+        h->by_number[number] = r;
+    }
 }
 
 static void grow_table(Host *h) {
@@ -203,11 +206,13 @@ void host_forget(HostRun *r) {
     while (*name != r) {
         name = &(*name)->same_name;
     }
-    while (*number != r) {
-        number = &(*number)->same_number;
-    }
     *name = r->same_name;
-    *number = r->same_number;
+    if (run_number(r->run)) {
+        while (*number != r) {
+            number = &(*number)->same_number;
+        }
+        *number = r->same_number;
+    }
     *(r->prev ? &r->prev->next : &h->first) = r->next;
     *(r->next ? &r->next->prev : &h->last) = r->prev;
     for (HostRun **at = &h->to_sweep; r->to_sweep && *at; at = &(*at)->next_swept) {
@@ -340,7 +345,7 @@ void host_resume(Host *h, const RunResume *resume, HostReady ready, void *ctx) {
 void host_open(Host *h, const char *thread, const HostDebug *debug, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
     HostRun *held = host_find(h, thread);
-    if (held) {
+    if (held && (!run_settled(held->run) || host_has_window(held))) {
         ready(ctx, held, NULL);
         return;
     }

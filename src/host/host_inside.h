@@ -61,6 +61,7 @@ void host_sweep_soon(
 bool host_run_begin(HostRun *run, const HostDebug *debug, Error *err);
 Session *host_session_with(HostRun *run, const HostDebug *debug, Error *err); /* host_session() */
 void host_run_hold(HostRun *run); /* a window has come or gone */
+bool host_has_window(const HostRun *run);
 /* Of the sweep: frees a session that is over, lets the run go when no window is left; true when the run itself is
  * to go. */
 bool host_run_is_done(HostRun *run);

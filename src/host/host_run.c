@@ -15,7 +15,7 @@ static void take_recorded(HostRun *r) {
     }
 }
 
-static bool has_window(const HostRun *r) {
+bool host_has_window(const HostRun *r) {
     for (const Subscription *s = r->watchers; s; s = subscription_after(s)) {
         if (subscription_attaches(s)) {
             return true;
@@ -39,7 +39,7 @@ static void on_session_event(void *ctx, Json event) {
 
 static void on_touch(uv_timer_t *timer) {
     HostRun *r = timer->data;
-    if (r->session && !has_window(r)) {
+    if (r->session && !host_has_window(r)) {
         session_touch(r->session);
     }
 }
@@ -111,7 +111,7 @@ Session *host_has_session(const HostRun *r) {
 
 /* Nobody is told again that all stand still when others come or go. */
 void host_run_hold(HostRun *r) {
-    bool wanted = r->session && !r->session_over && has_window(r);
+    bool wanted = r->session && !r->session_over && host_has_window(r);
     if (!run_settled(r->run) && run_is_held(r->run) != wanted) {
         run_hold(r->run, wanted);
     }
@@ -160,7 +160,8 @@ bool host_run_is_done(HostRun *r) {
         r->rehold = false;
         host_run_hold(r);
     }
-    return run_settled(r->run) && r->told_settled && !r->keeper && (r->dropped || !has_window(r));
+    return run_settled(r->run) && r->told_settled && !r->keeper &&
+           (r->dropped || !host_has_window(r));
 }
 
 void host_run_free(HostRun *r) {

@@ -3,7 +3,7 @@
  * Reading order: lib_value.c (values), lib_graph.c (a graph becomes the text of a definition),
  * lib_flow.c (a definition becomes a flow with functions), lib_call.c (a function is called as a
  * node; tokens), lib_engine.c (loops), lib_run.c (runs), lib_thread.c (what is kept), lib_debug.c
- * (debuggers), lib_peek.c.
+ * (debuggers), lib_operation.c (any operation by its name), lib_peek.c.
  *
  * A graph built here is an ordinary definition with nodes `callback: NAME`, so that a run of it is
  * stored, resumed, forked and drawn like any other; what is not in the text, the functions, is

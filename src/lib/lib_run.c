@@ -51,7 +51,7 @@ PawlRun *pawl_run_start(PawlEngine *e, PawlFlow *flow, const PawlStart *start, P
 /* JSON_NONE when it cannot be had: engine_resume_now() has the words. */
 static Json stored_definition(PawlEngine *e, const PawlResume *r) {
     StoredRun stored = {0};
-    Store *store = host_reader(e->host, NULL);
+    Store *store = engine_reader(e->engine, NULL);
     bool ok = store && r->thread && stored_run_read(store, r->thread, r->checkpoint, &stored, NULL);
     Json definition = ok ? json_ref(stored.definition) : json_none();
     stored_run_clear(&stored);

@@ -7,6 +7,7 @@
 #include "json_print.h"
 #include "mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct PawlExpr {
@@ -26,11 +27,14 @@ static PawlCode public_code(ErrorCode code) {
 
 bool lib_give_error(PawlError *to, const Error *from) {
     _Static_assert(sizeof to->message >= sizeof from->msg, "a message fits");
+    _Static_assert(sizeof to->facts >= sizeof from->facts + 32, "the facts and the code fit");
     if (to) {
         to->code = public_code(from->code);
         to->line = from->line;
         to->col = from->col;
         memcpy(to->message, from->msg, sizeof from->msg);
+        snprintf(to->facts, sizeof to->facts, "\"code\":\"%s\"%s%s", error_code_name(from->code),
+                 from->facts[0] ? "," : "", from->facts);
     }
     return from->code == ERR_NONE;
 }
@@ -39,7 +43,7 @@ void lib_no_error(PawlError *to) {
     if (to) {
         to->code = PAWL_OK;
         to->line = to->col = 0;
-        to->message[0] = '\0';
+        to->message[0] = to->facts[0] = '\0';
     }
 }
 

@@ -5,13 +5,16 @@
  *
  *     here      the run is in this process
  *     socket    another process holds it, and is asked through its socket
+ *     library   a program around pawl.h has it, and asks with pawl_call()
  *
  * An answer is held against the shape in the operation's row, arguments that are wrong are held against its
  * arguments, and what the targets answered must be the same, but for what cannot be: times, folders, ids. A row
  * without a scenario fails by name. */
 #include "client_inside.h"
 #include "json_build.h"
+#include "json_error.h"
 #include "json_test.h"
+#include "lib_inside.h"
 #include "mem.h"
 #include "operation.h"
 #include "socket.h"
@@ -173,13 +176,18 @@ static void complain(const char *fmt, ...) {
 
 /* ---- targets ---- */
 
+typedef enum Way { HERE, SOCKET, LIBRARY } Way;
+
 typedef struct Target {
+    Way way;
     const char *name;
     char folder[64], url[96];
     uv_loop_t loop;
     Client *client;
-    pid_t holder; /* the process that holds the runs; 0: this one */
-    int leash;    /* it goes when this is closed */
+    pid_t holder;       /* the process that holds the runs; 0: this one */
+    int leash;          /* it goes when this is closed */
+    PawlEngine *engine; /* of the library, as are these */
+    PawlDebug *debug;
     ClientEvents *window;
     Json told; /* names of events */
     bool over;
@@ -218,12 +226,29 @@ static void take_answer(void *ctx, Json value, const Error *err) {
     *a = (Answer){.value = value, .err = err ? *err : (Error)ERROR_INIT, .there = true};
 }
 
+static Answer ask_library(Target *t, const char *operation, Json args) {
+    PawlError err;
+    Answer a = {.value = json_of(pawl_call(t->engine, operation, value_of(args), &err)),
+                .there = true};
+    if (json_is_none(a.value)) {
+        Json error = json_of(pawl_error_value(&err));
+        error_from_json(error, &a.err);
+        json_unref(error);
+    }
+    assert_int_equal(err.code != PAWL_OK, json_is_none(a.value));
+    return a;
+}
+
 /* Consumes args. */
 static Answer ask(Target *t, const char *operation, Json args) {
     Answer a = {.value = json_none()};
     const Operation *op = operation_find(operation, NULL);
-    if (!t->holder) {
-        operation_call(client_host(t->client), operation, args, (Reply){take_answer, &a});
+    if (t->way == LIBRARY) {
+        return ask_library(t, operation, args);
+    }
+    if (t->way == HERE) {
+        operation_call(client_host(t->client), operation, args,
+                       (Reply){.give = take_answer, .ctx = &a});
     } else if (op && operation_is_of_run(op)) { /* there, or here when nobody has it */
         client_call(t->client, operation, args, take_answer, &a);
     } else {
@@ -269,6 +294,16 @@ static void listen_to(Target *t, Json args) {
 static void end_window(Target *t) {
     client_events_end(t->window);
     t->window = NULL;
+    pawl_debug_free(t->debug);
+    t->debug = NULL;
+}
+
+static void turn(Target *t) {
+    if (t->way == LIBRARY) {
+        pawl_engine_turn(t->engine, 0);
+    } else {
+        uv_run(&t->loop, UV_RUN_NOWAIT);
+    }
 }
 
 /* ---- what a scenario needs ---- */
@@ -309,8 +344,8 @@ static void until(Target *t, const char *operation, const char *thread, const ch
         if (is) {
             return;
         }
-        usleep(5000);
-        uv_run(&t->loop, UV_RUN_NOWAIT);
+        usleep(2000);
+        turn(t);
     }
     complain("%s: the %s of `%s` is never %s", t->name, operation, thread,
              wanted ? wanted : "still");
@@ -331,6 +366,20 @@ static void do_first(Target *t, const char *lines, const char *thread) {
     }
 }
 
+/* A run of the program's own, with its debugger. */
+static void start_debugged(Target *t, const char *thread) {
+    PawlError err;
+    PawlFlow *flow = pawl_flow_load("w.yaml", &err);
+    PawlRun *run =
+        flow ? pawl_run_start(t->engine, flow, &(PawlStart){.thread = thread}, &err) : NULL;
+    t->debug =
+        run ? pawl_debug_attach(run, &(PawlDebugOptions){.pause_on_start = true}, &err) : NULL;
+    if (!t->debug) {
+        complain("%s: %s", t->name, err.message);
+    }
+    pawl_flow_free(flow);
+}
+
 static void reach(Target *t, State state, const char *thread) {
     static const char *const ways[] = {
         [STEPPED] = "step {'kind': 'over'}\nstep {'kind': 'over'}",
@@ -338,6 +387,12 @@ static void reach(Target *t, State state, const char *thread) {
         [FAILED] = "breakpoint_set {'spec': 'error'}\ncontinue {}\nanswer {'decision': 'no'}",
     };
     if (state == NOTHING) {
+        return;
+    }
+    if (t->way == LIBRARY && state >= PAUSED) {
+        start_debugged(t, thread);
+        until(t, "session", thread, "paused");
+        do_first(t, ways[state], thread);
         return;
     }
     Json files = OBJECT(KEY("w.yaml", FLOW));
@@ -379,6 +434,7 @@ static void hold(Target *t, int leash) {
     uv_poll_t orders;
     Order order;
     bool ordered = false;
+    t->way = HERE; /* to itself */
     open_client(t);
     Host *host = client_host(t->client);
     SocketServer *server = host_store(host, HOST_CREATES, &err) ? socket_listen(host, &err) : NULL;
@@ -401,7 +457,8 @@ static void hold(Target *t, int leash) {
     _exit(server && !complaints ? 0 : 1);
 }
 
-static Target here = {.name = "here"}, elsewhere = {.name = "socket"};
+static Target here = {.way = HERE, .name = "here"}, elsewhere = {.way = SOCKET, .name = "socket"},
+              library = {.way = LIBRARY, .name = "library"};
 
 static void expect_done(const Target *t) {
     char done;
@@ -414,6 +471,7 @@ static int open_targets(void **state) {
     (void)state;
     make_folder(&here);
     make_folder(&elsewhere);
+    make_folder(&library);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_t holder = fork();
     if (!holder) {
@@ -427,24 +485,31 @@ static int open_targets(void **state) {
     open_client(&here);
     open_client(&elsewhere);
     assert_non_null(host_store(client_host(here.client), HOST_CREATES, NULL));
-    return 0;
+    assert_int_equal(chdir(library.folder), 0);
+    FILE *file = fopen("w.yaml", "w");
+    fputs(FLOW, file);
+    fclose(file);
+    library.engine = pawl_engine_open(library.url, NULL, NULL);
+    return !library.engine;
 }
 
 static int close_targets(void **state) {
     int status = 1;
-    char command[160];
+    char command[256];
     (void)state;
+    pawl_engine_close(library.engine);
     close_client(&here);
     close_client(&elsewhere);
     close(elsewhere.leash);
     waitpid(elsewhere.holder, &status, 0);
-    snprintf(command, sizeof command, "rm -rf %s %s", here.folder, elsewhere.folder);
+    snprintf(command, sizeof command, "rm -rf %s %s %s", here.folder, elsewhere.folder,
+             library.folder);
     return system(command) || status;
 }
 
 static void bring(Target *t, State state, const char *thread) {
     Order order = {.state = state};
-    if (!t->holder) {
+    if (t->way != SOCKET) {
         reach(t, state, thread);
         return;
     }
@@ -460,8 +525,8 @@ static Json without_folder(Json text, const Target *t) {
     Buf out = BUF_INIT;
     while ((found = strstr(at, t->folder))) {
         buf_add(&out, at, (size_t)(found - at));
-        buf_adds(&out, "FOLDER");
         at = found + strlen(t->folder);
+        at += *at == '/';
     }
     buf_adds(&out, at);
     Json same = json_string(out.data, out.len);
@@ -481,7 +546,11 @@ static Json keys_of(Json object) {
 
 /* Consumes the value. */
 static Json comparable(Json value, const char *key, const Target *t) {
-    static const char *const chances[] = {"at", "took", "owner", "since", "next", NULL};
+    if (json_is_none(value)) {
+        return value;
+    }
+    static const char *const chances[] = {"at",   "took",       "owner", "since",
+                                          "next", "expires_in", NULL};
     int64_t ms;
     bool chance =
         json_time_ms(value, &ms) || (!strcmp(key, "id") && json_kind(value) == JSON_STRING);
@@ -562,6 +631,11 @@ static Json answer_of(Target *t, const Operation *op, Json args) {
     if (!op->stream) {
         return must(t, op->name, args);
     }
+    if (t->way == LIBRARY) { /* a program listens to its engine (PawlEngineOptions) */
+        Answer a = ask(t, op->name, args);
+        assert_int_equal(a.err.code, ERR_USAGE);
+        return json_none();
+    }
     listen_to(t, args);
     for (int i = 0; i < 500 && json_array_len(t->told) < 4; i++) {
         uv_run(&t->loop, UV_RUN_NOWAIT);
@@ -606,15 +680,20 @@ static void every_operation_answers_the_same_everywhere(void **state) {
     (void)state;
     for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
         const Scenario *s = scenario_of(op);
-        Json a = play(&here, op, s), b = play(&elsewhere, op, s);
-        char *want = json_to_text(a), *got = json_to_text(b);
-        if (strcmp(got, want) != 0) {
-            complain("%s answers, here and through the socket,\n%s\n%s", op->name, want, got);
+        Json answer = play(&here, op, s);
+        Target *const others[] = {&elsewhere, &library};
+        for (size_t i = 0; i < 2; i++) {
+            Json other = play(others[i], op, s);
+            char *want = json_to_text(answer), *got = json_to_text(other);
+            if (strcmp(got, want) != 0 && !json_is_none(other)) {
+                complain("%s answers, here and by the %s,\n%s\n%s", op->name, others[i]->name, want,
+                         got);
+            }
+            free(want);
+            free(got);
+            json_unref(other);
         }
-        free(want);
-        free(got);
-        json_unref(a);
-        json_unref(b);
+        json_unref(answer);
     }
     assert_int_equal(complaints, 0);
 }
