@@ -85,6 +85,7 @@ static HostDebug debug_of(Json args) {
     }
     Json all = json_object_get_c(given, "pause_all_on_breakpoint");
     return (HostDebug){.wanted = true,
+                       .awaits_window = json_truthy(json_object_get_c(given, "window")),
                        .pause_on_start = json_truthy(json_object_get_c(given, "pause_on_start")),
                        .pause_all = json_is_none(all)  ? 0
                                     : json_truthy(all) ? 1
@@ -410,7 +411,7 @@ static void run_drop(Host *host, Json args, Reply reply) {
         "debug", ARG_OBJECT,                                                                   \
             .about =                                                                           \
                 "a debug session from the start: {pause_on_start?, pause_all_on_breakpoint?, " \
-                "breakpoints?}"                                                                \
+                "breakpoints?, window? (somebody is about to attach: it waits for that)}"      \
     }
 
 static const OperationArg start_args[] = {

@@ -136,6 +136,20 @@ static void take_event(Remote *r, int64_t subscription, Json line) {
     }
 }
 
+/* A process of another version of this program may answer what we did not ask. */
+static void take_hello(Remote *r, Json hello) {
+    Json protocol =
+        json_kind(hello) == JSON_OBJECT ? json_object_get_c(hello, "protocol") : json_none();
+    r->greeted = json_tag(protocol) == JSON_TAG_INT && protocol.i == HOST_SOCKET_PROTOCOL;
+    if (!r->greeted) {
+        error_set(&r->why, ERR_DATA,
+                  "Process %lld, which has the run, is of another version of this program, and "
+                  "the two do not understand each other.",
+                  (long long)r->pid);
+        lines_finish(r->lines);
+    }
+}
+
 static void on_value(void *ctx, Json line) {
     Remote *r = ctx;
     bool object = json_kind(line) == JSON_OBJECT;
@@ -148,7 +162,7 @@ static void on_value(void *ctx, Json line) {
     } else if (object && !r->greeted && !json_is_none(json_object_get_c(line, "error"))) {
         error_from_json(json_object_get_c(line, "error"), &r->why);
     } else if (object && !json_is_none(json_object_get_c(line, "hello"))) {
-        r->greeted = true;
+        take_hello(r, json_object_get_c(line, "hello"));
     }
     json_unref(line);
 }

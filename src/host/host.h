@@ -38,8 +38,8 @@ typedef struct HostOptions {
 
     /* For a program around the library; zero otherwise. */
     const NodeWork *const *work; /* of each kind; NULL: exec_work. Borrowed */
-    JqBudget budget;      /* of an evaluation */
-    uint64_t max_state;   /* bytes */
+    JqBudget budget;             /* of an evaluation */
+    uint64_t max_state;          /* bytes */
     /* What happens to held runs, as the engine tells it, before any subscriber; or NULL. */
     void (*on_event)(void *ctx, HostRun *run, const Event *event);
     unsigned
@@ -109,6 +109,8 @@ void host_when_durable(Host *host, void (*done)(void *ctx, const Error *err), vo
 /* A debug session from the start. */
 typedef struct HostDebug {
     bool wanted;
+    bool
+        awaits_window; /* one is about to come: the run does not settle before it, for ten seconds */
     bool pause_on_start; /* of it, and so are these: as in SessionOptions */
     bool view_only;
     int pause_all;

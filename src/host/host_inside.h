@@ -37,12 +37,13 @@ struct HostRun {
     Run *run;
     Recording *recording; /* owned */
     Session *session;
-    bool session_told; /* it has told where the run stands: who comes now has missed that */
-    bool session_over; /* it is to be freed */
-    bool rehold;       /* a window has gone */
-    bool dropped;      /* it is to go although somebody looks at it */
-    void *keeper;      /* host_keep() */
-    bool to_sweep;     /* it is on the list of those that the sweep looks at */
+    bool session_told;  /* it has told where the run stands: who comes now has missed that */
+    bool session_over;  /* it is to be freed */
+    bool awaits_window; /* none has come yet, and the run is held until one does, for TOUCH_MS */
+    bool rehold;        /* a window has gone */
+    bool dropped;       /* it is to go although somebody looks at it */
+    void *keeper;       /* host_keep() */
+    bool to_sweep;      /* it is on the list of those that the sweep looks at */
     HostRun *next_swept;
     uv_timer_t *touching;   /* while there is a session */
     Subscription *watchers; /* of it alone, the one that came last first */

@@ -41,6 +41,8 @@ static void on_touch(uv_timer_t *timer) {
     HostRun *r = timer->data;
     if (r->session && !host_has_window(r)) {
         session_touch(r->session);
+        r->awaits_window = false; /* it has had its time */
+        host_run_hold(r);
     }
 }
 
@@ -84,6 +86,7 @@ static Session *make_session(HostRun *r, const HostDebug *debug, Error *err) {
 
 bool host_run_begin(HostRun *r, const HostDebug *debug, Error *err) {
     take_recorded(r);
+    r->awaits_window = debug->awaits_window;
     return !debug->wanted || make_session(r, debug, err) != NULL;
 }
 
@@ -111,7 +114,9 @@ Session *host_has_session(const HostRun *r) {
 
 /* Nobody is told again that all stand still when others come or go. */
 void host_run_hold(HostRun *r) {
-    bool wanted = r->session && !r->session_over && host_has_window(r);
+    bool window = host_has_window(r);
+    r->awaits_window = r->awaits_window && !window;
+    bool wanted = r->session && !r->session_over && (window || r->awaits_window);
     if (!run_settled(r->run) && run_is_held(r->run) != wanted) {
         run_hold(r->run, wanted);
     }

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Of what is said on it (serve/socket.h). Whoever connects hangs up on another version than its own. */
+enum { HOST_SOCKET_PROTOCOL = 1 };
+
 /* A name in a folder, whatever becomes of the current one. */
 typedef struct SocketPlace {
     int folder; /* descriptor */

@@ -81,9 +81,12 @@ static void send_answer(Lines *lines, Json id, Json answer) {
 /* The same for one that another thread has printed. */
 static void send_text(Lines *lines, Json id, Buf *answer) {
     Buf head = BUF_INIT;
-    buf_adds(&head, "{\"request_id\":");
-    json_print(json_is_none(id) ? json_null() : id, &(JsonPrintOptions){0}, &head);
-    buf_adds(&head, ",\"answer\":");
+    buf_adds(&head, json_is_none(id) ? "{" : "{\"request_id\":");
+    if (!json_is_none(id)) {
+        json_print(id, &(JsonPrintOptions){0}, &head);
+        buf_addc(&head, ',');
+    }
+    buf_adds(&head, "\"answer\":");
     buf_addc(answer, '}');
     if (!lines_send_text(lines, head.data, answer, NULL)) {
         too_long(lines, id);
@@ -286,14 +289,14 @@ static void on_value(void *ctx, Json line) {
         error_set(&err, ERR_USAGE, "A call is an object, {\"call\": OPERATION, ...}.");
     }
     if (!object || !do_call(c, id, line, &err)) {
-        send_error(c->lines, json_is_none(id) ? json_null() : id, &err);
+        send_error(c->lines, id, &err);
     }
     json_unref(line);
 }
 
 static void on_rubbish(void *ctx, const Error *err) {
     Client *c = ctx;
-    send_error(c->lines, json_null(), err);
+    send_error(c->lines, json_none(), err);
 }
 
 /* ---- clients ---- */
@@ -361,7 +364,7 @@ static void on_connection(uv_stream_t *listener, int status) {
         refuse(c, ERR_BUSY, "Too many processes are connected to this one; end one of them first.");
     } else {
         Json hello =
-            OBJECT(KEY("pid", json_int(getpid())), KEY("protocol", json_int(SOCKET_PROTOCOL)));
+            OBJECT(KEY("pid", json_int(getpid())), KEY("protocol", json_int(HOST_SOCKET_PROTOCOL)));
         send_line(c->lines, OBJECT(KEY("hello", hello)), NULL);
     }
 }

@@ -8,7 +8,7 @@
  *     client   {"request_id": 1, "call": "step", "args": {"thread": "t", "kind": "over"}}
  *     server   {"request_id": 1, "answer": {...}}        or   {"request_id": 1, "error": {"code", "message", ...}}
  *
- * A call is any operation of the table (operation.h); of those that belong to a run only such as this process
+ * A line that has no request_id is answered without one. A call is any operation of the table (operation.h); of those that belong to a run only such as this process
  * holds, and another is refused as not_found. Calls are answered as they are done, not always in order.
  *
  *     client   {"request_id": 2, "call": "run_events", "args": {"thread": "t", "attach": true}}
@@ -27,7 +27,7 @@
 
 #include "host.h"
 
-enum { SOCKET_CLIENTS = 256, SOCKET_PROTOCOL = 1 };
+enum { SOCKET_CLIENTS = 256 };
 
 typedef struct SocketServer SocketServer;
 
