@@ -96,7 +96,7 @@ typedef struct PawlError {
     int line;          /* in the text that is at fault, from 1; 0 when there is no place */
     int col;           /* from 1 */
     char message[512]; /* a sentence; UTF-8 */
-    char facts[288];   /* what the sentence speaks of, for pawl_error_value() */
+    char facts[432];   /* what the sentence speaks of, for pawl_error_value() */
 } PawlError;
 
 /* ---- values ----

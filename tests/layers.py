@@ -6,7 +6,8 @@
 For every pair of layers, a file that includes a header of the one is compiled with exactly the
 flags of the other. It must compile if the one is named beside the other in meson.build, and must
 not if it is not. No source may get around that with a path in its include, and none may be left
-out of the table. Nothing that runs workflows reads the folder or the environment of its process.
+out of the table. Nothing that runs workflows reads the folder or the environment of its process, and
+nothing below the doors names a command, an option or a variable of the command line.
 """
 
 import json
@@ -143,6 +144,32 @@ def check_process(tap, root, layers):
              "\n".join(bad))
 
 
+# What only those who talk to people name; the others say what is wrong, by a code and facts (base/error.h).
+COMMAND_LINE = re.compile(r"`pawl |(?<![\w-])--[a-z]{2,}|\bPAWL_[A-Z]+")
+DOORS = ["console", "cli", "serve", "lib"]
+NOT_OF_OURS = {
+    "base/fault.c": "PAWL_FAULT, which builds for users do not read",
+    "io/workers.c": "options of interpreters; PAWL_WORKERS of the run's environment",
+    "io/worker_program.c": "PAWL_PYTHON and PAWL_NODE of the run's environment",
+    "exec/exec_pipeline.c": "variables that the commands of a pipeline get",
+}
+
+
+def check_sentences(tap, root, layers):
+    """The way out of an error is added by the door that it leaves by."""
+    bad = []
+    for layer in [name for name in layers if name not in DOORS]:
+        for source in sorted((root / "src" / layer).glob("*.[ch]")):
+            name = f"{layer}/{source.name}"
+            text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), source.read_text(),
+                          flags=re.S)
+            for number, line in enumerate(text.splitlines(), 1):
+                literals = " ".join(re.findall(r'"((?:\\.|[^"\\])*)"', line))
+                if name not in NOT_OF_OURS and COMMAND_LINE.search(literals):
+                    bad.append(f"{name}:{number}: {line.strip()}")
+    tap.case(not bad, "no sentence below the doors names a command or an option", "\n".join(bad))
+
+
 def code_of(source):
     """The text of a source without its comments and strings, line by line as it was."""
     text = source.read_text()
@@ -198,6 +225,7 @@ def main():
     check_paths(tap, root)
     check_names(tap, root, layers)
     check_process(tap, root, layers)
+    check_sentences(tap, root, layers)
     check_engine(tap, root)
     return tap.finish()
 

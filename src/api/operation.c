@@ -53,9 +53,10 @@ const Operation *operation_find(const char *name, Error *err) {
         suggestion_offer(&nearest, op->name);
     }
     const char *word = shown(name, strlen(name));
-    error_set(err, ERR_USAGE, "There is no operation `%s`%s", word,
-              nearest.best ? did_you_mean_this(nearest.best)
-                           : "; `operations` lists those that there are.");
+    error_set(err, ERR_NOT_FOUND, "There is no operation `%s`%s", word,
+              did_you_mean_this(nearest.best));
+    error_fact(err, "operation", word);
+    error_fact(err, "suggestion", nearest.best);
     return NULL;
 }
 
@@ -177,7 +178,7 @@ static Session *session_of(Host *host, const Operation *op, Json args, Error *er
     bool said = json_kind(thread) == JSON_STRING;
     HostRun *run = said ? host_find(host, json_string_data(&thread)) : NULL;
     if (!run) {
-        error_set(err, said ? ERR_NOT_FOUND : ERR_USAGE,
+        error_set(err, said ? ERR_NOT_HELD : ERR_USAGE,
                   said ? "No debugger is attached to the run."
                        : "`%s` is asked of the session of a run: `thread` says which.",
                   op->name);

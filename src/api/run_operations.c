@@ -246,7 +246,7 @@ static HostRun *held_of(Host *host, Json args, Error *err) {
     char *thread = args_text(args, "thread");
     HostRun *held = host_find(host, thread);
     if (!held) {
-        error_set(err, ERR_NOT_FOUND, "This process does not have the run `%s`.", thread);
+        error_set(err, ERR_NOT_HELD, "This process does not have the run `%s`.", thread);
         error_fact(err, "thread", thread);
     }
     mem_free(thread);

@@ -207,10 +207,8 @@ static void say_which(Json all, Error *err) {
     } else {
         Buf open = BUF_INIT;
         list_interrupts(all, &open);
-        error_set(
-            err, ERR_USAGE,
-            "%zu frames wait for an answer; `answer` takes the id of the one that is meant: %s.", n,
-            open.data);
+        error_set(err, ERR_ANSWER, "%zu frames wait for an answer: %s.", n, open.data);
+        error_fact(err, "interrupts", open.data);
         buf_clear(&open);
     }
 }
@@ -234,16 +232,11 @@ static Json chosen_interrupt(Session *session, Json args, Json all, Error *err) 
     return id;
 }
 
-/* Both the operation and the command of the prompt are called so. */
-static const AnswerWords answer_words = {"`answer ID`", "`answer`", "`answer JSON`"};
-
 static bool answer(Session *session, Json args, Json id, Error *err) {
     char *interrupt = mem_strndup(json_string_data(&id), json_string_len(id));
     char *decision = args_text(args, "decision");
-    RunResume resume = {.interrupt = interrupt,
-                        .decision = decision,
-                        .value = json_object_get_c(args, "value"),
-                        .words = &answer_words};
+    RunResume resume = {
+        .interrupt = interrupt, .decision = decision, .value = json_object_get_c(args, "value")};
     bool ok = session_answer(session, &resume, err);
     mem_free(interrupt);
     mem_free(decision);

@@ -26,8 +26,8 @@ static Store *recorded(const Session *session, Error *err) {
     Engine *engine = run_engine(session_run(session));
     if (!engine_store(engine)) {
         error_set(err, ERR_USAGE,
-                  "This run is not recorded, so it has no history: start it with a "
-                  "store (`--store memory:` is enough) to look back.");
+                  "This run is not recorded, so it has no history: start it with a store (one in "
+                  "memory is enough) to look back.");
         return NULL;
     }
     return engine_reader(engine, err);

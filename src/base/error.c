@@ -19,6 +19,7 @@ static const char *const code_names[ERR_CODES] = {
     [ERR_EXISTS] = "exists",
     [ERR_ENDED] = "ended",
     [ERR_ANSWER] = "answer_needed",
+    [ERR_NOT_HELD] = "not_held",
 };
 
 /* Ends a message that did not fit in "...", without leaving half a character behind. */
@@ -80,6 +81,11 @@ const char *error_code_name(ErrorCode code) {
     return code_names[code];
 }
 
+bool error_is_askers(ErrorCode code) {
+    return code == ERR_USAGE || code == ERR_SYNTAX || code == ERR_NOT_FOUND || code == ERR_EXISTS ||
+           code == ERR_ENDED || code == ERR_ANSWER || code == ERR_NOT_HELD;
+}
+
 ErrorCode error_code_find(const char *name) {
     for (int code = 0; code < ERR_CODES; code++) {
         if (!strcmp(name, code_names[code])) {
@@ -98,11 +104,11 @@ static void add_fact(Error *err, const char *key, const char *value) {
     }
 }
 
-void error_fact(Error *err, const char *key, const char *text) {
+bool error_fact(Error *err, const char *key, const char *text) {
     char quoted[ERROR_FACTS_MAX];
     size_t n = 0;
     if (!err || !text) {
-        return;
+        return false;
     }
     quoted[n++] = '"';
     for (; *text; text++) {
@@ -114,18 +120,20 @@ void error_fact(Error *err, const char *key, const char *text) {
                              c);
         n += (size_t)added;
         if (n + 2 > sizeof quoted) {
-            return;
+            return false;
         }
     }
     quoted[n++] = '"';
     quoted[n] = '\0';
     add_fact(err, key, quoted);
+    return false;
 }
 
-void error_fact_int(Error *err, const char *key, int64_t number) {
+bool error_fact_int(Error *err, const char *key, int64_t number) {
     char text[24];
     if (err) {
         snprintf(text, sizeof text, "%lld", (long long)number);
         add_fact(err, key, text);
     }
+    return false;
 }

@@ -24,16 +24,17 @@ typedef enum ErrorCode {
     ERR_CANCELLED, /* somebody asked for the work to stop */
     ERR_IO,        /* the operating system refused */
     ERR_USAGE,     /* the caller's words are off */
-    ERR_BUSY,      /* somebody else has it */
+    ERR_BUSY,      /* somebody else has it: facts `thread`, `holder` */
     ERR_RAISED,    /* an expression raised an error of its own */
     ERR_NOT_FOUND, /* there is no such thing: facts `thread`, `checkpoint` or `store` say which */
     ERR_EXISTS,    /* there is one of that name already: fact `thread` */
     ERR_ENDED,     /* the run has nothing left to do: facts `thread`, `status` */
     ERR_ANSWER,    /* the run waits for an answer that was not given: facts `thread`, `interrupt` */
+    ERR_NOT_HELD,  /* this process does not have the run; another one may: fact `thread` */
     ERR_CODES,
 } ErrorCode;
 
-enum { ERROR_MSG_MAX = 512, ERROR_FACTS_MAX = 240 };
+enum { ERROR_MSG_MAX = 512, ERROR_FACTS_MAX = 400 };
 
 typedef struct Error {
     ErrorCode code;
@@ -69,13 +70,16 @@ void error_wrap(Error *err, const char *fmt, ...) __attribute__((format(printf, 
 /* What the sentence speaks of, for programs and for those who know a way out: the name of the thread, the
  * process that has it. A way out (a command, a route) is never in the sentence below client/: the door
  * that the error leaves by adds it, from the code and these. The text of a fact is UTF-8; one that does not
- * fit is left out. NULL is accepted for err and for the text. */
-void error_fact(Error *err, const char *key, const char *text);
-void error_fact_int(Error *err, const char *key, int64_t number);
+ * fit is left out. NULL is accepted for err and for the text. Both return false, as error_set() does. */
+bool error_fact(Error *err, const char *key, const char *text);
+bool error_fact_int(Error *err, const char *key, int64_t number);
 
 /* A short name for the code ("syntax", "limit", ...), for --json and logs, and back: ERR_NONE for a name
  * that is none. */
 const char *error_code_name(ErrorCode code);
+
+/* Whether what was asked for is at fault, and not the world: asking again changes nothing. */
+bool error_is_askers(ErrorCode code);
 ErrorCode error_code_find(const char *name);
 
 #endif

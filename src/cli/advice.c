@@ -3,32 +3,15 @@
 #include "fields.h"
 #include "json_print.h"
 #include "mem.h"
+#include "way_out.h"
 
 #include <string.h>
-
-void advice_word(Buf *out, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:@%+,=";
-    if (word[0] && strspn(word, plain) == strlen(word)) {
-        buf_adds(out, word);
-        return;
-    }
-    buf_addc(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'') {
-            buf_adds(out, "'\\''");
-        } else {
-            buf_addc(out, *word);
-        }
-    }
-    buf_addc(out, '\'');
-}
 
 /* Words for people, and behind them one for a shell; nothing without it. */
 static void add_words(Buf *out, const char *words, const char *word) {
     if (word) {
         buf_adds(out, words);
-        advice_word(out, word);
+        shell_word(out, word);
     }
 }
 

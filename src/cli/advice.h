@@ -6,9 +6,6 @@
 
 #include <stdbool.h>
 
-/* As one word for a shell, quoted if need be. */
-void advice_word(Buf *out, const char *word);
-
 /* `pawl resume THREAD`, with --store when the store is not the one that is found without. */
 void advice_resume(Buf *out, const char *thread, const char *store);
 

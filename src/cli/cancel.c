@@ -59,7 +59,7 @@ static int cancel(const CancelArgs *args) {
     if (json_is_none(run) && err.code == ERR_BUSY) {
         run = leave_word(args, &a);
     } else if (json_is_none(run)) {
-        a.code = cli_fail(&command_cancel, &err);
+        a.code = cli_fail(&args->common, &err);
     }
     Json thread = field_get(run, "thread"), status = field_get(run, "status");
     if (!json_is_none(run)) {

@@ -22,6 +22,7 @@
 #include "replay.h"
 #include "settings.h"
 #include "terminal.h"
+#include "way_out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -395,13 +396,13 @@ static void add_way_back(const Debug *d, Buf *out) {
     buf_adds(out, "pawl debug ");
     if (d->args->export) {
         buf_adds(out, "--open ");
-        advice_word(out, d->args->export);
+        shell_word(out, d->args->export);
         return;
     }
-    advice_word(out, d->thread);
+    shell_word(out, d->thread);
     if (d->store_hint) {
         buf_adds(out, " --store ");
-        advice_word(out, d->store_hint);
+        shell_word(out, d->store_hint);
     }
 }
 
@@ -506,7 +507,7 @@ static int code_of_settled(Debug *d) {
     Error err = ERROR_INIT;
     if (json_kind(lost) == JSON_STRING) {
         error_set(&err, ERR_IO, "%s", text_in(&lost));
-        return cli_fail(&command_debug, &err);
+        return cli_fail(&d->args->common, &err);
     }
     return code_of(text_in(&status));
 }
@@ -646,7 +647,7 @@ static int debug_thread(Debug *d, const char *name) {
         open_session(
             d, "run_open",
             OBJECT(KEY("thread", place.thread), KEY("debug", debug_options_json(d, false))), &err);
-    int code = ok ? converse(d, begin_open(d, place.seq)) : cli_fail(&command_debug, &err);
+    int code = ok ? converse(d, begin_open(d, place.seq)) : cli_fail(&d->args->common, &err);
     place_clear(&place);
     return end_asking(d, code);
 }
@@ -703,7 +704,7 @@ static int debug_export(Debug *d) {
     if (ok) {
         code = converse(d, begin_open(d, 0));
     } else {
-        cli_fail(&command_debug, &err);
+        cli_fail(&d->args->common, &err);
     }
     return end_asking(d, code);
 }
@@ -720,7 +721,7 @@ static int debug_flow(Debug *d) {
     /* a program that lets it run at once says itself what it waits for */
     bool looks = d->args->no_pause && common->json && !d->args->scripts.n;
     int code = started ? converse(d, looks ? CONSOLE_LOOKS : CONSOLE_WAITS)
-                       : cli_fail(&command_debug, &err);
+                       : cli_fail(&d->args->common, &err);
     if (started && d->args->replay.from.thread) {
         drive_say_recorded(d->settled, d->args->replay.from.thread);
     }

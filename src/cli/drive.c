@@ -459,7 +459,7 @@ int drive(const DrivePlan *plan) {
     if (!json_is_none(d.settled)) {
         code = settle(&d);
     } else if (d.failed.code != ERR_NONE) {
-        code = cli_fail(d.args->common.command, &d.failed);
+        code = cli_fail(&d.args->common, &d.failed);
     } else { /* somebody else's, and left */
         terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
         code = EXIT_WAITING;

@@ -35,9 +35,8 @@ static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
     }
     Error err = ERROR_INIT;
     Json stored = client_ask(asking->client, "run_definition", place_args(&args->place), &err);
-    if (json_is_none(stored) &&
-        (args->reload || err.code == ERR_NOT_FOUND || err.code == ERR_USAGE)) {
-        asking->code = cli_fail(args->drive.common.command, &err);
+    if (json_is_none(stored) && (args->reload || error_is_askers(err.code))) {
+        asking->code = cli_fail(&args->drive.common, &err);
         return false;
     }
     if (args->reload) {

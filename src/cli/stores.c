@@ -1,7 +1,11 @@
 #include "stores.h"
 
 #include "buf.h"
+#include "json_build.h"
+#include "json_error.h"
+#include "output.h"
 #include "terminal.h"
+#include "way_out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,34 +48,16 @@ char *cli_store_configured(const Graph *graph) {
     return buf_detach(&url);
 }
 
-/* The arguments of operations as the command line calls them. */
-static void add_sentence(Buf *out, const char *sentence) {
-    static const char *const words[][2] = {{"`decision`", "--decision"},
-                                           {"a `value`", "--value JSON"},
-                                           {"`interrupt`", "--interrupt"},
-                                           {NULL, NULL}};
-    while (*sentence) {
-        size_t i = 0;
-        while (words[i][0] && strncmp(sentence, words[i][0], strlen(words[i][0])) != 0) {
-            i++;
-        }
-        if (words[i][0]) {
-            buf_adds(out, words[i][1]);
-            sentence += strlen(words[i][0]);
-        } else {
-            buf_addc(out, *sentence++);
-        }
-    }
-    buf_adds(out, "");
-}
-
-int cli_fail(const Command *command, const Error *err) {
+int cli_fail(const Common *c, const Error *err) {
     Buf sentence = BUF_INIT;
+    if (c->json) {
+        Json answer = OBJECT(KEY("error", error_json(err)));
+        output_line(answer);
+        json_unref(answer);
+    }
     fflush(stdout);
-    add_sentence(&sentence, err->msg);
-    terminal_say(stderr, "pawl %s: %s\n", command->name, sentence.data);
+    say_error(&sentence, err, &(Speaker){c->command->name, cli_store_hint(c->store)});
+    terminal_say(stderr, "pawl %s: %s\n", c->command->name, sentence.data);
     buf_clear(&sentence);
-    bool usage = err->code == ERR_USAGE || err->code == ERR_SYNTAX || err->code == ERR_NOT_FOUND ||
-                 err->code == ERR_EXISTS || err->code == ERR_ENDED || err->code == ERR_ANSWER;
-    return usage ? EXIT_USAGE : EXIT_FAILED_RUN;
+    return error_is_askers(err->code) ? EXIT_USAGE : EXIT_FAILED_RUN;
 }

@@ -47,7 +47,8 @@ const char *cli_store_hint(const char *given);
  * are not there. */
 char *cli_store_configured(const Graph *graph);
 
-/* Says the error as "pawl NAME: sentence" and returns the exit code that it means. */
-int cli_fail(const Command *command, const Error *err);
+/* Says the error as "pawl NAME: sentence", with the way out, and as {"error": {code, message, facts...}} on standard
+ * output with --json. Returns the exit code that it means. */
+int cli_fail(const Common *c, const Error *err);
 
 #endif

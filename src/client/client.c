@@ -236,7 +236,7 @@ static void try_again(Errand *e) {
 
 static void on_remote_answer(void *ctx, Json answer, const Error *err) {
     Errand *e = ctx;
-    if (err && err->code == ERR_NOT_FOUND && e->tries++ < TRIES) {
+    if (err && err->code == ERR_NOT_HELD && e->tries++ < TRIES) {
         e->passed_by = e->pid;
         find_way(e);
     } else if (err) {

@@ -2,6 +2,7 @@
 #include "console_inside.h"
 
 #include "json_print.h"
+#include "way_out.h"
 
 #include <stdio.h>
 
@@ -47,7 +48,10 @@ void console_put_error(Console *c, const Order *order, bool usage, const Error *
                            KEY("request_id", json_ref(order->id))));
         return;
     }
-    view_sentence(&v, err->msg);
+    Buf sentence = BUF_INIT;
+    say_error(&sentence, err, &(Speaker){0});
+    view_sentence(&v, sentence.data);
+    buf_clear(&sentence);
     if (usage && order->command) {
         commands_usage(order->command, &text);
     }

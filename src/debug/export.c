@@ -209,11 +209,13 @@ static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) 
     if (!store_history(store, row->run, 1, write_row, NULL, w, err)) {
         return false;
     }
-    return !w->damaged ||
-           error_set(err, ERR_DATA,
-                     "Checkpoint %" PRId64 " of thread %s is damaged: it is no value. `pawl store "
-                     "check` says what else is.",
-                     w->damaged, row->thread);
+    if (!w->damaged) {
+        return true;
+    }
+    error_set(err, ERR_DATA, "Checkpoint %" PRId64 " of thread %s is damaged: it is no value.",
+              w->damaged, row->thread);
+    error_fact(err, "damaged", store_url(store));
+    return error_fact_int(err, "checkpoint", w->damaged);
 }
 
 Json export_run(Store *store, int64_t run, Error *err) {

@@ -693,7 +693,7 @@ void session_detach(Session *s) {
 
 bool session_abort(Session *s, Error *err) {
     if (run_settled(s->run)) {
-        return error_set(err, ERR_USAGE, "The run is %s: there is nothing to cancel.",
+        return error_set(err, ERR_ENDED, "The run is %s: there is nothing to cancel.",
                          run_status(s->run));
     }
     s->quiet = true;

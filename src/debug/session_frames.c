@@ -75,9 +75,9 @@ void session_describe(const Frame *f, Buf *out) {
 
 static Frame *missing(const Session *s, int64_t id, Error *err) {
     bool was = id > 0 && id <= run_last_frame_id(s->run);
-    error_set(err, ERR_USAGE,
-              was ? "Frame %lld has ended." : "There is no frame %lld; `frames` lists them.",
+    error_set(err, ERR_NOT_FOUND, was ? "Frame %lld has ended." : "There is no frame %lld.",
               (long long)id);
+    error_fact_int(err, "frame", id);
     return NULL;
 }
 
@@ -108,9 +108,9 @@ void session_select(Session *s, Frame *f) {
 Frame *session_paused(Session *s, int64_t id, Error *err) {
     Frame *f = session_frame(s, id, err);
     if (f && frame_is_parked(f) && run_settled(s->run)) {
-        error_set(err, ERR_USAGE,
-                  "The run is %s, and nobody holds it: `pawl debug %s` takes it up.",
-                  run_status(s->run), run_thread(s->run));
+        error_set(err, ERR_USAGE, "The run is %s, and nobody holds it.", run_status(s->run));
+        error_fact(err, "thread", run_thread(s->run));
+        error_fact_int(err, "parked", frame_id(f));
         return NULL;
     }
     if (f && !strcmp(frame_status(f), "failed") && run_settled(s->run)) {
@@ -122,9 +122,10 @@ Frame *session_paused(Session *s, int64_t id, Error *err) {
     Buf what = BUF_INIT;
     session_describe(f, &what);
     bool settled = run_settled(s->run);
-    error_set(err, ERR_USAGE, "Frame %lld is not paused: it %s.%s%s%s", (long long)frame_id(f),
-              what.data, settled ? " The run is " : "", settled ? run_status(s->run) : "",
-              settled ? "; `back` goes back into it." : "");
+    error_set(err, settled ? ERR_ENDED : ERR_USAGE, "Frame %lld is not paused: it %s.%s%s%s",
+              (long long)frame_id(f), what.data, settled ? " The run is " : "",
+              settled ? run_status(s->run) : "", settled ? "." : "");
+    error_fact_int(err, "frame", frame_id(f));
     buf_clear(&what);
     return NULL;
 }

@@ -152,8 +152,10 @@ static void cancel(Request *q) {
     }
     run->status = status_of_row(&run->row);
     if (!run_status_change(&run->status, RUN_IS_CANCELLED)) {
-        error_set(&q->job.err, ERR_USAGE, "Thread `%s` is %s already.", run->row.thread,
+        error_set(&q->job.err, ERR_ENDED, "Thread `%s` is %s already.", run->row.thread,
                   run_status(run));
+        error_fact(&q->job.err, "thread", run->row.thread);
+        error_fact(&q->job.err, "status", run_status(run));
         run_free(run);
         request_fail(q);
         return;

@@ -130,14 +130,6 @@ typedef struct RunStart {
 void engine_start(Engine *engine, Flow *flow, const RunStart *start, RunReady ready, void *ctx);
 Run *engine_start_now(Engine *engine, Flow *flow, const RunStart *start, Error *err);
 
-/* What the ways to answer are called where the answer came from, for sentences: the way out of an error
- * is the caller's. NULL: as in RunResume. */
-typedef struct AnswerWords {
-    const char *interrupt; /* chooses one: "--interrupt" */
-    const char *decision;  /* stands before the options: "--decision" */
-    const char *value;     /* gives any value: "--value JSON" */
-} AnswerWords;
-
 typedef struct RunResume {
     const char *thread;    /* or the number of a run */
     int64_t seq;           /* 0: from the head; otherwise a fork from that checkpoint */
@@ -146,7 +138,6 @@ typedef struct RunResume {
     const char *decision;  /* one of the options of an approval; NULL: none */
     Json set;              /* array of [path, value] to set in the state first; JSON_NONE: none */
     Flow *reload; /* take this definition instead of the stored one; NULL: the stored one */
-    const AnswerWords *words; /* not copied: they are to stay */
 } RunResume;
 
 /* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to

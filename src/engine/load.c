@@ -53,13 +53,13 @@ static const Graph *next_graph(const Frame *f) {
     }
 }
 
-static bool position_gone(Json name, Error *err) {
-    return error_set(
-        err, ERR_USAGE,
-        "The run stands at node `%.*s`, which is not there any more, or not of the same "
-        "kind, in this version of the workflow: resume from an earlier checkpoint "
-        "(THREAD@SEQ), or without --reload.",
-        (int)json_string_len(name), json_string_data(&name));
+static bool position_gone(const Run *run, Json name, Error *err) {
+    error_set(err, ERR_USAGE,
+              "The run stands at node `%.*s`, which is not there any more, or not of the same "
+              "kind, in this version of the workflow.",
+              (int)json_string_len(name), json_string_data(&name));
+    error_fact(err, "thread", run->row.thread);
+    return error_fact(err, "gone", json_string_data(&name));
 }
 
 static bool load_level(Frame *f, Json image, Error *err) {
@@ -73,7 +73,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     const Graph *graph = injected ? injected_graph(injected) : next_graph(f);
     if (!graph) {
         const Node *below = f->nlevels ? frame_top(f)->node : NULL;
-        return position_gone(below ? below->name_json : name, err);
+        return position_gone(f->run, below ? below->name_json : name, err);
     }
     if (graph->scoped) {
         state = json_kind(state) == JSON_NULL ? json_none() : state;
@@ -93,7 +93,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     l->count = (int32_t)image_int(image, IMAGE_COUNT);
     l->node = json_kind(name) == JSON_STRING ? graph_find(graph, name) : NULL;
     l->deadline = l->node ? image_int(image, IMAGE_LEVEL_DEADLINE) : 0;
-    return json_kind(name) != JSON_STRING || l->node || position_gone(name, err);
+    return json_kind(name) != JSON_STRING || l->node || position_gone(f->run, name, err);
 }
 
 /* ---- what frames wait for ---- */
@@ -135,7 +135,7 @@ bool fit_interrupt(Frame *f, Error *err) {
 
 static bool node_gone(const Frame *f, Error *err) {
     const Node *node = frame_top(f)->node;
-    return position_gone(node ? node->name_json : json_string_c(""), err);
+    return position_gone(f->run, node ? node->name_json : json_string_c(""), err);
 }
 
 bool fit_map(Frame *f, Error *err) {
@@ -426,9 +426,10 @@ bool load_again(Run *run, int64_t seq, Error *err) {
     Json head = ok ? json_array_get(there.image, IMAGE_RUN) : json_none();
     if (ok && !json_equal(json_array_get(head, IMAGE_DEFINITION), run->definition)) {
         ok = error_set(err, ERR_USAGE,
-                       "At checkpoint %lld the run had another version of the workflow: go on from "
-                       "there with `pawl resume %s@%lld`.",
-                       (long long)seq, run->row.thread, (long long)seq);
+                       "At checkpoint %lld the run had another version of the workflow.",
+                       (long long)seq);
+        error_fact(err, "thread", run->row.thread);
+        error_fact_int(err, "checkpoint", seq);
     }
     if (ok && !take_loaded(run, &there, err)) {
         ok = false;

@@ -63,10 +63,11 @@ static Json read_definition(Store *store, const RunRow *row, Json image, Error *
 bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
     Checkpoint c;
     if (!l->seq) {
-        return error_set(err, ERR_USAGE,
-                         "Thread `%s` never began: its process died before the first checkpoint. "
-                         "Start it again with `pawl run FILE --thread %s`.",
-                         l->row.thread, l->row.thread);
+        error_set(err, ERR_ENDED,
+                  "Thread `%s` never began: its process died before the first checkpoint.",
+                  l->row.thread);
+        error_fact(err, "thread", l->row.thread);
+        return error_fact_int(err, "checkpoints", 0);
     }
     if (!store_checkpoint(store, l->row.run, l->seq, &c, err)) {
         return false;
@@ -78,9 +79,11 @@ bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
         return false;
     }
     if (!image_valid(l->image)) {
-        return error_set(err, ERR_DATA,
-                         "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
-                         (long long)l->seq, l->row.thread);
+        error_set(err, ERR_DATA,
+                  "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
+                  (long long)l->seq, l->row.thread);
+        error_fact(err, "damaged", store_url(store));
+        return error_fact_int(err, "checkpoint", l->seq);
     }
     l->definition = definition ? read_definition(store, &l->row, l->image, err) : json_none();
     return !definition || !json_is_none(l->definition);
@@ -193,6 +196,7 @@ static void lease_run(StorageJob *job, Store *store) {
     if (store_holds(store, row->run)) {
         error_set(&job->err, ERR_BUSY, "Thread `%s` is being run by this very process.",
                   row->thread);
+        error_fact(&job->err, "thread", row->thread);
         return;
     }
     q->leased = store_lease(store, row->run, &job->err);

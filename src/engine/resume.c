@@ -158,7 +158,7 @@ static bool no_such_interrupt(const Run *run, const char *id, Error *err) {
     Buf open = BUF_INIT;
     list_open(run, &open);
     if (open.len) {
-        error_set(err, ERR_USAGE, "No interrupt `%s` is open; these are: %s.", id, open.data);
+        error_set(err, ERR_NOT_FOUND, "No interrupt `%s` is open; these are: %s.", id, open.data);
     } else {
         error_set(err, ERR_USAGE,
                   "No interrupt is open in this run, so there is nothing to answer.");
@@ -167,42 +167,41 @@ static bool no_such_interrupt(const Run *run, const char *id, Error *err) {
     return false;
 }
 
-static const AnswerWords *words_for(const RunResume *r) {
-    static const AnswerWords plain = {"`interrupt`", "`decision`", "a `value`"};
-    return r->words ? r->words : &plain;
-}
-
-static bool which_interrupt(const Run *run, const RunResume *r, Error *err) {
+static bool which_interrupt(const Run *run, Error *err) {
     Buf open = BUF_INIT;
     list_open(run, &open);
-    error_set(err, ERR_USAGE, "Several interrupts are open; say which one with %s: %s.",
-              words_for(r)->interrupt, open.data);
+    error_set(err, ERR_ANSWER, "Several interrupts are open, and it is not said which one: %s.",
+              open.data);
+    error_fact(err, "thread", run->row.thread);
+    error_fact(err, "interrupts", open.data);
     buf_clear(&open);
     return false;
 }
 
-/* "--decision yes|no (or --value JSON)", or the value alone when there are no options. */
-static void add_ways(Buf *out, Json options, const AnswerWords *words) {
+/* The options of an approval with something between them; nothing when it has none. */
+static void add_options(Buf *out, const Frame *f, const char *between) {
+    Json options = json_array_get(f->wait, WAIT_OPTIONS);
     size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
     for (size_t i = 0; i < n; i++) {
         Json word = json_array_get(options, i);
-        buf_printf(out, "%s%s%.*s", i ? "|" : words->decision, i ? "" : " ",
-                   (int)json_string_len(word), json_string_data(&word));
+        buf_printf(out, "%s%.*s", i ? between : "", (int)json_string_len(word),
+                   json_string_data(&word));
     }
-    buf_printf(out, n ? " (or %s)" : "%s", words->value);
 }
 
-static bool answer_needed(const Frame *f, const RunResume *r, Error *err) {
+static bool answer_needed(const Frame *f, Error *err) {
     Json id = json_array_get(f->wait, WAIT_ID), prompt = json_array_get(f->wait, WAIT_PROMPT);
     bool prompts = json_kind(prompt) == JSON_STRING;
     char text[JSON_DESCRIBE_MAX];
-    Buf ways = BUF_INIT;
-    add_ways(&ways, json_array_get(f->wait, WAIT_OPTIONS), words_for(r));
-    error_set(err, ERR_USAGE, "Interrupt %.*s at `%s` waits for an answer%s%s%s: give %s.",
+    Buf options = BUF_INIT;
+    add_options(&options, f, "|");
+    error_set(err, ERR_ANSWER, "Interrupt %.*s at `%s` waits for an answer%s%s%s.",
               (int)json_string_len(id), json_string_data(&id), frame_top(f)->node->name,
-              prompts ? " (" : "", prompts ? json_excerpt(prompt, text) : "", prompts ? ")" : "",
-              ways.data);
-    buf_clear(&ways);
+              prompts ? " (" : "", prompts ? json_excerpt(prompt, text) : "", prompts ? ")" : "");
+    error_fact(err, "thread", f->run->row.thread);
+    error_fact(err, "interrupt", json_string_data(&id));
+    error_fact(err, "options", options.len ? options.data : NULL);
+    buf_clear(&options);
     return false;
 }
 
@@ -254,7 +253,7 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
         frame_mark(failed);
         return true;
     }
-    return open == 1 || (open ? which_interrupt(run, r, err) : no_such_interrupt(run, "", err));
+    return open == 1 || (open ? which_interrupt(run, err) : no_such_interrupt(run, "", err));
 }
 
 static bool decision_offered(const Frame *f, const char *decision, Error *err) {
@@ -263,12 +262,10 @@ static bool decision_offered(const Frame *f, const char *decision, Error *err) {
     Buf words = BUF_INIT;
     bool found = !n;
     for (size_t i = 0; i < n && !found; i++) {
-        Json word = json_array_get(options, i);
-        found = json_string_is(word, decision);
-        buf_printf(&words, "%s%.*s", i ? ", " : "", (int)json_string_len(word),
-                   json_string_data(&word));
+        found = json_string_is(json_array_get(options, i), decision);
     }
     if (!found) {
+        add_options(&words, f, ", ");
         error_set(err, ERR_USAGE, "`%s` is not one of the options of `%s`: %s.", decision,
                   frame_top(f)->node->name, words.data);
     }
@@ -319,8 +316,8 @@ static bool pass(Frame *f, const RunResume *r, Error *err) {
     if (json_kind(r->value) != JSON_OBJECT) {
         return error_set(err, ERR_USAGE,
                          "`%s` asked nothing, it only stopped: give no answer, or an object to "
-                         "merge into the state (%s).",
-                         l->node->name, words_for(r)->value);
+                         "merge into the state.",
+                         l->node->name);
     }
     frame_mark(f);
     return reduce_update(l->graph, f->run->evaluator, r->value, json_null(), &l->state, &l->writes,
@@ -362,21 +359,16 @@ static void try_again(Frame *f) {
 static bool can_go_on(Run *run, Error *err) {
     RunStatus status = run->status;
     bool done = run->first_frame->waits == WAIT_DONE || status == RUN_COMPLETED;
-    if (status == RUN_FAILED && test_is_over(run)) {
-        return error_set(err, ERR_USAGE,
-                         "Thread `%s` has failed, and its cleanup tasks have run: there is nothing "
-                         "to resume. `pawl history %s` lists its checkpoints; `pawl resume %s@SEQ` "
-                         "goes on from one of them.",
-                         run->row.thread, run->row.thread, run->row.thread);
+    bool over = status == RUN_FAILED && test_is_over(run);
+    if (!over && !done && (status != RUN_CANCELLED || run_is_forked(run))) {
+        return true;
     }
-    if (done || (status == RUN_CANCELLED && !run_is_forked(run))) {
-        return error_set(err, ERR_USAGE,
-                         "Thread `%s` %s: there is nothing to resume. `pawl history %s` lists its "
-                         "checkpoints; `pawl resume %s@SEQ` goes on from one of them.",
-                         run->row.thread, done ? "has completed" : "was cancelled", run->row.thread,
-                         run->row.thread);
-    }
-    return true;
+    error_set(err, ERR_ENDED, "Thread `%s` %s: there is nothing to resume.", run->row.thread,
+              over   ? "has failed, and its cleanup tasks have run"
+              : done ? "has completed"
+                     : "was cancelled");
+    error_fact(err, "thread", run->row.thread);
+    return error_fact(err, "status", run_status(run));
 }
 
 /* Without an answer the run must have something else to do than to wait for one. */
@@ -390,7 +382,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
                          frame_top(answered)->node->name);
     }
     if (answered && asks(answered) && !answers) {
-        return answer_needed(answered, r, err);
+        return answer_needed(answered, err);
     }
     if (answered) {
         return true;
@@ -403,7 +395,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
             return true;
         }
     }
-    return !asking || (nasking == 1 ? answer_needed(asking, r, err) : which_interrupt(run, r, err));
+    return !asking || (nasking == 1 ? answer_needed(asking, err) : which_interrupt(run, err));
 }
 
 /* On a new line of history work gets new places: what the old line did is not taken over. */
@@ -613,7 +605,7 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
         return no_such_interrupt(run, r->interrupt ? r->interrupt : "", err);
     }
     if (asks(answered) && json_is_none(r->value) && !r->decision) {
-        return answer_needed(answered, r, err);
+        return answer_needed(answered, err);
     }
     if (!answer_result(answered, r, &result, err)) {
         return false;

@@ -499,7 +499,7 @@ static bool has_a_way(Step *step, Error *err) {
     return command || model ||
            error_set(err, ERR_USAGE,
                      "There is no model to ask. Give the node a `command`, or a `model` and its "
-                     "`endpoint`; or run it with `--mode interactive`, so that a person answers.");
+                     "`endpoint`; or run it in interactive mode, so that a person answers.");
 }
 
 static void attempt_start(Action *action) {

@@ -418,7 +418,7 @@ bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
         report_at(&reporter, flow->first_interrupt,
                   "Interrupts are defined (`%s`) but there is no checkpointer: set "
                   "`config.checkpoint_dir` for files or `config.checkpointer` (memory, file or "
-                  "sqlite), or give --store.",
+                  "sqlite), or name a store when it is run.",
                   flow->first_interrupt_text);
     }
     return true;

@@ -325,7 +325,7 @@ typedef struct Refused {
 } Refused;
 
 static const char no_inputs[] =
-    "an expression sees one document at a time; give it the others in a variable or with --slurp";
+    "an expression sees one document at a time; give it the others in a variable, or all of them in one array";
 static const char no_halt[] =
     "an expression cannot end the program that runs it; use error or empty";
 static const char no_modules[] = "modules are not part of this language";

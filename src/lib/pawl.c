@@ -18,11 +18,9 @@ static PawlCode public_code(ErrorCode code) {
     static const PawlCode codes[ERR_CODES] = {
         [ERR_NONE] = PAWL_OK,         [ERR_SYNTAX] = PAWL_SYNTAX, [ERR_DATA] = PAWL_DATA,
         [ERR_RAISED] = PAWL_RAISED,   [ERR_LIMIT] = PAWL_LIMIT,   [ERR_IO] = PAWL_IO,
-        [ERR_CANCELLED] = PAWL_OTHER, [ERR_USAGE] = PAWL_USAGE,   [ERR_BUSY] = PAWL_BUSY,
-        [ERR_NOT_FOUND] = PAWL_USAGE, [ERR_EXISTS] = PAWL_USAGE,  [ERR_ENDED] = PAWL_USAGE,
-        [ERR_ANSWER] = PAWL_USAGE,
+        [ERR_CANCELLED] = PAWL_OTHER, [ERR_BUSY] = PAWL_BUSY,
     };
-    return codes[code];
+    return error_is_askers(code) && code != ERR_SYNTAX ? PAWL_USAGE : codes[code];
 }
 
 bool lib_give_error(PawlError *to, const Error *from) {

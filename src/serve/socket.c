@@ -239,7 +239,7 @@ static bool is_here(const Host *host, const Operation *op, Json args, Error *err
         !strcmp(op->name, "run_start")) {
         return true;
     }
-    error_set(err, ERR_NOT_FOUND, "This process does not have the run `%s`.",
+    error_set(err, ERR_NOT_HELD, "This process does not have the run `%s`.",
               json_string_data(&thread));
     error_fact(err, "thread", json_string_data(&thread));
     return false;

@@ -102,6 +102,10 @@ RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_
 bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A store of a format that this program does not know; a number that no run has. */
+bool store_is_newer(const Store *s, int64_t format, Error *err);
+bool store_has_no_run(const Store *s, int64_t run, Error *err);
+
 /* The same of one checkpoint; `why` is a phrase or a sentence. */
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);
 

@@ -24,11 +24,10 @@ bool file_store_failed(const FileStore *f, const char *what, Error *err) {
             f->base.path, what);
     }
     if (errno == EACCES || errno == EPERM || errno == EROFS) {
-        return error_set(
-            err, ERR_IO,
-            "The folder %s cannot be written (%s): %s failed. Make it writable, or name "
-            "another store with --store URL or PAWL_STORE.",
-            f->base.path, strerror(errno), what);
+        error_set(err, ERR_IO, "The folder %s cannot be written (%s): %s failed.", f->base.path,
+                  strerror(errno), what);
+        error_fact(err, "store", f->base.url);
+        return error_fact(err, "folder", f->base.path);
     }
     return error_set(
         err, ERR_IO,
@@ -42,11 +41,8 @@ bool file_store_failed(const FileStore *f, const char *what, Error *err) {
 static const char format_start[] = "pawl file store, format ";
 
 static bool missing(const Store *s, Error *err) {
-    return error_set(
-        err, ERR_USAGE,
-        "There is no store in %s: nothing was run here yet. Start something with `pawl "
-        "run`, or name another store with --store URL or PAWL_STORE.",
-        s->path);
+    error_set(err, ERR_NOT_FOUND, "There is no store in %s: nothing was run here yet.", s->path);
+    return error_fact(err, "store", s->url);
 }
 
 /* What may be there when the making of a store was interrupted. */
@@ -81,12 +77,7 @@ static bool check_format(const Store *s, const Buf *text, long *found, Error *er
     }
     long format = *found = strtol(text->data + len, NULL, 10);
     if (format > STORE_FORMAT) {
-        return error_set(
-            err, ERR_DATA,
-            "The store in %s was written by a newer version of pawl (format %ld; this one "
-            "reads up to %d). Take that version, or name another store with --store URL "
-            "or PAWL_STORE.",
-            s->path, format, STORE_FORMAT);
+        return store_is_newer(s, format, err);
     }
     return format >= 1 ||
            error_set(err, ERR_DATA, "%s is not a store of Pawl, or its file `format` is damaged.",
@@ -561,10 +552,6 @@ bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
 
 /* ---- leases ---- */
 
-static bool no_such_run(const Store *s, int64_t run, Error *err) {
-    return error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
-}
-
 static bool prepare(FileStore *f, int64_t run, Error *err) {
     RunFile *r;
     bool found;
@@ -572,7 +559,7 @@ static bool prepare(FileStore *f, int64_t run, Error *err) {
         return false;
     }
     if (!found) {
-        return no_such_run(&f->base, run, err);
+        return store_has_no_run(&f->base, run, err);
     }
     return run_file_repair(r) || file_store_failed(f, "repairing a run", err);
 }

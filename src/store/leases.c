@@ -2,6 +2,7 @@
 #include "leases.h"
 
 #include "backend.h"
+#include "folders.h"
 #include "mem.h"
 
 #include <errno.h>
@@ -88,12 +89,13 @@ static bool open_file(LeaseFile *f, Error *err) {
     if (f->fd < 0) {
         f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     }
-    return f->fd >= 0 ||
-           error_set(
-               err, ERR_IO,
-               "The lock file %s cannot be opened: %s. Make its folder writable, or name another "
-               "store with --store URL or PAWL_STORE.",
-               f->path, strerror(errno));
+    if (f->fd < 0) {
+        error_set(err, ERR_IO, "The lock file %s cannot be opened: %s.", f->path, strerror(errno));
+        char *folder = folder_of(f->path);
+        error_fact(err, "folder", folder);
+        mem_free(folder);
+    }
+    return f->fd >= 0;
 }
 
 static struct flock slot_lock(short type, int64_t run) {

@@ -297,8 +297,7 @@ static bool memory_lease(Store *s, int64_t run, bool *busy, char **owner, Error 
         leases_add(&m->leased, run);
     }
     unlock(m);
-    return there ||
-           error_set(err, ERR_USAGE, "There is no run %lld in %s.", (long long)run, s->url);
+    return there || store_has_no_run(s, run, err);
 }
 
 static void memory_release(Store *s, int64_t run) {

@@ -27,10 +27,10 @@ static bool disk_full(const SqliteStore *q, const char *doing, Error *err) {
 
 static bool not_accessible(const SqliteStore *q, const char *doing, Error *err) {
     char *folder = folder_of(q->base.path);
-    error_set(err, ERR_IO,
-              "The store %s cannot be written in the folder %s (%s): %s failed. Make the folder "
-              "writable, or name another store with --store URL or PAWL_STORE.",
+    error_set(err, ERR_IO, "The store %s cannot be written in the folder %s (%s): %s failed.",
               q->base.path, folder, sqlite3_errmsg(q->db), doing);
+    error_fact(err, "store", q->base.url);
+    error_fact(err, "folder", folder);
     mem_free(folder);
     return false;
 }
@@ -42,6 +42,11 @@ static bool io_failed(const SqliteStore *q, const char *doing, Error *err) {
         "%s %s failed: the operating system says `%s`. What was recorded before is kept; "
         "try again when the disk is well.",
         q->base.path, doing, system ? strerror(system) : sqlite3_errmsg(q->db));
+}
+
+static bool no_database(const Store *s, Error *err) {
+    error_set(err, ERR_DATA, "%s is not a store of Pawl: it is no SQLite database.", s->path);
+    return error_fact(err, "store", s->url);
 }
 
 bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
@@ -56,22 +61,18 @@ bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM: return not_accessible(q, doing, err);
-    case SQLITE_NOTADB:
-        return error_set(err, ERR_DATA,
-                         "%s is not a store of Pawl: it is no SQLite database. Name another with "
-                         "--store URL or PAWL_STORE.",
-                         q->base.path);
+    case SQLITE_NOTADB: return no_database(&q->base, err);
     case SQLITE_IOERR:
         if (sqlite3_extended_errcode(q->db) != SQLITE_IOERR_SHORT_READ) {
             return io_failed(q, doing, err);
         }
         /* fall through */
     case SQLITE_CORRUPT:
-        return error_set(
-            err, ERR_DATA,
-            "The database %s is damaged (%s failed: %s). Put back a copy of it, or move it "
-            "away to begin anew; `pawl store check` says what can still be read.",
-            q->base.path, doing, sqlite3_errmsg(q->db));
+        error_set(err, ERR_DATA,
+                  "The database %s is damaged (%s failed: %s). Put back a copy of it, or move it "
+                  "away to begin anew.",
+                  q->base.path, doing, sqlite3_errmsg(q->db));
+        return error_fact(err, "damaged", q->base.url);
     default:
         return error_set(err, ERR_IO, "%s %s failed: %s.", q->base.path, doing,
                          sqlite3_errmsg(q->db));
@@ -81,22 +82,17 @@ bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
 /* ---- the file ---- */
 
 static bool missing(const Store *s, Error *err) {
-    return error_set(
-        err, ERR_USAGE,
-        "There is no store at %s: nothing was run here yet. Start something with `pawl "
-        "run`, or name another store with --store URL or PAWL_STORE.",
-        s->path);
+    error_set(err, ERR_NOT_FOUND, "There is no store at %s: nothing was run here yet.", s->path);
+    return error_fact(err, "store", s->url);
 }
 
 static bool make_folder(const Store *s, Error *err) {
     char *folder = folder_of(s->path);
     bool ok = folder_make(folder);
     if (!ok) {
-        error_set(
-            err, ERR_IO,
-            "The folder %s for the store cannot be made: %s. Name another store with --store URL "
-            "or PAWL_STORE.",
-            folder, strerror(errno));
+        error_set(err, ERR_IO, "The folder %s for the store cannot be made: %s.", folder,
+                  strerror(errno));
+        error_fact(err, "store", s->url);
     }
     mem_free(folder);
     return ok;
@@ -178,10 +174,7 @@ static bool check_file(const Store *s, mode_t mode, Error *err) {
         return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
     }
     if (memcmp(l.header, "SQLite format 3", (size_t)(l.read < 16 ? l.read : 16))) {
-        return error_set(err, ERR_DATA,
-                         "%s is not a store of Pawl: it is no SQLite database. Name another with "
-                         "--store URL or PAWL_STORE.",
-                         s->path);
+        return no_database(s, err);
     }
     return !cut_off ||
            error_set(err, ERR_DATA,
@@ -320,19 +313,11 @@ static bool read_format(SqliteStore *q, Format *f, Error *err) {
 static bool check_format(const Store *s, const Format *f, Error *err) {
     bool is_new = !f->version && !f->application && !f->tables;
     if (!is_new && f->application != SCHEMA_APPLICATION) {
-        return error_set(
-            err, ERR_DATA,
-            "%s is an SQLite database of another program. Name another store with --store "
-            "URL or PAWL_STORE.",
-            s->path);
+        error_set(err, ERR_DATA, "%s is an SQLite database of another program.", s->path);
+        return error_fact(err, "store", s->url);
     }
     if (f->version > STORE_FORMAT) {
-        return error_set(
-            err, ERR_DATA,
-            "The store %s was written by a newer version of pawl (format %lld; this one "
-            "reads up to %d). Take that version, or name another store with --store URL "
-            "or PAWL_STORE.",
-            s->path, (long long)f->version, STORE_FORMAT);
+        return store_is_newer(s, f->version, err);
     }
     if (is_new && s->mode != STORE_CREATE) {
         return missing(s, err);
@@ -341,7 +326,7 @@ static bool check_format(const Store *s, const Format *f, Error *err) {
         return error_set(
             err, ERR_DATA,
             "The store %s is of an older version (format %lld; this one reads %d), and was "
-            "opened for reading only; any command that writes to it brings it up to date.",
+            "opened for reading only; whatever writes to it brings it up to date.",
             s->path, (long long)f->version, STORE_FORMAT);
     }
     return true;

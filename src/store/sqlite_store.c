@@ -267,7 +267,7 @@ static bool sqlite_lease(Store *s, int64_t run, bool *busy, char **owner, Error 
     }
     run_row_clear(&row);
     if (!found) {
-        return error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
+        return store_has_no_run(s, run, err);
     }
     return lease_file_lock(&sqlite(s)->lease_file, run, busy, owner, err);
 }

@@ -281,23 +281,37 @@ static bool offer_name(void *ctx, const RunRow *row) {
     return true;
 }
 
-static bool no_such_run(Store *s, const char *name, Error *err) {
+static bool no_such_thread(Store *s, const char *name, Error *err) {
     Nearest n = {.suggestion = suggestion_for(name, strlen(name))};
     if (!store_runs(s, offer_name, &n, err)) {
         /* the error of the store says more */
     } else if (!n.any) {
-        error_set(err, ERR_USAGE, "There is no thread `%s`: the store %s holds no runs yet.", name,
-                  s->url);
-    } else if (n.name) {
-        error_set(err, ERR_USAGE,
-                  "There is no thread `%s` in %s; did you mean `%s`? `pawl runs` lists them.", name,
-                  s->url, n.name);
+        error_set(err, ERR_NOT_FOUND, "There is no thread `%s`: the store %s holds no runs yet.",
+                  name, s->url);
+        error_fact(err, "thread", name);
+        error_fact(err, "store", s->url);
     } else {
-        error_set(err, ERR_USAGE, "There is no thread `%s` in %s; `pawl runs` lists them.", name,
-                  s->url);
+        error_set(err, ERR_NOT_FOUND, "There is no thread `%s` in %s%s%s%s", name, s->url,
+                  n.name ? "; did you mean `" : "", n.name ? n.name : "", n.name ? "`?" : ".");
+        error_fact(err, "thread", name);
+        error_fact(err, "suggestion", n.name);
     }
     mem_free(n.name);
     return false;
+}
+
+bool store_has_no_run(const Store *s, int64_t run, Error *err) {
+    error_set(err, ERR_NOT_FOUND, "There is no run %" PRId64 " in %s.", run, s->url);
+    return error_fact_int(err, "run", run);
+}
+
+bool store_is_newer(const Store *s, int64_t format, Error *err) {
+    error_set(err, ERR_DATA,
+              "The store %s was written by a newer version of pawl (format %" PRId64
+              "; this one reads up to %d).",
+              s->path, format, STORE_FORMAT);
+    error_fact(err, "store", s->url);
+    return error_fact_int(err, "format", format);
 }
 
 bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
@@ -311,7 +325,7 @@ bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
     if (!found && number > 0 && !find_number(s, number, out, &found, err)) {
         return false;
     }
-    return found || no_such_run(s, name, err);
+    return found || no_such_thread(s, name, err);
 }
 
 /* What to call a run in a sentence: its thread, or its number when that cannot be read. */
@@ -372,9 +386,10 @@ static bool refuse_busy(Store *s, int64_t run, const char *owner, Error *err) {
     find_number(s, run, &row, &found, NULL);
     snprintf(number, sizeof number, "%" PRId64, run);
     const char *name = found ? row.thread : number;
-    error_set(err, ERR_BUSY,
-              "Thread `%s` is being run by %s; wait for it, or cancel it with `pawl cancel %s`.",
-              name, owner ? owner : "another process", name);
+    error_set(err, ERR_BUSY, "Thread `%s` is being run by %s.", name,
+              owner ? owner : "another process");
+    error_fact(err, "thread", name);
+    error_fact(err, "holder", owner);
     run_row_clear(&row);
     return false;
 }
@@ -531,9 +546,10 @@ bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *wh
     len -= len && why[len - 1] == '.';
     error_set(err, ERR_DATA,
               "Checkpoint %" PRId64
-              " of %s in %s is damaged: %.*s. Other threads are not affected; "
-              "`pawl store check` lists all that is.",
+              " of %s in %s is damaged: %.*s. Other threads are not affected.",
               seq, name, s->url, (int)len, why);
+    error_fact(err, "damaged", s->url);
+    error_fact_int(err, "checkpoint", seq);
     mem_free(name);
     return false;
 }
@@ -545,17 +561,18 @@ static bool missing_checkpoint(Store *s, int64_t run, int64_t seq, Error *err) {
         return false;
     }
     if (!found) {
-        error_set(err, ERR_USAGE, "There is no run %" PRId64 " in %s.", run, s->url);
-    } else if (seq < 1 || seq > row.last) {
-        error_set(err, ERR_USAGE,
+        return store_has_no_run(s, run, err);
+    }
+    if (seq < 1 || seq > row.last) {
+        error_set(err, ERR_NOT_FOUND,
                   "Thread `%s` has no checkpoint %" PRId64 ": its last is %" PRId64 ".", row.thread,
                   seq, row.last);
     } else {
-        error_set(err, ERR_USAGE,
-                  "Checkpoint %" PRId64 " of thread `%s` was pruned; `pawl history %s` lists those "
-                  "that are there.",
-                  seq, row.thread, row.thread);
+        error_set(err, ERR_NOT_FOUND, "Checkpoint %" PRId64 " of thread `%s` was pruned.", seq,
+                  row.thread);
     }
+    error_fact(err, "thread", row.thread);
+    error_fact_int(err, "checkpoint", seq);
     run_row_clear(&row);
     return false;
 }

@@ -54,7 +54,7 @@ enum {
 
 typedef enum StoreMode {
     STORE_CREATE,   /* make it (and its folder) when it is not there; migrate an older one */
-    STORE_EXISTING, /* ERR_USAGE, saying how one comes about, when it is not there; migrate too */
+    STORE_EXISTING, /* ERR_NOT_FOUND when it is not there; migrate too */
     STORE_READ,     /* the same, and only reads: works in a folder that cannot be written */
 } StoreMode;
 
@@ -94,7 +94,7 @@ typedef struct RunRow {
 void run_row_clear(RunRow *row);
 
 /* Finds a run by its thread or, when there is no such thread and the text is a number, by its
- * number. ERR_USAGE with the nearest names when there is none. */
+ * number. ERR_NOT_FOUND with the nearest name when there is none. */
 bool store_find(Store *s, const char *thread_or_number, RunRow *out, Error *err);
 
 /* Calls fn for each run, the one updated last first; false from fn stops. fn may read the store. */
@@ -215,7 +215,7 @@ void store_batch_clear(StoreBatch *b);
 bool store_commit(Store *s, StoreBatch *b, Error *err);
 
 /* One checkpoint, checked against its checksum. The strings are the store's, valid until the next
- * call on it. ERR_USAGE when there is none of that number ("checkpoint 12 of thread x was pruned",
+ * call on it. ERR_NOT_FOUND when there is none of that number ("checkpoint 12 of thread x was pruned",
  * "has no checkpoint 99: its last is 40"), ERR_DATA when it is damaged. */
 bool store_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, Error *err);
 

@@ -172,11 +172,8 @@ bool store_batch_made(const Store *s, StoreBatch *b, size_t n, RunRow *out, Erro
     RunRow *row = &b->made[n].row;
     *out = (RunRow){0};
     if (!b->made[n].run) {
-        return error_set(
-            err, ERR_USAGE,
-            "There is a thread `%s` in %s already: go on with it by `pawl resume %s`, or "
-            "take another name.",
-            row->thread, s->url, row->thread);
+        error_set(err, ERR_EXISTS, "There is a thread `%s` in %s already.", row->thread, s->url);
+        return error_fact(err, "thread", row->thread);
     }
     *out = *row;
     *row = (RunRow){0};

@@ -119,9 +119,9 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     There is nothing to tell about `weather`.
     Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) continue 9
-    There is no frame 9; `frames` lists them.
+    There is no frame 9. `frames` lists them.
     (pawl) step 9
-    There is no frame 9; `frames` lists them.
+    There is no frame 9. `frames` lists them.
     (pawl) back x
     `back` takes how many steps, not `x`.
     Usage: back [N]
@@ -136,7 +136,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     (pawl) goto nowhere
     There is no node `nowhere` where frame 1 is.
     (pawl) goto @999
-    Thread `t` has no checkpoint 999: its last is 4.
+    Thread `t` has no checkpoint 999: its last is 4. `history` lists those that are there.
     (pawl) print
     `print` takes an expression.
     Usage: print [@CHECKPOINT] EXPR
@@ -163,7 +163,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     (pawl) diff 1
     Nothing changed.
     (pawl) diff 1 999
-    Thread `t` has no checkpoint 999: its last is 4.
+    Thread `t` has no checkpoint 999: its last is 4. `history` lists those that are there.
     (pawl) config set
     `config` takes a path, an equals sign and a value.
     Usage: config [set PATH = JSON | reset]
@@ -173,7 +173,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     `frame` takes the number of a frame, not `x`.
     Usage: frame [N]
     (pawl) frame 9
-    There is no frame 9; `frames` lists them.
+    There is no frame 9. `frames` lists them.
     (pawl) inject
     `inject` takes a node, as it would stand in the file: NAME: {shell: make}.
     Usage: inject [before | after] [NAME:] NODE
@@ -194,11 +194,11 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     `export` takes the file to write.
     Usage: export FILE
     (pawl) replay @999
-    Thread `t` has no checkpoint 999: its last is 4.
+    Thread `t` has no checkpoint 999: its last is 4. `history` lists those that are there.
     (pawl) answer
     Nothing waits for an answer.
     (pawl) pause 9
-    There is no frame 9; `frames` lists them.
+    There is no frame 9. `frames` lists them.
     (pawl) option
     Thread t (run 1) of workflow w, w.yaml
     Status: paused, frames paused: 1, selected frame: 1, checkpoint 4
@@ -320,7 +320,7 @@ A run that has ended is said to have failed or completed, and what can be done w
     exit: Command exited with code 3
     Frame 1: done
     `back` goes back into it.
-    Frame 1 is not paused: it has ended. The run is failed; `back` goes back into it.
+    Frame 1 is not paused: it has ended. The run is failed. `back` goes back into it.
     [1]
 
 A run that fails after `detach` says where, and the way out, as `pawl run` does

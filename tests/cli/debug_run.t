@@ -106,7 +106,7 @@ A run is replayed with the results of another
     2> pawl run: * (glob)
     [2]
     $ pawl run w.yaml --replay nobody
-    2> pawl run: There is no thread `nobody` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    2> pawl run: There is no thread `nobody` in sqlite:.pawl/pawl.db. `pawl runs` lists all threads.
     [2]
     $ pawl run w.yaml --live-from b
     2> pawl run: --live-from says where the results of --replay THREAD end, and there is no --replay.
@@ -196,7 +196,7 @@ Results are for a run that begins
     2> Try `pawl help debug`.
     [2]
     $ pawl debug w.yaml --replay nobody
-    2> pawl debug: There is no thread `nobody` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    2> pawl debug: There is no thread `nobody` in sqlite:.pawl/pawl.db. `pawl runs` lists all threads.
     [2]
     $ pawl debug w.yaml --replay t --live-from c
     2> pawl debug: No node of `w` is called `c`, to be live from* (glob)

@@ -78,7 +78,7 @@ What is not there is an error
     2> Try `pawl help diff`.
     [2]
     $ pawl diff --runs a bb
-    2> pawl diff: There is no thread `bb` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    2> pawl diff: There is no thread `bb` in sqlite:.pawl/pawl.db. `pawl runs` lists all threads.
     [2]
     $ pawl diff --runs a a@9
     2> pawl diff: * (glob)

@@ -155,9 +155,9 @@ What the language here leaves out is refused with the reason
     $ pawl eval -n '1 | halt_error(3)' 2>&1 | head -n 1
     pawl eval: halt_error is left out here: an expression cannot end the program that runs it; use error or empty. (expression, line 1, column 5)
     $ pawl eval -n '[inputs]' 2>&1 | head -n 1
-    pawl eval: inputs is left out here: an expression sees one document at a time; give it the others in a variable or with --slurp. (expression, line 1, column 2)
+    pawl eval: inputs is left out here: an expression sees one document at a time; give it the others in a variable, or all of them in one array. (expression, line 1, column 2)
     $ pawl eval -n 'input_line_number' 2>&1 | head -n 1
-    pawl eval: input_line_number is left out here: an expression sees one document at a time; give it the others in a variable or with --slurp. (expression, line 1, column 1)
+    pawl eval: input_line_number is left out here: an expression sees one document at a time; give it the others in a variable, or all of them in one array. (expression, line 1, column 1)
     $ pawl eval -n 'import "a" as a; 1' 2>&1 | head -n 1
     pawl eval: Modules (import, include) are not part of this language; define the function in the expression itself. (expression, line 1, column 1)
     $ pawl eval -n 'halt' 2>/dev/null

@@ -131,7 +131,7 @@ A thread's name is given once
     $ pawl run w.yaml --thread mine -q
     {}
     $ pawl run w.yaml --thread mine -q
-    2> pawl run: There is a thread `mine` in sqlite:.pawl/pawl.db already: go on with it by `pawl resume mine`, or take another name.
+    2> pawl run: There is a thread `mine` in sqlite:.pawl/pawl.db already. Resume it with `pawl resume mine`, or take another name.
     [2]
 
 The store is --store, what the workflow says, $PAWL_STORE or .pawl/pawl.db

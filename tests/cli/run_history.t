@@ -31,7 +31,7 @@ Every step is in the history
     2> Try `pawl help history`.
     [2]
     $ pawl history nobody
-    2> pawl history: There is no thread `nobody` in sqlite:.pawl/pawl.db; `pawl runs` lists them.
+    2> pawl history: There is no thread `nobody` in sqlite:.pawl/pawl.db. `pawl runs` lists all threads.
     [2]
 
 The state at any checkpoint can be shown and compared
@@ -59,7 +59,7 @@ The state at any checkpoint can be shown and compared
     $ pawl show w@1 --json
     {"n":0}
     $ pawl show w@99
-    2> pawl show: Thread `w` has no checkpoint 99: its last is 3.
+    2> pawl show: Thread `w` has no checkpoint 99: its last is 3. `pawl history w` lists those that are there.
     [2]
     $ pawl show
     2> pawl show: which run? It takes THREAD or THREAD@SEQ.
@@ -94,7 +94,7 @@ A fork is a thread of its own
     $ pawl fork w@2 --json
     {"run":3,"thread":"run-3","workflow":"w","status":"stopped","checkpoint":1,"created":"*","updated":"*","frames":[{"frame":1,"node":"two"}],"interrupts":[]} (glob)
     $ pawl fork w --thread what-if
-    2> pawl fork: There is a thread `what-if` in sqlite:.pawl/pawl.db already: go on with it by `pawl resume what-if`, or take another name.
+    2> pawl fork: There is a thread `what-if` in sqlite:.pawl/pawl.db already. Resume it with `pawl resume what-if`, or take another name.
     [2]
     $ pawl fork w --thread x@1
     2> pawl fork: a thread cannot be called `x@1`: what ends in @ and a number names a checkpoint (THREAD@SEQ).

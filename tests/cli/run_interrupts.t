@@ -57,7 +57,7 @@ An approval is answered with one of its options
     2>     pawl resume a --decision reject
     [3]
     $ pawl resume a -q
-    2> pawl resume: Interrupt i2 at `ok` waits for an answer ("Ship it?"): give --decision approve|reject (or --value JSON).
+    2> pawl resume: Interrupt i2 at `ok` waits for an answer ("Ship it?"). Answer it with --decision approve|reject, or with --value JSON.
     [2]
     $ pawl resume a --decision perhaps -q
     2> pawl resume: `perhaps` is not one of the options of `ok`: approve, reject.
@@ -91,8 +91,9 @@ Branches that stop are answered each on its own, in any order
     2> Waiting at c: C?
     2>     pawl resume t --interrupt i5 --decision yes
     [3]
-    $ pawl resume t --decision yes -q 2>&1 | grep -o 'Several interrupts are open; say which one with --interrupt'
-    Several interrupts are open; say which one with --interrupt
+    $ pawl resume t --decision yes -q 2>&1 | grep -oE 'Several interrupts are open|Choose one with --interrupt ID.'
+    Several interrupts are open
+    Choose one with --interrupt ID.
     $ pawl resume t --interrupt nonsense --decision yes
     2> pawl resume: No interrupt `nonsense` is open; these are: i3 (`a`), i4 (`b`), i5 (`c`).
     [2]
@@ -107,7 +108,7 @@ Branches that stop are answered each on its own, in any order
 Interrupts need a place to be kept
     $ printf 'config: {interrupt_before: [a]}\nnodes:\n  - {name: a, jq: .}\n' > i.yaml
     $ pawl run i.yaml
-    2> i.yaml:1:29: error: Interrupts are defined (`interrupt_before: a`) but there is no checkpointer: set `config.checkpoint_dir` for files or `config.checkpointer` (memory, file or sqlite), or give --store.
+    2> i.yaml:1:29: error: Interrupts are defined (`interrupt_before: a`) but there is no checkpointer: set `config.checkpoint_dir` for files or `config.checkpointer` (memory, file or sqlite), or name a store when it is run.
     2>     config: {interrupt_before: [a]}
     2>                                 ^
     [2]
@@ -190,10 +191,10 @@ Without a run, a checkpoint or a store there is nothing to resume
     $ pawl run w.yaml --thread done -q
     {}
     $ pawl resume doen
-    2> pawl resume: There is no thread `doen` in sqlite:.pawl/pawl.db; did you mean `done`? `pawl runs` lists them.
+    2> pawl resume: There is no thread `doen` in sqlite:.pawl/pawl.db; did you mean `done`? `pawl runs` lists all threads.
     [2]
     $ pawl resume done@99
-    2> pawl resume: Thread `done` has no checkpoint 99: its last is 2.
+    2> pawl resume: Thread `done` has no checkpoint 99: its last is 2. `pawl history done` lists those that are there.
     [2]
     $ pawl resume done@
     2> pawl resume: `done@` has no checkpoint after the @; it is THREAD or THREAD@SEQ.

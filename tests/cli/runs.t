@@ -49,7 +49,14 @@ Status tells where a run is
     $ pawl status f --json | pawl eval -c '[.status, .error.node]'
     ["failed","b"]
     $ pawl status ff
-    2> pawl status: There is no thread `ff` in sqlite:.pawl/pawl.db; did you mean `f`? `pawl runs` lists them.
+    2> pawl status: There is no thread `ff` in sqlite:.pawl/pawl.db; did you mean `f`? `pawl runs` lists all threads.
+    [2]
+    $ pawl status ff --json
+    {"error":{"code":"not_found","message":"There is no thread `ff` in sqlite:.pawl/pawl.db; did you mean `f`?","thread":"ff","suggestion":"f"}}
+    2> pawl status: There is no thread `ff` in sqlite:.pawl/pawl.db; did you mean `f`? `pawl runs` lists all threads.
+    [2]
+    $ pawl status zzzz --store sqlite:./.pawl/pawl.db
+    2> pawl status: There is no thread `zzzz` in sqlite:./.pawl/pawl.db. `pawl runs --store sqlite:./.pawl/pawl.db` lists all threads.
     [2]
     $ pawl status f@1
     2> pawl status: it says where a run is now; `pawl show` shows a checkpoint.
@@ -90,7 +97,7 @@ A run is cancelled, by whoever has it
     2> pawl resume: Thread `i` was cancelled: there is nothing to resume. `pawl history i` lists its checkpoints; `pawl resume i@SEQ` goes on from one of them.
     [2]
     $ pawl cancel j
-    2> pawl cancel: There is no thread `j` in sqlite:.pawl/pawl.db; did you mean `i`? `pawl runs` lists them.
+    2> pawl cancel: There is no thread `j` in sqlite:.pawl/pawl.db; did you mean `i`? `pawl runs` lists all threads.
     [2]
     $ printf 'name: w\nnodes:\n  - {name: a, shell: "sleep 30", output: a}\n' > w.yaml
     $ pawl run w.yaml --thread w --json > out &

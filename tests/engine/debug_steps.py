@@ -701,7 +701,7 @@ def going_interrupts(world):
         world.same([(e["node"], e["prompt"], e["options"]) for e in stop.of("waiting")],
                    [("ask", "ok?", ["y", "n"])])
         d.refuse("answer", "maybe", decision="maybe")
-        says(d.refuse("answer"), 'at `ask` waits for an answer ("ok?"): give `answer` y|n (or `answer JSON`).')
+        says(d.refuse("answer"), 'at `ask` waits for an answer ("ok?").')
         says(d.refuse("step", kind="over"), "waits for an answer at `ask`")
         stop = d.go("answer", decision="y")
         world.same((stop.paused, stop.status), ([], "completed"))
@@ -716,7 +716,7 @@ edges: [{from: b, to: [p, q], fan_in: j}, {from: p, to: j}, {from: q, to: j}, {f
     with debug(world, text) as d:
         ids = {e["node"]: e["interrupt"] for e in d.go("continue").of("waiting")}
         world.same(d.refuse("answer", value=1),
-                   "2 frames wait for an answer; `answer` takes the id of the one that is meant: "
+                   "2 frames wait for an answer: "
                    f"{ids['p']} (`p`), {ids['q']} (`q`).")
 
 
@@ -726,8 +726,7 @@ def going_interrupt_that_asks_nothing(world):
     with debug(world, text) as d:
         d.go("continue")
         world.same(d.refuse("answer", value=5),
-                   "`j` asked nothing, it only stopped: give no answer, or an object to merge into the state "
-                   "(`answer JSON`).")
+                   "`j` asked nothing, it only stopped: give no answer, or an object to merge into the state.")
         world.same(d.go("answer").status, "completed")
 
 

@@ -642,7 +642,7 @@ def past_goto_the_end_of_a_completed_run(world):
             answer = d.call("goto", checkpoint=end)
             world.same((answer.get("node"), answer["ended"]), (None, "completed"))
             world.same(d.frames()["main"]["status"], "done", "its frame")
-            d.refuse("step", "has ended. The run is completed; `back` goes back into it", kind="over")
+            d.refuse("step", "has ended. The run is completed.", kind="over")
             world.same("ended" in d.call("back"), False, "whether it has ended in the middle")
         d.call("goto", checkpoint=end)
     world.same(world("status", "t", "--json").json["status"], "completed")

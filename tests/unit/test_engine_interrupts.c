@@ -145,7 +145,7 @@ static void answers_that_do_not_fit_are_refused(void **state) {
     host_run(ASK, "{\"v\": 7}");
     host_fresh();
     expect_contains(host_refused(&(RunResume){.thread = "t"}), "i2 at `q` waits for an answer");
-    expect_contains(host.err.msg, "give `decision` yes|no (or a `value`)");
+    expect_contains(host.err.facts, "\"interrupt\":\"i2\",\"options\":\"yes|no\"");
     expect_contains(host_refused(&(RunResume){.thread = "t", .decision = "maybe"}),
                     "`maybe` is not one of the options of `q`: yes, no.");
     Json word = json_string_c("maybe");
@@ -299,7 +299,7 @@ static void several_open_interrupts_want_an_id(void **state) {
     start_four();
     host_fresh();
     expect_contains(host_refused(&(RunResume){.thread = "t", .decision = "x"}),
-                    "Several interrupts are open; say which one with `interrupt`: ");
+                    "Several interrupts are open, and it is not said which one: ");
     assert_int_equal(count_of(host.err.msg, "(`"), 4);
 }
 

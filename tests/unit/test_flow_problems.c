@@ -508,10 +508,10 @@ static void interrupts_need_a_checkpointer(void **state) {
     assert_true(flow_needs_checkpointer(flow, NULL));
     assert_true(flow_needs_checkpointer(flow, &problems));
     char *got = problems_text(&problems);
-    assert_string_equal(got,
-                        "2:21: Interrupts are defined (`interrupt_before: approve`) but there is "
-                        "no checkpointer: set `config.checkpoint_dir` for files or "
-                        "`config.checkpointer` (memory, file or sqlite), or give --store.\n");
+    assert_string_equal(
+        got, "2:21: Interrupts are defined (`interrupt_before: approve`) but there is "
+             "no checkpointer: set `config.checkpoint_dir` for files or "
+             "`config.checkpointer` (memory, file or sqlite), or name a store when it is run.\n");
     free(got);
     flow_unref(flow);
     flow_problems_clear(&problems);

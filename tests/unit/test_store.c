@@ -56,7 +56,7 @@ static void a_thread_is_made_once(void **state) {
     Error err = ERROR_INIT;
     make_run(s, "orders");
     assert_false(store_create_run(s, "orders", "w", "", &row, &err));
-    expect_error(&err, ERR_USAGE, "There is a thread `orders`");
+    expect_error(&err, ERR_EXISTS, "There is a thread `orders`");
     store_close(s);
 }
 
@@ -120,13 +120,15 @@ static void an_unknown_thread_brings_up_the_nearest(void **state) {
     RunRow row;
     Error err = ERROR_INIT;
     assert_false(store_find(s, "orders", &row, &err));
-    expect_error(&err, ERR_USAGE, "holds no runs yet");
+    expect_error(&err, ERR_NOT_FOUND, "holds no runs yet");
     make_run(s, "customers");
     make_run(s, "orders");
     assert_false(store_find(s, "order", &row, &err));
-    expect_error(&err, ERR_USAGE, "did you mean `orders`? `pawl runs` lists them");
+    expect_error(&err, ERR_NOT_FOUND, "There is no thread `order`");
+    expect_error(&err, ERR_NOT_FOUND, "; did you mean `orders`?");
+    assert_string_equal(err.facts, "\"thread\":\"order\",\"suggestion\":\"orders\"");
     assert_false(store_find(s, "xyz", &row, &err));
-    expect_error(&err, ERR_USAGE, "There is no thread `xyz`");
+    expect_error(&err, ERR_NOT_FOUND, "There is no thread `xyz`");
     assert_false(store_find(s, "99", &row, &err));
     store_close(s);
 }
@@ -351,14 +353,14 @@ static void a_checkpoint_that_is_not_there_says_why(void **state) {
     store_batch_remove(&b, run, 2);
     MUST(store_commit(s, &b, &why));
     assert_false(store_checkpoint(s, run, 2, &c, &err));
-    expect_error(&err, ERR_USAGE, "Checkpoint 2 of thread `a` was pruned");
+    expect_error(&err, ERR_NOT_FOUND, "Checkpoint 2 of thread `a` was pruned");
     assert_false(store_checkpoint(s, run, 99, &c, &err));
-    expect_error(&err, ERR_USAGE, "Thread `a` has no checkpoint 99: its last is 4.");
+    expect_error(&err, ERR_NOT_FOUND, "Thread `a` has no checkpoint 99: its last is 4.");
     assert_false(store_checkpoint(s, run, 0, &c, &err));
     assert_false(store_checkpoint(s, run, -1, &c, &err));
     assert_false(store_checkpoint(s, run, INT64_MAX, &c, &err));
     assert_false(store_checkpoint(s, 77, 1, &c, &err));
-    expect_error(&err, ERR_USAGE, "There is no run 77");
+    expect_error(&err, ERR_NOT_FOUND, "There is no run 77");
     store_batch_clear(&b);
     store_close(s);
 }
@@ -548,7 +550,7 @@ static void writing_needs_the_lease(void **state) {
     MUST(store_lease(s, run, &why));
     MUST(store_commit(s, &b, &why));
     assert_false(store_lease(s, 99, &err));
-    expect_error(&err, ERR_USAGE, "There is no run 99");
+    expect_error(&err, ERR_NOT_FOUND, "There is no run 99");
     store_batch_clear(&b);
     store_close(s);
 }
@@ -601,7 +603,7 @@ static void another_handle_is_refused_while_the_lease_is_held(void **state) {
     snprintf(pid, sizeof pid, "pid %ld", (long)getpid());
     expect_error(&err, ERR_BUSY, "Thread `orders` is being run by pid ");
     expect_error(&err, ERR_BUSY, pid);
-    expect_error(&err, ERR_BUSY, "`pawl cancel orders`");
+    assert_non_null(strstr(err.facts, "\"thread\":\"orders\",\"holder\":\"pid "));
     assert_true(store_is_leased(a, run) && store_is_leased(b, run));
     store_release(a, run);
     assert_false(store_is_leased(a, run) || store_is_leased(b, run));
@@ -904,9 +906,9 @@ static void a_store_that_is_not_there_says_how_one_comes_about(void **state) {
     Fixture *f = *state;
     Error err = ERROR_INIT;
     assert_null(store_open(f->url, STORE_EXISTING, &err));
-    expect_error(&err, ERR_USAGE, "There is no store ");
-    expect_error(&err, ERR_USAGE, "nothing was run here yet");
-    expect_error(&err, ERR_USAGE, "--store URL or PAWL_STORE");
+    expect_error(&err, ERR_NOT_FOUND, "There is no store ");
+    expect_error(&err, ERR_NOT_FOUND, "nothing was run here yet");
+    assert_non_null(strstr(err.facts, "\"store\":"));
     assert_null(store_open(f->url, STORE_READ, &err));
     struct stat st;
     assert_int_not_equal(stat(f->path, &st), 0);
@@ -989,7 +991,7 @@ static void expect_made(Store *s, StoreBatch *b, size_t n, const char *thread) {
     bool made = store_batch_made(s, b, n, &row, &err);
     if (!thread) {
         assert_false(made);
-        expect_error(&err, ERR_USAGE, "There is a thread `");
+        expect_error(&err, ERR_EXISTS, "There is a thread `");
         return;
     }
     if (!made) fail_msg("%s", err.msg);

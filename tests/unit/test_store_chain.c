@@ -80,11 +80,12 @@ static void an_image_that_cannot_be_rebuilt_names_the_checkpoint(void **state) {
     tree_init(&t, s, "a");
     tree_grow(&t, 10, 5);
     assert_true(json_is_none(chain_image(s, t.run, 11, NULL, &err)));
-    expect_error(&err, ERR_USAGE, "has no checkpoint 11: its last is 10");
+    expect_error(&err, ERR_NOT_FOUND, "has no checkpoint 11: its last is 10");
     store_batch_remove(&b, t.run, 4);
     MUST(store_commit(s, &b, &why));
     assert_true(json_is_none(chain_image(s, t.run, 9, NULL, &err)));
-    expect_error(&err, ERR_USAGE, "Checkpoint 9 cannot be rebuilt: Checkpoint 4 of thread `a` was");
+    expect_error(&err, ERR_NOT_FOUND,
+                 "Checkpoint 9 cannot be rebuilt: Checkpoint 4 of thread `a` was");
     store_batch_clear(&b);
     tree_clear(&t);
     store_close(s);

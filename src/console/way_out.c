@@ -1,0 +1,142 @@
+#include "way_out.h"
+
+#include "fields.h"
+#include "json_error.h"
+#include "json_print.h"
+#include "mem.h"
+
+#include <string.h>
+
+#define PROMPT        "the debugger's prompt"
+#define ANOTHER_STORE " another store with --store URL or PAWL_STORE."
+
+/* {fact} in the words is the fact as a word for a shell, {=fact} is the fact as it is, {store} is --store URL when that
+ * is needed. */
+static const struct Row {
+    ErrorCode code;
+    const char *facts; /* all of them are there */
+    const char *words; /* NULL: nothing can be done */
+    const char *only;  /* said by this command or at PROMPT; NULL: by all */
+} rows[] = {
+    {ERR_NOT_FOUND, "frame", "`frames` lists them.", PROMPT},
+    {ERR_NOT_FOUND, "operation", "`operations` lists them.", PROMPT},
+    {ERR_NOT_FOUND, "checkpoint", "`history` lists those that are there.", PROMPT},
+    {ERR_NOT_FOUND, "thread checkpoint",
+     "`pawl history {thread}{store}` lists those that are there.", NULL},
+    {ERR_NOT_FOUND, "store", "Start something with `pawl run`, or name" ANOTHER_STORE, NULL},
+    {ERR_NOT_FOUND, "thread", "`pawl runs{store}` lists all threads.", NULL},
+    {ERR_EXISTS, "thread", "Resume it with `pawl resume {thread}{store}`, or take another name.",
+     NULL},
+    {ERR_ENDED, "frame", "`back` goes back into it.", PROMPT},
+    {ERR_ENDED, "thread checkpoints",
+     "Start it again with `pawl run FILE --thread {thread}{store}`.", NULL},
+    {ERR_ENDED, "thread", NULL, "cancel"},
+    {ERR_ENDED, "thread",
+     "`pawl history {thread}{store}` lists its checkpoints; `pawl resume {thread}@SEQ{store}` goes "
+     "on from one of them.",
+     NULL},
+    {ERR_BUSY, "thread", "Wait for it, or cancel it with `pawl cancel {thread}{store}`.", NULL},
+    {ERR_ANSWER, "interrupts", "Choose one with `answer ID`.", PROMPT},
+    {ERR_ANSWER, "options", "Answer it with `answer {=options}`, or with `answer JSON`.", PROMPT},
+    {ERR_ANSWER, "interrupt", "Answer it with `answer JSON`.", PROMPT},
+    {ERR_ANSWER, "interrupts", "Choose one with --interrupt ID.", NULL},
+    {ERR_ANSWER, "options", "Answer it with --decision {=options}, or with --value JSON.", NULL},
+    {ERR_ANSWER, "interrupt", "Answer it with --value JSON.", NULL},
+    {ERR_USAGE, "thread gone",
+     "Resume from an earlier checkpoint (`pawl resume {thread}@SEQ{store}`), or without --reload.",
+     NULL},
+    {ERR_USAGE, "thread parked", "`pawl debug {thread}{store}` takes it up.", NULL},
+    {ERR_USAGE, "thread checkpoint",
+     "Go on from there with `pawl resume {thread}@{checkpoint}{store}`.", NULL},
+    {ERR_IO, "folder", "Make the folder writable, or name" ANOTHER_STORE, NULL},
+    {ERR_IO, "store", "Name" ANOTHER_STORE, NULL},
+    {ERR_DATA, "format", "Take that version, or name" ANOTHER_STORE, NULL},
+    {ERR_DATA, "store", "Name" ANOTHER_STORE, NULL},
+    {ERR_DATA, "damaged", NULL, "store"},
+    {ERR_DATA, "damaged", "`pawl store check{store}` lists all that is damaged.", NULL},
+};
+
+void shell_word(Buf *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:@%+,=";
+    if (word[0] && strspn(word, plain) == strlen(word)) {
+        buf_adds(out, word);
+        return;
+    }
+    buf_addc(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'') {
+            buf_adds(out, "'\\''");
+        } else {
+            buf_addc(out, *word);
+        }
+    }
+    buf_addc(out, '\'');
+}
+
+static Json fact(Json facts, const char *name, size_t len) {
+    Json key = json_string(name, len), value = json_object_get(facts, key);
+    json_unref(key);
+    return value;
+}
+
+static bool has_all(Json facts, const char *names) {
+    for (size_t len; *names; names += len + (names[len] == ' ')) {
+        len = strcspn(names, " ");
+        if (json_is_none(fact(facts, names, len))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static char *text_of(Json value) {
+    return field_is_text(value) ? mem_strndup(json_string_data(&value), json_string_len(value))
+                                : json_to_text(value);
+}
+
+static void add_words(Buf *out, const char *words, Json facts, const char *store) {
+    for (size_t len; *words; words += len) {
+        len = strcspn(words, "{");
+        buf_add(out, words, len);
+        if (!words[len]) {
+            return;
+        }
+        bool raw = words[len + 1] == '=';
+        const char *name = words + len + 1 + raw;
+        size_t named = strcspn(name, "}");
+        if (!strncmp(name, "store}", strlen("store}"))) {
+            buf_adds(out, store ? " --store " : "");
+            if (store) {
+                shell_word(out, store);
+            }
+        } else {
+            char *text = text_of(fact(facts, name, named));
+            if (raw) {
+                buf_adds(out, text);
+            } else {
+                shell_word(out, text);
+            }
+            mem_free(text);
+        }
+        len += raw + named + 2;
+    }
+}
+
+void say_error(Buf *out, const Error *err, const Speaker *speaker) {
+    const char *by = speaker->command ? speaker->command : PROMPT;
+    Json facts = error_json(err);
+    buf_adds(out, err->msg);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct Row *row = &rows[i];
+        if (row->code == err->code && (!row->only || !strcmp(row->only, by)) &&
+            has_all(facts, row->facts)) {
+            if (row->words) {
+                buf_addc(out, ' ');
+                add_words(out, row->words, facts, speaker->store);
+            }
+            break;
+        }
+    }
+    json_unref(facts);
+}
