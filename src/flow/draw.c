@@ -357,23 +357,19 @@ static void mermaid_text(const char *s, Buf *out) {
     buf_addc(out, '"');
 }
 
-static const char *const *mermaid_shape(const Node *node) {
-    static const char *const shapes[SHAPE_COUNT][2] = {
-        [SHAPE_WORK] = {"[", "]"},
-        [SHAPE_QUESTION] = {"{", "}"},
-        [SHAPE_FILE] = {"[[", "]]"},
-        [SHAPE_LOOP] = {"[[", "]]"},
-    };
-    return shapes[node->kind->shape];
-}
-
 static void begin_mermaid(Buf *out, const char *name) {
     (void)name;
     buf_adds(out, "flowchart TD\n  start((start))\n");
 }
 
 static void mermaid_node(Buf *out, int depth, int id, const char *label, const Node *node) {
-    const char *const *shape = mermaid_shape(node);
+    static const char *const shapes[SHAPE_COUNT][2] = {
+        [SHAPE_WORK] = {"[", "]"},
+        [SHAPE_QUESTION] = {"{", "}"},
+        [SHAPE_FILE] = {"[[", "]]"},
+        [SHAPE_LOOP] = {"[[", "]]"},
+    };
+    const char *const *shape = shapes[node->kind->shape];
     buf_printf(out, "%*sn%d%s", 2 * depth, "", id, shape[0]);
     mermaid_text(label, out);
     buf_printf(out, "%s\n", shape[1]);

@@ -17,24 +17,23 @@ static const char *const rule_keys[] = {"if", "to", NULL};
 
 /* ---- names ---- */
 
-static int find_node(const EdgeBuild *b, const YamlNode *name) {
+int find_node(Loader *ld, const GraphImpl *g, const YamlNode *name, bool ends) {
     Json key = json_string_valid(name->text, name->len);
-    int index = name_table_find(&b->c->graph->nodes, key);
+    int index = name_table_find(&g->nodes, key);
     json_unref(key);
-    return index;
-}
-
-static bool unknown_node(EdgeBuild *b, const YamlNode *name) {
-    Suggestion nearest = suggestion_for(name->text, name->len);
-    for (size_t i = 0; i < b->n && i < OFFERED_MAX; i++) {
-        suggestion_offer(&nearest, b->graph->nodes[i].name);
+    if (index < 0) {
+        Suggestion nearest = suggestion_for(name->text, name->len);
+        for (size_t i = 0; i < g->graph.nnodes && i < OFFERED_MAX; i++) {
+            suggestion_offer(&nearest, g->graph.nodes[i].name);
+        }
+        if (ends) {
+            suggestion_offer(&nearest, "__end__");
+            suggestion_offer(&nearest, "__start__");
+        }
+        report_at(ld->reporter, name->spot, "There is no node `%s`%s", shown(name->text, name->len),
+                  did_you_mean_this(nearest.best));
     }
-    suggestion_offer(&nearest, "__end__");
-    suggestion_offer(&nearest, "__start__");
-    b->broken = true;
-    report_at(b->c->ld->reporter, name->spot, "There is no node `%s`%s",
-              shown(name->text, name->len), did_you_mean_this(nearest.best));
-    return false;
+    return index;
 }
 
 /* Somewhere to go to: a node or __end__. */
@@ -49,8 +48,9 @@ static bool find_target(EdgeBuild *b, const YamlNode *name, int *index) {
                   "Nothing leads back to `__start__`; name the first node instead.");
         return false;
     }
-    *index = find_node(b, name);
-    return *index >= 0 || unknown_node(b, name);
+    *index = find_node(b->c->ld, b->c->graph, name, true);
+    b->broken = b->broken || *index < 0;
+    return *index >= 0;
 }
 
 /* ---- drafts ---- */
@@ -66,38 +66,29 @@ static void copy_targets(Draft *to, const Draft *from) {
     }
 }
 
-typedef struct TargetLoad {
-    EdgeBuild *b;
-    Draft *draft;
-    bool *seen; /* n + 1, the last for __end__; NULL: not needed */
-} TargetLoad;
-
-static void load_target(void *ctx, const YamlNode *name) {
-    TargetLoad *load = ctx;
-    int target;
-    if (!find_target(load->b, name, &target)) {
-        return;
-    }
-    bool *seen = load->seen ? &load->seen[target < 0 ? load->b->n : (size_t)target] : NULL;
-    if (seen && *seen) {
-        report_at(load->b->c->ld->reporter, name->spot, "`%s` is named twice in one edge.",
-                  shown(name->text, name->len));
-        return;
-    }
-    if (seen) {
-        *seen = true;
-    }
-    add_target(load->draft, target);
-}
-
 static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
+    Reporter *reporter = b->c->ld->reporter;
     bool list = to->kind == YAML_LIST && to->n > 1;
-    TargetLoad load = {b, draft, list ? mem_zalloc(b->n + 1) : NULL};
+    bool *seen = list ? mem_zalloc(b->n + 1) : NULL; /* the last for __end__ */
+    const YamlNode *name;
+    int target;
     if (to->kind == YAML_LIST && to->n == 0) {
-        report_at(b->c->ld->reporter, to->spot, "`to` names no node.");
+        report_at(reporter, to->spot, "`to` names no node.");
     }
-    each_name(b->c->ld, to, "`to`", load_target, &load);
-    mem_free(load.seen);
+    for (size_t at = 0; (name = next_name(b->c->ld, to, "`to`", &at));) {
+        if (!find_target(b, name, &target)) {
+            continue;
+        }
+        bool *there = list ? &seen[target < 0 ? b->n : (size_t)target] : &(bool){false};
+        if (*there) {
+            report_at(reporter, name->spot, "`%s` is named twice in one edge.",
+                      shown(name->text, name->len));
+        } else {
+            *there = true;
+            add_target(draft, target);
+        }
+    }
+    mem_free(seen);
     draft->parallel = draft->parallel || draft->ntargets > 1;
     b->broken = b->broken || draft->ntargets == 0;
     return draft->ntargets > 0;
@@ -172,7 +163,7 @@ static void load_rule(EdgeBuild *b, Out *out, const YamlNode *rule) {
     if (!expect_map(ld, rule, "A rule of `goto` (`{if: ..., to: ...}`)")) {
         return;
     }
-    check_keys(ld, rule, (KeyList){rule_keys, NULL}, "a rule of `goto`");
+    check_keys(ld, rule, (KeyList){.names = rule_keys}, "a rule of `goto`");
     const YamlNode *to = yaml_get(rule, "to");
     bool fine = load_condition(b, yaml_get(rule, "if"), &d, b->c->scope);
     if (!to) {
@@ -202,27 +193,6 @@ static void load_goto(EdgeBuild *b, size_t i, const YamlNode *value) {
 }
 
 /* ---- the list of edges ---- */
-
-typedef struct EdgeLoad {
-    EdgeBuild *b;
-    Draft *draft;
-    bool on_error;
-} EdgeLoad;
-
-static void load_from(void *ctx, const YamlNode *name) {
-    EdgeLoad *load = ctx;
-    EdgeBuild *b = load->b;
-    int index = yaml_is(name, "__start__") ? (int)b->n : find_node(b, name);
-    if (yaml_is(name, "__end__")) {
-        report_at(b->c->ld->reporter, name->spot, "Nothing comes after `__end__`.");
-    } else if (index < 0) {
-        unknown_node(b, name);
-    } else if (load->on_error && index == (int)b->n) {
-        report_at(b->c->ld->reporter, name->spot, "`__start__` does nothing that could fail.");
-    } else if (load->draft->ntargets > 0) {
-        add_edge(b, &(load->on_error ? b->error : b->after)[index], load->draft);
-    }
-}
 
 /* Where to, and when; false when the edge cannot be used. */
 static bool load_way(EdgeBuild *b, const YamlNode *edge, Draft *d) {
@@ -259,7 +229,7 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge) {
     }
     const YamlNode *on = yaml_get(edge, "on"), *description = yaml_get(edge, "description");
     const YamlNode *from = yaml_get(edge, "from");
-    check_keys(ld, edge, (KeyList){edge_keys, NULL}, "an edge");
+    check_keys(ld, edge, (KeyList){.names = edge_keys}, "an edge");
     if (on && !yaml_is(on, "error")) {
         report_at(ld->reporter, on->spot, "`on` can only be `error`.");
     }
@@ -275,8 +245,18 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge) {
         b->broken = true;
         d.ntargets = 0;
     }
-    if (from) {
-        each_name(ld, from, "`from`", load_from, &(EdgeLoad){b, &d, on != NULL});
+    const YamlNode *name;
+    for (size_t at = 0; from && (name = next_name(ld, from, "`from`", &at));) {
+        bool start = yaml_is(name, "__start__"), end = yaml_is(name, "__end__");
+        int index = start ? (int)b->n : end ? -1 : find_node(ld, b->c->graph, name, true);
+        b->broken = b->broken || (index < 0 && !end);
+        if (end) {
+            report_at(ld->reporter, name->spot, "Nothing comes after `__end__`.");
+        } else if (on && start) {
+            report_at(ld->reporter, name->spot, "`__start__` does nothing that could fail.");
+        } else if (index >= 0 && d.ntargets > 0) {
+            add_edge(b, &(on ? b->error : b->after)[index], &d);
+        }
     }
     mem_free(d.targets);
 }
@@ -307,15 +287,6 @@ static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const 
         }
     }
     mem_free(joined);
-}
-
-static void fill_in_order(EdgeBuild *b, const YamlNode *const *sources) {
-    add_plain(b, &b->after[b->n], 0, sources[0]->spot);
-    for (size_t i = 0; i < b->n; i++) {
-        if (!b->after[i].closed) {
-            add_plain(b, &b->after[i], i + 1 < b->n ? (int)i + 1 : NODE_END, sources[i]->spot);
-        }
-    }
 }
 
 static void check_reached(EdgeBuild *b, const YamlNode *const *sources) {
@@ -375,8 +346,13 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
     }
     if (edges) {
         fill_from_edges(&b, sources, edges);
-    } else {
-        fill_in_order(&b, sources);
+    } else { /* in order */
+        add_plain(&b, &b.after[b.n], 0, sources[0]->spot);
+        for (size_t i = 0; i < b.n; i++) {
+            if (!b.after[i].closed) {
+                add_plain(&b, &b.after[i], i + 1 < b.n ? (int)i + 1 : NODE_END, sources[i]->spot);
+            }
+        }
     }
     edges_find_joins(&b);
     if (!b.broken) {

@@ -3,8 +3,8 @@
 
 #include "ascii.h"
 #include "json_duration.h"
-#include "suggest.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,24 +23,37 @@ bool has_name(const char *const *names, const char *text, size_t len) {
     return names && *names;
 }
 
-static void offer_all(Suggestion *s, const char *const *names) {
-    for (; names && *names; names++) {
-        suggestion_offer(s, *names);
+size_t add_keys(const char *names[KEYS_MAX], size_t n, KeyList keys) {
+    const char *const *lists[] = {keys.names, keys.more};
+    for (int i = 0; i < 2; i++) {
+        for (const char *const *name = lists[i]; name && *name; name++) {
+            names[n++] = *name;
+        }
     }
+    for (size_t i = 0; i < keys.nparams; i++) {
+        names[n++] = keys.params[i].name;
+        names[n] = keys.params[i].alias;
+        n += names[n] != NULL;
+    }
+    for (size_t i = 0; keys.kinds && i < KIND_COUNT; i++) {
+        if (is_shown(&kinds[i], DIALECT_GRAPH)) {
+            names[n++] = kinds[i].name;
+        }
+    }
+    assert(n < KEYS_MAX);
+    names[n] = NULL;
+    return n;
 }
 
 void check_keys(Loader *ld, const YamlNode *map, KeyList known, const char *where) {
+    const char *names[KEYS_MAX];
+    add_keys(names, 0, known);
     for (size_t i = 0; i < map->n; i++) {
         const YamlNode *key = map->pairs[i].key;
-        if (has_name(known.names, key->text, key->len) ||
-            has_name(known.more, key->text, key->len)) {
-            continue;
+        if (!has_name(names, key->text, key->len)) {
+            report_at(ld->reporter, key->spot, "`%s` is no key of %s%s", shown(key->text, key->len),
+                      where, did_you_mean(key->text, key->len, names));
         }
-        Suggestion nearest = suggestion_for(key->text, key->len);
-        offer_all(&nearest, known.names);
-        offer_all(&nearest, known.more);
-        report_at(ld->reporter, key->spot, "`%s` is no key of %s%s", shown(key->text, key->len),
-                  where, did_you_mean_this(nearest.best));
     }
 }
 
@@ -116,15 +129,28 @@ bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms)
     return value && field_duration(ld, value, quoted(key), ms);
 }
 
-void each_name(Loader *ld, const YamlNode *node, const char *what, NameFn fn, void *ctx) {
+const YamlNode *key_map(Loader *ld, const YamlNode *map, const char *key) {
+    const YamlNode *value = yaml_get(map, key);
+    return value && !yaml_is_null(value) && expect_map(ld, value, quoted(key)) ? value : NULL;
+}
+
+const YamlNode *next_name(Loader *ld, const YamlNode *node, const char *what, size_t *at) {
     bool list = node->kind == YAML_LIST;
-    size_t n = list ? node->n : 1;
-    for (size_t i = 0; i < n; i++) {
-        const YamlNode *item = list ? node->items[i] : node;
+    while (*at < (list ? node->n : 1)) {
+        const YamlNode *item = list ? node->items[*at] : node;
+        ++*at;
         if (item->kind == YAML_SCALAR && !yaml_is_null(item)) {
-            fn(ctx, item);
-        } else {
-            report_at(ld->reporter, item->spot, "%s must be a name, or a list of names.", what);
+            return item;
         }
+        report_at(ld->reporter, item->spot, "%s must be a name, or a list of names.", what);
     }
+    return NULL;
+}
+
+bool expect_items(Loader *ld, const YamlNode *node, const char *none, const char *no_list) {
+    bool list = node->kind == YAML_LIST;
+    if (!list || node->n == 0) {
+        report_at(ld->reporter, node->spot, "%s", list || yaml_is_null(node) ? none : no_list);
+    }
+    return list && node->n > 0;
 }

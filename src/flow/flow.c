@@ -59,7 +59,7 @@ static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
         found = pair ? dialects[i] : found;
     }
     if (!found) {
-        check_keys(ld, root, (KeyList){graph_keys, keys}, "a workflow");
+        check_keys(ld, root, (KeyList){.names = graph_keys, .more = keys}, "a workflow");
         list_dialects(&list, false);
         report_at(ld->reporter, root->spot, "A workflow needs %s: the list of what it does.",
                   list.data);
@@ -331,21 +331,6 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
 
 /* ---- the whole ---- */
 
-static void load_main(Loader *ld, const char *path) {
-    Buf text = BUF_INIT;
-    Error err = ERROR_INIT;
-    if (read_file(ld, path, &text, &err)) {
-        load_file(ld, new_file(ld, path, &text), (Spot){NULL, 0, 0});
-    } else if (err.code == ERR_LIMIT) {
-        buf_clear(&text);
-        YamlFile *file = yaml_file(ld->arena, path, "", 0);
-        report_at(ld->reporter, (Spot){file, 0, 0}, "%s", err.msg);
-    } else {
-        report_file(ld->reporter, path, "%s", err.msg);
-    }
-    buf_clear(&text);
-}
-
 Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *problems) {
     return flow_load_inside(path, reader, &(FlowAround){0}, problems);
 }
@@ -371,7 +356,17 @@ Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAro
         const char *name = arena_strndup(ld.arena, around->vars[i], strlen(around->vars[i]));
         ld.outer = scope_with(&ld, ld.outer, &name, 1);
     }
-    load_main(&ld, flow->path);
+    Buf text = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (read_file(&ld, flow->path, &text, &err)) {
+        load_file(&ld, new_file(&ld, flow->path, &text), (Spot){NULL, 0, 0});
+    } else if (err.code == ERR_LIMIT) {
+        YamlFile *file = yaml_file(ld.arena, flow->path, "", 0);
+        report_at(&reporter, (Spot){file, 0, 0}, "%s", err.msg);
+    } else {
+        report_file(&reporter, flow->path, "%s", err.msg);
+    }
+    buf_clear(&text);
     if (!reporter_end(&reporter)) {
         flow_unref(flow);
         return NULL;

@@ -3,6 +3,7 @@
 
 #include "suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const graph_keys[] = {"name", "description", "state", "config", "nodes", "edges", NULL};
@@ -72,9 +73,6 @@ static void load_key(Loader *ld, const YamlPair *pair, StateKey *key) {
 }
 
 static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
-    if (yaml_is_null(state) || !expect_map(ld, state, "`state`")) {
-        return;
-    }
     g->graph.nkeys = state->n;
     g->graph.keys = arena_alloc(ld->arena, (state->n ? state->n : 1) * sizeof *g->graph.keys);
     for (size_t i = 0; i < state->n; i++) {
@@ -105,10 +103,7 @@ static void load_checkpointer(Loader *ld, const YamlNode *value, Graph *g) {
 
 /* What nodes need to know; interrupts need to know the nodes, and come later. */
 static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
-    if (yaml_is_null(config) || !expect_map(ld, config, "`config`")) {
-        return;
-    }
-    check_keys(ld, config, (KeyList){config_keys, NULL}, "`config`");
+    check_keys(ld, config, (KeyList){.names = config_keys}, "`config`");
     const YamlPair *checkpointer = yaml_pair(config, "checkpointer");
     const YamlNode *limit = yaml_get(config, "recursion_limit");
     if (checkpointer) {
@@ -131,34 +126,24 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
 
 /* ---- interrupts ---- */
 
-typedef struct InterruptList {
-    Loader *ld;
-    GraphImpl *graph;
-    bool before;
-} InterruptList;
-
-static void load_interrupt_name(void *ctx, const YamlNode *name) {
-    const InterruptList *list = ctx;
-    const GraphImpl *g = list->graph;
-    Json key = json_string_valid(name->text, name->len);
-    int index = name_table_find(&g->nodes, key);
-    json_unref(key);
-    bool all = yaml_is(name, "*");
-    if (!all && index < 0) {
-        Suggestion nearest = suggestion_for(name->text, name->len);
-        for (size_t i = 0; i < g->graph.nnodes && i < 1000; i++) {
-            suggestion_offer(&nearest, g->graph.nodes[i].name);
+static void load_interrupts(Loader *ld, const YamlNode *config, const char *key, GraphImpl *g) {
+    const YamlNode *names = yaml_get(config, key), *name;
+    bool before = strcmp(key, "interrupt_before") == 0;
+    char what[32];
+    snprintf(what, sizeof what, "`%s`", key);
+    for (size_t at = 0;
+         names && !yaml_is_null(names) && (name = next_name(ld, names, what, &at));) {
+        bool all = yaml_is(name, "*");
+        int index = all ? 0 : find_node(ld, g, name, false);
+        for (size_t i = (size_t)index;
+             index >= 0 && i < (all ? g->graph.nnodes : (size_t)index + 1); i++) {
+            Node *node = &g->graph.nodes[i];
+            *(before ? &node->interrupt_before : &node->interrupt_after) = true;
         }
-        report_at(list->ld->reporter, name->spot, "There is no node `%s`%s",
-                  shown(name->text, name->len), did_you_mean_this(nearest.best));
-        return;
+        if (index >= 0) {
+            note_interrupt(ld, name->spot, key, name->text);
+        }
     }
-    for (size_t i = all ? 0 : (size_t)index; i < (all ? g->graph.nnodes : (size_t)index + 1); i++) {
-        Node *node = &g->graph.nodes[i];
-        *(list->before ? &node->interrupt_before : &node->interrupt_after) = true;
-    }
-    note_interrupt(list->ld, name->spot, list->before ? "interrupt_before" : "interrupt_after",
-                   name->text);
 }
 
 /* ---- the whole ---- */
@@ -166,8 +151,8 @@ static void load_interrupt_name(void *ctx, const YamlNode *name) {
 static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
                                GraphImpl *graph) {
     NodeContext c = {ld, file, graph, file->from ? (Scope){NULL, 0} : ld->outer};
-    const YamlNode *state = yaml_get(root, "state"), *config = yaml_get(root, "config");
-    check_keys(ld, root, (KeyList){graph_keys, NULL}, "a workflow");
+    const YamlNode *state = key_map(ld, root, "state"), *config = key_map(ld, root, "config");
+    check_keys(ld, root, (KeyList){.names = graph_keys}, "a workflow");
     const char *name = key_text(ld, root, "name");
     graph->graph.name = name ? name : graph->graph.name;
     key_text(ld, root, "description");
@@ -182,16 +167,8 @@ static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         return false;
     }
     load_edges(&c, sources, yaml_get(root, "edges"));
-    const YamlNode *before = yaml_get(config, "interrupt_before");
-    const YamlNode *after = yaml_get(config, "interrupt_after");
-    if (before && !yaml_is_null(before)) {
-        each_name(ld, before, "`interrupt_before`", load_interrupt_name,
-                  &(InterruptList){ld, graph, true});
-    }
-    if (after && !yaml_is_null(after)) {
-        each_name(ld, after, "`interrupt_after`", load_interrupt_name,
-                  &(InterruptList){ld, graph, false});
-    }
+    load_interrupts(ld, config, "interrupt_before", graph);
+    load_interrupts(ld, config, "interrupt_after", graph);
     return true;
 }
 

@@ -126,37 +126,32 @@ static size_t vertex(const Tree *t, int target) {
     return target < 0 ? t->n : (size_t)target;
 }
 
-typedef void (*ArcFn)(Tree *t, size_t from, size_t to);
-
-static void each_arc(Tree *t, ArcFn fn) {
+/* Counts the predecessors of each node, or puts them where they belong. */
+static void go_over_arcs(Tree *t, bool place) {
     for (size_t i = 0; i < t->n; i++) {
         const Out *out = &t->b->after[i];
         for (size_t k = 0; k < out->n; k++) {
             for (size_t m = 0; m < out->items[k].ntargets; m++) {
-                fn(t, i, vertex(t, out->items[k].targets[m]));
+                size_t to = vertex(t, out->items[k].targets[m]);
+                if (place) {
+                    t->preds[t->first_pred[to]++] = (int)i;
+                } else {
+                    t->first_pred[to + 1]++;
+                }
             }
         }
     }
 }
 
-static void count_arc(Tree *t, size_t from, size_t to) {
-    (void)from;
-    t->first_pred[to + 1]++;
-}
-
-static void place_arc(Tree *t, size_t from, size_t to) {
-    t->preds[t->first_pred[to]++] = (int)from;
-}
-
 static void find_preds(Tree *t) {
     t->first_pred = mem_zalloc((t->n + 2) * sizeof *t->first_pred);
-    each_arc(t, count_arc);
+    go_over_arcs(t, false);
     for (size_t i = 0; i <= t->n; i++) {
         t->first_pred[i + 1] += t->first_pred[i];
     }
     size_t narcs = t->first_pred[t->n + 1];
     t->preds = mem_alloc((narcs ? narcs : 1) * sizeof *t->preds);
-    each_arc(t, place_arc);
+    go_over_arcs(t, true);
     /* Placing has moved each start to the start of the next. */
     memmove(t->first_pred + 1, t->first_pred, (t->n + 1) * sizeof *t->first_pred);
     t->first_pred[0] = 0;

@@ -162,14 +162,9 @@ typedef struct NodeContext {
     Scope scope;
 } NodeContext;
 
-/* What the file says for a parameter. */
-typedef struct Given {
-    const YamlPair *pair; /* NULL: nothing */
-    const YamlNode *value;
-} Given;
-
-/* Reads a parameter by its type, or sets what it is when nothing is given. */
-void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given given, Param *out);
+/* Reads a parameter by its type, or sets what it is when nothing is given (NULL). */
+void load_param(const NodeContext *c, Node *node, const ParamInfo *info, const YamlPair *given,
+                Param *out);
 
 /* What a value of the file is for a parameter, as JSON: text as written where the parameter is a
  * text (1.10, yes), by the core schema elsewhere. Given. */
@@ -189,10 +184,23 @@ bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, 
 /* A node with its name and place, and nothing else yet. The name is not copied. */
 void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name);
 
-enum { NODE_NAME_MAX = 200 };
-
-/* Whether a scalar can be the name of a node; reported when it cannot. what: "The id of a task". */
+/* Whether a scalar can be the name of a node; reported when it cannot. what: "The name of a node". */
 bool check_node_name(Loader *ld, const YamlNode *name, const char *what);
+
+/* The names of a list of tasks or steps: ids, and those that are made. Ids come first, so that no name
+ * that is made takes one. */
+typedef struct NameGiver {
+    Loader *ld;
+    const char *what; /* "task" */
+    Json taken;       /* name -> the line of its id */
+    Json counts;      /* name -> how many have asked for it */
+} NameGiver;
+
+/* The `id` of a map, when it has one that can be used; otherwise NULL, after reporting why not. */
+const char *given_id(NameGiver *names, const YamlNode *map);
+/* The base, or the base with the first number that makes it a name of its own: sleep, sleep-2, sleep-3. */
+const char *free_name(NameGiver *names, const char *base);
+void names_clear(NameGiver *names);
 
 /* The body of a map: a node without a name. */
 const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const char *name);
@@ -216,18 +224,30 @@ void note_interrupt(Loader *ld, Spot spot, const char *key, const char *what);
 
 /* ---- edges (edges.c) ---- */
 
+/* The index of the node of that name; -1 after reporting that there is none. ends: the name might have
+ * been meant for __start__ or __end__. */
+int find_node(Loader *ld, const GraphImpl *g, const YamlNode *name, bool ends);
+
 /* Makes the edges of the graph from goto on nodes and the list of edges (NULL: nodes run in order),
  * and checks that every node is reached. */
 void load_edges(const NodeContext *c, const YamlNode *const *sources, const YamlNode *edges);
 
 /* ---- pieces of trees (fields.c) ---- */
 
+enum { KEYS_MAX = 200 };
+
+/* The keys that a map can have. */
 typedef struct KeyList {
-    const char *const *names; /* ends with NULL */
-    const char *const *more;  /* NULL, or the same */
+    const char *const *names; /* ends with NULL; NULL: none */
+    const char *const *more;  /* the same */
+    const ParamInfo *params;  /* and the names of these */
+    size_t nparams;
+    bool kinds; /* and the kinds of the graph dialect */
 } KeyList;
 
 bool expect_map(Loader *ld, const YamlNode *node, const char *what);
+/* Adds the keys to n names, which end with NULL; how many there are then. */
+size_t add_keys(const char *names[KEYS_MAX], size_t n, KeyList keys);
 /* Reports keys of the map that are not in the list. */
 void check_keys(Loader *ld, const YamlNode *map, KeyList known, const char *where);
 bool has_name(const char *const *names, const char *text, size_t len);
@@ -242,9 +262,13 @@ bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t 
 const char *key_text(Loader *ld, const YamlNode *map, const char *key);
 bool key_bool(Loader *ld, const YamlNode *map, const char *key, bool *out);
 bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms);
+const YamlNode *key_map(Loader *ld, const YamlNode *map, const char *key); /* null is none */
 
-/* Calls fn for the scalar, or for each scalar of the list. */
-typedef void (*NameFn)(void *ctx, const YamlNode *name);
-void each_name(Loader *ld, const YamlNode *node, const char *what, NameFn fn, void *ctx);
+/* The scalar, or the scalars of the list one after the other, for which *at begins with 0; NULL after the
+ * last. What is no name is reported and passed over. */
+const YamlNode *next_name(Loader *ld, const YamlNode *node, const char *what, size_t *at);
+
+/* A list that holds something; otherwise one of the sentences is reported. */
+bool expect_items(Loader *ld, const YamlNode *node, const char *none, const char *no_list);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    NAMES_MAX = 200, /* keys that a node of some kind can have */
+    NODE_NAME_MAX = 200,
     RETRY_ATTEMPTS = 3,
     RETRY_ATTEMPTS_MAX = 1000000,
     RETRY_DELAY_MS = 1000,
@@ -38,11 +38,6 @@ typedef struct Choice {
     const YamlPair *said;   /* the key that said the kind */
     bool beside;            /* parameters may stand beside it */
 } Choice;
-
-static const Kind *kind_of_key(const YamlNode *key) {
-    const Kind *kind = kind_find(DIALECT_GRAPH, key->text);
-    return kind && yaml_is(key, kind->name) ? kind : NULL;
-}
 
 /* An object is a map of parameters unless it can be the first parameter itself. */
 static void choose_key(Choice *choice, const YamlPair *pair, const Kind *kind) {
@@ -91,8 +86,9 @@ static Choice find_choice(Loader *ld, const YamlNode *node) {
     for (size_t i = 0; i < node->n; i++) {
         const YamlPair *pair = &node->pairs[i];
         bool run = yaml_is(pair->key, "run"), uses = yaml_is(pair->key, "uses");
-        const Kind *kind = kind_of_key(pair->key);
-        if (!kind && !run && !uses) {
+        const Kind *kind = kind_find(DIALECT_GRAPH, pair->key->text);
+        bool named = kind && yaml_is(pair->key, kind->name); /* not a name with a NUL behind it */
+        if (!named && !run && !uses) {
             continue;
         }
         if (choice.said && yaml_is(pair->key, choice.said->key->text)) {
@@ -117,39 +113,19 @@ static Choice find_choice(Loader *ld, const YamlNode *node) {
 
 /* ---- which keys ---- */
 
-typedef struct Names {
-    const char *items[NAMES_MAX];
-    size_t n;
-} Names;
-
-static void add_name(Names *names, const char *name) {
-    if (name && names->n + 1 < NAMES_MAX && !has_name(names->items, name, strlen(name))) {
-        names->items[names->n++] = name;
-        names->items[names->n] = NULL;
-    }
-}
-
-static void add_params(Names *names, const Kind *kind) {
-    for (size_t i = 0; i < kind->nparams; i++) {
-        add_name(names, kind->params[i].name);
-        add_name(names, kind->params[i].alias);
-    }
-}
-
 /* Every key of a node without a known kind that no kind has. */
 static void check_unknown_kind(Loader *ld, const YamlNode *node, const char *const *general) {
-    Names known = {.n = 0};
-    size_t unknown = 0;
+    const char *known[KEYS_MAX];
+    size_t n = add_keys(known, 0, (KeyList){.names = general, .kinds = true}), unknown = 0;
     for (size_t i = 0; i < KIND_COUNT; i++) {
         if (is_shown(&kinds[i], DIALECT_GRAPH)) {
-            add_name(&known, kinds[i].name);
-            add_params(&known, &kinds[i]);
+            n = add_keys(known, n,
+                         (KeyList){.params = kinds[i].params, .nparams = kinds[i].nparams});
         }
     }
     for (size_t i = 0; i < node->n; i++) {
         const YamlNode *key = node->pairs[i].key;
-        if (!has_name(known.items, key->text, key->len) &&
-            !has_name(general, key->text, key->len)) {
+        if (!has_name(known, key->text, key->len)) {
             report_at(ld->reporter, key->spot, "There is no kind of node `%s`; the kinds are %s%s",
                       shown(key->text, key->len), kind_list(DIALECT_GRAPH),
                       nearest_kind(DIALECT_GRAPH, key));
@@ -174,31 +150,24 @@ static void check_companion(Loader *ld, const YamlNode *node, const char *key, c
 
 static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choice,
                             const char *const *general) {
-    Names params = {.n = 0};
-    char where[64];
+    const Kind *kind = choice->kind;
     check_companion(ld, node, "language", "run");
     check_companion(ld, node, "with", "uses");
-    if (!choice->kind) {
-        if (!choice->said) {
-            check_unknown_kind(ld, node, general);
-        }
+    if (!choice->said) {
+        check_unknown_kind(ld, node, general);
+    }
+    if (!kind) {
         return;
     }
-    snprintf(where, sizeof where, "%s %s node", article(choice->kind), choice->kind->name);
-    if (choice->beside) {
-        add_params(&params, choice->kind);
-    }
-    /* A second kind has been reported. */
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (is_shown(&kinds[i], DIALECT_GRAPH)) {
-            add_name(&params, kinds[i].name);
-        }
-    }
-    check_keys(ld, node, (KeyList){general, params.items}, where);
+    char where[64];
+    snprintf(where, sizeof where, "%s %s node", article(kind), kind->name);
+    KeyList params = {.params = kind->params, .nparams = kind->nparams};
+    KeyList beside = choice->beside ? params : (KeyList){0};
+    beside.names = general;
+    beside.kinds = true; /* a second kind has been reported */
+    check_keys(ld, node, beside, where);
     if (choice->params) {
-        Names own = {.n = 0};
-        add_params(&own, choice->kind);
-        check_keys(ld, choice->params, (KeyList){own.items, NULL}, where);
+        check_keys(ld, choice->params, params, where);
     }
 }
 
@@ -210,12 +179,12 @@ static const YamlPair *find_param(const YamlNode *map, const ParamInfo *info) {
 }
 
 /* What was given for each parameter, in the order of the kind's row. */
-static const Given *load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
-                                const Choice *choice) {
+static const YamlPair **load_params(const NodeContext *c, Node *node, const YamlNode *yaml,
+                                    const Choice *choice) {
     const Kind *kind = choice->kind;
     Reporter *reporter = c->ld->reporter;
     Param *params = arena_alloc(c->ld->arena, kind->nparams * sizeof *params);
-    Given *givens = arena_alloc(c->ld->arena, kind->nparams * sizeof *givens);
+    const YamlPair **givens = arena_alloc(c->ld->arena, kind->nparams * sizeof *givens);
     node->kind = kind;
     node->params = params;
     for (size_t i = 0; i < kind->nparams; i++) {
@@ -228,13 +197,13 @@ static const Given *load_params(const NodeContext *c, Node *node, const YamlNode
         } else if (!pair && beside != choice->said) {
             pair = beside;
         }
-        givens[i] = (Given){pair, pair ? pair->value : NULL};
+        givens[i] = pair;
         if (!pair && info->required) {
             report_at(reporter, choice->said->key->spot,
                       "`%s` is missing, which %s %s node needs: %s.", info->name, article(kind),
                       kind->name, info->help);
         }
-        load_param(c, node, info, givens[i], &params[i]);
+        load_param(c, node, info, pair, &params[i]);
     }
     return givens;
 }
@@ -245,7 +214,7 @@ typedef struct KindCheck {
     Loader *ld;
     const Node *node;
     const Choice *choice;
-    const Given *given;
+    const YamlPair *const *given;
 } KindCheck;
 
 static const char *param_name(const KindCheck *k, int i) {
@@ -253,17 +222,18 @@ static const char *param_name(const KindCheck *k, int i) {
 }
 
 static void check_script(const KindCheck *k) {
-    const Given *given = k->given;
-    if (given[PYTHON_CODE].value && given[PYTHON_FILE].value) {
-        report_at(k->ld->reporter, given[PYTHON_FILE].pair->key->spot,
+    const YamlPair *code = k->given[PYTHON_CODE], *file = k->given[PYTHON_FILE];
+    const YamlPair *function = k->given[PYTHON_FUNCTION];
+    if (code && file) {
+        report_at(k->ld->reporter, file->key->spot,
                   "There is both code and a `file` here; a node runs one of them.");
-    } else if (!given[PYTHON_CODE].value && !given[PYTHON_FILE].value) {
+    } else if (!code && !file) {
         report_at(k->ld->reporter, k->choice->said->key->spot,
                   "A %s node needs code (`%s`), or a `file` with a function for it.",
                   k->choice->kind->name, param_name(k, PYTHON_CODE));
     }
-    if (given[PYTHON_FUNCTION].value && !given[PYTHON_FILE].value) {
-        report_at(k->ld->reporter, given[PYTHON_FUNCTION].pair->key->spot,
+    if (function && !file) {
+        report_at(k->ld->reporter, function->key->spot,
                   "`function` goes with `file`, which is not here.");
     }
 }
@@ -279,28 +249,28 @@ static const struct {
 
 static void check_action(const KindCheck *k) {
     Reporter *reporter = k->ld->reporter;
-    const Given *command = &k->given[ACTION_COMMAND], *mode = &k->given[ACTION_MODE];
-    const Given *model = &k->given[ACTION_MODEL], *endpoint = &k->given[ACTION_ENDPOINT];
-    if (command->value && model->value) {
-        report_at(reporter, model->pair->key->spot,
+    const YamlPair *command = k->given[ACTION_COMMAND], *mode = k->given[ACTION_MODE];
+    const YamlPair *model = k->given[ACTION_MODEL], *endpoint = k->given[ACTION_ENDPOINT];
+    if (command && model) {
+        report_at(reporter, model->key->spot,
                   "There is both a `command` and a `model` here; an action asks one of them.");
     }
-    if (mode->value && yaml_is(mode->value, "autonomous") && !command->value && !model->value) {
+    if (mode && yaml_is(mode->value, "autonomous") && !command && !model) {
         report_at(reporter, mode->value->spot,
                   "Nobody answers this without a person: give it a `command`, or a `model` with "
                   "its `endpoint`.");
     }
-    if (model->value && !endpoint->value) {
-        report_at(reporter, model->pair->key->spot,
+    if (model && !endpoint) {
+        report_at(reporter, model->key->spot,
                   "`model` needs an `endpoint`: the URL of the API that has the model.");
-    } else if (endpoint->value && !model->value) {
-        report_at(reporter, endpoint->pair->key->spot,
+    } else if (endpoint && !model) {
+        report_at(reporter, endpoint->key->spot,
                   "`endpoint` needs a `model`: the name of the one to ask.");
     }
     for (size_t i = 0; i < sizeof action_companions / sizeof *action_companions; i++) {
         int param = action_companions[i].param, needs = action_companions[i].needs;
-        if (k->given[param].value && !k->given[needs].value) {
-            report_warning(reporter, k->given[param].pair->key->spot,
+        if (k->given[param] && !k->given[needs]) {
+            report_warning(reporter, k->given[param]->key->spot,
                            "`%s` does nothing without `%s`, which is not here.",
                            param_name(k, param), param_name(k, needs));
         }
@@ -343,7 +313,7 @@ static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) 
     if (!expect_map(c->ld, value, "`retry`")) {
         return;
     }
-    check_keys(c->ld, value, (KeyList){retry_keys, NULL}, "`retry`");
+    check_keys(c->ld, value, (KeyList){.names = retry_keys}, "`retry`");
     const YamlNode *attempts = yaml_get(value, "attempts"), *factor = yaml_get(value, "factor");
     const YamlNode *when = yaml_get(value, "if");
     if (attempts) {
@@ -368,25 +338,19 @@ static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) 
     }
 }
 
-typedef struct InterruptLoad {
-    const NodeContext *c;
-    Node *node;
-} InterruptLoad;
-
-static void load_interrupt_word(void *ctx, const YamlNode *word) {
-    static const char *const words[] = {"before", "after", NULL};
-    InterruptLoad *load = ctx;
-    if (yaml_is(word, "before")) {
-        load->node->interrupt_before = true;
-    } else if (yaml_is(word, "after")) {
-        load->node->interrupt_after = true;
-    } else {
-        report_at(load->c->ld->reporter, word->spot,
-                  "`interrupt` must be before or after, not `%s`%s", shown(word->text, word->len),
-                  did_you_mean(word->text, word->len, words));
-        return;
+static void load_interrupts(const NodeContext *c, Node *node, const YamlNode *words) {
+    static const char *const known[] = {"before", "after", NULL};
+    const YamlNode *word;
+    for (size_t at = 0; (word = next_name(c->ld, words, "`interrupt`", &at));) {
+        if (has_name(known, word->text, word->len)) {
+            *(yaml_is(word, "before") ? &node->interrupt_before : &node->interrupt_after) = true;
+            note_interrupt(c->ld, word->spot, "interrupt", word->text);
+        } else {
+            report_at(c->ld->reporter, word->spot,
+                      "`interrupt` must be before or after, not `%s`%s",
+                      shown(word->text, word->len), did_you_mean(word->text, word->len, known));
+        }
     }
-    note_interrupt(load->c->ld, word->spot, "interrupt", word->text);
 }
 
 /* The body of a map has no output and no interrupts. */
@@ -403,7 +367,7 @@ static void load_fields(const NodeContext *c, Node *node, const YamlNode *yaml, 
         load_retry(c, node, retry);
     }
     if (interrupt) {
-        each_name(c->ld, interrupt, "`interrupt`", load_interrupt_word, &(InterruptLoad){c, node});
+        load_interrupts(c, node, interrupt);
     }
     if (description) {
         field_text(c->ld, description, "A description");
@@ -460,7 +424,7 @@ static void load_node(const NodeContext *c, Node *node, const YamlNode *yaml,
     Choice choice = find_choice(c->ld, yaml);
     check_node_keys(c->ld, yaml, &choice, general);
     if (choice.kind) {
-        const Given *given = load_params(c, node, yaml, &choice);
+        const YamlPair *const *given = load_params(c, node, yaml, &choice);
         if (kind_checks[choice.kind->id]) {
             kind_checks[choice.kind->id](&(KindCheck){c->ld, node, &choice, given});
         }
@@ -501,14 +465,50 @@ bool check_node_name(Loader *ld, const YamlNode *name, const char *what) {
     return true;
 }
 
-static const char *node_name(Loader *ld, const YamlNode *yaml) {
-    const YamlNode *name = yaml_get(yaml, "name");
-    if (!name) {
-        report_at(ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
+const char *given_id(NameGiver *names, const YamlNode *map) {
+    Loader *ld = names->ld;
+    const YamlNode *id = yaml_get(map, "id");
+    char what[32];
+    int line, col;
+    snprintf(what, sizeof what, "The id of a %s", names->what);
+    if (!key_text(ld, map, "id") || !check_node_name(ld, id, what)) {
         return NULL;
     }
-    bool fine = field_text(ld, name, "`name`") && check_node_name(ld, name, "The name of a node");
-    return fine ? name->text : NULL;
+    Json first = json_object_get_c(names->taken, id->text);
+    if (!json_is_none(first)) {
+        report_at(ld->reporter, id->spot,
+                  "There is another %s with the id `%s`, in line %d; ids must be unique in their "
+                  "list.",
+                  names->what, id->text, (int)first.i);
+        return NULL;
+    }
+    yaml_line_col(map->spot.file, map->spot.at, &line, &col);
+    names->taken = json_object_with(names->taken, id->text, json_int(line));
+    return id->text;
+}
+
+const char *free_name(NameGiver *names, const char *base) {
+    Buf name = BUF_INIT;
+    Json count = json_object_get_c(names->counts, base);
+    int64_t n = json_is_none(count) ? 1 : count.i;
+    do {
+        buf_reset(&name);
+        buf_adds(&name, base);
+        if (n > 1) {
+            buf_printf(&name, "-%lld", (long long)n);
+        }
+        n++;
+    } while (!json_is_none(json_object_get_c(names->taken, name.data)));
+    names->counts = json_object_with(names->counts, base, json_int(n));
+    names->taken = json_object_with(names->taken, name.data, json_null());
+    const char *kept = arena_strndup(names->ld->arena, name.data, name.len);
+    buf_clear(&name);
+    return kept;
+}
+
+void names_clear(NameGiver *names) {
+    json_unref(names->taken);
+    json_unref(names->counts);
 }
 
 /* Nodes without a usable name are read for their problems and left out. */
@@ -519,15 +519,19 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
         if (!expect_map(c->ld, yaml, "A node")) {
             continue;
         }
-        const char *name = node_name(c->ld, yaml);
+        const YamlNode *name = yaml_get(yaml, "name");
         if (!name) {
+            report_at(c->ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
+        }
+        if (!name || !field_text(c->ld, name, "`name`") ||
+            !check_node_name(c->ld, name, "The name of a node")) {
             Node unnamed = {0};
             start_node(c, &unnamed, yaml, "?");
             load_node(c, &unnamed, yaml, node_keys);
             continue;
         }
         Node *node = &c->graph->graph.nodes[n];
-        start_node(c, node, yaml, name);
+        start_node(c, node, yaml, name->text);
         node->index = (int)n;
         sources[n++] = yaml;
     }
@@ -536,11 +540,8 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
 
 bool load_nodes(const NodeContext *c, const YamlNode *list, const YamlNode ***sources) {
     Graph *graph = &c->graph->graph;
-    if (list->kind != YAML_LIST || list->n == 0) {
-        report_at(c->ld->reporter, list->spot, "%s",
-                  list->kind == YAML_LIST || yaml_is_null(list)
-                      ? "There are no nodes; a workflow has at least one."
-                      : "The nodes must be a list (`- name: ...`).");
+    if (!expect_items(c->ld, list, "There are no nodes; a workflow has at least one.",
+                      "The nodes must be a list (`- name: ...`).")) {
         return false;
     }
     graph->nodes = arena_alloc(c->ld->arena, list->n * sizeof *graph->nodes);

@@ -189,8 +189,9 @@ static void (*const loaders[PARAM_TYPES])(ParamLoad *) = {
     [PARAM_TEST] = load_workflow_param,
 };
 
-void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given given, Param *out) {
-    if (!given.value) {
+void load_param(const NodeContext *c, Node *node, const ParamInfo *info, const YamlPair *given,
+                Param *out) {
+    if (!given) {
         out->line = node->line;
         out->col = node->col;
         out->number = info->type == PARAM_ENUM ? -1 : 0;
@@ -203,7 +204,7 @@ void load_param(const NodeContext *c, Node *node, const ParamInfo *info, Given g
         }
         return;
     }
-    const YamlNode *value = given.value;
+    const YamlNode *value = given->value;
     size_t at = value->kind == YAML_SCALAR ? yaml_place(value, 0) : value->spot.at;
     yaml_line_col(value->spot.file, at, &out->line, &out->col);
     ParamLoad load = {c, node, info, value, out, ""};

@@ -55,11 +55,6 @@ typedef struct EndingRule {
 static const EndingRule success_rule = {"on_success", WAY_NEXT, "merge", "BRANCH", KIND_MERGE};
 static const EndingRule failure_rule = {"on_failure", WAY_STOP, "trigger", "CARD", KIND_TRIGGER};
 
-static bool starts_with_verb(const char *text, const char *verb) {
-    size_t len = strlen(verb);
-    return strncmp(text, verb, len) == 0 && text[len] == ':';
-}
-
 static Ending load_ending(Loader *ld, const YamlNode *step, const EndingRule *rule) {
     Ending ending = {rule->otherwise, NULL, yaml_get(step, rule->key)};
     const YamlNode *value = ending.value;
@@ -67,10 +62,11 @@ static Ending load_ending(Loader *ld, const YamlNode *step, const EndingRule *ru
     if (!text) {
         return ending;
     }
-    bool verb = starts_with_verb(text, rule->verb);
-    if (verb && text[strlen(rule->verb) + 1]) {
+    size_t len = strlen(rule->verb);
+    bool verb = strncmp(text, rule->verb, len) == 0 && text[len] == ':';
+    if (verb && text[len + 1]) {
         ending.way = WAY_NODE;
-        ending.target = text + strlen(rule->verb) + 1;
+        ending.target = text + len + 1;
     } else if (yaml_is(value, "next") || yaml_is(value, "stop")) {
         ending.way = text[0] == 'n' ? WAY_NEXT : WAY_STOP;
     } else {
@@ -91,32 +87,8 @@ typedef struct PipelineLoad {
     Graph *graph;
     const YamlNode **sources; /* of each step */
     size_t nsteps;
-    Json taken;  /* name -> the line of its step */
-    Json counts; /* name -> how many have asked for it */
+    NameGiver names;
 } PipelineLoad;
-
-static void take(PipelineLoad *p, const char *name, const YamlNode *step) {
-    int line, col;
-    yaml_line_col(step->spot.file, step->spot.at, &line, &col);
-    p->taken = json_object_with(p->taken, name, json_int(line));
-}
-
-/* The id that the step gives itself; NULL when it gives none that can be used. */
-static const char *own_id(PipelineLoad *p, const YamlNode *step) {
-    const char *id = key_text(p->ld, step, "id");
-    const YamlNode *value = yaml_get(step, "id");
-    if (!id || !check_node_name(p->ld, value, "The id of a step")) {
-        return NULL;
-    }
-    Json first = json_object_get_c(p->taken, id);
-    if (!json_is_none(first)) {
-        report_at(p->ld->reporter, value->spot,
-                  "There is another step `%s`, in line %d; ids must be unique.", id, (int)first.i);
-        return NULL;
-    }
-    take(p, id, step);
-    return id;
-}
 
 /* "Unit tests (fast)" -> "unit-tests-fast". */
 static void add_slug(Buf *out, const char *text) {
@@ -132,26 +104,6 @@ static void add_slug(Buf *out, const char *text) {
     }
 }
 
-/* The base, or the base with the first number that makes it a name of its own. */
-static const char *free_name(PipelineLoad *p, const char *base, const YamlNode *step) {
-    Buf name = BUF_INIT;
-    Json count = json_object_get_c(p->counts, base);
-    int64_t n = json_is_none(count) ? 1 : count.i;
-    do {
-        buf_reset(&name);
-        buf_adds(&name, base);
-        if (n > 1) {
-            buf_printf(&name, "-%lld", (long long)n);
-        }
-        n++;
-    } while (!json_is_none(json_object_get_c(p->taken, name.data)));
-    p->counts = json_object_with(p->counts, base, json_int(n));
-    take(p, name.data, step);
-    const char *kept = arena_strndup(p->ld->arena, name.data, name.len);
-    buf_clear(&name);
-    return kept;
-}
-
 /* The name of a step that has no id: made from its title, or from its number. */
 static const char *made_name(PipelineLoad *p, const YamlNode *step, size_t number) {
     const YamlNode *title = yaml_get(step, "name");
@@ -162,7 +114,7 @@ static const char *made_name(PipelineLoad *p, const YamlNode *step, size_t numbe
     if (!slug.len) {
         buf_printf(&slug, "step-%zu", number);
     }
-    const char *name = free_name(p, slug.data, step);
+    const char *name = free_name(&p->names, slug.data);
     buf_clear(&slug);
     return name;
 }
@@ -199,11 +151,9 @@ static const Kind *find_type(Loader *ld, const YamlNode *step) {
 static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *step) {
     const Kind *kind = node->kind;
     const YamlNode *config = yaml_get(step, "config");
-    const char *names[16] = {NULL};
+    KeyList own = {.params = kind->params + SCRIPT_COMMAND,
+                   .nparams = kind->nparams - SCRIPT_COMMAND};
     char where[64];
-    for (size_t i = 0; i + SCRIPT_COMMAND < kind->nparams && i + 1 < 16; i++) {
-        names[i] = kind->params[i + SCRIPT_COMMAND].name;
-    }
     Param *params = arena_alloc(p->ld->arena, kind->nparams * sizeof *params);
     node->params = params;
     params[STEP_ID].value = node->name_json;
@@ -212,7 +162,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
     }
     if (config) {
         snprintf(where, sizeof where, "the `config` of %s %s step", article(kind), kind->name);
-        check_keys(p->ld, config, (KeyList){names, NULL}, where);
+        check_keys(p->ld, config, own, where);
     }
     for (size_t i = 0; i < kind->nparams; i++) {
         const ParamInfo *info = &kind->params[i];
@@ -227,7 +177,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
                       "`%s` is missing in `config`, which %s %s step needs: %s.", info->name,
                       article(kind), kind->name, info->help);
         }
-        load_param(p->c, node, info, (Given){pair, pair ? pair->value : NULL}, &params[i]);
+        load_param(p->c, node, info, pair, &params[i]);
     }
     params[STEP_ID].value = node->name_json;
 }
@@ -249,7 +199,7 @@ static void load_requires(Loader *ld, Node *node, const YamlNode *value) {
 
 static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
     const YamlNode *requires = yaml_get(step, "requires");
-    check_keys(p->ld, step, (KeyList){step_keys, NULL}, "a step");
+    check_keys(p->ld, step, (KeyList){.names = step_keys}, "a step");
     key_text(p->ld, step, "name");
     key_text(p->ld, step, "description");
     if (!yaml_get(step, "name") && !yaml_get(step, "id")) {
@@ -291,12 +241,12 @@ static const Expr *failed_expr(const PipelineLoad *p, const Node *node, const Ya
 
 /* A node that does what an ending says; its index. */
 static int add_hidden(PipelineLoad *p, const EndingRule *rule, const Ending *ending,
-                      const Node *after, const YamlNode *step) {
+                      const Node *after) {
     Node *node = &p->graph->nodes[p->graph->nnodes++];
     Param *params = arena_alloc(p->ld->arena, sizeof *params);
     Buf name = BUF_INIT;
     buf_printf(&name, "%s.%s", after->name, rule->verb);
-    start_step(p, node, ending->value, free_name(p, name.data, step));
+    start_step(p, node, ending->value, free_name(&p->names, name.data));
     buf_clear(&name);
     node->kind = &kinds[rule->kind];
     node->params = params;
@@ -314,7 +264,7 @@ static void link_step(PipelineLoad *p, size_t i, Ending success, Ending failure)
     if (success.way == WAY_STOP) {
         done = one_edge(p->ld, NODE_END, success.value);
     } else if (success.way == WAY_NODE) {
-        int merge = add_hidden(p, &success_rule, &success, node, step);
+        int merge = add_hidden(p, &success_rule, &success, node);
         p->graph->nodes[merge].edges = on;
         done = one_edge(p->ld, merge, success.value);
     }
@@ -327,7 +277,7 @@ static void link_step(PipelineLoad *p, size_t i, Ending success, Ending failure)
         node->edges = (Edges){edges, 2};
     }
     if (failure.way == WAY_NODE) {
-        int trigger = add_hidden(p, &failure_rule, &failure, node, step);
+        int trigger = add_hidden(p, &failure_rule, &failure, node);
         p->graph->nodes[trigger].edges = one_edge(p->ld, NODE_END, failure.value);
         node->error_edges = one_edge(p->ld, trigger, failure.value);
     }
@@ -351,10 +301,6 @@ static void link_steps(PipelineLoad *p) {
 
 /* ---- triggers ---- */
 
-static void ignore_name(void *ctx, const YamlNode *name) {
-    (void)ctx, (void)name;
-}
-
 /* One of the words, which end with NULL. */
 static void check_word(Loader *ld, const YamlNode *map, const char *key, const char *const *words) {
     const YamlNode *value = yaml_get(map, key);
@@ -377,7 +323,7 @@ static void check_trigger(Loader *ld, const YamlNode *trigger) {
     if (!expect_map(ld, trigger, "A trigger (`{type: push}`)")) {
         return;
     }
-    check_keys(ld, trigger, (KeyList){trigger_keys, NULL}, "a trigger");
+    check_keys(ld, trigger, (KeyList){.names = trigger_keys}, "a trigger");
     const YamlNode *type = yaml_get(trigger, "type"), *config = yaml_get(trigger, "config");
     const char *name = key_text(ld, trigger, "type");
     if (!type) {
@@ -390,11 +336,9 @@ static void check_trigger(Loader *ld, const YamlNode *trigger) {
         char where[64];
         bool push = yaml_is(type, "push");
         snprintf(where, sizeof where, "the `config` of a %s trigger", name);
-        check_keys(ld, config, (KeyList){push ? push_keys : no_keys, NULL}, where);
+        check_keys(ld, config, (KeyList){.names = push ? push_keys : no_keys}, where);
         const YamlNode *branches = yaml_get(config, "branches");
-        if (branches && push) {
-            each_name(ld, branches, "`branches`", ignore_name, NULL);
-        }
+        for (size_t at = 0; branches && push && next_name(ld, branches, "`branches`", &at);) {}
     }
     check_word(ld, trigger, "on_pass", passes);
     check_word(ld, trigger, "on_fail", fails);
@@ -429,7 +373,7 @@ static void declare_state(Loader *ld, const YamlNode *steps, GraphImpl *g) {
 static void name_steps(PipelineLoad *p) {
     const char **ids = arena_alloc(p->ld->arena, p->nsteps * sizeof *ids);
     for (size_t i = 0; i < p->nsteps; i++) {
-        ids[i] = own_id(p, p->sources[i]);
+        ids[i] = given_id(&p->names, p->sources[i]);
     }
     for (size_t i = 0; i < p->nsteps; i++) {
         const char *name = ids[i] ? ids[i] : made_name(p, p->sources[i], i + 1);
@@ -444,7 +388,7 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
     Graph *g = &graph->graph;
     PipelineLoad p = {.c = &c, .ld = ld, .graph = g};
     const YamlNode *steps = yaml_get(root, "steps"), *triggers = yaml_get(root, "triggers");
-    check_keys(ld, root, (KeyList){pipeline_keys, NULL}, "a pipeline");
+    check_keys(ld, root, (KeyList){.names = pipeline_keys}, "a pipeline");
     const char *name = key_text(ld, root, "name");
     g->name = name ? name : g->name;
     key_text(ld, root, "description");
@@ -453,11 +397,8 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
         load_triggers(ld, triggers, g);
     }
     declare_state(ld, steps, graph);
-    if (steps->kind != YAML_LIST || steps->n == 0) {
-        report_at(ld->reporter, steps->spot, "%s",
-                  steps->kind == YAML_LIST || yaml_is_null(steps)
-                      ? "There are no steps; a pipeline has at least one."
-                      : "The steps must be a list (`- name: ...`).");
+    if (!expect_items(ld, steps, "There are no steps; a pipeline has at least one.",
+                      "The steps must be a list (`- name: ...`).")) {
         return false;
     }
     p.sources = arena_alloc(ld->arena, steps->n * sizeof *p.sources);
@@ -470,15 +411,13 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
         return false;
     }
     g->nodes = arena_alloc(ld->arena, NODES_PER_STEP * steps->n * sizeof *g->nodes);
-    p.taken = json_object();
-    p.counts = json_object();
+    p.names = (NameGiver){ld, "step", json_object(), json_object()};
     name_steps(&p);
     for (size_t i = 0; i < p.nsteps; i++) {
         load_step(&p, &g->nodes[i], p.sources[i]);
     }
     link_steps(&p);
-    json_unref(p.taken);
-    json_unref(p.counts);
+    names_clear(&p.names);
     if (g->recursion_limit <= (int64_t)g->nnodes) {
         g->recursion_limit = (int64_t)g->nnodes + 1; /* there are no loops */
     }

@@ -20,14 +20,6 @@ Reporter reporter_start(FlowProblems *list, const char *main) {
     return (Reporter){.list = list, .main = main, .first = list->n};
 }
 
-size_t reporter_errors(const Reporter *r) {
-    size_t n = r->left_out_errors;
-    for (size_t i = r->first; i < r->list->n; i++) {
-        n += !r->list->items[i].warning;
-    }
-    return n;
-}
-
 static void problem_clear(FlowProblem *p) {
     mem_free((char *)(uintptr_t)p->file);
     mem_free(p->msg);
@@ -170,7 +162,10 @@ static void sort(const char *main, FlowProblem *items, size_t n) {
 
 bool reporter_end(Reporter *r) {
     FlowProblems *list = r->list;
-    bool fine = reporter_errors(r) == 0;
+    bool fine = r->left_out_errors == 0;
+    for (size_t i = r->first; i < list->n; i++) {
+        fine = fine && list->items[i].warning;
+    }
     if (list->n > r->first) {
         sort(r->main, list->items + r->first, list->n - r->first);
     }

@@ -20,7 +20,6 @@ struct Reporter {
 Reporter reporter_start(FlowProblems *list, const char *main);
 /* Sorts, and says how many were left out. False when there was an error. */
 bool reporter_end(Reporter *r);
-size_t reporter_errors(const Reporter *r);
 
 /* Errors unless the name says otherwise; the sentence is made with printf's formats. */
 void report_at(Reporter *r, Spot spot, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

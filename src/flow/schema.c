@@ -362,25 +362,6 @@ static Json state_schema(void) {
     return OBJECT(KEY("type", parsed("[\"object\",\"null\"]")), KEY("additionalProperties", key));
 }
 
-static Json config_schema(void) {
-    Json names = OBJECT(KEY("enum", words_array(checkpointers)));
-    Json props = json_object_with(properties(config_properties), "checkpointer",
-                                  described(names, config_properties[0].help));
-    return OBJECT_ADD(closed_object(props), KEY("type", parsed("[\"object\",\"null\"]")));
-}
-
-static Json definitions(void) {
-    return OBJECT(KEY("node", node_schema(false)), KEY("body", node_schema(true)),
-                  KEY("edge", OBJECT_ADD(closed_object(properties(edge_properties)),
-                                         KEY("required", parsed("[\"from\",\"to\"]")))),
-                  KEY("config", config_schema()),
-                  KEY("retry", any_of(parsed("{\"type\":\"integer\",\"minimum\":1}"),
-                                      closed_object(properties(retry_properties)))),
-                  KEY("interrupt", parsed(interrupt_schema)), KEY("goto", parsed(target_schema)),
-                  KEY("rule", parsed(rule_schema)), KEY("names", parsed(name_or_names)),
-                  KEY("duration", parsed(duration_schema)));
-}
-
 /* A file: the schema of what is in it, which names others under $defs. */
 static Json file_schema(const char *title, Json props, const char *required, Json defs) {
     return OBJECT(KEY("$schema", "https://json-schema.org/draft/2020-12/schema"),
@@ -391,9 +372,23 @@ static Json file_schema(const char *title, Json props, const char *required, Jso
 }
 
 static Json graph_schema(void) {
+    Json stores =
+        described(OBJECT(KEY("enum", words_array(checkpointers))), config_properties[0].help);
+    Json config = json_object_with(properties(config_properties), "checkpointer", stores);
+    Json defs =
+        OBJECT(KEY("node", node_schema(false)), KEY("body", node_schema(true)),
+               KEY("edge", OBJECT_ADD(closed_object(properties(edge_properties)),
+                                      KEY("required", parsed("[\"from\",\"to\"]")))),
+               KEY("config",
+                   OBJECT_ADD(closed_object(config), KEY("type", parsed("[\"object\",\"null\"]")))),
+               KEY("retry", any_of(parsed("{\"type\":\"integer\",\"minimum\":1}"),
+                                   closed_object(properties(retry_properties)))),
+               KEY("interrupt", parsed(interrupt_schema)), KEY("goto", parsed(target_schema)),
+               KEY("rule", parsed(rule_schema)), KEY("names", parsed(name_or_names)),
+               KEY("duration", parsed(duration_schema)));
     Json props = json_object_with(properties(graph_properties), "state",
                                   described(state_schema(), graph_properties[2].help));
-    return file_schema("A Pawl workflow: nodes and edges", props, "nodes", definitions());
+    return file_schema("A Pawl workflow: nodes and edges", props, "nodes", defs);
 }
 
 /* ---- tasks and steps ---- */

@@ -22,7 +22,6 @@ const char *const task_keys[] = {"name",       "id",      "title", "config",
 const char *const schedule_keys[] = {"startup", "cron", "skipQueue", NULL};
 
 enum {
-    KEYS_MAX = 64,   /* parameters of a kind */
     CRON_FIELDS = 5, /* minute, hour, day, month, weekday; one more before them: seconds */
 };
 
@@ -155,20 +154,16 @@ static void load_config_param(TaskLoad *t, size_t i) {
         out->value = keep(ld, param_json(info, value));
         collect(ld, &t->placeholders, value);
     } else {
-        load_param(t->c, t->node, info, (Given){pair, value}, out);
+        load_param(t->c, t->node, info, pair, out);
     }
 }
 
 static void load_task_config(TaskLoad *t) {
-    const YamlNode *config = yaml_get(t->yaml, "config");
     const Kind *kind = t->node->kind;
-    const char *names[KEYS_MAX] = {NULL};
-    for (size_t i = 0; i < kind->nparams && i + 1 < KEYS_MAX; i++) {
-        names[i] = kind->params[i].name;
-    }
-    if (config && !yaml_is_null(config) && expect_map(t->c->ld, config, "`config`")) {
-        t->config = config;
-        check_keys(t->c->ld, config, (KeyList){names, NULL}, where_of(kind));
+    t->config = key_map(t->c->ld, t->yaml, "config");
+    if (t->config) {
+        check_keys(t->c->ld, t->config, (KeyList){.params = kind->params, .nparams = kind->nparams},
+                   where_of(kind));
     }
     t->params = arena_alloc(t->c->ld->arena, kind->nparams * sizeof *t->params);
     t->node->params = t->params;
@@ -204,8 +199,8 @@ static int find_var_param(const TaskLoad *t, const YamlNode *name) {
 
 static void load_task_vars(TaskLoad *t) {
     Loader *ld = t->c->ld;
-    const YamlNode *vars = yaml_get(t->yaml, "configVars");
-    if (!vars || yaml_is_null(vars) || !expect_map(ld, vars, "`configVars`")) {
+    const YamlNode *vars = key_map(ld, t->yaml, "configVars");
+    if (!vars) {
         return;
     }
     struct TaskVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
@@ -303,7 +298,7 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     task->id = node->task ? node->task->id : json_none();
     node->task = task;
     node->source = source;
-    check_keys(ld, yaml, (KeyList){task_keys, NULL}, "a task");
+    check_keys(ld, yaml, (KeyList){.names = task_keys}, "a task");
     const YamlNode *title = yaml_get(yaml, "title"), *when = yaml_get(yaml, "if");
     if (key_text(ld, yaml, "title")) {
         task->title = keep(ld, json_string_valid(title->text, title->len));
@@ -340,48 +335,6 @@ static const Kind *task_kind(Loader *ld, const YamlNode *yaml) {
     return kind;
 }
 
-/* ---- names ---- */
-
-/* The names of a list: ids, and those made from kinds. */
-typedef struct NameGiver {
-    Loader *ld;
-    Json taken;                    /* name to line */
-    unsigned used[KIND_COUNT + 1]; /* how many names were made of each kind */
-} NameGiver;
-
-/* The id of a task, when it has one that can be used. */
-static const char *task_id(NameGiver *names, const YamlNode *yaml) {
-    Loader *ld = names->ld;
-    const YamlNode *id = yaml_get(yaml, "id");
-    if (!id || !field_text(ld, id, "`id`") || !check_node_name(ld, id, "The id of a task")) {
-        return NULL;
-    }
-    Json line = json_object_get_c(names->taken, id->text);
-    if (!json_is_none(line)) {
-        report_at(ld->reporter, id->spot,
-                  "There is another task with the id `%s`, in line %d; ids must be unique in "
-                  "their list.",
-                  id->text, (int)line.i);
-        return NULL;
-    }
-    int at, col;
-    yaml_line_col(id->spot.file, id->spot.at, &at, &col);
-    names->taken = json_object_with(names->taken, id->text, json_int(at));
-    return id->text;
-}
-
-/* sleep, sleep-2, sleep-3: what no id is called. */
-static const char *name_of_kind(NameGiver *names, const Kind *kind) {
-    const char *base = kind ? kind->name : "task";
-    unsigned *used = &names->used[kind ? kind->id : KIND_COUNT];
-    char name[NODE_NAME_MAX];
-    do {
-        *used += 1;
-        snprintf(name, sizeof name, *used == 1 ? "%s" : "%s-%u", base, *used);
-    } while (!json_is_none(json_object_get_c(names->taken, name)));
-    return arena_strndup(names->ld->arena, name, strlen(name));
-}
-
 /* ---- lists of tasks ---- */
 
 typedef struct TaskList {
@@ -394,11 +347,11 @@ typedef struct TaskList {
 static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from) {
     Loader *ld = c->ld;
     Graph *g = &c->graph->graph;
-    NameGiver names = {.ld = ld, .taken = json_object()};
+    NameGiver names = {ld, "task", json_object(), json_object()};
     const char **ids = arena_alloc(ld->arena, list->n * sizeof *ids);
     for (size_t i = 0; i < list->n; i++) {
         bool map = expect_map(ld, list->items[i], "A task");
-        ids[i] = map ? task_id(&names, list->items[i]) : NULL;
+        ids[i] = map ? given_id(&names, list->items[i]) : NULL;
     }
     for (size_t i = 0; i < list->n; i++) {
         const YamlNode *yaml = list->items[i];
@@ -407,7 +360,7 @@ static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from)
         }
         const Kind *kind = task_kind(ld, yaml);
         Node *node = &g->nodes[g->nnodes];
-        start_node(c, node, yaml, ids[i] ? ids[i] : name_of_kind(&names, kind));
+        start_node(c, node, yaml, ids[i] ? ids[i] : free_name(&names, kind ? kind->name : "task"));
         if (ids[i]) {
             Task *task = arena_alloc(ld->arena, sizeof *task);
             task->id = keep(ld, json_string_c(ids[i]));
@@ -417,7 +370,7 @@ static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from)
         node->index = (int)g->nnodes;
         from[g->nnodes++] = i;
     }
-    json_unref(names.taken);
+    names_clear(&names);
 }
 
 static void load_tasks(const NodeContext *c, const TaskList *list) {
@@ -439,15 +392,12 @@ static void load_tasks(const NodeContext *c, const TaskList *list) {
 }
 
 static bool load_list(const NodeContext *c, const YamlNode *value, Json source) {
-    if (value->kind == YAML_LIST && value->n > 0) {
-        load_tasks(c, &(TaskList){value->items, value->n, source});
-        return true;
+    if (!expect_items(c->ld, value, "There are no tasks here; there must be at least one.",
+                      "The tasks must be a list (`- name: ...`).")) {
+        return false;
     }
-    report_at(c->ld->reporter, value->spot, "%s",
-              value->kind == YAML_LIST || yaml_is_null(value)
-                  ? "There are no tasks here; there must be at least one."
-                  : "The tasks must be a list (`- name: ...`).");
-    return false;
+    load_tasks(c, &(TaskList){value->items, value->n, source});
+    return true;
 }
 
 static GraphImpl *new_task_graph(Loader *ld, const char *name, Spot spot, bool cleanup) {
@@ -509,8 +459,7 @@ static void load_test_vars(Loader *ld, const YamlNode *vars, Graph *g) {
 
 /* Five fields, or six, or a word such as @daily. What is in the fields is checked by whoever keeps the
  * schedule. */
-static void check_cron(void *ctx, const YamlNode *line) {
-    Loader *ld = ctx;
+static void check_cron(Loader *ld, const YamlNode *line) {
     size_t fields = 0;
     for (const char *p = line->text; *p;) {
         p += strspn(p, " \t");
@@ -528,27 +477,19 @@ static void check_cron(void *ctx, const YamlNode *line) {
 }
 
 static void load_schedule(Loader *ld, const YamlNode *schedule, Graph *g) {
-    const YamlNode *cron = yaml_get(schedule, "cron");
+    const YamlNode *cron = yaml_get(schedule, "cron"), *line;
     bool value;
-    check_keys(ld, schedule, (KeyList){schedule_keys, NULL}, "`schedule`");
+    check_keys(ld, schedule, (KeyList){.names = schedule_keys}, "`schedule`");
     key_bool(ld, schedule, "startup", &value);
     key_bool(ld, schedule, "skipQueue", &value);
-    if (cron && !yaml_is_null(cron)) {
-        each_name(ld, cron, "`cron`", check_cron, ld);
+    for (size_t at = 0;
+         cron && !yaml_is_null(cron) && (line = next_name(ld, cron, "`cron`", &at));) {
+        check_cron(ld, line);
     }
     g->schedule = keep(ld, yaml_json(schedule));
 }
 
 /* ---- the whole ---- */
-
-/* The value of a key that is a map and not null; NULL when there is none. */
-static const YamlNode *map_of(Loader *ld, const YamlNode *root, const char *key) {
-    const YamlNode *value = yaml_get(root, key);
-    char what[32];
-    snprintf(what, sizeof what, "`%s`", key);
-    bool map = value && !yaml_is_null(value) && expect_map(ld, value, what);
-    return map ? value : NULL;
-}
 
 static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *root,
                                GraphImpl *graph) {
@@ -557,9 +498,9 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     g->scoped = true;
     g->recursion_limit = INT64_MAX;
     g->defaults = keep(ld, json_object());
-    check_keys(ld, root, (KeyList){test_keys, NULL}, "a test");
-    const YamlNode *config = map_of(ld, root, "config"), *vars = map_of(ld, root, "configVars");
-    const YamlNode *schedule = map_of(ld, root, "schedule");
+    check_keys(ld, root, (KeyList){.names = test_keys}, "a test");
+    const YamlNode *config = key_map(ld, root, "config"), *vars = key_map(ld, root, "configVars");
+    const YamlNode *schedule = key_map(ld, root, "schedule");
     const char *id = key_text(ld, root, "id"), *name = key_text(ld, root, "name");
     g->name = name ? name : id ? id : g->name;
     key_text(ld, root, "description");

@@ -253,7 +253,7 @@ static void everything_that_is_wrong_is_said_at_once(void **state) {
         "3:39: `on_failur` is no key of a step; did you mean `on_failure`?\n"
         "4:19: `config` must be a map (`key: value`).\n"
         "4:45: `timeout` must be a length of time such as 250ms, 90s or 1h30m, not `soon`.\n"
-        "5:8: There is another step `c`, in line 4; ids must be unique.\n"
+        "5:8: There is another step with the id `c`, in line 4; ids must be unique in their list.\n"
         "5:17: `type` must be script, docker or agent, not `merge`.\n"
         "6:59: `on_success` must be next, stop or merge:BRANCH, not `mrege:main`; did you mean "
         "`merge`?\n"
