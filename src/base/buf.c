@@ -2,7 +2,6 @@
 
 #include "mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 char *buf_reserve(Buf *b, size_t extra) {
@@ -26,15 +25,20 @@ char *buf_detach(Buf *b) {
     return data;
 }
 
+void buf_vprintf(Buf *b, const char *fmt, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    if (n > 0) {
+        vsnprintf(buf_reserve(b, (size_t)n), (size_t)n + 1, fmt, again);
+        buf_advance(b, (size_t)n);
+    }
+    va_end(again);
+}
+
 void buf_printf(Buf *b, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    buf_vprintf(b, fmt, args);
     va_end(args);
-    if (n > 0) {
-        va_start(args, fmt);
-        vsnprintf(buf_reserve(b, (size_t)n), (size_t)n + 1, fmt, args);
-        va_end(args);
-        buf_advance(b, (size_t)n);
-    }
 }

@@ -7,6 +7,7 @@
 #ifndef PAWL_BUF_H
 #define PAWL_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,7 @@ char *buf_reserve(Buf *b, size_t extra);
 void buf_clear(Buf *b);
 char *buf_detach(Buf *b); /* gives the memory to the caller (mem_free); the buffer is empty again */
 void buf_printf(Buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *b, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
 static inline void buf_reset(Buf *b) {
     b->len = 0;

@@ -56,14 +56,9 @@ static void add(Reporter *r, FlowProblem p) {
 }
 
 static char *sentence(const char *fmt, va_list args) {
-    char start[512];
-    va_list again;
-    va_copy(again, args);
-    int len = vsnprintf(start, sizeof start, fmt, args);
-    char *text = mem_alloc((size_t)len + 1);
-    vsnprintf(text, (size_t)len + 1, fmt, again);
-    va_end(again);
-    return text;
+    Buf text = BUF_INIT;
+    buf_vprintf(&text, fmt, args);
+    return buf_detach(&text);
 }
 
 static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_list args) {

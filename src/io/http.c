@@ -113,15 +113,12 @@ static char *copy(const char *s) {
 static char *print_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 static char *print_text(const char *fmt, ...) {
-    char *text = NULL;
+    Buf text = BUF_INIT;
     va_list args;
     va_start(args, fmt);
-    int len = vasprintf(&text, fmt, args);
+    buf_vprintf(&text, fmt, args);
     va_end(args);
-    assert(len >= 0);
-    char *own = mem_strndup(text, (size_t)len);
-    free(text);
-    return own;
+    return buf_detach(&text);
 }
 
 /* ---- the lists ---- */

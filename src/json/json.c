@@ -6,8 +6,6 @@
 #include "utf8.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -216,20 +214,13 @@ Json json_string_buf(Buf *b) {
 }
 
 Json json_string_fmt(const char *fmt, ...) {
-    char text[256];
+    Buf text = BUF_INIT;
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, args);
+    buf_vprintf(&text, fmt, args);
     va_end(args);
-    if (n < (int)sizeof text) {
-        return json_string(text, n < 0 ? 0 : (size_t)n);
-    }
-    char *longer = mem_alloc((size_t)n + 1);
-    va_start(args, fmt);
-    vsnprintf(longer, (size_t)n + 1, fmt, args);
-    va_end(args);
-    Json j = json_string(longer, (size_t)n);
-    mem_free(longer);
+    Json j = json_string(text.data ? text.data : "", text.len);
+    buf_clear(&text);
     return j;
 }
 
@@ -553,12 +544,6 @@ static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *resu
     return json_is_none(*y) ? STEP_DIFFERS : STEP_PAIR;
 }
 
-static Step next_pair(const Walk *w, Frame *f, Json *x, Json *y, int *result) {
-    return !json_is_none(f->keys)             ? next_by_keys(f, x, y)
-           : json_tag(f->a) == JSON_TAG_ARRAY ? next_in_arrays(w, f, x, y, result)
-                                              : next_in_objects(w, f, x, y, result);
-}
-
 static void walk_init(Walk *w, size_t max_level, bool ordered) {
     w->frames = w->at_hand;
     w->n = 0;
@@ -573,8 +558,11 @@ static int walk(Walk *w, Json a, Json b) {
     int result = meet(w, a, b);
     while (w->n && !result && w->work) {
         Json x, y;
+        Frame *f = &w->frames[w->n - 1];
         spend(w, 1);
-        Step step = next_pair(w, &w->frames[w->n - 1], &x, &y, &result);
+        Step step = !json_is_none(f->keys)             ? next_by_keys(f, &x, &y)
+                    : json_tag(f->a) == JSON_TAG_ARRAY ? next_in_arrays(w, f, &x, &y, &result)
+                                                       : next_in_objects(w, f, &x, &y, &result);
         if (step == STEP_PAIR) {
             result = meet(w, x, y);
         } else if (step == STEP_END) {
@@ -603,18 +591,19 @@ int json_compare(Json a, Json b) {
     return walk(&w, a, b);
 }
 
-static bool walk_within(Walk *w, Json a, Json b, uint64_t *work, int *order) {
-    w->work = *work;
-    *order = walk(w, a, b);
-    *work = w->work;
-    return !w->too_deep && w->work;
+/* False when that takes more than may be done, or more levels. */
+static bool order_within(Json a, Json b, int max_depth, bool ordered, uint64_t *work, int *order) {
+    Walk w;
+    walk_init(&w, (size_t)max_depth, ordered);
+    w.work = *work;
+    *order = walk(&w, a, b);
+    *work = w.work;
+    return !w.too_deep && w.work;
 }
 
 bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result) {
-    Walk w;
     int order;
-    walk_init(&w, (size_t)max_depth, false);
-    bool known = walk_within(&w, a, b, work, &order);
+    bool known = order_within(a, b, max_depth, false, work, &order);
     if (known) {
         *result = order == 0;
     }
@@ -622,10 +611,8 @@ bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *res
 }
 
 bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result) {
-    Walk w;
     int order;
-    walk_init(&w, (size_t)max_depth, true);
-    bool known = walk_within(&w, a, b, work, &order);
+    bool known = order_within(a, b, max_depth, true, work, &order);
     if (known) {
         *result = order;
     }

@@ -76,15 +76,6 @@ static void put_head(Buf *out, int short_tag, int tag, uint64_t n, uint64_t belo
     }
 }
 
-static void put_int(Buf *out, int64_t i) {
-    if (i >= 0 && i < SMALL_INTS) {
-        put_tag(out, TAG_SMALL_INT + (int)i);
-        return;
-    }
-    put_tag(out, TAG_INT);
-    put_varint(out, (uint64_t)i << 1 ^ (i < 0 ? ~0ull : 0));
-}
-
 static void put_string(Buf *out, const Json *s) {
     size_t len = json_string_len(*s);
     put_head(out, TAG_SHORT_STRING, TAG_STRING, len, SHORT_STRINGS);
@@ -92,8 +83,11 @@ static void put_string(Buf *out, const Json *s) {
 }
 
 static void put_number(Buf *out, Json j) {
-    if (json_tag(j) == JSON_TAG_INT) {
-        put_int(out, j.i);
+    if (json_tag(j) == JSON_TAG_INT && j.i >= 0 && j.i < SMALL_INTS) {
+        put_tag(out, TAG_SMALL_INT + (int)j.i);
+    } else if (json_tag(j) == JSON_TAG_INT) {
+        put_tag(out, TAG_INT);
+        put_varint(out, (uint64_t)j.i << 1 ^ (j.i < 0 ? ~0ull : 0));
     } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         uint64_t bits;
         char bytes[8];
@@ -238,30 +232,6 @@ static bool get_string(Reader *r, uint64_t n, Json *out) {
     return true;
 }
 
-static bool get_int(Reader *r, Json *out) {
-    uint64_t v;
-    if (!get_varint(r, &v)) {
-        return false;
-    }
-    *out = json_int((int64_t)(v >> 1 ^ (v & 1 ? ~0ull : 0)));
-    return true;
-}
-
-static bool get_double(Reader *r, Json *out) {
-    const unsigned char *bytes = (const unsigned char *)get_bytes(r, 8);
-    if (!bytes) {
-        return false;
-    }
-    uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) {
-        bits |= (uint64_t)bytes[i] << 8 * i;
-    }
-    double d;
-    memcpy(&d, &bits, 8);
-    *out = json_double(d);
-    return true;
-}
-
 static bool prints_as(Json j, const char *text, size_t len) {
     Buf b = BUF_INIT;
     json_number_print(j, &b);
@@ -299,16 +269,6 @@ static bool open_frame(Reader *r, bool object, uint64_t n) {
     return true;
 }
 
-static bool open_counted(Reader *r, bool object) {
-    uint64_t n;
-    return get_varint(r, &n) && open_frame(r, object, n);
-}
-
-static bool get_counted_string(Reader *r, Json *out) {
-    uint64_t n;
-    return get_varint(r, &n) && get_string(r, n, out);
-}
-
 static bool get_value(Reader *r, Json *out) {
     *out = json_none();
     if (r->pos == r->end) {
@@ -326,18 +286,31 @@ static bool get_value(Reader *r, Json *out) {
         return open_frame(r, tag >= TAG_SHORT_OBJECT, tag % SHORT_COUNTS);
     }
     /* *out stays JSON_NONE when a container was opened. */
+    uint64_t n = 0, bits = 0;
+    bool counted = tag == TAG_INT || (tag >= TAG_STRING && tag <= TAG_OBJECT);
+    if (counted && !get_varint(r, &n)) {
+        return false;
+    }
     switch (tag) {
     case TAG_NULL: *out = json_null(); return true;
     case TAG_FALSE: *out = json_bool(false); return true;
     case TAG_TRUE: *out = json_bool(true); return true;
-    case TAG_INT: return get_int(r, out);
-    case TAG_DOUBLE: return get_double(r, out);
+    case TAG_INT: *out = json_int((int64_t)(n >> 1 ^ (n & 1 ? ~0ull : 0))); return true;
     case TAG_DECIMAL: return get_decimal(r, out);
-    case TAG_STRING: return get_counted_string(r, out);
-    case TAG_ARRAY: return open_counted(r, false);
-    case TAG_OBJECT: return open_counted(r, true);
+    case TAG_STRING: return get_string(r, n, out);
+    case TAG_ARRAY:
+    case TAG_OBJECT: return open_frame(r, tag == TAG_OBJECT, n);
+    case TAG_DOUBLE: break;
     default: return damaged(r, "there is no such kind of value");
     }
+    const unsigned char *bytes = (const unsigned char *)get_bytes(r, 8);
+    for (int i = 0; bytes && i < 8; i++) {
+        bits |= (uint64_t)bytes[i] << 8 * i;
+    }
+    double d;
+    memcpy(&d, &bits, 8);
+    *out = bytes ? json_double(d) : json_none();
+    return bytes != NULL;
 }
 
 static bool add_value(Reader *r, Json v) {
@@ -372,21 +345,15 @@ static bool close_frames(Reader *r) {
     return true;
 }
 
-static bool get_whole(Reader *r) {
-    do {
-        Json v;
-        if (!get_value(r, &v) || (!json_is_none(v) && !add_value(r, v)) || !close_frames(r)) {
-            return false;
-        }
-    } while (r->depth > 0);
-    return true;
-}
-
 Json json_decode(const void *data, size_t len, size_t *used, Error *err) {
     const unsigned char *bytes = len ? data : (const void *)"";
     Reader r = {.start = bytes, .pos = bytes, .end = bytes + len};
-    Json result = json_none();
-    if (get_whole(&r)) {
+    Json result = json_none(), v;
+    bool fine;
+    do {
+        fine = get_value(&r, &v) && (json_is_none(v) || add_value(&r, v)) && close_frames(&r);
+    } while (fine && r.depth > 0);
+    if (fine) {
         result = r.values[--r.count];
     } else {
         error_set(err, ERR_DATA, "The binary value is damaged at byte %zu: %s.",

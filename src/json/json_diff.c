@@ -20,19 +20,17 @@
 
 /* ---- sameness to the last detail ---- */
 
-static bool same_text(Json a, Json b) {
-    const JsonStr *x = (const JsonStr *)a.heap, *y = (const JsonStr *)b.heap;
-    return x->len == y->len && memcmp(x->data, y->data, x->len) == 0;
-}
-
 static bool is_container(Json j) {
     return json_tag(j) >= JSON_TAG_ARRAY;
 }
 
 /* Decides for anything but two containers of one kind, which may be the same or not. */
 static bool same_scalar(Json a, Json b) {
-    return json_identical(a, b) ||
-           (json_tag(a) == json_tag(b) && json_on_heap(a) && !is_container(a) && same_text(a, b));
+    if (json_tag(a) != json_tag(b) || !json_on_heap(a) || is_container(a)) {
+        return json_identical(a, b);
+    }
+    const JsonStr *x = (const JsonStr *)a.heap, *y = (const JsonStr *)b.heap;
+    return x == y || (x->len == y->len && memcmp(x->data, y->data, x->len) == 0);
 }
 
 static size_t len_of(Json j) {
@@ -125,16 +123,6 @@ static void add_if_unlike(Walk *w, const Place *at, Json step, Json a, Json b) {
 
 static void emit(Walk *w, Json *change, size_t n) {
     w->patch = json_array_push(w->patch, json_array_from(change, n));
-}
-
-static void report(Walk *w, const Place *at) {
-    if (!makes_patch(w)) {
-        w->stopped = !w->fn(w->ctx, at->path, at->a, at->b);
-    } else if (json_is_none(at->b)) {
-        emit(w, (Json[]){json_ref(at->path)}, 1);
-    } else {
-        emit(w, (Json[]){json_ref(at->path), json_ref(at->b)}, 2);
-    }
 }
 
 /* ---- arrays ---- */
@@ -399,8 +387,10 @@ static void visit(Walk *w, const Place *at) {
         visit_objects_in_order(w, at);
     } else if (alike && tag == JSON_TAG_OBJECT) {
         visit_objects_by_key(w, at);
-    } else if (makes_patch(w) || !json_equal(at->a, at->b)) {
-        report(w, at);
+    } else if (makes_patch(w)) {
+        emit(w, (Json[]){json_ref(at->path), json_ref(at->b)}, json_is_none(at->b) ? 1 : 2);
+    } else if (!json_equal(at->a, at->b)) {
+        w->stopped = !w->fn(w->ctx, at->path, at->a, at->b);
     }
 }
 

@@ -196,15 +196,6 @@ size_t index_find(const JsonIndex *t, uint32_t hash, const uint64_t **entries) {
     return t->n;
 }
 
-static size_t same_slot_run(const uint64_t *entries, size_t n, int level) {
-    uint32_t bit = slot_bit(entries[0], level);
-    size_t run = 1;
-    while (run < n && slot_bit(entries[run], level) == bit) {
-        run++;
-    }
-    return run;
-}
-
 /* Ascending entries of one node lie slot after slot, since levels take bits from the top. */
 static JsonIndex *build_at(const uint64_t *entries, size_t n, int level) {
     JsonIndex *t = node_new(level == LEVELS ? (uint32_t)n : 32 < n ? 32 : (uint32_t)n);
@@ -215,7 +206,7 @@ static JsonIndex *build_at(const uint64_t *entries, size_t n, int level) {
     }
     for (size_t i = 0, run; i < n; i += run) {
         uint32_t bit = slot_bit(entries[i], level);
-        run = same_slot_run(entries + i, n - i, level);
+        for (run = 1; i + run < n && slot_bit(entries[i + run], level) == bit; run++) {}
         t->used |= bit;
         t->kids |= run > 1 ? bit : 0;
         t->slots[t->n++] = run > 1 ? as_slot(build_at(entries + i, run, level + 1)) : entries[i];

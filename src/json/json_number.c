@@ -280,13 +280,6 @@ Json json_number_abs(Json j) {
 
 /* ---- order ---- */
 
-static int order_doubles(double a, double b) {
-    if (a != a) {
-        return -1;
-    }
-    return b != b ? 1 : (a > b) - (a < b);
-}
-
 static char next_digit(const char **p, const char *end) {
     *p += *p < end && **p == '.';
     return *p < end ? *(*p)++ : '0';
@@ -325,7 +318,8 @@ int json_number_compare(Json a, Json b) {
         return (a.i > b.i) - (a.i < b.i);
     }
     if (json_tag(a) == JSON_TAG_DOUBLE || json_tag(b) == JSON_TAG_DOUBLE) {
-        return order_doubles(json_to_double(a), json_to_double(b));
+        double x = json_to_double(a), y = json_to_double(b);
+        return x != x ? -1 : y != y ? 1 : (x > y) - (x < y);
     }
     char scratch_a[24], scratch_b[24];
     Literal la, lb;
@@ -359,15 +353,6 @@ static char *format_backwards(uint64_t value, char *end) {
         *--end = (char)('0' + value);
     }
     return end;
-}
-
-static void print_int(int64_t i, Buf *out) {
-    char text[20], *end = text + sizeof text;
-    char *start = format_backwards(i < 0 ? 0 - (uint64_t)i : (uint64_t)i, end);
-    if (i < 0) {
-        *--start = '-';
-    }
-    buf_add(out, start, (size_t)(end - start));
 }
 
 /* The shortest decimal that reads back as a double: 0.DIGITS x 10^point. */
@@ -506,7 +491,12 @@ static void print_double(double d, Buf *out) {
 
 void json_number_print(Json j, Buf *out) {
     if (json_tag(j) == JSON_TAG_INT) {
-        print_int(j.i, out);
+        char text[20], *end = text + sizeof text;
+        char *start = format_backwards(j.i < 0 ? 0 - (uint64_t)j.i : (uint64_t)j.i, end);
+        if (j.i < 0) {
+            *--start = '-';
+        }
+        buf_add(out, start, (size_t)(end - start));
     } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         print_double(j.d, out);
     } else {

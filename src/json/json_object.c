@@ -45,26 +45,20 @@ size_t json_object_len(Json o) {
 
 /* ---- finding ---- */
 
-static int find_short(const JsonNode *t, Json key) {
-    for (int i = 0; i < t->h.n; i += 2) {
+/* A short key has its bits and nothing else. */
+static int find_pair(const JsonNode *t, Json key) {
+    bool is_short = json_tag(key) == JSON_TAG_SHORT_STRING;
+    for (int i = 0; is_short && i < t->h.n; i += 2) {
         if (json_identical(t->items[i], key)) {
             return i;
         }
     }
-    return NOT_FOUND;
-}
-
-static int find_long(const JsonNode *t, Json key) {
-    for (int i = 0; i < t->h.n; i += 2) {
+    for (int i = 0; !is_short && i < t->h.n; i += 2) {
         if (json_tag(t->items[i]) == JSON_TAG_STRING && json_string_equal(t->items[i], key)) {
             return i;
         }
     }
     return NOT_FOUND;
-}
-
-static int find_pair(const JsonNode *t, Json key) {
-    return json_tag(key) == JSON_TAG_SHORT_STRING ? find_short(t, key) : find_long(t, key);
 }
 
 static int64_t find_entry(const JsonBigObject *o, Json key) {
@@ -79,15 +73,12 @@ static int64_t find_entry(const JsonBigObject *o, Json key) {
     return NOT_FOUND;
 }
 
-static Json get_from_big(const JsonBigObject *o, Json key) {
-    int64_t place = find_entry(o, key);
-    return place == NOT_FOUND ? json_none() : node_get(o->entries, 2 * (size_t)place + 1);
-}
-
 Json json_object_get(Json o, Json key) {
     assert(json_kind(key) == JSON_STRING);
     if (object_is_big(o)) {
-        return get_from_big(big_of(o), key);
+        int64_t place = find_entry(big_of(o), key);
+        return place == NOT_FOUND ? json_none()
+                                  : node_get(big_of(o)->entries, 2 * (size_t)place + 1);
     }
     const JsonNode *t = leaf_of(o);
     int i = find_pair(t, key);
@@ -329,20 +320,20 @@ Json json_object_lift(Json *o, Json key) {
 
 /* ---- removing ---- */
 
-static Json remove_from_big(JsonBigObject *o, size_t place, Json key) {
-    o = big_own(o);
-    o->index = index_remove(o->index, index_entry(json_string_hash(key), (uint32_t)place));
-    o->entries = node_set(o->entries, 2 * place + 1, json_none());
-    o->entries = node_set(o->entries, 2 * place, json_none());
-    o->live--;
-    o->dead++;
-    return without_many_holes(o);
-}
-
 Json json_object_remove(Json o, Json key) {
     if (object_is_big(o)) {
-        int64_t place = find_entry(big_of(o), key);
-        return place == NOT_FOUND ? o : remove_from_big(big_of(o), (size_t)place, key);
+        int64_t found = find_entry(big_of(o), key);
+        if (found == NOT_FOUND) {
+            return o;
+        }
+        size_t place = (size_t)found;
+        JsonBigObject *big = big_own(big_of(o));
+        big->index = index_remove(big->index, index_entry(json_string_hash(key), (uint32_t)place));
+        big->entries = node_set(big->entries, 2 * place + 1, json_none());
+        big->entries = node_set(big->entries, 2 * place, json_none());
+        big->live--;
+        big->dead++;
+        return without_many_holes(big);
     }
     int i = find_pair(leaf_of(o), key);
     return i == NOT_FOUND ? o : object_over(&leaf_remove(leaf_of(o), (size_t)i, 2)->h);

@@ -175,22 +175,17 @@ static void count_lines(JsonParser *p) {
     p->origin = p->pos;
 }
 
-/* Moves what is left to the front once that is the smaller part: linear over the stream. */
-static void drop_used(JsonParser *p) {
-    size_t used = (size_t)(p->pos - p->input.data), left = p->input.len - used;
-    if (used >= left) {
-        memmove(p->input.data, p->pos, left);
-        p->input.len = left;
-        p->pos = p->input.data;
-    }
-}
-
 char *json_parser_reserve(JsonParser *p, size_t want) {
     size_t used = 0;
     if (p->input.data) {
         count_lines(p);
-        drop_used(p);
         used = (size_t)(p->pos - p->input.data);
+    }
+    size_t left = p->input.len - used;
+    if (used && used >= left) { /* moved to the front once it is the smaller part: linear */
+        memmove(p->input.data, p->pos, left);
+        p->input.len = left;
+        used = 0;
     }
     char *room = buf_reserve(&p->input, want);
     p->pos = p->origin = p->input.data + used;
@@ -516,11 +511,6 @@ static inline __attribute__((always_inline)) Step take_value(JsonParser *p, Json
     return p->options.events ? event_value(p, v) : tree_value(p, v);
 }
 
-static Step take_structure(JsonParser *p) {
-    char c = *p->pos++;
-    return p->options.events ? event_structure(p, c) : tree_structure(p, c);
-}
-
 /* ---- strings ---- */
 
 /* Bits for 16 bytes: where a string may stop being plain, and where it is not ASCII. */
@@ -665,26 +655,19 @@ static const char *decode_string(const char *s, const char *end, Buf *out) {
     return fault;
 }
 
-/* A short string of ASCII; JSON_SHORT_ROOM bytes can be read at s when `roomy`. */
-static Json short_string(const char *s, size_t len, bool roomy) {
-    if (roomy) {
-        uint64_t front, back;
-        memcpy(&front, s, 8);
-        memcpy(&back, s + 6, 8);
-        uint64_t in_front = len < 6 ? ~(~0ull << 8 * len) : 0xFFFFFFFFFFFFull;
-        uint64_t in_back = len <= 6 ? 0 : ~0ull >> 8 * (JSON_SHORT_ROOM - len);
-        Json j = {.head_ = (front & in_front) << 16 | (uint64_t)len << 8 | JSON_TAG_SHORT_STRING};
-        j.word_ = back & in_back;
-        return j;
-    }
-    return json_string_valid(s, len);
-}
-
+/* A string of ASCII. A short one is put together from words where they can be read. */
 static Json plain_string(const JsonParser *p, const char *s, size_t len) {
-    if (len <= JSON_SHORT_MAX) {
-        return short_string(s, len, p->end - s >= JSON_SHORT_ROOM);
+    if (len > JSON_SHORT_MAX || p->end - s < JSON_SHORT_ROOM) {
+        return json_string_valid(s, len);
     }
-    return json_string_valid(s, len);
+    uint64_t front, back;
+    memcpy(&front, s, 8);
+    memcpy(&back, s + 6, 8);
+    uint64_t in_front = len < 6 ? ~(~0ull << 8 * len) : 0xFFFFFFFFFFFFull;
+    uint64_t in_back = len <= 6 ? 0 : ~0ull >> 8 * (JSON_SHORT_ROOM - len);
+    Json j = {.head_ = (front & in_front) << 16 | (uint64_t)len << 8 | JSON_TAG_SHORT_STRING};
+    j.word_ = back & in_back;
+    return j;
 }
 
 static bool too_long(const JsonParser *p, size_t len) {
@@ -781,14 +764,6 @@ static const char *literal_value(const char *s, size_t len, Json *out) {
     return json_is_none(*out) ? "Invalid numeric literal" : NULL;
 }
 
-static const char *find_literal_end(JsonParser *p) {
-    const char *s = p->pos + p->scanned;
-    while (s < p->end && class_at(s) == LITERAL && !(*s == RS && p->options.seq)) {
-        s++;
-    }
-    return s;
-}
-
 /* A fault in a literal is noticed at what follows it. */
 static Step notice_behind(JsonParser *p, Step step) {
     if (step == STEP_FAULT) {
@@ -814,7 +789,10 @@ static Step finish_literal(JsonParser *p, Json v) {
 }
 
 static Step take_any_literal(JsonParser *p) {
-    const char *start = p->pos, *end = find_literal_end(p);
+    const char *start = p->pos, *end = p->pos + p->scanned;
+    while (end < p->end && class_at(end) == LITERAL && !(*end == RS && p->options.seq)) {
+        end++;
+    }
     if (end == p->end && !p->last) {
         p->scanned = (size_t)(end - start);
         return too_long(p, p->scanned) ? fail_over_limit(p) : STEP_MORE;
@@ -870,9 +848,10 @@ static Step take_tokens(JsonParser *p) {
             return STEP_MORE;
         }
         Class class = class_at(p->pos);
-        Step step = class == STRUCTURE ? take_structure(p)
-                    : class == QUOTE   ? take_string(p)
-                                       : take_literal(p);
+        Step step = class == QUOTE       ? take_string(p)
+                    : class != STRUCTURE ? take_literal(p)
+                    : p->options.events  ? event_structure(p, *p->pos++)
+                                         : tree_structure(p, *p->pos++);
         if (step != STEP_GO) {
             return step;
         }

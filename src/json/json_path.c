@@ -130,13 +130,6 @@ static Json places_of(Json a, Json part) {
     return places;
 }
 
-/* Borrowed; null for what is absent. */
-static Json item_at(Json a, Json number) {
-    int64_t i = is_nan(number) ? -1 : place_in(number, json_array_len(a));
-    Json item = i < 0 ? json_none() : json_array_get(a, (size_t)i);
-    return json_is_none(item) ? json_null() : item;
-}
-
 Json json_index(Json j, Json key, Error *err) {
     JsonKind kind = json_kind(j);
     if (kind == JSON_OBJECT && is_kind(key, JSON_STRING)) {
@@ -144,8 +137,13 @@ Json json_index(Json j, Json key, Error *err) {
         return json_is_none(value) ? json_null() : json_ref(value);
     }
     if (kind == JSON_ARRAY) {
+        int64_t i;
+        Json item;
         switch (json_kind(key)) {
-        case JSON_NUMBER: return json_ref(item_at(j, key));
+        case JSON_NUMBER:
+            i = is_nan(key) ? -1 : place_in(key, json_array_len(j));
+            item = i < 0 ? json_none() : json_array_get(j, (size_t)i);
+            return json_is_none(item) ? json_null() : json_ref(item);
         case JSON_OBJECT:
             return slice_of(j, json_object_get_c(key, "start"), json_object_get_c(key, "end"), err);
         case JSON_ARRAY: return places_of(j, key);
@@ -269,15 +267,6 @@ Json json_path_get(Json j, Json path, Error *err) {
     return at;
 }
 
-static bool move_out_item(Json *a, Json number, Json *child, Error *err) {
-    size_t i, len = is_kind(*a, JSON_ARRAY) ? json_array_len(*a) : 0;
-    if (!settable_place(number, len, &i, err)) {
-        return false;
-    }
-    *child = i < len ? json_array_lift(a, i) : json_null();
-    return true;
-}
-
 /* Moves *j's child out, to be changed and put back with json_index_set(). Fails where reading the
  * child would, and where putting it back surely would. A slice is read, not moved. */
 static bool move_out(Json *j, Json key, Json *child, Error *err) {
@@ -290,7 +279,10 @@ static bool move_out(Json *j, Json key, Json *child, Error *err) {
         return true;
     }
     if (step == JSON_NUMBER && (kind == JSON_ARRAY || kind == JSON_NULL)) {
-        return move_out_item(j, key, child, err);
+        size_t i, len = kind == JSON_ARRAY ? json_array_len(*j) : 0;
+        bool there = settable_place(key, len, &i, err);
+        *child = !there ? json_none() : i < len ? json_array_lift(j, i) : json_null();
+        return there;
     }
     *child = json_index(*j, key, err);
     if (!json_is_none(*child) && step == JSON_ARRAY) {
@@ -300,22 +292,25 @@ static bool move_out(Json *j, Json key, Json *child, Error *err) {
     return !json_is_none(*child);
 }
 
-/* Takes a value apart along a path: parents[i] lacks the child at step i. On failure *at is what is
- * left at the failing step, and *depth how many parents there are. */
-static bool descend(Json *at, Json path, Json *parents, size_t *depth, Error *err) {
-    for (size_t n = json_array_len(path); *depth < n; (*depth)++) {
-        Json child;
-        if (!move_out(at, json_array_get(path, *depth), &child, err)) {
-            return false;
-        }
-        parents[*depth] = *at;
-        *at = child;
-    }
-    return true;
-}
+enum { PARENTS_AT_HAND = 16 };
 
-/* Puts v at the end of the way down; consumes it and the parents. */
-static Json ascend(Json *parents, size_t depth, Json path, Json v, Error *err) {
+/* Takes the value apart along the path, so that parents[i] lacks the child at step i, and puts it together
+ * again with v at the end. */
+Json json_path_set(Json j, Json path, Json v, Error *err) {
+    if (!check_path(path, err)) {
+        return drop_both(j, v);
+    }
+    Json at_hand[PARENTS_AT_HAND], child;
+    size_t n = json_array_len(path), depth = 0;
+    Json *parents = n <= PARENTS_AT_HAND ? at_hand : mem_alloc(n * sizeof *parents);
+    for (; depth < n && move_out(&j, json_array_get(path, depth), &child, err); depth++) {
+        parents[depth] = j;
+        j = child;
+    }
+    json_unref(j);
+    if (depth < n) {
+        json_clear(&v);
+    }
     while (depth > 0 && !json_is_none(v)) {
         depth--;
         v = json_index_set(parents[depth], json_array_get(path, depth), v, err);
@@ -323,33 +318,10 @@ static Json ascend(Json *parents, size_t depth, Json path, Json v, Error *err) {
     while (depth > 0) {
         json_unref(parents[--depth]);
     }
-    return v;
-}
-
-enum { PARENTS_AT_HAND = 16 };
-
-static Json replace_at(Json j, Json path, Json v, Json *parents, Error *err) {
-    size_t depth = 0;
-    bool reached = descend(&j, path, parents, &depth, err);
-    json_unref(j);
-    if (!reached) {
-        json_clear(&v);
-    }
-    return ascend(parents, depth, path, v, err);
-}
-
-Json json_path_set(Json j, Json path, Json v, Error *err) {
-    if (!check_path(path, err)) {
-        return drop_both(j, v);
-    }
-    Json at_hand[PARENTS_AT_HAND];
-    size_t n = json_array_len(path);
-    Json *parents = n <= PARENTS_AT_HAND ? at_hand : mem_alloc(n * sizeof *parents);
-    Json result = replace_at(j, path, v, parents, err);
     if (parents != at_hand) {
         mem_free(parents);
     }
-    return result;
+    return v;
 }
 
 static bool has_slice(Json path) {
@@ -496,20 +468,14 @@ static void prune_begin(Pruner *p, Json value, size_t at, size_t end) {
     p->stack[p->depth++] = (Pruning){.value = value, .doomed = json_array(), .at = at, .end = end};
 }
 
-static size_t same_step_end(const Pruner *p, const Pruning *top, size_t step) {
-    Json key = json_array_get(p->paths[top->at], step);
-    size_t end = top->at + 1;
-    while (end < top->end && json_equal(key, json_array_get(p->paths[end], step))) {
-        end++;
-    }
-    return end;
-}
-
 /* Goes on with the next group of paths that take the same step. */
 static bool prune_group(Pruner *p) {
     Pruning *top = &p->stack[p->depth - 1];
-    size_t step = p->depth - 1, from = top->at, end = same_step_end(p, top, step);
+    size_t step = p->depth - 1, from = top->at, end = from + 1;
     Json path = p->paths[from], key = json_array_get(path, step);
+    while (end < top->end && json_equal(key, json_array_get(p->paths[end], step))) {
+        end++;
+    }
     top->at = end;
     if (json_array_len(path) == step + 1) {
         top->doomed = json_array_push(top->doomed, json_ref(key));
@@ -584,18 +550,6 @@ static bool check_paths(Json paths, Error *err) {
     return true;
 }
 
-static Json delete_sorted(Json j, Json *paths, size_t n, Error *err) {
-    if (n == 0) {
-        return j;
-    }
-    if (json_array_len(paths[0]) == 0) {
-        json_unref(j);
-        return json_null();
-    }
-    Pruner p = {.paths = paths, .err = err};
-    return prune(&p, j, n);
-}
-
 Json json_path_delete(Json j, Json paths, Error *err) {
     if (!check_paths(paths, err)) {
         json_unref(j);
@@ -607,7 +561,12 @@ Json json_path_delete(Json j, Json paths, Error *err) {
         sorted[i] = json_array_get(paths, i);
     }
     qsort(sorted, n, sizeof *sorted, by_order);
-    j = delete_sorted(j, sorted, n, err);
+    if (n && json_array_len(sorted[0]) == 0) {
+        json_unref(j);
+        j = json_null();
+    } else if (n) {
+        j = prune(&(Pruner){.paths = sorted, .err = err}, j, n);
+    }
     mem_free(sorted);
     return j;
 }

@@ -165,21 +165,6 @@ static char *put_escape(char *w, const char **s, const char *end) {
     return put_unit(put_unit(w, 0xD800 | rest >> 10), 0xDC00 | (rest & 0x3FF));
 }
 
-/* w has room for 6 bytes for each of s and one block more. */
-static char *put_escaped(char *w, const char *s, const char *end, bool ascii) {
-    while (s < end) {
-        size_t n = end - s < BLOCK ? (size_t)(end - s) : BLOCK;
-        unsigned bits = copy_block(w, s, n, ascii);
-        size_t plain = bits ? (size_t)__builtin_ctz(bits) : n;
-        w += plain;
-        s += plain;
-        if (bits) {
-            w = put_escape(w, &s, end);
-        }
-    }
-    return w;
-}
-
 /* At most PIECE bytes of a string that has len, without cutting a character. */
 static size_t piece_of(const char *s, size_t len) {
     if (len <= PIECE) {
@@ -193,8 +178,18 @@ static size_t piece_of(const char *s, size_t len) {
 }
 
 static void put_piece(Buf *out, const char *s, size_t n, bool ascii) {
-    char *w = buf_reserve(out, 6 * n + BLOCK);
-    out->len += (size_t)(put_escaped(w, s, s + n, ascii) - w);
+    char *start = buf_reserve(out, 6 * n + BLOCK), *w = start;
+    for (const char *end = s + n; s < end;) {
+        size_t some = end - s < BLOCK ? (size_t)(end - s) : BLOCK;
+        unsigned bits = copy_block(w, s, some, ascii);
+        size_t plain = bits ? (size_t)__builtin_ctz(bits) : some;
+        w += plain;
+        s += plain;
+        if (bits) {
+            w = put_escape(w, &s, end);
+        }
+    }
+    out->len += (size_t)(w - start);
 }
 
 static void put_any_string(Printer *p, const char *s, size_t len) {
@@ -480,15 +475,6 @@ void json_print_string(const char *s, size_t len, bool ascii, Buf *out) {
 
 enum { EXCERPT_MAX = 29 }; /* bytes, what marks the cut included */
 
-static char closing_mark(Json j) {
-    switch (json_kind(j)) {
-    case JSON_STRING: return '"';
-    case JSON_ARRAY: return ']';
-    case JSON_OBJECT: return '}';
-    default: return '\0';
-    }
-}
-
 const char *json_excerpt(Json j, char *out) {
     JsonPrintOptions options = {.max_bytes = EXCERPT_MAX};
     Buf b = BUF_INIT;
@@ -497,7 +483,8 @@ const char *json_excerpt(Json j, char *out) {
         memcpy(out, b.data, b.len + 1);
     } else {
         const char *text = b.data;
-        char mark = closing_mark(j);
+        static const char marks[] = {[JSON_STRING] = '"', [JSON_ARRAY] = ']', [JSON_OBJECT] = '}'};
+        char mark = marks[json_kind(j)];
         size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
         while (n > 0 && utf8_is_inside(text[n])) {
             n--;
