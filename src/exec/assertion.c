@@ -134,16 +134,6 @@ static JqProgram *compile(Json query, Error *err) {
     return program;
 }
 
-static bool set_operator(Assertion *a, Json name, Error *err) {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (json_is_none(name) ? i == 0 : json_string_is(name, operators[i].name)) {
-            a->op = &operators[i];
-            return true;
-        }
-    }
-    return error_set(err, ERR_USAGE, "There is no such operator.");
-}
-
 static bool init_fields(Assertion *a, Json object, Error *err) {
     Json name = json_object_get_c(object, "name"), query = json_object_get_c(object, "query");
     Json exists = json_object_get_c(object, "exists"), op = json_object_get_c(object, "operator");
@@ -153,7 +143,11 @@ static bool init_fields(Assertion *a, Json object, Error *err) {
     a->allow_missing = json_truthy(json_object_get_c(object, "allowMissing"));
     a->exists = json_is_none(exists) || json_truthy(exists);
     bool asks_exists = !json_is_none(exists) || (json_is_none(op) && json_is_none(value));
-    if (!asks_exists && !set_operator(a, op, err)) return false;
+    for (size_t i = 0; !asks_exists && !a->op && i < sizeof operators / sizeof *operators; i++) {
+        bool named = json_is_none(op) ? i == 0 : json_string_is(op, operators[i].name);
+        a->op = named ? &operators[i] : NULL;
+    }
+    if (!asks_exists && !a->op) return error_set(err, ERR_USAGE, "There is no such operator.");
     a->program = compile(query, err);
     if (!a->program) return false;
     a->run = jq_run_new(a->program, NULL);

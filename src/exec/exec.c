@@ -1,5 +1,9 @@
 #include "exec.h"
 
+#include "utf8.h"
+
+#include <stdarg.h>
+
 #define STEERS(x)
 #define WAITS
 #define CALLS
@@ -28,4 +32,30 @@ void exec_fail_with(Step *step, const char *otherwise, const Error *err) {
                        : err->code == ERR_CANCELLED ? "cancelled"
                                                     : otherwise;
     step_fail_with(step, kind, err);
+}
+
+bool exec_param_text(Step *step, int param, Buf *out, Error *err) {
+    const Expr *expr = step_param(step, param)->expr;
+    if (!expr || step_text(step, expr, out, err)) return true;
+    error_wrap(err, "%s", step_node(step)->kind->params[param].name);
+    return false;
+}
+
+bool exec_size_fits(Step *step, int param, int64_t most, Error *err) {
+    return step_param(step, param)->number <= most ||
+           error_set(err, ERR_LIMIT, "%s is more than %dM, which is the most that is kept.",
+                     step_node(step)->kind->params[param].name, (int)(most >> 20));
+}
+
+void exec_note(Step *step, const char *fmt, ...) {
+    Buf text = BUF_INIT, line = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    utf8_repair(&line, text.data ? text.data : "", text.len);
+    buf_addc(&line, '\n');
+    step_log(step, "log", line.data, line.len);
+    buf_clear(&text);
+    buf_clear(&line);
 }

@@ -22,6 +22,13 @@
 
 extern const NodeWork *const exec_work[KIND_COUNT];
 
+/* What the expression of a parameter comes to, added to out; nothing where the node has none. */
+bool exec_param_text(Step *step, int param, Buf *out, Error *err);
+/* Whether a size that the node gives is at most that. */
+bool exec_size_fits(Step *step, int param, int64_t most, Error *err);
+/* A line of the log that is ours and not the work's: stream "log". */
+void exec_note(Step *step, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* Ends the step with the word that goes with the error's code: "limit", "cancelled", or else. */
 void exec_fail_with(Step *step, const char *otherwise, const Error *err);
 

@@ -84,20 +84,10 @@ static Json system_of(const Step *step) {
     return json_object_get_c(step_memo(step), "system");
 }
 
-static bool is_interactive(Step *step) {
-    return given(step, ACTION_MODE)
-               ? json_string_is(step_param(step, ACTION_MODE)->value, "interactive")
-               : step_is_interactive(step);
-}
-
-static bool text_param(Step *step, int param, const char *name, Json *out, Error *err) {
+static bool text_param(Step *step, int param, Json *out, Error *err) {
     Buf text = BUF_INIT;
-    bool ok = step_text(step, step_param(step, param)->expr, &text, err);
-    if (ok) {
-        *out = json_string(text.data ? text.data : "", text.len);
-    } else {
-        error_wrap(err, "%s", name);
-    }
+    bool ok = exec_param_text(step, param, &text, err);
+    if (ok) *out = json_string(text.data ? text.data : "", text.len);
     buf_clear(&text);
     return ok;
 }
@@ -106,9 +96,8 @@ static bool text_param(Step *step, int param, const char *name, Json *out, Error
 
 static Json exec_action_prepare(Step *step, Error *err) {
     Json prompt = json_none(), system = json_none();
-    if (!text_param(step, ACTION_PROMPT, "prompt", &prompt, err)) return json_none();
-    if (step_param(step, ACTION_SYSTEM)->expr &&
-        !text_param(step, ACTION_SYSTEM, "system", &system, err)) {
+    if (!text_param(step, ACTION_PROMPT, &prompt, err)) return json_none();
+    if (step_param(step, ACTION_SYSTEM)->expr && !text_param(step, ACTION_SYSTEM, &system, err)) {
         json_unref(prompt);
         return json_none();
     }
@@ -117,20 +106,15 @@ static Json exec_action_prepare(Step *step, Error *err) {
 
 /* ---- the second pass ---- */
 
-/* Borrowed from the answer. */
-static Json response_of(Json answer) {
-    Json inside =
-        json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, "response") : json_none();
-    return json_is_none(inside) ? answer : inside;
-}
-
 /* The engine removes the place that a step has asked for: what the command left there was needed until
  * its answer was on record, and is not any more. */
 static void confirm(Step *step, Json answer) {
     Error err = ERROR_INIT;
     if (given(step, ACTION_COMMAND)) step_place(step, NULL);
     const Expr *expr = step_param(step, ACTION_CONFIRM)->expr;
-    Json seen[] = {prompt_of(step), response_of(answer)};
+    Json inside =
+        json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, "response") : json_none();
+    Json seen[] = {prompt_of(step), json_is_none(inside) ? answer : inside};
     Json result = expr ? step_eval_with(step, expr, seen, 2, &err)
                        : OBJECT(KEY("response", json_ref(seen[1])));
     if (json_is_none(result)) {
@@ -173,14 +157,11 @@ static void attempt_start(Action *action);
 
 /* What went wrong, and what now. The words of others may lack their full stop. */
 static void log_attempt(Action *action, const Fault *fault, const char *next) {
-    Buf line = BUF_INIT;
     size_t len = strlen(fault->message);
     bool ends = len && strchr(".!?", fault->message[len - 1]);
-    buf_printf(&line, "Attempt %" PRId64 " of %" PRId64 ": %s%s %s\n", action->attempt,
-               step_param(action->step, ACTION_ATTEMPTS)->number, fault->message, ends ? "" : ".",
-               next);
-    step_log(action->step, "log", line.data, line.len);
-    buf_clear(&line);
+    exec_note(action->step, "Attempt %" PRId64 " of %" PRId64 ": %s%s %s", action->attempt,
+              step_param(action->step, ACTION_ATTEMPTS)->number, fault->message, ends ? "" : ".",
+              next);
 }
 
 static void forget_command(Step *step) {
@@ -310,12 +291,9 @@ static void ask_command(Action *action) {
     buf_add(&input, json_string_data(&prompt), json_string_len(prompt));
     command_set_input(command, input.data, input.len);
     buf_clear(&input);
-    if (command_add_shell(command, step_param(step, ACTION_COMMAND)->value, &err) &&
-        command_set_env_of(command, ACTION_ENV, &err)) {
-        command_start(command);
-    } else {
-        command_refuse(command, &err);
-    }
+    bool given = command_add_shell(command, step_param(step, ACTION_COMMAND)->value, &err) &&
+                 command_set_env_of(command, ACTION_ENV, &err);
+    command_start(command, given, &err);
 }
 
 /* ---- an API ---- */
@@ -468,9 +446,8 @@ static bool ask_api(Action *action, Error *err) {
     Json model = json_none();
     Buf url = BUF_INIT;
     Step *step = action->step;
-    bool ok = text_param(step, ACTION_MODEL, "model", &model, err) &&
-              step_text(step, step_param(step, ACTION_ENDPOINT)->expr, &url, err);
-    if (!ok && !json_is_none(model)) error_wrap(err, "endpoint");
+    bool ok = text_param(step, ACTION_MODEL, &model, err) &&
+              exec_param_text(step, ACTION_ENDPOINT, &url, err);
     if (ok && (!url.len || memchr(url.data, '\0', url.len))) {
         ok = error_set(err, ERR_DATA,
                        "endpoint is empty or holds a NUL character. It is the URL "
@@ -518,7 +495,9 @@ static void exec_action_start(Step *step) {
     Json answers = step_answers(step);
     size_t n = json_array_len(answers);
     Json last = n ? json_array_get(answers, n - 1) : json_none();
-    bool interactive = is_interactive(step);
+    bool interactive = given(step, ACTION_MODE)
+                           ? json_string_is(step_param(step, ACTION_MODE)->value, "interactive")
+                           : step_is_interactive(step);
     Error err = ERROR_INIT;
     if (n && (interactive || !json_string_is(last, RETRY))) {
         confirm(step, last);

@@ -73,16 +73,6 @@ static bool flag(const Check *check, int param) {
 
 /* ---- what came back ---- */
 
-static bool is_expected(const Check *check, int status) {
-    const Param *one = step_param(check->step, CHECK_STATUS);
-    Json many = step_param(check->step, CHECK_STATUSES)->value;
-    bool has_one = !json_is_none(one->value), has_many = json_kind(many) == JSON_ARRAY;
-    for (size_t i = 0; has_many && i < json_array_len(many); i++) {
-        if (json_to_double(json_array_get(many, i)) == status) return true;
-    }
-    return has_one ? one->number == status : !has_many && status == 200;
-}
-
 static bool body_holds(const Check *check, const HttpAnswer *answer, Poll *poll) {
     Error err = ERROR_INIT;
     Json body = check->read(answer->body.data ? answer->body.data : "", answer->body.len, &err);
@@ -99,10 +89,15 @@ static bool body_holds(const Check *check, const HttpAnswer *answer, Poll *poll)
 }
 
 static bool passes(const Check *check, const HttpAnswer *answer, Poll *poll) {
+    const Param *one = step_param(check->step, CHECK_STATUS);
+    Json many = step_param(check->step, CHECK_STATUSES)->value;
+    bool has_one = !json_is_none(one->value), has_many = json_kind(many) == JSON_ARRAY;
+    bool expected = (has_many && web_lists_status(many, answer->status)) ||
+                    (has_one ? one->number == answer->status : !has_many && answer->status == 200);
     poll->status = answer->status;
     if (answer->end != HTTP_ANSWERED) {
         buf_adds(&poll->why, answer->message);
-    } else if (!is_expected(check, answer->status)) {
+    } else if (!expected) {
         buf_printf(&poll->why, "The answer has the status %d, which is not expected.",
                    answer->status);
     } else if (check->nassertions == 0 || body_holds(check, answer, poll)) {
@@ -112,13 +107,6 @@ static bool passes(const Check *check, const HttpAnswer *answer, Poll *poll) {
 }
 
 /* ---- what follows ---- */
-
-static void log_text(Check *check, const char *text) {
-    Buf line = BUF_INIT;
-    buf_printf(&line, "%s\n", text);
-    step_log(check->step, "log", line.data, line.len);
-    buf_clear(&line);
-}
 
 static void on_time(uv_timer_t *timer);
 
@@ -136,7 +124,7 @@ static void pass(Check *check, const Poll *poll) {
         check_free(check);
         return;
     }
-    if (check->reason || !check->has_passed) log_text(check, "The check passes.");
+    if (check->reason || !check->has_passed) exec_note(check->step, "The check passes.");
     mem_free(check->reason);
     check->reason = NULL;
     check->has_passed = true;
@@ -152,7 +140,7 @@ static void miss(Check *check, const Poll *poll) {
     bool fails = flag(check, CHECK_FAIL_ON_MISS);
     const char *why = poll->why.data;
     if (!check->reason || strcmp(check->reason, why) != 0) {
-        log_text(check, why);
+        exec_note(check->step, "%s", why);
         mem_free(check->reason);
         check->reason = mem_strndup(why, strlen(why));
     }
@@ -219,11 +207,7 @@ static bool give_request(Check *check, Error *err) {
     Json url = step_param(check->step, CHECK_URL)->value;
     Json body = step_param(check->step, CHECK_BODY)->value;
     Json headers = step_param(check->step, CHECK_HEADERS)->value, name, value;
-    if (step_param(check->step, CHECK_MAX_RESPONSE)->number > WEB_RESPONSE_MAX) {
-        return error_set(err, ERR_LIMIT,
-                         "maxResponseSize is more than %dM, which is the most that is kept.",
-                         WEB_RESPONSE_MAX >> 20);
-    }
+    if (!exec_size_fits(check->step, CHECK_MAX_RESPONSE, WEB_RESPONSE_MAX, err)) return false;
     check->asked.method = web_method(step_param(check->step, CHECK_METHOD));
     bool fine = web_set_url(&check->asked, json_string_data(&url), json_string_len(url), err);
     bool has_headers = json_kind(headers) == JSON_OBJECT;

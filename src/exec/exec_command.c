@@ -11,11 +11,11 @@
 #include "mem.h"
 #include "utf8.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,28 +232,6 @@ void command_log(StepCommand *command, int stream, const char *bytes, size_t len
     buf_clear(&text);
 }
 
-static void log_pending(StepCommand *command) {
-    for (int i = 0; i < 2; i++) {
-        Buf rest = BUF_INIT;
-        utf8_pieces_end(&command->streams[i].logged, &rest);
-        if (rest.len) step_log(command->step, stream_names[i], rest.data, rest.len);
-        buf_clear(&rest);
-    }
-}
-
-void command_note(StepCommand *command, const char *fmt, ...) {
-    char text[ERROR_MSG_MAX];
-    va_list args;
-    Buf line = BUF_INIT;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    utf8_repair(&line, text, strlen(text));
-    buf_addc(&line, '\n');
-    step_log(command->step, "log", line.data, line.len);
-    buf_clear(&line);
-}
-
 /* ---- what it writes ---- */
 
 static void give_output(StepCommand *command, int stream, const char *bytes, size_t len) {
@@ -304,8 +282,8 @@ static void take_rest(StepCommand *command, const ProcessResult *result) {
     for (int i = 0; i < 2; i++) {
         uint64_t beyond = lens[i] - kept[i]->len;
         if (tails[i]->len && beyond > tails[i]->len) {
-            command_note(command, "... %" PRIu64 " bytes of %s are left out here ...",
-                         beyond - tails[i]->len, stream_names[i]);
+            exec_note(command->step, "... %" PRIu64 " bytes of %s are left out here ...",
+                      beyond - tails[i]->len, stream_names[i]);
         }
         if (tails[i]->len) command_log(command, i + 1, tails[i]->data, tails[i]->len);
     }
@@ -355,22 +333,8 @@ bool command_succeeded(const ProcessResult *result) {
     return result->end == PROCESS_EXITED && result->code == 0;
 }
 
-/* ": the last line", to go at the end of a sentence. */
-static void say_last_line(const Buf *text, Buf *out) {
-    size_t len = without_newlines(text), from = len;
-    while (from && text->data[from - 1] != '\n') {
-        from--;
-    }
-    len -= from;
-    if (len) {
-        const char *line = tail(text->data + from, &len, LINE_TAIL);
-        buf_adds(out, ": ");
-        utf8_repair(out, line, len);
-    }
-}
-
 /* "1h30m", "2s", "250ms". */
-static void say_duration(int64_t ms, Buf *out) {
+static void add_duration(int64_t ms, Buf *out) {
     static const struct {
         int64_t ms;
         const char *name;
@@ -392,7 +356,7 @@ static bool run_folder_is_gone(const StepCommand *command) {
     return !whole && !is_folder(step_folder(command->step));
 }
 
-static void say_unstarted(const StepCommand *command, int error, Buf *out) {
+static void add_unstarted(const StepCommand *command, int error, Buf *out) {
     const char *in = command->shown_folder;
     if (run_folder_is_gone(command)) {
         buf_printf(
@@ -437,18 +401,24 @@ Json command_details(const StepCommand *command, const ProcessResult *result) {
 char *command_failure(const StepCommand *command, const ProcessResult *result) {
     const CommandKind *kind = command->kind;
     Buf out = BUF_INIT;
+    const Buf *text = result->err_tail.len ? &result->err_tail : &result->err;
+    size_t len = without_newlines(text), from = len;
+    while (from && text->data[from - 1] != '\n') from--;
+    len -= from;
+    const char *last = tail(text->data ? text->data + from : "", &len, LINE_TAIL); /* line */
     if (result->end != PROCESS_FAILED) buf_adds(&out, kind->subject ? kind->subject : "Command");
     switch (result->end) {
     case PROCESS_EXITED:
         buf_printf(&out, " exited with code %d", result->code);
-        say_last_line(result->err_tail.len ? &result->err_tail : &result->err, &out);
+        if (len) buf_adds(&out, ": ");
+        utf8_repair(&out, last, len);
         break;
     case PROCESS_SIGNALED:
         buf_printf(&out, " was ended by signal %d (%s)", result->code, strsignal(result->code));
         break;
     case PROCESS_TIMEOUT:
         buf_printf(&out, " ran longer than its %s of ", kind->timeout ? kind->timeout : "timeout");
-        say_duration(command->timeout, &out);
+        add_duration(command->timeout, &out);
         buf_adds(&out, " and was ended");
         break;
     case PROCESS_ENDED: buf_adds(&out, " was ended because the run was."); break;
@@ -457,7 +427,7 @@ char *command_failure(const StepCommand *command, const ProcessResult *result) {
                  " was started, but nobody saw how it ended: its supervisor was killed, or the "
                  "machine stopped. It may have done its work, or a part of it.");
         break;
-    case PROCESS_FAILED: say_unstarted(command, result->code, &out); break;
+    case PROCESS_FAILED: add_unstarted(command, result->code, &out); break;
     }
     return buf_detach(&out);
 }
@@ -476,6 +446,8 @@ void command_fail(StepCommand *command, const ProcessResult *result) {
 
 /* ---- its life ---- */
 
+static void start(StepCommand *command);
+
 static void on_exit_(void *ctx, const ProcessResult *result) {
     StepCommand *command = ctx;
     /* Somebody was ending it when we came; that says nothing about this attempt. */
@@ -484,11 +456,16 @@ static void on_exit_(void *ctx, const ProcessResult *result) {
         process_free(command->process);
         command->process = NULL;
         command->again = true;
-        command_start(command);
+        start(command);
         return;
     }
     take_rest(command, result);
-    log_pending(command);
+    for (int i = 0; i < 2; i++) { /* the beginning of a character that goes no further */
+        Buf rest = BUF_INIT;
+        utf8_pieces_end(&command->streams[i].logged, &rest);
+        if (rest.len) step_log(command->step, stream_names[i], rest.data, rest.len);
+        buf_clear(&rest);
+    }
     command->kind->end(command, result);
     command_free(command);
 }
@@ -522,7 +499,7 @@ static void end_unstarted(StepCommand *command, const char *word, const Error *e
     exec_fail_with(step, word, err);
 }
 
-void command_start(StepCommand *command) {
+static void start(StepCommand *command) {
     Error err = ERROR_INIT;
     const char **env = environment(command);
     ProcessOptions options = {
@@ -551,8 +528,12 @@ void command_start(StepCommand *command) {
     }
 }
 
-void command_refuse(StepCommand *command, const Error *err) {
-    end_unstarted(command, command->kind->word, err);
+void command_start(StepCommand *command, bool given, const Error *err) {
+    if (given) {
+        start(command);
+    } else {
+        end_unstarted(command, command->kind->word, err);
+    }
 }
 
 void command_freeze(Step *step, bool frozen) {
@@ -573,6 +554,23 @@ void command_stop(Step *step) {
 
 void command_drop(Step *step) {
     command_free(step_data(step));
+}
+
+void command_sweep(const WorkSweep *sweep) {
+    char prefix[32];
+    size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)sweep->run);
+    DIR *dir = opendir(sweep->folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        if (!strncmp(name, prefix, len) && !sweep->wants(sweep->ctx, name + len)) {
+            Buf place = BUF_INIT;
+            buf_printf(&place, "%s/%s", sweep->folder, name);
+            process_stop_place(place.data, NULL);
+            process_forget(place.data);
+            buf_clear(&place);
+        }
+    }
+    if (dir) closedir(dir);
 }
 
 Step *command_step(const StepCommand *command) {

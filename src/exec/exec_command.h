@@ -9,11 +9,8 @@
  *     void exec_script_start(Step *step) {
  *         Error err = ERROR_INIT;
  *         StepCommand *command = command_new(step, &script_kind);
- *         if (command_add_arg(command, "The command", "sh", 2, &err) && ...) {
- *             command_start(command);
- *         } else {
- *             command_refuse(command, &err);
- *         }
+ *         bool given = command_add_shell(command, step_param(step, SCRIPT_COMMAND)->value, &err) && ...;
+ *         command_start(command, given, &err);
  *     }
  *
  *     static void script_end(StepCommand *command, const ProcessResult *result) {
@@ -40,7 +37,6 @@
 #ifndef PAWL_EXEC_COMMAND_H
 #define PAWL_EXEC_COMMAND_H
 
-#include "places.h"
 #include "process.h"
 #include "step.h"
 
@@ -106,17 +102,22 @@ void command_set_timeout(StepCommand *command, int64_t ms); /* otherwise step_ti
 
 /* ---- its life ---- */
 
-/* Starts it, or finds it. Whatever happens, the step will end: by the kind's
- * end(), or by a failure of its own. */
-void command_start(StepCommand *command);
-
-/* Instead of starting it: ends the step with the kind's word. */
-void command_refuse(StepCommand *command, const Error *err);
+/* Starts it, or finds it; where not all could be given, ends the step with the kind's word instead, and
+ * the error. Whatever happens, the step will end: by the kind's end(), or by a failure of its own. */
+void command_start(StepCommand *command, bool given, const Error *err);
 
 /* For the row of the kind (NodeWork.cancel, NodeWork.freeze, NodeWork.drop); fine when there is no command. */
 void command_stop(Step *step);
 void command_freeze(Step *step, bool frozen);
 void command_drop(Step *step);
+
+/* The same for what commands leave outside of this process (NodeWork.sweep): the folders of step_place(). A
+ * process died before it could tidy, or the run was cancelled after it did. Blocks for as long as the file
+ * system and, where a command still runs, its end take. */
+void command_sweep(const WorkSweep *sweep);
+
+/* Of a NodeWork whose attempts have places. */
+#define PLACES_WORK .forget = process_forget, .sweep = command_sweep
 
 /* Of the NodeWork of a kind that runs commands: all but its start. */
 #define COMMAND_WORK                                                                     \
@@ -136,9 +137,6 @@ void *command_data(const StepCommand *command);
 
 /* Adds to the log, in whole characters: the beginning of one waits for the rest of it. */
 void command_log(StepCommand *command, int stream, const char *bytes, size_t len);
-/* A line of the log that is ours and not the command's: stream "log". */
-void command_note(StepCommand *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 bool command_succeeded(const ProcessResult *result); /* exited with code 0 */
 
 /* Ends the step as a failure, with a sentence for each way of ending; also for a code of 0, if the

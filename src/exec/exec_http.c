@@ -60,15 +60,6 @@ static void http_free(Http *http) {
 
 /* ---- the answer ---- */
 
-static bool is_expected(Step *step, int status) {
-    Json expect = step_param(step, HTTP_EXPECT)->value;
-    size_t n = json_kind(expect) == JSON_ARRAY ? json_array_len(expect) : 0;
-    for (size_t i = 0; i < n; i++) {
-        if (json_to_double(json_array_get(expect, i)) == status) return true;
-    }
-    return n == 0 && status >= 200 && status <= 299;
-}
-
 /* The sentence ends with the first line of the body, or where there is none, with a full stop. */
 static void fail_status(Http *http, const HttpAnswer *answer) {
     Buf said = BUF_INIT;
@@ -104,14 +95,17 @@ static void succeed(Step *step, const HttpAnswer *answer) {
 static void on_end(void *ctx, const HttpAnswer *answer) {
     Http *http = ctx;
     Buf line = BUF_INIT;
+    Json expect = step_param(http->step, HTTP_EXPECT)->value;
+    bool listed = json_kind(expect) == JSON_ARRAY && json_array_len(expect) > 0;
+    bool expected = listed ? web_lists_status(expect, answer->status)
+                           : answer->status >= 200 && answer->status <= 299;
     http->request = NULL;
     web_line(http->method, answer, &line);
-    buf_addc(&line, '\n');
-    step_log(http->step, "log", line.data, line.len);
+    exec_note(http->step, "%s", line.data);
     buf_clear(&line);
     if (answer->end != HTTP_ANSWERED) {
         step_fail(http->step, web_error_kind(answer), json_none(), "%s", answer->message);
-    } else if (!is_expected(http->step, answer->status)) {
+    } else if (!expected) {
         fail_status(http, answer);
     } else {
         succeed(http->step, answer);
@@ -120,13 +114,6 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
 }
 
 /* ---- the request ---- */
-
-static bool give_text(Step *step, int index, const char *name, Buf *out, Error *err) {
-    const Expr *expr = step_param(step, index)->expr;
-    if (!expr || step_text(step, expr, out, err)) return true;
-    error_wrap(err, "%s", name);
-    return false;
-}
 
 static bool give_headers(Step *step, WebRequest *request, Error *err) {
     const Param *param = step_param(step, HTTP_HEADERS);
@@ -145,32 +132,22 @@ static bool give_headers(Step *step, WebRequest *request, Error *err) {
     return fine;
 }
 
-static bool give_body(Step *step, WebRequest *request, Error *err) {
-    const Expr *expr = step_param(step, HTTP_BODY)->expr;
-    if (!expr) return true;
-    Json value = step_eval(step, expr, err);
-    if (json_is_none(value)) {
-        error_wrap(err, "body");
-        return false;
-    }
-    web_set_body(request, value);
-    json_unref(value);
-    return true;
-}
-
 /* A relative path of a ca_file begins in the run's folder. */
 static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) {
     Buf url = BUF_INIT, file = BUF_INIT;
-    if (step_param(step, HTTP_MAX_RESPONSE)->number > WEB_RESPONSE_MAX) {
-        return error_set(err, ERR_LIMIT,
-                         "max_response is more than %dM, which is the most that is kept.",
-                         WEB_RESPONSE_MAX >> 20);
-    }
+    if (!exec_size_fits(step, HTTP_MAX_RESPONSE, WEB_RESPONSE_MAX, err)) return false;
     request->method = web_method(step_param(step, HTTP_METHOD));
-    bool fine = give_text(step, HTTP_URL, "url", &url, err) &&
-                web_set_url(request, url.data, url.len, err) && give_headers(step, request, err) &&
-                give_body(step, request, err) &&
-                give_text(step, HTTP_CA_FILE, "ca_file", &file, err);
+    bool fine = exec_param_text(step, HTTP_URL, &url, err) &&
+                web_set_url(request, url.data, url.len, err) && give_headers(step, request, err);
+    const Expr *expr = step_param(step, HTTP_BODY)->expr;
+    if (fine && expr) {
+        Json body = step_eval(step, expr, err);
+        fine = !json_is_none(body);
+        if (fine) web_set_body(request, body);
+        if (!fine) error_wrap(err, "body");
+        json_unref(body);
+    }
+    fine = fine && exec_param_text(step, HTTP_CA_FILE, &file, err);
     if (file.len && file.data[0] != '/') buf_printf(ca_file, "%s/", step_folder(step));
     buf_add(ca_file, file.data, file.len);
     buf_clear(&url);

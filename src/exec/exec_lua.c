@@ -92,20 +92,15 @@ static int find_global(lua_State *L) {
     return 1;
 }
 
-/* The metatable of every table of globals. */
-static void make_globals(lua_State *L) {
-    lua_createtable(L, 0, 2);
+static int open_all(lua_State *L) {
+    lua_json_open(L, &lua_of(L)->views);
+    lua_createtable(L, 0, 2); /* the metatable of every table of globals */
     lua_library_push(L, print_to_log);
     lua_pushcclosure(L, find_global, 1);
     lua_setfield(L, -2, "__index");
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &globals_key);
-}
-
-static int open_all(lua_State *L) {
-    lua_json_open(L, &lua_of(L)->views);
-    make_globals(L);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &chunks_key);
     return 0;
@@ -198,29 +193,6 @@ typedef struct Failure {
     char message[MESSAGE_MAX];
 } Failure;
 
-/* "lua:3: message": says which line of the file it is. */
-static void describe_message(Failure *f, const Param *code, const char *message) {
-    int line, skip = 0;
-    if (sscanf(message, "lua:%d: %n", &line, &skip) == 1 && skip) {
-        line += code->line - 1;
-        f->details = OBJECT(KEY("line", json_int(line)));
-        snprintf(f->message, sizeof f->message, "Line %d: %s", line, message + skip);
-    } else {
-        snprintf(f->message, sizeof f->message, "%s", message);
-    }
-}
-
-/* error({code = 7}): the value goes along, as far as it is one. */
-static void describe_value(Failure *f, lua_State *L) {
-    char text[JSON_DESCRIBE_MAX] = "a value that JSON has not";
-    Json value = lua_json_get(L, -1, NULL);
-    if (!json_is_none(value)) {
-        json_describe(value, text);
-        f->details = OBJECT(KEY("value", value));
-    }
-    snprintf(f->message, sizeof f->message, "The code raised %s", text);
-}
-
 static Failure describe(const Lua *lua, int status) {
     Failure f = {.kind = "lua"};
     if (lua->meter.over || status == LUA_ERRMEM) {
@@ -228,10 +200,24 @@ static Failure describe(const Lua *lua, int status) {
         f.kind = "limit";
         snprintf(f.message, sizeof f.message, "The code %s and was ended.",
                  over ? over : "needed more than 64 MB of memory");
-    } else if (lua_type(lua->L, -1) == LUA_TSTRING) {
-        describe_message(&f, step_param(lua->step, LUA_CODE), lua_tostring(lua->L, -1));
-    } else {
-        describe_value(&f, lua->L);
+    } else if (lua_type(lua->L, -1) == LUA_TSTRING) { /* "lua:3: message" */
+        const char *message = lua_tostring(lua->L, -1);
+        int line, skip = 0;
+        if (sscanf(message, "lua:%d: %n", &line, &skip) == 1 && skip) {
+            line += step_param(lua->step, LUA_CODE)->line - 1; /* of the file */
+            f.details = OBJECT(KEY("line", json_int(line)));
+            snprintf(f.message, sizeof f.message, "Line %d: %s", line, message + skip);
+        } else {
+            snprintf(f.message, sizeof f.message, "%s", message);
+        }
+    } else { /* error({code = 7}): the value goes along, as far as it is one */
+        char text[JSON_DESCRIBE_MAX] = "a value that JSON has not";
+        Json value = lua_json_get(lua->L, -1, NULL);
+        if (!json_is_none(value)) {
+            json_describe(value, text);
+            f.details = OBJECT(KEY("value", value));
+        }
+        snprintf(f.message, sizeof f.message, "The code raised %s", text);
     }
     return f;
 }

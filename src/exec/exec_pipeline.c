@@ -85,25 +85,19 @@ static bool leave_folder(Emptying *e) {
     return gone;
 }
 
-/* Removes the next entry of the innermost folder, or goes into it. */
-static bool empty_next(Emptying *e) {
-    DIR *dir = e->open[e->depth - 1];
-    const struct dirent *entry = readdir(dir);
-    if (!entry) {
-        return leave_folder(e);
-    }
-    bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    if (dots || unlinkat(dirfd(dir), entry->d_name, 0) == 0 || errno == ENOENT) {
-        return true;
-    }
-    return (errno == EISDIR || errno == EPERM) && enter_folder(e, dirfd(dir), entry->d_name);
-}
-
 static bool empty_folder(const char *path) {
     Emptying e = {.depth = 0};
     bool fine = enter_folder(&e, AT_FDCWD, path);
-    while (fine && e.depth) {
-        fine = empty_next(&e);
+    while (fine && e.depth) { /* removes the next entry of the innermost folder, or goes into it */
+        DIR *dir = e.open[e.depth - 1];
+        const struct dirent *entry = readdir(dir);
+        const char *name = entry ? entry->d_name : "";
+        if (!entry) {
+            fine = leave_folder(&e);
+        } else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+                   unlinkat(dirfd(dir), name, 0) != 0 && errno != ENOENT) {
+            fine = (errno == EISDIR || errno == EPERM) && enter_folder(&e, dirfd(dir), name);
+        }
     }
     int failed = errno;
     while (e.depth) {
@@ -115,13 +109,12 @@ static bool empty_folder(const char *path) {
 
 /* ---- the home folder ---- */
 
-static bool continues(const Node *node) {
+static bool prepare_home(Step *step, const char *home, Error *err) {
+    const Node *node = step_node(step);
     const Node *before = node->index > 0 ? &node->graph->nodes[node->index - 1] : NULL;
     Json own = json_object_get_c(node->source, "continue_in_context");
-    return before && before->params[STEP_CONTINUES].number && json_kind(own) != JSON_FALSE;
-}
-
-static bool prepare_home(Step *step, const char *home, Error *err) {
+    bool continues =
+        before && before->params[STEP_CONTINUES].number && json_kind(own) != JSON_FALSE;
     const char *place = step_place(step, NULL);
     bool started = place && access(place, F_OK) == 0; /* before: the folder is its own */
     if (mkdir(home, S_IRWXU) == 0) {
@@ -131,7 +124,7 @@ static bool prepare_home(Step *step, const char *home, Error *err) {
         return error_set(err, ERR_IO, "The home folder %s cannot be made: %s.", home,
                          strerror(errno));
     }
-    if (continues(step_node(step)) || started || empty_folder(home)) {
+    if (continues || started || empty_folder(home)) {
         return true;
     }
     return error_set(err, ERR_IO,
@@ -199,7 +192,7 @@ static void script_end(StepCommand *command, const ProcessResult *result) {
     }
     if (json_string_is(on_failure, "next") && result->end != PROCESS_ENDED) {
         char *sentence = command_failure(command, result);
-        command_note(command, "The step failed; on_failure: next lets the run go on. %s", sentence);
+        exec_note(step, "The step failed; on_failure: next lets the run go on. %s", sentence);
         step_forgive(step, result_of(step, result, "failed", sentence));
         mem_free(sentence);
     }
@@ -285,12 +278,9 @@ static void exec_pipeline_start(Step *step) {
     }
     StepCommand *command = command_new(step, &script_kind);
     command_set_max_output(command, STDOUT_KEPT);
-    if (command_add_shell(command, step_param(step, SCRIPT_COMMAND)->value, &err) &&
-        give_places(command, &err)) {
-        command_start(command);
-    } else {
-        command_refuse(command, &err);
-    }
+    bool given = command_add_shell(command, step_param(step, SCRIPT_COMMAND)->value, &err) &&
+                 give_places(command, &err);
+    command_start(command, given, &err);
 }
 
 const NodeWork exec_pipeline = {COMMAND_WORK, .start = exec_pipeline_start};

@@ -113,17 +113,6 @@ static void let_go(Script *script) {
     script_free(script);
 }
 
-static void park(Script *script) {
-    Scripts *scripts = script->scripts;
-    Script **end = &scripts->parked;
-    if (scripts->nparked == PARKED_MAX) let_go(scripts->parked);
-    while (*end) {
-        end = &(*end)->next;
-    }
-    *end = script;
-    scripts->nparked++;
-}
-
 static void let_go_of_unwanted(Scripts *scripts, Step *step) {
     uint64_t now = uv_now(step_loop(step));
     if (!scripts->parked || now - scripts->looked < LOOK_MS) return;
@@ -132,14 +121,6 @@ static void let_go_of_unwanted(Scripts *scripts, Step *step) {
         next = script->next;
         if (!step_place_wanted(step, script->place)) let_go(script);
     }
-}
-
-static Script *find_parked(Scripts *scripts, const char *place) {
-    Script *script = place ? scripts->parked : NULL;
-    while (script && strcmp(script->place, place) != 0) {
-        script = script->next;
-    }
-    return script;
 }
 
 /* ---- what comes from the worker ---- */
@@ -164,8 +145,13 @@ static void on_interrupt(void *ctx, Json value) {
     script->step = NULL;
     step_set_data(step, NULL);
     if (place) {
+        Scripts *scripts = script->scripts;
+        Script **end = &scripts->parked;
         script->place = mem_strndup(place, strlen(place));
-        park(script);
+        if (scripts->nparked == PARKED_MAX) let_go(scripts->parked);
+        while (*end) end = &(*end)->next;
+        *end = script;
+        scripts->nparked++;
     } else {
         let_go(script);
     }
@@ -190,19 +176,6 @@ static void succeed(Step *step, Json value) {
         return;
     }
     step_succeed(step, json_ref(value));
-}
-
-static void fail(Step *step, const WorkerResult *result) {
-    static const char *const words[] = {
-        [WORKER_DIED] = "worker",     [WORKER_RUBBISH] = "worker",      [WORKER_LIMIT] = "limit",
-        [WORKER_UNSTARTED] = "spawn", [WORKER_CANCELLED] = "cancelled",
-    };
-    Json details = json_none();
-    if (result->end == WORKER_DIED) {
-        details = OBJECT(KEY(result->signal ? "signal" : "exit_code",
-                             json_int(result->signal ? result->signal : result->code)));
-    }
-    step_fail(step, words[result->end], details, "%s", result->message);
 }
 
 /* Says where in the workflow, or in the program, the exception came up: " (line 2 of the code, a.yaml:14)",
@@ -231,6 +204,10 @@ static void fail_raised(Step *step, const WorkerResult *result) {
 }
 
 static void on_end(void *ctx, const WorkerResult *result) {
+    static const char *const words[] = {
+        [WORKER_DIED] = "worker",     [WORKER_RUBBISH] = "worker",      [WORKER_LIMIT] = "limit",
+        [WORKER_UNSTARTED] = "spawn", [WORKER_CANCELLED] = "cancelled",
+    };
     Script *script = ctx;
     Step *step = script->step;
     unpark(script);
@@ -242,7 +219,11 @@ static void on_end(void *ctx, const WorkerResult *result) {
     } else if (result->end == WORKER_RAISED) {
         fail_raised(step, result);
     } else {
-        fail(step, result);
+        Json code = json_int(result->signal ? result->signal : result->code);
+        bool died = result->end == WORKER_DIED;
+        Json details =
+            died ? OBJECT(KEY(result->signal ? "signal" : "exit_code", code)) : json_none();
+        step_fail(step, words[result->end], details, "%s", result->message);
     }
 }
 
@@ -304,10 +285,8 @@ static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *er
                    "`%s: return {}`, or `%s: {file: nodes, function: name}`.",
             kind->word, kind->word);
     }
-    if (number_of(step, kind->max_output, 0) > OUTPUT_MAX) {
-        return error_set(err, ERR_LIMIT,
-                         "max_output is more than %dM, which is the most that is kept.",
-                         OUTPUT_MAX >> 20);
+    if (kind->max_output >= 0 && !exec_size_fits(step, kind->max_output, OUTPUT_MAX, err)) {
+        return false;
     }
     give_program(step, kind, given);
     given->vars = json_object();
@@ -398,7 +377,9 @@ static void exec_script_start(Step *step) {
     Scripts *scripts = scripts_of(step);
     Error err = ERROR_INIT;
     Given given = {.path = BUF_INIT};
-    Script *parked = scripts->parked ? find_parked(scripts, step_place(step, &err)) : NULL;
+    Script *parked = scripts->parked;
+    const char *place = parked ? step_place(step, &err) : NULL;
+    while (parked && (!place || strcmp(parked->place, place) != 0)) parked = parked->next;
     if (parked) unpark(parked);
     let_go_of_unwanted(scripts, step);
     if (parked && go_on(parked, step, kind)) return;

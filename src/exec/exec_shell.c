@@ -23,15 +23,6 @@ static bool truncated(const ProcessResult *result) {
     return result->out_len > result->out.len;
 }
 
-static void succeed_with_text(Step *step, const ProcessResult *result) {
-    bool cut = truncated(result);
-    step_succeed(
-        step, OBJECT(KEY("stdout", command_text(&result->out, 0)),
-                     KEY("exit_code", json_int(result->code)),
-                     KEY("truncated", cut ? json_bool(true) : json_none()),
-                     KEY("stdout_bytes", cut ? json_int((int64_t)result->out_len) : json_none())));
-}
-
 static void succeed_with_value(StepCommand *command, const ProcessResult *result) {
     Step *step = command_step(command);
     Error err = ERROR_INIT;
@@ -59,33 +50,25 @@ static void shell_end(StepCommand *command, const ProcessResult *result) {
     } else if (json_string_is(step_param(step, SHELL_PARSE)->value, "json")) {
         succeed_with_value(command, result);
     } else {
-        succeed_with_text(step, result);
+        Json bytes = json_int((int64_t)result->out_len);
+        bool cut = truncated(result);
+        step_succeed(step, OBJECT(KEY("stdout", command_text(&result->out, 0)),
+                                  KEY("exit_code", json_int(result->code)),
+                                  KEY("truncated", cut ? json_bool(true) : json_none()),
+                                  KEY("stdout_bytes", cut ? bytes : json_none())));
     }
 }
 
 /* ---- what it is given ---- */
 
-/* What a parameter comes to, if the node has it. */
-static bool text_of(Step *step, int param, const char *name, Buf *out, Error *err) {
-    const Expr *expr = step_param(step, param)->expr;
-    if (!expr || step_text(step, expr, out, err)) return true;
-    error_wrap(err, "%s", name);
-    return false;
-}
-
 static bool give_all(StepCommand *command, Error *err) {
     Step *step = command_step(command);
-    int64_t most = step_param(step, SHELL_MAX_OUTPUT)->number;
     Buf cwd = BUF_INIT, input = BUF_INIT;
-    if (most > COMMAND_OUTPUT_MAX) {
-        return error_set(err, ERR_LIMIT,
-                         "max_output is more than %dM, which is the most that is kept.",
-                         COMMAND_OUTPUT_MAX >> 20);
-    }
-    command_set_max_output(command, (size_t)most);
+    if (!exec_size_fits(step, SHELL_MAX_OUTPUT, COMMAND_OUTPUT_MAX, err)) return false;
+    command_set_max_output(command, (size_t)step_param(step, SHELL_MAX_OUTPUT)->number);
     bool fine = command_add_shell(command, step_param(step, SHELL_COMMAND)->value, err) &&
-                text_of(step, SHELL_CWD, "cwd", &cwd, err) &&
-                text_of(step, SHELL_STDIN, "stdin", &input, err);
+                exec_param_text(step, SHELL_CWD, &cwd, err) &&
+                exec_param_text(step, SHELL_STDIN, &input, err);
     if (fine && step_param(step, SHELL_CWD)->expr) {
         fine = command_set_folder(command, "cwd", cwd.data ? cwd.data : "", cwd.len, err);
     }
@@ -102,11 +85,7 @@ static const CommandKind shell_kind = {.word = "shell", .takes_cwd = true, .end 
 static void exec_shell_start(Step *step) {
     Error err = ERROR_INIT;
     StepCommand *command = command_new(step, &shell_kind);
-    if (give_all(command, &err)) {
-        command_start(command);
-    } else {
-        command_refuse(command, &err);
-    }
+    command_start(command, give_all(command, &err), &err);
 }
 
 const NodeWork exec_shell = {COMMAND_WORK, .start = exec_shell_start};

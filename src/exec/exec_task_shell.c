@@ -96,7 +96,7 @@ static void on_text(void *ctx, const char *bytes, size_t len) {
 
 static void on_problem(void *ctx, const char *sentence) {
     Script *script = ctx;
-    command_note(script->command, "%s", sentence);
+    exec_note(command_step(script->command), "%s", sentence);
     if (!script->nproblems++) script->problem = mem_strndup(sentence, strlen(sentence));
 }
 
@@ -111,8 +111,8 @@ static void script_output(StepCommand *command, int stream, const char *bytes, s
 
 /* ---- run_shell: how it ended ---- */
 
-/* A last line without LF is one only if there would have been nothing more of it. */
-static void end_lines(Script *script, const ProcessResult *result) {
+static void script_end(StepCommand *command, const ProcessResult *result) {
+    Script *script = command_data(command);
     if (truncated(result)) {
         char text[200];
         snprintf(text, sizeof text,
@@ -123,13 +123,9 @@ static void end_lines(Script *script, const ProcessResult *result) {
         on_problem(script, text);
         keep_tail(&script->text, result->out_tail.data, result->out_tail.len);
     } else if (result->end == PROCESS_EXITED) {
+        /* A last line without LF is one only if there would have been nothing more of it. */
         set_lines_end(&script->lines);
     }
-}
-
-static void script_end(StepCommand *command, const ProcessResult *result) {
-    Script *script = command_data(command);
-    end_lines(script, result);
     if (!script->theirs[OWN_STDOUT] && ran(result)) {
         set_output(command, own_outputs[OWN_STDOUT], command_text(&script->text, STDOUT_TAIL));
     }
@@ -207,14 +203,6 @@ static bool give_variable(StepCommand *command, const struct ParamField *field, 
     return false;
 }
 
-static bool give_env(StepCommand *command, Error *err) {
-    const Param *param = step_param(command_step(command), RUN_SHELL_ENV);
-    for (size_t i = 0; i < param->nfields; i++) {
-        if (!give_variable(command, &param->fields[i], err)) return false;
-    }
-    return true;
-}
-
 static void exec_run_shell_start(Step *step) {
     Error err = ERROR_INIT;
     Json text = step_param(step, RUN_SHELL_COMMAND)->value;
@@ -226,11 +214,12 @@ static void exec_run_shell_start(Step *step) {
     command_set_data(command, script);
     command_set_max_output(command, SCRIPT_OUTPUT);
     command_set_input(command, json_string_data(&text), json_string_len(text));
-    if (give_shell(command, &err) && give_env(command, &err)) {
-        command_start(command);
-    } else {
-        command_refuse(command, &err);
+    bool given = give_shell(command, &err);
+    const Param *env = step_param(step, RUN_SHELL_ENV);
+    for (size_t i = 0; given && i < env->nfields; i++) {
+        given = give_variable(command, &env->fields[i], &err);
     }
+    command_start(command, given, &err);
 }
 
 /* ---- run_command ---- */
@@ -265,15 +254,12 @@ static void exec_run_command_start(Step *step) {
     Error err = ERROR_INIT;
     Json words = step_param(step, RUN_COMMAND_COMMAND)->value;
     StepCommand *command = command_new(step, &program_kind);
-    if (json_array_len(words) == 0 || json_string_len(json_array_get(words, 0)) == 0) {
-        error_set(&err, ERR_DATA,
-                  "command names no program; its first element is the program to run.");
-        command_refuse(command, &err);
-    } else if (add_texts(command, "command", words, &err)) {
-        command_start(command);
-    } else {
-        command_refuse(command, &err);
-    }
+    bool named = json_array_len(words) > 0 && json_string_len(json_array_get(words, 0)) > 0;
+    bool given =
+        named ? add_texts(command, "command", words, &err)
+              : error_set(&err, ERR_DATA,
+                          "command names no program; its first element is the program to run.");
+    command_start(command, given, &err);
 }
 
 const NodeWork exec_run_shell = {COMMAND_WORK, .start = exec_run_shell_start};

@@ -97,11 +97,11 @@ void model_reader_free(ModelReader *r) {
     mem_free(r);
 }
 
-static void say(ModelReader *r, ModelEnd end, const char *fmt, ...)
+static void conclude(ModelReader *r, ModelEnd end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The first thing that goes wrong is the one that counts. */
-static void say(ModelReader *r, ModelEnd end, const char *fmt, ...) {
+static void conclude(ModelReader *r, ModelEnd end, const char *fmt, ...) {
     if (r->stopped) return;
     Error err = ERROR_INIT;
     va_list args;
@@ -172,8 +172,8 @@ static void take_error(ModelReader *r, Json error) {
     char words[EXCERPT_MAX + 1];
     Json said = is_string(error) ? error : get(error, "message");
     ModelEnd end = end_of_type(get(error, "code"), end_of_type(get(error, "type"), MODEL_FAILED));
-    say(r, end, "The model's API gave up in the middle: %s",
-        *excerpt(said, words) ? words : "it does not say why.");
+    conclude(r, end, "The model's API gave up in the middle: %s",
+             *excerpt(said, words) ? words : "it does not say why.");
 }
 
 /* {error: {message}}, {error: text}, {message}, {detail}: borrowed; JSON_NONE when it says nothing. */
@@ -215,8 +215,8 @@ static void add_text(ModelReader *r, Json text) {
     if (!is_string(text) || r->stopped) return;
     size_t len = json_string_len(text);
     if (len > MODEL_TEXT_MAX - r->text.len) {
-        say(r, MODEL_TOO_LONG, "The model's answer is longer than %d MB. Lower max_tokens.",
-            MODEL_TEXT_MAX >> 20);
+        conclude(r, MODEL_TOO_LONG, "The model's answer is longer than %d MB. Lower max_tokens.",
+                 MODEL_TEXT_MAX >> 20);
         return;
     }
     buf_add(&r->text, json_string_data(&text), len);
@@ -366,25 +366,13 @@ static void end_event(ModelReader *r) {
             r->events = true;
             formats[r->format].event(r, event);
         } else {
-            say(r, MODEL_BROKEN, "An event of the model's answer is not a JSON object%s%s",
-                err.code ? ": " : ".", err.msg);
+            conclude(r, MODEL_BROKEN, "An event of the model's answer is not a JSON object%s%s",
+                     err.code ? ": " : ".", err.msg);
         }
         json_unref(event);
     }
     r->has_data = false;
     buf_reset(&r->data);
-}
-
-static void add_data(ModelReader *r, const char *s, size_t len) {
-    if (len && *s == ' ') s++, len--;
-    if (len >= MODEL_EVENT_MAX - r->data.len) {
-        say(r, MODEL_TOO_LONG, "An event of the model's answer is longer than %d MB.",
-            MODEL_EVENT_MAX >> 20);
-        return;
-    }
-    if (r->has_data) buf_addc(&r->data, '\n');
-    r->has_data = true;
-    buf_add(&r->data, s, len);
 }
 
 /* Only data counts: what an event is stands in it, too. */
@@ -393,7 +381,17 @@ static void end_line(ModelReader *r) {
     if (!r->line.len) {
         end_event(r);
     } else if (r->line.len >= strlen(field) && !memcmp(r->line.data, field, strlen(field))) {
-        add_data(r, r->line.data + strlen(field), r->line.len - strlen(field));
+        const char *s = r->line.data + strlen(field);
+        size_t len = r->line.len - strlen(field);
+        if (len && *s == ' ') s++, len--;
+        if (len >= MODEL_EVENT_MAX - r->data.len) {
+            conclude(r, MODEL_TOO_LONG, "An event of the model's answer is longer than %d MB.",
+                     MODEL_EVENT_MAX >> 20);
+        } else {
+            if (r->has_data) buf_addc(&r->data, '\n');
+            r->has_data = true;
+            buf_add(&r->data, s, len);
+        }
     }
     buf_reset(&r->line);
 }
@@ -401,7 +399,7 @@ static void end_line(ModelReader *r) {
 /* Of the line under way, or of the document. */
 static void add_bytes(ModelReader *r, const char *s, size_t len, const char *what, size_t most) {
     if (len > most - r->line.len) {
-        say(r, MODEL_TOO_LONG, "%s is longer than %zu MB.", what, most >> 20);
+        conclude(r, MODEL_TOO_LONG, "%s is longer than %zu MB.", what, most >> 20);
     } else {
         buf_add(&r->line, s, len);
     }
@@ -431,11 +429,11 @@ static void take_document(ModelReader *r) {
     Error err = ERROR_INIT;
     Json document = parse(r->line.data, r->line.len, &err);
     if (json_is_none(document)) {
-        say(r, MODEL_BROKEN, "The model's answer is not JSON: %s", err.msg);
+        conclude(r, MODEL_BROKEN, "The model's answer is not JSON: %s", err.msg);
     } else {
         formats[r->format].document(r, document);
         if (!r->complete)
-            say(r, MODEL_BROKEN, "The model's answer is not in the format asked for.");
+            conclude(r, MODEL_BROKEN, "The model's answer is not in the format asked for.");
     }
     json_unref(document);
 }
@@ -492,25 +490,26 @@ static void judge(ModelReader *r) {
     excerpt(r->answer.text, words);
     excerpt(r->answer.stop, stop);
     if (end == MODEL_REFUSED) {
-        say(r, end, "The model refused to answer%s%s", *words ? ": " : ".", words);
+        conclude(r, end, "The model refused to answer%s%s", *words ? ": " : ".", words);
     } else if (end == MODEL_TRUNCATED) {
-        say(r, end, "The model's answer was cut off (%s). Raise max_tokens, or ask for less.",
-            stop);
+        conclude(r, end, "The model's answer was cut off (%s). Raise max_tokens, or ask for less.",
+                 stop);
     } else if (is_blank(&r->text)) {
-        say(r, MODEL_EMPTY, "The model gave an empty answer.");
+        conclude(r, MODEL_EMPTY, "The model gave an empty answer.");
     }
 }
 
 static void judge_incomplete(ModelReader *r) {
     if (r->events) {
-        say(r, MODEL_BROKEN, "The model's answer broke off in the middle, after %zu bytes of text.",
-            r->text.len);
+        conclude(r, MODEL_BROKEN,
+                 "The model's answer broke off in the middle, after %zu bytes of text.",
+                 r->text.len);
     } else if (r->mode == MODE_UNKNOWN) {
-        say(r, MODEL_EMPTY, "The model's API answered with nothing at all.");
+        conclude(r, MODEL_EMPTY, "The model's API answered with nothing at all.");
     } else {
-        say(r, MODEL_BROKEN,
-            "The model's API answered with neither events nor JSON. Is `endpoint` "
-            "the whole URL?");
+        conclude(r, MODEL_BROKEN,
+                 "The model's API answered with neither events nor JSON. Is `endpoint` "
+                 "the whole URL?");
     }
 }
 

@@ -102,6 +102,13 @@ const char *web_method(const Param *param) {
 
 /* ---- answers ---- */
 
+bool web_lists_status(Json list, int status) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
+        if (json_to_double(json_array_get(list, i)) == status) return true;
+    }
+    return false;
+}
+
 Json web_headers(const HttpAnswer *answer) {
     Json headers = json_object();
     for (size_t i = 0; i < answer->nheaders; i++) {

@@ -43,6 +43,8 @@ const char *web_method(const Param *param);
 
 /* Names in lower case; what comes several times is joined by ", ", set-cookie by newlines. */
 Json web_headers(const HttpAnswer *answer);
+/* Whether a list of statuses, as PARAM_STATUSES has it, holds one. */
+bool web_lists_status(Json list, int status);
 bool web_says_json(const HttpAnswer *answer);
 Json web_text(const HttpAnswer *answer); /* the body */
 /* For errors: {status, headers, body}, with the start of the body. */

@@ -15,15 +15,6 @@ static void walk_push(PatternWalk *w, const Node *n) {
     w->todo[w->n++] = n;
 }
 
-static const Scope *declare(Compiler *c, const Scope *scope, const Scope *outer, const Node *name) {
-    for (const Scope *s = scope; s != outer; s = s->up) {
-        if (s->name_len == name->name_len && !memcmp(s->name, name->name, name->name_len)) {
-            return scope; /* the same variable in another alternative */
-        }
-    }
-    return scope_var(c, scope, name, reg_new(c), NULL);
-}
-
 /* Adds every variable of the patterns to the scope, each with a register of its own. */
 static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *outer) {
     PatternWalk w = {0};
@@ -33,8 +24,13 @@ static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *
     }
     while (w.n) {
         const Node *p = w.todo[--w.n];
-        if (p->name) {
-            scope = declare(c, scope, outer, p);
+        const Scope *known = scope; /* the same variable in another alternative */
+        while (p->name && known != outer &&
+               (known->name_len != p->name_len || memcmp(known->name, p->name, p->name_len))) {
+            known = known->up;
+        }
+        if (p->name && known == outer) {
+            scope = scope_var(c, scope, p, reg_new(c), NULL);
         }
         const Node *below = p->kind == NODE_PATTERN_ENTRY ? p->b : p->a;
         for (; below && p->kind != NODE_PATTERN_VAR;
@@ -119,26 +115,17 @@ static void begin_pattern(Compiler *c, Task *t) {
     visit_pattern(c, t->it, only ? t->in : val_shared(t->in), val_shared(t->y));
 }
 
-/* Ends an alternative; the jumps to the common end are chained through their targets. */
-static void end_pattern(Compiler *c, Task *t) {
-    paths_on(c, t->r1);
-    if (!t->it->next) {
-        return;
-    }
-    uint32_t jump = emit(c, (Instr){.op = OP_JUMP, .c = t->at1});
-    t->at1 = jump;
-    patch_here(c, t->at2);
-}
-
 void step_patterns(Compiler *c, Task *t) {
     if (t->phase++ == 0) {
         t->it = t->node->a;
         begin_pattern(c, t);
         return;
     }
-    end_pattern(c, t);
+    paths_on(c, t->r1);
     t->it = t->it->next;
-    if (t->it) {
+    if (t->it) { /* the jumps to the common end are chained through their targets */
+        t->at1 = emit(c, (Instr){.op = OP_JUMP, .c = t->at1});
+        patch_here(c, t->at2);
         begin_pattern(c, t);
         return;
     }
@@ -187,13 +174,6 @@ void step_bind(Compiler *c, Task *t) {
 
 /* ---- reduce and foreach ---- */
 
-/* The state moves from its register into the input of the update. */
-static void visit_update(Compiler *c, Task *t) {
-    uint32_t in = reg_new(c);
-    emit(c, (Instr){.op = OP_MOVE, .dst = in, .a = t->r1 | OPERAND_TAKE});
-    visit(c, t->node->c, (Val){.operand = in, .temp = true});
-}
-
 /* The phases that both share; true when the update is compiled, with its value in c->result. */
 static bool loop_step(Compiler *c, Task *t) {
     const Node *n = t->node;
@@ -209,7 +189,12 @@ static bool loop_step(Compiler *c, Task *t) {
         visit(c, n->a, val_shared(t->in));
         return false;
     case 2: visit_patterns(c, t, n->d, c->result); return false;
-    case 3: visit_update(c, t); return false;
+    case 3: { /* the state moves from its register into the input of the update */
+        uint32_t in = reg_new(c);
+        emit(c, (Instr){.op = OP_MOVE, .dst = in, .a = t->r1 | OPERAND_TAKE});
+        visit(c, n->c, (Val){.operand = in, .temp = true});
+        return false;
+    }
     default: return true;
     }
 }

@@ -26,19 +26,6 @@ static const Scope *handed_on(const Task *t, const Node *arg) {
     return s && s->kind == SCOPE_CLOSURE ? s : NULL;
 }
 
-static void add_closure(Compiler *c, const Task *t, const Node *arg) {
-    const Scope *given = handed_on(t, arg);
-    if (given) {
-        pool_add(c, levels_to(c, given->owner));
-        pool_add(c, given->reg);
-        return;
-    }
-    FuncBuild *f = func_new(c, NULL, arg, t->scope, t);
-    func_want(c, f);
-    pool_add(c, CLOSURE_NEW);
-    pool_add(c, f->number);
-}
-
 /* A call in tail position may take over our frame, unless the callee could still look into it. */
 static bool frame_is_free(Compiler *c, const Task *t, const FuncBuild *callee) {
     if (!t->tail || callee->parent == c->func) {
@@ -64,7 +51,13 @@ static void call_in_sight(Compiler *c, Task *t, const Scope *s) {
         uint8_t op = frame_is_free(c, t, f) ? OP_TAIL_CALL : OP_CALL;
         uint32_t first = pool_add(c, levels_to(c, f->parent));
         for (const Node *arg = t->node->a; arg; arg = arg->next) {
-            add_closure(c, t, arg);
+            const Scope *given = handed_on(t, arg);
+            FuncBuild *closure = given ? NULL : func_new(c, NULL, arg, t->scope, t);
+            if (closure) {
+                func_want(c, closure);
+            }
+            pool_add(c, given ? levels_to(c, given->owner) : CLOSURE_NEW);
+            pool_add(c, given ? given->reg : closure->number);
         }
         call = (Instr){.op = op, .n = t->node->n, .a = f->number, .c = first};
     }
@@ -213,15 +206,6 @@ static bool is_call_to(const Node *n, const char *name, int arity) {
     return n->n == arity && strlen(name) == n->name_len && !memcmp(name, n->name, n->name_len);
 }
 
-static const Form *form_find(const Node *n) {
-    for (size_t i = 0; i < FORM_COUNT; i++) {
-        if (forms[i].name[0] == n->name[0] && is_call_to(n, forms[i].name, forms[i].arity)) {
-            return &forms[i];
-        }
-    }
-    return NULL;
-}
-
 /* ---- the prelude ---- */
 
 /* The syntax tree of a prelude function, parsed when it is first needed. */
@@ -278,18 +262,6 @@ static void step_prelude(Compiler *c, Task *t) {
 
 /* ---- natives ---- */
 
-static uint32_t native_number(Compiler *c, const JqNative *native) {
-    for (size_t i = 0; i < c->nnatives; i++) {
-        if (c->natives[i] == native) {
-            return (uint32_t)i;
-        }
-    }
-    c->natives = mem_grow(c->natives, c->nnatives, &c->natives_cap, sizeof *c->natives);
-    c->natives[c->nnatives] = native;
-    c->effects |= native->effects;
-    return (uint32_t)c->nnatives++;
-}
-
 /* Arguments are evaluated last first: the outputs of the first one vary fastest. */
 static void step_native(Compiler *c, Task *t) {
     const Node *n = t->node;
@@ -312,8 +284,17 @@ static void step_native(Compiler *c, Task *t) {
         pool_add(c, use(c, c->vals[i - 1]));
     }
     c->nvals = t->base;
-    Instr in = {.op = OP_NATIVE, .n = (uint16_t)(n->n + 1), .c = first};
-    in.a = native_number(c, t->row);
+    const JqNative *native = t->row;
+    size_t number = 0;
+    while (number < c->nnatives && c->natives[number] != native) {
+        number++;
+    }
+    if (number == c->nnatives) {
+        c->natives = mem_grow(c->natives, c->nnatives, &c->natives_cap, sizeof *c->natives);
+        c->natives[c->nnatives++] = native;
+        c->effects |= native->effects;
+    }
+    Instr in = {.op = OP_NATIVE, .n = (uint16_t)(n->n + 1), .a = (uint32_t)number, .c = first};
     done(c, emit_def(c, in));
 }
 
@@ -395,7 +376,11 @@ void step_call(Compiler *c, Task *t) {
         call_in_sight(c, t, s);
         return;
     }
-    const Form *form = form_find(n);
+    const Form *form = NULL;
+    for (size_t i = 0; i < FORM_COUNT && !form; i++) {
+        bool fits = forms[i].name[0] == n->name[0] && is_call_to(n, forms[i].name, forms[i].arity);
+        form = fits ? &forms[i] : NULL;
+    }
     const Prelude *prelude = form ? NULL : prelude_find(n->name, n->name_len, n->n);
     bool hidden =
         n->name[0] == '_' && !t->prelude; /* made for the prelude, which knows what to pass */

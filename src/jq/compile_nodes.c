@@ -27,41 +27,24 @@ static void step_var(Compiler *c, Task *t) {
 
 /* ---- formats and strings ---- */
 
-static uint32_t format_number(Compiler *c, uint32_t pos, const char *name, size_t len) {
+static Val emit_format(Compiler *c, uint32_t pos, const char *name, size_t len, Val v) {
     JqFormatFn fn = jq_format_find(name, len);
+    size_t i = 0;
     if (!fn) {
         fail_at(c, pos, "%.*s is not a valid format.", (int)len, name);
     }
-    for (size_t i = 0; i < c->nformats; i++) {
-        if (c->formats[i] == fn) {
-            return (uint32_t)i;
-        }
+    while (i < c->nformats && c->formats[i] != fn) {
+        i++;
     }
-    c->formats = mem_grow(c->formats, c->nformats, &c->formats_cap, sizeof *c->formats);
-    c->formats[c->nformats] = fn;
-    return (uint32_t)c->nformats++;
-}
-
-static Val emit_format(Compiler *c, uint32_t pos, const char *name, size_t len, Val v) {
-    uint32_t number = format_number(c, pos, name, len);
-    return emit_def(c, (Instr){.op = OP_FORMAT, .a = use(c, v), .b = number});
+    if (i == c->nformats) {
+        c->formats = mem_grow(c->formats, c->nformats, &c->formats_cap, sizeof *c->formats);
+        c->formats[c->nformats++] = fn;
+    }
+    return emit_def(c, (Instr){.op = OP_FORMAT, .a = use(c, v), .b = (uint32_t)i});
 }
 
 static void step_format(Compiler *c, Task *t) {
     done(c, emit_format(c, t->pos, t->node->name, t->node->name_len, t->in));
-}
-
-static void finish_string(Compiler *c, Task *t) {
-    size_t n = c->nvals - t->base;
-    uint32_t first = (uint32_t)c->noperands;
-    if (n > UINT16_MAX) {
-        fail_at(c, t->pos, "A string has more than %d parts; join it from several.", UINT16_MAX);
-    }
-    for (size_t i = 0; i < n; i++) {
-        pool_add(c, use(c, c->vals[c->nvals - 1 - i]));
-    }
-    c->nvals = t->base;
-    done(c, emit_def(c, (Instr){.op = OP_CONCAT, .n = (uint16_t)n, .c = first}));
 }
 
 /* Parts are evaluated last first: the outputs of the first one vary fastest. */
@@ -84,19 +67,21 @@ static void step_string(Compiler *c, Task *t) {
         }
         push_val(c, val_const(c, json_ref(part->value)));
     }
-    finish_string(c, t);
+    size_t count = c->nvals - t->base;
+    uint32_t first = (uint32_t)c->noperands;
+    if (count > UINT16_MAX) {
+        fail_at(c, t->pos, "A string has more than %d parts; join it from several.", UINT16_MAX);
+    }
+    while (c->nvals > t->base) {
+        pool_add(c, use(c, c->vals[--c->nvals]));
+    }
+    done(c, emit_def(c, (Instr){.op = OP_CONCAT, .n = (uint16_t)count, .c = first}));
 }
 
 /* ---- access ---- */
 
 static uint8_t optional_flag(const Task *t) {
     return t->optional ? INSTR_OPTIONAL : 0;
-}
-
-/* An access reads a place inside its target, so only that place is recorded. */
-static uint32_t use_inside(Compiler *c, Val target) {
-    target.path = NULL;
-    return use(c, target);
 }
 
 /* Where an access may fail it backtracks, so it may give nothing. */
@@ -119,7 +104,9 @@ static void step_index(Compiler *c, Task *t) {
         note_optional(c, t);
         bool known = n->b && n->b->kind == NODE_CONST && json_kind(n->b->value) == JSON_STRING;
         InputPath *path = path_below(c, c->result.path, known ? n->b->value : json_none());
-        uint32_t key = use(c, t->x), target = use_inside(c, c->result);
+        uint32_t key = use(c, t->x);
+        c->result.path = NULL; /* it reads a place inside its target: only that is recorded */
+        uint32_t target = use(c, c->result);
         Val v =
             emit_def(c, (Instr){.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key});
         v.path = path;

@@ -25,38 +25,31 @@ static bool is_plain(const Node *n) {
     return n->kind == NODE_IDENTITY;
 }
 
-static Json constant_path(const Node *n) {
-    Json path = json_array();
-    size_t depth = 0;
-    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
-        depth++;
-    }
-    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
-        bool known = p->b->kind == NODE_CONST;
-        path = json_array_set(path, --depth, known ? json_ref(p->b->value) : json_null());
-    }
-    return path;
-}
-
-static Val variable_key(Compiler *c, const Task *t, const Node *key) {
-    const Scope *s = scope_find(t->scope, SCOPE_VAR, key->name, key->name_len);
-    if (!s) {
-        fail_at(c, t->pos, "$%.*s is not defined.", (int)key->name_len, key->name);
-    }
-    return load_reg(c, s);
-}
-
 /* The path as a value; variables in it are put into a copy of the constant part. */
 static Val plain_path(Compiler *c, const Task *t, const Node *n) {
-    Json constant = constant_path(n);
-    size_t depth = json_array_len(constant);
-    Val path = val_const(c, constant);
+    Json constant = json_array();
+    size_t len = 0, depth;
     for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
+        len++;
+    }
+    depth = len;
+    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
+        bool known = p->b->kind == NODE_CONST;
+        constant = json_array_set(constant, --depth, known ? json_ref(p->b->value) : json_null());
+    }
+    Val path = val_const(c, constant);
+    depth = len;
+    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
+        const Node *name = p->b;
         depth--;
-        if (p->b->kind == NODE_VAR) {
+        if (name->kind == NODE_VAR) {
             Json place = json_array_push(json_array(), json_int((int64_t)depth));
             uint32_t at = val_const(c, place).operand;
-            uint32_t key = use(c, variable_key(c, t, p->b));
+            const Scope *s = scope_find(t->scope, SCOPE_VAR, name->name, name->name_len);
+            if (!s) {
+                fail_at(c, t->pos, "$%.*s is not defined.", (int)name->name_len, name->name);
+            }
+            uint32_t key = use(c, load_reg(c, s));
             path = emit_def(c, (Instr){.op = OP_SET_PATH, .a = use(c, path), .b = at, .c = key});
         }
     }
@@ -152,10 +145,6 @@ static void lift_old(Compiler *c, Task *t) {
     c->result = val_shared(old);
 }
 
-static bool may_differ_from_one(const Compiler *c, const Task *t) {
-    return t->node->kind == NODE_UPDATE && !moment_lasts(c, t->updating);
-}
-
 /* An update with no output at all: remember the path. `doomed` is the register for such paths. */
 static void store_some(Compiler *c, Task *t, uint32_t doomed) {
     uint32_t mark = reg_fresh(c); /* set above, where other registers were in use */
@@ -172,7 +161,8 @@ static void store_some(Compiler *c, Task *t, uint32_t doomed) {
 }
 
 static void finish_update(Compiler *c, Task *t) {
-    bool plain = is_plain(t->node->a), deletes = may_differ_from_one(c, t);
+    bool plain = is_plain(t->node->a);
+    bool deletes = t->node->kind == NODE_UPDATE && !moment_lasts(c, t->updating);
     uint32_t doomed = 0;
     if (deletes) {
         doomed = reg_fresh(c);
@@ -192,20 +182,6 @@ static void finish_update(Compiler *c, Task *t) {
     done(c, state);
 }
 
-static void begin_update(Compiler *c, Task *t) {
-    t->doomed_at = emit(c, (Instr){.op = OP_NOP});
-    t->phase = GOT_PATH;
-    if (!is_plain(t->node->a)) {
-        begin_paths(c, t);
-        return;
-    }
-    t->began = moment_now(c);
-    t->y = plain_path(c, t, t->node->a);
-    t->r1 = reg_new(c);
-    emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use(c, t->in)});
-    lift_old(c, t);
-}
-
 void step_update(Compiler *c, Task *t) {
     switch (t->phase) {
     case BEGIN:
@@ -219,7 +195,17 @@ void step_update(Compiler *c, Task *t) {
         if (t->node->kind != NODE_UPDATE) {
             t->in = val_last(t->in, t->x);
         }
-        begin_update(c, t);
+        t->doomed_at = emit(c, (Instr){.op = OP_NOP});
+        t->phase = GOT_PATH;
+        if (!is_plain(t->node->a)) {
+            begin_paths(c, t);
+            return;
+        }
+        t->began = moment_now(c);
+        t->y = plain_path(c, t, t->node->a);
+        t->r1 = reg_new(c);
+        emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use(c, t->in)});
+        lift_old(c, t);
         return;
     case GOT_PATH:
         t->y = end_path(c, t);

@@ -529,18 +529,6 @@ void program_locate(const JqProgram *p, uint32_t pos, int *line, int *col) {
     *line += p->line - 1;
 }
 
-static JqProgram *program_new(const char *text, size_t len, const JqOptions *o) {
-    Arena *arena = arena_new();
-    JqProgram *p = arena_alloc(arena, sizeof *p);
-    p->arena = arena;
-    p->text = arena_strndup(arena, text, len);
-    p->len = len;
-    p->line = o && o->line ? o->line : 1;
-    p->col = o && o->col ? o->col : 1;
-    p->nvars = o ? o->nvars : 0;
-    return p;
-}
-
 static bool compile_program(JqProgram *p, const JqOptions *o, Error *err) {
     Syntax s;
     syntax_init(&s, p->text, p->len);
@@ -569,7 +557,14 @@ JqProgram *jq_compile(const char *text, size_t len, const JqOptions *options, Er
         error_set(err, ERR_LIMIT, "The expression is longer than %d bytes.", TEXT_LIMIT);
         return NULL;
     }
-    JqProgram *p = program_new(text, len, options);
+    Arena *arena = arena_new();
+    JqProgram *p = arena_alloc(arena, sizeof *p);
+    p->arena = arena;
+    p->text = arena_strndup(arena, text, len);
+    p->len = len;
+    p->line = options && options->line ? options->line : 1;
+    p->col = options && options->col ? options->col : 1;
+    p->nvars = options ? options->nvars : 0;
     if (!compile_program(p, options, err)) {
         jq_program_free(p);
         return NULL;

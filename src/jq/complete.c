@@ -277,20 +277,6 @@ static void open_paren(Completion *c, size_t i) {
     }
 }
 
-static void open_def(Completion *c, size_t i) {
-    if (i + 1 < c->ntokens) {
-        Token name = c->tokens[i + 1];
-        size_t at = i + 2;
-        bool params = at < c->ntokens && c->tokens[at].kind == '(';
-        while (params && at < c->ntokens && c->tokens[at].kind != ')') {
-            at++;
-        }
-        uint32_t end = params && at < c->ntokens ? c->tokens[at].end : name.end;
-        add_name(c, (Name){"function", name.start, name.end, end});
-    }
-    push_level(c, LEVEL_DEF, ';', c->tokens[i].end)->header = true;
-}
-
 static bool in_def_header(const Completion *c) {
     const Level *l = &c->levels[c->nlevels - 1];
     return l->kind == LEVEL_DEF && l->header;
@@ -306,19 +292,6 @@ static void step_header(Completion *c, size_t i) {
         add_name(c, (Name){"variable", t.start, t.end, t.end});
     } else if (t.kind == NAME && c->tokens[i - 1].kind != DEF) {
         add_name(c, (Name){"function", t.start, t.end, t.end});
-    }
-}
-
-static void semicolon(Completion *c, Token t) {
-    Level *l = top(c);
-    if (l->kind == LEVEL_DEF) {
-        pop_level(c, t.end);
-    } else if (l->kind == LEVEL_CALL || l->kind == LEVEL_LOOP) {
-        if (l->argument++ == 0) {
-            l->first_end = t.start;
-        }
-        step_into_argument(c, l);
-        begin_pipeline(l, t.end);
     }
 }
 
@@ -346,7 +319,17 @@ static void step_token(Completion *c, size_t i) {
             pop_level(c, t.end);
         }
         return;
-    case ';': semicolon(c, t); return;
+    case ';':
+        if (l->kind == LEVEL_DEF) {
+            pop_level(c, t.end);
+        } else if (l->kind == LEVEL_CALL || l->kind == LEVEL_LOOP) {
+            if (l->argument++ == 0) {
+                l->first_end = t.start;
+            }
+            step_into_argument(c, l);
+            begin_pipeline(l, t.end);
+        }
+        return;
     case '|':
     case SET_PIPE:
         l->pipe = t.start;
@@ -356,7 +339,19 @@ static void step_token(Completion *c, size_t i) {
         l->after_as = true;
         l->ends_term = false;
         return;
-    case DEF: open_def(c, i); return;
+    case DEF:
+        if (i + 1 < c->ntokens) {
+            Token name = c->tokens[i + 1];
+            size_t at = i + 2;
+            bool params = at < c->ntokens && c->tokens[at].kind == '(';
+            while (params && at < c->ntokens && c->tokens[at].kind != ')') {
+                at++;
+            }
+            uint32_t end = params && at < c->ntokens ? c->tokens[at].end : name.end;
+            add_name(c, (Name){"function", name.start, name.end, end});
+        }
+        push_level(c, LEVEL_DEF, ';', t.end)->header = true;
+        return;
     case IF:
         begin_term(l, t.start);
         push_level(c, LEVEL_IF, END, t.end);
@@ -555,13 +550,6 @@ static void add_variables(Completion *c) {
     add_variable(c, "__loc__", 7, "file and line", GROUP_BUILTIN);
 }
 
-static void add_formats(Completion *c) {
-    const char *name;
-    for (size_t i = 0; (name = jq_format_name(i)); i++) {
-        add_word(c, "format", GROUP_BUILTIN, "@", name, strlen(name), json_string_c("format"));
-    }
-}
-
 static void add_function(Completion *c, const char *name, Json detail) {
     add_word(c, "function", GROUP_BUILTIN, "", name, strlen(name), detail);
 }
@@ -707,7 +695,10 @@ static void complete(Completion *c) {
         add_variables(c);
     } else if (marked && mark == '@') {
         set_prefix(c, last.start + 1, last.start);
-        add_formats(c);
+        const char *name;
+        for (size_t i = 0; (name = jq_format_name(i)); i++) {
+            add_word(c, "format", GROUP_BUILTIN, "@", name, strlen(name), json_string_c("format"));
+        }
     } else if (!touches || word || !top(c)->ends_term) {
         complete_word(c, word ? last.start : c->cursor);
     }

@@ -248,18 +248,6 @@ NATIVE(array_all, some(run, args[0], false, false))
 
 /* ---- reshaping ---- */
 
-static Json reverse_array(JqRun *run, Json a) {
-    size_t n = json_array_len(a);
-    if (!native_afford(run, (uint64_t)n * 16)) {
-        return json_none();
-    }
-    Json result = json_array();
-    while (n) {
-        result = json_array_push(result, json_ref(json_array_get(a, --n)));
-    }
-    return result;
-}
-
 static Json reverse_string(JqRun *run, const Json *s) {
     Text text = native_text(s);
     if (!native_afford(run, 2 * text.len)) {
@@ -281,7 +269,15 @@ static Json reverse_string(JqRun *run, const Json *s) {
 static Json array_reverse(JqRun *run, Json *args) {
     Json v = args[0];
     if (json_tag(v) == JSON_TAG_ARRAY) {
-        return reverse_array(run, v);
+        size_t n = json_array_len(v);
+        if (!native_afford(run, (uint64_t)n * 16)) {
+            return json_none();
+        }
+        Json result = json_array();
+        while (n) {
+            result = json_array_push(result, json_ref(json_array_get(v, --n)));
+        }
+        return result;
     }
     if (json_kind(v) == JSON_STRING) {
         return reverse_string(run, &args[0]);
@@ -457,26 +453,17 @@ static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want
     return places.found;
 }
 
-/* Whether part (an array) stands in `in` from i on. */
-static bool stands_at(JqRun *run, Json in, size_t i, Json part, bool *stands) {
-    *stands = true;
-    for (size_t k = 0, n = json_array_len(part); *stands && k < n; k++) {
-        if (!jq_charge(run, 1) ||
-            !jq_equal(run, json_array_get(in, i + k), json_array_get(part, k), stands)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static Json search_array(JqRun *run, Json in, Json part, Wanted want) {
     Places places = places_of(want);
     size_t n = json_array_len(in), m = json_array_len(part);
     for (size_t i = 0; m && !places.done && i + m <= n; i++) {
-        bool stands;
-        if (!stands_at(run, in, i, part, &stands)) {
-            json_unref(places.found);
-            return json_none();
+        bool stands = true;
+        for (size_t k = 0; stands && k < m; k++) {
+            if (!jq_charge(run, 1) ||
+                !jq_equal(run, json_array_get(in, i + k), json_array_get(part, k), &stands)) {
+                json_unref(places.found);
+                return json_none();
+            }
         }
         if (stands) {
             place_add(&places, i);

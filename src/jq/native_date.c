@@ -209,19 +209,6 @@ NATIVE(date_strflocaltime, format_time(run, args[0], &args[1], true))
 
 /* ---- parsing ---- */
 
-/* What follows the time after white space becomes a ninth member. */
-static Json parse_text(JqRun *run, const char *text, const char *format) {
-    struct tm tm = {0};
-    const char *end = strptime(text, format, &tm);
-    bool space = end && (*end == ' ' || (*end >= '\t' && *end <= '\r'));
-    if (!end || (*end && !space)) {
-        return jq_fail(run, "date \"%s\" does not match format \"%s\"", text, format);
-    }
-    set_days(&tm);
-    Json value = time_value(&tm, 0);
-    return *end ? json_array_push(value, json_string_c(end)) : value;
-}
-
 static Json date_strptime(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING || json_kind(args[1]) != JSON_STRING) {
         return jq_fail(run, "strptime/1 requires string inputs and arguments");
@@ -230,10 +217,22 @@ static Json date_strptime(JqRun *run, Json *args) {
     if (!native_afford(run, text.len + by.len)) {
         return json_none();
     }
-    char *text_copy = mem_strndup(text.data, text.len), *format_copy = mem_strndup(by.data, by.len);
-    Json result = parse_text(run, text_copy, format_copy);
-    mem_free(text_copy);
-    mem_free(format_copy);
+    char *given = mem_strndup(text.data, text.len), *format = mem_strndup(by.data, by.len);
+    struct tm tm = {0};
+    const char *end = strptime(given, format, &tm);
+    bool space = end && (*end == ' ' || (*end >= '\t' && *end <= '\r'));
+    Json result = json_none();
+    if (!end || (*end && !space)) {
+        jq_fail(run, "date \"%s\" does not match format \"%s\"", given, format);
+    } else {
+        set_days(&tm);
+        result = time_value(&tm, 0);
+        if (*end) { /* what follows the time after white space becomes a ninth member */
+            result = json_array_push(result, json_string_c(end));
+        }
+    }
+    mem_free(given);
+    mem_free(format);
     return result;
 }
 

@@ -24,19 +24,14 @@ static const Escape html_escapes[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'\'', "&apos;"}, {'"', "&quot;"}, {'\0', NULL},
 };
 
-static const char *escape_of(const Escape *escapes, char c) {
-    for (; escapes->text; escapes++) {
-        if (escapes->byte == c) {
-            return escapes->text;
-        }
-    }
-    return c == '\0' ? "\\0" : NULL;
-}
-
 static void add_escaped(Buf *out, Text s, const Escape *escapes) {
     size_t plain = 0;
     for (size_t i = 0; i < s.len; i++) {
-        const char *escaped = escape_of(escapes, s.data[i]);
+        const Escape *e = escapes;
+        while (e->text && e->byte != s.data[i]) {
+            e++;
+        }
+        const char *escaped = e->text ? e->text : s.data[i] ? NULL : "\\0";
         if (escaped) {
             buf_add(out, s.data + plain, i - plain);
             buf_adds(out, escaped);
@@ -78,16 +73,11 @@ static const char *to_html(Text s, Buf *out) {
     return NULL;
 }
 
-static bool is_unreserved(unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
 static const char *to_uri(Text s, Buf *out) {
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.data[i];
-        if (is_unreserved(c)) {
+        if (ascii_is_letter((char)c) || ascii_is_digit((char)c) || (c && strchr("-._~", c))) {
             buf_addc(out, (char)c);
         } else {
             buf_add(out, (char[]){'%', digits[c >> 4], digits[c & 15]}, 3);
@@ -124,22 +114,14 @@ typedef struct Base {
     const char *invalid, *trailing;
 } Base;
 
-static const Base base64 = {
-    .alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    .bits = 6,
-    .bytes = 3,
-    .chars = 4,
-    .invalid = "is not valid base64 data",
-    .trailing = "trailing base64 byte found",
-};
-static const Base base32 = {
-    .alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-    .bits = 5,
-    .bytes = 5,
-    .chars = 8,
-    .invalid = "is not valid base32 data",
-    .trailing = "trailing base32 byte found",
-};
+static const Base base64 = {"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+                            6,
+                            3,
+                            4,
+                            "is not valid base64 data",
+                            "trailing base64 byte found"};
+static const Base base32 = {"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, 5, 8, "is not valid base32 data",
+                            "trailing base32 byte found"};
 
 static const char *encode(Text s, Buf *out, const Base *base) {
     for (size_t i = 0; i < s.len; i += base->bytes) {

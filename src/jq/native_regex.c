@@ -250,11 +250,9 @@ typedef struct Ruler {
 } Ruler;
 
 static Json measure(Ruler *r, size_t byte) {
-    if (byte >= r->byte) {
-        r->character += utf8_length(r->text + r->byte, byte - r->byte);
-    } else {
-        r->character -= utf8_length(r->text + byte, r->byte - byte);
-    }
+    size_t from = byte < r->byte ? byte : r->byte, to = byte < r->byte ? r->byte : byte;
+    size_t between = utf8_length(r->text + from, to - from);
+    r->character = byte < r->byte ? r->character - between : r->character + between;
     r->byte = byte;
     return json_int((int64_t)r->character);
 }

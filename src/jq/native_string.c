@@ -20,12 +20,8 @@ static bool ends_with(Text s, Text part) {
 
 /* ---- beginnings and ends ---- */
 
-static Json fail_start(JqRun *run) {
-    return jq_fail(run, "startswith() requires string inputs");
-}
-
-static Json fail_end(JqRun *run) {
-    return jq_fail(run, "endswith() requires string inputs");
+static Json fail_look(JqRun *run, bool end) {
+    return jq_fail(run, "%s() requires string inputs", end ? "endswith" : "startswith");
 }
 
 /* Pays for a look at the start or the end. */
@@ -34,22 +30,17 @@ static bool pay_look(JqRun *run, const Json *args) {
     return len < 256 || jq_charge(run, len / 256);
 }
 
-static Json string_startswith(JqRun *run, Json *args) {
+static Json has_part(JqRun *run, Json *args, bool end) {
     if (!both_strings(args)) {
-        return fail_start(run);
+        return fail_look(run, end);
     }
-    return pay_look(run, args)
-               ? json_bool(starts_with(native_text(&args[0]), native_text(&args[1])))
-               : json_none();
-}
-
-static Json string_endswith(JqRun *run, Json *args) {
-    if (!both_strings(args)) {
-        return fail_end(run);
-    }
-    return pay_look(run, args) ? json_bool(ends_with(native_text(&args[0]), native_text(&args[1])))
+    Text s = native_text(&args[0]), part = native_text(&args[1]);
+    return pay_look(run, args) ? json_bool(end ? ends_with(s, part) : starts_with(s, part))
                                : json_none();
 }
+
+NATIVE(string_startswith, has_part(run, args, false))
+NATIVE(string_endswith, has_part(run, args, true))
 
 /* The piece [from, from + len) of the string in *s, which is moved out when that is all of it. */
 static Json cut(JqRun *run, Json *s, size_t from, size_t len) {
@@ -62,6 +53,9 @@ static Json cut(JqRun *run, Json *s, size_t from, size_t len) {
 
 /* Takes the part off the start, the end or both. What remains is never cut twice over. */
 static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
+    if (!both_strings(args)) {
+        return fail_look(run, !start);
+    }
     if (!pay_look(run, args)) {
         return json_none();
     }
@@ -72,9 +66,9 @@ static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
     return cut(run, &args[0], skip, rest.len - drop);
 }
 
-NATIVE(string_ltrimstr, both_strings(args) ? cut_part(run, args, true, false) : fail_start(run))
-NATIVE(string_rtrimstr, both_strings(args) ? cut_part(run, args, false, true) : fail_end(run))
-NATIVE(string_trimstr, both_strings(args) ? cut_part(run, args, true, true) : fail_start(run))
+NATIVE(string_ltrimstr, cut_part(run, args, true, false))
+NATIVE(string_rtrimstr, cut_part(run, args, false, true))
+NATIVE(string_trimstr, cut_part(run, args, true, true))
 
 /* ---- white space ---- */
 
@@ -126,14 +120,6 @@ NATIVE(string_rtrim, trim(run, &args[0], false, true))
 NATIVE(string_split, both_strings(args) ? native_split(run, &args[0], &args[1])
                                         : jq_fail(run, "split input and separator must be strings"))
 
-/* Fails as adding `bad` to what was joined so far would. */
-static bool join_refuse(JqRun *run, const Buf *out, Json bad) {
-    Json so_far = json_string_valid(out->data ? out->data : "", out->len);
-    native_fail_types(run, so_far, bad, "cannot be added");
-    json_unref(so_far);
-    return false;
-}
-
 /* Adds a separator, or a value, which may be another scalar than a string. */
 static bool join_add(JqRun *run, Buf *out, const Json *v, bool separator) {
     JsonKind kind = json_kind(*v);
@@ -143,7 +129,11 @@ static bool join_add(JqRun *run, Buf *out, const Json *v, bool separator) {
     } else if (scalar && !separator) {
         json_print(*v, NULL, out);
     } else if (kind != JSON_NULL) {
-        return join_refuse(run, out, *v);
+        /* As adding it to what was joined so far would fail. */
+        Json so_far = json_string_valid(out->data ? out->data : "", out->len);
+        native_fail_types(run, so_far, *v, "cannot be added");
+        json_unref(so_far);
+        return false;
     }
     return true;
 }
@@ -211,22 +201,6 @@ static bool implode_one(JqRun *run, Json v, Buf *out) {
     return true;
 }
 
-static Json implode(JqRun *run, Json codes) {
-    Buf out = BUF_INIT;
-    Json key, value;
-    Walk w = {.of = codes};
-    Json result = json_none();
-    while (native_walk_next(&w, &key, &value)) {
-        if (!implode_one(run, value, &out)) {
-            goto out;
-        }
-    }
-    result = json_string_valid(out.data ? out.data : "", out.len);
-out:
-    buf_clear(&out);
-    return result;
-}
-
 static Json string_implode(JqRun *run, Json *args) {
     if (json_tag(args[0]) != JSON_TAG_ARRAY) {
         return jq_fail(run, "implode input must be an array");
@@ -234,7 +208,16 @@ static Json string_implode(JqRun *run, Json *args) {
     if (!native_afford(run, (uint64_t)json_array_len(args[0]) * 8)) {
         return json_none();
     }
-    return implode(run, args[0]);
+    Buf out = BUF_INIT;
+    Json key, value;
+    Walk w = {.of = args[0]};
+    bool fine = true;
+    while (fine && native_walk_next(&w, &key, &value)) {
+        fine = implode_one(run, value, &out);
+    }
+    Json result = fine ? json_string_valid(out.data ? out.data : "", out.len) : json_none();
+    buf_clear(&out);
+    return result;
 }
 
 static Json string_ascii(JqRun *run, Json *args) {

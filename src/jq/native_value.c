@@ -290,19 +290,6 @@ Json jq_to_string(JqRun *run, Json a) {
 NATIVE(value_tojson, jq_to_json(run, json_take(&args[0])))
 NATIVE(value_tostring, jq_to_string(run, json_take(&args[0])))
 
-static Json fail_parse(JqRun *run, const Error *err, Text text) {
-    if (!native_afford(run, text.len)) {
-        return json_none();
-    }
-    Buf message = BUF_INIT;
-    buf_printf(&message, "%s (while parsing '", err->msg);
-    buf_add(&message, text.data, text.len);
-    buf_adds(&message, "')");
-    Json value = json_string(message.data, message.len);
-    buf_clear(&message);
-    return jq_fail_value(run, value);
-}
-
 static Json value_fromjson(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {
         return native_fail_type(run, args[0], "only strings can be parsed");
@@ -314,7 +301,15 @@ static Json value_fromjson(JqRun *run, Json *args) {
         return json_none();
     }
     Json value = json_parse(text.data, text.len, &options, &err);
-    return json_is_none(value) ? fail_parse(run, &err, text) : value;
+    if (json_is_none(value) && native_afford(run, text.len)) {
+        Buf message = BUF_INIT;
+        buf_printf(&message, "%s (while parsing '", err.msg);
+        buf_add(&message, text.data, text.len);
+        buf_adds(&message, "')");
+        jq_fail_value(run, json_string(message.data, message.len));
+        buf_clear(&message);
+    }
+    return value;
 }
 
 static Json value_tonumber(JqRun *run, Json *args) {
@@ -423,18 +418,6 @@ static void tell_value(Stream *s, Json path, Json v) {
     s->open[s->depth++] = (Telling){.walk = {.of = v}, .path = path};
 }
 
-static void tell_next(Stream *s) {
-    Telling *top = &s->open[s->depth - 1];
-    Json value;
-    if (native_walk_next(&top->walk, &top->key, &value)) {
-        tell_value(s, json_array_push(json_ref(top->path), json_ref(top->key)), value);
-        return;
-    }
-    Json path = json_array_push(top->path, json_ref(top->key));
-    s->depth--;
-    tell(s, path, json_none());
-}
-
 static Json value_tostream(JqRun *run, Json *args) {
     Stream s = {.run = run, .events = json_array()};
     tell_value(&s, json_array(), args[0]);
@@ -446,7 +429,14 @@ static Json value_tostream(JqRun *run, Json *args) {
             json_clear(&s.events);
             break;
         }
-        tell_next(&s);
+        Telling *top = &s.open[s.depth - 1];
+        Json value;
+        if (native_walk_next(&top->walk, &top->key, &value)) {
+            tell_value(&s, json_array_push(json_ref(top->path), json_ref(top->key)), value);
+        } else {
+            s.depth--;
+            tell(&s, json_array_push(top->path, json_ref(top->key)), json_none());
+        }
     }
     mem_free(s.open);
     return s.events;
