@@ -165,9 +165,9 @@ static const Expr *query_of(const Task *task, Json text) {
 }
 
 /* Consumes path. */
-static void add_piece(const Holder *h, Json path, const char *text, const Piece *piece) {
+static void add_piece(const Holder *h, Json path, const char *text, const TextPart *piece) {
     Json inside = json_string_valid(text + piece->from, piece->to - piece->from);
-    const Expr *query = piece->kind == PIECE_QUERY ? query_of(h->e->node->task, inside) : NULL;
+    const Expr *query = piece->kind == PART_QUERY ? query_of(h->e->node->task, inside) : NULL;
     add_text(h->e, path, inside, query ? query->line : h->line, query ? query->col : h->col);
 }
 
@@ -182,10 +182,10 @@ static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value
     }
     const char *text = json_string_data(&value);
     size_t len = json_string_len(value);
-    Piece piece;
-    for (size_t at = 0; next_piece(text, len, &at, &piece);) {
-        if (piece.kind == PIECE_NAME || piece.kind == PIECE_QUERY) {
-            add_piece(h, joined(h->path, inspect_walk_path(walk, step)), text, &piece);
+    TextPart part;
+    for (size_t at = 0; next_part(text, len, &at, &part);) {
+        if (part.kind == PART_NAME || part.kind == PART_QUERY) {
+            add_piece(h, joined(h->path, inspect_walk_path(walk, step)), text, &part);
         }
     }
     return true;

@@ -184,9 +184,7 @@ static void add_value(Json value, Buf *why) {
     bool whole = json_print(value, &(JsonPrintOptions){.max_bytes = SHOWN_MAX}, &text);
     bool cut = !whole || text.len > SHOWN_MAX;
     size_t len = cut ? SHOWN_MAX : text.len;
-    while (cut && len && ((unsigned char)text.data[len] & 0xC0) == 0x80) {
-        len--;
-    }
+    while (cut && len && ((unsigned char)text.data[len] & 0xC0) == 0x80) len--;
     buf_add(why, text.data, len);
     if (cut) buf_adds(why, "...");
     buf_clear(&text);

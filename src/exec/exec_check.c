@@ -58,9 +58,7 @@ static void on_closed(uv_handle_t *timer) {
 
 static void check_free(Check *check) {
     http_cancel(check->request);
-    for (size_t i = 0; i < check->nassertions; i++) {
-        assertion_clear(&check->assertions[i]);
-    }
+    for (size_t i = 0; i < check->nassertions; i++) assertion_clear(&check->assertions[i]);
     mem_free(check->assertions);
     mem_free(check->reason);
     web_clear(&check->asked);

@@ -68,9 +68,7 @@ static void texts_push(Texts *texts, char *text) {
 }
 
 static void texts_clear(Texts *texts) {
-    for (size_t i = 0; i < texts->n; i++) {
-        mem_free(texts->items[i]);
-    }
+    for (size_t i = 0; i < texts->n; i++) mem_free(texts->items[i]);
     mem_free(texts->items);
     *texts = (Texts){0};
 }
@@ -291,18 +289,14 @@ static void take_rest(StepCommand *command, const ProcessResult *result) {
 
 static size_t without_newlines(const Buf *text) {
     size_t len = text->len;
-    while (len && text->data[len - 1] == '\n') {
-        len--;
-    }
+    while (len && text->data[len - 1] == '\n') len--;
     return len;
 }
 
 /* At most max bytes of the end of [s, s + len), not starting inside a character. */
 static const char *tail(const char *s, size_t *len, size_t max) {
     size_t skip = *len > max ? *len - max : 0;
-    while (skip && skip < *len && ((unsigned char)s[skip] & 0xC0) == 0x80) {
-        skip++;
-    }
+    while (skip && skip < *len && ((unsigned char)s[skip] & 0xC0) == 0x80) skip++;
     *len -= skip;
     return s + skip;
 }

@@ -52,13 +52,9 @@ static DIR *open_folder(int at, const char *name) {
     if (fd < 0 && errno == EACCES && fchmodat(at, name, S_IRWXU, 0) == 0) {
         fd = openat(at, name, flags);
     }
-    if (fd >= 0) {
-        fchmod(fd, S_IRWXU);
-    }
+    if (fd >= 0) fchmod(fd, S_IRWXU);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !dir) {
-        close(fd);
-    }
+    if (fd >= 0 && !dir) close(fd);
     return dir;
 }
 
@@ -68,9 +64,7 @@ static bool enter_folder(Emptying *e, int at, const char *name) {
         return false;
     }
     e->open[e->depth] = open_folder(at, name);
-    if (!e->open[e->depth]) {
-        return false;
-    }
+    if (!e->open[e->depth]) return false;
     e->names[e->depth++] = mem_strndup(name, strlen(name));
     return true;
 }
@@ -100,9 +94,7 @@ static bool empty_folder(const char *path) {
         }
     }
     int failed = errno;
-    while (e.depth) {
-        leave_folder(&e);
-    }
+    while (e.depth) leave_folder(&e);
     errno = failed;
     return fine;
 }
@@ -117,16 +109,12 @@ static bool prepare_home(Step *step, const char *home, Error *err) {
         before && before->params[STEP_CONTINUES].number && json_kind(own) != JSON_FALSE;
     const char *place = step_place(step, NULL);
     bool started = place && access(place, F_OK) == 0; /* before: the folder is its own */
-    if (mkdir(home, S_IRWXU) == 0) {
-        return true;
-    }
+    if (mkdir(home, S_IRWXU) == 0) return true;
     if (errno != EEXIST) {
         return error_set(err, ERR_IO, "The home folder %s cannot be made: %s.", home,
                          strerror(errno));
     }
-    if (continues || started || empty_folder(home)) {
-        return true;
-    }
+    if (continues || started || empty_folder(home)) return true;
     return error_set(err, ERR_IO,
                      "The home folder %s cannot be emptied: %s. Remove what is in it, or give the "
                      "step before `continue_in_context: true`.",
@@ -147,9 +135,7 @@ static bool give_places(StepCommand *command, Error *err) {
     Step *step = command_step(command);
     char workspace[PATH_MAX];
     const char *folder = step_run_folder(step, err);
-    if (!folder) {
-        return false;
-    }
+    if (!folder) return false;
     if (!realpath(folder, workspace)) {
         return error_set(err, ERR_IO, "The folder of the run, %s, cannot be used: %s.", folder,
                          strerror(errno));

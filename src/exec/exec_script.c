@@ -73,9 +73,7 @@ static const ScriptKind script_kinds[] = {
 
 static const ScriptKind *kind_of(const Step *step) {
     const ScriptKind *kind = script_kinds;
-    while (kind->kind != step_node(step)->kind->id) {
-        kind++;
-    }
+    while (kind->kind != step_node(step)->kind->id) kind++;
     return kind;
 }
 
@@ -98,9 +96,7 @@ static void script_free(Script *script) {
 
 static void unpark(Script *script) {
     Script **at = &script->scripts->parked;
-    while (*at && *at != script) {
-        at = &(*at)->next;
-    }
+    while (*at && *at != script) at = &(*at)->next;
     if (!*at) return;
     *at = script->next;
     script->next = NULL;
@@ -413,9 +409,7 @@ static void exec_script_drop(Step *step) {
 
 static void exec_script_free(void *data) {
     Scripts *scripts = data;
-    while (scripts->parked) {
-        let_go(scripts->parked);
-    }
+    while (scripts->parked) let_go(scripts->parked);
     worker_pool_free(scripts->pool);
     mem_free(scripts);
 }

@@ -82,9 +82,7 @@ static uint64_t cost_of_walk(lua_State *L, uint64_t len) {
 static uint64_t cost_of_sort(lua_State *L, uint64_t len) {
     (void)L;
     uint64_t rounds = 1;
-    while (len >> rounds) {
-        rounds++;
-    }
+    while (len >> rounds) rounds++;
     return len * rounds;
 }
 

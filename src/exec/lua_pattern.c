@@ -60,9 +60,7 @@ static bool set_has(const Set *set, unsigned char c) {
 }
 
 static void set_invert(Set *set) {
-    for (int i = 0; i < 4; i++) {
-        set->bits[i] = ~set->bits[i];
-    }
+    for (int i = 0; i < 4; i++) set->bits[i] = ~set->bits[i];
 }
 
 static const struct {
@@ -208,9 +206,7 @@ static Pattern *read_pattern(lua_State *L, const char *p, size_t len, bool ancho
     r.pattern = lua_newuserdatauv(L, sizeof *r.pattern + (len + 1) * sizeof(Item), 0);
     *r.pattern = (Pattern){.anchored = anchors && len && *p == '^'};
     if (r.pattern->anchored) r.p++;
-    while (r.p < r.end) {
-        read_item(&r);
-    }
+    while (r.p < r.end) read_item(&r);
     if (r.nopen) luaL_error(L, "unfinished capture");
     return r.pattern;
 }
@@ -372,9 +368,7 @@ static void push_capture(const Matcher *m, int i) {
 static int push_captures(const Matcher *m, const char *from, const char *to, bool whole) {
     int n = m->pattern->ncaptures;
     luaL_checkstack(m->L, n + 1, "too many captures");
-    for (int i = 0; i < n; i++) {
-        push_capture(m, i);
-    }
+    for (int i = 0; i < n; i++) push_capture(m, i);
     if (n == 0 && whole) lua_pushlstring(m->L, from, (size_t)(to - from));
     return n == 0 && whole ? 1 : n;
 }

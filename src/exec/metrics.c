@@ -37,9 +37,7 @@ static bool is_blank(char c) {
 }
 
 static void skip_blanks(Reader *r) {
-    while (r->at < r->end && is_blank(*r->at)) {
-        r->at++;
-    }
+    while (r->at < r->end && is_blank(*r->at)) r->at++;
 }
 
 static bool take(Reader *r, char c) {
@@ -56,9 +54,7 @@ static bool is_name_char(char c, bool first) {
 /* JSON_NONE when there is none. */
 static Json read_name(Reader *r) {
     const char *from = r->at;
-    while (r->at < r->end && is_name_char(*r->at, r->at == from)) {
-        r->at++;
-    }
+    while (r->at < r->end && is_name_char(*r->at, r->at == from)) r->at++;
     return r->at > from ? json_string(from, (size_t)(r->at - from)) : json_none();
 }
 

@@ -113,9 +113,7 @@ static Json value_of(SetLines *lines, const Order *order, const char *s, size_t 
 
 /* Where the blanks, or what is not blank, at the beginning of [s, end) end. */
 static const char *skip(const char *s, const char *end, bool blank) {
-    while (s < end && is_blank(*s) == blank) {
-        s++;
-    }
+    while (s < end && is_blank(*s) == blank) s++;
     return s;
 }
 

@@ -61,15 +61,15 @@ static bool run_query(Filling *f, const Expr *query, Json *out) {
 }
 
 /* What a placeholder stands for, given; JSON_NONE when it is to stay as it is. */
-static bool find_value(Filling *f, const char *text, const Piece *piece, Json *out) {
-    const char *inside = text + piece->from;
-    size_t len = piece->to - piece->from;
+static bool find_value(Filling *f, const char *text, const TextPart *part, Json *out) {
+    const char *inside = text + part->from;
+    size_t len = part->to - part->from;
     const Task *task = f->node->task;
     *out = json_none();
-    if (piece->kind == PIECE_NAME) {
+    if (part->kind == PART_NAME) {
         *out = json_ref(find_variable(f->source->vars, inside, len));
     }
-    if (piece->kind != PIECE_QUERY || !task->nplaceholders) {
+    if (part->kind != PART_QUERY || !task->nplaceholders) {
         return true;
     }
     Json key = json_string_valid(inside, len);
@@ -107,18 +107,18 @@ static bool add_value(Filling *f, Buf *out, Json value) {
 static bool fill_string(Filling *f, Json string, Json *out) {
     const char *text = json_string_data(&string);
     size_t len = json_string_len(string);
-    Piece piece;
+    TextPart part;
     *out = json_ref(string);
     if (!has_placeholder(text, len)) {
         return true;
     }
     Buf filled = BUF_INIT;
     bool fine = true;
-    for (size_t at = 0; fine && next_piece(text, len, &at, &piece);) {
+    for (size_t at = 0; fine && next_part(text, len, &at, &part);) {
         Json value;
-        fine = find_value(f, text, &piece, &value);
-        bool all = piece.at == 0 && at == len;
-        if (fine && all && (piece.kind == PIECE_NAME || piece.kind == PIECE_QUERY)) {
+        fine = find_value(f, text, &part, &value);
+        bool all = part.at == 0 && at == len;
+        if (fine && all && (part.kind == PART_NAME || part.kind == PART_QUERY)) {
             if (!json_is_none(value)) {
                 json_unref(*out);
                 *out = value;
@@ -127,10 +127,10 @@ static bool fill_string(Filling *f, Json string, Json *out) {
         }
         if (fine && !json_is_none(value)) {
             fine = add_value(f, &filled, value);
-        } else if (fine && piece.kind == PIECE_TEXT) {
-            buf_add(&filled, text + piece.from, piece.to - piece.from);
+        } else if (fine && part.kind == PART_TEXT) {
+            buf_add(&filled, text + part.from, part.to - part.from);
         } else if (fine) {
-            buf_add(&filled, text + piece.at, piece.end - piece.at);
+            buf_add(&filled, text + part.at, part.end - part.at);
         }
         json_unref(value);
     }

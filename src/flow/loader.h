@@ -171,14 +171,14 @@ void load_param(const NodeContext *c, Node *node, const ParamInfo *info, const Y
 Json param_json(const ParamInfo *info, const YamlNode *value);
 
 /* Where in a value something is wrong. */
-typedef struct ParamSpot {
+typedef struct ParamFault {
     int item;     /* of a list; -1: the value as a whole */
     int field;    /* of that item, a map; -1: the item as a whole */
     bool unknown; /* it is the key of the field that is wrong */
-} ParamSpot;
+} ParamFault;
 
 /* param_read() of config.h, which also says where. */
-bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamSpot *where,
+bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamFault *where,
                    Error *err);
 
 /* A node with its name and place, and nothing else yet. The name is not copied. */

@@ -21,7 +21,7 @@ enum {
 typedef struct Reading {
     const ParamInfo *info;
     bool lenient;
-    ParamSpot *where;
+    ParamFault *where;
     Error *err;
 } Reading;
 
@@ -224,7 +224,7 @@ static bool check_fields(const Reading *r, Json object) {
             suggestion_offer(&nearest, r->info->fields[k++].name);
         }
         if (k == r->info->nfields) {
-            *r->where = (ParamSpot){r->where->item, (int)i, true};
+            *r->where = (ParamFault){r->where->item, (int)i, true};
             return error_set(r->err, ERR_DATA, "`%s` is no key of it%s", shown(text, len),
                              did_you_mean_this(nearest.best));
         }
@@ -242,7 +242,7 @@ static bool read_field(const Reading *r, const ParamInfo *field, Json object, Js
                error_set(r->err, ERR_DATA, "`%s` is missing: %s.", field->name, field->help);
     }
     Param param = {0};
-    ParamSpot inside;
+    ParamFault inside;
     bool fine = param_read_at(field, value, r->lenient, &param, &inside, r->err);
     for (size_t pos = 0, i = 0; !fine && json_object_next(object, &pos, &key, &other); i++) {
         if (json_string_is(key, field->name)) {
@@ -320,9 +320,9 @@ static const struct {
     [PARAM_TEST] = {read_text},
 };
 
-bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamSpot *where,
+bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, ParamFault *where,
                    Error *err) {
-    *where = (ParamSpot){-1, -1, false};
+    *where = (ParamFault){-1, -1, false};
     Reading r = {info, lenient, where, err};
     JsonKind taken = readers[info->type].taken, also = readers[info->type].also;
     Json parsed = json_none();
@@ -338,6 +338,6 @@ bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, 
 }
 
 bool param_read(const ParamInfo *info, Json value, bool lenient, Param *out, Error *err) {
-    ParamSpot where;
+    ParamFault where;
     return param_read_at(info, value, lenient, out, &where, err);
 }

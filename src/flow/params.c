@@ -84,7 +84,7 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
 
 static void load_plain(ParamLoad *p) {
     Error err = ERROR_INIT;
-    ParamSpot where;
+    ParamFault where;
     Json value = param_json(p->info, p->value);
     json_clear(&p->out->value);
     if (!param_read_at(p->info, value, false, p->out, &where, &err)) {

@@ -31,13 +31,13 @@ static size_t name_end(const char *text, size_t len, size_t at) {
     return word ? at : 0;
 }
 
-bool next_piece(const char *text, size_t len, size_t *at, Piece *out) {
+bool next_part(const char *text, size_t len, size_t *at, TextPart *out) {
     if (*at >= len) {
         return false;
     }
     size_t begin = *at, inside = begin + 3, end;
     if (starts_with(text, len, begin, "$${")) {
-        *out = (Piece){PIECE_TEXT, begin, inside, begin + 1, inside};
+        *out = (TextPart){PART_TEXT, begin, inside, begin + 1, inside};
     } else if (starts_with(text, len, begin, "${{")) {
         end = find_jq_end(text, len, inside, "}}");
         size_t blank = inside;
@@ -45,15 +45,15 @@ bool next_piece(const char *text, size_t len, size_t *at, Piece *out) {
             blank++;
         }
         *out = end == SIZE_MAX || blank == end
-                   ? (Piece){PIECE_UNCLOSED, begin, inside, begin, inside}
-                   : (Piece){PIECE_QUERY, begin, end + 2, inside, end};
+                   ? (TextPart){PART_UNCLOSED, begin, inside, begin, inside}
+                   : (TextPart){PART_QUERY, begin, end + 2, inside, end};
     } else if (starts_with(text, len, begin, "${") && (end = name_end(text, len, begin + 2)) &&
                end < len && text[end] == '}') {
-        *out = (Piece){PIECE_NAME, begin, end + 1, begin + 2, end};
+        *out = (TextPart){PART_NAME, begin, end + 1, begin + 2, end};
     } else {
         const char *next = begin + 1 < len ? memchr(text + begin + 1, '$', len - begin - 1) : NULL;
         end = next ? (size_t)(next - text) : len;
-        *out = (Piece){PIECE_TEXT, begin, end, begin, end};
+        *out = (TextPart){PART_TEXT, begin, end, begin, end};
     }
     *at = out->end;
     return true;

@@ -1,7 +1,7 @@
-/* placeholder.h - the pieces of a text with placeholders: ${name}, ${{query}} and $${.
+/* placeholder.h - the parts of a text with placeholders: ${name}, ${{query}} and $${.
  *
- *     Piece piece;
- *     for (size_t at = 0; next_piece(text, len, &at, &piece);) ...
+ *     TextPart part;
+ *     for (size_t at = 0; next_part(text, len, &at, &part);) ...
  *
  * What only looks like a placeholder (`${HOME:-/root}`, `${}`) is text.
  */
@@ -11,21 +11,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum PieceKind {
-    PIECE_TEXT,
-    PIECE_NAME,
-    PIECE_QUERY,
-    PIECE_UNCLOSED, /* text that begins a query which does not end */
-} PieceKind;
+typedef enum TextPartKind {
+    PART_TEXT,
+    PART_NAME,
+    PART_QUERY,
+    PART_UNCLOSED, /* text that begins a query which does not end */
+} TextPartKind;
 
-typedef struct Piece {
-    PieceKind kind;
+typedef struct TextPart {
+    TextPartKind kind;
     size_t at, end;  /* all of it */
     size_t from, to; /* the text that it stands for, the name or the query */
-} Piece;
+} TextPart;
 
 /* False at the end of the text. */
-bool next_piece(const char *text, size_t len, size_t *at, Piece *out);
+bool next_part(const char *text, size_t len, size_t *at, TextPart *out);
 
 /* Whether anything in it needs a look: it has `${`. */
 bool has_placeholder(const char *text, size_t len);

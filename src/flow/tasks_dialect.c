@@ -49,18 +49,18 @@ static void collect(Loader *ld, Placeholders *list, const YamlNode *node) {
     for (size_t i = 0; node->kind != YAML_SCALAR && i < node->n; i++) {
         collect(ld, list, node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value);
     }
-    Piece piece;
-    for (size_t at = 0; next_piece(node->text, node->len, &at, &piece);) {
-        if (piece.kind == PIECE_UNCLOSED) {
-            size_t place = yaml_place(node, piece.at);
+    TextPart part;
+    for (size_t at = 0; next_part(node->text, node->len, &at, &part);) {
+        if (part.kind == PART_UNCLOSED) {
+            size_t place = yaml_place(node, part.at);
             report_at(ld->reporter, (Spot){node->spot.file, place, place + 3},
                       "This `${{` has no query with `}}` behind it; for the text itself write "
                       "`$${{`.");
             return;
         }
-        if (piece.kind == PIECE_QUERY) {
-            const Expr *query = load_query_part(ld, node, piece.from, piece.to);
-            Json text = json_string_valid(node->text + piece.from, piece.to - piece.from);
+        if (part.kind == PART_QUERY) {
+            const Expr *query = load_query_part(ld, node, part.from, part.to);
+            Json text = json_string_valid(node->text + part.from, part.to - part.from);
             list->items = mem_grow(list->items, list->n, &list->cap, sizeof *list->items);
             list->items[list->n++] = (struct Placeholder){keep(ld, text), query};
         }

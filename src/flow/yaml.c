@@ -66,19 +66,19 @@ YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len
         }
     }
     file->lines = lines;
-    size_t npieces = file->len / YAML_PIECE + 1;
-    uint32_t *chars = arena_alloc(arena, npieces * sizeof *chars);
-    for (size_t i = 1; i < npieces; i++) {
-        const char *piece = file->text + (i - 1) * YAML_PIECE;
-        chars[i] = chars[i - 1] + (uint32_t)utf8_length(piece, YAML_PIECE);
+    size_t nchunks = file->len / YAML_CHUNK + 1;
+    uint32_t *chars = arena_alloc(arena, nchunks * sizeof *chars);
+    for (size_t i = 1; i < nchunks; i++) {
+        const char *chunk = file->text + (i - 1) * YAML_CHUNK;
+        chars[i] = chars[i - 1] + (uint32_t)utf8_length(chunk, YAML_CHUNK);
     }
     file->chars = chars;
     return file;
 }
 
 static size_t chars_before(const YamlFile *file, size_t at) {
-    size_t piece = at / YAML_PIECE, start = piece * YAML_PIECE;
-    return file->chars[piece] + utf8_length(file->text + start, at - start);
+    size_t chunk = at / YAML_CHUNK, start = chunk * YAML_CHUNK;
+    return file->chars[chunk] + utf8_length(file->text + start, at - start);
 }
 
 /* Bytes of a line, its break included. */

@@ -28,10 +28,10 @@ typedef struct YamlFile {
     size_t len;
     const size_t *lines; /* where each line starts */
     size_t nlines;
-    const uint32_t *chars; /* characters before each piece of YAML_PIECE bytes */
+    const uint32_t *chars; /* characters before each chunk of YAML_CHUNK bytes */
 } YamlFile;
 
-enum { YAML_PIECE = 256 };
+enum { YAML_CHUNK = 256 };
 
 /* A piece of a file. */
 typedef struct Spot {

@@ -178,20 +178,6 @@ static uint64_t elapsed_ms(const HttpRequest *r) {
     return (uv_hrtime() - r->began) / 1000000;
 }
 
-static void fail_as(HttpRequest *r, CURLcode code) {
-    HttpFailed failed = {.code = code,
-                         .easy = r->easy,
-                         .reason = r->reason,
-                         .host = r->host,
-                         .ca_file = r->ca_file,
-                         .total_ms = total_ms(r),
-                         .connect_ms = connect_ms(r)};
-    Buf message = BUF_INIT;
-    HttpEnd end = http_failure(&failed, &message);
-    set_end(r, end, "%s", message.data);
-    buf_clear(&message);
-}
-
 /* ---- the URL ---- */
 
 /* A URL that may be no URL, for people: without what stands before an @ where the host is. */
@@ -202,17 +188,6 @@ static char *shown_url(const char *url) {
     const char *rest = at ? at + 1 : authority;
     return print_text("%.*s%.*s%s", (int)(authority - url), url, URL_SHOWN_MAX, rest,
                       strlen(rest) > URL_SHOWN_MAX ? "..." : "");
-}
-
-static void refuse_url(HttpRequest *r, const char *url, const char *why) {
-    char *shown = shown_url(url);
-    if (r->redirects) {
-        set_end(r, HTTP_REFUSED, "%s redirects to \"%s\", which cannot be asked: %s.", r->host,
-                shown, why);
-    } else {
-        set_end(r, HTTP_REFUSED, "The URL \"%s\" cannot be asked: %s.", shown, why);
-    }
-    mem_free(shown);
 }
 
 /* A part of it, for curl_free(); NULL when it is not there. */
@@ -261,11 +236,16 @@ static bool set_url(HttpRequest *r, const char *text) {
         : !web              ? "it is neither http nor https"
         : !host             ? "it names no host"
                             : NULL;
-    if (why) {
-        refuse_url(r, text, why);
-    } else {
+    char *shown = why ? shown_url(text) : NULL;
+    if (!why) {
         take_url(r, url);
+    } else if (r->redirects) {
+        set_end(r, HTTP_REFUSED, "%s redirects to \"%s\", which cannot be asked: %s.", r->host,
+                shown, why);
+    } else {
+        set_end(r, HTTP_REFUSED, "The URL \"%s\" cannot be asked: %s.", shown, why);
     }
+    mem_free(shown);
     curl_free(scheme);
     curl_free(host);
     curl_url_cleanup(url);
@@ -280,14 +260,6 @@ static bool is_token(const char *s) {
     return *s && s[strspn(s, letters)] == '\0';
 }
 
-static bool has_control(const char *s) {
-    for (; *s; s++) {
-        if ((unsigned char)*s < 0x20 && *s != '\t') return true;
-        if (*s == 0x7F) return true;
-    }
-    return false;
-}
-
 static bool is_one_of(const char *name, const char *const *names) {
     for (; *names; names++) {
         if (!strcasecmp(name, *names)) return true;
@@ -297,10 +269,12 @@ static bool is_one_of(const char *name, const char *const *names) {
 
 static bool header_fits(HttpRequest *r, const HttpHeader *header) {
     static const char *const ours[] = {"content-length", "transfer-encoding", "connection", NULL};
+    const char *at = header->value;
+    while (*at && ((unsigned char)*at >= 0x20 || *at == '\t') && *at != 0x7F) at++;
     if (!is_token(header->name)) {
         set_end(r, HTTP_REFUSED, "\"%.100s\" cannot be the name of a header. Use letters and '-'.",
                 header->name);
-    } else if (has_control(header->value)) {
+    } else if (*at) {
         set_end(r, HTTP_REFUSED,
                 "The header %.100s holds a line break or another control character. Take it out.",
                 header->name);
@@ -380,28 +354,18 @@ static void clear_headers(HttpRequest *r) {
     r->in_body = false;
 }
 
-static bool too_large(HttpRequest *r) {
+static void too_large(HttpRequest *r) {
     set_end(r, HTTP_TOO_LARGE,
             "The answer of %s is longer than %zu bytes, the most that is taken. Ask for less, or "
             "raise the limit.",
             r->host, response_max(r));
-    return false;
-}
-
-/* Said before the body comes, so that none of it has to. */
-static bool length_fits(HttpRequest *r) {
-    const char *length = http_header(&r->answer, "content-length");
-    if (!length || !strcmp(r->method, "HEAD") || status_of(r) == 304) return true;
-    return strtoull(length, NULL, 10) <= response_max(r) || too_large(r);
 }
 
 static void keep_header(HttpRequest *r, const char *line, size_t len) {
     const char *colon = memchr(line, ':', len);
     if (!colon || colon == line) return;
     const char *value = colon + 1, *end = line + len;
-    while (value < end && (*value == ' ' || *value == '\t')) {
-        value++;
-    }
+    while (value < end && (*value == ' ' || *value == '\t')) value++;
     char *name = mem_strndup(line, (size_t)(colon - line));
     for (char *c = name; *c; c++) {
         if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
@@ -431,8 +395,14 @@ static size_t on_header(char *line, size_t size, size_t n, void *ctx) {
     } else if (len) {
         keep_header(r, line, len);
     } else {
+        /* How long it is is said before the body comes, so that none of it has to. */
+        const char *length = http_header(&r->answer, "content-length");
+        bool comes = length && strcmp(r->method, "HEAD") && status_of(r) != 304;
         r->in_body = status_of(r) >= 200;
-        if (r->in_body && !length_fits(r)) return 0;
+        if (r->in_body && comes && strtoull(length, NULL, 10) > response_max(r)) {
+            too_large(r);
+            return 0;
+        }
     }
     return n;
 }
@@ -480,15 +450,6 @@ static void request_free(HttpRequest *r) {
     mem_free(r);
 }
 
-/* What may differ from one redirect to the next. */
-static void set_turn(HttpRequest *r) {
-    uint64_t total = total_ms(r), gone = elapsed_ms(r);
-    set_method(r);
-    curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->is_abroad ? r->abroad : r->sent);
-    curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, (long)(total > gone ? total - gone : 1));
-    curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms(r));
-}
-
 /* False when it was refused. */
 static bool prepare(HttpRequest *r) {
     const char *method = r->options.method ? r->options.method : r->body ? "POST" : "GET";
@@ -532,7 +493,11 @@ static void begin(HttpRequest *r) {
         rearm(client);
         return;
     }
-    set_turn(r);
+    uint64_t total = total_ms(r), gone = elapsed_ms(r);
+    set_method(r);
+    curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->is_abroad ? r->abroad : r->sent);
+    curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, (long)(total > gone ? total - gone : 1));
+    curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms(r));
     link_request(r, &client->under_way);
     CURLMcode code = curl_multi_add_handle(client->multi, r->easy);
     if (code == CURLM_OK) return;
@@ -643,25 +608,21 @@ static bool follow(HttpRequest *r) {
 }
 
 static void on_done(HttpRequest *r, CURLcode code) {
-    if (code != CURLE_OK && !r->failed && !r->stopped) fail_as(r, code);
+    if (code != CURLE_OK && !r->failed && !r->stopped) {
+        HttpFailed failed = {.code = code,
+                             .easy = r->easy,
+                             .reason = r->reason,
+                             .host = r->host,
+                             .ca_file = r->ca_file,
+                             .total_ms = total_ms(r),
+                             .connect_ms = connect_ms(r)};
+        Buf message = BUF_INIT;
+        HttpEnd end = http_failure(&failed, &message);
+        set_end(r, end, "%s", message.data);
+        buf_clear(&message);
+    }
     if (!r->failed && !r->stopped && redirects(r) && follow(r)) return;
     finish(r);
-}
-
-/* Those whose time is up wait no longer. */
-static void look_at_queue(HttpClient *client) {
-    uint64_t now = uv_hrtime();
-    if (!client->queued.n || now - client->queue_seen < (uint64_t)QUEUE_LOOK_MS * 1000000) return;
-    client->queue_seen = now;
-    for (HttpRequest *r = client->queued.first, *next; r; r = next) {
-        next = r->next;
-        if (elapsed_ms(r) < total_ms(r)) continue;
-        set_end(r, HTTP_TIMEOUT,
-                "The request to %s waited %" PRIu64
-                " ms for its turn, all the time it had. Make fewer at once, or give it more.",
-                r->host, total_ms(r));
-        wait_to(r, WAITS_TO_END);
-    }
 }
 
 static void close_client(HttpClient *client);
@@ -688,7 +649,19 @@ static void settle(HttpClient *client) {
         return;
     }
     admit(client);
-    look_at_queue(client);
+    uint64_t now = uv_hrtime();
+    if (client->queued.n && now - client->queue_seen >= (uint64_t)QUEUE_LOOK_MS * 1000000) {
+        client->queue_seen = now;
+        for (HttpRequest *r = client->queued.first, *next; r; r = next) {
+            next = r->next;
+            if (elapsed_ms(r) < total_ms(r)) continue; /* the others wait no longer */
+            set_end(r, HTTP_TIMEOUT,
+                    "The request to %s waited %" PRIu64
+                    " ms for its turn, all the time it had. Make fewer at once, or give it more.",
+                    r->host, total_ms(r));
+            wait_to(r, WAITS_TO_END);
+        }
+    }
     rearm(client);
 }
 

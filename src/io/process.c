@@ -68,11 +68,6 @@ typedef struct Abandoned {
 /* Those that this thread let go of and that will need reaping if we live longer than they. */
 static _Thread_local Abandoned abandoned;
 
-static void abandon(pid_t supervisor) {
-    abandoned.pids = mem_grow(abandoned.pids, abandoned.n, &abandoned.cap, sizeof *abandoned.pids);
-    abandoned.pids[abandoned.n++] = supervisor;
-}
-
 static void reap_abandoned(void) {
     for (size_t i = abandoned.n; i-- > 0;) {
         if (waitpid(abandoned.pids[i], NULL, WNOHANG) != 0) {
@@ -322,19 +317,6 @@ static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err)
     return true;
 }
 
-static void watch(Process *p, uv_loop_t *loop) {
-    uv_timer_init(loop, &p->timer);
-    p->timer.data = p->messages.data = p;
-    p->open_handles = 1;
-    if (p->report < 0) {
-        uv_timer_start(&p->timer, on_timer, 0, ATTACHED_POLL_MS);
-        return;
-    }
-    uv_poll_init(loop, &p->messages, p->report);
-    uv_poll_start(&p->messages, UV_READABLE, on_messages);
-    p->open_handles = 2;
-}
-
 Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *err) {
     reap_abandoned();
     Process *p = mem_zalloc(sizeof *p);
@@ -349,7 +331,16 @@ Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *er
         mem_free(p);
         return NULL;
     }
-    watch(p, loop);
+    uv_timer_init(loop, &p->timer);
+    p->timer.data = p->messages.data = p;
+    p->open_handles = 1;
+    if (p->report < 0) {
+        uv_timer_start(&p->timer, on_timer, 0, ATTACHED_POLL_MS);
+    } else {
+        uv_poll_init(loop, &p->messages, p->report);
+        uv_poll_start(&p->messages, UV_READABLE, on_messages);
+        p->open_handles = 2;
+    }
     return p;
 }
 
@@ -417,7 +408,11 @@ void process_free(Process *p) {
     if (!p || p->freed) return;
     stop_watching(p);
     p->freed = true;
-    if (p->supervisor) abandon(p->supervisor);
+    if (p->supervisor) {
+        abandoned.pids =
+            mem_grow(abandoned.pids, abandoned.n, &abandoned.cap, sizeof *abandoned.pids);
+        abandoned.pids[abandoned.n++] = p->supervisor;
+    }
     reap_abandoned();
     buf_clear(&p->result.out);
     buf_clear(&p->result.err);

@@ -65,12 +65,8 @@ bool worker_log_says(const WorkerLog *log, const char *words) {
 
 void worker_log_add_last_line(const WorkerLog *log, Buf *out) {
     size_t len = log->tail_len, from;
-    while (len && (log->tail[len - 1] == '\n' || log->tail[len - 1] == ' ')) {
-        len--;
-    }
-    for (from = len; from && log->tail[from - 1] != '\n';) {
-        from--;
-    }
+    while (len && (log->tail[len - 1] == '\n' || log->tail[len - 1] == ' ')) len--;
+    for (from = len; from && log->tail[from - 1] != '\n';) from--;
     if (from == len) {
         buf_addc(out, '.');
         return;

@@ -14,13 +14,6 @@ void worker_texts_clear(WorkerTexts *texts) {
     }
 }
 
-static WorkerText *find(WorkerTexts *texts, Json value) {
-    for (int i = 0; i < WORKER_TEXTS; i++) {
-        if (json_identical(texts->items[i].value, value)) return &texts->items[i];
-    }
-    return NULL;
-}
-
 /* The one that was not used for longest; with full, of those that hold a text. */
 static WorkerText *least_used(WorkerTexts *texts, bool full, const WorkerText *but) {
     WorkerText *least = NULL;
@@ -45,29 +38,6 @@ static bool to_both(void *ctx, const char *text, size_t len) {
     Printing *p = ctx;
     buf_add(p->keep, text, len);
     return p->sink(p->ctx, text, len);
-}
-
-static void print_kept(Printing *p, WorkerText *item) {
-    item->used = ++p->texts->clock;
-    for (size_t at = 0; at < item->text.len; at += PIECE) {
-        size_t left = item->text.len - at;
-        p->sink(p->ctx, item->text.data + at, left < PIECE ? left : PIECE);
-    }
-}
-
-static void print_and_keep(Printing *p, Json value) {
-    WorkerText *item = least_used(p->texts, false, NULL);
-    forget(p->texts, item);
-    p->keep = &item->text;
-    json_print_to(value, NULL, to_both, p);
-    item->value = json_ref(value);
-    item->used = ++p->texts->clock;
-    p->texts->bytes += item->text.len;
-    for (WorkerText *other = item; other && p->texts->bytes > WORKER_TEXTS_BYTES;) {
-        other = least_used(p->texts, true, item);
-        if (other) forget(p->texts, other);
-    }
-    if (p->texts->bytes > WORKER_TEXTS_BYTES) forget(p->texts, item);
 }
 
 static bool is_large(Json value) {
@@ -101,18 +71,39 @@ static void print_members(Printing *p, Json object, int levels) {
 }
 
 static void print_value(Printing *p, Json value, int levels) {
+    WorkerTexts *texts = p->texts;
+    WorkerText *item = NULL;
     if (!is_large(value)) {
         json_print_to(value, NULL, p->sink, p->ctx);
         return;
     }
-    WorkerText *item = find(p->texts, value);
-    if (item) {
-        print_kept(p, item);
-    } else if (levels > 0 && json_kind(value) == JSON_OBJECT && has_large_member(value)) {
-        print_members(p, value, levels);
-    } else {
-        print_and_keep(p, value);
+    for (int i = 0; i < WORKER_TEXTS && !item; i++) {
+        item = json_identical(texts->items[i].value, value) ? &texts->items[i] : NULL;
     }
+    if (item) { /* it is kept */
+        item->used = ++texts->clock;
+        for (size_t at = 0; at < item->text.len; at += PIECE) {
+            size_t left = item->text.len - at;
+            p->sink(p->ctx, item->text.data + at, left < PIECE ? left : PIECE);
+        }
+        return;
+    }
+    if (levels > 0 && json_kind(value) == JSON_OBJECT && has_large_member(value)) {
+        print_members(p, value, levels);
+        return;
+    }
+    item = least_used(texts, false, NULL);
+    forget(texts, item);
+    p->keep = &item->text;
+    json_print_to(value, NULL, to_both, p);
+    item->value = json_ref(value);
+    item->used = ++texts->clock;
+    texts->bytes += item->text.len;
+    for (WorkerText *other = item; other && texts->bytes > WORKER_TEXTS_BYTES;) {
+        other = least_used(texts, true, item);
+        if (other) forget(texts, other);
+    }
+    if (texts->bytes > WORKER_TEXTS_BYTES) forget(texts, item);
 }
 
 void worker_texts_print(WorkerTexts *texts, Json value, JsonSink sink, void *ctx) {

@@ -180,9 +180,7 @@ static void call_free(WorkerCall *call) {
 
 static void queue_remove(Queue *queue, const WorkerCall *call) {
     WorkerCall **at = &queue->first;
-    while (*at && *at != call) {
-        at = &(*at)->next;
-    }
+    while (*at && *at != call) at = &(*at)->next;
     if (!*at) return;
     *at = call->next;
     if (!*at) queue->last = at;
@@ -279,9 +277,7 @@ static void on_stream(uv_poll_t *poll, int status, int events) {
 /* What was printed before now. */
 static void drain(Worker *w) {
     for (int i = 0; i < 2; i++) {
-        for (size_t total = 0, n = 1; n > 0 && total < DRAIN_MAX; total += n) {
-            n = read_stream(w, i);
-        }
+        for (size_t total = 0, n = 1; n > 0 && total < DRAIN_MAX; total += n) n = read_stream(w, i);
     }
 }
 
@@ -520,15 +516,6 @@ static void write_channel(Worker *w) {
     }
 }
 
-/* It closed its socket, or is about to end. */
-static void channel_ended(Worker *w) {
-    uv_poll_stop(&w->polls[CHANNEL]);
-    w->events = 0;
-    if (w->phase == PHASE_ENDING) return;
-    w->kill_at = uv_now(w->pool->loop) + CLOSED_MS;
-    start_ticking(w->pool);
-}
-
 static void on_channel(uv_poll_t *poll, int status, int events) {
     Worker *w = poll->data;
     Reading reading = READ_SOME;
@@ -539,7 +526,12 @@ static void on_channel(uv_poll_t *poll, int status, int events) {
     for (int i = 0; i < PIECES_A_TURN && reading == READ_SOME && can_be_read(w); i++) {
         reading = read_channel(w);
     }
-    if (reading == READ_END && !w->gone) channel_ended(w);
+    if (reading != READ_END || w->gone) return;
+    uv_poll_stop(&w->polls[CHANNEL]); /* it closed its socket, or is about to end */
+    w->events = 0;
+    if (w->phase == PHASE_ENDING) return;
+    w->kill_at = uv_now(w->pool->loop) + CLOSED_MS;
+    start_ticking(w->pool);
 }
 
 /* The text goes to the socket while it is being made; what does not fit waits. */
@@ -593,18 +585,6 @@ static size_t slot_of(WorkerPool *pool, const WorkerCall *call, Json names) {
     return slot;
 }
 
-static void print_code(Worker *w, const WorkerCall *call) {
-    Json vars = call->options.vars;
-    Json names = json_is_none(vars) ? json_array() : json_object_keys(vars, false);
-    size_t slot = slot_of(w->pool, call, names);
-    const Code *code = &w->pool->codes[slot];
-    buf_printf(&w->out, ",\"code\":%zu", slot);
-    if (w->known[slot] == code->id) return;
-    w->known[slot] = code->id;
-    print_field(w, "source", code->source);
-    print_field(w, "names", code->names);
-}
-
 /* ---- giving a call to a worker ---- */
 
 static void give(Worker *w, WorkerCall *call) {
@@ -622,7 +602,15 @@ static void give(Worker *w, WorkerCall *call) {
     if (o->file) {
         print_text(w, "function", o->function);
     } else {
-        print_code(w, call);
+        Json names = json_is_none(o->vars) ? json_array() : json_object_keys(o->vars, false);
+        size_t slot = slot_of(w->pool, call, names);
+        const Code *code = &w->pool->codes[slot];
+        buf_printf(&w->out, ",\"code\":%zu", slot);
+        if (w->known[slot] != code->id) {
+            w->known[slot] = code->id;
+            print_field(w, "source", code->source);
+            print_field(w, "names", code->names);
+        }
     }
     print_text(w, "folder", o->folder);
     print_field(w, "env", o->env);
@@ -732,9 +720,7 @@ static Given try_give(WorkerCall *call, Error *err) {
 
 static WorkerCall *next_call(const Queue *queue) {
     WorkerCall *call = queue->first;
-    while (call && call->frozen && !call->cancelled) {
-        call = call->next;
-    }
+    while (call && call->frozen && !call->cancelled) call = call->next;
     return call;
 }
 
@@ -797,8 +783,10 @@ static void end_call_of(Worker *w, int status) {
     buf_clear(&message);
 }
 
-/* What it said with its last breath still counts. */
-static void worker_is_gone(Worker *w, int status) {
+static bool look_whether_gone(Worker *w) {
+    int status;
+    if (w->gone || !worker_reap(&w->process, false, &status)) return w->gone;
+    /* What it said with its last breath still counts. */
     while (w->call && can_be_read(w) && !w->call->cancelled && read_channel(w) == READ_SOME) {}
     drain(w);
     w->gone = true;
@@ -806,12 +794,6 @@ static void worker_is_gone(Worker *w, int status) {
     w->phase = PHASE_ENDING;
     worker_close(w);
     dispatch(w->pool, w->program.language);
-}
-
-static bool look_whether_gone(Worker *w) {
-    int status;
-    if (w->gone || !worker_reap(&w->process, false, &status)) return w->gone;
-    worker_is_gone(w, status);
     return true;
 }
 
@@ -909,9 +891,7 @@ WorkerPool *worker_pool_new(uv_loop_t *loop, const WorkerPoolOptions *options) {
     pool->busy_max = busy < BUSY_MAX ? (int)busy : BUSY_MAX;
     pool->idle_ms = o.idle_ms ? o.idle_ms : IDLE_MS;
     pool->piece = mem_alloc(PIECE);
-    for (int i = 0; i < WORKER_LANGUAGES; i++) {
-        pool->queues[i].last = &pool->queues[i].first;
-    }
+    for (int i = 0; i < WORKER_LANGUAGES; i++) pool->queues[i].last = &pool->queues[i].first;
     uv_timer_init(loop, &pool->tick);
     uv_timer_init(loop, &pool->sweep);
     pool->tick.data = pool->sweep.data = pool;
@@ -934,9 +914,7 @@ void worker_pool_free(WorkerPool *pool) {
             call_free(call);
         }
     }
-    for (size_t i = 0; i < pool->nworkers; i++) {
-        worker_signal(&pool->workers[i]->process, SIGKILL);
-    }
+    for (size_t i = 0; i < pool->nworkers; i++) worker_signal(&pool->workers[i]->process, SIGKILL);
     while (pool->nworkers) {
         Worker *w = pool->workers[0];
         worker_reap(&w->process, true, &status);
@@ -945,9 +923,7 @@ void worker_pool_free(WorkerPool *pool) {
         w->call = NULL;
         worker_close(w);
     }
-    for (int i = 0; i < CODES; i++) {
-        code_clear(&pool->codes[i]);
-    }
+    for (int i = 0; i < CODES; i++) code_clear(&pool->codes[i]);
     worker_texts_clear(&pool->texts);
     uv_close((uv_handle_t *)&pool->tick, on_timer_closed);
     uv_close((uv_handle_t *)&pool->sweep, on_timer_closed);
@@ -1054,8 +1030,6 @@ int worker_pid(const WorkerCall *call) {
 
 int worker_pool_size(const WorkerPool *pool, WorkerLanguage language) {
     int n = 0;
-    for (size_t i = 0; i < pool->nworkers; i++) {
-        n += pool->workers[i]->program.language == language;
-    }
+    for (size_t i = 0; i < pool->nworkers; i++) n += pool->workers[i]->program.language == language;
     return n;
 }

@@ -424,15 +424,15 @@ enum { GROUP_FIELD, GROUP_LOCAL, GROUP_BUILTIN };
 
 /* ---- fields ---- */
 
-/* How a place writes fields. */
-typedef struct FieldPlace {
+/* How fields are written there. */
+typedef struct FieldStyle {
     uint32_t dot; /* where it is or would be */
     bool has_dot; /* it stands in the text */
     bool bare;    /* a plain name goes behind it; only what needs quotes replaces it too */
     bool key;     /* in an object, without a dot */
-} FieldPlace;
+} FieldStyle;
 
-static void add_field(Completion *c, FieldPlace p, Json key, Json value) {
+static void add_field(Completion *c, FieldStyle p, Json key, Json value) {
     const char *name = json_string_data(&key);
     size_t len = json_string_len(key), word = 0;
     while (word < len && ascii_is_name(name[word])) {
@@ -492,7 +492,7 @@ static Json fields_at_cursor(Completion *c, bool *array) {
     return merged;
 }
 
-static void add_fields(Completion *c, FieldPlace p, uint32_t term_end) {
+static void add_fields(Completion *c, FieldStyle p, uint32_t term_end) {
     bool array = false;
     /* An expression for the value that the fields would be taken from. */
     const Level *l = top(c);
@@ -639,7 +639,7 @@ static void follow(Completion *c, size_t ntokens) {
 /* .na| and ."na|: the dot is the first character of `dot`. */
 static void complete_field(Completion *c, Token dot, uint32_t prefix, bool bare) {
     set_prefix(c, prefix, prefix);
-    add_fields(c, (FieldPlace){.dot = dot.start, .has_dot = true, .bare = bare}, dot.start);
+    add_fields(c, (FieldStyle){.dot = dot.start, .has_dot = true, .bare = bare}, dot.start);
 }
 
 static void complete_word(Completion *c, uint32_t start) {
@@ -653,7 +653,7 @@ static void complete_word(Completion *c, uint32_t start) {
     }
     if (!behind_term) {
         if (key || blank) {
-            add_fields(c, (FieldPlace){.dot = start, .key = key}, start);
+            add_fields(c, (FieldStyle){.dot = start, .key = key}, start);
         }
         if (!key) {
             add_functions(c);

@@ -416,20 +416,20 @@ static Json array_bsearch(JqRun *run, Json *args) {
     return json_int(-1 - (int64_t)from);
 }
 
-/* Which of the places where something was found are wanted. */
+/* Which of the hits where something was found are wanted. */
 typedef enum Wanted { WANT_ALL, WANT_FIRST, WANT_LAST } Wanted;
 
-typedef struct Places {
+typedef struct Hits {
     Wanted want;
     Json found; /* an array for WANT_ALL, otherwise one place or null */
     bool done;
-} Places;
+} Hits;
 
-static Places places_of(Wanted want) {
-    return (Places){.want = want, .found = want == WANT_ALL ? json_array() : json_null()};
+static Hits hits_of(Wanted want) {
+    return (Hits){.want = want, .found = want == WANT_ALL ? json_array() : json_null()};
 }
 
-static void place_add(Places *p, size_t at) {
+static void hit_add(Hits *p, size_t at) {
     Json place = json_int((int64_t)at);
     p->found = p->want == WANT_ALL ? json_array_push(p->found, place) : place;
     p->done = p->want == WANT_FIRST;
@@ -437,39 +437,39 @@ static void place_add(Places *p, size_t at) {
 
 static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want) {
     Text text = native_text(s), needle = native_text(part);
-    Places places = places_of(want);
+    Hits hits = hits_of(want);
     const char *counted = text.data, *end = text.data + text.len, *hit = text.data;
     size_t at = 0;
     bool paid = jq_charge(run, text.len / 128);
-    while (paid && !places.done && (hit = native_find(hit, end, needle))) {
+    while (paid && !hits.done && (hit = native_find(hit, end, needle))) {
         at += utf8_length(counted, (size_t)(hit - counted));
         counted = hit++;
-        place_add(&places, at);
+        hit_add(&hits, at);
         paid = jq_charge(run, 1 + needle.len / 16);
     }
     if (!paid) {
-        json_clear(&places.found);
+        json_clear(&hits.found);
     }
-    return places.found;
+    return hits.found;
 }
 
 static Json search_array(JqRun *run, Json in, Json part, Wanted want) {
-    Places places = places_of(want);
+    Hits hits = hits_of(want);
     size_t n = json_array_len(in), m = json_array_len(part);
-    for (size_t i = 0; m && !places.done && i + m <= n; i++) {
+    for (size_t i = 0; m && !hits.done && i + m <= n; i++) {
         bool stands = true;
         for (size_t k = 0; stands && k < m; k++) {
             if (!jq_charge(run, 1) ||
                 !jq_equal(run, json_array_get(in, i + k), json_array_get(part, k), &stands)) {
-                json_unref(places.found);
+                json_unref(hits.found);
                 return json_none();
             }
         }
         if (stands) {
-            place_add(&places, i);
+            hit_add(&hits, i);
         }
     }
-    return places.found;
+    return hits.found;
 }
 
 static Json search(JqRun *run, Json *args, Wanted want) {

@@ -1,6 +1,6 @@
 /* Differences between two values. See json_diff.h.
  *
- * The work is a stack of places that may differ: a path and what each side has there. Visiting a
+ * The work is a stack of differences that may be there: a path and what each side has there. Visiting a
  * place either reports it or, when both sides have containers of one kind, puts those children
  * on the stack that are not the same heap object. Whole runs of shared children are stepped over
  * in the trees (node_shared), so a change in a large container is found in O(log n).
@@ -91,13 +91,13 @@ static bool same(Json a, Json b) {
 /* ---- the walk ---- */
 
 /* A place that may differ. JSON_NONE on a side means that it has nothing there. */
-typedef struct Place {
+typedef struct Difference {
     Json path; /* owned */
     Json a, b; /* borrowed from the values that are compared */
-} Place;
+} Difference;
 
 typedef struct Walk {
-    Place *places;
+    Difference *differences;
     size_t n, cap;
     Json patch;      /* being made; JSON_NONE when changes are told to fn */
     JsonChangeFn fn; /* for people: items are matched by place, the order of keys is all one */
@@ -109,15 +109,15 @@ static bool makes_patch(const Walk *w) {
     return !w->fn;
 }
 
-static void add_place(Walk *w, const Place *at, Json step, Json a, Json b) {
+static void add_difference(Walk *w, const Difference *at, Json step, Json a, Json b) {
     Json path = json_array_push(json_ref(at->path), json_ref(step));
-    w->places = mem_grow(w->places, w->n, &w->cap, sizeof *w->places);
-    w->places[w->n++] = (Place){path, a, b};
+    w->differences = mem_grow(w->differences, w->n, &w->cap, sizeof *w->differences);
+    w->differences[w->n++] = (Difference){path, a, b};
 }
 
-static void add_if_unlike(Walk *w, const Place *at, Json step, Json a, Json b) {
+static void add_if_unlike(Walk *w, const Difference *at, Json step, Json a, Json b) {
     if (!same_scalar(a, b)) {
-        add_place(w, at, step, a, b);
+        add_difference(w, at, step, a, b);
     }
 }
 
@@ -157,7 +157,8 @@ static size_t skip_shared(const JsonNode *a, size_t i, const JsonNode *b, size_t
 }
 
 /* Pairs up n items from a[i] and b[j] on. */
-static void match_items(Walk *w, const Place *at, const Arrays *v, size_t i, size_t j, size_t n) {
+static void match_items(Walk *w, const Difference *at, const Arrays *v, size_t i, size_t j,
+                        size_t n) {
     size_t k = 0;
     while (k < n) {
         Runs r;
@@ -217,7 +218,7 @@ static bool mostly_same(const Arrays *v, size_t i, size_t j, size_t n) {
 }
 
 /* Items [from, to) of a become [from, end) of b. */
-static void emit_splice(Walk *w, const Place *at, size_t from, size_t to, size_t end) {
+static void emit_splice(Walk *w, const Difference *at, size_t from, size_t to, size_t end) {
     if (from < to || from < end) {
         Json items = json_array_slice(json_ref(at->b), from, end);
         emit(w, (Json[]){json_ref(at->path), json_int((int64_t)from), json_int((int64_t)to), items},
@@ -226,7 +227,8 @@ static void emit_splice(Walk *w, const Place *at, size_t from, size_t to, size_t
 }
 
 /* What is left between a common beginning and a common end. */
-static void match_middle(Walk *w, const Place *at, const Arrays *v, size_t from, size_t suffix) {
+static void match_middle(Walk *w, const Difference *at, const Arrays *v, size_t from,
+                         size_t suffix) {
     size_t end_a = v->na - suffix, end_b = v->nb - suffix;
     size_t n = (end_a < end_b ? end_a : end_b) - from;
     if (mostly_same(v, from, from, n)) {
@@ -240,7 +242,7 @@ static void match_middle(Walk *w, const Place *at, const Arrays *v, size_t from,
     }
 }
 
-static void visit_arrays(Walk *w, const Place *at) {
+static void visit_arrays(Walk *w, const Difference *at) {
     Arrays v = {(const JsonNode *)at->a.heap, (const JsonNode *)at->b.heap, 0, 0};
     v.na = node_count(v.a);
     v.nb = node_count(v.b);
@@ -252,7 +254,8 @@ static void visit_arrays(Walk *w, const Place *at) {
     }
     match_items(w, at, &v, 0, 0, n);
     for (size_t i = n; i < v.na || i < v.nb; i++) { /* those that only one side has */
-        add_place(w, at, json_int((int64_t)i), json_array_get(at->a, i), json_array_get(at->b, i));
+        add_difference(w, at, json_int((int64_t)i), json_array_get(at->a, i),
+                       json_array_get(at->b, i));
     }
 }
 
@@ -284,7 +287,7 @@ static bool next_entries(Entries *e, const Json **pair_a, const Json **pair_b) {
 
 /* Whether b came from a by changing values, removing keys and adding some: then entries at the same
  * place have the same key, but for those that are holes in b. */
-static bool entries_match(const Place *at) {
+static bool entries_match(const Difference *at) {
     Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
     const Json *x, *y;
     if (node_count(e.a) > node_count(e.b)) {
@@ -299,7 +302,7 @@ static bool entries_match(const Place *at) {
     return true;
 }
 
-static void add_entries_from(Walk *w, const Place *at, size_t pos) {
+static void add_entries_from(Walk *w, const Difference *at, size_t pos) {
     Json key, value;
     while (json_object_next(at->b, &pos, &key, &value)) {
         Json before = makes_patch(w) ? json_none() : json_object_get(at->a, key);
@@ -307,7 +310,7 @@ static void add_entries_from(Walk *w, const Place *at, size_t pos) {
     }
 }
 
-static void visit_matching_entries(Walk *w, const Place *at) {
+static void visit_matching_entries(Walk *w, const Difference *at) {
     Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
     const Json *x, *y;
     while (next_entries(&e, &x, &y)) {
@@ -317,7 +320,7 @@ static void visit_matching_entries(Walk *w, const Place *at) {
             add_if_unlike(w, at, *x, x[1], y[1]);
         } else if (!json_is_none(*x) &&
                    (makes_patch(w) || json_is_none(json_object_get(at->b, *x)))) {
-            add_place(w, at, *x, x[1], json_none());
+            add_difference(w, at, *x, x[1], json_none());
         }
     }
     add_entries_from(w, at, node_count(e.a));
@@ -340,13 +343,13 @@ static size_t count_staying(Json a, Json b) {
     return n;
 }
 
-static void visit_objects_in_order(Walk *w, const Place *at) {
+static void visit_objects_in_order(Walk *w, const Difference *at) {
     size_t staying = count_staying(at->a, at->b), pos_a = 0, pos_b = 0;
     Json key_a, key_b = json_none(), x, y = json_none();
     bool more = staying > 0 && json_object_next(at->b, &pos_b, &key_b, &y);
     while (json_object_next(at->a, &pos_a, &key_a, &x)) {
         if (!more || !json_string_equal(key_a, key_b)) {
-            add_place(w, at, key_a, x, json_none());
+            add_difference(w, at, key_a, x, json_none());
             continue;
         }
         add_if_unlike(w, at, key_a, x, y);
@@ -359,21 +362,21 @@ static void visit_objects_in_order(Walk *w, const Place *at) {
     add_entries_from(w, at, pos_b);
 }
 
-static void visit_objects_by_key(Walk *w, const Place *at) {
+static void visit_objects_by_key(Walk *w, const Difference *at) {
     Json key, value;
     for (size_t pos = 0; json_object_next(at->a, &pos, &key, &value);) {
         add_if_unlike(w, at, key, value, json_object_get(at->b, key));
     }
     for (size_t pos = 0; json_object_next(at->b, &pos, &key, &value);) {
         if (json_is_none(json_object_get(at->a, key))) {
-            add_place(w, at, key, json_none(), value);
+            add_difference(w, at, key, json_none(), value);
         }
     }
 }
 
 /* ---- all of it ---- */
 
-static void visit(Walk *w, const Place *at) {
+static void visit(Walk *w, const Difference *at) {
     uint8_t tag = json_tag(at->a);
     bool alike = tag == json_tag(at->b);
     if (same_scalar(at->a, at->b)) {
@@ -395,23 +398,23 @@ static void visit(Walk *w, const Place *at) {
 }
 
 static void walk(Walk *w, Json a, Json b) {
-    w->places = mem_grow(NULL, 0, &w->cap, sizeof *w->places);
-    w->places[w->n++] = (Place){json_array(), a, b};
+    w->differences = mem_grow(NULL, 0, &w->cap, sizeof *w->differences);
+    w->differences[w->n++] = (Difference){json_array(), a, b};
     while (w->n) {
-        Place at = w->places[--w->n];
+        Difference at = w->differences[--w->n];
         size_t before = w->n;
         if (!w->stopped) {
             visit(w, &at);
             /* Its children were added in order, and the stack gives the last one first. */
             for (size_t i = before, k = w->n; i + 1 < k; i++) {
-                Place swap = w->places[i];
-                w->places[i] = w->places[--k];
-                w->places[k] = swap;
+                Difference swap = w->differences[i];
+                w->differences[i] = w->differences[--k];
+                w->differences[k] = swap;
             }
         }
         json_unref(at.path);
     }
-    mem_free(w->places);
+    mem_free(w->differences);
 }
 
 Json json_diff(Json a, Json b) {
