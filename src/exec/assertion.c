@@ -59,35 +59,30 @@ static bool equal(Json a, Json b) {
     return !nan && json_equal(a, b);
 }
 
-static bool text_contains(Json found, Json wanted) {
-    Buf part = BUF_INIT;
-    if (json_kind(wanted) == JSON_STRING) {
-        buf_add(&part, json_string_data(&wanted), json_string_len(wanted));
-    } else {
-        json_print(wanted, NULL, &part);
-    }
-    bool there = part.len == 0 ||
-                 memmem(json_string_data(&found), json_string_len(found), part.data, part.len);
-    buf_clear(&part);
-    return there;
-}
-
-static bool array_contains(Json found, Json wanted) {
+static bool contains(Json found, Json wanted) {
     const Json *run;
     size_t n;
+    if (json_kind(found) == JSON_STRING) {
+        Buf part = BUF_INIT;
+        if (json_kind(wanted) == JSON_STRING) {
+            buf_add(&part, json_string_data(&wanted), json_string_len(wanted));
+        } else {
+            json_print(wanted, NULL, &part);
+        }
+        bool there = part.len == 0 ||
+                     memmem(json_string_data(&found), json_string_len(found), part.data, part.len);
+        buf_clear(&part);
+        return there;
+    }
+    if (json_kind(found) == JSON_OBJECT) {
+        return json_kind(wanted) == JSON_STRING && !json_is_none(json_object_get(found, wanted));
+    }
     for (size_t i = 0; (run = json_array_run(found, i, &n)), n; i += n) {
         for (size_t k = 0; k < n; k++) {
             if (equal(run[k], wanted)) return true;
         }
     }
     return false;
-}
-
-static bool contains(Json found, Json wanted) {
-    return json_kind(found) == JSON_STRING ? text_contains(found, wanted)
-           : json_kind(found) == JSON_ARRAY
-               ? array_contains(found, wanted)
-               : json_kind(wanted) == JSON_STRING && !json_is_none(json_object_get(found, wanted));
 }
 
 typedef enum Way { BY_EQUALITY, BY_ORDER, BY_CONTENT } Way;

@@ -298,12 +298,6 @@ static void ask_command(Action *action) {
 
 /* ---- an API ---- */
 
-/* The key never leaves this file but in a header. Servers like to repeat it in what they say. */
-static void hide(char *text, const char *key) {
-    size_t len = key ? strlen(key) : 0;
-    for (char *at = text; len && (at = strstr(at, key)); at += len) memset(at, '*', len);
-}
-
 static const char *key_of(Step *step, char name[128]) {
     Json param = step_param(step, ACTION_KEY_ENV)->value;
     if (json_kind(param) != JSON_STRING) return NULL;
@@ -396,7 +390,10 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
         fault.kind = model_end_name(end);
         fault.passes = model_end_passes(end);
     }
-    hide(fault.message, key_of(action->step, name));
+    /* The key never leaves this file but in a header. Servers like to repeat it in what they say. */
+    const char *key = key_of(action->step, name);
+    size_t len = key ? strlen(key) : 0;
+    for (char *at = fault.message; len && (at = strstr(at, key)); at += len) memset(at, '*', len);
     attempt_failed(action, &fault);
 }
 

@@ -152,26 +152,22 @@ static void push_chunk(lua_State *L, Lua *lua, Json code) {
     lua_rawset(L, -5);
 }
 
-static void push_globals(lua_State *L, Step *step) {
-    const Node *node = step_node(step);
-    lua_createtable(L, 0, 8);
-    lua_json_push(L, step_state(step));
+static int run_step(lua_State *L) {
+    Lua *lua = lua_of(L);
+    push_chunk(L, lua, step_param(lua->step, LUA_CODE)->value);
+    const Node *node = step_node(lua->step);
+    lua_createtable(L, 0, 8); /* its globals */
+    lua_json_push(L, step_state(lua->step));
     lua_setfield(L, -2, "state");
     lua_pushlightuserdata(L, NULL);
     lua_setfield(L, -2, "null");
     for (size_t i = 0; i < node->nvars; i++) {
-        lua_json_push(L, step_var(step, i));
+        lua_json_push(L, step_var(lua->step, i));
         lua_setfield(L, -2, node->vars[i]);
     }
     lua_rawgetp(L, LUA_REGISTRYINDEX, &globals_key);
     lua_setmetatable(L, -2);
-}
-
-static int run_step(lua_State *L) {
-    Lua *lua = lua_of(L);
-    push_chunk(L, lua, step_param(lua->step, LUA_CODE)->value);
-    push_globals(L, lua->step);
-    lua_setupvalue(L, -2, 1); /* its globals */
+    lua_setupvalue(L, -2, 1);
     int before = lua_gettop(L) - 1;
     lua_meter_start(&lua->meter);
     lua_call(L, 0, LUA_MULTRET);

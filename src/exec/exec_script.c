@@ -109,16 +109,6 @@ static void let_go(Script *script) {
     script_free(script);
 }
 
-static void let_go_of_unwanted(Scripts *scripts, Step *step) {
-    uint64_t now = uv_now(step_loop(step));
-    if (!scripts->parked || now - scripts->looked < LOOK_MS) return;
-    scripts->looked = now;
-    for (Script *script = scripts->parked, *next; script; script = next) {
-        next = script->next;
-        if (!step_place_wanted(step, script->place)) let_go(script);
-    }
-}
-
 /* ---- what comes from the worker ---- */
 
 static void on_log(void *ctx, const char *stream, const char *bytes, size_t len) {
@@ -377,7 +367,14 @@ static void exec_script_start(Step *step) {
     const char *place = parked ? step_place(step, &err) : NULL;
     while (parked && (!place || strcmp(parked->place, place) != 0)) parked = parked->next;
     if (parked) unpark(parked);
-    let_go_of_unwanted(scripts, step);
+    uint64_t now = uv_now(step_loop(step));
+    if (scripts->parked && now - scripts->looked >= LOOK_MS) {
+        scripts->looked = now;
+        for (Script *script = scripts->parked, *next; script; script = next) {
+            next = script->next;
+            if (!step_place_wanted(step, script->place)) let_go(script);
+        }
+    }
     if (parked && go_on(parked, step, kind)) return;
     if (parked) let_go(parked);
     error_clear(&err);

@@ -304,13 +304,6 @@ static bool take_room(Getting *g, size_t bytes) {
                      LUA_JSON_BYTES >> 20);
 }
 
-static Json get_number(Getting *g, int index) {
-    if (lua_isinteger(g->L, index)) return json_int((int64_t)lua_tointeger(g->L, index));
-    double d = lua_tonumber(g->L, index);
-    if (isfinite(d)) return json_double(d);
-    return refuse(g, ERR_DATA, "The code returns a number that is not finite, which JSON has not.");
-}
-
 static Json get_string(Getting *g, int index) {
     size_t len;
     const char *s = lua_tolstring(g->L, index, &len);
@@ -414,7 +407,11 @@ static Json get_value(Getting *g, int index) {
     switch (lua_type(g->L, index)) {
     case LUA_TNIL: return json_null();
     case LUA_TBOOLEAN: return json_bool(lua_toboolean(g->L, index));
-    case LUA_TNUMBER: return get_number(g, index);
+    case LUA_TNUMBER:
+        if (lua_isinteger(g->L, index)) return json_int((int64_t)lua_tointeger(g->L, index));
+        if (isfinite(lua_tonumber(g->L, index))) return json_double(lua_tonumber(g->L, index));
+        return refuse(g, ERR_DATA,
+                      "The code returns a number that is not finite, which JSON has not.");
     case LUA_TSTRING: return get_string(g, index);
     case LUA_TTABLE: return get_table(g, index);
     case LUA_TLIGHTUSERDATA: return json_null();

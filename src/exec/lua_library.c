@@ -119,16 +119,6 @@ static int paid_table_call(lua_State *L) {
     return lua_gettop(L);
 }
 
-/* The library is at the top of the stack. */
-static void pay_for_tables(lua_State *L) {
-    for (size_t i = 0; i < sizeof table_rows / sizeof *table_rows; i++) {
-        lua_getfield(L, -1, table_rows[i].name);
-        lua_pushinteger(L, (lua_Integer)i);
-        lua_pushcclosure(L, paid_table_call, 2);
-        lua_setfield(L, -2, table_rows[i].name);
-    }
-}
-
 /* ---- all of them ---- */
 
 static const char *const base_names[] = {
@@ -187,7 +177,12 @@ void lua_library_push(lua_State *L, lua_CFunction print) {
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 2);
     open_library(L, luaopen_table, "table");
-    pay_for_tables(L);
+    for (size_t i = 0; i < sizeof table_rows / sizeof *table_rows; i++) {
+        lua_getfield(L, -1, table_rows[i].name);
+        lua_pushinteger(L, (lua_Integer)i);
+        lua_pushcclosure(L, paid_table_call, 2);
+        lua_setfield(L, -2, table_rows[i].name);
+    }
     lua_setfield(L, -2, "table");
     open_library(L, luaopen_math, "math");
     remove_fields(L, math_removed);

@@ -42,12 +42,6 @@ void lua_meter_charge(lua_State *L, uint64_t instructions) {
     if (!look(meter_of(L), instructions)) luaL_error(L, "the code %s", meter_of(L)->over);
 }
 
-/* Refusing is the only way to stop code from here: Lua makes it an error. */
-static bool may_grow(LuaMeter *meter, size_t bytes) {
-    return meter->bytes + bytes <= LUA_METER_BYTES &&
-           (bytes < LARGE || look(meter, bytes / BYTES_AN_INSTRUCTION));
-}
-
 static void *allocate(void *ctx, void *p, size_t old, size_t size) {
     LuaMeter *meter = ctx;
     old = p ? old : 0; /* of a new object it is the kind */
@@ -56,7 +50,11 @@ static void *allocate(void *ctx, void *p, size_t old, size_t size) {
         meter->bytes -= old;
         return NULL;
     }
-    if (size > old && !may_grow(meter, size - old)) return NULL;
+    size_t more = size > old ? size - old : 0;
+    if (more && (meter->bytes + more > LUA_METER_BYTES ||
+                 (more >= LARGE && !look(meter, more / BYTES_AN_INSTRUCTION)))) {
+        return NULL; /* the only way to stop code from here: Lua makes it an error */
+    }
     void *moved = realloc(p, size);
     if (moved) meter->bytes = meter->bytes - old + size;
     return moved;

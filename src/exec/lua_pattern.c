@@ -301,12 +301,6 @@ static const char *balanced(Matcher *m, const char *s, const Item *item) {
     return NULL;
 }
 
-static bool frontier(const Matcher *m, const char *s, const Item *item) {
-    unsigned char before = s == m->text ? 0 : (unsigned char)s[-1];
-    unsigned char after = s == m->end ? 0 : (unsigned char)*s;
-    return !set_has(&item->set, before) && set_has(&item->set, after);
-}
-
 /* A place is no text, and nothing is the same as it. */
 static const char *same(Matcher *m, const char *s, const Item *item) {
     const Capture *capture = &m->captures[item->capture];
@@ -337,7 +331,12 @@ static const char *match_from(Matcher *m, const char *s, size_t i) {
         case ITEM_PLACE: return with_capture(m, s, i);
         case ITEM_SAME: s = same(m, s, item); break;
         case ITEM_BALANCED: s = balanced(m, s, item); break;
-        case ITEM_FRONTIER: s = frontier(m, s, item) ? s : NULL; break;
+        case ITEM_FRONTIER:
+            if (set_has(&item->set, s == m->text ? 0 : (unsigned char)s[-1]) ||
+                !set_has(&item->set, s == m->end ? 0 : (unsigned char)*s)) {
+                return NULL;
+            }
+            break;
         case ITEM_AT_END: s = s == m->end ? s : NULL; break;
         }
     }
@@ -381,27 +380,6 @@ static size_t start_offset(lua_State *L, int index, size_t len) {
     return len - (size_t)-init;
 }
 
-static bool no_specials(const char *p, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        if (p[i] && strchr("^$*+?.([%-", p[i])) return false;
-    }
-    return true;
-}
-
-static int find_plain(lua_State *L, const char *from, const char *end, const char *text) {
-    size_t len;
-    const char *word = lua_tolstring(L, 2, &len);
-    lua_meter_charge(L, 1 + (uint64_t)(end - from) / 64);
-    const char *at = len ? memmem(from, (size_t)(end - from), word, len) : from;
-    if (!at) {
-        lua_pushnil(L);
-        return 1;
-    }
-    lua_pushinteger(L, at - text + 1);
-    lua_pushinteger(L, at - text + (lua_Integer)len);
-    return 2;
-}
-
 static int find_or_match(lua_State *L, bool find) {
     size_t len, plen;
     const char *text = luaL_checklstring(L, 1, &len), *p = luaL_checklstring(L, 2, &plen);
@@ -410,8 +388,18 @@ static int find_or_match(lua_State *L, bool find) {
         lua_pushnil(L);
         return 1;
     }
-    if (find && (lua_toboolean(L, 4) || no_specials(p, plen))) {
-        return find_plain(L, text + start, text + len, text);
+    size_t special = 0; /* the first character that is more than itself */
+    while (special < plen && !(p[special] && strchr("^$*+?.([%-", p[special]))) special++;
+    if (find && (lua_toboolean(L, 4) || special == plen)) {
+        lua_meter_charge(L, 1 + (len - start) / 64);
+        const char *at = plen ? memmem(text + start, len - start, p, plen) : text + start;
+        if (!at) {
+            lua_pushnil(L);
+            return 1;
+        }
+        lua_pushinteger(L, at - text + 1);
+        lua_pushinteger(L, at - text + (lua_Integer)plen);
+        return 2;
     }
     Matcher m = {.L = L, .text = text, .end = text + len};
     m.pattern = read_pattern(L, p, plen, true);

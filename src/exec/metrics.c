@@ -1,5 +1,6 @@
 #include "metrics.h"
 
+#include "ascii.h"
 #include "json_build.h"
 
 #include <math.h>
@@ -46,15 +47,13 @@ static bool take(Reader *r, char c) {
     return there;
 }
 
-static bool is_name_char(char c, bool first) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' ||
-           (!first && c >= '0' && c <= '9');
-}
-
 /* JSON_NONE when there is none. */
 static Json read_name(Reader *r) {
     const char *from = r->at;
-    while (r->at < r->end && is_name_char(*r->at, r->at == from)) r->at++;
+    while (r->at < r->end && (ascii_is_letter(*r->at) || *r->at == '_' || *r->at == ':' ||
+                              (r->at > from && ascii_is_digit(*r->at)))) {
+        r->at++;
+    }
     return r->at > from ? json_string(from, (size_t)(r->at - from)) : json_none();
 }
 

@@ -176,16 +176,6 @@ static void take_error(ModelReader *r, Json error) {
              *excerpt(said, words) ? words : "it does not say why.");
 }
 
-/* {error: {message}}, {error: text}, {message}, {detail}: borrowed; JSON_NONE when it says nothing. */
-static Json words_of_error(Json body) {
-    Json error = get(body, "error");
-    Json places[] = {get(error, "message"), error, get(body, "message"), get(body, "detail")};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (is_string(places[i]) && json_string_len(places[i])) return places[i];
-    }
-    return json_none();
-}
-
 ModelEnd model_error(int status, const char *body, size_t len, char *sentence, size_t size) {
     static const struct {
         int status;
@@ -199,7 +189,13 @@ ModelEnd model_error(int status, const char *body, size_t len, char *sentence, s
     char words[EXCERPT_MAX + 1];
     Json parsed =
         len ? parse(body, len < MODEL_ERROR_MAX ? len : MODEL_ERROR_MAX, NULL) : json_none();
-    excerpt(words_of_error(parsed), words);
+    /* {error: {message}}, {error: text}, {message}, {detail} */
+    Json error = get(parsed, "error"), said = json_none();
+    Json texts[] = {get(error, "message"), error, get(parsed, "message"), get(parsed, "detail")};
+    for (size_t i = 4; i-- > 0;) {
+        if (is_string(texts[i]) && json_string_len(texts[i])) said = texts[i];
+    }
+    excerpt(said, words);
     snprintf(sentence, size, "The model's API answered with status %d%s%s", status,
              *words ? ": " : ".", words);
     json_unref(parsed);
@@ -440,13 +436,9 @@ static void take_document(ModelReader *r) {
 
 /* ---- both ---- */
 
-/* White space, and the bytes of a byte order mark. */
-static bool says_nothing(char c) {
-    return strchr(" \t\r\n\xEF\xBB\xBF", c) != NULL && c;
-}
-
 bool model_read(ModelReader *r, const char *s, size_t len) {
-    while (r->mode == MODE_UNKNOWN && len && says_nothing(*s)) s++, len--;
+    /* White space, and the bytes of a byte order mark. */
+    while (r->mode == MODE_UNKNOWN && len && *s && strchr(" \t\r\n\xEF\xBB\xBF", *s)) s++, len--;
     if (r->mode == MODE_UNKNOWN && len) {
         r->mode = *s == '{' || *s == '[' ? MODE_DOCUMENT : MODE_EVENTS;
     }
@@ -477,16 +469,11 @@ static ModelEnd end_of_stop(const ModelReader *r) {
     return MODEL_ANSWERED;
 }
 
-static bool is_blank(const Buf *text) {
-    size_t i = 0;
-    while (i < text->len && strchr(" \t\r\n", text->data[i]) && text->data[i]) i++;
-    return i == text->len;
-}
-
 /* The sign of the end has come; is it an answer? */
 static void judge(ModelReader *r) {
     char words[EXCERPT_MAX + 1], stop[EXCERPT_MAX + 1];
     ModelEnd end = end_of_stop(r);
+    const char *text = r->text.data ? r->text.data : "";
     excerpt(r->answer.text, words);
     excerpt(r->answer.stop, stop);
     if (end == MODEL_REFUSED) {
@@ -494,22 +481,8 @@ static void judge(ModelReader *r) {
     } else if (end == MODEL_TRUNCATED) {
         conclude(r, end, "The model's answer was cut off (%s). Raise max_tokens, or ask for less.",
                  stop);
-    } else if (is_blank(&r->text)) {
+    } else if (strspn(text, " \t\r\n") == r->text.len) {
         conclude(r, MODEL_EMPTY, "The model gave an empty answer.");
-    }
-}
-
-static void judge_incomplete(ModelReader *r) {
-    if (r->events) {
-        conclude(r, MODEL_BROKEN,
-                 "The model's answer broke off in the middle, after %zu bytes of text.",
-                 r->text.len);
-    } else if (r->mode == MODE_UNKNOWN) {
-        conclude(r, MODEL_EMPTY, "The model's API answered with nothing at all.");
-    } else {
-        conclude(r, MODEL_BROKEN,
-                 "The model's API answered with neither events nor JSON. Is `endpoint` "
-                 "the whole URL?");
     }
 }
 
@@ -521,8 +494,16 @@ const ModelAnswer *model_reader_end(ModelReader *r) {
      * after it. */
     if (r->complete || (r->format == MODEL_CHAT && !json_is_none(r->answer.stop))) {
         judge(r);
+    } else if (r->events) {
+        conclude(r, MODEL_BROKEN,
+                 "The model's answer broke off in the middle, after %zu bytes of text.",
+                 r->text.len);
+    } else if (r->mode == MODE_UNKNOWN) {
+        conclude(r, MODEL_EMPTY, "The model's API answered with nothing at all.");
     } else {
-        judge_incomplete(r);
+        conclude(r, MODEL_BROKEN,
+                 "The model's API answered with neither events nor JSON. Is `endpoint` "
+                 "the whole URL?");
     }
     return &r->answer;
 }

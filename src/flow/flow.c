@@ -93,6 +93,19 @@ GraphImpl *new_graph(Loader *ld, const char *name, Spot spot) {
     return g;
 }
 
+void load_keys(Loader *ld, GraphImpl *graph, const YamlNode *map) {
+    Graph *g = &graph->graph;
+    g->nkeys = map->n;
+    g->keys = arena_alloc(ld->arena, (map->n ? map->n : 1) * sizeof *g->keys);
+    for (size_t i = 0; i < map->n; i++) {
+        const YamlNode *name = map->pairs[i].key;
+        g->keys[i].name = keep(ld, json_string_valid(name->text, name->len));
+        g->keys[i].initial = keep(ld, yaml_json(map->pairs[i].value));
+        yaml_line_col(name->spot.file, name->spot.at, &g->keys[i].line, &g->keys[i].col);
+    }
+    name_table_fill(&graph->keys, ld->arena, &g->keys[0].name, sizeof *g->keys, g->nkeys);
+}
+
 const Node *graph_node(const Graph *g, Json name) {
     int i = name_table_find(&((const GraphImpl *)g)->nodes, name);
     return i < 0 ? NULL : &g->nodes[i];
@@ -288,24 +301,6 @@ static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile 
     buf_clear(&text);
 }
 
-static LoadedFile *open_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *path) {
-    Buf text = BUF_INIT;
-    Error err = ERROR_INIT;
-    LoadedFile *file = NULL;
-    if (ld->flow->nfiles >= FLOW_FILES_MAX) {
-        report_at(ld->reporter, spot, "A workflow can be made of %d files at most.",
-                  FLOW_FILES_MAX);
-    } else if (!read_file(ld, path, &text, &err)) {
-        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
-    } else {
-        file = new_file(ld, path, &text);
-        file->from = from;
-        load_file(ld, file, spot);
-    }
-    buf_clear(&text);
-    return file;
-}
-
 const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *name) {
     if (*name == '\0') {
         report_at(ld->reporter, spot, "This must be the path of a file.");
@@ -325,7 +320,19 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
         report_circle(ld, file, from, spot);
         return NULL;
     }
-    file = file ? file : open_workflow(ld, from, spot, path);
+    Buf text = BUF_INIT;
+    Error err = ERROR_INIT;
+    if (!file && ld->flow->nfiles >= FLOW_FILES_MAX) {
+        report_at(ld->reporter, spot, "A workflow can be made of %d files at most.",
+                  FLOW_FILES_MAX);
+    } else if (!file && !read_file(ld, path, &text, &err)) {
+        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
+    } else if (!file) {
+        file = new_file(ld, path, &text);
+        file->from = from;
+        load_file(ld, file, spot);
+    }
+    buf_clear(&text);
     return file && file->graph ? &file->graph->graph : NULL;
 }
 

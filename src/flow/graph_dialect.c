@@ -56,29 +56,19 @@ static void load_reduce(Loader *ld, const YamlNode *node, StateKey *key) {
     key->expr = load_expr(ld, node, (Scope){vars, 2});
 }
 
-static void load_key(Loader *ld, const YamlPair *pair, StateKey *key) {
-    const YamlNode *value = pair->value, *reduce = NULL;
-    key->name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
-    yaml_line_col(pair->key->spot.file, pair->key->spot.at, &key->line, &key->col);
-    if (is_declaration(value)) {
-        reduce = yaml_get(value, "reduce");
-        value = yaml_get(value, "default");
-    }
-    if (value) {
-        key->initial = keep(ld, yaml_json(value));
-    }
-    if (reduce) {
-        load_reduce(ld, reduce, key);
-    }
-}
-
 static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
-    g->graph.nkeys = state->n;
-    g->graph.keys = arena_alloc(ld->arena, (state->n ? state->n : 1) * sizeof *g->graph.keys);
+    load_keys(ld, g, state);
     for (size_t i = 0; i < state->n; i++) {
-        load_key(ld, &state->pairs[i], &g->graph.keys[i]);
+        const YamlNode *value = state->pairs[i].value, *reduce = yaml_get(value, "reduce");
+        StateKey *key = &g->graph.keys[i];
+        if (is_declaration(value)) {
+            value = yaml_get(value, "default");
+            key->initial = value ? keep(ld, yaml_json(value)) : json_none();
+            if (reduce) {
+                load_reduce(ld, reduce, key);
+            }
+        }
     }
-    name_table_fill(&g->keys, ld->arena, &g->graph.keys[0].name, sizeof *g->graph.keys, state->n);
 }
 
 /* ---- config ---- */

@@ -299,28 +299,26 @@ static int marked_join(EdgeBuild *b, const Draft *d) {
     return join;
 }
 
-static void find_join(EdgeBuild *b, Draft *d, Tree **tree) {
-    if (b->n && memchr(b->fan_in, true, b->n)) {
-        d->join = marked_join(b, d);
-    }
-    if (d->join == NODE_END) {
-        *tree = *tree ? *tree : tree_new(b);
-        d->join = tree_join(*tree, d);
-    }
-    if (b->work == 0) {
-        report_at(
-            b->c->ld->reporter, d->spot,
-            "The graph is too large to find where these branches join; say it with `fan_in`.");
-    }
-}
-
 void edges_find_joins(EdgeBuild *b) {
     Tree *tree = NULL;
     for (size_t i = 0; i < 2 * (b->n + 1); i++) {
         Out *out = i % 2 ? &b->error[i / 2] : &b->after[i / 2];
         for (size_t k = 0; k < out->n; k++) {
-            if (out->items[k].parallel && !out->items[k].join_given) {
-                find_join(b, &out->items[k], &tree);
+            Draft *d = &out->items[k];
+            if (!d->parallel || d->join_given) {
+                continue;
+            }
+            if (b->n && memchr(b->fan_in, true, b->n)) {
+                d->join = marked_join(b, d);
+            }
+            if (d->join == NODE_END) {
+                tree = tree ? tree : tree_new(b);
+                d->join = tree_join(tree, d);
+            }
+            if (b->work == 0) {
+                report_at(b->c->ld->reporter, d->spot,
+                          "The graph is too large to find where these branches join; say it with "
+                          "`fan_in`.");
             }
         }
     }

@@ -97,6 +97,9 @@ typedef struct Loader {
 /* The flow keeps the value; returns it, borrowed. Consumes v. */
 Json keep(Loader *ld, Json v);
 
+/* A key of the state for each key of the map, with its value as what it is at first. */
+void load_keys(Loader *ld, GraphImpl *graph, const YamlNode *map);
+
 /* Makes an empty graph that is in flow->graphs. */
 GraphImpl *new_graph(Loader *ld, const char *name, Spot spot);
 

@@ -104,21 +104,6 @@ static void add_slug(Buf *out, const char *text) {
     }
 }
 
-/* The name of a step that has no id: made from its title, or from its number. */
-static const char *made_name(PipelineLoad *p, const YamlNode *step, size_t number) {
-    const YamlNode *title = yaml_get(step, "name");
-    Buf slug = BUF_INIT;
-    if (title && title->kind == YAML_SCALAR) {
-        add_slug(&slug, title->text);
-    }
-    if (!slug.len) {
-        buf_printf(&slug, "step-%zu", number);
-    }
-    const char *name = free_name(&p->names, slug.data);
-    buf_clear(&slug);
-    return name;
-}
-
 /* ---- a step ---- */
 
 static void start_step(const PipelineLoad *p, Node *node, const YamlNode *yaml, const char *name) {
@@ -344,17 +329,6 @@ static void check_trigger(Loader *ld, const YamlNode *trigger) {
     check_word(ld, trigger, "on_fail", fails);
 }
 
-static void load_triggers(Loader *ld, const YamlNode *triggers, Graph *graph) {
-    if (triggers->kind != YAML_LIST) {
-        report_at(ld->reporter, triggers->spot, "The triggers must be a list (`- {type: push}`).");
-        return;
-    }
-    for (size_t i = 0; i < triggers->n; i++) {
-        check_trigger(ld, triggers->items[i]);
-    }
-    graph->schedule = keep(ld, yaml_json(triggers));
-}
-
 /* ---- the whole ---- */
 
 /* The state is {"steps": {ID: result}}. */
@@ -376,8 +350,17 @@ static void name_steps(PipelineLoad *p) {
         ids[i] = given_id(&p->names, p->sources[i]);
     }
     for (size_t i = 0; i < p->nsteps; i++) {
-        const char *name = ids[i] ? ids[i] : made_name(p, p->sources[i], i + 1);
+        const YamlNode *title = yaml_get(p->sources[i], "name");
+        Buf slug = BUF_INIT;
+        if (title && title->kind == YAML_SCALAR) {
+            add_slug(&slug, title->text);
+        }
+        if (!slug.len) {
+            buf_printf(&slug, "step-%zu", i + 1);
+        }
+        const char *name = ids[i] ? ids[i] : free_name(&p->names, slug.data);
         start_step(p, &p->graph->nodes[i], p->sources[i], name);
+        buf_clear(&slug);
     }
     p->graph->nnodes = p->nsteps;
 }
@@ -394,7 +377,15 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
     key_text(ld, root, "description");
     key_duration(ld, root, "timeout", &g->timeout_ms);
     if (triggers && !yaml_is_null(triggers)) {
-        load_triggers(ld, triggers, g);
+        for (size_t i = 0; triggers->kind == YAML_LIST && i < triggers->n; i++) {
+            check_trigger(ld, triggers->items[i]);
+        }
+        if (triggers->kind == YAML_LIST) {
+            g->schedule = keep(ld, yaml_json(triggers));
+        } else {
+            report_at(ld->reporter, triggers->spot,
+                      "The triggers must be a list (`- {type: push}`).");
+        }
     }
     declare_state(ld, steps, graph);
     if (!expect_items(ld, steps, "There are no steps; a pipeline has at least one.",

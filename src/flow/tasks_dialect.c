@@ -429,21 +429,6 @@ const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json sou
 
 /* ---- the test ---- */
 
-static void load_defaults(Loader *ld, const YamlNode *config, GraphImpl *g) {
-    size_t n = config->n;
-    g->graph.defaults = keep(ld, yaml_json(config));
-    g->graph.nkeys = n;
-    g->graph.keys = arena_alloc(ld->arena, (n ? n : 1) * sizeof *g->graph.keys);
-    for (size_t i = 0; i < n; i++) {
-        const YamlPair *pair = &config->pairs[i];
-        StateKey *key = &g->graph.keys[i];
-        key->name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
-        key->initial = keep(ld, yaml_json(pair->value));
-        yaml_line_col(pair->key->spot.file, pair->key->spot.at, &key->line, &key->col);
-    }
-    name_table_fill(&g->keys, ld->arena, &g->graph.keys[0].name, sizeof *g->graph.keys, n);
-}
-
 static void load_test_vars(Loader *ld, const YamlNode *vars, Graph *g) {
     struct TestVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
     for (size_t i = 0; i < vars->n; i++) {
@@ -506,7 +491,8 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     key_text(ld, root, "description");
     key_duration(ld, root, "timeout", &g->timeout_ms);
     if (config) {
-        load_defaults(ld, config, graph);
+        g->defaults = keep(ld, yaml_json(config));
+        load_keys(ld, graph, config);
     }
     if (vars) {
         load_test_vars(ld, vars, g);

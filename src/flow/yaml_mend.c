@@ -116,11 +116,6 @@ static size_t skip_properties(const Walk *w, size_t at, size_t end) {
     return at;
 }
 
-static bool is_code(const char *key, size_t len) {
-    static const char *const words[] = {"run", "python", "javascript", "lua", "jq", "shell", NULL};
-    return has_name(words, key, len);
-}
-
 /* The value that starts at `at`, of a key or an item that is `indent` in. */
 static void walk_value(Walk *w, size_t at, size_t end, long indent, bool code) {
     char c = at < end ? w->text[at] : '#';
@@ -151,10 +146,11 @@ static void walk_line(Walk *w) {
     if (key >= end || w->text[key] == '#') {
         return;
     }
+    static const char *const code[] = {"run", "python", "javascript", "lua", "jq", "shell", NULL};
     size_t colon = find_colon(w, key, end);
     if (colon < end) {
         size_t value = skip_properties(w, skip_spaces(w, colon + 1), end);
-        walk_value(w, value, end, (long)(key - start), is_code(w->text + key, colon - key));
+        walk_value(w, value, end, (long)(key - start), has_name(code, w->text + key, colon - key));
     } else {
         walk_value(w, skip_properties(w, key, end), end, indent, false);
     }

@@ -15,15 +15,11 @@ static const JqNative *const tables[] = {
 
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
-static bool is_named(const JqNative *n, const char *name, size_t len, int arity) {
-    return n->arity == arity && n->name[0] == name[0] && strncmp(n->name, name, len) == 0 &&
-           n->name[len] == '\0';
-}
-
 const JqNative *jq_native_find(const char *name, size_t len, int arity) {
     for (size_t i = 0; len && i < TABLES; i++) {
         for (const JqNative *n = tables[i]; n->name; n++) {
-            if (is_named(n, name, len, arity)) {
+            if (n->arity == arity && n->name[0] == name[0] && strncmp(n->name, name, len) == 0 &&
+                n->name[len] == '\0') {
                 return n;
             }
         }

@@ -185,17 +185,6 @@ static void merge_enter(Merge *m, Json into, Json from) {
     m->levels[m->depth++] = (Level){.into = into, .from = from};
 }
 
-static void merge_value(Merge *m, Json key, Json value) {
-    Level *top = &m->levels[m->depth - 1];
-    Json old = json_object_get(top->into, key);
-    if (json_tag(old) == JSON_TAG_OBJECT && json_tag(value) == JSON_TAG_OBJECT) {
-        top->key = json_ref(key);
-        merge_enter(m, json_object_lift(&top->into, key), value);
-    } else {
-        top->into = json_object_set(top->into, json_ref(key), json_ref(value));
-    }
-}
-
 static Json merge_drop(Merge *m) {
     while (m->depth) {
         Level *top = &m->levels[--m->depth];
@@ -214,7 +203,13 @@ static Json merge_deep(JqRun *run, Json a, Json b) {
         Level *top = &m.levels[m.depth - 1];
         Json key, value;
         if (json_object_next(top->from, &top->pos, &key, &value)) {
-            merge_value(&m, key, value);
+            Json old = json_object_get(top->into, key);
+            if (json_tag(old) == JSON_TAG_OBJECT && json_tag(value) == JSON_TAG_OBJECT) {
+                top->key = json_ref(key);
+                merge_enter(&m, json_object_lift(&top->into, key), value);
+            } else {
+                top->into = json_object_set(top->into, json_ref(key), json_ref(value));
+            }
         } else if (m.depth > 1) {
             /* Puts the finished object on top where it belongs in the one below. */
             Json child = m.levels[--m.depth].into;

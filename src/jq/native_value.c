@@ -87,22 +87,6 @@ static Json value_to_entries(JqRun *run, Json *args) {
     return entries;
 }
 
-/* The names that from_entries knows, best first. */
-static const char *const key_names[] = {"key", "Key", "name", "Name"};
-
-/* Borrowed; null when the entry has none. */
-static Json entry_key(Json entry) {
-    Json key = json_null();
-    for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
-        Json found = json_object_get_c(entry, key_names[i]);
-        if (json_truthy(found)) {
-            return found;
-        }
-        key = json_is_none(found) ? json_null() : found;
-    }
-    return key;
-}
-
 /* Sets *key and *value, borrowed. False after jq_fail(). */
 static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
     char text[JSON_DESCRIBE_MAX];
@@ -112,7 +96,13 @@ static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
         jq_fail_error(run, &err);
         return false;
     }
-    *key = json_tag(entry) == JSON_TAG_NULL ? entry : entry_key(entry);
+    /* The names that from_entries knows, best first; null when the entry has none. */
+    static const char *const names[] = {"key", "Key", "name", "Name"};
+    *key = json_null();
+    for (size_t i = 0; i < 4 && json_tag(entry) == JSON_TAG_OBJECT && !json_truthy(*key); i++) {
+        Json found = json_object_get_c(entry, names[i]);
+        *key = json_is_none(found) ? json_null() : found;
+    }
     if (json_kind(*key) != JSON_STRING) {
         jq_fail(run, "Cannot use %s as object key", json_describe(*key, text));
         return false;

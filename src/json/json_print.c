@@ -349,41 +349,33 @@ static void close_container(Printer *p) {
     settle_if_due(p);
 }
 
-static bool next_item(Frame *f, const Json **item) {
-    if (f->run_left == 0) {
-        f->run = json_array_run(f->container, f->pos, &f->run_left);
-        f->pos += f->run_left;
-        if (f->run_left == 0) {
-            return false;
-        }
-    }
-    f->run_left--;
-    *item = f->run++;
-    return true;
-}
-
-static bool next_field(Frame *f, Json *key, Json *value) {
-    if (json_is_none(f->keys)) {
-        return json_object_next(f->container, &f->pos, key, value);
-    }
-    *key = json_array_get(f->keys, f->pos++);
-    *value = json_is_none(*key) ? json_none() : json_object_get(f->container, *key);
-    return !json_is_none(*key);
-}
-
 /* The next item or field of the innermost container, or its end. */
 static void put_next(Printer *p) {
     Frame *f = &p->frames[p->depth - 1];
     const Json *item;
-    Json key, value;
+    Json key, value = json_none();
     if (json_tag(f->container) == JSON_TAG_ARRAY) {
-        if (!next_item(f, &item)) {
+        if (f->run_left == 0) {
+            f->run = json_array_run(f->container, f->pos, &f->run_left);
+            f->pos += f->run_left;
+        }
+        if (f->run_left == 0) {
             close_container(p);
             return;
         }
+        f->run_left--;
+        item = f->run++;
         put_separator(p, f);
     } else {
-        if (!next_field(f, &key, &value)) {
+        bool more;
+        if (json_is_none(f->keys)) {
+            more = json_object_next(f->container, &f->pos, &key, &value);
+        } else {
+            key = json_array_get(f->keys, f->pos++);
+            more = !json_is_none(key);
+            value = more ? json_object_get(f->container, key) : value;
+        }
+        if (!more) {
             close_container(p);
             return;
         }

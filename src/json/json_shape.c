@@ -552,15 +552,6 @@ static bool check_union(Check *c, const Node *node, Json v) {
     return meant == 1 ? false : unlike(c, node, v);
 }
 
-static bool check_array(Check *c, const Node *node, Json v) {
-    for (size_t i = 0, n = json_array_len(v); i < n; i++) {
-        if (!check(c, node->first, json_array_get(v, i))) {
-            return mismatch_below(c, NULL, 0, i);
-        }
-    }
-    return true;
-}
-
 /* A key that no member has. */
 static bool check_other(Check *c, const Node *node, Json key, Json value) {
     const char *text = json_string_data(&key);
@@ -612,10 +603,13 @@ static bool check(Check *c, const Node *node, Json v) {
         return mismatch(c, ERR_LIMIT, "this is too deep to be checked");
     }
     c->depth++;
-    bool ok = node->what == NODE_UNION   ? check_union(c, node, v)
-              : !seems(c, node, v)       ? unlike(c, node, v)
-              : node->what == NODE_ARRAY ? check_array(c, node, v)
-                                         : node->what != NODE_OBJECT || check_object(c, node, v);
+    bool ok = node->what == NODE_UNION ? check_union(c, node, v)
+              : !seems(c, node, v)     ? unlike(c, node, v)
+                                       : node->what != NODE_OBJECT || check_object(c, node, v);
+    size_t n = ok && node->what == NODE_ARRAY ? json_array_len(v) : 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = check(c, node->first, json_array_get(v, i)) || mismatch_below(c, NULL, 0, i);
+    }
     c->depth--;
     return visit(c) ? ok : mismatch(c, ERR_LIMIT, "this takes too long to be checked");
 }

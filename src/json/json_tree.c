@@ -515,10 +515,6 @@ static JsonNode *join(JsonNode *a, JsonNode *b, JsonNode **spill) {
     return a;
 }
 
-static bool too_sparse(const JsonNode *t) {
-    return t->h.level > 3 && t->in.count >> (3 * t->h.level) == 0;
-}
-
 static JsonNode *rebuild(JsonNode *t) {
     size_t count = node_count(t), n, size = count * sizeof(Json);
     Json *items = json_heap_alloc(size);
@@ -544,7 +540,8 @@ JsonNode *node_concat(JsonNode *a, JsonNode *b) {
     JsonNode *spill = NULL;
     a = join(a, b, &spill);
     a = spill ? inner_over_two(a, spill) : a;
-    return too_sparse(a) ? rebuild(a) : a;
+    bool sparse = a->h.level > 3 && a->in.count >> (3 * a->h.level) == 0;
+    return sparse ? rebuild(a) : a;
 }
 
 /* ---- cutting ---- */
