@@ -16,9 +16,11 @@
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t disk_goes_on = PTHREAD_COND_INITIALIZER;
 static bool disk_held, sync_waits;
+static int syncs;
 
 static int sync_file(long call, int fd) {
     pthread_mutex_lock(&disk);
+    syncs++;
     while (disk_held) {
         sync_waits = true;
         pthread_cond_wait(&disk_goes_on, &disk);
@@ -214,6 +216,20 @@ static void the_loop_turns_while_a_sync_takes_its_time(void **state) {
     world_down(&w);
 }
 
+/* Its definition, the run and its first checkpoints. */
+static void making_a_run_is_one_sync(void **state) {
+    World w;
+    (void)state;
+    world_up(&w, "sqlite");
+    run_until(&w, "first", asks, "interrupted");
+    pthread_mutex_lock(&disk);
+    syncs = 0;
+    pthread_mutex_unlock(&disk);
+    run_until(&w, "second", counts, "completed");
+    assert_int_equal(syncs, 1);
+    world_down(&w);
+}
+
 /* ---- a run on its way ---- */
 
 static void who_asks_for_a_run_on_its_way_waits_for_it(void **state) {
@@ -342,6 +358,7 @@ static void a_store_in_memory_is_pruned(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(the_loop_turns_while_a_sync_takes_its_time),
+        JSON_TEST(making_a_run_is_one_sync),
         JSON_TEST(who_asks_for_a_run_on_its_way_waits_for_it),
         JSON_TEST(a_run_with_a_session_does_nothing_before_that),
         JSON_TEST(all_are_told_when_the_host_goes),
