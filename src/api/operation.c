@@ -135,14 +135,33 @@ static Json ask(Session *session, const Operation *op, Json args, Error *err) {
                : json_none();
 }
 
+/* What needs the store alone, of the run of a session. */
+static Json read_of(Session *session, const Operation *op, Json args, Error *err) {
+    Engine *engine = run_engine(session_run(session));
+    Json whole = OBJECT_ADD(json_ref(args), KEY("thread", run_thread(session_run(session))));
+    Json out = json_none();
+    session_touch(session);
+    if (!engine_store(engine)) {
+        error_set(err, ERR_USAGE, "This run is not recorded, so it has no history.");
+    } else if (args_check(op, whole, err)) {
+        Store *store = engine_reader(engine, err);
+        out = store ? op->read(store, whole, err) : json_none();
+    }
+    json_unref(whole);
+    return out;
+}
+
 Json session_call(Session *session, const char *name, Json args, Error *err) {
     Json out = json_none(), given = json_is_none(args) ? json_object() : args;
     const Operation *op = operation_find(name, err);
-    if (op && !op->ask) {
+    bool reads = op && op->read && op->need == HOST_READS && find_arg(op, "thread");
+    if (op && !op->ask && !reads) {
         error_set(err, ERR_USAGE, "`%s` is not asked of a session.", name);
-    } else if (op && json_kind(given) == JSON_OBJECT && reads_past(op, given) &&
+    } else if (op && json_kind(given) == JSON_OBJECT && (reads || reads_past(op, given)) &&
                !engine_wait_durable(run_engine(session_run(session)))) {
         error_set(err, ERR_IO, "The store failed, so what the run did last is not in it.");
+    } else if (reads && json_kind(given) == JSON_OBJECT) {
+        out = read_of(session, op, given, err);
     } else if (op) {
         out = ask(session, op, given, err);
         session_sync(session);
@@ -282,6 +301,11 @@ Json operation_now(Host *host, const char *name, Json args, Error *err) {
     args = json_is_none(args) ? json_object() : args;
     if (op && check(op, args, err)) {
         Engine *engine = op->read ? host_engine(host, HOST_WRITES, err) : NULL;
+        Json thread = json_object_get_c(args, "thread");
+        if (engine && json_kind(thread) == JSON_STRING &&
+            host_find(host, json_string_data(&thread))) {
+            engine_wait_durable(engine); /* what it has done so far is in the store */
+        }
         Store *store = engine ? engine_reader(engine, err) : NULL;
         Session *session = op->ask ? session_of(host, op, args, err) : NULL;
         if (op->read && op->need == HOST_READS) {

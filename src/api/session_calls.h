@@ -28,8 +28,10 @@ DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_sou
 DebugCall debug_graph;
 extern const char *const debug_complete_words[], *const debug_graph_words[];
 
-/* session_past.c: what is in the store */
-DebugCall debug_diff, debug_history, debug_replay, debug_export;
+/* session_past.c: what is in the store. Those that need nothing of the session are as Operation.read says. */
+DebugCall debug_diff, debug_replay;
+Json debug_history(Store *store, Json args, Error *err);
+Json debug_export(Store *store, Json args, Error *err);
 extern const char *const debug_since_words[];
 
 /* session_change_calls.c: variables, configs, nodes that the workflow does not have */

@@ -239,7 +239,11 @@ static const OperationArg graph_args[] = {
     {0},
 };
 
+#define THREAD_ARG \
+    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
+
 static const OperationArg history_args[] = {
+    THREAD_ARG,
     {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
     {"before", ARG_INT, .about = "only what was before this checkpoint", .min = 1,
      .max = ARG_COUNTING},
@@ -247,6 +251,8 @@ static const OperationArg history_args[] = {
     {"all", ARG_BOOL, .about = "every checkpoint, not only those that end a node"},
     {0},
 };
+
+static const OperationArg export_args[] = {THREAD_ARG, {0}};
 
 static const OperationArg set_args[] = {PATH_ARG("which variable"), VALUE_ARG, FRAME_ARG, {0}};
 static const OperationArg unset_args[] = {PATH_ARG("which variable"), FRAME_ARG, {0}};
@@ -303,6 +309,11 @@ static const OperationArg replay_args[] = {
         .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_,              \
         .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_, .answer = answer_, \
         .past = true                                                                               \
+    }
+#define READ_PAST(name_, summary_, route_, args_, read_, answer_)                 \
+    {                                                                             \
+        .name = name_, .summary = summary_, .scope = SCOPE_READ, .route = route_, \
+        .idempotent = true, .args = args_, .read = read_, .answer = answer_       \
     }
 
 const Operation session_operations[] = {
@@ -396,8 +407,8 @@ const Operation session_operations[] = {
         "title?: text, id?: text}], files: [text]}"),
     ASK("graph", "draw the workflow of the run", READ, "GET /debug/{thread}/graph", graph_args,
         debug_graph, "{text: text}"),
-    ASK_PAST("history", "list what was done", READ, "GET /debug/{thread}/history", history_args,
-             debug_history, "{steps: [HISTORY_STEP], more: bool}"),
+    READ_PAST("history", "list what was done", "GET /debug/{thread}/history", history_args,
+              debug_history, "{steps: [HISTORY_STEP], more: bool}"),
 
     ASK("set", "set a variable when the frame goes on", DEBUG, "POST /debug/{thread}/variables",
         set_args, debug_set, "PENDING"),
@@ -420,8 +431,8 @@ const Operation session_operations[] = {
 
     ASK_PAST("replay", "run one node again on the input that it had", DEBUG,
              "POST /debug/{thread}/replay", replay_args, debug_replay, "{thread: text, run: int}"),
-    ASK_PAST("export", "give the run and its session as one document", READ,
-             "GET /debug/{thread}/export", NULL, debug_export, "object"),
+    READ_PAST("export", "give the run and its session as one document",
+              "GET /debug/{thread}/export", export_args, debug_export, "object"),
     {0},
 };
 

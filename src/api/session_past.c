@@ -1,4 +1,4 @@
-/* debug_past.c - what is in the store: states of the past, differences, the history, the whole
+/* session_past.c - what is in the store: states of the past, differences, the history, the whole
  * of it.
  *
  * All of it reads what is durable; whoever asks waits until what was told of is (operation.c). */
@@ -108,21 +108,22 @@ Json debug_diff(Session *session, Json args, Error *err) {
 
 /* ---- history ---- */
 
-Json debug_history(Session *session, Json args, Error *err) {
-    const Run *run = session_run(session);
-    LineageQuery query = {
-        .run = run_number(run),
-        .head = run_durable_checkpoint(run),
-        .frame = args_frame_id(args),
-        .before = args_int(args, "before", 0),
-        .limit = args_size(args, "limit", HISTORY_PAGE),
-        .all = args_bool(args, "all", false),
-    };
-    Store *store = recorded(session, err);
-    if (!store) {
-        return json_none();
+/* Of where the run stands in the store: what is not there has not been told of. */
+Json debug_history(Store *store, Json args, Error *err) {
+    Json thread = json_object_get_c(args, "thread"), out = json_none();
+    RunRow row = {0};
+    if (store_find(store, json_string_data(&thread), &row, err)) {
+        LineageQuery query = {
+            .run = row.run,
+            .head = row.head,
+            .frame = args_frame_id(args),
+            .before = args_int(args, "before", 0),
+            .limit = args_size(args, "limit", HISTORY_PAGE),
+            .all = args_bool(args, "all", false),
+        };
+        out = lineage_history(store, &query, err);
     }
-    Json out = lineage_history(store, &query, err);
+    run_row_clear(&row);
     return out;
 }
 
@@ -196,12 +197,12 @@ Json debug_replay(Session *session, Json args, Error *err) {
 
 /* ---- all of it ---- */
 
-Json debug_export(Session *session, Json args, Error *err) {
-    (void)args;
-    Store *store = recorded(session, err);
-    if (!store) {
-        return json_none();
+Json debug_export(Store *store, Json args, Error *err) {
+    Json thread = json_object_get_c(args, "thread"), out = json_none();
+    RunRow row = {0};
+    if (store_find(store, json_string_data(&thread), &row, err)) {
+        out = export_run(store, row.run, err);
     }
-    Json out = export_run(store, run_number(session_run(session)), err);
+    run_row_clear(&row);
     return out;
 }

@@ -39,7 +39,7 @@ struct Readers {
 };
 
 static bool is_in_memory(const Host *h) {
-    return !strncmp(h->url, "memory:", strlen("memory:"));
+    return !h->url || !strncmp(h->url, "memory:", strlen("memory:"));
 }
 
 /* ---- on a thread ---- */

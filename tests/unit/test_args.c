@@ -320,7 +320,8 @@ static void every_operation_of_the_manual_is_there(void **state) {
         assert_non_null(operation_find(names[i], NULL));
     }
     while (session_operations[rows].name) {
-        assert_non_null(session_operations[rows++].ask);
+        assert_true(session_operations[rows].ask || session_operations[rows].read);
+        rows++;
     }
     assert_int_equal(rows, n);
 }
