@@ -90,13 +90,19 @@ int64_t store_now(void); /* milliseconds since 1970 */
 enum { STORE_OWNER_MAX = 96 };
 const char *store_self(char out[STORE_OWNER_MAX]);
 char *store_copy(const char *text); /* NULL stays NULL */
+uint64_t store_hash(const char *bytes, size_t len);
+void run_row_copy(RunRow *out, const RunRow *row);
+/* The i-th name, from 1 on, for a run that nobody named: "run-17", "run-17-2", ... */
+enum { STORE_NAME_MAX = 48 };
+void store_name_run(int64_t run, int i, char out[STORE_NAME_MAX]);
 
 /* Where a run stands in the list of runs. */
 typedef struct RunPlace {
     int64_t updated, run;
+    const RunRow *row; /* NULL: to be found when it is its turn */
 } RunPlace;
-/* Sorts the places of all runs and gives those that are on the page: a part of the array. */
-RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_t *count);
+/* Gives those that are on the page to fn. Consumes the places of all runs, in any order. */
+void run_places_give(Store *s, RunPlace *all, size_t n, RunsPage *page, RunRowFn fn, void *ctx);
 
 /* A damaged run or store: "`sqlite:x.db` is damaged: ...". */
 bool store_damaged(const Store *s, Error *err, const char *fmt, ...)

@@ -41,20 +41,14 @@ static const Node *node_of(const Prune *p, int64_t seq) {
     return low < p->len && p->nodes[low].seq == seq ? &p->nodes[low] : NULL;
 }
 
-static bool is_kept(const Prune *p, size_t i) {
-    const Node *n = &p->nodes[i];
-    int64_t newer = (int64_t)(p->len - 1 - i);
-    int64_t keep_last = p->rule->keep_last > 1 ? p->rule->keep_last : 1;
-    bool too_young = p->rule->older_than && n->at >= p->rule->older_than;
-    return n->seq == p->row.head || newer < keep_last || too_young;
-}
-
 /* Parents come before their children, so one pass finds all ancestors. */
 static void choose(Prune *p) {
+    int64_t keep_last = p->rule->keep_last > 1 ? p->rule->keep_last : 1;
     for (size_t i = 0; i < p->len; i++) {
         Node *n = &p->nodes[i];
         const Node *parent = node_of(p, n->parent);
-        n->kept = is_kept(p, i);
+        bool young = p->rule->older_than && n->at >= p->rule->older_than;
+        n->kept = n->seq == p->row.head || (int64_t)(p->len - 1 - i) < keep_last || young;
         n->ancestor = !parent ? 0 : parent->kept ? parent->seq : parent->ancestor;
     }
 }
@@ -117,18 +111,14 @@ static bool put_changes(Prune *p, Error *err) {
 
 /* ---- whole runs ---- */
 
-static bool has_ended(const RunRow *row) {
-    static const char *const ends[] = {"completed", "failed", "cancelled"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (!strcmp(row->status, ends[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* It has ended, and long enough ago. */
 static bool goes_whole(const Prune *p) {
-    return p->rule->finished_runs && has_ended(&p->row) &&
+    static const char *const ends[] = {"completed", "failed", "cancelled"};
+    bool ended = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        ended = ended || !strcmp(p->row.status, ends[i]);
+    }
+    return p->rule->finished_runs && ended &&
            (!p->rule->older_than || p->row.updated < p->rule->older_than);
 }
 
@@ -144,12 +134,6 @@ static bool count_damaged(void *ctx, int64_t seq, const Error *err) {
     return true;
 }
 
-static bool remove_whole(Prune *p, Error *err) {
-    store_batch_remove_run(&p->batch, p->row.run);
-    p->report.removed_runs = 1;
-    return store_history(p->s, p->row.run, 0, count_one, count_damaged, &p->report.removed, err);
-}
-
 /* ---- all of it ---- */
 
 static bool prune_leased(Prune *p, int64_t run, Error *err) {
@@ -162,21 +146,16 @@ static bool prune_leased(Prune *p, int64_t run, Error *err) {
     }
     p->report.runs = 1;
     if (goes_whole(p)) {
-        return remove_whole(p, err) && store_commit(p->s, &p->batch, err);
+        store_batch_remove_run(&p->batch, run);
+        p->report.removed_runs = 1;
+        return store_history(p->s, run, 0, count_one, count_damaged, &p->report.removed, err) &&
+               store_commit(p->s, &p->batch, err);
     }
     if (!store_history(p->s, run, 0, collect, NULL, p, err)) {
         return false;
     }
     choose(p);
     return put_changes(p, err) && store_commit(p->s, &p->batch, err);
-}
-
-static void add_report(PruneReport *to, const PruneReport *from) {
-    to->runs += from->runs;
-    to->removed_runs += from->removed_runs;
-    to->removed += from->removed;
-    to->kept += from->kept;
-    to->folded += from->folded;
 }
 
 bool chain_prune(Store *s, const RunRow *row, const PruneRule *rule, PruneReport *report,
@@ -191,7 +170,11 @@ bool chain_prune(Store *s, const RunRow *row, const PruneRule *rule, PruneReport
         store_release(s, row->run);
     }
     if (ok) {
-        add_report(report, &p.report);
+        report->runs += p.report.runs;
+        report->removed_runs += p.report.removed_runs;
+        report->removed += p.report.removed;
+        report->kept += p.report.kept;
+        report->folded += p.report.folded;
     }
     store_batch_clear(&p.batch);
     mem_free(p.nodes);

@@ -79,14 +79,6 @@ static bool removes_run(const Part *p) {
     return p->writes[p->n - 1].op == BATCH_REMOVE_RUN;
 }
 
-static void take_facts(Part *p, const BatchWrite *w) {
-    mem_free(p->row.status);
-    p->row.status = store_copy(w->status);
-    p->row.head = w->head;
-    p->row.updated = w->at;
-    p->has_facts = true;
-}
-
 /* `now` is the row as it is; that of a new run has nothing but when it was made. */
 static void look_over(Part *p, const RunRow *now) {
     char self[STORE_OWNER_MAX];
@@ -102,7 +94,11 @@ static void look_over(Part *p, const RunRow *now) {
             /* written over one that may be there: the file is to hold each only once */
             p->rewrites = p->rewrites || w->seq <= now->last;
         } else if (w->op == BATCH_RUN) {
-            take_facts(p, w);
+            mem_free(p->row.status);
+            p->row.status = store_copy(w->status);
+            p->row.head = w->head;
+            p->row.updated = w->at;
+            p->has_facts = true;
         } else if (w->op != BATCH_CREATE) {
             p->rewrites = true;
         }
@@ -187,14 +183,6 @@ static void collect_changes(const Part *p, Changes *c) {
     c->len = n;
 }
 
-static void put_change(Buf *out, const BatchWrite *w) {
-    if (w->op == BATCH_CHECKPOINT) {
-        size_t at = out->len;
-        run_file_record(out, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
-        run_file_flag_last(out, at);
-    }
-}
-
 /* Merges what is there with the changes, both in order. */
 static bool merge(Part *p, const Changes *c, Buf *out) {
     int64_t seq = 1;
@@ -202,9 +190,12 @@ static bool merge(Part *p, const Changes *c, Buf *out) {
     for (size_t i = 0; ok && (there || i < c->len);) {
         bool changed = i < c->len && (!there || c->items[i]->seq <= seq);
         bool passes = there && (!changed || c->items[i]->seq == seq);
-        if (changed) {
-            put_change(out, c->items[i++]);
-        } else {
+        const BatchWrite *w = changed ? c->items[i++] : NULL;
+        if (w && w->op == BATCH_CHECKPOINT) {
+            size_t at = out->len;
+            run_file_record(out, RECORD_CHECKPOINT, w->seq, w->packed, w->packed_len);
+            run_file_flag_last(out, at);
+        } else if (!w) {
             ok = run_file_copy_record(p->file, seq, out);
         }
         if (passes) {
@@ -235,26 +226,14 @@ static bool rewrite_part(Part *p) {
     return ok;
 }
 
-static bool refuse_damaged(Part *p, Error *err) {
-    Buf why = BUF_INIT;
-    bool bad = run_file_damage(p->file, true, &why);
-    if (bad) {
-        store_damaged(&p->store->base, err, "%s", why.data);
-    }
-    buf_clear(&why);
-    return !bad;
-}
-
 static bool write_part(Part *p, Error *err) {
     if (makes_run(p)) {
         return create_part(p) || file_store_failed(p->store, "making a run", err);
     }
-    bool ok =
-        p->rewrites
-            ? refuse_damaged(p, err) &&
-                  (rewrite_part(p) || file_store_failed(p->store, "removing checkpoints", err))
-            : append_part(p) || file_store_failed(p->store, "writing checkpoints", err);
-    return ok;
+    return p->rewrites
+               ? file_store_is_sound(p->store, p->file, true, err) &&
+                     (rewrite_part(p) || file_store_failed(p->store, "removing checkpoints", err))
+               : append_part(p) || file_store_failed(p->store, "writing checkpoints", err);
 }
 
 /* Finds the file and what is to be done; *skip when there is nothing: the run has gone. */
@@ -325,14 +304,6 @@ static int keep_batch(const FileStore *f, const StoreBatch *b, const char *path)
     return fd;
 }
 
-/* A process numbers its batches by the handle and its uses, which no other in it shares. */
-static char *batch_path(FileStore *f) {
-    char name[64];
-    snprintf(name, sizeof name, "%ld-%p-%llu", (long)getpid(), (void *)f,
-             (unsigned long long)++f->clock);
-    return path_join(f->batches, name);
-}
-
 /* What was appended so far, to be cut off again. */
 typedef struct Undo {
     int64_t run;
@@ -358,33 +329,26 @@ static bool undo(FileStore *f, const Undos *u) {
     return ok;
 }
 
-static bool append_and_note(Part *p, Undos *u, Error *err) {
-    bool skip;
-    if (removes_run(p)) {
-        return true;
-    }
-    bool ok = prepare_part(p, &skip, err);
-    if (ok && !skip && !p->rewrites) {
-        uint64_t end = makes_run(p) ? 0 : p->file->end;
-        ok = write_part(p, err);
-        if (ok || !end) {
-            u->items = mem_grow(u->items, u->len, &u->cap, sizeof *u->items);
-            u->items[u->len++] = (Undo){p->run, end};
-        }
-    }
-    run_row_clear(&p->row);
-    return ok;
-}
-
 /* First all that can be undone: new checkpoints. */
 static bool append_all(FileStore *f, const Writes *w, Undos *u, Error *err) {
     Part p;
-    for (size_t at = 0; next_part(f, w, &at, &p);) {
-        if (!append_and_note(&p, u, err)) {
-            return false;
+    bool ok = true, skip;
+    for (size_t at = 0; ok && next_part(f, w, &at, &p);) {
+        if (removes_run(&p)) {
+            continue;
         }
+        ok = prepare_part(&p, &skip, err);
+        if (ok && !skip && !p.rewrites) {
+            uint64_t end = makes_run(&p) ? 0 : p.file->end;
+            ok = write_part(&p, err);
+            if (ok || !end) {
+                u->items = mem_grow(u->items, u->len, &u->cap, sizeof *u->items);
+                u->items[u->len++] = (Undo){p.run, end};
+            }
+        }
+        run_row_clear(&p.row);
     }
-    return true;
+    return ok;
 }
 
 /* Then the other parts; both go by the number of the run. */
@@ -414,7 +378,10 @@ static bool commit_kept(FileStore *f, const Writes *w, bool *undone, Error *err)
 }
 
 static bool commit_several(FileStore *f, const StoreBatch *b, const Writes *w, Error *err) {
-    char *path = batch_path(f);
+    char name[64]; /* by the handle and its uses, which no other of this process shares */
+    snprintf(name, sizeof name, "%ld-%p-%llu", (long)getpid(), (void *)f,
+             (unsigned long long)++f->clock);
+    char *path = path_join(f->batches, name);
     int fd = keep_batch(f, b, path);
     bool undone = false;
     bool ok = fd >= 0 ? commit_kept(f, w, &undone, err)
@@ -520,30 +487,17 @@ static bool finish_batch(FileStore *f, const char *name, Error *err) {
     return ok;
 }
 
-static bool finish_all(FileStore *f, DIR *dir, Error *err) {
-    bool ok = true;
-    for (struct dirent *e; ok && (e = readdir(dir));) {
-        if (e->d_name[0] != '.') {
-            ok = finish_batch(f, e->d_name, err);
-        }
-    }
-    return ok;
-}
-
-static bool has_entries(DIR *dir) {
-    bool any = false;
-    for (struct dirent *e; !any && (e = readdir(dir));) {
-        any = e->d_name[0] != '.';
-    }
-    rewinddir(dir);
-    return any;
-}
-
+/* The lock is taken only where there is something to do. */
 bool file_store_finish_batches(FileStore *f, Error *err) {
     DIR *dir = opendir(f->batches);
-    bool ok = dir != NULL || file_store_failed(f, "opening it", err);
-    if (ok && has_entries(dir)) {
-        ok = lease_file_lock_store(&f->lease_file, err) && finish_all(f, dir, err);
+    bool ok = dir != NULL || file_store_failed(f, "opening it", err), locked = false;
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        if (e->d_name[0] != '.') {
+            locked = locked || lease_file_lock_store(&f->lease_file, err);
+            ok = locked && finish_batch(f, e->d_name, err);
+        }
+    }
+    if (locked) {
         lease_file_unlock(&f->lease_file, 0);
     }
     if (dir) {

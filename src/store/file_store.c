@@ -1,5 +1,6 @@
 #include "file_store.h"
 
+#include "ascii.h"
 #include "folders.h"
 #include "mem.h"
 
@@ -45,23 +46,17 @@ static bool missing(const Store *s, Error *err) {
     return error_fact(err, "store", s->url);
 }
 
-/* What may be there when the making of a store was interrupted. */
-static bool is_part_of_store(const char *name) {
+/* Nothing is there but what may be when the making of a store was interrupted. */
+static bool is_free_folder(const char *path) {
     static const char *const parts[] = {".",    "..",          "lease",  "threads",
                                         "runs", "definitions", "batches"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!strcmp(name, parts[i])) {
-            return true;
-        }
-    }
-    return !strncmp(name, ".format.", strlen(".format."));
-}
-
-static bool is_free_folder(const char *path) {
     DIR *dir = opendir(path);
     bool is_free = dir != NULL;
     for (struct dirent *e; is_free && (e = readdir(dir));) {
-        is_free = is_part_of_store(e->d_name);
+        is_free = !strncmp(e->d_name, ".format.", strlen(".format."));
+        for (size_t i = 0; !is_free && i < sizeof parts / sizeof *parts; i++) {
+            is_free = !strcmp(e->d_name, parts[i]);
+        }
     }
     if (dir) {
         closedir(dir);
@@ -90,13 +85,6 @@ static bool write_format(const char *path) {
     return file_replace(path, text, (size_t)n);
 }
 
-/* The file `format` comes last: with it the store is there. */
-static bool make_parts(FileStore *f, const char *format_path, Error *err) {
-    return (folder_make(f->threads) && folder_make(f->runs) && folder_make(f->definitions) &&
-            folder_make(f->batches) && write_format(format_path)) ||
-           file_store_failed(f, "making the store", err);
-}
-
 /* Another process may be doing the same: then there is nothing left to do. Its `format` may come
  * at any time, so what makes a folder not free is looked at before whether it is a store. */
 static bool make_store(FileStore *f, const char *format_path, Error *err) {
@@ -112,7 +100,10 @@ static bool make_store(FileStore *f, const char *format_path, Error *err) {
     if (!lease_file_lock_store(&f->lease_file, err)) {
         return false;
     }
-    bool ok = access(format_path, F_OK) == 0 || make_parts(f, format_path, err);
+    bool ok = access(format_path, F_OK) == 0 || /* it comes last: with it the store is there */
+              (folder_make(f->threads) && folder_make(f->runs) && folder_make(f->definitions) &&
+               folder_make(f->batches) && write_format(format_path)) ||
+              file_store_failed(f, "making the store", err);
     lease_file_unlock(&f->lease_file, 0);
     return ok;
 }
@@ -194,17 +185,6 @@ static int place_of(const FileStore *f, int64_t run) {
     return -1;
 }
 
-static void make_room(FileStore *f) {
-    int oldest = 0;
-    if (f->nopen < FILE_STORE_OPEN) {
-        return;
-    }
-    for (int i = 1; i < f->nopen; i++) {
-        oldest = f->open[i]->used < f->open[oldest]->used ? i : oldest;
-    }
-    close_run(f, oldest);
-}
-
 void file_store_forget(FileStore *f, int64_t run) {
     int i = place_of(f, run);
     if (i >= 0) {
@@ -225,7 +205,13 @@ static RunFile *open_or_refresh(FileStore *f, int64_t run) {
         errno = failed;
         return NULL;
     }
-    make_room(f);
+    if (f->nopen == FILE_STORE_OPEN) { /* the one that was used least recently goes */
+        int oldest = 0;
+        for (i = 1; i < f->nopen; i++) {
+            oldest = f->open[i]->used < f->open[oldest]->used ? i : oldest;
+        }
+        close_run(f, oldest);
+    }
     RunFile *r = run_file_open(f->runs, run, f->base.mode != STORE_READ);
     if (r) {
         f->open[f->nopen++] = r;
@@ -242,17 +228,19 @@ bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error
     return *out || errno == ENOENT || file_store_failed(f, "reading a run", err);
 }
 
-bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err) {
+bool file_store_is_sound(const FileStore *f, const RunFile *file, bool all, Error *err) {
     Buf why = BUF_INIT;
-    if (!file_store_run(f, run, out, found, err)) {
-        return false;
-    }
-    bool bad = *found && run_file_damage(*out, false, &why);
+    bool bad = run_file_damage(file, all, &why);
     if (bad) {
         store_damaged(&f->base, err, "%s", why.data);
     }
     buf_clear(&why);
     return !bad;
+}
+
+bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err) {
+    return file_store_run(f, run, out, found, err) &&
+           (!*found || file_store_is_sound(f, *out, false, err));
 }
 
 /* ---- threads ---- */
@@ -261,36 +249,40 @@ enum { THREAD_FILE_MAX = 200, THREAD_FILE_CUT = 160 };
 
 /* Letters, digits, - and _ are themselves, and a dot that is not first; the rest is %XX. A name that
  * becomes too long is cut and ends in ~ and a hash, which no other has. */
-char *file_store_thread_file(const char *thread) {
+static char *thread_file(const char *thread) {
     Buf name = BUF_INIT;
-    uint64_t hash = 0xCBF29CE484222325u;
     for (const char *p = thread; *p; p++) {
-        unsigned char c = (unsigned char)*p;
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '-' || c == '_' || (c == '.' && p != thread);
-        hash = (hash ^ c) * 0x100000001B3u;
-        buf_printf(&name, plain ? "%c" : "%%%02X", c);
+        bool plain = ascii_is_name(*p) || *p == '-' || (*p == '.' && p != thread);
+        buf_printf(&name, plain ? "%c" : "%%%02X", (unsigned char)*p);
     }
     if (name.len > THREAD_FILE_MAX) {
         name.len = THREAD_FILE_CUT;
-        buf_printf(&name, "~%016" PRIx64, hash);
+        buf_printf(&name, "~%016" PRIx64, store_hash(thread, strlen(thread)));
     }
     return buf_detach(&name);
 }
 
-/* The number in the file of a thread; 0 when there is none. */
-static int64_t read_link(const FileStore *f, const char *file) {
+/* The number in a file; 0 when there is none. */
+static int64_t read_number(const char *folder, const char *file) {
     Buf text = BUF_INIT;
-    char *path = path_join(f->threads, file);
-    int64_t run = file_read_whole(path, &text) && text.len ? strtoll(text.data, NULL, 10) : 0;
+    char *path = path_join(folder, file);
+    int64_t number = file_read_whole(path, &text) && text.len ? strtoll(text.data, NULL, 10) : 0;
     mem_free(path);
     buf_clear(&text);
-    return run;
+    return number;
+}
+
+static bool write_number(const char *folder, const char *file, int64_t number) {
+    char text[32], *path = path_join(folder, file);
+    int n = snprintf(text, sizeof text, "%" PRId64 "\n", number);
+    bool ok = file_replace(path, text, (size_t)n);
+    mem_free(path);
+    return ok;
 }
 
 static int64_t run_of_thread(const FileStore *f, const char *thread) {
-    char *file = file_store_thread_file(thread);
-    int64_t run = read_link(f, file);
+    char *file = thread_file(thread);
+    int64_t run = read_number(f->threads, file);
     mem_free(file);
     return run;
 }
@@ -309,12 +301,7 @@ static bool is_cancel_asked(const FileStore *f, int64_t run) {
 }
 
 static void copy_row(const FileStore *f, const RunRow *row, RunRow *out) {
-    *out = *row;
-    out->thread = store_copy(row->thread);
-    out->workflow = store_copy(row->workflow);
-    out->definition = store_copy(row->definition);
-    out->status = store_copy(row->status);
-    out->owner = store_copy(row->owner);
+    run_row_copy(out, row);
     out->cancel = is_cancel_asked(f, row->run);
 }
 
@@ -363,20 +350,11 @@ static char *thread_of_file(const char *file) {
     return buf_detach(&thread);
 }
 
-static void damaged_row(const char *file, int64_t run, RunRow *out) {
-    *out = (RunRow){.run = run,
-                    .thread = thread_of_file(file),
-                    .workflow = store_copy(""),
-                    .status = store_copy("damaged"),
-                    .definition = store_copy(""),
-                    .owner = store_copy("")};
-}
-
 static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
     RunFile *r;
     bool found;
     Buf why = BUF_INIT;
-    int64_t run = file[0] == '.' ? 0 : read_link(f, file);
+    int64_t run = file[0] == '.' ? 0 : read_number(f->threads, file);
     if (run < 1) {
         return true;
     }
@@ -385,7 +363,12 @@ static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
     }
     rows->rows = mem_grow(rows->rows, rows->len, &rows->cap, sizeof *rows->rows);
     if (!found || run_file_damage(r, false, &why)) {
-        damaged_row(file, run, &rows->rows[rows->len++]);
+        rows->rows[rows->len++] = (RunRow){.run = run,
+                                           .thread = thread_of_file(file),
+                                           .workflow = store_copy(""),
+                                           .status = store_copy("damaged"),
+                                           .definition = store_copy(""),
+                                           .owner = store_copy("")};
     } else {
         copy_row(f, &r->row, &rows->rows[rows->len++]);
     }
@@ -405,35 +388,18 @@ static bool collect_runs(FileStore *f, Rows *rows, Error *err) {
     return ok;
 }
 
-static int by_number(const void *a, const void *b) {
-    const RunRow *x = a, *y = b;
-    return x->run < y->run ? -1 : x->run > y->run;
-}
-
 static bool file_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
     Rows rows = {0};
-    bool ok = collect_runs(folder_store(s), &rows, err), wanted = ok;
-    size_t n = 0;
+    bool ok = collect_runs(folder_store(s), &rows, err);
     RunPlace *places = mem_alloc((rows.len + 1) * sizeof *places);
     for (size_t i = 0; i < rows.len; i++) {
-        places[i] = (RunPlace){rows.rows[i].updated, rows.rows[i].run};
+        places[i] = (RunPlace){rows.rows[i].updated, rows.rows[i].run, &rows.rows[i]};
     }
-    if (rows.len) {
-        qsort(rows.rows, rows.len, sizeof *rows.rows, by_number);
-    }
-    RunPlace *at = run_places_select(places, rows.len, page, &n), *end = at + n;
-    page->more = end < places + rows.len;
-    for (; wanted && at < end; at++) {
-        const RunRow key = {.run = at->run};
-        page->updated = at->updated;
-        page->run = at->run;
-        wanted = fn(ctx, bsearch(&key, rows.rows, rows.len, sizeof key, by_number));
-    }
+    run_places_give(s, places, ok ? rows.len : 0, page, fn, ctx);
     for (size_t i = 0; i < rows.len; i++) {
         run_row_clear(&rows.rows[i]);
     }
     mem_free(rows.rows);
-    mem_free(places);
     return ok;
 }
 
@@ -461,23 +427,8 @@ static void file_cancel(Store *s) {
     file_store_end(folder_store(s));
 }
 
-static int64_t next_number(FileStore *f) {
-    if (!f->last) {
-        char *path = path_join(f->base.path, "last");
-        Buf last = BUF_INIT;
-        f->last = file_read_whole(path, &last) && last.len ? strtoll(last.data, NULL, 10) : 0;
-        mem_free(path);
-        buf_clear(&last);
-    }
-    return ++f->last;
-}
-
 bool file_store_keep_last(FileStore *f) {
-    char text[32], *path = path_join(f->base.path, "last");
-    int n = snprintf(text, sizeof text, "%" PRId64 "\n", f->last);
-    bool ok = !f->last || file_replace(path, text, (size_t)n);
-    mem_free(path);
-    return ok;
+    return !f->last || write_number(f->base.path, "last", f->last);
 }
 
 static bool is_thread(const FileStore *f, const char *thread) {
@@ -496,10 +447,11 @@ static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     if (*found) {
         return true;
     }
-    row->run = next_number(f);
+    f->last = f->last ? f->last : read_number(f->base.path, "last");
+    row->run = ++f->last;
     for (int i = 1; !row->thread; i++) {
-        char name[48];
-        snprintf(name, sizeof name, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", row->run, i);
+        char name[STORE_NAME_MAX];
+        store_name_run(row->run, i, name);
         row->thread = is_thread(f, name) ? NULL : store_copy(name);
     }
     bool ok = lease_file_lock(&f->lease_file, row->run, &busy, &owner, err);
@@ -515,11 +467,9 @@ static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
 }
 
 bool file_store_link(const FileStore *f, const RunRow *row) {
-    char text[32], *file = file_store_thread_file(row->thread), *path = path_join(f->threads, file);
-    int n = snprintf(text, sizeof text, "%" PRId64 "\n", row->run);
-    bool ok = file_replace(path, text, (size_t)n);
+    char *file = thread_file(row->thread);
+    bool ok = write_number(f->threads, file, row->run);
     mem_free(file);
-    mem_free(path);
     return ok;
 }
 
@@ -531,8 +481,9 @@ bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
         return false;
     }
     if (found && r->row.thread) {
-        char *file = file_store_thread_file(r->row.thread), *path = path_join(f->threads, file);
-        bool gone = (read_link(f, file) != run || unlink(path) == 0) && folder_sync(f->threads);
+        char *file = thread_file(r->row.thread), *path = path_join(f->threads, file);
+        bool gone =
+            (read_number(f->threads, file) != run || unlink(path) == 0) && folder_sync(f->threads);
         mem_free(file);
         mem_free(path);
         if (!gone) {
@@ -552,31 +503,23 @@ bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
 
 /* ---- leases ---- */
 
-static bool prepare(FileStore *f, int64_t run, Error *err) {
-    RunFile *r;
-    bool found;
-    if (!file_store_finish_batches(f, err) || !file_store_sound_run(f, run, &r, &found, err)) {
-        return false;
-    }
-    if (!found) {
-        return store_has_no_run(&f->base, run, err);
-    }
-    return run_file_repair(r) || file_store_failed(f, "repairing a run", err);
-}
-
 static bool file_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
     FileStore *f = folder_store(s);
+    RunFile *r;
+    bool found;
     if (!lease_file_lock(&f->lease_file, run, busy, owner, err)) {
         return false;
     }
     if (*busy) {
         return true;
     }
-    if (!prepare(f, run, err)) {
+    bool ok = file_store_finish_batches(f, err) && file_store_sound_run(f, run, &r, &found, err) &&
+              (found || store_has_no_run(s, run, err)) &&
+              (run_file_repair(r) || file_store_failed(f, "repairing a run", err));
+    if (!ok) {
         lease_file_unlock(&f->lease_file, run);
-        return false;
     }
-    return true;
+    return ok;
 }
 
 static void file_release(Store *s, int64_t run) {

@@ -41,6 +41,8 @@ typedef struct FileStore {
 bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
 /* The same, refused when it is damaged so that nobody knows where the run stood. */
 bool file_store_sound_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err);
+/* Whether the file is not damaged so, or not at all. */
+bool file_store_is_sound(const FileStore *f, const RunFile *file, bool all, Error *err);
 /* Makes the thread of a run, whose file is there; false with errno. */
 bool file_store_link(const FileStore *f, const RunRow *row);
 /* Makes the numbers that were given durable; the end of what begin() began. */
@@ -56,8 +58,5 @@ bool file_store_failed(const FileStore *f, const char *what, Error *err);
 bool file_store_commit(Store *s, const StoreBatch *b, Error *err);
 /* Finishes batches whose writers have died. */
 bool file_store_finish_batches(FileStore *f, Error *err);
-
-/* The name of the file for a thread, given. */
-char *file_store_thread_file(const char *thread);
 
 #endif

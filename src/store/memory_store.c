@@ -137,10 +137,7 @@ static MemoryRun *run_of(const MemoryData *m, int64_t run) {
 }
 
 static size_t bucket_of(const MemoryData *m, const char *thread) {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (; *thread; thread++) {
-        hash = (hash ^ (unsigned char)*thread) * 0x100000001B3u;
-    }
+    uint64_t hash = store_hash(thread, strlen(thread));
     return (size_t)(hash ^ hash >> 32) & (m->nbuckets - 1);
 }
 
@@ -158,26 +155,14 @@ static void add_name(MemoryData *m, MemoryRun *r) {
     *bucket = r;
 }
 
-static void remove_name(MemoryData *m, const MemoryRun *r) {
-    MemoryRun **link = &m->names[bucket_of(m, r->row.thread)];
-    while (*link != r) {
-        link = &(*link)->next_named;
-    }
-    *link = r->next_named;
-}
-
-static void grow_names(MemoryData *m) {
-    m->nbuckets = m->nbuckets ? 2 * m->nbuckets : 16;
-    mem_free(m->names);
-    m->names = mem_zalloc(m->nbuckets * sizeof(MemoryRun *));
-    for (size_t i = 0; i < m->nruns; i++) {
-        add_name(m, m->runs[i]);
-    }
-}
-
 static void add_run(MemoryData *m, MemoryRun *r) {
-    if (m->nruns == m->nbuckets) {
-        grow_names(m);
+    if (m->nruns == m->nbuckets) { /* more buckets, for all names */
+        m->nbuckets = m->nbuckets ? 2 * m->nbuckets : 16;
+        mem_free(m->names);
+        m->names = mem_zalloc(m->nbuckets * sizeof(MemoryRun *));
+        for (size_t i = 0; i < m->nruns; i++) {
+            add_name(m, m->runs[i]);
+        }
     }
     m->runs = mem_grow(m->runs, m->nruns, &m->runs_cap, sizeof *m->runs);
     m->runs[m->nruns++] = r;
@@ -186,21 +171,17 @@ static void add_run(MemoryData *m, MemoryRun *r) {
 
 static void remove_run(MemoryData *m, int64_t run) {
     size_t i = place_of_run(m, run);
-    if (i < m->nruns && m->runs[i]->row.run == run) {
-        remove_name(m, m->runs[i]);
-        free_run(m->runs[i]);
+    MemoryRun *r = run_of(m, run);
+    if (r) {
+        MemoryRun **link = &m->names[bucket_of(m, r->row.thread)];
+        while (*link != r) {
+            link = &(*link)->next_named;
+        }
+        *link = r->next_named;
+        free_run(r);
         memmove(m->runs + i, m->runs + i + 1, (m->nruns - i - 1) * sizeof *m->runs);
         m->nruns--;
     }
-}
-
-static void copy_row(RunRow *out, const RunRow *row) {
-    *out = *row;
-    out->thread = store_copy(row->thread);
-    out->workflow = store_copy(row->workflow);
-    out->status = store_copy(row->status);
-    out->definition = store_copy(row->definition);
-    out->owner = store_copy(row->owner);
 }
 
 static bool memory_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
@@ -209,42 +190,23 @@ static bool memory_find(Store *s, RunKey key, RunRow *out, bool *found, Error *e
     MemoryRun *r = key.thread ? run_named(m, key.thread) : run_of(m, key.run);
     *found = r != NULL;
     if (r) {
-        copy_row(out, &r->row);
+        run_row_copy(out, &r->row);
     }
     unlock(m);
     return true;
 }
 
 static bool memory_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
+    (void)err;
     MemoryData *m = lock(s);
-    size_t all = m->nruns, n = 0;
-    RunPlace *places = mem_alloc((all + 1) * sizeof *places);
-    for (size_t i = 0; i < all; i++) {
-        places[i] = (RunPlace){m->runs[i]->row.updated, m->runs[i]->row.run};
+    size_t n = m->nruns;
+    RunPlace *places = mem_alloc((n + 1) * sizeof *places);
+    for (size_t i = 0; i < n; i++) {
+        places[i] = (RunPlace){m->runs[i]->row.updated, m->runs[i]->row.run, NULL};
     }
     unlock(m);
-    RunPlace *at = run_places_select(places, all, page, &n), *end = at + n;
-    page->more = end < places + all;
-    for (bool wanted = true; wanted && at < end; at++) {
-        RunRow row = {0};
-        bool found = false;
-        page->updated = at->updated;
-        page->run = at->run;
-        memory_find(s, (RunKey){NULL, at->run}, &row, &found, err);
-        wanted = !found || fn(ctx, &row);
-        run_row_clear(&row);
-    }
-    mem_free(places);
+    run_places_give(s, places, n, page, fn, ctx);
     return true;
-}
-
-static char *free_name(const MemoryData *m, int64_t run) {
-    char name[48];
-    snprintf(name, sizeof name, "run-%lld", (long long)run);
-    for (int i = 2; run_named(m, name); i++) {
-        snprintf(name, sizeof name, "run-%lld-%d", (long long)run, i);
-    }
-    return store_copy(name);
 }
 
 static bool memory_begin(Store *s, Error *err) {
@@ -276,11 +238,13 @@ static bool memory_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     *found = row->thread && run_named(m, row->thread);
     if (!*found) {
         row->run = ++m->last_run;
-        if (!row->thread) {
-            row->thread = free_name(m, row->run);
+        for (int i = 1; !row->thread; i++) {
+            char name[STORE_NAME_MAX];
+            store_name_run(row->run, i, name);
+            row->thread = run_named(m, name) ? NULL : store_copy(name);
         }
         MemoryRun *r = mem_zalloc(sizeof *r);
-        copy_row(&r->row, row);
+        run_row_copy(&r->row, row);
         add_run(m, r);
         leases_add(&m->leased, row->run);
     }
@@ -393,15 +357,6 @@ static void keep(MemoryRun *r, const BatchWrite *w) {
     r->row.last = w->seq > r->row.last ? w->seq : r->row.last;
 }
 
-/* Only marks: many go at once, and are closed up together. */
-static void mark_removed(MemoryRun *r, int64_t seq) {
-    size_t i = place_of(r, seq);
-    if (i < r->len && r->kept[i].seq == seq) {
-        mem_free(r->kept[i].packed);
-        r->kept[i].packed = NULL;
-    }
-}
-
 static void close_up(MemoryRun *r) {
     size_t n = 0;
     for (size_t i = 0; i < r->len; i++) {
@@ -412,26 +367,27 @@ static void close_up(MemoryRun *r) {
     r->len = n;
 }
 
-static void set_facts(MemoryRun *r, const BatchWrite *w) {
-    mem_free(r->row.status);
-    r->row.status = store_copy(w->status);
-    r->row.head = w->head;
-    r->row.updated = w->at;
-}
-
+/* A checkpoint that is removed is only marked: many go at once, and are closed up together. */
 static void apply(MemoryData *m, const BatchWrite *w) {
     MemoryRun *r = run_of(m, w->run);
     if (!r) {
         return;
     }
-    switch (w->op) {
-    case BATCH_CHECKPOINT: keep(r, w); break;
-    case BATCH_REMOVE: mark_removed(r, w->seq); break;
-    case BATCH_RUN: set_facts(r, w); break;
-    case BATCH_REMOVE_RUN: remove_run(m, w->run); break;
-    case BATCH_RELEASE:
-    case BATCH_DEFINE:
-    case BATCH_CREATE: break; /* it is there */
+    if (w->op == BATCH_CHECKPOINT) {
+        keep(r, w);
+    } else if (w->op == BATCH_REMOVE) {
+        size_t i = place_of(r, w->seq);
+        if (i < r->len && r->kept[i].seq == w->seq) {
+            mem_free(r->kept[i].packed);
+            r->kept[i].packed = NULL;
+        }
+    } else if (w->op == BATCH_RUN) {
+        mem_free(r->row.status);
+        r->row.status = store_copy(w->status);
+        r->row.head = w->head;
+        r->row.updated = w->at;
+    } else if (w->op == BATCH_REMOVE_RUN) {
+        remove_run(m, w->run);
     }
 }
 

@@ -194,11 +194,6 @@ typedef struct Scan {
     bool ordered;
 } Scan;
 
-static void add_entry(RunFile *f, int64_t seq, uint64_t place) {
-    f->recent = mem_grow(f->recent, f->nrecent, &f->recent_cap, sizeof *f->recent);
-    f->recent[f->nrecent++] = (Entry){seq, place};
-}
-
 static int by_seq_then_place(const void *a, const void *b) {
     const Entry *x = a, *y = b;
     if (x->seq != y->seq) {
@@ -271,49 +266,41 @@ static bool only_zeros(RunFile *f, uint64_t at, uint64_t size) {
     return true;
 }
 
-/* What cannot be read is passed over; whatever stood there may have been the last facts. */
-static void pass_hole(Scan *s) {
-    RunFile *f = s->f;
-    f->hole = f->holes++ ? f->hole : s->at;
-    s->at = find_record(f, s->at + 1, s->size);
-    s->facts = 0;
-    f->facts_lost = true;
-    end_group(s);
-}
-
-static void take_record(Scan *s, const Record *r) {
-    if (r->type == RECORD_CHECKPOINT) {
-        RunFile *f = s->f;
-        int64_t before = f->nrecent ? f->recent[f->nrecent - 1].seq : last_indexed(f);
-        s->ordered = s->ordered && r->seq > before;
-        add_entry(f, r->seq, s->at);
-    } else if (r->type == RECORD_STATE) {
-        s->facts = s->at;
-    }
-    s->at += record_size(r);
-    if (r->last) {
-        end_group(s);
-    }
-}
-
-/* One step; false at the end, or where a group stops in the midst. */
+/* One step; false at the end, or where a group stops in the midst. What cannot be read is passed over:
+ * whatever stood there may have been the last facts. */
 static bool scan_record(Scan *s) {
+    RunFile *f = s->f;
     Record r;
-    const char *head = reader_get(&s->f->reader, s->at, RECORD_HEAD);
+    const char *head = reader_get(&f->reader, s->at, RECORD_HEAD);
     if (!head || s->at + RECORD_HEAD > s->size) {
         return false;
     }
     if (!parse_head(head, &r)) {
-        if (only_zeros(s->f, s->at, s->size)) {
+        if (only_zeros(f, s->at, s->size)) {
             return false; /* room that was made for a group, which never came */
         }
-        pass_hole(s);
+        f->hole = f->holes++ ? f->hole : s->at;
+        s->at = find_record(f, s->at + 1, s->size);
+        s->facts = 0;
+        f->facts_lost = true;
+        end_group(s);
         return true;
     }
     if (s->at + record_size(&r) > s->size) {
         return false;
     }
-    take_record(s, &r);
+    if (r.type == RECORD_CHECKPOINT) {
+        int64_t before = f->nrecent ? f->recent[f->nrecent - 1].seq : last_indexed(f);
+        s->ordered = s->ordered && r.seq > before;
+        f->recent = mem_grow(f->recent, f->nrecent, &f->recent_cap, sizeof *f->recent);
+        f->recent[f->nrecent++] = (Entry){r.seq, s->at};
+    } else if (r.type == RECORD_STATE) {
+        s->facts = s->at;
+    }
+    s->at += record_size(&r);
+    if (r.last) {
+        end_group(s);
+    }
     return true;
 }
 
@@ -431,21 +418,15 @@ static void load_index(RunFile *f, uint64_t size) {
     }
 }
 
-static void make_index_head(const RunFile *f, uint64_t count, char head[INDEX_HEAD]) {
-    memset(head, 0, INDEX_HEAD);
-    memcpy(head, index_magic, sizeof index_magic);
-    put32(head + 8, f->generation);
-    put64(head + 16, count);
-    put64(head + 24, f->end);
-    put64(head + 32, f->facts);
-    put64(head + 40, (uint64_t)f->row.last);
-    put32(head + 48, crc32c(head, 48));
-}
-
-/* A failure is no loss: the index is then made again by whoever needs it. */
-static void write_index(RunFile *f) {
-    char head[INDEX_HEAD];
+/* Not while there is damage: the index would hide the holes. A failure is no loss: the index is then
+ * made again by whoever needs it. */
+static void update_index(RunFile *f, uint64_t lag) {
+    char head[INDEX_HEAD] = {0};
     Buf entries = BUF_INIT;
+    if (!f->writable || f->fd < 0 || f->holes || f->facts_lost || f->cut_off ||
+        f->end - f->covered <= lag) {
+        return;
+    }
     if (f->index_fd < 0) {
         f->index_fd = open(f->index_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     }
@@ -457,7 +438,13 @@ static void write_index(RunFile *f) {
         put64(at + 8, f->recent[i].place);
         buf_advance(&entries, INDEX_ENTRY);
     }
-    make_index_head(f, f->indexed + f->nrecent, head);
+    memcpy(head, index_magic, sizeof index_magic);
+    put32(head + 8, f->generation);
+    put64(head + 16, f->indexed + f->nrecent);
+    put64(head + 24, f->end);
+    put64(head + 32, f->facts);
+    put64(head + 40, (uint64_t)f->row.last);
+    put32(head + 48, crc32c(head, 48));
     if (f->index_fd >= 0 &&
         (!entries.len || file_write(f->index_fd, entries.data, entries.len,
                                     INDEX_HEAD + f->indexed * INDEX_ENTRY)) &&
@@ -470,28 +457,11 @@ static void write_index(RunFile *f) {
     buf_clear(&entries);
 }
 
-/* Not while there is damage: the index would hide the holes. */
-static void update_index(RunFile *f, uint64_t lag) {
-    if (f->writable && f->fd >= 0 && !f->holes && !f->facts_lost && !f->cut_off &&
-        f->end - f->covered > lag) {
-        write_index(f);
-    }
-}
-
 void run_file_write_index(RunFile *f) {
     update_index(f, 0);
 }
 
 /* ---- life ---- */
-
-static bool read_head(RunFile *f) {
-    const char *head = reader_get(&f->reader, 0, RUN_HEAD);
-    if (!head || !has_magic(head, run_magic) || get32(head + 12) != crc32c(head, 12)) {
-        return false;
-    }
-    f->generation = get32(head + 8);
-    return true;
-}
 
 /* Reads the file from its head on, in the state that it is in now. */
 static bool load(RunFile *f) {
@@ -504,7 +474,10 @@ static bool load(RunFile *f) {
     reader_forget(&f->reader);
     f->cut_off = 0;
     f->row.run = f->run;
-    if (!read_head(f) || !read_facts(f, RUN_HEAD, (uint64_t)st.st_size, RECORD_RUN)) {
+    const char *head = reader_get(&f->reader, 0, RUN_HEAD);
+    bool ours = head && has_magic(head, run_magic) && get32(head + 12) == crc32c(head, 12);
+    f->generation = ours ? get32(head + 8) : f->generation;
+    if (!ours || !read_facts(f, RUN_HEAD, (uint64_t)st.st_size, RECORD_RUN)) {
         mem_free(f->row.thread);
         f->row.thread = NULL; /* unusable, which run_file_damage() says */
         return true;

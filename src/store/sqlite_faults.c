@@ -11,130 +11,62 @@
 #include <sqlite3.h>
 #include <string.h>
 
-/* Lies before the file of the layer below, in one block of memory. */
-typedef struct FaultFile {
-    sqlite3_file base;
-    sqlite3_file *real;
-} FaultFile;
+/* Lies behind the file of the layer below, in one block of memory: its methods, and ours. */
+typedef struct Behind {
+    const sqlite3_io_methods *real;
+    sqlite3_io_methods ours;
+} Behind;
 
-static sqlite3_file *real(sqlite3_file *file) {
-    return ((FaultFile *)file)->real;
+static sqlite3_vfs layer;
+static sqlite3_vfs *below;
+
+static Behind *behind(sqlite3_file *f) {
+    return (Behind *)((char *)f + layer.szOsFile - sizeof(Behind));
 }
 
 static int result_of(int fault, int otherwise) {
     return fault == ENOSPC ? SQLITE_FULL : otherwise;
 }
 
-static int fault_close(sqlite3_file *f) {
-    return real(f)->pMethods->xClose(real(f));
-}
-
-static int fault_read(sqlite3_file *f, void *data, int n, sqlite3_int64 at) {
-    return real(f)->pMethods->xRead(real(f), data, n, at);
-}
-
 static int fault_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at) {
+    const sqlite3_io_methods *real = behind(f)->real;
     int fault = fault_point("store.write");
     if (fault == FAULT_SHORT) {
-        real(f)->pMethods->xWrite(real(f), data, n / 2, at);
+        real->xWrite(f, data, n / 2, at);
     }
-    return fault ? result_of(fault, SQLITE_IOERR_WRITE)
-                 : real(f)->pMethods->xWrite(real(f), data, n, at);
+    return fault ? result_of(fault, SQLITE_IOERR_WRITE) : real->xWrite(f, data, n, at);
 }
 
 static int fault_truncate(sqlite3_file *f, sqlite3_int64 size) {
     int fault = fault_point("store.write");
-    return fault ? result_of(fault, SQLITE_IOERR_TRUNCATE)
-                 : real(f)->pMethods->xTruncate(real(f), size);
+    return fault ? result_of(fault, SQLITE_IOERR_TRUNCATE) : behind(f)->real->xTruncate(f, size);
 }
 
 static int fault_sync(sqlite3_file *f, int flags) {
     int fault = fault_point("store.sync");
-    return fault ? result_of(fault, SQLITE_IOERR_FSYNC) : real(f)->pMethods->xSync(real(f), flags);
+    return fault ? result_of(fault, SQLITE_IOERR_FSYNC) : behind(f)->real->xSync(f, flags);
 }
 
-static int fault_size(sqlite3_file *f, sqlite3_int64 *size) {
-    return real(f)->pMethods->xFileSize(real(f), size);
-}
-
-static int fault_lock(sqlite3_file *f, int lock) {
-    return real(f)->pMethods->xLock(real(f), lock);
-}
-
-static int fault_unlock(sqlite3_file *f, int lock) {
-    return real(f)->pMethods->xUnlock(real(f), lock);
-}
-
-static int fault_check_lock(sqlite3_file *f, int *out) {
-    return real(f)->pMethods->xCheckReservedLock(real(f), out);
-}
-
-static int fault_control(sqlite3_file *f, int op, void *arg) {
-    return real(f)->pMethods->xFileControl(real(f), op, arg);
-}
-
-static int fault_sector(sqlite3_file *f) {
-    return real(f)->pMethods->xSectorSize(real(f));
-}
-
-static int fault_device(sqlite3_file *f) {
-    return real(f)->pMethods->xDeviceCharacteristics(real(f));
-}
-
-static int fault_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out) {
-    return real(f)->pMethods->xShmMap(real(f), page, size, extend, out);
-}
-
-static int fault_shm_lock(sqlite3_file *f, int offset, int n, int flags) {
-    return real(f)->pMethods->xShmLock(real(f), offset, n, flags);
-}
-
-static void fault_shm_barrier(sqlite3_file *f) {
-    real(f)->pMethods->xShmBarrier(real(f));
-}
-
-static int fault_shm_unmap(sqlite3_file *f, int remove) {
-    return real(f)->pMethods->xShmUnmap(real(f), remove);
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = fault_close,
-    .xRead = fault_read,
-    .xWrite = fault_write,
-    .xTruncate = fault_truncate,
-    .xSync = fault_sync,
-    .xFileSize = fault_size,
-    .xLock = fault_lock,
-    .xUnlock = fault_unlock,
-    .xCheckReservedLock = fault_check_lock,
-    .xFileControl = fault_control,
-    .xSectorSize = fault_sector,
-    .xDeviceCharacteristics = fault_device,
-    .xShmMap = fault_shm_map,
-    .xShmLock = fault_shm_lock,
-    .xShmBarrier = fault_shm_barrier,
-    .xShmUnmap = fault_shm_unmap,
-};
-
-static int fault_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
-    sqlite3_vfs *below = vfs->pAppData;
-    FaultFile *f = (FaultFile *)file;
-    f->real = (sqlite3_file *)(f + 1);
-    int rc = below->xOpen(below, name, f->real, flags, out);
-    f->base.pMethods = f->real->pMethods ? &methods : NULL;
+static int fault_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out) {
+    (void)vfs;
+    int rc = below->xOpen(below, name, f, flags, out);
+    if (f->pMethods) {
+        Behind *b = behind(f);
+        *b = (Behind){f->pMethods, *f->pMethods};
+        b->ours.xWrite = fault_write;
+        b->ours.xTruncate = fault_truncate;
+        b->ours.xSync = fault_sync;
+        f->pMethods = &b->ours;
+    }
     return rc;
 }
 
-static sqlite3_vfs layer;
-
 /* All but opening is done by the layer below, which has the same type: a copy of it will do. */
 static void make_layer(void) {
-    sqlite3_vfs *below = sqlite3_vfs_find(NULL);
+    below = sqlite3_vfs_find(NULL);
     layer = *below;
     layer.zName = "pawl-faults";
-    layer.szOsFile = below->szOsFile + (int)sizeof(FaultFile);
-    layer.pAppData = below;
+    layer.szOsFile = (below->szOsFile + 7) / 8 * 8 + (int)sizeof(Behind);
     layer.xOpen = fault_open;
     layer.pNext = NULL;
     sqlite3_vfs_register(&layer, 0);

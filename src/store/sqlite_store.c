@@ -46,44 +46,77 @@ static SqliteStore *sqlite(Store *s) {
 
 /* ---- statements ---- */
 
-static sqlite3_stmt *statement(SqliteStore *q, Sql which, const char *doing, Error *err) {
+/* A value for a statement: a number, a text, or bytes, which may be NULL. */
+typedef struct Bind {
+    enum { BIND_NUMBER, BIND_TEXT, BIND_BYTES } type;
+    int64_t number; /* of bytes: how many */
+    const char *bytes;
+} Bind;
+
+typedef struct Binds {
+    const Bind *items;
+    int n;
+} Binds;
+
+#define NUMBER(value) \
+    { BIND_NUMBER, (value), NULL }
+#define TEXT(value) \
+    { BIND_TEXT, 0, (value) }
+#define BYTES(value, len) \
+    { BIND_BYTES, (int64_t)(len), (value) }
+#define BINDS(...)                                                                      \
+    (Binds) {                                                                           \
+        (const Bind[]){__VA_ARGS__}, sizeof((const Bind[]){__VA_ARGS__}) / sizeof(Bind) \
+    }
+
+/* A prepared statement with its values, which are lent to it until it is reset. */
+static sqlite3_stmt *statement(SqliteStore *q, Sql which, Binds binds, const char *doing,
+                               Error *err) {
     sqlite3_stmt **stmt = &q->prepared[which];
     if (!*stmt && sqlite3_prepare_v3(q->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, stmt,
                                      NULL) != SQLITE_OK) {
         sqlite_failed(q, doing, err);
+        return NULL;
+    }
+    for (int i = 0; i < binds.n; i++) {
+        const Bind *b = &binds.items[i];
+        if (b->type == BIND_NUMBER) {
+            sqlite3_bind_int64(*stmt, i + 1, b->number);
+        } else if (b->type == BIND_TEXT) {
+            sqlite3_bind_text(*stmt, i + 1, b->bytes, -1, SQLITE_STATIC);
+        } else if (b->bytes) {
+            const char *bytes = b->number ? b->bytes : "";
+            sqlite3_bind_blob64(*stmt, i + 1, bytes, (sqlite3_uint64)b->number, SQLITE_STATIC);
+        } else {
+            sqlite3_bind_null(*stmt, i + 1);
+        }
     }
     return *stmt;
 }
 
-static void bind_text(sqlite3_stmt *stmt, int i, const char *text) {
-    sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
-}
-
 /* Runs a statement that gives no rows. */
-static bool finish(SqliteStore *q, sqlite3_stmt *stmt, const char *doing, Error *err) {
-    bool ok = sqlite3_step(stmt) == SQLITE_DONE;
-    if (!ok) {
+static bool execute(SqliteStore *q, Sql which, Binds binds, const char *doing, Error *err) {
+    sqlite3_stmt *stmt = statement(q, which, binds, doing, err);
+    bool ok = stmt && sqlite3_step(stmt) == SQLITE_DONE;
+    if (stmt && !ok) {
         sqlite_failed(q, doing, err);
     }
     sqlite3_reset(stmt);
     return ok;
 }
 
-/* Runs a statement that gives at most one row; with *found the row is there until it is reset. */
-static bool first_row(SqliteStore *q, sqlite3_stmt *stmt, bool *found, Error *err) {
-    int rc = sqlite3_step(stmt);
-    *found = rc == SQLITE_ROW;
-    if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
-        return true;
+/* Runs a statement that gives at most one row: it is in *row until that is reset, or NULL. */
+static bool query(SqliteStore *q, Sql which, Binds binds, sqlite3_stmt **row, Error *err) {
+    sqlite3_stmt *stmt = statement(q, which, binds, "reading", err);
+    int rc = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
+    *row = rc == SQLITE_ROW ? stmt : NULL;
+    if (stmt && rc != SQLITE_ROW) {
+        if (rc != SQLITE_DONE) {
+            sqlite_failed(q, "reading", err);
+        }
+        sqlite3_reset(stmt);
     }
-    sqlite_failed(q, "reading", err);
-    sqlite3_reset(stmt);
-    return false;
-}
-
-static bool run_plain(SqliteStore *q, Sql which, const char *doing, Error *err) {
-    sqlite3_stmt *stmt = statement(q, which, doing, err);
-    return stmt && finish(q, stmt, doing, err);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE;
 }
 
 /* Keeps the error that led here. */
@@ -137,23 +170,16 @@ static void read_row(sqlite3_stmt *stmt, RunRow *row) {
 }
 
 static bool sqlite_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
-    SqliteStore *q = sqlite(s);
-    sqlite3_stmt *stmt = statement(q, key.thread ? SQL_FIND_THREAD : SQL_FIND_RUN, "reading", err);
-    if (!stmt) {
+    sqlite3_stmt *row;
+    if (!(key.thread ? query(sqlite(s), SQL_FIND_THREAD, BINDS(TEXT(key.thread)), &row, err)
+                     : query(sqlite(s), SQL_FIND_RUN, BINDS(NUMBER(key.run)), &row, err))) {
         return false;
     }
-    if (key.thread) {
-        bind_text(stmt, 1, key.thread);
-    } else {
-        sqlite3_bind_int64(stmt, 1, key.run);
+    *found = row != NULL;
+    if (row) {
+        read_row(row, out);
     }
-    if (!first_row(q, stmt, found, err)) {
-        return false;
-    }
-    if (*found) {
-        read_row(stmt, out);
-    }
-    sqlite3_reset(stmt);
+    sqlite3_reset(row);
     return true;
 }
 
@@ -186,53 +212,25 @@ static bool sqlite_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error 
     return rc == SQLITE_OK || sqlite_failed(q, "listing the runs", err);
 }
 
-static bool insert_run(SqliteStore *q, const RunRow *row, const char *thread, Error *err) {
-    sqlite3_stmt *stmt = statement(q, SQL_INSERT_RUN, "making a run", err);
-    if (!stmt) {
-        return false;
-    }
-    bind_text(stmt, 1, thread);
-    bind_text(stmt, 2, row->workflow);
-    bind_text(stmt, 3, row->status);
-    bind_text(stmt, 4, row->definition);
-    sqlite3_bind_int64(stmt, 5, row->created);
-    sqlite3_bind_int64(stmt, 6, row->updated);
-    bind_text(stmt, 7, row->owner);
-    return finish(q, stmt, "making a run", err);
-}
-
+/* Gives a run that nobody named its name: by its number. */
 static bool name_run(SqliteStore *q, RunRow *row, Error *err) {
-    sqlite3_stmt *stmt = statement(q, SQL_NAME_RUN, "making a run", err);
-    bool ok = stmt != NULL, named = false;
-    for (int i = 1; ok && !named; i++) {
-        char name[48];
-        snprintf(name, sizeof name, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", row->run, i);
-        sqlite3_bind_int64(stmt, 1, row->run);
-        sqlite3_bind_text(stmt, 2, name, -1, SQLITE_TRANSIENT);
-        ok = finish(q, stmt, "making a run", err);
-        named = ok && sqlite3_changes(q->db) == 1;
-        if (named) {
-            row->thread = store_copy(name);
+    for (int i = 1; !row->thread; i++) {
+        char name[STORE_NAME_MAX];
+        store_name_run(row->run, i, name);
+        if (!execute(q, SQL_NAME_RUN, BINDS(NUMBER(row->run), TEXT(name)), "making a run", err)) {
+            return false;
         }
+        row->thread = sqlite3_changes(q->db) == 1 ? store_copy(name) : NULL;
     }
-    return ok;
-}
-
-/* The number of a run that was just made is nobody else's, so its lease is free. */
-static bool lease_new_run(SqliteStore *q, int64_t run, Error *err) {
-    bool busy = false;
-    char *owner = NULL;
-    bool ok = lease_file_lock(&q->lease_file, run, &busy, &owner, err);
-    mem_free(owner);
-    return ok && (!busy || error_set(err, ERR_BUSY,
-                                     "The lease of the new run %" PRId64 " is taken: %s "
-                                     "belongs to another store.",
-                                     run, q->lease_file.path));
+    return true;
 }
 
 static bool insert_named(SqliteStore *q, RunRow *row, Error *err) {
     const char *unique = row->thread ? row->thread : "\x01"; /* no thread is called so */
-    if (!insert_run(q, row, unique, err)) {
+    Binds values =
+        BINDS(TEXT(unique), TEXT(row->workflow), TEXT(row->status), TEXT(row->definition),
+              NUMBER(row->created), NUMBER(row->updated), TEXT(row->owner));
+    if (!execute(q, SQL_INSERT_RUN, values, "making a run", err)) {
         return false;
     }
     row->run = sqlite3_last_insert_rowid(q->db);
@@ -240,11 +238,20 @@ static bool insert_named(SqliteStore *q, RunRow *row, Error *err) {
         return error_set(err, ERR_LIMIT, "The store %s has given out all its run numbers.",
                          q->base.url);
     }
-    return (row->thread || name_run(q, row, err)) && lease_new_run(q, row->run, err);
+    /* The number of a run that was just made is nobody else's, so its lease is free. */
+    bool busy = false;
+    char *owner = NULL;
+    bool ok =
+        name_run(q, row, err) && lease_file_lock(&q->lease_file, row->run, &busy, &owner, err);
+    mem_free(owner);
+    return ok && (!busy || error_set(err, ERR_BUSY,
+                                     "The lease of the new run %" PRId64 " is taken: %s "
+                                     "belongs to another store.",
+                                     row->run, q->lease_file.path));
 }
 
 static bool sqlite_begin(Store *s, Error *err) {
-    return run_plain(sqlite(s), SQL_BEGIN, "writing checkpoints", err);
+    return execute(sqlite(s), SQL_BEGIN, (Binds){0}, "writing checkpoints", err);
 }
 
 static void sqlite_cancel(Store *s) {
@@ -281,68 +288,47 @@ static bool sqlite_is_leased(Store *s, int64_t run) {
 }
 
 static bool sqlite_set_cancel(Store *s, int64_t run, bool on, Error *err) {
-    sqlite3_stmt *stmt = statement(sqlite(s), SQL_SET_CANCEL, "asking to cancel", err);
-    if (!stmt) {
-        return false;
-    }
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int(stmt, 2, on);
-    return finish(sqlite(s), stmt, "asking to cancel", err);
+    return execute(sqlite(s), SQL_SET_CANCEL, BINDS(NUMBER(run), NUMBER(on)), "asking to cancel",
+                   err);
 }
 
 static bool sqlite_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
-    bool found = false;
-    sqlite3_stmt *stmt = statement(sqlite(s), SQL_GET_CANCEL, "reading", err);
-    if (!stmt) {
+    sqlite3_stmt *row;
+    if (!query(sqlite(s), SQL_GET_CANCEL, BINDS(NUMBER(run)), &row, err)) {
         return false;
     }
-    sqlite3_bind_int64(stmt, 1, run);
-    if (!first_row(sqlite(s), stmt, &found, err)) {
-        return false;
-    }
-    *on = found && sqlite3_column_int(stmt, 0);
-    sqlite3_reset(stmt);
+    *on = row && sqlite3_column_int(row, 0);
+    sqlite3_reset(row);
     return true;
 }
 
 /* SQLite's own count: it changes with what other connections commit, not with what this one does. */
 static uint64_t sqlite_version(Store *s) {
-    bool found = false;
-    sqlite3_stmt *stmt = statement(sqlite(s), SQL_VERSION, "reading", NULL);
-    if (!stmt || !first_row(sqlite(s), stmt, &found, NULL)) {
-        return 0;
-    }
-    uint64_t version = found ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
-    sqlite3_reset(stmt);
+    sqlite3_stmt *row;
+    query(sqlite(s), SQL_VERSION, (Binds){0}, &row, NULL);
+    uint64_t version = row ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
+    sqlite3_reset(row);
     return version;
 }
 
 /* ---- definitions ---- */
 
 static bool sqlite_define(Store *s, const char *key, const Buf *value, Error *err) {
-    sqlite3_stmt *stmt = statement(sqlite(s), SQL_DEFINE, "keeping a definition", err);
-    if (!stmt) {
-        return false;
-    }
-    bind_text(stmt, 1, key);
-    sqlite3_bind_blob64(stmt, 2, value->data, value->len, SQLITE_STATIC);
-    return finish(sqlite(s), stmt, "keeping a definition", err);
+    return execute(sqlite(s), SQL_DEFINE, BINDS(TEXT(key), BYTES(value->data, value->len)),
+                   "keeping a definition", err);
 }
 
 static bool sqlite_definition(Store *s, const char *key, Buf *out, bool *found, Error *err) {
-    sqlite3_stmt *stmt = statement(sqlite(s), SQL_DEFINITION, "reading", err);
-    if (!stmt) {
+    sqlite3_stmt *row;
+    if (!query(sqlite(s), SQL_DEFINITION, BINDS(TEXT(key)), &row, err)) {
         return false;
     }
-    bind_text(stmt, 1, key);
-    if (!first_row(sqlite(s), stmt, found, err)) {
-        return false;
+    *found = row != NULL;
+    if (row) {
+        const char *bytes = sqlite3_column_blob(row, 0);
+        buf_add(out, bytes, bytes ? (size_t)sqlite3_column_bytes(row, 0) : 0);
     }
-    if (*found) {
-        const char *bytes = sqlite3_column_blob(stmt, 0);
-        buf_add(out, bytes, bytes ? (size_t)sqlite3_column_bytes(stmt, 0) : 0);
-    }
-    sqlite3_reset(stmt);
+    sqlite3_reset(row);
     return true;
 }
 
@@ -356,76 +342,28 @@ typedef struct Facts {
 } Facts;
 
 static bool write_facts(SqliteStore *q, const Facts *f, const char *self, Error *err) {
-    if (!f->run) {
-        return true;
-    }
-    sqlite3_stmt *stmt =
-        statement(q, f->status ? SQL_UPDATE_RUN : SQL_UPDATE_LAST, "writing checkpoints", err);
-    if (!stmt) {
-        return false;
-    }
-    sqlite3_bind_int64(stmt, 1, f->run);
-    if (f->status) {
-        sqlite3_bind_int64(stmt, 2, f->head);
-        sqlite3_bind_int64(stmt, 3, f->last);
-        bind_text(stmt, 4, f->status);
-        sqlite3_bind_int64(stmt, 5, f->at);
-        bind_text(stmt, 6, self);
-    } else {
-        sqlite3_bind_int64(stmt, 2, f->last);
-        bind_text(stmt, 3, self);
-    }
-    return finish(q, stmt, "writing checkpoints", err);
-}
-
-static void bind_bytes(sqlite3_stmt *stmt, int i, const char *bytes, size_t len) {
-    if (bytes) {
-        sqlite3_bind_blob64(stmt, i, len ? bytes : "", len, SQLITE_STATIC);
-    } else {
-        sqlite3_bind_null(stmt, i);
-    }
+    Binds last = BINDS(NUMBER(f->run), NUMBER(f->last), TEXT(self));
+    Binds all = BINDS(NUMBER(f->run), NUMBER(f->head), NUMBER(f->last), TEXT(f->status),
+                      NUMBER(f->at), TEXT(self));
+    return !f->run || (f->status ? execute(q, SQL_UPDATE_RUN, all, "writing checkpoints", err)
+                                 : execute(q, SQL_UPDATE_LAST, last, "writing checkpoints", err));
 }
 
 static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
     Checkpoint c;
-    sqlite3_stmt *stmt = statement(q, SQL_INSERT_CHECKPOINT, "writing checkpoints", err);
-    if (!stmt || !checkpoint_unpack(w->packed, w->packed_len, &c)) {
+    if (!checkpoint_unpack(w->packed, w->packed_len, &c)) {
         return false;
     }
     if (c.seq > SCHEMA_SEQ_MAX) {
         return error_set(err, ERR_LIMIT, "Run %" PRId64 " has used up its checkpoint numbers.",
                          c.run);
     }
-    sqlite3_bind_int64(stmt, 1, schema_id(c.run, c.seq));
-    sqlite3_bind_int64(stmt, 2, c.parent);
-    sqlite3_bind_int64(stmt, 3, c.step);
-    sqlite3_bind_int64(stmt, 4, c.frame);
-    sqlite3_bind_int64(stmt, 5, c.at);
-    sqlite3_bind_int64(stmt, 6, (int32_t)crc32c(w->packed, w->packed_len));
-    bind_text(stmt, 7, c.node);
-    bind_text(stmt, 8, c.status);
-    sqlite3_bind_blob64(stmt, 9, c.patch, c.patch_len, SQLITE_STATIC);
-    bind_bytes(stmt, 10, c.snapshot, c.snapshot_len);
-    bind_bytes(stmt, 11, c.result, c.result_len);
-    return finish(q, stmt, "writing checkpoints", err);
-}
-
-static bool delete_range(SqliteStore *q, Sql which, int64_t from, int64_t to, Error *err) {
-    sqlite3_stmt *stmt = statement(q, which, "removing", err);
-    if (!stmt) {
-        return false;
-    }
-    sqlite3_bind_int64(stmt, 1, from);
-    if (which == SQL_REMOVE_CHECKPOINTS) {
-        sqlite3_bind_int64(stmt, 2, to);
-    }
-    return finish(q, stmt, "removing", err);
-}
-
-static bool remove_run(SqliteStore *q, int64_t run, Error *err) {
-    return delete_range(q, SQL_REMOVE_CHECKPOINTS, schema_id(run, 0),
-                        schema_id(run, SCHEMA_SEQ_MAX), err) &&
-           delete_range(q, SQL_REMOVE_RUN, run, 0, err);
+    Binds values =
+        BINDS(NUMBER(schema_id(c.run, c.seq)), NUMBER(c.parent), NUMBER(c.step), NUMBER(c.frame),
+              NUMBER(c.at), NUMBER((int32_t)crc32c(w->packed, w->packed_len)), TEXT(c.node),
+              TEXT(c.status), BYTES(c.patch, c.patch_len), BYTES(c.snapshot, c.snapshot_len),
+              BYTES(c.result, c.result_len));
+    return execute(q, SQL_INSERT_CHECKPOINT, values, "writing checkpoints", err);
 }
 
 static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
@@ -434,13 +372,20 @@ static bool apply(SqliteStore *q, const BatchWrite *w, Facts *f, Error *err) {
         f->last = w->seq > f->last ? w->seq : f->last;
         return write_checkpoint(q, w, err);
     case BATCH_REMOVE:
-        return delete_range(q, SQL_REMOVE_CHECKPOINT, schema_id(w->run, w->seq), 0, err);
+        return execute(q, SQL_REMOVE_CHECKPOINT, BINDS(NUMBER(schema_id(w->run, w->seq))),
+                       "removing", err);
     case BATCH_RUN:
         f->head = w->head;
         f->at = w->at;
         f->status = w->status;
         return true;
-    case BATCH_REMOVE_RUN: f->run = 0; return remove_run(q, w->run, err);
+    case BATCH_REMOVE_RUN:
+        f->run = 0;
+        return execute(
+                   q, SQL_REMOVE_CHECKPOINTS,
+                   BINDS(NUMBER(schema_id(w->run, 0)), NUMBER(schema_id(w->run, SCHEMA_SEQ_MAX))),
+                   "removing", err) &&
+               execute(q, SQL_REMOVE_RUN, BINDS(NUMBER(w->run)), "removing", err);
     case BATCH_RELEASE:
     case BATCH_DEFINE:
     case BATCH_CREATE: return true; /* its row is there */
@@ -471,19 +416,15 @@ static bool sqlite_commit(Store *s, const StoreBatch *b, Error *err) {
     SqliteStore *q = sqlite(s);
     bool begun = !sqlite3_get_autocommit(q->db);
     return ((begun || sqlite_begin(s, err)) && apply_all(q, b, err) &&
-            run_plain(q, SQL_COMMIT, "writing checkpoints", err)) ||
+            execute(q, SQL_COMMIT, (Binds){0}, "writing checkpoints", err)) ||
            roll_back(q);
 }
 
 /* ---- reading ---- */
 
-static bool is_blob(sqlite3_stmt *stmt, int i) {
-    return sqlite3_column_type(stmt, i) == SQLITE_BLOB;
-}
-
 /* NULL when there are none; SQLite itself has no place for an empty blob. */
 static const char *column_bytes(sqlite3_stmt *stmt, int i, size_t *len) {
-    if (!is_blob(stmt, i)) {
+    if (sqlite3_column_type(stmt, i) != SQLITE_BLOB) {
         return NULL;
     }
     const char *bytes = sqlite3_column_blob(stmt, i);
@@ -502,15 +443,14 @@ static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *
                     .frame = sqlite3_column_int64(stmt, 3),
                     .at = sqlite3_column_int64(stmt, 4),
                     .node = column_text(stmt, 6),
-                    .status = column_text(stmt, 7),
-                    .patch = sqlite3_column_blob(stmt, 8),
-                    .patch_len = (size_t)sqlite3_column_bytes(stmt, 8)};
+                    .status = column_text(stmt, 7)};
+    c.patch = column_bytes(stmt, 8, &c.patch_len);
     c.snapshot = column_bytes(stmt, 9, &c.snapshot_len);
     c.result = column_bytes(stmt, 10, &c.result_len);
     buf_reset(packed);
     checkpoint_pack(&c, packed);
-    if ((int32_t)crc32c(packed->data, packed->len) != sqlite3_column_int64(stmt, 5) ||
-        !is_blob(stmt, 8) || !checkpoint_unpack(packed->data, packed->len, out)) {
+    if ((int32_t)crc32c(packed->data, packed->len) != sqlite3_column_int64(stmt, 5) || !c.patch ||
+        !checkpoint_unpack(packed->data, packed->len, out)) {
         return "its checksum does not match";
     }
     return NULL;
@@ -519,16 +459,13 @@ static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *
 static bool sqlite_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
                               const char **why, Error *err) {
     SqliteStore *q = sqlite(s);
-    sqlite3_stmt *stmt = statement(q, SQL_CHECKPOINT, "reading", err);
-    if (!stmt) {
-        return false;
-    }
+    *found = false;
     if (run < 1 || run > SCHEMA_RUN_MAX || seq < 1 || seq > SCHEMA_SEQ_MAX) {
-        *found = false;
         return true;
     }
-    sqlite3_bind_int64(stmt, 1, schema_id(run, seq));
-    int rc = sqlite3_step(stmt);
+    sqlite3_stmt *stmt =
+        statement(q, SQL_CHECKPOINT, BINDS(NUMBER(schema_id(run, seq))), "reading", err);
+    int rc = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
     *found = rc == SQLITE_ROW;
     if (*found) {
         *why = read_checkpoint(stmt, &q->packed, out);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* mkdtemp */
 #include "store.h"
 
+#include "ascii.h"
 #include "backend.h"
 #include "folders.h"
 #include "json_binary.h"
@@ -40,6 +41,32 @@ char *store_copy(const char *text) {
     return text ? mem_strndup(text, strlen(text)) : NULL;
 }
 
+/* FNV-1a. */
+uint64_t store_hash(const char *bytes, size_t len) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
+    }
+    return hash;
+}
+
+void run_row_copy(RunRow *out, const RunRow *row) {
+    *out = *row;
+    out->thread = store_copy(row->thread);
+    out->workflow = store_copy(row->workflow);
+    out->status = store_copy(row->status);
+    out->definition = store_copy(row->definition);
+    out->owner = store_copy(row->owner);
+}
+
+void store_name_run(int64_t run, int i, char out[STORE_NAME_MAX]) {
+    snprintf(out, STORE_NAME_MAX, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", run, i);
+}
+
+static bool find_number(Store *s, int64_t run, RunRow *out, bool *found, Error *err) {
+    return s->backend->find(s, (RunKey){NULL, run}, out, found, err);
+}
+
 bool store_holds(const Store *s, int64_t run) {
     return leases_has(&s->leases, run);
 }
@@ -63,9 +90,9 @@ static int later_first(const void *a, const void *b) {
     return x->run > y->run ? -1 : x->run < y->run;
 }
 
-RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_t *count) {
+void run_places_give(Store *s, RunPlace *all, size_t n, RunsPage *page, RunRowFn fn, void *ctx) {
     size_t low = 0, high = n;
-    RunPlace last = {page->updated, page->run};
+    RunPlace last = {page->updated, page->run, NULL};
     if (n) {
         qsort(all, n, sizeof *all, later_first);
     }
@@ -77,8 +104,21 @@ RunPlace *run_places_select(RunPlace *all, size_t n, const RunsPage *page, size_
             high = middle;
         }
     }
-    *count = page->limit && page->limit < n - low ? page->limit : n - low;
-    return all + low;
+    size_t end = page->limit && page->limit < n - low ? low + page->limit : n;
+    page->more = end < n;
+    for (bool wanted = true; wanted && low < end; low++) {
+        const RunPlace *at = &all[low];
+        RunRow own = {0};
+        bool found = at->row != NULL;
+        page->updated = at->updated;
+        page->run = at->run;
+        if (!found) {
+            find_number(s, at->run, &own, &found, NULL);
+        }
+        wanted = !found || fn(ctx, at->row ? at->row : &own);
+        run_row_clear(&own);
+    }
+    mem_free(all);
 }
 
 bool store_inspect(Store *s, int64_t run, Buf *out, Error *err) {
@@ -86,20 +126,6 @@ bool store_inspect(Store *s, int64_t run, Buf *out, Error *err) {
 }
 
 /* ---- life ---- */
-
-static bool is_scheme_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '.';
-}
-
-/* Length of the scheme before its colon; 0 when there is none. */
-static size_t scheme_length(const char *url) {
-    size_t n = 0;
-    while (is_scheme_char(url[n])) {
-        n++;
-    }
-    return url[n] == ':' ? n : 0;
-}
 
 static bool bad_scheme(const char *url, size_t len, Error *err) {
     if ((len == 8 && !strncmp(url, "postgres", 8)) ||
@@ -118,11 +144,16 @@ static bool bad_scheme(const char *url, size_t len, Error *err) {
 }
 
 static const StoreBackend *backend_of(const char *url, const char **path, Error *err) {
-    size_t len = scheme_length(url);
-    *path = len ? url + len + 1 : url;
-    if (!len) {
+    size_t len = 0;
+    while (ascii_is_letter(url[len]) || ascii_is_digit(url[len]) ||
+           (url[len] && strchr("+-.", url[len]))) {
+        len++;
+    }
+    *path = url;
+    if (!len || url[len] != ':') {
         return &sqlite_backend;
     }
+    *path = url + len + 1;
     for (size_t i = 0; i < BACKENDS; i++) {
         if (strlen(backends[i]->scheme) == len && !strncmp(backends[i]->scheme, url, len)) {
             return backends[i];
@@ -205,28 +236,19 @@ bool store_is_durable(const Store *s) {
     return s->backend->durable;
 }
 
-static char *temporary_folder(void) {
-    const char *tmp = getenv("TMPDIR");
-    char *path = path_join(tmp && *tmp ? tmp : "/tmp", "pawl-XXXXXX");
-    if (!mkdtemp(path)) {
-        int failed = errno;
-        mem_free(path);
-        errno = failed;
-        return NULL;
-    }
-    return path;
-}
-
 const char *store_folder(Store *s, Error *err) {
     if (s->folder) {
         return s->folder;
     }
-    char *path = s->backend->durable ? s->backend->folder(s) : temporary_folder();
-    if (path && (!s->backend->durable || folder_make(path))) {
+    const char *tmp = getenv("TMPDIR");
+    bool durable = s->backend->durable;
+    char *path =
+        durable ? s->backend->folder(s) : path_join(tmp && *tmp ? tmp : "/tmp", "pawl-XXXXXX");
+    if (durable ? folder_make(path) : mkdtemp(path) != NULL) {
         return s->folder = path;
     }
     error_set(err, ERR_IO, "The folder %s for the work of runs cannot be made: %s.",
-              path ? path : "under $TMPDIR", strerror(errno));
+              durable ? path : "under $TMPDIR", strerror(errno));
     mem_free(path);
     return NULL;
 }
@@ -242,16 +264,12 @@ void run_row_clear(RunRow *row) {
     *row = (RunRow){0};
 }
 
-static bool find_number(Store *s, int64_t run, RunRow *out, bool *found, Error *err) {
-    return s->backend->find(s, (RunKey){NULL, run}, out, found, err);
-}
-
 /* A whole number above 0, or 0. */
 static int64_t number_of(const char *text) {
     char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno ? n : 0;
+    return ascii_is_digit(*text) && !*end && !errno ? n : 0;
 }
 
 bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
@@ -394,15 +412,8 @@ static bool refuse_busy(Store *s, int64_t run, const char *owner, Error *err) {
     return false;
 }
 
-/* A wish to cancel was for the owner before. */
-static bool forget_cancel(Store *s, int64_t run, Error *err) {
-    bool on = false;
-    return s->backend->get_cancel(s, run, &on, err) &&
-           (!on || s->backend->set_cancel(s, run, false, err));
-}
-
 bool store_lease(Store *s, int64_t run, Error *err) {
-    bool busy = false;
+    bool busy = false, cancel = false;
     char *owner = NULL;
     if (store_holds(s, run)) {
         return true;
@@ -416,11 +427,12 @@ bool store_lease(Store *s, int64_t run, Error *err) {
         return false;
     }
     leases_add(&s->leases, run);
-    if (!forget_cancel(s, run, err)) {
+    bool ok = s->backend->get_cancel(s, run, &cancel, err) && /* a wish for the owner before */
+              (!cancel || s->backend->set_cancel(s, run, false, err));
+    if (!ok) {
         store_release(s, run);
-        return false;
     }
-    return true;
+    return ok;
 }
 
 void store_release(Store *s, int64_t run) {
@@ -457,50 +469,26 @@ bool store_asked(Store *s, int64_t run, bool *cancel, Error *err) {
 
 enum { KEY_HEX = 16 };
 
-/* FNV-1a. Two values may share it: then the later one's key has a number behind it. */
-static uint64_t hash_of(const Buf *bytes) {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < bytes->len; i++) {
-        hash = (hash ^ (unsigned char)bytes->data[i]) * 0x100000001B3u;
-    }
-    return hash;
-}
-
-static char *make_key(uint64_t hash, int attempt) {
-    Buf key = BUF_INIT;
-    buf_printf(&key, "%0*" PRIx64, KEY_HEX, hash);
-    if (attempt) {
-        buf_printf(&key, "-%d", attempt + 1);
-    }
-    return buf_detach(&key);
-}
-
-static bool same_bytes(const Buf *a, const Buf *b) {
-    return a->len == b->len && !memcmp(a->data, b->data, a->len);
-}
-
+/* Its key is its hash. Two values may share it: then the later one's has a number behind it. */
 char *store_define_encoded(Store *s, const Buf *bytes, Error *err) {
-    Buf there = BUF_INIT;
-    char *key = NULL;
-    bool ok = store_refuse_reader(s, err), found = ok;
-    for (int attempt = 0; ok && found; attempt++) {
-        mem_free(key);
-        key = make_key(hash_of(bytes), attempt);
+    Buf there = BUF_INIT, key = BUF_INIT;
+    bool ok = store_refuse_reader(s, err), found = ok, same = false;
+    for (int attempt = 1; ok && found && !same; attempt++) {
+        buf_reset(&key);
         buf_reset(&there);
-        ok = s->backend->definition(s, key, &there, &found, err);
-        if (ok && found && same_bytes(bytes, &there)) {
-            break;
+        buf_printf(&key, "%0*" PRIx64, KEY_HEX, store_hash(bytes->data, bytes->len));
+        if (attempt > 1) {
+            buf_printf(&key, "-%d", attempt);
         }
+        ok = s->backend->definition(s, key.data, &there, &found, err);
+        same = found && there.len == bytes->len && !memcmp(there.data, bytes->data, bytes->len);
     }
-    if (ok && !found) {
-        ok = s->backend->define(s, key, bytes, err);
-    }
+    ok = ok && (found || s->backend->define(s, key.data, bytes, err));
     buf_clear(&there);
     if (!ok) {
-        mem_free(key);
-        return NULL;
+        buf_clear(&key);
     }
-    return key;
+    return ok ? buf_detach(&key) : NULL;
 }
 
 char *store_define(Store *s, Json value, Error *err) {
@@ -509,18 +497,6 @@ char *store_define(Store *s, Json value, Error *err) {
     char *key = store_define_encoded(s, &bytes, err);
     buf_clear(&bytes);
     return key;
-}
-
-static Json decode_definition(const Store *s, const char *key, const Buf *bytes, Error *err) {
-    size_t used = 0;
-    char hex[KEY_HEX + 1];
-    snprintf(hex, sizeof hex, "%0*" PRIx64, KEY_HEX, hash_of(bytes));
-    Json value = strncmp(hex, key, KEY_HEX) ? json_none()
-                                            : json_decode(bytes->data, bytes->len, &used, NULL);
-    if (json_is_none(value)) {
-        store_damaged(s, err, "the definition %s is not what it was.", key);
-    }
-    return value;
 }
 
 Json store_definition(Store *s, const char *key, Error *err) {
@@ -532,7 +508,13 @@ Json store_definition(Store *s, const char *key, Error *err) {
     } else if (!found) {
         error_set(err, ERR_DATA, "There is no definition %s in the store %s.", key, s->url);
     } else {
-        value = decode_definition(s, key, &bytes, err);
+        char hex[KEY_HEX + 1];
+        snprintf(hex, sizeof hex, "%0*" PRIx64, KEY_HEX, store_hash(bytes.data, bytes.len));
+        value = strncmp(hex, key, KEY_HEX) ? json_none()
+                                           : json_decode(bytes.data, bytes.len, NULL, NULL);
+        if (json_is_none(value)) {
+            store_damaged(s, err, "the definition %s is not what it was.", key);
+        }
     }
     buf_clear(&bytes);
     return value;

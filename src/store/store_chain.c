@@ -46,14 +46,6 @@ typedef struct Chain {
     ChainWeight weight;
 } Chain;
 
-static void chain_clear(Chain *c) {
-    for (size_t i = 0; i < c->len; i++) {
-        json_unref(c->patches[i]);
-    }
-    mem_free(c->patches);
-    mem_free(c->seqs);
-}
-
 static bool push_patch(Store *s, Chain *chain, const Checkpoint *c, Error *err) {
     Json patch = chain_decode(c->patch, c->patch_len);
     if (json_is_none(patch)) {
@@ -118,6 +110,10 @@ Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error 
     if (weight) {
         *weight = chain.weight;
     }
-    chain_clear(&chain);
+    for (size_t i = 0; i < chain.len; i++) {
+        json_unref(chain.patches[i]);
+    }
+    mem_free(chain.patches);
+    mem_free(chain.seqs);
     return image;
 }

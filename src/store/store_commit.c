@@ -31,26 +31,21 @@ static int64_t number_of(const StoreBatch *b, int64_t run) {
 /* ---- making runs ---- */
 
 /* A run whose process died before its first checkpoint never began: its name is free again. */
-static void clear_unbegun(Store *s, const char *thread) {
-    RunRow row = {0};
-    bool found = false;
-    if (s->backend->find(s, (RunKey){thread, 0}, &row, &found, NULL) && found && row.head == 0 &&
-        !store_holds(s, row.run) && store_lease(s, row.run, NULL)) {
-        StoreBatch batch = STORE_BATCH_INIT;
-        store_batch_remove_run(&batch, row.run);
-        s->backend->commit(s, &batch, NULL);
-        store_release(s, row.run);
-        store_batch_clear(&batch);
-    }
-    run_row_clear(&row);
-}
-
 static void make_room(Store *s, const StoreBatch *b) {
     BatchWrite w;
     for (size_t pos = 0; batch_next(b, &pos, &w);) {
-        if (w.op == BATCH_CREATE && *w.thread) {
-            clear_unbegun(s, w.thread);
+        RunRow row = {0};
+        bool found = false;
+        if (w.op == BATCH_CREATE && *w.thread &&
+            s->backend->find(s, (RunKey){w.thread, 0}, &row, &found, NULL) && found && !row.head &&
+            !store_holds(s, row.run) && store_lease(s, row.run, NULL)) {
+            StoreBatch batch = STORE_BATCH_INIT;
+            store_batch_remove_run(&batch, row.run);
+            s->backend->commit(s, &batch, NULL);
+            store_release(s, row.run);
+            store_batch_clear(&batch);
         }
+        run_row_clear(&row);
     }
 }
 
@@ -102,15 +97,6 @@ static bool resolve(Store *s, StoreBatch *b, Error *err) {
     return ok;
 }
 
-/* Nothing of it was committed. */
-static void take_back(Store *s, StoreBatch *b) {
-    s->backend->cancel(s);
-    for (size_t i = 0; i < b->nmade; i++) {
-        store_release(s, b->made[i].run);
-    }
-    batch_forget_made(b);
-}
-
 /* ---- committing ---- */
 
 static bool check_leases(const Store *s, const StoreBatch *b, Error *err) {
@@ -143,7 +129,11 @@ static bool commit_resolved(Store *s, StoreBatch *b, Error *err) {
     }
     if (!resolve(s, b, err) || !check_leases(s, &s->plain, err) ||
         (s->plain.count && !s->backend->commit(s, &s->plain, err))) {
-        take_back(s, b);
+        s->backend->cancel(s); /* nothing of it was committed */
+        for (size_t i = 0; i < b->nmade; i++) {
+            store_release(s, b->made[i].run);
+        }
+        batch_forget_made(b);
         return false;
     }
     if (!s->plain.count) {
