@@ -11,6 +11,8 @@
 #include "recording.h"
 #include "result.h"
 
+#include "../tests/unit/stored_flow.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -60,7 +62,7 @@ static bool on_image(void *ctx, const LineageImage *at) {
 
 static void look(Store *s, const RunRow *row) {
     Lineage line;
-    Flow *flow = lineage_flow(s, row, json_none(), NULL);
+    Flow *flow = stored_flow(s, row, json_none(), NULL);
     DivergenceSide side = {row->run, row->head, flow};
     CHECK(flow && lineage_read(s, row->run, row->head, 0, &line, NULL));
     CHECK(lineage_images(s, row->run, &line, on_image, flow, NULL));
@@ -83,7 +85,7 @@ static void out_and_in(Store *s, const RunRow *row) {
     RunRow again = {0};
     Error err = ERROR_INIT;
     Store *other = store_open("memory:", STORE_CREATE, NULL);
-    Json document = export_run(s, row->run, &err);
+    Json document = export_run(s, row->thread, &err);
     CHECK(other && !json_is_none(document));
     CHECK(export_import(other, document, &again, &err));
     CHECK(again.head == row->head && again.last == row->last);

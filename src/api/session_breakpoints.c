@@ -295,7 +295,7 @@ static Json watch_value(const WatchPlace *place, Json watch, Json expression) {
 static bool find_place(Session *session, Json args, WatchPlace *place, Error *err) {
     place->frame = args_frame(session, args, &place->why);
     if (place->frame) {
-        place->state = session_state(session, place->frame, &place->why);
+        place->state = frame_will_see(place->frame, &place->why);
     }
     if (json_is_none(place->state)) {
         place->frame = NULL;

@@ -12,11 +12,14 @@
 
 typedef Json DebugCall(Session *session, Json args, Error *err);
 
-/* session_control.c: the session, and frames that stop and go */
+/* session_control.c: the session, frames that stop and go, and what is changed in them: variables, configs, nodes
+ * that the workflow does not have */
 DebugCall debug_session, debug_configure, debug_extend, debug_detach, debug_abort;
 DebugCall debug_continue, debug_pause, debug_step, debug_back, debug_reverse, debug_goto;
 DebugCall debug_skip, debug_retry, debug_answer;
-extern const char *const debug_step_words[];
+DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
+DebugCall debug_config_set, debug_config_reset, debug_inject, debug_injected, debug_inject_remove;
+extern const char *const debug_step_words[], *const debug_inject_words[];
 
 /* session_breakpoints.c: breakpoints and watches */
 DebugCall debug_break_set, debug_break_change, debug_break_delete, debug_break_enable, debug_breaks;
@@ -34,11 +37,6 @@ Json debug_history(Store *store, Json args, Error *err);
 Json debug_export(Store *store, Json args, Error *err);
 extern const char *const debug_since_words[];
 
-/* session_change_calls.c: variables, configs, nodes that the workflow does not have */
-DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
-DebugCall debug_config_set, debug_config_reset, debug_inject, debug_injected, debug_inject_remove;
-extern const char *const debug_inject_words[];
-
 /* ---- shared ---- */
 
 /* The state that `frame` and `checkpoint` mean: of the past, or of now with what is pending. Given;
@@ -49,7 +47,7 @@ Json debug_state(Session *session, Json args, Error *err);
 Json debug_state_at(Session *session, int64_t checkpoint, int64_t frame, Error *err);
 
 /* What `config` answers of a frame. */
-Json debug_config_of(Session *session, Frame *f, Error *err);
+Json debug_config_of(Frame *f, Error *err);
 
 /* An expression on the state of a frame with the variables of the node that it stands at (f
  * NULL: none). {results, more}. */

@@ -62,9 +62,9 @@ Json debug_node(Session *session, Json args, Error *err) {
 
 /* ---- the config of a node ---- */
 
-static Json with_resolved(Session *session, Frame *f, Json out) {
+static Json with_resolved(Frame *f, Json out) {
     Error err = ERROR_INIT;
-    Json resolved = json_none(), state = session_state(session, f, &err);
+    Json resolved = json_none(), state = frame_will_see(f, &err);
     if (!json_is_none(state)) {
         resolved = frame_config(f, state, &err);
         json_unref(state);
@@ -87,22 +87,22 @@ static const Node *edited_node(const Frame *f) {
     return flow ? &flow->main->nodes[0] : NULL;
 }
 
-Json debug_config_of(Session *session, Frame *f, Error *err) {
+Json debug_config_of(Frame *f, Error *err) {
     const Node *node = args_node(f, err);
     if (!node) {
         return json_none();
     }
     const Node *edited = edited_node(f);
-    Json out = inspect_config(edited ? edited : node), raw = session_config(session, f);
+    Json out = inspect_config(edited ? edited : node), raw = session_config(f);
     out = json_object_with(out, "node", json_ref(node->name_json));
     out = json_is_none(raw) ? out : json_object_with(out, "raw", raw);
-    out = with_resolved(session, f, out);
+    out = with_resolved(f, out);
     return edited ? json_object_with(out, "edited", json_bool(true)) : out;
 }
 
 Json debug_config(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
-    return f ? debug_config_of(session, f, err) : json_none();
+    return f ? debug_config_of(f, err) : json_none();
 }
 
 /* ---- values ---- */
@@ -112,7 +112,7 @@ Json debug_state(Session *session, Json args, Error *err) {
         return debug_state_at(session, args_int(args, "checkpoint", 0), args_frame_id(args), err);
     }
     Frame *f = args_frame(session, args, err);
-    return f ? session_state(session, f, err) : json_none();
+    return f ? frame_will_see(f, err) : json_none();
 }
 
 Json debug_variables(Session *session, Json args, Error *err) {
@@ -283,7 +283,7 @@ Json debug_complete(Session *session, Json args, Error *err) {
     if (err) {
         error_clear(err);
     }
-    c.state = c.frame ? session_state(session, c.frame, NULL) : json_none();
+    c.state = c.frame ? frame_will_see(c.frame, NULL) : json_none();
     char *text = args_text(args, "text");
     c.text = text;
     c.len = strlen(text);

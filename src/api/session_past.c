@@ -71,7 +71,7 @@ static Json later_state(Session *session, Json args, int64_t to, Error *err) {
         return debug_state_at(session, to, args_frame_id(args), err);
     }
     Frame *f = args_frame(session, args, err);
-    return f ? session_state(session, f, err) : json_none();
+    return f ? frame_will_see(f, err) : json_none();
 }
 
 static Json diff_between(Session *session, Json args, Error *err) {
@@ -198,11 +198,6 @@ Json debug_replay(Session *session, Json args, Error *err) {
 /* ---- all of it ---- */
 
 Json debug_export(Store *store, Json args, Error *err) {
-    Json thread = json_object_get_c(args, "thread"), out = json_none();
-    RunRow row = {0};
-    if (store_find(store, json_string_data(&thread), &row, err)) {
-        out = export_run(store, row.run, err);
-    }
-    run_row_clear(&row);
-    return out;
+    Json thread = json_object_get_c(args, "thread");
+    return export_run(store, json_string_data(&thread), err);
 }

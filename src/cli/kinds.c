@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include "flow.h"
+#include "json_build.h"
 #include "kind_schema.h"
 
 #include <stdio.h>
@@ -82,10 +83,9 @@ static int print_json(const KindsArgs *args) {
     Json list = json_array();
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(args, &at));) {
-        Json o = output_set(json_object(), "name", output_text(kind->name));
-        o = output_set(o, "dialect", output_text(dialect_name(kind->dialect)));
-        o = output_set(o, "help", output_text(kind->help));
-        list = json_array_push(list, output_set(o, "schema", kind_schema(kind)));
+        list = json_array_push(
+            list, OBJECT(KEY("name", kind->name), KEY("dialect", dialect_name(kind->dialect)),
+                         KEY("help", kind->help), KEY("schema", kind_schema(kind))));
     }
     output_pretty(list);
     json_unref(list);

@@ -1,6 +1,5 @@
 /* commands_breakpoints.c - breakpoints and watches. */
-#include "command_reader.h"
-#include "fields.h"
+#include "commands.h"
 #include "mem.h"
 
 #include <string.h>

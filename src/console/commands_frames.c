@@ -1,6 +1,5 @@
 /* commands_frames.c - looking at frames, nodes, the text of the workflow and the history. */
-#include "command_reader.h"
-#include "fields.h"
+#include "commands.h"
 
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* commands_running.c - letting frames go, back and elsewhere. */
-#include "command_reader.h"
 #include "console_inside.h"
-#include "fields.h"
 
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* commands_session.c - the session itself, the end of it, and help. */
-#include "command_reader.h"
 #include "console_inside.h"
-#include "fields.h"
 #include "json_duration.h"
 #include "mem.h"
 

@@ -1,82 +1,70 @@
+/* console.c - a console: its life, waiting until something stops, a line that was typed and what is ordered of the
+ * session, what Tab offers. */
 #include "console_inside.h"
 
+#include "json_parse.h"
+#include "json_print.h"
 #include "mem.h"
 #include "terminal.h"
 
-/* ---- life ---- */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the session ---- */
+
+Json target_call(Target *target, const char *operation, Json args, Error *err) {
+    if (!target->call) {
+        json_unref(args);
+        error_set(err, ERR_USAGE, "The debug session is over.");
+        return json_none();
+    }
+    return target->call(target->self, operation, args, err);
+}
+
+void target_close(Target *target) {
+    if (target->call) {
+        target->close(target->self);
+    }
+    *target = (Target){0};
+}
 
 void console_set(char **slot, char *text) {
     mem_free(*slot);
     *slot = text;
 }
 
-char *console_text_of(Json v) {
+static char *text_of(Json v) {
     bool text = json_kind(v) == JSON_STRING && json_string_len(v) > 0;
     return text ? mem_strndup(json_string_data(&v), json_string_len(v)) : NULL;
-}
-
-/* The loop has turned while somebody types. */
-static bool on_turned(void *ctx) {
-    Console *c = ctx;
-    console_flush(c);
-    return c->came & CAME_OVER;
-}
-
-Console *console_new(const ConsoleHost *host, Error *err) {
-    Console *c = mem_zalloc(sizeof *c);
-    PromptHost prompt = {.loop = host->loop,
-                         .turned = on_turned,
-                         .complete = console_complete,
-                         .ctx = c,
-                         .scripts = host->scripts,
-                         .bare = host->json};
-    c->prompt = prompt_new(&prompt, err);
-    if (!c->prompt) {
-        mem_free(c);
-        return NULL;
-    }
-    c->host = *host;
-    c->events = json_array();
-    c->colour = !host->json && terminal_has_colour(stdout);
-    uv_timer_init(host->loop, &c->grace);
-    c->grace.data = c;
-    return c;
-}
-
-static void on_timer_closed(uv_handle_t *handle) {
-    Console *c = handle->data;
-    c->closed = true;
-}
-
-void console_free(Console *c) {
-    if (!c) {
-        return;
-    }
-    uv_close((uv_handle_t *)&c->grace, on_timer_closed);
-    while (!c->closed) {
-        uv_run(c->host.loop, UV_RUN_NOWAIT);
-    }
-    prompt_free(c->prompt);
-    json_unref(c->events);
-    mem_free(c->file);
-    mem_free(c->list_file);
-    mem_free(c->again);
-    mem_free(c);
-}
-
-void console_open(Console *c, Target *target) {
-    c->target = target;
-    console_set(&c->file, NULL);
-    console_set(&c->list_file, NULL);
 }
 
 Json console_ask(Console *c, const char *operation, Json args) {
     return target_call(c->target, operation, args, NULL);
 }
 
+/* An order that nobody typed. The answer, given; JSON_NONE after saying what is wrong. Consumes args. view NULL:
+ * the answer is not shown. */
+static Json ask_and_show(Console *c, const char *operation, Json args, CommandView *view) {
+    Error err = ERROR_INIT;
+    Order order = {.line = operation,
+                   .len = strlen(operation),
+                   .operation = operation,
+                   .args = args,
+                   .view = view};
+    Json answer = target_call(c->target, operation, json_ref(args), &err);
+    if (json_is_none(answer)) {
+        console_put_error(c, &order, false, &err);
+    } else if (view) {
+        console_put_answer(c, &order, answer);
+    }
+    order_clear(&order);
+    return answer;
+}
+
 /* ---- waiting ---- */
 
-void console_leave(Console *c, ConsoleEnd end) {
+static void leave(Console *c, ConsoleEnd end) {
     c->ending = true;
     c->end = end;
 }
@@ -90,23 +78,12 @@ static void interrupt(Console *c) {
         prompt_write(c->prompt, "\n", 1); /* behind the ^C that the terminal shows */
     }
     if (twice) {
-        console_leave(c, CONSOLE_QUIT);
+        leave(c, CONSOLE_QUIT);
         return;
     }
-    Order order = {.line = "pause all",
-                   .len = 9,
-                   .operation = "pause",
-                   .view = view_pausing,
-                   .args = json_none(),
-                   .id = json_none()};
-    Error err = ERROR_INIT;
-    Json answer = target_call(c->target, "pause", OBJECT(KEY("frame", "all")), &err);
-    if (json_is_none(answer)) {
-        console_put_error(c, &order, false, &err);
-        return;
-    }
-    console_put_answer(c, &order, answer);
-    if (!field_items(field_get(answer, "paused")) && !field_items(field_get(answer, "later"))) {
+    Json answer = ask_and_show(c, "pause", OBJECT(KEY("frame", "all")), view_pausing);
+    if (!json_is_none(answer) && !field_items(field_get(answer, "paused")) &&
+        !field_items(field_get(answer, "later"))) {
         c->came |= CAME_STOP | CAME_REPLAY;
     }
     json_unref(answer);
@@ -120,11 +97,11 @@ static void turn(Console *c, uv_run_mode mode) {
         interrupt(c);
     }
     if (c->gone || prompt_is_over(c->prompt)) {
-        console_leave(c, c->gone ? CONSOLE_GONE : CONSOLE_QUIT);
+        leave(c, c->gone ? CONSOLE_GONE : CONSOLE_QUIT);
     }
 }
 
-void console_drain(Console *c) {
+static void drain(Console *c) {
     for (int i = 0; i < 3 && !c->ending; i++) {
         turn(c, UV_RUN_NOWAIT);
     }
@@ -178,10 +155,10 @@ static void show_place(Console *c, Json answer) {
     json_unref(session);
 }
 
-void console_show_new_place(Console *c, Json answer) {
+static void show_new_place(Console *c, Json answer) {
     console_set(&c->list_file, NULL);
     give_grace(c, CAME_PAUSE | CAME_STOP | CAME_SETTLED | CAME_OVER, CONSOLE_GRACE_MS);
-    console_drain(c);
+    drain(c);
     show_place(c, answer);
 }
 
@@ -190,10 +167,9 @@ static void show_standing(Console *c) {
     Json session = console_ask(c, "session", json_none());
     Json answer = console_ask(c, "frames", json_none()), frames = field_get(answer, "frames");
     if (json_string_is(field_get(session, "status"), "ended")) {
-        Json event = OBJECT(KEY("event", "settled"));
-        event = output_set(event, "status", json_ref(field_get(session, "run_status")));
-        event = output_set(event, "error", json_ref(field_get(session, "error")));
-        console_event(c, event);
+        console_event(c, OBJECT(KEY("event", "settled"),
+                                KEY("status", json_ref(field_get(session, "run_status"))),
+                                KEY("error", json_ref(field_get(session, "error")))));
         console_flush(c);
     } else if (field_items(frames) == 1) {
         show_place(c, json_array_get(frames, 0));
@@ -207,7 +183,7 @@ static void show_standing(Console *c) {
     json_unref(answer);
 }
 
-void console_wait(Console *c, unsigned until) {
+static void wait_for(Console *c, unsigned until) {
     console_flush(c);
     while (waits_on(c, until)) {
         turn(c, UV_RUN_ONCE);
@@ -216,11 +192,373 @@ void console_wait(Console *c, unsigned until) {
         give_grace(c, CAME_STOP | CAME_SETTLED | CAME_OVER,
                    prompt_edits(c->prompt) ? CONSOLE_PERSON_GRACE_MS : CONSOLE_GRACE_MS);
     }
-    console_drain(c);
+    drain(c);
     bool told = c->came & (CAME_PAUSE | CAME_WAIT | CAME_SETTLED | CAME_OVER);
     if ((c->came & CAME_STOP) && !told && !c->ending) { /* frames stood still all the time */
         show_standing(c);
     }
+}
+
+/* ---- orders ---- */
+
+static void note_session(Console *c, Json session) {
+    c->pause_all = json_truthy(field_get(session, "pause_all_on_breakpoint"));
+    if (!c->file) {
+        c->file = text_of(field_get(session, "file"));
+    }
+}
+
+/* What an answer changes of what the console knows. */
+static void take_note(Console *c, const char *operation, Json answer) {
+    Json first = field_get(answer, "first");
+    int64_t lines = (int64_t)field_items(field_get(answer, "lines"));
+    if (!strcmp(operation, "session") || !strcmp(operation, "configure")) {
+        note_session(c, answer);
+    } else if (!strcmp(operation, "source") && json_tag(first) == JSON_TAG_INT && lines) {
+        console_set(&c->list_file, text_of(field_get(answer, "file")));
+        c->list_line = first.i + lines + lines / 2;
+    }
+}
+
+static bool write_document(const char *path, Json document, Error *err) {
+    FILE *file = fopen(path, "wb");
+    char *text = json_to_text(document);
+    bool ok = file && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
+    ok = file && fclose(file) == 0 && ok;
+    mem_free(text);
+    return ok || error_set(err, ERR_IO, "%s cannot be written: %s.", path, strerror(errno));
+}
+
+/* Waits for what comes of an order, unless it has let go of nothing. */
+static void follow(Console *c, const Order *order, Json answer) {
+    const char *operation = order->operation;
+    bool abort = !strcmp(operation, "abort"), replay = !strcmp(operation, "replay");
+    bool lets_go = abort || replay || !strcmp(operation, "answer") ||
+                   field_items(field_get(answer, "resumed")) ||
+                   field_items(field_get(answer, "paused")) ||
+                   field_items(field_get(answer, "later"));
+    if (!strcmp(operation, "detach")) {
+        leave(c, CONSOLE_DETACHED);
+    } else if ((order->flags & COMMAND_GOES) && lets_go) {
+        wait_for(c, abort ? CAME_SETTLED | CAME_OVER : replay ? CAME_REPLAY | CAME_OVER : CAME_ANY);
+    } else if (order->flags & COMMAND_MOVES) {
+        show_new_place(c, answer);
+    } else {
+        drain(c);
+    }
+}
+
+/* Calls, shows, and waits for what comes of it. */
+static void obey(Console *c, const Order *order) {
+    Error err = ERROR_INIT;
+    console_flush(c);
+    c->interrupted = 0;
+    c->shown = 0;
+    c->came &= CAME_OVER;
+    Json answer = target_call(c->target, order->operation, json_ref(order->args), &err);
+    bool ok = !json_is_none(answer), exports = order->text != NULL;
+    if (ok && exports && (ok = write_document(order->text, answer, &err))) {
+        json_unref(answer);
+        answer = OBJECT(KEY("file", order->text));
+    }
+    if (ok) {
+        take_note(c, order->operation, answer);
+        console_put_answer(c, order, answer);
+    } else {
+        console_put_error(c, order, false, &err);
+    }
+    if (ok && !exports) {
+        follow(c, order, answer);
+    }
+    json_unref(answer);
+}
+
+bool console_call(Console *c, const char *operation, Json args, bool shown) {
+    Json answer = ask_and_show(c, operation, args, shown ? commands_view(operation) : NULL);
+    bool ok = !json_is_none(answer);
+    if (ok) {
+        take_note(c, operation, answer);
+    }
+    json_unref(answer);
+    return ok;
+}
+
+/* ---- lines ---- */
+
+/* `frame` alone is about the selected one. */
+static void name_selected(Console *c, Order *order) {
+    if (!strcmp(order->operation, "frame") && json_is_none(field_get(order->args, "frame"))) {
+        Json session = console_ask(c, "session", json_none()), frame = field_get(session, "frame");
+        if (json_tag(frame) == JSON_TAG_INT) {
+            order->args = OBJECT_ADD(order->args, KEY("frame", frame));
+        }
+        json_unref(session);
+    }
+}
+
+static void do_command(Console *c, const char *line, size_t len) {
+    CommandContext context = {c->file, c->list_file, c->list_line};
+    Error err = ERROR_INIT;
+    Order order;
+    if (!commands_read(&context, line, len, &order, &err)) {
+        console_put_error(c, &order, true, &err);
+    } else if (order.command) {
+        bool repeats = order.flags & COMMAND_REPEATS;
+        if (!repeats || c->again != line) {
+            console_set(&c->again, repeats ? mem_strndup(line, len) : NULL);
+        }
+        const char *question = order.everything ? order.command->asks : NULL;
+        if (question && !prompt_confirm(c->prompt, question)) {
+            /* it was not meant */
+        } else if (order.operation) {
+            name_selected(c, &order);
+            obey(c, &order);
+        } else {
+            order.command->act(c, &order);
+        }
+    }
+    order_clear(&order);
+}
+
+/* {"call", "args"?, "request_id"?, "wait"?} */
+static bool check_call(Json request, Error *err) {
+    static const char *const words[][2] = {
+        {"call", ""}, {"args", ""}, {"request_id", ""}, {"wait", ""}, {NULL, NULL}};
+    Json key, value, args = field_get(request, "args");
+    for (size_t pos = 0; json_object_next(request, &pos, &key, &value);) {
+        if (!field_word(key, words)) {
+            return error_set(
+                err, ERR_USAGE,
+                "A call is {\"call\": OPERATION, \"args\": {...}}, with \"request_id\" "
+                "and \"wait\" at will, and nothing else.");
+        }
+    }
+    if (json_kind(field_get(request, "call")) != JSON_STRING) {
+        return error_set(err, ERR_USAGE, "\"call\" has to be the name of an operation.");
+    }
+    return json_is_none(args) || json_kind(args) == JSON_OBJECT ||
+           error_set(err, ERR_USAGE, "\"args\" has to be an object.");
+}
+
+static void do_call(Console *c, const char *line, size_t len) {
+    Error err = ERROR_INIT;
+    Json request = json_parse(line, len, NULL, &err), args = field_get(request, "args");
+    Order order = {.line = line,
+                   .len = len,
+                   .args = json_none(),
+                   .id = json_ref(field_get(request, "request_id"))};
+    if (json_is_none(request)) {
+        Error cause = err;
+        error_set(&err, ERR_USAGE, "The line is not JSON: %s.", cause.msg);
+    }
+    if (json_is_none(request) || !check_call(request, &err)) {
+        console_put_error(c, &order, false, &err);
+    } else {
+        char *operation = text_of(field_get(request, "call"));
+        bool waits = json_tag(field_get(request, "wait")) != JSON_TAG_FALSE;
+        order.operation = operation ? operation : "";
+        order.args = json_is_none(args) ? json_object() : json_ref(args);
+        order.flags = waits && commands_operation_goes(order.operation) ? COMMAND_GOES : 0;
+        obey(c, &order);
+        mem_free(operation);
+    }
+    order_clear(&order);
+    json_unref(request);
+}
+
+static void do_line(Console *c, const char *line, size_t len) {
+    size_t at = 0;
+    while (at < len && strchr(" \t\r", line[at]) && line[at]) {
+        at++;
+    }
+    if (c->host.json && at < len && line[at] == '{') {
+        do_call(c, line, len);
+    } else if (at == len && c->again && prompt_edits(c->prompt)) {
+        do_command(c, c->again, strlen(c->again));
+    } else {
+        do_command(c, line, len);
+    }
+}
+
+/* ---- what the prompt does itself ---- */
+
+void console_do_help(Console *c, const Order *order) {
+    Buf text = BUF_INIT;
+    int width = terminal_width(stdout);
+    if (order->text) {
+        commands_explain(commands_find(order->text, strlen(order->text), NULL), width, &text);
+    } else {
+        commands_help(width, &text);
+    }
+    Order answered = *order;
+    answered.operation = "help";
+    Json answer = OBJECT(KEY("text", json_string(text.data, text.len)));
+    console_put_answer(c, &answered, answer);
+    json_unref(answer);
+    buf_clear(&text);
+}
+
+void console_do_quit(Console *c, const Order *order) {
+    (void)order;
+    leave(c, CONSOLE_QUIT);
+}
+
+void console_do_wait(Console *c, const Order *order) {
+    (void)order;
+    console_flush(c);
+    c->came &= CAME_OVER;
+    Json session = console_ask(c, "session", json_none());
+    if (json_string_is(field_get(session, "status"), "running")) {
+        wait_for(c, CAME_ANY);
+    } else {
+        console_notice(c, "Nothing is running.");
+    }
+    json_unref(session);
+}
+
+void console_do_run(Console *c, const Order *order) {
+    Error err = ERROR_INIT;
+    bool ended = !strcmp(c->status, "completed") || !strcmp(c->status, "failed") ||
+                 !strcmp(c->status, "cancelled");
+    if (!ended) {
+        error_set(&err, ERR_USAGE,
+                  "The run has not ended yet: `continue` goes on with it, `abort` ends it.");
+    } else {
+        c->came = 0;
+        c->host.restart(c->host.ctx, &err);
+    }
+    if (err.code) {
+        console_put_error(c, order, false, &err);
+        return;
+    }
+    c->status[0] = '\0';
+    wait_for(c, CAME_ANY);
+}
+
+/* ---- what Tab offers ---- */
+
+/* The part of the line that is being typed, and what could stand in its place. */
+typedef struct Offer {
+    const char *typed;
+    size_t len;
+    Json items;
+} Offer;
+
+/* What begins as it is typed. */
+static void offer(Offer *o, const char *text, size_t len, const char *end) {
+    if (o->len <= len && memcmp(text, o->typed, o->len) == 0) {
+        o->items = json_array_push(o->items, json_string_fmt("%.*s%s", (int)len, text, end));
+    }
+}
+
+static void offer_nodes(Offer *o, Console *c) {
+    Json answer = console_ask(c, "nodes", json_none()), nodes = field_get(answer, "nodes");
+    for (size_t i = 0; i < field_items(nodes); i++) {
+        Json name = field_get(json_array_get(nodes, i), "name");
+        if (field_is_text(name)) {
+            offer(o, json_string_data(&name), json_string_len(name), "");
+        }
+    }
+    json_unref(answer);
+}
+
+/* Items of jq say themselves what they replace; only those of one place can be offered together. */
+static void offer_jq(Offer *o, Console *c, const char *what, size_t *from) {
+    Json args = OBJECT(KEY("text", json_string(o->typed, o->len)),
+                       KEY("cursor", json_int((int64_t)o->len)), KEY("what", what));
+    Json answer = console_ask(c, "complete", args), found = field_get(answer, "items");
+    int64_t place = -1;
+    for (size_t i = 0; i < field_items(found); i++) {
+        Json item = json_array_get(found, i), text = field_get(item, "text");
+        int64_t at = field_number(item, "from", -1);
+        place = i ? place : at;
+        if (at >= 0 && at <= (int64_t)o->len && at == place && field_is_text(text)) {
+            o->items = json_array_push(o->items, json_ref(text));
+        }
+    }
+    *from += place > 0 ? (size_t)place : 0;
+    json_unref(answer);
+}
+
+static Json complete(void *console, const char *line, size_t cursor, size_t *from) {
+    Completion c = commands_completion(line, cursor);
+    Offer o = {line + c.from, cursor - c.from, json_array()};
+    const ConsoleCommand *command;
+    *from = c.from;
+    switch (c.offers) {
+    case OFFERS_NOTHING: break;
+    case OFFERS_COMMAND:
+        for (size_t i = 0; (command = commands_at(i)); i++) {
+            offer(&o, command->name, strlen(command->name), " ");
+        }
+        break;
+    case OFFERS_WORDS:
+        for (size_t n; (n = strcspn(c.words, " ")); c.words += n + (c.words[n] == ' ')) {
+            offer(&o, c.words, n, " ");
+        }
+        break;
+    case OFFERS_NODE: offer_nodes(&o, console); break;
+    case OFFERS_EXPRESSION: offer_jq(&o, console, "expression", from); break;
+    case OFFERS_PATH: offer_jq(&o, console, "path", from); break;
+    }
+    return o.items;
+}
+
+/* ---- life ---- */
+
+/* The loop has turned while somebody types. */
+static bool on_turned(void *ctx) {
+    Console *c = ctx;
+    console_flush(c);
+    return c->came & CAME_OVER;
+}
+
+Console *console_new(const ConsoleHost *host, Error *err) {
+    Console *c = mem_zalloc(sizeof *c);
+    PromptHost prompt = {.loop = host->loop,
+                         .turned = on_turned,
+                         .complete = complete,
+                         .ctx = c,
+                         .scripts = host->scripts,
+                         .bare = host->json};
+    c->prompt = prompt_new(&prompt, err);
+    if (!c->prompt) {
+        mem_free(c);
+        return NULL;
+    }
+    c->host = *host;
+    c->events = json_array();
+    c->colour = !host->json && terminal_has_colour(stdout);
+    uv_timer_init(host->loop, &c->grace);
+    c->grace.data = c;
+    return c;
+}
+
+static void on_timer_closed(uv_handle_t *handle) {
+    Console *c = handle->data;
+    c->closed = true;
+}
+
+void console_free(Console *c) {
+    if (!c) {
+        return;
+    }
+    uv_close((uv_handle_t *)&c->grace, on_timer_closed);
+    while (!c->closed) {
+        uv_run(c->host.loop, UV_RUN_NOWAIT);
+    }
+    prompt_free(c->prompt);
+    json_unref(c->events);
+    mem_free(c->file);
+    mem_free(c->list_file);
+    mem_free(c->again);
+    mem_free(c);
+}
+
+void console_open(Console *c, Target *target) {
+    c->target = target;
+    console_set(&c->file, NULL);
+    console_set(&c->list_file, NULL);
 }
 
 /* ---- the whole ---- */
@@ -231,7 +569,7 @@ static void look_around(Console *c, Json session) {
     bool stands = json_tag(field_get(session, "frame")) == JSON_TAG_INT;
     bool ended = json_string_is(status, "ended");
     if (json_string_is(status, "running")) {
-        char *thread = console_text_of(field_get(session, "thread"));
+        char *thread = text_of(field_get(session, "thread"));
         console_notice(c, "%s is running; `pause` stops it, `wait` waits until it stops.",
                        thread ? thread : "The run");
         mem_free(thread);
@@ -266,18 +604,18 @@ ConsoleEnd console_go(Console *c, ConsoleBegin begin) {
     size_t len;
     Json session = console_ask(c, "session", json_none());
     if (!json_is_none(session)) {
-        console_note_session(c, session);
+        note_session(c, session);
     }
     if (begin == CONSOLE_WAITS) {
-        console_wait(c, CAME_ANY);
+        wait_for(c, CAME_ANY);
     } else if (begin == CONSOLE_MOVED) {
-        console_show_new_place(c, session);
+        show_new_place(c, session);
     } else {
         look_around(c, session);
     }
     json_unref(session);
     while (!c->ending && !(c->came & CAME_OVER) && (line = prompt_line(c->prompt, &len))) {
-        console_line(c, line, len);
+        do_line(c, line, len);
         mem_free(line);
     }
     console_flush(c);

@@ -15,7 +15,7 @@
  * the line that is being typed; a command that waits is over when a frame stops, whoever stopped it; and
  * when somebody detaches there, it is over here as well.
  *
- * Events are only noted when they come, and looked at between turns of the loop (target.h says why).
+ * Events are only noted when they come, and looked at between turns of the loop.
  *
  * With `json` one object a line goes out: the events as they are, {"answer": OPERATION, ...} and {"error":
  * sentence, "code", "command"}; a line that comes in may be {"call": OPERATION, "args": {...}} too, with
@@ -25,7 +25,6 @@
 #define PAWL_CONSOLE_H
 
 #include "prompt.h"
-#include "target.h"
 
 enum {
     CONSOLE_GRACE_MS = 1000,       /* of a script */
@@ -35,6 +34,20 @@ enum {
 };
 
 typedef struct Console Console;
+
+/* The debug session that a console talks to, wherever it is: whoever opens the console makes it. A call takes
+ * the operations of a session and their arguments, and may run the loop: it is made from the program's own
+ * flow, never from a callback. What happens meanwhile is told by console_event(). */
+typedef struct Target {
+    Json (*call)(void *self, const char *operation, Json args, Error *err); /* NULL: closed */
+    void (*close)(void *self); /* the session stays with its run */
+    void *self;
+    bool remote; /* another process has the run */
+} Target;
+
+/* The answer, given; JSON_NONE on error. args may be JSON_NONE, and are consumed. */
+Json target_call(Target *target, const char *operation, Json args, Error *err);
+void target_close(Target *target); /* accepts one that is closed */
 
 typedef struct ConsoleHost {
     uv_loop_t *loop;

@@ -1,16 +1,13 @@
 /* console_inside.h - a console, for the files that it is made of:
  *
- *     console.c         its life, from the first look around to its end; waiting until something stops
- *     console_orders.c  a line that was typed, and what is ordered of the session
+ *     console.c         its life; waiting until something stops; lines, and what is ordered of the session
  *     console_events.c  answers, errors and events, for people or for programs
- *     complete.c        what Tab offers
  *     commands.h        what can be typed
  */
 #ifndef PAWL_CONSOLE_INSIDE_H
 #define PAWL_CONSOLE_INSIDE_H
 
 #include "commands.h"
-#include "fields.h"
 #include "json_build.h"
 
 /* What has come since the last command that let frames go. */
@@ -52,21 +49,8 @@ struct Console {
 /* ---- console.c ---- */
 
 void console_set(char **slot, char *text); /* replaces a text; consumes it */
-char *console_text_of(Json v);             /* NULL for what is no text, or an empty one. Given */
 /* The answer; JSON_NONE without a word when there is none. Consumes args. */
 Json console_ask(Console *c, const char *operation, Json args);
-
-void console_leave(Console *c, ConsoleEnd end);
-void console_drain(Console *c); /* what is due now */
-/* Until one of these has come, and then what comes with it. */
-void console_wait(Console *c, unsigned until);
-/* After going back or elsewhere: where a frame stands. The event comes when that is on record. */
-void console_show_new_place(Console *c, Json answer);
-
-/* ---- console_orders.c ---- */
-
-void console_line(Console *c, const char *line, size_t len);
-void console_note_session(Console *c, Json session);
 
 /* What the prompt does itself. */
 void console_do_help(Console *c, const Order *order);
@@ -88,10 +72,5 @@ void console_view_around(Console *c, View *v, Json place);
 void console_note_status(Console *c, Json status);
 /* Shows what has come. Looking closer may bring more. */
 void console_flush(Console *c);
-
-/* ---- complete.c ---- */
-
-Json console_complete(void *console, const char *line, size_t cursor,
-                      size_t *from); /* PromptHost */
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- JSON ---- */
 
@@ -53,14 +52,6 @@ bool output_line(Json value) {
     return output_print(value) && putchar('\n') != EOF && fflush(stdout) == 0;
 }
 
-Json output_set(Json object, const char *key, Json value) {
-    return json_object_with(object, key, json_is_none(value) ? json_null() : value);
-}
-
-Json output_text(const char *text) {
-    return text ? json_string_c(text) : json_null();
-}
-
 /* ---- texts on standard error ---- */
 
 void output_say(Json text) {
@@ -73,17 +64,6 @@ void output_say(Json text) {
 }
 
 /* ---- times ---- */
-
-const char *output_time(int64_t ms, char *out) {
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    char text[OUTPUT_TIME_MAX];
-    if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm)) {
-        strcpy(text, "?");
-    }
-    snprintf(out, OUTPUT_TIME_MAX, "%.24s.%03dZ", text, (int)(ms % 1000));
-    return out;
-}
 
 const char *output_duration(int64_t ms, char *out) {
     int64_t s = ms / 1000;

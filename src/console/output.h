@@ -22,10 +22,6 @@ bool output_line(Json value);
 /* The same without the end of the line, and in its time. */
 bool output_print(Json value);
 
-/* Consumes both; for building what is written. JSON_NONE becomes null. */
-Json output_set(Json object, const char *key, Json value);
-Json output_text(const char *text); /* null for NULL */
-
 /* ---- texts on standard error ---- */
 
 /* A string on one line, whatever it holds (terminal_safe()); of anything else nothing. */
@@ -33,9 +29,7 @@ void output_say(Json text);
 
 /* ---- times ---- */
 
-/* Milliseconds since 1970 as ISO 8601 in UTC: "2025-03-09T14:05:06.789Z". */
 enum { OUTPUT_TIME_MAX = 32 };
-const char *output_time(int64_t ms, char *out);
 /* "0.04s", "12s", "3m 05s", "2h 10m". */
 const char *output_duration(int64_t ms, char *out);
 

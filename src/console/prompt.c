@@ -258,36 +258,27 @@ static Prompt *prompt_of(EditLine *el) {
     return p;
 }
 
-static bool take_char(Prompt *p, wchar_t *out) {
-    Lines *in = &p->input;
-    if (in->at == in->text.len) {
-        return false;
-    }
-    const char *at = in->text.data + in->at, *end = in->text.data + in->text.len;
-    if (!p->ended && utf8_unfinished(at, (size_t)(end - at)) == (size_t)(end - at)) {
-        return false;
-    }
-    int32_t cp;
-    in->at += utf8_decode(at, end, &cp);
-    *out = cp < 0 ? UTF8_REPLACEMENT : (wchar_t)cp;
-    return true;
-}
-
+/* Characters come whole, unless the input ends within one. */
 static int next_char(EditLine *el, wchar_t *out) {
     Prompt *p = prompt_of(el);
-    while (!gives_up(p)) {
+    Lines *in = &p->input;
+    for (; !gives_up(p); turn(p)) {
         if (p->interrupts) {
             p->interrupts = 0;
             *out = CTRL_C;
             return 1;
         }
-        if (take_char(p, out)) {
+        const char *at = in->text.data + in->at;
+        size_t left = in->text.len - in->at;
+        if (left && (p->ended || utf8_unfinished(at, left) < left)) {
+            int32_t cp;
+            in->at += utf8_decode(at, at + left, &cp);
+            *out = cp < 0 ? UTF8_REPLACEMENT : (wchar_t)cp;
             return 1;
         }
         if (p->ended) {
             return 0;
         }
-        turn(p);
     }
     return 0;
 }
@@ -403,18 +394,6 @@ static char *history_path(void) {
     return path.data ? buf_detach(&path) : NULL;
 }
 
-static void load_history(Prompt *p) {
-    HistEvent event;
-    char *path = history_path();
-    p->lines = history_init();
-    history(p->lines, &event, H_SETSIZE, PROMPT_HISTORY);
-    history(p->lines, &event, H_SETUNIQUE, 1);
-    if (path) {
-        history(p->lines, &event, H_LOAD, path);
-    }
-    mem_free(path);
-}
-
 /* A history that cannot be kept is no reason to say anything. */
 static void save_history(Prompt *p) {
     HistEvent event;
@@ -453,7 +432,15 @@ static void open_editor(Prompt *p) {
     if (!p->el) {
         return;
     }
-    load_history(p);
+    HistEvent event;
+    char *path = history_path();
+    p->lines = history_init();
+    history(p->lines, &event, H_SETSIZE, PROMPT_HISTORY);
+    history(p->lines, &event, H_SETUNIQUE, 1);
+    if (path) {
+        history(p->lines, &event, H_LOAD, path);
+    }
+    mem_free(path);
     el_set(p->el, EL_CLIENTDATA, p);
     el_set(p->el, EL_EDITOR, "emacs");
     el_set(p->el, EL_PROMPT, prompt_text);
@@ -469,38 +456,23 @@ static void open_editor(Prompt *p) {
 
 /* ---- lines ---- */
 
-static bool read_edited(Prompt *p, Buf *out) {
+static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
+    p->ask = ask;
+    if (!p->el) {
+        write_out(p, ask, p->person ? strlen(ask) : 0);
+        return read_plain(p, out);
+    }
     int n = 0;
     p->editing = true;
     const char *line = el_gets(p->el, &n);
     p->editing = false;
-    bool ended = !line || n <= 0 || line[n - 1] != '\n';
-    if (ended) {
+    bool whole = line && n > 0 && line[n - 1] == '\n';
+    if (whole) {
+        buf_add(out, line, (size_t)n - 1);
+    } else {
         write_out(p, "\n", 1);
-        return false;
     }
-    buf_add(out, line, (size_t)n - 1);
-    return true;
-}
-
-static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
-    p->ask = ask;
-    if (p->el) {
-        return read_edited(p, out);
-    }
-    if (p->person) {
-        write_out(p, ask, strlen(ask));
-    }
-    return read_plain(p, out);
-}
-
-static bool read_typed(Prompt *p, Buf *out) {
-    HistEvent event;
-    bool found = read_stdin(p, PROMPT_TEXT, out);
-    if (found && p->el && out->len && strspn(out->data, " \t") < out->len) {
-        history(p->lines, &event, H_ENTER, out->data);
-    }
-    return found;
+    return whole;
 }
 
 char *prompt_line(Prompt *p, size_t *len) {
@@ -509,7 +481,7 @@ char *prompt_line(Prompt *p, size_t *len) {
     p->given_up = false;
     while (!found && more && !gives_up(p)) {
         bool typed = reads_stdin(p);
-        found = typed ? read_typed(p, &out) : read_script(p, &out);
+        found = typed ? read_stdin(p, PROMPT_TEXT, &out) : read_script(p, &out);
         more = p->script + 1 < p->nscripts && !(typed && p->interrupts);
         p->script += !found && more && !gives_up(p);
     }
@@ -517,6 +489,10 @@ char *prompt_line(Prompt *p, size_t *len) {
     if (!found) {
         buf_clear(&out);
         return NULL;
+    }
+    HistEvent event;
+    if (p->el && reads_stdin(p) && out.len && strspn(out.data, " \t") < out.len) {
+        history(p->lines, &event, H_ENTER, out.data);
     }
     buf_reserve(&out, 1); /* an empty line is a text, too */
     buf_advance(&out, 0);
@@ -529,34 +505,17 @@ bool prompt_confirm(Prompt *p, const char *question) {
         return true;
     }
     snprintf(ask, sizeof ask, "%s (y or n) ", question);
-    for (;;) {
+    char first = '\0';
+    for (bool found = true; found && !(first && strchr("nNyY", first));) {
         Buf line = BUF_INIT;
-        bool found = read_stdin(p, ask, &line);
-        char first = found && line.len ? line.data[0] : '\0';
+        found = read_stdin(p, ask, &line);
+        first = found && line.len ? line.data[0] : '\0';
         buf_clear(&line);
-        if (!found || first == 'n' || first == 'N') {
-            return false;
-        }
-        if (first == 'y' || first == 'Y') {
-            return true;
-        }
     }
+    return first == 'y' || first == 'Y';
 }
 
 /* ---- life ---- */
-
-/* libuv makes what it polls non-blocking, which everybody who shares it would see: the shell's
- * terminal, and our own standard output on it. Polling needs no such thing. */
-static bool start_polling(Prompt *p) {
-    int flags = fcntl(STDIN_FILENO, F_GETFL);
-    bool ok = flags >= 0 && uv_poll_init(p->host.loop, &p->poll, STDIN_FILENO) == 0;
-    if (flags >= 0) {
-        fcntl(STDIN_FILENO, F_SETFL, flags);
-    }
-    p->poll.data = p;
-    p->open += ok;
-    return ok;
-}
 
 static void free_memory(Prompt *p) {
     for (size_t i = 0; i < p->nscripts; i++) {
@@ -582,7 +541,15 @@ Prompt *prompt_new(const PromptHost *host, Error *err) {
         uv_signal_start(&p->signals[i], on_signal, watched[i]);
         p->open++;
     }
-    p->polls = start_polling(p);
+    /* libuv makes what it polls non-blocking, which everybody who shares it would see: the shell's
+     * terminal, and our own standard output on it. Polling needs no such thing. */
+    int flags = fcntl(STDIN_FILENO, F_GETFL);
+    p->polls = flags >= 0 && uv_poll_init(host->loop, &p->poll, STDIN_FILENO) == 0;
+    p->poll.data = p;
+    p->open += p->polls;
+    if (flags >= 0) {
+        fcntl(STDIN_FILENO, F_SETFL, flags);
+    }
     if (p->person && terminal_can_redraw(stdout)) {
         open_editor(p);
     }

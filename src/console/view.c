@@ -1,6 +1,5 @@
 #include "view.h"
 
-#include "fields.h"
 #include "json_path.h"
 #include "json_print.h"
 #include "terminal.h"

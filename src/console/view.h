@@ -12,7 +12,7 @@
 #define PAWL_VIEW_H
 
 #include "buf.h"
-#include "json.h"
+#include "fields.h"
 #include "output.h"
 
 #include <stdbool.h>

@@ -6,14 +6,17 @@
 #include "breakpoint.h"
 
 #include "inspect.h"
+#include "json_build.h"
 #include "json_path.h"
 #include "mem.h"
+#include "problems.h"
 #include "suggest.h"
 #include "utf8.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *const break_type_names[BREAK_TYPES] = {
     [BREAK_NODE] = "node",       [BREAK_TASK_INDEX] = "task_index",
@@ -78,37 +81,18 @@ static const Field *find_field(Json name) {
     return NULL;
 }
 
-/* Of texts that go into sentences: as much as is good to read. */
-enum { SHOWN_MAX = 60 };
-
-static int shown_len(const char *text, size_t len) {
-    return (int)(len <= SHOWN_MAX ? len : utf8_valid_prefix(text, SHOWN_MAX));
+/* A text as it may stand in a sentence. */
+static const char *shown_text(Json text) {
+    return shown(json_string_data(&text), json_string_len(text));
 }
 
 static bool fail_unknown(Json name, Error *err) {
-    const char *text = json_string_data(&name);
-    size_t len = json_string_len(name);
-    Suggestion s = suggestion_for(text, len);
+    Suggestion s = suggestion_for(json_string_data(&name), json_string_len(name));
     for (size_t i = 0; i < NFIELDS; i++) {
         suggestion_offer(&s, fields[i].name);
     }
-    return error_set(err, ERR_USAGE, "A breakpoint has no field `%.*s`%s%s%s", shown_len(text, len),
-                     text, s.best ? "; did you mean `" : "", s.best ? s.best : "",
-                     s.best ? "`?" : ".");
-}
-
-/* An integer, however it is written. */
-static bool whole_number(Json j, int64_t *out) {
-    if (json_kind(j) != JSON_NUMBER) {
-        return false;
-    }
-    if (json_tag(j) == JSON_TAG_INT) {
-        *out = j.i;
-        return true;
-    }
-    Json number = json_number(json_to_double(j));
-    *out = json_tag(number) == JSON_TAG_INT ? number.i : 0;
-    return json_tag(number) == JSON_TAG_INT;
+    return error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(name),
+                     did_you_mean_this(s.best));
 }
 
 static bool check_text(const Field *f, Json value, size_t max, Error *err) {
@@ -125,13 +109,18 @@ static bool check_text(const Field *f, Json value, size_t max, Error *err) {
     return true;
 }
 
+/* An integer, however it is written; JSON_NONE: it is none. */
+static Json whole_number(Json j) {
+    bool other = json_kind(j) == JSON_NUMBER && json_tag(j) != JSON_TAG_INT;
+    Json n = other ? json_number(json_to_double(j)) : j;
+    return json_tag(n) == JSON_TAG_INT ? n : json_none();
+}
+
 static bool check_number(const Field *f, Json value, int64_t least, int64_t most, Error *err) {
-    int64_t number;
-    if (!whole_number(value, &number) || number < least || number > most) {
-        return error_set(err, ERR_USAGE, "`%s` must be a whole number, %s.", f->name,
-                         least ? "1 or more" : "0 or more");
-    }
-    return true;
+    Json n = whole_number(value);
+    return (!json_is_none(n) && n.i >= least && n.i <= most) ||
+           error_set(err, ERR_USAGE, "`%s` must be a whole number, %s.", f->name,
+                     least ? "1 or more" : "0 or more");
 }
 
 static bool check_kind(const Field *f, Json value, Error *err) {
@@ -200,9 +189,8 @@ static int word_index(Json word, const char *const *words, int n) {
 }
 
 static bool fail_word(const char *field, Json word, const char *choices, Error *err) {
-    const char *text = json_string_data(&word);
-    return error_set(err, ERR_USAGE, "`%s` cannot be `%.*s`; it is %s.", field,
-                     shown_len(text, json_string_len(word)), text, choices);
+    return error_set(err, ERR_USAGE, "`%s` cannot be `%s`; it is %s.", field, shown_text(word),
+                     choices);
 }
 
 /* The one place that the fields say. */
@@ -235,22 +223,20 @@ static bool is_exception(const Breakpoint *b) {
     return has_field(b, "error") || has_field(b, "caught");
 }
 
-static bool infer_type(Breakpoint *b, Error *err) {
-    b->type = has_field(b, "state")        ? BREAK_STATE
-              : is_exception(b)            ? BREAK_EXCEPTION
-              : b->place != BREAK_NO_PLACE ? b->place
-              : has_field(b, "condition")  ? BREAK_CONDITIONAL
-                                           : BREAK_TYPES;
-    return b->type != BREAK_TYPES ||
-           error_set(err, ERR_USAGE,
-                     "A breakpoint needs a place (`node`, `task_index`, `task_id`, `task_name`, or "
-                     "`file` and `line`), a `condition`, a `state`, or type \"exception\".");
-}
-
+/* As given, or as the other fields say. */
 static bool read_type(Breakpoint *b, Error *err) {
     Json given = field_of(b, "type");
     if (json_is_none(given)) {
-        return infer_type(b, err);
+        b->type = has_field(b, "state")        ? BREAK_STATE
+                  : is_exception(b)            ? BREAK_EXCEPTION
+                  : b->place != BREAK_NO_PLACE ? b->place
+                  : has_field(b, "condition")  ? BREAK_CONDITIONAL
+                                               : BREAK_TYPES;
+        return b->type != BREAK_TYPES ||
+               error_set(err, ERR_USAGE,
+                         "A breakpoint needs a place (`node`, `task_index`, `task_id`, "
+                         "`task_name`, or `file` and `line`), a `condition`, a `state`, or type "
+                         "\"exception\".");
     }
     int type = word_index(given, break_type_names, BREAK_TYPES);
     b->type = (BreakType)type;
@@ -283,14 +269,6 @@ static bool check_needs(const Breakpoint *b, Error *err) {
     return true;
 }
 
-static bool set_type(Breakpoint *b, Error *err) {
-    if (!set_place(b, err) || !read_type(b, err) || !check_needs(b, err)) {
-        return false;
-    }
-    b->spec = json_object_with(b->spec, "type", json_string_c(break_type_names[b->type]));
-    return true;
-}
-
 static bool set_position(Breakpoint *b, Error *err) {
     Json given = field_of(b, "position");
     static const char *const words[] = {
@@ -311,6 +289,8 @@ static bool set_position(Breakpoint *b, Error *err) {
 
 /* ---- hit_condition ---- */
 
+enum { HIT_DIGITS_MAX = 19 }; /* fewer fit into 64 bits */
+
 typedef struct HitOperator {
     const char *text;
     char op;
@@ -323,56 +303,32 @@ static const HitOperator hit_operators[] = {
     {">", '>', 1},  {"<", '<', -1}, {"%", '%', 0},
 };
 
-static const char *skip_blank(const char *s, const char *end) {
-    while (s < end && (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r')) {
-        s++;
-    }
-    return s;
-}
-
-/* Digits up to the end, or blanks. */
-static bool read_digits(const char *s, const char *end, int64_t *out) {
-    const char *from = s;
-    int64_t n = 0;
-    for (; s < end && *s >= '0' && *s <= '9'; s++) {
-        if (n > (INT64_MAX - 10) / 10) {
-            return false;
-        }
-        n = n * 10 + (*s - '0');
-    }
-    *out = n;
-    return s > from && skip_blank(s, end) == end;
-}
-
-static const HitOperator *find_operator(const char *s, const char *end) {
-    for (size_t i = 0; i < sizeof hit_operators / sizeof *hit_operators; i++) {
-        size_t len = strlen(hit_operators[i].text);
-        if ((size_t)(end - s) >= len && memcmp(s, hit_operators[i].text, len) == 0) {
-            return &hit_operators[i];
-        }
-    }
-    return NULL;
-}
-
 static bool set_hit_condition(Breakpoint *b, Error *err) {
+    static const char blanks[] = " \t\n\r";
     Json given = field_of(b, "hit_condition");
     if (json_is_none(given)) {
         return true;
     }
-    const char *text = json_string_data(&given), *end = text + json_string_len(given);
-    const char *s = skip_blank(text, end);
-    const HitOperator *op = find_operator(s, end);
-    s = op ? skip_blank(s + strlen(op->text), end) : s;
-    if (!op || !read_digits(s, end, &b->hit_number) || (op->op == '%' && b->hit_number == 0)) {
-        return error_set(
-            err, ERR_USAGE,
-            "`hit_condition` compares the number of hits: `== 5`, `>= 5`, `%% 3` (also "
-            ">, <=, <, with a whole number); `%.*s` does not.",
-            shown_len(text, (size_t)(end - text)), text);
+    const char *s = json_string_data(&given) + strspn(json_string_data(&given), blanks);
+    size_t i = 0, n = sizeof hit_operators / sizeof *hit_operators;
+    while (i < n && strncmp(s, hit_operators[i].text, strlen(hit_operators[i].text)) != 0) {
+        i++;
     }
-    b->hit_op = op->op;
-    b->hit_number += op->add;
-    return true;
+    if (i < n) {
+        s += strlen(hit_operators[i].text);
+        s += strspn(s, blanks);
+        size_t digits = strspn(s, "0123456789"), end = digits + strspn(s + digits, blanks);
+        bool number = digits && digits < HIT_DIGITS_MAX && !s[end];
+        b->hit_op = hit_operators[i].op;
+        b->hit_number = number ? strtoll(s, NULL, 10) + hit_operators[i].add : 0;
+        if (number && (b->hit_op != '%' || b->hit_number)) {
+            return true;
+        }
+    }
+    return error_set(err, ERR_USAGE,
+                     "`hit_condition` compares the number of hits: `== 5`, `>= 5`, `%% 3` (also "
+                     ">, <=, <, with a whole number); `%s` does not.",
+                     shown_text(given));
 }
 
 static bool hits_hold(const Breakpoint *b) {
@@ -386,21 +342,6 @@ static bool hits_hold(const Breakpoint *b) {
 }
 
 /* ---- its state ---- */
-
-static bool check_state_keys(Json state, Error *err) {
-    Json key, value;
-    for (size_t pos = 0; json_object_next(state, &pos, &key, &value);) {
-        if (!json_string_is(key, "path") && !json_string_is(key, "equals") &&
-            !json_string_is(key, "changed")) {
-            const char *text = json_string_data(&key);
-            return error_set(err, ERR_USAGE,
-                             "`state` has no field `%.*s`; it is {path, equals} or {path, changed: "
-                             "true}.",
-                             shown_len(text, json_string_len(key)), text);
-        }
-    }
-    return true;
-}
 
 static bool set_path(Breakpoint *b, Json path, Error *err) {
     Error why = ERROR_INIT;
@@ -426,12 +367,21 @@ static bool set_path(Breakpoint *b, Json path, Error *err) {
 }
 
 static bool set_state(Breakpoint *b, Error *err) {
-    Json state = field_of(b, "state");
+    static const char *const words[] = {"path", "equals", "changed"};
+    Json state = field_of(b, "state"), key, value;
     if (json_is_none(state)) {
         return true;
     }
+    for (size_t pos = 0; json_object_next(state, &pos, &key, &value);) {
+        if (word_index(key, words, 3) < 0) {
+            return error_set(err, ERR_USAGE,
+                             "`state` has no field `%s`; it is {path, equals} or {path, changed: "
+                             "true}.",
+                             shown_text(key));
+        }
+    }
     Json equals = json_object_get_c(state, "equals"), changed = json_object_get_c(state, "changed");
-    if (!check_state_keys(state, err) || !set_path(b, json_object_get_c(state, "path"), err)) {
+    if (!set_path(b, json_object_get_c(state, "path"), err)) {
         return false;
     }
     if (json_is_none(equals) == json_is_none(changed)) {
@@ -494,14 +444,6 @@ bool breakpoint_changed(const Breakpoint *b, Json seen, Json now) {
 
 /* ---- its expressions ---- */
 
-static void wrap_place(const char *field, Error *err) {
-    if (err->line > 0) {
-        error_wrap(err, "`%s`, line %d, column %d", field, err->line, err->col);
-    } else {
-        error_wrap(err, "`%s`", field);
-    }
-}
-
 typedef Query *QueryMaker(const char *text, size_t len, const Flow *flow, Error *err);
 
 static bool set_query(Breakpoint *b, const char *field, QueryMaker *make, Query **out,
@@ -512,11 +454,13 @@ static bool set_query(Breakpoint *b, const char *field, QueryMaker *make, Query 
         return true;
     }
     *out = make(json_string_data(&text), json_string_len(text), flow, &why);
-    if (!*out) {
-        wrap_place(field, &why);
-        if (err) {
-            *err = why;
-        }
+    if (!*out && why.line > 0) {
+        error_wrap(&why, "`%s`, line %d, column %d", field, why.line, why.col);
+    } else if (!*out) {
+        error_wrap(&why, "`%s`", field);
+    }
+    if (!*out && err) {
+        *err = why;
     }
     return *out != NULL;
 }
@@ -532,14 +476,6 @@ static bool check_pure(const Query *q, const char *field, Error *err) {
         return error_set(err, ERR_USAGE, "`%s` has no environment: leave out $ENV and env.", field);
     }
     return true;
-}
-
-static bool set_queries(Breakpoint *b, const Flow *flow, Error *err) {
-    return set_query(b, "condition", query_new_for, &b->condition, flow, err) &&
-           check_pure(b->condition, "condition", err) &&
-           set_query(b, "error", query_new_for, &b->error, flow, err) &&
-           check_pure(b->error, "error", err) &&
-           set_query(b, "log_message", query_new_message, &b->log, flow, err);
 }
 
 bool breakpoint_fits(Breakpoint *b, const Node *node, Error *err) {
@@ -563,21 +499,27 @@ static bool flag_of(Json spec, const char *name, bool fallback) {
 }
 
 static int64_t count_of(Json spec, const char *name) {
-    int64_t n = 0;
-    whole_number(json_object_get_c(spec, name), &n);
-    return n;
+    Json n = whole_number(json_object_get_c(spec, name));
+    return json_is_none(n) ? 0 : n.i;
 }
 
 static bool fill(Breakpoint *b, Json spec, const Flow *flow, Error *err) {
-    if (!check_fields(b, spec, err) || !set_type(b, err) || !set_position(b, err)) {
+    if (!check_fields(b, spec, err) || !set_place(b, err) || !read_type(b, err) ||
+        !check_needs(b, err) || !set_position(b, err)) {
         return false;
     }
+    b->spec = OBJECT_ADD(b->spec, KEY("type", break_type_names[b->type]));
     b->enabled = flag_of(spec, "enabled", true);
     b->once = flag_of(spec, "once", false);
     b->caught = flag_of(spec, "caught", false);
     b->hits = count_of(spec, "hit_count");
     b->ignore = count_of(spec, "ignore_count");
-    return set_hit_condition(b, err) && set_state(b, err) && set_queries(b, flow, err);
+    return set_hit_condition(b, err) && set_state(b, err) &&
+           set_query(b, "condition", query_new, &b->condition, flow, err) &&
+           check_pure(b->condition, "condition", err) &&
+           set_query(b, "error", query_new, &b->error, flow, err) &&
+           check_pure(b->error, "error", err) &&
+           set_query(b, "log_message", query_new_message, &b->log, flow, err);
 }
 
 Breakpoint *breakpoint_new(int64_t id, Json spec, const Flow *flow, Error *err) {
@@ -614,38 +556,22 @@ static Json take_away(Json spec, const char *name) {
     return spec;
 }
 
-static bool is_place_type(Json type) {
-    int i = word_index(type, break_type_names, BREAK_TYPES);
-    return i >= 0 && i < BREAK_PLACES;
-}
-
-/* A new place stands for the one before. */
-static Json merge_place(Json spec, BreakType place) {
-    for (size_t i = 0; i < NFIELDS; i++) {
-        if (fields[i].place != BREAK_NO_PLACE && fields[i].place != place) {
-            spec = take_away(spec, fields[i].name);
-        }
-    }
-    return spec;
-}
-
-/* The type is what the fields say again when the one that said it has gone. */
-static bool is_retyped(Json spec, const Field *f, Json value) {
-    Json type = json_object_get_c(spec, "type");
-    bool gone = json_kind(value) == JSON_NULL;
-    return (f->place != BREAK_NO_PLACE && is_place_type(type)) ||
-           (gone && strcmp(f->name, "state") == 0 && json_string_is(type, "state")) ||
-           (gone && strcmp(f->name, "condition") == 0 && json_string_is(type, "conditional"));
-}
-
+/* The type is what the fields say again when the one that said it has gone. A new place stands for the one
+ * before. */
 static Json merge_field(Json spec, Json key, Json value) {
     const Field *f = find_field(key);
+    Json type = json_object_get_c(spec, "type");
+    int known = word_index(type, break_type_names, BREAK_TYPES);
     bool gone = json_kind(value) == JSON_NULL;
-    if (f && is_retyped(spec, f, value)) {
+    if (f && ((f->place != BREAK_NO_PLACE && known >= 0 && known < BREAK_PLACES) ||
+              (gone && !strcmp(f->name, "state") && json_string_is(type, "state")) ||
+              (gone && !strcmp(f->name, "condition") && json_string_is(type, "conditional")))) {
         spec = take_away(spec, "type");
     }
-    if (f && f->place != BREAK_NO_PLACE && !gone) {
-        spec = merge_place(spec, f->place);
+    for (size_t i = 0; f && f->place != BREAK_NO_PLACE && !gone && i < NFIELDS; i++) {
+        if (fields[i].place != BREAK_NO_PLACE && fields[i].place != f->place) {
+            spec = take_away(spec, fields[i].name);
+        }
     }
     return gone ? json_object_remove(spec, key)
                 : json_object_set(spec, json_ref(key), json_ref(value));
@@ -664,35 +590,26 @@ Json breakpoint_merge(Json spec, Json changes) {
     return json_kind(type) == JSON_STRING ? json_object_with(out, "type", json_ref(type)) : out;
 }
 
-static Json with_spec(Json out, const Breakpoint *b) {
-    Json key, value;
-    for (size_t pos = 0; json_object_next(b->spec, &pos, &key, &value);) {
-        out = json_object_set(out, json_ref(key), json_ref(value));
-    }
-    return out;
-}
-
 Json breakpoint_stored(const Breakpoint *b) {
-    Json out = json_ref(b->spec);
-    if (!b->enabled) {
-        out = json_object_with(out, "enabled", json_bool(false));
-    }
-    return b->hits ? json_object_with(out, "hit_count", json_int(b->hits)) : out;
+    return OBJECT_ADD(json_ref(b->spec),
+                      KEY("enabled", b->enabled ? json_none() : json_bool(false)),
+                      KEY("hit_count", b->hits ? json_int(b->hits) : json_none()));
 }
 
 Json breakpoint_json(const Breakpoint *b) {
-    Json out = json_object_with(json_object(), "id", json_int(b->id));
-    out = with_spec(out, b);
-    out = json_object_with(out, "position", json_string_c(hook_positions[b->position]));
-    out = json_object_with(out, "enabled", json_bool(b->enabled));
-    out = json_object_with(out, "hit_count", json_int(b->hits));
-    out = json_object_with(out, "verified", json_bool(b->verified));
-    return json_is_none(b->message) ? out : json_object_with(out, "message", json_ref(b->message));
+    Json out = OBJECT(KEY("id", b->id)), key, value;
+    for (size_t pos = 0; json_object_next(b->spec, &pos, &key, &value);) {
+        out = json_object_set(out, json_ref(key), json_ref(value));
+    }
+    return OBJECT_ADD(out, KEY("position", hook_positions[b->position]), KEY("enabled", b->enabled),
+                      KEY("hit_count", b->hits), KEY("verified", b->verified),
+                      KEY("message", json_ref(b->message)));
 }
 
 /* ---- hits ---- */
 
-bool breakpoint_is_at(const Breakpoint *b, const Node *node) {
+/* It has a place, and that is there. */
+static bool is_at(const Breakpoint *b, const Node *node) {
     size_t from = 0, to = b->places;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -707,7 +624,7 @@ bool breakpoint_is_at(const Breakpoint *b, const Node *node) {
 
 static bool is_meant(const Breakpoint *b, const HookPlace *place) {
     if (b->type == BREAK_STATE) {
-        return b->place == BREAK_NO_PLACE || breakpoint_is_at(b, place->node);
+        return b->place == BREAK_NO_PLACE || is_at(b, place->node);
     }
     if (place->position != b->position) {
         return false;
@@ -751,25 +668,21 @@ bool breakpoint_hit(Breakpoint *b, const HookPlace *place, Json state, const Jso
     return true;
 }
 
-static Json cut_text(Json text) {
-    const char *data = json_string_data(&text);
-    if (json_string_len(text) <= BREAK_LOG_MAX) {
-        return text;
-    }
-    Json cut = json_string_valid(data, utf8_valid_prefix(data, BREAK_LOG_MAX));
-    json_unref(text);
-    return json_string_append(cut, "...", 3);
-}
-
 Json breakpoint_text(Breakpoint *b, const HookPlace *place, Json state, const Json *vars) {
     Error why;
     error_clear(&why);
     assert(b->log);
     Json out = query_eval_at(b->log, place->node, state, vars, &why);
-    if (json_kind(out) == JSON_STRING) {
-        return cut_text(out);
+    bool text = json_kind(out) == JSON_STRING;
+    if (text && json_string_len(out) <= BREAK_LOG_MAX) {
+        return out;
     }
+    const char *data = text ? json_string_data(&out) : NULL;
+    Json cut = text ? json_string_valid(data, utf8_valid_prefix(data, BREAK_LOG_MAX)) : json_none();
     json_unref(out);
+    if (text) {
+        return json_string_append(cut, "...", 3);
+    }
     if (why.code == ERR_NONE && !breakpoint_fits(b, place->node, &why)) {
         return json_string_fmt("(%s)", why.msg);
     }

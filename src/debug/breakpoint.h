@@ -136,24 +136,19 @@ bool breakpoint_changed(const Breakpoint *b, Json seen, Json now);
 /* The text of a log point; given, a string. When it fails, the text says so. */
 Json breakpoint_text(Breakpoint *b, const HookPlace *place, Json state, const Json *vars);
 
-bool breakpoint_is_at(const Breakpoint *b,
-                      const Node *node); /* it has a place, and that is there */
 /* Whether its expressions can be asked at a node: false, with the reason, when they name a variable that
  * the node does not have. */
 bool breakpoint_fits(Breakpoint *b, const Node *node, Error *err);
 
 /* ---- expressions (breakpoint_query.c) ---- */
 
-/* vars: names as in JqOptions. A name that is not among them is an error. */
-Query *query_new(const char *text, size_t len, const char *const *vars, size_t nvars, Error *err);
+/* An expression that is asked at many nodes and may name the variables of each: it is compiled once for
+ * each set of those that it names. An error when there is no node in the flow (NULL: none has variables)
+ * that it can be asked at. */
+Query *query_new(const char *text, size_t len, const Flow *flow, Error *err);
 void query_free(Query *q); /* accepts NULL */
-/* First output, given; JSON_NONE when there is none or, with err set, on an error. Borrows. */
-Json query_eval(Query *q, Json input, const Json *vars, Error *err);
-
-/* The same for an expression that is asked at many nodes and may name the variables of each: it is
- * compiled once for each set of those that it names. An error when there is no node in the flow that it
- * can be asked at. At a node without its variables there is no output, and no error. */
-Query *query_new_for(const char *text, size_t len, const Flow *flow, Error *err);
+/* First output, given; JSON_NONE when there is none or, with err set, on an error. At a node without its
+ * variables there is no output, and no error. Borrows. */
 Json query_eval_at(Query *q, const Node *node, Json input, const Json *vars, Error *err);
 /* The same for the inside of a jq string; errors have their place in that. */
 Query *query_new_message(const char *text, size_t len, const Flow *flow, Error *err);

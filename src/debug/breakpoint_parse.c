@@ -1,53 +1,37 @@
 /* breakpoint_parse.c - breakpoints as people type them: "build:after if .retries > 3". */
 #include "breakpoint.h"
 
+#include "json_build.h"
 #include "json_parse.h"
-#include "utf8.h"
+#include "problems.h"
 
-#include <limits.h>
+#include <stdlib.h>
 
-/* ---- pieces of the text ---- */
-
-/* A piece of the text. */
-typedef struct Piece {
+/* Part of the text. */
+typedef struct Slice {
     const char *s, *end;
-} Piece;
+} Slice;
 
 static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-static Piece trimmed(const char *s, const char *end) {
+static Slice trimmed(const char *s, const char *end) {
     while (s < end && is_blank(*s)) {
         s++;
     }
     while (end > s && is_blank(end[-1])) {
         end--;
     }
-    return (Piece){s, end};
+    return (Slice){s, end};
 }
 
-static size_t piece_len(Piece p) {
+static size_t slice_len(Slice p) {
     return (size_t)(p.end - p.s);
 }
 
-static Json piece_json(Piece p) {
-    return json_string(p.s, piece_len(p));
-}
-
-/* Of a piece that goes into a sentence: as much as is good to read, and is text. */
-static int shown_len(Piece p) {
-    enum { SHOWN_MAX = 60 };
-    return (int)utf8_valid_prefix(p.s, piece_len(p) < SHOWN_MAX ? piece_len(p) : SHOWN_MAX);
-}
-
-static bool piece_is(Piece p, const char *word) {
-    return piece_len(p) == strlen(word) && memcmp(p.s, word, piece_len(p)) == 0;
-}
-
-static bool piece_begins(Piece p, const char *word) {
-    size_t len = strlen(word);
-    return piece_len(p) >= len && memcmp(p.s, word, len) == 0;
+static Json slice_json(Slice p) {
+    return json_string(p.s, slice_len(p));
 }
 
 /* Past the string that begins at s. */
@@ -59,7 +43,7 @@ static const char *skip_string(const char *s, const char *end) {
 }
 
 /* The word `if`, outside of strings; end when there is none. */
-static const char *find_if(Piece all) {
+static const char *find_if(Slice all) {
     for (const char *s = all.s; s < all.end; s++) {
         bool starts = s == all.s || is_blank(s[-1]);
         bool ends = all.end - s == 2 || (all.end - s > 2 && is_blank(s[2]));
@@ -76,58 +60,50 @@ static const char *find_if(Piece all) {
 /* ---- what they are ---- */
 
 typedef struct Typed {
-    Piece target, expr;
+    Slice target, expr;
     bool has_expr;
 } Typed;
 
-static Json with_expr(Json out, const char *field, const Typed *t) {
-    return t->has_expr ? json_object_with(out, field, piece_json(t->expr)) : out;
-}
-
-static Json of_type(BreakType type) {
-    return json_object_with(json_object(), "type", json_string_c(break_type_names[type]));
+/* The expression behind `if`; JSON_NONE: there is none. */
+static Json expr_of(const Typed *t) {
+    return t->has_expr ? slice_json(t->expr) : json_none();
 }
 
 static Json parse_error(const Typed *t, Error *err) {
     (void)err;
-    return with_expr(of_type(BREAK_EXCEPTION), "error", t);
+    return OBJECT(KEY("type", break_type_names[BREAK_EXCEPTION]), KEY("error", expr_of(t)));
 }
 
 static Json parse_caught(const Typed *t, Error *err) {
     (void)err;
-    return with_expr(json_object_with(of_type(BREAK_EXCEPTION), "caught", json_bool(true)), "error",
-                     t);
+    return OBJECT(KEY("type", break_type_names[BREAK_EXCEPTION]), KEY("caught", json_bool(true)),
+                  KEY("error", expr_of(t)));
 }
 
 static Json of_state(Json state, const Typed *t) {
-    return with_expr(json_object_with(of_type(BREAK_STATE), "state", state), "condition", t);
+    return OBJECT(KEY("type", break_type_names[BREAK_STATE]), KEY("state", state),
+                  KEY("condition", expr_of(t)));
 }
 
 static Json parse_changed(const Typed *t, Error *err) {
-    Piece path = trimmed(t->target.s + strlen("changed:"), t->target.end);
-    if (!piece_len(path)) {
+    Slice path = trimmed(t->target.s + strlen("changed:"), t->target.end);
+    if (!slice_len(path)) {
         error_set(err, ERR_USAGE, "After `changed:` comes a path, such as changed:.retries.");
         return json_none();
     }
-    Json state = json_object_with(json_object(), "path", piece_json(path));
-    return of_state(json_object_with(state, "changed", json_bool(true)), t);
-}
-
-static const char *find_equals(Piece p) {
-    const char *s = p.s;
-    while (s < p.end && *s != '=') {
-        s = *s == '"' ? skip_string(s, p.end) : s + 1;
-    }
-    return s;
+    return of_state(OBJECT(KEY("path", slice_json(path)), KEY("changed", json_bool(true))), t);
 }
 
 static Json parse_state(const Typed *t, Error *err) {
     Error why = ERROR_INIT;
-    Piece rest = trimmed(t->target.s + strlen("state:"), t->target.end);
-    const char *at = find_equals(rest);
+    Slice rest = trimmed(t->target.s + strlen("state:"), t->target.end);
+    const char *at = rest.s;
+    while (at < rest.end && *at != '=') {
+        at = *at == '"' ? skip_string(at, rest.end) : at + 1;
+    }
     const char *from = at + 1 < rest.end && at[1] == '=' ? at + 2 : at + 1;
-    Piece path = trimmed(rest.s, at);
-    if (at == rest.end || !piece_len(path)) {
+    Slice path = trimmed(rest.s, at);
+    if (at == rest.end || !slice_len(path)) {
         error_set(err, ERR_USAGE,
                   "After `state:` come a path and a value, such as state:.status=\"done\".");
         return json_none();
@@ -138,49 +114,12 @@ static Json parse_state(const Typed *t, Error *err) {
                   why.msg);
         return json_none();
     }
-    Json state = json_object_with(json_object(), "path", piece_json(path));
-    return of_state(json_object_with(state, "equals", value), t);
+    return of_state(OBJECT(KEY("path", slice_json(path)), KEY("equals", value)), t);
 }
 
-static const char *last_colon(Piece p) {
-    const char *s = p.end;
-    while (s > p.s && s[-1] != ':') {
-        s--;
-    }
-    return s > p.s ? s - 1 : NULL;
-}
-
-/* Digits and nothing else. */
-static bool read_line(Piece p, int64_t *out) {
-    *out = 0;
-    for (const char *s = p.s; s < p.end; s++) {
-        if (*s < '0' || *s > '9' || *out > INT_MAX) {
-            return false;
-        }
-        *out = *out * 10 + (*s - '0');
-    }
-    return p.end > p.s;
-}
-
-static Json parse_source(Piece file, int64_t line, const Typed *t) {
-    Json out = json_object_with(of_type(BREAK_SOURCE), "file", piece_json(file));
-    return with_expr(json_object_with(out, "line", json_int(line)), "condition", t);
-}
-
-static Json at_node(Piece name, const char *position, const Typed *t) {
-    Json out = json_object_with(of_type(BREAK_NODE), "node", piece_json(name));
-    if (position) {
-        out = json_object_with(out, "position", json_string_c(position));
-    }
-    return with_expr(out, "condition", t);
-}
-
-static Json fail_suffix(Piece name, Piece suffix, Error *err) {
-    error_set(err, ERR_USAGE,
-              "After `%.*s:` comes before, after or error, or after a file's name (with a dot or a "
-              "slash in it) a line; not `%.*s`.",
-              shown_len(name), name.s, shown_len(suffix), suffix.s);
-    return json_none();
+static Json at_node(Slice name, const char *position, const Typed *t) {
+    return OBJECT(KEY("type", break_type_names[BREAK_NODE]), KEY("node", slice_json(name)),
+                  KEY("position", position), KEY("condition", expr_of(t)));
 }
 
 static Json parse_place(const Typed *t, Error *err) {
@@ -188,28 +127,41 @@ static Json parse_place(const Typed *t, Error *err) {
         const char *word, *position;
     } suffixes[] = {
         {"before", "before"}, {"after", "after"}, {"error", "on_error"}, {"on_error", "on_error"}};
-    const char *colon = last_colon(t->target);
-    int64_t line;
-    if (!colon) {
+    enum { LINE_DIGITS_MAX = 12 }; /* more than any file has lines */
+    const char *colon = t->target.end;
+    while (colon > t->target.s && colon[-1] != ':') {
+        colon--;
+    }
+    if (colon == t->target.s) {
         return at_node(t->target, NULL, t);
     }
-    Piece name = trimmed(t->target.s, colon), suffix = trimmed(colon + 1, t->target.end);
-    bool file = piece_len(name) &&
-                (memchr(name.s, '.', piece_len(name)) || memchr(name.s, '/', piece_len(name)));
-    if (file && read_line(suffix, &line)) {
-        return parse_source(name, line, t);
+    colon--;
+    Slice name = trimmed(t->target.s, colon), suffix = trimmed(colon + 1, t->target.end);
+    bool file = slice_len(name) &&
+                (memchr(name.s, '.', slice_len(name)) || memchr(name.s, '/', slice_len(name)));
+    size_t digits = strspn(suffix.s, "0123456789");
+    if (file && digits && digits == slice_len(suffix) && digits < LINE_DIGITS_MAX) {
+        int64_t line = strtoll(suffix.s, NULL, 10);
+        return OBJECT(KEY("type", break_type_names[BREAK_SOURCE]), KEY("file", slice_json(name)),
+                      KEY("line", line), KEY("condition", expr_of(t)));
     }
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (piece_is(suffix, suffixes[i].word) && piece_len(name)) {
+        const char *word = suffixes[i].word;
+        if (slice_len(name) && slice_len(suffix) == strlen(word) &&
+            !memcmp(suffix.s, word, strlen(word))) {
             return at_node(name, suffixes[i].position, t);
         }
     }
-    return fail_suffix(name, suffix, err);
+    error_set(err, ERR_USAGE,
+              "After `%s:` comes before, after or error, or after a file's name (with a dot or a "
+              "slash in it) a line; not `%s`.",
+              shown(name.s, slice_len(name)), shown(suffix.s, slice_len(suffix)));
+    return json_none();
 }
 
 static Json parse_condition(const Typed *t, Error *err) {
     (void)err;
-    return with_expr(of_type(BREAK_CONDITIONAL), "condition", t);
+    return OBJECT(KEY("type", break_type_names[BREAK_CONDITIONAL]), KEY("condition", expr_of(t)));
 }
 
 typedef struct Form {
@@ -224,20 +176,12 @@ static const Form forms[] = {
     {"state:", true, parse_state},   {"", true, parse_place},
 };
 
-static Json parse_form(const Typed *t, Error *err) {
-    const Form *f = forms;
-    while (!(f->begins ? piece_begins(t->target, f->word) : piece_is(t->target, f->word))) {
-        f++;
-    }
-    return f->parse(t, err);
-}
-
 Json breakpoint_parse(const char *spec, Error *err) {
     size_t len = strlen(spec);
-    Piece all = trimmed(spec, spec + len);
-    if (len > BREAK_TEXT_MAX || !piece_len(all)) {
+    Slice all = trimmed(spec, spec + len);
+    if (len > BREAK_TEXT_MAX || !slice_len(all)) {
         error_set(err, ERR_USAGE, "%s",
-                  piece_len(all) ? "This is too long for a breakpoint."
+                  slice_len(all) ? "This is too long for a breakpoint."
                                  : "A breakpoint is a NODE, a FILE:LINE, `error`, `changed:PATH` "
                                    "or `if EXPR`.");
         return json_none();
@@ -247,9 +191,15 @@ Json breakpoint_parse(const char *spec, Error *err) {
     if (t.has_expr) {
         t.expr = trimmed(at + 2, all.end);
     }
-    if (t.has_expr && !piece_len(t.expr)) {
+    if (t.has_expr && !slice_len(t.expr)) {
         error_set(err, ERR_USAGE, "After `if` comes a jq expression, such as `if .retries > 3`.");
         return json_none();
     }
-    return parse_form(&t, err);
+    const Form *f = forms;
+    for (size_t n = slice_len(t.target);; f++) {
+        size_t word = strlen(f->word);
+        if ((f->begins ? n >= word : n == word) && !memcmp(t.target.s, f->word, word)) {
+            return f->parse(&t, err);
+        }
+    }
 }

@@ -7,7 +7,9 @@
  */
 #include "breakpoint.h"
 
+#include "loader.h"
 #include "mem.h"
+#include "node_index.h"
 #include "utf8.h"
 
 /* ---- queries ---- */
@@ -25,29 +27,13 @@ typedef struct Variant {
 struct Query {
     char *text;
     size_t len;
-    char **names; /* of the variables that it may take from a node */
+    char **names; /* of the variables that it may take from a node; the last is NULL */
     size_t nnames;
     Variant *variants;
     size_t n, cap;
 };
 
 static const JqHost query_host = {.budget = {.steps = BREAK_STEPS, .memory = BREAK_MEMORY}};
-
-static Query *query_start(const char *text, size_t len) {
-    Query *q = mem_zalloc(sizeof *q);
-    q->text = mem_strndup(text, len);
-    q->len = len;
-    return q;
-}
-
-static void drop_names(Query *q) {
-    for (size_t i = 0; i < q->nnames; i++) {
-        mem_free(q->names[i]);
-    }
-    mem_free(q->names);
-    q->names = NULL;
-    q->nnames = 0;
-}
 
 void query_free(Query *q) {
     if (!q) {
@@ -58,8 +44,11 @@ void query_free(Query *q) {
         jq_program_free(q->variants[i].program);
         mem_free(q->variants[i].why);
     }
+    for (size_t i = 0; i < q->nnames; i++) {
+        mem_free(q->names[i]);
+    }
     mem_free(q->variants);
-    drop_names(q);
+    mem_free(q->names);
     mem_free(q->text);
     mem_free(q);
 }
@@ -77,21 +66,6 @@ static Variant *add_variant(Query *q, uint64_t has, const char *const *vars, siz
     return &q->variants[q->n++];
 }
 
-static bool query_done(Query *q, const Error *why, Error *err) {
-    if (why && err) {
-        *err = *why;
-    }
-    if (why) {
-        query_free(q);
-    }
-    return !why;
-}
-
-Query *query_new(const char *text, size_t len, const char *const *vars, size_t nvars, Error *err) {
-    Query *q = query_start(text, len);
-    return query_done(q, add_variant(q, 0, vars, nvars)->why, err) ? q : NULL;
-}
-
 static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
     Json out;
     if (!v->run) {
@@ -106,33 +80,21 @@ static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
     return status == JQ_OUTPUT ? out : json_none();
 }
 
-Json query_eval(Query *q, Json input, const Json *vars, Error *err) {
-    return first_output(&q->variants[0], input, vars, err);
-}
-
 /* ---- queries at nodes ---- */
 
 static bool is_name_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool has_name(const Query *q, const char *name, size_t len) {
-    for (size_t i = 0; i < q->nnames; i++) {
-        if (strlen(q->names[i]) == len && memcmp(q->names[i], name, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Everything in the text that looks like a variable: one too many does no harm. */
 static bool find_names(Query *q, Error *err) {
-    q->names = mem_zalloc(QUERY_NAMES_MAX * sizeof *q->names);
+    q->names = mem_zalloc((QUERY_NAMES_MAX + 1) * sizeof *q->names);
     for (size_t at = 0, end; at < q->len; at = end) {
         for (end = at + 1; q->text[at] == '$' && end < q->len && is_name_byte(q->text[end]);) {
             end++;
         }
-        if (end == at + 1 || has_name(q, q->text + at + 1, end - at - 1)) {
+        if (end == at + 1 ||
+            has_name((const char *const *)q->names, q->text + at + 1, end - at - 1)) {
             continue;
         }
         if (q->nnames == QUERY_NAMES_MAX) {
@@ -168,9 +130,14 @@ static uint64_t gather(const Query *q, const Node *node, const Json *vars, Json 
     return has;
 }
 
-static Variant *compile_for(Query *q, uint64_t has) {
+static Variant *variant_for(Query *q, uint64_t has) {
     const char *vars[QUERY_NAMES_MAX];
     size_t n = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->variants[i].has == has) {
+            return &q->variants[i];
+        }
+    }
     for (size_t i = 0; i < q->nnames; i++) {
         if (has >> i & 1) {
             vars[n++] = q->names[i];
@@ -179,70 +146,44 @@ static Variant *compile_for(Query *q, uint64_t has) {
     return add_variant(q, has, vars, n);
 }
 
-static Variant *variant_for(Query *q, uint64_t has) {
-    for (size_t i = 0; i < q->n; i++) {
-        if (q->variants[i].has == has) {
-            return &q->variants[i];
-        }
-    }
-    return compile_for(q, has);
-}
-
-static bool is_later(const Error *a, const Error *b) {
-    return a->line != b->line ? a->line > b->line : a->col > b->col;
-}
-
 /* Of the reasons, the one that is furthest into the text is about what is really wrong: before it
  * there may be names that only some nodes have. NULL: it can be asked at one of them at least. */
 static const Error *reason_against(Query *q) {
     const Error *why = NULL;
     for (size_t i = 0; i < q->n; i++) {
-        if (q->variants[i].program) {
+        const Error *one = q->variants[i].why;
+        if (!one) {
             return NULL;
         }
-        why = !why || is_later(q->variants[i].why, why) ? q->variants[i].why : why;
+        bool later = why && (one->line != why->line ? one->line > why->line : one->col > why->col);
+        why = !why || later ? one : why;
     }
     return why;
 }
 
-static const Node *body_of(const Node *node) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].node) {
-            return node->params[i].node;
-        }
+Query *query_new(const char *text, size_t len, const Flow *flow, Error *err) {
+    Query *q = mem_zalloc(sizeof *q);
+    q->text = mem_strndup(text, len);
+    q->len = len;
+    if (add_variant(q, 0, NULL, 0)->program) {
+        return q; /* no variable of a node is in it */
     }
-    return NULL;
-}
-
-static void try_node(Query *q, const Node *node) {
-    for (; node; node = body_of(node)) {
+    bool ok = find_names(q, err);
+    NodeCursor at = {0};
+    for (const Node *node; ok && q->nnames && flow && (node = nodes_next(flow, &at));) {
         if (node->nvars) {
             variant_for(q, gather(q, node, NULL, NULL));
         }
     }
-}
-
-static void try_nodes(Query *q, const Flow *flow) {
-    for (size_t g = 0; flow && g < flow->ngraphs; g++) {
-        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
-            try_node(q, &flow->graphs[g]->nodes[i]);
-        }
+    const Error *why = ok ? reason_against(q) : NULL;
+    if (why && err) {
+        *err = *why;
     }
-}
-
-Query *query_new_for(const char *text, size_t len, const Flow *flow, Error *err) {
-    Query *q = query_start(text, len);
-    if (add_variant(q, 0, NULL, 0)->program) {
-        return q; /* no variable of a node is in it */
-    }
-    if (!find_names(q, err)) {
+    if (!ok || why) {
         query_free(q);
         return NULL;
     }
-    if (q->nnames) {
-        try_nodes(q, flow);
-    }
-    return query_done(q, reason_against(q), err) ? q : NULL;
+    return q;
 }
 
 Json query_eval_at(Query *q, const Node *node, Json input, const Json *vars, Error *err) {
@@ -268,21 +209,10 @@ unsigned query_effects(const Query *q) {
 
 /* ---- messages as jq strings ---- */
 
-enum { NEST_MAX = 200 };
-
-typedef struct Nest {
-    int parens; /* of an expression: those open in it; IN_STRING */
-    size_t at;  /* where it begins */
-} Nest;
-
-enum { IN_STRING = -1 };
-
 /* The text between quotes, quotes of its own made part of it. */
 typedef struct Quoting {
     const char *text;
-    size_t len, at;
-    Nest nest[NEST_MAX];
-    size_t depth; /* 0: in the text of the message */
+    size_t len;
     Buf out;
     size_t *added; /* offsets in out of the backslashes that were put in */
     size_t nadded, added_cap;
@@ -302,75 +232,33 @@ static bool fail_in_text(const char *text, size_t offset, Error *err, const char
     return error_set_at(err, ERR_SYNTAX, line, col, "%s", sentence);
 }
 
-static bool nest_enter(Quoting *q, int what, Error *err) {
-    if (q->depth + 1 == NEST_MAX) {
-        return fail_in_text(q->text, q->at, err, "Strings and expressions are nested too deeply.");
-    }
-    q->nest[++q->depth] = (Nest){what, q->at};
-    return true;
-}
-
-static bool quote_in_string(Quoting *q, Error *err) {
-    char c = q->text[q->at];
-    if (c == '"' && q->depth == 0) {
-        q->added = mem_grow(q->added, q->nadded, &q->added_cap, sizeof *q->added);
-        q->added[q->nadded++] = q->out.len;
-        buf_addc(&q->out, '\\');
-    } else if (c == '"') {
-        q->depth--;
-    } else if (c == '\\' && q->at + 1 < q->len) {
-        buf_addc(&q->out, c);
-        c = q->text[++q->at];
-        if (c == '(' && !nest_enter(q, 0, err)) {
-            return false;
-        }
-    } else if (c == '\\') {
-        return fail_in_text(q->text, q->at, err,
-                            "A backslash ends it; write \\\\ for a backslash.");
-    }
-    buf_addc(&q->out, c);
-    q->at++;
-    return true;
-}
-
-static bool quote_in_expression(Quoting *q, Error *err) {
-    Nest *nest = &q->nest[q->depth];
-    char c = q->text[q->at];
-    if (c == '#') {
-        size_t end = q->at;
-        while (end < q->len && q->text[end] != '\n') {
-            end++;
-        }
-        buf_add(&q->out, q->text + q->at, end - q->at);
-        q->at = end;
-        return true;
-    }
-    if (c == '"' && !nest_enter(q, IN_STRING, err)) {
-        return false;
-    }
-    if (c == ')' && nest->parens == 0) {
-        q->depth--;
-    } else {
-        nest->parens += (c == '(') - (c == ')');
-    }
-    buf_addc(&q->out, c);
-    q->at++;
-    return true;
-}
-
+/* Quotes inside of \(...) are the expression's own. */
 static bool quote_message(Quoting *q, Error *err) {
     buf_addc(&q->out, '"');
-    q->nest[0] = (Nest){IN_STRING, 0};
-    while (q->at < q->len) {
-        bool string = q->nest[q->depth].parens == IN_STRING;
-        if (!(string ? quote_in_string(q, err) : quote_in_expression(q, err))) {
-            return false;
+    for (size_t at = 0, end; at < q->len; at = end) {
+        char c = q->text[at];
+        end = at + (c == '\\' ? 2 : 1);
+        if (end > q->len) {
+            return fail_in_text(q->text, at, err,
+                                "A backslash ends it; write \\\\ for a backslash.");
         }
+        if (c == '\\' && q->text[at + 1] == '(') {
+            size_t close = find_jq_end(q->text, q->len, end, ")");
+            if (close == SIZE_MAX) {
+                return fail_in_text(
+                    q->text, at + 1, err,
+                    "The expression that begins here is not closed; a ')' is missing.");
+            }
+            end = close + 1;
+        } else if (c == '"') {
+            q->added = mem_grow(q->added, q->nadded, &q->added_cap, sizeof *q->added);
+            q->added[q->nadded++] = q->out.len;
+            buf_addc(&q->out, '\\');
+        }
+        buf_add(&q->out, q->text + at, end - at);
     }
     buf_addc(&q->out, '"');
-    return q->depth == 0 ||
-           fail_in_text(q->text, q->nest[1].at, err,
-                        "The expression that begins here is not closed; a ')' is missing.");
+    return true;
 }
 
 /* From a column of the quoted text to the message's: without what was put before it in its line. */
@@ -393,22 +281,19 @@ static void place_in_message(const Quoting *q, Error *err) {
 }
 
 Query *query_new_message(const char *text, size_t len, const Flow *flow, Error *err) {
-    Quoting *q = mem_zalloc(sizeof *q);
+    Quoting q = {.text = text, .len = len};
     Query *query = NULL;
     Error why = ERROR_INIT;
-    q->text = text;
-    q->len = len;
-    if (quote_message(q, &why)) {
-        query = query_new_for(q->out.data, q->out.len, flow, &why);
+    if (quote_message(&q, &why)) {
+        query = query_new(q.out.data, q.out.len, flow, &why);
         if (!query) {
-            place_in_message(q, &why);
+            place_in_message(&q, &why);
         }
     }
     if (!query && err) {
         *err = why;
     }
-    buf_clear(&q->out);
-    mem_free(q->added);
-    mem_free(q);
+    buf_clear(&q.out);
+    mem_free(q.added);
     return query;
 }

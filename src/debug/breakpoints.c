@@ -6,8 +6,10 @@
  */
 #include "breakpoints.h"
 
+#include "json_build.h"
 #include "mem.h"
 #include "node_index.h"
+#include "problems.h"
 #include "suggest.h"
 
 #include <assert.h>
@@ -19,45 +21,39 @@ static Json field(const Breakpoint *b, const char *name) {
     return json_object_get_c(b->spec, name);
 }
 
-/* The text of a field, as a C string that is the caller's. */
-static char *text_field(const Breakpoint *b, const char *name) {
-    Json value = field(b, name);
-    return mem_strndup(json_string_data(&value), json_string_len(value));
-}
-
 static int64_t number_field(const Breakpoint *b, const char *name) {
     return (int64_t)json_to_double(field(b, name));
 }
 
-static void find_node(NodeIndex *x, const Breakpoint *b, bool own, Places *out) {
+static void find_node(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
     (void)own;
     Json name = field(b, "node");
     index_path(x, json_string_data(&name), json_string_len(name), out);
 }
 
-static void find_task_index(NodeIndex *x, const Breakpoint *b, bool own, Places *out) {
+static void find_task_index(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
     int64_t i = number_field(b, "task_index");
     if (own && index_flow(x)->main->scoped && i >= 0 && (uint64_t)i < index_count(x)) {
-        places_add(out, index_at(x, (size_t)i));
+        nodes_add(out, index_at(x, (size_t)i));
     }
 }
 
 /* A task with an id has it for its name. */
-static void find_task_id(NodeIndex *x, const Breakpoint *b, bool own, Places *out) {
+static void find_task_id(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
     (void)own;
     Json id = field(b, "task_id");
-    Places named = {0};
+    NodeList named = {0};
     index_name(x, json_string_data(&id), json_string_len(id), &named);
     for (size_t i = 0; i < named.n; i++) {
         const Task *task = named.items[i]->task;
         if (task && !json_is_none(task->id) && json_string_equal(task->id, id)) {
-            places_add(out, named.items[i]);
+            nodes_add(out, named.items[i]);
         }
     }
     mem_free(named.items);
 }
 
-static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, Places *out) {
+static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
     (void)own;
     Json name = field(b, "task_name");
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
@@ -67,20 +63,20 @@ static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, Places *
     }
 }
 
-static void find_source(NodeIndex *x, const Breakpoint *b, bool own, Places *out) {
-    char *file = text_field(b, "file");
-    index_line(x, &(FileLine){file, (int)number_field(b, "line"), own}, out);
-    mem_free(file);
+static void find_source(NodeIndex *x, const Breakpoint *b, bool own, NodeList *out) {
+    Json file = field(b, "file");
+    index_line(x, &(FileLine){json_string_data(&file), (int)number_field(b, "line"), own}, out);
 }
 
 /* own: the index is that of the workflow, not of nodes that came later. */
-static void (*const finders[BREAK_PLACES])(NodeIndex *, const Breakpoint *, bool own, Places *) = {
+static void (*const finders[BREAK_PLACES])(NodeIndex *, const Breakpoint *, bool own,
+                                           NodeList *) = {
     [BREAK_NODE] = find_node,       [BREAK_TASK_INDEX] = find_task_index,
     [BREAK_TASK_ID] = find_task_id, [BREAK_TASK_NAME] = find_task_name,
     [BREAK_SOURCE] = find_source,
 };
 
-/* ---- the points ---- */
+/* ---- all of them ---- */
 
 typedef struct List {
     Breakpoint **items;
@@ -96,7 +92,7 @@ struct Breakpoints {
     size_t n, cap;
     List anywhere, on_state, on_error;
     size_t places; /* of all together */
-    size_t *hint;  /* where an enabled one was last seen */
+    size_t hint;   /* where an enabled one was last seen */
     /* Names that may still be compared: to search them all for each of thousands of breakpoints
      * would take minutes. */
     size_t suggestions;
@@ -136,7 +132,6 @@ static void add_index(Breakpoints *p, const Flow *flow) {
 Breakpoints *breakpoints_new(const Flow *flow) {
     Breakpoints *p = mem_zalloc(sizeof *p);
     p->suggestions = SUGGESTIONS_MAX;
-    p->hint = mem_zalloc(sizeof *p->hint);
     add_index(p, flow);
     return p;
 }
@@ -160,13 +155,12 @@ void breakpoints_free(Breakpoints *p) {
     mem_free(p->flows);
     mem_free(p->lists);
     mem_free(p->all);
-    mem_free(p->hint);
     mem_free(p);
 }
 
 /* ---- what is said of a breakpoint ---- */
 
-static void say(Breakpoint *b, Json message) {
+static void set_message(Breakpoint *b, Json message) {
     json_unref(b->message);
     b->message = message;
 }
@@ -178,142 +172,87 @@ static void offer(Breakpoints *p, Suggestion *s, const char *name) {
     }
 }
 
-static void offer_names(Breakpoints *p, Suggestion *s) {
-    const NodeIndex *x = p->flows[0];
-    for (size_t i = 0; i < index_count(x); i++) {
-        offer(p, s, index_at(x, i)->name);
-    }
-}
-
-static void offer_ids(Breakpoints *p, Suggestion *s) {
-    const NodeIndex *x = p->flows[0];
-    for (size_t i = 0; i < index_count(x); i++) {
-        const Node *node = index_at(x, i);
-        if (node->task && !json_is_none(node->task->id)) {
-            offer(p, s, node->name);
-        }
-    }
-}
-
-static void offer_kinds(Breakpoints *p, Suggestion *s) {
-    for (size_t kind = 0; kind < KIND_COUNT; kind++) {
-        if (index_has_kind(p->flows[0], (KindId)kind)) {
-            offer(p, s, kinds[kind].name);
-        }
-    }
-}
-
 static const char *last_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static void offer_files(Breakpoints *p, Suggestion *s) {
-    const Flow *flow = index_flow(p->flows[0]);
-    const char *last = NULL;
-    for (size_t g = 0; g < flow->ngraphs; last = flow->graphs[g]->file, g++) {
-        if (flow->graphs[g]->file != last) {
+/* The names that could have been meant instead. */
+static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
+    const NodeIndex *x = p->flows[0];
+    const Flow *flow = index_flow(x);
+    bool nodes = place == BREAK_NODE || place == BREAK_TASK_ID;
+    for (size_t i = 0; nodes && i < index_count(x); i++) {
+        const Node *node = index_at(x, i);
+        if (place == BREAK_NODE || (node->task && !json_is_none(node->task->id))) {
+            offer(p, s, node->name);
+        }
+    }
+    for (size_t kind = 0; place == BREAK_TASK_NAME && kind < KIND_COUNT; kind++) {
+        if (index_has_kind(x, (KindId)kind)) {
+            offer(p, s, kinds[kind].name);
+        }
+    }
+    for (size_t g = 0; place == BREAK_SOURCE && g < flow->ngraphs; g++) {
+        if (!g || flow->graphs[g]->file != flow->graphs[g - 1]->file) {
             offer(p, s, last_name(flow->graphs[g]->file));
         }
     }
 }
 
-/* "No node is called `bild`; did you mean `build`?" word: the part of the text that is compared. */
-static Json missing(Breakpoints *p, const char *what, const char *text, const char *word,
-                    void (*names)(Breakpoints *, Suggestion *)) {
+/* "No node is called `bild`; did you mean `build`?" */
+static Json missing(Breakpoints *p, const Breakpoint *b) {
+    static const char *const fields[] = {[BREAK_NODE] = "node",
+                                         [BREAK_TASK_INDEX] = "task_index",
+                                         [BREAK_TASK_ID] = "task_id",
+                                         [BREAK_TASK_NAME] = "task_name",
+                                         [BREAK_SOURCE] = "file"};
+    static const char *const sentences[] = {[BREAK_TASK_ID] = "No task has the id",
+                                            [BREAK_TASK_NAME] = "No node of the workflow is a",
+                                            [BREAK_SOURCE] = "No file of the workflow is called"};
+    const Flow *flow = index_flow(p->flows[0]);
+    if (b->place == BREAK_TASK_INDEX) {
+        return flow->main->scoped
+                   ? json_string_fmt("There is no task %lld: the workflow has %zu, counted from 0.",
+                                     (long long)number_field(b, "task_index"),
+                                     index_count(p->flows[0]))
+                   : json_string_fmt(
+                         "Only a workflow of the tasks dialect has tasks to count; this is one "
+                         "of the %s dialect: give the name of a `node`.",
+                         flow->dialect);
+    }
+    Json value = field(b, fields[b->place]);
+    const char *text = json_string_data(&value);
+    if (b->place == BREAK_SOURCE && index_has_file(p->flows[0], text, true)) {
+        return json_string_fmt("There is no node at or after line %lld of `%.60s`.",
+                               (long long)number_field(b, "line"), text);
+    }
+    bool path = b->place == BREAK_NODE || b->place == BREAK_SOURCE;
+    const char *word = path ? last_name(text) : text;
     Suggestion s = suggestion_for(word, strlen(word));
-    names(p, &s);
-    if (s.best) {
-        return json_string_fmt("%s `%.60s`; did you mean `%s`?", what, text, s.best);
-    }
-    return json_string_fmt("%s `%.60s`.", what, text);
+    offer_names(p, b->place, &s);
+    const char *sentence = b->place != BREAK_NODE ? sentences[b->place]
+                           : index_is_glob(text)  ? "No node matches"
+                           : strchr(text, '/')    ? "There is no node"
+                                                  : "No node is called";
+    return json_string_fmt("%s `%.60s`%s", sentence, text, did_you_mean_this(s.best));
 }
 
-static Json miss_node(Breakpoints *p, const Breakpoint *b) {
-    char *name = text_field(b, "node");
-    bool path = strchr(name, '/') != NULL;
-    Json message = missing(p,
-                           index_is_glob(name) ? "No node matches"
-                           : path              ? "There is no node"
-                                               : "No node is called",
-                           name, last_name(name), offer_names);
-    mem_free(name);
-    return message;
-}
-
-static Json miss_task_index(Breakpoints *p, const Breakpoint *b) {
-    const NodeIndex *x = p->flows[0];
-    if (!index_flow(x)->main->scoped) {
-        return json_string_fmt(
-            "Only a workflow of the tasks dialect has tasks to count; this is one "
-            "of the %s dialect: give the name of a `node`.",
-            index_flow(x)->dialect);
-    }
-    return json_string_fmt("There is no task %lld: the workflow has %zu, counted from 0.",
-                           (long long)number_field(b, "task_index"), index_count(x));
-}
-
-static Json miss_task_id(Breakpoints *p, const Breakpoint *b) {
-    char *id = text_field(b, "task_id");
-    Json message = missing(p, "No task has the id", id, id, offer_ids);
-    mem_free(id);
-    return message;
-}
-
-static Json miss_task_name(Breakpoints *p, const Breakpoint *b) {
-    char *name = text_field(b, "task_name");
-    Json message = missing(p, "No node of the workflow is a", name, name, offer_kinds);
-    mem_free(name);
-    return message;
-}
-
-static Json miss_source(Breakpoints *p, const Breakpoint *b) {
-    char *file = text_field(b, "file");
-    bool known = index_has_file(p->flows[0], file, true);
-    Json message =
-        known ? json_string_fmt("There is no node at or after line %lld of `%.60s`.",
-                                (long long)number_field(b, "line"), file)
-              : missing(p, "No file of the workflow is called", file, last_name(file), offer_files);
-    mem_free(file);
-    return message;
-}
-
-static Json (*const misses[BREAK_PLACES])(Breakpoints *, const Breakpoint *) = {
-    [BREAK_NODE] = miss_node,       [BREAK_TASK_INDEX] = miss_task_index,
-    [BREAK_TASK_ID] = miss_task_id, [BREAK_TASK_NAME] = miss_task_name,
-    [BREAK_SOURCE] = miss_source,
-};
-
-static void say_moved(Breakpoint *b) {
-    const Node *node = b->at[0];
-    if (b->place == BREAK_SOURCE && node->line != number_field(b, "line")) {
-        say(b, json_string_fmt("Moved to line %d, where `%s` begins.", node->line, node->name));
-    }
-}
-
-/* Whether its expressions can be asked at one of its nodes at least. */
-static bool check_fit(Breakpoint *b) {
-    Error why = ERROR_INIT;
-    for (size_t i = 0; i < b->places; i++) {
-        if (breakpoint_fits(b, b->at[i], &why)) {
-            return true;
-        }
-    }
-    say(b, json_string_c(why.msg));
-    return false;
-}
-
+/* Its expressions have to fit one of its nodes at least. */
 static void verify(Breakpoints *p, Breakpoint *b) {
-    say(b, json_none());
-    if (b->place == BREAK_NO_PLACE) {
-        b->verified = true;
-    } else if (b->places == 0) {
-        b->verified = false;
-        say(b, misses[b->place](p, b));
-    } else {
-        say_moved(b);
-        b->verified = check_fit(b);
+    Error why = ERROR_INIT;
+    const Node *node = b->places ? b->at[0] : NULL;
+    Json message = json_none();
+    b->verified = b->place == BREAK_NO_PLACE;
+    for (size_t i = 0; !b->verified && i < b->places; i++) {
+        b->verified = breakpoint_fits(b, b->at[i], &why);
     }
+    if (!b->verified) {
+        message = node ? json_string_c(why.msg) : missing(p, b);
+    } else if (node && b->place == BREAK_SOURCE && node->line != number_field(b, "line")) {
+        message = json_string_fmt("Moved to line %d, where `%s` begins.", node->line, node->name);
+    }
+    set_message(b, message);
 }
 
 /* ---- adding and removing ---- */
@@ -324,27 +263,20 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 /* False: there would be too many. */
-static bool attach(Breakpoints *p, Breakpoint *b, Places *found) {
-    if (found->n > POINTS_PLACES_MAX - p->places) {
-        return false;
-    }
-    if (found->n) {
-        qsort(found->items, found->n, sizeof *found->items, compare_ids);
-        b->at = mem_realloc(b->at, (b->places + found->n) * sizeof *b->at);
-        memcpy(b->at + b->places, found->items, found->n * sizeof *b->at);
-    }
-    b->places += found->n;
-    p->places += found->n;
-    for (size_t i = 0; b->type != BREAK_STATE && i < found->n; i++) {
-        list_add(&p->lists[found->items[i]->id], b);
-    }
-    return true;
-}
-
 static bool place(Breakpoints *p, Breakpoint *b, size_t flow) {
-    Places found = {0};
+    NodeList found = {0};
     finders[b->place](p->flows[flow], b, flow == 0, &found);
-    bool ok = attach(p, b, &found);
+    bool ok = found.n <= POINTS_PLACES_MAX - p->places;
+    if (ok && found.n) {
+        qsort(found.items, found.n, sizeof *found.items, compare_ids);
+        b->at = mem_realloc(b->at, (b->places + found.n) * sizeof *b->at);
+        memcpy(b->at + b->places, found.items, found.n * sizeof *b->at);
+        b->places += found.n;
+        p->places += found.n;
+    }
+    for (size_t i = 0; ok && b->type != BREAK_STATE && i < found.n; i++) {
+        list_add(&p->lists[found.items[i]->id], b);
+    }
     mem_free(found.items);
     return ok;
 }
@@ -371,19 +303,15 @@ static size_t find_id(const Breakpoints *p, int64_t id) {
     return from;
 }
 
-static void insert(Breakpoints *p, Breakpoint *b) {
+void breakpoints_add(Breakpoints *p, Breakpoint *b) {
+    List *list = list_of(p, b);
+    bool fits = true;
     size_t at = p->n && p->all[p->n - 1]->id < b->id ? p->n : find_id(p, b->id);
     assert(at == p->n || p->all[at]->id != b->id);
     p->all = mem_grow(p->all, p->n, &p->cap, sizeof(Breakpoint *));
     memmove(p->all + at + 1, p->all + at, (p->n - at) * sizeof(Breakpoint *));
     p->all[at] = b;
     p->n++;
-}
-
-void breakpoints_add(Breakpoints *p, Breakpoint *b) {
-    List *list = list_of(p, b);
-    bool fits = true;
-    insert(p, b);
     if (list) {
         list_add(list, b);
     }
@@ -392,7 +320,8 @@ void breakpoints_add(Breakpoints *p, Breakpoint *b) {
     }
     verify(p, b);
     if (!fits && b->places == 0) {
-        say(b, json_string_fmt("All breakpoints together would be at more than %d nodes; delete "
+        set_message(
+            b, json_string_fmt("All breakpoints together would be at more than %d nodes; delete "
                                "some that match many.",
                                POINTS_PLACES_MAX));
     }
@@ -445,14 +374,11 @@ void breakpoints_add_flow(Breakpoints *p, const Flow *flow) {
     }
 }
 
-static bool is_of_flow(const Node *node, const Flow *flow) {
-    return node->id >= flow->first_node && node->id - flow->first_node < flow->nnodes;
-}
-
 static void leave_flow(Breakpoints *p, Breakpoint *b, const Flow *flow) {
     size_t kept = 0;
     for (size_t i = 0; i < b->places; i++) {
-        if (!is_of_flow(b->at[i], flow)) {
+        uint32_t id = b->at[i]->id;
+        if (id < flow->first_node || id - flow->first_node >= flow->nnodes) {
             b->at[kept++] = b->at[i];
         }
     }
@@ -511,52 +437,23 @@ PointList breakpoints_on_error(const Breakpoints *p) {
     return lend(&p->on_error);
 }
 
-bool breakpoints_empty(const Breakpoints *p) {
-    if (*p->hint < p->n && p->all[*p->hint]->enabled) {
-        return false;
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        if (p->all[i]->enabled) {
-            *p->hint = i;
-            return false;
+bool breakpoints_empty(Breakpoints *p) {
+    if (p->hint >= p->n || !p->all[p->hint]->enabled) {
+        for (p->hint = 0; p->hint < p->n && !p->all[p->hint]->enabled;) {
+            p->hint++;
         }
     }
-    return true;
-}
-
-static Json place_json(const Node *node) {
-    Json o = json_object_with(json_object(), "node", json_ref(node->name_json));
-    o = json_object_with(o, "file", json_string_c(node->file));
-    return json_object_with(o, "line", json_int(node->line));
+    return p->hint == p->n;
 }
 
 Json breakpoints_json(const Breakpoints *p, const Breakpoint *b) {
     (void)p;
     Json list = json_array();
     for (size_t i = 0; i < b->places && i < POINTS_LISTED; i++) {
-        list = json_array_push(list, place_json(b->at[i]));
+        const Node *node = b->at[i];
+        list = json_array_push(list,
+                               OBJECT(KEY("node", json_ref(node->name_json)),
+                                      KEY("file", node->file), KEY("line", json_int(node->line))));
     }
-    return json_object_with(breakpoint_json(b), "places", list);
-}
-
-/* ---- of a flow, without points ---- */
-
-const Node *breakpoints_node_at(const Flow *flow, const char *file, int line) {
-    NodeIndex *x = index_new(flow);
-    const Node *node = index_innermost(x, &(FileLine){file, line, true});
-    index_free(x);
-    return node;
-}
-
-bool breakpoints_matches(const Node *node, const char *glob) {
-    NodeIndex *x = index_new(node->graph->flow);
-    Places found = {0};
-    bool matches = false;
-    index_path(x, glob, strlen(glob), &found);
-    for (size_t i = 0; i < found.n; i++) {
-        matches = matches || found.items[i] == node;
-    }
-    mem_free(found.items);
-    index_free(x);
-    return matches;
+    return OBJECT_ADD(breakpoint_json(b), KEY("places", list));
 }

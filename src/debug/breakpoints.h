@@ -59,15 +59,9 @@ bool breakpoints_pass(const Breakpoints *p,
 PointList breakpoints_anywhere(const Breakpoints *p); /* conditional without a place */
 PointList breakpoints_on_state(const Breakpoints *p);
 PointList breakpoints_on_error(const Breakpoints *p); /* exceptions without a place */
-bool breakpoints_empty(const Breakpoints *p);         /* there is none at all that is enabled */
+bool breakpoints_empty(Breakpoints *p);               /* there is none at all that is enabled */
 
 /* breakpoint_json() with its places. Given. */
 Json breakpoints_json(const Breakpoints *p, const Breakpoint *b);
-
-/* The innermost node around a line of a file (the file may be given by its last name); NULL: none. When
- * the line is in no node, the next one after it in the file. Looks at the whole flow each time. */
-const Node *breakpoints_node_at(const Flow *flow, const char *file, int line);
-/* A glob as in `node`: against "name" and "outer/name". Looks at the whole flow each time. */
-bool breakpoints_matches(const Node *node, const char *glob);
 
 #endif

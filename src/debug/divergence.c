@@ -174,26 +174,22 @@ static size_t match_of(const Side *s, const Act *act) {
     return json_is_none(place) ? SIZE_MAX : (size_t)place.i;
 }
 
-static bool are_equal(const Side *a, const Act *x, const Side *b, const Act *y) {
-    const LineageStep *p = &a->line.items[x->item], *q = &b->line.items[y->item];
-    return !strcmp(p->node, q->node) && !strcmp(p->status, q->status) &&
-           json_equal(x->outcome, y->outcome);
-}
-
-static Parting part_at_start(const Side *a, const Side *b) {
+static Parting find_parting(const Side *a, const Side *b) {
     bool has_a = a->begin < a->line.n, has_b = b->begin < b->line.n;
-    bool found = !has_a || !has_b || !json_equal(a->start, b->start);
-    return (Parting){
-        .found = found, .a = has_a ? a->begin : SIZE_MAX, .b = has_b ? b->begin : SIZE_MAX};
-}
-
-static Parting part_at_step(const Side *a, const Side *b) {
+    if (!has_a || !has_b || !json_equal(a->start, b->start)) {
+        return (Parting){
+            .found = true, .a = has_a ? a->begin : SIZE_MAX, .b = has_b ? b->begin : SIZE_MAX};
+    }
     for (size_t i = 0; i < a->n; i++) {
         const Act *act = &a->acts[i];
         size_t other = match_of(b, act);
-        if (other == SIZE_MAX || !are_equal(a, act, b, &b->acts[other])) {
-            size_t item = other == SIZE_MAX ? other : b->acts[other].item;
-            return (Parting){true, act->item, item, (int64_t)i, act->path};
+        const Act *match = other == SIZE_MAX ? NULL : &b->acts[other];
+        const LineageStep *p = &a->line.items[act->item];
+        const LineageStep *q = match ? &b->line.items[match->item] : NULL;
+        if (!q || strcmp(p->node, q->node) != 0 || strcmp(p->status, q->status) != 0 ||
+            !json_equal(act->outcome, match->outcome)) {
+            return (Parting){true, act->item, match ? match->item : SIZE_MAX, (int64_t)i,
+                             act->path};
         }
     }
     for (size_t i = 0; i < b->n; i++) {
@@ -207,12 +203,10 @@ static Parting part_at_step(const Side *a, const Side *b) {
 /* ---- the answer ---- */
 
 static Json place_json(const Side *s, size_t item) {
-    if (item == SIZE_MAX) {
-        return json_none();
-    }
-    const LineageStep *c = &s->line.items[item];
-    return OBJECT(KEY("checkpoint", c->seq), KEY("node", *c->node ? c->node : NULL),
-                  KEY("status", c->status), KEY("step", json_int(c->step)));
+    const LineageStep *c = item == SIZE_MAX ? NULL : &s->line.items[item];
+    return !c ? json_none()
+              : OBJECT(KEY("checkpoint", c->seq), KEY("node", *c->node ? c->node : NULL),
+                       KEY("status", c->status), KEY("step", c->step));
 }
 
 /* What came of a step: the state of its frame, or what its node gave back when the frame ended with it.
@@ -259,12 +253,10 @@ static Json report(const Side *a, const Side *b, const Parting *p, Error *err) {
         return json_none();
     }
     Json out = OBJECT(KEY("same", json_bool(!p->found)), KEY("steps", p->steps));
+    Json frame = json_is_none(p->path) ? json_string_c("main") : json_ref(p->path);
     return !p->found ? out
-                     : OBJECT_ADD(out,
-                                  KEY("frame", json_is_none(p->path) ? json_string_c("main")
-                                                                     : json_ref(p->path)),
-                                  KEY("a", place_json(a, p->a)), KEY("b", place_json(b, p->b)),
-                                  KEY("diff", diff));
+                     : OBJECT_ADD(out, KEY("frame", frame), KEY("a", place_json(a, p->a)),
+                                  KEY("b", place_json(b, p->b)), KEY("diff", diff));
 }
 
 Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide *b, Error *err) {
@@ -277,8 +269,7 @@ Json divergence_find(Store *store, const DivergenceSide *a, const DivergenceSide
         ok = read_acts(&x, p > q ? p : q, err) && read_acts(&y, p > q ? p : q, err);
     }
     if (ok) {
-        Parting p = part_at_start(&x, &y);
-        p = p.found ? p : part_at_step(&x, &y);
+        Parting p = find_parting(&x, &y);
         out = report(&x, &y, &p, err);
     }
     side_clear(&x);

@@ -6,8 +6,9 @@
 #include "export.h"
 
 #include "flow.h"
-#include "image.h"
+#include "image_read.h"
 #include "json_binary.h"
+#include "json_build.h"
 #include "json_diff.h"
 #include "json_print.h"
 #include "lifecycle.h"
@@ -53,17 +54,13 @@ static Json decoded(const char *bytes, size_t len) {
     return value;
 }
 
-static Json in_array(Json array, size_t i) {
-    return json_kind(array) == JSON_ARRAY ? json_array_get(array, i) : json_none();
-}
-
 /* The definition that a change puts into the run's part of the image; JSON_NONE: none. A change is
  * of the whole, of the run's part, of the field, or of a stretch of the fields. */
 static Json definition_in(Json change) {
-    Json path = in_array(change, 0), value = in_array(change, 1);
+    Json path = safe_item(change, 0), value = safe_item(change, 1);
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : SIZE_MAX;
     if (n == 0) {
-        return in_array(in_array(value, IMAGE_RUN), IMAGE_DEFINITION);
+        return safe_item(safe_item(value, IMAGE_RUN), IMAGE_DEFINITION);
     }
     if (n > 2 || image_int(path, 0) != IMAGE_RUN ||
         json_tag(json_array_get(path, 0)) != JSON_TAG_INT) {
@@ -73,19 +70,10 @@ static Json definition_in(Json change) {
         return image_int(path, 1) == IMAGE_DEFINITION ? value : json_none();
     }
     int64_t from = image_int(change, 1);
-    return json_array_len(change) == 2 ? in_array(value, IMAGE_DEFINITION)
+    return json_array_len(change) == 2 ? safe_item(value, IMAGE_DEFINITION)
            : from <= IMAGE_DEFINITION
-               ? in_array(in_array(change, 3), (size_t)(IMAGE_DEFINITION - from))
+               ? safe_item(safe_item(change, 3), (size_t)(IMAGE_DEFINITION - from))
                : json_none();
-}
-
-static void note_definitions(Writing *w, Json patch) {
-    for (size_t i = 0; json_kind(patch) == JSON_ARRAY && i < json_array_len(patch); i++) {
-        Json key = definition_in(json_array_get(patch, i));
-        if (json_kind(key) == JSON_STRING) {
-            w->definitions = json_object_set(w->definitions, json_ref(key), json_null());
-        }
-    }
 }
 
 static bool write_row(void *ctx, const Checkpoint *c) {
@@ -103,7 +91,12 @@ static bool write_row(void *ctx, const Checkpoint *c) {
         json_unref(result);
         return false;
     }
-    note_definitions(w, patch);
+    for (size_t i = 0; i < safe_len(patch); i++) {
+        Json key = definition_in(json_array_get(patch, i));
+        if (json_kind(key) == JSON_STRING) {
+            w->definitions = json_object_set(w->definitions, json_ref(key), json_null());
+        }
+    }
     Json parts[ROW_FIELDS] = {
         [ROW_SEQ] = json_int(c->seq),
         [ROW_PARENT] = json_int(c->parent),
@@ -124,52 +117,10 @@ static bool write_row(void *ctx, const Checkpoint *c) {
     return true;
 }
 
-typedef struct Wanted {
-    int64_t run;
-    RunRow *out;
-    bool found;
-} Wanted;
-
-static char *copy(const char *text) {
-    return mem_strndup(text ? text : "", text ? strlen(text) : 0);
-}
-
-static bool take_row(void *ctx, const RunRow *row) {
-    Wanted *w = ctx;
-    w->found = row->run == w->run;
-    if (w->found) {
-        *w->out = *row;
-        w->out->thread = copy(row->thread);
-        w->out->workflow = copy(row->workflow);
-        w->out->status = copy(row->status);
-        w->out->definition = copy(row->definition);
-        w->out->owner = copy(row->owner);
-    }
-    return !w->found;
-}
-
-/* By its number, though some thread may be called like that. */
-static bool find_run(Store *store, int64_t run, RunRow *out, Error *err) {
-    char number[24];
-    Wanted wanted = {.run = run, .out = out};
-    snprintf(number, sizeof number, "%" PRId64, run);
-    if (!store_find(store, number, out, err)) {
-        return false;
-    }
-    if (out->run == run) {
-        return true;
-    }
-    run_row_clear(out);
-    return store_runs(store, take_row, &wanted, err) &&
-           (wanted.found || error_set(err, ERR_USAGE, "There is no run %s.", number));
-}
-
 static Json read_definitions(Store *store, Json keys, Error *err) {
     Json out = json_object(), key, ignored;
     for (size_t pos = 0; !json_is_none(out) && json_object_next(keys, &pos, &key, &ignored);) {
-        char *name = mem_strndup(json_string_data(&key), json_string_len(key));
-        Json value = store_definition(store, name, err);
-        mem_free(name);
+        Json value = store_definition(store, json_string_data(&key), err);
         if (json_is_none(value)) {
             json_clear(&out);
         } else {
@@ -177,27 +128,6 @@ static Json read_definitions(Store *store, Json keys, Error *err) {
         }
     }
     return out;
-}
-
-static int64_t now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static Json document_of(const RunRow *row, Json definitions, Json rows) {
-    Json d = json_object_with(json_object(), "pawl_export", json_int(EXPORT_FORMAT));
-    d = json_object_with(d, "version", json_string_c(PAWL_VERSION));
-    d = json_object_with(d, "exported_at", json_int(now()));
-    d = json_object_with(d, "thread", json_string_c(row->thread));
-    d = json_object_with(d, "workflow", json_string_c(row->workflow));
-    d = json_object_with(d, "status", json_string_c(row->status));
-    d = json_object_with(d, "head", json_int(row->head));
-    d = json_object_with(d, "created", json_int(row->created));
-    d = json_object_with(d, "updated", json_int(row->updated));
-    d = json_object_with(d, "definition", json_string_c(row->definition));
-    d = json_object_with(d, "definitions", definitions);
-    return json_object_with(d, "checkpoints", rows);
 }
 
 static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) {
@@ -218,9 +148,9 @@ static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) 
     return error_fact_int(err, "checkpoint", w->damaged);
 }
 
-Json export_run(Store *store, int64_t run, Error *err) {
+Json export_run(Store *store, const char *thread, Error *err) {
     RunRow row = {0};
-    if (!find_run(store, run, &row, err)) {
+    if (!store_find(store, thread, &row, err)) {
         return json_none();
     }
     Writing w = {.rows = json_array(), .last = row.last};
@@ -229,7 +159,15 @@ Json export_run(Store *store, int64_t run, Error *err) {
     Json definitions = ok ? read_definitions(store, w.definitions, err) : json_none();
     Json document = json_none();
     if (!json_is_none(definitions)) {
-        document = document_of(&row, definitions, json_take(&w.rows));
+        struct timespec t;
+        timespec_get(&t, TIME_UTC);
+        int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+        document = OBJECT(KEY("pawl_export", json_int(EXPORT_FORMAT)), KEY("version", PAWL_VERSION),
+                          KEY("exported_at", now), KEY("thread", row.thread),
+                          KEY("workflow", row.workflow), KEY("status", row.status),
+                          KEY("head", row.head), KEY("created", row.created),
+                          KEY("updated", row.updated), KEY("definition", row.definition),
+                          KEY("definitions", definitions), KEY("checkpoints", json_take(&w.rows)));
     }
     json_unref(w.rows);
     json_unref(w.definitions);
@@ -244,54 +182,29 @@ enum {
     IMAGE_MAX = 1 << 30, /* of an image, as json_size() counts */
 };
 
+/* A checkpoint of the document. */
 typedef struct Row {
-    int64_t seq, parent, step, frame, at;
-    char *node, *status;
-    Json patch, snapshot, result; /* borrowed */
-    size_t uses;                  /* of its image: checkpoints that are made from it */
-    Json image;                   /* while somebody needs it */
+    Json fields; /* borrowed: ROW_SEQ and so on, and those that are numbers are */
+    int64_t seq; /* of the fields */
+    size_t uses; /* of its image: checkpoints that are made from it */
+    Json image;  /* while somebody needs it */
 } Row;
 
 typedef struct Reading {
-    Json definitions; /* borrowed */
-    char *thread, *workflow, *status, *definition;
-    int64_t head, updated;
+    Json document, definitions; /* borrowed */
+    int64_t head;
     Row *rows;
     size_t n;
 } Reading;
 
-static void reading_clear(Reading *r) {
-    for (size_t i = 0; i < r->n; i++) {
-        mem_free(r->rows[i].node);
-        mem_free(r->rows[i].status);
-        json_unref(r->rows[i].image);
-    }
-    mem_free(r->rows);
-    mem_free(r->thread);
-    mem_free(r->workflow);
-    mem_free(r->status);
-    mem_free(r->definition);
+static int64_t row_int(const Row *row, size_t field) {
+    return image_int(row->fields, field);
 }
 
-/* A string without a NUL, as C has it; NULL when it is none. */
-static char *text_of(Json value) {
-    const char *data = json_kind(value) == JSON_STRING ? json_string_data(&value) : NULL;
-    size_t len = data ? json_string_len(value) : 0;
-    return data && len <= TEXT_MAX && !memchr(data, '\0', len) ? mem_strndup(data, len) : NULL;
-}
-
-static bool read_text(Json document, const char *name, char **out, Error *err) {
-    *out = text_of(json_object_get_c(document, name));
-    return *out ||
-           error_set(err, ERR_DATA, "This export is damaged: its `%s` is not a text.", name);
-}
-
-static bool read_number(Json document, const char *name, int64_t *out, Error *err) {
-    Json value = json_object_get_c(document, name);
-    *out = json_tag(value) == JSON_TAG_INT ? value.i : 0;
-    return json_tag(value) == JSON_TAG_INT ||
-           error_set(err, ERR_DATA, "This export is damaged: its `%s` is not a whole number.",
-                     name);
+/* Whether it is a text without a NUL in it, and not too long. */
+static bool is_text(Json value) {
+    return json_kind(value) == JSON_STRING && json_string_len(value) <= TEXT_MAX &&
+           !memchr(json_string_data(&value), '\0', json_string_len(value));
 }
 
 static bool read_format(Json document, Error *err) {
@@ -309,22 +222,28 @@ static bool read_format(Json document, Error *err) {
                      format.i, EXPORT_FORMAT);
 }
 
+/* The facts of the run, each of its kind. */
 static bool read_facts(Json document, Reading *r, Error *err) {
-    int64_t ignored;
-    char *version = NULL;
-    bool ok = read_text(document, "version", &version, err) &&
-              read_number(document, "exported_at", &ignored, err) &&
-              read_text(document, "thread", &r->thread, err) &&
-              read_text(document, "workflow", &r->workflow, err) &&
-              read_text(document, "status", &r->status, err) &&
-              read_text(document, "definition", &r->definition, err) &&
-              read_number(document, "head", &r->head, err) &&
-              read_number(document, "created", &ignored, err) &&
-              read_number(document, "updated", &r->updated, err);
-    mem_free(version);
-    return ok &&
-           (run_status_find(r->status) >= 0 ||
-            error_set(err, ERR_DATA, "This export is damaged: a run cannot be `%s`.", r->status));
+    static const char *const texts[] = {"version", "thread", "workflow", "status", "definition"};
+    static const char *const numbers[] = {"exported_at", "head", "created", "updated"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!is_text(json_object_get_c(document, texts[i]))) {
+            return error_set(err, ERR_DATA, "This export is damaged: its `%s` is not a text.",
+                             texts[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (json_tag(json_object_get_c(document, numbers[i])) != JSON_TAG_INT) {
+            return error_set(err, ERR_DATA,
+                             "This export is damaged: its `%s` is not a whole number.", numbers[i]);
+        }
+    }
+    Json status = json_object_get_c(document, "status");
+    r->document = document;
+    r->head = json_object_get_c(document, "head").i;
+    return run_status_find(json_string_data(&status)) >= 0 ||
+           error_set(err, ERR_DATA, "This export is damaged: a run cannot be `%s`.",
+                     json_string_data(&status));
 }
 
 /* ---- reading: checkpoints ---- */
@@ -332,15 +251,6 @@ static bool read_facts(Json document, Reading *r, Error *err) {
 static bool bad_row(const Reading *r, const char *why, Error *err) {
     return error_set(err, ERR_DATA, "This export is damaged: checkpoint %" PRId64 " %s.",
                      r->rows[r->n - 1].seq, why);
-}
-
-static bool has_numbers(Json row) {
-    for (size_t i = ROW_SEQ; i <= ROW_AT; i++) {
-        if (json_tag(json_array_get(row, i)) != JSON_TAG_INT) {
-            return false;
-        }
-    }
-    return true;
 }
 
 static size_t find_row(const Reading *r, int64_t seq) {
@@ -356,47 +266,37 @@ static size_t find_row(const Reading *r, int64_t seq) {
     return low < r->n && r->rows[low].seq == seq ? low : SIZE_MAX;
 }
 
-static bool link_row(Reading *r, Error *err) {
-    Row *row = &r->rows[r->n - 1];
-    int64_t previous = r->n > 1 ? row[-1].seq : 0;
-    size_t parent = row->parent ? find_row(r, row->parent) : SIZE_MAX;
-    if (row->seq <= previous) {
-        return bad_row(r, "does not have a number that is higher than the one before", err);
+static bool read_row(Reading *r, Json fields, Error *err) {
+    bool is_row = safe_len(fields) >= ROW_FIELDS;
+    for (size_t i = ROW_SEQ; is_row && i <= ROW_AT; i++) {
+        is_row = json_tag(json_array_get(fields, i)) == JSON_TAG_INT;
     }
-    if (row->parent < 0 || row->parent >= row->seq || (row->parent && parent == SIZE_MAX)) {
-        return bad_row(r, "has a parent that is not one of those before it", err);
-    }
-    if (row->step < 0 || row->frame < 0 || row->at < 0) {
-        return bad_row(r, "has a number below zero", err);
-    }
-    if (row->parent) {
-        r->rows[parent].uses++;
-    }
-    return true;
-}
-
-static bool read_row(Reading *r, Json from, Error *err) {
-    Row *row = &r->rows[r->n];
-    if (json_kind(from) != JSON_ARRAY || json_array_len(from) < ROW_FIELDS || !has_numbers(from)) {
+    if (!is_row) {
         return error_set(err, ERR_DATA,
                          "This export is damaged: item %zu of its `checkpoints` is no checkpoint.",
                          r->n);
     }
-    *row = (Row){.seq = image_int(from, ROW_SEQ),
-                 .parent = image_int(from, ROW_PARENT),
-                 .step = image_int(from, ROW_STEP),
-                 .frame = image_int(from, ROW_FRAME),
-                 .at = image_int(from, ROW_AT),
-                 .node = text_of(json_array_get(from, ROW_NODE)),
-                 .status = text_of(json_array_get(from, ROW_STATUS)),
-                 .patch = json_array_get(from, ROW_PATCH),
-                 .snapshot = json_array_get(from, ROW_SNAPSHOT),
-                 .result = json_array_get(from, ROW_RESULT)};
-    r->n++;
-    if (!row->node || !row->status || strlen(row->status) > STORE_STATUS_MAX) {
+    Row *row = &r->rows[r->n++];
+    *row = (Row){.fields = fields, .seq = image_int(fields, ROW_SEQ)};
+    Json node = json_array_get(fields, ROW_NODE), status = json_array_get(fields, ROW_STATUS);
+    if (!is_text(node) || !is_text(status) || json_string_len(status) > STORE_STATUS_MAX) {
         return bad_row(r, "has a node or a status that is not a text, or too long", err);
     }
-    return link_row(r, err);
+    if (row->seq <= (r->n > 1 ? row[-1].seq : 0)) {
+        return bad_row(r, "does not have a number that is higher than the one before", err);
+    }
+    int64_t parent = row_int(row, ROW_PARENT);
+    size_t at = parent ? find_row(r, parent) : SIZE_MAX;
+    if (parent < 0 || parent >= row->seq || (parent && at == SIZE_MAX)) {
+        return bad_row(r, "has a parent that is not one of those before it", err);
+    }
+    if (row_int(row, ROW_STEP) < 0 || row_int(row, ROW_FRAME) < 0 || row_int(row, ROW_AT) < 0) {
+        return bad_row(r, "has a number below zero", err);
+    }
+    if (parent) {
+        r->rows[at].uses++;
+    }
+    return true;
 }
 
 static bool read_rows(Json document, Reading *r, Error *err) {
@@ -420,58 +320,42 @@ static bool read_rows(Json document, Reading *r, Error *err) {
 
 /* ---- reading: workflows ---- */
 
-static bool read_definition(Json key, Json value, Error *err) {
-    char name[JSON_DESCRIBE_MAX];
-    FlowProblems problems = {0};
-    Flow *flow = json_kind(value) == JSON_OBJECT ? flow_load_definition(value, &problems) : NULL;
-    if (!flow) {
-        error_set(err, ERR_DATA, "The workflow %s of this export does not load here: %s",
-                  json_excerpt(key, name), problems.n ? problems.items[0].msg : "it is none.");
-    }
-    flow_problems_clear(&problems);
-    bool ok = flow != NULL;
-    flow_unref(flow);
-    return ok;
-}
-
-static bool read_all_definitions(Json document, Reading *r, Error *err) {
-    Json key, value;
-    r->definitions = json_object_get_c(document, "definitions");
+static bool read_all_definitions(Reading *r, Error *err) {
+    Json own = json_object_get_c(r->document, "definition"), key, value;
+    r->definitions = json_object_get_c(r->document, "definitions");
     if (json_kind(r->definitions) != JSON_OBJECT ||
-        json_is_none(json_object_get_c(r->definitions, r->definition))) {
+        json_is_none(json_object_get(r->definitions, own))) {
         return error_set(err, ERR_DATA, "This export is damaged: its workflow is not in it.");
     }
-    for (size_t pos = 0; json_object_next(r->definitions, &pos, &key, &value);) {
-        if (!read_definition(key, value, err)) {
-            return false;
-        }
+    bool ok = true;
+    for (size_t pos = 0; ok && json_object_next(r->definitions, &pos, &key, &value);) {
+        char name[JSON_DESCRIBE_MAX];
+        FlowProblems problems = {0};
+        bool object = json_kind(value) == JSON_OBJECT;
+        Flow *flow = object ? flow_load_definition(value, &problems) : NULL;
+        ok = flow ||
+             error_set(err, ERR_DATA, "The workflow %s of this export does not load here: %s",
+                       json_excerpt(key, name), problems.n ? problems.items[0].msg : "it is none.");
+        flow_problems_clear(&problems);
+        flow_unref(flow);
     }
-    return true;
+    return ok;
 }
 
 /* ---- reading: images ---- */
 
-/* The frame that a change is in; JSON_NONE: it is not inside of one. *whole: it may be of all of
- * them. */
-static Json changed_frame(Json change, bool *whole) {
-    Json path = in_array(change, 0);
-    size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0;
-    Json first = n ? json_array_get(path, 0) : json_none();
-    Json key = n > 1 ? json_array_get(path, 1) : json_none();
-    bool head = json_tag(first) == JSON_TAG_INT && first.i == IMAGE_RUN;
-    bool frame =
-        json_tag(first) == JSON_TAG_INT && first.i == IMAGE_FRAMES && json_kind(key) == JSON_STRING;
-    *whole = *whole || (!head && !frame);
-    return frame ? key : json_none();
-}
-
-/* The parent's image was a run's: only what the change touches has to be looked at. */
+/* The parent's image was a run's: only what the change touches has to be looked at, its frames and the run's
+ * own part. */
 static bool is_still_run(Json image, Json patch) {
-    Json frames = in_array(image, IMAGE_FRAMES), some = json_object();
+    Json frames = safe_item(image, IMAGE_FRAMES), some = json_object();
     bool whole = json_kind(frames) != JSON_OBJECT;
     for (size_t i = 0; !whole && i < json_array_len(patch); i++) {
-        Json key = changed_frame(json_array_get(patch, i), &whole);
-        Json frame = json_is_none(key) ? key : json_object_get(frames, key);
+        Json path = safe_item(json_array_get(patch, i), 0), first = safe_item(path, 0);
+        Json key = safe_item(path, 1);
+        int64_t part = json_tag(first) == JSON_TAG_INT ? first.i : -1;
+        bool named = part == IMAGE_FRAMES && json_kind(key) == JSON_STRING;
+        Json frame = named ? json_object_get(frames, key) : json_none();
+        whole = part != IMAGE_RUN && !named;
         if (!json_is_none(frame)) {
             some = json_object_set(some, json_ref(key), json_ref(frame));
         }
@@ -486,19 +370,6 @@ static bool is_still_run(Json image, Json patch) {
     return valid;
 }
 
-static bool has_definition(const Reading *r, Json image) {
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    return json_kind(key) == JSON_NULL ||
-           (json_kind(key) == JSON_STRING && !json_is_none(json_object_get(r->definitions, key)));
-}
-
-static bool is_same(Json a, Json b) {
-    Json change = json_diff(a, b);
-    bool same = json_array_len(change) == 0;
-    json_unref(change);
-    return same;
-}
-
 static bool bad_image(const Row *row, const char *why, Error *err) {
     return error_set(err, ERR_DATA, "This export is damaged: checkpoint %" PRId64 " %s", row->seq,
                      why);
@@ -510,30 +381,35 @@ static bool check_image(const Reading *r, const Row *row, Error *err) {
                          "Checkpoint %" PRId64 " of this export takes more than %d MB.", row->seq,
                          IMAGE_MAX >> 20);
     }
-    if (!is_still_run(row->image, row->patch)) {
+    if (!is_still_run(row->image, json_array_get(row->fields, ROW_PATCH))) {
         return bad_image(row, "does not hold a run.", err);
     }
-    if (!has_definition(r, row->image)) {
+    Json key = json_array_get(json_array_get(row->image, IMAGE_RUN), IMAGE_DEFINITION);
+    Json snapshot = json_array_get(row->fields, ROW_SNAPSHOT);
+    if (json_kind(key) != JSON_NULL && json_is_none(safe_get(r->definitions, key))) {
         return bad_image(row, "is of a workflow that is not in it.", err);
     }
-    bool snapshot = json_kind(row->snapshot) != JSON_NULL;
-    return !snapshot || is_same(row->image, row->snapshot) ||
+    if (json_kind(snapshot) == JSON_NULL) {
+        return true;
+    }
+    Json change = json_diff(row->image, snapshot);
+    bool same = json_array_len(change) == 0;
+    json_unref(change);
+    return same ||
            bad_image(row, "has an image that is not what its change makes of its parent's.", err);
 }
 
-/* The image of the parent; moved out of it when nobody else needs it. */
-static Json parent_image(Reading *r, const Row *row) {
-    Row *parent = row->parent ? &r->rows[find_row(r, row->parent)] : NULL;
-    return !parent          ? json_null()
-           : --parent->uses ? json_ref(parent->image)
-                            : json_take(&parent->image);
-}
-
+/* The image of a parent is moved out of it when nobody else needs it. */
 static bool make_images(Reading *r, Error *err) {
     for (size_t i = 0; i < r->n; i++) {
         Row *row = &r->rows[i];
+        int64_t seq = row_int(row, ROW_PARENT);
+        Row *parent = seq ? &r->rows[find_row(r, seq)] : NULL;
         Error why = ERROR_INIT;
-        row->image = json_patch(parent_image(r, row), row->patch, &why);
+        Json before = !parent          ? json_null()
+                      : --parent->uses ? json_ref(parent->image)
+                                       : json_take(&parent->image);
+        row->image = json_patch(before, json_array_get(row->fields, ROW_PATCH), &why);
         if (json_is_none(row->image)) {
             return bad_image(row, why.msg, err);
         }
@@ -568,31 +444,33 @@ static bool define_all(Store *store, const Reading *r, Error *err) {
 }
 
 static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row) {
+    Json node = json_array_get(row->fields, ROW_NODE);
+    Json status = json_array_get(row->fields, ROW_STATUS);
+    Json whole = json_array_get(row->fields, ROW_SNAPSHOT);
+    Json said = json_array_get(row->fields, ROW_RESULT);
     Buf patch = BUF_INIT, result = BUF_INIT, snapshot = BUF_INIT;
-    bool whole = json_kind(row->snapshot) != JSON_NULL, said = json_kind(row->result) == JSON_ARRAY;
-    json_encode(row->patch, &patch);
-    if (whole) {
-        json_encode(row->snapshot, &snapshot);
+    Checkpoint c = {.run = run,
+                    .seq = row->seq,
+                    .parent = row_int(row, ROW_PARENT),
+                    .step = row_int(row, ROW_STEP),
+                    .frame = row_int(row, ROW_FRAME),
+                    .at = row_int(row, ROW_AT),
+                    .node = json_string_data(&node),
+                    .status = json_string_data(&status)};
+    json_encode(json_array_get(row->fields, ROW_PATCH), &patch);
+    c.patch = patch.data;
+    c.patch_len = patch.len;
+    if (json_kind(whole) != JSON_NULL) {
+        json_encode(whole, &snapshot);
+        c.snapshot = snapshot.data;
+        c.snapshot_len = snapshot.len;
     }
-    if (said && json_array_len(row->result)) {
-        json_encode(json_array_get(row->result, 0), &result);
+    if (json_kind(said) == JSON_ARRAY && json_array_len(said)) {
+        json_encode(json_array_get(said, 0), &result);
     }
-    store_batch_checkpoint(batch, &(Checkpoint){.run = run,
-                                                .seq = row->seq,
-                                                .parent = row->parent,
-                                                .step = row->step,
-                                                .frame = row->frame,
-                                                .at = row->at,
-                                                .node = row->node,
-                                                .status = row->status,
-                                                .patch = patch.data,
-                                                .patch_len = patch.len,
-                                                .result = !said        ? NULL
-                                                          : result.len ? result.data
-                                                                       : "",
-                                                .result_len = result.len,
-                                                .snapshot = whole ? snapshot.data : NULL,
-                                                .snapshot_len = snapshot.len});
+    c.result = json_kind(said) != JSON_ARRAY ? NULL : result.len ? result.data : "";
+    c.result_len = result.len;
+    store_batch_checkpoint(batch, &c);
     buf_clear(&patch);
     buf_clear(&result);
     buf_clear(&snapshot);
@@ -601,20 +479,25 @@ static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row) {
 /* All of it is one commit. */
 static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
     enum { NEW = -1 };
+    Json thread = json_object_get_c(r->document, "thread");
+    Json workflow = json_object_get_c(r->document, "workflow");
+    Json status = json_object_get_c(r->document, "status");
+    Json definition = json_object_get_c(r->document, "definition");
     StoreBatch batch = STORE_BATCH_INIT;
     RunRow made = {0};
     store_batch_create(&batch, &(StoreCreate){.stand_in = NEW,
-                                              .thread = r->thread,
-                                              .workflow = r->workflow,
+                                              .thread = json_string_data(&thread),
+                                              .workflow = json_string_data(&workflow),
                                               .definition = json_none(),
-                                              .key = r->definition});
+                                              .key = json_string_data(&definition)});
     for (size_t i = 0; i < r->n; i++) {
         add_checkpoint(&batch, NEW, &r->rows[i]);
     }
-    store_batch_run(&batch, NEW, r->head, r->status, r->updated);
+    store_batch_run(&batch, NEW, r->head, json_string_data(&status),
+                    json_object_get_c(r->document, "updated").i);
     store_batch_release(&batch, NEW);
-    bool ok = store_check_thread(r->thread, err) && store_commit(store, &batch, err) &&
-              store_batch_made(store, &batch, 0, &made, err) &&
+    bool ok = store_check_thread(json_string_data(&thread), err) &&
+              store_commit(store, &batch, err) && store_batch_made(store, &batch, 0, &made, err) &&
               store_find(store, made.thread, out, err);
     run_row_clear(&made);
     store_batch_clear(&batch);
@@ -624,8 +507,11 @@ static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
 bool export_import(Store *store, Json document, RunRow *out, Error *err) {
     Reading r = {0};
     bool ok = read_format(document, err) && read_facts(document, &r, err) &&
-              read_rows(document, &r, err) && read_all_definitions(document, &r, err) &&
+              read_rows(document, &r, err) && read_all_definitions(&r, err) &&
               make_images(&r, err) && define_all(store, &r, err) && make_run(store, &r, out, err);
-    reading_clear(&r);
+    for (size_t i = 0; i < r.n; i++) {
+        json_unref(r.rows[i].image);
+    }
+    mem_free(r.rows);
     return ok;
 }

@@ -20,7 +20,7 @@
 enum { EXPORT_FORMAT = 1 };
 
 /* Given; JSON_NONE on error. The whole tree of checkpoints, all lines. */
-Json export_run(Store *store, int64_t run, Error *err);
+Json export_run(Store *store, const char *thread, Error *err);
 
 /* Makes the run in a store, under its thread's name, and gives it back; nobody has its lease. It begins
  * (RunRow.created) when it is read, and has a number of its own. Checks everything it reads: a document

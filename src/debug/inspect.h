@@ -45,6 +45,10 @@ Json inspect_at(Json state, Json path, Json *steps, Error *err);
 
 /* ---- walking ---- */
 
+/* The next value in a container, and the key or index that leads to it; both borrowed. *pos begins as 0, or in
+ * an array anywhere. False past the last, and for what is no container. */
+bool inspect_next(Json container, size_t *pos, Json *step, Json *value);
+
 typedef struct InspectWalk InspectWalk;
 
 /* Tells of every value, outer before inner, in order. step is what leads to it from the container

@@ -2,23 +2,17 @@
 #include "inspect.h"
 
 #include "json_build.h"
+#include "node_index.h"
 #include "placeholder.h"
+#include "problems.h"
 #include "suggest.h"
 
 #include <stdlib.h>
 
 enum { AROUND = 5, AROUND_MAX = 1000 };
 
-static Json with_text(Json o, const char *key, const char *text) {
-    return json_object_with(o, key, json_string_c(text));
-}
-
-static Json with_int(Json o, const char *key, int64_t n) {
-    return json_object_with(o, key, json_int(n));
-}
-
-static Json with_seconds(Json o, const char *key, int64_t ms) {
-    return json_object_with(o, key, json_number((double)ms / 1000));
+static Json seconds(int64_t ms) {
+    return json_number((double)ms / 1000);
 }
 
 /* Borrowed; JSON_NONE when it is no object, or has no such key. */
@@ -45,35 +39,24 @@ static Json path_in(Json source, const char *folder, const ParamInfo *info) {
     return json_none();
 }
 
-/* The key that says the kind: its name, or `run`; NULL when `uses` does. */
-static const char *kind_key(const Node *node) {
-    return !json_is_none(field(node->source, node->kind->name)) ? node->kind->name
-           : !json_is_none(field(node->source, "run"))          ? "run"
-                                                                : NULL;
-}
-
-/* Whether that key holds a map of parameters and not the first of them (kind.h). */
-static bool holds_params(const Kind *kind, Json value) {
-    return json_kind(value) == JSON_OBJECT &&
-           (kind->params[0].type != PARAM_JQ || kind->nparams > 1);
-}
-
-static Json graph_param_path(const Node *node, size_t i) {
-    const ParamInfo *info = &node->kind->params[i];
-    const char *key = kind_key(node);
-    bool inside = key && holds_params(node->kind, field(node->source, key));
+/* Given; JSON_NONE when nothing is written for it. Of a graph the key that says the kind is its name, or `run`;
+ * there is none when `uses` does. It holds the first parameter, or a map of all of them (kind.h). */
+static Json param_path(const Node *node, size_t i) {
+    const Kind *kind = node->kind;
+    const ParamInfo *info = &kind->params[i];
+    if (kind->dialect != DIALECT_GRAPH) {
+        return path_in(node->source, "config", info);
+    }
+    const char *key = !json_is_none(field(node->source, kind->name)) ? kind->name
+                      : !json_is_none(field(node->source, "run"))    ? "run"
+                                                                     : NULL;
+    bool inside = key && json_kind(field(node->source, key)) == JSON_OBJECT &&
+                  (kind->params[0].type != PARAM_JQ || kind->nparams > 1);
     if (i == 0 && key && !inside) {
         return path_to(NULL, key);
     }
     Json path = inside ? path_in(node->source, key, info) : path_in(node->source, "with", info);
     return json_is_none(path) ? path_in(node->source, NULL, info) : path;
-}
-
-/* Given; JSON_NONE when nothing is written for it. */
-static Json param_path(const Node *node, size_t i) {
-    return node->kind->dialect == DIALECT_GRAPH
-               ? graph_param_path(node, i)
-               : path_in(node->source, "config", &node->kind->params[i]);
 }
 
 /* ---- expressions ---- */
@@ -85,11 +68,10 @@ typedef struct Expressions {
 
 /* Consumes path and text. */
 static void add_text(Expressions *e, Json path, Json text, int line, int col) {
-    Json o = json_object_with(json_object_with(json_object(), "path", path), "text", text);
-    if (line > 0) {
-        o = with_int(with_int(o, "line", line), "column", col);
-    }
-    e->list = json_array_push(e->list, o);
+    e->list =
+        json_array_push(e->list, OBJECT(KEY("path", path), KEY("text", text),
+                                        KEY("line", line > 0 ? json_int(line) : json_none()),
+                                        KEY("column", line > 0 ? json_int(col) : json_none())));
 }
 
 /* Consumes path. */
@@ -101,17 +83,12 @@ static void add_expr(Expressions *e, Json path, const Expr *expr) {
     }
 }
 
-/* What is no text in the file stands for itself. */
-static void add_jq(Expressions *e, size_t i) {
+/* What is no text in the file stands for itself, and so does a text without an expression in it. */
+static void add_one(Expressions *e, size_t i) {
     const Param *param = &e->node->params[i];
-    if (json_kind(param->value) == JSON_STRING) {
-        add_expr(e, param_path(e->node, i), param->expr);
-    }
-}
-
-static void add_template(Expressions *e, size_t i) {
-    const Param *param = &e->node->params[i];
-    if (param->expr && strstr(param->expr->text, "\\(")) {
+    bool template = e->node->kind->params[i].type == PARAM_TEMPLATE;
+    if (template ? param->expr && strstr(param->expr->text, "\\(")
+                 : json_kind(param->value) == JSON_STRING) {
         add_expr(e, param_path(e->node, i), param->expr);
     }
 }
@@ -142,7 +119,7 @@ static void add_objects(Expressions *e, size_t i) {
 }
 
 static void (*const adders[PARAM_TEST + 1])(Expressions *e, size_t i) = {
-    [PARAM_JQ] = add_jq,          [PARAM_TEMPLATE] = add_template, [PARAM_JQ_OBJECT] = add_fields,
+    [PARAM_JQ] = add_one,         [PARAM_TEMPLATE] = add_one,    [PARAM_JQ_OBJECT] = add_fields,
     [PARAM_QUERIES] = add_fields, [PARAM_OBJECTS] = add_objects,
 };
 
@@ -164,17 +141,6 @@ static const Expr *query_of(const Task *task, Json text) {
     return NULL;
 }
 
-/* Consumes path. */
-static void add_piece(const Holder *h, Json path, const char *text, const TextPart *piece) {
-    Json inside = json_string_valid(text + piece->from, piece->to - piece->from);
-    const Expr *query = piece->kind == PART_QUERY ? query_of(h->e->node->task, inside) : NULL;
-    add_text(h->e, path, inside, query ? query->line : h->line, query ? query->col : h->col);
-}
-
-static Json joined(Json path, Json rest) {
-    return json_array_concat(json_ref(path), rest);
-}
-
 static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value) {
     const Holder *h = ctx;
     if (json_kind(value) != JSON_STRING) {
@@ -185,7 +151,10 @@ static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value
     TextPart part;
     for (size_t at = 0; next_part(text, len, &at, &part);) {
         if (part.kind == PART_NAME || part.kind == PART_QUERY) {
-            add_piece(h, joined(h->path, inspect_walk_path(walk, step)), text, &part);
+            Json inside = json_string_valid(text + part.from, part.to - part.from);
+            const Expr *query = part.kind == PART_QUERY ? query_of(h->e->node->task, inside) : NULL;
+            add_text(h->e, json_array_concat(json_ref(h->path), inspect_walk_path(walk, step)),
+                     inside, query ? query->line : h->line, query ? query->col : h->col);
         }
     }
     return true;
@@ -198,16 +167,6 @@ static void add_open(Expressions *e, size_t i) {
         inspect_walk(param->value, add_pieces, &h);
     }
     json_unref(h.path);
-}
-
-static void add_params(Expressions *e) {
-    for (size_t i = 0; i < e->node->kind->nparams; i++) {
-        if (e->node->params[i].open) {
-            add_open(e, i);
-        } else if (adders[e->node->kind->params[i].type]) {
-            adders[e->node->kind->params[i].type](e, i);
-        }
-    }
 }
 
 static void add_task(Expressions *e, const Task *task) {
@@ -228,7 +187,13 @@ Json inspect_config(const Node *node) {
     if (node->task) {
         add_task(&e, node->task);
     }
-    add_params(&e);
+    for (size_t i = 0; i < node->kind->nparams; i++) {
+        if (node->params[i].open) {
+            add_open(&e, i);
+        } else if (adders[node->kind->params[i].type]) {
+            adders[node->kind->params[i].type](&e, i);
+        }
+    }
     add_expr(&e, path_to("retry", "if"), node->retry.when);
     return OBJECT(KEY("node", node->name), KEY("kind", node->kind->name),
                   KEY("raw", json_ref(node->source)), KEY("expressions", e.list));
@@ -240,130 +205,69 @@ static const char *target_name(const Graph *g, int target) {
     return target == NODE_END ? "__end__" : g->nodes[target].name;
 }
 
-static Json edge_json(const Graph *g, const Edge *edge, int target, bool on_error) {
-    Json o = with_text(json_object(), "to", target_name(g, target));
-    o = edge->when ? with_text(o, "when", edge->when->text) : o;
-    o = on_error ? with_text(o, "on", "error") : o;
-    if (edge->parallel) {
-        o = json_object_with(o, "parallel", json_bool(true));
-        o = with_text(o, "join", target_name(g, edge->join));
-    }
-    return o;
-}
-
 static Json add_edges(Json list, const Graph *g, Edges edges, bool on_error) {
     for (size_t i = 0; i < edges.n; i++) {
-        for (size_t k = 0; k < edges.items[i].ntargets; k++) {
-            Json edge = edge_json(g, &edges.items[i], edges.items[i].targets[k], on_error);
-            list = json_array_push(list, edge);
+        const Edge *edge = &edges.items[i];
+        for (size_t k = 0; k < edge->ntargets; k++) {
+            list = json_array_push(
+                list, OBJECT(KEY("to", target_name(g, edge->targets[k])),
+                             KEY("when", edge->when ? edge->when->text : NULL),
+                             KEY("on", on_error ? "error" : NULL),
+                             KEY("parallel", edge->parallel ? json_bool(true) : json_none()),
+                             KEY("join", edge->parallel ? target_name(g, edge->join) : NULL)));
         }
     }
     return list;
 }
 
-static bool holds_graph(const Node *node, const Graph *g) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].graph == g) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The task that holds a list of tasks; NULL of a test's own. */
-static const Node *holder_of(const Graph *g) {
-    for (size_t i = 0; i < g->flow->ngraphs; i++) {
-        const Graph *outer = g->flow->graphs[i];
-        for (size_t k = 0; k < outer->nnodes; k++) {
-            if (holds_graph(&outer->nodes[k], g)) {
-                return &outer->nodes[k];
-            }
-        }
-    }
-    return NULL;
-}
-
-/* Tasks have no edges: whether the next of the list comes after one is for the holder to say. */
-static bool runs_in_order(const Graph *g) {
-    const Node *holder = holder_of(g);
-    return !holder || holder->kind->order == INSIDE_IN_ORDER;
-}
-
+/* Tasks have no edges: whether the next of the list comes after one is for the task to say that holds the
+ * list, if it is not a test's own. */
 static Json edges_json(const Node *node) {
     const Graph *g = node->graph;
+    const Node *holder = NULL;
+    NodeCursor at = {0};
+    while (g->scoped && (holder = nodes_next(g->flow, &at)) && !node_holds(holder, g)) {}
     Json list = add_edges(json_array(), g, node->edges, false);
     list = add_edges(list, g, node->error_edges, true);
-    if (g->scoped && node->index >= 0 && runs_in_order(g)) {
+    if (g->scoped && node->index >= 0 && (!holder || holder->kind->order == INSIDE_IN_ORDER)) {
         bool last = (size_t)node->index + 1 >= g->nnodes;
         const char *to = last ? "__end__" : g->nodes[node->index + 1].name;
-        list = json_array_push(list, with_text(json_object(), "to", to));
+        list = json_array_push(list, OBJECT(KEY("to", to)));
     }
     return list;
 }
 
 /* ---- a node ---- */
 
-static Json with_title(Json o, const Node *node) {
+/* name: the key of its name, "node" or "name". */
+static Json node_head(const char *name, const Node *node) {
     bool titled = !node->task && node->kind->dialect != DIALECT_TASKS;
     const char *key = node->kind->dialect == DIALECT_PIPELINE ? "name" : "title";
     Json title = node->task ? node->task->title : titled ? field(node->source, key) : json_none();
-    return json_kind(title) == JSON_STRING ? json_object_with(o, "title", json_ref(title)) : o;
-}
-
-/* name: the key of its name, "node" or "name". */
-static Json node_head(const char *name, const Node *node) {
-    Json o = with_text(with_text(json_object(), name, node->name), "kind", node->kind->name);
-    o = with_text(with_text(o, "workflow", node->graph->name), "file", node->file);
-    return with_title(with_int(with_int(o, "line", node->line), "column", node->col), node);
-}
-
-static Json retry_json(const RetryPolicy *retry) {
-    Json o = with_int(json_object(), "attempts", retry->attempts);
-    o = with_seconds(o, "delay", retry->delay_ms);
-    o = json_object_with(o, "factor", json_number(retry->factor));
-    o = with_seconds(o, "max", retry->max_ms);
-    return retry->when ? with_text(o, "if", retry->when->text) : o;
+    return OBJECT(KEY(name, node->name), KEY("kind", node->kind->name),
+                  KEY("workflow", node->graph->name), KEY("file", node->file),
+                  KEY("line", json_int(node->line)), KEY("column", json_int(node->col)),
+                  KEY("title", json_kind(title) == JSON_STRING ? json_ref(title) : json_none()));
 }
 
 Json inspect_node(const Node *node) {
     bool before = node->interrupt_before, after = node->interrupt_after;
-    Json o = with_int(node_head("node", node), "end_line", node->end_line);
-    o = node->timeout_ms ? with_seconds(o, "timeout", node->timeout_ms) : o;
-    if (node->retry.attempts > 1) {
-        o = json_object_with(o, "retry", retry_json(&node->retry));
+    const char *interrupt = before && after ? "both" : before ? "before" : after ? "after" : NULL;
+    const RetryPolicy *policy = &node->retry;
+    Json retry = json_none();
+    if (policy->attempts > 1) {
+        retry = OBJECT(
+            KEY("attempts", json_int(policy->attempts)), KEY("delay", seconds(policy->delay_ms)),
+            KEY("factor", json_number(policy->factor)), KEY("max", seconds(policy->max_ms)),
+            KEY("if", policy->when ? policy->when->text : NULL));
     }
-    if (before || after) {
-        o = with_text(o, "interrupt", before && after ? "both" : before ? "before" : "after");
-    }
-    return OBJECT_ADD(o, KEY("source", json_ref(node->source)), KEY("edges", edges_json(node)));
+    return OBJECT_ADD(node_head("node", node), KEY("end_line", json_int(node->end_line)),
+                      KEY("timeout", node->timeout_ms ? seconds(node->timeout_ms) : json_none()),
+                      KEY("retry", retry), KEY("interrupt", interrupt),
+                      KEY("source", json_ref(node->source)), KEY("edges", edges_json(node)));
 }
 
 /* ---- all nodes ---- */
-
-static Json listed_node(const Node *node) {
-    Json o = node_head("name", node);
-    bool has_id = node->task && !json_is_none(node->task->id);
-    return has_id ? json_object_with(o, "id", json_ref(node->task->id)) : o;
-}
-
-/* What a map does to each element: in no graph. */
-static const Node *body_of(const Node *node) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].node) {
-            return node->params[i].node;
-        }
-    }
-    return NULL;
-}
-
-static Json list_graph(Json list, const Graph *g) {
-    for (size_t i = 0; i < g->nnodes; i++) {
-        for (const Node *node = &g->nodes[i]; node; node = body_of(node)) {
-            list = json_array_push(list, listed_node(node));
-        }
-    }
-    return list;
-}
 
 /* {path: text}; given. */
 static Json files_of(const Flow *flow) {
@@ -375,11 +279,12 @@ static Json files_of(const Flow *flow) {
 
 Json inspect_nodes(const Flow *flow) {
     Json nodes = json_array(), files = files_of(flow);
-    for (size_t i = 0; i < flow->ngraphs; i++) {
-        nodes = list_graph(nodes, flow->graphs[i]);
+    NodeCursor at = {0};
+    for (const Node *node; (node = nodes_next(flow, &at));) {
+        Json id = node->task ? json_ref(node->task->id) : json_none();
+        nodes = json_array_push(nodes, OBJECT_ADD(node_head("name", node), KEY("id", id)));
     }
-    Json answer = json_object_with(json_object(), "nodes", nodes);
-    answer = json_object_with(answer, "files", json_object_keys(files, false));
+    Json answer = OBJECT(KEY("nodes", nodes), KEY("files", json_object_keys(files, false)));
     json_unref(files);
     return answer;
 }
@@ -410,16 +315,9 @@ static void no_such_file(Json files, const char *name, Error *err) {
     for (const char *p = names.data; p && p < names.data + names.len; p += strlen(p) + 1) {
         suggestion_offer(&nearest, last_name(p));
     }
-    error_set(err, ERR_USAGE, "The workflow has no file `%.100s`%s%s%s", name,
-              nearest.best ? "; did you mean `" : ".", nearest.best ? nearest.best : "",
-              nearest.best ? "`?" : "");
+    error_set(err, ERR_USAGE, "The workflow has no file `%.100s`%s", name,
+              did_you_mean_this(nearest.best));
     buf_clear(&names);
-}
-
-static void ambiguous_file(const char *name, Json one, Json other, Error *err) {
-    error_set(err, ERR_USAGE, "`%.100s` may be `%.*s` or `%.*s`; say more of its path.", name,
-              (int)json_string_len(one), json_string_data(&one), (int)json_string_len(other),
-              json_string_data(&other));
 }
 
 /* The path of the file that is meant; borrowed from files, JSON_NONE on error. */
@@ -432,7 +330,9 @@ static Json find_file(Json files, const char *name, Error *err) {
     }
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
         if (ends_in(path, name) && !json_is_none(found)) {
-            ambiguous_file(name, found, path, err);
+            error_set(err, ERR_USAGE, "`%.100s` may be `%.*s` or `%.*s`; say more of its path.",
+                      name, (int)json_string_len(found), json_string_data(&found),
+                      (int)json_string_len(path), json_string_data(&path));
             return json_none();
         }
         found = ends_in(path, name) ? path : found;
@@ -443,45 +343,19 @@ static Json find_file(Json files, const char *name, Error *err) {
     return found;
 }
 
-/* Goes through the lines of a text: false at its end. */
-typedef struct Lines {
-    const char *at, *end;
-    int number; /* of the line that was given last */
-} Lines;
-
-static bool next_line(Lines *l, Json *line) {
-    if (l->at >= l->end) {
-        return false;
-    }
-    const char *stop = memchr(l->at, '\n', (size_t)(l->end - l->at));
-    const char *next = stop ? stop + 1 : l->end;
-    stop = stop ? stop : l->end;
-    stop -= stop > l->at && stop[-1] == '\r';
-    *line = json_string_valid(l->at, (size_t)(stop - l->at));
-    l->at = next;
-    l->number++;
-    return true;
-}
-
-/* Sets *count to the number of the last line that was looked at. */
-static Json lines_between(Json text, int first, int last, int *count) {
-    const char *data = json_string_data(&text);
-    Lines l = {data, data + json_string_len(text), 0};
-    Json lines = json_array(), line;
-    while (l.number < last && next_line(&l, &line)) {
-        if (l.number >= first) {
-            lines = json_array_push(lines, line);
-        } else {
-            json_unref(line);
+static Json source_json(Json path, Json text, int line, int around, Error *err) {
+    int count = 0, first = line > around ? line - around : 1, last = (line > 0 ? line : 1) + around;
+    const char *at = json_string_data(&text), *end = at + json_string_len(text), *next;
+    Json lines = json_array();
+    for (; count < last && at < end; at = next) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        next = stop ? stop + 1 : end;
+        stop = stop ? stop : end;
+        stop -= stop > at && stop[-1] == '\r';
+        if (++count >= first) {
+            lines = json_array_push(lines, json_string_valid(at, (size_t)(stop - at)));
         }
     }
-    *count = l.number;
-    return lines;
-}
-
-static Json source_json(Json path, Json text, int line, int around, Error *err) {
-    int count, first = line > around ? line - around : 1;
-    Json lines = lines_between(text, first, (line > 0 ? line : 1) + around, &count);
     if (line > count) {
         json_unref(lines);
         error_set(err, ERR_USAGE, "`%.*s` has %d line%s; there is no line %d.",
@@ -493,17 +367,14 @@ static Json source_json(Json path, Json text, int line, int around, Error *err) 
                   KEY("current", line > 0 ? json_int(line) : json_none()));
 }
 
-static int clipped(int n, int most) {
-    return n < 0 ? 0 : n < most ? n : most;
-}
-
 Json inspect_source(const Flow *flow, const char *file, int line, int around, Error *err) {
     Json files = files_of(flow), answer = json_none();
     Json path = find_file(files, file ? file : flow->path, err);
-    around = around == 0 ? AROUND : clipped(around, AROUND_MAX);
+    around = around <= 0 ? AROUND : around < AROUND_MAX ? around : AROUND_MAX;
     if (!json_is_none(path)) {
         Json text = json_object_get(files, path);
-        answer = source_json(path, text, clipped(line, FLOW_FILE_MAX + 1), around, err);
+        answer =
+            source_json(path, text, line < FLOW_FILE_MAX ? line : FLOW_FILE_MAX + 1, around, err);
     }
     json_unref(files);
     return answer;

@@ -25,14 +25,6 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static size_t word_len(const char *s, size_t len) {
-    size_t n = 0;
-    while (n < len && (is_letter(s[n]) || (n > 0 && is_digit(s[n])))) {
-        n++;
-    }
-    return n;
-}
-
 typedef struct PathText {
     const char *text;
     size_t len, at;
@@ -66,28 +58,15 @@ static bool push(PathText *p, Json step, size_t at) {
     return true;
 }
 
-static bool take_word(PathText *p) {
-    size_t at = p->at, n = word_len(p->text + at, p->len - at);
-    p->at += n;
-    return push(p, json_string_valid(p->text + at, n), at);
-}
-
-/* One past the closing quote; 0 when there is none. */
-static size_t string_end(const PathText *p) {
-    for (size_t i = p->at + 1; i < p->len; i++) {
-        if (p->text[i] == '"') {
-            return i + 1;
-        }
-        i += p->text[i] == '\\';
-    }
-    return 0;
-}
-
 static bool take_string(PathText *p) {
-    size_t at = p->at, end = string_end(p);
-    if (!end) {
+    size_t at = p->at, end = at + 1;
+    while (end < p->len && p->text[end] != '"') {
+        end += p->text[end] == '\\' ? 2 : 1;
+    }
+    if (end >= p->len) {
         return refuse(p, at, "this string has no end.");
     }
+    end++;
     Json key = json_parse(p->text + at, end - at, NULL, NULL);
     if (json_kind(key) != JSON_STRING) {
         json_unref(key);
@@ -140,7 +119,11 @@ static bool take_name(PathText *p) {
         return take_string(p);
     }
     if (is_letter(c)) {
-        return take_word(p);
+        size_t at = p->at++;
+        while (is_letter(peek(p)) || is_digit(peek(p))) {
+            p->at++;
+        }
+        return push(p, json_string_valid(p->text + at, p->at - at), at);
     }
     return refuse(p, p->at,
                   "there must be a key here; one that is no word stands in quotes: .\"odd key\".");
@@ -165,63 +148,44 @@ static bool take_step(PathText *p, bool first) {
 }
 
 static bool take_steps(PathText *p) {
+    bool ok = true;
     skip_blanks(p);
     while (p->len > p->at && strchr(" \t\r\n", p->text[p->len - 1]) && p->text[p->len - 1]) {
         p->len--;
     }
-    if (p->at == p->len || (p->len - p->at == 1 && peek(p) == '.')) {
+    if (p->len - p->at == 1 && peek(p) == '.') {
         return true;
     }
-    for (bool first = true; p->at < p->len; first = false) {
-        if (!take_step(p, first)) {
-            return false;
-        }
+    for (bool first = true; ok && p->at < p->len; first = false) {
+        ok = take_step(p, first);
     }
-    return true;
-}
-
-static Json path_of_text(Json text, Error *err) {
-    PathText p = {json_string_data(&text), json_string_len(text), 0, json_array(), err};
-    if (!take_steps(&p)) {
-        json_clear(&p.steps);
-    }
-    return p.steps;
+    return ok;
 }
 
 /* ---- from steps ---- */
 
-/* A key or a whole number; JSON_NONE for anything else. */
-static Json checked_step(Json step) {
-    if (json_kind(step) == JSON_STRING) {
-        return json_ref(step);
-    }
-    Json n = json_kind(step) == JSON_NUMBER ? json_number(json_to_double(step)) : json_none();
-    bool index = json_tag(n) == JSON_TAG_INT && n.i <= JSON_LEN_MAX && n.i >= -JSON_LEN_MAX;
-    return index ? n : json_none();
-}
-
-static Json refuse_step(Json steps, size_t i, Json step, Error *err) {
-    char shown[JSON_DESCRIBE_MAX];
-    json_unref(steps);
-    error_set(
-        err, ERR_USAGE,
-        "Step %zu of the path is %s; a step is a key (a string) or an index (a whole number).", i,
-        json_describe(step, shown));
-    return json_none();
-}
-
 static Json path_of_steps(Json path, Error *err) {
     size_t n = json_array_len(path);
-    Json steps = json_array();
+    char shown[JSON_DESCRIBE_MAX];
     if (n > JSON_DEPTH_MAX) {
-        json_unref(steps);
         error_set(err, ERR_LIMIT, "The path has %zu steps; %d is the limit.", n, JSON_DEPTH_MAX);
         return json_none();
     }
+    Json steps = json_array();
     for (size_t i = 0; i < n; i++) {
-        Json step = checked_step(json_array_get(path, i));
-        if (json_is_none(step)) {
-            return refuse_step(steps, i, json_array_get(path, i), err);
+        Json given = json_array_get(path, i); /* a key, or a whole number */
+        bool number = json_kind(given) == JSON_NUMBER;
+        Json step = number ? json_number(json_to_double(given)) : json_ref(given);
+        bool index =
+            json_tag(step) == JSON_TAG_INT && step.i <= JSON_LEN_MAX && step.i >= -JSON_LEN_MAX;
+        if (!index && json_kind(step) != JSON_STRING) {
+            json_unref(step);
+            json_unref(steps);
+            error_set(err, ERR_USAGE,
+                      "Step %zu of the path is %s; a step is a key (a string) or an index (a whole "
+                      "number).",
+                      i, json_describe(json_array_get(path, i), shown));
+            return json_none();
         }
         steps = json_array_push(steps, step);
     }
@@ -230,10 +194,15 @@ static Json path_of_steps(Json path, Error *err) {
 
 Json inspect_path(Json path, Error *err) {
     char shown[JSON_DESCRIBE_MAX];
-    switch (json_kind(path)) {
-    case JSON_STRING: return path_of_text(path, err);
-    case JSON_ARRAY: return path_of_steps(path, err);
-    default: break;
+    if (json_kind(path) == JSON_ARRAY) {
+        return path_of_steps(path, err);
+    }
+    if (json_kind(path) == JSON_STRING) {
+        PathText p = {json_string_data(&path), json_string_len(path), 0, json_array(), err};
+        if (!take_steps(&p)) {
+            json_clear(&p.steps);
+        }
+        return p.steps;
     }
     error_set(
         err, ERR_USAGE,
@@ -250,15 +219,6 @@ static void add_shown(Buf *out, const char *text, size_t len) {
     size_t shown = utf8_offset(text, len, SHOWN_MAX);
     buf_add(out, text, shown);
     buf_adds(out, shown < len ? "..." : "");
-}
-
-static void add_shown_path(Buf *out, Json path, size_t n) {
-    Buf text = BUF_INIT;
-    json_path_text(path, n, &text);
-    buf_addc(out, '`');
-    add_shown(out, text.data, text.len);
-    buf_addc(out, '`');
-    buf_clear(&text);
 }
 
 /* Names are offered from a buffer, so the best one is copied as it comes. */
@@ -284,22 +244,18 @@ static bool nearest_key(Json object, Json key, char *best) {
     return found;
 }
 
-static void add_lack_of_key(Buf *out, Json object, Json key) {
-    char best[NAME_MAX_LEN];
-    buf_adds(out, " has no key `");
-    add_shown(out, json_string_data(&key), json_string_len(key));
-    if (nearest_key(object, key, best)) {
-        buf_printf(out, "`; did you mean `%s`?", best);
-    } else {
-        buf_adds(out, json_object_len(object) ? "`." : "`: it is empty.");
-    }
-}
-
 static void add_lack(Buf *out, Json container, Json step) {
+    char best[NAME_MAX_LEN];
     bool key = json_kind(step) == JSON_STRING;
     JsonKind kind = json_kind(container);
     if (kind == JSON_OBJECT && key) {
-        add_lack_of_key(out, container, step);
+        buf_adds(out, " has no key `");
+        add_shown(out, json_string_data(&step), json_string_len(step));
+        if (nearest_key(container, step, best)) {
+            buf_printf(out, "`; did you mean `%s`?", best);
+        } else {
+            buf_adds(out, json_object_len(container) ? "`." : "`: it is empty.");
+        }
     } else if (kind == JSON_OBJECT) {
         buf_printf(out, " is an object: it has keys and no element %lld.", (long long)step.i);
     } else if (kind == JSON_ARRAY && !key) {
@@ -316,10 +272,14 @@ static void add_lack(Buf *out, Json container, Json step) {
 }
 
 static Json leads_nowhere(Json path, size_t at, Json container, Error *err) {
-    Buf text = BUF_INIT;
-    add_shown_path(&text, path, at);
+    Buf text = BUF_INIT, so_far = BUF_INIT;
+    json_path_text(path, at, &so_far);
+    buf_addc(&text, '`');
+    add_shown(&text, so_far.data, so_far.len);
+    buf_addc(&text, '`');
     add_lack(&text, container, json_array_get(path, at));
     error_set(err, ERR_USAGE, "%s", text.data);
+    buf_clear(&so_far);
     buf_clear(&text);
     return json_none();
 }
@@ -340,25 +300,17 @@ static Json child_at(Json container, Json *step) {
     return child;
 }
 
-static Json follow(Json state, Json *steps, Error *err) {
-    Json value = state;
-    for (size_t i = 0, n = json_array_len(*steps); i < n; i++) {
-        Json step = json_array_get(*steps, i), meant = step;
-        Json child = child_at(value, &meant);
-        if (json_is_none(child)) {
-            return leads_nowhere(*steps, i, value, err);
-        }
-        if (!json_identical(step, meant)) {
-            *steps = json_array_set(*steps, i, meant);
-        }
-        value = child;
-    }
-    return value;
-}
-
 Json inspect_at(Json state, Json path, Json *steps, Error *err) {
     Json own = json_is_none(path) ? json_array() : inspect_path(path, err);
-    Json value = json_is_none(own) ? json_none() : follow(state, &own, err);
+    Json value = json_is_none(own) ? json_none() : state;
+    for (size_t i = 0; !json_is_none(value) && i < json_array_len(own); i++) {
+        Json step = json_array_get(own, i), meant = step;
+        Json child = child_at(value, &meant);
+        value = json_is_none(child) ? leads_nowhere(own, i, value, err) : child;
+        if (!json_identical(step, meant)) {
+            own = json_array_set(own, i, meant);
+        }
+    }
     if (json_is_none(value) || !steps) {
         json_clear(&own);
     }
@@ -369,6 +321,16 @@ Json inspect_at(Json state, Json path, Json *steps, Error *err) {
 }
 
 /* ---- walking ---- */
+
+bool inspect_next(Json container, size_t *pos, Json *step, Json *value) {
+    if (json_kind(container) == JSON_OBJECT) {
+        return json_object_next(container, pos, step, value);
+    }
+    *step = json_int((int64_t)*pos);
+    *value = json_kind(container) == JSON_ARRAY ? json_array_get(container, *pos) : json_none();
+    *pos += !json_is_none(*value);
+    return !json_is_none(*value);
+}
 
 typedef struct Level {
     Json container, step; /* borrowed; step leads to the container */
@@ -391,21 +353,13 @@ static bool arrive(InspectWalk *w, InspectVisit visit, void *ctx, Json step, Jso
     return true;
 }
 
-static bool next_child(Level *l, Json *step, Json *value) {
-    if (json_kind(l->container) == JSON_OBJECT) {
-        return json_object_next(l->container, &l->pos, step, value);
-    }
-    *step = json_int((int64_t)l->pos);
-    *value = json_array_get(l->container, l->pos++);
-    return !json_is_none(*value);
-}
-
 bool inspect_walk(Json value, InspectVisit visit, void *ctx) {
     InspectWalk w = {NULL, 0, 0};
     bool goes_on = arrive(&w, visit, ctx, json_none(), value);
     while (goes_on && w.n) {
+        Level *level = &w.levels[w.n - 1];
         Json step, child;
-        if (next_child(&w.levels[w.n - 1], &step, &child)) {
+        if (inspect_next(level->container, &level->pos, &step, &child)) {
             goes_on = arrive(&w, visit, ctx, step, child);
         } else {
             w.n--;

@@ -4,6 +4,7 @@
  * few characters that they have. */
 #include "inspect.h"
 
+#include "json_build.h"
 #include "json_diff.h"
 #include "json_path.h"
 #include "json_print.h"
@@ -32,17 +33,12 @@ static size_t limited(size_t limit, size_t usual, size_t most) {
     return limit == 0 ? usual : limit < most ? limit : most;
 }
 
-static Json with_more(Json answer) {
-    return json_object_with(answer, "more", json_bool(true));
+/* `more` is there only when there is more. */
+static Json more_json(bool more) {
+    return more ? json_bool(true) : json_none();
 }
 
 /* ---- previews ---- */
-
-static void show(Json j, Buf *out);
-
-static bool is_full(const Buf *out) {
-    return out->len > PREVIEW_BYTES;
-}
 
 static void show_string(Json s, Buf *out) {
     const char *data = json_string_data(&s);
@@ -50,39 +46,27 @@ static void show_string(Json s, Buf *out) {
     json_print_string(data, utf8_offset(data, len, INSPECT_PREVIEW + 1), false, out);
 }
 
-static void show_array(Json a, Buf *out) {
-    Json item;
-    buf_addc(out, '[');
-    for (size_t i = 0; !is_full(out) && (item = json_array_get(a, i), !json_is_none(item)); i++) {
-        buf_adds(out, i ? "," : "");
-        show(item, out);
-    }
-    buf_addc(out, ']');
-}
-
-static void show_object(Json o, Buf *out) {
-    Json key, value;
-    buf_addc(out, '{');
-    for (size_t pos = 0, i = 0; !is_full(out) && json_object_next(o, &pos, &key, &value); i++) {
-        buf_adds(out, i ? "," : "");
-        show_string(key, out);
-        buf_addc(out, ':');
-        show(value, out);
-    }
-    buf_addc(out, '}');
-}
-
 /* The beginning of a value as JSON; what is wrong with the end does not matter, as it is cut off.
  * Each level writes at least its bracket, so that the depth is bounded by the length. */
 static void show(Json j, Buf *out) {
-    if (is_full(out)) {
-        return;
-    }
-    switch (json_kind(j)) {
-    case JSON_STRING: show_string(j, out); break;
-    case JSON_ARRAY: show_array(j, out); break;
-    case JSON_OBJECT: show_object(j, out); break;
-    default: json_print(j, NULL, out); break;
+    JsonKind kind = json_kind(j);
+    Json step, value;
+    if (kind == JSON_STRING) {
+        show_string(j, out);
+    } else if (kind < JSON_ARRAY) {
+        json_print(j, NULL, out);
+    } else {
+        buf_addc(out, kind == JSON_OBJECT ? '{' : '[');
+        for (size_t pos = 0, i = 0;
+             out->len <= PREVIEW_BYTES && inspect_next(j, &pos, &step, &value); i++) {
+            buf_adds(out, i ? "," : "");
+            if (kind == JSON_OBJECT) {
+                show_string(step, out);
+                buf_addc(out, ':');
+            }
+            show(value, out);
+        }
+        buf_addc(out, kind == JSON_OBJECT ? '}' : ']');
     }
 }
 
@@ -100,10 +84,6 @@ static Json preview(Json j) {
 
 /* ---- what every answer says of a value ---- */
 
-static bool is_small(Json j) {
-    return json_size(j) <= INSPECT_WHOLE;
-}
-
 static Json size_json(uint64_t size) {
     return json_int(size < INT64_MAX ? (int64_t)size : INT64_MAX);
 }
@@ -120,113 +100,65 @@ static bool length_of(Json j, size_t *length) {
 /* Adds type, size and length. */
 static Json with_kind(Json answer, Json j) {
     size_t length;
-    answer = json_object_with(answer, "type", json_string_c(json_kind_name(json_kind(j))));
-    answer = json_object_with(answer, "size", size_json(json_size(j)));
-    return length_of(j, &length) ? json_object_with(answer, "length", json_int((int64_t)length))
-                                 : answer;
-}
-
-static Json with_preview(Json answer, Json j) {
-    return json_object_with(answer, "preview", preview(j));
+    return OBJECT_ADD(
+        answer, KEY("type", json_kind_name(json_kind(j))), KEY("size", size_json(json_size(j))),
+        KEY("length", length_of(j, &length) ? json_int((int64_t)length) : json_none()));
 }
 
 /* Consumes path. */
 static Json with_path(Json answer, Json path) {
     Buf text = BUF_INIT;
     json_path_text(path, SIZE_MAX, &text);
-    answer = json_object_with(answer, "path", path);
-    answer = json_object_with(answer, "text", json_string_buf(&text));
+    answer = OBJECT_ADD(answer, KEY("path", path), KEY("text", json_string_buf(&text)));
     buf_clear(&text);
     return answer;
 }
 
 /* ---- variables ---- */
 
-static Json child_json(Json key, Json value) {
-    Json child = json_object_with(json_object(), "key", json_ref(key));
-    return with_preview(with_kind(child, value), value);
-}
-
-static Json items_page(Json a, size_t offset, size_t limit) {
-    Json page = json_array(), item;
-    for (size_t i = offset; i - offset < limit; i++) {
-        item = json_array_get(a, i);
-        if (json_is_none(item)) {
-            break;
-        }
-        page = json_array_push(page, child_json(json_int((int64_t)i), item));
-    }
-    return page;
-}
-
 /* Keys may be long, so that the page may be shorter than asked for. */
-static Json fields_page(Json o, size_t offset, size_t limit) {
-    Json page = json_array(), key, value;
-    size_t pos = 0;
+static Json page_of(Json j, size_t offset, size_t limit) {
+    Json page = json_array(), step, value;
+    size_t pos = json_kind(j) == JSON_ARRAY ? offset : 0;
     uint64_t bytes = 0;
-    for (size_t i = 0; i < offset; i++) {
-        if (!json_object_next(o, &pos, &key, &value)) {
-            return page;
+    if (json_kind(j) == JSON_OBJECT) {
+        limit = offset < json_object_len(j) ? limit : 0;
+        for (size_t i = 0; limit && i < offset; i++) {
+            inspect_next(j, &pos, &step, &value);
         }
     }
-    for (size_t i = 0; i < limit && bytes < INSPECT_ANSWER_MAX; i++) {
-        if (!json_object_next(o, &pos, &key, &value)) {
-            break;
-        }
-        page = json_array_push(page, child_json(key, value));
-        bytes += json_size(key);
+    for (; limit && bytes < INSPECT_ANSWER_MAX && inspect_next(j, &pos, &step, &value); limit--) {
+        Json child = with_kind(OBJECT(KEY("key", json_ref(step))), value);
+        page = json_array_push(page, OBJECT_ADD(child, KEY("preview", preview(value))));
+        bytes += json_size(step);
     }
     return page;
-}
-
-static Json page_of(Json j, size_t offset, size_t limit) {
-    switch (json_kind(j)) {
-    case JSON_ARRAY: return items_page(j, offset, limit);
-    case JSON_OBJECT:
-        return offset < json_object_len(j) ? fields_page(j, offset, limit) : json_array();
-    default: return json_array();
-    }
-}
-
-static Json with_offset(Json answer, size_t offset, Json j) {
-    size_t total = 0;
-    length_of(j, &total);
-    answer =
-        json_object_with(answer, "offset", json_int((int64_t)(offset < total ? offset : total)));
-    return json_object_with(answer, "total", json_int((int64_t)total));
-}
-
-static Json with_part(Json answer, Json s, size_t offset, size_t limit) {
-    const char *data = json_string_data(&s);
-    size_t len = json_string_len(s), from = utf8_offset(data, len, offset);
-    size_t n = utf8_offset(data + from, len - from, limit < INSPECT_WHOLE ? INSPECT_WHOLE : limit);
-    answer = json_object_with(answer, "value", json_string_valid(data + from, n));
-    answer = with_offset(answer, offset, s);
-    return json_object_with(answer, "cut", json_bool(true));
-}
-
-static Json with_value(Json answer, Json j, size_t offset, size_t limit) {
-    if (is_small(j)) {
-        return json_object_with(answer, "value", json_ref(j));
-    }
-    switch (json_kind(j)) {
-    case JSON_STRING: return with_part(answer, j, offset, limit);
-    case JSON_ARRAY:
-    case JSON_OBJECT:
-        answer = json_object_with(answer, "children", page_of(j, offset, limit));
-        return with_offset(answer, offset, j);
-    default: /* a number of thousands of digits */
-        return json_object_with(with_preview(answer, j), "cut", json_bool(true));
-    }
 }
 
 Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error *err) {
     Json steps, value = inspect_at(state, path, &steps, err);
+    size_t total = 0;
     if (json_is_none(value)) {
         return json_none();
     }
     Json answer = with_kind(with_path(json_object(), steps), value);
-    return with_value(answer, value, offset, limited(limit, VARIABLES_LIMIT, INSPECT_PAGE_MAX));
+    if (json_size(value) <= INSPECT_WHOLE) {
+        return OBJECT_ADD(answer, KEY("value", json_ref(value)));
+    }
+    if (!length_of(value, &total)) { /* a number of thousands of digits */
+        return OBJECT_ADD(answer, KEY("preview", preview(value)), KEY("cut", json_bool(true)));
+    }
+    limit = limited(limit, VARIABLES_LIMIT, INSPECT_PAGE_MAX);
+    size_t begin = offset < total ? offset : total;
+    if (json_kind(value) != JSON_STRING) {
+        return OBJECT_ADD(answer, KEY("children", page_of(value, offset, limit)),
+                          KEY("offset", begin), KEY("total", total));
+    }
+    const char *data = json_string_data(&value);
+    size_t len = json_string_len(value), from = utf8_offset(data, len, offset);
+    size_t n = utf8_offset(data + from, len - from, limit < INSPECT_WHOLE ? INSPECT_WHOLE : limit);
+    return OBJECT_ADD(answer, KEY("value", json_string_valid(data + from, n)), KEY("offset", begin),
+                      KEY("total", total), KEY("cut", json_bool(true)));
 }
 
 Json inspect_summary(Json state) {
@@ -236,20 +168,11 @@ Json inspect_summary(Json state) {
     }
     Json keys = page_of(state, 0, INSPECT_PAGE_MAX);
     bool more = json_array_len(keys) < total;
-    Json answer = json_object_with(json_object(), "keys", keys);
-    answer = json_object_with(answer, "total", json_int((int64_t)total));
-    answer = json_object_with(answer, "size", size_json(json_size(state)));
-    return more ? with_more(answer) : answer;
+    return OBJECT(KEY("keys", keys), KEY("total", total), KEY("size", size_json(json_size(state))),
+                  KEY("more", more_json(more)));
 }
 
 /* ---- letters without their case ---- */
-
-/* Latin Extended-A: each small letter follows its large one. */
-static int32_t small_extended(int32_t c) {
-    bool odd_first = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
-    bool alone = c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149 || c == 0x178 || c == 0x17F;
-    return !alone && (c % 2 == 1) == odd_first ? c + 1 : c;
-}
 
 /* Only letters that take as many bytes as their large ones. */
 static int32_t small_letter(int32_t c) {
@@ -259,8 +182,11 @@ static int32_t small_letter(int32_t c) {
         {'A', 'Z', 32},     {0xC0, 0xD6, 32},   {0xD8, 0xDE, 32},   {0x391, 0x3A1, 32},
         {0x3A3, 0x3AB, 32}, {0x400, 0x40F, 80}, {0x410, 0x42F, 32},
     };
-    if (c >= 0x100 && c <= 0x17F) {
-        return small_extended(c);
+    if (c >= 0x100 && c <= 0x17F) { /* Latin Extended-A: each small letter follows its large one */
+        bool odd_first = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
+        bool alone =
+            c == 0x130 || c == 0x131 || c == 0x138 || c == 0x149 || c == 0x178 || c == 0x17F;
+        return !alone && (c % 2 == 1) == odd_first ? c + 1 : c;
     }
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         if (c >= blocks[i].first && c <= blocks[i].last) {
@@ -331,14 +257,10 @@ typedef struct Search {
     uint64_t work; /* what may still be done */
 } Search;
 
-static bool text_is(const Needle *needle, const Buf *text) {
-    return text->len == needle->len && memcmp(text->data, needle->text, needle->len) == 0;
-}
-
 static bool is_literal(const Needle *needle, Json scalar) {
     Buf text = BUF_INIT;
     json_print(scalar, NULL, &text);
-    bool same = text_is(needle, &text);
+    bool same = text.len == needle->len && memcmp(text.data, needle->text, needle->len) == 0;
     buf_clear(&text);
     return same;
 }
@@ -352,13 +274,6 @@ static bool value_matches(const Search *s, Json value) {
         return strchr("-0123456789", s->needle.text[0]) && is_literal(&s->needle, value);
     default: return is_literal(&s->needle, value);
     }
-}
-
-static Json finding(const InspectWalk *walk, Json step, Json value, bool key) {
-    Json o = with_path(json_object(), inspect_walk_path(walk, step));
-    o = json_object_with(o, "type", json_string_c(json_kind_name(json_kind(value))));
-    o = with_preview(o, value);
-    return json_object_with(o, "where", json_string_c(key ? "key" : "value"));
 }
 
 static uint64_t work_of(Json j) {
@@ -383,7 +298,10 @@ static bool look(void *ctx, const InspectWalk *walk, Json step, Json value) {
     if (json_array_len(s->found) == s->limit) {
         return false;
     }
-    s->found = json_array_push(s->found, finding(walk, step, value, key));
+    s->found = json_array_push(
+        s->found, OBJECT_ADD(with_path(json_object(), inspect_walk_path(walk, step)),
+                             KEY("type", json_kind_name(json_kind(value))),
+                             KEY("preview", preview(value)), KEY("where", key ? "key" : "value")));
     /* A path of a thousand steps takes room in the answer. */
     return spend(&s->work, PATH_WORK * inspect_walk_depth(walk) + 1);
 }
@@ -393,8 +311,7 @@ Json inspect_search(Json state, const char *text, size_t limit) {
                 INSPECT_WORK_MAX};
     bool ended = s.needle.n > 0 && !inspect_walk(state, look, &s);
     mem_free(s.needle.letters);
-    Json answer = json_object_with(json_object(), "found", s.found);
-    return json_object_with(answer, "more", json_bool(ended));
+    return OBJECT(KEY("found", s.found), KEY("more", ended));
 }
 
 /* ---- the largest ----
@@ -421,46 +338,25 @@ static int by_size(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static void drop_smallest(Largest *l) {
-    qsort(l->items, l->n, sizeof *l->items, by_size);
-    while (l->n > l->limit) {
-        json_unref(l->items[--l->n].path);
-    }
-    l->least = l->items[l->n - 1].size;
-}
-
 static void add_candidate(Largest *l, const Candidate *around, Json step, Json value) {
     uint64_t size = json_size(value);
     if (size <= l->least) {
         return;
     }
     if (l->n == 2 * l->limit) {
-        drop_smallest(l);
+        qsort(l->items, l->n, sizeof *l->items, by_size);
+        while (l->n > l->limit) {
+            json_unref(l->items[--l->n].path);
+        }
+        l->least = l->items[l->n - 1].size;
     }
     Json path = json_array_push(json_ref(around->path), json_ref(step));
     l->items[l->n++] = (Candidate){value, path, size};
 }
 
-/* The children of a container, one after the other. */
-typedef struct Children {
-    Json container;
-    size_t pos;
-} Children;
-
-static bool next_child(Children *c, Json *step, Json *value) {
-    if (json_kind(c->container) == JSON_OBJECT) {
-        return json_object_next(c->container, &c->pos, step, value);
-    }
-    *step = json_int((int64_t)c->pos);
-    *value = json_kind(c->container) == JSON_ARRAY ? json_array_get(c->container, c->pos++)
-                                                   : json_none();
-    return !json_is_none(*value);
-}
-
 static void add_children(Largest *l, const Candidate *around) {
-    Children children = {around->value, 0};
     Json step, value;
-    while (l->work && next_child(&children, &step, &value)) {
+    for (size_t pos = 0; l->work && inspect_next(around->value, &pos, &step, &value);) {
         spend(&l->work, 1);
         add_candidate(l, around, step, value);
     }
@@ -469,9 +365,9 @@ static void add_children(Largest *l, const Candidate *around) {
 /* The child that is most of the value; false when there is none. Only as many children are looked
  * at as it takes to know: when a tenth is elsewhere, no other can be most of it. */
 static bool main_child(Largest *l, const Candidate *c, Json *step, Json *value) {
-    Children children = {c->value, 0};
     uint64_t most = c->size - c->size / MOSTLY, others = 0;
-    while (l->work && others <= c->size - most && next_child(&children, step, value)) {
+    size_t pos = 0;
+    while (l->work && others <= c->size - most && inspect_next(c->value, &pos, step, value)) {
         spend(&l->work, 1);
         if (json_size(*value) > most) {
             return true;
@@ -479,15 +375,6 @@ static bool main_child(Largest *l, const Candidate *c, Json *step, Json *value) 
         others += json_size(*value);
     }
     return false;
-}
-
-static void descend(Largest *l, Candidate *c) {
-    Json step, value;
-    while (main_child(l, c, &step, &value)) {
-        c->path = json_array_push(c->path, json_ref(step));
-        c->value = value;
-        c->size = json_size(value);
-    }
 }
 
 static size_t largest_of(const Largest *l) {
@@ -503,7 +390,11 @@ static Candidate take_largest(Largest *l) {
     for (;;) {
         size_t best = largest_of(l);
         Candidate *c = &l->items[best];
-        descend(l, c);
+        for (Json step, value; main_child(l, c, &step, &value);) {
+            c->path = json_array_push(c->path, json_ref(step));
+            c->value = value;
+            c->size = json_size(value);
+        }
         if (largest_of(l) == best || l->work == 0) {
             Candidate taken = *c;
             *c = l->items[--l->n];
@@ -512,33 +403,26 @@ static Candidate take_largest(Largest *l) {
     }
 }
 
-static Json list_largest(Largest *l) {
-    Json list = json_array();
-    while (l->n && l->work && json_array_len(list) < l->limit) {
-        Candidate c = take_largest(l);
-        add_children(l, &c);
-        /* A path of a thousand steps takes room in the answer. */
-        spend(&l->work, PATH_WORK * json_array_len(c.path));
-        Json o = with_path(json_object(), c.path);
-        list = json_array_push(list, with_kind(o, c.value));
-    }
-    return list;
-}
-
 Json inspect_largest(Json state, size_t limit) {
     Largest l = {.limit = limited(limit, LARGEST_LIMIT, INSPECT_LARGEST_MAX),
                  .work = INSPECT_WORK_MAX};
+    Json list = json_array();
     l.items = mem_alloc(2 * l.limit * sizeof *l.items);
     Candidate whole = {state, json_array(), json_size(state)};
     add_children(&l, &whole);
-    Json list = list_largest(&l);
+    while (l.n && l.work && json_array_len(list) < l.limit) {
+        Candidate c = take_largest(&l);
+        add_children(&l, &c);
+        /* A path of a thousand steps takes room in the answer. */
+        spend(&l.work, PATH_WORK * json_array_len(c.path));
+        list = json_array_push(list, with_kind(with_path(json_object(), c.path), c.value));
+    }
     while (l.n) {
         json_unref(l.items[--l.n].path);
     }
     json_unref(whole.path);
     mem_free(l.items);
-    Json answer = json_object_with(json_object(), "largest", list);
-    return l.work ? answer : with_more(answer);
+    return OBJECT(KEY("largest", list), KEY("more", more_json(!l.work)));
 }
 
 /* ---- differences ---- */
@@ -556,12 +440,11 @@ static Json with_side(Json change, const char *name, const char *size_name, Json
     if (json_is_none(value)) {
         return change;
     }
-    if (is_small(value)) {
+    if (json_size(value) <= INSPECT_WHOLE) {
         return json_object_with(change, name, json_ref(value));
     }
-    change = json_object_with(change, name, preview(value));
-    change = json_object_with(change, size_name, size_json(json_size(value)));
-    return json_object_with(change, "cut", json_bool(true));
+    return OBJECT_ADD(change, KEY(name, preview(value)),
+                      KEY(size_name, size_json(json_size(value))), KEY("cut", json_bool(true)));
 }
 
 static bool note_change(void *ctx, Json path, Json old_value, Json new_value) {
@@ -581,55 +464,31 @@ static bool note_change(void *ctx, Json path, Json old_value, Json new_value) {
     return true;
 }
 
-static void find_changes(Diff *d, Json from, Json to) {
+Json inspect_diff(Json from, Json to, size_t limit) {
+    Diff d = {.lists = {json_array(), json_array(), json_array()},
+              .limit = limited(limit, DIFF_LIMIT, INSPECT_PAGE_MAX)};
     if (json_size(from) <= DIFF_SIZE_MAX && json_size(to) <= DIFF_SIZE_MAX) {
-        json_changes(from, to, note_change, d);
+        json_changes(from, to, note_change, &d);
     } else if (!json_identical(from, to)) {
         Json whole = json_array();
-        note_change(d, whole, from, to);
+        note_change(&d, whole, from, to);
         json_unref(whole);
-        d->more = true;
+        d.more = true;
     }
-}
-
-Json inspect_diff(Json from, Json to, size_t limit) {
-    static const char *const names[DIFF_KINDS] = {"added", "removed", "changed"};
-    Diff d = {{json_array(), json_array(), json_array()},
-              limited(limit, DIFF_LIMIT, INSPECT_PAGE_MAX),
-              0,
-              0,
-              false};
-    find_changes(&d, from, to);
-    Json answer = json_object();
-    for (size_t i = 0; i < DIFF_KINDS; i++) {
-        answer = json_object_with(answer, names[i], d.lists[i]);
-    }
-    return d.more ? with_more(answer) : answer;
+    return OBJECT(KEY("added", d.lists[DIFF_ADDED]), KEY("removed", d.lists[DIFF_REMOVED]),
+                  KEY("changed", d.lists[DIFF_CHANGED]), KEY("more", more_json(d.more)));
 }
 
 /* ---- evaluating ---- */
 
-static bool with_place(Error *err) {
-    if (err && err->line > 1) {
-        error_wrap(err, "At line %d, column %d of the expression", err->line, err->col);
-    } else if (err && err->line == 1) {
-        error_wrap(err, "At column %d of the expression", err->col);
-    }
-    return false;
-}
-
 static JqProgram *compile(const InspectEval *eval, Error *err) {
+    JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
     if (eval->len > FLOW_EXPR_MAX) {
         error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
                   FLOW_EXPR_MAX >> 10);
         return NULL;
     }
-    JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
-    JqProgram *program = jq_compile(eval->expression, eval->len, &options, err);
-    if (!program) {
-        with_place(err);
-    }
-    return program;
+    return jq_compile(eval->expression, eval->len, &options, err);
 }
 
 typedef struct Results {
@@ -648,33 +507,10 @@ static bool add_result(Results *r, Json value) {
         return true;
     }
     if (json_array_len(r->list) < r->limit) {
-        r->omitted = with_preview(with_kind(json_object(), value), value);
+        r->omitted = OBJECT_ADD(with_kind(json_object(), value), KEY("preview", preview(value)));
     }
     json_unref(value);
     return false;
-}
-
-static bool collect(JqRun *run, Results *r, Error *err) {
-    Json value;
-    JqStatus status;
-    while ((status = jq_run_next(run, &value)) == JQ_OUTPUT) {
-        if (!add_result(r, value)) {
-            return true;
-        }
-    }
-    if (status == JQ_DONE) {
-        return true;
-    }
-    if (err) {
-        *err = *jq_run_error(run);
-    }
-    return with_place(err);
-}
-
-static Json results_json(Results *r) {
-    Json answer = json_object_with(json_object(), "results", r->list);
-    answer = json_object_with(answer, "more", json_bool(r->more));
-    return json_is_none(r->omitted) ? answer : json_object_with(answer, "omitted", r->omitted);
 }
 
 Json inspect_eval(const InspectEval *eval, Error *err) {
@@ -683,23 +519,31 @@ Json inspect_eval(const InspectEval *eval, Error *err) {
     Results r = {.list = json_array(), .limit = limited(eval->limit, EVAL_LIMIT, INSPECT_PAGE_MAX)};
     JqProgram *program = compile(eval, err);
     JqRun *run = program ? jq_run_new(program, &host) : NULL;
-    bool fine = false;
+    JqStatus status = JQ_FAILED;
+    Json value;
     if (run) {
         jq_run_start(run, json_ref(eval->state), eval->values);
-        fine = collect(run, &r, err);
+        while ((status = jq_run_next(run, &value)) == JQ_OUTPUT && add_result(&r, value)) {}
+        if (status == JQ_FAILED && err) {
+            *err = *jq_run_error(run);
+        }
     }
     jq_run_free(run);
     jq_program_free(program);
-    if (!fine) {
-        json_unref(r.list);
-        return json_none();
+    if (status != JQ_FAILED) {
+        return OBJECT(KEY("results", r.list), KEY("more", r.more), KEY("omitted", r.omitted));
     }
-    return results_json(&r);
+    json_unref(r.list);
+    if (err && err->line > 1) {
+        error_wrap(err, "At line %d, column %d of the expression", err->line, err->col);
+    } else if (err && err->line == 1) {
+        error_wrap(err, "At column %d of the expression", err->col);
+    }
+    return json_none();
 }
 
 Json inspect_complete(const char *text, size_t len, size_t cursor, const char *const *vars,
                       size_t nvars, Json state) {
     JqOptions options = {.vars = vars, .nvars = nvars};
-    Json items = jq_complete(text, len, cursor, &options, state);
-    return json_object_with(json_object(), "items", items);
+    return OBJECT(KEY("items", jq_complete(text, len, cursor, &options, state)));
 }

@@ -25,16 +25,6 @@ typedef struct Rows {
     int64_t last; /* number of the last one that is wanted */
 } Rows;
 
-static LineageStep step_of(const Checkpoint *c) {
-    return (LineageStep){.seq = c->seq,
-                         .parent = c->parent,
-                         .step = c->step,
-                         .frame = c->frame,
-                         .at = c->at,
-                         .node = mem_strndup(c->node, strlen(c->node)),
-                         .status = mem_strndup(c->status, strlen(c->status))};
-}
-
 static void step_clear(LineageStep *c) {
     mem_free(c->node);
     mem_free(c->status);
@@ -58,7 +48,13 @@ static bool take_row(void *ctx, const Checkpoint *c) {
     if (c->seq > r->last) {
         return false;
     }
-    rows_push(r, step_of(c));
+    rows_push(r, (LineageStep){.seq = c->seq,
+                               .parent = c->parent,
+                               .step = c->step,
+                               .frame = c->frame,
+                               .at = c->at,
+                               .node = mem_strndup(c->node, strlen(c->node)),
+                               .status = mem_strndup(c->status, strlen(c->status))});
     return true;
 }
 
@@ -92,48 +88,29 @@ static bool wants_more(const Cursor *c) {
     return c->at && (!c->max || c->kept.n < c->max);
 }
 
-static bool keep_row(Cursor *c, const LineageStep *row, Error *err) {
-    if (row->parent < 0 || row->parent >= row->seq) {
-        return error_set(err, ERR_DATA,
-                         "Checkpoint %" PRId64 " is damaged: its parent is not an earlier one.",
-                         row->seq);
-    }
-    rows_push(&c->kept, *row);
-    c->at = row->parent;
-    return true;
-}
-
 /* Moves the rows that are on the line from a stretch to the cursor; drops the others. */
-static bool follow(Cursor *c, Rows *stretch, Error *err) {
-    bool ok = true;
-    while (stretch->n) {
-        LineageStep *row = &stretch->items[--stretch->n];
-        bool on_line = ok && wants_more(c) && row->seq == c->at;
-        ok = ok && (!on_line || keep_row(c, row, err));
-        if (!on_line || !ok) {
-            step_clear(row);
-        }
-    }
-    return ok;
-}
-
 static bool read_stretch(Store *store, int64_t run, int64_t span, Cursor *c, Error *err) {
     int64_t first = c->at > span ? c->at - span + 1 : 1;
     Rows stretch = {.last = c->at};
     bool ok = store_history(store, run, first, take_row, pass_over, &stretch, err);
-    ok = follow(c, &stretch, ok ? err : NULL) && ok;
+    while (stretch.n) {
+        LineageStep *row = &stretch.items[--stretch.n];
+        bool on_line = ok && wants_more(c) && row->seq == c->at;
+        if (on_line && (row->parent < 0 || row->parent >= row->seq)) {
+            ok = error_set(err, ERR_DATA,
+                           "Checkpoint %" PRId64 " is damaged: its parent is not an earlier one.",
+                           row->seq);
+        }
+        if (on_line && ok) {
+            rows_push(&c->kept, *row);
+            c->at = row->parent;
+        } else {
+            step_clear(row);
+        }
+    }
     mem_free(stretch.items);
     bool gap = ok && wants_more(c) && c->at >= first;
     return ok && (!gap || missing(store, run, c->at, err));
-}
-
-static Lineage oldest_first(Rows *kept) {
-    for (size_t i = 0, j = kept->n; i + 1 < j; i++) {
-        LineageStep step = kept->items[i];
-        kept->items[i] = kept->items[--j];
-        kept->items[j] = step;
-    }
-    return (Lineage){kept->items, kept->n};
 }
 
 bool lineage_read(Store *store, int64_t run, int64_t seq, size_t max, Lineage *out, Error *err) {
@@ -144,7 +121,12 @@ bool lineage_read(Store *store, int64_t run, int64_t seq, size_t max, Lineage *o
         ok = read_stretch(store, run, span, &c, err);
         span = span < STRETCH_MAX / 2 ? 2 * span : STRETCH_MAX;
     }
-    *out = oldest_first(&c.kept);
+    *out = (Lineage){c.kept.items, c.kept.n};
+    for (size_t i = 0, j = out->n; i + 1 < j; i++) { /* oldest first */
+        LineageStep step = out->items[i];
+        out->items[i] = out->items[--j];
+        out->items[j] = step;
+    }
     if (!ok) {
         lineage_clear(out);
     }
@@ -186,16 +168,6 @@ static bool walk_past(void *ctx, int64_t seq, const Error *err) {
     return seq < w->line->items[w->at].seq;
 }
 
-static bool unreadable(Store *store, int64_t run, int64_t seq, Error *err) {
-    Json image = chain_image(store, run, seq, NULL, err);
-    if (json_is_none(image)) {
-        return false;
-    }
-    json_unref(image);
-    return error_set(err, ERR_DATA, "The change of checkpoint %" PRId64 " does not fit its parent.",
-                     seq);
-}
-
 bool lineage_images(Store *store, int64_t run, const Lineage *line, LineageImageFn fn, void *ctx,
                     Error *err) {
     if (!line->n) {
@@ -207,8 +179,15 @@ bool lineage_images(Store *store, int64_t run, const Lineage *line, LineageImage
     bool ok = !json_is_none(w.image) &&
               store_history(store, run, line->items[0].seq, walk_one, walk_past, &w, err);
     json_unref(w.image);
-    bool short_of = ok && !w.stopped && w.at < line->n;
-    return ok && (!short_of || unreadable(store, run, line->items[w.at].seq, err));
+    if (!ok || w.stopped || w.at == line->n) {
+        return ok;
+    }
+    int64_t seq = line->items[w.at].seq;
+    Json image = chain_image(store, run, seq, NULL, err);
+    ok = json_is_none(image); /* then it is said already */
+    json_unref(image);
+    return !ok && error_set(err, ERR_DATA,
+                            "The change of checkpoint %" PRId64 " does not fit its parent.", seq);
 }
 
 /* ---- steps ---- */
@@ -232,29 +211,6 @@ ptrdiff_t lineage_last_step(const Lineage *line, int64_t frame, size_t before) {
         }
     }
     return -1;
-}
-
-/* ---- the workflow ---- */
-
-Flow *lineage_flow(Store *store, const RunRow *row, Json image, Error *err) {
-    FlowProblems problems = {0};
-    bool valid = image_valid(image);
-    Json key = valid ? json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION) : image;
-    bool other = valid && json_kind(key) == JSON_STRING;
-    char *name = other ? mem_strndup(json_string_data(&key), json_string_len(key)) : NULL;
-    Json definition = store_definition(store, name ? name : row->definition, err);
-    mem_free(name);
-    if (json_is_none(definition)) {
-        return NULL;
-    }
-    Flow *flow = flow_load_definition(definition, &problems);
-    if (!flow) {
-        error_set(err, ERR_DATA, "The workflow stored with thread `%s` does not load here: %s",
-                  row->thread, problems.n ? problems.items[0].msg : "it is damaged.");
-    }
-    flow_problems_clear(&problems);
-    json_unref(definition);
-    return flow;
 }
 
 /* ---- what a frame sees ---- */
@@ -473,17 +429,12 @@ static void begin_anew(Past *p, int64_t at) {
     }
 }
 
-/* A new line begins here, or a run that had failed goes on. */
-static bool is_taken_up(const Past *p, size_t i) {
-    const LineageStep *c = &p->line->items[i];
-    return i && (c->parent != c->seq - 1 ||
-                 (is_status(c, "resumed") && is_status(&p->line->items[i - 1], "failed")));
-}
-
 static void note(Past *p, size_t i) {
     const LineageStep *c = &p->line->items[i];
     FrameNow *f = frame_now(p, i);
-    if (is_taken_up(p, i)) {
+    /* a new line begins here, or a run that had failed goes on */
+    if (i && (c->parent != c->seq - 1 ||
+              (is_status(c, "resumed") && is_status(&p->line->items[i - 1], "failed")))) {
         begin_anew(p, c->at);
     }
     if (lineage_is_step(c)) {
@@ -502,22 +453,18 @@ static void note(Past *p, size_t i) {
 
 /* What is open at the end stays open; a frame that stands paused at the node that it did last was
  * stopped after it. */
-static void past_end(Past *p) {
-    for (size_t i = 0; i < p->nframes; i++) {
-        take_pause(p, &p->frames[i], "");
-        mem_free(p->frames[i].open);
-    }
-    mem_free(p->frames);
-    json_unref(p->index);
-}
-
 static Fact *facts_of(const Lineage *line) {
     Past p = {
         .line = line, .facts = mem_zalloc((line->n + 1) * sizeof(Fact)), .index = json_object()};
     for (size_t i = 0; i < line->n; i++) {
         note(&p, i);
     }
-    past_end(&p);
+    for (size_t i = 0; i < p.nframes; i++) {
+        take_pause(&p, &p.frames[i], "");
+        mem_free(p.frames[i].open);
+    }
+    mem_free(p.frames);
+    json_unref(p.index);
     return p.facts;
 }
 
@@ -573,37 +520,24 @@ static bool tell_one(void *ctx, const LineageImage *at) {
     Telling *t = ctx;
     const LineageStep *c = &t->items[at->index];
     const Fact *fact = &t->facts[at->index];
-    if (is_wanted(t->query, c)) {
-        const char *result = lineage_result(c);
-        int64_t where = injected_where(at->before, c);
-        bool parked =
-            image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
-        Json step = OBJECT(
-            KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
-            KEY("step", json_int(c->step)), KEY("frame", json_int(c->frame)),
-            KEY("node", c->node && *c->node ? c->node : NULL), KEY("status", c->status),
-            KEY("result", result), KEY("at", json_time(c->at)),
-            KEY("took", result ? json_int(fact->took) : json_none()),
-            KEY("paused", json_bool(fact->paused || parked)),
-            KEY("injected", json_bool(where >= 0 && where != INJECT_INSTEAD)),
-            KEY("edited", json_bool(where == INJECT_INSTEAD)),
-            KEY("changed", changed_between(at->before, at->after, at->checkpoint)),
-            KEY("current", json_bool(c->seq == t->query->head)));
-        t->steps = json_array_push(t->steps, step);
+    if (!is_wanted(t->query, c)) {
+        return true;
     }
+    const char *result = lineage_result(c);
+    int64_t where = injected_where(at->before, c);
+    bool parked = image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
+    Json row = OBJECT(
+        KEY("checkpoint", c->seq), KEY("parent", c->parent ? json_int(c->parent) : json_none()),
+        KEY("step", c->step), KEY("frame", c->frame), KEY("node", *c->node ? c->node : NULL),
+        KEY("status", c->status), KEY("result", result), KEY("at", json_time(c->at)),
+        KEY("took", result ? json_int(fact->took) : json_none()),
+        KEY("paused", json_bool(fact->paused || parked)),
+        KEY("injected", json_bool(where >= 0 && where != INJECT_INSTEAD)),
+        KEY("edited", json_bool(where == INJECT_INSTEAD)),
+        KEY("changed", changed_between(at->before, at->after, at->checkpoint)),
+        KEY("current", json_bool(c->seq == t->query->head)));
+    t->steps = json_array_push(t->steps, row);
     return true;
-}
-
-static Json tell_stretch(Store *store, const LineageQuery *q, const Lineage *line, Stretch s,
-                         Error *err) {
-    Fact *facts = facts_of(line);
-    Lineage part = {line->items + s.first, s.end - s.first};
-    Telling t = {q, part.items, facts + s.first, json_array()};
-    if (!lineage_images(store, q->run, &part, tell_one, &t, err)) {
-        json_clear(&t.steps);
-    }
-    mem_free(facts);
-    return t.steps;
 }
 
 Json lineage_history(Store *store, const LineageQuery *q, Error *err) {
@@ -612,11 +546,15 @@ Json lineage_history(Store *store, const LineageQuery *q, Error *err) {
         return json_none();
     }
     Stretch s = stretch_of(q, &line);
-    Json steps = tell_stretch(store, q, &line, s, err);
+    Fact *facts = facts_of(&line);
+    Lineage part = {line.items + s.first, s.end - s.first};
+    Telling t = {q, part.items, facts + s.first, json_array()};
+    bool ok = lineage_images(store, q->run, &part, tell_one, &t, err);
+    mem_free(facts);
     lineage_clear(&line);
-    if (json_is_none(steps)) {
-        return steps;
+    if (!ok) {
+        json_unref(t.steps);
+        return json_none();
     }
-    Json answer = json_object_with(json_object(), "steps", steps);
-    return json_object_with(answer, "more", json_bool(s.more));
+    return OBJECT(KEY("steps", t.steps), KEY("more", s.more));
 }

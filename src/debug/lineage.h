@@ -53,11 +53,6 @@ const char *lineage_result(const LineageStep *c);
 /* Index of the newest step of a frame before index `before`; -1: none. frame 0: of any. */
 ptrdiff_t lineage_last_step(const Lineage *lineage, int64_t frame, size_t before);
 
-/* The workflow that a run had at a checkpoint, from the store: the one that it began with, or the one
- * that it was resumed with since. image is that of the checkpoint, or JSON_NONE for the first one. For
- * flow_unref(); NULL on error. */
-Flow *lineage_flow(Store *store, const RunRow *row, Json image, Error *err);
-
 /* What the running level of a frame sees in an image: its state, or in the tasks dialect all variables in
  * sight. frame 0: the root. Given; JSON_NONE: no such frame. flow is the run's. */
 Json lineage_state(const Flow *flow, Json image, int64_t frame);

@@ -17,6 +17,30 @@
 
 enum { NOTHING = -1 };
 
+/* ---- all nodes ---- */
+
+const Node *nodes_next(const Flow *flow, NodeCursor *at) {
+    at->node = at->node ? node_body(at->node) : NULL;
+    while (!at->node && at->graph < flow->ngraphs) {
+        const Graph *graph = flow->graphs[at->graph];
+        if (at->index < graph->nnodes) {
+            at->node = &graph->nodes[at->index++];
+        } else {
+            at->graph++;
+            at->index = 0;
+        }
+    }
+    return at->node;
+}
+
+bool node_holds(const Node *node, const Graph *graph) {
+    size_t i = 0;
+    while (i < node->kind->nparams && node->params[i].graph != graph) {
+        i++;
+    }
+    return i < node->kind->nparams;
+}
+
 /* ---- globs ---- */
 
 /* A set [a-z] that begins at p, after the bracket. Its end, after its bracket; NULL: it has none,
@@ -103,6 +127,7 @@ typedef struct Names {
     int32_t *heads; /* `mask` + 1 of them */
     int32_t *next;  /* of each thing */
     uint32_t mask;
+    size_t n;
 } Names;
 
 static uint32_t hash_name(const char *s, size_t len) {
@@ -119,6 +144,7 @@ static void names_init(Names *names, size_t n) {
         size *= 2;
     }
     names->mask = (uint32_t)size - 1;
+    names->n = n;
     names->heads = mem_alloc(size * sizeof *names->heads);
     names->next = mem_alloc((n ? n : 1) * sizeof *names->next);
     memset(names->heads, 0xFF, size * sizeof *names->heads);
@@ -130,8 +156,14 @@ static void names_add(Names *names, const char *name, int32_t thing) {
     *head = thing;
 }
 
-static int32_t names_first(const Names *names, const Part *part) {
-    return names->heads[hash_name(part->s, part->len) & names->mask];
+/* The next thing that may have the name of a part, NOTHING being before the first and past the last: of a
+ * glob that is any. */
+static int32_t names_next(const Names *names, const Part *part, int32_t i) {
+    if (part->glob) {
+        return (size_t)(i + 1) < names->n ? i + 1 : NOTHING;
+    }
+    return i == NOTHING ? names->heads[hash_name(part->s, part->len) & names->mask]
+                        : names->next[i];
 }
 
 static void names_clear(Names *names) {
@@ -141,11 +173,12 @@ static void names_clear(Names *names) {
 
 /* ---- the index of a flow ---- */
 
-typedef struct Spot {
+/* A node, and the piece of a file that it fills. */
+typedef struct Extent {
     const Node *node;
     int file;   /* its place among the files of the flow */
-    int around; /* index of the spot around it in the file; NOTHING */
-} Spot;
+    int around; /* index of the one around it in the file; NOTHING */
+} Extent;
 
 struct NodeIndex {
     const Flow *flow;
@@ -156,26 +189,8 @@ struct NodeIndex {
     uint32_t mark;
     Names names, graphs;
     int32_t of_kind[KIND_COUNT], *same_kind; /* chains */
-    Spot *sorted;                            /* by file and place */
+    Extent *sorted;                          /* by file and place */
 };
-
-static const Node *body_of(const Node *node) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].node) {
-            return node->params[i].node;
-        }
-    }
-    return NULL;
-}
-
-static void index_node(NodeIndex *x, const Node *node, int file) {
-    for (; node; node = body_of(node)) {
-        uint32_t i = node->id - x->flow->first_node;
-        assert(i < x->n);
-        x->nodes[i] = node;
-        x->sorted[i] = (Spot){node, file, NOTHING};
-    }
-}
 
 /* Files are in the order in which their first graphs are. */
 static int file_rank(const Flow *flow, const char *file) {
@@ -186,33 +201,31 @@ static int file_rank(const Flow *flow, const char *file) {
     return (int)i;
 }
 
-static void index_graphs(NodeIndex *x) {
+/* Chains are made from the end, so that they are in order. */
+static void add_nodes(NodeIndex *x) {
     const Flow *flow = x->flow;
     const char *last = NULL;
     int file = 0;
-    for (size_t g = 0; g < flow->ngraphs; g++) {
-        const Graph *graph = flow->graphs[g];
-        file = last == graph->file ? file : file_rank(flow, graph->file);
-        last = graph->file;
-        for (size_t i = 0; i < graph->nnodes; i++) {
-            index_node(x, &graph->nodes[i], file);
-        }
+    size_t n = 0;
+    NodeCursor at = {0};
+    for (const Node *node; (node = nodes_next(flow, &at)); n++) {
+        const char *path = flow->graphs[at.graph]->file;
+        file = last == path ? file : file_rank(flow, path);
+        last = path;
+        uint32_t i = node->id - flow->first_node;
+        x->nodes[i] = node;
+        x->sorted[i] = (Extent){node, file, NOTHING};
     }
+    assert(n == x->n); /* every number is that of a node */
     for (size_t g = flow->ngraphs; g-- > 0;) {
         names_add(&x->graphs, flow->graphs[g]->name, (int32_t)g);
     }
-}
-
-/* Chains are made from the end, so that they are in order. */
-static void chain_nodes(NodeIndex *x) {
     memset(x->of_kind, 0xFF, sizeof x->of_kind);
-    for (size_t i = x->n; i-- > 0;) {
-        const Node *node = x->nodes[i];
-        if (node) {
-            names_add(&x->names, node->name, (int32_t)i);
-            x->same_kind[i] = x->of_kind[node->kind->id];
-            x->of_kind[node->kind->id] = (int32_t)i;
-        }
+    for (size_t i = n; i-- > 0;) {
+        KindId kind = x->nodes[i]->kind->id;
+        names_add(&x->names, x->nodes[i]->name, (int32_t)i);
+        x->same_kind[i] = x->of_kind[kind];
+        x->of_kind[kind] = (int32_t)i;
     }
 }
 
@@ -220,41 +233,28 @@ static int order(int a, int b) {
     return (a > b) - (a < b);
 }
 
-static int compare_spots(const void *a, const void *b) {
-    const Spot *x = a, *y = b;
+static int compare_extents(const void *a, const void *b) {
+    const Extent *x = a, *y = b;
     int by = order(x->file, y->file);
     by = by ? by : order(x->node->line, y->node->line);
     by = by ? by : order(x->node->col, y->node->col);
     return by ? by : x->node->id < y->node->id ? -1 : 1;
 }
 
-static bool is_inside(const Spot *inner, const Spot *outer) {
-    return inner->file == outer->file && inner->node->line <= outer->node->end_line;
-}
-
 /* What is around the one before, itself included, is what can be around this one. Two nodes that
  * end and begin in one line are not inside each other. */
-static void nest_spots(NodeIndex *x) {
+static void nest_extents(NodeIndex *x) {
     for (size_t i = 1; i < x->n; i++) {
+        const Extent *inner = &x->sorted[i], *outer = inner - 1;
         int around = (int)i - 1;
         while (around != NOTHING &&
-               (!is_inside(&x->sorted[i], &x->sorted[around]) ||
-                x->sorted[i].node->end_line > x->sorted[around].node->end_line)) {
-            around = x->sorted[around].around;
+               (inner->file != outer->file || inner->node->line > outer->node->end_line ||
+                inner->node->end_line > outer->node->end_line)) {
+            around = outer->around;
+            outer = around == NOTHING ? NULL : &x->sorted[around];
         }
         x->sorted[i].around = around;
     }
-}
-
-/* Numbers that no node has (there are none today) would leave holes. */
-static void close_holes(NodeIndex *x) {
-    size_t n = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        if (x->sorted[i].node) {
-            x->sorted[n++] = x->sorted[i];
-        }
-    }
-    x->n = n;
 }
 
 NodeIndex *index_new(const Flow *flow) {
@@ -269,11 +269,9 @@ NodeIndex *index_new(const Flow *flow) {
     x->sorted = mem_zalloc(room * sizeof *x->sorted);
     names_init(&x->names, n);
     names_init(&x->graphs, flow->ngraphs);
-    index_graphs(x);
-    chain_nodes(x);
-    close_holes(x);
-    qsort(x->sorted, x->n, sizeof *x->sorted, compare_spots);
-    nest_spots(x);
+    add_nodes(x);
+    qsort(x->sorted, x->n, sizeof *x->sorted, compare_extents);
+    nest_extents(x);
     return x;
 }
 
@@ -293,7 +291,7 @@ void index_free(NodeIndex *x) {
 
 /* ---- sets of nodes ---- */
 
-void places_add(Places *out, const Node *node) {
+void nodes_add(NodeList *out, const Node *node) {
     out->items = mem_grow(out->items, out->n, &out->cap, sizeof *out->items);
     out->items[out->n++] = node;
 }
@@ -303,13 +301,8 @@ typedef struct Scope {
     NodeIndex *x;
     const Graph **graphs;
     size_t ngraphs, graphs_cap;
-    Places bodies;
+    NodeList bodies;
 } Scope;
-
-static void scope_start(Scope *scope, NodeIndex *x) {
-    *scope = (Scope){.x = x};
-    x->mark++;
-}
 
 static void scope_clear(Scope *scope) {
     mem_free(scope->graphs);
@@ -335,8 +328,8 @@ static void add_graph(Scope *scope, const Graph *graph) {
 
 /* Everything that a node holds; its body is also as if it were not there. */
 static void add_held(Scope *scope, const Node *node) {
-    for (; node; node = body_of(node)) {
-        const Node *body = body_of(node);
+    for (; node; node = node_body(node)) {
+        const Node *body = node_body(node);
         for (size_t i = 0; i < node->kind->nparams; i++) {
             if (node->params[i].graph) {
                 add_graph(scope, node->params[i].graph);
@@ -346,13 +339,18 @@ static void add_held(Scope *scope, const Node *node) {
             }
         }
         if (body && mark_node(scope->x, body)) {
-            places_add(&scope->bodies, body);
+            nodes_add(&scope->bodies, body);
         }
     }
 }
 
-static void enter_graphs_named(Scope *scope, const Node *node, const Part *part) {
-    for (; node; node = body_of(node)) {
+/* What a node of that name holds, or the graphs of that name in it. */
+static void enter_node(Scope *scope, const Node *node, const Part *part) {
+    if (part_matches(part, node->name)) {
+        add_held(scope, node);
+        return;
+    }
+    for (; node; node = node_body(node)) {
         for (size_t i = 0; i < node->kind->nparams; i++) {
             const Graph *graph = node->params[i].graph;
             if (graph && part_matches(part, graph->name)) {
@@ -362,39 +360,27 @@ static void enter_graphs_named(Scope *scope, const Node *node, const Part *part)
     }
 }
 
-static void enter_node(Scope *scope, const Node *node, const Part *part) {
-    if (part_matches(part, node->name)) {
-        add_held(scope, node);
-    } else {
-        enter_graphs_named(scope, node, part);
-    }
-}
-
 static void enter_index(Scope *scope, const Part *part) {
     NodeIndex *x = scope->x;
-    int32_t node = part->glob ? 0 : names_first(&x->names, part);
-    int32_t graph = part->glob ? 0 : names_first(&x->graphs, part);
-    for (; node >= 0 && (size_t)node < x->flow->nnodes;
-         node = part->glob ? node + 1 : x->names.next[node]) {
-        if (x->nodes[node] && part_matches(part, x->nodes[node]->name)) {
-            add_held(scope, x->nodes[node]);
+    for (int32_t i = NOTHING; (i = names_next(&x->names, part, i)) != NOTHING;) {
+        if (part_matches(part, x->nodes[i]->name)) {
+            add_held(scope, x->nodes[i]);
         }
     }
-    for (; graph >= 0 && (size_t)graph < x->flow->ngraphs;
-         graph = part->glob ? graph + 1 : x->graphs.next[graph]) {
-        if (part_matches(part, x->flow->graphs[graph]->name)) {
-            add_graph(scope, x->flow->graphs[graph]);
+    for (int32_t i = NOTHING; (i = names_next(&x->graphs, part, i)) != NOTHING;) {
+        if (part_matches(part, x->flow->graphs[i]->name)) {
+            add_graph(scope, x->flow->graphs[i]);
         }
     }
 }
 
 /* The next scope, in place of this one. */
 static void enter_scope(Scope *scope, const Part *part) {
-    Scope next;
-    scope_start(&next, scope->x);
+    Scope next = {.x = scope->x};
+    scope->x->mark++;
     for (size_t g = 0; g < scope->ngraphs; g++) {
         for (size_t i = 0; i < scope->graphs[g]->nnodes; i++) {
-            for (const Node *n = &scope->graphs[g]->nodes[i]; n; n = body_of(n)) {
+            for (const Node *n = &scope->graphs[g]->nodes[i]; n; n = node_body(n)) {
                 enter_node(&next, n, part);
             }
         }
@@ -406,26 +392,26 @@ static void enter_scope(Scope *scope, const Part *part) {
     *scope = next;
 }
 
-static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, Places *out) {
+static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, NodeList *out) {
     if (!part->glob) { /* no body of a map has such a name */
         Json name = json_string(part->s, part->len);
         const Node *node = graph_node(graph, name);
         json_unref(name);
         if (node && mark_node(x, node)) {
-            places_add(out, node);
+            nodes_add(out, node);
         }
         return;
     }
     for (size_t i = 0; i < graph->nnodes; i++) {
-        for (const Node *n = &graph->nodes[i]; n; n = body_of(n)) {
+        for (const Node *n = &graph->nodes[i]; n; n = node_body(n)) {
             if (part_matches(part, n->name) && mark_node(x, n)) {
-                places_add(out, n);
+                nodes_add(out, n);
             }
         }
     }
 }
 
-static void find_in_scope(Scope *scope, const Part *part, Places *out) {
+static void find_in_scope(Scope *scope, const Part *part, NodeList *out) {
     scope->x->mark++;
     for (size_t g = 0; g < scope->ngraphs; g++) {
         find_in_graph(scope->x, scope->graphs[g], part, out);
@@ -433,48 +419,38 @@ static void find_in_scope(Scope *scope, const Part *part, Places *out) {
     for (size_t i = 0; i < scope->bodies.n; i++) {
         if (part_matches(part, scope->bodies.items[i]->name) &&
             mark_node(scope->x, scope->bodies.items[i])) {
-            places_add(out, scope->bodies.items[i]);
+            nodes_add(out, scope->bodies.items[i]);
         }
     }
 }
 
-static void find_named(const NodeIndex *x, const Part *part, Places *out) {
-    if (!part->glob) {
-        for (int32_t i = names_first(&x->names, part); i >= 0; i = x->names.next[i]) {
-            if (part_matches(part, x->nodes[i]->name)) {
-                places_add(out, x->nodes[i]);
-            }
-        }
-        return;
-    }
-    for (size_t i = 0; i < x->flow->nnodes; i++) {
-        if (x->nodes[i] && part_matches(part, x->nodes[i]->name)) {
-            places_add(out, x->nodes[i]);
+static void find_named(const NodeIndex *x, const Part *part, NodeList *out) {
+    for (int32_t i = NOTHING; (i = names_next(&x->names, part, i)) != NOTHING;) {
+        if (part_matches(part, x->nodes[i]->name)) {
+            nodes_add(out, x->nodes[i]);
         }
     }
 }
 
-void index_path(NodeIndex *x, const char *text, size_t len, Places *out) {
-    const char *end = text + len, *slash = memchr(text, '/', len);
-    Scope scope;
-    if (!slash) {
-        Part part = part_of(text, len);
-        find_named(x, &part, out);
-        return;
-    }
-    scope_start(&scope, x);
-    for (bool first = true; slash; first = false) {
+void index_path(NodeIndex *x, const char *text, size_t len, NodeList *out) {
+    const char *end = text + len, *slash;
+    Scope scope = {.x = x};
+    bool first = true;
+    x->mark++;
+    for (; (slash = memchr(text, '/', (size_t)(end - text))); first = false, text = slash + 1) {
         Part part = part_of(text, (size_t)(slash - text));
         if (first) {
             enter_index(&scope, &part);
         } else {
             enter_scope(&scope, &part);
         }
-        text = slash + 1;
-        slash = memchr(text, '/', (size_t)(end - text));
     }
     Part part = part_of(text, (size_t)(end - text));
-    find_in_scope(&scope, &part, out);
+    if (first) {
+        find_named(x, &part, out);
+    } else {
+        find_in_scope(&scope, &part, out);
+    }
     scope_clear(&scope);
 }
 
@@ -493,14 +469,8 @@ static const char *plain_path(const char *path) {
     return path;
 }
 
-/* How well a file answers to a name: as opened, by the end of its path, or (editors give whole
- * paths) by the end of what is given. 0: not. */
-static int file_answers(const char *file, const char *given) {
-    const char *a = plain_path(file), *b = plain_path(given);
-    return strcmp(a, b) == 0 ? 3 : ends_with_path(a, b) ? 2 : ends_with_path(b, a) ? 1 : 0;
-}
-
-/* The best file for a name, by its place among the files; NOTHING. own: the flow's main file
+/* The best file for a name, by its place among the files; NOTHING. A file answers as it was opened, by the
+ * end of its path or, as editors give whole paths, by the end of what is given. own: the flow's main file
  * too. */
 static int find_file(const Flow *flow, const char *given, bool own) {
     int best = NOTHING, best_answer = 0;
@@ -508,7 +478,11 @@ static int find_file(const Flow *flow, const char *given, bool own) {
     for (size_t g = 0; g < flow->ngraphs; g++) {
         const char *file = flow->graphs[g]->file;
         bool open = file != last && (own || strcmp(file, flow->main->file) != 0);
-        int answer = open ? file_answers(file, given) : 0;
+        const char *a = plain_path(file), *b = plain_path(given);
+        int answer = !open                  ? 0
+                     : strcmp(a, b) == 0    ? 3
+                     : ends_with_path(a, b) ? 2
+                                            : ends_with_path(b, a);
         last = file;
         if (answer > best_answer) {
             best_answer = answer;
@@ -518,12 +492,12 @@ static int find_file(const Flow *flow, const char *given, bool own) {
     return best;
 }
 
-/* The first spot that begins after a line of a file, or in a later file. */
-static size_t spot_after(const NodeIndex *x, int file, int line) {
+/* The first extent that begins after a line of a file, or in a later file. */
+static size_t extent_after(const NodeIndex *x, int file, int line) {
     size_t from = 0, to = x->n;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        const Spot *s = &x->sorted[middle];
+        const Extent *s = &x->sorted[middle];
         if (s->file < file || (s->file == file && s->node->line <= line)) {
             from = middle + 1;
         } else {
@@ -533,36 +507,17 @@ static size_t spot_after(const NodeIndex *x, int file, int line) {
     return from;
 }
 
-static bool is_held(const Node *inner, const Node *outer) {
-    if (inner == body_of(outer)) {
-        return true;
-    }
-    for (size_t i = 0; i < outer->kind->nparams; i++) {
-        if (outer->params[i].graph == inner->graph) {
-            return true;
+/* Index of an extent; NOTHING. Of several that begin in the line: the first, and what is innermost in it. */
+static int extent_at(const NodeIndex *x, int file, int line) {
+    size_t first = extent_after(x, file, line - 1), after = extent_after(x, file, line);
+    if (first < after) {
+        for (; first + 1 < after; first++) {
+            const Node *outer = x->sorted[first].node, *inner = x->sorted[first + 1].node;
+            if (inner != node_body(outer) && !node_holds(outer, inner->graph)) {
+                break;
+            }
         }
-    }
-    return false;
-}
-
-/* Of several that begin in the line: the first, and what is innermost in it. */
-static int innermost_beginning(const NodeIndex *x, int file, int line) {
-    size_t i = spot_after(x, file, line - 1), end = spot_after(x, file, line);
-    if (i == end) {
-        return NOTHING;
-    }
-    while (i + 1 < end && is_held(x->sorted[i + 1].node, x->sorted[i].node)) {
-        i++;
-    }
-    return (int)i;
-}
-
-/* NodeIndex of a spot; NOTHING. */
-static int spot_at(const NodeIndex *x, int file, int line) {
-    int beginning = innermost_beginning(x, file, line);
-    size_t after = spot_after(x, file, line);
-    if (beginning != NOTHING) {
-        return beginning;
+        return (int)first;
     }
     for (int i = (int)after - 1; i >= 0 && x->sorted[i].file == file; i = x->sorted[i].around) {
         if (x->sorted[i].node->end_line >= line) {
@@ -572,52 +527,37 @@ static int spot_at(const NodeIndex *x, int file, int line) {
     return after < x->n && x->sorted[after].file == file ? (int)after : NOTHING;
 }
 
-static bool is_same_spot(const Spot *a, const Spot *b) {
+static bool is_same_extent(const Extent *a, const Extent *b) {
     return a->file == b->file && a->node->line == b->node->line && a->node->col == b->node->col;
-}
-
-/* With an alias one piece of a file can be several nodes. */
-static void find_line(const NodeIndex *x, int file, int line, Places *out) {
-    int at = spot_at(x, file, line);
-    if (at == NOTHING) {
-        return;
-    }
-    size_t i = (size_t)at;
-    while (i > 0 && is_same_spot(&x->sorted[i - 1], &x->sorted[at])) {
-        i--;
-    }
-    for (; i < x->n && is_same_spot(&x->sorted[i], &x->sorted[at]); i++) {
-        places_add(out, x->sorted[i].node);
-    }
 }
 
 bool index_has_file(const NodeIndex *x, const char *file, bool own) {
     return find_file(x->flow, file, own) != NOTHING;
 }
 
-void index_line(const NodeIndex *x, const FileLine *at, Places *out) {
-    int rank = find_file(x->flow, at->file, at->own);
-    if (rank != NOTHING) {
-        find_line(x, rank, at->line, out);
+/* With an alias one piece of a file can be several nodes. */
+void index_line(const NodeIndex *x, const FileLine *line, NodeList *out) {
+    int rank = find_file(x->flow, line->file, line->own);
+    int at = rank == NOTHING ? NOTHING : extent_at(x, rank, line->line);
+    size_t i = at == NOTHING ? x->n : (size_t)at;
+    while (i > 0 && i < x->n && is_same_extent(&x->sorted[i - 1], &x->sorted[at])) {
+        i--;
     }
-}
-
-const Node *index_innermost(const NodeIndex *x, const FileLine *at) {
-    int rank = find_file(x->flow, at->file, at->own);
-    int spot = rank == NOTHING ? NOTHING : spot_at(x, rank, at->line);
-    return spot == NOTHING ? NULL : x->sorted[spot].node;
+    for (; i < x->n && is_same_extent(&x->sorted[i], &x->sorted[at]); i++) {
+        nodes_add(out, x->sorted[i].node);
+    }
 }
 
 /* ---- the other ways in ---- */
 
-void index_name(const NodeIndex *x, const char *name, size_t len, Places *out) {
+void index_name(const NodeIndex *x, const char *name, size_t len, NodeList *out) {
     Part part = {name, len, false};
     find_named(x, &part, out);
 }
 
-void index_kind(const NodeIndex *x, KindId kind, Places *out) {
+void index_kind(const NodeIndex *x, KindId kind, NodeList *out) {
     for (int32_t i = x->of_kind[kind]; i >= 0; i = x->same_kind[i]) {
-        places_add(out, x->nodes[i]);
+        nodes_add(out, x->nodes[i]);
     }
 }
 

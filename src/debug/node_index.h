@@ -2,7 +2,7 @@
  * are meant: breakpoints, above all (breakpoints.h says what the names are).
  *
  *     NodeIndex *x = index_new(flow);
- *     Places found = {0};
+ *     NodeList found = {0};
  *     index_path(x, "sub/build*", 10, &found);        items are borrowed from the flow
  *     mem_free(found.items);
  *     index_free(x);
@@ -17,26 +17,36 @@
 
 typedef struct NodeIndex NodeIndex;
 
+/* Every node of a flow, one after the other: graph by graph, each node followed by the bodies of maps inside
+ * it, which are in no graph. NULL past the last. A cursor begins as {0}. */
+typedef struct NodeCursor {
+    size_t graph, index;
+    const Node *node;
+} NodeCursor;
+const Node *nodes_next(const Flow *flow, NodeCursor *at);
+/* Whether a graph is directly inside a node. */
+bool node_holds(const Node *node, const Graph *graph);
+
 NodeIndex *index_new(const Flow *flow); /* borrows it */
 void index_free(NodeIndex *x);          /* accepts NULL */
 const Flow *index_flow(const NodeIndex *x);
 
 /* What was found, as it came: each node once. items are for mem_free(). */
-typedef struct Places {
+typedef struct NodeList {
     const Node **items;
     size_t n, cap;
-} Places;
+} NodeList;
 
-void places_add(Places *out, const Node *node);
+void nodes_add(NodeList *out, const Node *node);
 
 /* All nodes, in the order of their files and places. */
 size_t index_count(const NodeIndex *x);
 const Node *index_at(const NodeIndex *x, size_t i); /* NULL past the last */
 
 /* These add to *out what they find. */
-void index_path(NodeIndex *x, const char *text, size_t len, Places *out); /* "name", "sub/na*e" */
-void index_name(const NodeIndex *x, const char *name, size_t len, Places *out); /* as it stands */
-void index_kind(const NodeIndex *x, KindId kind, Places *out);
+void index_path(NodeIndex *x, const char *text, size_t len, NodeList *out); /* "name", "sub/na*e" */
+void index_name(const NodeIndex *x, const char *name, size_t len, NodeList *out); /* as it stands */
+void index_kind(const NodeIndex *x, KindId kind, NodeList *out);
 bool index_has_kind(const NodeIndex *x, KindId kind);
 bool index_is_glob(const char *text);
 
@@ -47,8 +57,7 @@ typedef struct FileLine {
     int line;
     bool own; /* the flow's main file counts too */
 } FileLine;
-void index_line(const NodeIndex *x, const FileLine *at, Places *out);
-const Node *index_innermost(const NodeIndex *x, const FileLine *at); /* one of them; NULL: none */
+void index_line(const NodeIndex *x, const FileLine *at, NodeList *out);
 bool index_has_file(const NodeIndex *x, const char *file, bool own);
 
 #endif

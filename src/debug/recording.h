@@ -84,9 +84,4 @@ extern const RunHooks recording_hooks;
 enum { RECORDING_MISSING_MAX = 1000 };
 Json recording_report(const Recording *r);
 
-/* What it holds, [{frame, node, nth, outcome}] in the order of the line: outcome is an info as above, or
- * null for what came to nothing. Then [{frame, node, nth, changes: {before, after, goto: [when, node]}}].
- * Given. */
-Json recording_list(const Recording *r);
-
 #endif

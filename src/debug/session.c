@@ -13,14 +13,14 @@
 
 /* ---- what is kept ---- */
 
-static Json id_key(int64_t id) {
+Json session_key(int64_t id) {
     return json_string_fmt("%lld", (long long)id);
 }
 
 void session_keep(Session *s, const char *area, int64_t id, Json value) {
     Json key = json_string_c(area), inner = json_ref(json_object_get(s->value, key));
     if (id) {
-        Json name = id_key(id);
+        Json name = session_key(id);
         inner = json_kind(inner) == JSON_OBJECT ? inner : json_object();
         s->value = json_object_set(s->value, json_ref(key), json_null());
         inner = json_is_none(value) ? json_object_remove(inner, name)
@@ -65,13 +65,8 @@ void session_sync(Session *s) {
 
 /* ---- what is told ---- */
 
-Json session_event_new(const char *name) {
-    return json_object_with(json_object(), "event", json_string_c(name));
-}
-
-Json session_pause_info(const char *reason, int64_t now) {
-    Json info = json_object_with(json_object(), "reason", json_string_c(reason));
-    return json_object_with(info, "at", json_int(now));
+Json session_pause_info(const Session *s, const char *reason) {
+    return OBJECT(KEY("reason", reason), KEY("at", engine_time(run_engine(s->run))));
 }
 
 bool session_event_ends(Json event) {
@@ -89,11 +84,8 @@ void session_tell(Session *s, Json event) {
 }
 
 static Json about(const Event *e, const char *name) {
-    Json out = session_event_new(name);
-    if (e->frame) {
-        out = json_object_with(out, "frame", json_int(e->frame));
-    }
-    return e->node[0] ? json_object_with(out, "node", json_string_c(e->node)) : out;
+    return OBJECT(KEY("event", name), KEY("frame", e->frame ? json_int(e->frame) : json_none()),
+                  KEY("node", e->node[0] ? e->node : NULL));
 }
 
 /* The fields of an event's data, behind those that are there. */
@@ -118,47 +110,36 @@ static Json tell_output(Session *s, const Event *e) {
 
 static Json tell_step(Session *s, const Event *e) {
     (void)s;
-    Json out = json_object_with(about(e, "step"), "status", json_string_c(e->status));
-    return json_object_with(out, "checkpoint", json_int(e->checkpoint));
+    return OBJECT_ADD(about(e, "step"), KEY("status", e->status), KEY("checkpoint", e->checkpoint));
 }
 
-/* Told later: whoever listens may free the session, and the pause is still to be told. */
-static void drop_used(Session *s, const Breakpoint *b) {
-    Json event =
-        json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
-    run_tell(s->run, NULL,
-             json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b)));
-    breakpoints_remove(s->breakpoints, b->id);
-}
-
-/* Once-only breakpoints have done what they were for. */
-static void delete_used(Session *s, Json ids) {
-    for (size_t i = 0; json_kind(ids) == JSON_ARRAY && i < json_array_len(ids); i++) {
-        Json id = json_array_get(ids, i);
-        const Breakpoint *b =
-            json_tag(id) == JSON_TAG_INT ? breakpoints_find(s->breakpoints, id.i) : NULL;
-        if (b && b->once) {
-            drop_used(s, b);
-        }
-    }
-}
-
-static bool is_this_pause(const Frame *f, const Event *e) {
-    Json info = frame_pause(f);
-    const Node *node = frame_node(f, frame_depth(f) - 1);
-    return json_kind(info) == JSON_OBJECT && json_kind(e->data) == JSON_OBJECT &&
-           !strcmp(node ? node->name : "", e->node) &&
-           json_equal(json_object_get_c(info, "at"), json_object_get_c(e->data, "at"));
+static Json breakpoint_event(const Session *s, const char *change, const Breakpoint *b) {
+    return OBJECT(KEY("event", "breakpoint"), KEY("change", change),
+                  KEY("breakpoint", breakpoints_json(s->breakpoints, b)));
 }
 
 static Json tell_paused(Session *s, const Event *e) {
     Frame *f = run_frame(s->run, e->frame);
-    if (!f || !is_this_pause(f, e)) { /* somebody was quicker than the store */
+    Json info = f ? frame_pause(f) : json_none();
+    const Node *node = f ? session_node(f) : NULL;
+    bool still = json_kind(info) == JSON_OBJECT && json_kind(e->data) == JSON_OBJECT &&
+                 !strcmp(node ? node->name : "", e->node) &&
+                 json_equal(json_object_get_c(info, "at"), json_object_get_c(e->data, "at"));
+    if (!still) { /* somebody was quicker than the store */
         return session_passed_event(s, e);
     }
-    session_paused_at(s, f, e->checkpoint);
-    Json out = session_paused_event(s, f, e->checkpoint);
-    delete_used(s, json_object_get_c(frame_pause(f), "breakpoints"));
+    session_paused_at(f, e->checkpoint);
+    Json out = session_paused_event(f, e->checkpoint);
+    /* Once-only breakpoints have done what they were for. Told later: whoever listens may free the session,
+     * and the pause is still to be told. */
+    Json ids = json_object_get_c(frame_pause(f), "breakpoints");
+    for (size_t i = 0; i < safe_len(ids); i++) {
+        const Breakpoint *b = breakpoints_find(s->breakpoints, safe_int(ids, i));
+        if (b && b->once) {
+            run_tell(s->run, NULL, breakpoint_event(s, "deleted", b));
+            breakpoints_remove(s->breakpoints, b->id);
+        }
+    }
     if (s->stopping) {
         session_stop_others(s);
     }
@@ -193,8 +174,7 @@ static Json stopped_event(const Session *s) {
         json_unref(waiting);
         return json_none();
     }
-    Json out = json_object_with(session_event_new("stopped"), "paused", paused);
-    return json_object_with(out, "waiting", waiting);
+    return OBJECT(KEY("event", "stopped"), KEY("paused", paused), KEY("waiting", waiting));
 }
 
 /* By now somebody may have let one go: then it is not true any more. */
@@ -204,10 +184,8 @@ static Json tell_stopped(Session *s, const Event *e) {
 }
 
 Json session_settled_event(const Session *s, const char *status, int64_t checkpoint) {
-    Json out = json_object_with(session_event_new("settled"), "status", json_string_c(status));
-    out = json_object_with(out, "checkpoint", json_int(checkpoint));
-    Json error = run_error(s->run);
-    return json_is_none(error) ? out : json_object_with(out, "error", json_ref(error));
+    return OBJECT(KEY("event", "settled"), KEY("status", status), KEY("checkpoint", checkpoint),
+                  KEY("error", json_ref(run_error(s->run))));
 }
 
 static Json tell_settled(Session *s, const Event *e) {
@@ -251,28 +229,24 @@ static unsigned wanted_events(bool steps) {
 
 /* ---- the idle limit ---- */
 
-static void expire(Session *s) {
-    Json event = json_object_with(session_event_new("session"), "status", json_string_c("expired"));
-    if (s->auto_resume) {
-        session_tell(s, event);
-        session_detach(s); /* whoever hears of that may free it */
-    } else {
-        s->end = "expired";
-        run_hold(s->run, false);
-        session_tell(s, event);
-    }
-}
-
 static void on_idle(uv_timer_t *timer) {
     Session *s = timer->data;
     double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
     if (!s->idle_limit || s->end) {
         return;
     }
-    if (idle >= s->idle_limit) {
-        expire(s);
-    } else {
+    if (idle < s->idle_limit) {
         uv_timer_start(timer, on_idle, (uint64_t)ceil((s->idle_limit - idle) * 1000), 0);
+        return;
+    }
+    bool resumes = s->auto_resume;
+    if (!resumes) {
+        s->end = "expired";
+        run_hold(s->run, false);
+    }
+    session_tell(s, OBJECT(KEY("event", "session"), KEY("status", "expired")));
+    if (resumes) {
+        session_detach(s); /* whoever hears of that may free it */
     }
 }
 
@@ -301,75 +275,39 @@ void session_extend(Session *s, double seconds) {
 
 /* ---- options ---- */
 
-static Json options_json(const Session *s) {
-    Json out = json_object_with(json_object(), "pause_all_on_breakpoint", json_bool(s->pause_all));
-    out = json_object_with(out, "auto_resume", json_bool(s->auto_resume));
-    return json_object_with(out, "idle_limit", json_double(s->idle_limit));
-}
-
 static void keep_options(Session *s) {
-    session_keep(s, "options", 0, options_json(s));
+    session_keep(s, "options", 0,
+                 OBJECT(KEY("pause_all_on_breakpoint", s->pause_all),
+                        KEY("auto_resume", s->auto_resume), KEY("idle_limit", s->idle_limit)));
 }
 
-static bool read_flag(Json options, const char *name, bool *out, Error *err) {
-    Json v = json_object_get_c(options, name);
-    JsonKind kind = json_kind(v);
-    if (json_is_none(v)) {
-        return true;
-    }
-    *out = kind == JSON_TRUE;
-    return kind == JSON_TRUE || kind == JSON_FALSE ||
-           error_set(err, ERR_USAGE, "%s is true or false.", name);
+static void read_flag(Json options, const char *name, bool *out) {
+    JsonKind kind = json_kind(json_object_get_c(options, name));
+    *out = kind == JSON_TRUE || (kind != JSON_FALSE && *out);
 }
 
-static bool read_limit(Json options, double *out, Error *err) {
-    Json v = json_object_get_c(options, "idle_limit");
-    double seconds = json_kind(v) == JSON_NUMBER ? json_to_double(v) : -1;
-    if (json_is_none(v)) {
-        return true;
-    }
-    if (!(seconds >= 0 && seconds <= 1e9)) {
-        return error_set(err, ERR_USAGE, "idle_limit is a number of seconds; 0: none.");
-    }
-    *out = seconds;
-    return true;
+static void read_options(Session *s, Json options) {
+    Json limit = json_object_get_c(options, "idle_limit");
+    double seconds = json_kind(limit) == JSON_NUMBER ? json_to_double(limit) : -1;
+    read_flag(options, "pause_all_on_breakpoint", &s->pause_all);
+    read_flag(options, "auto_resume", &s->auto_resume);
+    s->idle_limit = seconds >= 0 && seconds <= 1e9 ? seconds : s->idle_limit;
 }
 
-bool session_configure(Session *s, Json options, Error *err) {
-    bool pause_all = s->pause_all, auto_resume = s->auto_resume, steps = s->steps;
+void session_configure(Session *s, Json options) {
+    bool pause_all = s->pause_all, auto_resume = s->auto_resume;
     double limit = s->idle_limit;
-    if (!read_flag(options, "pause_all_on_breakpoint", &pause_all, err) ||
-        !read_flag(options, "auto_resume", &auto_resume, err) ||
-        !read_flag(options, "steps", &steps, err) || !read_limit(options, &limit, err)) {
-        return false;
-    }
-    bool kept =
-        pause_all != s->pause_all || auto_resume != s->auto_resume || limit != s->idle_limit;
-    s->pause_all = pause_all;
-    s->auto_resume = auto_resume;
-    s->steps = steps;
-    s->idle_limit = limit;
-    s->hooks.events = wanted_events(steps);
+    read_options(s, options);
+    read_flag(options, "steps", &s->steps);
+    s->hooks.events = wanted_events(s->steps);
     watch_idle(s);
-    if (kept) {
+    if (pause_all != s->pause_all || auto_resume != s->auto_resume || limit != s->idle_limit) {
         keep_options(s);
         session_record(s);
     }
-    return true;
 }
 
 /* ---- breakpoints ---- */
-
-static void tell_breakpoint(Session *s, const char *change, const Breakpoint *b) {
-    Json event = json_object_with(session_event_new("breakpoint"), "change", json_string_c(change));
-    session_tell(s, json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b)));
-}
-
-static void see_everywhere(Session *s) {
-    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        session_see(s, f);
-    }
-}
 
 /* As text: thousands of them are in every snapshot of the run, and a string is copied as a
  * whole. */
@@ -383,18 +321,15 @@ Json session_pack(const Breakpoint *b) {
     return packed;
 }
 
-static Json unpacked(Json packed) {
-    return json_kind(packed) == JSON_STRING
-               ? json_parse(json_string_data(&packed), json_string_len(packed), NULL, NULL)
-               : json_none();
-}
-
-static void adopt_break(Session *s, Breakpoint *b) {
+static void adopt_break(Session *s, Breakpoint *b, const char *change) {
+    Frame *f = b->type == BREAK_STATE ? run_next_frame(s->run, NULL) : NULL;
     breakpoints_add(s->breakpoints, b);
     session_keep(s, "breakpoints", b->id, session_pack(b));
-    if (b->type == BREAK_STATE) {
-        see_everywhere(s);
+    for (; f; f = run_next_frame(s->run, f)) {
+        session_see(s, f);
     }
+    session_record(s);
+    session_tell(s, breakpoint_event(s, change, b));
 }
 
 Breakpoint *session_break(Session *s, Json spec, Error *err) {
@@ -402,9 +337,7 @@ Breakpoint *session_break(Session *s, Json spec, Error *err) {
     Breakpoint *b = breakpoint_new(id, spec, run_flow(s->run), err);
     if (b) {
         session_number(s, "next_breakpoint");
-        adopt_break(s, b);
-        session_record(s);
-        tell_breakpoint(s, "set", b);
+        adopt_break(s, b, "set");
     }
     return b;
 }
@@ -421,9 +354,7 @@ Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err
     json_unref(spec);
     if (b) {
         breakpoints_remove(s->breakpoints, id);
-        adopt_break(s, b);
-        session_record(s);
-        tell_breakpoint(s, "changed", b);
+        adopt_break(s, b, "changed");
     }
     return b;
 }
@@ -433,9 +364,7 @@ bool session_delete_break(Session *s, int64_t id) {
     if (!b) {
         return false;
     }
-    Json event =
-        json_object_with(session_event_new("breakpoint"), "change", json_string_c("deleted"));
-    event = json_object_with(event, "breakpoint", breakpoints_json(s->breakpoints, b));
+    Json event = breakpoint_event(s, "deleted", b);
     breakpoints_remove(s->breakpoints, id);
     session_keep(s, "breakpoints", id, json_none());
     session_record(s);
@@ -445,7 +374,7 @@ bool session_delete_break(Session *s, int64_t id) {
 
 void session_enable_break(Session *s, Breakpoint *b, bool enabled) {
     if (b->enabled != enabled) {
-        Json fields = json_object_with(json_object(), "enabled", json_bool(enabled));
+        Json fields = OBJECT(KEY("enabled", enabled));
         session_change_break(s, b->id, fields, NULL);
         json_unref(fields);
     }
@@ -476,7 +405,7 @@ int64_t session_watch(Session *s, const char *expression, Error *err) {
 }
 
 bool session_unwatch(Session *s, int64_t id) {
-    Json watches = session_watches(s), key = id_key(id);
+    Json watches = session_watches(s), key = session_key(id);
     bool there = !json_is_none(json_object_get(watches, key));
     json_unref(key);
     if (there) {
@@ -492,27 +421,17 @@ Json session_watches(const Session *s) {
 
 /* ---- life ---- */
 
-static Json new_value(const Run *run, int64_t now) {
-    Json out = json_object_with(
-        json_object(), "id",
-        json_string_fmt("debug-%lld-%lld", (long long)run_number(run), (long long)now));
-    out = json_object_with(out, "created", json_int(now));
-    out = json_object_with(out, "breakpoints", json_object());
-    out = json_object_with(out, "watches", json_object());
-    return json_object_with(out, "frames", json_object());
-}
-
 /* One that does not compile any more (the workflow was reloaded) is left out. */
 static void load_breakpoints(Session *s) {
     Json all = json_object_get_c(s->value, "breakpoints"), key, spec;
     for (size_t pos = 0;
          json_kind(all) == JSON_OBJECT && json_object_next(all, &pos, &key, &spec);) {
-        char text[24];
-        snprintf(text, sizeof text, "%.*s", (int)json_string_len(key), json_string_data(&key));
-        Json fields = unpacked(spec);
-        Breakpoint *b = json_is_none(fields)
-                            ? NULL
-                            : breakpoint_new(atoll(text), fields, run_flow(s->run), NULL);
+        int64_t id = atoll(json_string_data(&key));
+        Json fields = json_kind(spec) == JSON_STRING
+                          ? json_parse(json_string_data(&spec), json_string_len(spec), NULL, NULL)
+                          : json_none();
+        Breakpoint *b =
+            json_is_none(fields) ? NULL : breakpoint_new(id, fields, run_flow(s->run), NULL);
         json_unref(fields);
         if (b) {
             breakpoints_add(s->breakpoints, b);
@@ -525,25 +444,13 @@ static void load_options(Session *s) {
     s->pause_all = true;
     s->idle_limit = SESSION_IDLE_LIMIT;
     if (json_kind(options) == JSON_OBJECT) {
-        read_flag(options, "pause_all_on_breakpoint", &s->pause_all, NULL);
-        read_flag(options, "auto_resume", &s->auto_resume, NULL);
-        read_limit(options, &s->idle_limit, NULL);
+        read_options(s, options);
     }
     if (s->options.pause_all) {
         s->pause_all = s->options.pause_all > 0;
     }
     Json selected = json_object_get_c(s->value, "selected");
     s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
-}
-
-static bool set_first_breakpoints(Session *s, Error *err) {
-    Json specs = s->options.breakpoints;
-    for (size_t i = 0; json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
-        if (!session_break(s, json_array_get(specs, i), err)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 int64_t session_first_parked(const Run *run) {
@@ -555,27 +462,25 @@ int64_t session_first_parked(const Run *run) {
     return 1;
 }
 
-/* Whether what the run carries has the parts that a session changes. */
-static bool value_valid(Json value) {
-    static const char *const parts[] = {"breakpoints", "watches", "frames"};
-    bool ok = json_kind(value) == JSON_OBJECT;
-    for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++) {
-        ok = json_kind(json_object_get_c(value, parts[i])) == JSON_OBJECT;
-    }
-    return ok;
-}
-
 static Session *session_new(Run *run, const SessionOptions *options) {
     Session *s = mem_zalloc(sizeof *s);
     Json stored = run_debug(run);
     int64_t now = engine_time(run_engine(run));
     s->run = run;
     s->options = *options;
-    s->options.breakpoints =
-        json_is_none(options->breakpoints) ? json_none() : options->breakpoints;
     s->initial = options->pause_on_start;
     s->gone_on = true;
-    s->value = value_valid(stored) ? json_ref(stored) : new_value(run, now);
+    static const char *const parts[] = {"breakpoints", "watches", "frames"};
+    bool valid = true; /* what the run carries has the parts that a session changes */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        valid = valid && json_kind(safe_get_c(stored, parts[i])) == JSON_OBJECT;
+    }
+    s->value = valid
+                   ? json_ref(stored)
+                   : OBJECT(KEY("id", json_string_fmt("debug-%lld-%lld", (long long)run_number(run),
+                                                      (long long)now)),
+                            KEY("created", now), KEY("breakpoints", json_object()),
+                            KEY("watches", json_object()), KEY("frames", json_object()));
     s->hooks = session_hooks;
     s->hooks.event = on_event;
     s->hooks.events = wanted_events(false);
@@ -592,31 +497,22 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     return s;
 }
 
-static Json reattached_event(const Session *s, Frame *f) {
-    Json event = session_paused_event(s, f, run_checkpoint(s->run));
-    return json_object_with(event, "reattached", json_bool(true));
+/* to: as session_tell_paused() has it; JSON_NONE: all are told. */
+static void tell_parked(Session *s, Json to) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (frame_is_parked(f)) {
+            run_tell(s->run, f,
+                     OBJECT_ADD(session_paused_event(f, run_checkpoint(s->run)),
+                                KEY("reattached", json_bool(true)), KEY("to", to)));
+        }
+    }
 }
 
 void session_tell_paused(Session *s, int64_t to) {
-    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        if (frame_is_parked(f)) {
-            run_tell(s->run, f, json_object_with(reattached_event(s, f), "to", json_int(to)));
-        }
-    }
+    tell_parked(s, json_int(to));
     Json stopped = run_rest(s->run) ? stopped_event(s) : json_none();
     if (!json_is_none(stopped)) {
         run_tell(s->run, NULL, json_object_with(stopped, "to", json_int(to)));
-    }
-}
-
-/* Before it is held: that tells that it has stopped, if it has. */
-static void tell_attached(Session *s) {
-    run_tell(s->run, NULL,
-             json_object_with(session_event_new("session"), "status", json_string_c("attached")));
-    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        if (frame_is_parked(f)) {
-            run_tell(s->run, f, reattached_event(s, f));
-        }
     }
 }
 
@@ -628,7 +524,12 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     Session *s = session_new(run, options);
     run_set_hooks(run, &s->hooks, s);
     keep_options(s);
-    if (!set_first_breakpoints(s, err)) {
+    Json specs = options->breakpoints;
+    bool set = true;
+    for (size_t i = 0; set && json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
+        set = session_break(s, json_array_get(specs, i), err);
+    }
+    if (!set) {
         s->quiet = true;
         run_set_debug(run, json_null());
         session_free(s);
@@ -638,8 +539,9 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     Frame *selected = s->selected ? run_frame(run, s->selected) : NULL;
     s->selected = selected && frame_is_parked(selected) ? s->selected : session_first_parked(run);
     session_extend(s, 0);
-    tell_attached(s);
-    if (!run_settled(run)) {
+    run_tell(run, NULL, OBJECT(KEY("event", "session"), KEY("status", "attached")));
+    tell_parked(s, json_none());
+    if (!run_settled(run)) { /* held now: that tells that it has stopped, if it has */
         run_hold(run, true);
         session_record(s);
     }
@@ -679,7 +581,7 @@ void session_detach(Session *s) {
     bool settled = run_settled(s->run); /* then nobody may write it: it has been let go of */
     run_set_debug(s->run, json_null());
     if (!settled) {
-        json_unref(session_continue_all(s, NULL));
+        json_unref(session_go_all(s, NULL));
     }
     run_set_hooks(s->run, NULL, NULL);
     if (!settled && !run_settled(s->run)) {
@@ -687,8 +589,7 @@ void session_detach(Session *s) {
         run_hold(s->run, false);
     }
     watch_idle(s);
-    session_tell(
-        s, json_object_with(session_event_new("session"), "status", json_string_c("detached")));
+    session_tell(s, OBJECT(KEY("event", "session"), KEY("status", "detached")));
 }
 
 bool session_abort(Session *s, Error *err) {
@@ -703,8 +604,7 @@ bool session_abort(Session *s, Error *err) {
     if (!strcmp(run_status(s->run), "cancelled")) {
         session_tell_ended(s);
     }
-    session_tell(
-        s, json_object_with(session_event_new("session"), "status", json_string_c("aborted")));
+    session_tell(s, OBJECT(KEY("event", "session"), KEY("status", "aborted")));
     return true;
 }
 
@@ -726,32 +626,26 @@ Breakpoints *session_breakpoints(const Session *s) {
 
 /* ---- as a whole ---- */
 
-static const char *status_word(const Session *s) {
-    return session_is_over(s)              ? "ended"
-           : run_next_moving(s->run, NULL) ? "running"
-           : run_parked_count(s->run)      ? "paused"
-           : run_waiting_count(s->run)     ? "waiting"
-                                           : "running";
-}
-
-static Json expires_in(const Session *s) {
-    double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
-    return s->idle_limit && !session_is_over(s) ? json_double(fmax(0, floor(s->idle_limit - idle)))
-                                                : json_none();
-}
-
 Json session_json(const Session *s) {
     const Flow *flow = run_flow(s->run);
+    double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
+    bool over = session_is_over(s), expires = s->idle_limit && !over;
+    const char *status = over                            ? "ended"
+                         : run_next_moving(s->run, NULL) ? "running"
+                         : run_parked_count(s->run)      ? "paused"
+                         : run_waiting_count(s->run)     ? "waiting"
+                                                         : "running";
+    Json left = expires ? json_double(fmax(0, floor(s->idle_limit - idle))) : json_none();
     Json created = json_object_get_c(s->value, "created");
     return OBJECT(
         KEY("id", json_ref(json_object_get_c(s->value, "id"))), KEY("run", run_number(s->run)),
         KEY("thread", run_thread(s->run)), KEY("workflow", flow->name), KEY("file", flow->path),
-        KEY("dialect", flow->dialect), KEY("run_status", run_status(s->run)),
-        KEY("status", status_word(s)),
+        KEY("dialect", flow->dialect), KEY("run_status", run_status(s->run)), KEY("status", status),
         KEY("frame", s->selected ? json_int(s->selected) : json_none()),
-        KEY("paused", run_parked_count(s->run)), KEY("pause_all_on_breakpoint", s->pause_all),
-        KEY("auto_resume", s->auto_resume), KEY("idle_limit", s->idle_limit),
-        KEY("expires_in", expires_in(s)), KEY("checkpoint", run_checkpoint(s->run)),
+        KEY("paused", (int64_t)run_parked_count(s->run)),
+        KEY("pause_all_on_breakpoint", s->pause_all), KEY("auto_resume", s->auto_resume),
+        KEY("idle_limit", json_double(s->idle_limit)), KEY("expires_in", left),
+        KEY("checkpoint", run_checkpoint(s->run)),
         KEY("created", json_tag(created) == JSON_TAG_INT ? json_time(created.i) : json_none()),
         KEY("error", json_ref(run_error(s->run))));
 }

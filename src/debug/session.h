@@ -1,7 +1,7 @@
 /* session.h - a debug session: what a person attaches to a run to control its frames.
  *
  *     Session *s = session_attach(run, &options, &err);       a new one, or the one the run has
- *     session_set(s, breakpoint, ...), session_continue(s, 1, &err), ...
+ *     session_break(s, spec, &err), session_go(s, f, (SessionGo){.how = LET_GO}, &err), ...
  *     uv_run(loop, ...);                                      options.event tells what happens
  *     session_free(s);                                        it stays in the store; or session_detach()
  *
@@ -78,8 +78,9 @@ void session_sync(Session *s);
 
 /* Somebody did something: the idle limit begins anew. session_call() does it. */
 void session_touch(Session *s);
-bool session_configure(Session *s, Json options, Error *err); /* object of what changes */
-void session_extend(Session *s, double seconds);              /* 0: the limit again from now on */
+void session_configure(Session *s,
+                       Json options); /* object of what changes; checked by its operation */
+void session_extend(Session *s, double seconds); /* 0: the limit again from now on */
 
 /* Tells each paused frame again, as `reattached`, and that all stand still if they do: somebody has come
  * who knows nothing yet. The events have that number as `to`: whoever passes them on sees whom they are
@@ -115,9 +116,7 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack); /* FRAME 
 /* `out` with what is said of a pause: its position (NULL: not known) and the pause's info, but for what is
  * pending. Consumes out. */
 Json session_pause_json(Json out, const char *position, Json info);
-/* What its node sees, with what is pending. JSON_NONE on error. Given. */
-Json session_state(Session *s, Frame *f, Error *err);
-/* The same at a checkpoint, from the store. */
+/* What the node of a frame saw at a checkpoint, from the store. Given; JSON_NONE on error. */
 Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err);
 
 /* ---- control; each false with a sentence ---- */
@@ -125,14 +124,18 @@ Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err)
 typedef enum StepKind { STEP_NONE, STEP_OVER, STEP_INTO, STEP_OUT, STEP_KINDS } StepKind;
 extern const char *const step_names[STEP_KINDS];
 
-bool session_continue(Session *s, Frame *f, Error *err);
+/* A frame goes on: to the next breakpoint (LET_GO; or as far as its step), past its node (LET_SKIP, with that
+ * output or none), or with its node again (LET_RETRY). */
+typedef struct SessionGo {
+    LetGoHow how;
+    StepKind step;
+    Json output;
+} SessionGo;
+bool session_go(Session *s, Frame *f, SessionGo go, Error *err);
 /* Numbers of the frames that go on; *err: why the last of the others does not. */
-Json session_continue_all(Session *s, Error *err);
-bool session_step(Session *s, Frame *f, StepKind kind, Error *err);
+Json session_go_all(Session *s, Error *err);
 /* {paused, later} of a frame, or of all for NULL. */
 Json session_pause(Session *s, Frame *f);
-bool session_skip(Session *s, Frame *f, Json output, Error *err); /* output JSON_NONE: nothing */
-bool session_retry(Session *s, Frame *f, Error *err);
 bool session_goto(Session *s, Frame *f, const char *node, Error *err);
 bool session_answer(Session *s, const RunResume *answer, Error *err);
 
@@ -152,7 +155,7 @@ bool session_revoke(Session *s, Frame *f, int64_t id); /* 0: all; false: no such
 bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err);
 bool session_config_reset(Session *s, Frame *f, Error *err);
 /* As written, with what was edited. Given. */
-Json session_config(const Session *s, const Frame *f);
+Json session_config(const Frame *f);
 
 /* node: an object as in the file. {id, where, name, node} or JSON_NONE. */
 Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err);

@@ -1,7 +1,9 @@
-/* session_frames.c - frames for people: what they are doing, where, and since when. */
+/* session_frames.c - frames for people: what they are doing, where, and since when; and changes that wait for one
+ * to go on: variables, config, further nodes. */
 #include "session_inside.h"
 
 #include "json_build.h"
+#include "json_path.h"
 #include "json_print.h"
 #include "wait.h"
 
@@ -18,14 +20,6 @@ const Node *session_node(const Frame *f) {
 }
 
 /* ---- in a sentence ---- */
-
-static void describe_at(const Frame *f, const char *words, Buf *out) {
-    const Node *node = session_node(f);
-    buf_printf(out, "%s", words);
-    if (node) {
-        buf_printf(out, "%s `%s`", is_behind(f) ? " the end of" : "", node->name);
-    }
-}
 
 static void describe_children(const Frame *f, Buf *out) {
     enum { NAMED_MAX = 5 };
@@ -62,9 +56,13 @@ void session_describe(const Frame *f, Buf *out) {
         {"done", "has ended"},
     };
     const char *status = status_of(f);
+    const Node *node = session_node(f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!strcmp(rows[i].status, status)) {
-            describe_at(f, rows[i].words, out);
+            buf_adds(out, rows[i].words);
+            if (node) {
+                buf_printf(out, "%s `%s`", is_behind(f) ? " the end of" : "", node->name);
+            }
             return;
         }
     }
@@ -73,20 +71,19 @@ void session_describe(const Frame *f, Buf *out) {
 
 /* ---- finding ---- */
 
-static Frame *missing(const Session *s, int64_t id, Error *err) {
-    bool was = id > 0 && id <= run_last_frame_id(s->run);
-    error_set(err, ERR_NOT_FOUND, was ? "Frame %lld has ended." : "There is no frame %lld.",
-              (long long)id);
-    error_fact_int(err, "frame", id);
-    return NULL;
-}
-
 Frame *session_frame(Session *s, int64_t id, Error *err) {
     if (!id) {
         s->selected = session_selected(s);
     }
-    Frame *f = run_frame(s->run, id ? id : s->selected);
-    return f ? f : missing(s, id ? id : s->selected, err);
+    id = id ? id : s->selected;
+    Frame *f = run_frame(s->run, id);
+    if (!f) {
+        bool was = id > 0 && id <= run_last_frame_id(s->run);
+        error_set(err, ERR_NOT_FOUND, was ? "Frame %lld has ended." : "There is no frame %lld.",
+                  (long long)id);
+        error_fact_int(err, "frame", id);
+    }
+    return f;
 }
 
 int64_t session_selected(const Session *s) {
@@ -100,8 +97,8 @@ void session_select(Session *s, Frame *f) {
     session_keep(s, "selected", 0, json_int(s->selected));
     if (other) {
         session_record(s);
-        Json event = json_object_with(session_event_new("changed"), "frame", json_int(s->selected));
-        session_tell(s, json_object_with(event, "what", json_string_c("selected")));
+        session_tell(
+            s, OBJECT(KEY("event", "changed"), KEY("frame", s->selected), KEY("what", "selected")));
     }
 }
 
@@ -133,23 +130,22 @@ Frame *session_paused(Session *s, int64_t id, Error *err) {
 /* ---- as JSON ---- */
 
 static Json with_place(Json out, const Node *node) {
-    return !node
-               ? out
-               : OBJECT_ADD(out, KEY("node", json_ref(node->name_json)),
-                            KEY("kind", node->kind->name), KEY("file", node->file),
-                            KEY("line", json_int(node->line)), KEY("column", json_int(node->col)));
+    return node ? OBJECT_ADD(out, KEY("node", json_ref(node->name_json)),
+                             KEY("kind", node->kind->name), KEY("file", node->file),
+                             KEY("line", json_int(node->line)), KEY("column", json_int(node->col)))
+                : out;
 }
 
 /* Where a frame stands. */
 static Json with_where(Json out, const Frame *f) {
-    out = with_place(out, session_node(f));
-    return frame_is_edited(f) ? json_object_with(out, "edited", json_bool(true)) : out;
+    return OBJECT_ADD(with_place(out, session_node(f)),
+                      KEY("edited", frame_is_edited(f) ? json_bool(true) : json_none()));
 }
 
-static Json with_name(Json out, const char *key, const Frame *f) {
+static Json name_of(const Frame *f) {
     char name[40];
     frame_name(f, name, sizeof name);
-    return json_object_with(out, key, json_string_c(name));
+    return json_string_c(name);
 }
 
 Json session_pause_json(Json out, const char *position, Json info) {
@@ -170,7 +166,7 @@ static Json with_pause(Json out, const Frame *f) {
     return session_pause_json(out, hook_positions[position], frame_pause(f));
 }
 
-/* What is asked: an interrupt without a prompt, or without options, has a null there. */
+/* What a frame asks: an interrupt without a prompt, or without options, has a null there. */
 static Json with_question(Json out, const char *id, Json wait) {
     const char *const names[] = {id, "reason", "prompt", "options"};
     for (size_t i = 0; i < 4; i++) {
@@ -197,17 +193,10 @@ static Json children_json(const Frame *f) {
 static Json with_waits(Json out, const Frame *f, bool full) {
     Json wait = frame_waits(f);
     if (wait_is(wait, WAIT_INTERRUPT)) {
-        return json_object_with(out, "interrupt", with_question(json_object(), "id", wait));
+        return OBJECT_ADD(out, KEY("interrupt", with_question(json_object(), "id", wait)));
     }
     bool holds = !strcmp(frame_status(f), "joining");
     return holds && full ? json_object_with(out, "waits_for", children_json(f)) : out;
-}
-
-static Json level_json(const Frame *f, uint32_t level) {
-    Json out = json_object_with(json_object(), "depth", json_int(level + 1));
-    out = with_place(out, frame_node(f, level));
-    const Graph *graph = frame_graph(f, level);
-    return json_object_with(out, "workflow", json_string_c(graph->name ? graph->name : ""));
 }
 
 /* The frame's own levels, then those that it was made in. */
@@ -215,8 +204,11 @@ static Json stack_json(const Frame *f) {
     Json out = json_array();
     for (; f; f = frame_parent(f)) {
         for (uint32_t i = frame_depth(f); i; i--) {
-            Json level = json_object_with(level_json(f, i - 1), "frame", json_int(frame_id(f)));
-            out = json_array_push(out, level);
+            const Graph *graph = frame_graph(f, i - 1);
+            Json level = with_place(OBJECT(KEY("depth", json_int(i))), frame_node(f, i - 1));
+            out = json_array_push(out,
+                                  OBJECT_ADD(level, KEY("workflow", graph->name ? graph->name : ""),
+                                             KEY("frame", frame_id(f))));
         }
     }
     return out;
@@ -232,34 +224,30 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     const Frame *parent = frame_parent(f);
     const Node *maker = parent ? session_node(parent) : NULL;
     Json out = OBJECT(KEY("frame", frame_id(f)),
-                      KEY("parent", parent ? json_int(frame_id(parent)) : json_none()));
-    out = with_name(out, "name", f);
-    out = with_where(OBJECT_ADD(out, KEY("status", status_of(f))), f);
+                      KEY("parent", parent ? json_int(frame_id(parent)) : json_none()),
+                      KEY("name", name_of(f)), KEY("status", status_of(f)));
+    out = with_where(out, f);
     out = OBJECT_ADD(out, KEY("depth", json_int(frame_depth(f))),
                      KEY("since", frame_since(f) ? json_time(frame_since(f)) : json_none()),
                      KEY("made_by", maker ? json_ref(maker->name_json) : json_none()));
     out = frame_is_parked(f) ? with_pause(out, f) : with_waits(out, f, stack);
-    out = OBJECT_ADD(out, KEY("pending", count(session_pending(f))),
-                     KEY("injected", count(session_injected(s, f))));
-    return stack ? json_object_with(out, "stack", stack_json(f)) : out;
+    return OBJECT_ADD(out, KEY("pending", count(session_pending(f))),
+                      KEY("injected", count(session_injected(s, f))),
+                      KEY("stack", stack ? stack_json(f) : json_none()));
 }
 
 /* ---- events ---- */
 
-Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint) {
-    Json out = json_object_with(session_event_new("paused"), "frame", json_int(frame_id(f)));
-    (void)s;
-    out = with_name(out, "frame_name", f);
+Json session_paused_event(const Frame *f, int64_t checkpoint) {
+    Json out =
+        OBJECT(KEY("event", "paused"), KEY("frame", frame_id(f)), KEY("frame_name", name_of(f)));
     out = with_pause(with_where(out, f), f);
-    if (json_is_none(json_object_get_c(out, "breakpoints"))) {
-        out = json_object_with(out, "breakpoints", json_array());
-    }
-    out = json_object_with(out, "depth", json_int(frame_depth(f)));
-    return json_object_with(out, "checkpoint", json_int(checkpoint));
+    bool none = json_is_none(json_object_get_c(out, "breakpoints"));
+    return OBJECT_ADD(out, KEY("breakpoints", none ? json_array() : json_none()),
+                      KEY("depth", json_int(frame_depth(f))), KEY("checkpoint", checkpoint));
 }
 
 Json session_passed_event(const Session *s, const Event *e) {
-    Json out = json_object_with(session_event_new("paused"), "frame", json_int(e->frame));
     Json name = json_string_c(e->node);
     const Flow *flow = run_flow(s->run);
     const Node *node = NULL;
@@ -267,16 +255,235 @@ Json session_passed_event(const Session *s, const Event *e) {
         node = graph_node(flow->graphs[i], name);
     }
     json_unref(name);
-    out = json_object_with(out, "frame_name", json_string_c(e->frame_name));
-    out = with_place(out, node);
-    out = session_pause_json(out, e->status, e->data);
-    out = json_object_with(out, "depth", json_int(e->depth));
-    return json_object_with(out, "checkpoint", json_int(e->checkpoint));
+    Json out =
+        OBJECT(KEY("event", "paused"), KEY("frame", e->frame), KEY("frame_name", e->frame_name));
+    out = session_pause_json(with_place(out, node), e->status, e->data);
+    return OBJECT_ADD(out, KEY("depth", json_int(e->depth)), KEY("checkpoint", e->checkpoint));
 }
 
 Json session_waiting_event(const Frame *f) {
     Json wait = frame_waits(f);
-    Json out = json_object_with(session_event_new("waiting"), "frame", json_int(frame_id(f)));
-    out = with_name(with_where(out, f), "frame_name", f);
+    Json out = with_where(OBJECT(KEY("event", "waiting"), KEY("frame", frame_id(f))), f);
+    out = OBJECT_ADD(out, KEY("frame_name", name_of(f)));
     return wait_is(wait, WAIT_INTERRUPT) ? with_question(out, "interrupt", wait) : out;
+}
+
+/* ---- changes: variables ---- */
+
+static void tell_changed(Session *s, const Frame *f, const char *what) {
+    session_tell(s, OBJECT(KEY("event", "changed"), KEY("frame", frame_id(f)), KEY("what", what)));
+}
+
+/* [[id, path, value], [id, path], ...]: the list that a pause has. Borrowed; JSON_NONE: none. */
+static Json pending_of(const Frame *f) {
+    Json info = frame_pause(f);
+    Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
+    bool valid = json_kind(list) == JSON_ARRAY;
+    for (size_t i = 0; valid && i < json_array_len(list); i++) {
+        Json one = json_array_get(list, i);
+        valid = json_kind(one) == JSON_ARRAY && json_kind(json_array_get(one, 1)) == JSON_ARRAY;
+    }
+    return valid ? list : json_none();
+}
+
+static size_t pending_len(const Frame *f) {
+    Json list = pending_of(f);
+    return json_is_none(list) ? 0 : json_array_len(list);
+}
+
+static void set_pending(Session *s, Frame *f, Json list) {
+    Json info = json_ref(frame_pause(f));
+    frame_set_pause(f, json_object_with(info, "pending", list));
+    session_record(s);
+    tell_changed(s, f, "variables");
+}
+
+Json session_pending(const Frame *f) {
+    Json list = pending_of(f), out = json_array();
+    for (size_t i = 0; i < pending_len(f); i++) {
+        Json one = json_array_get(list, i);
+        out = json_array_push(out, OBJECT(KEY("id", json_ref(json_array_get(one, 0))),
+                                          KEY("path", json_ref(json_array_get(one, 1))),
+                                          KEY("value", json_ref(json_array_get(one, 2)))));
+    }
+    return out;
+}
+
+static bool may_change(Json path, Error *err) {
+    return json_array_len(path) > 0 ||
+           error_set(err, ERR_USAGE, "Say what to change: a path such as .name or .items[0].");
+}
+
+bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
+    enum { PENDING_MAX = 1000 };
+    if (!may_change(path, err)) {
+        return false;
+    }
+    if (frame_graph(f, frame_depth(f) - 1)->scoped &&
+        json_string_is(json_array_get(path, 0), "tasks")) {
+        return error_set(err, ERR_USAGE,
+                         "`tasks` is what the engine says of the tasks: it cannot be changed.");
+    }
+    if (pending_len(f) >= PENDING_MAX) {
+        return error_set(err, ERR_USAGE, "At most %d changes can wait in one frame.", PENDING_MAX);
+    }
+    Json parts[] = {json_int(session_next_number(s, "next_change")), json_ref(path),
+                    json_ref(value)};
+    Json change = json_array_from(parts, json_is_none(value) ? 2 : 3);
+    Json list = pending_of(f), before = json_ref(frame_pause(f));
+    list = json_array_push(json_is_none(list) ? json_array() : json_ref(list), change);
+    frame_set_pause(f, json_object_with(json_ref(before), "pending", json_ref(list)));
+    Error why = ERROR_INIT;
+    Json state = frame_will_see(f, &why);
+    bool ok =
+        !json_is_none(state) || error_set(err, ERR_USAGE, "That cannot be changed: %s.", why.msg);
+    json_unref(state);
+    if (ok) {
+        session_number(s, "next_change");
+        set_pending(s, f, list);
+        json_unref(before);
+    } else {
+        frame_set_pause(f, before);
+        json_unref(list);
+    }
+    return ok;
+}
+
+bool session_revoke(Session *s, Frame *f, int64_t id) {
+    Json list = pending_of(f), kept = json_array();
+    size_t n = pending_len(f);
+    for (size_t i = 0; i < n; i++) {
+        Json one = json_array_get(list, i);
+        if (id && image_int(one, 0) != id) {
+            kept = json_array_push(kept, json_ref(one));
+        }
+    }
+    bool any = json_array_len(kept) < n;
+    if (any) {
+        set_pending(s, f, kept);
+    } else {
+        json_unref(kept);
+    }
+    return any || !id;
+}
+
+/* ---- changes: further nodes ---- */
+
+static bool inject(Session *s, Frame *f, const Injection *injection, Error *err) {
+    if (!frame_inject(f, injection, err)) {
+        return false;
+    }
+    session_number(s, "next_injection");
+    const Flow *flow = frame_injection_flow(f, injection->id);
+    if (flow) {
+        breakpoints_add_flow(s->breakpoints, flow);
+    }
+    session_record(s);
+    return true;
+}
+
+Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err) {
+    Injection injection = {session_next_number(s, "next_injection"), where, name, node};
+    if (!inject(s, f, &injection, err)) {
+        return json_none();
+    }
+    tell_changed(s, f, "injected");
+    Json all = frame_injections(f);
+    Json last = json_ref(json_array_get(all, json_array_len(all) - 1));
+    json_unref(all);
+    return last;
+}
+
+Json session_injected(const Session *s, const Frame *f) {
+    Json out = json_array();
+    for (const Frame *at = f ? f : run_next_frame(s->run, NULL); at;
+         at = f ? NULL : run_next_frame(s->run, at)) {
+        Json all = frame_injections(at);
+        for (size_t i = 0; i < json_array_len(all); i++) {
+            Json one = json_array_get(all, i);
+            if (!json_string_is(json_object_get_c(one, "where"), "instead")) {
+                one = OBJECT_ADD(json_ref(one), KEY("frame", frame_id(at)));
+                out = json_array_push(out, one);
+            }
+        }
+        json_unref(all);
+    }
+    return out;
+}
+
+bool session_uninject(Session *s, int64_t id) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (frame_drop_injection(f, id)) {
+            session_record(s);
+            tell_changed(s, f, "injected");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- changes: config ---- */
+
+/* The node that is to run instead; *id is its injection. JSON_NONE: the one of the file does. */
+static Json edited(const Frame *f, int64_t *id) {
+    Json all = frame_injections(f), found = json_none();
+    *id = 0;
+    for (size_t i = 0; i < json_array_len(all); i++) {
+        Json one = json_array_get(all, i);
+        if (json_string_is(json_object_get_c(one, "where"), "instead")) {
+            found = json_ref(json_object_get_c(one, "node"));
+            *id = json_object_get_c(one, "id").i;
+        }
+    }
+    json_unref(all);
+    return found;
+}
+
+Json session_config(const Frame *f) {
+    int64_t id;
+    const Node *node = frame_node(f, frame_depth(f) - 1);
+    Json own = edited(f, &id);
+    return json_is_none(own) && node ? json_ref(node->source) : own;
+}
+
+bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err) {
+    int64_t id;
+    if (!may_change(path, err)) {
+        return false;
+    }
+    Json old = edited(f, &id), source = session_config(f);
+    json_unref(old);
+    if (json_kind(source) != JSON_OBJECT) {
+        json_unref(source);
+        return error_set(err, ERR_USAGE, "Frame %lld stands at no node whose config can be edited.",
+                         (long long)frame_id(f));
+    }
+    Json node = json_path_set(source, path, json_ref(value), err);
+    if (json_is_none(node)) {
+        return false;
+    }
+    Injection injection = {session_next_number(s, "next_injection"), INJECT_INSTEAD, json_null(),
+                           node};
+    bool ok = inject(s, f, &injection, err);
+    json_unref(node);
+    if (ok && id) {
+        frame_drop_injection(f, id);
+    }
+    if (ok) {
+        session_record(s);
+        tell_changed(s, f, "config");
+    }
+    return ok;
+}
+
+bool session_config_reset(Session *s, Frame *f, Error *err) {
+    int64_t id;
+    json_unref(edited(f, &id));
+    if (!id) {
+        return error_set(err, ERR_USAGE, "The config of this node was not edited.");
+    }
+    frame_drop_injection(f, id);
+    session_record(s);
+    tell_changed(s, f, "config");
+    return true;
 }

@@ -1,14 +1,15 @@
 /* session_inside.h - a session in memory: for the files that make it up.
  *
- * Reading order: session.c (life, what is kept, what is told), session_stops.c (where frames stop),
- * session_frames.c (frames for people), session_control.c (letting go), session_change.c (changes that
- * wait), session_travel.c (back, differences, one node again).
+ * Reading order: session.c (life, what is kept, what is told), session_stops.c (where frames stop, and how
+ * they go on), session_frames.c (frames for people, and changes that wait), session_travel.c (back,
+ * differences, one node again).
  *
  * `value` is the session as the run keeps it (session.h has the layout): whoever changes something that
  * is to survive changes it there, with session_keep(), and the next record of the run has it. */
 #ifndef PAWL_SESSION_INSIDE_H
 #define PAWL_SESSION_INSIDE_H
 
+#include "image_read.h"
 #include "recording.h"
 #include "session.h"
 
@@ -63,10 +64,10 @@ int64_t session_next_number(const Session *s, const char *area);
 int64_t session_number(Session *s, const char *area); /* takes it */
 /* What was changed is to be on record, and nothing else is about to be. */
 void session_record(Session *s);
-int64_t session_first_parked(const Run *run); /* 1 when there is none */
-Json session_pack(const Breakpoint *b);       /* as the value has it; given */
-Json session_event_new(const char *name);
-Json session_pause_info(const char *reason, int64_t now);
+int64_t session_first_parked(const Run *run);                  /* 1 when there is none */
+Json session_pack(const Breakpoint *b);                        /* as the value has it; given */
+Json session_key(int64_t id);                                  /* of a part of the value */
+Json session_pause_info(const Session *s, const char *reason); /* of a pause now */
 Json session_settled_event(const Session *s, const char *status, int64_t checkpoint);
 
 /* ---- session_stops.c ---- */
@@ -77,14 +78,16 @@ void session_clear_step(Session *s, Frame *f);
 void session_see(Session *s, Frame *f); /* what state breakpoints compare with from now on */
 /* Those that were asked to stop, and do something that can be stopped at once. */
 void session_stop_others(Session *s);
-void session_paused_at(Session *s, Frame *f,
-                       int64_t checkpoint); /* the pause is there: what the node sees is kept */
+/* The pause is there: what the node sees is kept. */
+void session_paused_at(Frame *f, int64_t checkpoint);
+bool session_may_run(const Session *s, Error *err);
+bool session_revive(Session *s, Frame *f, Error *err); /* of a run that has failed there */
 
 /* ---- session_frames.c ---- */
 
 /* Where a frame is: its node, or the one that holds those that it is behind; NULL: at its end. */
 const Node *session_node(const Frame *f);
-Json session_paused_event(const Session *s, const Frame *f, int64_t checkpoint);
+Json session_paused_event(const Frame *f, int64_t checkpoint);
 Json session_passed_event(const Session *s, const Event *e); /* of a pause that is over */
 Json session_waiting_event(const Frame *f);
 
@@ -92,10 +95,5 @@ Json session_waiting_event(const Frame *f);
 
 void session_forget_replays(Session *s); /* nobody is there to be told */
 void session_forget_telling(Session *s);
-
-/* ---- session_control.c ---- */
-
-bool session_may_run(const Session *s, Error *err);
-bool session_revive(Session *s, Frame *f, Error *err); /* of a run that has failed there */
 
 #endif

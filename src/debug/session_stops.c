@@ -1,10 +1,11 @@
-/* session_stops.c - where frames stop: breakpoints, steps, and being asked to.
+/* session_stops.c - where frames stop: breakpoints, steps, and being asked to; and how they go on.
  *
  * at() is called for every node of every frame, before and after it. Most of the time nothing is at
  * the node, nothing is asked of the frame, and it returns after looking at a few lists that are
  * empty. */
 #include "session_inside.h"
 
+#include "json_build.h"
 #include "mem.h"
 
 #include <fnmatch.h>
@@ -36,34 +37,6 @@ static Json stop_state(Stop *stop) {
 
 /* ---- what happens at a hit ---- */
 
-static void keep_hits(Session *s, const Breakpoint *b) {
-    session_keep(s, "breakpoints", b->id, session_pack(b));
-}
-
-static void log_hit(Stop *stop, Breakpoint *b) {
-    Json event = json_object_with(json_object(), "event", json_string_c("log"));
-    event = json_object_with(event, "breakpoint", json_int(b->id));
-    event = json_object_with(event, "message",
-                             breakpoint_text(b, stop->place, stop_state(stop), stop->vars));
-    run_tell(stop->session->run, stop->place->frame, event);
-}
-
-static void pause_hit(Stop *stop, Breakpoint *b) {
-    stop->ids = json_is_none(stop->ids) ? json_array() : stop->ids;
-    stop->ids = json_array_push(stop->ids, json_int(b->id));
-    if (b->once) { /* it goes when the pause is told, and is gone for whoever comes after us */
-        b->enabled = false;
-        session_keep(stop->session, "breakpoints", b->id, json_none());
-    }
-}
-
-static void tell_hit(Stop *stop, const Breakpoint *b) {
-    Json event = json_object_with(session_event_new("breakpoint"), "change", json_string_c("hit"));
-    Json hit = json_object_with(json_object(), "id", json_int(b->id));
-    hit = json_object_with(hit, "hit_count", json_int(b->hits));
-    run_tell(stop->session->run, stop->place->frame, json_object_with(event, "breakpoint", hit));
-}
-
 /* A level of a frame, on the way outwards. */
 typedef struct Around {
     const Frame *frame;
@@ -86,13 +59,6 @@ static bool go_out(Around *at) {
     return true;
 }
 
-static bool names_around(const Around *inner, const Around *outer, const char *word) {
-    const Node *node = frame_node(outer->frame, outer->level);
-    const char *workflow = frame_graph(inner->frame, inner->level)->name;
-    return (node && (!strcmp(node->name, word) || !fnmatch(word, node->name, 0))) ||
-           (workflow && !fnmatch(word, workflow, 0));
-}
-
 /* PATH/NAME is about this use of a workflow, and not about another one of the same file. */
 static bool is_inside(const Stop *stop, const Breakpoint *b) {
     if (!b->has_path) {
@@ -105,27 +71,41 @@ static bool is_inside(const Stop *stop, const Breakpoint *b) {
     for (char *slash; fits && (slash = strrchr(path, '/'));) {
         *slash = '\0';
         const char *word = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-        Around inner = at;
-        fits = go_out(&at) && names_around(&inner, &at, word);
+        const char *workflow = frame_graph(at.frame, at.level)->name;
+        fits = go_out(&at);
+        const Node *node = fits ? frame_node(at.frame, at.level) : NULL;
+        fits = fits && ((node && (!strcmp(node->name, word) || !fnmatch(word, node->name, 0))) ||
+                        (workflow && !fnmatch(word, workflow, 0)));
     }
     mem_free(path);
     return fits;
 }
 
 static bool try_one(Stop *stop, Breakpoint *b) {
+    Run *run = stop->session->run;
+    Frame *f = stop->place->frame;
     bool pauses = false;
     Json state = stop_state(stop);
     if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) {
         return false;
     }
-    keep_hits(stop->session, b);
+    session_keep(stop->session, "breakpoints", b->id, session_pack(b));
     if (pauses) {
-        tell_hit(stop, b);
+        run_tell(run, f,
+                 OBJECT(KEY("event", "breakpoint"), KEY("change", "hit"),
+                        KEY("breakpoint", OBJECT(KEY("id", b->id), KEY("hit_count", b->hits)))));
     }
     if (pauses && b->log) {
-        log_hit(stop, b);
+        run_tell(run, f,
+                 OBJECT(KEY("event", "log"), KEY("breakpoint", b->id),
+                        KEY("message", breakpoint_text(b, stop->place, state, stop->vars))));
     } else if (pauses) {
-        pause_hit(stop, b);
+        stop->ids = json_is_none(stop->ids) ? json_array() : stop->ids;
+        stop->ids = json_array_push(stop->ids, json_int(b->id));
+        if (b->once) { /* it goes when the pause is told, and is gone for whoever comes after us */
+            b->enabled = false;
+            session_keep(stop->session, "breakpoints", b->id, json_none());
+        }
     }
     return pauses && !b->log;
 }
@@ -142,22 +122,11 @@ static void try_list(Stop *stop, PointList list) {
 
 /* ---- state breakpoints ---- */
 
-static Json seen_key(const Breakpoint *b) {
-    return json_string_fmt("%lld", (long long)b->id);
-}
-
-static Json boxed(Json value) {
-    return json_is_none(value) ? json_array() : json_array_push(json_array(), value);
-}
-
-static Json unboxed(Json box) {
-    bool there = json_kind(box) == JSON_ARRAY && json_array_len(box);
-    return there ? json_array_get(box, 0) : json_none();
-}
-
+/* [value], or [] where there is none. */
 static void see(FrameStop *fs, const Breakpoint *b, Json value) {
+    Json box = json_is_none(value) ? json_array() : json_array_push(json_array(), value);
     fs->seen = json_is_none(fs->seen) ? json_object() : fs->seen;
-    fs->seen = json_object_set(fs->seen, seen_key(b), boxed(value));
+    fs->seen = json_object_set(fs->seen, session_key(b->id), box);
 }
 
 void session_see(Session *s, Frame *f) {
@@ -173,36 +142,23 @@ void session_see(Session *s, Frame *f) {
     json_unref(state);
 }
 
-/* What was not there has no field. */
-static Json change_of(const Breakpoint *b, Json old_value, Json new_value) {
-    Json out = json_object_with(json_object(), "path", json_ref(b->state_path));
-    if (!json_is_none(old_value)) {
-        out = json_object_with(out, "old", json_ref(old_value));
-    }
-    return json_is_none(new_value) ? out : json_object_with(out, "new", json_ref(new_value));
-}
-
 static void try_state(Stop *stop, Breakpoint *b) {
-    Json key = seen_key(b);
+    Json key = session_key(b->id);
     Json box =
         json_is_none(stop->frame->seen) ? json_none() : json_object_get(stop->frame->seen, key);
-    Json seen = json_ref(unboxed(box)), now = breakpoint_value(b, stop_state(stop));
+    Json seen = json_is_none(box) ? box : json_ref(json_array_get(box, 0));
+    Json now = breakpoint_value(b, stop_state(stop));
     json_unref(key);
     if (json_is_none(box) || !json_identical(seen, now)) {
         see(stop->frame, b, json_ref(now));
     }
     bool hit = b->enabled && !json_is_none(box) && breakpoint_changed(b, seen, now);
     if (hit && try_one(stop, b) && json_is_none(stop->change)) {
-        stop->change = change_of(b, seen, now);
+        stop->change = OBJECT(KEY("path", json_ref(b->state_path)), KEY("old", json_ref(seen)),
+                              KEY("new", json_ref(now)));
     }
     json_unref(seen);
     json_unref(now);
-}
-
-static void try_states(Stop *stop, PointList list) {
-    for (size_t i = 0; i < list.n; i++) {
-        try_state(stop, list.items[i]);
-    }
 }
 
 /* ---- steps ---- */
@@ -230,31 +186,17 @@ void session_clear_step(Session *s, Frame *f) {
 
 static void keep_step(Session *s, int64_t frame, const FrameStop *fs) {
     Json parts[] = {json_int(fs->step), json_int(fs->depth)};
-    Json step = json_object_with(json_object(), "step", json_array_from(parts, 2));
-    session_keep(s, "frames", frame, step);
+    session_keep(s, "frames", frame, OBJECT(KEY("step", json_array_from(parts, 2))));
 }
 
-static void load_step(Session *s, Frame *f, FrameStop *fs) {
-    Json frames = json_object_get_c(s->value, "frames");
-    Json key = json_string_fmt("%lld", (long long)frame_id(f));
-    Json own = json_kind(frames) == JSON_OBJECT ? json_object_get(frames, key) : json_none();
-    Json step = json_kind(own) == JSON_OBJECT ? json_object_get_c(own, "step") : json_none();
+static void load_step(const Session *s, const Frame *f, FrameStop *fs) {
+    Json key = session_key(frame_id(f));
+    Json step = safe_get_c(safe_get(json_object_get_c(s->value, "frames"), key), "step");
     json_unref(key);
-    if (json_kind(step) == JSON_ARRAY && frame_depth(f)) {
+    if (json_kind(step) == JSON_ARRAY) {
         int64_t kind = image_int(step, 0);
         fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
         fs->depth = (uint32_t)image_int(step, 1);
-    }
-}
-
-/* The frame that made it goes on with its step: it stops where it goes on itself. */
-static void hand_up(Session *s, const FrameStop *fs, const Frame *parent) {
-    FrameStop *up = parent ? session_stop_of(parent) : NULL;
-    if (up && fs->step && (!up->step || up->handed)) {
-        up->handed = false;
-        up->step = STEP_OVER;
-        up->depth = frame_depth(parent);
-        keep_step(s, frame_id(parent), up);
     }
 }
 
@@ -279,24 +221,6 @@ static const char *reason_of(const Stop *stop) {
     return before && fs->asked ? "user_pause" : NULL;
 }
 
-static Json info_of(Stop *stop, const char *reason) {
-    Json info = session_pause_info(reason, engine_time(run_engine(stop->session->run)));
-    const HookPlace *place = stop->place;
-    if (!json_is_none(stop->ids)) {
-        info = json_object_with(info, "breakpoints", json_take(&stop->ids));
-    }
-    if (place->position == HOOK_ON_ERROR) {
-        info = json_object_with(info, "error", json_ref(place->error));
-    }
-    if (!json_is_none(stop->change)) {
-        info = json_object_with(info, "change", json_take(&stop->change));
-    }
-    if (stop->frame->because && !strcmp(reason, "user_pause")) {
-        info = json_object_with(info, "because", json_int(stop->frame->because));
-    }
-    return info;
-}
-
 static void ask_one(Session *s, const Frame *f, FrameStop *fs, int64_t because) {
     fs->asked = true;
     fs->because = because;
@@ -316,17 +240,6 @@ static void ask_others(Session *s, const Frame *stopped) {
     }
 }
 
-static void stop_one(Session *s, Frame *f) {
-    FrameStop *fs = session_stop_of(f);
-    if (fs->asked && !frame_is_parked(f)) {
-        Json info = session_pause_info("user_pause", engine_time(run_engine(s->run)));
-        if (fs->because) {
-            info = json_object_with(info, "because", json_int(fs->because));
-        }
-        fs->asked = frame_park(f, info) == PARKED_LATER;
-    }
-}
-
 static int by_number(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -338,8 +251,11 @@ void session_stop_others(Session *s) {
     }
     for (size_t i = 0; i < s->nothers; i++) {
         Frame *f = run_frame(s->run, s->others[i]);
-        if (f) {
-            stop_one(s, f);
+        FrameStop *fs = f ? session_stop_of(f) : NULL;
+        if (fs && fs->asked && !frame_is_parked(f)) {
+            Json info = session_pause_info(s, "user_pause");
+            Json because = fs->because ? json_int(fs->because) : json_none();
+            fs->asked = frame_park(f, OBJECT_ADD(info, KEY("because", because))) == PARKED_LATER;
         }
     }
     s->nothers = 0;
@@ -357,23 +273,24 @@ static bool is_selected_next(const Session *s, const Frame *f) {
     return !s->chosen && (s->gone_on || frame_id(f) == s->was_selected || first);
 }
 
-static void select_stopped(Session *s, const Frame *f) {
-    s->selected = frame_id(f);
-    s->chosen = false;
-    s->gone_on = false;
-    session_keep(s, "selected", 0, json_int(s->selected));
-}
-
 static void stop_here(Stop *stop, const char *reason, Json *info) {
     Session *s = stop->session;
     Frame *f = stop->place->frame;
     bool alone = !strcmp(reason, "user_pause") || !strcmp(reason, "initial");
-    *info = info_of(stop, reason);
+    bool failed = stop->place->position == HOOK_ON_ERROR;
+    bool because = stop->frame->because && !strcmp(reason, "user_pause");
+    *info = OBJECT_ADD(session_pause_info(s, reason), KEY("breakpoints", json_take(&stop->ids)),
+                       KEY("error", failed ? json_ref(stop->place->error) : json_none()),
+                       KEY("change", json_take(&stop->change)),
+                       KEY("because", because ? json_int(stop->frame->because) : json_none()));
     s->initial = false;
     stop->frame->asked = false;
     session_clear_step(s, f);
     if (!(alone && stop->frame->because) && is_selected_next(s, f)) {
-        select_stopped(s, f);
+        s->selected = frame_id(f);
+        s->chosen = false;
+        s->gone_on = false;
+        session_keep(s, "selected", 0, json_int(s->selected));
     }
     if (s->pause_all && !alone && !s->stopping) {
         ask_others(s, f);
@@ -384,10 +301,11 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
 static void tell_frame(Session *s, Frame *f, const char *status) {
     char name[40];
     frame_name(f, name, sizeof name);
-    Json event = json_object_with(session_event_new("frame"), "name", json_string_c(name));
     const Frame *parent = frame_parent(f);
-    event = parent ? json_object_with(event, "parent", json_int(frame_id(parent))) : event;
-    run_tell(s->run, f, json_object_with(event, "status", json_string_c(status)));
+    run_tell(s->run, f,
+             OBJECT(KEY("event", "frame"), KEY("name", &name[0]),
+                    KEY("parent", parent ? json_int(frame_id(parent)) : json_none()),
+                    KEY("status", status)));
 }
 
 void session_tell_ended(Session *s) {
@@ -396,28 +314,23 @@ void session_tell_ended(Session *s) {
     }
 }
 
-/* What has changed since the last node is no step's doing: branches were joined. Only a value that
- * has come about by that stops the frame. */
-static void see_joined(Stop *stop, PointList list) {
-    for (size_t i = 0; i < list.n; i++) {
-        Breakpoint *b = list.items[i];
+static void look_for_breakpoints(Stop *stop) {
+    const Breakpoints *breakpoints = stop->session->breakpoints;
+    PointList on_state = breakpoints_on_state(breakpoints);
+    /* What has changed since the last node is no step's doing: branches were joined. Only a value that has
+     * come about by that stops the frame. */
+    for (size_t i = 0; stop->place->position == HOOK_BEFORE && i < on_state.n; i++) {
+        Breakpoint *b = on_state.items[i];
         if (json_is_none(b->state_equals)) {
             see(stop->frame, b, breakpoint_value(b, stop_state(stop)));
         } else {
             try_state(stop, b);
         }
     }
-}
-
-static void look_for_breakpoints(Stop *stop) {
-    const Breakpoints *breakpoints = stop->session->breakpoints;
-    if (stop->place->position == HOOK_BEFORE) {
-        see_joined(stop, breakpoints_on_state(breakpoints));
-    }
     try_list(stop, breakpoints_of_node(breakpoints, stop->place->node));
     try_list(stop, breakpoints_anywhere(breakpoints));
-    if (stop->place->position == HOOK_AFTER) {
-        try_states(stop, breakpoints_on_state(breakpoints));
+    for (size_t i = 0; stop->place->position == HOOK_AFTER && i < on_state.n; i++) {
+        try_state(stop, on_state.items[i]);
     }
     if (stop->place->position == HOOK_ON_ERROR) {
         try_list(stop, breakpoints_on_error(breakpoints));
@@ -448,25 +361,20 @@ static bool passes(void *ctx, const Frame *f, const Node *node) {
            breakpoints_pass(s->breakpoints, node);
 }
 
-static HookVerdict look(Session *s, const HookPlace *place, Json *info) {
-    FrameStop *fs = session_stop_of(place->frame);
-    if (s->quiet) {
-        return HOOK_GO;
-    }
-    if (!fs->told) {
-        fs->told = true;
-        tell_frame(s, place->frame, "created");
-    }
-    return place->looked ? HOOK_GO : decide(s, place, fs, info);
-}
-
 /* What was recorded holds whether the frame stops here or not: the changes are there when it does, and
  * results are taken when it goes on. */
 static HookVerdict at(void *ctx, const HookPlace *place, Json *info) {
     Session *s = ctx;
     Recording *r = s->options.recording;
+    FrameStop *fs = session_stop_of(place->frame);
     HookVerdict verdict = r ? recording_come_to(r, place, info) : HOOK_GO;
-    verdict = verdict == HOOK_GO ? look(s, place, info) : verdict;
+    if (verdict == HOOK_GO && !s->quiet) {
+        if (!fs->told) {
+            fs->told = true;
+            tell_frame(s, place->frame, "created");
+        }
+        verdict = place->looked ? HOOK_GO : decide(s, place, fs, info);
+    }
     return r && verdict == HOOK_GO ? recording_take(r, place, info) : verdict;
 }
 
@@ -505,7 +413,14 @@ static void on_frame_end(void *ctx, Frame *f) {
         return;
     }
     if (!s->leaving && !s->quiet) {
-        hand_up(s, fs, parent);
+        FrameStop *up = parent ? session_stop_of(parent) : NULL;
+        if (up && fs->step && (!up->step || up->handed)) {
+            /* the frame that made it goes on with its step: it stops where it goes on itself */
+            up->handed = false;
+            up->step = STEP_OVER;
+            up->depth = frame_depth(parent);
+            keep_step(s, frame_id(parent), up);
+        }
         session_clear_step(s, f);
     }
     if (!s->leaving) {
@@ -518,9 +433,8 @@ static void on_frame_end(void *ctx, Frame *f) {
     *frame_data(f) = NULL;
 }
 
-void session_paused_at(Session *s, Frame *f, int64_t checkpoint) {
+void session_paused_at(Frame *f, int64_t checkpoint) {
     FrameStop *fs = session_stop_of(f);
-    (void)s;
     json_unref(fs->before);
     fs->before = fs->now;
     fs->before_seq = fs->now_seq;
@@ -530,3 +444,139 @@ void session_paused_at(Session *s, Frame *f, int64_t checkpoint) {
 
 const RunHooks session_hooks = {
     .at = at, .passes = passes, .frame_new = on_frame_new, .frame_end = on_frame_end};
+
+/* ---- letting go ---- */
+
+/* A failed run that is looked at afterwards comes to life with the first thing that is done to
+ * it. */
+bool session_revive(Session *s, Frame *f, Error *err) {
+    if (strcmp(frame_status(f), "failed") != 0) {
+        return true;
+    }
+    Json error = run_error(s->run);
+    Json info = session_pause_info(s, "exception");
+    return run_reopen(s->run, OBJECT_ADD(info, KEY("error", json_ref(error))), err);
+}
+
+bool session_may_run(const Session *s, Error *err) {
+    return !s->options.view_only ||
+           error_set(
+               err, ERR_USAGE,
+               "This is an export: it can be looked at and gone back in, but its commands are "
+               "not run here.");
+}
+
+bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
+    static const char *const words[] = {[STEP_NONE] = "continue",
+                                        [STEP_OVER] = "step over",
+                                        [STEP_INTO] = "step into",
+                                        [STEP_OUT] = "step out"};
+    LetGo let = {.how = go.how, .output = go.output};
+    let.word = go.how == LET_SKIP ? "skip" : go.how == LET_RETRY ? "retry" : words[go.step];
+    int64_t id = frame_id(f);
+    FrameStop *fs = session_stop_of(f), saved = *fs;
+    if (!session_may_run(s, err) || !session_revive(s, f, err)) {
+        return false;
+    }
+    /* the frame is not asked to stop any more, and nothing is chosen that has gone on */
+    session_clear_step(s, f);
+    fs->asked = false;
+    fs->because = 0;
+    s->stopping = false;
+    s->chosen = s->chosen && s->selected != id;
+    s->was_selected = s->selected;
+    s->gone_on = true;
+    if (go.step) {
+        fs->step = go.step;
+        fs->depth = frame_depth(f);
+        keep_step(s, id, fs);
+    }
+    bool ok = frame_let_go(f, &let, err);
+    f = run_frame(s->run, id);
+    if (ok && f && session_stop_of(f)) {
+        session_see(s, f); /* what a person changed is no step that changed it */
+    } else if (!ok) {
+        session_stop_of(f)->step = saved.step;
+    }
+    return ok;
+}
+
+/* It stays paused there, with what is pending. */
+bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
+    if (!session_revive(s, f, err)) {
+        return false;
+    }
+    Json pause = frame_pause(f);
+    Json pending = json_is_none(pause) ? pause : json_object_get_c(pause, "pending");
+    Json info = OBJECT_ADD(session_pause_info(s, "step"), KEY("pending", json_ref(pending)));
+    LetGo go = {.how = LET_GOTO, .node = node, .info = info, .word = "goto"};
+    bool ok = frame_let_go(f, &go, err);
+    json_unref(info);
+    s->unsure = s->unsure || ok;
+    return ok;
+}
+
+Json session_go_all(Session *s, Error *err) {
+    Json out = json_array();
+    size_t n = 0;
+    int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
+    for (const Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+        if (frame_is_parked(f)) {
+            ids[n++] = frame_id(f);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        Frame *f = run_frame(s->run, ids[i]);
+        if (f && frame_is_parked(f) && session_go(s, f, (SessionGo){.how = LET_GO}, err)) {
+            out = json_array_push(out, json_int(ids[i]));
+        }
+    }
+    mem_free(ids);
+    return out;
+}
+
+/* ---- stopping ---- */
+
+typedef struct Paused {
+    Json now, later;
+} Paused;
+
+/* One that waits for a person or for its branches stops where it goes on, if it was meant
+ * itself. */
+static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
+    FrameStop *fs = session_stop_of(f);
+    Json info = session_pause_info(s, "user_pause");
+    bool was = frame_is_parked(f);
+    ParkResult result = frame_park(f, info);
+    if (result == PARKED_NOW && !was) {
+        out->now = json_array_push(out->now, json_int(frame_id(f)));
+        session_clear_step(s, f);
+    }
+    fs->asked = result == PARKED_LATER || (result == PARKED_NEVER && alone);
+    if (fs->asked) {
+        out->later = json_array_push(out->later, json_int(frame_id(f)));
+    }
+    fs->because = 0;
+}
+
+Json session_pause(Session *s, Frame *f) {
+    Paused all = {json_array(), json_array()};
+    if (f) {
+        pause_one(s, f, true, &all);
+    }
+    for (Frame *at = f ? NULL : run_next_frame(s->run, NULL), *next; at; at = next) {
+        next = run_next_frame(s->run, at);
+        pause_one(s, at, false, &all);
+    }
+    return OBJECT(KEY("paused", all.now), KEY("later", all.later));
+}
+
+/* ---- answering ---- */
+
+bool session_answer(Session *s, const RunResume *answer, Error *err) {
+    if (run_settled(s->run)) {
+        return error_set(err, ERR_USAGE, "The run is %s: nothing waits for an answer.",
+                         run_status(s->run));
+    }
+    return session_may_run(s, err) && run_answer(s->run, answer, err);
+}

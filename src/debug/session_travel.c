@@ -1,12 +1,13 @@
 /* session_travel.c - back in the history, differences, one node again. */
 #include "session_inside.h"
 
-#include "image_read.h"
 #include "inspect.h"
 #include "json_build.h"
 #include "lineage.h"
 #include "mem.h"
+#include "node_index.h"
 #include "reduce.h"
+#include "result.h"
 
 enum { DIFF_LIMIT = 1000, STRETCH = 512 };
 
@@ -46,85 +47,36 @@ static bool read_line(Session *s, size_t max, Lineage *line, Error *err) {
 
 /* ---- going back ---- */
 
-/* Somebody else may wait for it to stop or to end. */
-static void tell_where(Session *s) {
-    Frame *f = run_frame(s->run, s->selected);
-    int64_t checkpoint = run_checkpoint(s->run);
-    if (f && frame_is_parked(f)) {
-        session_paused_at(s, f, checkpoint);
-        session_tell(s, session_paused_event(s, f, checkpoint));
-    } else if (run_settled(s->run)) {
-        session_tell(s, session_settled_event(s, run_status(s->run), checkpoint));
-    }
-}
-
 /* The new line has to be on record before anybody is told that the run stands there. */
 typedef struct Telling {
     Session *session; /* NULL: it has gone, or went elsewhere */
 } Telling;
 
+/* Somebody else may wait for it to stop or to end. */
 static void on_rewound(void *ctx, const Error *err) {
     Telling *t = ctx;
-    if (t->session) {
-        t->session->telling = NULL;
-        if (!err) {
-            tell_where(t->session);
-        }
-    }
+    Session *s = t->session;
     mem_free(t);
+    if (s) {
+        s->telling = NULL;
+    }
+    if (!s || err) {
+        return;
+    }
+    Frame *f = run_frame(s->run, s->selected);
+    int64_t checkpoint = run_checkpoint(s->run);
+    if (f && frame_is_parked(f)) {
+        session_paused_at(f, checkpoint);
+        session_tell(s, session_paused_event(f, checkpoint));
+    } else if (run_settled(s->run)) {
+        session_tell(s, session_settled_event(s, run_status(s->run), checkpoint));
+    }
 }
 
 void session_forget_telling(Session *s) {
     if (s->telling) {
         s->telling->session = NULL;
         s->telling = NULL;
-    }
-}
-
-static void tell_where_when_durable(Session *s) {
-    session_forget_telling(s);
-    s->telling = mem_alloc(sizeof *s->telling);
-    s->telling->session = s;
-    engine_when_durable(run_engine(s->run), on_rewound, s->telling);
-}
-
-static int64_t parked_frame(const Session *s, int64_t wanted) {
-    const Frame *f = run_frame(s->run, wanted);
-    for (; f && !frame_is_parked(f); f = frame_parent(f)) {}
-    for (const Frame *at = f ? NULL : run_next_frame(s->run, NULL); at && !f;
-         at = run_next_frame(s->run, at)) {
-        f = frame_is_parked(at) ? at : NULL;
-    }
-    return f ? frame_id(f) : 1;
-}
-
-static Json where_json(Session *s) {
-    const Frame *f = run_frame(s->run, s->selected);
-    const Node *node = f ? session_node(f) : NULL;
-    return OBJECT(KEY("checkpoint", run_checkpoint(s->run)), KEY("frame", s->selected),
-                  KEY("node", node ? json_ref(node->name_json) : json_none()),
-                  KEY("ended", run_settled(s->run) ? run_status(s->run) : NULL));
-}
-
-/* What comes after a checkpoint is taken from the recording again. A history that cannot be read up to there
- * (it was pruned) is no reason not to go back: then it is done. */
-static void turn_recording_back(Session *s, int64_t seq) {
-    RecordingSource there = {
-        .run = run_number(s->run), .seq = seq, .flow = run_flow(s->run), .replaying = NULL};
-    Store *store = s->options.recording ? history_of(s, NULL) : NULL;
-    if (store) {
-        recording_go_back(s->options.recording, store, &there, NULL);
-    }
-}
-
-static Json pause_info(const Session *s, const char *reason) {
-    return session_pause_info(reason, engine_time(run_engine(s->run)));
-}
-
-static void stay_quiet(Session *s, bool quiet) {
-    s->quiet = quiet;
-    if (quiet) {
-        run_set_debug(s->run, json_null());
     }
 }
 
@@ -137,29 +89,44 @@ static Json rewind_to(Session *s, int64_t seq, int64_t frame, Json info, Error *
     bool ok = run_rewind(s->run, seq, info, err);
     s->leaving = false;
     if (!ok) {
-        stay_quiet(s, quiet);
+        s->quiet = quiet;
+        if (quiet) {
+            run_set_debug(s->run, json_null());
+        }
         return json_none();
     }
-    turn_recording_back(s, seq);
+    /* What comes after the checkpoint is taken from the recording again. A history that cannot be read up to
+     * there (it was pruned) is no reason not to go back: then it is done. */
+    RecordingSource there = {.run = run_number(s->run), .seq = seq, .flow = run_flow(s->run)};
+    Store *store = s->options.recording ? history_of(s, NULL) : NULL;
+    if (store) {
+        recording_go_back(s->options.recording, store, &there, NULL);
+    }
     s->end = NULL;
     session_extend(s, 0); /* the idle limit of one that had ended was not looked at */
-    s->selected = parked_frame(s, frame);
+    const Frame *f = run_frame(s->run, frame);
+    for (; f && !frame_is_parked(f); f = frame_parent(f)) {}
+    s->selected = f ? frame_id(f) : session_first_parked(s->run);
     s->chosen = false;
     session_keep(s, "selected", 0, json_int(s->selected));
-    Json out = json_object_with(where_json(s), "from", json_int(seq));
     s->unsure = true;
-    tell_where_when_durable(s);
-    return out;
+    session_forget_telling(s);
+    s->telling = mem_alloc(sizeof *s->telling);
+    s->telling->session = s;
+    engine_when_durable(run_engine(s->run), on_rewound, s->telling);
+    f = run_frame(s->run, s->selected);
+    const Node *node = f ? session_node(f) : NULL;
+    return OBJECT(KEY("checkpoint", run_checkpoint(s->run)), KEY("frame", s->selected),
+                  KEY("node", node ? json_ref(node->name_json) : json_none()),
+                  KEY("ended", run_settled(s->run) ? run_status(s->run) : NULL), KEY("from", seq));
 }
 
 /* What is taken back in one: a step, or the way into a node that holds others, which `step` is. */
-static bool is_move(const LineageStep *c) {
-    return lineage_is_step(c) || !strcmp(c->status, "entered");
-}
-
 static ptrdiff_t last_move(const Lineage *line, int64_t frame, size_t before) {
     for (size_t i = before; i--;) {
-        if ((!frame || line->items[i].frame == frame) && is_move(&line->items[i])) {
+        const LineageStep *c = &line->items[i];
+        if ((!frame || c->frame == frame) &&
+            (lineage_is_step(c) || !strcmp(c->status, "entered"))) {
             return (ptrdiff_t)i;
         }
     }
@@ -180,13 +147,6 @@ static ptrdiff_t step_back(const Lineage *line, int64_t frame, int64_t count, in
     return at;
 }
 
-static bool at_beginning(int64_t count, Error *err) {
-    return error_set(err, ERR_USAGE,
-                     count > 1
-                         ? "The run has not taken so many steps to here: `back` takes fewer."
-                         : "This is the beginning of the run: there is no step to take back.");
-}
-
 Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
     int64_t frame = frame_id(f), then = frame, seq = 0;
     bool ok = true, whole = false;
@@ -200,14 +160,19 @@ Json session_back(Session *s, Frame *f, int64_t count, Error *err) {
         seq = sure ? line.items[at].parent : 0;
         lineage_clear(&line);
     }
-    if (!ok || (!seq && !at_beginning(count, err))) {
+    if (ok && !seq) {
+        error_set(err, ERR_USAGE,
+                  count > 1 ? "The run has not taken so many steps to here: `back` takes fewer."
+                            : "This is the beginning of the run: there is no step to take back.");
+    }
+    if (!seq) {
         return json_none();
     }
-    return rewind_to(s, seq, then, pause_info(s, "step"), err);
+    return rewind_to(s, seq, then, session_pause_info(s, "step"), err);
 }
 
 Json session_go_to(Session *s, int64_t checkpoint, Error *err) {
-    return rewind_to(s, checkpoint, s->selected, pause_info(s, "step"), err);
+    return rewind_to(s, checkpoint, s->selected, session_pause_info(s, "step"), err);
 }
 
 /* ---- where a breakpoint would have stopped it ---- */
@@ -222,64 +187,34 @@ typedef struct Reverse {
     int64_t seq, frame;
 } Reverse;
 
-/* A hit is counted as it was then, not again. */
-static bool would_hit(Reverse *r, Breakpoint *b, const HookPlace *place, Json state) {
-    int64_t hits = b->hits;
-    bool pauses = false;
-    bool hit = breakpoint_hit(b, place, state, r->values, &pauses);
-    b->hits = hits;
-    return hit && !b->log;
-}
-
-/* Where the node is not known (it is of another version of the workflow), or what its frame saw is
- * not, nothing can be asked. */
-static bool can_try(const Breakpoint *b, const HookPlace *place, Json state) {
+/* Where the node is not known (it is of another version of the workflow), or what its frame saw is not,
+ * nothing can be asked. A hit is counted as it was then, not again. */
+static void try_one(Reverse *r, Breakpoint *b, const HookPlace *place, Json state) {
     bool asks = b->condition || b->error || (b->type == BREAK_STATE && b->place != BREAK_NO_PLACE);
-    return b->enabled && ((place->node && !json_is_none(state)) || !asks);
+    bool known = place->node && !json_is_none(state), pauses = false;
+    int64_t hits = b->hits;
+    if (b->enabled && (known || !asks) && breakpoint_hit(b, place, state, r->values, &pauses) &&
+        !b->log) {
+        r->hit = json_is_none(r->hit) ? json_array() : r->hit;
+        r->hit = json_array_push(r->hit, json_int(b->id));
+    }
+    b->hits = hits;
 }
 
-static void try_points(Reverse *r, PointList list, const HookPlace *place, Json state) {
+static void try_list(Reverse *r, PointList list, const HookPlace *place, Json state) {
     for (size_t i = 0; i < list.n; i++) {
-        Breakpoint *b = list.items[i];
-        bool fits =
-            can_try(b, place, state) && b->position == place->position && b->type != BREAK_STATE;
-        if (fits && would_hit(r, b, place, state)) {
-            r->hit = json_is_none(r->hit) ? json_array() : r->hit;
-            r->hit = json_array_push(r->hit, json_int(b->id));
+        if (list.items[i]->position == place->position && list.items[i]->type != BREAK_STATE) {
+            try_one(r, list.items[i], place, state);
         }
     }
 }
 
-static void try_states(Reverse *r, const HookPlace *place, Json before, Json after) {
-    PointList list = breakpoints_on_state(r->session->breakpoints);
-    for (size_t i = 0; i < list.n; i++) {
-        Breakpoint *b = list.items[i];
-        Json old_value = breakpoint_value(b, before), value = breakpoint_value(b, after);
-        if (can_try(b, place, after) && breakpoint_changed(b, old_value, value) &&
-            would_hit(r, b, place, after)) {
-            r->hit = json_is_none(r->hit) ? json_array() : r->hit;
-            r->hit = json_array_push(r->hit, json_int(b->id));
-        }
-        json_unref(old_value);
-        json_unref(value);
-    }
-}
-
-/* Calls fn for every node of a name, wherever it is: the history has names only. False from fn
- * stops. */
-static bool each_named(const Flow *flow, const char *name, bool (*fn)(void *ctx, const Node *node),
-                       void *ctx) {
-    for (size_t g = 0; g < flow->ngraphs; g++) {
-        for (size_t i = 0; i < flow->graphs[g]->nnodes; i++) {
-            const Node *node = &flow->graphs[g]->nodes[i];
-            for (; node; node = node_body(node)) {
-                if (!strcmp(node->name, name) && !fn(ctx, node)) {
-                    return false;
-                }
-            }
-        }
-    }
-    return true;
+/* The nth node of a name, wherever it is: the history has names only. NULL: there are not so many. */
+static const Node *node_named(const Flow *flow, const char *name, size_t nth) {
+    const Node *node;
+    NodeCursor at = {0};
+    while ((node = nodes_next(flow, &at)) && (strcmp(node->name, name) != 0 || nth--)) {}
+    return node;
 }
 
 typedef struct Trying {
@@ -297,16 +232,13 @@ static bool take_variables(Reverse *r, const Node *node) {
     return wanted <= n && wanted <= FRAME_VARS_MAX;
 }
 
-static bool try_node(void *ctx, const Node *node) {
-    Trying *t = ctx;
+static void try_node(Trying *t, const Node *node) {
     const Breakpoints *breakpoints = t->reverse->session->breakpoints;
-    if (!take_variables(t->reverse, node)) {
-        return true;
+    if (take_variables(t->reverse, node)) {
+        t->place.node = node;
+        try_list(t->reverse, breakpoints_of_node(breakpoints, node), &t->place, t->state);
+        try_list(t->reverse, breakpoints_anywhere(breakpoints), &t->place, t->state);
     }
-    t->place.node = node;
-    try_points(t->reverse, breakpoints_of_node(breakpoints, node), &t->place, t->state);
-    try_points(t->reverse, breakpoints_anywhere(breakpoints), &t->place, t->state);
-    return true;
 }
 
 /* The node that a frame was at, from its name: in the innermost level that stands at one of that name.
@@ -324,48 +256,28 @@ static const Node *node_there(const Flow *flow, Json image, const LineageStep *c
 
 /* One that is not found by its place may be any of its name. */
 static void try_nodes(Trying *t, const char *name) {
-    const Node *there = t->place.node;
+    const Node *there = t->place.node, *node;
     if (there) {
         try_node(t, there);
-    } else {
-        each_named(run_flow(t->reverse->session->run), name, try_node, t);
-        t->place.node = NULL;
+        return;
     }
-}
-
-/* The error is in the state that an error edge saw, or is the run's. */
-static void try_errors(Trying *t, const char *name, Json image) {
-    Json failed = image_error(image), after = image_state(image);
-    Json kept = json_kind(after) == JSON_OBJECT ? json_object_get_c(after, "error") : json_none();
-    Json error = json_is_none(failed) ? json_ref(kept) : json_ref(failed);
-    t->place.position = HOOK_ON_ERROR;
-    t->place.caught = json_is_none(failed);
-    t->place.error = json_is_none(error) ? json_null() : error;
-    try_nodes(t, name);
-    try_points(t->reverse, breakpoints_on_error(t->reverse->session->breakpoints), &t->place,
-               t->state);
-    json_unref(error);
-    json_unref(after);
-    json_unref(failed);
-}
-
-static bool is_bare(void *ctx, const Node *node) {
-    const Session *s = ctx;
-    return !breakpoints_of_node(s->breakpoints, node).n;
-}
-
-static bool is_missing(void *ctx, const Node *node) {
-    (void)ctx;
-    (void)node;
-    return false;
+    for (size_t n = 0; (node = node_named(run_flow(t->reverse->session->run), name, n)); n++) {
+        try_node(t, node);
+    }
+    t->place.node = NULL;
 }
 
 /* What the workflow does not have was injected: which breakpoints are at it, its image will say. */
 static bool is_interesting(Session *s, const char *name) {
-    const Flow *flow = run_flow(s->run);
-    return breakpoints_anywhere(s->breakpoints).n || breakpoints_on_state(s->breakpoints).n ||
-           breakpoints_on_error(s->breakpoints).n || !each_named(flow, name, is_bare, s) ||
-           (!breakpoints_empty(s->breakpoints) && each_named(flow, name, is_missing, NULL));
+    Breakpoints *all = s->breakpoints;
+    const Node *node;
+    size_t n = 0;
+    bool found =
+        breakpoints_anywhere(all).n || breakpoints_on_state(all).n || breakpoints_on_error(all).n;
+    for (; !found && (node = node_named(run_flow(s->run), name, n)); n++) {
+        found = breakpoints_of_node(all, node).n > 0;
+    }
+    return found || (!n && !breakpoints_empty(all));
 }
 
 static Json image_at(const Session *s, int64_t seq) {
@@ -391,31 +303,23 @@ static bool find_injected(Json image, int64_t frame, LevelAt *spot) {
     return false;
 }
 
-static FlowNumbers numbers_after(const Session *s) {
-    const Flow *last = run_flow(s->run), *flow;
-    for (size_t i = 0; (flow = run_injected_flow(s->run, i)); i++) {
-        last = flow;
-    }
-    return (FlowNumbers){last->first_expr + (uint32_t)last->nexprs,
-                         last->first_node + (uint32_t)last->nnodes};
-}
-
-/* It sees what the node does that it was put beside. */
-static FlowAround injected_around(const Session *s, Json image, LevelAt injected) {
-    LevelAt beside = {injected.frame, injected.level - 1};
-    const Graph *graph = injected.level ? image_graph(run_flow(s->run), image, beside) : NULL;
-    const Node *node = graph ? image_node(graph, image_part(image, beside, IMAGE_NODE)) : NULL;
-    return node ? (FlowAround){numbers_after(s), node->vars, node->nvars}
-                : (FlowAround){.first = numbers_after(s)};
-}
-
+/* What was injected around a step, which sees what the node does that it was put beside. NULL: none. */
 static Flow *load_injected(Session *s, Json image, int64_t frame) {
     FlowProblems problems = {0};
     LevelAt spot;
     if (!find_injected(image, frame, &spot)) {
         return NULL;
     }
-    FlowAround around = injected_around(s, image, spot);
+    LevelAt beside = {spot.frame, spot.level - 1};
+    const Graph *graph = spot.level ? image_graph(run_flow(s->run), image, beside) : NULL;
+    const Node *node = image_node(graph, image_part(image, beside, IMAGE_NODE));
+    const Flow *last = run_flow(s->run), *next; /* its numbers follow those of all that there are */
+    for (size_t i = 0; (next = run_injected_flow(s->run, i)); i++) {
+        last = next;
+    }
+    FlowNumbers first = {last->first_expr + (uint32_t)last->nexprs,
+                         last->first_node + (uint32_t)last->nnodes};
+    FlowAround around = {first, node ? node->vars : NULL, node ? node->nvars : 0};
     Json definition = safe_item(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
@@ -425,88 +329,66 @@ static Flow *load_injected(Session *s, Json image, int64_t frame) {
     return flow;
 }
 
-static bool take_first(void *ctx, const Node *node) {
-    *(const Node **)ctx = node;
-    return false;
-}
+/* ---- one step ---- */
 
-/* ---- frames that ended ---- */
+/* A step: the images around it, what its frame saw in them (JSON_NONE: it was not there), and what came of
+ * it. */
+typedef struct Around {
+    Json images[2], states[2];
+    const Node *node; /* NULL: there is none */
+    Flow *injected;   /* that it is of; NULL: it is the workflow's */
+    int64_t ended_in; /* the frame that made its frame, which ended with it; 0: it did not */
+    StepResult result;
+} Around;
 
-/* What a branch saw at its end: what the one that made it sees, with all that the branch has written
- * put through the reducers, which comes to the same. */
-static Json branch_state(const Session *s, Json before, int64_t parent, Json writes) {
+/* What a frame saw after its last step, with which it ended: what its node gave back, put through the
+ * reducers. JSON_NONE where that cannot be known. An element of a map changes nothing. */
+static Json state_at_end(const Session *s, const Around *a) {
     const Flow *flow = run_flow(s->run);
-    const Graph *graph = image_graph(flow, before, image_top(before, parent));
-    if (!graph || !writes_valid(writes)) {
-        return json_none();
+    const Graph *graph = image_graph(flow, a->images[0], a->result.at);
+    Json state = json_ref(a->states[0]), kept = json_none();
+    if (wait_is(image_wait(a->images[1], a->ended_in), WAIT_MAP)) {
+        return state;
     }
-    Json state = lineage_state(flow, before, parent), kept = json_none();
     Evaluator *evaluator = evaluator_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
-    if (!reduce_writes(graph, evaluator, writes, &state, &kept, NULL)) {
+    if (!graph || graph->scoped || json_kind(a->result.update) != JSON_OBJECT ||
+        !reduce_update(graph, evaluator, a->result.update, json_null(), &state, &kept, NULL)) {
         json_clear(&state);
     }
     evaluator_free(evaluator);
     return state;
 }
 
-/* What a frame saw after its last step, with which it ended: JSON_NONE where that cannot be known. An
- * element of a map changes nothing. */
-static Json state_at_end(const Session *s, const Json images[2], int64_t frame, Json seen) {
-    int64_t parent = image_parent(images[0], frame), branch = image_branch(images[0], frame);
-    Json wait = image_wait(images[1], parent);
-    if (wait_is(wait, WAIT_MAP)) {
-        return json_ref(seen);
-    }
-    Json all = wait_is(wait, WAIT_JOIN) ? safe_item(wait, WAIT_JOIN_WRITES) : json_none();
-    Json writes = branch >= 0 ? safe_item(all, (size_t)branch) : json_none();
-    return json_kind(writes) == JSON_OBJECT ? branch_state(s, images[0], parent, writes)
-                                            : json_none();
-}
-
-/* A step: the images around it, and what its frame saw in them (JSON_NONE: it was not there). */
-typedef struct Around {
-    Json images[2], states[2];
-    const Node *node; /* NULL: there is none */
-    Flow *injected;   /* that it is of; NULL: it is the workflow's */
-    int64_t ended_in; /* the frame that made its frame, which ended with it; 0: it did not */
-} Around;
-
-static void look_for_node(Reverse *r, const LineageStep *c, Around *a) {
-    a->node = node_there(run_flow(r->session->run), a->images[0], c);
-    a->injected = a->node ? NULL : load_injected(r->session, a->images[0], c->frame);
-    if (a->injected) {
-        each_named(a->injected, c->node, take_first, &a->node);
-    }
-}
-
-static void look_at_end(Reverse *r, const LineageStep *c, Around *a) {
-    bool ended = !json_is_none(a->images[1]) && !image_depth(a->images[1], c->frame);
-    a->ended_in = ended ? image_parent(a->images[0], c->frame) : 0;
-    if (a->ended_in) {
-        json_unref(a->states[1]);
-        a->states[1] = state_at_end(r->session, a->images, c->frame, a->states[0]);
-    }
-}
-
-static Around look_around(Reverse *r, const LineageStep *c) {
-    const Flow *flow = run_flow(r->session->run);
-    Around a = {{image_at(r->session, c->parent), image_at(r->session, c->seq)},
-                {json_none(), json_none()},
-                NULL,
-                NULL,
-                0};
+static Around look_around(Reverse *r, const LineageStep *step) {
+    Session *s = r->session;
+    Around a = {.images = {image_at(s, step->parent), image_at(s, step->seq)}};
+    Checkpoint c;
     for (size_t i = 0; i < 2; i++) {
         bool there = !json_is_none(a.images[i]);
-        a.states[i] = there ? lineage_state(flow, a.images[i], c->frame) : json_none();
+        a.states[i] =
+            there ? lineage_state(run_flow(s->run), a.images[i], step->frame) : json_none();
     }
-    bool before = !json_is_none(a.states[0]);
-    if (before) {
-        look_for_node(r, c, &a);
-        look_at_end(r, c, &a);
+    r->vars = json_array();
+    if (json_is_none(a.states[0])) {
+        return a;
     }
-    r->vars = before ? lineage_variables(a.images[0], c->frame) : json_array();
+    json_unref(r->vars);
+    r->vars = lineage_variables(a.images[0], step->frame);
+    a.node = node_there(run_flow(s->run), a.images[0], step);
+    a.injected = a.node ? NULL : load_injected(s, a.images[0], step->frame);
+    a.node = a.injected ? node_named(a.injected, step->node, 0) : a.node;
     if (a.node && !take_variables(r, a.node)) {
         a.node = NULL;
+    }
+    if (!json_is_none(a.images[1]) &&
+        store_checkpoint(history_of(s, NULL), run_number(s->run), step->seq, &c, NULL)) {
+        result_read(&c, a.images[0], a.images[1], &a.result);
+        bool ended = !image_depth(a.images[1], step->frame);
+        a.ended_in = ended ? image_parent(a.images[0], step->frame) : 0;
+    }
+    if (a.ended_in) {
+        json_unref(a.states[1]);
+        a.states[1] = state_at_end(s, &a);
     }
     return a;
 }
@@ -520,6 +402,7 @@ static void around_clear(Reverse *r, Around *a) {
         breakpoints_drop_flow(r->session->breakpoints, a->injected);
         flow_unref(a->injected);
     }
+    result_clear(&a->result);
     json_clear(&r->vars);
 }
 
@@ -528,32 +411,39 @@ static void try_after(Reverse *r, const LineageStep *c, const Around *a) {
     if (!json_is_none(a->states[1]) || a->ended_in) {
         try_nodes(&t, c->node);
     }
-    if (!json_is_none(a->states[0]) && !json_is_none(a->states[1])) {
-        t.place.node = a->node;
-        try_states(r, &t.place, a->states[0], a->states[1]);
+    bool states = !json_is_none(a->states[0]) && !json_is_none(a->states[1]);
+    PointList list = breakpoints_on_state(r->session->breakpoints);
+    t.place.node = a->node;
+    for (size_t i = 0; states && i < list.n; i++) {
+        Breakpoint *b = list.items[i];
+        Json before = breakpoint_value(b, a->states[0]), after = breakpoint_value(b, a->states[1]);
+        if (breakpoint_changed(b, before, after)) {
+            try_one(r, b, &t.place, a->states[1]);
+        }
+        json_unref(before);
+        json_unref(after);
     }
 }
 
 static void try_before(Reverse *r, const LineageStep *c, const Around *a) {
-    Trying t = {
-        r, {.run = r->session->run, .position = HOOK_BEFORE, .node = a->node}, a->states[0]};
+    HookPlace place = {.run = r->session->run, .position = HOOK_BEFORE, .node = a->node};
+    Trying t = {r, place, a->states[0]};
     if (json_is_none(a->states[0])) {
         return;
     }
     if (!strcmp(c->status, "failed")) {
-        try_errors(&t, c->node, a->images[1]);
+        Json ended = image_error(a->images[1]);
+        t.place.position = HOOK_ON_ERROR;
+        t.place.caught = json_is_none(ended);
+        t.place.error = json_is_none(a->result.error) ? json_null() : a->result.error;
+        try_nodes(&t, c->node);
+        try_list(r, breakpoints_on_error(r->session->breakpoints), &t.place, t.state);
+        json_unref(ended);
     }
     if (json_is_none(r->hit)) {
-        t.place = (HookPlace){.run = r->session->run, .position = HOOK_BEFORE, .node = a->node};
+        t.place = place;
         try_nodes(&t, c->node);
     }
-}
-
-/* The frame is gone where the run stands then: what was hit is said beside it. */
-static Json ended_json(const LineageStep *c, const Around *a) {
-    Json out = json_object_with(json_object(), "frame", json_int(c->frame));
-    out = json_object_with(out, "path", lineage_frame_path(a->images[0], c->frame));
-    return json_object_with(out, "node", json_string_c(c->node));
 }
 
 /* After the step first: that is the later of the two places. last: the run stands there already. */
@@ -565,7 +455,11 @@ static bool try_step(Reverse *r, const LineageStep *c, bool last) {
     bool after = !json_is_none(r->hit);
     r->seq = after ? c->seq : c->parent;
     r->frame = after && a.ended_in ? a.ended_in : c->frame;
-    r->ended = after && a.ended_in ? ended_json(c, &a) : json_none();
+    if (after && a.ended_in) { /* the frame is gone there: what was hit is said beside it */
+        r->ended =
+            OBJECT(KEY("frame", c->frame), KEY("path", lineage_frame_path(a.images[0], c->frame)),
+                   KEY("node", c->node));
+    }
     if (!after) {
         try_before(r, c, &a);
     }
@@ -573,19 +467,14 @@ static bool try_step(Reverse *r, const LineageStep *c, bool last) {
     return !json_is_none(r->hit);
 }
 
-/* The step that the run stands after; -1: it has gone on since, into a node or out of branches. */
-static ptrdiff_t stands_after(const Lineage *line) {
+static void search_back(Reverse *r, int64_t frame) {
+    const Lineage *line = r->line;
+    /* the step that the run stands after; -1: it has gone on since, into a node or out of branches */
     ptrdiff_t last = lineage_last_step(line, 0, line->n);
     for (size_t i = (size_t)(last + 1); i < line->n; i++) {
         const char *status = line->items[i].status;
         last = !strcmp(status, "joined") || !strcmp(status, "entered") ? -1 : last;
     }
-    return last;
-}
-
-static void search_back(Reverse *r, int64_t frame) {
-    const Lineage *line = r->line;
-    ptrdiff_t last = stands_after(line);
     bool found = false;
     for (size_t i = line->n; i && !found; i--) {
         const LineageStep *c = &line->items[i - 1];
@@ -599,58 +488,37 @@ static void search_back(Reverse *r, int64_t frame) {
     }
 }
 
-/* Frames that stand elsewhere than at the breakpoint stopped with the one that was there. */
-static Json reverse_info(const Reverse *r) {
-    if (!json_is_none(r->ended)) {
-        Json frame = json_object_get_c(r->ended, "frame");
-        return json_object_with(pause_info(r->session, "user_pause"), "because", json_ref(frame));
-    }
-    return json_is_none(r->hit) ? pause_info(r->session, "step")
-                                : json_object_with(pause_info(r->session, "breakpoint"),
-                                                   "breakpoints", json_ref(r->hit));
-}
-
-static Json reverse_json(Json out, Reverse *r) {
-    Json hit = json_take(&r->hit), ended = json_take(&r->ended);
-    out = json_object_with(out, "breakpoints", json_is_none(hit) ? json_array() : hit);
-    return json_is_none(ended) ? out : json_object_with(out, "after", ended);
-}
-
 Json session_reverse(Session *s, Frame *f, Error *err) {
     Lineage line = {0};
-    Reverse r = {
-        .session = s, .line = &line, .hit = json_none(), .ended = json_none(), .vars = json_none()};
+    Reverse r = {.session = s, .line = &line};
     bool ok = read_line(s, 0, &line, err);
     if (ok) {
         search_back(&r, s->pause_all ? 0 : frame_id(f));
     }
     lineage_clear(&line);
-    Json out = ok ? rewind_to(s, r.seq, r.frame, reverse_info(&r), err) : json_none();
-    out = json_is_none(out) ? out : reverse_json(out, &r);
-    json_unref(r.hit);
-    json_unref(r.ended);
-    return out;
+    /* frames that stand elsewhere than at the breakpoint stopped with the one that was there */
+    bool ended = !json_is_none(r.ended), hit = !json_is_none(r.hit);
+    Json because = ended ? json_object_get_c(r.ended, "frame") : json_none();
+    Json info = session_pause_info(s, ended ? "user_pause" : hit ? "breakpoint" : "step");
+    info = OBJECT_ADD(info, KEY("because", because),
+                      KEY("breakpoints", ended ? json_none() : json_ref(r.hit)));
+    Json out = ok ? rewind_to(s, r.seq, r.frame, json_take(&info), err) : json_none();
+    json_unref(info);
+    if (json_is_none(out)) {
+        json_unref(r.hit);
+        json_unref(r.ended);
+        return out;
+    }
+    return OBJECT_ADD(out, KEY("breakpoints", json_is_none(r.hit) ? json_array() : r.hit),
+                      KEY("after", r.ended));
 }
 
 /* ---- differences ---- */
 
 static Json diff_json(Json from, Json to, int64_t from_seq, int64_t to_seq) {
-    return OBJECT_ADD(inspect_diff(from, to, DIFF_LIMIT),
-                      KEY("from", from_seq ? json_int(from_seq) : json_none()),
+    Json out = inspect_diff(from, to, DIFF_LIMIT);
+    return OBJECT_ADD(out, KEY("from", from_seq ? json_int(from_seq) : json_none()),
                       KEY("to", to_seq ? json_int(to_seq) : json_none()));
-}
-
-/* The pause before the one that the frame is in, on its line. */
-static int64_t pause_before(const Lineage *line, int64_t frame) {
-    int pauses = 0;
-    for (size_t i = line->n; i; i--) {
-        const LineageStep *c = &line->items[i - 1];
-        pauses += c->frame == frame && !strcmp(c->status, "paused");
-        if (pauses == 2) {
-            return c->seq;
-        }
-    }
-    return line->n ? line->items[0].seq : 0;
 }
 
 typedef struct Span {
@@ -664,10 +532,13 @@ static bool find_span(Session *s, int64_t frame, DiffSince since, Span *out, Err
     }
     ptrdiff_t step = lineage_last_step(&line, frame, line.n);
     *out = (Span){line.n ? line.items[0].seq : 0, 0};
-    if (since == DIFF_PAUSE) {
-        out->from = pause_before(&line, frame);
-    } else if (since == DIFF_NODE && step >= 0) {
+    if (since == DIFF_NODE && step >= 0) {
         *out = (Span){line.items[step].parent, line.items[step].seq};
+    }
+    for (size_t i = line.n, pauses = 0; since == DIFF_PAUSE && i && pauses < 2; i--) {
+        const LineageStep *c = &line.items[i - 1];
+        pauses += c->frame == frame && !strcmp(c->status, "paused");
+        out->from = pauses == 2 ? c->seq : out->from; /* the one before that which it is in */
     }
     lineage_clear(&line);
     if (since == DIFF_NODE && step < 0) {
@@ -722,64 +593,35 @@ typedef struct Replaying {
     Json recorded; /* what came of it then; JSON_NONE */
 } Replaying;
 
-static HookVerdict look_on(void *ctx, const HookPlace *place, Json *info) {
-    (void)ctx;
-    (void)place;
-    (void)info;
-    return HOOK_GO;
-}
-
-static void ignore_frame(void *ctx, Frame *f) {
-    (void)ctx;
-    (void)f;
-}
-
-static Json replayed_json(const Replaying *r, const Event *e) {
-    const Frame *f = run_frame(e->run, r->frame);
-    const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
-    Json out = OBJECT_ADD(session_event_new("replayed"), KEY("thread", run_thread(e->run)),
-                          KEY("run", run_number(e->run)), KEY("status", e->status),
-                          KEY("node", node ? json_ref(node->name_json) : json_none()),
-                          KEY("checkpoint", r->seq), KEY("error", json_ref(run_error(e->run))));
-    if (f && !json_is_none(r->recorded)) {
-        Json now = frame_sees(f);
-        out = json_object_with(out, "diff", inspect_diff(r->recorded, now, DIFF_LIMIT));
-        json_unref(now);
-    }
-    return out;
-}
-
-static void unlink_replay(Replaying *r) {
-    for (Replaying **at = r->session ? &r->session->replays : NULL; at && *at; at = &(*at)->next) {
-        if (*at == r) {
-            *at = r->next;
-            return;
-        }
-    }
-}
-
-static void on_replayed(void *ctx, const Event *e);
-
 static void free_replay(void *ctx, Frame *f) {
     enum { ROOT = 1 };
     Replaying *r = ctx;
-    if (frame_id(f) == ROOT) {
-        unlink_replay(r);
-        json_unref(r->recorded);
-        mem_free(r);
+    if (frame_id(f) != ROOT) {
+        return;
     }
+    Replaying **at = r->session ? &r->session->replays : NULL;
+    while (at && *at != r) {
+        at = &(*at)->next;
+    }
+    if (at) {
+        *at = r->next;
+    }
+    json_unref(r->recorded);
+    mem_free(r);
 }
-
-static const RunHooks replay_hooks = {.at = look_on,
-                                      .frame_new = ignore_frame,
-                                      .frame_end = free_replay,
-                                      .event = on_replayed,
-                                      .events = 1u << EVENT_SETTLED};
 
 static void on_replayed(void *ctx, const Event *e) {
     Replaying *r = ctx;
     Session *s = r->session;
-    Json event = replayed_json(r, e);
+    const Frame *f = run_frame(e->run, r->frame);
+    const Node *node = f ? frame_node(f, frame_depth(f) - 1) : NULL;
+    Json now = f && !json_is_none(r->recorded) ? frame_sees(f) : json_none();
+    Json diff = json_is_none(now) ? now : inspect_diff(r->recorded, now, DIFF_LIMIT);
+    Json event = OBJECT(
+        KEY("event", "replayed"), KEY("thread", run_thread(e->run)), KEY("run", run_number(e->run)),
+        KEY("status", e->status), KEY("node", node ? json_ref(node->name_json) : json_none()),
+        KEY("checkpoint", r->seq), KEY("error", json_ref(run_error(e->run))), KEY("diff", diff));
+    json_unref(now);
     run_set_hooks(e->run, NULL, NULL); /* r is gone */
     if (s) {
         session_tell(s, event);
@@ -788,6 +630,9 @@ static void on_replayed(void *ctx, const Event *e) {
     }
 }
 
+static const RunHooks replay_hooks = {
+    .frame_end = free_replay, .event = on_replayed, .events = 1u << EVENT_SETTLED};
+
 void session_forget_replays(Session *s) {
     for (Replaying *r = s->replays; r; r = r->next) {
         r->session = NULL;
@@ -795,32 +640,13 @@ void session_forget_replays(Session *s) {
     s->replays = NULL;
 }
 
-static int64_t last_step_of(Session *s, const Frame *f, Error *err) {
-    Lineage line = {0};
-    int64_t seq = 0;
-    if (read_line(s, 0, &line, err)) {
-        ptrdiff_t at = lineage_last_step(&line, frame_id(f), line.n);
-        seq = at >= 0 ? line.items[at].seq : 0;
-        if (!seq) {
-            error_set(err, ERR_USAGE, "Frame %lld has not finished a node yet.",
-                      (long long)frame_id(f));
-        }
-    }
-    lineage_clear(&line);
-    return seq;
-}
-
-static int64_t frame_of_step(Session *s, int64_t seq) {
-    Checkpoint c;
-    Store *store = history_of(s, NULL);
-    return store && store_checkpoint(store, run_number(s->run), seq, &c, NULL) ? c.frame : 0;
-}
-
 Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err) {
-    if (!session_may_run(s, err)) {
+    Span last = {0, 0};
+    if (!session_may_run(s, err) ||
+        (!checkpoint && !find_span(s, frame_id(f), DIFF_NODE, &last, err))) {
         return json_none();
     }
-    int64_t seq = checkpoint ? checkpoint : last_step_of(s, f, err);
+    int64_t seq = checkpoint ? checkpoint : last.to;
     RunReplay replay = {run_thread(s->run), seq, thread};
     Run *run = seq ? engine_replay_now(run_engine(s->run), &replay, err) : NULL;
     if (!run) {
@@ -831,9 +657,11 @@ Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread
     r->next = s->replays;
     s->replays = r;
     r->seq = seq;
-    r->frame = frame_of_step(s, seq);
+    Checkpoint c;
+    Store *store = history_of(s, NULL);
+    bool found = store && store_checkpoint(store, run_number(s->run), seq, &c, NULL);
+    r->frame = found ? c.frame : 0;
     r->recorded = session_state_at(s, seq, r->frame, NULL);
     run_set_hooks(run, &replay_hooks, r);
-    Json out = json_object_with(json_object(), "thread", json_string_c(run_thread(run)));
-    return json_object_with(out, "run", json_int(run_number(run)));
+    return OBJECT(KEY("thread", run_thread(run)), KEY("run", run_number(run)));
 }

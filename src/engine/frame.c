@@ -126,7 +126,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     frame_index_add(f);
     frame_join_moving(f);
     frame_mark(f);
-    if (run_hooks(run)) {
+    if (run_hooks(run) && run_hooks(run)->frame_new) {
         run_hooks(run)->frame_new(run->hooks_ctx, f);
     }
     return f;

@@ -25,13 +25,17 @@ static void look_first(Frame *f) {
 
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
     for (Frame *f = run->first_frame; run->hooks && f; f = f->next) {
-        run->hooks->frame_end(run->hooks_ctx, f);
+        if (run->hooks->frame_end) {
+            run->hooks->frame_end(run->hooks_ctx, f);
+        }
         f->data = NULL;
     }
     run->hooks = hooks;
     run->hooks_ctx = ctx;
     for (Frame *f = run->first_frame; hooks && f; f = f->next) {
-        hooks->frame_new(ctx, f);
+        if (hooks->frame_new) {
+            hooks->frame_new(ctx, f);
+        }
         look_first(f);
     }
 }

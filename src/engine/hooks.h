@@ -63,11 +63,12 @@ typedef struct HookPlace {
     Json error;   /* ON_ERROR: borrowed */
 } HookPlace;
 
+/* Any of the functions may be NULL: then nothing is done there. */
 typedef struct RunHooks {
     /* With HOOK_PARK *info may be set to what is said of the pause, an object; given. */
     HookVerdict (*at)(void *ctx, const HookPlace *place, Json *info);
     /* Whether at() would let a frame pass a node, both before and after it, without looking at anything:
-     * it is not called then. May be NULL. Hot. */
+     * it is not called then. Hot. */
     bool (*passes)(void *ctx, const Frame *frame, const Node *node);
     void (*frame_new)(void *ctx, Frame *frame); /* it has its parent, but no levels yet */
     void (*frame_end)(void *ctx, Frame *frame); /* the last time that it is seen; frees its data */

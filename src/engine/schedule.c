@@ -199,7 +199,7 @@ void frame_unqueue(Frame *f) {
 
 void frame_remove(Frame *f) {
     Run *run = f->run;
-    if (run_hooks(run)) {
+    if (run_hooks(run) && run_hooks(run)->frame_end) {
         run_hooks(run)->frame_end(run->hooks_ctx, f);
     }
     engine_drop_start(run->engine, f);

@@ -499,7 +499,7 @@ PawlValue pawl_debug_state(PawlDebug *d, PawlError *err) {
     Json state = json_none();
     if (f) {
         session_touch(session);
-        state = session_state(session, f, &error);
+        state = frame_will_see(f, &error);
     }
     lib_give_error(err, &error);
     return value_of(state);

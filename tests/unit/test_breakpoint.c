@@ -599,17 +599,16 @@ static void what_is_typed_wrong_is_explained(void **state) {
 
 static void a_query_is_asked_again_and_again(void **state) {
     (void)state;
-    static const char *const names[] = {"x"};
     Error err = ERROR_INIT;
-    Query *q = query_new(". + $x", 6, names, 1, &err);
-    Json x = json_int(2);
+    Query *q = query_new(". + 2", 5, NULL, &err);
     for (int i = 0; i < 3; i++) {
-        expect_gives(query_eval(q, json_int(i), &x, &err), i == 0 ? "2" : i == 1 ? "3" : "4");
+        const char *want = i == 0 ? "2" : i == 1 ? "3" : "4";
+        expect_gives(query_eval_at(q, NULL, json_int(i), NULL, &err), want);
     }
-    expect_gives(query_eval(q, json_bool(true), &x, &err), "(none)");
+    expect_gives(query_eval_at(q, NULL, json_bool(true), NULL, &err), "(none)");
     expect_contains(err.msg, "cannot be added");
     query_free(q);
-    assert_null(query_new("$y", 2, names, 1, &err));
+    assert_null(query_new("$y", 2, NULL, &err));
 }
 
 int main(void) {

@@ -80,7 +80,6 @@ static void expect_places(const File *files, const char *spec, const char *want,
         PointList list = breakpoints_of_node(p, b->at[i]);
         assert_int_equal(list.n, 1);
         assert_ptr_equal(list.items[0], b);
-        assert_true(breakpoint_is_at(b, b->at[i]));
     }
     buf_clear(&got);
     breakpoints_free(p);
@@ -151,18 +150,6 @@ static void an_unknown_name_gets_the_nearest(void **state) {
     at_node("zzzzzz", "?", "No node is called `zzzzzz`.");
 }
 
-static void a_node_can_be_asked_whether_it_is_meant(void **state) {
-    (void)state;
-    Flow *flow = load_files(graph_files);
-    const Node *build = node_of(flow->main, "build");
-    const Node *inner = &node_of(flow->main, "loop")->params[WHILE_DO].graph->nodes[0];
-    assert_true(breakpoints_matches(build, "bui*"));
-    assert_true(breakpoints_matches(build, "main/build"));
-    assert_false(breakpoints_matches(build, "loop/build"));
-    assert_true(breakpoints_matches(inner, "loop/*"));
-    flow_unref(flow);
-}
-
 /* ---- kinds and tasks ---- */
 
 static void a_kind_is_all_its_nodes(void **state) {
@@ -221,15 +208,6 @@ static void between_nodes_it_is_the_next(void **state) {
     at_line("main.yaml", 99, "?", "There is no node at or after line 99 of `main.yaml`.");
     at_line("man.yaml", 1, "?",
             "No file of the workflow is called `man.yaml`; did you mean `main.yaml`?");
-}
-
-static void a_line_can_be_looked_up(void **state) {
-    (void)state;
-    Flow *flow = load_files(graph_files);
-    assert_string_equal(breakpoints_node_at(flow, "main.yaml", 16)->name, "rest");
-    assert_null(breakpoints_node_at(flow, "main.yaml", 99));
-    assert_null(breakpoints_node_at(flow, "other.yaml", 1));
-    flow_unref(flow);
 }
 
 /* ---- lists ---- */
@@ -436,13 +414,11 @@ int main(void) {
         JSON_TEST(globs_match_names),
         JSON_TEST(paths_lead_into_what_a_node_holds),
         JSON_TEST(an_unknown_name_gets_the_nearest),
-        JSON_TEST(a_node_can_be_asked_whether_it_is_meant),
         JSON_TEST(a_kind_is_all_its_nodes),
         JSON_TEST(tasks_are_found_by_id),
         JSON_TEST(tasks_are_counted_as_they_stand_in_the_file),
         JSON_TEST(a_line_is_the_innermost_node_around_it),
         JSON_TEST(between_nodes_it_is_the_next),
-        JSON_TEST(a_line_can_be_looked_up),
         JSON_TEST(each_kind_has_its_list),
         JSON_TEST(a_state_breakpoint_with_a_place_is_only_there),
         JSON_TEST(what_is_removed_is_in_no_list),

@@ -2,6 +2,7 @@
 #include "divergence.h"
 #include "engine_host.h"
 #include "json_binary.h"
+#include "stored_flow.h"
 
 /* A run of a file under a thread's name; the file may differ from run to run. */
 static void play(const char *thread, const char *yaml, const char *input) {
@@ -22,7 +23,7 @@ static Json find(End a, End b) {
     for (size_t i = 0; i < 2; i++) {
         RunRow row = {0};
         assert_true(store_find(host.store, ends[i]->thread, &row, &host.err));
-        flows[i] = lineage_flow(host.store, &row, json_none(), &host.err);
+        flows[i] = stored_flow(host.store, &row, json_none(), &host.err);
         assert_non_null(flows[i]);
         int64_t seq = ends[i]->seq ? ends[i]->seq : row.head;
         sides[i] = (DivergenceSide){row.run, seq, flows[i]};
@@ -260,7 +261,7 @@ static void a_line_that_cannot_be_read_is_an_error(void **state) {
     play("t", TWO("{}"), NULL);
     RunRow row = {0};
     assert_true(store_find(host.store, "t", &row, &host.err));
-    Flow *flow = lineage_flow(host.store, &row, json_none(), &host.err);
+    Flow *flow = stored_flow(host.store, &row, json_none(), &host.err);
     DivergenceSide good = {row.run, row.head, flow}, bad = {row.run, 99, flow};
     expect_gives(divergence_find(host.store, &good, &bad, &host.err), "(none)");
     expect_contains(host.err.msg, "99");

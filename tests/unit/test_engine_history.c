@@ -530,7 +530,7 @@ static void expect_same_images(Store *store, const RunRow *row, Store *other, co
 
 static void expect_exported(const RunRow *row) {
     RunRow copy = {0};
-    Json document = export_run(host.store, row->run, &host.err);
+    Json document = export_run(host.store, row->thread, &host.err);
     Store *other = store_open("memory:", STORE_CREATE, &host.err);
     if (!export_import(other, document, &copy, &host.err)) fail_msg("%s", host.err.msg);
     expect_same_images(host.store, row, other, &copy);

@@ -6,6 +6,7 @@
 #include "json_diff.h"
 #include "json_path.h"
 #include "lineage.h"
+#include "stored_flow.h"
 
 static RunRow row_of(Store *s, const char *thread) {
     RunRow row = {0};
@@ -15,10 +16,8 @@ static RunRow row_of(Store *s, const char *thread) {
 }
 
 static Json export_thread(const char *thread) {
-    RunRow row = row_of(host.store, thread);
-    Json document = export_run(host.store, row.run, &host.err);
+    Json document = export_run(host.store, thread, &host.err);
     if (json_is_none(document)) fail_msg("%s", host.err.msg);
-    run_row_clear(&row);
     return document;
 }
 
@@ -190,7 +189,7 @@ static void a_workflow_that_was_taken_later_comes_along(void **state) {
     Store *s = other_store("memory:");
     RunRow row = import_into(s, document);
     Json image = chain_image(s, row.run, row.head, NULL, &host.err);
-    Flow *flow = lineage_flow(s, &row, image, &host.err);
+    Flow *flow = stored_flow(s, &row, image, &host.err);
     assert_non_null(flow);
     flow_unref(flow);
     json_unref(image);
@@ -213,7 +212,7 @@ static void a_pruned_run_can_be_exported(void **state) {
     store_close(s);
 }
 
-static void a_run_is_found_by_its_number_whatever_threads_are_called(void **state) {
+static void a_run_is_found_by_its_thread_whatever_it_is_called(void **state) {
     (void)state;
     host_start("nodes: [{name: a, jq: '{x: 1}'}]\n", "2", NULL);
     host_go();
@@ -221,10 +220,10 @@ static void a_run_is_found_by_its_number_whatever_threads_are_called(void **stat
     host_start("nodes: [{name: b, jq: '{x: 2}'}]\n", "other", NULL);
     host_go();
     host_fresh();
-    Json document = export_thread("other");
-    expect_json(json_object_get_c(document, "thread"), "\"other\"");
+    Json document = export_thread("2");
+    expect_json(json_object_get_c(document, "thread"), "\"2\"");
     json_unref(document);
-    expect_gives(export_run(host.store, 77, &host.err), "(none)");
+    expect_gives(export_run(host.store, "77", &host.err), "(none)");
     expect_contains(host.err.msg, "77");
 }
 
@@ -232,7 +231,7 @@ static void a_run_without_a_checkpoint_has_nothing_to_export(void **state) {
     (void)state;
     RunRow row = {0};
     assert_true(store_create_run(host.store, "t", "w", "none", &row, &host.err));
-    expect_gives(export_run(host.store, row.run, &host.err), "(none)");
+    expect_gives(export_run(host.store, "t", &host.err), "(none)");
     expect_contains(host.err.msg, "nothing to export");
     run_row_clear(&row);
 }
@@ -409,7 +408,7 @@ static void a_hundred_thousand_checkpoints_go_there_and_back(void **state) {
     uint64_t begin = uv_hrtime();
     RunRow row = import_into(s, document);
     uint64_t in = uv_hrtime() - begin;
-    Json again = export_run(s, row.run, &host.err);
+    Json again = export_run(s, row.thread, &host.err);
     assert_int_equal(json_array_len(json_object_get_c(again, "checkpoints")), ROUND * ROUNDS);
     print_message("# in %d ms, out %d ms\n", (int)(in / 1000000),
                   (int)((uv_hrtime() - begin - in) / 1000000));
@@ -427,7 +426,7 @@ int main(void) {
         TEST_ALL(an_imported_run_goes_on),
         TEST(a_workflow_that_was_taken_later_comes_along),
         TEST_ALL(a_pruned_run_can_be_exported),
-        TEST(a_run_is_found_by_its_number_whatever_threads_are_called),
+        TEST(a_run_is_found_by_its_thread_whatever_it_is_called),
         TEST(a_run_without_a_checkpoint_has_nothing_to_export),
         TEST(what_is_no_export_is_refused_with_a_sentence),
         TEST(a_run_that_waits_for_branches_that_are_gone_is_refused),

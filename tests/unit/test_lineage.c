@@ -4,6 +4,7 @@
 #include "json_binary.h"
 #include "json_diff.h"
 #include "lineage.h"
+#include "stored_flow.h"
 
 static RunRow row_of(const char *thread) {
     RunRow row = {0};
@@ -140,7 +141,7 @@ static size_t compare_states(Seen *s, const char *thread) {
     RunRow row = row_of(thread);
     for (size_t i = 0; i < s->n; i++) {
         Json image = chain_image(host.store, row.run, s->items[i].checkpoint, NULL, &host.err);
-        Flow *flow = lineage_flow(host.store, &row, image, &host.err);
+        Flow *flow = stored_flow(host.store, &row, image, &host.err);
         assert_non_null(flow);
         Json found = lineage_state(flow, image, s->items[i].frame);
         if (!json_is_none(found)) {
@@ -207,7 +208,7 @@ static void a_frame_that_is_not_there_sees_nothing(void **state) {
     host_run(TWO, NULL);
     RunRow row = row_of("t");
     Json image = chain_image(host.store, row.run, row.head, NULL, &host.err);
-    Flow *flow = lineage_flow(host.store, &row, json_none(), &host.err);
+    Flow *flow = stored_flow(host.store, &row, json_none(), &host.err);
     assert_non_null(flow);
     expect_gives(lineage_state(flow, image, 9), "(none)");
     expect_gives(lineage_frame_path(image, 9), "(none)");

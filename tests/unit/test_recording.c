@@ -3,7 +3,8 @@
  * Shell nodes say `echo >> did`, so that the lines of that file count what was done. */
 #include "engine_host.h"
 
-#include "recording.h"
+#include "json_build.h"
+#include "recording_inside.h"
 #include "session.h"
 #include "store_chain.h"
 
@@ -25,6 +26,34 @@ static Recording *recorded(const Flow *flow, const char *live_from) {
     Recording *r = recording_new(host.store, &source, &host.err);
     if (!r) fail_msg("%s", host.err.msg);
     return r;
+}
+
+/* What a recording holds, [{frame, node, nth, outcome}] in the order of the line: outcome is an info, or null
+ * for what came to nothing. Then [{frame, node, nth, changes: {before, after, goto: [when, node]}}]. A key is
+ * "frame\nnode\nnth". */
+static Json listed(Json key, const char *word, Json value) {
+    const char *text = json_string_data(&key);
+    size_t len = json_string_len(key);
+    const char *node = memchr(text, '\n', len), *nth = text + len - 1;
+    while (*nth != '\n') {
+        nth--;
+    }
+    return OBJECT(KEY("frame", json_string(text, (size_t)(node - text))),
+                  KEY("node", json_string(node + 1, (size_t)(nth - node - 1))),
+                  KEY("nth", json_number_parse(nth + 1, len - (size_t)(nth + 1 - text))),
+                  KEY(word, json_ref(value)));
+}
+
+static Json recording_list(const Recording *r) {
+    Json all = json_array(), key, outcome, changes;
+    for (size_t pos = 0; json_object_next(r->outcomes, &pos, &key, &outcome);) {
+        Json info = json_array_get(outcome, OUTCOME_INFO);
+        all = json_array_push(all, listed(key, "outcome", info));
+    }
+    for (size_t pos = 0; json_object_next(r->changes, &pos, &key, &changes);) {
+        all = json_array_push(all, listed(key, "changes", changes));
+    }
+    return all;
 }
 
 /* "frame node nth outcome" a line, of what thread "t" recorded; then the same of changes. */
@@ -81,7 +110,7 @@ typedef struct Again {
 typedef void (*AtStop)(Session *s, Frame *f);
 
 static void go_on(Session *s, Frame *f) {
-    if (!session_continue(s, f, &host.err)) fail_msg("%s", host.err.msg);
+    if (!session_go(s, f, (SessionGo){.how = LET_GO}, &host.err)) fail_msg("%s", host.err.msg);
 }
 
 static Frame *parked_of(const Run *run) {
@@ -1193,7 +1222,7 @@ static bool is_before_say(const Frame *f) {
 
 static void skip_the_first(Session *s, Frame *f) {
     if (is_before_say(f) && stops == 1) {
-        assert_true(session_skip(s, f, json_none(), &host.err));
+        assert_true(session_go(s, f, (SessionGo){.how = LET_SKIP}, &host.err));
     } else {
         go_on(s, f);
     }
@@ -1263,7 +1292,7 @@ static void what_a_person_injects_runs_before_the_recorded_result_is_taken(void 
 static void retry_the_error(Session *s, Frame *f) {
     if (frame_position(f) == HOOK_ON_ERROR) {
         host_file("ok", "");
-        assert_true(session_retry(s, f, &host.err));
+        assert_true(session_go(s, f, (SessionGo){.how = LET_RETRY}, &host.err));
     } else {
         go_on(s, f);
     }

@@ -123,13 +123,6 @@ static void a_thread_is_not_called_like_a_place_or_an_option(void **state) {
     assert_false(place_thread_name(&command, "-x"));
 }
 
-static void times_are_in_utc_with_milliseconds(void **state) {
-    (void)state;
-    char out[OUTPUT_TIME_MAX];
-    assert_string_equal(output_time(0, out), "1970-01-01T00:00:00.000Z");
-    assert_string_equal(output_time(1700000000123, out), "2023-11-14T22:13:20.123Z");
-}
-
 static void durations_are_as_exact_as_people_need(void **state) {
     (void)state;
     char out[OUTPUT_TIME_MAX];
@@ -189,7 +182,6 @@ int main(void) {
         cmocka_unit_test(a_place_is_a_thread_and_perhaps_a_checkpoint),
         cmocka_unit_test(a_place_without_a_thread_or_a_checkpoint_is_refused),
         cmocka_unit_test(a_thread_is_not_called_like_a_place_or_an_option),
-        cmocka_unit_test(times_are_in_utc_with_milliseconds),
         cmocka_unit_test(durations_are_as_exact_as_people_need),
         cmocka_unit_test(words_are_quoted_for_a_shell_when_need_be),
         cmocka_unit_test(an_interrupt_comes_with_the_commands_that_answer_it),
