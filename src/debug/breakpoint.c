@@ -622,26 +622,7 @@ static bool is_at(const Breakpoint *b, const Node *node) {
     return from < b->places && b->at[from] == node;
 }
 
-static bool is_meant(const Breakpoint *b, const HookPlace *place) {
-    if (b->type == BREAK_STATE) {
-        return b->place == BREAK_NO_PLACE || is_at(b, place->node);
-    }
-    if (place->position != b->position) {
-        return false;
-    }
-    return b->type != BREAK_EXCEPTION || b->caught || !place->caught;
-}
-
-/* Said once for the same failure: a condition can fail at every step. */
-static void note_failure(Breakpoint *b, const char *what, const Node *node, const Error *why) {
-    char text[ERROR_MSG_MAX + 200];
-    snprintf(text, sizeof text, "The %s failed at `%.100s`: %s", what, node->name, why->msg);
-    if (json_is_none(b->message) || !json_string_is(b->message, text)) {
-        json_unref(b->message);
-        b->message = json_string_c(text);
-    }
-}
-
+/* A failure is said in the message, once while it is the same: a condition can fail at every step. */
 static bool holds(Breakpoint *b, Query *q, const char *what, const HookPlace *place, Json input,
                   const Json *vars) {
     Error why;
@@ -650,15 +631,25 @@ static bool holds(Breakpoint *b, Query *q, const char *what, const HookPlace *pl
     bool result = json_truthy(out);
     json_unref(out);
     if (why.code != ERR_NONE) {
-        note_failure(b, what, place->node, &why);
+        char text[ERROR_MSG_MAX + 200];
+        snprintf(text, sizeof text, "The %s failed at `%.100s`: %s", what, place->node->name,
+                 why.msg);
+        if (json_is_none(b->message) || !json_string_is(b->message, text)) {
+            json_unref(b->message);
+            b->message = json_string_c(text);
+        }
     }
     return result;
 }
 
 bool breakpoint_hit(Breakpoint *b, const HookPlace *place, Json state, const Json *vars,
                     bool *pauses) {
+    bool meant = b->type == BREAK_STATE
+                     ? b->place == BREAK_NO_PLACE || is_at(b, place->node)
+                     : place->position == b->position &&
+                           (b->type != BREAK_EXCEPTION || b->caught || !place->caught);
     *pauses = false;
-    if (!b->enabled || !is_meant(b, place) ||
+    if (!b->enabled || !meant ||
         (b->error && !holds(b, b->error, "expression over the error", place, place->error, vars)) ||
         (b->condition && !holds(b, b->condition, "condition", place, state, vars))) {
         return false;

@@ -481,16 +481,6 @@ Json inspect_diff(Json from, Json to, size_t limit) {
 
 /* ---- evaluating ---- */
 
-static JqProgram *compile(const InspectEval *eval, Error *err) {
-    JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
-    if (eval->len > FLOW_EXPR_MAX) {
-        error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
-                  FLOW_EXPR_MAX >> 10);
-        return NULL;
-    }
-    return jq_compile(eval->expression, eval->len, &options, err);
-}
-
 typedef struct Results {
     Json list, omitted;
     uint64_t bytes;
@@ -516,8 +506,14 @@ static bool add_result(Results *r, Json value) {
 Json inspect_eval(const InspectEval *eval, Error *err) {
     JqHost host = {.budget = {.steps = eval->steps ? eval->steps : INSPECT_EVAL_STEPS,
                               .memory = eval->memory ? eval->memory : INSPECT_EVAL_MEMORY}};
+    JqOptions options = {.vars = eval->vars, .nvars = eval->nvars, .file = "expression"};
+    if (eval->len > FLOW_EXPR_MAX) {
+        error_set(err, ERR_LIMIT, "The expression is longer than %d KB; that is the limit.",
+                  FLOW_EXPR_MAX >> 10);
+        return json_none();
+    }
     Results r = {.list = json_array(), .limit = limited(eval->limit, EVAL_LIMIT, INSPECT_PAGE_MAX)};
-    JqProgram *program = compile(eval, err);
+    JqProgram *program = jq_compile(eval->expression, eval->len, &options, err);
     JqRun *run = program ? jq_run_new(program, &host) : NULL;
     JqStatus status = JQ_FAILED;
     Json value;

@@ -60,16 +60,6 @@ static const char *match_set(const char *p, const char *end, unsigned char c, bo
     return p < end ? p + 1 : NULL;
 }
 
-/* Past what stands for one character; NULL: it does not stand for this one. */
-static const char *match_one(const char *p, const char *end, const char *s) {
-    bool in = false;
-    const char *after = *p == '[' ? match_set(p + 1, end, (unsigned char)*s, &in) : NULL;
-    if (after) {
-        return in ? after : NULL;
-    }
-    return *p == '?' || *p == *s ? p + 1 : NULL;
-}
-
 static const char *next_char(const char *s) {
     for (s++; ((unsigned char)*s & 0xC0) == 0x80; s++) {}
     return s;
@@ -80,11 +70,16 @@ static const char *next_char(const char *s) {
 static bool glob_matches(const char *p, const char *end, const char *s) {
     const char *star = NULL, *retry = NULL;
     while (*s) {
-        const char *after = p < end && *p != '*' ? match_one(p, end, s) : NULL;
+        bool set = p < end && *p == '[', in = false;
+        const char *after = set ? match_set(p + 1, end, (unsigned char)*s, &in) : NULL;
+        if (!after) { /* not a set */
+            in = p < end && *p != '*' && (*p == '?' || *p == *s);
+            after = p + 1;
+        }
         if (p < end && *p == '*') {
             star = ++p;
             retry = s;
-        } else if (after) {
+        } else if (in) {
             s = *p == '?' ? next_char(s) : s + 1;
             p = after;
         } else if (star) {
