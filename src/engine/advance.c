@@ -39,13 +39,6 @@ static Json wait_outside(Frame *f, const Node *node, Error *err) {
                : work_wait(f, node, err);
 }
 
-/* It can go outside as soon as it is come to: nothing has to be looked at or made first. */
-static bool leaves_at_once(const Frame *f, const Node *node) {
-    const NodeWork *work = work_of(f, node);
-    return !run_hooks(f->run) && !f->injections && !node->task && !(work && work->prepare) &&
-           frame_leaves_engine(f, node);
-}
-
 /* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
  * so that the record that brings the frame to it also is the record that leads to it; only a debugger
  * must have looked first. */
@@ -54,7 +47,11 @@ void frame_arrive(Frame *f, bool passed) {
     f->since = engine_now(f->run->engine);
     if (!node || (node->interrupt_before && !passed)) {
         frame_set_wait(f, json_null());
-    } else if (leaves_at_once(f, node)) {
+        return;
+    }
+    const NodeWork *work = work_of(f, node);
+    if (!run_hooks(f->run) && !f->injections && !node->task && !(work && work->prepare) &&
+        frame_leaves_engine(f, node)) { /* nothing has to be looked at or made first */
         frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
         frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());
@@ -156,14 +153,6 @@ static Json update_of(const Node *node, Json result, Error *err) {
     return json_none();
 }
 
-/* A shell's stdout and exit code without `output` are no writes that two branches could fight
- * over. */
-static Json writer_of(const Node *node) {
-    bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
-                  json_is_none(node->params[SHELL_PARSE].value);
-    return casual ? json_null() : node->name_json;
-}
-
 static bool too_large(const Run *run, Json value, const char *what, Error *err) {
     uint64_t size = json_size(value), max = run->engine->options.max_state;
     if (size <= max) {
@@ -174,20 +163,19 @@ static bool too_large(const Run *run, Json value, const char *what, Error *err) 
     return true;
 }
 
-/* The graph whose reducers hold: a node that was injected writes as one of the graph it was put into. */
-static const Graph *graph_of_keys(const Frame *f) {
-    uint32_t level = f->nlevels - 1;
-    while (f->levels[level].injected) {
-        level--;
-    }
-    return f->levels[level].graph;
-}
-
+/* A node that was injected writes as one of the graph it was put into: the reducers of that hold. A shell's
+ * stdout and exit code without `output` are no writes that two branches could fight over. */
 bool frame_merge(Frame *f, Json update, Error *err) {
-    Level *l = frame_top(f);
+    Level *l = frame_top(f), *keys = l;
+    const Node *node = l->node;
     LevelKept kept = level_keep(l);
-    bool ok = reduce_update(graph_of_keys(f), f->run->evaluator, update, writer_of(l->node),
-                            &l->state, &l->writes, err) &&
+    while (keys->injected) {
+        keys--;
+    }
+    bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
+                  json_is_none(node->params[SHELL_PARSE].value);
+    bool ok = reduce_update(keys->graph, f->run->evaluator, update,
+                            casual ? json_null() : node->name_json, &l->state, &l->writes, err) &&
               !too_large(f->run, l->state, "The state", err);
     return level_settle(l, kept, ok);
 }
@@ -198,12 +186,6 @@ void frame_count_step(Frame *f) {
     l->steps++;
     f->run->step++;
     frame_mark(f);
-}
-
-static void stop_after(Frame *f, const Node *node, const char *word, Json update) {
-    frame_set_wait(f, wait_of(WAIT_AFTER));
-    run_record(f->run, f, node, word, update);
-    frame_interrupt(f, "after", json_null(), json_null(), json_none());
 }
 
 /* How the end of a node is recorded. */
@@ -250,7 +232,9 @@ void frame_finished(Frame *f, Json update) {
     bool taken = f->taken; /* with what was said when it stopped */
     f->taken = false;
     if (node->interrupt_after && !taken) {
-        stop_after(f, node, word, update);
+        frame_set_wait(f, wait_of(WAIT_AFTER));
+        run_record(run, f, node, word, update);
+        frame_interrupt(f, "after", json_null(), json_null(), json_none());
         return;
     }
     if (f->injections && inject_after(f)) {
@@ -358,15 +342,6 @@ static void spread(const Graph *g, bool *seen) {
     }
 }
 
-static bool leads_to(const Graph *g, size_t from, size_t to) {
-    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
-    seen[from] = true;
-    spread(g, seen);
-    bool found = seen[to];
-    mem_free(seen);
-    return found;
-}
-
 /* The nodes that lie on a way from this node back to itself: the first of them, for a sentence. */
 static void name_cycle(const Node *node, Buf *out) {
     enum { NAMES_MAX = 8, GRAPH_MAX = 2000 };
@@ -374,12 +349,15 @@ static void name_cycle(const Node *node, Buf *out) {
     if (node->index < 0 || g->nnodes > GRAPH_MAX) {
         return;
     }
-    bool *seen = mem_zalloc(g->nnodes * sizeof *seen);
+    bool *seen = mem_zalloc(2 * g->nnodes * sizeof *seen), *from = seen + g->nnodes;
     size_t names = 0, at = (size_t)node->index;
     seen[at] = true;
     spread(g, seen);
     for (size_t i = 0; i < g->nnodes && names < NAMES_MAX; i++) {
-        if (seen[i] && leads_to(g, i, at)) {
+        memset(from, 0, g->nnodes * sizeof *from);
+        from[i] = seen[i];
+        spread(g, from);
+        if (from[at]) {
             buf_printf(out, "%s`%s`", names++ ? ", " : "", g->nodes[i].name);
         }
     }
@@ -399,25 +377,21 @@ static void fail_recursion(Frame *f) {
     frame_fail(f, fail_error(f, frame_top(f)->node, "recursion", &err, json_none()), FAIL_LEVEL);
 }
 
-static void begin_outside(Frame *f, const Node *node) {
-    Error err = ERROR_INIT;
-    f->since = engine_now(f->run->engine);
-    Json wait = wait_outside(f, node, &err);
-    if (json_is_none(wait)) {
-        frame_fail_with(f, "prepare", &err);
-        return;
-    }
-    frame_set_wait(f, wait);
-    frame_record(f, node, "started", json_none());
-}
-
 static void begin_node(Frame *f, const Node *node) {
     if (node->task) {
         task_begin(f);
         return;
     }
     if (frame_leaves_engine(f, node)) {
-        begin_outside(f, node);
+        Error err = ERROR_INIT;
+        f->since = engine_now(f->run->engine);
+        Json wait = wait_outside(f, node, &err);
+        if (json_is_none(wait)) {
+            frame_fail_with(f, "prepare", &err);
+        } else {
+            frame_set_wait(f, wait);
+            frame_record(f, node, "started", json_none());
+        }
         return;
     }
     if (run_wants(f->run, EVENT_NODE)) {

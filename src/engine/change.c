@@ -6,20 +6,16 @@
 #include "reduce.h"
 #include "scope.h"
 
-static Json changed_by(Json state, Json change, Error *err) {
-    Json path = json_array_get(change, 0);
-    if (json_array_len(change) > 1) {
-        return json_path_set(state, path, json_ref(json_array_get(change, 1)), err);
-    }
-    Json paths = json_array_push(json_array(), json_ref(path));
-    state = json_path_delete(state, paths, err);
-    json_unref(paths);
-    return state;
-}
-
 Json change_set(Json state, Json changes, Error *err) {
     for (size_t i = 0; i < json_array_len(changes) && !json_is_none(state); i++) {
-        state = changed_by(state, json_array_get(changes, i), err);
+        Json change = json_array_get(changes, i), path = json_array_get(change, 0);
+        if (json_array_len(change) > 1) {
+            state = json_path_set(state, path, json_ref(json_array_get(change, 1)), err);
+        } else {
+            Json paths = json_array_push(json_array(), json_ref(path));
+            state = json_path_delete(state, paths, err);
+            json_unref(paths);
+        }
     }
     if (!json_is_none(state) && json_kind(state) != JSON_OBJECT) {
         error_set(err, ERR_USAGE, "The state is an object and cannot become anything else.");
@@ -31,17 +27,12 @@ Json change_set(Json state, Json changes, Error *err) {
 /* What info.pending says, without the numbers; given. */
 Json frame_pending(const Frame *f) {
     Json info = frame_pause(f), out = json_array();
-    Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
-    for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
-        Json one = json_array_get(list, i), change = json_array();
-        size_t n = json_kind(one) == JSON_ARRAY ? json_array_len(one) : 0;
-        for (size_t k = 1; k < n && k < 3; k++) {
-            change = json_array_push(change, json_ref(json_array_get(one, k)));
-        }
-        bool whole = n > 1 && json_kind(json_array_get(change, 0)) == JSON_ARRAY;
-        out = whole ? json_array_push(out, change) : out;
-        if (!whole) {
-            json_unref(change);
+    Json list = safe_get_c(info, "pending");
+    for (size_t i = 0; i < safe_len(list); i++) {
+        Json one = json_array_get(list, i);
+        size_t n = safe_len(one);
+        if (json_kind(safe_item(one, 1)) == JSON_ARRAY) {
+            out = json_array_push(out, json_array_slice(json_ref(one), 1, n < 3 ? n : 3));
         }
     }
     return out;

@@ -10,21 +10,7 @@
 
 #include <string.h>
 
-/* What is seen of a key from a level: of tasks, in the innermost scope that has it. */
-static Json seen_in(Json image, LevelAt s, Json key) {
-    Json seen = safe_get(image_part(image, s, IMAGE_STATE), key);
-    while (json_is_none(seen) && image_go_down(image, &s)) {
-        seen = safe_get(image_part(image, s, IMAGE_STATE), key);
-    }
-    return seen;
-}
-
 /* ---- where a checkpoint is ---- */
-
-/* A loop shares the state of the level that it is in: it ends with what its last turn has left. */
-static bool is_loop(Json image, LevelAt s) {
-    return image_part_int(image, s, IMAGE_COUNT) > 0 && s.level + 1 < image_depth(image, s.frame);
-}
 
 /* The level that the node stood at, or where the frame did: a node that a turn begins with is come to
  * without a record. */
@@ -53,10 +39,14 @@ static void add(Keys *k, Json key) {
     k->found = json_object_set(k->found, json_ref(key), json_null());
 }
 
-/* passed_on: only what was not seen before. */
+/* passed_on: only what was not seen before; of tasks, in the innermost scope that has it. */
 static void compare_one(Keys *k, Json key, Json was, Json is, bool passed_on) {
-    if (safe_differ(was, is) &&
-        (!passed_on || safe_differ(seen_in(k->before, k->seen_from, key), is))) {
+    LevelAt at = k->seen_from;
+    Json seen = passed_on ? safe_get(image_part(k->before, at, IMAGE_STATE), key) : was;
+    while (passed_on && json_is_none(seen) && image_go_down(k->before, &at)) {
+        seen = safe_get(image_part(k->before, at, IMAGE_STATE), key);
+    }
+    if (safe_differ(was, is) && safe_differ(seen, is)) {
         add(k, key);
     }
 }
@@ -95,16 +85,6 @@ static Json writes_of(Json image, LevelAt s, Json key) {
     return safe_item(safe_get(image_part(image, s, IMAGE_WRITES), key), 0);
 }
 
-/* What the branch had written to a key before: on the highest level that has it. */
-static Json written(const Keys *k, Json key) {
-    Json entry = json_none();
-    for (LevelAt s = {k->seen_from.frame, k->seen_from.level + 1};
-         s.level-- && json_is_none(entry);) {
-        entry = writes_of(k->before, s, key);
-    }
-    return entry;
-}
-
 /* A turn that ends with its branch has told its keys: by a reducer they join those of the turns before. */
 static void compare_left(Keys *k) {
     int64_t frame = k->seen_from.frame, parent = image_parent(k->before, frame);
@@ -116,7 +96,11 @@ static void compare_left(Keys *k) {
     for (size_t pos = 0;
          json_kind(left) == JSON_OBJECT && json_object_next(left, &pos, &key, &entry);) {
         bool of_turn = k->loop && !json_is_none(writes_of(k->before, k->seen_from, key));
-        if (!of_turn && safe_differ(written(k, key), safe_item(entry, 0))) {
+        Json written = json_none(); /* before: on the highest level that has it */
+        for (LevelAt s = {frame, k->seen_from.level + 1}; s.level-- && json_is_none(written);) {
+            written = writes_of(k->before, s, key);
+        }
+        if (!of_turn && safe_differ(written, safe_item(entry, 0))) {
             add(k, key);
         }
     }
@@ -128,8 +112,10 @@ Json changed_between(Json before, Json after, const Checkpoint *c) {
     if (!image_depth(before, c->frame)) {
         return checkpoint_changed_keys(c);
     }
-    LevelAt at = spot_of(before, c);
-    Keys k = {before, after, at, is_loop(before, at), json_object()};
+    Keys k = {before, after, spot_of(before, c), false, json_object()};
+    /* A loop shares the state of the level that it is in: it ends with what its last turn has left. */
+    k.loop = image_part_int(before, k.seen_from, IMAGE_COUNT) > 0 &&
+             k.seen_from.level + 1 < image_depth(before, k.seen_from.frame);
     k.seen_from.level += k.loop;
     compare_levels(&k);
     if (!image_depth(after, c->frame)) {
@@ -140,15 +126,10 @@ Json changed_between(Json before, Json after, const Checkpoint *c) {
     return keys;
 }
 
-static Json image_before(Changed *w, const Checkpoint *c) {
-    if (c->parent && c->parent == w->seq) {
-        return json_ref(w->image);
-    }
-    return c->parent ? chain_image(w->store, w->run, c->parent, NULL, NULL) : json_null();
-}
-
 Json changed_keys(Changed *w, const Checkpoint *c) {
-    Json before = image_before(w, c);
+    Json before = !c->parent            ? json_null()
+                  : c->parent == w->seq ? json_ref(w->image)
+                                        : chain_image(w->store, w->run, c->parent, NULL, NULL);
     Json after = json_is_none(before) ? json_none() : chain_next(before, c);
     Json keys =
         json_is_none(after) ? checkpoint_changed_keys(c) : changed_between(before, after, c);

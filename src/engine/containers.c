@@ -127,8 +127,12 @@ static bool tally_over(const Level *l, const Tally *t) {
     return t->ended == t->all || (memo_is(l, "stopOnThreshold") && tally_result(l, t) != TASK_NONE);
 }
 
-static Json threshold_error(const Frame *f, const Tally *t) {
+/* That of the first that failed, or that too few succeeded; borrows error, gives. */
+static Json tally_error(const Frame *f, const Tally *t, TaskResult result, Json error) {
     char text[200];
+    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
+        return json_ref(error);
+    }
     int64_t losses = memo_int(frame_top(f), "failureThreshold");
     if (losses && t->lost >= losses) {
         snprintf(text, sizeof text, "%lld of %lld tasks failed, where fewer than %lld may.",
@@ -143,12 +147,6 @@ static Json threshold_error(const Frame *f, const Tally *t) {
 
 void container_ended(Frame *f, TaskResult result, Json error) {
     end_container(f, result, error, plain_reading(frame_top(f)));
-}
-
-/* That of the first that failed, or that too few succeeded; borrows error, gives. */
-static Json tally_error(const Frame *f, const Tally *t, TaskResult result, Json error) {
-    bool own = result == TASK_FAILURE && json_kind(error) != JSON_OBJECT;
-    return own ? threshold_error(f, t) : json_ref(error);
 }
 
 /* Consumes error, which may be null. */

@@ -63,21 +63,16 @@ static bool enter(Frame *f, const Graph *graph, Json state) {
     return frame_go_on(f);
 }
 
-static Json workflow_input(Frame *f, const Node *node, Error *err) {
-    const Param *input = &node->params[WORKFLOW_INPUT];
-    Json state = frame_top(f)->state;
-    Json value = input->expr ? frame_eval(f, input->expr, state, err) : json_ref(state);
-    if (!json_is_none(value) && json_kind(value) != JSON_OBJECT) {
-        error_set(err, ERR_DATA, "The input of a workflow is an object; this one is a%s %s.",
-                  json_kind(value) == JSON_ARRAY ? "n" : "", json_kind_name(json_kind(value)));
-        json_clear(&value);
-    }
-    return value;
-}
-
 static void workflow_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    Json input = workflow_input(f, node, &err);
+    const Expr *expr = node->params[WORKFLOW_INPUT].expr;
+    Json state = frame_top(f)->state;
+    Json input = expr ? frame_eval(f, expr, state, &err) : json_ref(state);
+    if (!json_is_none(input) && json_kind(input) != JSON_OBJECT) {
+        error_set(&err, ERR_DATA, "The input of a workflow is an object; this one is a%s %s.",
+                  json_kind(input) == JSON_ARRAY ? "n" : "", json_kind_name(json_kind(input)));
+        json_clear(&input);
+    }
     if (json_is_none(input)) {
         frame_fail_with(f, "input", &err);
         return;
@@ -92,28 +87,20 @@ static void workflow_begin(Frame *f, const Node *node) {
 
 /* Merged into the state around it, a key with a reducer there takes what was added to it and not the
  * whole, which it may have handed in itself. */
-static void merge_inner(Frame *f, const Level *inner, Json result) {
-    Level *l = frame_top(f);
-    Error err = ERROR_INIT;
-    LevelKept kept = level_keep(l);
-    if (level_settle(l, kept, reduce_inner(l, inner, f->run->evaluator, &err))) {
-        frame_finished(f, result);
-    } else {
-        json_unref(result);
-        frame_fail_with(f, "reduce", &err);
-    }
-}
-
 static void workflow_done(Frame *f) {
+    Error err = ERROR_INIT;
     Level inner = *frame_top(f);
     Json result = reduce_result(inner.writes, inner.state);
     f->nlevels--;
     frame_set_wait(f, json_null());
-    bool element = f->is_element && f->nlevels == 1;
-    if (element || !json_is_none(frame_top(f)->node->output)) {
-        frame_finish(f, result);
+    Level *l = frame_top(f);
+    LevelKept kept = level_keep(l);
+    bool whole = (f->is_element && f->nlevels == 1) || !json_is_none(l->node->output);
+    if (!level_settle(l, kept, whole || reduce_inner(l, &inner, f->run->evaluator, &err))) {
+        json_unref(result);
+        frame_fail_with(f, "reduce", &err);
     } else {
-        merge_inner(f, &inner, result);
+        (whole ? frame_finish : frame_finished)(f, result);
     }
     json_unref(inner.state);
     json_unref(inner.writes);
@@ -123,18 +110,6 @@ static void workflow_done(Frame *f) {
 
 /* After the first, a turn needs no record of its own when it begins with pure work: that comes with the
  * next one. */
-static void begin_turn(Frame *f, const Node *node) {
-    frame_top(f)->count++;
-    if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) {
-        return;
-    }
-    if (json_kind(f->wait) == JSON_NULL && f->levels[f->nlevels - 2].count > 1) {
-        frame_schedule(f);
-    } else {
-        frame_record(f, node, "entered", json_none());
-    }
-}
-
 static void while_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json holds = frame_eval(f, node->params[WHILE_CONDITION].expr, frame_top(f)->state, &err);
@@ -144,12 +119,20 @@ static void while_begin(Frame *f, const Node *node) {
     }
     bool again = json_truthy(holds) && frame_top(f)->count < node->params[WHILE_MAX].number;
     json_unref(holds);
-    if (again) {
-        start_clock(f, node->timeout_ms);
-        begin_turn(f, node);
-    } else {
+    if (!again) {
         frame_set_wait(f, json_null());
         frame_finish(f, json_null());
+        return;
+    }
+    start_clock(f, node->timeout_ms);
+    frame_top(f)->count++;
+    if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) {
+        return;
+    }
+    if (json_kind(f->wait) == JSON_NULL && f->levels[f->nlevels - 2].count > 1) {
+        frame_schedule(f);
+    } else {
+        frame_record(f, node, "entered", json_none());
     }
 }
 

@@ -115,12 +115,8 @@ static bool cleans(const Frame *f) {
     return false;
 }
 
-/* Work that a dead process left behind is ended with it, but for what cleans up. */
-static void end_work(Run *run) {
-    work_sweep(run, cleans);
-}
-
-/* A test that has something to clean up goes on with that. */
+/* A test that has something to clean up goes on with that. Work that a dead process left behind is ended,
+ * but for what cleans up. */
 static bool cleans_up(Run *run) {
     RunStatus status = status_of_row(&run->row);
     bool began = test_is_over(run);
@@ -133,7 +129,7 @@ static bool cleans_up(Run *run) {
     if (began) {
         test_is_cancelled(run);
     } else {
-        end_work(run);
+        work_sweep(run, cleans);
     }
     run_schedule_all(run);
     run_kick(run);
@@ -161,7 +157,7 @@ static void cancel(Request *q) {
         return;
     }
     run_record(run, run->first_frame, NULL, "cancelled", json_none());
-    end_work(run);
+    work_sweep(run, cleans);
     write_by_hand(q, run);
 }
 
@@ -190,10 +186,9 @@ bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err
 
 static RunStatus status_of_image(Json image) {
     Json status = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_STATUS);
-    for (int i = 0; i <= RUN_CANCELLED; i++) {
-        if (json_string_is(status, run_status_names[i])) {
-            return (RunStatus)i;
-        }
+    int ended = json_kind(status) == JSON_STRING ? run_status_find(json_string_data(&status)) : -1;
+    if (ended >= 0) {
+        return (RunStatus)ended;
     }
     Json open = image_interrupts(image);
     size_t n = json_array_len(open);

@@ -63,11 +63,6 @@ void engine_wake(Engine *e) {
 
 /* ---- what waits for the disk ---- */
 
-static bool is_heavy(const Frame *f) {
-    const NodeWork *work = work_of(f, frame_top(f)->node);
-    return work && work->heavy;
-}
-
 /* Starting one may end it at once and make others: those are added behind. */
 static void start_work(Engine *e) {
     size_t kept = 0;
@@ -76,7 +71,8 @@ static void start_work(Engine *e) {
         if (!f || f->run->halting) {
             continue;
         }
-        if (f->batch > e->durable || (e->working >= WORK_MAX && is_heavy(f))) {
+        const NodeWork *work = work_of(f, frame_top(f)->node);
+        if (f->batch > e->durable || (e->working >= WORK_MAX && work && work->heavy)) {
             e->starts[kept++] = f;
         } else {
             e->starts[i] = NULL;
@@ -100,20 +96,15 @@ static void forget_handles(Engine *e) {
     e->nforgets = kept;
 }
 
-/* One that may go on is left for the next process. */
-static void remove_own_folder(Run *run) {
+/* Its lease went back with its last batch. The folder of one that may go on is left for the next
+ * process. */
+static void settle(Run *run) {
     bool over = run->status == RUN_COMPLETED || run->status == RUN_CANCELLED;
-    const char *folder = over && run->engine->storage ? run->engine->folder : NULL;
-    if (folder) {
-        char *path = run_folder_path(run, folder);
+    if (over && run->engine->storage && run->engine->folder) {
+        char *path = run_folder_path(run, run->engine->folder);
         folder_remove(path);
         mem_free(path);
     }
-}
-
-/* Its lease went back with its last batch. */
-static void settle(Run *run) {
-    remove_own_folder(run);
     run_leave(run, RUNS_SETTLING);
     run_leave(run, RUNS_AHEAD);
     run->settled = true;
@@ -122,27 +113,14 @@ static void settle(Run *run) {
     engine_tell(run, NULL, (Event){.type = EVENT_SETTLED, .status = run_status_names[run->status]});
 }
 
-static void settle_runs(Engine *e) {
-    for (Run *run = first_of(e, RUNS_SETTLING), *next; run; run = next) {
-        next = next_of(run, RUNS_SETTLING);
-        if (run->settle_batch <= e->durable) {
-            settle(run);
-        }
-    }
-}
-
-/* What the row says. Pauses outlive the process that has them: so must the word for it. */
-static const char *saved_status(const Run *run) {
-    bool paused = run->parked && (run->status == RUN_RUNNING || run->status == RUN_STOPPED);
-    return run_status_names[paused ? RUN_PAUSED : run->status];
-}
-
 /* Its head and status go into the batch, and its lease goes back with it when nothing follows. What went
- * before is durable by now. */
+ * before is durable by now. Pauses outlive the process that has them: so must the word for it. */
 static void save(Run *run) {
     Engine *e = run->engine;
     StoreBatch *batch = storage_batch(e->storage);
-    store_batch_run(batch, run->row.run, run->head, saved_status(run), engine_now(e));
+    bool paused = run->parked && (run->status == RUN_RUNNING || run->status == RUN_STOPPED);
+    const char *status = run_status_names[paused ? RUN_PAUSED : run->status];
+    store_batch_run(batch, run->row.run, run->head, status, engine_now(e));
     if ((run_settling(run) || run->changing) && (run->leased || run->row.run < 0)) {
         store_batch_release(batch, run->row.run);
         run->release_batch = engine_batch(e);
@@ -176,7 +154,12 @@ static void release(Engine *e) {
     if (!e->delivering) {
         waiters_tell(&e->makers, e->durable, err);
     }
-    settle_runs(e);
+    for (Run *run = first_of(e, RUNS_SETTLING), *next; run; run = next) {
+        next = next_of(run, RUNS_SETTLING);
+        if (run->settle_batch <= e->durable) {
+            settle(run);
+        }
+    }
     engine_deliver(e, e->storage ? e->durable : UINT64_MAX);
     start_work(e);
     forget_handles(e);
@@ -280,15 +263,6 @@ bool engine_wait_durable(Engine *e) {
 
 /* ---- turns ---- */
 
-static Frame *next_ready(Run *run) {
-    Frame *f = run->ready;
-    if (f) {
-        run->ready = f->queue_next;
-        f->queued = false;
-    }
-    return f;
-}
-
 /* How many steps it took: at least one, so that turns of any number of runs are bounded too. */
 static int run_turn(Run *run, uint64_t until) {
     int steps = 0;
@@ -296,7 +270,10 @@ static int run_turn(Run *run, uint64_t until) {
     run->fresh = false;
     run->turn = run->engine->turn;
     while (steps < RUN_STEPS && run->ready && !run->halting && !late) {
-        frame_advance(next_ready(run));
+        Frame *f = run->ready;
+        run->ready = f->queue_next;
+        f->queued = false;
+        frame_advance(f);
         late = ++steps % TIMED_STEPS == 0 && uv_hrtime() > until;
     }
     run_settle_if_done(run);
@@ -445,18 +422,6 @@ static void look_for_requests(uv_timer_t *timer) {
 
 /* ---- life ---- */
 
-static bool start_storage(Engine *e, Error *err) {
-    StorageHost host = {e->options.loop, e->options.store, on_committed, e};
-    e->storage = storage_new(&host, err);
-    if (!e->storage) {
-        return false;
-    }
-    e->asked = timer_new(e->options.loop, e);
-    uv_timer_start(e->asked, look_for_requests, ASKED_EVERY_MS, ASKED_EVERY_MS);
-    uv_unref((uv_handle_t *)e->asked);
-    return true;
-}
-
 Engine *engine_new(const EngineOptions *options, Error *err) {
     Engine *e = mem_zalloc(sizeof *e);
     e->options = *options;
@@ -464,9 +429,16 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     if (options->work) {
         memcpy(e->work, options->work, sizeof e->work);
     }
-    if (options->store && !start_storage(e, err)) {
-        mem_free(e);
-        return NULL;
+    if (options->store) {
+        e->storage =
+            storage_new(&(StorageHost){options->loop, options->store, on_committed, e}, err);
+        if (!e->storage) {
+            mem_free(e);
+            return NULL;
+        }
+        e->asked = timer_new(options->loop, e);
+        uv_timer_start(e->asked, look_for_requests, ASKED_EVERY_MS, ASKED_EVERY_MS);
+        uv_unref((uv_handle_t *)e->asked);
     }
     e->idle = mem_zalloc(sizeof *e->idle);
     uv_idle_init(options->loop, e->idle);
@@ -496,20 +468,6 @@ Run *run_new(Engine *e, Flow *flow) {
     return run;
 }
 
-static void free_frames(Run *run) {
-    for (Frame *f = run->dirty, *next; f; f = next) {
-        next = f->dirty_next;
-        if (f->gone) {
-            frame_free(f);
-        }
-    }
-    for (Frame *f = run->first_frame, *next; f; f = next) {
-        next = f->next;
-        work_drop(f);
-        frame_free(f);
-    }
-}
-
 void run_free(Run *run) {
     if (!run) {
         return;
@@ -529,7 +487,17 @@ void run_free(Run *run) {
         }
     }
     work_drop_orphans(run);
-    free_frames(run);
+    for (Frame *f = run->dirty, *next; f; f = next) {
+        next = f->dirty_next;
+        if (f->gone) {
+            frame_free(f);
+        }
+    }
+    for (Frame *f = run->first_frame, *next; f; f = next) {
+        next = f->next;
+        work_drop(f);
+        frame_free(f);
+    }
     run_set_held(run, false);
     for (int i = 0; i < RUNS_LISTS; i++) {
         run_leave(run, (RunsThat)i);
@@ -553,11 +521,6 @@ void run_free(Run *run) {
     mem_free(run->folder_path);
     mem_free(run->own_folder);
     mem_free(run);
-}
-
-void run_discard(Run *run) {
-    engine_forget_events(run);
-    run_free(run);
 }
 
 /* Runs that are being made are made, so that their leases can be given back. Whoever still waits is told
@@ -666,23 +629,21 @@ Json run_interrupts(const Run *run) {
     return out;
 }
 
-static Json frame_summary(const Frame *f) {
-    char name[40];
-    const Node *node = frame_top(f)->node;
-    const WaitRow *wait = &wait_rows[f->waits];
-    frame_name(f, name, sizeof name);
-    return OBJECT(
-        KEY("frame", f->id), KEY("parent", f->parent ? json_int(f->parent->id) : json_none()),
-        KEY("name", name), KEY("status", frame_status_names[f->status]),
-        KEY("node", node ? node->name : NULL), KEY("depth", json_int(f->nlevels)),
-        KEY("since", f->since ? json_time(f->since) : json_none()),
-        KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word), KEY("doing", wait->shown));
-}
-
 Json run_frames(const Run *run, size_t max) {
     Json out = json_array();
     for (const Frame *f = run->first_frame; f && max; f = f->next, max--) {
-        out = json_array_push(out, frame_summary(f));
+        char name[40];
+        const Node *node = frame_top(f)->node;
+        const WaitRow *wait = &wait_rows[f->waits];
+        frame_name(f, name, sizeof name);
+        out = json_array_push(
+            out, OBJECT(KEY("frame", f->id),
+                        KEY("parent", f->parent ? json_int(f->parent->id) : json_none()),
+                        KEY("name", name), KEY("status", frame_status_names[f->status]),
+                        KEY("node", node ? node->name : NULL), KEY("depth", json_int(f->nlevels)),
+                        KEY("since", f->since ? json_time(f->since) : json_none()),
+                        KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word),
+                        KEY("doing", wait->shown)));
     }
     return out;
 }

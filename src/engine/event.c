@@ -111,13 +111,13 @@ void engine_forget_events(Run *run) {
     }
 }
 
+/* To whoever listens to the run, then to its hooks, which the first may have taken away. */
 static void deliver(Engine *e, const Event *event) {
     const RunHooks *hooks = event->run->hooks;
     if (e->options.on_event && event->run->listens >> event->type & 1) {
         e->options.on_event(e->options.ctx, event);
     }
-    hooks = hooks && event->run->hooks == hooks ? hooks : NULL; /* they may just have gone */
-    if (hooks && hooks->events >> event->type & 1) {
+    if (hooks && event->run->hooks == hooks && hooks->events >> event->type & 1) {
         hooks->event(event->run->hooks_ctx, event);
     }
 }

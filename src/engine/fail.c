@@ -292,33 +292,23 @@ void frame_failing(Frame *f) {
 
 /* ---- time ---- */
 
-/* A debugger wants to see it: what runs inside is ended with it. */
-static bool parked_late(Frame *f, uint32_t level, Json error) {
-    Json info;
-    if (!run_hooks(f->run) || f->levels[level].graph->scoped ||
-        !park_asks(f, level, error, is_caught(f, level, error, FAIL_NODE), &info)) {
-        return false;
-    }
-    frame_unwind(f, level);
-    frame_top(f)->deadline = 0;
-    park_failing(f, &(Failing){error, FAIL_NODE, json_none()}, info);
-    return true;
-}
-
 /* The node of a level has had its time. If nobody takes that, all that runs inside stays as it is: a
- * resume gives it its time again. */
+ * resume gives it its time again. If a debugger wants to see it, what runs inside is ended. */
 static void fail_late(Frame *f, uint32_t level) {
     const Node *node = f->levels[level].node;
+    bool scoped = f->levels[level].graph->scoped;
     Handler h;
+    Json info;
     Error err = ERROR_INIT;
     error_set(&err, ERR_LIMIT, "It took longer than its timeout of %g s.",
               (double)node_time_ms(node) / 1000);
     Json error = fail_error(f, node, "timeout", &err, json_none());
-    if (parked_late(f, level, error)) {
-        json_unref(error);
-        return;
-    }
-    if (f->levels[level].graph->scoped) {
+    if (run_hooks(f->run) && !scoped &&
+        park_asks(f, level, error, is_caught(f, level, error, FAIL_NODE), &info)) {
+        frame_unwind(f, level);
+        frame_top(f)->deadline = 0;
+        park_failing(f, &(Failing){error, FAIL_NODE, json_none()}, info);
+    } else if (scoped) {
         task_late(f, level, error);
     } else if (find_handler(f, level, error, false, &h)) {
         take_error(&h, (LevelAt){f->id, level}, error);
@@ -380,9 +370,6 @@ void frame_timer_fired(Frame *f) {
     }
     if (f->waits == WAIT_RETRY) {
         next_attempt(f);
-    } else if (frame_top(f)->node->task) {
-        frame_set_wait(f, json_null());
-        task_finish(f, json_null());
     } else {
         frame_set_wait(f, json_null());
         frame_finish(f, json_null());

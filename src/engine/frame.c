@@ -30,14 +30,6 @@ static size_t index_place(const FrameIndex *index, int64_t id) {
     return low;
 }
 
-void frame_index_add(Frame *f) {
-    FrameIndex *index = &f->run->index;
-    if (index->items) {
-        index->items = mem_grow(index->items, index->n, &index->cap, sizeof *index->items);
-        index->items[index->n++] = (struct IndexedFrame){f->id, f};
-    }
-}
-
 void frame_index_clear(Run *run) {
     mem_free(run->index.items);
     run->index = (FrameIndex){0};
@@ -56,15 +48,6 @@ void frame_index_remove(Frame *f) {
     }
 }
 
-static void make_index(Run *run) {
-    FrameIndex *index = &run->index;
-    index->cap = run->nframes;
-    index->items = mem_alloc(index->cap * sizeof *index->items);
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        index->items[index->n++] = (struct IndexedFrame){f->id, f};
-    }
-}
-
 Frame *run_frame(const Run *run, int64_t id) {
     if (run->nframes < INDEX_FROM) {
         Frame *f = run->first_frame;
@@ -73,9 +56,13 @@ Frame *run_frame(const Run *run, int64_t id) {
         }
         return f;
     }
-    const FrameIndex *index = &run->index;
+    FrameIndex *index = &((Run *)run)->index;
     if (!index->items) {
-        make_index((Run *)run);
+        index->cap = run->nframes;
+        index->items = mem_alloc(index->cap * sizeof *index->items);
+        for (Frame *f = run->first_frame; f; f = f->next) {
+            index->items[index->n++] = (struct IndexedFrame){f->id, f};
+        }
     }
     size_t at = index_place(index, id);
     return at < index->n && index->items[at].id == id ? index->items[at].frame : NULL;
@@ -123,7 +110,11 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     *(f->prev ? &f->prev->next : &run->first_frame) = f;
     run->last_frame = f;
     run->nframes++;
-    frame_index_add(f);
+    FrameIndex *index = &run->index;
+    if (index->items) {
+        index->items = mem_grow(index->items, index->n, &index->cap, sizeof *index->items);
+        index->items[index->n++] = (struct IndexedFrame){f->id, f};
+    }
     frame_join_moving(f);
     frame_mark(f);
     if (run_hooks(run) && run_hooks(run)->frame_new) {
@@ -142,7 +133,7 @@ void frame_drop_params(Frame *f) {
 
 void frame_free(Frame *f) {
     frame_drop_params(f);
-    inject_drop_all(f);
+    injected_drop(f, 0);
     while (f->nlevels) {
         level_pop(f);
     }

@@ -92,7 +92,6 @@ static inline void frame_set_wait(Frame *f, Json wait) {
 
 void frame_drop_params(Frame *f);
 
-void frame_index_add(Frame *f);    /* the newest; nothing while there is no index */
 void frame_index_remove(Frame *f); /* once it is not counted any more */
 void frame_index_clear(Run *run);
 

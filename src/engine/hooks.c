@@ -12,17 +12,6 @@
 
 /* ---- hooks ---- */
 
-/* A frame of a run that has just begun: its node was to start without anybody having looked. */
-static void look_first(Frame *f) {
-    bool begins = f->status == FRAME_STARTING || f->waits == WAIT_SLEEP;
-    if (f->run->fresh && begins && !f->step) {
-        engine_drop_start(f->run->engine, f);
-        frame_top(f)->deadline = 0;
-        frame_set_wait(f, json_null());
-        frame_schedule(f);
-    }
-}
-
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
     for (Frame *f = run->first_frame; run->hooks && f; f = f->next) {
         if (run->hooks->frame_end) {
@@ -36,7 +25,13 @@ void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
         if (hooks->frame_new) {
             hooks->frame_new(ctx, f);
         }
-        look_first(f);
+        bool begins = f->status == FRAME_STARTING || f->waits == WAIT_SLEEP;
+        if (run->fresh && begins && !f->step) { /* before anybody has looked: not yet */
+            engine_drop_start(run->engine, f);
+            frame_top(f)->deadline = 0;
+            frame_set_wait(f, json_null());
+            frame_schedule(f);
+        }
     }
 }
 
@@ -228,7 +223,12 @@ static Json resolve_expr(const Resolving *r, const Expr *expr) {
                          frame_vars(r->frame, r->node, vars), r->err);
 }
 
-static Json resolve_fields(const Resolving *r, const Param *param) {
+/* An expression over more than the state (a reducer's, a filter's) stays as it is written. */
+static Json resolve_param(const Resolving *r, const ParamInfo *info, const Param *param) {
+    if (!param->nfields || info->vars) {
+        bool runs = param->expr && !info->vars && r->node->kind->id != KIND_JQ;
+        return runs ? resolve_expr(r, param->expr) : json_ref(param->value);
+    }
     Json out = json_object();
     for (size_t i = 0; i < param->nfields; i++) {
         Json value = resolve_expr(r, param->fields[i].expr);
@@ -239,16 +239,6 @@ static Json resolve_fields(const Resolving *r, const Param *param) {
         out = json_object_set(out, json_ref(param->fields[i].name), value);
     }
     return out;
-}
-
-/* An expression over more than the state (a reducer's, a filter's) stays as it is written. */
-static Json resolve_param(const Resolving *r, const ParamInfo *info, const Param *param) {
-    bool simple = !info->vars;
-    if (param->nfields && simple) {
-        return resolve_fields(r, param);
-    }
-    return param->expr && simple && r->node->kind->id != KIND_JQ ? resolve_expr(r, param->expr)
-                                                                 : json_ref(param->value);
 }
 
 Json frame_config(Frame *f, Json state, Error *err) {

@@ -1,9 +1,8 @@
 #include "image.h"
 
-#include "json_build.h"
-
 #include "engine.h"
 #include "hooks.h"
+#include "image_read.h"
 #include "json_binary.h"
 #include "json_build.h"
 #include "wait.h"
@@ -29,32 +28,8 @@ static bool is_time(Json j) {
     return json_tag(j) == JSON_TAG_INT && j.i >= 0 && j.i <= TIME_MAX;
 }
 
-static bool level_valid(Json level) {
-    if (!is_array_of(level, IMAGE_LEVEL_FIELDS) ||
-        !is_time(json_array_get(level, IMAGE_LEVEL_DEADLINE))) {
-        return false;
-    }
-    JsonKind node = json_kind(json_array_get(level, IMAGE_NODE));
-    JsonKind state = json_kind(json_array_get(level, IMAGE_STATE));
-    return (node == JSON_STRING || node == JSON_NULL) &&
-           (state == JSON_OBJECT || state == JSON_NULL);
-}
-
 static Json lowest_state(Json frame) {
-    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
-}
-
-/* Turns of a loop share the state of the level that the loop is in: the last of them has it. */
-static Json shown_state(Json frame) {
-    Json levels = json_array_get(frame, IMAGE_LEVELS), state = lowest_state(frame);
-    for (size_t i = 1; i < json_array_len(levels); i++) {
-        if (!image_int(json_array_get(levels, i - 1), IMAGE_COUNT)) {
-            break;
-        }
-        Json own = json_array_get(json_array_get(levels, i), IMAGE_STATE);
-        state = json_kind(own) == JSON_NULL ? state : own;
-    }
-    return state;
+    return safe_item(safe_item(safe_item(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
 }
 
 static bool wait_valid(Json wait, int depth);
@@ -84,12 +59,11 @@ static bool is_place(Json j) {
 }
 
 static bool branches_valid(Json all) {
-    for (size_t i = 0; json_kind(all) == JSON_ARRAY && i < json_array_len(all); i++) {
-        if (!writes_valid(json_array_get(all, i))) {
-            return false;
-        }
+    bool ok = json_kind(all) == JSON_ARRAY;
+    for (size_t i = 0; ok && i < json_array_len(all); i++) {
+        ok = writes_valid(json_array_get(all, i));
     }
-    return json_kind(all) == JSON_ARRAY;
+    return ok;
 }
 
 static bool field_valid(Json v, char shape, int depth) {
@@ -136,18 +110,20 @@ static bool wait_valid(Json wait, int depth) {
 
 static bool frame_valid(Json frame) {
     Json levels = json_array_get(frame, IMAGE_LEVELS), extra = json_array_get(frame, IMAGE_EXTRA);
-    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
-    if (!is_array_of(frame, IMAGE_WAIT + 1) || !is_array_of(levels, 1) ||
-        !wait_valid(json_array_get(frame, IMAGE_WAIT), 0) ||
-        (!json_is_none(held) && !is_time(held))) {
-        return false;
+    Json held = safe_get_c(extra, "held");
+    bool ok = is_array_of(frame, IMAGE_WAIT + 1) && is_array_of(levels, 1) &&
+              wait_valid(json_array_get(frame, IMAGE_WAIT), 0) &&
+              (json_is_none(held) || is_time(held));
+    for (size_t i = 0; ok && i < json_array_len(levels); i++) {
+        Json level = json_array_get(levels, i);
+        JsonKind node = json_kind(safe_item(level, IMAGE_NODE));
+        JsonKind state = json_kind(safe_item(level, IMAGE_STATE));
+        ok = is_array_of(level, IMAGE_LEVEL_FIELDS) &&
+             is_time(json_array_get(level, IMAGE_LEVEL_DEADLINE)) &&
+             (node == JSON_STRING || node == JSON_NULL) &&
+             (state == JSON_OBJECT || state == JSON_NULL);
     }
-    for (size_t i = 0; i < json_array_len(levels); i++) {
-        if (!level_valid(json_array_get(levels, i))) {
-            return false;
-        }
-    }
-    return true;
+    return ok;
 }
 
 bool image_valid(Json image) {
@@ -170,11 +146,21 @@ bool image_valid(Json image) {
 
 /* ---- for readers ---- */
 
+/* Turns of a loop share the state of the level that the loop is in: the last of them has it. */
 Json image_state(Json image) {
     if (!image_valid(image)) {
         return json_none();
     }
-    return json_ref(shown_state(json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1")));
+    Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
+    Json levels = json_array_get(root, IMAGE_LEVELS), state = lowest_state(root);
+    for (size_t i = 1; i < json_array_len(levels); i++) {
+        if (!image_int(json_array_get(levels, i - 1), IMAGE_COUNT)) {
+            break;
+        }
+        Json own = json_array_get(json_array_get(levels, i), IMAGE_STATE);
+        state = json_kind(own) == JSON_NULL ? state : own;
+    }
+    return json_ref(state);
 }
 
 Json image_error(Json image) {
@@ -224,19 +210,6 @@ static Json or_none(Json j) {
     return json_kind(j) == JSON_NULL ? json_none() : json_ref(j);
 }
 
-static Json frame_interrupt_facts(Json frame_id, Json frame) {
-    Json wait = json_array_get(frame, IMAGE_WAIT), levels = json_array_get(frame, IMAGE_LEVELS);
-    Json top = json_array_get(levels, json_array_len(levels) - 1);
-    char id[32];
-    snprintf(id, sizeof id, "%.*s", (int)json_string_len(frame_id), json_string_data(&frame_id));
-    return OBJECT(KEY("id", or_none(json_array_get(wait, WAIT_ID))),
-                  KEY("node", or_none(json_array_get(top, IMAGE_NODE))),
-                  KEY("frame", json_number_parse(id, strlen(id))),
-                  KEY("prompt", or_none(json_array_get(wait, WAIT_PROMPT))),
-                  KEY("options", or_none(json_array_get(wait, WAIT_OPTIONS))),
-                  KEY("reason", or_none(json_array_get(wait, WAIT_REASON))));
-}
-
 Json image_interrupts(Json image) {
     Json out = json_array(), key, frame;
     if (!image_valid(image)) {
@@ -244,8 +217,16 @@ Json image_interrupts(Json image) {
     }
     Json frames = json_array_get(image, IMAGE_FRAMES);
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
-        if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_INTERRUPT)) {
-            out = json_array_push(out, frame_interrupt_facts(key, frame));
+        Json wait = json_array_get(frame, IMAGE_WAIT), levels = json_array_get(frame, IMAGE_LEVELS);
+        Json top = json_array_get(levels, json_array_len(levels) - 1);
+        if (wait_is(wait, WAIT_INTERRUPT)) {
+            Json id = json_number_parse(json_string_data(&key), json_string_len(key));
+            out = json_array_push(
+                out, OBJECT(KEY("id", or_none(json_array_get(wait, WAIT_ID))),
+                            KEY("node", or_none(json_array_get(top, IMAGE_NODE))), KEY("frame", id),
+                            KEY("prompt", or_none(json_array_get(wait, WAIT_PROMPT))),
+                            KEY("options", or_none(json_array_get(wait, WAIT_OPTIONS))),
+                            KEY("reason", or_none(json_array_get(wait, WAIT_REASON)))));
         }
     }
     return out;
@@ -268,48 +249,31 @@ static Json add_keys(Json keys, Json state) {
     return keys;
 }
 
-/* A branch ends with its last node: what it wrote is then with the frame that it came from. */
-static bool is_branch_end(Json path, size_t n) {
-    return n == PATH_LEVEL + 2 && is_index(json_array_get(path, PATH_FRAMES), IMAGE_FRAMES) &&
-           is_index(json_array_get(path, PATH_LEVELS), IMAGE_WAIT) &&
-           is_index(json_array_get(path, PATH_LEVEL), WAIT_JOIN_WRITES);
-}
-
 static Json add_change(Json keys, Json change) {
-    Json path = json_array_get(change, 0), value = json_array_get(change, 1);
-    size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : 0;
-    if (n == 0 && is_array_of(value, 2)) { /* the whole image: a beginning */
-        Json frames = json_array_get(value, IMAGE_FRAMES);
-        Json root = json_kind(frames) == JSON_OBJECT ? json_object_get_c(frames, "1") : json_none();
-        Json levels =
-            is_array_of(root, IMAGE_WAIT + 1) ? json_array_get(root, IMAGE_LEVELS) : json_none();
-        Json lowest = is_array_of(levels, 1) ? json_array_get(levels, 0) : json_none();
-        return is_array_of(lowest, IMAGE_LEVEL_FIELDS)
-                   ? add_keys(keys, json_array_get(lowest, IMAGE_STATE))
-                   : keys;
+    Json path = safe_item(change, 0), value = safe_item(change, 1);
+    size_t n = safe_len(path);
+    if (n == 0) { /* the whole image: a beginning */
+        return add_keys(keys, lowest_state(safe_get_c(safe_item(value, IMAGE_FRAMES), "1")));
     }
-    if (is_branch_end(path, n)) {
+    bool in_frame = is_index(json_array_get(path, PATH_FRAMES), IMAGE_FRAMES);
+    /* A branch ends with its last node: what it wrote is then with the frame that it came from. */
+    bool branch = in_frame && n == PATH_LEVEL + 2 &&
+                  is_index(json_array_get(path, PATH_LEVELS), IMAGE_WAIT) &&
+                  is_index(json_array_get(path, PATH_LEVEL), WAIT_JOIN_WRITES);
+    bool state = in_frame && n > PATH_FIELD &&
+                 is_index(json_array_get(path, PATH_LEVELS), IMAGE_LEVELS) &&
+                 is_index(json_array_get(path, PATH_FIELD), IMAGE_STATE);
+    if (branch || (state && n == PATH_KEY)) {
         return add_keys(keys, value);
     }
-    if (n <= PATH_FIELD || !is_index(json_array_get(path, PATH_FRAMES), IMAGE_FRAMES) ||
-        !is_index(json_array_get(path, PATH_LEVELS), IMAGE_LEVELS) ||
-        !is_index(json_array_get(path, PATH_FIELD), IMAGE_STATE)) {
-        return keys;
-    }
-    if (n == PATH_KEY) {
-        return add_keys(keys, value);
-    }
-    Json key = json_array_get(path, PATH_KEY);
+    Json key = state ? json_array_get(path, PATH_KEY) : json_none();
     return json_kind(key) == JSON_STRING ? json_object_set(keys, json_ref(key), json_null()) : keys;
 }
 
 Json image_changed_keys(Json patch) {
     Json keys = json_object();
-    for (size_t i = 0; json_kind(patch) == JSON_ARRAY && i < json_array_len(patch); i++) {
-        Json change = json_array_get(patch, i);
-        if (is_array_of(change, 1)) {
-            keys = add_change(keys, change);
-        }
+    for (size_t i = 0; i < safe_len(patch); i++) {
+        keys = add_change(keys, json_array_get(patch, i));
     }
     Json out = json_object_keys(keys, false);
     json_unref(keys);
@@ -354,22 +318,14 @@ typedef struct Shift {
     bool waits;
 } Shift;
 
-static Json shifted_extra(Json frame, int64_t by) {
-    Json extra = json_array_get(frame, IMAGE_EXTRA), held = json_none();
-    if (json_kind(extra) == JSON_OBJECT) {
-        held = json_object_get_c(extra, "held");
-    }
-    if (json_tag(held) != JSON_TAG_INT) {
-        return frame;
-    }
-    extra = json_object_with(json_ref(extra), "held", json_int(moved(held.i, by)));
-    return json_array_set(frame, IMAGE_EXTRA, extra);
-}
-
 static Json shifted_frame(Json frame, const Shift *shift) {
-    Json wait = json_array_get(frame, IMAGE_WAIT);
+    Json wait = json_array_get(frame, IMAGE_WAIT), extra = json_array_get(frame, IMAGE_EXTRA);
+    Json held = safe_get_c(extra, "held");
     bool timed = wait_is_timed(wait);
-    frame = shifted_extra(frame, shift->by);
+    if (json_tag(held) == JSON_TAG_INT) {
+        extra = json_object_with(json_ref(extra), "held", json_int(moved(held.i, shift->by)));
+        frame = json_array_set(frame, IMAGE_EXTRA, extra);
+    }
     if (wait_is(wait, WAIT_PAUSE)) { /* it stopped the clock, whoever looks at it */
         Json inner = json_ref(json_array_get(wait, WAIT_PAUSED));
         inner = wait_is_timed(inner) ? later(inner, WAIT_UNTIL, shift->by) : inner;
@@ -389,23 +345,15 @@ static Json shifted_frame(Json frame, const Shift *shift) {
     return json_array_set(frame, IMAGE_LEVELS, levels);
 }
 
-/* Given; the very same when there is no place in it. */
-static Json renewed_work(Json wait, Json key) {
-    WaitKind kind = wait_kind(wait);
-    if (kind != WAIT_WORK && kind != WAIT_RETRY) {
-        return json_ref(wait);
-    }
-    Json place = json_string_fmt("0.%.*s", (int)json_string_len(key), json_string_data(&key));
-    return json_array_set(json_ref(wait), wait_rows[kind].work[WORK_KEY], place);
-}
-
+/* The very same when there is no place in what it waits for. */
 static Json renewed_frame(Json frame, Json key) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
-    if (!wait_is(wait, WAIT_PAUSE)) {
-        return json_array_set(frame, IMAGE_WAIT, renewed_work(wait, key));
+    WaitKind kind = wait_kind(wait_unpaused(wait));
+    if (kind != WAIT_WORK && kind != WAIT_RETRY) {
+        return frame;
     }
-    Json paused = renewed_work(json_array_get(wait, WAIT_PAUSED), key);
-    return json_array_set(frame, IMAGE_WAIT, json_array_set(json_ref(wait), WAIT_PAUSED, paused));
+    Json place = json_string_fmt("0.%s", json_string_data(&key));
+    return json_array_set(frame, IMAGE_WAIT, wait_with_key(json_ref(wait), place));
 }
 
 static Json change_frames(Json image, const Shift *shift) {

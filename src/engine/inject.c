@@ -22,13 +22,6 @@
 
 /* ---- asking for one ---- */
 
-static Json name_of(const Injection *injection) {
-    Json own = json_object_get_c(injection->node, "name");
-    return json_kind(injection->name) == JSON_STRING ? json_ref(injection->name)
-           : json_kind(own) == JSON_STRING           ? json_ref(own)
-                                                     : json_string_c("injected");
-}
-
 static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
     bool before = injection->where != INJECT_AFTER, element = f->is_element && f->nlevels == 1;
     HookPosition at = frame_position(f);
@@ -58,7 +51,10 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
     if (!can_inject(f, injection, err)) {
         return false;
     }
-    Json name = name_of(injection);
+    Json own = json_object_get_c(injection->node, "name");
+    Json name = json_kind(injection->name) == JSON_STRING ? json_ref(injection->name)
+                : json_kind(own) == JSON_STRING           ? json_ref(own)
+                                                          : json_string_c("injected");
     Flow *flow = injected_parse(f, name, injection->node, err);
     if (!flow) {
         json_unref(name);

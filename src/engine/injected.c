@@ -2,6 +2,7 @@
 #include "injected.h"
 
 #include "frame.h"
+#include "image_read.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -17,39 +18,26 @@ static const struct DialectRow {
     const char *dialect, *list;
 } dialect_rows[] = {{"graph", "nodes"}, {"tasks", "tasks"}, {"pipeline", "steps"}};
 
-static const char *list_key(const Flow *flow) {
-    for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
-        if (!strcmp(flow->dialect, dialect_rows[i].dialect)) {
-            return dialect_rows[i].list;
-        }
-    }
-    return "nodes";
-}
-
 /* What lists of nodes inside it write goes through the reducers of the graph that it is put into. */
-static Json state_of(const Graph *graph) {
-    Json state = json_object();
-    for (size_t i = 0; i < graph->nkeys; i++) {
-        const StateKey *key = &graph->keys[i];
-        const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
-        Json row = OBJECT(KEY("reduce", how));
-        state = json_object_set(state, json_ref(key->name), row);
-    }
-    return state;
-}
-
 static Json document_of(const Frame *f, Json name, Json node) {
-    const Flow *flow = f->run->flow;
+    const char *dialect = f->run->flow->dialect, *list = "nodes";
     const Graph *graph = frame_top(f)->graph;
-    bool task = !strcmp(flow->dialect, "tasks");
+    Json state = json_none();
     node = json_ref(node);
-    if (!task && json_is_none(json_object_get_c(node, "name"))) {
+    if (strcmp(dialect, "tasks") != 0 && json_is_none(json_object_get_c(node, "name"))) {
         node = json_object_with(node, "name", json_ref(name));
     }
-    Json list = json_array_push(json_array(), node);
-    bool reduces = !strcmp(flow->dialect, "graph") && graph->nkeys;
-    return OBJECT(KEY("name", "injected"), KEY("state", reduces ? state_of(graph) : json_none()),
-                  KEY(list_key(flow), list));
+    for (size_t i = 0; !strcmp(dialect, "graph") && i < graph->nkeys; i++) {
+        const StateKey *key = &graph->keys[i];
+        const char *how = key->reduce == REDUCE_EXPR ? key->expr->text : reduce_names[key->reduce];
+        state = json_object_set(i ? state : json_object(), json_ref(key->name),
+                                OBJECT(KEY("reduce", how)));
+    }
+    for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
+        list = strcmp(dialect, dialect_rows[i].dialect) ? list : dialect_rows[i].list;
+    }
+    return OBJECT(KEY("name", "injected"), KEY("state", state),
+                  KEY(list, json_array_push(json_array(), node)));
 }
 
 /* The text of the one node; sub-workflows that it names are files as ever. */
@@ -65,19 +53,6 @@ static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
         return true;
     }
     return flow_read_file(path, out, err);
-}
-
-static void count_numbers(Run *run, const Flow *flow) {
-    run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
-                                      flow->first_node + (uint32_t)flow->nnodes};
-    evaluator_add(run->evaluator, flow);
-    run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
-    run->flows[run->nflows++] = flow_ref((Flow *)flow);
-}
-
-static bool refuse(const FlowProblems *problems, Error *err) {
-    return error_set(err, ERR_USAGE, "The node cannot be used: %s",
-                     problems->n ? problems->items[0].msg : "it does not load.");
 }
 
 /* A node that is put beside another sees what that one does. */
@@ -100,7 +75,8 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     FlowReader reader = {read_one, &one};
     Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
     if (!flow) {
-        refuse(&problems, err);
+        error_set(err, ERR_USAGE, "The node cannot be used: %s",
+                  problems.n ? problems.items[0].msg : "it does not load.");
     }
     flow_problems_clear(&problems);
     buf_clear(&text);
@@ -120,7 +96,11 @@ Injected *injected_new(Run *run, Flow *flow) {
     Injected *injected = mem_zalloc(sizeof *injected);
     injected->flow = flow;
     injected->definition = flow_definition(flow);
-    count_numbers(run, flow);
+    run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
+                                      flow->first_node + (uint32_t)flow->nnodes};
+    evaluator_add(run->evaluator, flow);
+    run->flows = mem_grow(run->flows, run->nflows, &run->flows_cap, sizeof *run->flows);
+    run->flows[run->nflows++] = flow_ref(flow);
     return injected;
 }
 
@@ -159,7 +139,7 @@ Json injected_image(const Injected *injected) {
 
 Injected *injected_load(const Frame *f, Json image, Error *err) {
     Run *run = f->run;
-    bool valid = json_kind(image) == JSON_ARRAY && json_array_len(image) >= INJECTED_FIELDS;
+    bool valid = safe_len(image) >= INJECTED_FIELDS;
     int64_t where = valid ? image_int(image, INJECTED_WHERE) : -1;
     FlowProblems problems = {0};
     FlowAround there = around(f, valid ? (uint32_t)image_int(image, INJECTED_LEVEL) : 0);
@@ -200,7 +180,7 @@ void injected_append(Frame *f, Injected *injected) {
 }
 
 bool injections_load(Frame *f, Json image, Error *err) {
-    for (size_t i = 0; json_kind(image) == JSON_ARRAY && i < json_array_len(image); i++) {
+    for (size_t i = 0; i < safe_len(image); i++) {
         Injected *injected = injected_load(f, json_array_get(image, i), err);
         if (!injected) {
             return false;
@@ -274,11 +254,6 @@ bool injected_drop(Frame *f, uint32_t level) {
         }
     }
     return any;
-}
-
-/* Of a frame that is gone: there is nothing to record. */
-void inject_drop_all(Frame *f) {
-    injected_drop(f, 0);
 }
 
 bool inject_stands_in(const Frame *f) {

@@ -35,7 +35,6 @@ InjectWhere injected_where(const Injected *injected);
 Json injections_image(const Frame *f); /* given: an array */
 bool injections_load(Frame *f, Json image, Error *err);
 
-void inject_drop_all(Frame *f);
 bool inject_waits_before(const Frame *f);    /* one is to run before the frame's node */
 const Node *inject_stand_in(const Frame *f); /* runs instead of the frame's own; NULL: none */
 /* The node at the top runs instead of the one below: with it that one is done, in one record. */

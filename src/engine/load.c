@@ -255,10 +255,9 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     if (parent && !load_parent(f, err)) {
         return false;
     }
-    Json held = json_kind(extra) == JSON_OBJECT ? json_object_get_c(extra, "held") : json_none();
+    Json held = safe_get_c(extra, "held");
     f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
-    return json_kind(extra) != JSON_OBJECT ||
-           injections_load(f, json_object_get_c(extra, "inject"), err);
+    return injections_load(f, safe_get_c(extra, "inject"), err);
 }
 
 static void load_head(Run *run, Json head) {
@@ -283,10 +282,8 @@ static void load_head(Run *run, Json head) {
         json_kind(only) == JSON_ARRAY
             ? (RunOnly){image_int(only, 0), (uint32_t)image_int(only, 1), image_int(only, 2)}
             : (RunOnly){0};
-    run->status = RUN_RUNNING;
-    for (int i = 0; i <= RUN_CANCELLED; i++) {
-        run->status = json_string_is(status, run_status_names[i]) ? (RunStatus)i : run->status;
-    }
+    int ended = json_kind(status) == JSON_STRING ? run_status_find(json_string_data(&status)) : -1;
+    run->status = ended < 0 ? RUN_RUNNING : (RunStatus)ended;
 }
 
 /* The frames of an image; back: from elsewhere than where the run stands. Clocks of nodes stood still while
@@ -319,24 +316,7 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
     return ok;
 }
 
-/* Results that are on record and work that nobody wants any more are forgotten. */
-static bool keeps_work(const Frame *f) {
-    (void)f;
-    return true;
-}
-
 /* ---- a run from the store ---- */
-
-static Flow *stored_flow(const Loaded *loaded, Error *err) {
-    FlowProblems problems = {0};
-    Flow *flow = flow_load_definition(loaded->definition, &problems);
-    if (!flow) {
-        error_set(err, ERR_DATA, "The workflow stored with thread `%s` does not load here: %s",
-                  loaded->row.thread, problems.n ? problems.items[0].msg : "it is damaged.");
-    }
-    flow_problems_clear(&problems);
-    return flow;
-}
 
 /* key: of the definition that is taken instead of the stored one; NULL: none is. */
 static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *err) {
@@ -366,7 +346,14 @@ Run *request_build(Request *q) {
     if (err->code != ERR_NONE) {
         return NULL;
     }
-    Flow *flow = q->reload ? flow_ref(q->reload) : stored_flow(loaded, err);
+    FlowProblems problems = {0};
+    Flow *flow =
+        q->reload ? flow_ref(q->reload) : flow_load_definition(loaded->definition, &problems);
+    if (!flow) {
+        error_set(err, ERR_DATA, "The workflow stored with thread `%s` does not load here: %s",
+                  loaded->row.thread, problems.n ? problems.items[0].msg : "it is damaged.");
+    }
+    flow_problems_clear(&problems);
     Run *run = flow ? run_new(q->engine, flow) : NULL;
     flow_unref(flow);
     if (!run) {
@@ -381,15 +368,15 @@ Run *request_build(Request *q) {
         return NULL;
     }
     if (!run_is_forked(run) && !q->replays) {
-        work_sweep(run, keeps_work);
+        work_sweep(run, NULL); /* results that are on record, and what nobody wants any more */
     }
     return run;
 }
 
 /* ---- going back ---- */
 
-/* Every frame goes, and what it was doing. */
-static void drop_frames(Run *run) {
+/* Every frame goes, and what it was doing; then those that were loaded come. */
+static bool take_loaded(Run *run, const Loaded *loaded, Error *err) {
     frame_index_clear(run);
     while (run->last_frame) {
         Frame *f = run->last_frame;
@@ -402,10 +389,6 @@ static void drop_frames(Run *run) {
     }
     run->dirty = NULL;
     run->ready = NULL;
-}
-
-static bool take_loaded(Run *run, const Loaded *loaded, Error *err) {
-    drop_frames(run);
     run->head = loaded->seq;
     run->step = loaded->step;
     run->weight = loaded->weight;

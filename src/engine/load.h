@@ -14,7 +14,6 @@ void request_make(Request *q, Run *run, const char *workflow, const char *key);
 void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight);
 /* Drives a request to its end, waiting for the disk, and runs no loop. */
 void request_now(Request *q, const Now *now);
-void run_discard(Run *run); /* frees one that was never made, and all that it would have told */
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
 /* The same run as it was at another checkpoint; what it was doing is ended. Nothing in it is scheduled.
  * After an error it is as it was, though what it was doing may have been ended. */

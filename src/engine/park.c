@@ -32,17 +32,6 @@ const char *const hook_positions[HOOK_POSITIONS] = {
 
 /* ---- parking ---- */
 
-static void tell_paused(Frame *f) {
-    const Node *node = frame_top(f)->node;
-    if (run_wants(f->run, EVENT_PAUSED)) {
-        engine_tell(f->run, f,
-                    (Event){.type = EVENT_PAUSED,
-                            .node = node ? node->name : "",
-                            .status = hook_positions[frame_position(f)],
-                            .data = json_ref(frame_pause(f))});
-    }
-}
-
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info) {
     frame_unqueue(f);
     engine_drop_start(f->run->engine, f);
@@ -55,9 +44,14 @@ void frame_park_as(Frame *f, HookPosition position, Json inner, Json info) {
 
 void frame_park_at(Frame *f, HookPosition position, Json inner, Json info) {
     Run *run = f->run;
+    const Node *node = frame_top(f)->node;
     frame_park_as(f, position, inner, info);
-    run_record(run, f, frame_top(f)->node, "paused", json_none());
-    tell_paused(f);
+    run_record(run, f, node, "paused", json_none());
+    engine_tell(run, f,
+                (Event){.type = EVENT_PAUSED,
+                        .node = node ? node->name : "",
+                        .status = hook_positions[position],
+                        .data = json_ref(frame_pause(f))});
     run_kick(run);
 }
 
@@ -127,28 +121,6 @@ static bool change(Frame *f, Json changes, bool after, Error *err) {
     json_unref(f->run->by_hand);
     f->run->by_hand = changes;
     f->run->by_hand_after = after;
-    return ok;
-}
-
-static bool change_before(Frame *f, Json changes) {
-    Error err = ERROR_INIT;
-    bool ok = change(f, changes, false, &err);
-    if (!ok) {
-        frame_fail_with(f, "recorded", &err);
-    }
-    return ok;
-}
-
-/* It is done all the same. */
-static bool change_after(Frame *f, Json changes, const char *word, StepResult result) {
-    Error err = ERROR_INIT;
-    const Node *node = frame_top(f)->node;
-    bool ok = change(f, changes, true, &err);
-    if (!ok) {
-        frame_set_wait(f, wait_of(WAIT_AFTER));
-        run_record_result(f->run, f, node, word, result);
-        frame_fail(f, fail_error(f, node, "recorded", &err, json_none()), FAIL_AFTER);
-    }
     return ok;
 }
 
@@ -225,13 +197,6 @@ static void end_only(Frame *f, const Node *node, const char *word, StepResult re
     run_halt(run);
 }
 
-/* It is past the one node: an error edge led here. */
-static bool is_past_only(const Frame *f) {
-    const RunOnly *only = &f->run->only;
-    bool inside = f->id != only->frame || f->nlevels > only->depth;
-    return only->frame && (!run_does(f) || (!inside && f->run->step > only->step));
-}
-
 /* As at nearly every step. */
 static bool passes(const Frame *f, const Node *node) {
     const RunHooks *hooks = f->run->hooks;
@@ -260,13 +225,18 @@ bool park_before(Frame *f) {
                        .again = f->waits == WAIT_AGAIN,
                        .looked = looked};
     Json info;
-    if (is_past_only(f)) {
+    const RunOnly *only = &f->run->only;
+    bool inside = f->id != only->frame || f->nlevels > only->depth;
+    if (only->frame && (!run_does(f) || (!inside && f->run->step > only->step))) {
+        /* past the one node: an error edge led here */
         end_only(f, NULL, "ended", (StepResult){.update = json_none()});
         return true;
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
     if (verdict == HOOK_CHANGE) {
-        if (!change_before(f, info)) {
+        Error err = ERROR_INIT;
+        if (!change(f, info, false, &err)) {
+            frame_fail_with(f, "recorded", &err);
             return true;
         }
         verdict = ask_changed(f, &place, &info);
@@ -297,7 +267,11 @@ bool park_after(Frame *f, const Node *node, const char *word, StepResult result)
     }
     HookVerdict verdict = inject_stands_in(f) ? HOOK_GO : ask(f, &place, &info);
     if (verdict == HOOK_CHANGE) {
-        if (!change_after(f, info, word, result)) {
+        Error err = ERROR_INIT;
+        if (!change(f, info, true, &err)) { /* it is done all the same */
+            frame_set_wait(f, wait_of(WAIT_AFTER));
+            run_record_result(f->run, f, node, word, result);
+            frame_fail(f, fail_error(f, node, "recorded", &err, json_none()), FAIL_AFTER);
             return true;
         }
         verdict = ask_changed(f, &place, &info);
@@ -397,12 +371,10 @@ static Json unparked(Frame *f) {
 
 static void tell_resumed(Frame *f, const char *word) {
     const Node *node = frame_top(f)->node;
-    if (run_wants(f->run, EVENT_RESUMED)) {
-        engine_tell(f->run, f,
-                    (Event){.type = EVENT_RESUMED,
-                            .node = node ? node->name : "",
-                            .data = OBJECT(KEY("how", word ? word : "continue"))});
-    }
+    engine_tell(f->run, f,
+                (Event){.type = EVENT_RESUMED,
+                        .node = node ? node->name : "",
+                        .data = OBJECT(KEY("how", word ? word : "continue"))});
 }
 
 static void go(Frame *f, const LetGo *let) {
@@ -516,16 +488,16 @@ static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
                      "`%s` gives back an object, so what it is to give back is one.", node->name);
 }
 
-/* They are on record with what comes of letting it go. */
+/* What a person changed meanwhile; on record with what comes of letting it go. */
 static bool apply_pending(Frame *f, Error *err) {
     Json changes = frame_pending(f), state = change_set(frame_state(f), changes, err);
     bool ok = !json_is_none(state) && frame_change(f, changes, err);
     json_unref(state);
-    if (ok && json_array_len(changes)) {
+    if (!ok || !json_array_len(changes)) {
+        json_clear(&changes);
+    } else {
         json_unref(f->run->by_hand);
         f->run->by_hand = changes;
-    } else {
-        json_unref(changes);
     }
     return ok;
 }

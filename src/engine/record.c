@@ -38,21 +38,14 @@ static Json level_image(const Frame *f, uint32_t level) {
     return l->injected ? json_array_push(image, injected_image(l->injected)) : image;
 }
 
-/* null when there is nothing to say: the array keeps its length, so that its parts are compared one by
- * one. */
-static Json frame_extra(const Frame *f) {
-    if (!f->held_at && !f->injections) {
-        return json_null();
-    }
-    Json extra = json_object();
-    if (f->held_at) {
-        extra = json_object_with(extra, "held", json_int(f->held_at));
-    }
-    return f->injections ? json_object_with(extra, "inject", injections_image(f)) : extra;
-}
-
+/* What else there is to say is null when that is nothing: the array keeps its length, so that its parts are
+ * compared one by one. */
 Json frame_image(const Frame *f) {
-    Json levels = json_array();
+    Json levels = json_array(), extra = json_null();
+    if (f->held_at || f->injections) {
+        extra = OBJECT(KEY("held", f->held_at ? json_int(f->held_at) : json_none()),
+                       KEY("inject", f->injections ? injections_image(f) : json_none()));
+    }
     for (uint32_t i = 0; i < f->nlevels; i++) {
         levels = json_array_push(levels, level_image(f, i));
     }
@@ -61,7 +54,7 @@ Json frame_image(const Frame *f) {
         [IMAGE_BRANCH] = json_int(f->branch),
         [IMAGE_LEVELS] = levels,
         [IMAGE_WAIT] = json_ref(f->wait),
-        [IMAGE_EXTRA] = frame_extra(f),
+        [IMAGE_EXTRA] = extra,
     };
     return json_array_from(parts, IMAGE_EXTRA + 1);
 }
@@ -244,19 +237,6 @@ static bool leads_to(Json before, Json patch, Json image) {
 }
 #endif
 
-static void drop_dirty(Run *run) {
-    for (Frame *f = run->dirty, *next; f; f = next) {
-        next = f->dirty_next;
-        f->dirty = false;
-        f->batch = engine_batch(run->engine);
-        f->nrecorded = f->nlevels;
-        if (f->gone) {
-            frame_free(f);
-        }
-    }
-    run->dirty = NULL;
-}
-
 enum { DEBUG_WEIGHT = 3 }; /* a debugger's own, however large, is to be written whole seldom */
 
 /* Encodes the change, what came of the node, and the whole where the chain of changes has become too
@@ -298,15 +278,6 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     run->image = image;
 }
 
-static void tell_step(Run *run, const Frame *f, const Node *node, const char *status, Json update) {
-    Event event = {.type = EVENT_STEP, .node = node ? node->name : "", .status = status};
-    if (run->values) {
-        event.update = json_ref(update);
-        event.state = frame_state(f);
-    }
-    engine_tell(run, f, event);
-}
-
 void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
                        StepResult result) {
     Checkpoint c = {
@@ -331,10 +302,24 @@ void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
         run_unsaved(run);
     }
     if (run_wants(run, EVENT_STEP)) {
-        tell_step(run, f, node, status, result.update);
+        engine_tell(run, f,
+                    (Event){.type = EVENT_STEP,
+                            .node = c.node,
+                            .status = status,
+                            .update = run->values ? json_ref(result.update) : json_none(),
+                            .state = run->values ? frame_state(f) : json_none()});
     }
     result_clear(&result);
-    drop_dirty(run);
+    for (Frame *at = run->dirty, *next; at; at = next) {
+        next = at->dirty_next;
+        at->dirty = false;
+        at->batch = engine_batch(run->engine);
+        at->nrecorded = at->nlevels;
+        if (at->gone) {
+            frame_free(at);
+        }
+    }
+    run->dirty = NULL;
 }
 
 void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {

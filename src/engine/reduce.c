@@ -22,23 +22,19 @@ static Reduce reduce_of(const StateKey *key) {
     return key ? key->reduce : REDUCE_REPLACE;
 }
 
-/* The value that the state has after one more is put to it; JSON_NONE on error. */
-static Json reduced(const Target *t, const StateKey *key, Json old_value, Json value) {
-    if (reduce_of(key) == REDUCE_REPLACE) {
-        return json_ref(value);
-    }
-    if (key->reduce == REDUCE_EXPR) {
-        Json vars[] = {json_is_none(old_value) ? json_null() : old_value, value};
-        return evaluator_run(t->m, key->expr, *t->state, vars, t->err);
-    }
-    return evaluator_reduce(t->m, key->reduce, false, old_value, value, t->err);
-}
-
+/* The value that the state has after one more is put to it. */
 static bool put_state(const Target *t, const StateKey *key, Json name, Json value) {
-    Json next = reduced(t, key, json_object_get(*t->state, name), value);
+    Json next, old_value = json_object_get(*t->state, name);
+    if (reduce_of(key) == REDUCE_REPLACE) {
+        next = json_ref(value);
+    } else if (key->reduce == REDUCE_EXPR) {
+        Json vars[] = {json_is_none(old_value) ? json_null() : old_value, value};
+        next = evaluator_run(t->m, key->expr, *t->state, vars, t->err);
+    } else {
+        next = evaluator_reduce(t->m, key->reduce, false, old_value, value, t->err);
+    }
     if (json_is_none(next)) {
-        error_wrap(t->err, "the reducer of `%.*s`", (int)json_string_len(name),
-                   json_string_data(&name));
+        error_wrap(t->err, "the reducer of `%s`", json_string_data(&name));
         return false;
     }
     *t->state = json_object_set(*t->state, json_ref(name), next);
@@ -137,16 +133,13 @@ bool reduce_writes(const Graph *graph, Evaluator *m, Json theirs, Json *state, J
     return true;
 }
 
-static bool complain(Json name, Json one, Json other, Error *err) {
+static bool complain(Json key, Json one, Json other, Error *err) {
+    const char *name = json_string_data(&key);
     return error_set(
         err, ERR_DATA,
-        "Nodes `%.*s` and `%.*s` wrote `%.*s` in parallel branches, and the state says "
-        "no way to join the two: give `%.*s` a reducer (state: {%.*s: {reduce: append}}) "
-        "or let one write elsewhere.",
-        (int)json_string_len(one), json_string_data(&one), (int)json_string_len(other),
-        json_string_data(&other), (int)json_string_len(name), json_string_data(&name),
-        (int)json_string_len(name), json_string_data(&name), (int)json_string_len(name),
-        json_string_data(&name));
+        "Nodes `%s` and `%s` wrote `%s` in parallel branches, and the state says no way to join the "
+        "two: give `%s` a reducer (state: {%s: {reduce: append}}) or let one write elsewhere.",
+        json_string_data(&one), json_string_data(&other), name, name, name);
 }
 
 bool reduce_no_conflict(const Graph *graph, Json all, Error *err) {

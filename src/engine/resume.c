@@ -40,7 +40,7 @@ static bool may_start(const Engine *e, const RunStart *start, Error *err) {
 /* The batch that makes it is committed, and with it what it has done so far. */
 static void on_made(Request *q) {
     if (q->job.err.code != ERR_NONE) {
-        run_discard(q->run);
+        run_free(q->run);
         request_fail(q);
         return;
     }
@@ -248,7 +248,7 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
     if (!json_is_none(r->value) && !json_is_none(before)) { /* it failed on its last answer */
         Json answers = json_ref(work_part(before, WORK_ANSWERS));
         answers = json_array_set(answers, json_array_len(answers) - 1, json_ref(r->value));
-        before = work_with_answers(json_ref(before), answers);
+        before = wait_with_answers(json_ref(before), answers);
         failed->wait = json_array_set(failed->wait, WAIT_FAILED_BEFORE, before);
         frame_mark(failed);
         return true;
@@ -402,7 +402,7 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
 void run_fork_line(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
         if (json_kind(work_part(f->wait, WORK_KEY)) == JSON_STRING) {
-            f->wait = work_with_key(f->wait, frame_work_key(f));
+            f->wait = wait_with_key(f->wait, frame_work_key(f));
             frame_mark(f);
         }
     }

@@ -12,17 +12,6 @@
 
 /* ---- parking what was loaded ---- */
 
-/* A pause that is there keeps what it waits for; what is said of it is new. */
-static void park_again(Frame *f, Json info) {
-    Json inner = json_array_get(f->wait, WAIT_PAUSED);
-    info = json_ref(info);
-    if (wait_is(inner, WAIT_FAILING)) {
-        info = json_object_with(info, "error", json_ref(json_array_get(inner, WAIT_FAILING_ERROR)));
-    }
-    frame_set_status(f, FRAME_PARKED);
-    frame_set_pause(f, info);
-}
-
 static void park_failed(Frame *f, Json info) {
     Json error = json_array_get(f->wait, WAIT_FAILED_ERROR),
          before = json_array_get(f->wait, WAIT_FAILED_BEFORE);
@@ -37,8 +26,13 @@ static void park_failed(Frame *f, Json info) {
 }
 
 static void park_loaded(Frame *f, Json info, bool looked) {
-    if (f->waits == WAIT_PAUSE) {
-        park_again(f, info);
+    if (f->waits == WAIT_PAUSE) { /* it keeps what it waits for; what is said of it is new */
+        Json inner = json_array_get(f->wait, WAIT_PAUSED), error = json_none();
+        if (wait_is(inner, WAIT_FAILING)) {
+            error = json_ref(json_array_get(inner, WAIT_FAILING_ERROR));
+        }
+        frame_set_status(f, FRAME_PARKED);
+        frame_set_pause(f, OBJECT_ADD(json_ref(info), KEY("error", error)));
         return;
     }
     if (f->waits == WAIT_FAILED) {
@@ -281,19 +275,15 @@ bool run_reopen(Run *run, Json info, Error *err) {
 
 /* ---- one node again ---- */
 
-/* What the frame waited for when its node was under way: that begins anew. */
-static void begin_anew(Frame *f) {
-    Json wait = f->wait;
-    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
-}
-
+/* What the frame waited for when its node was under way begins anew. */
 static void replay(Run *run, Frame *f) {
+    Json wait = f->wait;
     run->status = RUN_RUNNING;
     json_clear(&run->error);
     run_set_debug(run, json_null());
     run->only = (RunOnly){f->id, f->nlevels, run->step};
     run_set_hooks(run, &only_hooks, run);
-    begin_anew(f);
+    frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
     run_unsaved(run);
     run_record(run, f, frame_top(f)->node, "replaying", json_none());
     run_tell_start(run, true);
@@ -301,20 +291,16 @@ static void replay(Run *run, Frame *f) {
     run_kick(run);
 }
 
-/* What the copy will be read as: its one checkpoint is the whole. */
-static void make_copy(Request *q) {
+/* A copy of the thread up to what led to the step, which is one checkpoint, and the step in it: all one
+ * commit. */
+static void replay_read(Request *q) {
     Loaded *l = &q->loaded;
     int64_t now = engine_now(q->engine);
-    l->image = image_renew_places(image_shift(l->image, now - l->at, true));
-    l->at = l->row.updated = now;
-    l->seq = l->row.head = l->row.last = 1;
-}
-
-/* A copy of the thread up to what led to the step, and the step in it: all one commit. */
-static void replay_read(Request *q) {
     if (q->job.err.code == ERR_NONE &&
         (!q->new_thread || store_check_thread(q->new_thread, &q->job.err))) {
-        make_copy(q);
+        l->image = image_renew_places(image_shift(l->image, now - l->at, true));
+        l->at = l->row.updated = now;
+        l->seq = l->row.head = l->row.last = 1;
     }
     Run *run = request_build(q);
     Frame *f = run ? run_frame(run, q->frame) : NULL;

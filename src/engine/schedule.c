@@ -99,18 +99,6 @@ static void clock_changes(Frame *f, int64_t now) {
     }
 }
 
-static void hold(Frame *f, bool parked) {
-    int64_t now = engine_now(f->run->engine);
-    f->run->parked += parked ? 1 : (size_t)-1;
-    for (Frame *at = f; at; at = at->parent) {
-        bool was = at->held > 0;
-        at->held += parked ? 1 : (uint32_t)-1;
-        if (was != (at->held > 0)) {
-            clock_changes(at, now);
-        }
-    }
-}
-
 /* ---- status and queue ---- */
 
 static bool is_moving(FrameStatus status) {
@@ -132,21 +120,18 @@ void frame_set_status(Frame *f, FrameStatus status) {
     if (moved != is_moving(f->status)) {
         (moved ? frame_leave_moving : frame_join_moving)(f);
     }
-    if (parked != (status == FRAME_PARKED)) {
-        hold(f, !parked);
-    }
-}
-
-static void enqueue(Frame *f) {
-    Run *run = f->run;
-    if (f->queued) {
+    if (parked == (status == FRAME_PARKED)) {
         return;
     }
-    f->queued = true;
-    f->queue_next = NULL;
-    *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
-    run->ready_tail = f;
-    run_kick(run);
+    int64_t now = engine_now(f->run->engine);
+    f->run->parked += parked ? (size_t)-1 : 1;
+    for (Frame *at = f; at; at = at->parent) { /* the clocks of those around it stand still, too */
+        bool stood = at->held > 0;
+        at->held += parked ? (uint32_t)-1 : 1;
+        if (stood != (at->held > 0)) {
+            clock_changes(at, now);
+        }
+    }
 }
 
 void frame_start_when_durable(Frame *f) {
@@ -157,17 +142,17 @@ void frame_start_when_durable(Frame *f) {
 }
 
 /* A frame that needs no more of its children than have ended goes on. */
-static FrameStatus status_of_wait(const Frame *f) {
-    FrameStatus status = wait_rows[f->waits].status;
-    bool (*enough)(const Frame *) = wait_rows[f->waits].enough;
-    bool holds = f->children && !(enough && enough(f));
-    return status == FRAME_HOLDING && !holds ? FRAME_READY : status;
-}
-
 void frame_schedule(Frame *f) {
-    frame_set_status(f, status_of_wait(f));
-    if (f->status == FRAME_READY) {
-        enqueue(f);
+    Run *run = f->run;
+    const WaitRow *row = &wait_rows[f->waits];
+    bool holds = row->status == FRAME_HOLDING && f->children && !(row->enough && row->enough(f));
+    frame_set_status(f, row->status == FRAME_HOLDING && !holds ? FRAME_READY : row->status);
+    if (f->status == FRAME_READY && !f->queued) {
+        f->queued = true;
+        f->queue_next = NULL;
+        *(run->ready ? &run->ready_tail->queue_next : &run->ready) = f;
+        run->ready_tail = f;
+        run_kick(run);
     } else if (f->status == FRAME_STARTING) {
         frame_start_when_durable(f);
     } else if (f->waits == WAIT_SLEEP && run_wants(f->run, EVENT_NODE)) {

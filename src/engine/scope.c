@@ -13,10 +13,6 @@ static const Level *level_at(ScopeAt at) {
     return &at.frame->levels[at.level];
 }
 
-static bool is_own(ScopeAt at) {
-    return !json_is_none(level_at(at)->state);
-}
-
 static bool go_down(ScopeAt *at) {
     if (at->level) {
         at->level--;
@@ -31,7 +27,7 @@ static bool go_down(ScopeAt *at) {
 
 /* The level whose variables these are. The lowest of all has its own. */
 static ScopeAt owner_of(ScopeAt at) {
-    while (!is_own(at) && go_down(&at)) {}
+    while (json_is_none(level_at(at)->state) && go_down(&at)) {}
     return at;
 }
 
@@ -44,17 +40,7 @@ static Json merged_tasks(Json view, Json own) {
     return json_object_with(view, "tasks", all);
 }
 
-static Json with_own(Json view, Json own) {
-    Json name, value;
-    for (size_t pos = 0; json_object_next(own, &pos, &name, &value);) {
-        view = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
-                   ? merged_tasks(view, value)
-                   : json_object_set(view, json_ref(name), json_ref(value));
-    }
-    return view;
-}
-
-static Json with_defaults(Json view, Json defaults) {
+Json scope_over(Json view, Json own, Json defaults) {
     Json name, value;
     for (size_t pos = 0;
          json_kind(defaults) == JSON_OBJECT && json_object_next(defaults, &pos, &name, &value);) {
@@ -62,11 +48,12 @@ static Json with_defaults(Json view, Json defaults) {
             view = json_object_set(view, json_ref(name), json_ref(value));
         }
     }
+    for (size_t pos = 0; json_object_next(own, &pos, &name, &value);) {
+        view = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
+                   ? merged_tasks(view, value)
+                   : json_object_set(view, json_ref(name), json_ref(value));
+    }
     return view;
-}
-
-Json scope_over(Json view, Json own, Json defaults) {
-    return with_own(with_defaults(view, defaults), own);
 }
 
 enum { CHAIN_MAX = 64 };
@@ -99,20 +86,21 @@ Json frame_state(const Frame *f) {
     return l->graph->scoped ? scope_view(f, f->nlevels - 1) : json_ref(l->state);
 }
 
-void scope_set(Frame *f, uint32_t level, Json name, Json value) {
+/* The level whose variables are about to be changed. */
+static Level *owner_to_change(Frame *f, uint32_t level) {
     ScopeAt at = owner_of((ScopeAt){f, level});
-    Frame *owner = (Frame *)at.frame;
-    Level *l = &owner->levels[at.level];
+    frame_mark((Frame *)at.frame);
+    return &at.frame->levels[at.level];
+}
+
+void scope_set(Frame *f, uint32_t level, Json name, Json value) {
+    Level *l = owner_to_change(f, level);
     l->state = json_object_set(l->state, name, value);
-    frame_mark(owner);
 }
 
 void scope_unset(Frame *f, uint32_t level, Json name) {
-    ScopeAt at = owner_of((ScopeAt){f, level});
-    Frame *owner = (Frame *)at.frame;
-    Level *l = &owner->levels[at.level];
+    Level *l = owner_to_change(f, level);
     l->state = json_object_remove(l->state, name);
-    frame_mark(owner);
     Json view = scope_view(f, level);
     if (!json_is_none(json_object_get(view, name))) {
         l->state = json_object_set(l->state, json_ref(name), json_null());
@@ -135,25 +123,19 @@ static Json taken_object(Json *from, Json key) {
 }
 
 void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value) {
-    ScopeAt at = owner_of((ScopeAt){f, level});
-    Frame *owner = (Frame *)at.frame;
-    Level *l = &owner->levels[at.level];
+    Level *l = owner_to_change(f, level);
     Json key = json_string_c("tasks");
     Json tasks = taken_object(&l->state, key), task = taken_object(&tasks, id);
     task = json_object_with(task, field, value);
     tasks = json_object_set(tasks, json_ref(id), task);
     l->state = json_object_set(l->state, key, tasks);
-    frame_mark(owner);
 }
 
 void scope_set_tasks(Frame *f, uint32_t level, Json tasks) {
-    ScopeAt at = owner_of((ScopeAt){f, level});
-    Frame *owner = (Frame *)at.frame;
-    Level *l = &owner->levels[at.level];
+    Level *l = owner_to_change(f, level);
     Json key = json_string_c("tasks"), all = taken_object(&l->state, key), id, task;
     for (size_t pos = 0; json_object_next(tasks, &pos, &id, &task);) {
         all = json_object_set(all, json_ref(id), json_ref(task));
     }
     l->state = json_object_set(l->state, key, all);
-    frame_mark(owner);
 }

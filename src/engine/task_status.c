@@ -119,16 +119,14 @@ void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
 
 /* ---- what a container remembers ---- */
 
-static bool is_graph_param(ParamType type) {
-    return type == PARAM_TASK || type == PARAM_TASKS || type == PARAM_TEST;
-}
-
-/* The config as an object, for the time that the container runs. */
+/* The config as an object, for the time that the container runs, without what it contains. */
 void memo_from_params(Frame *f) {
     const Kind *kind = frame_top(f)->node->kind;
     Json memo = json_object();
     for (size_t i = 0; i < kind->nparams; i++) {
-        if (!is_graph_param(kind->params[i].type) && !json_is_none(f->params[i].value)) {
+        ParamType type = kind->params[i].type;
+        bool inside = type == PARAM_TASK || type == PARAM_TASKS || type == PARAM_TEST;
+        if (!inside && !json_is_none(f->params[i].value)) {
             memo = json_object_with(memo, kind->params[i].name, json_ref(f->params[i].value));
         }
     }

@@ -265,31 +265,27 @@ void task_cleaned(Frame *f) {
     json_unref(wait);
 }
 
-/* The other file's test is over with it, but for its cleanup list. */
-static void end_inner_test(Frame *f, uint32_t level, Json error) {
-    if (f->levels[level - 1].node->timeout_ms) {
-        memo_set(f, level - 1, "late", json_bool(true)); /* it is the task's own failure */
+/* A test in another file is over with it, but for its cleanup list. */
+void task_late(Frame *f, uint32_t level, Json error) {
+    const Node *node = f->levels[level].node;
+    f->levels[level].deadline = 0;
+    if (task_has_id(node)) {
+        task_note(f, level, "timeout", json_bool(true));
     }
-    frame_unwind(f, level);
+    if (level + 1 >= f->nlevels || !is_inner_test(f, level + 1)) {
+        frame_unwind(f, level);
+        task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
+        return;
+    }
+    if (node->timeout_ms) {
+        memo_set(f, level, "late", json_bool(true)); /* it is the task's own failure */
+    }
+    frame_unwind(f, level + 1);
     Level *l = frame_top(f);
     l->node = NULL;
     level_begin_node(l);
     level_set_memo(f, l, verdict_new(TASK_FAILURE, error));
     task_ended_inside(f, ENDED_TEST, TASK_FAILURE, error);
-}
-
-void task_late(Frame *f, uint32_t level, Json error) {
-    f->levels[level].deadline = 0;
-    bool inner = level + 1 < f->nlevels && is_inner_test(f, level + 1);
-    if (task_has_id(f->levels[level].node)) {
-        task_note(f, level, "timeout", json_bool(true));
-    }
-    if (inner) {
-        end_inner_test(f, level + 1, error);
-    } else {
-        frame_unwind(f, level);
-        task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
-    }
 }
 
 /* ---- what comes next ---- */
@@ -308,26 +304,19 @@ static bool is_cleanup_list(const Frame *f) {
 }
 
 /* A failed task that the list goes on after is remembered with the container. */
-static bool goes_on_after_failure(Frame *f) {
-    Level *l = frame_top(f);
-    if (is_cleanup_list(f)) {
-        return true;
-    }
-    if (!is_list_of(f, KIND_RUN_TASKS) ||
-        !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) {
-        return false;
-    }
-    if (json_is_none(memo_get(&f->levels[f->nlevels - 2], "error"))) {
-        memo_set(f, f->nlevels - 2, "error", json_ref(verdict_error(l)));
-    }
-    return true;
-}
-
 static const Node *next_in_list(Frame *f) {
     Level *l = frame_top(f);
     size_t next = (size_t)l->node->index + 1;
-    bool stops = verdict_result(l) == TASK_FAILURE && !goes_on_after_failure(f);
-    return stops || next >= l->graph->nnodes ? NULL : &l->graph->nodes[next];
+    if (verdict_result(l) == TASK_FAILURE && !is_cleanup_list(f)) {
+        bool list = is_list_of(f, KIND_RUN_TASKS);
+        if (!list || !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) {
+            return NULL;
+        }
+        if (json_is_none(memo_get(&f->levels[f->nlevels - 2], "error"))) {
+            memo_set(f, f->nlevels - 2, "error", json_ref(verdict_error(l)));
+        }
+    }
+    return next < l->graph->nnodes ? &l->graph->nodes[next] : NULL;
 }
 
 bool task_go_on(Frame *f) {
@@ -476,24 +465,19 @@ void test_is_cancelled(Run *run) {
 
 /* ---- levels that end ---- */
 
-/* The frame that it cleaned up for goes on when it was the last. */
-static void end_cleanup_frame(Frame *f) {
-    Frame *heir = f->parent;
-    heir->children--;
-    frame_mark(heir);
-    frame_remove(f);
-    if (!heir->children && heir->status == FRAME_HOLDING) {
-        frame_schedule(heir);
-    }
-    run_record(f->run, f, NULL, "completed", json_none());
-}
-
 void task_level_done(Frame *f) {
     if (is_test(f) && enter_cleanup(f)) {
         return;
     }
-    if (f->nlevels == 1 && f->is_cleanup) {
-        end_cleanup_frame(f);
+    if (f->nlevels == 1 && f->is_cleanup) { /* the frame that it cleaned up for may go on */
+        Frame *heir = f->parent;
+        heir->children--;
+        frame_mark(heir);
+        frame_remove(f);
+        if (!heir->children && heir->status == FRAME_HOLDING) {
+            frame_schedule(heir);
+        }
+        run_record(f->run, f, NULL, "completed", json_none());
         return;
     }
     if (f->nlevels == 1) {
@@ -514,16 +498,12 @@ void task_level_done(Frame *f) {
     json_unref(error);
 }
 
-static const char *described(JsonKind kind) {
+/* `if` holds on true alone. False in *go skips the task. */
+static bool is_wanted(Frame *f, bool *go, Error *err) {
     static const char *const words[] = {
         [JSON_NULL] = "null",      [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string",
         [JSON_ARRAY] = "an array", [JSON_OBJECT] = "an object",
     };
-    return words[kind];
-}
-
-/* `if` holds on true alone. False in *go skips the task. */
-static bool is_wanted(Frame *f, bool *go, Error *err) {
     const Node *node = frame_top(f)->node;
     *go = true;
     if (!node->task->when) {
@@ -538,9 +518,9 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     }
     *go = json_kind(holds) == JSON_TRUE;
     if (!*go && json_kind(holds) != JSON_FALSE && run_wants(f->run, EVENT_WARNING)) {
-        Json text = json_string_fmt(
-            "Task `%s` is skipped: its `if` gives %s, and only true lets it run.", node->name,
-            json_is_none(holds) ? "nothing" : described(json_kind(holds)));
+        Json text =
+            json_string_fmt("Task `%s` is skipped: its `if` gives %s, and only true lets it run.",
+                            node->name, json_is_none(holds) ? "nothing" : words[json_kind(holds)]);
         engine_tell(f->run, f,
                     (Event){.type = EVENT_WARNING,
                             .node = node->name,

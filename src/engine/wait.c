@@ -82,6 +82,24 @@ Json wait_unpaused(Json wait) {
     return wait_is(wait, WAIT_PAUSE) ? json_array_get(wait, WAIT_PAUSED) : wait;
 }
 
+Json work_part(Json wait, WorkPart part) {
+    wait = wait_unpaused(wait);
+    size_t at = wait_rows[wait_kind(wait)].work[part];
+    return at ? json_array_get(wait, at) : json_none();
+}
+
+Json wait_with_answers(Json wait, Json answers) {
+    return json_array_set(wait, wait_rows[wait_kind(wait)].work[WORK_ANSWERS], answers);
+}
+
+Json wait_with_key(Json wait, Json key) {
+    if (wait_is(wait, WAIT_PAUSE)) {
+        Json inner = wait_with_key(json_ref(json_array_get(wait, WAIT_PAUSED)), key);
+        return json_array_set(wait, WAIT_PAUSED, inner);
+    }
+    return json_array_set(wait, wait_rows[wait_kind(wait)].work[WORK_KEY], key);
+}
+
 Json wait_of(WaitKind kind) {
     return wait_from_(kind, NULL, 0);
 }

@@ -98,7 +98,12 @@ bool wait_is(Json wait, WaitKind kind); /* the same, where one kind matters */
 bool wait_is_timed(Json wait);
 /* What it waits for below a pause, or the wait itself; borrowed. */
 Json wait_unpaused(Json wait);
-Json wait_of(WaitKind kind); /* [word]; null for WAIT_NOTHING */
+/* A part of what a frame waits for that works, will, or asks meanwhile; borrowed; JSON_NONE when it
+ * has none. */
+Json work_part(Json wait, WorkPart part);
+Json wait_with_answers(Json wait, Json answers); /* consumes both */
+Json wait_with_key(Json wait, Json key);         /* consumes both; below a pause */
+Json wait_of(WaitKind kind);                     /* [word]; null for WAIT_NOTHING */
 /* [word, ...]; consumes what follows it. */
 #define WAIT_FOR(kind, ...) \
     wait_from_((kind), (Json[]){__VA_ARGS__}, sizeof((Json[]){__VA_ARGS__}) / sizeof(Json))

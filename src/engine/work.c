@@ -21,32 +21,6 @@
 
 /* ---- what a frame waits for while its node works ---- */
 
-Json work_part(Json wait, WorkPart part) {
-    wait = wait_unpaused(wait);
-    size_t at = wait_rows[wait_kind(wait)].work[part];
-    return at ? json_array_get(wait, at) : json_none();
-}
-
-static Json with_part(Json wait, WorkPart part, Json value) {
-    return json_array_set(wait, wait_rows[wait_kind(wait)].work[part], value);
-}
-
-Json work_with_key(Json wait, Json key) {
-    if (!wait_is(wait, WAIT_PAUSE)) {
-        return with_part(wait, WORK_KEY, key);
-    }
-    Json inner = with_part(json_ref(json_array_get(wait, WAIT_PAUSED)), WORK_KEY, key);
-    return json_array_set(wait, WAIT_PAUSED, inner);
-}
-
-Json work_with_answers(Json wait, Json answers) {
-    return with_part(wait, WORK_ANSWERS, answers);
-}
-
-static Json waits_for_work(Json key, Json memo, Json answers) {
-    return WAIT_FOR(WAIT_WORK, key, memo, answers);
-}
-
 /* Those of a wait on record from before there were any are none. Given. */
 static Json answers_of(Json wait) {
     Json answers = work_part(wait, WORK_ANSWERS);
@@ -66,7 +40,7 @@ bool work_goes_outside(const Frame *f, Json wait) {
 }
 
 Json work_again(const Frame *f, Json wait) {
-    return waits_for_work(frame_work_key(f), memo_of(wait), answers_of(wait));
+    return WAIT_FOR(WAIT_WORK, frame_work_key(f), memo_of(wait), answers_of(wait));
 }
 
 bool frame_asks_for_work(const Frame *f) {
@@ -75,7 +49,7 @@ bool frame_asks_for_work(const Frame *f) {
 
 Json work_answered(Json wait, Json answer) {
     Json answers = json_array_push(answers_of(wait), json_ref(answer));
-    return waits_for_work(json_ref(work_part(wait, WORK_KEY)), memo_of(wait), answers);
+    return WAIT_FOR(WAIT_WORK, json_ref(work_part(wait, WORK_KEY)), memo_of(wait), answers);
 }
 
 void work_free_data(Engine *e) {
@@ -138,23 +112,11 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
         memo = work->prepare(&s, err);
         clear(&s);
     }
-    return json_is_none(memo) ? memo : waits_for_work(frame_work_key(f), memo, json_array());
+    return json_is_none(memo) ? memo : WAIT_FOR(WAIT_WORK, frame_work_key(f), memo, json_array());
 }
 
 /* After a crash the config of a task is made again: it may have been made from variables that others
  * have changed since, but never from ones that are not on record. */
-static bool give_params(Step *s, Frame *f, Error *err) {
-    if (!s->node->task) {
-        return true;
-    }
-    if (!f->params && !task_resolve(f, err)) {
-        return false;
-    }
-    s->params = f->params;
-    f->params = NULL;
-    return true;
-}
-
 void work_start(Frame *f) {
     Engine *e = f->run->engine;
     const Node *node = frame_top(f)->node;
@@ -176,13 +138,15 @@ void work_start(Frame *f) {
     Error err = ERROR_INIT;
     bool thaw = f->thaw;
     f->thaw = false;
-    if (give_params(s, f, &err)) {
-        s->work->start(s);
-        if (thaw && f->step == s && s->work->freeze) {
-            s->work->freeze(s, false);
-        }
-    } else {
+    if (node->task && !f->params && !task_resolve(f, &err)) {
         step_fail_with(s, "config", &err);
+        return;
+    }
+    s->params = f->params;
+    f->params = NULL;
+    s->work->start(s);
+    if (thaw && f->step == s && s->work->freeze) {
+        s->work->freeze(s, false);
     }
 }
 
@@ -344,7 +308,7 @@ static bool wants_key(void *ctx, const char *key) {
     const Wanted *wanted = ctx;
     for (const Frame *f = wanted->run->first_frame; f; f = f->next) {
         if (json_string_is(work_part(f->wait, WORK_KEY), key)) {
-            return wanted->keeps(f);
+            return !wanted->keeps || wanted->keeps(f);
         }
     }
     return false;
@@ -529,24 +493,12 @@ void step_answer(Step *s, Json answer) {
     const Node *node = s->node;
     Run *run = f->run;
     Json answers = json_array_push(answers_of(f->wait), answer);
-    Json wait = waits_for_work(json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers);
+    Json wait =
+        WAIT_FOR(WAIT_WORK, json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers);
     step_over(s);
     frame_set_wait(f, wait);
     frame_record(f, node, "answered", json_none());
     run_kick(run);
-}
-
-static bool is_at(const Run *run, const Frame *f, const char *folder, const char *place) {
-    Json key = work_part(f->wait, WORK_KEY);
-    if (json_kind(key) != JSON_STRING) {
-        return false;
-    }
-    Buf at = BUF_INIT;
-    buf_printf(&at, "%s/%lld-%.*s", folder, (long long)run->row.run, (int)json_string_len(key),
-               json_string_data(&key));
-    bool same = strcmp(at.data, place) == 0;
-    buf_clear(&at);
-    return same;
 }
 
 /* A run that is not in memory may come back. */
@@ -557,11 +509,13 @@ bool step_place_wanted(Step *s, const char *place) {
          run = run->links[RUNS_ALL].next) {
         char prefix[32];
         int len = snprintf(prefix, sizeof prefix, "/%lld-", (long long)run->row.run);
-        if (run->settled || strncmp(place + strlen(folder), prefix, (size_t)len) != 0) {
+        const char *rest = place + strlen(folder), *key = rest + len; /* step_place() made it */
+        if (run->settled || strncmp(rest, prefix, (size_t)len) != 0) {
             continue;
         }
         for (const Frame *f = run->first_frame; f; f = f->next) {
-            if (is_at(run, f, folder, place)) {
+            Json its = work_part(f->wait, WORK_KEY);
+            if (json_kind(its) == JSON_STRING && json_string_is(its, key)) {
                 return true;
             }
         }

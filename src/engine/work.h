@@ -30,11 +30,6 @@ static inline const NodeWork *work_of(const Frame *f, const Node *node) {
 /* What the frame waits for while the node works: its place, its memo, no answers. JSON_NONE with *err
  * set when the memo cannot be made. */
 Json work_wait(Frame *f, const Node *node, Error *err);
-/* A part of what a frame waits for that works, will, or asks meanwhile; borrowed; JSON_NONE when it
- * has none. */
-Json work_part(Json wait, WorkPart part);
-Json work_with_answers(Json wait, Json answers); /* consumes both */
-Json work_with_key(Json wait, Json key);         /* consumes both */
 /* The node that the frame stands at is worked at outside, and the wait has the place of that. */
 bool work_goes_outside(const Frame *f, Json wait);
 Json work_again(const Frame *f, Json wait); /* a new attempt, with its memo and answers; given */
@@ -50,7 +45,7 @@ void work_cancel(Frame *f);  /* nobody waits for it any more */
 void work_drop(Frame *f);    /* the engine ends */
 void work_drop_orphans(Run *run);
 /* What earlier processes left of the run's attempts is ended and forgotten, but for those of frames that
- * are to keep it. */
+ * are to keep it; NULL: all are. */
 void work_sweep(Run *run, bool (*keeps)(const Frame *f));
 void work_free_data(Engine *e);
 char *run_folder_path(const Run *run, const char *folder); /* given */
