@@ -577,7 +577,11 @@ PAWL_API bool pawl_run_ask_cancel(PawlEngine *engine, const char *thread, PawlEr
  *
  * A run that an operation has started or taken from the store is nobody's: it goes on while the engine
  * runs, and is freed when it has settled. Its workflow is text, so it calls no functions. Operations of
- * debuggers ask the session of the run in `thread`, which this engine must have in hand. */
+ * debuggers ask the session of the run in `thread`, which this engine must have in hand; its store gives
+ * runs their names.
+ *
+ * Inside the function of a node a step is under way: there it can only be looked (`runs`, `run_get`, `check`), and all
+ * else is refused. */
 
 /* The answer; PAWL_NONE on error. Consumes args. What only looks is answered at once, and may be asked for
  * anywhere. What acts is waited for: the engine runs meanwhile, so it must not be asked for inside a

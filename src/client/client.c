@@ -3,7 +3,7 @@
  *     an operation of no run              here
  *     of a run that this process holds    here
  *     of any other                        to the process that the run's row names as its owner, when that answers; it
- *                                         says not_found when it does not hold the run (any more)
+ *                                         says not_held when it does not hold the run (any more)
  *     otherwise                           here, when nobody has the lease
  *
  * A process that has just taken a run needs a moment until it listens, and one that is about to end may let go of

@@ -162,16 +162,18 @@ static uint64_t name_hash(const char *name) {
     return hash;
 }
 
-/* Without a store runs have no numbers. */
+/* Without a store runs have no numbers and no names of their own: nobody looks for them. */
 static void enter_table(Host *h, HostRun *r) {
+    if (!h->url) {
+        return;
+    }
+
     size_t name = slot_of(h, name_hash(run_thread(r->run)));
     size_t number = slot_of(h, (uint64_t)run_number(r->run));
     r->same_name = h->by_name[name];
     h->by_name[name] = r;
-    if (run_number(r->run)) {
-        r->same_number = h->by_number[number];
-        h->by_number[number] = r;
-    }
+    r->same_number = h->by_number[number];
+    h->by_number[number] = r;
 }
 
 static void grow_table(Host *h) {
@@ -201,16 +203,16 @@ HostRun *host_run_new(Host *h, Run *run) {
 
 void host_forget(HostRun *r) {
     Host *h = r->host;
-    HostRun **name = &h->by_name[slot_of(h, name_hash(run_thread(r->run)))];
-    HostRun **number = &h->by_number[slot_of(h, (uint64_t)run_number(r->run))];
-    while (*name != r) {
-        name = &(*name)->same_name;
-    }
-    *name = r->same_name;
-    if (run_number(r->run)) {
+    if (h->url) {
+        HostRun **name = &h->by_name[slot_of(h, name_hash(run_thread(r->run)))];
+        HostRun **number = &h->by_number[slot_of(h, (uint64_t)run_number(r->run))];
+        while (*name != r) {
+            name = &(*name)->same_name;
+        }
         while (*number != r) {
             number = &(*number)->same_number;
         }
+        *name = r->same_name;
         *number = r->same_number;
     }
     *(r->prev ? &r->prev->next : &h->first) = r->next;

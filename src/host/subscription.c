@@ -492,7 +492,7 @@ static void listen_all(Host *h) {
 }
 
 Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) {
-    HostRun *r = spec->thread ? host_find(h, spec->thread) : NULL;
+    HostRun *r = spec->run ? spec->run : spec->thread ? host_find(h, spec->thread) : NULL;
     if (spec->attach && !r) {
         error_set(err, ERR_NOT_HELD,
                   "This process does not have the run `%s`, so nobody can attach to it here.",

@@ -38,6 +38,7 @@ enum {
 
 typedef struct SubscriptionSpec {
     const char *thread; /* NULL: every run that this host holds, live only */
+    HostRun *run;       /* or one that is in hand; NULL: by its name */
     unsigned types;     /* 1u << EVENT_..., ORed; 0: all */
     int64_t from; /* told what came after this cursor, 0: all of it; -1: what happens from now on */
     bool values;  /* with update and state */

@@ -254,6 +254,7 @@ static PawlDebug *attach(PawlEngine *e, HostRun *held, const PawlDebugOptions *o
                        .breakpoints = json_of(options->breakpoints),
                        .pause_all = options->apart ? -1 : 0};
     SubscriptionSpec spec = {.thread = run_thread(host_run(held)),
+                             .run = held,
                              .from = -1,
                              .attach = true,
                              .debug = &debug,
@@ -271,7 +272,7 @@ static PawlDebug *attach(PawlEngine *e, HostRun *held, const PawlDebugOptions *o
     return d;
 }
 
-static bool engine_is_between_steps(const PawlEngine *e, Error *error) {
+bool debug_is_between_steps(const PawlEngine *e, Error *error) {
     return e->inside == e->listening ||
            error_set(
                error, ERR_USAGE,
@@ -280,7 +281,7 @@ static bool engine_is_between_steps(const PawlEngine *e, Error *error) {
 }
 
 static bool can_be_attached_to(const PawlRun *run, Error *error) {
-    if (!engine_is_between_steps(run->engine, error)) {
+    if (!debug_is_between_steps(run->engine, error)) {
         return false;
     }
     if (run->debug) {
@@ -321,7 +322,7 @@ static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *
 static PawlDebug *open_thread(PawlEngine *e, const char *thread, const PawlDebugOptions *o,
                               Error *error) {
     Json why = OBJECT(KEY("reason", "initial")); /* a frame that would have gone on is paused */
-    Run *run = engine_is_between_steps(e, error) && flow_fits(e, thread, o->flow, error)
+    Run *run = debug_is_between_steps(e, error) && flow_fits(e, thread, o->flow, error)
                    ? engine_open_now(e->engine, thread, json_ref(why), error)
                    : NULL;
     HostRun *held = run ? host_adopt(e->host, run) : NULL;
@@ -371,7 +372,7 @@ static bool can_be_asked(const PawlDebug *d, Error *error) {
             "The session is over: it was detached or aborted, or has expired. Free it, "
             "and attach another.");
     }
-    return engine_is_between_steps(d->run->engine, error);
+    return debug_is_between_steps(d->run->engine, error);
 }
 
 /* The loop has to go on until it is told how a replay ended. */

@@ -173,6 +173,8 @@ PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error);
 bool debug_has_events(const PawlEngine *e); /* that have not been told */
 /* A debugger is attached, and nothing in the run goes on by itself. */
 bool debug_rests(const PawlRun *run);
+/* No step of a run is under way; a sentence where one is, in the function of a node. */
+bool debug_is_between_steps(const PawlEngine *e, Error *error);
 void debug_engine_gone(PawlDebug *debug); /* it is about to close: lets go of the run */
 /* The run of ours that a debugger replays a node of, in a run that is the session's own; NULL: none. */
 PawlRun *debug_replayed(const PawlEngine *e, const Run *run);

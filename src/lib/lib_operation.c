@@ -54,12 +54,28 @@ static void on_answer(void *ctx, Json answer, const Error *err) {
     mem_free(a);
 }
 
+/* A step of a run is under way inside the function of a node: there it can only be looked. */
+static bool may_ask(const PawlEngine *e, const Operation *op, Error *error) {
+    if (op && op->read && !e->has_store) {
+        PawlError none;
+        engine_has_store(e, &none);
+        return error_set(error, ERR_USAGE, "%s", none.message);
+    }
+    return op && (!(op->ask || operation_acts(op)) || debug_is_between_steps(e, error));
+}
+
 void pawl_call_later(PawlEngine *e, const char *operation, PawlValue args, PawlAnswerFn fn,
                      void *ctx) {
+    Error error = ERROR_INIT;
     Asked *a = mem_alloc(sizeof *a);
     *a = (Asked){e, fn, ctx};
     e->calls++;
-    operation_call(e->host, operation, json_of(args), (Reply){.give = on_answer, .ctx = a});
+    if (may_ask(e, operation_find(operation, &error), &error)) {
+        operation_call(e->host, operation, json_of(args), (Reply){.give = on_answer, .ctx = a});
+    } else {
+        pawl_value_unref(args);
+        on_answer(a, json_none(), &error);
+    }
 }
 
 /* ---- answers that are waited for ---- */
@@ -83,23 +99,25 @@ PawlValue pawl_call(PawlEngine *e, const char *operation, PawlValue args, PawlEr
     Error error = ERROR_INIT;
     Waiting w = {.err = err};
     const Operation *op = operation_find(operation, &error);
+    bool may = may_ask(e, op, &error);
     lib_no_error(err);
-    if (op && !operation_acts(op)) {
-        w.answer = value_of(operation_now(e->host, operation, json_of(args), &error));
-    } else if (op && !e->inside) {
+    if (may && operation_acts(op) && !e->inside) {
         pawl_call_later(e, operation, args, on_waited, &w);
         while (!w.done) {
             uv_run(e->loop, UV_RUN_ONCE);
         }
         return w.answer;
+    }
+    if (may && !operation_acts(op)) {
+        w.answer = value_of(operation_now(e->host, operation, json_of(args), &error));
     } else {
         pawl_value_unref(args);
-        if (op) {
-            error_set(&error, ERR_USAGE,
-                      "`%s` cannot be waited for inside a function that the engine called: "
-                      "pawl_call_later() asks for it.",
-                      operation);
-        }
+    }
+    if (may && operation_acts(op)) {
+        error_set(&error, ERR_USAGE,
+                  "`%s` cannot be waited for inside a function that the engine called: "
+                  "pawl_call_later() asks for it.",
+                  operation);
     }
     lib_give_error(err, &error);
     return w.answer;

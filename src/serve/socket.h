@@ -9,7 +9,7 @@
  *     server   {"request_id": 1, "answer": {...}}        or   {"request_id": 1, "error": {"code", "message", ...}}
  *
  * A line that has no request_id is answered without one. A call is any operation of the table (operation.h); of those that belong to a run only such as this process
- * holds, and another is refused as not_found. Calls are answered as they are done, not always in order.
+ * holds, and another is refused as not_held. Calls are answered as they are done, not always in order.
  *
  *     client   {"request_id": 2, "call": "run_events", "args": {"thread": "t", "attach": true}}
  *     server   {"request_id": 2, "answer": {"subscription": 5}}

@@ -281,6 +281,23 @@ static void a_callback_may_let_the_frame_go_on(void **state) {
     clear_desk(d);
 }
 
+static void runs_without_a_store_have_one_name_and_a_debugger_is_at_its_own(void **state) {
+    (void)state;
+    PawlFlow *flow = of_line();
+    PawlEngine *engine = pawl_engine_open(NULL, NULL, NULL);
+    PawlRun *first = pawl_run_start(engine, flow, NULL, NULL);
+    PawlRun *second = pawl_run_start(engine, flow, NULL, NULL);
+    assert_string_equal(pawl_run_thread(first), pawl_run_thread(second));
+    PawlDebug *debug = pawl_debug_attach(first, &(PawlDebugOptions){.pause_on_start = true}, NULL);
+    assert_non_null(debug);
+    assert_true(pawl_engine_run(engine, NULL));
+    assert_false(pawl_run_settled(first));
+    assert_true(pawl_run_settled(second));
+    pawl_debug_free(debug);
+    pawl_engine_close(engine);
+    pawl_flow_free(flow);
+}
+
 static void a_condition_decides_whether_it_pauses(void **state) {
     Desk *d = desk_of(of_line());
     (void)state;
@@ -992,6 +1009,7 @@ static void other_runs_of_the_engine_are_not_held_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_callback_may_let_the_frame_go_on),
+        cmocka_unit_test(runs_without_a_store_have_one_name_and_a_debugger_is_at_its_own),
         cmocka_unit_test(a_condition_decides_whether_it_pauses),
         cmocka_unit_test(running_returns_when_nothing_goes_on_by_itself),
         cmocka_unit_test(a_run_can_be_stopped_before_its_first_node),

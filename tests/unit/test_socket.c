@@ -182,7 +182,7 @@ static void whatever_is_said_is_answered_and_costs_nothing_else(void **state) {
         {"{\"request_id\":6,\"call\":\"runs\",\"args\":{\"limit\":\"x\"}}\n",
          "`limit` of `runs` must be"},
         {"{\"request_id\":7,\"call\":\"run_stop\",\"args\":{\"thread\":\"t\"}}\n",
-         "{\"request_id\":7,\"error\":{\"code\":\"not_found\""},
+         "{\"request_id\":7,\"error\":{\"code\":\"not_held\""},
         {"{\"request_id\":8,\"call\":\"unsubscribe\",\"args\":{\"subscription\":99}}\n",
          "{\"request_id\":8,\"answer\":{}}"},
     };
