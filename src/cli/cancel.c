@@ -13,15 +13,6 @@ typedef struct CancelArgs {
     Place place;
 } CancelArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
-    CancelArgs *args = ctx;
-    if (!option) {
-        return place_argument(&command_cancel, values[0], &args->place);
-    }
-    common_option(&args->common, option, values);
-    return true;
-}
-
 enum { WAIT_MS = 5000, POLL_MS = 50 };
 
 /* Another process has the run and does not listen: it looks into the store now and then. One that died or stopped
@@ -51,7 +42,8 @@ static Json leave_word(const CancelArgs *args, Asking *a) {
 }
 
 /* The exit code is 0 when it is cancelled. */
-static int cancel(const CancelArgs *args) {
+static int act(void *ctx) {
+    const CancelArgs *args = ctx;
     Asking a;
     Error err = ERROR_INIT;
     asking_begin(&a, &args->common);
@@ -72,21 +64,6 @@ static int cancel(const CancelArgs *args) {
     }
     json_unref(run);
     return asking_end(&a);
-}
-
-static int cmd_cancel(int argc, char **argv) {
-    CancelArgs args = {.common = {.command = &command_cancel}};
-    OptionsResult parsed = options_parse(&command_cancel, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && !args.place.thread) {
-        options_complain(&command_cancel, "which run? It takes a THREAD.");
-    } else if (parsed == OPTIONS_RUN && args.place.seq) {
-        options_complain(&command_cancel, "a run is cancelled, not one of its checkpoints.");
-    } else if (parsed == OPTIONS_RUN) {
-        code = cancel(&args);
-    }
-    place_clear(&args.place);
-    return code;
 }
 
 /* ---- the row ---- */
@@ -112,5 +89,8 @@ const Command command_cancel = {
         "that is to go on later is stopped with Ctrl-C instead.",
     .options = cancel_options,
     .examples = cancel_examples,
-    .run = cmd_cancel,
+    .args = sizeof(CancelArgs),
+    .place = offsetof(CancelArgs, place),
+    .only_thread = "a run is cancelled, not one of its checkpoints.",
+    .act = act,
 };

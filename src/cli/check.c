@@ -2,6 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "output.h"
+#include "stores.h"
 #include "terminal.h"
 
 #include "flow.h"
@@ -14,8 +15,7 @@
 enum { EXIT_PROBLEMS = 1 };
 
 typedef struct Check {
-    const Command *command;
-    bool as_json;
+    Common common;
     const char **files;
     size_t n, cap;
     /* what came of it */
@@ -23,12 +23,9 @@ typedef struct Check {
     bool unreadable;
 } Check;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
+static bool on_file(void *ctx, const Option *option, char **values) {
     Check *check = ctx;
-    if (option) {
-        check->as_json = true;
-        return true;
-    }
+    (void)option;
     check->files = mem_grow(check->files, check->n, &check->cap, sizeof *check->files);
     check->files[check->n++] = values[0];
     return true;
@@ -62,7 +59,7 @@ static void check_file(Check *check, const char *path) {
         flow_needs_checkpointer(flow, &check->problems);
     }
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
-    if (!check->as_json) {
+    if (!check->common.json) {
         print_problems(&check->problems, from);
         if (check->problems.n == from) {
             size_t n = flow->main->nnodes;
@@ -84,28 +81,54 @@ static void print_json(const FlowProblems *p) {
     json_unref(all);
 }
 
-static int run(Check *check) {
+static int act(void *ctx) {
+    Check *check = ctx;
     if (check->n == 0) {
-        options_complain(check->command, "it needs a file: pawl check review.yaml.");
+        options_complain(&command_check, "it needs a file: pawl check review.yaml.");
         return EXIT_USAGE;
     }
     for (size_t i = 0; i < check->n; i++) {
         check_file(check, check->files[i]);
     }
-    if (check->as_json) {
+    if (check->common.json) {
         print_json(&check->problems);
     }
     return check->unreadable ? EXIT_USAGE : check->problems.errors ? EXIT_PROBLEMS : EXIT_OK;
 }
 
-int cmd_check(int argc, char **argv) {
-    Check check = {.command = command_find("check")};
-    OptionsResult result = options_parse(check.command, argc, argv, on_option, &check);
-    int code = result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (result == OPTIONS_RUN) {
-        code = run(&check);
-    }
-    flow_problems_clear(&check.problems);
-    mem_free(check.files);
-    return code;
+static void clear(void *ctx) {
+    Check *check = ctx;
+    flow_problems_clear(&check->problems);
+    mem_free(check->files);
 }
+
+/* ---- the row ---- */
+
+static const Option check_options[] = {
+    JSON_ROW("the problems as an array of objects"),
+    {0},
+};
+
+static const Example check_examples[] = {
+    {"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
+    {"pawl check --json flows/*.yaml", "the same for a program, over many files"},
+    {0},
+};
+
+const Command command_check = {
+    .name = "check",
+    .summary = "find what is wrong with workflows",
+    .arguments = "FILE...",
+    .description =
+        "Reads workflows without running them and lists all problems: the place, a "
+        "sentence, and the line with a mark under it.\n\n"
+        "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
+        "the command line is wrong or a file cannot be read.",
+    .options = check_options,
+    .examples = check_examples,
+    .completes = COMPLETE_FILE,
+    .args = sizeof(Check),
+    .handle = on_file,
+    .act = act,
+    .clear = clear,
+};

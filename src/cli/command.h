@@ -6,12 +6,14 @@
  * its file and naming its row here and in the list, and an option by adding a row to the options of
  * its command.
  *
- * A run function gets the arguments from the command's own name on, as main() would, and returns
- * the exit code of the program.
+ * What a command takes from its command line is a struct of its own that begins with a Common (stores.h); its rows
+ * say where in it each option goes, and it is cleared by the same rows. Its function gets that struct and returns the
+ * exit code of the program.
  */
 #ifndef PAWL_COMMAND_H
 #define PAWL_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit codes that all commands share. */
@@ -30,6 +32,24 @@ typedef enum Completion {
     COMPLETE_WORDS,   /* one of the words in the row */
 } Completion;
 
+/* What becomes of an option, and the type of the field that it goes to. */
+typedef enum OptionKind {
+    OPTION_OWN,        /* nothing: the handler of the command takes it */
+    OPTION_FLAG,       /* bool */
+    OPTION_TEXT,       /* const char *, borrowed */
+    OPTION_WORD,       /* the same: one of its words */
+    OPTION_CHOICE,     /* int: the place of its word from 1 on; 0: it was not given */
+    OPTION_COUNT,      /* int64_t, from 1 on; 0: it was not given */
+    OPTION_NEW_THREAD, /* const char *: what a new run may be called */
+    OPTION_PLACE,      /* Place */
+    OPTION_VALUE,      /* Json */
+    OPTION_TEXT_OF,    /* Json: the text of a file */
+    OPTION_SETTINGS,   /* Json: an array of [path, value] that grows */
+} OptionKind;
+
+/* The end of an option's row: its kind, and the field. */
+#define TAKES(kind, type, field) 0, kind, offsetof(type, field)
+
 typedef struct Option {
     const char *name;     /* without the dashes */
     char letter;          /* the short form, 0 when there is none */
@@ -38,7 +58,13 @@ typedef struct Option {
     const char *help;     /* half a sentence, without a stop */
     Completion completes; /* what its last value is */
     int id;               /* for the command's own use */
+    OptionKind kind;
+    size_t at;
 } Option;
+
+/* Called for each option of OPTION_OWN (with its values) and, with option NULL, for each other argument (in
+ * values[0]). Returns false to end with a usage error, after saying why with options_complain(). */
+typedef bool (*OptionHandler)(void *ctx, const Option *option, char **values);
 
 typedef struct Example {
     const char *line;
@@ -55,7 +81,14 @@ typedef struct Command {
     Completion completes;            /* what the arguments are */
     const char *words;               /* for COMPLETE_WORDS, parted by spaces */
     const char *(*list_words)(void); /* the same, when they are rows of another table */
-    int (*run)(int argc, char **argv);
+    size_t args;                     /* the size of what it takes */
+    size_t place;                    /* where in it THREAD or THREAD@SEQ goes; 0: it takes none */
+    const char *only_thread; /* said when there is an @SEQ that has no place; NULL: it has */
+    OptionHandler handle;    /* for options and arguments that no field takes; or NULL */
+    int (*act)(void *args);
+    void (*clear)(void *args); /* of what no row clears; or NULL */
+    int (*run)(int argc,
+               char **argv); /* instead of `args` to `act`: from the command's own name on */
 } Command;
 
 /* The list, in the order in which help shows them; ends with NULL. */
@@ -78,15 +111,5 @@ extern const Command command_cancel, command_check, command_completion, command_
     command_eval, command_fork, command_graph, command_help, command_history, command_kinds,
     command_man, command_prune, command_resume, command_run, command_runs, command_schema,
     command_show, command_status, command_store, command_update, command_version;
-
-/* Run functions of commands whose rows are in command.c, and the ids of their options; --store and
- * --json have theirs from stores.h. */
-enum { CHECK_STORE_THREAD };
-enum { PRUNE_KEEP_LAST, PRUNE_OLDER_THAN, PRUNE_THREAD, PRUNE_RUNS };
-int cmd_check(int argc, char **argv);
-int cmd_graph(int argc, char **argv);
-int cmd_prune(int argc, char **argv);
-int cmd_schema(int argc, char **argv);
-int cmd_store(int argc, char **argv);
 
 #endif

@@ -43,8 +43,9 @@ typedef struct DebugArgs {
     Json input, set;
     Words breaks, scripts;
     bool no_pause, auto_resume;
-    int pause_all; /* 0: as it is, 1: on, -1: off */
-    double idle;   /* seconds; -1: as it is */
+    bool has_idle;
+    int pause_all; /* 0: as it is, 1: on, 2: off */
+    double idle;   /* seconds */
     ReplayArgs replay;
 } DebugArgs;
 
@@ -66,33 +67,12 @@ typedef struct Debug {
 
 /* ---- the command line ---- */
 
-enum {
-    DEBUG_INPUT,
-    DEBUG_THREAD,
-    DEBUG_SET,
-    DEBUG_MODE,
-    DEBUG_BREAK,
-    DEBUG_SCRIPT,
-    DEBUG_OPEN,
-    DEBUG_NO_PAUSE,
-    DEBUG_PAUSE_ALL,
-    DEBUG_IDLE,
-    DEBUG_AUTO_RESUME,
-};
+enum { DEBUG_BREAK, DEBUG_SCRIPT, DEBUG_IDLE };
 
 static void add_word(Words *words, const char *word) {
     words->items = mem_grow(words->items, words->n + 1, &words->cap, sizeof *words->items);
     words->items[words->n++] = word;
     words->items[words->n] = NULL;
-}
-
-static bool on_target(DebugArgs *args, const char *target) {
-    if (args->target) {
-        return options_complain(&command_debug,
-                                "it takes one workflow or run, but was given `%s` too.", target);
-    }
-    args->target = target;
-    return true;
 }
 
 /* Seconds, or a duration as in a workflow: 90, 0.5, 30m. */
@@ -114,34 +94,18 @@ static bool read_idle(const char *text, double *seconds) {
 
 static bool on_option(void *ctx, const Option *option, char **values) {
     DebugArgs *args = ctx;
-    const Command *c = &command_debug;
-    if (!option) {
-        return on_target(args, values[0]);
+    if (option && option->id == DEBUG_IDLE) {
+        return args->has_idle = read_idle(values[0], &args->idle);
     }
-    if (common_option(&args->common, option, values)) {
+    if (option) {
+        add_word(option->id == DEBUG_BREAK ? &args->breaks : &args->scripts, values[0]);
         return true;
     }
-    Handled replays = replay_option(c, &args->replay, option, values);
-    if (replays != HANDLED_NOT) {
-        return replays == HANDLED_WELL;
+    if (args->target) {
+        return options_complain(&command_debug,
+                                "it takes one workflow or run, but was given `%s` too.", values[0]);
     }
-    switch (option->id) {
-    case DEBUG_INPUT: args->given = values[0]; break;
-    case DEBUG_THREAD: args->thread = values[0]; break;
-    case DEBUG_SET: return settings_add(c, values[0], &args->set);
-    case DEBUG_MODE: args->mode = values[0]; return options_word(c, option, values[0]) >= 0;
-    case DEBUG_BREAK: add_word(&args->breaks, values[0]); break;
-    case DEBUG_SCRIPT: add_word(&args->scripts, values[0]); break;
-    case DEBUG_OPEN: args->export = values[0]; break;
-    case DEBUG_NO_PAUSE: args->no_pause = true; break;
-    case DEBUG_IDLE: return read_idle(values[0], &args->idle);
-    case DEBUG_AUTO_RESUME: args->auto_resume = true; break;
-    case DEBUG_PAUSE_ALL: {
-        int word = options_word(c, option, values[0]);
-        args->pause_all = word == 0 ? 1 : -1;
-        return word >= 0;
-    }
-    }
+    args->target = values[0];
     return true;
 }
 
@@ -244,7 +208,7 @@ static Json debug_options_json(const Debug *d, bool begins) {
     const DebugArgs *args = d->args;
     return OBJECT(KEY("pause_on_start", json_bool(begins && !args->no_pause)),
                   KEY("pause_all_on_breakpoint",
-                      args->pause_all ? json_bool(args->pause_all > 0) : json_none()));
+                      args->pause_all ? json_bool(args->pause_all == 1) : json_none()));
 }
 
 static bool start_run(Debug *d, const char *thread, Error *err) {
@@ -294,10 +258,10 @@ static void configure(Debug *d) {
     const DebugArgs *args = d->args;
     Json options = json_object();
     if (args->pause_all) {
-        bool on = args->pause_all > 0;
+        bool on = args->pause_all == 1;
         options = json_object_with(options, "pause_all_on_breakpoint", json_bool(on));
     }
-    if (args->idle >= 0) {
+    if (args->has_idle) {
         options = json_object_with(options, "idle_limit", json_double(args->idle));
     }
     if (args->auto_resume) {
@@ -826,7 +790,8 @@ static int debug_target(Debug *d) {
     return debug_file(d);
 }
 
-static int debug(DebugArgs *args) {
+static int act(void *ctx) {
+    DebugArgs *args = ctx;
     Debug d = {.args = args};
     int code = EXIT_USAGE;
     if (!replay_is_sensible(&command_debug, &args->replay)) {
@@ -848,50 +813,44 @@ static int debug(DebugArgs *args) {
     return code;
 }
 
-static int cmd_debug(int argc, char **argv) {
-    DebugArgs args = {.common = {.command = &command_debug}, .idle = -1};
-    OptionsResult parsed = options_parse(&command_debug, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_RUN     ? debug(&args)
-               : parsed == OPTIONS_SHOWN ? EXIT_OK
-                                         : EXIT_USAGE;
-    json_unref(args.input);
-    json_unref(args.set);
-    mem_free(args.breaks.items);
-    mem_free(args.scripts.items);
-    replay_clear(&args.replay);
-    return code;
+static void clear(void *ctx) {
+    DebugArgs *args = ctx;
+    json_unref(args->input);
+    mem_free(args->breaks.items);
+    mem_free(args->scripts.items);
 }
 
 /* ---- the row ---- */
 
 static const Option debug_options[] = {
     {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object", COMPLETE_NOTHING,
-     DEBUG_INPUT},
+     TAKES(OPTION_TEXT, DebugArgs, given)},
     {"thread", 't', "ID",
      "the name of the new run (run-N unless told); without FILE, the run to open", COMPLETE_NOTHING,
-     DEBUG_THREAD},
+     TAKES(OPTION_TEXT, DebugArgs, thread)},
     {"set", 0, "PATH=JSON", "set a value in the state first; may be given many times",
-     COMPLETE_NOTHING, DEBUG_SET},
+     COMPLETE_NOTHING, TAKES(OPTION_SETTINGS, DebugArgs, set)},
     {"mode", 0, "autonomous|interactive",
      "whether what could be asked of a model is asked of you instead (autonomous unless told)",
-     COMPLETE_WORDS, DEBUG_MODE},
+     COMPLETE_WORDS, TAKES(OPTION_WORD, DebugArgs, mode)},
     {"break", 'b', "SPEC", "stop there: NODE, FILE:LINE, `NODE if EXPR`; may be given many times",
-     COMPLETE_NOTHING, DEBUG_BREAK},
+     COMPLETE_NOTHING, .id = DEBUG_BREAK},
     {"commands", 'x', "FILE",
      "take the commands from a file, then quit; - is standard input; may be given many times",
-     COMPLETE_FILE, DEBUG_SCRIPT},
+     COMPLETE_FILE, .id = DEBUG_SCRIPT},
     {"no-pause", 0, NULL, "run at once, until a breakpoint stops it", COMPLETE_NOTHING,
-     DEBUG_NO_PAUSE},
+     TAKES(OPTION_FLAG, DebugArgs, no_pause)},
     {"pause-all", 0, "on|off", "whether all frames stop when one does (on unless told)",
-     COMPLETE_WORDS, DEBUG_PAUSE_ALL},
+     COMPLETE_WORDS, TAKES(OPTION_CHOICE, DebugArgs, pause_all)},
     {"idle", 0, "TIME",
      "how long nobody may do anything before the session ends, as 90 or 30m (1h; 0: for ever)",
-     COMPLETE_NOTHING, DEBUG_IDLE},
+     COMPLETE_NOTHING, .id = DEBUG_IDLE},
     {"auto-resume", 0, NULL,
      "let the run go on when that time is over, instead of leaving it paused", COMPLETE_NOTHING,
-     DEBUG_AUTO_RESUME},
-    {"open", 0, "FILE", "look at a run that `export` wrote", COMPLETE_FILE, DEBUG_OPEN},
-    REPLAY_ROWS,
+     TAKES(OPTION_FLAG, DebugArgs, auto_resume)},
+    {"open", 0, "FILE", "look at a run that `export` wrote", COMPLETE_FILE,
+     TAKES(OPTION_TEXT, DebugArgs, export)},
+    REPLAY_ROWS(DebugArgs),
     STORE_ROW,
     JSON_ROW("answers and events as JSON, one object a line, for programs"),
     {0},
@@ -927,5 +886,8 @@ const Command command_debug = {
     .options = debug_options,
     .examples = debug_examples,
     .completes = COMPLETE_FILE,
-    .run = cmd_debug,
+    .args = sizeof(DebugArgs),
+    .handle = on_option,
+    .act = act,
+    .clear = clear,
 };

@@ -12,26 +12,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { DIFF_RUNS };
-
 typedef struct DiffArgs {
     Common common;
     Place a, b;
     bool runs;
 } DiffArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
+static bool on_argument(void *ctx, const Option *option, char **values) {
     DiffArgs *args = ctx;
-    if (!option && args->b.thread) {
+    (void)option;
+    if (args->b.thread) {
         return options_complain(&command_diff, "it takes two places, but was given `%s` too.",
                                 values[0]);
     }
-    if (!option) {
-        return place_parse(&command_diff, values[0], args->a.thread ? &args->b : &args->a);
-    }
-    args->runs = args->runs || option->id == DIFF_RUNS;
-    common_option(&args->common, option, values);
-    return true;
+    return place_parse(&command_diff, values[0], args->a.thread ? &args->b : &args->a);
 }
 
 /* ---- for people ---- */
@@ -158,24 +152,25 @@ static int diff(const DiffArgs *args) {
     return asking_end(&a);
 }
 
-static int cmd_diff(int argc, char **argv) {
-    DiffArgs args = {.common = {.command = &command_diff}};
-    OptionsResult parsed = options_parse(&command_diff, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && !args.b.thread) {
-        options_complain(&command_diff, "between what? It takes two of THREAD or THREAD@SEQ.");
-    } else if (parsed == OPTIONS_RUN) {
-        code = diff(&args);
+static int act(void *args) {
+    if (((DiffArgs *)args)->b.thread) {
+        return diff(args);
     }
-    place_clear(&args.a);
-    place_clear(&args.b);
-    return code;
+    options_complain(&command_diff, "between what? It takes two of THREAD or THREAD@SEQ.");
+    return EXIT_USAGE;
+}
+
+static void clear(void *ctx) {
+    DiffArgs *args = ctx;
+    place_clear(&args->a);
+    place_clear(&args->b);
 }
 
 /* ---- the row ---- */
 
 static const Option diff_options[] = {
-    {"runs", 0, NULL, "say where the two runs part, step by step", COMPLETE_NOTHING, DIFF_RUNS},
+    {"runs", 0, NULL, "say where the two runs part, step by step", COMPLETE_NOTHING,
+     TAKES(OPTION_FLAG, DiffArgs, runs)},
     STORE_ROW,
     JSON_ROW("as an object: added, removed and changed, with the path of each"),
     {0},
@@ -201,5 +196,8 @@ const Command command_diff = {
                    "does not count. It exits with 1 when the runs differ, and 0 when they do not.",
     .options = diff_options,
     .examples = diff_examples,
-    .run = cmd_diff,
+    .args = sizeof(DiffArgs),
+    .handle = on_argument,
+    .act = act,
+    .clear = clear,
 };

@@ -52,33 +52,6 @@ typedef struct Drive {
     bool stopping;
 } Drive;
 
-/* ---- the command line ---- */
-
-Handled drive_option(DriveArgs *args, const Option *option, char **values) {
-    const Command *command = args->common.command;
-    if (common_option(&args->common, option, values)) {
-        return HANDLED_WELL;
-    }
-    if (option && option->id == OPTION_QUIET) {
-        args->quiet = true;
-        return HANDLED_WELL;
-    }
-    if (option && option->id == OPTION_SET) {
-        return settings_add(command, values[0], &args->set) ? HANDLED_WELL : HANDLED_BADLY;
-    }
-    if (option && option->id == OPTION_STREAM) {
-        int word = options_word(command, option, values[0]);
-        args->stream = word < 0 ? STREAM_NONE : (StreamMode)(STREAM_UPDATES + word);
-        return word < 0 ? HANDLED_BADLY : HANDLED_WELL;
-    }
-    return HANDLED_NOT;
-}
-
-void drive_args_clear(DriveArgs *args) {
-    json_clear(&args->set);
-    json_clear(&args->breakpoints);
-}
-
 /* ---- on the way ---- */
 
 static bool is_for_people(const DriveArgs *args) {

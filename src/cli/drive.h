@@ -20,8 +20,7 @@
 #include "stores.h"
 #include "stream.h"
 
-/* Rows that `run` and `resume` share, and their ids; drive_option() takes them. */
-enum { OPTION_STREAM = 1100, OPTION_QUIET, OPTION_SET };
+/* Rows that `run` and `resume` share: what they take begins with a DriveArgs. */
 
 #define DRIVE_ROWS                                                                          \
     {"set",                                                                                 \
@@ -29,7 +28,7 @@ enum { OPTION_STREAM = 1100, OPTION_QUIET, OPTION_SET };
      "PATH=JSON",                                                                           \
      "set a value in the state first, as user.name='\"Ada\"'; may be given many times",     \
      COMPLETE_NOTHING,                                                                      \
-     OPTION_SET},                                                                           \
+     TAKES(OPTION_SETTINGS, DriveArgs, set)},                                               \
         STORE_ROW, JSON_ROW("the result as one line of JSON, the last on standard output"), \
         {"stream",                                                                          \
          0,                                                                                 \
@@ -37,9 +36,10 @@ enum { OPTION_STREAM = 1100, OPTION_QUIET, OPTION_SET };
          "what happens as JSON, one object a line: what nodes give back, the state after "  \
          "each, all events, or all there is to know",                                       \
          COMPLETE_WORDS,                                                                    \
-         OPTION_STREAM},                                                                    \
+         TAKES(OPTION_CHOICE, DriveArgs, stream)},                                          \
     {                                                                                       \
-        "quiet", 'q', NULL, "no progress on standard error", COMPLETE_NOTHING, OPTION_QUIET \
+        "quiet", 'q', NULL, "no progress on standard error", COMPLETE_NOTHING,              \
+            TAKES(OPTION_FLAG, DriveArgs, quiet)                                            \
     }
 
 /* What both take from the command line. */
@@ -51,11 +51,6 @@ typedef struct DriveArgs {
     bool debug, pause_on_start;
     Json breakpoints; /* array of specs, or JSON_NONE */
 } DriveArgs;
-
-typedef enum Handled { HANDLED_NOT, HANDLED_WELL, HANDLED_BADLY } Handled;
-
-Handled drive_option(DriveArgs *args, const Option *option, char **values);
-void drive_args_clear(DriveArgs *args);
 
 /* A settled run as a command shows it; the event is borrowed. */
 typedef struct Ending {

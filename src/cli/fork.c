@@ -8,27 +8,14 @@
 
 #include <stdio.h>
 
-enum { FORK_THREAD };
-
 typedef struct ForkArgs {
     Common common;
     Place place;
     const char *thread; /* NULL: one is made */
 } ForkArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
-    ForkArgs *args = ctx;
-    if (!option) {
-        return place_argument(&command_fork, values[0], &args->place);
-    }
-    if (common_option(&args->common, option, values)) {
-        return true;
-    }
-    args->thread = values[0];
-    return place_thread_name(&command_fork, values[0]);
-}
-
-static int make_fork(const ForkArgs *args) {
+static int act(void *ctx) {
+    const ForkArgs *args = ctx;
     Asking a;
     asking_begin(&a, &args->common);
     Json run =
@@ -43,24 +30,11 @@ static int make_fork(const ForkArgs *args) {
     return asking_end(&a);
 }
 
-static int cmd_fork(int argc, char **argv) {
-    ForkArgs args = {.common = {.command = &command_fork}};
-    OptionsResult parsed = options_parse(&command_fork, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && !args.place.thread) {
-        options_complain(&command_fork, "which run? It takes THREAD or THREAD@SEQ.");
-    } else if (parsed == OPTIONS_RUN) {
-        code = make_fork(&args);
-    }
-    place_clear(&args.place);
-    return code;
-}
-
 /* ---- the row ---- */
 
 static const Option fork_options[] = {
     {"thread", 't', "ID", "the name of the new thread (run-N unless told)", COMPLETE_NOTHING,
-     FORK_THREAD},
+     TAKES(OPTION_NEW_THREAD, ForkArgs, thread)},
     STORE_ROW,
     JSON_ROW("as an object: run, thread, status, checkpoint"),
     {0},
@@ -82,5 +56,7 @@ const Command command_fork = {
         "is.",
     .options = fork_options,
     .examples = fork_examples,
-    .run = cmd_fork,
+    .args = sizeof(ForkArgs),
+    .place = offsetof(ForkArgs, place),
+    .act = act,
 };

@@ -1,6 +1,7 @@
 /* graph.c - `pawl graph`: a workflow as a drawing for other programs. */
 #include "command.h"
 #include "options.h"
+#include "stores.h"
 #include "terminal.h"
 
 #include "flow.h"
@@ -11,21 +12,19 @@
 enum { EXIT_PROBLEMS = 1 };
 
 typedef struct Drawing {
-    const Command *command;
-    const char *format;
+    Common common;
+    const char *format; /* NULL: dot */
     const char *path;
 } Drawing;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
+static bool on_file(void *ctx, const Option *option, char **values) {
     Drawing *drawing = ctx;
-    if (option) {
-        drawing->format = values[0];
-    } else if (drawing->path) {
-        return options_complain(drawing->command, "it draws one file, but was given `%s` as well.",
+    (void)option;
+    if (drawing->path) {
+        return options_complain(&command_graph, "it draws one file, but was given `%s` as well.",
                                 values[0]);
-    } else {
-        drawing->path = values[0];
     }
+    drawing->path = values[0];
     return true;
 }
 
@@ -40,7 +39,12 @@ static void print_problems(const FlowProblems *p) {
     buf_clear(&out);
 }
 
-static int draw(const Drawing *drawing) {
+static int act(void *ctx) {
+    const Drawing *drawing = ctx;
+    if (!drawing->path) {
+        options_complain(&command_graph, "it needs a file: pawl graph review.yaml.");
+        return EXIT_USAGE;
+    }
     FlowProblems problems = {0};
     Flow *flow = flow_load(drawing->path, NULL, &problems);
     Buf out = BUF_INIT;
@@ -48,10 +52,10 @@ static int draw(const Drawing *drawing) {
     if (!flow) {
         print_problems(&problems);
         code = problems.items[0].line == 0 ? EXIT_USAGE : EXIT_PROBLEMS;
-    } else if (flow_draw(flow, drawing->format, &out)) {
+    } else if (flow_draw(flow, drawing->format ? drawing->format : "dot", &out)) {
         terminal_put(stdout, out.data, out.len);
     } else {
-        options_complain(drawing->command, "--format is dot, mermaid or json, not `%s`.",
+        options_complain(&command_graph, "--format is dot, mermaid or json, not `%s`.",
                          drawing->format);
         code = EXIT_USAGE;
     }
@@ -61,15 +65,30 @@ static int draw(const Drawing *drawing) {
     return code;
 }
 
-int cmd_graph(int argc, char **argv) {
-    Drawing drawing = {.command = command_find("graph"), .format = "dot"};
-    OptionsResult result = options_parse(drawing.command, argc, argv, on_option, &drawing);
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    }
-    if (!drawing.path) {
-        options_complain(drawing.command, "it needs a file: pawl graph review.yaml.");
-        return EXIT_USAGE;
-    }
-    return draw(&drawing);
-}
+/* ---- the row ---- */
+
+static const Option graph_options[] = {
+    {"format", 'f', "dot|mermaid|json", "what to write (dot unless told)", COMPLETE_WORDS,
+     TAKES(OPTION_TEXT, Drawing, format)},
+    {0},
+};
+
+static const Example graph_examples[] = {
+    {"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
+    {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"},
+    {0},
+};
+
+const Command command_graph = {
+    .name = "graph",
+    .summary = "draw a workflow",
+    .arguments = "FILE",
+    .description = "Writes the nodes and edges of a workflow for another program to draw: dot "
+                   "(Graphviz), mermaid, or json with the place of everything in the file.",
+    .options = graph_options,
+    .examples = graph_examples,
+    .completes = COMPLETE_FILE,
+    .args = sizeof(Drawing),
+    .handle = on_file,
+    .act = act,
+};

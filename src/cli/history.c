@@ -10,24 +10,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { HISTORY_LIMIT };
-
 typedef struct HistoryArgs {
     Common common;
     Place place;
     int64_t limit; /* 0: all */
 } HistoryArgs;
-
-static bool on_option(void *ctx, const Option *option, char **values) {
-    HistoryArgs *args = ctx;
-    if (!option) {
-        return place_argument(&command_history, values[0], &args->place);
-    }
-    if (common_option(&args->common, option, values)) {
-        return true;
-    }
-    return options_number(&command_history, option, values[0], 1, &args->limit);
-}
 
 /* ---- for people ---- */
 
@@ -87,7 +74,8 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
     }
 }
 
-static int history(const HistoryArgs *args) {
+static int act(void *ctx) {
+    const HistoryArgs *args = ctx;
     static const char *const heading[] = {" SEQ",  "PARENT", "STEP", "NODE",
                                           "FRAME", "STATUS", "AT",   "CHANGED"};
     Asking a;
@@ -115,26 +103,11 @@ static int history(const HistoryArgs *args) {
     return asking_end(&a);
 }
 
-static int cmd_history(int argc, char **argv) {
-    HistoryArgs args = {.common = {.command = &command_history}};
-    OptionsResult parsed = options_parse(&command_history, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && !args.place.thread) {
-        options_complain(&command_history, "which run? It takes a THREAD.");
-    } else if (parsed == OPTIONS_RUN && args.place.seq) {
-        options_complain(&command_history,
-                         "it shows all checkpoints of a thread; `pawl show` shows one of them.");
-    } else if (parsed == OPTIONS_RUN) {
-        code = history(&args);
-    }
-    place_clear(&args.place);
-    return code;
-}
-
 /* ---- the row ---- */
 
 static const Option history_options[] = {
-    {"limit", 'n', "N", "only the last N", COMPLETE_NOTHING, HISTORY_LIMIT},
+    {"limit", 'n', "N", "only the last N", COMPLETE_NOTHING,
+     TAKES(OPTION_COUNT, HistoryArgs, limit)},
     STORE_ROW,
     JSON_ROW("as an array of objects"),
     {0},
@@ -157,5 +130,8 @@ const Command command_history = {
         "is not the checkpoint before: there the run was taken up from an earlier one.",
     .options = history_options,
     .examples = history_examples,
-    .run = cmd_history,
+    .args = sizeof(HistoryArgs),
+    .place = offsetof(HistoryArgs, place),
+    .only_thread = "it shows all checkpoints of a thread; `pawl show` shows one of them.",
+    .act = act,
 };

@@ -13,33 +13,25 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KINDS_DIALECT };
-
 typedef struct KindsArgs {
+    Common common;
     const char *name; /* NULL: all */
-    int dialect;      /* -1: all */
-    bool json;
+    int dialect;      /* 0: all; or 1 and its DialectId */
 } KindsArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
+static bool on_name(void *ctx, const Option *option, char **values) {
     KindsArgs *args = ctx;
-    if (!option && args->name) {
+    (void)option;
+    if (args->name) {
         return options_complain(&command_kinds, "it takes one kind, but was given `%s` as well.",
                                 values[0]);
     }
-    if (!option) {
-        args->name = values[0];
-    } else if (option->id == OPTION_JSON) {
-        args->json = true;
-    } else {
-        args->dialect = options_word(&command_kinds, option, values[0]);
-        return args->dialect >= 0;
-    }
+    args->name = values[0];
     return true;
 }
 
 static bool is_meant(const KindsArgs *args, const Kind *kind) {
-    return !kind->hidden && (args->dialect < 0 || (int)kind->dialect == args->dialect) &&
+    return !kind->hidden && (!args->dialect || (int)kind->dialect + 1 == args->dialect) &&
            (!args->name || strcmp(args->name, kind->name) == 0);
 }
 
@@ -54,14 +46,13 @@ static const Kind *next_kind(const KindsArgs *args, size_t *at) {
 /* It is there, but not in the dialect that was asked for. */
 static int kind_elsewhere(const KindsArgs *args, const Kind *kind) {
     options_complain(&command_kinds, "there is no kind `%s` in the dialect %s, but in %s.",
-                     args->name, dialect_name((DialectId)args->dialect),
+                     args->name, dialect_name((DialectId)(args->dialect - 1)),
                      dialect_name(kind->dialect));
     return EXIT_USAGE;
 }
 
 static int unknown_kind(const KindsArgs *args) {
-    KindsArgs in_dialect = {.dialect = args->dialect},
-              by_name = {.name = args->name, .dialect = -1};
+    KindsArgs in_dialect = {.dialect = args->dialect}, by_name = {.name = args->name};
     Suggestion nearest = suggestion_for(args->name, strlen(args->name));
     size_t first = 0;
     const Kind *kind = next_kind(&by_name, &first);
@@ -113,7 +104,7 @@ static void print_dialect(const KindsArgs *args) {
         snprintf(name, sizeof name, "  %s", kind->name);
         table_row(&table, (const char *[]){name, kind->help});
     }
-    heading(dialect_lines[args->dialect]);
+    heading(dialect_lines[args->dialect - 1]);
     table_print(&table);
     table_clear(&table);
 }
@@ -121,10 +112,10 @@ static void print_dialect(const KindsArgs *args) {
 static int print_list(const KindsArgs *args) {
     bool first = true;
     for (int dialect = 0; dialect < DIALECT_COUNT; dialect++) {
-        if (args->dialect >= 0 && args->dialect != dialect) {
+        if (args->dialect && args->dialect != dialect + 1) {
             continue;
         }
-        KindsArgs one = {.dialect = dialect};
+        KindsArgs one = {.dialect = dialect + 1};
         fputs(first ? "" : "\n", stdout);
         print_dialect(&one);
         first = false;
@@ -202,7 +193,7 @@ static int print_kinds(const KindsArgs *args) {
 /* Every name once: `sleep` is in two dialects. */
 static const char *kind_words(void) {
     static Buf words = BUF_INIT;
-    KindsArgs all = {.dialect = -1};
+    KindsArgs all = {0};
     const Kind *kind;
     buf_reset(&words);
     for (size_t at = 0; (kind = next_kind(&all, &at));) {
@@ -213,22 +204,18 @@ static const char *kind_words(void) {
     return words.data;
 }
 
-static int cmd_kinds(int argc, char **argv) {
-    KindsArgs args = {.dialect = -1};
+static int act(void *ctx) {
+    const KindsArgs *args = ctx;
     size_t at = 0;
-    OptionsResult result = options_parse(&command_kinds, argc, argv, on_option, &args);
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    if (!next_kind(args, &at)) {
+        return unknown_kind(args);
     }
-    if (!next_kind(&args, &at)) {
-        return unknown_kind(&args);
-    }
-    return args.json ? print_json(&args) : args.name ? print_kinds(&args) : print_list(&args);
+    return args->common.json ? print_json(args) : args->name ? print_kinds(args) : print_list(args);
 }
 
 static const Option kinds_options[] = {
     {"dialect", 'd', "graph|tasks|pipeline", "only those of one dialect", COMPLETE_WORDS,
-     KINDS_DIALECT},
+     TAKES(OPTION_CHOICE, KindsArgs, dialect)},
     JSON_ROW("as an array of objects: name, dialect, help, schema"),
     {0},
 };
@@ -252,5 +239,7 @@ const Command command_kinds = {
     .examples = kinds_examples,
     .completes = COMPLETE_WORDS,
     .list_words = kind_words,
-    .run = cmd_kinds,
+    .args = sizeof(KindsArgs),
+    .handle = on_name,
+    .act = act,
 };

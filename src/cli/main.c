@@ -1,6 +1,7 @@
 /* main.c - finds the command and runs it. */
 #include "command.h"
 #include "help.h"
+#include "options.h"
 #include "process.h"
 
 #include <errno.h>
@@ -40,5 +41,5 @@ int main(int argc, char **argv) {
         return command_unknown(argv[1]);
     }
     process_raise_descriptors(); /* a map may have many commands under way at once */
-    return flush_output(command->run(argc - 1, argv + 1));
+    return flush_output(options_run(command, argc - 1, argv + 1));
 }

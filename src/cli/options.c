@@ -2,6 +2,10 @@
 
 #include "buf.h"
 #include "help.h"
+#include "mem.h"
+#include "place.h"
+#include "settings.h"
+#include "stores.h"
 #include "suggest.h"
 #include "terminal.h"
 
@@ -77,7 +81,25 @@ static bool unknown_letter(const Command *command, char letter, const char *bund
     return options_complain(command, "there is no option -%c (in %s).", letter, bundle);
 }
 
-/* Calls the handler with the values that follow, the first of which may be given already. */
+/* Puts what was given into its field. */
+static bool take(const Command *c, const Option *option, const char *text, void *field) {
+    switch (option->kind) {
+    case OPTION_OWN: break;
+    case OPTION_FLAG: *(bool *)field = true; break;
+    case OPTION_TEXT: *(const char **)field = text; break;
+    case OPTION_WORD: *(const char **)field = text; return options_word(c, option, text) >= 0;
+    case OPTION_CHOICE: return (*(int *)field = options_word(c, option, text) + 1) > 0;
+    case OPTION_COUNT: return options_number(c, option, text, 1, field);
+    case OPTION_NEW_THREAD: *(const char **)field = text; return place_thread_name(c, text);
+    case OPTION_PLACE: place_clear(field); return place_parse(c, text, field);
+    case OPTION_VALUE: return settings_value(c, option, text, field);
+    case OPTION_TEXT_OF: return settings_text(c, text, field);
+    case OPTION_SETTINGS: return settings_add(c, text, field);
+    }
+    return true;
+}
+
+/* Takes the option with the values that follow, the first of which may be given already. */
 static bool hand_over(Reader *r, const Option *option, char *given) {
     char *values[MAX_VALUES + 1] = {given};
     int have = given ? 1 : 0;
@@ -93,7 +115,9 @@ static bool hand_over(Reader *r, const Option *option, char *given) {
         return options_complain(r->command, "--%s takes %s: --%s %s.", option->name,
                                 want == 1 ? "a value" : "two values", option->name, option->values);
     }
-    return r->handle(r->ctx, option, values);
+    return option->kind == OPTION_OWN
+               ? r->handle(r->ctx, option, values)
+               : take(r->command, option, values[0], (char *)r->ctx + option->at);
 }
 
 static bool read_long(Reader *r, char *text) {
@@ -129,6 +153,9 @@ static bool read_bundle(Reader *r, const char *bundle) {
 
 static bool read_argument(Reader *r, char *text) {
     char *values[MAX_VALUES + 1] = {text};
+    if (r->command->place) {
+        return place_argument(r->command, text, (Place *)((char *)r->ctx + r->command->place));
+    }
     if (!r->handle || r->command->arguments[0] == '\0') {
         return options_complain(r->command, "it takes no arguments, but was given `%s`.", text);
     }
@@ -165,6 +192,43 @@ OptionsResult options_parse(const Command *command, int argc, char **argv, Optio
         }
     }
     return OPTIONS_RUN;
+}
+
+/* Whether the run that the command is about was named, as it takes it. */
+static bool has_place(const Command *c, const Place *place) {
+    bool needed = c->arguments[0] != '[', seq = strstr(c->arguments, "@SEQ") != NULL;
+    if (needed && !place->thread) {
+        return options_complain(c, "which run? It takes %s.",
+                                seq ? "THREAD or THREAD@SEQ" : "a THREAD");
+    }
+    return !place->seq || !c->only_thread || options_complain(c, "%s", c->only_thread);
+}
+
+int options_run(const Command *c, int argc, char **argv) {
+    if (c->run) {
+        return c->run(argc, argv);
+    }
+    char *args = mem_zalloc(c->args);
+    Place *place = c->place ? (Place *)(args + c->place) : NULL;
+    ((Common *)args)->command = c;
+    OptionsResult parsed = options_parse(c, argc, argv, c->handle, args);
+    bool ready = parsed == OPTIONS_RUN && (!place || has_place(c, place));
+    int code = ready ? c->act(args) : parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    for (const Option *o = c->options; o && o->name; o++) {
+        if (o->kind == OPTION_PLACE) {
+            place_clear((Place *)(args + o->at));
+        } else if (o->kind >= OPTION_VALUE) {
+            json_clear((Json *)(args + o->at));
+        }
+    }
+    if (place) {
+        place_clear(place);
+    }
+    if (c->clear) {
+        c->clear(args);
+    }
+    mem_free(args);
+    return code;
 }
 
 int options_word(const Command *command, const Option *option, const char *word) {

@@ -15,17 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called for each option (with its values) and, with option NULL, for each other argument (in
- * values[0]). Returns false to end with a usage error, after saying why with options_complain(). */
-typedef bool (*OptionHandler)(void *ctx, const Option *option, char **values);
-
 typedef enum OptionsResult {
     OPTIONS_RUN,   /* all is well: go on */
     OPTIONS_SHOWN, /* help was asked for and shown: exit with EXIT_OK */
     OPTIONS_BAD,   /* it was said on standard error what is wrong: exit with EXIT_USAGE */
 } OptionsResult;
 
-/* argv[0] is the name of the command. handle may be NULL for a command that takes nothing. */
+/* Reads the command line and does what the command does with it. argv[0] is its name. Returns the exit code. */
+int options_run(const Command *command, int argc, char **argv);
+
+/* What options_run() begins with. ctx is the struct that the rows of options point into; handle takes the rest, and may be
+ * NULL for a command that takes nothing else. */
 OptionsResult options_parse(const Command *command, int argc, char **argv, OptionHandler handle,
                             void *ctx);
 

@@ -7,9 +7,7 @@
 #include "output.h"
 #include "terminal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { EXIT_DAMAGED = 1 };
 
@@ -24,44 +22,16 @@ typedef struct PruneCommand {
 
 /* ---- the command line ---- */
 
-static bool parse_count(PruneCommand *c, const char *text) {
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || *end || errno || n < 1) {
-        return options_complain(&command_prune,
-                                "--keep-last takes a whole number from 1 on, not `%s`.", text);
-    }
-    c->keep_last = n;
-    return true;
-}
-
-static bool parse_age(PruneCommand *c, const char *text) {
-    Json value = json_string_c(text);
+static bool on_option(void *ctx, const Option *option, char **values) {
+    PruneCommand *c = ctx;
+    (void)option;
+    Json value = json_string_c(values[0]);
     c->has_age = json_duration(value, &c->age);
     json_unref(value);
     return c->has_age ||
            options_complain(&command_prune,
                             "--older-than takes a duration such as 30d, 12h or 90m, not `%s`.",
-                            text);
-}
-
-static bool on_option(void *ctx, const Option *option, char **values) {
-    PruneCommand *c = ctx;
-    if (!option) {
-        return options_complain(&command_prune,
-                                "`%s` is one thing too many; a thread is given by --thread.",
-                                values[0]);
-    }
-    if (common_option(&c->common, option, values)) {
-        return true;
-    }
-    switch (option->id) {
-    case PRUNE_KEEP_LAST: return parse_count(c, values[0]);
-    case PRUNE_OLDER_THAN: return parse_age(c, values[0]);
-    case PRUNE_THREAD: c->thread = values[0]; return true;
-    default: c->finished_runs = true; return true; /* PRUNE_RUNS */
-    }
+                            values[0]);
 }
 
 static bool check_rule(const PruneCommand *c) {
@@ -98,24 +68,23 @@ static void say_messages(Json list) {
     }
 }
 
-int cmd_prune(int argc, char **argv) {
-    PruneCommand c = {.common = {.command = &command_prune}};
-    OptionsResult parsed = options_parse(&command_prune, argc, argv, on_option, &c);
+static int act(void *ctx) {
+    const PruneCommand *c = ctx;
     Asking a;
-    if (parsed != OPTIONS_RUN || !check_rule(&c)) {
-        return parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    if (!check_rule(c)) {
+        return EXIT_USAGE;
     }
-    asking_begin(&a, &c.common);
+    asking_begin(&a, &c->common);
     Json report = ask(&a, "run_prune",
-                      OBJECT(KEY("thread", c.thread),
-                             KEY("keep_last", c.keep_last ? json_int(c.keep_last) : json_none()),
-                             KEY("older_than", c.has_age ? json_int(c.age) : json_none()),
-                             KEY("finished_runs", c.finished_runs)));
+                      OBJECT(KEY("thread", c->thread),
+                             KEY("keep_last", c->keep_last ? json_int(c->keep_last) : json_none()),
+                             KEY("older_than", c->has_age ? json_int(c->age) : json_none()),
+                             KEY("finished_runs", c->finished_runs)));
     a.code = a.code == EXIT_OK ? a.code : EXIT_USAGE;
     if (!json_is_none(report)) {
         say_messages(field_get(report, "busy"));
         say_messages(field_get(report, "errors"));
-        if (c.common.json) {
+        if (c->common.json) {
             output_line(report);
         } else {
             print_text(report);
@@ -125,3 +94,40 @@ int cmd_prune(int argc, char **argv) {
     json_unref(report);
     return asking_end(&a);
 }
+
+/* ---- the row ---- */
+
+static const Option prune_options[] = {
+    {"keep-last", 'k', "N", "keep the newest N checkpoints of each run (at least 1 is kept)",
+     COMPLETE_NOTHING, TAKES(OPTION_COUNT, PruneCommand, keep_last)},
+    {"older-than", 'o', "DURATION", "only what is older than this, as 30d or 12h",
+     .kind = OPTION_OWN},
+    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING,
+     TAKES(OPTION_TEXT, PruneCommand, thread)},
+    {"runs", 0, NULL, "remove runs whole that have ended and are older than that", COMPLETE_NOTHING,
+     TAKES(OPTION_FLAG, PruneCommand, finished_runs)},
+    STORE_ROW,
+    JSON_ROW("as an object: runs, removed_runs, removed, kept, folded"),
+    {0},
+};
+
+static const Example prune_examples[] = {
+    {"pawl prune --keep-last 100", "keep the last hundred checkpoints of each run"},
+    {"pawl prune --older-than 30d --runs", "forget runs that ended a month ago"},
+    {0},
+};
+
+const Command command_prune = {
+    .name = "prune",
+    .summary = "remove old checkpoints",
+    .arguments = "",
+    .description =
+        "Removes checkpoints that are no longer wanted. Where a run stands, and what is still needed "
+        "to rebuild a checkpoint that is kept, stays or is folded into it first; every kept "
+        "checkpoint can be shown and resumed as before.",
+    .options = prune_options,
+    .examples = prune_examples,
+    .args = sizeof(PruneCommand),
+    .handle = on_option,
+    .act = act,
+};

@@ -1,7 +1,7 @@
 /* replay.h - `--replay THREAD [--live-from NODE]`, for the commands that start a run: its work is not done,
  * but taken from the record of another (recording.h).
  *
- *     REPLAY_ROWS in the table of options; replay_option() in the handler, replay_is_sensible() after it.
+ *     REPLAY_ROWS(args) in the table of options, where args.replay is a ReplayArgs; replay_is_sensible() after it.
  */
 #ifndef PAWL_REPLAY_H
 #define PAWL_REPLAY_H
@@ -9,19 +9,17 @@
 #include "drive.h"
 #include "place.h"
 
-enum { OPTION_REPLAY = 1200, OPTION_LIVE_FROM };
-
-#define REPLAY_ROWS                                                                          \
+#define REPLAY_ROWS(args)                                                                    \
     {"replay",                                                                               \
      0,                                                                                      \
      "THREAD[@SEQ]",                                                                         \
      "take the results that another run had (up to a checkpoint) instead of doing its work " \
      "again",                                                                                \
      COMPLETE_NOTHING,                                                                       \
-     OPTION_REPLAY},                                                                         \
+     TAKES(OPTION_PLACE, args, replay.from)},                                                \
     {                                                                                        \
         "live-from", 0, "NODE", "with --replay: from this node on everything is done again", \
-            COMPLETE_NOTHING, OPTION_LIVE_FROM                                               \
+            COMPLETE_NOTHING, TAKES(OPTION_TEXT, args, replay.live_from)                     \
     }
 
 /* What the command line says of it. */
@@ -29,10 +27,6 @@ typedef struct ReplayArgs {
     Place from;            /* the run whose results are taken; no thread: none */
     const char *live_from; /* NULL: all of them */
 } ReplayArgs;
-
-Handled replay_option(const Command *command, ReplayArgs *args, const Option *option,
-                      char **values);
-void replay_clear(ReplayArgs *args);
 
 /* False after saying that --live-from needs --replay. */
 bool replay_is_sensible(const Command *command, const ReplayArgs *args);

@@ -75,62 +75,28 @@ int resume_run(const ResumeArgs *args, Asking *asking) {
 
 /* ---- the command line ---- */
 
-enum { RESUME_VALUE, RESUME_RESPONSE, RESUME_INTERRUPT, RESUME_DECISION, RESUME_RELOAD };
-
-static bool on_option(void *ctx, const Option *option, char **values) {
+static int act(void *ctx) {
     ResumeArgs *args = ctx;
-    Handled handled = drive_option(&args->drive, option, values);
-    if (handled != HANDLED_NOT) {
-        return handled == HANDLED_WELL;
-    }
-    if (!option) {
-        return place_argument(&command_resume, values[0], &args->place);
-    }
-    switch (option->id) {
-    case RESUME_VALUE: return settings_value(&command_resume, option, values[0], &args->value);
-    case RESUME_RESPONSE: return settings_text(&command_resume, values[0], &args->value);
-    case RESUME_INTERRUPT: args->interrupt = values[0]; break;
-    case RESUME_DECISION: args->decision = values[0]; break;
-    case RESUME_RELOAD: args->reload = true; break;
-    }
-    return true;
-}
-
-static int resume(ResumeArgs *args) {
     Asking asking;
-    if (!args->place.thread) {
-        options_complain(&command_resume, "which run? It takes THREAD or THREAD@SEQ.");
-        return EXIT_USAGE;
-    }
     asking_begin(&asking, &args->drive.common);
     args->store_hint = cli_store_hint(args->drive.common.store);
     asking.code = resume_run(args, &asking);
     return asking_end(&asking);
 }
 
-static int cmd_resume(int argc, char **argv) {
-    ResumeArgs args = {.drive = {.common = {.command = &command_resume}}};
-    OptionsResult parsed = options_parse(&command_resume, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_RUN     ? resume(&args)
-               : parsed == OPTIONS_SHOWN ? EXIT_OK
-                                         : EXIT_USAGE;
-    place_clear(&args.place);
-    json_unref(args.value);
-    drive_args_clear(&args.drive);
-    return code;
-}
-
 /* ---- the row ---- */
 
 static const Option resume_options[] = {
-    {"value", 0, "JSON", "the answer to the interrupt", COMPLETE_NOTHING, RESUME_VALUE},
+    {"value", 0, "JSON", "the answer to the interrupt", COMPLETE_NOTHING,
+     TAKES(OPTION_VALUE, ResumeArgs, value)},
     {"response-file", 0, "FILE", "the answer as a text, from a file; - is standard input",
-     COMPLETE_FILE, RESUME_RESPONSE},
+     COMPLETE_FILE, TAKES(OPTION_TEXT_OF, ResumeArgs, value)},
     {"decision", 0, "WORD", "the answer to an approval: one of its options", COMPLETE_NOTHING,
-     RESUME_DECISION},
+     TAKES(OPTION_TEXT, ResumeArgs, decision)},
     {"interrupt", 0, "ID", "the interrupt that is answered, when several are open",
-     COMPLETE_NOTHING, RESUME_INTERRUPT},
-    {"reload", 0, NULL, "take the workflow's file as it is now", COMPLETE_NOTHING, RESUME_RELOAD},
+     COMPLETE_NOTHING, TAKES(OPTION_TEXT, ResumeArgs, interrupt)},
+    {"reload", 0, NULL, "take the workflow's file as it is now", COMPLETE_NOTHING,
+     TAKES(OPTION_FLAG, ResumeArgs, reload)},
     DRIVE_ROWS,
     {0},
 };
@@ -159,5 +125,7 @@ const Command command_resume = {
         "wrong; 3, it waits for another resume.",
     .options = resume_options,
     .examples = resume_examples,
-    .run = cmd_resume,
+    .args = sizeof(ResumeArgs),
+    .place = offsetof(ResumeArgs, place),
+    .act = act,
 };

@@ -25,24 +25,6 @@ typedef struct RunArgs {
 
 /* ---- the command line ---- */
 
-enum {
-    RUN_INPUT,
-    RUN_THREAD,
-    RUN_MODE,
-    RUN_DEBUG,
-    RUN_BREAK,
-    RUN_PAUSE,
-};
-
-static bool on_file(RunArgs *args, const char *file) {
-    if (args->file) {
-        return options_complain(&command_run, "it takes one workflow, but was given `%s` too.",
-                                file);
-    }
-    args->file = file;
-    return true;
-}
-
 /* Says what is wrong with a breakpoint, and where in it; false. */
 static bool complain_of_break(Json spec, Error *err) {
     size_t len = strlen(err->msg);
@@ -73,35 +55,16 @@ static bool on_break(RunArgs *args, const char *text) {
     return true;
 }
 
-static bool on_debug_option(RunArgs *args, const Option *option, char **values) {
-    switch (option->id) {
-    case RUN_DEBUG: args->drive.debug = true; break;
-    case RUN_PAUSE: args->drive.debug = args->drive.pause_on_start = true; break;
-    case RUN_BREAK: return on_break(args, values[0]);
-    }
-    return true;
-}
-
 static bool on_option(void *ctx, const Option *option, char **values) {
     RunArgs *args = ctx;
-    Handled handled = drive_option(&args->drive, option, values);
-    if (handled == HANDLED_NOT) {
-        handled = replay_option(&command_run, &args->replay, option, values);
+    if (option) {
+        return on_break(args, values[0]);
     }
-    if (handled != HANDLED_NOT) {
-        return handled == HANDLED_WELL;
+    if (args->file) {
+        return options_complain(&command_run, "it takes one workflow, but was given `%s` too.",
+                                values[0]);
     }
-    if (!option) {
-        return on_file(args, values[0]);
-    }
-    switch (option->id) {
-    case RUN_INPUT: args->given = values[0]; break;
-    case RUN_THREAD: args->thread = values[0]; return place_thread_name(&command_run, values[0]);
-    case RUN_MODE:
-        args->mode = values[0];
-        return options_word(&command_run, option, values[0]) >= 0;
-    default: return on_debug_option(args, option, values);
-    }
+    args->file = values[0];
     return true;
 }
 
@@ -129,9 +92,10 @@ static bool has_store_of_its_own(void) {
 /* ---- running ---- */
 
 static Json debug_args(const DriveArgs *args) {
-    return !args->debug ? json_none()
-                        : OBJECT(KEY("pause_on_start", args->pause_on_start),
-                                 KEY("breakpoints", json_ref(args->breakpoints)));
+    return !args->debug && !args->pause_on_start
+               ? json_none()
+               : OBJECT(KEY("pause_on_start", args->pause_on_start),
+                        KEY("breakpoints", json_ref(args->breakpoints)));
 }
 
 static int start(const RunArgs *args, Flow *flow, Asking *asking, const char *store_hint) {
@@ -229,7 +193,8 @@ static bool is_sensible(const RunArgs *args) {
     return replay_is_sensible(&command_run, &args->replay);
 }
 
-static int load_and_run(RunArgs *args) {
+static int act(void *ctx) {
+    RunArgs *args = ctx;
     if (!is_sensible(args)) {
         return EXIT_USAGE;
     }
@@ -241,38 +206,33 @@ static int load_and_run(RunArgs *args) {
     return code;
 }
 
-static int cmd_run(int argc, char **argv) {
-    RunArgs args = {.drive = {.common = {.command = &command_run}}};
-    OptionsResult parsed = options_parse(&command_run, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_RUN     ? load_and_run(&args)
-               : parsed == OPTIONS_SHOWN ? EXIT_OK
-                                         : EXIT_USAGE;
-    json_unref(args.input);
-    json_unref(args.breaks);
-    replay_clear(&args.replay);
-    drive_args_clear(&args.drive);
-    return code;
+static void clear(void *ctx) {
+    RunArgs *args = ctx;
+    json_unref(args->input);
+    json_unref(args->breaks);
+    json_unref(args->drive.breakpoints);
 }
 
 /* ---- the row ---- */
 
 static const Option run_options[] = {
     {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object", COMPLETE_NOTHING,
-     RUN_INPUT},
-    {"thread", 't', "ID", "the name of the run (run-N unless told)", COMPLETE_NOTHING, RUN_THREAD},
+     TAKES(OPTION_TEXT, RunArgs, given)},
+    {"thread", 't', "ID", "the name of the run (run-N unless told)", COMPLETE_NOTHING,
+     TAKES(OPTION_NEW_THREAD, RunArgs, thread)},
     {"mode", 0, "autonomous|interactive",
      "whether what could be asked of a model is asked of you instead (autonomous unless told)",
-     COMPLETE_WORDS, RUN_MODE},
+     COMPLETE_WORDS, TAKES(OPTION_WORD, RunArgs, mode)},
     {"debug", 0, NULL,
      "with a debug session from the start; `pawl debug` can attach to any run at any time",
-     COMPLETE_NOTHING, RUN_DEBUG},
+     COMPLETE_NOTHING, TAKES(OPTION_FLAG, RunArgs, drive.debug)},
     {"break", 'b', "SPEC",
      "pause there: NODE, NODE:after, FILE:LINE, NODE if EXPR, if EXPR, error, caught, changed:PATH, "
      "state:PATH=JSON; may be given many times; implies --debug",
-     COMPLETE_NOTHING, RUN_BREAK},
+     .kind = OPTION_OWN},
     {"pause-on-start", 0, NULL, "pause before the first node; implies --debug", COMPLETE_NOTHING,
-     RUN_PAUSE},
-    REPLAY_ROWS,
+     TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
+    REPLAY_ROWS(RunArgs),
     DRIVE_ROWS,
     {0},
 };
@@ -310,5 +270,8 @@ const Command command_run = {
     .options = run_options,
     .examples = run_examples,
     .completes = COMPLETE_FILE,
-    .run = cmd_run,
+    .args = sizeof(RunArgs),
+    .handle = on_option,
+    .act = act,
+    .clear = clear,
 };

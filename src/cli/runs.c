@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { RUNS_STATUS, RUNS_LIMIT };
-
 #define STATUS_WORDS "pending|running|stopped|interrupted|paused|completed|failed|cancelled"
 
 typedef struct RunsArgs {
@@ -17,18 +15,6 @@ typedef struct RunsArgs {
     const char *status; /* NULL: any */
     int64_t limit;      /* 0: all */
 } RunsArgs;
-
-static bool on_option(void *ctx, const Option *option, char **values) {
-    RunsArgs *args = ctx;
-    if (common_option(&args->common, option, values)) {
-        return true;
-    }
-    if (option->id == RUNS_LIMIT) {
-        return options_number(&command_runs, option, values[0], 1, &args->limit);
-    }
-    args->status = values[0];
-    return options_word(&command_runs, option, values[0]) >= 0;
-}
 
 static void add_row(Table *table, Json run) {
     char number[32], head[32];
@@ -42,7 +28,8 @@ static void add_row(Table *table, Json run) {
 }
 
 /* One page after the other: memory does not grow with what is written as JSON. */
-static int runs(const RunsArgs *args) {
+static int act(void *ctx) {
+    const RunsArgs *args = ctx;
     static const char *const heading[] = {"THREAD", "RUN", "WORKFLOW", "STATUS", "SEQ", "UPDATED"};
     enum { PAGE = 1000 };
     Asking a;
@@ -82,17 +69,13 @@ static int runs(const RunsArgs *args) {
     return asking_end(&a);
 }
 
-static int cmd_runs(int argc, char **argv) {
-    RunsArgs args = {.common = {.command = &command_runs}};
-    OptionsResult parsed = options_parse(&command_runs, argc, argv, on_option, &args);
-    return parsed == OPTIONS_RUN ? runs(&args) : parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-}
-
 /* ---- the row ---- */
 
 static const Option runs_options[] = {
-    {"status", 's', STATUS_WORDS, "only those that are there", COMPLETE_WORDS, RUNS_STATUS},
-    {"limit", 'n', "N", "only the N that changed last", COMPLETE_NOTHING, RUNS_LIMIT},
+    {"status", 's', STATUS_WORDS, "only those that are there", COMPLETE_WORDS,
+     TAKES(OPTION_WORD, RunsArgs, status)},
+    {"limit", 'n', "N", "only the N that changed last", COMPLETE_NOTHING,
+     TAKES(OPTION_COUNT, RunsArgs, limit)},
     STORE_ROW,
     JSON_ROW("as an array of objects"),
     {0},
@@ -113,5 +96,6 @@ const Command command_runs = {
                    "One that is `paused` was stopped by a debugger: `pawl debug` looks into it.",
     .options = runs_options,
     .examples = runs_examples,
-    .run = cmd_runs,
+    .args = sizeof(RunsArgs),
+    .act = act,
 };

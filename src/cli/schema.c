@@ -1,37 +1,39 @@
 /* schema.c - `pawl schema`: the JSON Schema of a dialect, for editors. */
 #include "command.h"
 #include "options.h"
+#include "stores.h"
 
 #include "flow.h"
 #include "json_print.h"
 
 #include <stdio.h>
 
-typedef struct Choice {
-    const Command *command;
-    const char *dialect;
-} Choice;
+typedef struct SchemaArgs {
+    Common common;
+    const char *dialect; /* NULL: graph */
+} SchemaArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
-    Choice *choice = ctx;
+static bool on_dialect(void *ctx, const Option *option, char **values) {
+    SchemaArgs *args = ctx;
     (void)option;
-    if (choice->dialect) {
-        return options_complain(choice->command,
+    if (args->dialect) {
+        return options_complain(&command_schema,
                                 "it takes one dialect, but was given `%s` as well.", values[0]);
     }
-    choice->dialect = values[0];
+    args->dialect = values[0];
     return true;
 }
 
-static int print_schema(const Choice *choice) {
+static int act(void *ctx) {
+    const SchemaArgs *args = ctx;
     static const JsonPrintOptions options = {.indent = 2};
-    Json schema = flow_schema(choice->dialect ? choice->dialect : "graph");
+    Json schema = flow_schema(args->dialect ? args->dialect : "graph");
     Buf out = BUF_INIT;
     if (json_is_none(schema)) {
-        options_complain(choice->command,
+        options_complain(&command_schema,
                          "there is no schema of `%s`; there are those of graph, tasks and "
                          "pipeline.",
-                         choice->dialect);
+                         args->dialect);
         return EXIT_USAGE;
     }
     json_print(schema, &options, &out);
@@ -41,11 +43,25 @@ static int print_schema(const Choice *choice) {
     return EXIT_OK;
 }
 
-int cmd_schema(int argc, char **argv) {
-    Choice choice = {.command = command_find("schema")};
-    OptionsResult result = options_parse(choice.command, argc, argv, on_option, &choice);
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    }
-    return print_schema(&choice);
-}
+/* ---- the row ---- */
+
+static const Example schema_examples[] = {
+    {"pawl schema graph > pawl-graph.schema.json",
+     "for an editor that checks and completes YAML by a schema"},
+    {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"},
+    {0},
+};
+
+const Command command_schema = {
+    .name = "schema",
+    .summary = "write the JSON Schema of workflows",
+    .arguments = "[DIALECT]",
+    .description = "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
+                   "told), tasks or pipeline.",
+    .examples = schema_examples,
+    .completes = COMPLETE_WORDS,
+    .words = "graph tasks pipeline",
+    .args = sizeof(SchemaArgs),
+    .handle = on_dialect,
+    .act = act,
+};

@@ -19,15 +19,6 @@ typedef struct StatusArgs {
     Place place;
 } StatusArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
-    StatusArgs *args = ctx;
-    if (!option) {
-        return place_argument(&command_status, values[0], &args->place);
-    }
-    common_option(&args->common, option, values);
-    return true;
-}
-
 /* ---- for people ---- */
 
 /* "  paused before build (frame 2): breakpoint 1", or "  at build (frame 2): at work". */
@@ -125,7 +116,8 @@ static void write_text(const StatusArgs *args, Json run) {
 
 /* ---- the command ---- */
 
-static int status(const StatusArgs *args) {
+static int act(void *ctx) {
+    const StatusArgs *args = ctx;
     Asking a;
     asking_begin(&a, &args->common);
     Json run = ask(&a, "run_get", OBJECT(KEY("thread", args->place.thread)));
@@ -136,20 +128,6 @@ static int status(const StatusArgs *args) {
     }
     json_unref(run);
     return asking_end(&a);
-}
-
-static int cmd_status(int argc, char **argv) {
-    StatusArgs args = {.common = {.command = &command_status}};
-    OptionsResult parsed = options_parse(&command_status, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && args.place.seq) {
-        options_complain(&command_status,
-                         "it says where a run is now; `pawl show` shows a checkpoint.");
-    } else if (parsed == OPTIONS_RUN) {
-        code = status(&args);
-    }
-    place_clear(&args.place);
-    return code;
 }
 
 /* ---- the row ---- */
@@ -175,5 +153,8 @@ const Command command_status = {
                    "commands that answer, or why it failed and how to try again.",
     .options = status_options,
     .examples = status_examples,
-    .run = cmd_status,
+    .args = sizeof(StatusArgs),
+    .place = offsetof(StatusArgs, place),
+    .only_thread = "it says where a run is now; `pawl show` shows a checkpoint.",
+    .act = act,
 };

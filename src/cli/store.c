@@ -17,25 +17,16 @@ typedef struct StoreCommand {
     const char *action, *thread;
 } StoreCommand;
 
-static bool on_argument(StoreCommand *c, const char *text) {
-    if (c->action) {
-        return options_complain(&command_store, "there is one thing too many: `%s`.", text);
-    }
-    c->action = text;
-    return !strcmp(text, "check") ||
-           options_complain(&command_store,
-                            "`%s` is nothing to do with a store; it can `check` it.", text);
-}
-
-static bool on_option(void *ctx, const Option *option, char **values) {
+static bool on_action(void *ctx, const Option *option, char **values) {
     StoreCommand *c = ctx;
-    if (!option) {
-        return on_argument(c, values[0]);
+    (void)option;
+    if (c->action) {
+        return options_complain(&command_store, "there is one thing too many: `%s`.", values[0]);
     }
-    if (!common_option(&c->common, option, values)) {
-        c->thread = values[0];
-    }
-    return true;
+    c->action = values[0];
+    return !strcmp(c->action, "check") ||
+           options_complain(&command_store,
+                            "`%s` is nothing to do with a store; it can `check` it.", c->action);
 }
 
 /* ---- what is said ---- */
@@ -84,9 +75,14 @@ static void on_second(uv_timer_t *timer) {
     fflush(stderr);
 }
 
-static int check(const StoreCommand *c) {
+static int act(void *ctx) {
+    const StoreCommand *c = ctx;
     Asking a;
     uv_timer_t dots;
+    if (!c->action) {
+        options_complain(&command_store, "what to do is missing; it can `check` the store.");
+        return EXIT_USAGE;
+    }
     bool live = !c->common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
     asking_begin(&a, &c->common);
     uv_timer_init(&a.loop, &dots);
@@ -108,12 +104,37 @@ static int check(const StoreCommand *c) {
     return asking_end(&a);
 }
 
-int cmd_store(int argc, char **argv) {
-    StoreCommand c = {.common = {.command = &command_store}};
-    OptionsResult result = options_parse(&command_store, argc, argv, on_option, &c);
-    if (result == OPTIONS_RUN && !c.action) {
-        options_complain(&command_store, "what to do is missing; it can `check` the store.");
-        result = OPTIONS_BAD;
-    }
-    return result == OPTIONS_RUN ? check(&c) : result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-}
+/* ---- the row ---- */
+
+static const Option store_options[] = {
+    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING,
+     TAKES(OPTION_TEXT, StoreCommand, thread)},
+    STORE_ROW,
+    JSON_ROW("as an object: runs, checkpoints, snapshots, problems"),
+    {0},
+};
+
+static const Example store_examples[] = {
+    {"pawl store check", "verify every checkpoint of every run"},
+    {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"},
+    {0},
+};
+
+const Command command_store = {
+    .name = "store",
+    .summary = "verify a store",
+    .arguments = "check",
+    .description =
+        "Reads every checkpoint that a store holds and verifies it: its checksum, its parent, that "
+        "the states between two of them can be rebuilt, and where each run stands. Nothing is "
+        "changed.\n\n"
+        "Exit codes: 0, all is well; 1, something is damaged, which is said; 2, the command line is "
+        "wrong or there is no such store.",
+    .options = store_options,
+    .examples = store_examples,
+    .completes = COMPLETE_WORDS,
+    .words = "check",
+    .args = sizeof(StoreCommand),
+    .handle = on_action,
+    .act = act,
+};

@@ -11,18 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool common_option(Common *c, const Option *option, char **values) {
-    if (!option || (option->id != OPTION_STORE && option->id != OPTION_JSON)) {
-        return false;
-    }
-    if (option->id == OPTION_STORE) {
-        c->store = values[0];
-    } else {
-        c->json = true;
-    }
-    return true;
-}
-
 const char *cli_store_url(const char *given) {
     const char *env = getenv("PAWL_STORE");
     return given ? given : env && env[0] ? env : DEFAULT_STORE;

@@ -1,7 +1,7 @@
 /* stores.h - the store that a command works on, and how its errors are said.
  *
  * Every command that touches runs takes --store URL and --json. Their rows are STORE_ROW and
- * JSON_ROW; common_option() takes them off the command line into a Common.
+ * JSON_ROW; what a command takes begins with a Common, which is where they go.
  */
 #ifndef PAWL_STORES_H
 #define PAWL_STORES_H
@@ -15,27 +15,21 @@
 
 #define DEFAULT_STORE "sqlite:.pawl/pawl.db"
 
-/* Ids that no command uses for its own options. */
-enum { OPTION_STORE = 1000, OPTION_JSON };
-
 #define STORE_ROW                                                                            \
     {                                                                                        \
         "store", 0, "URL",                                                                   \
             "where the runs are kept: sqlite:PATH, file:DIR or memory: ($PAWL_STORE unless " \
             "told, or else sqlite:.pawl/pawl.db)",                                           \
-            COMPLETE_NOTHING, OPTION_STORE                                                   \
+            COMPLETE_NOTHING, TAKES(OPTION_TEXT, Common, store)                              \
     }
 #define JSON_ROW(help) \
-    { "json", 0, NULL, help, COMPLETE_NOTHING, OPTION_JSON }
+    { "json", 0, NULL, help, COMPLETE_NOTHING, TAKES(OPTION_FLAG, Common, json) }
 
 typedef struct Common {
     const Command *command;
     const char *store; /* as --store gave it, or NULL */
     bool json;
 } Common;
-
-/* Whether the option was one of the common ones, which is then noted. */
-bool common_option(Common *c, const Option *option, char **values);
 
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */
 const char *cli_store_url(const char *given);

@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { UPDATE_SET, UPDATE_AS_NODE };
-
 typedef struct UpdateArgs {
     Common common;
     Place place;
@@ -19,23 +17,14 @@ typedef struct UpdateArgs {
     const char *as_node;
 } UpdateArgs;
 
-static bool on_option(void *ctx, const Option *option, char **values) {
-    UpdateArgs *args = ctx;
-    if (!option) {
-        return place_argument(&command_update, values[0], &args->place);
-    }
-    if (common_option(&args->common, option, values)) {
-        return true;
-    }
-    if (option->id == UPDATE_SET) {
-        return settings_add(&command_update, values[0], &args->set);
-    }
-    args->as_node = values[0];
-    return true;
-}
-
-static int update(const UpdateArgs *args) {
+static int act(void *ctx) {
+    const UpdateArgs *args = ctx;
     Asking a;
+    if (json_is_none(args->set) && !args->as_node) {
+        options_complain(&command_update, "what is to change? Say it with --set PATH=JSON, "
+                                          "--as-node NODE or both.");
+        return EXIT_USAGE;
+    }
     asking_begin(&a, &args->common);
     Json run = ask(&a, "run_update",
                    OBJECT_ADD(place_args(&args->place), KEY("set", json_ref(args->set)),
@@ -50,34 +39,13 @@ static int update(const UpdateArgs *args) {
     return asking_end(&a);
 }
 
-static bool is_complete(const UpdateArgs *args) {
-    if (!args->place.thread) {
-        return options_complain(&command_update, "which run? It takes THREAD or THREAD@SEQ.");
-    }
-    return !json_is_none(args->set) || args->as_node ||
-           options_complain(&command_update, "what is to change? Say it with --set PATH=JSON, "
-                                             "--as-node NODE or both.");
-}
-
-static int cmd_update(int argc, char **argv) {
-    UpdateArgs args = {.common = {.command = &command_update}};
-    OptionsResult parsed = options_parse(&command_update, argc, argv, on_option, &args);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (parsed == OPTIONS_RUN && is_complete(&args)) {
-        code = update(&args);
-    }
-    place_clear(&args.place);
-    json_unref(args.set);
-    return code;
-}
-
 /* ---- the row ---- */
 
 static const Option update_options[] = {
     {"set", 0, "PATH=JSON", "the value to set, as user.name='\"Ada\"'; may be given many times",
-     COMPLETE_NOTHING, UPDATE_SET},
+     COMPLETE_NOTHING, TAKES(OPTION_SETTINGS, UpdateArgs, set)},
     {"as-node", 0, "NODE", "as if this node had given them back: the run then stands after it",
-     COMPLETE_NOTHING, UPDATE_AS_NODE},
+     COMPLETE_NOTHING, TAKES(OPTION_TEXT, UpdateArgs, as_node)},
     STORE_ROW,
     JSON_ROW("as an object: run, thread, checkpoint"),
     {0},
@@ -101,5 +69,7 @@ const Command command_update = {
         "there.",
     .options = update_options,
     .examples = update_examples,
-    .run = cmd_update,
+    .args = sizeof(UpdateArgs),
+    .place = offsetof(UpdateArgs, place),
+    .act = act,
 };

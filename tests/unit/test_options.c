@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 static const Option options[] = {
-    {"quiet", 'q', NULL, "", 0, 1},       {"raw", 'r', NULL, "", 0, 2},
-    {"from-file", 'f', "FILE", "", 0, 3}, {"arg", 0, "NAME VALUE", "", 0, 4},
-    {"indent", 0, "N", "", 0, 5},         {0},
+    {"quiet", 'q', NULL, "", 0, .id = 1},       {"raw", 'r', NULL, "", 0, .id = 2},
+    {"from-file", 'f', "FILE", "", 0, .id = 3}, {"arg", 0, "NAME VALUE", "", 0, .id = 4},
+    {"indent", 0, "N", "", 0, .id = 5},         {0},
 };
 static const Command command = {
     .name = "probe", .arguments = "[WORD...]", .description = "", .options = options};
@@ -121,7 +121,7 @@ static void help_comes_before_what_follows_it(void **state) {
     assert_string_equal(log, "quiet ");
 }
 
-static const Option words = {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, 6};
+static const Option words = {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, .id = 6};
 
 static void a_word_is_known_by_its_place(void **state) {
     (void)state;
