@@ -148,7 +148,7 @@ static void without_a_model_it_says_the_ways_out(void **state) {
     assert_string_equal(
         step.result,
         "action: There is no model to ask. Give the node a `command`, or a `model` and its "
-        "`endpoint`; or run it with `--mode interactive`, so that a person answers.");
+        "`endpoint`; or run it in interactive mode, so that a person answers.");
     fake_clear(&step);
     step_with_command(&step, "true");
     fake_set_expr(&step, ACTION_MODEL, "\"m\"");
