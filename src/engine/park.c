@@ -2,7 +2,7 @@
  *
  * A parked frame waits for ["pause", inner, info, at, position]. Inner is what it waits for once it is let
  * go, so letting go is taking the pause away; where the hooks stopped it, inner says that they have looked
- * (image.h has the words).
+ * (wait.h has the words).
  */
 #include "park.h"
 

@@ -18,9 +18,7 @@
 #include <stdio.h>
 
 void run_tell_start(Run *run, bool resumed) {
-    Json data =
-        json_object_set(json_object(), json_string_c("workflow"), json_string_c(run->flow->name));
-    data = json_object_set(data, json_string_c("resumed"), json_bool(resumed));
+    Json data = OBJECT(KEY("workflow", run->flow->name), KEY("resumed", resumed));
     engine_tell(run, NULL, (Event){.type = EVENT_START, .data = data});
 }
 
@@ -148,8 +146,8 @@ static void list_open(const Run *run, Buf *out) {
     for (const Frame *f = run->first_frame; f; f = f->next) {
         Json id = is_open(f) ? json_array_get(f->wait, WAIT_ID) : json_none();
         if (!json_is_none(id)) {
-            buf_printf(out, "%s%.*s (`%s`)", out->len ? ", " : "", (int)json_string_len(id),
-                       json_string_data(&id), frame_top(f)->node->name);
+            buf_printf(out, "%s%s (`%s`)", out->len ? ", " : "", json_string_data(&id),
+                       frame_top(f)->node->name);
         }
     }
 }
@@ -181,11 +179,9 @@ static bool which_interrupt(const Run *run, Error *err) {
 /* The options of an approval with something between them; nothing when it has none. */
 static void add_options(Buf *out, const Frame *f, const char *between) {
     Json options = json_array_get(f->wait, WAIT_OPTIONS);
-    size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < safe_len(options); i++) {
         Json word = json_array_get(options, i);
-        buf_printf(out, "%s%.*s", i ? between : "", (int)json_string_len(word),
-                   json_string_data(&word));
+        buf_printf(out, "%s%s", i ? between : "", json_string_data(&word));
     }
 }
 
@@ -195,9 +191,9 @@ static bool answer_needed(const Frame *f, Error *err) {
     char text[JSON_DESCRIBE_MAX];
     Buf options = BUF_INIT;
     add_options(&options, f, "|");
-    error_set(err, ERR_ANSWER, "Interrupt %.*s at `%s` waits for an answer%s%s%s.",
-              (int)json_string_len(id), json_string_data(&id), frame_top(f)->node->name,
-              prompts ? " (" : "", prompts ? json_excerpt(prompt, text) : "", prompts ? ")" : "");
+    error_set(err, ERR_ANSWER, "Interrupt %s at `%s` waits for an answer%s%s%s.",
+              json_string_data(&id), frame_top(f)->node->name, prompts ? " (" : "",
+              prompts ? json_excerpt(prompt, text) : "", prompts ? ")" : "");
     error_fact(err, "thread", f->run->row.thread);
     error_fact(err, "interrupt", json_string_data(&id));
     error_fact(err, "options", options.len ? options.data : NULL);
@@ -218,8 +214,7 @@ static Frame *failed_frame(Run *run) {
 static Json told(const Frame *failed) {
     Json before = failed ? json_array_get(failed->wait, WAIT_FAILED_BEFORE) : json_none();
     Json answers = work_part(before, WORK_ANSWERS);
-    bool any = json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
-    return any ? before : json_none();
+    return safe_len(answers) ? before : json_none();
 }
 
 /* The frame that the answer is for: *found is NULL when nothing was answered. */
@@ -258,7 +253,7 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
 
 static bool decision_offered(const Frame *f, const char *decision, Error *err) {
     Json options = json_array_get(f->wait, WAIT_OPTIONS);
-    size_t n = json_kind(options) == JSON_ARRAY ? json_array_len(options) : 0;
+    size_t n = safe_len(options);
     Buf words = BUF_INIT;
     bool found = !n;
     for (size_t i = 0; i < n && !found; i++) {
@@ -288,14 +283,8 @@ static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
     } else if (json_kind(value) == JSON_STRING) {
         decision = json_ref(value);
     }
-    Buf word = BUF_INIT;
-    if (json_kind(decision) == JSON_STRING) {
-        buf_add(&word, json_string_data(&decision), json_string_len(decision));
-        buf_addc(&word, '\0');
-    }
-    bool ok = !word.len || decision_offered(f, word.data, err);
-    buf_clear(&word);
-    if (!ok) {
+    if (json_kind(decision) == JSON_STRING &&
+        !decision_offered(f, json_string_data(&decision), err)) {
         json_unref(out);
         json_unref(decision);
         return json_none();
@@ -531,10 +520,10 @@ static void begin_by_hand(Run *run, const RunResume *r, const Frame *answered, J
     if (answered && json_is_none(result) && json_kind(r->value) == JSON_OBJECT) {
         changes = json_array_push(changes, json_ref(r->value));
     }
-    run->by_hand = json_array_len(changes) ? changes : json_none();
-    if (json_is_none(run->by_hand)) {
-        json_unref(changes);
+    if (!json_array_len(changes)) {
+        json_clear(&changes);
     }
+    run->by_hand = changes;
 }
 
 static void go_on(Request *q) {

@@ -111,6 +111,9 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
 /* A store of a format that this program does not know; a number that no run has. */
 bool store_is_newer(const Store *s, int64_t format, Error *err);
 bool store_has_no_run(const Store *s, int64_t run, Error *err);
+/* What the disk said while `doing` something: that it is full; anything else. */
+bool store_disk_is_full(const Store *s, const char *doing, Error *err);
+bool store_io_failed(const Store *s, const char *doing, const char *why, Error *err);
 
 /* The same of one checkpoint; `why` is a phrase or a sentence. */
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);

@@ -18,11 +18,7 @@ static FileStore *folder_store(Store *s) {
 
 bool file_store_failed(const FileStore *f, const char *what, Error *err) {
     if (errno == ENOSPC || errno == EDQUOT) {
-        return error_set(
-            err, ERR_IO,
-            "The disk with %s is full: %s failed. What was recorded before is kept; make "
-            "room and go on from there.",
-            f->base.path, what);
+        return store_disk_is_full(&f->base, what, err);
     }
     if (errno == EACCES || errno == EPERM || errno == EROFS) {
         error_set(err, ERR_IO, "The folder %s cannot be written (%s): %s failed.", f->base.path,
@@ -30,11 +26,7 @@ bool file_store_failed(const FileStore *f, const char *what, Error *err) {
         error_fact(err, "store", f->base.url);
         return error_fact(err, "folder", f->base.path);
     }
-    return error_set(
-        err, ERR_IO,
-        "%s: %s failed: the operating system says `%s`. What was recorded before is kept; "
-        "try again when the disk is well.",
-        f->base.path, what, strerror(errno));
+    return store_io_failed(&f->base, what, strerror(errno), err);
 }
 
 /* ---- life ---- */

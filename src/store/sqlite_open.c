@@ -17,14 +17,6 @@ enum { BUSY_MS = 10000, CACHE_KIB = 16384 };
 
 /* ---- what SQLite says, in sentences ---- */
 
-static bool disk_full(const SqliteStore *q, const char *doing, Error *err) {
-    return error_set(
-        err, ERR_IO,
-        "The disk with %s is full: %s failed. What was recorded before is kept; make room "
-        "and go on from there.",
-        q->base.path, doing);
-}
-
 static bool not_accessible(const SqliteStore *q, const char *doing, Error *err) {
     char *folder = folder_of(q->base.path);
     error_set(err, ERR_IO, "The store %s cannot be written in the folder %s (%s): %s failed.",
@@ -35,21 +27,13 @@ static bool not_accessible(const SqliteStore *q, const char *doing, Error *err) 
     return false;
 }
 
-static bool io_failed(const SqliteStore *q, const char *doing, Error *err) {
-    int system = sqlite3_system_errno(q->db);
-    return error_set(
-        err, ERR_IO,
-        "%s %s failed: the operating system says `%s`. What was recorded before is kept; "
-        "try again when the disk is well.",
-        q->base.path, doing, system ? strerror(system) : sqlite3_errmsg(q->db));
-}
-
 static bool no_database(const Store *s, Error *err) {
     error_set(err, ERR_DATA, "%s is not a store of Pawl: it is no SQLite database.", s->path);
     return error_fact(err, "store", s->url);
 }
 
 bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
+    int system = sqlite3_system_errno(q->db);
     switch (sqlite3_errcode(q->db) & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -57,14 +41,15 @@ bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
             err, ERR_BUSY,
             "Another process has been writing to %s for more than %d seconds; try again.",
             q->base.path, BUSY_MS / 1000);
-    case SQLITE_FULL: return disk_full(q, doing, err);
+    case SQLITE_FULL: return store_disk_is_full(&q->base, doing, err);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM: return not_accessible(q, doing, err);
     case SQLITE_NOTADB: return no_database(&q->base, err);
     case SQLITE_IOERR:
         if (sqlite3_extended_errcode(q->db) != SQLITE_IOERR_SHORT_READ) {
-            return io_failed(q, doing, err);
+            return store_io_failed(&q->base, doing,
+                                   system ? strerror(system) : sqlite3_errmsg(q->db), err);
         }
         /* fall through */
     case SQLITE_CORRUPT:
@@ -261,10 +246,6 @@ static bool connect_reader(SqliteStore *q, Error *err) {
     return ok;
 }
 
-static bool connect_writer(SqliteStore *q, Error *err) {
-    return connect_as(q, q->base.path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-}
-
 /* SQLite does not wait by itself when several processes do this to a new database at once. */
 static bool switch_to_wal(SqliteStore *q, Error *err) {
     static const char sql[] = "PRAGMA journal_mode=WAL";
@@ -366,8 +347,9 @@ bool sqlite_store_open(Store *s, Error *err) {
     /* Beside an open connection the file is known, and must not be opened but by SQLite: closing it
      * again would drop the locks that this process has on it. */
     if ((!s->beside && !look_at_file(s, err)) ||
-        !(writes ? connect_writer : connect_reader)(q, err) || !read_format(q, &f, err) ||
-        !check_format(s, &f, err)) {
+        !(writes ? connect_as(q, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err)
+                 : connect_reader(q, err)) ||
+        !read_format(q, &f, err) || !check_format(s, &f, err)) {
         return false;
     }
     return !writes || (make_durable(q, err) && (f.version == STORE_FORMAT || migrate(q, err)));

@@ -323,6 +323,22 @@ bool store_has_no_run(const Store *s, int64_t run, Error *err) {
     return error_fact_int(err, "run", run);
 }
 
+bool store_disk_is_full(const Store *s, const char *doing, Error *err) {
+    return error_set(
+        err, ERR_IO,
+        "The disk with %s is full: %s failed. What was recorded before is kept; make room and go on "
+        "from there.",
+        s->path, doing);
+}
+
+bool store_io_failed(const Store *s, const char *doing, const char *why, Error *err) {
+    return error_set(
+        err, ERR_IO,
+        "%s: %s failed: the operating system says `%s`. What was recorded before is kept; try again "
+        "when the disk is well.",
+        s->path, doing, why);
+}
+
 bool store_is_newer(const Store *s, int64_t format, Error *err) {
     error_set(err, ERR_DATA,
               "The store %s was written by a newer version of pawl (format %" PRId64
