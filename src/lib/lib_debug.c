@@ -63,17 +63,6 @@ static void forget_replay(PawlDebug *d, Json thread) {
     d->replays = rest;
 }
 
-static Frame *frame_of(const PawlDebug *d, Json event) {
-    int64_t id = pawl_value_int(value_of(json_object_get_c(event, "frame")), 0);
-    return session_of(d) ? run_frame(d->run->run, id) : NULL;
-}
-
-/* An event may be older than what callbacks have done since. */
-static bool pause_holds(PawlDebug *d, Json event) {
-    const Frame *f = frame_of(d, event);
-    return f && frame_is_at_rest(f);
-}
-
 static void call_back(PawlDebug *d, PawlDebugFn fn, Json event) {
     PawlEngine *e = d->run ? d->run->engine : NULL;
     if (fn && e && !d->freed) {
@@ -85,28 +74,22 @@ static void call_back(PawlDebug *d, PawlDebugFn fn, Json event) {
     }
 }
 
-/* What the callback asks for is asked of the frame that it is told of. */
-static void tell_pause(PawlDebug *d, Json event) {
-    Frame *f = frame_of(d, event);
-    Session *session = session_of(d);
-    if (session_selected(session) != frame_id(f)) {
-        session_select(session, f);
-    }
-    call_back(d, d->on_pause, event);
-}
-
-/* One that was there before is for the program that opened the run to find: it has not just come about. */
-static bool is_new_pause(Json event) {
-    return is_event(event, "paused") && json_is_none(json_object_get_c(event, "reattached"));
-}
-
+/* A pause that was there before is for the program that opened the run to find, and one may be older than
+ * what callbacks have done since. What on_pause asks for is asked of the frame that it is told of. */
 static void tell(PawlDebug *d, Json event) {
     if (is_event(event, "replayed")) {
         forget_replay(d, json_object_get_c(event, "thread"));
     }
     call_back(d, d->on_event, event);
-    if (d->on_pause && is_new_pause(event) && pause_holds(d, event)) {
-        tell_pause(d, event);
+    bool pause = is_event(event, "paused") && json_is_none(json_object_get_c(event, "reattached"));
+    Session *session = d->on_pause && pause ? session_of(d) : NULL;
+    int64_t id = pawl_value_int(value_of(json_object_get_c(event, "frame")), 0);
+    Frame *f = session ? run_frame(d->run->run, id) : NULL;
+    if (f && frame_is_at_rest(f)) {
+        if (session_selected(session) != id) {
+            session_select(session, f);
+        }
+        call_back(d, d->on_pause, event);
     }
 }
 
@@ -203,29 +186,20 @@ static void enter_list(PawlDebug *d, PawlRun *run) {
     run->debug = d;
 }
 
-static void leave_list(PawlDebug *d) {
-    PawlDebug **at = &d->run->engine->debuggers;
-    while (*at != d) {
-        at = &(*at)->next;
-    }
-    *at = d->next;
-    d->run->debug = NULL;
-    d->run = NULL;
-}
-
-static void let_go(PawlDebug *d) {
+void debug_let_go(PawlDebug *d) {
     if (d->run) {
-        HostRun *held = d->run->held;
+        PawlDebug **at = &d->run->engine->debuggers;
         close_idle(d);
         subscription_end(d->window);
         d->window = NULL;
-        host_leave_session(held);
-        leave_list(d);
+        host_leave_session(d->run->held);
+        while (*at != d) {
+            at = &(*at)->next;
+        }
+        *at = d->next;
+        d->run->debug = NULL;
+        d->run = NULL;
     }
-}
-
-void debug_engine_gone(PawlDebug *d) {
-    let_go(d);
 }
 
 void pawl_debug_free(PawlDebug *d) {
@@ -233,7 +207,7 @@ void pawl_debug_free(PawlDebug *d) {
         return;
     }
     PawlRun *run = d->run;
-    let_go(d);
+    debug_let_go(d);
     if (run) {
         engine_left_by_debugger(run);
     }
@@ -280,26 +254,20 @@ bool debug_is_between_steps(const PawlEngine *e, Error *error) {
                "under way. Use it in on_pause, on_event, or outside of the engine.");
 }
 
-static bool can_be_attached_to(const PawlRun *run, Error *error) {
-    if (!debug_is_between_steps(run->engine, error)) {
-        return false;
-    }
-    if (run->debug) {
-        return error_set(error, ERR_USAGE, "Thread `%s` has a debugger already.",
-                         run_thread(run->run));
-    }
-    return !run_settled(run->run) ||
-           error_set(error, ERR_USAGE,
-                     "The run of thread `%s` is %s, and nothing happens in it any more: "
-                     "pawl_debug_open() opens it from the store.",
-                     run_thread(run->run), run_status(run->run));
-}
-
 PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, PawlError *err) {
     Error error = ERROR_INIT;
     PawlDebugOptions o = options ? *options : (PawlDebugOptions){0};
-    PawlDebug *d =
-        can_be_attached_to(run, &error) ? attach(run->engine, run->held, &o, &error) : NULL;
+    PawlDebug *d = NULL;
+    if (run->debug) {
+        error_set(&error, ERR_USAGE, "Thread `%s` has a debugger already.", run_thread(run->run));
+    } else if (run_settled(run->run)) {
+        error_set(&error, ERR_USAGE,
+                  "The run of thread `%s` is %s, and nothing happens in it any more: "
+                  "pawl_debug_open() opens it from the store.",
+                  run_thread(run->run), run_status(run->run));
+    } else if (debug_is_between_steps(run->engine, &error)) {
+        d = attach(run->engine, run->held, &o, &error);
+    }
     if (d) {
         enter_list(d, run);
     }
@@ -506,24 +474,21 @@ PawlValue pawl_debug_state(PawlDebug *d, PawlError *err) {
     return value_of(state);
 }
 
-/* Adds a page to *all, which is JSON_NONE after an error; false when it was the last. */
-static bool add_frames(PawlDebug *d, Json *all, PawlError *err) {
-    Json from = json_int((int64_t)json_array_len(*all));
-    Json answer = call(d, "frames", with("offset", from), err);
-    if (json_is_none(answer)) {
-        json_clear(all);
-        return false;
-    }
-    int64_t total = pawl_value_int(value_of(json_object_get_c(answer, "total")), 0);
-    Json page = part(answer, "frames");
-    bool any = json_array_len(page) > 0;
-    *all = json_array_concat(*all, page);
-    return any && (int64_t)json_array_len(*all) < total;
-}
-
-/* Nothing happens between two pages. */
+/* Pages, one after the other: nothing happens between two of them. */
 PawlValue pawl_debug_frames(PawlDebug *d, PawlError *err) {
     Json all = json_array();
-    while (add_frames(d, &all, err)) {}
+    for (bool more = true; more;) {
+        Json from = json_int((int64_t)json_array_len(all));
+        Json answer = call(d, "frames", with("offset", from), err);
+        if (json_is_none(answer)) {
+            json_unref(all);
+            return value_of(answer);
+        }
+        int64_t total = pawl_value_int(value_of(json_object_get_c(answer, "total")), 0);
+        Json page = part(answer, "frames");
+        more = json_array_len(page) > 0;
+        all = json_array_concat(all, page);
+        more = more && (int64_t)json_array_len(all) < total;
+    }
     return value_of(all);
 }

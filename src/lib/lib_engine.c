@@ -319,7 +319,7 @@ void pawl_engine_close(PawlEngine *e) {
         uv_run(e->loop, UV_RUN_ONCE);
     }
     while (e->debuggers) {
-        debug_engine_gone(e->debuggers);
+        debug_let_go(e->debuggers);
     }
     host_free(e->host);
     PawlRun **const lists[] = {&e->under_way, &e->kept, &e->leaving};

@@ -175,7 +175,7 @@ bool debug_has_events(const PawlEngine *e); /* that have not been told */
 bool debug_rests(const PawlRun *run);
 /* No step of a run is under way; a sentence where one is, in the function of a node. */
 bool debug_is_between_steps(const PawlEngine *e, Error *error);
-void debug_engine_gone(PawlDebug *debug); /* it is about to close: lets go of the run */
+void debug_let_go(PawlDebug *debug); /* of its run; the debugger stays its owner's */
 /* The run of ours that a debugger replays a node of, in a run that is the session's own; NULL: none. */
 PawlRun *debug_replayed(const PawlEngine *e, const Run *run);
 

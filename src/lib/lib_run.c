@@ -101,44 +101,31 @@ PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error) {
 
 /* ---- going on ---- */
 
-/* {key: value} as [[["key"], value]] */
-static Json changes_of_object(Json object) {
+/* {key: value} as [[["key"], value]]. */
+Json changes_of(Json set, Error *error) {
     Json out = json_array(), key, value;
-    for (size_t pos = 0; json_object_next(object, &pos, &key, &value);) {
+    bool fine = json_kind(set) == JSON_ARRAY;
+    for (size_t pos = 0;
+         json_kind(set) == JSON_OBJECT && json_object_next(set, &pos, &key, &value);) {
         Json pair[] = {json_array_push(json_array(), json_ref(key)), json_ref(value)};
         out = json_array_push(out, json_array_from(pair, 2));
     }
-    return out;
-}
-
-static bool is_change(Json pair) {
-    return json_kind(pair) == JSON_ARRAY && json_array_len(pair) == 2 &&
-           json_kind(json_array_get(pair, 0)) == JSON_ARRAY;
-}
-
-static bool are_changes(Json set) {
-    bool fine = json_kind(set) == JSON_ARRAY;
     for (size_t i = 0; fine && i < json_array_len(set); i++) {
-        fine = is_change(json_array_get(set, i));
+        Json pair = json_array_get(set, i);
+        fine = json_kind(pair) == JSON_ARRAY && json_array_len(pair) == 2 &&
+               json_kind(json_array_get(pair, 0)) == JSON_ARRAY;
     }
-    return fine;
-}
-
-Json changes_of(Json set, Error *error) {
-    if (json_is_none(set)) {
-        return json_array();
+    if (fine) {
+        json_unref(out);
+        return set;
     }
-    if (json_kind(set) == JSON_OBJECT) {
-        Json out = changes_of_object(set);
-        json_unref(set);
-        return out;
-    }
-    if (!are_changes(set)) {
+    if (!json_is_none(set) && json_kind(set) != JSON_OBJECT) {
         error_set(error, ERR_USAGE,
                   "`set` is an object of keys and values, or an array of [path, value] where each "
                   "path is an array.");
     }
-    return set;
+    json_unref(set);
+    return out;
 }
 
 static PawlRun *resume_with(PawlEngine *e, const PawlResume *r, Json set, Error *error) {
