@@ -20,21 +20,16 @@ typedef struct Arrow {
 
 typedef void (*ArrowFn)(void *ctx, const Arrow *arrow);
 
-static void each_edge(const Graph *g, const Node *from, bool on_error, ArrowFn fn, void *ctx) {
-    Edges edges = !from ? g->start : on_error ? from->error_edges : from->edges;
-    for (size_t i = 0; i < edges.n; i++) {
-        for (size_t k = 0; k < edges.items[i].ntargets; k++) {
-            Arrow arrow = {g, from, &edges.items[i], edges.items[i].targets[k], on_error};
-            fn(ctx, &arrow);
-        }
-    }
-}
-
 static void each_arrow(const Graph *g, ArrowFn fn, void *ctx) {
-    each_edge(g, NULL, false, fn, ctx);
-    for (size_t i = 0; i < g->nnodes; i++) {
-        each_edge(g, &g->nodes[i], false, fn, ctx);
-        each_edge(g, &g->nodes[i], true, fn, ctx);
+    for (size_t i = 0; i < 1 + 2 * g->nnodes; i++) { /* __start__, then each node and its errors */
+        const Node *from = i ? &g->nodes[(i - 1) / 2] : NULL;
+        bool on_error = i && i % 2 == 0;
+        Edges edges = !from ? g->start : on_error ? from->error_edges : from->edges;
+        for (size_t e = 0; e < edges.n; e++) {
+            for (size_t k = 0; k < edges.items[e].ntargets; k++) {
+                fn(ctx, &(Arrow){g, from, &edges.items[e], edges.items[e].targets[k], on_error});
+            }
+        }
     }
 }
 

@@ -73,31 +73,23 @@ static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
 
 /* ---- config ---- */
 
-static void load_checkpointer(Loader *ld, const YamlNode *value, Graph *g) {
-    const char *name = field_text(ld, value, "`checkpointer`");
-    if (!name) {
-        return;
-    }
-    if (strcmp(name, "postgres") == 0) {
-        report_at(
-            ld->reporter, value->spot,
-            "`checkpointer: postgres` is not part of this build; use memory, file or sqlite.");
-    } else if (!has_name(checkpointers, name, value->len)) {
-        report_at(ld->reporter, value->spot,
-                  "`checkpointer` must be memory, file or sqlite, not `%s`%s",
-                  shown(name, value->len), did_you_mean(name, value->len, checkpointers));
-    } else {
-        g->checkpointer = name;
-    }
-}
-
 /* What nodes need to know; interrupts need to know the nodes, and come later. */
 static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
     check_keys(ld, config, (KeyList){.names = config_keys}, "`config`");
     const YamlPair *checkpointer = yaml_pair(config, "checkpointer");
     const YamlNode *limit = yaml_get(config, "recursion_limit");
-    if (checkpointer) {
-        load_checkpointer(ld, checkpointer->value, g);
+    const char *store = key_text(ld, config, "checkpointer");
+    size_t len = store ? checkpointer->value->len : 0;
+    if (store && strcmp(store, "postgres") == 0) {
+        report_at(
+            ld->reporter, checkpointer->value->spot,
+            "`checkpointer: postgres` is not part of this build; use memory, file or sqlite.");
+    } else if (store && !has_name(checkpointers, store, len)) {
+        report_at(ld->reporter, checkpointer->value->spot,
+                  "`checkpointer` must be memory, file or sqlite, not `%s`%s", shown(store, len),
+                  did_you_mean(store, len, checkpointers));
+    } else {
+        g->checkpointer = store;
     }
     g->checkpoint_dir = key_text(ld, config, "checkpoint_dir");
     g->checkpoint = key_text(ld, config, "checkpoint");

@@ -19,20 +19,18 @@ typedef struct ParamLoad {
     char what[64]; /* "`timeout`", for sentences */
 } ParamLoad;
 
-/* The variables in scope of the parameter: those of the node and those that its row names. */
-static Scope param_scope(const ParamLoad *p) {
+/* It sees the variables of the node and those that its row names. */
+static void load_jq(ParamLoad *p) {
     const char *names[PARAM_VARS_MAX];
+    Scope scope = p->c->scope;
     size_t n = 0;
     for (const char *w = p->info->vars ? p->info->vars : ""; *w && n < PARAM_VARS_MAX;) {
         size_t len = strcspn(w, " ");
         names[n++] = arena_strndup(p->c->ld->arena, w, len);
         w += len + (w[len] == ' ');
     }
-    return n ? scope_with(p->c->ld, p->c->scope, names, n) : p->c->scope;
-}
-
-static void load_jq(ParamLoad *p) {
-    p->out->expr = load_expr(p->c->ld, p->value, param_scope(p));
+    scope = n ? scope_with(p->c->ld, scope, names, n) : scope;
+    p->out->expr = load_expr(p->c->ld, p->value, scope);
 }
 
 static Json text_or_value(const YamlNode *node) {

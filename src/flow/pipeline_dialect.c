@@ -167,21 +167,6 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
     params[STEP_ID].value = node->name_json;
 }
 
-static void load_requires(Loader *ld, Node *node, const YamlNode *value) {
-    bool fine = value->kind != YAML_SCALAR && value->n > 0;
-    for (size_t i = 0; fine && i < value->n; i++) {
-        const YamlNode *label = value->kind == YAML_MAP ? value->pairs[i].value : value->items[i];
-        fine = label->kind == YAML_SCALAR && !yaml_is_null(label) && label->len > 0;
-    }
-    if (fine) {
-        node->requires = keep(ld, yaml_json(value));
-    } else {
-        report_at(ld->reporter, value->spot,
-                  "`requires` names labels of a runner: a map (`{arch: arm64}`) or a list "
-                  "(`[gpio, camera]`).");
-    }
-}
-
 static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
     const YamlNode *requires = yaml_get(step, "requires");
     check_keys(p->ld, step, (KeyList){.names = step_keys}, "a step");
@@ -191,8 +176,18 @@ static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
         report_at(p->ld->reporter, step->spot, "A step needs a `name`, or an `id`.");
     }
     key_duration(p->ld, step, "timeout", &node->timeout_ms);
-    if (requires) {
-        load_requires(p->ld, node, requires);
+    bool labels = requires && requires->kind != YAML_SCALAR && requires->n > 0;
+    for (size_t i = 0; labels && i < requires->n; i++) {
+        const YamlNode *label =
+            requires->kind == YAML_MAP ? requires->pairs[i].value : requires->items[i];
+        labels = label->kind == YAML_SCALAR && !yaml_is_null(label) && label->len > 0;
+    }
+    if (labels) {
+        node->requires = keep(p->ld, yaml_json(requires));
+    } else if (requires) {
+        report_at(p->ld->reporter, requires->spot,
+                  "`requires` names labels of a runner: a map (`{arch: arm64}`) or a list "
+                  "(`[gpio, camera]`).");
     }
     node->kind = find_type(p->ld, step);
     if (node->kind) {

@@ -429,17 +429,6 @@ const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json sou
 
 /* ---- the test ---- */
 
-static void load_test_vars(Loader *ld, const YamlNode *vars, Graph *g) {
-    struct TestVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
-    for (size_t i = 0; i < vars->n; i++) {
-        const YamlPair *pair = &vars->pairs[i];
-        items[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
-        items[i].query = load_query(ld, pair->value);
-    }
-    g->vars = items;
-    g->nvars = vars->n;
-}
-
 /* ---- schedules ---- */
 
 /* Five fields, or six, or a word such as @daily. What is in the fields is checked by whoever keeps the
@@ -495,7 +484,14 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         load_keys(ld, graph, config);
     }
     if (vars) {
-        load_test_vars(ld, vars, g);
+        struct TestVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
+        for (size_t i = 0; i < vars->n; i++) {
+            const YamlPair *pair = &vars->pairs[i];
+            items[i].name = keep(ld, json_string_valid(pair->key->text, pair->key->len));
+            items[i].query = load_query(ld, pair->value);
+        }
+        g->vars = items;
+        g->nvars = vars->n;
     }
     if (schedule) {
         load_schedule(ld, schedule, g);
