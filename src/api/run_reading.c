@@ -191,6 +191,7 @@ const OperationArg run_history_args[] = {
     THREAD_ARG,
     {"from", ARG_INT, .about = "the first checkpoint; left out, 1", .min = 1, .max = ARG_COUNTING},
     {"last", ARG_INT, .about = "only the last so many", .min = 1, .max = ARG_COUNTING},
+    {"values", ARG_BOOL, .about = "with what the nodes gave back"},
     LIMIT_ARG("1000"),
     {0},
 };
@@ -199,6 +200,7 @@ typedef struct History {
     Json list;
     Changed changed;
     int64_t left, next;
+    bool values;
 } History;
 
 static bool add_entry(History *h, int64_t seq, Json entry) {
@@ -209,7 +211,20 @@ static bool add_entry(History *h, int64_t seq, Json entry) {
 
 static bool on_checkpoint(void *ctx, const Checkpoint *c) {
     History *h = ctx;
-    return add_entry(h, c->seq, checkpoint_json(c, changed_keys(&h->changed, c)));
+    Changed *w = &h->changed;
+    StepResult result = {0};
+    Json before = !h->values || !c->parent ? json_null()
+                  : c->parent == w->seq    ? json_ref(w->image)
+                                           : chain_image(w->store, w->run, c->parent, NULL, NULL);
+    Json entry = checkpoint_json(c, changed_keys(w, c));
+    if (h->values) {
+        result_read(c, before, w->image, &result);
+        entry = OBJECT_ADD(entry, KEY("update", json_ref(result.update)),
+                           KEY("failure", json_ref(result.error)));
+    }
+    result_clear(&result);
+    json_unref(before);
+    return add_entry(h, c->seq, entry);
 }
 
 static bool on_damaged(void *ctx, int64_t seq, const Error *err) {
@@ -260,6 +275,7 @@ Json stored_history(Store *store, Json args, Error *err) {
     if (store_find(store, thread, &row, err)) {
         History h = {.list = json_array(), .changed = {store, row.run}};
         h.left = args_int(args, "limit", HISTORY_PAGE);
+        h.values = args_bool(args, "values", false);
         from = last ? first_of_last(store, &row, last) : from;
         bool ok = store_history(store, row.run, from, on_checkpoint, on_damaged, &h, err);
         changed_clear(&h.changed);

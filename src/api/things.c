@@ -27,7 +27,7 @@ const ShapeName thing_shapes[] = {
      "{kind: text, message: text, node?: text, file?: text, line?: int, column?: int, ...}"},
     {"CHECKPOINT",
      "{checkpoint: int, parent?: int, step: int, node?: text, frame: int, status: text, at: time, "
-     "changed: [text]} | {checkpoint: int, status: \"damaged\", error: text}"},
+     "changed: [text], update?: VALUE, failure?: FAILURE} | {checkpoint: int, status: \"damaged\", error: text}"},
     {"PROBLEM",
      "{file: text, line: int, col: int, severity: \"error\"|\"warning\", message: text}"},
     {"CHANGE",

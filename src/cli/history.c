@@ -2,30 +2,57 @@
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
+#include "json_print.h"
 #include "options.h"
 #include "output.h"
 #include "place.h"
 #include "terminal.h"
+#include "utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+enum { GAVE_MAX = 60 };
 
 typedef struct HistoryArgs {
     Common common;
     Place place;
     int64_t limit; /* 0: all */
+    bool values;
 } HistoryArgs;
 
 /* ---- for people ---- */
 
+static void put_changed(Json c, Buf *out) {
+    Json keys = field_get(c, "changed");
+    for (size_t i = 0; i < field_items(keys); i++) {
+        Json key = json_array_get(keys, i);
+        buf_printf(out, "%s%s", i ? ", " : "", text_in(&key));
+    }
+}
+
+/* The beginning of what the node gave back, or its error. */
+static void put_given(Json c, Buf *out) {
+    Json update = field_get(c, "update"), failure = field_get(field_get(c, "failure"), "message");
+    if (!json_is_none(update)) {
+        json_print(update, &(JsonPrintOptions){.max_bytes = GAVE_MAX}, out);
+    } else if (json_kind(failure) == JSON_STRING) {
+        buf_printf(out, "error: %s", text_in(&failure));
+    }
+    if (out->len > GAVE_MAX) {
+        out->len = GAVE_MAX - 3;
+        out->len -= utf8_unfinished(out->data, out->len);
+        buf_printf(out, "...");
+    }
+}
+
 /* A parent that is not the checkpoint before it is where a fork begins. */
-static void add_row(Table *table, Json c, int64_t head, int64_t previous) {
+static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool values) {
     char seq[32], parent[32] = "", step[32] = "", frame[32] = "";
     int64_t number = field_number(c, "checkpoint", 0), above = field_number(c, "parent", 0);
     bool damaged = !json_is_none(field_get(c, "error"));
     Json node = field_get(c, "node"), status = field_get(c, "status"), at = field_get(c, "at");
-    Json keys = field_get(c, "changed");
-    Buf changed = BUF_INIT;
+    Buf last = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
     if (above && above != previous) {
         snprintf(parent, sizeof parent, "%" PRId64, above);
@@ -34,14 +61,11 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous) {
         snprintf(step, sizeof step, "%" PRId64, field_number(c, "step", 0));
         snprintf(frame, sizeof frame, "%" PRId64, field_number(c, "frame", 0));
     }
-    for (size_t i = 0; i < field_items(keys); i++) {
-        Json key = json_array_get(keys, i);
-        buf_printf(&changed, "%s%s", i ? ", " : "", text_in(&key));
-    }
+    (values ? put_given : put_changed)(c, &last);
     const char *cells[] = {seq,   parent,           step,         text_in(&node),
-                           frame, text_in(&status), text_in(&at), changed.data ? changed.data : ""};
+                           frame, text_in(&status), text_in(&at), last.data ? last.data : ""};
     table_row(table, cells);
-    buf_clear(&changed);
+    buf_clear(&last);
 }
 
 /* ---- the command ---- */
@@ -64,7 +88,7 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
             fputs(shown->n ? ",\n" : "\n", stdout);
             output_print(c);
         } else {
-            add_row(&shown->table, c, head, shown->previous);
+            add_row(&shown->table, c, head, shown->previous, args->values);
         }
         if (!json_is_none(error)) {
             shown->damaged = true;
@@ -76,15 +100,17 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
 
 static int act(void *ctx) {
     const HistoryArgs *args = ctx;
-    static const char *const heading[] = {" SEQ",  "PARENT", "STEP", "NODE",
-                                          "FRAME", "STATUS", "AT",   "CHANGED"};
+    const char *heading[] = {" SEQ",  "PARENT", "STEP", "NODE",
+                             "FRAME", "STATUS", "AT",   args->values ? "GAVE" : "CHANGED"};
     Asking a;
     Shown shown = {.table = {.columns = 8}};
     Json more = OBJECT(KEY("last", args->limit ? json_int(args->limit) : json_none()));
     table_row(&shown.table, heading);
     asking_begin(&a, &args->common);
     while (!json_is_none(more)) {
-        Json page = ask(&a, "run_history", OBJECT_ADD(more, KEY("thread", args->place.thread)));
+        Json page =
+            ask(&a, "run_history",
+                OBJECT_ADD(more, KEY("thread", args->place.thread), KEY("values", args->values)));
         if (args->common.json && !shown.n && !json_is_none(page)) {
             putchar('[');
         }
@@ -108,6 +134,8 @@ static int act(void *ctx) {
 static const Option history_options[] = {
     {"limit", 'n', "N", "only the last N", COMPLETE_NOTHING,
      TAKES(OPTION_COUNT, HistoryArgs, limit)},
+    {"values", 0, NULL, "with what the nodes gave back", COMPLETE_NOTHING,
+     TAKES(OPTION_FLAG, HistoryArgs, values)},
     STORE_ROW,
     JSON_ROW("as an array of objects"),
     {0},
@@ -126,8 +154,9 @@ const Command command_history = {
     .arguments = "THREAD",
     .description =
         "Lists the checkpoints of a run, oldest first: which node made it, in which frame, when, and "
-        "which keys of the state it changed. * marks where the run stands. A parent is shown where it "
-        "is not the checkpoint before: there the run was taken up from an earlier one.",
+        "which keys of the state it changed, or with --values what the node gave back. * marks where "
+        "the run stands. A parent is shown where it is not the checkpoint before: there the run was "
+        "taken up from an earlier one.",
     .options = history_options,
     .examples = history_examples,
     .args = sizeof(HistoryArgs),

@@ -26,6 +26,13 @@ Every step is in the history
     true
     $ pawl history c --limit 1 --json | pawl eval -c 'map(.node)'
     ["two"]
+    $ pawl history c --values --json | pawl eval -c 'map(.update)'
+    [{"n":0},{"n":1},{"n":2,"last":"two"}]
+    $ pawl history c --values | sed 's/20[-0-9T:.]*Z/TIME/'
+     SEQ  PARENT  STEP  NODE  FRAME  STATUS     AT                        GAVE
+     1            0           1      started    TIME  {"n":0}
+     2            1     one   1      completed  TIME  {"n":1}
+    *3            2     two   1      completed  TIME  {"n":2,"last":"two"}
     $ pawl history c@1
     2> pawl history: it shows all checkpoints of a thread; `pawl show` shows one of them.
     2> Try `pawl help history`.
