@@ -1,49 +1,87 @@
 /* bench_watch.c - what it costs the others when somebody watches a run.
  *
- * A thousand runs count beside each other in one engine. In every other round one of them is watched:
- * it is held, and each of its events is listened to. What counts is a step of the other 999, in time on the
- * wall, for who is made to wait uses no processor: rounds with and without a watcher alternate, and what
- * counts is the median of the ratios of neighbours. Instructions (bench/instructions) are those of the loop's thread and the
- * store's. */
+ * A thousand runs count beside each other in one host. In every other round one of them is watched: by a debugger
+ * that holds it and listens to each of its events, or by subscribers that read, or never do. What counts is a step
+ * of the other 999, in time on the wall, for who is made to wait uses no processor: rounds with and without a
+ * watcher alternate, and what counts is the median of the ratios of neighbours. Instructions (bench/instructions)
+ * are those of the loop's thread and the store's. */
 #include "bench.h"
 #include "engine_load.h"
-#include "hooks.h"
 #include "mem.h"
+#include "subscription.h"
 
-enum { RUNS = 1000, STEPS = 20000, ROUNDS = 61, QUICK_ROUNDS = 3 };
+#include <stdio.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { RUNS = 1000, STEPS = 20000, ROUNDS = 61, QUICK_ROUNDS = 3, WATCHERS = 100 };
+
+typedef struct Way {
+    const char *what;
+    bool in_memory; /* the store */
+    int watchers;   /* subscribers; 0: a debugger */
+    bool reads;
+} Way;
 
 typedef struct Crowd {
-    Bed bed;
+    const Way *way;
+    uv_loop_t loop;
+    Host *host;
+    char path[64]; /* of the database */
     Load load;
     Run *watched;
     Run *others[RUNS - 1];
+    int n; /* of the others that have begun */
+    Subscription *watchers[WATCHERS];
     uint64_t heard;
 } Crowd;
 
-static Run *start(Crowd *c) {
-    Error err = ERROR_INIT;
-    Run *run =
-        engine_start_now(c->bed.engine, c->load.flow, &(RunStart){.input = c->load.input}, &err);
-    if (!run) {
-        give_up("%s", err.msg);
+static void on_started(void *ctx, HostRun *run, const Error *err) {
+    Crowd *c = ctx;
+    if (err) {
+        give_up("%s", err->msg);
     }
-    return run;
+    if (!c->watched) {
+        c->watched = host_run(run);
+    } else {
+        c->others[c->n++] = host_run(run);
+    }
 }
 
-static Crowd *crowd_new(Where where) {
+static Crowd *crowd_new(const Way *way) {
     Crowd *c = mem_zalloc(sizeof *c);
-    c->bed = bed_open(where);
+    char url[80];
+    c->way = way;
     c->load = load_counter(0, INT64_C(1) << 40);
-    c->watched = start(c);
-    for (int i = 0; i < RUNS - 1; i++) {
-        c->others[i] = start(c);
+    snprintf(c->path, sizeof c->path, "%s/bench-watch-%d.db", memory_folder(), (int)getpid());
+    snprintf(url, sizeof url, "%s%s",
+             way->in_memory ? "memory:" : "sqlite:", way->in_memory ? "" : c->path);
+    uv_loop_init(&c->loop);
+    c->host = host_new(
+        &(HostOptions){.loop = &c->loop, .store = url, .folder = "/", .environment = environ});
+    HostStart start = {.flow = c->load.flow, .run = {.input = c->load.input}};
+    for (int i = 0; i < RUNS; i++) {
+        host_start(c->host, &start, on_started, c);
+    }
+    while (c->n < RUNS - 1) {
+        uv_run(&c->loop, UV_RUN_ONCE);
     }
     return c;
 }
 
 static void crowd_free(Crowd *c) {
-    run_set_hooks(c->watched, NULL, NULL);
-    bed_close(&c->bed);
+    static const char *const files[] = {"", "-wal", "-shm", "-lease"};
+    char name[80];
+    host_free(c->host);
+    uv_run(&c->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&c->loop);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", c->path, files[i]);
+        unlink(name);
+    }
+    snprintf(name, sizeof name, "%s-work", c->path);
+    rmdir(name);
     load_clear(&c->load);
     mem_free(c);
 }
@@ -67,14 +105,31 @@ static void hear(void *ctx, const Event *event) {
     c->heard += event->type == EVENT_STEP;
 }
 
+static void on_ready(void *ctx, Subscription *s) {
+    Crowd *c = ctx;
+    Json event;
+    c->heard++;
+    while (c->way->reads && subscription_next(s, &event)) {
+        json_unref(event);
+    }
+}
+
 static void watch(Crowd *c, bool watched) {
     static const RunHooks hooks = {.at = look_on,
                                    .frame_new = see_frame,
                                    .frame_end = see_frame,
                                    .event = hear,
                                    .events = (1u << EVENT_COUNT) - 1};
-    run_set_hooks(c->watched, watched ? &hooks : NULL, c);
-    run_hold(c->watched, watched);
+    if (!c->way->watchers) {
+        run_set_hooks(c->watched, watched ? &hooks : NULL, c);
+        run_hold(c->watched, watched);
+    }
+    SubscriptionSpec spec = {
+        .thread = run_thread(c->watched), .from = -1, .values = true, .ready = on_ready, .ctx = c};
+    for (int i = 0; i < c->way->watchers; i++) {
+        subscription_end(c->watchers[i]);
+        c->watchers[i] = watched ? host_subscribe(c->host, &spec, NULL) : NULL;
+    }
 }
 
 /* ---- rounds ---- */
@@ -92,7 +147,7 @@ static int64_t round_of(Crowd *c, bool watched, size_t times) {
     watch(c, watched);
     int64_t before = steps_of_others(c), after = before;
     while (after - before < (int64_t)(STEPS * times)) {
-        uv_run(c->bed.loop, UV_RUN_ONCE);
+        uv_run(&c->loop, UV_RUN_ONCE);
         after = steps_of_others(c);
     }
     watch(c, false);
@@ -113,10 +168,10 @@ static double seconds_a_step(Crowd *c, bool watched) {
     return (wall_seconds() - began) / (double)steps;
 }
 
-static void measure(Bench *b, const char *what, Where where) {
-    Crowd *c = crowd_new(where);
+static void measure(Bench *b, const Way *way) {
+    Crowd *c = crowd_new(way);
     if (bench_is_counting(b)) {
-        bench_row(b, &(BenchRow){.what = what,
+        bench_row(b, &(BenchRow){.what = way->what,
                                  .ours = {.run = run_watched, .ctx = c},
                                  .peer = {.run = run_unwatched, .ctx = c},
                                  .bar = BENCH_TIMES,
@@ -135,16 +190,25 @@ static void measure(Bench *b, const char *what, Where where) {
             give_up("Nothing was heard of the run that is watched.");
         }
         double base = median(sides[1], rounds);
-        bench_figure(
-            b, &(BenchFigure){what, base * median(ratios, rounds), base, BENCH_TIMES, 1.03, NULL});
+        bench_figure(b, &(BenchFigure){way->what, base * median(ratios, rounds), base, BENCH_TIMES,
+                                       1.03, NULL});
     }
     crowd_free(c);
 }
 
 int main(int argc, char **argv) {
+    static const Way ways[] = {
+        {"a debugger, store in memory", true, 0, true},
+        {"a debugger, store in SQLite", false, 0, true},
+        {"a subscriber, store in memory", true, 1, true},
+        {"a subscriber, store in SQLite", false, 1, true},
+        {"a subscriber that never reads, in memory", true, 1, false},
+        {"a subscriber that never reads, in SQLite", false, 1, false},
+        {"100 that never read, in SQLite", false, WATCHERS, false},
+    };
     Bench *b = bench_new(argc, argv, "one of 1,000 runs is watched: a step of the others");
-    beds_in(memory_folder());
-    measure(b, "no store, beside nobody watching", NOWHERE);
-    measure(b, "store in SQLite, beside nobody watching", IN_SQLITE);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        measure(b, &ways[i]);
+    }
     return bench_end(b);
 }
