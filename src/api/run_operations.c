@@ -465,11 +465,12 @@ static const OperationArg update_args[] = {
 };
 
 static const OperationArg events_args[] = {
-    {"thread", ARG_TEXT, .about = "the run; left out, all that the host holds, live only"},
+    {"thread", ARG_TEXT, .about = "the run; left out, all that the host holds"},
     {"types", ARG_ARRAY, .about = "names of types of events; left out, all"},
-    {"from", ARG_INT,
-     .about = "the cursor of the last event that was seen; left out, only what happens from now on",
-     .min = 0, .max = ARG_COUNTING},
+    {"from", ARG_ANY,
+     .about =
+         "the cursor of the last event that was seen; of all runs {since, runs: {number: cursor}}; "
+         "left out, only what happens from now on"},
     {"values", ARG_BOOL, .about = "with what nodes gave back, and the state"},
     {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"},
     {0},
@@ -558,7 +559,7 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}/events",
      .args = events_args,
-     .answer = "{subscription: int}",
+     .answer = "{subscription: int, since?: time}",
      .stream = true},
 
     {.name = "runs",

@@ -130,14 +130,8 @@ static void on_ready(void *ctx, Subscription *s) {
 static void subscribe_here(Errand *e) {
     Error err = ERROR_INIT;
     ClientEvents *v = e->events;
-    Json from = json_object_get_c(e->args, "from"), types = json_object_get_c(e->args, "types");
-    SubscriptionSpec spec = {.thread = e->thread,
-                             .from = json_tag(from) == JSON_TAG_INT ? from.i : -1,
-                             .values = json_truthy(json_object_get_c(e->args, "values")),
-                             .attach = json_truthy(json_object_get_c(e->args, "attach")),
-                             .ready = on_ready,
-                             .ctx = v};
-    bool ok = !v->ended && (json_is_none(types) || subscription_types(types, &spec.types, &err));
+    SubscriptionSpec spec = {.thread = e->thread, .ready = on_ready, .ctx = v};
+    bool ok = !v->ended && subscription_asked(e->args, &spec, &err);
     v->subscription = ok ? host_subscribe(e->client->host, &spec, &err) : NULL;
     errand_free(e);
     v->on_its_way = false;

@@ -304,12 +304,13 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
     Json wait = WAIT_FOR(WAIT_INTERRUPT, json_ref(id), json_string_c(reason), json_ref(prompt),
                          json_ref(options));
     frame_set_wait(f, json_is_none(rest) ? wait : json_array_concat(wait, rest));
-    run_record(run, f, node, "interrupted", json_none());
+    int64_t at = run_record(run, f, node, "interrupted", json_none());
     if (run_wants(run, EVENT_INTERRUPT)) {
         Json data = OBJECT(KEY("id", json_ref(id)), KEY("reason", reason),
                            KEY("prompt", json_ref(prompt)), KEY("options", json_ref(options)));
         engine_tell(run, f,
                     (Event){.type = EVENT_INTERRUPT,
+                            .at = at,
                             .node = node->name,
                             .status = reason,
                             .state = frame_state(f),

@@ -1,5 +1,6 @@
 #include "event.h"
 
+#include "image_read.h"
 #include "mem.h"
 #include "task_status.h"
 
@@ -30,17 +31,11 @@ void *run_owner(const Run *run) {
 }
 
 void frame_name(const Frame *f, char *out, size_t size) {
-    const Node *maker = f->parent ? frame_top(f->parent)->node : NULL;
-    const char *const *names = maker ? maker->kind->children : NULL;
-    if (!f->parent || f->is_cleanup) {
-        snprintf(out, size, "%s", f->parent ? "cleanup" : "main");
-    } else if (f->is_branch) {
-        snprintf(out, size, "parallel[%u]", f->branch);
-    } else if (names && names[1]) {
-        snprintf(out, size, "%s", names[f->branch != 0]);
-    } else {
-        snprintf(out, size, "%s[%u]", names && names[0] ? names[0] : "child", f->branch);
-    }
+    WaitKind made_by = !f->parent      ? WAIT_NOTHING
+                       : f->is_cleanup ? WAIT_CLEANING
+                       : f->is_branch  ? WAIT_JOIN
+                                       : WAIT_TASKS;
+    frame_name_by(made_by, f->parent ? frame_top(f->parent)->node : NULL, f->branch, out, size);
 }
 
 void engine_tell(Run *run, const Frame *f, Event event) {
@@ -58,7 +53,7 @@ void engine_tell(Run *run, const Frame *f, Event event) {
         event.depth = (int)f->nlevels;
     }
     event.run = run;
-    event.at = engine_now(e);
+    event.at = event.at ? event.at : engine_now(e);
     event.checkpoint = run->head;
     event.step = run->step;
     e->events = mem_grow(e->events, e->nevents, &e->events_cap, sizeof *e->events);

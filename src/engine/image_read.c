@@ -118,3 +118,33 @@ const Graph *image_graph(const Flow *flow, Json image, LevelAt at) {
     }
     return is_injected(image, at) ? NULL : graph;
 }
+
+/* ---- names ---- */
+
+void frame_name_by(WaitKind wait, const Node *maker, int64_t branch, char *out, size_t size) {
+    const char *const *names = maker ? maker->kind->children : NULL;
+    if (wait == WAIT_NOTHING || wait == WAIT_CLEANING) {
+        snprintf(out, size, "%s", wait == WAIT_CLEANING ? "cleanup" : "main");
+    } else if (wait == WAIT_JOIN) {
+        snprintf(out, size, "parallel[%" PRId64 "]", branch);
+    } else if (names && names[1]) {
+        snprintf(out, size, "%s", names[branch != 0]);
+    } else {
+        snprintf(out, size, "%s[%" PRId64 "]", names && names[0] ? names[0] : "child", branch);
+    }
+}
+
+void image_frame_name(const Flow *flow, Json image, int64_t frame, char *out, size_t size) {
+    int64_t parent = image_parent(image, frame);
+    LevelAt top = image_top(image, parent);
+    WaitKind wait = parent ? wait_kind(image_wait(image, parent)) : WAIT_NOTHING;
+    const Graph *graph = flow && wait == WAIT_TASKS ? image_graph(flow, image, top) : NULL;
+    const Node *maker = image_node(graph, image_part(image, top, IMAGE_NODE));
+    int64_t branch = image_branch(image, frame);
+    if (wait == WAIT_MAP) {
+        snprintf(out, size, "map[%" PRId64 "]", branch);
+    } else {
+        bool as_is = !parent || wait == WAIT_CLEANING || wait == WAIT_TASKS;
+        frame_name_by(as_is ? wait : WAIT_JOIN, maker, branch, out, size);
+    }
+}

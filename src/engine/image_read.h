@@ -86,4 +86,11 @@ static inline bool node_leaves(const Node *node) {
     return node->kind->leaves;
 }
 
+/* What people call a frame: "main", "parallel[0]", "map[3]", "cleanup". flow may be NULL unless its parent waits
+ * for tasks (WAIT_TASKS). */
+enum { FRAME_NAME_SIZE = 40 };
+void image_frame_name(const Flow *flow, Json image, int64_t frame, char *out, size_t size);
+/* The same by what the frame around waits for (WAIT_NOTHING: there is none) and the node that it is at. */
+void frame_name_by(WaitKind wait, const Node *maker, int64_t branch, char *out, size_t size);
+
 #endif

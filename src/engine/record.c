@@ -278,8 +278,10 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     run->image = image;
 }
 
-void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
-                       StepResult result) {
+/* Events say only what can be read from their checkpoint, too (host/recorded.h): of a frame that has ended with it,
+ * the state is that of the frame around. */
+int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *status,
+                          StepResult result) {
     Checkpoint c = {
         .run = run->row.run,
         .seq = ++run->last,
@@ -302,12 +304,17 @@ void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
         run_unsaved(run);
     }
     if (run_wants(run, EVENT_STEP)) {
+        const Frame *seen = f;
+        while (seen->gone && seen->parent) {
+            seen = seen->parent;
+        }
         engine_tell(run, f,
                     (Event){.type = EVENT_STEP,
+                            .at = c.at,
                             .node = c.node,
                             .status = status,
                             .update = run->values ? json_ref(result.update) : json_none(),
-                            .state = run->values ? frame_state(f) : json_none()});
+                            .state = run->values ? frame_state(seen) : json_none()});
     }
     result_clear(&result);
     for (Frame *at = run->dirty, *next; at; at = next) {
@@ -320,8 +327,9 @@ void run_record_result(Run *run, Frame *f, const Node *node, const char *status,
         }
     }
     run->dirty = NULL;
+    return c.at;
 }
 
-void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
-    run_record_result(run, f, node, status, (StepResult){.update = update});
+int64_t run_record(Run *run, Frame *f, const Node *node, const char *status, Json update) {
+    return run_record_result(run, f, node, status, (StepResult){.update = update});
 }

@@ -5,10 +5,11 @@
 #include "frame.h"
 
 /* Writes a checkpoint of all dirty frames, with what came of the node, which may be NULL. Consumes result;
- * without result.at it is of the frame's top level. */
-void run_record_result(Run *run, Frame *f, const Node *node, const char *status, StepResult result);
+ * without result.at it is of the frame's top level. Gives back its time. */
+int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *status,
+                          StepResult result);
 /* The same with no more than the update. */
-void run_record(Run *run, Frame *f, const Node *node, const char *status, Json update);
+int64_t run_record(Run *run, Frame *f, const Node *node, const char *status, Json update);
 Json frame_image(const Frame *f);
 Json run_image_head(const Run *run);
 

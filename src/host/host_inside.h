@@ -25,6 +25,8 @@ struct Host {
     size_t nruns, slots;
     Coming *coming;    /* runs that the engine was asked for */
     Subscription *all; /* those of every run */
+    int telling;       /* lists of subscriptions are being gone through */
+    bool purge;        /* some of `all` are to go then */
     int64_t last_subscription;
     uv_idle_t *sweep;  /* active while something is to be freed */
     HostRun *to_sweep; /* where that may be */
@@ -75,6 +77,8 @@ bool subscription_attaches(const Subscription *s);             /* it is a window
 
 /* Which events of a run anybody wants: tells the engine. */
 void subscription_listen(HostRun *run);
+/* Of the sweep: takes those that are over from their list. */
+void subscription_purge(Subscription *first);
 
 /* ---- host_job.c ---- */
 

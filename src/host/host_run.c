@@ -163,6 +163,7 @@ bool host_run_is_done(HostRun *r) {
     }
     if (r->rehold) {
         r->rehold = false;
+        subscription_purge(r->watchers);
         host_run_hold(r);
     }
     return run_settled(r->run) && r->told_settled && !r->keeper &&

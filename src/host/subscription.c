@@ -1,24 +1,28 @@
 /* subscription.c - queues of events.
  *
  * A subscription is on the list of its run, or of the host when it is for all runs. It is *live* when what happens
- * goes into its queue at once. One that asked for what came before is *behind* at first: pages of checkpoints
- * are read on another thread (catch_up), and what happens meanwhile waits in `later`; when a page comes back
- * empty, what waits is told from where the pages ended, and it is live. Events of both ways are the same:
- * step_event() makes them from a checkpoint of the store as event_json() does from the engine's.
+ * goes into its queue at once. One that asked for what came before is *behind* at first: pages of the record are
+ * read on another thread (catch_up), and what happens meanwhile waits in `later`; when there are no more pages, what
+ * waits is told from where they ended, and it is live. When more happened than `later` takes, all of that is in the
+ * record as well, and another page follows.
  *
- * A cursor is checkpoint * 2, or one more for the interrupt that the checkpoint left open. */
+ * One for all runs reads in rounds: a list of the runs that have something to tell, by their numbers, then pages of
+ * those. A run that is passed already and goes on is told of from `later`, or in another round. */
 #include "host_inside.h"
 
-#include "image.h"
 #include "json_build.h"
 #include "mem.h"
-#include "store_chain.h"
-#include "suggest.h"
+#include "recorded.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-enum { PAGE = 500, LOW = 1024 };
+enum {
+    LATER_MAX = SUBSCRIPTION_MAX / 2, /* so that what waits and a page fit into the queue */
+    LOW = 128,                        /* so few events are left when another page is read */
+    RUNS_A_PAGE = 64
+};
 
 struct Subscription {
     Host *host;
@@ -26,23 +30,36 @@ struct Subscription {
     Subscription *next;  /* on the same list */
     Subscription **list; /* NULL: on none */
     SubscriptionSpec spec;
-    char *thread;
+    char *thread; /* NULL: of all */
     int64_t number;
-    int64_t cursor; /* of the last event that has one */
+    int64_t cursor; /* of the last event that has one; of one run */
     Json *queue;    /* a ring */
     size_t head, n, cap;
+
     Json later;   /* an array: what happened while it was behind; JSON_NONE: it is live */
-    bool lost;    /* more happened while it was behind than `later` holds: it is in the store */
-    bool stalled; /* it is behind, and reads too slowly for another page */
-    bool over;    /* nothing more will come */
-    bool ended;   /* by whoever made it: it is freed once it is not busy */
-    bool reading; /* a page is on its way */
-    bool busy;    /* several events are being told */
-    bool told;    /* ready() was, and nothing was taken since */
+    Json runs;    /* an array: what is to be read, as recorded_page() takes it */
+    size_t nread; /* of these */
+    Json
+        told; /* of all: {number: cursor}; when it is live, of runs that have told nothing new yet */
+    int64_t listed; /* of all: number of the last run that was in `runs` */
+    bool lost;      /* more happened while it was behind than `later` holds: it is in the store */
+    bool stalled;   /* it is behind, and reads too slowly for another page */
+    bool reading;   /* a page is on its way */
+    bool asking;    /* catch_up() is at work */
+    bool more;      /* and is to go on */
+
+    bool over;  /* nothing more will come */
+    bool ended; /* by whoever made it: it is freed once it is not busy */
+    int busy;   /* somebody here still needs it */
+    bool woken; /* ready() was told, and nothing was taken since */
 };
 
 int64_t subscription_number(const Subscription *s) {
     return s->number;
+}
+
+int64_t subscription_since(const Subscription *s) {
+    return s->spec.since;
 }
 
 const Subscription *subscription_after(const Subscription *s) {
@@ -50,16 +67,91 @@ const Subscription *subscription_after(const Subscription *s) {
 }
 
 bool subscription_attaches(const Subscription *s) {
-    return s->spec.attach;
+    return s->spec.attach && !s->over && !s->ended;
 }
 
 static void catch_up(Subscription *s);
 
+/* ---- leaving ---- */
+
+static void free_when_done(Subscription *s) {
+    if (!s->ended || s->list || s->reading || s->busy) {
+        return;
+    }
+    for (; s->n; s->n--) {
+        json_unref(s->queue[s->head++ & (s->cap - 1)]);
+    }
+    json_unref(s->later);
+    json_unref(s->runs);
+    json_unref(s->told);
+    mem_free(s->queue);
+    mem_free(s->thread);
+    mem_free(s);
+}
+
+static void done_with(Subscription *s) {
+    s->busy--;
+    free_when_done(s);
+}
+
+/* Takes one that is over or ended from its list: the run is not listened to for it any more. From inside of
+ * what is told it is done afterwards, since lists are being gone through: by the sweep, or, of all, by told(). */
+static void leave(Subscription *s) {
+    Host *h = s->host;
+    HostRun *r = s->run;
+    bool all = s->list == &h->all;
+    if (s->list && h->telling) {
+        h->purge = h->purge || all;
+    } else if (s->list) {
+        Subscription **at = s->list;
+        while (*at != s) {
+            at = &(*at)->next;
+        }
+        *at = s->next;
+        s->list = NULL;
+        s->run = NULL;
+    }
+    if (r) {
+        subscription_listen(r);
+        r->rehold = true;
+        host_sweep_soon(r);
+    }
+    for (r = all ? h->first : NULL; r; r = r->next) {
+        subscription_listen(r);
+    }
+}
+
+void subscription_purge(Subscription *first) {
+    for (Subscription *s = first, *next; s; s = next) {
+        next = s->next;
+        if (s->over || s->ended) {
+            leave(s);
+            free_when_done(s);
+        }
+    }
+}
+
+/* Lists have been gone through. */
+static void told(Host *h) {
+    if (!--h->telling && h->purge) {
+        h->purge = false;
+        subscription_purge(h->all);
+    }
+}
+
+void subscription_end(Subscription *s) {
+    if (s) {
+        s->ended = true;
+        leave(s);
+        free_when_done(s);
+    }
+}
+
 /* ---- the queue ---- */
 
 static void wake(Subscription *s) {
-    if (!s->told && s->spec.ready) {
-        s->told = true;
+    if (!s->woken && s->spec.ready) {
+        s->woken = true;
         s->spec.ready(s->spec.ctx, s);
     }
 }
@@ -79,25 +171,46 @@ static void push(Subscription *s, Json event) {
     s->queue[(s->head + s->n++) & (s->cap - 1)] = event;
 }
 
+/* The key of its run in `told`; given. */
+static Json number_of(Json event) {
+    Json run = json_object_get_c(event, "run");
+    return json_string_fmt("%lld", (long long)(json_tag(run) == JSON_TAG_INT ? run.i : 0));
+}
+
+static bool was_told(const Subscription *s, Json event) {
+    Json cursor = json_object_get_c(event, "cursor"), told = json_int(s->cursor);
+    if (json_tag(cursor) == JSON_TAG_INT && !s->thread) {
+        Json number = number_of(event);
+        told = json_is_none(s->told) ? s->told : json_object_get(s->told, number);
+        json_unref(number);
+    }
+    return json_tag(cursor) == JSON_TAG_INT && json_tag(told) == JSON_TAG_INT && cursor.i <= told.i;
+}
+
 /* Consumes the event. Whoever does not read is let go: what it missed it finds again by its cursor. */
 static void tell(Subscription *s, Json event) {
-    if (s->over) {
+    if (s->over || s->ended) {
         json_unref(event);
         return;
     }
+    Json cursor = json_object_get_c(event, "cursor");
     if (s->n >= SUBSCRIPTION_MAX) {
         json_unref(event);
-        event = OBJECT(KEY("event", "dropped"), KEY("thread", s->thread), KEY("cursor", s->cursor));
+        event = OBJECT(KEY("event", "dropped"), KEY("thread", s->thread),
+                       KEY("cursor", s->thread ? json_int(s->cursor) : json_none()));
         s->over = true;
+        leave(s);
+    } else if (json_tag(cursor) == JSON_TAG_INT && s->thread) {
+        s->cursor = cursor.i;
+    } else if (json_tag(cursor) == JSON_TAG_INT && !json_is_none(s->later)) {
+        s->told = json_object_set(s->told, number_of(event), cursor);
     }
-    Json cursor = json_object_get_c(event, "cursor");
-    s->cursor = json_tag(cursor) == JSON_TAG_INT ? cursor.i : s->cursor;
     push(s, event);
     wake(s);
 }
 
 bool subscription_next(Subscription *s, Json *event) {
-    s->told = false;
+    s->woken = false;
     if (!s->n) {
         return false;
     }
@@ -106,7 +219,9 @@ bool subscription_next(Subscription *s, Json *event) {
     s->n--;
     if (s->stalled && s->n < LOW && !s->ended) {
         s->stalled = false;
+        s->woken = true; /* whoever takes this one is awake, should the page come at once */
         catch_up(s);
+        s->woken = false;
     }
     return true;
 }
@@ -115,9 +230,11 @@ bool subscription_is_over(const Subscription *s) {
     return s->over;
 }
 
+/* It may be gone afterwards. */
 static void finish(Subscription *s) {
     if (!s->over) {
         s->over = true;
+        leave(s);
         wake(s);
     }
 }
@@ -125,7 +242,7 @@ static void finish(Subscription *s) {
 /* ---- events ---- */
 
 static bool wants(const Subscription *s, EventType type) {
-    return !s->spec.types || s->spec.types >> type & 1;
+    return !s->over && !s->ended && (!s->spec.types || s->spec.types >> type & 1);
 }
 
 static Json settled_fields(Json out, const HostRun *r, bool values) {
@@ -148,30 +265,8 @@ static Json settled_event(const HostRun *r, bool values) {
     return settled_fields(out, r, values);
 }
 
-/* What the engine tells, for whoever wants values or not. */
-static Json event_json(const HostRun *r, const Event *e, bool values) {
-    bool durable = e->type == EVENT_STEP || e->type == EVENT_INTERRUPT;
-    int64_t cursor = e->checkpoint * 2 + (e->type == EVENT_INTERRUPT);
-    Json out = OBJECT(
-        KEY("event", event_names[e->type]),
-        KEY("cursor", durable && e->checkpoint ? json_int(cursor) : json_none()),
-        KEY("run", run_number(r->run)), KEY("thread", run_thread(r->run)),
-        KEY("at", json_time(e->at)),
-        KEY("checkpoint", e->checkpoint ? json_int(e->checkpoint) : json_none()),
-        KEY("step", json_int(e->step)), KEY("frame", e->frame ? json_int(e->frame) : json_none()),
-        KEY("frame_name", e->frame_name && e->frame_name[0] ? e->frame_name : NULL),
-        KEY("depth", e->depth ? json_int(e->depth) : json_none()),
-        KEY("node", e->node && e->node[0] ? e->node : NULL), KEY("status", e->status));
-    Json key, value;
-    for (size_t pos = 0;
-         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
-        if (json_kind(value) != JSON_NULL) {
-            out = json_object_set(out, json_ref(key), json_ref(value));
-        }
-    }
-    if (values) {
-        out = OBJECT_ADD(out, KEY("update", json_ref(e->update)), KEY("state", json_ref(e->state)));
-    }
+static Json live_event(const HostRun *r, const Event *e, bool values) {
+    Json out = event_json(run_number(r->run), run_thread(r->run), e, values);
     return e->type == EVENT_SETTLED ? settled_fields(out, r, values) : out;
 }
 
@@ -180,12 +275,32 @@ static bool is_of_debugger(EventType type) {
            type == EVENT_STOPPED;
 }
 
+static bool is_event(Json event, const char *name) {
+    return json_string_is(json_object_get_c(event, "event"), name);
+}
+
+static bool same_run(Json a, Json b) {
+    return json_equal(json_object_get_c(a, "run"), json_object_get_c(b, "run"));
+}
+
+/* What a page had may come once more, before what is new of its run. */
 static void hand(Subscription *s, Json event) {
     if (json_is_none(s->later)) {
-        tell(s, json_ref(event));
+        bool again = was_told(s, event);
+        if (!again && !s->thread && !json_is_none(s->told)) {
+            Json number = number_of(event);
+            s->told = json_object_remove(s->told, number);
+            json_unref(number);
+            if (!json_object_len(s->told)) {
+                json_clear(&s->told);
+            }
+        }
+        if (!again) {
+            tell(s, json_ref(event));
+        }
         return;
     }
-    if (json_array_len(s->later) >= SUBSCRIPTION_MAX) {
+    if (json_array_len(s->later) >= LATER_MAX) {
         json_unref(s->later);
         s->later = json_array();
         s->lost = true;
@@ -196,17 +311,18 @@ static void hand(Subscription *s, Json event) {
 void subscription_event(HostRun *r, const Event *e) {
     Json plain = json_none(), full = json_none();
     bool of_session = is_of_debugger(e->type) && host_has_session(r);
+    r->host->telling++;
     for (int list = 0; list < 2; list++) {
-        for (Subscription *s = list ? r->host->all : r->watchers, *next; s; s = next) {
-            next = s->next;
+        for (Subscription *s = list ? r->host->all : r->watchers; s; s = s->next) {
             if (s->spec.attach || of_session || !wants(s, e->type)) {
                 continue;
             }
             Json *made = s->spec.values ? &full : &plain;
-            *made = json_is_none(*made) ? event_json(r, e, s->spec.values) : *made;
+            *made = json_is_none(*made) ? live_event(r, e, s->spec.values) : *made;
             hand(s, *made);
         }
     }
+    told(r->host);
     if (e->type == EVENT_SETTLED) {
         r->told_settled = true;
         host_sweep_soon(r);
@@ -240,20 +356,20 @@ void subscription_session_event(HostRun *r, Json event) {
     bool ends = session_event_ends(event),
          told_before = !json_is_none(json_object_get_c(event, "reattached"));
     bool told_all = !told_before && json_is_none(to) && concerns_run(event, &type);
-    for (Subscription *s = r->watchers, *next; s; s = next) {
-        next = s->next;
+    r->host->telling++;
+    for (Subscription *s = r->watchers; s; s = s->next) {
         if (s->spec.attach &&
             (json_is_none(to) || (json_tag(to) == JSON_TAG_INT && to.i == s->number))) {
             Json own = json_ref(event);
-            bool over = s->over;
             tell(s, json_is_none(to) ? own : json_object_remove(own, json_string_c("to")));
-            if (ends && !over) {
+            if (ends) {
                 finish(s);
             }
         } else if (!s->spec.attach && told_all && wants(s, type)) {
             hand(s, event);
         }
     }
+    told(r->host);
 }
 
 void subscription_run_gone(HostRun *r) {
@@ -262,7 +378,9 @@ void subscription_run_gone(HostRun *r) {
         r->watchers = s->next;
         s->list = NULL;
         s->run = NULL;
-        if (json_is_none(s->later)) {
+        if (s->ended) {
+            free_when_done(s);
+        } else if (json_is_none(s->later)) {
             finish(s);
         } else if (run_settled(r->run)) { /* it is told when the rest has been */
             s->later = json_array_push(s->later, settled_event(r, s->spec.values));
@@ -275,7 +393,7 @@ void subscription_listen(HostRun *r) {
     unsigned events = r->host->options.events | 1u << EVENT_SETTLED;
     for (int list = 0; list < 2; list++) {
         for (Subscription *s = list ? r->host->all : r->watchers; s; s = s->next) {
-            if (!s->spec.attach) {
+            if (!s->spec.attach && !s->over && !s->ended) {
                 events |= s->spec.types ? s->spec.types : ~0u;
                 values = values || s->spec.values;
             }
@@ -286,285 +404,253 @@ void subscription_listen(HostRun *r) {
 
 /* ---- what came before ---- */
 
-typedef struct Page {
-    Store *store;
-    Json events;
-    const char *thread;
-    int64_t run, last, n;
-} Page;
-
-/* Of a checkpoint that left a question open: the image says which. */
-static void add_interrupt(Page *p, const Checkpoint *c, Json head) {
-    int64_t frame = c->frame;
-    Json image = chain_image(p->store, p->run, c->seq, NULL, NULL);
-    Json open = json_is_none(image) ? json_array() : image_interrupts(image);
-    for (size_t i = 0; i < json_array_len(open); i++) {
-        Json one = json_array_get(open, i), of = json_object_get_c(one, "frame"), key, value;
-        if (json_tag(of) != JSON_TAG_INT || of.i != frame) {
-            continue;
-        }
-        Json event =
-            OBJECT_ADD(json_ref(head), KEY("event", "interrupt"), KEY("cursor", p->last * 2 + 1));
-        event = json_object_remove(event, json_string_c("status"));
-        for (size_t pos = 0; json_object_next(one, &pos, &key, &value);) {
-            if (json_kind(value) != JSON_NULL) {
-                event = json_object_set(event, json_ref(key), json_ref(value));
-            }
-        }
-        p->events = json_array_push(p->events, event);
+/* How a run stands is told from the record when nobody here has it, or has told it. */
+static bool is_news(const Subscription *s, Json settled) {
+    Json thread = json_object_get_c(settled, "thread");
+    bool news = !host_find(s->host, json_string_data(&thread));
+    for (size_t i = 0; news && i < json_array_len(s->later); i++) {
+        Json event = json_array_get(s->later, i);
+        news = !is_event(event, "settled") || !same_run(event, settled);
     }
-    json_unref(open);
-    json_unref(image);
-}
-
-static bool add_step(void *ctx, const Checkpoint *c) {
-    Page *p = ctx;
-    p->last = c->seq;
-    Json step = OBJECT(KEY("event", "step"), KEY("cursor", c->seq * 2), KEY("run", p->run),
-                       KEY("thread", p->thread), KEY("at", json_time(c->at)),
-                       KEY("checkpoint", c->seq), KEY("step", c->step), KEY("frame", c->frame),
-                       KEY("node", c->node[0] ? c->node : NULL), KEY("status", c->status));
-    p->events = json_array_push(p->events, json_ref(step));
-    if (!strcmp(c->status, "interrupted")) {
-        add_interrupt(p, c, step);
-    }
-    json_unref(step);
-    return ++p->n < PAGE;
-}
-
-static bool pass_damaged(void *ctx, int64_t seq, const Error *err) {
-    Page *p = ctx;
-    (void)err;
-    p->last = seq;
-    return true;
-}
-
-/* {events, last, row status} of the checkpoints after `from`. On a thread that reads. */
-static Json read_page(Store *store, Json args, Error *err) {
-    Json thread = json_object_get_c(args, "thread"), from = json_object_get_c(args, "from");
-    RunRow row = {0};
-    if (!store_find(store, json_string_data(&thread), &row, err)) {
-        return json_none();
-    }
-    Page p = {.store = store,
-              .events = json_array(),
-              .thread = row.thread,
-              .run = row.run,
-              .last = from.i};
-    bool ok = store_history(store, row.run, from.i, add_step, pass_damaged, &p, err);
-    bool held = store_is_leased(store, row.run);
-    Json out =
-        OBJECT(KEY("events", p.events), KEY("last", p.last), KEY("more", json_bool(p.n >= PAGE)),
-               KEY("run", row.run), KEY("thread", row.thread), KEY("status", row.status),
-               KEY("held", held), KEY("checkpoint", row.head ? json_int(row.head) : json_none()));
-    run_row_clear(&row);
-    if (!ok) {
-        json_unref(out);
-    }
-    return ok ? out : json_none();
+    return news;
 }
 
 /* Of a run that has settled and is still held: whoever comes now has missed that. */
 static void tell_settled(Subscription *s) {
-    tell(s, settled_event(s->run, s->spec.values));
+    if (wants(s, EVENT_SETTLED)) {
+        tell(s, settled_event(s->run, s->spec.values));
+    }
     finish(s);
 }
 
+/* Of all: what has been told matters only of runs that are held, whose last events may still come. */
+static void forget_others(Subscription *s) {
+    Json told = json_take(&s->told), kept = json_object();
+    for (HostRun *r = s->host->first; r && !json_is_none(told); r = r->next) {
+        Json number = json_string_fmt("%lld", (long long)run_number(r->run));
+        Json cursor = json_object_get(told, number);
+        kept = json_is_none(cursor) ? kept : json_object_set(kept, json_ref(number), cursor);
+        json_unref(number);
+    }
+    s->told = json_is_none(told) || !json_object_len(kept) ? json_none() : json_ref(kept);
+    json_unref(kept);
+    json_unref(told);
+}
+
 /* What happened while pages were read, from where they ended. */
-static void go_live(Subscription *s, Json page) {
+static void go_live(Subscription *s) {
     Json later = json_take(&s->later);
     bool settled = false;
     for (size_t i = 0; i < json_array_len(later) && !s->ended; i++) {
-        Json event = json_array_get(later, i), cursor = json_object_get_c(event, "cursor");
-        bool last = json_string_is(json_object_get_c(event, "event"), "settled");
-        if (last && settled) {
-            continue;
-        }
-        settled = settled || last;
-        if (json_tag(cursor) != JSON_TAG_INT || cursor.i > s->cursor) {
+        Json event = json_array_get(later, i);
+        bool last = s->thread && is_event(event, "settled");
+        if (!(last && settled) && !was_told(s, event)) {
             tell(s, json_ref(event));
         }
+        settled = settled || last;
     }
     json_unref(later);
+    forget_others(s);
     if (s->run && !s->ended && !settled && run_settled(s->run->run) && s->run->told_settled) {
         tell_settled(s);
-        return;
-    }
-    if (!s->run && !s->ended) { /* nobody here has it, so this is all there is to say */
-        if (!settled && !json_truthy(json_object_get_c(page, "held")) && wants(s, EVENT_SETTLED)) {
-            tell(s, OBJECT(KEY("event", "settled"),
-                           KEY("run", json_ref(json_object_get_c(page, "run"))),
-                           KEY("thread", json_ref(json_object_get_c(page, "thread"))),
-                           KEY("status", json_ref(json_object_get_c(page, "status"))),
-                           KEY("checkpoint", json_ref(json_object_get_c(page, "checkpoint")))));
-        }
+    } else if (s->thread && !s->run) { /* nobody here has it, so this is all there is to say */
         finish(s);
     }
 }
 
-static void free_subscription(Subscription *s) {
-    Json event;
-    while (subscription_next(s, &event)) {
-        json_unref(event);
+static void take_page(Subscription *s, Json page) {
+    Json events = json_object_get_c(page, "events"), cursor = json_object_get_c(page, "cursor");
+    for (size_t i = 0; i < json_array_len(events) && !s->ended; i++) {
+        Json event = json_array_get(events, i);
+        bool stands = is_event(event, "settled");
+        if (stands ? is_news(s, event) && !(s->thread && s->lost) : !was_told(s, event)) {
+            tell(s, json_ref(event));
+        }
     }
-    json_unref(s->later);
-    mem_free(s->queue);
-    mem_free(s->thread);
-    mem_free(s);
+    s->nread += (size_t)json_object_get_c(page, "read").i;
+    if (json_tag(cursor) == JSON_TAG_INT) { /* the next one is in the middle */
+        Json run = json_ref(json_array_get(s->runs, s->nread));
+        s->runs = json_array_set(s->runs, s->nread, OBJECT_ADD(run, KEY("cursor", cursor)));
+        s->cursor = s->thread && cursor.i > s->cursor ? cursor.i : s->cursor;
+    }
 }
 
-static void take_page(Subscription *s, Json page, const Error *err) {
-    if (err) {
+/* The runs of another round, or the rest of this one. */
+static void take_runs(Subscription *s, Json runs) {
+    size_t n = json_array_len(runs);
+    json_unref(s->runs);
+    s->runs = json_ref(runs);
+    s->nread = 0;
+    s->listed = n ? json_object_get_c(json_array_get(runs, n - 1), "run").i : 0;
+}
+
+/* Of one run: what is to be read, from its cursor on. */
+static Json place_of(const Subscription *s) {
+    Json run = OBJECT(KEY("thread", s->thread), KEY("cursor", s->cursor));
+    return json_array_push(json_array(), run);
+}
+
+static void on_read(void *ctx, Json answer, const Error *err) {
+    Subscription *s = ctx;
+    bool pages = s->nread < json_array_len(s->runs);
+    s->reading = false;
+    s->busy++;
+    if (s->ended || s->over) {
+        /* nobody wants it any more */
+    } else if (err) {
         tell(s,
              OBJECT(KEY("event", "warning"), KEY("thread", s->thread), KEY("message", err->msg)));
         finish(s);
-        return;
+    } else if (pages) {
+        take_page(s, answer);
+    } else {
+        take_runs(s, answer);
     }
-    Json events = json_object_get_c(page, "events"), last = json_object_get_c(page, "last");
-    bool more = json_truthy(json_object_get_c(page, "more"));
-    for (size_t i = 0; i < json_array_len(events) && !s->ended; i++) {
-        Json event = json_array_get(events, i), cursor = json_object_get_c(event, "cursor");
-        bool asks = json_string_is(json_object_get_c(event, "event"), "interrupt");
-        if (wants(s, asks ? EVENT_INTERRUPT : EVENT_STEP) && cursor.i > s->cursor) {
-            tell(s, json_ref(event));
+    json_unref(answer);
+    bool more = s->nread < json_array_len(s->runs) || (!s->thread && s->listed);
+    if (!s->ended && !s->over && !more && !s->lost) {
+        go_live(s);
+    } else if (!s->ended && !s->over) {
+        if (!more) { /* once more, for what did not fit into `later` */
+            s->lost = false;
+            json_unref(s->runs);
+            s->runs = s->thread ? place_of(s) : json_array();
+            s->nread = 0;
+        }
+        s->stalled = s->n >= LOW;
+        if (!s->stalled) {
+            catch_up(s);
         }
     }
-    s->cursor = s->cursor > last.i * 2 ? s->cursor : last.i * 2;
-    if (s->ended) {
+    done_with(s);
+}
+
+/* Asks for the next page. An answer may come at once: asking goes on in a loop then. */
+static void catch_up(Subscription *s) {
+    s->more = true;
+    if (s->asking) {
         return;
     }
-    if (!more && !s->lost) {
-        go_live(s, page);
-    } else if (s->n < LOW) {
-        s->lost = false;
-        catch_up(s);
-    } else {
-        s->stalled = true;
+    s->asking = true;
+    s->busy++;
+    while (s->more && !s->ended) {
+        size_t n = json_array_len(s->runs);
+        s->more = false;
+        s->reading = true;
+        if (s->nread < n) {
+            size_t end = n - s->nread < RUNS_A_PAGE ? n : s->nread + RUNS_A_PAGE;
+            host_read(s->host, recorded_page,
+                      OBJECT(KEY("runs", json_array_slice(json_ref(s->runs), s->nread, end)),
+                             KEY("values", s->spec.values), KEY("types", (int64_t)s->spec.types)),
+                      on_read, s);
+        } else {
+            host_read(s->host, recorded_runs,
+                      OBJECT(KEY("since", s->spec.since), KEY("runs", json_ref(s->told)),
+                             KEY("after", s->listed)),
+                      on_read, s);
+        }
     }
-}
-
-static void on_page(void *ctx, Json page, const Error *err) {
-    Subscription *s = ctx;
-    s->reading = false;
-    if (!s->ended) {
-        s->busy = true;
-        take_page(s, page, err);
-        s->busy = false;
-    }
-    json_unref(page);
-    if (s->ended && !s->reading) {
-        free_subscription(s);
-    }
-}
-
-/* The page after the cursor. */
-static void catch_up(Subscription *s) {
-    s->reading = true;
-    host_read(
-        s->host, read_page,
-        OBJECT(KEY("thread", s->thread),
-               KEY("from", (s->cursor + 1) / 2 > 1 ? json_int((s->cursor + 1) / 2) : json_int(1))),
-        on_page, s);
+    s->asking = false;
+    done_with(s);
 }
 
 /* ---- life ---- */
 
-static void enter(Subscription *s, Subscription **list) {
-    s->list = list;
-    s->next = *list;
-    *list = s;
+static bool may_attach(const HostRun *r, const char *thread, Error *err) {
+    if (!r) {
+        error_set(err, ERR_NOT_HELD,
+                  "This process does not have the run `%s`, so nobody can attach to it here.",
+                  thread ? thread : "");
+        error_fact(err, "thread", thread);
+        return false;
+    }
+    int windows = 0;
+    for (const Subscription *s = r->watchers; s; s = s->next) {
+        windows += subscription_attaches(s);
+    }
+    return windows < SUBSCRIPTION_WINDOWS ||
+           error_set(err, ERR_BUSY,
+                     "%d debuggers are attached to this run, and more than that cannot be; leave "
+                     "one of them first.",
+                     SUBSCRIPTION_WINDOWS);
 }
 
-static void leave(Subscription *s) {
-    for (Subscription **at = s->list; at && *at; at = &(*at)->next) {
-        if (*at == s) {
-            *at = s->next;
-            break;
-        }
+/* A window, told where the run stands when it has missed that. */
+static bool attach(Subscription *s, Error *err) {
+    HostRun *r = s->run;
+    bool had = host_has_session(r) && r->session_told;
+    const HostDebug *debug = s->spec.debug ? s->spec.debug : &(HostDebug){0};
+    Session *session = host_session_with(r, debug, err);
+    if (session && had) {
+        session_tell_paused(session, s->number);
     }
-    s->list = NULL;
+    if (session) {
+        host_run_hold(r);
+    }
+    return session != NULL;
 }
 
-static void listen_all(Host *h) {
-    for (HostRun *r = host_next(h, NULL); r; r = host_next(h, r)) {
-        subscription_listen(r);
+static int64_t clock_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What came before is told first. */
+static void begin_behind(Subscription *s) {
+    s->later = json_array();
+    if (s->thread) {
+        s->cursor = s->spec.from < 0 ? INT64_MAX / 4 : s->spec.from; /* only how it stands */
+        s->runs = place_of(s);
+    } else {
+        s->runs = json_array();
+        s->told = json_is_none(s->spec.runs) ? json_object() : json_ref(s->spec.runs);
     }
+    catch_up(s);
 }
 
 Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) {
     HostRun *r = spec->run ? spec->run : spec->thread ? host_find(h, spec->thread) : NULL;
-    if (spec->attach && !r) {
-        error_set(err, ERR_NOT_HELD,
-                  "This process does not have the run `%s`, so nobody can attach to it here.",
-                  spec->thread ? spec->thread : "");
-        error_fact(err, "thread", spec->thread);
-        return NULL;
-    }
-    int windows = 0;
-    for (Subscription *other = spec->attach ? r->watchers : NULL; other; other = other->next) {
-        windows += other->spec.attach;
-    }
-    if (windows >= SUBSCRIPTION_WINDOWS) {
-        error_set(err, ERR_BUSY,
-                  "%d debuggers are attached to this run, and more than that cannot be; leave one "
-                  "of them first.",
-                  SUBSCRIPTION_WINDOWS);
+    const char *thread = spec->thread ? spec->thread : r ? run_thread(r->run) : NULL;
+    if (spec->attach && !may_attach(r, thread, err)) {
         return NULL;
     }
     Subscription *s = mem_zalloc(sizeof *s);
-    *s = (Subscription){.host = h, .run = r, .spec = *spec, .number = ++h->last_subscription};
-    s->thread = spec->thread ? mem_strndup(spec->thread, strlen(spec->thread)) : NULL;
-    s->cursor = spec->from > 0 ? spec->from : 0;
-    if (r) {
-        enter(s, &r->watchers);
-        subscription_listen(r);
-    } else if (!spec->thread) {
-        enter(s, &h->all);
-        listen_all(h);
+    *s = (Subscription){
+        .host = h, .run = r, .spec = *spec, .number = ++h->last_subscription, .busy = 1};
+    if (!thread && spec->from < 0) {
+        s->spec.since = clock_ms();
     }
+    s->thread = thread ? mem_strndup(thread, strlen(thread)) : NULL;
+    s->list = r ? &r->watchers : thread ? NULL : &h->all;
+    if (s->list) {
+        s->next = *s->list;
+        *s->list = s;
+    }
+    for (HostRun *at = r ? r : s->list ? h->first : NULL; at; at = r ? NULL : at->next) {
+        subscription_listen(at);
+    }
+    bool ok = true;
     if (spec->attach) {
-        bool had = host_has_session(r) && r->session_told;
-        Session *session = host_session_with(r, spec->debug ? spec->debug : &(HostDebug){0}, err);
-        if (!session) {
-            subscription_end(s);
-            return NULL;
+        ok = attach(s, err);
+    } else if (spec->from >= 0 || (thread && !r)) {
+        begin_behind(s);
+    } else if (r) {
+        if (run_settled(r->run) && r->told_settled) {
+            tell_settled(s);
         }
-        if (had) {
-            session_tell_paused(session, s->number);
-        }
-        host_run_hold(r);
-    } else if (r && spec->from < 0 && run_settled(r->run) && r->told_settled) {
-        tell_settled(s);
-    } else if (spec->thread && (spec->from >= 0 || !r)) {
-        s->cursor = spec->from < 0 ? INT64_MAX / 4 : s->cursor; /* only how it stands */
-        s->later = json_array();
-        catch_up(s);
     }
-    return s;
+    s->spec.runs = json_none();
+    bool gone = s->ended || !ok;
+    s->ended = gone;
+    if (gone) {
+        leave(s);
+    }
+    done_with(s);
+    return gone ? NULL : s;
 }
 
-void subscription_end(Subscription *s) {
-    if (!s) {
-        return;
-    }
-    HostRun *r = s->run;
-    bool all = s->list == &s->host->all;
-    leave(s);
-    s->run = NULL;
-    s->ended = true;
-    if (r) { /* maybe from inside of what is told: the sweep lets go of the run */
-        subscription_listen(r);
-        r->rehold = true;
-        host_sweep_soon(r);
-    } else if (all) {
-        listen_all(s->host);
-    }
-    if (!s->reading && !s->busy) {
-        free_subscription(s);
-    }
-}
-
-bool subscription_types(Json names, unsigned *types, Error *err) {
+static bool read_types(Json names, unsigned *types, Error *err) {
     *types = 0;
     for (size_t i = 0; i < json_array_len(names); i++) {
         Json name = json_array_get(names, i);
@@ -581,4 +667,30 @@ bool subscription_types(Json names, unsigned *types, Error *err) {
         *types |= 1u << type;
     }
     return true;
+}
+
+bool subscription_asked(Json args, SubscriptionSpec *out, Error *err) {
+    Json from = json_object_get_c(args, "from"), types = json_object_get_c(args, "types");
+    bool all = json_kind(json_object_get_c(args, "thread")) != JSON_STRING;
+    out->from = json_tag(from) == JSON_TAG_INT ? from.i : -1;
+    out->values = json_truthy(json_object_get_c(args, "values"));
+    out->attach = json_truthy(json_object_get_c(args, "attach"));
+    if (all && json_kind(from) == JSON_OBJECT) {
+        Json since = json_object_get_c(from, "since");
+        out->runs = json_object_get_c(from, "runs");
+        out->from = 0;
+        if ((!json_is_none(since) && !json_time_ms(since, &out->since)) ||
+            (!json_is_none(out->runs) && json_kind(out->runs) != JSON_OBJECT)) {
+            return error_set(err, ERR_USAGE,
+                             "A place in the record of all runs is {\"since\": time, \"runs\": "
+                             "{number: cursor}}.");
+        }
+    } else if (!json_is_none(from) && (json_tag(from) != JSON_TAG_INT || (all && from.i > 0))) {
+        return error_set(
+            err, ERR_USAGE, "%s",
+            all ? "A cursor is a place in the record of one run; of all runs it is "
+                  "{\"since\": time, \"runs\": {number: cursor}}."
+                : "A place in the record of a run is the cursor of one of its events.");
+    }
+    return json_is_none(types) || read_types(types, &out->types, err);
 }

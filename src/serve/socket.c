@@ -155,18 +155,14 @@ static void on_drained(void *ctx) {
 
 /* The answer goes out before the first event. */
 static bool subscribe(Client *c, Json id, Json args, Error *err) {
-    Json from = json_object_get_c(args, "from"), types = json_object_get_c(args, "types");
     Json thread = json_object_get_c(args, "thread");
     Stream *stream = mem_zalloc(sizeof *stream);
     SubscriptionSpec spec = {.thread = json_kind(thread) == JSON_STRING ? json_string_data(&thread)
                                                                         : NULL,
-                             .from = json_tag(from) == JSON_TAG_INT ? from.i : -1,
-                             .values = json_truthy(json_object_get_c(args, "values")),
-                             .attach = json_truthy(json_object_get_c(args, "attach")),
                              .ready = on_ready,
                              .ctx = stream};
     *stream = (Stream){.client = c};
-    bool ok = json_is_none(types) || subscription_types(types, &spec.types, err);
+    bool ok = subscription_asked(args, &spec, err);
     stream->subscription = ok ? host_subscribe(c->server->host, &spec, err) : NULL;
     if (!stream->subscription) {
         mem_free(stream);
@@ -174,8 +170,11 @@ static bool subscribe(Client *c, Json id, Json args, Error *err) {
     }
     stream->next = c->streams;
     c->streams = stream;
-    send_answer(c->lines, id,
-                OBJECT(KEY("subscription", subscription_number(stream->subscription))));
+    send_answer(
+        c->lines, id,
+        OBJECT(KEY("subscription", subscription_number(stream->subscription)),
+               KEY("since", spec.thread ? json_none()
+                                        : json_time(subscription_since(stream->subscription)))));
     pump(stream);
     return true;
 }
