@@ -121,20 +121,6 @@ static bool refuse_start_options(const DebugArgs *args) {
            (json_is_none(args->set) || complain_if("", "set", why));
 }
 
-/* The input with what --set says; false after saying what does not fit. */
-static bool read_input(DebugArgs *args) {
-    Error err = ERROR_INIT;
-    if (args->given && !settings_input(&command_debug, args->given, &args->input)) {
-        return false;
-    }
-    if (json_is_none(args->set)) {
-        return true;
-    }
-    Json input = json_is_none(args->input) ? json_object() : args->input;
-    args->input = settings_apply(input, args->set, &err);
-    return !json_is_none(args->input) || options_complain(&command_debug, "--set: %s.", err.msg);
-}
-
 /* ---- sessions ---- */
 
 static Json call_session(void *self, const char *operation, Json args, Error *err) {
@@ -256,17 +242,10 @@ static void set_breaks(Debug *d) {
 
 static void configure(Debug *d) {
     const DebugArgs *args = d->args;
-    Json options = json_object();
-    if (args->pause_all) {
-        bool on = args->pause_all == 1;
-        options = json_object_with(options, "pause_all_on_breakpoint", json_bool(on));
-    }
-    if (args->has_idle) {
-        options = json_object_with(options, "idle_limit", json_double(args->idle));
-    }
-    if (args->auto_resume) {
-        options = json_object_with(options, "auto_resume", json_bool(true));
-    }
+    Json options = OBJECT(KEY("pause_all_on_breakpoint",
+                              args->pause_all ? json_bool(args->pause_all == 1) : json_none()),
+                          KEY("idle_limit", args->has_idle ? json_double(args->idle) : json_none()),
+                          KEY("auto_resume", args->auto_resume ? json_bool(true) : json_none()));
     if (json_object_len(options)) {
         console_call(d->console, "configure", options, false);
     } else {
@@ -299,13 +278,12 @@ static Json kept_breakpoints(Debug *d) {
 static void restore(Debug *d, Json breakpoints, Json watches) {
     Json list = json_is_none(watches) ? json_none() : json_object_get_c(watches, "watches");
     if (json_array_len(breakpoints)) {
-        Json args = json_object_with(json_object(), "breakpoints", json_ref(breakpoints));
-        console_call(d->console, "breakpoint_set", args, false);
+        console_call(d->console, "breakpoint_set",
+                     OBJECT(KEY("breakpoints", json_ref(breakpoints))), false);
     }
     for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
         Json text = json_object_get_c(json_array_get(list, i), "expression");
-        Json args = json_object_with(json_object(), "expression", json_ref(text));
-        console_call(d->console, "watch_add", args, false);
+        console_call(d->console, "watch_add", OBJECT(KEY("expression", json_ref(text))), false);
     }
 }
 
@@ -548,22 +526,15 @@ static int converse(Debug *d, ConsoleBegin begin) {
     return lets_go ? let_go(d) : leave_local(d);
 }
 
-static bool go_to(Debug *d, int64_t seq) {
-    if (!seq) {
-        return false;
-    }
-    Json args = json_object_with(json_object(), "checkpoint", json_int(seq));
-    return console_call(d->console, "goto", args, false);
-}
-
 /* A run that was there goes on by itself when it is told not to pause. */
 static ConsoleBegin begin_open(Debug *d, int64_t seq) {
-    bool moved = go_to(d, seq);
+    bool moved =
+        seq && console_call(d->console, "goto", OBJECT(KEY("checkpoint", json_int(seq))), false);
     if (!d->args->no_pause || d->target.remote) {
         return moved ? CONSOLE_MOVED : CONSOLE_LOOKS;
     }
-    Json args = json_object_with(json_object(), "frame", json_string_c("all"));
-    return console_call(d->console, "continue", args, false) ? CONSOLE_WAITS : CONSOLE_LOOKS;
+    return console_call(d->console, "continue", OBJECT(KEY("frame", "all")), false) ? CONSOLE_WAITS
+                                                                                    : CONSOLE_LOOKS;
 }
 
 /* ---- opening ---- */
@@ -712,12 +683,8 @@ static bool has_good_breaks(const DebugArgs *args, const Flow *flow) {
     return true;
 }
 
-static bool has_thread_name(const DebugArgs *args) {
-    return !args->thread || place_thread_name(&command_debug, args->thread);
-}
-
 static int debug_file(Debug *d) {
-    if (!has_thread_name(d->args)) {
+    if (d->args->thread && !place_thread_name(&command_debug, d->args->thread)) {
         return EXIT_USAGE;
     }
     d->flow = cli_flow_load(d->args->target);
@@ -727,7 +694,8 @@ static int debug_file(Debug *d) {
                          d->flow->main->checkpoint);
         return EXIT_USAGE;
     }
-    bool ready = d->flow && has_good_breaks(d->args, d->flow) && read_input(d->args);
+    bool ready = d->flow && has_good_breaks(d->args, d->flow) &&
+                 settings_start(&command_debug, d->args->given, d->args->set, &d->args->input);
     return ready ? debug_flow(d) : EXIT_USAGE;
 }
 

@@ -227,34 +227,18 @@ static void say_interrupts(const Ending *e) {
     buf_clear(&text);
 }
 
-/* Where it paused was said when it did. */
-static void say_paused(const Ending *e) {
-    Json thread = field_get(e->settled, "thread");
-    if (e->durable) {
-        pause_advice(stderr, text_in(&thread), e->store_hint);
-    }
-}
-
-static void say_cancelled(const Ending *e) {
-    Json thread = field_get(e->settled, "thread");
-    fprintf(stderr, "%s was cancelled.\n", text_in(&thread));
-}
-
-static void show_state(const Ending *e) {
-    output_pretty(field_get(e->settled, "state"));
-}
-
 void ending_say(const Ending *e) {
-    static const struct {
-        const char *status;
-        void (*say)(const Ending *e);
-    } rows[] = {{"completed", show_state},    {"failed", say_failure},
-                {"cancelled", say_cancelled}, {"interrupted", say_interrupts},
-                {"paused", say_paused},       {NULL, NULL}};
-    for (size_t i = 0; rows[i].status; i++) {
-        if (json_string_is(field_get(e->settled, "status"), rows[i].status)) {
-            rows[i].say(e);
-        }
+    Json status = field_get(e->settled, "status"), thread = field_get(e->settled, "thread");
+    if (json_string_is(status, "completed")) {
+        output_pretty(field_get(e->settled, "state"));
+    } else if (json_string_is(status, "failed")) {
+        say_failure(e);
+    } else if (json_string_is(status, "cancelled")) {
+        fprintf(stderr, "%s was cancelled.\n", text_in(&thread));
+    } else if (json_string_is(status, "interrupted")) {
+        say_interrupts(e);
+    } else if (json_string_is(status, "paused") && e->durable) { /* where was said when it did */
+        pause_advice(stderr, text_in(&thread), e->store_hint);
     }
 }
 

@@ -68,27 +68,6 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-/* The input with what --set says; false after saying what does not fit. */
-static bool read_input(RunArgs *args) {
-    Error err = ERROR_INIT;
-    if (args->given && !settings_input(&command_run, args->given, &args->input)) {
-        return false;
-    }
-    if (json_is_none(args->drive.set)) {
-        return true;
-    }
-    Json input = json_is_none(args->input) ? json_object() : args->input;
-    args->input = settings_apply(input, args->drive.set, &err);
-    return !json_is_none(args->input) || options_complain(&command_run, "--set: %s.", err.msg);
-}
-
-/* ---- where it is kept ---- */
-
-static bool has_store_of_its_own(void) {
-    const char *env = getenv("PAWL_STORE");
-    return env && env[0];
-}
-
 /* ---- running ---- */
 
 static Json debug_args(const DriveArgs *args) {
@@ -157,7 +136,8 @@ static int run_loaded(RunArgs *args, Flow *flow) {
 
 /* An interrupt that nobody could answer is refused before anything is done. */
 static bool has_checkpointer(const RunArgs *args, Flow *flow) {
-    if (args->drive.common.store || has_store_of_its_own()) {
+    const char *env = getenv("PAWL_STORE");
+    if (args->drive.common.store || (env && env[0])) {
         return true;
     }
     FlowProblems problems = {0};
@@ -200,7 +180,8 @@ static int act(void *ctx) {
     }
     Flow *flow = cli_flow_load(args->file);
     bool ready = flow && has_checkpointer(args, flow) && has_good_breaks(args, flow);
-    ready = ready && (flow->main->checkpoint || read_input(args));
+    ready = ready && (flow->main->checkpoint ||
+                      settings_start(&command_run, args->given, args->drive.set, &args->input));
     int code = ready ? run_loaded(args, flow) : EXIT_USAGE;
     flow_unref(flow);
     return code;

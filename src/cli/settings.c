@@ -180,3 +180,15 @@ bool settings_input(const Command *command, const char *text, Json *value) {
     }
     return ok;
 }
+
+bool settings_start(const Command *command, const char *given, Json set, Json *input) {
+    Error err = ERROR_INIT;
+    if (given && !settings_input(command, given, input)) {
+        return false;
+    }
+    if (json_is_none(set)) {
+        return true;
+    }
+    *input = settings_apply(json_is_none(*input) ? json_object() : *input, set, &err);
+    return !json_is_none(*input) || options_complain(command, "--set: %s.", err.msg);
+}

@@ -27,4 +27,7 @@ bool settings_text(const Command *command, const char *path, Json *value);
 /* The input of a run from JSON, @FILE, or - for standard input. It must be an object. */
 bool settings_input(const Command *command, const char *text, Json *value);
 
+/* What a run begins with: the input that was given (NULL: none) with what --set says. */
+bool settings_start(const Command *command, const char *given, Json set, Json *input);
+
 #endif
