@@ -86,15 +86,6 @@ static const char *shown_text(Json text) {
     return shown(json_string_data(&text), json_string_len(text));
 }
 
-static bool fail_unknown(Json name, Error *err) {
-    Suggestion s = suggestion_for(json_string_data(&name), json_string_len(name));
-    for (size_t i = 0; i < NFIELDS; i++) {
-        suggestion_offer(&s, fields[i].name);
-    }
-    return error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(name),
-                     did_you_mean_this(s.best));
-}
-
 static bool check_text(const Field *f, Json value, size_t max, Error *err) {
     if (json_kind(value) != JSON_STRING || json_string_len(value) == 0) {
         return error_set(err, ERR_USAGE, "`%s` must be a text that is not empty.", f->name);
@@ -153,7 +144,12 @@ static bool check_fields(Breakpoint *b, Json spec, Error *err) {
     for (size_t pos = 0; json_object_next(spec, &pos, &key, &value);) {
         const Field *f = find_field(key);
         if (!f) {
-            return fail_unknown(key, err);
+            Suggestion s = suggestion_for(json_string_data(&key), json_string_len(key));
+            for (size_t i = 0; i < NFIELDS; i++) {
+                suggestion_offer(&s, fields[i].name);
+            }
+            return error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(key),
+                             did_you_mean_this(s.best));
         }
         if (json_kind(value) == JSON_NULL) {
             continue;

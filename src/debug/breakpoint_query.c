@@ -82,17 +82,13 @@ static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
 
 /* ---- queries at nodes ---- */
 
-static bool is_name_byte(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Everything in the text that looks like a variable: one too many does no harm. */
 static bool find_names(Query *q, Error *err) {
     q->names = mem_zalloc((QUERY_NAMES_MAX + 1) * sizeof *q->names);
+    static const char name_bytes[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     for (size_t at = 0, end; at < q->len; at = end) {
-        for (end = at + 1; q->text[at] == '$' && end < q->len && is_name_byte(q->text[end]);) {
-            end++;
-        }
+        end = at + 1 + (q->text[at] == '$' ? strspn(q->text + at + 1, name_bytes) : 0);
         if (end == at + 1 ||
             has_name((const char *const *)q->names, q->text + at + 1, end - at - 1)) {
             continue;

@@ -117,19 +117,6 @@ static bool write_row(void *ctx, const Checkpoint *c) {
     return true;
 }
 
-static Json read_definitions(Store *store, Json keys, Error *err) {
-    Json out = json_object(), key, ignored;
-    for (size_t pos = 0; !json_is_none(out) && json_object_next(keys, &pos, &key, &ignored);) {
-        Json value = store_definition(store, json_string_data(&key), err);
-        if (json_is_none(value)) {
-            json_clear(&out);
-        } else {
-            out = json_object_set(out, json_ref(key), value);
-        }
-    }
-    return out;
-}
-
 static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) {
     if (!row->head) {
         return error_set(err, ERR_USAGE,
@@ -156,21 +143,26 @@ Json export_run(Store *store, const char *thread, Error *err) {
     Writing w = {.rows = json_array(), .last = row.last};
     w.definitions = json_object_with(json_object(), row.definition, json_null());
     bool ok = write_rows(store, &row, &w, err);
-    Json definitions = ok ? read_definitions(store, w.definitions, err) : json_none();
-    Json document = json_none();
-    if (!json_is_none(definitions)) {
+    Json definitions = json_object(), document = json_none(), key, ignored;
+    for (size_t pos = 0; ok && json_object_next(w.definitions, &pos, &key, &ignored);) {
+        Json value = store_definition(store, json_string_data(&key), err);
+        ok = !json_is_none(value);
+        definitions = ok ? json_object_set(definitions, json_ref(key), value) : definitions;
+    }
+    if (ok) {
         struct timespec t;
         timespec_get(&t, TIME_UTC);
         int64_t now = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-        document = OBJECT(KEY("pawl_export", json_int(EXPORT_FORMAT)), KEY("version", PAWL_VERSION),
-                          KEY("exported_at", now), KEY("thread", row.thread),
-                          KEY("workflow", row.workflow), KEY("status", row.status),
-                          KEY("head", row.head), KEY("created", row.created),
-                          KEY("updated", row.updated), KEY("definition", row.definition),
-                          KEY("definitions", definitions), KEY("checkpoints", json_take(&w.rows)));
+        document = OBJECT(
+            KEY("pawl_export", json_int(EXPORT_FORMAT)), KEY("version", PAWL_VERSION),
+            KEY("exported_at", now), KEY("thread", row.thread), KEY("workflow", row.workflow),
+            KEY("status", row.status), KEY("head", row.head), KEY("created", row.created),
+            KEY("updated", row.updated), KEY("definition", row.definition),
+            KEY("definitions", json_take(&definitions)), KEY("checkpoints", json_take(&w.rows)));
     }
     json_unref(w.rows);
     json_unref(w.definitions);
+    json_unref(definitions);
     run_row_clear(&row);
     return document;
 }
@@ -208,8 +200,7 @@ static bool is_text(Json value) {
 }
 
 static bool read_format(Json document, Error *err) {
-    Json format = json_kind(document) == JSON_OBJECT ? json_object_get_c(document, "pawl_export")
-                                                     : json_none();
+    Json format = safe_get_c(document, "pawl_export");
     if (json_tag(format) != JSON_TAG_INT) {
         return error_set(err, ERR_DATA,
                          "This is not an export of a run: there is no `pawl_export` in it. The "

@@ -226,9 +226,13 @@ static void push_level(LevelList *list, LevelAt at) {
     list->items[list->n++] = at;
 }
 
-/* As scope.c has it: from the outermost scope inwards. */
-static Json scoped_view(const Flow *flow, Json image, LevelAt at) {
+/* Of tasks as scope.c has it: from the outermost scope inwards. */
+Json lineage_state(const Flow *flow, Json image, int64_t frame) {
     LevelList scopes = {0};
+    LevelAt at = image_top(image, frame ? frame : 1);
+    if (!image_has(image, at) || !flow->main->scoped) {
+        return image_has(image, at) ? json_ref(image_seen(image, at)) : json_none();
+    }
     do {
         if (json_kind(image_part(image, at, IMAGE_STATE)) == JSON_OBJECT) {
             push_level(&scopes, at);
@@ -244,14 +248,6 @@ static Json scoped_view(const Flow *flow, Json image, LevelAt at) {
     }
     mem_free(scopes.items);
     return view;
-}
-
-Json lineage_state(const Flow *flow, Json image, int64_t frame) {
-    LevelAt at = image_top(image, frame ? frame : 1);
-    if (!image_has(image, at)) {
-        return json_none();
-    }
-    return flow->main->scoped ? scoped_view(flow, image, at) : json_ref(image_seen(image, at));
 }
 
 Json lineage_variables(Json image, int64_t frame) {

@@ -100,12 +100,7 @@ static Json with_data(Json out, const Event *e) {
 
 static Json tell_plain(Session *s, const Event *e) {
     (void)s;
-    return with_data(about(e, event_names[e->type]), e);
-}
-
-static Json tell_output(Session *s, const Event *e) {
-    (void)s;
-    return with_data(about(e, "output"), e);
+    return with_data(about(e, e->type == EVENT_LOG ? "output" : event_names[e->type]), e);
 }
 
 static Json tell_step(Session *s, const Event *e) {
@@ -198,7 +193,7 @@ static const struct TellRow {
     bool steps; /* only when they are asked for: they cost something each */
 } tell_rows[] = {
     {EVENT_NODE, tell_plain, true},       {EVENT_STEP, tell_step, true},
-    {EVENT_LOG, tell_output, false},      {EVENT_INTERRUPT, tell_waiting, false},
+    {EVENT_LOG, tell_plain, false},       {EVENT_INTERRUPT, tell_waiting, false},
     {EVENT_RETRY, tell_plain, false},     {EVENT_WARNING, tell_plain, false},
     {EVENT_PAUSED, tell_paused, false},   {EVENT_RESUMED, tell_plain, false},
     {EVENT_DEBUG, tell_plain, false},     {EVENT_STOPPED, tell_stopped, false},
@@ -439,20 +434,6 @@ static void load_breakpoints(Session *s) {
     }
 }
 
-static void load_options(Session *s) {
-    Json options = json_object_get_c(s->value, "options");
-    s->pause_all = true;
-    s->idle_limit = SESSION_IDLE_LIMIT;
-    if (json_kind(options) == JSON_OBJECT) {
-        read_options(s, options);
-    }
-    if (s->options.pause_all) {
-        s->pause_all = s->options.pause_all > 0;
-    }
-    Json selected = json_object_get_c(s->value, "selected");
-    s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
-}
-
 int64_t session_first_parked(const Run *run) {
     for (const Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
         if (frame_is_parked(f)) {
@@ -492,7 +473,15 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     for (size_t i = 0; (flow = run_injected_flow(run, i)); i++) {
         breakpoints_add_flow(s->breakpoints, flow);
     }
-    load_options(s);
+    Json kept = json_object_get_c(s->value, "options");
+    Json selected = json_object_get_c(s->value, "selected");
+    s->pause_all = true;
+    s->idle_limit = SESSION_IDLE_LIMIT;
+    if (json_kind(kept) == JSON_OBJECT) {
+        read_options(s, kept);
+    }
+    s->pause_all = options->pause_all ? options->pause_all > 0 : s->pause_all;
+    s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
     load_breakpoints(s);
     return s;
 }

@@ -177,28 +177,6 @@ static Json with_question(Json out, const char *id, Json wait) {
     return out;
 }
 
-static Json children_json(const Frame *f) {
-    enum { LISTED_MAX = 100 };
-    Json out = json_array();
-    const Run *run = frame_run(f);
-    for (const Frame *at = run_next_frame(run, f); at && json_array_len(out) < LISTED_MAX;
-         at = run_next_frame(run, at)) {
-        if (frame_parent(at) == f) {
-            out = json_array_push(out, json_int(frame_id(at)));
-        }
-    }
-    return out;
-}
-
-static Json with_waits(Json out, const Frame *f, bool full) {
-    Json wait = frame_waits(f);
-    if (wait_is(wait, WAIT_INTERRUPT)) {
-        return OBJECT_ADD(out, KEY("interrupt", with_question(json_object(), "id", wait)));
-    }
-    bool holds = !strcmp(frame_status(f), "joining");
-    return holds && full ? json_object_with(out, "waits_for", children_json(f)) : out;
-}
-
 /* The frame's own levels, then those that it was made in. */
 static Json stack_json(const Frame *f) {
     Json out = json_array();
@@ -230,7 +208,22 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
     out = OBJECT_ADD(out, KEY("depth", json_int(frame_depth(f))),
                      KEY("since", frame_since(f) ? json_time(frame_since(f)) : json_none()),
                      KEY("made_by", maker ? json_ref(maker->name_json) : json_none()));
-    out = frame_is_parked(f) ? with_pause(out, f) : with_waits(out, f, stack);
+    Json wait = frame_waits(f);
+    if (frame_is_parked(f)) {
+        out = with_pause(out, f);
+    } else if (wait_is(wait, WAIT_INTERRUPT)) {
+        out = OBJECT_ADD(out, KEY("interrupt", with_question(json_object(), "id", wait)));
+    } else if (stack && !strcmp(frame_status(f), "joining")) {
+        enum { LISTED_MAX = 100 };
+        Json children = json_array();
+        for (const Frame *at = run_next_frame(s->run, f);
+             at && json_array_len(children) < LISTED_MAX; at = run_next_frame(s->run, at)) {
+            if (frame_parent(at) == f) {
+                children = json_array_push(children, json_int(frame_id(at)));
+            }
+        }
+        out = OBJECT_ADD(out, KEY("waits_for", children));
+    }
     return OBJECT_ADD(out, KEY("pending", count(session_pending(f))),
                       KEY("injected", count(session_injected(s, f))),
                       KEY("stack", stack ? stack_json(f) : json_none()));

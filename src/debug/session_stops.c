@@ -189,17 +189,6 @@ static void keep_step(Session *s, int64_t frame, const FrameStop *fs) {
     session_keep(s, "frames", frame, OBJECT(KEY("step", json_array_from(parts, 2))));
 }
 
-static void load_step(const Session *s, const Frame *f, FrameStop *fs) {
-    Json key = session_key(frame_id(f));
-    Json step = safe_get_c(safe_get(json_object_get_c(s->value, "frames"), key), "step");
-    json_unref(key);
-    if (json_kind(step) == JSON_ARRAY) {
-        int64_t kind = image_int(step, 0);
-        fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
-        fs->depth = (uint32_t)image_int(step, 1);
-    }
-}
-
 /* ---- the decision ---- */
 
 static const char *reason_of(const Stop *stop) {
@@ -387,8 +376,13 @@ static void on_frame_new(void *ctx, Frame *f) {
     FrameStop *up = parent ? session_stop_of(parent) : NULL;
     *frame_data(f) = fs;
     if (frame_depth(f)) { /* it was there before us */
+        Json key = session_key(frame_id(f));
+        Json step = safe_get_c(safe_get(json_object_get_c(s->value, "frames"), key), "step");
+        int64_t kind = safe_int(step, 0);
+        json_unref(key);
         fs->told = true;
-        load_step(s, f, fs);
+        fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
+        fs->depth = (uint32_t)safe_int(step, 1);
         session_see(s, f);
         return;
     }

@@ -290,25 +290,14 @@ static Json image_at(const Session *s, int64_t seq) {
  * The image has their text while they run, and nobody may have it loaded any more: it is for the one
  * look at it, breakpoints included. */
 
-/* The level of what was injected around a step; false: the step is of the workflow. */
-static bool find_injected(Json image, int64_t frame, LevelAt *spot) {
-    for (; frame; frame = image_parent(image, frame)) {
-        for (size_t level = image_depth(image, frame); level--;) {
-            *spot = (LevelAt){frame, level};
-            if (json_kind(image_part(image, *spot, IMAGE_INJECTED)) == JSON_ARRAY) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* What was injected around a step, which sees what the node does that it was put beside. NULL: none. */
 static Flow *load_injected(Session *s, Json image, int64_t frame) {
     FlowProblems problems = {0};
-    LevelAt spot;
-    if (!find_injected(image, frame, &spot)) {
-        return NULL;
+    LevelAt spot = image_top(image, frame); /* the innermost level of what was injected */
+    while (json_kind(image_part(image, spot, IMAGE_INJECTED)) != JSON_ARRAY) {
+        if (!image_go_down(image, &spot)) {
+            return NULL; /* the step is of the workflow */
+        }
     }
     LevelAt beside = {spot.frame, spot.level - 1};
     const Graph *graph = spot.level ? image_graph(run_flow(s->run), image, beside) : NULL;
