@@ -78,7 +78,7 @@ bool json_slice_bounds(Json from, Json to, size_t len, size_t *start, size_t *en
 static Json slice_of(Json j, Json from, Json to, Error *err) {
     bool array = is_kind(j, JSON_ARRAY);
     const char *data = array ? NULL : json_string_data(&j);
-    size_t len = array ? 0 : json_string_len(j), start, end;
+    size_t len = array ? 0 : json_string_len(j), start = 0, end = 0;
     if (!json_slice_bounds(from, to, array ? json_array_len(j) : utf8_length(data, len), &start,
                            &end, err)) {
         return json_none();
