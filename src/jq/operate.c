@@ -45,6 +45,17 @@ bool check_result(JqRun *m, Json result) {
 
 /* ---- operations; each gives JSON_NONE after raising an error ---- */
 
+/* Apart from do_index(): what it needs of the stack is not to be paid for by every field. */
+static Json index_any(JqRun *m, Json target, Json key) {
+    if (json_tag(target) == JSON_TAG_ARRAY && json_tag(key) == JSON_TAG_ARRAY) {
+        return jq_places(m, target, key);
+    }
+    Error err;
+    error_clear(&err);
+    Json v = json_index(target, key, &err);
+    return json_is_none(v) ? jq_fail_error(m, &err) : v;
+}
+
 Json do_index(JqRun *m, Json target, Json key) {
     if (following(m) && !check_access(m, target, key)) {
         return json_none();
@@ -54,13 +65,8 @@ Json do_index(JqRun *m, Json target, Json key) {
         (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
         v = json_object_get(target, key);
         v = json_is_none(v) ? json_null() : json_ref(v);
-    } else if (json_tag(target) == JSON_TAG_ARRAY && json_tag(key) == JSON_TAG_ARRAY) {
-        v = jq_places(m, target, key);
     } else {
-        Error err;
-        error_clear(&err);
-        v = json_index(target, key, &err);
-        v = json_is_none(v) ? jq_fail_error(m, &err) : v;
+        v = index_any(m, target, key);
     }
     if (following(m) && !json_is_none(v)) {
         extend_path(m, key, v);

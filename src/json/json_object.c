@@ -45,20 +45,26 @@ size_t json_object_len(Json o) {
 
 /* ---- finding ---- */
 
-/* A short key has its bits and nothing else. */
-static int find_pair(const JsonNode *t, Json key) {
-    bool is_short = json_tag(key) == JSON_TAG_SHORT_STRING;
-    for (int i = 0; is_short && i < t->h.n; i += 2) {
+static int find_short(const JsonNode *t, Json key) {
+    for (int i = 0; i < t->h.n; i += 2) {
         if (json_identical(t->items[i], key)) {
             return i;
         }
     }
-    for (int i = 0; !is_short && i < t->h.n; i += 2) {
+    return NOT_FOUND;
+}
+
+static int find_long(const JsonNode *t, Json key) {
+    for (int i = 0; i < t->h.n; i += 2) {
         if (json_tag(t->items[i]) == JSON_TAG_STRING && json_string_equal(t->items[i], key)) {
             return i;
         }
     }
     return NOT_FOUND;
+}
+
+static int find_pair(const JsonNode *t, Json key) {
+    return json_tag(key) == JSON_TAG_SHORT_STRING ? find_short(t, key) : find_long(t, key);
 }
 
 static int64_t find_entry(const JsonBigObject *o, Json key) {
@@ -73,12 +79,15 @@ static int64_t find_entry(const JsonBigObject *o, Json key) {
     return NOT_FOUND;
 }
 
+static Json get_from_big(const JsonBigObject *o, Json key) {
+    int64_t place = find_entry(o, key);
+    return place == NOT_FOUND ? json_none() : node_get(o->entries, 2 * (size_t)place + 1);
+}
+
 Json json_object_get(Json o, Json key) {
     assert(json_kind(key) == JSON_STRING);
     if (object_is_big(o)) {
-        int64_t place = find_entry(big_of(o), key);
-        return place == NOT_FOUND ? json_none()
-                                  : node_get(big_of(o)->entries, 2 * (size_t)place + 1);
+        return get_from_big(big_of(o), key);
     }
     const JsonNode *t = leaf_of(o);
     int i = find_pair(t, key);
