@@ -1148,8 +1148,9 @@ def needed(row):
 
 
 def session_rows(d):
-    """The rows of the table that are asked of a session."""
-    return [row for row in d.call("operations")["operations"]
+    """The rows of the table that are asked of a session. The prompt says whose itself."""
+    return [{**row, "arguments": [a for a in row["arguments"] if a["name"] != "thread"]}
+            for row in d.call("operations")["operations"]
             if "/debug/{thread}" in row.get("route", "") and row["name"] != "run_open"]
 
 
