@@ -33,11 +33,6 @@ bool file_store_failed(const FileStore *f, const char *what, Error *err) {
 
 static const char format_start[] = "pawl file store, format ";
 
-static bool missing(const Store *s, Error *err) {
-    error_set(err, ERR_NOT_FOUND, "There is no store in %s: nothing was run here yet.", s->path);
-    return error_fact(err, "store", s->url);
-}
-
 /* Nothing is there but what may be when the making of a store was interrupted. */
 static bool is_free_folder(const char *path) {
     static const char *const parts[] = {".",    "..",          "lease",  "threads",
@@ -58,15 +53,12 @@ static bool is_free_folder(const char *path) {
 
 static bool check_format(const Store *s, const Buf *text, long *found, Error *err) {
     size_t len = sizeof format_start - 1;
-    if (text->len <= len || memcmp(text->data, format_start, len)) {
-        return error_set(err, ERR_DATA,
-                         "%s is not a store of Pawl, or its file `format` is damaged.", s->path);
+    bool ours = text->len > len && !memcmp(text->data, format_start, len);
+    *found = ours ? strtol(text->data + len, NULL, 10) : 0;
+    if (*found > STORE_FORMAT) {
+        return store_is_newer(s, *found, err);
     }
-    long format = *found = strtol(text->data + len, NULL, 10);
-    if (format > STORE_FORMAT) {
-        return store_is_newer(s, format, err);
-    }
-    return format >= 1 ||
+    return *found >= 1 ||
            error_set(err, ERR_DATA, "%s is not a store of Pawl, or its file `format` is damaged.",
                      s->path);
 }
@@ -114,7 +106,9 @@ static bool open_format(FileStore *f, const char *path, Error *err) {
     } else if (f->base.mode == STORE_CREATE) {
         ok = make_store(f, path, err);
     } else {
-        ok = missing(&f->base, err);
+        error_set(err, ERR_NOT_FOUND, "There is no store in %s: nothing was run here yet.",
+                  f->base.path);
+        ok = error_fact(err, "store", f->base.url);
     }
     buf_clear(&text);
     return ok;

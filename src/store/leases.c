@@ -103,15 +103,6 @@ static struct flock slot_lock(short type, int64_t run) {
         .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)(run * LEASE_SLOT), .l_len = 1};
 }
 
-static void write_owner(const LeaseFile *f, int64_t run) {
-    char self[STORE_OWNER_MAX], slot[LEASE_SLOT] = {0};
-    store_self(self);
-    memcpy(slot, self, strnlen(self, LEASE_SLOT));
-    /* For people only: a lease without it is still one. */
-    ssize_t written = pwrite(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
-    (void)written;
-}
-
 static char *read_owner(const LeaseFile *f, int64_t run) {
     char slot[LEASE_SLOT];
     ssize_t n = pread(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
@@ -129,7 +120,12 @@ bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error 
         return false;
     }
     if (fcntl(f->fd, F_OFD_SETLK, &lock) == 0) {
-        write_owner(f, run);
+        char self[STORE_OWNER_MAX], slot[LEASE_SLOT] = {0};
+        store_self(self);
+        memcpy(slot, self, strnlen(self, LEASE_SLOT));
+        /* For people only: a lease without it is still one. */
+        ssize_t written = pwrite(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
+        (void)written;
         return true;
     }
     if (errno != EAGAIN && errno != EACCES) {

@@ -71,18 +71,6 @@ static bool missing(const Store *s, Error *err) {
     return error_fact(err, "store", s->url);
 }
 
-static bool make_folder(const Store *s, Error *err) {
-    char *folder = folder_of(s->path);
-    bool ok = folder_make(folder);
-    if (!ok) {
-        error_set(err, ERR_IO, "The folder %s for the store cannot be made: %s.", folder,
-                  strerror(errno));
-        error_fact(err, "store", s->url);
-    }
-    mem_free(folder);
-    return ok;
-}
-
 static uint32_t big_endian(const unsigned char *p, int n) {
     uint32_t v = 0;
     while (n--) {
@@ -176,7 +164,18 @@ static bool look_at_file(const Store *s, Error *err) {
     if (errno != ENOENT && errno != ENOTDIR) {
         return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
     }
-    return s->mode == STORE_CREATE ? make_folder(s, err) : missing(s, err);
+    if (s->mode != STORE_CREATE) {
+        return missing(s, err);
+    }
+    char *folder = folder_of(s->path);
+    bool ok = folder_make(folder);
+    if (!ok) {
+        error_set(err, ERR_IO, "The folder %s for the store cannot be made: %s.", folder,
+                  strerror(errno));
+        error_fact(err, "store", s->url);
+    }
+    mem_free(folder);
+    return ok;
 }
 
 /* ---- the connection ---- */
@@ -272,22 +271,18 @@ typedef struct Format {
     int64_t version, application, tables;
 } Format;
 
-static bool read_facts(SqliteStore *q, Format *f, Error *err) {
-    return query_int(q, "PRAGMA user_version", &f->version, err) &&
-           query_int(q, "PRAGMA application_id", &f->application, err) &&
-           query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
-}
-
 /* In one transaction: another process may be making the very same database. */
 static bool read_format(SqliteStore *q, Format *f, Error *err) {
-    if (!sqlite3_get_autocommit(q->db)) {
-        return read_facts(q, f, err);
-    }
-    if (!run_sql(q, "BEGIN", "opening it", err)) {
+    bool begins = sqlite3_get_autocommit(q->db);
+    if (begins && !run_sql(q, "BEGIN", "opening it", err)) {
         return false;
     }
-    bool ok = read_facts(q, f, err);
-    sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
+    bool ok = query_int(q, "PRAGMA user_version", &f->version, err) &&
+              query_int(q, "PRAGMA application_id", &f->application, err) &&
+              query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
+    if (begins) {
+        sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
+    }
     return ok;
 }
 
@@ -313,27 +308,22 @@ static bool check_format(const Store *s, const Format *f, Error *err) {
     return true;
 }
 
-static bool migrate_from(SqliteStore *q, int64_t version, Error *err) {
-    char pragmas[96];
-    for (; version < STORE_FORMAT; version++) {
-        if (!run_sql(q, schema_migrations[version], "bringing it up to date", err)) {
-            return false;
-        }
-    }
-    snprintf(pragmas, sizeof pragmas, "PRAGMA user_version=%d; PRAGMA application_id=%d",
-             STORE_FORMAT, SCHEMA_APPLICATION);
-    return run_sql(q, pragmas, "bringing it up to date", err);
-}
-
 /* Looks again inside the transaction: another process may be doing the same. */
 static bool migrate(SqliteStore *q, Error *err) {
+    static const char doing[] = "bringing it up to date";
+    char pragmas[96];
     Format f;
-    if (!run_sql(q, "BEGIN IMMEDIATE", "bringing it up to date", err)) {
+    snprintf(pragmas, sizeof pragmas, "PRAGMA user_version=%d; PRAGMA application_id=%d",
+             STORE_FORMAT, SCHEMA_APPLICATION);
+    if (!run_sql(q, "BEGIN IMMEDIATE", doing, err)) {
         return false;
     }
-    bool ok = read_format(q, &f, err) && check_format(&q->base, &f, err) &&
-              (f.version == STORE_FORMAT || migrate_from(q, f.version, err)) &&
-              run_sql(q, "COMMIT", "bringing it up to date", err);
+    bool ok = read_format(q, &f, err) && check_format(&q->base, &f, err);
+    bool older = ok && f.version < STORE_FORMAT;
+    for (; ok && f.version < STORE_FORMAT; f.version++) {
+        ok = run_sql(q, schema_migrations[f.version], doing, err);
+    }
+    ok = ok && (!older || run_sql(q, pragmas, doing, err)) && run_sql(q, "COMMIT", doing, err);
     if (!ok && !sqlite3_get_autocommit(q->db)) {
         sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
     }
