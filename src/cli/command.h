@@ -83,12 +83,14 @@ typedef struct Command {
     const char *(*list_words)(void); /* the same, when they are rows of another table */
     size_t args;                     /* the size of what it takes */
     size_t place;                    /* where in it THREAD or THREAD@SEQ goes; 0: it takes none */
+    size_t argument;         /* where in it its one argument goes, a const char *; 0: it has none */
+    const char *one;         /* what that is: "workflow" */
     const char *only_thread; /* said when there is an @SEQ that has no place; NULL: it has */
     OptionHandler handle;    /* for options and arguments that no field takes; or NULL */
     int (*act)(void *args);
     void (*clear)(void *args); /* of what no row clears; or NULL */
-    int (*run)(int argc,
-               char **argv); /* instead of `args` to `act`: from the command's own name on */
+    /* Instead of `args` to `act`: gets the arguments from the command's own name on. */
+    int (*run)(int argc, char **argv);
 } Command;
 
 /* The list, in the order in which help shows them; ends with NULL. */

@@ -94,18 +94,10 @@ static bool read_idle(const char *text, double *seconds) {
 
 static bool on_option(void *ctx, const Option *option, char **values) {
     DebugArgs *args = ctx;
-    if (option && option->id == DEBUG_IDLE) {
+    if (option->id == DEBUG_IDLE) {
         return args->has_idle = read_idle(values[0], &args->idle);
     }
-    if (option) {
-        add_word(option->id == DEBUG_BREAK ? &args->breaks : &args->scripts, values[0]);
-        return true;
-    }
-    if (args->target) {
-        return options_complain(&command_debug,
-                                "it takes one workflow or run, but was given `%s` too.", values[0]);
-    }
-    args->target = values[0];
+    add_word(option->id == DEBUG_BREAK ? &args->breaks : &args->scripts, values[0]);
     return true;
 }
 
@@ -855,6 +847,8 @@ const Command command_debug = {
     .examples = debug_examples,
     .completes = COMPLETE_FILE,
     .args = sizeof(DebugArgs),
+    .argument = offsetof(DebugArgs, target),
+    .one = "workflow or run",
     .handle = on_option,
     .act = act,
     .clear = clear,

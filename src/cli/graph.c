@@ -1,5 +1,5 @@
 /* graph.c - `pawl graph`: a workflow as a drawing for other programs. */
-#include "command.h"
+#include "flows.h"
 #include "options.h"
 #include "stores.h"
 #include "terminal.h"
@@ -17,28 +17,6 @@ typedef struct Drawing {
     const char *path;
 } Drawing;
 
-static bool on_file(void *ctx, const Option *option, char **values) {
-    Drawing *drawing = ctx;
-    (void)option;
-    if (drawing->path) {
-        return options_complain(&command_graph, "it draws one file, but was given `%s` as well.",
-                                values[0]);
-    }
-    drawing->path = values[0];
-    return true;
-}
-
-static void print_problems(const FlowProblems *p) {
-    Buf out = BUF_INIT;
-    for (size_t i = 0; i < p->n; i++) {
-        flow_problem_print(&p->items[i], terminal_has_colour(stderr), &out);
-    }
-    if (out.len) {
-        fwrite(out.data, 1, out.len, stderr);
-    }
-    buf_clear(&out);
-}
-
 static int act(void *ctx) {
     const Drawing *drawing = ctx;
     if (!drawing->path) {
@@ -50,8 +28,8 @@ static int act(void *ctx) {
     Buf out = BUF_INIT;
     int code = EXIT_OK;
     if (!flow) {
-        print_problems(&problems);
         code = problems.items[0].line == 0 ? EXIT_USAGE : EXIT_PROBLEMS;
+        cli_flow_say(&problems);
     } else if (flow_draw(flow, drawing->format ? drawing->format : "dot", &out)) {
         terminal_put(stdout, out.data, out.len);
     } else {
@@ -89,6 +67,7 @@ const Command command_graph = {
     .examples = graph_examples,
     .completes = COMPLETE_FILE,
     .args = sizeof(Drawing),
-    .handle = on_file,
+    .argument = offsetof(Drawing, path),
+    .one = "workflow",
     .act = act,
 };

@@ -19,17 +19,6 @@ typedef struct KindsArgs {
     int dialect;      /* 0: all; or 1 and its DialectId */
 } KindsArgs;
 
-static bool on_name(void *ctx, const Option *option, char **values) {
-    KindsArgs *args = ctx;
-    (void)option;
-    if (args->name) {
-        return options_complain(&command_kinds, "it takes one kind, but was given `%s` as well.",
-                                values[0]);
-    }
-    args->name = values[0];
-    return true;
-}
-
 static bool is_meant(const KindsArgs *args, const Kind *kind) {
     return !kind->hidden && (!args->dialect || (int)kind->dialect + 1 == args->dialect) &&
            (!args->name || strcmp(args->name, kind->name) == 0);
@@ -240,6 +229,7 @@ const Command command_kinds = {
     .completes = COMPLETE_WORDS,
     .list_words = kind_words,
     .args = sizeof(KindsArgs),
-    .handle = on_name,
+    .argument = offsetof(KindsArgs, name),
+    .one = "kind",
     .act = act,
 };

@@ -156,6 +156,15 @@ static bool read_argument(Reader *r, char *text) {
     if (r->command->place) {
         return place_argument(r->command, text, (Place *)((char *)r->ctx + r->command->place));
     }
+    if (r->command->argument) {
+        const char **argument = (const char **)((char *)r->ctx + r->command->argument);
+        if (*argument) {
+            return options_complain(r->command, "it takes one %s, but was given `%s` too.",
+                                    r->command->one, text);
+        }
+        *argument = text;
+        return true;
+    }
     if (!r->handle || r->command->arguments[0] == '\0') {
         return options_complain(r->command, "it takes no arguments, but was given `%s`.", text);
     }

@@ -43,28 +43,17 @@ static Json push(Json array, Json value) {
     return json_array_push(json_is_none(array) ? json_array() : array, value);
 }
 
-static bool on_break(RunArgs *args, const char *text) {
+static bool on_break(void *ctx, const Option *option, char **values) {
+    RunArgs *args = ctx;
     Error err = ERROR_INIT;
-    Json given = json_string_c(text), spec = breakpoint_parse(text, &err);
+    Json given = json_string_c(values[0]), spec = breakpoint_parse(values[0], &err);
+    (void)option;
     args->breaks = push(args->breaks, given);
     if (json_is_none(spec)) {
         return complain_of_break(given, &err);
     }
     args->drive.debug = true;
     args->drive.breakpoints = push(args->drive.breakpoints, spec);
-    return true;
-}
-
-static bool on_option(void *ctx, const Option *option, char **values) {
-    RunArgs *args = ctx;
-    if (option) {
-        return on_break(args, values[0]);
-    }
-    if (args->file) {
-        return options_complain(&command_run, "it takes one workflow, but was given `%s` too.",
-                                values[0]);
-    }
-    args->file = values[0];
     return true;
 }
 
@@ -252,7 +241,9 @@ const Command command_run = {
     .examples = run_examples,
     .completes = COMPLETE_FILE,
     .args = sizeof(RunArgs),
-    .handle = on_option,
+    .argument = offsetof(RunArgs, file),
+    .one = "workflow",
+    .handle = on_break,
     .act = act,
     .clear = clear,
 };

@@ -13,17 +13,6 @@ typedef struct SchemaArgs {
     const char *dialect; /* NULL: graph */
 } SchemaArgs;
 
-static bool on_dialect(void *ctx, const Option *option, char **values) {
-    SchemaArgs *args = ctx;
-    (void)option;
-    if (args->dialect) {
-        return options_complain(&command_schema,
-                                "it takes one dialect, but was given `%s` as well.", values[0]);
-    }
-    args->dialect = values[0];
-    return true;
-}
-
 static int act(void *ctx) {
     const SchemaArgs *args = ctx;
     static const JsonPrintOptions options = {.indent = 2};
@@ -62,6 +51,7 @@ const Command command_schema = {
     .completes = COMPLETE_WORDS,
     .words = "graph tasks pipeline",
     .args = sizeof(SchemaArgs),
-    .handle = on_dialect,
+    .argument = offsetof(SchemaArgs, dialect),
+    .one = "dialect",
     .act = act,
 };

@@ -116,7 +116,7 @@ A name that is wrong is answered with the nearest one
     2> Try `pawl help kinds`.
     [2]
     $ pawl kinds jq lua
-    2> pawl kinds: it takes one kind, but was given `lua` as well.
+    2> pawl kinds: it takes one kind, but was given `lua` too.
     2> Try `pawl help kinds`.
     [2]
 
