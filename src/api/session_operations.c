@@ -60,50 +60,33 @@ static const OperationArg extend_args[] = {
 
 /* The fields of a breakpoint, which breakpoint_change can take away with a null. Words and
  * numbers are checked where breakpoints are made (breakpoint.h). */
-#define BREAKPOINT_FIELDS(null)                                                                    \
-    {"type", ARG_TEXT,                                                                             \
-     .about = "node, task_index, task_id, task_name, source, conditional, "                        \
-              "state or exception; left out, as the other fields say",                             \
-     .nullable = null},                                                                            \
-        {"node", ARG_TEXT, .about = "a name, PATH/NAME or a glob", .nullable = null},              \
-        {"task_index",     ARG_INT,  .about = "place of a task in the file, from 0",               \
-         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
-        {"task_id", ARG_TEXT, .about = "id of a task", .nullable = null},                          \
-        {"task_name", ARG_TEXT, .about = "any node of this kind", .nullable = null},               \
-        {"file", ARG_TEXT, .about = "a file of the workflow", .nullable = null},                   \
-        {"line",           ARG_INT,  .about = "a line of the file",                                \
-         .nullable = null, .min = 1, .max = LINE_MAX_NUMBER},                                      \
-        {"position", ARG_TEXT, .about = "before (default), after or on_error", .nullable = null},  \
-        {"condition", ARG_TEXT, .about = "jq over what the node sees", .nullable = null},          \
-        {"state", ARG_OBJECT, .about = "{path, equals} or {path, changed: true}",                  \
-         .nullable = null},                                                                        \
-        {"error", ARG_TEXT, .about = "of an exception: jq over the error", .nullable = null},      \
-        {"caught", ARG_BOOL, .about = "of an exception: also errors that something takes",         \
-         .nullable = null},                                                                        \
-        {"ignore_count",   ARG_INT,  .about = "so many hits are passed over",                      \
-         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
-        {"hit_condition", ARG_TEXT, .about = "over the hits: \"== 5\", \">= 5\", \"% 3\"",         \
-         .nullable = null},                                                                        \
-        {"hit_count",      ARG_INT,  .about = "hits so far; 0 to count anew",                      \
-         .nullable = null, .min = 0, .max = ARG_COUNTING},                                         \
-        {"log_message", ARG_TEXT, .about = "is logged instead of pausing: \"at \\(.step)\"",       \
-         .nullable = null},                                                                        \
-        {"once", ARG_BOOL, .about = "deleted when it has paused a frame", .nullable = null},       \
-        {"group", ARG_TEXT, .about = "a word to enable, disable and delete by", .nullable = null}, \
-    {                                                                                              \
-        "enabled", ARG_BOOL, .about = "left out, true", .nullable = null                           \
-    }
+#define ARG_OF_NAME   ARG_TEXT
+#define ARG_OF_TEXT   ARG_TEXT
+#define ARG_OF_COUNT  ARG_INT, .min = 0, .max = ARG_COUNTING
+#define ARG_OF_LINE   ARG_INT, .min = 1, .max = LINE_MAX_NUMBER
+#define ARG_OF_BOOL   ARG_BOOL
+#define ARG_OF_OBJECT ARG_OBJECT
 
 static const OperationArg break_set_args[] = {
     {"spec", ARG_TEXT, .about = "all in a line: `NODE:after if EXPR`, `FILE:LINE`, `error`"},
     {"breakpoints", ARG_ARRAY, .about = "several, each with its fields or its spec"},
-    BREAKPOINT_FIELDS(false),
+#define PLACE(...)
+#define TYPE(...)
+#define FIELD(name, kind, place, says) {name, ARG_OF_##kind, .about = says, .nullable = false},
+#define KEPT(name, kind, says)         {name, ARG_OF_##kind, .about = says, .nullable = false},
+#define SHOWN(...)
+#include "breakpoint_rows.h"
     {0},
 };
 
 static const OperationArg break_change_args[] = {
     ID_ARG("of the breakpoint"),
-    BREAKPOINT_FIELDS(true),
+#define PLACE(...)
+#define TYPE(...)
+#define FIELD(name, kind, place, says) {name, ARG_OF_##kind, .about = says, .nullable = true},
+#define KEPT(name, kind, says)         {name, ARG_OF_##kind, .about = says, .nullable = true},
+#define SHOWN(...)
+#include "breakpoint_rows.h"
     {0},
 };
 

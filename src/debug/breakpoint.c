@@ -19,10 +19,22 @@
 #include <stdlib.h>
 
 const char *const break_type_names[BREAK_TYPES] = {
-    [BREAK_NODE] = "node",       [BREAK_TASK_INDEX] = "task_index",
-    [BREAK_TASK_ID] = "task_id", [BREAK_TASK_NAME] = "task_name",
-    [BREAK_SOURCE] = "source",   [BREAK_CONDITIONAL] = "conditional",
-    [BREAK_STATE] = "state",     [BREAK_EXCEPTION] = "exception",
+#define PLACE(id, name, need) [BREAK_##id] = name,
+#define TYPE(id, name, need)  [BREAK_##id] = name,
+#define FIELD(...)
+#define KEPT(...)
+#define SHOWN(...)
+#include "breakpoint_rows.h"
+};
+
+/* What a type cannot be without; NULL: nothing. */
+static const char *const needs[BREAK_TYPES] = {
+#define PLACE(id, name, need) [BREAK_##id] = need,
+#define TYPE(id, name, need)  [BREAK_##id] = need,
+#define FIELD(...)
+#define KEPT(...)
+#define SHOWN(...)
+#include "breakpoint_rows.h"
 };
 
 /* ---- fields ---- */
@@ -45,29 +57,12 @@ typedef struct Field {
 } Field;
 
 static const Field fields[] = {
-    {"type", FIELD_NAME, BREAK_NO_PLACE, false},
-    {"node", FIELD_NAME, BREAK_NODE, false},
-    {"task_index", FIELD_COUNT, BREAK_TASK_INDEX, false},
-    {"task_id", FIELD_NAME, BREAK_TASK_ID, false},
-    {"task_name", FIELD_NAME, BREAK_TASK_NAME, false},
-    {"file", FIELD_NAME, BREAK_SOURCE, false},
-    {"line", FIELD_LINE, BREAK_SOURCE, false},
-    {"position", FIELD_NAME, BREAK_NO_PLACE, false},
-    {"condition", FIELD_TEXT, BREAK_NO_PLACE, false},
-    {"state", FIELD_OBJECT, BREAK_NO_PLACE, false},
-    {"error", FIELD_TEXT, BREAK_NO_PLACE, false},
-    {"caught", FIELD_BOOL, BREAK_NO_PLACE, false},
-    {"ignore_count", FIELD_COUNT, BREAK_NO_PLACE, false},
-    {"hit_condition", FIELD_NAME, BREAK_NO_PLACE, false},
-    {"log_message", FIELD_TEXT, BREAK_NO_PLACE, false},
-    {"once", FIELD_BOOL, BREAK_NO_PLACE, false},
-    {"group", FIELD_NAME, BREAK_NO_PLACE, false},
-    {"enabled", FIELD_BOOL, BREAK_NO_PLACE, true},
-    {"hit_count", FIELD_COUNT, BREAK_NO_PLACE, true},
-    {"id", FIELD_COUNT, BREAK_NO_PLACE, true},
-    {"verified", FIELD_LISTED, BREAK_NO_PLACE, true},
-    {"places", FIELD_LISTED, BREAK_NO_PLACE, true},
-    {"message", FIELD_LISTED, BREAK_NO_PLACE, true},
+#define PLACE(...)
+#define TYPE(...)
+#define FIELD(name, kind, place, about) {name, FIELD_##kind, BREAK_##place, false},
+#define KEPT(name, kind, about)         {name, FIELD_##kind, BREAK_NO_PLACE, true},
+#define SHOWN(name, kind)               {name, FIELD_##kind, BREAK_NO_PLACE, true},
+#include "breakpoint_rows.h"
 };
 
 enum { NFIELDS = sizeof fields / sizeof *fields };
@@ -242,10 +237,7 @@ static bool read_type(Breakpoint *b, Error *err) {
                                   err);
 }
 
-/* What a type cannot be without. */
 static bool check_needs(const Breakpoint *b, Error *err) {
-    static const char *const needs[BREAK_TYPES] = {"node", "task_index", "task_id", "task_name",
-                                                   "file", "condition",  "state",   NULL};
     const char *name = break_type_names[b->type], *need = needs[b->type];
     if (b->type < BREAK_PLACES && b->place != BREAK_NO_PLACE && b->place != b->type) {
         return error_set(err, ERR_USAGE, "Type \"%s\" goes with `%s`, but the place is a %s.", name,

@@ -50,16 +50,21 @@
 #include "jq.h"
 
 typedef enum BreakType {
-    BREAK_NODE,
-    BREAK_TASK_INDEX,
-    BREAK_TASK_ID,
-    BREAK_TASK_NAME,
-    BREAK_SOURCE,
-    BREAK_CONDITIONAL,
-    BREAK_STATE,
-    BREAK_EXCEPTION,
+#define PLACE(id, name, need) BREAK_##id,
+#define TYPE(id, name, need)
+#define FIELD(...)
+#define KEPT(...)
+#define SHOWN(...)
+#include "breakpoint_rows.h"
+    BREAK_PLACES, /* those before it are places */
+    BREAK_LAST_PLACE = BREAK_PLACES - 1,
+#define PLACE(id, name, need)
+#define TYPE(id, name, need) BREAK_##id,
+#define FIELD(...)
+#define KEPT(...)
+#define SHOWN(...)
+#include "breakpoint_rows.h"
     BREAK_TYPES,
-    BREAK_PLACES = BREAK_CONDITIONAL, /* those before it are places */
     BREAK_NO_PLACE = BREAK_TYPES,
 } BreakType;
 
