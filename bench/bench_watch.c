@@ -15,7 +15,13 @@
 
 extern char **environ;
 
-enum { RUNS = 1000, STEPS = 20000, ROUNDS = 61, QUICK_ROUNDS = 3, WATCHERS = 100 };
+enum {
+    RUNS = 1000,
+    STEPS = 100000, /* of a round: a run takes 100 before the next has its go, so that each has one */
+    ROUNDS = 21,
+    QUICK_ROUNDS = 1,
+    WATCHERS = 100,
+};
 
 typedef struct Way {
     const char *what;

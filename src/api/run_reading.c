@@ -402,7 +402,7 @@ const OperationArg run_prune_args[] = {
     {"thread", ARG_TEXT, .about = "only this run; left out, all"},
     {"keep_last", ARG_INT, .about = "newest checkpoints of each run to keep", .min = 1,
      .max = ARG_COUNTING},
-    {"older_than", ARG_INT, .about = "only what is older than so many milliseconds", .min = 0,
+    {"older_than", ARG_INT, .about = "only what is at least so many milliseconds old", .min = 0,
      .max = ARG_COUNTING},
     {"finished_runs", ARG_BOOL, .about = "runs that ended before that go whole"},
     {0},
@@ -464,7 +464,8 @@ Json prune_runs(Store *store, Json args, Error *err) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t before =
-        (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - args_int(args, "older_than", 0);
+        (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1 -
+        args_int(args, "older_than", 0); /* of age 0: what this millisecond has made too */
     Prune p = {.busy = json_array(), .errors = json_array()};
     p.rule.keep_last = args_int(args, "keep_last", 0);
     p.rule.result = result_by_value;

@@ -1,6 +1,6 @@
 /* host_inside.h - what the files of host/ share: the structs behind host.h and subscription.h.
  *
- * Reading order: host.c (life, store, engine, runs), host_run.c (sessions and windows), subscription.c (events),
+ * Reading order: host.c (held runs with their sessions and windows, life, store, engine), subscription.c (events),
  * host_job.c (work on the store, on other threads), stored_run.c.
  */
 #ifndef PAWL_HOST_INSIDE_H
@@ -58,17 +58,9 @@ HostRun *host_run_new(Host *host, Run *run);
 void host_forget(HostRun *run); /* it is on no list any more */
 void host_sweep_soon(
     HostRun *run); /* something of it is to be freed, from outside of all callbacks */
-
-/* ---- host_run.c ---- */
-
-bool host_run_begin(HostRun *run, const HostDebug *debug, Error *err);
 Session *host_session_with(HostRun *run, const HostDebug *debug, Error *err); /* host_session() */
 void host_run_hold(HostRun *run); /* a window has come or gone */
 bool host_has_window(const HostRun *run);
-/* Of the sweep: frees a session that is over, lets the run go when no window is left; true when the run itself is
- * to go. */
-bool host_run_is_done(HostRun *run);
-void host_run_free(HostRun *run);
 
 /* ---- subscription.c ---- */
 

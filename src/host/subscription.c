@@ -33,6 +33,7 @@ struct Subscription {
     char *thread; /* NULL: of all */
     int64_t number;
     int64_t cursor; /* of the last event that has one; of one run */
+    int64_t began;  /* live only: the cursor of its run then, for when nothing recorded was told */
     Json *queue;    /* a ring */
     size_t head, n, cap;
 
@@ -196,8 +197,9 @@ static void tell(Subscription *s, Json event) {
     Json cursor = json_object_get_c(event, "cursor");
     if (s->n >= SUBSCRIPTION_MAX) {
         json_unref(event);
-        event = OBJECT(KEY("event", "dropped"), KEY("thread", s->thread),
-                       KEY("cursor", s->thread ? json_int(s->cursor) : json_none()));
+        event = OBJECT(
+            KEY("event", "dropped"), KEY("thread", s->thread),
+            KEY("cursor", s->thread ? json_int(s->cursor ? s->cursor : s->began) : json_none()));
         s->over = true;
         leave(s);
     } else if (json_tag(cursor) == JSON_TAG_INT && s->thread) {
@@ -636,6 +638,7 @@ Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) 
     } else if (spec->from >= 0 || (thread && !r)) {
         begin_behind(s);
     } else if (r) {
+        s->began = 2 * run_durable_checkpoint(r->run);
         if (run_settled(r->run) && r->told_settled) {
             tell_settled(s);
         }

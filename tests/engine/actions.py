@@ -342,7 +342,7 @@ def nobody_to_ask_is_an_error_with_ways_out(world):
     """neither command nor model, in autonomous mode: the node fails and says what to do"""
     one(world, "action: hm?")
     answer = run(world).gives(FAILED)
-    answer.says("command", "model", "endpoint", "--mode interactive")
+    answer.says("command", "model", "endpoint", "interactive mode")
     world.same(answer.json["error"]["kind"], "action")
 
 

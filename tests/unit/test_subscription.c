@@ -455,6 +455,20 @@ static void who_does_not_read_is_let_go_with_its_cursor(void **state) {
     end(again);
 }
 
+static void who_heard_of_nothing_recorded_is_let_go_with_where_it_began(void **state) {
+    enum { STEPS = 6000, BEFORE = 1000 };
+    (void)state;
+    HostRun *run = start(counter(STEPS), "t");
+    while (run_durable_checkpoint(host_run(run)) < BEFORE) uv_run(&world.loop, UV_RUN_ONCE);
+    SubscriptionSpec spec = {.thread = "t", .from = -1, .types = 1u << EVENT_NODE};
+    Listener *never = heard_by(spec, false);
+    go();
+    take(never, SIZE_MAX);
+    assert_true(is(last_of(never), "dropped"));
+    assert_true(number(last_of(never), "cursor") > BEFORE);
+    end(never);
+}
+
 static void who_is_behind_and_reads_slowly_is_told_everything(void **state) {
     enum { STEPS = 9000 };
     (void)state;
@@ -674,6 +688,7 @@ int main(void) {
         ON("file", a_cursor_is_good_in_another_process),
         ON("sqlite", a_cursor_is_good_in_another_process),
         ON_EACH(who_does_not_read_is_let_go_with_its_cursor),
+        ON_EACH(who_heard_of_nothing_recorded_is_let_go_with_where_it_began),
         ON_EACH(who_is_behind_and_reads_slowly_is_told_everything),
         ON("sqlite", a_run_that_nobody_reads_is_not_listened_to),
         ON("sqlite", many_come_and_go_with_masks_of_their_own),
