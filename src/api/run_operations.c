@@ -190,6 +190,21 @@ static void run_start(Host *host, Json args, Reply reply) {
     host_ask(host, &r->job);
 }
 
+/* Whether `set` is [[path, value], ...], a path being an array; [path] alone takes something away. */
+static bool check_set(Json set, Error *err) {
+    for (size_t i = 0; !json_is_none(set) && i < json_array_len(set); i++) {
+        Json change = json_array_get(set, i);
+        size_t n = json_kind(change) == JSON_ARRAY ? json_array_len(change) : 0;
+        if (n < 1 || n > 2 || json_kind(json_array_get(change, 0)) != JSON_ARRAY) {
+            return error_set(err, ERR_USAGE,
+                             "`set` takes pairs of a path and a value, [[\"a\", 0], 1], and number "
+                             "%zu is none.",
+                             i + 1);
+        }
+    }
+    return true;
+}
+
 /* ---- going on ---- */
 
 static void run_resume(Host *host, Json args, Reply reply) {
@@ -206,7 +221,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
                         .decision = decision,
                         .set = json_object_get_c(args, "set"),
                         .reload = reload};
-    if (err.code != ERR_NONE) {
+    if (err.code != ERR_NONE || !check_set(resume.set, &err)) {
         reply_fail(reply, &err);
     } else if (!held) {
         host_resume(host, &resume, on_begun, asked(host, NULL, reply));
@@ -356,7 +371,7 @@ static void run_update(Host *host, Json args, Reply reply) {
     char *thread = args_text(args, "thread"), *as_node = args_text(args, "as_node");
     Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
     RunUpdate update = {thread, args_int(args, "checkpoint", 0), set, as_node};
-    Engine *engine = host_engine(host, HOST_WRITES, &err);
+    Engine *engine = check_set(set, &err) ? host_engine(host, HOST_WRITES, &err) : NULL;
     if (engine) {
         engine_update(engine, &update, on_changed, asked(host, NULL, reply));
     } else {

@@ -460,6 +460,14 @@ static void prune_one(Prune *p, Store *store, const RunRow *row) {
 }
 
 Json prune_runs(Store *store, Json args, Error *err) {
+    bool whole = args_bool(args, "finished_runs", false), aged = args_has(args, "older_than");
+    if (!aged && (whole || !args_has(args, "keep_last"))) {
+        error_set(err, ERR_USAGE, "%s",
+                  whole ? "`finished_runs` removes whole runs that have ended: say with "
+                          "`older_than` how long ago."
+                        : "Say what may go: `keep_last`, `older_than` or both.");
+        return json_none();
+    }
     char *thread = args_text(args, "thread");
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -469,10 +477,8 @@ Json prune_runs(Store *store, Json args, Error *err) {
     Prune p = {.busy = json_array(), .errors = json_array()};
     p.rule.keep_last = args_int(args, "keep_last", 0);
     p.rule.result = result_by_value;
-    p.rule.finished_runs = args_bool(args, "finished_runs", false);
-    p.rule.older_than = !args_has(args, "older_than") ? 0
-                        : before > 0                  ? before
-                                                      : 1; /* 0: of any age */
+    p.rule.finished_runs = whole;
+    p.rule.older_than = !aged ? 0 : before > 0 ? before : 1; /* 0: of any age */
     RunRow row = {0};
     RunsPage page = {.limit = RUNS_PAGE, .more = true};
     bool ok = true;

@@ -90,24 +90,29 @@ static bool is_empty(const char *path, const char *suffix) {
 /* What can be seen of a file from outside. */
 typedef struct Look {
     unsigned char header[100];
-    ssize_t read; /* bytes of the header that are there; < 0: errno says why not */
-    struct stat st;
+    int64_t size;
 } Look;
 
-/* The size is asked for after the header, and whether there is a log (is_cut_off) after both: what
- * another process writes meanwhile makes the file longer than its header says, not shorter. */
-static void look(const char *path, Look *l) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    l->read = fd >= 0 ? read(fd, l->header, sizeof l->header) : -1;
-    int failed = errno;
-    if (l->read >= 0 && fstat(fd, &l->st) != 0) {
-        l->read = -1;
-        failed = errno;
+/* By SQLite's own descriptor: to close one of ours would drop the locks that this process has on the file by other
+ * connections, and who comes next would take the log away from under them. The size is asked for after the
+ * header, and whether there is a log (is_cut_off) after both: what another process writes meanwhile makes the
+ * file longer than its header says, not shorter. */
+static bool look(SqliteStore *q, Look *l, Error *err) {
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    int code = sqlite3_file_control(q->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK && file && file->pMethods) {
+        do {
+            code = file->pMethods->xRead(file, l->header, sizeof l->header, 0);
+            if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) {
+                code = SQLITE_IOERR;
+            }
+        } while (code == SQLITE_IOERR_SHORT_READ && size >= (sqlite3_int64)sizeof l->header);
     }
-    if (fd >= 0) {
-        close(fd);
-    }
-    errno = failed;
+    l->size = size;
+    return code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ ||
+           error_set(err, ERR_IO, "The store %s cannot be read: %s.", q->base.path,
+                     sqlite3_errstr(code));
 }
 
 /* While there is a log, the pages at the end may only be in there. */
@@ -115,51 +120,49 @@ static bool is_cut_off(const char *path, const Look *l) {
     uint32_t page = big_endian(l->header + 16, 2), pages = big_endian(l->header + 28, 4);
     bool counted = big_endian(l->header + 24, 4) == big_endian(l->header + 92, 4);
     page = page == 1 ? 65536 : page;
-    return (l->read > 0 && l->read < 100) ||
-           (l->read == 100 && counted && l->st.st_size < (int64_t)page * pages &&
-            is_empty(path, "-wal"));
+    return (l->size > 0 && l->size < 100) ||
+           (l->size >= 100 && counted && l->size < (int64_t)page * pages && is_empty(path, "-wal"));
 }
 
-/* A file that seems cut off is looked at again: another process may just have put the log's pages
- * into it, and removed the log, between two of our looks. */
-static bool stays_cut_off(const char *path, Look *l) {
+/* SQLite would take an empty file for a new database, and a cut-off one for sound until it reads past the end. A file
+ * that seems cut off is looked at again: another process may just have put the log's pages into it, and
+ * removed the log, between two of our looks. */
+static bool check_file(SqliteStore *q, Error *err) {
     enum { LOOKS = 5 };
     const struct timespec pause = {.tv_nsec = 20000000};
-    int looks = 1;
-    for (; is_cut_off(path, l) && looks < LOOKS; looks++) {
-        nanosleep(&pause, NULL);
-        look(path, l);
-    }
-    return looks == LOOKS && is_cut_off(path, l);
-}
-
-/* SQLite would take an empty file for a new database, and a cut-off one for sound until it reads
- * past the end. */
-static bool check_file(const Store *s, mode_t mode, Error *err) {
+    const char *path = q->base.path;
     Look l;
-    if (!S_ISREG(mode)) {
-        return error_set(err, ERR_USAGE, "%s is not a file%s.", s->path,
-                         S_ISDIR(mode) ? " but a folder; a store in a folder is file:DIR" : "");
+    if (!look(q, &l, err)) {
+        return false;
     }
-    look(s->path, &l);
-    bool cut_off = stays_cut_off(s->path, &l);
-    if (l.read < 0) {
-        return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
+    if (memcmp(l.header, "SQLite format 3", (size_t)(l.size < 16 ? l.size : 16))) {
+        return no_database(&q->base, err);
     }
-    if (memcmp(l.header, "SQLite format 3", (size_t)(l.read < 16 ? l.read : 16))) {
-        return no_database(s, err);
+    for (int looks = 1; is_cut_off(path, &l); looks++) {
+        if (looks == LOOKS) {
+            return error_set(err, ERR_DATA,
+                             "The database %s is cut off: it has %lld bytes, and there should be "
+                             "more. Put back a copy of it, or move it away to begin anew.",
+                             path, (long long)l.size);
+        }
+        nanosleep(&pause, NULL);
+        if (!look(q, &l, err)) {
+            return false;
+        }
     }
-    return !cut_off ||
-           error_set(err, ERR_DATA,
-                     "The database %s is cut off: it has %lld bytes, and there should be more. Put "
-                     "back a copy of it, or move it away to begin anew.",
-                     s->path, (long long)l.st.st_size);
+    return true;
 }
 
 static bool look_at_file(const Store *s, Error *err) {
     struct stat st;
-    if (stat(s->path, &st) == 0) {
-        return check_file(s, st.st_mode, err);
+    bool there = stat(s->path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode)) {
+        return error_set(err, ERR_USAGE, "%s is not a file%s.", s->path,
+                         S_ISDIR(st.st_mode) ? " but a folder; a store in a folder is file:DIR"
+                                             : "");
+    }
+    if (there && access(s->path, R_OK) == 0) {
+        return true;
     }
     if (errno != ENOENT && errno != ENOTDIR) {
         return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
@@ -194,7 +197,7 @@ static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) 
     }
     sqlite3_extended_result_codes(q->db, 1);
     sqlite3_busy_timeout(q->db, BUSY_MS);
-    return true;
+    return q->base.beside || check_file(q, err); /* beside another handle the file is known */
 }
 
 static bool query_int(SqliteStore *q, const char *sql, int64_t *out, Error *err) {
@@ -334,8 +337,6 @@ bool sqlite_store_open(Store *s, Error *err) {
     SqliteStore *q = (SqliteStore *)s;
     bool writes = s->mode != STORE_READ;
     Format f;
-    /* Beside an open connection the file is known, and must not be opened but by SQLite: closing it
-     * again would drop the locks that this process has on it. */
     if ((!s->beside && !look_at_file(s, err)) ||
         !(writes ? connect_as(q, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err)
                  : connect_reader(q, err)) ||

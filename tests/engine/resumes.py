@@ -47,6 +47,29 @@ edges: [{from: p, to: [a, b], fan_in: z}, {from: a, to: z}, {from: b, to: z}, {f
     world.same(sorted(world.read("ran").split()), ["a", "a", "b"], "what ran")
 
 
+def resume_beside_others(world):
+    """other processes come and go while a run is resumed, and take nothing away from it"""
+    world.write("w.yaml", f"""
+nodes:
+  - {{name: ask, approval: {{prompt: Go?, options: [yes]}}}}
+  - {{name: a, shell: '{held("go")}'}}
+  - {{name: b, jq: '{{b: 1}}'}}
+""")
+    world.write("one.yaml", "nodes: [{name: one, jq: '{n: 1}'}]\n")
+    world("run", "w.yaml", "--thread", "t", "-q").gives(WAITING)
+    first = world.start("resume", "t", "--decision", "yes", "-q")
+    world.wait_for("begun")
+    world("run", "one.yaml", "--thread", "u", "-q").gives(DONE)
+    world("update", "u", "--set", "k=1").gives(DONE)
+    held_open = world.folder / ".pawl" / "pawl.db-wal"
+    world.same(held_open.exists(), True, "the log of the database that it writes to")
+    world.write("go", "")
+    world.same(first.wait(TIMEOUT), DONE)
+    world.same(world("status", "t", "--json").json["status"], "completed")
+    world.same(world("status", "u", "--json").json["status"], "completed")
+    world("store", "check").gives(DONE)
+
+
 @paced
 def resume_map_that_timed_out_keeps_its_elements(world):
     """elements of a map that were done are not done again after its timeout"""

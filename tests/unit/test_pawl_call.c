@@ -97,6 +97,23 @@ static void a_run_that_was_started_by_name_is_nobodys_and_goes(void **state) {
     pawl_engine_close(e);
 }
 
+static void what_a_change_is_made_of_is_checked(void **state) {
+    static const char *const wrong[] = {"5",  "null",       "\"ab\"",
+                                        "[]", "[\"a\", 1]", "[[\"a\"], 1, 2]"};
+    PawlEngine *e = opened("memory:", NULL, NULL);
+    (void)state;
+    pawl_value_unref(called(e, "run_start", start_args("t")));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{\"thread\": \"t\", \"set\": [%s]}", wrong[i]);
+        expect_refused(e, "run_update", args_of(text), "`set`");
+        expect_refused(e, "run_resume", args_of(text), "`set`");
+    }
+    expect_refused(e, "run_prune", args_of("{}"), "`keep_last`");
+    expect_refused(e, "run_prune", args_of("{\"finished_runs\": true}"), "`older_than`");
+    pawl_engine_close(e);
+}
+
 static void all_operations_are_listed(void **state) {
     (void)state;
     PawlEngine *e = opened("memory:", NULL, NULL);
@@ -239,6 +256,7 @@ int main(void) {
         cmocka_unit_test(what_acts_is_waited_for_and_what_looks_is_answered_at_once),
         cmocka_unit_test(an_error_has_a_code_a_sentence_and_facts),
         cmocka_unit_test(a_run_that_was_started_by_name_is_nobodys_and_goes),
+        cmocka_unit_test(what_a_change_is_made_of_is_checked),
         cmocka_unit_test(all_operations_are_listed),
         cmocka_unit_test(the_engine_runs_until_all_are_answered),
         cmocka_unit_test(closing_waits_for_the_answers_that_are_left),
