@@ -48,7 +48,7 @@ static int act(void *ctx) {
     Error err = ERROR_INIT;
     asking_begin(&a, &args->common);
     Json run = client_ask(a.client, "run_cancel", place_args(&args->place), &err);
-    if (json_is_none(run) && err.code == ERR_BUSY) {
+    if (json_is_none(run) && (err.code == ERR_BUSY || err.code == ERR_LIMIT)) {
         run = leave_word(args, &a);
     } else if (json_is_none(run)) {
         a.code = cli_fail(&args->common, &err);

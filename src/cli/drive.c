@@ -238,7 +238,7 @@ void ending_say(const Ending *e) {
     } else if (json_string_is(status, "interrupted")) {
         say_interrupts(e);
     } else if (json_string_is(status, "paused") && e->durable) { /* where was said when it did */
-        pause_advice(stderr, text_in(&thread), e->store_hint);
+        pause_advice(stderr, text_in(&thread), e->store_hint, false);
     }
 }
 

@@ -68,11 +68,15 @@ void pause_say(FILE *out, Json event) {
     buf_clear(&line);
 }
 
-void pause_advice(FILE *out, const char *thread, const char *store) {
+void pause_advice(FILE *out, const char *thread, const char *store, bool held) {
     Buf resume = BUF_INIT;
     advice_resume(&resume, thread, store);
     const char *rest = resume.data + strlen("pawl resume");
     fprintf(out, "Look and step with: pawl debug%s\n", rest);
-    fprintf(out, "Go on without a debugger with: %s\n", resume.data);
+    if (held) {
+        fprintf(out, "There, `detach` lets it go on without a debugger.\n");
+    } else {
+        fprintf(out, "Go on without a debugger with: %s\n", resume.data);
+    }
     buf_clear(&resume);
 }

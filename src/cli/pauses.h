@@ -14,7 +14,7 @@ void pause_words(Buf *out, Json pause, bool named);
 /* "Paused ", that and the end of the line, for an event: the frame is said unless it is the first. */
 void pause_say(FILE *out, Json event);
 
-/* The two commands that go on, a line each. store: NULL when they find it anyway. */
-void pause_advice(FILE *out, const char *thread, const char *store);
+/* The two ways to go on, a line each. store: NULL when they find it anyway; held: another process has the run. */
+void pause_advice(FILE *out, const char *thread, const char *store, bool held);
 
 #endif

@@ -74,7 +74,7 @@ static void put_advice(const StatusArgs *args, Json run) {
     if (json_string_is(status, "stopped")) {
         terminal_say(stdout, "Resume with: %s\n", line.data);
     } else if (json_string_is(status, "paused")) {
-        pause_advice(stdout, text_in(&thread), hint);
+        pause_advice(stdout, text_in(&thread), hint, field_has_text(run, "owner"));
     } else if (failed && json_truthy(field_get(run, "over"))) {
         terminal_say(stdout,
                      "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",

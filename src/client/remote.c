@@ -136,7 +136,10 @@ static void take_event(Remote *r, int64_t subscription, Json line) {
     }
 }
 
-/* A process of another version of this program may answer what we did not ask. */
+static void on_time(uv_timer_t *timer);
+
+/* What was asked before the process had greeted has its full time from now on. A process of another version of this
+ * program may answer what we did not ask. */
 static void take_hello(Remote *r, Json hello) {
     Json protocol =
         json_kind(hello) == JSON_OBJECT ? json_object_get_c(hello, "protocol") : json_none();
@@ -147,6 +150,13 @@ static void take_hello(Remote *r, Json hello) {
                   "the two do not understand each other.",
                   (long long)r->pid);
         lines_finish(r->lines);
+        return;
+    }
+    for (Call *call = r->calls; call; call = call->next) {
+        call->deadline = uv_now(r->client->loop) + CLIENT_CALL_MS;
+    }
+    if (r->calls) {
+        uv_timer_start(&r->timer, on_time, CLIENT_CALL_MS, 0);
     }
 }
 

@@ -6,6 +6,8 @@
 #include "run.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static char *copy(const char *text) {
     return text ? mem_strndup(text, strlen(text)) : NULL;
@@ -194,9 +196,11 @@ static void lease_run(StorageJob *job, Store *store) {
         return;
     }
     if (store_holds(store, row->run)) {
-        error_set(&job->err, ERR_BUSY, "Thread `%s` is being run by this very process.",
-                  row->thread);
+        char holder[32];
+        snprintf(holder, sizeof holder, "pid %d", (int)getpid());
+        error_set(&job->err, ERR_BUSY, "Thread `%s` is being run by %s.", row->thread, holder);
         error_fact(&job->err, "thread", row->thread);
+        error_fact(&job->err, "holder", holder);
         return;
     }
     q->leased = store_lease(store, row->run, &job->err);

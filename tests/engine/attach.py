@@ -738,6 +738,32 @@ def share_with_many_at_once(world):
     owner.leave()
 
 
+def attach_not_to_cancel(world):
+    """a run of another process is cancelled, however long its cleanup takes, and says who has it meanwhile"""
+    world.write("t.yaml", """
+id: t
+tasks: [{name: run_shell, id: w, config: {command: "touch began; sleep 60"}}]
+cleanupTasks: [{name: run_shell, id: c, config: {command: "sleep 6; touch cleaned"}}]
+""")
+    first = world.start("run", "t.yaml", "--thread", "t")
+    world.wait_for("began")
+    busy = world("update", "t", "--set", "n=1", "--json").gives(FAILED).json["error"]
+    world.same((busy["code"], busy["holder"]), ("busy", f"pid {first.pid}"))
+    answer = world("cancel", "t", "--json").gives(DONE)
+    world.same(answer.json["status"], "cancelled")
+    world.same((world.folder / "cleaned").exists(), True, "whether its cleanup is done")
+    first.wait(TIMEOUT)
+
+
+def attach_to_what_status_names(world):
+    """status of a run that a debugger has paused names a way that works while that process has it"""
+    world.write("w.yaml", "nodes: [{name: a, jq: '{a: 1}'}, {name: b, jq: '{b: 1}'}]\n")
+    with Debugger(world, "w.yaml", "--thread", "t") as d:
+        d.begin()
+        world("status", "t").says("pawl debug t", "`detach`")
+    world("status", "t").says("pawl resume t")
+
+
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     ALL = cases_of(here, "attach_") + cases_of(here, "share_")
