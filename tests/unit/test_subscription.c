@@ -456,7 +456,7 @@ static void who_does_not_read_is_let_go_with_its_cursor(void **state) {
 }
 
 static void who_heard_of_nothing_recorded_is_let_go_with_where_it_began(void **state) {
-    enum { STEPS = 6000, BEFORE = 1000 };
+    enum { STEPS = 20000, BEFORE = 100 };
     (void)state;
     HostRun *run = start(counter(STEPS), "t");
     while (run_durable_checkpoint(host_run(run)) < BEFORE) uv_run(&world.loop, UV_RUN_ONCE);
