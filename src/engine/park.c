@@ -511,7 +511,7 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
     static void (*const rows[])(Frame *, const LetGo *) = {
         [LET_GO] = go, [LET_SKIP] = skip, [LET_RETRY] = again};
     Run *run = f->run;
-    if (run->settled || run->halting) {
+    if (run->settled || run_settling(run) || run->halting) { /* its lease has gone, or goes */
         return error_set(err, ERR_USAGE, "The run is %s: nothing of it goes on here.",
                          run_status_names[run->status]);
     }

@@ -114,6 +114,27 @@ static void what_a_change_is_made_of_is_checked(void **state) {
     pawl_engine_close(e);
 }
 
+static void what_nobody_holds_is_not_said_to_go_on(void **state) {
+    PawlError err;
+    (void)state;
+    PawlEngine *e = opened("file:held", NULL, NULL);
+    PawlValue args = start_args("t");
+    args = pawl_object_set(args, "debug", args_of("{\"pause_on_start\": true}"));
+    pawl_value_unref(called(e, "run_start", args));
+    assert_true(pawl_engine_run(e, NULL));
+    pawl_engine_close(e);
+    e = opened("file:held", NULL, NULL);
+    pawl_value_unref(called(e, "run_open", args_of("{\"thread\": \"t\"}")));
+    PawlValue went = pawl_call(e, "continue", args_of("{\"thread\": \"t\"}"), &err);
+    bool goes = pawl_value_kind(went) != PAWL_NONE;
+    pawl_value_unref(went);
+    assert_true(pawl_engine_run(e, NULL));
+    PawlValue run = called(e, "run_get", args_of("{\"thread\": \"t\"}"));
+    expect_part(run, "status", goes ? "\"completed\"" : "\"paused\"");
+    pawl_value_unref(run);
+    pawl_engine_close(e);
+}
+
 static void all_operations_are_listed(void **state) {
     (void)state;
     PawlEngine *e = opened("memory:", NULL, NULL);
@@ -256,6 +277,7 @@ int main(void) {
         cmocka_unit_test(what_acts_is_waited_for_and_what_looks_is_answered_at_once),
         cmocka_unit_test(an_error_has_a_code_a_sentence_and_facts),
         cmocka_unit_test(a_run_that_was_started_by_name_is_nobodys_and_goes),
+        cmocka_unit_test(what_nobody_holds_is_not_said_to_go_on),
         cmocka_unit_test(what_a_change_is_made_of_is_checked),
         cmocka_unit_test(all_operations_are_listed),
         cmocka_unit_test(the_engine_runs_until_all_are_answered),
