@@ -174,7 +174,7 @@ PAWL_API bool pawl_value_equal(PawlValue a, PawlValue b);
 PAWL_API PawlValue pawl_value_diff(PawlValue a, PawlValue b);
 
 /* {"code": "busy", "message": ..., "line"?, "column"?} and the facts: the thread, who holds it, ... The code is
- * a word, and says more than PawlCode does: "not_found", "exists", "ended", "answer" are all PAWL_USAGE. */
+ * a word, and says more than PawlCode does: "not_found", "exists", "ended", "answer_needed" are all PAWL_USAGE. */
 PAWL_API PawlValue pawl_error_value(const PawlError *err);
 
 /* PAWL_NONE on error. */
@@ -684,7 +684,7 @@ PAWL_API void pawl_debug_free(PawlDebug *debug);
  *     pawl_value_unref(pawl_debug_call(debug, "goto", args, &err));                      */
 PAWL_API PawlValue pawl_debug_call(PawlDebug *debug, const char *operation, PawlValue args,
                                    PawlError *err);
-/* All there are: [{name, summary, arguments}], of which those with a * must be given. */
+/* All there are, as pawl_operations() gives them: a debugger knows its run, so that `thread` need not be given. */
 PAWL_API PawlValue pawl_debug_operations(void);
 
 /* "NODE", "NODE:after", "NODE if EXPR", "if EXPR", "FILE:LINE", "error", "changed:PATH": its number,
