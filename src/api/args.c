@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "problems.h"
 #include "suggest.h"
+#include "things.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -243,6 +244,16 @@ static bool fits(const OperationArg *a, Json v) {
            (!has_bounds(a) || is_between(a, v));
 }
 
+/* Shapes are short, and such arguments rare: it is compiled each time. */
+static bool check_inside(const Operation *op, const OperationArg *a, Json v, Error *err) {
+    Error why = ERROR_INIT;
+    Shape *shape = shape_compile(a->shape, thing_shapes, NULL);
+    bool ok = shape_check(shape, v, &why);
+    shape_free(shape);
+    return ok || error_set(err, ERR_USAGE, "`%s` of `%s` takes %s; %s.", a->name, op->name,
+                           a->about, why.msg);
+}
+
 static bool check_given(const Operation *op, Json args, Error *err) {
     Json key, value;
     for (size_t pos = 0; json_object_next(args, &pos, &key, &value);) {
@@ -252,6 +263,9 @@ static bool check_given(const Operation *op, Json args, Error *err) {
         }
         if (!fits(a, value)) {
             return refuse_value(op, a, value, err);
+        }
+        if (a->shape && json_kind(value) != JSON_NULL && !check_inside(op, a, value, err)) {
+            return false;
         }
     }
     return true;

@@ -54,8 +54,12 @@ typedef struct OperationArg {
     bool one_of;              /* of those that have this exactly one must be there */
     bool nullable;            /* null is as good as a value of its type */
     const char *const *words; /* TEXT: it is one of these, NULL at their end; NULL: any text */
+    const char *shape;        /* OBJECT and ARRAY: what is inside (json_shape.h); NULL: anything */
     int64_t min, max;         /* INT and NUMBER: bounds; both 0: none */
 } OperationArg;
+
+/* A workflow that is sent: its files, as a stored definition has them. */
+#define DEFINITION_SHAPE "{main: text, files: {*: text}}"
 
 #define ARG_COUNTING INT64_MAX /* no upper bound */
 

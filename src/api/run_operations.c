@@ -234,6 +234,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
         error_set(&err, ERR_BUSY, "Thread `%s` is being run by pid %lld, and waits for no answer.",
                   run_thread(host_run(held)), (long long)getpid());
         error_fact(&err, "thread", run_thread(host_run(held)));
+        error_fact_int(&err, "pid", getpid());
         reply_fail(reply, &err);
     } else if (run_answer(host_run(held), &resume, &err)) {
         reply_give(reply, held_json(held));
@@ -426,17 +427,19 @@ static void run_drop(Host *host, Json args, Reply reply) {
         "debug", ARG_OBJECT,                                                                   \
             .about =                                                                           \
                 "a debug session from the start: {pause_on_start?, pause_all_on_breakpoint?, " \
-                "breakpoints?, window? (somebody is about to attach: it waits for that)}"      \
+                "breakpoints?, window? (somebody is about to attach: it waits for that)}",     \
+            .shape = "{pause_on_start?: bool, pause_all_on_breakpoint?: bool, "                \
+                     "breakpoints?: [object], window?: bool}"                                  \
     }
 
 static const OperationArg start_args[] = {
     {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
-     .required = true},
+     .required = true, .shape = DEFINITION_SHAPE},
     {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
     {"input", ARG_OBJECT, .about = "what the state starts with"},
     {"mode", ARG_TEXT, .about = "left out, autonomous", .words = mode_words},
-    {"replay", ARG_OBJECT,
-     .about = "take the results of another run: {thread, checkpoint?, live_from?}"},
+    {"replay", ARG_OBJECT, .about = "the results of another run: {thread, checkpoint?, live_from?}",
+     .shape = "{thread: text, checkpoint?: int(1..), live_from?: text}"},
     DEBUG_ARG,
     {0},
 };
@@ -448,7 +451,8 @@ static const OperationArg resume_args[] = {
     {"decision", ARG_TEXT, .about = "the answer to an approval: one of its options"},
     {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, the only one"},
     {"set", ARG_ARRAY, .about = "[path, value] pairs to set in the state first"},
-    {"definition", ARG_OBJECT, .about = "the workflow to go on with; left out, the stored one"},
+    {"definition", ARG_OBJECT, .about = "the workflow to go on with; left out, the stored one",
+     .shape = DEFINITION_SHAPE},
     {0},
 };
 

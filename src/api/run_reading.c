@@ -2,6 +2,7 @@
 #include "run_reading.h"
 
 #include "args.h"
+#include "ascii.h"
 #include "changed.h"
 #include "divergence.h"
 #include "export.h"
@@ -88,7 +89,12 @@ Json stored_runs(Store *store, Json args, Error *err) {
     bool ok = true, more = true;
     if (after) {
         page.updated = strtoll(after, &end, 10);
-        page.run = *end == '.' ? strtoll(end + 1, NULL, 10) : 0;
+        bool two = *end == '.' && ascii_is_digit(after[0]) && ascii_is_digit(end[1]);
+        page.run = two ? strtoll(end + 1, &end, 10) : 0;
+        ok = two && !*end;
+        if (!ok) {
+            error_set(err, ERR_USAGE, "`after` is what an answer before had as `next`.");
+        }
     }
     while (ok && more && shown < limit) {
         Rows rows = {0};

@@ -13,7 +13,7 @@
 /* A workflow is given as its files, or as a path on this machine. */
 #define WORKFLOW_ARGS                                                                \
     {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}", \
-     .one_of = true},                                                                \
+     .one_of = true, .shape = DEFINITION_SHAPE},                                     \
     {                                                                                \
         "path", ARG_TEXT, .about = "a file on the host's machine", .one_of = true    \
     }

@@ -114,6 +114,35 @@ static void what_a_change_is_made_of_is_checked(void **state) {
     pawl_engine_close(e);
 }
 
+static void what_is_inside_an_argument_is_checked(void **state) {
+    static const char *const wrong[][2] = {
+        {"\"debug\": {\"pause\": true}", "`debug`"},
+        {"\"debug\": {\"pause_on_start\": \"x\"}", ".pause_on_start"},
+        {"\"debug\": {\"breakpoints\": 5}", ".breakpoints"},
+        {"\"debug\": {\"breakpoints\": [\"two\"]}", ".breakpoints[0]"},
+        {"\"debug\": {\"pause_all_on_breakpoint\": 7}", ".pause_all_on_breakpoint"},
+        {"\"replay\": {\"x\": 1}", "`replay`"},
+        {"\"replay\": {\"thread\": \"t\", \"checkpoint\": 0}", ".checkpoint"},
+        {"\"definition\": {}", "`definition`"},
+        {"\"definition\": {\"main\": \"w\", \"files\": {\"w\": 5}}", ".files.w"},
+    };
+    PawlEngine *e = opened("memory:", NULL, NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bool whole = strstr(wrong[i][0], "definition") != NULL;
+        char text[400];
+        snprintf(text, sizeof text, "{%s%s}", whole ? "" : "\"definition\": " DEFINITION ", ",
+                 wrong[i][0]);
+        expect_refused(e, "run_start", args_of(text), wrong[i][1]);
+    }
+    expect_refused(e, "runs", args_of("{\"after\": \"zzz\"}"), "`after`");
+    expect_refused(e, "runs", args_of("{\"after\": \"1.2x\"}"), "`after`");
+    PawlValue runs = called(e, "runs", args_of("{}"));
+    assert_int_equal(pawl_array_len(pawl_object_get(runs, "runs")), 0);
+    pawl_value_unref(runs);
+    pawl_engine_close(e);
+}
+
 static void what_nobody_holds_is_not_said_to_go_on(void **state) {
     PawlError err;
     (void)state;
@@ -278,6 +307,7 @@ int main(void) {
         cmocka_unit_test(an_error_has_a_code_a_sentence_and_facts),
         cmocka_unit_test(a_run_that_was_started_by_name_is_nobodys_and_goes),
         cmocka_unit_test(what_nobody_holds_is_not_said_to_go_on),
+        cmocka_unit_test(what_is_inside_an_argument_is_checked),
         cmocka_unit_test(what_a_change_is_made_of_is_checked),
         cmocka_unit_test(all_operations_are_listed),
         cmocka_unit_test(the_engine_runs_until_all_are_answered),
