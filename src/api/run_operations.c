@@ -298,6 +298,13 @@ static void on_settled(void *ctx, Subscription *s) {
         }
         json_unref(event);
     }
+    if (subscription_is_over(s)) { /* the run went with its host */
+        Error gone = ERROR_INIT;
+        error_set(&gone, ERR_BUSY, "The host has ended.");
+        reply_fail(a->reply, &gone);
+        subscription_end(s);
+        asked_free(a);
+    }
 }
 
 static void answer_when_settled(Host *host, const char *thread, Reply reply) {

@@ -305,6 +305,18 @@ static void all_are_told_when_the_host_goes(void **state) {
 
 /* ---- lists ---- */
 
+static void who_waits_for_the_end_of_a_run_is_told_when_the_host_goes(void **state) {
+    World w;
+    Asked cancel;
+    (void)state;
+    world_up(&w, "memory");
+    json_unref(answer_of(&w, "run_start", start_args("t", "nodes: [{name: a, sleep: 60}]")));
+    ask(&w, &cancel, "run_cancel", OBJECT(KEY("thread", "t")));
+    world_down(&w);
+    assert_int_equal(cancel.times, 1);
+    asked_clear(&cancel);
+}
+
 static void a_list_has_each_run_once_whatever_the_page(void **state) {
     static const char *const schemes[] = {"sqlite", "file", "memory"};
     (void)state;
@@ -362,6 +374,7 @@ int main(void) {
         JSON_TEST(who_asks_for_a_run_on_its_way_waits_for_it),
         JSON_TEST(a_run_with_a_session_does_nothing_before_that),
         JSON_TEST(all_are_told_when_the_host_goes),
+        JSON_TEST(who_waits_for_the_end_of_a_run_is_told_when_the_host_goes),
         JSON_TEST(a_list_has_each_run_once_whatever_the_page),
         JSON_TEST(a_store_in_memory_is_pruned),
     };
