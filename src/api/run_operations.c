@@ -98,10 +98,7 @@ static Flow *flow_of(Json args, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = flow_load_definition(json_object_get_c(args, "definition"), &problems);
     if (!flow) {
-        const FlowProblem *first = problems.n ? &problems.items[0] : NULL;
-        error_set_at(err, ERR_SYNTAX, first ? first->line : 0, first ? first->col : 0, "%s",
-                     first ? first->msg : "The definition is no workflow.");
-        error_fact(err, "file", first ? first->file : NULL);
+        problems_error(&problems, "The definition is no workflow.", err);
     }
     flow_problems_clear(&problems);
     return flow;
@@ -422,13 +419,6 @@ static void run_drop(Host *host, Json args, Reply reply) {
 
 /* ---- rows ---- */
 
-#define THREAD_ARG \
-    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
-#define CHECKPOINT_ARG(otherwise)                                                                 \
-    {                                                                                             \
-        "checkpoint", ARG_INT, .about = "one of its checkpoints; left out, " otherwise, .min = 1, \
-                               .max = ARG_COUNTING                                                \
-    }
 #define DEBUG_ARG                                                                              \
     {                                                                                          \
         "debug", ARG_OBJECT,                                                                   \
@@ -453,7 +443,7 @@ static const OperationArg start_args[] = {
 
 static const OperationArg resume_args[] = {
     THREAD_ARG,
-    CHECKPOINT_ARG("where it stands"),
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
     {"value", ARG_ANY, .about = "the answer to an interrupt"},
     {"decision", ARG_TEXT, .about = "the answer to an approval: one of its options"},
     {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, the only one"},
@@ -477,14 +467,14 @@ static const OperationArg frames_args[] = {
 
 static const OperationArg fork_args[] = {
     THREAD_ARG,
-    CHECKPOINT_ARG("where it stands"),
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
     {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"},
     {0},
 };
 
 static const OperationArg update_args[] = {
     THREAD_ARG,
-    CHECKPOINT_ARG("where it stands"),
+    CHECKPOINT_ARG("checkpoint", "where it stands"),
     {"set", ARG_ARRAY, .about = "[path, value] pairs"},
     {"as_node", ARG_TEXT, .about = "the run stands after this node, as if it had given them back"},
     {0},

@@ -27,13 +27,6 @@ enum { RUNS_PAGE = 1000, HISTORY_PAGE = 1000, PAGE_MAX = 10000 };
 
 #define LIMIT_ARG(n) \
     { "limit", ARG_INT, .about = "at most so many; left out, " n, .min = 1, .max = PAGE_MAX }
-#define THREAD_ARG \
-    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
-#define CHECKPOINT_ARG(name, otherwise)                                                   \
-    {                                                                                     \
-        name, ARG_INT, .about = "one of its checkpoints; left out, " otherwise, .min = 1, \
-                       .max = ARG_COUNTING                                                \
-    }
 
 /* ---- a list ---- */
 

@@ -16,4 +16,13 @@ extern const OperationArg runs_args[], run_get_args[], run_history_args[], run_s
 /* Answers with a run as the store has it now. */
 void run_answer_stored(Host *host, const char *thread, Reply reply);
 
+/* Arguments that many rows have. */
+#define THREAD_ARG \
+    { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
+#define CHECKPOINT_ARG(name, otherwise)                                                   \
+    {                                                                                     \
+        name, ARG_INT, .about = "one of its checkpoints; left out, " otherwise, .min = 1, \
+                       .max = ARG_COUNTING                                                \
+    }
+
 #endif

@@ -142,3 +142,10 @@ Json checkpoint_json(const Checkpoint *c, Json changed) {
         KEY("step", c->step), KEY("node", c->node[0] ? c->node : NULL), KEY("frame", c->frame),
         KEY("status", c->status), KEY("at", json_time(c->at)), KEY("changed", changed));
 }
+
+void problems_error(const FlowProblems *problems, const char *otherwise, Error *err) {
+    const FlowProblem *first = problems->n ? &problems->items[0] : NULL;
+    error_set_at(err, ERR_SYNTAX, first ? first->line : 0, first ? first->col : 0, "%s",
+                 first ? first->msg : otherwise);
+    error_fact(err, "file", first ? first->file : NULL);
+}

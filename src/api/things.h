@@ -7,6 +7,7 @@
 #ifndef PAWL_THINGS_H
 #define PAWL_THINGS_H
 
+#include "flow.h"
 #include "host.h"
 #include "json_shape.h"
 
@@ -17,6 +18,9 @@ extern const ShapeName
 Json run_json(Store *store, const RunRow *row);
 /* RUN with what its image says: frames, interrupts, error; with `state` also that. */
 Json run_detail(Store *store, const RunRow *row, Json image, bool state);
+
+/* The first problem of a workflow, with its place; `otherwise` when there is none. */
+void problems_error(const FlowProblems *problems, const char *otherwise, Error *err);
 
 /* CHECKPOINT. Consumes changed: names of the keys of the state that it changed. */
 Json checkpoint_json(const Checkpoint *c, Json changed);

@@ -7,6 +7,7 @@
 #include "json_parse.h"
 #include "kind_schema.h"
 #include "mem.h"
+#include "things.h"
 
 #include <string.h>
 
@@ -77,10 +78,7 @@ static Json graph(const Host *host, Json args, Error *err) {
     if (flow && flow_draw(flow, format_words[format], &text)) {
         out = OBJECT(KEY("text", json_string(text.data, text.len)));
     } else {
-        const FlowProblem *first = problems.n ? &problems.items[0] : NULL;
-        error_set_at(err, ERR_SYNTAX, first ? first->line : 0, first ? first->col : 0, "%s",
-                     first ? first->msg : "The workflow cannot be drawn.");
-        error_fact(err, "file", first ? first->file : NULL);
+        problems_error(&problems, "The workflow cannot be drawn.", err);
     }
     buf_clear(&text);
     flow_problems_clear(&problems);
