@@ -222,7 +222,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
         reply_fail(reply, &err);
     } else if (!held) {
         host_resume(host, &resume, on_begun, asked(host, NULL, reply));
-    } else if (resume.seq || reload || !json_is_none(resume.set)) {
+    } else if (resume.seq || reload) {
         error_set(&err, ERR_BUSY, "Thread `%s` is under way, so it can only be answered.",
                   run_thread(host_run(held)));
         error_fact(&err, "thread", run_thread(host_run(held)));

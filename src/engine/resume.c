@@ -596,11 +596,22 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
     if (asks(answered) && json_is_none(r->value) && !r->decision) {
         return answer_needed(answered, err);
     }
-    if (!answer_result(answered, r, &result, err)) {
+    /* Nothing is changed when either cannot be: the run goes on otherwise. */
+    bool sets = !json_is_none(r->set) && json_array_len(r->set);
+    Json seen = frame_top(answered)->state;
+    Json tried =
+        sets && !json_is_none(seen) ? change_set(json_ref(seen), r->set, err) : json_none();
+    bool fits = !sets || json_is_none(seen) || !json_is_none(tried);
+    json_unref(tried);
+    if (!fits || !answer_result(answered, r, &result, err)) {
         return false;
     }
     run->rested = false;
     begin_by_hand(run, r, answered, result);
+    if (sets) {
+        set_values(run, answered, r->set, NULL);
+        run_record(run, run->first_frame, NULL, "updated", json_none());
+    }
     answer(answered, result);
     json_clear(&run->by_hand);
     run_settle_if_done(run);

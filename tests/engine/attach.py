@@ -755,6 +755,29 @@ cleanupTasks: [{name: run_shell, id: c, config: {command: "sleep 6; touch cleane
     first.wait(TIMEOUT)
 
 
+def attach_not_to_answer(world):
+    """a question of a run that another process has is answered with changes of the state, as any other"""
+    world.write("w.yaml", """
+nodes:
+  - {name: s, jq: '{}'}
+  - {name: a, approval: {prompt: 'A?', options: [ok]}, output: a}
+  - {name: b, jq: '{seen: .k}'}
+  - {name: c, shell: 'touch began; while ! test -e go; do sleep 0.02; done'}
+  - {name: m, jq: '{}'}
+edges: [{from: s, to: [a, c], fan_in: m}, {from: a, to: b}, {from: b, to: m}, {from: c, to: m}]
+""")
+    first = world.start("run", "w.yaml", "--thread", "t", "--json")
+    world.wait_for("began")
+    world.until(lambda: world("status", "t", "--json").json["interrupts"], "the question")
+    other = world.start("resume", "t", "--decision", "ok", "--set", "k=7", "-q")
+    world.until(lambda: any(r["status"] == "updated" for r in world("history", "t", "--json").json),
+                "the change on record")
+    world.write("go", "")
+    world.same((other.wait(TIMEOUT), first.wait(TIMEOUT)), (DONE, DONE))
+    state = world("show", "t", "--json").json
+    world.same((state["k"], state["seen"]), (7, 7))
+
+
 def attach_to_what_status_names(world):
     """status of a run that a debugger has paused names a way that works while that process has it"""
     world.write("w.yaml", "nodes: [{name: a, jq: '{a: 1}'}, {name: b, jq: '{b: 1}'}]\n")
