@@ -145,14 +145,18 @@ static void what_is_inside_an_argument_is_checked(void **state) {
 
 static void what_nobody_holds_is_not_said_to_go_on(void **state) {
     PawlError err;
+    char folder[] = "/tmp/pawl-call-XXXXXX", url[40], gone[40];
     (void)state;
-    PawlEngine *e = opened("file:held", NULL, NULL);
+    assert_non_null(mkdtemp(folder));
+    snprintf(url, sizeof url, "file:%s", folder);
+    snprintf(gone, sizeof gone, "rm -r %s", folder);
+    PawlEngine *e = opened(url, NULL, NULL);
     PawlValue args = start_args("t");
     args = pawl_object_set(args, "debug", args_of("{\"pause_on_start\": true}"));
     pawl_value_unref(called(e, "run_start", args));
     assert_true(pawl_engine_run(e, NULL));
     pawl_engine_close(e);
-    e = opened("file:held", NULL, NULL);
+    e = opened(url, NULL, NULL);
     pawl_value_unref(called(e, "run_open", args_of("{\"thread\": \"t\"}")));
     PawlValue went = pawl_call(e, "continue", args_of("{\"thread\": \"t\"}"), &err);
     bool goes = pawl_value_kind(went) != PAWL_NONE;
@@ -162,6 +166,7 @@ static void what_nobody_holds_is_not_said_to_go_on(void **state) {
     expect_part(run, "status", goes ? "\"completed\"" : "\"paused\"");
     pawl_value_unref(run);
     pawl_engine_close(e);
+    assert_int_equal(system(gone), 0);
 }
 
 static void all_operations_are_listed(void **state) {
