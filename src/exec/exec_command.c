@@ -9,6 +9,7 @@
 #include "exec.h"
 #include "json_build.h"
 #include "mem.h"
+#include "process_place.h"
 #include "utf8.h"
 
 #include <dirent.h>
@@ -57,7 +58,6 @@ struct StepCommand {
 };
 
 static const char *const stream_names[2] = {"stdout", "stderr"};
-static const char *const stream_files[2] = {"out", "err"}; /* in the place */
 
 /* ---- lists ---- */
 
@@ -239,18 +239,11 @@ static void give_output(StepCommand *command, int stream, const char *bytes, siz
 
 /* Up to max bytes of what is in the file and was not seen. */
 static size_t read_unseen(const StepCommand *command, int stream, Buf *out, size_t max) {
-    char path[PATH_MAX];
     uint64_t seen = command->streams[stream - 1].seen;
     size_t left = seen < command->max_output ? command->max_output - (size_t)seen : 0;
     const char *place = step_place(command->step, NULL);
-    int len = snprintf(path, sizeof path, "%s/%s", place ? place : "", stream_files[stream - 1]);
-    int fd = left && len < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) return 0;
     max = max < left ? max : left; /* behind it is the ring of process.h */
-    ssize_t n = pread(fd, buf_reserve(out, max), max, (off_t)seen);
-    close(fd);
-    if (n > 0) buf_advance(out, (size_t)n);
-    return n > 0 ? (size_t)n : 0;
+    return place && max ? process_place_read_some(place, stream - 1, seen, max, out) : 0;
 }
 
 static void on_output(void *ctx, int stream, const char *bytes, size_t len) {
@@ -417,9 +410,13 @@ char *command_failure(const StepCommand *command, const ProcessResult *result) {
         break;
     case PROCESS_ENDED: buf_adds(&out, " was ended because the run was."); break;
     case PROCESS_LOST:
-        buf_adds(&out,
-                 " was started, but nobody saw how it ended: its supervisor was killed, or the "
-                 "machine stopped. It may have done its work, or a part of it.");
+        buf_adds(&out, result->damaged
+                           ? " was started, but what it left of its output and its end is damaged: "
+                             "something else than its supervisor changed the files. It may have "
+                             "done its work, or a part of it."
+                           : " was started, but nobody saw how it ended: its supervisor was "
+                             "killed, or the machine stopped. It may have done its work, or a part "
+                             "of it.");
         break;
     case PROCESS_FAILED: add_unstarted(command, result->code, &out); break;
     }

@@ -14,6 +14,8 @@
 #include "process.h"
 
 #include "mem.h"
+#include "proc.h"
+#include "process_place.h"
 #include "spawn.h"
 #include "supervisor.h"
 
@@ -30,13 +32,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const place_streams[2] = {PLACE_OUT, PLACE_ERR};
-
 enum {
     ATTACHED_POLL_MS = 50,
     MESSAGES_A_TURN = 16, /* so that one that prints all day does not keep the loop to itself */
     STOP_POLL_MS = 20,
     STOP_MS = GRACE_MS + 1000,
+    LATE_MS = 5000, /* a supervisor that should have ended its child so long ago is of no use */
 };
 
 struct Process {
@@ -47,14 +48,20 @@ struct Process {
     void (*on_output)(void *ctx, int stream, const char *bytes, size_t len);
     void (*on_exit)(void *ctx, const ProcessResult *result);
     void *ctx;
+    size_t max_output;
+    uint64_t timeout_ms, grace_ms;
     bool attached, over, freed;
     bool end_wanted;  /* said again until it is over: the supervisor may not be known yet */
+    bool late;        /* its supervisor should have ended it, and did not */
+    uint64_t late_at; /* when it is, in milliseconds of the loop; 0: never */
     int report;       /* our end of the socket; -1: none */
     pid_t supervisor; /* ours to reap; 0: none */
-    pid_t child;
-    int lock;        /* of an attached one; -1: none */
-    int spawn_error; /* an errno: it cannot even be tried */
-    char status[STATUS_MAX + 1];
+    pid_t child;      /* by the word of its supervisor or of the kernel; 0: not known */
+    uint64_t since;   /* no process of its group started earlier (proc.h) */
+    int lock;         /* of an attached one; -1: none */
+    int spawn_error;  /* an errno: it cannot even be tried */
+    PlaceFile has_status;
+    PlaceStatus status;
     ProcessResult result;
 };
 
@@ -82,76 +89,19 @@ static void reap_abandoned(void) {
 
 /* ---- reading a place ---- */
 
-static int open_in(const char *place, const char *name, int flags) {
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", place, name) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open(path, flags | O_CLOEXEC, 0600);
-}
-
-/* A small file, as a C string; false when it is not there or empty. */
-static bool read_small(int fd, char *text, size_t size) {
-    ssize_t n = fd < 0 ? 0 : pread(fd, text, size - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
-static bool read_status(Process *p) {
-    int fd = open_in(p->place, PLACE_STATUS, O_RDONLY);
-    bool there = read_small(fd, p->status, sizeof p->status);
-    if (fd >= 0) close(fd);
-    return there;
-}
-
-/* False when no child was started in the place. */
-static bool read_lock(int lock, pid_t *supervisor, pid_t *child) {
-    char text[STATUS_MAX];
-    return read_small(lock, text, sizeof text) && sscanf(text, "%d %d", supervisor, child) == 2;
-}
-
-static bool read_at(int fd, size_t from, size_t n, Buf *out) {
-    for (ssize_t got = 1; n && got > 0; n -= got > 0 ? (size_t)got : 0) {
-        got = pread(fd, buf_reserve(out, n), n, (off_t)from);
-        if (got <= 0) continue;
-        buf_advance(out, (size_t)got);
-        from += (size_t)got;
-    }
-    return n == 0;
-}
-
-/* What was kept of a stream, and the ring behind it, in order; of a ring that is not whole nothing. False
- * when not all of what was kept is there: after a power failure it may not be. */
-static bool read_stream(const Process *p, int stream, uint64_t kept, uint64_t len, Buf *out,
-                        Buf *tail) {
-    uint64_t beyond = len - kept;
-    size_t turn = beyond > PROCESS_TAIL ? (size_t)(beyond % PROCESS_TAIL) : 0;
-    size_t all = beyond > PROCESS_TAIL ? PROCESS_TAIL : (size_t)beyond;
-    int fd = open_in(p->place, place_streams[stream], O_RDONLY);
-    if (fd < 0) return kept == 0;
-    bool whole = read_at(fd, 0, kept, out);
-    if (!read_at(fd, kept + turn, all - turn, tail) || !read_at(fd, kept, turn, tail)) {
-        buf_reset(tail);
-    }
-    close(fd);
-    return whole;
-}
-
-static bool read_result(Process *p) {
+/* How it ended, from what its status says. */
+static bool read_result(Process *p, int place) {
     ProcessResult *r = &p->result;
-    int end;
-    uint64_t kept[2];
-    if (sscanf(p->status,
-               "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64, &end,
-               &r->code, &r->out_len, &kept[0], &r->err_len, &kept[1], &r->started,
-               &r->finished) != 8 ||
-        end < PROCESS_EXITED || end > PROCESS_FAILED) {
-        return false;
-    }
-    r->end = (ProcessEnd)end;
-    return read_stream(p, 0, kept[0], r->out_len, &r->out, &r->out_tail) &&
-           read_stream(p, 1, kept[1], r->err_len, &r->err, &r->err_tail);
+    const PlaceStatus *s = &p->status;
+    r->end = s->end;
+    r->code = s->code;
+    r->out_len = s->len[0];
+    r->err_len = s->len[1];
+    r->started = s->started;
+    r->finished = s->finished;
+    if (place < 0) return !s->kept[0] && !s->kept[1]; /* somebody has removed it */
+    return process_place_read_stream(place, 0, s, p->max_output, &r->out, &r->out_tail) &&
+           process_place_read_stream(place, 1, s, p->max_output, &r->err, &r->err_tail);
 }
 
 /* ---- the end ---- */
@@ -168,10 +118,39 @@ static void set_end(Process *p, ProcessEnd end, int code) {
     p->result.finished = wall_ms();
 }
 
-/* We saw it run a moment ago, so its group's number is still its own. */
+/* Its supervisor is gone, and with it the child. We saw it run a moment ago, so the number of its group is
+ * still its own. */
 static void set_lost(Process *p) {
-    if (p->child > 0) kill(-p->child, SIGKILL);
+    proc_kill_group(p->child, p->since);
+    if (!p->late) {
+        set_end(p, PROCESS_LOST, 0);
+    } else {
+        set_end(p, p->end_wanted ? PROCESS_ENDED : PROCESS_TIMEOUT, SIGKILL);
+    }
+}
+
+static void set_damaged(Process *p) {
+    buf_reset(&p->result.out);
+    buf_reset(&p->result.err);
+    buf_reset(&p->result.out_tail);
+    buf_reset(&p->result.err_tail);
+    p->result.out_len = p->result.err_len = 0;
+    p->result.damaged = true;
     set_end(p, PROCESS_LOST, 0);
+}
+
+/* From what is in the place, now that nobody works there any more. */
+static void set_from_place(Process *p) {
+    int place = process_place_open(p->place, false, NULL);
+    if (p->has_status == PLACE_NONE && place >= 0) {
+        p->has_status = process_place_read_status(place, &p->status);
+    }
+    if (p->has_status == PLACE_NONE) {
+        set_lost(p);
+    } else if (p->has_status == PLACE_DAMAGED || !read_result(p, place)) {
+        set_damaged(p);
+    }
+    if (place >= 0) close(place);
 }
 
 static void stop_watching(Process *p) {
@@ -190,20 +169,22 @@ static void finish(Process *p) {
 
 /* ---- one that we started ---- */
 
+static bool was_used(const Process *p) {
+    int place = process_place_open(p->place, false, NULL);
+    int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, false, NULL);
+    bool used = lock < 0 || process_place_was_used(lock);
+    if (lock >= 0) close(lock);
+    if (place >= 0) close(place);
+    return used;
+}
+
 static void supervisor_is_gone(Process *p) {
     while (waitpid(p->supervisor, NULL, 0) < 0 && errno == EINTR) {}
     p->supervisor = 0;
-    if (p->status[0] || read_status(p)) {
-        if (!read_result(p)) set_end(p, PROCESS_LOST, 0);
-    } else { /* killed, or out of descriptors before it could begin */
-        pid_t supervisor;
-        int lock = open_in(p->place, PLACE_LOCK, O_RDONLY);
-        if (read_lock(lock, &supervisor, &p->child)) {
-            set_lost(p);
-        } else {
-            set_end(p, PROCESS_FAILED, EAGAIN);
-        }
-        if (lock >= 0) close(lock);
+    set_from_place(p);
+    if (p->result.end == PROCESS_LOST && !p->result.damaged && !p->child && !was_used(p)) {
+        set_end(p, PROCESS_FAILED,
+                EAGAIN); /* killed, or out of descriptors, before it could begin */
     }
     finish(p);
 }
@@ -215,9 +196,9 @@ static void take_message(Process *p, const char *message, size_t len) {
         p->on_output(p->ctx, message[0], bytes, n);
     } else if (message[0] == MESSAGE_PID && n == sizeof p->child) {
         memcpy(&p->child, bytes, n);
-    } else if (message[0] == MESSAGE_STATUS && n <= STATUS_MAX) {
-        memcpy(p->status, bytes, n);
-        p->status[n] = '\0';
+    } else if (message[0] == MESSAGE_STATUS) {
+        bool fine = process_place_parse_status(bytes, n, &p->status);
+        p->has_status = fine ? PLACE_FINE : PLACE_DAMAGED;
     }
 }
 
@@ -239,12 +220,10 @@ static void on_messages(uv_poll_t *handle, int status, int events) {
     }
 }
 
-/* Whether the supervisor runs; otherwise errno says why not. lock stays the caller's. */
-static bool start_supervisor(Process *p, const ProcessOptions *options, int lock) {
+/* Whether the supervisor runs; otherwise errno says why not. place and lock stay the caller's. */
+static bool start_supervisor(Process *p, const ProcessOptions *options, int place, int lock) {
     int ends[2] = {-1, -1}, input = -1, error = 0;
-    int place = open_in(p->place, ".", O_RDONLY | O_DIRECTORY);
-    if (place < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        error = errno;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) error = errno;
     if (!error && options->input) {
         input = spawn_file(p->place, options->input, options->input_len);
         if (input < 0) error = errno;
@@ -257,8 +236,8 @@ static bool start_supervisor(Process *p, const ProcessOptions *options, int lock
         p->report = ends[0];
         ends[0] = -1;
     }
-    const int over[] = {place, ends[0], ends[1], input};
-    for (int i = 0; i < 4; i++) {
+    const int over[] = {ends[0], ends[1], input};
+    for (int i = 0; i < 3; i++) {
         if (over[i] >= 0) close(over[i]);
     }
     errno = error;
@@ -267,53 +246,86 @@ static bool start_supervisor(Process *p, const ProcessOptions *options, int lock
 
 /* ---- one that we found ---- */
 
-/* True once nobody holds the lock any more; then it is ours. */
-static bool take_lock(int lock) {
-    return flock(lock, LOCK_EX | LOCK_NB) == 0;
+static void look_for_child(Process *p) {
+    ProcStat stat;
+    pid_t child = process_place_child(p->lock, process_place_supervisor(p->lock));
+    if (child && proc_stat(child, &stat)) {
+        p->child = child;
+        p->since = stat.start;
+    }
 }
 
 static void on_timer(uv_timer_t *timer) {
     Process *p = timer->data;
-    pid_t supervisor;
-    if (p->lock >= 0 && !take_lock(p->lock)) {
-        if (!p->child) read_lock(p->lock, &supervisor, &p->child);
+    bool runs = p->lock >= 0 && !process_place_take(p->lock);
+    p->late = runs && p->late_at && uv_now(timer->loop) >= p->late_at;
+    if (runs && !p->late) {
+        if (!p->child) look_for_child(p);
         if (p->end_wanted) process_end(p);
         return;
     }
     if (p->spawn_error) {
         set_end(p, PROCESS_FAILED, p->spawn_error);
-    } else if (p->lock >= 0 && !read_status(p)) {
+    } else if (p->late) {
+        process_place_signal(p->lock, SIGKILL);
         set_lost(p);
-    } else if (!p->status[0] || !read_result(p)) {
-        set_end(p, PROCESS_LOST, 0);
+    } else {
+        set_from_place(p);
     }
     finish(p);
+}
+
+/* ---- one that is overdue ---- */
+
+/* The supervisor holds the timeout and the grace. A child may have stopped or tricked it, and must not be able
+ * to run on for that. */
+static void on_late(uv_timer_t *timer) {
+    Process *p = timer->data;
+    int place = p->child ? -1 : process_place_open(p->place, false, NULL);
+    int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, false, NULL);
+    if (lock >= 0) p->child = process_place_child(lock, p->supervisor); /* it could not tell us */
+    if (lock >= 0) close(lock);
+    if (place >= 0) close(place);
+    p->late = true;
+    kill(p->supervisor, SIGKILL); /* a child of ours that is not reaped yet; its end is told */
+}
+
+static void set_late(Process *p, uint64_t ms) {
+    uint64_t grace = p->grace_ms ? p->grace_ms : GRACE_MS;
+    p->late_at = uv_now(p->timer.loop) + ms + grace + LATE_MS;
+    if (p->report >= 0) uv_timer_start(&p->timer, on_late, ms + grace + LATE_MS, 0);
+}
+
+static void set_never_late(Process *p) {
+    p->late_at = 0;
+    if (p->report >= 0) uv_timer_stop(&p->timer);
 }
 
 /* ---- starting ---- */
 
 /* Looks at what the place is (see above) and does what follows from it. False with *err set. */
 static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err) {
-    pid_t supervisor, child;
-    if (mkdir(p->place, 0700) != 0 && errno != EEXIST) {
-        return error_set(err, ERR_IO, "Cannot make the folder %s: %s.", p->place, strerror(errno));
-    }
-    int lock = open_in(p->place, PLACE_LOCK, O_RDWR | O_CREAT);
-    if (lock < 0) {
-        return error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", p->place, PLACE_LOCK,
-                         strerror(errno));
-    }
+    int place = process_place_open(p->place, true, err);
+    int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, true, err);
     p->attached = true;
-    if (!take_lock(lock)) {
+    if (lock < 0) {
+        if (place >= 0) close(place);
+        return false;
+    }
+    if (!process_place_take(lock)) {
+        close(place);
         p->lock = lock;
-        read_lock(lock, &supervisor, &p->child);
+        look_for_child(p);
         return true;
     }
-    if (!read_status(p) && !read_lock(lock, &supervisor, &child)) {
+    p->has_status = process_place_read_status(place, &p->status);
+    if (p->has_status == PLACE_NONE && !process_place_was_used(lock)) {
         p->attached = false;
-        if (!start_supervisor(p, options, lock)) p->spawn_error = errno ? errno : EIO;
+        process_place_clear(place);
+        if (!start_supervisor(p, options, place, lock)) p->spawn_error = errno ? errno : EIO;
     }
     close(lock);
+    close(place);
     return true;
 }
 
@@ -324,7 +336,11 @@ Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *er
     p->on_output = options->on_output;
     p->on_exit = options->on_exit;
     p->ctx = options->ctx;
+    p->max_output = options->max_output;
+    p->timeout_ms = options->timeout_ms;
+    p->grace_ms = options->grace_ms;
     p->report = p->lock = -1;
+    p->since = proc_ticks();
     p->result.started = wall_ms();
     if (!find_or_spawn(p, options, err)) {
         mem_free(p->place);
@@ -341,6 +357,7 @@ Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *er
         uv_poll_start(&p->messages, UV_READABLE, on_messages);
         p->open_handles = 2;
     }
+    if (p->timeout_ms) set_late(p, p->timeout_ms);
     return p;
 }
 
@@ -354,45 +371,60 @@ int process_pid(const Process *p) {
 
 /* ---- orders ---- */
 
-/* Of an attached process the number in the lock is the supervisor's for as long as it holds it. */
+/* A supervisor of ours has its number until we reap it; that of another's child is the kernel's word. */
 static void order(const Process *p, int signal_number) {
-    pid_t supervisor = p->over ? 0 : p->supervisor, child;
-    if (p->lock >= 0 && (!read_lock(p->lock, &supervisor, &child) || take_lock(p->lock))) return;
-    if (supervisor > 0) kill(supervisor, signal_number);
+    if (p->lock >= 0) {
+        process_place_signal(p->lock, signal_number);
+    } else if (!p->over && p->supervisor > 1) {
+        kill(p->supervisor, signal_number);
+    }
 }
 
 void process_end(Process *p) {
+    if (!p->end_wanted && !p->over) set_late(p, 0);
     p->end_wanted = true;
     order(p, SUPERVISOR_END);
 }
 
 void process_freeze(Process *p, bool frozen) {
+    if (frozen) {
+        set_never_late(p);
+    } else if (p->timeout_ms && !p->over) {
+        set_late(p, p->timeout_ms);
+    }
     order(p, frozen ? SUPERVISOR_FREEZE : SUPERVISOR_THAW);
 }
 
 /* ---- one that somebody else left behind ---- */
 
-bool process_stop_place(const char *place, Error *err) {
-    int lock = open_in(place, PLACE_LOCK, O_RDONLY);
+bool process_stop_place(const char *path, Error *err) {
+    int place = process_place_open(path, false, err);
+    bool missing = place < 0 && errno == ENOENT;
+    int lock = place < 0 ? -1 : process_place_open_lock(place, path, false, err);
+    missing = missing || (place >= 0 && lock < 0 && errno == ENOENT);
+    if (place >= 0) close(place);
     if (lock < 0) {
-        return errno == ENOENT || error_set(err, ERR_IO, "Cannot open the file %s/%s: %s.", place,
-                                            PLACE_LOCK, strerror(errno));
+        if (missing && err) error_clear(err);
+        return missing;
     }
-    /* Its number counts only while it holds the lock, and is in there only once the child runs. */
-    bool ordered = false, ended = take_lock(lock);
+    /* The supervisor is known as soon as it has begun. */
+    bool ordered = false, ended = process_place_take(lock);
     for (int waited = 0; !ended && waited < STOP_MS; waited += STOP_POLL_MS) {
         struct timespec pause = {.tv_nsec = STOP_POLL_MS * 1000000L};
-        pid_t supervisor, child;
-        ordered = ordered || (read_lock(lock, &supervisor, &child) && !take_lock(lock) &&
-                              kill(supervisor, SUPERVISOR_END) == 0);
+        ordered = ordered || process_place_signal(lock, SUPERVISOR_END);
         nanosleep(&pause, NULL);
-        ended = take_lock(lock);
+        ended = process_place_take(lock);
     }
+    int child = (int)process_place_child(lock, process_place_supervisor(lock));
     close(lock);
-    return ended || error_set(err, ERR_BUSY,
-                              "The command whose output is in %s was told to end and still runs. "
-                              "End it by hand; its number is the second one in %s/%s.",
-                              place, place, PLACE_LOCK);
+    if (ended) return true;
+    return child ? error_set(err, ERR_BUSY,
+                             "The command whose output is in %s was told to end and still runs, as "
+                             "process %d. End it by hand.",
+                             path, child)
+                 : error_set(err, ERR_BUSY,
+                             "Something keeps the file %s/%s locked that is no command of ours.",
+                             path, PLACE_LOCK);
 }
 
 /* ---- letting go ---- */
@@ -432,13 +464,5 @@ const char *environment_get(const char *const *env, const char *name) {
 }
 
 void process_forget(const char *place) {
-    const char *const names[] = {place_streams[0], place_streams[1], PLACE_STATUS, PLACE_STATUS_NEW,
-                                 PLACE_LOCK};
-    char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", place, names[i]) < sizeof path) {
-            unlink(path);
-        }
-    }
-    rmdir(place);
+    process_place_remove(place);
 }

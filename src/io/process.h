@@ -10,6 +10,9 @@
  *     PLACE/status           how it ended; written whole, last (renamed into place)
  *     PLACE/lock             held by the supervisor while it lives; its number and the child's in it
  *
+ * The child, and whoever else may write there, can change these files: they are read as process_place.h says, and no
+ * more than max_output bytes of each stream, whatever they hold.
+ *
  * So for one place there is one execution, whatever crashes around it: process_start() on a place
  * that is there already *attaches* (it never starts a second child), and says so.
  *
@@ -49,6 +52,7 @@ typedef struct ProcessResult {
     Buf out, err;              /* what was kept; owned by the process */
     Buf out_tail, err_tail;    /* the end of what came after that, up to PROCESS_TAIL bytes */
     uint64_t out_len, err_len; /* how much was written in all */
+    bool damaged;              /* PROCESS_LOST, since the files of its place are not its own */
     int64_t started, finished; /* milliseconds since 1970 */
 } ProcessResult;
 
@@ -71,7 +75,7 @@ typedef struct ProcessOptions {
     void *ctx;
 } ProcessOptions;
 
-/* NULL on error (the place cannot be made). A program that cannot be started is not an error here:
+/* NULL on error (the place cannot be made, or it or the folder around it is not ours alone). A program that cannot be started is not an error here:
  * on_exit says PROCESS_FAILED. */
 Process *process_start(uv_loop_t *loop, const ProcessOptions *options, Error *err);
 /* Whether the place was there already, so that nothing was started. */

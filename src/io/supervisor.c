@@ -34,10 +34,11 @@
 #include <time.h>
 
 enum {
-    DRAIN_MS = 200,      /* for descendants that keep the output open */
-    DRAIN_READS = 32,    /* what may still be in a pipe by then, and a little more */
-    SIGNALS = 64,        /* that the kernel has */
-    EXIT_UNSTARTED = 127 /* of one that did not become the program */
+    DRAIN_MS = 200,       /* for descendants that keep the output open */
+    DRAIN_READS = 32,     /* what may still be in a pipe by then, and a little more */
+    SIGNALS = 64,         /* that the kernel has */
+    EXIT_UNSTARTED = 127, /* of one that did not become the program */
+    NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 };
 
 static const int64_t NEVER = INT64_MAX;
@@ -154,6 +155,10 @@ static bool settle(Supervisor *s) {
     }
     if (nothing >= FD_FIRST) kernel(SYS_close, nothing);
     set_limit(s);
+    /* Who attaches to the place asks the kernel who we are. */
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE_SUPERVISOR, .l_len = 1};
+    kernel(SYS_fcntl, FD_LOCK, F_SETLK, &lock);
     return true;
 }
 
@@ -167,8 +172,8 @@ static void tell(int kind, const void *bytes, size_t len) {
 }
 
 static void write_status(const Line *line) {
-    long fd = kernel(SYS_openat, FD_PLACE, PLACE_STATUS_NEW,
-                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    kernel(SYS_unlinkat, FD_PLACE, PLACE_STATUS_NEW, 0); /* the child may have put it there */
+    long fd = kernel(SYS_openat, FD_PLACE, PLACE_STATUS_NEW, NEW_FILE, 0600);
     if (fd < 0) return;
     bool whole = kernel(SYS_write, fd, line->text, line->len) == (long)line->len;
     kernel(SYS_close, fd);
@@ -319,8 +324,8 @@ static int open_stream(Supervisor *s, int i) {
     must(s, kernel(SYS_pipe2, ends, O_CLOEXEC));
     kernel(SYS_fcntl, ends[0], F_SETFL, O_NONBLOCK);
     s->streams[i].from = ends[0];
-    s->streams[i].file = (int)kernel(SYS_openat, FD_PLACE, i ? PLACE_ERR : PLACE_OUT,
-                                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    s->streams[i].file =
+        (int)kernel(SYS_openat, FD_PLACE, i ? PLACE_ERR : PLACE_OUT, NEW_FILE, 0600);
     return ends[1];
 }
 

@@ -23,6 +23,9 @@
 #define PLACE_OUT        "out"
 #define PLACE_ERR        "err"
 
+/* The bytes of PLACE_LOCK that are locked: see process_place.h. */
+enum { LOCK_BYTE_PLACE, LOCK_BYTE_SUPERVISOR };
+
 /* Its arguments; its environment is the child's. */
 enum {
     ARG_NAME,

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -813,6 +814,338 @@ static void letting_go_leaves_it_running(void **state) {
     watch_clear(&w);
 }
 
+/* ---- hostile places ---- */
+
+/* A process that leads a group of its own, for others to be tempted to kill. */
+static pid_t victim_up(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        for (;;) pause();
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+static void victim_down(pid_t pid) {
+    usleep(50000); /* a signal that is under way arrives */
+    assert_false(is_gone(pid));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void put_file(const Watch *w, const char *name, const char *text) {
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", w->place, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void a_number_in_the_lock_is_not_believed_by_who_waits(void **state) {
+    (void)state;
+    Watch w;
+    char command[300];
+    pid_t victim = victim_up();
+    watch_init(&w);
+    snprintf(command, sizeof command, "echo '%d %d' > %s/lock; kill -KILL $PPID; sleep 60", victim,
+             victim, w.place);
+    run_sh(&w, command, (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_LOST, 0);
+    victim_down(victim);
+    watch_clear(&w);
+}
+
+/* Another process that holds the lock of a place in which it says that it is somebody else. */
+static pid_t impostor_up(const Watch *w, pid_t victim) {
+    char text[64], path[160], ready;
+    int pipes[2];
+    mkdir(w->place, 0700);
+    snprintf(text, sizeof text, "%d %d\n", victim, victim);
+    put_file(w, "lock", text);
+    assert_int_equal(pipe(pipes), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        snprintf(path, sizeof path, "%s/lock", w->place);
+        int fd = open(path, O_RDWR);
+        flock(fd, LOCK_EX);
+        fcntl(fd, F_OFD_SETLK, &whole);
+        if (write(pipes[1], "r", 1) != 1) _exit(1);
+        for (;;) pause();
+    }
+    assert_int_equal(read(pipes[0], &ready, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    return pid;
+}
+
+static void a_number_in_the_lock_is_not_believed_by_who_stops_it(void **state) {
+    (void)state;
+    Watch w;
+    Error err = ERROR_INIT;
+    pid_t victim = victim_up();
+    watch_init(&w);
+    pid_t impostor = impostor_up(&w, victim);
+    assert_false(process_stop_place(w.place, &err));
+    assert_int_equal(err.code, ERR_BUSY);
+    assert_non_null(strstr(err.msg, "no command of ours"));
+    victim_down(victim);
+    kill(impostor, SIGKILL);
+    waitpid(impostor, NULL, 0);
+    watch_clear(&w);
+}
+
+static void a_number_in_the_lock_is_not_believed_by_who_attaches(void **state) {
+    (void)state;
+    Watch w;
+    pid_t victim = victim_up();
+    watch_init(&w);
+    pid_t impostor = impostor_up(&w, victim);
+    attach(&w);
+    assert_int_equal(process_pid(w.process), 0);
+    process_freeze(w.process, true);
+    process_freeze(w.process, false);
+    process_end(w.process);
+    turn(&w, 200);
+    assert_false(w.done);
+    kill(impostor, SIGKILL);
+    waitpid(impostor, NULL, 0);
+    finish(&w);
+    EXPECT_END(w, PROCESS_LOST, 0);
+    victim_down(victim);
+    watch_clear(&w);
+}
+
+static void a_lock_that_is_never_let_go_does_not_hold_up_a_timeout(void **state) {
+    (void)state;
+    Watch w;
+    pid_t victim = victim_up();
+    watch_init(&w);
+    pid_t impostor = impostor_up(&w, victim);
+    start_sh(&w, "echo started twice", (ProcessOptions){.timeout_ms = 100, .grace_ms = 100});
+    assert_true(process_attached(w.process));
+    finish(&w);
+    EXPECT_END(w, PROCESS_TIMEOUT, SIGKILL);
+    victim_down(victim);
+    kill(impostor, SIGKILL);
+    waitpid(impostor, NULL, 0);
+    watch_clear(&w);
+}
+
+static void a_supervisor_that_was_stopped_does_not_hold_up_a_timeout(void **state) {
+    (void)state;
+    Watch w;
+    char command[200];
+    watch_init(&w);
+    snprintf(command, sizeof command, "kill -STOP $PPID; sleep 60 & echo $! > %s/pid; wait", root);
+    start_sh(&w, command, (ProcessOptions){.timeout_ms = 100, .grace_ms = 100});
+    finish(&w);
+    EXPECT_END(w, PROCESS_TIMEOUT, SIGKILL);
+    assert_true(w.took < SOON_MS);
+    assert_true(gone_soon(number_in(root, "pid")));
+    watch_clear(&w);
+    watch_init(&w);
+    start_sh(&w, command, (ProcessOptions){.grace_ms = 100});
+    turn(&w, 100);
+    process_end(w.process);
+    finish(&w);
+    EXPECT_END(w, PROCESS_ENDED, SIGKILL);
+    watch_clear(&w);
+    snprintf(command, sizeof command, "%s/pid", root);
+    unlink(command);
+}
+
+/* A place as it is once its child has ended, with these texts. */
+static void expect_damaged(const char *status, const char *out) {
+    Watch w;
+    watch_init(&w);
+    mkdir(w.place, 0700);
+    put_file(&w, "lock", "1234567 1234568\n");
+    put_file(&w, "status", status);
+    if (out) put_file(&w, "out", out);
+    attach(&w);
+    finish(&w);
+    if (w.result.end != PROCESS_LOST || !w.result.damaged) fail_msg("%s", status);
+    assert_int_equal(w.result.out.len + w.result.err.len, 0);
+    watch_clear(&w);
+}
+
+static void an_absurd_status_is_no_result(void **state) {
+    (void)state;
+    expect_damaged("0 0 4611686018427387904 4611686018427387904 0 0 1 1\n", "x");
+    expect_damaged("0 0 0 0 4611686018427387904 4611686018427387904 1 1\n", "");
+    expect_damaged("0 0 18446744073709551615 18446744073709551615 0 0 1 1\n", "x");
+    expect_damaged("0 0 99999999999999999999999 1 0 0 1 1\n", "x");
+    expect_damaged("0 0 0 1 0 0 1 1\n", "x"); /* more is kept than there was */
+    expect_damaged("9 0 0 0 0 0 1 1\n", "");
+    expect_damaged("0 99999 0 0 0 0 1 1\n", "");
+    expect_damaged("-1 -1 -1 -1 -1 -1 -1 -1\n", "");
+    expect_damaged("0 0 0 0 0 0 1\n", "");
+    expect_damaged("0 0 0 0 0 0 1 1\nmore", "");
+    expect_damaged("", "");
+    expect_damaged("0 0 1 1 0 0 1 1\n", NULL);
+}
+
+/* No more is read than may be kept, though the file has it. */
+static void a_long_output_is_read_up_to_its_limit(void **state) {
+    (void)state;
+    Watch w;
+    char path[160];
+    watch_init(&w);
+    mkdir(w.place, 0700);
+    put_file(&w, "lock", "1234567 1234568\n");
+    put_file(&w, "status", "0 0 1099511627776 1099511627776 0 0 1 1\n");
+    put_file(&w, "out", "beginning");
+    snprintf(path, sizeof path, "%s/out", w.place);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    attach(&w);
+    finish(&w);
+    EXPECT_END(w, PROCESS_EXITED, 0);
+    assert_int_equal(w.result.out.len, 1 << 20);
+    watch_clear(&w);
+}
+
+static void files_that_are_none_hang_nobody(void **state) {
+    (void)state;
+    static const char *const files[] = {"out", "err", "status", "status.new"};
+    static const char *const makers[] = {"mkfifo %s", "ln -s /etc/passwd %s", "mkdir %s"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        for (size_t k = 0; k < sizeof makers / sizeof *makers; k++) {
+            Watch w;
+            char command[500], make[100], path[160];
+            watch_init(&w);
+            snprintf(path, sizeof path, "%s/%s", w.place, files[i]);
+            snprintf(make, sizeof make, makers[k], files[i]);
+            snprintf(command, sizeof command, "cd %s; echo a; echo b >&2; rm -f %s; %s; echo c",
+                     w.place, files[i], make);
+            run_sh(&w, command, (ProcessOptions){0});
+            bool output = i < 2;
+            assert_int_equal(w.result.damaged, output);
+            EXPECT_END(w, output ? PROCESS_LOST : PROCESS_EXITED, 0);
+            w.done = false;
+            buf_clear(&w.result.out);
+            buf_clear(&w.result.err);
+            attach(&w); /* and nobody who comes later */
+            finish(&w);
+            rmdir(path);
+            watch_clear(&w);
+        }
+    }
+}
+
+static void a_lock_that_is_none_is_an_error(void **state) {
+    (void)state;
+    Watch w;
+    char path[160];
+    Error err = ERROR_INIT;
+    const char *argv[] = {"true", NULL};
+    watch_init(&w);
+    mkdir(w.place, 0700);
+    snprintf(path, sizeof path, "%s/lock", w.place);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    ProcessOptions options = {.place = w.place, .argv = argv, .on_exit = on_exit_, .ctx = &w};
+    assert_null(process_start(&w.loop, &options, &err));
+    assert_non_null(strstr(err.msg, "is a FIFO"));
+    assert_false(process_stop_place(w.place, &err));
+    watch_clear(&w);
+}
+
+/* Whoever plants a place before it is used. */
+static void a_planted_place_is_not_written_through(void **state) {
+    (void)state;
+    static const char *const names[] = {"out", "err", "status.new"};
+    Watch w;
+    char path[160], victim[128];
+    watch_init(&w);
+    write_file("victim", "precious\n", 0600, victim, sizeof victim);
+    mkdir(w.place, 0700);
+    put_file(&w, "lock", "");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", w.place, names[i]);
+        assert_int_equal(symlink(victim, path), 0);
+    }
+    run_sh(&w, "echo out; echo err >&2", (ProcessOptions){0});
+    expect_out(&w, "out\n");
+    assert_int_equal(lines_in(victim), 1);
+    watch_clear(&w);
+    unlink(victim);
+}
+
+static void expect_unsafe(const char *place, const char *says) {
+    Watch w;
+    Error err = ERROR_INIT;
+    const char *argv[] = {"true", NULL};
+    watch_init(&w);
+    ProcessOptions options = {.place = place, .argv = argv, .on_exit = on_exit_, .ctx = &w};
+    assert_null(process_start(&w.loop, &options, &err));
+    if (!strstr(err.msg, says)) fail_msg("%s", err.msg);
+    watch_clear(&w);
+}
+
+static void a_place_that_is_not_ours_alone_is_refused(void **state) {
+    (void)state;
+    enum { ANOTHER = 54321 };
+    char folder[100], place[120], link[120];
+    snprintf(folder, sizeof folder, "%s/shared", root);
+    snprintf(place, sizeof place, "%s/1-1", folder);
+    snprintf(link, sizeof link, "%s/1-2", folder);
+    mkdir(folder, 0700);
+    mkdir(place, 0700);
+    assert_int_equal(symlink(place, link), 0);
+    expect_unsafe(link, "is a link");
+    process_forget(link);
+    assert_int_equal(access(place, F_OK), 0);
+    chmod(place, 0777);
+    expect_unsafe(place, "Others can write to");
+    chmod(place, 0700);
+    chmod(folder, 0777);
+    expect_unsafe(place, "Others can write to");
+    chmod(folder, 0700);
+    if (chown(place, ANOTHER, ANOTHER) == 0) {
+        Error err = ERROR_INIT;
+        expect_unsafe(place, "belongs to another user");
+        assert_false(process_stop_place(place, &err)); /* and what is in it is not killed either */
+        assert_int_equal(chown(place, 0, 0), 0);
+        assert_int_equal(chown(folder, ANOTHER, ANOTHER), 0);
+        expect_unsafe(place, "belongs to another user");
+    } else {
+        print_message("only root can make folders of others: skipped\n");
+    }
+    unlink(link);
+    rmdir(place);
+    rmdir(folder);
+}
+
+/* As another user, since root may look at everything. */
+static void look_into_the_supervisor(void) {
+    enum { NOBODY = 65534 };
+    Watch w;
+    snprintf(root, sizeof root, "/tmp/test_process.XXXXXX");
+    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0 || !mkdtemp(root)) _exit(77);
+    watch_init(&w);
+    run_sh(&w,
+           "for f in environ maps mem auxv fd/3; do cat /proc/$PPID/$f >/dev/null 2>&1 && echo $f; "
+           "done; head -c 1 /proc/$PPID/mem >/dev/null 2>&1 && echo mem; ls /proc/$PPID/fd "
+           ">/dev/null 2>&1 && echo fds; cat /proc/$$/environ >/dev/null && echo own",
+           (ProcessOptions){0});
+    expect_out(&w, "own\n");
+    watch_clear(&w);
+    rmdir(root);
+}
+
+static void a_command_cannot_look_into_its_supervisor(void **state) {
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("only root can become another user: skipped\n");
+        skip();
+    }
+    expect_in_a_fork(look_into_the_supervisor);
+}
+
 /* ---- ending what others left ---- */
 
 static void stop_place(Watch *w) {
@@ -1041,6 +1374,18 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_place_where_nothing_was_started_is_used),
         cmocka_unit_test(a_damaged_status_is_no_result),
         cmocka_unit_test(letting_go_leaves_it_running),
+        cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_waits),
+        cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_stops_it),
+        cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_attaches),
+        cmocka_unit_test(a_lock_that_is_never_let_go_does_not_hold_up_a_timeout),
+        cmocka_unit_test(a_supervisor_that_was_stopped_does_not_hold_up_a_timeout),
+        cmocka_unit_test(an_absurd_status_is_no_result),
+        cmocka_unit_test(a_long_output_is_read_up_to_its_limit),
+        cmocka_unit_test(files_that_are_none_hang_nobody),
+        cmocka_unit_test(a_lock_that_is_none_is_an_error),
+        cmocka_unit_test(a_planted_place_is_not_written_through),
+        cmocka_unit_test(a_place_that_is_not_ours_alone_is_refused),
+        cmocka_unit_test(a_command_cannot_look_into_its_supervisor),
         cmocka_unit_test(a_place_left_behind_can_be_stopped),
         cmocka_unit_test(what_ignores_sigterm_in_a_place_is_killed),
         cmocka_unit_test(a_place_where_nothing_runs_is_stopped_already),
