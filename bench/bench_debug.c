@@ -14,6 +14,7 @@
  */
 #include "bench.h"
 #include "counting.h"
+#include "json_build.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "session_api.h"
@@ -432,15 +433,14 @@ static void diff_pauses(void *ctx, size_t times) {
     Desk *d = ctx;
     Frame *f = session_frame(d->session, 1, NULL);
     for (size_t i = 0; i < times; i++) {
-        json_unref(session_diff(d->session, f, DIFF_PAUSE, NULL));
+        json_unref(session_diff_pauses(f, NULL));
     }
 }
 
 static void diff_nodes(void *ctx, size_t times) {
     Desk *d = ctx;
-    Frame *f = session_frame(d->session, 1, NULL);
     for (size_t i = 0; i < times; i++) {
-        json_unref(session_diff(d->session, f, DIFF_NODE, NULL));
+        tell(d->session, "diff", OBJECT(KEY("frame", json_int(1)), KEY("since", "node")));
     }
 }
 

@@ -68,8 +68,12 @@ static const OperationArg *find_arg(const Operation *op, const char *name) {
     return a && a->name ? a : NULL;
 }
 
+static bool asks_session(const Operation *op) {
+    return op->ask || op->past;
+}
+
 bool operation_is_of_run(const Operation *op) {
-    return op->ask || (op->call && find_arg(op, "thread"));
+    return asks_session(op) || (op->call && find_arg(op, "thread"));
 }
 
 bool operation_acts(const Operation *op) {
@@ -123,16 +127,14 @@ static bool is_attached(const Session *session, const char *operation, Error *er
                      operation);
 }
 
-static bool reads_past(const Operation *op, Json args) {
-    return op->past || !json_is_none(json_object_get_c(args, "checkpoint"));
+static bool may_ask(Session *session, const Operation *op, Json args, Error *err) {
+    session_touch(session);
+    return args_check(op, args, err) && is_attached(session, op->name, err);
 }
 
-/* What it reads is durable by now. */
-static Json ask(Session *session, const Operation *op, Json args, Error *err) {
-    session_touch(session);
-    return args_check(op, args, err) && is_attached(session, op->name, err)
-               ? op->ask(session, args, err)
-               : json_none();
+/* The question that has to be answered first; null: none, JSON_NONE: it cannot be asked. */
+static Json question_of(Session *session, const Operation *op, Json args, Error *err) {
+    return op->past ? op->past->question(session, args, err) : json_null();
 }
 
 /* What needs the store alone, of the run of a session. */
@@ -151,19 +153,40 @@ static Json read_of(Session *session, const Operation *op, Json args, Error *err
     return out;
 }
 
+/* All of it on this thread. What the record is asked for is durable by now. */
+static Json ask_now(Session *session, const Operation *op, Json args, Error *err) {
+    Json question =
+        may_ask(session, op, args, err) ? question_of(session, op, args, err) : json_none();
+    if (json_is_none(question)) {
+        return question;
+    }
+    if (json_kind(question) == JSON_NULL) {
+        return op->ask(session, args, err);
+    }
+    Store *store = engine_reader(run_engine(session_run(session)), err);
+    Json found = store ? op->past->read(store, question, err) : json_none();
+    json_unref(question);
+    if (json_is_none(found) || !op->past->act) {
+        return found;
+    }
+    Json out = op->past->act(session, args, found, err);
+    json_unref(found);
+    return out;
+}
+
 Json session_call(Session *session, const char *name, Json args, Error *err) {
     Json out = json_none(), given = json_is_none(args) ? json_object() : args;
     const Operation *op = operation_find(name, err);
     bool reads = op && op->read && op->need == HOST_READS && find_arg(op, "thread");
-    if (op && !op->ask && !reads) {
+    if (op && !asks_session(op) && !reads) {
         error_set(err, ERR_USAGE, "`%s` is not asked of a session.", name);
-    } else if (op && json_kind(given) == JSON_OBJECT && (reads || reads_past(op, given)) &&
+    } else if (op && json_kind(given) == JSON_OBJECT && (reads || op->past) &&
                !engine_wait_durable(run_engine(session_run(session)))) {
         error_set(err, ERR_IO, "The store failed, so what the run did last is not in it.");
     } else if (reads && json_kind(given) == JSON_OBJECT) {
         out = read_of(session, op, given, err);
     } else if (op) {
-        out = ask(session, op, given, err);
+        out = ask_now(session, op, given, err);
         session_sync(session);
     }
     json_unref(given);
@@ -205,35 +228,157 @@ static Session *session_of(Host *host, const Operation *op, Json args, Error *er
     return run ? host_session(run, err) : NULL;
 }
 
-static void ask_session(Host *host, const Operation *op, Json args, Reply reply) {
-    Error err = ERROR_INIT;
-    Session *session = session_of(host, op, args, &err);
-    Json own = json_object_remove(json_ref(args), json_string_c("thread"));
-    Json answer = session ? ask(session, op, own, &err) : json_none();
-    json_unref(own);
+/* A change that was answered for is on record. */
+static void answer(Host *host, const Operation *op, Json answer, Reply reply, const Error *err) {
     if (json_is_none(answer)) {
-        reply_fail(reply, &err);
+        reply_fail(reply, err);
     } else if (op->scope == SCOPE_READ) {
         reply_give(reply, answer);
-    } else { /* a change that was answered for is on record */
+    } else {
         host_when_durable(host, on_changed, waiting(host, op, answer, reply));
     }
 }
 
-static void on_durable(void *ctx, const Error *err) {
-    Waiting *w = ctx;
-    if (err) {
-        reply_fail(w->reply, err);
-    } else {
-        ask_session(w->host, w->op, w->args, w->reply);
+/* An operation that has the turn of a run while it waits for the store. */
+typedef struct Asking {
+    HostTurn turn; /* first */
+    Host *host;
+    const Operation *op;
+    Json args, found; /* found: JSON_NONE where nothing had to be */
+    Reply reply;
+    int64_t session; /* its number */
+    bool called_off; /* the run was, when it was asked */
+    bool took;       /* its lease was taken for this */
+} Asking;
+
+static void asking_free(Asking *a) {
+    host_turn_end(&a->turn);
+    json_unref(a->args);
+    json_unref(a->found);
+    mem_free(a);
+}
+
+static void asking_fail(Asking *a, const Error *err) {
+    reply_fail(a->reply, err);
+    asking_free(a);
+}
+
+/* The session that was asked; NULL when something has come between. */
+static Session *still_asked(const Asking *a, Error *err) {
+    HostRun *run = a->turn.run;
+    Session *session = run ? host_has_session(run) : NULL;
+    if (!session || host_session_number(run) != a->session) {
+        error_set(err, ERR_NOT_HELD, "No debugger is attached to the run any more.");
+        return NULL;
     }
-    json_unref(w->args);
-    mem_free(w);
+    if (!a->called_off && run_is_called_off(host_run(run))) {
+        error_set(err, ERR_ENDED, "The run was ended before `%s` was done.", a->op->name);
+        error_fact(err, "thread", run_thread(host_run(run)));
+        return NULL;
+    }
+    return is_attached(session, a->op->name, err) ? session : NULL;
+}
+
+static void act(Asking *a) {
+    Error err = ERROR_INIT;
+    Session *session = still_asked(a, &err);
+    const OperationPast *past = a->op->past;
+    bool found = !json_is_none(a->found);
+    if (session && found && past->act_later) {
+        past->act_later(session, a->args, a->found, a->reply);
+        asking_free(a);
+        return;
+    }
+    Json out = !session ? json_none()
+               : found  ? past->act(session, a->args, a->found, &err)
+                        : a->op->ask(session, a->args, &err);
+    if (a->took && a->turn.run) {
+        run_give_back(host_run(a->turn.run)); /* unless it goes on */
+    }
+    answer(a->host, a->op, out, a->reply, &err);
+    asking_free(a);
+}
+
+static void on_taken(void *ctx, Run *run, const Error *err) {
+    Asking *a = ctx;
+    if (err) {
+        asking_fail(a, err);
+        return;
+    }
+    a->took = run != NULL;
+    act(a);
+}
+
+/* What goes on needs its lease, which it gave back when it settled. */
+static void act_with_lease(Asking *a) {
+    Run *run = a->turn.run ? host_run(a->turn.run) : NULL;
+    if (run && engine_store(run_engine(run)) && !run_is_taken(run)) {
+        run_take(run, on_taken, a);
+    } else {
+        act(a);
+    }
+}
+
+static void on_found(void *ctx, Json found, const Error *err) {
+    Asking *a = ctx;
+    if (err) {
+        asking_fail(a, err);
+        return;
+    }
+    a->found = found;
+    if (a->op->past->act_later) {
+        act(a);
+    } else {
+        act_with_lease(a);
+    }
+}
+
+static Asking *take_turn(Host *host, HostRun *run, const Operation *op, Json args, Reply reply) {
+    Asking *a = mem_zalloc(sizeof *a);
+    *a = (Asking){.host = host,
+                  .op = op,
+                  .args = json_ref(args),
+                  .found = json_none(),
+                  .reply = reply,
+                  .session = host_session_number(run),
+                  .called_off = run_is_called_off(host_run(run))};
+    host_turn_take(run, &a->turn);
+    return a;
+}
+
+/* What the store alone has to say needs nobody when it comes. */
+static void read_past(Host *host, const OperationPast *past, Json question, Reply reply) {
+    host_read_for(
+        host,
+        &(HostRead){.read = past->read, .done = reply.give, .ctx = reply.ctx, .text = reply.text},
+        question);
+}
+
+static void ask_session(Host *host, const Operation *op, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    Session *session = session_of(host, op, args, &err);
+    Json own = json_object_remove(json_ref(args), json_string_c("thread"));
+    Json question = session && may_ask(session, op, own, &err) ? question_of(session, op, own, &err)
+                                                               : json_none();
+    HostRun *run = session ? run_owner(session_run(session)) : NULL;
+    if (json_is_none(question)) {
+        reply_fail(reply, &err);
+    } else if (json_kind(question) != JSON_NULL && !op->past->act) {
+        read_past(host, op->past, question, reply);
+    } else if (json_kind(question) != JSON_NULL) {
+        host_read(host, op->past->read, question, on_found, take_turn(host, run, op, own, reply));
+    } else if (op->revives && run_settled(session_run(session)) &&
+               !strcmp(run_status(session_run(session)), "failed")) {
+        act_with_lease(take_turn(host, run, op, own, reply));
+    } else {
+        answer(host, op, op->ask(session, own, &err), reply, &err);
+    }
+    json_unref(own);
 }
 
 /* The arguments of a session's operation, without the run that says whose. */
 static bool check(const Operation *op, Json args, Error *err) {
-    if (!op->ask || json_kind(args) != JSON_OBJECT) {
+    if (!asks_session(op) || json_kind(args) != JSON_OBJECT) {
         return args_check(op, args, err);
     }
     Json own = json_object_remove(json_ref(args), json_string_c("thread"));
@@ -262,19 +407,10 @@ static bool wait_for_run(Host *host, const Operation *op, Json args, Reply reply
     return waits;
 }
 
-void operation_call(Host *host, const char *name, Json args, Reply reply) {
+/* Borrows args. */
+static void do_operation(Host *host, const Operation *op, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    const Operation *op = operation_find(name, &err);
-    args = json_is_none(args) ? json_object() : args;
-    if (!op || !check(op, args, &err)) {
-        reply_fail(reply, &err);
-    } else if (op->stream) {
-        error_set(&err, ERR_USAGE, "`%s` tells events, so it is subscribed to instead of called.",
-                  name);
-        reply_fail(reply, &err);
-    } else if (wait_for_run(host, op, args, reply)) {
-        /* and asked again */
-    } else if (op->read) {
+    if (op->read) {
         host_read_for(host,
                       &(HostRead){.read = op->read,
                                   .need = op->need,
@@ -287,10 +423,51 @@ void operation_call(Host *host, const char *name, Json args, Reply reply) {
     } else if (op->make) {
         Json answer = op->make(host, args, &err);
         reply.give(reply.ctx, answer, json_is_none(answer) ? &err : NULL);
-    } else if (reads_past(op, args)) {
-        host_when_durable(host, on_durable, waiting(host, op, json_ref(args), reply));
     } else {
         ask_session(host, op, args, reply);
+    }
+}
+
+/* Somebody who asked after one that has the turn of the run. */
+typedef struct Queued {
+    HostTurn turn; /* first */
+    Waiting waiting;
+} Queued;
+
+static void on_turn(HostTurn *turn) {
+    Queued *q = (Queued *)turn;
+    Waiting w = q->waiting;
+    mem_free(q);
+    do_operation(w.host, w.op, w.args, w.reply);
+    json_unref(w.args);
+}
+
+/* What acts on a run as such, to stop it perhaps, does not wait for those who ask its session. */
+static bool wait_for_turn(Host *host, const Operation *op, Json args, Reply reply) {
+    Json thread = op->read || asks_session(op) ? json_object_get_c(args, "thread") : json_none();
+    HostRun *run =
+        json_kind(thread) == JSON_STRING ? host_find(host, json_string_data(&thread)) : NULL;
+    if (!run || !host_turn_is_taken(run)) {
+        return false;
+    }
+    Queued *q = mem_zalloc(sizeof *q);
+    *q = (Queued){.turn = {.go = on_turn}, .waiting = {host, op, json_ref(args), reply}};
+    host_turn_wait(run, &q->turn);
+    return true;
+}
+
+void operation_call(Host *host, const char *name, Json args, Reply reply) {
+    Error err = ERROR_INIT;
+    const Operation *op = operation_find(name, &err);
+    args = json_is_none(args) ? json_object() : args;
+    if (!op || !check(op, args, &err)) {
+        reply_fail(reply, &err);
+    } else if (op->stream) {
+        error_set(&err, ERR_USAGE, "`%s` tells events, so it is subscribed to instead of called.",
+                  name);
+        reply_fail(reply, &err);
+    } else if (!wait_for_run(host, op, args, reply) && !wait_for_turn(host, op, args, reply)) {
+        do_operation(host, op, args, reply);
     }
     json_unref(args);
 }
@@ -307,12 +484,12 @@ Json operation_now(Host *host, const char *name, Json args, Error *err) {
             engine_wait_durable(engine); /* what it has done so far is in the store */
         }
         Store *store = engine ? engine_reader(engine, err) : NULL;
-        Session *session = op->ask ? session_of(host, op, args, err) : NULL;
+        Session *session = asks_session(op) ? session_of(host, op, args, err) : NULL;
         if (op->read && op->need == HOST_READS) {
             out = store ? op->read(store, args, err) : json_none();
         } else if (op->make) {
             out = op->make(host, args, err);
-        } else if (!op->ask) {
+        } else if (!asks_session(op)) {
             error_set(err, ERR_USAGE, "`%s` is answered later, so it cannot be asked for at once.",
                       name);
         } else if (session) {

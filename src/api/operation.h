@@ -21,7 +21,12 @@
  *             loop's; any process can do it
  *     make    computes something from its arguments and from files: workflows, kinds, schemas
  *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is
- *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments
+ *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments. What has to
+ *             look into the record for that (`past`) does so on another thread, between a question that it makes on
+ *             the loop and what it does with the answer there
+ *
+ * Who asks a session is answered as of the moment of asking, and in order: what goes back in the history holds up what is
+ * asked of the run after it until the run has gone back.
  */
 #ifndef PAWL_OPERATION_H
 #define PAWL_OPERATION_H
@@ -77,6 +82,17 @@ typedef struct Reply {
                                            give(); NULL: not wanted. See HostRead */
 } Reply;
 
+/* How an operation of a session looks into the record. args and found are borrowed, the rest is given. */
+typedef struct OperationPast {
+    /* On the loop: for read(). null: there is nothing to look up, and Operation.ask() has the answer. */
+    Json (*question)(Session *session, Json args, Error *err);
+    Json (*read)(Store *store, Json question, Error *err); /* on another thread */
+    /* On the loop, with what was found: does what is to be done. NULL: what was found is the answer. */
+    Json (*act)(Session *session, Json args, Json found, Error *err);
+    /* The same for what takes longer, where there is somebody to be answered later. */
+    void (*act_later)(Session *session, Json args, Json found, Reply reply);
+} OperationPast;
+
 typedef struct Operation {
     const char *name;
     const char *summary; /* half a sentence */
@@ -92,7 +108,10 @@ typedef struct Operation {
     Json (*make)(const Host *host, Json args, Error *err);
     void (*call)(Host *host, Json args, Reply reply);
     Json (*ask)(Session *session, Json args, Error *err);
-    bool past;   /* ask: reads what was recorded, which is durable when it is asked */
+    const OperationPast
+        *past; /* ask: NULL: it never looks into the record. Without ask: it always does */
+    bool
+        revives; /* ask: a run that has failed may come to life with it, and needs its lease then */
     bool stream; /* none of them: events, which doors take from the host (subscription.h) */
 } Operation;
 

@@ -15,7 +15,7 @@ typedef Json DebugCall(Session *session, Json args, Error *err);
 /* session_control.c: the session, frames that stop and go, and what is changed in them: variables, configs, nodes
  * that the workflow does not have */
 DebugCall debug_session, debug_configure, debug_extend, debug_detach, debug_abort;
-DebugCall debug_continue, debug_pause, debug_step, debug_back, debug_reverse, debug_goto;
+DebugCall debug_continue, debug_pause, debug_step, debug_goto;
 DebugCall debug_skip, debug_retry, debug_answer;
 DebugCall debug_set, debug_unset, debug_pending, debug_revoke;
 DebugCall debug_config_set, debug_config_reset, debug_inject, debug_injected, debug_inject_remove;
@@ -31,20 +31,21 @@ DebugCall debug_search, debug_largest, debug_evaluate, debug_complete, debug_sou
 DebugCall debug_graph;
 extern const char *const debug_complete_words[], *const debug_graph_words[];
 
-/* session_past.c: what is in the store. Those that need nothing of the session are as Operation.read says. */
-DebugCall debug_diff, debug_replay;
+/* session_past.c: what is in the record. Those that need nothing of the session are as Operation.read says. */
+extern const OperationPast past_variables, past_summary, past_search, past_largest, past_evaluate;
+extern const OperationPast past_diff, past_back, past_goto, past_reverse, past_replay;
+DebugCall debug_diff;
 Json debug_history(Store *store, Json args, Error *err);
 Json debug_export(Store *store, Json args, Error *err);
 extern const char *const debug_since_words[];
 
 /* ---- shared ---- */
 
-/* The state that `frame` and `checkpoint` mean: of the past, or of now with what is pending. Given;
- * JSON_NONE with a sentence. */
-Json debug_state(Session *session, Json args, Error *err);
-/* The same at a checkpoint, from the store. frame 0: the selected one if it was there then, the
- * root otherwise. */
-Json debug_state_at(Session *session, int64_t checkpoint, int64_t frame, Error *err);
+/* What is said of a state, of now or of the past: `variables`, `summary`, ... without the rest of their arguments'
+ * meaning. On any thread. */
+typedef Json DebugLook(Json state, Json args, Error *err);
+DebugLook debug_variables_in, debug_summary_of, debug_search_in, debug_largest_of,
+    debug_evaluate_on;
 
 /* What `config` answers of a frame. */
 Json debug_config_of(Frame *f, Error *err);

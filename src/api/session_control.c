@@ -132,17 +132,7 @@ Json debug_retry(Session *session, Json args, Error *err) {
 
 /* ---- elsewhere ---- */
 
-Json debug_back(Session *session, Json args, Error *err) {
-    Frame *f = args_frame(session, args, err);
-    return f ? session_back(session, f, args_int(args, "count", 1), err) : json_none();
-}
-
-Json debug_reverse(Session *session, Json args, Error *err) {
-    Frame *f = args_frame(session, args, err);
-    return f ? session_reverse(session, f, err) : json_none();
-}
-
-static Json go_to_node(Session *session, Json args, Error *err) {
+Json debug_goto(Session *session, Json args, Error *err) {
     Json out = json_none();
     Frame *f = stopped_frame(session, args, err);
     int64_t id = f ? frame_id(f) : 0;
@@ -153,20 +143,6 @@ static Json go_to_node(Session *session, Json args, Error *err) {
     }
     mem_free(node);
     return out;
-}
-
-/* A checkpoint is one of the whole run: there is no frame to choose. */
-Json debug_goto(Session *session, Json args, Error *err) {
-    if (args_has(args, "node")) {
-        return go_to_node(session, args, err);
-    }
-    if (args_has(args, "frame")) {
-        error_set(
-            err, ERR_USAGE,
-            "`goto` takes `frame` only with `node`: to a checkpoint the whole run goes back.");
-        return json_none();
-    }
-    return session_go_to(session, args_int(args, "checkpoint", 0), err);
 }
 
 /* ---- answers ---- */

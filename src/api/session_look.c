@@ -1,4 +1,4 @@
-/* debug_look.c - frames, the nodes they stand at, what these see, and the workflow as text. */
+/* session_look.c - frames, the nodes they stand at, what these see, and the workflow as text. */
 #include "session_calls.h"
 
 #include "inspect.h"
@@ -107,51 +107,62 @@ Json debug_config(Session *session, Json args, Error *err) {
 
 /* ---- values ---- */
 
-Json debug_state(Session *session, Json args, Error *err) {
-    if (args_has(args, "checkpoint")) {
-        return debug_state_at(session, args_int(args, "checkpoint", 0), args_frame_id(args), err);
-    }
+/* The state of now, with what is pending; of the past it is asked elsewhere (session_past.c). */
+static Json state_now(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
     return f ? frame_will_see(f, err) : json_none();
 }
 
-Json debug_variables(Session *session, Json args, Error *err) {
-    Json out = json_none(), path = args_path(args, "variables", err);
-    Json state = json_is_none(path) ? path : debug_state(session, args, err);
-    if (!json_is_none(state)) {
-        out = inspect_variables(state, path, args_size(args, "offset", 0),
-                                args_size(args, "limit", 0), err);
-    }
-    json_unref(path);
+static Json look_now(Session *session, Json args, Json (*look)(Json state, Json args, Error *err),
+                     Error *err) {
+    Json state = state_now(session, args, err);
+    Json out = json_is_none(state) ? state : look(state, args, err);
     json_unref(state);
     return out;
+}
+
+Json debug_variables_in(Json state, Json args, Error *err) {
+    Json path = args_path(args, "variables", err);
+    Json out = json_is_none(path) ? path
+                                  : inspect_variables(state, path, args_size(args, "offset", 0),
+                                                      args_size(args, "limit", 0), err);
+    json_unref(path);
+    return out;
+}
+
+Json debug_summary_of(Json state, Json args, Error *err) {
+    (void)args;
+    (void)err;
+    return inspect_summary(state);
+}
+
+Json debug_search_in(Json state, Json args, Error *err) {
+    char *text = args_text(args, "text");
+    Json out = inspect_search(state, text, args_size(args, "limit", SEARCH_LIMIT));
+    (void)err;
+    mem_free(text);
+    return out;
+}
+
+Json debug_largest_of(Json state, Json args, Error *err) {
+    (void)err;
+    return inspect_largest(state, args_size(args, "limit", LARGEST_LIMIT));
+}
+
+Json debug_variables(Session *session, Json args, Error *err) {
+    return look_now(session, args, debug_variables_in, err);
 }
 
 Json debug_summary(Session *session, Json args, Error *err) {
-    Json state = debug_state(session, args, err);
-    Json out = json_is_none(state) ? state : inspect_summary(state);
-    json_unref(state);
-    return out;
+    return look_now(session, args, debug_summary_of, err);
 }
 
 Json debug_search(Session *session, Json args, Error *err) {
-    Json out = json_none(), state = debug_state(session, args, err);
-    if (!json_is_none(state)) {
-        char *text = args_text(args, "text");
-        out = inspect_search(state, text, args_size(args, "limit", SEARCH_LIMIT));
-        mem_free(text);
-        json_unref(state);
-    }
-    return out;
+    return look_now(session, args, debug_search_in, err);
 }
 
 Json debug_largest(Session *session, Json args, Error *err) {
-    Json state = debug_state(session, args, err);
-    Json out = json_is_none(state)
-                   ? state
-                   : inspect_largest(state, args_size(args, "limit", LARGEST_LIMIT));
-    json_unref(state);
-    return out;
+    return look_now(session, args, debug_largest_of, err);
 }
 
 /* ---- expressions ---- */
@@ -173,13 +184,20 @@ Json debug_eval(const DebugEval *eval, Error *err) {
 }
 
 /* A state of the past has no node that stands somewhere, so there are no variables of maps. */
+Json debug_evaluate_on(Json state, Json args, Error *err) {
+    return debug_eval(&(DebugEval){.state = state,
+                                   .expression = json_object_get_c(args, "expression"),
+                                   .limit = args_size(args, "limit", 0)},
+                      err);
+}
+
 Json debug_evaluate(Session *session, Json args, Error *err) {
-    Json state = debug_state(session, args, err);
+    Json state = state_now(session, args, err);
     if (json_is_none(state)) {
         return state;
     }
     DebugEval eval = {
-        .frame = args_has(args, "checkpoint") ? NULL : args_frame(session, args, NULL),
+        .frame = args_frame(session, args, NULL),
         .state = state,
         .expression = json_object_get_c(args, "expression"),
         .limit = args_size(args, "limit", 0),

@@ -281,17 +281,13 @@ static const OperationArg replay_args[] = {
 
 /* ---- operations ---- */
 
-/* A row; `past` ones answer from what was recorded. */
-#define ASK(name_, summary_, scope_, route_, args_, ask_, answer_)                                \
-    {                                                                                             \
-        .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_,             \
-        .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_, .answer = answer_ \
-    }
-#define ASK_PAST(name_, summary_, scope_, route_, args_, ask_, answer_)                            \
-    {                                                                                              \
-        .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_,              \
-        .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_, .answer = answer_, \
-        .past = true                                                                               \
+/* A row. What is behind the shape of its answer: `.past`, for what looks into the record, and `.revives`, for what is done to
+ * a frame that is stopped and may bring a run to life that has failed. */
+#define ASK(name_, summary_, scope_, route_, args_, ask_, ...)                        \
+    {                                                                                 \
+        .name = name_, .summary = summary_, .scope = SCOPE_##scope_, .route = route_, \
+        .idempotent = SCOPE_##scope_ == SCOPE_READ, .args = args_, .ask = ask_,       \
+        .answer = __VA_ARGS__                                                         \
     }
 #define READ_PAST(name_, summary_, route_, args_, read_, answer_)                 \
     {                                                                             \
@@ -325,21 +321,21 @@ const Operation session_operations[] = {
         debug_breaks, "{breakpoints: [BREAKPOINT]}"),
 
     ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
-        continue_args, debug_continue, "RESUMED"),
+        continue_args, debug_continue, "RESUMED", .revives = true),
     ASK("pause", "stop frames where they are", DEBUG, "POST /debug/{thread}/pause", pause_args,
         debug_pause, "{paused: [int], later: [int]}"),
     ASK("step", "go on to the next node: over, into or out", DEBUG, "POST /debug/{thread}/step",
-        step_args, debug_step, "RESUMED"),
-    ASK_PAST("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back", back_args,
-             debug_back, "MOVED"),
-    ASK_PAST("reverse_continue", "go back to the last stop", DEBUG,
-             "POST /debug/{thread}/reverse_continue", frame_args, debug_reverse, "MOVED"),
-    ASK_PAST("goto", "stand before another node, or at a checkpoint", DEBUG,
-             "POST /debug/{thread}/goto", goto_args, debug_goto, "MOVED"),
+        step_args, debug_step, "RESUMED", .revives = true),
+    ASK("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back", back_args, NULL,
+        "MOVED", .past = &past_back),
+    ASK("reverse_continue", "go back to the last stop", DEBUG,
+        "POST /debug/{thread}/reverse_continue", frame_args, NULL, "MOVED", .past = &past_reverse),
+    ASK("goto", "stand before another node, or at a checkpoint", DEBUG, "POST /debug/{thread}/goto",
+        goto_args, debug_goto, "MOVED", .past = &past_goto, .revives = true),
     ASK("skip", "pass over the node", DEBUG, "POST /debug/{thread}/skip", skip_args, debug_skip,
-        "RESUMED"),
+        "RESUMED", .revives = true),
     ASK("retry", "run the node again after its error", DEBUG, "POST /debug/{thread}/retry",
-        frame_args, debug_retry, "RESUMED"),
+        frame_args, debug_retry, "RESUMED", .revives = true),
     ASK("answer", "answer what a frame asks", DEBUG, "POST /debug/{thread}/answer", answer_args,
         debug_answer, "{answered: text}"),
 
@@ -351,27 +347,29 @@ const Operation session_operations[] = {
         frame_args, debug_node, "NODE"),
     ASK("config", "show the node's config, as written and resolved", READ,
         "GET /debug/{thread}/config", frame_args, debug_config, "CONFIG"),
-    ASK_PAST(
-        "variables", "show what the node sees, or a part of it", READ,
+    ASK("variables", "show what the node sees, or a part of it", READ,
         "GET /debug/{thread}/variables", variables_args, debug_variables,
         "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
-        "children?: [VARIABLE], offset?: int, total?: int, cut?: bool}"),
-    ASK_PAST("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
-             summary_args, debug_summary, "{keys: [VARIABLE], total: int, size: int}"),
-    ASK_PAST(
-        "search", "find a text in keys and values", READ, "GET /debug/{thread}/search", search_args,
+        "children?: [VARIABLE], offset?: int, total?: int, cut?: bool}",
+        .past = &past_variables),
+    ASK("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
+        summary_args, debug_summary, "{keys: [VARIABLE], total: int, size: int}",
+        .past = &past_summary),
+    ASK("search", "find a text in keys and values", READ, "GET /debug/{thread}/search", search_args,
         debug_search,
         "{found: [{path: path, text: text, type: text, preview: text, where: \"key\"|\"value\"}], "
-        "more: bool}"),
-    ASK_PAST(
-        "largest", "list the largest values", READ, "GET /debug/{thread}/largest", largest_args,
+        "more: bool}",
+        .past = &past_search),
+    ASK("largest", "list the largest values", READ, "GET /debug/{thread}/largest", largest_args,
         debug_largest,
-        "{largest: [{path: path, text: text, type: text, size: int, length?: int}], more?: bool}"),
-    ASK_PAST(
-        "diff", "show what has changed", READ, "GET /debug/{thread}/diff", diff_args, debug_diff,
-        "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}"),
-    ASK_PAST("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
-             evaluate_args, debug_evaluate, "{results: [VALUE], more: bool, omitted?: VALUE}"),
+        "{largest: [{path: path, text: text, type: text, size: int, length?: int}], more?: bool}",
+        .past = &past_largest),
+    ASK("diff", "show what has changed", READ, "GET /debug/{thread}/diff", diff_args, debug_diff,
+        "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}",
+        .past = &past_diff),
+    ASK("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
+        evaluate_args, debug_evaluate, "{results: [VALUE], more: bool, omitted?: VALUE}",
+        .past = &past_evaluate),
     ASK("complete", "say what could stand at a cursor", READ, "POST /debug/{thread}/complete",
         complete_args, debug_complete,
         "{items: [{text: text, kind: text, detail?: text, from: int}]}"),
@@ -394,26 +392,28 @@ const Operation session_operations[] = {
               debug_history, "{steps: [HISTORY_STEP], more: bool}"),
 
     ASK("set", "set a variable when the frame goes on", DEBUG, "POST /debug/{thread}/variables",
-        set_args, debug_set, "PENDING"),
+        set_args, debug_set, "PENDING", .revives = true),
     ASK("unset", "remove a variable when the frame goes on", DEBUG,
-        "DELETE /debug/{thread}/variables", unset_args, debug_unset, "PENDING"),
+        "DELETE /debug/{thread}/variables", unset_args, debug_unset, "PENDING", .revives = true),
     ASK("pending", "list the changes that are pending", READ, "GET /debug/{thread}/pending",
         frame_args, debug_pending, "PENDING"),
     ASK("revoke", "take pending changes back", DEBUG, "DELETE /debug/{thread}/pending", revoke_args,
         debug_revoke, "PENDING"),
     ASK("config_set", "edit the node's config for this one execution", DEBUG,
-        "PUT /debug/{thread}/config", config_set_args, debug_config_set, "CONFIG"),
+        "PUT /debug/{thread}/config", config_set_args, debug_config_set, "CONFIG", .revives = true),
     ASK("config_reset", "take the edits of the config back", DEBUG, "DELETE /debug/{thread}/config",
-        frame_args, debug_config_reset, "CONFIG"),
+        frame_args, debug_config_reset, "CONFIG", .revives = true),
     ASK("inject", "add a node before or after the current one", DEBUG,
-        "POST /debug/{thread}/injected", inject_args, debug_inject, "{injected: INJECTED}"),
+        "POST /debug/{thread}/injected", inject_args, debug_inject, "{injected: INJECTED}",
+        .revives = true),
     ASK("injected", "list injected nodes that have not begun", READ, "GET /debug/{thread}/injected",
         injected_args, debug_injected, "{injected: [INJECTED]}"),
     ASK("inject_remove", "remove an injected node", DEBUG, "DELETE /debug/{thread}/injected/{id}",
         inject_remove_args, debug_inject_remove, "{removed: int}"),
 
-    ASK_PAST("replay", "run one node again on the input that it had", DEBUG,
-             "POST /debug/{thread}/replay", replay_args, debug_replay, "{thread: text, run: int}"),
+    ASK("replay", "run one node again on the input that it had", DEBUG,
+        "POST /debug/{thread}/replay", replay_args, NULL, "{thread: text, run: int}",
+        .past = &past_replay),
     READ_PAST("export", "give the run and its session as one document",
               "GET /debug/{thread}/export", export_args, debug_export, "object"),
     {0},

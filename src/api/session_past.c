@@ -1,93 +1,75 @@
-/* session_past.c - what is in the store: states of the past, differences, the history, the whole
- * of it.
+/* session_past.c - what is in the record: states of the past, differences, the history, places to go back to.
  *
- * All of it reads what is durable; whoever asks waits until what was told of is (operation.c). */
+ * Each is a question of the session, a reader of the store for it (travel.h) and, where something is to be done, an
+ * action: see OperationPast. */
 #include "session_calls.h"
 
 #include "export.h"
 #include "inspect.h"
+#include "json_build.h"
 #include "lineage.h"
 #include "mem.h"
-#include "problems.h"
-#include "suggest.h"
+#include "travel.h"
 
-#include <inttypes.h>
-#include <string.h>
+enum { HISTORY_PAGE = 50 };
 
-enum {
-    DIFF_LIMIT = 1000, /* of each of added, removed, changed */
-    HISTORY_PAGE = 50,
-};
+/* ---- looks ---- */
 
-/* ---- reading the store ---- */
-
-/* NULL with a sentence. What is durable is there: debug_call() waits for the rest first. */
-static Store *recorded(const Session *session, Error *err) {
-    Engine *engine = run_engine(session_run(session));
-    if (!engine_store(engine)) {
-        error_set(err, ERR_USAGE,
-                  "This run is not recorded, so it has no history: start it with a store (one in "
-                  "memory is enough) to look back.");
-        return NULL;
-    }
-    return engine_reader(engine, err);
+static bool is_recorded(const Session *session, Error *err) {
+    return engine_store(run_engine(session_run(session))) ||
+           error_set(err, ERR_USAGE,
+                     "This run is not recorded, so it has no history: start it with a store (one "
+                     "in memory is enough) to look back.");
 }
 
-Json debug_state_at(Session *session, int64_t checkpoint, int64_t frame, Error *err) {
-    int64_t selected = session_selected(session);
-    if (!recorded(session, err)) {
-        return json_none();
-    }
-    Json state = session_state_at(session, checkpoint, frame ? frame : selected, err);
-    if (json_is_none(state) && !frame && selected) {
-        if (err) {
-            error_clear(err);
-        }
-        state = session_state_at(session, checkpoint, 0, err);
-    }
-    return state;
+/* Without a checkpoint it is about now. */
+static Json look_question(Session *session, Json args, Error *err) {
+    return !args_has(args, "checkpoint") ? json_null()
+           : is_recorded(session, err)   ? session_ask_state(session, args, err)
+                                         : json_none();
 }
+
+/* A reader of the state at a checkpoint; look(): given a state and arguments, what is to be said of it. */
+#define LOOK_BACK(name, look)                                                \
+    static Json name##_then(Store *store, Json question, Error *err) {       \
+        Json state = travel_state(store, question, err);                     \
+        Json out = json_is_none(state) ? state : look(state, question, err); \
+        json_unref(state);                                                   \
+        return out;                                                          \
+    }                                                                        \
+    const OperationPast past_##name = {.question = look_question, .read = name##_then}
+
+LOOK_BACK(variables, debug_variables_in);
+LOOK_BACK(summary, debug_summary_of);
+LOOK_BACK(search, debug_search_in);
+LOOK_BACK(largest, debug_largest_of);
+LOOK_BACK(evaluate, debug_evaluate_on);
 
 /* ---- differences ---- */
 
 const char *const debug_since_words[] = {"pause", "node", "start", NULL};
 static const DiffSince diff_since[] = {DIFF_PAUSE, DIFF_NODE, DIFF_START};
 
-static Json with_ends(Json diff, int64_t from, int64_t to) {
-    static const char *const parts[] = {"added", "removed", "changed", "more"};
-    Json out = json_object_with(json_object(), "from", json_int(from));
-    out = json_object_with(out, "to", json_int(to));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        Json part = json_object_get_c(diff, parts[i]);
-        out = json_is_none(part) ? out : json_object_with(out, parts[i], json_ref(part));
-    }
-    json_unref(diff);
-    return out;
-}
-
 /* Without `to`: up to now, with what is pending. */
-static Json later_state(Session *session, Json args, int64_t to, Error *err) {
-    if (to) {
-        return debug_state_at(session, to, args_frame_id(args), err);
+static Json between_question(Session *session, Json args, Error *err) {
+    Json now = json_none();
+    if (!is_recorded(session, err)) {
+        return json_none();
     }
-    Frame *f = args_frame(session, args, err);
-    return f ? frame_will_see(f, err) : json_none();
+    if (!args_has(args, "to")) {
+        Frame *f = args_frame(session, args, err);
+        now = f ? frame_will_see(f, err) : json_none();
+        if (json_is_none(now)) {
+            return now;
+        }
+    }
+    Json fields = OBJECT_ADD(json_ref(args), KEY("now", now));
+    Json question = session_ask_state(session, fields, err);
+    json_unref(fields);
+    return question;
 }
 
-static Json diff_between(Session *session, Json args, Error *err) {
-    int64_t from = args_int(args, "from", 0), to = args_int(args, "to", 0);
-    Json out = json_none(), before = debug_state_at(session, from, args_frame_id(args), err);
-    Json after = json_is_none(before) ? before : later_state(session, args, to, err);
-    if (!json_is_none(after)) {
-        int64_t end = to ? to : run_checkpoint(session_run(session));
-        out = with_ends(inspect_diff(before, after, DIFF_LIMIT), from, end);
-    }
-    json_unref(before);
-    json_unref(after);
-    return out;
-}
-
-Json debug_diff(Session *session, Json args, Error *err) {
+static Json diff_question(Session *session, Json args, Error *err) {
     bool between = args_has(args, "from");
     if (args_has(args, "to") && !between) {
         error_set(err, ERR_USAGE,
@@ -99,12 +81,20 @@ Json debug_diff(Session *session, Json args, Error *err) {
         return json_none();
     }
     if (between) {
-        return diff_between(session, args, err);
+        return between_question(session, args, err);
     }
     Frame *f = args_frame(session, args, err);
     DiffSince since = diff_since[args_word(args, "since", debug_since_words, 0)];
-    return f ? session_diff(session, f, since, err) : json_none();
+    return f ? session_ask_changes(session, f, since, err) : json_none();
 }
+
+/* What the frame saw at its pauses is in memory. */
+Json debug_diff(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? session_diff_pauses(f, err) : json_none();
+}
+
+const OperationPast past_diff = {.question = diff_question, .read = travel_changes};
 
 /* ---- history ---- */
 
@@ -127,73 +117,93 @@ Json debug_history(Store *store, Json args, Error *err) {
     return out;
 }
 
+/* ---- going back ---- */
+
+static Json back_question(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? session_ask_back(session, f, args_int(args, "count", 1), err) : json_none();
+}
+
+static Json reverse_question(Session *session, Json args, Error *err) {
+    Frame *f = args_frame(session, args, err);
+    return f ? session_ask_reverse(session, f, err) : json_none();
+}
+
+/* A checkpoint is one of the whole run: there is no frame to choose. */
+static Json goto_question(Session *session, Json args, Error *err) {
+    if (args_has(args, "node")) {
+        return json_null();
+    }
+    if (args_has(args, "frame")) {
+        error_set(
+            err, ERR_USAGE,
+            "`goto` takes `frame` only with `node`: to a checkpoint the whole run goes back.");
+        return json_none();
+    }
+    return session_ask_checkpoint(session, args_int(args, "checkpoint", 0), err);
+}
+
+static Json go_there(Session *session, Json args, Json found, Error *err) {
+    (void)args;
+    return session_go_to(session, found, err);
+}
+
+static Json go_in_reverse(Session *session, Json args, Json found, Error *err) {
+    (void)args;
+    return session_reverse(session, found, err);
+}
+
+const OperationPast past_back = {.question = back_question, .read = travel_back, .act = go_there};
+const OperationPast past_goto = {.question = goto_question, .read = travel_to, .act = go_there};
+const OperationPast past_reverse = {
+    .question = reverse_question, .read = travel_reverse, .act = go_in_reverse};
+
 /* ---- one node again ---- */
 
-/* The newest step of a node on a line; 0 when it made none, with the nearest that did. */
-static int64_t step_of_node(const Lineage *line, const char *node, Error *err) {
-    Suggestion nearest = suggestion_for(node, strlen(node));
-    for (size_t i = line->n; i-- > 0;) {
-        const LineageStep *c = &line->items[i];
-        if (!lineage_is_step(c)) {
-            continue;
-        }
-        if (strcmp(c->node, node) == 0) {
-            return c->seq;
-        }
-        suggestion_offer(&nearest, c->node);
-    }
-    error_set(err, ERR_USAGE,
-              "There is no execution of `%s` to replay on this line of the history%s",
-              shown(node, strlen(node)), did_you_mean_this(nearest.best));
-    return 0;
-}
-
-/* The step to replay: the last one of the node, up to the checkpoint if there is one. 0 on
- * error. */
-static int64_t find_step(Session *session, const char *node, int64_t upto, Error *err) {
-    const Run *run = session_run(session);
-    Lineage line = {0};
-    int64_t seq = 0;
-    Store *store = recorded(session, err);
-    if (!store) {
-        return 0;
-    }
-    if (lineage_read(store, run_number(run), upto ? upto : run_durable_checkpoint(run), 0, &line,
-                     err)) {
-        seq = step_of_node(&line, node, err);
-    }
-    lineage_clear(&line);
-    return seq;
-}
-
 /* A checkpoint needs no frame: that may have ended long ago. */
-static Json replay_step(Session *session, int64_t checkpoint, const char *thread, Error *err) {
+static Json replay_question(Session *session, Json args, Error *err) {
+    if (!is_recorded(session, err)) {
+        return json_none();
+    }
+    bool said = args_has(args, "checkpoint") || args_has(args, "node");
     Frame *f = session_frame(session, 0, err);
-    if (!f && !checkpoint) {
+    if (!f && !said) {
         return json_none();
     }
     if (err) {
         error_clear(err);
     }
-    return session_replay(session, f, checkpoint, thread, err);
+    return session_ask_replay(session, f, args, err);
 }
 
-Json debug_replay(Session *session, Json args, Error *err) {
-    char *node = args_text(args, "node"), *thread = args_text(args, "new_thread");
-    int64_t checkpoint = args_int(args, "checkpoint", 0);
-    Json out = json_none();
-    bool found = recorded(session, err) != NULL;
-    if (found && node) {
-        checkpoint = find_step(session, node, checkpoint, err);
-        found = checkpoint != 0;
-    }
-    if (found) {
-        out = replay_step(session, checkpoint, thread, err);
-    }
-    mem_free(node);
+static Json replay_now(Session *session, Json args, Json found, Error *err) {
+    char *thread = args_text(args, "new_thread");
+    Json out = session_replay_now(session, found, thread, err);
     mem_free(thread);
     return out;
 }
+
+typedef struct Replay {
+    Reply reply;
+} Replay;
+
+static void on_replaying(void *ctx, Json answer, const Error *err) {
+    Replay *r = ctx;
+    Reply reply = r->reply;
+    mem_free(r);
+    reply.give(reply.ctx, answer, err);
+}
+
+static void replay_later(Session *session, Json args, Json found, Reply reply) {
+    char *thread = args_text(args, "new_thread");
+    Replay *r = mem_zalloc(sizeof *r);
+    r->reply = reply;
+    session_replay(session, found, thread, on_replaying, r);
+    mem_free(thread);
+}
+
+const OperationPast past_replay = {
+    .question = replay_question, .read = travel_step, .act = replay_now, .act_later = replay_later};
 
 /* ---- all of it ---- */
 

@@ -40,7 +40,7 @@
  * Expressions have neither clock nor environment (a message may ask for the time), and a budget of
  * BREAK_STEPS and BREAK_MEMORY: one that goes over it fails, which is no hit.
  *
- * Everything is on the loop's thread.
+ * A breakpoint has one thread: the loop's, or that of whoever made it to look into the record (travel.h).
  */
 #ifndef PAWL_BREAKPOINT_H
 #define PAWL_BREAKPOINT_H

@@ -363,16 +363,25 @@ const RunHooks recording_hooks = {.at = at_place};
 /* ---- going back ---- */
 
 /* What the run would have counted up to there is what a reader of its history counts. */
-bool recording_go_back(Recording *r, Store *store, const RecordingSource *there, Error *err) {
-    Recording *then = recording_empty(r->live_from);
-    bool ok = recording_read(then, store, there, err);
-    if (ok) {
-        json_unref(r->counts);
-        json_unref(r->last);
-        r->counts = json_ref(then->counts);
-        r->last = json_ref(then->last);
-        r->live = then->live;
+Json recording_counts(Store *store, const RecordingSource *there, Error *err) {
+    Recording *then = recording_empty(there->live_from);
+    Json counts = json_none();
+    if (recording_read(then, store, there, err)) {
+        counts = OBJECT(KEY("counts", json_ref(then->counts)), KEY("last", json_ref(then->last)),
+                        KEY("live", then->live));
     }
     recording_free(then);
-    return ok;
+    return counts;
+}
+
+void recording_go_back(Recording *r, Json counts) {
+    json_unref(r->counts);
+    json_unref(r->last);
+    r->counts = json_ref(json_object_get_c(counts, "counts"));
+    r->last = json_ref(json_object_get_c(counts, "last"));
+    r->live = json_truthy(json_object_get_c(counts, "live"));
+}
+
+const char *recording_live_from(const Recording *r) {
+    return r->live_from;
 }

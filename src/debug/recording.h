@@ -71,9 +71,12 @@ HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
  */
 HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info);
 
-/* The run that takes from it goes back to a checkpoint of its own history (run_rewind), `there`: what comes
- * after that is taken once more. False, and nothing is changed, when its history cannot be read. */
-bool recording_go_back(Recording *r, Store *store, const RecordingSource *there, Error *err);
+/* The run that takes from it goes back to a checkpoint of its own history (run_rewind): what comes after that is
+ * taken once more. What it had counted up to there is read from its history, `there` (live_from is that of the
+ * recording), on any thread; given, JSON_NONE when it cannot be read. */
+Json recording_counts(Store *store, const RecordingSource *there, Error *err);
+void recording_go_back(Recording *r, Json counts);
+const char *recording_live_from(const Recording *r); /* NULL: it never is live */
 
 /* Hooks that do only that, for a run without a debugger. ctx is the recording. */
 extern const RunHooks recording_hooks;

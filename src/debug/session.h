@@ -116,8 +116,6 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack); /* FRAME 
 /* `out` with what is said of a pause: its position (NULL: not known) and the pause's info, but for what is
  * pending. Consumes out. */
 Json session_pause_json(Json out, const char *position, Json info);
-/* What the node of a frame saw at a checkpoint, from the store. Given; JSON_NONE on error. */
-Json session_state_at(Session *s, int64_t checkpoint, int64_t frame, Error *err);
 
 /* ---- control; each false with a sentence ---- */
 
@@ -139,11 +137,36 @@ Json session_pause(Session *s, Frame *f);
 bool session_goto(Session *s, Frame *f, const char *node, Error *err);
 bool session_answer(Session *s, const RunResume *answer, Error *err);
 
-/* Back by `count` steps of a frame; to the last place where a breakpoint would have stopped it; to a
- * checkpoint. {checkpoint, frame, node, ended?, breakpoints?, after?}, or JSON_NONE on error. */
-Json session_back(Session *s, Frame *f, int64_t count, Error *err);
-Json session_reverse(Session *s, Frame *f, Error *err);
-Json session_go_to(Session *s, int64_t checkpoint, Error *err);
+/* ---- the past ----
+ *
+ * What is in the record is read by readers of the store (travel.h), on other threads. Here are the questions for
+ * them, of the state in which the run is when they are made (given; JSON_NONE with a sentence), and what is done with
+ * the answers. What was recorded has to be durable before a question is answered, not before it is asked. */
+
+/* For travel_state(); fields as it has them. */
+Json session_ask_state(Session *s, Json fields, Error *err);
+/* For travel_back(), travel_reverse() and travel_to(): by `count` steps of a frame; to the last place where a
+ * breakpoint would have stopped it; to a checkpoint. */
+Json session_ask_back(Session *s, Frame *f, int64_t count, Error *err);
+Json session_ask_reverse(Session *s, Frame *f, Error *err);
+Json session_ask_checkpoint(Session *s, int64_t checkpoint, Error *err);
+/* And there: {checkpoint, frame, node, ended?, from}; of travel_reverse() also {breakpoints, after?}. JSON_NONE on
+ * error. Blocks for the lease of a run that has settled, unless it was taken before (run_take()). */
+Json session_go_to(Session *s, Json place, Error *err);
+Json session_reverse(Session *s, Json place, Error *err);
+
+typedef enum DiffSince { DIFF_PAUSE, DIFF_NODE, DIFF_START } DiffSince;
+/* For travel_changes(). null: there is nothing to read, and session_diff_pauses() has the answer. */
+Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err);
+Json session_diff_pauses(Frame *f, Error *err);
+
+/* For travel_step(). f NULL: none is selected. */
+Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err);
+/* A new run of the node that `step` ended, on the input that it had: {thread, run}, told once, or an error. How it
+ * ended is told by `replayed` when it has settled. thread NULL: a name is made. */
+typedef void (*SessionReplayed)(void *ctx, Json answer, const Error *err);
+void session_replay(Session *s, Json step, const char *thread, SessionReplayed done, void *ctx);
+Json session_replay_now(Session *s, Json step, const char *thread, Error *err);
 
 /* ---- changing ---- */
 
@@ -161,17 +184,5 @@ Json session_config(const Frame *f);
 Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err);
 Json session_injected(const Session *s, const Frame *f); /* of a frame, or of all for NULL */
 bool session_uninject(Session *s, int64_t id);
-
-/* ---- differences ---- */
-
-typedef enum DiffSince { DIFF_PAUSE, DIFF_NODE, DIFF_START } DiffSince;
-/* {from, to, added, removed, changed}; JSON_NONE on error. */
-Json session_diff(Session *s, Frame *f, DiffSince since, Error *err);
-
-/* ---- one node again ---- */
-
-/* A new run of the node that the step at a checkpoint (0: the last step of the frame) ended, on the input
- * that it had. Told by `replayed` when it has settled. {thread, run} or JSON_NONE. */
-Json session_replay(Session *s, Frame *f, int64_t checkpoint, const char *thread, Error *err);
 
 #endif

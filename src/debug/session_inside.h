@@ -2,7 +2,7 @@
  *
  * Reading order: session.c (life, what is kept, what is told), session_stops.c (where frames stop, and how
  * they go on), session_frames.c (frames for people, and changes that wait), session_travel.c (back,
- * differences, one node again).
+ * differences, one node again: what is asked of the record, which travel.c reads on other threads).
  *
  * `value` is the session as the run keeps it (session.h has the layout): whoever changes something that
  * is to survive changes it there, with session_keep(), and the next record of the run has it. */

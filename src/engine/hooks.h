@@ -218,11 +218,25 @@ Run *engine_open_now(Engine *engine, const char *thread, Json info, Error *err);
  * needs it. ready is told the run, later. */
 void run_take(Run *run, RunReady ready, void *ctx);
 
+bool run_is_taken(const Run *run); /* it has its lease */
+/* Gives the lease of a run back that was taken and has not gone on after all. */
+void run_give_back(Run *run);
+/* Somebody wanted it to end: it was cancelled, or stopped. */
+bool run_is_called_off(const Run *run);
+
+/* A checkpoint of a run, for run_rewind(): read from the store, on any thread. Given; JSON_NONE on error. */
+typedef struct RewindTo {
+    int64_t run;
+    const char *thread;
+    int64_t seq;
+} RewindTo;
+Json rewind_read(Store *store, const RewindTo *to, Error *err);
+
 /* Goes back to a checkpoint of the run's own history, in place: work that is under way is ended, what
- * came after stays in the history, and every frame that could go on is parked. Consumes info. The
- * checkpoint has to be durable (engine_when_durable()); what frames have recorded since then need not
- * be. Blocks only to take the lease of a run that has settled: run_take() does that before. */
-bool run_rewind(Run *run, int64_t seq, Json info, Error *err);
+ * came after stays in the history, and every frame that could go on is parked. Consumes info. What frames
+ * have recorded since the checkpoint need not be durable. Blocks only to take the lease of a run that has
+ * settled: run_take() does that before. */
+bool run_rewind(Run *run, Json there, Json info, Error *err);
 
 /* A failed run that was opened is alive again (its lease as for run_rewind()): the frame that failed is parked on its error, as if it had
  * been stopped there. Consumes info. False when it has not failed, or cannot go on. */

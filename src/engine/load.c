@@ -395,30 +395,55 @@ static bool take_loaded(Run *run, const Loaded *loaded, Error *err) {
     return load_image(run, loaded->image, loaded->at, true, err);
 }
 
+/* As rewind_read() leaves a checkpoint: what a Loaded has of it. */
+enum { THERE_SEQ, THERE_STEP, THERE_AT, THERE_IMAGE, THERE_SNAPSHOT, THERE_WEIGHT, THERE_PATCHES };
+
+Json rewind_read(Store *store, const RewindTo *to, Error *err) {
+    Loaded l = {.row = {.run = to->run, .thread = (char *)to->thread}, .seq = to->seq};
+    if (!loaded_read(store, &l, false, err)) {
+        json_unref(l.image);
+        return json_none();
+    }
+    Json values[] = {[THERE_SEQ] = json_int(l.seq),
+                     [THERE_STEP] = json_int(l.step),
+                     [THERE_AT] = json_int(l.at),
+                     [THERE_IMAGE] = l.image,
+                     [THERE_SNAPSHOT] = json_int((int64_t)l.weight.snapshot),
+                     [THERE_WEIGHT] = json_int((int64_t)l.weight.image),
+                     [THERE_PATCHES] = json_int((int64_t)l.weight.patches)};
+    Json there = json_array();
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        there = json_array_push(there, values[i]);
+    }
+    return there;
+}
+
 /* When what is to be taken is damaged, the run goes back to where it was: what was recorded last is in
  * memory, durable or not. */
-bool load_again(Run *run, int64_t seq, Error *err) {
-    Store *store = engine_reader(run->engine, err);
-    Loaded there = {.row = run->row, .seq = seq};
+bool load_again(Run *run, Json there, Error *err) {
+    Loaded then = {.seq = json_array_get(there, THERE_SEQ).i,
+                   .step = json_array_get(there, THERE_STEP).i,
+                   .at = json_array_get(there, THERE_AT).i,
+                   .image = json_array_get(there, THERE_IMAGE),
+                   .weight = {.snapshot = (uint64_t)json_array_get(there, THERE_SNAPSHOT).i,
+                              .image = (uint64_t)json_array_get(there, THERE_WEIGHT).i,
+                              .patches = (uint64_t)json_array_get(there, THERE_PATCHES).i}};
     Loaded here = {.image = json_ref(run->image),
                    .seq = run->head,
                    .step = run->step,
                    .at = engine_now(run->engine),
                    .weight = run->weight};
-    bool ok = store && loaded_read(store, &there, false, err);
-    Json head = ok ? json_array_get(there.image, IMAGE_RUN) : json_none();
-    if (ok && !json_equal(json_array_get(head, IMAGE_DEFINITION), run->definition)) {
-        ok = error_set(err, ERR_USAGE,
-                       "At checkpoint %lld the run had another version of the workflow.",
-                       (long long)seq);
+    Json head = json_array_get(then.image, IMAGE_RUN);
+    bool ok = json_equal(json_array_get(head, IMAGE_DEFINITION), run->definition);
+    if (!ok) {
+        error_set(err, ERR_USAGE, "At checkpoint %lld the run had another version of the workflow.",
+                  (long long)then.seq);
         error_fact(err, "thread", run->row.thread);
-        error_fact_int(err, "checkpoint", seq);
-    }
-    if (ok && !take_loaded(run, &there, err)) {
+        error_fact_int(err, "checkpoint", then.seq);
+    } else if (!take_loaded(run, &then, err)) {
         ok = false;
         take_loaded(run, &here, NULL);
     }
-    json_unref(there.image);
     json_unref(here.image);
     return ok;
 }

@@ -15,9 +15,9 @@ void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainW
 /* Drives a request to its end, waiting for the disk, and runs no loop. */
 void request_now(Request *q, const Now *now);
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
-/* The same run as it was at another checkpoint; what it was doing is ended. Nothing in it is scheduled.
+/* The same run as it was at another checkpoint (rewind_read()); what it was doing is ended. Nothing in it is scheduled.
  * After an error it is as it was, though what it was doing may have been ended. */
-bool load_again(Run *run, int64_t seq, Error *err);
+bool load_again(Run *run, Json there, Error *err);
 
 /* ---- resume.c ---- */
 

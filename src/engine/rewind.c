@@ -199,6 +199,22 @@ void run_take(Run *run, RunReady ready, void *ctx) {
     ask_take(run, ready, ctx);
 }
 
+bool run_is_taken(const Run *run) {
+    return run->leased;
+}
+
+void run_give_back(Run *run) {
+    if (run->leased && run->settled) {
+        run->leased = false;
+        request_release(run->engine, run->row.run);
+    }
+}
+
+bool run_is_called_off(const Run *run) {
+    return run->status == RUN_CANCELLED || run->status == RUN_STOPPED ||
+           (run->first_frame && test_is_over(run));
+}
+
 static bool may_write(Run *run, Error *err) {
     Now now = {.err = err};
     if (!run->leased || !run->engine->storage) {
@@ -223,13 +239,13 @@ static void begin_works_anew(Run *run) {
     }
 }
 
-bool run_rewind(Run *run, int64_t seq, Json info, Error *err) {
+bool run_rewind(Run *run, Json there, Json info, Error *err) {
     const RunHooks *hooks = run->hooks;
     void *ctx = run->hooks_ctx;
     bool ok = engine_may_begin(run->engine, err) && may_write(run, err);
     if (ok) {
         run_set_hooks(run, NULL, NULL);
-        ok = load_again(run, seq, err);
+        ok = load_again(run, there, err);
         if (run->first_frame) {
             run_set_hooks(run, hooks, ctx);
         }

@@ -77,6 +77,7 @@ static Session *make_session(HostRun *r, const HostDebug *debug, Error *err) {
         run_set_hooks(r->run, NULL, NULL);
     }
     r->session = session_attach(r->run, &options, err);
+    r->session_number++;
     take_recorded(r); /* unless the session does */
     if (r->session) {
         r->touching = mem_zalloc(sizeof *r->touching);
@@ -144,6 +145,56 @@ Json host_pauses(const HostRun *r) {
     return out;
 }
 
+/* ---- a held run: turns ---- */
+
+bool host_turn_is_taken(const HostRun *r) {
+    return r->turn || r->waiting;
+}
+
+void host_turn_wait(HostRun *r, HostTurn *turn) {
+    HostTurn **at = &r->waiting;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    turn->run = r;
+    turn->next = NULL;
+    *at = turn;
+}
+
+void host_turn_take(HostRun *r, HostTurn *turn) {
+    turn->run = r;
+    r->turn = turn;
+}
+
+/* Whoever goes on may take the turn. */
+void host_turn_end(HostTurn *turn) {
+    HostRun *r = turn->run;
+    if (r) {
+        r->turn = NULL;
+    }
+    while (r && !r->turn && r->waiting) {
+        HostTurn *next = r->waiting;
+        r->waiting = next->next;
+        next->go(next);
+    }
+}
+
+static void leave_turns(HostTurn *turn, HostTurn *waiting) {
+    if (turn) {
+        turn->run = NULL;
+    }
+    while (waiting) {
+        HostTurn *next = waiting->next;
+        waiting->run = NULL;
+        waiting->go(waiting);
+        waiting = next;
+    }
+}
+
+int64_t host_session_number(const HostRun *r) {
+    return r->session_number;
+}
+
 /* ---- a held run: its end ---- */
 
 bool host_rests(const HostRun *r) {
@@ -183,7 +234,9 @@ static void free_run(HostRun *r) {
     }
     run_free(r->run);
     recording_free(r->recording);
+    HostTurn *turn = r->turn, *waiting = r->waiting;
     mem_free(r);
+    leave_turns(turn, waiting);
 }
 
 /* ---- life ---- */

@@ -163,6 +163,26 @@ void host_abandon(HostRun *run);
 /* Lets go of a run that has settled: those who look at it are told that it is over. */
 void host_drop(HostRun *run);
 
+/* ---- turns ----
+ *
+ * What changes a run, and has to wait for the store before it can, *has the turn* of the run meanwhile: those who
+ * want something of the run after that wait behind it, in the order in which they came. What only looks need
+ * not take a turn. A turn is its owner's, who keeps it until go() or host_turn_end(). */
+typedef struct HostTurn HostTurn;
+struct HostTurn {
+    void (*go)(HostTurn *turn); /* of one that waits: its time has come, or its run has gone */
+    HostRun *run;               /* NULL: it has gone */
+    HostTurn *next;
+};
+
+bool host_turn_is_taken(const HostRun *run);
+void host_turn_wait(HostRun *run, HostTurn *turn); /* go() is called once, later */
+void host_turn_take(HostRun *run, HostTurn *turn); /* nobody has it */
+void host_turn_end(HostTurn *turn);                /* those who wait go on */
+
+/* Grows with each session of the run: whoever asked one knows whether it is still the same. */
+int64_t host_session_number(const HostRun *run);
+
 /* ---- the record ---- */
 
 /* What a stored run is made of: its row, its image at a checkpoint (0: its head) and its definition, from

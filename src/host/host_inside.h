@@ -39,6 +39,9 @@ struct HostRun {
     Run *run;
     Recording *recording; /* owned */
     Session *session;
+    int64_t session_number;
+    HostTurn *turn;     /* that it is; NULL: nobody's */
+    HostTurn *waiting;  /* behind it, the first first */
     bool session_told;  /* it has told where the run stands: who comes now has missed that */
     bool session_over;  /* it is to be freed */
     bool awaits_window; /* none has come yet, and the run is held until one does, for TOUCH_MS */

@@ -655,7 +655,7 @@ static Json play(Target *t, const Operation *op, const Scenario *s) {
     if (!strcmp(op->name, "run_import")) {
         Json document = must(t, "export", OBJECT(KEY("thread", thread)));
         args = OBJECT_ADD(args, KEY("document", OBJECT_ADD(document, KEY("thread", "t-imported"))));
-    } else if (op->ask || (s->args && s->state != NOTHING && takes(op, "thread"))) {
+    } else if (op->ask || op->past || (s->args && s->state != NOTHING && takes(op, "thread"))) {
         args = with_thread(args, thread);
     }
     if (!op->stream) {

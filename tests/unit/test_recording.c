@@ -7,6 +7,7 @@
 #include "recording_inside.h"
 #include "session.h"
 #include "store_chain.h"
+#include "travel.h"
 
 #define DID "echo x >> did; "
 
@@ -219,8 +220,13 @@ static void let_all_go(Session *s) {
 static void expect_same_from(Session *s, int64_t seq, const char *state, const char *status) {
     Run *run = session_run(s);
     host.settled = 0;
-    Json at = session_go_to(s, seq, &host.err);
+    assert_true(engine_wait_durable(host.engine));
+    Json question = session_ask_checkpoint(s, seq, &host.err);
+    Json place = travel_to(engine_reader(host.engine, &host.err), question, &host.err);
+    Json at = json_is_none(place) ? place : session_go_to(s, place, &host.err);
     if (json_is_none(at)) fail_msg("@%d: %s", (int)seq, host.err.msg);
+    json_unref(question);
+    json_unref(place);
     json_unref(at);
     let_all_go(s);
     assert_string_equal(run_status(run), status);
