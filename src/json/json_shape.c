@@ -29,12 +29,13 @@ typedef struct Node Node;
 typedef struct Named Named;
 
 struct Node {
-    enum { NODE_TYPE, NODE_WORD, NODE_ARRAY, NODE_OBJECT, NODE_UNION, NODE_NAME } what;
-    Node *next;      /* the next member of the same object, or alternative of the same union */
+    enum { NODE_TYPE, NODE_WORD, NODE_ARRAY, NODE_TUPLE, NODE_OBJECT, NODE_UNION, NODE_NAME } what;
+    Node *next;      /* the next member or item of the same, or alternative of the same union */
     const char *key; /* of a member */
-    bool optional;   /* a member that may be absent */
-    Node *first;  /* the item of an array, the members of an object, the alternatives of a union */
-    Node *others; /* NODE_OBJECT: for keys that no member has, or NULL */
+    bool optional;   /* a member or item that may be absent */
+    Node *
+        first; /* the item of an array, the items of a tuple, the members of an object, the alternatives of a union */
+    Node *others;     /* for keys that no member has, for items behind those of a tuple; or NULL */
     const Type *type; /* NODE_TYPE */
     int64_t min, max; /* NODE_TYPE: the bounds of an int */
     const char *word; /* NODE_WORD: the text */
@@ -109,6 +110,12 @@ static bool fits_path(const Node *node, Json v) {
     return true;
 }
 
+static bool fits_dotted(const Node *node, Json v) {
+    (void)node;
+    size_t len = json_string_len(v);
+    return len && strspn(json_string_data(&v), "0123456789.") == len;
+}
+
 /* The kinds of JSON that a type takes, what it asks beyond that, and how it is said and documented. */
 struct Type {
     const char *word;
@@ -125,6 +132,8 @@ static const Type types[] = {
     {"time", 1 << JSON_STRING, fits_time, "a time as \"2026-11-16T04:35:57.123Z\"",
      "{\"type\": \"string\", \"format\": \"date-time\","
      " \"pattern\": \"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$\"}"},
+    {"dotted", 1 << JSON_STRING, fits_dotted, "digits and dots",
+     "{\"type\": \"string\", \"pattern\": \"^[0-9.]+$\"}"},
     {"path", 1 << JSON_ARRAY, fits_path, "a path (an array of texts and ints)",
      "{\"type\": \"array\", \"items\": {\"type\": [\"string\", \"integer\"]}}"},
     {"null", 1 << JSON_NULL, NULL, "null", "{\"type\": \"null\"}"},
@@ -160,7 +169,7 @@ static void wrong(Reader *r, const char *what, const char *word) {
     }
 }
 
-/* Steps over white space, then over the mark if it is there. */
+/* Steps over white space, then over the mark if it is there. An empty mark always is. */
 static bool skip(Reader *r, const char *mark) {
     r->at += strspn(r->at, " \t\r\n");
     bool there = strncmp(r->at, mark, strlen(mark)) == 0;
@@ -307,15 +316,40 @@ static void read_object(Reader *r, Node *node) {
     expect(r, "}", node->others ? "`}` is expected here." : "`,` or `}` is expected here.");
 }
 
+/* Behind `[`: one shape and no more is what all items have; otherwise an item follows another, and is their
+ * last one where `...` says that it may be there any number of times. */
+static void read_array(Reader *r, Node *node) {
+    Node **last = &node->first;
+    bool optional = false;
+    node->what = NODE_ARRAY;
+    do {
+        Node *item = read_shape(r);
+        if (skip(r, "...")) {
+            node->others = item;
+        } else {
+            item->optional = skip(r, "?");
+            if (optional && !item->optional) {
+                wrong(r, "An item that must be there follows one that may be absent.", NULL);
+            }
+            optional = item->optional;
+            *last = item;
+            last = &item->next;
+        }
+        if (item == node->first && !item->optional && skip(r, "]")) {
+            return;
+        }
+        node->what = NODE_TUPLE;
+    } while (!node->others && skip(r, ",") && skip(r, "") && *r->at != ']');
+    expect(r, "]", node->others ? "`]` is expected here." : "`,` or `]` is expected here.");
+}
+
 static Node *read_alternative(Reader *r) {
     Node *node = arena_alloc(r->shape->arena, sizeof *node);
     if (skip(r, "{")) {
         node->what = NODE_OBJECT;
         read_object(r, node);
     } else if (skip(r, "[")) {
-        node->what = NODE_ARRAY;
-        node->first = read_shape(r);
-        expect(r, "]", "`]` is expected here.");
+        read_array(r, node);
     } else if (*r->at == '"') {
         node->what = NODE_WORD;
         node->word = read_text(r);
@@ -475,9 +509,9 @@ static void print_expected(const Node *node, Buf *out) {
     } else if (shape->what == NODE_WORD) {
         buf_printf(out, "\"%s\"", shape->word);
     } else if (shape->what != NODE_TYPE) {
-        buf_adds(out, node != shape               ? node->named->name
-                      : shape->what == NODE_ARRAY ? "an array"
-                                                  : "an object");
+        buf_adds(out, node != shape                ? node->named->name
+                      : shape->what == NODE_OBJECT ? "an object"
+                                                   : "an array");
     } else {
         buf_adds(out, shape->type->said);
         if (shape->min != INT64_MIN && shape->max != INT64_MAX) {
@@ -508,9 +542,10 @@ static bool unlike(Check *c, const Node *node, Json v) {
     return false;
 }
 
-/* Whether the value has, or may mean, the shape: at first sight, without going down. An object may mean
- * one whose words in quotes are where it has them. */
+/* Whether the value has, or may mean, the shape: at first sight, without going down. An object or an array
+ * may mean one whose words in quotes are where it has them. */
 static bool seems(Check *c, const Node *node, Json v) {
+    size_t at;
     node = resolved(node);
     switch (node->what) {
     case NODE_TYPE:
@@ -518,8 +553,17 @@ static bool seems(Check *c, const Node *node, Json v) {
                (!node->type->fits || node->type->fits(node, v));
     case NODE_WORD: return json_string_is(v, node->word);
     case NODE_ARRAY: return json_kind(v) == JSON_ARRAY;
+    case NODE_TUPLE:
+        at = 0;
+        for (const Node *m = node->first; m; m = m->next, at++) {
+            Json value = m->what == NODE_WORD ? json_array_get(v, at) : json_none();
+            if (!json_is_none(value) && !json_string_is(value, m->word)) {
+                return false;
+            }
+        }
+        return json_kind(v) == JSON_ARRAY;
     case NODE_OBJECT:
-        for (const Node *m = json_kind(v) == JSON_OBJECT ? node->first : NULL; m; m = m->next) {
+        for (const Node *m = node->first; m; m = m->next) {
             Json value = m->what == NODE_WORD ? json_object_get_c(v, m->key) : json_none();
             if (!json_is_none(value) && !json_string_is(value, m->word)) {
                 return false;
@@ -596,6 +640,30 @@ static bool check_object(Check *c, const Node *node, Json v) {
     return true;
 }
 
+/* The items of an array, each beside its own shape or that of the others. */
+static bool check_items(Check *c, const Node *node, Json v) {
+    size_t n = json_array_len(v), i = 0;
+    const Node *others = node->what == NODE_ARRAY ? node->first : node->others;
+    const Node *m = node->what == NODE_ARRAY ? NULL : node->first;
+    for (; m && (i < n || !m->optional); m = m->next, i++) {
+        if (i == n) {
+            return mismatch(c, ERR_DATA, "item %zu is missing", i);
+        }
+        if (!check(c, m, json_array_get(v, i))) {
+            return mismatch_below(c, NULL, 0, i);
+        }
+    }
+    for (; i < n; i++) {
+        if (!others) {
+            return mismatch(c, ERR_DATA, "there are %zu items, and %zu at most are expected", n, i);
+        }
+        if (!check(c, others, json_array_get(v, i))) {
+            return mismatch_below(c, NULL, 0, i);
+        }
+    }
+    return true;
+}
+
 /* Recursion is bounded by SHAPE_DEPTH_MAX. */
 static bool check(Check *c, const Node *node, Json v) {
     node = resolved(node);
@@ -603,13 +671,11 @@ static bool check(Check *c, const Node *node, Json v) {
         return mismatch(c, ERR_LIMIT, "this is too deep to be checked");
     }
     c->depth++;
-    bool ok = node->what == NODE_UNION ? check_union(c, node, v)
-              : !seems(c, node, v)     ? unlike(c, node, v)
-                                       : node->what != NODE_OBJECT || check_object(c, node, v);
-    size_t n = ok && node->what == NODE_ARRAY ? json_array_len(v) : 0;
-    for (size_t i = 0; ok && i < n; i++) {
-        ok = check(c, node->first, json_array_get(v, i)) || mismatch_below(c, NULL, 0, i);
-    }
+    bool list = node->what == NODE_ARRAY || node->what == NODE_TUPLE;
+    bool ok = node->what == NODE_UNION    ? check_union(c, node, v)
+              : !seems(c, node, v)        ? unlike(c, node, v)
+              : node->what == NODE_OBJECT ? check_object(c, node, v)
+                                          : !list || check_items(c, node, v);
     c->depth--;
     return visit(c) ? ok : mismatch(c, ERR_LIMIT, "this takes too long to be checked");
 }
@@ -644,6 +710,17 @@ static Json object_schema(const Node *node) {
         KEY("additionalProperties", node->others ? schema_of(node->others) : json_bool(false)));
 }
 
+static Json tuple_schema(const Node *node) {
+    Json items = json_array();
+    int64_t least = 0;
+    for (const Node *m = node->first; m; m = m->next) {
+        items = json_array_push(items, schema_of(m));
+        least += !m->optional;
+    }
+    return OBJECT(KEY("type", "array"), KEY("prefixItems", items), KEY("minItems", least),
+                  KEY("items", node->others ? schema_of(node->others) : json_bool(false)));
+}
+
 /* Words alone are an `enum`. */
 static Json union_schema(const Node *node) {
     bool only_words = true;
@@ -662,6 +739,7 @@ static Json schema_of(const Node *node) {
     switch (node->what) {
     case NODE_WORD: return OBJECT(KEY("const", node->word));
     case NODE_ARRAY: return OBJECT(KEY("type", "array"), KEY("items", schema_of(node->first)));
+    case NODE_TUPLE: return tuple_schema(node);
     case NODE_OBJECT: return object_schema(node);
     case NODE_UNION: return union_schema(node);
     case NODE_NAME: return OBJECT(KEY("$ref", json_string_fmt("#/$defs/%s", node->named->name)));

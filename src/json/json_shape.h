@@ -10,7 +10,10 @@
  *     path                                               an array of texts and ints
  *     any                                                any value except null
  *     "word"                                             just this text
+ *     dotted                                             a text of digits and dots: "1.12"
  *     [T]                                                an array of T
+ *     [A, B, C?]  [A,]                                   an array of just these, in this order; `C` may be absent
+ *     [A, B...]                                          an A, and then any number of B
  *     {key: T, other?: T}                                an object; `other` may be absent; no other keys
  *     {key: T, ...}                                      any other keys too
  *     {key: T, *: T}                                     other keys too, each of them a T

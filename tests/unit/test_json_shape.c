@@ -244,6 +244,41 @@ static void alternatives_within_alternatives_have_a_limit(void **state) {
     assert_int_equal(check_nested("TWICE", "{\"a\":", "true", "}", 90), ERR_LIMIT);
 }
 
+static void items_of_an_array_may_each_have_their_own_shape(void **state) {
+    (void)state;
+    expect_fit("[int, text]", "[1, \"a\"]");
+    expect_fit("[int,]", "[1]");
+    expect_fit("[int?]", "[]");
+    expect_fit("[int?]", "[1]");
+    expect_fit("[int, text?, bool?]", "[1]");
+    expect_fit("[int, text?, bool?]", "[1, \"a\", true]");
+    expect_fit("[int, text...]", "[1]");
+    expect_fit("[int, text...]", "[1, \"a\", \"b\"]");
+    expect_fit("[text...]", "[]");
+    expect_fit("[[\"a\", int]|[\"b\", text]]", "[[\"b\", \"c\"], [\"a\", 1]]");
+    expect_misfit("[int, text]", "[1]", "item 1 is missing");
+    expect_misfit("[int,]", "[1, 2]", "there are 2 items, and 1 at most are expected");
+    expect_misfit("[int, text]", "[1, 2]", "[1]: this is 2, and a text is expected");
+    expect_misfit("[int, text...]", "[1, \"a\", 2]", "[2]: this is 2, and a text is expected");
+    expect_misfit("[int, text...]", "[]", "item 0 is missing");
+    expect_misfit("[int, text]", "{}", "this is an object, and an array is expected");
+    expect_misfit("[\"a\", int]|[\"b\", text]", "[\"b\", 1]",
+                  "[1]: this is 1, and a text is expected");
+    expect_misfit("[\"a\",]|null", "[1]", "this is an array, and an array or null is expected");
+    expect_fit("dotted", "\"1.20\"");
+    expect_misfit("dotted", "\"1/2\"", "this is a text, and digits and dots is expected");
+    expect_misfit("dotted", "\"\"", "this is a text, and digits and dots is expected");
+    expect_misfit("dotted", "\"1\\u0000\"", "this is a text, and digits and dots is expected");
+    expect_refused("[int?, text]", 1, 12,
+                   "An item that must be there follows one that may be absent.");
+    expect_refused("[int, text", 1, 11, "`,` or `]` is expected here.");
+    expect_refused("[int..., text]", 1, 8, "`]` is expected here.");
+    expect_schema(
+        "[int, text?]",
+        "{\"type\":\"array\",\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"string\"}],\"minItems\":1,"
+        "\"items\":false,\"$schema\":\"https://json-schema.org/draft/2020-12/schema\"}");
+}
+
 static void what_is_no_shape_is_refused_with_its_place(void **state) {
     (void)state;
     expect_refused("", 1, 1, "A type, a name, `{`, `[` or a text in quotes is expected here.");
@@ -255,7 +290,7 @@ static void what_is_no_shape_is_refused_with_its_place(void **state) {
     expect_refused("{..., a: int}", 1, 5, "`}` is expected here.");
     expect_refused("{* int}", 1, 4, "`*` is followed by `:` and a shape.");
     expect_refused("{a: int,}", 1, 9, "A key is expected here.");
-    expect_refused("[int", 1, 5, "`]` is expected here.");
+    expect_refused("[int", 1, 5, "`,` or `]` is expected here.");
     expect_refused("int|", 1, 5, "A type, a name, `{`, `[` or a text in quotes is expected here.");
     expect_refused("int text", 1, 5, "The shape has ended before this.");
     expect_refused("int(1)", 1, 6, "Bounds are written `int(1..)`, `int(..9)` or `int(1..9)`.");
@@ -311,6 +346,7 @@ int main(void) {
         JSON_TEST(a_named_shape_may_contain_itself),
         JSON_TEST(depth_has_a_limit),
         JSON_TEST(alternatives_within_alternatives_have_a_limit),
+        JSON_TEST(items_of_an_array_may_each_have_their_own_shape),
         JSON_TEST(what_is_no_shape_is_refused_with_its_place),
         JSON_TEST(a_shape_is_a_json_schema_too),
     };
