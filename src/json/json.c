@@ -243,6 +243,10 @@ static Json string_append_in_place(Json s, const char *tail, size_t len) {
 }
 
 Json json_string_append(Json s, const char *tail, size_t len) {
+    if (json_kind(s) != JSON_STRING) {
+        json_clear(&s);
+        s = json_string_valid("", 0);
+    }
     size_t old = json_string_len(s), whole = old + len;
     if (len == 0) {
         return s;
@@ -332,6 +336,9 @@ static uint32_t hash_bytes(const char *s, size_t len) {
 uint32_t json_string_hash(Json s) {
     if (json_tag(s) == JSON_TAG_SHORT_STRING) {
         return finish(fold(fold(s.head_ ^ hash_seed[1], s.word_ ^ hash_seed[0]), hash_seed[1]));
+    }
+    if (json_tag(s) != JSON_TAG_STRING) {
+        return 1; /* finds nothing: no key is equal to it */
     }
     JsonStr *str = (JsonStr *)s.heap;
     if (!str->hash) {

@@ -14,6 +14,10 @@
  *   - every function that takes a Json borrows it unless its comment says "consumes";
  *   - every function that returns a Json gives it to the caller unless its comment says "borrowed".
  *
+ * A tag is never trusted. A reader of a value of another type finds nothing there (an empty string, an
+ * array or object without items, the number 0), and a builder begins with an empty one, in every build:
+ * a value from outside that is not what it should be costs an answer, not a pointer.
+ *
  * JSON_NONE is not a JSON value. It is what a look-up returns when there is nothing there, and the
  * zero of the type; releasing it does nothing.
  *
@@ -230,7 +234,7 @@ Json json_number_parse(const char *text, size_t len);
 
 double json_decimal_double_(Json j);
 
-/* The value as a double; j must be a number. */
+/* The value as a double. */
 static inline double json_to_double(Json j) {
     return json_tag(j) == JSON_TAG_INT      ? (double)j.i
            : json_tag(j) == JSON_TAG_DOUBLE ? j.d
@@ -268,14 +272,16 @@ typedef struct JsonStr {
 
 static inline size_t json_string_len(Json s) {
     return json_tag(s) == JSON_TAG_SHORT_STRING ? json_short_len(s)
-                                                : ((const JsonStr *)s.heap)->len;
+           : json_tag(s) == JSON_TAG_STRING     ? ((const JsonStr *)s.heap)->len
+                                                : 0;
 }
 
 /* The bytes, borrowed from *s: a short string's are in *s itself, so *s must stay where it is. A NUL
  * follows them; a string of users may hold others, so its length is json_string_len(). */
 static inline const char *json_string_data(const Json *s) {
     return json_tag(*s) == JSON_TAG_SHORT_STRING ? json_short_text(s)
-                                                 : ((const JsonStr *)s->heap)->data;
+           : json_tag(*s) == JSON_TAG_STRING     ? ((const JsonStr *)s->heap)->data
+                                                 : "";
 }
 
 /* Consumes s; in place, with room to grow, when unshared. tail must be valid UTF-8. */
@@ -302,7 +308,7 @@ Json json_array_slice(Json a, size_t from, size_t to); /* consumes a; bounds are
 /* Replaces items [from, to) by those of b; consumes both. */
 Json json_array_splice(Json a, size_t from, size_t to, Json b);
 /* Moves item i out of *a, leaving null there, so that it can be changed in place and put back. Only
- * copies what is shared. i must be in range. */
+ * copies what is shared. JSON_NONE past the end. */
 Json json_array_lift(Json *a, size_t i);
 /* The longest contiguous run of items that starts at i: borrowed; *n is 0 at the end. The way to
  * walk an array: for (i = 0; (run = json_array_run(a, i, &n)), n; i += n) ... */

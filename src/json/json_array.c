@@ -1,11 +1,17 @@
 #include "json.h"
 #include "json_tree.h"
 
-#include <assert.h>
+static const JsonNode *tree(Json a) {
+    return (const JsonNode *)heap_of(a, JSON_TAG_ARRAY);
+}
 
-static JsonNode *tree(Json a) {
-    assert(json_tag(a) == JSON_TAG_ARRAY);
-    return (JsonNode *)a.heap;
+/* The tree to build on; consumes a. */
+static JsonNode *own_tree(Json a) {
+    if (json_tag(a) == JSON_TAG_ARRAY) {
+        return (JsonNode *)a.heap;
+    }
+    json_unref(a);
+    return node_leaf(0);
 }
 
 static Json array_over(JsonNode *t) {
@@ -37,11 +43,11 @@ const Json *json_array_run(Json a, size_t i, size_t *n) {
 }
 
 Json json_array_push(Json a, Json v) {
-    return array_over(node_push(tree(a), v));
+    return array_over(node_push(own_tree(a), v));
 }
 
 Json json_array_set(Json a, size_t i, Json v) {
-    JsonNode *t = tree(a);
+    JsonNode *t = own_tree(a);
     size_t len = node_count(t);
     if (i < len) {
         return array_over(node_set(t, i, v));
@@ -53,14 +59,14 @@ Json json_array_set(Json a, size_t i, Json v) {
 }
 
 Json json_array_concat(Json a, Json b) {
-    return array_over(node_concat(tree(a), tree(b)));
+    return array_over(node_concat(own_tree(a), own_tree(b)));
 }
 
 Json json_array_slice(Json a, size_t from, size_t to) {
     size_t len = json_array_len(a);
     to = to < len ? to : len;
     from = from < to ? from : to;
-    return array_over(node_slice(tree(a), from, to));
+    return array_over(node_slice(own_tree(a), from, to));
 }
 
 Json json_array_splice(Json a, size_t from, size_t to, Json b) {
@@ -73,7 +79,10 @@ Json json_array_splice(Json a, size_t from, size_t to, Json b) {
 }
 
 Json json_array_lift(Json *a, size_t i) {
-    JsonNode *t = tree(*a);
+    if (i >= json_array_len(*a)) {
+        return json_none();
+    }
+    JsonNode *t = (JsonNode *)a->heap;
     Json v = node_lift(&t, i);
     *a = array_over(t);
     return v;

@@ -213,9 +213,9 @@ static const char *decimal_text(const Json *j, size_t *len) {
         *len = json_short_len(*j);
         return json_short_text(j);
     }
-    const JsonStr *s = (const JsonStr *)j->heap;
-    *len = s->len;
-    return s->data;
+    bool is = json_tag(*j) == JSON_TAG_DECIMAL;
+    *len = is ? ((const JsonStr *)j->heap)->len : 1;
+    return is ? ((const JsonStr *)j->heap)->data : "0";
 }
 
 double json_decimal_double_(Json j) {

@@ -14,14 +14,24 @@
 
 enum { NOT_FOUND = -1 };
 
-static JsonNode *leaf_of(Json o) {
-    assert(json_tag(o) == JSON_TAG_OBJECT && !object_is_big(o));
-    return (JsonNode *)o.heap;
+static const JsonNode *leaf_of(Json o) {
+    assert(!object_is_big(o));
+    return (const JsonNode *)heap_of(o, JSON_TAG_OBJECT);
 }
 
 static JsonBigObject *big_of(Json o) {
-    assert(json_tag(o) == JSON_TAG_OBJECT && object_is_big(o));
+    assert(object_is_big(o));
     return (JsonBigObject *)o.heap;
+}
+
+/* The leaf to build on; consumes o. */
+static JsonNode *own_leaf(Json o) {
+    assert(!object_is_big(o));
+    if (json_tag(o) == JSON_TAG_OBJECT) {
+        return (JsonNode *)o.heap;
+    }
+    json_unref(o);
+    return node_leaf(0);
 }
 
 static Json object_over(JsonHeap *heap) {
@@ -85,7 +95,6 @@ static Json get_from_big(const JsonBigObject *o, Json key) {
 }
 
 Json json_object_get(Json o, Json key) {
-    assert(json_kind(key) == JSON_STRING);
     if (object_is_big(o)) {
         return get_from_big(big_of(o), key);
     }
@@ -306,7 +315,7 @@ static Json set_in_leaf(JsonNode *t, Json key, Json value) {
 Json json_object_set(Json o, Json key, Json value) {
     assert(json_kind(key) == JSON_STRING);
     return object_is_big(o) ? set_in_big(big_of(o), key, value)
-                            : set_in_leaf(leaf_of(o), key, value);
+                            : set_in_leaf(own_leaf(o), key, value);
 }
 
 Json json_object_lift(Json *o, Json key) {
@@ -322,7 +331,7 @@ Json json_object_lift(Json *o, Json key) {
         b->h.depth = b->entries->h.depth;
         return value;
     }
-    JsonNode *t = leaf_own(leaf_of(*o));
+    JsonNode *t = leaf_own(own_leaf(*o));
     *o = object_over(&t->h);
     return leaf_swap(t, (size_t)i + 1, json_null());
 }
@@ -345,7 +354,7 @@ Json json_object_remove(Json o, Json key) {
         return without_many_holes(big);
     }
     int i = find_pair(leaf_of(o), key);
-    return i == NOT_FOUND ? o : object_over(&leaf_remove(leaf_of(o), (size_t)i, 2)->h);
+    return i == NOT_FOUND ? o : object_over(&leaf_remove(own_leaf(o), (size_t)i, 2)->h);
 }
 
 /* ---- walking ---- */

@@ -33,6 +33,8 @@ JsonNode *node_leaf(size_t cap) {
     return t;
 }
 
+const JsonNode node_nothing = {.h = {.refs = 1, .depth = 1}, .bytes = offsetof(JsonNode, items)};
+
 enum { LEVELS_MAX = 24 };
 
 static JsonNode *inner_new(uint8_t level) {

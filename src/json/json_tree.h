@@ -96,8 +96,17 @@ typedef struct JsonBigObject {
     struct JsonIndex *index;
 } JsonBigObject;
 
+/* What a reader finds in a value that is neither: a leaf without values. Nobody refers to it. */
+extern const JsonNode node_nothing;
+
+/* The tree or leaf of an array, the leaf or large object of an object; that of nothing where the value is
+ * not of the type that was asked for. For readers. */
+static inline const JsonHeap *heap_of(Json j, uint8_t tag) {
+    return json_tag(j) == tag ? j.heap : &node_nothing.h;
+}
+
 static inline bool object_is_big(Json o) {
-    return o.heap->level == JSON_BIG_LEVEL;
+    return heap_of(o, JSON_TAG_OBJECT)->level == JSON_BIG_LEVEL;
 }
 
 /* The tree of (key, value) entries of any object. */

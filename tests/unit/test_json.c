@@ -281,6 +281,109 @@ static void heap_bytes_return_to_where_they_were(void **state) {
     assert_int_equal(json_heap_bytes(), before);
 }
 
+/* One value of every kind and of every way to hold one. */
+enum { EVERY_KIND = 14 };
+
+static void every_kind(Json *out) {
+    Json keys = json_object();
+    for (int i = 0; i < 40; i++) {
+        keys = json_object_set(keys, json_string_fmt("key %d", i), json_int(i));
+    }
+    Json all[EVERY_KIND] = {
+        json_none(),
+        json_null(),
+        json_bool(false),
+        json_bool(true),
+        json_int(INT64_C(0x4142434445464748)),
+        json_double(1.5),
+        json_number_parse("1.000", 5),
+        json_number_parse("1234567890123456789012345678901234567890", 40),
+        json_string_c("short"),
+        json_string_c("a string that is on the heap"),
+        ints(3),
+        ints(3000),
+        json_object_with(json_object(), "a", json_int(1)),
+        keys,
+    };
+    memcpy(out, all, sizeof all);
+}
+
+static void reader_of_another_type_finds_nothing(void **state) {
+    (void)state;
+    Json all[EVERY_KIND], key, value, name = json_string_c("a"),
+                                      longer = json_string_c("longer than 13");
+    every_kind(all);
+    for (int i = 0; i < EVERY_KIND; i++) {
+        Json j = all[i];
+        JsonKind kind = json_kind(j);
+        size_t n = 1, pos = 0;
+        if (kind != JSON_STRING) {
+            assert_int_equal(json_string_len(j), 0);
+            assert_string_equal(json_string_data(&j), "");
+            assert_false(json_string_is(j, ""));
+            assert_false(json_string_equal(j, name));
+            assert_true(json_string_hash(j) != 0);
+            assert_true(json_string_compare(j, name) < 0);
+        }
+        if (kind != JSON_ARRAY) {
+            assert_int_equal(json_array_len(j), 0);
+            assert_true(json_is_none(json_array_get(j, 0)));
+            json_array_run(j, 0, &n);
+            assert_int_equal(n, 0);
+            assert_true(json_is_none(json_array_lift(&j, 0)));
+        }
+        if (kind != JSON_OBJECT) {
+            assert_int_equal(json_object_len(j), 0);
+            assert_true(json_is_none(json_object_get(j, name)));
+            assert_true(json_is_none(json_object_get(j, longer)));
+            assert_true(json_is_none(json_object_get_c(j, "a")));
+            assert_false(json_object_next(j, &pos, &key, &value));
+            assert_true(json_is_none(json_object_lift(&j, name)));
+            Json keys = json_object_keys(j, true);
+            assert_int_equal(json_array_len(keys), 0);
+            json_unref(keys);
+        }
+        if (kind != JSON_NUMBER) {
+            assert_true(json_to_double(j) == 0);
+        }
+    }
+    for (int o = 0; o < EVERY_KIND; o++) {
+        for (int k = 0; k < EVERY_KIND; k++) {
+            bool there = json_kind(all[k]) == JSON_STRING && json_kind(all[o]) == JSON_OBJECT;
+            assert_true(there || json_is_none(json_object_get(all[o], all[k])));
+        }
+    }
+    for (int i = 0; i < EVERY_KIND; i++) {
+        json_unref(all[i]);
+    }
+    json_unref(longer);
+}
+
+static void builder_on_another_type_begins_with_an_empty_one(void **state) {
+    (void)state;
+    Json all[EVERY_KIND];
+    every_kind(all);
+    for (int i = 0; i < EVERY_KIND; i++) {
+        JsonKind kind = json_kind(all[i]);
+        if (kind != JSON_STRING) {
+            expect_gives(json_string_append(json_ref(all[i]), "ab", 2), "\"ab\"");
+            expect_gives(json_string_append(json_ref(all[i]), "abcdefghijklmnop", 16),
+                         "\"abcdefghijklmnop\"");
+        }
+        if (kind != JSON_ARRAY) {
+            expect_gives(json_array_push(json_ref(all[i]), json_int(1)), "[1]");
+            expect_gives(json_array_set(json_ref(all[i]), 1, json_int(1)), "[null,1]");
+            expect_gives(json_array_slice(json_ref(all[i]), 0, 5), "[]");
+            expect_gives(json_array_splice(json_ref(all[i]), 1, 2, ints(2)), "[0,1]");
+            expect_gives(json_array_concat(ints(1), json_ref(all[i])), "[0]");
+        }
+        if (kind != JSON_OBJECT) {
+            expect_gives(json_object_with(json_ref(all[i]), "a", json_int(1)), "{\"a\":1}");
+        }
+        json_unref(all[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         JSON_TEST(string_is_short_up_to_thirteen_bytes_and_always_ends_in_a_nul),
@@ -302,6 +405,8 @@ int main(void) {
         JSON_TEST(size_follows_what_is_below),
         JSON_TEST(size_of_shared_doubling_saturates_and_recovers),
         JSON_TEST(heap_bytes_return_to_where_they_were),
+        JSON_TEST(reader_of_another_type_finds_nothing),
+        JSON_TEST(builder_on_another_type_begins_with_an_empty_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
