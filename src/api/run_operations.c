@@ -191,7 +191,7 @@ static void run_start(Host *host, Json args, Reply reply) {
 static bool check_set(Json set, Error *err) {
     for (size_t i = 0; !json_is_none(set) && i < json_array_len(set); i++) {
         Json change = json_array_get(set, i);
-        size_t n = json_kind(change) == JSON_ARRAY ? json_array_len(change) : 0;
+        size_t n = json_array_len(change);
         if (n < 1 || n > 2 || json_kind(json_array_get(change, 0)) != JSON_ARRAY) {
             return error_set(err, ERR_USAGE,
                              "`set` takes pairs of a path and a value, [[\"a\", 0], 1], and number "

@@ -140,14 +140,9 @@ Json stored_run(Store *store, Json args, Error *err) {
         error_fact(err, "store", store_url(store));
     }
     if (thread && store_find(store, thread, &row, err)) {
-        image = row.head ? chain_image(store, row.run, row.head, NULL, err) : json_none();
-        bool valid = !json_is_none(image) && image_valid(image);
-        if (!row.head || valid) {
+        image = row.head ? image_load(store, &row, row.head, NULL, err) : json_none();
+        if (!row.head || !json_is_none(image)) {
             out = run_detail(store, &row, image, args_bool(args, "state", false));
-        } else if (!json_is_none(image)) {
-            error_set(err, ERR_DATA,
-                      "The checkpoint of thread %s does not hold a run; it is damaged.",
-                      row.thread);
         }
     }
     json_unref(image);
@@ -302,12 +297,7 @@ static Json state_at(Store *store, Json thread_arg, int64_t seq, StoredRun *run,
     if (!stored_run_read(store, json_string_data(&thread_arg), seq, run, err)) {
         return json_none();
     }
-    Json state = image_state(run->image);
-    if (json_is_none(state)) {
-        error_set(err, ERR_DATA, "The checkpoint of thread %s does not hold a run; it is damaged.",
-                  run->row.thread);
-    }
-    return state;
+    return image_state(run->image);
 }
 
 Json stored_state(Store *store, Json args, Error *err) {

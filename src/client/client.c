@@ -304,7 +304,7 @@ static void find_way(Errand *e) {
 }
 
 static char *thread_in(Json args) {
-    Json thread = json_kind(args) == JSON_OBJECT ? json_object_get_c(args, "thread") : json_none();
+    Json thread = json_object_get_c(args, "thread");
     return json_kind(thread) == JSON_STRING
                ? mem_strndup(json_string_data(&thread), json_string_len(thread))
                : NULL;

@@ -141,8 +141,7 @@ static void on_time(uv_timer_t *timer);
 /* What was asked before the process had greeted has its full time from now on. A process of another version of this
  * program may answer what we did not ask. */
 static void take_hello(Remote *r, Json hello) {
-    Json protocol =
-        json_kind(hello) == JSON_OBJECT ? json_object_get_c(hello, "protocol") : json_none();
+    Json protocol = json_object_get_c(hello, "protocol");
     r->greeted = json_tag(protocol) == JSON_TAG_INT && protocol.i == HOST_SOCKET_PROTOCOL;
     if (!r->greeted) {
         error_set(&r->why, ERR_DATA,

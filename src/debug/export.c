@@ -57,10 +57,10 @@ static Json decoded(const char *bytes, size_t len) {
 /* The definition that a change puts into the run's part of the image; JSON_NONE: none. A change is
  * of the whole, of the run's part, of the field, or of a stretch of the fields. */
 static Json definition_in(Json change) {
-    Json path = safe_item(change, 0), value = safe_item(change, 1);
+    Json path = json_array_get(change, 0), value = json_array_get(change, 1);
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : SIZE_MAX;
     if (n == 0) {
-        return safe_item(safe_item(value, IMAGE_RUN), IMAGE_DEFINITION);
+        return json_array_get(json_array_get(value, IMAGE_RUN), IMAGE_DEFINITION);
     }
     if (n > 2 || image_int(path, 0) != IMAGE_RUN ||
         json_tag(json_array_get(path, 0)) != JSON_TAG_INT) {
@@ -70,9 +70,9 @@ static Json definition_in(Json change) {
         return image_int(path, 1) == IMAGE_DEFINITION ? value : json_none();
     }
     int64_t from = image_int(change, 1);
-    return json_array_len(change) == 2 ? safe_item(value, IMAGE_DEFINITION)
+    return json_array_len(change) == 2 ? json_array_get(value, IMAGE_DEFINITION)
            : from <= IMAGE_DEFINITION
-               ? safe_item(safe_item(change, 3), (size_t)(IMAGE_DEFINITION - from))
+               ? json_array_get(json_array_get(change, 3), (size_t)(IMAGE_DEFINITION - from))
                : json_none();
 }
 
@@ -91,7 +91,7 @@ static bool write_row(void *ctx, const Checkpoint *c) {
         json_unref(result);
         return false;
     }
-    for (size_t i = 0; i < safe_len(patch); i++) {
+    for (size_t i = 0; i < json_array_len(patch); i++) {
         Json key = definition_in(json_array_get(patch, i));
         if (json_kind(key) == JSON_STRING) {
             w->definitions = json_object_set(w->definitions, json_ref(key), json_null());
@@ -200,7 +200,7 @@ static bool is_text(Json value) {
 }
 
 static bool read_format(Json document, Error *err) {
-    Json format = safe_get_c(document, "pawl_export");
+    Json format = json_object_get_c(document, "pawl_export");
     if (json_tag(format) != JSON_TAG_INT) {
         return error_set(err, ERR_DATA,
                          "This is not an export of a run: there is no `pawl_export` in it. The "
@@ -258,7 +258,7 @@ static size_t find_row(const Reading *r, int64_t seq) {
 }
 
 static bool read_row(Reading *r, Json fields, Error *err) {
-    bool is_row = safe_len(fields) >= ROW_FIELDS;
+    bool is_row = json_array_len(fields) >= ROW_FIELDS;
     for (size_t i = ROW_SEQ; is_row && i <= ROW_AT; i++) {
         is_row = json_tag(json_array_get(fields, i)) == JSON_TAG_INT;
     }
@@ -337,12 +337,12 @@ static bool read_all_definitions(Reading *r, Error *err) {
 
 /* The parent's image was a run's: only what the change touches has to be looked at, its frames and the run's
  * own part. */
-static bool is_still_run(Json image, Json patch) {
-    Json frames = safe_item(image, IMAGE_FRAMES), some = json_object();
+static bool is_still_run(Json image, Json patch, Error *err) {
+    Json frames = json_array_get(image, IMAGE_FRAMES), some = json_object();
     bool whole = json_kind(frames) != JSON_OBJECT;
     for (size_t i = 0; !whole && i < json_array_len(patch); i++) {
-        Json path = safe_item(json_array_get(patch, i), 0), first = safe_item(path, 0);
-        Json key = safe_item(path, 1);
+        Json path = json_array_get(json_array_get(patch, i), 0), first = json_array_get(path, 0);
+        Json key = json_array_get(path, 1);
         int64_t part = json_tag(first) == JSON_TAG_INT ? first.i : -1;
         bool named = part == IMAGE_FRAMES && json_kind(key) == JSON_STRING;
         Json frame = named ? json_object_get(frames, key) : json_none();
@@ -356,7 +356,7 @@ static bool is_still_run(Json image, Json patch) {
     Json parts[] = {json_is_none(root) ? json_null() : json_ref(json_array_get(image, IMAGE_RUN)),
                     some};
     Json less = json_array_from(parts, 2);
-    bool valid = whole ? image_valid(image) : image_valid(less);
+    bool valid = image_check(whole ? image : less, err);
     json_unref(less);
     return valid;
 }
@@ -372,12 +372,15 @@ static bool check_image(const Reading *r, const Row *row, Error *err) {
                          "Checkpoint %" PRId64 " of this export takes more than %d MB.", row->seq,
                          IMAGE_MAX >> 20);
     }
-    if (!is_still_run(row->image, json_array_get(row->fields, ROW_PATCH))) {
-        return bad_image(row, "does not hold a run.", err);
+    Error why = ERROR_INIT;
+    if (!is_still_run(row->image, json_array_get(row->fields, ROW_PATCH), &why)) {
+        return error_set(err, ERR_DATA,
+                         "This export is damaged: checkpoint %" PRId64 " does not hold a run (%s).",
+                         row->seq, why.msg);
     }
     Json key = json_array_get(json_array_get(row->image, IMAGE_RUN), IMAGE_DEFINITION);
     Json snapshot = json_array_get(row->fields, ROW_SNAPSHOT);
-    if (json_kind(key) != JSON_NULL && json_is_none(safe_get(r->definitions, key))) {
+    if (json_kind(key) != JSON_NULL && json_is_none(json_object_get(r->definitions, key))) {
         return bad_image(row, "is of a workflow that is not in it.", err);
     }
     if (json_kind(snapshot) == JSON_NULL) {

@@ -327,7 +327,7 @@ bool inspect_next(Json container, size_t *pos, Json *step, Json *value) {
         return json_object_next(container, pos, step, value);
     }
     *step = json_int((int64_t)*pos);
-    *value = json_kind(container) == JSON_ARRAY ? json_array_get(container, *pos) : json_none();
+    *value = json_array_get(container, *pos);
     *pos += !json_is_none(*value);
     return !json_is_none(*value);
 }

@@ -260,8 +260,9 @@ Json lineage_variables(Json image, int64_t frame) {
         Json wait = image_wait(image, parent);
         int64_t branch = image_branch(image, frame);
         if (wait_is(wait, WAIT_MAP)) {
-            Json item = branch < 0 ? json_none()
-                                   : safe_item(safe_item(wait, WAIT_MAP_OVER), (size_t)branch);
+            Json item = branch < 0
+                            ? json_none()
+                            : json_array_get(json_array_get(wait, WAIT_MAP_OVER), (size_t)branch);
             outwards = json_array_push(outwards, json_int(branch));
             outwards = json_array_push(outwards, json_is_none(item) ? json_null() : json_ref(item));
         }

@@ -209,7 +209,7 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
 }
 
 static Json last_of(const Recording *r, const Frame *f) {
-    Json frame = place_frame_key(frame_id(f)), last = safe_get(r->last, frame);
+    Json frame = place_frame_key(frame_id(f)), last = json_object_get(r->last, frame);
     json_unref(frame);
     return last;
 }
@@ -220,7 +220,7 @@ static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
 }
 
 static LastStage stage_of(const Recording *r, const Frame *f) {
-    return (LastStage)safe_int(last_of(r, f), LAST_STAGE);
+    return (LastStage)image_int(last_of(r, f), LAST_STAGE);
 }
 
 static void note_missing(Recording *r, const Buf *at, bool unfinished) {
@@ -237,7 +237,8 @@ static void note_missing(Recording *r, const Buf *at, bool unfinished) {
 }
 
 static Json changes_at(const Recording *r, const Buf *at, int64_t nth, const char *what) {
-    Json key = place_key(at, nth), changes = safe_get_c(safe_get(r->changes, key), what);
+    Json key = place_key(at, nth),
+         changes = json_object_get_c(json_object_get(r->changes, key), what);
     json_unref(key);
     return changes;
 }
@@ -256,7 +257,7 @@ static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const 
 /* Where a person sent the frame from before or after an execution: HOOK_GOTO if anywhere. */
 static HookVerdict go_elsewhere(const Recording *r, const Buf *at, const char *when, Json *info) {
     Json sent = changes_at(r, at, place_count(r->counts, at) - 1, "goto");
-    Json from = safe_item(sent, GOTO_FROM), node = safe_item(sent, GOTO_NODE);
+    Json from = json_array_get(sent, GOTO_FROM), node = json_array_get(sent, GOTO_NODE);
     if (r->live || json_kind(from) != JSON_STRING || !json_string_is(from, when)) {
         return HOOK_GO;
     }
@@ -272,7 +273,7 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
     r->live = r->live || (r->live_from && place_is_called(place->node, r->live_from));
     add_live(r, place->frame, false, &at);
     Json text = place_text(&at);
-    bool last = !safe_differ(safe_item(last_of(r, place->frame), LAST_AT), text);
+    bool last = !safe_differ(json_array_get(last_of(r, place->frame), LAST_AT), text);
     bool seen = last && stage_of(r, place->frame) == LAST_SEEN;
     bool counted =
         last && stage_of(r, place->frame) != LAST_ENDED &&
@@ -304,9 +305,9 @@ static HookVerdict do_it(Recording *r, const HookPlace *place, const Buf *at, Js
 /* What is recorded of an execution is taken, unless it is of a node of another kind. */
 static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Json *info) {
     Json key = place_key(at, place_count(r->counts, at) - 1);
-    Json found = safe_get(r->outcomes, key);
-    bool same = safe_int(found, OUTCOME_KIND) == (int64_t)place->node->kind->id;
-    Json outcome = same ? safe_item(found, OUTCOME_INFO) : json_none();
+    Json found = json_object_get(r->outcomes, key);
+    bool same = image_int(found, OUTCOME_KIND) == (int64_t)place->node->kind->id;
+    Json outcome = same ? json_array_get(found, OUTCOME_INFO) : json_none();
     json_unref(key);
     bool can = json_kind(outcome) == JSON_OBJECT && !r->live && !frame_is_edited(place->frame);
     if (!can || stage_of(r, place->frame) != LAST_COUNTED) {

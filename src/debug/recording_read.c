@@ -48,18 +48,18 @@ static void add_string(Buf *out, Json s) {
 static Json seen_part(const Reader *rd, int64_t frame, size_t part) {
     char key[24];
     snprintf(key, sizeof key, "%" PRId64, frame);
-    return safe_item(safe_get_c(rd->seen, key), part);
+    return json_array_get(json_object_get_c(rd->seen, key), part);
 }
 
 /* How many the frame has; 0: it is not known. */
 static size_t visit_count(const Reader *rd, int64_t frame) {
     Json visits = seen_part(rd, frame, SEEN_VISITS);
-    return json_kind(visits) == JSON_ARRAY ? json_array_len(visits) : 0;
+    return json_array_len(visits);
 }
 
 /* Borrowed; JSON_NONE: none. */
 static Json visit_at(const Reader *rd, LevelAt s) {
-    return safe_item(seen_part(rd, s.frame, SEEN_VISITS), s.level);
+    return json_array_get(seen_part(rd, s.frame, SEEN_VISITS), s.level);
 }
 
 static void set_seen(Reader *rd, int64_t frame, Json path, Json visits) {
@@ -79,13 +79,13 @@ static void add_visits(Buf *out, Json path, Json visits, size_t level) {
     add_string(out, path);
     buf_addc(out, '\n');
     for (size_t i = 0; i < level; i++) {
-        Json visit = safe_item(visits, i), name = safe_item(visit, VISIT_NODE);
+        Json visit = json_array_get(visits, i), name = json_array_get(visit, VISIT_NODE);
         if (json_kind(name) == JSON_STRING) {
             add_string(out, name);
         } else {
             buf_adds(out, "__start__");
         }
-        place_add_again(out, safe_int(visit, VISIT_NTH), 0);
+        place_add_again(out, image_int(visit, VISIT_NTH), 0);
         buf_addc(out, '/');
     }
 }
@@ -93,7 +93,7 @@ static void add_visits(Buf *out, Json path, Json visits, size_t level) {
 static void place_of(const Reader *rd, LevelAt s, Buf *out) {
     Json visits = seen_part(rd, s.frame, SEEN_VISITS);
     add_visits(out, seen_part(rd, s.frame, SEEN_PATH), visits, s.level);
-    Json name = safe_item(safe_item(visits, s.level), VISIT_NODE);
+    Json name = json_array_get(json_array_get(visits, s.level), VISIT_NODE);
     if (json_kind(name) == JSON_STRING) {
         add_string(out, name);
     }
@@ -103,7 +103,7 @@ static void place_of(const Reader *rd, LevelAt s, Buf *out) {
 static Json visit_key(const Reader *rd, LevelAt s) {
     Buf place = BUF_INIT;
     place_of(rd, s, &place);
-    Json key = place_key(&place, safe_int(visit_at(rd, s), VISIT_NTH));
+    Json key = place_key(&place, image_int(visit_at(rd, s), VISIT_NTH));
     buf_clear(&place);
     return key;
 }
@@ -111,7 +111,7 @@ static Json visit_key(const Reader *rd, LevelAt s) {
 /* What came of the nodes inside the one of a visit, and how often they were come to, is not known. */
 static void forget_inside(Reader *rd, LevelAt s) {
     Recording *r = rd->r;
-    int64_t nth = safe_int(visit_at(rd, s), VISIT_NTH);
+    int64_t nth = image_int(visit_at(rd, s), VISIT_NTH);
     Buf place = BUF_INIT;
     place_of(rd, s, &place);
     r->counts = place_forget_inside(r->counts, &place, nth);
@@ -133,10 +133,10 @@ static Json path_seen(Reader *rd, int64_t frame) {
     LevelAt at = image_top(rd->after, parent);
     Buf made = BUF_INIT, path = BUF_INIT;
     place_of(rd, at, &made);
-    if (json_kind(safe_item(visit_at(rd, at), VISIT_NODE)) != JSON_STRING) {
+    if (json_kind(json_array_get(visit_at(rd, at), VISIT_NODE)) != JSON_STRING) {
         buf_adds(&made, "__start__");
     }
-    place_add_again(&made, safe_int(visit_at(rd, at), VISIT_NTH),
+    place_add_again(&made, image_int(visit_at(rd, at), VISIT_NTH),
                     image_part_int(rd->after, at, IMAGE_ATTEMPT));
     bool cleanup = wait_is(image_wait(rd->after, parent), WAIT_CLEANING);
     place_add_child(&path, &made, cleanup ? 0 : image_branch(rd->after, frame));
@@ -189,11 +189,13 @@ static size_t visits_kept(const Reader *rd, int64_t frame, size_t n) {
     bool turned = false; /* the level below: all above it is new */
     for (LevelAt s = {frame, 0}; s.level < n; s.level++) {
         Json visit = visit_at(rd, s), name = image_part(rd->after, s, IMAGE_NODE);
-        int64_t turns = safe_int(visit, VISIT_TURNS);
+        int64_t turns = image_int(visit, VISIT_TURNS);
         int64_t count = image_part_int(rd->after, s, IMAGE_COUNT);
-        bool same_steps = safe_int(visit, VISIT_STEPS) == image_part_int(rd->after, s, IMAGE_STEPS);
+        bool same_steps =
+            image_int(visit, VISIT_STEPS) == image_part_int(rd->after, s, IMAGE_STEPS);
         if (turned || json_kind(visit) != JSON_ARRAY || !image_has(rd->after, s) ||
-            safe_differ(safe_item(visit, VISIT_NODE), json_is_none(name) ? json_null() : name) ||
+            safe_differ(json_array_get(visit, VISIT_NODE),
+                        json_is_none(name) ? json_null() : name) ||
             !(same_steps || (turns && count >= turns))) {
             return s.level;
         }
@@ -211,8 +213,9 @@ static void keep_outcome(Reader *rd, LevelAt s, const Node *node, Json info) {
 /* Something else ended it, or the line ends before it did. */
 static void leave_visit(Reader *rd, LevelAt s, Json image) {
     Json visit = visit_at(rd, s);
-    const Node *node = image_node(image_graph(rd->flow, image, s), safe_item(visit, VISIT_NODE));
-    if (!node || !node_leaves(node) || json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL) {
+    const Node *node =
+        image_node(image_graph(rd->flow, image, s), json_array_get(visit, VISIT_NODE));
+    if (!node || !node_leaves(node) || json_kind(json_array_get(visit, VISIT_DONE)) != JSON_NULL) {
         return;
     }
     Json key = visit_key(rd, s);
@@ -269,9 +272,9 @@ static bool see_turn(Reader *rd, LevelAt s, Json name) {
     LevelAt below = {s.frame, s.level - 1};
     int64_t count = image_part_int(rd->after, below, IMAGE_COUNT);
     if (!s.level || !image_has(rd->before, s) ||
-        json_kind(safe_item(visit_at(rd, s), VISIT_NODE)) != JSON_NULL ||
+        json_kind(json_array_get(visit_at(rd, s), VISIT_NODE)) != JSON_NULL ||
         image_depth(rd->after, s.frame) != s.level + 1 ||
-        count <= safe_int(visit_at(rd, below), VISIT_TURNS)) {
+        count <= image_int(visit_at(rd, below), VISIT_TURNS)) {
         return false;
     }
     set_visit(rd, s, new_visit(rd, s, name, rd->before));
@@ -285,7 +288,7 @@ static bool see_turn(Reader *rd, LevelAt s, Json name) {
 /* Work begins anew when a run goes back (run_rewind), and what was not begun is come to. */
 static LastStage stage_at(Json wait, Json visit) {
     WaitKind kind = wait_kind(wait);
-    bool done = json_kind(safe_item(visit, VISIT_DONE)) != JSON_NULL;
+    bool done = json_kind(json_array_get(visit, VISIT_DONE)) != JSON_NULL;
     bool tried = kind == WAIT_FAILING || kind == WAIT_FAILED || kind == WAIT_RETRY;
     return done                                                ? LAST_ENDED
            : tried                                             ? LAST_TAKEN
@@ -333,9 +336,9 @@ static bool find_ended(const Reader *rd, LevelAt s, Ended *e) {
     *e = (Ended){
         .at = s,
         .graph = graph,
-        .node = image_node(graph, safe_item(visit, VISIT_NODE)),
-        .base = safe_item(visit, VISIT_BASE),
-        .done = json_kind(safe_item(visit, VISIT_DONE)) == JSON_ARRAY,
+        .node = image_node(graph, json_array_get(visit, VISIT_NODE)),
+        .base = json_array_get(visit, VISIT_BASE),
+        .done = json_kind(json_array_get(visit, VISIT_DONE)) == JSON_ARRAY,
     };
     return e->node != NULL;
 }
@@ -386,9 +389,9 @@ static Json changes_written(Json writes) {
     Json changes = json_array(), update = json_object(), key, entry;
     for (size_t pos = 0;
          json_kind(writes) == JSON_OBJECT && json_object_next(writes, &pos, &key, &entry);) {
-        Json value = safe_item(entry, WRITE_VALUE);
+        Json value = json_array_get(entry, WRITE_VALUE);
         value = json_is_none(value) ? json_null() : value;
-        if (safe_len(entry) > WRITE_REPLACES) {
+        if (json_array_len(entry) > WRITE_REPLACES) {
             changes = json_array_push(changes, one_change(key, value));
         } else {
             update = json_object_set(update, json_ref(key), json_ref(value));
@@ -416,7 +419,7 @@ static void keep_changes(Reader *rd, LevelAt s, bool after, Json changes) {
         return;
     }
     Json key = visit_key(rd, s);
-    Json old = json_ref(safe_get_c(safe_get(rd->r->changes, key), when));
+    Json old = json_ref(json_object_get_c(json_object_get(rd->r->changes, key), when));
     json_unref(key);
     keep_change(rd, s, when, json_is_none(old) ? changes : json_array_concat(old, changes));
 }
@@ -453,7 +456,7 @@ static void read_injected(Reader *rd) {
             !find_ended(rd, s, &e)) {
             continue;
         }
-        Json done = safe_item(visit_at(rd, s), VISIT_DONE);
+        Json done = json_array_get(visit_at(rd, s), VISIT_DONE);
         Json base = where == INJECT_AFTER ? done : e.base;
         keep_changes(
             rd, s, where == INJECT_AFTER,
@@ -467,7 +470,7 @@ static void read_injected(Reader *rd) {
 
 /* The graph had no more steps left for it: the engine sees that again by itself. */
 static Json failed_outcome(Json error) {
-    bool of_graph = json_string_is(safe_get_c(error, "kind"), "recursion");
+    bool of_graph = json_string_is(json_object_get_c(error, "kind"), "recursion");
     return json_kind(error) == JSON_OBJECT && !of_graph
                ? OBJECT(KEY("status", "failed"), KEY("error", json_ref(error)))
                : json_none();
@@ -510,20 +513,21 @@ static Json scope_after(const Reader *rd, const Ended *e) {
     const Node *maker =
         image_node(image_graph(rd->flow, rd->after, at), image_part(rd->after, at, IMAGE_NODE));
     Json id = maker && maker->task ? maker->task->id : json_none();
-    Json task = safe_get(safe_get_c(image_seen(rd->after, at), "tasks"), id);
+    Json task = json_object_get(json_object_get_c(image_seen(rd->after, at), "tasks"), id);
     char branch[24];
     snprintf(branch, sizeof branch, "%" PRId64, image_branch(rd->before, frame));
-    return safe_get_c(safe_get_c(safe_get_c(task, "outputs"), "childScopes"), branch);
+    return json_object_get_c(json_object_get_c(json_object_get_c(task, "outputs"), "childScopes"),
+                             branch);
 }
 
 /* What is said of other tasks that ran inside one whose config was edited: they leave no outcomes. */
 static Json tasks_inside(const Ended *e, Json scope) {
-    Json said = safe_get_c(scope, "tasks"),
-         before = safe_get_c(image_seen(e->base, e->at), "tasks");
+    Json said = json_object_get_c(scope, "tasks"),
+         before = json_object_get_c(image_seen(e->base, e->at), "tasks");
     Json tasks = json_object(), id, task;
     for (size_t pos = 0;
          json_kind(said) == JSON_OBJECT && json_object_next(said, &pos, &id, &task);) {
-        if (safe_differ(id, e->node->task->id) && safe_differ(task, safe_get(before, id))) {
+        if (safe_differ(id, e->node->task->id) && safe_differ(task, json_object_get(before, id))) {
             tasks = json_object_set(tasks, json_ref(id), json_ref(task));
         }
     }
@@ -532,7 +536,7 @@ static Json tasks_inside(const Ended *e, Json scope) {
 
 /* The object or array, consumed; JSON_NONE when there is nothing in it. */
 static Json unless_empty(Json v) {
-    bool any = json_kind(v) == JSON_OBJECT ? json_object_len(v) : safe_len(v);
+    bool any = json_kind(v) == JSON_OBJECT ? json_object_len(v) : json_array_len(v);
     if (!any) {
         json_clear(&v);
     }
@@ -541,7 +545,7 @@ static Json unless_empty(Json v) {
 
 static Json task_outcome(const Reader *rd, const Ended *e, const StepResult *result) {
     Json scope = scope_after(rd, e), set = json_array(), tasks = json_none(), name, value;
-    Json said = safe_get(safe_get_c(scope, "tasks"), e->node->task->id);
+    Json said = json_object_get(json_object_get_c(scope, "tasks"), e->node->task->id);
     if (was_edited(rd, e->at)) {
         json_unref(set);
         set = changes_between(e->graph, image_seen(e->base, e->at), scope);
@@ -556,7 +560,7 @@ static Json task_outcome(const Reader *rd, const Ended *e, const StepResult *res
     return OBJECT(KEY("status", rd->c->status),
                   KEY("error", json_ref(failed ? result->error : json_none())),
                   KEY("set", unless_empty(set)), KEY("tasks", tasks),
-                  KEY("outputs", unless_empty(json_ref(safe_get_c(said, "outputs")))));
+                  KEY("outputs", unless_empty(json_ref(json_object_get_c(said, "outputs")))));
 }
 
 /* ---- steps ---- */
@@ -571,8 +575,8 @@ static void note_stay(Reader *rd, LevelAt s) {
         image_injected(rd->after, (LevelAt){s.frame, s.level + 1}, &where) && where == INJECT_AFTER;
     bool done = followed || wait == WAIT_AFTER || wait == WAIT_FINISHED || wait == WAIT_ENDED ||
                 wait == WAIT_JOIN;
-    bool here = image_has(rd->after, s) &&
-                !safe_differ(image_part(rd->after, s, IMAGE_NODE), safe_item(visit, VISIT_NODE));
+    bool here = image_has(rd->after, s) && !safe_differ(image_part(rd->after, s, IMAGE_NODE),
+                                                        json_array_get(visit, VISIT_NODE));
     if (here && (done || wait == WAIT_FAILED)) {
         Json stays = json_array_set(json_ref(visit), VISIT_STEPS,
                                     json_int(image_part_int(rd->after, s, IMAGE_STEPS)));
@@ -598,12 +602,12 @@ static void read_step(Reader *rd, LevelAt s, const StepResult *result) {
     Json name = json_string_c(rd->c->node);
     Ended e;
     bool turned = see_turn(rd, s, name);
-    bool found = turned || !safe_differ(safe_item(visit_at(rd, s), VISIT_NODE), name);
+    bool found = turned || !safe_differ(json_array_get(visit_at(rd, s), VISIT_NODE), name);
     json_unref(name);
     Json wait = image_wait(rd->after, s.frame);
     bool past = wait_is(wait, WAIT_FAILED) && /* what failed came after the node, which was done */
-                (json_truthy(safe_item(wait, WAIT_FAILED_AFTER)) ||
-                 wait_is(safe_item(wait, WAIT_FAILED_BEFORE), WAIT_JOIN));
+                (json_truthy(json_array_get(wait, WAIT_FAILED_AFTER)) ||
+                 wait_is(json_array_get(wait, WAIT_FAILED_BEFORE), WAIT_JOIN));
     if (!found || past || !find_ended(rd, s, &e)) {
         return;
     }
@@ -620,8 +624,8 @@ static void read_step(Reader *rd, LevelAt s, const StepResult *result) {
 /* An error that the node of the checkpoint took, of one inside it. */
 static void read_inside(Reader *rd, const StepResult *result) {
     Ended e;
-    Json name = safe_get_c(result->error, "node");
-    if (safe_differ(name, safe_item(visit_at(rd, result->at), VISIT_NODE)) ||
+    Json name = json_object_get_c(result->error, "node");
+    if (safe_differ(name, json_array_get(visit_at(rd, result->at), VISIT_NODE)) ||
         !find_ended(rd, result->at, &e) || e.done || !node_leaves(e.node)) {
         return;
     }
@@ -634,14 +638,15 @@ static void read_inside(Reader *rd, const StepResult *result) {
 /* ---- going elsewhere ---- */
 
 static bool is_done(const Reader *rd, LevelAt s) {
-    return json_kind(safe_item(visit_at(rd, s), VISIT_DONE)) == JSON_ARRAY;
+    return json_kind(json_array_get(visit_at(rd, s), VISIT_DONE)) == JSON_ARRAY;
 }
 
 /* A frame that is stopped, and then stopped at another node, or before the one that it was done with. */
 static bool is_sent(const Reader *rd, LevelAt from, LevelAt to) {
     bool stays = image_is_parked(rd->before, from.frame) && image_is_parked(rd->after, from.frame);
-    bool there = from.level == to.level && !safe_differ(image_part(rd->after, to, IMAGE_NODE),
-                                                        safe_item(visit_at(rd, from), VISIT_NODE));
+    bool there =
+        from.level == to.level && !safe_differ(image_part(rd->after, to, IMAGE_NODE),
+                                               json_array_get(visit_at(rd, from), VISIT_NODE));
     bool begins = is_done(rd, from) && wait_is(image_wait(rd->after, to.frame), WAIT_LOOKED);
     return is_status(rd->c, "moved") || (is_status(rd->c, "paused") && stays && (!there || begins));
 }
@@ -687,7 +692,7 @@ static void read_again(Reader *rd) {
     Json name = image_part(rd->after, s, IMAGE_NODE);
     Ended e;
     if (!is_failed(rd->before, frame) || is_failed(rd->after, frame) ||
-        safe_differ(name, safe_item(visit_at(rd, s), VISIT_NODE)) || is_done(rd, s) ||
+        safe_differ(name, json_array_get(visit_at(rd, s), VISIT_NODE)) || is_done(rd, s) ||
         !find_ended(rd, s, &e) || node_is_leaf(e.node)) {
         return;
     }
@@ -708,7 +713,7 @@ static Json touch(Json touched, Json key) {
 }
 
 static Json touch_all(Json touched, Json image) {
-    Json frames = safe_item(image, IMAGE_FRAMES), key, frame;
+    Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
     for (size_t pos = 0;
          json_kind(frames) == JSON_OBJECT && json_object_next(frames, &pos, &key, &frame);) {
         touched = touch(touched, key);
@@ -721,11 +726,11 @@ static Json touched_by(const LineageImage *at) {
     Json patch = json_decode(at->checkpoint->patch, at->checkpoint->patch_len, NULL, NULL);
     Json touched = json_object();
     for (size_t i = 0; json_kind(patch) == JSON_ARRAY && i < json_array_len(patch); i++) {
-        Json path = safe_item(json_array_get(patch, i), 0), key = safe_item(path, 1);
+        Json path = json_array_get(json_array_get(patch, i), 0), key = json_array_get(path, 1);
         if (json_kind(key) == JSON_STRING) {
             touched = touch(touched, key);
-        } else if (safe_is_nothing(safe_item(path, 0)) ||
-                   (safe_is_nothing(key) && safe_int(path, 0) == IMAGE_FRAMES)) {
+        } else if (safe_is_nothing(json_array_get(path, 0)) ||
+                   (safe_is_nothing(key) && image_int(path, 0) == IMAGE_FRAMES)) {
             touched = touch_all(touch_all(touched, at->before), at->after);
         }
     }

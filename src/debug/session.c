@@ -4,6 +4,7 @@
 #include "json_build.h"
 #include "json_parse.h"
 #include "json_print.h"
+#include "json_shape.h"
 #include "mem.h"
 #include "wait.h"
 
@@ -128,8 +129,8 @@ static Json tell_paused(Session *s, const Event *e) {
     /* Once-only breakpoints have done what they were for. Told later: whoever listens may free the session,
      * and the pause is still to be told. */
     Json ids = json_object_get_c(frame_pause(f), "breakpoints");
-    for (size_t i = 0; i < safe_len(ids); i++) {
-        const Breakpoint *b = breakpoints_find(s->breakpoints, safe_int(ids, i));
+    for (size_t i = 0; i < json_array_len(ids); i++) {
+        const Breakpoint *b = breakpoints_find(s->breakpoints, image_int(ids, i));
         if (b && b->once) {
             run_tell(s->run, NULL, breakpoint_event(s, "deleted", b));
             breakpoints_remove(s->breakpoints, b->id);
@@ -270,10 +271,10 @@ void session_extend(Session *s, double seconds) {
 
 /* ---- options ---- */
 
+/* Only what makes nothing run: who opens a run, maybe one that somebody else made, wants to look. The idle
+ * limit and going on after it are asked for by whoever attaches. */
 static void keep_options(Session *s) {
-    session_keep(s, "options", 0,
-                 OBJECT(KEY("pause_all_on_breakpoint", s->pause_all),
-                        KEY("auto_resume", s->auto_resume), KEY("idle_limit", s->idle_limit)));
+    session_keep(s, "options", 0, OBJECT(KEY("pause_all_on_breakpoint", s->pause_all)));
 }
 
 static void read_flag(Json options, const char *name, bool *out) {
@@ -281,22 +282,17 @@ static void read_flag(Json options, const char *name, bool *out) {
     *out = kind == JSON_TRUE || (kind != JSON_FALSE && *out);
 }
 
-static void read_options(Session *s, Json options) {
+void session_configure(Session *s, Json options) {
     Json limit = json_object_get_c(options, "idle_limit");
     double seconds = json_kind(limit) == JSON_NUMBER ? json_to_double(limit) : -1;
+    bool pause_all = s->pause_all;
     read_flag(options, "pause_all_on_breakpoint", &s->pause_all);
     read_flag(options, "auto_resume", &s->auto_resume);
-    s->idle_limit = seconds >= 0 && seconds <= 1e9 ? seconds : s->idle_limit;
-}
-
-void session_configure(Session *s, Json options) {
-    bool pause_all = s->pause_all, auto_resume = s->auto_resume;
-    double limit = s->idle_limit;
-    read_options(s, options);
     read_flag(options, "steps", &s->steps);
+    s->idle_limit = seconds >= 0 && seconds <= 1e9 ? seconds : s->idle_limit;
     s->hooks.events = wanted_events(s->steps);
     watch_idle(s);
-    if (pause_all != s->pause_all || auto_resume != s->auto_resume || limit != s->idle_limit) {
+    if (pause_all != s->pause_all) {
         keep_options(s);
         session_record(s);
     }
@@ -419,12 +415,9 @@ Json session_watches(const Session *s) {
 /* One that does not compile any more (the workflow was reloaded) is left out. */
 static void load_breakpoints(Session *s) {
     Json all = json_object_get_c(s->value, "breakpoints"), key, spec;
-    for (size_t pos = 0;
-         json_kind(all) == JSON_OBJECT && json_object_next(all, &pos, &key, &spec);) {
-        int64_t id = atoll(json_string_data(&key));
-        Json fields = json_kind(spec) == JSON_STRING
-                          ? json_parse(json_string_data(&spec), json_string_len(spec), NULL, NULL)
-                          : json_none();
+    for (size_t pos = 0; json_object_next(all, &pos, &key, &spec);) {
+        int64_t id = frame_number(key);
+        Json fields = json_parse(json_string_data(&spec), json_string_len(spec), NULL, NULL);
         Breakpoint *b =
             json_is_none(fields) ? NULL : breakpoint_new(id, fields, run_flow(s->run), NULL);
         json_unref(fields);
@@ -443,6 +436,20 @@ int64_t session_first_parked(const Run *run) {
     return 1;
 }
 
+/* What a run carries of its session; anything else is not one, and a new one begins. */
+static const char session_shape[] =
+    "{id: text, created: int(0..), breakpoints: {*: text}, watches: {*: text}, "
+    "frames: {*: {step: [int(0..100), int(0..1000000)]}}, "
+    "options?: {pause_all_on_breakpoint?: bool, ...}, selected?: int(0..), "
+    "next_breakpoint?: int(0..2000000000), next_watch?: int(0..2000000000), ...}";
+
+static bool is_session(Json stored) {
+    Shape *shape = shape_compile(session_shape, NULL, NULL);
+    bool is = shape_check(shape, stored, NULL);
+    shape_free(shape);
+    return is;
+}
+
 static Session *session_new(Run *run, const SessionOptions *options) {
     Session *s = mem_zalloc(sizeof *s);
     Json stored = run_debug(run);
@@ -451,12 +458,7 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     s->options = *options;
     s->initial = options->pause_on_start;
     s->gone_on = true;
-    static const char *const parts[] = {"breakpoints", "watches", "frames"};
-    bool valid = true; /* what the run carries has the parts that a session changes */
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        valid = valid && json_kind(safe_get_c(stored, parts[i])) == JSON_OBJECT;
-    }
-    s->value = valid
+    s->value = is_session(stored)
                    ? json_ref(stored)
                    : OBJECT(KEY("id", json_string_fmt("debug-%lld-%lld", (long long)run_number(run),
                                                       (long long)now)),
@@ -473,13 +475,10 @@ static Session *session_new(Run *run, const SessionOptions *options) {
     for (size_t i = 0; (flow = run_injected_flow(run, i)); i++) {
         breakpoints_add_flow(s->breakpoints, flow);
     }
-    Json kept = json_object_get_c(s->value, "options");
     Json selected = json_object_get_c(s->value, "selected");
     s->pause_all = true;
     s->idle_limit = SESSION_IDLE_LIMIT;
-    if (json_kind(kept) == JSON_OBJECT) {
-        read_options(s, kept);
-    }
+    read_flag(json_object_get_c(s->value, "options"), "pause_all_on_breakpoint", &s->pause_all);
     s->pause_all = options->pause_all ? options->pause_all > 0 : s->pause_all;
     s->selected = json_tag(selected) == JSON_TAG_INT ? selected.i : 0;
     load_breakpoints(s);

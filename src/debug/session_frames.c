@@ -270,7 +270,7 @@ static void tell_changed(Session *s, const Frame *f, const char *what) {
 /* [[id, path, value], [id, path], ...]: the list that a pause has. Borrowed; JSON_NONE: none. */
 static Json pending_of(const Frame *f) {
     Json info = frame_pause(f);
-    Json list = json_kind(info) == JSON_OBJECT ? json_object_get_c(info, "pending") : json_none();
+    Json list = json_object_get_c(info, "pending");
     bool valid = json_kind(list) == JSON_ARRAY;
     for (size_t i = 0; valid && i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);

@@ -377,12 +377,13 @@ static void on_frame_new(void *ctx, Frame *f) {
     *frame_data(f) = fs;
     if (frame_depth(f)) { /* it was there before us */
         Json key = session_key(frame_id(f));
-        Json step = safe_get_c(safe_get(json_object_get_c(s->value, "frames"), key), "step");
-        int64_t kind = safe_int(step, 0);
+        Json step =
+            json_object_get_c(json_object_get(json_object_get_c(s->value, "frames"), key), "step");
+        int64_t kind = image_int(step, 0);
         json_unref(key);
         fs->told = true;
         fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
-        fs->depth = (uint32_t)safe_int(step, 1);
+        fs->depth = (uint32_t)image_int(step, 1);
         session_see(s, f);
         return;
     }

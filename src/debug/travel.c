@@ -447,7 +447,7 @@ static Flow *load_injected(const Reverse *r, Json image, int64_t frame) {
     FlowNumbers first = {whole->first_expr + (uint32_t)whole->nexprs,
                          whole->first_node + (uint32_t)whole->nnodes};
     FlowAround around = {first, node ? node->vars : NULL, node ? node->nvars : 0};
-    Json definition = safe_item(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
+    Json definition = json_array_get(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
     if (flow) {

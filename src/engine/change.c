@@ -27,11 +27,11 @@ Json change_set(Json state, Json changes, Error *err) {
 /* What info.pending says, without the numbers; given. */
 Json frame_pending(const Frame *f) {
     Json info = frame_pause(f), out = json_array();
-    Json list = safe_get_c(info, "pending");
-    for (size_t i = 0; i < safe_len(list); i++) {
+    Json list = json_object_get_c(info, "pending");
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);
-        size_t n = safe_len(one);
-        if (json_kind(safe_item(one, 1)) == JSON_ARRAY) {
+        size_t n = json_array_len(one);
+        if (json_kind(json_array_get(one, 1)) == JSON_ARRAY) {
             out = json_array_push(out, json_array_slice(json_ref(one), 1, n < 3 ? n : 3));
         }
     }

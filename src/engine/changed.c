@@ -42,9 +42,9 @@ static void add(Keys *k, Json key) {
 /* passed_on: only what was not seen before; of tasks, in the innermost scope that has it. */
 static void compare_one(Keys *k, Json key, Json was, Json is, bool passed_on) {
     LevelAt at = k->seen_from;
-    Json seen = passed_on ? safe_get(image_part(k->before, at, IMAGE_STATE), key) : was;
+    Json seen = passed_on ? json_object_get(image_part(k->before, at, IMAGE_STATE), key) : was;
     while (passed_on && json_is_none(seen) && image_go_down(k->before, &at)) {
-        seen = safe_get(image_part(k->before, at, IMAGE_STATE), key);
+        seen = json_object_get(image_part(k->before, at, IMAGE_STATE), key);
     }
     if (safe_differ(was, is) && safe_differ(seen, is)) {
         add(k, key);
@@ -57,10 +57,10 @@ static void compare(Keys *k, Json was, Json is, bool passed_on) {
         return;
     }
     for (size_t pos = 0; json_object_next(was, &pos, &key, &v);) {
-        compare_one(k, key, v, safe_get(is, key), passed_on);
+        compare_one(k, key, v, json_object_get(is, key), passed_on);
     }
     for (size_t pos = 0; json_object_next(is, &pos, &key, &v);) {
-        if (json_is_none(safe_get(was, key))) {
+        if (json_is_none(json_object_get(was, key))) {
             compare_one(k, key, json_none(), v, passed_on);
         }
     }
@@ -82,7 +82,7 @@ static void compare_levels(Keys *k) {
 /* ---- a branch that ends ---- */
 
 static Json writes_of(Json image, LevelAt s, Json key) {
-    return safe_item(safe_get(image_part(image, s, IMAGE_WRITES), key), 0);
+    return json_array_get(json_object_get(image_part(image, s, IMAGE_WRITES), key), 0);
 }
 
 /* A turn that ends with its branch has told its keys: by a reducer they join those of the turns before. */
@@ -91,7 +91,7 @@ static void compare_left(Keys *k) {
     Json wait = image_wait(k->after, parent), key, entry;
     int64_t branch = image_branch(k->before, frame);
     Json left = wait_is(wait, WAIT_JOIN) && branch >= 0
-                    ? safe_item(safe_item(wait, WAIT_JOIN_WRITES), (size_t)branch)
+                    ? json_array_get(json_array_get(wait, WAIT_JOIN_WRITES), (size_t)branch)
                     : json_none();
     for (size_t pos = 0;
          json_kind(left) == JSON_OBJECT && json_object_next(left, &pos, &key, &entry);) {
@@ -100,7 +100,7 @@ static void compare_left(Keys *k) {
         for (LevelAt s = {frame, k->seen_from.level + 1}; s.level-- && json_is_none(written);) {
             written = writes_of(k->before, s, key);
         }
-        if (!of_turn && safe_differ(written, safe_item(entry, 0))) {
+        if (!of_turn && safe_differ(written, json_array_get(entry, 0))) {
             add(k, key);
         }
     }

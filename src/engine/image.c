@@ -5,9 +5,14 @@
 #include "image_read.h"
 #include "json_binary.h"
 #include "json_build.h"
+#include "json_shape.h"
+#include "utf8.h"
 #include "wait.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t image_int(Json array, size_t i) {
@@ -15,142 +20,130 @@ int64_t image_int(Json array, size_t i) {
     return json_tag(v) == JSON_TAG_INT ? v.i : 0;
 }
 
-/* ---- is it one? ---- */
-
-static bool is_array_of(Json j, size_t least) {
-    return json_kind(j) == JSON_ARRAY && json_array_len(j) >= least;
+int64_t frame_number(Json key) {
+    char again[24];
+    int64_t id = strtoll(json_string_data(&key), NULL, 10);
+    snprintf(again, sizeof again, "%" PRId64, id);
+    return id > 0 && json_string_is(key, again) ? id : 0;
 }
 
-/* Milliseconds since 1970, and so far from the ends of what a number can be that sums of them are none. */
-#define TIME_MAX (INT64_C(1) << 60)
+/* ---- is it one? ---- */
 
-static bool is_time(Json j) {
-    return json_tag(j) == JSON_TAG_INT && j.i >= 0 && j.i <= TIME_MAX;
+/* Times are milliseconds since 1970, and so far from the ends of what a number can be that sums of them are
+ * none; so are counts. */
+#define TIME_MAX    INT64_C(999999999999999999)
+#define COUNT_SHAPE "int(0..2000000000)"
+
+/* PLAIN, what a frame waits for that no debugger has stopped, is made of the rows of wait.h. BARE is the same
+ * or a failure that a debugger has let go on, WAIT either of them or a pause: a pause is of one thing. */
+static const ShapeName image_shapes[] = {
+    {"ANY", "any|null"},
+    {"COUNT", COUNT_SHAPE},
+    {"TIME", "int(0..999999999999999999)"},
+    {"POSITION", "int(0..3)"},
+    {"RUN",
+     "[text|null, object|null, int(1..999999999999), text|null, TIME, text|null, text|null, ANY?, "
+     "[COUNT, COUNT, COUNT]|null?]"},
+    {"FRAME", "[int(0..999999999999), int(0..4294967295), [LEVEL, LEVEL...], WAIT, EXTRA?]"},
+    {"LEVEL", "[text|null, object|null, ANY, COUNT, COUNT, COUNT, TIME, array?]"},
+    {"EXTRA", "{held?: TIME, inject?: array, *: ANY}|null"},
+    {"WRITES", "{*: [ANY, text|null, ANY...]}|null"},
+    {"WAIT", "BARE|PAUSE"},
+    {"BARE", "PLAIN|FAILING"},
+};
+_Static_assert(HOOK_POSITIONS == 4, "POSITION says how many there are");
+
+static Shape *image_shape, *writes_shape;
+
+/* The text is of the program, not from outside: that it is a shape is what the tests show. */
+static Shape *compiled(const char *text, const ShapeName *names) {
+    Error err = ERROR_INIT;
+    Shape *shape = shape_compile(text, names, &err);
+    if (!shape) {
+        fprintf(stderr, "%s: %s\n", text, err.msg);
+        abort();
+    }
+    return shape;
+}
+
+static void compile_shapes(void) {
+    enum { FIXED = sizeof image_shapes / sizeof *image_shapes };
+    ShapeName names[FIXED + WAIT_KINDS + 1] = {{0}};
+    Buf plain = BUF_INIT, texts[WAIT_KINDS] = {BUF_INIT};
+    size_t n = FIXED;
+    memcpy(names, image_shapes, sizeof image_shapes);
+    buf_adds(&plain, "null");
+    for (int i = WAIT_GO; i < WAIT_UNKNOWN; i++) {
+        bool named = i == WAIT_PAUSE || i == WAIT_FAILING;
+        Buf *text = named ? &texts[i] : &plain;
+        buf_printf(text, "%s[\"%s\", %s]", named ? "" : "|", wait_rows[i].word, wait_rows[i].shape);
+        if (named) {
+            names[n++] = (ShapeName){i == WAIT_PAUSE ? "PAUSE" : "FAILING", text->data};
+        }
+    }
+    names[n++] = (ShapeName){"PLAIN", plain.data};
+    image_shape = compiled("[RUN, {\"1\": FRAME, *: FRAME}, ANY...]", names);
+    writes_shape = compiled("WRITES", names);
+    buf_clear(&plain);
+    buf_clear(&texts[WAIT_PAUSE]);
+    buf_clear(&texts[WAIT_FAILING]);
+}
+
+static const Shape *shape_of(Shape *const *shape) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compile_shapes);
+    return *shape;
+}
+
+bool writes_valid(Json writes) {
+    return shape_check(shape_of(&writes_shape), writes, NULL);
+}
+
+/* A frame is known by a number that was given once, and came after that of the frame that made it. */
+static bool numbers_valid(Json image, Error *err) {
+    Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
+    int64_t next = image_int(json_array_get(image, IMAGE_RUN), IMAGE_NEXT_FRAME);
+    for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
+        int64_t id = frame_number(key), parent = image_int(frame, IMAGE_PARENT);
+        if (id < 1 || id >= next || parent >= id) {
+            return error_set(err, ERR_DATA, "[1][\"%.*s\"]: this is not the number of a frame",
+                             (int)utf8_offset(json_string_data(&key), json_string_len(key), 20),
+                             json_string_data(&key));
+        }
+    }
+    return true;
 }
 
 static Json lowest_state(Json frame) {
-    return safe_item(safe_item(safe_item(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
+    return json_array_get(json_array_get(json_array_get(frame, IMAGE_LEVELS), 0), IMAGE_STATE);
 }
 
-static bool wait_valid(Json wait, int depth);
-
-bool writes_valid(Json writes) {
-    Json key, entry;
-    if (json_kind(writes) != JSON_OBJECT) {
-        return json_kind(writes) == JSON_NULL;
-    }
-    for (size_t pos = 0; json_object_next(writes, &pos, &key, &entry);) {
-        JsonKind writer = is_array_of(entry, 2) ? json_kind(json_array_get(entry, 1)) : JSON_TRUE;
-        if (writer != JSON_STRING && writer != JSON_NULL) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* It becomes part of a path: nothing that leads elsewhere. */
-static bool is_place(Json j) {
-    bool ok = json_kind(j) == JSON_STRING && json_string_len(j) > 0;
-    for (size_t i = 0; ok && i < json_string_len(j); i++) {
-        char c = json_string_data(&j)[i];
-        ok = (c >= '0' && c <= '9') || c == '.';
-    }
-    return ok;
-}
-
-static bool branches_valid(Json all) {
-    bool ok = json_kind(all) == JSON_ARRAY;
-    for (size_t i = 0; ok && i < json_array_len(all); i++) {
-        ok = writes_valid(json_array_get(all, i));
-    }
-    return ok;
-}
-
-static bool field_valid(Json v, char shape, int depth) {
-    JsonKind kind = json_kind(v);
-    bool whole = json_tag(v) == JSON_TAG_INT;
-    switch (shape) {
-    case 's': return kind == JSON_STRING;
-    case 'S': return kind == JSON_STRING || kind == JSON_NULL;
-    case 'i': return whole;
-    case 't': return is_time(v);
-    case 'k': return is_place(v);
-    case 'K': return is_place(v) || kind == JSON_NULL;
-    case 'j': return branches_valid(v);
-    case 'p': return whole && v.i >= 0 && v.i < HOOK_POSITIONS;
-    case 'a': return kind == JSON_ARRAY;
-    case 'o': return kind == JSON_OBJECT;
-    case 'w': return wait_valid(v, depth + 1);
-    default: return !json_is_none(v);
-    }
-}
-
-static bool fields_valid(Json wait, const char *fields, int depth) {
-    bool may_lack = false;
-    for (size_t i = 1; *fields; fields++) {
-        if (*fields == '?') {
-            may_lack = true;
-            continue;
-        }
-        Json v = json_array_get(wait, i++);
-        if (!(may_lack && json_is_none(v)) && !field_valid(v, *fields, depth)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A pause is of one thing, which may have failed. */
-static bool wait_valid(Json wait, int depth) {
-    enum { DEPTH_MAX = 2 };
-    WaitKind kind = depth <= DEPTH_MAX ? wait_kind(wait) : WAIT_UNKNOWN;
-    return kind == WAIT_NOTHING || (kind != WAIT_UNKNOWN && !(depth && kind == WAIT_PAUSE) &&
-                                    fields_valid(wait, wait_rows[kind].fields, depth));
-}
-
-static bool frame_valid(Json frame) {
-    Json levels = json_array_get(frame, IMAGE_LEVELS), extra = json_array_get(frame, IMAGE_EXTRA);
-    Json held = safe_get_c(extra, "held");
-    bool ok = is_array_of(frame, IMAGE_WAIT + 1) && is_array_of(levels, 1) &&
-              wait_valid(json_array_get(frame, IMAGE_WAIT), 0) &&
-              (json_is_none(held) || is_time(held));
-    for (size_t i = 0; ok && i < json_array_len(levels); i++) {
-        Json level = json_array_get(levels, i);
-        JsonKind node = json_kind(safe_item(level, IMAGE_NODE));
-        JsonKind state = json_kind(safe_item(level, IMAGE_STATE));
-        ok = is_array_of(level, IMAGE_LEVEL_FIELDS) &&
-             is_time(json_array_get(level, IMAGE_LEVEL_DEADLINE)) &&
-             (node == JSON_STRING || node == JSON_NULL) &&
-             (state == JSON_OBJECT || state == JSON_NULL);
-    }
-    return ok;
-}
-
-bool image_valid(Json image) {
-    if (!is_array_of(image, 2) ||
-        !is_array_of(json_array_get(image, IMAGE_RUN), IMAGE_RUN_FIELDS) ||
-        !is_time(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEADLINE))) {
+bool image_check(Json image, Error *err) {
+    if (!shape_check(shape_of(&image_shape), image, err) || !numbers_valid(image, err)) {
         return false;
     }
-    Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
-    if (json_kind(frames) != JSON_OBJECT || json_is_none(json_object_get_c(frames, "1"))) {
-        return false;
+    Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
+    return json_kind(lowest_state(root)) == JSON_OBJECT ||
+           error_set(err, ERR_DATA, "[1][\"1\"]: this has no state");
+}
+
+Json image_load(Store *store, const RunRow *row, int64_t seq, ChainWeight *weight, Error *err) {
+    Error why = ERROR_INIT;
+    Json image = chain_image(store, row->run, seq, weight, err);
+    if (!json_is_none(image) && !image_check(image, &why)) {
+        json_clear(&image);
+        error_set(err, ERR_DATA, "Checkpoint %" PRId64 " of thread `%s` is damaged (%s).", seq,
+                  row->thread, why.msg);
+        error_fact(err, "damaged", store_url(store));
+        error_fact_int(err, "checkpoint", seq);
     }
-    for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
-        if (json_kind(frame) != JSON_ARRAY || !frame_valid(frame)) {
-            return false;
-        }
-    }
-    return json_kind(lowest_state(json_object_get_c(frames, "1"))) == JSON_OBJECT;
+    return image;
 }
 
 /* ---- for readers ---- */
 
 /* Turns of a loop share the state of the level that the loop is in: the last of them has it. */
 Json image_state(Json image) {
-    if (!image_valid(image)) {
-        return json_none();
-    }
     Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
     Json levels = json_array_get(root, IMAGE_LEVELS), state = lowest_state(root);
     for (size_t i = 1; i < json_array_len(levels); i++) {
@@ -158,17 +151,14 @@ Json image_state(Json image) {
             break;
         }
         Json own = json_array_get(json_array_get(levels, i), IMAGE_STATE);
-        state = json_kind(own) == JSON_NULL ? state : own;
+        state = json_kind(own) == JSON_OBJECT ? own : state;
     }
-    return json_ref(state);
+    return json_kind(state) == JSON_OBJECT ? json_ref(state) : json_none();
 }
 
 Json image_error(Json image) {
-    if (!image_valid(image)) {
-        return json_none();
-    }
     Json error = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_ERROR);
-    return json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
+    return json_kind(error) == JSON_OBJECT ? json_ref(error) : json_none();
 }
 
 /* The lowest level of the root frame stands nowhere any more, and remembers how it ended. */
@@ -186,11 +176,7 @@ bool image_is_over(Json image) {
 }
 
 bool image_is_paused(Json image) {
-    Json key, frame;
-    if (!image_valid(image)) {
-        return false;
-    }
-    Json frames = json_array_get(image, IMAGE_FRAMES);
+    Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
         if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_PAUSE)) {
             return true;
@@ -200,9 +186,7 @@ bool image_is_paused(Json image) {
 }
 
 Json image_folder(Json image) {
-    return image_valid(image)
-               ? json_ref(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FOLDER))
-               : json_none();
+    return json_ref(json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_FOLDER));
 }
 
 /* JSON_NONE for null: there is nothing to say of it. */
@@ -211,16 +195,12 @@ static Json or_none(Json j) {
 }
 
 Json image_interrupts(Json image) {
-    Json out = json_array(), key, frame;
-    if (!image_valid(image)) {
-        return out;
-    }
-    Json frames = json_array_get(image, IMAGE_FRAMES);
+    Json frames = json_array_get(image, IMAGE_FRAMES), out = json_array(), key, frame;
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
         Json wait = json_array_get(frame, IMAGE_WAIT), levels = json_array_get(frame, IMAGE_LEVELS);
         Json top = json_array_get(levels, json_array_len(levels) - 1);
         if (wait_is(wait, WAIT_INTERRUPT)) {
-            Json id = json_number_parse(json_string_data(&key), json_string_len(key));
+            Json id = json_int(frame_number(key));
             out = json_array_push(
                 out, OBJECT(KEY("id", or_none(json_array_get(wait, WAIT_ID))),
                             KEY("node", or_none(json_array_get(top, IMAGE_NODE))), KEY("frame", id),
@@ -250,10 +230,11 @@ static Json add_keys(Json keys, Json state) {
 }
 
 static Json add_change(Json keys, Json change) {
-    Json path = safe_item(change, 0), value = safe_item(change, 1);
-    size_t n = safe_len(path);
+    Json path = json_array_get(change, 0), value = json_array_get(change, 1);
+    size_t n = json_array_len(path);
     if (n == 0) { /* the whole image: a beginning */
-        return add_keys(keys, lowest_state(safe_get_c(safe_item(value, IMAGE_FRAMES), "1")));
+        return add_keys(keys,
+                        lowest_state(json_object_get_c(json_array_get(value, IMAGE_FRAMES), "1")));
     }
     bool in_frame = is_index(json_array_get(path, PATH_FRAMES), IMAGE_FRAMES);
     /* A branch ends with its last node: what it wrote is then with the frame that it came from. */
@@ -272,7 +253,7 @@ static Json add_change(Json keys, Json change) {
 
 Json image_changed_keys(Json patch) {
     Json keys = json_object();
-    for (size_t i = 0; i < safe_len(patch); i++) {
+    for (size_t i = 0; i < json_array_len(patch); i++) {
         keys = add_change(keys, json_array_get(patch, i));
     }
     Json out = json_object_keys(keys, false);
@@ -320,7 +301,7 @@ typedef struct Shift {
 
 static Json shifted_frame(Json frame, const Shift *shift) {
     Json wait = json_array_get(frame, IMAGE_WAIT), extra = json_array_get(frame, IMAGE_EXTRA);
-    Json held = safe_get_c(extra, "held");
+    Json held = json_object_get_c(extra, "held");
     bool timed = wait_is_timed(wait);
     if (json_tag(held) == JSON_TAG_INT) {
         extra = json_object_with(json_ref(extra), "held", json_int(moved(held.i, shift->by)));

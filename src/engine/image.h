@@ -31,7 +31,7 @@
 #ifndef PAWL_IMAGE_H
 #define PAWL_IMAGE_H
 
-#include "json.h"
+#include "store_chain.h"
 
 enum { IMAGE_RUN, IMAGE_FRAMES };
 enum {
@@ -72,8 +72,13 @@ enum {
 
 /* An integer at an index of an array; 0 when it is none. */
 int64_t image_int(Json array, size_t i);
-/* Whether an image has the shape above, as far as a reader relies on it. */
-bool image_valid(Json image);
+/* The number of a frame from its key; 0 when it is none. */
+int64_t frame_number(Json key);
+/* Whether an image has the shape above: whatever goes on from one asks first. The sentence begins with the
+ * path to what has not. */
+bool image_check(Json image, Error *err);
+/* The image of a checkpoint, as the store has it, checked; JSON_NONE: an error. weight as chain_image() has it. */
+Json image_load(Store *store, const RunRow *row, int64_t seq, ChainWeight *weight, Error *err);
 bool writes_valid(Json writes); /* of a graph that is not scoped; null is */
 
 /* The image with every deadline `by` milliseconds later and, with waits, every time that a frame waits

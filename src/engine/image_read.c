@@ -8,28 +8,28 @@
 Json image_frame(Json image, int64_t frame) {
     char key[24];
     snprintf(key, sizeof key, "%" PRId64, frame);
-    return safe_get_c(safe_item(image, IMAGE_FRAMES), key);
+    return json_object_get_c(json_array_get(image, IMAGE_FRAMES), key);
 }
 
 size_t image_depth(Json image, int64_t frame) {
-    return safe_len(safe_item(image_frame(image, frame), IMAGE_LEVELS));
+    return json_array_len(json_array_get(image_frame(image, frame), IMAGE_LEVELS));
 }
 
 int64_t image_branch(Json image, int64_t frame) {
-    return safe_int(image_frame(image, frame), IMAGE_BRANCH);
+    return image_int(image_frame(image, frame), IMAGE_BRANCH);
 }
 
 int64_t image_parent(Json image, int64_t frame) {
-    int64_t parent = safe_int(image_frame(image, frame), IMAGE_PARENT);
+    int64_t parent = image_int(image_frame(image, frame), IMAGE_PARENT);
     return parent > 0 && parent < frame && image_depth(image, parent) ? parent : 0;
 }
 
 Json image_wait(Json image, int64_t frame) {
-    return wait_unpaused(safe_item(image_frame(image, frame), IMAGE_WAIT));
+    return wait_unpaused(json_array_get(image_frame(image, frame), IMAGE_WAIT));
 }
 
 bool image_is_parked(Json image, int64_t frame) {
-    return wait_is(safe_item(image_frame(image, frame), IMAGE_WAIT), WAIT_PAUSE);
+    return wait_is(json_array_get(image_frame(image, frame), IMAGE_WAIT), WAIT_PAUSE);
 }
 
 /* ---- levels ---- */
@@ -44,8 +44,8 @@ bool image_has(Json image, LevelAt at) {
 }
 
 Json image_part(Json image, LevelAt at, size_t part) {
-    Json levels = safe_item(image_frame(image, at.frame), IMAGE_LEVELS);
-    return safe_item(safe_item(levels, at.level), part);
+    Json levels = json_array_get(image_frame(image, at.frame), IMAGE_LEVELS);
+    return json_array_get(json_array_get(levels, at.level), part);
 }
 
 int64_t image_part_int(Json image, LevelAt at, size_t part) {
@@ -75,8 +75,8 @@ Json image_seen(Json image, LevelAt at) {
 
 int64_t image_injected(Json image, LevelAt at, InjectWhere *where) {
     Json injected = image_part(image, at, IMAGE_INJECTED);
-    *where = (InjectWhere)safe_int(injected, INJECTED_WHERE);
-    return safe_int(injected, INJECTED_ID);
+    *where = (InjectWhere)image_int(injected, INJECTED_WHERE);
+    return image_int(injected, INJECTED_ID);
 }
 
 /* ---- with the workflow ---- */

@@ -14,27 +14,6 @@
 
 /* ---- values of any kind ---- */
 
-static inline Json safe_item(Json array, size_t i) {
-    return json_kind(array) == JSON_ARRAY ? json_array_get(array, i) : json_none();
-}
-
-static inline Json safe_get(Json object, Json key) {
-    bool there = json_kind(object) == JSON_OBJECT && json_kind(key) == JSON_STRING;
-    return there ? json_object_get(object, key) : json_none();
-}
-
-static inline Json safe_get_c(Json object, const char *key) {
-    return json_kind(object) == JSON_OBJECT ? json_object_get_c(object, key) : json_none();
-}
-
-static inline int64_t safe_int(Json array, size_t i) {
-    return json_kind(array) == JSON_ARRAY ? image_int(array, i) : 0;
-}
-
-static inline size_t safe_len(Json array) {
-    return json_kind(array) == JSON_ARRAY ? json_array_len(array) : 0;
-}
-
 static inline bool safe_is_nothing(Json v) {
     return json_is_none(v) || json_kind(v) == JSON_NULL;
 }

@@ -139,7 +139,7 @@ Json injected_image(const Injected *injected) {
 
 Injected *injected_load(const Frame *f, Json image, Error *err) {
     Run *run = f->run;
-    bool valid = safe_len(image) >= INJECTED_FIELDS;
+    bool valid = json_array_len(image) >= INJECTED_FIELDS;
     int64_t where = valid ? image_int(image, INJECTED_WHERE) : -1;
     FlowProblems problems = {0};
     FlowAround there = around(f, valid ? (uint32_t)image_int(image, INJECTED_LEVEL) : 0);
@@ -180,7 +180,7 @@ void injected_append(Frame *f, Injected *injected) {
 }
 
 bool injections_load(Frame *f, Json image, Error *err) {
-    for (size_t i = 0; i < safe_len(image); i++) {
+    for (size_t i = 0; i < json_array_len(image); i++) {
         Injected *injected = injected_load(f, json_array_get(image, i), err);
         if (!injected) {
             return false;

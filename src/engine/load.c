@@ -241,7 +241,7 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     }
     Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
     run->next_frame = next;
-    f->id = strtoll(id, NULL, 10);
+    f->id = frame_number(key);
     json_unref(f->key);
     f->key = json_ref(key);
     json_unref(f->wait);
@@ -255,9 +255,9 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     if (parent && !load_parent(f, err)) {
         return false;
     }
-    Json held = safe_get_c(extra, "held");
+    Json held = json_object_get_c(extra, "held");
     f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
-    return injections_load(f, safe_get_c(extra, "inject"), err);
+    return injections_load(f, json_object_get_c(extra, "inject"), err);
 }
 
 static void load_head(Run *run, Json head) {

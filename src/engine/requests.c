@@ -76,16 +76,9 @@ bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
     }
     l->step = c.step;
     l->at = c.at;
-    l->image = chain_image(store, l->row.run, l->seq, &l->weight, err);
+    l->image = image_load(store, &l->row, l->seq, &l->weight, err);
     if (json_is_none(l->image)) {
         return false;
-    }
-    if (!image_valid(l->image)) {
-        error_set(err, ERR_DATA,
-                  "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
-                  (long long)l->seq, l->row.thread);
-        error_fact(err, "damaged", store_url(store));
-        return error_fact_int(err, "checkpoint", l->seq);
     }
     l->definition = definition ? read_definition(store, &l->row, l->image, err) : json_none();
     return !definition || !json_is_none(l->definition);

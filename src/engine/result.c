@@ -16,12 +16,12 @@ static bool is_failure(const Checkpoint *c) {
 /* ---- where a result is, when the patch has it ---- */
 
 static LevelAt usual_level(const ResultPlace *p) {
-    size_t depth = safe_len(safe_item(p->now, IMAGE_LEVELS));
+    size_t depth = json_array_len(json_array_get(p->now, IMAGE_LEVELS));
     return (LevelAt){p->c->frame, depth ? depth - 1 : 0};
 }
 
 static Json state_of(const ResultPlace *p, size_t level) {
-    return safe_item(safe_item(safe_item(p->now, IMAGE_LEVELS), level), IMAGE_STATE);
+    return json_array_get(json_array_get(json_array_get(p->now, IMAGE_LEVELS), level), IMAGE_STATE);
 }
 
 /* What the frame that made this one, which is gone, got from it. */
@@ -29,8 +29,8 @@ static Json left_with(const ResultPlace *p, WaitKind kind) {
     int64_t frame = p->c->frame,
             branch = json_is_none(p->now) ? image_branch(p->before, frame) : -1;
     Json wait = branch < 0 ? json_none() : image_wait(p->after, image_parent(p->before, frame));
-    Json all = wait_is(wait, kind) ? safe_item(wait, wait_rows[kind].left) : json_none();
-    return safe_item(all, (size_t)branch);
+    Json all = wait_is(wait, kind) ? json_array_get(wait, wait_rows[kind].left) : json_none();
+    return json_array_get(all, (size_t)branch);
 }
 
 /* The keys that were set, one by one: of a level that is there, those that the patch names in its state; of
@@ -55,14 +55,14 @@ static Keys keys_of(const ResultPlace *p, size_t level) {
 }
 
 static Json key_value(const Keys *k, Json key) {
-    Json value = safe_get(k->source, key);
-    return k->left ? safe_item(value, 0) : value;
+    Json value = json_object_get(k->source, key);
+    return k->left ? json_array_get(value, 0) : value;
 }
 
 /* The key of the state that a change is of; JSON_NONE: of none. */
 static Json changed_key(const Keys *k, Json change) {
-    Json path = safe_item(change, CHANGE_PATH);
-    if (safe_len(path) <= PATH_KEY || image_int(path, PATH_LEVEL) != (int64_t)k->level ||
+    Json path = json_array_get(change, CHANGE_PATH);
+    if (json_array_len(path) <= PATH_KEY || image_int(path, PATH_LEVEL) != (int64_t)k->level ||
         image_int(path, 0) != IMAGE_FRAMES || image_int(path, 2) != IMAGE_LEVELS ||
         image_int(path, 4) != IMAGE_STATE) {
         return json_none();
@@ -76,10 +76,10 @@ static bool next_key(Keys *k, Json *key, Json *value) {
     Json entry;
     if (k->left) {
         bool more = !json_is_none(k->source) && json_object_next(k->source, &k->at, key, &entry);
-        *value = more ? safe_item(entry, 0) : json_none();
+        *value = more ? json_array_get(entry, 0) : json_none();
         return more;
     }
-    for (size_t n = safe_len(k->patch); k->at < n;) {
+    for (size_t n = json_array_len(k->patch); k->at < n;) {
         *key = changed_key(k, json_array_get(k->patch, k->at++));
         bool again =
             json_is_none(*key) || (!json_is_none(k->last) && json_string_equal(k->last, *key));
@@ -95,11 +95,12 @@ static bool next_key(Keys *k, Json *key, Json *value) {
 /* What a frame, or the run, is left with. */
 static Json error_left(const ResultPlace *p) {
     Json wait = image_wait(p->after, p->c->frame);
-    Json error = wait_is(wait, WAIT_FAILED)  ? safe_item(wait, WAIT_FAILED_ERROR)
-                 : wait_is(wait, WAIT_RETRY) ? safe_item(wait, WAIT_UNTIL + 2)
+    Json error = wait_is(wait, WAIT_FAILED)  ? json_array_get(wait, WAIT_FAILED_ERROR)
+                 : wait_is(wait, WAIT_RETRY) ? json_array_get(wait, WAIT_UNTIL + 2)
                                              : json_none();
-    return json_kind(error) == JSON_OBJECT ? error
-                                           : safe_item(safe_item(p->after, IMAGE_RUN), IMAGE_ERROR);
+    return json_kind(error) == JSON_OBJECT
+               ? error
+               : json_array_get(json_array_get(p->after, IMAGE_RUN), IMAGE_ERROR);
 }
 
 /* ---- writing ---- */
@@ -117,7 +118,7 @@ static bool is_all_of(Keys keys, Json update) {
 }
 
 static bool are_items_of(Json items, Json array) {
-    size_t n = safe_len(items);
+    size_t n = json_array_len(items);
     bool same = json_kind(array) == JSON_ARRAY && json_array_len(array) == n;
     for (size_t i = 0; same && i < n; i++) {
         same = json_identical(json_array_get(items, i), json_array_get(array, i));
@@ -127,18 +128,18 @@ static bool are_items_of(Json items, Json array) {
 
 /* What a change puts to its key as a whole; JSON_NONE: it puts something inside it. */
 static Json put_by(Json change) {
-    bool whole = safe_len(safe_item(change, CHANGE_PATH)) == PATH_KEY + 1;
-    size_t parts = safe_len(change);
+    bool whole = json_array_len(json_array_get(change, CHANGE_PATH)) == PATH_KEY + 1;
+    size_t parts = json_array_len(change);
     return !whole                   ? json_none()
-           : parts == CHANGE_SPLICE ? safe_item(change, CHANGE_ITEMS)
-           : parts == CHANGE_TO     ? safe_item(change, CHANGE_VALUE)
+           : parts == CHANGE_SPLICE ? json_array_get(change, CHANGE_ITEMS)
+           : parts == CHANGE_TO     ? json_array_get(change, CHANGE_VALUE)
                                     : json_none();
 }
 
 /* The number of the change that puts a value to a key; -1: none. */
 static int64_t change_of(const Keys *k, Json key, Json given) {
     enum { LOOKED_AT_MAX = 64 };
-    size_t n = k->left ? 0 : safe_len(k->patch);
+    size_t n = k->left ? 0 : json_array_len(k->patch);
     for (size_t i = 0; i < n && i < LOOKED_AT_MAX; i++) {
         Json change = json_array_get(k->patch, i), name = changed_key(k, change);
         Json put = put_by(change);
@@ -253,17 +254,17 @@ static Json pointed_at(const ResultPlace *p, size_t level) {
 /* The object that entries stand for; given. */
 static Json object_of(const Keys *k, Json entries) {
     Json object = json_object();
-    for (size_t i = 0; i < safe_len(entries); i++) {
+    for (size_t i = 0; i < json_array_len(entries); i++) {
         Json entry = json_array_get(entries, i), key = entry, value = json_none();
         if (json_tag(entry) == JSON_TAG_INT) {
-            Json change = entry.i >= 0 ? safe_item(k->patch, (size_t)entry.i) : json_none();
+            Json change = entry.i >= 0 ? json_array_get(k->patch, (size_t)entry.i) : json_none();
             key = changed_key(k, change);
             value = put_by(change);
         } else if (json_kind(entry) == JSON_STRING) {
             value = key_value(k, key);
         } else {
-            key = safe_item(entry, 0);
-            value = safe_item(entry, 1);
+            key = json_array_get(entry, 0);
+            value = json_array_get(entry, 1);
         }
         if (json_kind(key) == JSON_STRING && !json_is_none(value)) {
             object = json_object_set(object, json_ref(key), json_ref(value));
@@ -275,9 +276,9 @@ static Json object_of(const Keys *k, Json entries) {
 /* Changes as HOOK_CHANGE has them: those that are none are left out. Given. */
 static Json changes_in(Json list) {
     Json changes = json_array();
-    for (size_t i = 0; i < safe_len(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);
-        if (json_kind(one) == JSON_OBJECT || json_kind(safe_item(one, 0)) == JSON_ARRAY) {
+        if (json_kind(one) == JSON_OBJECT || json_kind(json_array_get(one, 0)) == JSON_ARRAY) {
             changes = json_array_push(changes, json_ref(one));
         }
     }
@@ -286,8 +287,8 @@ static Json changes_in(Json list) {
 
 static void read_parts(const ResultPlace *p, Json form, StepResult *out) {
     Json at = json_object_get_c(form, "at"), set = json_object_get_c(form, "set");
-    if (safe_len(at) == 2 && safe_int(at, 0) > 0 && safe_int(at, 1) >= 0) {
-        out->at = (LevelAt){safe_int(at, 0), (size_t)safe_int(at, 1)};
+    if (json_array_len(at) == 2 && image_int(at, 0) > 0 && image_int(at, 1) >= 0) {
+        out->at = (LevelAt){image_int(at, 0), (size_t)image_int(at, 1)};
     }
     out->update = json_ref(json_object_get_c(form, "update"));
     out->error = json_ref(json_object_get_c(form, "error"));
@@ -317,7 +318,7 @@ static void read_form(const ResultPlace *p, Json form, StepResult *out) {
         out->update = json_null();
     }
     if (is_failure(p->c) && json_is_none(out->error)) {
-        out->error = json_ref(safe_get_c(out->update, "error"));
+        out->error = json_ref(json_object_get_c(out->update, "error"));
     }
 }
 

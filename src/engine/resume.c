@@ -179,7 +179,7 @@ static bool which_interrupt(const Run *run, Error *err) {
 /* The options of an approval with something between them; nothing when it has none. */
 static void add_options(Buf *out, const Frame *f, const char *between) {
     Json options = json_array_get(f->wait, WAIT_OPTIONS);
-    for (size_t i = 0; i < safe_len(options); i++) {
+    for (size_t i = 0; i < json_array_len(options); i++) {
         Json word = json_array_get(options, i);
         buf_printf(out, "%s%s", i ? between : "", json_string_data(&word));
     }
@@ -214,7 +214,7 @@ static Frame *failed_frame(Run *run) {
 static Json told(const Frame *failed) {
     Json before = failed ? json_array_get(failed->wait, WAIT_FAILED_BEFORE) : json_none();
     Json answers = work_part(before, WORK_ANSWERS);
-    return safe_len(answers) ? before : json_none();
+    return json_array_len(answers) ? before : json_none();
 }
 
 /* The frame that the answer is for: *found is NULL when nothing was answered. */
@@ -253,7 +253,7 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
 
 static bool decision_offered(const Frame *f, const char *decision, Error *err) {
     Json options = json_array_get(f->wait, WAIT_OPTIONS);
-    size_t n = safe_len(options);
+    size_t n = json_array_len(options);
     Buf words = BUF_INIT;
     bool found = !n;
     for (size_t i = 0; i < n && !found; i++) {

@@ -110,8 +110,8 @@ void scope_unset(Frame *f, uint32_t level, Json name) {
 
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
     Json tasks = json_object_get_c(level_at(owner_of((ScopeAt){f, level}))->state, "tasks");
-    Json task = json_kind(tasks) == JSON_OBJECT ? json_object_get(tasks, id) : json_none();
-    return json_kind(task) == JSON_OBJECT ? json_object_get_c(task, field) : json_none();
+    Json task = json_object_get(tasks, id);
+    return json_object_get_c(task, field);
 }
 
 /* What is in a slot of an object, lifted out so that it can be changed in place; {} when it is none. */

@@ -108,8 +108,7 @@ void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)number);
     Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
-    Json all =
-        json_kind(outputs) == JSON_OBJECT ? json_object_get_c(outputs, "childScopes") : json_none();
+    Json all = json_object_get_c(outputs, "childScopes");
     all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
     all = json_object_with(all, name, json_ref(scope));
     Json update = OBJECT(KEY("childScopes", all));
@@ -134,7 +133,7 @@ void memo_from_params(Frame *f) {
 }
 
 Json memo_get(const Level *l, const char *name) {
-    return json_kind(l->writes) == JSON_OBJECT ? json_object_get_c(l->writes, name) : json_none();
+    return json_object_get_c(l->writes, name);
 }
 
 bool memo_is(const Level *l, const char *name) {

@@ -31,7 +31,7 @@
  *                                          result: that it goes on with all the same, if there is one
  *     done                                 the root frame at its end
  *
- * Reading a wait here never fails: what is no wait is WAIT_UNKNOWN. image_valid() refuses it.
+ * Reading a wait here never fails: what is no wait is WAIT_UNKNOWN. image_check() refuses it.
  */
 #ifndef PAWL_WAIT_H
 #define PAWL_WAIT_H
@@ -69,10 +69,7 @@ typedef enum WorkPart { WORK_KEY, WORK_MEMO, WORK_ANSWERS, WORK_PARTS } WorkPart
 
 typedef struct WaitRow {
     const char *word;
-    /* What follows the word, field by field: 's' a string, 'i' an integer, 'a' an array, 'o' an object, 'S'
-     * a string or null, 't' a time, 'k' a key and 'K' the same or null, 'j' what branches wrote, 'p' a
-     * position, 'w' what a frame may wait for, '.' anything. Those after '?' need not be there. */
-    const char *fields;
+    const char *shape; /* what follows the word, as json_shape.h and the names in image.c have it */
     /* Says who wakes the frame, too: READY a turn of the engine, STARTING the commit and then whoever does
      * the work, TIMED the clock, WAITING a person, HOLDING its children, PARKED a debugger, FAILED a
      * resume, DONE nobody. */

@@ -112,8 +112,7 @@ static void confirm(Step *step, Json answer) {
     Error err = ERROR_INIT;
     if (given(step, ACTION_COMMAND)) step_place(step, NULL);
     const Expr *expr = step_param(step, ACTION_CONFIRM)->expr;
-    Json inside =
-        json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, "response") : json_none();
+    Json inside = json_object_get_c(answer, "response");
     Json seen[] = {prompt_of(step), json_is_none(inside) ? answer : inside};
     Json result = expr ? step_eval_with(step, expr, seen, 2, &err)
                        : OBJECT(KEY("response", json_ref(seen[1])));

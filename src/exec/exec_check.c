@@ -218,7 +218,7 @@ static bool give_request(Check *check, Error *err) {
 
 static bool give_assertions(Check *check, Error *err) {
     Json list = step_param(check->step, CHECK_ASSERTIONS)->value;
-    size_t n = json_kind(list) == JSON_ARRAY ? json_array_len(list) : 0;
+    size_t n = json_array_len(list);
     if (n > ASSERTIONS_MAX) {
         return error_set(err, ERR_LIMIT, "There are more than %d assertions. Use several checks.",
                          ASSERTIONS_MAX);

@@ -297,7 +297,7 @@ static Scripts *scripts_of(Step *step) {
 
 static size_t answers_of(const Step *step) {
     Json answers = step_answers(step);
-    return json_kind(answers) == JSON_ARRAY ? json_array_len(answers) : 0;
+    return json_array_len(answers);
 }
 
 static Json what_of(const Step *step, const ScriptKind *kind) {

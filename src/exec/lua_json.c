@@ -100,9 +100,7 @@ static int view_newindex(lua_State *L) {
 
 static int view_len(lua_State *L) {
     Json value = view_value(L, 1);
-    size_t len = json_kind(value) == JSON_ARRAY    ? json_array_len(value)
-                 : json_kind(value) == JSON_OBJECT ? json_object_len(value)
-                                                   : 0;
+    size_t len = json_kind(value) == JSON_ARRAY ? json_array_len(value) : json_object_len(value);
     lua_pushinteger(L, (lua_Integer)len);
     return 1;
 }
@@ -135,7 +133,7 @@ static int view_text(lua_State *L) {
 static int next_item(lua_State *L) {
     Json array = view_value(L, lua_upvalueindex(1));
     lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
-    Json value = json_kind(array) == JSON_ARRAY ? json_array_get(array, (size_t)i) : json_none();
+    Json value = json_array_get(array, (size_t)i);
     if (json_is_none(value)) return 0;
     lua_pushinteger(L, i + 1);
     lua_copy(L, -1, lua_upvalueindex(2));

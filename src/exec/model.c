@@ -121,11 +121,11 @@ static bool is_string(Json j) {
 
 /* Of anything: JSON_NONE when it is no object or has no such key. */
 static Json get(Json j, const char *key) {
-    return json_kind(j) == JSON_OBJECT ? json_object_get_c(j, key) : json_none();
+    return json_object_get_c(j, key);
 }
 
 static Json first_of(Json j) {
-    return json_kind(j) == JSON_ARRAY ? json_array_get(j, 0) : json_none();
+    return json_array_get(j, 0);
 }
 
 static Json parse(const char *text, size_t len, Error *err) {
@@ -222,7 +222,7 @@ static void add_text(ModelReader *r, Json text) {
 /* A list of {type: "text", text}, or the text itself. */
 static void add_content(ModelReader *r, Json content) {
     add_text(r, content);
-    size_t n = json_kind(content) == JSON_ARRAY ? json_array_len(content) : 0;
+    size_t n = json_array_len(content);
     for (size_t i = 0; i < n; i++) {
         Json part = json_array_get(content, i);
         if (json_string_is(get(part, "type"), "text")) add_text(r, get(part, "text"));

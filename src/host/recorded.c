@@ -61,7 +61,7 @@ typedef struct Walk {
 
 /* The workflow that the run had at an image; NULL when it cannot be loaded. */
 static const Flow *flow_at(Walk *w, Json image) {
-    Json key = safe_item(safe_item(image, IMAGE_RUN), IMAGE_DEFINITION);
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
     key = json_is_none(key) ? json_null() : key;
     if (json_is_none(w->flow_key) || !json_equal(w->flow_key, key)) {
         const char *name =
@@ -115,16 +115,16 @@ static void push_events(Walk *w, const Checkpoint *c, Json before, Json after) {
                        : json_ref(image_seen(after, image_top(after, seen)));
     }
     push(w, &e);
-    Json wait = image_wait(after, c->frame), reason = safe_item(wait, WAIT_REASON);
+    Json wait = image_wait(after, c->frame), reason = json_array_get(wait, WAIT_REASON);
     if (!strcmp(c->status, "interrupted") && wait_is(wait, WAIT_INTERRUPT) &&
         json_kind(reason) == JSON_STRING) {
         e.type = EVENT_INTERRUPT;
         e.status = json_string_data(&reason);
         e.update = json_none();
-        e.data =
-            OBJECT(KEY("id", json_ref(safe_item(wait, WAIT_ID))), KEY("reason", json_ref(reason)),
-                   KEY("prompt", json_ref(safe_item(wait, WAIT_PROMPT))),
-                   KEY("options", json_ref(safe_item(wait, WAIT_OPTIONS))));
+        e.data = OBJECT(KEY("id", json_ref(json_array_get(wait, WAIT_ID))),
+                        KEY("reason", json_ref(reason)),
+                        KEY("prompt", json_ref(json_array_get(wait, WAIT_PROMPT))),
+                        KEY("options", json_ref(json_array_get(wait, WAIT_OPTIONS))));
         push(w, &e);
         json_unref(e.data);
     }
@@ -172,7 +172,7 @@ static int64_t cursor_before(Walk *w, int64_t since) {
 static Json settled_json(Walk *w) {
     Json image =
         w->row.head ? chain_image(w->store, w->row.run, w->row.head, NULL, NULL) : json_none();
-    bool known = !json_is_none(image) && image_valid(image);
+    bool known = !json_is_none(image);
     Json error = known ? image_error(image) : json_none();
     Json out = OBJECT(KEY("event", "settled"), KEY("run", w->row.run), KEY("thread", w->row.thread),
                       KEY("at", json_time(w->row.updated)),

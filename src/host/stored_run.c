@@ -12,13 +12,7 @@ static bool read_image(Store *store, StoredRun *out, Error *err) {
         error_fact(err, "thread", thread);
         return false;
     }
-    out->image = chain_image(store, out->row.run, out->seq, NULL, err);
-    if (!json_is_none(out->image) && !image_valid(out->image)) {
-        json_clear(&out->image);
-        error_set(err, ERR_DATA,
-                  "Checkpoint %lld of thread `%s` is damaged: it is not the image of a run.",
-                  (long long)out->seq, thread);
-    }
+    out->image = image_load(store, &out->row, out->seq, NULL, err);
     return !json_is_none(out->image);
 }
 

@@ -383,7 +383,7 @@ static Json with_text(const char *name, const char *text) {
 
 /* What is at a key of an answer; given. Consumes the answer. */
 static Json part(Json answer, const char *key) {
-    Json found = json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, key) : json_none();
+    Json found = json_object_get_c(answer, key);
     json_ref(found);
     json_unref(answer);
     return found;

@@ -16,8 +16,7 @@ PawlValue pawl_operations(void) {
 
 /* A run that an operation has brought into memory is nobody's: it goes when it has settled. */
 static void take_run(PawlEngine *e, Json answer) {
-    Json thread =
-        json_kind(answer) == JSON_OBJECT ? json_object_get_c(answer, "thread") : json_none();
+    Json thread = json_object_get_c(answer, "thread");
     HostRun *held =
         json_kind(thread) == JSON_STRING ? host_find(e->host, json_string_data(&thread)) : NULL;
     if (held && !host_keeper(held)) {

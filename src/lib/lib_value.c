@@ -128,12 +128,12 @@ PawlValue pawl_array(void) {
 
 size_t pawl_array_len(PawlValue a) {
     Json j = json_of(a);
-    return json_kind(j) == JSON_ARRAY ? json_array_len(j) : 0;
+    return json_array_len(j);
 }
 
 PawlValue pawl_array_get(PawlValue a, size_t i) {
     Json j = json_of(a);
-    return value_of(json_kind(j) == JSON_ARRAY ? json_array_get(j, i) : json_none());
+    return value_of(json_array_get(j, i));
 }
 
 /* What is not there is null inside an array or an object. */
@@ -164,12 +164,12 @@ PawlValue pawl_object(void) {
 
 size_t pawl_object_len(PawlValue o) {
     Json j = json_of(o);
-    return json_kind(j) == JSON_OBJECT ? json_object_len(j) : 0;
+    return json_object_len(j);
 }
 
 PawlValue pawl_object_get(PawlValue o, const char *key) {
     Json j = json_of(o);
-    return value_of(json_kind(j) == JSON_OBJECT ? json_object_get_c(j, key) : json_none());
+    return value_of(json_object_get_c(j, key));
 }
 
 PawlValue pawl_object_set(PawlValue o, const char *key, PawlValue v) {

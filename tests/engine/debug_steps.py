@@ -1095,6 +1095,17 @@ def idle_auto_resume_runs(world):
     world.same(ran(world)[:1], ["one"])
 
 
+def idle_is_of_who_attaches(world):
+    """idle limit and auto_resume are not kept: who opens a run only looks, whatever its record asks for"""
+    with debug(world, PIPELINE, "--thread", "t", store="file:kept") as d:
+        d.call("configure", auto_resume=True, idle_limit=600)
+        world.same(d.leave(), 3)
+    with Debugger(world, "t", store="file:kept") as d:
+        session = d.call("session")
+        world.same((session["auto_resume"], session["idle_limit"]), (False, 3600))
+    world.same(ran(world), [])
+
+
 def idle_of_the_command_line(world):
     """--idle and --auto-resume: a second is enough; a fraction of one is taken too"""
     world.write("flow.yaml", LINE)

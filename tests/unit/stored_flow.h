@@ -10,7 +10,7 @@
  * JSON_NONE for the first one. For flow_unref(); NULL on error. */
 static inline Flow *stored_flow(Store *store, const RunRow *row, Json image, Error *err) {
     FlowProblems problems = {0};
-    Json key = safe_item(safe_item(image, IMAGE_RUN), IMAGE_DEFINITION);
+    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
     bool other = json_kind(key) == JSON_STRING;
     Json definition =
         store_definition(store, other ? json_string_data(&key) : row->definition, err);

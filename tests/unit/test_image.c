@@ -30,14 +30,59 @@ static void only_images_are_valid(void **state) {
         {IMAGE("\"1\":null"), false},
         {IMAGE("\"1\":[0,0,{},null]"), false},
         {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null],\"2\":7"), false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"sleep\",-1]]"), false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"work\",\"../1\"]]"), false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"interrupt\",\"i\",\"r\",null,[7]]]"),
+         false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"pause\",[\"go\"],{},1,0]]"), true},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"pause\",[\"go\"],{},1,4]]"), false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"pause\",[\"pause\",null,{},1,0],{},1,0]]"),
+         false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null],\"9223372036854775807\":[1,0,[" LEVEL(
+             "\"a\"", "null") "],null]"),
+         false},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null],\"02\":[1,0,[" LEVEL("\"a\"",
+                                                                                 "null") "],null]"),
+         false},
+        {IMAGE("\"1\":[1,0,[" LEVEL("\"a\"", "{}") "],null]"), false},
+        {IMAGE("\"1\":[0,4294967296,[" LEVEL("\"a\"", "{}") "],null]"), false},
+        {IMAGE("\"1\":[0,0,[[\"a\",{},null,0,0,-1,0]],null]"), false},
+        {IMAGE("\"1\":[0,0,[[\"a\",{},null,0,9223372036854775807,0,0]],null]"), false},
+        {"[[null,null,9223372036854775807,\"autonomous\",0,null,null],{\"1\":[0,0,[" LEVEL(
+             "\"a\"", "{}") "],null]}]",
+         false},
         {"[[null,null,3,\"autonomous\"],{\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null]}]", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Json image = parse(cases[i].text);
-        if (image_valid(image) != cases[i].valid) fail_msg("%s", cases[i].text);
-        expect_gives(image_state(image), cases[i].valid ? "{}" : "(none)");
-        expect_gives(image_interrupts(image), "[]");
-        expect_gives(image_error(image), "(none)");
+        Error err = ERROR_INIT;
+        if (image_check(image, &err) != cases[i].valid) fail_msg("%s: %s", cases[i].text, err.msg);
+        if (cases[i].valid) expect_gives(image_state(image), "{}");
+        json_unref(image_state(image)); /* whatever it is, nothing is read that is not there */
+        json_unref(image_interrupts(image));
+        json_unref(image_error(image));
+        json_unref(image);
+    }
+}
+
+static void what_is_damaged_is_said_with_its_path(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {IMAGE("\"1\":[0,0,[" LEVEL("7", "{}") "],null]"),
+         "[1][\"1\"][2][0][0]: this is 7, and a text or null is expected"},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],[\"sleep\",-1]]"),
+         "[1][\"1\"][3][1]: this is -1, and an int from 0 to 999999999999999999 is expected"},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "{}") "],null],\"7\":[1,0,[" LEVEL("\"a\"",
+                                                                                "null") "],null]"),
+         "[1][\"7\"]: this is not the number of a frame"},
+        {IMAGE("\"1\":[0,0,[" LEVEL("\"a\"", "null") "],null]"), "[1][\"1\"]: this has no state"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        Json image = parse(rows[i][0]);
+        Error err = ERROR_INIT;
+        assert_false(image_check(image, &err));
+        assert_string_equal(err.msg, rows[i][1]);
+        assert_int_equal(err.code, ERR_DATA);
         json_unref(image);
     }
 }
@@ -161,6 +206,7 @@ static void what_is_no_patch_touches_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_images_are_valid),
+        cmocka_unit_test(what_is_damaged_is_said_with_its_path),
         cmocka_unit_test(the_state_is_that_of_the_lowest_level_of_the_root_frame),
         cmocka_unit_test(interrupts_name_their_node_and_frame),
         cmocka_unit_test(the_error_is_given),
