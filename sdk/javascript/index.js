@@ -216,7 +216,7 @@ class Call {
 
   say(fields) {
     if (this.over) throw new Error('The node that this code belongs to has ended.');
-    this.channel.write(`{"call":${this.message.call},${fields}}\n`);
+    this.channel.write(`{"call":"${this.message.call}",${fields}}\n`);
   }
 
   interrupt(value) {
@@ -262,8 +262,8 @@ class Worker {
   }
 
   async answer(line, done) {
-    const number = parseInt(line.slice(8, 40), 10); // {"call":N,
-    this.call = new Call(this.channel, {call: number});
+    const token = line.slice(9, line.indexOf('"', 9)); // {"call":"TOKEN",
+    this.call = new Call(this.channel, {call: token});
     this.done = done;
     const call = this.call;
     try {
@@ -303,7 +303,7 @@ class Worker {
     if (call.over) return;
     call.over = true;
     this.call = null;
-    call.channel.write(`{"call":${call.message.call},"${key}":`, text, '}\n');
+    call.channel.write(`{"call":"${call.message.call}","${key}":`, text, '}\n');
     this.done();
   }
 
@@ -320,19 +320,28 @@ class Worker {
 
 // ---- errors ----
 
+/* A text, whatever the getters of an error do. */
+function textOf(make) {
+  try {
+    return String(make()).slice(0, TEXT_MAX);
+  } catch {
+    return '';
+  }
+}
+
 function describe(error, label) {
   const isError = util.types.isNativeError(error) || error instanceof Error;
   const described = {
-    type: isError ? String(error.name) : 'Error',
-    message: (isError ? String(error.message) : util.format(error)).slice(0, TEXT_MAX),
+    type: isError ? textOf(() => error.name) : 'Error',
+    message: textOf(() => isError ? error.message : util.format(error)),
   };
-  const stack = isError && typeof error.stack === 'string' ? withoutUs(error.stack) : '';
+  const stack = isError ? textOf(() => withoutUs(error.stack ?? '')) : '';
   const line = lineOf(stack, label);
   if (line) described.line = line;
   if (/allocation failed|out of memory/i.test(described.message)) {
     described.limit = described.retire = true;
   }
-  described.traceback = stack.slice(0, TEXT_MAX);
+  described.traceback = stack;
   return described;
 }
 
@@ -344,7 +353,8 @@ function withoutUs(stack) {
 function lineOf(stack, label) {
   const at = label ? stack.indexOf(`${label}:`) : -1;
   const found = at < 0 ? null : /^:(\d+)/.exec(stack.slice(at + label.length));
-  return found ? Number(found[1]) : 0;
+  const line = found ? Number(found[1]) : 0;
+  return line < 2 ** 31 ? line : 0;
 }
 
 // ---- the start of a worker ----

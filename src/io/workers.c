@@ -22,6 +22,7 @@
 #include "mem.h"
 #include "process.h"
 #include "worker_log.h"
+#include "worker_message.h"
 #include "worker_program.h"
 #include "worker_spawn.h"
 #include "worker_texts.h"
@@ -33,7 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,7 @@ enum {
     BUSY_MAX = 1024,           /* whatever anybody says */
     MEMORY_DEFAULT = 1 << 30,  /* the same */
     OUTPUT_DEFAULT = 1 << 20,  /* the same */
+    TOKEN_BYTES = 16,
     CHANNEL = 0,
     FIRST_STREAM = 1, /* indices of a worker's polls */
     END = 3,
@@ -91,9 +93,9 @@ struct Worker {
 
 struct WorkerCall {
     WorkerPool *pool;
-    Worker *worker;   /* NULL while it queues */
-    WorkerCall *next; /* in the queue */
-    uint64_t number;
+    Worker *worker;                  /* NULL while it queues */
+    WorkerCall *next;                /* in the queue */
+    char token[TOKEN_BYTES * 2 + 1]; /* names the call to its worker; nobody can guess it */
     WorkerProgram program;
     WorkerOptions options; /* with references and copies of its own */
     bool cancelled;
@@ -322,17 +324,9 @@ static void rest(Worker *w) {
 
 /* ---- what a worker says ---- */
 
-/* What stands under a key, as a C string; "" when that is no text. */
-static const char *text_in(Json object, const char *key, Buf *out) {
-    Json text = json_object_get_c(object, key);
-    bool is_text = json_kind(text) == JSON_STRING;
-    buf_add(out, is_text ? json_string_data(&text) : "", is_text ? json_string_len(text) : 0);
-    return out->data ? out->data : "";
-}
-
-static void take_result(Worker *w, Json value) {
+static void take_result(Worker *w, const WorkerMessage *m) {
     WorkerResult result = {
-        .end = WORKER_RETURNED, .value = value, .message = "", .type = "", .traceback = ""};
+        .end = WORKER_RETURNED, .value = m->value, .message = "", .type = "", .traceback = ""};
     WorkerCall *call = w->call;
     rest(w);
     call_end(call, &result);
@@ -348,30 +342,27 @@ static void memory_sentence(const WorkerCall *call, const char *did, const char 
                did, whole ? bytes >> 30 : bytes >> 20, whole ? "G" : "M", then);
 }
 
-static void take_error(Worker *w, Json error) {
+static void take_error(Worker *w, const WorkerMessage *m) {
     WorkerCall *call = w->call;
-    Buf type = BUF_INIT, traceback = BUF_INIT, said = BUF_INIT, message = BUF_INIT;
-    bool limit = json_truthy(json_object_get_c(error, "limit"));
-    Json line = json_object_get_c(error, "line");
-    bool known = json_tag(line) == JSON_TAG_INT && line.i > 0 && line.i < INT_MAX;
-    WorkerResult result = {.end = limit ? WORKER_LIMIT : WORKER_RAISED,
-                           .type = text_in(error, "type", &type),
-                           .traceback = text_in(error, "traceback", &traceback),
-                           .line = known ? (int)line.i : 0};
-    const char *words = text_in(error, "message", &said);
-    buf_printf(&message, "%s%s%s", result.type, *words ? ": " : "", words);
-    if (limit) memory_sentence(call, "asked for", "", &message);
-    result.message = message.data;
-    w->retire = w->retire || json_truthy(json_object_get_c(error, "retire"));
+    Buf type = BUF_INIT, traceback = BUF_INIT, message = BUF_INIT;
+    worker_message_text(m->type, &type);
+    worker_message_text(m->traceback, &traceback);
+    worker_message_sentence(m, &message);
+    if (m->limit) memory_sentence(call, "asked for", "", &message);
+    WorkerResult result = {.end = m->limit ? WORKER_LIMIT : WORKER_RAISED,
+                           .message = message.data,
+                           .type = type.data,
+                           .traceback = traceback.data,
+                           .line = m->line};
+    w->retire = w->retire || m->retire;
     rest(w);
     call_end(call, &result);
     buf_clear(&type);
     buf_clear(&traceback);
-    buf_clear(&said);
     buf_clear(&message);
 }
 
-static void take_interrupt(Worker *w, Json value) {
+static void take_interrupt(Worker *w, const WorkerMessage *m) {
     WorkerCall *call = w->call;
     if (!call->options.on_interrupt) {
         doom(w, WORKER_RUBBISH, "The code called interrupt(), and nobody can be asked here.");
@@ -380,62 +371,57 @@ static void take_interrupt(Worker *w, Json value) {
     w->phase = PHASE_WAITING;
     let_go(w->pool);
     dispatch(w->pool, w->program.language);
-    call->options.on_interrupt(call->options.ctx, value);
+    call->options.on_interrupt(call->options.ctx, m->value);
 }
 
-static void take_log(Worker *w, Json text) {
-    if (json_kind(text) != JSON_STRING) return;
-    worker_log_text(&w->call->log, json_string_data(&text), json_string_len(text));
+static void take_log(Worker *w, const WorkerMessage *m) {
+    worker_log_text(&w->call->log, json_string_data(&m->value), json_string_len(m->value));
 }
 
-static void take_set(Worker *w, Json message) {
+static void take_set(Worker *w, const WorkerMessage *m) {
     WorkerOptions *o = &w->call->options;
-    Json name = json_object_get_c(message, "name"), value = json_object_get_c(message, "value");
-    bool var = json_string_is(json_object_get_c(message, "set"), "var");
-    if (json_kind(name) != JSON_STRING || json_is_none(value) || !o->on_set) return;
-    o->on_set(o->ctx, var ? "var" : "output", name, value);
+    if (o->on_set) o->on_set(o->ctx, m->is_output ? "output" : "var", m->name, m->value);
 }
 
-static void take_rubbish(Worker *w) {
+static void take_rubbish(Worker *w, const char *why) {
     doom(w, WORKER_RUBBISH,
          "Something that is not for it was written to descriptor %d of %s, over which it speaks "
-         "with Pawl. The code must leave that descriptor alone.",
-         WORKER_FD, worker_interpreters[w->program.language].name);
+         "with Pawl. The code must leave that descriptor alone.%s%s",
+         WORKER_FD, worker_interpreters[w->program.language].name,
+         *why ? " What was written: " : "", why);
 }
 
 /* What was printed before a message comes before it. That may be told to somebody who drops the call. */
-static void take_message(Worker *w, Json message) {
+static void take_message(Worker *w, Json value) {
     static const struct {
-        const char *key;
-        void (*take)(Worker *w, Json value);
-        bool at_once; /* whatever was printed; gets the message, not the value */
-    } messages[] = {
-        {"result", take_result, false}, {"error", take_error, false},
-        {"log", take_log, false},       {"interrupt", take_interrupt, false},
-        {"set", take_set, true},
+        void (*take)(Worker *w, const WorkerMessage *m);
+        bool at_once; /* whatever was printed */
+    } rows[] = {
+        [SAID_RESULT] = {take_result, false},
+        [SAID_ERROR] = {take_error, false},
+        [SAID_INTERRUPT] = {take_interrupt, false},
+        [SAID_LOG] = {take_log, false},
+        [SAID_SET] = {take_set, true},
     };
     WorkerCall *call = w->call;
-    Json why = json_none(), number = json_none();
+    WorkerMessage m;
+    Error err = ERROR_INIT;
     if (w->phase == PHASE_ENDING && (!call || w->doomed || call->cancelled)) return;
-    if (json_kind(message) == JSON_OBJECT) {
-        why = json_object_get_c(message, "spawn");
-        number = json_object_get_c(message, "call");
-    }
-    if (json_tag(why) == JSON_TAG_INT) {
+    if (!worker_message_read(value, &m, &err)) {
+        take_rubbish(w, err.msg);
+    } else if (m.said == SAID_UNSTARTED) {
         doom(w, WORKER_UNSTARTED, "Cannot start %s: %s.",
-             worker_interpreters[w->program.language].name, strerror((int)why.i));
-        return;
+             worker_interpreters[w->program.language].name, strerror(m.why));
+    } else if (!call || w->phase == PHASE_WAITING || !json_string_is(m.call, call->token)) {
+        doom(w, WORKER_RUBBISH,
+             "%s said something that belongs to no call: an earlier call left code behind that "
+             "still runs, or the code wrote to descriptor %d, over which %s speaks with Pawl.",
+             worker_interpreters[w->program.language].name, WORKER_FD,
+             worker_interpreters[w->program.language].name);
+    } else {
+        if (!rows[m.said].at_once) drain(w);
+        if (w->call == call) rows[m.said].take(w, &m);
     }
-    bool known = call && w->phase != PHASE_WAITING && json_tag(number) == JSON_TAG_INT &&
-                 (uint64_t)number.i == call->number;
-    for (size_t i = 0; known && i < sizeof messages / sizeof *messages; i++) {
-        Json value = json_object_get_c(message, messages[i].key);
-        if (json_is_none(value)) continue;
-        if (!messages[i].at_once) drain(w);
-        if (w->call == call) messages[i].take(w, messages[i].at_once ? message : value);
-        return;
-    }
-    take_rubbish(w);
 }
 
 /* ---- reading ---- */
@@ -456,7 +442,7 @@ static void take_values(Worker *w) {
         doom(w, WORKER_LIMIT, "What the code gave back is nested more than %d levels deep.",
              JSON_DEPTH_MAX);
     } else if (status == JSON_PARSE_ERROR || w->values < w->lines) {
-        take_rubbish(w);
+        take_rubbish(w, "");
     }
 }
 
@@ -598,7 +584,7 @@ static void give(Worker *w, WorkerCall *call) {
         worker_limit_data(&w->process,
                           o->memory + worker_interpreters[w->program.language].data_slack);
     }
-    buf_printf(&w->out, "{\"call\":%" PRIu64, call->number);
+    buf_printf(&w->out, "{\"call\":\"%s\"", call->token);
     if (o->file) {
         print_text(w, "function", o->function);
     } else {
@@ -811,7 +797,7 @@ static void tick_worker(Worker *w) {
         if (w->phase == PHASE_ENDING) {
             kill_worker(w);
         } else {
-            take_rubbish(w);
+            take_rubbish(w, "");
         }
     } else if (w->phase == PHASE_BUSY) {
         uint64_t bytes = worker_memory_of(&w->process), most = w->call->options.memory;
@@ -929,6 +915,16 @@ void worker_pool_free(WorkerPool *pool) {
     uv_close((uv_handle_t *)&pool->sweep, on_timer_closed);
 }
 
+static void make_token(char out[TOKEN_BYTES * 2 + 1]) {
+    unsigned char bytes[TOKEN_BYTES];
+    for (size_t got = 0; got < sizeof bytes;) {
+        ssize_t n = getrandom(bytes + got, sizeof bytes - got, 0);
+        if (n > 0) got += (size_t)n;
+        if (n < 0 && errno != EINTR) abort(); /* no system that we run on is without */
+    }
+    for (int i = 0; i < TOKEN_BYTES; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
 WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *err) {
     WorkerProgram program;
     uint64_t memory = options->memory ? options->memory : MEMORY_DEFAULT;
@@ -937,7 +933,8 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
     WorkerCall *call = mem_zalloc(sizeof *call);
     WorkerOptions *own = &call->options;
     call->pool = pool;
-    call->number = ++pool->calls;
+    pool->calls++;
+    make_token(call->token);
     call->program = program;
     call->log = (WorkerLog){.max = options->max_output ? options->max_output : OUTPUT_DEFAULT,
                             .on_log = options->on_log,
@@ -975,7 +972,7 @@ void worker_answer(WorkerCall *call, Json answer) {
     Worker *w = call->worker;
     hold(w->pool);
     w->phase = PHASE_BUSY;
-    buf_printf(&w->out, "{\"call\":%" PRIu64, call->number);
+    buf_printf(&w->out, "{\"call\":\"%s\"", call->token);
     print_field(w, "answer", answer);
     end_line(w);
 }

@@ -10,14 +10,18 @@
  * either code that comes with the call, compiled once in each worker, or a function of a *program*,
  * a file that is loaded once in each worker; a file that changed is another program.
  *
- *     to it     {"call":N, "code":SLOT, "source":..., "names":[...]   the source when it is new
+ *     to it     {"call":TOKEN, "code":SLOT, "source":..., "names":[...]   the source when it is new
  *                          "function":NAME                            instead, of a program
  *                          "env", "vars", "answers", "folder", "state"}
- *               {"call":N, "answer":VALUE}
- *     from it   {"call":N, "result":VALUE}
- *               {"call":N, "error":{type, message, traceback, line, limit, retire}}
- *               {"call":N, "interrupt":VALUE}     it waits for the answer
- *               {"call":N, "log":TEXT}   {"call":N, "set":"var"|"output", "name":..., "value":...}
+ *               {"call":TOKEN, "answer":VALUE}
+ *     from it   {"call":TOKEN, "result":VALUE}
+ *               {"call":TOKEN, "error":{type, message, traceback, line, limit, retire}}
+ *               {"call":TOKEN, "interrupt":VALUE}     it waits for the answer
+ *               {"call":TOKEN, "log":TEXT}   {"call":TOKEN, "set":"var"|"output", "name":..., "value":...}
+ *
+ * What it says is checked first (worker_message.h). A token is new for each call and cannot be guessed, so that
+ * what an earlier call left running cannot answer a later one; a message that belongs to no call ends the
+ * worker.
  *
  * Workers are not trusted to work: one may die, hang, write rubbish, print without end, fork, or
  * eat memory. Each of these ends its call with a sentence and costs nobody else anything; the

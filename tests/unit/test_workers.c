@@ -823,6 +823,149 @@ static void rubbish_on_the_protocol_ends_the_call(void **state) {
     expect(PY, "return 1", "{}", "1");
 }
 
+/* Messages that name the call, and are none all the same: each field of each, of another type. */
+static void messages_of_another_shape_end_the_call(void **state) {
+    (void)state;
+    const char *const fields[] = {
+        "\"error\":4702111234474983745",
+        "\"error\":null",
+        "\"error\":true",
+        "\"error\":1.5e300",
+        "\"error\":\"text\"",
+        "\"error\":\"a text that is longer than thirteen bytes\"",
+        "\"error\":[]",
+        "\"error\":{}",
+        "\"error\":{\"type\":1,\"message\":\"m\"}",
+        "\"error\":{\"type\":null,\"message\":\"m\"}",
+        "\"error\":{\"type\":\"T\",\"message\":[]}",
+        "\"error\":{\"type\":\"T\",\"message\":\"m\",\"traceback\":7}",
+        "\"error\":{\"type\":\"T\",\"message\":\"m\",\"line\":\"x\"}",
+        "\"error\":{\"type\":\"T\",\"message\":\"m\",\"line\":1e40}",
+        "\"error\":{\"type\":\"T\",\"message\":\"m\",\"limit\":{}}",
+        "\"error\":{\"type\":\"T\",\"message\":\"m\",\"retire\":0}",
+        "\"log\":5",
+        "\"log\":null",
+        "\"set\":\"var\"",
+        "\"set\":\"x\",\"name\":\"a\",\"value\":1",
+        "\"set\":4702111234474983745,\"name\":\"a\",\"value\":1",
+        "\"set\":\"var\",\"name\":4702111234474983745,\"value\":1",
+        "\"set\":\"var\",\"name\":\"a\"",
+        "\"result\":1,\"log\":\"both\"",
+        "\"unheard\":1",
+        "\"spawn\":4702111234474983745",
+        "\"spawn\":2",
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char code[400];
+        snprintf(code, sizeof code,
+                 "import json, os, pawl, time\nt = json.dumps(pawl._worker.call.token)\n"
+                 "os.write(3, b'{\"call\":' + t.encode() + b',' + '%s'.encode() + b'}\\n')\n"
+                 "time.sleep(30)",
+                 fields[i]);
+        expect_end(PY, code, WORKER_RUBBISH, "descriptor 3");
+    }
+    const char *const lone[] = {"{\"spawn\":-1}", "{\"spawn\":null}", "{\"spawn\":1e300}",
+                                "{\"call\":null,\"result\":1}", "{\"call\":[],\"error\":1}"};
+    for (size_t i = 0; i < sizeof lone / sizeof *lone; i++) {
+        char code[200];
+        snprintf(code, sizeof code, "import os, time\nos.write(3, b'%s\\n')\ntime.sleep(30)",
+                 lone[i]);
+        expect_end(PY, code, WORKER_RUBBISH, "descriptor 3");
+    }
+    expect(PY, "return 1", "{}", "1");
+}
+
+static void an_exception_without_a_name_is_one_too(void **state) {
+    (void)state;
+    const char *const pythons[] = {
+        "raise type('', (Exception,), {})()",
+        "e = type('x', (Exception,), {})('\\0')\ntype(e).__name__ = ''\nraise e",
+    };
+    const char *const scripts[] = {
+        "const e = new Error(''); e.name = ''; throw e",
+        "const e = new Error('\\0'); e.name = '\\0'; throw e",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        expect_end(PY, pythons[i], WORKER_RAISED, "neither a name nor a message");
+        expect_end(JS, scripts[i], WORKER_RAISED, "neither a name nor a message");
+    }
+    expect_end(PY,
+               "class M(type):\n    __name__ = property(lambda c: 7)\n"
+               "class E(Exception, metaclass=M):\n    def __str__(self): raise self\nraise E",
+               WORKER_RAISED, "7");
+    expect_end(PY, "raise type('', (Exception,), {})('why')", WORKER_RAISED, "why");
+    expect_end(PY, "e = SyntaxError('no')\ne.filename = '<code 0>'\ne.lineno = 'x'\nraise e",
+               WORKER_RAISED, "SyntaxError");
+    expect_end(PY, "e = SyntaxError('no')\ne.msg = [1]\nraise e", WORKER_RAISED, "[1]");
+    expect_end(JS,
+               "const e = new Error('no');\n"
+               "for (const k of ['name', 'message', 'stack'])\n"
+               "  Object.defineProperty(e, k, {get() { throw e }});\nthrow e",
+               WORKER_RAISED, "neither a name nor a message");
+    expect_end(JS, "const e = new Error('no'); e.stack = '<code 9>:' + '9'.repeat(400); throw e",
+               WORKER_RAISED, "Error: no");
+    expect(PY, "return 1", "{}", "1");
+}
+
+static void the_words_of_an_exception_are_bounded(void **state) {
+    (void)state;
+    Talk talk;
+    talk_init(&talk, PY,
+              "import json, os, pawl, time\n"
+              "e = {'type': 'T', 'message': '\xC3\xA9' * (4 << 20), 'traceback': 'x' * (4 << 20)}\n"
+              "m = json.dumps({'call': pawl._worker.call.token, 'error': e}).encode() + b'\\n'\n"
+              "while m: m = m[os.write(3, m):]\ntime.sleep(30)",
+              "{}");
+    talk_run(&talk);
+    assert_int_equal(talk.end, WORKER_RAISED);
+    assert_true(strlen(talk.message) <= (64 << 10) + 3);
+    assert_true(strlen(talk.traceback) <= 64 << 10);
+    talk_clear(&talk);
+}
+
+static void what_a_call_left_behind_cannot_answer_the_next(void **state) {
+    (void)state;
+    expect(PY,
+           "import threading, os, time\n"
+           "def later():\n"
+           "    time.sleep(0.5)\n"
+           "    os.write(3, b'{\"call\":2,\"result\":\"stolen\"}\\n')\n"
+           "threading.Thread(target=later, daemon=True).start()\nreturn 1",
+           "{}", "1");
+    expect_end(PY, "import time\ntime.sleep(20)\nreturn 'own'", WORKER_RUBBISH, "descriptor 3");
+    expect(PY,
+           "import threading, time\n"
+           "def later():\n"
+           "    time.sleep(0.5)\n"
+           "    try: log('in the name of another')\n"
+           "    except RuntimeError: pass\n"
+           "    interrupt('in the name of another')\n"
+           "threading.Thread(target=later, daemon=True).start()\nreturn 1",
+           "{}", "1");
+    Talk talk;
+    talk_init(&talk, PY, "import time\ntime.sleep(1.5)\nreturn 'own'", "{}");
+    talk_run(&talk);
+    assert_string_equal(talk.value, "\"own\"");
+    assert_null(strstr(text_of(&talk.log), "log|in the name of another"));
+    expect_contains(text_of(&talk.log), "has ended");
+    talk_clear(&talk);
+}
+
+static void a_token_belongs_to_one_call(void **state) {
+    (void)state;
+    expect(PY,
+           "import threading, os, time, pawl, json\n"
+           "t = json.dumps(pawl._worker.call.token).encode()\n"
+           "def later():\n"
+           "    time.sleep(0.5)\n"
+           "    os.write(3, b'{\"call\":' + t + b',\"result\":\"stolen\"}\\n')\n"
+           "threading.Thread(target=later, daemon=True).start()\nreturn 1",
+           "{}", "1");
+    expect_end(PY, "import time\ntime.sleep(20)\nreturn 'own'", WORKER_RUBBISH,
+               "belongs to no call");
+    expect(PY, "return 1", "{}", "1");
+}
+
 static void a_worker_that_closes_its_socket_is_replaced(void **state) {
     (void)state;
     expect_end(PY, "import os, time\nos.close(3)\ntime.sleep(30)", WORKER_RUBBISH, "descriptor 3");
@@ -1292,6 +1435,11 @@ int main(void) {
         WITH_POOL(a_worker_that_dies_ends_the_call_and_is_replaced),
         WITH_POOL(a_worker_that_hangs_is_cancelled_and_replaced),
         WITH_POOL(rubbish_on_the_protocol_ends_the_call),
+        WITH_POOL(messages_of_another_shape_end_the_call),
+        WITH_POOL(an_exception_without_a_name_is_one_too),
+        WITH_POOL(the_words_of_an_exception_are_bounded),
+        WITH_POOL(what_a_call_left_behind_cannot_answer_the_next),
+        WITH_POOL(a_token_belongs_to_one_call),
         WITH_POOL(a_worker_that_closes_its_socket_is_replaced),
         WITH_POOL(rubbish_between_calls_costs_the_worker_only),
         WITH_POOL(a_hundred_megabytes_are_printed_and_cost_nothing),

@@ -78,11 +78,10 @@ def interrupt(value: Json = None) -> Json:
 
 def log(*values: Any) -> None:
     """Writes a line to the node's log, apart from what is printed."""
-    text = " ".join(value if isinstance(value, str) else repr(value) for value in values)
     if _worker is None or _worker.call is None:
-        print(text, file=sys.stderr)
+        print(_line_of(values), end="", file=sys.stderr)
     else:
-        _worker.call.say({"log": text + "\n"})
+        _worker.call.log(*values)
 
 
 def serve() -> None:
@@ -93,6 +92,10 @@ def serve() -> None:
             "(python: {file: ..., function: ...}) and use `pawl run`."
         )
     _worker.serve()
+
+
+def _line_of(values):
+    return " ".join(value if isinstance(value, str) else repr(value) for value in values) + "\n"
 
 
 # ---- functions ----
@@ -137,10 +140,12 @@ class _Code:
         self.compiled = _compile_either(source, label)
         _show_lines(source, label)
 
-    def __call__(self, state, env, names):
+    def __call__(self, call, env, names):
         import types
 
-        return types.FunctionType(self.compiled, {**_visible, **names})(state, env)
+        given = {"interrupt": call.interrupt, "log": call.log}
+        names = {**_visible, **given, **names}
+        return types.FunctionType(self.compiled, names)(call.message["state"], env)
 
 
 def _compile_either(source, label):
@@ -172,12 +177,7 @@ def _show_lines(source, label):
     linecache.cache[label] = (len(source), None, lines, label)
 
 
-_visible = {
-    "__builtins__": __builtins__,
-    "__name__": "node",
-    "interrupt": interrupt,
-    "log": log,
-}
+_visible = {"__builtins__": __builtins__, "__name__": "node"}
 
 
 # ---- the conversation with pawl: a line of JSON each way ----
@@ -231,12 +231,17 @@ class _Call:
 
     def __init__(self, channel, message):
         self.channel, self.message = channel, message
-        self.number = message["call"]
+        self.token = message["call"]
         self.answers = message.get("answers") or []
         self.next = 0
 
     def say(self, message):
-        self.channel.write(_encode({"call": self.number, **message}))
+        if self.channel is None:
+            raise RuntimeError("The node that this code belongs to has ended.")
+        self.channel.write(_encode({"call": self.token, **message}))
+
+    def log(self, *values):
+        self.say({"log": _line_of(values)})
 
     def interrupt(self, value):
         if self.next == len(self.answers):
@@ -259,7 +264,7 @@ class _Worker:
 
     def answer(self, line):
         """Whatever goes wrong is a reply too. It goes out before the state is freed: that takes time."""
-        number = int(line[8 : line.index(b",")])  # {"call":N,
+        token = line[9 : line.index(b'"', 9)].decode()  # {"call":"TOKEN",
         label = self.file
         try:
             if self.broken is not None:
@@ -270,12 +275,19 @@ class _Worker:
             self.call = _Call(self.channel, message)
             os.chdir(message["folder"])
             result = _settled(self.run(message, label))
-            reply = '{"call":%d,"result":%s}' % (number, _encode(result))
+            reply = '{"call":"%s","result":%s}' % (token, _encode(result))
         except BaseException as error:  # pylint: disable=broad-except
-            self.call = message = result = None  # there may be little memory left
-            reply = self.failure(number, error, label)
-        self.call = None
+            self.end()
+            message = result = None  # there may be little memory left
+            reply = self.failure(token, error, label)
+        self.end()
         self.channel.write(reply)
+
+    def end(self):
+        """Threads that the call left behind have nothing to say any more."""
+        call, self.call = self.call, None
+        if call is not None:
+            call.channel = None
 
     def run(self, message, label):
         if "function" in message:
@@ -284,7 +296,7 @@ class _Worker:
             self.codes.pop(label, None)
             self.codes[label] = _Code(message["source"], label)
         code = self.codes[label]
-        return code(message["state"], message.get("env") or {}, message.get("vars") or {})
+        return code(self.call, message.get("env") or {}, message.get("vars") or {})
 
     @staticmethod
     def find(name):
@@ -293,11 +305,11 @@ class _Worker:
         known = ", ".join(sorted(_nodes)) or "none"
         raise LookupError("The program has no @node function `%s`; it has: %s." % (name, known))
 
-    def failure(self, number, error, label):
+    def failure(self, token, error, label):
         described = _describe(error, label)
         if self.broken is not None:
             described["retire"] = True
-        return '{"call":%d,"error":%s}' % (number, _encode(described))
+        return '{"call":"%s","error":%s}' % (token, _encode(described))
 
 
 def _settled(result):
@@ -316,7 +328,7 @@ def _settled(result):
 
 
 def _describe(error, label):
-    described = {"type": type(error).__name__, "message": _message(error)}
+    described = {"type": _text(lambda: type(error).__name__), "message": _text(_message, error)}
     if isinstance(error, MemoryError):
         described.update(limit=True, retire=True)
         return described
@@ -329,10 +341,13 @@ def _describe(error, label):
 
 
 def _message(error):
+    return (error.msg or "") if isinstance(error, SyntaxError) else error
+
+
+def _text(make, *values):
+    """What it makes, as a text and nothing else, whatever the class of an exception does."""
     try:
-        if isinstance(error, SyntaxError):
-            return (error.msg or "")[:_TEXT_MAX]
-        return str(error)[:_TEXT_MAX]
+        return str.__str__(str(make(*values)))[:_TEXT_MAX]
     except BaseException:  # pylint: disable=broad-except
         return ""
 
@@ -346,7 +361,7 @@ def _without_us(tb):
 def _line(error, label):
     """The last line of the node's own code that is to blame."""
     if isinstance(error, SyntaxError) and error.filename == label:
-        return error.lineno
+        return error.lineno if type(error.lineno) is int and 0 < error.lineno < 1 << 31 else None
     line, tb = None, error.__traceback__
     while tb is not None:
         if tb.tb_frame.f_code.co_filename == label:
