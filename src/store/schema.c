@@ -33,4 +33,9 @@ const char *const schema_migrations[STORE_FORMAT] = {
 
     /* 1 to 2 */
     "ALTER TABLE checkpoints ADD COLUMN result BLOB;",
+
+    /* 2 to 3: runs in the order in which they are listed. A run that is under way changes its time with every
+     * commit: it is found by its number, and only those that rest are kept in order. */
+    "CREATE INDEX runs_running ON runs (run) WHERE status = 'running';"
+    "CREATE INDEX runs_resting ON runs (updated) WHERE status <> 'running';",
 };

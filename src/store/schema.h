@@ -9,7 +9,11 @@
 
 #include "store.h"
 
-enum { SCHEMA_APPLICATION = 0x5061776C }; /* "Pawl" */
+enum {
+    SCHEMA_APPLICATION = 0x5061776C, /* "Pawl" */
+    SCHEMA_READS =
+        2, /* the oldest format that can be read as it is: nothing but indices came after */
+};
 
 extern const char *const schema_migrations[STORE_FORMAT];
 

@@ -301,12 +301,12 @@ static bool check_format(const Store *s, const Format *f, Error *err) {
     if (is_new && s->mode != STORE_CREATE) {
         return missing(s, err);
     }
-    if (f->version < STORE_FORMAT && s->mode == STORE_READ) {
+    if (f->version < SCHEMA_READS && s->mode == STORE_READ) {
         return error_set(
             err, ERR_DATA,
-            "The store %s is of an older version (format %lld; this one reads %d), and was "
+            "The store %s is of an older version (format %lld; this one reads %d and later), and was "
             "opened for reading only; whatever writes to it brings it up to date.",
-            s->path, (long long)f->version, STORE_FORMAT);
+            s->path, (long long)f->version, SCHEMA_READS);
     }
     return true;
 }

@@ -18,7 +18,12 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_COMMIT] = "COMMIT",
     [SQL_FIND_THREAD] = "SELECT " ROW_COLUMNS " FROM runs WHERE thread = ?1",
     [SQL_FIND_RUN] = "SELECT " ROW_COLUMNS " FROM runs WHERE run = ?1",
-    [SQL_RUNS] = "SELECT " ROW_COLUMNS " FROM runs WHERE (updated, run) < (?1, ?2)"
+    /* Those under way are sorted, however few they are; those that rest come in order (schema.c): a page costs
+     * what is on it. */
+    [SQL_RUNS] = "SELECT " ROW_COLUMNS " FROM runs"
+                 " WHERE status = 'running' AND (updated, run) < (?1, ?2)"
+                 " UNION ALL SELECT " ROW_COLUMNS " FROM runs"
+                 " WHERE status <> 'running' AND (updated, run) < (?1, ?2)"
                  " ORDER BY updated DESC, run DESC LIMIT ?3",
     [SQL_INSERT_RUN] =
         "INSERT INTO runs (thread, workflow, status, definition, created, updated, owner)"

@@ -45,7 +45,7 @@
 typedef struct Store Store;
 
 enum {
-    STORE_FORMAT = 2,       /* of the databases and files that this version writes */
+    STORE_FORMAT = 3,       /* of the databases and files that this version writes */
     STORE_THREAD_MAX = 200, /* bytes in a thread's name */
     STORE_STATUS_MAX = 63,  /* bytes in the status of a checkpoint */
 };

@@ -608,7 +608,7 @@ static void a_newer_store_is_refused_with_both_versions(void **state) {
         write_bytes(path, "pawl file store, format 7\n", 26);
     }
     expect_refused(f, ERR_DATA,
-                   "was written by a newer version of pawl (format 7; this one reads up to 2)");
+                   "was written by a newer version of pawl (format 7; this one reads up to 3)");
 }
 
 static void an_older_store_is_migrated(void **state) {
@@ -616,7 +616,7 @@ static void an_older_store_is_migrated(void **state) {
     Error err = ERROR_INIT;
     run_sql(f->path, "PRAGMA application_id=0x5061776C");
     assert_null(store_open(f->url, STORE_READ, &err));
-    expect_error(&err, ERR_DATA, "is of an older version (format 0; this one reads 2)");
+    expect_error(&err, ERR_DATA, "is of an older version (format 0; this one reads 2 and later)");
     Store *s = open_store(f, STORE_EXISTING);
     make_run(s, "a");
     store_close(s);
@@ -629,7 +629,8 @@ static void an_older_store_is_migrated(void **state) {
 static void make_format_1(const Fixture *f) {
     char path[256], head[16];
     if (!strcmp(f->scheme, "sqlite")) {
-        run_sql(f->path, "ALTER TABLE checkpoints DROP COLUMN result; PRAGMA user_version=1");
+        run_sql(f->path, "DROP INDEX runs_running; DROP INDEX runs_resting;"
+                         "ALTER TABLE checkpoints DROP COLUMN result; PRAGMA user_version=1");
         return;
     }
     path_in(f, "/format", path);
@@ -675,6 +676,94 @@ static void a_store_without_results_opens_and_goes_on(void **state) {
     expect_sound(s);
     tree_clear(&t);
     store_close(s);
+}
+
+static bool count_row(void *ctx, const RunRow *row) {
+    (void)row;
+    ++*(int *)ctx;
+    return true;
+}
+
+static void expect_runs(Store *s, int n) {
+    int count = 0;
+    MUST(store_runs(s, count_row, &count, &why));
+    assert_int_equal(count, n);
+}
+
+/* As the version before indices of runs wrote it: who may not write to it reads it as it is. */
+static void a_store_without_indices_of_runs_is_read_and_brought_up_to_date(void **state) {
+    Fixture *f = *state;
+    Store *s = open_store(f, STORE_CREATE);
+    make_run(s, "a");
+    make_run(s, "b");
+    store_close(s);
+    run_sql(f->path, "DROP INDEX runs_running; DROP INDEX runs_resting; PRAGMA user_version=2");
+    s = open_store(f, STORE_READ);
+    expect_runs(s, 2);
+    store_close(s);
+    s = open_store(f, STORE_EXISTING);
+    make_run(s, "c");
+    store_close(s);
+    run_sql(f->path, "SELECT count(*) FROM runs INDEXED BY runs_resting WHERE status <> 'running'");
+    s = open_store(f, STORE_READ);
+    expect_runs(s, 3);
+    store_close(s);
+}
+
+/* What SQLite does is counted: steps of its machine, in every database that is opened. */
+static long machine_steps;
+
+static int count_step(void *ctx) {
+    (void)ctx;
+    machine_steps++;
+    return 0;
+}
+
+static int watch_database(sqlite3 *db, const char **error, const struct sqlite3_api_routines *api) {
+    (void)error;
+    (void)api;
+    sqlite3_progress_handler(db, 1, count_step, NULL);
+    return SQLITE_OK;
+}
+
+static void add_rows(const Fixture *f, int n) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+             "INSERT INTO runs (thread, workflow, definition, status, created, updated, owner)"
+             " SELECT 't' || %d || '-' || i, 'w', '', 'completed', 1, 1 + i * 7919 %% 100000, ''"
+             " FROM n",
+             n, n);
+    run_sql(f->path, text);
+}
+
+/* The first page, and one from the middle. */
+static long steps_of_pages(const Fixture *f) {
+    enum { PAGE = 100 };
+    Store *s = open_store(f, STORE_READ);
+    RunsPage first = {.limit = PAGE}, middle = {.limit = PAGE, .updated = 50000, .run = 1};
+    int count = 0;
+    machine_steps = 0;
+    MUST(store_runs_page(s, &first, count_row, &count, &why));
+    MUST(store_runs_page(s, &middle, count_row, &count, &why));
+    long steps = machine_steps;
+    assert_int_equal(count, 2 * PAGE);
+    store_close(s);
+    return steps;
+}
+
+static void a_page_of_runs_costs_what_is_on_it(void **state) {
+    Fixture *f = *state;
+    store_close(open_store(f, STORE_CREATE));
+    add_rows(f, 500);
+    sqlite3_auto_extension((void (*)(void))watch_database);
+    long few = steps_of_pages(f);
+    sqlite3_reset_auto_extension();
+    add_rows(f, 50000);
+    sqlite3_auto_extension((void (*)(void))watch_database);
+    long many = steps_of_pages(f);
+    sqlite3_reset_auto_extension();
+    if (few <= 0 || many > few + few / 10) fail_msg("%ld steps, then %ld", few, many);
 }
 
 static void what_is_no_store_is_refused(void **state) {
@@ -805,6 +894,8 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(a_newer_store_is_refused_with_both_versions, DURABLE),
     BEHAVIOUR(an_older_store_is_migrated, SQLITE),
     BEHAVIOUR(a_store_without_results_opens_and_goes_on, DURABLE),
+    BEHAVIOUR(a_store_without_indices_of_runs_is_read_and_brought_up_to_date, SQLITE),
+    BEHAVIOUR(a_page_of_runs_costs_what_is_on_it, SQLITE),
     BEHAVIOUR(what_is_no_store_is_refused, DURABLE),
     BEHAVIOUR(a_folder_that_cannot_be_written_can_be_read, DURABLE),
     BEHAVIOUR(a_new_store_in_such_a_folder_is_refused, DURABLE),
