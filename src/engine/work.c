@@ -395,6 +395,17 @@ const char *step_folder(const Step *s) {
     return s->run->folder_path ? s->run->folder_path : ".";
 }
 
+/* Without a store a definition has no key. */
+Json step_definition(const Step *s) {
+    const Run *run = s->run;
+    if (json_kind(run->definition) == JSON_STRING) {
+        return json_ref(run->definition);
+    }
+    const char *key = run->row.definition;
+    return key && *key ? json_string_c(key)
+                       : json_string_fmt("flow %llu", (unsigned long long)run->flow->serial);
+}
+
 const char *const *step_environment(const Step *s) {
     static const char *const none[] = {NULL};
     char *const *all = s->run->engine->options.environment;

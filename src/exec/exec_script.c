@@ -20,10 +20,13 @@
 #include "exec.h"
 #include "json_build.h"
 #include "mem.h"
+#include "safe_file.h"
 #include "workers.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     PARKED_MAX = 32,
@@ -218,11 +221,25 @@ static void on_end(void *ctx, const WorkerResult *result) {
 typedef struct Given {
     Buf path; /* of the program */
     Buf function;
+    Buf realm; /* who shares workers with it */
+    Buf home;  /* the workflow's own folder */
     Json env, vars;
 } Given;
 
-/* The program is beside the workflow's file, which is itself where the run was started unless it has a
- * whole path. Its function is called like the node unless it has another name. */
+/* The workflow's file is where the run was started unless it has a whole path. One that was read from a
+ * standard input has no folder of its own; and in one that others can write to, others could put modules. */
+static void give_home(const Step *step, Given *given) {
+    const char *file = step_node(step)->file, *slash = file ? strrchr(file, '/') : NULL;
+    if (!file || !*file || !strcmp(file, "-")) return;
+    if (file[0] != '/') buf_printf(&given->home, "%s/", step_folder(step));
+    if (slash) buf_add(&given->home, file, (size_t)(slash - file) + 1);
+    int fd = open(given->home.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || !safe_folder_is_ours(fd, given->home.data, NULL)) buf_clear(&given->home);
+    if (fd >= 0) close(fd);
+}
+
+/* The program is beside the workflow's file. Its function is called like the node unless it has another
+ * name. */
 static void give_program(const Step *step, const ScriptKind *kind, Given *given) {
     Json file = value_of(step, kind->file), function = value_of(step, kind->function);
     const char *beside = step_node(step)->file, *slash = beside ? strrchr(beside, '/') : NULL;
@@ -274,6 +291,10 @@ static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *er
     if (kind->max_output >= 0 && !exec_size_fits(step, kind->max_output, OUTPUT_MAX, err)) {
         return false;
     }
+    Json definition = step_definition(step);
+    buf_add(&given->realm, json_string_data(&definition), json_string_len(definition));
+    json_unref(definition);
+    give_home(step, given);
     give_program(step, kind, given);
     given->vars = json_object();
     for (size_t i = 0; i < node->nvars; i++) {
@@ -319,6 +340,8 @@ static bool call(Step *step, const ScriptKind *kind, const Given *given, Error *
         .code = program ? json_none() : value_of(step, kind->code),
         .file = program ? given->path.data : NULL,
         .function = program ? given->function.data : NULL,
+        .realm = given->realm.data,
+        .home = given->home.data,
         .state = step_state(step),
         .env = given->env,
         .vars = json_object_len(given->vars) ? given->vars : json_none(),
@@ -385,6 +408,8 @@ static void exec_script_start(Step *step) {
     }
     buf_clear(&given.path);
     buf_clear(&given.function);
+    buf_clear(&given.realm);
+    buf_clear(&given.home);
     json_unref(given.env);
     json_unref(given.vars);
 }

@@ -344,10 +344,12 @@ Flow *flow_load(const char *path, const FlowReader *reader, FlowProblems *proble
 
 Flow *flow_load_inside(const char *path, const FlowReader *reader, const FlowAround *around,
                        FlowProblems *problems) {
+    static _Atomic uint64_t loaded;
     Reporter reporter = reporter_start(problems, path);
     FlowImpl *impl = mem_zalloc(sizeof *impl);
     Flow *flow = &impl->flow;
     impl->refs = 1;
+    flow->serial = ++loaded;
     impl->arena = arena_new();
     Loader ld = {.flow = impl,
                  .arena = impl->arena,

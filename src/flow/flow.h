@@ -301,6 +301,7 @@ struct Flow {
     size_t ngraphs;
     uint32_t first_expr, first_node; /* numbers of expressions and nodes begin here */
     size_t nexprs, nnodes;
+    uint64_t serial;     /* no other that this process has loaded has the same */
     bool has_interrupts; /* somewhere in it interrupt_before, interrupt_after or interrupt */
 };
 

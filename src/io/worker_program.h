@@ -1,8 +1,8 @@
 /* worker_program.h - the languages of workers, and what a worker has loaded.
  *
- * A worker of one program is of no use to another. A program is a language, a file of it in the
- * state that it has now, and where the language wants that at the start, the memory it may use. One
- * without a file runs code that it is sent.
+ * A worker of one program is of no use to another. A program is a language, whose code it is (its realm and
+ * home), a file of it in the state that it has now, and where the language wants that at the start, the memory
+ * it may use. One without a file runs code that it is sent.
  */
 #ifndef PAWL_WORKER_PROGRAM_H
 #define PAWL_WORKER_PROGRAM_H
@@ -12,8 +12,8 @@
 typedef struct WorkerInterpreter {
     const char *name;
     const char *variable, *program; /* how it is found */
-    const char *boot;               /* its -c or -e: takes the runtime from the socket */
-    const char *boot_option;
+    const char *options[3];         /* the last is followed by `boot` */
+    const char *boot;               /* takes the runtime from the socket */
     const char *runtime;
     const size_t *runtime_len;
     uint64_t data_slack; /* bytes that the interpreter itself takes and never uses */
@@ -24,7 +24,9 @@ extern const WorkerInterpreter worker_interpreters[WORKER_LANGUAGES];
 
 typedef struct WorkerProgram {
     WorkerLanguage language;
-    char *file;    /* NULL: none */
+    char *realm;
+    char *home;    /* NULL: none */
+    char *file;    /* the same */
     uint64_t heap; /* 0: any */
     uint64_t device, inode, size;
     int64_t changed; /* nanoseconds */

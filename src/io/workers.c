@@ -633,11 +633,11 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
         return NULL;
     }
     snprintf(heap, sizeof heap, "--max-old-space-size=%" PRIu64, program->heap >> 20);
-    /* Before 20.10 import() in code needs the second; later it changes nothing for us. */
-    const char *with_heap[] = {
-        path, heap, "--experimental-vm-modules", interpreter->boot_option, interpreter->boot, NULL};
-    const char *without[] = {path, interpreter->boot_option, interpreter->boot, NULL};
-    const char *const *argv = program->heap ? with_heap : without;
+    const char *argv[8] = {path}, *const *option = interpreter->options;
+    int argc = 1;
+    if (program->heap) argv[argc++] = heap;
+    while (*option) argv[argc++] = *option++;
+    argv[argc] = interpreter->boot;
     if (!worker_spawn(argv, pool->environment, &process, err)) return NULL;
     Worker *w = mem_zalloc(sizeof *w);
     w->pool = pool;
@@ -655,6 +655,7 @@ static Worker *start_worker(WorkerPool *pool, const WorkerProgram *program, Erro
     json_print(runtime, NULL, &w->out);
     json_unref(runtime);
     print_text(w, "file", w->program.file);
+    print_text(w, "home", w->program.home);
     end_line(w);
     return w;
 }
@@ -942,6 +943,8 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
     *own = *options;
     own->memory = memory;
     own->file = program.file;
+    own->realm = program.realm;
+    own->home = program.home;
     own->function = copy_text(options->function);
     own->folder = copy_text(options->folder ? options->folder : ".");
     json_ref(own->code);

@@ -30,8 +30,14 @@
  * Each worker leads a session of its own, and its group is killed with it. It ends by itself when
  * our end of the socket closes, and is killed when the thread that started it dies.
  *
+ * What code does to its interpreter stays done: it can read and change what a later call in the same worker is
+ * given. So a call says whose code it is, its *realm*, and calls of different realms never share a worker.
+ * Nothing in the folder that we run in, and nothing in Python's own environment variables, has a say in what
+ * an interpreter loads.
+ *
  * At most so many of one language are busy at a time; calls beyond queue up in order. A worker that
- * waits for an answer, or is frozen, is not busy. Idle ones are kept, those beyond one of a program for a minute.
+ * waits for an answer, or is frozen, is not busy. Idle ones are kept, those beyond one of a program for a
+ * minute; one of another program or realm makes room where it has to.
  * The pool keeps the loop alive while a call is under way, and not while all of them wait for
  * answers.
  *
@@ -81,6 +87,11 @@ typedef struct WorkerOptions {
     Json code;            /* the body of a function, a string; or */
     const char *file;     /* a program, a whole path, and */
     const char *function; /* a function of it */
+    /* Whose code it is: a worker serves calls of one realm only. NULL: "" */
+    const char *realm;
+    /* The folder that Python's imports are looked for in after all others; NULL: none. Beside a program is the
+     * program's own, which comes first. */
+    const char *home;
     /* All borrowed; JSON_NONE: none. */
     Json state;
     Json env;           /* an object */

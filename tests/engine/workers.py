@@ -115,6 +115,33 @@ def case_program(world):
     world("run", "sub/flow.yaml").gives(FAILED).says("SyntaxError", "nodes.py:2")
 
 
+def case_nothing_from_the_folder(world):
+    """modules in the current folder are not loaded in place of Python's own, those beside the workflow are loaded"""
+    for name in ("json", "types", "asyncio", "traceback", "ast", "linecache", "site", "sitecustomize"):
+        world.write(f"{name}.py", "open('stolen', 'w').close()\n")
+    world.write("sub/helper.py", "x = 7\n")
+    world.write("sub/json.py", "raise ImportError('not this one')\n")
+    world.write("sub/own.yaml", flow_of("import helper, json\nreturn {'n': helper.x, 'm': json.loads('1')}"))
+    state = world("run", "sub/own.yaml", env={"PYTHONPATH": "."}).gives(DONE).json
+    world.same((state.get("n"), state.get("m")), (7, 1), f"{state}")
+    wrong_of(world, "await 1", "python", "TypeError", env={"PYTHONPATH": "."})
+    world.write("plain.yaml", flow_of("import helper"))
+    world("run", "plain.yaml").gives(DONE).says("No module named 'helper'")
+    if (world.folder / "stolen").exists():
+        raise Broken("a module of the current folder was loaded")
+
+
+def case_hostile_messages(world):
+    """a message of another shape, and an exception without a name, fail the node and nothing else"""
+    write = "import os, time, pawl\nc = pawl._worker.call\nt = getattr(c, 'token', None) or c.number\n"
+    for error in ("4702111234474983745", "null", '"text"'):
+        code = write + "import json\nos.write(3, (json.dumps({'call': t})[:-1] + ', \"error\": %s}\\n').encode())\ntime.sleep(20)"
+        wrong_of(world, code % error, "worker", "descriptor 3")
+    wrong_of(world, "raise type('', (Exception,), {})()", "python", "neither a name nor a message")
+    wrong_of(world, "const e = new Error(''); e.name = ''; throw e", "javascript", "neither a name nor a message",
+             language="javascript")
+
+
 def case_task(world):
     """run_javascript sets variables and outputs"""
     world.write("tasks.yaml", """

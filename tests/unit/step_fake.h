@@ -39,7 +39,8 @@ struct Step {
     int64_t timeout;
     bool interactive;
     const char *folder;
-    const char *place; /* NULL: there is none */
+    const char *definition; /* NULL: that of all others */
+    const char *place;      /* NULL: there is none */
     char own_place[100];
     void *data;
     bool drops_data; /* the kind is expected to have no data any more when the step ends */
@@ -93,6 +94,10 @@ uv_loop_t *step_loop(const Step *step) {
 
 const char *step_folder(const Step *step) {
     return step->folder;
+}
+
+Json step_definition(const Step *step) {
+    return json_string_c(step->definition ? step->definition : "definition");
 }
 
 const char *const *step_environment(const Step *step) {

@@ -2,6 +2,7 @@
 #include "step_fake.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* ---- steps ---- */
@@ -94,6 +95,48 @@ static void what_is_printed_is_logged(void **state) {
     fake_run(&step);
     assert_string_equal(step.log.data, "stdout|one\nlog|two\n");
     fake_clear(&step);
+}
+
+static int pid_of_definition(const char *definition) {
+    Step step;
+    step_init(&step, KIND_PYTHON, "import os\nreturn os.getpid()", "{}");
+    step.definition = definition;
+    fake_run(&step);
+    int pid = atoi(step.result);
+    fake_clear(&step);
+    return pid;
+}
+
+static void runs_of_different_workflows_share_no_worker(void **state) {
+    (void)state;
+    int one = pid_of_definition("one"), two = pid_of_definition("two");
+    assert_true(one > 0 && two > 0 && one != two);
+    assert_int_equal(pid_of_definition("one"), one);
+    assert_int_equal(pid_of_definition("two"), two);
+}
+
+static void modules_lie_beside_the_workflow_if_it_is_ours_alone(void **state) {
+    (void)state;
+    char path[120], folder[100], file[120];
+    snprintf(folder, sizeof folder, "%s/flows", fake.root);
+    snprintf(path, sizeof path, "%s/beside.py", folder);
+    snprintf(file, sizeof file, "%s/flow.yaml", folder);
+    mkdir(folder, 0755);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs("x = 7\n", out);
+    fclose(out);
+    for (int i = 0; i < 2; i++) {
+        Step step;
+        step_init(&step, KIND_PYTHON, "import beside\nreturn beside.x", "{}");
+        step.node.file = file;
+        if (i) assert_int_equal(chmod(folder, 0777), 0);
+        fake_run(&step);
+        expect_contains(step.result, i ? "ModuleNotFoundError" : "7");
+        fake_clear(&step);
+    }
+    snprintf(path, sizeof path, "rm -rf %s", folder);
+    assert_int_equal(system(path), 0);
 }
 
 static void a_program_lies_beside_the_workflow(void **state) {
@@ -346,6 +389,8 @@ int main(void) {
         TEST(code_that_returns_nothing_changes_nothing),
         TEST(env_and_variables_are_values),
         TEST(what_is_printed_is_logged),
+        TEST(runs_of_different_workflows_share_no_worker),
+        TEST(modules_lie_beside_the_workflow_if_it_is_ours_alone),
         TEST(a_program_lies_beside_the_workflow),
         TEST(either_code_or_a_file),
         TEST(a_task_sets_variables_and_outputs),

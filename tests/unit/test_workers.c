@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -1085,6 +1086,91 @@ static void a_result_that_is_too_long_is_refused(void **state) {
                WORKER_LIMIT, "longer than 256 MB");
 }
 
+static int pid_in_realm(const char *realm) {
+    Talk talk;
+    talk_init(&talk, PY, "import os\nreturn os.getpid()", NULL);
+    talk.options.realm = realm;
+    talk_run(&talk);
+    int pid = atoi(talk.value);
+    talk_clear(&talk);
+    return pid;
+}
+
+/* Code that changes the runtime that it runs in sees what later calls in it are given. */
+static void calls_of_different_realms_share_no_worker(void **state) {
+    (void)state;
+    const char *steals = "import pawl\n"
+                         "real = pawl._Call.__init__\n"
+                         "def stolen(self, channel, message):\n"
+                         "    message['state'] = {'secret': 'stolen'}\n"
+                         "    real(self, channel, message)\n"
+                         "pawl._Call.__init__ = stolen";
+    const char *const realms[] = {"a", "b", "a"};
+    const char *const seen[] = {"\"stolen\"", "\"own\"", "\"stolen\""};
+    Talk talk;
+    talk_init(&talk, PY, steals, "{}");
+    talk.options.realm = "a";
+    talk_run(&talk);
+    talk_clear(&talk);
+    for (int i = 0; i < 3; i++) {
+        talk_init(&talk, PY, "return state['secret']", "{\"secret\":\"own\"}");
+        talk.options.realm = realms[i];
+        talk_run(&talk);
+        assert_string_equal(talk.value, seen[i]);
+        talk_clear(&talk);
+    }
+    int a = pid_in_realm("a"), b = pid_in_realm("b"), none = pid_in_realm(NULL);
+    assert_true(a != b && b != none && a != none);
+    assert_int_equal(pid_in_realm("a"), a);
+    assert_int_equal(pid_in_realm(""), none);
+}
+
+static void realms_beyond_the_limit_take_turns(void **state) {
+    (void)state;
+    pool_down();
+    pool_up((WorkerPoolOptions){.busy_max = 2});
+    for (int i = 0; i < 12; i++) {
+        char realm[8];
+        snprintf(realm, sizeof realm, "%d", i % 4);
+        assert_true(pid_in_realm(realm) > 0);
+        assert_true(worker_pool_size(pool, PY) <= 3); /* one of them may still be ending */
+    }
+}
+
+static void python_loads_nothing_from_the_folder_that_we_run_in(void **state) {
+    (void)state;
+    static const char *const modules[] = {"json.py",    "types.py",     "asyncio.py",  "ast.py",
+                                          "inspect.py", "traceback.py", "linecache.py"};
+    char before[PATH_MAX], variable[120], path[120];
+    const char *environment[] = {variable, "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        write_file(modules[i], "open('stolen', 'w').close()\nraise ImportError('not this one')\n");
+    }
+    write_file("beside.py", "x = 7\n");
+    snprintf(variable, sizeof variable, "PYTHONPATH=%s", root);
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(root), 0);
+    pool_down();
+    pool_up((WorkerPoolOptions){.environment = environment});
+    expect(PY, "import json, types, asyncio, ast, inspect, traceback, linecache\nreturn 1", "{}",
+           "1");
+    expect_end(PY, "await 1", WORKER_RAISED, "TypeError");
+    expect_end(PY, "import beside", WORKER_RAISED, "ModuleNotFoundError");
+    Talk talk; /* the workflow's own folder is there for it, behind all others */
+    talk_init(&talk, PY,
+              "import beside, json, asyncio, traceback\nreturn json.loads(str(beside.x))", "{}");
+    talk.options.home = root;
+    talk_run(&talk);
+    assert_string_equal(talk.value ? talk.value : talk.message, "7");
+    talk_clear(&talk);
+    assert_int_equal(access("stolen", F_OK), -1);
+    assert_int_equal(chdir(before), 0);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, modules[i]);
+        unlink(path);
+    }
+}
+
 /* ---- the pool ---- */
 
 static void calls_beyond_the_limit_queue_in_order(void **state) {
@@ -1449,6 +1535,9 @@ int main(void) {
         WITH_POOL(a_dead_worker_is_noticed_though_a_fork_holds_its_socket),
         WITH_POOL(memory_is_limited),
         WITH_POOL(a_result_that_is_too_long_is_refused),
+        WITH_POOL(calls_of_different_realms_share_no_worker),
+        WITH_POOL(realms_beyond_the_limit_take_turns),
+        WITH_POOL(python_loads_nothing_from_the_folder_that_we_run_in),
         WITH_POOL(calls_beyond_the_limit_queue_in_order),
         WITH_POOL(queued_calls_can_be_cancelled_and_dropped),
         WITH_POOL(a_frozen_call_stands_still_until_it_goes_on),

@@ -396,6 +396,8 @@ def _start(fd, hello, rest):
             encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=False
         )
     _worker = _Worker(_Channel(fd, rest), hello.get("file"))
+    if hello.get("home"):
+        sys.path.append(hello["home"])  # the last: it hides no module that others rely on
     if _worker.file:
         try:
             _load(_worker.file)
@@ -411,7 +413,7 @@ def _load(path):
     program.__file__ = path
     sys.modules["__main__"] = program
     sys.argv = [path]
-    sys.path[0] = os.path.dirname(path)
+    sys.path.insert(0, os.path.dirname(path))
     with open(path, "rb") as file:
         source = file.read()
     exec(compile(source, path, "exec"), program.__dict__)  # pylint: disable=exec-used
