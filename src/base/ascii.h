@@ -44,4 +44,10 @@ static inline bool text_is(const char *text, size_t len, const char *word) {
     return strlen(word) == len && memcmp(text, word, len) == 0;
 }
 
+/* What is behind the last c, or all of it: the name of a file without its folders. */
+static inline const char *text_after_last(const char *text, char c) {
+    const char *last = strrchr(text, c);
+    return last ? last + 1 : text;
+}
+
 #endif

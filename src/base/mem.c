@@ -31,6 +31,10 @@ char *mem_strndup(const char *s, size_t len) {
     return copy;
 }
 
+char *mem_strdup(const char *s) {
+    return s ? mem_strndup(s, strlen(s)) : NULL;
+}
+
 void mem_free(void *p) {
     free(p);
 }

@@ -12,6 +12,7 @@ void *mem_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_zalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc(void *p, size_t size) __attribute__((returns_nonnull));
 char *mem_strndup(const char *s, size_t len) __attribute__((malloc, returns_nonnull));
+char *mem_strdup(const char *s); /* NULL for NULL */
 void mem_free(void *p);
 
 /* Makes room for one more element of a growing array: doubles *cap when len has reached it. */

@@ -5,6 +5,7 @@
  */
 #include "breakpoint.h"
 
+#include "bisect.h"
 #include "inspect.h"
 #include "json_build.h"
 #include "json_path.h"
@@ -18,19 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const break_type_names[BREAK_TYPES] = {
-#define PLACE(id, name, need) [BREAK_##id] = name,
-#define TYPE(id, name, need)  [BREAK_##id] = name,
-#define FIELD(...)
-#define KEPT(...)
-#define SHOWN(...)
-#include "breakpoint_rows.h"
-};
-
-/* What a type cannot be without; NULL: nothing. */
-static const char *const needs[BREAK_TYPES] = {
-#define PLACE(id, name, need) [BREAK_##id] = need,
-#define TYPE(id, name, need)  [BREAK_##id] = need,
+const BreakTypeRow break_types[BREAK_TYPES] = {
+#define PLACE(id, name, need) [BREAK_##id] = {name, need},
+#define TYPE(id, name, need)  [BREAK_##id] = {name, need},
 #define FIELD(...)
 #define KEPT(...)
 #define SHOWN(...)
@@ -179,6 +170,14 @@ static int word_index(Json word, const char *const *words, int n) {
     return -1;
 }
 
+static int find_type(Json word) {
+    int i = BREAK_TYPES - 1;
+    while (i >= 0 && !json_string_is(word, break_types[i].name)) {
+        i--;
+    }
+    return i;
+}
+
 static bool fail_word(const char *field, Json word, const char *choices, Error *err) {
     return error_set(err, ERR_USAGE, "`%s` cannot be `%s`; it is %s.", field, shown_text(word),
                      choices);
@@ -229,7 +228,7 @@ static bool read_type(Breakpoint *b, Error *err) {
                          "`task_name`, or `file` and `line`), a `condition`, a `state`, or type "
                          "\"exception\".");
     }
-    int type = word_index(given, break_type_names, BREAK_TYPES);
+    int type = find_type(given);
     b->type = (BreakType)type;
     return type >= 0 || fail_word("type", given,
                                   "node, task_index, task_id, task_name, source, conditional, "
@@ -238,10 +237,10 @@ static bool read_type(Breakpoint *b, Error *err) {
 }
 
 static bool check_needs(const Breakpoint *b, Error *err) {
-    const char *name = break_type_names[b->type], *need = needs[b->type];
+    const char *name = break_types[b->type].name, *need = break_types[b->type].need;
     if (b->type < BREAK_PLACES && b->place != BREAK_NO_PLACE && b->place != b->type) {
         return error_set(err, ERR_USAGE, "Type \"%s\" goes with `%s`, but the place is a %s.", name,
-                         need, break_type_names[b->place]);
+                         need, break_types[b->place].name);
     }
     if (need && !has_field(b, need)) {
         return error_set(err, ERR_USAGE, "Type \"%s\" needs `%s`.", name, need);
@@ -259,17 +258,16 @@ static bool check_needs(const Breakpoint *b, Error *err) {
 
 static bool set_position(Breakpoint *b, Error *err) {
     Json given = field_of(b, "position");
-    static const char *const words[] = {
-        [HOOK_BEFORE] = "before", [HOOK_AFTER] = "after", [HOOK_ON_ERROR] = "on_error"};
+    const char *const *words = hook_positions;
     bool error = b->type == BREAK_EXCEPTION, state = b->type == BREAK_STATE;
     HookPosition fixed = error ? HOOK_ON_ERROR : state ? HOOK_AFTER : HOOK_BEFORE;
-    int position = json_is_none(given) ? (int)fixed : word_index(given, words, 3);
+    int position = json_is_none(given) ? (int)fixed : word_index(given, words, HOOK_DURING);
     if (position < 0) {
         return fail_word("position", given, "before, after or on_error", err);
     }
     if ((error || state) && position != (int)fixed) {
         return error_set(err, ERR_USAGE, "Type \"%s\" is always %s; `position` cannot be %s.",
-                         break_type_names[b->type], words[fixed], words[position]);
+                         break_types[b->type].name, words[fixed], words[position]);
     }
     b->position = (HookPosition)position;
     return true;
@@ -332,7 +330,6 @@ static bool hits_hold(const Breakpoint *b) {
 /* ---- its state ---- */
 
 static bool set_path(Breakpoint *b, Json path, Error *err) {
-    Error why = ERROR_INIT;
     bool text = json_kind(path) == JSON_STRING;
     if (!text && json_kind(path) != JSON_ARRAY) {
         return error_set(
@@ -343,15 +340,11 @@ static bool set_path(Breakpoint *b, Json path, Error *err) {
         return error_set(err, ERR_LIMIT, "The `path` of `state` is longer than %d KB.",
                          BREAK_TEXT_MAX >> 10);
     }
-    b->state_path = inspect_path(path, &why);
+    b->state_path = inspect_path(path, err);
     if (json_is_none(b->state_path)) {
-        error_wrap(&why, "`state.path`");
-        if (err) {
-            *err = why;
-        }
-        return false;
+        error_wrap(err, "`state.path`");
     }
-    return true;
+    return !json_is_none(b->state_path);
 }
 
 static bool set_state(Breakpoint *b, Error *err) {
@@ -407,8 +400,7 @@ Json breakpoint_value(const Breakpoint *b, Json state) {
     size_t n = json_is_none(b->state_path) ? 0 : json_array_len(b->state_path);
     for (size_t i = 0; i < n && !json_is_none(value); i++) {
         Json next = step_into(value, json_array_get(b->state_path, i));
-        json_unref(value);
-        value = next;
+        json_put(&value, next);
     }
     return value;
 }
@@ -437,18 +429,14 @@ typedef Query *QueryMaker(const char *text, size_t len, const Flow *flow, Error 
 static bool set_query(Breakpoint *b, const char *field, QueryMaker *make, Query **out,
                       const Flow *flow, Error *err) {
     Json text = field_of(b, field);
-    Error why = ERROR_INIT;
     if (json_is_none(text)) {
         return true;
     }
-    *out = make(json_string_data(&text), json_string_len(text), flow, &why);
-    if (!*out && why.line > 0) {
-        error_wrap(&why, "`%s`, line %d, column %d", field, why.line, why.col);
+    *out = make(json_string_data(&text), json_string_len(text), flow, err);
+    if (!*out && err && err->line > 0) {
+        error_wrap(err, "`%s`, line %d, column %d", field, err->line, err->col);
     } else if (!*out) {
-        error_wrap(&why, "`%s`", field);
-    }
-    if (!*out && err) {
-        *err = why;
+        error_wrap(err, "`%s`", field);
     }
     return *out != NULL;
 }
@@ -496,7 +484,7 @@ static bool fill(Breakpoint *b, Json spec, const Flow *flow, Error *err) {
         !check_needs(b, err) || !set_position(b, err)) {
         return false;
     }
-    b->spec = OBJECT_ADD(b->spec, KEY("type", break_type_names[b->type]));
+    b->spec = OBJECT_ADD(b->spec, KEY("type", break_types[b->type].name));
     b->enabled = flag_of(spec, "enabled", true);
     b->once = flag_of(spec, "once", false);
     b->caught = flag_of(spec, "caught", false);
@@ -549,7 +537,7 @@ static Json take_away(Json spec, const char *name) {
 static Json merge_field(Json spec, Json key, Json value) {
     const Field *f = find_field(key);
     Json type = json_object_get_c(spec, "type");
-    int known = word_index(type, break_type_names, BREAK_TYPES);
+    int known = find_type(type);
     bool gone = json_kind(value) == JSON_NULL;
     if (f && ((f->place != BREAK_NO_PLACE && known >= 0 && known < BREAK_PLACES) ||
               (gone && !strcmp(f->name, "state") && json_string_is(type, "state")) ||
@@ -585,10 +573,7 @@ Json breakpoint_stored(const Breakpoint *b) {
 }
 
 Json breakpoint_json(const Breakpoint *b) {
-    Json out = OBJECT(KEY("id", b->id)), key, value;
-    for (size_t pos = 0; json_object_next(b->spec, &pos, &key, &value);) {
-        out = json_object_set(out, json_ref(key), json_ref(value));
-    }
+    Json out = json_object_merge(OBJECT(KEY("id", b->id)), b->spec);
     return OBJECT_ADD(out, KEY("position", hook_positions[b->position]), KEY("enabled", b->enabled),
                       KEY("hit_count", b->hits), KEY("verified", b->verified),
                       KEY("message", json_ref(b->message)));
@@ -598,16 +583,8 @@ Json breakpoint_json(const Breakpoint *b) {
 
 /* It has a place, and that is there. */
 static bool is_at(const Breakpoint *b, const Node *node) {
-    size_t from = 0, to = b->places;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (b->at[middle]->id < node->id) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from < b->places && b->at[from] == node;
+    BISECT(found, b->places, i, b->at[i]->id < node->id);
+    return found < b->places && b->at[found] == node;
 }
 
 /* A failure is said in the message, once while it is the same: a condition can fail at every step. */
@@ -623,8 +600,7 @@ static bool holds(Breakpoint *b, Query *q, const char *what, const HookPlace *pl
         snprintf(text, sizeof text, "The %s failed at `%.100s`: %s", what, place->node->name,
                  why.msg);
         if (json_is_none(b->message) || !json_string_is(b->message, text)) {
-            json_unref(b->message);
-            b->message = json_string_c(text);
+            json_put(&b->message, json_string_c(text));
         }
     }
     return result;

@@ -68,7 +68,11 @@ typedef enum BreakType {
     BREAK_NO_PLACE = BREAK_TYPES,
 } BreakType;
 
-extern const char *const break_type_names[BREAK_TYPES];
+typedef struct BreakTypeRow {
+    const char *name;
+    const char *need; /* the field that it cannot be without; NULL: none */
+} BreakTypeRow;
+extern const BreakTypeRow break_types[BREAK_TYPES];
 
 enum {
     BREAK_TEXT_MAX = 100 << 10, /* bytes of an expression, a message, a path or a value */

@@ -1,6 +1,7 @@
 /* breakpoint_parse.c - breakpoints as people type them: "build:after if .retries > 3". */
 #include "breakpoint.h"
 
+#include "ascii.h"
 #include "json_build.h"
 #include "json_parse.h"
 #include "problems.h"
@@ -12,15 +13,11 @@ typedef struct Slice {
     const char *s, *end;
 } Slice;
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static Slice trimmed(const char *s, const char *end) {
-    while (s < end && is_blank(*s)) {
+    while (s < end && ascii_is_white(*s)) {
         s++;
     }
-    while (end > s && is_blank(end[-1])) {
+    while (end > s && ascii_is_white(end[-1])) {
         end--;
     }
     return (Slice){s, end};
@@ -45,8 +42,8 @@ static const char *skip_string(const char *s, const char *end) {
 /* The word `if`, outside of strings; end when there is none. */
 static const char *find_if(Slice all) {
     for (const char *s = all.s; s < all.end; s++) {
-        bool starts = s == all.s || is_blank(s[-1]);
-        bool ends = all.end - s == 2 || (all.end - s > 2 && is_blank(s[2]));
+        bool starts = s == all.s || ascii_is_white(s[-1]);
+        bool ends = all.end - s == 2 || (all.end - s > 2 && ascii_is_white(s[2]));
         if (starts && ends && s[0] == 'i' && s[1] == 'f') {
             return s;
         }
@@ -71,17 +68,17 @@ static Json expr_of(const Typed *t) {
 
 static Json parse_error(const Typed *t, Error *err) {
     (void)err;
-    return OBJECT(KEY("type", break_type_names[BREAK_EXCEPTION]), KEY("error", expr_of(t)));
+    return OBJECT(KEY("type", break_types[BREAK_EXCEPTION].name), KEY("error", expr_of(t)));
 }
 
 static Json parse_caught(const Typed *t, Error *err) {
     (void)err;
-    return OBJECT(KEY("type", break_type_names[BREAK_EXCEPTION]), KEY("caught", json_bool(true)),
+    return OBJECT(KEY("type", break_types[BREAK_EXCEPTION].name), KEY("caught", json_bool(true)),
                   KEY("error", expr_of(t)));
 }
 
 static Json of_state(Json state, const Typed *t) {
-    return OBJECT(KEY("type", break_type_names[BREAK_STATE]), KEY("state", state),
+    return OBJECT(KEY("type", break_types[BREAK_STATE].name), KEY("state", state),
                   KEY("condition", expr_of(t)));
 }
 
@@ -118,7 +115,7 @@ static Json parse_state(const Typed *t, Error *err) {
 }
 
 static Json at_node(Slice name, const char *position, const Typed *t) {
-    return OBJECT(KEY("type", break_type_names[BREAK_NODE]), KEY("node", slice_json(name)),
+    return OBJECT(KEY("type", break_types[BREAK_NODE].name), KEY("node", slice_json(name)),
                   KEY("position", position), KEY("condition", expr_of(t)));
 }
 
@@ -142,13 +139,11 @@ static Json parse_place(const Typed *t, Error *err) {
     size_t digits = strspn(suffix.s, "0123456789");
     if (file && digits && digits == slice_len(suffix) && digits < LINE_DIGITS_MAX) {
         int64_t line = strtoll(suffix.s, NULL, 10);
-        return OBJECT(KEY("type", break_type_names[BREAK_SOURCE]), KEY("file", slice_json(name)),
+        return OBJECT(KEY("type", break_types[BREAK_SOURCE].name), KEY("file", slice_json(name)),
                       KEY("line", line), KEY("condition", expr_of(t)));
     }
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        const char *word = suffixes[i].word;
-        if (slice_len(name) && slice_len(suffix) == strlen(word) &&
-            !memcmp(suffix.s, word, strlen(word))) {
+        if (slice_len(name) && text_is(suffix.s, slice_len(suffix), suffixes[i].word)) {
             return at_node(name, suffixes[i].position, t);
         }
     }
@@ -161,7 +156,7 @@ static Json parse_place(const Typed *t, Error *err) {
 
 static Json parse_condition(const Typed *t, Error *err) {
     (void)err;
-    return OBJECT(KEY("type", break_type_names[BREAK_CONDITIONAL]), KEY("condition", expr_of(t)));
+    return OBJECT(KEY("type", break_types[BREAK_CONDITIONAL].name), KEY("condition", expr_of(t)));
 }
 
 typedef struct Form {

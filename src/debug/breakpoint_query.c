@@ -7,6 +7,8 @@
  */
 #include "breakpoint.h"
 
+#include "ascii.h"
+#include "evaluator.h"
 #include "loader.h"
 #include "mem.h"
 #include "node_index.h"
@@ -67,17 +69,8 @@ static Variant *add_variant(Query *q, uint64_t has, const char *const *vars, siz
 }
 
 static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
-    Json out;
-    if (!v->run) {
-        v->run = jq_run_new(v->program, &query_host);
-    }
-    jq_run_start(v->run, json_is_none(input) ? json_null() : json_ref(input), vars);
-    JqStatus status = jq_run_next(v->run, &out);
-    if (status == JQ_FAILED && err) {
-        *err = *jq_run_error(v->run);
-    }
-    jq_run_stop(v->run);
-    return status == JQ_OUTPUT ? out : json_none();
+    v->run = v->run ? v->run : jq_run_new(v->program, &query_host);
+    return evaluator_first(v->run, json_is_none(input) ? json_null() : json_ref(input), vars, err);
 }
 
 /* ---- queries at nodes ---- */
@@ -85,10 +78,10 @@ static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
 /* Everything in the text that looks like a variable: one too many does no harm. */
 static bool find_names(Query *q, Error *err) {
     q->names = mem_zalloc((QUERY_NAMES_MAX + 1) * sizeof *q->names);
-    static const char name_bytes[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     for (size_t at = 0, end; at < q->len; at = end) {
-        end = at + 1 + (q->text[at] == '$' ? strspn(q->text + at + 1, name_bytes) : 0);
+        for (end = at + 1; q->text[at] == '$' && ascii_is_name(q->text[end]);) {
+            end++;
+        }
         if (end == at + 1 ||
             has_name((const char *const *)q->names, q->text + at + 1, end - at - 1)) {
             continue;
@@ -278,16 +271,10 @@ static void place_in_message(const Quoting *q, Error *err) {
 
 Query *query_new_message(const char *text, size_t len, const Flow *flow, Error *err) {
     Quoting q = {.text = text, .len = len};
-    Query *query = NULL;
-    Error why = ERROR_INIT;
-    if (quote_message(&q, &why)) {
-        query = query_new(q.out.data, q.out.len, flow, &why);
-        if (!query) {
-            place_in_message(&q, &why);
-        }
-    }
-    if (!query && err) {
-        *err = why;
+    bool quoted = quote_message(&q, err);
+    Query *query = quoted ? query_new(q.out.data, q.out.len, flow, err) : NULL;
+    if (quoted && !query && err) {
+        place_in_message(&q, err);
     }
     buf_clear(&q.out);
     mem_free(q.added);

@@ -6,6 +6,8 @@
  */
 #include "breakpoints.h"
 
+#include "ascii.h"
+#include "bisect.h"
 #include "json_build.h"
 #include "mem.h"
 #include "node_index.h"
@@ -78,10 +80,7 @@ static void (*const finders[BREAK_PLACES])(NodeIndex *, const Breakpoint *, bool
 
 /* ---- all of them ---- */
 
-typedef struct List {
-    Breakpoint **items;
-    size_t n;
-} List;
+typedef PointList List;
 
 struct Breakpoints {
     NodeIndex **flows; /* the workflow's first */
@@ -161,8 +160,7 @@ void breakpoints_free(Breakpoints *p) {
 /* ---- what is said of a breakpoint ---- */
 
 static void set_message(Breakpoint *b, Json message) {
-    json_unref(b->message);
-    b->message = message;
+    json_put(&b->message, message);
 }
 
 static void offer(Breakpoints *p, Suggestion *s, const char *name) {
@@ -170,11 +168,6 @@ static void offer(Breakpoints *p, Suggestion *s, const char *name) {
         p->suggestions--;
         suggestion_offer(s, name);
     }
-}
-
-static const char *last_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* The names that could have been meant instead. */
@@ -195,18 +188,13 @@ static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
     }
     for (size_t g = 0; place == BREAK_SOURCE && g < flow->ngraphs; g++) {
         if (!g || flow->graphs[g]->file != flow->graphs[g - 1]->file) {
-            offer(p, s, last_name(flow->graphs[g]->file));
+            offer(p, s, text_after_last(flow->graphs[g]->file, '/'));
         }
     }
 }
 
 /* "No node is called `bild`; did you mean `build`?" */
 static Json missing(Breakpoints *p, const Breakpoint *b) {
-    static const char *const fields[] = {[BREAK_NODE] = "node",
-                                         [BREAK_TASK_INDEX] = "task_index",
-                                         [BREAK_TASK_ID] = "task_id",
-                                         [BREAK_TASK_NAME] = "task_name",
-                                         [BREAK_SOURCE] = "file"};
     static const char *const sentences[] = {[BREAK_TASK_ID] = "No task has the id",
                                             [BREAK_TASK_NAME] = "No node of the workflow is a",
                                             [BREAK_SOURCE] = "No file of the workflow is called"};
@@ -221,14 +209,14 @@ static Json missing(Breakpoints *p, const Breakpoint *b) {
                          "of the %s dialect: give the name of a `node`.",
                          flow->dialect);
     }
-    Json value = field(b, fields[b->place]);
+    Json value = field(b, break_types[b->place].need);
     const char *text = json_string_data(&value);
     if (b->place == BREAK_SOURCE && index_has_file(p->flows[0], text, true)) {
         return json_string_fmt("There is no node at or after line %lld of `%.60s`.",
                                (long long)number_field(b, "line"), text);
     }
     bool path = b->place == BREAK_NODE || b->place == BREAK_SOURCE;
-    const char *word = path ? last_name(text) : text;
+    const char *word = path ? text_after_last(text, '/') : text;
     Suggestion s = suggestion_for(word, strlen(word));
     offer_names(p, b->place, &s);
     const char *sentence = b->place != BREAK_NODE ? sentences[b->place]
@@ -291,16 +279,8 @@ static List *list_of(Breakpoints *p, const Breakpoint *b) {
 
 /* Where a number is among all, or would be. */
 static size_t find_id(const Breakpoints *p, int64_t id) {
-    size_t from = 0, to = p->n;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (p->all[middle]->id < id) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from;
+    BISECT(found, p->n, i, p->all[i]->id < id);
+    return found;
 }
 
 void breakpoints_add(Breakpoints *p, Breakpoint *b) {
@@ -413,12 +393,8 @@ void breakpoints_drop_flow(Breakpoints *p, const Flow *flow) {
 
 /* ---- looking ---- */
 
-static PointList lend(const List *list) {
-    return (PointList){list->items, list->n};
-}
-
 PointList breakpoints_of_node(const Breakpoints *p, const Node *node) {
-    return node->id < p->nlists ? lend(&p->lists[node->id]) : (PointList){NULL, 0};
+    return node->id < p->nlists ? p->lists[node->id] : (PointList){NULL, 0};
 }
 
 bool breakpoints_pass(const Breakpoints *p, const Node *node) {
@@ -426,15 +402,15 @@ bool breakpoints_pass(const Breakpoints *p, const Node *node) {
 }
 
 PointList breakpoints_anywhere(const Breakpoints *p) {
-    return lend(&p->anywhere);
+    return p->anywhere;
 }
 
 PointList breakpoints_on_state(const Breakpoints *p) {
-    return lend(&p->on_state);
+    return p->on_state;
 }
 
 PointList breakpoints_on_error(const Breakpoints *p) {
-    return lend(&p->on_error);
+    return p->on_error;
 }
 
 bool breakpoints_empty(Breakpoints *p) {

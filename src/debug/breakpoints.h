@@ -21,8 +21,9 @@
 
 typedef struct Breakpoints Breakpoints;
 
+/* Those that are lent are not to be changed. */
 typedef struct PointList {
-    Breakpoint *const *items;
+    Breakpoint **items;
     size_t n;
 } PointList;
 

@@ -6,7 +6,6 @@
 #include "result.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* One step of a frame. */
@@ -49,14 +48,10 @@ static void side_clear(Side *s) {
 
 /* ---- what frames did ---- */
 
-static Json frame_key(int64_t frame) {
-    return json_string_fmt("%" PRId64, frame);
-}
-
 /* A frame has its path for as long as it is there, and is there before its first step ends.
  * Borrowed. */
 static Json path_of(Side *s, const LineageImage *at, int64_t frame) {
-    Json key = frame_key(frame), path = json_object_get(s->paths, key);
+    Json key = image_key(frame), path = json_object_get(s->paths, key);
     if (json_is_none(path)) {
         path = lineage_frame_path(at->before, frame);
         path = json_is_none(path) ? lineage_frame_path(at->after, frame) : path;
@@ -112,7 +107,7 @@ static bool take_image(void *ctx, const LineageImage *at) {
     const LineageStep *c = &s->line.items[item];
     StepResult result;
     bool said = result_read(at->checkpoint, at->before, at->after, &result);
-    Json key = frame_key(c->frame), changes = changes_of(s, at, &result);
+    Json key = image_key(c->frame), changes = changes_of(s, at, &result);
     if (!at->index) {
         s->start = lineage_state(s->of->flow, at->after, 0);
         json_unref(changes);

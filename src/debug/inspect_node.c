@@ -1,6 +1,8 @@
 /* inspect_node.c - nodes of a workflow and its text, for people. See inspect.h. */
 #include "inspect.h"
 
+#include "ascii.h"
+#include "image_read.h"
 #include "json_build.h"
 #include "node_index.h"
 #include "placeholder.h"
@@ -15,24 +17,19 @@ static Json seconds(int64_t ms) {
     return json_number((double)ms / 1000);
 }
 
-/* Borrowed; JSON_NONE when it is no object, or has no such key. */
-static Json field(Json o, const char *key) {
-    return json_object_get_c(o, key);
-}
-
 /* ---- where a parameter stands in the node as written ---- */
 
 static Json path_to(const char *folder, const char *name) {
-    Json path = folder ? json_array_push(json_array(), json_string_c(folder)) : json_array();
+    Json path = folder ? ARRAY(json_string_c(folder)) : json_array();
     return json_array_push(path, json_string_c(name));
 }
 
 /* Under its name or its other one in a map of the node (NULL: the node itself). */
 static Json path_in(Json source, const char *folder, const ParamInfo *info) {
-    Json map = folder ? field(source, folder) : source;
+    Json map = folder ? json_object_get_c(source, folder) : source;
     const char *names[] = {info->name, info->alias};
     for (size_t i = 0; i < 2; i++) {
-        if (names[i] && !json_is_none(field(map, names[i]))) {
+        if (names[i] && !json_is_none(json_object_get_c(map, names[i]))) {
             return path_to(folder, names[i]);
         }
     }
@@ -47,10 +44,10 @@ static Json param_path(const Node *node, size_t i) {
     if (kind->dialect != DIALECT_GRAPH) {
         return path_in(node->source, "config", info);
     }
-    const char *key = !json_is_none(field(node->source, kind->name)) ? kind->name
-                      : !json_is_none(field(node->source, "run"))    ? "run"
-                                                                     : NULL;
-    bool inside = key && json_kind(field(node->source, key)) == JSON_OBJECT &&
+    const char *key = !json_is_none(json_object_get_c(node->source, kind->name)) ? kind->name
+                      : !json_is_none(json_object_get_c(node->source, "run"))    ? "run"
+                                                                                 : NULL;
+    bool inside = key && json_kind(json_object_get_c(node->source, key)) == JSON_OBJECT &&
                   (kind->params[0].type != PARAM_JQ || kind->nparams > 1);
     if (i == 0 && key && !inside) {
         return path_to(NULL, key);
@@ -108,7 +105,7 @@ static void add_objects(Expressions *e, size_t i) {
     const Param *param = &e->node->params[i];
     Json path = param_path(e->node, i);
     for (size_t k = 0; !json_is_none(path) && k < json_array_len(param->value); k++) {
-        Json query = field(json_array_get(param->value, k), "query");
+        Json query = json_object_get_c(json_array_get(param->value, k), "query");
         if (json_kind(query) == JSON_STRING) {
             Json at = json_array_push(json_ref(path), json_int((int64_t)k));
             at = json_array_push(at, json_string_c("query"));
@@ -243,7 +240,9 @@ static Json edges_json(const Node *node) {
 static Json node_head(const char *name, const Node *node) {
     bool titled = !node->task && node->kind->dialect != DIALECT_TASKS;
     const char *key = node->kind->dialect == DIALECT_PIPELINE ? "name" : "title";
-    Json title = node->task ? node->task->title : titled ? field(node->source, key) : json_none();
+    Json title = node->task ? node->task->title
+                 : titled   ? json_object_get_c(node->source, key)
+                            : json_none();
     return OBJECT(KEY(name, node->name), KEY("kind", node->kind->name),
                   KEY("workflow", node->graph->name), KEY("file", node->file),
                   KEY("line", json_int(node->line)), KEY("column", json_int(node->col)),
@@ -298,13 +297,9 @@ static bool ends_in(Json path, const char *name) {
     return n > 0 && n < len && memcmp(text + len - n, name, n) == 0 && text[len - n - 1] == '/';
 }
 
-static const char *last_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void no_such_file(Json files, const char *name, Error *err) {
-    Suggestion nearest = suggestion_for(last_name(name), strlen(last_name(name)));
+    const char *word = text_after_last(name, '/');
+    Suggestion nearest = suggestion_for(word, strlen(word));
     Buf names = BUF_INIT;
     Json path, text;
     /* Every name has to stay where it was offered. */
@@ -313,7 +308,7 @@ static void no_such_file(Json files, const char *name, Error *err) {
         buf_addc(&names, '\0');
     }
     for (const char *p = names.data; p && p < names.data + names.len; p += strlen(p) + 1) {
-        suggestion_offer(&nearest, last_name(p));
+        suggestion_offer(&nearest, text_after_last(p, '/'));
     }
     error_set(err, ERR_USAGE, "The workflow has no file `%.100s`%s", name,
               did_you_mean_this(nearest.best));

@@ -1,6 +1,7 @@
 /* inspect_path.c - paths as text and as steps, and walking along them and over all of them. */
 #include "inspect.h"
 
+#include "ascii.h"
 #include "json_parse.h"
 #include "json_path.h"
 #include "json_print.h"
@@ -16,14 +17,6 @@ enum {
 };
 
 /* ---- from text ---- */
-
-static bool is_letter(char c) {
-    return ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
-}
-
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 typedef struct PathText {
     const char *text;
@@ -44,7 +37,7 @@ static char peek(const PathText *p) {
 }
 
 static void skip_blanks(PathText *p) {
-    while (p->at < p->len && strchr(" \t\r\n", p->text[p->at]) && p->text[p->at]) {
+    while (p->at < p->len && ascii_is_white(p->text[p->at])) {
         p->at++;
     }
 }
@@ -80,7 +73,7 @@ static bool take_index(PathText *p) {
     size_t at = p->at, digits = 0;
     int64_t n = 0;
     p->at += peek(p) == '-';
-    for (; is_digit(peek(p)); p->at++, digits++) {
+    for (; ascii_is_digit(peek(p)); p->at++, digits++) {
         n = digits < INDEX_DIGITS_MAX ? 10 * n + (peek(p) - '0') : n;
     }
     if (!digits) {
@@ -96,7 +89,7 @@ static bool take_brackets(PathText *p) {
     size_t open = p->at++;
     skip_blanks(p);
     char c = peek(p);
-    if (c != '"' && c != '-' && !is_digit(c)) {
+    if (c != '"' && c != '-' && !ascii_is_digit(c)) {
         return refuse(p, p->at,
                       "in brackets stands one index or one key in quotes, such as [0], [-1] or "
                       "[\"k\"].");
@@ -118,9 +111,9 @@ static bool take_name(PathText *p) {
     if (c == '"') {
         return take_string(p);
     }
-    if (is_letter(c)) {
+    if (ascii_is_name(c) && !ascii_is_digit(c)) {
         size_t at = p->at++;
-        while (is_letter(peek(p)) || is_digit(peek(p))) {
+        while (ascii_is_name(peek(p))) {
             p->at++;
         }
         return push(p, json_string_valid(p->text + at, p->at - at), at);
@@ -150,7 +143,7 @@ static bool take_step(PathText *p, bool first) {
 static bool take_steps(PathText *p) {
     bool ok = true;
     skip_blanks(p);
-    while (p->len > p->at && strchr(" \t\r\n", p->text[p->len - 1]) && p->text[p->len - 1]) {
+    while (p->len > p->at && ascii_is_white(p->text[p->len - 1])) {
         p->len--;
     }
     if (p->len - p->at == 1 && peek(p) == '.') {

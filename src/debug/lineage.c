@@ -8,7 +8,6 @@
 #include "result.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- reading ----
@@ -53,8 +52,8 @@ static bool take_row(void *ctx, const Checkpoint *c) {
                                .step = c->step,
                                .frame = c->frame,
                                .at = c->at,
-                               .node = mem_strndup(c->node, strlen(c->node)),
-                               .status = mem_strndup(c->status, strlen(c->status))});
+                               .node = mem_strdup(c->node),
+                               .status = mem_strdup(c->status)});
     return true;
 }
 
@@ -157,8 +156,7 @@ static bool walk_one(void *ctx, const Checkpoint *c) {
         return false;
     }
     w->stopped = !w->fn(w->ctx, &(LineageImage){w->at, c, w->image, after});
-    json_unref(w->image);
-    w->image = after;
+    json_put(&w->image, after);
     return ++w->at < w->line->n && !w->stopped;
 }
 
@@ -197,10 +195,10 @@ bool lineage_is_step(const LineageStep *c) {
 }
 
 const char *lineage_result(const LineageStep *c) {
-    return !lineage_is_step(c)             ? NULL
-           : !strcmp(c->status, "failed")  ? "failure"
-           : !strcmp(c->status, "skipped") ? "skipped"
-                                           : "success";
+    return !lineage_is_step(c)        ? NULL
+           : lineage_is(c, "failed")  ? "failure"
+           : lineage_is(c, "skipped") ? "skipped"
+                                      : "success";
 }
 
 ptrdiff_t lineage_last_step(const Lineage *line, int64_t frame, size_t before) {
@@ -342,7 +340,7 @@ typedef struct Past {
 
 static FrameNow *frame_now(Past *p, size_t i) {
     const LineageStep *c = &p->line->items[i];
-    Json key = json_string_fmt("%" PRId64, c->frame), place = json_object_get(p->index, key);
+    Json key = image_key(c->frame), place = json_object_get(p->index, key);
     if (!json_is_none(place)) {
         json_unref(key);
         return &p->frames[place.i];
@@ -374,10 +372,6 @@ static ptrdiff_t open_of(const FrameNow *f, const char *node) {
     return -1;
 }
 
-static bool is_status(const LineageStep *c, const char *word) {
-    return !strcmp(c->status, word);
-}
-
 /* Later turns of a loop, and further attempts, belong to the execution that is open. */
 static void open_node(Past *p, FrameNow *f, const LineageStep *c) {
     bool paused = take_pause(p, f, c->node);
@@ -387,7 +381,7 @@ static void open_node(Past *p, FrameNow *f, const LineageStep *c) {
         f->open = mem_grow(f->open, f->nopen, &f->cap, sizeof *f->open);
         f->open[f->nopen++] = (Open){c->node, c->at, paused};
     }
-    if (!is_status(c, "started") || !*c->node) {
+    if (!lineage_is(c, "started") || !*c->node) {
         f->since = c->at;
     }
 }
@@ -395,7 +389,7 @@ static void open_node(Past *p, FrameNow *f, const LineageStep *c) {
 static void close_node(Past *p, FrameNow *f, size_t i) {
     const LineageStep *c = &p->line->items[i];
     bool paused = take_pause(p, f, c->node);
-    ptrdiff_t open = is_status(c, "joined") ? -1 : open_of(f, c->node);
+    ptrdiff_t open = lineage_is(c, "joined") ? -1 : open_of(f, c->node);
     int64_t since = open >= 0 ? f->open[open].at : f->since;
     p->facts[i] =
         (Fact){c->at > since ? c->at - since : 0, paused || (open >= 0 && f->open[open].paused)};
@@ -431,18 +425,18 @@ static void note(Past *p, size_t i) {
     FrameNow *f = frame_now(p, i);
     /* a new line begins here, or a run that had failed goes on */
     if (i && (c->parent != c->seq - 1 ||
-              (is_status(c, "resumed") && is_status(&p->line->items[i - 1], "failed")))) {
+              (lineage_is(c, "resumed") && lineage_is(&p->line->items[i - 1], "failed")))) {
         begin_anew(p, c->at);
     }
     if (lineage_is_step(c)) {
         close_node(p, f, i);
-    } else if (is_status(c, "started") || is_status(c, "entered")) {
+    } else if (lineage_is(c, "started") || lineage_is(c, "entered")) {
         open_node(p, f, c);
-    } else if (is_status(c, "paused")) {
+    } else if (lineage_is(c, "paused")) {
         note_pause(p, f, i);
-    } else if (is_status(c, "resumed")) {
+    } else if (lineage_is(c, "resumed")) {
         f->since = c->at;
-    } else if (is_status(c, "retrying") && open_of(f, c->node) >= 0) {
+    } else if (lineage_is(c, "retrying") && open_of(f, c->node) >= 0) {
         f->nopen = (size_t)open_of(f, c->node) + 1;
     }
     f->last = (ptrdiff_t)i;

@@ -18,6 +18,7 @@
 #include "store_chain.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* One checkpoint of a lineage; strings are owned. */
 typedef struct LineageStep {
@@ -47,6 +48,9 @@ typedef bool (*LineageImageFn)(void *ctx, const LineageImage *at);
 bool lineage_images(Store *store, int64_t run, const Lineage *lineage, LineageImageFn fn, void *ctx,
                     Error *err);
 
+static inline bool lineage_is(const LineageStep *c, const char *status) {
+    return !strcmp(c->status, status);
+}
 bool lineage_is_step(const LineageStep *c);
 /* "success", "failure", "skipped"; NULL for what is no step. */
 const char *lineage_result(const LineageStep *c);

@@ -9,6 +9,7 @@
  */
 #include "node_index.h"
 
+#include "bisect.h"
 #include "mem.h"
 
 #include <assert.h>
@@ -387,21 +388,25 @@ static void enter_scope(Scope *scope, const Part *part) {
     *scope = next;
 }
 
+static void add_matching(NodeIndex *x, const Node *node, const Part *part, NodeList *out) {
+    if (part_matches(part, node->name) && mark_node(x, node)) {
+        nodes_add(out, node);
+    }
+}
+
 static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, NodeList *out) {
     if (!part->glob) { /* no body of a map has such a name */
         Json name = json_string(part->s, part->len);
         const Node *node = graph_node(graph, name);
         json_unref(name);
-        if (node && mark_node(x, node)) {
-            nodes_add(out, node);
+        if (node) {
+            add_matching(x, node, part, out);
         }
         return;
     }
     for (size_t i = 0; i < graph->nnodes; i++) {
         for (const Node *n = &graph->nodes[i]; n; n = node_body(n)) {
-            if (part_matches(part, n->name) && mark_node(x, n)) {
-                nodes_add(out, n);
-            }
+            add_matching(x, n, part, out);
         }
     }
 }
@@ -412,10 +417,7 @@ static void find_in_scope(Scope *scope, const Part *part, NodeList *out) {
         find_in_graph(scope->x, scope->graphs[g], part, out);
     }
     for (size_t i = 0; i < scope->bodies.n; i++) {
-        if (part_matches(part, scope->bodies.items[i]->name) &&
-            mark_node(scope->x, scope->bodies.items[i])) {
-            nodes_add(out, scope->bodies.items[i]);
-        }
+        add_matching(scope->x, scope->bodies.items[i], part, out);
     }
 }
 
@@ -489,17 +491,9 @@ static int find_file(const Flow *flow, const char *given, bool own) {
 
 /* The first extent that begins after a line of a file, or in a later file. */
 static size_t extent_after(const NodeIndex *x, int file, int line) {
-    size_t from = 0, to = x->n;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        const Extent *s = &x->sorted[middle];
-        if (s->file < file || (s->file == file && s->node->line <= line)) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from;
+    const Extent *s = x->sorted;
+    BISECT(found, x->n, i, s[i].file < file || (s[i].file == file && s[i].node->line <= line));
+    return found;
 }
 
 /* Index of an extent; NOTHING. Of several that begin in the line: the first, and what is innermost in it. */

@@ -33,7 +33,7 @@ Json place_text(const Buf *b) {
     return json_string(b->data ? b->data : "", b->len);
 }
 
-int64_t place_count(Json counts, const Buf *place) {
+static int64_t place_count(Json counts, const Buf *place) {
     Json key = place_text(place), n = json_object_get(counts, key);
     json_unref(key);
     return json_tag(n) == JSON_TAG_INT ? n.i : 0;
@@ -47,10 +47,6 @@ int64_t place_count_one(Json *counts, const Buf *place) {
 
 Json place_key(const Buf *place, int64_t nth) {
     return json_string_fmt("%.*s\n%" PRId64, (int)place->len, place->data, nth);
-}
-
-Json place_frame_key(int64_t frame) {
-    return json_string_fmt("%" PRId64, frame);
 }
 
 static bool starts_with(Json key, const Buf *start) {
@@ -118,7 +114,7 @@ static Recording *recording_empty(const char *live_from) {
     r->counts = json_object();
     r->last = json_object();
     r->missing = json_array();
-    r->live_from = live_from ? mem_strndup(live_from, strlen(live_from)) : NULL;
+    r->live_from = mem_strdup(live_from);
     return r;
 }
 
@@ -131,10 +127,8 @@ Recording *recording_new(Store *store, const RecordingSource *source, Error *err
         recording_free(r);
         return NULL;
     }
-    json_unref(r->counts); /* the run that takes from it begins to count for itself */
-    json_unref(r->last);
-    r->counts = json_object();
-    r->last = json_object();
+    json_put(&r->counts, json_object()); /* the run that takes from it counts for itself */
+    json_put(&r->last, json_object());
     r->live = false;
     return r;
 }
@@ -209,14 +203,14 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
 }
 
 static Json last_of(const Recording *r, const Frame *f) {
-    Json frame = place_frame_key(frame_id(f)), last = json_object_get(r->last, frame);
+    Json frame = image_key(frame_id(f)), last = json_object_get(r->last, frame);
     json_unref(frame);
     return last;
 }
 
-static void set_last(Recording *r, const Frame *f, Json text, LastStage stage) {
-    Json parts[] = {json_ref(text), json_int(stage)};
-    r->last = json_object_set(r->last, place_frame_key(frame_id(f)), json_array_from(parts, 2));
+static void set_last(Recording *r, const Frame *f, const Buf *at, LastStage stage) {
+    r->last =
+        json_object_set(r->last, image_key(frame_id(f)), ARRAY(place_text(at), json_int(stage)));
 }
 
 static LastStage stage_of(const Recording *r, const Frame *f) {
@@ -280,7 +274,7 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
         (place->again || place->looked || place->changed || frame_attempt(place->frame) > 0);
     if (seen || !counted) {
         int64_t nth = seen ? place_count(r->counts, &at) - 1 : place_count_one(&r->counts, &at);
-        set_last(r, place->frame, text, LAST_COUNTED);
+        set_last(r, place->frame, &at, LAST_COUNTED);
         verdict = r->live ? HOOK_GO : change(r, &at, nth, "before", info);
     }
     json_unref(text);
@@ -290,15 +284,13 @@ static HookVerdict come_to(Recording *r, const HookPlace *place, Json *info) {
 }
 
 static HookVerdict do_it(Recording *r, const HookPlace *place, const Buf *at, Json outcome) {
-    Json text = place_text(at);
     bool by_hand = frame_is_edited(place->frame) || stage_of(r, place->frame) == LAST_TAKEN;
     bool counts = node_leaves(place->node) && stage_of(r, place->frame) != LAST_DONE;
     r->done += counts;
     if (counts && !r->live && !by_hand) {
         note_missing(r, at, !json_is_none(outcome));
     }
-    set_last(r, place->frame, text, LAST_DONE);
-    json_unref(text);
+    set_last(r, place->frame, at, LAST_DONE);
     return HOOK_GO;
 }
 
@@ -313,9 +305,7 @@ static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Jso
     if (!can || stage_of(r, place->frame) != LAST_COUNTED) {
         return do_it(r, place, at, outcome);
     }
-    Json text = place_text(at);
-    set_last(r, place->frame, text, LAST_TAKEN);
-    json_unref(text);
+    set_last(r, place->frame, at, LAST_TAKEN);
     r->taken++;
     *info = json_ref(outcome);
     return HOOK_TAKE;
@@ -324,14 +314,12 @@ static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Jso
 static HookVerdict leave(Recording *r, const HookPlace *place, Json *info) {
     Buf at = BUF_INIT;
     add_live(r, place->frame, false, &at);
-    Json text = place_text(&at);
     HookVerdict verdict = HOOK_GO;
     if (!r->live && !place->changed) {
         verdict = change(r, &at, place_count(r->counts, &at) - 1, "after", info);
     }
     verdict = verdict == HOOK_GO ? go_elsewhere(r, &at, "after", info) : verdict;
-    set_last(r, place->frame, text, LAST_ENDED);
-    json_unref(text);
+    set_last(r, place->frame, &at, LAST_ENDED);
     buf_clear(&at);
     return verdict;
 }
@@ -376,10 +364,8 @@ Json recording_counts(Store *store, const RecordingSource *there, Error *err) {
 }
 
 void recording_go_back(Recording *r, Json counts) {
-    json_unref(r->counts);
-    json_unref(r->last);
-    r->counts = json_ref(json_object_get_c(counts, "counts"));
-    r->last = json_ref(json_object_get_c(counts, "last"));
+    json_put(&r->counts, json_ref(json_object_get_c(counts, "counts")));
+    json_put(&r->last, json_ref(json_object_get_c(counts, "last")));
     r->live = json_truthy(json_object_get_c(counts, "live"));
 }
 

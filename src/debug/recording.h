@@ -57,18 +57,9 @@ void recording_free(Recording *r); /* accepts NULL */
  * the nodes that are come to, those that are never taken too. */
 HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info);
 
-/* For RunHooks.at, where the frame is not parked: before a node HOOK_TAKE and *info (given; forms below) when
- * the recording has it, and otherwise HOOK_GO. Not taken is what a person wants done after all: a node with
- * another config, or a retry of one that was taken.
- *
- *     {"status": "completed", "result": value}    what the node gave back: through the reducers
- *     {"status": "completed", "update": {...}}    through the reducers, whatever its `output`: what another
- *                                                 node gave back in its place
- *     {"status": "completed", "set": [[path, value], [path]], "outputs": {}, "tasks": {}}     of a task
- *     {"status": "failed", "error": {...}}        as it failed after its last attempt; "set" may be there,
- *                                                 and "outputs" and "tasks" of a task
- *     {"status": "skipped"}                       the same
- */
+/* For RunHooks.at, where the frame is not parked: before a node HOOK_TAKE and *info (given) when the recording
+ * has it, and otherwise HOOK_GO. Not taken is what a person wants done after all: a node with another config,
+ * or a retry of one that was taken. */
 HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info);
 
 /* The run that takes from it goes back to a checkpoint of its own history (run_rewind): what comes after that is

@@ -44,12 +44,10 @@ void place_add_again(Buf *out, int64_t count, int64_t attempt);
 /* The path of a frame from the place that its parent stands at. */
 void place_add_child(Buf *out, const Buf *made_at, int64_t branch);
 Json place_text(const Buf *b);
-int64_t place_count(Json counts, const Buf *place);
 /* One more; how many there were before. */
 int64_t place_count_one(Json *counts, const Buf *place);
 /* A place with its count: "frame\nnode\nnth". */
 Json place_key(const Buf *place, int64_t nth);
-Json place_frame_key(int64_t frame);
 /* {place: ...} without all that is inside a node, there for the nth time; consumes the object. */
 Json place_forget_inside(Json object, const Buf *place, int64_t nth);
 /* By its name, or as a task by its id. */

@@ -53,8 +53,7 @@ static Json seen_part(const Reader *rd, int64_t frame, size_t part) {
 
 /* How many the frame has; 0: it is not known. */
 static size_t visit_count(const Reader *rd, int64_t frame) {
-    Json visits = seen_part(rd, frame, SEEN_VISITS);
-    return json_array_len(visits);
+    return json_array_len(seen_part(rd, frame, SEEN_VISITS));
 }
 
 /* Borrowed; JSON_NONE: none. */
@@ -63,8 +62,7 @@ static Json visit_at(const Reader *rd, LevelAt s) {
 }
 
 static void set_seen(Reader *rd, int64_t frame, Json path, Json visits) {
-    Json parts[] = {path, visits};
-    rd->seen = json_object_set(rd->seen, place_frame_key(frame), json_array_from(parts, 2));
+    rd->seen = json_object_set(rd->seen, image_key(frame), ARRAY(path, visits));
 }
 
 /* Consumes the visit. */
@@ -206,8 +204,8 @@ static size_t visits_kept(const Reader *rd, int64_t frame, size_t n) {
 
 /* What came of the visit; consumes info. */
 static void keep_outcome(Reader *rd, LevelAt s, const Node *node, Json info) {
-    Json parts[] = {json_int(node->kind->id), info};
-    rd->r->outcomes = json_object_set(rd->r->outcomes, visit_key(rd, s), json_array_from(parts, 2));
+    rd->r->outcomes =
+        json_object_set(rd->r->outcomes, visit_key(rd, s), ARRAY(json_int(node->kind->id), info));
 }
 
 /* Something else ended it, or the line ends before it did. */
@@ -246,7 +244,7 @@ static void see(Reader *rd, int64_t frame) {
         leave_visit(rd, (LevelAt){frame, n - 1}, rd->before);
     }
     if (!image_depth(rd->after, frame)) {
-        Json key = place_frame_key(frame);
+        Json key = image_key(frame);
         rd->seen = json_object_remove(rd->seen, key);
         json_unref(key);
         return;
@@ -306,16 +304,11 @@ static Json last_places(const Reader *rd, Json image) {
             Buf place = BUF_INIT;
             place_of(rd, s, &place);
             LastStage stage = stage_at(image_wait(image, frame), visit_at(rd, s));
-            Json parts[] = {place_text(&place), json_int(stage)};
-            out = json_object_set(out, json_ref(key), json_array_from(parts, 2));
+            out = json_object_set(out, json_ref(key), ARRAY(place_text(&place), json_int(stage)));
             buf_clear(&place);
         }
     }
     return out;
-}
-
-static bool is_status(const LineageStep *c, const char *status) {
-    return !strcmp(c->status, status);
 }
 
 /* ---- executions ---- */
@@ -359,7 +352,7 @@ static bool was_edited(const Reader *rd, LevelAt s) {
 /* ---- changes ---- */
 
 static Json one_change(Json name, Json value) {
-    Json change = json_array_push(json_array(), json_array_push(json_array(), json_ref(name)));
+    Json change = ARRAY(ARRAY(json_ref(name)));
     return json_is_none(value) ? change : json_array_push(change, json_ref(value));
 }
 
@@ -387,8 +380,7 @@ static Json changes_between(const Graph *graph, Json before, Json after) {
 static Json changes_written(Json writes) {
     enum { WRITE_VALUE, WRITE_NODE, WRITE_REPLACES };
     Json changes = json_array(), update = json_object(), key, entry;
-    for (size_t pos = 0;
-         json_kind(writes) == JSON_OBJECT && json_object_next(writes, &pos, &key, &entry);) {
+    for (size_t pos = 0; json_object_next(writes, &pos, &key, &entry);) {
         Json value = json_array_get(entry, WRITE_VALUE);
         value = json_is_none(value) ? json_null() : value;
         if (json_array_len(entry) > WRITE_REPLACES) {
@@ -482,7 +474,7 @@ static Json graph_outcome(const Reader *rd, const Ended *e, Json update) {
     bool element = !e->at.level && wait_is(wait, WAIT_MAP);
     bool is_object = json_kind(update) == JSON_OBJECT;
     bool nothing = json_kind(update) == JSON_NULL || (is_object && !json_object_len(update));
-    if (is_status(rd->c, "skipped") && nothing) {
+    if (lineage_is(rd->c, "skipped") && nothing) {
         return OBJECT(KEY("status", "skipped"));
     }
     if (!element && is_object && !json_is_none(e->node->output)) {
@@ -525,8 +517,7 @@ static Json tasks_inside(const Ended *e, Json scope) {
     Json said = json_object_get_c(scope, "tasks"),
          before = json_object_get_c(image_seen(e->base, e->at), "tasks");
     Json tasks = json_object(), id, task;
-    for (size_t pos = 0;
-         json_kind(said) == JSON_OBJECT && json_object_next(said, &pos, &id, &task);) {
+    for (size_t pos = 0; json_object_next(said, &pos, &id, &task);) {
         if (safe_differ(id, e->node->task->id) && safe_differ(task, json_object_get(before, id))) {
             tasks = json_object_set(tasks, json_ref(id), json_ref(task));
         }
@@ -547,16 +538,14 @@ static Json task_outcome(const Reader *rd, const Ended *e, const StepResult *res
     Json scope = scope_after(rd, e), set = json_array(), tasks = json_none(), name, value;
     Json said = json_object_get(json_object_get_c(scope, "tasks"), e->node->task->id);
     if (was_edited(rd, e->at)) {
-        json_unref(set);
-        set = changes_between(e->graph, image_seen(e->base, e->at), scope);
+        json_put(&set, changes_between(e->graph, image_seen(e->base, e->at), scope));
         tasks = unless_empty(tasks_inside(e, scope));
     } else {
-        for (size_t pos = 0; json_kind(result->set) == JSON_OBJECT &&
-                             json_object_next(result->set, &pos, &name, &value);) {
+        for (size_t pos = 0; json_object_next(result->set, &pos, &name, &value);) {
             set = json_array_push(set, one_change(name, value));
         }
     }
-    bool failed = is_status(rd->c, "failed");
+    bool failed = lineage_is(rd->c, "failed");
     return OBJECT(KEY("status", rd->c->status),
                   KEY("error", json_ref(failed ? result->error : json_none())),
                   KEY("set", unless_empty(set)), KEY("tasks", tasks),
@@ -589,7 +578,7 @@ static bool is_taken(const Reader *rd, const Ended *e) {
     if (was_edited(rd, e->at)) {
         return true;
     }
-    if (is_status(rd->c, "skipped")) {
+    if (lineage_is(rd->c, "skipped")) {
         return !(e->node->task && e->node->task->when && !node_leaves(e->node) &&
                  !image_is_parked(rd->before, e->at.frame));
     }
@@ -611,10 +600,10 @@ static void read_step(Reader *rd, LevelAt s, const StepResult *result) {
     if (!found || past || !find_ended(rd, s, &e)) {
         return;
     }
-    Json info = !is_taken(rd, &e)            ? json_none()
-                : e.graph->scoped            ? task_outcome(rd, &e, result)
-                : is_status(rd->c, "failed") ? failed_outcome(result->error)
-                                             : graph_outcome(rd, &e, result->update);
+    Json info = !is_taken(rd, &e)             ? json_none()
+                : e.graph->scoped             ? task_outcome(rd, &e, result)
+                : lineage_is(rd->c, "failed") ? failed_outcome(result->error)
+                                              : graph_outcome(rd, &e, result->update);
     if (!json_is_none(info)) {
         keep_outcome(rd, s, e.node, info);
     }
@@ -648,7 +637,8 @@ static bool is_sent(const Reader *rd, LevelAt from, LevelAt to) {
         from.level == to.level && !safe_differ(image_part(rd->after, to, IMAGE_NODE),
                                                json_array_get(visit_at(rd, from), VISIT_NODE));
     bool begins = is_done(rd, from) && wait_is(image_wait(rd->after, to.frame), WAIT_LOOKED);
-    return is_status(rd->c, "moved") || (is_status(rd->c, "paused") && stays && (!there || begins));
+    return lineage_is(rd->c, "moved") ||
+           (lineage_is(rd->c, "paused") && stays && (!there || begins));
 }
 
 /* The node that it stands at now is come to once more, whatever it was at before. */
@@ -669,8 +659,8 @@ static void read_sent(Reader *rd) {
                 rd, from, false,
                 changes_between(e.graph, image_seen(e.base, from), image_seen(rd->after, to)));
         }
-        Json parts[] = {json_string_c(done ? "after" : "before"), json_ref(node)};
-        keep_change(rd, from, "goto", json_array_from(parts, 2));
+        keep_change(rd, from, "goto",
+                    ARRAY(json_string_c(done ? "after" : "before"), json_ref(node)));
     }
     if (to.level < n) {
         set_visit(rd, to, json_null());
@@ -714,8 +704,7 @@ static Json touch(Json touched, Json key) {
 
 static Json touch_all(Json touched, Json image) {
     Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
-    for (size_t pos = 0;
-         json_kind(frames) == JSON_OBJECT && json_object_next(frames, &pos, &key, &frame);) {
+    for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
         touched = touch(touched, key);
     }
     return touched;
@@ -742,7 +731,7 @@ static Json touched_by(const LineageImage *at) {
 static void read_result(Reader *rd, const StepResult *result) {
     LevelAt own = image_top(rd->after, rd->c->frame), at = result->at;
     const Graph *graph = image_graph(rd->flow, rd->before, at);
-    bool failed = is_status(rd->c, "failed") || is_status(rd->c, "retrying");
+    bool failed = lineage_is(rd->c, "failed") || lineage_is(rd->c, "retrying");
     bool inside =
         failed && (at.frame != own.frame || at.level != own.level) && !(graph && graph->scoped);
     if (lineage_is_step(rd->c)) {
@@ -763,8 +752,7 @@ static void leave_all(Reader *rd, Json image) {
         }
     }
     json_unref(all);
-    json_unref(rd->r->last);
-    rd->r->last = last_places(rd, image);
+    json_put(&rd->r->last, last_places(rd, image));
 }
 
 static bool read_checkpoint(void *ctx, const LineageImage *at) {

@@ -9,27 +9,18 @@
 #include "wait.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- what is kept ---- */
 
-Json session_key(int64_t id) {
-    return json_string_fmt("%lld", (long long)id);
-}
-
 void session_keep(Session *s, const char *area, int64_t id, Json value) {
-    Json key = json_string_c(area), inner = json_ref(json_object_get(s->value, key));
+    Json key = json_string_c(area);
     if (id) {
-        Json name = session_key(id);
-        inner = json_kind(inner) == JSON_OBJECT ? inner : json_object();
-        s->value = json_object_set(s->value, json_ref(key), json_null());
-        inner = json_is_none(value) ? json_object_remove(inner, name)
+        Json name = image_key(id), inner = json_object_lift(&s->value, key);
+        inner = json_is_none(inner) ? json_object() : inner;
+        value = json_is_none(value) ? json_object_remove(inner, name)
                                     : json_object_set(inner, json_ref(name), value);
         json_unref(name);
-        value = inner;
-    } else {
-        json_unref(inner);
     }
     s->value = json_is_none(value) ? json_object_remove(s->value, key)
                                    : json_object_set(s->value, json_ref(key), value);
@@ -89,19 +80,10 @@ static Json about(const Event *e, const char *name) {
                   KEY("node", e->node[0] ? e->node : NULL));
 }
 
-/* The fields of an event's data, behind those that are there. */
-static Json with_data(Json out, const Event *e) {
-    Json key, value;
-    for (size_t pos = 0;
-         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
-        out = json_object_set(out, json_ref(key), json_ref(value));
-    }
-    return out;
-}
-
 static Json tell_plain(Session *s, const Event *e) {
     (void)s;
-    return with_data(about(e, e->type == EVENT_LOG ? "output" : event_names[e->type]), e);
+    const char *name = e->type == EVENT_LOG ? "output" : event_names[e->type];
+    return json_object_merge(about(e, name), e->data);
 }
 
 static Json tell_step(Session *s, const Event *e) {
@@ -144,7 +126,7 @@ static Json tell_paused(Session *s, const Event *e) {
 
 static Json tell_waiting(Session *s, const Event *e) {
     const Frame *f = run_frame(s->run, e->frame);
-    return f ? session_waiting_event(f) : with_data(about(e, "waiting"), e);
+    return f ? session_waiting_event(f) : json_object_merge(about(e, "waiting"), e->data);
 }
 
 /* The first of them: nobody looks further than the last one. */
@@ -303,12 +285,11 @@ void session_configure(Session *s, Json options) {
 /* As text: thousands of them are in every snapshot of the run, and a string is copied as a
  * whole. */
 Json session_pack(const Breakpoint *b) {
-    Buf text = BUF_INIT;
     Json stored = breakpoint_stored(b);
-    json_print(stored, NULL, &text);
-    Json packed = json_string(text.data, text.len);
+    char *text = json_to_text(stored);
+    Json packed = json_string_c(text);
     json_unref(stored);
-    buf_clear(&text);
+    mem_free(text);
     return packed;
 }
 
@@ -396,7 +377,7 @@ int64_t session_watch(Session *s, const char *expression, Error *err) {
 }
 
 bool session_unwatch(Session *s, int64_t id) {
-    Json watches = session_watches(s), key = session_key(id);
+    Json watches = session_watches(s), key = image_key(id);
     bool there = !json_is_none(json_object_get(watches, key));
     json_unref(key);
     if (there) {

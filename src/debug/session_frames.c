@@ -4,10 +4,7 @@
 
 #include "json_build.h"
 #include "json_path.h"
-#include "json_print.h"
 #include "wait.h"
-
-#include <stdio.h>
 
 /* Behind the last node of what a node holds, as between two turns of a loop. */
 static bool is_behind(const Frame *f) {
@@ -151,8 +148,7 @@ static Json name_of(const Frame *f) {
 Json session_pause_json(Json out, const char *position, Json info) {
     Json key, value;
     out = OBJECT_ADD(out, KEY("position", position));
-    for (size_t pos = 0;
-         json_kind(info) == JSON_OBJECT && json_object_next(info, &pos, &key, &value);) {
+    for (size_t pos = 0; json_object_next(info, &pos, &key, &value);) {
         bool time = json_string_is(key, "at") && json_tag(value) == JSON_TAG_INT;
         if (!json_string_is(key, "pending") && json_kind(value) != JSON_NULL) {
             out = json_object_set(out, json_ref(key), time ? json_time(value.i) : json_ref(value));
@@ -269,19 +265,12 @@ static void tell_changed(Session *s, const Frame *f, const char *what) {
 
 /* [[id, path, value], [id, path], ...]: the list that a pause has. Borrowed; JSON_NONE: none. */
 static Json pending_of(const Frame *f) {
-    Json info = frame_pause(f);
-    Json list = json_object_get_c(info, "pending");
+    Json list = json_object_get_c(frame_pause(f), "pending");
     bool valid = json_kind(list) == JSON_ARRAY;
     for (size_t i = 0; valid && i < json_array_len(list); i++) {
-        Json one = json_array_get(list, i);
-        valid = json_kind(one) == JSON_ARRAY && json_kind(json_array_get(one, 1)) == JSON_ARRAY;
+        valid = json_kind(json_array_get(json_array_get(list, i), 1)) == JSON_ARRAY;
     }
     return valid ? list : json_none();
-}
-
-static size_t pending_len(const Frame *f) {
-    Json list = pending_of(f);
-    return json_is_none(list) ? 0 : json_array_len(list);
 }
 
 static void set_pending(Session *s, Frame *f, Json list) {
@@ -293,7 +282,7 @@ static void set_pending(Session *s, Frame *f, Json list) {
 
 Json session_pending(const Frame *f) {
     Json list = pending_of(f), out = json_array();
-    for (size_t i = 0; i < pending_len(f); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json one = json_array_get(list, i);
         out = json_array_push(out, OBJECT(KEY("id", json_ref(json_array_get(one, 0))),
                                           KEY("path", json_ref(json_array_get(one, 1))),
@@ -317,7 +306,7 @@ bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
         return error_set(err, ERR_USAGE,
                          "`tasks` is what the engine says of the tasks: it cannot be changed.");
     }
-    if (pending_len(f) >= PENDING_MAX) {
+    if (json_array_len(pending_of(f)) >= PENDING_MAX) {
         return error_set(err, ERR_USAGE, "At most %d changes can wait in one frame.", PENDING_MAX);
     }
     Json parts[] = {json_int(session_next_number(s, "next_change")), json_ref(path),
@@ -344,7 +333,7 @@ bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
 
 bool session_revoke(Session *s, Frame *f, int64_t id) {
     Json list = pending_of(f), kept = json_array();
-    size_t n = pending_len(f);
+    size_t n = json_array_len(list);
     for (size_t i = 0; i < n; i++) {
         Json one = json_array_get(list, i);
         if (id && image_int(one, 0) != id) {

@@ -66,15 +66,13 @@ int64_t session_number(Session *s, const char *area); /* takes it */
 void session_record(Session *s);
 int64_t session_first_parked(const Run *run);                  /* 1 when there is none */
 Json session_pack(const Breakpoint *b);                        /* as the value has it; given */
-Json session_key(int64_t id);                                  /* of a part of the value */
 Json session_pause_info(const Session *s, const char *reason); /* of a pause now */
 Json session_settled_event(const Session *s, const char *status, int64_t checkpoint);
 
 /* ---- session_stops.c ---- */
 
 FrameStop *session_stop_of(const Frame *f);
-void session_tell_ended(Session *s); /* all frames, with the run */
-void session_clear_step(Session *s, Frame *f);
+void session_tell_ended(Session *s);    /* all frames, with the run */
 void session_see(Session *s, Frame *f); /* what state breakpoints compare with from now on */
 /* Those that were asked to stop, and do something that can be stopped at once. */
 void session_stop_others(Session *s);

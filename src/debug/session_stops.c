@@ -5,6 +5,7 @@
  * empty. */
 #include "session_inside.h"
 
+#include "ascii.h"
 #include "json_build.h"
 #include "mem.h"
 
@@ -70,7 +71,7 @@ static bool is_inside(const Stop *stop, const Breakpoint *b) {
     bool fits = true;
     for (char *slash; fits && (slash = strrchr(path, '/'));) {
         *slash = '\0';
-        const char *word = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        const char *word = text_after_last(path, '/');
         const char *workflow = frame_graph(at.frame, at.level)->name;
         fits = go_out(&at);
         const Node *node = fits ? frame_node(at.frame, at.level) : NULL;
@@ -124,9 +125,9 @@ static void try_list(Stop *stop, PointList list) {
 
 /* [value], or [] where there is none. */
 static void see(FrameStop *fs, const Breakpoint *b, Json value) {
-    Json box = json_is_none(value) ? json_array() : json_array_push(json_array(), value);
+    Json box = json_is_none(value) ? json_array() : ARRAY(value);
     fs->seen = json_is_none(fs->seen) ? json_object() : fs->seen;
-    fs->seen = json_object_set(fs->seen, session_key(b->id), box);
+    fs->seen = json_object_set(fs->seen, image_key(b->id), box);
 }
 
 void session_see(Session *s, Frame *f) {
@@ -143,7 +144,7 @@ void session_see(Session *s, Frame *f) {
 }
 
 static void try_state(Stop *stop, Breakpoint *b) {
-    Json key = session_key(b->id);
+    Json key = image_key(b->id);
     Json box =
         json_is_none(stop->frame->seen) ? json_none() : json_object_get(stop->frame->seen, key);
     Json seen = json_is_none(box) ? box : json_ref(json_array_get(box, 0));
@@ -175,7 +176,7 @@ static bool step_ends(const FrameStop *fs, uint32_t depth) {
     }
 }
 
-void session_clear_step(Session *s, Frame *f) {
+static void clear_step(Session *s, Frame *f) {
     FrameStop *fs = session_stop_of(f);
     if (fs->step) {
         fs->step = STEP_NONE;
@@ -185,8 +186,8 @@ void session_clear_step(Session *s, Frame *f) {
 }
 
 static void keep_step(Session *s, int64_t frame, const FrameStop *fs) {
-    Json parts[] = {json_int(fs->step), json_int(fs->depth)};
-    session_keep(s, "frames", frame, OBJECT(KEY("step", json_array_from(parts, 2))));
+    session_keep(s, "frames", frame,
+                 OBJECT(KEY("step", ARRAY(json_int(fs->step), json_int(fs->depth)))));
 }
 
 /* ---- the decision ---- */
@@ -274,7 +275,7 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
                        KEY("because", because ? json_int(stop->frame->because) : json_none()));
     s->initial = false;
     stop->frame->asked = false;
-    session_clear_step(s, f);
+    clear_step(s, f);
     if (!(alone && stop->frame->because) && is_selected_next(s, f)) {
         s->selected = frame_id(f);
         s->chosen = false;
@@ -376,7 +377,7 @@ static void on_frame_new(void *ctx, Frame *f) {
     FrameStop *up = parent ? session_stop_of(parent) : NULL;
     *frame_data(f) = fs;
     if (frame_depth(f)) { /* it was there before us */
-        Json key = session_key(frame_id(f));
+        Json key = image_key(frame_id(f));
         Json step =
             json_object_get_c(json_object_get(json_object_get_c(s->value, "frames"), key), "step");
         int64_t kind = image_int(step, 0);
@@ -416,7 +417,7 @@ static void on_frame_end(void *ctx, Frame *f) {
             up->depth = frame_depth(parent);
             keep_step(s, frame_id(parent), up);
         }
-        session_clear_step(s, f);
+        clear_step(s, f);
     }
     if (!s->leaving) {
         tell_frame(s, f, "completed");
@@ -430,8 +431,7 @@ static void on_frame_end(void *ctx, Frame *f) {
 
 void session_paused_at(Frame *f, int64_t checkpoint) {
     FrameStop *fs = session_stop_of(f);
-    json_unref(fs->before);
-    fs->before = fs->now;
+    json_put(&fs->before, fs->now);
     fs->before_seq = fs->now_seq;
     fs->now = frame_sees(f);
     fs->now_seq = checkpoint;
@@ -474,7 +474,7 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
         return false;
     }
     /* the frame is not asked to stop any more, and nothing is chosen that has gone on */
-    session_clear_step(s, f);
+    clear_step(s, f);
     fs->asked = false;
     fs->because = 0;
     s->stopping = false;
@@ -501,8 +501,7 @@ bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
     if (!session_revive(s, f, err)) {
         return false;
     }
-    Json pause = frame_pause(f);
-    Json pending = json_is_none(pause) ? pause : json_object_get_c(pause, "pending");
+    Json pending = json_object_get_c(frame_pause(f), "pending");
     Json info = OBJECT_ADD(session_pause_info(s, "step"), KEY("pending", json_ref(pending)));
     LetGo go = {.how = LET_GOTO, .node = node, .info = info, .word = "goto"};
     bool ok = frame_let_go(f, &go, err);
@@ -545,7 +544,7 @@ static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
     ParkResult result = frame_park(f, info);
     if (result == PARKED_NOW && !was) {
         out->now = json_array_push(out->now, json_int(frame_id(f)));
-        session_clear_step(s, f);
+        clear_step(s, f);
     }
     fs->asked = result == PARKED_LATER || (result == PARKED_NEVER && alone);
     if (fs->asked) {

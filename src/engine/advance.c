@@ -1,7 +1,6 @@
 /* advance.c - one step of a frame: the gate before its node, the node, the edge after it. */
 #include "advance.h"
 
-#include "config.h"
 #include "control.h"
 #include "event.h"
 #include "fail.h"
@@ -14,13 +13,9 @@
 #include "reduce.h"
 #include "result.h"
 #include "schedule.h"
-#include "scope.h"
 #include "steer.h"
 #include "tasks.h"
 #include "work.h"
-
-#include <assert.h>
-#include <stdio.h>
 
 /* ---- coming to a node ---- */
 
@@ -44,7 +39,7 @@ static Json wait_outside(Frame *f, const Node *node, Error *err) {
  * must have looked first. */
 void frame_arrive(Frame *f, bool passed) {
     const Node *node = frame_top(f)->node;
-    f->since = engine_now(f->run->engine);
+    f->since = engine_time(f->run->engine);
     if (!node || (node->interrupt_before && !passed)) {
         frame_set_wait(f, json_null());
         return;
@@ -195,18 +190,11 @@ static const char *end_word(Frame *f) {
     return skipped ? "skipped" : "completed";
 }
 
-void frame_end_element(Frame *f) {
-    const Node *node = frame_top(f)->node;
-    frame_land(f, NULL, false);
-    run_record(f->run, f, node, "ended", json_none());
-}
-
 static void finish_element(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
     const char *word = end_word(f);
     frame_count_step(f);
-    json_unref(f->result);
-    f->result = json_ref(result);
+    json_put(&f->result, json_ref(result));
     if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) {
         return;
     }
@@ -313,7 +301,7 @@ void frame_interrupt(Frame *f, const char *reason, Json prompt, Json options, Js
                             .at = at,
                             .node = node->name,
                             .status = reason,
-                            .state = frame_state(f),
+                            .state = frame_sees(f),
                             .data = data});
     }
     json_unref(id);
@@ -385,7 +373,7 @@ static void begin_node(Frame *f, const Node *node) {
     }
     if (frame_leaves_engine(f, node)) {
         Error err = ERROR_INIT;
-        f->since = engine_now(f->run->engine);
+        f->since = engine_time(f->run->engine);
         Json wait = wait_outside(f, node, &err);
         if (json_is_none(wait)) {
             frame_fail_with(f, "prepare", &err);
@@ -425,10 +413,11 @@ void frame_go_on_finished(Frame *f) {
 }
 
 void frame_go_on_ended(Frame *f) {
-    json_unref(f->result);
-    f->result = json_ref(json_array_get(f->wait, WAIT_RESULT));
+    const Node *node = frame_top(f)->node;
+    json_put(&f->result, json_ref(json_array_get(f->wait, WAIT_RESULT)));
     frame_set_wait(f, json_null());
-    frame_end_element(f);
+    frame_land(f, NULL, false);
+    run_record(f->run, f, node, "ended", json_none());
 }
 
 void frame_advance(Frame *f) {

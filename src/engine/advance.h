@@ -17,7 +17,6 @@ void frame_finished(Frame *f, Json update);
 void frame_count_step(Frame *f);
 /* Passes over the node; output JSON_NONE: it gives back nothing. Borrows it. */
 void frame_skip(Frame *f, Json output);
-void frame_end_element(Frame *f); /* of a map: with f->result */
 
 /* Chooses the edge and goes there. False after frame_fail(). */
 bool frame_go_on(Frame *f);

@@ -12,7 +12,7 @@ Json change_set(Json state, Json changes, Error *err) {
         if (json_array_len(change) > 1) {
             state = json_path_set(state, path, json_ref(json_array_get(change, 1)), err);
         } else {
-            Json paths = json_array_push(json_array(), json_ref(path));
+            Json paths = ARRAY(json_ref(path));
             state = json_path_delete(state, paths, err);
             json_unref(paths);
         }
@@ -39,7 +39,7 @@ Json frame_pending(const Frame *f) {
 }
 
 Json frame_will_see(const Frame *f, Error *err) {
-    Json changes = frame_pending(f), state = change_set(frame_state(f), changes, err);
+    Json changes = frame_pending(f), state = change_set(frame_sees(f), changes, err);
     json_unref(changes);
     return state;
 }
@@ -60,7 +60,7 @@ static bool change_variable(Frame *f, Json before, Json after, Json name, Error 
 }
 
 static bool change_scope(Frame *f, Json changes, Error *err) {
-    Json before = frame_state(f), after = change_set(frame_state(f), changes, err);
+    Json before = frame_sees(f), after = change_set(frame_sees(f), changes, err);
     bool ok = !json_is_none(after);
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
         Json path = json_array_get(json_array_get(changes, i), 0);
@@ -105,8 +105,7 @@ bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     if (json_is_none(state)) {
         return false;
     }
-    json_unref(l->state);
-    l->state = state;
+    json_put(&l->state, state);
     note_writes(l, set);
     frame_mark(f);
     for (Frame *child = f->children ? f->next : NULL; child; child = child->next) {

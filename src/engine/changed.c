@@ -14,7 +14,7 @@
 
 /* The level that the node stood at, or where the frame did: a node that a turn begins with is come to
  * without a record. */
-static LevelAt spot_of(Json before, const Checkpoint *c) {
+static LevelAt level_of(Json before, const Checkpoint *c) {
     bool ends = checkpoint_ends_node(c->node, c->status);
     for (size_t level = ends ? image_depth(before, c->frame) : 0; level--;) {
         LevelAt s = {c->frame, level};
@@ -93,8 +93,7 @@ static void compare_left(Keys *k) {
     Json left = wait_is(wait, WAIT_JOIN) && branch >= 0
                     ? json_array_get(json_array_get(wait, WAIT_JOIN_WRITES), (size_t)branch)
                     : json_none();
-    for (size_t pos = 0;
-         json_kind(left) == JSON_OBJECT && json_object_next(left, &pos, &key, &entry);) {
+    for (size_t pos = 0; json_object_next(left, &pos, &key, &entry);) {
         bool of_turn = k->loop && !json_is_none(writes_of(k->before, k->seen_from, key));
         Json written = json_none(); /* before: on the highest level that has it */
         for (LevelAt s = {frame, k->seen_from.level + 1}; s.level-- && json_is_none(written);) {
@@ -112,7 +111,7 @@ Json changed_between(Json before, Json after, const Checkpoint *c) {
     if (!image_depth(before, c->frame)) {
         return checkpoint_changed_keys(c);
     }
-    Keys k = {before, after, spot_of(before, c), false, json_object()};
+    Keys k = {before, after, level_of(before, c), false, json_object()};
     /* A loop shares the state of the level that it is in: it ends with what its last turn has left. */
     k.loop = image_part_int(before, k.seen_from, IMAGE_COUNT) > 0 &&
              k.seen_from.level + 1 < image_depth(before, k.seen_from.frame);

@@ -207,7 +207,7 @@ static void matrix_done(Frame *f, TaskResult result, Json error) {
 static Json external_scope(Frame *f, Error *err) {
     Level *l = frame_top(f);
     const Param *queries = &l->node->params[EXTERNAL_CONFIG_VARS];
-    Json scope = memo_get(l, "testConfig"), vars = frame_state(f);
+    Json scope = memo_get(l, "testConfig"), vars = frame_sees(f);
     scope = json_kind(scope) == JSON_OBJECT ? json_ref(scope) : json_object();
     for (size_t i = 0; i < queries->nfields && !json_is_none(scope); i++) {
         Json value;

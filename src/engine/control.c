@@ -14,26 +14,26 @@
 #include "steer.h"
 #include "tasks.h"
 
-#include <stdio.h>
-
 /* ---- state of a graph ---- */
 
 Json graph_initial_state(const Graph *g, Json input) {
     if (!g->nkeys && json_kind(input) == JSON_OBJECT) {
         return json_ref(input); /* the very same, which costs nothing to record */
     }
-    Json state = json_object(), name, value;
+    Json state = json_object();
     for (size_t i = 0; i < g->nkeys; i++) {
         if (!json_is_none(g->keys[i].initial)) {
             state = json_object_set(state, json_ref(g->keys[i].name), json_ref(g->keys[i].initial));
         }
     }
-    if (json_kind(input) == JSON_OBJECT) {
-        for (size_t pos = 0; json_object_next(input, &pos, &name, &value);) {
-            state = json_object_set(state, json_ref(name), json_ref(value));
-        }
-    }
-    return state;
+    return json_object_merge(state, input);
+}
+
+bool is_input(Json input, Error *err) {
+    JsonKind kind = json_kind(input);
+    return kind == JSON_OBJECT ||
+           error_set(err, ERR_DATA, "The input of a workflow is an object; this one is a%s %s.",
+                     kind == JSON_ARRAY ? "n" : "", json_kind_name(kind));
 }
 
 /* ---- approval ---- */
@@ -68,12 +68,8 @@ static void workflow_begin(Frame *f, const Node *node) {
     const Expr *expr = node->params[WORKFLOW_INPUT].expr;
     Json state = frame_top(f)->state;
     Json input = expr ? frame_eval(f, expr, state, &err) : json_ref(state);
-    if (!json_is_none(input) && json_kind(input) != JSON_OBJECT) {
-        error_set(&err, ERR_DATA, "The input of a workflow is an object; this one is a%s %s.",
-                  json_kind(input) == JSON_ARRAY ? "n" : "", json_kind_name(json_kind(input)));
-        json_clear(&input);
-    }
-    if (json_is_none(input)) {
+    if (json_is_none(input) || !is_input(input, &err)) {
+        json_unref(input);
         frame_fail_with(f, "input", &err);
         return;
     }
@@ -143,8 +139,7 @@ bool level_leave_shared(Frame *f, Error *err) {
     Level *l = frame_top(f);
     bool ok = json_is_none(l->writes) ||
               reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &l->writes, err);
-    json_unref(l->state);
-    l->state = inner.state;
+    json_put(&l->state, inner.state);
     json_unref(inner.writes);
     json_unref(ignored);
     frame_mark(f);
@@ -249,12 +244,12 @@ static void add_element(Frame *f, const Node *map) {
 static void map_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     Json over = frame_eval(f, node->params[MAP_OVER].expr, frame_top(f)->state, &err);
-    if (!json_is_none(over) && json_kind(over) != JSON_ARRAY) {
-        error_set(&err, ERR_DATA, "`over` is to give an array; it gives a%s %s.",
-                  json_kind(over) == JSON_OBJECT ? "n" : "", json_kind_name(json_kind(over)));
-        json_clear(&over);
-    }
-    if (json_is_none(over)) {
+    if (json_kind(over) != JSON_ARRAY) {
+        if (!json_is_none(over)) {
+            error_set(&err, ERR_DATA, "`over` is to give an array; it gives a%s %s.",
+                      json_kind(over) == JSON_OBJECT ? "n" : "", json_kind_name(json_kind(over)));
+        }
+        json_unref(over);
         frame_fail_with(f, "map", &err);
         return;
     }

@@ -10,6 +10,7 @@ void join_branches(Frame *f);           /* all of them have ended */
 void map_done(Frame *f);                /* all of its elements have */
 
 Json graph_initial_state(const Graph *g, Json input);
+bool is_input(Json input, Error *err); /* of a workflow: an object */
 void frame_fork(Frame *f, const Edge *edge);
 void element_init(Frame *f); /* variables of an element of a map */
 /* The top level ends, and the one below it shares its state: that goes on there, and what was written

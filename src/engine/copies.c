@@ -12,7 +12,6 @@
  * copied, the difference that follows makes it right, and the patch that is lighter is the one that is
  * written. */
 #include "image_read.h"
-#include "json_diff.h"
 #include "json_path.h"
 #include "mem.h"
 #include "record.h"
@@ -36,45 +35,37 @@ static bool is_container(Json j) {
     return json_kind(j) == JSON_ARRAY || json_kind(j) == JSON_OBJECT;
 }
 
-static Json child_of(Json j, Json step) {
-    if (json_kind(j) == JSON_OBJECT && json_kind(step) == JSON_STRING) {
-        return json_object_get(j, step);
-    }
-    bool item = json_kind(j) == JSON_ARRAY && json_tag(step) == JSON_TAG_INT && step.i >= 0;
-    return item ? json_array_get(j, (size_t)step.i) : json_none();
-}
-
 /* ---- the very same value ---- */
 
-typedef struct Spot {
+typedef struct Seen {
     Json value, step; /* borrowed */
     size_t parent;
-} Spot;
+} Seen;
 
-/* Nearest first; the spots are those whose inside is still to be seen or was. */
+/* Nearest first; the items are those whose inside is still to be seen or was. */
 typedef struct Search {
-    Spot *spots;
+    Seen *items;
     size_t n, cap;
     Json wanted;
     size_t left; /* values that may still be looked at */
 } Search;
 
-static void add_spot(Search *s, Json value, Json step, size_t parent) {
-    s->spots = mem_grow(s->spots, s->n, &s->cap, sizeof *s->spots);
-    s->spots[s->n++] = (Spot){value, step, parent};
+static void add_seen(Search *s, Json value, Json step, size_t parent) {
+    s->items = mem_grow(s->items, s->n, &s->cap, sizeof *s->items);
+    s->items[s->n++] = (Seen){value, step, parent};
 }
 
 /* Whether this is it; what is too small to hold it is passed over. */
 static bool look_at(Search *s, Json value, Json step, size_t parent) {
     bool found = json_identical(value, s->wanted);
     if (found || (is_container(value) && json_size(value) > json_size(s->wanted))) {
-        add_spot(s, value, step, parent);
+        add_seen(s, value, step, parent);
     }
     return found;
 }
 
 static bool look_into(Search *s, size_t at) {
-    Json value = s->spots[at].value, key, part;
+    Json value = s->items[at].value, key, part;
     bool found = false;
     if (json_kind(value) == JSON_ARRAY) {
         size_t n = json_array_len(value) < PARTS_MAX ? json_array_len(value) : PARTS_MAX;
@@ -90,15 +81,15 @@ static bool look_into(Search *s, size_t at) {
     return found;
 }
 
-/* From the first spot, which has no step, to the last. */
+/* From the first item, which has no step, to the last. */
 static Json path_of_last(const Search *s) {
     size_t depth = 0;
-    for (size_t at = s->n - 1; at; at = s->spots[at].parent) {
+    for (size_t at = s->n - 1; at; at = s->items[at].parent) {
         depth++;
     }
     Json *steps = mem_alloc(depth * sizeof *steps);
-    for (size_t at = s->n - 1, i = depth; at; at = s->spots[at].parent) {
-        steps[--i] = json_ref(s->spots[at].step);
+    for (size_t at = s->n - 1, i = depth; at; at = s->items[at].parent) {
+        steps[--i] = json_ref(s->items[at].step);
     }
     Json path = json_array_from(steps, depth);
     mem_free(steps);
@@ -122,17 +113,17 @@ static Json frame_before(const Copies *c, const Frame *f) {
 }
 
 static void begin_at(Search *s, const Copies *c, const Frame *f) {
-    enum { FRAMES_SPOT = 1 };
+    enum { FRAMES_SEEN = 1 };
     Json image = frame_before(c, f);
-    if (!json_is_none(image) && s->n < FRAMES_SPOT + 1 + FRAMES_MAX) {
-        add_spot(s, image, f->key, FRAMES_SPOT);
+    if (!json_is_none(image) && s->n < FRAMES_SEEN + 1 + FRAMES_MAX) {
+        add_seen(s, image, f->key, FRAMES_SEEN);
     }
 }
 
 /* The frame, those around it, and its children that end here. */
 static void begin_search(Search *s, const Copies *c) {
-    add_spot(s, c->before, json_none(), 0);
-    add_spot(s, json_array_get(c->before, IMAGE_FRAMES), json_int(IMAGE_FRAMES), 0);
+    add_seen(s, c->before, json_none(), 0);
+    add_seen(s, json_array_get(c->before, IMAGE_FRAMES), json_int(IMAGE_FRAMES), 0);
     for (const Frame *f = c->frame; f; f = f->parent) {
         begin_at(s, c, f);
     }
@@ -157,66 +148,48 @@ static Json find_same(const Copies *c, Json value) {
         found = look_into(&s, at);
     }
     Json path = found ? path_of_last(&s) : json_none();
-    mem_free(s.spots);
+    mem_free(s.items);
     return path;
 }
 
 /* ---- one that may have become it ---- */
 
-static bool may_become(Json old, Json value) {
-    return is_container(old) && json_kind(old) == json_kind(value) &&
-           json_size(old) / 2 <= json_size(value) && json_size(value) / 2 <= json_size(old);
-}
-
-static Json path_in_state(const Frame *f, size_t level, Json key) {
-    Json steps[] = {json_int(IMAGE_FRAMES),   json_ref(f->key),      json_int(IMAGE_LEVELS),
-                    json_int((int64_t)level), json_int(IMAGE_STATE), json_ref(key)};
-    return json_array_from(steps, sizeof steps / sizeof steps[0]);
-}
-
-static Json find_in_frame(const Copies *c, const Frame *f, Json key, Json value) {
-    Json image = frame_before(c, f);
-    Json levels = json_is_none(image) ? image : json_array_get(image, IMAGE_LEVELS);
-    for (size_t i = json_is_none(image) ? 0 : json_array_len(levels); i > 0; i--) {
-        Json state = json_array_get(json_array_get(levels, i - 1), IMAGE_STATE);
-        if (json_kind(state) == JSON_OBJECT && may_become(json_object_get(state, key), value)) {
-            return path_in_state(f, i - 1, key);
+/* In the nearest state that has something under its key: of its kind, and about as large. */
+static Json find_related(const Copies *c, Json key, Json value) {
+    uint64_t size = json_size(value);
+    for (const Frame *f = c->frame; f && json_kind(key) == JSON_STRING; f = f->parent) {
+        Json levels = json_array_get(frame_before(c, f), IMAGE_LEVELS);
+        for (size_t i = json_array_len(levels); i > 0; i--) {
+            Json old =
+                json_object_get(json_array_get(json_array_get(levels, i - 1), IMAGE_STATE), key);
+            if (is_container(old) && json_kind(old) == json_kind(value) &&
+                json_size(old) / 2 <= size && size / 2 <= json_size(old)) {
+                return ARRAY(json_int(IMAGE_FRAMES), json_ref(f->key), json_int(IMAGE_LEVELS),
+                             json_int((int64_t)i - 1), json_int(IMAGE_STATE), json_ref(key));
+            }
         }
     }
     return json_none();
 }
 
-/* By its key, in the nearest state that has it. */
-static Json find_related(const Copies *c, Json key, Json value) {
-    Json path = json_none();
-    for (const Frame *f = c->frame; f && json_kind(key) == JSON_STRING && json_is_none(path);
-         f = f->parent) {
-        path = find_in_frame(c, f, key, value);
-    }
-    return path;
-}
-
 /* ---- the parts of a change ---- */
-
-static Json whole_path(const Copies *c, Json at) {
-    Json first = json_array_get(at, 0);
-    at = json_ref(at);
-    if (c->shift) {
-        at = json_array_set(at, 0, json_int(first.i + c->shift));
-    }
-    return json_array_concat(json_ref(c->path), at);
-}
 
 /* Consumes source. False when there is none, or it is the place itself. */
 static bool add_copy(Copies *c, Json at, Json source) {
-    Json target = json_is_none(source) ? json_none() : whole_path(c, at);
-    if (json_is_none(source) || json_equal(source, target)) {
+    if (json_is_none(source)) {
+        return false;
+    }
+    Json inside = json_ref(at);
+    if (c->shift) {
+        inside = json_array_set(inside, 0, json_int(json_array_get(at, 0).i + c->shift));
+    }
+    Json target = json_array_concat(json_ref(c->path), inside);
+    if (json_equal(source, target)) {
         json_unref(source);
         json_unref(target);
         return false;
     }
-    Json parts[] = {target, json_string_c("copy"), source};
-    c->found = json_array_push(c->found, json_array_from(parts, 3));
+    c->found = json_array_push(c->found, ARRAY(target, json_string_c("copy"), source));
     c->rest = json_path_set(c->rest, at, json_null(), NULL);
     return true;
 }
@@ -284,16 +257,6 @@ static Json key_of(Json path) {
     return entry ? json_array_get(path, n - 2) : last;
 }
 
-/* The change without what is copied, unless that is all of it, and then the copies. */
-static Json put_together(const Copies *c, Json change) {
-    size_t n = json_array_len(change);
-    Json out = json_array();
-    if (n == 4 || json_kind(c->rest) != JSON_NULL) {
-        out = json_array_push(out, json_array_set(json_ref(change), n - 1, json_ref(c->rest)));
-    }
-    return json_array_concat(out, json_ref(c->found));
-}
-
 /* What does the same as a heavy change, or nearly the same, with copies: an array. JSON_NONE: there are none. */
 static Json lightened(Copies *c, Json change) {
     size_t n = json_array_len(change);
@@ -305,16 +268,15 @@ static Json lightened(Copies *c, Json change) {
     c->found = json_array();
     bool found = c->frame && (n == 4 ? find_items(c, value, at, json_none(), 0)
                                      : find_value(c, value, at, key_of(c->path), 0));
-    Json out = found ? put_together(c, change) : json_none();
+    Json out = found ? json_array() : json_none();
+    if (found && (n == 4 || json_kind(c->rest) != JSON_NULL)) { /* not all of it is copied */
+        out = json_array_push(out, json_array_set(json_ref(change), n - 1, json_ref(c->rest)));
+    }
+    out = found ? json_array_concat(out, json_ref(c->found)) : out;
     json_unref(at);
     json_unref(c->rest);
     json_unref(c->found);
     return out;
-}
-
-static bool is_heavy_change(Json change) {
-    size_t n = json_array_len(change);
-    return (n == 2 || n == 4) && is_heavy(json_array_get(change, n - 1));
 }
 
 static bool same_object(Json path, Json other) {
@@ -330,7 +292,9 @@ static bool same_object(Json path, Json other) {
 static bool adds_key(Json before, Json change) {
     Json path = json_array_get(change, 0), at = before, key = json_none();
     for (size_t i = 0; json_array_len(change) == 2 && i < json_array_len(path); i++) {
-        at = i ? child_of(at, key) : at;
+        at = !i                              ? at
+             : json_tag(key) == JSON_TAG_INT ? json_array_get(at, (size_t)key.i)
+                                             : json_object_get(at, key);
         key = json_array_get(path, i);
     }
     return json_kind(key) == JSON_STRING && json_kind(at) == JSON_OBJECT &&
@@ -356,7 +320,9 @@ Json copies_for(const Run *run, Json before, Json changes) {
     Json out = json_none();
     for (size_t i = 0, from = 0; i < json_array_len(changes); i++) {
         Json change = json_array_get(changes, i);
-        Json instead = is_heavy_change(change) ? lightened(&c, change) : json_none();
+        size_t n = json_array_len(change);
+        bool heavy = (n == 2 || n == 4) && is_heavy(json_array_get(change, n - 1));
+        Json instead = heavy ? lightened(&c, change) : json_none();
         if (!json_is_none(instead)) {
             out = json_is_none(out) ? json_array() : out;
             out = add_keys_before(before, changes, from, i, out);

@@ -5,12 +5,11 @@
 #include "json_binary.h"
 #include "load.h"
 #include "mem.h"
+#include "problems.h"
 #include "record.h"
 #include "suggest.h"
 #include "tasks.h"
 #include "work.h"
-
-#include <stdio.h>
 
 /* What was recorded by hand is durable, and the run is let go of. */
 static void on_written(Request *q) {
@@ -27,7 +26,7 @@ static void on_written(Request *q) {
 static void write_by_hand(Request *q, Run *run) {
     q->run = run;
     run->changing = true;
-    run_unsaved(run);
+    run_enter(run, RUNS_UNSAVED);
     request_durable(q, on_written);
 }
 
@@ -42,9 +41,8 @@ static bool move_after(Run *run, const char *name, Error *err) {
         for (size_t i = 0; i < graph->nnodes; i++) {
             suggestion_offer(&nearest, graph->nodes[i].name);
         }
-        return error_set(err, ERR_USAGE, "The workflow has no node `%s`%s%s%s", name,
-                         nearest.best ? "; did you mean `" : "", nearest.best ? nearest.best : "",
-                         nearest.best ? "`?" : ".");
+        return error_set(err, ERR_USAGE, "The workflow has no node `%s`%s", name,
+                         did_you_mean_this(nearest.best));
     }
     frame_unwind(root, 0);
     Level *l = frame_top(root);
@@ -84,26 +82,21 @@ static void update(Request *q) {
     write_by_hand(q, run);
 }
 
-static Request *ask_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
+Request *engine_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
     Request *q = request_for(request_new(e, u->thread, u->seq), NULL, changed, ctx);
     q->update = *u;
-    q->update.as_node = u->as_node ? mem_strndup(u->as_node, strlen(u->as_node)) : NULL;
+    q->update.as_node = mem_strdup(u->as_node);
     json_ref(u->set);
     request_load(q, update);
     return q;
 }
 
-void engine_update(Engine *e, const RunUpdate *u, RunChanged changed, void *ctx) {
-    ask_update(e, u, changed, ctx);
-}
-
 bool engine_update_now(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) {
     Now now = {.err = err};
-    request_now(ask_update(e, u, now_changed, &now), &now);
-    bool ok = now.row.run != 0;
-    *seq = ok ? now.row.head : *seq;
+    request_now(engine_update(e, u, now_changed, &now), &now);
+    *seq = now.failed ? *seq : now.row.head;
     run_row_clear(&now.row);
-    return ok;
+    return !now.failed;
 }
 
 static bool cleans(const Frame *f) {
@@ -161,25 +154,16 @@ static void cancel(Request *q) {
     write_by_hand(q, run);
 }
 
-static Request *ask_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
+Request *engine_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
     request_load(q, cancel);
     return q;
 }
 
-void engine_cancel(Engine *e, const char *thread, RunReady ready, void *ctx) {
-    ask_cancel(e, thread, ready, ctx);
-}
-
 bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err) {
-    Error why = ERROR_INIT;
-    Now now = {.err = &why};
-    request_now(ask_cancel(e, thread, now_ready, &now), &now);
-    *cleaning = now.run;
-    if (why.code != ERR_NONE && err) {
-        *err = why;
-    }
-    return why.code == ERR_NONE;
+    Now now = {.err = err};
+    *cleaning = request_now(engine_cancel(e, thread, now_ready, &now), &now);
+    return !now.failed;
 }
 
 /* ---- a thread from another ---- */
@@ -199,15 +183,14 @@ static RunStatus status_of_image(Json image) {
 void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight) {
     StoreBatch *batch = storage_batch(e->storage);
     Buf patch = BUF_INIT, snapshot = BUF_INIT;
-    Json change[] = {json_array(), json_ref(image)};
-    Json changes = json_array_push(json_array(), json_array_from(change, 2));
+    Json changes = ARRAY(ARRAY(json_array(), json_ref(image)));
     json_encode(changes, &patch);
     json_encode(image, &snapshot);
     store_batch_checkpoint(batch, &(Checkpoint){.run = run,
                                                 .seq = 1,
                                                 .step = step,
                                                 .frame = 1,
-                                                .at = engine_now(e),
+                                                .at = engine_time(e),
                                                 .node = "",
                                                 .status = "forked",
                                                 .patch = patch.data,
@@ -238,35 +221,30 @@ static void fork_read(Request *q) {
                      .workflow = from->row.workflow,
                      .definition = json_none(),
                      .key = from->row.definition,
-                     .at = engine_now(e)};
-    from->image = image_renew_places(image_shift(from->image, engine_now(e) - from->at, true));
+                     .at = engine_time(e)};
+    from->image = image_renew_places(image_shift(from->image, engine_time(e) - from->at, true));
     request_create(q, &c, on_forked);
     batch_copied_image(e, c.stand_in, from->image, from->step, &weight);
     StoreBatch *batch = storage_batch(e->storage);
     store_batch_run(batch, c.stand_in, 1, run_status_names[status_of_image(from->image)],
-                    engine_now(e));
+                    engine_time(e));
     store_batch_release(batch, c.stand_in);
 }
 
-static Request *ask_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
-    const char *name = fork->new_thread;
+Request *engine_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
     Request *q = request_for(request_new(e, fork->thread, fork->seq), NULL, changed, ctx);
-    q->new_thread = name ? mem_strndup(name, strlen(name)) : NULL;
+    q->new_thread = mem_strdup(fork->new_thread);
     q->no_definition = true;
     request_read(q, fork_read);
     return q;
 }
 
-void engine_fork(Engine *e, const RunFork *fork, RunChanged changed, void *ctx) {
-    ask_fork(e, fork, changed, ctx);
-}
-
 bool engine_fork_now(Engine *e, const char *thread, int64_t seq, const char *new_thread,
                      RunRow *out, Error *err) {
     Now now = {.err = err};
-    request_now(ask_fork(e, &(RunFork){thread, seq, new_thread}, now_changed, &now), &now);
+    request_now(engine_fork(e, &(RunFork){thread, seq, new_thread}, now_changed, &now), &now);
     *out = now.row;
-    return now.row.run != 0;
+    return !now.failed;
 }
 
 /* ---- a wish, for whoever has the run ---- */
@@ -283,22 +261,13 @@ static void on_asked(StorageJob *job) {
     request_tell(q, NULL, &q->loaded.row);
 }
 
-static Request *ask_wish(Engine *e, const char *thread, RunChanged changed, void *ctx) {
-    Request *q = request_for(request_new(e, thread, 0), NULL, changed, ctx);
+bool engine_ask_cancel_now(Engine *e, const char *thread, Error *err) {
+    Now now = {.err = err};
+    Request *q = request_for(request_new(e, thread, 0), NULL, now_changed, &now);
     q->job.work = ask_holder;
     q->job.done = on_asked;
     storage_write(e->storage, &q->job);
-    return q;
-}
-
-void engine_ask_cancel(Engine *e, const char *thread, RunChanged changed, void *ctx) {
-    ask_wish(e, thread, changed, ctx);
-}
-
-bool engine_ask_cancel_now(Engine *e, const char *thread, Error *err) {
-    Now now = {.err = err};
-    request_now(ask_wish(e, thread, now_changed, &now), &now);
-    bool ok = now.row.run != 0;
+    request_now(q, &now);
     run_row_clear(&now.row);
-    return ok;
+    return !now.failed;
 }

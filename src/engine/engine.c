@@ -20,7 +20,6 @@
 #include "work.h"
 
 #include <stdlib.h>
-#include <sys/time.h>
 
 enum {
     WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */
@@ -44,10 +43,6 @@ static Run *next_of(const Run *run, RunsThat which) {
 }
 
 /* ---- time ---- */
-
-static void free_handle(uv_handle_t *handle) {
-    mem_free(handle);
-}
 
 void engine_wake(Engine *e) {
     for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
@@ -120,7 +115,7 @@ static void save(Run *run) {
     StoreBatch *batch = storage_batch(e->storage);
     bool paused = run->parked && (run->status == RUN_RUNNING || run->status == RUN_STOPPED);
     const char *status = run_status_names[paused ? RUN_PAUSED : run->status];
-    store_batch_run(batch, run->row.run, run->head, status, engine_now(e));
+    store_batch_run(batch, run->row.run, run->head, status, engine_time(e));
     if ((run_settling(run) || run->changing) && (run->leased || run->row.run < 0)) {
         store_batch_release(batch, run->row.run);
         run->release_batch = engine_batch(e);
@@ -225,7 +220,7 @@ static void wait_for_commit(Engine *e) {
 }
 
 /* A step that is no job waits for a batch. */
-void request_now(Request *q, const Now *now) {
+Run *request_now(Request *q, const Now *now) {
     while (!now->told) { /* then q is gone */
         Engine *e = q->engine;
         if (q->job.storage) {
@@ -237,6 +232,7 @@ void request_now(Request *q, const Now *now) {
         }
         waiter_tell(q->waiter, e->broken.code != ERR_NONE ? &e->broken : NULL);
     }
+    return now->run;
 }
 
 void engine_when_durable(Engine *e, void (*fn)(void *ctx, const Error *err), void *ctx) {
@@ -287,7 +283,7 @@ static int run_turn(Run *run, uint64_t until) {
 }
 
 static bool held_back(const Engine *e) {
-    return e->broken.code != ERR_NONE || (e->storage && storage_overfull(e->storage, SIZE_MAX));
+    return e->broken.code != ERR_NONE || (e->storage && storage_overfull(e->storage));
 }
 
 /* The next that is to go on in this turn, which ends where a run that is watched comes up again: whoever
@@ -305,7 +301,7 @@ static void on_idle(uv_idle_t *idle) {
         break_off(e);
     }
     e->turn++;
-    e->turn_time = engine_now(e);
+    e->turn_time = engine_time(e);
     while (steps > 0 && next_due(e) && !held_back(e) && uv_hrtime() < until) {
         steps -= run_turn(next_due(e), until);
     }
@@ -558,7 +554,7 @@ void engine_free(Engine *e) {
     for (size_t i = 0; i < e->nforgets; i++) {
         mem_free(e->forgets[i].place);
     }
-    uv_close((uv_handle_t *)e->idle, free_handle);
+    uv_close((uv_handle_t *)e->idle, handle_free);
     mem_free(e->events);
     mem_free(e->starts);
     mem_free(e->forgets);
@@ -622,8 +618,7 @@ Json run_interrupts(const Run *run) {
             frames = json_object_set(frames, json_ref(f->key), frame_image(f));
         }
     }
-    Json parts[] = {run_image_head(run), frames};
-    Json image = json_array_from(parts, 2);
+    Json image = ARRAY(run_image_head(run), frames);
     Json out = image_interrupts(image);
     json_unref(image);
     return out;

@@ -7,8 +7,9 @@
  *
  * Nothing on the loop waits for the disk. What needs the store to begin is a request: it copies what it
  * is given, and whoever asked is told exactly once, on the loop, never before the request returns
- * (unless there is no store to ask). Each has a form that ends in _now, for callers that must have
- * their answer at once: it blocks for as long as the disk takes, and runs no loop meanwhile.
+ * (unless there is no store to ask); the Request that it returns is the engine's own. Each has a form
+ * that ends in _now, for callers that must have their answer at once: it blocks for as long as the disk
+ * takes, and runs no loop meanwhile.
  *
  * A run settles when nothing in it can go on by itself: it is completed, failed or cancelled, or
  * every frame that is left waits for an answer (interrupted) or for a debugger (paused). Then its lease is released and the
@@ -33,6 +34,7 @@
 
 typedef struct Engine Engine;
 typedef struct Run Run;
+typedef struct Request Request;
 
 /* ---- what happens, told to whoever made the engine ---- */
 
@@ -127,7 +129,7 @@ typedef struct RunStart {
 
 /* Making the run, its first checkpoint and the pure steps that follow are one commit, which it shares
  * with whatever else happens meanwhile. */
-void engine_start(Engine *engine, Flow *flow, const RunStart *start, RunReady ready, void *ctx);
+Request *engine_start(Engine *engine, Flow *flow, const RunStart *start, RunReady ready, void *ctx);
 Run *engine_start_now(Engine *engine, Flow *flow, const RunStart *start, Error *err);
 
 typedef struct RunResume {
@@ -143,7 +145,7 @@ typedef struct RunResume {
 /* Errors, each with its own sentence: no such thread; no such checkpoint; damaged; busy; nothing to
  * go on with (completed, cancelled); an answer is needed, or several and no id; unknown id or
  * option. */
-void engine_resume(Engine *engine, const RunResume *resume, RunReady ready, void *ctx);
+Request *engine_resume(Engine *engine, const RunResume *resume, RunReady ready, void *ctx);
 Run *engine_resume_now(Engine *engine, const RunResume *resume, Error *err);
 
 /* Writes a checkpoint by hand: sets values in the state of the root frame's current level; with
@@ -155,7 +157,7 @@ typedef struct RunUpdate {
     Json set;    /* array of [path, value] */
     const char *as_node;
 } RunUpdate;
-void engine_update(Engine *engine, const RunUpdate *update, RunChanged changed, void *ctx);
+Request *engine_update(Engine *engine, const RunUpdate *update, RunChanged changed, void *ctx);
 bool engine_update_now(Engine *engine, const RunUpdate *update, int64_t *seq, Error *err);
 
 /* A new thread (NULL: a name is made) that begins as a copy of another at a checkpoint (0: its head).
@@ -165,7 +167,7 @@ typedef struct RunFork {
     int64_t seq;
     const char *new_thread;
 } RunFork;
-void engine_fork(Engine *engine, const RunFork *fork, RunChanged changed, void *ctx);
+Request *engine_fork(Engine *engine, const RunFork *fork, RunChanged changed, void *ctx);
 bool engine_fork_now(Engine *engine, const char *thread, int64_t seq, const char *new_thread,
                      RunRow *out, Error *err);
 
@@ -178,14 +180,13 @@ void run_cancel(Run *run);
  * nodes that were under way start again. What Ctrl-C does. */
 void run_stop(Run *run);
 
-/* The same for a run that no process has; ERR_BUSY otherwise (then engine_ask_cancel()). A test whose
+/* The same for a run that no process has; ERR_BUSY otherwise (then engine_ask_cancel_now()). A test whose
  * cleanupTasks have not run goes on with those: *cleaning, and what ready() is told, is that run, to be
  * waited for; NULL otherwise. */
-void engine_cancel(Engine *engine, const char *thread, RunReady ready, void *ctx);
+Request *engine_cancel(Engine *engine, const char *thread, RunReady ready, void *ctx);
 bool engine_cancel_now(Engine *engine, const char *thread, Run **cleaning, Error *err);
 
 /* Asks whatever process has the run to cancel it. There has to be a store. */
-void engine_ask_cancel(Engine *engine, const char *thread, RunChanged changed, void *ctx);
 bool engine_ask_cancel_now(Engine *engine, const char *thread, Error *err);
 
 /* Which events of a run reach on_event: 1u << EVENT_..., ORed; all of them unless told. values: STEP and

@@ -69,7 +69,7 @@ void evaluator_free(Evaluator *m) {
     mem_free(m);
 }
 
-static Json first_output(JqRun *run, Json input, const Json *vars, Error *err) {
+Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
     Json out;
     jq_run_start(run, input, vars);
     JqStatus status = jq_run_next(run, &out);
@@ -99,7 +99,7 @@ static Json placed(const Expr *expr, Json out, Error *err) {
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
-    Json out = first_output(machine(m, expr), json_ref(input), vars, &none);
+    Json out = evaluator_first(machine(m, expr), json_ref(input), vars, &none);
     if (json_is_none(out)) {
         if (none.code == ERR_NONE) {
             error_set(&none, ERR_RAISED, "The expression gives no result.");
@@ -112,7 +112,7 @@ Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars,
 }
 
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    return placed(expr, first_output(machine(m, expr), json_ref(input), NULL, err), err);
+    return placed(expr, evaluator_first(machine(m, expr), json_ref(input), NULL, err), err);
 }
 
 static JqRun *reducer(Evaluator *m, Reduce reduce, bool join) {
@@ -134,7 +134,7 @@ Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Js
     Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
     Error none;
     error_clear(&none);
-    Json out = first_output(reducer(m, reduce, join), json_null(), vars, &none);
+    Json out = evaluator_first(reducer(m, reduce, join), json_null(), vars, &none);
     if (json_is_none(out) && err) {
         *err = none;
     }

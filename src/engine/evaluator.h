@@ -22,6 +22,10 @@ void evaluator_remove(Evaluator *m, const Flow *flow);
  * error's line and column are in the expression's file. Borrows input and vars. */
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err);
 
+/* The same of any machine; consumes input. No output, and what fails, gives JSON_NONE; *err is set when it
+ * fails. */
+Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err);
+
 /* The same, but an expression that has no output gives JSON_NONE without an error. */
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err);
 

@@ -4,8 +4,6 @@
 #include "mem.h"
 #include "task_status.h"
 
-#include <stdio.h>
-
 const char *const event_names[EVENT_COUNT] = {
 #define X(id, name) [EVENT_##id] = #name,
     EVENTS(X)
@@ -38,12 +36,17 @@ void frame_name(const Frame *f, char *out, size_t size) {
     frame_name_by(made_by, f->parent ? frame_top(f->parent)->node : NULL, f->branch, out, size);
 }
 
+static void clear_event(QueuedEvent *q) {
+    mem_free(q->frame_name);
+    json_unref(q->event.update);
+    json_unref(q->event.state);
+    json_unref(q->event.data);
+}
+
 void engine_tell(Run *run, const Frame *f, Event event) {
     Engine *e = run->engine;
     if (!run_wants(run, event.type)) {
-        json_unref(event.update);
-        json_unref(event.state);
-        json_unref(event.data);
+        clear_event(&(QueuedEvent){.event = event});
         return;
     }
     char name[40] = "";
@@ -53,14 +56,14 @@ void engine_tell(Run *run, const Frame *f, Event event) {
         event.depth = (int)f->nlevels;
     }
     event.run = run;
-    event.at = event.at ? event.at : engine_now(e);
+    event.at = event.at ? event.at : engine_time(e);
     event.checkpoint = run->head;
     event.step = run->step;
     e->events = mem_grow(e->events, e->nevents, &e->events_cap, sizeof *e->events);
     /* A run settles once everything is durable: that itself waits for nothing more. Other events wait
      * for what was recorded before them. */
     uint64_t batch = event.type == EVENT_SETTLED ? e->durable : engine_last_batch(e);
-    e->events[e->nevents++] = (QueuedEvent){event, mem_strndup(name, strlen(name)), batch};
+    e->events[e->nevents++] = (QueuedEvent){event, mem_strdup(name), batch};
 }
 
 void frame_tell_node(Frame *f, const Node *node) {
@@ -69,13 +72,6 @@ void frame_tell_node(Frame *f, const Node *node) {
         OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
                KEY("title", titled ? task_title(f) : json_none()));
     engine_tell(f->run, f, (Event){.type = EVENT_NODE, .node = node->name, .data = data});
-}
-
-static void clear_event(QueuedEvent *q) {
-    mem_free(q->frame_name);
-    json_unref(q->event.update);
-    json_unref(q->event.state);
-    json_unref(q->event.data);
 }
 
 void engine_clear_events(Engine *e) {

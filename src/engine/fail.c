@@ -94,7 +94,7 @@ static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) 
     Json vars[FRAME_VARS_MAX];
     Json input = json_object_set(json_ref(l->state), json_string_c("error"), json_ref(error));
     Json verdict =
-        evaluator_run(f->run->evaluator, when, input, frame_vars(f, l->node, vars), NULL);
+        evaluator_run(f->run->evaluator, when, input, frame_variables(f, l->node, vars), NULL);
     bool yes = json_truthy(verdict);
     json_unref(verdict);
     json_unref(input);
@@ -131,7 +131,7 @@ static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handle
         if (!done && takes(f, level, error, edited, h)) {
             return true;
         }
-        edited = injected && injected_where(injected) == INJECT_INSTEAD;
+        edited = injected && injected->where == INJECT_INSTEAD;
         if (injected && !edited) {
             *h = (Handler){f, level, NULL, true};
             return true;
@@ -161,7 +161,7 @@ static void retry(Frame *f, Json error, LevelAt failed, Json memo, Json answers)
     int64_t delay = (int64_t)(wanted < most ? wanted : most);
     l->deadline = 0;
     l->count = 0;
-    frame_set_wait(f, WAIT_FOR(WAIT_RETRY, json_int(engine_now(f->run->engine) + delay),
+    frame_set_wait(f, WAIT_FOR(WAIT_RETRY, json_int(engine_time(f->run->engine) + delay),
                                frame_work_key(f), json_ref(error), memo, answers));
     run_record_result(f->run, f, node, "retrying",
                       (StepResult){.error = json_ref(error), .at = failed});
@@ -223,8 +223,7 @@ void run_halt(Run *run) {
 }
 
 void run_fail(Run *run, Frame *f, const Node *node, Json error) {
-    json_unref(run->error);
-    run->error = json_ref(error);
+    json_put(&run->error, json_ref(error));
     run_status_change(&run->status, RUN_FAILS);
     run_record_result(run, f, node, "failed", (StepResult){.error = json_ref(error)});
     run_halt(run);
@@ -244,8 +243,7 @@ static void fail_now(Frame *f, Json error, FailAt at) {
     } else if (find_handler(f, f->nlevels - 1, error, at != FAIL_NODE, &h)) {
         take_error(&h, (LevelAt){f->id, f->nlevels - 1}, error);
     } else { /* branches can still be joined, and what a node was told need not be asked again */
-        bool told = json_kind(answers) == JSON_ARRAY && json_array_len(answers) > 0;
-        bool again = at == FAIL_JOIN || (at == FAIL_NODE && told);
+        bool again = at == FAIL_JOIN || (at == FAIL_NODE && json_array_len(answers));
         frame_fail_here(f, error, at == FAIL_AFTER, again ? json_ref(f->wait) : json_null());
     }
 }
@@ -321,7 +319,7 @@ static void fail_late(Frame *f, uint32_t level) {
 void fail_run_late(uv_timer_t *timer) {
     Run *run = timer->data;
     Error err = ERROR_INIT;
-    if (run->deadline > engine_now(run->engine)) {
+    if (run->deadline > engine_time(run->engine)) {
         run_set_deadline(run);
         return;
     }
@@ -355,7 +353,7 @@ static void next_attempt(Frame *f) {
 
 void frame_timer_fired(Frame *f) {
     Run *run = f->run;
-    int64_t now = engine_now(run->engine);
+    int64_t now = engine_time(run->engine);
     for (uint32_t i = 0; i < f->nlevels; i++) {
         if (f->levels[i].deadline && f->levels[i].deadline <= now) {
             fail_late(f, i);

@@ -1,6 +1,7 @@
 /* frame.c - a frame and its levels: life, what it waits for, what its expressions see. */
 #include "frame.h"
 
+#include "bisect.h"
 #include "config.h"
 #include "image_read.h"
 #include "injected.h"
@@ -18,16 +19,8 @@
 enum { INDEX_FROM = 64 };
 
 static size_t index_place(const FrameIndex *index, int64_t id) {
-    size_t low = 0, high = index->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->items[middle].id < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    BISECT(found, index->n, i, index->items[i].id < id);
+    return found;
 }
 
 void frame_index_clear(Run *run) {
@@ -105,7 +98,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     f->key = json_string(key, (size_t)snprintf(key, sizeof key, "%lld", (long long)f->id));
     f->wait = json_null(); /* WAIT_NOTHING */
     f->vars = parent ? json_ref(parent->vars) : json_array();
-    f->since = engine_now(run->engine);
+    f->since = engine_time(run->engine);
     f->prev = run->last_frame;
     *(f->prev ? &f->prev->next : &run->first_frame) = f;
     run->last_frame = f;
@@ -196,7 +189,7 @@ uint32_t frame_shown_level(const Frame *f) {
 /* ---- expressions and errors ---- */
 
 /* The variables that a node's expressions were compiled with are the last ones of the frame's. */
-const Json *frame_vars(const Frame *f, const Node *node, Json *copy) {
+const Json *frame_variables(const Frame *f, const Node *node, Json *copy) {
     size_t n = json_array_len(f->vars), wanted = node->nvars;
     assert(wanted <= n && wanted <= FRAME_VARS_MAX);
     for (size_t i = 0; i < wanted; i++) {
@@ -208,7 +201,7 @@ const Json *frame_vars(const Frame *f, const Node *node, Json *copy) {
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
     Json vars[FRAME_VARS_MAX];
     const Node *node = frame_top(f)->node;
-    return evaluator_run(f->run->evaluator, expr, input, frame_vars(f, node, vars), err);
+    return evaluator_run(f->run->evaluator, expr, input, frame_variables(f, node, vars), err);
 }
 
 Json frame_work_key(const Frame *f) {
@@ -220,7 +213,6 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
     const Graph *graph = f ? frame_top(f)->graph : NULL;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
     bool exact = err->line && own;
-    Json key, value;
     Json error = OBJECT(KEY("kind", kind), KEY("message", (const char *)err->msg),
                         KEY("node", node ? json_ref(node->name_json) : json_none()),
                         KEY("file", node    ? node->file
@@ -232,10 +224,7 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
                         KEY("column", json_int(exact  ? err->col
                                                : node ? node->col
                                                       : 0)));
-    for (size_t pos = 0;
-         json_kind(details) == JSON_OBJECT && json_object_next(details, &pos, &key, &value);) {
-        error = json_object_set(error, json_ref(key), json_ref(value));
-    }
+    error = json_object_merge(error, details);
     json_unref(details);
     return error;
 }

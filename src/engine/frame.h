@@ -83,8 +83,7 @@ void frame_mark(Frame *f); /* dirty: to be in the next record */
 
 /* Consumes the wait; marks the frame. */
 static inline void frame_set_wait(Frame *f, Json wait) {
-    json_unref(f->wait);
-    f->wait = wait;
+    json_put(&f->wait, wait);
     f->waits =
         json_kind(wait) == JSON_NULL ? WAIT_NOTHING : wait_kind(wait); /* as after most steps */
     frame_mark(f);
@@ -119,7 +118,6 @@ static inline bool level_settle(Level *l, LevelKept kept, bool ok) {
 void level_begin_node(Level *l);            /* no attempts, turns and deadline of the node before */
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
 
-const Json *frame_vars(const Frame *f, const Node *node, Json *copy);
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
 Json frame_work_key(const Frame *f);
 /* Makes .error of the parts; consumes details. */

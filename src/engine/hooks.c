@@ -55,8 +55,7 @@ bool run_is_held(const Run *run) {
 }
 
 void run_set_debug(Run *run, Json value) {
-    json_unref(run->debug);
-    run->debug = value;
+    json_put(&run->debug, value);
 }
 
 Json run_debug(const Run *run) {
@@ -115,10 +114,6 @@ uv_loop_t *engine_loop(const Engine *e) {
     return e->options.loop;
 }
 
-int64_t engine_time(const Engine *e) {
-    return engine_now(e);
-}
-
 Store *engine_store(const Engine *e) {
     return e->options.store;
 }
@@ -173,21 +168,8 @@ const Graph *frame_graph(const Frame *f, uint32_t level) {
     return f->levels[level].graph;
 }
 
-Json frame_level_state(const Frame *f, uint32_t level) {
-    const Level *l = &f->levels[level];
-    return l->graph->scoped ? scope_view(f, level) : json_ref(l->state);
-}
-
-Json frame_sees(const Frame *f) {
-    return frame_state(f);
-}
-
 int32_t frame_attempt(const Frame *f) {
     return frame_top(f)->attempt;
-}
-
-const Json *frame_variables(const Frame *f, const Node *node, Json *out) {
-    return frame_vars(f, node, out);
 }
 
 /* ---- the config of its node ---- */
@@ -220,7 +202,7 @@ typedef struct Resolving {
 static Json resolve_expr(const Resolving *r, const Expr *expr) {
     Json vars[FRAME_VARS_MAX];
     return evaluator_run(r->frame->run->evaluator, expr, r->state,
-                         frame_vars(r->frame, r->node, vars), r->err);
+                         frame_variables(r->frame, r->node, vars), r->err);
 }
 
 /* An expression over more than the state (a reducer's, a filter's) stays as it is written. */

@@ -124,9 +124,8 @@ int64_t frame_since(const Frame *f); /* when it came to its node, or was parked:
 uint32_t frame_depth(const Frame *f);
 const Node *frame_node(const Frame *f, uint32_t level); /* NULL: past the last */
 const Graph *frame_graph(const Frame *f, uint32_t level);
-Json frame_level_state(const Frame *f, uint32_t level); /* what a node there sees; given */
-Json frame_sees(const Frame *f);                        /* of the level that runs; given */
-int32_t frame_attempt(const Frame *f);                  /* failed attempts at the node so far */
+Json frame_sees(const Frame *f);       /* what a node of the level that runs sees; given */
+int32_t frame_attempt(const Frame *f); /* failed attempts at the node so far */
 /* Values of the node's variables (node->vars), in that order; borrowed by out, which has room for
  * FRAME_VARS_MAX. */
 enum { FRAME_VARS_MAX = 2 * FLOW_DEPTH_MAX };
@@ -211,12 +210,12 @@ bool frame_is_edited(const Frame *f);
 /* A run from the store that nothing happens to yet, with its lease, whatever became of it: frames that
  * would go on by themselves are parked (info says why), those that wait or have ended stay as they are.
  * NULL on error. Consumes info. */
-void engine_open(Engine *engine, const char *thread, Json info, RunReady ready, void *ctx);
+Request *engine_open(Engine *engine, const char *thread, Json info, RunReady ready, void *ctx);
 Run *engine_open_now(Engine *engine, const char *thread, Json info, Error *err);
 
 /* Takes the lease of a run in memory again, which it gave back when it settled: one that is to go on
  * needs it. ready is told the run, later. */
-void run_take(Run *run, RunReady ready, void *ctx);
+Request *run_take(Run *run, RunReady ready, void *ctx);
 
 bool run_is_taken(const Run *run); /* it has its lease */
 /* Gives the lease of a run back that was taken and has not gone on after all. */
@@ -249,7 +248,7 @@ typedef struct RunReplay {
     int64_t seq;
     const char *new_thread;
 } RunReplay;
-void engine_replay(Engine *engine, const RunReplay *replay, RunReady ready, void *ctx);
+Request *engine_replay(Engine *engine, const RunReplay *replay, RunReady ready, void *ctx);
 Run *engine_replay_now(Engine *engine, const RunReplay *replay, Error *err);
 
 /* Answers an interrupt of a run that is in memory. value, decision and interrupt as in RunResume. */

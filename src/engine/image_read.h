@@ -24,6 +24,10 @@ static inline bool safe_differ(Json a, Json b) {
 
 /* ---- frames ---- */
 
+static inline Json image_key(int64_t frame) { /* a number as a key; given */
+    return json_string_fmt("%lld", (long long)frame);
+}
+
 Json image_frame(Json image, int64_t frame);
 size_t image_depth(Json image,
                    int64_t frame); /* how many levels it has; 0: there is no such frame */

@@ -12,8 +12,6 @@
 #include "fail.h"
 #include "image_read.h"
 #include "injected.h"
-#include "json_print.h"
-#include "mem.h"
 #include "reduce.h"
 #include "result.h"
 #include "schedule.h"

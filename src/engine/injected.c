@@ -36,8 +36,7 @@ static Json document_of(const Frame *f, Json name, Json node) {
     for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
         list = strcmp(dialect, dialect_rows[i].dialect) ? list : dialect_rows[i].list;
     }
-    return OBJECT(KEY("name", "injected"), KEY("state", state),
-                  KEY(list, json_array_push(json_array(), node)));
+    return OBJECT(KEY("name", "injected"), KEY("state", state), KEY(list, ARRAY(node)));
 }
 
 /* The text of the one node; sub-workflows that it names are files as ever. */
@@ -113,14 +112,6 @@ void injected_free(Run *run, Injected *injected) {
         json_unref(injected->node);
         mem_free(injected);
     }
-}
-
-const Graph *injected_graph(const Injected *injected) {
-    return injected->flow->main;
-}
-
-InjectWhere injected_where(const Injected *injected) {
-    return injected->where;
 }
 
 /* ---- as the image has them ---- */

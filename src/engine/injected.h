@@ -30,9 +30,7 @@ bool injected_drop(Frame *f, uint32_t level); /* those that wait at it or above;
 void injected_free(Run *run, Injected *injected);                /* accepts NULL */
 Json injected_image(const Injected *injected);                   /* given */
 Injected *injected_load(const Frame *f, Json image, Error *err); /* its levels so far are there */
-const Graph *injected_graph(const Injected *injected);
-InjectWhere injected_where(const Injected *injected);
-Json injections_image(const Frame *f); /* given: an array */
+Json injections_image(const Frame *f);                           /* given: an array */
 bool injections_load(Frame *f, Json image, Error *err);
 
 bool inject_waits_before(const Frame *f);    /* one is to run before the frame's node */

@@ -5,7 +5,6 @@
 #include "control.h"
 #include "image_read.h"
 #include "injected.h"
-#include "json_path.h"
 #include "mem.h"
 #include "park.h"
 #include "schedule.h"
@@ -70,7 +69,7 @@ static bool load_level(Frame *f, Json image, Error *err) {
     if (!json_is_none(added) && !injected) {
         return f->nlevels ? false : error_set(err, ERR_DATA, "A node is injected into no graph.");
     }
-    const Graph *graph = injected ? injected_graph(injected) : next_graph(f);
+    const Graph *graph = injected ? injected->flow->main : next_graph(f);
     if (!graph) {
         const Node *below = f->nlevels ? frame_top(f)->node : NULL;
         return position_gone(f->run, below ? below->name_json : name, err);
@@ -202,8 +201,7 @@ static bool load_parent(Frame *f, Error *err) {
         return true;
     }
     if (wait_is(wait, WAIT_MAP)) {
-        json_unref(f->vars);
-        f->vars = json_ref(f->parent->vars);
+        json_put(&f->vars, json_ref(f->parent->vars));
         element_init(f);
         return true;
     }
@@ -215,19 +213,11 @@ static bool load_parent(Frame *f, Error *err) {
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
 }
 
-/* What a child leaves goes to its place among those that the parent waits for. */
-static bool has_place(const Frame *parent, int64_t branch) {
-    size_t at = wait_rows[parent->waits].list;
-    Json list = json_array_get(parent->wait, at);
-    return at ? branch >= 0 && json_kind(list) == JSON_ARRAY &&
-                    (uint64_t)branch < json_array_len(list)
-              : branch >= 0 && branch <= UINT32_MAX;
-}
-
 static bool load_frame(Run *run, Json key, Json image, Error *err) {
     char id[24];
     snprintf(id, sizeof id, "%.*s", (int)json_string_len(key), json_string_data(&key));
-    int64_t parent_id = image_int(image, IMAGE_PARENT), next = run->next_frame;
+    int64_t parent_id = image_int(image, IMAGE_PARENT), branch = image_int(image, IMAGE_BRANCH);
+    int64_t next = run->next_frame;
     Frame *parent = parent_id ? find_frame(run, parent_id) : NULL;
     Json levels = json_array_get(image, IMAGE_LEVELS), extra = json_array_get(image, IMAGE_EXTRA);
     Json lowest = json_array_get(json_array_get(levels, 0), IMAGE_STATE);
@@ -236,16 +226,17 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
         (parent && wait_rows[parent->waits].status != FRAME_HOLDING)) {
         return error_set(err, ERR_DATA, "Frame %s has lost its parent.", id);
     }
-    if (parent && !has_place(parent, image_int(image, IMAGE_BRANCH))) {
+    /* what it leaves goes to its place among those that the parent waits for */
+    size_t list = parent ? wait_rows[parent->waits].list : 0;
+    uint64_t places = list ? json_array_len(json_array_get(parent->wait, list)) : UINT32_MAX;
+    if (parent && (branch < 0 || (uint64_t)branch >= places)) {
         return error_set(err, ERR_DATA, "Frame %s is none of those that its parent waits for.", id);
     }
-    Frame *f = frame_new(run, parent, (uint32_t)image_int(image, IMAGE_BRANCH));
+    Frame *f = frame_new(run, parent, (uint32_t)branch);
     run->next_frame = next;
     f->id = frame_number(key);
-    json_unref(f->key);
-    f->key = json_ref(key);
-    json_unref(f->wait);
-    f->wait = json_ref(json_array_get(image, IMAGE_WAIT));
+    json_put(&f->key, json_ref(key));
+    json_put(&f->wait, json_ref(json_array_get(image, IMAGE_WAIT)));
     f->waits = wait_kind(f->wait);
     for (size_t i = 0; i < json_array_len(levels); i++) {
         if (!load_level(f, json_array_get(levels, i), err)) {
@@ -263,20 +254,16 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
 static void load_head(Run *run, Json head) {
     Json status = json_array_get(head, IMAGE_STATUS), error = json_array_get(head, IMAGE_ERROR);
     Json folder = json_array_get(head, IMAGE_FOLDER);
-    json_unref(run->mode);
-    json_unref(run->definition);
-    json_unref(run->folder);
-    mem_free(run->folder_path);
     run->next_frame = image_int(head, IMAGE_NEXT_FRAME);
     run->deadline = image_int(head, IMAGE_DEADLINE);
-    run->mode = json_ref(json_array_get(head, IMAGE_MODE));
-    run->definition = json_ref(json_array_get(head, IMAGE_DEFINITION));
-    run->folder = json_ref(folder);
+    json_put(&run->mode, json_ref(json_array_get(head, IMAGE_MODE)));
+    json_put(&run->definition, json_ref(json_array_get(head, IMAGE_DEFINITION)));
+    json_put(&run->folder, json_ref(folder));
+    mem_free(run->folder_path);
     run->folder_path = json_kind(folder) == JSON_STRING
                            ? mem_strndup(json_string_data(&folder), json_string_len(folder))
                            : NULL;
-    json_unref(run->error);
-    run->error = json_kind(error) == JSON_NULL ? json_none() : json_ref(error);
+    json_put(&run->error, json_kind(error) == JSON_NULL ? json_none() : json_ref(error));
     Json only = json_array_get(head, IMAGE_ONLY);
     run->only =
         json_kind(only) == JSON_ARRAY
@@ -291,7 +278,7 @@ static void load_head(Run *run, Json head) {
  * back to an earlier checkpoint; otherwise a sleep goes on by the clock, process or not. */
 static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) {
     int64_t stopped = back || at > run->row.updated ? at : run->row.updated;
-    Json shifted = image_shift(json_ref(image), engine_now(run->engine) - stopped, back);
+    Json shifted = image_shift(json_ref(image), engine_time(run->engine) - stopped, back);
     Json key, frame;
     Json frames = json_array_get(shifted, IMAGE_FRAMES),
          recorded = json_array_get(image, IMAGE_FRAMES);
@@ -304,8 +291,7 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
         f->dirty = false;
     }
     run->dirty = NULL;
-    json_unref(run->image);
-    run->image = json_ref(image);
+    json_put(&run->image, json_ref(image));
     for (Frame *f = run->first_frame; ok && f; f = f->next) {
         ok = fit_wait(f, err);
         if (!json_identical(json_object_get(frames, f->key), json_object_get(recorded, f->key))) {
@@ -329,8 +315,8 @@ static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *er
         return false;
     }
     if (key) {
-        json_unref(run->definition);
-        run->definition = strcmp(key, run->row.definition) ? json_string_c(key) : json_null();
+        json_put(&run->definition,
+                 strcmp(key, run->row.definition) ? json_string_c(key) : json_null());
     }
     Json debug = json_array_get(json_array_get(loaded->image, IMAGE_RUN), IMAGE_DEBUG);
     run_set_debug(run, json_is_none(debug) ? json_null() : json_ref(debug));
@@ -431,7 +417,7 @@ bool load_again(Run *run, Json there, Error *err) {
     Loaded here = {.image = json_ref(run->image),
                    .seq = run->head,
                    .step = run->step,
-                   .at = engine_now(run->engine),
+                   .at = engine_time(run->engine),
                    .weight = run->weight};
     Json head = json_array_get(then.image, IMAGE_RUN);
     bool ok = json_equal(json_array_get(head, IMAGE_DEFINITION), run->definition);

@@ -12,8 +12,8 @@ Run *request_build(Request *q);
 void request_make(Request *q, Run *run, const char *workflow, const char *key);
 /* The first checkpoint of a thread that is made from another: all of its image. */
 void batch_copied_image(Engine *e, int64_t run, Json image, int64_t step, ChainWeight *weight);
-/* Drives a request to its end, waiting for the disk, and runs no loop. */
-void request_now(Request *q, const Now *now);
+/* Drives a request to its end, waiting for the disk, and runs no loop. The run that it was told. */
+Run *request_now(Request *q, const Now *now);
 bool run_is_forked(const Run *run); /* it was loaded from elsewhere than its head */
 /* The same run as it was at another checkpoint (rewind_read()); what it was doing is ended. Nothing in it is scheduled.
  * After an error it is as it was, though what it was doing may have been ended. */

@@ -12,8 +12,7 @@
 #include "fail.h"
 #include "image_read.h"
 #include "inject.h"
-#include "json_diff.h"
-#include "json_path.h"
+#include "problems.h"
 #include "record.h"
 #include "reduce.h"
 #include "result.h"
@@ -35,14 +34,15 @@ const char *const hook_positions[HOOK_POSITIONS] = {
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info) {
     frame_unqueue(f);
     engine_drop_start(f->run->engine, f);
-    f->since = engine_now(f->run->engine);
+    f->since = engine_time(f->run->engine);
     frame_set_wait(f, WAIT_FOR(WAIT_PAUSE, inner, json_is_none(info) ? json_object() : info,
                                json_int(f->since), json_int(position)));
     frame_set_status(f, FRAME_PARKED);
     frame_set_timer(f);
 }
 
-void frame_park_at(Frame *f, HookPosition position, Json inner, Json info) {
+/* The same with a record and an event. */
+static void park_at(Frame *f, HookPosition position, Json inner, Json info) {
     Run *run = f->run;
     const Node *node = frame_top(f)->node;
     frame_park_as(f, position, inner, info);
@@ -71,7 +71,7 @@ static void take(Frame *f, Json taken) {
     Json outputs = json_object_get_c(taken, "outputs"), tasks = json_object_get_c(taken, "tasks");
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
-    f->since = engine_now(f->run->engine);
+    f->since = engine_time(f->run->engine);
     if (run_wants(f->run, EVENT_NODE)) {
         frame_tell_node(f, node);
     }
@@ -113,13 +113,12 @@ static bool change(Frame *f, Json changes, bool after, Error *err) {
         if (json_kind(one) == JSON_OBJECT) {
             ok = frame_top(f)->graph->scoped || frame_merge(f, one, err);
         } else {
-            Json list = json_array_push(json_array(), json_ref(one));
+            Json list = ARRAY(json_ref(one));
             ok = frame_change(f, list, err);
             json_unref(list);
         }
     }
-    json_unref(f->run->by_hand);
-    f->run->by_hand = changes;
+    json_put(&f->run->by_hand, changes);
     f->run->by_hand_after = after;
     return ok;
 }
@@ -149,8 +148,7 @@ static void keep_turns(Frame *f, uint32_t level) {
                               NULL);
             }
             json_unref(ignored);
-            json_unref(l->state);
-            l->state = json_ref(inner->state);
+            json_put(&l->state, json_ref(inner->state));
         }
     }
 }
@@ -242,7 +240,7 @@ bool park_before(Frame *f) {
         verdict = ask_changed(f, &place, &info);
     }
     if (verdict == HOOK_PARK) {
-        frame_park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), info);
+        park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), info);
     } else if (verdict == HOOK_TAKE) {
         take(f, info);
         json_unref(info);
@@ -288,7 +286,7 @@ bool park_after(Frame *f, const Node *node, const char *word, StepResult result)
     bool element = f->is_element && f->nlevels == 1;
     frame_set_wait(f, element ? WAIT_FOR(WAIT_ENDED, json_ref(f->result)) : wait_of(WAIT_FINISHED));
     run_record_result(f->run, f, node, word, result);
-    frame_park_at(f, HOOK_AFTER, json_ref(f->wait), info);
+    park_at(f, HOOK_AFTER, json_ref(f->wait), info);
     return true;
 }
 
@@ -308,7 +306,7 @@ void park_failing(Frame *f, const Failing *failing, Json info) {
     if (!json_is_none(failing->given)) {
         inner = json_array_push(inner, json_ref(failing->given));
     }
-    frame_park_at(f, HOOK_ON_ERROR, inner, info);
+    park_at(f, HOOK_ON_ERROR, inner, info);
 }
 
 bool park_on_error(Frame *f, Json error, int at, bool caught) {
@@ -341,7 +339,7 @@ ParkResult frame_park(Frame *f, Json info) {
     if (status == FRAME_TIMED || (status == FRAME_WORKING && work_freeze(f, true)) ||
         (ready && !f->children)) { /* else it is about to end them, who know what it waits for */
         HookPosition position = ready ? wait_rows[f->waits].position : HOOK_DURING;
-        frame_park_at(f, position, json_ref(f->wait), info);
+        park_at(f, position, json_ref(f->wait), info);
         return PARKED_NOW;
     }
     json_unref(info);
@@ -360,7 +358,7 @@ void frame_set_pause(Frame *f, Json info) {
 /* Nothing of the pause is left but what it waited for. */
 static Json unparked(Frame *f) {
     Json inner = json_ref(json_array_get(f->wait, WAIT_PAUSED));
-    int64_t paused = engine_now(f->run->engine) - image_int(f->wait, WAIT_PAUSE_AT);
+    int64_t paused = engine_time(f->run->engine) - image_int(f->wait, WAIT_PAUSE_AT);
     if (wait_is_timed(inner)) {
         inner = json_array_set(inner, WAIT_UNTIL, json_int(image_int(inner, WAIT_UNTIL) + paused));
     }
@@ -448,9 +446,8 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
                 suggestion_offer(&nearest, f->levels[i].graph->nodes[k].name);
             }
         }
-        return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s%s%s",
-                         let->node, (long long)f->id, nearest.best ? "; did you mean `" : "",
-                         nearest.best ? nearest.best : "", nearest.best ? "`?" : ".");
+        return error_set(err, ERR_USAGE, "There is no node `%s` where frame %lld is%s", let->node,
+                         (long long)f->id, did_you_mean_this(nearest.best));
     }
     if (is_elsewhere(f, node, level)) {
         return error_set(err, ERR_USAGE, "`%s` is not of frame %lld, but of the one that made it.",
@@ -458,7 +455,7 @@ static bool go_to(Frame *f, const LetGo *let, Error *err) {
     }
     json_unref(unparked(f));
     stand_before(f, node, level);
-    frame_park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), json_ref(let->info));
+    park_at(f, HOOK_BEFORE, wait_of(WAIT_LOOKED), json_ref(let->info));
     return true;
 }
 
@@ -490,19 +487,18 @@ static bool can_let_go(const Frame *f, const LetGo *let, Error *err) {
 
 /* What a person changed meanwhile; on record with what comes of letting it go. */
 static bool apply_pending(Frame *f, Error *err) {
-    Json changes = frame_pending(f), state = change_set(frame_state(f), changes, err);
+    Json changes = frame_pending(f), state = change_set(frame_sees(f), changes, err);
     bool ok = !json_is_none(state) && frame_change(f, changes, err);
     json_unref(state);
     if (!ok || !json_array_len(changes)) {
         json_clear(&changes);
     } else {
-        json_unref(f->run->by_hand);
-        f->run->by_hand = changes;
+        json_put(&f->run->by_hand, changes);
     }
     return ok;
 }
 
-/* A frame that needs no more of its branches was only kept from going on (run_park_all). */
+/* A frame that needs no more of its branches was only kept from going on (park_all). */
 static bool is_kept(const Frame *f) {
     return f && f->status == FRAME_HOLDING && f->waits == WAIT_TASKS && task_children_decided(f);
 }

@@ -19,13 +19,9 @@ typedef struct Failing {
     Json given; /* JSON_NONE: the error takes its course */
 } Failing;
 void park_failing(Frame *f, const Failing *failing, Json info);
-/* Parks it where it stands, with a record and an event; or without them. Consume inner and info. */
-void frame_park_at(Frame *f, HookPosition position, Json inner, Json info);
+/* Parks it where it stands, without a record and an event. Consumes inner and info. */
 void frame_park_as(Frame *f, HookPosition position, Json inner, Json info);
 bool run_does(const Frame *f); /* a run of one node: whether this is it */
-/* What a frame that was loaded, and would go on by itself, is parked as; the others stay. looked: the
- * hooks are not asked again. Borrows info. */
-void run_park_all(Run *run, Json info, bool looked);
 extern const RunHooks only_hooks;
 
 #endif

@@ -8,7 +8,6 @@
 #include "json_diff.h"
 #include "json_path.h"
 #include "result.h"
-#include "scope.h"
 
 #include <assert.h>
 
@@ -49,14 +48,9 @@ Json frame_image(const Frame *f) {
     for (uint32_t i = 0; i < f->nlevels; i++) {
         levels = json_array_push(levels, level_image(f, i));
     }
-    Json parts[] = {
-        [IMAGE_PARENT] = json_int(f->parent ? f->parent->id : 0),
-        [IMAGE_BRANCH] = json_int(f->branch),
-        [IMAGE_LEVELS] = levels,
-        [IMAGE_WAIT] = json_ref(f->wait),
-        [IMAGE_EXTRA] = extra,
-    };
-    return json_array_from(parts, IMAGE_EXTRA + 1);
+    return ARRAY([IMAGE_PARENT] = json_int(f->parent ? f->parent->id : 0),
+                 [IMAGE_BRANCH] = json_int(f->branch), [IMAGE_LEVELS] = levels,
+                 [IMAGE_WAIT] = json_ref(f->wait), [IMAGE_EXTRA] = extra);
 }
 
 /* Only a status that ends the run is in the image: the others follow from what its frames wait
@@ -78,9 +72,8 @@ Json run_image_head(const Run *run) {
         parts[n++] = json_ref(run->debug);
     }
     if (run->only.frame) {
-        Json only[] = {json_int(run->only.frame), json_int(run->only.depth),
-                       json_int(run->only.step)};
-        parts[n++] = json_array_from(only, 3);
+        parts[n++] =
+            ARRAY(json_int(run->only.frame), json_int(run->only.depth), json_int(run->only.step));
     }
     return json_array_from(parts, n);
 }
@@ -92,8 +85,7 @@ static Json renewed_image(Run *run) {
         frames = f->gone ? json_object_remove(frames, f->key)
                          : json_object_set(frames, json_ref(f->key), frame_image(f));
     }
-    Json parts[] = {run_image_head(run), frames};
-    return json_array_from(parts, 2);
+    return ARRAY(run_image_head(run), frames);
 }
 
 /* ---- levels that go their own way ---- */
@@ -110,9 +102,8 @@ static Json state_at(const StateAt *p) {
 }
 
 static Json path_to(const StateAt *p) {
-    Json steps[] = {json_int(IMAGE_FRAMES), json_ref(p->frame), json_int(IMAGE_LEVELS),
-                    json_int((int64_t)p->level), json_int(IMAGE_STATE)};
-    return json_array_from(steps, sizeof steps / sizeof steps[0]);
+    return ARRAY(json_int(IMAGE_FRAMES), json_ref(p->frame), json_int(IMAGE_LEVELS),
+                 json_int((int64_t)p->level), json_int(IMAGE_STATE));
 }
 
 /* Where the state of a level that shares it was last recorded. */
@@ -142,8 +133,8 @@ static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) 
         }
         StateAt from = source_of(frames, f, to);
         changes = json_is_none(changes) ? json_array() : changes;
-        Json copy[] = {path_to(&to), json_string_c("copy"), path_to(&from)};
-        changes = json_array_push(changes, json_array_from(copy, 3));
+        changes =
+            json_array_push(changes, ARRAY(path_to(&to), json_string_c("copy"), path_to(&from)));
         Json path = path_to(&to);
         *before = json_path_set(*before, path, json_ref(state_at(&from)), NULL);
         json_unref(path);
@@ -174,10 +165,10 @@ static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
         return changes;
     }
     size_t n = json_array_len(was), kept = n < f->nlevels ? n : f->nlevels;
-    Json path[] = {json_int(IMAGE_FRAMES), json_ref(f->key), json_int(IMAGE_LEVELS)};
-    Json parts[] = {json_array_from(path, 3), json_int((int64_t)kept), json_int((int64_t)n),
+    Json parts[] = {ARRAY(json_int(IMAGE_FRAMES), json_ref(f->key), json_int(IMAGE_LEVELS)),
+                    json_int((int64_t)kept), json_int((int64_t)n),
                     json_array_slice(json_ref(is), kept, json_array_len(is))};
-    Json change = json_array_push(json_array(), json_array_from(parts, 4));
+    Json change = ARRAY(json_array_from(parts, 4));
     *before = json_patch(*before, change, NULL);
     return chain(changes, change);
 }
@@ -274,8 +265,7 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
     store_batch_checkpoint(storage_batch(e->storage), c);
     json_unref(patch);
-    json_unref(run->image);
-    run->image = image;
+    json_put(&run->image, image);
 }
 
 /* Events say only what can be read from their checkpoint, too (host/recorded.h): of a frame that has ended with it,
@@ -288,7 +278,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
         .parent = run->head,
         .step = run->step,
         .frame = f->id,
-        .at = engine_now(run->engine),
+        .at = engine_time(run->engine),
         .node = node ? node->name : "",
         .status = status,
     };
@@ -301,7 +291,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
     }
     if (run->engine->storage) {
         write_checkpoint(run, f, node, &result, &c);
-        run_unsaved(run);
+        run_enter(run, RUNS_UNSAVED);
     }
     if (run_wants(run, EVENT_STEP)) {
         const Frame *seen = f;
@@ -314,7 +304,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
                             .node = c.node,
                             .status = status,
                             .update = run->values ? json_ref(result.update) : json_none(),
-                            .state = run->values ? frame_state(seen) : json_none()});
+                            .state = run->values ? frame_sees(seen) : json_none()});
     }
     result_clear(&result);
     for (Frame *at = run->dirty, *next; at; at = next) {

@@ -68,15 +68,14 @@ static bool put_write(const Target *t, const StateKey *key, Json name, Json valu
     if (json_is_none(next)) {
         return false;
     }
-    Json pair[] = {next, json_ref(writer)};
-    *t->writes = json_object_set(*t->writes, json_ref(name), json_array_from(pair, 2));
+    *t->writes = json_object_set(*t->writes, json_ref(name), ARRAY(next, json_ref(writer)));
     return true;
 }
 
 Json reduce_replace(Json writes, Json name, Json value) {
-    Json entry[] = {json_is_none(value) ? json_null() : json_ref(value), json_null(),
-                    json_bool(true)};
-    return json_object_set(writes, json_ref(name), json_array_from(entry, 3));
+    return json_object_set(
+        writes, json_ref(name),
+        ARRAY(json_is_none(value) ? json_null() : json_ref(value), json_null(), json_bool(true)));
 }
 
 static void put_replaced(const Target *t, Json name, Json value) {

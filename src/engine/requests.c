@@ -5,13 +5,8 @@
 #include "mem.h"
 #include "run.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static char *copy(const char *text) {
-    return text ? mem_strndup(text, strlen(text)) : NULL;
-}
 
 /* ---- waiting for batches ---- */
 
@@ -45,23 +40,6 @@ void waiters_tell(Waiters *list, uint64_t durable, const Error *err) {
 
 /* ---- reading ---- */
 
-void loaded_clear(Loaded *l) {
-    run_row_clear(&l->row);
-    json_unref(l->image);
-    json_unref(l->definition);
-    *l = (Loaded){.image = json_none(), .definition = json_none()};
-}
-
-static Json read_definition(Store *store, const RunRow *row, Json image, Error *err) {
-    Json key = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_DEFINITION);
-    char *own = json_kind(key) == JSON_STRING
-                    ? mem_strndup(json_string_data(&key), json_string_len(key))
-                    : NULL;
-    Json definition = store_definition(store, own ? own : row->definition, err);
-    mem_free(own);
-    return definition;
-}
-
 bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
     Checkpoint c;
     if (!l->seq) {
@@ -80,7 +58,12 @@ bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
     if (json_is_none(l->image)) {
         return false;
     }
-    l->definition = definition ? read_definition(store, &l->row, l->image, err) : json_none();
+    if (definition) {
+        Json key = json_array_get(json_array_get(l->image, IMAGE_RUN), IMAGE_DEFINITION);
+        bool own = json_kind(key) == JSON_STRING;
+        l->definition =
+            store_definition(store, own ? json_string_data(&key) : l->row.definition, err);
+    }
     return !definition || !json_is_none(l->definition);
 }
 
@@ -89,7 +72,7 @@ bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
 Request *request_new(Engine *e, const char *thread, int64_t seq) {
     Request *q = mem_zalloc(sizeof *q);
     q->engine = e;
-    q->thread = copy(thread);
+    q->thread = mem_strdup(thread);
     q->seq = seq;
     q->info = q->resume.value = q->resume.set = q->update.set = json_none();
     q->loaded = (Loaded){.image = json_none(), .definition = json_none()};
@@ -104,7 +87,9 @@ Request *request_for(Request *q, RunReady ready, RunChanged changed, void *ctx) 
 }
 
 static void request_free(Request *q) {
-    loaded_clear(&q->loaded);
+    run_row_clear(&q->loaded.row);
+    json_unref(q->loaded.image);
+    json_unref(q->loaded.definition);
     run_row_clear(&q->made);
     flow_unref(q->reload);
     buf_clear(&q->reload_text);
@@ -161,7 +146,7 @@ static bool find_step(Request *q, Store *store, Error *err) {
         return false;
     }
     q->frame = c.frame;
-    q->node = copy(c.node);
+    q->node = mem_strdup(c.node);
     q->loaded.seq = c.parent;
     return (c.parent && c.node[0]) ||
            error_set(err, ERR_USAGE, "Checkpoint %lld is not the end of a node's execution.",
@@ -305,7 +290,7 @@ static void take_row(Request *q, RunRow row) {
         flow_unref(e->defined);
         mem_free(e->defined_key);
         e->defined = flow_ref(run->flow);
-        e->defined_key = copy(row.definition);
+        e->defined_key = mem_strdup(row.definition);
     }
 }
 
@@ -353,6 +338,7 @@ void request_release(Engine *e, int64_t run) {
 
 static void now_told(Now *now, const Error *err) {
     now->told = true;
+    now->failed = err != NULL;
     if (err && now->err) {
         *now->err = *err;
     }
@@ -367,12 +353,7 @@ void now_ready(void *ctx, Run *run, const Error *err) {
 void now_changed(void *ctx, const RunRow *row, const Error *err) {
     Now *now = ctx;
     if (row) {
-        now->row = *row;
-        now->row.thread = copy(row->thread);
-        now->row.workflow = copy(row->workflow);
-        now->row.status = copy(row->status);
-        now->row.definition = copy(row->definition);
-        now->row.owner = copy(row->owner);
+        run_row_copy(&now->row, row);
     }
     now_told(now, err);
 }

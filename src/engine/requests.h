@@ -32,9 +32,7 @@ typedef struct Loaded {
 } Loaded;
 
 bool loaded_read(Store *store, Loaded *l, bool definition, Error *err); /* for l->row and l->seq */
-void loaded_clear(Loaded *l);
 
-typedef struct Request Request;
 typedef void (*RequestStep)(Request *q);
 
 struct Request {
@@ -84,7 +82,7 @@ void request_fail(Request *q);
 
 /* What comes of a request that is waited for. */
 typedef struct Now {
-    bool told;
+    bool told, failed;
     Run *run;
     RunRow row; /* the caller's */
     Error *err; /* may be NULL */

@@ -160,8 +160,7 @@ static Json entries_of(const Keys *k, Json object) {
         if (change < 0 && json_identical(key_value(k, key), value)) {
             entry = json_ref(key);
         } else if (change < 0) {
-            Json pair[] = {json_ref(key), json_ref(value)};
-            entry = json_array_from(pair, 2);
+            entry = ARRAY(json_ref(key), json_ref(value));
         }
         entries = json_array_push(entries, entry);
     }
@@ -178,8 +177,7 @@ static Json parts_of(const ResultPlace *p, const StepResult *r, const Keys *scop
     LevelAt usual = usual_level(p);
     Json at = json_none();
     if (r->at.frame != usual.frame || r->at.level != usual.level) {
-        Json parts[] = {json_int(r->at.frame), json_int((int64_t)r->at.level)};
-        at = json_array_from(parts, 2);
+        at = ARRAY(json_int(r->at.frame), json_int((int64_t)r->at.level));
     }
     Json set = json_kind(r->set) == JSON_OBJECT ? entries_of(scope, r->set) : json_none();
     return OBJECT(KEY("update", json_ref(r->update)), KEY("error", json_ref(r->error)),

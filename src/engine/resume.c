@@ -15,8 +15,6 @@
 #include "tasks.h"
 #include "work.h"
 
-#include <stdio.h>
-
 void run_tell_start(Run *run, bool resumed) {
     Json data = OBJECT(KEY("workflow", run->flow->name), KEY("resumed", resumed));
     engine_tell(run, NULL, (Event){.type = EVENT_START, .data = data});
@@ -25,11 +23,9 @@ void run_tell_start(Run *run, bool resumed) {
 /* ---- starting ---- */
 
 static bool may_start(const Engine *e, const RunStart *start, Error *err) {
-    if (!json_is_none(start->input) && json_kind(start->input) != JSON_OBJECT) {
-        return error_set(err, ERR_USAGE,
-                         "The input of a workflow is an object; this one is a%s %s.",
-                         json_kind(start->input) == JSON_ARRAY ? "n" : "",
-                         json_kind_name(json_kind(start->input)));
+    if (!json_is_none(start->input) && !is_input(start->input, err)) {
+        err->code = ERR_USAGE;
+        return false;
     }
     return engine_may_begin(e, err) &&
            (!start->thread || !e->storage || store_check_thread(start->thread, err));
@@ -58,7 +54,7 @@ void request_make(Request *q, Run *run, const char *workflow, const char *key) {
                      .workflow = workflow,
                      .definition = definition,
                      .key = key ? key : e->defined_key,
-                     .at = engine_now(e)};
+                     .at = engine_time(e)};
     request_create(q, &c, on_made);
     json_unref(definition);
     q->run = run;
@@ -71,14 +67,13 @@ static void begin(Run *run, const RunStart *start) {
     const char *folder = start->folder ? start->folder : run->engine->options.folder;
     if (folder) {
         run->folder = json_string_c(folder);
-        run->folder_path = mem_strndup(folder, strlen(folder));
+        run->folder_path = mem_strdup(folder);
     }
     if (start->mode) {
-        json_unref(run->mode);
-        run->mode = json_string_c(start->mode);
+        json_put(&run->mode, json_string_c(start->mode));
     }
     if (main->timeout_ms) {
-        run->deadline = engine_now(run->engine) + main->timeout_ms;
+        run->deadline = engine_time(run->engine) + main->timeout_ms;
     }
     run_set_deadline(run);
     run_tell_start(run, false);
@@ -93,7 +88,7 @@ static void begin(Run *run, const RunStart *start) {
     run_kick(run);
 }
 
-static Request *ask_start(Engine *e, Flow *flow, const RunStart *start, RunReady ready, void *ctx) {
+Request *engine_start(Engine *e, Flow *flow, const RunStart *start, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, NULL, 0), ready, NULL, ctx);
     const char *thread = start->thread ? start->thread : e->storage ? NULL : "run-1";
     if (!may_start(e, start, &q->job.err)) {
@@ -101,10 +96,9 @@ static Request *ask_start(Engine *e, Flow *flow, const RunStart *start, RunReady
         return q;
     }
     Run *run = run_new(e, flow);
-    run->row = (RunRow){.run = 1,
-                        .thread = mem_strndup(thread ? thread : "", thread ? strlen(thread) : 0)};
+    run->row = (RunRow){.run = 1, .thread = mem_strdup(thread ? thread : "")};
     if (e->storage) {
-        q->new_thread = thread ? mem_strndup(thread, strlen(thread)) : NULL;
+        q->new_thread = mem_strdup(thread);
         run->asleep = start->held;
         request_make(q, run, flow->name, NULL);
     }
@@ -115,14 +109,9 @@ static Request *ask_start(Engine *e, Flow *flow, const RunStart *start, RunReady
     return q;
 }
 
-void engine_start(Engine *e, Flow *flow, const RunStart *how, RunReady ready, void *ctx) {
-    ask_start(e, flow, how, ready, ctx);
-}
-
 Run *engine_start_now(Engine *e, Flow *flow, const RunStart *how, Error *err) {
     Now now = {.err = err};
-    request_now(ask_start(e, flow, how, now_ready, &now), &now);
-    return now.run;
+    return request_now(engine_start(e, flow, how, now_ready, &now), &now);
 }
 
 /* ---- answers ---- */
@@ -139,7 +128,7 @@ static bool asks(const Frame *f) {
 /* The time to answer is up. */
 static bool is_late(const Frame *f) {
     int64_t deadline = frame_top(f)->deadline;
-    return asks(f) && deadline && deadline <= engine_now(f->run->engine);
+    return asks(f) && deadline && deadline <= engine_time(f->run->engine);
 }
 
 static void list_open(const Run *run, Buf *out) {
@@ -271,12 +260,10 @@ static bool decision_offered(const Frame *f, const char *decision, Error *err) {
 /* {decision, value?, at}. An object with a decision in it is taken as it is; a string that is one of
  * the options is the decision. */
 static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
-    Json out = json_object(), decision = json_null(), value = r->value;
-    bool whole = json_kind(value) == JSON_OBJECT && !r->decision &&
-                 json_kind(json_object_get_c(value, "decision")) == JSON_STRING;
+    Json value = r->value, decision = json_null();
+    bool whole = !r->decision && json_kind(json_object_get_c(value, "decision")) == JSON_STRING;
+    Json out = whole ? json_ref(value) : json_object();
     if (whole) {
-        json_unref(out);
-        out = json_ref(value);
         decision = json_ref(json_object_get_c(value, "decision"));
     } else if (r->decision) {
         decision = json_string_c(r->decision);
@@ -289,11 +276,10 @@ static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
         json_unref(decision);
         return json_none();
     }
-    out = json_object_set(out, json_string_c("decision"), decision);
-    if (!whole && !json_is_none(value) && (r->decision || json_kind(value) != JSON_STRING)) {
-        out = json_object_set(out, json_string_c("value"), json_ref(value));
-    }
-    return json_object_set(out, json_string_c("at"), json_int(engine_now(f->run->engine)));
+    bool apart = !whole && (r->decision || json_kind(value) != JSON_STRING);
+    return OBJECT_ADD(out, KEY("decision", decision),
+                      KEY("value", apart ? json_ref(value) : json_none()),
+                      KEY("at", engine_time(f->run->engine)));
 }
 
 /* Past an interrupt that only stopped: an object is merged into the state as a result would be. */
@@ -417,20 +403,6 @@ static void reopen(Run *run) {
     }
 }
 
-void run_schedule_all(Run *run) {
-    size_t n = run->nframes, i = 0;
-    Frame **all = mem_alloc((n + 1) * sizeof *all);
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        all[i++] = f;
-    }
-    for (i = 0; i < n; i++) {
-        if (run_does(all[i])) {
-            frame_schedule(all[i]);
-        }
-    }
-    mem_free(all);
-}
-
 static bool only_stopped(const Frame *f) {
     return is_open(f) && !asks(f);
 }
@@ -451,6 +423,10 @@ static void each_frame(Run *run, bool (*is)(const Frame *f), void (*act)(Frame *
         }
     }
     mem_free(ids);
+}
+
+void run_schedule_all(Run *run) {
+    each_frame(run, run_does, frame_schedule);
 }
 
 /* Without an answer it is for the state that people see and for every branch that is under way, and for
@@ -489,20 +465,10 @@ static void answer(Frame *f, Json result) {
     } else if (frame_asks_for_work(f)) {
         const Node *node = frame_top(f)->node;
         frame_set_wait(f, work_answered(f->wait, result));
-        json_unref(result);
         frame_record(f, node, "answered", json_none());
     } else {
         frame_finish(f, result);
     }
-}
-
-static bool prepare(Run *run, const RunResume *r, Frame **answered, Json *result, Error *err) {
-    *result = json_none();
-    if (!can_go_on(run, err) || !find_answered(run, r, answered, err) ||
-        !has_something_to_do(run, *answered, r, err) || !set_values(run, *answered, r->set, err)) {
-        return false;
-    }
-    return !*answered || answer_result(*answered, r, result, err);
 }
 
 static bool is_parked(const Frame *f) {
@@ -528,14 +494,14 @@ static void begin_by_hand(Run *run, const RunResume *r, const Frame *answered, J
 
 static void go_on(Request *q) {
     const RunResume *r = &q->resume;
-    Frame *answered;
-    Json result;
+    Error *err = &q->job.err;
+    Frame *answered = NULL;
+    Json result = json_none();
     Run *run = request_build(q);
-    if (run && !prepare(run, r, &answered, &result, &q->job.err)) {
+    if (!run || !can_go_on(run, err) || !find_answered(run, r, &answered, err) ||
+        !has_something_to_do(run, answered, r, err) || !set_values(run, answered, r->set, err) ||
+        (answered && !answer_result(answered, r, &result, err))) {
         run_free(run);
-        run = NULL;
-    }
-    if (!run) {
         request_fail(q);
         return;
     }
@@ -545,7 +511,7 @@ static void go_on(Request *q) {
     if (run->dirty && !json_is_none(r->set) && json_array_len(r->set)) { /* before all else */
         run_record(run, run->first_frame, NULL, "updated", json_none());
     }
-    run_unsaved(run);
+    run_enter(run, RUNS_UNSAVED);
     run_set_deadline(run);
     run_tell_start(run, true);
     run_schedule_all(run);
@@ -562,26 +528,21 @@ static void go_on(Request *q) {
     request_tell(q, run, NULL);
 }
 
-static Request *ask_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx) {
+Request *engine_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, r->thread, r->seq), ready, NULL, ctx);
     q->reload = r->reload ? flow_ref(r->reload) : NULL;
     q->resume = *r;
-    q->resume.interrupt = r->interrupt ? mem_strndup(r->interrupt, strlen(r->interrupt)) : NULL;
-    q->resume.decision = r->decision ? mem_strndup(r->decision, strlen(r->decision)) : NULL;
+    q->resume.interrupt = mem_strdup(r->interrupt);
+    q->resume.decision = mem_strdup(r->decision);
     json_ref(r->value);
     json_ref(r->set);
     request_load(q, go_on);
     return q;
 }
 
-void engine_resume(Engine *e, const RunResume *r, RunReady ready, void *ctx) {
-    ask_resume(e, r, ready, ctx);
-}
-
 Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
     Now now = {.err = err};
-    request_now(ask_resume(e, r, now_ready, &now), &now);
-    return now.run;
+    return request_now(engine_resume(e, r, now_ready, &now), &now);
 }
 
 bool run_answer(Run *run, const RunResume *r, Error *err) {

@@ -53,8 +53,9 @@ static void park_loaded(Frame *f, Json info, bool looked) {
     frame_park_as(f, wait_rows[f->waits].position, inner, json_ref(info));
 }
 
-/* Scheduling one may change others: by number. */
-void run_park_all(Run *run, Json info, bool looked) {
+/* Frames that were loaded, and would go on by themselves; the others stay. looked: the hooks are not asked
+ * again. Scheduling one may change others: by number. */
+static void park_all(Run *run, Json info, bool looked) {
     size_t n = 0;
     int64_t *ids = mem_alloc((run->nframes + 1) * sizeof *ids);
     for (Frame *f = run->first_frame; f; f = f->next) {
@@ -113,7 +114,7 @@ static void open_loaded(Request *q) {
         show_ended(run);
     } else {
         run_set_held(run, true);
-        run_unsaved(run);
+        run_enter(run, RUNS_UNSAVED);
         run_tell_start(run, true);
         wake(run, q->info);
         run_set_deadline(run);
@@ -122,21 +123,16 @@ static void open_loaded(Request *q) {
     request_tell(q, run, NULL);
 }
 
-static Request *ask_open(Engine *e, const char *thread, Json info, RunReady ready, void *ctx) {
+Request *engine_open(Engine *e, const char *thread, Json info, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, thread, 0), ready, NULL, ctx);
     q->info = info;
     request_load(q, open_loaded);
     return q;
 }
 
-void engine_open(Engine *e, const char *thread, Json info, RunReady ready, void *ctx) {
-    ask_open(e, thread, info, ready, ctx);
-}
-
 Run *engine_open_now(Engine *e, const char *thread, Json info, Error *err) {
     Now now = {.err = err};
-    request_now(ask_open(e, thread, info, now_ready, &now), &now);
-    return now.run;
+    return request_now(engine_open(e, thread, info, now_ready, &now), &now);
 }
 
 /* ---- alive again ---- */
@@ -174,7 +170,7 @@ static void tell_taken(Request *q) {
     request_tell(q, q->run, NULL);
 }
 
-static Request *ask_take(Run *run, RunReady ready, void *ctx) {
+Request *run_take(Run *run, RunReady ready, void *ctx) {
     Engine *e = run->engine;
     Request *q = request_for(request_new(e, NULL, run->row.run), ready, NULL, ctx);
     q->run = run;
@@ -193,10 +189,6 @@ static Request *ask_take(Run *run, RunReady ready, void *ctx) {
     q->job.done = on_taken;
     storage_write(e->storage, &q->job);
     return q;
-}
-
-void run_take(Run *run, RunReady ready, void *ctx) {
-    ask_take(run, ready, ctx);
 }
 
 bool run_is_taken(const Run *run) {
@@ -218,7 +210,7 @@ bool run_is_called_off(const Run *run) {
 static bool may_write(Run *run, Error *err) {
     Now now = {.err = err};
     if (!run->leased || !run->engine->storage) {
-        request_now(ask_take(run, now_ready, &now), &now);
+        request_now(run_take(run, now_ready, &now), &now);
     }
     return run->leased;
 }
@@ -229,9 +221,7 @@ static void begin_works_anew(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
         Json inner = wait_unpaused(f->wait);
         Json answers = work_part(inner, WORK_ANSWERS), memo = work_part(inner, WORK_MEMO);
-        bool told = (json_kind(answers) == JSON_ARRAY && json_array_len(answers)) ||
-                    (!json_is_none(memo) && json_kind(memo) != JSON_NULL);
-        if (wait_is(inner, WAIT_WORK) && !told) {
+        if (wait_is(inner, WAIT_WORK) && !json_array_len(answers) && safe_is_nothing(memo)) {
             frame_top(f)->deadline = 0;
             frame_set_wait(f, json_null());
         }
@@ -253,18 +243,18 @@ bool run_rewind(Run *run, Json there, Json info, Error *err) {
     if (ok && has_ended(run)) {
         run->settled = true;
         show_ended(run);
-        run_unsaved(run);
+        run_enter(run, RUNS_UNSAVED);
         run_record(run, run->first_frame, NULL, "forked", json_none());
     } else if (ok) {
         revive(run);
         begin_works_anew(run);
         run_fork_line(run);
-        run_park_all(run, info, true);
+        park_all(run, info, true);
         run_record(run, run->first_frame, NULL, "forked", json_none());
         run_set_deadline(run);
     } else if (run->first_frame && !run->parked &&
                !run->settled) { /* it had to be taken up again */
-        run_park_all(run, info, true);
+        park_all(run, info, true);
     }
     json_unref(info);
     run_kick(run);
@@ -280,7 +270,7 @@ bool run_reopen(Run *run, Json info, Error *err) {
     if (ok) {
         revive(run);
         run_renew_clocks(run);
-        run_park_all(run, info, true);
+        park_all(run, info, true);
         run_record(run, run->first_frame, NULL, "reopened", json_none());
         run_set_deadline(run);
     }
@@ -300,7 +290,7 @@ static void replay(Run *run, Frame *f) {
     run->only = (RunOnly){f->id, f->nlevels, run->step};
     run_set_hooks(run, &only_hooks, run);
     frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
-    run_unsaved(run);
+    run_enter(run, RUNS_UNSAVED);
     run_record(run, f, frame_top(f)->node, "replaying", json_none());
     run_tell_start(run, true);
     frame_schedule(f);
@@ -311,7 +301,7 @@ static void replay(Run *run, Frame *f) {
  * commit. */
 static void replay_read(Request *q) {
     Loaded *l = &q->loaded;
-    int64_t now = engine_now(q->engine);
+    int64_t now = engine_time(q->engine);
     if (q->job.err.code == ERR_NONE &&
         (!q->new_thread || store_check_thread(q->new_thread, &q->job.err))) {
         l->image = image_renew_places(image_shift(l->image, now - l->at, true));
@@ -337,21 +327,15 @@ static void replay_read(Request *q) {
     replay(run, f);
 }
 
-static Request *ask_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
-    const char *name = asked->new_thread;
+Request *engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
     Request *q = request_for(request_new(e, asked->thread, asked->seq), ready, NULL, ctx);
-    q->new_thread = name ? mem_strndup(name, strlen(name)) : NULL;
+    q->new_thread = mem_strdup(asked->new_thread);
     q->replays = true;
     request_read(q, replay_read);
     return q;
 }
 
-void engine_replay(Engine *e, const RunReplay *asked, RunReady ready, void *ctx) {
-    ask_replay(e, asked, ready, ctx);
-}
-
 Run *engine_replay_now(Engine *e, const RunReplay *asked, Error *err) {
     Now now = {.err = err};
-    request_now(ask_replay(e, asked, now_ready, &now), &now);
-    return now.run;
+    return request_now(engine_replay(e, asked, now_ready, &now), &now);
 }

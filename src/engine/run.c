@@ -30,10 +30,6 @@ void run_leave(Run *run, RunsThat which) {
     *link = (RunLink){0};
 }
 
-void run_unsaved(Run *run) {
-    run_enter(run, RUNS_UNSAVED);
-}
-
 /* One that has settled has nothing left to be in time for. */
 void run_set_held(Run *run, bool held) {
     run->is_held = held && !run->settled;
@@ -42,7 +38,7 @@ void run_set_held(Run *run, bool held) {
 /* ---- time ---- */
 
 /* A turn has one time: looking at the clock costs as much as a tenth of a step. */
-int64_t engine_now(const Engine *e) {
+int64_t engine_time(const Engine *e) {
     if (e->turn_time) {
         return e->turn_time;
     }
@@ -61,13 +57,13 @@ uv_timer_t *timer_new(uv_loop_t *loop, void *data) {
     return timer;
 }
 
-static void free_handle(uv_handle_t *handle) {
+void handle_free(uv_handle_t *handle) {
     mem_free(handle);
 }
 
 void timer_free(uv_timer_t *timer) {
     if (timer) {
-        uv_close((uv_handle_t *)timer, free_handle);
+        uv_close((uv_handle_t *)timer, handle_free);
     }
 }
 
@@ -96,8 +92,7 @@ bool engine_may_begin(const Engine *e, Error *err) {
 
 const char *engine_folder(Engine *e, Error *err) {
     if (!e->folder) {
-        const char *folder = store_folder(e->options.store, err);
-        e->folder = folder ? mem_strndup(folder, strlen(folder)) : NULL;
+        e->folder = mem_strdup(store_folder(e->options.store, err));
     }
     return e->folder;
 }

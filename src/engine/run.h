@@ -187,7 +187,6 @@ struct Engine {
 
 /* ---- engine.c ---- */
 
-int64_t engine_now(const Engine *e);
 /* Whether a run may begin or go on: not when the store failed, for nothing of it could be recorded. */
 bool engine_may_begin(const Engine *e, Error *err);
 uint64_t engine_batch(const Engine *e);           /* number of the batch being filled */
@@ -197,11 +196,11 @@ const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error
 void run_enter(Run *run, RunsThat list);          /* at its end; nothing when it is there already */
 void run_leave(Run *run, RunsThat list);
 void engine_set_idle(Engine *e, bool active); /* whether it has a turn in each one of the loop */
-void run_kick(Run *run);    /* something of it may be ready: see to it in the next turn */
-void run_unsaved(Run *run); /* its head or status are to be written */
+void run_kick(Run *run); /* something of it may be ready: see to it in the next turn */
 void run_set_held(Run *run, bool held);
 Run *run_new(Engine *e, Flow *flow);
 uv_timer_t *timer_new(uv_loop_t *loop, void *data);
-void timer_free(uv_timer_t *timer); /* accepts NULL */
+void timer_free(uv_timer_t *timer);    /* accepts NULL */
+void handle_free(uv_handle_t *handle); /* for uv_close() */
 
 #endif

@@ -15,19 +15,14 @@
 
 /* ---- timers ---- */
 
-/* The next time at which something is up for this frame; 0: never. */
-static int64_t next_time(const Frame *f) {
+/* For the next time at which something is up for this frame; 0: never. */
+void frame_set_timer(Frame *f) {
     int64_t t = f->status == FRAME_TIMED ? image_int(f->wait, WAIT_UNTIL) : 0;
     for (uint32_t i = 0; i < f->nlevels; i++) {
         int64_t deadline = f->levels[i].deadline;
         t = !t || (deadline && deadline < t) ? deadline : t;
     }
-    return t;
-}
-
-void frame_set_timer(Frame *f) {
-    int64_t t = f->held ? 0 : next_time(f);
-    if (!t) {
+    if (!t || f->held) {
         if (f->timer) {
             uv_timer_stop(f->timer);
         }
@@ -36,7 +31,7 @@ void frame_set_timer(Frame *f) {
     if (!f->timer) {
         f->timer = timer_new(f->run->engine->options.loop, f);
     }
-    int64_t left = t - engine_now(f->run->engine);
+    int64_t left = t - engine_time(f->run->engine);
     uv_timer_start(f->timer, f->run->engine->on_frame_late, left > 0 ? (uint64_t)left : 0, 0);
 }
 
@@ -49,7 +44,7 @@ void run_set_deadline(Run *run) {
         run->timer = timer_new(run->engine->options.loop, run);
         uv_unref((uv_handle_t *)run->timer);
     }
-    int64_t left = run->deadline - engine_now(run->engine);
+    int64_t left = run->deadline - engine_time(run->engine);
     uv_timer_start(run->timer, run->engine->on_run_late, left > 0 ? (uint64_t)left : 0, 0);
 }
 
@@ -58,13 +53,13 @@ void run_set_deadline(Run *run) {
 void start_clock(Frame *f, int64_t timeout_ms) {
     Level *l = frame_top(f);
     if (timeout_ms && !l->deadline) {
-        l->deadline = engine_now(f->run->engine) + timeout_ms;
+        l->deadline = engine_time(f->run->engine) + timeout_ms;
         frame_mark(f);
     }
 }
 
 void run_renew_clocks(Run *run) {
-    int64_t now = engine_now(run->engine);
+    int64_t now = engine_time(run->engine);
     for (Frame *f = run->first_frame; f; f = f->next) {
         for (uint32_t i = 0; i < f->nlevels; i++) {
             Level *l = &f->levels[i];
@@ -123,7 +118,7 @@ void frame_set_status(Frame *f, FrameStatus status) {
     if (parked == (status == FRAME_PARKED)) {
         return;
     }
-    int64_t now = engine_now(f->run->engine);
+    int64_t now = engine_time(f->run->engine);
     f->run->parked += parked ? (size_t)-1 : 1;
     for (Frame *at = f; at; at = at->parent) { /* the clocks of those around it stand still, too */
         bool stood = at->held > 0;
@@ -253,7 +248,7 @@ void run_settle_if_done(Run *run) {
         run_status_change(&run->status, run->parked ? RUN_PAUSES : RUN_WAITS);
     }
     run_enter(run, RUNS_SETTLING);
-    run_unsaved(run);
+    run_enter(run, RUNS_UNSAVED);
     run->settle_batch = engine_batch(run->engine);
     run_kick(run);
 }

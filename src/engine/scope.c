@@ -31,27 +31,21 @@ static ScopeAt owner_of(ScopeAt at) {
     return at;
 }
 
-static Json merged_tasks(Json view, Json own) {
-    Json all = json_object_get_c(view, "tasks"), id, task;
-    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
-    for (size_t pos = 0; json_object_next(own, &pos, &id, &task);) {
-        all = json_object_set(all, json_ref(id), json_ref(task));
-    }
-    return json_object_with(view, "tasks", all);
-}
-
 Json scope_over(Json view, Json own, Json defaults) {
     Json name, value;
-    for (size_t pos = 0;
-         json_kind(defaults) == JSON_OBJECT && json_object_next(defaults, &pos, &name, &value);) {
+    for (size_t pos = 0; json_object_next(defaults, &pos, &name, &value);) {
         if (json_is_none(json_object_get(view, name))) {
             view = json_object_set(view, json_ref(name), json_ref(value));
         }
     }
     for (size_t pos = 0; json_object_next(own, &pos, &name, &value);) {
-        view = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
-                   ? merged_tasks(view, value)
-                   : json_object_set(view, json_ref(name), json_ref(value));
+        Json all = json_string_is(name, "tasks") && json_kind(value) == JSON_OBJECT
+                       ? json_object_get(view, name)
+                       : json_none(); /* those of the scopes around are in sight, too */
+        view =
+            json_object_set(view, json_ref(name),
+                            json_kind(all) == JSON_OBJECT ? json_object_merge(json_ref(all), value)
+                                                          : json_ref(value));
     }
     return view;
 }
@@ -81,7 +75,7 @@ Json scope_view(const Frame *f, uint32_t level) {
     return view_at((ScopeAt){f, level});
 }
 
-Json frame_state(const Frame *f) {
+Json frame_sees(const Frame *f) {
     const Level *l = frame_top(f);
     return l->graph->scoped ? scope_view(f, f->nlevels - 1) : json_ref(l->state);
 }
@@ -110,8 +104,7 @@ void scope_unset(Frame *f, uint32_t level, Json name) {
 
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
     Json tasks = json_object_get_c(level_at(owner_of((ScopeAt){f, level}))->state, "tasks");
-    Json task = json_object_get(tasks, id);
-    return json_object_get_c(task, field);
+    return json_object_get_c(json_object_get(tasks, id), field);
 }
 
 /* What is in a slot of an object, lifted out so that it can be changed in place; {} when it is none. */

@@ -31,7 +31,4 @@ void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json v
 void scope_set_tasks(Frame *f, uint32_t level, Json tasks);
 Json scope_task(const Frame *f, uint32_t level, Json id, const char *field); /* borrowed */
 
-/* The state that a frame's node sees, in any dialect; given. */
-Json frame_state(const Frame *f);
-
 #endif

@@ -137,7 +137,6 @@ void step_set_output(Step *step, Json name, Json value);
 
 /* The result as it is so far, of a task that goes on (continueOnPass): containers count it. */
 void step_set_result(Step *step, TaskResult result);
-void step_set_progress(Step *step, double percent); /* 0 to 100 */
 
 /* A folder that is the run's own and is there until it has ended: made if missing. NULL, with *err
  * set, when the store has none. */

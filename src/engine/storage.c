@@ -171,20 +171,14 @@ void storage_write(Storage *s, StorageJob *job) {
 }
 
 /* Threads are made as they are needed: most programs need none. */
-static void need_reader(Storage *s) {
+void storage_read(Storage *s, StorageJob *job) {
     uv_mutex_lock(&s->mutex);
-    bool more = s->resting < (int)s->reads.n + 1 && s->nreaders < STORAGE_READERS;
+    size_t waiting = s->reads.n;
+    bool more = s->resting < (int)waiting + 1 && s->nreaders < STORAGE_READERS;
     uv_mutex_unlock(&s->mutex);
     if (more && uv_thread_create(&s->readers[s->nreaders], read_jobs, s) == 0) {
         s->nreaders++;
     }
-}
-
-void storage_read(Storage *s, StorageJob *job) {
-    need_reader(s);
-    uv_mutex_lock(&s->mutex);
-    size_t waiting = s->reads.n;
-    uv_mutex_unlock(&s->mutex);
     if (!s->nreaders || waiting >= STORAGE_READS) {
         error_set(&job->err, ERR_BUSY, "The store is asked for too much at once; try again.");
         ask(s, job, &s->finished, &s->ended);
@@ -290,8 +284,8 @@ void storage_wait(Storage *s) {
     }
 }
 
-bool storage_overfull(const Storage *s, size_t records) {
-    return s->filling->bytes.len > OVERFULL || s->filling->count > records;
+bool storage_overfull(const Storage *s) {
+    return s->filling->bytes.len > OVERFULL;
 }
 
 /* ---- life ---- */

@@ -87,7 +87,6 @@ bool storage_ready(const Storage *s);
 void storage_flush(Storage *s);
 /* Blocks until the batch under way is committed, telling the host; at once when there is none. */
 void storage_wait(Storage *s);
-/* So much waits that the caller had better do so too: more than so many records, or too many bytes. */
-bool storage_overfull(const Storage *s, size_t records);
+bool storage_overfull(const Storage *s); /* so much waits that the caller had better do so too */
 
 #endif

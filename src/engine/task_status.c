@@ -1,7 +1,6 @@
 #include "task_status.h"
 
 #include "config.h"
-
 #include "image_read.h"
 #include "scope.h"
 
@@ -12,31 +11,26 @@
 enum { VERDICT_RESULT, VERDICT_ERROR, VERDICT_CLEANING };
 
 Json verdict_new(int result, Json error) {
-    Json parts[] = {json_int(result), json_is_none(error) ? json_null() : json_ref(error),
-                    json_bool(false)};
-    return json_array_from(parts, 3);
+    return ARRAY(json_int(result), json_is_none(error) ? json_null() : json_ref(error),
+                 json_bool(false));
 }
 
 int verdict_result(const Level *l) {
-    bool there = json_kind(l->writes) == JSON_ARRAY;
-    return there ? (int)image_int(l->writes, VERDICT_RESULT) : TASK_NONE;
+    return (int)image_int(l->writes, VERDICT_RESULT); /* TASK_NONE when there is no verdict */
 }
 
 Json verdict_error(const Level *l) {
-    bool there = json_kind(l->writes) == JSON_ARRAY;
-    Json error = there ? json_array_get(l->writes, VERDICT_ERROR) : json_none();
+    Json error = json_array_get(l->writes, VERDICT_ERROR);
     return json_kind(error) == JSON_OBJECT ? error : json_none();
 }
 
 void level_set_memo(Frame *f, Level *l, Json writes) {
-    json_unref(l->writes);
-    l->writes = writes;
+    json_put(&l->writes, writes);
     frame_mark(f);
 }
 
 bool verdict_cleaning(const Level *l) {
-    return json_kind(l->writes) == JSON_ARRAY &&
-           json_truthy(json_array_get(l->writes, VERDICT_CLEANING));
+    return json_truthy(json_array_get(l->writes, VERDICT_CLEANING));
 }
 
 void verdict_clean(Frame *f, Level *l) {
@@ -77,13 +71,9 @@ void task_note_begun(Frame *f, bool runs) {
 }
 
 void task_note_outputs(Frame *f, uint32_t level, Json outputs) {
-    Json id = f->levels[level].node->task->id, key, value;
-    Json all = scope_task(f, level, id, "outputs");
+    Json all = scope_task(f, level, f->levels[level].node->task->id, "outputs");
     all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
-    for (size_t pos = 0; json_object_next(outputs, &pos, &key, &value);) {
-        all = json_object_set(all, json_ref(key), json_ref(value));
-    }
-    task_note(f, level, "outputs", all);
+    task_note(f, level, "outputs", json_object_merge(all, outputs));
 }
 
 void task_note_ended(Frame *f, TaskResult result) {
@@ -110,8 +100,7 @@ void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
     Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
     Json all = json_object_get_c(outputs, "childScopes");
     all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
-    all = json_object_with(all, name, json_ref(scope));
-    Json update = OBJECT(KEY("childScopes", all));
+    Json update = OBJECT(KEY("childScopes", json_object_with(all, name, json_ref(scope))));
     task_note_outputs(f, level, update);
     json_unref(update);
 }
@@ -163,7 +152,7 @@ Json task_source(void *ctx, const Expr *expr, Json vars, Error *err) {
 
 Json task_title(const Frame *f) {
     const Node *node = frame_top(f)->node;
-    Json vars = frame_state(f);
+    Json vars = frame_sees(f);
     ConfigSource source = {vars, task_source, (void *)f};
     Buf text = BUF_INIT;
     bool ok = config_text(node, node->task->title, &source, &text, NULL);

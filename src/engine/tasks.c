@@ -1,6 +1,6 @@
 /* tasks.c - the kinds that steer in the tasks dialect, and what is common to all tasks.
  *
- * A task that ends leaves its *verdict* in its level, [result, error], and task_go_on() looks from there
+ * A task that ends leaves its *verdict* in its level, [result, error, cleaning], and task_go_on() looks from there
  * what comes next: the next task of the list, or the end of the level. So a failure is no error of the
  * engine's: it goes outwards one container at a time, and each says what it means.
  *
@@ -10,7 +10,7 @@
  *             -> the level ends -> task_level_done: its container takes the verdict
  *             -> the frame ends -> task_child_ended: the container in the frame around it counts it
  *
- * While a container runs, the level that it stands at remembers its config in the same slot, as an
+ * While a container runs, the level that it stands at remembers its config in the same slot (`writes`), as an
  * object by the names of its parameters, with what it counts beside them: what was resolved when it
  * began holds until it ends, in whatever process.
  *
@@ -34,7 +34,7 @@
 #include "task_status.h"
 #include "work.h"
 
-static void say_abandoned(Frame *f, uint32_t level) {
+static void note_abandoned(Frame *f, uint32_t level) {
     const Node *node = f->levels[level].node;
     if (task_has_id(node) && json_truthy(scope_task(f, level, node->task->id, "running"))) {
         task_note(f, level, "running", json_bool(false));
@@ -72,7 +72,7 @@ static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
 
 void task_abandon(Frame *f, uint32_t level, Frame *heir) {
     for (uint32_t i = f->nlevels; i > level; i--) {
-        say_abandoned(f, i - 1);
+        note_abandoned(f, i - 1);
         if (is_inner_test(f, i - 1)) {
             leave_cleanup(f, i - 1, heir);
         }
@@ -83,7 +83,7 @@ void task_abandon(Frame *f, uint32_t level, Frame *heir) {
 
 bool task_resolve(Frame *f, Error *err) {
     const Node *node = frame_top(f)->node;
-    Json vars = frame_state(f);
+    Json vars = frame_sees(f);
     ConfigSource source = {vars, task_source, f};
     Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
     bool ok = config_resolve(node, &source, params, err);
@@ -110,15 +110,20 @@ bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) 
 
 /* ---- levels ---- */
 
-void list_enter(Frame *f, const Graph *graph, Json scope) {
-    Level *l = level_push(f, graph, scope, false);
-    l->node = NULL;
-    frame_set_wait(f, json_null());
+/* Before the first task of its last level; past it when there is none. */
+static void begin_list(Frame *f) {
+    const Graph *graph = frame_top(f)->graph;
     if (graph->nnodes) {
         frame_land(f, &graph->nodes[0], false);
     } else {
-        level_set_memo(f, l, verdict_new(TASK_SUCCESS, json_none()));
+        level_set_memo(f, frame_top(f), verdict_new(TASK_SUCCESS, json_none()));
     }
+}
+
+void list_enter(Frame *f, const Graph *graph, Json scope) {
+    level_push(f, graph, scope, false);
+    frame_set_wait(f, json_null());
+    begin_list(f);
 }
 
 void list_leave(Frame *f) {
@@ -355,7 +360,7 @@ bool test_set_vars(Frame *f, Error *err) {
     const Graph *graph = frame_top(f)->graph;
     bool ok = true;
     for (size_t i = 0; ok && i < graph->nvars; i++) {
-        Json vars = frame_state(f), value;
+        Json vars = frame_sees(f), value;
         ok = task_query(f, graph->vars[i].query, vars, &value, err);
         json_unref(vars);
         if (!json_is_none(value)) {
@@ -400,7 +405,6 @@ static bool enter_cleanup(Frame *f) {
 
 void test_begin(Frame *f) {
     Error err = ERROR_INIT;
-    const Graph *graph = frame_top(f)->graph;
     if (!test_set_vars(f, &err)) {
         Json error = fail_error(f, NULL, "configVars", &err, json_none());
         run_record(f->run, f, NULL, "started", json_none());
@@ -408,12 +412,8 @@ void test_begin(Frame *f) {
         json_unref(error);
         return;
     }
-    if (graph->nnodes) {
-        frame_land(f, &graph->nodes[0], false);
-    } else {
-        level_set_memo(f, frame_top(f), verdict_new(TASK_SUCCESS, json_none()));
-    }
-    frame_record(f, NULL, "started", frame_state(f));
+    begin_list(f);
+    frame_record(f, NULL, "started", frame_sees(f));
 }
 
 /* It has cleanupTasks, or a test inside it has. */
@@ -443,7 +443,7 @@ bool test_abort(Run *run, Json error) {
     bool cancelled = json_is_none(error);
     run->deadline = 0;
     frame_unwind(root, 0);
-    say_abandoned(root, 0);
+    note_abandoned(root, 0);
     Level *l = frame_top(root);
     l->node = NULL;
     level_begin_node(l);
@@ -509,7 +509,7 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     if (!node->task->when) {
         return true;
     }
-    Json vars = frame_state(f);
+    Json vars = frame_sees(f);
     Json holds = evaluator_query(f->run->evaluator, node->task->when, vars, err);
     json_unref(vars);
     if (json_is_none(holds) && err->code != ERR_NONE) {
@@ -557,7 +557,7 @@ static void begin_resolved(Frame *f) {
         task_finish(f, json_null());
         return;
     }
-    f->since = engine_now(f->run->engine);
+    f->since = engine_time(f->run->engine);
     Json wait = sleeps ? WAIT_FOR(WAIT_SLEEP, json_int(f->since + ms)) : work_wait(f, node, &err);
     if (json_is_none(wait)) {
         frame_fail_with(f, "prepare", &err);
@@ -576,9 +576,7 @@ void task_begin(Frame *f) {
     bool ok = is_wanted(f, &go, &err);
     frame_drop_params(f);
     if (ok && !go) {
-        frame_set_wait(f, json_null());
-        task_note_begun(f, false);
-        task_end(f, TASK_NONE, json_none(), json_none());
+        task_skip(f, json_none());
         return;
     }
     task_note_begun(f, true);

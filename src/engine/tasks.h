@@ -1,11 +1,5 @@
 /* tasks.h - what the files of the tasks dialect share: task_status.c (what is known of a task), tasks.c
- * (its life, and tests), containers.c (tasks that hold tasks).
- *
- * A task that ends leaves its *verdict* in its level, [result, error, cleaning], and task_go_on() looks
- * from there what comes next. While a container runs, the level that it stands at remembers its config
- * in the same slot (`writes`): an object by the names of its parameters, with what it counts beside
- * them. What was resolved when it began holds until it ends, in whatever process.
- */
+ * (its life, and tests; it opens with what a verdict is), containers.c (tasks that hold tasks). */
 #ifndef PAWL_TASKS_H
 #define PAWL_TASKS_H
 

@@ -6,11 +6,6 @@
 #include "load.h"
 #include "tasks.h"
 
-#include <assert.h>
-#include <string.h>
-
-enum { PARTS_MAX = 8 }; /* of a wait, behind its word */
-
 /* The functions are declared in the headers of those whose business they are: this file is where they
  * are brought together, and the only one of the folder that knows them all. */
 const WaitRow wait_rows[WAIT_KINDS] = {
@@ -49,25 +44,15 @@ const WaitRow wait_rows[WAIT_KINDS] = {
     [WAIT_UNKNOWN] = {.status = FRAME_READY},
 };
 
-WaitKind wait_named(Json word) {
-    if (json_kind(word) == JSON_STRING) {
-        const char *text = json_string_data(&word);
-        size_t len = json_string_len(word);
-        for (int i = WAIT_GO; i < WAIT_UNKNOWN; i++) {
-            const char *name = wait_rows[i].word;
-            if (len && name[0] == text[0] && strlen(name) == len && !memcmp(name, text, len)) {
-                return (WaitKind)i;
-            }
+WaitKind wait_kind(Json wait) {
+    bool words = json_kind(wait) == JSON_ARRAY;
+    Json word = words ? json_array_get(wait, WAIT_WORD) : json_none();
+    for (int i = WAIT_GO; words && i < WAIT_UNKNOWN; i++) {
+        if (json_string_is(word, wait_rows[i].word)) {
+            return (WaitKind)i;
         }
     }
-    return WAIT_UNKNOWN;
-}
-
-WaitKind wait_kind(Json wait) {
-    JsonKind kind = json_kind(wait);
-    return kind == JSON_ARRAY  ? wait_named(json_array_get(wait, WAIT_WORD))
-           : kind == JSON_NULL ? WAIT_NOTHING
-                               : WAIT_UNKNOWN;
+    return json_kind(wait) == JSON_NULL ? WAIT_NOTHING : WAIT_UNKNOWN;
 }
 
 bool wait_is(Json wait, WaitKind kind) {
@@ -104,18 +89,6 @@ Json wait_with_key(Json wait, Json key) {
 }
 
 Json wait_of(WaitKind kind) {
-    return wait_from_(kind, NULL, 0);
-}
-
-Json wait_from_(WaitKind kind, const Json *parts, size_t n) {
-    Json all[PARTS_MAX + 1];
-    assert(n <= PARTS_MAX);
-    if (!wait_rows[kind].word) {
-        return json_null();
-    }
-    all[0] = json_string_c(wait_rows[kind].word);
-    for (size_t i = 0; i < n; i++) {
-        all[i + 1] = parts[i];
-    }
-    return json_array_from(all, n + 1);
+    const char *word = wait_rows[kind].word;
+    return word ? ARRAY(json_string_c(word)) : json_null();
 }

@@ -37,7 +37,7 @@
 #define PAWL_WAIT_H
 
 #include "hooks.h"
-#include "json.h"
+#include "json_build.h"
 #include "lifecycle.h"
 
 typedef enum WaitKind {
@@ -90,7 +90,6 @@ typedef struct WaitRow {
 extern const WaitRow wait_rows[WAIT_KINDS];
 
 WaitKind wait_kind(Json wait);
-WaitKind wait_named(Json word);         /* by the first part alone */
 bool wait_is(Json wait, WaitKind kind); /* the same, where one kind matters */
 bool wait_is_timed(Json wait);
 /* What it waits for below a pause, or the wait itself; borrowed. */
@@ -102,9 +101,7 @@ Json wait_with_answers(Json wait, Json answers); /* consumes both */
 Json wait_with_key(Json wait, Json key);         /* consumes both; below a pause */
 Json wait_of(WaitKind kind);                     /* [word]; null for WAIT_NOTHING */
 /* [word, ...]; consumes what follows it. */
-#define WAIT_FOR(kind, ...) \
-    wait_from_((kind), (Json[]){__VA_ARGS__}, sizeof((Json[]){__VA_ARGS__}) / sizeof(Json))
-Json wait_from_(WaitKind kind, const Json *parts, size_t n);
+#define WAIT_FOR(kind, ...) ARRAY(json_string_c(wait_rows[kind].word), __VA_ARGS__)
 
 /* Where the parts are. */
 enum { WAIT_WORD };

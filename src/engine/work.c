@@ -9,9 +9,8 @@
 #include "json_print.h"
 #include "mem.h"
 #include "schedule.h"
-#include "scope.h"
+#include "task_status.h"
 #include "tasks.h"
-#include "work.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,8 +47,8 @@ bool frame_asks_for_work(const Frame *f) {
 }
 
 Json work_answered(Json wait, Json answer) {
-    Json answers = json_array_push(answers_of(wait), json_ref(answer));
-    return WAIT_FOR(WAIT_WORK, json_ref(work_part(wait, WORK_KEY)), memo_of(wait), answers);
+    return WAIT_FOR(WAIT_WORK, json_ref(work_part(wait, WORK_KEY)), memo_of(wait),
+                    json_array_push(answers_of(wait), answer));
 }
 
 void work_free_data(Engine *e) {
@@ -108,7 +107,7 @@ Json work_wait(Frame *f, const Node *node, Error *err) {
     const NodeWork *work = work_of(f, node);
     Json memo = json_null();
     if (work && work->prepare) {
-        Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = frame_state(f)};
+        Step s = {.run = f->run, .frame = f, .node = node, .work = work, .state = frame_sees(f)};
         memo = work->prepare(&s, err);
         clear(&s);
     }
@@ -122,11 +121,11 @@ void work_start(Frame *f) {
     const Node *node = frame_top(f)->node;
     Step *s = mem_zalloc(sizeof *s);
     *s = (Step){.run = f->run, .frame = f, .node = node, .work = e->work[node->kind->id]};
-    s->state = frame_state(f);
+    s->state = frame_sees(f);
     assert(!s->work->pure);
     f->step = s;
     e->working += s->work->heavy;
-    f->since = engine_now(e);
+    f->since = engine_time(e);
     frame_set_status(f, FRAME_WORKING);
     if (!s->work->keeps_time && node->timeout_ms) {
         start_clock(f, node->timeout_ms);
@@ -258,7 +257,7 @@ static void step_ended(Step *s, Json result, Json error) {
         return;
     }
     f->step = NULL;
-    if (json_kind(step_answers(s)) == JSON_ARRAY && json_array_len(step_answers(s))) {
+    if (json_array_len(step_answers(s))) {
         step_place(s, NULL); /* an earlier start may have used it */
     }
     forget_after_commit(s);
@@ -304,14 +303,19 @@ typedef struct Wanted {
     bool (*keeps)(const Frame *f);
 } Wanted;
 
+/* The frame that waits for the work of that key; NULL: none does. */
+static const Frame *frame_with_key(const Run *run, const char *key) {
+    const Frame *f = run->first_frame;
+    while (f && !json_string_is(work_part(f->wait, WORK_KEY), key)) {
+        f = f->next;
+    }
+    return f;
+}
+
 static bool wants_key(void *ctx, const char *key) {
     const Wanted *wanted = ctx;
-    for (const Frame *f = wanted->run->first_frame; f; f = f->next) {
-        if (json_string_is(work_part(f->wait, WORK_KEY), key)) {
-            return !wanted->keeps || wanted->keeps(f);
-        }
-    }
-    return false;
+    const Frame *f = frame_with_key(wanted->run, key);
+    return f && (!wanted->keeps || wanted->keeps(f));
 }
 
 void work_sweep(Run *run, bool (*keeps)(const Frame *f)) {
@@ -353,8 +357,8 @@ int64_t step_timeout_ms(const Step *s) {
 
 Json step_eval(Step *s, const Expr *expr, Error *err) {
     Json vars[FRAME_VARS_MAX];
-    return evaluator_run(s->run->evaluator, expr, s->state, frame_vars(s->frame, s->node, vars),
-                         err);
+    return evaluator_run(s->run->evaluator, expr, s->state,
+                         frame_variables(s->frame, s->node, vars), err);
 }
 
 Json step_query(Step *s, const Expr *expr, Error *err) {
@@ -365,7 +369,7 @@ Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error
     enum { MORE_MAX = 8 };
     Json vars[FRAME_VARS_MAX + MORE_MAX];
     assert(n <= MORE_MAX);
-    frame_vars(s->frame, s->node, vars);
+    frame_variables(s->frame, s->node, vars);
     for (size_t i = 0; i < n; i++) {
         vars[s->node->nvars + i] = more[i];
     }
@@ -486,11 +490,11 @@ void step_ask(Step *s, const char *reason, Json prompt, Json options) {
     }
     Frame *f = s->frame;
     Run *run = f->run;
-    Json parts[] = {json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers_of(f->wait)};
     step_over(s);
     frame_top(f)->deadline = 0;
-    frame_interrupt(f, reason, prompt, json_is_none(options) ? json_array() : options,
-                    json_array_from(parts, 3));
+    frame_interrupt(
+        f, reason, prompt, json_is_none(options) ? json_array() : options,
+        ARRAY(json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers_of(f->wait)));
     run_settle_if_done(run);
     run_kick(run);
 }
@@ -503,11 +507,8 @@ void step_answer(Step *s, Json answer) {
     Frame *f = s->frame;
     const Node *node = s->node;
     Run *run = f->run;
-    Json answers = json_array_push(answers_of(f->wait), answer);
-    Json wait =
-        WAIT_FOR(WAIT_WORK, json_ref(work_part(f->wait, WORK_KEY)), memo_of(f->wait), answers);
     step_over(s);
-    frame_set_wait(f, wait);
+    frame_set_wait(f, work_answered(f->wait, answer));
     frame_record(f, node, "answered", json_none());
     run_kick(run);
 }
@@ -520,31 +521,15 @@ bool step_place_wanted(Step *s, const char *place) {
          run = run->links[RUNS_ALL].next) {
         char prefix[32];
         int len = snprintf(prefix, sizeof prefix, "/%lld-", (long long)run->row.run);
-        const char *rest = place + strlen(folder), *key = rest + len; /* step_place() made it */
-        if (run->settled || strncmp(rest, prefix, (size_t)len) != 0) {
-            continue;
+        const char *rest = place + strlen(folder); /* step_place() made it */
+        if (!run->settled && strncmp(rest, prefix, (size_t)len) == 0) {
+            return frame_with_key(run, rest + len);
         }
-        for (const Frame *f = run->first_frame; f; f = f->next) {
-            Json its = work_part(f->wait, WORK_KEY);
-            if (json_kind(its) == JSON_STRING && json_string_is(its, key)) {
-                return true;
-            }
-        }
-        return false;
     }
     return true;
 }
 
 /* ---- tasks ---- */
-
-static const Json *task_id(const Step *s) {
-    bool has = s->frame && s->node->task && !json_is_none(s->node->task->id);
-    return has ? &s->node->task->id : NULL;
-}
-
-static uint32_t task_level(const Step *s) {
-    return s->frame->nlevels - 1;
-}
 
 void step_set_var(Step *s, Json name, Json value) {
     if (!s->frame || !s->node->task || json_string_is(name, "tasks")) {
@@ -554,31 +539,20 @@ void step_set_var(Step *s, Json name, Json value) {
     }
     Json set = json_is_none(s->frame->set) ? json_object() : json_take(&s->frame->set);
     s->frame->set = json_object_set(set, json_ref(name), json_ref(value));
-    scope_set(s->frame, task_level(s), name, value);
+    scope_set(s->frame, s->frame->nlevels - 1, name, value);
 }
 
 void step_set_output(Step *s, Json name, Json value) {
-    const Json *id = task_id(s);
-    if (!id) {
-        json_unref(name);
-        json_unref(value);
-        return;
+    Json output = json_object_set(json_object(), name, value);
+    if (s->frame && task_has_id(s->node)) {
+        task_note_outputs(s->frame, s->frame->nlevels - 1, output);
     }
-    Json outputs = scope_task(s->frame, task_level(s), *id, "outputs");
-    outputs = json_kind(outputs) == JSON_OBJECT ? json_ref(outputs) : json_object();
-    scope_set_task(s->frame, task_level(s), *id, "outputs", json_object_set(outputs, name, value));
+    json_unref(output);
 }
 
 void step_set_result(Step *s, TaskResult result) {
     if (s->frame && s->node->task) {
         task_result_so_far(s->frame, result);
-    }
-}
-
-void step_set_progress(Step *s, double percent) {
-    const Json *id = task_id(s);
-    if (id) {
-        scope_set_task(s->frame, task_level(s), *id, "progress", json_number(percent));
     }
 }
 
@@ -607,8 +581,7 @@ const char *step_run_folder(Step *s, Error *err) {
 }
 
 void step_forgive(Step *s, Json result) {
-    json_unref(s->instead);
-    s->instead = result;
+    json_put(&s->instead, result);
 }
 
 void step_succeed(Step *s, Json result) {

@@ -34,8 +34,8 @@ Json work_wait(Frame *f, const Node *node, Error *err);
 bool work_goes_outside(const Frame *f, Json wait);
 Json work_again(const Frame *f, Json wait); /* a new attempt, with its memo and answers; given */
 bool frame_asks_for_work(const Frame *f);   /* the node asked in the middle of its work */
-Json work_answered(Json wait,
-                   Json answer); /* the wait of an asking frame once it is answered; given */
+/* The wait of an asking frame once it is answered; given. Consumes the answer. */
+Json work_answered(Json wait, Json answer);
 
 void work_begin_pure(Frame *f, const Node *node);
 void work_start(Frame *f);               /* after the commit */

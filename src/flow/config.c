@@ -1,7 +1,6 @@
 #include "config.h"
 
 #include "json_print.h"
-#include "mem.h"
 #include "placeholder.h"
 
 #include <stdlib.h>
@@ -120,8 +119,7 @@ static bool fill_string(Filling *f, Json string, Json *out) {
         bool all = part.at == 0 && at == len;
         if (fine && all && (part.kind == PART_NAME || part.kind == PART_QUERY)) {
             if (!json_is_none(value)) {
-                json_unref(*out);
-                *out = value;
+                json_put(out, value);
             }
             return true;
         }
@@ -134,8 +132,7 @@ static bool fill_string(Filling *f, Json string, Json *out) {
         }
         json_unref(value);
     }
-    json_unref(*out);
-    *out = fine ? json_string(filled.data ? filled.data : "", filled.len) : json_none();
+    json_put(out, fine ? json_string(filled.data ? filled.data : "", filled.len) : json_none());
     buf_clear(&filled);
     return fine;
 }
@@ -194,8 +191,7 @@ static bool resolve(Filling *f, Param *out) {
             error_wrap(f->err, "`%s`", kind->params[i].name);
             return false;
         }
-        json_unref(out[i].value);
-        out[i].value = value;
+        json_put(&out[i].value, value);
     }
     /* The query of configVars takes the place of the value, unless it gives nothing. */
     for (size_t i = 0; i < task->nvars; i++) {
@@ -205,8 +201,7 @@ static bool resolve(Filling *f, Param *out) {
             return false;
         }
         if (json_kind(value) > JSON_NULL) {
-            json_unref(param->value);
-            param->value = value;
+            json_put(&param->value, value);
             param->open = true;
         }
     }

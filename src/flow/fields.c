@@ -94,19 +94,6 @@ bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, 
     return ok;
 }
 
-bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms) {
-    Json value = yaml_json(node);
-    bool ok = json_duration(value, ms), scalar = node->kind == YAML_SCALAR;
-    if (!ok) {
-        report_at(ld->reporter, node->spot,
-                  "%s must be a length of time such as 250ms, 90s or 1h30m%s%s%s.", what,
-                  scalar ? ", not `" : "", scalar ? shown(node->text, node->len) : "",
-                  scalar ? "`" : "");
-    }
-    json_unref(value);
-    return ok;
-}
-
 /* "`key`", for sentences. In a static place. */
 static const char *quoted(const char *key) {
     static _Thread_local char what[64];
@@ -125,8 +112,20 @@ bool key_bool(Loader *ld, const YamlNode *map, const char *key, bool *out) {
 }
 
 bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms) {
-    const YamlNode *value = yaml_get(map, key);
-    return value && field_duration(ld, value, quoted(key), ms);
+    const YamlNode *node = yaml_get(map, key);
+    if (!node) {
+        return false;
+    }
+    Json value = yaml_json(node);
+    bool ok = json_duration(value, ms), scalar = node->kind == YAML_SCALAR;
+    if (!ok) {
+        report_at(ld->reporter, node->spot,
+                  "`%s` must be a length of time such as 250ms, 90s or 1h30m%s%s%s.", key,
+                  scalar ? ", not `" : "", scalar ? shown(node->text, node->len) : "",
+                  scalar ? "`" : "");
+    }
+    json_unref(value);
+    return ok;
 }
 
 const YamlNode *key_map(Loader *ld, const YamlNode *map, const char *key) {

@@ -1,5 +1,6 @@
 #include "flow.h"
 
+#include "ascii.h"
 #include "json_build.h"
 #include "kind_schema.h"
 #include "loader.h"
@@ -250,8 +251,7 @@ static LoadedFile *new_file(Loader *ld, const char *path, Buf *text) {
 
 /* The file name without folders and extension. */
 static const char *default_name(Loader *ld, const char *path) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
+    const char *name = text_after_last(path, '/'), *dot = strrchr(name, '.');
     size_t len = dot && dot != name ? (size_t)(dot - name) : strlen(name);
     return strcmp(path, "-") == 0 || len == 0 ? "workflow" : arena_strndup(ld->arena, name, len);
 }
@@ -484,8 +484,5 @@ Flow *flow_load_definition_inside(Json definition, const FlowAround *around,
     }
     FlowFiles stored = {files, "The file is not part of the stored definition."};
     FlowReader reader = flow_files_reader(&stored);
-    char *name = mem_strndup(json_string_data(&path), json_string_len(path));
-    Flow *flow = flow_load_inside(name, &reader, around, problems);
-    mem_free(name);
-    return flow;
+    return flow_load_inside(json_string_data(&path), &reader, around, problems);
 }

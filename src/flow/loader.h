@@ -187,9 +187,6 @@ bool param_read_at(const ParamInfo *info, Json value, bool lenient, Param *out, 
 /* A node with its name and place, and nothing else yet. The name is not copied. */
 void start_node(const NodeContext *c, Node *node, const YamlNode *yaml, const char *name);
 
-/* Whether a scalar can be the name of a node; reported when it cannot. what: "The name of a node". */
-bool check_node_name(Loader *ld, const YamlNode *name, const char *what);
-
 /* The names of a list of tasks or steps: ids, and those that are made. Ids come first, so that no name
  * that is made takes one. */
 typedef struct NameGiver {
@@ -259,7 +256,6 @@ bool has_name(const char *const *names, const char *text, size_t len);
 const char *field_text(Loader *ld, const YamlNode *node, const char *what);
 bool field_bool(Loader *ld, const YamlNode *node, const char *what, bool *out);
 bool field_int(Loader *ld, const YamlNode *node, const char *what, int64_t max, int64_t *out);
-bool field_duration(Loader *ld, const YamlNode *node, const char *what, int64_t *ms);
 
 /* The same for a key of a map, where it is there. NULL or false, too, where it is not. */
 const char *key_text(Loader *ld, const YamlNode *map, const char *key);

@@ -1,8 +1,6 @@
 /* node.c - a node of a file: its kind, its parameters, and what every node can say. */
 #include "loader.h"
 
-#include "suggest.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -447,7 +445,8 @@ const Node *load_body_node(const NodeContext *c, const YamlNode *yaml, const cha
     return node;
 }
 
-bool check_node_name(Loader *ld, const YamlNode *name, const char *what) {
+/* Whether a scalar can be the name of a node; reported when it cannot. what: "The name of a node". */
+static bool check_node_name(Loader *ld, const YamlNode *name, const char *what) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     if (yaml_is(name, "__start__") || yaml_is(name, "__end__")) {

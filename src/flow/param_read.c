@@ -43,6 +43,12 @@ static bool refuse_shown(const Reading *r, const char *must_be, Json value) {
                          : json_excerpt(value, text));
 }
 
+/* As it is. */
+static bool take(Param *out, Json value) {
+    out->value = json_ref(value);
+    return true;
+}
+
 /* ---- text ---- */
 
 static bool read_text(const Reading *r, Json value, Param *out) {
@@ -56,8 +62,8 @@ static bool read_text(const Reading *r, Json value, Param *out) {
         Buf printed = BUF_INIT;
         JsonPrintOptions options = {.max_bytes = CONFIG_TEXT_MAX};
         json_print(value, &options, &printed);
-        json_unref(text);
-        text = printed.len > CONFIG_TEXT_MAX ? json_none() : json_string(printed.data, printed.len);
+        json_put(&text, printed.len > CONFIG_TEXT_MAX ? json_none()
+                                                      : json_string(printed.data, printed.len));
         buf_clear(&printed);
     }
     if (json_is_none(text)) {
@@ -156,19 +162,15 @@ static bool read_whole(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_size(const Reading *r, Json value, Param *out) {
-    if (!json_byte_count(value, &out->number)) {
-        return refuse(r, "a size in bytes such as 4096, 64K or 1M");
-    }
-    out->value = json_ref(value);
-    return true;
+    return json_byte_count(value, &out->number)
+               ? take(out, value)
+               : refuse(r, "a size in bytes such as 4096, 64K or 1M");
 }
 
 static bool read_duration(const Reading *r, Json value, Param *out) {
-    if (!json_duration(value, &out->number)) {
-        return refuse_shown(r, "a length of time such as 250ms, 90s or 1h30m", value);
-    }
-    out->value = json_ref(value);
-    return true;
+    return json_duration(value, &out->number)
+               ? take(out, value)
+               : refuse_shown(r, "a length of time such as 250ms, 90s or 1h30m", value);
 }
 
 static bool read_statuses(const Reading *r, Json value, Param *out) {
@@ -199,16 +201,11 @@ static bool read_statuses(const Reading *r, Json value, Param *out) {
 
 static bool read_value(const Reading *r, Json value, Param *out) {
     (void)r;
-    out->value = json_ref(value);
-    return true;
+    return take(out, value);
 }
 
 static bool read_object(const Reading *r, Json value, Param *out) {
-    if (json_kind(value) != JSON_OBJECT) {
-        return refuse(r, "a map (`key: value`)");
-    }
-    out->value = json_ref(value);
-    return true;
+    return json_kind(value) == JSON_OBJECT ? take(out, value) : refuse(r, "a map (`key: value`)");
 }
 
 /* ---- lists of objects ---- */

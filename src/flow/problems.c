@@ -67,7 +67,7 @@ static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_lis
     }
     const YamlFile *file = spot.file;
     FlowProblem p = {.warning = warning};
-    p.file = mem_strndup(file->path, strlen(file->path));
+    p.file = mem_strdup(file->path);
     yaml_line_col(file, spot.at, &p.line, &p.col);
     p.msg = sentence(fmt, args);
     size_t start = file->lines[p.line - 1];
@@ -109,7 +109,7 @@ void report_file(Reporter *r, const char *path, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     FlowProblem p = {.len = 1};
-    p.file = mem_strndup(path, strlen(path));
+    p.file = mem_strdup(path);
     p.msg = sentence(fmt, args);
     va_end(args);
     add(r, p);
@@ -170,7 +170,7 @@ bool reporter_end(Reporter *r) {
         buf_printf(&msg, "There %s %zu more problem%s; mend these first.",
                    r->left_out == 1 ? "is" : "are", r->left_out, r->left_out == 1 ? "" : "s");
         append(list, (FlowProblem){.warning = r->left_out_errors == 0,
-                                   .file = mem_strndup(last->file, strlen(last->file)),
+                                   .file = mem_strdup(last->file),
                                    .line = last->line,
                                    .col = last->col,
                                    .len = 1,

@@ -291,7 +291,7 @@ static Json add_beside(Json props, const ParamInfo *info, const char *name) {
         return props;
     }
     Json any = json_object_get_c(there, "anyOf");
-    any = json_is_none(any) ? json_array_push(json_array(), json_ref(there)) : json_ref(any);
+    any = json_is_none(any) ? ARRAY(json_ref(there)) : json_ref(any);
     any = json_array_push(any, param_schema(info, FORM_FILE));
     return json_object_with(props, name, OBJECT(KEY("anyOf", any)));
 }
@@ -341,7 +341,7 @@ static Json node_schema(bool body) {
     Json says = json_array();
     const Kind *kind;
     for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
-        Json key = json_array_push(json_array(), json_string_c(kind->name));
+        Json key = ARRAY(json_string_c(kind->name));
         says = json_array_push(says, OBJECT(KEY("required", key)));
     }
     says = json_array_push(says, parsed("{\"required\":[\"run\"]}"));
@@ -367,8 +367,7 @@ static Json file_schema(const char *title, Json props, const char *required, Jso
     return OBJECT(KEY("$schema", "https://json-schema.org/draft/2020-12/schema"),
                   KEY("title", title), KEY("type", "object"), KEY("properties", props),
                   KEY("additionalProperties", json_bool(false)),
-                  KEY("required", json_array_push(json_array(), json_string_c(required))),
-                  KEY("$defs", defs));
+                  KEY("required", ARRAY(json_string_c(required))), KEY("$defs", defs));
 }
 
 static Json graph_schema(void) {

@@ -6,7 +6,7 @@
  * with its queries compiled here. */
 #include "loader.h"
 
-#include "config.h"
+#include "json_build.h"
 #include "mem.h"
 #include "placeholder.h"
 #include "suggest.h"
@@ -421,7 +421,7 @@ const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json sou
         return NULL;
     }
     NodeContext inner = *c;
-    Json list = keep(c->ld, json_array_push(json_array(), json_ref(source)));
+    Json list = keep(c->ld, ARRAY(json_ref(source)));
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
     load_tasks(&inner, &(TaskList){&value, 1, list});
     return &inner.graph->graph;

@@ -1,6 +1,7 @@
 #include "yaml.h"
 
 #include "ascii.h"
+#include "bisect.h"
 #include "flow.h"
 #include "mem.h"
 #include "problems.h"
@@ -88,16 +89,8 @@ static size_t line_len(const YamlFile *file, size_t i) {
 
 /* The last line that starts at or before `at`. */
 static size_t line_index(const YamlFile *file, size_t at) {
-    size_t low = 0, high = file->nlines;
-    while (high - low > 1) {
-        size_t mid = low + (high - low) / 2;
-        if (file->lines[mid] <= at) {
-            low = mid;
-        } else {
-            high = mid;
-        }
-    }
-    return low;
+    BISECT(after, file->nlines, i, file->lines[i] <= at);
+    return after - 1;
 }
 
 void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col) {
@@ -109,20 +102,14 @@ void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col) {
     *col = (int)(chars_before(file, at) - chars_before(file, start)) + 1;
 }
 
-size_t yaml_offset(const YamlFile *file, int line, int col) {
+/* The way back; clipped to the line. */
+static size_t offset_of(const YamlFile *file, int line, int col) {
     if (line < 1 || (size_t)line > file->nlines) {
         return file->len;
     }
     size_t start = file->lines[line - 1];
     size_t end = (size_t)line < file->nlines ? file->lines[line] - 1 : file->len;
-    size_t at = start;
-    for (int c = 1; c < col && at < end; c++) {
-        at++;
-        while (at < end && utf8_is_inside(file->text[at])) {
-            at++;
-        }
-    }
-    return at;
+    return start + utf8_offset(file->text + start, end - start, col > 1 ? (size_t)col - 1 : 0);
 }
 
 /* ---- what is wrong ---- */
@@ -143,7 +130,7 @@ static void report_syntax(Reading *r) {
     const struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
     YamlFile given = *r->file; /* the parser's columns are those of the text that it was given */
     given.text = r->mend ? r->mend->text : r->file->text;
-    size_t at = e ? yaml_offset(&given, e->line, e->column) : r->last;
+    size_t at = e ? offset_of(&given, e->line, e->column) : r->last;
     size_t indent = r->file->lines[line_index(r->file, at)];
     while (indent < r->file->len && r->file->text[indent] == ' ') {
         indent++;

@@ -97,7 +97,6 @@ Json yaml_json(const YamlNode *node);
 
 /* 1-based; the column counts characters. */
 void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col);
-size_t yaml_offset(const YamlFile *file, int line, int col); /* the way back; clipped to the file */
 
 /* Where in the file byte `offset` of a scalar's text is: escapes, folds and indents followed. */
 size_t yaml_place(const YamlNode *scalar, size_t offset);

@@ -146,6 +146,13 @@ static inline void json_clear(Json *slot) {
     json_unref(old);
 }
 
+/* Releases *slot and moves the value into it. */
+static inline void json_put(Json *slot, Json value) {
+    Json old = *slot;
+    *slot = value;
+    json_unref(old);
+}
+
 /* Moves the value out of *slot and leaves JSON_NONE in it. */
 static inline Json json_take(Json *slot) {
     Json j = *slot;

@@ -16,6 +16,14 @@ Json json_object_add_(Json object, const JsonKey *keys, size_t n) {
     return object;
 }
 
+Json json_object_merge(Json into, Json from) {
+    Json key, value;
+    for (size_t pos = 0; json_object_next(from, &pos, &key, &value);) {
+        into = json_object_set(into, json_ref(key), json_ref(value));
+    }
+    return into;
+}
+
 Json json_time(int64_t ms) {
     time_t seconds = (time_t)(ms / 1000 - (ms % 1000 < 0));
     int part = (int)((ms % 1000 + 1000) % 1000);

@@ -7,6 +7,8 @@
  * A value of another type does not compile, and neither does a plain int, which might be meant as a number
  * or as a truth: json_int() and json_bool() say which. `a == b` is an int in C.
  *
+ * ARRAY(a, b) is the same for an array, of Json alone.
+ *
  * A key whose value is JSON_NONE, or a NULL string, is left out: what there is nothing to say of is not
  * there, and nothing has to be null. Values are made in order; each argument is evaluated once.
  */
@@ -26,6 +28,11 @@ typedef struct JsonKey {
 #define OBJECT_ADD(object, ...)                                \
     json_object_add_((object), (const JsonKey[]){__VA_ARGS__}, \
                      sizeof((const JsonKey[]){__VA_ARGS__}) / sizeof(JsonKey))
+#define ARRAY(...) \
+    json_array_from((Json[]){__VA_ARGS__}, sizeof((Json[]){__VA_ARGS__}) / sizeof(Json))
+
+/* Sets all keys of another object; nothing where that is none. Consumes into, borrows from. */
+Json json_object_merge(Json into, Json from);
 
 /* Milliseconds since 1970 as the interface has times: "2026-11-16T04:35:57.123Z". */
 Json json_time(int64_t ms);

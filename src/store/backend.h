@@ -91,7 +91,6 @@ enum { STORE_OWNER_MAX = 96 };
 const char *store_self(char out[STORE_OWNER_MAX]);
 char *store_copy(const char *text); /* NULL stays NULL */
 uint64_t store_hash(const char *bytes, size_t len);
-void run_row_copy(RunRow *out, const RunRow *row);
 /* The i-th name, from 1 on, for a run that nobody named: "run-17", "run-17-2", ... */
 enum { STORE_NAME_MAX = 48 };
 void store_name_run(int64_t run, int i, char out[STORE_NAME_MAX]);

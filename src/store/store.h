@@ -91,6 +91,7 @@ typedef struct RunRow {
     bool cancel;  /* somebody asked the owner to cancel it (store_ask_cancel) */
 } RunRow;
 
+void run_row_copy(RunRow *out, const RunRow *row);
 void run_row_clear(RunRow *row);
 
 /* Finds a run by its thread or, when there is no such thread and the text is a number, by its

@@ -51,7 +51,6 @@ struct Step {
     bool in_stdout;
     Buf log, set;
     TaskResult task_result;
-    double progress;
 
     bool done;
     char *result;
@@ -239,10 +238,6 @@ void step_set_output(Step *step, Json name, Json value) {
 
 void step_set_result(Step *step, TaskResult result) {
     step->task_result = result;
-}
-
-void step_set_progress(Step *step, double percent) {
-    step->progress = percent;
 }
 
 void step_forgive(Step *step, Json result) {
