@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,17 +99,6 @@ void worker_limit_data(const WorkerProcess *p, uint64_t bytes) {
     if (prlimit(p->pid, RLIMIT_DATA, NULL, &now) != 0) return;
     now.rlim_cur = bytes < now.rlim_max ? bytes : now.rlim_max;
     prlimit(p->pid, RLIMIT_DATA, &now, NULL);
-}
-
-uint64_t worker_memory_of(const WorkerProcess *p) {
-    char path[40];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)p->pid);
-    FILE *in = fopen(path, "re");
-    uint64_t resident = 0, shared = 0;
-    if (!in) return 0;
-    if (fscanf(in, "%*u %" SCNu64 " %" SCNu64, &resident, &shared) != 2) resident = shared = 0;
-    fclose(in);
-    return resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 /* ---- the end ---- */

@@ -34,8 +34,6 @@ bool worker_spawn(const char *const *argv, const char *const *env, WorkerProcess
 
 /* Bytes of data that it, and whatever it forks, may have from now on. */
 void worker_limit_data(const WorkerProcess *p, uint64_t bytes);
-/* Bytes of memory that are its own now; 0 when it is gone. */
-uint64_t worker_memory_of(const WorkerProcess *p);
 
 void worker_signal(const WorkerProcess *p, int signal_number); /* to its group */
 /* True once it has ended: its group is killed then, and *status is as from waitpid(). With wait,

@@ -22,6 +22,7 @@
 #include "mem.h"
 #include "process.h"
 #include "worker_log.h"
+#include "worker_memory.h"
 #include "worker_message.h"
 #include "worker_program.h"
 #include "worker_spawn.h"
@@ -46,13 +47,14 @@ enum {
     DRAIN_MAX = 1 << 20,       /* of a pipe that somebody goes on filling */
     RESULT_HEAP_MAX = 1 << 30, /* bytes that a result may take as a value */
     TICK_MS = 200,             /* memory and deadlines are looked at this often */
-    GRACE_MS = 300,            /* between SIGTERM and SIGKILL */
-    CLOSED_MS = 1000,          /* to end, after closing its socket */
-    IDLE_MS = 60000,           /* unless the options say otherwise */
-    BUSY_MIN = 4,              /* the same */
-    BUSY_MAX = 1024,           /* whatever anybody says */
-    MEMORY_DEFAULT = 1 << 30,  /* the same */
-    OUTPUT_DEFAULT = 1 << 20,  /* the same */
+    LOOK_SHARE = 20,  /* looking at the memory of all takes at most such a part of the time */
+    GRACE_MS = 300,   /* between SIGTERM and SIGKILL */
+    CLOSED_MS = 1000, /* to end, after closing its socket */
+    IDLE_MS = 60000,  /* unless the options say otherwise */
+    BUSY_MIN = 4,     /* the same */
+    BUSY_MAX = 1024,  /* whatever anybody says */
+    MEMORY_DEFAULT = 1 << 30, /* the same */
+    OUTPUT_DEFAULT = 1 << 20, /* the same */
     TOKEN_BYTES = 16,
     CHANNEL = 0,
     FIRST_STREAM = 1, /* indices of a worker's polls */
@@ -83,6 +85,7 @@ struct Worker {
     uint64_t kill_at; /* 0: not yet */
     uint64_t idle_since;
     uint64_t memory; /* the limit that it has now; 0: none */
+    uint64_t others; /* bytes of what it started, when that was looked at last */
     JsonParser *parser;
     uint64_t lines, values; /* that it wrote: as many of one as of the other */
     uint64_t line_bytes;    /* of the one that is not whole yet */
@@ -131,6 +134,13 @@ struct WorkerPool {
     uint64_t ncodes; /* ever */
     WorkerTexts texts;
     char *piece;
+    struct { /* memory; the work and the items are the other thread's while it looks */
+        uv_work_t work;
+        WorkerMemory *items;
+        size_t n, cap;
+        bool looking, all;
+        uint64_t took, all_after; /* nanoseconds */
+    } meter;
 };
 
 static void dispatch(WorkerPool *pool, WorkerLanguage language);
@@ -232,6 +242,7 @@ static void worker_close(Worker *w) {
 static void pool_closed_one(WorkerPool *pool) {
     if (--pool->open_handles > 0 || !pool->freed) return;
     mem_free(pool->workers);
+    mem_free(pool->meter.items);
     mem_free(pool->piece);
     mem_free(pool);
 }
@@ -790,6 +801,65 @@ static void on_end(uv_poll_t *poll, int status, int events) {
     look_whether_gone(poll->data);
 }
 
+/* ---- memory ---- */
+
+static void look_at_memory(uv_work_t *work) {
+    WorkerPool *pool = work->data;
+    uint64_t start = uv_hrtime();
+    worker_memory_look(pool->meter.items, pool->meter.n, pool->meter.all);
+    pool->meter.took = uv_hrtime() - start;
+}
+
+/* Its number is its own, since it was not reaped. */
+static Worker *busy_worker(const WorkerPool *pool, pid_t pid) {
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        Worker *w = pool->workers[i];
+        if (w->process.pid == pid && !w->gone && w->phase == PHASE_BUSY) return w;
+    }
+    return NULL;
+}
+
+static void take_memory(uv_work_t *work, int status) {
+    WorkerPool *pool = work->data;
+    (void)status;
+    pool->meter.looking = false;
+    if (pool->meter.all) pool->meter.all_after = uv_hrtime() + pool->meter.took * LOOK_SHARE;
+    for (size_t i = 0; i < pool->meter.n && !pool->freed; i++) {
+        const WorkerMemory *item = &pool->meter.items[i];
+        Worker *w = busy_worker(pool, item->leader);
+        if (!w) continue;
+        w->others = item->others;
+        if (item->bytes > item->enough) w->retire = true;
+        if (item->bytes <= w->call->options.memory) continue;
+        Buf message = BUF_INIT;
+        memory_sentence(w->call, "used", ", and was ended", &message);
+        doom(w, WORKER_LIMIT, "%s", message.data);
+        buf_clear(&message);
+    }
+    pool_closed_one(pool);
+}
+
+static void measure(WorkerPool *pool) {
+    if (pool->meter.looking) return;
+    pool->meter.n = 0;
+    for (size_t i = 0; i < pool->nworkers; i++) {
+        const Worker *w = pool->workers[i];
+        if (w->phase != PHASE_BUSY || w->gone) continue;
+        pool->meter.items =
+            mem_grow(pool->meter.items, pool->meter.n, &pool->meter.cap, sizeof *pool->meter.items);
+        pool->meter.items[pool->meter.n++] =
+            (WorkerMemory){.leader = w->process.pid,
+                           .enough = w->call->options.memory / 4 * 3,
+                           .others = w->others};
+    }
+    if (!pool->meter.n) return;
+    pool->meter.all = uv_hrtime() >= pool->meter.all_after;
+    pool->meter.work.data = pool;
+    pool->meter.looking =
+        uv_queue_work(pool->loop, &pool->meter.work, look_at_memory, take_memory) == 0;
+    pool->open_handles += pool->meter.looking;
+}
+
 /* ---- now and then ---- */
 
 static void tick_worker(Worker *w) {
@@ -800,14 +870,6 @@ static void tick_worker(Worker *w) {
         } else {
             take_rubbish(w, "");
         }
-    } else if (w->phase == PHASE_BUSY) {
-        uint64_t bytes = worker_memory_of(&w->process), most = w->call->options.memory;
-        if (bytes > most / 4 * 3) w->retire = true;
-        if (bytes <= most) return;
-        Buf message = BUF_INIT;
-        memory_sentence(w->call, "used", ", and was ended", &message);
-        doom(w, WORKER_LIMIT, "%s", message.data);
-        buf_clear(&message);
     }
 }
 
@@ -830,6 +892,7 @@ static void on_tick(uv_timer_t *timer) {
     for (size_t i = pool->nworkers; i-- > 0;) {
         if (i < pool->nworkers) tick_worker(pool->workers[i]);
     }
+    measure(pool);
     bool more = pool->under_way > 0;
     for (size_t i = 0; !more && i < pool->nworkers; i++) {
         more = pool->workers[i]->phase == PHASE_ENDING || pool->workers[i]->kill_at;

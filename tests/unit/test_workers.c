@@ -1078,6 +1078,59 @@ static void memory_is_limited(void **state) {
     expect(JS, "return Buffer.alloc(300 << 20).length", "{}", "314572800");
 }
 
+static void memory_of_all_that_it_has_counts(void **state) {
+    (void)state;
+    const char *const codes[] = {
+        "import mmap, time\nm = mmap.mmap(-1, 500 << 20)\n" /* shared, and of no file */
+        "for i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(30)",
+        "import os, mmap, time\nfd = os.memfd_create('x')\nos.ftruncate(fd, 500 << 20)\n"
+        "m = mmap.mmap(fd, 500 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(30)",
+        "import os, time\nfor i in range(4):\n"
+        "    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(60)\n"
+        "time.sleep(30)",
+        "import os, time\nfor i in range(4):\n" /* whose parents are gone */
+        "    if os.fork() == 0:\n        if os.fork() == 0:\n            x = b'x' * (60 << 20)\n"
+        "            time.sleep(60)\n        os._exit(0)\n    os.wait()\ntime.sleep(30)",
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        Talk talk;
+        talk_init(&talk, PY, codes[i], "{}");
+        talk.options.memory = 128 << 20;
+        talk_run(&talk);
+        if (talk.end != WORKER_LIMIT) fail_msg("%s: %d %s", codes[i], talk.end, talk.message);
+        expect_contains(talk.message, "128M");
+        talk_clear(&talk);
+    }
+}
+
+/* Not even the least that can be given is used up by the interpreters, or by what forks share. */
+static void memory_that_is_shared_counts_once(void **state) {
+    (void)state;
+    static const struct {
+        WorkerLanguage language;
+        const char *code;
+        int megabytes;
+    } cases[] = {
+        {PY, "import time\ntime.sleep(0.7)\nreturn 1", 64},
+        {JS, "await new Promise((go) => setTimeout(go, 700)); return 1", 64},
+        {PY,
+         "import os, time, mmap\nm = mmap.mmap(-1, 60 << 20)\nx = b'x' * (40 << 20)\n"
+         "for i in range(0, len(m), 4096): m[i] = 1\n"
+         "children = [os.fork() for i in range(1)]\n"
+         "if 0 in children or os.fork() == 0:\n    m[::4096]\n    time.sleep(60)\n"
+         "time.sleep(0.9)\nreturn 1",
+         160},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Talk talk;
+        talk_init(&talk, cases[i].language, cases[i].code, "{}");
+        talk.options.memory = (uint64_t)cases[i].megabytes << 20;
+        talk_run(&talk);
+        assert_string_equal(talk.value ? talk.value : talk.message, "1");
+        talk_clear(&talk);
+    }
+}
+
 static void a_result_that_is_too_long_is_refused(void **state) {
     (void)state;
     expect_end(PY,
@@ -1534,6 +1587,8 @@ int main(void) {
         WITH_POOL(a_fork_that_comes_back_from_the_code_says_nothing),
         WITH_POOL(a_dead_worker_is_noticed_though_a_fork_holds_its_socket),
         WITH_POOL(memory_is_limited),
+        WITH_POOL(memory_of_all_that_it_has_counts),
+        WITH_POOL(memory_that_is_shared_counts_once),
         WITH_POOL(a_result_that_is_too_long_is_refused),
         WITH_POOL(calls_of_different_realms_share_no_worker),
         WITH_POOL(realms_beyond_the_limit_take_turns),
