@@ -2,7 +2,6 @@
 
 #include "inspect.h"
 #include "json_print.h"
-#include "mem.h"
 #include "problems.h"
 #include "suggest.h"
 #include "things.h"
@@ -317,10 +316,8 @@ bool args_bool(Json args, const char *name, bool otherwise) {
     return is_bool(v) ? json_kind(v) == JSON_TRUE : otherwise;
 }
 
-char *args_text(Json args, const char *name) {
-    Json v = json_object_get_c(args, name);
-    return json_kind(v) == JSON_STRING ? mem_strndup(json_string_data(&v), json_string_len(v))
-                                       : NULL;
+const char *args_text(Json args, const char *name) {
+    return json_object_text(args, name);
 }
 
 int args_word(Json args, const char *name, const char *const *words, int otherwise) {

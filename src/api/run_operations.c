@@ -33,9 +33,7 @@ typedef struct Asked {
 
 static Asked *asked(Host *host, const char *thread, Reply reply) {
     Asked *a = mem_zalloc(sizeof *a);
-    *a = (Asked){.reply = reply,
-                 .host = host,
-                 .thread = thread ? mem_strndup(thread, strlen(thread)) : NULL};
+    *a = (Asked){.reply = reply, .host = host, .thread = mem_strdup(thread)};
     return a;
 }
 
@@ -119,7 +117,7 @@ static void read_recording(HostJob *job, Store *store) {
     Error *err = &job->err;
     Json args = json_decode(r->args.data, r->args.len, &(size_t){0}, err);
     Json replay = json_object_get_c(args, "replay");
-    char *thread = args_text(replay, "thread"), *live_from = args_text(replay, "live_from");
+    const char *thread = args_text(replay, "thread");
     StoredRun stored = {0};
     Flow *flow = flow_of(args, err), *ran = NULL;
     if (flow && stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0),
@@ -131,26 +129,24 @@ static void read_recording(HostJob *job, Store *store) {
                                   .seq = stored.seq,
                                   .flow = ran,
                                   .replaying = flow,
-                                  .live_from = live_from};
+                                  .live_from = args_text(replay, "live_from")};
         r->recording = recording_new(store, &source, err);
     }
     flow_unref(ran);
     flow_unref(flow);
     stored_run_clear(&stored);
-    mem_free(thread);
-    mem_free(live_from);
     json_unref(args);
 }
 
 static void start_now(Host *host, Json args, Recording *recording, Reply reply) {
     Error err = ERROR_INIT;
-    char *thread = args_text(args, "thread"), *mode = args_text(args, "mode");
     Flow *flow = flow_of(args, &err);
-    HostStart start = {
-        .flow = flow,
-        .run = {.thread = thread, .input = json_object_get_c(args, "input"), .mode = mode},
-        .debug = debug_of(args),
-        .recording = recording};
+    HostStart start = {.flow = flow,
+                       .run = {.thread = args_text(args, "thread"),
+                               .input = json_object_get_c(args, "input"),
+                               .mode = args_text(args, "mode")},
+                       .debug = debug_of(args),
+                       .recording = recording};
     if (flow) {
         host_start(host, &start, on_begun, asked(host, NULL, reply));
     } else {
@@ -158,8 +154,6 @@ static void start_now(Host *host, Json args, Recording *recording, Reply reply) 
         recording_free(recording);
     }
     flow_unref(flow);
-    mem_free(thread);
-    mem_free(mode);
 }
 
 static void on_recording(HostJob *job) {
@@ -206,8 +200,7 @@ static bool check_set(Json set, Error *err) {
 
 static void run_resume(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
-    char *decision = args_text(args, "decision");
+    const char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
     HostRun *held = host_find(host, thread);
     held = held && run_settled(host_run(held)) ? NULL : held; /* it was let go of */
     Flow *reload = args_has(args, "definition") ? flow_of(args, &err) : NULL;
@@ -215,7 +208,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
                         .seq = args_int(args, "checkpoint", 0),
                         .interrupt = interrupt,
                         .value = json_object_get_c(args, "value"),
-                        .decision = decision,
+                        .decision = args_text(args, "decision"),
                         .set = json_object_get_c(args, "set"),
                         .reload = reload};
     if (err.code != ERR_NONE || !check_set(resume.set, &err)) {
@@ -239,30 +232,24 @@ static void run_resume(Host *host, Json args, Reply reply) {
         reply_fail(reply, &err);
     }
     flow_unref(reload);
-    mem_free(thread);
-    mem_free(interrupt);
-    mem_free(decision);
 }
 
 static void run_open(Host *host, Json args, Reply reply) {
-    char *thread = args_text(args, "thread");
     HostDebug debug = debug_of(args);
     debug.wanted = true;
     debug.view_only = args_bool(args, "view_only", false);
-    host_open(host, thread, &debug, on_begun, asked(host, NULL, reply));
-    mem_free(thread);
+    host_open(host, args_text(args, "thread"), &debug, on_begun, asked(host, NULL, reply));
 }
 
 /* ---- ending ---- */
 
 static HostRun *held_of(Host *host, Json args, Error *err) {
-    char *thread = args_text(args, "thread");
+    const char *thread = args_text(args, "thread");
     HostRun *held = host_find(host, thread);
     if (!held) {
         error_set(err, ERR_NOT_HELD, "This process does not have the run `%s`.", thread);
         error_fact(err, "thread", thread);
     }
-    mem_free(thread);
     return held;
 }
 
@@ -330,7 +317,7 @@ static void on_cancelled(void *ctx, Run *cleaning, const Error *err) {
 /* A test's cleanup tasks run first, so the answer may take its time. */
 static void run_cancel_call(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    char *thread = args_text(args, "thread");
+    const char *thread = args_text(args, "thread");
     HostRun *held = host_find(host, thread);
     Engine *engine = NULL;
     if (held && !run_settled(host_run(held))) {
@@ -341,7 +328,6 @@ static void run_cancel_call(Host *host, Json args, Reply reply) {
     } else {
         reply_fail(reply, &err);
     }
-    mem_free(thread);
 }
 
 /* ---- changing ---- */
@@ -359,23 +345,21 @@ static void on_changed(void *ctx, const RunRow *row, const Error *err) {
 
 static void run_fork(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    char *thread = args_text(args, "thread"), *name = args_text(args, "new_thread");
-    RunFork fork = {thread, args_int(args, "checkpoint", 0), name};
+    RunFork fork = {args_text(args, "thread"), args_int(args, "checkpoint", 0),
+                    args_text(args, "new_thread")};
     Engine *engine = host_engine(host, HOST_WRITES, &err);
     if (engine) {
         engine_fork(engine, &fork, on_changed, asked(host, NULL, reply));
     } else {
         reply_fail(reply, &err);
     }
-    mem_free(thread);
-    mem_free(name);
 }
 
 static void run_update(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    char *thread = args_text(args, "thread"), *as_node = args_text(args, "as_node");
     Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
-    RunUpdate update = {thread, args_int(args, "checkpoint", 0), set, as_node};
+    RunUpdate update = {args_text(args, "thread"), args_int(args, "checkpoint", 0), set,
+                        args_text(args, "as_node")};
     Engine *engine = check_set(set, &err) ? host_engine(host, HOST_WRITES, &err) : NULL;
     if (engine) {
         engine_update(engine, &update, on_changed, asked(host, NULL, reply));
@@ -383,8 +367,6 @@ static void run_update(Host *host, Json args, Reply reply) {
         reply_fail(reply, &err);
     }
     json_unref(set);
-    mem_free(thread);
-    mem_free(as_node);
 }
 
 /* What the frames of a held run are doing now, for those who watch. */

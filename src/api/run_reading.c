@@ -47,20 +47,10 @@ typedef struct Rows {
     size_t n, cap;
 } Rows;
 
-static char *copy(const char *text) {
-    return text ? mem_strndup(text, strlen(text)) : NULL;
-}
-
 static bool gather(void *ctx, const RunRow *row) {
     Rows *rows = ctx;
     rows->items = mem_grow(rows->items, rows->n, &rows->cap, sizeof *rows->items);
-    RunRow *out = &rows->items[rows->n++];
-    *out = *row;
-    out->thread = copy(row->thread);
-    out->workflow = copy(row->workflow);
-    out->status = copy(row->status);
-    out->owner = copy(row->owner);
-    out->definition = NULL;
+    run_row_copy(&rows->items[rows->n++], row);
     return true;
 }
 
@@ -75,12 +65,13 @@ static void rows_clear(Rows *rows) {
 /* `next` is the place of the last run that was looked at. With a status the pages that hold none of it are passed
  * over. */
 Json stored_runs(Store *store, Json args, Error *err) {
-    char *status = args_text(args, "status"), *after = args_text(args, "after"), *end;
+    const char *status = args_text(args, "status"), *after = args_text(args, "after");
     size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0;
     RunsPage page = {.limit = limit};
     Json list = json_array(), next = json_none();
     bool ok = true, more = true;
     if (after) {
+        char *end;
         page.updated = strtoll(after, &end, 10);
         bool two = *end == '.' && ascii_is_digit(after[0]) && ascii_is_digit(end[1]);
         page.run = two ? strtoll(end + 1, &end, 10) : 0;
@@ -107,8 +98,6 @@ Json stored_runs(Store *store, Json args, Error *err) {
         }
         rows_clear(&rows);
     }
-    mem_free(status);
-    mem_free(after);
     Json out = OBJECT(KEY("runs", list), KEY("next", next));
     if (!ok) {
         json_clear(&out);
@@ -125,19 +114,17 @@ const OperationArg run_get_args[] = {
     {0},
 };
 
-static bool first_thread(void *ctx, const RunRow *row) {
-    *(char **)ctx = copy(row->thread);
-    return false;
-}
-
 Json stored_run(Store *store, Json args, Error *err) {
-    char *thread = args_text(args, "thread");
+    const char *thread = args_text(args, "thread");
     RunRow row = {0};
     Json image = json_none(), out = json_none();
-    RunsPage newest = {.limit = 1};
-    if (!thread && store_runs_page(store, &newest, first_thread, &thread, err) && !thread) {
-        error_set(err, ERR_NOT_FOUND, "There are no runs in %s.", store_url(store));
-        error_fact(err, "store", store_url(store));
+    Rows newest = {0};
+    if (!thread && store_runs_page(store, &(RunsPage){.limit = 1}, gather, &newest, err)) {
+        thread = newest.n ? newest.items[0].thread : NULL;
+        if (!thread) {
+            error_set(err, ERR_NOT_FOUND, "There are no runs in %s.", store_url(store));
+            error_fact(err, "store", store_url(store));
+        }
     }
     if (thread && store_find(store, thread, &row, err)) {
         image = row.head ? image_load(store, &row, row.head, NULL, err) : json_none();
@@ -147,7 +134,7 @@ Json stored_run(Store *store, Json args, Error *err) {
     }
     json_unref(image);
     run_row_clear(&row);
-    mem_free(thread);
+    rows_clear(&newest);
     return out;
 }
 
@@ -157,9 +144,8 @@ void run_answer_stored(Host *host, const char *thread, Reply reply) {
 
 /* For a process that has the run and does not listen: it looks now and then. */
 Json ask_cancel(Store *store, Json args, Error *err) {
-    Json thread = json_object_get_c(args, "thread");
     RunRow row = {0};
-    bool ok = store_find(store, json_string_data(&thread), &row, err) &&
+    bool ok = store_find(store, args_text(args, "thread"), &row, err) &&
               store_ask_cancel(store, row.run, err);
     Json out = ok ? run_json(store, &row) : json_none();
     run_row_clear(&row);
@@ -262,11 +248,10 @@ static int64_t first_of_last(Store *store, const RunRow *row, int64_t last) {
 }
 
 Json stored_history(Store *store, Json args, Error *err) {
-    char *thread = args_text(args, "thread");
     RunRow row = {0};
     Json out = json_none();
     int64_t from = args_int(args, "from", 1), last = args_int(args, "last", 0);
-    if (store_find(store, thread, &row, err)) {
+    if (store_find(store, args_text(args, "thread"), &row, err)) {
         History h = {.list = json_array(), .changed = {store, row.run}};
         h.left = args_int(args, "limit", HISTORY_PAGE);
         h.values = args_bool(args, "values", false);
@@ -280,7 +265,6 @@ Json stored_history(Store *store, Json args, Error *err) {
         }
     }
     run_row_clear(&row);
-    mem_free(thread);
     return out;
 }
 
@@ -293,25 +277,20 @@ const OperationArg run_state_args[] = {
     {0},
 };
 
-static Json state_at(Store *store, Json thread_arg, int64_t seq, StoredRun *run, Error *err) {
-    if (!stored_run_read(store, json_string_data(&thread_arg), seq, run, err)) {
-        return json_none();
-    }
-    return image_state(run->image);
+static Json state_at(Store *store, const char *thread, int64_t seq, StoredRun *run, Error *err) {
+    return stored_run_read(store, thread, seq, run, err) ? image_state(run->image) : json_none();
 }
 
 Json stored_state(Store *store, Json args, Error *err) {
     StoredRun run = {0};
-    Json path = args_path(args, "run_state", err);
-    Json state = json_is_none(path) ? path
-                                    : state_at(store, json_object_get_c(args, "thread"),
-                                               args_int(args, "checkpoint", 0), &run, err);
-    Json out = json_none();
-    if (!json_is_none(state)) {
-        Json part = json_path_get(state, path, err);
-        out = json_is_none(part) ? part
-                                 : OBJECT(KEY("thread", run.row.thread), KEY("checkpoint", run.seq),
-                                          KEY("state", part));
+    Json path = args_path(args, "run_state", err), state = json_none(), out = json_none();
+    if (!json_is_none(path)) {
+        state =
+            state_at(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &run, err);
+    }
+    Json part = json_is_none(state) ? json_none() : json_path_get(state, path, err);
+    if (!json_is_none(part)) {
+        out = OBJECT(KEY("thread", run.row.thread), KEY("checkpoint", run.seq), KEY("state", part));
     }
     json_unref(state);
     json_unref(path);
@@ -321,8 +300,8 @@ Json stored_state(Store *store, Json args, Error *err) {
 
 Json stored_definition(Store *store, Json args, Error *err) {
     StoredRun run = {0};
-    Json thread = json_object_get_c(args, "thread"), out = json_none();
-    if (stored_run_read(store, json_string_data(&thread), args_int(args, "checkpoint", 0), &run,
+    Json out = json_none();
+    if (stored_run_read(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &run,
                         err)) {
         out = OBJECT(KEY("definition", json_ref(run.definition)),
                      KEY("folder", json_ref(run.folder)));
@@ -341,15 +320,15 @@ const OperationArg run_compare_args[] = {
     {0},
 };
 
-static Json other_of(Json args) {
-    Json other = json_object_get_c(args, "other");
-    return json_is_none(other) ? json_object_get_c(args, "thread") : other;
+static const char *other_of(Json args) {
+    const char *other = args_text(args, "other");
+    return other ? other : args_text(args, "thread");
 }
 
 Json stored_diff(Store *store, Json args, Error *err) {
     StoredRun a = {0}, b = {0};
-    Json left = state_at(store, json_object_get_c(args, "thread"), args_int(args, "checkpoint", 0),
-                         &a, err);
+    Json left =
+        state_at(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &a, err);
     Json right = json_is_none(left) ? json_none()
                                     : state_at(store, other_of(args),
                                                args_int(args, "other_checkpoint", 0), &b, err);
@@ -362,26 +341,21 @@ Json stored_diff(Store *store, Json args, Error *err) {
 }
 
 Json stored_compare(Store *store, Json args, Error *err) {
-    StoredRun runs[2];
-    memset(runs, 0, sizeof runs);
-    Flow *flows[2] = {NULL, NULL};
-    Json threads[] = {json_object_get_c(args, "thread"), other_of(args)}, out = json_none();
-    int64_t seqs[] = {args_int(args, "checkpoint", 0), args_int(args, "other_checkpoint", 0)};
-    bool ok = true;
-    for (int i = 0; ok && i < 2; i++) {
-        ok = stored_run_read(store, json_string_data(&threads[i]), seqs[i], &runs[i], err);
-        flows[i] = ok ? stored_run_flow(&runs[i], err) : NULL;
-        ok = flows[i] != NULL;
+    StoredRun a = {0}, b = {0};
+    Flow *flow = NULL, *other = NULL;
+    Json out = json_none();
+    if (stored_run_read(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &a,
+                        err) &&
+        (flow = stored_run_flow(&a, err)) &&
+        stored_run_read(store, other_of(args), args_int(args, "other_checkpoint", 0), &b, err) &&
+        (other = stored_run_flow(&b, err))) {
+        out = divergence_find(store, &(DivergenceSide){a.row.run, a.seq, flow},
+                              &(DivergenceSide){b.row.run, b.seq, other}, err);
     }
-    if (ok) {
-        DivergenceSide a = {runs[0].row.run, runs[0].seq, flows[0]},
-                       b = {runs[1].row.run, runs[1].seq, flows[1]};
-        out = divergence_find(store, &a, &b, err);
-    }
-    for (int i = 0; i < 2; i++) {
-        flow_unref(flows[i]);
-        stored_run_clear(&runs[i]);
-    }
+    flow_unref(flow);
+    flow_unref(other);
+    stored_run_clear(&a);
+    stored_run_clear(&b);
     return out;
 }
 
@@ -403,9 +377,8 @@ typedef struct Prune {
     Json busy, errors;
 } Prune;
 
-static void note_error(Prune *p, const RunRow *row, const Error *err) {
-    p->errors =
-        json_array_push(p->errors, OBJECT(KEY("thread", row->thread), KEY("message", err->msg)));
+static void note(Json *list, const RunRow *row, const Error *err) {
+    *list = json_array_push(*list, OBJECT(KEY("thread", row->thread), KEY("message", err->msg)));
 }
 
 /* What is left of the commands of a run that is gone: nobody will ask for their results any more. */
@@ -424,7 +397,7 @@ static void remove_places(Prune *p, Store *store, const RunRow *row) {
         if (process_stop_place(place.data, &err)) {
             process_forget(place.data);
         } else {
-            note_error(p, row, &err);
+            note(&p->errors, row, &err);
         }
         buf_clear(&place);
     }
@@ -440,11 +413,8 @@ static void prune_one(Prune *p, Store *store, const RunRow *row) {
     bool pruned = chain_prune(store, row, &p->rule, &p->report, &err);
     if (pruned && p->report.removed_runs > gone) {
         remove_places(p, store, row);
-    } else if (!pruned && err.code == ERR_BUSY) {
-        p->busy =
-            json_array_push(p->busy, OBJECT(KEY("thread", row->thread), KEY("message", err.msg)));
     } else if (!pruned) {
-        note_error(p, row, &err);
+        note(err.code == ERR_BUSY ? &p->busy : &p->errors, row, &err);
     }
 }
 
@@ -457,17 +427,20 @@ Json prune_runs(Store *store, Json args, Error *err) {
                         : "Say what may go: `keep_last`, `older_than` or both.");
         return json_none();
     }
-    char *thread = args_text(args, "thread");
+    const char *thread = args_text(args, "thread");
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t before =
         (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1 -
         args_int(args, "older_than", 0); /* of age 0: what this millisecond has made too */
-    Prune p = {.busy = json_array(), .errors = json_array()};
-    p.rule.keep_last = args_int(args, "keep_last", 0);
-    p.rule.result = result_by_value;
-    p.rule.finished_runs = whole;
-    p.rule.older_than = !aged ? 0 : before > 0 ? before : 1; /* 0: of any age */
+    Prune p = {.rule = {.keep_last = args_int(args, "keep_last", 0),
+                        .older_than = !aged        ? 0
+                                      : before > 0 ? before
+                                                   : 1, /* 0: of any age */
+                        .finished_runs = whole,
+                        .result = result_by_value},
+               .busy = json_array(),
+               .errors = json_array()};
     RunRow row = {0};
     RunsPage page = {.limit = RUNS_PAGE, .more = true};
     bool ok = true;
@@ -492,6 +465,5 @@ Json prune_runs(Store *store, Json args, Error *err) {
         json_clear(&out);
     }
     run_row_clear(&row);
-    mem_free(thread);
     return out;
 }

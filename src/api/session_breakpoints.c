@@ -1,7 +1,7 @@
-/* debug_points.c - breakpoints and watches. */
+/* session_breakpoints.c - breakpoints and watches. */
 #include "session_calls.h"
 
-#include "mem.h"
+#include "json_build.h"
 #include "problems.h"
 
 #include <inttypes.h>
@@ -9,33 +9,17 @@
 
 /* ---- setting ---- */
 
-/* The fields that a spec says, with those beside it over them. Given. */
-static Json fields_of_spec(Json spec, Json item, Error *err) {
-    char *text = mem_strndup(json_string_data(&spec), json_string_len(spec));
-    Json fields = breakpoint_parse(text, err), key = json_string_c("spec");
-    mem_free(text);
-    if (!json_is_none(fields) && json_kind(item) == JSON_OBJECT) {
-        Json beside = json_object_remove(json_ref(item), key), said = fields;
-        fields = breakpoint_merge(said, beside);
-        json_unref(said);
-        json_unref(beside);
-    }
-    json_unref(key);
-    return fields;
-}
-
-/* The fields of one breakpoint, from however it is given: fields, a spec, or both. Given. */
+/* The fields of one breakpoint, from however it is given: fields, a spec, or a spec with fields beside it that go
+ * before what it says. Given. */
 static Json fields_of(Json item, Error *err) {
-    if (json_kind(item) == JSON_STRING) {
-        return fields_of_spec(item, json_none(), err);
-    }
-    if (json_kind(item) != JSON_OBJECT) {
+    bool alone = json_kind(item) == JSON_STRING, object = json_kind(item) == JSON_OBJECT;
+    Json spec = alone ? item : object ? json_object_get_c(item, "spec") : json_none();
+    if (!alone && !object) {
         error_set(err, ERR_USAGE,
                   "A breakpoint is an object of fields or a text like `NODE if "
                   "EXPR`.");
         return json_none();
     }
-    Json spec = json_object_get_c(item, "spec");
     if (json_is_none(spec)) {
         return json_ref(item);
     }
@@ -43,7 +27,14 @@ static Json fields_of(Json item, Error *err) {
         error_set(err, ERR_USAGE, "`spec` of a breakpoint must be a string.");
         return json_none();
     }
-    return fields_of_spec(spec, item, err);
+    Json fields = breakpoint_parse(json_string_data(&spec), err);
+    if (!json_is_none(fields) && object) {
+        Json beside = json_object_remove(json_ref(item), json_string_c("spec")), said = fields;
+        fields = breakpoint_merge(said, beside);
+        json_unref(said);
+        json_unref(beside);
+    }
+    return fields;
 }
 
 /* Sets it; JSON_NONE on error. Consumes fields. */
@@ -110,10 +101,9 @@ Json debug_break_set(Session *session, Json args, Error *err) {
 }
 
 Json debug_break_change(Session *session, Json args, Error *err) {
-    Json key = json_string_c("id"), fields = json_object_remove(json_ref(args), key);
+    Json fields = json_object_remove(json_ref(args), json_string_c("id"));
     Breakpoint *b = session_change_break(session, args_int(args, "id", 0), fields, err);
     json_unref(fields);
-    json_unref(key);
     return b ? debug_answer_with("breakpoint", breakpoints_json(session_breakpoints(session), b))
              : json_none();
 }
@@ -131,17 +121,13 @@ Json debug_breaks(Session *session, Json args, Error *err) {
 
 /* ---- choosing: {id | ids | group | all} ---- */
 
-static bool is_chosen(const Breakpoint *b, Json group) {
-    Json own = json_object_get_c(b->spec, "group");
-    return json_is_none(group) || (!json_is_none(own) && json_equal(own, group));
-}
-
 /* group JSON_NONE: all. */
 static Json ids_of_group(const Breakpoints *points, Json group, Error *err) {
     Json ids = json_array();
     for (size_t i = 0; i < breakpoints_count(points); i++) {
         const Breakpoint *b = breakpoints_at(points, i);
-        if (is_chosen(b, group)) {
+        Json own = json_object_get_c(b->spec, "group");
+        if (json_is_none(group) || (!json_is_none(own) && json_equal(own, group))) {
             ids = json_array_push(ids, json_int(b->id));
         }
     }
@@ -214,22 +200,15 @@ Json debug_break_enable(Session *session, Json args, Error *err) {
 
 /* Keys of session_watches() are numbers as text. */
 static int64_t watch_id(Json key) {
-    char text[24];
-    size_t len = json_string_len(key) < sizeof text - 1 ? json_string_len(key) : sizeof text - 1;
-    memcpy(text, json_string_data(&key), len);
-    text[len] = '\0';
-    return strtoll(text, NULL, 10);
+    return strtoll(json_string_data(&key), NULL, 10);
 }
 
 static Json watch_facts(int64_t id, Json expression) {
-    return json_object_with(json_object_with(json_object(), "id", json_int(id)), "expression",
-                            json_ref(expression));
+    return OBJECT(KEY("id", id), KEY("expression", json_ref(expression)));
 }
 
 Json debug_watch_add(Session *session, Json args, Error *err) {
-    char *text = args_text(args, "expression");
-    int64_t id = session_watch(session, text, err);
-    mem_free(text);
+    int64_t id = session_watch(session, args_text(args, "expression"), err);
     return id ? debug_answer_with("watch", watch_facts(id, json_object_get_c(args, "expression")))
               : json_none();
 }
@@ -242,27 +221,18 @@ static Json watch_ids(const Session *session) {
     return ids;
 }
 
-static Json delete_all_watches(Session *session) {
-    Json watches = json_ref(session_watches(session)), deleted = json_array(), key, expression;
-    for (size_t pos = 0; json_object_next(watches, &pos, &key, &expression);) {
-        if (session_unwatch(session, watch_id(key))) {
-            deleted = json_array_push(deleted, json_int(watch_id(key)));
-        }
-    }
-    json_unref(watches);
-    return deleted;
-}
-
 Json debug_watch_delete(Session *session, Json args, Error *err) {
     int64_t id = args_int(args, "id", 0);
-    if (args_has(args, "all")) {
-        return debug_answer_with("deleted", delete_all_watches(session));
+    Json ids =
+        args_has(args, "all") ? watch_ids(session) : json_array_push(json_array(), json_int(id));
+    for (size_t i = 0; i < json_array_len(ids); i++) {
+        if (!session_unwatch(session, json_array_get(ids, i).i)) {
+            debug_no_such(err, watch_ids(session), "There is no watch %" PRId64, id);
+            json_clear(&ids);
+            break;
+        }
     }
-    if (!session_unwatch(session, id)) {
-        debug_no_such(err, watch_ids(session), "There is no watch %" PRId64, id);
-        return json_none();
-    }
-    return debug_answer_with("deleted", json_array_push(json_array(), json_int(id)));
+    return debug_answer_with("deleted", ids);
 }
 
 /* Where watches are evaluated; why is what it says of all of them when there is nowhere. */

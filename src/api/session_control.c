@@ -4,7 +4,6 @@
 
 #include "arena.h"
 #include "json_build.h"
-#include "mem.h"
 #include "problems.h"
 #include "yaml.h"
 
@@ -133,16 +132,11 @@ Json debug_retry(Session *session, Json args, Error *err) {
 /* ---- elsewhere ---- */
 
 Json debug_goto(Session *session, Json args, Error *err) {
-    Json out = json_none();
     Frame *f = stopped_frame(session, args, err);
     int64_t id = f ? frame_id(f) : 0;
-    char *node = args_text(args, "node");
-    if (f && session_goto(session, f, node, err)) {
-        out = json_object_with(json_object(), "frame", json_int(id));
-        out = json_object_with(out, "node", json_string_c(node));
-    }
-    mem_free(node);
-    return out;
+    const char *node = args_text(args, "node");
+    return f && session_goto(session, f, node, err) ? OBJECT(KEY("frame", id), KEY("node", node))
+                                                    : json_none();
 }
 
 /* ---- answers ---- */
@@ -211,22 +205,15 @@ static Json chosen_interrupt(Session *session, Json args, Json all, Error *err) 
     return id;
 }
 
-static bool answer(Session *session, Json args, Json id, Error *err) {
-    char *interrupt = mem_strndup(json_string_data(&id), json_string_len(id));
-    char *decision = args_text(args, "decision");
-    RunResume resume = {
-        .interrupt = interrupt, .decision = decision, .value = json_object_get_c(args, "value")};
-    bool ok = session_answer(session, &resume, err);
-    mem_free(interrupt);
-    mem_free(decision);
-    return ok;
-}
-
 Json debug_answer(Session *session, Json args, Error *err) {
     Json out = json_none(), all = run_interrupts(session_run(session));
     Json id = chosen_interrupt(session, args, all, err);
-    if (json_kind(id) == JSON_STRING && answer(session, args, id, err)) {
-        out = debug_answer_with("answered", json_ref(id));
+    if (json_kind(id) == JSON_STRING) {
+        RunResume resume = {.interrupt = json_string_data(&id),
+                            .decision = args_text(args, "decision"),
+                            .value = json_object_get_c(args, "value")};
+        out = session_answer(session, &resume, err) ? OBJECT(KEY("answered", json_ref(id)))
+                                                    : json_none();
     }
     json_unref(all);
     return out;
@@ -309,17 +296,13 @@ static bool is_kind(const char *word) {
     return false;
 }
 
-/* `NAME: {...}`, which `http: {...}` is not: that is a node of this kind. */
-static bool has_name_before(const YamlNode *root) {
-    return root->kind == YAML_MAP && root->n == 1 && root->pairs[0].value->kind == YAML_MAP &&
-           !is_kind(root->pairs[0].key->text);
-}
-
 static bool take_node(const YamlNode *root, NewNode *out, Error *err) {
     if (root->kind == YAML_LIST && root->n == 1) { /* as it is copied from a file */
         root = root->items[0];
     }
-    if (has_name_before(root)) {
+    /* `NAME: {...}`, which `http: {...}` is not: that is a node of this kind. */
+    if (root->kind == YAML_MAP && root->n == 1 && root->pairs[0].value->kind == YAML_MAP &&
+        !is_kind(root->pairs[0].key->text)) {
         out->name = json_string_valid(root->pairs[0].key->text, root->pairs[0].key->len);
         root = root->pairs[0].value;
     }
@@ -332,17 +315,11 @@ static bool take_node(const YamlNode *root, NewNode *out, Error *err) {
     return true;
 }
 
-static void say_problem(const FlowProblems *problems, Error *err) {
-    const FlowProblem *p = problems->n ? &problems->items[0] : NULL;
-    if (p) {
-        error_set_at(err, ERR_SYNTAX, p->line, p->col, "`text` of `inject`, line %d: %s", p->line,
-                     p->msg);
-    } else {
-        error_set(err, ERR_SYNTAX, "`text` of `inject` is empty.");
+static bool read_node(Json text, NewNode *out, Error *err) {
+    if (json_string_len(text) > FLOW_FILE_MAX) {
+        return error_set(err, ERR_LIMIT, "`text` of `inject` is longer than a file may be (%d MB).",
+                         FLOW_FILE_MAX >> 20);
     }
-}
-
-static bool parse_node(Json text, NewNode *out, Error *err) {
     Arena *arena = arena_new();
     FlowProblems problems = {0};
     Reporter reporter = reporter_start(&problems, NULL);
@@ -352,22 +329,18 @@ static bool parse_node(Json text, NewNode *out, Error *err) {
     YamlFile *file = yaml_file(arena, "text", data, json_string_len(text));
     const YamlNode *root = yaml_parse(arena, file, limits, &reporter);
     bool ok = root && reporter_end(&reporter);
+    const FlowProblem *p = problems.n ? &problems.items[0] : NULL;
     if (ok) {
         ok = take_node(root, out, err);
+    } else if (p) {
+        error_set_at(err, ERR_SYNTAX, p->line, p->col, "`text` of `inject`, line %d: %s", p->line,
+                     p->msg);
     } else {
-        say_problem(&problems, err);
+        error_set(err, ERR_SYNTAX, "`text` of `inject` is empty.");
     }
     flow_problems_clear(&problems);
     arena_free(arena);
     return ok;
-}
-
-static bool read_text(Json text, NewNode *out, Error *err) {
-    if (json_string_len(text) > FLOW_FILE_MAX) {
-        return error_set(err, ERR_LIMIT, "`text` of `inject` is longer than a file may be (%d MB).",
-                         FLOW_FILE_MAX >> 20);
-    }
-    return parse_node(text, out, err);
 }
 
 /* ---- nodes that the workflow does not have ---- */
@@ -380,7 +353,7 @@ static bool new_node(Json args, NewNode *out, Error *err) {
     *out = (NewNode){json_none(), json_null()};
     if (!json_is_none(node)) {
         out->node = json_ref(node);
-    } else if (!read_text(json_object_get_c(args, "text"), out, err)) {
+    } else if (!read_node(json_object_get_c(args, "text"), out, err)) {
         return false;
     }
     if (!json_is_none(name)) {

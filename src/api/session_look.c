@@ -137,11 +137,8 @@ Json debug_summary_of(Json state, Json args, Error *err) {
 }
 
 Json debug_search_in(Json state, Json args, Error *err) {
-    char *text = args_text(args, "text");
-    Json out = inspect_search(state, text, args_size(args, "limit", SEARCH_LIMIT));
     (void)err;
-    mem_free(text);
-    return out;
+    return inspect_search(state, args_text(args, "text"), args_size(args, "limit", SEARCH_LIMIT));
 }
 
 Json debug_largest_of(Json state, Json args, Error *err) {
@@ -302,13 +299,11 @@ Json debug_complete(Session *session, Json args, Error *err) {
         error_clear(err);
     }
     c.state = c.frame ? frame_will_see(c.frame, NULL) : json_none();
-    char *text = args_text(args, "text");
-    c.text = text;
-    c.len = strlen(text);
+    c.text = args_text(args, "text");
+    c.len = strlen(c.text);
     c.cursor = args_size(args, "cursor", c.len);
     c.cursor = c.cursor < c.len ? c.cursor : c.len;
     Json out = completers[args_word(args, "what", debug_complete_words, 0)](&c);
-    mem_free(text);
     json_unref(c.state);
     return out;
 }
@@ -357,7 +352,7 @@ static Json marked_lines(const Marks *m) {
 }
 
 static Json marks_of(const Session *session, const Flow *flow, Json source) {
-    char *file = args_text(source, "file");
+    const char *file = args_text(source, "file");
     Marks m = {.points = session_breakpoints(session), .file = file ? file : flow->path};
     m.first = (int)args_int(source, "first", 1);
     m.n = (int)json_array_len(json_object_get_c(source, "lines"));
@@ -369,7 +364,6 @@ static Json marks_of(const Session *session, const Flow *flow, Json source) {
     }
     Json lines = marked_lines(&m);
     mem_free(m.marked);
-    mem_free(file);
     return lines;
 }
 
@@ -421,11 +415,8 @@ Json debug_source(Session *session, Json args, Error *err) {
     if (err) {
         error_clear(err);
     }
-    char *file = args_text(args, "file");
-    SourcePlace place = source_place(session, f, args, file);
-    Json out = source_at(session, &place, (int)args_int(args, "around", SOURCE_AROUND), err);
-    mem_free(file);
-    return out;
+    SourcePlace place = source_place(session, f, args, args_text(args, "file"));
+    return source_at(session, &place, (int)args_int(args, "around", SOURCE_AROUND), err);
 }
 
 Json debug_nodes(Session *session, Json args, Error *err) {

@@ -177,10 +177,7 @@ static Json replay_question(Session *session, Json args, Error *err) {
 }
 
 static Json replay_now(Session *session, Json args, Json found, Error *err) {
-    char *thread = args_text(args, "new_thread");
-    Json out = session_replay_now(session, found, thread, err);
-    mem_free(thread);
-    return out;
+    return session_replay_now(session, found, args_text(args, "new_thread"), err);
 }
 
 typedef struct Replay {
@@ -195,11 +192,9 @@ static void on_replaying(void *ctx, Json answer, const Error *err) {
 }
 
 static void replay_later(Session *session, Json args, Json found, Reply reply) {
-    char *thread = args_text(args, "new_thread");
     Replay *r = mem_zalloc(sizeof *r);
     r->reply = reply;
-    session_replay(session, found, thread, on_replaying, r);
-    mem_free(thread);
+    session_replay(session, found, args_text(args, "new_thread"), on_replaying, r);
 }
 
 const OperationPast past_replay = {
@@ -208,6 +203,5 @@ const OperationPast past_replay = {
 /* ---- all of it ---- */
 
 Json debug_export(Store *store, Json args, Error *err) {
-    Json thread = json_object_get_c(args, "thread");
-    return export_run(store, json_string_data(&thread), err);
+    return export_run(store, args_text(args, "thread"), err);
 }

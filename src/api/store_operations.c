@@ -3,7 +3,6 @@
 
 #include "args.h"
 #include "json_build.h"
-#include "mem.h"
 #include "store_chain.h"
 
 #include <string.h>
@@ -22,7 +21,7 @@ static void on_problem(void *ctx, const char *thread, int64_t seq, const char *s
 }
 
 static Json check_store(Store *store, Json args, Error *err) {
-    char *thread = args_text(args, "thread");
+    const char *thread = args_text(args, "thread");
     RunRow row = {0};
     CheckReport report = {0};
     Json problems = json_array(), out = json_none();
@@ -35,7 +34,6 @@ static Json check_store(Store *store, Json args, Error *err) {
     }
     json_unref(problems);
     run_row_clear(&row);
-    mem_free(thread);
     return out;
 }
 

@@ -6,7 +6,6 @@
 #include "json_build.h"
 #include "json_parse.h"
 #include "kind_schema.h"
-#include "mem.h"
 #include "things.h"
 
 #include <string.h>
@@ -34,7 +33,7 @@ static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     if (!json_is_none(definition)) {
         return flow_load_definition(definition, problems);
     }
-    char *path = args_text(args, "path");
+    const char *path = args_text(args, "path");
     Buf whole = BUF_INIT;
     if (path[0] != '/' && host_folder(host)) {
         buf_printf(&whole, "%s/", host_folder(host));
@@ -42,7 +41,6 @@ static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     buf_adds(&whole, path);
     Flow *flow = flow_load(whole.data, NULL, problems);
     buf_clear(&whole);
-    mem_free(path);
     return flow;
 }
 

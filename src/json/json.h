@@ -328,8 +328,11 @@ Json json_object(void);
  * and its last value. */
 Json json_object_from(Json *pairs, size_t n);
 size_t json_object_len(Json o);
-Json json_object_get(Json o, Json key);             /* borrowed; JSON_NONE when absent */
-Json json_object_get_c(Json o, const char *key);    /* the same, for a C string */
+Json json_object_get(Json o, Json key);          /* borrowed; JSON_NONE when absent */
+Json json_object_get_c(Json o, const char *key); /* the same, for a C string */
+/* The text of a string in o, lent as long as o is held and not changed. NULL: no string is there, or o is
+ * no object. */
+const char *json_object_text(Json o, const char *key);
 Json json_object_set(Json o, Json key, Json value); /* consumes all three; key is a string */
 Json json_object_with(Json o, const char *key, Json value); /* the same, for a C string */
 Json json_object_remove(Json o, Json key);                  /* consumes o */

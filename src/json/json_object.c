@@ -109,6 +109,19 @@ Json json_object_get_c(Json o, const char *key) {
     return v;
 }
 
+const char *json_object_text(Json o, const char *key) {
+    Json k = json_string_c(key);
+    const Json *found = NULL;
+    size_t n;
+    if (json_kind(o) == JSON_OBJECT) {
+        bool big = object_is_big(o);
+        int64_t i = big ? 2 * find_entry(big_of(o), k) : find_pair(leaf_of(o), k);
+        found = i < 0 ? NULL : node_run(object_entries(o), (size_t)i + 1, &n);
+    }
+    json_unref(k);
+    return found && json_kind(*found) == JSON_STRING ? json_string_data(found) : NULL;
+}
+
 /* ---- building in bulk ---- */
 
 /* A bit out of 64 for a key, so that most keys are known to be new without looking for them. */

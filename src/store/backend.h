@@ -89,7 +89,6 @@ int64_t store_now(void); /* milliseconds since 1970 */
 /* "pid 4711 on host", into out. */
 enum { STORE_OWNER_MAX = 96 };
 const char *store_self(char out[STORE_OWNER_MAX]);
-char *store_copy(const char *text); /* NULL stays NULL */
 uint64_t store_hash(const char *bytes, size_t len);
 /* The i-th name, from 1 on, for a run that nobody named: "run-17", "run-17-2", ... */
 enum { STORE_NAME_MAX = 48 };

@@ -257,8 +257,8 @@ static bool add_row(void *ctx, const RunRow *row) {
     }
     r->rows = mem_grow(r->rows, r->len, &r->cap, sizeof *r->rows);
     r->rows[r->len++] = (RunRow){.run = row->run,
-                                 .thread = store_copy(row->thread),
-                                 .definition = store_copy(row->definition),
+                                 .thread = mem_strdup(row->thread),
+                                 .definition = mem_strdup(row->definition),
                                  .head = row->head,
                                  .last = row->last};
     return !r->only;

@@ -86,8 +86,8 @@ static void look_over(Part *p, const RunRow *now) {
                       .head = now->head,
                       .last = now->last,
                       .updated = now->updated,
-                      .status = store_copy(now->status),
-                      .owner = store_copy(store_self(self))};
+                      .status = mem_strdup(now->status),
+                      .owner = mem_strdup(store_self(self))};
     for (const BatchWrite *w = p->writes; w < p->writes + p->n; w++) {
         if (w->op == BATCH_CHECKPOINT) {
             p->row.last = w->seq > p->row.last ? w->seq : p->row.last;
@@ -95,7 +95,7 @@ static void look_over(Part *p, const RunRow *now) {
             p->rewrites = p->rewrites || w->seq <= now->last;
         } else if (w->op == BATCH_RUN) {
             mem_free(p->row.status);
-            p->row.status = store_copy(w->status);
+            p->row.status = mem_strdup(w->status);
             p->row.head = w->head;
             p->row.updated = w->at;
             p->has_facts = true;
@@ -121,9 +121,9 @@ static size_t put_checkpoints(const Part *p, Buf *out) {
 static bool create_part(Part *p) {
     Buf checkpoints = BUF_INIT;
     const BatchWrite *w = p->writes;
-    p->row.thread = store_copy(w->thread);
-    p->row.workflow = store_copy(w->workflow);
-    p->row.definition = store_copy(w->definition);
+    p->row.thread = mem_strdup(w->thread);
+    p->row.workflow = mem_strdup(w->workflow);
+    p->row.definition = mem_strdup(w->definition);
     p->row.created = w->at;
     put_checkpoints(p, &checkpoints);
     bool ok = run_file_create(p->store->runs, &p->row, &checkpoints) &&

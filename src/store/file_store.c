@@ -351,10 +351,10 @@ static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
     if (!found || run_file_damage(r, false, &why)) {
         rows->rows[rows->len++] = (RunRow){.run = run,
                                            .thread = thread_of_file(file),
-                                           .workflow = store_copy(""),
-                                           .status = store_copy("damaged"),
-                                           .definition = store_copy(""),
-                                           .owner = store_copy("")};
+                                           .workflow = mem_strdup(""),
+                                           .status = mem_strdup("damaged"),
+                                           .definition = mem_strdup(""),
+                                           .owner = mem_strdup("")};
     } else {
         copy_row(f, &r->row, &rows->rows[rows->len++]);
     }
@@ -438,7 +438,7 @@ static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     for (int i = 1; !row->thread; i++) {
         char name[STORE_NAME_MAX];
         store_name_run(row->run, i, name);
-        row->thread = is_thread(f, name) ? NULL : store_copy(name);
+        row->thread = is_thread(f, name) ? NULL : mem_strdup(name);
     }
     bool ok = lease_file_lock(&f->lease_file, row->run, &busy, &owner, err);
     mem_free(owner);
@@ -448,7 +448,7 @@ static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
                          row->run);
     }
     f->named = mem_grow(f->named, f->nnamed, &f->named_cap, sizeof *f->named);
-    f->named[f->nnamed++] = store_copy(row->thread);
+    f->named[f->nnamed++] = mem_strdup(row->thread);
     return true;
 }
 

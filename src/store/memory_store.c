@@ -241,7 +241,7 @@ static bool memory_create_run(Store *s, RunRow *row, bool *found, Error *err) {
         for (int i = 1; !row->thread; i++) {
             char name[STORE_NAME_MAX];
             store_name_run(row->run, i, name);
-            row->thread = run_named(m, name) ? NULL : store_copy(name);
+            row->thread = run_named(m, name) ? NULL : mem_strdup(name);
         }
         MemoryRun *r = mem_zalloc(sizeof *r);
         run_row_copy(&r->row, row);
@@ -305,7 +305,7 @@ static bool memory_define(Store *s, const char *key, const Buf *value, Error *er
     m->definitions =
         mem_grow(m->definitions, m->ndefinitions, &m->definitions_cap, sizeof *m->definitions);
     Definition *d = &m->definitions[m->ndefinitions++];
-    *d = (Definition){store_copy(key), BUF_INIT};
+    *d = (Definition){mem_strdup(key), BUF_INIT};
     buf_add(&d->value, value->data, value->len);
     unlock(m);
     return true;
@@ -383,7 +383,7 @@ static void apply(MemoryData *m, const BatchWrite *w) {
         }
     } else if (w->op == BATCH_RUN) {
         mem_free(r->row.status);
-        r->row.status = store_copy(w->status);
+        r->row.status = mem_strdup(w->status);
         r->row.head = w->head;
         r->row.updated = w->at;
     } else if (w->op == BATCH_REMOVE_RUN) {

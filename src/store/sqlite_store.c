@@ -162,15 +162,15 @@ static const char *column_text(sqlite3_stmt *stmt, int i) {
 
 static void read_row(sqlite3_stmt *stmt, RunRow *row) {
     *row = (RunRow){.run = sqlite3_column_int64(stmt, 0),
-                    .thread = store_copy(column_text(stmt, 1)),
-                    .workflow = store_copy(column_text(stmt, 2)),
-                    .status = store_copy(column_text(stmt, 3)),
-                    .definition = store_copy(column_text(stmt, 4)),
+                    .thread = mem_strdup(column_text(stmt, 1)),
+                    .workflow = mem_strdup(column_text(stmt, 2)),
+                    .status = mem_strdup(column_text(stmt, 3)),
+                    .definition = mem_strdup(column_text(stmt, 4)),
                     .created = sqlite3_column_int64(stmt, 5),
                     .updated = sqlite3_column_int64(stmt, 6),
                     .head = sqlite3_column_int64(stmt, 7),
                     .last = sqlite3_column_int64(stmt, 8),
-                    .owner = store_copy(column_text(stmt, 9)),
+                    .owner = mem_strdup(column_text(stmt, 9)),
                     .cancel = sqlite3_column_int(stmt, 10) != 0};
 }
 
@@ -225,7 +225,7 @@ static bool name_run(SqliteStore *q, RunRow *row, Error *err) {
         if (!execute(q, SQL_NAME_RUN, BINDS(NUMBER(row->run), TEXT(name)), "making a run", err)) {
             return false;
         }
-        row->thread = sqlite3_changes(q->db) == 1 ? store_copy(name) : NULL;
+        row->thread = sqlite3_changes(q->db) == 1 ? mem_strdup(name) : NULL;
     }
     return true;
 }

@@ -37,10 +37,6 @@ const char *store_self(char out[STORE_OWNER_MAX]) {
     return out;
 }
 
-char *store_copy(const char *text) {
-    return text ? mem_strndup(text, strlen(text)) : NULL;
-}
-
 /* FNV-1a. */
 uint64_t store_hash(const char *bytes, size_t len) {
     uint64_t hash = 0xCBF29CE484222325u;
@@ -52,11 +48,11 @@ uint64_t store_hash(const char *bytes, size_t len) {
 
 void run_row_copy(RunRow *out, const RunRow *row) {
     *out = *row;
-    out->thread = store_copy(row->thread);
-    out->workflow = store_copy(row->workflow);
-    out->status = store_copy(row->status);
-    out->definition = store_copy(row->definition);
-    out->owner = store_copy(row->owner);
+    out->thread = mem_strdup(row->thread);
+    out->workflow = mem_strdup(row->workflow);
+    out->status = mem_strdup(row->status);
+    out->definition = mem_strdup(row->definition);
+    out->owner = mem_strdup(row->owner);
 }
 
 void store_name_run(int64_t run, int i, char out[STORE_NAME_MAX]) {
@@ -128,8 +124,7 @@ bool store_inspect(Store *s, int64_t run, Buf *out, Error *err) {
 /* ---- life ---- */
 
 static bool bad_scheme(const char *url, size_t len, Error *err) {
-    if ((len == 8 && !strncmp(url, "postgres", 8)) ||
-        (len == 10 && !strncmp(url, "postgresql", 10))) {
+    if (text_is(url, len, "postgres") || text_is(url, len, "postgresql")) {
         return error_set(
             err, ERR_USAGE,
             "PostgreSQL is not part of this build, so the store `%s` cannot be opened; "
@@ -155,7 +150,7 @@ static const StoreBackend *backend_of(const char *url, const char **path, Error 
     }
     *path = url + len + 1;
     for (size_t i = 0; i < BACKENDS; i++) {
-        if (strlen(backends[i]->scheme) == len && !strncmp(backends[i]->scheme, url, len)) {
+        if (text_is(url, len, backends[i]->scheme)) {
             return backends[i];
         }
     }
@@ -187,7 +182,7 @@ static Store *open_handle(const StoreBackend *backend, const char *path, StoreMo
     buf_printf(&full, "%s:%s", backend->scheme, path);
     s->backend = backend;
     s->url = buf_detach(&full);
-    s->path = store_copy(path);
+    s->path = mem_strdup(path);
     s->mode = mode;
     s->beside = beside;
     bool ok = backend->open(s, err);
@@ -234,6 +229,12 @@ const char *store_url(const Store *s) {
 
 bool store_is_durable(const Store *s) {
     return s->backend->durable;
+}
+
+bool store_url_is_durable(const char *url) {
+    const char *path;
+    const StoreBackend *backend = backend_of(url, &path, NULL);
+    return !backend || backend->durable;
 }
 
 const char *store_folder(Store *s, Error *err) {
@@ -293,7 +294,7 @@ static bool offer_name(void *ctx, const RunRow *row) {
     suggestion_offer(&n->suggestion, row->thread);
     if (n->suggestion.best == row->thread) {
         mem_free(n->name);
-        n->name = store_copy(row->thread);
+        n->name = mem_strdup(row->thread);
         n->suggestion.best = n->name;
     }
     return true;

@@ -69,6 +69,7 @@ Store *store_reader(const Store *s, Error *err);
 
 const char *store_url(const Store *s); /* in full: "sqlite:.pawl/pawl.db" */
 bool store_is_durable(const Store *s); /* false for memory: */
+bool store_url_is_durable(const char *url);
 
 /* The folder for files that belong to runs of this store (output of processes that are under way);
  * made on the first call. For memory: a folder under $TMPDIR that store_close() removes. NULL on

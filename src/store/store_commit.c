@@ -53,11 +53,11 @@ static void make_room(Store *s, const StoreBatch *b) {
 static bool make_run(Store *s, StoreBatch *b, const BatchWrite *w, const char *key, Error *err) {
     char self[STORE_OWNER_MAX];
     bool found = false;
-    RunRow row = {.thread = *w->thread ? store_copy(w->thread) : NULL,
-                  .workflow = store_copy(w->workflow),
-                  .status = store_copy("pending"),
-                  .definition = store_copy(*w->definition || !key ? w->definition : key),
-                  .owner = store_copy(store_self(self)),
+    RunRow row = {.thread = *w->thread ? mem_strdup(w->thread) : NULL,
+                  .workflow = mem_strdup(w->workflow),
+                  .status = mem_strdup("pending"),
+                  .definition = mem_strdup(*w->definition || !key ? w->definition : key),
+                  .owner = mem_strdup(store_self(self)),
                   .created = w->at ? w->at : store_now()};
     row.updated = row.created;
     if (!s->backend->create_run(s, &row, &found, err)) {

@@ -219,9 +219,8 @@ static void what_is_there_is_read(void **state) {
     assert_true(args_number(args, "seconds", 2.5) == 1);
     assert_false(args_bool(args, "all", true));
     assert_false(args_has(args, "all"));
-    char *node = args_text(args, "node");
-    assert_string_equal(node, "a much longer name");
-    mem_free(node);
+    assert_string_equal(args_text(args, "node"), "a much longer name");
+    assert_string_equal(args_text(args, "kind"), "b");
     assert_int_equal(args_word(args, "kind", (const char *const[]){"a", "b", NULL}, 7), 1);
     assert_int_equal(args_frame_id(args), 0);
     assert_true(args_all_frames(args));
