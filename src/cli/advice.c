@@ -3,6 +3,7 @@
 #include "fields.h"
 #include "json_print.h"
 #include "mem.h"
+#include "terminal.h"
 #include "way_out.h"
 
 #include <string.h>
@@ -18,6 +19,13 @@ static void add_words(Buf *out, const char *words, const char *word) {
 void advice_resume(Buf *out, const char *thread, const char *store) {
     add_words(out, "pawl resume ", thread);
     add_words(out, " --store ", store);
+}
+
+void say_resume(const char *thread, const char *store, const char *before) {
+    Buf line = BUF_INIT;
+    advice_resume(&line, thread, store);
+    terminal_say(stderr, "%s%s\n", before, line.data);
+    buf_clear(&line);
 }
 
 void advice_start(Buf *out, const char *file, const char *thread, const char *store) {

@@ -1,6 +1,7 @@
 #include "asking.h"
 
-#include "mem.h"
+#include "json_build.h"
+#include "output.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,10 +36,30 @@ Json ask(Asking *a, const char *operation, Json args) {
     return answer;
 }
 
+static void ignore(void *ctx, Json answer, const Error *err) {
+    (void)ctx;
+    (void)err;
+    json_unref(answer);
+}
+
+void asking_stop_run(Asking *a, const char *thread) {
+    client_call(a->client, "run_stop", OBJECT(KEY("thread", thread)), ignore, NULL);
+}
+
 void asking_listen(Asking *a) {
     a->server = a->server ? a->server : socket_listen(client_host(a->client), NULL);
 }
 
-const char *text_in(const Json *value) {
-    return json_kind(*value) == JSON_STRING ? json_string_data(value) : "";
+int ask_and_show(const Common *common, const char *operation, Json args,
+                 void (*show)(const void *command_args, Json answer)) {
+    Asking a;
+    asking_begin(&a, common);
+    Json answer = ask(&a, operation, args);
+    if (!json_is_none(answer) && common->json) {
+        output_line(answer);
+    } else if (!json_is_none(answer)) {
+        show(common, answer);
+    }
+    json_unref(answer);
+    return asking_end(&a);
 }

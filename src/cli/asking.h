@@ -27,10 +27,15 @@ int asking_end(Asking *a); /* a->code */
 /* Consumes args. */
 Json ask(Asking *a, const char *operation, Json args);
 
+/* Has a run stopped so that it can be resumed, and does not wait for it. */
+void asking_stop_run(Asking *a, const char *thread);
+
 /* Lets other processes in: for commands that hold runs. Without a socket they work all the same. */
 void asking_listen(Asking *a);
 
-/* The text of a string that somebody sent, "" for anything else. It lies in *value, or lives as long. */
-const char *text_in(const Json *value);
+/* All that most commands do: asks for one operation and shows the answer, as a line with --json and by `show`
+ * otherwise, which gets what the command took. Consumes args. Returns the exit code. */
+int ask_and_show(const Common *common, const char *operation, Json args,
+                 void (*show)(const void *command_args, Json answer));
 
 #endif

@@ -18,12 +18,13 @@ enum { WAIT_MS = 5000, POLL_MS = 50 };
 /* Another process has the run and does not listen: it looks into the store now and then. One that died or stopped
  * in the meantime left the run to us. */
 static Json leave_word(const CancelArgs *args, Asking *a) {
-    Json run = ask(a, "run_ask_cancel", place_args(&args->place)), owner = field_get(run, "owner");
+    Json run = ask(a, "run_ask_cancel", place_args(&args->place));
     if (json_is_none(run)) {
         return run;
     }
+    const char *owner = field_string(run, "owner");
     terminal_say(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n",
-                 json_is_none(owner) ? "another process" : text_in(&owner));
+                 *owner ? owner : "another process");
     for (int waited = 0; field_has_text(run, "owner") && waited < WAIT_MS; waited += POLL_MS) {
         json_unref(run);
         uv_sleep(POLL_MS);
@@ -53,14 +54,14 @@ static int act(void *ctx) {
     } else if (json_is_none(run)) {
         a.code = cli_fail(&args->common, &err);
     }
-    Json thread = field_get(run, "thread"), status = field_get(run, "status");
     if (!json_is_none(run)) {
-        a.code = json_string_is(status, "cancelled") ? EXIT_OK : EXIT_FAILED_RUN;
-    }
-    if (!json_is_none(run) && args->common.json) {
-        output_line(run);
-    } else if (!json_is_none(run)) {
-        printf("%s is %s.\n", text_in(&thread), text_in(&status));
+        bool done = json_string_is(field_get(run, "status"), "cancelled");
+        a.code = done ? EXIT_OK : EXIT_FAILED_RUN;
+        if (args->common.json) {
+            output_line(run);
+        } else {
+            printf("%s is %s.\n", field_string(run, "thread"), field_string(run, "status"));
+        }
     }
     json_unref(run);
     return asking_end(&a);

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include "problems.h"
 #include "suggest.h"
 #include "terminal.h"
 
@@ -48,13 +49,8 @@ int command_unknown(const char *name) {
     for (const Command *const *c = commands; *c; c++) {
         suggestion_offer(&nearest, (*c)->name);
     }
-    terminal_say(stderr, "pawl: there is no command `%s`", name);
-    if (nearest.best) {
-        fprintf(stderr, "; did you mean `%s`?\n", nearest.best);
-    } else {
-        fputs(".\n", stderr);
-    }
-    fputs("Try `pawl help`.\n", stderr);
+    terminal_say(stderr, "pawl: there is no command `%s`%s\nTry `pawl help`.\n", name,
+                 did_you_mean_this(nearest.best));
     return EXIT_USAGE;
 }
 
@@ -63,8 +59,5 @@ const char *command_words(const Command *command) {
 }
 
 int option_value_count(const Option *option) {
-    if (!option->values) {
-        return 0;
-    }
-    return strchr(option->values, ' ') ? 2 : 1;
+    return !option->values ? 0 : strchr(option->values, ' ') ? 2 : 1;
 }

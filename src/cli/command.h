@@ -89,8 +89,6 @@ typedef struct Command {
     OptionHandler handle;    /* for options and arguments that no field takes; or NULL */
     int (*act)(void *args);
     void (*clear)(void *args); /* of what no row clears; or NULL */
-    /* Instead of `args` to `act`: gets the arguments from the command's own name on. */
-    int (*run)(int argc, char **argv);
 } Command;
 
 /* The list, in the order in which help shows them; ends with NULL. */

@@ -5,20 +5,30 @@
  */
 #include "command.h"
 #include "options.h"
+#include "stores.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Writes text inside single quotes of a POSIX shell. */
-static void put_quoted(const char *text) {
-    fputc('\'', stdout);
+static const Option help = {.name = "help", .letter = 'h', .help = "show help"};
+
+/* Writes text for inside single quotes of a POSIX shell, with a backslash before some characters. */
+static void put_escaped(const char *text, const char *special) {
     for (; *text; text++) {
+        if (strchr(special, *text)) {
+            fputc('\\', stdout);
+        }
         if (*text == '\'') {
             fputs("'\\''", stdout);
         } else {
             fputc(*text, stdout);
         }
     }
+}
+
+static void put_quoted(const char *text) {
+    fputc('\'', stdout);
+    put_escaped(text, "");
     fputc('\'', stdout);
 }
 
@@ -28,9 +38,17 @@ static void put_command_names(void) {
     }
 }
 
-/* The words that an option takes, parted by spaces as shells want them. */
-static void put_words(const Option *option) {
-    for (const char *c = option->values; *c; c++) {
+static void put_argument_words(const Command *command) {
+    if (command->completes == COMPLETE_COMMAND) {
+        put_command_names();
+    } else {
+        fputs(command_words(command), stdout);
+    }
+}
+
+/* Words, parted by spaces as shells want them. */
+static void put_words(const char *words) {
+    for (const char *c = words; *c; c++) {
         fputc(*c == '|' ? ' ' : *c, stdout);
     }
 }
@@ -47,25 +65,16 @@ static void bash_flags(const Command *command) {
     fputs("-h --help", stdout);
 }
 
-static void bash_arguments(const Command *command) {
-    switch (command->completes) {
-    case COMPLETE_NOTHING: break;
-    case COMPLETE_FILE: fputs("            files=yes\n", stdout); break;
-    case COMPLETE_COMMAND: fputs("            words=$commands\n", stdout); break;
-    case COMPLETE_WORDS: printf("            words='%s'\n", command_words(command)); break;
-    }
-}
-
-static void bash_value(const Option *option) {
-    switch (option->completes) {
-    case COMPLETE_FILE: fputs("files=yes", stdout); break;
-    case COMPLETE_COMMAND: fputs("words=$commands", stdout); break;
-    case COMPLETE_WORDS:
-        fputs("words='", stdout);
-        put_words(option);
+/* What is offered: of an option, of the arguments of a command; `:` is nothing. */
+static void bash_offer(Completion completes, const char *words) {
+    static const char *const offers[] = {[COMPLETE_NOTHING] = ":",
+                                         [COMPLETE_FILE] = "files=yes",
+                                         [COMPLETE_COMMAND] = "words=$commands",
+                                         [COMPLETE_WORDS] = "words='"};
+    fputs(offers[completes], stdout);
+    if (completes == COMPLETE_WORDS) {
+        put_words(words);
         fputc('\'', stdout);
-        break;
-    case COMPLETE_NOTHING: fputc(':', stdout); break;
     }
 }
 
@@ -81,7 +90,7 @@ static void bash_values(const Command *command) {
             printf("|| \"%s\" == -%c ", word, o->letter);
         }
         fputs("]] && { flags=; words=; files=; ", stdout);
-        bash_value(o);
+        bash_offer(o->completes, o->values);
         fputs("; }\n", stdout);
         if (option_value_count(o) == 2) {
             printf("            [[ \"$last\" == --%s ]] && { flags=; words=; files=; }\n", o->name);
@@ -93,7 +102,11 @@ static void bash_command(const Command *command) {
     printf("        %s)\n            flags='", command->name);
     bash_flags(command);
     fputs("'\n", stdout);
-    bash_arguments(command);
+    if (command->completes != COMPLETE_NOTHING) {
+        fputs("            ", stdout);
+        bash_offer(command->completes, command_words(command));
+        fputc('\n', stdout);
+    }
     bash_values(command);
     fputs("            ;;\n", stdout);
 }
@@ -133,25 +146,14 @@ static void write_bash(void) {
 
 /* ---- zsh ---- */
 
-/* Help text inside the brackets of an _arguments specification. */
-static void zsh_help(const char *text) {
-    for (; *text; text++) {
-        if (*text == '\'') {
-            fputs("'\\''", stdout);
-            continue;
-        }
-        if (strchr("[]:\\", *text)) {
-            fputc('\\', stdout);
-        }
-        fputc(*text, stdout);
-    }
-}
+/* What a text inside the brackets of an _arguments specification may not hold as it is. */
+static const char zsh_special[] = "[]:\\";
 
 static void zsh_values(const Option *option) {
     const char *action = option->completes == COMPLETE_FILE ? "_files" : " ";
     if (option->values && option->completes == COMPLETE_WORDS) {
         fputs(":word:(", stdout);
-        put_words(option);
+        put_words(option->values);
         fputc(')', stdout);
         return;
     }
@@ -173,29 +175,25 @@ static void zsh_option(const Option *option) {
         /* An option with two values, as --arg, may come many times. */
         printf("'%s--%s[", option_value_count(option) == 2 ? "*" : "", option->name);
     }
-    zsh_help(option->help);
+    put_escaped(option->help, zsh_special);
     fputc(']', stdout);
     zsh_values(option);
     fputs("' \\\n", stdout);
 }
 
 static void zsh_arguments(const Command *command) {
-    switch (command->completes) {
-    case COMPLETE_NOTHING: fputs("                && return\n", stdout); break;
-    case COMPLETE_FILE: fputs("                '*: :_files' && return\n", stdout); break;
-    case COMPLETE_COMMAND:
-        fputs("                '1: :(", stdout);
-        put_command_names();
-        fputs(")' && return\n", stdout);
-        break;
-    case COMPLETE_WORDS:
-        printf("                '1: :(%s)' && return\n", command_words(command));
-        break;
+    fputs("                ", stdout);
+    if (command->completes == COMPLETE_FILE) {
+        fputs("'*: :_files' ", stdout);
+    } else if (command->completes != COMPLETE_NOTHING) {
+        fputs("'1: :(", stdout);
+        put_argument_words(command);
+        fputs(")' ", stdout);
     }
+    fputs("&& return\n", stdout);
 }
 
 static void zsh_command(const Command *command) {
-    static const Option help = {.name = "help", .letter = 'h', .help = "show help"};
     printf("        %s)\n            _arguments -s \\\n", command->name);
     for (const Option *o = command->options; o && o->name; o++) {
         zsh_option(o);
@@ -214,7 +212,7 @@ static void write_zsh(void) {
           stdout);
     for (const Command *const *c = commands; *c; c++) {
         printf("        '%s:", (*c)->name);
-        zsh_help((*c)->summary);
+        put_escaped((*c)->summary, zsh_special);
         fputs("'\n", stdout);
     }
     fputs("    )\n"
@@ -253,7 +251,7 @@ static void fish_option(const Command *command, const Option *option) {
     }
     if (option->values && option->completes == COMPLETE_WORDS) {
         fputs(" -a '", stdout);
-        put_words(option);
+        put_words(option->values);
         fputc('\'', stdout);
     }
     fputs(" -d ", stdout);
@@ -262,21 +260,18 @@ static void fish_option(const Command *command, const Option *option) {
 }
 
 static void fish_arguments(const Command *command) {
-    printf("complete -c pawl -n '__fish_seen_subcommand_from %s' ", command->name);
-    switch (command->completes) {
-    case COMPLETE_NOTHING: fputs("-f\n", stdout); break;
-    case COMPLETE_FILE: fputs("-F\n", stdout); break;
-    case COMPLETE_COMMAND:
-        fputs("-f -a '", stdout);
-        put_command_names();
-        fputs("'\n", stdout);
-        break;
-    case COMPLETE_WORDS: printf("-f -a '%s'\n", command_words(command)); break;
+    bool words = command->completes == COMPLETE_COMMAND || command->completes == COMPLETE_WORDS;
+    printf("complete -c pawl -n '__fish_seen_subcommand_from %s' %s", command->name,
+           command->completes == COMPLETE_FILE ? "-F" : "-f");
+    if (words) {
+        fputs(" -a '", stdout);
+        put_argument_words(command);
+        fputc('\'', stdout);
     }
+    fputc('\n', stdout);
 }
 
 static void write_fish(void) {
-    static const Option help = {.name = "help", .letter = 'h', .help = "show help"};
     fputs("# Completion of pawl for fish, written by `pawl completion fish`.\n", stdout);
     for (const Command *const *c = commands; *c; c++) {
         printf("complete -c pawl -f -n __fish_use_subcommand -a %s -d ", (*c)->name);
@@ -299,36 +294,27 @@ static const struct Shell {
     void (*write)(void);
 } shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}, {NULL, NULL}};
 
-static bool on_argument(void *ctx, const Option *option, char **values) {
-    const struct Shell **shell = ctx;
-    const Command *command = &command_completion;
-    (void)option;
-    if (*shell) {
-        return options_complain(command, "it takes one shell, but was given `%s` too.", values[0]);
-    }
-    for (const struct Shell *s = shells; s->name; s++) {
-        if (strcmp(s->name, values[0]) == 0) {
-            *shell = s;
-            return true;
-        }
-    }
-    return options_complain(command, "`%s` is none of the shells it knows (bash, zsh, fish).",
-                            values[0]);
-}
+typedef struct CompletionArgs {
+    Common common;
+    const char *shell;
+} CompletionArgs;
 
-static int cmd_completion(int argc, char **argv) {
-    const struct Shell *shell = NULL;
-    const Command *command = &command_completion;
-    OptionsResult result = options_parse(command, argc, argv, on_argument, &shell);
-    if (result == OPTIONS_RUN && !shell) {
-        options_complain(command, "which shell? bash, zsh or fish.");
-        result = OPTIONS_BAD;
+static int act(void *ctx) {
+    const char *name = ((CompletionArgs *)ctx)->shell;
+    const struct Shell *shell = shells;
+    while (name && shell->name && strcmp(shell->name, name) != 0) {
+        shell++;
     }
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    if (!name) {
+        options_complain(&command_completion, "which shell? bash, zsh or fish.");
+    } else if (!shell->name) {
+        options_complain(&command_completion,
+                         "`%s` is none of the shells it knows (bash, zsh, fish).", name);
+    } else {
+        shell->write();
+        return EXIT_OK;
     }
-    shell->write();
-    return EXIT_OK;
+    return EXIT_USAGE;
 }
 
 /* ---- the row ---- */
@@ -348,5 +334,8 @@ const Command command_completion = {
     .examples = completion_examples,
     .completes = COMPLETE_WORDS,
     .words = "bash zsh fish",
-    .run = cmd_completion,
+    .args = sizeof(CompletionArgs),
+    .argument = offsetof(CompletionArgs, shell),
+    .one = "shell",
+    .act = act,
 };

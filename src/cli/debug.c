@@ -117,11 +117,9 @@ static bool refuse_start_options(const DebugArgs *args) {
 
 static Json call_session(void *self, const char *operation, Json args, Error *err) {
     Debug *d = self;
-    Json whole = json_is_none(args) ? json_object() : args;
-    if (!strcmp(operation, "operations")) {
-        return client_ask(d->asking.client, operation, whole, err);
-    }
-    return client_ask(d->asking.client, operation, OBJECT_ADD(whole, KEY("thread", d->thread)),
+    const char *thread = strcmp(operation, "operations") ? d->thread : NULL;
+    return client_ask(d->asking.client, operation,
+                      OBJECT_ADD(json_is_none(args) ? json_object() : args, KEY("thread", thread)),
                       err);
 }
 
@@ -150,12 +148,11 @@ static void on_session_over(void *ctx, const Error *why) {
 /* The window is there before the run has a turn. */
 static void on_opened(void *ctx, Json run, const Error *err) {
     Debug *d = ctx;
-    Json thread = field_get(run, "thread");
     if (err) {
         d->failed = *err;
     } else {
         mem_free(d->thread);
-        d->thread = mem_strndup(text_in(&thread), json_string_len(thread));
+        d->thread = mem_strdup(field_string(run, "thread"));
         d->target = (Target){.call = call_session, .close = leave_session, .self = d};
         d->target.remote = client_is_elsewhere(d->asking.client, d->thread);
         console_open(d->console, &d->target);
@@ -182,30 +179,20 @@ static bool open_session(Debug *d, const char *operation, Json args, Error *err)
     return true;
 }
 
-static Json debug_options_json(const Debug *d, bool begins) {
-    const DebugArgs *args = d->args;
-    return OBJECT(KEY("pause_on_start", json_bool(begins && !args->no_pause)),
-                  KEY("pause_all_on_breakpoint",
-                      args->pause_all ? json_bool(args->pause_all == 1) : json_none()));
+static Json pause_all(const DebugArgs *args) {
+    return args->pause_all ? json_bool(args->pause_all == 1) : json_none();
 }
 
 static bool start_run(Debug *d, const char *thread, Error *err) {
     const DebugArgs *args = d->args;
-    return open_session(d, "run_start",
-                        OBJECT(KEY("definition", flow_definition(d->flow)), KEY("thread", thread),
-                               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
-                               KEY("replay", replay_args(&args->replay)),
-                               KEY("debug", debug_options_json(d, true))),
-                        err);
-}
-
-static char *main_file(Debug *d) {
-    Json session = target_call(&d->target, "session", json_none(), NULL);
-    Json file = json_is_none(session) ? json_none() : json_object_get_c(session, "file");
-    bool known = json_kind(file) == JSON_STRING;
-    char *path = known ? mem_strndup(json_string_data(&file), json_string_len(file)) : NULL;
-    json_unref(session);
-    return path;
+    return open_session(
+        d, "run_start",
+        OBJECT(KEY("definition", flow_definition(d->flow)), KEY("thread", thread),
+               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
+               KEY("replay", replay_args(&args->replay)),
+               KEY("debug", OBJECT(KEY("pause_on_start", json_bool(!args->no_pause)),
+                                   KEY("pause_all_on_breakpoint", pause_all(args))))),
+        err);
 }
 
 /* The fields of a breakpoint of --break; JSON_NONE on error. */
@@ -219,7 +206,8 @@ static Json break_fields(const char *file, const char *text, Error *err) {
 /* --break. */
 static void set_breaks(Debug *d) {
     const Words *breaks = &d->args->breaks;
-    char *file = breaks->n ? main_file(d) : NULL;
+    Json session = breaks->n ? target_call(&d->target, "session", json_none(), NULL) : json_none();
+    const char *file = json_object_text(session, "file");
     for (size_t i = 0; i < breaks->n; i++) {
         Error err = ERROR_INIT;
         Json fields = break_fields(file, breaks->items[i], &err);
@@ -229,13 +217,12 @@ static void set_breaks(Debug *d) {
             console_call(d->console, "breakpoint_set", fields, true);
         }
     }
-    mem_free(file);
+    json_unref(session);
 }
 
 static void configure(Debug *d) {
     const DebugArgs *args = d->args;
-    Json options = OBJECT(KEY("pause_all_on_breakpoint",
-                              args->pause_all ? json_bool(args->pause_all == 1) : json_none()),
+    Json options = OBJECT(KEY("pause_all_on_breakpoint", pause_all(args)),
                           KEY("idle_limit", args->has_idle ? json_double(args->idle) : json_none()),
                           KEY("auto_resume", args->auto_resume ? json_bool(true) : json_none()));
     if (json_object_len(options)) {
@@ -259,8 +246,8 @@ static Json bare_breakpoint(Json b) {
 
 static Json kept_breakpoints(Debug *d) {
     Json answer = target_call(&d->target, "breakpoints", json_none(), NULL), out = json_array();
-    Json list = json_is_none(answer) ? json_none() : json_object_get_c(answer, "breakpoints");
-    for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
+    Json list = field_get(answer, "breakpoints");
+    for (size_t i = 0; i < field_items(list); i++) {
         out = json_array_push(out, bare_breakpoint(json_array_get(list, i)));
     }
     json_unref(answer);
@@ -268,14 +255,14 @@ static Json kept_breakpoints(Debug *d) {
 }
 
 static void restore(Debug *d, Json breakpoints, Json watches) {
-    Json list = json_is_none(watches) ? json_none() : json_object_get_c(watches, "watches");
+    Json list = field_get(watches, "watches");
     if (json_array_len(breakpoints)) {
         console_call(d->console, "breakpoint_set",
                      OBJECT(KEY("breakpoints", json_ref(breakpoints))), false);
     }
-    for (size_t i = 0; json_kind(list) == JSON_ARRAY && i < json_array_len(list); i++) {
-        Json text = json_object_get_c(json_array_get(list, i), "expression");
-        console_call(d->console, "watch_add", OBJECT(KEY("expression", json_ref(text))), false);
+    for (size_t i = 0; i < field_items(list); i++) {
+        const char *text = field_string(json_array_get(list, i), "expression");
+        console_call(d->console, "watch_add", OBJECT(KEY("expression", text)), false);
     }
 }
 
@@ -313,45 +300,24 @@ static bool restart(void *ctx, Error *err) {
 /* ---- leaving ---- */
 
 static int code_of(const char *status) {
-    static const struct {
-        const char *status;
-        int code;
-    } codes[] = {
-        {"completed", EXIT_OK}, {"failed", EXIT_FAILED_RUN}, {"cancelled", EXIT_FAILED_RUN}};
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        if (!strcmp(status, codes[i].status)) {
-            return codes[i].code;
-        }
-    }
-    return EXIT_WAITING;
-}
-
-static void add_way_back(const Debug *d, Buf *out) {
-    buf_adds(out, "pawl debug ");
-    if (d->args->export) {
-        buf_adds(out, "--open ");
-        shell_word(out, d->args->export);
-        return;
-    }
-    shell_word(out, d->thread);
-    if (d->store_hint) {
-        buf_adds(out, " --store ");
-        shell_word(out, d->store_hint);
-    }
-}
-
-static bool is_durable(const Debug *d) {
-    return strcmp(cli_store_url(d->args->common.store), "memory:") != 0;
+    bool failed = !strcmp(status, "failed") || !strcmp(status, "cancelled");
+    return !strcmp(status, "completed") ? EXIT_OK : failed ? EXIT_FAILED_RUN : EXIT_WAITING;
 }
 
 static void say_way_back(Debug *d, const char *before) {
+    const char *export = d->args->export;
     Buf way = BUF_INIT;
-    if (!is_durable(d) && !d->args->export) {
+    if (!cli_store_is_durable(d->args->common.store) && !export) {
         console_notice(d->console,
                        "The run was kept in memory only, so it is gone with this process.");
         return;
     }
-    add_way_back(d, &way);
+    buf_adds(&way, export ? "pawl debug --open " : "pawl debug ");
+    shell_word(&way, export ? export : d->thread);
+    if (!export && d->store_hint) {
+        buf_adds(&way, " --store ");
+        shell_word(&way, d->store_hint);
+    }
     console_notice(d->console, "%s`%s` comes back to it.", before, way.data);
     buf_clear(&way);
 }
@@ -379,18 +345,9 @@ static void on_run_over(void *ctx, const Error *why) {
     d->over = true;
 }
 
-static void ignore(void *ctx, Json answer, const Error *err) {
-    (void)ctx;
-    (void)err;
-    json_unref(answer);
-}
-
-static void stop_run(const Debug *d) {
-    client_call(d->asking.client, "run_stop", OBJECT(KEY("thread", d->thread)), ignore, NULL);
-}
-
 static void on_patience(uv_timer_t *timer) {
-    stop_run(timer->data);
+    Debug *d = timer->data;
+    asking_stop_run(&d->asking, d->thread);
 }
 
 /* Some frame goes on by itself. */
@@ -418,7 +375,7 @@ static void follow(Debug *d, bool stops) {
     patience.data = d;
     if (stops) {
         if (goes_on(d)) {
-            stop_run(d);
+            asking_stop_run(&d->asking, d->thread);
         }
         uv_timer_start(&patience, on_patience, PATIENCE_MS, PATIENCE_MS);
     }
@@ -426,7 +383,7 @@ static void follow(Debug *d, bool stops) {
         uv_run(&d->asking.loop, UV_RUN_ONCE);
         int more = console_interrupts(d->console) + (!stops && console_is_over(d->console));
         if (more && !stops && !interrupts) {
-            stop_run(d);
+            asking_stop_run(&d->asking, d->thread);
         }
         interrupts += more;
     }
@@ -437,13 +394,13 @@ static void follow(Debug *d, bool stops) {
 }
 
 static int code_of_settled(Debug *d) {
-    Json status = field_get(d->settled, "status"), lost = field_get(d->settled, "store_error");
+    const char *lost = json_object_text(d->settled, "store_error");
     Error err = ERROR_INIT;
-    if (json_kind(lost) == JSON_STRING) {
-        error_set(&err, ERR_IO, "%s", text_in(&lost));
+    if (lost) {
+        error_set(&err, ERR_IO, "%s", lost);
         return cli_fail(&d->args->common, &err);
     }
-    return code_of(text_in(&status));
+    return code_of(field_string(d->settled, "status"));
 }
 
 /* Whoever is attached is left: the run goes with this process, and its session with the run. */
@@ -494,13 +451,11 @@ static int let_go(Debug *d) {
         output_line(event);
         json_unref(event);
     } else if (json_string_is(field_get(d->settled, "status"), "stopped")) {
-        Buf line = BUF_INIT;
-        advice_resume(&line, d->thread, d->store_hint);
-        terminal_say(stderr, "Stopped. Resume with: %s\n", line.data);
-        buf_clear(&line);
+        say_resume(d->thread, d->store_hint, "Stopped. Resume with: ");
     } else {
         drive_complete(&d->asking, &d->settled);
-        ending_say(&(Ending){&d->args->common, d->store_hint, is_durable(d), NULL, d->settled});
+        ending_say(&(Ending){&d->args->common, d->store_hint,
+                             cli_store_is_durable(d->args->common.store), NULL, d->settled});
     }
     return code_of_settled(d);
 }
@@ -552,16 +507,11 @@ static int end_asking(Debug *d, int code) {
 
 /* ---- opening: a run ---- */
 
-/* It looks like a workflow's, and is not there. */
-static bool names_a_file(const char *name) {
-    const char *dot = strrchr(name, '.');
-    return dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"));
-}
-
 static int debug_thread(Debug *d, const char *name) {
     Place place = {0};
     Error err = ERROR_INIT;
-    if (names_a_file(name)) {
+    const char *dot = strrchr(name, '.');
+    if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml") || !strcmp(dot, ".json"))) {
         options_complain(&command_debug, "there is no file `%s`.", name);
         return EXIT_USAGE;
     }
@@ -569,11 +519,12 @@ static int debug_thread(Debug *d, const char *name) {
         return EXIT_USAGE;
     }
     d->store_hint = cli_store_hint(d->args->common.store);
-    bool ok =
-        begin_asking(d, &err) &&
-        open_session(
-            d, "run_open",
-            OBJECT(KEY("thread", place.thread), KEY("debug", debug_options_json(d, false))), &err);
+    bool ok = begin_asking(d, &err) &&
+              open_session(
+                  d, "run_open",
+                  OBJECT(KEY("thread", place.thread),
+                         KEY("debug", OBJECT(KEY("pause_all_on_breakpoint", pause_all(d->args))))),
+                  &err);
     int code = ok ? converse(d, begin_open(d, place.seq)) : cli_fail(&d->args->common, &err);
     place_clear(&place);
     return end_asking(d, code);
@@ -619,11 +570,10 @@ static int debug_export(Debug *d) {
     if (ok) {
         run = client_ask(d->asking.client, "run_import",
                          OBJECT(KEY("document", json_take(&document))), &err);
-        ok = !json_is_none(run) &&
-             open_session(d, "run_open",
-                          OBJECT(KEY("thread", json_ref(field_get(run, "thread"))),
-                                 KEY("view_only", json_bool(true))),
-                          &err);
+        ok = !json_is_none(run) && open_session(d, "run_open",
+                                                OBJECT(KEY("thread", field_string(run, "thread")),
+                                                       KEY("view_only", json_bool(true))),
+                                                &err);
     }
     json_unref(document);
     json_unref(run);
@@ -711,9 +661,8 @@ static bool is_thread_too(const DebugArgs *args) {
     asking_begin(&asking, &args->common);
     Json found = client_ask(asking.client, "run_get", OBJECT(KEY("thread", args->target)), NULL);
     asking_end(&asking);
-    bool is = !json_is_none(found);
     json_unref(found);
-    return is;
+    return !json_is_none(found);
 }
 
 /* Commands come from there unless scripts take its place. */

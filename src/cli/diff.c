@@ -1,4 +1,5 @@
 /* diff.c - `pawl diff`: what differs between the states at two checkpoints, or where two runs part. */
+#include "ascii.h"
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
@@ -8,7 +9,6 @@
 #include "place.h"
 #include "terminal.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,24 +30,18 @@ static bool on_argument(void *ctx, const Option *option, char **values) {
 
 /* ---- for people ---- */
 
-static bool is_plain(Json key) {
-    const char *text = json_string_data(&key);
-    size_t len = json_string_len(key);
-    bool plain = len > 0 && !isdigit((unsigned char)text[0]);
-    for (size_t i = 0; plain && i < len; i++) {
-        plain = isalnum((unsigned char)text[i]) || text[i] == '_';
-    }
-    return plain;
-}
-
 /* As --set takes it: .a.b[0]["odd key"]. */
 static void add_path(Buf *out, Json path) {
     size_t n = json_array_len(path);
     for (size_t i = 0; i < n; i++) {
         Json step = json_array_get(path, i);
-        if (json_kind(step) == JSON_STRING && is_plain(step)) {
-            buf_addc(out, '.');
-            buf_add(out, json_string_data(&step), json_string_len(step));
+        const char *key = json_kind(step) == JSON_STRING ? json_string_data(&step) : "";
+        size_t len = 0;
+        while (ascii_is_name(key[len])) {
+            len++;
+        }
+        if (len && !ascii_is_digit(key[0]) && len == json_string_len(step)) {
+            buf_printf(out, ".%s", key);
         } else {
             buf_adds(out, i == 0 ? ".[" : "[");
             json_print(step, NULL, out);
@@ -98,21 +92,19 @@ static void print_report(Json report) {
 /* ---- where two runs part ---- */
 
 static void print_side(const char *thread, Json at) {
-    Json node = field_get(at, "node"), status = field_get(at, "status");
+    const char *node = field_string(at, "node"), *status = field_string(at, "status");
     if (json_kind(at) != JSON_OBJECT) {
         terminal_say(stdout, "  %s  goes no further\n", thread);
         return;
     }
-    terminal_say(stdout, "  %s@%" PRId64, thread, field_number(at, "checkpoint", 0));
-    terminal_say(stdout, "%s%s", json_kind(node) == JSON_STRING ? "  " : "", text_in(&node));
-    terminal_say(stdout, "%s%s\n", json_kind(status) == JSON_STRING ? "  " : "", text_in(&status));
+    terminal_say(stdout, "  %s@%" PRId64 "%s%s%s%s\n", thread, field_number(at, "checkpoint", 0),
+                 *node ? "  " : "", node, *status ? "  " : "", status);
 }
 
 static void print_divergence(const DiffArgs *args, Json found) {
     int64_t steps = field_number(found, "steps", 0);
     const char *word = steps == 1 ? "step" : "steps";
-    Json frame = field_get(found, "frame");
-    if (json_is_none(frame)) {
+    if (json_is_none(field_get(found, "frame"))) {
         printf("The runs are the same: %" PRId64 " %s.\n", steps, word);
         return;
     }
@@ -122,7 +114,7 @@ static void print_divergence(const DiffArgs *args, Json found) {
         bool begun = field_has_text(field_get(found, "b"), "node");
         printf("The runs part at %s, in", begun ? "their first step" : "the beginning");
     }
-    terminal_say(stdout, " %s:\n", text_in(&frame));
+    terminal_say(stdout, " %s:\n", field_string(found, "frame"));
     print_side(args->a.thread, field_get(found, "a"));
     print_side(args->b.thread, field_get(found, "b"));
     print_report(field_get(found, "diff"));

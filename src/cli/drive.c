@@ -70,10 +70,8 @@ static void say_debugger(const Drive *d, Json event) {
     if (!log_point) {
         pause_say(stderr, event);
     } else if (!d->args->quiet) {
-        output_say(field_get(event, "node"));
-        fputs(" | ", stderr);
-        output_say(field_get(event, "message"));
-        fputc('\n', stderr);
+        terminal_line(stderr, "%s | %s", field_string(event, "node"),
+                      field_string(event, "message"));
     }
 }
 
@@ -106,19 +104,6 @@ static void on_over(void *ctx, const Error *why) {
 
 /* ---- stopping ---- */
 
-static void advise_resume(const char *thread, const char *store_hint, const char *before) {
-    Buf line = BUF_INIT;
-    advice_resume(&line, thread, store_hint);
-    terminal_say(stderr, "%s%s\n", before, line.data);
-    buf_clear(&line);
-}
-
-static void ignore(void *ctx, Json answer, const Error *err) {
-    (void)ctx;
-    (void)err;
-    json_unref(answer);
-}
-
 static void stop(Drive *d) {
     if (d->stopping || !d->thread) {
         return;
@@ -127,7 +112,7 @@ static void stop(Drive *d) {
     if (client_is_elsewhere(d->asking->client, d->thread)) {
         d->over = true; /* the run is not ours to stop */
     } else {
-        client_call(d->asking->client, "run_stop", OBJECT(KEY("thread", d->thread)), ignore, NULL);
+        asking_stop_run(d->asking, d->thread);
     }
 }
 
@@ -137,7 +122,7 @@ static void on_signal(uv_signal_t *handle, int signum) {
         if (d->progress) {
             progress_hide(d->progress);
         }
-        advise_resume(d->thread, d->plan->store_hint, "Left at once. Resume with: ");
+        say_resume(d->thread, d->plan->store_hint, "Left at once. Resume with: ");
         fflush(stderr);
         _exit(EXIT_SIGNAL + signum);
     }
@@ -176,10 +161,9 @@ static const struct Outcome *outcome_of(Json settled) {
 }
 
 static void add_place(Buf *out, Json error) {
-    Json file = field_get(error, "file");
     int64_t line = field_number(error, "line", 0), column = field_number(error, "column", 0);
-    if (json_kind(file) == JSON_STRING) {
-        buf_printf(out, "%s:", text_in(&file));
+    if (json_kind(field_get(error, "file")) == JSON_STRING) {
+        buf_printf(out, "%s:", field_string(error, "file"));
     }
     if (out->len && line) {
         buf_printf(out, "%lld:", (long long)line);
@@ -191,23 +175,19 @@ static void add_place(Buf *out, Json error) {
 }
 
 static void say_failure(const Ending *e) {
-    Json error = field_get(e->settled, "error"), thread = field_get(e->settled, "thread");
-    Json node = field_get(error, "node"), message = field_get(error, "message");
-    bool at_node = json_kind(node) == JSON_STRING;
+    Json error = field_get(e->settled, "error");
+    const char *thread = field_string(e->settled, "thread"), *node = field_string(error, "node");
     Buf line = BUF_INIT;
     add_place(&line, error);
-    buf_printf(&line, "error: %s%s%s", at_node ? "node " : "", text_in(&node), at_node ? ": " : "");
-    buf_add(&line, text_in(&message),
-            json_kind(message) == JSON_STRING ? json_string_len(message) : 0);
-    buf_addc(&line, '\0');
-    terminal_say(stderr, "%s\n", line.data);
+    terminal_say(stderr, "%serror: %s%s%s%s\n", line.data ? line.data : "", *node ? "node " : "",
+                 node, *node ? ": " : "", field_string(error, "message"));
     buf_clear(&line);
     if (json_truthy(field_get(e->settled, "over"))) {
         fprintf(stderr,
                 "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                text_in(&thread));
+                thread);
     } else if (e->durable) {
-        advise_resume(text_in(&thread), e->store_hint, "Try again from there with: ");
+        say_resume(thread, e->store_hint, "Try again from there with: ");
         if (json_truthy(field_get(e->settled, "answered"))) {
             fprintf(stderr, "It has the answer that it got; --value JSON (or --response-file FILE) "
                             "gives it another.\n");
@@ -216,41 +196,43 @@ static void say_failure(const Ending *e) {
 }
 
 static void say_interrupts(const Ending *e) {
-    Json open = field_get(e->settled, "interrupts"), thread = field_get(e->settled, "thread");
+    Json open = field_get(e->settled, "interrupts");
     size_t n = field_items(open);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         advice_interrupt(&text, json_array_get(open, i), n == 1,
-                         e->durable ? text_in(&thread) : NULL, e->store_hint);
+                         e->durable ? field_string(e->settled, "thread") : NULL, e->store_hint);
     }
     terminal_put(stderr, text.data ? text.data : "", text.len);
     buf_clear(&text);
 }
 
 void ending_say(const Ending *e) {
-    Json status = field_get(e->settled, "status"), thread = field_get(e->settled, "thread");
+    Json status = field_get(e->settled, "status");
+    const char *thread = field_string(e->settled, "thread");
     if (json_string_is(status, "completed")) {
         output_pretty(field_get(e->settled, "state"));
     } else if (json_string_is(status, "failed")) {
         say_failure(e);
     } else if (json_string_is(status, "cancelled")) {
-        fprintf(stderr, "%s was cancelled.\n", text_in(&thread));
+        fprintf(stderr, "%s was cancelled.\n", thread);
     } else if (json_string_is(status, "interrupted")) {
         say_interrupts(e);
     } else if (json_string_is(status, "paused") && e->durable) { /* where was said when it did */
-        pause_advice(stderr, text_in(&thread), e->store_hint, false);
+        pause_advice(stderr, thread, e->store_hint, false);
     }
 }
 
 /* Of a run that did not get as far as its first checkpoint there is nothing to resume. */
 static void say_store_error(const Ending *e) {
-    Json thread = field_get(e->settled, "thread"), why = field_get(e->settled, "store_error");
+    const char *thread = field_string(e->settled, "thread");
     Buf line = BUF_INIT;
-    terminal_say(stderr, "pawl %s: %s\n", e->common->command->name, text_in(&why));
+    terminal_say(stderr, "pawl %s: %s\n", e->common->command->name,
+                 field_string(e->settled, "store_error"));
     if (field_number(e->settled, "checkpoint", 0) || !e->file) {
-        advise_resume(text_in(&thread), e->store_hint, "Resume with: ");
+        say_resume(thread, e->store_hint, "Resume with: ");
     } else {
-        advice_start(&line, e->file, text_in(&thread), e->store_hint);
+        advice_start(&line, e->file, thread, e->store_hint);
         terminal_say(stderr, "Nothing of it was kept. Start again with: %s\n", line.data);
     }
     buf_clear(&line);
@@ -267,11 +249,8 @@ void drive_say_recorded(Json settled, const char *thread) {
             taken == 1 ? "result was" : "results were", thread, (long long)live);
     for (size_t i = 0; i < n && i < MISSING_SAID; i++) {
         Json one = json_array_get(missing, i);
-        fputs("  not recorded, so it was done: ", stderr);
-        output_say(field_get(one, "node"));
-        fputs(" in ", stderr);
-        output_say(field_get(one, "frame"));
-        fputc('\n', stderr);
+        terminal_line(stderr, "  not recorded, so it was done: %s in %s", field_string(one, "node"),
+                      field_string(one, "frame"));
     }
     if (n > MISSING_SAID) {
         fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
@@ -311,10 +290,6 @@ static void forget_closed_output(void) {
     }
 }
 
-static bool is_durable(const char *url) {
-    return strncmp(url, "memory:", strlen("memory:")) != 0;
-}
-
 void drive_complete(Asking *asking, Json *settled) {
     Json key, value, thread = field_get(*settled, "thread");
     if (field_has_text(*settled, "store_error") || !json_is_none(field_get(*settled, "state"))) {
@@ -335,7 +310,7 @@ static int settle(Drive *d) {
     const Common *common = &d->args->common;
     drive_complete(d->asking, &d->settled);
     const struct Outcome *outcome = outcome_of(d->settled);
-    bool durable = is_durable(cli_store_url(common->store)),
+    bool durable = cli_store_is_durable(common->store),
          lost = field_has_text(d->settled, "store_error");
     Ending ending = {common, d->plan->store_hint, durable, d->plan->file, d->settled};
     stream_end(&d->stream, d->settled, outcome->word);
@@ -352,7 +327,7 @@ static int settle(Drive *d) {
     }
     if (!lost && json_string_is(field_get(d->settled, "status"), "stopped")) {
         if (durable) {
-            advise_resume(d->thread, d->plan->store_hint, "Stopped. Resume with: ");
+            say_resume(d->thread, d->plan->store_hint, "Stopped. Resume with: ");
         } else {
             fputs("Stopped.\n", stderr);
         }
@@ -373,29 +348,26 @@ static int settle(Drive *d) {
 static void on_begun(void *ctx, Json run, const Error *err) {
     Drive *d = ctx;
     const DriveArgs *args = d->args;
-    Json thread = field_get(run, "thread"), doubts = field_get(run, "doubts");
+    Json doubts = field_get(run, "doubts");
     if (err) {
         d->failed = *err;
         d->over = true;
         return;
     }
-    d->thread = mem_strndup(text_in(&thread), json_string_len(thread));
+    d->thread = mem_strdup(field_string(run, "thread"));
     for (size_t i = 0; i < field_items(doubts); i++) {
-        fprintf(stderr, "pawl %s: --break: ", args->common.command->name);
-        output_say(json_array_get(doubts, i));
-        fputc('\n', stderr);
+        Json doubt = json_array_get(doubts, i);
+        terminal_line(stderr, "pawl %s: --break: %s", args->common.command->name,
+                      field_is_text(doubt) ? json_string_data(&doubt) : "");
     }
     if (!args->quiet && is_for_people(args)) {
         d->progress = progress_new(&d->asking->loop, d->asking->client, d->thread);
     }
     bool quiet = !d->progress && args->stream == STREAM_NONE;
-    Json types = json_array_push(json_array(), json_string_c("settled"));
-    types =
-        json_array_push(json_array_push(types, json_string_c("paused")), json_string_c("debug"));
+    Json types[] = {json_string_c("settled"), json_string_c("paused"), json_string_c("debug")};
     Json what = OBJECT(KEY("thread", d->thread),
                        KEY("values", json_bool(args->stream != STREAM_NONE || !d->progress)),
-                       KEY("types", quiet ? json_ref(types) : json_none()));
-    json_unref(types);
+                       KEY("types", quiet ? json_array_from(types, 3) : json_none()));
     d->events = client_events(d->asking->client, what, &(ClientListener){on_event, on_over, d});
     json_unref(run);
 }

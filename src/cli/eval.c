@@ -3,9 +3,11 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "stores.h"
 #include "terminal.h"
 
 #include "jq.h"
+#include "json_build.h"
 #include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
@@ -16,32 +18,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Options that are more than a flag. */
 enum EvalOption {
-    EVAL_NULL_INPUT,
-    EVAL_RAW_INPUT,
-    EVAL_SLURP,
-    EVAL_STREAM,
     EVAL_SEQ,
     EVAL_FROM_FILE,
     EVAL_COMPACT,
-    EVAL_RAW_OUTPUT,
-    EVAL_RAW_OUTPUT0,
-    EVAL_JOIN,
-    EVAL_ASCII,
-    EVAL_SORT_KEYS,
-    EVAL_COLOR,
-    EVAL_MONOCHROME,
     EVAL_TAB,
     EVAL_INDENT,
-    EVAL_UNBUFFERED,
-    EVAL_EXIT_STATUS,
     EVAL_ARG,
     EVAL_ARGJSON,
     EVAL_SLURPFILE,
     EVAL_RAWFILE,
     EVAL_ARGS,
     EVAL_JSONARGS,
-    EVAL_ENV,
     EVAL_LIMIT_STEPS,
     EVAL_LIMIT_MEMORY,
     EVAL_LIMIT_DEPTH,
@@ -51,7 +40,7 @@ enum EvalOption {
 enum { EXIT_FALSE = 1, EXIT_COMPILE = 3, EXIT_NO_OUTPUT = 4, EXIT_FAILED = 5 };
 
 /* A person waits at the other end, so the budget is large; but it is one. */
-static const JqBudget default_budget = {.steps = 1000000000, .memory = (size_t)1 << 30};
+enum { STEPS_UNLESS_TOLD = 1000000000, MEMORY_UNLESS_TOLD = 1 << 30, INDENT_UNLESS_TOLD = 2 };
 
 typedef enum Positional { POSITIONAL_FILE, POSITIONAL_STRING, POSITIONAL_JSON } Positional;
 
@@ -59,7 +48,7 @@ typedef enum Positional { POSITIONAL_FILE, POSITIONAL_STRING, POSITIONAL_JSON } 
 typedef enum Outcome { OUTCOME_NONE, OUTCOME_FALSE, OUTCOME_TRUE, OUTCOME_FAILED } Outcome;
 
 typedef struct Eval {
-    const Command *command;
+    Common common;
     /* what to evaluate */
     const char *first; /* the first argument: the expression, or with -f the file that it is in */
     bool from_file;
@@ -75,10 +64,11 @@ typedef struct Eval {
     const char **names;
     Json *values;
     size_t nvars, names_cap, values_cap;
-    Json named, positional;
+    Json positional; /* JSON_NONE: there are none */
     Positional reading;
     /* how to write it */
     JsonPrintOptions print;
+    bool has_indent;
     JsonColors colors;
     char *color_codes; /* what the colors point into when JQ_COLORS is set */
     bool raw, join, nul, seq, colour, monochrome, unbuffered, exit_status;
@@ -104,47 +94,45 @@ static void add_variable(Eval *e, const char *name, Json value) {
     e->names = mem_grow(e->names, e->nvars, &e->names_cap, sizeof *e->names);
     e->values = mem_grow(e->values, e->nvars, &e->values_cap, sizeof *e->values);
     e->names[e->nvars] = name;
-    e->values[e->nvars++] = json_ref(value);
-    e->named = json_object_set(e->named, json_string_c(name), value);
+    e->values[e->nvars++] = value;
 }
 
-static bool parse_argument(Eval *e, const char *what, const char *text, Json *value) {
+static bool parse_argument(const char *what, const char *text, Json *value) {
     Error err = ERROR_INIT;
     *value = json_parse(text, strlen(text), NULL, &err);
     return !json_is_none(*value) ||
-           options_complain(e->command, "%s is not JSON: %s: `%s`.", what, err.msg, text);
+           options_complain(&command_eval, "%s is not JSON: %s: `%s`.", what, err.msg, text);
 }
 
-static bool add_json_variable(Eval *e, char **values) {
-    Json value;
-    if (!parse_argument(e, "the value of --argjson", values[1], &value)) {
-        return false;
+/* $NAME, from a text, JSON, or a file. */
+static bool on_variable(Eval *e, int id, char **values) {
+    Json value = json_none();
+    bool ok = true;
+    if (is_defined(e, values[0])) {
+        return true;
     }
-    add_variable(e, values[0], value);
-    return true;
-}
-
-static bool add_file_variable(Eval *e, char **values, bool raw) {
-    Json value;
-    if (raw) {
+    if (id == EVAL_ARGJSON) {
+        ok = parse_argument("the value of --argjson", values[1], &value);
+    } else if (id == EVAL_ARG) {
+        value = json_string_c(values[1]);
+    } else if (id == EVAL_RAWFILE) {
         Buf text = BUF_INIT;
-        bool ok = inputs_read_file("eval", values[1], &text);
+        ok = inputs_read_file("eval", values[1], &text);
         value = json_string(text.data ? text.data : "", text.len);
         buf_clear(&text);
-        if (!ok) {
-            json_unref(value);
-            return false;
-        }
-    } else if (!inputs_read_documents("eval", values[1], &value)) {
-        json_unref(value);
-        return false;
+    } else {
+        ok = inputs_read_documents("eval", values[1], &value);
     }
-    add_variable(e, values[0], value);
-    return true;
+    if (ok) {
+        add_variable(e, values[0], value);
+    } else {
+        json_unref(value);
+    }
+    return ok;
 }
 
 /* A whole number, with K, M or G behind it; 0 means that there is no limit. */
-static bool parse_limit(Eval *e, const Option *option, const char *text, uint64_t *limit) {
+static bool on_limit(Eval *e, const Option *option, const char *text) {
     char *end;
     errno = 0;
     unsigned long long n = strtoull(text, &end, 10);
@@ -153,22 +141,34 @@ static bool parse_limit(Eval *e, const Option *option, const char *text, uint64_
     int shift = unit && *unit ? 10 * (int)(unit - units + 1) : 0;
     bool whole = end != text && text[0] != '-' && !errno && (*end == '\0' || (shift && !end[1]));
     if (!whole || n > UINT64_MAX >> shift) {
-        return options_complain(e->command,
+        return options_complain(&command_eval,
                                 "--%s takes a whole number such as 1000000 or 64M, not `%s`.",
                                 option->name, text);
     }
-    *limit = n ? n << shift : JQ_NO_LIMIT;
+    uint64_t limit = n ? n << shift : JQ_NO_LIMIT;
+    if (option->id == EVAL_LIMIT_STEPS) {
+        e->budget.steps = limit;
+    } else if (option->id == EVAL_LIMIT_MEMORY) {
+        e->budget.memory = (size_t)limit;
+        e->inputs.max_bytes = limit == JQ_NO_LIMIT ? 0 : (size_t)limit;
+    } else {
+        e->budget.depth = (size_t)limit;
+    }
     return true;
+}
+
+static bool set_indent(Eval *e, int indent) {
+    e->print.indent = indent;
+    return e->has_indent = true;
 }
 
 static bool parse_indent(Eval *e, const char *text) {
     char *end;
     long n = strtol(text, &end, 10);
-    if (end == text || *end || n < -1 || n > 7) { /* -1: tabs */
-        return options_complain(e->command, "--indent takes a number from 0 to 7, not `%s`.", text);
-    }
-    e->print.indent = (int)n;
-    return true;
+    bool good = end != text && !*end && n >= -1 && n <= 7; /* -1: tabs */
+    return good ? set_indent(e, (int)n)
+                : options_complain(&command_eval, "--indent takes a number from 0 to 7, not `%s`.",
+                                   text);
 }
 
 static bool on_argument(Eval *e, char *text) {
@@ -184,60 +184,11 @@ static bool on_argument(Eval *e, char *text) {
     }
     if (e->reading == POSITIONAL_STRING) {
         value = json_string_c(text);
-    } else if (!parse_argument(e, "an argument after --jsonargs", text, &value)) {
+    } else if (!parse_argument("an argument after --jsonargs", text, &value)) {
         return false;
     }
-    e->positional = json_array_push(e->positional, value);
-    return true;
-}
-
-static bool *flag_of(Eval *e, int id) {
-    switch ((enum EvalOption)id) {
-    case EVAL_NULL_INPUT: return &e->null_input;
-    case EVAL_RAW_INPUT: return &e->inputs.raw;
-    case EVAL_SLURP: return &e->inputs.slurp;
-    case EVAL_STREAM: return &e->inputs.events;
-    case EVAL_RAW_OUTPUT: return &e->raw;
-    case EVAL_RAW_OUTPUT0: return &e->nul;
-    case EVAL_JOIN: return &e->join;
-    case EVAL_ASCII: return &e->print.ascii;
-    case EVAL_SORT_KEYS: return &e->print.sort_keys;
-    case EVAL_COLOR: return &e->colour;
-    case EVAL_MONOCHROME: return &e->monochrome;
-    case EVAL_UNBUFFERED: return &e->unbuffered;
-    case EVAL_EXIT_STATUS: return &e->exit_status;
-    case EVAL_ENV: return &e->environment;
-    default: return NULL;
-    }
-}
-
-static bool on_limit(Eval *e, const Option *option, const char *text) {
-    uint64_t limit = 0;
-    if (!parse_limit(e, option, text, &limit)) {
-        return false;
-    }
-    if (option->id == EVAL_LIMIT_STEPS) {
-        e->budget.steps = limit;
-    } else if (option->id == EVAL_LIMIT_MEMORY) {
-        e->budget.memory = (size_t)limit;
-        e->inputs.max_bytes = limit == JQ_NO_LIMIT ? 0 : (size_t)limit;
-    } else {
-        e->budget.depth = (size_t)limit;
-    }
-    return true;
-}
-
-static bool on_variable(Eval *e, int id, char **values) {
-    if (is_defined(e, values[0])) {
-        return true;
-    }
-    if (id == EVAL_ARGJSON) {
-        return add_json_variable(e, values);
-    }
-    if (id != EVAL_ARG) {
-        return add_file_variable(e, values, id == EVAL_RAWFILE);
-    }
-    add_variable(e, values[0], json_string_c(values[1]));
+    e->positional =
+        json_array_push(json_is_none(e->positional) ? json_array() : e->positional, value);
     return true;
 }
 
@@ -246,15 +197,10 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     if (!option) {
         return on_argument(e, values[0]);
     }
-    bool *flag = flag_of(e, option->id);
-    if (flag) {
-        *flag = true;
-        return true;
-    }
     switch ((enum EvalOption)option->id) {
     case EVAL_SEQ: e->seq = e->inputs.seq = true; return true;
-    case EVAL_COMPACT: e->print.indent = 0; return true;
-    case EVAL_TAB: e->print.indent = -1; return true;
+    case EVAL_COMPACT: return set_indent(e, 0);
+    case EVAL_TAB: return set_indent(e, -1);
     case EVAL_INDENT: return parse_indent(e, values[0]);
     case EVAL_FROM_FILE: /* in jq it takes no value but changes what the first argument is */
         e->from_file = true;
@@ -306,35 +252,19 @@ static void choose_colors(Eval *e) {
     }
 }
 
-static bool holds_nul(Json string) {
-    return memchr(json_string_data(&string), '\0', json_string_len(string)) != NULL;
-}
-
-static void write_text(const Eval *e, Json string) {
-    if (e->print.ascii) {
-        json_print_to(string, &(JsonPrintOptions){.ascii = true}, output_json, NULL);
-    } else {
-        terminal_put(stdout, json_string_data(&string), json_string_len(string));
-    }
-}
-
 static bool is_text(const Eval *e, Json value) {
     return (e->raw || e->join || e->nul) && json_kind(value) == JSON_STRING;
 }
 
-static void write_value(const Eval *e, Json value) {
-    if (e->seq) {
-        fputc('\x1e', stdout);
-    }
-    json_print_to(value, &e->print, output_json, NULL);
-}
-
 /* False when nothing more can be written. */
 static bool write_result(Eval *e, Json value) {
-    if (is_text(e, value)) {
-        write_text(e, value);
+    if (!is_text(e, value)) {
+        fputs(e->seq ? "\x1e" : "", stdout);
+        json_print_to(value, &e->print, output_json, NULL);
+    } else if (e->print.ascii) {
+        json_print_to(value, &(JsonPrintOptions){.ascii = true}, output_json, NULL);
     } else {
-        write_value(e, value);
+        terminal_put(stdout, json_string_data(&value), json_string_len(value));
     }
     if (e->nul || !e->join) {
         fputc(e->nul ? '\0' : '\n', stdout);
@@ -384,17 +314,13 @@ static void add_character(Excerpt *x, int32_t cp, bool before_caret) {
     }
 }
 
-static size_t count_characters(const char *line, const char *end) {
-    size_t n = 0;
-    for (int32_t cp; line < end; n++) {
-        line += utf8_decode(line, end, &cp);
-    }
-    return n;
-}
-
 /* The part of a line around the character number `at`, with dots where something is left out. */
 static void make_excerpt(Excerpt *x, const char *line, const char *end, size_t at) {
-    size_t n = count_characters(line, end), shown = (size_t)terminal_width(stderr) - 12;
+    size_t n = 0, shown = (size_t)terminal_width(stderr) - 12;
+    int32_t cp;
+    for (const char *c = line; c < end; n++) {
+        c += utf8_decode(c, end, &cp);
+    }
     size_t from = n <= shown || at < shown / 2 ? 0 : at - shown / 2;
     if (from && n - from < shown) {
         from = n - shown;
@@ -403,7 +329,6 @@ static void make_excerpt(Excerpt *x, const char *line, const char *end, size_t a
         buf_adds(&x->text, "...");
         buf_adds(&x->below, "   ");
     }
-    int32_t cp;
     for (size_t i = 0; line < end && i < from + shown; i++) {
         line += utf8_decode(line, end, &cp);
         if (i >= from) {
@@ -431,26 +356,20 @@ static void show_place(const Eval *e, const Error *err) {
     buf_clear(&x.below);
 }
 
-/* What error(v) raised is shown whole; an Error holds only its beginning. */
-static void write_message(const Error *err, Json raised) {
-    if (json_kind(raised) == JSON_STRING) {
+static void complain(const Eval *e, const char *where, const Error *err, Json raised) {
+    fflush(stdout);
+    terminal_say(stderr, "pawl eval: %s%s", where ? where : "", where ? ": " : "");
+    if (json_kind(raised) == JSON_STRING) { /* shown whole; an Error holds only its beginning */
         terminal_put(stderr, json_string_data(&raised), json_string_len(raised));
     } else {
         terminal_say(stderr, "%s", err->msg);
     }
-}
-
-static void complain(const Eval *e, const char *where, const Error *err, Json raised) {
-    fflush(stdout);
-    terminal_say(stderr, "pawl eval: %s%s", where ? where : "", where ? ": " : "");
-    write_message(err, raised);
     if (err->line) {
         const char *file = e->from_file ? e->first : "expression";
-        terminal_say(stderr, " (%s, line %d, column %d)", file, err->line, err->col);
-    }
-    fputc('\n', stderr);
-    if (err->line) {
+        terminal_say(stderr, " (%s, line %d, column %d)\n", file, err->line, err->col);
         show_place(e, err);
+    } else {
+        fputc('\n', stderr);
     }
 }
 
@@ -497,15 +416,12 @@ static Json environment(void) {
 static bool is_writable(const Eval *e, Json value, const char *where) {
     static const Error nul = {
         .msg = "A string with a NUL in it cannot be written with --raw-output0."};
-    if (!e->nul || e->print.ascii || !is_text(e, value) || !holds_nul(value)) {
-        return true;
+    bool bad = e->nul && !e->print.ascii && is_text(e, value) &&
+               memchr(json_string_data(&value), '\0', json_string_len(value));
+    if (bad) {
+        complain(e, where, &nul, json_none());
     }
-    complain(e, where, &nul, json_none());
-    return false;
-}
-
-static Outcome outcome_of(Json result) {
-    return json_truthy(result) ? OUTCOME_TRUE : OUTCOME_FALSE;
+    return !bad;
 }
 
 /* One document, all its results. False when output is impossible, which ends everything. */
@@ -515,7 +431,9 @@ static bool evaluate(Eval *e, JqRun *run, Json input, const char *where) {
     e->last = OUTCOME_NONE;
     jq_run_start(run, input, e->values);
     while ((status = jq_run_next(run, &out)) == JQ_OUTPUT) {
-        e->last = is_writable(e, out, where) ? outcome_of(out) : OUTCOME_FAILED;
+        e->last = !is_writable(e, out, where) ? OUTCOME_FAILED
+                  : json_truthy(out)          ? OUTCOME_TRUE
+                                              : OUTCOME_FALSE;
         bool go_on = e->last != OUTCOME_FAILED && write_result(e, out);
         json_unref(out);
         if (!go_on) {
@@ -553,49 +471,41 @@ static int exit_code(const Eval *e) {
     return e->exit_status ? of_verdict[e->verdict] : EXIT_OK;
 }
 
-static int run_inputs(Eval *e, JqRun *run) {
-    Inputs *in = inputs_new(e->files, e->nfiles, e->inputs);
-    Json input;
-    while (inputs_next(in, &input) && evaluate(e, run, input, inputs_place(in))) {}
-    bool unreadable = inputs_unreadable(in), malformed = inputs_malformed(in);
-    inputs_free(in);
-    return unreadable ? EXIT_USAGE : malformed ? EXIT_FAILED : exit_code(e);
-}
-
 static int run_program(Eval *e, const JqProgram *program) {
     JqHost host = {.budget = e->budget, .log = log_message, .ctx = e};
     host.env = e->environment ? environment() : json_none();
     JqRun *run = jq_run_new(program, &host);
-    int code;
+    bool unreadable = false, malformed = false;
     if (e->null_input) {
         evaluate(e, run, json_null(), NULL);
-        code = exit_code(e);
     } else {
-        code = run_inputs(e, run);
+        Inputs *in = inputs_new(e->files, e->nfiles, e->inputs);
+        Json input;
+        while (inputs_next(in, &input) && evaluate(e, run, input, inputs_place(in))) {}
+        unreadable = inputs_unreadable(in);
+        malformed = inputs_malformed(in);
+        inputs_free(in);
     }
     jq_run_free(run);
     json_unref(host.env);
-    return finish_output(e) ? code : EXIT_USAGE;
+    bool written = finish_output(e);
+    return !written || unreadable ? EXIT_USAGE : malformed ? EXIT_FAILED : exit_code(e);
 }
 
 /* $ARGS stands beside the named variables; $__prog_name and the like do not exist. */
 static void add_args(Eval *e) {
-    Json args =
-        json_object_set(json_object(), json_string_c("positional"), json_ref(e->positional));
-    args = json_object_set(args, json_string_c("named"), json_ref(e->named));
-    add_variable(e, "ARGS", args);
-}
-
-static bool load_expression(Eval *e) {
-    if (e->from_file) {
-        return inputs_read_file("eval", e->first, &e->expression);
+    Json named = json_object();
+    for (size_t i = 0; i < e->nvars; i++) {
+        named = json_object_with(named, e->names[i], json_ref(e->values[i]));
     }
-    buf_adds(&e->expression, e->first);
-    return true;
+    Json positional = json_is_none(e->positional) ? json_array() : json_ref(e->positional);
+    add_variable(e, "ARGS", OBJECT(KEY("positional", positional), KEY("named", named)));
 }
 
 static int compile_and_run(Eval *e) {
-    if (!load_expression(e)) {
+    if (!e->from_file) {
+        buf_adds(&e->expression, e->first);
+    } else if (!inputs_read_file("eval", e->first, &e->expression)) {
         return EXIT_USAGE;
     }
     add_args(e);
@@ -612,11 +522,28 @@ static int compile_and_run(Eval *e) {
     return code;
 }
 
-static void eval_clear(Eval *e) {
+static int act(void *ctx) {
+    Eval *e = ctx;
+    if (!e->first && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
+        e->first = "."; /* in a pipe, the least that is of use */
+    }
+    if (!e->first) {
+        options_complain(&command_eval, "there is no expression to evaluate.");
+        return EXIT_USAGE;
+    }
+    e->inputs.command = "eval";
+    e->budget.steps = e->budget.steps ? e->budget.steps : STEPS_UNLESS_TOLD;
+    e->budget.memory = e->budget.memory ? e->budget.memory : MEMORY_UNLESS_TOLD;
+    e->print.indent = e->has_indent ? e->print.indent : INDENT_UNLESS_TOLD;
+    choose_colors(e);
+    return compile_and_run(e);
+}
+
+static void clear(void *ctx) {
+    Eval *e = ctx;
     for (size_t i = 0; i < e->nvars; i++) {
         json_unref(e->values[i]);
     }
-    json_unref(e->named);
     json_unref(e->positional);
     mem_free(e->names);
     mem_free(e->values);
@@ -625,56 +552,34 @@ static void eval_clear(Eval *e) {
     buf_clear(&e->expression);
 }
 
-static int cmd_eval(int argc, char **argv) {
-    Eval e = {.command = &command_eval,
-              .budget = default_budget,
-              .print = {.indent = 2},
-              .inputs = {.command = "eval"}};
-    e.named = json_object();
-    e.positional = json_array();
-    OptionsResult parsed = options_parse(e.command, argc, argv, on_option, &e);
-    int code = parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    if (!e.first && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
-        e.first = "."; /* in a pipe, the least that is of use */
-    }
-    if (parsed == OPTIONS_RUN && !e.first) {
-        options_complain(e.command, "there is no expression to evaluate.");
-    } else if (parsed == OPTIONS_RUN) {
-        choose_colors(&e);
-        code = compile_and_run(&e);
-    }
-    eval_clear(&e);
-    return code;
-}
-
 /* ---- the row ---- */
 
+#define FLAG(field) COMPLETE_NOTHING, TAKES(OPTION_FLAG, Eval, field)
+
 static const Option eval_options[] = {
-    {"null-input", 'n', NULL, "read nothing: the input is null", 0, .id = EVAL_NULL_INPUT},
-    {"raw-input", 'R', NULL, "each line of input is a string, not JSON", 0, .id = EVAL_RAW_INPUT},
-    {"slurp", 's', NULL, "read all inputs into one array", 0, .id = EVAL_SLURP},
-    {"stream", 0, NULL, "read inputs as events [path, leaf], in constant memory", 0,
-     .id = EVAL_STREAM},
+    {"null-input", 'n', NULL, "read nothing: the input is null", FLAG(null_input)},
+    {"raw-input", 'R', NULL, "each line of input is a string, not JSON", FLAG(inputs.raw)},
+    {"slurp", 's', NULL, "read all inputs into one array", FLAG(inputs.slurp)},
+    {"stream", 0, NULL, "read inputs as events [path, leaf], in constant memory",
+     FLAG(inputs.events)},
     {"seq", 0, NULL, "documents are started by an RS byte (RFC 7464), both ways", 0,
      .id = EVAL_SEQ},
     {"from-file", 'f', "FILE", "read the expression from a file", COMPLETE_FILE,
      .id = EVAL_FROM_FILE},
     {"compact-output", 'c', NULL, "each result on one line", 0, .id = EVAL_COMPACT},
     {"raw-output", 'r', NULL,
-     "write strings without quotes; on a terminal, control characters as `?`", 0,
-     .id = EVAL_RAW_OUTPUT},
-    {"raw-output0", 0, NULL, "like -r, with a NUL after each result", 0, .id = EVAL_RAW_OUTPUT0},
-    {"join-output", 'j', NULL, "like -r, with nothing between results", 0, .id = EVAL_JOIN},
-    {"ascii-output", 'a', NULL, "escape whatever is not ASCII", 0, .id = EVAL_ASCII},
-    {"sort-keys", 'S', NULL, "write the keys of objects in order", 0, .id = EVAL_SORT_KEYS},
-    {"color-output", 'C', NULL, "colours, even when not on a terminal", 0, .id = EVAL_COLOR},
-    {"monochrome-output", 'M', NULL, "no colours", 0, .id = EVAL_MONOCHROME},
+     "write strings without quotes; on a terminal, control characters as `?`", FLAG(raw)},
+    {"raw-output0", 0, NULL, "like -r, with a NUL after each result", FLAG(nul)},
+    {"join-output", 'j', NULL, "like -r, with nothing between results", FLAG(join)},
+    {"ascii-output", 'a', NULL, "escape whatever is not ASCII", FLAG(print.ascii)},
+    {"sort-keys", 'S', NULL, "write the keys of objects in order", FLAG(print.sort_keys)},
+    {"color-output", 'C', NULL, "colours, even when not on a terminal", FLAG(colour)},
+    {"monochrome-output", 'M', NULL, "no colours", FLAG(monochrome)},
     {"tab", 0, NULL, "indent with tabs", 0, .id = EVAL_TAB},
     {"indent", 0, "N", "indent with N spaces (0 to 7; 2 unless told)", 0, .id = EVAL_INDENT},
-    {"unbuffered", 0, NULL, "write each result at once", 0, .id = EVAL_UNBUFFERED},
+    {"unbuffered", 0, NULL, "write each result at once", FLAG(unbuffered)},
     {"exit-status", 'e', NULL,
-     "exit with 1 when the last result is false or null, 4 when there is none", 0,
-     .id = EVAL_EXIT_STATUS},
+     "exit with 1 when the last result is false or null, 4 when there is none", FLAG(exit_status)},
     {"arg", 0, "NAME VALUE", "$NAME is the string VALUE", 0, .id = EVAL_ARG},
     {"argjson", 0, "NAME JSON", "$NAME is the value of the text JSON", 0, .id = EVAL_ARGJSON},
     {"slurpfile", 0, "NAME FILE", "$NAME is an array of the documents in FILE", COMPLETE_FILE,
@@ -684,7 +589,7 @@ static const Option eval_options[] = {
     {"args", 0, NULL, "the arguments that follow are strings in $ARGS.positional", 0,
      .id = EVAL_ARGS},
     {"jsonargs", 0, NULL, "the same, as JSON values", 0, .id = EVAL_JSONARGS},
-    {"env", 0, NULL, "fill $ENV from the environment; it is empty otherwise", 0, .id = EVAL_ENV},
+    {"env", 0, NULL, "fill $ENV from the environment; it is empty otherwise", FLAG(environment)},
     {"limit-steps", 0, "N", "stop an evaluation after N steps (1000000000 unless told; 0: never)",
      0, .id = EVAL_LIMIT_STEPS},
     {"limit-memory", 0, "BYTES",
@@ -719,5 +624,8 @@ const Command command_eval = {
     .options = eval_options,
     .examples = eval_examples,
     .completes = COMPLETE_FILE,
-    .run = cmd_eval,
+    .args = sizeof(Eval),
+    .handle = on_option,
+    .act = act,
+    .clear = clear,
 };

@@ -3,7 +3,6 @@
 #include "fields.h"
 #include "json_build.h"
 #include "options.h"
-#include "output.h"
 #include "place.h"
 
 #include <stdio.h>
@@ -14,20 +13,16 @@ typedef struct ForkArgs {
     const char *thread; /* NULL: one is made */
 } ForkArgs;
 
+static void show(const void *args, Json run) {
+    (void)args;
+    puts(field_string(run, "thread"));
+}
+
 static int act(void *ctx) {
     const ForkArgs *args = ctx;
-    Asking a;
-    asking_begin(&a, &args->common);
-    Json run =
-        ask(&a, "run_fork", OBJECT_ADD(place_args(&args->place), KEY("new_thread", args->thread)));
-    if (!json_is_none(run) && args->common.json) {
-        output_line(run);
-    } else if (!json_is_none(run)) {
-        Json thread = field_get(run, "thread");
-        puts(text_in(&thread));
-    }
-    json_unref(run);
-    return asking_end(&a);
+    return ask_and_show(&args->common, "run_fork",
+                        OBJECT_ADD(place_args(&args->place), KEY("new_thread", args->thread)),
+                        show);
 }
 
 /* ---- the row ---- */

@@ -1,7 +1,6 @@
 #include "help.h"
 
-#include "options.h"
-#include "suggest.h"
+#include "stores.h"
 #include "terminal.h"
 
 #include <string.h>
@@ -9,11 +8,6 @@
 /* Where the text stands that explains a command or an option; longer names get a line of their
  * own. */
 enum { COMMAND_COLUMN = 14, OPTION_COLUMN = 30 };
-
-static void heading(FILE *out, const char *text) {
-    bool colour = terminal_has_colour(out);
-    fprintf(out, "%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
-}
 
 static void paragraphs(FILE *out, const char *text) {
     for (;;) {
@@ -50,7 +44,7 @@ static void show_option(FILE *out, const Option *option) {
 
 static void show_options(FILE *out, const Command *command) {
     static const Option help = {.name = "help", .letter = 'h', .help = "show this"};
-    heading(out, "Options");
+    terminal_heading(out, "Options");
     for (const Option *o = command->options; o && o->name; o++) {
         show_option(out, o);
     }
@@ -58,7 +52,7 @@ static void show_options(FILE *out, const Command *command) {
 }
 
 static void show_examples(FILE *out, const Command *command) {
-    heading(out, "Examples");
+    terminal_heading(out, "Examples");
     for (const Example *e = command->examples; e->line; e++) {
         fprintf(out, "  %s\n%*s", e->line, 6, "");
         terminal_put_wrapped(out, e->says, 6);
@@ -80,7 +74,7 @@ void help_command(const Command *command, FILE *out) {
 
 void help_overview(FILE *out) {
     fputs("Usage: pawl COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
-    heading(out, "Commands");
+    terminal_heading(out, "Commands");
     for (const Command *const *c = commands; *c; c++) {
         int column = fprintf(out, "  %s", (*c)->name);
         explain(out, column, COMMAND_COLUMN, (*c)->summary);
@@ -88,32 +82,22 @@ void help_overview(FILE *out) {
     fputs("\n`pawl help COMMAND` says all about one of them.\n", out);
 }
 
-static bool on_argument(void *ctx, const Option *option, char **values) {
-    const char **topic = ctx;
-    (void)option;
-    if (*topic) {
-        return options_complain(&command_help, "it takes one command, but was given `%s` too.",
-                                values[0]);
-    }
-    *topic = values[0];
-    return true;
-}
+typedef struct HelpArgs {
+    Common common;
+    const char *topic; /* NULL: all of them */
+} HelpArgs;
 
-static int cmd_help(int argc, char **argv) {
-    const char *topic = NULL;
-    OptionsResult result = options_parse(&command_help, argc, argv, on_argument, &topic);
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    }
-    if (!topic) {
-        help_overview(stdout);
-        return EXIT_OK;
-    }
-    const Command *command = command_find(topic);
-    if (!command) {
+static int act(void *ctx) {
+    const char *topic = ((HelpArgs *)ctx)->topic;
+    const Command *command = topic ? command_find(topic) : NULL;
+    if (topic && !command) {
         return command_unknown(topic);
     }
-    help_command(command, stdout);
+    if (topic) {
+        help_command(command, stdout);
+    } else {
+        help_overview(stdout);
+    }
     return EXIT_OK;
 }
 
@@ -125,5 +109,8 @@ const Command command_help = {
     .arguments = "[COMMAND]",
     .description = "Lists the commands, or says all about one of them.",
     .completes = COMPLETE_COMMAND,
-    .run = cmd_help,
+    .args = sizeof(HelpArgs),
+    .argument = offsetof(HelpArgs, topic),
+    .one = "command",
+    .act = act,
 };

@@ -27,17 +27,17 @@ static void put_changed(Json c, Buf *out) {
     Json keys = field_get(c, "changed");
     for (size_t i = 0; i < field_items(keys); i++) {
         Json key = json_array_get(keys, i);
-        buf_printf(out, "%s%s", i ? ", " : "", text_in(&key));
+        buf_printf(out, "%s%s", i ? ", " : "", field_is_text(key) ? json_string_data(&key) : "");
     }
 }
 
 /* The beginning of what the node gave back, or its error. */
 static void put_given(Json c, Buf *out) {
-    Json update = field_get(c, "update"), failure = field_get(field_get(c, "failure"), "message");
+    Json update = field_get(c, "update"), failure = field_get(c, "failure");
     if (!json_is_none(update)) {
         json_print(update, &(JsonPrintOptions){.max_bytes = GAVE_MAX}, out);
-    } else if (json_kind(failure) == JSON_STRING) {
-        buf_printf(out, "error: %s", text_in(&failure));
+    } else if (field_has_text(failure, "message")) {
+        buf_printf(out, "error: %s", field_string(failure, "message"));
     }
     if (out->len > GAVE_MAX) {
         out->len = GAVE_MAX - 3;
@@ -51,7 +51,6 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool v
     char seq[32], parent[32] = "", step[32] = "", frame[32] = "";
     int64_t number = field_number(c, "checkpoint", 0), above = field_number(c, "parent", 0);
     bool damaged = !json_is_none(field_get(c, "error"));
-    Json node = field_get(c, "node"), status = field_get(c, "status"), at = field_get(c, "at");
     Buf last = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
     if (above && above != previous) {
@@ -62,8 +61,14 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool v
         snprintf(frame, sizeof frame, "%" PRId64, field_number(c, "frame", 0));
     }
     (values ? put_given : put_changed)(c, &last);
-    const char *cells[] = {seq,   parent,           step,         text_in(&node),
-                           frame, text_in(&status), text_in(&at), last.data ? last.data : ""};
+    const char *cells[] = {seq,
+                           parent,
+                           step,
+                           field_string(c, "node"),
+                           frame,
+                           field_string(c, "status"),
+                           field_string(c, "at"),
+                           last.data ? last.data : ""};
     table_row(table, cells);
     buf_clear(&last);
 }
@@ -80,7 +85,7 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
     Json list = field_get(page, "checkpoints");
     int64_t head = field_number(field_get(page, "run"), "checkpoint", 0);
     for (size_t i = 0; i < field_items(list); i++, shown->n++) {
-        Json c = json_array_get(list, i), error = field_get(c, "error");
+        Json c = json_array_get(list, i);
         if (!shown->n) {
             shown->previous = field_number(c, "checkpoint", 1) - 1;
         }
@@ -90,9 +95,9 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
         } else {
             add_row(&shown->table, c, head, shown->previous, args->values);
         }
-        if (!json_is_none(error)) {
+        if (!json_is_none(field_get(c, "error"))) {
             shown->damaged = true;
-            terminal_say(stderr, "pawl history: %s\n", text_in(&error));
+            terminal_say(stderr, "pawl history: %s\n", field_string(c, "error"));
         }
         shown->previous = field_number(c, "checkpoint", 0);
     }

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "output.h"
+#include "problems.h"
 #include "stores.h"
 #include "suggest.h"
 #include "terminal.h"
@@ -32,28 +33,22 @@ static const Kind *next_kind(const KindsArgs *args, size_t *at) {
     return *at < KIND_COUNT ? &kinds[(*at)++] : NULL;
 }
 
-/* It is there, but not in the dialect that was asked for. */
-static int kind_elsewhere(const KindsArgs *args, const Kind *kind) {
-    options_complain(&command_kinds, "there is no kind `%s` in the dialect %s, but in %s.",
-                     args->name, dialect_name((DialectId)(args->dialect - 1)),
-                     dialect_name(kind->dialect));
-    return EXIT_USAGE;
-}
-
 static int unknown_kind(const KindsArgs *args) {
     KindsArgs in_dialect = {.dialect = args->dialect}, by_name = {.name = args->name};
     Suggestion nearest = suggestion_for(args->name, strlen(args->name));
     size_t first = 0;
     const Kind *kind = next_kind(&by_name, &first);
-    if (kind) {
-        return kind_elsewhere(args, kind);
+    if (kind) { /* it is there, but not in the dialect that was asked for */
+        options_complain(&command_kinds, "there is no kind `%s` in the dialect %s, but in %s.",
+                         args->name, dialect_name((DialectId)(args->dialect - 1)),
+                         dialect_name(kind->dialect));
+        return EXIT_USAGE;
     }
     for (size_t at = 0; (kind = next_kind(&in_dialect, &at));) {
         suggestion_offer(&nearest, kind->name);
     }
-    const char *best = nearest.best;
-    options_complain(&command_kinds, "there is no kind `%s`%s%s%s", args->name,
-                     best ? "; did you mean `" : ".", best ? best : "", best ? "`?" : "");
+    options_complain(&command_kinds, "there is no kind `%s`%s", args->name,
+                     did_you_mean_this(nearest.best));
     return EXIT_USAGE;
 }
 
@@ -80,11 +75,6 @@ static const char *const dialect_lines[DIALECT_COUNT] = {
     "pipeline: what a step of `steps` does",
 };
 
-static void heading(const char *text) {
-    bool colour = terminal_has_colour(stdout);
-    printf("%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
-}
-
 static void print_dialect(const KindsArgs *args) {
     Table table = {.columns = 2};
     const Kind *kind;
@@ -93,7 +83,7 @@ static void print_dialect(const KindsArgs *args) {
         snprintf(name, sizeof name, "  %s", kind->name);
         table_row(&table, (const char *[]){name, kind->help});
     }
-    heading(dialect_lines[args->dialect - 1]);
+    terminal_heading(stdout, dialect_lines[args->dialect - 1]);
     table_print(&table);
     table_clear(&table);
 }
@@ -163,7 +153,7 @@ static void print_kind(const Kind *kind) {
     size_t from = kind_config_start(kind);
     snprintf(title, sizeof title, "%s (%s): %s", kind->name, dialect_name(kind->dialect),
              kind->help);
-    heading(title);
+    terminal_heading(stdout, title);
     print_params(kind->params + from, kind->nparams - from, 2);
 }
 

@@ -1,7 +1,7 @@
 /* man.c - the manual page, in roff, made from the table of commands. */
 #include "command.h"
-#include "options.h"
 #include "pawl.h"
+#include "stores.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,11 +97,8 @@ static void put_page(void) {
     fputs(".TP\n.B NO_COLOR\nWhen set to anything, nothing is coloured.\n", stdout);
 }
 
-static int cmd_man(int argc, char **argv) {
-    OptionsResult result = options_parse(&command_man, argc, argv, NULL, NULL);
-    if (result != OPTIONS_RUN) {
-        return result == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
-    }
+static int act(void *args) {
+    (void)args;
     put_page();
     return EXIT_OK;
 }
@@ -119,5 +116,6 @@ const Command command_man = {
     .arguments = "",
     .description = "Writes the manual page of pawl, pawl(1), in roff.",
     .examples = man_examples,
-    .run = cmd_man,
+    .args = sizeof(Common),
+    .act = act,
 };

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "ascii.h"
 #include "buf.h"
 #include "help.h"
 #include "mem.h"
@@ -24,8 +25,7 @@ typedef struct Reader {
     const Command *command;
     char **next; /* the first argument not yet used */
     char **end;
-    OptionHandler handle;
-    void *ctx;
+    char *args; /* what the command takes */
     bool wants_help;
 } Reader;
 
@@ -39,46 +39,69 @@ bool options_complain(const Command *command, const char *fmt, ...) {
     return false;
 }
 
-static bool is_named(const Option *option, const char *name, size_t len) {
-    return strlen(option->name) == len && memcmp(option->name, name, len) == 0;
-}
-
 static const Option *find_long(const Command *command, const char *name, size_t len) {
+    Suggestion nearest = suggestion_for(name, len);
     for (const Option *o = command->options; o && o->name; o++) {
-        if (is_named(o, name, len)) {
+        if (text_is(name, len, o->name)) {
             return o;
         }
+        suggestion_offer(&nearest, o->name);
     }
-    return is_named(&help_option, name, len) ? &help_option : NULL;
+    if (text_is(name, len, help_option.name)) {
+        return &help_option;
+    }
+    suggestion_offer(&nearest, help_option.name);
+    options_complain(command, "there is no option --%.*s%s%s%s", (int)len, name,
+                     nearest.best ? "; did you mean --" : "", nearest.best ? nearest.best : "",
+                     nearest.best ? "?" : ".");
+    return NULL;
 }
 
-static const Option *find_short(const Command *command, char letter) {
+static const Option *find_short(const Command *command, char letter, const char *bundle) {
     for (const Option *o = command->options; o && o->name; o++) {
         if (o->letter == letter) {
             return o;
         }
     }
-    return letter == help_option.letter ? &help_option : NULL;
-}
-
-static bool unknown_long(const Command *command, const char *name, size_t len) {
-    Suggestion nearest = suggestion_for(name, len);
-    for (const Option *o = command->options; o && o->name; o++) {
-        suggestion_offer(&nearest, o->name);
+    if (letter == help_option.letter) {
+        return &help_option;
     }
-    suggestion_offer(&nearest, help_option.name);
-    if (nearest.best) {
-        return options_complain(command, "there is no option --%.*s; did you mean --%s?", (int)len,
-                                name, nearest.best);
-    }
-    return options_complain(command, "there is no option --%.*s.", (int)len, name);
-}
-
-static bool unknown_letter(const Command *command, char letter, const char *bundle) {
     if (strlen(bundle) == 2) {
-        return options_complain(command, "there is no option %s.", bundle);
+        options_complain(command, "there is no option %s.", bundle);
+    } else {
+        options_complain(command, "there is no option -%c (in %s).", letter, bundle);
     }
-    return options_complain(command, "there is no option -%c (in %s).", letter, bundle);
+    return NULL;
+}
+
+/* The place of a word among those that the option takes, from 0; -1 after saying which words there are. */
+static int word_index(const Command *command, const Option *option, const char *word) {
+    size_t len = strlen(word), n;
+    int index = 0;
+    for (const char *at = option->values; *at; at += n + (at[n] == '|'), index++) {
+        n = strcspn(at, "|");
+        if (n == len && memcmp(at, word, n) == 0) {
+            return index;
+        }
+    }
+    Buf words = BUF_INIT;
+    for (const char *c = option->values; *c; c++) {
+        buf_add(&words, *c == '|' ? ", " : c, *c == '|' ? 2 : 1);
+    }
+    options_complain(command, "--%s takes one of %s; not `%s`.", option->name, words.data, word);
+    buf_clear(&words);
+    return -1;
+}
+
+/* A whole number from 1 on; false after saying what the option takes. */
+static bool read_count(const Command *command, const Option *option, const char *text,
+                       int64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return (end != text && !*end && !errno && *number >= 1) ||
+           options_complain(command, "--%s takes a whole number from 1 on, not `%s`.", option->name,
+                            text);
 }
 
 /* Puts what was given into its field. */
@@ -87,9 +110,9 @@ static bool take(const Command *c, const Option *option, const char *text, void 
     case OPTION_OWN: break;
     case OPTION_FLAG: *(bool *)field = true; break;
     case OPTION_TEXT: *(const char **)field = text; break;
-    case OPTION_WORD: *(const char **)field = text; return options_word(c, option, text) >= 0;
-    case OPTION_CHOICE: return (*(int *)field = options_word(c, option, text) + 1) > 0;
-    case OPTION_COUNT: return options_number(c, option, text, 1, field);
+    case OPTION_WORD: *(const char **)field = text; return word_index(c, option, text) >= 0;
+    case OPTION_CHOICE: return (*(int *)field = word_index(c, option, text) + 1) > 0;
+    case OPTION_COUNT: return read_count(c, option, text, field);
     case OPTION_NEW_THREAD: *(const char **)field = text; return place_thread_name(c, text);
     case OPTION_PLACE: place_clear(field); return place_parse(c, text, field);
     case OPTION_VALUE: return settings_value(c, option, text, field);
@@ -115,9 +138,8 @@ static bool hand_over(Reader *r, const Option *option, char *given) {
         return options_complain(r->command, "--%s takes %s: --%s %s.", option->name,
                                 want == 1 ? "a value" : "two values", option->name, option->values);
     }
-    return option->kind == OPTION_OWN
-               ? r->handle(r->ctx, option, values)
-               : take(r->command, option, values[0], (char *)r->ctx + option->at);
+    return option->kind == OPTION_OWN ? r->command->handle(r->args, option, values)
+                                      : take(r->command, option, values[0], r->args + option->at);
 }
 
 static bool read_long(Reader *r, char *text) {
@@ -125,7 +147,7 @@ static bool read_long(Reader *r, char *text) {
     size_t len = equals ? (size_t)(equals - text) : strlen(text);
     const Option *option = find_long(r->command, text, len);
     if (!option) {
-        return unknown_long(r->command, text, len);
+        return false;
     }
     if (equals && option_value_count(option) == 0) {
         return options_complain(r->command, "--%s takes no value.", option->name);
@@ -139,25 +161,21 @@ static bool read_long(Reader *r, char *text) {
 }
 
 static bool read_bundle(Reader *r, const char *bundle) {
-    for (const char *letter = bundle + 1; *letter; letter++) {
-        const Option *option = find_short(r->command, *letter);
-        if (!option) {
-            return unknown_letter(r->command, *letter, bundle);
-        }
-        if (!hand_over(r, option, NULL)) {
-            return false;
-        }
+    bool ok = true;
+    for (const char *letter = bundle + 1; ok && *letter; letter++) {
+        const Option *option = find_short(r->command, *letter, bundle);
+        ok = option && hand_over(r, option, NULL);
     }
-    return true;
+    return ok;
 }
 
 static bool read_argument(Reader *r, char *text) {
     char *values[MAX_VALUES + 1] = {text};
     if (r->command->place) {
-        return place_argument(r->command, text, (Place *)((char *)r->ctx + r->command->place));
+        return place_argument(r->command, text, (Place *)(r->args + r->command->place));
     }
     if (r->command->argument) {
-        const char **argument = (const char **)((char *)r->ctx + r->command->argument);
+        const char **argument = (const char **)(r->args + r->command->argument);
         if (*argument) {
             return options_complain(r->command, "it takes one %s, but was given `%s` too.",
                                     r->command->one, text);
@@ -165,42 +183,28 @@ static bool read_argument(Reader *r, char *text) {
         *argument = text;
         return true;
     }
-    if (!r->handle || r->command->arguments[0] == '\0') {
+    if (!r->command->handle || r->command->arguments[0] == '\0') {
         return options_complain(r->command, "it takes no arguments, but was given `%s`.", text);
     }
-    return r->handle(r->ctx, NULL, values);
+    return r->command->handle(r->args, NULL, values);
 }
 
-static bool read_next(Reader *r, bool *only_arguments) {
-    char *text = *r->next++;
-    if (*only_arguments || text[0] != '-' || text[1] == '\0') {
-        return read_argument(r, text);
-    }
-    if (text[1] != '-') {
-        return read_bundle(r, text);
-    }
-    if (text[2] == '\0') {
-        *only_arguments = true;
-        return true;
-    }
-    return read_long(r, text + 2);
-}
-
-OptionsResult options_parse(const Command *command, int argc, char **argv, OptionHandler handle,
-                            void *ctx) {
-    Reader r = {
-        .command = command, .next = argv + 1, .end = argv + argc, .handle = handle, .ctx = ctx};
-    bool only_arguments = false;
-    while (r.next < r.end) {
-        if (!read_next(&r, &only_arguments)) {
-            return OPTIONS_BAD;
-        }
-        if (r.wants_help) {
-            help_command(command, stdout);
-            return OPTIONS_SHOWN;
+/* False at what is wrong, and where help is asked for. */
+static bool read_all(Reader *r) {
+    bool ok = true, only_arguments = false;
+    while (ok && !r->wants_help && r->next < r->end) {
+        char *text = *r->next++;
+        if (only_arguments || text[0] != '-' || text[1] == '\0') {
+            ok = read_argument(r, text);
+        } else if (text[1] != '-') {
+            ok = read_bundle(r, text);
+        } else if (text[2] == '\0') {
+            only_arguments = true;
+        } else {
+            ok = read_long(r, text + 2);
         }
     }
-    return OPTIONS_RUN;
+    return ok && !r->wants_help;
 }
 
 /* Whether the run that the command is about was named, as it takes it. */
@@ -214,15 +218,17 @@ static bool has_place(const Command *c, const Place *place) {
 }
 
 int options_run(const Command *c, int argc, char **argv) {
-    if (c->run) {
-        return c->run(argc, argv);
-    }
     char *args = mem_zalloc(c->args);
     Place *place = c->place ? (Place *)(args + c->place) : NULL;
+    Reader r = {.command = c, .next = argv + 1, .end = argv + argc, .args = args};
+    int code = EXIT_USAGE;
     ((Common *)args)->command = c;
-    OptionsResult parsed = options_parse(c, argc, argv, c->handle, args);
-    bool ready = parsed == OPTIONS_RUN && (!place || has_place(c, place));
-    int code = ready ? c->act(args) : parsed == OPTIONS_SHOWN ? EXIT_OK : EXIT_USAGE;
+    if (read_all(&r) && (!place || has_place(c, place))) {
+        code = c->act(args);
+    } else if (r.wants_help) {
+        help_command(c, stdout);
+        code = EXIT_OK;
+    }
     for (const Option *o = c->options; o && o->name; o++) {
         if (o->kind == OPTION_PLACE) {
             place_clear((Place *)(args + o->at));
@@ -238,35 +244,4 @@ int options_run(const Command *c, int argc, char **argv) {
     }
     mem_free(args);
     return code;
-}
-
-int options_word(const Command *command, const Option *option, const char *word) {
-    size_t len = strlen(word), n;
-    int index = 0;
-    for (const char *at = option->values; *at; at += n + (at[n] == '|'), index++) {
-        n = strcspn(at, "|");
-        if (n == len && memcmp(at, word, n) == 0) {
-            return index;
-        }
-    }
-    Buf words = BUF_INIT;
-    for (const char *c = option->values; *c; c++) {
-        buf_add(&words, *c == '|' ? ", " : c, *c == '|' ? 2 : 1);
-    }
-    options_complain(command, "--%s takes one of %s; not `%s`.", option->name, words.data, word);
-    buf_clear(&words);
-    return -1;
-}
-
-bool options_number(const Command *command, const Option *option, const char *text, int64_t least,
-                    int64_t *number) {
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || *end || errno || n < least) {
-        return options_complain(command, "--%s takes a whole number from %lld on, not `%s`.",
-                                option->name, (long long)least, text);
-    }
-    *number = n;
-    return true;
 }

@@ -4,21 +4,15 @@
 #include "fields.h"
 #include "terminal.h"
 
-static void add_text(Buf *out, Json text) {
-    if (field_is_text(text)) {
-        terminal_safe(json_string_data(&text), json_string_len(text), out);
-    }
-}
-
 static void add_place(Buf *out, Json pause, bool named) {
     static const char *const positions[][2] = {
         {"before", "before"}, {"after", "after"}, {"on_error", "after an error of"},
         {"during", "in"},     {NULL, "at"},
     };
-    Json frame = field_get(pause, "frame"), node = field_get(pause, "node");
-    buf_printf(out, "%s ", field_word(field_get(pause, "position"), positions));
-    add_text(out, node);
-    buf_adds(out, field_is_text(node) ? "" : "its end");
+    Json frame = field_get(pause, "frame");
+    const char *node = json_object_text(pause, "node");
+    buf_printf(out, "%s %s", field_word(field_get(pause, "position"), positions),
+               node ? node : "its end");
     if (named && json_tag(frame) == JSON_TAG_INT) {
         buf_printf(out, " (frame %lld)", (long long)frame.i);
     }
@@ -31,7 +25,8 @@ static void add_reason(Buf *out, Json pause) {
         {"approval", "an approval"}, {NULL, "a debugger"},
     };
     Json because = field_get(pause, "because"), error = field_get(pause, "error");
-    Json ids = field_get(pause, "breakpoints"), message = field_get(error, "message");
+    Json ids = field_get(pause, "breakpoints");
+    const char *message = json_object_text(error, "message");
     size_t n = field_items(ids);
     if (json_tag(because) == JSON_TAG_INT) {
         buf_printf(out, "frame %lld stopped", (long long)because.i);
@@ -43,28 +38,27 @@ static void add_reason(Buf *out, Json pause) {
         buf_printf(out, "%lld", json_tag(id) == JSON_TAG_INT ? (long long)id.i : 0);
     }
     buf_adds(out, n && json_kind(error) == JSON_OBJECT ? ", " : "");
-    add_text(out, message);
-    if (!n && !field_is_text(message)) {
+    buf_adds(out, message ? message : "");
+    if (!n && !message) {
         buf_adds(out, field_word(field_get(pause, "reason"), reasons));
     }
 }
 
 void pause_words(Buf *out, Json pause, bool named) {
-    Json file = field_get(pause, "file"), line = field_get(pause, "line");
+    const char *file = json_object_text(pause, "file");
+    Json line = field_get(pause, "line");
     add_place(out, pause, named);
     buf_adds(out, ": ");
     add_reason(out, pause);
-    if (field_is_text(file) && json_tag(line) == JSON_TAG_INT) {
-        buf_adds(out, " (");
-        add_text(out, file);
-        buf_printf(out, ":%lld)", (long long)line.i);
+    if (file && json_tag(line) == JSON_TAG_INT) {
+        buf_printf(out, " (%s:%lld)", file, (long long)line.i);
     }
 }
 
 void pause_say(FILE *out, Json event) {
     Buf line = BUF_INIT;
     pause_words(&line, event, !json_string_is(field_get(event, "frame_name"), "main"));
-    terminal_say(out, "Paused %s\n", line.data);
+    terminal_line(out, "Paused %s", line.data);
     buf_clear(&line);
 }
 

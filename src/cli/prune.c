@@ -34,19 +34,6 @@ static bool on_option(void *ctx, const Option *option, char **values) {
                             values[0]);
 }
 
-static bool check_rule(const PruneCommand *c) {
-    if (!c->keep_last && !c->has_age) {
-        return options_complain(&command_prune,
-                                "say what may go: --keep-last N, --older-than 30d or both.");
-    }
-    if (c->finished_runs && !c->has_age) {
-        return options_complain(
-            &command_prune, "--runs removes whole runs that have ended: say with --older-than how "
-                            "long ago.");
-    }
-    return true;
-}
-
 /* ---- the work ---- */
 
 static void print_text(Json r) {
@@ -63,15 +50,22 @@ static void print_text(Json r) {
 
 static void say_messages(Json list) {
     for (size_t i = 0; i < field_items(list); i++) {
-        Json message = field_get(json_array_get(list, i), "message");
-        terminal_say(stderr, "pawl prune: %s\n", text_in(&message));
+        terminal_say(stderr, "pawl prune: %s\n", field_string(json_array_get(list, i), "message"));
     }
 }
 
 static int act(void *ctx) {
     const PruneCommand *c = ctx;
     Asking a;
-    if (!check_rule(c)) {
+    if (!c->keep_last && !c->has_age) {
+        options_complain(&command_prune,
+                         "say what may go: --keep-last N, --older-than 30d or both.");
+        return EXIT_USAGE;
+    }
+    if (c->finished_runs && !c->has_age) {
+        options_complain(&command_prune,
+                         "--runs removes whole runs that have ended: say with --older-than how "
+                         "long ago.");
         return EXIT_USAGE;
     }
     asking_begin(&a, &c->common);

@@ -18,12 +18,10 @@ typedef struct RunsArgs {
 
 static void add_row(Table *table, Json run) {
     char number[32], head[32];
-    Json thread = field_get(run, "thread"), workflow = field_get(run, "workflow");
-    Json status = field_get(run, "status"), updated = field_get(run, "updated");
     snprintf(number, sizeof number, "%" PRId64, field_number(run, "run", 0));
     snprintf(head, sizeof head, "%" PRId64, field_number(run, "checkpoint", 0));
-    const char *cells[] = {text_in(&thread), number, text_in(&workflow),
-                           text_in(&status), head,   text_in(&updated)};
+    const char *cells[] = {field_string(run, "thread"), number, field_string(run, "workflow"),
+                           field_string(run, "status"), head,   field_string(run, "updated")};
     table_row(table, cells);
 }
 

@@ -4,13 +4,13 @@
 #include "fields.h"
 #include "json_build.h"
 #include "options.h"
-#include "output.h"
 #include "pauses.h"
 #include "place.h"
 #include "terminal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { FRAMES_SHOWN = 20 };
 
@@ -23,21 +23,21 @@ typedef struct StatusArgs {
 
 /* "  paused before build (frame 2): breakpoint 1", or "  at build (frame 2): at work". */
 static void put_frame(Json frame, bool named) {
-    Json pause = field_get(frame, "pause"), node = field_get(frame, "node");
+    Json pause = field_get(frame, "pause");
     Buf line = BUF_INIT;
     if (json_kind(pause) == JSON_OBJECT) {
         Json whole = OBJECT_ADD(json_ref(pause), KEY("frame", json_ref(field_get(frame, "frame"))),
-                                KEY("node", json_ref(node)));
+                                KEY("node", json_ref(field_get(frame, "node"))));
         pause_words(&line, whole, named);
-        terminal_say(stdout, "  paused %s\n", line.data);
+        terminal_line(stdout, "  paused %s", line.data);
         json_unref(whole);
     } else {
-        Json doing = field_get(frame, "doing");
-        buf_printf(&line, "  at %s", text_in(&node));
+        const char *doing = field_string(frame, "doing");
+        buf_printf(&line, "  at %s", field_string(frame, "node"));
         if (named) {
             buf_printf(&line, " (frame %" PRId64 ")", field_number(frame, "frame", 0));
         }
-        terminal_say(stdout, "%s%s%s\n", line.data, *text_in(&doing) ? ": " : "", text_in(&doing));
+        terminal_say(stdout, "%s%s%s\n", line.data, *doing ? ": " : "", doing);
     }
     buf_clear(&line);
 }
@@ -66,47 +66,48 @@ static void put_frames(Json run) {
 }
 
 static void put_advice(const StatusArgs *args, Json run) {
-    Json thread = field_get(run, "thread"), status = field_get(run, "status");
+    Json status = field_get(run, "status");
+    const char *thread = field_string(run, "thread");
     const char *hint = cli_store_hint(args->common.store);
     bool failed = json_string_is(status, "failed");
     Buf line = BUF_INIT;
-    advice_resume(&line, text_in(&thread), hint);
+    advice_resume(&line, thread, hint);
     if (json_string_is(status, "stopped")) {
         terminal_say(stdout, "Resume with: %s\n", line.data);
     } else if (json_string_is(status, "paused")) {
-        pause_advice(stdout, text_in(&thread), hint, field_has_text(run, "owner"));
+        pause_advice(stdout, thread, hint, field_has_text(run, "owner"));
     } else if (failed && json_truthy(field_get(run, "over"))) {
         terminal_say(stdout,
                      "Its cleanup tasks have run. `pawl history %s` shows where to go back to.\n",
-                     text_in(&thread));
+                     thread);
     } else if (failed) {
         terminal_say(stdout, "Try again from there with: %s\n", line.data);
     }
     buf_clear(&line);
 }
 
-static void write_text(const StatusArgs *args, Json run) {
-    Json thread = field_get(run, "thread"), workflow = field_get(run, "workflow");
-    Json status = field_get(run, "status"), updated = field_get(run, "updated");
+static void show_status(const void *ctx, Json run) {
+    const StatusArgs *args = ctx;
     Json error = field_get(run, "error"), open = field_get(run, "interrupts");
-    terminal_say(stdout, "%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n",
-                 text_in(&thread), field_number(run, "run", 0), text_in(&workflow),
-                 field_number(run, "checkpoint", 0), text_in(&updated));
-    printf("%s%s\n", text_in(&status),
+    const char *thread = field_string(run, "thread"), *status = field_string(run, "status");
+    terminal_say(stdout, "%s  run %" PRId64 " of %s  checkpoint %" PRId64 "  %s\n", thread,
+                 field_number(run, "run", 0), field_string(run, "workflow"),
+                 field_number(run, "checkpoint", 0), field_string(run, "updated"));
+    printf("%s%s\n", status,
            json_truthy(field_get(run, "orphaned")) ? " (its process is gone)" : "");
-    if (json_string_is(status, "cancelled")) {
+    if (!strcmp(status, "cancelled")) {
         return; /* where its frames stood is of no more use */
     }
     if (json_kind(error) == JSON_OBJECT) {
-        Json node = field_get(error, "node"), message = field_get(error, "message");
-        terminal_say(stdout, "  %s: %s\n", text_in(&node), text_in(&message));
+        terminal_say(stdout, "  %s: %s\n", field_string(error, "node"),
+                     field_string(error, "message"));
     } else {
         put_frames(run);
     }
     Buf text = BUF_INIT;
     size_t n = field_items(open);
     for (size_t i = 0; i < n; i++) {
-        advice_interrupt(&text, json_array_get(open, i), n == 1, text_in(&thread),
+        advice_interrupt(&text, json_array_get(open, i), n == 1, thread,
                          cli_store_hint(args->common.store));
     }
     terminal_put(stdout, text.data ? text.data : "", text.len);
@@ -114,20 +115,10 @@ static void write_text(const StatusArgs *args, Json run) {
     put_advice(args, run);
 }
 
-/* ---- the command ---- */
-
 static int act(void *ctx) {
     const StatusArgs *args = ctx;
-    Asking a;
-    asking_begin(&a, &args->common);
-    Json run = ask(&a, "run_get", OBJECT(KEY("thread", args->place.thread)));
-    if (!json_is_none(run) && args->common.json) {
-        output_line(run);
-    } else if (!json_is_none(run)) {
-        write_text(args, run);
-    }
-    json_unref(run);
-    return asking_end(&a);
+    return ask_and_show(&args->common, "run_get", OBJECT(KEY("thread", args->place.thread)),
+                        show_status);
 }
 
 /* ---- the row ---- */

@@ -38,14 +38,12 @@ static const char *plural(int64_t n) {
 static void print_problems(Json problems) {
     for (size_t i = 0; i < field_items(problems); i++) {
         Json one = json_array_get(problems, i);
-        Json thread = field_get(one, "thread"), message = field_get(one, "message");
+        const char *thread = field_string(one, "thread"), *message = field_string(one, "message");
         int64_t seq = field_number(one, "checkpoint", 0);
         if (seq) {
-            terminal_say(stdout, "%s@%lld: %s\n", text_in(&thread), (long long)seq,
-                         text_in(&message));
+            terminal_say(stdout, "%s@%lld: %s\n", thread, (long long)seq, message);
         } else {
-            terminal_say(stdout, "%s%s%s\n", text_in(&thread), *text_in(&thread) ? ": " : "",
-                         text_in(&message));
+            terminal_say(stdout, "%s%s%s\n", thread, *thread ? ": " : "", message);
         }
     }
 }

@@ -16,6 +16,10 @@ const char *cli_store_url(const char *given) {
     return given ? given : env && env[0] ? env : DEFAULT_STORE;
 }
 
+bool cli_store_is_durable(const char *given) {
+    return store_url_is_durable(cli_store_url(given));
+}
+
 const char *cli_store_hint(const char *given) {
     return given && strcmp(given, cli_store_url(NULL)) != 0 ? given : NULL;
 }

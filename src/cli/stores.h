@@ -34,6 +34,9 @@ typedef struct Common {
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */
 const char *cli_store_url(const char *given);
 
+/* Whether what is kept there outlives this process. */
+bool cli_store_is_durable(const char *given);
+
 /* The URL to name in commands that we advise: NULL when the store is found without it. */
 const char *cli_store_hint(const char *given);
 

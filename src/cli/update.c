@@ -3,7 +3,6 @@
 #include "fields.h"
 #include "json_build.h"
 #include "options.h"
-#include "output.h"
 #include "place.h"
 #include "settings.h"
 
@@ -17,26 +16,22 @@ typedef struct UpdateArgs {
     const char *as_node;
 } UpdateArgs;
 
+static void show(const void *args, Json run) {
+    (void)args;
+    printf("%s@%" PRId64 "\n", field_string(run, "thread"), field_number(run, "checkpoint", 0));
+}
+
 static int act(void *ctx) {
     const UpdateArgs *args = ctx;
-    Asking a;
     if (json_is_none(args->set) && !args->as_node) {
         options_complain(&command_update, "what is to change? Say it with --set PATH=JSON, "
                                           "--as-node NODE or both.");
         return EXIT_USAGE;
     }
-    asking_begin(&a, &args->common);
-    Json run = ask(&a, "run_update",
-                   OBJECT_ADD(place_args(&args->place), KEY("set", json_ref(args->set)),
-                              KEY("as_node", args->as_node)));
-    if (!json_is_none(run) && args->common.json) {
-        output_line(run);
-    } else if (!json_is_none(run)) {
-        Json thread = field_get(run, "thread");
-        printf("%s@%" PRId64 "\n", text_in(&thread), field_number(run, "checkpoint", 0));
-    }
-    json_unref(run);
-    return asking_end(&a);
+    return ask_and_show(&args->common, "run_update",
+                        OBJECT_ADD(place_args(&args->place), KEY("set", json_ref(args->set)),
+                                   KEY("as_node", args->as_node)),
+                        show);
 }
 
 /* ---- the row ---- */

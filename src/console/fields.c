@@ -13,6 +13,11 @@ bool field_has_text(Json object, const char *key) {
     return field_is_text(v) && json_string_len(v) > 0;
 }
 
+const char *field_string(Json object, const char *key) {
+    const char *text = json_object_text(object, key);
+    return text ? text : "";
+}
+
 int64_t field_number(Json object, const char *key, int64_t otherwise) {
     Json v = field_get(object, key);
     return json_tag(v) == JSON_TAG_INT ? v.i : otherwise;

@@ -13,6 +13,8 @@
 
 Json field_get(Json object, const char *key); /* JSON_NONE: it is not there */
 bool field_has_text(Json object, const char *key);
+const char *field_string(Json object,
+                         const char *key); /* "" when it is no text; lies in the object */
 int64_t field_number(Json object, const char *key, int64_t otherwise); /* a whole one */
 double field_seconds(Json object, const char *key);                    /* -1 when it is no number */
 

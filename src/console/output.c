@@ -52,17 +52,6 @@ bool output_line(Json value) {
     return output_print(value) && putchar('\n') != EOF && fflush(stdout) == 0;
 }
 
-/* ---- texts on standard error ---- */
-
-void output_say(Json text) {
-    Buf out = BUF_INIT;
-    if (json_kind(text) == JSON_STRING) {
-        terminal_safe(json_string_data(&text), json_string_len(text), &out);
-    }
-    fwrite(out.data ? out.data : "", 1, out.len, stderr);
-    buf_clear(&out);
-}
-
 /* ---- times ---- */
 
 const char *output_duration(int64_t ms, char *out) {

@@ -22,11 +22,6 @@ bool output_line(Json value);
 /* The same without the end of the line, and in its time. */
 bool output_print(Json value);
 
-/* ---- texts on standard error ---- */
-
-/* A string on one line, whatever it holds (terminal_safe()); of anything else nothing. */
-void output_say(Json text);
-
 /* ---- times ---- */
 
 enum { OUTPUT_TIME_MAX = 32 };

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* vasprintf, wcwidth */
+#define _GNU_SOURCE /* wcwidth */
 
 #include "terminal.h"
 
@@ -64,12 +64,23 @@ void terminal_say(FILE *stream, const char *fmt, ...) {
 }
 
 void terminal_vsay(FILE *stream, const char *fmt, va_list args) {
-    char *text = NULL;
-    int len = vasprintf(&text, fmt, args);
-    if (len >= 0) {
-        terminal_put(stream, text, (size_t)len);
-        free(text);
-    }
+    Buf text = BUF_INIT;
+    buf_vprintf(&text, fmt, args);
+    terminal_put(stream, text.data ? text.data : "", text.len);
+    buf_clear(&text);
+}
+
+void terminal_line(FILE *stream, const char *fmt, ...) {
+    Buf text = BUF_INIT, out = BUF_INIT;
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    terminal_safe(text.data, text.len, &out);
+    buf_addc(&out, '\n');
+    fwrite(out.data, 1, out.len, stream);
+    buf_clear(&text);
+    buf_clear(&out);
 }
 
 /* ---- what it can do ---- */
@@ -142,4 +153,9 @@ void terminal_put_wrapped(FILE *stream, const char *text, int margin) {
     terminal_wrap(text, margin, terminal_width(stream), &lines);
     fputs(lines.data, stream);
     buf_clear(&lines);
+}
+
+void terminal_heading(FILE *stream, const char *text) {
+    bool colour = terminal_has_colour(stream);
+    fprintf(stream, "%s%s%s\n", colour ? "\x1b[1m" : "", text, colour ? "\x1b[0m" : "");
 }

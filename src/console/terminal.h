@@ -29,6 +29,8 @@ bool terminal_put(FILE *stream, const char *text, size_t len);
 void terminal_say(FILE *stream, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void terminal_vsay(FILE *stream, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
+/* A message that is one line wherever it goes, whatever the text in it (terminal_safe()); ends it. */
+void terminal_line(FILE *stream, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- what it can do ---- */
 
@@ -51,6 +53,9 @@ size_t terminal_text_columns(const char *text, size_t len);
 void terminal_wrap(const char *text, int margin, int width, Buf *out);
 /* The same, written, in the width of the stream. */
 void terminal_put_wrapped(FILE *stream, const char *text, int margin);
+
+/* A line that stands out where it can. */
+void terminal_heading(FILE *stream, const char *text);
 
 /* Whether lines on this stream can be drawn again: it is a terminal that is not "dumb". */
 bool terminal_can_redraw(FILE *stream);

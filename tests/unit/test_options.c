@@ -1,5 +1,6 @@
 /* Command lines are read in order, by the rows of a command. */
 #include "options.h"
+#include "stores.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,17 +11,27 @@
 
 #include <cmocka.h>
 
+typedef struct ProbeArgs {
+    Common common;
+    char log[256];
+    int format;
+    int64_t count;
+} ProbeArgs;
+
 static const Option options[] = {
-    {"quiet", 'q', NULL, "", 0, .id = 1},       {"raw", 'r', NULL, "", 0, .id = 2},
-    {"from-file", 'f', "FILE", "", 0, .id = 3}, {"arg", 0, "NAME VALUE", "", 0, .id = 4},
-    {"indent", 0, "N", "", 0, .id = 5},         {0},
+    {"quiet", 'q', NULL, "", 0, .id = 1},
+    {"raw", 'r', NULL, "", 0, .id = 2},
+    {"from-file", 'f', "FILE", "", 0, .id = 3},
+    {"arg", 0, "NAME VALUE", "", 0, .id = 4},
+    {"indent", 0, "N", "", 0, .id = 5},
+    {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, TAKES(OPTION_CHOICE, ProbeArgs, format)},
+    {"count", 0, "N", "", 0, TAKES(OPTION_COUNT, ProbeArgs, count)},
+    {0},
 };
-static const Command command = {
-    .name = "probe", .arguments = "[WORD...]", .description = "", .options = options};
 
 /* Writes down what it is given: "q" for a flag, "arg(a,b)" for values, "[word]" for an argument. */
 static bool note(void *ctx, const Option *option, char **values) {
-    char *log = ctx;
+    char *log = ((ProbeArgs *)ctx)->log;
     char *end = log + strlen(log);
     if (!option) {
         sprintf(end, "[%s]", values[0]);
@@ -34,29 +45,51 @@ static bool note(void *ctx, const Option *option, char **values) {
     return true;
 }
 
-static OptionsResult parse(char *log, const char *const *words) {
+static ProbeArgs seen; /* what was taken from the last command line */
+static bool acted;
+
+static int act(void *args) {
+    (void)args;
+    acted = true;
+    return EXIT_OK;
+}
+
+static void note_all(void *args) {
+    seen = *(ProbeArgs *)args;
+}
+
+static const Command command = {.name = "probe",
+                                .arguments = "[WORD...]",
+                                .description = "",
+                                .options = options,
+                                .args = sizeof(ProbeArgs),
+                                .handle = note,
+                                .act = act,
+                                .clear = note_all};
+
+static int run(const char *const *words) {
     char *argv[16] = {(char *)(uintptr_t) "probe"};
     int argc = 1;
     for (; *words; words++) {
         argv[argc++] = (char *)(uintptr_t)*words;
     }
-    log[0] = '\0';
-    return options_parse(&command, argc, argv, note, log);
+    acted = false;
+    return options_run(&command, argc, argv);
 }
 
-#define READS(expected, ...)                              \
-    do {                                                  \
-        char log[256];                                    \
-        const char *const words[] = {__VA_ARGS__, NULL};  \
-        assert_int_equal(parse(log, words), OPTIONS_RUN); \
-        assert_string_equal(log, expected);               \
+#define READS(expected, ...)                             \
+    do {                                                 \
+        const char *const words[] = {__VA_ARGS__, NULL}; \
+        assert_int_equal(run(words), EXIT_OK);           \
+        assert_true(acted);                              \
+        assert_string_equal(seen.log, expected);         \
     } while (0)
 
-#define REFUSES(...)                                      \
-    do {                                                  \
-        char log[256];                                    \
-        const char *const words[] = {__VA_ARGS__, NULL};  \
-        assert_int_equal(parse(log, words), OPTIONS_BAD); \
+#define REFUSES(...)                                     \
+    do {                                                 \
+        const char *const words[] = {__VA_ARGS__, NULL}; \
+        assert_int_equal(run(words), EXIT_USAGE);        \
+        assert_false(acted);                             \
     } while (0)
 
 static void flags_and_words_come_in_order(void **state) {
@@ -115,33 +148,31 @@ static void the_handler_may_refuse(void **state) {
 
 static void help_comes_before_what_follows_it(void **state) {
     (void)state;
-    char log[256];
     const char *const words[] = {"-q", "--help", "--nonsense", NULL};
-    assert_int_equal(parse(log, words), OPTIONS_SHOWN);
-    assert_string_equal(log, "quiet ");
+    assert_int_equal(run(words), EXIT_OK);
+    assert_false(acted);
+    assert_string_equal(seen.log, "quiet ");
 }
-
-static const Option words = {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, .id = 6};
 
 static void a_word_is_known_by_its_place(void **state) {
     (void)state;
-    assert_int_equal(options_word(&command, &words, "dot"), 0);
-    assert_int_equal(options_word(&command, &words, "json"), 2);
-    assert_int_equal(options_word(&command, &words, "do"), -1);
-    assert_int_equal(options_word(&command, &words, "dot|mermaid"), -1);
-    assert_int_equal(options_word(&command, &words, ""), -1);
+    READS("", "--format", "dot");
+    assert_int_equal(seen.format, 1);
+    READS("", "--format", "json");
+    assert_int_equal(seen.format, 3);
+    REFUSES("--format", "do");
+    REFUSES("--format", "dot|mermaid");
+    REFUSES("--format", "");
 }
 
 static void a_number_is_whole_and_large_enough(void **state) {
     (void)state;
-    int64_t n = 0;
-    assert_true(options_number(&command, &options[4], "17", 1, &n));
-    assert_int_equal(n, 17);
+    READS("", "--count", "17");
+    assert_int_equal(seen.count, 17);
     static const char *const bad[] = {"", "0", "-3", "1.5", "1x", "x", "99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(options_number(&command, &options[4], bad[i], 1, &n));
+        REFUSES("--count", bad[i]);
     }
-    assert_int_equal(n, 17);
 }
 
 int main(void) {
