@@ -197,10 +197,6 @@ static void letter_free(Letter *l) {
     mem_free(l);
 }
 
-static bool ends(const Letter *l) {
-    return l->kind == LETTER_SUCCEED || l->kind == LETTER_FAIL || l->kind == LETTER_ASK;
-}
-
 /* Consumes both. JSON_NONE is null on the way. */
 static void enclose(Letter *l, Json value, Json other) {
     l->value = json_is_none(value) ? json_null() : value;
@@ -214,46 +210,25 @@ static void enclose(Letter *l, Json value, Json other) {
     }
 }
 
-static void decode(Letter *l) {
-    size_t used = 0;
-    if (l->encoded) {
+static void open_letter(Letter *l) {
+    PawlToken *t = l->token;
+    Step *step = l->kind == LETTER_LOG ? t->step : part(t);
+    if (step && l->encoded) {
+        size_t used = 0;
         l->value = json_decode(l->bytes.data, l->bytes.len, &used, NULL);
         l->other = json_decode(l->bytes.data + used, l->bytes.len - used, &used, NULL);
     }
-}
-
-static void open_log(Letter *l, Step *step) {
-    step_log(step, "log", l->bytes.data, l->bytes.len);
-}
-
-static void open_succeed(Letter *l, Step *step) {
-    step_succeed(step, json_take(&l->value));
-}
-
-static void open_fail(Letter *l, Step *step) {
-    step_fail(step, l->word, json_none(), "%s", l->error.msg);
-}
-
-static void open_ask(Letter *l, Step *step) {
-    bool options = json_kind(l->other) == JSON_ARRAY;
-    step_ask(step, "interrupt", json_take(&l->value), options ? json_take(&l->other) : json_none());
-}
-
-static void open_let_go(Letter *l, Step *step) {
-    (void)l;
-    step_fail(step, "cancelled", json_none(), "It was cancelled.");
-}
-
-static void open_letter(Letter *l) {
-    static void (*const actions[])(Letter *, Step *) = {
-        [LETTER_LOG] = open_log, [LETTER_SUCCEED] = open_succeed, [LETTER_FAIL] = open_fail,
-        [LETTER_ASK] = open_ask, [LETTER_LET_GO] = open_let_go,
-    };
-    PawlToken *t = l->token;
-    Step *step = l->kind == LETTER_LOG ? t->step : part(t);
     if (step) {
-        decode(l);
-        actions[l->kind](l, step);
+        switch (l->kind) {
+        case LETTER_LOG: step_log(step, "log", l->bytes.data, l->bytes.len); break;
+        case LETTER_SUCCEED: step_succeed(step, json_take(&l->value)); break;
+        case LETTER_FAIL: step_fail(step, l->word, json_none(), "%s", l->error.msg); break;
+        case LETTER_ASK:
+            step_ask(step, "interrupt", json_take(&l->value),
+                     json_kind(l->other) == JSON_ARRAY ? json_take(&l->other) : json_none());
+            break;
+        case LETTER_LET_GO: step_fail(step, "cancelled", json_none(), "It was cancelled."); break;
+        }
     }
     letter_free(l);
 }
@@ -285,7 +260,7 @@ void mailbox_close(Mailbox *box) {
 /* The token is over when the letter ends it, as far as whoever holds it is concerned. */
 static void post(Letter *l) {
     PawlToken *t = l->token;
-    bool over = ends(l);
+    bool over = l->kind != LETTER_LOG && l->kind != LETTER_LET_GO;
     if (over && is_home(t->box) && t->starting) {
         t->early = l;
     } else if (!put(t->box, l)) {
@@ -390,20 +365,6 @@ PawlValue pawl_call_fail(PawlCall *call, const char *kind, const char *fmt, ...)
 
 /* ---- calling ---- */
 
-static void not_bound(Step *step) {
-    const Param *name = step_param(step, CALLBACK_NAME);
-    step_fail(
-        step, "callback", json_none(),
-        "The function `%.*s` is not bound in this program: resume the run with the flow that has "
-        "it.",
-        (int)json_string_len(name->value), json_string_data(&name->value));
-}
-
-static PawlFlow *flow_of_step(PawlEngine *e, const Step *step) {
-    PawlRun *run = e ? run_of_step(e, step) : NULL;
-    return run ? run->flow : NULL;
-}
-
 /* {"__route__": {"from": "target"}}; the node is `from.route`. */
 static PawlValue choose_route(const Binding *b, PawlCall *call) {
     const char *target = b->route(b->ctx, call), *node = pawl_call_node(call);
@@ -413,19 +374,7 @@ static PawlValue choose_route(const Binding *b, PawlCall *call) {
     }
     Json from = json_string(node, strlen(node) - strlen(ROUTE_SUFFIX));
     Json choice = json_object_set(json_object(), from, json_string_c(target));
-    return value_of(json_object_set(json_object(), json_string_c(ROUTE_KEY), choice));
-}
-
-static void end_call(PawlCall *call, Json result) {
-    if (call->failed) {
-        json_unref(result);
-        step_fail(call->step, call->kind, json_none(), "%s", call->error.msg);
-    } else if (json_is_none(result)) {
-        step_fail(call->step, "callback", json_none(),
-                  "The function returned nothing: it returns pawl_null() when it changes nothing.");
-    } else {
-        step_succeed(call->step, result);
-    }
+    return value_of(json_object_with(json_object(), ROUTE_KEY, choice));
 }
 
 /* The flow's function for the step; when it has none, NULL, and the step has ended. The rest of the
@@ -434,10 +383,15 @@ static const Binding *begin_call(PawlCall *call, Step *step, PawlFlow **flow) {
     call->step = step;
     call->engine = host_ctx(peek_host(step));
     call->failed = false;
-    *flow = flow_of_step(call->engine, step);
+    PawlRun *run = call->engine ? run_of_step(call->engine, step) : NULL;
+    *flow = run ? run->flow : NULL;
     const Binding *b = *flow ? flow_binding(*flow, step_node(step)) : NULL;
     if (!b) {
-        not_bound(step);
+        Json name = step_param(step, CALLBACK_NAME)->value;
+        step_fail(step, "callback", json_none(),
+                  "The function `%s` is not bound in this program: resume the run with the flow "
+                  "that has it.",
+                  json_string_data(&name));
     }
     return b;
 }
@@ -450,9 +404,17 @@ static void start_now(Step *step) {
         return;
     }
     call.engine->inside++;
-    PawlValue result = b->now ? b->now(b->ctx, &call) : choose_route(b, &call);
+    Json result = json_of(b->now ? b->now(b->ctx, &call) : choose_route(b, &call));
     call.engine->inside--;
-    end_call(&call, json_of(result));
+    if (call.failed) {
+        json_unref(result);
+        step_fail(step, call.kind, json_none(), "%s", call.error.msg);
+    } else if (json_is_none(result)) {
+        step_fail(step, "callback", json_none(),
+                  "The function returned nothing: it returns pawl_null() when it changes nothing.");
+    } else {
+        step_succeed(step, result);
+    }
 }
 
 static void start_later(Step *step) {

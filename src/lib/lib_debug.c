@@ -345,11 +345,9 @@ static bool can_be_asked(const PawlDebug *d, Error *error) {
 
 /* The loop has to go on until it is told how a replay ended. */
 static void note_replay(PawlDebug *d, const char *operation, Json answer) {
-    Json thread = json_kind(answer) == JSON_OBJECT && !strcmp(operation, "replay")
-                      ? json_object_get_c(answer, "thread")
-                      : json_none();
-    if (!json_is_none(thread)) {
-        d->replays = json_array_push(d->replays, json_ref(thread));
+    const char *thread = strcmp(operation, "replay") ? NULL : json_object_text(answer, "thread");
+    if (thread) {
+        d->replays = json_array_push(d->replays, json_string_c(thread));
     }
 }
 
@@ -373,22 +371,6 @@ static bool done(Json answer) {
     return !json_is_none(answer);
 }
 
-static Json with(const char *name, Json value) {
-    return json_object_with(json_object(), name, value);
-}
-
-static Json with_text(const char *name, const char *text) {
-    return with(name, json_string_c(text));
-}
-
-/* What is at a key of an answer; given. Consumes the answer. */
-static Json part(Json answer, const char *key) {
-    Json found = json_object_get_c(answer, key);
-    json_ref(found);
-    json_unref(answer);
-    return found;
-}
-
 PawlValue pawl_debug_call(PawlDebug *d, const char *operation, PawlValue args, PawlError *err) {
     return value_of(call(d, operation, json_of(args), err));
 }
@@ -406,15 +388,13 @@ bool pawl_debug_detach(PawlDebug *d, PawlError *err) {
 }
 
 int64_t pawl_debug_break(PawlDebug *d, const char *spec, PawlError *err) {
-    Json set = part(call(d, "breakpoint_set", with_text("spec", spec), err), "breakpoint");
-    Json id = part(set, "id");
-    int64_t number = pawl_value_int(value_of(id), 0);
-    json_unref(id);
-    return number;
+    Json set = answer_part(call(d, "breakpoint_set", OBJECT(KEY("spec", spec)), err), "breakpoint");
+    Json id = answer_part(set, "id");
+    return pawl_value_int(value_of(id), 0);
 }
 
 bool pawl_debug_unbreak(PawlDebug *d, int64_t breakpoint, PawlError *err) {
-    return done(call(d, "breakpoint_delete", with("id", json_int(breakpoint)), err));
+    return done(call(d, "breakpoint_delete", OBJECT(KEY("id", breakpoint)), err));
 }
 
 bool pawl_debug_continue(PawlDebug *d, PawlError *err) {
@@ -429,35 +409,35 @@ bool pawl_debug_step(PawlDebug *d, PawlStepKind kind, PawlError *err) {
     static const char *const names[] = {
         [PAWL_STEP_OVER] = "over", [PAWL_STEP_INTO] = "into", [PAWL_STEP_OUT] = "out"};
     const char *name = (unsigned)kind <= PAWL_STEP_OUT ? names[kind] : "?";
-    return done(call(d, "step", with_text("kind", name), err));
+    return done(call(d, "step", OBJECT(KEY("kind", name)), err));
 }
 
 bool pawl_debug_back(PawlDebug *d, int64_t count, PawlError *err) {
-    return done(call(d, "back", with("count", json_int(count)), err));
+    return done(call(d, "back", OBJECT(KEY("count", count)), err));
 }
 
 bool pawl_debug_select(PawlDebug *d, int64_t frame, PawlError *err) {
-    return done(call(d, "frame", with("frame", json_int(frame)), err));
+    return done(call(d, "frame", OBJECT(KEY("frame", frame)), err));
 }
 
 bool pawl_debug_set(PawlDebug *d, const char *path, PawlValue value, PawlError *err) {
-    Json args = with_text("path", path), v = json_of(value);
-    return json_is_none(v) ? done(call(d, "unset", args, err))
-                           : done(call(d, "set", json_object_with(args, "value", v), err));
+    Json v = json_of(value);
+    const char *operation = json_is_none(v) ? "unset" : "set";
+    return done(call(d, operation, OBJECT(KEY("path", path), KEY("value", v)), err));
 }
 
 /* ---- looking ---- */
 
 PawlValue pawl_debug_eval(PawlDebug *d, const char *expression, PawlError *err) {
-    Json args = json_object_with(with_text("expression", expression), "limit", json_int(1));
-    Json results = part(call(d, "evaluate", args, err), "results");
+    Json args = OBJECT(KEY("expression", expression), KEY("limit", json_int(1)));
+    Json results = answer_part(call(d, "evaluate", args, err), "results");
     PawlValue first = pawl_value_ref(pawl_array_get(value_of(results), 0));
     json_unref(results);
     return first;
 }
 
 PawlValue pawl_debug_diff(PawlDebug *d, PawlError *err) {
-    return value_of(call(d, "diff", with_text("since", "pause"), err));
+    return value_of(call(d, "diff", OBJECT(KEY("since", "pause")), err));
 }
 
 /* The whole of it, which operations give in pages. */
@@ -479,13 +459,13 @@ PawlValue pawl_debug_frames(PawlDebug *d, PawlError *err) {
     Json all = json_array();
     for (bool more = true; more;) {
         Json from = json_int((int64_t)json_array_len(all));
-        Json answer = call(d, "frames", with("offset", from), err);
+        Json answer = call(d, "frames", OBJECT(KEY("offset", from)), err);
         if (json_is_none(answer)) {
             json_unref(all);
             return value_of(answer);
         }
         int64_t total = pawl_value_int(value_of(json_object_get_c(answer, "total")), 0);
-        Json page = part(answer, "frames");
+        Json page = answer_part(answer, "frames");
         more = json_array_len(page) > 0;
         all = json_array_concat(all, page);
         more = more && (int64_t)json_array_len(all) < total;

@@ -230,7 +230,7 @@ static char **copy_environment(void) {
     while (environ[n]) n++;
     char **copy = mem_zalloc((n + 1) * sizeof *copy);
     for (size_t i = 0; i < n; i++) {
-        copy[i] = mem_strndup(environ[i], strlen(environ[i]));
+        copy[i] = mem_strdup(environ[i]);
     }
     return copy;
 }

@@ -8,15 +8,11 @@
 
 /* ---- bindings ---- */
 
-static char *copy_of(const char *text) {
-    return text ? mem_strndup(text, strlen(text)) : NULL;
-}
-
 const Binding *bindings_add(Bindings *b, const Binding *binding) {
     Binding *copy = mem_alloc(sizeof *copy);
     *copy = *binding;
-    copy->file = copy_of(binding->file);
-    copy->name = copy_of(binding->name);
+    copy->file = mem_strdup(binding->file);
+    copy->name = mem_strdup(binding->name);
     b->items = mem_grow(b->items, b->n, &b->cap, sizeof *b->items);
     return b->items[b->n++] = copy;
 }
@@ -37,47 +33,29 @@ static bool calls(const Node *node) {
     return node->kind->id == KIND_CALLBACK || node->kind->id == KIND_CALLBACK_LATER;
 }
 
-static bool is_meant(const Binding *b, const Node *node) {
+/* any_file: a binding of another file will do. */
+static bool fits(const Binding *b, const Node *node, bool any_file) {
     bool later = node->kind->id == KIND_CALLBACK_LATER;
     return (b->later != NULL) == later &&
-           json_string_is(node->params[CALLBACK_NAME].value, b->name);
+           json_string_is(node->params[CALLBACK_NAME].value, b->name) &&
+           (any_file || !b->file || !strcmp(b->file, node->file));
 }
 
-static bool fits(const Binding *b, const Node *node) {
-    return is_meant(b, node) && (!b->file || !strcmp(b->file, node->file));
-}
-
-static const Binding *search(const PawlFlow *flow, const Node *node) {
+static const Binding *search(const PawlFlow *flow, const Node *node, bool any_file) {
     for (size_t i = flow->bindings.n; i > 0; i--) { /* the last one said counts */
-        if (fits(flow->bindings.items[i - 1], node)) {
+        if (fits(flow->bindings.items[i - 1], node, any_file)) {
             return flow->bindings.items[i - 1];
         }
     }
     return NULL;
 }
 
-/* The nodes that a debugger injects are numbered behind those of the flow, and have no file. */
-static bool is_injected(const PawlFlow *flow, const Node *node) {
-    return node->id >= flow->flow->first_node + flow->flow->nnodes;
-}
-
-static const Binding *search_by_name(const PawlFlow *flow, const Node *node) {
-    for (size_t i = flow->bindings.n; i > 0; i--) {
-        if (is_meant(flow->bindings.items[i - 1], node)) {
-            return flow->bindings.items[i - 1];
-        }
-    }
-    return NULL;
-}
-
+/* The nodes that a debugger injects are numbered behind those of the flow, and have no file; the body of a map is
+ * in no list. */
 const Binding *flow_binding(const PawlFlow *flow, const Node *node) {
-    if (is_injected(flow, node)) {
-        return search_by_name(flow, node);
-    }
-    if (node->index < 0) { /* the body of a map is in no list */
-        return search(flow, node);
-    }
-    return flow->slots[node->graph->id][node->index];
+    bool injected = node->id >= flow->flow->first_node + flow->flow->nnodes;
+    return injected || node->index < 0 ? search(flow, node, injected)
+                                       : flow->slots[node->graph->id][node->index];
 }
 
 /* Bindings by file and name, so that a graph of thousands of functions is bound in one pass. */
@@ -93,14 +71,14 @@ static Json index_of(const Bindings *b) {
 
 static const Binding *indexed(const PawlFlow *flow, Json index, const Node *node) {
     Json name = node->params[CALLBACK_NAME].value;
-    Json key = json_kind(name) == JSON_STRING
-                   ? json_string_fmt("%s\n%.*s", node->file, (int)json_string_len(name),
-                                     json_string_data(&name))
-                   : json_null();
-    Json at = json_kind(key) == JSON_STRING ? json_object_get(index, key) : json_none();
-    json_unref(key);
+    Json at = json_none();
+    if (json_kind(name) == JSON_STRING) {
+        Json key = json_string_fmt("%s\n%s", node->file, json_string_data(&name));
+        at = json_object_get(index, key);
+        json_unref(key);
+    }
     const Binding *found = json_is_none(at) ? NULL : flow->bindings.items[at.i];
-    return found && fits(found, node) ? found : search(flow, node);
+    return found && fits(found, node, false) ? found : search(flow, node, false);
 }
 
 static void fill_slots(PawlFlow *flow) {
@@ -117,22 +95,24 @@ static void fill_slots(PawlFlow *flow) {
     json_unref(index);
 }
 
-/* The node itself or the innermost body of the maps in it. */
-static const Node *innermost(const Node *node) {
-    while (node_body(node)) {
+/* The nodes of all graphs, each by the innermost body of the maps in it; NULL after the last. */
+static const Node *next_node(const Flow *flow, size_t *graph, size_t *at) {
+    while (*graph < flow->ngraphs && *at == flow->graphs[*graph]->nnodes) {
+        ++*graph;
+        *at = 0;
+    }
+    const Node *node = *graph < flow->ngraphs ? &flow->graphs[*graph]->nodes[(*at)++] : NULL;
+    while (node && node_body(node)) {
         node = node_body(node);
     }
     return node;
 }
 
 const Node *flow_unbound(const PawlFlow *flow) {
-    const Flow *f = flow->flow;
-    for (size_t i = 0; i < f->ngraphs; i++) {
-        for (size_t k = 0; k < f->graphs[i]->nnodes; k++) {
-            const Node *node = innermost(&f->graphs[i]->nodes[k]);
-            if (calls(node) && !flow_binding(flow, node)) {
-                return node;
-            }
+    const Node *node;
+    for (size_t g = 0, i = 0; (node = next_node(flow->flow, &g, &i));) {
+        if (calls(node) && !flow_binding(flow, node)) {
+            return node;
         }
     }
     return NULL;
@@ -172,17 +152,12 @@ void pawl_flow_free(PawlFlow *flow) {
 
 /* ---- loading ---- */
 
-static const FlowProblem *first_error(const FlowProblems *problems) {
-    for (size_t i = 0; i < problems->n; i++) {
-        if (!problems->items[i].warning) {
-            return &problems->items[i];
-        }
-    }
-    return NULL;
-}
-
 static void give_problem(PawlError *err, const FlowProblems *problems, const char *main) {
-    const FlowProblem *p = first_error(problems);
+    size_t first = 0;
+    while (first < problems->n && problems->items[first].warning) {
+        first++;
+    }
+    const FlowProblem *p = first < problems->n ? &problems->items[first] : NULL;
     Error error = ERROR_INIT;
     bool elsewhere = p && p->file && strcmp(p->file, main) != 0;
     Buf more = BUF_INIT;
@@ -234,8 +209,7 @@ PawlFlow *pawl_flow_load(const char *path, PawlError *err) {
 }
 
 PawlFlow *pawl_flow_parse(const char *text, size_t len, PawlError *err) {
-    Json files =
-        json_object_set(json_object(), json_string_c("workflow.yaml"), json_string(text, len));
+    Json files = json_object_with(json_object(), "workflow.yaml", json_string(text, len));
     PawlFlow *flow = flow_build("workflow.yaml", files, &(Bindings){0}, err);
     json_unref(files);
     return flow;
@@ -245,25 +219,18 @@ PawlFlow *pawl_flow_parse(const char *text, size_t len, PawlError *err) {
 
 /* Each node that has none yet, or has one of that name, gets a binding of its file: sub-graphs are
  * taken over file by file. */
-static bool bind_node(PawlFlow *flow, const Node *node, const Binding *binding) {
-    if (!calls(node) || !fits(binding, node)) {
-        return false;
-    }
-    Binding own = *binding;
-    own.file = (char *)node->file;
-    const Binding *bound = bindings_add(&flow->bindings, &own);
-    if (node->index >= 0) {
-        flow->slots[node->graph->id][node->index] = bound;
-    }
-    return true;
-}
-
 static bool bind_all(PawlFlow *flow, const Binding *binding) {
-    const Flow *f = flow->flow;
     bool found = false;
-    for (size_t i = 0; i < f->ngraphs; i++) {
-        for (size_t k = 0; k < f->graphs[i]->nnodes; k++) {
-            found = bind_node(flow, innermost(&f->graphs[i]->nodes[k]), binding) || found;
+    const Node *node;
+    for (size_t g = 0, i = 0; (node = next_node(flow->flow, &g, &i));) {
+        if (calls(node) && fits(binding, node, false)) {
+            Binding own = *binding;
+            own.file = (char *)node->file;
+            const Binding *bound = bindings_add(&flow->bindings, &own);
+            if (node->index >= 0) {
+                flow->slots[node->graph->id][node->index] = bound;
+            }
+            found = true;
         }
     }
     return found;

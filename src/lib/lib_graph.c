@@ -9,6 +9,7 @@
  * no code for it. The key merges, in the graphs around it too: branches may have routers. */
 #include "lib_inside.h"
 
+#include "json_build.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -24,10 +25,6 @@ struct PawlGraph {
     bool routes; /* somewhere in it is a router */
     Error wrong; /* the first thing that no definition could say */
 };
-
-static Json with(Json object, const char *key, Json value) {
-    return json_object_set(object, json_string_c(key), value);
-}
 
 static Json text_or_null(const char *text) {
     return text ? json_string_c(text) : json_null();
@@ -87,10 +84,10 @@ static void note_wrong(PawlGraph *g, const char *function, const char *name, con
 
 /* {name, kind: value}, at the end. */
 static void add_node(PawlGraph *g, const char *name, const char *kind, Json value) {
-    Json node = with(json_object(), "name", text_or_null(name));
-    g->places = json_object_set(g->places, json_string_c(or_empty(name)),
-                                json_int((int64_t)json_array_len(g->nodes)));
-    g->nodes = json_array_push(g->nodes, with(node, kind, value));
+    Json node = OBJECT(KEY("name", text_or_null(name)), KEY(kind, value));
+    g->places =
+        json_object_with(g->places, or_empty(name), json_int((int64_t)json_array_len(g->nodes)));
+    g->nodes = json_array_push(g->nodes, node);
 }
 
 static void add_function(PawlGraph *g, const char *kind, Binding binding) {
@@ -138,7 +135,7 @@ static bool add_file(PawlGraph *g, const char *path, Json text) {
     if (!json_is_none(there) && !json_equal(there, text)) {
         return false;
     }
-    g->files = with(g->files, path, json_ref(text));
+    g->files = json_object_with(g->files, path, json_ref(text));
     return true;
 }
 
@@ -146,11 +143,9 @@ static bool add_files(PawlGraph *g, Json files) {
     Json key, text;
     bool fine = true;
     for (size_t pos = 0; fine && json_object_next(files, &pos, &key, &text);) {
-        char *path = mem_strndup(json_string_data(&key), json_string_len(key));
-        char *inside = path_inside(g->subgraphs, path);
+        char *inside = path_inside(g->subgraphs, json_string_data(&key));
         fine = add_file(g, inside, text);
         mem_free(inside);
-        mem_free(path);
     }
     return fine;
 }
@@ -181,7 +176,7 @@ static void add_workflow(PawlGraph *g, const char *name, const PawlFlow *flow, c
     if (input) {
         size_t last = json_array_len(g->nodes) - 1;
         Json node = json_array_lift(&g->nodes, last);
-        g->nodes = json_array_set(g->nodes, last, with(node, "input", json_string_c(input)));
+        g->nodes = json_array_set(g->nodes, last, OBJECT_ADD(node, KEY("input", input)));
     }
 }
 
@@ -205,22 +200,9 @@ void pawl_graph_add_subgraph(PawlGraph *g, const char *name, const PawlFlow *flo
 
 /* ---- more about nodes ---- */
 
+/* JSON_NONE for 0. */
 static Json milliseconds(int64_t ms) {
-    return json_string_fmt("%lldms", (long long)ms);
-}
-
-static Json retry_of(const PawlNodeOptions *o) {
-    Json retry = with(json_object(), "attempts", json_int(o->attempts));
-    if (o->delay_ms) {
-        retry = with(retry, "delay", milliseconds(o->delay_ms));
-    }
-    if (o->factor != 0) {
-        retry = with(retry, "factor", json_number(o->factor));
-    }
-    if (o->max_delay_ms) {
-        retry = with(retry, "max", milliseconds(o->max_delay_ms));
-    }
-    return o->retry_if ? with(retry, "if", json_string_c(o->retry_if)) : retry;
+    return ms ? json_string_fmt("%lldms", (long long)ms) : json_none();
 }
 
 static Json add_interrupt(Json node, const char *when) {
@@ -229,13 +211,20 @@ static Json add_interrupt(Json node, const char *when) {
     bool there = json_array_len(words) &&
                  (json_string_is(json_array_get(words, 0), when) ||
                   json_string_is(json_array_get(words, json_array_len(words) - 1), when));
-    return with(node, "interrupt", there ? words : json_array_push(words, json_string_c(when)));
+    return json_object_with(node, "interrupt",
+                            there ? words : json_array_push(words, json_string_c(when)));
 }
 
 static Json with_options(Json node, const PawlNodeOptions *o) {
-    node = o->output ? with(node, "output", json_string_c(o->output)) : node;
-    node = o->timeout_ms ? with(node, "timeout", milliseconds(o->timeout_ms)) : node;
-    node = o->attempts ? with(node, "retry", retry_of(o)) : node;
+    Json retry = json_none();
+    if (o->attempts) {
+        retry =
+            OBJECT(KEY("attempts", json_int(o->attempts)), KEY("delay", milliseconds(o->delay_ms)),
+                   KEY("factor", o->factor != 0 ? json_number(o->factor) : json_none()),
+                   KEY("max", milliseconds(o->max_delay_ms)), KEY("if", o->retry_if));
+    }
+    node = OBJECT_ADD(node, KEY("output", o->output), KEY("timeout", milliseconds(o->timeout_ms)),
+                      KEY("retry", retry));
     node = o->interrupt_before ? add_interrupt(node, "before") : node;
     return o->interrupt_after ? add_interrupt(node, "after") : node;
 }
@@ -275,16 +264,14 @@ void pawl_graph_interrupt_after(PawlGraph *g, const char *node) {
 
 /* ---- edges ---- */
 
-static Json edge_of(const char *from, Json to) {
-    return with(with(json_object(), "from", text_or_null(from)), "to", to);
-}
-
-static void add_edge(PawlGraph *g, Json edge) {
-    g->edges = json_array_push(g->edges, edge);
+/* {from, to, key: value}; a value that is JSON_NONE is left out. */
+static void add_edge(PawlGraph *g, const char *from, Json to, const char *key, Json value) {
+    g->edges = json_array_push(
+        g->edges, OBJECT(KEY("from", text_or_null(from)), KEY("to", to), KEY(key, value)));
 }
 
 void pawl_graph_add_edge(PawlGraph *g, const char *from, const char *to) {
-    add_edge(g, edge_of(from, text_or_null(to)));
+    add_edge(g, from, text_or_null(to), "when", json_none());
 }
 
 void pawl_graph_set_entry(PawlGraph *g, const char *node) {
@@ -293,11 +280,11 @@ void pawl_graph_set_entry(PawlGraph *g, const char *node) {
 
 void pawl_graph_add_conditional_edge(PawlGraph *g, const char *from, const char *to,
                                      const char *when) {
-    add_edge(g, with(edge_of(from, text_or_null(to)), "when", text_or_null(when)));
+    add_edge(g, from, text_or_null(to), "when", text_or_null(when));
 }
 
 void pawl_graph_add_error_edge(PawlGraph *g, const char *from, const char *to) {
-    add_edge(g, with(edge_of(from, text_or_null(to)), "on", json_string_c("error")));
+    add_edge(g, from, text_or_null(to), "on", json_string_c("error"));
 }
 
 void pawl_graph_add_parallel_edge(PawlGraph *g, const char *from, const char *const *targets,
@@ -306,10 +293,9 @@ void pawl_graph_add_parallel_edge(PawlGraph *g, const char *from, const char *co
     for (; targets && *targets; targets++) {
         to = json_array_push(to, json_string_c(*targets));
     }
-    bool single = json_array_len(to) == 1;
-    Json edge = edge_of(from, to);
-    edge = single ? with(edge, "parallel", json_bool(true)) : edge;
-    add_edge(g, join ? with(edge, "fan_in", json_string_c(join)) : edge);
+    Json parallel = json_array_len(to) == 1 ? json_bool(true) : json_none();
+    g->edges = json_array_push(g->edges, OBJECT(KEY("from", text_or_null(from)), KEY("to", to),
+                                                KEY("parallel", parallel), KEY("fan_in", join)));
 }
 
 /* .["__route__"]["from"] == "target" */
@@ -335,8 +321,7 @@ void pawl_graph_add_router(PawlGraph *g, const char *from, PawlRouterFn fn, void
     add_function(g, "callback", (Binding){.name = name.data, .route = fn, .ctx = ctx});
     pawl_graph_add_edge(g, from, name.data);
     for (; *targets; targets++) {
-        Json edge = edge_of(name.data, json_string_c(*targets));
-        add_edge(g, with(edge, "when", route_taken(from, *targets)));
+        add_edge(g, name.data, json_string_c(*targets), "when", route_taken(from, *targets));
     }
     g->routes = true;
     buf_clear(&name);
@@ -345,11 +330,8 @@ void pawl_graph_add_router(PawlGraph *g, const char *from, PawlRouterFn fn, void
 /* ---- state and config ---- */
 
 static void add_key(PawlGraph *g, const char *key, Json reduce, PawlValue initial) {
-    Json value = json_of(initial), entry = with(json_object(), "reduce", reduce);
-    if (!json_is_none(value)) {
-        entry = with(entry, "default", value);
-    }
-    g->keys = with(g->keys, or_empty(key), entry);
+    g->keys = json_object_with(g->keys, or_empty(key),
+                               OBJECT(KEY("reduce", reduce), KEY("default", json_of(initial))));
 }
 
 void pawl_graph_add_key(PawlGraph *g, const char *key, PawlReduce reduce, PawlValue initial) {
@@ -369,29 +351,26 @@ void pawl_graph_add_key_expr(PawlGraph *g, const char *key, const char *reduce, 
 }
 
 void pawl_graph_set_recursion_limit(PawlGraph *g, int64_t steps) {
-    g->config = with(g->config, "recursion_limit", json_int(steps));
+    g->config = json_object_with(g->config, "recursion_limit", json_int(steps));
 }
 
 void pawl_graph_set_timeout(PawlGraph *g, int64_t ms) {
-    g->config = with(g->config, "timeout", milliseconds(ms));
+    g->config = json_object_with(g->config, "timeout", json_string_fmt("%lldms", (long long)ms));
 }
 
 /* ---- the definition ---- */
 
-static Json keys_of(const PawlGraph *g) {
-    Json route = with(json_object(), "reduce", json_string_c("merge"));
-    return g->routes ? with(json_ref(g->keys), ROUTE_KEY, route)
-                     : (json_unref(route), json_ref(g->keys));
-}
-
 static Json text_of(const PawlGraph *g) {
     Buf text = BUF_INIT;
-    Json keys = keys_of(g);
-    Json all = with(json_object(), "name", json_ref(g->name));
-    all = json_object_len(keys) ? with(all, "state", json_ref(keys)) : all;
-    all = json_object_len(g->config) ? with(all, "config", json_ref(g->config)) : all;
-    all = with(all, "nodes", json_ref(g->nodes));
-    all = json_array_len(g->edges) ? with(all, "edges", json_ref(g->edges)) : all;
+    Json keys = json_ref(g->keys);
+    if (g->routes) {
+        keys = json_object_with(keys, ROUTE_KEY, OBJECT(KEY("reduce", "merge")));
+    }
+    Json all = OBJECT(KEY("name", json_ref(g->name)),
+                      KEY("state", json_object_len(keys) ? json_ref(keys) : json_none()),
+                      KEY("config", json_object_len(g->config) ? json_ref(g->config) : json_none()),
+                      KEY("nodes", json_ref(g->nodes)),
+                      KEY("edges", json_array_len(g->edges) ? json_ref(g->edges) : json_none()));
     json_print(all, &(JsonPrintOptions){.indent = 1}, &text);
     Json out = json_string_valid(text.data, text.len);
     buf_clear(&text);
@@ -408,7 +387,7 @@ PawlFlow *pawl_graph_compile(const PawlGraph *g, PawlError *err) {
     for (size_t i = 0; i < g->bindings.n; i++) {
         bindings_add(&bindings, g->bindings.items[i]);
     }
-    Json files = with(json_ref(g->files), g->path, text_of(g));
+    Json files = json_object_with(json_ref(g->files), g->path, text_of(g));
     PawlFlow *flow = flow_build(g->path, files, &bindings, err);
     json_unref(files);
     if (!flow && err) { /* the place is in a text that nobody has seen */

@@ -163,6 +163,9 @@ bool engine_has_store(const PawlEngine *e, PawlError *err);
  * *error is set when it is none. */
 Json changes_of(Json set, Error *error);
 
+/* What is at a key of an answer, given. Consumes the answer, which may be JSON_NONE. */
+Json answer_part(Json answer, const char *key);
+
 /* The flow that a thread goes on with, held for the caller: r->flow when it is the one that the thread
  * was started with, the stored one when there is none. NULL with *error set; without, when the store
  * cannot say. */

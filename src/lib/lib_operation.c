@@ -14,11 +14,16 @@ PawlValue pawl_operations(void) {
     return value_of(list);
 }
 
+Json answer_part(Json answer, const char *key) {
+    Json found = json_ref(json_object_get_c(answer, key));
+    json_unref(answer);
+    return found;
+}
+
 /* A run that an operation has brought into memory is nobody's: it goes when it has settled. */
 static void take_run(PawlEngine *e, Json answer) {
-    Json thread = json_object_get_c(answer, "thread");
-    HostRun *held =
-        json_kind(thread) == JSON_STRING ? host_find(e->host, json_string_data(&thread)) : NULL;
+    const char *thread = json_object_text(answer, "thread");
+    HostRun *held = thread ? host_find(e->host, thread) : NULL;
     if (held && !host_keeper(held)) {
         engine_add_run(e, held, NULL, NULL)->freed = true;
     } else if (held) {

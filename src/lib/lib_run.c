@@ -2,6 +2,7 @@
 #include "lib_inside.h"
 
 #include "hooks.h"
+#include "json_build.h"
 #include "lifecycle.h"
 #include "mem.h"
 
@@ -213,18 +214,14 @@ PawlValue pawl_run_state(const PawlRun *r) {
     return value_of(run_state(r->run));
 }
 
-static Json store_error_json(const Error *error) {
-    Json out = json_object_with(json_object(), "kind", json_string_c("store"));
-    return json_object_with(out, "message", json_string_c(error->msg));
-}
-
 PawlValue pawl_run_error(const PawlRun *r) {
     const Error *error = run_store_error(r->run);
     if (!error) {
         return value_of(run_error(r->run));
     }
     if (json_is_none(r->store_error)) {
-        ((PawlRun *)r)->store_error = store_error_json(error);
+        ((PawlRun *)r)->store_error =
+            OBJECT(KEY("kind", "store"), KEY("message", (const char *)error->msg));
     }
     return value_of(r->store_error);
 }

@@ -18,30 +18,19 @@ static Json look(PawlEngine *e, const char *operation, Json args, PawlError *err
     return answer;
 }
 
-/* What an answer has at a key, given. Consumes the answer. */
-static Json part(Json answer, const char *key) {
-    Json found = json_is_none(answer) ? answer : json_ref(json_object_get_c(answer, key));
-    json_unref(answer);
-    return found;
-}
-
-static const char *text_of(const Json *value) {
-    return json_kind(*value) == JSON_STRING ? json_string_data(value) : "";
-}
-
 static int64_t int_of(Json object, const char *key) {
     return pawl_value_int(value_of(json_object_get_c(object, key)), 0);
 }
 
 static bool show_checkpoint(Json c, PawlCheckpointFn fn, void *ctx) {
-    Json node = json_object_get_c(c, "node"), status = json_object_get_c(c, "status");
+    const char *node = json_object_text(c, "node"), *status = json_object_text(c, "status");
     Json changed = json_object_get_c(c, "changed");
     PawlCheckpoint out = {.checkpoint = int_of(c, "checkpoint"),
                           .parent = int_of(c, "parent"),
                           .step = int_of(c, "step"),
                           .frame = int_of(c, "frame"),
-                          .node = text_of(&node),
-                          .status = text_of(&status),
+                          .node = node ? node : "",
+                          .status = status ? status : "",
                           .changed =
                               value_of(json_is_none(changed) ? json_array() : json_ref(changed))};
     json_time_ms(json_object_get_c(c, "at"), &out.at);
@@ -74,7 +63,7 @@ bool pawl_run_history(PawlEngine *e, const char *thread, PawlCheckpointFn fn, vo
 PawlValue pawl_run_show(PawlEngine *e, const char *thread, int64_t checkpoint, PawlError *err) {
     Json args = OBJECT(KEY("thread", thread ? thread : ""),
                        KEY("checkpoint", checkpoint ? json_int(checkpoint) : json_none()));
-    return value_of(part(look(e, "run_state", args, err), "state"));
+    return value_of(answer_part(look(e, "run_state", args, err), "state"));
 }
 
 PawlValue pawl_run_list(PawlEngine *e, PawlError *err) {
@@ -86,7 +75,7 @@ PawlValue pawl_run_list(PawlEngine *e, PawlError *err) {
             return value_of(page);
         }
         all = json_array_concat(all, json_ref(json_object_get_c(page, "runs")));
-        next = part(page, "next");
+        next = answer_part(page, "next");
     } while (!json_is_none(next));
     return value_of(all);
 }
