@@ -30,7 +30,7 @@ static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *
             known = known->up;
         }
         if (p->name && known == outer) {
-            scope = scope_var(c, scope, p, reg_new(c), NULL);
+            scope = scope_var(c, scope, p, reg_new(c));
         }
         const Node *below = p->kind == NODE_PATTERN_ENTRY ? p->b : p->a;
         for (; below && p->kind != NODE_PATTERN_VAR;
@@ -67,7 +67,7 @@ void step_pattern_array(Compiler *c, Task *t) {
         return;
     }
     uint32_t index = val_const(c, json_int(t->count++)).operand;
-    Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = use_shared(c, t->in), .b = index});
+    Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = t->in.operand, .b = index});
     visit_pattern(c, t->it, v, t->y);
 }
 
@@ -79,7 +79,7 @@ void step_pattern_object(Compiler *c, Task *t) {
     if (t->phase == 2) {
         t->phase = 1;
         uint32_t key = use(c, c->result);
-        Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = use_shared(c, t->in), .b = key});
+        Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = t->in.operand, .b = key});
         if (t->it->name) {
             set_variable(c, t, t->it, t->it->b ? val_shared(v) : v);
         }
@@ -157,13 +157,9 @@ void step_bind(Compiler *c, Task *t) {
     case 0: visit_value(c, n->a, val_shared(t->in)); return;
     case 1:
         if (first->kind == NODE_PATTERN_VAR && !first->next) {
-            Val v = c->result;
-            InputPath *path = v.path;
-            v.path = NULL;
             uint32_t reg = reg_new(c);
-            emit(c, (Instr){.op = OP_MOVE, .dst = reg, .a = use(c, v)});
-            Val in = t->in;
-            become(c, t->node->b, scope_var(c, t->scope, first, reg, path), in);
+            emit(c, (Instr){.op = OP_MOVE, .dst = reg, .a = use(c, c->result)});
+            become(c, t->node->b, scope_var(c, t->scope, first, reg), t->in);
         } else {
             visit_patterns(c, t, n->d, c->result);
         }
@@ -217,8 +213,7 @@ void step_foreach(Compiler *c, Task *t) {
         if (v.operand & OPERAND_CONST) {
             v = emit_def(c, (Instr){.op = OP_MOVE, .a = v.operand});
         }
-        emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use_shared(c, v)});
-        v.path = NULL;
+        emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = v.operand});
         if (t->node->e) {
             become(c, t->node->e, t->scope, v);
         } else {

@@ -238,10 +238,8 @@ static void step_prelude(Compiler *c, Task *t) {
     } else {
         def = prelude_tree(c, t->row);
         uint32_t reg = reg_new(c);
-        InputPath *path = c->result.path;
-        c->result.path = NULL;
         emit(c, (Instr){.op = OP_MOVE, .dst = reg, .a = use(c, c->result)});
-        t->inner = scope_var(c, t->inner, t->it, reg, path);
+        t->inner = scope_var(c, t->inner, t->it, reg);
         t->it = t->it->next;
         t->it2 = t->it2->next;
     }

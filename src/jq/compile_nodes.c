@@ -102,15 +102,9 @@ static void step_index(Compiler *c, Task *t) {
         return;
     default: {
         note_optional(c, t);
-        bool known = n->b && n->b->kind == NODE_CONST && json_kind(n->b->value) == JSON_STRING;
-        InputPath *path = path_below(c, c->result.path, known ? n->b->value : json_none());
-        uint32_t key = use(c, t->x);
-        c->result.path = NULL; /* it reads a place inside its target: only that is recorded */
-        uint32_t target = use(c, c->result);
-        Val v =
-            emit_def(c, (Instr){.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key});
-        v.path = path;
-        done(c, v);
+        uint32_t key = use(c, t->x), target = use(c, c->result);
+        Instr in = {.op = OP_INDEX, .flags = optional_flag(t), .a = target, .b = key};
+        done(c, emit_def(c, in));
     }
     }
 }
@@ -153,7 +147,6 @@ static void step_each(Compiler *c, Task *t) {
         return;
     }
     Val target = c->result;
-    InputPath *path = path_below(c, target.path, json_none());
     uint32_t counter = reg_new(c), flags = optional_flag(t);
     uint32_t from = target.operand;
     if (from & OPERAND_CONST) {
@@ -163,9 +156,7 @@ static void step_each(Compiler *c, Task *t) {
     emit(c, (Instr){.op = OP_EACH, .flags = (uint8_t)flags, .a = from, .b = counter});
     new_epoch(c);
     c->backtracks++;
-    Val v = emit_def(c, (Instr){.op = OP_EACH_NEXT, .a = from, .b = counter});
-    v.path = path;
-    done(c, v);
+    done(c, emit_def(c, (Instr){.op = OP_EACH_NEXT, .a = from, .b = counter}));
 }
 
 static void step_try(Compiler *c, Task *t) {
@@ -310,7 +301,7 @@ static void step_or(Compiler *c, Task *t) {
 static void alternative_left(Compiler *c, Task *t) {
     Val a = c->result;
     bool single = !c->tracks && moment_lasts(c, t->began);
-    uint32_t yes, value = use_shared(c, a);
+    uint32_t yes, value = a.operand;
     if (single) {
         t->at3 = emit(c, (Instr){.op = OP_JUMP_FALSE, .a = value});
     } else {
@@ -444,7 +435,7 @@ static void step_object(Compiler *c, Task *t) {
         if (!t->it->b) {
             /* {"a\(1)"} without a value: the field of that name, outside of any path. */
             uint32_t saved = paths_off(c);
-            uint32_t key = use_shared(c, c->vals[c->nvals - 1]), target = use_shared(c, t->in);
+            uint32_t key = c->vals[c->nvals - 1].operand, target = t->in.operand;
             push_val(c, emit_def(c, (Instr){.op = OP_INDEX, .a = target, .b = key}));
             paths_on(c, saved);
             t->it = t->it->next;

@@ -9,7 +9,7 @@ void step_path(Compiler *c, Task *t) {
     if (t->phase++ == 0) {
         need_paths(c);
         t->r1 = reg_pair(c);
-        emit(c, (Instr){.op = OP_PATH_BEGIN, .dst = t->r1, .a = use_shared(c, t->in)});
+        emit(c, (Instr){.op = OP_PATH_BEGIN, .dst = t->r1, .a = t->in.operand});
         visit(c, t->node->a, val_shared(t->in));
         return;
     }
@@ -61,11 +61,11 @@ static Val plain_path(Compiler *c, const Task *t, const Node *n) {
 static void begin_paths(Compiler *c, Task *t) {
     need_paths(c);
     t->r1 = reg_new(c);
-    emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = use_shared(c, t->in)});
+    emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = t->in.operand});
     t->began = moment_now(c);
     t->at1 = emit(c, (Instr){.op = OP_FORK});
     t->r2 = reg_pair(c);
-    emit(c, (Instr){.op = OP_PATH_BEGIN, .dst = t->r2, .a = use_shared(c, t->in)});
+    emit(c, (Instr){.op = OP_PATH_BEGIN, .dst = t->r2, .a = t->in.operand});
     visit(c, t->node->a, val_shared(t->in));
 }
 
@@ -82,7 +82,7 @@ static Val end_paths(Compiler *c, Task *t) {
 }
 
 static void emit_set(Compiler *c, uint32_t state, Val path, uint32_t value) {
-    uint32_t place = use_shared(c, path);
+    uint32_t place = path.operand;
     emit(c,
          (Instr){
              .op = OP_SET_PATH, .dst = state, .a = state | OPERAND_TAKE, .b = place, .c = value});
@@ -107,7 +107,7 @@ void step_assign(Compiler *c, Task *t) {
         return;
     default:
         t->y = end_path(c, t);
-        emit_set(c, t->r1, t->y, use_shared(c, t->x));
+        emit_set(c, t->r1, t->y, t->x.operand);
         done(c, end_paths(c, t));
     }
 }
@@ -122,7 +122,7 @@ void step_assign(Compiler *c, Task *t) {
 enum { BEGIN, GOT_VALUE, GOT_PATH, GOT_UPDATE };
 
 static void lift_old(Compiler *c, Task *t) {
-    uint32_t path = use_shared(c, t->y);
+    uint32_t path = t->y.operand;
     Val old = emit_def(c, (Instr){.op = OP_LIFT_PATH, .a = t->r1, .b = path});
     const Node *n = t->node;
     t->phase = GOT_UPDATE;
@@ -134,12 +134,12 @@ static void lift_old(Compiler *c, Task *t) {
         visit_value(c, n->b, old);
         return;
     }
-    uint32_t value = use_shared(c, t->x);
+    uint32_t value = t->x.operand;
     if (n->kind == NODE_UPDATE_WITH) {
         c->result = emit_def(c, (Instr){.op = n->op, .a = use(c, old), .b = value});
         return;
     }
-    uint32_t keep = emit(c, (Instr){.op = OP_JUMP_TRUE, .a = use_shared(c, old)});
+    uint32_t keep = emit(c, (Instr){.op = OP_JUMP_TRUE, .a = old.operand});
     emit(c, (Instr){.op = OP_MOVE, .dst = old.operand, .a = value});
     patch_here(c, keep);
     c->result = val_shared(old);
@@ -156,7 +156,7 @@ static void store_some(Compiler *c, Task *t, uint32_t doomed) {
     emit_set(c, t->r1, t->y, value);
     uint32_t next = emit(c, (Instr){.op = OP_JUMP});
     patch_here(c, t->at2 + 1);
-    emit(c, (Instr){.op = OP_PUSH, .dst = doomed, .a = use_shared(c, t->y)});
+    emit(c, (Instr){.op = OP_PUSH, .dst = doomed, .a = t->y.operand});
     patch_here(c, next);
 }
 

@@ -157,13 +157,7 @@ static void reg_release(Compiler *c, uint32_t reg) {
     c->free_regs[c->nfree++] = reg;
 }
 
-uint32_t use_shared(Compiler *c, Val v) {
-    record_path(c, v.path);
-    return v.operand;
-}
-
 uint32_t use(Compiler *c, Val v) {
-    record_path(c, v.path);
     if (!v.temp || (v.operand & OPERAND_CONST) || c->reg_epoch[v.operand] != c->epoch) {
         return v.operand;
     }
@@ -188,34 +182,6 @@ bool moment_lasts(const Compiler *c, Moment m) {
 void moment_return(Compiler *c, Moment m) {
     c->epoch = m.epoch;
     c->backtracks = m.backtracks;
-}
-
-/* ---- paths of the input ---- */
-
-InputPath *path_below(Compiler *c, InputPath *up, Json key) {
-    if (!up) {
-        return NULL;
-    }
-    InputPath *p = arena_alloc(c->arena, sizeof *p);
-    p->up = up;
-    p->key = key;
-    return p;
-}
-
-void record_path(Compiler *c, InputPath *path) {
-    if (!path || path->recorded) {
-        return;
-    }
-    path->recorded = true;
-    Json steps = json_array();
-    size_t n = 0;
-    for (const InputPath *p = path; p->up; p = p->up) {
-        n++;
-    }
-    for (const InputPath *p = path; p->up; p = p->up) {
-        steps = json_array_set(steps, --n, json_is_none(p->key) ? json_null() : json_ref(p->key));
-    }
-    c->paths = json_array_push(c->paths, steps);
 }
 
 /* ---- code ---- */
@@ -259,7 +225,7 @@ static bool retargetable(const Instr *in) {
 void deliver(Compiler *c, Val v, uint32_t dst) {
     Instr *last = c->ncode ? &c->code[c->ncode - 1] : NULL;
     if (v.temp && last && c->label_at < c->ncode && last->dst == v.operand && v.operand != 0 &&
-        retargetable(last) && c->reg_epoch[v.operand] == c->epoch && !v.path) {
+        retargetable(last) && c->reg_epoch[v.operand] == c->epoch) {
         last->dst = dst;
         reg_release(c, v.operand);
         return;
@@ -294,11 +260,9 @@ Scope *scope_add(Compiler *c, const Scope *up, ScopeKind kind, const Node *name)
     return s;
 }
 
-const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg,
-                       InputPath *path) {
+const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg) {
     Scope *s = scope_add(c, up, SCOPE_VAR, name);
     s->reg = reg;
-    s->path = path;
     return s;
 }
 
@@ -334,11 +298,9 @@ uint32_t levels_to(Compiler *c, const FuncBuild *owner) {
 
 Val load_reg(Compiler *c, const Scope *s) {
     if (s->owner == c->func) {
-        return (Val){.operand = s->reg, .path = s->path};
+        return (Val){.operand = s->reg};
     }
-    Val v = emit_def(c, (Instr){.op = OP_LOAD_UP, .a = s->reg, .b = levels_to(c, s->owner)});
-    v.path = s->path;
-    return v;
+    return emit_def(c, (Instr){.op = OP_LOAD_UP, .a = s->reg, .b = levels_to(c, s->owner)});
 }
 
 /* ---- functions ---- */
@@ -383,7 +345,7 @@ static const Scope *enter_params(Compiler *c, FuncBuild *f) {
             uint32_t reg = reg_new(c);
             emit(c, (Instr){.op = OP_CALL_CLOSURE, .dst = reg, .a = 0, .b = 0, .c = slot});
             paths_on(c, saved);
-            scope = scope_var(c, scope, p, reg, NULL);
+            scope = scope_var(c, scope, p, reg);
         }
     }
     return scope;
@@ -399,7 +361,7 @@ static void compile_func(Compiler *c, FuncBuild *f) {
         reg_fresh(c);
         c->funcs[f->number].nparams++;
     }
-    Val in = {.operand = 0, .temp = true, .path = f->number == 0 ? &c->root : NULL};
+    Val in = {.operand = 0, .temp = true};
     const Scope *scope = f->scope;
     if (f->number == 0) {
         c->nregs = 1;
@@ -472,8 +434,6 @@ static void finish_program(Compiler *c) {
     p->natives = keep(p->arena, c->natives, c->nnatives, sizeof *c->natives);
     p->formats = keep(p->arena, c->formats, c->nformats, sizeof *c->formats);
     p->effects = c->effects;
-    p->paths = c->paths;
-    c->paths = json_none();
 }
 
 static void compiler_clear(Compiler *c) {
@@ -483,7 +443,6 @@ static void compiler_clear(Compiler *c) {
     for (size_t i = 0; i < c->npreludes; i++) {
         syntax_clear(&c->preludes[i]);
     }
-    json_unref(c->paths);
     arena_free(c->arena);
     void *blocks[] = {c->tasks,   c->funcs,    c->reg_epoch, c->free_regs,
                       c->code,    c->operands, c->constants, c->natives,
@@ -499,7 +458,6 @@ static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bo
                     Error *err) {
     Compiler c = {.syntax = s, .arena = arena_new(), .program = p, .err = err, .tracks = tracks};
     c.queue_end = &c.queue;
-    c.paths = json_array();
     volatile bool ok = false;
     if (setjmp(c.fail) == 0) {
         FuncBuild *main = func_new(&c, NULL, s->root, NULL, NULL);
@@ -508,7 +466,7 @@ static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bo
         c.func = main;
         for (size_t i = 0; o && i < o->nvars; i++) {
             Node name = {.name = o->vars[i], .name_len = (uint32_t)strlen(o->vars[i])};
-            scope = scope_var(&c, scope, &name, (uint32_t)i + 1, NULL);
+            scope = scope_var(&c, scope, &name, (uint32_t)i + 1);
         }
         main->scope = scope;
         func_want(&c, main);
@@ -579,14 +537,9 @@ void jq_program_free(JqProgram *p) {
     for (size_t i = 0; i < p->nconstants; i++) {
         json_unref(p->constants[i]);
     }
-    json_unref(p->paths);
     arena_free(p->arena);
 }
 
 unsigned jq_program_effects(const JqProgram *p) {
     return p->effects;
-}
-
-Json jq_program_paths(const JqProgram *p) {
-    return json_ref(p->paths);
 }

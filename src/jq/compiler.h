@@ -25,20 +25,11 @@
 
 #include <setjmp.h>
 
-/* A path into the program's input, for jq_program_paths(): a chain that ends in the input
- * itself. */
-typedef struct InputPath {
-    const struct InputPath *up; /* NULL: this is the input */
-    Json key;                   /* JSON_NONE: any */
-    bool recorded;
-} InputPath;
-
 /* Where a value is while we compile. */
 typedef struct Val {
     uint32_t operand; /* register or constant */
     bool temp;        /* nobody else will use it */
     bool pinned;      /* its register is not to be reused (another branch may read it too) */
-    InputPath *path;  /* where in the input it comes from; NULL: nowhere or unknown */
 } Val;
 
 /* A function under construction. */
@@ -71,7 +62,6 @@ typedef struct Scope {
     uint32_t arity;         /* of FUNC */
     const FuncBuild *owner; /* whose frame the register is in */
     uint32_t reg;           /* of VAR, LABEL, CLOSURE */
-    InputPath *path;        /* of VAR */
     FuncBuild *func;        /* of FUNC */
     const Node *node;       /* of INLINE: the argument, and what it sees */
     const struct Scope *env;
@@ -152,8 +142,6 @@ typedef struct Compiler {
     Val *vals; /* evaluated parts waiting for their instruction */
     size_t nvals, vals_cap;
 
-    InputPath root;
-    Json paths;
     unsigned effects;
     Syntax *preludes; /* parsed on demand */
     const Prelude **prelude_rows;
@@ -189,11 +177,7 @@ uint32_t reg_new(Compiler *c);   /* defined now */
 uint32_t reg_fresh(Compiler *c); /* the same, and never used before in this function */
 uint32_t reg_pair(Compiler *c);
 void reg_defined(Compiler *c, uint32_t reg);
-uint32_t use(Compiler *c, Val v);        /* the operand for a value that is read now */
-uint32_t use_shared(Compiler *c, Val v); /* the same, never moved */
-void record_path(Compiler *c, InputPath *path);
-InputPath *path_below(Compiler *c, InputPath *up,
-                      Json key); /* NULL when up is; key must outlive c */
+uint32_t use(Compiler *c, Val v); /* the operand for a value that is read now */
 void new_epoch(Compiler *c);
 Moment moment_now(const Compiler *c);
 /* What was emitted since gives exactly one output: it neither forks nor backtracks. */
@@ -216,8 +200,7 @@ void push_val(Compiler *c, Val v);
 /* ---- scopes ---- */
 
 Scope *scope_add(Compiler *c, const Scope *up, ScopeKind kind, const Node *name);
-const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg,
-                       InputPath *path);
+const Scope *scope_var(Compiler *c, const Scope *up, const Node *name, uint32_t reg);
 const Scope *scope_find(const Scope *s, ScopeKind kind, const char *name, size_t len);
 const Scope *scope_find_func(const Scope *s, const char *name, size_t len, uint32_t arity);
 uint32_t levels_to(Compiler *c, const FuncBuild *owner);

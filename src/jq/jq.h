@@ -51,11 +51,6 @@ typedef enum JqEffects {
 
 unsigned jq_program_effects(const JqProgram *p); /* JqEffects, ORed */
 
-/* Paths of the input that the program may read, as an array of arrays: [["a","b"], ["c", null]] for
- * `.a.b + .c[]` (null: any key or index). [] as one of them means the whole input. May name more
- * than a given run reads, never less. */
-Json jq_program_paths(const JqProgram *p);
-
 /* What could stand at a cursor (byte offset into text), best first: an array of
  * {"text", "kind": "field" | "function" | "variable" | "keyword" | "format", "from", "detail"},
  * where `from` is the offset that the text replaces from. Works on unfinished expressions; input
@@ -64,9 +59,6 @@ Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *o
 
 /* All functions, as "name/arity" strings. */
 Json jq_builtins(void);
-
-/* Human-readable listing of the code, for people who work on the compiler. */
-void jq_program_dump(const JqProgram *p, Buf *out);
 
 /* ---- running ---- */
 

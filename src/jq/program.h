@@ -63,7 +63,6 @@ struct JqProgram {
     JqFormatFn *formats;
     size_t nvars; /* host variables, in registers 1.. of function 0 */
     unsigned effects;
-    Json paths; /* see jq_program_paths() */
     char *text;
     size_t len;
     int line, col; /* of the text's start in its file */

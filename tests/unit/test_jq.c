@@ -807,172 +807,6 @@ static void effects_are_known(void **state) {
     }
 }
 
-/* ---- paths that a program reads ---- */
-
-static void paths_name_what_is_read(void **state) {
-    (void)state;
-    const struct {
-        const char *text, *paths;
-    } cases[] = {
-        {".a.b + .c[]", "[[\"c\",null],[\"a\",\"b\"]]"},
-        {"1", "[]"},
-        {".", "[[]]"},
-        {".a", "[[\"a\"]]"},
-        {".a | .b", "[[\"a\",\"b\"]]"},
-        {".a as $x | $x.b", "[[\"a\",\"b\"]]"},
-        {"if .a then .b else .c end", "[[\"a\"],[\"b\"],[\"c\"]]"},
-        {".a // .b", "[[\"a\"],[\"b\"]]"},
-        {".[\"x y\"].z?", "[[\"x y\",\"z\"]]"},
-        {".items | length", "[[\"items\"]]"},
-        {"{a: .x, b: 1}", "[[\"x\"]]"},
-        {"$__loc__", "[]"},
-        {".[0].a", "[[null,\"a\"]]"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        JqProgram *p = compile(cases[i].text);
-        Json paths = jq_program_paths(p);
-        char *text = json_to_text(paths);
-        if (strcmp(text, cases[i].paths)) {
-            fail_msg("%s: %s instead of %s", cases[i].text, text, cases[i].paths);
-        }
-        free(text);
-        json_unref(paths);
-        jq_program_free(p);
-    }
-}
-
-/* Whether one of the paths leads to `place` or above it; null stands for any step. */
-static bool covered(Json paths, Json place) {
-    for (size_t i = 0; i < json_array_len(paths); i++) {
-        Json path = json_array_get(paths, i);
-        size_t k = 0, n = json_array_len(path);
-        while (k < n && k < json_array_len(place)) {
-            Json step = json_array_get(path, k), at = json_array_get(place, k);
-            if (json_kind(step) != JSON_NULL && !json_equal(step, at)) {
-                break;
-            }
-            k++;
-        }
-        if (k == n || k == json_array_len(place)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static Json with_change(Json input, Json place) {
-    const char *const names[] = {"place"};
-    JqOptions options = {.vars = names, .nvars = 1};
-    const char *text = "setpath($place; \"changed\")";
-    JqProgram *p = jq_compile(text, strlen(text), &options, NULL);
-    JqRun *run = jq_run_new(p, NULL);
-    Json changed;
-    jq_run_start(run, json_ref(input), &place);
-    assert_int_equal(jq_run_next(run, &changed), JQ_OUTPUT);
-    jq_run_free(run);
-    jq_program_free(p);
-    return changed;
-}
-
-/* Changing anything that no path covers must not change the outputs. */
-static void check_paths(const char *text, Json input, Json places) {
-    JqProgram *p = compile(text);
-    Json paths = jq_program_paths(p);
-    JqRun *run = jq_run_new(p, NULL);
-    int pauses = 0;
-    char *expected = run_all(run, json_ref(input), &pauses);
-    for (size_t k = 0; k < json_array_len(places); k++) {
-        Json place = json_array_get(places, k);
-        if (covered(paths, place)) {
-            continue;
-        }
-        char *actual = run_all(run, with_change(input, place), &pauses);
-        if (strcmp(actual, expected)) {
-            fail_msg("%s reads what its paths leave out: %s, not %s", text, actual, expected);
-        }
-        free(actual);
-    }
-    free(expected);
-    json_unref(paths);
-    jq_run_free(run);
-    jq_program_free(p);
-}
-
-static void paths_leave_out_nothing(void **state) {
-    (void)state;
-    const char *const texts[] = {
-        ".a.b + 1",
-        ".c | map(.d)",
-        ".. | numbers",
-        "[paths]",
-        "to_entries",
-        "keys",
-        "length",
-        "if .a.b > 1 then .c else .e end",
-        ".a as {b: $x} | $x",
-        ".c as [$x, {d: $y}] | [$x, $y]",
-        "reduce .c[] as {d: $x} (0; . + $x)",
-        "def f: .a; f.b",
-        "def f(g): .a | g; f(.b)",
-        "def f($x): $x; f(.e)",
-        ".c[1:] | length",
-        "path(.a)",
-        "path(.e | select(. == 7))",
-        ".a.b |= . + 1 | .a",
-        "del(.a) | .e",
-        "del(.c[] | select(.d == 1)) | .c",
-        "[.c[] | select(.d > 1)]",
-        "with_entries(.)",
-        ".a | {b, x: 1}",
-        "{a: .e, (.f): 1}",
-        "\"\\(.e) and \\(.a.b)\"",
-        "first(.c[].d)",
-        "limit(1; .c[].d)",
-        "limit(.e; .c[].d)",
-        "[range(.e)] | length",
-        ".[.f]",
-        ".[.f]?",
-        "[.c[0, 1].d]",
-        "getpath([\"a\", \"b\"])",
-        "try .a.b.c catch .",
-        "try error(.e) catch .",
-        "label $x | .e, break $x",
-        "(.e, .f) as $x | $x",
-        "foreach .c[] as $x (.e; . + $x.d; [., $x.d])",
-        "any(.c[]; .d == 2)",
-        ".c | sort_by(.d)",
-        "[.c[] | .d] | add",
-        "isvalid(.a.b)",
-        ". as $dot | $dot.a.b",
-        ". as $dot | 1 | $dot.e",
-        ". as [$x] ?// {e: $x} | $x",
-        "def f: . as $x | {y: 1} | $x.e; f",
-        "[., 1] | .[0].e",
-        "{x: .} | .x.g.h[0]",
-        "(.a, .g) | keys",
-        ".a.x //= 3 | .a.x",
-        ".g.h[0] += .e | .g",
-        "@json",
-        "tojson",
-        "recurse(.g?; . != null) | .h?",
-        "pick(.a.b)",
-        "walk(.) | .e",
-        "[tostream] | length",
-        "[splits(\"a\")?, .e]",
-        ".c[-1].d, .c[0:1][0].y",
-        "if .e == 7 then empty end",
-        "reduce (.e, .a.b) as $x (.g; [., $x])",
-    };
-    Json input = parse("{\"a\":{\"b\":1,\"x\":5},\"c\":[{\"d\":1,\"y\":0},{\"d\":2}],\"e\":7,"
-                       "\"f\":\"e\",\"g\":{\"h\":[1]}}");
-    Json places = jq_eval("[paths(scalars)]", input, NULL, NULL);
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        check_paths(texts[i], input, places);
-    }
-    json_unref(places);
-    json_unref(input);
-}
-
 /* ---- listings ---- */
 
 static void builtins_are_listed_once_and_compile(void **state) {
@@ -1001,17 +835,6 @@ static void builtins_are_listed_once_and_compile(void **state) {
         buf_clear(&call);
     }
     json_unref(list);
-}
-
-static void code_can_be_listed(void **state) {
-    (void)state;
-    JqProgram *p = compile("def f(g): [g]; f(.a[] | select(. > 1)) | path(.b)");
-    Buf out = BUF_INIT;
-    jq_program_dump(p, &out);
-    assert_non_null(strstr(out.data, "each_next"));
-    assert_non_null(strstr(out.data, "path_begin"));
-    buf_clear(&out);
-    jq_program_free(p);
 }
 
 /* ---- completions; ^ is the cursor ---- */
@@ -1247,10 +1070,7 @@ int main(void) {
         JSON_TEST(debug_goes_to_the_host),
         JSON_TEST(clock_is_the_hosts),
         JSON_TEST(effects_are_known),
-        JSON_TEST(paths_name_what_is_read),
-        JSON_TEST(paths_leave_out_nothing),
         JSON_TEST(builtins_are_listed_once_and_compile),
-        JSON_TEST(code_can_be_listed),
         JSON_TEST(completions_fit_the_cursor),
         JSON_TEST(completions_say_what_they_are),
         JSON_TEST(completions_know_the_hosts_variables),
