@@ -63,6 +63,14 @@ typedef struct OperationArg {
     int64_t min, max;         /* INT and NUMBER: bounds; both 0: none */
 } OperationArg;
 
+/* What an operation takes, in its row. */
+#define ARGS(...)            \
+    (const OperationArg[]) { \
+        __VA_ARGS__, {       \
+            0                \
+        }                    \
+    }
+
 /* A workflow that is sent: its files, as a stored definition has them. */
 #define DEFINITION_SHAPE "{main: text, files: {*: text}}"
 

@@ -411,69 +411,6 @@ static void run_drop(Host *host, Json args, Reply reply) {
                      "breakpoints?: [object], window?: bool}"                                  \
     }
 
-static const OperationArg start_args[] = {
-    {"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
-     .required = true, .shape = DEFINITION_SHAPE},
-    {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
-    {"input", ARG_OBJECT, .about = "what the state starts with"},
-    {"mode", ARG_TEXT, .about = "left out, autonomous", .words = mode_words},
-    {"replay", ARG_OBJECT, .about = "the results of another run: {thread, checkpoint?, live_from?}",
-     .shape = "{thread: text, checkpoint?: int(1..), live_from?: text}"},
-    DEBUG_ARG,
-    {0},
-};
-
-static const OperationArg resume_args[] = {
-    THREAD_ARG,
-    CHECKPOINT_ARG("checkpoint", "where it stands"),
-    {"value", ARG_ANY, .about = "the answer to an interrupt"},
-    {"decision", ARG_TEXT, .about = "the answer to an approval: one of its options"},
-    {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, the only one"},
-    {"set", ARG_ARRAY, .about = "[path, value] pairs to set in the state first"},
-    {"definition", ARG_OBJECT, .about = "the workflow to go on with; left out, the stored one",
-     .shape = DEFINITION_SHAPE},
-    {0},
-};
-
-static const OperationArg open_args[] = {
-    THREAD_ARG, DEBUG_ARG, {"view_only", ARG_BOOL, .about = "nothing of it may be done"}, {0}};
-static const OperationArg thread_args[] = {THREAD_ARG, {0}};
-
-static const OperationArg import_args[] = {
-    {"document", ARG_OBJECT, .about = "what `export` gave", .required = true}, {0}};
-
-static const OperationArg frames_args[] = {
-    THREAD_ARG,
-    {"limit", ARG_INT, .about = "at most so many; left out, 100", .min = 1, .max = 10000},
-    {0}};
-
-static const OperationArg fork_args[] = {
-    THREAD_ARG,
-    CHECKPOINT_ARG("checkpoint", "where it stands"),
-    {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"},
-    {0},
-};
-
-static const OperationArg update_args[] = {
-    THREAD_ARG,
-    CHECKPOINT_ARG("checkpoint", "where it stands"),
-    {"set", ARG_ARRAY, .about = "[path, value] pairs"},
-    {"as_node", ARG_TEXT, .about = "the run stands after this node, as if it had given them back"},
-    {0},
-};
-
-static const OperationArg events_args[] = {
-    {"thread", ARG_TEXT, .about = "the run; left out, all that the host holds"},
-    {"types", ARG_ARRAY, .about = "names of types of events; left out, all"},
-    {"from", ARG_ANY,
-     .about =
-         "the cursor of the last event that was seen; of all runs {since, runs: {number: cursor}}; "
-         "left out, only what happens from now on"},
-    {"values", ARG_BOOL, .about = "with what nodes gave back, and the state"},
-    {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"},
-    {0},
-};
-
 #define RUN_SHAPE \
     "{run: int, thread: text, status: text, workflow?: text, checkpoint?: int, doubts?: [text]}"
 
@@ -482,14 +419,29 @@ const Operation run_operations[] = {
      .summary = "start a run of a workflow",
      .scope = SCOPE_RUN,
      .route = "POST /runs",
-     .args = start_args,
+     .args = ARGS({"definition", ARG_OBJECT, .about = "the workflow: {main, files: {path: text}}",
+                   .required = true, .shape = DEFINITION_SHAPE},
+                  {"thread", ARG_TEXT, .about = "the name of the run; left out, one is made"},
+                  {"input", ARG_OBJECT, .about = "what the state starts with"},
+                  {"mode", ARG_TEXT, .about = "left out, autonomous", .words = mode_words},
+                  {"replay", ARG_OBJECT,
+                   .about = "the results of another run: {thread, checkpoint?, live_from?}",
+                   .shape = "{thread: text, checkpoint?: int(1..), live_from?: text}"},
+                  DEBUG_ARG),
      .answer = RUN_SHAPE,
      .call = run_start},
     {.name = "run_resume",
      .summary = "go on with a run, or answer what it asks",
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/resume",
-     .args = resume_args,
+     .args = ARGS(
+         THREAD_ARG, CHECKPOINT_ARG("checkpoint", "where it stands"),
+         {"value", ARG_ANY, .about = "the answer to an interrupt"},
+         {"decision", ARG_TEXT, .about = "the answer to an approval: one of its options"},
+         {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, the only one"},
+         {"set", ARG_ARRAY, .about = "[path, value] pairs to set in the state first"},
+         {"definition", ARG_OBJECT, .about = "the workflow to go on with; left out, the stored one",
+          .shape = DEFINITION_SHAPE}),
      .answer = RUN_SHAPE,
      .call = run_resume},
     {.name = "run_open",
@@ -497,7 +449,8 @@ const Operation run_operations[] = {
      .scope = SCOPE_DEBUG,
      .route = "POST /debug/{thread}",
      .idempotent = true,
-     .args = open_args,
+     .args =
+         ARGS(THREAD_ARG, DEBUG_ARG, {"view_only", ARG_BOOL, .about = "nothing of it may be done"}),
      .answer = RUN_SHAPE,
      .call = run_open},
     {.name = "run_stop",
@@ -505,35 +458,40 @@ const Operation run_operations[] = {
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/stop",
      .idempotent = true,
-     .args = thread_args,
+     .args = ARGS(THREAD_ARG),
      .answer = RUN_SHAPE,
      .call = run_stop_call},
     {.name = "run_cancel",
      .summary = "end a run for good; its cleanup tasks run",
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/cancel",
-     .args = thread_args,
+     .args = ARGS(THREAD_ARG),
      .answer = "RUN|" RUN_SHAPE,
      .call = run_cancel_call},
     {.name = "run_fork",
      .summary = "make a new run that begins where another stands",
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/fork",
-     .args = fork_args,
+     .args =
+         ARGS(THREAD_ARG, CHECKPOINT_ARG("checkpoint", "where it stands"),
+              {"new_thread", ARG_TEXT, .about = "the name of the new run; left out, one is made"}),
      .answer = "RUN",
      .call = run_fork},
     {.name = "run_update",
      .summary = "change the state of a run by hand",
      .scope = SCOPE_RUN,
      .route = "POST /runs/{thread}/state",
-     .args = update_args,
+     .args = ARGS(THREAD_ARG, CHECKPOINT_ARG("checkpoint", "where it stands"),
+                  {"set", ARG_ARRAY, .about = "[path, value] pairs"},
+                  {"as_node", ARG_TEXT,
+                   .about = "the run stands after this node, as if it had given them back"}),
      .answer = "RUN",
      .call = run_update},
     {.name = "run_import",
      .summary = "read a run that was exported into the store",
      .scope = SCOPE_ADMIN,
      .route = "POST /runs/import",
-     .args = import_args,
+     .args = ARGS({"document", ARG_OBJECT, .about = "what `export` gave", .required = true}),
      .answer = "RUN",
      .read = import_run,
      .need = HOST_CREATES},
@@ -541,7 +499,7 @@ const Operation run_operations[] = {
      .summary = "let go of a run that has ended",
      .scope = SCOPE_RUN,
      .idempotent = true,
-     .args = thread_args,
+     .args = ARGS(THREAD_ARG),
      .answer = RUN_SHAPE,
      .call = run_drop},
     {.name = "run_frames",
@@ -549,14 +507,23 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}/frames",
      .idempotent = true,
-     .args = frames_args,
+     .args = ARGS(THREAD_ARG, {"limit", ARG_INT, .about = "at most so many; left out, 100",
+                               .min = 1, .max = 10000}),
      .answer = "{thread: text, step: int, settled: bool, resting: bool, frames: [DOING]}",
      .call = run_frames_call},
     {.name = "run_events",
      .summary = "tell what happens to a run, or to all",
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}/events",
-     .args = events_args,
+     .args = ARGS(
+         {"thread", ARG_TEXT, .about = "the run; left out, all that the host holds"},
+         {"types", ARG_ARRAY, .about = "names of types of events; left out, all"},
+         {"from", ARG_ANY,
+          .about =
+              "the cursor of the last event that was seen; of all runs {since, runs: {number: cursor}}; "
+              "left out, only what happens from now on"},
+         {"values", ARG_BOOL, .about = "with what nodes gave back, and the state"},
+         {"attach", ARG_BOOL, .about = "as a debugger: the session's events, and the run stays"}),
      .answer = "{subscription: int, since?: time}",
      .stream = true},
 

@@ -42,22 +42,6 @@ enum {
 #define VALUE_ARG \
     { "value", ARG_ANY, .about = "what it is to be", .required = true }
 
-static const OperationArg frame_args[] = {FRAME_ARG, {0}};
-
-static const OperationArg configure_args[] = {
-    {"pause_all_on_breakpoint", ARG_BOOL, .about = "one frame that stops stops all"},
-    {"auto_resume", ARG_BOOL, .about = "the run goes on when the idle limit has passed"},
-    {"idle_limit", ARG_NUMBER, .about = "seconds; 0: none", .min = 0, .max = SECONDS_MAX},
-    {"steps", ARG_BOOL, .about = "also tell `node` and `step` events"},
-    {0},
-};
-
-static const OperationArg extend_args[] = {
-    {"seconds", ARG_NUMBER, .about = "how long the limit is from now on; left out, as it was",
-     .min = 0, .max = SECONDS_MAX},
-    {0},
-};
-
 /* The fields of a breakpoint, which breakpoint_change can take away with a null. Words and
  * numbers are checked where breakpoints are made (breakpoint.h). */
 #define ARG_OF_NAME   ARG_TEXT
@@ -95,189 +79,8 @@ static const OperationArg break_change_args[] = {
         {"group", ARG_TEXT, .about = "all of a group", .one_of = true},             \
         ALL_CHOICE("true: all of them")
 
-static const OperationArg break_delete_args[] = {BREAKPOINT_CHOICE, {0}};
-
-static const OperationArg break_enable_args[] = {
-    BREAKPOINT_CHOICE,
-    {"enabled", ARG_BOOL, .about = "whether they are to stop frames", .required = true},
-    {0},
-};
-
-static const OperationArg continue_args[] = {
-    FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise"), {0}};
-static const OperationArg pause_args[] = {FRAMES_ARG("all"), {0}};
-
-static const OperationArg step_args[] = {
-    {"kind", ARG_TEXT, .about = "how far", .required = true, .words = debug_step_words},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg back_args[] = {
-    {"count", ARG_INT, .about = "steps of the frame; left out, 1", .min = 1, .max = STEPS_BACK_MAX},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg goto_args[] = {
-    {"node", ARG_TEXT, .about = "a node of the graph that the frame is in", .one_of = true},
-    {"checkpoint", ARG_INT, .about = "the run goes back to it", .one_of = true, .min = 1,
-     .max = ARG_COUNTING},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg skip_args[] = {
-    {"output", ARG_ANY, .about = "what the node gives back instead; left out, nothing"},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg answer_args[] = {
-    {"value", ARG_ANY, .about = "the answer"},
-    {"decision", ARG_TEXT, .about = "one of the options of an approval"},
-    {"interrupt", ARG_TEXT, .about = "the id of what is answered; left out, that of the frame"},
-    {"frame", ARG_FRAME, .about = "which frame; left out, the selected one or the only one"},
-    {0},
-};
-
-static const OperationArg frames_args[] = {OFFSET_ARG, LIMIT_ARG("100", INSPECT_PAGE_MAX), {0}};
-
-static const OperationArg select_args[] = {
-    {"frame", ARG_FRAME, .about = "selected from now on; left out, the one that is"},
-    {0},
-};
-
-static const OperationArg variables_args[] = {
-    {"path", ARG_PATH, .about = "what to look at; left out, everything"},
-    OFFSET_ARG,
-    LIMIT_ARG("100", INSPECT_PAGE_MAX),
-    FRAME_ARG,
-    CHECKPOINT_ARG,
-    {0},
-};
-
-static const OperationArg summary_args[] = {FRAME_ARG, CHECKPOINT_ARG, {0}};
-
-static const OperationArg search_args[] = {
-    {"text", ARG_TEXT, .about = "part of a key or of a string, or a number", .required = true},
-    LIMIT_ARG("50", INSPECT_PAGE_MAX),
-    FRAME_ARG,
-    CHECKPOINT_ARG,
-    {0},
-};
-
-static const OperationArg largest_args[] = {
-    LIMIT_ARG("10", INSPECT_LARGEST_MAX), FRAME_ARG, CHECKPOINT_ARG, {0}};
-
-static const OperationArg diff_args[] = {
-    {"since", ARG_TEXT, .about = "what to compare now with; left out, the last pause",
-     .words = debug_since_words},
-    {"from", ARG_INT, .about = "a checkpoint", .min = 1, .max = ARG_COUNTING},
-    {"to", ARG_INT, .about = "a checkpoint; left out, now", .min = 1, .max = ARG_COUNTING},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg evaluate_args[] = {
-    {"expression", ARG_TEXT, .about = "jq over what the node sees", .required = true},
-    LIMIT_ARG("100", INSPECT_PAGE_MAX),
-    FRAME_ARG,
-    CHECKPOINT_ARG,
-    {0},
-};
-
-static const OperationArg complete_args[] = {
-    {"text", ARG_TEXT, .about = "as far as it is typed", .required = true},
-    {"cursor", ARG_INT, .about = "bytes of the text before it; left out, all", .min = 0,
-     .max = ARG_COUNTING},
-    {"what", ARG_TEXT, .about = "what the text is; left out, an expression",
-     .words = debug_complete_words},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg watch_add_args[] = {
-    {"expression", ARG_TEXT, .about = "jq, evaluated at each pause", .required = true},
-    {0},
-};
-
-static const OperationArg watch_delete_args[] = {
-    ID_CHOICE("of the watch"),
-    ALL_CHOICE("true: all of them"),
-    {0},
-};
-
-static const OperationArg source_args[] = {
-    {"file", ARG_TEXT, .about = "a file of the workflow; left out, that of the node"},
-    {"line", ARG_INT, .about = "left out, that of the node", .min = 1, .max = LINE_MAX_NUMBER},
-    {"around", ARG_INT, .about = "lines before and after it; left out, 5", .min = 1,
-     .max = AROUND_MAX},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg graph_args[] = {
-    {"format", ARG_TEXT, .about = "left out, mermaid", .words = debug_graph_words},
-    {0},
-};
-
 #define THREAD_ARG \
     { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
-
-static const OperationArg history_args[] = {
-    THREAD_ARG,
-    {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
-    {"before", ARG_INT, .about = "only what was before this checkpoint", .min = 1,
-     .max = ARG_COUNTING},
-    LIMIT_ARG("50", INSPECT_PAGE_MAX),
-    {"all", ARG_BOOL, .about = "every checkpoint, not only those that end a node"},
-    {0},
-};
-
-static const OperationArg export_args[] = {THREAD_ARG, {0}};
-
-static const OperationArg set_args[] = {PATH_ARG("which variable"), VALUE_ARG, FRAME_ARG, {0}};
-static const OperationArg unset_args[] = {PATH_ARG("which variable"), FRAME_ARG, {0}};
-
-static const OperationArg revoke_args[] = {
-    ID_CHOICE("of the change"),
-    ALL_CHOICE("true: all changes of the frame"),
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg config_set_args[] = {
-    PATH_ARG("inside the node as it is written"),
-    VALUE_ARG,
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg inject_args[] = {
-    {"node", ARG_OBJECT, .about = "as it would stand in the file", .one_of = true},
-    {"text", ARG_TEXT, .about = "the same as YAML, or `NAME: {...}`", .one_of = true},
-    {"where", ARG_TEXT, .about = "of the current node; left out, before",
-     .words = debug_inject_words},
-    {"name", ARG_TEXT, .about = "of the new node; left out, the one that it has"},
-    FRAME_ARG,
-    {0},
-};
-
-static const OperationArg injected_args[] = {
-    {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
-    {0},
-};
-
-static const OperationArg inject_remove_args[] = {ID_ARG("of the injected node"), {0}};
-
-static const OperationArg replay_args[] = {
-    {"checkpoint", ARG_INT, .about = "of the step; left out, the last of the selected frame",
-     .min = 1, .max = ARG_COUNTING},
-    {"node", ARG_TEXT, .about = "its last execution"},
-    {"new_thread", ARG_TEXT, .about = "name of the new run; left out, one is made"},
-    {0},
-};
 
 /* ---- operations ---- */
 
@@ -299,9 +102,16 @@ const Operation session_operations[] = {
     ASK("session", "what the session is and how it stands", READ, "GET /debug/{thread}", NULL,
         debug_session, "SESSION"),
     ASK("configure", "change what the session is told to do", DEBUG, "PUT /debug/{thread}",
-        configure_args, debug_configure, "SESSION"),
+        ARGS({"pause_all_on_breakpoint", ARG_BOOL, .about = "one frame that stops stops all"},
+             {"auto_resume", ARG_BOOL, .about = "the run goes on when the idle limit has passed"},
+             {"idle_limit", ARG_NUMBER, .about = "seconds; 0: none", .min = 0, .max = SECONDS_MAX},
+             {"steps", ARG_BOOL, .about = "also tell `node` and `step` events"}),
+        debug_configure, "SESSION"),
     ASK("extend", "let the idle limit begin anew", DEBUG, "POST /debug/{thread}/extend",
-        extend_args, debug_extend, "SESSION"),
+        ARGS({"seconds", ARG_NUMBER,
+              .about = "how long the limit is from now on; left out, as it was", .min = 0,
+              .max = SECONDS_MAX}),
+        debug_extend, "SESSION"),
     ASK("detach", "let the run go on without a debugger", DEBUG, "DELETE /debug/{thread}", NULL,
         debug_detach, "{}"),
     ASK("abort", "cancel the run; its cleanup tasks run", DEBUG, "POST /debug/{thread}/abort", NULL,
@@ -313,109 +123,182 @@ const Operation session_operations[] = {
         "PUT /debug/{thread}/breakpoints/{id}", break_change_args, debug_break_change,
         "{breakpoint: BREAKPOINT}"),
     ASK("breakpoint_delete", "delete breakpoints", DEBUG, "DELETE /debug/{thread}/breakpoints",
-        break_delete_args, debug_break_delete, "{deleted: [int]}"),
+        ARGS(BREAKPOINT_CHOICE), debug_break_delete, "{deleted: [int]}"),
     ASK("breakpoint_enable", "enable or disable breakpoints", DEBUG,
-        "POST /debug/{thread}/breakpoints/enable", break_enable_args, debug_break_enable,
-        "{changed: [int]}"),
+        "POST /debug/{thread}/breakpoints/enable",
+        ARGS(BREAKPOINT_CHOICE,
+             {"enabled", ARG_BOOL, .about = "whether they are to stop frames", .required = true}),
+        debug_break_enable, "{changed: [int]}"),
     ASK("breakpoints", "list the breakpoints", READ, "GET /debug/{thread}/breakpoints", NULL,
         debug_breaks, "{breakpoints: [BREAKPOINT]}"),
 
     ASK("continue", "let frames go on to the next stop", DEBUG, "POST /debug/{thread}/continue",
-        continue_args, debug_continue, "RESUMED", .revives = true),
-    ASK("pause", "stop frames where they are", DEBUG, "POST /debug/{thread}/pause", pause_args,
-        debug_pause, "{paused: [int], later: [int]}"),
+        ARGS(FRAMES_ARG("all when pause_all_on_breakpoint is on, the selected one otherwise")),
+        debug_continue, "RESUMED", .revives = true),
+    ASK("pause", "stop frames where they are", DEBUG, "POST /debug/{thread}/pause",
+        ARGS(FRAMES_ARG("all")), debug_pause, "{paused: [int], later: [int]}"),
     ASK("step", "go on to the next node: over, into or out", DEBUG, "POST /debug/{thread}/step",
-        step_args, debug_step, "RESUMED", .revives = true),
-    ASK("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back", back_args, NULL,
-        "MOVED", .past = &past_back),
+        ARGS({"kind", ARG_TEXT, .about = "how far", .required = true, .words = debug_step_words},
+             FRAME_ARG),
+        debug_step, "RESUMED", .revives = true),
+    ASK("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back",
+        ARGS({"count", ARG_INT, .about = "steps of the frame; left out, 1", .min = 1,
+              .max = STEPS_BACK_MAX},
+             FRAME_ARG),
+        NULL, "MOVED", .past = &past_back),
     ASK("reverse_continue", "go back to the last stop", DEBUG,
-        "POST /debug/{thread}/reverse_continue", frame_args, NULL, "MOVED", .past = &past_reverse),
+        "POST /debug/{thread}/reverse_continue", ARGS(FRAME_ARG), NULL, "MOVED",
+        .past = &past_reverse),
     ASK("goto", "stand before another node, or at a checkpoint", DEBUG, "POST /debug/{thread}/goto",
-        goto_args, debug_goto, "MOVED", .past = &past_goto, .revives = true),
-    ASK("skip", "pass over the node", DEBUG, "POST /debug/{thread}/skip", skip_args, debug_skip,
-        "RESUMED", .revives = true),
+        ARGS(
+            {"node", ARG_TEXT, .about = "a node of the graph that the frame is in", .one_of = true},
+            {"checkpoint", ARG_INT, .about = "the run goes back to it", .one_of = true, .min = 1,
+             .max = ARG_COUNTING},
+            FRAME_ARG),
+        debug_goto, "MOVED", .past = &past_goto, .revives = true),
+    ASK("skip", "pass over the node", DEBUG, "POST /debug/{thread}/skip",
+        ARGS({"output", ARG_ANY, .about = "what the node gives back instead; left out, nothing"},
+             FRAME_ARG),
+        debug_skip, "RESUMED", .revives = true),
     ASK("retry", "run the node again after its error", DEBUG, "POST /debug/{thread}/retry",
-        frame_args, debug_retry, "RESUMED", .revives = true),
-    ASK("answer", "answer what a frame asks", DEBUG, "POST /debug/{thread}/answer", answer_args,
+        ARGS(FRAME_ARG), debug_retry, "RESUMED", .revives = true),
+    ASK("answer", "answer what a frame asks", DEBUG, "POST /debug/{thread}/answer",
+        ARGS({"value", ARG_ANY, .about = "the answer"},
+             {"decision", ARG_TEXT, .about = "one of the options of an approval"},
+             {"interrupt", ARG_TEXT,
+              .about = "the id of what is answered; left out, that of the frame"},
+             {"frame", ARG_FRAME,
+              .about = "which frame; left out, the selected one or the only one"}),
         debug_answer, "{answered: text}"),
 
-    ASK("frames", "list the frames", READ, "GET /debug/{thread}/frames", frames_args, debug_frames,
+    ASK("frames", "list the frames", READ, "GET /debug/{thread}/frames",
+        ARGS(OFFSET_ARG, LIMIT_ARG("100", INSPECT_PAGE_MAX)), debug_frames,
         "{frames: [FRAME], total: int, selected?: int}"),
-    ASK("frame", "select a frame and show it", DEBUG, "POST /debug/{thread}/frame", select_args,
+    ASK("frame", "select a frame and show it", DEBUG, "POST /debug/{thread}/frame",
+        ARGS({"frame", ARG_FRAME, .about = "selected from now on; left out, the one that is"}),
         debug_frame, "FRAME"),
     ASK("node", "show the node that a frame stands at", READ, "GET /debug/{thread}/node",
-        frame_args, debug_node, "NODE"),
+        ARGS(FRAME_ARG), debug_node, "NODE"),
     ASK("config", "show the node's config, as written and resolved", READ,
-        "GET /debug/{thread}/config", frame_args, debug_config, "CONFIG"),
+        "GET /debug/{thread}/config", ARGS(FRAME_ARG), debug_config, "CONFIG"),
     ASK("variables", "show what the node sees, or a part of it", READ,
-        "GET /debug/{thread}/variables", variables_args, debug_variables,
+        "GET /debug/{thread}/variables",
+        ARGS({"path", ARG_PATH, .about = "what to look at; left out, everything"}, OFFSET_ARG,
+             LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
+        debug_variables,
         "{path: path, text: text, type: text, size: int, length?: int, value?: VALUE, preview?: text, "
         "children?: [VARIABLE], offset?: int, total?: int, cut?: bool}",
         .past = &past_variables),
     ASK("summary", "show the keys with types and sizes", READ, "GET /debug/{thread}/summary",
-        summary_args, debug_summary, "{keys: [VARIABLE], total: int, size: int}",
+        ARGS(FRAME_ARG, CHECKPOINT_ARG), debug_summary, "{keys: [VARIABLE], total: int, size: int}",
         .past = &past_summary),
-    ASK("search", "find a text in keys and values", READ, "GET /debug/{thread}/search", search_args,
+    ASK("search", "find a text in keys and values", READ, "GET /debug/{thread}/search",
+        ARGS({"text", ARG_TEXT, .about = "part of a key or of a string, or a number",
+              .required = true},
+             LIMIT_ARG("50", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
         debug_search,
         "{found: [{path: path, text: text, type: text, preview: text, where: \"key\"|\"value\"}], "
         "more: bool}",
         .past = &past_search),
-    ASK("largest", "list the largest values", READ, "GET /debug/{thread}/largest", largest_args,
-        debug_largest,
+    ASK("largest", "list the largest values", READ, "GET /debug/{thread}/largest",
+        ARGS(LIMIT_ARG("10", INSPECT_LARGEST_MAX), FRAME_ARG, CHECKPOINT_ARG), debug_largest,
         "{largest: [{path: path, text: text, type: text, size: int, length?: int}], more?: bool}",
         .past = &past_largest),
-    ASK("diff", "show what has changed", READ, "GET /debug/{thread}/diff", diff_args, debug_diff,
+    ASK("diff", "show what has changed", READ, "GET /debug/{thread}/diff",
+        ARGS({"since", ARG_TEXT, .about = "what to compare now with; left out, the last pause",
+              .words = debug_since_words},
+             {"from", ARG_INT, .about = "a checkpoint", .min = 1, .max = ARG_COUNTING},
+             {"to", ARG_INT, .about = "a checkpoint; left out, now", .min = 1, .max = ARG_COUNTING},
+             FRAME_ARG),
+        debug_diff,
         "{from?: int, to?: int, added: [CHANGE], removed: [CHANGE], changed: [CHANGE], more?: bool}",
         .past = &past_diff),
     ASK("evaluate", "evaluate jq on what the node sees", READ, "POST /debug/{thread}/evaluate",
-        evaluate_args, debug_evaluate, "{results: [VALUE], more: bool, omitted?: VALUE}",
-        .past = &past_evaluate),
+        ARGS({"expression", ARG_TEXT, .about = "jq over what the node sees", .required = true},
+             LIMIT_ARG("100", INSPECT_PAGE_MAX), FRAME_ARG, CHECKPOINT_ARG),
+        debug_evaluate, "{results: [VALUE], more: bool, omitted?: VALUE}", .past = &past_evaluate),
     ASK("complete", "say what could stand at a cursor", READ, "POST /debug/{thread}/complete",
-        complete_args, debug_complete,
-        "{items: [{text: text, kind: text, detail?: text, from: int}]}"),
+        ARGS({"text", ARG_TEXT, .about = "as far as it is typed", .required = true},
+             {"cursor", ARG_INT, .about = "bytes of the text before it; left out, all", .min = 0,
+              .max = ARG_COUNTING},
+             {"what", ARG_TEXT, .about = "what the text is; left out, an expression",
+              .words = debug_complete_words},
+             FRAME_ARG),
+        debug_complete, "{items: [{text: text, kind: text, detail?: text, from: int}]}"),
     ASK("watch_add", "evaluate an expression at each pause", DEBUG, "POST /debug/{thread}/watches",
-        watch_add_args, debug_watch_add, "{watch: {id: int, expression: text}}"),
+        ARGS({"expression", ARG_TEXT, .about = "jq, evaluated at each pause", .required = true}),
+        debug_watch_add, "{watch: {id: int, expression: text}}"),
     ASK("watch_delete", "delete watches", DEBUG, "DELETE /debug/{thread}/watches",
-        watch_delete_args, debug_watch_delete, "{deleted: [int]}"),
-    ASK("watches", "evaluate the watches", READ, "GET /debug/{thread}/watches", frame_args,
+        ARGS(ID_CHOICE("of the watch"), ALL_CHOICE("true: all of them")), debug_watch_delete,
+        "{deleted: [int]}"),
+    ASK("watches", "evaluate the watches", READ, "GET /debug/{thread}/watches", ARGS(FRAME_ARG),
         debug_watches,
         "{watches: [{id: int, expression: text, results?: [VALUE], more?: bool, omitted?: VALUE, error?: text}]}"),
-    ASK("source", "show the file around a line", READ, "GET /debug/{thread}/source", source_args,
+    ASK("source", "show the file around a line", READ, "GET /debug/{thread}/source",
+        ARGS({"file", ARG_TEXT, .about = "a file of the workflow; left out, that of the node"},
+             {"line", ARG_INT, .about = "left out, that of the node", .min = 1,
+              .max = LINE_MAX_NUMBER},
+             {"around", ARG_INT, .about = "lines before and after it; left out, 5", .min = 1,
+              .max = AROUND_MAX},
+             FRAME_ARG),
         debug_source, "{file: text, first: int, lines: [text], current?: int, breakpoints: [int]}"),
     ASK("nodes", "list the nodes of the workflow", READ, "GET /debug/{thread}/nodes", NULL,
         debug_nodes,
         "{nodes: [{name: text, kind: text, workflow: text, file: text, line: int, column: int, "
         "title?: text, id?: text}], files: [text]}"),
-    ASK("graph", "draw the workflow of the run", READ, "GET /debug/{thread}/graph", graph_args,
+    ASK("graph", "draw the workflow of the run", READ, "GET /debug/{thread}/graph",
+        ARGS({"format", ARG_TEXT, .about = "left out, mermaid", .words = debug_graph_words}),
         debug_graph, "{text: text}"),
-    READ_PAST("history", "list what was done", "GET /debug/{thread}/history", history_args,
+    READ_PAST("history", "list what was done", "GET /debug/{thread}/history",
+              ARGS(THREAD_ARG, {"frame", ARG_FRAME, .about = "of one frame; left out, of all"},
+                   {"before", ARG_INT, .about = "only what was before this checkpoint", .min = 1,
+                    .max = ARG_COUNTING},
+                   LIMIT_ARG("50", INSPECT_PAGE_MAX),
+                   {"all", ARG_BOOL, .about = "every checkpoint, not only those that end a node"}),
               debug_history, "{steps: [HISTORY_STEP], more: bool}"),
 
     ASK("set", "set a variable when the frame goes on", DEBUG, "POST /debug/{thread}/variables",
-        set_args, debug_set, "PENDING", .revives = true),
+        ARGS(PATH_ARG("which variable"), VALUE_ARG, FRAME_ARG), debug_set, "PENDING",
+        .revives = true),
     ASK("unset", "remove a variable when the frame goes on", DEBUG,
-        "DELETE /debug/{thread}/variables", unset_args, debug_unset, "PENDING", .revives = true),
+        "DELETE /debug/{thread}/variables", ARGS(PATH_ARG("which variable"), FRAME_ARG),
+        debug_unset, "PENDING", .revives = true),
     ASK("pending", "list the changes that are pending", READ, "GET /debug/{thread}/pending",
-        frame_args, debug_pending, "PENDING"),
-    ASK("revoke", "take pending changes back", DEBUG, "DELETE /debug/{thread}/pending", revoke_args,
+        ARGS(FRAME_ARG), debug_pending, "PENDING"),
+    ASK("revoke", "take pending changes back", DEBUG, "DELETE /debug/{thread}/pending",
+        ARGS(ID_CHOICE("of the change"), ALL_CHOICE("true: all changes of the frame"), FRAME_ARG),
         debug_revoke, "PENDING"),
     ASK("config_set", "edit the node's config for this one execution", DEBUG,
-        "PUT /debug/{thread}/config", config_set_args, debug_config_set, "CONFIG", .revives = true),
+        "PUT /debug/{thread}/config",
+        ARGS(PATH_ARG("inside the node as it is written"), VALUE_ARG, FRAME_ARG), debug_config_set,
+        "CONFIG", .revives = true),
     ASK("config_reset", "take the edits of the config back", DEBUG, "DELETE /debug/{thread}/config",
-        frame_args, debug_config_reset, "CONFIG", .revives = true),
+        ARGS(FRAME_ARG), debug_config_reset, "CONFIG", .revives = true),
     ASK("inject", "add a node before or after the current one", DEBUG,
-        "POST /debug/{thread}/injected", inject_args, debug_inject, "{injected: INJECTED}",
-        .revives = true),
+        "POST /debug/{thread}/injected",
+        ARGS({"node", ARG_OBJECT, .about = "as it would stand in the file", .one_of = true},
+             {"text", ARG_TEXT, .about = "the same as YAML, or `NAME: {...}`", .one_of = true},
+             {"where", ARG_TEXT, .about = "of the current node; left out, before",
+              .words = debug_inject_words},
+             {"name", ARG_TEXT, .about = "of the new node; left out, the one that it has"},
+             FRAME_ARG),
+        debug_inject, "{injected: INJECTED}", .revives = true),
     ASK("injected", "list injected nodes that have not begun", READ, "GET /debug/{thread}/injected",
-        injected_args, debug_injected, "{injected: [INJECTED]}"),
+        ARGS({"frame", ARG_FRAME, .about = "of one frame; left out, of all"}), debug_injected,
+        "{injected: [INJECTED]}"),
     ASK("inject_remove", "remove an injected node", DEBUG, "DELETE /debug/{thread}/injected/{id}",
-        inject_remove_args, debug_inject_remove, "{removed: int}"),
+        ARGS(ID_ARG("of the injected node")), debug_inject_remove, "{removed: int}"),
 
     ASK("replay", "run one node again on the input that it had", DEBUG,
-        "POST /debug/{thread}/replay", replay_args, NULL, "{thread: text, run: int}",
-        .past = &past_replay),
+        "POST /debug/{thread}/replay",
+        ARGS({"checkpoint", ARG_INT,
+              .about = "of the step; left out, the last of the selected frame", .min = 1,
+              .max = ARG_COUNTING},
+             {"node", ARG_TEXT, .about = "its last execution"},
+             {"new_thread", ARG_TEXT, .about = "name of the new run; left out, one is made"}),
+        NULL, "{thread: text, run: int}", .past = &past_replay),
     READ_PAST("export", "give the run and its session as one document",
-              "GET /debug/{thread}/export", export_args, debug_export, "object"),
+              "GET /debug/{thread}/export", ARGS(THREAD_ARG), debug_export, "object"),
     {0},
 };
 

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static const OperationArg check_args[] = {
-    {"thread", ARG_TEXT, .about = "only this run; left out, all"},
-    {0},
-};
-
 static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
     Json *problems = ctx;
     *problems =
@@ -67,7 +62,7 @@ const Operation store_operations[] = {
      .scope = SCOPE_ADMIN,
      .route = "POST /store/check",
      .idempotent = true,
-     .args = check_args,
+     .args = ARGS({"thread", ARG_TEXT, .about = "only this run; left out, all"}),
      .answer =
          "{ok: bool, runs: int, checkpoints: int, snapshots: int, problems: [{thread?: text, checkpoint?: "
          "int, message: text}]}",

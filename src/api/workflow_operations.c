@@ -18,15 +18,7 @@
         "path", ARG_TEXT, .about = "a file on the host's machine", .one_of = true    \
     }
 
-static const OperationArg check_args[] = {WORKFLOW_ARGS, {0}};
-
 static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
-
-static const OperationArg graph_args[] = {
-    WORKFLOW_ARGS,
-    {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words},
-    {0},
-};
 
 static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     Json definition = json_object_get_c(args, "definition");
@@ -90,7 +82,7 @@ const Operation workflow_operations[] = {
      .scope = SCOPE_READ,
      .route = "POST /workflows/check",
      .idempotent = true,
-     .args = check_args,
+     .args = ARGS(WORKFLOW_ARGS),
      .answer = "{ok: bool, name?: text, nodes?: int, problems: [PROBLEM]}",
      .make = check},
     {.name = "workflow_graph",
@@ -98,7 +90,8 @@ const Operation workflow_operations[] = {
      .scope = SCOPE_READ,
      .route = "POST /workflows/graph",
      .idempotent = true,
-     .args = graph_args,
+     .args = ARGS(WORKFLOW_ARGS,
+                  {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words}),
      .answer = "{text: text}",
      .make = graph},
     {0},

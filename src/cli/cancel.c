@@ -69,17 +69,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option cancel_options[] = {
-    STORE_ROW,
-    JSON_ROW("as an object: run, thread, status"),
-    {0},
-};
-
-static const Example cancel_examples[] = {
-    {"pawl cancel review-7", "end it; what it has done so far stays in the history"},
-    {0},
-};
-
 const Command command_cancel = {
     .name = "cancel",
     .summary = "end a run for good",
@@ -88,8 +77,8 @@ const Command command_cancel = {
         "Ends a run that has not ended. The cleanupTasks of a test still run. When another process runs it, that process is asked to, and "
         "has a few seconds to do so; after that the request stands until it sees it or dies. A run "
         "that is to go on later is stopped with Ctrl-C instead.",
-    .options = cancel_options,
-    .examples = cancel_examples,
+    OPTIONS(STORE_ROW, JSON_ROW("as an object: run, thread, status")),
+    EXAMPLES({"pawl cancel review-7", "end it; what it has done so far stays in the history"}),
     .args = sizeof(CancelArgs),
     .place = offsetof(CancelArgs, place),
     .only_thread = "a run is cancelled, not one of its checkpoints.",

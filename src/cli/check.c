@@ -104,17 +104,6 @@ static void clear(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option check_options[] = {
-    JSON_ROW("the problems as an array of objects"),
-    {0},
-};
-
-static const Example check_examples[] = {
-    {"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
-    {"pawl check --json flows/*.yaml", "the same for a program, over many files"},
-    {0},
-};
-
 const Command command_check = {
     .name = "check",
     .summary = "find what is wrong with workflows",
@@ -124,8 +113,9 @@ const Command command_check = {
         "sentence, and the line with a mark under it.\n\n"
         "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
         "the command line is wrong or a file cannot be read.",
-    .options = check_options,
-    .examples = check_examples,
+    OPTIONS(JSON_ROW("the problems as an array of objects")),
+    EXAMPLES({"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
+             {"pawl check --json flows/*.yaml", "the same for a program, over many files"}),
     .completes = COMPLETE_FILE,
     .args = sizeof(Check),
     .handle = on_file,

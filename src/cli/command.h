@@ -48,19 +48,33 @@ typedef enum OptionKind {
 } OptionKind;
 
 /* The end of an option's row: its kind, and the field. */
-#define TAKES(kind, type, field) 0, kind, offsetof(type, field)
+#define TAKES(kind_, type, field) .kind = kind_, .at = offsetof(type, field)
 
 typedef struct Option {
-    const char *name;     /* without the dashes */
-    char letter;          /* the short form, 0 when there is none */
-    const char *values;   /* what follows it, "FILE" or "NAME VALUE"; NULL when nothing does; with
+    const char *name;   /* without the dashes */
+    char letter;        /* the short form, 0 when there is none */
+    const char *values; /* what follows it, "FILE" or "NAME VALUE"; NULL when nothing does; with
                              COMPLETE_WORDS the words: "dot|json" */
-    const char *help;     /* half a sentence, without a stop */
-    Completion completes; /* what its last value is */
-    int id;               /* for the command's own use */
+    const char *help;   /* half a sentence, without a stop */
     OptionKind kind;
     size_t at;
+    Completion completes; /* what its last value is */
+    int id;               /* for the command's own use */
 } Option;
+
+/* The options and the examples of a command, in its row. */
+#define OPTIONS(...)              \
+    .options = (const Option[]) { \
+        __VA_ARGS__, {            \
+            0                     \
+        }                         \
+    }
+#define EXAMPLES(...)               \
+    .examples = (const Example[]) { \
+        __VA_ARGS__, {              \
+            0                       \
+        }                           \
+    }
 
 /* Called for each option of OPTION_OWN (with its values) and, with option NULL, for each other argument (in
  * values[0]). Returns false to end with a usage error, after saying why with options_complain(). */

@@ -319,19 +319,15 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Example completion_examples[] = {
-    {"source <(pawl completion bash)", "for this session of bash"},
-    {"pawl completion fish > ~/.config/fish/completions/pawl.fish", "for every session of fish"},
-    {0},
-};
-
 const Command command_completion = {
     .name = "completion",
     .summary = "write the completions for a shell",
     .arguments = "SHELL",
     .description = "Writes a script that teaches a shell (bash, zsh or fish) to complete the "
                    "commands, options and arguments of pawl.",
-    .examples = completion_examples,
+    EXAMPLES({"source <(pawl completion bash)", "for this session of bash"},
+             {"pawl completion fish > ~/.config/fish/completions/pawl.fish",
+              "for every session of fish"}),
     .completes = COMPLETE_WORDS,
     .words = "bash zsh fish",
     .args = sizeof(CompletionArgs),

@@ -160,21 +160,6 @@ static void clear(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option diff_options[] = {
-    {"runs", 0, NULL, "say where the two runs part, step by step", COMPLETE_NOTHING,
-     TAKES(OPTION_FLAG, DiffArgs, runs)},
-    STORE_ROW,
-    JSON_ROW("as an object: added, removed and changed, with the path of each"),
-    {0},
-};
-
-static const Example diff_examples[] = {
-    {"pawl diff review-7@3 review-7", "what has changed since checkpoint 3"},
-    {"pawl diff review-7 review-8", "how two runs differ"},
-    {"pawl diff --runs review-7 review-8", "the first step that went another way"},
-    {0},
-};
-
 const Command command_diff = {
     .name = "diff",
     .summary = "show what differs between two states",
@@ -186,8 +171,12 @@ const Command command_diff = {
                    "node, result or change of the state differs, and writes that step and how the "
                    "states after it differ. The order in which parallel branches happened to run "
                    "does not count. It exits with 1 when the runs differ, and 0 when they do not.",
-    .options = diff_options,
-    .examples = diff_examples,
+    OPTIONS({"runs", 0, NULL, "say where the two runs part, step by step",
+             TAKES(OPTION_FLAG, DiffArgs, runs)},
+            STORE_ROW, JSON_ROW("as an object: added, removed and changed, with the path of each")),
+    EXAMPLES({"pawl diff review-7@3 review-7", "what has changed since checkpoint 3"},
+             {"pawl diff review-7 review-8", "how two runs differ"},
+             {"pawl diff --runs review-7 review-8", "the first step that went another way"}),
     .args = sizeof(DiffArgs),
     .handle = on_argument,
     .act = act,

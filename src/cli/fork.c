@@ -27,20 +27,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option fork_options[] = {
-    {"thread", 't', "ID", "the name of the new thread (run-N unless told)", COMPLETE_NOTHING,
-     TAKES(OPTION_NEW_THREAD, ForkArgs, thread)},
-    STORE_ROW,
-    JSON_ROW("as an object: run, thread, status, checkpoint"),
-    {0},
-};
-
-static const Example fork_examples[] = {
-    {"pawl fork review-7@12 --thread what-if", "a second run from checkpoint 12 on"},
-    {"pawl resume \"$(pawl fork review-7@12)\"", "make it and go on with it"},
-    {0},
-};
-
 const Command command_fork = {
     .name = "fork",
     .summary = "begin a new run where another one stands or stood",
@@ -49,8 +35,11 @@ const Command command_fork = {
         "Makes a new thread that begins as a copy of a run, as it is now or as it was at a "
         "checkpoint, and writes its name. Nothing runs until it is resumed; the first run stays as it "
         "is.",
-    .options = fork_options,
-    .examples = fork_examples,
+    OPTIONS({"thread", 't', "ID", "the name of the new thread (run-N unless told)",
+             TAKES(OPTION_NEW_THREAD, ForkArgs, thread)},
+            STORE_ROW, JSON_ROW("as an object: run, thread, status, checkpoint")),
+    EXAMPLES({"pawl fork review-7@12 --thread what-if", "a second run from checkpoint 12 on"},
+             {"pawl resume \"$(pawl fork review-7@12)\"", "make it and go on with it"}),
     .args = sizeof(ForkArgs),
     .place = offsetof(ForkArgs, place),
     .act = act,

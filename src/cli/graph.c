@@ -45,26 +45,16 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option graph_options[] = {
-    {"format", 'f', "dot|mermaid|json", "what to write (dot unless told)", COMPLETE_WORDS,
-     TAKES(OPTION_TEXT, Drawing, format)},
-    {0},
-};
-
-static const Example graph_examples[] = {
-    {"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
-    {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"},
-    {0},
-};
-
 const Command command_graph = {
     .name = "graph",
     .summary = "draw a workflow",
     .arguments = "FILE",
     .description = "Writes the nodes and edges of a workflow for another program to draw: dot "
                    "(Graphviz), mermaid, or json with the place of everything in the file.",
-    .options = graph_options,
-    .examples = graph_examples,
+    OPTIONS({"format", 'f', "dot|mermaid|json", "what to write (dot unless told)",
+             TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS}),
+    EXAMPLES({"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
+             {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"}),
     .completes = COMPLETE_FILE,
     .args = sizeof(Drawing),
     .argument = offsetof(Drawing, path),

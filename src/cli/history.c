@@ -136,23 +136,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option history_options[] = {
-    {"limit", 'n', "N", "only the last N", COMPLETE_NOTHING,
-     TAKES(OPTION_COUNT, HistoryArgs, limit)},
-    {"values", 0, NULL, "with what the nodes gave back", COMPLETE_NOTHING,
-     TAKES(OPTION_FLAG, HistoryArgs, values)},
-    STORE_ROW,
-    JSON_ROW("as an array of objects"),
-    {0},
-};
-
-static const Example history_examples[] = {
-    {"pawl history review-7", "every step of the run, the last one at the end"},
-    {"pawl history review-7 --json | pawl eval '.[] | select(.changed | index(\"errors\"))'",
-     "the steps that changed `errors`"},
-    {0},
-};
-
 const Command command_history = {
     .name = "history",
     .summary = "list the checkpoints of a run",
@@ -162,8 +145,14 @@ const Command command_history = {
         "which keys of the state it changed, or with --values what the node gave back. * marks where "
         "the run stands. A parent is shown where it is not the checkpoint before: there the run was "
         "taken up from an earlier one.",
-    .options = history_options,
-    .examples = history_examples,
+    OPTIONS({"limit", 'n', "N", "only the last N", TAKES(OPTION_COUNT, HistoryArgs, limit)},
+            {"values", 0, NULL, "with what the nodes gave back",
+             TAKES(OPTION_FLAG, HistoryArgs, values)},
+            STORE_ROW, JSON_ROW("as an array of objects")),
+    EXAMPLES(
+        {"pawl history review-7", "every step of the run, the last one at the end"},
+        {"pawl history review-7 --json | pawl eval '.[] | select(.changed | index(\"errors\"))'",
+         "the steps that changed `errors`"}),
     .args = sizeof(HistoryArgs),
     .place = offsetof(HistoryArgs, place),
     .only_thread = "it shows all checkpoints of a thread; `pawl show` shows one of them.",

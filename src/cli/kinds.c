@@ -192,20 +192,6 @@ static int act(void *ctx) {
     return args->common.json ? print_json(args) : args->name ? print_kinds(args) : print_list(args);
 }
 
-static const Option kinds_options[] = {
-    {"dialect", 'd', "graph|tasks|pipeline", "only those of one dialect", COMPLETE_WORDS,
-     TAKES(OPTION_CHOICE, KindsArgs, dialect)},
-    JSON_ROW("as an array of objects: name, dialect, help, schema"),
-    {0},
-};
-
-static const Example kinds_examples[] = {
-    {"pawl kinds", "all that a workflow can do"},
-    {"pawl kinds run_shell", "what one of them takes"},
-    {"pawl kinds check_http_json --json", "the same as a JSON Schema, for a form"},
-    {0},
-};
-
 const Command command_kinds = {
     .name = "kinds",
     .summary = "list the kinds of nodes, tasks and steps",
@@ -214,8 +200,12 @@ const Command command_kinds = {
         "Lists the kinds of nodes, tasks and steps that files can use. With a name it shows the "
         "parameters of that kind: type, default, meaning; a name that two dialects have is shown "
         "twice.",
-    .options = kinds_options,
-    .examples = kinds_examples,
+    OPTIONS({"dialect", 'd', "graph|tasks|pipeline", "only those of one dialect",
+             TAKES(OPTION_CHOICE, KindsArgs, dialect), .completes = COMPLETE_WORDS},
+            JSON_ROW("as an array of objects: name, dialect, help, schema")),
+    EXAMPLES({"pawl kinds", "all that a workflow can do"},
+             {"pawl kinds run_shell", "what one of them takes"},
+             {"pawl kinds check_http_json --json", "the same as a JSON Schema, for a form"}),
     .completes = COMPLETE_WORDS,
     .list_words = kind_words,
     .args = sizeof(KindsArgs),

@@ -105,17 +105,12 @@ static int act(void *args) {
 
 /* ---- the row ---- */
 
-static const Example man_examples[] = {
-    {"pawl man | man -l -", "read it"},
-    {0},
-};
-
 const Command command_man = {
     .name = "man",
     .summary = "write the manual page",
     .arguments = "",
     .description = "Writes the manual page of pawl, pawl(1), in roff.",
-    .examples = man_examples,
+    EXAMPLES({"pawl man | man -l -", "read it"}),
     .args = sizeof(Common),
     .act = act,
 };

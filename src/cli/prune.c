@@ -91,26 +91,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option prune_options[] = {
-    {"keep-last", 'k', "N", "keep the newest N checkpoints of each run (at least 1 is kept)",
-     COMPLETE_NOTHING, TAKES(OPTION_COUNT, PruneCommand, keep_last)},
-    {"older-than", 'o', "DURATION", "only what is older than this, as 30d or 12h",
-     .kind = OPTION_OWN},
-    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING,
-     TAKES(OPTION_TEXT, PruneCommand, thread)},
-    {"runs", 0, NULL, "remove runs whole that have ended and are older than that", COMPLETE_NOTHING,
-     TAKES(OPTION_FLAG, PruneCommand, finished_runs)},
-    STORE_ROW,
-    JSON_ROW("as an object: runs, removed_runs, removed, kept, folded"),
-    {0},
-};
-
-static const Example prune_examples[] = {
-    {"pawl prune --keep-last 100", "keep the last hundred checkpoints of each run"},
-    {"pawl prune --older-than 30d --runs", "forget runs that ended a month ago"},
-    {0},
-};
-
 const Command command_prune = {
     .name = "prune",
     .summary = "remove old checkpoints",
@@ -119,8 +99,17 @@ const Command command_prune = {
         "Removes checkpoints that are no longer wanted. Where a run stands, and what is still needed "
         "to rebuild a checkpoint that is kept, stays or is folded into it first; every kept "
         "checkpoint can be shown and resumed as before.",
-    .options = prune_options,
-    .examples = prune_examples,
+    OPTIONS({"keep-last", 'k', "N",
+             "keep the newest N checkpoints of each run (at least 1 is kept)",
+             TAKES(OPTION_COUNT, PruneCommand, keep_last)},
+            {"older-than", 'o', "DURATION", "only what is older than this, as 30d or 12h",
+             .kind = OPTION_OWN},
+            {"thread", 't', "ID", "only this run", TAKES(OPTION_TEXT, PruneCommand, thread)},
+            {"runs", 0, NULL, "remove runs whole that have ended and are older than that",
+             TAKES(OPTION_FLAG, PruneCommand, finished_runs)},
+            STORE_ROW, JSON_ROW("as an object: runs, removed_runs, removed, kept, folded")),
+    EXAMPLES({"pawl prune --keep-last 100", "keep the last hundred checkpoints of each run"},
+             {"pawl prune --older-than 30d --runs", "forget runs that ended a month ago"}),
     .args = sizeof(PruneCommand),
     .handle = on_option,
     .act = act,

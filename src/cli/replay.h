@@ -10,16 +10,13 @@
 #include "place.h"
 
 #define REPLAY_ROWS(args)                                                                    \
-    {"replay",                                                                               \
-     0,                                                                                      \
-     "THREAD[@SEQ]",                                                                         \
+    {"replay", 0, "THREAD[@SEQ]",                                                            \
      "take the results that another run had (up to a checkpoint) instead of doing its work " \
      "again",                                                                                \
-     COMPLETE_NOTHING,                                                                       \
      TAKES(OPTION_PLACE, args, replay.from)},                                                \
     {                                                                                        \
         "live-from", 0, "NODE", "with --replay: from this node on everything is done again", \
-            COMPLETE_NOTHING, TAKES(OPTION_TEXT, args, replay.live_from)                     \
+            TAKES(OPTION_TEXT, args, replay.live_from)                                       \
     }
 
 /* What the command line says of it. */

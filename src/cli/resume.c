@@ -86,30 +86,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option resume_options[] = {
-    {"value", 0, "JSON", "the answer to the interrupt", COMPLETE_NOTHING,
-     TAKES(OPTION_VALUE, ResumeArgs, value)},
-    {"response-file", 0, "FILE", "the answer as a text, from a file; - is standard input",
-     COMPLETE_FILE, TAKES(OPTION_TEXT_OF, ResumeArgs, value)},
-    {"decision", 0, "WORD", "the answer to an approval: one of its options", COMPLETE_NOTHING,
-     TAKES(OPTION_TEXT, ResumeArgs, decision)},
-    {"interrupt", 0, "ID", "the interrupt that is answered, when several are open",
-     COMPLETE_NOTHING, TAKES(OPTION_TEXT, ResumeArgs, interrupt)},
-    {"reload", 0, NULL, "take the workflow's file as it is now", COMPLETE_NOTHING,
-     TAKES(OPTION_FLAG, ResumeArgs, reload)},
-    DRIVE_ROWS,
-    {0},
-};
-
-static const Example resume_examples[] = {
-    {"pawl resume review-7 --decision approve", "answer an approval"},
-    {"pawl resume tdd --response-file answer.md", "answer the prompt of an action"},
-    {"pawl resume review-7 --set retries=3", "change the state, then go on"},
-    {"pawl resume review-7@12", "go back to checkpoint 12 and go on from there; what came after it "
-                                "stays in the history"},
-    {0},
-};
-
 const Command command_resume = {
     .name = "resume",
     .summary = "go on with a run that waits or was stopped",
@@ -123,8 +99,23 @@ const Command command_resume = {
         "since; --reload takes the file as it is now.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
         "wrong; 3, it waits for another resume.",
-    .options = resume_options,
-    .examples = resume_examples,
+    OPTIONS(
+        {"value", 0, "JSON", "the answer to the interrupt", TAKES(OPTION_VALUE, ResumeArgs, value)},
+        {"response-file", 0, "FILE", "the answer as a text, from a file; - is standard input",
+         TAKES(OPTION_TEXT_OF, ResumeArgs, value), .completes = COMPLETE_FILE},
+        {"decision", 0, "WORD", "the answer to an approval: one of its options",
+         TAKES(OPTION_TEXT, ResumeArgs, decision)},
+        {"interrupt", 0, "ID", "the interrupt that is answered, when several are open",
+         TAKES(OPTION_TEXT, ResumeArgs, interrupt)},
+        {"reload", 0, NULL, "take the workflow's file as it is now",
+         TAKES(OPTION_FLAG, ResumeArgs, reload)},
+        DRIVE_ROWS),
+    EXAMPLES({"pawl resume review-7 --decision approve", "answer an approval"},
+             {"pawl resume tdd --response-file answer.md", "answer the prompt of an action"},
+             {"pawl resume review-7 --set retries=3", "change the state, then go on"},
+             {"pawl resume review-7@12",
+              "go back to checkpoint 12 and go on from there; what came after it "
+              "stays in the history"}),
     .args = sizeof(ResumeArgs),
     .place = offsetof(ResumeArgs, place),
     .act = act,

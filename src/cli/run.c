@@ -185,39 +185,6 @@ static void clear(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option run_options[] = {
-    {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object", COMPLETE_NOTHING,
-     TAKES(OPTION_TEXT, RunArgs, given)},
-    {"thread", 't', "ID", "the name of the run (run-N unless told)", COMPLETE_NOTHING,
-     TAKES(OPTION_NEW_THREAD, RunArgs, thread)},
-    {"mode", 0, "autonomous|interactive",
-     "whether what could be asked of a model is asked of you instead (autonomous unless told)",
-     COMPLETE_WORDS, TAKES(OPTION_WORD, RunArgs, mode)},
-    {"debug", 0, NULL,
-     "with a debug session from the start; `pawl debug` can attach to any run at any time",
-     COMPLETE_NOTHING, TAKES(OPTION_FLAG, RunArgs, drive.debug)},
-    {"break", 'b', "SPEC",
-     "pause there: NODE, NODE:after, FILE:LINE, NODE if EXPR, if EXPR, error, caught, changed:PATH, "
-     "state:PATH=JSON; may be given many times; implies --debug",
-     .kind = OPTION_OWN},
-    {"pause-on-start", 0, NULL, "pause before the first node; implies --debug", COMPLETE_NOTHING,
-     TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
-    REPLAY_ROWS(RunArgs),
-    DRIVE_ROWS,
-    {0},
-};
-
-static const Example run_examples[] = {
-    {"pawl run review.yaml --input '{\"target\": \"main\"}'", "a run, its final state at the end"},
-    {"pawl run review.yaml --thread review-7 --json", "under a name of yours, for a program"},
-    {"pawl run review.yaml --stream updates", "what each node gives back, as it happens"},
-    {"pawl run review.yaml --break 'build if .retries > 2'",
-     "pauses before `build` when that holds; `pawl debug` goes on from there"},
-    {"pawl run review.yaml --replay review-7 --live-from report",
-     "the same run again without its work, which begins at `report`"},
-    {0},
-};
-
 const Command command_run = {
     .name = "run",
     .summary = "run a workflow",
@@ -237,8 +204,33 @@ const Command command_run = {
         "paused: where each frame stands.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
         "wrong; 3, it waits for a resume or is paused.",
-    .options = run_options,
-    .examples = run_examples,
+    OPTIONS(
+        {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object",
+         TAKES(OPTION_TEXT, RunArgs, given)},
+        {"thread", 't', "ID", "the name of the run (run-N unless told)",
+         TAKES(OPTION_NEW_THREAD, RunArgs, thread)},
+        {"mode", 0, "autonomous|interactive",
+         "whether what could be asked of a model is asked of you instead (autonomous unless told)",
+         TAKES(OPTION_WORD, RunArgs, mode), .completes = COMPLETE_WORDS},
+        {"debug", 0, NULL,
+         "with a debug session from the start; `pawl debug` can attach to any run at any time",
+         TAKES(OPTION_FLAG, RunArgs, drive.debug)},
+        {"break", 'b', "SPEC",
+         "pause there: NODE, NODE:after, FILE:LINE, NODE if EXPR, if EXPR, error, caught, changed:PATH, "
+         "state:PATH=JSON; may be given many times; implies --debug",
+         .kind = OPTION_OWN},
+        {"pause-on-start", 0, NULL, "pause before the first node; implies --debug",
+         TAKES(OPTION_FLAG, RunArgs, drive.pause_on_start)},
+        REPLAY_ROWS(RunArgs), DRIVE_ROWS),
+    EXAMPLES(
+        {"pawl run review.yaml --input '{\"target\": \"main\"}'",
+         "a run, its final state at the end"},
+        {"pawl run review.yaml --thread review-7 --json", "under a name of yours, for a program"},
+        {"pawl run review.yaml --stream updates", "what each node gives back, as it happens"},
+        {"pawl run review.yaml --break 'build if .retries > 2'",
+         "pauses before `build` when that holds; `pawl debug` goes on from there"},
+        {"pawl run review.yaml --replay review-7 --live-from report",
+         "the same run again without its work, which begins at `report`"}),
     .completes = COMPLETE_FILE,
     .args = sizeof(RunArgs),
     .argument = offsetof(RunArgs, file),

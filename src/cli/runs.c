@@ -69,22 +69,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option runs_options[] = {
-    {"status", 's', STATUS_WORDS, "only those that are there", COMPLETE_WORDS,
-     TAKES(OPTION_WORD, RunsArgs, status)},
-    {"limit", 'n', "N", "only the N that changed last", COMPLETE_NOTHING,
-     TAKES(OPTION_COUNT, RunsArgs, limit)},
-    STORE_ROW,
-    JSON_ROW("as an array of objects"),
-    {0},
-};
-
-static const Example runs_examples[] = {
-    {"pawl runs", "all of them, the one that changed last first"},
-    {"pawl runs --status interrupted", "those that wait for somebody"},
-    {0},
-};
-
 const Command command_runs = {
     .name = "runs",
     .summary = "list the runs",
@@ -92,8 +76,13 @@ const Command command_runs = {
     .description = "Lists the runs in the store, the one that changed last first. A run that is "
                    "`stopped` was under way when its process ended; `pawl resume` goes on with it. "
                    "One that is `paused` was stopped by a debugger: `pawl debug` looks into it.",
-    .options = runs_options,
-    .examples = runs_examples,
+    OPTIONS(
+        {"status", 's', STATUS_WORDS, "only those that are there",
+         TAKES(OPTION_WORD, RunsArgs, status), .completes = COMPLETE_WORDS},
+        {"limit", 'n', "N", "only the N that changed last", TAKES(OPTION_COUNT, RunsArgs, limit)},
+        STORE_ROW, JSON_ROW("as an array of objects")),
+    EXAMPLES({"pawl runs", "all of them, the one that changed last first"},
+             {"pawl runs --status interrupted", "those that wait for somebody"}),
     .args = sizeof(RunsArgs),
     .act = act,
 };

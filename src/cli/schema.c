@@ -34,20 +34,15 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Example schema_examples[] = {
-    {"pawl schema graph > pawl-graph.schema.json",
-     "for an editor that checks and completes YAML by a schema"},
-    {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"},
-    {0},
-};
-
 const Command command_schema = {
     .name = "schema",
     .summary = "write the JSON Schema of workflows",
     .arguments = "[DIALECT]",
     .description = "Writes the JSON Schema of a dialect of workflows, for editors: graph (unless "
                    "told), tasks or pipeline.",
-    .examples = schema_examples,
+    EXAMPLES({"pawl schema graph > pawl-graph.schema.json",
+              "for an editor that checks and completes YAML by a schema"},
+             {"pawl schema pipeline > pawl-pipeline.schema.json", "the same for pipelines"}),
     .completes = COMPLETE_WORDS,
     .words = "graph tasks pipeline",
     .args = sizeof(SchemaArgs),

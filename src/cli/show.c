@@ -28,26 +28,16 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option show_options[] = {
-    {"compact", 'c', NULL, "on one line", COMPLETE_NOTHING, TAKES(OPTION_FLAG, ShowArgs, compact)},
-    STORE_ROW,
-    JSON_ROW("on one line, as --compact"),
-    {0},
-};
-
-static const Example show_examples[] = {
-    {"pawl show review-7", "the state as it is now"},
-    {"pawl show review-7@12 | pawl eval .errors", "one part of it as it was at checkpoint 12"},
-    {0},
-};
-
 const Command command_show = {
     .name = "show",
     .summary = "show the state of a run",
     .arguments = "THREAD[@SEQ]",
     .description = "Writes the state of a run as JSON: as it is now, or as it was at a checkpoint.",
-    .options = show_options,
-    .examples = show_examples,
+    OPTIONS({"compact", 'c', NULL, "on one line", TAKES(OPTION_FLAG, ShowArgs, compact)}, STORE_ROW,
+            JSON_ROW("on one line, as --compact")),
+    EXAMPLES(
+        {"pawl show review-7", "the state as it is now"},
+        {"pawl show review-7@12 | pawl eval .errors", "one part of it as it was at checkpoint 12"}),
     .args = sizeof(ShowArgs),
     .place = offsetof(ShowArgs, place),
     .act = act,

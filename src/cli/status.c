@@ -123,18 +123,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option status_options[] = {
-    STORE_ROW,
-    JSON_ROW("as an object"),
-    {0},
-};
-
-static const Example status_examples[] = {
-    {"pawl status", "the run that changed last"},
-    {"pawl status review-7", "where it is, what it waits for and the commands that answer"},
-    {0},
-};
-
 const Command command_status = {
     .name = "status",
     .summary = "show where a run is and what it waits for",
@@ -142,8 +130,10 @@ const Command command_status = {
     .description = "Says where a run is (the one that changed last, when none is named): what its "
                    "frames do, where a debugger has paused them, what it waits for with the very "
                    "commands that answer, or why it failed and how to try again.",
-    .options = status_options,
-    .examples = status_examples,
+    OPTIONS(STORE_ROW, JSON_ROW("as an object")),
+    EXAMPLES(
+        {"pawl status", "the run that changed last"},
+        {"pawl status review-7", "where it is, what it waits for and the commands that answer"}),
     .args = sizeof(StatusArgs),
     .place = offsetof(StatusArgs, place),
     .only_thread = "it says where a run is now; `pawl show` shows a checkpoint.",

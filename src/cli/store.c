@@ -104,20 +104,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option store_options[] = {
-    {"thread", 't', "ID", "only this run", COMPLETE_NOTHING,
-     TAKES(OPTION_TEXT, StoreCommand, thread)},
-    STORE_ROW,
-    JSON_ROW("as an object: runs, checkpoints, snapshots, problems"),
-    {0},
-};
-
-static const Example store_examples[] = {
-    {"pawl store check", "verify every checkpoint of every run"},
-    {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"},
-    {0},
-};
-
 const Command command_store = {
     .name = "store",
     .summary = "verify a store",
@@ -128,8 +114,11 @@ const Command command_store = {
         "changed.\n\n"
         "Exit codes: 0, all is well; 1, something is damaged, which is said; 2, the command line is "
         "wrong or there is no such store.",
-    .options = store_options,
-    .examples = store_examples,
+    OPTIONS({"thread", 't', "ID", "only this run", TAKES(OPTION_TEXT, StoreCommand, thread)},
+            STORE_ROW, JSON_ROW("as an object: runs, checkpoints, snapshots, problems")),
+    EXAMPLES(
+        {"pawl store check", "verify every checkpoint of every run"},
+        {"pawl store check --thread review-7 --store file:runs", "of one run, in another store"}),
     .completes = COMPLETE_WORDS,
     .words = "check",
     .args = sizeof(StoreCommand),

@@ -20,10 +20,10 @@
         "store", 0, "URL",                                                                   \
             "where the runs are kept: sqlite:PATH, file:DIR or memory: ($PAWL_STORE unless " \
             "told, or else sqlite:.pawl/pawl.db)",                                           \
-            COMPLETE_NOTHING, TAKES(OPTION_TEXT, Common, store)                              \
+            TAKES(OPTION_TEXT, Common, store)                                                \
     }
 #define JSON_ROW(help) \
-    { "json", 0, NULL, help, COMPLETE_NOTHING, TAKES(OPTION_FLAG, Common, json) }
+    { "json", 0, NULL, help, TAKES(OPTION_FLAG, Common, json) }
 
 typedef struct Common {
     const Command *command;

@@ -36,24 +36,6 @@ static int act(void *ctx) {
 
 /* ---- the row ---- */
 
-static const Option update_options[] = {
-    {"set", 0, "PATH=JSON", "the value to set, as user.name='\"Ada\"'; may be given many times",
-     COMPLETE_NOTHING, TAKES(OPTION_SETTINGS, UpdateArgs, set)},
-    {"as-node", 0, "NODE", "as if this node had given them back: the run then stands after it",
-     COMPLETE_NOTHING, TAKES(OPTION_TEXT, UpdateArgs, as_node)},
-    STORE_ROW,
-    JSON_ROW("as an object: run, thread, checkpoint"),
-    {0},
-};
-
-static const Example update_examples[] = {
-    {"pawl update review-7 --set errors=0", "change one value; the run stands where it stood"},
-    {"pawl update review-7 --set analysis='{\"files\": 3}' --as-node analyze",
-     "give the result of a node by hand"},
-    {"pawl update review-7 --as-node analyze", "go on after a node without doing it"},
-    {0},
-};
-
 const Command command_update = {
     .name = "update",
     .summary = "change the state of a run by hand",
@@ -62,8 +44,17 @@ const Command command_update = {
         "Writes a checkpoint by hand that changes the state of a run, and says which. Nothing runs "
         "until the run is resumed. With @SEQ the change follows that checkpoint, and the run stands "
         "there.",
-    .options = update_options,
-    .examples = update_examples,
+    OPTIONS(
+        {"set", 0, "PATH=JSON", "the value to set, as user.name='\"Ada\"'; may be given many times",
+         TAKES(OPTION_SETTINGS, UpdateArgs, set)},
+        {"as-node", 0, "NODE", "as if this node had given them back: the run then stands after it",
+         TAKES(OPTION_TEXT, UpdateArgs, as_node)},
+        STORE_ROW, JSON_ROW("as an object: run, thread, checkpoint")),
+    EXAMPLES(
+        {"pawl update review-7 --set errors=0", "change one value; the run stands where it stood"},
+        {"pawl update review-7 --set analysis='{\"files\": 3}' --as-node analyze",
+         "give the result of a node by hand"},
+        {"pawl update review-7 --as-node analyze", "go on after a node without doing it"}),
     .args = sizeof(UpdateArgs),
     .place = offsetof(UpdateArgs, place),
     .act = act,

@@ -12,17 +12,12 @@ static int act(void *args) {
 
 /* ---- the row ---- */
 
-static const Option version_options[] = {
-    JSON_ROW("as a JSON object"),
-    {0},
-};
-
 const Command command_version = {
     .name = "version",
     .summary = "show the version",
     .arguments = "",
     .description = "Writes the version of the program.",
-    .options = version_options,
+    OPTIONS(JSON_ROW("as a JSON object")),
     .args = sizeof(Common),
     .act = act,
 };

@@ -19,13 +19,14 @@ typedef struct ProbeArgs {
 } ProbeArgs;
 
 static const Option options[] = {
-    {"quiet", 'q', NULL, "", 0, .id = 1},
-    {"raw", 'r', NULL, "", 0, .id = 2},
-    {"from-file", 'f', "FILE", "", 0, .id = 3},
-    {"arg", 0, "NAME VALUE", "", 0, .id = 4},
-    {"indent", 0, "N", "", 0, .id = 5},
-    {"format", 0, "dot|mermaid|json", "", COMPLETE_WORDS, TAKES(OPTION_CHOICE, ProbeArgs, format)},
-    {"count", 0, "N", "", 0, TAKES(OPTION_COUNT, ProbeArgs, count)},
+    {"quiet", 'q', NULL, "", .id = 1},
+    {"raw", 'r', NULL, "", .id = 2},
+    {"from-file", 'f', "FILE", "", .id = 3},
+    {"arg", 0, "NAME VALUE", "", .id = 4},
+    {"indent", 0, "N", "", .id = 5},
+    {"format", 0, "dot|mermaid|json", "", TAKES(OPTION_CHOICE, ProbeArgs, format),
+     .completes = COMPLETE_WORDS},
+    {"count", 0, "N", "", TAKES(OPTION_COUNT, ProbeArgs, count)},
     {0},
 };
 
