@@ -20,69 +20,47 @@ const char *const arg_type_names[ARG_TYPES] = {
 /* Up to here doubles hold every integer. */
 static const double INT_MAX_EXACT = 9007199254740992.0;
 
-static bool is_number(Json v) {
-    return json_kind(v) == JSON_NUMBER;
-}
-
 static bool is_int(Json v) {
-    if (!is_number(v) || json_tag(v) == JSON_TAG_INT) {
-        return is_number(v);
-    }
     double d = json_to_double(v);
-    return d >= -INT_MAX_EXACT && d <= INT_MAX_EXACT && d == (double)(int64_t)d;
+    return json_tag(v) == JSON_TAG_INT || (json_kind(v) == JSON_NUMBER && d >= -INT_MAX_EXACT &&
+                                           d <= INT_MAX_EXACT && d == (double)(int64_t)d);
 }
 
 static int64_t to_int(Json v) {
     return json_tag(v) == JSON_TAG_INT ? v.i : (int64_t)json_to_double(v);
 }
 
-static bool is_bool(Json v) {
-    return json_kind(v) == JSON_TRUE || json_kind(v) == JSON_FALSE;
-}
-
-static bool is_text(Json v) {
-    return json_kind(v) == JSON_STRING && !memchr(json_string_data(&v), '\0', json_string_len(v));
-}
-
-static bool is_frame(Json v) {
-    return is_int(v) && to_int(v) > 0;
-}
-
-static bool is_frames(Json v) {
-    return is_frame(v) || json_string_is(v, "all");
-}
-
-static bool is_array(Json v) {
-    return json_kind(v) == JSON_ARRAY;
-}
-
-static bool is_path(Json v) {
-    return is_array(v) || is_text(v);
-}
-
-static bool is_object(Json v) {
-    return json_kind(v) == JSON_OBJECT;
-}
-
-static bool is_any(Json v) {
-    return !json_is_none(v);
-}
-
+/* What each type is: values of these kinds, of which the first four narrow it further (is_of_type()). */
 static const struct TypeRow {
-    bool (*fits)(Json v);
+    unsigned kinds; /* bits */
     const char *noun;
 } types[ARG_TYPES] = {
-    [ARG_INT] = {is_int, "a whole number"},
-    [ARG_NUMBER] = {is_number, "a number"},
-    [ARG_BOOL] = {is_bool, "true or false"},
-    [ARG_TEXT] = {is_text, "a string"},
-    [ARG_FRAME] = {is_frame, "the number of a frame"},
-    [ARG_FRAMES] = {is_frames, "the number of a frame or \"all\""},
-    [ARG_PATH] = {is_path, "a path, like \".a[0].b\" or [\"a\", 0, \"b\"]"},
-    [ARG_ARRAY] = {is_array, "an array"},
-    [ARG_OBJECT] = {is_object, "an object"},
-    [ARG_ANY] = {is_any, "a value"},
+    [ARG_INT] = {1 << JSON_NUMBER, "a whole number"},
+    [ARG_FRAME] = {1 << JSON_NUMBER, "the number of a frame"},
+    [ARG_FRAMES] = {1 << JSON_NUMBER | 1 << JSON_STRING, "the number of a frame or \"all\""},
+    [ARG_TEXT] = {1 << JSON_STRING, "a string"},
+    [ARG_NUMBER] = {1 << JSON_NUMBER, "a number"},
+    [ARG_BOOL] = {1 << JSON_TRUE | 1 << JSON_FALSE, "true or false"},
+    [ARG_PATH] = {1 << JSON_ARRAY | 1 << JSON_STRING,
+                  "a path, like \".a[0].b\" or [\"a\", 0, \"b\"]"},
+    [ARG_ARRAY] = {1 << JSON_ARRAY, "an array"},
+    [ARG_OBJECT] = {1 << JSON_OBJECT, "an object"},
+    [ARG_ANY] = {~0u ^ 1 << JSON_NONE, "a value"},
 };
+
+static bool is_of_type(ArgType type, Json v) {
+    bool frame = type == ARG_FRAME || type == ARG_FRAMES, text = json_kind(v) == JSON_STRING;
+    if (!(types[type].kinds >> json_kind(v) & 1)) {
+        return false;
+    }
+    if (text && type == ARG_FRAMES) {
+        return json_string_is(v, "all");
+    }
+    if (text && (type == ARG_TEXT || type == ARG_PATH)) {
+        return !memchr(json_string_data(&v), '\0', json_string_len(v));
+    }
+    return (type != ARG_INT && !frame) || (is_int(v) && (!frame || to_int(v) > 0));
+}
 
 /* ---- sentences ---- */
 
@@ -143,7 +121,7 @@ static void say_type(const OperationArg *a, Buf *out) {
 
 /* What it is instead: itself where it is short, its kind otherwise. */
 static void say_value(Json v, Buf *out) {
-    if (is_array(v) || is_object(v)) {
+    if (json_kind(v) == JSON_ARRAY || json_kind(v) == JSON_OBJECT) {
         buf_printf(out, "an %s", json_kind_name(json_kind(v)));
         return;
     }
@@ -223,24 +201,17 @@ static const OperationArg *find_arg(const Operation *op, Json name) {
     return NULL;
 }
 
-static bool is_word(const char *const *words, Json v) {
-    while (*words && !json_string_is(v, *words)) {
-        words++;
-    }
-    return *words != NULL;
-}
-
-static bool is_between(const OperationArg *a, Json v) {
-    return json_number_compare(v, json_int(a->min)) >= 0 &&
-           json_number_compare(v, json_int(a->max)) <= 0;
-}
-
 static bool fits(const OperationArg *a, Json v) {
     if (a->nullable && json_kind(v) == JSON_NULL) {
         return true;
     }
-    return types[a->type].fits(v) && (!a->words || is_word(a->words, v)) &&
-           (!has_bounds(a) || is_between(a, v));
+    const char *const *word = a->words;
+    while (word && *word && !json_string_is(v, *word)) {
+        word++;
+    }
+    return is_of_type(a->type, v) && (!word || *word) &&
+           (!has_bounds(a) || (json_number_compare(v, json_int(a->min)) >= 0 &&
+                               json_number_compare(v, json_int(a->max)) <= 0));
 }
 
 /* Shapes are short, and such arguments rare: it is compiled each time. */
@@ -283,7 +254,7 @@ static bool check_needed(const Operation *op, Json args, Error *err) {
 }
 
 bool args_check(const Operation *operation, Json args, Error *err) {
-    if (!is_object(args)) {
+    if (json_kind(args) != JSON_OBJECT) {
         return refuse_args(operation, args, err);
     }
     return check_given(operation, args, err) && check_needed(operation, args, err);
@@ -308,12 +279,12 @@ size_t args_size(Json args, const char *name, size_t otherwise) {
 
 double args_number(Json args, const char *name, double otherwise) {
     Json v = json_object_get_c(args, name);
-    return is_number(v) ? json_to_double(v) : otherwise;
+    return json_kind(v) == JSON_NUMBER ? json_to_double(v) : otherwise;
 }
 
 bool args_bool(Json args, const char *name, bool otherwise) {
     Json v = json_object_get_c(args, name);
-    return is_bool(v) ? json_kind(v) == JSON_TRUE : otherwise;
+    return is_of_type(ARG_BOOL, v) ? json_truthy(v) : otherwise;
 }
 
 const char *args_text(Json args, const char *name) {

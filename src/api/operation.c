@@ -83,7 +83,7 @@ bool operation_acts(const Operation *op) {
 static Json arg_json(const OperationArg *a) {
     Json words = json_none();
     for (const char *const *word = a->words; word && *word; word++) {
-        words = json_array_push(json_is_none(words) ? json_array() : words, json_string_c(*word));
+        words = json_array_push(words, json_string_c(*word));
     }
     bool bounded = a->min || a->max;
     return OBJECT(KEY("name", a->name), KEY("type", arg_type_names[a->type]),

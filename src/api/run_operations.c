@@ -55,7 +55,7 @@ static Json doubts_of(HostRun *run) {
     for (size_t i = 0; !json_is_none(list) && i < json_array_len(list); i++) {
         Json b = json_array_get(list, i), message = json_object_get_c(b, "message");
         if (!json_truthy(json_object_get_c(b, "verified")) && json_kind(message) == JSON_STRING) {
-            out = json_array_push(json_is_none(out) ? json_array() : out, json_ref(message));
+            out = json_array_push(out, json_ref(message));
         }
     }
     json_unref(answer);
@@ -401,6 +401,10 @@ static void run_drop(Host *host, Json args, Reply reply) {
 
 /* ---- rows ---- */
 
+static const char *const status_words[] = {"pending",     "running",   "stopped",
+                                           "interrupted", "paused",    "completed",
+                                           "failed",      "cancelled", NULL};
+
 #define DEBUG_ARG                                                                              \
     {                                                                                          \
         "debug", ARG_OBJECT,                                                                   \
@@ -532,7 +536,10 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs",
      .idempotent = true,
-     .args = runs_args,
+     .args =
+         ARGS({"status", ARG_TEXT, .about = "only those that are there", .words = status_words},
+              {"after", ARG_TEXT, .about = "goes on from where the last answer ended: its `next`"},
+              LIMIT_ARG("1000")),
      .answer = "{runs: [RUN], next?: text}",
      .read = stored_runs},
     {.name = "run_get",
@@ -540,7 +547,10 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}",
      .idempotent = true,
-     .args = run_get_args,
+     .args =
+         ARGS({"thread", ARG_TEXT,
+               .about = "the run: its name, or its number; left out, the one that changed last"},
+              {"state", ARG_BOOL, .about = "with its state"}),
      .answer = "RUN",
      .read = stored_run},
     {.name = "run_history",
@@ -548,7 +558,12 @@ const Operation run_operations[] = {
      .scope = SCOPE_READ,
      .route = "GET /runs/{thread}/history",
      .idempotent = true,
-     .args = run_history_args,
+     .args =
+         ARGS(THREAD_ARG,
+              {"from", ARG_INT, .about = "the first checkpoint; left out, 1", .min = 1,
+               .max = ARG_COUNTING},
+              {"last", ARG_INT, .about = "only the last so many", .min = 1, .max = ARG_COUNTING},
+              {"values", ARG_BOOL, .about = "with what the nodes gave back"}, LIMIT_ARG("1000")),
      .answer = "{run: RUN, checkpoints: [CHECKPOINT], next?: int}",
      .read = stored_history},
     {.name = "run_state",
@@ -596,7 +611,12 @@ const Operation run_operations[] = {
      .summary = "remove checkpoints and runs that are no longer wanted",
      .scope = SCOPE_ADMIN,
      .route = "POST /runs/prune",
-     .args = run_prune_args,
+     .args = ARGS({"thread", ARG_TEXT, .about = "only this run; left out, all"},
+                  {"keep_last", ARG_INT, .about = "newest checkpoints of each run to keep",
+                   .min = 1, .max = ARG_COUNTING},
+                  {"older_than", ARG_INT, .about = "only what is at least so many milliseconds old",
+                   .min = 0, .max = ARG_COUNTING},
+                  {"finished_runs", ARG_BOOL, .about = "runs that ended before that go whole"}),
      .answer =
          "{runs: int, removed_runs: int, removed: int, kept: int, folded: int, busy: [{thread: text, message: text}], "
          "errors: [{thread: text, message: text}]}",

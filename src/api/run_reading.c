@@ -23,23 +23,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS_PAGE = 1000, HISTORY_PAGE = 1000, PAGE_MAX = 10000 };
-
-#define LIMIT_ARG(n) \
-    { "limit", ARG_INT, .about = "at most so many; left out, " n, .min = 1, .max = PAGE_MAX }
+enum { RUNS_PAGE = 1000, HISTORY_PAGE = 1000 };
 
 /* ---- a list ---- */
-
-static const char *const status_words[] = {"pending",     "running",   "stopped",
-                                           "interrupted", "paused",    "completed",
-                                           "failed",      "cancelled", NULL};
-
-const OperationArg runs_args[] = {
-    {"status", ARG_TEXT, .about = "only those that are there", .words = status_words},
-    {"after", ARG_TEXT, .about = "goes on from where the last answer ended: its `next`"},
-    LIMIT_ARG("1000"),
-    {0},
-};
 
 /* Rows of a page are gathered first: whether a run's process is alive can only be asked afterwards. */
 typedef struct Rows {
@@ -107,13 +93,6 @@ Json stored_runs(Store *store, Json args, Error *err) {
 
 /* ---- one ---- */
 
-const OperationArg run_get_args[] = {
-    {"thread", ARG_TEXT,
-     .about = "the run: its name, or its number; left out, the one that changed last"},
-    {"state", ARG_BOOL, .about = "with its state"},
-    {0},
-};
-
 Json stored_run(Store *store, Json args, Error *err) {
     const char *thread = args_text(args, "thread");
     RunRow row = {0};
@@ -166,15 +145,6 @@ Json import_run(Store *store, Json args, Error *err) {
 }
 
 /* ---- its checkpoints ---- */
-
-const OperationArg run_history_args[] = {
-    THREAD_ARG,
-    {"from", ARG_INT, .about = "the first checkpoint; left out, 1", .min = 1, .max = ARG_COUNTING},
-    {"last", ARG_INT, .about = "only the last so many", .min = 1, .max = ARG_COUNTING},
-    {"values", ARG_BOOL, .about = "with what the nodes gave back"},
-    LIMIT_ARG("1000"),
-    {0},
-};
 
 typedef struct History {
     Json list;
@@ -360,16 +330,6 @@ Json stored_compare(Store *store, Json args, Error *err) {
 }
 
 /* ---- what may go ---- */
-
-const OperationArg run_prune_args[] = {
-    {"thread", ARG_TEXT, .about = "only this run; left out, all"},
-    {"keep_last", ARG_INT, .about = "newest checkpoints of each run to keep", .min = 1,
-     .max = ARG_COUNTING},
-    {"older_than", ARG_INT, .about = "only what is at least so many milliseconds old", .min = 0,
-     .max = ARG_COUNTING},
-    {"finished_runs", ARG_BOOL, .about = "runs that ended before that go whole"},
-    {0},
-};
 
 typedef struct Prune {
     PruneRule rule;

@@ -10,13 +10,15 @@ typedef Json ReadCall(Store *store, Json args, Error *err);
 ReadCall stored_runs, stored_run, stored_history, stored_state, stored_definition, stored_diff,
     stored_compare, ask_cancel, import_run, prune_runs;
 
-extern const OperationArg runs_args[], run_get_args[], run_history_args[], run_state_args[],
-    run_compare_args[], run_prune_args[];
+extern const OperationArg run_state_args[], run_compare_args[];
 
 /* Answers with a run as the store has it now. */
 void run_answer_stored(Host *host, const char *thread, Reply reply);
 
 /* Arguments that many rows have. */
+enum { PAGE_MAX = 10000 };
+#define LIMIT_ARG(n) \
+    { "limit", ARG_INT, .about = "at most so many; left out, " n, .min = 1, .max = PAGE_MAX }
 #define THREAD_ARG \
     { "thread", ARG_TEXT, .about = "the run: its name, or its number", .required = true }
 #define CHECKPOINT_ARG(name, otherwise)                                                   \

@@ -69,12 +69,6 @@ typedef struct Debug {
 
 enum { DEBUG_BREAK, DEBUG_SCRIPT, DEBUG_IDLE };
 
-static void add_word(Words *words, const char *word) {
-    words->items = mem_grow(words->items, words->n + 1, &words->cap, sizeof *words->items);
-    words->items[words->n++] = word;
-    words->items[words->n] = NULL;
-}
-
 /* Seconds, or a duration as in a workflow: 90, 0.5, 30m. */
 static bool read_idle(const char *text, double *seconds) {
     char *end;
@@ -97,7 +91,10 @@ static bool on_option(void *ctx, const Option *option, char **values) {
     if (option->id == DEBUG_IDLE) {
         return args->has_idle = read_idle(values[0], &args->idle);
     }
-    add_word(option->id == DEBUG_BREAK ? &args->breaks : &args->scripts, values[0]);
+    Words *words = option->id == DEBUG_BREAK ? &args->breaks : &args->scripts;
+    words->items = mem_grow(words->items, words->n + 1, &words->cap, sizeof *words->items);
+    words->items[words->n++] = values[0];
+    words->items[words->n] = NULL;
     return true;
 }
 
@@ -118,9 +115,7 @@ static bool refuse_start_options(const DebugArgs *args) {
 static Json call_session(void *self, const char *operation, Json args, Error *err) {
     Debug *d = self;
     const char *thread = strcmp(operation, "operations") ? d->thread : NULL;
-    return client_ask(d->asking.client, operation,
-                      OBJECT_ADD(json_is_none(args) ? json_object() : args, KEY("thread", thread)),
-                      err);
+    return client_ask(d->asking.client, operation, OBJECT_ADD(args, KEY("thread", thread)), err);
 }
 
 static void leave_session(void *self) {

@@ -22,21 +22,25 @@
 
 /* Rows that `run` and `resume` share: what they take begins with a DriveArgs. */
 
-#define DRIVE_ROWS                                                                                \
-    {"set", 0, "PATH=JSON",                                                                       \
-     "set a value in the state first, as user.name='\"Ada\"'; may be given many times",           \
-     TAKES(OPTION_SETTINGS, DriveArgs, set)},                                                     \
-        STORE_ROW, JSON_ROW("the result as one line of JSON, the last on standard output"),       \
-        {"stream",                                                                                \
-         0,                                                                                       \
-         STREAM_WORDS,                                                                            \
-         "what happens as JSON, one object a line: what nodes give back, the state after "        \
-         "each, all events, or all there is to know",                                             \
-         TAKES(OPTION_CHOICE, DriveArgs, stream),                                                 \
-         .completes = COMPLETE_WORDS},                                                            \
-    {                                                                                             \
-        "quiet", 'q', NULL, "no progress on standard error", TAKES(OPTION_FLAG, DriveArgs, quiet) \
+#define DRIVE_SET_ROW                                                                          \
+    {                                                                                          \
+        "set", 0, "PATH=JSON",                                                                 \
+            "set a value in the state first, as user.name='\"Ada\"'; may be given many times", \
+            TAKES(OPTION_SETTINGS, DriveArgs, set)                                             \
     }
+#define DRIVE_STREAM_ROW                                                                      \
+    {                                                                                         \
+        "stream", 0, STREAM_WORDS,                                                            \
+            "what happens as JSON, one object a line: what nodes give back, the state after " \
+            "each, all events, or all there is to know",                                      \
+            TAKES(OPTION_CHOICE, DriveArgs, stream), .completes = COMPLETE_WORDS              \
+    }
+#define DRIVE_QUIET_ROW \
+    { "quiet", 'q', NULL, "no progress on standard error", TAKES(OPTION_FLAG, DriveArgs, quiet) }
+#define DRIVE_ROWS                                                                                 \
+    DRIVE_SET_ROW, STORE_ROW,                                                                      \
+        JSON_ROW("the result as one line of JSON, the last on standard output"), DRIVE_STREAM_ROW, \
+        DRIVE_QUIET_ROW
 
 /* What both take from the command line. */
 typedef struct DriveArgs {

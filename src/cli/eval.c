@@ -187,8 +187,7 @@ static bool on_argument(Eval *e, char *text) {
     } else if (!parse_argument("an argument after --jsonargs", text, &value)) {
         return false;
     }
-    e->positional =
-        json_array_push(json_is_none(e->positional) ? json_array() : e->positional, value);
+    e->positional = json_array_push(e->positional, value);
     return true;
 }
 

@@ -127,24 +127,15 @@ static void print_param(const ParamInfo *info, int indent, int width) {
     terminal_put_wrapped(stdout, info->help, indent + width + 2);
 }
 
-static int name_width(const ParamInfo *params, size_t n) {
+/* With what is inside of those that are objects. */
+static void print_params(const ParamInfo *params, size_t n, int indent) {
     size_t width = 0;
     for (size_t i = 0; i < n; i++) {
         width = strlen(params[i].name) > width ? strlen(params[i].name) : width;
     }
-    return (int)width;
-}
-
-static void print_params(const ParamInfo *params, size_t n, int indent) {
-    int width = name_width(params, n);
     for (size_t i = 0; i < n; i++) {
-        print_param(&params[i], indent, width);
-        if (params[i].nfields) {
-            int inner = name_width(params[i].fields, params[i].nfields);
-            for (size_t k = 0; k < params[i].nfields; k++) {
-                print_param(&params[i].fields[k], indent + width + 4, inner);
-            }
-        }
+        print_param(&params[i], indent, (int)width);
+        print_params(params[i].fields, params[i].nfields, indent + (int)width + 4);
     }
 }
 

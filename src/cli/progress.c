@@ -31,14 +31,15 @@ struct Progress {
 };
 
 /* "build", "build (parallel[1])", and for the body of a map, which is called "each[]", "each[3]". */
-static void add_names(Buf *out, const char *node, const char *frame) {
+static void add_name(Buf *out, Json event, const char *frame_key) {
+    const char *node = field_string(event, "node"), *frame = field_string(event, frame_key);
     size_t len = strlen(node);
-    bool element = len > 2 && !strcmp(node + len - 2, "[]") && frame && !strncmp(frame, "map[", 4);
+    bool element = len > 2 && !strcmp(node + len - 2, "[]") && !strncmp(frame, "map[", 4);
     buf_reserve(out, len + 1);
     buf_add(out, node, element ? len - 2 : len);
     if (element) {
         buf_adds(out, frame + 3);
-    } else if (frame && frame[0] && strcmp(frame, "main") != 0) {
+    } else if (frame[0] && strcmp(frame, "main") != 0) {
         buf_printf(out, " (%s)", frame);
     }
 }
@@ -96,30 +97,22 @@ static void draw_header(Progress *p, Buf *out, int64_t step) {
     draw_line(p, out, line);
 }
 
-static int64_t now_ms(void) {
-    uv_timeval64_t now;
-    uv_gettimeofday(&now);
-    return now.tv_sec * 1000 + now.tv_usec / 1000;
-}
-
-static void add_name(Buf *out, Json event, const char *frame_key) {
-    Json node = field_get(event, "node"), frame = field_get(event, frame_key);
-    add_names(out, json_kind(node) == JSON_STRING ? json_string_data(&node) : "",
-              json_kind(frame) == JSON_STRING ? json_string_data(&frame) : "");
-}
-
 static void draw_frame(Progress *p, Buf *out, Json frame) {
     int64_t since = 0;
-    Json waits = field_get(frame, "waits"), doing = field_get(frame, "doing");
+    Json waits = field_get(frame, "waits");
+    const char *doing = field_string(frame, "doing");
     char time[OUTPUT_TIME_MAX];
     Buf line = BUF_INIT;
     buf_adds(&line, "  ");
     add_name(&line, frame, "name");
-    if (json_kind(doing) == JSON_STRING && !json_string_is(waits, "work")) {
-        buf_printf(&line, "  %s", json_string_data(&doing));
+    if (*doing && !json_string_is(waits, "work")) {
+        buf_printf(&line, "  %s", doing);
     }
     if (json_time_ms(field_get(frame, "since"), &since)) {
-        buf_printf(&line, "  %s", short_duration(now_ms() - since, time));
+        uv_timeval64_t now;
+        uv_gettimeofday(&now);
+        buf_printf(&line, "  %s",
+                   short_duration(now.tv_sec * 1000 + now.tv_usec / 1000 - since, time));
     }
     draw_line(p, out, line.data);
     buf_clear(&line);
@@ -188,7 +181,7 @@ static void draw(uv_timer_t *timer) {
 Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
     Progress *p = mem_zalloc(sizeof *p);
     p->client = client;
-    p->thread = mem_strndup(thread, strlen(thread));
+    p->thread = mem_strdup(thread);
     p->live = terminal_can_redraw(stderr);
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a line is one write, not one a word */
     uv_timer_init(loop, &p->timer);
@@ -240,10 +233,9 @@ static void note_begin(Progress *p, Json e) {
 static void write_step(Progress *p, Json e) {
     int64_t frame = field_number(e, "frame", 0), at = 0;
     const struct Began *began = began_of(p, frame);
-    Json status = field_get(e, "status");
     char time[OUTPUT_TIME_MAX];
     put_name(e);
-    fprintf(stderr, "  %s", json_string_data(&status));
+    fprintf(stderr, "  %s", field_string(e, "status"));
     if (began->at && began->frame == frame && json_time_ms(field_get(e, "at"), &at)) {
         fprintf(stderr, "  %s", output_duration(at - began->at, time));
     }
@@ -313,16 +305,6 @@ static void on_log(Progress *p, Json e) {
     }
 }
 
-static void put_field(Json e, const char *key) {
-    Json value = field_get(e, key);
-    if (json_kind(value) == JSON_OBJECT) { /* an error: its sentence says it */
-        value = json_object_get_c(value, "message");
-    }
-    if (json_kind(value) == JSON_STRING) {
-        terminal_put(stderr, json_string_data(&value), json_string_len(value));
-    }
-}
-
 static void on_retry(Progress *p, Json e) {
     Json attempt = field_get(e, "attempt"), delay = field_get(e, "delay");
     char time[OUTPUT_TIME_MAX];
@@ -337,16 +319,14 @@ static void on_retry(Progress *p, Json e) {
         int64_t ms = (int64_t)(json_to_double(delay) * 1000);
         fprintf(stderr, " in %s", output_duration(ms, time));
     }
-    fputs(": ", stderr);
-    put_field(e, "error");
-    fputc('\n', stderr);
+    const char *message = json_object_text(e, "error"); /* or an object, whose sentence says it */
+    terminal_say(stderr, ": %s\n",
+                 message ? message : field_string(field_get(e, "error"), "message"));
 }
 
 static void on_warning(Progress *p, Json e) {
     (void)p;
-    fputs("warning: ", stderr);
-    put_field(e, "message");
-    fputc('\n', stderr);
+    terminal_say(stderr, "warning: %s\n", field_string(e, "message"));
 }
 
 static const struct Handler {

@@ -39,38 +39,32 @@ static bool complain_of_break(Json spec, Error *err) {
                             json_string_data(&spec), err->msg, where);
 }
 
-static Json push(Json array, Json value) {
-    return json_array_push(json_is_none(array) ? json_array() : array, value);
-}
-
 static bool on_break(void *ctx, const Option *option, char **values) {
     RunArgs *args = ctx;
     Error err = ERROR_INIT;
     Json given = json_string_c(values[0]), spec = breakpoint_parse(values[0], &err);
     (void)option;
-    args->breaks = push(args->breaks, given);
+    args->breaks = json_array_push(args->breaks, given);
     if (json_is_none(spec)) {
         return complain_of_break(given, &err);
     }
     args->drive.debug = true;
-    args->drive.breakpoints = push(args->drive.breakpoints, spec);
+    args->drive.breakpoints = json_array_push(args->drive.breakpoints, spec);
     return true;
 }
 
 /* ---- running ---- */
 
-static Json debug_args(const DriveArgs *args) {
-    return !args->debug && !args->pause_on_start
-               ? json_none()
-               : OBJECT(KEY("pause_on_start", args->pause_on_start),
-                        KEY("breakpoints", json_ref(args->breakpoints)));
-}
-
 static int start(const RunArgs *args, Flow *flow, Asking *asking, const char *store_hint) {
-    Json what =
-        OBJECT(KEY("definition", flow_definition(flow)), KEY("thread", args->thread),
-               KEY("input", json_ref(args->input)), KEY("mode", args->mode),
-               KEY("replay", replay_args(&args->replay)), KEY("debug", debug_args(&args->drive)));
+    const DriveArgs *drive_args = &args->drive;
+    Json debug = json_none();
+    if (drive_args->debug || drive_args->pause_on_start) {
+        debug = OBJECT(KEY("pause_on_start", drive_args->pause_on_start),
+                       KEY("breakpoints", json_ref(drive_args->breakpoints)));
+    }
+    Json what = OBJECT(KEY("definition", flow_definition(flow)), KEY("thread", args->thread),
+                       KEY("input", json_ref(args->input)), KEY("mode", args->mode),
+                       KEY("replay", replay_args(&args->replay)), KEY("debug", debug));
     DrivePlan plan = {.args = &args->drive,
                       .asking = asking,
                       .store_hint = store_hint,

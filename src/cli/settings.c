@@ -12,23 +12,6 @@ enum { PATH_STEPS = 100000 }; /* of the budget: a path is no place to compute */
 
 /* ---- --set ---- */
 
-static bool is_step(Json step) {
-    JsonKind kind = json_kind(step);
-    return kind == JSON_STRING || kind == JSON_NUMBER || kind == JSON_OBJECT;
-}
-
-static bool is_path(Json path) {
-    if (json_kind(path) != JSON_ARRAY) {
-        return false;
-    }
-    for (size_t i = 0; i < json_array_len(path); i++) {
-        if (!is_step(json_array_get(path, i))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* "user.name" to ["user", "name"]; JSON_NONE on error. */
 static Json path_of(const char *text, size_t len, Error *err) {
     Buf program = BUF_INIT;
@@ -39,20 +22,18 @@ static Json path_of(const char *text, size_t len, Error *err) {
     buf_adds(&program, ")");
     Json path = jq_eval(program.data, json_null(), &host, err);
     buf_clear(&program);
-    if (!json_is_none(path) && is_path(path)) {
-        return path;
+    bool good = json_kind(path) == JSON_ARRAY;
+    for (size_t i = 0; good && i < json_array_len(path); i++) {
+        JsonKind kind = json_kind(json_array_get(path, i));
+        good = kind == JSON_STRING || kind == JSON_NUMBER || kind == JSON_OBJECT;
     }
-    json_unref(path);
-    if (!err->code) {
-        error_set(err, ERR_USAGE, "it does not lead to one place");
+    if (!good) {
+        json_clear(&path);
+        if (!err->code) {
+            error_set(err, ERR_USAGE, "it does not lead to one place");
+        }
     }
-    return json_none();
-}
-
-static bool push_setting(Json *set, Json path, Json value) {
-    Json pair = json_array_push(json_array_push(json_array(), path), value);
-    *set = json_array_push(json_is_none(*set) ? json_array() : *set, pair);
-    return true;
+    return path;
 }
 
 /* With this equals sign between the two: a path that is none is worse than a value that is none. */
@@ -68,7 +49,7 @@ static Split try_split(const char *text, const char *equals, Json *set, Error *e
         json_unref(path);
         return SPLIT_BAD_VALUE;
     }
-    push_setting(set, path, value);
+    *set = json_array_push(*set, json_array_from((Json[]){path, value}, 2));
     return SPLIT_GOOD;
 }
 

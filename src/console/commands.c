@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "ascii.h"
 #include "json_parse.h"
 #include "mem.h"
 #include "suggest.h"
@@ -11,10 +12,6 @@
 
 bool char_is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
-}
-
-bool char_is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 Span span_between(const char *from, const char *to) {
@@ -39,7 +36,7 @@ bool span_number(Span s, int64_t *number) {
     enum { DIGITS_MAX = 15 };
     *number = 0;
     for (size_t i = 0; i < s.len && i < DIGITS_MAX; i++) {
-        if (!char_is_digit(s.text[i])) {
+        if (!ascii_is_digit(s.text[i])) {
             return false;
         }
         *number = *number * 10 + (s.text[i] - '0');
@@ -100,11 +97,9 @@ bool reader_takes(CommandReader *r, const char *word) {
 Span reader_name(CommandReader *r) {
     Span word = reader_peek(r);
     size_t n = 0;
-    for (; n < word.len; n++) {
-        char c = word.text[n];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_')) {
-            break;
-        }
+    while (n < word.len &&
+           (ascii_is_letter(word.text[n]) || word.text[n] == '-' || word.text[n] == '_')) {
+        n++;
     }
     return (Span){word.text, n ? n : word.len};
 }

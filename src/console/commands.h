@@ -153,7 +153,6 @@ enum { QUOTE_MAX = 60 };
 #define QUOTED(s) (int)((s).len > QUOTE_MAX ? QUOTE_MAX : (s).len), (s).text
 
 bool char_is_blank(char c);
-bool char_is_digit(char c);
 
 Span span_between(const char *from, const char *to); /* without the blanks at both ends */
 bool span_is(Span s, const char *word);

@@ -1,4 +1,5 @@
 /* commands_breakpoints.c - breakpoints and watches. */
+#include "ascii.h"
 #include "commands.h"
 #include "mem.h"
 
@@ -9,7 +10,7 @@
 char *console_break_spec(const char *file, const char *text, size_t len, Error *err) {
     Buf spec = BUF_INIT;
     size_t digits = 0;
-    while (digits < len && char_is_digit(text[digits])) {
+    while (digits < len && ascii_is_digit(text[digits])) {
         digits++;
     }
     bool line = digits && (digits == len || char_is_blank(text[digits])); /* "12", "12 if .x" */

@@ -1,7 +1,7 @@
 /* commands_state.c - looking at the state and at what a node is told to do, and changing both. */
+#include "ascii.h"
 #include "commands.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* @12 first: from the history. Always true. */
@@ -225,7 +225,7 @@ void view_pending(View *v, Json answer) {
 /* "KEY:" and a blank, or nothing more. */
 static bool begins_with_key(Span s) {
     size_t n = 0;
-    while (n < s.len && (isalnum((unsigned char)s.text[n]) || s.text[n] == '_')) {
+    while (n < s.len && ascii_is_name(s.text[n])) {
         n++;
     }
     return n && n < s.len && s.text[n] == ':' && (n + 1 == s.len || char_is_blank(s.text[n + 1]));

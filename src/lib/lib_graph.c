@@ -206,8 +206,7 @@ static Json milliseconds(int64_t ms) {
 }
 
 static Json add_interrupt(Json node, const char *when) {
-    Json words = json_object_get_c(node, "interrupt");
-    words = json_is_none(words) ? json_array() : json_ref(words);
+    Json words = json_ref(json_object_get_c(node, "interrupt"));
     bool there = json_array_len(words) &&
                  (json_string_is(json_array_get(words, 0), when) ||
                   json_string_is(json_array_get(words, json_array_len(words) - 1), when));
