@@ -2,6 +2,7 @@
 #include "operation.h"
 
 #include "args.h"
+#include "json_binary.h"
 #include "json_build.h"
 #include "mem.h"
 #include "problems.h"
@@ -407,6 +408,43 @@ static bool wait_for_run(Host *host, const Operation *op, Json args, Reply reply
     return waits;
 }
 
+/* Something that is made from files. */
+typedef struct Making {
+    HostJob job; /* first */
+    const Host *host;
+    const Operation *op;
+    Buf args; /* encoded */
+    Json answer;
+    Reply reply;
+} Making;
+
+static void make(HostJob *job, Store *store) {
+    Making *m = (Making *)job;
+    Json args = json_decode(m->args.data, m->args.len, &(size_t){0}, &job->err);
+    (void)store;
+    m->answer = json_is_none(args) ? args : m->op->make(m->host, args, &job->err);
+    json_unref(args);
+}
+
+static void on_made(HostJob *job) {
+    Making *m = (Making *)job;
+    Reply reply = m->reply;
+    reply.give(reply.ctx, m->answer, json_is_none(m->answer) ? &job->err : NULL);
+    buf_clear(&m->args);
+    mem_free(m);
+}
+
+static void make_from_files(Host *host, const Operation *op, Json args, Reply reply) {
+    Making *m = mem_zalloc(sizeof *m);
+    *m = (Making){.job = {.need = HOST_NO_STORE, .work = make, .done = on_made},
+                  .host = host,
+                  .op = op,
+                  .answer = json_none(),
+                  .reply = reply};
+    json_encode(args, &m->args);
+    host_ask(host, &m->job);
+}
+
 /* Borrows args. */
 static void do_operation(Host *host, const Operation *op, Json args, Reply reply) {
     Error err = ERROR_INIT;
@@ -420,6 +458,8 @@ static void do_operation(Host *host, const Operation *op, Json args, Reply reply
                       json_ref(args));
     } else if (op->call) {
         op->call(host, args, reply);
+    } else if (op->make && op->files) {
+        make_from_files(host, op, args, reply);
     } else if (op->make) {
         Json answer = op->make(host, args, &err);
         reply.give(reply.ctx, answer, json_is_none(answer) ? &err : NULL);

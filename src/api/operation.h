@@ -19,7 +19,8 @@
  *
  *     read    looks into the store and at nothing else, or changes it (`need`). Runs on another thread than the
  *             loop's; any process can do it
- *     make    computes something from its arguments and from files: workflows, kinds, schemas
+ *     make    computes something from its arguments, or from files, which it does on another thread than the loop's
+ *             (`files`): workflows, kinds, schemas
  *     call    acts on a host, on the loop. With `thread` among its arguments it belongs where that run is
  *     ask     asks the debug session of a run, on the loop; `thread` is always among its arguments. What has to
  *             look into the record for that (`past`) does so on another thread, between a question that it makes on
@@ -114,6 +115,7 @@ typedef struct Operation {
     Json (*read)(Store *store, Json args, Error *err);
     HostNeed need; /* read: what the handle has to be good for */
     Json (*make)(const Host *host, Json args, Error *err);
+    bool files; /* make: reads files; of the host it asks for nothing but its folder */
     void (*call)(Host *host, Json args, Reply reply);
     Json (*ask)(Session *session, Json args, Error *err);
     const OperationPast

@@ -102,26 +102,44 @@ static Flow *flow_of(Json args, Error *err) {
     return flow;
 }
 
-/* The results that another run had are read before the new run begins, on another thread: with a workflow of
- * that thread's own. */
-typedef struct Replay {
-    HostJob job;
+/* What a run begins with is loaded first, on another thread: the results that another run had, which are read with a
+ * workflow of that thread's own, and a workflow that is long. */
+typedef struct Loading {
+    HostJob job; /* first */
     Host *host;
+    HostComing *coming;
     Buf args; /* encoded */
-    Recording *recording;
+    Flow *flow;
+    Recording *recording; /* NULL: none is wanted */
+    void (*then)(Host *host, Json args, const struct Loading *loaded, Reply reply);
     Reply reply;
-} Replay;
+} Loading;
 
-static void read_recording(HostJob *job, Store *store) {
-    Replay *r = (Replay *)job;
-    Error *err = &job->err;
-    Json args = json_decode(r->args.data, r->args.len, &(size_t){0}, err);
+typedef void (*LoadedFn)(Host *host, Json args, const Loading *loaded, Reply reply);
+
+static bool wants_recording(Json args) {
+    return json_kind(json_object_get_c(args, "replay")) == JSON_OBJECT;
+}
+
+/* Loading it would keep the loop busy for milliseconds. */
+static bool is_long(Json args) {
+    enum { LONG = 16 << 10 };
+    Json files = json_object_get_c(json_object_get_c(args, "definition"), "files"), key, text;
+    size_t bytes = 0;
+    for (size_t pos = 0; json_object_next(files, &pos, &key, &text);) {
+        bytes += json_string_len(text);
+    }
+    return bytes > LONG;
+}
+
+static Recording *read_recording(Store *store, Json args, const Flow *flow, Error *err) {
     Json replay = json_object_get_c(args, "replay");
     const char *thread = args_text(replay, "thread");
     StoredRun stored = {0};
-    Flow *flow = flow_of(args, err), *ran = NULL;
-    if (flow && stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0),
-                                &stored, err)) {
+    Recording *recording = NULL;
+    Flow *ran = NULL;
+    if (stored_run_read(store, thread ? thread : "", args_int(replay, "checkpoint", 0), &stored,
+                        err)) {
         ran = stored_run_flow(&stored, err);
     }
     if (ran) {
@@ -130,55 +148,75 @@ static void read_recording(HostJob *job, Store *store) {
                                   .flow = ran,
                                   .replaying = flow,
                                   .live_from = args_text(replay, "live_from")};
-        r->recording = recording_new(store, &source, err);
+        recording = recording_new(store, &source, err);
     }
     flow_unref(ran);
-    flow_unref(flow);
     stored_run_clear(&stored);
+    return recording;
+}
+
+static void load(HostJob *job, Store *store) {
+    Loading *l = (Loading *)job;
+    Json args = json_decode(l->args.data, l->args.len, &(size_t){0}, &job->err);
+    l->flow = json_is_none(args) ? NULL : flow_of(args, &job->err);
+    if (l->flow && store) {
+        l->recording = read_recording(store, args, l->flow, &job->err);
+    }
     json_unref(args);
 }
 
-static void start_now(Host *host, Json args, Recording *recording, Reply reply) {
-    Error err = ERROR_INIT;
-    Flow *flow = flow_of(args, &err);
-    HostStart start = {.flow = flow,
+static void on_loaded(HostJob *job) {
+    Loading *l = (Loading *)job;
+    if (job->err.code == ERR_NONE) {
+        Json args = json_decode(l->args.data, l->args.len, &(size_t){0}, NULL);
+        l->then(l->host, args, l, l->reply);
+        json_unref(args);
+    } else {
+        reply_fail(l->reply, &job->err);
+    }
+    host_expected(l->coming);
+    flow_unref(l->flow);
+    buf_clear(&l->args);
+    mem_free(l);
+}
+
+/* Calls then() once, at once or later; `loaded` is for that call, and its recording is taken. */
+static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
+    bool recording = wants_recording(args);
+    if (!recording && !is_long(args)) {
+        Error err = ERROR_INIT;
+        Loading now = {.flow = flow_of(args, &err)};
+        if (now.flow) {
+            then(host, args, &now, reply);
+        } else {
+            reply_fail(reply, &err);
+        }
+        flow_unref(now.flow);
+        return;
+    }
+    Loading *l = mem_zalloc(sizeof *l);
+    *l = (Loading){
+        .job = {.need = recording ? HOST_READS : HOST_NO_STORE, .work = load, .done = on_loaded},
+        .host = host,
+        .coming = host_expect(host, args_text(args, "thread")),
+        .then = then,
+        .reply = reply};
+    json_encode(args, &l->args);
+    host_ask(host, &l->job);
+}
+
+static void start_with(Host *host, Json args, const Loading *loaded, Reply reply) {
+    HostStart start = {.flow = loaded->flow,
                        .run = {.thread = args_text(args, "thread"),
                                .input = json_object_get_c(args, "input"),
                                .mode = args_text(args, "mode")},
                        .debug = debug_of(args),
-                       .recording = recording};
-    if (flow) {
-        host_start(host, &start, on_begun, asked(host, NULL, reply));
-    } else {
-        reply_fail(reply, &err);
-        recording_free(recording);
-    }
-    flow_unref(flow);
-}
-
-static void on_recording(HostJob *job) {
-    Replay *r = (Replay *)job;
-    if (r->recording) {
-        Json args = json_decode(r->args.data, r->args.len, &(size_t){0}, NULL);
-        start_now(r->host, args, r->recording, r->reply);
-        json_unref(args);
-    } else {
-        reply_fail(r->reply, &job->err);
-    }
-    buf_clear(&r->args);
-    mem_free(r);
+                       .recording = loaded->recording};
+    host_start(host, &start, on_begun, asked(host, NULL, reply));
 }
 
 static void run_start(Host *host, Json args, Reply reply) {
-    if (json_kind(json_object_get_c(args, "replay")) != JSON_OBJECT) {
-        start_now(host, args, NULL, reply);
-        return;
-    }
-    Replay *r = mem_zalloc(sizeof *r);
-    *r = (Replay){
-        .job = {.work = read_recording, .done = on_recording}, .host = host, .reply = reply};
-    json_encode(args, &r->args);
-    host_ask(host, &r->job);
+    load_first(host, args, start_with, reply);
 }
 
 /* Whether `set` is [[path, value], ...], a path being an array; [path] alone takes something away. */
@@ -198,12 +236,12 @@ static bool check_set(Json set, Error *err) {
 
 /* ---- going on ---- */
 
-static void run_resume(Host *host, Json args, Reply reply) {
+static void resume_with(Host *host, Json args, const Loading *loaded, Reply reply) {
     Error err = ERROR_INIT;
     const char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
     HostRun *held = host_find(host, thread);
     held = held && run_settled(host_run(held)) ? NULL : held; /* it was let go of */
-    Flow *reload = args_has(args, "definition") ? flow_of(args, &err) : NULL;
+    Flow *reload = loaded->flow;
     RunResume resume = {.thread = thread,
                         .seq = args_int(args, "checkpoint", 0),
                         .interrupt = interrupt,
@@ -211,7 +249,7 @@ static void run_resume(Host *host, Json args, Reply reply) {
                         .decision = args_text(args, "decision"),
                         .set = json_object_get_c(args, "set"),
                         .reload = reload};
-    if (err.code != ERR_NONE || !check_set(resume.set, &err)) {
+    if (!check_set(resume.set, &err)) {
         reply_fail(reply, &err);
     } else if (!held) {
         host_resume(host, &resume, on_begun, asked(host, NULL, reply));
@@ -231,7 +269,14 @@ static void run_resume(Host *host, Json args, Reply reply) {
     } else {
         reply_fail(reply, &err);
     }
-    flow_unref(reload);
+}
+
+static void run_resume(Host *host, Json args, Reply reply) {
+    if (args_has(args, "definition")) {
+        load_first(host, args, resume_with, reply);
+    } else {
+        resume_with(host, args, &(Loading){0}, reply);
+    }
 }
 
 static void run_open(Host *host, Json args, Reply reply) {

@@ -84,7 +84,8 @@ const Operation workflow_operations[] = {
      .idempotent = true,
      .args = ARGS(WORKFLOW_ARGS),
      .answer = "{ok: bool, name?: text, nodes?: int, problems: [PROBLEM]}",
-     .make = check},
+     .make = check,
+     .files = true},
     {.name = "workflow_graph",
      .summary = "draw a workflow",
      .scope = SCOPE_READ,
@@ -93,6 +94,7 @@ const Operation workflow_operations[] = {
      .args = ARGS(WORKFLOW_ARGS,
                   {"format", ARG_TEXT, .about = "left out, mermaid", .words = format_words}),
      .answer = "{text: text}",
-     .make = graph},
+     .make = graph,
+     .files = true},
     {0},
 };

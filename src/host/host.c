@@ -462,8 +462,8 @@ HostRun *host_adopt(Host *h, Run *run) {
 }
 
 /* A run on its way into memory: the engine has been asked for it. */
-struct Coming {
-    Coming *next;
+struct HostComing {
+    HostComing *next;
     Host *host;
     char *thread; /* as it was asked for; NULL: it gets a name */
     HostDebug debug;
@@ -480,16 +480,17 @@ struct Awaiting {
     void *ctx;
 };
 
-static Coming *coming_new(Host *h, const char *thread, HostReady ready, void *ctx) {
-    Coming *c = mem_zalloc(sizeof *c);
-    *c = (Coming){.next = h->coming, .host = h, .thread = copy(thread), .ready = ready, .ctx = ctx};
+static HostComing *coming_new(Host *h, const char *thread, HostReady ready, void *ctx) {
+    HostComing *c = mem_zalloc(sizeof *c);
+    *c = (HostComing){
+        .next = h->coming, .host = h, .thread = copy(thread), .ready = ready, .ctx = ctx};
     c->last = &c->awaiting;
     h->coming = c;
     return c;
 }
 
-static Coming *find_coming(const Host *h, const char *thread) {
-    Coming *c = h->coming;
+static HostComing *find_coming(const Host *h, const char *thread) {
+    HostComing *c = h->coming;
     while (c && (!c->thread || strcmp(c->thread, thread) != 0)) {
         c = c->next;
     }
@@ -497,7 +498,7 @@ static Coming *find_coming(const Host *h, const char *thread) {
 }
 
 bool host_await(Host *h, const char *thread, void (*then)(void *ctx), void *ctx) {
-    Coming *c = find_coming(h, thread);
+    HostComing *c = find_coming(h, thread);
     if (c) {
         Awaiting *w = mem_alloc(sizeof *w);
         *w = (Awaiting){.then = then, .ctx = ctx};
@@ -508,7 +509,7 @@ bool host_await(Host *h, const char *thread, void (*then)(void *ctx), void *ctx)
 }
 
 /* It becomes a held run, or goes again when its session cannot be made. */
-static HostRun *take(Coming *c, Run *run, Error *err) {
+static HostRun *take(HostComing *c, Run *run, Error *err) {
     HostRun *r = host_run_new(c->host, run);
     r->recording = c->recording;
     c->recording = NULL;
@@ -520,20 +521,16 @@ static HostRun *take(Coming *c, Run *run, Error *err) {
     return NULL;
 }
 
-/* What the engine made of it. */
-static void on_come(void *ctx, Run *run, const Error *failed) {
-    Coming *c = ctx, **at = &c->host->coming;
-    Error err = failed ? *failed : (Error)ERROR_INIT;
+/* It is on its way no more. */
+static void coming_leave(HostComing *c) {
+    HostComing **at = &c->host->coming;
     while (*at != c) {
         at = &(*at)->next;
     }
     *at = c->next;
-    HostRun *r = run ? take(c, run, &err) : NULL;
-    c->ready(c->ctx, r, r ? NULL : &err);
-    if (r) {
-        subscription_listen(r);
-        host_run_hold(r); /* a session holds the run, but maybe no window has come */
-    }
+}
+
+static void coming_free(HostComing *c) {
     for (Awaiting *w = c->awaiting, *next; w; w = next) {
         next = w->next;
         w->then(w->ctx);
@@ -545,12 +542,35 @@ static void on_come(void *ctx, Run *run, const Error *failed) {
     mem_free(c);
 }
 
+/* What the engine made of it. */
+static void on_come(void *ctx, Run *run, const Error *failed) {
+    HostComing *c = ctx;
+    Error err = failed ? *failed : (Error)ERROR_INIT;
+    coming_leave(c);
+    HostRun *r = run ? take(c, run, &err) : NULL;
+    c->ready(c->ctx, r, r ? NULL : &err);
+    if (r) {
+        subscription_listen(r);
+        host_run_hold(r); /* a session holds the run, but maybe no window has come */
+    }
+    coming_free(c);
+}
+
+HostComing *host_expect(Host *h, const char *thread) {
+    return coming_new(h, thread, NULL, NULL);
+}
+
+void host_expected(HostComing *c) {
+    coming_leave(c);
+    coming_free(c);
+}
+
 /* Who debugs it, and what was recorded, is there before its first step. */
 void host_start(Host *h, const HostStart *start, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
     RunStart run = start->run;
     Engine *engine = host_engine(h, HOST_CREATES, &err);
-    Coming *c = coming_new(h, run.thread, ready, ctx);
+    HostComing *c = coming_new(h, run.thread, ready, ctx);
     c->recording = start->recording;
     c->debug = start->debug;
     json_ref(c->debug.breakpoints);
@@ -565,7 +585,7 @@ void host_start(Host *h, const HostStart *start, HostReady ready, void *ctx) {
 void host_resume(Host *h, const RunResume *resume, HostReady ready, void *ctx) {
     Error err = ERROR_INIT;
     Engine *engine = host_engine(h, HOST_WRITES, &err);
-    Coming *c = coming_new(h, resume->thread, ready, ctx);
+    HostComing *c = coming_new(h, resume->thread, ready, ctx);
     if (engine) {
         engine_resume(engine, resume, on_come, c);
     } else {
@@ -581,7 +601,7 @@ void host_open(Host *h, const char *thread, const HostDebug *debug, HostReady re
         return;
     }
     Engine *engine = host_engine(h, HOST_WRITES, &err);
-    Coming *c = coming_new(h, thread, ready, ctx);
+    HostComing *c = coming_new(h, thread, ready, ctx);
     c->debug = *debug;
     json_ref(c->debug.breakpoints);
     if (engine) {

@@ -59,9 +59,10 @@ const char *host_folder(const Host *host);
 /* ---- the store ---- */
 
 typedef enum HostNeed {
-    HOST_READS,   /* looks; works in a folder that cannot be written */
-    HOST_WRITES,  /* the store is there */
-    HOST_CREATES, /* or is made */
+    HOST_READS,    /* looks; works in a folder that cannot be written */
+    HOST_WRITES,   /* the store is there */
+    HOST_CREATES,  /* or is made */
+    HOST_NO_STORE, /* of a job: it needs none, and does not wait for what was recorded */
 } HostNeed;
 
 /* Opened, or opened again for more than before. NULL on error. */
@@ -77,7 +78,8 @@ Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first
  * bytes and text from the loop, and what it leaves in the job is handed over whole. */
 typedef struct HostJob HostJob;
 struct HostJob {
-    HostNeed need; /* HOST_READS: a handle that only reads; otherwise one that writes */
+    HostNeed
+        need; /* HOST_READS: a handle that only reads; HOST_NO_STORE: NULL; otherwise one that writes */
     void (*work)(HostJob *job, Store *store); /* sets err when it fails */
     void (*done)(HostJob *job);
     Error err; /* of work(), or why there was none */
@@ -138,6 +140,11 @@ HostRun *host_adopt(Host *host, Run *run);
 /* Whether such a call for the thread is under way; if so, then() is called once it is answered. For whoever
  * wants something of a run that is about to be here. */
 bool host_await(Host *host, const char *thread, void (*then)(void *ctx), void *ctx);
+
+/* Such a call is about to be made: host_await() waits for that, too. thread NULL: of a run that has no name yet. */
+typedef struct HostComing HostComing;
+HostComing *host_expect(Host *host, const char *thread);
+void host_expected(HostComing *coming); /* it was made, or is not made after all; frees it */
 
 /* By thread or number; NULL: this process does not hold it. */
 HostRun *host_find(const Host *host, const char *thread);

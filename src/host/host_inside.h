@@ -9,7 +9,6 @@
 #include "subscription.h"
 
 typedef struct Readers Readers;
-typedef struct Coming Coming;
 typedef struct Awaiting Awaiting;
 
 struct Host {
@@ -23,10 +22,10 @@ struct Host {
     HostRun *first, *last;          /* held runs, oldest first */
     HostRun **by_name, **by_number; /* the same, in as many slots */
     size_t nruns, slots;
-    Coming *coming;    /* runs that the engine was asked for */
-    Subscription *all; /* those of every run */
-    int telling;       /* lists of subscriptions are being gone through */
-    bool purge;        /* some of `all` are to go then */
+    HostComing *coming; /* runs that the engine was asked for, or is about to be */
+    Subscription *all;  /* those of every run */
+    int telling;        /* lists of subscriptions are being gone through */
+    bool purge;         /* some of `all` are to go then */
     int64_t last_subscription;
     uv_idle_t *sweep;  /* active while something is to be freed */
     HostRun *to_sweep; /* where that may be */

@@ -1,6 +1,7 @@
 /* host_job.c - work on the store, on other threads.
  *
- * What was recorded before a job was asked for is made durable first; then a thread of libuv's does it. A job
+ * What was recorded before a job was asked for is made durable first, unless it needs no store; then a thread of
+ * libuv's does it. A job
  * that reads takes a handle from the shelf, or opens one; a job that writes opens one of its own, so that it
  * keeps nobody from committing for longer than a transaction of its takes. A store in memory has no second
  * handle that writes: there the engine's writer does it, or the loop when there is no engine.
@@ -74,9 +75,11 @@ static void on_thread(uv_work_t *work) {
     Ticket *t = work->data;
     Readers *r = t->host->readers;
     size_t before = json_heap_bytes();
-    Store *store = take_handle(t);
-    if (store) {
+    Store *store = t->job->need == HOST_NO_STORE ? NULL : take_handle(t);
+    if (store || t->job->need == HOST_NO_STORE) {
         t->job->work(t->job, store);
+    }
+    if (store) {
         put_handle(t, store);
     }
     t->heap = json_heap_bytes() - before;
@@ -136,7 +139,8 @@ static void on_durable(void *ctx, const Error *err) {
     Ticket *t = ctx;
     Host *h = t->host;
     HostJob *job = t->job;
-    bool memory = is_in_memory(h), writes = memory && job->need != HOST_READS;
+    bool memory = is_in_memory(h) && job->need != HOST_NO_STORE;
+    bool writes = memory && job->need != HOST_READS;
     t->source = memory && !err ? host_store(h, HOST_CREATES, &job->err) : NULL;
     if (err || (memory && !t->source)) {
         job->err = err ? *err : job->err;
@@ -167,6 +171,8 @@ void host_ask(Host *h, HostJob *job) {
     if (h->ending) {
         error_set(&ending, ERR_BUSY, "The host has ended.");
         on_durable(t, &ending);
+    } else if (job->need == HOST_NO_STORE) {
+        on_durable(t, NULL);
     } else {
         host_when_durable(h, on_durable, t);
     }

@@ -559,6 +559,61 @@ static void who_asks_for_a_run_on_its_way_waits_for_it(void **state) {
     world_down(&w);
 }
 
+/* One that takes a while to load: the loop does not do that. */
+static char *long_workflow(void) {
+    Buf text = BUF_INIT;
+    buf_adds(&text, "name: long\nnodes:\n");
+    for (int i = 0; i < 1000; i++) {
+        buf_printf(&text, "  - {name: n%d, jq: '{last: %d}'}\n", i, i);
+    }
+    return buf_detach(&text);
+}
+
+static void a_long_workflow_is_loaded_beside_the_loop(void **state) {
+    World w;
+    Asked start, frames, bad;
+    char *text = long_workflow();
+    (void)state;
+    world_up(&w, "sqlite");
+    ask(&w, &start, "run_start",
+        OBJECT_ADD(start_args("t", text),
+                   KEY("debug", OBJECT(KEY("pause_on_start", json_bool(true)),
+                                       KEY("window", json_bool(true))))));
+    ask(&w, &frames, "frames", of_thread("t"));
+    text[0] = '[';
+    ask(&w, &bad, "run_start", start_args("bad", text));
+    assert_int_equal(start.times + frames.times + bad.times, 0);
+    expect_answer(&w, &start);
+    expect_answer(&w, &frames); /* whoever asks for a run that is about to be waits for it */
+    wait_for(&w, &bad);
+    assert_int_equal(bad.err.code, ERR_SYNTAX);
+    asked_clear(&start);
+    asked_clear(&frames);
+    mem_free(text);
+    world_down(&w);
+}
+
+static void files_are_read_beside_the_loop(void **state) {
+    World w;
+    Asked check;
+    char path[64];
+    (void)state;
+    world_up(&w, "sqlite");
+    snprintf(path, sizeof path, "%s/w.yaml", w.folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(counts, file);
+    fclose(file);
+    hold_disk(true); /* it needs no store */
+    ask(&w, &check, "check", OBJECT(KEY("path", "w.yaml")));
+    assert_int_equal(check.times, 0);
+    expect_answer(&w, &check);
+    hold_disk(false);
+    expect_json(json_object_get_c(check.answer, "ok"), "true");
+    asked_clear(&check);
+    world_down(&w);
+}
+
 /* A debugger is there before anything has happened. */
 static void a_run_with_a_session_does_nothing_before_that(void **state) {
     World w;
@@ -682,6 +737,8 @@ int main(void) {
         JSON_TEST(the_loop_turns_while_a_failed_run_is_taken_again),
         JSON_TEST(making_a_run_is_one_sync),
         JSON_TEST(who_asks_for_a_run_on_its_way_waits_for_it),
+        JSON_TEST(a_long_workflow_is_loaded_beside_the_loop),
+        JSON_TEST(files_are_read_beside_the_loop),
         JSON_TEST(a_run_with_a_session_does_nothing_before_that),
         JSON_TEST(all_are_told_when_the_host_goes),
         JSON_TEST(who_waits_for_the_end_of_a_run_is_told_when_the_host_goes),
