@@ -43,7 +43,10 @@ struct StoreBackend {
      * again. */
     size_t handle_size;
     bool (*open)(Store *s, Error *err);
-    void (*close)(Store *s);         /* of whatever open() got to */
+    void (*close)(Store *s); /* of whatever open() got to */
+    /* The files and folders that it is made of, as what stands behind its path, up to a NULL. */
+    const char *const *parts;
+    bool in_folder;                  /* its path is a file, and not a folder of its own */
     char *(*folder)(const Store *s); /* a path, given; NULL: a temporary one will do */
 
     bool (*find)(Store *s, RunKey key, RunRow *out, bool *found, Error *err);

@@ -83,7 +83,7 @@ bool file_sync(int fd) {
 
 bool file_read_whole(const char *path, Buf *out) {
     enum { PIECE = 65536 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | FILE_CAREFULLY);
     ssize_t n = fd < 0 ? -1 : 1;
     while (n > 0) {
         n = read(fd, buf_reserve(out, PIECE), PIECE);
@@ -100,7 +100,7 @@ bool file_read_whole(const char *path, Buf *out) {
 }
 
 static bool write_new(const char *path, const char *bytes, size_t len) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | FILE_CAREFULLY, 0666);
     bool ok = fd >= 0 && file_write(fd, bytes, len, 0) && file_sync(fd);
     int failed = errno;
     if (fd >= 0) {

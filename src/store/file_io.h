@@ -5,8 +5,12 @@
 #include "buf.h"
 #include "error.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How the files of a store are opened: none of them is a link, and none that somebody planted is waited for. */
+enum { FILE_CAREFULLY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
 
 /* Reads by place through one buffer. */
 typedef struct Reader {

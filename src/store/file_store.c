@@ -114,6 +114,9 @@ static bool open_format(FileStore *f, const char *path, Error *err) {
     return ok;
 }
 
+static const char *const parts[] = {"/format",      "/lease",   "/threads", "/runs",
+                                    "/definitions", "/batches", "/work",    NULL};
+
 static bool file_open(Store *s, Error *err) {
     FileStore *f = folder_store(s);
     char *format = path_join(s->path, "format");
@@ -658,6 +661,7 @@ static bool file_inspect(Store *s, int64_t run, Buf *out, Error *err) {
 const StoreBackend file_backend = {
     .scheme = "file",
     .durable = true,
+    .parts = parts,
     .handle_size = sizeof(FileStore),
     .open = file_open,
     .close = file_close,

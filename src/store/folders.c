@@ -3,6 +3,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,44 @@ bool folder_make(const char *path) {
     }
     errno = failed;
     return !failed;
+}
+
+static bool is_another_users(const struct stat *st) {
+    return st->st_uid != geteuid() && st->st_uid != 0;
+}
+
+bool folder_is_safe(const char *path, Error *err) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return true; /* whoever opens the store says why */
+    }
+    bool planted = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && is_another_users(&st);
+    bool shared = fstat(fd, &st) == 0 && st.st_mode & S_ISVTX && !is_another_users(&st);
+    bool safe = !planted && (shared || safe_folder_is_ours(fd, path, err));
+    close(fd);
+    if (planted) {
+        error_set(err, ERR_IO, "%s is a link of another user's.", path);
+        error_fact(err, "foreign", path);
+    }
+    return safe;
+}
+
+bool path_is_safe(const char *path, Error *err) {
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return true;
+    }
+    if (S_ISLNK(st.st_mode)) {
+        error_set(err, ERR_IO, "%s is a link, and a store has none.", path);
+        return error_fact(err, "link", path);
+    }
+    if (is_another_users(&st)) {
+        error_set(err, ERR_IO, "%s belongs to another user (number %lu).", path,
+                  (unsigned long)st.st_uid);
+        return error_fact(err, "foreign", path);
+    }
+    return true;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {

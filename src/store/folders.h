@@ -15,6 +15,13 @@ char *folder_of(const char *path);
 /* Makes what was created or renamed in a folder durable. */
 bool folder_sync(const char *path);
 
+/* Whether a store may be kept in this folder: it is ours alone, or one like /tmp, where nobody can take away
+ * what is another's; one that is not there yet will be ours. False with *err set. */
+bool folder_is_safe(const char *path, Error *err);
+/* Whether what has this name, if anything, is ours, and is no link: whoever planted one would have us write
+ * elsewhere. False with *err set. */
+bool path_is_safe(const char *path, Error *err);
+
 char *path_join(const char *folder, const char *name); /* given: folder/name */
 char *path_with(const char *path, const char *suffix); /* given: pathsuffix */
 

@@ -409,7 +409,7 @@ static void load_index(RunFile *f, uint64_t size) {
     char head[INDEX_HEAD];
     start_over(f);
     if (f->index_fd < 0) {
-        f->index_fd = open(f->index_path, (f->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+        f->index_fd = open(f->index_path, (f->writable ? O_RDWR : O_RDONLY) | FILE_CAREFULLY);
     }
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -428,7 +428,7 @@ static void update_index(RunFile *f, uint64_t lag) {
         return;
     }
     if (f->index_fd < 0) {
-        f->index_fd = open(f->index_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        f->index_fd = open(f->index_path, O_RDWR | O_CREAT | FILE_CAREFULLY, 0666);
     }
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -488,7 +488,7 @@ static bool load(RunFile *f) {
 }
 
 static int open_run(const char *path, bool writable) {
-    return open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    return open(path, (writable ? O_RDWR : O_RDONLY) | FILE_CAREFULLY);
 }
 
 RunFile *run_file_open(const char *folder, int64_t run, bool writable) {

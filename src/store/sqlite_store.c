@@ -134,6 +134,8 @@ static bool roll_back(SqliteStore *q) {
 
 /* ---- life ---- */
 
+static const char *const parts[] = {"", "-wal", "-shm", "-journal", "-lease", "-work", NULL};
+
 static bool sqlite_open(Store *s, Error *err) {
     lease_file_init(&sqlite(s)->lease_file, path_with(s->path, "-lease"));
     return sqlite_store_open(s, err);
@@ -569,6 +571,8 @@ static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
 const StoreBackend sqlite_backend = {
     .scheme = "sqlite",
     .durable = true,
+    .parts = parts,
+    .in_folder = true,
     .handle_size = sizeof(SqliteStore),
     .open = sqlite_open,
     .close = sqlite_close,

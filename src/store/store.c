@@ -7,10 +7,12 @@
 #include "json_binary.h"
 #include "mem.h"
 #include "packed.h"
+#include "safe_file.h"
 #include "suggest.h"
 #include "utf8.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +177,22 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
     return true;
 }
 
+/* Whoever could write where we are about to could have us write anywhere. */
+static bool is_safe(const Store *s, Error *err) {
+    if (!s->backend->durable) {
+        return true;
+    }
+    char *folder = s->backend->in_folder ? folder_of(s->path) : mem_strdup(s->path);
+    bool safe = folder_is_safe(folder, err);
+    for (const char *const *part = s->backend->parts; *part && safe; part++) {
+        char *path = path_with(s->path, *part);
+        safe = path_is_safe(path, err);
+        mem_free(path);
+    }
+    mem_free(folder);
+    return safe;
+}
+
 static Store *open_handle(const StoreBackend *backend, const char *path, StoreMode mode,
                           const Store *beside, Error *err) {
     Store *s = mem_zalloc(backend->handle_size);
@@ -185,7 +203,7 @@ static Store *open_handle(const StoreBackend *backend, const char *path, StoreMo
     s->path = mem_strdup(path);
     s->mode = mode;
     s->beside = beside;
-    bool ok = backend->open(s, err);
+    bool ok = (mode == STORE_READ || is_safe(s, err)) && backend->open(s, err);
     s->beside = NULL;
     if (!ok) {
         store_close(s);
@@ -245,8 +263,17 @@ const char *store_folder(Store *s, Error *err) {
     bool durable = s->backend->durable;
     char *path =
         durable ? s->backend->folder(s) : path_join(tmp && *tmp ? tmp : "/tmp", "pawl-XXXXXX");
-    if (durable ? folder_make(path) : mkdtemp(path) != NULL) {
+    int fd = durable ? safe_folder_make(AT_FDCWD, path, NULL, err) : -1;
+    bool refused = fd < 0 && durable && (errno == EPERM || errno == ELOOP);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (fd >= 0 || (!durable && mkdtemp(path))) {
         return s->folder = path;
+    }
+    if (refused) {
+        mem_free(path);
+        return NULL;
     }
     error_set(err, ERR_IO, "The folder %s for the work of runs cannot be made: %s.",
               durable ? path : "under $TMPDIR", strerror(errno));

@@ -125,6 +125,42 @@ def store_in_a_read_only_folder(world):
     each_store(world, check)
 
 
+def store_that_was_planted(world):
+    """a store that another user has prepared is refused, and nothing is written through its links"""
+    world.write("shell.yaml", "name: s\nnodes:\n  - {name: a, shell: 'echo ran >> ran'}\n")
+    stores = {"sqlite": ("sqlite:db/pawl.db", "db/pawl.db", ("", "-lease", "-work", "-wal", "-shm")),
+              "file": ("file:db", "db", ("/format", "/lease", "/runs", "/threads", "/work", "/batches"))}
+    folder = world.folder / "db"
+    for url, start, parts in stores.values():
+        for part in parts:
+            subprocess.run(["rm", "-rf", str(folder)], check=True)
+            folder.mkdir(mode=0o700)
+            world.write("victim", "precious\n")
+            (world.folder / "elsewhere").mkdir(exist_ok=True)
+            target = "elsewhere" if part in ("-work", "/runs", "/threads", "/work", "/batches") else "victim"
+            (world.folder / (start + part)).symlink_to(world.folder / target)
+            world("run", "shell.yaml", "--store", url).gives(FAILED).says("is a link", "--store")
+            world.same(world.read("victim"), "precious\n", f"what {part} stands for")
+            world.same(list((world.folder / "elsewhere").iterdir()), [], f"what {part} stands for")
+        subprocess.run(["rm", "-rf", str(folder)], check=True)
+        folder.mkdir()
+        folder.chmod(0o777)
+        world("run", "shell.yaml", "--store", url).gives(FAILED).says("Others can write to", "--store")
+        folder.chmod(0o1777)  # as /tmp is
+        if start != "db":
+            world("run", "shell.yaml", "--store", url, "--thread", "t").gives(DONE)
+        if os.geteuid() != 0:
+            continue  # only root can make files of others
+        subprocess.run(["rm", "-rf", str(folder), str(world.folder / "ran")], check=True)
+        world("run", "shell.yaml", "--store", url, "--thread", "t").gives(DONE)
+        (world.folder / "ran").unlink()
+        subprocess.run(["chown", "-R", str(NOBODY), str(folder)], check=True)
+        for words in (("run", "shell.yaml"), ("resume", "t"), ("cancel", "t")):
+            world(*words, "--store", url).gives(FAILED).says("belongs to another user", "--store")
+        world.same(world.read("ran"), "")
+        world("runs", "--store", url).gives(DONE).says("t")
+
+
 def store_that_is_something_else(world):
     """a file that is no store is left alone"""
     world.write("notes.txt", "these are my notes\n" * 100)
