@@ -2,8 +2,6 @@
 #include "session_calls.h"
 
 #include "inspect.h"
-#include "problems.h"
-#include "suggest.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
 #include "json_build.h"
 #include "store_chain.h"
 
-#include <string.h>
-
 static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
     Json *problems = ctx;
     *problems =

@@ -4,11 +4,7 @@
 #include "args.h"
 #include "flow.h"
 #include "json_build.h"
-#include "json_parse.h"
-#include "kind_schema.h"
 #include "things.h"
-
-#include <string.h>
 
 /* A workflow is given as its files, or as a path on this machine. */
 #define WORKFLOW_ARGS                                                                \

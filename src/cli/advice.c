@@ -1,7 +1,6 @@
 #include "advice.h"
 
 #include "fields.h"
-#include "json_print.h"
 #include "mem.h"
 #include "terminal.h"
 #include "way_out.h"
@@ -36,16 +35,9 @@ void advice_start(Buf *out, const char *file, const char *thread, const char *st
 
 /* ---- interrupts ---- */
 
-static char *text_of(Json value) {
-    if (json_kind(value) == JSON_STRING) {
-        return mem_strndup(json_string_data(&value), json_string_len(value));
-    }
-    return json_is_none(value) ? mem_strndup("", 0) : json_to_text(value);
-}
-
 /* What is asked: on the same line, or below it when it is longer than that. */
 static void add_prompt(Buf *out, Json prompt) {
-    char *text = text_of(prompt);
+    char *text = field_shown(prompt);
     if (!strchr(text, '\n')) {
         buf_printf(out, ": %s\n", text);
     } else {
@@ -77,7 +69,7 @@ static void add_answers(Buf *out, const Answer *a, Json interrupt) {
     Json options = field_get(interrupt, "options"), reason = field_get(interrupt, "reason");
     size_t n = field_items(options);
     for (size_t i = 0; i < n; i++) {
-        char *word = text_of(json_array_get(options, i));
+        char *word = field_shown(json_array_get(options, i));
         add_answer(out, a, " --decision ", word);
         mem_free(word);
     }
@@ -94,11 +86,12 @@ void advice_interrupt(Buf *out, Json interrupt, bool one, const char *thread, co
     Json prompt = field_get(interrupt, "prompt"), reason = field_get(interrupt, "reason");
     Json inner = field_get(prompt, "prompt");
     Json message = field_get(field_get(prompt, "error"), "message");
-    char *node = text_of(field_get(interrupt, "node")), *id = text_of(field_get(interrupt, "id"));
+    char *node = field_shown(field_get(interrupt, "node")),
+         *id = field_shown(field_get(interrupt, "id"));
     bool after = json_string_is(reason, "after"), before = json_string_is(reason, "before");
     buf_printf(out, "Waiting %s %s", after ? "after" : before ? "before" : "at", node);
     if (field_is_text(inner) && field_is_text(message)) { /* an action whose model did not answer */
-        char *why = text_of(message);
+        char *why = field_shown(message);
         add_prompt(out, inner);
         buf_printf(out, "The model did not answer: %s\n", why);
         mem_free(why);

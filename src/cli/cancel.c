@@ -1,7 +1,6 @@
 /* cancel.c - `pawl cancel`: ends a run for good. */
 #include "asking.h"
 #include "fields.h"
-#include "options.h"
 #include "output.h"
 #include "place.h"
 #include "terminal.h"

@@ -642,11 +642,6 @@ static bool is_stdin(const char *path) {
     return path && !strcmp(path, "-");
 }
 
-static bool is_file(const char *path) {
-    struct stat found;
-    return is_stdin(path) || (stat(path, &found) == 0 && !S_ISDIR(found.st_mode));
-}
-
 /* A name that leads to a file and to a run. */
 static bool is_thread_too(const DebugArgs *args) {
     Asking asking;
@@ -677,7 +672,8 @@ static int debug_target(Debug *d) {
                          "from elsewhere.");
         return EXIT_USAGE;
     }
-    if (!is_file(args->target)) {
+    struct stat found;
+    if (!is_stdin(args->target) && (stat(args->target, &found) != 0 || S_ISDIR(found.st_mode))) {
         if (args->thread) {
             options_complain(&command_debug, "there is no file `%s` to start.", args->target);
             return EXIT_USAGE;

@@ -4,11 +4,9 @@
 #include "fields.h"
 #include "json_build.h"
 #include "mem.h"
-#include "options.h"
 #include "output.h"
 #include "pauses.h"
 #include "progress.h"
-#include "settings.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -141,13 +139,6 @@ static void watch_signals(Drive *d) {
             uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
         }
     }
-}
-
-static void unwatch_signals(Drive *d) {
-    for (int i = 0; i < NSIGNALS; i++) {
-        uv_close((uv_handle_t *)&d->signals[i], NULL);
-    }
-    uv_run(&d->asking->loop, UV_RUN_NOWAIT); /* they are on our stack */
 }
 
 /* ---- at the end ---- */
@@ -393,7 +384,10 @@ int drive(const DrivePlan *plan) {
         terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
         code = EXIT_WAITING;
     }
-    unwatch_signals(&d);
+    for (int i = 0; i < NSIGNALS; i++) {
+        uv_close((uv_handle_t *)&d.signals[i], NULL);
+    }
+    uv_run(&d.asking->loop, UV_RUN_NOWAIT); /* they are on our stack */
     stream_clear(&d.stream);
     json_unref(d.settled);
     mem_free(d.thread);

@@ -27,21 +27,16 @@ Flow *cli_flow_load(const char *path) {
 
 /* ---- files of stored definitions ---- */
 
-static bool is_our_folder(Json folder) {
-    char *ours = getcwd(NULL, 0);
-    bool same = ours && json_string_is(folder, ours);
-    free(ours);
-    return same;
-}
-
 /* The path as it is where it leads to the file from here too: people know it so. */
 static char *path_from(Json folder, Json path) {
     Buf out = BUF_INIT;
     bool whole = json_string_len(path) && json_string_data(&path)[0] == '/';
-    if (!whole && json_kind(folder) == JSON_STRING && !is_our_folder(folder)) {
+    char *ours = getcwd(NULL, 0);
+    if (!whole && json_kind(folder) == JSON_STRING && !(ours && json_string_is(folder, ours))) {
         buf_add(&out, json_string_data(&folder), json_string_len(folder));
         buf_addc(&out, '/');
     }
+    free(ours);
     buf_add(&out, json_string_data(&path), json_string_len(path));
     buf_addc(&out, '\0');
     return buf_detach(&out);

@@ -2,7 +2,6 @@
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
-#include "options.h"
 #include "place.h"
 
 #include <stdio.h>

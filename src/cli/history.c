@@ -3,7 +3,6 @@
 #include "fields.h"
 #include "json_build.h"
 #include "json_print.h"
-#include "options.h"
 #include "output.h"
 #include "place.h"
 #include "terminal.h"

@@ -97,14 +97,11 @@ static void cannot(Inputs *in, const char *what, int error) {
     in->unreadable = true;
 }
 
-static int open_path(const char *path) {
-    return is_standard_input(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-}
-
 /* Opens the current file if it is not open yet; moves on past those that cannot be read. */
 static bool open_file(Inputs *in) {
     while (in->fd < 0 && in->file < in->nfiles) {
-        in->fd = open_path(in->files[in->file]);
+        const char *path = in->files[in->file];
+        in->fd = is_standard_input(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
         in->ended = false;
         in->document = 0;
         if (in->fd < 0) {
@@ -161,28 +158,24 @@ static void feed_parser(Inputs *in) {
     }
 }
 
-static JsonParser *new_parser(const Inputs *in) {
-    return json_parser_new(&(JsonParseOptions){
-        .events = in->options.events, .seq = in->options.seq, .max_bytes = in->options.max_bytes});
-}
-
-static void on_fault(Inputs *in, const Error *err) {
-    bool limit = err->code == ERR_LIMIT;
-    say(in, limit ? "a document takes more memory than --limit-memory allows" : err->msg,
-        in->options.seq || limit ? " (passed over)" : "");
-    in->malformed |= !in->options.seq;
-}
-
 static bool next_document(Inputs *in, Json *value) {
     while (open_file(in)) {
         Error err = ERROR_INIT;
         if (!in->parser) {
-            in->parser = new_parser(in);
+            in->parser = json_parser_new(&(JsonParseOptions){.events = in->options.events,
+                                                             .seq = in->options.seq,
+                                                             .max_bytes = in->options.max_bytes});
         }
         switch (json_parser_next(in->parser, value, &err)) {
         case JSON_PARSE_VALUE: in->document++; return true;
         case JSON_PARSE_MORE: feed_parser(in); break;
-        case JSON_PARSE_ERROR: on_fault(in, &err); break;
+        case JSON_PARSE_ERROR: {
+            bool limit = err.code == ERR_LIMIT;
+            say(in, limit ? "a document takes more memory than --limit-memory allows" : err.msg,
+                in->options.seq || limit ? " (passed over)" : "");
+            in->malformed |= !in->options.seq;
+            break;
+        }
         case JSON_PARSE_END: next_file(in); break;
         }
     }

@@ -7,7 +7,6 @@
 #include "suggest.h"
 #include "terminal.h"
 
-#include "flow.h"
 #include "json_build.h"
 #include "kind_schema.h"
 
@@ -20,17 +19,16 @@ typedef struct KindsArgs {
     int dialect;      /* 0: all; or 1 and its DialectId */
 } KindsArgs;
 
-static bool is_meant(const KindsArgs *args, const Kind *kind) {
-    return !kind->hidden && (!args->dialect || (int)kind->dialect + 1 == args->dialect) &&
-           (!args->name || strcmp(args->name, kind->name) == 0);
-}
-
 /* The kind at *at or after it that is meant; NULL past the last. */
 static const Kind *next_kind(const KindsArgs *args, size_t *at) {
-    while (*at < KIND_COUNT && !is_meant(args, &kinds[*at])) {
-        ++*at;
+    while (*at < KIND_COUNT) {
+        const Kind *kind = &kinds[(*at)++];
+        if (!kind->hidden && (!args->dialect || (int)kind->dialect + 1 == args->dialect) &&
+            (!args->name || strcmp(args->name, kind->name) == 0)) {
+            return kind;
+        }
     }
-    return *at < KIND_COUNT ? &kinds[(*at)++] : NULL;
+    return NULL;
 }
 
 static int unknown_kind(const KindsArgs *args) {

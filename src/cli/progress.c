@@ -6,7 +6,6 @@
 #include "output.h"
 #include "terminal.h"
 #include "utf8.h"
-#include "view.h"
 
 #include <stdio.h>
 #include <string.h>

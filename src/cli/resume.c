@@ -6,10 +6,8 @@
 #include "json_build.h"
 #include "mem.h"
 #include "options.h"
-#include "settings.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- which workflow ---- */
 

@@ -1,6 +1,7 @@
 /* schema.c - `pawl schema`: the JSON Schema of a dialect, for editors. */
 #include "command.h"
 #include "options.h"
+#include "output.h"
 #include "stores.h"
 
 #include "flow.h"
@@ -17,7 +18,6 @@ static int act(void *ctx) {
     const SchemaArgs *args = ctx;
     static const JsonPrintOptions options = {.indent = 2};
     Json schema = flow_schema(args->dialect ? args->dialect : "graph");
-    Buf out = BUF_INIT;
     if (json_is_none(schema)) {
         options_complain(&command_schema,
                          "there is no schema of `%s`; there are those of graph, tasks and "
@@ -25,9 +25,8 @@ static int act(void *ctx) {
                          args->dialect);
         return EXIT_USAGE;
     }
-    json_print(schema, &options, &out);
-    printf("%s\n", out.data);
-    buf_clear(&out);
+    json_print_to(schema, &options, output_json, NULL);
+    putchar('\n');
     json_unref(schema);
     return EXIT_OK;
 }

@@ -1,7 +1,6 @@
 /* show.c - `pawl show`: the state of a run. */
 #include "asking.h"
 #include "fields.h"
-#include "options.h"
 #include "output.h"
 #include "place.h"
 

@@ -3,7 +3,6 @@
 #include "asking.h"
 #include "fields.h"
 #include "json_build.h"
-#include "options.h"
 #include "pauses.h"
 #include "place.h"
 #include "terminal.h"

@@ -64,13 +64,6 @@ static void put_event(Stream *s, Json e, const char *type) {
     put(s, line);
 }
 
-/* A checkpoint that a node's result made; others say that something began, waits or was resumed. */
-static bool is_result(Json e) {
-    bool finished = json_string_is(field_get(e, "status"), "completed") ||
-                    !json_is_none(field_get(e, "update"));
-    return finished && field_has_text(e, "node");
-}
-
 void stream_event(Stream *s, Json e) {
     bool everything = s->mode == STREAM_EVENTS || s->mode == STREAM_DEBUG;
     Json name = field_get(e, "event"), id = field_get(e, "id");
@@ -84,7 +77,10 @@ void stream_event(Stream *s, Json e) {
     } else if (everything && json_kind(name) == JSON_STRING) {
         bool log_point = json_string_is(name, "log") && !json_is_none(field_get(e, "breakpoint"));
         put_event(s, e, log_point ? "logpoint" : json_string_data(&name));
-    } else if (json_string_is(name, "step") && is_result(e)) {
+    } else if (json_string_is(name, "step") && field_has_text(e, "node") &&
+               (json_string_is(field_get(e, "status"), "completed") ||
+                !json_is_none(
+                    field_get(e, "update")))) { /* others say that something began or waits */
         (s->mode == STREAM_UPDATES ? put_update : put_value)(s, e);
     }
 }

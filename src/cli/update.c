@@ -4,7 +4,6 @@
 #include "json_build.h"
 #include "options.h"
 #include "place.h"
-#include "settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>

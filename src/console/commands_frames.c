@@ -1,8 +1,6 @@
 /* commands_frames.c - looking at frames, nodes, the text of the workflow and the history. */
 #include "commands.h"
 
-#include <string.h>
-
 /* ---- where a frame stands ---- */
 
 void view_place(View *v, Json place) {

@@ -1,5 +1,8 @@
 #include "fields.h"
 
+#include "json_print.h"
+#include "mem.h"
+
 Json field_get(Json object, const char *key) {
     return json_object_get_c(object, key);
 }
@@ -26,6 +29,10 @@ int64_t field_number(Json object, const char *key, int64_t otherwise) {
 double field_seconds(Json object, const char *key) {
     Json v = field_get(object, key);
     return json_kind(v) == JSON_NUMBER ? json_to_double(v) : -1;
+}
+
+char *field_shown(Json v) {
+    return field_is_text(v) || json_is_none(v) ? mem_strdup(json_string_data(&v)) : json_to_text(v);
 }
 
 size_t field_items(Json v) {

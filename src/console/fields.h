@@ -19,6 +19,7 @@ int64_t field_number(Json object, const char *key, int64_t otherwise); /* a whol
 double field_seconds(Json object, const char *key);                    /* -1 when it is no number */
 
 bool field_is_text(Json v);
+char *field_shown(Json v); /* a string as it is, anything else as JSON, "" for nothing; given */
 /* What a table has beside a word; beside its last, NULL, for all others. */
 const char *field_word(Json word, const char *const table[][2]);
 size_t field_items(Json v); /* 0 when it is no array */

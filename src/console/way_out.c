@@ -2,7 +2,6 @@
 
 #include "fields.h"
 #include "json_error.h"
-#include "json_print.h"
 #include "mem.h"
 
 #include <string.h>
@@ -94,11 +93,6 @@ static bool has_all(Json facts, const char *names) {
     return true;
 }
 
-static char *text_of(Json value) {
-    return field_is_text(value) ? mem_strndup(json_string_data(&value), json_string_len(value))
-                                : json_to_text(value);
-}
-
 static void add_words(Buf *out, const char *words, Json facts, const char *store) {
     for (size_t len; *words; words += len) {
         len = strcspn(words, "{");
@@ -115,7 +109,7 @@ static void add_words(Buf *out, const char *words, Json facts, const char *store
                 shell_word(out, store);
             }
         } else {
-            char *text = text_of(fact(facts, name, named));
+            char *text = field_shown(fact(facts, name, named));
             if (raw) {
                 buf_adds(out, text);
             } else {

@@ -1,11 +1,8 @@
 #include "compiler.h"
 
-#include "json_print.h"
 #include "mem.h"
-#include "utf8.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 enum { REG_LIMIT = 1 << 24, SCOPE_LIMIT = 20000, TEXT_LIMIT = 64 << 20 };
 

@@ -4,8 +4,6 @@
 #include "json_path.h"
 #include "mem.h"
 
-#include <string.h>
-
 static inline bool in_range(Json now, Json upto, Json by) {
     if (json_tag(now) == JSON_TAG_INT && json_tag(upto) == JSON_TAG_INT &&
         json_tag(by) == JSON_TAG_INT) {

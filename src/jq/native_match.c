@@ -1,7 +1,6 @@
 /* native_match.c - what the prelude's regular-expression functions do with matches. */
 #include "native.h"
 
-#include "json_path.h"
 #include "utf8.h"
 
 #include <string.h>

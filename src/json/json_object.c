@@ -7,7 +7,6 @@
 #include "json.h"
 #include "json_index.h"
 #include "json_tree.h"
-#include "mem.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -21,7 +21,6 @@
 #include "mem.h"
 #include "utf8.h"
 
-#include <assert.h>
 #include <stddef.h>
 
 #ifdef __SSE2__

@@ -3,7 +3,6 @@
 
 #include "mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- bindings ---- */

@@ -13,8 +13,6 @@
 #include "json_print.h"
 #include "mem.h"
 
-#include <stdio.h>
-
 struct PawlGraph {
     char *path; /* of its file */
     Json name, keys, nodes, edges, config;

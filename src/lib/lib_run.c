@@ -4,10 +4,8 @@
 #include "hooks.h"
 #include "json_build.h"
 #include "lifecycle.h"
-#include "mem.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* ---- starting ---- */

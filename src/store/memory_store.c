@@ -8,8 +8,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct Kept {
     int64_t seq;

@@ -1,11 +1,9 @@
 #include "run_file.h"
 
-#include "backend.h"
 #include "crc32c.h"
 #include "folders.h"
 #include "mem.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

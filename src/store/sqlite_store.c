@@ -7,7 +7,6 @@
 #include "schema.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define ROW_COLUMNS \
     "run, thread, workflow, status, definition, created, updated, head, last, owner, cancel"

@@ -6,7 +6,6 @@
 #include "folders.h"
 #include "json_binary.h"
 #include "mem.h"
-#include "packed.h"
 #include "safe_file.h"
 #include "suggest.h"
 #include "utf8.h"
