@@ -66,15 +66,11 @@ static Json expr_of(const Typed *t) {
     return t->has_expr ? slice_json(t->expr) : json_none();
 }
 
-static Json parse_error(const Typed *t, Error *err) {
+static Json parse_exception(const Typed *t, Error *err) {
     (void)err;
-    return OBJECT(KEY("type", break_types[BREAK_EXCEPTION].name), KEY("error", expr_of(t)));
-}
-
-static Json parse_caught(const Typed *t, Error *err) {
-    (void)err;
-    return OBJECT(KEY("type", break_types[BREAK_EXCEPTION].name), KEY("caught", json_bool(true)),
-                  KEY("error", expr_of(t)));
+    bool caught = text_is(t->target.s, slice_len(t->target), "caught");
+    return OBJECT(KEY("type", break_types[BREAK_EXCEPTION].name),
+                  KEY("caught", caught ? json_bool(true) : json_none()), KEY("error", expr_of(t)));
 }
 
 static Json of_state(Json state, const Typed *t) {
@@ -166,9 +162,9 @@ typedef struct Form {
 } Form;
 
 static const Form forms[] = {
-    {"", false, parse_condition},    {"error", false, parse_error},
-    {"caught", false, parse_caught}, {"changed:", true, parse_changed},
-    {"state:", true, parse_state},   {"", true, parse_place},
+    {"", false, parse_condition},       {"error", false, parse_exception},
+    {"caught", false, parse_exception}, {"changed:", true, parse_changed},
+    {"state:", true, parse_state},      {"", true, parse_place},
 };
 
 Json breakpoint_parse(const char *spec, Error *err) {

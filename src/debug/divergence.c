@@ -82,7 +82,7 @@ static Json changes_of(const Side *s, const LineageImage *at, const StepResult *
 static Json take_pending(Side *s, Json key) {
     Json changes = json_object_lift(&s->pending, key);
     s->pending = json_object_remove(s->pending, key);
-    return json_is_none(changes) ? json_array() : changes;
+    return changes;
 }
 
 static void add_pending(Side *s, Json key, Json changes) {
@@ -93,7 +93,6 @@ static void add_pending(Side *s, Json key, Json changes) {
 static void add_act(Side *s, const LineageImage *at, size_t item, Json outcome) {
     Json path = path_of(s, at, s->line.items[item].frame);
     Json places = json_object_lift(&s->by_path, path);
-    places = json_is_none(places) ? json_array() : places;
     size_t place = json_array_len(places);
     places = json_array_push(places, json_int((int64_t)s->n));
     s->by_path = json_object_set(s->by_path, json_ref(path), places);

@@ -198,10 +198,6 @@ Json inspect_config(const Node *node) {
 
 /* ---- edges ---- */
 
-static const char *target_name(const Graph *g, int target) {
-    return target == NODE_END ? "__end__" : g->nodes[target].name;
-}
-
 static Json add_edges(Json list, const Graph *g, Edges edges, bool on_error) {
     for (size_t i = 0; i < edges.n; i++) {
         const Edge *edge = &edges.items[i];

@@ -398,8 +398,7 @@ static Json changes_written(Json writes) {
 
 /* Sets one of the things that are known of a visit but for its outcome; consumes it. */
 static void keep_change(Reader *rd, LevelAt s, const char *what, Json value) {
-    Json key = visit_key(rd, s), all = json_object_get(rd->r->changes, key);
-    all = json_is_none(all) ? json_object() : json_ref(all);
+    Json key = visit_key(rd, s), all = json_ref(json_object_get(rd->r->changes, key));
     rd->r->changes = json_object_set(rd->r->changes, key, json_object_with(all, what, value));
 }
 

@@ -17,7 +17,6 @@ void session_keep(Session *s, const char *area, int64_t id, Json value) {
     Json key = json_string_c(area);
     if (id) {
         Json name = image_key(id), inner = json_object_lift(&s->value, key);
-        inner = json_is_none(inner) ? json_object() : inner;
         value = json_is_none(value) ? json_object_remove(inner, name)
                                     : json_object_set(inner, json_ref(name), value);
         json_unref(name);

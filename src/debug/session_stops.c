@@ -101,7 +101,6 @@ static bool try_one(Stop *stop, Breakpoint *b) {
                  OBJECT(KEY("event", "log"), KEY("breakpoint", b->id),
                         KEY("message", breakpoint_text(b, stop->place, state, stop->vars))));
     } else if (pauses) {
-        stop->ids = json_is_none(stop->ids) ? json_array() : stop->ids;
         stop->ids = json_array_push(stop->ids, json_int(b->id));
         if (b->once) { /* it goes when the pause is told, and is gone for whoever comes after us */
             b->enabled = false;
@@ -126,7 +125,6 @@ static void try_list(Stop *stop, PointList list) {
 /* [value], or [] where there is none. */
 static void see(FrameStop *fs, const Breakpoint *b, Json value) {
     Json box = json_is_none(value) ? json_array() : ARRAY(value);
-    fs->seen = json_is_none(fs->seen) ? json_object() : fs->seen;
     fs->seen = json_object_set(fs->seen, image_key(b->id), box);
 }
 
@@ -145,9 +143,7 @@ void session_see(Session *s, Frame *f) {
 
 static void try_state(Stop *stop, Breakpoint *b) {
     Json key = image_key(b->id);
-    Json box =
-        json_is_none(stop->frame->seen) ? json_none() : json_object_get(stop->frame->seen, key);
-    Json seen = json_is_none(box) ? box : json_ref(json_array_get(box, 0));
+    Json box = json_object_get(stop->frame->seen, key), seen = json_ref(json_array_get(box, 0));
     Json now = breakpoint_value(b, stop_state(stop));
     json_unref(key);
     if (json_is_none(box) || !json_identical(seen, now)) {

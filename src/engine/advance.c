@@ -383,9 +383,7 @@ static void begin_node(Frame *f, const Node *node) {
         }
         return;
     }
-    if (run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, node);
-    }
+    frame_tell_node(f, node);
     void (*begin)(Frame *, const Node *) = steering_of(node)->begin;
     (begin ? begin : work_begin_pure)(f, node);
 }

@@ -64,7 +64,7 @@ static bool change_scope(Frame *f, Json changes, Error *err) {
     bool ok = !json_is_none(after);
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
         Json path = json_array_get(json_array_get(changes, i), 0);
-        Json name = json_array_len(path) ? json_array_get(path, 0) : json_none();
+        Json name = json_array_get(path, 0);
         ok = json_kind(name) == JSON_STRING
                  ? change_variable(f, before, after, name, err)
                  : error_set(err, ERR_USAGE, "Say which variable: a path begins with its name.");
@@ -75,11 +75,9 @@ static bool change_scope(Frame *f, Json changes, Error *err) {
 }
 
 bool frame_change(Frame *f, Json changes, Error *err) {
-    if (json_is_none(changes) || !json_array_len(changes)) {
-        return true;
-    }
-    return frame_top(f)->graph->scoped ? change_scope(f, changes, err)
-                                       : level_set(f, f->nlevels - 1, changes, err);
+    return !json_array_len(changes)      ? true
+           : frame_top(f)->graph->scoped ? change_scope(f, changes, err)
+                                         : level_set(f, f->nlevels - 1, changes, err);
 }
 
 /* In a level whose writes somebody takes over, what was set by hand is a write too. */
@@ -87,7 +85,7 @@ static void note_writes(Level *l, Json set) {
     for (size_t i = 0; !l->graph->scoped && !json_is_none(l->writes) && i < json_array_len(set);
          i++) {
         Json path = json_array_get(json_array_get(set, i), 0);
-        Json key = json_array_len(path) ? json_array_get(path, 0) : json_none();
+        Json key = json_array_get(path, 0);
         Json value = json_kind(key) == JSON_STRING ? json_object_get(l->state, key) : json_none();
         if (!json_is_none(value)) {
             l->writes = reduce_replace(l->writes, key, value);
@@ -98,7 +96,7 @@ static void note_writes(Level *l, Json set) {
 bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     Level *l = &f->levels[level];
     bool elsewhere = json_is_none(l->state); /* in the scope around it, which has its own turn */
-    if (json_is_none(set) || !json_array_len(set) || elsewhere) {
+    if (!json_array_len(set) || elsewhere) {
         return true;
     }
     Json state = change_set(json_ref(l->state), set, err);

@@ -324,7 +324,6 @@ Json copies_for(const Run *run, Json before, Json changes) {
         bool heavy = (n == 2 || n == 4) && is_heavy(json_array_get(change, n - 1));
         Json instead = heavy ? lightened(&c, change) : json_none();
         if (!json_is_none(instead)) {
-            out = json_is_none(out) ? json_array() : out;
             out = add_keys_before(before, changes, from, i, out);
             out = json_array_concat(out, instead);
             from = i + 1;

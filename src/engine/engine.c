@@ -10,7 +10,6 @@
 #include "event.h"
 #include "fail.h"
 #include "folders.h"
-#include "image_read.h"
 #include "json_build.h"
 #include "load.h"
 #include "mem.h"

@@ -67,6 +67,9 @@ void engine_tell(Run *run, const Frame *f, Event event) {
 }
 
 void frame_tell_node(Frame *f, const Node *node) {
+    if (!run_wants(f->run, EVENT_NODE)) {
+        return;
+    }
     bool titled = node->task && !json_is_none(node->task->title);
     Json data =
         OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),

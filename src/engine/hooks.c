@@ -181,10 +181,7 @@ static Json task_config(Frame *f, const Node *node, Json state, Error *err) {
     if (config_resolve(node, &source, params, err)) {
         out = json_object();
         for (size_t i = 0; i < node->kind->nparams; i++) {
-            Json value = params[i].value;
-            if (!json_is_none(value)) {
-                out = json_object_with(out, node->kind->params[i].name, json_ref(value));
-            }
+            out = OBJECT_ADD(out, KEY(node->kind->params[i].name, json_ref(params[i].value)));
         }
         config_clear(node, params);
     }
@@ -241,9 +238,7 @@ Json frame_config(Frame *f, Json state, Error *err) {
             json_unref(out);
             return value;
         }
-        if (!json_is_none(value)) {
-            out = json_object_with(out, node->kind->params[i].name, value);
-        }
+        out = OBJECT_ADD(out, KEY(node->kind->params[i].name, value));
     }
     return out;
 }

@@ -58,14 +58,12 @@ bool frame_inject(Frame *f, const Injection *injection, Error *err) {
         json_unref(name);
         return false;
     }
-    Injected *injected = injected_new(f->run, flow);
-    injected->id = injection->id;
-    injected->where = injection->where;
-    injected->level = f->nlevels - 1;
-    injected->name = name;
-    injected->node = json_ref(injection->node);
-    injected_place(f, injected);
-    injected_append(f, injected);
+    injected_append(f, injected_new(f, (Injected){.id = injection->id,
+                                                  .where = injection->where,
+                                                  .level = f->nlevels - 1,
+                                                  .name = name,
+                                                  .node = json_ref(injection->node),
+                                                  .flow = flow}));
     frame_mark(f);
     return true;
 }

@@ -83,18 +83,17 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     return flow;
 }
 
-/* What runs instead of a node of the workflow stands where that one does. */
-void injected_place(const Frame *f, const Injected *injected) {
-    const Node *written = injected->level < f->nlevels ? f->levels[injected->level].node : NULL;
-    if (injected->where == INJECT_INSTEAD && written) {
-        flow_stand_in(injected->flow, written);
+/* What runs instead of a node of the workflow stands where that one does in its file. */
+Injected *injected_new(const Frame *f, Injected as) {
+    Run *run = f->run;
+    Flow *flow = as.flow;
+    const Node *written = as.level < f->nlevels ? f->levels[as.level].node : NULL;
+    Injected *injected = mem_alloc(sizeof *injected);
+    as.definition = flow_definition(flow);
+    *injected = as;
+    if (as.where == INJECT_INSTEAD && written) {
+        flow_stand_in(flow, written);
     }
-}
-
-Injected *injected_new(Run *run, Flow *flow) {
-    Injected *injected = mem_zalloc(sizeof *injected);
-    injected->flow = flow;
-    injected->definition = flow_definition(flow);
     run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
                                       flow->first_node + (uint32_t)flow->nnodes};
     evaluator_add(run->evaluator, flow);
@@ -144,14 +143,12 @@ Injected *injected_load(const Frame *f, Json image, Error *err) {
         error_set(err, ERR_DATA, "A node that was injected does not load here.");
         return NULL;
     }
-    Injected *injected = injected_new(run, flow);
-    injected->id = image_int(image, INJECTED_ID);
-    injected->where = (InjectWhere)where;
-    injected->level = (uint32_t)image_int(image, INJECTED_LEVEL);
-    injected->name = json_ref(json_array_get(image, INJECTED_NAME));
-    injected->node = json_ref(json_array_get(image, INJECTED_NODE));
-    injected_place(f, injected);
-    return injected;
+    return injected_new(f, (Injected){.id = image_int(image, INJECTED_ID),
+                                      .where = (InjectWhere)where,
+                                      .level = (uint32_t)image_int(image, INJECTED_LEVEL),
+                                      .name = json_ref(json_array_get(image, INJECTED_NAME)),
+                                      .node = json_ref(json_array_get(image, INJECTED_NODE)),
+                                      .flow = flow});
 }
 
 Json injections_image(const Frame *f) {

@@ -22,9 +22,8 @@ struct Injected {
 
 /* Loads and checks a node for where a frame stands. NULL on error. */
 Flow *injected_parse(const Frame *f, Json name, Json node, Error *err);
-Injected *injected_new(Run *run, Flow *flow); /* takes the flow over */
-/* What runs instead of a node of the workflow stands where that one does in its file. */
-void injected_place(const Frame *f, const Injected *injected);
+/* For a frame; takes over what it is made of, all but the definition. */
+Injected *injected_new(const Frame *f, Injected as);
 void injected_append(Frame *f, Injected *injected);
 bool injected_drop(Frame *f, uint32_t level); /* those that wait at it or above; false: none did */
 void injected_free(Run *run, Injected *injected);                /* accepts NULL */

@@ -72,9 +72,7 @@ static void take(Frame *f, Json taken) {
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
     f->since = engine_time(f->run->engine);
-    if (run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, node);
-    }
+    frame_tell_node(f, node);
     bool skipped = json_string_is(json_object_get_c(taken, "status"), "skipped");
     f->taken = true;
     if (node->task && !skipped) {

@@ -123,16 +123,14 @@ static StateAt source_of(Json frames, const Frame *f, StateAt at) {
 
 /* Adds to changes what gives a level of its own to those that had shared one, and does it to *before. */
 static Json add_copies(const Frame *f, Json frames, Json *before, Json changes) {
-    Json image = json_object_get(frames, f->key);
-    size_t n = json_is_none(image) ? 0 : json_array_len(json_array_get(image, IMAGE_LEVELS));
-    for (uint32_t i = 0; i < f->nlevels && i < n; i++) {
+    Json image = json_object_get(frames, f->key), levels = json_array_get(image, IMAGE_LEVELS);
+    for (uint32_t i = 0; i < f->nlevels && i < json_array_len(levels); i++) {
         StateAt to = {f->key, image, i};
         if (json_kind(state_at(&to)) != JSON_NULL || shares_state(f, i) ||
             f->levels[i].graph->scoped) {
             continue;
         }
         StateAt from = source_of(frames, f, to);
-        changes = json_is_none(changes) ? json_array() : changes;
         changes =
             json_array_push(changes, ARRAY(path_to(&to), json_string_c("copy"), path_to(&from)));
         Json path = path_to(&to);
@@ -149,18 +147,15 @@ static Json chain(Json changes, Json more) {
     return json_is_none(changes) ? more : json_array_concat(changes, more);
 }
 
-static Json levels_of(Json frames, Json key) {
-    Json image = json_object_get(frames, key);
-    return json_is_none(image) ? image : json_array_get(image, IMAGE_LEVELS);
-}
-
 /* Adds to changes what takes away the levels that a frame has left, or adds those that it has come to,
  * and does it to *before: those that stay are then compared one by one, and a patch has the keys of
  * their states that changed, not the states. Not so where they are small: to write one whole costs less. */
 static Json add_levels(const Frame *f, Json image, Json *before, Json changes) {
     enum { SMALL = 1024 }; /* json_size() */
-    Json was = levels_of(json_array_get(*before, IMAGE_FRAMES), f->key);
-    Json is = levels_of(json_array_get(image, IMAGE_FRAMES), f->key);
+    Json was = json_object_get(json_array_get(*before, IMAGE_FRAMES), f->key);
+    Json is = json_object_get(json_array_get(image, IMAGE_FRAMES), f->key);
+    was = json_array_get(was, IMAGE_LEVELS);
+    is = json_array_get(is, IMAGE_LEVELS);
     if (json_is_none(was) || json_array_len(was) == json_array_len(is) || json_size(was) < SMALL) {
         return changes;
     }

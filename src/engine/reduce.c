@@ -46,8 +46,7 @@ static Json joined(const Target *t, const StateKey *key, Json old_value, Json va
         return json_ref(value);
     }
     if (key->reduce == REDUCE_EXPR) {
-        Json list = json_is_none(old_value) ? json_array() : json_ref(old_value);
-        return json_array_push(list, json_ref(value));
+        return json_array_push(json_ref(old_value), json_ref(value));
     }
     return json_is_none(old_value)
                ? json_ref(value)

@@ -508,7 +508,7 @@ static void go_on(Request *q) {
     run_set_debug(run, json_null());
     begin_by_hand(run, r, answered, result);
     reopen(run);
-    if (run->dirty && !json_is_none(r->set) && json_array_len(r->set)) { /* before all else */
+    if (run->dirty && json_array_len(r->set)) { /* before all else */
         run_record(run, run->first_frame, NULL, "updated", json_none());
     }
     run_enter(run, RUNS_UNSAVED);
@@ -558,11 +558,10 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
         return answer_needed(answered, err);
     }
     /* Nothing is changed when either cannot be: the run goes on otherwise. */
-    bool sets = !json_is_none(r->set) && json_array_len(r->set);
+    bool sets = json_array_len(r->set);
     Json seen = frame_top(answered)->state;
-    Json tried =
-        sets && !json_is_none(seen) ? change_set(json_ref(seen), r->set, err) : json_none();
-    bool fits = !sets || json_is_none(seen) || !json_is_none(tried);
+    Json tried = change_set(json_ref(seen), r->set, err);
+    bool fits = json_is_none(seen) || !json_is_none(tried);
     json_unref(tried);
     if (!fits || !answer_result(answered, r, &result, err)) {
         return false;

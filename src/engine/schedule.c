@@ -150,7 +150,7 @@ void frame_schedule(Frame *f) {
         run_kick(run);
     } else if (f->status == FRAME_STARTING) {
         frame_start_when_durable(f);
-    } else if (f->waits == WAIT_SLEEP && run_wants(f->run, EVENT_NODE)) {
+    } else if (f->waits == WAIT_SLEEP) {
         frame_tell_node(f, frame_top(f)->node);
     }
     if (f->timer || f->status == FRAME_TIMED || f->nlevels > 1 || frame_top(f)->deadline) {

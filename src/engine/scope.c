@@ -107,18 +107,10 @@ Json scope_task(const Frame *f, uint32_t level, Json id, const char *field) {
     return json_object_get_c(json_object_get(tasks, id), field);
 }
 
-/* What is in a slot of an object, lifted out so that it can be changed in place; {} when it is none. */
-static Json taken_object(Json *from, Json key) {
-    Json inner = json_object_get(*from, key);
-    inner = json_kind(inner) == JSON_OBJECT ? json_ref(inner) : json_object();
-    *from = json_object_set(*from, json_ref(key), json_null());
-    return inner;
-}
-
 void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json value) {
     Level *l = owner_to_change(f, level);
     Json key = json_string_c("tasks");
-    Json tasks = taken_object(&l->state, key), task = taken_object(&tasks, id);
+    Json tasks = json_object_lift(&l->state, key), task = json_object_lift(&tasks, id);
     task = json_object_with(task, field, value);
     tasks = json_object_set(tasks, json_ref(id), task);
     l->state = json_object_set(l->state, key, tasks);
@@ -126,9 +118,6 @@ void scope_set_task(Frame *f, uint32_t level, Json id, const char *field, Json v
 
 void scope_set_tasks(Frame *f, uint32_t level, Json tasks) {
     Level *l = owner_to_change(f, level);
-    Json key = json_string_c("tasks"), all = taken_object(&l->state, key), id, task;
-    for (size_t pos = 0; json_object_next(tasks, &pos, &id, &task);) {
-        all = json_object_set(all, json_ref(id), json_ref(task));
-    }
-    l->state = json_object_set(l->state, key, all);
+    Json key = json_string_c("tasks"), all = json_object_lift(&l->state, key);
+    l->state = json_object_set(l->state, key, json_object_merge(all, tasks));
 }

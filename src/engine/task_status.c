@@ -71,8 +71,7 @@ void task_note_begun(Frame *f, bool runs) {
 }
 
 void task_note_outputs(Frame *f, uint32_t level, Json outputs) {
-    Json all = scope_task(f, level, f->levels[level].node->task->id, "outputs");
-    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
+    Json all = json_ref(scope_task(f, level, f->levels[level].node->task->id, "outputs"));
     task_note(f, level, "outputs", json_object_merge(all, outputs));
 }
 
@@ -98,8 +97,7 @@ void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)number);
     Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
-    Json all = json_object_get_c(outputs, "childScopes");
-    all = json_kind(all) == JSON_OBJECT ? json_ref(all) : json_object();
+    Json all = json_ref(json_object_get_c(outputs, "childScopes"));
     Json update = OBJECT(KEY("childScopes", json_object_with(all, name, json_ref(scope))));
     task_note_outputs(f, level, update);
     json_unref(update);

@@ -539,9 +539,7 @@ static void begin_resolved(Frame *f) {
         start_clock(f, node->timeout_ms);
     }
     if (steering_of(node)->begin) {
-        if (run_wants(f->run, EVENT_NODE)) {
-            frame_tell_node(f, node);
-        }
+        frame_tell_node(f, node);
         memo_from_params(f);
         frame_drop_params(f);
         steering_of(node)->begin(f, node);

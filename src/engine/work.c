@@ -131,9 +131,7 @@ void work_start(Frame *f) {
         start_clock(f, node->timeout_ms);
         frame_set_timer(f);
     }
-    if (run_wants(f->run, EVENT_NODE)) {
-        frame_tell_node(f, node);
-    }
+    frame_tell_node(f, node);
     Error err = ERROR_INIT;
     bool thaw = f->thaw;
     f->thaw = false;
@@ -537,8 +535,7 @@ void step_set_var(Step *s, Json name, Json value) {
         json_unref(value);
         return;
     }
-    Json set = json_is_none(s->frame->set) ? json_object() : json_take(&s->frame->set);
-    s->frame->set = json_object_set(set, json_ref(name), json_ref(value));
+    s->frame->set = json_object_set(json_take(&s->frame->set), json_ref(name), json_ref(value));
     scope_set(s->frame, s->frame->nlevels - 1, name, value);
 }
 

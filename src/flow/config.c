@@ -137,8 +137,6 @@ static bool fill_string(Filling *f, Json string, Json *out) {
     return fine;
 }
 
-static bool fill(Filling *f, Json value, Json *out);
-
 /* Of a value of the file, which is at most FLOW_DEPTH_MAX deep. */
 static bool fill(Filling *f, Json value, Json *out) {
     JsonKind kind = json_kind(value);

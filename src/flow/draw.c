@@ -37,10 +37,6 @@ static const char *from_name(const Arrow *a) {
     return a->from ? a->from->name : "__start__";
 }
 
-static const char *target_name(const Graph *g, int target) {
-    return target == NODE_END ? "__end__" : g->nodes[target].name;
-}
-
 /* Whether a parameter of a task holds tasks of the same file, which are drawn inside it. */
 static bool holds_tasks(const Node *node, size_t param) {
     ParamType type = node->kind->params[param].type;

@@ -313,6 +313,11 @@ const Node *node_body(const Node *node);
 bool node_is_leaf(const Node *node);
 int64_t node_time_ms(const Node *node); /* its timeout, or that of the file inside it; 0: none */
 
+/* What an edge leads to, as people call it. */
+static inline const char *target_name(const Graph *g, int target) {
+    return target == NODE_END ? "__end__" : g->nodes[target].name;
+}
+
 /* NULL when there is none; the look-ups are hashed. */
 const Node *graph_node(const Graph *g, Json name);
 const Node *graph_find(const Graph *g, Json name); /* bodies of maps ("x[]") too */

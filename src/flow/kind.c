@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-static const ParamInfo assertion_fields[ASSERTION_FIELDS] = {
+/* Of check_http_json and check_http_metrics. */
+static const ParamInfo assertion_fields[] = {
     {.name = "name", .type = PARAM_TEXT, .help = "what it is called in the log"},
     {.name = "query", .type = PARAM_TEXT, .required = true, .help = "jq over the answer"},
     {.name = "exists",

@@ -121,19 +121,6 @@ typedef struct Kind {
 #include "kind_rows.h"
 /* clang-format on */
 
-/* The words of `onBackgroundComplete`. */
-enum { ON_COMPLETE_IGNORE, ON_COMPLETE_FAIL, ON_COMPLETE_SUCCEED, ON_COMPLETE_FAIL_OR_IGNORE };
-/* The fields of an assertion of check_http_json and check_http_metrics. */
-enum {
-    ASSERTION_NAME,
-    ASSERTION_QUERY,
-    ASSERTION_EXISTS,
-    ASSERTION_OPERATOR,
-    ASSERTION_VALUE,
-    ASSERTION_ALLOW_MISSING,
-    ASSERTION_FIELDS,
-};
-
 extern const Kind kinds[KIND_COUNT];
 
 /* NULL when there is none. */

@@ -67,7 +67,7 @@
     PARAM(prefix##_CONTINUE, "continueOnPass", BOOL, \
           "go on after it has held: the result follows every answer", .fallback = "false") \
     PARAM(prefix##_ASSERTIONS, "assertions", OBJECTS, what, .fallback = "[]", \
-          .fields = assertion_fields, .nfields = ASSERTION_FIELDS)
+          .fields = assertion_fields, .nfields = sizeof assertion_fields / sizeof *assertion_fields)
 
 #define STEP_PARAMS(prefix) \
     PARAM(prefix##_ID, "id", TEXT, "the key of its result in `steps`") \

@@ -18,6 +18,7 @@ Json json_object_add_(Json object, const JsonKey *keys, size_t n) {
 
 Json json_object_merge(Json into, Json from) {
     Json key, value;
+    into = json_is_none(into) ? json_object() : into;
     for (size_t pos = 0; json_object_next(from, &pos, &key, &value);) {
         into = json_object_set(into, json_ref(key), json_ref(value));
     }

@@ -31,7 +31,7 @@ typedef struct JsonKey {
 #define ARRAY(...) \
     json_array_from((Json[]){__VA_ARGS__}, sizeof((Json[]){__VA_ARGS__}) / sizeof(Json))
 
-/* Sets all keys of another object; nothing where that is none. Consumes into, borrows from. */
+/* Sets all keys of another object, in a new one where `into` is JSON_NONE. Consumes into, borrows from. */
 Json json_object_merge(Json into, Json from);
 
 /* Milliseconds since 1970 as the interface has times: "2026-11-16T04:35:57.123Z". */

@@ -384,7 +384,7 @@ static void tasks_hold_tasks(void **state) {
     const Node *background = node_of(tasks, "run_task_background");
     expect_names(background->params[BACKGROUND_FOREGROUND].graph, "front");
     expect_names(background->params[BACKGROUND_BACKGROUND].graph, "back");
-    assert_int_equal(background->params[BACKGROUND_ON_COMPLETE].number, ON_COMPLETE_FAIL_OR_IGNORE);
+    assert_int_equal(background->params[BACKGROUND_ON_COMPLETE].number, 3); /* failOrIgnore */
     const Node *matrix = node_of(flow->main, "run_task_matrix");
     expect_json(matrix->params[MATRIX_VALUES].value, "[1,\"a\"]");
     expect_json(json_object_get_c(node_of(tasks, "inner")->source, "id"), "\"inner\"");
