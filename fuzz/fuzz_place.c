@@ -131,9 +131,7 @@ static void find(void) {
     struct stat st;
     uv_loop_t loop;
     path_of("lock", path);
-    bool used = lstat(path, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode));
-    path_of("status", path);
-    if (!used && lstat(path, &st) != 0) return;
+    if (lstat(path, &st) != 0 || (st.st_size == 0 && S_ISREG(st.st_mode))) return;
     Error err = ERROR_INIT;
     CHECK(uv_loop_init(&loop) == 0);
     ended = false;

@@ -7,10 +7,10 @@
  *
  * Who holds the lock decides what a place is:
  *
- *     status there                      over
  *     lock held                         runs
- *     lock free, child's number in it   the supervisor was killed: lost
- *     lock free, nothing in it          never started: ours to start, as we hold the lock now */
+ *     lock free, child's number in it   over: as the status says, or the supervisor was killed, and it is lost
+ *     lock free, nothing in it          never started, and maybe the status says why. Another status was
+ *                                       planted. Ours to start, as we hold the lock now */
 #include "process.h"
 
 #include "mem.h"
@@ -319,8 +319,10 @@ static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err)
         return true;
     }
     p->has_status = process_place_read_status(place, &p->status);
-    if (p->has_status == PLACE_NONE && !process_place_was_used(lock)) {
+    bool refused = p->has_status == PLACE_FINE && p->status.end == PROCESS_FAILED;
+    if (!refused && !process_place_was_used(lock)) {
         p->attached = false;
+        p->has_status = PLACE_NONE;
         process_place_clear(place);
         if (!start_supervisor(p, options, place, lock)) p->spawn_error = errno ? errno : EIO;
     }

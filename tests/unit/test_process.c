@@ -1075,6 +1075,20 @@ static void a_planted_place_is_not_written_through(void **state) {
     unlink(victim);
 }
 
+static void a_planted_status_is_not_believed(void **state) {
+    (void)state;
+    Watch w;
+    watch_init(&w);
+    mkdir(w.place, 0700);
+    put_file(&w, "lock", "");
+    put_file(&w, "status", "0 0 5 5 0 0 1 1\n");
+    put_file(&w, "out", "fake\n");
+    run_sh(&w, "echo real; exit 3", (ProcessOptions){0});
+    EXPECT_END(w, PROCESS_EXITED, 3);
+    expect_out(&w, "real\n");
+    watch_clear(&w);
+}
+
 static void expect_unsafe(const char *place, const char *says) {
     Watch w;
     Error err = ERROR_INIT;
@@ -1384,6 +1398,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(files_that_are_none_hang_nobody),
         cmocka_unit_test(a_lock_that_is_none_is_an_error),
         cmocka_unit_test(a_planted_place_is_not_written_through),
+        cmocka_unit_test(a_planted_status_is_not_believed),
         cmocka_unit_test(a_place_that_is_not_ours_alone_is_refused),
         cmocka_unit_test(a_command_cannot_look_into_its_supervisor),
         cmocka_unit_test(a_place_left_behind_can_be_stopped),
