@@ -2,7 +2,8 @@
  *
  * The store is a database that holds 100,000 runs, one of them with 1,000,000 checkpoints; every sync of it takes
  * 50 ms longer than it does. 64 askers in another process, each with a connection of its own to the host's socket,
- * start runs, list all runs and read the whole history, a page after the other, as fast as they are answered. A turn
+ * start runs, list all runs, read the whole history, a page after the other, and debug a run (a step, back, what it was at a
+ * checkpoint, what has changed since its start), as fast as they are answered. A turn
  * is the time from where the loop has something to do until it looks (epoll) for more. The machine has other
  * things to do too: how long the loop's thread was ready and had no processor is left out where the kernel tells
  * it (schedstat); the figures on the wall have it in. */
@@ -121,7 +122,7 @@ __attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event
 
 /* ---- askers ---- */
 
-typedef enum Wish { STARTS, LISTS, READS, WISHES } Wish;
+typedef enum Wish { STARTS, LISTS, READS, DEBUGS, WISHES } Wish;
 
 /* What both processes see. */
 typedef struct Shared {
@@ -137,7 +138,7 @@ static Shared *shared;
 
 typedef struct Asker {
     Wish wish;
-    int fd;
+    int number, fd;
     Buf line;
 } Asker;
 
@@ -157,8 +158,13 @@ static void ask(Asker *a, const char *text, size_t len) {
         n = write(a->fd, text, len);
         if (n <= 0) give_up("The host does not listen.");
     }
-    read_line(a);
-    if (!strstr(a->line.data, "\"answer\"")) give_up("Not answered: %.300s", a->line.data);
+    do {
+        read_line(a); /* events come between */
+    } while (!strstr(a->line.data, "\"request_id\""));
+    /* a run that has not gone far may have nothing to go back to */
+    if (!strstr(a->line.data, "\"answer\"") && a->wish != DEBUGS) {
+        give_up("Not answered: %.300s", a->line.data);
+    }
     atomic_fetch_add(&shared->answers[a->wish], 1);
 }
 
@@ -168,6 +174,40 @@ static bool next_page(const Asker *a, char *out, size_t size) {
     const char *next = strstr(tail, "\"next\":");
     if (next) snprintf(out, size, "%.*s", (int)strcspn(next + 7, "}"), next + 7);
     return next != NULL;
+}
+
+/* A run of its own, which is paused, and which it watches as a debugger does. */
+static void begin_debugging(Asker *a) {
+    Buf line = BUF_INIT;
+    buf_printf(&line,
+               "{\"request_id\":1,\"call\":\"run_start\",\"args\":%.*s,\"thread\":\"debug-%d\","
+               "\"debug\":{\"pause_on_start\":true,\"window\":true}}}\n",
+               (int)strlen(shared->start) - 1, shared->start, a->number);
+    ask(a, line.data, line.len);
+    if (!strstr(a->line.data, "\"answer\"")) give_up("Not started: %.300s", a->line.data);
+    buf_reset(&line);
+    buf_printf(&line,
+               "{\"request_id\":1,\"call\":\"run_events\",\"args\":"
+               "{\"thread\":\"debug-%d\",\"attach\":true}}\n",
+               a->number);
+    ask(a, line.data, line.len);
+    if (!strstr(a->line.data, "\"answer\"")) give_up("Not attached: %.300s", a->line.data);
+    buf_clear(&line);
+}
+
+static void debug_once(const Asker *a, int n, Buf *line) {
+    static const char *const calls[][2] = {
+        {"step", ",\"kind\":\"over\""},
+        {"variables", ",\"checkpoint\":1"},
+        {"step", ",\"kind\":\"over\""},
+        {"diff", ",\"since\":\"start\""},
+        {"back", ""},
+        {"evaluate", ",\"checkpoint\":2,\"expression\":\".\""},
+        {"reverse_continue", ""},
+    };
+    const char *const *call = calls[(size_t)n % (sizeof calls / sizeof *calls)];
+    buf_printf(line, "{\"request_id\":1,\"call\":\"%s\",\"args\":{\"thread\":\"debug-%d\"%s}}\n",
+               call[0], a->number, call[1]);
 }
 
 static void *asker_main(void *arg) {
@@ -181,11 +221,14 @@ static void *asker_main(void *arg) {
     a->fd = host_socket_connect(&place, &why, &err);
     if (a->fd < 0) give_up("%s", err.msg);
     read_line(a); /* hello */
-    while (wall_seconds() < shared->until) {
+    if (a->wish == DEBUGS) begin_debugging(a);
+    for (int n = 0; wall_seconds() < shared->until; n++) {
         buf_reset(&line);
         if (a->wish == STARTS) {
             buf_printf(&line, "{\"request_id\":1,\"call\":\"run_start\",\"args\":%s}\n",
                        shared->start);
+        } else if (a->wish == DEBUGS) {
+            debug_once(a, n, &line);
         } else if (a->wish == LISTS) {
             buf_printf(&line, "{\"request_id\":1,\"call\":\"runs\",\"args\":{%s%s}}\n",
                        next[0] ? "\"after\":" : "", next);
@@ -196,7 +239,7 @@ static void *asker_main(void *arg) {
                 next[0] ? ",\"from\":" : "", next);
         }
         ask(a, line.data, line.len);
-        if (a->wish == STARTS || !next_page(a, next, sizeof next)) {
+        if (a->wish == STARTS || a->wish == DEBUGS || !next_page(a, next, sizeof next)) {
             atomic_fetch_add(&shared->wholes[a->wish], 1);
             next[0] = '\0';
         }
@@ -224,7 +267,7 @@ static pid_t fork_askers(int *go) {
     static Asker askers[ASKERS];
     pthread_t threads[ASKERS];
     for (int i = 0; i < ASKERS; i++) {
-        askers[i] = (Asker){.wish = (Wish)(i % WISHES)};
+        askers[i] = (Asker){.wish = (Wish)(i % WISHES), .number = i};
         if (pthread_create(&threads[i], NULL, asker_main, &askers[i]) != 0) {
             give_up("There are no threads.");
         }
@@ -340,7 +383,8 @@ static const char *number_text(double value, char *out) {
 
 static void show(Bench *b, double seconds) {
     static const char *const what[] = {"runs started a second", "pages of runs listed a second",
-                                       "pages of the history read a second"};
+                                       "pages of the history read a second",
+                                       "operations of debuggers a second"};
     static const char *const names[CLOCKS][2] = {
         {"a turn, 999 of 1,000 within; on the wall", "the longest"},
         {"the same, less what others had the processor for", "the longest"},
