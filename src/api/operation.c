@@ -293,8 +293,8 @@ static void act(Asking *a) {
     Json out = !session ? json_none()
                : found  ? past->act(session, a->args, a->found, &err)
                         : a->op->ask(session, a->args, &err);
-    if (a->took && a->turn.run) {
-        run_give_back(host_run(a->turn.run)); /* unless it goes on */
+    if (a->took && a->turn.run && json_is_none(out)) {
+        run_give_back(host_run(a->turn.run)); /* unless it came to life all the same */
     }
     answer(a->host, a->op, out, a->reply, &err);
     asking_free(a);

@@ -416,6 +416,35 @@ static void the_loop_turns_while_a_failed_run_is_taken_again(void **state) {
     world_down(&w);
 }
 
+/* It is recorded there once more, with the lease that was taken for that. */
+static void a_run_that_has_ended_goes_to_its_end_and_back(void **state) {
+    static const char *const schemes[] = {"sqlite", "file", "memory"};
+    (void)state;
+    for (size_t s = 0; s < 3; s++) {
+        World w;
+        Asked bad;
+        world_up(&w, schemes[s]);
+        debug_after(&w, "t", 3);
+        HostRun *held = host_find(w.host, "t");
+        host_keep(held, &w);
+        json_unref(answer_of(&w, "continue", of_thread("t")));
+        while (!run_settled(host_run(held)) || run_is_taken(host_run(held))) {
+            uv_run(&w.loop, UV_RUN_ONCE);
+        }
+        Json end = json_int(run_checkpoint(host_run(held)));
+        ask(&w, &bad, "goto", OBJECT_ADD(of_thread("t"), KEY("checkpoint", json_int(999))));
+        wait_for(&w, &bad);
+        assert_true(json_is_none(bad.answer));
+        assert_false(run_is_taken(host_run(held)));
+        Json there = answer_of(&w, "goto", OBJECT_ADD(of_thread("t"), KEY("checkpoint", end)));
+        assert_string_equal(text_of(there, "ended"), "completed");
+        json_unref(there);
+        json_unref(answer_of(&w, "back", of_thread("t")));
+        expect_at(&w, "t", "f");
+        world_down(&w);
+    }
+}
+
 /* Its definition, the run and its first checkpoints. */
 static void making_a_run_is_one_sync(void **state) {
     World w;
@@ -632,6 +661,7 @@ int main(void) {
         JSON_TEST(who_asked_a_session_that_is_gone_is_told),
         JSON_TEST(who_asked_for_the_past_is_told_when_the_host_goes),
         JSON_TEST(the_loop_turns_while_a_failed_run_is_taken_again),
+        JSON_TEST(a_run_that_has_ended_goes_to_its_end_and_back),
         JSON_TEST(making_a_run_is_one_sync),
         JSON_TEST(who_asks_for_a_run_on_its_way_waits_for_it),
         JSON_TEST(a_long_workflow_is_loaded_beside_the_loop),
