@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <uv.h>
 
 /* The reducers in jq. `reduce` puts a new value to the one in the state (null when there is none),
  * `join` makes one new value of two. */
@@ -21,10 +22,14 @@ static const char *const reducers[][2] = {
                       LIST "def unique_so_far: ($old | list); " UNION},
 };
 
-enum { NREDUCERS = sizeof reducers / sizeof reducers[0] };
+enum {
+    NREDUCERS = sizeof reducers / sizeof reducers[0],
+    SLICE = 100000, /* steps between two looks at the clock: a few milliseconds */
+};
 
 struct Evaluator {
     JqHost host;
+    uint64_t deadline;
     size_t n;
     JqProgram *programs[NREDUCERS][2];
     JqRun *reduce[NREDUCERS][2];
@@ -34,6 +39,7 @@ struct Evaluator {
 Evaluator *evaluator_new(const Flow *flow, const JqHost *host) {
     Evaluator *m = mem_zalloc(sizeof *m);
     m->host = *host;
+    m->host.budget.slice = SLICE;
     evaluator_add(m, flow);
     return m;
 }
@@ -69,15 +75,29 @@ void evaluator_free(Evaluator *m) {
     mem_free(m);
 }
 
-Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
+void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds) {
+    m->deadline = nanoseconds;
+}
+
+static Json first_before(JqRun *run, Json input, const Json *vars, uint64_t deadline, Error *err) {
     Json out;
+    JqStatus status;
     jq_run_start(run, input, vars);
-    JqStatus status = jq_run_next(run, &out);
+    do {
+        status = jq_run_next(run, &out);
+    } while (status == JQ_PAUSED && (!deadline || uv_hrtime() < deadline));
     if (status == JQ_FAILED && err) {
         *err = *jq_run_error(run);
     }
+    if (status == JQ_PAUSED) {
+        error_set(err, ERR_LIMIT, "The expression ran longer than its node may.");
+    }
     jq_run_stop(run);
     return status == JQ_OUTPUT ? out : json_none();
+}
+
+Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
+    return first_before(run, input, vars, 0, err);
 }
 
 static JqRun *machine(Evaluator *m, const Expr *expr) {
@@ -99,7 +119,7 @@ static Json placed(const Expr *expr, Json out, Error *err) {
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
     Error none;
     error_clear(&none); /* not all of it: this is the hot path */
-    Json out = evaluator_first(machine(m, expr), json_ref(input), vars, &none);
+    Json out = first_before(machine(m, expr), json_ref(input), vars, m->deadline, &none);
     if (json_is_none(out)) {
         if (none.code == ERR_NONE) {
             error_set(&none, ERR_RAISED, "The expression gives no result.");
@@ -112,7 +132,8 @@ Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars,
 }
 
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    return placed(expr, evaluator_first(machine(m, expr), json_ref(input), NULL, err), err);
+    Json out = first_before(machine(m, expr), json_ref(input), NULL, m->deadline, err);
+    return placed(expr, out, err);
 }
 
 static JqRun *reducer(Evaluator *m, Reduce reduce, bool join) {

@@ -18,6 +18,9 @@ void evaluator_free(Evaluator *m); /* accepts NULL */
 void evaluator_add(Evaluator *m, const Flow *flow);
 void evaluator_remove(Evaluator *m, const Flow *flow);
 
+/* Evaluations end, with ERR_LIMIT, soon after this time of uv_hrtime(); 0: never. */
+void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds);
+
 /* The first output of an expression, given. JSON_NONE with *err set when it fails or has none: the
  * error's line and column are in the expression's file. Borrows input and vars. */
 Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err);

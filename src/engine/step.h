@@ -36,7 +36,7 @@ typedef struct WorkSweep {
 typedef struct NodeWork {
     bool pure;       /* finishes inside start() and touches nothing outside */
     bool keeps_time; /* ends itself when step_timeout_ms() is over; otherwise the engine cancels it
-                        then. Pure work has no timeout */
+                        then. Pure work keeps it, too */
     bool heavy;      /* only so many run at once: it costs a process */
     void (*start)(Step *step);
     /* What is to be on record before start(): its *memo*, the same in every start() of the node until

@@ -353,14 +353,30 @@ int64_t step_timeout_ms(const Step *s) {
     return s->node->timeout_ms;
 }
 
+/* The expressions of a node, one by one, may take as long as the node. */
+static Evaluator *evaluator_in_time(const Step *s) {
+    uint64_t ms = (uint64_t)s->node->timeout_ms;
+    if (ms) {
+        evaluator_set_deadline(s->run->evaluator, uv_hrtime() + ms * 1000000);
+    }
+    return s->run->evaluator;
+}
+
+static Json evaluated(const Step *s, Json value) {
+    if (s->node->timeout_ms) {
+        evaluator_set_deadline(s->run->evaluator, 0);
+    }
+    return value;
+}
+
 Json step_eval(Step *s, const Expr *expr, Error *err) {
     Json vars[FRAME_VARS_MAX];
-    return evaluator_run(s->run->evaluator, expr, s->state,
-                         frame_variables(s->frame, s->node, vars), err);
+    return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state,
+                                      frame_variables(s->frame, s->node, vars), err));
 }
 
 Json step_query(Step *s, const Expr *expr, Error *err) {
-    return evaluator_query(s->run->evaluator, expr, s->state, err);
+    return evaluated(s, evaluator_query(evaluator_in_time(s), expr, s->state, err));
 }
 
 Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error *err) {
@@ -371,7 +387,7 @@ Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error
     for (size_t i = 0; i < n; i++) {
         vars[s->node->nvars + i] = more[i];
     }
-    return evaluator_run(s->run->evaluator, expr, s->state, vars, err);
+    return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state, vars, err));
 }
 
 Json step_var(const Step *s, size_t index) {

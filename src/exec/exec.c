@@ -34,6 +34,11 @@ void exec_fail_with(Step *step, const char *otherwise, const Error *err) {
     step_fail_with(step, kind, err);
 }
 
+void exec_fail_late(Step *step) {
+    step_fail(step, "timeout", json_none(), "It took longer than its timeout of %g s.",
+              (double)step_timeout_ms(step) / 1000);
+}
+
 bool exec_param_text(Step *step, int param, Buf *out, Error *err) {
     const Expr *expr = step_param(step, param)->expr;
     if (!expr || step_text(step, expr, out, err)) return true;

@@ -29,6 +29,8 @@ bool exec_size_fits(Step *step, int param, int64_t most, Error *err);
 /* A line of the log that is ours and not the work's: stream "log". */
 void exec_note(Step *step, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Ends a step that the engine cannot end: its timeout is over. */
+void exec_fail_late(Step *step);
 /* Ends the step with the word that goes with the error's code: "limit", "cancelled", or else. */
 void exec_fail_with(Step *step, const char *otherwise, const Error *err);
 

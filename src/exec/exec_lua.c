@@ -169,7 +169,7 @@ static int run_step(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_setupvalue(L, -2, 1);
     int before = lua_gettop(L) - 1;
-    lua_meter_start(&lua->meter);
+    lua_meter_start(&lua->meter, (uint64_t)step_timeout_ms(lua->step) * 1000000);
     lua_call(L, 0, LUA_MULTRET);
     lua_meter_stop(&lua->meter);
     if (lua_gettop(L) > before) {
@@ -221,6 +221,7 @@ static Failure describe(const Lua *lua, int status) {
 static void run(Lua *lua, Step *step) {
     lua->step = step;
     lua->meter.over = NULL;
+    lua->meter.late = false;
     error_clear(&lua->error);
     lua_pushcfunction(lua->L, run_step);
     int status = lua_pcall(lua->L, 0, 0, 0);
@@ -231,7 +232,10 @@ static void run(Lua *lua, Step *step) {
     lua_settop(lua->L, 0);
     lua_json_release(&lua->views);
     if (lua->meter.bytes > MEMORY_TIDY) lua_gc(lua->L, LUA_GCCOLLECT);
-    if (status != LUA_OK) {
+    if (status != LUA_OK && lua->meter.late) {
+        json_unref(failure.details);
+        exec_fail_late(step);
+    } else if (status != LUA_OK) {
         step_fail(step, failure.kind, failure.details, "%s", failure.message);
     } else if (json_is_none(result)) {
         exec_fail_with(step, "lua", &lua->error);

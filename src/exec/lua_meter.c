@@ -25,9 +25,13 @@ static void set_over(LuaMeter *meter, const char *which) {
 static bool look(LuaMeter *meter, uint64_t instructions) {
     if (!meter->running || meter->over) return !meter->over;
     meter->instructions += instructions;
-    if (meter->instructions > LUA_METER_INSTRUCTIONS) {
+    uint64_t passed = uv_hrtime() - meter->started;
+    meter->late = meter->timeout && passed > meter->timeout;
+    if (meter->late) {
+        set_over(meter, "ran longer than the node's timeout");
+    } else if (meter->instructions > LUA_METER_INSTRUCTIONS) {
         set_over(meter, "ran more than 50 million instructions");
-    } else if (uv_hrtime() - meter->started > (uint64_t)LUA_METER_SECONDS * 1000000000) {
+    } else if (passed > (uint64_t)LUA_METER_SECONDS * 1000000000) {
         set_over(meter, "ran longer than 10 seconds");
     }
     return !meter->over;
@@ -66,7 +70,9 @@ lua_State *lua_meter_state(LuaMeter *meter) {
     return meter->L;
 }
 
-void lua_meter_start(LuaMeter *meter) {
+void lua_meter_start(LuaMeter *meter, uint64_t timeout) {
+    meter->timeout = timeout;
+    meter->late = false;
     meter->instructions = 0;
     meter->started = uv_hrtime();
     meter->over = NULL;

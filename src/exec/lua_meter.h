@@ -25,6 +25,8 @@ typedef struct LuaMeter {
     size_t bytes;
     uint64_t instructions;
     uint64_t started; /* nanoseconds */
+    uint64_t timeout; /* the same, of the node */
+    bool late;        /* that was passed */
     bool running;
     const char *over; /* which limit was passed, as half a sentence; NULL: none */
 } LuaMeter;
@@ -33,7 +35,7 @@ typedef struct LuaMeter {
  * state. */
 lua_State *lua_meter_state(LuaMeter *meter);
 
-void lua_meter_start(LuaMeter *meter);
+void lua_meter_start(LuaMeter *meter, uint64_t timeout); /* nanoseconds; 0: none */
 void lua_meter_stop(LuaMeter *meter);
 
 /* As if so many instructions had been executed. Raises when a limit is passed. */

@@ -261,6 +261,19 @@ def bad_anchor_bomb(world):
     world("check", "bomb.yaml").gives(1).says("bomb.yaml:")
 
 
+def bad_timeouts_of_expressions(world):
+    """jq and Lua that loop are ended when the node's timeout is over"""
+    for work in ("jq: 'last(range(1e12))'", "jq: '[range(1e8) | tostring] | length'", "jq: '{a: (def f: f; f)}'",
+                 "lua: 'while true do end'", "shell: 'echo {{ last(range(1e12)) }}'"):
+        world.write("late.yaml", f"name: late\nnodes:\n  - {{name: a, {work}, timeout: 100ms}}\n")
+        begin = time.monotonic()
+        answer = world("run", "late.yaml", "--store", "memory:").gives(FAILED)
+        if "shell" not in work:
+            answer.says("It took longer than its timeout of 0.1 s")
+        if time.monotonic() - begin > 8:
+            raise Broken(f"{work} took {time.monotonic() - begin:.1f} s")
+
+
 def bad_cycle(world):
     """a cycle without an exit ends at the recursion limit, with the names of its nodes"""
     world.write("cycle.yaml", """

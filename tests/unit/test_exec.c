@@ -128,6 +128,28 @@ static void shell_says_how_it_failed(void **state) {
     expect(KIND_SHELL, "kill -KILL $$", NULL, "signal: Command was ended by signal 9 (Killed)");
 }
 
+static void lua_keeps_its_timeout(void **state) {
+    (void)state;
+    static const char *const codes[] = {
+        "while true do end",
+        "while true do pcall(error) end",
+        "local t = {}; for i = 1, 300000 do t[i] = i * 7919 % 300007 end; while true do table.sort(t) end",
+        "while true do string.rep('x', 1 << 20):find('.-.-.-y') end",
+        "while true do local s = string.rep('x', 1 << 20) end",
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        Step step;
+        uint64_t start = uv_hrtime();
+        fake_init(&step, KIND_LUA, "{}");
+        fake_set(&step, LUA_CODE, json_string_c(codes[i]));
+        step.timeout = 150;
+        fake_run(&step);
+        assert_string_equal(step.result, "timeout: It took longer than its timeout of 0.15 s.");
+        assert_true(uv_hrtime() - start < 5000000000);
+        fake_clear(&step);
+    }
+}
+
 static void shell_keeps_its_timeout(void **state) {
     (void)state;
     Step step;
@@ -480,6 +502,7 @@ int main(void) {
         FAKE_TEST(shell_says_when_the_folder_of_the_run_is_gone),
         FAKE_TEST(shell_parses_json),
         FAKE_TEST(shell_says_how_it_failed),
+        FAKE_TEST(lua_keeps_its_timeout),
         FAKE_TEST(shell_keeps_its_timeout),
         FAKE_TEST(shell_output_is_bounded),
         FAKE_TEST(shell_refuses_what_no_command_can_be_given),
