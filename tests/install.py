@@ -7,6 +7,7 @@ A program is compiled through pkg-config against the shared and against the stat
 the names that the libraries export are held against those that pawl.h declares.
 """
 
+import json
 import os
 import re
 import shlex
@@ -86,6 +87,29 @@ def private_libraries(destdir, prefix, libdir):
     return [*shlex.split(result.stdout), "-lm", "-lpthread"]
 
 
+def readelf(binary, *flags):
+    return subprocess.run(["readelf", "-W", *flags, binary], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def protections(binary):
+    """What each protection is called, and whether the binary has it."""
+    segments, dynamic = readelf(binary, "-l"), readelf(binary, "-d")
+    symbols = readelf(binary, "--dyn-syms")
+    stack = re.search(r"GNU_STACK.*", segments)
+    yield "it can be loaded anywhere (PIE)", "Flags:" in dynamic and bool(
+        re.search(r"FLAGS_1.*\bPIE\b", dynamic))
+    yield "what is relocated cannot be written (full RELRO)", bool(
+        "GNU_RELRO" in segments and re.search(r"BIND_NOW|FLAGS_1.*\bNOW\b", dynamic))
+    yield "the stack cannot be run", bool(stack and "E" not in stack.group().split()[-2])
+    yield "frames are guarded (stack protector)", "__stack_chk_fail" in symbols
+    yield "copies are checked (FORTIFY_SOURCE)", "__memcpy_chk" in symbols or "__snprintf_chk" in symbols
+    if os.uname().machine == "x86_64":
+        endbr64 = b"\xf3\x0f\x1e\xfa"
+        yield ("jumps land where they may (control-flow protection)",
+               Path(binary).read_bytes().count(endbr64) > 1000)
+
+
 def compile_and_run(tap, folder, words, libdir, how):
     binary = Path(folder) / how
     command = [*shlex.split(os.environ.get("CC", "cc")), "-std=c11", "-Wall", "-Wextra",
@@ -114,6 +138,10 @@ def main():
         for name in INSTALLED:
             tap.case((prefix / name).exists() and (prefix / name).stat().st_size > 0, name)
         libdir = next(prefix.rglob("libpawl.a")).parent
+        options = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
+        if {o["name"]: o["value"] for o in options}["b_sanitize"] in ("none", []):
+            for what, there in protections(prefix / "bin/pawl"):
+                tap.case(there, what)
 
         names = declared(prefix / "include" / "pawl.h")
         tap.case(len(names) > 0, "the header declares functions")

@@ -133,10 +133,10 @@ static bool set_env(StepCommand *command, const char *name, const char *value, E
 /* The folder of the run has to be a whole path: the command runs elsewhere. */
 static bool give_places(StepCommand *command, Error *err) {
     Step *step = command_step(command);
-    char workspace[PATH_MAX];
     const char *folder = step_run_folder(step, err);
     if (!folder) return false;
-    if (!realpath(folder, workspace)) {
+    char *workspace = realpath(folder, NULL);
+    if (!workspace) {
         return error_set(err, ERR_IO, "The folder of the run, %s, cannot be used: %s.", folder,
                          strerror(errno));
     }
@@ -149,6 +149,7 @@ static bool give_places(StepCommand *command, Error *err) {
                 set_env(command, "PAWL_RUN", run ? run + 1 : workspace, err) &&
                 set_env(command, "PAWL_STEP", step_node(step)->name, err);
     buf_clear(&home);
+    free(workspace);
     return fine;
 }
 
