@@ -31,21 +31,21 @@ int64_t frame_number(Json key) {
 
 /* Times are milliseconds since 1970, and so far from the ends of what a number can be that sums of them are
  * none; so are counts. */
-#define TIME_MAX    INT64_C(999999999999999999)
-#define COUNT_SHAPE "int(0..2000000000)"
+#define TIME_MAX INT64_C(999999999999999999)
 
 /* PLAIN, what a frame waits for that no debugger has stopped, is made of the rows of wait.h. BARE is the same
  * or a failure that a debugger has let go on, WAIT either of them or a pause: a pause is of one thing. */
 static const ShapeName image_shapes[] = {
     {"ANY", "any|null"},
-    {"COUNT", COUNT_SHAPE},
+    {"COUNT", "int(0..2147483647)"},
+    {"STEPS", "int(0..999999999999999999)"},
     {"TIME", "int(0..999999999999999999)"},
     {"POSITION", "int(0..3)"},
     {"RUN",
      "[text|null, object|null, int(1..999999999999), text|null, TIME, text|null, text|null, ANY?, "
-     "[COUNT, COUNT, COUNT]|null?]"},
+     "[STEPS, COUNT, STEPS]|null?]"},
     {"FRAME", "[int(0..999999999999), int(0..4294967295), [LEVEL, LEVEL...], WAIT, EXTRA?]"},
-    {"LEVEL", "[text|null, object|null, ANY, COUNT, COUNT, COUNT, TIME, array?]"},
+    {"LEVEL", "[text|null, object|null, ANY, STEPS, COUNT, COUNT, TIME, array?]"},
     {"EXTRA", "{held?: TIME, inject?: array, *: ANY}|null"},
     {"WRITES", "{*: [ANY, text|null, ANY...]}|null"},
     {"WAIT", "BARE|PAUSE"},
@@ -271,15 +271,14 @@ Json checkpoint_changed_keys(const Checkpoint *c) {
 
 /* ---- changes of all frames ---- */
 
-/* Of a time; still one. */
-static int64_t moved(int64_t at, int64_t by) {
+int64_t time_moved(int64_t at, int64_t by) {
     int64_t to = at + (by > TIME_MAX ? TIME_MAX : by < -TIME_MAX ? -TIME_MAX : by);
     return to < 1 ? 1 : to > TIME_MAX ? TIME_MAX : to;
 }
 
 static Json later(Json array, size_t i, int64_t by) {
     int64_t at = image_int(array, i);
-    return at ? json_array_set(array, i, json_int(moved(at, by))) : array;
+    return at ? json_array_set(array, i, json_int(time_moved(at, by))) : array;
 }
 
 static Json shifted_levels(Json levels, bool asked, int64_t by) {
@@ -304,7 +303,7 @@ static Json shifted_frame(Json frame, const Shift *shift) {
     Json held = json_object_get_c(extra, "held");
     bool timed = wait_is_timed(wait);
     if (json_tag(held) == JSON_TAG_INT) {
-        extra = json_object_with(json_ref(extra), "held", json_int(moved(held.i, shift->by)));
+        extra = json_object_with(json_ref(extra), "held", json_int(time_moved(held.i, shift->by)));
         frame = json_array_set(frame, IMAGE_EXTRA, extra);
     }
     if (wait_is(wait, WAIT_PAUSE)) { /* it stopped the clock, whoever looks at it */

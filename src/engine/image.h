@@ -81,6 +81,8 @@ bool image_check(Json image, Error *err);
 Json image_load(Store *store, const RunRow *row, int64_t seq, ChainWeight *weight, Error *err);
 bool writes_valid(Json writes); /* of a graph that is not scoped; null is */
 
+/* A time, `by` milliseconds later; still one, however far that is. */
+int64_t time_moved(int64_t at, int64_t by);
 /* The image with every deadline `by` milliseconds later and, with waits, every time that a frame waits
  * for too; consumes it. */
 Json image_shift(Json image, int64_t by, bool waits);

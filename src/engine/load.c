@@ -61,6 +61,13 @@ static bool position_gone(const Run *run, Json name, Error *err) {
     return error_fact(err, "gone", json_string_data(&name));
 }
 
+/* So far from its end that going on counting never comes there. */
+static int32_t counted(Json image, size_t part) {
+    enum { FAR = 2000000000 };
+    int64_t n = image_int(image, part);
+    return (int32_t)(n < FAR ? n : FAR);
+}
+
 static bool load_level(Frame *f, Json image, Error *err) {
     Json name = json_array_get(image, IMAGE_NODE), writes = json_array_get(image, IMAGE_WRITES);
     Json state = json_array_get(image, IMAGE_STATE);
@@ -88,8 +95,8 @@ static bool load_level(Frame *f, Json image, Error *err) {
     }
     l->writes = json_kind(writes) == JSON_NULL ? json_none() : json_ref(writes);
     l->steps = image_int(image, IMAGE_STEPS);
-    l->attempt = (int32_t)image_int(image, IMAGE_ATTEMPT);
-    l->count = (int32_t)image_int(image, IMAGE_COUNT);
+    l->attempt = counted(image, IMAGE_ATTEMPT);
+    l->count = counted(image, IMAGE_COUNT);
     l->node = json_kind(name) == JSON_STRING ? graph_find(graph, name) : NULL;
     l->deadline = l->node ? image_int(image, IMAGE_LEVEL_DEADLINE) : 0;
     return json_kind(name) != JSON_STRING || l->node || position_gone(f->run, name, err);

@@ -7,6 +7,7 @@
 #include "schedule.h"
 
 #include "event.h"
+#include "image.h"
 #include "mem.h"
 #include "record.h"
 #include "result.h"
@@ -75,12 +76,13 @@ void run_renew_clocks(Run *run) {
 }
 
 static void clock_changes(Frame *f, int64_t now) {
-    int64_t stood = f->held_at ? now - f->held_at : 0;
+    int64_t stood = f->held_at && f->held_at < now ? now - f->held_at : 0;
     for (uint32_t i = 0; i < f->nlevels; i++) {
-        f->levels[i].deadline += f->levels[i].deadline ? stood : 0;
+        int64_t *deadline = &f->levels[i].deadline;
+        *deadline = *deadline ? time_moved(*deadline, stood) : 0;
     }
     if (!f->parent && f->run->deadline) {
-        f->run->deadline += stood;
+        f->run->deadline = time_moved(f->run->deadline, stood);
     }
     f->held_at = f->held ? now : 0;
     frame_mark(f);

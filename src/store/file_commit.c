@@ -3,6 +3,7 @@
 #include "file_store.h"
 
 #include "crc32c.h"
+#include "file_io.h"
 #include "folders.h"
 #include "mem.h"
 
@@ -288,7 +289,7 @@ static int keep_batch(const FileStore *f, const StoreBatch *b, const char *path)
     memcpy(head + 24, &crc, 4);
     buf_add(&bytes, head, sizeof head);
     buf_add(&bytes, b->bytes.data, b->bytes.len);
-    int fd = open(new_path, O_RDWR | O_CREAT | O_TRUNC | FILE_CAREFULLY, 0666);
+    int fd = open_regular(new_path, O_RDWR | O_CREAT | O_TRUNC);
     bool ok = fd >= 0 && lock_whole(fd) && file_write(fd, bytes.data, bytes.len, 0) &&
               file_sync(fd) && rename(new_path, path) == 0 && folder_sync(f->batches);
     int failed = errno;
@@ -466,7 +467,7 @@ static bool finish_batch(FileStore *f, const char *name, Error *err) {
     Writes w = {0};
     Part p;
     bool ok = true;
-    int fd = open(path, O_RDWR | FILE_CAREFULLY);
+    int fd = open_regular(path, O_RDWR);
     if (fd >= 0 && lock_whole(fd)) {
         if (read_batch(path, &b)) {
             collect_writes(&b, &w);

@@ -7,7 +7,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+int open_regular(const char *path, int flags) {
+    struct stat st;
+    int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        errno = ENXIO;
+        return -1;
+    }
+    return fd;
+}
 
 /* ---- reading ---- */
 
@@ -83,7 +95,7 @@ bool file_sync(int fd) {
 
 bool file_read_whole(const char *path, Buf *out) {
     enum { PIECE = 65536 };
-    int fd = open(path, O_RDONLY | FILE_CAREFULLY);
+    int fd = open_regular(path, O_RDONLY);
     ssize_t n = fd < 0 ? -1 : 1;
     while (n > 0) {
         n = read(fd, buf_reserve(out, PIECE), PIECE);
@@ -100,7 +112,7 @@ bool file_read_whole(const char *path, Buf *out) {
 }
 
 static bool write_new(const char *path, const char *bytes, size_t len) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | FILE_CAREFULLY, 0666);
+    int fd = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC);
     bool ok = fd >= 0 && file_write(fd, bytes, len, 0) && file_sync(fd);
     int failed = errno;
     if (fd >= 0) {

@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How the files of a store are opened: none of them is a link, and none that somebody planted is waited for. */
-enum { FILE_CAREFULLY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-
 /* Reads by place through one buffer. */
 typedef struct Reader {
     int fd;
@@ -28,6 +25,11 @@ const char *reader_get(Reader *r, uint64_t at, size_t len);
 const char *reader_some(Reader *r, uint64_t at, size_t *len);
 void reader_forget(Reader *r); /* what it has read may have changed */
 void reader_clear(Reader *r);  /* does not close fd */
+
+/* Opens a file of a store, as open() does. A store may lie where others put things: a link is not followed
+ * (ELOOP), what is no regular file is refused without waiting for it (ENXIO), and a new file is for nobody
+ * but us. -1 with errno. */
+int open_regular(const char *path, int flags);
 
 /* False with errno; what was written up to then stays. Pass store.write and store.sync. */
 bool file_write(int fd, const char *bytes, size_t len, uint64_t at);

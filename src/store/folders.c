@@ -29,10 +29,10 @@ bool folder_make(const char *path) {
     int failed = 0; /* why the first that is missing cannot be made */
     for (char *slash = strchr(copy + 1, '/'); slash && !failed; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        failed = mkdir(copy, 0777) == 0 || is_folder(copy) ? 0 : errno;
+        failed = mkdir(copy, 0700) == 0 || is_folder(copy) ? 0 : errno;
         *slash = '/';
     }
-    failed = failed || mkdir(copy, 0777) == 0 ? failed : errno;
+    failed = failed || mkdir(copy, 0700) == 0 ? failed : errno;
     mem_free(copy);
     if (failed && is_folder(path)) {
         return true;

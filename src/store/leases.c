@@ -88,7 +88,7 @@ void lease_file_close(LeaseFile *f) {
 
 static bool open_file(LeaseFile *f, Error *err) {
     if (f->fd < 0) {
-        f->fd = open(f->path, O_RDWR | O_CREAT | FILE_CAREFULLY, 0666);
+        f->fd = open_regular(f->path, O_RDWR | O_CREAT);
     }
     if (f->fd < 0) {
         error_set(err, ERR_IO, "The lock file %s cannot be opened: %s.", f->path, strerror(errno));
@@ -148,7 +148,7 @@ void lease_file_unlock(LeaseFile *f, int64_t run) {
 /* A descriptor of its own will do where ours cannot be opened for writing: asking takes no right. */
 bool lease_file_is_locked(LeaseFile *f, int64_t run) {
     struct flock lock = slot_lock(F_WRLCK, run);
-    int fd = f->fd >= 0 ? f->fd : open(f->path, O_RDONLY | FILE_CAREFULLY);
+    int fd = f->fd >= 0 ? f->fd : open_regular(f->path, O_RDONLY);
     bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (fd >= 0 && fd != f->fd) {
         close(fd);

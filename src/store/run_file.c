@@ -1,6 +1,7 @@
 #include "run_file.h"
 
 #include "crc32c.h"
+#include "file_io.h"
 #include "folders.h"
 #include "mem.h"
 
@@ -407,7 +408,7 @@ static void load_index(RunFile *f, uint64_t size) {
     char head[INDEX_HEAD];
     start_over(f);
     if (f->index_fd < 0) {
-        f->index_fd = open(f->index_path, (f->writable ? O_RDWR : O_RDONLY) | FILE_CAREFULLY);
+        f->index_fd = open_regular(f->index_path, f->writable ? O_RDWR : O_RDONLY);
     }
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -426,7 +427,7 @@ static void update_index(RunFile *f, uint64_t lag) {
         return;
     }
     if (f->index_fd < 0) {
-        f->index_fd = open(f->index_path, O_RDWR | O_CREAT | FILE_CAREFULLY, 0666);
+        f->index_fd = open_regular(f->index_path, O_RDWR | O_CREAT);
     }
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
@@ -486,7 +487,7 @@ static bool load(RunFile *f) {
 }
 
 static int open_run(const char *path, bool writable) {
-    return open(path, (writable ? O_RDWR : O_RDONLY) | FILE_CAREFULLY);
+    return open_regular(path, writable ? O_RDWR : O_RDONLY);
 }
 
 RunFile *run_file_open(const char *folder, int64_t run, bool writable) {

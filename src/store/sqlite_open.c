@@ -170,6 +170,9 @@ static bool look_at_file(const Store *s, Error *err) {
     }
     char *folder = folder_of(s->path);
     bool ok = folder_make(folder);
+    if (ok) { /* SQLite would let everybody read it; by a name, since a descriptor takes locks with it (look) */
+        mknod(s->path, S_IFREG | S_IRUSR | S_IWUSR, 0);
+    }
     if (!ok) {
         error_set(err, ERR_IO, "The folder %s for the store cannot be made: %s.", folder,
                   strerror(errno));
@@ -185,6 +188,22 @@ static bool run_sql(SqliteStore *q, const char *sql, const char *doing, Error *e
     return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(q, doing, err);
 }
 
+/* Nothing that a file brings along is run: no view, no trigger, no function of its schema; and nothing that is said
+ * to it can damage the file. */
+static void distrust(sqlite3 *db) {
+    static const struct {
+        int option, on;
+    } rows[] = {
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sqlite3_db_config(db, rows[i].option, rows[i].on, NULL);
+    }
+    sqlite3_exec(db, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
+}
+
 /* Without SQLite's own locks: a handle is used by one thread at a time. */
 static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) {
     sqlite3_close(q->db);
@@ -195,6 +214,7 @@ static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) 
     }
     sqlite3_extended_result_codes(q->db, 1);
     sqlite3_busy_timeout(q->db, BUSY_MS);
+    distrust(q->db);
     return q->base.beside || check_file(q, err); /* beside another handle the file is known */
 }
 
