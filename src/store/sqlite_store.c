@@ -37,6 +37,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_INSERT_CHECKPOINT] = "INSERT OR REPLACE INTO checkpoints (" CHECKPOINT_COLUMNS ")"
                               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [SQL_REMOVE_CHECKPOINT] = "DELETE FROM checkpoints WHERE id = ?1",
+    /* Without its status no index of a run under way is touched: nearly always that is as it was. */
+    [SQL_UPDATE_SAME] = "UPDATE runs SET head = ?2, last = max(last, ?3), updated = ?5, owner = ?6"
+                        " WHERE run = ?1 AND status = ?4",
     [SQL_UPDATE_RUN] = "UPDATE runs SET head = ?2, last = max(last, ?3), status = ?4, updated = ?5,"
                        " owner = ?6 WHERE run = ?1",
     [SQL_UPDATE_LAST] = "UPDATE runs SET last = max(last, ?2), owner = ?3 WHERE run = ?1",
@@ -351,8 +354,12 @@ static bool write_facts(SqliteStore *q, const Facts *f, const char *self, Error 
     Binds last = BINDS(NUMBER(f->run), NUMBER(f->last), TEXT(self));
     Binds all = BINDS(NUMBER(f->run), NUMBER(f->head), NUMBER(f->last), TEXT(f->status),
                       NUMBER(f->at), TEXT(self));
-    return !f->run || (f->status ? execute(q, SQL_UPDATE_RUN, all, "writing checkpoints", err)
-                                 : execute(q, SQL_UPDATE_LAST, last, "writing checkpoints", err));
+    static const char doing[] = "writing checkpoints";
+    if (!f->run || !f->status) {
+        return !f->run || execute(q, SQL_UPDATE_LAST, last, doing, err);
+    }
+    return execute(q, SQL_UPDATE_SAME, all, doing, err) &&
+           (sqlite3_changes(q->db) || execute(q, SQL_UPDATE_RUN, all, doing, err));
 }
 
 static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
