@@ -294,10 +294,6 @@ const char *host_folder(const Host *h) {
 
 /* ---- the store and the engine ---- */
 
-const char *host_store_url(const Host *h) {
-    return h->store ? store_url(h->store) : h->url;
-}
-
 Store *host_store(Host *h, HostNeed need, Error *err) {
     static const StoreMode modes[] = {STORE_EXISTING, STORE_EXISTING, STORE_CREATE};
     if (h->store && (h->opened >= need || h->engine)) {
@@ -651,14 +647,6 @@ void *host_keeper(const HostRun *r) {
 
 Run *host_run(const HostRun *r) {
     return r->run;
-}
-
-Host *host_of(const HostRun *r) {
-    return r->host;
-}
-
-const Recording *host_recording(const HostRun *r) {
-    return r->recording;
 }
 
 /* ---- what is to be freed ---- */

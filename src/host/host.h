@@ -67,7 +67,6 @@ typedef enum HostNeed {
 
 /* Opened, or opened again for more than before. NULL on error. */
 Store *host_store(Host *host, HostNeed need, Error *err);
-const char *host_store_url(const Host *host);
 /* The folder for files that belong to its runs, made on the first call; NULL on error. */
 const char *host_store_folder(Host *host, Error *err);
 Engine *host_engine(Host *host, HostNeed need, Error *err); /* made on the first call */
@@ -151,8 +150,6 @@ HostRun *host_find(const Host *host, const char *thread);
 HostRun *host_next(const Host *host, const HostRun *after); /* NULL: the first; none follows */
 
 Run *host_run(const HostRun *run);
-Host *host_of(const HostRun *run);
-const Recording *host_recording(const HostRun *run); /* NULL: none */
 /* The session, made if there is none. NULL on error. */
 Session *host_session(HostRun *run, Error *err);
 Session *host_has_session(const HostRun *run); /* NULL: there is none */
