@@ -187,6 +187,19 @@ def check_names(tap, root, layers):
     tap.case(not twice, "every header has a name of its own", "\n".join(twice))
 
 
+ALONE = re.compile(r"^( +(?:if|for|while) \(.*\) )\{\n +([^{}/\n]*;)\n +\}$", re.M)
+NESTED = re.compile(r"(?:if|for|while|switch|do)\b")
+
+
+def check_layout(tap, root):
+    """What clang-format leaves open: a short statement stands beside its condition."""
+    bad = [f"{source.relative_to(root)}: {found[1].strip()}"
+           for source in sorted((root / "src").rglob("*.c"))
+           for found in ALONE.finditer(source.read_text())
+           if len(found[1] + found[2]) <= 100 and not NESTED.match(found[2])]
+    tap.case(not bad, "a short statement stands on the line of its condition", "\n".join(bad))
+
+
 def engine_rows(root):
     """The table of ARCHITECTURE.md that says who may call whom inside engine/: names, the top row first."""
     text = (root / "ARCHITECTURE.md").read_text()
@@ -227,6 +240,7 @@ def main():
     check_process(tap, root, layers)
     check_sentences(tap, root, layers)
     check_engine(tap, root)
+    check_layout(tap, root)
     return tap.finish()
 
 

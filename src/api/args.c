@@ -50,12 +50,8 @@ static const struct TypeRow {
 
 static bool is_of_type(ArgType type, Json v) {
     bool frame = type == ARG_FRAME || type == ARG_FRAMES, text = json_kind(v) == JSON_STRING;
-    if (!(types[type].kinds >> json_kind(v) & 1)) {
-        return false;
-    }
-    if (text && type == ARG_FRAMES) {
-        return json_string_is(v, "all");
-    }
+    if (!(types[type].kinds >> json_kind(v) & 1)) return false;
+    if (text && type == ARG_FRAMES) return json_string_is(v, "all");
     if (text && (type == ARG_TEXT || type == ARG_PATH)) {
         return !memchr(json_string_data(&v), '\0', json_string_len(v));
     }
@@ -80,24 +76,16 @@ static void list_one(Listing *l, const char *name) {
 
 static void list_words(const char *const *words, Buf *out) {
     Listing l = {.out = out, .quote = "\"", .before_last = " or "};
-    while (words[l.total]) {
-        l.total++;
-    }
-    for (size_t i = 0; i < l.total; i++) {
-        list_one(&l, words[i]);
-    }
+    while (words[l.total]) l.total++;
+    for (size_t i = 0; i < l.total; i++) list_one(&l, words[i]);
 }
 
 /* The names of all arguments, or of those of which one must be there. */
 static void list_args(const OperationArg *args, bool one_of, Buf *out) {
     Listing l = {.out = out, .quote = "`", .before_last = " and "};
+    for (const OperationArg *a = args; a && a->name; a++) l.total += a->one_of || !one_of;
     for (const OperationArg *a = args; a && a->name; a++) {
-        l.total += a->one_of || !one_of;
-    }
-    for (const OperationArg *a = args; a && a->name; a++) {
-        if (a->one_of || !one_of) {
-            list_one(&l, a->name);
-        }
+        if (a->one_of || !one_of) list_one(&l, a->name);
     }
 }
 
@@ -145,9 +133,7 @@ static bool refuse_args(const Operation *op, Json args, Error *err) {
 static bool refuse_name(const Operation *op, const char *name, size_t len, Error *err) {
     Suggestion nearest = suggestion_for(name, len);
     Buf names = BUF_INIT;
-    for (const OperationArg *a = op->args; a && a->name; a++) {
-        suggestion_offer(&nearest, a->name);
-    }
+    for (const OperationArg *a = op->args; a && a->name; a++) suggestion_offer(&nearest, a->name);
     list_args(op->args, false, &names);
     const char *word = shown(name, len);
     if (nearest.best) {
@@ -194,21 +180,15 @@ static bool refuse_count(const Operation *op, size_t given, Error *err) {
 
 static const OperationArg *find_arg(const Operation *op, Json name) {
     for (const OperationArg *a = op->args; a && a->name; a++) {
-        if (json_string_is(name, a->name)) {
-            return a;
-        }
+        if (json_string_is(name, a->name)) return a;
     }
     return NULL;
 }
 
 static bool fits(const OperationArg *a, Json v) {
-    if (a->nullable && json_kind(v) == JSON_NULL) {
-        return true;
-    }
+    if (a->nullable && json_kind(v) == JSON_NULL) return true;
     const char *const *word = a->words;
-    while (word && *word && !json_string_is(v, *word)) {
-        word++;
-    }
+    while (word && *word && !json_string_is(v, *word)) word++;
     return is_of_type(a->type, v) && (!word || *word) &&
            (!has_bounds(a) || (json_number_compare(v, json_int(a->min)) >= 0 &&
                                json_number_compare(v, json_int(a->max)) <= 0));
@@ -228,12 +208,8 @@ static bool check_given(const Operation *op, Json args, Error *err) {
     Json key, value;
     for (size_t pos = 0; json_object_next(args, &pos, &key, &value);) {
         const OperationArg *a = find_arg(op, key);
-        if (!a) {
-            return refuse_name(op, json_string_data(&key), json_string_len(key), err);
-        }
-        if (!fits(a, value)) {
-            return refuse_value(op, a, value, err);
-        }
+        if (!a) return refuse_name(op, json_string_data(&key), json_string_len(key), err);
+        if (!fits(a, value)) return refuse_value(op, a, value, err);
         if (a->shape && json_kind(value) != JSON_NULL && !check_inside(op, a, value, err)) {
             return false;
         }
@@ -254,9 +230,7 @@ static bool check_needed(const Operation *op, Json args, Error *err) {
 }
 
 bool args_check(const Operation *operation, Json args, Error *err) {
-    if (json_kind(args) != JSON_OBJECT) {
-        return refuse_args(operation, args, err);
-    }
+    if (json_kind(args) != JSON_OBJECT) return refuse_args(operation, args, err);
     return check_given(operation, args, err) && check_needed(operation, args, err);
 }
 
@@ -294,22 +268,16 @@ const char *args_text(Json args, const char *name) {
 int args_word(Json args, const char *name, const char *const *words, int otherwise) {
     Json v = json_object_get_c(args, name);
     for (int i = 0; words[i]; i++) {
-        if (json_string_is(v, words[i])) {
-            return i;
-        }
+        if (json_string_is(v, words[i])) return i;
     }
     return otherwise;
 }
 
 Json args_path(Json args, const char *operation, Error *err) {
     Json path = json_object_get_c(args, "path");
-    if (json_is_none(path)) {
-        return json_array();
-    }
+    if (json_is_none(path)) return json_array();
     Json steps = inspect_path(path, err);
-    if (json_is_none(steps)) {
-        error_wrap(err, "`path` of `%s`", operation);
-    }
+    if (json_is_none(steps)) error_wrap(err, "`path` of `%s`", operation);
     return steps;
 }
 

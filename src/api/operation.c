@@ -27,20 +27,12 @@ const char *const operation_scope_names[] = {"read", "run", "debug", "admin"};
 
 const Operation *operation_next(const Operation *after) {
     size_t group = 0;
-    if (!after) {
-        return operation_groups[0];
-    }
-    if (after[1].name) {
-        return after + 1;
-    }
+    if (!after) return operation_groups[0];
+    if (after[1].name) return after + 1;
     for (; operation_groups[group]; group++) { /* the group that it is the last of */
         const Operation *last = operation_groups[group];
-        while (last[1].name) {
-            last++;
-        }
-        if (last == after) {
-            return operation_groups[group + 1];
-        }
+        while (last[1].name) last++;
+        if (last == after) return operation_groups[group + 1];
     }
     return NULL;
 }
@@ -48,9 +40,7 @@ const Operation *operation_next(const Operation *after) {
 const Operation *operation_find(const char *name, Error *err) {
     Suggestion nearest = suggestion_for(name, strlen(name));
     for (const Operation *op = operation_next(NULL); op; op = operation_next(op)) {
-        if (strcmp(op->name, name) == 0) {
-            return op;
-        }
+        if (strcmp(op->name, name) == 0) return op;
         suggestion_offer(&nearest, op->name);
     }
     const char *word = shown(name, strlen(name));
@@ -63,9 +53,7 @@ const Operation *operation_find(const char *name, Error *err) {
 
 static const OperationArg *find_arg(const Operation *op, const char *name) {
     const OperationArg *a = op->args;
-    while (a && a->name && strcmp(a->name, name) != 0) {
-        a++;
-    }
+    while (a && a->name && strcmp(a->name, name) != 0) a++;
     return a && a->name ? a : NULL;
 }
 
@@ -158,18 +146,12 @@ static Json read_of(Session *session, const Operation *op, Json args, Error *err
 static Json ask_now(Session *session, const Operation *op, Json args, Error *err) {
     Json question =
         may_ask(session, op, args, err) ? question_of(session, op, args, err) : json_none();
-    if (json_is_none(question)) {
-        return question;
-    }
-    if (json_kind(question) == JSON_NULL) {
-        return op->ask(session, args, err);
-    }
+    if (json_is_none(question)) return question;
+    if (json_kind(question) == JSON_NULL) return op->ask(session, args, err);
     Store *store = engine_reader(run_engine(session_run(session)), err);
     Json found = store ? op->past->read(store, question, err) : json_none();
     json_unref(question);
-    if (json_is_none(found) || !op->past->act) {
-        return found;
-    }
+    if (json_is_none(found) || !op->past->act) return found;
     Json out = op->past->act(session, args, found, err);
     json_unref(found);
     return out;
@@ -379,9 +361,7 @@ static void ask_session(Host *host, const Operation *op, Json args, Reply reply)
 
 /* The arguments of a session's operation, without the run that says whose. */
 static bool check(const Operation *op, Json args, Error *err) {
-    if (!asks_session(op) || json_kind(args) != JSON_OBJECT) {
-        return args_check(op, args, err);
-    }
+    if (!asks_session(op) || json_kind(args) != JSON_OBJECT) return args_check(op, args, err);
     Json own = json_object_remove(json_ref(args), json_string_c("thread"));
     bool ok = args_check(op, own, err);
     json_unref(own);
@@ -487,9 +467,7 @@ static bool wait_for_turn(Host *host, const Operation *op, Json args, Reply repl
     Json thread = op->read || asks_session(op) ? json_object_get_c(args, "thread") : json_none();
     HostRun *run =
         json_kind(thread) == JSON_STRING ? host_find(host, json_string_data(&thread)) : NULL;
-    if (!run || !host_turn_is_taken(run)) {
-        return false;
-    }
+    if (!run || !host_turn_is_taken(run)) return false;
     Queued *q = mem_zalloc(sizeof *q);
     *q = (Queued){.turn = {.go = on_turn}, .waiting = {host, op, json_ref(args), reply}};
     host_turn_wait(run, &q->turn);

@@ -46,9 +46,7 @@ static void asked_free(Asked *a) {
 static Json doubts_of(HostRun *run) {
     Session *session = host_has_session(run);
     Json none = json_object(), answer = json_none();
-    if (session) {
-        answer = operation_find("breakpoints", NULL)->ask(session, none, NULL);
-    }
+    if (session) answer = operation_find("breakpoints", NULL)->ask(session, none, NULL);
     json_unref(none);
     Json list = json_is_none(answer) ? json_none() : json_object_get_c(answer, "breakpoints"),
          out = json_none();
@@ -95,9 +93,7 @@ static HostDebug debug_of(Json args) {
 static Flow *flow_of(Json args, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = flow_load_definition(json_object_get_c(args, "definition"), &problems);
-    if (!flow) {
-        problems_error(&problems, "The definition is no workflow.", err);
-    }
+    if (!flow) problems_error(&problems, "The definition is no workflow.", err);
     flow_problems_clear(&problems);
     return flow;
 }
@@ -159,9 +155,7 @@ static void load(HostJob *job, Store *store) {
     Loading *l = (Loading *)job;
     Json args = json_decode(l->args.data, l->args.len, &(size_t){0}, &job->err);
     l->flow = json_is_none(args) ? NULL : flow_of(args, &job->err);
-    if (l->flow && store) {
-        l->recording = read_recording(store, args, l->flow, &job->err);
-    }
+    if (l->flow && store) l->recording = read_recording(store, args, l->flow, &job->err);
     json_unref(args);
 }
 
@@ -438,9 +432,7 @@ static void run_drop(Host *host, Json args, Reply reply) {
         reply_give(reply, answer);
         return;
     }
-    if (held) {
-        error_set(&err, ERR_BUSY, "The run has not ended, so it is not let go of.");
-    }
+    if (held) error_set(&err, ERR_BUSY, "The run has not ended, so it is not let go of.");
     reply_fail(reply, &err);
 }
 

@@ -41,9 +41,7 @@ static bool gather(void *ctx, const RunRow *row) {
 }
 
 static void rows_clear(Rows *rows) {
-    for (size_t i = 0; i < rows->n; i++) {
-        run_row_clear(&rows->items[i]);
-    }
+    for (size_t i = 0; i < rows->n; i++) run_row_clear(&rows->items[i]);
     mem_free(rows->items);
     *rows = (Rows){0};
 }
@@ -62,9 +60,7 @@ Json stored_runs(Store *store, Json args, Error *err) {
         bool two = *end == '.' && ascii_is_digit(after[0]) && ascii_is_digit(end[1]);
         page.run = two ? strtoll(end + 1, &end, 10) : 0;
         ok = two && !*end;
-        if (!ok) {
-            error_set(err, ERR_USAGE, "`after` is what an answer before had as `next`.");
-        }
+        if (!ok) error_set(err, ERR_USAGE, "`after` is what an answer before had as `next`.");
     }
     while (ok && more && shown < limit) {
         Rows rows = {0};
@@ -85,9 +81,7 @@ Json stored_runs(Store *store, Json args, Error *err) {
         rows_clear(&rows);
     }
     Json out = OBJECT(KEY("runs", list), KEY("next", next));
-    if (!ok) {
-        json_clear(&out);
-    }
+    if (!ok) json_clear(&out);
     return out;
 }
 
@@ -208,9 +202,7 @@ static int64_t first_of_last(Store *store, const RunRow *row, int64_t last) {
         from = window < row->last ? row->last - window + 1 : 1;
         w.n = 0;
         store_history(store, row->run, from, note_one, note_damaged, &w, NULL);
-        if (from == 1) {
-            break;
-        }
+        if (from == 1) break;
     }
     from = (int64_t)w.n > last ? w.seqs[w.n - (size_t)last] : w.n ? w.seqs[0] : 1;
     mem_free(w.seqs);
@@ -230,9 +222,7 @@ Json stored_history(Store *store, Json args, Error *err) {
         changed_clear(&h.changed);
         out = OBJECT(KEY("run", run_json(store, &row)), KEY("checkpoints", h.list),
                      KEY("next", !h.left && h.next <= row.last ? json_int(h.next) : json_none()));
-        if (!ok) {
-            json_clear(&out);
-        }
+        if (!ok) json_clear(&out);
     }
     run_row_clear(&row);
     return out;
@@ -349,9 +339,7 @@ static void remove_places(Prune *p, Store *store, const RunRow *row) {
     DIR *dir = folder ? opendir(folder) : NULL;
     size_t len = (size_t)snprintf(prefix, sizeof prefix, "%lld-", (long long)row->run);
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, prefix, len) != 0) {
-            continue;
-        }
+        if (strncmp(entry->d_name, prefix, len) != 0) continue;
         Buf place = BUF_INIT;
         buf_printf(&place, "%s/%s", folder, entry->d_name);
         if (process_stop_place(place.data, &err)) {
@@ -361,9 +349,7 @@ static void remove_places(Prune *p, Store *store, const RunRow *row) {
         }
         buf_clear(&place);
     }
-    if (dir) {
-        closedir(dir);
-    }
+    if (dir) closedir(dir);
 }
 
 /* A run that somebody is running is left alone; one that is damaged does not keep the others. */
@@ -412,18 +398,14 @@ Json prune_runs(Store *store, Json args, Error *err) {
         } else {
             ok = store_runs_page(store, &page, gather, &rows, err);
         }
-        for (size_t i = 0; i < rows.n; i++) {
-            prune_one(&p, store, &rows.items[i]);
-        }
+        for (size_t i = 0; i < rows.n; i++) prune_one(&p, store, &rows.items[i]);
         rows_clear(&rows);
     }
     const PruneReport *r = &p.report;
     Json out = OBJECT(KEY("runs", r->runs), KEY("removed_runs", r->removed_runs),
                       KEY("removed", r->removed), KEY("kept", r->kept), KEY("folded", r->folded),
                       KEY("busy", p.busy), KEY("errors", p.errors));
-    if (!ok) {
-        json_clear(&out);
-    }
+    if (!ok) json_clear(&out);
     run_row_clear(&row);
     return out;
 }

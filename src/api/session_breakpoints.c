@@ -20,9 +20,7 @@ static Json fields_of(Json item, Error *err) {
                   "EXPR`.");
         return json_none();
     }
-    if (json_is_none(spec)) {
-        return json_ref(item);
-    }
+    if (json_is_none(spec)) return json_ref(item);
     if (json_kind(spec) != JSON_STRING) {
         error_set(err, ERR_USAGE, "`spec` of a breakpoint must be a string.");
         return json_none();
@@ -72,9 +70,7 @@ static void take_back(Session *session, Json *set) {
 
 static Json set_all(Session *session, Json items, Error *err) {
     Json all = try_all(session, items, err), out = json_array();
-    if (json_is_none(all)) {
-        json_clear(&out);
-    }
+    if (json_is_none(all)) json_clear(&out);
     for (size_t i = 0; !json_is_none(out) && i < json_array_len(items); i++) {
         Json one = set_one(session, json_ref(json_array_get(all, i)), err);
         if (json_is_none(one)) {
@@ -179,9 +175,7 @@ Json debug_break_delete(Session *session, Json args, Error *err) {
     }
     for (size_t i = 0; i < json_array_len(ids); i++) {
         Json id = json_array_get(ids, i);
-        if (session_delete_break(session, id.i)) {
-            deleted = json_array_push(deleted, id);
-        }
+        if (session_delete_break(session, id.i)) deleted = json_array_push(deleted, id);
     }
     json_unref(ids);
     return debug_answer_with("deleted", deleted);
@@ -248,9 +242,7 @@ static Json watch_value(const WatchPlace *place, Json watch, Json expression) {
     if (place->frame) {
         found = debug_eval(&(DebugEval){place->frame, place->state, expression, 0}, &err);
     }
-    if (json_is_none(found)) {
-        return json_object_with(watch, "error", json_string_c(err.msg));
-    }
+    if (json_is_none(found)) return json_object_with(watch, "error", json_string_c(err.msg));
     for (size_t pos = 0; json_object_next(found, &pos, &key, &value);) {
         if (json_truthy(value)) { /* `more` and what goes with it only where there is more */
             watch = json_object_set(watch, json_ref(key), json_ref(value));
@@ -264,12 +256,8 @@ static Json watch_value(const WatchPlace *place, Json watch, Json expression) {
  * so: the list is wanted all the same. */
 static bool find_place(Session *session, Json args, WatchPlace *place, Error *err) {
     place->frame = args_frame(session, args, &place->why);
-    if (place->frame) {
-        place->state = frame_will_see(place->frame, &place->why);
-    }
-    if (json_is_none(place->state)) {
-        place->frame = NULL;
-    }
+    if (place->frame) place->state = frame_will_see(place->frame, &place->why);
+    if (json_is_none(place->state)) place->frame = NULL;
     if (!place->frame && args_has(args, "frame")) {
         return error_set(err, place->why.code, "%s", place->why.msg);
     }

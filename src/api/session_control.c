@@ -98,9 +98,7 @@ Json debug_continue(Session *session, Json args, Error *err) {
 }
 
 Json debug_pause(Session *session, Json args, Error *err) {
-    if (args_frame_id(args) == 0) {
-        return session_pause(session, NULL);
-    }
+    if (args_frame_id(args) == 0) return session_pause(session, NULL);
     Frame *f = args_frame(session, args, err);
     return f ? session_pause(session, f) : json_none();
 }
@@ -145,9 +143,7 @@ Json debug_goto(Session *session, Json args, Error *err) {
 static Json interrupt_of(Json all, int64_t frame) {
     for (size_t i = 0; i < json_array_len(all); i++) {
         Json one = json_array_get(all, i);
-        if (args_frame_id(one) == frame) {
-            return json_object_get_c(one, "id");
-        }
+        if (args_frame_id(one) == frame) return json_object_get_c(one, "id");
     }
     return json_none();
 }
@@ -191,9 +187,7 @@ static void say_which(Json all, Error *err) {
 static Json chosen_interrupt(Session *session, Json args, Json all, Error *err) {
     int64_t frame = args_frame_id(args);
     Json id = json_object_get_c(args, "interrupt");
-    if (!json_is_none(id)) {
-        return id;
-    }
+    if (!json_is_none(id)) return id;
     id = interrupt_of(all, frame ? frame : session_selected(session));
     if (json_is_none(id) && frame) {
         say_frame_asks_nothing(session, frame, err);
@@ -230,9 +224,7 @@ static Json change(Session *session, Json args, const char *operation, Json valu
     Json out = json_none();
     Frame *f = args_paused(session, args, err);
     Json path = f ? args_path(args, operation, err) : json_none();
-    if (!json_is_none(path) && session_set(session, f, path, value, err)) {
-        out = pending_of(f);
-    }
+    if (!json_is_none(path) && session_set(session, f, path, value, err)) out = pending_of(f);
     json_unref(path);
     return out;
 }
@@ -289,9 +281,7 @@ typedef struct NewNode {
 
 static bool is_kind(const char *word) {
     for (int dialect = 0; dialect < DIALECT_COUNT; dialect++) {
-        if (kind_find((DialectId)dialect, word)) {
-            return true;
-        }
+        if (kind_find((DialectId)dialect, word)) return true;
     }
     return false;
 }

@@ -38,21 +38,15 @@ Json debug_frames(Session *session, Json args, Error *err) {
 
 Json debug_frame(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
-    if (!f) {
-        return json_none();
-    }
-    if (args_has(args, "frame")) {
-        session_select(session, f);
-    }
+    if (!f) return json_none();
+    if (args_has(args, "frame")) session_select(session, f);
     return session_frame_json(session, f, true);
 }
 
 Json debug_node(Session *session, Json args, Error *err) {
     Frame *f = args_frame(session, args, err);
     const Node *node = f ? args_node(f, err) : NULL;
-    if (!node) {
-        return json_none();
-    }
+    if (!node) return json_none();
     Json out = json_object_with(inspect_node(node), "attempt", json_int(frame_attempt(f) + 1));
     bool edited = frame_is_edited(f);
     int64_t injected = edited ? 0 : frame_injected(f);
@@ -89,9 +83,7 @@ static const Node *edited_node(const Frame *f) {
 
 Json debug_config_of(Frame *f, Error *err) {
     const Node *node = args_node(f, err);
-    if (!node) {
-        return json_none();
-    }
+    if (!node) return json_none();
     const Node *edited = edited_node(f);
     Json out = inspect_config(edited ? edited : node), raw = session_config(f);
     out = json_object_with(out, "node", json_ref(node->name_json));
@@ -190,9 +182,7 @@ Json debug_evaluate_on(Json state, Json args, Error *err) {
 
 Json debug_evaluate(Session *session, Json args, Error *err) {
     Json state = state_now(session, args, err);
-    if (json_is_none(state)) {
-        return state;
-    }
+    if (json_is_none(state)) return state;
     DebugEval eval = {
         .frame = args_frame(session, args, NULL),
         .state = state,
@@ -292,12 +282,8 @@ static Json (*const completers[])(const Completing *c) = {complete_expression, c
  * fields. */
 Json debug_complete(Session *session, Json args, Error *err) {
     Completing c = {.session = session, .frame = args_frame(session, args, err)};
-    if (!c.frame && args_has(args, "frame")) {
-        return json_none();
-    }
-    if (err) {
-        error_clear(err);
-    }
+    if (!c.frame && args_has(args, "frame")) return json_none();
+    if (err) error_clear(err);
     c.state = c.frame ? frame_will_see(c.frame, NULL) : json_none();
     c.text = args_text(args, "text");
     c.len = strlen(c.text);
@@ -321,9 +307,7 @@ typedef struct Marks {
 static bool is_marked(const Breakpoints *points, const Node *node) {
     PointList list = breakpoints_of_node(points, node);
     for (size_t i = 0; i < list.n; i++) {
-        if (list.items[i]->enabled) {
-            return true;
-        }
+        if (list.items[i]->enabled) return true;
     }
     return false;
 }
@@ -335,18 +319,14 @@ static void mark_node(const Marks *m, const Node *node) {
         m->marked[at] = is_marked(m->points, node);
     }
     for (size_t i = 0; i < node->kind->nparams; i++) {
-        if (node->params[i].node) {
-            mark_node(m, node->params[i].node);
-        }
+        if (node->params[i].node) mark_node(m, node->params[i].node);
     }
 }
 
 static Json marked_lines(const Marks *m) {
     Json lines = json_array();
     for (int i = 0; i < m->n; i++) {
-        if (m->marked[i]) {
-            lines = json_array_push(lines, json_int(m->first + i));
-        }
+        if (m->marked[i]) lines = json_array_push(lines, json_int(m->first + i));
     }
     return lines;
 }
@@ -397,9 +377,7 @@ static SourcePlace source_place(const Session *session, const Frame *f, Json arg
 
 static Json source_at(const Session *session, const SourcePlace *p, int around, Error *err) {
     Json out = inspect_source(p->flow, p->file, p->line, around, err);
-    if (json_is_none(out)) {
-        return out;
-    }
+    if (json_is_none(out)) return out;
     bool here = p->node && json_string_is(json_object_get_c(out, "file"), p->node->file);
     Json marks = marks_of(session, p->flow, out);
     out = here ? out : json_object_remove(out, json_string_c("current"));
@@ -409,12 +387,8 @@ static Json source_at(const Session *session, const SourcePlace *p, int around, 
 
 Json debug_source(Session *session, Json args, Error *err) {
     const Frame *f = args_frame(session, args, err);
-    if (!f && args_has(args, "frame")) {
-        return json_none();
-    }
-    if (err) {
-        error_clear(err);
-    }
+    if (!f && args_has(args, "frame")) return json_none();
+    if (err) error_clear(err);
     SourcePlace place = source_place(session, f, args, args_text(args, "file"));
     return source_at(session, &place, (int)args_int(args, "around", SOURCE_AROUND), err);
 }

@@ -53,15 +53,11 @@ static const DiffSince diff_since[] = {DIFF_PAUSE, DIFF_NODE, DIFF_START};
 /* Without `to`: up to now, with what is pending. */
 static Json between_question(Session *session, Json args, Error *err) {
     Json now = json_none();
-    if (!is_recorded(session, err)) {
-        return json_none();
-    }
+    if (!is_recorded(session, err)) return json_none();
     if (!args_has(args, "to")) {
         Frame *f = args_frame(session, args, err);
         now = f ? frame_will_see(f, err) : json_none();
-        if (json_is_none(now)) {
-            return now;
-        }
+        if (json_is_none(now)) return now;
     }
     Json fields = OBJECT_ADD(json_ref(args), KEY("now", now));
     Json question = session_ask_state(session, fields, err);
@@ -80,9 +76,7 @@ static Json diff_question(Session *session, Json args, Error *err) {
         error_set(err, ERR_USAGE, "`diff` takes `since` or `from`, not both.");
         return json_none();
     }
-    if (between) {
-        return between_question(session, args, err);
-    }
+    if (between) return between_question(session, args, err);
     Frame *f = args_frame(session, args, err);
     DiffSince since = diff_since[args_word(args, "since", debug_since_words, 0)];
     return f ? session_ask_changes(session, f, since, err) : json_none();
@@ -131,9 +125,7 @@ static Json reverse_question(Session *session, Json args, Error *err) {
 
 /* A checkpoint is one of the whole run: there is no frame to choose. */
 static Json goto_question(Session *session, Json args, Error *err) {
-    if (args_has(args, "node")) {
-        return json_null();
-    }
+    if (args_has(args, "node")) return json_null();
     if (args_has(args, "frame")) {
         error_set(
             err, ERR_USAGE,
@@ -162,17 +154,11 @@ const OperationPast past_reverse = {
 
 /* A checkpoint needs no frame: that may have ended long ago. */
 static Json replay_question(Session *session, Json args, Error *err) {
-    if (!is_recorded(session, err)) {
-        return json_none();
-    }
+    if (!is_recorded(session, err)) return json_none();
     bool said = args_has(args, "checkpoint") || args_has(args, "node");
     Frame *f = session_frame(session, 0, err);
-    if (!f && !said) {
-        return json_none();
-    }
-    if (err) {
-        error_clear(err);
-    }
+    if (!f && !said) return json_none();
+    if (err) error_clear(err);
     return session_ask_replay(session, f, args, err);
 }
 

@@ -40,9 +40,7 @@ static bool count_run(void *ctx, const RunRow *row) {
 static Json store_info(Store *store, Json args, Error *err) {
     int64_t n = 0;
     (void)args;
-    if (!store_runs(store, count_run, &n, err)) {
-        return json_none();
-    }
+    if (!store_runs(store, count_run, &n, err)) return json_none();
     return OBJECT(KEY("url", store_url(store)), KEY("durable", store_is_durable(store)),
                   KEY("runs", n));
 }

@@ -125,9 +125,7 @@ Json run_detail(Store *store, const RunRow *row, Json image, bool state) {
         return OBJECT_ADD(out, KEY("frames", json_array()), KEY("interrupts", json_array()));
     }
     Json error = image_error(image);
-    if (json_kind(error) != JSON_OBJECT) {
-        json_clear(&error);
-    }
+    if (json_kind(error) != JSON_OBJECT) json_clear(&error);
     return OBJECT_ADD(out, KEY("frames", places_json(image)),
                       KEY("interrupts", image_interrupts(image)), KEY("error", error),
                       KEY("over", image_is_over(image) ? json_bool(true) : json_none()),

@@ -18,14 +18,10 @@ static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
 
 static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     Json definition = json_object_get_c(args, "definition");
-    if (!json_is_none(definition)) {
-        return flow_load_definition(definition, problems);
-    }
+    if (!json_is_none(definition)) return flow_load_definition(definition, problems);
     const char *path = args_text(args, "path");
     Buf whole = BUF_INIT;
-    if (path[0] != '/' && host_folder(host)) {
-        buf_printf(&whole, "%s/", host_folder(host));
-    }
+    if (path[0] != '/' && host_folder(host)) buf_printf(&whole, "%s/", host_folder(host));
     buf_adds(&whole, path);
     Flow *flow = flow_load(whole.data, NULL, problems);
     buf_clear(&whole);
@@ -44,9 +40,7 @@ static Json check(const Host *host, Json args, Error *err) {
     FlowProblems problems = {0};
     Flow *flow = load(host, args, &problems);
     (void)err;
-    if (flow) {
-        flow_needs_checkpointer(flow, &problems);
-    }
+    if (flow) flow_needs_checkpointer(flow, &problems);
     Json out = OBJECT(KEY("ok", json_bool(!problems.errors)), KEY("name", flow ? flow->name : NULL),
                       KEY("nodes", flow ? json_int((int64_t)flow->main->nnodes) : json_none()),
                       KEY("problems", problems_json(&problems)));

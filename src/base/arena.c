@@ -23,9 +23,7 @@ Arena *arena_new(void) {
 }
 
 void arena_free(Arena *a) {
-    if (!a) {
-        return;
-    }
+    if (!a) return;
     for (Chunk *c = a->chunks, *next; c; c = next) {
         next = c->next;
         mem_free(c);
@@ -35,12 +33,8 @@ void arena_free(Arena *a) {
 
 static void add_chunk(Arena *a, size_t need) {
     size_t size = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
-    if (size > LAST_CHUNK) {
-        size = LAST_CHUNK;
-    }
-    if (size < need) {
-        size = need;
-    }
+    if (size > LAST_CHUNK) size = LAST_CHUNK;
+    if (size < need) size = need;
     Chunk *c = mem_zalloc(sizeof(Chunk) + size);
     c->next = a->chunks;
     c->size = size;
@@ -51,9 +45,7 @@ static void add_chunk(Arena *a, size_t need) {
 
 void *arena_alloc(Arena *a, size_t size) {
     size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    if ((size_t)(a->end - a->at) < size) {
-        add_chunk(a, size);
-    }
+    if ((size_t)(a->end - a->at) < size) add_chunk(a, size);
     void *p = a->at;
     a->at += size;
     return p;

@@ -25,9 +25,7 @@ static const char *const code_names[ERR_CODES] = {
 /* Ends a message that did not fit in "...", without leaving half a character behind. */
 static void mark_cut(char *msg) {
     size_t end = ERROR_MSG_MAX - 4;
-    while (end > 0 && utf8_is_inside(msg[end])) {
-        end--;
-    }
+    while (end > 0 && utf8_is_inside(msg[end])) end--;
     memcpy(msg + end, "...", 4);
 }
 
@@ -37,9 +35,7 @@ bool error_vset_at(Error *err, ErrorCode code, int line, int col, const char *fm
         err->line = line;
         err->col = col;
         err->facts[0] = '\0';
-        if (vsnprintf(err->msg, sizeof err->msg, fmt, args) >= ERROR_MSG_MAX) {
-            mark_cut(err->msg);
-        }
+        if (vsnprintf(err->msg, sizeof err->msg, fmt, args) >= ERROR_MSG_MAX) mark_cut(err->msg);
     }
     return false;
 }
@@ -61,9 +57,7 @@ bool error_set_at(Error *err, ErrorCode code, int line, int col, const char *fmt
 }
 
 void error_wrap(Error *err, const char *fmt, ...) {
-    if (!err) {
-        return;
-    }
+    if (!err) return;
     char inner[ERROR_MSG_MAX];
     memcpy(inner, err->msg, sizeof inner);
     va_list args;
@@ -72,9 +66,7 @@ void error_wrap(Error *err, const char *fmt, ...) {
     va_end(args);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof err->msg ? (size_t)n : sizeof err->msg - 1;
     size_t room = sizeof err->msg - used;
-    if ((size_t)snprintf(err->msg + used, room, ": %s", inner) >= room) {
-        mark_cut(err->msg);
-    }
+    if ((size_t)snprintf(err->msg + used, room, ": %s", inner) >= room) mark_cut(err->msg);
 }
 
 const char *error_code_name(ErrorCode code) {
@@ -88,9 +80,7 @@ bool error_is_askers(ErrorCode code) {
 
 ErrorCode error_code_find(const char *name) {
     for (int code = 0; code < ERR_CODES; code++) {
-        if (!strcmp(name, code_names[code])) {
-            return (ErrorCode)code;
-        }
+        if (!strcmp(name, code_names[code])) return (ErrorCode)code;
     }
     return ERR_NONE;
 }
@@ -99,17 +89,13 @@ ErrorCode error_code_find(const char *name) {
 static void add_fact(Error *err, const char *key, const char *value) {
     size_t used = strlen(err->facts), room = sizeof err->facts - used;
     int n = snprintf(err->facts + used, room, "%s\"%s\":%s", used ? "," : "", key, value);
-    if (n < 0 || (size_t)n >= room) {
-        err->facts[used] = '\0';
-    }
+    if (n < 0 || (size_t)n >= room) err->facts[used] = '\0';
 }
 
 bool error_fact(Error *err, const char *key, const char *text) {
     char quoted[ERROR_FACTS_MAX];
     size_t n = 0;
-    if (!err || !text) {
-        return false;
-    }
+    if (!err || !text) return false;
     quoted[n++] = '"';
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -119,9 +105,7 @@ bool error_fact(Error *err, const char *key, const char *text) {
                                                      : "%c",
                              c);
         n += (size_t)added;
-        if (n + 2 > sizeof quoted) {
-            return false;
-        }
+        if (n + 2 > sizeof quoted) return false;
     }
     quoted[n++] = '"';
     quoted[n] = '\0';

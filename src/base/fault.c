@@ -30,20 +30,14 @@ static bool started;
 
 static void write_counts(void) {
     FILE *out = fopen(count_file, "w");
-    if (!out) {
-        return;
-    }
-    for (int i = 0; i < nplaces; i++) {
-        fprintf(out, "%s %ld\n", places[i].name, places[i].passed);
-    }
+    if (!out) return;
+    for (int i = 0; i < nplaces; i++) fprintf(out, "%s %ld\n", places[i].name, places[i].passed);
     fclose(out);
 }
 
 static Place *place_of(const char *name, size_t len) {
     for (int i = 0; i < nplaces; i++) {
-        if (!strncmp(places[i].name, name, len) && !places[i].name[len]) {
-            return &places[i];
-        }
+        if (!strncmp(places[i].name, name, len) && !places[i].name[len]) return &places[i];
     }
     if (nplaces == PLACES_MAX || len >= sizeof places[0].name) {
         fputs("pawl: PAWL_FAULT names too many places, or too long ones.\n", stderr);
@@ -96,9 +90,7 @@ static int act(const char *action) {
 
 int fault_point(const char *name) {
     pthread_mutex_lock(&lock);
-    if (!started) {
-        start();
-    }
+    if (!started) start();
     Place *place = place_of(name, strlen(name));
     place->passed++;
     bool hit = place->action &&

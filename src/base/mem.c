@@ -40,9 +40,7 @@ void mem_free(void *p) {
 }
 
 void *mem_grow(void *items, size_t len, size_t *cap, size_t item_size) {
-    if (len < *cap) {
-        return items;
-    }
+    if (len < *cap) return items;
     *cap = *cap ? *cap * 2 : 16;
     return mem_realloc(items, *cap * item_size);
 }

@@ -48,9 +48,7 @@ Suggestion suggestion_for(const char *word, size_t len) {
 
 void suggestion_offer(Suggestion *s, const char *name) {
     size_t len = strlen(name);
-    if (s->len > WORD_MAX || len > WORD_MAX) {
-        return;
-    }
+    if (s->len > WORD_MAX || len > WORD_MAX) return;
     /* The beginning of a name is as good as the whole. */
     bool begins = s->len >= 2 && s->len < len && memcmp(name, s->word, s->len) == 0;
     int d = begins ? 1 : distance(s->word, s->len, name, len);

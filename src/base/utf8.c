@@ -28,15 +28,11 @@ size_t utf8_decode(const char *s, const char *end, int32_t *cp) {
     size_t room = (size_t)(end - s);
     Lead lead = lead_of(p[0]);
     *cp = -1;
-    if (lead.len == 0) {
-        return 1;
-    }
+    if (lead.len == 0) return 1;
     int32_t value = p[0] & mask[lead.len];
     for (size_t i = 1; i < lead.len; i++) {
         unsigned char lo = i == 1 ? lead.lo : 0x80, hi = i == 1 ? lead.hi : 0xBF;
-        if (i >= room || p[i] < lo || p[i] > hi) {
-            return i;
-        }
+        if (i >= room || p[i] < lo || p[i] > hi) return i;
         value = (value << 6) | (p[i] & 0x3F);
     }
     *cp = value;
@@ -44,9 +40,7 @@ size_t utf8_decode(const char *s, const char *end, int32_t *cp) {
 }
 
 size_t utf8_encode(int32_t cp, char *out) {
-    if (cp < 0 || cp > UTF8_MAX || (cp >= 0xD800 && cp <= 0xDFFF)) {
-        cp = UTF8_REPLACEMENT;
-    }
+    if (cp < 0 || cp > UTF8_MAX || (cp >= 0xD800 && cp <= 0xDFFF)) cp = UTF8_REPLACEMENT;
     if (cp < 0x80) {
         out[0] = (char)cp;
         return 1;
@@ -84,9 +78,7 @@ size_t utf8_valid_prefix(const char *s, size_t len) {
         }
         int32_t cp;
         size_t n = utf8_decode(p, end, &cp);
-        if (cp < 0) {
-            break;
-        }
+        if (cp < 0) break;
         p += n;
     }
     return (size_t)(p - s);
@@ -108,9 +100,7 @@ void utf8_repair(Buf *b, const char *s, size_t len) {
 
 size_t utf8_length(const char *s, size_t len) {
     size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        n += !utf8_is_inside(s[i]);
-    }
+    for (size_t i = 0; i < len; i++) n += !utf8_is_inside(s[i]);
     return n;
 }
 
@@ -129,9 +119,7 @@ size_t utf8_unfinished(const char *s, size_t len) {
     for (size_t back = 1; back < UTF8_BYTES_MAX && back <= len; back++) {
         const char *at = s + len - back;
         int32_t cp;
-        if (utf8_is_inside(*at)) {
-            continue;
-        }
+        if (utf8_is_inside(*at)) continue;
         bool plausible = utf8_decode(at, s + len, &cp) == back;
         return plausible && lead_of((unsigned char)*at).len > back ? back : 0;
     }

@@ -30,9 +30,7 @@ int asking_end(Asking *a) {
 Json ask(Asking *a, const char *operation, Json args) {
     Error err = ERROR_INIT;
     Json answer = client_ask(a->client, operation, args, &err);
-    if (json_is_none(answer)) {
-        a->code = cli_fail(a->common, &err);
-    }
+    if (json_is_none(answer)) a->code = cli_fail(a->common, &err);
     return answer;
 }
 

@@ -18,9 +18,7 @@ enum { WAIT_MS = 5000, POLL_MS = 50 };
  * in the meantime left the run to us. */
 static Json leave_word(const CancelArgs *args, Asking *a) {
     Json run = ask(a, "run_ask_cancel", place_args(&args->place));
-    if (json_is_none(run)) {
-        return run;
-    }
+    if (json_is_none(run)) return run;
     const char *owner = field_string(run, "owner");
     terminal_say(stderr, "pawl cancel: %s runs it and was asked to cancel it.\n",
                  *owner ? owner : "another process");

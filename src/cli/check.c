@@ -34,9 +34,7 @@ static bool on_file(void *ctx, const Option *option, char **values) {
 /* A problem without a line is about a file that could not be read. */
 static bool is_unreadable(const FlowProblems *p, size_t from) {
     for (size_t i = from; i < p->n; i++) {
-        if (p->items[i].line == 0) {
-            return true;
-        }
+        if (p->items[i].line == 0) return true;
     }
     return false;
 }
@@ -55,9 +53,7 @@ static void print_problems(const FlowProblems *p, size_t from) {
 static void check_file(Check *check, const char *path) {
     size_t from = check->problems.n;
     Flow *flow = flow_load(path, NULL, &check->problems);
-    if (flow) {
-        flow_needs_checkpointer(flow, &check->problems);
-    }
+    if (flow) flow_needs_checkpointer(flow, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
     if (!check->common.json) {
         print_problems(&check->problems, from);
@@ -73,9 +69,7 @@ static void check_file(Check *check, const char *path) {
 static void print_json(const FlowProblems *p) {
     static const JsonPrintOptions options = {.indent = 2};
     Json all = json_array();
-    for (size_t i = 0; i < p->n; i++) {
-        all = json_array_push(all, flow_problem_json(&p->items[i]));
-    }
+    for (size_t i = 0; i < p->n; i++) all = json_array_push(all, flow_problem_json(&p->items[i]));
     json_print_to(all, &options, output_json, NULL);
     putchar('\n');
     json_unref(all);
@@ -87,12 +81,8 @@ static int act(void *ctx) {
         options_complain(&command_check, "it needs a file: pawl check review.yaml.");
         return EXIT_USAGE;
     }
-    for (size_t i = 0; i < check->n; i++) {
-        check_file(check, check->files[i]);
-    }
-    if (check->common.json) {
-        print_json(&check->problems);
-    }
+    for (size_t i = 0; i < check->n; i++) check_file(check, check->files[i]);
+    if (check->common.json) print_json(&check->problems);
     return check->unreadable ? EXIT_USAGE : check->problems.errors ? EXIT_PROBLEMS : EXIT_OK;
 }
 

@@ -37,18 +37,14 @@ const Command *const commands[] = {
 
 const Command *command_find(const char *name) {
     for (const Command *const *c = commands; *c; c++) {
-        if (strcmp((*c)->name, name) == 0) {
-            return *c;
-        }
+        if (strcmp((*c)->name, name) == 0) return *c;
     }
     return NULL;
 }
 
 int command_unknown(const char *name) {
     Suggestion nearest = suggestion_for(name, strlen(name));
-    for (const Command *const *c = commands; *c; c++) {
-        suggestion_offer(&nearest, (*c)->name);
-    }
+    for (const Command *const *c = commands; *c; c++) suggestion_offer(&nearest, (*c)->name);
     terminal_say(stderr, "pawl: there is no command `%s`%s\nTry `pawl help`.\n", name,
                  did_you_mean_this(nearest.best));
     return EXIT_USAGE;

@@ -15,9 +15,7 @@ static const Option help = {.name = "help", .letter = 'h', .help = "show help"};
 /* Writes text for inside single quotes of a POSIX shell, with a backslash before some characters. */
 static void put_escaped(const char *text, const char *special) {
     for (; *text; text++) {
-        if (strchr(special, *text)) {
-            fputc('\\', stdout);
-        }
+        if (strchr(special, *text)) fputc('\\', stdout);
         if (*text == '\'') {
             fputs("'\\''", stdout);
         } else {
@@ -48,18 +46,14 @@ static void put_argument_words(const Command *command) {
 
 /* Words, parted by spaces as shells want them. */
 static void put_words(const char *words) {
-    for (const char *c = words; *c; c++) {
-        fputc(*c == '|' ? ' ' : *c, stdout);
-    }
+    for (const char *c = words; *c; c++) fputc(*c == '|' ? ' ' : *c, stdout);
 }
 
 /* ---- bash ---- */
 
 static void bash_flags(const Command *command) {
     for (const Option *o = command->options; o && o->name; o++) {
-        if (o->letter) {
-            printf("-%c ", o->letter);
-        }
+        if (o->letter) printf("-%c ", o->letter);
         printf("--%s ", o->name);
     }
     fputs("-h --help", stdout);
@@ -81,14 +75,10 @@ static void bash_offer(Completion completes, const char *words) {
 /* The words before the cursor that are waiting for a value. */
 static void bash_values(const Command *command) {
     for (const Option *o = command->options; o && o->name; o++) {
-        if (!o->values) {
-            continue;
-        }
+        if (!o->values) continue;
         const char *word = option_value_count(o) == 2 ? "$before" : "$last";
         printf("            [[ \"%s\" == --%s ", word, o->name);
-        if (o->letter) {
-            printf("|| \"%s\" == -%c ", word, o->letter);
-        }
+        if (o->letter) printf("|| \"%s\" == -%c ", word, o->letter);
         fputs("]] && { flags=; words=; files=; ", stdout);
         bash_offer(o->completes, o->values);
         fputs("; }\n", stdout);
@@ -127,9 +117,7 @@ static void write_bash(void) {
           "    ((COMP_CWORD > 2)) && before=${COMP_WORDS[COMP_CWORD-2]}\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
-    for (const Command *const *c = commands; *c; c++) {
-        bash_command(*c);
-    }
+    for (const Command *const *c = commands; *c; c++) bash_command(*c);
     fputs("    esac\n"
           "    if [[ $word == -* && $flags ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$flags\" -- \"$word\"))\n"
@@ -195,9 +183,7 @@ static void zsh_arguments(const Command *command) {
 
 static void zsh_command(const Command *command) {
     printf("        %s)\n            _arguments -s \\\n", command->name);
-    for (const Option *o = command->options; o && o->name; o++) {
-        zsh_option(o);
-    }
+    for (const Option *o = command->options; o && o->name; o++) zsh_option(o);
     zsh_option(&help);
     zsh_arguments(command);
     fputs("            ;;\n", stdout);
@@ -225,9 +211,7 @@ static void write_zsh(void) {
           "    ((CURRENT--))\n"
           "    case $command in\n",
           stdout);
-    for (const Command *const *c = commands; *c; c++) {
-        zsh_command(*c);
-    }
+    for (const Command *const *c = commands; *c; c++) zsh_command(*c);
     fputs("    esac\n"
           "}\n"
           "if [[ $funcstack[1] == _pawl ]]; then\n"
@@ -243,12 +227,8 @@ static void write_zsh(void) {
 static void fish_option(const Command *command, const Option *option) {
     printf("complete -c pawl -n '__fish_seen_subcommand_from %s' -l %s", command->name,
            option->name);
-    if (option->letter) {
-        printf(" -s %c", option->letter);
-    }
-    if (option->values) {
-        fputs(option->completes == COMPLETE_FILE ? " -r -F" : " -x", stdout);
-    }
+    if (option->letter) printf(" -s %c", option->letter);
+    if (option->values) fputs(option->completes == COMPLETE_FILE ? " -r -F" : " -x", stdout);
     if (option->values && option->completes == COMPLETE_WORDS) {
         fputs(" -a '", stdout);
         put_words(option->values);
@@ -280,9 +260,7 @@ static void write_fish(void) {
     }
     for (const Command *const *c = commands; *c; c++) {
         fish_arguments(*c);
-        for (const Option *o = (*c)->options; o && o->name; o++) {
-            fish_option(*c, o);
-        }
+        for (const Option *o = (*c)->options; o && o->name; o++) fish_option(*c, o);
         fish_option(*c, &help);
     }
 }
@@ -302,9 +280,7 @@ typedef struct CompletionArgs {
 static int act(void *ctx) {
     const char *name = ((CompletionArgs *)ctx)->shell;
     const struct Shell *shell = shells;
-    while (name && shell->name && strcmp(shell->name, name) != 0) {
-        shell++;
-    }
+    while (name && shell->name && strcmp(shell->name, name) != 0) shell++;
     if (!name) {
         options_complain(&command_completion, "which shell? bash, zsh or fish.");
     } else if (!shell->name) {

@@ -88,9 +88,7 @@ static bool read_idle(const char *text, double *seconds) {
 
 static bool on_option(void *ctx, const Option *option, char **values) {
     DebugArgs *args = ctx;
-    if (option->id == DEBUG_IDLE) {
-        return args->has_idle = read_idle(values[0], &args->idle);
-    }
+    if (option->id == DEBUG_IDLE) return args->has_idle = read_idle(values[0], &args->idle);
     Words *words = option->id == DEBUG_BREAK ? &args->breaks : &args->scripts;
     words->items = mem_grow(words->items, words->n + 1, &words->cap, sizeof *words->items);
     words->items[words->n++] = values[0];
@@ -163,9 +161,7 @@ static bool open_session(Debug *d, const char *operation, Json args, Error *err)
     d->begun = false;
     error_clear(&d->failed);
     client_call(d->asking.client, operation, args, on_opened, d);
-    while (!d->begun) {
-        uv_run(&d->asking.loop, UV_RUN_ONCE);
-    }
+    while (!d->begun) uv_run(&d->asking.loop, UV_RUN_ONCE);
     if (d->failed.code != ERR_NONE) {
         *err = d->failed;
         return false;
@@ -320,9 +316,7 @@ static void say_way_back(Debug *d, const char *before) {
 /* A pause by somebody who attached after the run was let go. */
 static void on_run_event(void *ctx, Json event) {
     Debug *d = ctx;
-    if (d->progress) {
-        progress_event(d->progress, event);
-    }
+    if (d->progress) progress_event(d->progress, event);
     if (d->progress && json_string_is(field_get(event, "event"), "paused")) {
         progress_hide(d->progress);
         pause_say(stderr, event);
@@ -369,17 +363,13 @@ static void follow(Debug *d, bool stops) {
     uv_timer_init(&d->asking.loop, &patience);
     patience.data = d;
     if (stops) {
-        if (goes_on(d)) {
-            asking_stop_run(&d->asking, d->thread);
-        }
+        if (goes_on(d)) asking_stop_run(&d->asking, d->thread);
         uv_timer_start(&patience, on_patience, PATIENCE_MS, PATIENCE_MS);
     }
     while (json_is_none(d->settled) && !d->over && interrupts < (stops ? 1 : 2)) {
         uv_run(&d->asking.loop, UV_RUN_ONCE);
         int more = console_interrupts(d->console) + (!stops && console_is_over(d->console));
-        if (more && !stops && !interrupts) {
-            asking_stop_run(&d->asking, d->thread);
-        }
+        if (more && !stops && !interrupts) asking_stop_run(&d->asking, d->thread);
         interrupts += more;
     }
     client_events_end(d->events);
@@ -405,9 +395,7 @@ static int leave_local(Debug *d) {
     d->asking.server = NULL;
     follow(d, true);
     int code = code_of_settled(d);
-    if (code == EXIT_WAITING) {
-        say_way_back(d, "The run stays as it is. ");
-    }
+    if (code == EXIT_WAITING) say_way_back(d, "The run stays as it is. ");
     return code;
 }
 
@@ -419,9 +407,7 @@ static int leave_remote(Debug *d, ConsoleEnd end) {
         [CONSOLE_GONE] = "The process that had the run has gone, or let go of us. ",
     };
     int code = code_of(console_status(d->console));
-    if (code == EXIT_WAITING) {
-        say_way_back(d, words[end]);
-    }
+    if (code == EXIT_WAITING) say_way_back(d, words[end]);
     target_close(&d->target);
     return code;
 }
@@ -461,9 +447,7 @@ static int converse(Debug *d, ConsoleBegin begin) {
     configure(d);
     set_breaks(d);
     ConsoleEnd end = console_go(d->console, begin);
-    if (d->target.remote) {
-        return leave_remote(d, end);
-    }
+    if (d->target.remote) return leave_remote(d, end);
     bool lets_go = end == CONSOLE_DETACHED || (end == CONSOLE_EXPIRED && goes_on(d));
     return lets_go ? let_go(d) : leave_local(d);
 }
@@ -472,9 +456,7 @@ static int converse(Debug *d, ConsoleBegin begin) {
 static ConsoleBegin begin_open(Debug *d, int64_t seq) {
     bool moved =
         seq && console_call(d->console, "goto", OBJECT(KEY("checkpoint", json_int(seq))), false);
-    if (!d->args->no_pause || d->target.remote) {
-        return moved ? CONSOLE_MOVED : CONSOLE_LOOKS;
-    }
+    if (!d->args->no_pause || d->target.remote) return moved ? CONSOLE_MOVED : CONSOLE_LOOKS;
     return console_call(d->console, "continue", OBJECT(KEY("frame", "all")), false) ? CONSOLE_WAITS
                                                                                     : CONSOLE_LOOKS;
 }
@@ -536,16 +518,10 @@ static Json read_export(const char *path, Error *err) {
         buf_advance(&text, n);
     }
     bool failed = !file || ferror(file);
-    if (failed) {
-        error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(errno));
-    }
-    if (file) {
-        fclose(file);
-    }
+    if (failed) error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(errno));
+    if (file) fclose(file);
     Json document = failed ? json_none() : json_parse(text.data, text.len, NULL, err);
-    if (!failed && json_is_none(document)) {
-        error_wrap(err, "%s is no export", path);
-    }
+    if (!failed && json_is_none(document)) error_wrap(err, "%s is no export", path);
     buf_clear(&text);
     return document;
 }
@@ -556,9 +532,7 @@ static int debug_export(Debug *d) {
         options_complain(&command_debug, "--open takes the place of a run and of its store.");
         return EXIT_USAGE;
     }
-    if (!refuse_start_options(d->args)) {
-        return EXIT_USAGE;
-    }
+    if (!refuse_start_options(d->args)) return EXIT_USAGE;
     Json document = read_export(d->args->export, &err), run = json_none();
     d->args->common.store = "memory:";
     bool ok = begin_asking(d, &err) && !json_is_none(document);
@@ -613,17 +587,13 @@ static bool has_good_breaks(const DebugArgs *args, const Flow *flow) {
         bool good = b != NULL;
         breakpoint_free(b);
         json_unref(fields);
-        if (!good) {
-            return options_complain(&command_debug, "--break `%s`: %s", text, err.msg);
-        }
+        if (!good) return options_complain(&command_debug, "--break `%s`: %s", text, err.msg);
     }
     return true;
 }
 
 static int debug_file(Debug *d) {
-    if (d->args->thread && !place_thread_name(&command_debug, d->args->thread)) {
-        return EXIT_USAGE;
-    }
+    if (d->args->thread && !place_thread_name(&command_debug, d->args->thread)) return EXIT_USAGE;
     d->flow = cli_flow_load(d->args->target);
     if (d->flow && d->flow->main->checkpoint) {
         options_complain(&command_debug,
@@ -645,9 +615,7 @@ static bool is_stdin(const char *path) {
 /* A name that leads to a file and to a run. */
 static bool is_thread_too(const DebugArgs *args) {
     Asking asking;
-    if (strchr(args->target, '/')) {
-        return false;
-    }
+    if (strchr(args->target, '/')) return false;
     asking_begin(&asking, &args->common);
     Json found = client_ask(asking.client, "run_get", OBJECT(KEY("thread", args->target)), NULL);
     asking_end(&asking);
@@ -658,9 +626,7 @@ static bool is_thread_too(const DebugArgs *args) {
 /* Commands come from there unless scripts take its place. */
 static bool reads_stdin_twice(const DebugArgs *args) {
     bool taken = is_stdin(args->target) || is_stdin(args->given), free = args->scripts.n > 0;
-    for (size_t i = 0; i < args->scripts.n; i++) {
-        free = free && !is_stdin(args->scripts.items[i]);
-    }
+    for (size_t i = 0; i < args->scripts.n; i++) free = free && !is_stdin(args->scripts.items[i]);
     return (taken && !free) || (is_stdin(args->target) && is_stdin(args->given));
 }
 
@@ -694,9 +660,7 @@ static int act(void *ctx) {
     DebugArgs *args = ctx;
     Debug d = {.args = args};
     int code = EXIT_USAGE;
-    if (!replay_is_sensible(&command_debug, &args->replay)) {
-        return code;
-    }
+    if (!replay_is_sensible(&command_debug, &args->replay)) return code;
     if (args->export) {
         code = debug_export(&d);
     } else if (args->target) {

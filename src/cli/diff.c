@@ -37,9 +37,7 @@ static void add_path(Buf *out, Json path) {
         Json step = json_array_get(path, i);
         const char *key = json_kind(step) == JSON_STRING ? json_string_data(&step) : "";
         size_t len = 0;
-        while (ascii_is_name(key[len])) {
-            len++;
-        }
+        while (ascii_is_name(key[len])) len++;
         if (len && !ascii_is_digit(key[0]) && len == json_string_len(step)) {
             buf_printf(out, ".%s", key);
         } else {
@@ -129,9 +127,7 @@ static int diff(const DiffArgs *args) {
         OBJECT_ADD(place_args(&args->a), KEY("other", args->b.thread),
                    KEY("other_checkpoint", args->b.seq ? json_int(args->b.seq) : json_none()));
     Json answer = ask(&a, args->runs ? "run_compare" : "run_diff", places);
-    if (json_is_none(answer)) {
-        return asking_end(&a);
-    }
+    if (json_is_none(answer)) return asking_end(&a);
     if (args->common.json) {
         output_line(answer);
     } else if (args->runs) {
@@ -145,9 +141,7 @@ static int diff(const DiffArgs *args) {
 }
 
 static int act(void *args) {
-    if (((DiffArgs *)args)->b.thread) {
-        return diff(args);
-    }
+    if (((DiffArgs *)args)->b.thread) return diff(args);
     options_complain(&command_diff, "between what? It takes two of THREAD or THREAD@SEQ.");
     return EXIT_USAGE;
 }

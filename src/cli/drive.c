@@ -59,12 +59,8 @@ static bool is_for_people(const DriveArgs *args) {
 static void say_debugger(const Drive *d, Json event) {
     Json name = field_get(event, "event");
     bool log_point = json_string_is(name, "log") && !json_is_none(field_get(event, "breakpoint"));
-    if (!is_for_people(d->args) || (!log_point && !json_string_is(name, "paused"))) {
-        return;
-    }
-    if (d->progress) {
-        progress_hide(d->progress);
-    }
+    if (!is_for_people(d->args) || (!log_point && !json_string_is(name, "paused"))) return;
+    if (d->progress) progress_hide(d->progress);
     if (!log_point) {
         pause_say(stderr, event);
     } else if (!d->args->quiet) {
@@ -87,25 +83,19 @@ static void on_event(void *ctx, Json event) {
         d->settled = json_ref(event);
     }
     json_unref(event);
-    if (d->stream.broken) {
-        stop(d);
-    }
+    if (d->stream.broken) stop(d);
 }
 
 static void on_over(void *ctx, const Error *why) {
     Drive *d = ctx;
     d->over = true;
-    if (why && json_is_none(d->settled)) {
-        d->failed = *why;
-    }
+    if (why && json_is_none(d->settled)) d->failed = *why;
 }
 
 /* ---- stopping ---- */
 
 static void stop(Drive *d) {
-    if (d->stopping || !d->thread) {
-        return;
-    }
+    if (d->stopping || !d->thread) return;
     d->stopping = true;
     if (client_is_elsewhere(d->asking->client, d->thread)) {
         d->over = true; /* the run is not ours to stop */
@@ -117,9 +107,7 @@ static void stop(Drive *d) {
 static void on_signal(uv_signal_t *handle, int signum) {
     Drive *d = handle->data;
     if (d->thread && d->stops++) {
-        if (d->progress) {
-            progress_hide(d->progress);
-        }
+        if (d->progress) progress_hide(d->progress);
         say_resume(d->thread, d->plan->store_hint, "Left at once. Resume with: ");
         fflush(stderr);
         _exit(EXIT_SIGNAL + signum);
@@ -135,9 +123,7 @@ static void watch_signals(Drive *d) {
                        now.sa_handler == SIG_IGN; /* nohup */
         uv_signal_init(&d->asking->loop, &d->signals[i]);
         d->signals[i].data = d;
-        if (!ignored) {
-            uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
-        }
+        if (!ignored) uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
     }
 }
 
@@ -145,9 +131,7 @@ static void watch_signals(Drive *d) {
 
 static const struct Outcome *outcome_of(Json settled) {
     const struct Outcome *o = outcomes;
-    while (o->status && !json_string_is(field_get(settled, "status"), o->status)) {
-        o++;
-    }
+    while (o->status && !json_string_is(field_get(settled, "status"), o->status)) o++;
     return field_has_text(settled, "store_error") ? &outcomes[1] : o;
 }
 
@@ -156,12 +140,8 @@ static void add_place(Buf *out, Json error) {
     if (json_kind(field_get(error, "file")) == JSON_STRING) {
         buf_printf(out, "%s:", field_string(error, "file"));
     }
-    if (out->len && line) {
-        buf_printf(out, "%lld:", (long long)line);
-    }
-    if (out->len && column) {
-        buf_printf(out, "%lld:", (long long)column);
-    }
+    if (out->len && line) buf_printf(out, "%lld:", (long long)line);
+    if (out->len && column) buf_printf(out, "%lld:", (long long)column);
     buf_adds(out, out->len ? " " : "");
 }
 
@@ -233,9 +213,7 @@ void drive_say_recorded(Json settled, const char *thread) {
     Json report = field_get(settled, "recorded"), missing = field_get(report, "missing");
     int64_t taken = field_number(report, "taken", 0), live = field_number(report, "live", 0);
     size_t n = field_items(missing);
-    if (json_is_none(report)) {
-        return;
-    }
+    if (json_is_none(report)) return;
     fprintf(stderr, "%lld %s taken from %s, %lld done anew.\n", (long long)taken,
             taken == 1 ? "result was" : "results were", thread, (long long)live);
     for (size_t i = 0; i < n && i < MISSING_SAID; i++) {
@@ -243,9 +221,7 @@ void drive_say_recorded(Json settled, const char *thread) {
         terminal_line(stderr, "  not recorded, so it was done: %s in %s", field_string(one, "node"),
                       field_string(one, "frame"));
     }
-    if (n > MISSING_SAID) {
-        fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
-    }
+    if (n > MISSING_SAID) fprintf(stderr, "  and %zu more\n", n - MISSING_SAID);
 }
 
 /* The result for a program: what a run comes to. */
@@ -269,9 +245,7 @@ static void write_result(Json settled, const struct Outcome *outcome) {
 
 /* A reader that went away has seen enough: no words about that, here or in main(). */
 static void forget_closed_output(void) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return;
-    }
+    if (fflush(stdout) == 0 && !ferror(stdout)) return;
     int nowhere = errno == EPIPE ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     if (nowhere >= 0) {
         dup2(nowhere, STDOUT_FILENO);
@@ -305,17 +279,13 @@ static int settle(Drive *d) {
          lost = field_has_text(d->settled, "store_error");
     Ending ending = {common, d->plan->store_hint, durable, d->plan->file, d->settled};
     stream_end(&d->stream, d->settled, outcome->word);
-    if (common->json) {
-        write_result(d->settled, outcome);
-    }
+    if (common->json) write_result(d->settled, outcome);
     if (lost) {
         say_store_error(&ending);
     } else if (is_for_people(d->args)) {
         ending_say(&ending);
     }
-    if (d->plan->recorded && !d->args->quiet) {
-        drive_say_recorded(d->settled, d->plan->recorded);
-    }
+    if (d->plan->recorded && !d->args->quiet) drive_say_recorded(d->settled, d->plan->recorded);
     if (!lost && json_string_is(field_get(d->settled, "status"), "stopped")) {
         if (durable) {
             say_resume(d->thread, d->plan->store_hint, "Stopped. Resume with: ");
@@ -370,9 +340,7 @@ int drive(const DrivePlan *plan) {
     watch_signals(&d);
     client_call(d.asking->client, plan->operation, plan->operation_args, on_begun, &d);
     asking_listen(d.asking);
-    while (!d.over && json_is_none(d.settled)) {
-        uv_run(&d.asking->loop, UV_RUN_ONCE);
-    }
+    while (!d.over && json_is_none(d.settled)) uv_run(&d.asking->loop, UV_RUN_ONCE);
     client_events_end(d.events);
     progress_free(d.progress);
     d.progress = NULL;
@@ -384,9 +352,7 @@ int drive(const DrivePlan *plan) {
         terminal_say(stderr, "Left. Another process goes on with %s.\n", d.thread);
         code = EXIT_WAITING;
     }
-    for (int i = 0; i < NSIGNALS; i++) {
-        uv_close((uv_handle_t *)&d.signals[i], NULL);
-    }
+    for (int i = 0; i < NSIGNALS; i++) uv_close((uv_handle_t *)&d.signals[i], NULL);
     uv_run(&d.asking->loop, UV_RUN_NOWAIT); /* they are on our stack */
     stream_clear(&d.stream);
     json_unref(d.settled);

@@ -83,9 +83,7 @@ typedef struct Eval {
 /* As in jq, of two with the same name the first counts. */
 static bool is_defined(const Eval *e, const char *name) {
     for (size_t i = 0; i < e->nvars; i++) {
-        if (!strcmp(e->names[i], name)) {
-            return true;
-        }
+        if (!strcmp(e->names[i], name)) return true;
     }
     return false;
 }
@@ -108,9 +106,7 @@ static bool parse_argument(const char *what, const char *text, Json *value) {
 static bool on_variable(Eval *e, int id, char **values) {
     Json value = json_none();
     bool ok = true;
-    if (is_defined(e, values[0])) {
-        return true;
-    }
+    if (is_defined(e, values[0])) return true;
     if (id == EVAL_ARGJSON) {
         ok = parse_argument("the value of --argjson", values[1], &value);
     } else if (id == EVAL_ARG) {
@@ -193,9 +189,7 @@ static bool on_argument(Eval *e, char *text) {
 
 static bool on_option(void *ctx, const Option *option, char **values) {
     Eval *e = ctx;
-    if (!option) {
-        return on_argument(e, values[0]);
-    }
+    if (!option) return on_argument(e, values[0]);
     switch ((enum EvalOption)option->id) {
     case EVAL_SEQ: e->seq = e->inputs.seq = true; return true;
     case EVAL_COMPACT: return set_indent(e, 0);
@@ -222,9 +216,7 @@ static bool read_colors(Eval *e, const char *codes) {
     const char **parts[] = {&e->colors.null,   &e->colors.false_, &e->colors.true_,
                             &e->colors.number, &e->colors.string, &e->colors.array,
                             &e->colors.object, &e->colors.key};
-    if (codes[strspn(codes, "0123456789;:")]) {
-        return false;
-    }
+    if (codes[strspn(codes, "0123456789;:")]) return false;
     enum { AROUND = sizeof "\x1b[m" };
     size_t nparts = sizeof parts / sizeof parts[0];
     char *out = e->color_codes = mem_alloc(strlen(codes) + nparts * AROUND);
@@ -238,9 +230,7 @@ static bool read_colors(Eval *e, const char *codes) {
 }
 
 static void choose_colors(Eval *e) {
-    if (e->monochrome || !(e->colour || terminal_has_colour(stdout))) {
-        return;
-    }
+    if (e->monochrome || !(e->colour || terminal_has_colour(stdout))) return;
     const char *codes = getenv("JQ_COLORS");
     e->colors = json_default_colors;
     e->print.colors = &e->colors;
@@ -265,15 +255,9 @@ static bool write_result(Eval *e, Json value) {
     } else {
         terminal_put(stdout, json_string_data(&value), json_string_len(value));
     }
-    if (e->nul || !e->join) {
-        fputc(e->nul ? '\0' : '\n', stdout);
-    }
-    if (e->unbuffered) {
-        fflush(stdout);
-    }
-    if (ferror(stdout)) {
-        e->write_error = errno;
-    }
+    if (e->nul || !e->join) fputc(e->nul ? '\0' : '\n', stdout);
+    if (e->unbuffered) fflush(stdout);
+    if (ferror(stdout)) e->write_error = errno;
     return !e->write_error;
 }
 
@@ -295,9 +279,7 @@ static int width_of(int32_t cp) {
         {0xFF00, 0xFF60, 2}, {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        if (cp >= ranges[i].first && cp <= ranges[i].last) {
-            return ranges[i].width;
-        }
+        if (cp >= ranges[i].first && cp <= ranges[i].last) return ranges[i].width;
     }
     return 1;
 }
@@ -317,22 +299,16 @@ static void add_character(Excerpt *x, int32_t cp, bool before_caret) {
 static void make_excerpt(Excerpt *x, const char *line, const char *end, size_t at) {
     size_t n = 0, shown = (size_t)terminal_width(stderr) - 12;
     int32_t cp;
-    for (const char *c = line; c < end; n++) {
-        c += utf8_decode(c, end, &cp);
-    }
+    for (const char *c = line; c < end; n++) c += utf8_decode(c, end, &cp);
     size_t from = n <= shown || at < shown / 2 ? 0 : at - shown / 2;
-    if (from && n - from < shown) {
-        from = n - shown;
-    }
+    if (from && n - from < shown) from = n - shown;
     if (from) {
         buf_adds(&x->text, "...");
         buf_adds(&x->below, "   ");
     }
     for (size_t i = 0; line < end && i < from + shown; i++) {
         line += utf8_decode(line, end, &cp);
-        if (i >= from) {
-            add_character(x, cp, i < at);
-        }
+        if (i >= from) add_character(x, cp, i < at);
     }
     buf_adds(&x->text, line < end ? "..." : "");
 }
@@ -343,9 +319,7 @@ static void show_place(const Eval *e, const Error *err) {
     for (int i = 1; i < err->line && (stop = memchr(line, '\n', (size_t)(end - line))); i++) {
         line = stop + 1;
     }
-    if ((stop = memchr(line, '\n', (size_t)(end - line)))) {
-        end = stop;
-    }
+    if ((stop = memchr(line, '\n', (size_t)(end - line)))) end = stop;
     end -= end > line && end[-1] == '\r';
     Excerpt x = {BUF_INIT, BUF_INIT};
     make_excerpt(&x, line, end, (size_t)(err->col > 0 ? err->col - 1 : 0));
@@ -375,9 +349,7 @@ static void complain(const Eval *e, const char *where, const Error *err, Json ra
 static void log_debug(const Eval *e, Json value) {
     JsonPrintOptions options = e->print;
     options.indent = 0;
-    if (!e->colour && !terminal_has_colour(stderr)) {
-        options.colors = NULL;
-    }
+    if (!e->colour && !terminal_has_colour(stderr)) options.colors = NULL;
     Json line = json_array_push(json_array(), json_string_c("DEBUG:"));
     line = json_array_push(line, json_ref(value));
     json_print_to(line, &options, output_json, stderr);
@@ -417,9 +389,7 @@ static bool is_writable(const Eval *e, Json value, const char *where) {
         .msg = "A string with a NUL in it cannot be written with --raw-output0."};
     bool bad = e->nul && !e->print.ascii && is_text(e, value) &&
                memchr(json_string_data(&value), '\0', json_string_len(value));
-    if (bad) {
-        complain(e, where, &nul, json_none());
-    }
+    if (bad) complain(e, where, &nul, json_none());
     return !bad;
 }
 
@@ -435,25 +405,19 @@ static bool evaluate(Eval *e, JqRun *run, Json input, const char *where) {
                                               : OUTCOME_FALSE;
         bool go_on = e->last != OUTCOME_FAILED && write_result(e, out);
         json_unref(out);
-        if (!go_on) {
-            break;
-        }
+        if (!go_on) break;
     }
     if (status == JQ_FAILED) {
         e->last = OUTCOME_FAILED;
         complain(e, where, jq_run_error(run), jq_run_raised(run));
     }
-    if (e->last == OUTCOME_FALSE || e->last == OUTCOME_TRUE) {
-        e->verdict = e->last;
-    }
+    if (e->last == OUTCOME_FALSE || e->last == OUTCOME_TRUE) e->verdict = e->last;
     return !e->write_error;
 }
 
 /* A reader that went away has seen enough: no words about that. */
 static bool finish_output(Eval *e) {
-    if (fflush(stdout) && !e->write_error) {
-        e->write_error = errno;
-    }
+    if (fflush(stdout) && !e->write_error) e->write_error = errno;
     if (e->write_error && e->write_error != EPIPE) {
         fprintf(stderr, "pawl eval: the output cannot be written: %s.\n", strerror(e->write_error));
     }
@@ -464,9 +428,7 @@ static bool finish_output(Eval *e) {
 static int exit_code(const Eval *e) {
     static const int of_verdict[] = {
         [OUTCOME_NONE] = EXIT_NO_OUTPUT, [OUTCOME_FALSE] = EXIT_FALSE, [OUTCOME_TRUE] = EXIT_OK};
-    if (e->last == OUTCOME_FAILED) {
-        return EXIT_FAILED;
-    }
+    if (e->last == OUTCOME_FAILED) return EXIT_FAILED;
     return e->exit_status ? of_verdict[e->verdict] : EXIT_OK;
 }
 
@@ -540,9 +502,7 @@ static int act(void *ctx) {
 
 static void clear(void *ctx) {
     Eval *e = ctx;
-    for (size_t i = 0; i < e->nvars; i++) {
-        json_unref(e->values[i]);
-    }
+    for (size_t i = 0; i < e->nvars; i++) json_unref(e->values[i]);
     json_unref(e->positional);
     mem_free(e->names);
     mem_free(e->values);

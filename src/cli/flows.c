@@ -44,9 +44,7 @@ static char *path_from(Json folder, Json path) {
 
 char *cli_flow_path(Json definition, Json folder) {
     Json path = json_object_get_c(definition, "main");
-    if (json_kind(path) != JSON_STRING || json_string_is(path, "-")) {
-        return NULL;
-    }
+    if (json_kind(path) != JSON_STRING || json_string_is(path, "-")) return NULL;
     return path_from(folder, path);
 }
 
@@ -57,9 +55,7 @@ static bool text_differs(FILE *file, const char *text, size_t len) {
     char piece[8192];
     size_t n;
     while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
-        if (n > len || memcmp(piece, text, n) != 0) {
-            return true;
-        }
+        if (n > len || memcmp(piece, text, n) != 0) return true;
         text += n;
         len -= n;
     }
@@ -71,22 +67,16 @@ static bool file_differs(Json folder, Json path, Json text) {
     FILE *file = json_string_is(path, "-") ? NULL : fopen(name, "rb");
     bool differs = file && json_kind(text) == JSON_STRING &&
                    text_differs(file, json_string_data(&text), json_string_len(text));
-    if (file) {
-        fclose(file);
-    }
+    if (file) fclose(file);
     mem_free(name);
     return differs;
 }
 
 bool cli_flow_differs(Json definition, Json folder) {
     Json files = json_object_get_c(definition, "files"), path, text;
-    if (json_kind(files) != JSON_OBJECT) {
-        return false;
-    }
+    if (json_kind(files) != JSON_OBJECT) return false;
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
-        if (file_differs(folder, path, text)) {
-            return true;
-        }
+        if (file_differs(folder, path, text)) return true;
     }
     return false;
 }

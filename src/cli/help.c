@@ -13,9 +13,7 @@ static void paragraphs(FILE *out, const char *text) {
     for (;;) {
         terminal_put_wrapped(out, text, 0);
         const char *next = strstr(text, "\n\n");
-        if (!next) {
-            return;
-        }
+        if (!next) return;
         fputc('\n', out);
         text = next + 2;
     }
@@ -45,9 +43,7 @@ static void show_option(FILE *out, const Option *option) {
 static void show_options(FILE *out, const Command *command) {
     static const Option help = {.name = "help", .letter = 'h', .help = "show this"};
     terminal_heading(out, "Options");
-    for (const Option *o = command->options; o && o->name; o++) {
-        show_option(out, o);
-    }
+    for (const Option *o = command->options; o && o->name; o++) show_option(out, o);
     show_option(out, &help);
 }
 
@@ -90,9 +86,7 @@ typedef struct HelpArgs {
 static int act(void *ctx) {
     const char *topic = ((HelpArgs *)ctx)->topic;
     const Command *command = topic ? command_find(topic) : NULL;
-    if (topic && !command) {
-        return command_unknown(topic);
-    }
+    if (topic && !command) return command_unknown(topic);
     if (topic) {
         help_command(command, stdout);
     } else {

@@ -52,9 +52,7 @@ static void add_row(Table *table, Json c, int64_t head, int64_t previous, bool v
     bool damaged = !json_is_none(field_get(c, "error"));
     Buf last = BUF_INIT;
     snprintf(seq, sizeof seq, "%s%" PRId64, number == head ? "*" : " ", number);
-    if (above && above != previous) {
-        snprintf(parent, sizeof parent, "%" PRId64, above);
-    }
+    if (above && above != previous) snprintf(parent, sizeof parent, "%" PRId64, above);
     if (!damaged) {
         snprintf(step, sizeof step, "%" PRId64, field_number(c, "step", 0));
         snprintf(frame, sizeof frame, "%" PRId64, field_number(c, "frame", 0));
@@ -85,9 +83,7 @@ static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
     int64_t head = field_number(field_get(page, "run"), "checkpoint", 0);
     for (size_t i = 0; i < field_items(list); i++, shown->n++) {
         Json c = json_array_get(list, i);
-        if (!shown->n) {
-            shown->previous = field_number(c, "checkpoint", 1) - 1;
-        }
+        if (!shown->n) shown->previous = field_number(c, "checkpoint", 1) - 1;
         if (args->common.json) {
             fputs(shown->n ? ",\n" : "\n", stdout);
             output_print(c);
@@ -115,9 +111,7 @@ static int act(void *ctx) {
         Json page =
             ask(&a, "run_history",
                 OBJECT_ADD(more, KEY("thread", args->place.thread), KEY("values", args->values)));
-        if (args->common.json && !shown.n && !json_is_none(page)) {
-            putchar('[');
-        }
+        if (args->common.json && !shown.n && !json_is_none(page)) putchar('[');
         show_page(args, &shown, page);
         int64_t next = field_number(page, "next", 0);
         more = next ? OBJECT(KEY("from", next)) : json_none();

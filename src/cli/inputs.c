@@ -42,18 +42,14 @@ static bool is_standard_input(const char *path) {
 }
 
 static void close_file(Inputs *in) {
-    if (in->fd >= 0 && !is_standard_input(in->files[in->file])) {
-        close(in->fd);
-    }
+    if (in->fd >= 0 && !is_standard_input(in->files[in->file])) close(in->fd);
     in->fd = -1;
     json_parser_free(in->parser);
     in->parser = NULL;
 }
 
 void inputs_free(Inputs *in) {
-    if (!in) {
-        return;
-    }
+    if (!in) return;
     close_file(in);
     buf_clear(&in->text);
     buf_clear(&in->place);
@@ -120,9 +116,7 @@ static void next_file(Inputs *in) {
 
 /* Whether a value of so many bytes is one too many; then what is left of its file goes with it. */
 static bool too_large(Inputs *in, uint64_t bytes) {
-    if (!in->options.max_bytes || bytes <= in->options.max_bytes) {
-        return false;
-    }
+    if (!in->options.max_bytes || bytes <= in->options.max_bytes) return false;
     say(in, "the input takes more memory than --limit-memory allows", "");
     in->malformed = true;
     next_file(in);
@@ -135,9 +129,7 @@ static ssize_t try_read(Inputs *in, char *to, size_t room) {
     do {
         n = read(in->fd, to, room);
     } while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        cannot(in, "cannot be read: ", errno);
-    }
+    if (n < 0) cannot(in, "cannot be read: ", errno);
     in->ended = n <= 0;
     return n;
 }
@@ -192,9 +184,7 @@ static void read_text(Inputs *in) {
         in->text.len = left;
         in->used = 0;
     }
-    if (!too_large(in, left)) {
-        read_into(in, &in->text);
-    }
+    if (!too_large(in, left)) read_into(in, &in->text);
 }
 
 /* What was read ends in a whole line, or in the last one of the file. */
@@ -202,9 +192,7 @@ static bool take_line(Inputs *in, Json *value) {
     size_t left = in->text.len - in->used;
     const char *from = left ? in->text.data + in->used : NULL;
     const char *end = from ? memchr(from, '\n', left) : NULL;
-    if (!end && !(in->ended && left)) {
-        return false;
-    }
+    if (!end && !(in->ended && left)) return false;
     size_t len = end ? (size_t)(end - from) : left;
     *value = json_string(from, len);
     in->used += len + (end != NULL);
@@ -214,9 +202,7 @@ static bool take_line(Inputs *in, Json *value) {
 
 static bool next_line(Inputs *in, Json *value) {
     while (open_file(in)) {
-        if (take_line(in, value)) {
-            return true;
-        }
+        if (take_line(in, value)) return true;
         if (in->ended) {
             next_file(in);
         } else {
@@ -245,9 +231,7 @@ static Json all_documents(Inputs *in) {
     Json all = json_array(), value;
     while (next_document(in, &value)) {
         all = json_array_push(all, value);
-        if (in->options.max_bytes && too_large(in, json_size(all))) {
-            break;
-        }
+        if (in->options.max_bytes && too_large(in, json_size(all))) break;
     }
     return all;
 }
@@ -256,9 +240,7 @@ bool inputs_next(Inputs *in, Json *value) {
     if (!in->options.slurp) {
         return in->options.raw ? next_line(in, value) : next_document(in, value);
     }
-    if (in->slurped) {
-        return false;
-    }
+    if (in->slurped) return false;
     in->slurped = true;
     *value = in->options.raw ? all_text(in) : all_documents(in);
     if (in->malformed) { /* half of a text is not the text */
@@ -274,9 +256,7 @@ bool inputs_read_file(const char *command, const char *path, Buf *out) {
     char *files[] = {(char *)path};
     Inputs *in =
         inputs_new(files, 1, (InputsOptions){.command = command, .raw = true, .slurp = true});
-    while (open_file(in) && !in->ended && out->len <= INPUTS_FILE_MAX) {
-        read_into(in, out);
-    }
+    while (open_file(in) && !in->ended && out->len <= INPUTS_FILE_MAX) read_into(in, out);
     bool ok = !in->unreadable;
     if (ok && out->len > INPUTS_FILE_MAX) {
         terminal_say(stderr, "pawl %s: %s is larger than %d MB.\n", command,

@@ -89,9 +89,7 @@ static void print_dialect(const KindsArgs *args) {
 static int print_list(const KindsArgs *args) {
     bool first = true;
     for (int dialect = 0; dialect < DIALECT_COUNT; dialect++) {
-        if (args->dialect && args->dialect != dialect + 1) {
-            continue;
-        }
+        if (args->dialect && args->dialect != dialect + 1) continue;
         KindsArgs one = {.dialect = dialect + 1};
         fputs(first ? "" : "\n", stdout);
         print_dialect(&one);
@@ -108,9 +106,7 @@ static void print_type(const ParamInfo *info) {
         fputs(param_type_name(info->type), stdout);
         return;
     }
-    for (const char *w = info->words; *w; w++) {
-        putchar(*w == ' ' ? '|' : *w);
-    }
+    for (const char *w = info->words; *w; w++) putchar(*w == ' ' ? '|' : *w);
 }
 
 static void print_param(const ParamInfo *info, int indent, int width) {
@@ -175,9 +171,7 @@ static const char *kind_words(void) {
 static int act(void *ctx) {
     const KindsArgs *args = ctx;
     size_t at = 0;
-    if (!next_kind(args, &at)) {
-        return unknown_kind(args);
-    }
+    if (!next_kind(args, &at)) return unknown_kind(args);
     return args->common.json ? print_json(args) : args->name ? print_kinds(args) : print_list(args);
 }
 

@@ -13,18 +13,14 @@ static const char *command_name(const char *word) {
     static const char *const aliases[][2] = {
         {"-h", "help"}, {"--help", "help"}, {"-V", "version"}, {"--version", "version"}};
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
-        if (strcmp(word, aliases[i][0]) == 0) {
-            return aliases[i][1];
-        }
+        if (strcmp(word, aliases[i][0]) == 0) return aliases[i][1];
     }
     return word;
 }
 
 /* What could not be written is an error too: a full disk must not look like success. */
 static int flush_output(int code) {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
-        return code;
-    }
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     if (errno != EPIPE && code == EXIT_OK) {
         fprintf(stderr, "pawl: cannot write the output: %s.\n", strerror(errno));
     }
@@ -37,9 +33,7 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     const Command *command = command_find(command_name(argv[1]));
-    if (!command) {
-        return command_unknown(argv[1]);
-    }
+    if (!command) return command_unknown(argv[1]);
     process_raise_descriptors(); /* a map may have many commands under way at once */
     return flush_output(options_run(command, argc - 1, argv + 1));
 }

@@ -40,9 +40,7 @@ static void put_paragraphs(const char *text) {
 
 static void put_option(const Option *option) {
     fputs(".TP\n", stdout);
-    if (option->letter) {
-        printf("\\fB\\-%c\\fR, ", option->letter);
-    }
+    if (option->letter) printf("\\fB\\-%c\\fR, ", option->letter);
     fputs("\\fB\\-\\-", stdout);
     put(option->name);
     fputs("\\fR", stdout);
@@ -72,15 +70,9 @@ static void put_command(const Command *command) {
     put(command->arguments);
     fputc('\n', stdout);
     put_paragraphs(command->description);
-    for (const Option *o = command->options; o && o->name; o++) {
-        put_option(o);
-    }
-    if (command->examples) {
-        fputs(".PP\nExamples:\n", stdout);
-    }
-    for (const Example *e = command->examples; e && e->line; e++) {
-        put_example(e);
-    }
+    for (const Option *o = command->options; o && o->name; o++) put_option(o);
+    if (command->examples) fputs(".PP\nExamples:\n", stdout);
+    for (const Example *e = command->examples; e && e->line; e++) put_example(e);
 }
 
 static void put_page(void) {
@@ -88,9 +80,7 @@ static void put_page(void) {
     fputs(".SH NAME\npawl \\- workflows and jq expressions over JSON\n", stdout);
     fputs(".SH SYNOPSIS\n.B pawl\n.I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n", stdout);
     fputs(".SH COMMANDS\nEvery command takes \\fB\\-h\\fR and \\fB\\-\\-help\\fR.\n", stdout);
-    for (const Command *const *c = commands; *c; c++) {
-        put_command(*c);
-    }
+    for (const Command *const *c = commands; *c; c++) put_command(*c);
     fputs(".SH ENVIRONMENT\n.TP\n.B PAWL_STORE\nThe store of the commands that work on runs, when "
           "\\fB\\-\\-store\\fR does not name one.\n",
           stdout);

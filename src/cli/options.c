@@ -42,14 +42,10 @@ bool options_complain(const Command *command, const char *fmt, ...) {
 static const Option *find_long(const Command *command, const char *name, size_t len) {
     Suggestion nearest = suggestion_for(name, len);
     for (const Option *o = command->options; o && o->name; o++) {
-        if (text_is(name, len, o->name)) {
-            return o;
-        }
+        if (text_is(name, len, o->name)) return o;
         suggestion_offer(&nearest, o->name);
     }
-    if (text_is(name, len, help_option.name)) {
-        return &help_option;
-    }
+    if (text_is(name, len, help_option.name)) return &help_option;
     suggestion_offer(&nearest, help_option.name);
     options_complain(command, "there is no option --%.*s%s%s%s", (int)len, name,
                      nearest.best ? "; did you mean --" : "", nearest.best ? nearest.best : "",
@@ -59,13 +55,9 @@ static const Option *find_long(const Command *command, const char *name, size_t 
 
 static const Option *find_short(const Command *command, char letter, const char *bundle) {
     for (const Option *o = command->options; o && o->name; o++) {
-        if (o->letter == letter) {
-            return o;
-        }
+        if (o->letter == letter) return o;
     }
-    if (letter == help_option.letter) {
-        return &help_option;
-    }
+    if (letter == help_option.letter) return &help_option;
     if (strlen(bundle) == 2) {
         options_complain(command, "there is no option %s.", bundle);
     } else {
@@ -80,9 +72,7 @@ static int word_index(const Command *command, const Option *option, const char *
     int index = 0;
     for (const char *at = option->values; *at; at += n + (at[n] == '|'), index++) {
         n = strcspn(at, "|");
-        if (n == len && memcmp(at, word, n) == 0) {
-            return index;
-        }
+        if (n == len && memcmp(at, word, n) == 0) return index;
     }
     Buf words = BUF_INIT;
     for (const char *c = option->values; *c; c++) {
@@ -131,9 +121,7 @@ static bool hand_over(Reader *r, const Option *option, char *given) {
         r->wants_help = true;
         return true;
     }
-    while (have < want && r->next < r->end) {
-        values[have++] = *r->next++;
-    }
+    while (have < want && r->next < r->end) values[have++] = *r->next++;
     if (have < want) {
         return options_complain(r->command, "--%s takes %s: --%s %s.", option->name,
                                 want == 1 ? "a value" : "two values", option->name, option->values);
@@ -146,9 +134,7 @@ static bool read_long(Reader *r, char *text) {
     char *equals = strchr(text, '=');
     size_t len = equals ? (size_t)(equals - text) : strlen(text);
     const Option *option = find_long(r->command, text, len);
-    if (!option) {
-        return false;
-    }
+    if (!option) return false;
     if (equals && option_value_count(option) == 0) {
         return options_complain(r->command, "--%s takes no value.", option->name);
     }
@@ -236,12 +222,8 @@ int options_run(const Command *c, int argc, char **argv) {
             json_clear((Json *)(args + o->at));
         }
     }
-    if (place) {
-        place_clear(place);
-    }
-    if (c->clear) {
-        c->clear(args);
-    }
+    if (place) place_clear(place);
+    if (c->clear) c->clear(args);
     mem_free(args);
     return code;
 }

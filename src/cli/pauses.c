@@ -39,9 +39,7 @@ static void add_reason(Buf *out, Json pause) {
     }
     buf_adds(out, n && json_kind(error) == JSON_OBJECT ? ", " : "");
     buf_adds(out, message ? message : "");
-    if (!n && !message) {
-        buf_adds(out, field_word(field_get(pause, "reason"), reasons));
-    }
+    if (!n && !message) buf_adds(out, field_word(field_get(pause, "reason"), reasons));
 }
 
 void pause_words(Buf *out, Json pause, bool named) {

@@ -47,12 +47,8 @@ static void add_name(Buf *out, Json event, const char *frame_key) {
 
 /* What takes the area away: to its first line, and clear from there. */
 static void add_clearing(Progress *p, Buf *out) {
-    if (p->drawn) {
-        buf_addc(out, '\r');
-    }
-    if (p->drawn > 1) {
-        buf_printf(out, "\x1b[%zuA", p->drawn - 1);
-    }
+    if (p->drawn) buf_addc(out, '\r');
+    if (p->drawn > 1) buf_printf(out, "\x1b[%zuA", p->drawn - 1);
     buf_adds(out, p->drawn ? "\x1b[J" : "");
     p->drawn = 0;
 }
@@ -81,9 +77,7 @@ static void draw_line(Progress *p, Buf *out, const char *text) {
 
 /* As long as it changes in sight, tenths are enough. */
 static const char *short_duration(int64_t ms, char *out) {
-    if (ms >= 60000) {
-        return output_duration(ms, out);
-    }
+    if (ms >= 60000) return output_duration(ms, out);
     snprintf(out, OUTPUT_TIME_MAX, "%.1fs", (double)ms / 1000);
     return out;
 }
@@ -104,9 +98,7 @@ static void draw_frame(Progress *p, Buf *out, Json frame) {
     Buf line = BUF_INIT;
     buf_adds(&line, "  ");
     add_name(&line, frame, "name");
-    if (*doing && !json_string_is(waits, "work")) {
-        buf_printf(&line, "  %s", doing);
-    }
+    if (*doing && !json_string_is(waits, "work")) buf_printf(&line, "  %s", doing);
     if (json_time_ms(field_get(frame, "since"), &since)) {
         uv_timeval64_t now;
         uv_gettimeofday(&now);
@@ -128,9 +120,7 @@ static void draw_frames(Progress *p, Buf *out, Json frames) {
     size_t n = field_items(frames), busy = 0;
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(frames, i);
-        if (is_busy(frame) && ++busy <= PROGRESS_FRAMES) {
-            draw_frame(p, out, frame);
-        }
+        if (is_busy(frame) && ++busy <= PROGRESS_FRAMES) draw_frame(p, out, frame);
     }
     if (busy > PROGRESS_FRAMES) {
         char more[64];
@@ -151,9 +141,7 @@ static void on_frames(void *ctx, Json answer, const Error *err) {
     p->asking = false;
     if (p->over) {
         json_unref(answer);
-        if (p->closed) {
-            release(p);
-        }
+        if (p->closed) release(p);
         return;
     }
     add_clearing(p, &out);
@@ -197,9 +185,7 @@ Progress *progress_new(uv_loop_t *loop, Client *client, const char *thread) {
 static void on_closed(uv_handle_t *handle) {
     Progress *p = handle->data;
     p->closed = true;
-    if (!p->asking) {
-        release(p);
-    }
+    if (!p->asking) release(p);
 }
 
 void progress_free(Progress *p) {
@@ -250,9 +236,7 @@ static void on_step(Progress *p, Json e) {
         return;
     }
     p->steps++;
-    if (p->live) {
-        return;
-    }
+    if (p->live) return;
     if (p->lines < PROGRESS_LINES) {
         p->lines++;
         p->counted = now;
@@ -292,9 +276,7 @@ static void put_log_line(Json e, const char *text, size_t len) {
 static void on_log(Progress *p, Json e) {
     Json text = field_get(e, "text");
     (void)p;
-    if (json_kind(text) != JSON_STRING) {
-        return;
-    }
+    if (json_kind(text) != JSON_STRING) return;
     const char *at = json_string_data(&text), *end = at + json_string_len(text);
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -310,9 +292,7 @@ static void on_retry(Progress *p, Json e) {
     (void)p;
     put_name(e);
     fputs("  failed", stderr);
-    if (json_tag(attempt) == JSON_TAG_INT) {
-        fprintf(stderr, " (attempt %lld)", (long long)attempt.i);
-    }
+    if (json_tag(attempt) == JSON_TAG_INT) fprintf(stderr, " (attempt %lld)", (long long)attempt.i);
     fputs(", tries again", stderr);
     if (json_kind(delay) == JSON_NUMBER) {
         int64_t ms = (int64_t)(json_to_double(delay) * 1000);
@@ -339,9 +319,7 @@ void progress_event(Progress *p, Json e) {
     Json name = field_get(e, "event");
     for (const struct Handler *h = handlers; h->event; h++) {
         if (json_string_is(name, h->event)) {
-            if (h->writes) {
-                progress_hide(p);
-            }
+            if (h->writes) progress_hide(p);
             h->on(p, e);
             return;
         }

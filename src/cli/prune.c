@@ -42,9 +42,7 @@ static void print_text(Json r) {
     printf("Removed %lld checkpoint%s and kept %lld in %lld run%s", (long long)removed,
            removed == 1 ? "" : "s", (long long)field_number(r, "kept", 0), (long long)runs,
            runs == 1 ? "" : "s");
-    if (whole) {
-        printf("; %lld run%s went whole", (long long)whole, whole == 1 ? "" : "s");
-    }
+    if (whole) printf("; %lld run%s went whole", (long long)whole, whole == 1 ? "" : "s");
     puts(".");
 }
 

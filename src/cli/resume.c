@@ -28,9 +28,7 @@ static Flow *reload(const ResumeArgs *args, Json stored) {
  * that cannot be read is no matter here: whoever resumes will say why. */
 static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
     *flow = args->flow ? flow_ref(args->flow) : NULL;
-    if (*flow) {
-        return true;
-    }
+    if (*flow) return true;
     Error err = ERROR_INIT;
     Json stored = client_ask(asking->client, "run_definition", place_args(&args->place), &err);
     if (json_is_none(stored) && (args->reload || error_is_askers(err.code))) {
@@ -54,9 +52,7 @@ static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
 
 int resume_run(const ResumeArgs *args, Asking *asking) {
     Flow *flow;
-    if (!choose_flow(args, asking, &flow)) {
-        return asking->code;
-    }
+    if (!choose_flow(args, asking, &flow)) return asking->code;
     Json what = OBJECT_ADD(place_args(&args->place), KEY("interrupt", args->interrupt),
                            KEY("value", json_ref(args->value)), KEY("decision", args->decision),
                            KEY("set", json_ref(args->drive.set)),

@@ -29,9 +29,7 @@ typedef struct RunArgs {
 static bool complain_of_break(Json spec, Error *err) {
     size_t len = strlen(err->msg);
     char where[32] = "";
-    if (len && err->msg[len - 1] == '.') {
-        err->msg[len - 1] = '\0';
-    }
+    if (len && err->msg[len - 1] == '.') err->msg[len - 1] = '\0';
     if (err->col > 0 && !strstr(err->msg, "column")) {
         snprintf(where, sizeof where, " (at character %d)", err->col);
     }
@@ -45,9 +43,7 @@ static bool on_break(void *ctx, const Option *option, char **values) {
     Json given = json_string_c(values[0]), spec = breakpoint_parse(values[0], &err);
     (void)option;
     args->breaks = json_array_push(args->breaks, given);
-    if (json_is_none(spec)) {
-        return complain_of_break(given, &err);
-    }
+    if (json_is_none(spec)) return complain_of_break(given, &err);
     args->drive.debug = true;
     args->drive.breakpoints = json_array_push(args->drive.breakpoints, spec);
     return true;
@@ -95,9 +91,7 @@ static int resume(const RunArgs *args, Flow *flow, Asking *asking, const char *s
                          flow->main->checkpoint, option);
         return EXIT_USAGE;
     }
-    if (!place_parse(&command_run, flow->main->checkpoint, &resumed.place)) {
-        return EXIT_USAGE;
-    }
+    if (!place_parse(&command_run, flow->main->checkpoint, &resumed.place)) return EXIT_USAGE;
     int code = resume_run(&resumed, asking);
     place_clear(&resumed.place);
     return code;
@@ -106,9 +100,7 @@ static int resume(const RunArgs *args, Flow *flow, Asking *asking, const char *s
 static int run_loaded(RunArgs *args, Flow *flow) {
     char *configured = args->drive.common.store ? NULL : cli_store_configured(flow->main);
     Asking asking;
-    if (configured) {
-        args->drive.common.store = configured;
-    }
+    if (configured) args->drive.common.store = configured;
     const char *hint = cli_store_hint(args->drive.common.store);
     asking_begin(&asking, &args->drive.common);
     asking.code = (flow->main->checkpoint ? resume : start)(args, flow, &asking, hint);
@@ -120,9 +112,7 @@ static int run_loaded(RunArgs *args, Flow *flow) {
 /* An interrupt that nobody could answer is refused before anything is done. */
 static bool has_checkpointer(const RunArgs *args, Flow *flow) {
     const char *env = getenv("PAWL_STORE");
-    if (args->drive.common.store || (env && env[0])) {
-        return true;
-    }
+    if (args->drive.common.store || (env && env[0])) return true;
     FlowProblems problems = {0};
     bool needs = flow_needs_checkpointer(flow, &problems);
     cli_flow_say(&problems);
@@ -136,9 +126,7 @@ static bool has_good_breaks(const RunArgs *args, const Flow *flow) {
         Error err = ERROR_INIT;
         Json spec = json_array_get(args->drive.breakpoints, i);
         Breakpoint *b = breakpoint_new((int64_t)i + 1, spec, flow, &err);
-        if (!b) {
-            return complain_of_break(json_array_get(args->breaks, i), &err);
-        }
+        if (!b) return complain_of_break(json_array_get(args->breaks, i), &err);
         breakpoint_free(b);
     }
     return true;
@@ -158,9 +146,7 @@ static bool is_sensible(const RunArgs *args) {
 
 static int act(void *ctx) {
     RunArgs *args = ctx;
-    if (!is_sensible(args)) {
-        return EXIT_USAGE;
-    }
+    if (!is_sensible(args)) return EXIT_USAGE;
     Flow *flow = cli_flow_load(args->file);
     bool ready = flow && has_checkpointer(args, flow) && has_good_breaks(args, flow);
     ready = ready && (flow->main->checkpoint ||

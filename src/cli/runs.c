@@ -41,9 +41,7 @@ static int act(void *ctx) {
                         OBJECT(KEY("status", args->status), KEY("after", json_take(&after)),
                                KEY("limit", left)));
         Json list = field_get(page, "runs");
-        if (json_is_none(page)) {
-            break;
-        }
+        if (json_is_none(page)) break;
         fputs(args->common.json && !shown ? "[" : "", stdout);
         for (size_t i = 0; i < field_items(list); i++, shown++) {
             if (args->common.json) {

@@ -29,9 +29,7 @@ static Json path_of(const char *text, size_t len, Error *err) {
     }
     if (!good) {
         json_clear(&path);
-        if (!err->code) {
-            error_set(err, ERR_USAGE, "it does not lead to one place");
-        }
+        if (!err->code) error_set(err, ERR_USAGE, "it does not lead to one place");
     }
     return path;
 }
@@ -41,9 +39,7 @@ typedef enum Split { SPLIT_BAD_PATH, SPLIT_BAD_VALUE, SPLIT_GOOD } Split;
 
 static Split try_split(const char *text, const char *equals, Json *set, Error *err) {
     Json path = path_of(text, (size_t)(equals - text), err);
-    if (json_is_none(path)) {
-        return SPLIT_BAD_PATH;
-    }
+    if (json_is_none(path)) return SPLIT_BAD_PATH;
     Json value = json_parse(equals + 1, strlen(equals + 1), NULL, err);
     if (json_is_none(value)) {
         json_unref(path);
@@ -56,9 +52,7 @@ static Split try_split(const char *text, const char *equals, Json *set, Error *e
 /* Messages of jq and JSON end with a stop or not; inside ours they have none. */
 static const char *without_stop(Error *err) {
     size_t len = strlen(err->msg);
-    if (len && err->msg[len - 1] == '.') {
-        err->msg[len - 1] = '\0';
-    }
+    if (len && err->msg[len - 1] == '.') err->msg[len - 1] = '\0';
     return err->msg;
 }
 
@@ -80,13 +74,9 @@ bool settings_add(const Command *command, const char *text, Json *set) {
     Split split = try_split(text, equals, set, &first);
     for (const char *at = equals; split == SPLIT_BAD_PATH && (at = strchr(at + 1, '='));) {
         error_clear(&err); /* keys in quotes may hold an equals sign */
-        if (try_split(text, at, set, &err) == SPLIT_GOOD) {
-            return true;
-        }
+        if (try_split(text, at, set, &err) == SPLIT_GOOD) return true;
     }
-    if (split == SPLIT_BAD_VALUE) {
-        return complain_value(command, "set", equals + 1, &first);
-    }
+    if (split == SPLIT_BAD_VALUE) return complain_value(command, "set", equals + 1, &first);
     return split == SPLIT_GOOD ||
            options_complain(command,
                             "--set: `%.*s` is not a path (%s); paths look like user.name, items[0] "
@@ -164,12 +154,8 @@ bool settings_input(const Command *command, const char *text, Json *value) {
 
 bool settings_start(const Command *command, const char *given, Json set, Json *input) {
     Error err = ERROR_INIT;
-    if (given && !settings_input(command, given, input)) {
-        return false;
-    }
-    if (json_is_none(set)) {
-        return true;
-    }
+    if (given && !settings_input(command, given, input)) return false;
+    if (json_is_none(set)) return true;
     *input = settings_apply(json_is_none(*input) ? json_object() : *input, set, &err);
     return !json_is_none(*input) || options_complain(command, "--set: %s.", err.msg);
 }

@@ -33,9 +33,7 @@ static void put_frame(Json frame, bool named) {
     } else {
         const char *doing = field_string(frame, "doing");
         buf_printf(&line, "  at %s", field_string(frame, "node"));
-        if (named) {
-            buf_printf(&line, " (frame %" PRId64 ")", field_number(frame, "frame", 0));
-        }
+        if (named) buf_printf(&line, " (frame %" PRId64 ")", field_number(frame, "frame", 0));
         terminal_say(stdout, "%s%s%s\n", line.data, *doing ? ": " : "", doing);
     }
     buf_clear(&line);
@@ -49,9 +47,7 @@ static void put_frames(Json run) {
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(frames, i);
         bool paused = json_kind(field_get(frame, "pause")) == JSON_OBJECT;
-        if (!paused && (asks || !field_has_text(frame, "node"))) {
-            continue;
-        }
+        if (!paused && (asks || !field_has_text(frame, "node"))) continue;
         if (shown < FRAMES_SHOWN) {
             put_frame(frame, n > 1);
             shown++;
@@ -59,9 +55,7 @@ static void put_frames(Json run) {
             left++;
         }
     }
-    if (left) {
-        printf("  and %zu more\n", left);
-    }
+    if (left) printf("  and %zu more\n", left);
 }
 
 static void put_advice(const StatusArgs *args, Json run) {

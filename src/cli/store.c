@@ -84,9 +84,7 @@ static int act(void *ctx) {
     bool live = !c->common.json && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
     asking_begin(&a, &c->common);
     uv_timer_init(&a.loop, &dots);
-    if (live) {
-        uv_timer_start(&dots, on_second, 1000, 1000);
-    }
+    if (live) uv_timer_start(&dots, on_second, 1000, 1000);
     Json report = ask(&a, "store_check", OBJECT(KEY("thread", c->thread)));
     fputs(live ? "\r\x1b[K" : "", stderr);
     if (json_is_none(report)) {

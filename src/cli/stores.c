@@ -27,9 +27,7 @@ const char *cli_store_hint(const char *given) {
 char *cli_store_configured(const Graph *graph) {
     const char *kind = graph->checkpointer, *dir = graph->checkpoint_dir;
     Buf url = BUF_INIT;
-    if (!kind && !dir) {
-        return NULL;
-    }
+    if (!kind && !dir) return NULL;
     if (kind && !strcmp(kind, "memory") && !dir) { /* a folder is where it is to be found again */
         buf_adds(&url, "memory:");
     } else if (kind && !strcmp(kind, "sqlite")) {

@@ -45,9 +45,7 @@ static void put_value(Stream *s, Json e) {
 /* ---- everything ---- */
 
 static bool is_one_of(Json key, const char *const *names) {
-    while (*names && !json_string_is(key, *names)) {
-        names++;
-    }
+    while (*names && !json_string_is(key, *names)) names++;
     return *names != NULL;
 }
 
@@ -67,9 +65,7 @@ static void put_event(Stream *s, Json e, const char *type) {
 void stream_event(Stream *s, Json e) {
     bool everything = s->mode == STREAM_EVENTS || s->mode == STREAM_DEBUG;
     Json name = field_get(e, "event"), id = field_get(e, "id");
-    if (s->mode == STREAM_NONE || s->broken || json_string_is(name, "settled")) {
-        return;
-    }
+    if (s->mode == STREAM_NONE || s->broken || json_string_is(name, "settled")) return;
     if (json_string_is(name, "interrupt")) {
         if (json_kind(id) == JSON_STRING) {
             s->held = json_object_set(s->held, json_ref(id), json_ref(e));
@@ -101,9 +97,7 @@ static void put_interrupt(Stream *s, Json settled, Json interrupt) {
 
 void stream_end(Stream *s, Json settled, const char *status) {
     Json open = field_get(settled, "interrupts");
-    if (s->mode == STREAM_NONE || s->broken) {
-        return;
-    }
+    if (s->mode == STREAM_NONE || s->broken) return;
     if (json_string_is(field_get(settled, "status"), "interrupted") && field_items(open)) {
         for (size_t i = 0; i < field_items(open); i++) {
             put_interrupt(s, settled, json_array_get(open, i));

@@ -34,9 +34,7 @@ Client *client_new(const ClientOptions *options) {
 
 void client_free(Client *c) {
     if (c) {
-        while (c->remotes) {
-            remote_free(c->remotes);
-        }
+        while (c->remotes) remote_free(c->remotes);
         host_free(c->host);
         mem_free(c);
     }
@@ -85,9 +83,7 @@ static Errand *errand_new(Client *c, const char *operation, Json args) {
 }
 
 static void errand_free(Errand *e) {
-    if (e->timer) {
-        uv_close((uv_handle_t *)e->timer, free_timer);
-    }
+    if (e->timer) uv_close((uv_handle_t *)e->timer, free_timer);
     mem_free(e->operation);
     mem_free(e->thread);
     json_unref(e->args);
@@ -112,9 +108,7 @@ static void on_ready(void *ctx, Subscription *s) {
         return; /* it is looked at when it has arrived */
     }
     v->busy = true;
-    while (!v->ended && subscription_next(s, &event)) {
-        v->listener.event(v->listener.ctx, event);
-    }
+    while (!v->ended && subscription_next(s, &event)) v->listener.event(v->listener.ctx, event);
     v->busy = false;
     if (v->ended) { /* by what was told: it was left for us to free */
         client_events_end(v);
@@ -155,9 +149,7 @@ static void on_remote_over(void *ctx, const Error *why) {
 
 static Remote *find_remote(const Client *c, int64_t pid) {
     Remote *r = c->remotes;
-    while (r && remote_pid(r) != pid) {
-        r = remote_next(r);
-    }
+    while (r && remote_pid(r) != pid) r = remote_next(r);
     return r;
 }
 
@@ -247,12 +239,8 @@ static Json read_holder(Store *store, Json args, Error *err) {
     Json thread = json_object_get_c(args, "thread");
     RunRow row = {0};
     long long pid = 0;
-    if (!store_find(store, json_string_data(&thread), &row, err)) {
-        return json_none();
-    }
-    if (row.owner) {
-        sscanf(row.owner, "pid %lld", &pid);
-    }
+    if (!store_find(store, json_string_data(&thread), &row, err)) return json_none();
+    if (row.owner) sscanf(row.owner, "pid %lld", &pid);
     Json out = OBJECT(KEY("leased", store_is_leased(store, row.run)), KEY("owner", row.owner),
                       KEY("pid", pid ? json_int(pid) : json_none()));
     run_row_clear(&row);
@@ -335,21 +323,13 @@ ClientEvents *client_events(Client *c, Json args, const ClientListener *listener
 }
 
 void client_events_end(ClientEvents *v) {
-    if (!v) {
-        return;
-    }
+    if (!v) return;
     v->ended = true;
-    if (v->busy) {
-        return;
-    }
+    if (v->busy) return;
     Remote *remote = v->number ? find_remote(v->client, v->pid) : NULL;
-    if (remote) {
-        remote_unlisten(remote, v->number);
-    }
+    if (remote) remote_unlisten(remote, v->number);
     subscription_end(v->subscription);
-    if (!v->on_its_way) {
-        mem_free(v);
-    }
+    if (!v->on_its_way) mem_free(v);
 }
 
 /* ---- waiting ---- */
@@ -364,9 +344,7 @@ static void on_waited(void *ctx, Json answer, const Error *err) {
     Wait *w = ctx;
     w->answer = answer;
     w->done = true;
-    if (err && w->err) {
-        *w->err = *err;
-    }
+    if (err && w->err) *w->err = *err;
 }
 
 Json client_ask(Client *c, const char *operation, Json args, Error *err) {
@@ -374,9 +352,7 @@ Json client_ask(Client *c, const char *operation, Json args, Error *err) {
     assert(!c->asking);
     c->asking = true;
     client_call(c, operation, args, on_waited, &w);
-    while (!w.done) {
-        uv_run(c->loop, UV_RUN_ONCE);
-    }
+    while (!w.done) uv_run(c->loop, UV_RUN_ONCE);
     c->asking = false;
     return w.answer;
 }

@@ -57,12 +57,8 @@ static void on_timer_closed(uv_handle_t *handle) {
 /* Everybody is told; the memory goes with the timer. */
 static void end(Remote *r, const Error *why) {
     Remote **at = &r->client->remotes;
-    while (*at && *at != r) {
-        at = &(*at)->next;
-    }
-    if (*at) {
-        *at = r->next;
-    }
+    while (*at && *at != r) at = &(*at)->next;
+    if (*at) *at = r->next;
     r->lines = NULL;
     while (r->calls) {
         Call *call = r->calls;
@@ -103,9 +99,7 @@ static void on_closed(void *ctx, const Error *err) {
 
 static void take_answer(Remote *r, int64_t id, Json line) {
     Call **at = &r->calls;
-    while (*at && (*at)->id != id) {
-        at = &(*at)->next;
-    }
+    while (*at && (*at)->id != id) at = &(*at)->next;
     Call *call = *at;
     if (!call) {
         return; /* it came too late */
@@ -113,18 +107,14 @@ static void take_answer(Remote *r, int64_t id, Json line) {
     *at = call->next;
     Json answer = json_object_get_c(line, "answer");
     Error err = ERROR_INIT;
-    if (json_is_none(answer)) {
-        error_from_json(json_object_get_c(line, "error"), &err);
-    }
+    if (json_is_none(answer)) error_from_json(json_object_get_c(line, "error"), &err);
     call->done(call->ctx, json_ref(answer), json_is_none(answer) ? &err : NULL);
     mem_free(call);
 }
 
 static void take_event(Remote *r, int64_t subscription, Json line) {
     Listening **at = &r->listening;
-    while (*at && (*at)->subscription != subscription) {
-        at = &(*at)->next;
-    }
+    while (*at && (*at)->subscription != subscription) at = &(*at)->next;
     Listening *l = *at;
     if (l && json_truthy(json_object_get_c(line, "over"))) {
         *at = l->next;
@@ -154,9 +144,7 @@ static void take_hello(Remote *r, Json hello) {
     for (Call *call = r->calls; call; call = call->next) {
         call->deadline = uv_now(r->client->loop) + CLIENT_CALL_MS;
     }
-    if (r->calls) {
-        uv_timer_start(&r->timer, on_time, CLIENT_CALL_MS, 0);
-    }
+    if (r->calls) uv_timer_start(&r->timer, on_time, CLIENT_CALL_MS, 0);
 }
 
 static void on_value(void *ctx, Json line) {
@@ -192,9 +180,7 @@ static void on_time(uv_timer_t *timer) {
         call->done(call->ctx, json_none(), &late);
         mem_free(call);
     }
-    if (r->lines && r->calls) {
-        uv_timer_start(&r->timer, on_time, r->calls->deadline - now, 0);
-    }
+    if (r->lines && r->calls) uv_timer_start(&r->timer, on_time, r->calls->deadline - now, 0);
 }
 
 /* ---- what goes out ---- */
@@ -213,9 +199,7 @@ void remote_call(Remote *r, const char *operation, Json args, ClientAnswer done,
     *call = (Call){.id = r->last_id, .done = done, .ctx = ctx};
     call->deadline =
         uv_now(r->client->loop) + (uint64_t)(r->greeted ? CLIENT_CALL_MS : CLIENT_HELLO_MS);
-    while (*at) {
-        at = &(*at)->next;
-    }
+    while (*at) at = &(*at)->next;
     *at = call;
     if (r->calls == call) {
         uv_timer_start(&r->timer, on_time, call->deadline - uv_now(r->client->loop), 0);
@@ -257,9 +241,7 @@ static int connect_to(Client *c, int64_t pid) {
     int why = 0;
     const char *folder =
         host_store(c->host, HOST_READS, NULL) ? host_store_folder(c->host, NULL) : NULL;
-    if (!folder || !socket_place_open(&place, folder, pid, NULL)) {
-        return -1;
-    }
+    if (!folder || !socket_place_open(&place, folder, pid, NULL)) return -1;
     int fd = host_socket_connect(&place, &why, NULL);
     socket_place_close(&place);
     if (fd >= 0 && !host_socket_trusts(fd, true)) {
@@ -271,14 +253,10 @@ static int connect_to(Client *c, int64_t pid) {
 
 Remote *remote_open(Client *c, int64_t pid) {
     for (Remote *r = c->remotes; r; r = r->next) {
-        if (r->pid == pid) {
-            return r;
-        }
+        if (r->pid == pid) return r;
     }
     int fd = pid == getpid() ? -1 : connect_to(c, pid);
-    if (fd < 0) {
-        return NULL;
-    }
+    if (fd < 0) return NULL;
     uv_pipe_t *pipe = mem_zalloc(sizeof *pipe);
     uv_pipe_init(c->loop, pipe, 0);
     if (uv_pipe_open(pipe, fd) < 0) {

@@ -15,12 +15,8 @@ bool char_is_blank(char c) {
 }
 
 Span span_between(const char *from, const char *to) {
-    while (from < to && char_is_blank(*from)) {
-        from++;
-    }
-    while (to > from && char_is_blank(to[-1])) {
-        to--;
-    }
+    while (from < to && char_is_blank(*from)) from++;
+    while (to > from && char_is_blank(to[-1])) to--;
     return (Span){from, (size_t)(to - from)};
 }
 
@@ -36,9 +32,7 @@ bool span_number(Span s, int64_t *number) {
     enum { DIGITS_MAX = 15 };
     *number = 0;
     for (size_t i = 0; i < s.len && i < DIGITS_MAX; i++) {
-        if (!ascii_is_digit(s.text[i])) {
-            return false;
-        }
+        if (!ascii_is_digit(s.text[i])) return false;
         *number = *number * 10 + (s.text[i] - '0');
     }
     return s.len > 0 && s.len <= DIGITS_MAX;
@@ -60,18 +54,14 @@ Json span_value(Span s, Error *err) {
 /* ---- taking ---- */
 
 bool reader_at_end(CommandReader *r) {
-    while (r->at < r->end && char_is_blank(*r->at)) {
-        r->at++;
-    }
+    while (r->at < r->end && char_is_blank(*r->at)) r->at++;
     return r->at == r->end;
 }
 
 Span reader_peek(CommandReader *r) {
     reader_at_end(r);
     const char *end = r->at;
-    while (end < r->end && !char_is_blank(*end)) {
-        end++;
-    }
+    while (end < r->end && !char_is_blank(*end)) end++;
     return (Span){r->at, (size_t)(end - r->at)};
 }
 
@@ -111,9 +101,7 @@ bool reader_lacks(CommandReader *r, const char *what) {
 }
 
 bool reader_number(CommandReader *r, const char *what, int64_t *number) {
-    if (reader_at_end(r)) {
-        return reader_lacks(r, what);
-    }
+    if (reader_at_end(r)) return reader_lacks(r, what);
     Span word = reader_next(r);
     return span_number(word, number) || error_set(r->err, ERR_USAGE, "`%s` takes %s, not `%.*s`.",
                                                   r->order->command->name, what, QUOTED(word));
@@ -187,9 +175,7 @@ bool read_setting(CommandReader *r) {
 bool read_goto(CommandReader *r) {
     int64_t checkpoint;
     Span place = reader_rest(r);
-    if (!place.len) {
-        return reader_lacks(r, "a node, or @ and a checkpoint");
-    }
+    if (!place.len) return reader_lacks(r, "a node, or @ and a checkpoint");
     if (span_checkpoint(place, false, &checkpoint)) {
         return reader_put(r, "checkpoint", json_int(checkpoint));
     }
@@ -219,9 +205,7 @@ enum { COMMAND_GROUPS = sizeof groups / sizeof groups[0] };
 const ConsoleCommand *commands_at(size_t i) {
     for (size_t g = 0; g < COMMAND_GROUPS; g++) {
         for (const ConsoleCommand *c = groups[g].commands; c->name; c++) {
-            if (i-- == 0) {
-                return c;
-            }
+            if (i-- == 0) return c;
         }
     }
     return NULL;
@@ -231,9 +215,7 @@ const ConsoleCommand *commands_at(size_t i) {
 
 static bool is_among(const char *words, Span s) {
     for (size_t n; (n = strcspn(words, " ")); words += n + (words[n] == ' ')) {
-        if (n == s.len && memcmp(words, s.text, n) == 0) {
-            return true;
-        }
+        if (n == s.len && memcmp(words, s.text, n) == 0) return true;
     }
     return false;
 }
@@ -296,9 +278,7 @@ bool commands_read(const CommandContext *context, const char *line, size_t len, 
     Span text = span_between(line, line + len);
     CommandReader r = {context, order, err, text.text, text.text + text.len};
     *order = (Order){.line = line, .len = len, .args = json_object(), .id = json_none()};
-    if (!text.len || text.text[0] == '#') {
-        return true;
-    }
+    if (!text.len || text.text[0] == '#') return true;
     Span name = reader_name(&r);
     if (name.text[0] == '.') {
         name = (Span){"print", 5};
@@ -307,9 +287,7 @@ bool commands_read(const CommandContext *context, const char *line, size_t len, 
         name = span_is(name, "?") ? (Span){"help", 4} : name;
     }
     order->command = commands_find(name.text, name.len, err);
-    if (!order->command) {
-        return false;
-    }
+    if (!order->command) return false;
     order->operation = order->command->operation;
     order->view = order->command->view;
     order->flags = order->command->flags;
@@ -337,9 +315,7 @@ void commands_usage(const ConsoleCommand *command, Buf *out) {
 void commands_help(int width, Buf *out) {
     enum { NAME_WIDTH = 18 };
     for (size_t g = 0; g < COMMAND_GROUPS; g++) {
-        if (groups[g].title) {
-            buf_printf(out, "%s%s:\n", g ? "\n" : "", groups[g].title);
-        }
+        if (groups[g].title) buf_printf(out, "%s%s:\n", g ? "\n" : "", groups[g].title);
         for (const ConsoleCommand *c = groups[g].commands; c->name; c++) {
             buf_printf(out, "  %-*s%s\n", NAME_WIDTH, c->name, c->summary);
         }
@@ -365,9 +341,7 @@ void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
         }
         buf_addc(out, '\n');
     }
-    if (command->example) {
-        buf_printf(out, "Example: %s\n", command->example);
-    }
+    if (command->example) buf_printf(out, "Example: %s\n", command->example);
 }
 
 /* ---- completion ---- */
@@ -376,17 +350,13 @@ void commands_explain(const ConsoleCommand *command, int width, Buf *out) {
 static const char *find_if(const char *text, const char *end) {
     for (const char *at = text; at + 3 <= end; at++) {
         bool begins = at == text || char_is_blank(at[-1]);
-        if (begins && at[0] == 'i' && at[1] == 'f' && char_is_blank(at[2])) {
-            return at + 3;
-        }
+        if (begins && at[0] == 'i' && at[1] == 'f' && char_is_blank(at[2])) return at + 3;
     }
     return NULL;
 }
 
 static bool has_blank(const char *at, const char *end) {
-    while (at < end && !char_is_blank(*at)) {
-        at++;
-    }
+    while (at < end && !char_is_blank(*at)) at++;
     return at < end;
 }
 

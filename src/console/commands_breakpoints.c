@@ -10,9 +10,7 @@
 char *console_break_spec(const char *file, const char *text, size_t len, Error *err) {
     Buf spec = BUF_INIT;
     size_t digits = 0;
-    while (digits < len && ascii_is_digit(text[digits])) {
-        digits++;
-    }
+    while (digits < len && ascii_is_digit(text[digits])) digits++;
     bool line = digits && (digits == len || char_is_blank(text[digits])); /* "12", "12 if .x" */
     if (!len || memchr(text, '\0', len)) {
         error_set(err, ERR_USAGE, "That is no place to stop at.");
@@ -43,18 +41,14 @@ static bool read_logpoint(CommandReader *r) {
     Span place;
     if (!reader_at_end(r) && *r->at == '"') { /* a name with blanks in it */
         const char *close = memchr(r->at + 1, '"', (size_t)(r->end - r->at - 1));
-        if (!close) {
-            return error_set(r->err, ERR_USAGE, "The quote before the name is not closed.");
-        }
+        if (!close) return error_set(r->err, ERR_USAGE, "The quote before the name is not closed.");
         place = (Span){r->at + 1, (size_t)(close - r->at - 1)};
         r->at = close + 1;
     } else {
         place = reader_next(r);
     }
     Span text = reader_rest(r);
-    if (!place.len || !text.len) {
-        return reader_lacks(r, "a place and the text to write there");
-    }
+    if (!place.len || !text.len) return reader_lacks(r, "a place and the text to write there");
     return put_spec(r, place.text, place.len) && reader_put(r, "log_message", span_string(text));
 }
 
@@ -62,9 +56,7 @@ static bool read_catch(CommandReader *r) {
     if (!reader_takes(r, "error") && reader_takes(r, "caught")) {
         reader_put(r, "caught", json_bool(true));
     }
-    if (!reader_takes(r, "if")) {
-        return reader_ends(r);
-    }
+    if (!reader_takes(r, "if")) return reader_ends(r);
     Span expr = reader_rest(r);
     return expr.len ? reader_put(r, "error", span_string(expr))
                     : error_set(r->err, ERR_USAGE, "What is the condition? It stands behind `if`.");
@@ -86,17 +78,13 @@ static void add_target(View *v, Json b) {
         view_format(v, b, "[{node}][task {task_index}][task with id {task_id}]");
         view_format(v, b, "[tasks of kind {task_name}][{file}][:{line}]");
     }
-    if (!json_string_is(field_get(b, "position"), "before")) {
-        view_format(v, b, "[ ({position})]");
-    }
+    if (!json_string_is(field_get(b, "position"), "before")) view_format(v, b, "[ ({position})]");
 }
 
 static void add_breakpoint(View *v, Json b) {
     add_target(v, b);
     view_format(v, b, "[ if {condition}][, at hits {hit_condition}]");
-    if (field_number(b, "ignore_count", 0)) {
-        view_format(v, b, ", after {ignore_count} hits");
-    }
+    if (field_number(b, "ignore_count", 0)) view_format(v, b, ", after {ignore_count} hits");
     view_format(v, b, "[, logs \"{log_message}\"]");
     view_if(v, b, "once", ", once");
     view_format(v, b, "[, group {group}]");
@@ -152,9 +140,7 @@ static void view_breakpoint(View *v, Json answer) {
 
 /* Text for a field; nothing takes it away. */
 static bool read_field(CommandReader *r, const char *field) {
-    if (!reader_put_number(r, "id", "the number of a breakpoint first")) {
-        return false;
-    }
+    if (!reader_put_number(r, "id", "the number of a breakpoint first")) return false;
     Span text = reader_rest(r);
     return reader_put(r, field, text.len ? span_string(text) : json_null());
 }
@@ -248,9 +234,7 @@ void view_watches(View *v, Json answer) {
 
 void view_all_watches(View *v, Json answer) {
     view_watches(v, answer);
-    if (!field_items(field_get(answer, "watches"))) {
-        view_hint(v, "There are no watches.");
-    }
+    if (!field_items(field_get(answer, "watches"))) view_hint(v, "There are no watches.");
 }
 
 static void view_watch_added(View *v, Json answer) {

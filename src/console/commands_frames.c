@@ -62,9 +62,7 @@ void view_frames(View *v, Json answer) {
         int64_t id = field_number(f, "frame", 0);
         view_printf(&cell, "%s%lld", id == selected ? "* " : "  ", (long long)id);
         table_next(&t);
-        if (inside) {
-            view_cell(&t, field_get(f, "parent"));
-        }
+        if (inside) view_cell(&t, field_get(f, "parent"));
         view_cell(&t, field_get(f, "name"));
         add_doing(&cell, f);
         table_next(&t);
@@ -72,9 +70,7 @@ void view_frames(View *v, Json answer) {
         table_next(&t);
     }
     view_table(v, &t);
-    if (more > 0) {
-        view_printf(v, "and %lld more\n", (long long)more);
-    }
+    if (more > 0) view_printf(v, "and %lld more\n", (long long)more);
 }
 
 void view_frame(View *v, Json answer) {
@@ -111,9 +107,7 @@ static void view_node_facts(View *v, Json answer) {
     if (field_number(answer, "end_line", 0) > field_number(answer, "line", 0)) {
         view_format(v, answer, "-{end_line}");
     }
-    if (field_number(answer, "attempt", 1) > 1) {
-        view_format(v, answer, ", attempt {attempt}");
-    }
+    if (field_number(answer, "attempt", 1) > 1) view_format(v, answer, ", attempt {attempt}");
     view_format(v, answer, "[, timeout {timeout}]");
     bool injected = json_truthy(field_get(answer, "injected"));
     view_if(v, answer, injected ? "injected" : "edited", injected ? ", injected" : ", edited");
@@ -163,9 +157,7 @@ const InfoSubject info_subjects[] = {
 static bool read_info(CommandReader *r) {
     const InfoSubject *found = NULL;
     size_t n = 0;
-    if (reader_at_end(r)) {
-        return reader_lacks(r, "what to tell about");
-    }
+    if (reader_at_end(r)) return reader_lacks(r, "what to tell about");
     Span name = reader_next(r);
     for (const InfoSubject *s = info_subjects; s->name && !(found && span_is(name, found->name));
          s++) {
@@ -246,9 +238,7 @@ static void view_history(View *v, Json answer) {
         return;
     }
     table_row(&t, heading);
-    for (size_t i = 0; i < field_items(steps); i++) {
-        add_history_row(&t, json_array_get(steps, i));
-    }
+    for (size_t i = 0; i < field_items(steps); i++) add_history_row(&t, json_array_get(steps, i));
     view_table(v, &t);
 }
 
@@ -280,13 +270,9 @@ static bool read_list(CommandReader *r) {
         reader_put(r, "file", json_string_c(context->list_file));
         reader_put(r, "line", json_int(context->list_line));
     }
-    if (!place.len) {
-        return true;
-    }
+    if (!place.len) return true;
     size_t digits = place.len; /* where they begin: behind the last colon */
-    while (digits && place.text[digits - 1] != ':') {
-        digits--;
-    }
+    while (digits && place.text[digits - 1] != ':') digits--;
     Span number = {place.text + digits, place.len - digits};
     if (!span_number(number, &line) || line > INT32_MAX) {
         return error_set(r->err, ERR_USAGE, "`list` takes LINE or FILE:LINE, not `%.*s`.",
@@ -329,12 +315,8 @@ void view_source_line(View *v, Json source) {
 
 static void view_source(View *v, Json answer) {
     size_t n = field_items(field_get(answer, "lines"));
-    for (size_t i = 0; i < n; i++) {
-        add_source_line(v, answer, i, true);
-    }
-    if (!n) {
-        view_hint(v, "There are no lines there.");
-    }
+    for (size_t i = 0; i < n; i++) add_source_line(v, answer, i, true);
+    if (!n) view_hint(v, "There are no lines there.");
 }
 
 /* ---- the rows ---- */

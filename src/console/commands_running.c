@@ -13,17 +13,13 @@ static bool read_frame_or_all(CommandReader *r) {
 static bool read_skip(CommandReader *r) {
     Span text = reader_rest(r);
     Error why = ERROR_INIT;
-    if (!text.len) {
-        return true;
-    }
+    if (!text.len) return true;
     Json output = span_value(text, &why);
     return json_is_none(output) ? reader_no_value(r, text, &why) : reader_put(r, "output", output);
 }
 
 static void view_resumed(View *v, Json answer) {
-    if (!field_items(field_get(answer, "resumed"))) {
-        view_hint(v, "Nothing is paused.");
-    }
+    if (!field_items(field_get(answer, "resumed"))) view_hint(v, "Nothing is paused.");
 }
 
 void view_pausing(View *v, Json answer) {
@@ -52,9 +48,7 @@ static bool read_answer(CommandReader *r) {
     }
     Error why = ERROR_INIT;
     Json value = span_value(text, &why);
-    if (!json_is_none(value)) {
-        return reader_put(r, "value", value);
-    }
+    if (!json_is_none(value)) return reader_put(r, "value", value);
     return strchr("{[\"", text.text[0]) ? reader_no_value(r, text, &why)
                                         : reader_put(r, "decision", span_string(text));
 }
@@ -67,15 +61,9 @@ static void view_answered(View *v, Json answer) {
 
 static bool read_back(CommandReader *r) {
     int64_t count;
-    if (reader_at_end(r)) {
-        return true;
-    }
-    if (!reader_number(r, "how many steps", &count)) {
-        return false;
-    }
-    if (count < 1) {
-        return error_set(r->err, ERR_USAGE, "`back` takes at least one step.");
-    }
+    if (reader_at_end(r)) return true;
+    if (!reader_number(r, "how many steps", &count)) return false;
+    if (count < 1) return error_set(r->err, ERR_USAGE, "`back` takes at least one step.");
     return reader_put(r, "count", json_int(count)) && reader_ends(r);
 }
 

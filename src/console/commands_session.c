@@ -68,9 +68,7 @@ void view_session(View *v, Json answer) {
     view_format(v, answer, "[Thread {thread}][ (run {run})][ of workflow {workflow}]");
     view_where(v, ", ", answer);
     view_format(v, answer, ended ? "[\nStatus: {run_status}]" : "[\nStatus: {status}]");
-    if (field_number(answer, "paused", 0)) {
-        view_format(v, answer, ", frames paused: {paused}");
-    }
+    if (field_number(answer, "paused", 0)) view_format(v, answer, ", frames paused: {paused}");
     view_format(v, answer, "[, selected frame: {frame}][, checkpoint {checkpoint}]");
     view_printf(v, "\nOptions: pause-all %s, auto-resume %s, idle ", pause_all ? "on" : "off",
                 auto_resume ? "on" : "off");
@@ -85,9 +83,7 @@ void view_session(View *v, Json answer) {
 
 static bool read_export(CommandReader *r) {
     Span path = reader_rest(r);
-    if (!path.len || memchr(path.text, '\0', path.len)) {
-        return reader_lacks(r, "the file to write");
-    }
+    if (!path.len || memchr(path.text, '\0', path.len)) return reader_lacks(r, "the file to write");
     r->order->text = mem_strndup(path.text, path.len);
     return true;
 }
@@ -112,9 +108,7 @@ static bool read_abort(CommandReader *r) {
 static bool read_help(CommandReader *r) {
     Span topic = reader_next(r);
     const ConsoleCommand *c = topic.len ? commands_find(topic.text, topic.len, r->err) : NULL;
-    if (topic.len && !c) {
-        return false;
-    }
+    if (topic.len && !c) return false;
     r->order->text = c ? mem_strndup(c->name, strlen(c->name)) : NULL;
     return reader_ends(r);
 }

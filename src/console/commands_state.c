@@ -23,9 +23,7 @@ static bool read_print(CommandReader *r) {
 
 static void view_results(View *v, Json answer) {
     Json results = field_get(answer, "results");
-    for (size_t i = 0; i < field_items(results); i++) {
-        view_value(v, json_array_get(results, i));
-    }
+    for (size_t i = 0; i < field_items(results); i++) view_value(v, json_array_get(results, i));
     if (json_kind(field_get(answer, "omitted")) == JSON_OBJECT) {
         view_hint(v,
                   "A value that is too large to print; `state PATH` and `summary` show its parts.");
@@ -42,9 +40,7 @@ static bool read_state(CommandReader *r) {
     take_checkpoint(r);
     Span rest = reader_rest(r);
     const char *end = rest.text + rest.len, *word = end;
-    while (word > rest.text && !char_is_blank(word[-1])) {
-        word--;
-    }
+    while (word > rest.text && !char_is_blank(word[-1])) word--;
     size_t len = (size_t)(end - word);
     if (len > 1 && word[0] == '+' && span_number((Span){word + 1, len - 1}, &offset)) {
         reader_put(r, "offset", json_int(offset));
@@ -97,9 +93,7 @@ static void view_summary(View *v, Json answer) {
     Json keys = field_get(answer, "keys");
     int64_t more = field_number(answer, "total", 0) - (int64_t)field_items(keys);
     add_parts(v, keys, "key");
-    if (more > 0) {
-        view_printf(v, "and %lld more\n", (long long)more);
-    }
+    if (more > 0) view_printf(v, "and %lld more\n", (long long)more);
     view_format(v, answer, "In all {size|size}.\n");
 }
 
@@ -125,9 +119,7 @@ static bool read_limit(CommandReader *r) {
 
 static void view_largest(View *v, Json answer) {
     add_parts(v, field_get(answer, "largest"), "path");
-    if (!field_items(field_get(answer, "largest"))) {
-        view_hint(v, "The state is empty.");
-    }
+    if (!field_items(field_get(answer, "largest"))) view_hint(v, "The state is empty.");
 }
 
 /* ---- differences ---- */
@@ -170,9 +162,7 @@ void view_diff(View *v, Json answer) {
         }
     }
     view_if(v, answer, "more", "and more\n");
-    if (!n) {
-        view_hint(v, "Nothing changed.");
-    }
+    if (!n) view_hint(v, "Nothing changed.");
 }
 
 /* ---- what the node is told to do ---- */
@@ -225,9 +215,7 @@ void view_pending(View *v, Json answer) {
 /* "KEY:" and a blank, or nothing more. */
 static bool begins_with_key(Span s) {
     size_t n = 0;
-    while (n < s.len && ascii_is_name(s.text[n])) {
-        n++;
-    }
+    while (n < s.len && ascii_is_name(s.text[n])) n++;
     return n && n < s.len && s.text[n] == ':' && (n + 1 == s.len || char_is_blank(s.text[n + 1]));
 }
 
@@ -235,16 +223,10 @@ static bool begins_with_key(Span s) {
  * YAML as it stands, which whoever knows the kinds of nodes reads. */
 static bool take_name(Span *rest, Json *name) {
     const char *end = rest->text + rest->len, *at = rest->text;
-    while (at < end && *at != '{' && !(*at == ':' && (at + 1 == end || char_is_blank(at[1])))) {
-        at++;
-    }
-    if (at == end || *at == '{' || at == rest->text) {
-        return false;
-    }
+    while (at < end && *at != '{' && !(*at == ':' && (at + 1 == end || char_is_blank(at[1])))) at++;
+    if (at == end || *at == '{' || at == rest->text) return false;
     Span node = span_between(at + 1, end), written = span_between(rest->text, at);
-    if (node.len && !begins_with_key(node)) {
-        return false;
-    }
+    if (node.len && !begins_with_key(node)) return false;
     Json quoted = written.text[0] == '"' ? span_value(written, NULL) : json_none();
     *name = json_kind(quoted) == JSON_STRING ? quoted : span_string(written);
     *rest = node;
@@ -255,20 +237,14 @@ static bool read_inject(CommandReader *r) {
     Json name;
     bool after = reader_takes(r, "after");
     reader_put(r, "where", json_string_c(after ? "after" : "before"));
-    if (!after) {
-        reader_takes(r, "before");
-    }
+    if (!after) reader_takes(r, "before");
     Span rest = reader_rest(r);
-    if (take_name(&rest, &name)) {
-        reader_put(r, "name", name);
-    }
+    if (take_name(&rest, &name)) reader_put(r, "name", name);
     if (!rest.len) {
         return reader_lacks(r, "a node, as it would stand in the file: NAME: {shell: make}");
     }
     Json node = span_value(rest, NULL);
-    if (json_kind(node) == JSON_OBJECT) {
-        return reader_put(r, "node", node);
-    }
+    if (json_kind(node) == JSON_OBJECT) return reader_put(r, "node", node);
     json_unref(node);
     return reader_put(r, "text", span_string(rest));
 }
@@ -288,12 +264,8 @@ static void view_inject(View *v, Json answer) {
 
 void view_injected(View *v, Json answer) {
     Json list = field_get(answer, "injected");
-    for (size_t i = 0; i < field_items(list); i++) {
-        add_injected(v, json_array_get(list, i));
-    }
-    if (!field_items(list)) {
-        view_hint(v, "No node is injected.");
-    }
+    for (size_t i = 0; i < field_items(list); i++) add_injected(v, json_array_get(list, i));
+    if (!field_items(list)) view_hint(v, "No node is injected.");
 }
 
 static void view_removed(View *v, Json answer) {

@@ -23,9 +23,7 @@ Json target_call(Target *target, const char *operation, Json args, Error *err) {
 }
 
 void target_close(Target *target) {
-    if (target->call) {
-        target->close(target->self);
-    }
+    if (target->call) target->close(target->self);
     *target = (Target){0};
 }
 
@@ -93,18 +91,12 @@ static void turn(Console *c, uv_run_mode mode) {
     uv_run(c->host.loop, mode);
     console_flush(c);
     int interrupts = prompt_interrupts(c->prompt);
-    for (int i = 0; i < interrupts && !c->ending; i++) {
-        interrupt(c);
-    }
-    if (c->gone || prompt_is_over(c->prompt)) {
-        leave(c, c->gone ? CONSOLE_GONE : CONSOLE_QUIT);
-    }
+    for (int i = 0; i < interrupts && !c->ending; i++) interrupt(c);
+    if (c->gone || prompt_is_over(c->prompt)) leave(c, c->gone ? CONSOLE_GONE : CONSOLE_QUIT);
 }
 
 static void drain(Console *c) {
-    for (int i = 0; i < 3 && !c->ending; i++) {
-        turn(c, UV_RUN_NOWAIT);
-    }
+    for (int i = 0; i < 3 && !c->ending; i++) turn(c, UV_RUN_NOWAIT);
 }
 
 static bool waits_on(const Console *c, unsigned until) {
@@ -120,9 +112,7 @@ static void on_grace(uv_timer_t *timer) {
 static void give_grace(Console *c, unsigned until, uint64_t ms) {
     c->grace_over = false;
     uv_timer_start(&c->grace, on_grace, ms, 0);
-    while (!c->grace_over && waits_on(c, until)) {
-        turn(c, UV_RUN_ONCE);
-    }
+    while (!c->grace_over && waits_on(c, until)) turn(c, UV_RUN_ONCE);
     uv_timer_stop(&c->grace);
 }
 
@@ -132,9 +122,7 @@ static void give_grace(Console *c, unsigned until, uint64_t ms) {
 static void show_place(Console *c, Json answer) {
     Json frame = field_get(answer, "frame"), session = json_none();
     console_flush(c);
-    if (c->host.json || (c->came & CAME_PAUSE)) {
-        return;
-    }
+    if (c->host.json || (c->came & CAME_PAUSE)) return;
     if (json_is_none(frame)) {
         session = console_ask(c, "session", json_none());
         frame = field_get(session, "frame");
@@ -185,9 +173,7 @@ static void show_standing(Console *c) {
 
 static void wait_for(Console *c, unsigned until) {
     console_flush(c);
-    while (waits_on(c, until)) {
-        turn(c, UV_RUN_ONCE);
-    }
+    while (waits_on(c, until)) turn(c, UV_RUN_ONCE);
     if (c->pause_all && (c->came & CAME_PAUSE)) { /* the others stop where they come to */
         give_grace(c, CAME_STOP | CAME_SETTLED | CAME_OVER,
                    prompt_edits(c->prompt) ? CONSOLE_PERSON_GRACE_MS : CONSOLE_GRACE_MS);
@@ -203,9 +189,7 @@ static void wait_for(Console *c, unsigned until) {
 
 static void note_session(Console *c, Json session) {
     c->pause_all = json_truthy(field_get(session, "pause_all_on_breakpoint"));
-    if (!c->file) {
-        c->file = text_of(field_get(session, "file"));
-    }
+    if (!c->file) c->file = text_of(field_get(session, "file"));
 }
 
 /* What an answer changes of what the console knows. */
@@ -267,18 +251,14 @@ static void obey(Console *c, const Order *order) {
     } else {
         console_put_error(c, order, false, &err);
     }
-    if (ok && !exports) {
-        follow(c, order, answer);
-    }
+    if (ok && !exports) follow(c, order, answer);
     json_unref(answer);
 }
 
 bool console_call(Console *c, const char *operation, Json args, bool shown) {
     Json answer = ask_and_show(c, operation, args, shown ? commands_view(operation) : NULL);
     bool ok = !json_is_none(answer);
-    if (ok) {
-        take_note(c, operation, answer);
-    }
+    if (ok) take_note(c, operation, answer);
     json_unref(answer);
     return ok;
 }
@@ -368,9 +348,7 @@ static void do_call(Console *c, const char *line, size_t len) {
 
 static void do_line(Console *c, const char *line, size_t len) {
     size_t at = 0;
-    while (at < len && strchr(" \t\r", line[at]) && line[at]) {
-        at++;
-    }
+    while (at < len && strchr(" \t\r", line[at]) && line[at]) at++;
     if (c->host.json && at < len && line[at] == '{') {
         do_call(c, line, len);
     } else if (at == len && c->again && prompt_edits(c->prompt)) {
@@ -455,9 +433,7 @@ static void offer_nodes(Offer *o, Console *c) {
     Json answer = console_ask(c, "nodes", json_none()), nodes = field_get(answer, "nodes");
     for (size_t i = 0; i < field_items(nodes); i++) {
         Json name = field_get(json_array_get(nodes, i), "name");
-        if (field_is_text(name)) {
-            offer(o, json_string_data(&name), json_string_len(name), "");
-        }
+        if (field_is_text(name)) offer(o, json_string_data(&name), json_string_len(name), "");
     }
     json_unref(answer);
 }
@@ -540,13 +516,9 @@ static void on_timer_closed(uv_handle_t *handle) {
 }
 
 void console_free(Console *c) {
-    if (!c) {
-        return;
-    }
+    if (!c) return;
     uv_close((uv_handle_t *)&c->grace, on_timer_closed);
-    while (!c->closed) {
-        uv_run(c->host.loop, UV_RUN_NOWAIT);
-    }
+    while (!c->closed) uv_run(c->host.loop, UV_RUN_NOWAIT);
     prompt_free(c->prompt);
     json_unref(c->events);
     mem_free(c->file);
@@ -582,9 +554,7 @@ static void look_around(Console *c, Json session) {
         view_end_line(&v);
         console_put(c, &text);
     }
-    if (ended) {
-        console_note_status(c, run_status);
-    }
+    if (ended) console_note_status(c, run_status);
     if (json_string_is(run_status, "failed") && !c->host.json) {
         show_place(c, session);
         /* A test that failed and has cleaned up stands at no node. */
@@ -603,9 +573,7 @@ ConsoleEnd console_go(Console *c, ConsoleBegin begin) {
     char *line;
     size_t len;
     Json session = console_ask(c, "session", json_none());
-    if (!json_is_none(session)) {
-        note_session(c, session);
-    }
+    if (!json_is_none(session)) note_session(c, session);
     if (begin == CONSOLE_WAITS) {
         wait_for(c, CAME_ANY);
     } else if (begin == CONSOLE_MOVED) {

@@ -52,9 +52,7 @@ void console_put_error(Console *c, const Order *order, bool usage, const Error *
     say_error(&sentence, err, &(Speaker){0});
     view_sentence(&v, sentence.data);
     buf_clear(&sentence);
-    if (usage && order->command) {
-        commands_usage(order->command, &text);
-    }
+    if (usage && order->command) commands_usage(order->command, &text);
     console_put(c, &text);
 }
 
@@ -87,9 +85,7 @@ void console_put_answer(Console *c, const Order *order, Json answer) {
         order->view(&v, answer);
         view_end_line(&v);
     }
-    if (!json_is_none(field_get(answer, "ended"))) {
-        drop_settled(c);
-    }
+    if (!json_is_none(field_get(answer, "ended"))) drop_settled(c);
     console_put(c, &text);
 }
 
@@ -157,9 +153,7 @@ static void view_settled(View *v, Json event) {
     Json status = field_get(event, "status"), error = field_get(event, "error");
     bool left = json_string_is(status, "paused") || json_string_is(status, "stopped") ||
                 json_string_is(status, "interrupted");
-    if (left) {
-        return;
-    }
+    if (left) return;
     view_puts(v, json_string_is(status, "cancelled") ? "The run was " : "The run ");
     view_style(v, json_string_is(status, "completed") ? STYLE_GOOD : STYLE_BAD);
     view_text(v, status);
@@ -207,9 +201,7 @@ static void note_settled(Console *c, Json event) {
 
 /* A run that had ended may have been brought back to life. */
 static void note_alive(Console *c, Json event) {
-    if (json_is_none(field_get(event, "reattached"))) {
-        c->status[0] = '\0';
-    }
+    if (json_is_none(field_get(event, "reattached"))) c->status[0] = '\0';
 }
 
 /* The first word counts: a session that expires may be detached for that. */
@@ -247,9 +239,7 @@ static const struct EventRow {
 /* The last row for what no row is about. */
 static const struct EventRow *row_of(Json event) {
     const struct EventRow *row = event_rows;
-    while (row->name && !json_string_is(field_get(event, "event"), row->name)) {
-        row++;
-    }
+    while (row->name && !json_string_is(field_get(event, "event"), row->name)) row++;
     return row;
 }
 
@@ -269,9 +259,7 @@ void console_event(void *console, Json event) {
         return;
     }
     c->came |= row->came;
-    if (row->note) {
-        row->note(c, event);
-    }
+    if (row->note) row->note(c, event);
     c->events = json_array_push(c->events, event);
 }
 
@@ -317,13 +305,9 @@ static void put_events(Console *c, Json events) {
         Json event = json_array_get(events, i);
         bool paused = json_string_is(field_get(event, "event"), "paused");
         bool joins = paused && json_tag(field_get(event, "because")) == JSON_TAG_INT;
-        if (joins && ++company > CONSOLE_COMPANY) {
-            continue;
-        }
+        if (joins && ++company > CONSOLE_COMPANY) continue;
         bool lone = !json_is_none(place) && json_is_none(field_get(place, "because"));
-        if (paused && !lone && (!joins || json_is_none(place))) {
-            place = event;
-        }
+        if (paused && !lone && (!joins || json_is_none(place))) place = event;
         view_event(&v, event);
     }
     if (company > CONSOLE_COMPANY) {
@@ -346,9 +330,7 @@ void console_flush(Console *c) {
         for (size_t i = 0; c->host.json && i < json_array_len(events); i++) {
             put_json(c, json_ref(json_array_get(events, i)));
         }
-        if (!c->host.json) {
-            put_events(c, events);
-        }
+        if (!c->host.json) put_events(c, events);
         json_unref(events);
     }
 }

@@ -41,8 +41,6 @@ size_t field_items(Json v) {
 
 const char *field_word(Json word, const char *const table[][2]) {
     size_t i = 0;
-    while (table[i][0] && !json_string_is(word, table[i][0])) {
-        i++;
-    }
+    while (table[i][0] && !json_string_is(word, table[i][0])) i++;
     return table[i][1];
 }

@@ -37,9 +37,7 @@ bool output_json(void *ctx, const char *text, size_t len) {
 
 void output_pretty(Json value) {
     JsonPrintOptions options = {.indent = 2};
-    if (terminal_has_colour(stdout)) {
-        options.colors = &json_default_colors;
-    }
+    if (terminal_has_colour(stdout)) options.colors = &json_default_colors;
     json_print_to(value, &options, output_json, NULL);
     putchar('\n');
 }

@@ -71,23 +71,15 @@ static void hide_line(Prompt *p) {
     }
     size_t rows = column / (size_t)terminal_columns(stdout);
     fputc('\r', stdout);
-    if (rows) {
-        fprintf(stdout, "\x1b[%zuA", rows);
-    }
+    if (rows) fprintf(stdout, "\x1b[%zuA", rows);
     fputs("\x1b[J", stdout);
 }
 
 void prompt_write(Prompt *p, const char *text, size_t len) {
-    if (!len) {
-        return;
-    }
-    if (p->editing) {
-        hide_line(p);
-    }
+    if (!len) return;
+    if (p->editing) hide_line(p);
     write_out(p, text, len);
-    if (p->editing) {
-        el_set(p->el, EL_REFRESH, NULL);
-    }
+    if (p->editing) el_set(p->el, EL_REFRESH, NULL);
 }
 
 /* ---- the loop ---- */
@@ -126,13 +118,9 @@ static void fill(Prompt *p) {
 
 /* One turn of the loop; then there may be input. */
 static void turn(Prompt *p) {
-    if (p->polls) {
-        uv_poll_start(&p->poll, UV_READABLE, on_readable);
-    }
+    if (p->polls) uv_poll_start(&p->poll, UV_READABLE, on_readable);
     uv_run(p->host.loop, p->polls ? UV_RUN_ONCE : UV_RUN_NOWAIT);
-    if (p->polls) {
-        uv_poll_stop(&p->poll);
-    }
+    if (p->polls) uv_poll_stop(&p->poll);
     if (p->resized && p->el) {
         el_resize(p->el);
         p->resized = false;
@@ -144,9 +132,7 @@ static void turn(Prompt *p) {
     }
     p->continued = false;
     p->given_up |= p->host.turned(p->host.ctx);
-    if (p->readable || !p->polls) {
-        fill(p);
-    }
+    if (p->readable || !p->polls) fill(p);
 }
 
 static bool gives_up(const Prompt *p) {
@@ -157,15 +143,11 @@ static bool gives_up(const Prompt *p) {
 
 /* False: no whole line is there. */
 static bool take_line(Lines *lines, bool last, Buf *out) {
-    if (lines->at == lines->text.len) {
-        return false;
-    }
+    if (lines->at == lines->text.len) return false;
     const char *from = lines->text.data + lines->at;
     size_t left = lines->text.len - lines->at;
     const char *newline = memchr(from, '\n', left);
-    if (!newline && !last) {
-        return false;
-    }
+    if (!newline && !last) return false;
     size_t len = newline ? (size_t)(newline - from) : left;
     buf_add(out, from, len);
     lines->at += len + (newline != NULL);
@@ -183,9 +165,7 @@ static bool read_plain(Prompt *p, Buf *out) {
             }
             return true;
         }
-        if (p->ended) {
-            return false;
-        }
+        if (p->ended) return false;
         if (in->text.len - in->at > PROMPT_LINE_MAX) {
             in->at = in->text.len;
             dropping = true;
@@ -207,12 +187,8 @@ static bool read_file(const char *path, Buf *out, Error *err) {
     }
     bool failed = !file || ferror(file);
     int why = errno;
-    if (file) {
-        fclose(file);
-    }
-    if (failed) {
-        return error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(why));
-    }
+    if (file) fclose(file);
+    if (failed) return error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(why));
     return out->len <= PROMPT_SCRIPT_MAX ||
            error_set(err, ERR_LIMIT, "%s is longer than a script may be (%d bytes).", path,
                      PROMPT_SCRIPT_MAX);
@@ -226,9 +202,7 @@ static bool reads_stdin(const Prompt *p) {
 /* All of them: one that cannot be read is known before the first of them does anything. */
 static bool load_scripts(Prompt *p, Error *err) {
     const char *const *paths = p->host.scripts;
-    while (paths && paths[p->nscripts]) {
-        p->nscripts++;
-    }
+    while (paths && paths[p->nscripts]) p->nscripts++;
     p->scripts = mem_zalloc((p->nscripts + 1) * sizeof *p->scripts);
     for (size_t i = 0; i < p->nscripts; i++) {
         if (strcmp(paths[i], "-") != 0 && !read_file(paths[i], &p->scripts[i].text, err)) {
@@ -276,9 +250,7 @@ static int next_char(EditLine *el, wchar_t *out) {
             *out = cp < 0 ? UTF8_REPLACEMENT : (wchar_t)cp;
             return 1;
         }
-        if (p->ended) {
-            return 0;
-        }
+        if (p->ended) return 0;
     }
     return 0;
 }
@@ -314,9 +286,7 @@ static size_t common_length(Json items) {
     for (size_t i = 1; i < json_array_len(items); i++) {
         Json each = json_array_get(items, i);
         size_t n = 0, max = json_string_len(each);
-        while (n < len && n < max && json_string_data(&first)[n] == json_string_data(&each)[n]) {
-            n++;
-        }
+        while (n < len && n < max && json_string_data(&first)[n] == json_string_data(&each)[n]) n++;
         len = n;
     }
     return utf8_valid_prefix(json_string_data(&first), len);
@@ -341,9 +311,7 @@ static void list_items(Prompt *p, Json items) {
         buf_printf(&out, "%*s%s", last ? 0 : (int)(width - shown), "", last ? "\n" : "");
         buf_clear(&texts[i]);
     }
-    if (all > n) {
-        buf_printf(&out, "and %zu more\n", all - n);
-    }
+    if (all > n) buf_printf(&out, "and %zu more\n", all - n);
     prompt_write(p, out.data, out.len);
     mem_free(texts);
     buf_clear(&out);
@@ -372,9 +340,7 @@ static unsigned char complete(EditLine *el, int ch) {
     size_t n = json_array_len(items);
     bool inserted = n && insert_common(el, line, from, cursor, items);
     (void)ch;
-    if (n > 1 && !inserted) {
-        list_items(p, items);
-    }
+    if (n > 1 && !inserted) list_items(p, items);
     json_unref(items);
     mem_free(line);
     return !n ? CC_ERROR : inserted ? CC_REFRESH : CC_NORM;
@@ -425,21 +391,15 @@ static void open_editor(Prompt *p) {
         {"\\e[1;5D", "ed-prev-word"},
     };
     /* libedit shows what the locale can: without one in UTF-8 people's names would be numbers. */
-    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) {
-        setlocale(LC_CTYPE, "C.UTF-8");
-    }
+    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
     p->el = el_init("pawl", stdin, stdout, stderr);
-    if (!p->el) {
-        return;
-    }
+    if (!p->el) return;
     HistEvent event;
     char *path = history_path();
     p->lines = history_init();
     history(p->lines, &event, H_SETSIZE, PROMPT_HISTORY);
     history(p->lines, &event, H_SETUNIQUE, 1);
-    if (path) {
-        history(p->lines, &event, H_LOAD, path);
-    }
+    if (path) history(p->lines, &event, H_LOAD, path);
     mem_free(path);
     el_set(p->el, EL_CLIENTDATA, p);
     el_set(p->el, EL_EDITOR, "emacs");
@@ -501,9 +461,7 @@ char *prompt_line(Prompt *p, size_t *len) {
 
 bool prompt_confirm(Prompt *p, const char *question) {
     char ask[200];
-    if (!p->person || !reads_stdin(p)) {
-        return true;
-    }
+    if (!p->person || !reads_stdin(p)) return true;
     snprintf(ask, sizeof ask, "%s (y or n) ", question);
     char first = '\0';
     for (bool found = true; found && !(first && strchr("nNyY", first));) {
@@ -518,9 +476,7 @@ bool prompt_confirm(Prompt *p, const char *question) {
 /* ---- life ---- */
 
 static void free_memory(Prompt *p) {
-    for (size_t i = 0; i < p->nscripts; i++) {
-        buf_clear(&p->scripts[i].text);
-    }
+    for (size_t i = 0; i < p->nscripts; i++) buf_clear(&p->scripts[i].text);
     mem_free(p->scripts);
     buf_clear(&p->input.text);
     mem_free(p);
@@ -547,12 +503,8 @@ Prompt *prompt_new(const PromptHost *host, Error *err) {
     p->polls = flags >= 0 && uv_poll_init(host->loop, &p->poll, STDIN_FILENO) == 0;
     p->poll.data = p;
     p->open += p->polls;
-    if (flags >= 0) {
-        fcntl(STDIN_FILENO, F_SETFL, flags);
-    }
-    if (p->person && terminal_can_redraw(stdout)) {
-        open_editor(p);
-    }
+    if (flags >= 0) fcntl(STDIN_FILENO, F_SETFL, flags);
+    if (p->person && terminal_can_redraw(stdout)) open_editor(p);
     return p;
 }
 
@@ -562,23 +514,15 @@ static void on_closed(uv_handle_t *handle) {
 }
 
 void prompt_free(Prompt *p) {
-    if (!p) {
-        return;
-    }
+    if (!p) return;
     if (p->el) {
         save_history(p);
         el_end(p->el);
         history_end(p->lines);
     }
-    for (int i = 0; i < NSIGNALS; i++) {
-        uv_close((uv_handle_t *)&p->signals[i], on_closed);
-    }
-    if (p->polls) {
-        uv_close((uv_handle_t *)&p->poll, on_closed);
-    }
-    while (p->open) {
-        uv_run(p->host.loop, UV_RUN_NOWAIT);
-    }
+    for (int i = 0; i < NSIGNALS; i++) uv_close((uv_handle_t *)&p->signals[i], on_closed);
+    if (p->polls) uv_close((uv_handle_t *)&p->poll, on_closed);
+    while (p->open) uv_run(p->host.loop, UV_RUN_NOWAIT);
     free_memory(p);
 }
 

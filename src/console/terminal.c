@@ -14,9 +14,7 @@
 bool terminal_is(FILE *stream) {
     static int known[2] = {-1, -1}; /* there may be millions of values to write */
     int fd = fileno(stream);
-    if (fd != STDOUT_FILENO && fd != STDERR_FILENO) {
-        return isatty(fd);
-    }
+    if (fd != STDOUT_FILENO && fd != STDERR_FILENO) return isatty(fd);
     int *is = &known[fd == STDERR_FILENO];
     *is = *is < 0 ? isatty(fd) : *is;
     return *is;
@@ -46,9 +44,7 @@ void terminal_safe(const char *text, size_t len, Buf *out) {
 }
 
 bool terminal_put(FILE *stream, const char *text, size_t len) {
-    if (!terminal_is(stream)) {
-        return fwrite(text, 1, len, stream) == len;
-    }
+    if (!terminal_is(stream)) return fwrite(text, 1, len, stream) == len;
     Buf out = BUF_INIT;
     add_safe(text, len, true, &out);
     bool ok = fwrite(out.data ? out.data : "", 1, out.len, stream) == out.len;
@@ -97,9 +93,7 @@ bool terminal_has_colour(FILE *stream) {
 
 int terminal_columns(FILE *stream) {
     struct winsize size;
-    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) {
-        return 80;
-    }
+    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0) return 80;
     return size.ws_col ? size.ws_col : 80;
 }
 
@@ -111,9 +105,7 @@ int terminal_width(FILE *stream) {
 /* The C library knows how wide characters are, but only in a locale that has them. */
 static locale_t utf8_locale(void) {
     static locale_t locale;
-    if (!locale) {
-        locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    }
+    if (!locale) locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     return locale ? locale : LC_GLOBAL_LOCALE;
 }
 

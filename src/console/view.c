@@ -85,9 +85,7 @@ void view_sentence(View *v, const char *sentence) {
 }
 
 void view_end_line(View *v) {
-    if (v->out->len && v->out->data[v->out->len - 1] != '\n') {
-        view_puts(v, "\n");
-    }
+    if (v->out->len && v->out->data[v->out->len - 1] != '\n') view_puts(v, "\n");
 }
 
 /* ---- parts of answers ---- */
@@ -177,9 +175,7 @@ void view_ways_to_answer(View *v, Json interrupt) {
 /* ---- formats ---- */
 
 static void show_json(View *v, Json value) {
-    if (!json_is_none(value)) {
-        view_json(v, value, VIEW_LINE);
-    }
+    if (!json_is_none(value)) view_json(v, value, VIEW_LINE);
 }
 
 /* 12 kB */
@@ -217,16 +213,12 @@ static FormatField take_field(Json object, const char **at) {
     snprintf(key, sizeof key, "%.*s", (int)n - 1, *at + 1);
     *at += n + 1;
     char *kind = strchr(key, '|');
-    if (kind) {
-        *kind++ = '\0';
-    }
+    if (kind) *kind++ = '\0';
     FormatField f = {field_get(object, key), view_text};
     for (size_t i = 0; kind && i < sizeof kinds / sizeof kinds[0]; i++) {
         f.show = strcmp(kinds[i].name, kind) == 0 ? kinds[i].show : f.show;
     }
-    if (!kind && json_kind(f.value) == JSON_NULL) {
-        f.value = json_none();
-    }
+    if (!kind && json_kind(f.value) == JSON_NULL) f.value = json_none();
     return f;
 }
 
@@ -250,13 +242,9 @@ void view_format(View *v, Json object, const char *format) {
         if (*at == '{') {
             bool name = at > format && at[-1] == '`';
             FormatField f = take_field(object, &at);
-            if (name) {
-                view_style(v, STYLE_NAME);
-            }
+            if (name) view_style(v, STYLE_NAME);
             f.show(v, f.value);
-            if (name) {
-                view_style(v, STYLE_NONE);
-            }
+            if (name) view_style(v, STYLE_NONE);
         } else if (*at == '[') {
             at = has_fields(object, at, &end) ? at + 1 : end;
         } else if (*at == ']') {
@@ -284,9 +272,7 @@ static void add_printed(View *v, const char *text, size_t len) {
 /* Where a text that is cut can end: not in a character, nor in a colour. */
 static size_t whole_length(const char *text, size_t len) {
     size_t n = utf8_valid_prefix(text, len), colour = n;
-    while (colour && text[colour - 1] != '\x1b') {
-        colour--;
-    }
+    while (colour && text[colour - 1] != '\x1b') colour--;
     return colour && !memchr(text + colour, 'm', n - colour) ? colour - 1 : n;
 }
 

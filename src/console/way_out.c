@@ -86,9 +86,7 @@ static Json fact(Json facts, const char *name, size_t len) {
 static bool has_all(Json facts, const char *names) {
     for (size_t len; *names; names += len + (names[len] == ' ')) {
         len = strcspn(names, " ");
-        if (json_is_none(fact(facts, names, len))) {
-            return false;
-        }
+        if (json_is_none(fact(facts, names, len))) return false;
     }
     return true;
 }
@@ -97,17 +95,13 @@ static void add_words(Buf *out, const char *words, Json facts, const char *store
     for (size_t len; *words; words += len) {
         len = strcspn(words, "{");
         buf_add(out, words, len);
-        if (!words[len]) {
-            return;
-        }
+        if (!words[len]) return;
         bool raw = words[len + 1] == '=';
         const char *name = words + len + 1 + raw;
         size_t named = strcspn(name, "}");
         if (!strncmp(name, "store}", strlen("store}"))) {
             buf_adds(out, store ? " --store " : "");
-            if (store) {
-                shell_word(out, store);
-            }
+            if (store) shell_word(out, store);
         } else {
             char *text = field_shown(fact(facts, name, named));
             if (raw) {

@@ -60,9 +60,7 @@ enum { NFIELDS = sizeof fields / sizeof *fields };
 
 static const Field *find_field(Json name) {
     for (size_t i = 0; i < NFIELDS; i++) {
-        if (json_string_is(name, fields[i].name)) {
-            return &fields[i];
-        }
+        if (json_string_is(name, fields[i].name)) return &fields[i];
     }
     return NULL;
 }
@@ -131,21 +129,13 @@ static bool check_fields(Breakpoint *b, Json spec, Error *err) {
         const Field *f = find_field(key);
         if (!f) {
             Suggestion s = suggestion_for(json_string_data(&key), json_string_len(key));
-            for (size_t i = 0; i < NFIELDS; i++) {
-                suggestion_offer(&s, fields[i].name);
-            }
+            for (size_t i = 0; i < NFIELDS; i++) suggestion_offer(&s, fields[i].name);
             return error_set(err, ERR_USAGE, "A breakpoint has no field `%s`%s", shown_text(key),
                              did_you_mean_this(s.best));
         }
-        if (json_kind(value) == JSON_NULL) {
-            continue;
-        }
-        if (!check_kind(f, value, err)) {
-            return false;
-        }
-        if (!f->apart) {
-            b->spec = json_object_set(b->spec, json_ref(key), json_ref(value));
-        }
+        if (json_kind(value) == JSON_NULL) continue;
+        if (!check_kind(f, value, err)) return false;
+        if (!f->apart) b->spec = json_object_set(b->spec, json_ref(key), json_ref(value));
     }
     return true;
 }
@@ -163,18 +153,14 @@ static bool has_field(const Breakpoint *b, const char *name) {
 
 static int word_index(Json word, const char *const *words, int n) {
     for (int i = 0; i < n; i++) {
-        if (json_string_is(word, words[i])) {
-            return i;
-        }
+        if (json_string_is(word, words[i])) return i;
     }
     return -1;
 }
 
 static int find_type(Json word) {
     int i = BREAK_TYPES - 1;
-    while (i >= 0 && !json_string_is(word, break_types[i].name)) {
-        i--;
-    }
+    while (i >= 0 && !json_string_is(word, break_types[i].name)) i--;
     return i;
 }
 
@@ -189,9 +175,7 @@ static bool set_place(Breakpoint *b, Error *err) {
     b->place = BREAK_NO_PLACE;
     for (size_t i = 0; i < NFIELDS; i++) {
         const Field *f = &fields[i];
-        if (f->place == BREAK_NO_PLACE || !has_field(b, f->name)) {
-            continue;
-        }
+        if (f->place == BREAK_NO_PLACE || !has_field(b, f->name)) continue;
         if (b->place != BREAK_NO_PLACE && b->place != f->place) {
             return error_set(err, ERR_USAGE, "`%s` and `%s` are two places; a breakpoint has one.",
                              said, f->name);
@@ -262,9 +246,7 @@ static bool set_position(Breakpoint *b, Error *err) {
     bool error = b->type == BREAK_EXCEPTION, state = b->type == BREAK_STATE;
     HookPosition fixed = error ? HOOK_ON_ERROR : state ? HOOK_AFTER : HOOK_BEFORE;
     int position = json_is_none(given) ? (int)fixed : word_index(given, words, HOOK_DURING);
-    if (position < 0) {
-        return fail_word("position", given, "before, after or on_error", err);
-    }
+    if (position < 0) return fail_word("position", given, "before, after or on_error", err);
     if ((error || state) && position != (int)fixed) {
         return error_set(err, ERR_USAGE, "Type \"%s\" is always %s; `position` cannot be %s.",
                          break_types[b->type].name, words[fixed], words[position]);
@@ -292,14 +274,10 @@ static const HitOperator hit_operators[] = {
 static bool set_hit_condition(Breakpoint *b, Error *err) {
     static const char blanks[] = " \t\n\r";
     Json given = field_of(b, "hit_condition");
-    if (json_is_none(given)) {
-        return true;
-    }
+    if (json_is_none(given)) return true;
     const char *s = json_string_data(&given) + strspn(json_string_data(&given), blanks);
     size_t i = 0, n = sizeof hit_operators / sizeof *hit_operators;
-    while (i < n && strncmp(s, hit_operators[i].text, strlen(hit_operators[i].text)) != 0) {
-        i++;
-    }
+    while (i < n && strncmp(s, hit_operators[i].text, strlen(hit_operators[i].text)) != 0) i++;
     if (i < n) {
         s += strlen(hit_operators[i].text);
         s += strspn(s, blanks);
@@ -307,9 +285,7 @@ static bool set_hit_condition(Breakpoint *b, Error *err) {
         bool number = digits && digits < HIT_DIGITS_MAX && !s[end];
         b->hit_op = hit_operators[i].op;
         b->hit_number = number ? strtoll(s, NULL, 10) + hit_operators[i].add : 0;
-        if (number && (b->hit_op != '%' || b->hit_number)) {
-            return true;
-        }
+        if (number && (b->hit_op != '%' || b->hit_number)) return true;
     }
     return error_set(err, ERR_USAGE,
                      "`hit_condition` compares the number of hits: `== 5`, `>= 5`, `%% 3` (also "
@@ -341,18 +317,14 @@ static bool set_path(Breakpoint *b, Json path, Error *err) {
                          BREAK_TEXT_MAX >> 10);
     }
     b->state_path = inspect_path(path, err);
-    if (json_is_none(b->state_path)) {
-        error_wrap(err, "`state.path`");
-    }
+    if (json_is_none(b->state_path)) error_wrap(err, "`state.path`");
     return !json_is_none(b->state_path);
 }
 
 static bool set_state(Breakpoint *b, Error *err) {
     static const char *const words[] = {"path", "equals", "changed"};
     Json state = field_of(b, "state"), key, value;
-    if (json_is_none(state)) {
-        return true;
-    }
+    if (json_is_none(state)) return true;
     for (size_t pos = 0; json_object_next(state, &pos, &key, &value);) {
         if (word_index(key, words, 3) < 0) {
             return error_set(err, ERR_USAGE,
@@ -362,9 +334,7 @@ static bool set_state(Breakpoint *b, Error *err) {
         }
     }
     Json equals = json_object_get_c(state, "equals"), changed = json_object_get_c(state, "changed");
-    if (!set_path(b, json_object_get_c(state, "path"), err)) {
-        return false;
-    }
+    if (!set_path(b, json_object_get_c(state, "path"), err)) return false;
     if (json_is_none(equals) == json_is_none(changed)) {
         return error_set(
             err, ERR_USAGE,
@@ -388,9 +358,7 @@ static Json step_into(Json value, Json step) {
         bool from_end = json_kind(value) == JSON_ARRAY && json_kind(step) == JSON_NUMBER &&
                         json_to_double(step) < 0 &&
                         -json_to_double(step) <= (double)json_array_len(value);
-        if (!from_end) {
-            return json_none();
-        }
+        if (!from_end) return json_none();
     }
     return json_index(value, step, NULL);
 }
@@ -409,16 +377,12 @@ Json breakpoint_value(const Breakpoint *b, Json state) {
 static bool is_same(Json a, Json b) {
     uint64_t work = 10000000;
     bool same = false;
-    if (json_is_none(a) || json_is_none(b)) {
-        return json_is_none(a) && json_is_none(b);
-    }
+    if (json_is_none(a) || json_is_none(b)) return json_is_none(a) && json_is_none(b);
     return json_identical(a, b) || (json_equal_working(a, b, JSON_DEPTH_MAX, &work, &same) && same);
 }
 
 bool breakpoint_changed(const Breakpoint *b, Json seen, Json now) {
-    if (json_is_none(b->state_equals)) {
-        return !is_same(seen, now);
-    }
+    if (json_is_none(b->state_equals)) return !is_same(seen, now);
     return is_same(now, b->state_equals) && !is_same(seen, b->state_equals);
 }
 
@@ -429,9 +393,7 @@ typedef Query *QueryMaker(const char *text, size_t len, const Flow *flow, Error 
 static bool set_query(Breakpoint *b, const char *field, QueryMaker *make, Query **out,
                       const Flow *flow, Error *err) {
     Json text = field_of(b, field);
-    if (json_is_none(text)) {
-        return true;
-    }
+    if (json_is_none(text)) return true;
     *out = make(json_string_data(&text), json_string_len(text), flow, err);
     if (!*out && err && err->line > 0) {
         error_wrap(err, "`%s`, line %d, column %d", field, err->line, err->col);
@@ -501,17 +463,13 @@ static bool fill(Breakpoint *b, Json spec, const Flow *flow, Error *err) {
 Breakpoint *breakpoint_new(int64_t id, Json spec, const Flow *flow, Error *err) {
     Breakpoint *b = mem_zalloc(sizeof *b);
     b->id = id;
-    if (fill(b, spec, flow, err)) {
-        return b;
-    }
+    if (fill(b, spec, flow, err)) return b;
     breakpoint_free(b);
     return NULL;
 }
 
 void breakpoint_free(Breakpoint *b) {
-    if (!b) {
-        return;
-    }
+    if (!b) return;
     query_free(b->condition);
     query_free(b->error);
     query_free(b->log);
@@ -556,9 +514,7 @@ static Json merge_field(Json spec, Json key, Json value) {
 Json breakpoint_merge(Json spec, Json changes) {
     Json out = json_kind(spec) == JSON_OBJECT ? json_ref(spec) : json_object();
     Json key, value, type;
-    if (json_kind(changes) != JSON_OBJECT) {
-        return out;
-    }
+    if (json_kind(changes) != JSON_OBJECT) return out;
     for (size_t pos = 0; json_object_next(changes, &pos, &key, &value);) {
         out = merge_field(out, key, value);
     }
@@ -629,15 +585,11 @@ Json breakpoint_text(Breakpoint *b, const HookPlace *place, Json state, const Js
     assert(b->log);
     Json out = query_eval_at(b->log, place->node, state, vars, &why);
     bool text = json_kind(out) == JSON_STRING;
-    if (text && json_string_len(out) <= BREAK_LOG_MAX) {
-        return out;
-    }
+    if (text && json_string_len(out) <= BREAK_LOG_MAX) return out;
     const char *data = text ? json_string_data(&out) : NULL;
     Json cut = text ? json_string_valid(data, utf8_valid_prefix(data, BREAK_LOG_MAX)) : json_none();
     json_unref(out);
-    if (text) {
-        return json_string_append(cut, "...", 3);
-    }
+    if (text) return json_string_append(cut, "...", 3);
     if (why.code == ERR_NONE && !breakpoint_fits(b, place->node, &why)) {
         return json_string_fmt("(%s)", why.msg);
     }

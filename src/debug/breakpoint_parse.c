@@ -14,12 +14,8 @@ typedef struct Slice {
 } Slice;
 
 static Slice trimmed(const char *s, const char *end) {
-    while (s < end && ascii_is_white(*s)) {
-        s++;
-    }
-    while (end > s && ascii_is_white(end[-1])) {
-        end--;
-    }
+    while (s < end && ascii_is_white(*s)) s++;
+    while (end > s && ascii_is_white(end[-1])) end--;
     return (Slice){s, end};
 }
 
@@ -33,9 +29,7 @@ static Json slice_json(Slice p) {
 
 /* Past the string that begins at s. */
 static const char *skip_string(const char *s, const char *end) {
-    for (s++; s < end && *s != '"'; s++) {
-        s += *s == '\\' && s + 1 < end;
-    }
+    for (s++; s < end && *s != '"'; s++) s += *s == '\\' && s + 1 < end;
     return s < end ? s + 1 : end;
 }
 
@@ -44,12 +38,8 @@ static const char *find_if(Slice all) {
     for (const char *s = all.s; s < all.end; s++) {
         bool starts = s == all.s || ascii_is_white(s[-1]);
         bool ends = all.end - s == 2 || (all.end - s > 2 && ascii_is_white(s[2]));
-        if (starts && ends && s[0] == 'i' && s[1] == 'f') {
-            return s;
-        }
-        if (*s == '"') {
-            s = skip_string(s, all.end) - 1;
-        }
+        if (starts && ends && s[0] == 'i' && s[1] == 'f') return s;
+        if (*s == '"') s = skip_string(s, all.end) - 1;
     }
     return all.end;
 }
@@ -91,9 +81,7 @@ static Json parse_state(const Typed *t, Error *err) {
     Error why = ERROR_INIT;
     Slice rest = trimmed(t->target.s + strlen("state:"), t->target.end);
     const char *at = rest.s;
-    while (at < rest.end && *at != '=') {
-        at = *at == '"' ? skip_string(at, rest.end) : at + 1;
-    }
+    while (at < rest.end && *at != '=') at = *at == '"' ? skip_string(at, rest.end) : at + 1;
     const char *from = at + 1 < rest.end && at[1] == '=' ? at + 2 : at + 1;
     Slice path = trimmed(rest.s, at);
     if (at == rest.end || !slice_len(path)) {
@@ -122,12 +110,8 @@ static Json parse_place(const Typed *t, Error *err) {
         {"before", "before"}, {"after", "after"}, {"error", "on_error"}, {"on_error", "on_error"}};
     enum { LINE_DIGITS_MAX = 12 }; /* more than any file has lines */
     const char *colon = t->target.end;
-    while (colon > t->target.s && colon[-1] != ':') {
-        colon--;
-    }
-    if (colon == t->target.s) {
-        return at_node(t->target, NULL, t);
-    }
+    while (colon > t->target.s && colon[-1] != ':') colon--;
+    if (colon == t->target.s) return at_node(t->target, NULL, t);
     colon--;
     Slice name = trimmed(t->target.s, colon), suffix = trimmed(colon + 1, t->target.end);
     bool file = slice_len(name) &&
@@ -179,9 +163,7 @@ Json breakpoint_parse(const char *spec, Error *err) {
     }
     const char *at = find_if(all);
     Typed t = {.target = trimmed(all.s, at), .has_expr = at < all.end};
-    if (t.has_expr) {
-        t.expr = trimmed(at + 2, all.end);
-    }
+    if (t.has_expr) t.expr = trimmed(at + 2, all.end);
     if (t.has_expr && !slice_len(t.expr)) {
         error_set(err, ERR_USAGE, "After `if` comes a jq expression, such as `if .retries > 3`.");
         return json_none();

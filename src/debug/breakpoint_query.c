@@ -38,17 +38,13 @@ struct Query {
 static const JqHost query_host = {.budget = {.steps = BREAK_STEPS, .memory = BREAK_MEMORY}};
 
 void query_free(Query *q) {
-    if (!q) {
-        return;
-    }
+    if (!q) return;
     for (size_t i = 0; i < q->n; i++) {
         jq_run_free(q->variants[i].run);
         jq_program_free(q->variants[i].program);
         mem_free(q->variants[i].why);
     }
-    for (size_t i = 0; i < q->nnames; i++) {
-        mem_free(q->names[i]);
-    }
+    for (size_t i = 0; i < q->nnames; i++) mem_free(q->names[i]);
     mem_free(q->variants);
     mem_free(q->names);
     mem_free(q->text);
@@ -79,9 +75,7 @@ static Json first_output(Variant *v, Json input, const Json *vars, Error *err) {
 static bool find_names(Query *q, Error *err) {
     q->names = mem_zalloc((QUERY_NAMES_MAX + 1) * sizeof *q->names);
     for (size_t at = 0, end; at < q->len; at = end) {
-        for (end = at + 1; q->text[at] == '$' && ascii_is_name(q->text[end]);) {
-            end++;
-        }
+        for (end = at + 1; q->text[at] == '$' && ascii_is_name(q->text[end]);) end++;
         if (end == at + 1 ||
             has_name((const char *const *)q->names, q->text + at + 1, end - at - 1)) {
             continue;
@@ -97,9 +91,7 @@ static bool find_names(Query *q, Error *err) {
 /* Where a node has a variable: of two with one name the later counts. -1: it has none. */
 static int find_variable(const Node *node, const char *name) {
     for (size_t i = node->nvars; i-- > 0;) {
-        if (strcmp(node->vars[i], name) == 0) {
-            return (int)i;
-        }
+        if (strcmp(node->vars[i], name) == 0) return (int)i;
     }
     return -1;
 }
@@ -111,9 +103,7 @@ static uint64_t gather(const Query *q, const Node *node, const Json *vars, Json 
         int at = find_variable(node, q->names[i]);
         if (at >= 0) {
             has |= UINT64_C(1) << i;
-            if (values) {
-                *values++ = vars[at];
-            }
+            if (values) *values++ = vars[at];
         }
     }
     return has;
@@ -123,14 +113,10 @@ static Variant *variant_for(Query *q, uint64_t has) {
     const char *vars[QUERY_NAMES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < q->n; i++) {
-        if (q->variants[i].has == has) {
-            return &q->variants[i];
-        }
+        if (q->variants[i].has == has) return &q->variants[i];
     }
     for (size_t i = 0; i < q->nnames; i++) {
-        if (has >> i & 1) {
-            vars[n++] = q->names[i];
-        }
+        if (has >> i & 1) vars[n++] = q->names[i];
     }
     return add_variant(q, has, vars, n);
 }
@@ -141,9 +127,7 @@ static const Error *reason_against(Query *q) {
     const Error *why = NULL;
     for (size_t i = 0; i < q->n; i++) {
         const Error *one = q->variants[i].why;
-        if (!one) {
-            return NULL;
-        }
+        if (!one) return NULL;
         bool later = why && (one->line != why->line ? one->line > why->line : one->col > why->col);
         why = !why || later ? one : why;
     }
@@ -160,14 +144,10 @@ Query *query_new(const char *text, size_t len, const Flow *flow, Error *err) {
     bool ok = find_names(q, err);
     NodeCursor at = {0};
     for (const Node *node; ok && q->nnames && flow && (node = nodes_next(flow, &at));) {
-        if (node->nvars) {
-            variant_for(q, gather(q, node, NULL, NULL));
-        }
+        if (node->nvars) variant_for(q, gather(q, node, NULL, NULL));
     }
     const Error *why = ok ? reason_against(q) : NULL;
-    if (why && err) {
-        *err = *why;
-    }
+    if (why && err) *err = *why;
     if (!ok || why) {
         query_free(q);
         return NULL;
@@ -176,9 +156,7 @@ Query *query_new(const char *text, size_t len, const Flow *flow, Error *err) {
 }
 
 Json query_eval_at(Query *q, const Node *node, Json input, const Json *vars, Error *err) {
-    if (!q->nnames) {
-        return first_output(&q->variants[0], input, NULL, err);
-    }
+    if (!q->nnames) return first_output(&q->variants[0], input, NULL, err);
     Json values[QUERY_NAMES_MAX];
     Variant *v = variant_for(q, gather(q, node, vars, values));
     return v->program ? first_output(v, input, values, err) : json_none();
@@ -257,15 +235,11 @@ static void place_in_message(const Quoting *q, Error *err) {
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;
     }
-    if (!line || err->col < 1) {
-        return;
-    }
+    if (!line || err->col < 1) return;
     size_t start = (size_t)(line - text), left = q->out.len - start;
     size_t at = start + utf8_offset(line, left, (size_t)err->col - 1);
     int more = line == text;
-    for (size_t i = 0; i < q->nadded; i++) {
-        more += q->added[i] >= start && q->added[i] < at;
-    }
+    for (size_t i = 0; i < q->nadded; i++) more += q->added[i] >= start && q->added[i] < at;
     err->col = err->col > more ? err->col - more : 1;
 }
 
@@ -273,9 +247,7 @@ Query *query_new_message(const char *text, size_t len, const Flow *flow, Error *
     Quoting q = {.text = text, .len = len};
     bool quoted = quote_message(&q, err);
     Query *query = quoted ? query_new(q.out.data, q.out.len, flow, err) : NULL;
-    if (quoted && !query && err) {
-        place_in_message(&q, err);
-    }
+    if (quoted && !query && err) place_in_message(&q, err);
     buf_clear(&q.out);
     mem_free(q.added);
     return query;

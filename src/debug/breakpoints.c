@@ -59,9 +59,7 @@ static void find_task_name(NodeIndex *x, const Breakpoint *b, bool own, NodeList
     (void)own;
     Json name = field(b, "task_name");
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
-        if (json_string_is(name, kinds[kind].name)) {
-            index_kind(x, (KindId)kind, out);
-        }
+        if (json_string_is(name, kinds[kind].name)) index_kind(x, (KindId)kind, out);
     }
 }
 
@@ -136,18 +134,10 @@ Breakpoints *breakpoints_new(const Flow *flow) {
 }
 
 void breakpoints_free(Breakpoints *p) {
-    if (!p) {
-        return;
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        breakpoint_free(p->all[i]);
-    }
-    for (size_t i = 0; i < p->nlists; i++) {
-        mem_free(p->lists[i].items);
-    }
-    for (size_t i = 0; i < p->nflows; i++) {
-        index_free(p->flows[i]);
-    }
+    if (!p) return;
+    for (size_t i = 0; i < p->n; i++) breakpoint_free(p->all[i]);
+    for (size_t i = 0; i < p->nlists; i++) mem_free(p->lists[i].items);
+    for (size_t i = 0; i < p->nflows; i++) index_free(p->flows[i]);
     mem_free(p->anywhere.items);
     mem_free(p->on_state.items);
     mem_free(p->on_error.items);
@@ -182,9 +172,7 @@ static void offer_names(Breakpoints *p, BreakType place, Suggestion *s) {
         }
     }
     for (size_t kind = 0; place == BREAK_TASK_NAME && kind < KIND_COUNT; kind++) {
-        if (index_has_kind(x, (KindId)kind)) {
-            offer(p, s, kinds[kind].name);
-        }
+        if (index_has_kind(x, (KindId)kind)) offer(p, s, kinds[kind].name);
     }
     for (size_t g = 0; place == BREAK_SOURCE && g < flow->ngraphs; g++) {
         if (!g || flow->graphs[g]->file != flow->graphs[g - 1]->file) {
@@ -292,9 +280,7 @@ void breakpoints_add(Breakpoints *p, Breakpoint *b) {
     memmove(p->all + at + 1, p->all + at, (p->n - at) * sizeof(Breakpoint *));
     p->all[at] = b;
     p->n++;
-    if (list) {
-        list_add(list, b);
-    }
+    if (list) list_add(list, b);
     for (size_t i = 0; fits && b->place != BREAK_NO_PLACE && i < p->nflows; i++) {
         fits = place(p, b, i);
     }
@@ -309,14 +295,10 @@ void breakpoints_add(Breakpoints *p, Breakpoint *b) {
 
 bool breakpoints_remove(Breakpoints *p, int64_t id) {
     size_t at = find_id(p, id);
-    if (at == p->n || p->all[at]->id != id) {
-        return false;
-    }
+    if (at == p->n || p->all[at]->id != id) return false;
     Breakpoint *b = p->all[at];
     List *list = list_of(p, b);
-    if (list) {
-        list_remove(list, b);
-    }
+    if (list) list_remove(list, b);
     for (size_t i = 0; b->type != BREAK_STATE && i < b->places; i++) {
         list_remove(&p->lists[b->at[i]->id], b);
     }
@@ -372,20 +354,14 @@ static void leave_flow(Breakpoints *p, Breakpoint *b, const Flow *flow) {
 
 void breakpoints_drop_flow(Breakpoints *p, const Flow *flow) {
     size_t at = 1;
-    while (at < p->nflows && index_flow(p->flows[at]) != flow) {
-        at++;
-    }
-    if (at >= p->nflows) {
-        return;
-    }
+    while (at < p->nflows && index_flow(p->flows[at]) != flow) at++;
+    if (at >= p->nflows) return;
     for (size_t i = 0; i < flow->nnodes; i++) {
         List *list = &p->lists[flow->first_node + i];
         mem_free(list->items);
         *list = (List){0};
     }
-    for (size_t i = 0; i < p->n; i++) {
-        leave_flow(p, p->all[i], flow);
-    }
+    for (size_t i = 0; i < p->n; i++) leave_flow(p, p->all[i], flow);
     index_free(p->flows[at]);
     memmove(p->flows + at, p->flows + at + 1, (p->nflows - at - 1) * sizeof(NodeIndex *));
     p->nflows--;
@@ -415,9 +391,7 @@ PointList breakpoints_on_error(const Breakpoints *p) {
 
 bool breakpoints_empty(Breakpoints *p) {
     if (p->hint >= p->n || !p->all[p->hint]->enabled) {
-        for (p->hint = 0; p->hint < p->n && !p->all[p->hint]->enabled;) {
-            p->hint++;
-        }
+        for (p->hint = 0; p->hint < p->n && !p->all[p->hint]->enabled;) p->hint++;
     }
     return p->hint == p->n;
 }

@@ -116,9 +116,7 @@ static bool take_image(void *ctx, const LineageImage *at) {
         outcome = result.after ? outcome : json_array_concat(outcome, json_ref(changes));
         add_act(s, at, item, json_array_push(outcome, gave));
         add_pending(s, key, result.after ? changes : json_array());
-        if (!result.after) {
-            json_unref(changes);
-        }
+        if (!result.after) json_unref(changes);
         s->unsaid = said ? s->unsaid : c->seq;
     } else {
         add_pending(s, key, changes);
@@ -130,9 +128,7 @@ static bool take_image(void *ctx, const LineageImage *at) {
 
 /* From the first checkpoint at which so many steps were done. */
 static bool read_acts(Side *s, int64_t steps, Error *err) {
-    while (s->begin < s->line.n && s->line.items[s->begin].step < steps) {
-        s->begin++;
-    }
+    while (s->begin < s->line.n && s->line.items[s->begin].step < steps) s->begin++;
     Lineage part = {s->line.items + s->begin, s->line.n - s->begin};
     return lineage_images(s->store, s->of->run, &part, take_image, s, err) &&
            (!s->unsaid ||
@@ -229,9 +225,7 @@ static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
 static bool diff_at(const Side *a, const Side *b, const Parting *p, Json *diff, Error *err) {
     bool ended_a, ended_b;
     *diff = json_none();
-    if (p->a == SIZE_MAX || p->b == SIZE_MAX) {
-        return true;
-    }
+    if (p->a == SIZE_MAX || p->b == SIZE_MAX) return true;
     Json x = come_of(a, p->a, &ended_a, err);
     Json y = json_is_none(x) ? json_none() : come_of(b, p->b, &ended_b, err);
     bool ok = !json_is_none(y);
@@ -243,9 +237,7 @@ static bool diff_at(const Side *a, const Side *b, const Parting *p, Json *diff, 
 
 static Json report(const Side *a, const Side *b, const Parting *p, Error *err) {
     Json diff = json_none();
-    if (p->found && !diff_at(a, b, p, &diff, err)) {
-        return json_none();
-    }
+    if (p->found && !diff_at(a, b, p, &diff, err)) return json_none();
     Json out = OBJECT(KEY("same", json_bool(!p->found)), KEY("steps", p->steps));
     Json frame = json_is_none(p->path) ? json_string_c("main") : json_ref(p->path);
     return !p->found ? out

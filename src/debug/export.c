@@ -48,9 +48,7 @@ typedef struct Writing {
 static Json decoded(const char *bytes, size_t len) {
     size_t used = 0;
     Json value = json_decode(bytes, len, &used, NULL);
-    if (used != len) {
-        json_clear(&value);
-    }
+    if (used != len) json_clear(&value);
     return value;
 }
 
@@ -59,16 +57,12 @@ static Json decoded(const char *bytes, size_t len) {
 static Json definition_in(Json change) {
     Json path = json_array_get(change, 0), value = json_array_get(change, 1);
     size_t n = json_kind(path) == JSON_ARRAY ? json_array_len(path) : SIZE_MAX;
-    if (n == 0) {
-        return json_array_get(json_array_get(value, IMAGE_RUN), IMAGE_DEFINITION);
-    }
+    if (n == 0) return json_array_get(json_array_get(value, IMAGE_RUN), IMAGE_DEFINITION);
     if (n > 2 || image_int(path, 0) != IMAGE_RUN ||
         json_tag(json_array_get(path, 0)) != JSON_TAG_INT) {
         return json_none();
     }
-    if (n == 2) {
-        return image_int(path, 1) == IMAGE_DEFINITION ? value : json_none();
-    }
+    if (n == 2) return image_int(path, 1) == IMAGE_DEFINITION ? value : json_none();
     int64_t from = image_int(change, 1);
     return json_array_len(change) == 2 ? json_array_get(value, IMAGE_DEFINITION)
            : from <= IMAGE_DEFINITION
@@ -78,9 +72,7 @@ static Json definition_in(Json change) {
 
 static bool write_row(void *ctx, const Checkpoint *c) {
     Writing *w = ctx;
-    if (c->seq > w->last) {
-        return false;
-    }
+    if (c->seq > w->last) return false;
     Json patch = decoded(c->patch, c->patch_len);
     Json snapshot = c->snapshot ? decoded(c->snapshot, c->snapshot_len) : json_null();
     Json result = c->result_len ? decoded(c->result, c->result_len) : json_null();
@@ -123,12 +115,8 @@ static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) 
                          "Thread %s has no checkpoint yet: there is nothing to export.",
                          row->thread);
     }
-    if (!store_history(store, row->run, 1, write_row, NULL, w, err)) {
-        return false;
-    }
-    if (!w->damaged) {
-        return true;
-    }
+    if (!store_history(store, row->run, 1, write_row, NULL, w, err)) return false;
+    if (!w->damaged) return true;
     error_set(err, ERR_DATA, "Checkpoint %" PRId64 " of thread %s is damaged: it is no value.",
               w->damaged, row->thread);
     error_fact(err, "damaged", store_url(store));
@@ -137,9 +125,7 @@ static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) 
 
 Json export_run(Store *store, const char *thread, Error *err) {
     RunRow row = {0};
-    if (!store_find(store, thread, &row, err)) {
-        return json_none();
-    }
+    if (!store_find(store, thread, &row, err)) return json_none();
     Writing w = {.rows = json_array(), .last = row.last};
     w.definitions = json_object_with(json_object(), row.definition, json_null());
     bool ok = write_rows(store, &row, &w, err);
@@ -284,9 +270,7 @@ static bool read_row(Reading *r, Json fields, Error *err) {
     if (row_int(row, ROW_STEP) < 0 || row_int(row, ROW_FRAME) < 0 || row_int(row, ROW_AT) < 0) {
         return bad_row(r, "has a number below zero", err);
     }
-    if (parent) {
-        r->rows[at].uses++;
-    }
+    if (parent) r->rows[at].uses++;
     return true;
 }
 
@@ -298,9 +282,7 @@ static bool read_rows(Json document, Reading *r, Error *err) {
     size_t n = json_array_len(rows);
     r->rows = mem_alloc(n * sizeof *r->rows);
     for (size_t i = 0; i < n; i++) {
-        if (!read_row(r, json_array_get(rows, i), err)) {
-            return false;
-        }
+        if (!read_row(r, json_array_get(rows, i), err)) return false;
     }
     return find_row(r, r->head) != SIZE_MAX ||
            error_set(err, ERR_DATA,
@@ -347,9 +329,7 @@ static bool is_still_run(Json image, Json patch, Error *err) {
         bool named = part == IMAGE_FRAMES && json_kind(key) == JSON_STRING;
         Json frame = named ? json_object_get(frames, key) : json_none();
         whole = part != IMAGE_RUN && !named;
-        if (!json_is_none(frame)) {
-            some = json_object_set(some, json_ref(key), json_ref(frame));
-        }
+        if (!json_is_none(frame)) some = json_object_set(some, json_ref(key), json_ref(frame));
     }
     Json root = whole ? json_none() : json_object_get_c(frames, "1");
     some = json_is_none(root) ? some : json_object_with(some, "1", json_ref(root));
@@ -383,9 +363,7 @@ static bool check_image(const Reading *r, const Row *row, Error *err) {
     if (json_kind(key) != JSON_NULL && json_is_none(json_object_get(r->definitions, key))) {
         return bad_image(row, "is of a workflow that is not in it.", err);
     }
-    if (json_kind(snapshot) == JSON_NULL) {
-        return true;
-    }
+    if (json_kind(snapshot) == JSON_NULL) return true;
     Json change = json_diff(row->image, snapshot);
     bool same = json_array_len(change) == 0;
     json_unref(change);
@@ -404,15 +382,9 @@ static bool make_images(Reading *r, Error *err) {
                       : --parent->uses ? json_ref(parent->image)
                                        : json_take(&parent->image);
         row->image = json_patch(before, json_array_get(row->fields, ROW_PATCH), &why);
-        if (json_is_none(row->image)) {
-            return bad_image(row, why.msg, err);
-        }
-        if (!check_image(r, row, err)) {
-            return false;
-        }
-        if (!row->uses) {
-            json_clear(&row->image);
-        }
+        if (json_is_none(row->image)) return bad_image(row, why.msg, err);
+        if (!check_image(r, row, err)) return false;
+        if (!row->uses) json_clear(&row->image);
     }
     return true;
 }
@@ -484,9 +456,7 @@ static bool make_run(Store *store, const Reading *r, RunRow *out, Error *err) {
                                               .workflow = json_string_data(&workflow),
                                               .definition = json_none(),
                                               .key = json_string_data(&definition)});
-    for (size_t i = 0; i < r->n; i++) {
-        add_checkpoint(&batch, NEW, &r->rows[i]);
-    }
+    for (size_t i = 0; i < r->n; i++) add_checkpoint(&batch, NEW, &r->rows[i]);
     store_batch_run(&batch, NEW, r->head, json_string_data(&status),
                     json_object_get_c(r->document, "updated").i);
     store_batch_release(&batch, NEW);
@@ -503,9 +473,7 @@ bool export_import(Store *store, Json document, RunRow *out, Error *err) {
     bool ok = read_format(document, err) && read_facts(document, &r, err) &&
               read_rows(document, &r, err) && read_all_definitions(&r, err) &&
               make_images(&r, err) && define_all(store, &r, err) && make_run(store, &r, out, err);
-    for (size_t i = 0; i < r.n; i++) {
-        json_unref(r.rows[i].image);
-    }
+    for (size_t i = 0; i < r.n; i++) json_unref(r.rows[i].image);
     mem_free(r.rows);
     return ok;
 }

@@ -41,17 +41,13 @@ static Json path_in(Json source, const char *folder, const ParamInfo *info) {
 static Json param_path(const Node *node, size_t i) {
     const Kind *kind = node->kind;
     const ParamInfo *info = &kind->params[i];
-    if (kind->dialect != DIALECT_GRAPH) {
-        return path_in(node->source, "config", info);
-    }
+    if (kind->dialect != DIALECT_GRAPH) return path_in(node->source, "config", info);
     const char *key = !json_is_none(json_object_get_c(node->source, kind->name)) ? kind->name
                       : !json_is_none(json_object_get_c(node->source, "run"))    ? "run"
                                                                                  : NULL;
     bool inside = key && json_kind(json_object_get_c(node->source, key)) == JSON_OBJECT &&
                   (kind->params[0].type != PARAM_JQ || kind->nparams > 1);
-    if (i == 0 && key && !inside) {
-        return path_to(NULL, key);
-    }
+    if (i == 0 && key && !inside) return path_to(NULL, key);
     Json path = inside ? path_in(node->source, key, info) : path_in(node->source, "with", info);
     return json_is_none(path) ? path_in(node->source, NULL, info) : path;
 }
@@ -131,18 +127,14 @@ typedef struct Holder {
 
 static const Expr *query_of(const Task *task, Json text) {
     for (size_t i = 0; i < task->nplaceholders; i++) {
-        if (json_string_equal(task->placeholders[i].text, text)) {
-            return task->placeholders[i].query;
-        }
+        if (json_string_equal(task->placeholders[i].text, text)) return task->placeholders[i].query;
     }
     return NULL;
 }
 
 static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value) {
     const Holder *h = ctx;
-    if (json_kind(value) != JSON_STRING) {
-        return true;
-    }
+    if (json_kind(value) != JSON_STRING) return true;
     const char *text = json_string_data(&value);
     size_t len = json_string_len(value);
     TextPart part;
@@ -160,18 +152,14 @@ static bool add_pieces(void *ctx, const InspectWalk *walk, Json step, Json value
 static void add_open(Expressions *e, size_t i) {
     const Param *param = &e->node->params[i];
     Holder h = {e, param_path(e->node, i), param->line, param->col};
-    if (!json_is_none(h.path)) {
-        inspect_walk(param->value, add_pieces, &h);
-    }
+    if (!json_is_none(h.path)) inspect_walk(param->value, add_pieces, &h);
     json_unref(h.path);
 }
 
 static void add_task(Expressions *e, const Task *task) {
     Holder title = {e, path_to(NULL, "title"), 0, 0};
     add_expr(e, path_to(NULL, "if"), task->when);
-    if (!json_is_none(task->title)) {
-        inspect_walk(task->title, add_pieces, &title);
-    }
+    if (!json_is_none(task->title)) inspect_walk(task->title, add_pieces, &title);
     json_unref(title.path);
     for (size_t i = 0; i < task->nvars; i++) {
         const char *name = e->node->kind->params[task->vars[i].param].name;
@@ -181,9 +169,7 @@ static void add_task(Expressions *e, const Task *task) {
 
 Json inspect_config(const Node *node) {
     Expressions e = {node, json_array()};
-    if (node->task) {
-        add_task(&e, node->task);
-    }
+    if (node->task) add_task(&e, node->task);
     for (size_t i = 0; i < node->kind->nparams; i++) {
         if (node->params[i].open) {
             add_open(&e, i);
@@ -315,9 +301,7 @@ static void no_such_file(Json files, const char *name, Error *err) {
 static Json find_file(Json files, const char *name, Error *err) {
     Json path, text, found = json_none();
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
-        if (json_string_is(path, name)) {
-            return path;
-        }
+        if (json_string_is(path, name)) return path;
     }
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
         if (ends_in(path, name) && !json_is_none(found)) {
@@ -328,9 +312,7 @@ static Json find_file(Json files, const char *name, Error *err) {
         }
         found = ends_in(path, name) ? path : found;
     }
-    if (json_is_none(found)) {
-        no_such_file(files, name, err);
-    }
+    if (json_is_none(found)) no_such_file(files, name, err);
     return found;
 }
 

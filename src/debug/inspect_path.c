@@ -37,9 +37,7 @@ static char peek(const PathText *p) {
 }
 
 static void skip_blanks(PathText *p) {
-    while (p->at < p->len && ascii_is_white(p->text[p->at])) {
-        p->at++;
-    }
+    while (p->at < p->len && ascii_is_white(p->text[p->at])) p->at++;
 }
 
 static bool push(PathText *p, Json step, size_t at) {
@@ -53,12 +51,8 @@ static bool push(PathText *p, Json step, size_t at) {
 
 static bool take_string(PathText *p) {
     size_t at = p->at, end = at + 1;
-    while (end < p->len && p->text[end] != '"') {
-        end += p->text[end] == '\\' ? 2 : 1;
-    }
-    if (end >= p->len) {
-        return refuse(p, at, "this string has no end.");
-    }
+    while (end < p->len && p->text[end] != '"') end += p->text[end] == '\\' ? 2 : 1;
+    if (end >= p->len) return refuse(p, at, "this string has no end.");
     end++;
     Json key = json_parse(p->text + at, end - at, NULL, NULL);
     if (json_kind(key) != JSON_STRING) {
@@ -76,9 +70,7 @@ static bool take_index(PathText *p) {
     for (; ascii_is_digit(peek(p)); p->at++, digits++) {
         n = digits < INDEX_DIGITS_MAX ? 10 * n + (peek(p) - '0') : n;
     }
-    if (!digits) {
-        return refuse(p, at, "a minus sign needs a number behind it.");
-    }
+    if (!digits) return refuse(p, at, "a minus sign needs a number behind it.");
     if (digits > INDEX_DIGITS_MAX || n > JSON_LEN_MAX) {
         return refuse(p, at, "no array is that long.");
     }
@@ -94,9 +86,7 @@ static bool take_brackets(PathText *p) {
                       "in brackets stands one index or one key in quotes, such as [0], [-1] or "
                       "[\"k\"].");
     }
-    if (!(c == '"' ? take_string(p) : take_index(p))) {
-        return false;
-    }
+    if (!(c == '"' ? take_string(p) : take_index(p))) return false;
     skip_blanks(p);
     if (peek(p) != ']') {
         return p->at < p->len ? refuse(p, p->at, "there must be a `]` here.")
@@ -108,14 +98,10 @@ static bool take_brackets(PathText *p) {
 
 static bool take_name(PathText *p) {
     char c = peek(p);
-    if (c == '"') {
-        return take_string(p);
-    }
+    if (c == '"') return take_string(p);
     if (ascii_is_name(c) && !ascii_is_digit(c)) {
         size_t at = p->at++;
-        while (ascii_is_name(peek(p))) {
-            p->at++;
-        }
+        while (ascii_is_name(peek(p))) p->at++;
         return push(p, json_string_valid(p->text + at, p->at - at), at);
     }
     return refuse(p, p->at,
@@ -125,16 +111,12 @@ static bool take_name(PathText *p) {
 /* A step; the first may lack its dot. */
 static bool take_step(PathText *p, bool first) {
     char c = peek(p);
-    if (c == '[') {
-        return take_brackets(p);
-    }
+    if (c == '[') return take_brackets(p);
     if (c == '.') {
         p->at++;
         return peek(p) == '[' ? take_brackets(p) : take_name(p);
     }
-    if (first) {
-        return take_name(p);
-    }
+    if (first) return take_name(p);
     return refuse(p, p->at,
                   "a path goes on with `.key` or `[index]`; for anything else evaluate an "
                   "expression.");
@@ -143,15 +125,9 @@ static bool take_step(PathText *p, bool first) {
 static bool take_steps(PathText *p) {
     bool ok = true;
     skip_blanks(p);
-    while (p->len > p->at && ascii_is_white(p->text[p->len - 1])) {
-        p->len--;
-    }
-    if (p->len - p->at == 1 && peek(p) == '.') {
-        return true;
-    }
-    for (bool first = true; ok && p->at < p->len; first = false) {
-        ok = take_step(p, first);
-    }
+    while (p->len > p->at && ascii_is_white(p->text[p->len - 1])) p->len--;
+    if (p->len - p->at == 1 && peek(p) == '.') return true;
+    for (bool first = true; ok && p->at < p->len; first = false) ok = take_step(p, first);
     return ok;
 }
 
@@ -187,14 +163,10 @@ static Json path_of_steps(Json path, Error *err) {
 
 Json inspect_path(Json path, Error *err) {
     char shown[JSON_DESCRIBE_MAX];
-    if (json_kind(path) == JSON_ARRAY) {
-        return path_of_steps(path, err);
-    }
+    if (json_kind(path) == JSON_ARRAY) return path_of_steps(path, err);
     if (json_kind(path) == JSON_STRING) {
         PathText p = {json_string_data(&path), json_string_len(path), 0, json_array(), err};
-        if (!take_steps(&p)) {
-            json_clear(&p.steps);
-        }
+        if (!take_steps(&p)) json_clear(&p.steps);
         return p.steps;
     }
     error_set(
@@ -282,14 +254,10 @@ static Json child_at(Json container, Json *step) {
     if (json_kind(container) == JSON_OBJECT && json_kind(*step) == JSON_STRING) {
         return json_object_get(container, *step);
     }
-    if (json_kind(container) != JSON_ARRAY || json_kind(*step) != JSON_NUMBER) {
-        return json_none();
-    }
+    if (json_kind(container) != JSON_ARRAY || json_kind(*step) != JSON_NUMBER) return json_none();
     int64_t i = step->i < 0 ? step->i + (int64_t)json_array_len(container) : step->i;
     Json child = i < 0 ? json_none() : json_array_get(container, (size_t)i);
-    if (!json_is_none(child)) {
-        *step = json_int(i);
-    }
+    if (!json_is_none(child)) *step = json_int(i);
     return child;
 }
 
@@ -300,25 +268,17 @@ Json inspect_at(Json state, Json path, Json *steps, Error *err) {
         Json step = json_array_get(own, i), meant = step;
         Json child = child_at(value, &meant);
         value = json_is_none(child) ? leads_nowhere(own, i, value, err) : child;
-        if (!json_identical(step, meant)) {
-            own = json_array_set(own, i, meant);
-        }
+        if (!json_identical(step, meant)) own = json_array_set(own, i, meant);
     }
-    if (json_is_none(value) || !steps) {
-        json_clear(&own);
-    }
-    if (steps) {
-        *steps = own;
-    }
+    if (json_is_none(value) || !steps) json_clear(&own);
+    if (steps) *steps = own;
     return value;
 }
 
 /* ---- walking ---- */
 
 bool inspect_next(Json container, size_t *pos, Json *step, Json *value) {
-    if (json_kind(container) == JSON_OBJECT) {
-        return json_object_next(container, pos, step, value);
-    }
+    if (json_kind(container) == JSON_OBJECT) return json_object_next(container, pos, step, value);
     *step = json_int((int64_t)*pos);
     *value = json_array_get(container, *pos);
     *pos += !json_is_none(*value);
@@ -336,9 +296,7 @@ struct InspectWalk {
 };
 
 static bool arrive(InspectWalk *w, InspectVisit visit, void *ctx, Json step, Json value) {
-    if (!visit(ctx, w, step, value)) {
-        return false;
-    }
+    if (!visit(ctx, w, step, value)) return false;
     if (json_kind(value) >= JSON_ARRAY) {
         w->levels = mem_grow(w->levels, w->n, &w->cap, sizeof *w->levels);
         w->levels[w->n++] = (Level){value, step, 0};
@@ -368,8 +326,6 @@ size_t inspect_walk_depth(const InspectWalk *w) {
 
 Json inspect_walk_path(const InspectWalk *w, Json step) {
     Json path = json_array();
-    for (size_t i = 1; i < w->n; i++) {
-        path = json_array_push(path, json_ref(w->levels[i].step));
-    }
+    for (size_t i = 1; i < w->n; i++) path = json_array_push(path, json_ref(w->levels[i].step));
     return json_is_none(step) ? path : json_array_push(path, json_ref(step));
 }

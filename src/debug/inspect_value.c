@@ -123,9 +123,7 @@ static Json page_of(Json j, size_t offset, size_t limit) {
     uint64_t bytes = 0;
     if (json_kind(j) == JSON_OBJECT) {
         limit = offset < json_object_len(j) ? limit : 0;
-        for (size_t i = 0; limit && i < offset; i++) {
-            inspect_next(j, &pos, &step, &value);
-        }
+        for (size_t i = 0; limit && i < offset; i++) inspect_next(j, &pos, &step, &value);
     }
     for (; limit && bytes < INSPECT_ANSWER_MAX && inspect_next(j, &pos, &step, &value); limit--) {
         Json child = with_kind(OBJECT(KEY("key", json_ref(step))), value);
@@ -138,13 +136,9 @@ static Json page_of(Json j, size_t offset, size_t limit) {
 Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error *err) {
     Json steps, value = inspect_at(state, path, &steps, err);
     size_t total = 0;
-    if (json_is_none(value)) {
-        return json_none();
-    }
+    if (json_is_none(value)) return json_none();
     Json answer = with_kind(with_path(json_object(), steps), value);
-    if (json_size(value) <= INSPECT_WHOLE) {
-        return OBJECT_ADD(answer, KEY("value", json_ref(value)));
-    }
+    if (json_size(value) <= INSPECT_WHOLE) return OBJECT_ADD(answer, KEY("value", json_ref(value)));
     if (!length_of(value, &total)) { /* a number of thousands of digits */
         return OBJECT_ADD(answer, KEY("preview", preview(value)), KEY("cut", json_bool(true)));
     }
@@ -163,9 +157,7 @@ Json inspect_variables(Json state, Json path, size_t offset, size_t limit, Error
 
 Json inspect_summary(Json state) {
     size_t total = 0;
-    if (json_kind(state) >= JSON_ARRAY) {
-        length_of(state, &total);
-    }
+    if (json_kind(state) >= JSON_ARRAY) length_of(state, &total);
     Json keys = page_of(state, 0, INSPECT_PAGE_MAX);
     bool more = json_array_len(keys) < total;
     return OBJECT(KEY("keys", keys), KEY("total", total), KEY("size", size_json(json_size(state))),
@@ -189,9 +181,7 @@ static int32_t small_letter(int32_t c) {
         return !alone && (c % 2 == 1) == odd_first ? c + 1 : c;
     }
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        if (c >= blocks[i].first && c <= blocks[i].last) {
-            return c + blocks[i].apart;
-        }
+        if (c >= blocks[i].first && c <= blocks[i].last) return c + blocks[i].apart;
     }
     return c;
 }
@@ -219,31 +209,23 @@ static Needle needle_of(const char *text) {
 static bool matches_at(const Needle *needle, const char *p, const char *end) {
     for (size_t i = 0; i < needle->n; i++) {
         int32_t c;
-        if (p >= end) {
-            return false;
-        }
+        if (p >= end) return false;
         p += utf8_decode(p, end, &c);
-        if (small_letter(c) != needle->letters[i]) {
-            return false;
-        }
+        if (small_letter(c) != needle->letters[i]) return false;
     }
     return true;
 }
 
 /* Bytes that decide by themselves whether a match can begin there. */
 static bool cannot_begin(const Needle *needle, unsigned char byte) {
-    if (byte < 0x80) {
-        return (byte >= 'A' && byte <= 'Z' ? byte + 32 : byte) != needle->letters[0];
-    }
+    if (byte < 0x80) return (byte >= 'A' && byte <= 'Z' ? byte + 32 : byte) != needle->letters[0];
     return needle->letters[0] < 0x80 || (byte & 0xC0) == 0x80;
 }
 
 static bool contains(const Needle *needle, Json s) {
     const char *p = json_string_data(&s), *end = p + json_string_len(s);
     for (; p < end; p++) {
-        if (!cannot_begin(needle, (unsigned char)*p) && matches_at(needle, p, end)) {
-            return true;
-        }
+        if (!cannot_begin(needle, (unsigned char)*p) && matches_at(needle, p, end)) return true;
     }
     return false;
 }
@@ -288,16 +270,10 @@ static bool spend(uint64_t *left, uint64_t work) {
 
 static bool look(void *ctx, const InspectWalk *walk, Json step, Json value) {
     Search *s = ctx;
-    if (!spend(&s->work, work_of(value) + work_of(step))) {
-        return false;
-    }
+    if (!spend(&s->work, work_of(value) + work_of(step))) return false;
     bool key = json_kind(step) == JSON_STRING && contains(&s->needle, step);
-    if (!key && !value_matches(s, value)) {
-        return true;
-    }
-    if (json_array_len(s->found) == s->limit) {
-        return false;
-    }
+    if (!key && !value_matches(s, value)) return true;
+    if (json_array_len(s->found) == s->limit) return false;
     s->found = json_array_push(
         s->found, OBJECT_ADD(with_path(json_object(), inspect_walk_path(walk, step)),
                              KEY("type", json_kind_name(json_kind(value))),
@@ -340,14 +316,10 @@ static int by_size(const void *a, const void *b) {
 
 static void add_candidate(Largest *l, const Candidate *around, Json step, Json value) {
     uint64_t size = json_size(value);
-    if (size <= l->least) {
-        return;
-    }
+    if (size <= l->least) return;
     if (l->n == 2 * l->limit) {
         qsort(l->items, l->n, sizeof *l->items, by_size);
-        while (l->n > l->limit) {
-            json_unref(l->items[--l->n].path);
-        }
+        while (l->n > l->limit) json_unref(l->items[--l->n].path);
         l->least = l->items[l->n - 1].size;
     }
     Json path = json_array_push(json_ref(around->path), json_ref(step));
@@ -369,9 +341,7 @@ static bool main_child(Largest *l, const Candidate *c, Json *step, Json *value) 
     size_t pos = 0;
     while (l->work && others <= c->size - most && inspect_next(c->value, &pos, step, value)) {
         spend(&l->work, 1);
-        if (json_size(*value) > most) {
-            return true;
-        }
+        if (json_size(*value) > most) return true;
         others += json_size(*value);
     }
     return false;
@@ -379,9 +349,7 @@ static bool main_child(Largest *l, const Candidate *c, Json *step, Json *value) 
 
 static size_t largest_of(const Largest *l) {
     size_t best = 0;
-    for (size_t i = 1; i < l->n; i++) {
-        best = l->items[i].size > l->items[best].size ? i : best;
-    }
+    for (size_t i = 1; i < l->n; i++) best = l->items[i].size > l->items[best].size ? i : best;
     return best;
 }
 
@@ -417,9 +385,7 @@ Json inspect_largest(Json state, size_t limit) {
         spend(&l.work, PATH_WORK * json_array_len(c.path));
         list = json_array_push(list, with_kind(with_path(json_object(), c.path), c.value));
     }
-    while (l.n) {
-        json_unref(l.items[--l.n].path);
-    }
+    while (l.n) json_unref(l.items[--l.n].path);
     json_unref(whole.path);
     mem_free(l.items);
     return OBJECT(KEY("largest", list), KEY("more", more_json(!l.work)));
@@ -437,12 +403,8 @@ typedef struct Diff {
 
 /* A side of a change, under its name; the preview of one that is large. */
 static Json with_side(Json change, const char *name, const char *size_name, Json value) {
-    if (json_is_none(value)) {
-        return change;
-    }
-    if (json_size(value) <= INSPECT_WHOLE) {
-        return json_object_with(change, name, json_ref(value));
-    }
+    if (json_is_none(value)) return change;
+    if (json_size(value) <= INSPECT_WHOLE) return json_object_with(change, name, json_ref(value));
     return OBJECT_ADD(change, KEY(name, preview(value)),
                       KEY(size_name, size_json(json_size(value))), KEY("cut", json_bool(true)));
 }
@@ -520,9 +482,7 @@ Json inspect_eval(const InspectEval *eval, Error *err) {
     if (run) {
         jq_run_start(run, json_ref(eval->state), eval->values);
         while ((status = jq_run_next(run, &value)) == JQ_OUTPUT && add_result(&r, value)) {}
-        if (status == JQ_FAILED && err) {
-            *err = *jq_run_error(run);
-        }
+        if (status == JQ_FAILED && err) *err = *jq_run_error(run);
     }
     jq_run_free(run);
     jq_program_free(program);

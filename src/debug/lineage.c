@@ -30,9 +30,7 @@ static void step_clear(LineageStep *c) {
 }
 
 void lineage_clear(Lineage *line) {
-    for (size_t i = 0; i < line->n; i++) {
-        step_clear(&line->items[i]);
-    }
+    for (size_t i = 0; i < line->n; i++) step_clear(&line->items[i]);
     mem_free(line->items);
     *line = (Lineage){0};
 }
@@ -44,9 +42,7 @@ static void rows_push(Rows *r, LineageStep step) {
 
 static bool take_row(void *ctx, const Checkpoint *c) {
     Rows *r = ctx;
-    if (c->seq > r->last) {
-        return false;
-    }
+    if (c->seq > r->last) return false;
     rows_push(r, (LineageStep){.seq = c->seq,
                                .parent = c->parent,
                                .step = c->step,
@@ -126,9 +122,7 @@ bool lineage_read(Store *store, int64_t run, int64_t seq, size_t max, Lineage *o
         out->items[i] = out->items[--j];
         out->items[j] = step;
     }
-    if (!ok) {
-        lineage_clear(out);
-    }
+    if (!ok) lineage_clear(out);
     return ok;
 }
 
@@ -148,13 +142,9 @@ typedef struct Walk {
 static bool walk_one(void *ctx, const Checkpoint *c) {
     Walk *w = ctx;
     int64_t next = w->line->items[w->at].seq;
-    if (c->seq != next) {
-        return c->seq < next;
-    }
+    if (c->seq != next) return c->seq < next;
     Json after = chain_next(w->image, c);
-    if (json_is_none(after)) {
-        return false;
-    }
+    if (json_is_none(after)) return false;
     w->stopped = !w->fn(w->ctx, &(LineageImage){w->at, c, w->image, after});
     json_put(&w->image, after);
     return ++w->at < w->line->n && !w->stopped;
@@ -168,18 +158,14 @@ static bool walk_past(void *ctx, int64_t seq, const Error *err) {
 
 bool lineage_images(Store *store, int64_t run, const Lineage *line, LineageImageFn fn, void *ctx,
                     Error *err) {
-    if (!line->n) {
-        return true;
-    }
+    if (!line->n) return true;
     int64_t parent = line->items[0].parent;
     Walk w = {.line = line, .fn = fn, .ctx = ctx};
     w.image = parent ? chain_image(store, run, parent, NULL, err) : json_null();
     bool ok = !json_is_none(w.image) &&
               store_history(store, run, line->items[0].seq, walk_one, walk_past, &w, err);
     json_unref(w.image);
-    if (!ok || w.stopped || w.at == line->n) {
-        return ok;
-    }
+    if (!ok || w.stopped || w.at == line->n) return ok;
     int64_t seq = line->items[w.at].seq;
     Json image = chain_image(store, run, seq, NULL, err);
     ok = json_is_none(image); /* then it is said already */
@@ -204,9 +190,7 @@ const char *lineage_result(const LineageStep *c) {
 ptrdiff_t lineage_last_step(const Lineage *line, int64_t frame, size_t before) {
     for (size_t i = before < line->n ? before : line->n; i--;) {
         const LineageStep *c = &line->items[i];
-        if ((!frame || c->frame == frame) && lineage_is_step(c)) {
-            return (ptrdiff_t)i;
-        }
+        if ((!frame || c->frame == frame) && lineage_is_step(c)) return (ptrdiff_t)i;
     }
     return -1;
 }
@@ -232,9 +216,7 @@ Json lineage_state(const Flow *flow, Json image, int64_t frame) {
         return image_has(image, at) ? json_ref(image_seen(image, at)) : json_none();
     }
     do {
-        if (json_kind(image_part(image, at, IMAGE_STATE)) == JSON_OBJECT) {
-            push_level(&scopes, at);
-        }
+        if (json_kind(image_part(image, at, IMAGE_STATE)) == JSON_OBJECT) push_level(&scopes, at);
     } while (image_go_down(image, &at));
     Json view = scopes.n ? json_ref(image_part(image, scopes.items[--scopes.n], IMAGE_STATE))
                          : json_object();
@@ -250,9 +232,7 @@ Json lineage_state(const Flow *flow, Json image, int64_t frame) {
 
 Json lineage_variables(Json image, int64_t frame) {
     frame = frame ? frame : 1;
-    if (!image_depth(image, frame)) {
-        return json_none();
-    }
+    if (!image_depth(image, frame)) return json_none();
     Json inwards = json_array(), outwards = json_array();
     for (int64_t parent; (parent = image_parent(image, frame)); frame = parent) {
         Json wait = image_wait(image, parent);
@@ -277,9 +257,7 @@ Json lineage_variables(Json image, int64_t frame) {
 Json lineage_frame_path(Json image, int64_t frame) {
     LevelList tops = {0};
     frame = frame ? frame : 1;
-    if (!image_depth(image, frame)) {
-        return json_none();
-    }
+    if (!image_depth(image, frame)) return json_none();
     for (int64_t at = frame; at; at = image_parent(image, at)) {
         push_level(&tops, image_top(image, at));
     }
@@ -355,9 +333,7 @@ static FrameNow *frame_now(Past *p, size_t i) {
 /* The pause at its node was before this execution of it, or else after the last one. */
 static bool take_pause(Past *p, FrameNow *f, const char *node) {
     bool before = f->paused && !strcmp(f->paused, node);
-    if (f->paused && !before && f->after >= 0) {
-        p->facts[f->after].paused = true;
-    }
+    if (f->paused && !before && f->after >= 0) p->facts[f->after].paused = true;
     f->paused = NULL;
     f->after = -1;
     return before;
@@ -365,9 +341,7 @@ static bool take_pause(Past *p, FrameNow *f, const char *node) {
 
 static ptrdiff_t open_of(const FrameNow *f, const char *node) {
     for (size_t i = f->nopen; i--;) {
-        if (!strcmp(f->open[i].node, node)) {
-            return (ptrdiff_t)i;
-        }
+        if (!strcmp(f->open[i].node, node)) return (ptrdiff_t)i;
     }
     return -1;
 }
@@ -381,9 +355,7 @@ static void open_node(Past *p, FrameNow *f, const LineageStep *c) {
         f->open = mem_grow(f->open, f->nopen, &f->cap, sizeof *f->open);
         f->open[f->nopen++] = (Open){c->node, c->at, paused};
     }
-    if (!lineage_is(c, "started") || !*c->node) {
-        f->since = c->at;
-    }
+    if (!lineage_is(c, "started") || !*c->node) f->since = c->at;
 }
 
 static void close_node(Past *p, FrameNow *f, size_t i) {
@@ -414,9 +386,7 @@ static void note_pause(Past *p, FrameNow *f, size_t i) {
 static void begin_anew(Past *p, int64_t at) {
     for (size_t i = 0; i < p->nframes; i++) {
         p->frames[i].since = at;
-        for (size_t k = 0; k < p->frames[i].nopen; k++) {
-            p->frames[i].open[k].at = at;
-        }
+        for (size_t k = 0; k < p->frames[i].nopen; k++) p->frames[i].open[k].at = at;
     }
 }
 
@@ -447,9 +417,7 @@ static void note(Past *p, size_t i) {
 static Fact *facts_of(const Lineage *line) {
     Past p = {
         .line = line, .facts = mem_zalloc((line->n + 1) * sizeof(Fact)), .index = json_object()};
-    for (size_t i = 0; i < line->n; i++) {
-        note(&p, i);
-    }
+    for (size_t i = 0; i < line->n; i++) note(&p, i);
     for (size_t i = 0; i < p.nframes; i++) {
         take_pause(&p, &p.frames[i], "");
         mem_free(p.frames[i].open);
@@ -476,9 +444,7 @@ static Stretch stretch_of(const LineageQuery *q, const Lineage *line) {
     size_t left = q->limit ? q->limit : LINEAGE_HISTORY_LIMIT;
     Stretch s = {line->n, line->n, false};
     for (size_t i = line->n; i-- && !s.more;) {
-        if (!is_wanted(q, &line->items[i])) {
-            continue;
-        }
+        if (!is_wanted(q, &line->items[i])) continue;
         s.end = s.first == line->n ? i + 1 : s.end;
         s.more = !left;
         s.first = left ? i : s.first;
@@ -511,9 +477,7 @@ static bool tell_one(void *ctx, const LineageImage *at) {
     Telling *t = ctx;
     const LineageStep *c = &t->items[at->index];
     const Fact *fact = &t->facts[at->index];
-    if (!is_wanted(t->query, c)) {
-        return true;
-    }
+    if (!is_wanted(t->query, c)) return true;
     const char *result = lineage_result(c);
     int64_t where = injected_where(at->before, c);
     bool parked = image_is_parked(at->after, c->frame) && !image_is_parked(at->before, c->frame);
@@ -533,9 +497,7 @@ static bool tell_one(void *ctx, const LineageImage *at) {
 
 Json lineage_history(Store *store, const LineageQuery *q, Error *err) {
     Lineage line;
-    if (!lineage_read(store, q->run, q->head, 0, &line, err)) {
-        return json_none();
-    }
+    if (!lineage_read(store, q->run, q->head, 0, &line, err)) return json_none();
     Stretch s = stretch_of(q, &line);
     Fact *facts = facts_of(&line);
     Lineage part = {line.items + s.first, s.end - s.first};

@@ -36,9 +36,7 @@ const Node *nodes_next(const Flow *flow, NodeCursor *at) {
 
 bool node_holds(const Node *node, const Graph *graph) {
     size_t i = 0;
-    while (i < node->kind->nparams && node->params[i].graph != graph) {
-        i++;
-    }
+    while (i < node->kind->nparams && node->params[i].graph != graph) i++;
     return i < node->kind->nparams;
 }
 
@@ -90,9 +88,7 @@ static bool glob_matches(const char *p, const char *end, const char *s) {
             return false;
         }
     }
-    while (p < end && *p == '*') {
-        p++;
-    }
+    while (p < end && *p == '*') p++;
     return p == end;
 }
 
@@ -128,17 +124,13 @@ typedef struct Names {
 
 static uint32_t hash_name(const char *s, size_t len) {
     uint32_t h = 2166136261u;
-    for (size_t i = 0; i < len; i++) {
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    }
+    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
     return h ^ h >> 15;
 }
 
 static void names_init(Names *names, size_t n) {
     size_t size = 8;
-    while (size < 2 * n) {
-        size *= 2;
-    }
+    while (size < 2 * n) size *= 2;
     names->mask = (uint32_t)size - 1;
     names->n = n;
     names->heads = mem_alloc(size * sizeof *names->heads);
@@ -155,9 +147,7 @@ static void names_add(Names *names, const char *name, int32_t thing) {
 /* The next thing that may have the name of a part, NOTHING being before the first and past the last: of a
  * glob that is any. */
 static int32_t names_next(const Names *names, const Part *part, int32_t i) {
-    if (part->glob) {
-        return (size_t)(i + 1) < names->n ? i + 1 : NOTHING;
-    }
+    if (part->glob) return (size_t)(i + 1) < names->n ? i + 1 : NOTHING;
     return i == NOTHING ? names->heads[hash_name(part->s, part->len) & names->mask]
                         : names->next[i];
 }
@@ -191,9 +181,7 @@ struct NodeIndex {
 /* Files are in the order in which their first graphs are. */
 static int file_rank(const Flow *flow, const char *file) {
     size_t i = 0;
-    while (i < flow->ngraphs && strcmp(flow->graphs[i]->file, file) != 0) {
-        i++;
-    }
+    while (i < flow->ngraphs && strcmp(flow->graphs[i]->file, file) != 0) i++;
     return (int)i;
 }
 
@@ -272,9 +260,7 @@ NodeIndex *index_new(const Flow *flow) {
 }
 
 void index_free(NodeIndex *x) {
-    if (!x) {
-        return;
-    }
+    if (!x) return;
     names_clear(&x->names);
     names_clear(&x->graphs);
     mem_free(x->nodes);
@@ -329,14 +315,10 @@ static void add_held(Scope *scope, const Node *node) {
         for (size_t i = 0; i < node->kind->nparams; i++) {
             if (node->params[i].graph) {
                 add_graph(scope, node->params[i].graph);
-                if (node->params[i].graph->after) {
-                    add_graph(scope, node->params[i].graph->after);
-                }
+                if (node->params[i].graph->after) add_graph(scope, node->params[i].graph->after);
             }
         }
-        if (body && mark_node(scope->x, body)) {
-            nodes_add(&scope->bodies, body);
-        }
+        if (body && mark_node(scope->x, body)) nodes_add(&scope->bodies, body);
     }
 }
 
@@ -349,9 +331,7 @@ static void enter_node(Scope *scope, const Node *node, const Part *part) {
     for (; node; node = node_body(node)) {
         for (size_t i = 0; i < node->kind->nparams; i++) {
             const Graph *graph = node->params[i].graph;
-            if (graph && part_matches(part, graph->name)) {
-                add_graph(scope, graph);
-            }
+            if (graph && part_matches(part, graph->name)) add_graph(scope, graph);
         }
     }
 }
@@ -359,14 +339,10 @@ static void enter_node(Scope *scope, const Node *node, const Part *part) {
 static void enter_index(Scope *scope, const Part *part) {
     NodeIndex *x = scope->x;
     for (int32_t i = NOTHING; (i = names_next(&x->names, part, i)) != NOTHING;) {
-        if (part_matches(part, x->nodes[i]->name)) {
-            add_held(scope, x->nodes[i]);
-        }
+        if (part_matches(part, x->nodes[i]->name)) add_held(scope, x->nodes[i]);
     }
     for (int32_t i = NOTHING; (i = names_next(&x->graphs, part, i)) != NOTHING;) {
-        if (part_matches(part, x->flow->graphs[i]->name)) {
-            add_graph(scope, x->flow->graphs[i]);
-        }
+        if (part_matches(part, x->flow->graphs[i]->name)) add_graph(scope, x->flow->graphs[i]);
     }
 }
 
@@ -381,17 +357,13 @@ static void enter_scope(Scope *scope, const Part *part) {
             }
         }
     }
-    for (size_t i = 0; i < scope->bodies.n; i++) {
-        enter_node(&next, scope->bodies.items[i], part);
-    }
+    for (size_t i = 0; i < scope->bodies.n; i++) enter_node(&next, scope->bodies.items[i], part);
     scope_clear(scope);
     *scope = next;
 }
 
 static void add_matching(NodeIndex *x, const Node *node, const Part *part, NodeList *out) {
-    if (part_matches(part, node->name) && mark_node(x, node)) {
-        nodes_add(out, node);
-    }
+    if (part_matches(part, node->name) && mark_node(x, node)) nodes_add(out, node);
 }
 
 static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, NodeList *out) {
@@ -399,15 +371,11 @@ static void find_in_graph(NodeIndex *x, const Graph *graph, const Part *part, No
         Json name = json_string(part->s, part->len);
         const Node *node = graph_node(graph, name);
         json_unref(name);
-        if (node) {
-            add_matching(x, node, part, out);
-        }
+        if (node) add_matching(x, node, part, out);
         return;
     }
     for (size_t i = 0; i < graph->nnodes; i++) {
-        for (const Node *n = &graph->nodes[i]; n; n = node_body(n)) {
-            add_matching(x, n, part, out);
-        }
+        for (const Node *n = &graph->nodes[i]; n; n = node_body(n)) add_matching(x, n, part, out);
     }
 }
 
@@ -423,9 +391,7 @@ static void find_in_scope(Scope *scope, const Part *part, NodeList *out) {
 
 static void find_named(const NodeIndex *x, const Part *part, NodeList *out) {
     for (int32_t i = NOTHING; (i = names_next(&x->names, part, i)) != NOTHING;) {
-        if (part_matches(part, x->nodes[i]->name)) {
-            nodes_add(out, x->nodes[i]);
-        }
+        if (part_matches(part, x->nodes[i]->name)) nodes_add(out, x->nodes[i]);
     }
 }
 
@@ -460,9 +426,7 @@ static bool ends_with_path(const char *path, const char *tail) {
 }
 
 static const char *plain_path(const char *path) {
-    while (path[0] == '.' && path[1] == '/') {
-        path += 2;
-    }
+    while (path[0] == '.' && path[1] == '/') path += 2;
     return path;
 }
 
@@ -502,16 +466,12 @@ static int extent_at(const NodeIndex *x, int file, int line) {
     if (first < after) {
         for (; first + 1 < after; first++) {
             const Node *outer = x->sorted[first].node, *inner = x->sorted[first + 1].node;
-            if (inner != node_body(outer) && !node_holds(outer, inner->graph)) {
-                break;
-            }
+            if (inner != node_body(outer) && !node_holds(outer, inner->graph)) break;
         }
         return (int)first;
     }
     for (int i = (int)after - 1; i >= 0 && x->sorted[i].file == file; i = x->sorted[i].around) {
-        if (x->sorted[i].node->end_line >= line) {
-            return i;
-        }
+        if (x->sorted[i].node->end_line >= line) return i;
     }
     return after < x->n && x->sorted[after].file == file ? (int)after : NOTHING;
 }
@@ -529,9 +489,7 @@ void index_line(const NodeIndex *x, const FileLine *line, NodeList *out) {
     int rank = find_file(x->flow, line->file, line->own);
     int at = rank == NOTHING ? NOTHING : extent_at(x, rank, line->line);
     size_t i = at == NOTHING ? x->n : (size_t)at;
-    while (i > 0 && i < x->n && is_same_extent(&x->sorted[i - 1], &x->sorted[at])) {
-        i--;
-    }
+    while (i > 0 && i < x->n && is_same_extent(&x->sorted[i - 1], &x->sorted[at])) i--;
     for (; i < x->n && is_same_extent(&x->sorted[i], &x->sorted[at]); i++) {
         nodes_add(out, x->sorted[i].node);
     }
@@ -545,9 +503,7 @@ void index_name(const NodeIndex *x, const char *name, size_t len, NodeList *out)
 }
 
 void index_kind(const NodeIndex *x, KindId kind, NodeList *out) {
-    for (int32_t i = x->of_kind[kind]; i >= 0; i = x->same_kind[i]) {
-        nodes_add(out, x->nodes[i]);
-    }
+    for (int32_t i = x->of_kind[kind]; i >= 0; i = x->same_kind[i]) nodes_add(out, x->nodes[i]);
 }
 
 bool index_has_kind(const NodeIndex *x, KindId kind) {

@@ -95,9 +95,7 @@ static bool check_live_from(const RecordingSource *source, Error *err) {
     Suggestion s = suggestion_for(name ? name : "", name ? strlen(name) : 0);
     NodeCursor at = {0};
     for (const Node *node; name && (node = nodes_next(source->replaying, &at));) {
-        if (place_is_called(node, name)) {
-            return true;
-        }
+        if (place_is_called(node, name)) return true;
         suggestion_offer(&s, node->name);
     }
     return !name || error_set(err, ERR_USAGE, "No node of `%s` is called `%s`, to be live from%s",
@@ -119,9 +117,7 @@ static Recording *recording_empty(const char *live_from) {
 }
 
 Recording *recording_new(Store *store, const RecordingSource *source, Error *err) {
-    if (!check_live_from(source, err)) {
-        return NULL;
-    }
+    if (!check_live_from(source, err)) return NULL;
     Recording *r = recording_empty(source->live_from);
     if (!recording_read(r, store, source, err)) {
         recording_free(r);
@@ -134,9 +130,7 @@ Recording *recording_new(Store *store, const RecordingSource *source, Error *err
 }
 
 void recording_free(Recording *r) {
-    if (!r) {
-        return;
-    }
+    if (!r) return;
     json_unref(r->outcomes);
     json_unref(r->changes);
     json_unref(r->counts);
@@ -193,9 +187,7 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
         } else {
             buf_adds(out, "__start__");
         }
-        if (!top || whole) {
-            place_add_again(out, count > 0 ? count : 0, top ? frame_attempt(f) : 0);
-        }
+        if (!top || whole) place_add_again(out, count > 0 ? count : 0, top ? frame_attempt(f) : 0);
         if (!top) {
             buf_addc(out, '/');
         }
@@ -241,9 +233,7 @@ static Json changes_at(const Recording *r, const Buf *at, int64_t nth, const cha
 static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const char *when,
                           Json *info) {
     Json changes = changes_at(r, at, nth, when);
-    if (json_is_none(changes)) {
-        return HOOK_GO;
-    }
+    if (json_is_none(changes)) return HOOK_GO;
     *info = json_ref(changes);
     return HOOK_CHANGE;
 }
@@ -252,9 +242,7 @@ static HookVerdict change(const Recording *r, const Buf *at, int64_t nth, const 
 static HookVerdict go_elsewhere(const Recording *r, const Buf *at, const char *when, Json *info) {
     Json sent = changes_at(r, at, place_count(r->counts, at) - 1, "goto");
     Json from = json_array_get(sent, GOTO_FROM), node = json_array_get(sent, GOTO_NODE);
-    if (r->live || json_kind(from) != JSON_STRING || !json_string_is(from, when)) {
-        return HOOK_GO;
-    }
+    if (r->live || json_kind(from) != JSON_STRING || !json_string_is(from, when)) return HOOK_GO;
     *info = json_ref(node);
     return HOOK_GOTO;
 }
@@ -287,9 +275,7 @@ static HookVerdict do_it(Recording *r, const HookPlace *place, const Buf *at, Js
     bool by_hand = frame_is_edited(place->frame) || stage_of(r, place->frame) == LAST_TAKEN;
     bool counts = node_leaves(place->node) && stage_of(r, place->frame) != LAST_DONE;
     r->done += counts;
-    if (counts && !r->live && !by_hand) {
-        note_missing(r, at, !json_is_none(outcome));
-    }
+    if (counts && !r->live && !by_hand) note_missing(r, at, !json_is_none(outcome));
     set_last(r, place->frame, at, LAST_DONE);
     return HOOK_GO;
 }
@@ -302,9 +288,7 @@ static HookVerdict take(Recording *r, const HookPlace *place, const Buf *at, Jso
     Json outcome = same ? json_array_get(found, OUTCOME_INFO) : json_none();
     json_unref(key);
     bool can = json_kind(outcome) == JSON_OBJECT && !r->live && !frame_is_edited(place->frame);
-    if (!can || stage_of(r, place->frame) != LAST_COUNTED) {
-        return do_it(r, place, at, outcome);
-    }
+    if (!can || stage_of(r, place->frame) != LAST_COUNTED) return do_it(r, place, at, outcome);
     set_last(r, place->frame, at, LAST_TAKEN);
     r->taken++;
     *info = json_ref(outcome);
@@ -332,9 +316,7 @@ HookVerdict recording_come_to(Recording *r, const HookPlace *place, Json *info) 
 }
 
 HookVerdict recording_take(Recording *r, const HookPlace *place, Json *info) {
-    if (frame_injected(place->frame) || place->position != HOOK_BEFORE) {
-        return HOOK_GO;
-    }
+    if (frame_injected(place->frame) || place->position != HOOK_BEFORE) return HOOK_GO;
     Buf at = BUF_INIT;
     add_live(r, place->frame, false, &at);
     HookVerdict verdict = take(r, place, &at, info);

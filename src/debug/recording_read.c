@@ -92,9 +92,7 @@ static void place_of(const Reader *rd, LevelAt s, Buf *out) {
     Json visits = seen_part(rd, s.frame, SEEN_VISITS);
     add_visits(out, seen_part(rd, s.frame, SEEN_PATH), visits, s.level);
     Json name = json_array_get(json_array_get(visits, s.level), VISIT_NODE);
-    if (json_kind(name) == JSON_STRING) {
-        add_string(out, name);
-    }
+    if (json_kind(name) == JSON_STRING) add_string(out, name);
 }
 
 /* Of its place; given. */
@@ -124,9 +122,7 @@ static void see(Reader *rd, int64_t frame);
 
 static Json path_seen(Reader *rd, int64_t frame) {
     int64_t parent = image_parent(rd->after, frame);
-    if (!parent) {
-        return json_string_c("main");
-    }
+    if (!parent) return json_string_c("main");
     see(rd, parent);
     LevelAt at = image_top(rd->after, parent);
     Buf made = BUF_INIT, path = BUF_INIT;
@@ -148,9 +144,7 @@ static Json path_seen(Reader *rd, int64_t frame) {
 static bool is_injected(Json image, LevelAt s) {
     InjectWhere where;
     do {
-        if (image_injected(image, s, &where)) {
-            return true;
-        }
+        if (image_injected(image, s, &where)) return true;
     } while (image_go_down(image, &s));
     return false;
 }
@@ -162,9 +156,7 @@ static Json new_visit(Reader *rd, LevelAt s, Json name, Json image) {
     Json visits = seen_part(rd, s.frame, SEEN_VISITS);
     Buf place = BUF_INIT;
     add_visits(&place, seen_part(rd, s.frame, SEEN_PATH), visits, s.level);
-    if (named) {
-        add_string(&place, name);
-    }
+    if (named) add_string(&place, name);
     bool counts = named && !is_injected(image, s);
     Json parts[VISIT_PARTS] = {
         [VISIT_NODE] = named ? json_ref(name) : json_null(),
@@ -217,9 +209,7 @@ static void leave_visit(Reader *rd, LevelAt s, Json image) {
         return;
     }
     Json key = visit_key(rd, s);
-    if (json_is_none(json_object_get(rd->r->outcomes, key))) {
-        keep_outcome(rd, s, node, json_null());
-    }
+    if (json_is_none(json_object_get(rd->r->outcomes, key))) keep_outcome(rd, s, node, json_null());
     json_unref(key);
 }
 
@@ -228,18 +218,14 @@ static void leave_visit(Reader *rd, LevelAt s, Json image) {
 static bool is_too_deep(Json image, int64_t frame) {
     enum { NESTING_MAX = 1000 };
     int nesting = 0;
-    for (int64_t at = frame; at && nesting <= NESTING_MAX; at = image_parent(image, at)) {
-        nesting++;
-    }
+    for (int64_t at = frame; at && nesting <= NESTING_MAX; at = image_parent(image, at)) nesting++;
     return nesting > NESTING_MAX;
 }
 
 /* The frame stands as `after` has it. */
 static void see(Reader *rd, int64_t frame) {
     size_t n = visit_count(rd, frame), kept = visits_kept(rd, frame, n);
-    if (!n && is_too_deep(rd->after, frame)) {
-        return;
-    }
+    if (!n && is_too_deep(rd->after, frame)) return;
     if (kept < n) {
         leave_visit(rd, (LevelAt){frame, n - 1}, rd->before);
     }
@@ -389,9 +375,7 @@ static Json changes_written(Json writes) {
             update = json_object_set(update, json_ref(key), json_ref(value));
         }
     }
-    if (json_object_len(update)) {
-        return json_array_push(changes, update);
-    }
+    if (json_object_len(update)) return json_array_push(changes, update);
     json_unref(update);
     return changes;
 }
@@ -419,9 +403,7 @@ static void keep_changes(Reader *rd, LevelAt s, bool after, Json changes) {
 static void read_by_hand(Reader *rd, const StepResult *result, Json touched) {
     Json key, id;
     Ended e;
-    if (json_kind(result->by_hand) != JSON_ARRAY) {
-        return;
-    }
+    if (json_kind(result->by_hand) != JSON_ARRAY) return;
     if (lineage_is_step(rd->c)) {
         if (find_running(rd, rd->c->frame, &e)) {
             keep_changes(rd, e.at, e.done || result->after, json_ref(result->by_hand));
@@ -473,9 +455,7 @@ static Json graph_outcome(const Reader *rd, const Ended *e, Json update) {
     bool element = !e->at.level && wait_is(wait, WAIT_MAP);
     bool is_object = json_kind(update) == JSON_OBJECT;
     bool nothing = json_kind(update) == JSON_NULL || (is_object && !json_object_len(update));
-    if (lineage_is(rd->c, "skipped") && nothing) {
-        return OBJECT(KEY("status", "skipped"));
-    }
+    if (lineage_is(rd->c, "skipped") && nothing) return OBJECT(KEY("status", "skipped"));
     if (!element && is_object && !json_is_none(e->node->output)) {
         Json value = json_object_get(update, e->node->output);
         bool all = json_object_len(update) == 1 && !json_is_none(value);
@@ -493,9 +473,7 @@ static Json graph_outcome(const Reader *rd, const Ended *e, Json update) {
  * the task that made it, if that has an id. Borrowed. */
 static Json scope_after(const Reader *rd, const Ended *e) {
     LevelAt owner = image_owner(e->base, e->at);
-    if (image_has(rd->after, owner)) {
-        return image_seen(rd->after, owner);
-    }
+    if (image_has(rd->after, owner)) return image_seen(rd->after, owner);
     int64_t frame = e->at.frame, parent = image_parent(rd->before, frame);
     if (owner.frame != frame || owner.level || image_depth(rd->after, frame) || !parent) {
         return json_none();
@@ -527,9 +505,7 @@ static Json tasks_inside(const Ended *e, Json scope) {
 /* The object or array, consumed; JSON_NONE when there is nothing in it. */
 static Json unless_empty(Json v) {
     bool any = json_kind(v) == JSON_OBJECT ? json_object_len(v) : json_array_len(v);
-    if (!any) {
-        json_clear(&v);
-    }
+    if (!any) json_clear(&v);
     return v;
 }
 
@@ -574,9 +550,7 @@ static void note_stay(Reader *rd, LevelAt s) {
 
 /* Whether what came of it is taken; a condition skips it again, unless a person did. */
 static bool is_taken(const Reader *rd, const Ended *e) {
-    if (was_edited(rd, e->at)) {
-        return true;
-    }
+    if (was_edited(rd, e->at)) return true;
     if (lineage_is(rd->c, "skipped")) {
         return !(e->node->task && e->node->task->when && !node_leaves(e->node) &&
                  !image_is_parked(rd->before, e->at.frame));
@@ -596,16 +570,12 @@ static void read_step(Reader *rd, LevelAt s, const StepResult *result) {
     bool past = wait_is(wait, WAIT_FAILED) && /* what failed came after the node, which was done */
                 (json_truthy(json_array_get(wait, WAIT_FAILED_AFTER)) ||
                  wait_is(json_array_get(wait, WAIT_FAILED_BEFORE), WAIT_JOIN));
-    if (!found || past || !find_ended(rd, s, &e)) {
-        return;
-    }
+    if (!found || past || !find_ended(rd, s, &e)) return;
     Json info = !is_taken(rd, &e)             ? json_none()
                 : e.graph->scoped             ? task_outcome(rd, &e, result)
                 : lineage_is(rd->c, "failed") ? failed_outcome(result->error)
                                               : graph_outcome(rd, &e, result->update);
-    if (!json_is_none(info)) {
-        keep_outcome(rd, s, e.node, info);
-    }
+    if (!json_is_none(info)) keep_outcome(rd, s, e.node, info);
     note_stay(rd, s);
 }
 
@@ -618,9 +588,7 @@ static void read_inside(Reader *rd, const StepResult *result) {
         return;
     }
     Json info = failed_outcome(result->error);
-    if (!json_is_none(info)) {
-        keep_outcome(rd, e.at, e.node, info);
-    }
+    if (!json_is_none(info)) keep_outcome(rd, e.at, e.node, info);
 }
 
 /* ---- going elsewhere ---- */
@@ -646,9 +614,7 @@ static void read_sent(Reader *rd) {
     size_t n = visit_count(rd, frame);
     LevelAt from = {frame, n - 1}, to = image_top(rd->after, frame);
     Ended e;
-    if (!n || !image_has(rd->after, to) || !is_sent(rd, from, to)) {
-        return;
-    }
+    if (!n || !image_has(rd->after, to) || !is_sent(rd, from, to)) return;
     Json node = image_part(rd->after, to, IMAGE_NODE);
     bool done = is_done(rd, from);
     if (find_ended(rd, from, &e) && json_kind(node) == JSON_STRING) {
@@ -661,9 +627,7 @@ static void read_sent(Reader *rd) {
         keep_change(rd, from, "goto",
                     ARRAY(json_string_c(done ? "after" : "before"), json_ref(node)));
     }
-    if (to.level < n) {
-        set_visit(rd, to, json_null());
-    }
+    if (to.level < n) set_visit(rd, to, json_null());
 }
 
 /* ---- trying again ---- */
@@ -733,12 +697,8 @@ static void read_result(Reader *rd, const StepResult *result) {
     bool failed = lineage_is(rd->c, "failed") || lineage_is(rd->c, "retrying");
     bool inside =
         failed && (at.frame != own.frame || at.level != own.level) && !(graph && graph->scoped);
-    if (lineage_is_step(rd->c)) {
-        read_step(rd, inside ? own : at, result);
-    }
-    if (inside) {
-        read_inside(rd, result);
-    }
+    if (lineage_is_step(rd->c)) read_step(rd, inside ? own : at, result);
+    if (inside) read_inside(rd, result);
 }
 
 /* What is under way where the line ends. */
@@ -768,27 +728,19 @@ static bool read_checkpoint(void *ctx, const LineageImage *at) {
     Json touched = touched_by(at), key, id;
     read_injected(rd);
     read_by_hand(rd, &result, touched);
-    if (said) {
-        read_result(rd, &result);
-    }
+    if (said) read_result(rd, &result);
     read_sent(rd);
     read_again(rd);
-    for (size_t pos = 0; json_object_next(touched, &pos, &key, &id);) {
-        see(rd, id.i);
-    }
+    for (size_t pos = 0; json_object_next(touched, &pos, &key, &id);) see(rd, id.i);
     json_unref(touched);
     result_clear(&result);
-    if (at->index + 1 == rd->line->n) {
-        leave_all(rd, at->after);
-    }
+    if (at->index + 1 == rd->line->n) leave_all(rd, at->after);
     return true;
 }
 
 bool recording_read(Recording *r, Store *store, const RecordingSource *source, Error *err) {
     Lineage line;
-    if (!lineage_read(store, source->run, source->seq, 0, &line, err)) {
-        return false;
-    }
+    if (!lineage_read(store, source->run, source->seq, 0, &line, err)) return false;
     Reader rd = {.r = r, .flow = source->flow, .line = &line, .seen = json_object()};
     int64_t before = line.n ? line.items[0].step : 0;
     bool ok = !before ||

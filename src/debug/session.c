@@ -24,9 +24,7 @@ void session_keep(Session *s, const char *area, int64_t id, Json value) {
     s->value = json_is_none(value) ? json_object_remove(s->value, key)
                                    : json_object_set(s->value, json_ref(key), value);
     json_unref(key);
-    if (!s->quiet) {
-        run_set_debug(s->run, json_ref(s->value));
-    }
+    if (!s->quiet) run_set_debug(s->run, json_ref(s->value));
 }
 
 int64_t session_next_number(const Session *s, const char *area) {
@@ -117,9 +115,7 @@ static Json tell_paused(Session *s, const Event *e) {
             breakpoints_remove(s->breakpoints, b->id);
         }
     }
-    if (s->stopping) {
-        session_stop_others(s);
-    }
+    if (s->stopping) session_stop_others(s);
     return out;
 }
 
@@ -188,9 +184,7 @@ static void on_event(void *ctx, const Event *e) {
     for (size_t i = 0; i < sizeof tell_rows / sizeof *tell_rows; i++) {
         if (tell_rows[i].type == e->type) {
             Json event = tell_rows[i].tell(s, e);
-            if (!json_is_none(event)) {
-                session_tell(s, event);
-            }
+            if (!json_is_none(event)) session_tell(s, event);
             return;
         }
     }
@@ -209,9 +203,7 @@ static unsigned wanted_events(bool steps) {
 static void on_idle(uv_timer_t *timer) {
     Session *s = timer->data;
     double idle = (double)(engine_time(run_engine(s->run)) - s->touched) / 1000;
-    if (!s->idle_limit || s->end) {
-        return;
-    }
+    if (!s->idle_limit || s->end) return;
     if (idle < s->idle_limit) {
         uv_timer_start(timer, on_idle, (uint64_t)ceil((s->idle_limit - idle) * 1000), 0);
         return;
@@ -243,9 +235,7 @@ void session_touch(Session *s) {
 }
 
 void session_extend(Session *s, double seconds) {
-    if (seconds > 0) {
-        s->idle_limit = seconds;
-    }
+    if (seconds > 0) s->idle_limit = seconds;
     session_touch(s);
     watch_idle(s);
 }
@@ -296,9 +286,7 @@ static void adopt_break(Session *s, Breakpoint *b, const char *change) {
     Frame *f = b->type == BREAK_STATE ? run_next_frame(s->run, NULL) : NULL;
     breakpoints_add(s->breakpoints, b);
     session_keep(s, "breakpoints", b->id, session_pack(b));
-    for (; f; f = run_next_frame(s->run, f)) {
-        session_see(s, f);
-    }
+    for (; f; f = run_next_frame(s->run, f)) session_see(s, f);
     session_record(s);
     session_tell(s, breakpoint_event(s, change, b));
 }
@@ -332,9 +320,7 @@ Breakpoint *session_change_break(Session *s, int64_t id, Json fields, Error *err
 
 bool session_delete_break(Session *s, int64_t id) {
     const Breakpoint *b = breakpoints_find(s->breakpoints, id);
-    if (!b) {
-        return false;
-    }
+    if (!b) return false;
     Json event = breakpoint_event(s, "deleted", b);
     breakpoints_remove(s->breakpoints, id);
     session_keep(s, "breakpoints", id, json_none());
@@ -401,17 +387,13 @@ static void load_breakpoints(Session *s) {
         Breakpoint *b =
             json_is_none(fields) ? NULL : breakpoint_new(id, fields, run_flow(s->run), NULL);
         json_unref(fields);
-        if (b) {
-            breakpoints_add(s->breakpoints, b);
-        }
+        if (b) breakpoints_add(s->breakpoints, b);
     }
 }
 
 int64_t session_first_parked(const Run *run) {
     for (const Frame *f = run_next_frame(run, NULL); f; f = run_next_frame(run, f)) {
-        if (frame_is_parked(f)) {
-            return frame_id(f);
-        }
+        if (frame_is_parked(f)) return frame_id(f);
     }
     return 1;
 }
@@ -521,15 +503,11 @@ static void free_handle(uv_handle_t *handle) {
 }
 
 void session_free(Session *s) {
-    if (!s) {
-        return;
-    }
+    if (!s) return;
     s->leaving = true;
     if (!session_is_detached(s)) {
         run_set_hooks(s->run, NULL, NULL);
-        if (!run_settled(s->run)) {
-            run_hold(s->run, false);
-        }
+        if (!run_settled(s->run)) run_hold(s->run, false);
     }
     session_forget_replays(s);
     session_forget_telling(s);
@@ -541,16 +519,12 @@ void session_free(Session *s) {
 }
 
 void session_detach(Session *s) {
-    if (s->quiet) {
-        return;
-    }
+    if (s->quiet) return;
     s->quiet = true;
     s->end = "detached";
     bool settled = run_settled(s->run); /* then nobody may write it: it has been let go of */
     run_set_debug(s->run, json_null());
-    if (!settled) {
-        json_unref(session_go_all(s, NULL));
-    }
+    if (!settled) json_unref(session_go_all(s, NULL));
     run_set_hooks(s->run, NULL, NULL);
     if (!settled && !run_settled(s->run)) {
         run_record_debug(s->run);
@@ -569,9 +543,7 @@ bool session_abort(Session *s, Error *err) {
     s->end = "aborted";
     run_set_debug(s->run, json_null());
     run_cancel(s->run);
-    if (!strcmp(run_status(s->run), "cancelled")) {
-        session_tell_ended(s);
-    }
+    if (!strcmp(run_status(s->run), "cancelled")) session_tell_ended(s);
     session_tell(s, OBJECT(KEY("event", "session"), KEY("status", "aborted")));
     return true;
 }

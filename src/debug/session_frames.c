@@ -57,9 +57,7 @@ void session_describe(const Frame *f, Buf *out) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!strcmp(rows[i].status, status)) {
             buf_adds(out, rows[i].words);
-            if (node) {
-                buf_printf(out, "%s `%s`", is_behind(f) ? " the end of" : "", node->name);
-            }
+            if (node) buf_printf(out, "%s `%s`", is_behind(f) ? " the end of" : "", node->name);
             return;
         }
     }
@@ -69,9 +67,7 @@ void session_describe(const Frame *f, Buf *out) {
 /* ---- finding ---- */
 
 Frame *session_frame(Session *s, int64_t id, Error *err) {
-    if (!id) {
-        s->selected = session_selected(s);
-    }
+    if (!id) s->selected = session_selected(s);
     id = id ? id : s->selected;
     Frame *f = run_frame(s->run, id);
     if (!f) {
@@ -110,9 +106,7 @@ Frame *session_paused(Session *s, int64_t id, Error *err) {
     if (f && !strcmp(frame_status(f), "failed") && run_settled(s->run)) {
         return session_revive(s, f, err) ? f : NULL;
     }
-    if (!f || frame_is_parked(f)) {
-        return f;
-    }
+    if (!f || frame_is_parked(f)) return f;
     Buf what = BUF_INIT;
     session_describe(f, &what);
     bool settled = run_settled(s->run);
@@ -214,9 +208,7 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
         Json children = json_array();
         for (const Frame *at = run_next_frame(s->run, f);
              at && json_array_len(children) < LISTED_MAX; at = run_next_frame(s->run, at)) {
-            if (frame_parent(at) == f) {
-                children = json_array_push(children, json_int(frame_id(at)));
-            }
+            if (frame_parent(at) == f) children = json_array_push(children, json_int(frame_id(at)));
         }
         out = OBJECT_ADD(out, KEY("waits_for", children));
     }
@@ -240,9 +232,7 @@ Json session_passed_event(const Session *s, const Event *e) {
     Json name = json_string_c(e->node);
     const Flow *flow = run_flow(s->run);
     const Node *node = NULL;
-    for (size_t i = 0; i < flow->ngraphs && !node; i++) {
-        node = graph_node(flow->graphs[i], name);
-    }
+    for (size_t i = 0; i < flow->ngraphs && !node; i++) node = graph_node(flow->graphs[i], name);
     json_unref(name);
     Json out =
         OBJECT(KEY("event", "paused"), KEY("frame", e->frame), KEY("frame_name", e->frame_name));
@@ -298,9 +288,7 @@ static bool may_change(Json path, Error *err) {
 
 bool session_set(Session *s, Frame *f, Json path, Json value, Error *err) {
     enum { PENDING_MAX = 1000 };
-    if (!may_change(path, err)) {
-        return false;
-    }
+    if (!may_change(path, err)) return false;
     if (frame_graph(f, frame_depth(f) - 1)->scoped &&
         json_string_is(json_array_get(path, 0), "tasks")) {
         return error_set(err, ERR_USAGE,
@@ -336,9 +324,7 @@ bool session_revoke(Session *s, Frame *f, int64_t id) {
     size_t n = json_array_len(list);
     for (size_t i = 0; i < n; i++) {
         Json one = json_array_get(list, i);
-        if (id && image_int(one, 0) != id) {
-            kept = json_array_push(kept, json_ref(one));
-        }
+        if (id && image_int(one, 0) != id) kept = json_array_push(kept, json_ref(one));
     }
     bool any = json_array_len(kept) < n;
     if (any) {
@@ -352,23 +338,17 @@ bool session_revoke(Session *s, Frame *f, int64_t id) {
 /* ---- changes: further nodes ---- */
 
 static bool inject(Session *s, Frame *f, const Injection *injection, Error *err) {
-    if (!frame_inject(f, injection, err)) {
-        return false;
-    }
+    if (!frame_inject(f, injection, err)) return false;
     session_number(s, "next_injection");
     const Flow *flow = frame_injection_flow(f, injection->id);
-    if (flow) {
-        breakpoints_add_flow(s->breakpoints, flow);
-    }
+    if (flow) breakpoints_add_flow(s->breakpoints, flow);
     session_record(s);
     return true;
 }
 
 Json session_inject(Session *s, Frame *f, InjectWhere where, Json name, Json node, Error *err) {
     Injection injection = {session_next_number(s, "next_injection"), where, name, node};
-    if (!inject(s, f, &injection, err)) {
-        return json_none();
-    }
+    if (!inject(s, f, &injection, err)) return json_none();
     tell_changed(s, f, "injected");
     Json all = frame_injections(f);
     Json last = json_ref(json_array_get(all, json_array_len(all) - 1));
@@ -430,9 +410,7 @@ Json session_config(const Frame *f) {
 
 bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err) {
     int64_t id;
-    if (!may_change(path, err)) {
-        return false;
-    }
+    if (!may_change(path, err)) return false;
     Json old = edited(f, &id), source = session_config(f);
     json_unref(old);
     if (json_kind(source) != JSON_OBJECT) {
@@ -441,16 +419,12 @@ bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err)
                          (long long)frame_id(f));
     }
     Json node = json_path_set(source, path, json_ref(value), err);
-    if (json_is_none(node)) {
-        return false;
-    }
+    if (json_is_none(node)) return false;
     Injection injection = {session_next_number(s, "next_injection"), INJECT_INSTEAD, json_null(),
                            node};
     bool ok = inject(s, f, &injection, err);
     json_unref(node);
-    if (ok && id) {
-        frame_drop_injection(f, id);
-    }
+    if (ok && id) frame_drop_injection(f, id);
     if (ok) {
         session_record(s);
         tell_changed(s, f, "config");
@@ -461,9 +435,7 @@ bool session_config_set(Session *s, Frame *f, Json path, Json value, Error *err)
 bool session_config_reset(Session *s, Frame *f, Error *err) {
     int64_t id;
     json_unref(edited(f, &id));
-    if (!id) {
-        return error_set(err, ERR_USAGE, "The config of this node was not edited.");
-    }
+    if (!id) return error_set(err, ERR_USAGE, "The config of this node was not edited.");
     frame_drop_injection(f, id);
     session_record(s);
     tell_changed(s, f, "config");

@@ -62,9 +62,7 @@ static bool go_out(Around *at) {
 
 /* PATH/NAME is about this use of a workflow, and not about another one of the same file. */
 static bool is_inside(const Stop *stop, const Breakpoint *b) {
-    if (!b->has_path) {
-        return true;
-    }
+    if (!b->has_path) return true;
     Json name = json_object_get_c(b->spec, "node");
     Around at = {stop->place->frame, frame_depth(stop->place->frame) - 1};
     char *path = mem_strndup(json_string_data(&name), json_string_len(name));
@@ -87,9 +85,7 @@ static bool try_one(Stop *stop, Breakpoint *b) {
     Frame *f = stop->place->frame;
     bool pauses = false;
     Json state = stop_state(stop);
-    if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) {
-        return false;
-    }
+    if (!breakpoint_hit(b, stop->place, state, stop->vars, &pauses)) return false;
     session_keep(stop->session, "breakpoints", b->id, session_pack(b));
     if (pauses) {
         run_tell(run, f,
@@ -131,9 +127,7 @@ static void see(FrameStop *fs, const Breakpoint *b, Json value) {
 void session_see(Session *s, Frame *f) {
     PointList list = breakpoints_on_state(s->breakpoints);
     FrameStop *fs = session_stop_of(f);
-    if (!list.n || !fs || !frame_depth(f)) {
-        return;
-    }
+    if (!list.n || !fs || !frame_depth(f)) return;
     Json state = frame_sees(f);
     for (size_t i = 0; i < list.n; i++) {
         see(fs, list.items[i], breakpoint_value(list.items[i], state));
@@ -146,9 +140,7 @@ static void try_state(Stop *stop, Breakpoint *b) {
     Json box = json_object_get(stop->frame->seen, key), seen = json_ref(json_array_get(box, 0));
     Json now = breakpoint_value(b, stop_state(stop));
     json_unref(key);
-    if (json_is_none(box) || !json_identical(seen, now)) {
-        see(stop->frame, b, json_ref(now));
-    }
+    if (json_is_none(box) || !json_identical(seen, now)) see(stop->frame, b, json_ref(now));
     bool hit = b->enabled && !json_is_none(box) && breakpoint_changed(b, seen, now);
     if (hit && try_one(stop, b) && json_is_none(stop->change)) {
         stop->change = OBJECT(KEY("path", json_ref(b->state_path)), KEY("old", json_ref(seen)),
@@ -195,15 +187,9 @@ static const char *reason_of(const Stop *stop) {
     if (!json_is_none(stop->ids)) {
         return place->position == HOOK_ON_ERROR ? "exception" : "breakpoint";
     }
-    if (place->position == HOOK_ON_ERROR && frame_is_added(place->frame)) {
-        return "exception";
-    }
-    if (before && stop->session->initial) {
-        return "initial";
-    }
-    if (before && step_ends(fs, frame_depth(place->frame))) {
-        return "step";
-    }
+    if (place->position == HOOK_ON_ERROR && frame_is_added(place->frame)) return "exception";
+    if (before && stop->session->initial) return "initial";
+    if (before && step_ends(fs, frame_depth(place->frame))) return "step";
     return before && fs->asked ? "user_pause" : NULL;
 }
 
@@ -220,9 +206,7 @@ static void ask_others(Session *s, const Frame *stopped) {
     s->stopping = true;
     s->nothers = 0;
     for (Frame *f = run_next_moving(s->run, NULL); f; f = run_next_moving(s->run, f)) {
-        if (f != stopped) {
-            ask_one(s, f, session_stop_of(f), frame_id(stopped));
-        }
+        if (f != stopped) ask_one(s, f, session_stop_of(f), frame_id(stopped));
     }
 }
 
@@ -232,9 +216,7 @@ static int by_number(const void *a, const void *b) {
 }
 
 void session_stop_others(Session *s) {
-    if (s->nothers) {
-        qsort(s->others, s->nothers, sizeof *s->others, by_number);
-    }
+    if (s->nothers) qsort(s->others, s->nothers, sizeof *s->others, by_number);
     for (size_t i = 0; i < s->nothers; i++) {
         Frame *f = run_frame(s->run, s->others[i]);
         FrameStop *fs = f ? session_stop_of(f) : NULL;
@@ -252,9 +234,7 @@ void session_stop_others(Session *s) {
  * them, whatever order they come in. */
 static bool is_selected_next(const Session *s, const Frame *f) {
     const Frame *selected = run_frame(s->run, s->selected);
-    if (!selected || !frame_is_parked(selected)) {
-        return true;
-    }
+    if (!selected || !frame_is_parked(selected)) return true;
     bool first = s->selected != s->was_selected && frame_id(f) < s->selected;
     return !s->chosen && (s->gone_on || frame_id(f) == s->was_selected || first);
 }
@@ -278,9 +258,7 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
         s->gone_on = false;
         session_keep(s, "selected", 0, json_int(s->selected));
     }
-    if (s->pause_all && !alone && !s->stopping) {
-        ask_others(s, f);
-    }
+    if (s->pause_all && !alone && !s->stopping) ask_others(s, f);
     stop->frame->because = 0;
 }
 
@@ -318,21 +296,15 @@ static void look_for_breakpoints(Stop *stop) {
     for (size_t i = 0; stop->place->position == HOOK_AFTER && i < on_state.n; i++) {
         try_state(stop, on_state.items[i]);
     }
-    if (stop->place->position == HOOK_ON_ERROR) {
-        try_list(stop, breakpoints_on_error(breakpoints));
-    }
+    if (stop->place->position == HOOK_ON_ERROR) try_list(stop, breakpoints_on_error(breakpoints));
 }
 
 static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Json *info) {
     Json values[FRAME_VARS_MAX]; /* not set to anything: it is large, and mostly not needed */
     Stop stop = {.session = s, .place = place, .frame = fs, .values = values};
-    if (!place->again) {
-        look_for_breakpoints(&stop);
-    }
+    if (!place->again) look_for_breakpoints(&stop);
     const char *reason = reason_of(&stop);
-    if (reason) {
-        stop_here(&stop, reason, info);
-    }
+    if (reason) stop_here(&stop, reason, info);
     json_unref(stop.state);
     json_unref(stop.ids);
     json_unref(stop.change);
@@ -384,12 +356,8 @@ static void on_frame_new(void *ctx, Frame *f) {
         session_see(s, f);
         return;
     }
-    if (up) {
-        fs->seen = json_ref(up->seen);
-    }
-    if (up && s->stopping) {
-        ask_one(s, f, fs, s->selected);
-    }
+    if (up) fs->seen = json_ref(up->seen);
+    if (up && s->stopping) ask_one(s, f, fs, s->selected);
     if (up && up->step == STEP_INTO) {
         fs->step = STEP_INTO;
         up->handed = true;
@@ -401,9 +369,7 @@ static void on_frame_end(void *ctx, Frame *f) {
     Session *s = ctx;
     FrameStop *fs = session_stop_of(f);
     const Frame *parent = frame_parent(f);
-    if (!fs) {
-        return;
-    }
+    if (!fs) return;
     if (!s->leaving && !s->quiet) {
         FrameStop *up = parent ? session_stop_of(parent) : NULL;
         if (up && fs->step && (!up->step || up->handed)) {
@@ -415,9 +381,7 @@ static void on_frame_end(void *ctx, Frame *f) {
         }
         clear_step(s, f);
     }
-    if (!s->leaving) {
-        tell_frame(s, f, "completed");
-    }
+    if (!s->leaving) tell_frame(s, f, "completed");
     json_unref(fs->before);
     json_unref(fs->now);
     json_unref(fs->seen);
@@ -441,9 +405,7 @@ const RunHooks session_hooks = {
 /* A failed run that is looked at afterwards comes to life with the first thing that is done to
  * it. */
 bool session_revive(Session *s, Frame *f, Error *err) {
-    if (strcmp(frame_status(f), "failed") != 0) {
-        return true;
-    }
+    if (strcmp(frame_status(f), "failed") != 0) return true;
     Json error = run_error(s->run);
     Json info = session_pause_info(s, "exception");
     return run_reopen(s->run, OBJECT_ADD(info, KEY("error", json_ref(error))), err);
@@ -466,9 +428,7 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
     let.word = go.how == LET_SKIP ? "skip" : go.how == LET_RETRY ? "retry" : words[go.step];
     int64_t id = frame_id(f);
     FrameStop *fs = session_stop_of(f), saved = *fs;
-    if (!session_may_run(s, err) || !session_revive(s, f, err)) {
-        return false;
-    }
+    if (!session_may_run(s, err) || !session_revive(s, f, err)) return false;
     /* the frame is not asked to stop any more, and nothing is chosen that has gone on */
     clear_step(s, f);
     fs->asked = false;
@@ -494,9 +454,7 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
 
 /* It stays paused there, with what is pending. */
 bool session_goto(Session *s, Frame *f, const char *node, Error *err) {
-    if (!session_revive(s, f, err)) {
-        return false;
-    }
+    if (!session_revive(s, f, err)) return false;
     Json pending = json_object_get_c(frame_pause(f), "pending");
     Json info = OBJECT_ADD(session_pause_info(s, "step"), KEY("pending", json_ref(pending)));
     LetGo go = {.how = LET_GOTO, .node = node, .info = info, .word = "goto"};
@@ -511,9 +469,7 @@ Json session_go_all(Session *s, Error *err) {
     size_t n = 0;
     int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
     for (const Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
-        if (frame_is_parked(f)) {
-            ids[n++] = frame_id(f);
-        }
+        if (frame_is_parked(f)) ids[n++] = frame_id(f);
     }
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(s->run, ids[i]);
@@ -543,17 +499,13 @@ static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
         clear_step(s, f);
     }
     fs->asked = result == PARKED_LATER || (result == PARKED_NEVER && alone);
-    if (fs->asked) {
-        out->later = json_array_push(out->later, json_int(frame_id(f)));
-    }
+    if (fs->asked) out->later = json_array_push(out->later, json_int(frame_id(f)));
     fs->because = 0;
 }
 
 Json session_pause(Session *s, Frame *f) {
     Paused all = {json_array(), json_array()};
-    if (f) {
-        pause_one(s, f, true, &all);
-    }
+    if (f) pause_one(s, f, true, &all);
     for (Frame *at = f ? NULL : run_next_frame(s->run, NULL), *next; at; at = next) {
         next = run_next_frame(s->run, at);
         pause_one(s, at, false, &all);

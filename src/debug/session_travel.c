@@ -65,9 +65,7 @@ Json session_ask_reverse(Session *s, Frame *f, Error *err) {
 
 Json session_ask_changes(Session *s, Frame *f, DiffSince since, Error *err) {
     const FrameStop *fs = session_stop_of(f);
-    if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) {
-        return json_null();
-    }
+    if (since == DIFF_PAUSE && fs && !json_is_none(fs->before)) return json_null();
     Json question = question_of(s, false, err), frames = json_array();
     Json now = json_is_none(question) || since == DIFF_NODE ? json_none() : frame_will_see(f, err);
     if (json_is_none(question) || (since != DIFF_NODE && json_is_none(now))) {
@@ -103,12 +101,8 @@ static void on_rewound(void *ctx, const Error *err) {
     Telling *t = ctx;
     Session *s = t->session;
     mem_free(t);
-    if (s) {
-        s->telling = NULL;
-    }
-    if (!s || err) {
-        return;
-    }
+    if (s) s->telling = NULL;
+    if (!s || err) return;
     Frame *f = run_frame(s->run, s->selected);
     int64_t checkpoint = run_checkpoint(s->run);
     if (f && frame_is_parked(f)) {
@@ -138,9 +132,7 @@ static Json rewind_to(Session *s, Json place, Json info, Error *err) {
     s->leaving = false;
     if (!ok) {
         s->quiet = quiet;
-        if (quiet) {
-            run_set_debug(s->run, json_null());
-        }
+        if (quiet) run_set_debug(s->run, json_null());
         return json_none();
     }
     if (s->options.recording && !json_is_none(counts)) {
@@ -202,21 +194,15 @@ typedef struct Replaying {
 
 static void replaying_free(Replaying *r) {
     Replaying **at = r->session ? &r->session->replays : NULL;
-    while (at && *at != r) {
-        at = &(*at)->next;
-    }
-    if (at) {
-        *at = r->next;
-    }
+    while (at && *at != r) at = &(*at)->next;
+    if (at) *at = r->next;
     json_unref(r->recorded);
     mem_free(r);
 }
 
 static void free_replay(void *ctx, Frame *f) {
     enum { ROOT = 1 };
-    if (frame_id(f) == ROOT) {
-        replaying_free(ctx);
-    }
+    if (frame_id(f) == ROOT) replaying_free(ctx);
 }
 
 static void on_replayed(void *ctx, const Event *e) {
@@ -243,9 +229,7 @@ static const RunHooks replay_hooks = {
     .frame_end = free_replay, .event = on_replayed, .events = 1u << EVENT_SETTLED};
 
 void session_forget_replays(Session *s) {
-    for (Replaying *r = s->replays; r; r = r->next) {
-        r->session = NULL;
-    }
+    for (Replaying *r = s->replays; r; r = r->next) r->session = NULL;
     s->replays = NULL;
 }
 
@@ -280,9 +264,7 @@ static void on_begun(void *ctx, Run *run, const Error *err) {
 }
 
 Json session_ask_replay(Session *s, Frame *f, Json fields, Error *err) {
-    if (!session_may_run(s, err)) {
-        return json_none();
-    }
+    if (!session_may_run(s, err)) return json_none();
     return with_fields(
         question_of(s, false, err),
         OBJECT_ADD(json_ref(fields), KEY("frame", f ? json_int(frame_id(f)) : json_none())));

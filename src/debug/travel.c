@@ -53,9 +53,7 @@ static bool past_init(Past *p, Store *store, Json question, Error *err) {
                 .run = number_of(of, "run"),
                 .head = number_of(of, "head"),
                 .thread = text_of(of, "thread")};
-    if (json_is_none(definition)) {
-        return true;
-    }
+    if (json_is_none(definition)) return true;
     p->flow = flow_load_definition(definition, &problems);
     if (!p->flow) {
         error_set(err, ERR_DATA, "The workflow of thread `%s` does not load here: %s", p->thread,
@@ -93,25 +91,17 @@ static void say_no_frame(int64_t seq, int64_t frame, Error *err) {
 static Json state_at(const Past *p, Json question, int64_t seq, Error *err) {
     int64_t frame = number_of(question, "frame"), selected = number_of(question, "selected");
     Json image = image_at(p, seq, err);
-    if (json_is_none(image)) {
-        return image;
-    }
+    if (json_is_none(image)) return image;
     Json state = seen_in(p, image, frame ? frame : selected);
-    if (json_is_none(state) && !frame && selected) {
-        state = seen_in(p, image, 0);
-    }
+    if (json_is_none(state) && !frame && selected) state = seen_in(p, image, 0);
     json_unref(image);
-    if (json_is_none(state)) {
-        say_no_frame(seq, frame, err);
-    }
+    if (json_is_none(state)) say_no_frame(seq, frame, err);
     return state;
 }
 
 Json travel_state(Store *store, Json question, Error *err) {
     Past p;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     Json state = state_at(&p, question, number_of(question, "checkpoint"), err);
     past_clear(&p);
     return state;
@@ -138,9 +128,7 @@ static bool find_span(const Past *p, int64_t frame, DiffSince since, Span *out, 
     Lineage line = {0};
     bool ok = read_line(p, 0, &line, err);
     *out = (Span){line.n ? line.items[0].seq : 0, 0};
-    if (ok && since == DIFF_NODE) {
-        ok = last_step_of(&line, frame, out, err);
-    }
+    if (ok && since == DIFF_NODE) ok = last_step_of(&line, frame, out, err);
     for (size_t i = line.n, pauses = 0; since == DIFF_PAUSE && i && pauses < 2; i--) {
         const LineageStep *c = &line.items[i - 1];
         pauses += c->frame == frame && !strcmp(c->status, "paused");
@@ -200,12 +188,8 @@ static Json diff_between(const Past *p, Json question, Error *err) {
     int64_t from = number_of(question, "from"), to = number_of(question, "to");
     Json out = json_none(), now = json_object_get_c(question, "now");
     Json before = state_at(p, question, from, err), after = json_none();
-    if (!json_is_none(before)) {
-        after = to ? state_at(p, question, to, err) : json_ref(now);
-    }
-    if (!json_is_none(after)) {
-        out = travel_diff(before, after, from, to ? to : p->head);
-    }
+    if (!json_is_none(before)) after = to ? state_at(p, question, to, err) : json_ref(now);
+    if (!json_is_none(after)) out = travel_diff(before, after, from, to ? to : p->head);
     json_unref(before);
     json_unref(after);
     return out;
@@ -213,9 +197,7 @@ static Json diff_between(const Past *p, Json question, Error *err) {
 
 Json travel_changes(Store *store, Json question, Error *err) {
     Past p;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     bool between = number_of(question, "from") != 0;
     Json out = between ? diff_between(&p, question, err) : diff_since(&p, question, err);
     past_clear(&p);
@@ -228,9 +210,7 @@ Json travel_changes(Store *store, Json question, Error *err) {
  * (it was pruned) is no reason not to go back: then it is done. */
 static Json recorded_there(const Past *p, Json question, int64_t seq) {
     Json recording = json_object_get_c(question, "recording");
-    if (json_is_none(recording)) {
-        return recording;
-    }
+    if (json_is_none(recording)) return recording;
     char *live_from = text_of(recording, "live_from");
     RecordingSource there = {.run = p->run, .seq = seq, .flow = p->flow, .live_from = live_from};
     Json counts = recording_counts(p->store, &there, NULL);
@@ -248,9 +228,7 @@ static Json place_json(const Past *p, Json question, int64_t seq, int64_t frame,
 
 Json travel_to(Store *store, Json question, Error *err) {
     Past p;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     Json out = place_json(&p, question, number_of(question, "checkpoint"),
                           number_of(question, "frame"), err);
     past_clear(&p);
@@ -309,9 +287,7 @@ static int64_t find_back(const Past *p, int64_t frame, int64_t count, int64_t *t
 
 Json travel_back(Store *store, Json question, Error *err) {
     Past p;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     int64_t frame = number_of(question, "frame"), then = frame;
     int64_t seq = find_back(&p, frame, number_of(question, "count"), &then, err);
     Json out = seq ? place_json(&p, question, seq, then, err) : json_none();
@@ -406,9 +382,7 @@ static void try_nodes(Trying *t, const char *name) {
         try_node(t, there);
         return;
     }
-    for (size_t n = 0; (node = node_named(t->reverse->past->flow, name, n)); n++) {
-        try_node(t, node);
-    }
+    for (size_t n = 0; (node = node_named(t->reverse->past->flow, name, n)); n++) try_node(t, node);
     t->place.node = NULL;
 }
 
@@ -450,9 +424,7 @@ static Flow *load_injected(const Reverse *r, Json image, int64_t frame) {
     Json definition = json_array_get(image_part(image, spot, IMAGE_INJECTED), INJECTED_DEFINITION);
     Flow *flow = flow_load_definition_inside(definition, &around, &problems);
     flow_problems_clear(&problems);
-    if (flow) {
-        breakpoints_add_flow(r->breakpoints, flow);
-    }
+    if (flow) breakpoints_add_flow(r->breakpoints, flow);
     return flow;
 }
 
@@ -473,9 +445,7 @@ typedef struct Around {
 static Json state_at_end(const Flow *flow, const Around *a) {
     const Graph *graph = image_graph(flow, a->images[0], a->result.at);
     Json state = json_ref(a->states[0]), kept = json_none();
-    if (wait_is(image_wait(a->images[1], a->ended_in), WAIT_MAP)) {
-        return state;
-    }
+    if (wait_is(image_wait(a->images[1], a->ended_in), WAIT_MAP)) return state;
     Evaluator *evaluator = evaluator_new(flow, &(JqHost){.budget = {.steps = INSPECT_EVAL_STEPS}});
     if (!graph || graph->scoped || json_kind(a->result.update) != JSON_OBJECT ||
         !reduce_update(graph, evaluator, a->result.update, json_null(), &state, &kept, NULL)) {
@@ -494,17 +464,13 @@ static Around look_around(Reverse *r, const LineageStep *step) {
         a.states[i] = there ? lineage_state(p->flow, a.images[i], step->frame) : json_none();
     }
     r->vars = json_array();
-    if (json_is_none(a.states[0])) {
-        return a;
-    }
+    if (json_is_none(a.states[0])) return a;
     json_unref(r->vars);
     r->vars = lineage_variables(a.images[0], step->frame);
     a.node = node_there(p->flow, a.images[0], step);
     a.injected = a.node ? NULL : load_injected(r, a.images[0], step->frame);
     a.node = a.injected ? node_named(a.injected, step->node, 0) : a.node;
-    if (a.node && !take_variables(r, a.node)) {
-        a.node = NULL;
-    }
+    if (a.node && !take_variables(r, a.node)) a.node = NULL;
     if (!json_is_none(a.images[1]) && store_checkpoint(p->store, p->run, step->seq, &c, NULL)) {
         result_read(&c, a.images[0], a.images[1], &a.result);
         bool ended = !image_depth(a.images[1], step->frame);
@@ -532,18 +498,14 @@ static void around_clear(Reverse *r, Around *a) {
 
 static void try_after(Reverse *r, const LineageStep *c, const Around *a) {
     Trying t = {r, {.position = HOOK_AFTER, .node = a->node}, a->states[1]};
-    if (!json_is_none(a->states[1]) || a->ended_in) {
-        try_nodes(&t, c->node);
-    }
+    if (!json_is_none(a->states[1]) || a->ended_in) try_nodes(&t, c->node);
     bool states = !json_is_none(a->states[0]) && !json_is_none(a->states[1]);
     PointList list = breakpoints_on_state(r->breakpoints);
     t.place.node = a->node;
     for (size_t i = 0; states && i < list.n; i++) {
         Breakpoint *b = list.items[i];
         Json before = breakpoint_value(b, a->states[0]), after = breakpoint_value(b, a->states[1]);
-        if (breakpoint_changed(b, before, after)) {
-            try_one(r, b, &t.place, a->states[1]);
-        }
+        if (breakpoint_changed(b, before, after)) try_one(r, b, &t.place, a->states[1]);
         json_unref(before);
         json_unref(after);
     }
@@ -552,9 +514,7 @@ static void try_after(Reverse *r, const LineageStep *c, const Around *a) {
 static void try_before(Reverse *r, const LineageStep *c, const Around *a) {
     HookPlace place = {.position = HOOK_BEFORE, .node = a->node};
     Trying t = {r, place, a->states[0]};
-    if (json_is_none(a->states[0])) {
-        return;
-    }
+    if (json_is_none(a->states[0])) return;
     if (!strcmp(c->status, "failed")) {
         Json ended = image_error(a->images[1]);
         t.place.position = HOOK_ON_ERROR;
@@ -573,9 +533,7 @@ static void try_before(Reverse *r, const LineageStep *c, const Around *a) {
 /* After the step first: that is the later of the two places. last: the run stands there already. */
 static bool try_step(Reverse *r, const LineageStep *c, bool last) {
     Around a = look_around(r, c);
-    if (!last) {
-        try_after(r, c, &a);
-    }
+    if (!last) try_after(r, c, &a);
     bool after = !json_is_none(r->hit);
     r->seq = after ? c->seq : c->parent;
     r->frame = after && a.ended_in ? a.ended_in : c->frame;
@@ -584,9 +542,7 @@ static bool try_step(Reverse *r, const LineageStep *c, bool last) {
             OBJECT(KEY("frame", c->frame), KEY("path", lineage_frame_path(a.images[0], c->frame)),
                    KEY("node", c->node));
     }
-    if (!after) {
-        try_before(r, c, &a);
-    }
+    if (!after) try_before(r, c, &a);
     around_clear(r, &a);
     return !json_is_none(r->hit);
 }
@@ -616,18 +572,14 @@ static Breakpoints *read_breakpoints(Json specs, const Flow *flow) {
     for (size_t i = 0; i < json_array_len(specs); i++) {
         Json spec = json_array_get(specs, i);
         Breakpoint *b = breakpoint_new(number_of(spec, "id"), spec, flow, NULL);
-        if (b) {
-            breakpoints_add(all, b);
-        }
+        if (b) breakpoints_add(all, b);
     }
     return all;
 }
 
 Json travel_reverse(Store *store, Json question, Error *err) {
     Past p;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     Lineage line = {0};
     Reverse r = {.past = &p,
                  .line = &line,
@@ -657,12 +609,8 @@ static int64_t step_of_node(const Lineage *line, const char *node, Error *err) {
     Suggestion nearest = suggestion_for(node, strlen(node));
     for (size_t i = line->n; i-- > 0;) {
         const LineageStep *c = &line->items[i];
-        if (!lineage_is_step(c)) {
-            continue;
-        }
-        if (strcmp(c->node, node) == 0) {
-            return c->seq;
-        }
+        if (!lineage_is_step(c)) continue;
+        if (strcmp(c->node, node) == 0) return c->seq;
         suggestion_offer(&nearest, c->node);
     }
     error_set(err, ERR_USAGE,
@@ -695,9 +643,7 @@ static int64_t find_step(Past *p, Json question, Error *err) {
 Json travel_step(Store *store, Json question, Error *err) {
     Past p;
     Checkpoint c;
-    if (!past_init(&p, store, question, err)) {
-        return json_none();
-    }
+    if (!past_init(&p, store, question, err)) return json_none();
     int64_t seq = find_step(&p, question, err);
     bool found = seq && store_checkpoint(store, p.run, seq, &c, NULL);
     int64_t frame = found ? c.frame : 0;
@@ -705,8 +651,6 @@ Json travel_step(Store *store, Json question, Error *err) {
     Json state = json_is_none(image) ? json_none() : seen_in(&p, image, frame);
     json_unref(image);
     past_clear(&p);
-    if (!seq) {
-        return json_none();
-    }
+    if (!seq) return json_none();
     return OBJECT(KEY("checkpoint", seq), KEY("frame", frame), KEY("recorded", state));
 }

@@ -26,9 +26,7 @@ bool frame_leaves_engine(const Frame *f, const Node *node) {
 
 static Json wait_outside(Frame *f, const Node *node, Error *err) {
     const NodeWork *work = work_of(f, node);
-    if (!work || !work->keeps_time) {
-        start_clock(f, node->timeout_ms);
-    }
+    if (!work || !work->keeps_time) start_clock(f, node->timeout_ms);
     return node->kind->id == KIND_SLEEP
                ? WAIT_FOR(WAIT_SLEEP, json_int(f->since + node->params[SLEEP_FOR].number))
                : work_wait(f, node, err);
@@ -57,12 +55,8 @@ void frame_land(Frame *f, const Node *node, bool passed) {
     Level *l = frame_top(f);
     bool lowest = f->nlevels == 1;
     f->taken = false;
-    if (f->injections) {
-        inject_drop_level(f);
-    }
-    if (lowest && f->is_branch && node == f->join) {
-        node = NULL;
-    }
+    if (f->injections) inject_drop_level(f);
+    if (lowest && f->is_branch && node == f->join) node = NULL;
     l->node = node;
     frame_mark(f);
     if (node || !lowest) {
@@ -91,9 +85,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
     Level *l = frame_top(f);
     for (size_t i = 0; i < edges.n; i++) {
         const Edge *edge = &edges.items[i];
-        if (!edge->when) {
-            return edge;
-        }
+        if (!edge->when) return edge;
         Json holds = evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
         bool taken = json_truthy(holds), failed = json_is_none(holds);
         json_unref(holds);
@@ -102,9 +94,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
                        l->node ? l->node->name : "__start__");
             return NULL;
         }
-        if (taken) {
-            return edge;
-        }
+        if (taken) return edge;
     }
     error_set(
         err, ERR_DATA,
@@ -116,9 +106,7 @@ static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
 bool frame_go_on(Frame *f) {
     Error err = ERROR_INIT;
     const Level *l = frame_top(f);
-    if (l->graph->scoped) {
-        return task_go_on(f);
-    }
+    if (l->graph->scoped) return task_go_on(f);
     const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
     if (!edge) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
@@ -150,9 +138,7 @@ static Json update_of(const Node *node, Json result, Error *err) {
 
 static bool too_large(const Run *run, Json value, const char *what, Error *err) {
     uint64_t size = json_size(value), max = run->engine->options.max_state;
-    if (size <= max) {
-        return false;
-    }
+    if (size <= max) return false;
     error_set(err, ERR_LIMIT, "%s is too large: about %llu MB, where at most %llu MB are allowed.",
               what, (unsigned long long)(size >> 20), (unsigned long long)(max >> 20));
     return true;
@@ -164,9 +150,7 @@ bool frame_merge(Frame *f, Json update, Error *err) {
     Level *l = frame_top(f), *keys = l;
     const Node *node = l->node;
     LevelKept kept = level_keep(l);
-    while (keys->injected) {
-        keys--;
-    }
+    while (keys->injected) keys--;
     bool casual = node->kind->id == KIND_SHELL && json_is_none(node->output) &&
                   json_is_none(node->params[SHELL_PARSE].value);
     bool ok = reduce_update(keys->graph, f->run->evaluator, update,
@@ -195,9 +179,7 @@ static void finish_element(Frame *f, Json result) {
     const char *word = end_word(f);
     frame_count_step(f);
     json_put(&f->result, json_ref(result));
-    if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) {
-        return;
-    }
+    if (run_hooks(f->run) && park_after(f, node, word, (StepResult){.update = result})) return;
     frame_land(f, NULL, false);
     run_record(f->run, f, node, word, result);
 }
@@ -214,9 +196,7 @@ void frame_finished(Frame *f, Json update) {
     LevelAt at = {f->id, f->nlevels - 1};
     const char *word = end_word(f);
     frame_count_step(f);
-    if (run_hooks(run) && park_after(f, node, word, (StepResult){.update = update})) {
-        return;
-    }
+    if (run_hooks(run) && park_after(f, node, word, (StepResult){.update = update})) return;
     bool taken = f->taken; /* with what was said when it stopped */
     f->taken = false;
     if (node->interrupt_after && !taken) {
@@ -322,9 +302,7 @@ static void spread(const Graph *g, bool *seen) {
                 for (size_t k = 0; k < edge->ntargets; k++) {
                     bool fresh = edge->targets[k] != NODE_END && !seen[edge->targets[k]];
                     more = more || fresh;
-                    if (fresh) {
-                        seen[edge->targets[k]] = true;
-                    }
+                    if (fresh) seen[edge->targets[k]] = true;
                 }
             }
         }
@@ -335,9 +313,7 @@ static void spread(const Graph *g, bool *seen) {
 static void name_cycle(const Node *node, Buf *out) {
     enum { NAMES_MAX = 8, GRAPH_MAX = 2000 };
     const Graph *g = node->graph;
-    if (node->index < 0 || g->nnodes > GRAPH_MAX) {
-        return;
-    }
+    if (node->index < 0 || g->nnodes > GRAPH_MAX) return;
     bool *seen = mem_zalloc(2 * g->nnodes * sizeof *seen), *from = seen + g->nnodes;
     size_t names = 0, at = (size_t)node->index;
     seen[at] = true;
@@ -346,9 +322,7 @@ static void name_cycle(const Node *node, Buf *out) {
         memset(from, 0, g->nnodes * sizeof *from);
         from[i] = seen[i];
         spread(g, from);
-        if (from[at]) {
-            buf_printf(out, "%s`%s`", names++ ? ", " : "", g->nodes[i].name);
-        }
+        if (from[at]) buf_printf(out, "%s`%s`", names++ ? ", " : "", g->nodes[i].name);
     }
     mem_free(seen);
 }
@@ -391,9 +365,7 @@ static void begin_node(Frame *f, const Node *node) {
 void frame_go_on_after(Frame *f) {
     const Node *node = frame_top(f)->node;
     frame_set_wait(f, json_null());
-    if (frame_go_on(f)) {
-        frame_record(f, node, "resumed", json_none());
-    }
+    if (frame_go_on(f)) frame_record(f, node, "resumed", json_none());
 }
 
 /* The node was done, and a debugger has looked: what it stops for itself comes next. */
@@ -429,13 +401,9 @@ void frame_advance(Frame *f) {
         control_level_done(f);
         return;
     }
-    if (run_hooks(f->run) && !passed && park_before(f)) {
-        return;
-    }
+    if (run_hooks(f->run) && !passed && park_before(f)) return;
     bool asks = l->node->interrupt_before && !passed;
-    if (f->injections && inject_before(f, asks)) {
-        return;
-    }
+    if (f->injections && inject_before(f, asks)) return;
     if (asks) {
         frame_interrupt(f, "before", json_null(), json_null(), json_none());
     } else if (l->steps >= l->graph->recursion_limit) {

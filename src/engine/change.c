@@ -87,22 +87,16 @@ static void note_writes(Level *l, Json set) {
         Json path = json_array_get(json_array_get(set, i), 0);
         Json key = json_array_get(path, 0);
         Json value = json_kind(key) == JSON_STRING ? json_object_get(l->state, key) : json_none();
-        if (!json_is_none(value)) {
-            l->writes = reduce_replace(l->writes, key, value);
-        }
+        if (!json_is_none(value)) l->writes = reduce_replace(l->writes, key, value);
     }
 }
 
 bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     Level *l = &f->levels[level];
     bool elsewhere = json_is_none(l->state); /* in the scope around it, which has its own turn */
-    if (!json_array_len(set) || elsewhere) {
-        return true;
-    }
+    if (!json_array_len(set) || elsewhere) return true;
     Json state = change_set(json_ref(l->state), set, err);
-    if (json_is_none(state)) {
-        return false;
-    }
+    if (json_is_none(state)) return false;
     json_put(&l->state, state);
     note_writes(l, set);
     frame_mark(f);

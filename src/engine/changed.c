@@ -19,9 +19,7 @@ static LevelAt level_of(Json before, const Checkpoint *c) {
     for (size_t level = ends ? image_depth(before, c->frame) : 0; level--;) {
         LevelAt s = {c->frame, level};
         Json name = image_part(before, s, IMAGE_NODE);
-        if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) {
-            return s;
-        }
+        if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) return s;
     }
     return image_top(before, c->frame);
 }
@@ -46,9 +44,7 @@ static void compare_one(Keys *k, Json key, Json was, Json is, bool passed_on) {
     while (passed_on && json_is_none(seen) && image_go_down(k->before, &at)) {
         seen = json_object_get(image_part(k->before, at, IMAGE_STATE), key);
     }
-    if (safe_differ(was, is) && safe_differ(seen, is)) {
-        add(k, key);
-    }
+    if (safe_differ(was, is) && safe_differ(seen, is)) add(k, key);
 }
 
 static void compare(Keys *k, Json was, Json is, bool passed_on) {
@@ -60,9 +56,7 @@ static void compare(Keys *k, Json was, Json is, bool passed_on) {
         compare_one(k, key, v, json_object_get(is, key), passed_on);
     }
     for (size_t pos = 0; json_object_next(is, &pos, &key, &v);) {
-        if (json_is_none(json_object_get(was, key))) {
-            compare_one(k, key, json_none(), v, passed_on);
-        }
+        if (json_is_none(json_object_get(was, key))) compare_one(k, key, json_none(), v, passed_on);
     }
 }
 
@@ -99,27 +93,21 @@ static void compare_left(Keys *k) {
         for (LevelAt s = {frame, k->seen_from.level + 1}; s.level-- && json_is_none(written);) {
             written = writes_of(k->before, s, key);
         }
-        if (!of_turn && safe_differ(written, json_array_get(entry, 0))) {
-            add(k, key);
-        }
+        if (!of_turn && safe_differ(written, json_array_get(entry, 0))) add(k, key);
     }
 }
 
 /* ---- the answer ---- */
 
 Json changed_between(Json before, Json after, const Checkpoint *c) {
-    if (!image_depth(before, c->frame)) {
-        return checkpoint_changed_keys(c);
-    }
+    if (!image_depth(before, c->frame)) return checkpoint_changed_keys(c);
     Keys k = {before, after, level_of(before, c), false, json_object()};
     /* A loop shares the state of the level that it is in: it ends with what its last turn has left. */
     k.loop = image_part_int(before, k.seen_from, IMAGE_COUNT) > 0 &&
              k.seen_from.level + 1 < image_depth(before, k.seen_from.frame);
     k.seen_from.level += k.loop;
     compare_levels(&k);
-    if (!image_depth(after, c->frame)) {
-        compare_left(&k);
-    }
+    if (!image_depth(after, c->frame)) compare_left(&k);
     Json keys = json_object_keys(k.found, false);
     json_unref(k.found);
     return keys;

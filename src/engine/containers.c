@@ -108,18 +108,10 @@ typedef struct Tally {
 static TaskResult tally_result(const Level *l, const Tally *t) {
     int64_t wins = memo_int(l, "successThreshold"), losses = memo_int(l, "failureThreshold");
     int64_t decided = memo_int(l, "decided");
-    if (decided) {
-        return (TaskResult)decided;
-    }
-    if (losses && t->lost >= losses) {
-        return TASK_FAILURE;
-    }
-    if (wins && t->won >= wins) {
-        return TASK_SUCCESS;
-    }
-    if (t->ended < t->all) {
-        return TASK_NONE;
-    }
+    if (decided) return (TaskResult)decided;
+    if (losses && t->lost >= losses) return TASK_FAILURE;
+    if (wins && t->won >= wins) return TASK_SUCCESS;
+    if (t->ended < t->all) return TASK_NONE;
     return wins ? TASK_FAILURE : TASK_SUCCESS;
 }
 
@@ -130,9 +122,7 @@ static bool tally_over(const Level *l, const Tally *t) {
 /* That of the first that failed, or that too few succeeded; borrows error, gives. */
 static Json tally_error(const Frame *f, const Tally *t, TaskResult result, Json error) {
     char text[200];
-    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
-        return json_ref(error);
-    }
+    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) return json_ref(error);
     int64_t losses = memo_int(frame_top(f), "failureThreshold");
     if (losses && t->lost >= losses) {
         snprintf(text, sizeof text, "%lld of %lld tasks failed, where fewer than %lld may.",
@@ -246,18 +236,14 @@ static TaskResult background_so_far(const Frame *f, bool *over) {
     int64_t fore = child_of(f, 0), back = child_of(f, 1);
     Json word = memo_get(l, "onBackgroundComplete");
     *over = true;
-    if (has_ended(fore)) {
-        return result_of(fore) == TASK_NONE ? TASK_SUCCESS : result_of(fore);
-    }
+    if (has_ended(fore)) return result_of(fore) == TASK_NONE ? TASK_SUCCESS : result_of(fore);
     if (result_of(fore) == TASK_SUCCESS && memo_is(l, "exitOnForegroundSuccess")) {
         return TASK_SUCCESS;
     }
     if (result_of(fore) == TASK_FAILURE && memo_is(l, "exitOnForegroundFailure")) {
         return TASK_FAILURE;
     }
-    if (has_ended(back) && json_string_is(word, "succeed")) {
-        return TASK_SUCCESS;
-    }
+    if (has_ended(back) && json_string_is(word, "succeed")) return TASK_SUCCESS;
     bool failed = result_of(back) == TASK_FAILURE;
     if (has_ended(back) &&
         (json_string_is(word, "fail") || (json_string_is(word, "failOrIgnore") && failed))) {
@@ -299,9 +285,7 @@ static void count(Frame *f, int what, int64_t by) {
 /* A child's result as it is now; counted once, and taken back when it changes. */
 static void note_child(Frame *f, uint32_t i, TaskResult result, bool ended) {
     int64_t before = child_of(f, i), after = result + (ended ? CHILD_ENDED : 0);
-    if (before == after || has_ended(before)) {
-        return;
-    }
+    if (before == after || has_ended(before)) return;
     Json all = json_ref(json_array_get(f->wait, WAIT_TASKS_ALL));
     f->wait = json_array_set(f->wait, WAIT_TASKS_ALL, json_array_set(all, i, json_int(after)));
     count(f, WAIT_TASKS_WON, (result == TASK_SUCCESS) - (result_of(before) == TASK_SUCCESS));
@@ -309,15 +293,11 @@ static void note_child(Frame *f, uint32_t i, TaskResult result, bool ended) {
     count(f, WAIT_TASKS_ENDED, ended);
     frame_mark(f);
     void (*counted)(Frame *) = steering_of(frame_top(f)->node)->counted;
-    if (counted) {
-        counted(f);
-    }
+    if (counted) counted(f);
 }
 
 static void look_again(Frame *f) {
-    if (f->status == FRAME_HOLDING && (!f->children || task_children_decided(f))) {
-        frame_schedule(f);
-    }
+    if (f->status == FRAME_HOLDING && (!f->children || task_children_decided(f))) frame_schedule(f);
 }
 
 void task_result_so_far(Frame *f, TaskResult result) {
@@ -354,9 +334,7 @@ void task_child_ended(Frame *child) {
 
 static Json background_why(const Frame *f, TaskResult result) {
     Json error = json_array_get(f->wait, WAIT_TASKS_ERROR);
-    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) {
-        return json_ref(error);
-    }
+    if (result != TASK_FAILURE || json_kind(error) == JSON_OBJECT) return json_ref(error);
     return has_ended(child_of(f, 1))
                ? task_error(f, "background",
                             "The background task ended first (onBackgroundComplete).")
@@ -376,9 +354,7 @@ void task_children_done(Frame *f) {
 
 static void set_children(Frame *f, size_t n) {
     Json all = json_array();
-    for (size_t i = 0; i < n; i++) {
-        all = json_array_push(all, json_int(0));
-    }
+    for (size_t i = 0; i < n; i++) all = json_array_push(all, json_int(0));
     frame_set_wait(f,
                    WAIT_FOR(WAIT_TASKS, all, json_int(0), json_int(0), json_int(0), json_null()));
 }
@@ -455,9 +431,7 @@ static void external_begin(Frame *f, const Node *node) {
         start_clock(f, node_time_ms(node));
         list_enter(f, node_inside(node, 0), scope);
         ok = test_set_vars(f, &err);
-        if (!ok) {
-            list_leave(f);
-        }
+        if (!ok) list_leave(f);
     }
     if (ok) {
         frame_record(f, node, "entered", json_none());

@@ -42,9 +42,7 @@ static void approval_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     const Param *prompt = &node->params[APPROVAL_PROMPT];
     Json text = json_null();
-    if (prompt->expr) {
-        text = frame_eval(f, prompt->expr, frame_top(f)->state, &err);
-    }
+    if (prompt->expr) text = frame_eval(f, prompt->expr, frame_top(f)->state, &err);
     if (json_is_none(text)) {
         frame_fail_with(f, "jq", &err);
         return;
@@ -122,9 +120,7 @@ static void while_begin(Frame *f, const Node *node) {
     }
     start_clock(f, node->timeout_ms);
     frame_top(f)->count++;
-    if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) {
-        return;
-    }
+    if (!enter(f, node->params[WHILE_DO].graph, json_ref(frame_top(f)->state))) return;
     if (json_kind(f->wait) == JSON_NULL && f->levels[f->nlevels - 2].count > 1) {
         frame_schedule(f);
     } else {
@@ -192,9 +188,7 @@ void frame_fork(Frame *f, const Edge *edge) {
     for (Frame *child = before->next, *next; child; child = next) {
         next = child->next;
         frame_land(child, node_at(graph, edge->targets[child->branch]), false);
-        if (!child->gone) {
-            frame_schedule(child);
-        }
+        if (!child->gone) frame_schedule(child);
     }
 }
 
@@ -263,9 +257,7 @@ static void map_begin(Frame *f, const Node *node) {
     start_clock(f, node->timeout_ms);
     frame_set_wait(f, WAIT_FOR(WAIT_MAP, over, json_int(0), json_array(), json_int(0)));
     int64_t limit = node->params[MAP_LIMIT].number;
-    for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
-        add_element(f, node);
-    }
+    for (size_t i = 0; i < n && (int64_t)i < limit; i++) add_element(f, node);
     frame_record(f, node, "entered", json_none());
 }
 
@@ -292,15 +284,11 @@ void control_child_ended(Frame *child) {
         int64_t done = image_int(f->wait, WAIT_MAP_DONE) + 1;
         f->wait = json_array_set(f->wait, WAIT_MAP_DONE, json_int(done));
         size_t n = json_array_len(json_array_get(f->wait, WAIT_MAP_OVER));
-        if (image_int(f->wait, WAIT_MAP_NEXT) < (int64_t)n) {
-            add_element(f, frame_top(f)->node);
-        }
+        if (image_int(f->wait, WAIT_MAP_NEXT) < (int64_t)n) add_element(f, frame_top(f)->node);
     }
     frame_mark(f);
     frame_remove(child);
-    if (!f->children && f->status == FRAME_HOLDING) {
-        frame_schedule(f);
-    }
+    if (!f->children && f->status == FRAME_HOLDING) frame_schedule(f);
 }
 
 void control_level_done(Frame *f) {

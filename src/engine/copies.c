@@ -84,9 +84,7 @@ static bool look_into(Search *s, size_t at) {
 /* From the first item, which has no step, to the last. */
 static Json path_of_last(const Search *s) {
     size_t depth = 0;
-    for (size_t at = s->n - 1; at; at = s->items[at].parent) {
-        depth++;
-    }
+    for (size_t at = s->n - 1; at; at = s->items[at].parent) depth++;
     Json *steps = mem_alloc(depth * sizeof *steps);
     for (size_t at = s->n - 1, i = depth; at; at = s->items[at].parent) {
         steps[--i] = json_ref(s->items[at].step);
@@ -124,14 +122,10 @@ static void begin_at(Search *s, const Copies *c, const Frame *f) {
 static void begin_search(Search *s, const Copies *c) {
     add_seen(s, c->before, json_none(), 0);
     add_seen(s, json_array_get(c->before, IMAGE_FRAMES), json_int(IMAGE_FRAMES), 0);
-    for (const Frame *f = c->frame; f; f = f->parent) {
-        begin_at(s, c, f);
-    }
+    for (const Frame *f = c->frame; f; f = f->parent) begin_at(s, c, f);
     int n = 0;
     for (const Frame *f = c->run->dirty; f && n < DIRTY_MAX; f = f->dirty_next, n++) {
-        if (f->gone && f->parent == c->frame) {
-            begin_at(s, c, f);
-        }
+        if (f->gone && f->parent == c->frame) begin_at(s, c, f);
     }
 }
 
@@ -144,9 +138,7 @@ static Json find_same(const Copies *c, Json value) {
     Search s = {.wanted = value, .left = visits < VISITS_MAX ? visits : VISITS_MAX};
     begin_search(&s, c);
     bool found = false;
-    for (size_t at = 2; !found && s.left && at < s.n; at++) {
-        found = look_into(&s, at);
-    }
+    for (size_t at = 2; !found && s.left && at < s.n; at++) found = look_into(&s, at);
     Json path = found ? path_of_last(&s) : json_none();
     mem_free(s.items);
     return path;
@@ -176,13 +168,9 @@ static Json find_related(const Copies *c, Json key, Json value) {
 
 /* Consumes source. False when there is none, or it is the place itself. */
 static bool add_copy(Copies *c, Json at, Json source) {
-    if (json_is_none(source)) {
-        return false;
-    }
+    if (json_is_none(source)) return false;
     Json inside = json_ref(at);
-    if (c->shift) {
-        inside = json_array_set(inside, 0, json_int(json_array_get(at, 0).i + c->shift));
-    }
+    if (c->shift) inside = json_array_set(inside, 0, json_int(json_array_get(at, 0).i + c->shift));
     Json target = json_array_concat(json_ref(c->path), inside);
     if (json_equal(source, target)) {
         json_unref(source);
@@ -226,9 +214,7 @@ static bool find_fields(Copies *c, Json object, Json at, int depth) {
 
 /* A heavy value: as a whole, in its parts, or as what was under its key. */
 static bool find_value(Copies *c, Json value, Json at, Json key, int depth) {
-    if (add_copy(c, at, find_same(c, value))) {
-        return true;
-    }
+    if (add_copy(c, at, find_same(c, value))) return true;
     bool deeper = is_container(value) && depth < DEPTH_MAX;
     bool inside =
         deeper && (json_kind(value) == JSON_ARRAY ? find_items(c, value, at, key, depth + 1)
@@ -242,9 +228,7 @@ static const Frame *frame_of(const Run *run, Json path) {
     Json key = json_array_len(path) > 1 ? json_array_get(path, 1) : json_none();
     int n = json_kind(key) == JSON_STRING ? 0 : DIRTY_MAX;
     for (const Frame *f = run->dirty; f && n < DIRTY_MAX; f = f->dirty_next, n++) {
-        if (json_string_equal(f->key, key)) {
-            return f;
-        }
+        if (json_string_equal(f->key, key)) return f;
     }
     return NULL;
 }
@@ -309,9 +293,7 @@ static Json add_keys_before(Json before, Json changes, size_t from, size_t to, J
            same_object(path, json_array_get(json_array_get(changes, i - 1), 0))) {
         i--;
     }
-    for (; i < to; i++) {
-        out = json_array_push(out, json_ref(json_array_get(changes, i)));
-    }
+    for (; i < to; i++) out = json_array_push(out, json_ref(json_array_get(changes, i)));
     return out;
 }
 

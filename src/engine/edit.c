@@ -38,18 +38,14 @@ static bool move_after(Run *run, const char *name, Error *err) {
     json_unref(key);
     if (!node) {
         Suggestion nearest = suggestion_for(name, strlen(name));
-        for (size_t i = 0; i < graph->nnodes; i++) {
-            suggestion_offer(&nearest, graph->nodes[i].name);
-        }
+        for (size_t i = 0; i < graph->nnodes; i++) suggestion_offer(&nearest, graph->nodes[i].name);
         return error_set(err, ERR_USAGE, "The workflow has no node `%s`%s", name,
                          did_you_mean_this(nearest.best));
     }
     frame_unwind(root, 0);
     Level *l = frame_top(root);
     l->node = node;
-    if (l->graph->scoped) {
-        json_clear(&l->writes);
-    }
+    if (l->graph->scoped) json_clear(&l->writes);
     level_begin_node(l);
     frame_set_wait(root, wait_of(WAIT_AFTER));
     json_clear(&run->error);
@@ -73,9 +69,7 @@ static void update(Request *q) {
     }
     bool forked = run_is_forked(run);
     run->status = status_of_row(&run->row);
-    if (u->as_node || forked) {
-        run_status_change(&run->status, RUN_IS_MOVED);
-    }
+    if (u->as_node || forked) run_status_change(&run->status, RUN_IS_MOVED);
     run->by_hand = json_ref(u->set);
     run_record(run, run->first_frame, u->as_node ? frame_top(run->first_frame)->node : NULL,
                "updated", json_none());
@@ -101,9 +95,7 @@ bool engine_update_now(Engine *e, const RunUpdate *u, int64_t *seq, Error *err) 
 
 static bool cleans(const Frame *f) {
     for (; f; f = f->parent) {
-        if (f->is_cleanup) {
-            return true;
-        }
+        if (f->is_cleanup) return true;
     }
     return false;
 }
@@ -171,9 +163,7 @@ bool engine_cancel_now(Engine *e, const char *thread, Run **cleaning, Error *err
 static RunStatus status_of_image(Json image) {
     Json status = json_array_get(json_array_get(image, IMAGE_RUN), IMAGE_STATUS);
     int ended = json_kind(status) == JSON_STRING ? run_status_find(json_string_data(&status)) : -1;
-    if (ended >= 0) {
-        return (RunStatus)ended;
-    }
+    if (ended >= 0) return (RunStatus)ended;
     Json open = image_interrupts(image);
     size_t n = json_array_len(open);
     json_unref(open);

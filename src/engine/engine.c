@@ -45,13 +45,9 @@ static Run *next_of(const Run *run, RunsThat which) {
 
 void engine_wake(Engine *e) {
     for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
-        if (run->settled) {
-            continue;
-        }
+        if (run->settled) continue;
         run_set_deadline(run);
-        for (Frame *f = run->first_frame; f; f = f->next) {
-            frame_set_timer(f);
-        }
+        for (Frame *f = run->first_frame; f; f = f->next) frame_set_timer(f);
     }
 }
 
@@ -62,9 +58,7 @@ static void start_work(Engine *e) {
     size_t kept = 0;
     for (size_t i = 0; i < e->nstarts; i++) {
         Frame *f = e->starts[i];
-        if (!f || f->run->halting) {
-            continue;
-        }
+        if (!f || f->run->halting) continue;
         const NodeWork *work = work_of(f, frame_top(f)->node);
         if (f->batch > e->durable || (e->working >= WORK_MAX && work && work->heavy)) {
             e->starts[kept++] = f;
@@ -128,12 +122,8 @@ static void save(Run *run) {
 }
 
 static void flush(Engine *e) {
-    if (!e->storage || !storage_ready(e->storage)) {
-        return;
-    }
-    while (first_of(e, RUNS_UNSAVED)) {
-        save(first_of(e, RUNS_UNSAVED));
-    }
+    if (!e->storage || !storage_ready(e->storage)) return;
+    while (first_of(e, RUNS_UNSAVED)) save(first_of(e, RUNS_UNSAVED));
     while (first_of(e, RUNS_AHEAD)) {
         Run *run = first_of(e, RUNS_AHEAD);
         run_leave(run, RUNS_AHEAD);
@@ -145,21 +135,15 @@ static void flush(Engine *e) {
 /* A listener that waits for a commit comes here again: then those who wait are told by the next turn. */
 static void release(Engine *e) {
     const Error *err = e->broken.code != ERR_NONE ? &e->broken : NULL;
-    if (!e->delivering) {
-        waiters_tell(&e->makers, e->durable, err);
-    }
+    if (!e->delivering) waiters_tell(&e->makers, e->durable, err);
     for (Run *run = first_of(e, RUNS_SETTLING), *next; run; run = next) {
         next = next_of(run, RUNS_SETTLING);
-        if (run->settle_batch <= e->durable) {
-            settle(run);
-        }
+        if (run->settle_batch <= e->durable) settle(run);
     }
     engine_deliver(e, e->storage ? e->durable : UINT64_MAX);
     start_work(e);
     forget_handles(e);
-    if (!e->delivering) {
-        waiters_tell(&e->waiters, e->durable, err);
-    }
+    if (!e->delivering) waiters_tell(&e->waiters, e->durable, err);
 }
 
 /* The store takes no more. Work that is under way is left alone: it ends in its place, where the
@@ -168,15 +152,11 @@ static void break_off(Engine *e) {
     e->breaking = false;
     waiters_tell(&e->makers, 0, &e->broken);
     for (Run *run = first_of(e, RUNS_ALL); run; run = next_of(run, RUNS_ALL)) {
-        if (run->settled || run->changing) {
-            continue;
-        }
+        if (run->settled || run->changing) continue;
         run->store_error = e->broken;
         run->head = run_durable_checkpoint(run);
         run->halting = true;
-        for (Frame *f = run->first_frame; f; f = f->next) {
-            work_drop(f);
-        }
+        for (Frame *f = run->first_frame; f; f = f->next) work_drop(f);
         work_drop_orphans(run);
         run->status = run->status == RUN_RUNNING ? RUN_STOPPED : run->status;
         if (run->leased || run->release_batch > e->durable) {
@@ -226,9 +206,7 @@ Run *request_now(Request *q, const Now *now) {
             storage_finish(&q->job);
             continue;
         }
-        while (q->waiter->batch > e->durable && e->broken.code == ERR_NONE) {
-            wait_for_commit(e);
-        }
+        while (q->waiter->batch > e->durable && e->broken.code == ERR_NONE) wait_for_commit(e);
         waiter_tell(q->waiter, e->broken.code != ERR_NONE ? &e->broken : NULL);
     }
     return now->run;
@@ -245,9 +223,7 @@ void engine_when_durable(Engine *e, void (*fn)(void *ctx, const Error *err), voi
 }
 
 bool engine_wait_durable(Engine *e) {
-    while (e->broken.code == ERR_NONE && engine_unsaved_batch(e) > e->durable) {
-        wait_for_commit(e);
-    }
+    while (e->broken.code == ERR_NONE && engine_unsaved_batch(e) > e->durable) wait_for_commit(e);
     if (e->breaking) {
         break_off(e);
     } else if (e->storage) {
@@ -296,9 +272,7 @@ static void on_idle(uv_idle_t *idle) {
     Engine *e = idle->data;
     int steps = TURN_STEPS;
     uint64_t until = uv_hrtime() + TURN_NS;
-    if (e->breaking) {
-        break_off(e);
-    }
+    if (e->breaking) break_off(e);
     e->turn++;
     e->turn_time = engine_time(e);
     while (steps > 0 && next_due(e) && !held_back(e) && uv_hrtime() < until) {
@@ -319,9 +293,7 @@ void run_cancel(Run *run) {
     if (!run->halting && !run_settling(run) && run_status_change(&run->status, RUN_IS_CANCELLED)) {
         run_record(run, run->first_frame, NULL, "cancelled", json_none());
         run_halt(run);
-        for (Frame *f = run->first_frame; f; f = f->next) {
-            frame_set_status(f, FRAME_DONE);
-        }
+        for (Frame *f = run->first_frame; f; f = f->next) frame_set_status(f, FRAME_DONE);
     }
 }
 
@@ -374,12 +346,8 @@ static void on_looked(StorageJob *job) {
     for (Run *next; run; run = next) {
         bool asked = false;
         next = next_of(run, RUNS_ALL);
-        for (size_t i = 0; i < p->n; i++) {
-            asked = asked || p->runs[i] == run->row.run;
-        }
-        if (asked && may_be_asked(run)) {
-            run_cancel(run);
-        }
+        for (size_t i = 0; i < p->n; i++) asked = asked || p->runs[i] == run->row.run;
+        if (asked && may_be_asked(run)) run_cancel(run);
     }
     poll_end(p);
 }
@@ -421,9 +389,7 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     Engine *e = mem_zalloc(sizeof *e);
     e->options = *options;
     e->options.max_state = options->max_state ? options->max_state : (uint64_t)256 << 20;
-    if (options->work) {
-        memcpy(e->work, options->work, sizeof e->work);
-    }
+    if (options->work) memcpy(e->work, options->work, sizeof e->work);
     if (options->store) {
         e->storage =
             storage_new(&(StorageHost){options->loop, options->store, on_committed, e}, err);
@@ -464,29 +430,19 @@ Run *run_new(Engine *e, Flow *flow) {
 }
 
 void run_free(Run *run) {
-    if (!run) {
-        return;
-    }
+    if (!run) return;
     Engine *e = run->engine;
     run_set_hooks(run, NULL, NULL);
-    if (run->leased) {
-        request_release(e, run->row.run);
-    }
-    if (run->take) {
-        run->take->run = NULL;
-    }
+    if (run->leased) request_release(e, run->row.run);
+    if (run->take) run->take->run = NULL;
     engine_forget_events(run);
     for (size_t i = 0; i < e->nstarts; i++) {
-        if (e->starts[i] && e->starts[i]->run == run) {
-            e->starts[i] = NULL;
-        }
+        if (e->starts[i] && e->starts[i]->run == run) e->starts[i] = NULL;
     }
     work_drop_orphans(run);
     for (Frame *f = run->dirty, *next; f; f = next) {
         next = f->dirty_next;
-        if (f->gone) {
-            frame_free(f);
-        }
+        if (f->gone) frame_free(f);
     }
     for (Frame *f = run->first_frame, *next; f; f = next) {
         next = f->next;
@@ -494,14 +450,10 @@ void run_free(Run *run) {
         frame_free(f);
     }
     run_set_held(run, false);
-    for (int i = 0; i < RUNS_LISTS; i++) {
-        run_leave(run, (RunsThat)i);
-    }
+    for (int i = 0; i < RUNS_LISTS; i++) run_leave(run, (RunsThat)i);
     timer_free(run->timer);
     evaluator_free(run->evaluator);
-    for (size_t i = 0; i < run->nflows; i++) {
-        flow_unref(run->flows[i]);
-    }
+    for (size_t i = 0; i < run->nflows; i++) flow_unref(run->flows[i]);
     mem_free(run->flows);
     frame_index_clear(run);
     flow_unref(run->flow);
@@ -536,23 +488,15 @@ static void close_storage(Engine *e) {
 }
 
 void engine_free(Engine *e) {
-    if (!e) {
-        return;
-    }
-    if (e->storage) {
-        close_storage(e);
-    }
-    while (first_of(e, RUNS_ALL)) {
-        run_free(first_of(e, RUNS_ALL));
-    }
+    if (!e) return;
+    if (e->storage) close_storage(e);
+    while (first_of(e, RUNS_ALL)) run_free(first_of(e, RUNS_ALL));
     flow_unref(e->defined);
     mem_free(e->defined_key);
     work_free_data(e);
     e->options.on_event = NULL;
     engine_clear_events(e);
-    for (size_t i = 0; i < e->nforgets; i++) {
-        mem_free(e->forgets[i].place);
-    }
+    for (size_t i = 0; i < e->nforgets; i++) mem_free(e->forgets[i].place);
     uv_close((uv_handle_t *)e->idle, handle_free);
     mem_free(e->events);
     mem_free(e->starts);

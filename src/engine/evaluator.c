@@ -61,12 +61,8 @@ void evaluator_remove(Evaluator *m, const Flow *flow) {
 }
 
 void evaluator_free(Evaluator *m) {
-    if (!m) {
-        return;
-    }
-    for (size_t i = 0; i < m->n; i++) {
-        jq_run_free(m->runs[i]);
-    }
+    if (!m) return;
+    for (size_t i = 0; i < m->n; i++) jq_run_free(m->runs[i]);
     for (size_t i = 0; i < NREDUCERS * 2; i++) {
         jq_run_free(m->reduce[i / 2][i % 2]);
         jq_program_free(m->programs[i / 2][i % 2]);
@@ -86,9 +82,7 @@ static Json first_before(JqRun *run, Json input, const Json *vars, uint64_t dead
     do {
         status = jq_run_next(run, &out);
     } while (status == JQ_PAUSED && (!deadline || uv_hrtime() < deadline));
-    if (status == JQ_FAILED && err) {
-        *err = *jq_run_error(run);
-    }
+    if (status == JQ_FAILED && err) *err = *jq_run_error(run);
     if (status == JQ_PAUSED) {
         error_set(err, ERR_LIMIT, "The expression ran longer than its node may.");
     }
@@ -103,9 +97,7 @@ Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
 static JqRun *machine(Evaluator *m, const Expr *expr) {
     assert(expr->id < m->n);
     JqRun **run = &m->runs[expr->id];
-    if (!*run) {
-        *run = jq_run_new(expr->program, &m->host);
-    }
+    if (!*run) *run = jq_run_new(expr->program, &m->host);
     return *run;
 }
 
@@ -121,12 +113,8 @@ Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars,
     error_clear(&none); /* not all of it: this is the hot path */
     Json out = first_before(machine(m, expr), json_ref(input), vars, m->deadline, &none);
     if (json_is_none(out)) {
-        if (none.code == ERR_NONE) {
-            error_set(&none, ERR_RAISED, "The expression gives no result.");
-        }
-        if (err) {
-            *err = none;
-        }
+        if (none.code == ERR_NONE) error_set(&none, ERR_RAISED, "The expression gives no result.");
+        if (err) *err = none;
     }
     return placed(expr, out, err);
 }
@@ -156,8 +144,6 @@ Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Js
     Error none;
     error_clear(&none);
     Json out = evaluator_first(reducer(m, reduce, join), json_null(), vars, &none);
-    if (json_is_none(out) && err) {
-        *err = none;
-    }
+    if (json_is_none(out) && err) *err = none;
     return out;
 }

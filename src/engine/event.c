@@ -67,9 +67,7 @@ void engine_tell(Run *run, const Frame *f, Event event) {
 }
 
 void frame_tell_node(Frame *f, const Node *node) {
-    if (!run_wants(f->run, EVENT_NODE)) {
-        return;
-    }
+    if (!run_wants(f->run, EVENT_NODE)) return;
     bool titled = node->task && !json_is_none(node->task->title);
     Json data =
         OBJECT(KEY("kind", node->kind->name), KEY("attempt", json_int(frame_top(f)->attempt + 1)),
@@ -78,9 +76,7 @@ void frame_tell_node(Frame *f, const Node *node) {
 }
 
 void engine_clear_events(Engine *e) {
-    while (e->nevents) {
-        clear_event(&e->events[--e->nevents]);
-    }
+    while (e->nevents) clear_event(&e->events[--e->nevents]);
 }
 
 void engine_drop_events(Engine *e, uint64_t durable) {
@@ -99,9 +95,7 @@ void engine_drop_events(Engine *e, uint64_t durable) {
 void engine_forget_events(Run *run) {
     Engine *e = run->engine;
     for (size_t i = 0; i < e->nevents; i++) {
-        if (e->events[i].event.run == run) {
-            e->events[i].event.run = NULL;
-        }
+        if (e->events[i].event.run == run) e->events[i].event.run = NULL;
     }
 }
 
@@ -119,12 +113,8 @@ static void deliver(Engine *e, const Event *event) {
 /* A listener may make new events; those wait for their own turn. */
 void engine_deliver(Engine *e, uint64_t durable) {
     size_t n = 0;
-    while (n < e->nevents && e->events[n].batch <= durable) {
-        n++;
-    }
-    if (!n || e->delivering) {
-        return;
-    }
+    while (n < e->nevents && e->events[n].batch <= durable) n++;
+    if (!n || e->delivering) return;
     e->delivering = true;
     for (size_t i = 0; i < n; i++) {
         QueuedEvent q = e->events[i];

@@ -32,9 +32,7 @@ void frame_fail_with(Frame *f, const char *kind, const Error *err) {
 /* It cleans up, or is inside what does, somewhere below a frame. */
 static bool is_in_cleanup(const Frame *f, const Frame *below) {
     for (; f != below; f = f->parent) {
-        if (f->is_cleanup) {
-            return true;
-        }
+        if (f->is_cleanup) return true;
     }
     return false;
 }
@@ -44,12 +42,8 @@ static void end_children(Frame *f) {
     for (Frame *at = f->run->last_frame, *prev; at && f->children; at = prev) {
         prev = at->prev;
         const Frame *around = at->parent;
-        while (around && around != f) {
-            around = around->parent;
-        }
-        if (!around) {
-            continue;
-        }
+        while (around && around != f) around = around->parent;
+        if (!around) continue;
         if (at->is_cleanup && !is_in_cleanup(at->parent, f)) { /* goes on, for this frame */
             at->parent->children--;
             at->parent = f;
@@ -71,9 +65,7 @@ void frame_unwind(Frame *f, uint32_t level) {
     frame_unqueue(f);
     frame_drop_params(f);
     task_abandon(f, level + 1, f);
-    while (f->nlevels > level + 1) {
-        level_pop(f);
-    }
+    while (f->nlevels > level + 1) level_pop(f);
     frame_set_wait(f, json_null());
 }
 
@@ -88,9 +80,7 @@ typedef struct Handler {
 
 /* A condition that fails does not hold. */
 static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) {
-    if (!when) {
-        return true;
-    }
+    if (!when) return true;
     Json vars[FRAME_VARS_MAX];
     Json input = json_object_set(json_ref(l->state), json_string_c("error"), json_ref(error));
     Json verdict =
@@ -106,19 +96,13 @@ static bool holds(const Frame *f, const Level *l, const Expr *when, Json error) 
 static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h) {
     const Level *l = &f->levels[level];
     const Node *node = l->node;
-    if (!node) {
-        return false;
-    }
+    if (!node) return false;
     *h = (Handler){f, level, NULL, false};
     bool left = l->attempt + 1 < node->retry.attempts;
-    if (!edited && left && holds(f, l, node->retry.when, error)) {
-        return true;
-    }
+    if (!edited && left && holds(f, l, node->retry.when, error)) return true;
     for (size_t i = 0; i < node->error_edges.n; i++) {
         h->edge = &node->error_edges.items[i];
-        if (holds(f, l, h->edge->when, error)) {
-            return true;
-        }
+        if (holds(f, l, h->edge->when, error)) return true;
     }
     return false;
 }
@@ -128,9 +112,7 @@ static bool takes(Frame *f, uint32_t level, Json error, bool edited, Handler *h)
 static bool find_handler(Frame *f, uint32_t level, Json error, bool done, Handler *h) {
     for (bool edited = false;;) {
         const Injected *injected = f->levels[level].injected;
-        if (!done && takes(f, level, error, edited, h)) {
-            return true;
-        }
+        if (!done && takes(f, level, error, edited, h)) return true;
         edited = injected && injected->where == INJECT_INSTEAD;
         if (injected && !edited) {
             *h = (Handler){f, level, NULL, true};
@@ -215,9 +197,7 @@ static void take_error(const Handler *h, LevelAt failed, Json error) {
 
 void run_halt(Run *run) {
     run->halting = true;
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        work_cancel(f);
-    }
+    for (Frame *f = run->first_frame; f; f = f->next) work_cancel(f);
     run_stop_timers(run);
     run_settle_if_done(run);
 }
@@ -324,16 +304,12 @@ void fail_run_late(uv_timer_t *timer) {
         return;
     }
     bool over = !run->deadline; /* its cleanup has begun */
-    if (over || run->halting || run_settling(run) || run->status != RUN_RUNNING) {
-        return;
-    }
+    if (over || run->halting || run_settling(run) || run->status != RUN_RUNNING) return;
     error_set_at(&err, ERR_LIMIT, run->flow->main->line, run->flow->main->col,
                  "The run took longer than its timeout of %g s.",
                  (double)run->flow->main->timeout_ms / 1000);
     Json error = fail_error(run->first_frame, NULL, "timeout", &err, json_none());
-    if (!test_abort(run, error)) {
-        run_fail(run, run->first_frame, NULL, error);
-    }
+    if (!test_abort(run, error)) run_fail(run, run->first_frame, NULL, error);
     json_unref(error);
 }
 
@@ -345,9 +321,7 @@ static void next_attempt(Frame *f) {
         return;
     }
     frame_arrive(f, true);
-    if (json_kind(f->wait) == JSON_NULL) {
-        frame_set_wait(f, wait_of(WAIT_GO));
-    }
+    if (json_kind(f->wait) == JSON_NULL) frame_set_wait(f, wait_of(WAIT_GO));
     frame_schedule(f);
 }
 

@@ -30,23 +30,17 @@ void frame_index_clear(Run *run) {
 
 void frame_index_remove(Frame *f) {
     FrameIndex *index = &f->run->index;
-    if (!index->items) {
-        return;
-    }
+    if (!index->items) return;
     size_t at = index_place(index, f->id);
     assert(at < index->n && index->items[at].frame == f);
     index->items[at].frame = NULL;
-    if (f->run->nframes < index->n / 2) {
-        frame_index_clear(f->run);
-    }
+    if (f->run->nframes < index->n / 2) frame_index_clear(f->run);
 }
 
 Frame *run_frame(const Run *run, int64_t id) {
     if (run->nframes < INDEX_FROM) {
         Frame *f = run->first_frame;
-        while (f && f->id != id) {
-            f = f->next;
-        }
+        while (f && f->id != id) f = f->next;
         return f;
     }
     FrameIndex *index = &((Run *)run)->index;
@@ -110,9 +104,7 @@ Frame *frame_new(Run *run, Frame *parent, uint32_t branch) {
     }
     frame_join_moving(f);
     frame_mark(f);
-    if (run_hooks(run) && run_hooks(run)->frame_new) {
-        run_hooks(run)->frame_new(run->hooks_ctx, f);
-    }
+    if (run_hooks(run) && run_hooks(run)->frame_new) run_hooks(run)->frame_new(run->hooks_ctx, f);
     return f;
 }
 
@@ -127,9 +119,7 @@ void frame_drop_params(Frame *f) {
 void frame_free(Frame *f) {
     frame_drop_params(f);
     injected_drop(f, 0);
-    while (f->nlevels) {
-        level_pop(f);
-    }
+    while (f->nlevels) level_pop(f);
     timer_free(f->timer);
     mem_free(f->levels);
     json_unref(f->key);
@@ -180,9 +170,7 @@ HookPosition frame_position(const Frame *f) {
 
 uint32_t frame_shown_level(const Frame *f) {
     uint32_t level = 0;
-    while (level + 1 < f->nlevels && f->levels[level].count) {
-        level++;
-    }
+    while (level + 1 < f->nlevels && f->levels[level].count) level++;
     return level;
 }
 
@@ -192,9 +180,7 @@ uint32_t frame_shown_level(const Frame *f) {
 const Json *frame_variables(const Frame *f, const Node *node, Json *copy) {
     size_t n = json_array_len(f->vars), wanted = node->nvars;
     assert(wanted <= n && wanted <= FRAME_VARS_MAX);
-    for (size_t i = 0; i < wanted; i++) {
-        copy[i] = json_array_get(f->vars, n - wanted + i);
-    }
+    for (size_t i = 0; i < wanted; i++) copy[i] = json_array_get(f->vars, n - wanted + i);
     return copy;
 }
 

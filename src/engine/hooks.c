@@ -14,17 +14,13 @@
 
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
     for (Frame *f = run->first_frame; run->hooks && f; f = f->next) {
-        if (run->hooks->frame_end) {
-            run->hooks->frame_end(run->hooks_ctx, f);
-        }
+        if (run->hooks->frame_end) run->hooks->frame_end(run->hooks_ctx, f);
         f->data = NULL;
     }
     run->hooks = hooks;
     run->hooks_ctx = ctx;
     for (Frame *f = run->first_frame; hooks && f; f = f->next) {
-        if (hooks->frame_new) {
-            hooks->frame_new(ctx, f);
-        }
+        if (hooks->frame_new) hooks->frame_new(ctx, f);
         bool begins = f->status == FRAME_STARTING || f->waits == WAIT_SLEEP;
         if (run->fresh && begins && !f->step) { /* before anybody has looked: not yet */
             engine_drop_start(run->engine, f);
@@ -227,9 +223,7 @@ Json frame_config(Frame *f, Json state, Error *err) {
         error_set(err, ERR_USAGE, "Frame %lld stands at no node.", (long long)f->id);
         return json_none();
     }
-    if (node->task) {
-        return task_config(f, node, state, err);
-    }
+    if (node->task) return task_config(f, node, state, err);
     Resolving r = {f, node, state, err};
     Json out = json_object();
     for (size_t i = 0; i < node->kind->nparams; i++) {

@@ -147,9 +147,7 @@ Json image_state(Json image) {
     Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
     Json levels = json_array_get(root, IMAGE_LEVELS), state = lowest_state(root);
     for (size_t i = 1; i < json_array_len(levels); i++) {
-        if (!image_int(json_array_get(levels, i - 1), IMAGE_COUNT)) {
-            break;
-        }
+        if (!image_int(json_array_get(levels, i - 1), IMAGE_COUNT)) break;
         Json own = json_array_get(json_array_get(levels, i), IMAGE_STATE);
         state = json_kind(own) == JSON_OBJECT ? own : state;
     }
@@ -166,9 +164,7 @@ bool image_is_over(Json image) {
     Json error = image_error(image);
     bool failed = !json_is_none(error);
     json_unref(error);
-    if (!failed) {
-        return false;
-    }
+    if (!failed) return false;
     Json root = json_object_get_c(json_array_get(image, IMAGE_FRAMES), "1");
     Json level = json_array_get(json_array_get(root, IMAGE_LEVELS), 0);
     return json_kind(json_array_get(level, IMAGE_NODE)) == JSON_NULL &&
@@ -178,9 +174,7 @@ bool image_is_over(Json image) {
 bool image_is_paused(Json image) {
     Json frames = json_array_get(image, IMAGE_FRAMES), key, frame;
     for (size_t pos = 0; json_object_next(frames, &pos, &key, &frame);) {
-        if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_PAUSE)) {
-            return true;
-        }
+        if (wait_is(json_array_get(frame, IMAGE_WAIT), WAIT_PAUSE)) return true;
     }
     return false;
 }
@@ -244,9 +238,7 @@ static Json add_change(Json keys, Json change) {
     bool state = in_frame && n > PATH_FIELD &&
                  is_index(json_array_get(path, PATH_LEVELS), IMAGE_LEVELS) &&
                  is_index(json_array_get(path, PATH_FIELD), IMAGE_STATE);
-    if (branch || (state && n == PATH_KEY)) {
-        return add_keys(keys, value);
-    }
+    if (branch || (state && n == PATH_KEY)) return add_keys(keys, value);
     Json key = state ? json_array_get(path, PATH_KEY) : json_none();
     return json_kind(key) == JSON_STRING ? json_object_set(keys, json_ref(key), json_null()) : keys;
 }
@@ -329,9 +321,7 @@ static Json shifted_frame(Json frame, const Shift *shift) {
 static Json renewed_frame(Json frame, Json key) {
     Json wait = json_array_get(frame, IMAGE_WAIT);
     WaitKind kind = wait_kind(wait_unpaused(wait));
-    if (kind != WAIT_WORK && kind != WAIT_RETRY) {
-        return frame;
-    }
+    if (kind != WAIT_WORK && kind != WAIT_RETRY) return frame;
     Json place = json_string_fmt("0.%s", json_string_data(&key));
     return json_array_set(frame, IMAGE_WAIT, wait_with_key(json_ref(wait), place));
 }

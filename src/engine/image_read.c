@@ -55,9 +55,7 @@ int64_t image_part_int(Json image, LevelAt at, size_t part) {
 
 bool image_go_down(Json image, LevelAt *at) {
     int64_t parent = at->level ? 0 : image_parent(image, at->frame);
-    if (!at->level && !parent) {
-        return false;
-    }
+    if (!at->level && !parent) return false;
     *at = at->level ? (LevelAt){at->frame, at->level - 1} : image_top(image, parent);
     return true;
 }
@@ -88,18 +86,14 @@ const Node *image_node(const Graph *g, Json name) {
 /* Of the frame that made this one: the graph of a cleanup list, or inside a task, or the same again. */
 static const Graph *lowest_graph(const Flow *flow, Json image, int64_t frame) {
     int64_t parent = image_parent(image, frame), branch = image_branch(image, frame);
-    if (!parent) {
-        return flow->main;
-    }
+    if (!parent) return flow->main;
     Json wait = image_wait(image, parent);
     if (wait_is(wait, WAIT_CLEANING)) {
         return branch >= 0 && (size_t)branch < flow->ngraphs ? flow->graphs[branch] : NULL;
     }
     LevelAt top = image_top(image, parent);
     const Graph *around = image_graph(flow, image, top);
-    if (!wait_is(wait, WAIT_TASKS)) {
-        return around;
-    }
+    if (!wait_is(wait, WAIT_TASKS)) return around;
     const Node *node = image_node(around, image_part(image, top, IMAGE_NODE));
     return node ? node_inside(node, branch) : NULL;
 }

@@ -46,9 +46,7 @@ static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
 }
 
 bool frame_inject(Frame *f, const Injection *injection, Error *err) {
-    if (!can_inject(f, injection, err)) {
-        return false;
-    }
+    if (!can_inject(f, injection, err)) return false;
     Json own = json_object_get_c(injection->node, "name");
     Json name = json_kind(injection->name) == JSON_STRING ? json_ref(injection->name)
                 : json_kind(own) == JSON_STRING           ? json_ref(own)
@@ -82,9 +80,7 @@ bool frame_drop_injection(Frame *f, int64_t id) {
 }
 
 void inject_drop_level(Frame *f) {
-    if (injected_drop(f, f->nlevels - 1)) {
-        frame_mark(f);
-    }
+    if (injected_drop(f, f->nlevels - 1)) frame_mark(f);
 }
 
 /* ---- running one ---- */
@@ -109,18 +105,14 @@ static void enter(Frame *f, Injected *injected) {
     Level *l = level_push(f, graph, scoped ? json_none() : json_ref(frame_top(f)->state), !scoped);
     l->injected = injected;
     frame_set_wait(f, json_null());
-    if (graph->nnodes) {
-        frame_land(f, &graph->nodes[0], false);
-    }
+    if (graph->nnodes) frame_land(f, &graph->nodes[0], false);
 }
 
 bool inject_before(Frame *f, bool asks) {
     Injected *injected = take_next(f, INJECT_BEFORE);
     injected = injected || asks ? injected : take_next(f, INJECT_INSTEAD);
     const Node *node = frame_top(f)->node;
-    if (!injected) {
-        return false;
-    }
+    if (!injected) return false;
     enter(f, injected);
     frame_record(f, node, "injected", json_none());
     return true;
@@ -128,9 +120,7 @@ bool inject_before(Frame *f, bool asks) {
 
 bool inject_after(Frame *f) {
     Injected *injected = take_next(f, INJECT_AFTER);
-    if (injected) {
-        enter(f, injected);
-    }
+    if (injected) enter(f, injected);
     return injected != NULL;
 }
 
@@ -175,9 +165,7 @@ static void task_done(Frame *f, InjectWhere where, StepResult came) {
 void inject_take_back(Frame *f) {
     Level *l = frame_top(f);
     bool begun = json_kind(f->wait) != JSON_NULL || l->attempt || !l->node;
-    if (!inject_stands_in(f) || begun) {
-        return;
-    }
+    if (!inject_stands_in(f) || begun) return;
     Injected *injected = l->injected;
     l->injected = NULL;
     level_pop(f);

@@ -91,9 +91,7 @@ Injected *injected_new(const Frame *f, Injected as) {
     Injected *injected = mem_alloc(sizeof *injected);
     as.definition = flow_definition(flow);
     *injected = as;
-    if (as.where == INJECT_INSTEAD && written) {
-        flow_stand_in(flow, written);
-    }
+    if (as.where == INJECT_INSTEAD && written) flow_stand_in(flow, written);
     run->next_numbers = (FlowNumbers){flow->first_expr + (uint32_t)flow->nexprs,
                                       flow->first_node + (uint32_t)flow->nnodes};
     evaluator_add(run->evaluator, flow);
@@ -161,18 +159,14 @@ Json injections_image(const Frame *f) {
 
 void injected_append(Frame *f, Injected *injected) {
     Injected **end = &f->injections;
-    while (*end) {
-        end = &(*end)->next;
-    }
+    while (*end) end = &(*end)->next;
     *end = injected;
 }
 
 bool injections_load(Frame *f, Json image, Error *err) {
     for (size_t i = 0; i < json_array_len(image); i++) {
         Injected *injected = injected_load(f, json_array_get(image, i), err);
-        if (!injected) {
-            return false;
-        }
+        if (!injected) return false;
         injected_append(f, injected);
     }
     return true;
@@ -190,9 +184,7 @@ Json frame_injections(const Frame *f) {
 
 const Flow *frame_injection_flow(const Frame *f, int64_t id) {
     for (const Injected *at = f->injections; at; at = at->next) {
-        if (at->id == id) {
-            return at->flow;
-        }
+        if (at->id == id) return at->flow;
     }
     return NULL;
 }
@@ -212,9 +204,7 @@ const Flow *run_injected_flow(const Run *run, size_t i) {
 
 int64_t frame_injected(const Frame *f) {
     for (uint32_t i = f->nlevels; i; i--) {
-        if (f->levels[i - 1].injected) {
-            return f->levels[i - 1].injected->id;
-        }
+        if (f->levels[i - 1].injected) return f->levels[i - 1].injected->id;
     }
     return 0;
 }
@@ -222,9 +212,7 @@ int64_t frame_injected(const Frame *f) {
 bool frame_is_added(const Frame *f) {
     for (uint32_t i = f->nlevels; i; i--) {
         const Injected *injected = f->levels[i - 1].injected;
-        if (injected && injected->where != INJECT_INSTEAD) {
-            return true;
-        }
+        if (injected && injected->where != INJECT_INSTEAD) return true;
     }
     return false;
 }
@@ -255,9 +243,7 @@ bool frame_is_edited(const Frame *f) {
 
 bool inject_waits_before(const Frame *f) {
     for (const Injected *at = f->injections; at; at = at->next) {
-        if (at->where == INJECT_BEFORE && at->level == f->nlevels - 1) {
-            return true;
-        }
+        if (at->where == INJECT_BEFORE && at->level == f->nlevels - 1) return true;
     }
     return false;
 }

@@ -78,18 +78,14 @@ bool run_status_change(RunStatus *status, RunChange change) {
 }
 
 bool frame_status_change(FrameStatus *status, FrameStatus to) {
-    if (!(frame_rules[*status] & TO(to))) {
-        return false;
-    }
+    if (!(frame_rules[*status] & TO(to))) return false;
     *status = to;
     return true;
 }
 
 int run_status_find(const char *name) {
     for (int i = 0; i <= RUN_CANCELLED; i++) {
-        if (!strcmp(run_status_names[i], name)) {
-            return i;
-        }
+        if (!strcmp(run_status_names[i], name)) return i;
     }
     return -1;
 }

@@ -23,14 +23,10 @@ bool run_is_forked(const Run *run) {
 static Frame *find_frame(const Run *run, int64_t id) {
     Frame *last = run->last_frame;
     for (Frame *f = last; f; f = f->parent) {
-        if (f->id == id) {
-            return f;
-        }
+        if (f->id == id) return f;
     }
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (f->id == id) {
-            return f;
-        }
+        if (f->id == id) return f;
     }
     return NULL;
 }
@@ -39,12 +35,8 @@ static Frame *find_frame(const Run *run, int64_t id) {
 static const Graph *next_graph(const Frame *f) {
     const Flow *flow = f->run->flow;
     const Level *around = f->nlevels ? frame_top(f) : f->parent ? frame_top(f->parent) : NULL;
-    if (!around) {
-        return flow->main;
-    }
-    if (f->nlevels) {
-        return around->node ? node_inside(around->node, 0) : around->graph->after;
-    }
+    if (!around) return flow->main;
+    if (f->nlevels) return around->node ? node_inside(around->node, 0) : around->graph->after;
     switch (f->parent->waits) {
     case WAIT_CLEANING: return f->branch < flow->ngraphs ? flow->graphs[f->branch] : NULL;
     case WAIT_TASKS: return around->node ? node_inside(around->node, f->branch) : NULL;
@@ -116,9 +108,7 @@ static bool is_kind(const Frame *f, KindId kind) {
 
 /* A node of another kind than the one that the frame waits for begins anew, where that is possible. */
 static bool fits_or_begins(Frame *f, bool fits) {
-    if (!fits) {
-        frame_arrive(f, true);
-    }
+    if (!fits) frame_arrive(f, true);
     return true;
 }
 
@@ -159,9 +149,7 @@ bool fit_join(Frame *f, Error *err) {
     Json join = f->waits == WAIT_FAILED    ? json_array_get(f->wait, WAIT_FAILED_BEFORE)
                 : f->waits == WAIT_FAILING ? json_array_get(f->wait, WAIT_FAILING_BEFORE)
                                            : f->wait;
-    if (!wait_is(join, WAIT_JOIN)) {
-        return true;
-    }
+    if (!wait_is(join, WAIT_JOIN)) return true;
     Json all = json_array_get(join, WAIT_JOIN_WRITES);
     bool ok = json_kind(all) == JSON_ARRAY && !frame_top(f)->graph->scoped;
     size_t open = 0;
@@ -213,9 +201,7 @@ static bool load_parent(Frame *f, Error *err) {
         return true;
     }
     f->is_branch = true;
-    if (json_kind(join) != JSON_STRING) {
-        return true;
-    }
+    if (json_kind(join) != JSON_STRING) return true;
     f->join = graph_node(frame_top(f->parent)->graph, join);
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
 }
@@ -246,13 +232,9 @@ static bool load_frame(Run *run, Json key, Json image, Error *err) {
     json_put(&f->wait, json_ref(json_array_get(image, IMAGE_WAIT)));
     f->waits = wait_kind(f->wait);
     for (size_t i = 0; i < json_array_len(levels); i++) {
-        if (!load_level(f, json_array_get(levels, i), err)) {
-            return false;
-        }
+        if (!load_level(f, json_array_get(levels, i), err)) return false;
     }
-    if (parent && !load_parent(f, err)) {
-        return false;
-    }
+    if (parent && !load_parent(f, err)) return false;
     Json held = json_object_get_c(extra, "held");
     f->held_at = json_tag(held) == JSON_TAG_INT ? held.i : 0;
     return injections_load(f, json_object_get_c(extra, "inject"), err);
@@ -294,9 +276,7 @@ static bool load_image(Run *run, Json image, int64_t at, bool back, Error *err) 
     for (size_t pos = 0; ok && json_object_next(frames, &pos, &key, &frame);) {
         ok = load_frame(run, key, frame, err);
     }
-    for (Frame *f = run->dirty; f; f = f->dirty_next) {
-        f->dirty = false;
-    }
+    for (Frame *f = run->dirty; f; f = f->dirty_next) f->dirty = false;
     run->dirty = NULL;
     json_put(&run->image, json_ref(image));
     for (Frame *f = run->first_frame; ok && f; f = f->next) {
@@ -318,27 +298,21 @@ static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *er
     run->handed_head = run->durable_head = run->row.head;
     run->step = loaded->step;
     run->weight = loaded->weight;
-    if (!load_image(run, loaded->image, loaded->at, run_is_forked(run), err)) {
-        return false;
-    }
+    if (!load_image(run, loaded->image, loaded->at, run_is_forked(run), err)) return false;
     if (key) {
         json_put(&run->definition,
                  strcmp(key, run->row.definition) ? json_string_c(key) : json_null());
     }
     Json debug = json_array_get(json_array_get(loaded->image, IMAGE_RUN), IMAGE_DEBUG);
     run_set_debug(run, json_is_none(debug) ? json_null() : json_ref(debug));
-    if (run->only.frame) {
-        run_set_hooks(run, &only_hooks, run);
-    }
+    if (run->only.frame) run_set_hooks(run, &only_hooks, run);
     return true;
 }
 
 Run *request_build(Request *q) {
     Loaded *loaded = &q->loaded;
     Error *err = &q->job.err;
-    if (err->code != ERR_NONE) {
-        return NULL;
-    }
+    if (err->code != ERR_NONE) return NULL;
     FlowProblems problems = {0};
     Flow *flow =
         q->reload ? flow_ref(q->reload) : flow_load_definition(loaded->definition, &problems);
@@ -349,9 +323,7 @@ Run *request_build(Request *q) {
     flow_problems_clear(&problems);
     Run *run = flow ? run_new(q->engine, flow) : NULL;
     flow_unref(flow);
-    if (!run) {
-        return NULL;
-    }
+    if (!run) return NULL;
     run->row = loaded->row;
     loaded->row = (RunRow){0};
     run->leased = q->leased;

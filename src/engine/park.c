@@ -75,12 +75,8 @@ static void take(Frame *f, Json taken) {
     frame_tell_node(f, node);
     bool skipped = json_string_is(json_object_get_c(taken, "status"), "skipped");
     f->taken = true;
-    if (node->task && !skipped) {
-        task_note_begun(f, true);
-    }
-    if (node->task && json_kind(tasks) == JSON_OBJECT) {
-        scope_set_tasks(f, f->nlevels - 1, tasks);
-    }
+    if (node->task && !skipped) task_note_begun(f, true);
+    if (node->task && json_kind(tasks) == JSON_OBJECT) scope_set_tasks(f, f->nlevels - 1, tasks);
     if (json_kind(set) == JSON_ARRAY && !frame_change(f, set, &err)) {
         frame_fail_with(f, "recorded", &err);
     } else if (json_kind(error) == JSON_OBJECT) {
@@ -160,9 +156,7 @@ static void stand_before(Frame *f, const Node *node, uint32_t level) {
     keep_turns(f, level);
     frame_unwind(f, level);
     Level *l = frame_top(f);
-    if (l->graph->scoped) {
-        json_clear(&l->writes);
-    }
+    if (l->graph->scoped) json_clear(&l->writes);
     inject_drop_level(f);
     f->taken = false;
     l->node = node;
@@ -203,17 +197,13 @@ static bool passes(const Frame *f, const Node *node) {
 static HookVerdict ask_changed(Frame *f, HookPlace *place, Json *info) {
     place->changed = true;
     HookVerdict verdict = ask(f, place, info);
-    if (verdict == HOOK_CHANGE) {
-        json_clear(info);
-    }
+    if (verdict == HOOK_CHANGE) json_clear(info);
     return verdict == HOOK_CHANGE ? HOOK_GO : verdict;
 }
 
 bool park_before(Frame *f) {
     bool looked = f->waits == WAIT_LOOKED;
-    if (passes(f, frame_top(f)->node) || (looked && inject_waits_before(f))) {
-        return false;
-    }
+    if (passes(f, frame_top(f)->node) || (looked && inject_waits_before(f))) return false;
     HookPlace place = {.run = f->run,
                        .frame = f,
                        .node = frame_top(f)->node,
@@ -244,17 +234,13 @@ bool park_before(Frame *f) {
         json_unref(info);
     } else if (verdict == HOOK_GOTO) {
         verdict = jump(f, info) ? verdict : HOOK_GO;
-        if (verdict == HOOK_GOTO) {
-            frame_record(f, frame_top(f)->node, "moved", json_none());
-        }
+        if (verdict == HOOK_GOTO) frame_record(f, frame_top(f)->node, "moved", json_none());
     }
     return verdict != HOOK_GO;
 }
 
 bool park_after(Frame *f, const Node *node, const char *word, StepResult result) {
-    if (passes(f, node)) {
-        return false;
-    }
+    if (passes(f, node)) return false;
     HookPlace place = {.run = f->run, .frame = f, .node = node, .position = HOOK_AFTER};
     Json info;
     if (f->run->only.frame == f->id && f->run->only.depth == f->nlevels) {
@@ -278,9 +264,7 @@ bool park_after(Frame *f, const Node *node, const char *word, StepResult result)
         frame_record_result(f, node, word, result);
         return true;
     }
-    if (verdict != HOOK_PARK) {
-        return false;
-    }
+    if (verdict != HOOK_PARK) return false;
     bool element = f->is_element && f->nlevels == 1;
     frame_set_wait(f, element ? WAIT_FOR(WAIT_ENDED, json_ref(f->result)) : wait_of(WAIT_FINISHED));
     run_record_result(f->run, f, node, word, result);
@@ -301,17 +285,13 @@ bool park_asks(Frame *f, uint32_t level, Json error, bool caught, Json *info) {
 void park_failing(Frame *f, const Failing *failing, Json info) {
     Json inner =
         WAIT_FOR(WAIT_FAILING, json_ref(failing->error), json_int(failing->at), json_ref(f->wait));
-    if (!json_is_none(failing->given)) {
-        inner = json_array_push(inner, json_ref(failing->given));
-    }
+    if (!json_is_none(failing->given)) inner = json_array_push(inner, json_ref(failing->given));
     park_at(f, HOOK_ON_ERROR, inner, info);
 }
 
 bool park_on_error(Frame *f, Json error, int at, bool caught) {
     Json info;
-    if (!park_asks(f, f->nlevels - 1, error, caught, &info)) {
-        return false;
-    }
+    if (!park_asks(f, f->nlevels - 1, error, caught, &info)) return false;
     frame_drop_params(f);
     park_failing(f, &(Failing){error, at, json_none()}, info);
     return true;
@@ -323,9 +303,7 @@ const RunHooks only_hooks = {0};
 
 bool run_does(const Frame *f) {
     int64_t only = f->run->only.frame;
-    while (only && f && f->id != only) {
-        f = f->parent;
-    }
+    while (only && f && f->id != only) f = f->parent;
     return f != NULL;
 }
 
@@ -512,9 +490,7 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
     if (f->status != FRAME_PARKED) {
         return error_set(err, ERR_USAGE, "Frame %lld is not paused.", (long long)f->id);
     }
-    if (!can_let_go(f, let, err) || (let->how != LET_GOTO && !apply_pending(f, err))) {
-        return false;
-    }
+    if (!can_let_go(f, let, err) || (let->how != LET_GOTO && !apply_pending(f, err))) return false;
     int64_t kept = is_kept(f->parent) ? f->parent->id : 0;
     bool ok = true;
     if (let->how == LET_GOTO) {
@@ -522,9 +498,7 @@ bool frame_let_go(Frame *f, const LetGo *let, Error *err) {
     } else {
         rows[let->how](f, let);
         Frame *parent = kept ? run_frame(run, kept) : NULL;
-        if (is_kept(parent)) {
-            frame_schedule(parent);
-        }
+        if (is_kept(parent)) frame_schedule(parent);
     }
     json_clear(&run->by_hand);
     run_settle_if_done(run);

@@ -45,9 +45,7 @@ Json frame_image(const Frame *f) {
         extra = OBJECT(KEY("held", f->held_at ? json_int(f->held_at) : json_none()),
                        KEY("inject", f->injections ? injections_image(f) : json_none()));
     }
-    for (uint32_t i = 0; i < f->nlevels; i++) {
-        levels = json_array_push(levels, level_image(f, i));
-    }
+    for (uint32_t i = 0; i < f->nlevels; i++) levels = json_array_push(levels, level_image(f, i));
     return ARRAY([IMAGE_PARENT] = json_int(f->parent ? f->parent->id : 0),
                  [IMAGE_BRANCH] = json_int(f->branch), [IMAGE_LEVELS] = levels,
                  [IMAGE_WAIT] = json_ref(f->wait), [IMAGE_EXTRA] = extra);
@@ -68,9 +66,7 @@ Json run_image_head(const Run *run) {
         [IMAGE_DEFINITION] = json_ref(run->definition),
         [IMAGE_FOLDER] = json_ref(run->folder),
     };
-    if (json_kind(run->debug) != JSON_NULL || run->only.frame) {
-        parts[n++] = json_ref(run->debug);
-    }
+    if (json_kind(run->debug) != JSON_NULL || run->only.frame) parts[n++] = json_ref(run->debug);
     if (run->only.frame) {
         parts[n++] =
             ARRAY(json_int(run->only.frame), json_int(run->only.depth), json_int(run->only.step));
@@ -196,15 +192,11 @@ static Json with_copies(const Run *run, Json before, Json image, Json changes) {
 }
 
 static Json changes_to(const Run *run, Json image) {
-    if (json_is_none(run->image)) {
-        return json_diff(json_null(), image);
-    }
+    if (json_is_none(run->image)) return json_diff(json_null(), image);
     Json before = json_ref(run->image), own = json_none();
     Json frames = json_array_get(run->image, IMAGE_FRAMES);
     for (const Frame *f = run->dirty; f; f = f->dirty_next) {
-        if (!f->gone && (f->parent || f->nlevels > 1)) {
-            own = add_copies(f, frames, &before, own);
-        }
+        if (!f->gone && (f->parent || f->nlevels > 1)) own = add_copies(f, frames, &before, own);
     }
     Json changes = changes_from(run, json_ref(before), image);
     return chain(own, with_copies(run, before, image, changes));
@@ -290,9 +282,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
     }
     if (run_wants(run, EVENT_STEP)) {
         const Frame *seen = f;
-        while (seen->gone && seen->parent) {
-            seen = seen->parent;
-        }
+        while (seen->gone && seen->parent) seen = seen->parent;
         engine_tell(run, f,
                     (Event){.type = EVENT_STEP,
                             .at = c.at,
@@ -307,9 +297,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
         at->dirty = false;
         at->batch = engine_batch(run->engine);
         at->nrecorded = at->nlevels;
-        if (at->gone) {
-            frame_free(at);
-        }
+        if (at->gone) frame_free(at);
     }
     run->dirty = NULL;
     return c.at;

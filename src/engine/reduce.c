@@ -42,21 +42,15 @@ static bool put_state(const Target *t, const StateKey *key, Json name, Json valu
 }
 
 static Json joined(const Target *t, const StateKey *key, Json old_value, Json value) {
-    if (reduce_of(key) == REDUCE_REPLACE) {
-        return json_ref(value);
-    }
-    if (key->reduce == REDUCE_EXPR) {
-        return json_array_push(json_ref(old_value), json_ref(value));
-    }
+    if (reduce_of(key) == REDUCE_REPLACE) return json_ref(value);
+    if (key->reduce == REDUCE_EXPR) return json_array_push(json_ref(old_value), json_ref(value));
     return json_is_none(old_value)
                ? json_ref(value)
                : evaluator_reduce(t->m, key->reduce, true, old_value, value, t->err);
 }
 
 static bool put_write(const Target *t, const StateKey *key, Json name, Json value, Json writer) {
-    if (json_is_none(*t->writes)) {
-        return true;
-    }
+    if (json_is_none(*t->writes)) return true;
     Json entry = json_object_get(*t->writes, name);
     if (replaces(entry)) { /* then what the state has now is what it will be */
         *t->writes = reduce_replace(*t->writes, name, json_object_get(*t->state, name));
@@ -64,9 +58,7 @@ static bool put_write(const Target *t, const StateKey *key, Json name, Json valu
     }
     Json before = json_is_none(entry) ? entry : json_array_get(entry, WRITE_VALUE);
     Json next = joined(t, key, before, value);
-    if (json_is_none(next)) {
-        return false;
-    }
+    if (json_is_none(next)) return false;
     *t->writes = json_object_set(*t->writes, json_ref(name), ARRAY(next, json_ref(writer)));
     return true;
 }
@@ -79,9 +71,7 @@ Json reduce_replace(Json writes, Json name, Json value) {
 
 static void put_replaced(const Target *t, Json name, Json value) {
     *t->state = json_object_set(*t->state, json_ref(name), json_ref(value));
-    if (!json_is_none(*t->writes)) {
-        *t->writes = reduce_replace(*t->writes, name, value);
-    }
+    if (!json_is_none(*t->writes)) *t->writes = reduce_replace(*t->writes, name, value);
 }
 
 static bool put(const Target *t, Json name, Json value, Json writer) {
@@ -94,9 +84,7 @@ bool reduce_update(const Graph *graph, Evaluator *m, Json update, Json writer, J
     Target t = {graph, m, state, writes, err};
     Json name, value;
     for (size_t pos = 0; json_object_next(update, &pos, &name, &value);) {
-        if (!put(&t, name, value, writer)) {
-            return false;
-        }
+        if (!put(&t, name, value, writer)) return false;
     }
     return true;
 }
@@ -104,9 +92,7 @@ bool reduce_update(const Graph *graph, Evaluator *m, Json update, Json writer, J
 /* What was written through an expression is a list of values, each for itself. */
 static bool put_all(const Target *t, Json name, Json values, Json writer) {
     for (size_t i = 0; i < json_array_len(values); i++) {
-        if (!put(t, name, json_array_get(values, i), writer)) {
-            return false;
-        }
+        if (!put(t, name, json_array_get(values, i), writer)) return false;
     }
     return true;
 }
@@ -124,9 +110,7 @@ bool reduce_writes(const Graph *graph, Evaluator *m, Json theirs, Json *state, J
         }
         bool listed = reduce_of(key) == REDUCE_EXPR && json_kind(value) == JSON_ARRAY;
         bool ok = listed ? put_all(&t, name, value, writer) : put(&t, name, value, writer);
-        if (!ok) {
-            return false;
-        }
+        if (!ok) return false;
     }
     return true;
 }
@@ -189,9 +173,7 @@ static bool put_inner(const Target *t, const Level *inner, Json name, Json entry
         put_replaced(t, name, final);
         return true;
     }
-    if (reduce_of(key) == REDUCE_REPLACE) {
-        return put(t, name, final, writer);
-    }
+    if (reduce_of(key) == REDUCE_REPLACE) return put(t, name, final, writer);
     bool listed = reduce_of(its) == REDUCE_EXPR && json_kind(value) == JSON_ARRAY;
     return listed ? put_all(t, name, value, writer) : put(t, name, value, writer);
 }
@@ -200,9 +182,7 @@ bool reduce_inner(Level *outer, const Level *inner, Evaluator *m, Error *err) {
     Target t = {outer->graph, m, &outer->state, &outer->writes, err};
     Json name, entry;
     for (size_t pos = 0; json_object_next(inner->writes, &pos, &name, &entry);) {
-        if (!put_inner(&t, inner, name, entry, outer->node->name_json)) {
-            return false;
-        }
+        if (!put_inner(&t, inner, name, entry, outer->node->name_json)) return false;
     }
     return true;
 }

@@ -22,9 +22,7 @@ Waiter *waiters_add(Waiters *list, uint64_t batch, void (*fn)(void *ctx, const E
 
 void waiter_tell(Waiter *w, const Error *err) {
     Waiter **at = &w->list->first;
-    while (*at != w) {
-        at = &(*at)->next;
-    }
+    while (*at != w) at = &(*at)->next;
     *at = w->next;
     w->list->end = w->list->end == &w->next ? at : w->list->end;
     w->fn(w->ctx, err);
@@ -33,9 +31,7 @@ void waiter_tell(Waiter *w, const Error *err) {
 
 /* Whoever is told may ask for more, which goes behind. */
 void waiters_tell(Waiters *list, uint64_t durable, const Error *err) {
-    while (list->first && (err || list->first->batch <= durable)) {
-        waiter_tell(list->first, err);
-    }
+    while (list->first && (err || list->first->batch <= durable)) waiter_tell(list->first, err);
 }
 
 /* ---- reading ---- */
@@ -49,15 +45,11 @@ bool loaded_read(Store *store, Loaded *l, bool definition, Error *err) {
         error_fact(err, "thread", l->row.thread);
         return error_fact_int(err, "checkpoints", 0);
     }
-    if (!store_checkpoint(store, l->row.run, l->seq, &c, err)) {
-        return false;
-    }
+    if (!store_checkpoint(store, l->row.run, l->seq, &c, err)) return false;
     l->step = c.step;
     l->at = c.at;
     l->image = image_load(store, &l->row, l->seq, &l->weight, err);
-    if (json_is_none(l->image)) {
-        return false;
-    }
+    if (json_is_none(l->image)) return false;
     if (definition) {
         Json key = json_array_get(json_array_get(l->image, IMAGE_RUN), IMAGE_DEFINITION);
         bool own = json_kind(key) == JSON_STRING;
@@ -118,9 +110,7 @@ void request_tell(Request *q, Run *run, const RunRow *row) {
 }
 
 void request_fail(Request *q) {
-    if (q->leased) {
-        request_release(q->engine, q->loaded.row.run);
-    }
+    if (q->leased) request_release(q->engine, q->loaded.row.run);
     request_tell(q, NULL, NULL);
 }
 
@@ -130,9 +120,7 @@ static void next_step(StorageJob *job) {
     Request *q = (Request *)job;
     if (job->abandoned) { /* the engine goes, and the store is ours again */
         error_set(&job->err, ERR_BUSY, "The engine has ended.");
-        if (q->leased) {
-            store_release(q->engine->options.store, q->loaded.row.run);
-        }
+        if (q->leased) store_release(q->engine->options.store, q->loaded.row.run);
         request_tell(q, NULL, NULL);
         return;
     }
@@ -142,9 +130,7 @@ static void next_step(StorageJob *job) {
 /* The end of a node's execution: what led to it is wanted. */
 static bool find_step(Request *q, Store *store, Error *err) {
     Checkpoint c;
-    if (!store_checkpoint(store, q->loaded.row.run, q->seq, &c, err)) {
-        return false;
-    }
+    if (!store_checkpoint(store, q->loaded.row.run, q->seq, &c, err)) return false;
     q->frame = c.frame;
     q->node = mem_strdup(c.node);
     q->loaded.seq = c.parent;
@@ -158,9 +144,7 @@ static void read_run(StorageJob *job, Store *store) {
     Request *q = (Request *)job;
     Loaded *l = &q->loaded;
     run_row_clear(&l->row);
-    if (!store_find(store, q->thread, &l->row, &job->err)) {
-        return;
-    }
+    if (!store_find(store, q->thread, &l->row, &job->err)) return;
     l->seq = q->seq ? q->seq : l->row.head;
     if (!q->replays || find_step(q, store, &job->err)) {
         loaded_read(store, l, !q->reload && !q->no_definition, &job->err);
@@ -170,9 +154,7 @@ static void read_run(StorageJob *job, Store *store) {
 static void lease_run(StorageJob *job, Store *store) {
     Request *q = (Request *)job;
     RunRow *row = &q->loaded.row;
-    if (!store_find(store, q->thread, row, &job->err)) {
-        return;
-    }
+    if (!store_find(store, q->thread, row, &job->err)) return;
     if (store_holds(store, row->run)) {
         char holder[32];
         snprintf(holder, sizeof holder, "pid %d", (int)getpid());
@@ -193,9 +175,7 @@ static bool may_ask(Request *q, RequestStep then) {
     if (!e->storage) {
         error_set(&q->job.err, ERR_USAGE, "There is no store, so there are no runs to go on with.");
     }
-    if (e->storage && engine_may_begin(e, &q->job.err)) {
-        return true;
-    }
+    if (e->storage && engine_may_begin(e, &q->job.err)) return true;
     request_later(q, then);
     return false;
 }
@@ -215,9 +195,7 @@ static void on_leased(StorageJob *job) {
 }
 
 void request_load(Request *q, RequestStep then) {
-    if (!may_ask(q, then)) {
-        return;
-    }
+    if (!may_ask(q, then)) return;
     if (q->reload) {
         Json definition = flow_definition(q->reload);
         json_encode(definition, &q->reload_text);
@@ -241,9 +219,7 @@ void request_read(Request *q, RequestStep then) {
 static void on_durable(void *ctx, const Error *err) {
     Request *q = ctx;
     q->waiter = NULL;
-    if (err && q->job.err.code == ERR_NONE) {
-        q->job.err = *err;
-    }
+    if (err && q->job.err.code == ERR_NONE) q->job.err = *err;
     q->then(q);
 }
 
@@ -339,9 +315,7 @@ void request_release(Engine *e, int64_t run) {
 static void now_told(Now *now, const Error *err) {
     now->told = true;
     now->failed = err != NULL;
-    if (err && now->err) {
-        *now->err = *err;
-    }
+    if (err && now->err) *now->err = *err;
 }
 
 void now_ready(void *ctx, Run *run, const Error *err) {
@@ -352,8 +326,6 @@ void now_ready(void *ctx, Run *run, const Error *err) {
 
 void now_changed(void *ctx, const RunRow *row, const Error *err) {
     Now *now = ctx;
-    if (row) {
-        run_row_copy(&now->row, row);
-    }
+    if (row) run_row_copy(&now->row, row);
     now_told(now, err);
 }

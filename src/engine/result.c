@@ -204,9 +204,7 @@ static Json form_of(const ResultPlace *p, const StepResult *r) {
     if (!json_is_none(given) && json_identical(there, given) && failed == !update) {
         return update && !p->element ? json_bool(true) : json_none();
     }
-    if (plain && p->task && json_kind(r->update) == JSON_NULL) {
-        return json_null();
-    }
+    if (plain && p->task && json_kind(r->update) == JSON_NULL) return json_null();
     Keys scope = scope_of(p, r->at);
     return parts_of(p, r, &scope);
 }
@@ -223,13 +221,9 @@ bool checkpoint_ends_node(const char *node, const char *status) {
 bool result_encode(const ResultPlace *p, const StepResult *r, Buf *out) {
     bool any = !json_is_none(r->update) || !json_is_none(r->error) || !json_is_none(r->set) ||
                !json_is_none(r->by_hand);
-    if (!any && !checkpoint_ends_node(p->c->node, p->c->status)) {
-        return false;
-    }
+    if (!any && !checkpoint_ends_node(p->c->node, p->c->status)) return false;
     Json form = form_of(p, r);
-    if (!json_is_none(form)) {
-        json_encode(form, out);
-    }
+    if (!json_is_none(form)) json_encode(form, out);
     json_unref(form);
     return true;
 }
@@ -239,9 +233,7 @@ bool result_encode(const ResultPlace *p, const StepResult *r, Buf *out) {
 /* What the patch has; given. */
 static Json pointed_at(const ResultPlace *p, size_t level) {
     Json left = left_with(p, WAIT_MAP), update, key, value;
-    if (!json_is_none(left)) {
-        return json_ref(left);
-    }
+    if (!json_is_none(left)) return json_ref(left);
     Keys keys = keys_of(p, level);
     for (update = json_object(); next_key(&keys, &key, &value);) {
         update = json_object_set(update, json_ref(key), json_ref(value));
@@ -330,9 +322,7 @@ bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) 
                      .now = image_frame(after, c->frame)};
     bool sound = c->result && (!c->result_len || !json_is_none(form));
     *out = (StepResult){.at = usual_level(&p)};
-    if (sound) {
-        read_form(&p, form, out);
-    }
+    if (sound) read_form(&p, form, out);
     json_unref(p.patch);
     json_unref(p.key);
     json_unref(form);
@@ -349,9 +339,7 @@ void result_clear(StepResult *r) {
 bool result_by_value(const Checkpoint *c, Json before, Json after, Buf *out) {
     StepResult r;
     Keys nowhere = {0};
-    if (!result_read(c, before, after, &r)) {
-        return false;
-    }
+    if (!result_read(c, before, after, &r)) return false;
     Json form = parts_of(&(ResultPlace){.c = c, .now = image_frame(after, c->frame)}, &r, &nowhere);
     json_encode(form, out);
     json_unref(form);

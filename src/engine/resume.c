@@ -69,12 +69,8 @@ static void begin(Run *run, const RunStart *start) {
         run->folder = json_string_c(folder);
         run->folder_path = mem_strdup(folder);
     }
-    if (start->mode) {
-        json_put(&run->mode, json_string_c(start->mode));
-    }
-    if (main->timeout_ms) {
-        run->deadline = engine_time(run->engine) + main->timeout_ms;
-    }
+    if (start->mode) json_put(&run->mode, json_string_c(start->mode));
+    if (main->timeout_ms) run->deadline = engine_time(run->engine) + main->timeout_ms;
     run_set_deadline(run);
     run_tell_start(run, false);
     Frame *f = frame_new(run, NULL, 0);
@@ -103,9 +99,7 @@ Request *engine_start(Engine *e, Flow *flow, const RunStart *start, RunReady rea
         request_make(q, run, flow->name, NULL);
     }
     begin(run, start);
-    if (!e->storage) {
-        request_tell(q, run, NULL);
-    }
+    if (!e->storage) request_tell(q, run, NULL);
     return q;
 }
 
@@ -192,9 +186,7 @@ static bool answer_needed(const Frame *f, Error *err) {
 
 static Frame *failed_frame(Run *run) {
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (f->waits == WAIT_FAILED) {
-            return f;
-        }
+        if (f->waits == WAIT_FAILED) return f;
     }
     return NULL;
 }
@@ -212,17 +204,13 @@ static bool find_answered(Run *run, const RunResume *r, Frame **found, Error *er
     size_t open = 0;
     *found = NULL;
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (!is_open(f)) {
-            continue;
-        }
+        if (!is_open(f)) continue;
         open++;
         if (!r->interrupt || json_string_is(json_array_get(f->wait, WAIT_ID), r->interrupt)) {
             *found = f;
         }
     }
-    if (r->interrupt) {
-        return *found || no_such_interrupt(run, r->interrupt, err);
-    }
+    if (r->interrupt) return *found || no_such_interrupt(run, r->interrupt, err);
     if (!answered) {
         *found = open == 1 && !asks(*found) ? *found : NULL;
         return true;
@@ -285,9 +273,7 @@ static Json approval_result(const Frame *f, const RunResume *r, Error *err) {
 /* Past an interrupt that only stopped: an object is merged into the state as a result would be. */
 static bool pass(Frame *f, const RunResume *r, Error *err) {
     Level *l = frame_top(f);
-    if (json_is_none(r->value)) {
-        return true;
-    }
+    if (json_is_none(r->value)) return true;
     if (json_kind(r->value) != JSON_OBJECT) {
         return error_set(err, ERR_USAGE,
                          "`%s` asked nothing, it only stopped: give no answer, or an object to "
@@ -335,9 +321,7 @@ static bool can_go_on(Run *run, Error *err) {
     RunStatus status = run->status;
     bool done = run->first_frame->waits == WAIT_DONE || status == RUN_COMPLETED;
     bool over = status == RUN_FAILED && test_is_over(run);
-    if (!over && !done && (status != RUN_CANCELLED || run_is_forked(run))) {
-        return true;
-    }
+    if (!over && !done && (status != RUN_CANCELLED || run_is_forked(run))) return true;
     error_set(err, ERR_ENDED, "Thread `%s` %s: there is nothing to resume.", run->row.thread,
               over   ? "has failed, and its cleanup tasks have run"
               : done ? "has completed"
@@ -356,12 +340,8 @@ static bool has_something_to_do(Run *run, const Frame *answered, const RunResume
                          "The time to answer `%s` is up: without an answer the run goes on.",
                          frame_top(answered)->node->name);
     }
-    if (answered && asks(answered) && !answers) {
-        return answer_needed(answered, err);
-    }
-    if (answered) {
-        return true;
-    }
+    if (answered && asks(answered) && !answers) return answer_needed(answered, err);
+    if (answered) return true;
     for (const Frame *f = run->first_frame; f; f = f->next) {
         if (asks(f) && !is_late(f)) {
             asking = f;
@@ -388,15 +368,9 @@ static void reopen(Run *run) {
     bool ended = run->status != RUN_RUNNING, forked = run_is_forked(run);
     run->status = RUN_RUNNING;
     json_clear(&run->error);
-    if (failed) {
-        try_again(failed);
-    }
-    if (forked) {
-        run_fork_line(run);
-    }
-    if (ended) {
-        run_renew_clocks(run);
-    }
+    if (failed) try_again(failed);
+    if (forked) run_fork_line(run);
+    if (ended) run_renew_clocks(run);
     if (ended || forked) {
         run_record(run, run->first_frame, failed ? frame_top(failed)->node : NULL,
                    forked ? "forked" : "resumed", json_none());
@@ -412,15 +386,11 @@ static void each_frame(Run *run, bool (*is)(const Frame *f), void (*act)(Frame *
     size_t n = 0;
     int64_t *ids = mem_alloc((run->nframes + 1) * sizeof *ids);
     for (Frame *f = run->first_frame; f; f = f->next) {
-        if (is(f)) {
-            ids[n++] = f->id;
-        }
+        if (is(f)) ids[n++] = f->id;
     }
     for (size_t i = 0; i < n && !run->halting; i++) {
         Frame *f = run_frame(run, ids[i]);
-        if (f && is(f)) {
-            act(f);
-        }
+        if (f && is(f)) act(f);
     }
     mem_free(ids);
 }
@@ -432,9 +402,7 @@ void run_schedule_all(Run *run) {
 /* Without an answer it is for the state that people see and for every branch that is under way, and for
  * the node that failed. */
 static bool set_values(Run *run, Frame *answered, Json set, Error *err) {
-    if (answered) {
-        return level_set(answered, answered->nlevels - 1, set, err);
-    }
+    if (answered) return level_set(answered, answered->nlevels - 1, set, err);
     for (Frame *f = run->first_frame; f; f = f->next) {
         uint32_t shown = frame_shown_level(f), top = f->nlevels - 1;
         if (!level_set(f, shown, set, err) ||
@@ -447,9 +415,7 @@ static bool set_values(Run *run, Frame *answered, Json set, Error *err) {
 
 /* What the frame is to go on with: JSON_NONE when it only stopped. */
 static bool answer_result(Frame *f, const RunResume *r, Json *result, Error *err) {
-    if (!asks(f)) {
-        return pass(f, r, err);
-    }
+    if (!asks(f)) return pass(f, r, err);
     if (!frame_asks_for_work(f)) {
         *result = approval_result(f, r, err);
     } else if (!r->decision || decision_offered(f, r->decision, err)) { /* as it is */
@@ -486,9 +452,7 @@ static void begin_by_hand(Run *run, const RunResume *r, const Frame *answered, J
     if (answered && json_is_none(result) && json_kind(r->value) == JSON_OBJECT) {
         changes = json_array_push(changes, json_ref(r->value));
     }
-    if (!json_array_len(changes)) {
-        json_clear(&changes);
-    }
+    if (!json_array_len(changes)) json_clear(&changes);
     run->by_hand = changes;
 }
 
@@ -548,12 +512,8 @@ Run *engine_resume_now(Engine *e, const RunResume *r, Error *err) {
 bool run_answer(Run *run, const RunResume *r, Error *err) {
     Frame *answered;
     Json result = json_none();
-    if (!find_answered(run, r, &answered, err)) {
-        return false;
-    }
-    if (!answered) {
-        return no_such_interrupt(run, r->interrupt ? r->interrupt : "", err);
-    }
+    if (!find_answered(run, r, &answered, err)) return false;
+    if (!answered) return no_such_interrupt(run, r->interrupt ? r->interrupt : "", err);
     if (asks(answered) && json_is_none(r->value) && !r->decision) {
         return answer_needed(answered, err);
     }
@@ -563,9 +523,7 @@ bool run_answer(Run *run, const RunResume *r, Error *err) {
     Json tried = change_set(json_ref(seen), r->set, err);
     bool fits = json_is_none(seen) || !json_is_none(tried);
     json_unref(tried);
-    if (!fits || !answer_result(answered, r, &result, err)) {
-        return false;
-    }
+    if (!fits || !answer_result(answered, r, &result, err)) return false;
     run->rested = false;
     begin_by_hand(run, r, answered, result);
     if (sets) {

@@ -40,9 +40,7 @@ static void park_loaded(Frame *f, Json info, bool looked) {
         return;
     }
     frame_schedule(f);
-    if (frame_is_at_rest(f)) {
-        return;
-    }
+    if (frame_is_at_rest(f)) return;
     if (f->children) { /* it has what it needs of them: it goes on when the first of them does */
         frame_unqueue(f);
         frame_set_status(f, FRAME_HOLDING);
@@ -58,14 +56,10 @@ static void park_loaded(Frame *f, Json info, bool looked) {
 static void park_all(Run *run, Json info, bool looked) {
     size_t n = 0;
     int64_t *ids = mem_alloc((run->nframes + 1) * sizeof *ids);
-    for (Frame *f = run->first_frame; f; f = f->next) {
-        ids[n++] = f->id;
-    }
+    for (Frame *f = run->first_frame; f; f = f->next) ids[n++] = f->id;
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(run, ids[i]);
-        if (f) {
-            park_loaded(f, info, looked);
-        }
+        if (f) park_loaded(f, info, looked);
     }
     mem_free(ids);
 }
@@ -87,9 +81,7 @@ static void wake(Run *run, Json info) {
             more = more || frame_is_parked(f);
         }
     }
-    if (more) {
-        run_record(run, run->first_frame, NULL, "opened", json_none());
-    }
+    if (more) run_record(run, run->first_frame, NULL, "opened", json_none());
 }
 
 /* What its frames are, for those who look: nothing is scheduled. */
@@ -153,9 +145,7 @@ static void on_taken(StorageJob *job) {
     Request *q = (Request *)job;
     Run *run = q->run;
     bool ok = job->err.code == ERR_NONE;
-    if (job->abandoned) {
-        error_set(&job->err, ERR_BUSY, "The engine has ended.");
-    }
+    if (job->abandoned) error_set(&job->err, ERR_BUSY, "The engine has ended.");
     if (run) {
         run->take = NULL;
         run->leased = ok;
@@ -209,9 +199,7 @@ bool run_is_called_off(const Run *run) {
 
 static bool may_write(Run *run, Error *err) {
     Now now = {.err = err};
-    if (!run->leased || !run->engine->storage) {
-        request_now(run_take(run, now_ready, &now), &now);
-    }
+    if (!run->leased || !run->engine->storage) request_now(run_take(run, now_ready, &now), &now);
     return run->leased;
 }
 
@@ -236,9 +224,7 @@ bool run_rewind(Run *run, Json there, Json info, Error *err) {
     if (ok) {
         run_set_hooks(run, NULL, NULL);
         ok = load_again(run, there, err);
-        if (run->first_frame) {
-            run_set_hooks(run, hooks, ctx);
-        }
+        if (run->first_frame) run_set_hooks(run, hooks, ctx);
     }
     if (ok && has_ended(run)) {
         run->settled = true;

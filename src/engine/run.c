@@ -11,9 +11,7 @@
 void run_enter(Run *run, RunsThat which) {
     RunLink *link = &run->links[which];
     RunQueue *list = &run->engine->runs[which];
-    if (link->in) {
-        return;
-    }
+    if (link->in) return;
     *link = (RunLink){.prev = list->last, .in = true};
     *(list->last ? &list->last->links[which].next : &list->first) = run;
     list->last = run;
@@ -22,9 +20,7 @@ void run_enter(Run *run, RunsThat which) {
 void run_leave(Run *run, RunsThat which) {
     RunLink *link = &run->links[which];
     RunQueue *list = &run->engine->runs[which];
-    if (!link->in) {
-        return;
-    }
+    if (!link->in) return;
     *(link->prev ? &link->prev->links[which].next : &list->first) = link->next;
     *(link->next ? &link->next->links[which].prev : &list->last) = link->prev;
     *link = (RunLink){0};
@@ -39,12 +35,8 @@ void run_set_held(Run *run, bool held) {
 
 /* A turn has one time: looking at the clock costs as much as a tenth of a step. */
 int64_t engine_time(const Engine *e) {
-    if (e->turn_time) {
-        return e->turn_time;
-    }
-    if (e->options.now) {
-        return e->options.now(e->options.ctx);
-    }
+    if (e->turn_time) return e->turn_time;
+    if (e->options.now) return e->options.now(e->options.ctx);
     struct timeval tv;
     gettimeofday(&tv, NULL);
     return (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000;
@@ -62,9 +54,7 @@ void handle_free(uv_handle_t *handle) {
 }
 
 void timer_free(uv_timer_t *timer) {
-    if (timer) {
-        uv_close((uv_handle_t *)timer, handle_free);
-    }
+    if (timer) uv_close((uv_handle_t *)timer, handle_free);
 }
 
 /* ---- batches and turns ---- */
@@ -84,16 +74,12 @@ uint64_t engine_unsaved_batch(const Engine *e) {
 
 bool engine_may_begin(const Engine *e, Error *err) {
     bool sound = e->broken.code == ERR_NONE;
-    if (!sound && err) {
-        *err = e->broken;
-    }
+    if (!sound && err) *err = e->broken;
     return sound;
 }
 
 const char *engine_folder(Engine *e, Error *err) {
-    if (!e->folder) {
-        e->folder = mem_strdup(store_folder(e->options.store, err));
-    }
+    if (!e->folder) e->folder = mem_strdup(store_folder(e->options.store, err));
     return e->folder;
 }
 
@@ -106,9 +92,7 @@ Storage *engine_storage(Engine *e) {
 }
 
 void engine_set_idle(Engine *e, bool active) {
-    if (active == e->idle_active) {
-        return;
-    }
+    if (active == e->idle_active) return;
     e->idle_active = active;
     if (active) {
         uv_idle_start(e->idle, e->on_turn);

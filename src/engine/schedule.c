@@ -24,23 +24,17 @@ void frame_set_timer(Frame *f) {
         t = !t || (deadline && deadline < t) ? deadline : t;
     }
     if (!t || f->held) {
-        if (f->timer) {
-            uv_timer_stop(f->timer);
-        }
+        if (f->timer) uv_timer_stop(f->timer);
         return;
     }
-    if (!f->timer) {
-        f->timer = timer_new(f->run->engine->options.loop, f);
-    }
+    if (!f->timer) f->timer = timer_new(f->run->engine->options.loop, f);
     int64_t left = t - engine_time(f->run->engine);
     uv_timer_start(f->timer, f->run->engine->on_frame_late, left > 0 ? (uint64_t)left : 0, 0);
 }
 
 void run_set_deadline(Run *run) {
     bool held = run->first_frame && run->first_frame->held; /* its clock stands still */
-    if (!run->deadline || run->halting || held) {
-        return;
-    }
+    if (!run->deadline || run->halting || held) return;
     if (!run->timer) {
         run->timer = timer_new(run->engine->options.loop, run);
         uv_unref((uv_handle_t *)run->timer);
@@ -70,9 +64,7 @@ void run_renew_clocks(Run *run) {
             }
         }
     }
-    if (run->deadline && run->deadline <= now) {
-        run->deadline = now + run->flow->main->timeout_ms;
-    }
+    if (run->deadline && run->deadline <= now) run->deadline = now + run->flow->main->timeout_ms;
 }
 
 static void clock_changes(Frame *f, int64_t now) {
@@ -81,14 +73,10 @@ static void clock_changes(Frame *f, int64_t now) {
         int64_t *deadline = &f->levels[i].deadline;
         *deadline = *deadline ? time_moved(*deadline, stood) : 0;
     }
-    if (!f->parent && f->run->deadline) {
-        f->run->deadline = time_moved(f->run->deadline, stood);
-    }
+    if (!f->parent && f->run->deadline) f->run->deadline = time_moved(f->run->deadline, stood);
     f->held_at = f->held ? now : 0;
     frame_mark(f);
-    if (f->timer) {
-        frame_set_timer(f);
-    }
+    if (f->timer) frame_set_timer(f);
     if (!f->parent && !f->held) {
         run_set_deadline(f->run);
     } else if (!f->parent && f->run->timer) {
@@ -114,20 +102,14 @@ void frame_set_status(Frame *f, FrameStatus status) {
     (void)legal;
     f->run->active += (size_t)is_active(f->status) - (size_t)was;
     f->run->waiting += (size_t)(f->status == FRAME_WAITING) - (size_t)waited;
-    if (moved != is_moving(f->status)) {
-        (moved ? frame_leave_moving : frame_join_moving)(f);
-    }
-    if (parked == (status == FRAME_PARKED)) {
-        return;
-    }
+    if (moved != is_moving(f->status)) (moved ? frame_leave_moving : frame_join_moving)(f);
+    if (parked == (status == FRAME_PARKED)) return;
     int64_t now = engine_time(f->run->engine);
     f->run->parked += parked ? (size_t)-1 : 1;
     for (Frame *at = f; at; at = at->parent) { /* the clocks of those around it stand still, too */
         bool stood = at->held > 0;
         at->held += parked ? (uint32_t)-1 : 1;
-        if (stood != (at->held > 0)) {
-            clock_changes(at, now);
-        }
+        if (stood != (at->held > 0)) clock_changes(at, now);
     }
 }
 
@@ -162,9 +144,7 @@ void frame_schedule(Frame *f) {
 
 void frame_unqueue(Frame *f) {
     Run *run = f->run;
-    if (!f->queued) {
-        return;
-    }
+    if (!f->queued) return;
     Frame **at = &run->ready, *before = NULL;
     while (*at && *at != f) {
         before = *at;
@@ -172,18 +152,14 @@ void frame_unqueue(Frame *f) {
     }
     if (*at) {
         *at = f->queue_next;
-        if (run->ready_tail == f) {
-            run->ready_tail = before;
-        }
+        if (run->ready_tail == f) run->ready_tail = before;
     }
     f->queued = false;
 }
 
 void frame_remove(Frame *f) {
     Run *run = f->run;
-    if (run_hooks(run) && run_hooks(run)->frame_end) {
-        run_hooks(run)->frame_end(run->hooks_ctx, f);
-    }
+    if (run_hooks(run) && run_hooks(run)->frame_end) run_hooks(run)->frame_end(run->hooks_ctx, f);
     engine_drop_start(run->engine, f);
     frame_set_status(f, FRAME_DONE);
     frame_unqueue(f);
@@ -201,9 +177,7 @@ void frame_remove(Frame *f) {
 void frame_record_result(Frame *f, const Node *node, const char *status, StepResult result) {
     bool gone = f->gone;
     run_record_result(f->run, f, node, status, result);
-    if (!gone) {
-        frame_schedule(f);
-    }
+    if (!gone) frame_schedule(f);
 }
 
 void frame_record(Frame *f, const Node *node, const char *status, Json update) {
@@ -223,9 +197,7 @@ void engine_drop_start(Engine *e, Frame *f) {
 
 /* Nothing moves, but somebody is there who may let it: that is told once. */
 static bool rests(Run *run) {
-    if (!run->is_held || run->status != RUN_RUNNING) {
-        return false;
-    }
+    if (!run->is_held || run->status != RUN_RUNNING) return false;
     if (!run->rested) {
         run->rested = true;
         engine_tell(run, NULL, (Event){.type = EVENT_STOPPED, .data = json_int(++run->rests)});
@@ -235,17 +207,13 @@ static bool rests(Run *run) {
 }
 
 void run_settle_if_done(Run *run) {
-    if (run_settling(run) || run->settled || run->orphans) {
-        return;
-    }
+    if (run_settling(run) || run->settled || run->orphans) return;
     if (!run->halting) {
         if (run->ready || run->active) {
             run->rested = false;
             return;
         }
-        if (rests(run)) {
-            return;
-        }
+        if (rests(run)) return;
         /* no row when it has completed */
         run_status_change(&run->status, run->parked ? RUN_PAUSES : RUN_WAITS);
     }

@@ -59,9 +59,7 @@ static Json view_at(ScopeAt at) {
     size_t n = 0;
     for (at = owner_of(at); n < CHAIN_MAX; at = owner_of(at)) {
         chain[n++] = at;
-        if (!go_down(&at)) {
-            break;
-        }
+        if (!go_down(&at)) break;
     }
     Json view = n == CHAIN_MAX ? view_at(at) : json_ref(level_at(chain[--n])->state);
     while (n) {

@@ -68,9 +68,7 @@ static StorageJob *take(Storage *s, Jobs *queue, uv_cond_t *more) {
         s->resting -= queue == &s->reads;
     }
     StorageJob *job = s->quit && queue == &s->reads ? NULL : queue->first;
-    if (job) {
-        jobs_remove(queue, job);
-    }
+    if (job) jobs_remove(queue, job);
     uv_mutex_unlock(&s->mutex);
     return job;
 }
@@ -95,9 +93,7 @@ static void do_job(Storage *s, StorageJob *job, Store *store) {
 
 static void write_jobs(void *arg) {
     Storage *s = arg;
-    for (StorageJob *job; (job = take(s, &s->writes, &s->to_write));) {
-        do_job(s, job, s->host.store);
-    }
+    for (StorageJob *job; (job = take(s, &s->writes, &s->to_write));) do_job(s, job, s->host.store);
 }
 
 /* A handle that could not be opened is tried again for the next job. */
@@ -119,9 +115,7 @@ static void read_jobs(void *arg) {
 
 static void count_pending(Storage *s, bool more) {
     s->pending += more ? 1 : (size_t)-1;
-    if (s->pending == (more ? 1 : 0)) {
-        (more ? uv_ref : uv_unref)((uv_handle_t *)&s->ring);
-    }
+    if (s->pending == (more ? 1 : 0)) (more ? uv_ref : uv_unref)((uv_handle_t *)&s->ring);
 }
 
 static void ask(Storage *s, StorageJob *job, Jobs *queue, uv_cond_t *more) {
@@ -146,9 +140,7 @@ static void tell(Storage *s, StorageJob *job) {
 static StorageJob *next_finished(Storage *s) {
     uv_mutex_lock(&s->mutex);
     StorageJob *job = s->finished.first;
-    if (job) {
-        jobs_remove(&s->finished, job);
-    }
+    if (job) jobs_remove(&s->finished, job);
     uv_mutex_unlock(&s->mutex);
     return job;
 }
@@ -176,9 +168,7 @@ void storage_read(Storage *s, StorageJob *job) {
     size_t waiting = s->reads.n;
     bool more = s->resting < (int)waiting + 1 && s->nreaders < STORAGE_READERS;
     uv_mutex_unlock(&s->mutex);
-    if (more && uv_thread_create(&s->readers[s->nreaders], read_jobs, s) == 0) {
-        s->nreaders++;
-    }
+    if (more && uv_thread_create(&s->readers[s->nreaders], read_jobs, s) == 0) s->nreaders++;
     if (!s->nreaders || waiting >= STORAGE_READS) {
         error_set(&job->err, ERR_BUSY, "The store is asked for too much at once; try again.");
         ask(s, job, &s->finished, &s->ended);
@@ -191,9 +181,7 @@ void storage_read(Storage *s, StorageJob *job) {
 
 static bool is_in(const Jobs *jobs, const StorageJob *job) {
     const StorageJob *at = jobs->first;
-    while (at && at != job) {
-        at = at->next;
-    }
+    while (at && at != job) at = at->next;
     return at != NULL;
 }
 
@@ -217,18 +205,14 @@ void storage_abandon(StorageJob *job) {
 void storage_finish(StorageJob *job) {
     Storage *s = job->storage;
     uv_mutex_lock(&s->mutex);
-    while (!job->finished) {
-        uv_cond_wait(&s->ended, &s->mutex);
-    }
+    while (!job->finished) uv_cond_wait(&s->ended, &s->mutex);
     jobs_remove(&s->finished, job);
     uv_mutex_unlock(&s->mutex);
     tell(s, job);
 }
 
 Store *storage_reader(Storage *s, Error *err) {
-    if (!s->reader) {
-        s->reader = store_reader(s->host.store, err);
-    }
+    if (!s->reader) s->reader = store_reader(s->host.store, err);
     return s->reader;
 }
 
@@ -247,9 +231,7 @@ static void on_committed(StorageJob *job) {
         s->host.committed(s->host.ctx, s->number - 1, s->writing, s->failed ? &err : NULL);
     }
     /* the host may have flushed: then this is the other one */
-    if (!s->under_way) {
-        store_batch_reset(s->writing);
-    }
+    if (!s->under_way) store_batch_reset(s->writing);
 }
 
 StoreBatch *storage_batch(Storage *s) {
@@ -265,9 +247,7 @@ bool storage_ready(const Storage *s) {
 }
 
 void storage_flush(Storage *s) {
-    if (!storage_ready(s) || !s->filling->count) {
-        return;
-    }
+    if (!storage_ready(s) || !s->filling->count) return;
     StoreBatch *full = s->filling;
     s->filling = s->writing;
     s->writing = full;
@@ -279,9 +259,7 @@ void storage_flush(Storage *s) {
 }
 
 void storage_wait(Storage *s) {
-    if (s->under_way) {
-        storage_finish(&s->commit);
-    }
+    if (s->under_way) storage_finish(&s->commit);
 }
 
 bool storage_overfull(const Storage *s) {
@@ -335,12 +313,8 @@ void storage_close(Storage *s) {
     uv_cond_broadcast(&s->to_read);
     uv_mutex_unlock(&s->mutex);
     uv_thread_join(&s->writer);
-    for (int i = 0; i < s->nreaders; i++) {
-        uv_thread_join(&s->readers[i]);
-    }
-    while (s->reads.first) {
-        storage_abandon(s->reads.first);
-    }
+    for (int i = 0; i < s->nreaders; i++) uv_thread_join(&s->readers[i]);
+    while (s->reads.first) storage_abandon(s->reads.first);
     for (StorageJob *job; (job = next_finished(s));) {
         job->abandoned = true;
         tell(s, job);

@@ -59,9 +59,7 @@ void task_note(Frame *f, uint32_t level, const char *field, Json value) {
 
 void task_note_begun(Frame *f, bool runs) {
     uint32_t level = f->nlevels - 1;
-    if (!task_has_id(f->levels[level].node)) {
-        return;
-    }
+    if (!task_has_id(f->levels[level].node)) return;
     task_note(f, level, "outputs", json_object());
     task_note(f, level, "result", json_int(TASK_NONE));
     task_note(f, level, "started", json_bool(runs));
@@ -91,9 +89,7 @@ void task_note_progress(Frame *f, uint32_t level, size_t done, size_t all) {
 }
 
 void task_note_scope(Frame *f, uint32_t level, int64_t number, Json scope) {
-    if (!task_has_id(f->levels[level].node) || json_kind(scope) != JSON_OBJECT) {
-        return;
-    }
+    if (!task_has_id(f->levels[level].node) || json_kind(scope) != JSON_OBJECT) return;
     char name[24];
     snprintf(name, sizeof name, "%lld", (long long)number);
     Json outputs = scope_task(f, level, f->levels[level].node->task->id, "outputs");
@@ -134,9 +130,7 @@ int64_t memo_int(const Level *l, const char *name) {
 
 void memo_set(Frame *f, uint32_t level, const char *name, Json value) {
     Level *l = &f->levels[level];
-    if (json_kind(l->writes) != JSON_OBJECT) {
-        level_set_memo(f, l, json_object());
-    }
+    if (json_kind(l->writes) != JSON_OBJECT) level_set_memo(f, l, json_object());
     l->writes = json_object_with(l->writes, name, value);
     frame_mark(f);
 }

@@ -50,18 +50,14 @@ static bool is_inner_test(const Frame *f, uint32_t level) {
 /* Where the cleanup list of a test begins, or is; NULL when there is nothing left of it. */
 static const Node *cleanup_position(const Frame *f, uint32_t level) {
     const Level *l = &f->levels[level];
-    if (verdict_cleaning(l)) {
-        return level + 1 < f->nlevels ? f->levels[level + 1].node : NULL;
-    }
+    if (verdict_cleaning(l)) return level + 1 < f->nlevels ? f->levels[level + 1].node : NULL;
     return l->graph->after && l->graph->after->nnodes ? &l->graph->after->nodes[0] : NULL;
 }
 
 /* Its variables are all those that the test had in sight, as they are now. */
 static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
     const Node *first = cleanup_position(f, level);
-    if (!first) {
-        return;
-    }
+    if (!first) return;
     Frame *child = frame_new(f->run, heir, first->graph->id);
     child->is_cleanup = true;
     level_push(child, first->graph, scope_view(f, level), false);
@@ -73,9 +69,7 @@ static void leave_cleanup(Frame *f, uint32_t level, Frame *heir) {
 void task_abandon(Frame *f, uint32_t level, Frame *heir) {
     for (uint32_t i = f->nlevels; i > level; i--) {
         note_abandoned(f, i - 1);
-        if (is_inner_test(f, i - 1)) {
-            leave_cleanup(f, i - 1, heir);
-        }
+        if (is_inner_test(f, i - 1)) leave_cleanup(f, i - 1, heir);
     }
 }
 
@@ -99,12 +93,8 @@ bool task_resolve(Frame *f, Error *err) {
 bool task_query(Frame *f, const Expr *expr, Json vars, Json *value, Error *err) {
     Error failed = ERROR_INIT;
     *value = evaluator_query(f->run->evaluator, expr, vars, &failed);
-    if (json_kind(*value) == JSON_NULL) {
-        json_clear(value);
-    }
-    if (failed.code != ERR_NONE) {
-        *err = failed;
-    }
+    if (json_kind(*value) == JSON_NULL) json_clear(value);
+    if (failed.code != ERR_NONE) *err = failed;
     return failed.code == ERR_NONE;
 }
 
@@ -143,9 +133,7 @@ void task_end(Frame *f, TaskResult result, Json error, Json outputs) {
     if (task_has_id(node) && json_kind(outputs) == JSON_OBJECT) {
         task_note_outputs(f, f->nlevels - 1, outputs);
     }
-    if (result != TASK_NONE) {
-        task_note_ended(f, result);
-    }
+    if (result != TASK_NONE) task_note_ended(f, result);
     level_set_memo(f, l, verdict_new(result, error));
     StepResult came = {.update = outputs, .error = json_ref(error), .set = json_take(&f->set)};
     if (inject_stands_in(f)) {
@@ -184,9 +172,7 @@ static bool reads_failure(const Level *l) {
     static const char *const readers[] = {"ignoreResult", "ignoreFailure", "expectFailure",
                                           "invertResult", "continueOnFailure"};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
-        if (memo_is(l, readers[i])) {
-            return true;
-        }
+        if (memo_is(l, readers[i])) return true;
     }
     return memo_int(l, "failureThreshold") > 1 ||
            (memo_is(l, "retryOnFailure") && memo_int(l, "tries") < memo_int(l, "maxRetryCount"));
@@ -195,9 +181,7 @@ static bool reads_failure(const Level *l) {
 bool task_error_is_read(const Frame *f) {
     for (uint32_t below = f->nlevels - 1; f;) {
         for (; below; below--) {
-            if (reads_failure(&f->levels[below - 1])) {
-                return true;
-            }
+            if (reads_failure(&f->levels[below - 1])) return true;
         }
         f = f->parent;
         below = f ? f->nlevels : 0;
@@ -274,9 +258,7 @@ void task_cleaned(Frame *f) {
 void task_late(Frame *f, uint32_t level, Json error) {
     const Node *node = f->levels[level].node;
     f->levels[level].deadline = 0;
-    if (task_has_id(node)) {
-        task_note(f, level, "timeout", json_bool(true));
-    }
+    if (task_has_id(node)) task_note(f, level, "timeout", json_bool(true));
     if (level + 1 >= f->nlevels || !is_inner_test(f, level + 1)) {
         frame_unwind(f, level);
         task_ended_inside(f, ENDED_FAILED, TASK_FAILURE, error);
@@ -314,9 +296,7 @@ static const Node *next_in_list(Frame *f) {
     size_t next = (size_t)l->node->index + 1;
     if (verdict_result(l) == TASK_FAILURE && !is_cleanup_list(f)) {
         bool list = is_list_of(f, KIND_RUN_TASKS);
-        if (!list || !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) {
-            return NULL;
-        }
+        if (!list || !memo_is(&f->levels[f->nlevels - 2], "continueOnFailure")) return NULL;
         if (json_is_none(memo_get(&f->levels[f->nlevels - 2], "error"))) {
             memo_set(f, f->nlevels - 2, "error", json_ref(verdict_error(l)));
         }
@@ -392,9 +372,7 @@ static void end_run(Frame *f) {
 /* Its cleanup list, then nothing more. True when there is something to do. */
 static bool enter_cleanup(Frame *f) {
     Level *l = frame_top(f);
-    if (verdict_cleaning(l) || !l->graph->after) {
-        return false;
-    }
+    if (verdict_cleaning(l) || !l->graph->after) return false;
     verdict_clean(f, l);
     *(f->nlevels == 1 ? &f->run->deadline : &f->levels[f->nlevels - 2].deadline) =
         0; /* the test's time does not count for it */
@@ -437,9 +415,7 @@ bool test_is_over(const Run *run) {
 bool test_abort(Run *run, Json error) {
     Frame *root = run->first_frame;
     bool live = !run->halting && !run_settling(run) && run->status == RUN_RUNNING;
-    if (!live || !test_cleans_up(run) || test_is_over(run)) {
-        return false;
-    }
+    if (!live || !test_cleans_up(run) || test_is_over(run)) return false;
     bool cancelled = json_is_none(error);
     run->deadline = 0;
     frame_unwind(root, 0);
@@ -466,17 +442,13 @@ void test_is_cancelled(Run *run) {
 /* ---- levels that end ---- */
 
 void task_level_done(Frame *f) {
-    if (is_test(f) && enter_cleanup(f)) {
-        return;
-    }
+    if (is_test(f) && enter_cleanup(f)) return;
     if (f->nlevels == 1 && f->is_cleanup) { /* the frame that it cleaned up for may go on */
         Frame *heir = f->parent;
         heir->children--;
         frame_mark(heir);
         frame_remove(f);
-        if (!heir->children && heir->status == FRAME_HOLDING) {
-            frame_schedule(heir);
-        }
+        if (!heir->children && heir->status == FRAME_HOLDING) frame_schedule(heir);
         run_record(f->run, f, NULL, "completed", json_none());
         return;
     }
@@ -506,9 +478,7 @@ static bool is_wanted(Frame *f, bool *go, Error *err) {
     };
     const Node *node = frame_top(f)->node;
     *go = true;
-    if (!node->task->when) {
-        return true;
-    }
+    if (!node->task->when) return true;
     Json vars = frame_sees(f);
     Json holds = evaluator_query(f->run->evaluator, node->task->when, vars, err);
     json_unref(vars);
@@ -535,9 +505,7 @@ static void begin_resolved(Frame *f) {
     const Node *node = frame_top(f)->node;
     const NodeWork *work = work_of(f, node);
     bool sleeps = node->kind->id == KIND_TASK_SLEEP;
-    if (!work || !work->keeps_time) {
-        start_clock(f, node->timeout_ms);
-    }
+    if (!work || !work->keeps_time) start_clock(f, node->timeout_ms);
     if (steering_of(node)->begin) {
         frame_tell_node(f, node);
         memo_from_params(f);
@@ -562,9 +530,7 @@ static void begin_resolved(Frame *f) {
         return;
     }
     frame_set_wait(f, wait);
-    if (sleeps) {
-        frame_drop_params(f);
-    }
+    if (sleeps) frame_drop_params(f);
     frame_record(f, node, "started", json_none());
 }
 

@@ -48,9 +48,7 @@ WaitKind wait_kind(Json wait) {
     bool words = json_kind(wait) == JSON_ARRAY;
     Json word = words ? json_array_get(wait, WAIT_WORD) : json_none();
     for (int i = WAIT_GO; words && i < WAIT_UNKNOWN; i++) {
-        if (json_string_is(word, wait_rows[i].word)) {
-            return (WaitKind)i;
-        }
+        if (json_string_is(word, wait_rows[i].word)) return (WaitKind)i;
     }
     return json_kind(wait) == JSON_NULL ? WAIT_NOTHING : WAIT_UNKNOWN;
 }

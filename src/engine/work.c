@@ -53,9 +53,7 @@ Json work_answered(Json wait, Json answer) {
 
 void work_free_data(Engine *e) {
     for (int i = 0; i < KIND_COUNT; i++) {
-        if (e->kind_data[i] && e->work[i]->free_data) {
-            e->work[i]->free_data(e->kind_data[i]);
-        }
+        if (e->kind_data[i] && e->work[i]->free_data) e->work[i]->free_data(e->kind_data[i]);
     }
 }
 
@@ -142,9 +140,7 @@ void work_start(Frame *f) {
     s->params = f->params;
     f->params = NULL;
     s->work->start(s);
-    if (thaw && f->step == s && s->work->freeze) {
-        s->work->freeze(s, false);
-    }
+    if (thaw && f->step == s && s->work->freeze) s->work->freeze(s, false);
 }
 
 static void forget_after_commit(Step *s) {
@@ -167,32 +163,22 @@ void work_cancel(Frame *f) {
         free_step(s);
         return;
     }
-    if (!s || s->finished) {
-        return;
-    }
+    if (!s || s->finished) return;
     step_place(s, NULL); /* while the frame can still name it */
     s->frame = NULL;
     s->next = f->run->orphans;
-    if (s->next) {
-        s->next->prev = s;
-    }
+    if (s->next) s->next->prev = s;
     f->run->orphans = s;
-    if (s->work->cancel) {
-        s->work->cancel(s);
-    }
+    if (s->work->cancel) s->work->cancel(s);
 }
 
 static void disown(Step *s) {
     *(s->prev ? &s->prev->next : &s->run->orphans) = s->next;
-    if (s->next) {
-        s->next->prev = s->prev;
-    }
+    if (s->next) s->next->prev = s->prev;
 }
 
 static void drop(Step *s) {
-    if (s->work->drop && !s->held_back) {
-        s->work->drop(s);
-    }
+    if (s->work->drop && !s->held_back) s->work->drop(s);
     free_step(s);
 }
 
@@ -200,9 +186,7 @@ static void drop(Step *s) {
 void work_drop(Frame *f) {
     Step *s = f->step;
     f->step = NULL;
-    if (s) {
-        drop(s);
-    }
+    if (s) drop(s);
 }
 
 void work_drop_orphans(Run *run) {
@@ -217,9 +201,7 @@ void work_drop_orphans(Run *run) {
  * it is found there. */
 static void orphan_ended(Step *s, bool well) {
     Run *run = s->run;
-    if (s->place && s->work->forget && !(well && run->halting)) {
-        s->work->forget(s->place);
-    }
+    if (s->place && s->work->forget && !(well && run->halting)) s->work->forget(s->place);
     disown(s);
     free_step(s);
     run_settle_if_done(run);
@@ -275,20 +257,14 @@ static void step_ended(Step *s, Json result, Json error) {
 
 bool work_freeze(Frame *f, bool frozen) {
     Step *s = f->step;
-    if (!s || !s->work->freeze) {
-        return false;
-    }
-    if (!s->held_back) {
-        s->work->freeze(s, frozen);
-    }
+    if (!s || !s->work->freeze) return false;
+    if (!s->held_back) s->work->freeze(s, frozen);
     return true;
 }
 
 bool work_deliver(Frame *f) {
     Step *s = f->step;
-    if (!s || !s->held_back) {
-        return false;
-    }
+    if (!s || !s->held_back) return false;
     s->held_back = false;
     step_ended(s, json_take(&s->result), json_take(&s->error));
     return true;
@@ -304,9 +280,7 @@ typedef struct Wanted {
 /* The frame that waits for the work of that key; NULL: none does. */
 static const Frame *frame_with_key(const Run *run, const char *key) {
     const Frame *f = run->first_frame;
-    while (f && !json_string_is(work_part(f->wait, WORK_KEY), key)) {
-        f = f->next;
-    }
+    while (f && !json_string_is(work_part(f->wait, WORK_KEY), key)) f = f->next;
     return f;
 }
 
@@ -325,9 +299,7 @@ void work_sweep(Run *run, bool (*keeps)(const Frame *f)) {
         for (int k = 0; function && k < i; k++) {
             function = e->work[k] && e->work[k]->sweep == function ? NULL : function;
         }
-        if (function) {
-            function(&sweep);
-        }
+        if (function) function(&sweep);
     }
 }
 
@@ -356,16 +328,12 @@ int64_t step_timeout_ms(const Step *s) {
 /* The expressions of a node, one by one, may take as long as the node. */
 static Evaluator *evaluator_in_time(const Step *s) {
     uint64_t ms = (uint64_t)s->node->timeout_ms;
-    if (ms) {
-        evaluator_set_deadline(s->run->evaluator, uv_hrtime() + ms * 1000000);
-    }
+    if (ms) evaluator_set_deadline(s->run->evaluator, uv_hrtime() + ms * 1000000);
     return s->run->evaluator;
 }
 
 static Json evaluated(const Step *s, Json value) {
-    if (s->node->timeout_ms) {
-        evaluator_set_deadline(s->run->evaluator, 0);
-    }
+    if (s->node->timeout_ms) evaluator_set_deadline(s->run->evaluator, 0);
     return value;
 }
 
@@ -384,9 +352,7 @@ Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error
     Json vars[FRAME_VARS_MAX + MORE_MAX];
     assert(n <= MORE_MAX);
     frame_variables(s->frame, s->node, vars);
-    for (size_t i = 0; i < n; i++) {
-        vars[s->node->nvars + i] = more[i];
-    }
+    for (size_t i = 0; i < n; i++) vars[s->node->nvars + i] = more[i];
     return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state, vars, err));
 }
 
@@ -397,9 +363,7 @@ Json step_var(const Step *s, size_t index) {
 
 bool step_text(Step *s, const Expr *expr, Buf *out, Error *err) {
     Json text = step_eval(s, expr, err);
-    if (json_is_none(text)) {
-        return false;
-    }
+    if (json_is_none(text)) return false;
     if (json_kind(text) == JSON_STRING) {
         buf_add(out, json_string_data(&text), json_string_len(text));
     } else {
@@ -416,9 +380,7 @@ const char *step_folder(const Step *s) {
 /* Without a store a definition has no key. */
 Json step_definition(const Step *s) {
     const Run *run = s->run;
-    if (json_kind(run->definition) == JSON_STRING) {
-        return json_ref(run->definition);
-    }
+    if (json_kind(run->definition) == JSON_STRING) return json_ref(run->definition);
     const char *key = run->row.definition;
     return key && *key ? json_string_c(key)
                        : json_string_fmt("flow %llu", (unsigned long long)run->flow->serial);
@@ -431,9 +393,7 @@ const char *const *step_environment(const Step *s) {
 }
 
 const char *step_place(Step *s, Error *err) {
-    if (s->place) {
-        return s->place;
-    }
+    if (s->place) return s->place;
     Engine *e = s->run->engine;
     if (!e->options.store || !s->frame) {
         error_set(err, ERR_USAGE, "Work outside the process needs a store.");
@@ -441,9 +401,7 @@ const char *step_place(Step *s, Error *err) {
     }
     const char *folder = engine_folder(e, err);
     Json key = work_part(s->frame->wait, WORK_KEY);
-    if (!folder || json_kind(key) != JSON_STRING) {
-        return NULL;
-    }
+    if (!folder || json_kind(key) != JSON_STRING) return NULL;
     Buf place = BUF_INIT;
     buf_printf(&place, "%s/%lld-%.*s", folder, (long long)s->run->row.run,
                (int)json_string_len(key), json_string_data(&key));
@@ -463,9 +421,7 @@ void **step_kind_data(Step *s, KindId kind) {
 }
 
 void step_log(Step *s, const char *stream, const char *bytes, size_t len) {
-    if (!s->frame || !run_wants(s->run, EVENT_LOG)) {
-        return;
-    }
+    if (!s->frame || !run_wants(s->run, EVENT_LOG)) return;
     Json data = OBJECT(KEY("stream", stream), KEY("text", json_string(bytes, len)));
     engine_tell(s->run, s->frame, (Event){.type = EVENT_LOG, .node = s->node->name, .data = data});
     run_kick(s->run);
@@ -488,9 +444,7 @@ Json step_answers(const Step *s) {
 
 /* Nobody waits for it any more: as if it had failed. */
 static bool asks_in_vain(Step *s) {
-    if (s->frame) {
-        return false;
-    }
+    if (s->frame) return false;
     s->finished = true;
     orphan_ended(s, false);
     return true;
@@ -564,9 +518,7 @@ void step_set_output(Step *s, Json name, Json value) {
 }
 
 void step_set_result(Step *s, TaskResult result) {
-    if (s->frame && s->node->task) {
-        task_result_so_far(s->frame, result);
-    }
+    if (s->frame && s->node->task) task_result_so_far(s->frame, result);
 }
 
 char *run_folder_path(const Run *run, const char *folder) {
@@ -582,9 +534,7 @@ const char *step_run_folder(Step *s, Error *err) {
         error_set(err, ERR_USAGE, "Work outside the process needs a store.");
         return NULL;
     }
-    if (!s->run->own_folder) {
-        s->run->own_folder = run_folder_path(s->run, folder);
-    }
+    if (!s->run->own_folder) s->run->own_folder = run_folder_path(s->run, folder);
     if (mkdir(s->run->own_folder, 0700) != 0 && errno != EEXIST) {
         error_set(err, ERR_IO, "The run's folder %s cannot be made: %s.", s->run->own_folder,
                   strerror(errno));

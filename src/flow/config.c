@@ -29,9 +29,7 @@ static Json step_into(Json value, const char *name, size_t len) {
 /* The variable of that name, or else what is at that path; borrowed, JSON_NONE when there is none. */
 static Json find_variable(Json vars, const char *name, size_t len) {
     Json found = step_into(vars, name, len);
-    if (!json_is_none(found)) {
-        return found;
-    }
+    if (!json_is_none(found)) return found;
     for (const char *p = name, *end = name + len; p < end && !json_is_none(vars);) {
         const char *dot = memchr(p, '.', (size_t)(end - p));
         size_t part = (size_t)((dot ? dot : end) - p);
@@ -51,9 +49,7 @@ static bool run_query(Filling *f, const Expr *query, Json *out) {
     *out = f->source->eval(f->source->ctx, query, f->source->vars, &err);
     if (err.code != ERR_NONE) {
         json_clear(out);
-        if (f->err) {
-            *f->err = err;
-        }
+        if (f->err) *f->err = err;
         return false;
     }
     return true;
@@ -65,12 +61,8 @@ static bool find_value(Filling *f, const char *text, const TextPart *part, Json 
     size_t len = part->to - part->from;
     const Task *task = f->node->task;
     *out = json_none();
-    if (part->kind == PART_NAME) {
-        *out = json_ref(find_variable(f->source->vars, inside, len));
-    }
-    if (part->kind != PART_QUERY || !task->nplaceholders) {
-        return true;
-    }
+    if (part->kind == PART_NAME) *out = json_ref(find_variable(f->source->vars, inside, len));
+    if (part->kind != PART_QUERY || !task->nplaceholders) return true;
     Json key = json_string_valid(inside, len);
     const struct Placeholder *found =
         bsearch(&key, task->placeholders, task->nplaceholders, sizeof *task->placeholders, by_text);
@@ -85,9 +77,7 @@ static bool add_value(Filling *f, Buf *out, Json value) {
     bool string = json_kind(value) == JSON_STRING;
     size_t before = out->len;
     JsonPrintOptions options = {.max_bytes = before + f->room + 1};
-    if (!string) {
-        json_print(value, &options, out);
-    }
+    if (!string) json_print(value, &options, out);
     size_t len = string ? json_string_len(value) : out->len - before;
     if (len > f->room) {
         return error_set(f->err, ERR_LIMIT,
@@ -95,9 +85,7 @@ static bool add_value(Filling *f, Buf *out, Json value) {
                          "limit.",
                          CONFIG_TEXT_MAX >> 20);
     }
-    if (string) {
-        buf_add(out, json_string_data(&value), len);
-    }
+    if (string) buf_add(out, json_string_data(&value), len);
     f->room -= len;
     return true;
 }
@@ -108,9 +96,7 @@ static bool fill_string(Filling *f, Json string, Json *out) {
     size_t len = json_string_len(string);
     TextPart part;
     *out = json_ref(string);
-    if (!has_placeholder(text, len)) {
-        return true;
-    }
+    if (!has_placeholder(text, len)) return true;
     Buf filled = BUF_INIT;
     bool fine = true;
     for (size_t at = 0; fine && next_part(text, len, &at, &part);) {
@@ -118,9 +104,7 @@ static bool fill_string(Filling *f, Json string, Json *out) {
         fine = find_value(f, text, &part, &value);
         bool all = part.at == 0 && at == len;
         if (fine && all && (part.kind == PART_NAME || part.kind == PART_QUERY)) {
-            if (!json_is_none(value)) {
-                json_put(out, value);
-            }
+            if (!json_is_none(value)) json_put(out, value);
             return true;
         }
         if (fine && !json_is_none(value)) {
@@ -140,9 +124,7 @@ static bool fill_string(Filling *f, Json string, Json *out) {
 /* Of a value of the file, which is at most FLOW_DEPTH_MAX deep. */
 static bool fill(Filling *f, Json value, Json *out) {
     JsonKind kind = json_kind(value);
-    if (kind == JSON_STRING) {
-        return fill_string(f, value, out);
-    }
+    if (kind == JSON_STRING) return fill_string(f, value, out);
     *out = kind == JSON_ARRAY    ? json_array()
            : kind == JSON_OBJECT ? json_object()
                                  : json_ref(value);
@@ -157,18 +139,14 @@ static bool fill(Filling *f, Json value, Json *out) {
         fine = fill(f, item, &filled);
         *out = fine ? json_object_set(*out, json_ref(key), filled) : *out;
     }
-    if (!fine) {
-        json_clear(out);
-    }
+    if (!fine) json_clear(out);
     return fine;
 }
 
 bool config_text(const Node *node, Json text, const ConfigSource *source, Buf *out, Error *err) {
     Filling f = {node, source, err, CONFIG_TEXT_MAX};
     Json filled;
-    if (!fill(&f, text, &filled)) {
-        return false;
-    }
+    if (!fill(&f, text, &filled)) return false;
     f.room = CONFIG_TEXT_MAX;
     bool fine = add_value(&f, out, filled);
     json_unref(filled);
@@ -182,9 +160,7 @@ static bool resolve(Filling *f, Param *out) {
     const Task *task = f->node->task;
     Json value;
     for (size_t i = 0; i < kind->nparams; i++) {
-        if (!f->node->params[i].open) {
-            continue;
-        }
+        if (!f->node->params[i].open) continue;
         if (!fill(f, f->node->params[i].value, &value)) {
             error_wrap(f->err, "`%s`", kind->params[i].name);
             return false;
@@ -214,9 +190,7 @@ static bool resolve(Filling *f, Param *out) {
             bool fine = param_read(info, value, true, &out[i], f->err);
             json_unref(value);
             out[i].open = false;
-            if (!fine) {
-                return false;
-            }
+            if (!fine) return false;
         }
     }
     return true;
@@ -228,15 +202,11 @@ bool config_resolve(const Node *node, const ConfigSource *source, Param *out, Er
         out[i] = node->params[i];
         json_ref(out[i].value);
     }
-    if (resolve(&f, out)) {
-        return true;
-    }
+    if (resolve(&f, out)) return true;
     config_clear(node, out);
     return false;
 }
 
 void config_clear(const Node *node, Param *params) {
-    for (size_t i = 0; i < node->kind->nparams; i++) {
-        json_clear(&params[i].value);
-    }
+    for (size_t i = 0; i < node->kind->nparams; i++) json_clear(&params[i].value);
 }

@@ -109,9 +109,7 @@ static void draw_json(const Flow *flow, Buf *out) {
 /* "when; error": what stands at an arrow; false when nothing does. */
 static bool arrow_label(const Arrow *a, Buf *out) {
     buf_reset(out);
-    if (a->on_error) {
-        buf_adds(out, "error");
-    }
+    if (a->on_error) buf_adds(out, "error");
     if (a->edge->when) {
         buf_adds(out, a->on_error ? ": " : "");
         buf_adds(out, a->edge->when->text);
@@ -161,14 +159,10 @@ static int draw_list(TaskDrawing *d, const Graph *g, int from, bool parallel, co
 static int draw_task(TaskDrawing *d, const Node *node) {
     int id = d->next++;
     size_t n = node->kind->nparams, first = 0;
-    while (first < n && !holds_tasks(node, first)) {
-        first++;
-    }
+    while (first < n && !holds_tasks(node, first)) first++;
     Buf label = BUF_INIT;
     task_label(node, &label);
-    if (first < n) {
-        d->pen->open(d->out, d->depth++, id, "", false);
-    }
+    if (first < n) d->pen->open(d->out, d->depth++, id, "", false);
     d->pen->task(d->out, d->depth, id, label.data, node);
     buf_clear(&label);
     bool parallel = node->kind->order == INSIDE_AT_ONCE;
@@ -178,9 +172,7 @@ static int draw_task(TaskDrawing *d, const Node *node) {
                       node->kind->others ? node->kind->params[i].name : NULL);
         }
     }
-    if (first < n) {
-        d->pen->close(d->out, --d->depth);
-    }
+    if (first < n) d->pen->close(d->out, --d->depth);
     return id;
 }
 
@@ -219,9 +211,7 @@ static void draw_tasks(const Flow *flow, const Pen *pen, Buf *out) {
 static void dot_string(const char *s, Buf *out) {
     buf_addc(out, '"');
     for (; *s; s++) {
-        if (*s == '"' || *s == '\\') {
-            buf_addc(out, '\\');
-        }
+        if (*s == '"' || *s == '\\') buf_addc(out, '\\');
         if (*s == '\n') {
             buf_adds(out, "\\n");
         } else {
@@ -297,9 +287,7 @@ static void dot_arrow(Buf *out, int from, int to, const char *style, const char 
     if (style || label) {
         buf_printf(out, " [%s%s", style ? "style=" : "", style ? style : "");
         buf_adds(out, style && label ? ", label=" : label ? "label=" : "");
-        if (label) {
-            dot_string(label, out);
-        }
+        if (label) dot_string(label, out);
         buf_addc(out, ']');
     }
     buf_adds(out, ";\n");

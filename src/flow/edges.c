@@ -61,9 +61,7 @@ static void add_target(Draft *d, int target) {
 }
 
 static void copy_targets(Draft *to, const Draft *from) {
-    for (size_t i = 0; i < from->ntargets; i++) {
-        add_target(to, from->targets[i]);
-    }
+    for (size_t i = 0; i < from->ntargets; i++) add_target(to, from->targets[i]);
 }
 
 static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
@@ -72,13 +70,9 @@ static bool load_targets(EdgeBuild *b, const YamlNode *to, Draft *draft) {
     bool *seen = list ? mem_zalloc(b->n + 1) : NULL; /* the last for __end__ */
     const YamlNode *name;
     int target;
-    if (to->kind == YAML_LIST && to->n == 0) {
-        report_at(reporter, to->spot, "`to` names no node.");
-    }
+    if (to->kind == YAML_LIST && to->n == 0) report_at(reporter, to->spot, "`to` names no node.");
     for (size_t at = 0; (name = next_name(b->c->ld, to, "`to`", &at));) {
-        if (!find_target(b, name, &target)) {
-            continue;
-        }
+        if (!find_target(b, name, &target)) continue;
         bool *there = list ? &seen[target < 0 ? b->n : (size_t)target] : &(bool){false};
         if (*there) {
             report_at(reporter, name->spot, "`%s` is named twice in one edge.",
@@ -160,9 +154,7 @@ static bool load_condition(EdgeBuild *b, const YamlNode *when, Draft *draft, Sco
 static void load_rule(EdgeBuild *b, Out *out, const YamlNode *rule) {
     Draft d = {.join = NODE_END, .spot = rule->spot};
     Loader *ld = b->c->ld;
-    if (!expect_map(ld, rule, "A rule of `goto` (`{if: ..., to: ...}`)")) {
-        return;
-    }
+    if (!expect_map(ld, rule, "A rule of `goto` (`{if: ..., to: ...}`)")) return;
     check_keys(ld, rule, (KeyList){.names = rule_keys}, "a rule of `goto`");
     const YamlNode *to = yaml_get(rule, "to");
     bool fine = load_condition(b, yaml_get(rule, "if"), &d, b->c->scope);
@@ -178,16 +170,12 @@ static void load_rule(EdgeBuild *b, Out *out, const YamlNode *rule) {
 static void load_goto(EdgeBuild *b, size_t i, const YamlNode *value) {
     Out *out = &b->after[i];
     if (value->kind == YAML_LIST) {
-        for (size_t k = 0; k < value->n; k++) {
-            load_rule(b, out, value->items[k]);
-        }
+        for (size_t k = 0; k < value->n; k++) load_rule(b, out, value->items[k]);
     } else if (value->kind == YAML_MAP) {
         load_rule(b, out, value);
     } else {
         Draft d = {.join = NODE_END, .spot = value->spot};
-        if (load_targets(b, value, &d)) {
-            add_edge(b, out, &d);
-        }
+        if (load_targets(b, value, &d)) add_edge(b, out, &d);
         mem_free(d.targets);
     }
 }
@@ -230,12 +218,8 @@ static void load_edge(EdgeBuild *b, const YamlNode *edge) {
     const YamlNode *on = yaml_get(edge, "on"), *description = yaml_get(edge, "description");
     const YamlNode *from = yaml_get(edge, "from");
     check_keys(ld, edge, (KeyList){.names = edge_keys}, "an edge");
-    if (on && !yaml_is(on, "error")) {
-        report_at(ld->reporter, on->spot, "`on` can only be `error`.");
-    }
-    if (description) {
-        field_text(ld, description, "A description");
-    }
+    if (on && !yaml_is(on, "error")) report_at(ld->reporter, on->spot, "`on` can only be `error`.");
+    if (description) field_text(ld, description, "A description");
     if (!from || !yaml_get(edge, "to")) {
         b->broken = true;
         report_at(ld->reporter, edge->spot, "An edge needs `%s`.", from ? "to" : "from");
@@ -269,16 +253,10 @@ static void fill_from_edges(EdgeBuild *b, const YamlNode *const *sources, const 
         report_at(b->c->ld->reporter, edges->spot,
                   "The edges must be a list (`- {from: a, to: b}`).");
     }
-    for (size_t i = 0; edges->kind == YAML_LIST && i < edges->n; i++) {
-        load_edge(b, edges->items[i]);
-    }
-    if (b->after[b->n].n == 0) {
-        add_plain(b, &b->after[b->n], 0, sources[0]->spot);
-    }
+    for (size_t i = 0; edges->kind == YAML_LIST && i < edges->n; i++) load_edge(b, edges->items[i]);
+    if (b->after[b->n].n == 0) add_plain(b, &b->after[b->n], 0, sources[0]->spot);
     int *joined = mem_alloc((b->n ? b->n : 1) * sizeof *joined);
-    for (size_t i = 0; i < b->n; i++) {
-        joined[i] = NOT_JOINED;
-    }
+    for (size_t i = 0; i < b->n; i++) joined[i] = NOT_JOINED;
     edges_lead_to_joins(b, joined);
     for (size_t i = 0; i < b->n; i++) {
         if (b->after[i].n == 0) {
@@ -337,12 +315,8 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
     for (size_t i = 0; i < b.n; i++) {
         const YamlNode *jump = yaml_get(sources[i], "goto");
         const YamlNode *fan_in = yaml_get(sources[i], "fan_in");
-        if (jump) {
-            load_goto(&b, i, jump);
-        }
-        if (fan_in) {
-            field_bool(c->ld, fan_in, "`fan_in` of a node", &b.fan_in[i]);
-        }
+        if (jump) load_goto(&b, i, jump);
+        if (fan_in) field_bool(c->ld, fan_in, "`fan_in` of a node", &b.fan_in[i]);
     }
     if (edges) {
         fill_from_edges(&b, sources, edges);
@@ -355,9 +329,7 @@ void load_edges(const NodeContext *c, const YamlNode *const *sources, const Yaml
         }
     }
     edges_find_joins(&b);
-    if (!b.broken) {
-        check_reached(&b, sources);
-    }
+    if (!b.broken) check_reached(&b, sources);
     for (size_t i = 0; i < b.n; i++) {
         graph->nodes[i].edges = finish(c->ld, &b.after[i]);
         graph->nodes[i].error_edges = finish(c->ld, &b.error[i]);

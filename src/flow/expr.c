@@ -19,9 +19,7 @@ typedef struct Segment {
 
 Scope scope_with(Loader *ld, Scope outer, const char *const *names, size_t n) {
     const char **vars = arena_alloc(ld->arena, (outer.nvars + n) * sizeof *vars);
-    if (outer.nvars) {
-        memcpy(vars, outer.vars, outer.nvars * sizeof *vars);
-    }
+    if (outer.nvars) memcpy(vars, outer.vars, outer.nvars * sizeof *vars);
     memcpy(vars + outer.nvars, names, n * sizeof *vars);
     return (Scope){vars, outer.nvars + n};
 }
@@ -192,9 +190,7 @@ static bool make_source(Template *t, const YamlNode *n, size_t *bad) {
         if (c == '\\' && n->text[at + 1] == '(') {
             size_t close = find_jq_end(n->text, n->len, at + 2, ")");
             *bad = at;
-            if (close == SIZE_MAX) {
-                return false;
-            }
+            if (close == SIZE_MAX) return false;
             buf_add(&t->source, n->text + at, close + 1 - at);
             at = close;
         } else if ((unsigned char)c < 0x20 && c != '\n' && c != '\t') {

@@ -9,26 +9,20 @@
 #include <string.h>
 
 bool expect_map(Loader *ld, const YamlNode *node, const char *what) {
-    if (node->kind == YAML_MAP) {
-        return true;
-    }
+    if (node->kind == YAML_MAP) return true;
     report_at(ld->reporter, node->spot, "%s must be a map (`key: value`).", what);
     return false;
 }
 
 bool has_name(const char *const *names, const char *text, size_t len) {
-    while (names && *names && !text_is(text, len, *names)) {
-        names++;
-    }
+    while (names && *names && !text_is(text, len, *names)) names++;
     return names && *names;
 }
 
 size_t add_keys(const char *names[KEYS_MAX], size_t n, KeyList keys) {
     const char *const *lists[] = {keys.names, keys.more};
     for (int i = 0; i < 2; i++) {
-        for (const char *const *name = lists[i]; name && *name; name++) {
-            names[n++] = *name;
-        }
+        for (const char *const *name = lists[i]; name && *name; name++) names[n++] = *name;
     }
     for (size_t i = 0; i < keys.nparams; i++) {
         names[n++] = keys.params[i].name;
@@ -36,9 +30,7 @@ size_t add_keys(const char *names[KEYS_MAX], size_t n, KeyList keys) {
         n += names[n] != NULL;
     }
     for (size_t i = 0; keys.kinds && i < KIND_COUNT; i++) {
-        if (is_shown(&kinds[i], DIALECT_GRAPH)) {
-            names[n++] = kinds[i].name;
-        }
+        if (is_shown(&kinds[i], DIALECT_GRAPH)) names[n++] = kinds[i].name;
     }
     assert(n < KEYS_MAX);
     names[n] = NULL;
@@ -113,9 +105,7 @@ bool key_bool(Loader *ld, const YamlNode *map, const char *key, bool *out) {
 
 bool key_duration(Loader *ld, const YamlNode *map, const char *key, int64_t *ms) {
     const YamlNode *node = yaml_get(map, key);
-    if (!node) {
-        return false;
-    }
+    if (!node) return false;
     Json value = yaml_json(node);
     bool ok = json_duration(value, ms), scalar = node->kind == YAML_SCALAR;
     if (!ok) {
@@ -138,9 +128,7 @@ const YamlNode *next_name(Loader *ld, const YamlNode *node, const char *what, si
     while (*at < (list ? node->n : 1)) {
         const YamlNode *item = list ? node->items[*at] : node;
         ++*at;
-        if (item->kind == YAML_SCALAR && !yaml_is_null(item)) {
-            return item;
-        }
+        if (item->kind == YAML_SCALAR && !yaml_is_null(item)) return item;
         report_at(ld->reporter, item->spot, "%s must be a name, or a list of names.", what);
     }
     return NULL;

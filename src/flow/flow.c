@@ -33,9 +33,7 @@ static void list_dialects(Buf *out, bool what) {
     for (size_t i = 0; i < DIALECT_COUNT; i++) {
         buf_adds(out, i == 0 ? "" : i + 1 < DIALECT_COUNT ? ", " : " or ");
         buf_printf(out, "`%s`", dialects[i]->key);
-        if (what) {
-            buf_printf(out, " (%s)", dialects[i]->what);
-        }
+        if (what) buf_printf(out, " (%s)", dialects[i]->what);
     }
 }
 
@@ -43,9 +41,7 @@ static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
     const Dialect *found = NULL;
     const char *keys[DIALECT_COUNT + 1] = {NULL};
     Buf list = BUF_INIT;
-    if (!expect_map(ld, root, "A workflow file")) {
-        return NULL;
-    }
+    if (!expect_map(ld, root, "A workflow file")) return NULL;
     for (size_t i = 0; i < DIALECT_COUNT; i++) {
         keys[i] = dialects[i]->key;
         const YamlPair *pair = yaml_pair(root, keys[i]);
@@ -134,9 +130,7 @@ int64_t node_time_ms(const Node *node) {
 const Node *graph_find(const Graph *g, Json name) {
     const Node *node = graph_node(g, name);
     size_t len = json_string_len(name);
-    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) {
-        return node;
-    }
+    if (node || len < 3 || memcmp(json_string_data(&name) + len - 2, "[]", 2) != 0) return node;
     Json map_name = json_string_valid(json_string_data(&name), len - 2);
     const Node *map = graph_find(g, map_name);
     json_unref(map_name);
@@ -159,28 +153,18 @@ static bool read_all(int fd, Buf *out, Error *err) {
     for (;;) {
         char *room = buf_reserve(out, 64 << 10);
         ssize_t n = read(fd, room, 64 << 10);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return error_set(err, ERR_IO, "The file cannot be read: %s.", strerror(errno));
-        }
-        if (n == 0) {
-            return true;
-        }
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return error_set(err, ERR_IO, "The file cannot be read: %s.", strerror(errno));
+        if (n == 0) return true;
         buf_advance(out, (size_t)n);
-        if (out->len > FLOW_FILE_MAX) {
-            return too_large(err);
-        }
+        if (out->len > FLOW_FILE_MAX) return too_large(err);
     }
 }
 
 bool flow_read_file(const char *path, Buf *out, Error *err) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
-    }
+    if (fd < 0) return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
     bool ok = fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= FLOW_FILE_MAX;
     ok = ok ? read_all(fd, out, err) : too_large(err);
     close(fd);
@@ -190,9 +174,7 @@ bool flow_read_file(const char *path, Buf *out, Error *err) {
 static bool read_at_hand(void *ctx, const char *path, Buf *out, Error *err) {
     const FlowFiles *files = ctx;
     Json text = json_object_get_c(files->texts, path);
-    if (json_kind(text) != JSON_STRING) {
-        return error_set(err, ERR_DATA, "%s", files->missing);
-    }
+    if (json_kind(text) != JSON_STRING) return error_set(err, ERR_DATA, "%s", files->missing);
     buf_add(out, json_string_data(&text), json_string_len(text));
     return true;
 }
@@ -262,9 +244,7 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     const YamlNode *root = yaml_parse(ld->arena, file->yaml, limits, ld->reporter);
     const Dialect *dialect = root ? find_dialect(ld, root) : NULL;
     const Dialect *outer = file->from ? file->from->dialect : dialect;
-    if (!dialect) {
-        return;
-    }
+    if (!dialect) return;
     if (outer != dialect) {
         report_at(ld->reporter, named,
                   "`%s` is of the %s dialect (it has `%s`) and cannot be part of a file of the %s "
@@ -274,13 +254,9 @@ static void load_file(Loader *ld, LoadedFile *file, Spot named) {
     }
     file->dialect = dialect;
     GraphImpl *graph = new_graph(ld, default_name(ld, file->path), root->spot);
-    if (!ld->flow->flow.dialect) {
-        ld->flow->flow.dialect = dialect->name;
-    }
+    if (!ld->flow->flow.dialect) ld->flow->flow.dialect = dialect->name;
     file->loading = true;
-    if (dialect->load(ld, file, root, graph)) {
-        file->graph = graph;
-    }
+    if (dialect->load(ld, file, root, graph)) file->graph = graph;
     file->loading = false;
 }
 
@@ -294,9 +270,7 @@ static void report_circle(Loader *ld, const LoadedFile *first, const LoadedFile 
     for (const LoadedFile *f = last; f && n <= FLOW_DEPTH_MAX; f = f == first ? NULL : f->from) {
         chain[n++] = f->path;
     }
-    while (n > 0) {
-        buf_printf(&text, "%s -> ", chain[--n]);
-    }
+    while (n > 0) buf_printf(&text, "%s -> ", chain[--n]);
     report_at(ld->reporter, spot, "The workflow includes itself: %s%s.", text.data, first->path);
     buf_clear(&text);
 }
@@ -395,15 +369,9 @@ Flow *flow_ref(Flow *flow) {
 
 void flow_unref(Flow *f) {
     FlowImpl *flow = (FlowImpl *)f;
-    if (!flow || --flow->refs > 0) {
-        return;
-    }
-    for (size_t i = 0; i < flow->nexprs; i++) {
-        jq_program_free(flow->exprs[i]->expr.program);
-    }
-    for (size_t i = 0; i < flow->nkept; i++) {
-        json_unref(flow->kept[i]);
-    }
+    if (!flow || --flow->refs > 0) return;
+    for (size_t i = 0; i < flow->nexprs; i++) jq_program_free(flow->exprs[i]->expr.program);
+    for (size_t i = 0; i < flow->nkept; i++) json_unref(flow->kept[i]);
     mem_free(flow->exprs);
     mem_free(flow->kept);
     mem_free(flow->graphs);
@@ -414,9 +382,7 @@ void flow_unref(Flow *f) {
 
 bool flow_needs_checkpointer(const Flow *f, FlowProblems *problems) {
     const FlowImpl *flow = (const FlowImpl *)f;
-    if (!f->has_interrupts || f->main->checkpointer || f->main->checkpoint_dir) {
-        return false;
-    }
+    if (!f->has_interrupts || f->main->checkpointer || f->main->checkpoint_dir) return false;
     if (problems) {
         Reporter reporter = reporter_start(problems, NULL);
         report_at(&reporter, flow->first_interrupt,
@@ -440,9 +406,7 @@ static void stand_at(Arena *arena, Node *node, const Node *written) {
             const Node *there = graph_as ? graph_node(graph_as, g->nodes[k].name_json) : NULL;
             stand_at(arena, &g->nodes[k], there ? there : written);
         }
-        if (param->node) {
-            stand_at(arena, (Node *)param->node, as && as->node ? as->node : written);
-        }
+        if (param->node) stand_at(arena, (Node *)param->node, as && as->node ? as->node : written);
     }
     node->file = arena_strndup(arena, written->file, strlen(written->file));
     node->line = written->line;
@@ -451,9 +415,7 @@ static void stand_at(Arena *arena, Node *node, const Node *written) {
 }
 
 void flow_stand_in(Flow *f, const Node *written) {
-    if (f->main->nnodes) {
-        stand_at(((FlowImpl *)f)->arena, &f->main->nodes[0], written);
-    }
+    if (f->main->nnodes) stand_at(((FlowImpl *)f)->arena, &f->main->nodes[0], written);
 }
 
 /* ---- definitions ---- */

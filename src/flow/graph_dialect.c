@@ -64,9 +64,7 @@ static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
         if (is_declaration(value)) {
             value = yaml_get(value, "default");
             key->initial = value ? keep(ld, yaml_json(value)) : json_none();
-            if (reduce) {
-                load_reduce(ld, reduce, key);
-            }
+            if (reduce) load_reduce(ld, reduce, key);
         }
     }
 }
@@ -94,9 +92,7 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
     g->checkpoint_dir = key_text(ld, config, "checkpoint_dir");
     g->checkpoint = key_text(ld, config, "checkpoint");
     key_duration(ld, config, "timeout", &g->timeout_ms);
-    if (limit) {
-        field_int(ld, limit, "`recursion_limit`", RECURSION_MAX, &g->recursion_limit);
-    }
+    if (limit) field_int(ld, limit, "`recursion_limit`", RECURSION_MAX, &g->recursion_limit);
     /* Both may be there, as alternatives that somebody left in: the folder says more. */
     if (g->checkpoint_dir && g->checkpointer && strcmp(g->checkpointer, "memory") == 0) {
         report_warning(ld->reporter, checkpointer->key->spot,
@@ -122,9 +118,7 @@ static void load_interrupts(Loader *ld, const YamlNode *config, const char *key,
             Node *node = &g->graph.nodes[i];
             *(before ? &node->interrupt_before : &node->interrupt_after) = true;
         }
-        if (index >= 0) {
-            note_interrupt(ld, name->spot, key, name->text);
-        }
+        if (index >= 0) note_interrupt(ld, name->spot, key, name->text);
     }
 }
 
@@ -138,16 +132,10 @@ static bool load_graph_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
     const char *name = key_text(ld, root, "name");
     graph->graph.name = name ? name : graph->graph.name;
     key_text(ld, root, "description");
-    if (state) {
-        load_state(ld, state, graph);
-    }
-    if (config) {
-        load_config(ld, config, &graph->graph);
-    }
+    if (state) load_state(ld, state, graph);
+    if (config) load_config(ld, config, &graph->graph);
     const YamlNode **sources;
-    if (!load_nodes(&c, yaml_get(root, "nodes"), &sources)) {
-        return false;
-    }
+    if (!load_nodes(&c, yaml_get(root, "nodes"), &sources)) return false;
     load_edges(&c, sources, yaml_get(root, "edges"));
     load_interrupts(ld, config, "interrupt_before", graph);
     load_interrupts(ld, config, "interrupt_after", graph);

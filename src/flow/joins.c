@@ -40,15 +40,11 @@ static void walk_add(Walk *w, int node) {
 }
 
 static void walk_add_targets(Walk *w, const Draft *d) {
-    for (size_t i = 0; i < d->ntargets; i++) {
-        walk_add(w, d->targets[i]);
-    }
+    for (size_t i = 0; i < d->ntargets; i++) walk_add(w, d->targets[i]);
 }
 
 static void walk_add_out(Walk *w, const Out *out) {
-    for (size_t i = 0; i < out->n; i++) {
-        walk_add_targets(w, &out->items[i]);
-    }
+    for (size_t i = 0; i < out->n; i++) walk_add_targets(w, &out->items[i]);
 }
 
 static bool spend(EdgeBuild *b, uint64_t units) {
@@ -73,15 +69,11 @@ void edges_mark_reached(const EdgeBuild *b, bool *reached) {
 
 static void lead_to_join(EdgeBuild *b, const Draft *d, int *joined) {
     Walk w = walk_new(b);
-    if (d->join >= 0) {
-        w.seen[d->join] = true;
-    }
+    if (d->join >= 0) w.seen[d->join] = true;
     walk_add_targets(&w, d);
     while (w.head < w.tail && spend(b, 1)) {
         int node = w.queue[w.head++];
-        if (b->after[node].n == 0 && joined[node] == NOT_JOINED) {
-            joined[node] = d->join;
-        }
+        if (b->after[node].n == 0 && joined[node] == NOT_JOINED) joined[node] = d->join;
         const Out *outs[] = {&b->after[node], &b->error[node]};
         for (size_t i = 0; i < 2; i++) {
             for (size_t k = 0; k < outs[i]->n; k++) {
@@ -146,9 +138,7 @@ static void go_over_arcs(Tree *t, bool place) {
 static void find_preds(Tree *t) {
     t->first_pred = mem_zalloc((t->n + 2) * sizeof *t->first_pred);
     go_over_arcs(t, false);
-    for (size_t i = 0; i <= t->n; i++) {
-        t->first_pred[i + 1] += t->first_pred[i];
-    }
+    for (size_t i = 0; i <= t->n; i++) t->first_pred[i + 1] += t->first_pred[i];
     size_t narcs = t->first_pred[t->n + 1];
     t->preds = mem_alloc((narcs ? narcs : 1) * sizeof *t->preds);
     go_over_arcs(t, true);
@@ -188,9 +178,7 @@ static void find_order(Tree *t) {
 static int common(Tree *t, int a, int c) {
     while (a != c) {
         int *lower = t->number[a] < t->number[c] ? &a : &c;
-        if (!spend(t->b, 1)) {
-            return -1;
-        }
+        if (!spend(t->b, 1)) return -1;
         *lower = t->parent[*lower];
     }
     return a;
@@ -202,12 +190,8 @@ static int parent_of(Tree *t, int v) {
     for (size_t k = 0; k < out->n; k++) {
         for (size_t m = 0; m < out->items[k].ntargets; m++) {
             int s = (int)vertex(t, out->items[k].targets[m]);
-            if (!spend(t->b, 1)) {
-                return -1;
-            }
-            if (t->parent[s] >= 0) {
-                parent = parent < 0 ? s : common(t, s, parent);
-            }
+            if (!spend(t->b, 1)) return -1;
+            if (t->parent[s] >= 0) parent = parent < 0 ? s : common(t, s, parent);
         }
     }
     return parent;
@@ -220,9 +204,7 @@ static Tree *tree_new(EdgeBuild *b) {
     t->order = mem_alloc((t->n + 1) * sizeof *t->order);
     t->number = mem_alloc((t->n + 1) * sizeof *t->number);
     t->parent = mem_alloc((t->n + 1) * sizeof *t->parent);
-    for (size_t i = 0; i <= t->n; i++) {
-        t->number[i] = t->parent[i] = -1;
-    }
+    for (size_t i = 0; i <= t->n; i++) t->number[i] = t->parent[i] = -1;
     find_preds(t);
     find_order(t);
     bool changed = true;
@@ -253,12 +235,8 @@ static void tree_free(Tree *t) {
 
 static int tree_join(Tree *t, const Draft *d) {
     int join = (int)vertex(t, d->targets[0]);
-    if (t->parent[join] < 0) {
-        return NODE_END;
-    }
-    if (d->ntargets == 1) {
-        join = t->parent[join];
-    }
+    if (t->parent[join] < 0) return NODE_END;
+    if (d->ntargets == 1) join = t->parent[join];
     for (size_t i = 1; i < d->ntargets && join >= 0; i++) {
         int target = (int)vertex(t, d->targets[i]);
         join = t->parent[target] < 0 ? (int)t->n : common(t, join, target);
@@ -270,9 +248,7 @@ static int tree_join(Tree *t, const Draft *d) {
 static Walk walk_from(EdgeBuild *b, int node) {
     Walk w = walk_new(b);
     walk_add(&w, node);
-    while (w.head < w.tail && spend(b, 1)) {
-        walk_add_out(&w, &b->after[w.queue[w.head++]]);
-    }
+    while (w.head < w.tail && spend(b, 1)) walk_add_out(&w, &b->after[w.queue[w.head++]]);
     return w;
 }
 
@@ -281,18 +257,14 @@ static int marked_join(EdgeBuild *b, const Draft *d) {
     uint32_t *reaches = mem_zalloc((b->n + 1) * sizeof *reaches); /* by how many targets */
     for (size_t i = 1; i < d->ntargets && spend(b, b->n); i++) {
         Walk w = walk_from(b, d->targets[i]);
-        for (size_t k = 0; k < w.tail; k++) {
-            reaches[w.queue[k]]++;
-        }
+        for (size_t k = 0; k < w.tail; k++) reaches[w.queue[k]]++;
         walk_clear(&w);
     }
     Walk w = walk_from(b, d->targets[0]);
     int join = NODE_END;
     for (size_t i = 0; i < w.tail && join == NODE_END; i++) {
         int node = w.queue[i];
-        if (b->fan_in[node] && reaches[node] == d->ntargets - 1) {
-            join = node;
-        }
+        if (b->fan_in[node] && reaches[node] == d->ntargets - 1) join = node;
     }
     walk_clear(&w);
     mem_free(reaches);
@@ -305,12 +277,8 @@ void edges_find_joins(EdgeBuild *b) {
         Out *out = i % 2 ? &b->error[i / 2] : &b->after[i / 2];
         for (size_t k = 0; k < out->n; k++) {
             Draft *d = &out->items[k];
-            if (!d->parallel || d->join_given) {
-                continue;
-            }
-            if (b->n && memchr(b->fan_in, true, b->n)) {
-                d->join = marked_join(b, d);
-            }
+            if (!d->parallel || d->join_given) continue;
+            if (b->n && memchr(b->fan_in, true, b->n)) d->join = marked_join(b, d);
             if (d->join == NODE_END) {
                 tree = tree ? tree : tree_new(b);
                 d->join = tree_join(tree, d);

@@ -52,9 +52,7 @@ const Kind kinds[KIND_COUNT] = {
 
 const Kind *kind_find(DialectId dialect, const char *name) {
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (kinds[i].dialect == dialect && strcmp(kinds[i].name, name) == 0) {
-            return &kinds[i];
-        }
+        if (kinds[i].dialect == dialect && strcmp(kinds[i].name, name) == 0) return &kinds[i];
     }
     return NULL;
 }

@@ -15,9 +15,7 @@ const char *kind_list(DialectId dialect) {
     const char *names[KIND_COUNT];
     size_t n = 0, len = 0;
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (is_shown(&kinds[i], dialect)) {
-            names[n++] = kinds[i].name;
-        }
+        if (is_shown(&kinds[i], dialect)) names[n++] = kinds[i].name;
     }
     for (size_t i = 0; i < n && len < sizeof text; i++) {
         const char *between = i == 0 ? "" : i + 1 < n ? ", " : " and ";
@@ -29,9 +27,7 @@ const char *kind_list(DialectId dialect) {
 const char *nearest_kind(DialectId dialect, const YamlNode *word) {
     Suggestion nearest = suggestion_for(word->text, word->len);
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (is_shown(&kinds[i], dialect)) {
-            suggestion_offer(&nearest, kinds[i].name);
-        }
+        if (is_shown(&kinds[i], dialect)) suggestion_offer(&nearest, kinds[i].name);
     }
     return did_you_mean_this(nearest.best);
 }

@@ -21,15 +21,11 @@ void name_table_fill(NameTable *t, Arena *arena, const Json *first, size_t strid
     t->slots = arena_alloc(arena, t->nslots * sizeof *t->slots);
     for (size_t i = 0; i < n; i++) {
         uint32_t *slot = slot_for(t, name_at(t, i));
-        if (!*slot) {
-            *slot = (uint32_t)i + 1;
-        }
+        if (!*slot) *slot = (uint32_t)i + 1;
     }
 }
 
 int name_table_find(const NameTable *t, Json name) {
-    if (!t->nslots || json_kind(name) != JSON_STRING) {
-        return -1;
-    }
+    if (!t->nslots || json_kind(name) != JSON_STRING) return -1;
     return (int)*slot_for(t, name) - 1;
 }

@@ -74,9 +74,7 @@ static void choose_uses(Loader *ld, Choice *choice, const YamlNode *node, const 
                   shown(name, pair->value->len), kind_list(DIALECT_GRAPH),
                   nearest_kind(DIALECT_GRAPH, pair->value));
     }
-    if (with && expect_map(ld, with, "`with`")) {
-        choice->params = with;
-    }
+    if (with && expect_map(ld, with, "`with`")) choice->params = with;
 }
 
 static Choice find_choice(Loader *ld, const YamlNode *node) {
@@ -86,9 +84,7 @@ static Choice find_choice(Loader *ld, const YamlNode *node) {
         bool run = yaml_is(pair->key, "run"), uses = yaml_is(pair->key, "uses");
         const Kind *kind = kind_find(DIALECT_GRAPH, pair->key->text);
         bool named = kind && yaml_is(pair->key, kind->name); /* not a name with a NUL behind it */
-        if (!named && !run && !uses) {
-            continue;
-        }
+        if (!named && !run && !uses) continue;
         if (choice.said && yaml_is(pair->key, choice.said->key->text)) {
             continue; /* a repeated key, which was reported */
         }
@@ -151,12 +147,8 @@ static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choi
     const Kind *kind = choice->kind;
     check_companion(ld, node, "language", "run");
     check_companion(ld, node, "with", "uses");
-    if (!choice->said) {
-        check_unknown_kind(ld, node, general);
-    }
-    if (!kind) {
-        return;
-    }
+    if (!choice->said) check_unknown_kind(ld, node, general);
+    if (!kind) return;
     char where[64];
     snprintf(where, sizeof where, "%s %s node", article(kind), kind->name);
     KeyList params = {.params = kind->params, .nparams = kind->nparams};
@@ -164,9 +156,7 @@ static void check_node_keys(Loader *ld, const YamlNode *node, const Choice *choi
     beside.names = general;
     beside.kinds = true; /* a second kind has been reported */
     check_keys(ld, node, beside, where);
-    if (choice->params) {
-        check_keys(ld, choice->params, params, where);
-    }
+    if (choice->params) check_keys(ld, choice->params, params, where);
 }
 
 /* ---- parameters ---- */
@@ -308,15 +298,11 @@ static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) 
         load_attempts(c, node, value);
         return;
     }
-    if (!expect_map(c->ld, value, "`retry`")) {
-        return;
-    }
+    if (!expect_map(c->ld, value, "`retry`")) return;
     check_keys(c->ld, value, (KeyList){.names = retry_keys}, "`retry`");
     const YamlNode *attempts = yaml_get(value, "attempts"), *factor = yaml_get(value, "factor");
     const YamlNode *when = yaml_get(value, "if");
-    if (attempts) {
-        load_attempts(c, node, attempts);
-    }
+    if (attempts) load_attempts(c, node, attempts);
     /* The longest pause is at least the first, unless the file says how long it is. */
     key_duration(c->ld, value, "delay", &retry->delay_ms);
     retry->max_ms = retry->max_ms < retry->delay_ms ? retry->delay_ms : retry->max_ms;
@@ -331,9 +317,7 @@ static void load_retry(const NodeContext *c, Node *node, const YamlNode *value) 
         }
         json_unref(number);
     }
-    if (when) {
-        retry->when = load_expr(c->ld, when, c->scope);
-    }
+    if (when) retry->when = load_expr(c->ld, when, c->scope);
 }
 
 static void load_interrupts(const NodeContext *c, Node *node, const YamlNode *words) {
@@ -361,18 +345,10 @@ static void load_fields(const NodeContext *c, Node *node, const YamlNode *yaml, 
         node->output = keep(c->ld, json_string_valid(output->text, output->len));
     }
     key_duration(c->ld, yaml, "timeout", &node->timeout_ms);
-    if (retry) {
-        load_retry(c, node, retry);
-    }
-    if (interrupt) {
-        load_interrupts(c, node, interrupt);
-    }
-    if (description) {
-        field_text(c->ld, description, "A description");
-    }
-    if (title) {
-        field_text(c->ld, title, "A description");
-    }
+    if (retry) load_retry(c, node, retry);
+    if (interrupt) load_interrupts(c, node, interrupt);
+    if (description) field_text(c->ld, description, "A description");
+    if (title) field_text(c->ld, title, "A description");
 }
 
 /* ---- whole nodes ---- */
@@ -387,9 +363,7 @@ static int last_line(const YamlNode *yaml) {
     bool elsewhere = end < yaml->spot.at || end > yaml->spot.end;
     const char *text = yaml->spot.file->text;
     end = elsewhere ? yaml->spot.end : end;
-    while (end > yaml->spot.at && (text[end - 1] == '\n' || text[end - 1] == ' ')) {
-        end--;
-    }
+    while (end > yaml->spot.at && (text[end - 1] == '\n' || text[end - 1] == ' ')) end--;
     yaml_line_col(yaml->spot.file, end, &line, &col);
     return line;
 }
@@ -470,9 +444,7 @@ const char *given_id(NameGiver *names, const YamlNode *map) {
     char what[32];
     int line, col;
     snprintf(what, sizeof what, "The id of a %s", names->what);
-    if (!key_text(ld, map, "id") || !check_node_name(ld, id, what)) {
-        return NULL;
-    }
+    if (!key_text(ld, map, "id") || !check_node_name(ld, id, what)) return NULL;
     Json first = json_object_get_c(names->taken, id->text);
     if (!json_is_none(first)) {
         report_at(ld->reporter, id->spot,
@@ -493,9 +465,7 @@ const char *free_name(NameGiver *names, const char *base) {
     do {
         buf_reset(&name);
         buf_adds(&name, base);
-        if (n > 1) {
-            buf_printf(&name, "-%lld", (long long)n);
-        }
+        if (n > 1) buf_printf(&name, "-%lld", (long long)n);
         n++;
     } while (!json_is_none(json_object_get_c(names->taken, name.data)));
     names->counts = json_object_with(names->counts, base, json_int(n));
@@ -515,13 +485,9 @@ static size_t name_nodes(const NodeContext *c, const YamlNode *list, const YamlN
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
         const YamlNode *yaml = list->items[i];
-        if (!expect_map(c->ld, yaml, "A node")) {
-            continue;
-        }
+        if (!expect_map(c->ld, yaml, "A node")) continue;
         const YamlNode *name = yaml_get(yaml, "name");
-        if (!name) {
-            report_at(c->ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
-        }
+        if (!name) report_at(c->ld->reporter, yaml->spot, "A node needs a name: `name: build`.");
         if (!name || !field_text(c->ld, name, "`name`") ||
             !check_node_name(c->ld, name, "The name of a node")) {
             Node unnamed = {0};
@@ -571,8 +537,6 @@ const Graph *load_node_list(const NodeContext *c, const YamlNode *list, const ch
     g->graph.nkeys = outer->nkeys;
     g->graph.recursion_limit = outer->recursion_limit;
     inner.graph = g;
-    if (load_nodes(&inner, list, &sources)) {
-        load_edges(&inner, sources, NULL);
-    }
+    if (load_nodes(&inner, list, &sources)) load_edges(&inner, sources, NULL);
     return &g->graph;
 }

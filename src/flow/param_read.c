@@ -53,9 +53,7 @@ static bool take(Param *out, Json value) {
 
 static bool read_text(const Reading *r, Json value, Param *out) {
     JsonKind kind = json_kind(value);
-    if (kind < JSON_FALSE || (kind > JSON_STRING && !r->lenient)) {
-        return refuse(r, "a text");
-    }
+    if (kind < JSON_FALSE || (kind > JSON_STRING && !r->lenient)) return refuse(r, "a text");
     Json text = json_ref(value);
     if (kind != JSON_STRING) {
         /* Shared parts can make a small value a long text. */
@@ -79,17 +77,11 @@ static bool read_text(const Reading *r, Json value, Param *out) {
 }
 
 static bool read_name(const Reading *r, Json value, Param *out) {
-    if (!read_text(r, value, out)) {
-        return false;
-    }
+    if (!read_text(r, value, out)) return false;
     const char *s = json_string_data(&out->value);
     size_t len = json_string_len(out->value), i = 0;
-    while (i < len && ascii_is_name(s[i])) {
-        i++;
-    }
-    if (len > 0 && i == len && !ascii_is_digit(*s)) {
-        return true;
-    }
+    while (i < len && ascii_is_name(s[i])) i++;
+    if (len > 0 && i == len && !ascii_is_digit(*s)) return true;
     refuse_shown(r, "a word of letters, digits and underscores", out->value);
     json_clear(&out->value);
     return false;
@@ -134,9 +126,7 @@ static bool read_words(const Reading *r, Json value, Param *out) {
 
 static bool read_bool(const Reading *r, Json value, Param *out) {
     JsonKind kind = json_kind(value);
-    if (kind != JSON_TRUE && kind != JSON_FALSE) {
-        return refuse(r, "true or false");
-    }
+    if (kind != JSON_TRUE && kind != JSON_FALSE) return refuse(r, "true or false");
     out->value = value;
     out->number = kind == JSON_TRUE;
     return true;
@@ -242,9 +232,7 @@ static bool read_field(const Reading *r, const ParamInfo *field, Json object, Js
     ParamFault inside;
     bool fine = param_read_at(field, value, r->lenient, &param, &inside, r->err);
     for (size_t pos = 0, i = 0; !fine && json_object_next(object, &pos, &key, &other); i++) {
-        if (json_string_is(key, field->name)) {
-            r->where->field = (int)i;
-        }
+        if (json_string_is(key, field->name)) r->where->field = (int)i;
     }
     *out = param.value;
     return fine;
@@ -260,16 +248,12 @@ static Json read_item(const Reading *r, Json item) {
         fine = read_field(r, &r->info->fields[i], item, &value);
         out = fine ? OBJECT_ADD(out, KEY(r->info->fields[i].name, value)) : out;
     }
-    if (!fine) {
-        json_clear(&out);
-    }
+    if (!fine) json_clear(&out);
     return out;
 }
 
 static bool read_objects(const Reading *r, Json value, Param *out) {
-    if (json_kind(value) != JSON_ARRAY) {
-        return refuse(r, "a list of maps");
-    }
+    if (json_kind(value) != JSON_ARRAY) return refuse(r, "a list of maps");
     Json list = json_array();
     for (size_t i = 0; i < json_array_len(value); i++) {
         Json item = read_item(r, json_array_get(value, i));

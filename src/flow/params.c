@@ -39,9 +39,7 @@ static Json text_or_value(const YamlNode *node) {
 }
 
 static Json item_json(const ParamInfo *info, const YamlNode *item) {
-    if (item->kind != YAML_MAP) {
-        return yaml_json(item);
-    }
+    if (item->kind != YAML_MAP) return yaml_json(item);
     Json object = json_object();
     for (size_t i = 0; i < item->n; i++) {
         const YamlPair *pair = &item->pairs[i];
@@ -68,9 +66,7 @@ Json param_json(const ParamInfo *info, const YamlNode *value) {
     case PARAM_OBJECTS: break;
     default: return yaml_json(value);
     }
-    if (value->kind != YAML_LIST) {
-        return yaml_json(value);
-    }
+    if (value->kind != YAML_LIST) return yaml_json(value);
     Json list = json_array();
     for (size_t i = 0; i < value->n; i++) {
         const YamlNode *item = value->items[i];
@@ -110,9 +106,7 @@ static void load_template_param(ParamLoad *p) {
 static void load_exprs(ParamLoad *p) {
     Loader *ld = p->c->ld;
     bool queries = p->info->type == PARAM_QUERIES;
-    if (!expect_map(ld, p->value, p->what)) {
-        return;
-    }
+    if (!expect_map(ld, p->value, p->what)) return;
     size_t n = p->value->n;
     struct ParamField *fields = arena_alloc(ld->arena, (n ? n : 1) * sizeof *fields);
     for (size_t i = 0; i < n; i++) {
@@ -149,9 +143,7 @@ static void load_node_param(ParamLoad *p) {
     char *name = arena_alloc(ld->arena, len + 3);
     memcpy(name, p->node->name, len);
     memcpy(name + len, "[]", 3);
-    if (expect_map(ld, p->value, p->what)) {
-        p->out->node = load_body_node(&inner, p->value, name);
-    }
+    if (expect_map(ld, p->value, p->what)) p->out->node = load_body_node(&inner, p->value, name);
 }
 
 static void load_nodes_param(ParamLoad *p) {
@@ -163,9 +155,7 @@ static void load_nodes_param(ParamLoad *p) {
 static void load_tasks_param(ParamLoad *p) {
     Json source = p->node->source, value = json_none();
     Json config = json_kind(source) == JSON_OBJECT ? json_object_get_c(source, "config") : source;
-    if (json_kind(config) == JSON_OBJECT) {
-        value = json_object_get_c(config, p->info->name);
-    }
+    if (json_kind(config) == JSON_OBJECT) value = json_object_get_c(config, p->info->name);
     value = json_is_none(value) ? keep(p->c->ld, yaml_json(p->value)) : value;
     p->out->graph = p->info->type == PARAM_TASK
                         ? load_one_task(p->c, p->value, value, p->node->name)
@@ -195,9 +185,7 @@ void load_param(const NodeContext *c, Node *node, const ParamInfo *info, const Y
         out->number = info->type == PARAM_ENUM ? -1 : 0;
         if (info->fallback) {
             Json value = json_parse(info->fallback, strlen(info->fallback), NULL, NULL);
-            if (param_read(info, value, false, out, NULL)) {
-                keep(c->ld, out->value);
-            }
+            if (param_read(info, value, false, out, NULL)) keep(c->ld, out->value);
             json_unref(value);
         }
         return;

@@ -59,9 +59,7 @@ static Ending load_ending(Loader *ld, const YamlNode *step, const EndingRule *ru
     Ending ending = {rule->otherwise, NULL, yaml_get(step, rule->key)};
     const YamlNode *value = ending.value;
     const char *text = key_text(ld, step, rule->key);
-    if (!text) {
-        return ending;
-    }
+    if (!text) return ending;
     size_t len = strlen(rule->verb);
     bool verb = strncmp(text, rule->verb, len) == 0 && text[len] == ':';
     if (verb && text[len + 1]) {
@@ -99,9 +97,7 @@ static void add_slug(Buf *out, const char *text) {
             buf_addc(out, '-');
         }
     }
-    if (out->len && out->data[out->len - 1] == '-') {
-        out->data[--out->len] = '\0';
-    }
+    if (out->len && out->data[out->len - 1] == '-') out->data[--out->len] = '\0';
 }
 
 /* ---- a step ---- */
@@ -119,9 +115,7 @@ static const Kind *find_type(Loader *ld, const YamlNode *step) {
         report_at(ld->reporter, step->spot, "A step needs `type`: script, docker or agent.");
         return NULL;
     }
-    if (!field_text(ld, type, "`type`")) {
-        return NULL;
-    }
+    if (!field_text(ld, type, "`type`")) return NULL;
     const Kind *kind = kind_find(DIALECT_PIPELINE, type->text);
     if (!kind || kind->hidden) {
         report_at(ld->reporter, type->spot, "`type` must be script, docker or agent, not `%s`%s",
@@ -142,9 +136,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
     Param *params = arena_alloc(p->ld->arena, kind->nparams * sizeof *params);
     node->params = params;
     params[STEP_ID].value = node->name_json;
-    if (config && !expect_map(p->ld, config, "`config`")) {
-        return;
-    }
+    if (config && !expect_map(p->ld, config, "`config`")) return;
     if (config) {
         snprintf(where, sizeof where, "the `config` of %s %s step", article(kind), kind->name);
         check_keys(p->ld, config, own, where);
@@ -154,9 +146,7 @@ static void load_step_params(const PipelineLoad *p, Node *node, const YamlNode *
         const YamlPair *pair = yaml_pair(i >= SCRIPT_COMMAND ? config : step, info->name);
         bool text = pair && pair->value->kind == YAML_SCALAR && !yaml_is_null(pair->value) &&
                     !memchr(pair->value->text, '\0', pair->value->len);
-        if (i == STEP_ID || (i == STEP_ON_FAILURE && !text)) {
-            pair = NULL;
-        }
+        if (i == STEP_ID || (i == STEP_ON_FAILURE && !text)) pair = NULL;
         if (!pair && info->required) {
             report_at(p->ld->reporter, (config ? config : step)->spot,
                       "`%s` is missing in `config`, which %s %s step needs: %s.", info->name,
@@ -190,9 +180,7 @@ static void load_step(const PipelineLoad *p, Node *node, const YamlNode *step) {
                   "(`[gpio, camera]`).");
     }
     node->kind = find_type(p->ld, step);
-    if (node->kind) {
-        load_step_params(p, node, step);
-    }
+    if (node->kind) load_step_params(p, node, step);
 }
 
 /* ---- edges ---- */
@@ -284,9 +272,7 @@ static void link_steps(PipelineLoad *p) {
 /* One of the words, which end with NULL. */
 static void check_word(Loader *ld, const YamlNode *map, const char *key, const char *const *words) {
     const YamlNode *value = yaml_get(map, key);
-    if (!value || (value->kind == YAML_SCALAR && has_name(words, value->text, value->len))) {
-        return;
-    }
+    if (!value || (value->kind == YAML_SCALAR && has_name(words, value->text, value->len))) return;
     Buf list = BUF_INIT;
     for (size_t i = 0; words[i]; i++) {
         buf_printf(&list, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
@@ -300,9 +286,7 @@ static void check_trigger(Loader *ld, const YamlNode *trigger) {
     static const char *const push_keys[] = {"branches", NULL}, *const no_keys[] = {NULL};
     static const char *const passes[] = {"merge", "nothing", NULL};
     static const char *const fails[] = {"fail", "reject", "nothing", NULL};
-    if (!expect_map(ld, trigger, "A trigger (`{type: push}`)")) {
-        return;
-    }
+    if (!expect_map(ld, trigger, "A trigger (`{type: push}`)")) return;
     check_keys(ld, trigger, (KeyList){.names = trigger_keys}, "a trigger");
     const YamlNode *type = yaml_get(trigger, "type"), *config = yaml_get(trigger, "config");
     const char *name = key_text(ld, trigger, "type");
@@ -341,18 +325,12 @@ static void declare_state(Loader *ld, const YamlNode *steps, GraphImpl *g) {
 /* Ids first, so that a name that is made does not take one. */
 static void name_steps(PipelineLoad *p) {
     const char **ids = arena_alloc(p->ld->arena, p->nsteps * sizeof *ids);
-    for (size_t i = 0; i < p->nsteps; i++) {
-        ids[i] = given_id(&p->names, p->sources[i]);
-    }
+    for (size_t i = 0; i < p->nsteps; i++) ids[i] = given_id(&p->names, p->sources[i]);
     for (size_t i = 0; i < p->nsteps; i++) {
         const YamlNode *title = yaml_get(p->sources[i], "name");
         Buf slug = BUF_INIT;
-        if (title && title->kind == YAML_SCALAR) {
-            add_slug(&slug, title->text);
-        }
-        if (!slug.len) {
-            buf_printf(&slug, "step-%zu", i + 1);
-        }
+        if (title && title->kind == YAML_SCALAR) add_slug(&slug, title->text);
+        if (!slug.len) buf_printf(&slug, "step-%zu", i + 1);
         const char *name = ids[i] ? ids[i] : free_name(&p->names, slug.data);
         start_step(p, &p->graph->nodes[i], p->sources[i], name);
         buf_clear(&slug);
@@ -389,19 +367,13 @@ static bool load_pipeline_dialect(Loader *ld, LoadedFile *file, const YamlNode *
     }
     p.sources = arena_alloc(ld->arena, steps->n * sizeof *p.sources);
     for (size_t i = 0; i < steps->n; i++) {
-        if (expect_map(ld, steps->items[i], "A step")) {
-            p.sources[p.nsteps++] = steps->items[i];
-        }
+        if (expect_map(ld, steps->items[i], "A step")) p.sources[p.nsteps++] = steps->items[i];
     }
-    if (p.nsteps == 0) {
-        return false;
-    }
+    if (p.nsteps == 0) return false;
     g->nodes = arena_alloc(ld->arena, NODES_PER_STEP * steps->n * sizeof *g->nodes);
     p.names = (NameGiver){ld, "step", json_object(), json_object()};
     name_steps(&p);
-    for (size_t i = 0; i < p.nsteps; i++) {
-        load_step(&p, &g->nodes[i], p.sources[i]);
-    }
+    for (size_t i = 0; i < p.nsteps; i++) load_step(&p, &g->nodes[i], p.sources[i]);
     link_steps(&p);
     names_clear(&p.names);
     if (g->recursion_limit <= (int64_t)g->nnodes) {

@@ -23,27 +23,21 @@ static size_t name_end(const char *text, size_t len, size_t at) {
     bool word = false;
     for (; at < len; at++) {
         char c = text[at];
-        if (!ascii_is_name(c) && c != '-' && !(c == '.' && word)) {
-            break;
-        }
+        if (!ascii_is_name(c) && c != '-' && !(c == '.' && word)) break;
         word = c != '.';
     }
     return word ? at : 0;
 }
 
 bool next_part(const char *text, size_t len, size_t *at, TextPart *out) {
-    if (*at >= len) {
-        return false;
-    }
+    if (*at >= len) return false;
     size_t begin = *at, inside = begin + 3, end;
     if (starts_with(text, len, begin, "$${")) {
         *out = (TextPart){PART_TEXT, begin, inside, begin + 1, inside};
     } else if (starts_with(text, len, begin, "${{")) {
         end = find_jq_end(text, len, inside, "}}");
         size_t blank = inside;
-        while (end != SIZE_MAX && blank < end && ascii_is_white(text[blank])) {
-            blank++;
-        }
+        while (end != SIZE_MAX && blank < end && ascii_is_white(text[blank])) blank++;
         *out = end == SIZE_MAX || blank == end
                    ? (TextPart){PART_UNCLOSED, begin, inside, begin, inside}
                    : (TextPart){PART_QUERY, begin, end + 2, inside, end};

@@ -62,9 +62,7 @@ static char *sentence(const char *fmt, va_list args) {
 }
 
 static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_list args) {
-    if (is_full(r, warning)) {
-        return;
-    }
+    if (is_full(r, warning)) return;
     const YamlFile *file = spot.file;
     FlowProblem p = {.warning = warning};
     p.file = mem_strdup(file->path);
@@ -72,9 +70,7 @@ static void report(Reporter *r, bool warning, Spot spot, const char *fmt, va_lis
     p.msg = sentence(fmt, args);
     size_t start = file->lines[p.line - 1];
     size_t end = (size_t)p.line < file->nlines ? file->lines[p.line] - 1 : file->len;
-    while (end > start && file->text[end - 1] == '\r') {
-        end--;
-    }
+    while (end > start && file->text[end - 1] == '\r') end--;
     /* What of the spot is on its first line; at least a character. */
     for (size_t i = spot.at; i < spot.end && i < end && file->text[i] != '\r'; i++) {
         p.len += !utf8_is_inside(file->text[i]);
@@ -141,29 +137,21 @@ static void sort(const char *main, FlowProblem *items, size_t n) {
     for (size_t i = 0; i < n; i++) {
         size_t same = 0, rank = 0;
         if (!main || strcmp(items[i].file, main) != 0) {
-            while (same < i && strcmp(items[same].file, items[i].file) != 0) {
-                same++;
-            }
+            while (same < i && strcmp(items[same].file, items[i].file) != 0) same++;
             rank = same < i ? ordered[same].file : i + 1;
         }
         ordered[i] = (Ordered){items[i], rank, i};
     }
     qsort(ordered, n, sizeof *ordered, by_place);
-    for (size_t i = 0; i < n; i++) {
-        items[i] = ordered[i].problem;
-    }
+    for (size_t i = 0; i < n; i++) items[i] = ordered[i].problem;
     mem_free(ordered);
 }
 
 bool reporter_end(Reporter *r) {
     FlowProblems *list = r->list;
     bool fine = r->left_out_errors == 0;
-    for (size_t i = r->first; i < list->n; i++) {
-        fine = fine && list->items[i].warning;
-    }
-    if (list->n > r->first) {
-        sort(r->main, list->items + r->first, list->n - r->first);
-    }
+    for (size_t i = r->first; i < list->n; i++) fine = fine && list->items[i].warning;
+    if (list->n > r->first) sort(r->main, list->items + r->first, list->n - r->first);
     if (r->left_out) {
         const FlowProblem *last = &list->items[list->n - 1];
         Buf msg = BUF_INIT;
@@ -180,9 +168,7 @@ bool reporter_end(Reporter *r) {
 }
 
 void flow_problems_clear(FlowProblems *p) {
-    for (size_t i = 0; i < p->n; i++) {
-        problem_clear(&p->items[i]);
-    }
+    for (size_t i = 0; i < p->n; i++) problem_clear(&p->items[i]);
     mem_free(p->items);
     *p = (FlowProblems){0};
 }
@@ -207,18 +193,14 @@ const char *shown(const char *text, size_t len) {
 
 const char *did_you_mean_this(const char *best) {
     static _Thread_local char out[2 * SHOWN_MAX * 4];
-    if (!best) {
-        return ".";
-    }
+    if (!best) return ".";
     snprintf(out, sizeof out, "; did you mean `%s`?", shown(best, strlen(best)));
     return out;
 }
 
 const char *did_you_mean(const char *text, size_t len, const char *const *names) {
     Suggestion nearest = suggestion_for(text, len);
-    for (; *names; names++) {
-        suggestion_offer(&nearest, *names);
-    }
+    for (; *names; names++) suggestion_offer(&nearest, *names);
     return did_you_mean_this(nearest.best);
 }
 
@@ -255,9 +237,7 @@ static void print_excerpt(const FlowProblem *p, const char *mark, const char *pl
     buf_adds(out, from ? "   " : "");
     add_cells(out, p->excerpt, from, at, true);
     buf_printf(out, "%s^", mark);
-    for (size_t i = at + 1; i < at + (size_t)p->len && i < to; i++) {
-        buf_addc(out, '~');
-    }
+    for (size_t i = at + 1; i < at + (size_t)p->len && i < to; i++) buf_addc(out, '~');
     buf_printf(out, "%s\n", plain);
 }
 
@@ -275,15 +255,11 @@ void flow_problem_print(const FlowProblem *p, bool colour, Buf *out) {
     buf_adds(out, bold);
     add_safe(out, p->file);
     buf_addc(out, ':');
-    if (p->line > 0) {
-        buf_printf(out, "%d:%d:", p->line, p->col);
-    }
+    if (p->line > 0) buf_printf(out, "%d:%d:", p->line, p->col);
     buf_printf(out, "%s %s%s:%s ", plain, mark, p->warning ? "warning" : "error", plain);
     add_safe(out, p->msg);
     buf_addc(out, '\n');
-    if (p->excerpt && *p->excerpt && p->line > 0) {
-        print_excerpt(p, mark, plain, out);
-    }
+    if (p->excerpt && *p->excerpt && p->line > 0) print_excerpt(p, mark, plain, out);
 }
 
 Json flow_problem_json(const FlowProblem *p) {

@@ -35,27 +35,21 @@ size_t find_jq_end(const char *text, size_t len, size_t at, const char *close) {
         if (c == '"' || (depth > 0 && c == ')' && brackets[depth] == 0)) {
             depth -= c == ')';
             at = skip_string(text, len, at, &opens);
-            if (opens && ++depth == FLOW_DEPTH_MAX) {
-                break;
-            }
+            if (opens && ++depth == FLOW_DEPTH_MAX) break;
             brackets[depth] = opens ? 0 : brackets[depth];
         } else if (c == '#' && parens) {
             const char *end = memchr(text + at, '\n', len - at);
             at = end ? (size_t)(end - text) : len;
         } else {
             brackets[depth] += (c == (curly ? '{' : '(')) - (c == (curly ? '}' : ')'));
-            if (brackets[depth] < 0) {
-                break;
-            }
+            if (brackets[depth] < 0) break;
         }
     }
     return SIZE_MAX;
 }
 
 static size_t skip_white(const char *text, size_t len, size_t at) {
-    while (at < len && ascii_is_white(text[at])) {
-        at++;
-    }
+    while (at < len && ascii_is_white(text[at])) at++;
     return at;
 }
 
@@ -64,12 +58,8 @@ size_t query_dot(const char *text, size_t len) {
                                         "label", "import", "include", "true",    "false",
                                         "null",  "not",    "empty",   "now",     NULL};
     size_t at = skip_white(text, len, 0), end = at;
-    if (at < len && text[at] == '|') {
-        return at;
-    }
-    while (end < len && ascii_is_name(text[end])) {
-        end++;
-    }
+    if (at < len && text[at] == '|') return at;
+    while (end < len && ascii_is_name(text[end])) end++;
     if (end == at || ascii_is_digit(text[at]) || has_name(words, text + at, end - at)) {
         return SIZE_MAX;
     }

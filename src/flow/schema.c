@@ -18,9 +18,7 @@ static Json parsed(const char *text) {
 
 static Json words_array(const char *const *words) {
     Json a = json_array();
-    for (; *words; words++) {
-        a = json_array_push(a, json_string_c(*words));
-    }
+    for (; *words; words++) a = json_array_push(a, json_string_c(*words));
     return a;
 }
 
@@ -137,9 +135,7 @@ static Json closed_object(Json props) {
 
 /* The kind at *at or after it that a file of the dialect can name; NULL past the last. */
 static const Kind *next_kind(DialectId dialect, size_t *at) {
-    while (*at < KIND_COUNT && (kinds[*at].dialect != dialect || kinds[*at].hidden)) {
-        ++*at;
-    }
+    while (*at < KIND_COUNT && (kinds[*at].dialect != dialect || kinds[*at].hidden)) ++*at;
     return *at < KIND_COUNT ? &kinds[(*at)++] : NULL;
 }
 
@@ -269,9 +265,7 @@ static bool is_repeated(const ParamInfo *info, const char *name) {
     for (size_t at = 0; (kind = next_kind(DIALECT_GRAPH, &at));) {
         for (size_t i = 0; i < kind->nparams; i++) {
             const ParamInfo *other = &kind->params[i];
-            if (other == info) {
-                return false;
-            }
+            if (other == info) return false;
             if (strcmp(other->name, name) == 0 && other->type == info->type &&
                 (info->type != PARAM_ENUM || strcmp(other->words, info->words) == 0)) {
                 return true;
@@ -284,12 +278,8 @@ static bool is_repeated(const ParamInfo *info, const char *name) {
 /* A name may mean one thing to one kind and another to the next. */
 static Json add_beside(Json props, const ParamInfo *info, const char *name) {
     Json there = json_object_get_c(props, name);
-    if (json_is_none(there)) {
-        return json_object_with(props, name, param_schema(info, FORM_FILE));
-    }
-    if (is_repeated(info, name)) {
-        return props;
-    }
+    if (json_is_none(there)) return json_object_with(props, name, param_schema(info, FORM_FILE));
+    if (is_repeated(info, name)) return props;
     Json any = json_object_get_c(there, "anyOf");
     any = json_is_none(any) ? ARRAY(json_ref(there)) : json_ref(any);
     any = json_array_push(any, param_schema(info, FORM_FILE));

@@ -33,9 +33,7 @@ typedef struct Placeholders {
 } Placeholders;
 
 static bool has_placeholders(const YamlNode *node) {
-    if (node->kind == YAML_SCALAR) {
-        return has_placeholder(node->text, node->len);
-    }
+    if (node->kind == YAML_SCALAR) return has_placeholder(node->text, node->len);
     for (size_t i = 0; i < node->n; i++) {
         if (has_placeholders(node->kind == YAML_LIST ? node->items[i] : node->pairs[i].value)) {
             return true;
@@ -74,16 +72,12 @@ static int by_text(const void *a, const void *b) {
 
 /* Sorted, each once. */
 static void set_placeholders(Loader *ld, Placeholders *list, Task *task) {
-    if (list->n == 0) {
-        return;
-    }
+    if (list->n == 0) return;
     qsort(list->items, list->n, sizeof *list->items, by_text);
     struct Placeholder *items = arena_alloc(ld->arena, list->n * sizeof *items);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
-        if (n == 0 || by_text(&items[n - 1], &list->items[i]) != 0) {
-            items[n++] = list->items[i];
-        }
+        if (n == 0 || by_text(&items[n - 1], &list->items[i]) != 0) items[n++] = list->items[i];
     }
     task->placeholders = items;
     task->nplaceholders = n;
@@ -120,9 +114,7 @@ static const char *where_of(const Kind *kind) {
 
 static bool is_from_query(const Task *task, size_t param) {
     for (size_t i = 0; i < task->nvars; i++) {
-        if (task->vars[i].param == (int)param) {
-            return true;
-        }
+        if (task->vars[i].param == (int)param) return true;
     }
     return false;
 }
@@ -167,9 +159,7 @@ static void load_task_config(TaskLoad *t) {
     }
     t->params = arena_alloc(t->c->ld->arena, kind->nparams * sizeof *t->params);
     t->node->params = t->params;
-    for (size_t i = 0; i < kind->nparams; i++) {
-        load_config_param(t, i);
-    }
+    for (size_t i = 0; i < kind->nparams; i++) load_config_param(t, i);
 }
 
 /* ---- configVars of a task ---- */
@@ -185,12 +175,8 @@ static int find_var_param(const TaskLoad *t, const YamlNode *name) {
                       info->name, holds_tasks(info) ? "holds tasks" : "holds queries itself");
             return -1;
         }
-        if (yaml_is(name, info->name)) {
-            return (int)i;
-        }
-        if (!is_fixed(info)) {
-            suggestion_offer(&nearest, info->name);
-        }
+        if (yaml_is(name, info->name)) return (int)i;
+        if (!is_fixed(info)) suggestion_offer(&nearest, info->name);
     }
     report_at(t->c->ld->reporter, name->spot, "`%s` is no key of %s%s",
               shown(name->text, name->len), where_of(kind), did_you_mean_this(nearest.best));
@@ -200,9 +186,7 @@ static int find_var_param(const TaskLoad *t, const YamlNode *name) {
 static void load_task_vars(TaskLoad *t) {
     Loader *ld = t->c->ld;
     const YamlNode *vars = key_map(ld, t->yaml, "configVars");
-    if (!vars) {
-        return;
-    }
+    if (!vars) return;
     struct TaskVar *items = arena_alloc(ld->arena, (vars->n ? vars->n : 1) * sizeof *items);
     t->task->vars = items;
     for (size_t i = 0; i < vars->n; i++) {
@@ -309,9 +293,7 @@ static void load_task(const NodeContext *c, Node *node, const YamlNode *yaml, Js
     if (node->kind) {
         load_task_vars(&t);
         load_task_config(&t);
-        if (kind_checks[node->kind->id]) {
-            kind_checks[node->kind->id](&t);
-        }
+        if (kind_checks[node->kind->id]) kind_checks[node->kind->id](&t);
     }
     set_placeholders(ld, &t.placeholders, task);
     ld->depth--;
@@ -355,9 +337,7 @@ static void name_tasks(const NodeContext *c, const TaskList *list, size_t *from)
     }
     for (size_t i = 0; i < list->n; i++) {
         const YamlNode *yaml = list->items[i];
-        if (yaml->kind != YAML_MAP) {
-            continue;
-        }
+        if (yaml->kind != YAML_MAP) continue;
         const Kind *kind = task_kind(ld, yaml);
         Node *node = &g->nodes[g->nnodes];
         start_node(c, node, yaml, ids[i] ? ids[i] : free_name(&names, kind ? kind->name : "task"));
@@ -417,9 +397,7 @@ const Graph *load_task_list(const NodeContext *c, const YamlNode *value, Json so
 
 const Graph *load_one_task(const NodeContext *c, const YamlNode *value, Json source,
                            const char *name) {
-    if (!expect_map(c->ld, value, "A task")) {
-        return NULL;
-    }
+    if (!expect_map(c->ld, value, "A task")) return NULL;
     NodeContext inner = *c;
     Json list = keep(c->ld, ARRAY(json_ref(source)));
     inner.graph = new_task_graph(c->ld, name, value->spot, c->graph->graph.cleanup);
@@ -493,9 +471,7 @@ static bool load_tasks_dialect(Loader *ld, LoadedFile *file, const YamlNode *roo
         g->vars = items;
         g->nvars = vars->n;
     }
-    if (schedule) {
-        load_schedule(ld, schedule, g);
-    }
+    if (schedule) load_schedule(ld, schedule, g);
     bool loaded = load_list(&c, yaml_get(root, "tasks"), json_none());
     const YamlNode *cleanup = yaml_get(root, "cleanupTasks");
     if (cleanup && !yaml_is_null(cleanup) && !(cleanup->kind == YAML_LIST && cleanup->n == 0)) {

@@ -57,14 +57,10 @@ YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len
     file->text = marked ? text + 3 : text;
     file->len = marked ? len - 3 : len;
     file->nlines = 1;
-    for (size_t i = 0; i < file->len; i++) {
-        file->nlines += file->text[i] == '\n';
-    }
+    for (size_t i = 0; i < file->len; i++) file->nlines += file->text[i] == '\n';
     size_t *lines = arena_alloc(arena, file->nlines * sizeof *lines);
     for (size_t i = 0, n = 1; i < file->len; i++) {
-        if (file->text[i] == '\n') {
-            lines[n++] = i + 1;
-        }
+        if (file->text[i] == '\n') lines[n++] = i + 1;
     }
     file->lines = lines;
     size_t nchunks = file->len / YAML_CHUNK + 1;
@@ -94,9 +90,7 @@ static size_t line_index(const YamlFile *file, size_t at) {
 }
 
 void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col) {
-    if (at > file->len) {
-        at = file->len;
-    }
+    if (at > file->len) at = file->len;
     size_t i = line_index(file, at), start = file->lines[i];
     *line = (int)i + 1;
     *col = (int)(chars_before(file, at) - chars_before(file, start)) + 1;
@@ -104,9 +98,7 @@ void yaml_line_col(const YamlFile *file, size_t at, int *line, int *col) {
 
 /* The way back; clipped to the line. */
 static size_t offset_of(const YamlFile *file, int line, int col) {
-    if (line < 1 || (size_t)line > file->nlines) {
-        return file->len;
-    }
+    if (line < 1 || (size_t)line > file->nlines) return file->len;
     size_t start = file->lines[line - 1];
     size_t end = (size_t)line < file->nlines ? file->lines[line] - 1 : file->len;
     return start + utf8_offset(file->text + start, end - start, col > 1 ? (size_t)col - 1 : 0);
@@ -132,9 +124,7 @@ static void report_syntax(Reading *r) {
     given.text = r->mend ? r->mend->text : r->file->text;
     size_t at = e ? offset_of(&given, e->line, e->column) : r->last;
     size_t indent = r->file->lines[line_index(r->file, at)];
-    while (indent < r->file->len && r->file->text[indent] == ' ') {
-        indent++;
-    }
+    while (indent < r->file->len && r->file->text[indent] == ' ') indent++;
     if (indent < r->file->len && r->file->text[indent] == '\t') {
         fail(r, indent, indent + 1, "A tab stands where YAML indents; indent with spaces only.");
     } else {
@@ -164,9 +154,7 @@ static bool check_characters(Reading *r) {
 
 static bool is_empty(const char *s, size_t len) {
     size_t i = 0;
-    while (i < len && ascii_is_white(s[i])) {
-        i++;
-    }
+    while (i < len && ascii_is_white(s[i])) i++;
     return i == len;
 }
 
@@ -197,12 +185,8 @@ static bool check_tags(Reading *r) {
     while (bang < end && (bang = memchr(bang, '!', (size_t)(end - bang)))) {
         const char *p = bang;
         size_t escapes = 0, at = (size_t)(bang - f->text);
-        for (; p < end && !ascii_is_white(*p); p++) {
-            escapes += *p == '%';
-        }
-        if (escapes > TAG_ESCAPES_MAX) {
-            return fail(r, at, at, "This tag is too long.");
-        }
+        for (; p < end && !ascii_is_white(*p); p++) escapes += *p == '%';
+        if (escapes > TAG_ESCAPES_MAX) return fail(r, at, at, "This tag is too long.");
         bang = p;
     }
     return true;
@@ -218,9 +202,7 @@ static bool check_directives(Reading *r) {
             return fail(r, f->lines[i], f->lines[i] + 1,
                         "No directive but %%YAML can be used here.");
         }
-        if (!is_empty(line, len) && *line != '#' && *line != '%') {
-            break;
-        }
+        if (!is_empty(line, len) && *line != '#' && *line != '%') break;
     }
     return true;
 }
@@ -231,12 +213,8 @@ static Spot event_spot(Reading *r, struct fy_event *e) {
     const struct fy_mark *start = fy_event_start_mark(e), *end = fy_event_end_mark(e);
     Spot spot = {r->file, start ? start->input_pos : r->last, 0};
     spot.end = end && end->input_pos > spot.at ? end->input_pos : spot.at;
-    if (spot.at > r->file->len) {
-        spot.at = r->file->len;
-    }
-    if (spot.end > r->file->len) {
-        spot.end = r->file->len;
-    }
+    if (spot.at > r->file->len) spot.at = r->file->len;
+    if (spot.end > r->file->len) spot.end = r->file->len;
     r->last = spot.end;
     return spot;
 }
@@ -264,9 +242,7 @@ static const YamlNode *find_key(Open *open, const YamlNode *key) {
     if (open->n / 2 < MAP_SMALL) {
         for (size_t i = 0; i < open->n; i += 2) {
             const YamlNode *part = open->parts[i];
-            if (part->len == key->len && memcmp(part->text, key->text, key->len) == 0) {
-                return part;
-            }
+            if (part->len == key->len && memcmp(part->text, key->text, key->len) == 0) return part;
         }
         return NULL;
     }
@@ -316,15 +292,11 @@ static void add_part(Reading *r, const YamlNode *node) {
     }
     if (is_key_next(open)) {
         check_key(r, open, node);
-        if (r->failed) {
-            return;
-        }
+        if (r->failed) return;
     } else {
         open->node->weight += node->weight;
     }
-    if (node->height + 1 > open->node->height) {
-        open->node->height = node->height + 1;
-    }
+    if (node->height + 1 > open->node->height) open->node->height = node->height + 1;
     open->parts = mem_grow(open->parts, open->n, &open->cap, sizeof *open->parts);
     open->parts[open->n++] = node;
 }
@@ -333,9 +305,7 @@ static void set_anchor(Reading *r, struct fy_event *e, const YamlNode *node) {
     struct fy_token *token = fy_event_get_anchor_token(e);
     size_t len = 0;
     const char *name = token ? fy_token_get_text(token, &len) : NULL;
-    if (!name) {
-        return;
-    }
+    if (!name) return;
     r->anchored = mem_grow(r->anchored, r->nanchored, &r->anchored_cap, sizeof *r->anchored);
     r->anchors =
         json_object_set(r->anchors, json_string(name, len), json_int((int64_t)r->nanchored));
@@ -347,9 +317,7 @@ static void check_tag(Reading *r, struct fy_event *e, YamlNode *node) {
     struct fy_token *token = fy_event_get_tag_token(e);
     size_t len = 0;
     const char *tag = token ? fy_token_get_text(token, &len) : NULL;
-    if (!token) {
-        return;
-    }
+    if (!token) return;
     if (tag && len == sizeof str_tag - 1 && memcmp(tag, str_tag, len) == 0 &&
         node->kind == YAML_SCALAR) {
         node->is_text = true;
@@ -382,17 +350,13 @@ static size_t break_length(const char *s, const char *end) {
  * are of those. Returns where the text goes on. */
 static const char *fold_lines(const char *p, const char *end, Buf *out) {
     size_t breaks = 0, len;
-    while (out->len > 0 && ascii_is_blank(out->data[out->len - 1])) {
-        out->len--;
-    }
+    while (out->len > 0 && ascii_is_blank(out->data[out->len - 1])) out->len--;
     for (; p < end && ascii_is_white(*p); p += len ? len : 1) {
         len = break_length(p, end);
         breaks += len > 0;
     }
     buf_addc(out, breaks > 1 ? '\n' : ' ');
-    for (; breaks > 2; breaks--) {
-        buf_addc(out, '\n');
-    }
+    for (; breaks > 2; breaks--) buf_addc(out, '\n');
     return p;
 }
 
@@ -419,9 +383,7 @@ static void set_text(Reading *r, struct fy_token *token, YamlNode *node) {
         const char *parsed = token ? fy_token_get_text(token, &len) : NULL;
         text = parsed ? parsed : "";
         len = parsed ? len : 0;
-        if (r->mend) {
-            yaml_unmend(r->mend, text, len, &read);
-        }
+        if (r->mend) yaml_unmend(r->mend, text, len, &read);
     }
     if (node->style == YAML_SINGLE_QUOTED || r->mend) {
         text = read.data ? read.data : "";
@@ -450,9 +412,7 @@ static void on_scalar(Reading *r, struct fy_event *e) {
 static void on_start(Reading *r, struct fy_event *e, YamlKind kind) {
     YamlNode *node = new_node(r, kind, event_spot(r, e));
     check_tag(r, e, node);
-    if (r->failed || !count(r, node->spot, 1)) {
-        return;
-    }
+    if (r->failed || !count(r, node->spot, 1)) return;
     if (r->depth >= (size_t)r->limits.depth) {
         fail(r, node->spot.at, node->spot.end, "This is nested more than %d levels deep.",
              r->limits.depth);
@@ -482,9 +442,7 @@ static void on_end(Reading *r, struct fy_event *e) {
     } else {
         node->n = open.n;
         const YamlNode **items = arena_alloc(r->arena, (node->n ? node->n : 1) * sizeof *items);
-        for (size_t i = 0; i < node->n; i++) {
-            items[i] = open.parts[i];
-        }
+        for (size_t i = 0; i < node->n; i++) items[i] = open.parts[i];
         node->items = items;
     }
     close_open(&open);
@@ -501,9 +459,7 @@ static void on_alias(Reading *r, struct fy_event *e) {
     const YamlNode *node = json_is_none(place) ? NULL : r->anchored[place.i];
     json_unref(key);
     size_t open = 0;
-    while (node && open < r->depth && r->stack[open].node != node) {
-        open++;
-    }
+    while (node && open < r->depth && r->stack[open].node != node) open++;
     if (!node) {
         fail(r, spot.at, spot.end, "There is no anchor `&%s` before this.",
              shown(name ? name : "", len));
@@ -542,9 +498,7 @@ static void swallow(struct fy_diag *diag, void *user, const char *buf, size_t le
 }
 
 static void close_reading(Reading *r) {
-    while (r->depth > 0) {
-        close_open(&r->stack[--r->depth]);
-    }
+    while (r->depth > 0) close_open(&r->stack[--r->depth]);
     mem_free(r->stack);
     json_unref(r->anchors);
     mem_free(r->anchored);
@@ -602,9 +556,7 @@ const YamlNode *yaml_parse(Arena *arena, const YamlFile *file, YamlLimits limits
         r = (Reading){arena, file, limits, reporter, .mend = &mend};
         read_file(&r);
     }
-    if (r.no_yaml) {
-        report_syntax(&r);
-    }
+    if (r.no_yaml) report_syntax(&r);
     close_reading(&r);
     return r.failed ? NULL : r.root;
 }

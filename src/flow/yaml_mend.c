@@ -26,9 +26,7 @@ static size_t line_end(const Walk *w, size_t at) {
 }
 
 static size_t skip_spaces(const Walk *w, size_t at) {
-    while (at < w->len && ascii_is_blank(w->text[at])) {
-        at++;
-    }
+    while (at < w->len && ascii_is_blank(w->text[at])) at++;
     return at;
 }
 
@@ -59,9 +57,7 @@ static size_t skip_flow(const Walk *w, size_t at) {
         }
         depth += c == '[' || c == '{';
         depth -= c == ']' || c == '}';
-        if (depth == 0) {
-            break;
-        }
+        if (depth == 0) break;
         fresh = strchr("[]{},:", c) || (ascii_is_white(c) && fresh);
     }
     return at;
@@ -71,13 +67,9 @@ static size_t skip_flow(const Walk *w, size_t at) {
 static void skip_deeper(Walk *w, long indent) {
     while (w->at < w->len) {
         size_t at = w->at;
-        while (at < w->len && w->text[at] == ' ') {
-            at++;
-        }
+        while (at < w->len && w->text[at] == ' ') at++;
         bool blank = ascii_is_white(peek(w, skip_spaces(w, at)));
-        if (!blank && (long)(at - w->at) <= indent) {
-            return;
-        }
+        if (!blank && (long)(at - w->at) <= indent) return;
         w->at = line_end(w, at) + 1;
     }
 }
@@ -91,16 +83,10 @@ static bool is_comment_at(const Walk *w, size_t at) {
 /* The colon behind the key that starts at `at`; the end of the line when there is none. */
 static size_t find_colon(const Walk *w, size_t at, size_t end) {
     bool quoted = w->text[at] == '"' || w->text[at] == '\'';
-    if (quoted) {
-        at = skip_spaces(w, skip_quoted(w, at + 1, w->text[at]));
-    }
+    if (quoted) at = skip_spaces(w, skip_quoted(w, at + 1, w->text[at]));
     for (; at < end && !is_comment_at(w, at); at++) {
-        if (w->text[at] == ':' && ascii_is_white(peek(w, at + 1))) {
-            return at;
-        }
-        if (quoted) {
-            break;
-        }
+        if (w->text[at] == ':' && ascii_is_white(peek(w, at + 1))) return at;
+        if (quoted) break;
     }
     return end;
 }
@@ -108,9 +94,7 @@ static size_t find_colon(const Walk *w, size_t at, size_t end) {
 /* Past anchors and tags. */
 static size_t skip_properties(const Walk *w, size_t at, size_t end) {
     while (at < end && (w->text[at] == '&' || w->text[at] == '!')) {
-        while (at < end && !ascii_is_blank(w->text[at])) {
-            at++;
-        }
+        while (at < end && !ascii_is_blank(w->text[at])) at++;
         at = skip_spaces(w, at);
     }
     return at;
@@ -143,9 +127,7 @@ static void walk_line(Walk *w) {
         key = skip_spaces(w, key + 1);
     }
     w->at = end + 1;
-    if (key >= end || w->text[key] == '#') {
-        return;
-    }
+    if (key >= end || w->text[key] == '#') return;
     static const char *const code[] = {"run", "python", "javascript", "lua", "jq", "shell", NULL};
     size_t colon = find_colon(w, key, end);
     if (colon < end) {
@@ -164,9 +146,7 @@ static bool choose_mark(const YamlFile *file, char *mark) {
     bool used[END] = {false};
     for (size_t i = 0; i + 1 < file->len; i++) {
         unsigned char a = (unsigned char)file->text[i], b = (unsigned char)file->text[i + 1];
-        if ((a & 0xE0) == 0xC0) {
-            used[(a & 0x1Fu) << 6 | (b & 0x3Fu)] = true;
-        }
+        if ((a & 0xE0) == 0xC0) used[(a & 0x1Fu) << 6 | (b & 0x3Fu)] = true;
     }
     for (int32_t c = FIRST; c < END; c++) {
         if (!used[c]) {
@@ -179,14 +159,10 @@ static bool choose_mark(const YamlFile *file, char *mark) {
 
 bool yaml_mend(Arena *arena, const YamlFile *file, YamlMend *out) {
     char mark[4];
-    if (!choose_mark(file, mark)) {
-        return false;
-    }
+    if (!choose_mark(file, mark)) return false;
     Walk w = {.text = file->text, .len = file->len, .mark = mark};
     w.mended = arena_strndup(arena, file->text, file->len);
-    while (w.at < w.len) {
-        walk_line(&w);
-    }
+    while (w.at < w.len) walk_line(&w);
     out->text = w.mended;
     memcpy(out->mark, mark, sizeof out->mark);
     return w.nmended > 0;

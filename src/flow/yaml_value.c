@@ -15,13 +15,9 @@ bool yaml_is(const YamlNode *node, const char *word) {
 }
 
 const YamlPair *yaml_pair(const YamlNode *map, const char *key) {
-    if (!map || map->kind != YAML_MAP) {
-        return NULL;
-    }
+    if (!map || map->kind != YAML_MAP) return NULL;
     for (size_t i = 0; i < map->n; i++) {
-        if (yaml_is(map->pairs[i].key, key)) {
-            return &map->pairs[i];
-        }
+        if (yaml_is(map->pairs[i].key, key)) return &map->pairs[i];
     }
     return NULL;
 }
@@ -48,9 +44,7 @@ static const char *const words[][WORD_NONE] = {
 static int word_meaning(const YamlNode *node) {
     for (int means = 0; means < WORD_NONE && !node->is_text; means++) {
         for (int i = 0; i < WORD_NONE && words[means][i]; i++) {
-            if (yaml_is(node, words[means][i])) {
-                return means;
-            }
+            if (yaml_is(node, words[means][i])) return means;
         }
     }
     return WORD_NONE;
@@ -64,9 +58,7 @@ bool yaml_is_null(const YamlNode *node) {
 static Json radix_value(const char *s, size_t len) {
     unsigned base = len > 2 && s[0] == '0' ? (s[1] == 'x' ? 16 : s[1] == 'o' ? 8 : 0) : 0;
     const char *all = base == 16 ? "0123456789abcdefABCDEF" : "01234567";
-    if (!base || strspn(s + 2, all) != len - 2) {
-        return json_none();
-    }
+    if (!base || strspn(s + 2, all) != len - 2) return json_none();
     double value = 0;
     int64_t exact = 0;
     bool fits = true;
@@ -93,21 +85,13 @@ static Json decimal_value(const char *s, size_t len) {
         p++;
         ndigits += skip_digits(&p);
     }
-    if (ndigits == 0) {
-        return json_none();
-    }
+    if (ndigits == 0) return json_none();
     if (*p == 'e' || *p == 'E') {
         p += p[1] == '-' || p[1] == '+' ? 2 : 1;
-        if (skip_digits(&p) == 0) {
-            return json_none();
-        }
+        if (skip_digits(&p) == 0) return json_none();
     }
-    if (p != s + len) {
-        return json_none();
-    }
-    while (number[0] == '0' && ascii_is_digit(number[1])) {
-        number++;
-    }
+    if (p != s + len) return json_none();
+    while (number[0] == '0' && ascii_is_digit(number[1])) number++;
     Json value = json_number_parse(number, (size_t)(p - number));
     if (*s == '-' && !json_is_none(value)) {
         Json negated = json_number_negate(value);
@@ -137,9 +121,7 @@ static Json scalar_value(const YamlNode *node) {
 
 /* Recursion is bounded by the depth that yaml_parse() allows. */
 Json yaml_json(const YamlNode *node) {
-    if (node->kind == YAML_SCALAR) {
-        return scalar_value(node);
-    }
+    if (node->kind == YAML_SCALAR) return scalar_value(node);
     Json value = node->kind == YAML_LIST ? json_array() : json_object();
     for (size_t i = 0; i < node->n; i++) {
         if (node->kind == YAML_LIST) {
@@ -177,16 +159,10 @@ static size_t escape_length(const char *s, size_t left, bool *white) {
 /* Bytes of the unit at s. */
 static size_t unit_length(const YamlNode *node, const char *s, size_t left, bool *white) {
     *white = ascii_is_white(*s);
-    if (node->style == YAML_DOUBLE_QUOTED && *s == '\\') {
-        return escape_length(s, left, white);
-    }
-    if (node->style == YAML_SINGLE_QUOTED && *s == '\'') {
-        return left > 1 ? 2 : 1;
-    }
+    if (node->style == YAML_DOUBLE_QUOTED && *s == '\\') return escape_length(s, left, white);
+    if (node->style == YAML_SINGLE_QUOTED && *s == '\'') return left > 1 ? 2 : 1;
     size_t len = 1;
-    while (len < left && utf8_is_inside(s[len])) {
-        len++;
-    }
+    while (len < left && utf8_is_inside(s[len])) len++;
     return len;
 }
 
@@ -200,9 +176,7 @@ size_t yaml_place(const YamlNode *scalar, size_t offset) {
     bool to_unit = offset == 0 || (offset < scalar->len && !ascii_is_white(text[offset])), white;
     for (; at < end; at += len) {
         len = unit_length(scalar, file + at, end - at, &white);
-        if (units == 0 && (!to_unit || !white)) {
-            break;
-        }
+        if (units == 0 && (!to_unit || !white)) break;
         units -= !white;
     }
     return at;

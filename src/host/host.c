@@ -21,9 +21,7 @@ static void take_recorded(HostRun *r) {
 
 bool host_has_window(const HostRun *r) {
     for (const Subscription *s = r->watchers; s; s = subscription_after(s)) {
-        if (subscription_attaches(s)) {
-            return true;
-        }
+        if (subscription_attaches(s)) return true;
     }
     return false;
 }
@@ -122,9 +120,7 @@ void host_run_hold(HostRun *r) {
     bool window = host_has_window(r);
     r->awaits_window = r->awaits_window && !window;
     bool wanted = r->session && !r->session_over && (window || r->awaits_window);
-    if (!run_settled(r->run) && run_is_held(r->run) != wanted) {
-        run_hold(r->run, wanted);
-    }
+    if (!run_settled(r->run) && run_is_held(r->run) != wanted) run_hold(r->run, wanted);
 }
 
 /* ---- a held run: looking at it ---- */
@@ -138,9 +134,7 @@ static Json pause_json(const Frame *f) {
 Json host_pauses(const HostRun *r) {
     Json out = json_array();
     for (Frame *f = run_next_frame(r->run, NULL); f; f = run_next_frame(r->run, f)) {
-        if (frame_is_parked(f)) {
-            out = json_array_push(out, pause_json(f));
-        }
+        if (frame_is_parked(f)) out = json_array_push(out, pause_json(f));
     }
     return out;
 }
@@ -153,9 +147,7 @@ bool host_turn_is_taken(const HostRun *r) {
 
 void host_turn_wait(HostRun *r, HostTurn *turn) {
     HostTurn **at = &r->waiting;
-    while (*at) {
-        at = &(*at)->next;
-    }
+    while (*at) at = &(*at)->next;
     turn->run = r;
     turn->next = NULL;
     *at = turn;
@@ -169,9 +161,7 @@ void host_turn_take(HostRun *r, HostTurn *turn) {
 /* Whoever goes on may take the turn. */
 void host_turn_end(HostTurn *turn) {
     HostRun *r = turn->run;
-    if (r) {
-        r->turn = NULL;
-    }
+    if (r) r->turn = NULL;
     while (r && !r->turn && r->waiting) {
         HostTurn *next = r->waiting;
         r->waiting = next->next;
@@ -180,9 +170,7 @@ void host_turn_end(HostTurn *turn) {
 }
 
 static void leave_turns(HostTurn *turn, HostTurn *waiting) {
-    if (turn) {
-        turn->run = NULL;
-    }
+    if (turn) turn->run = NULL;
     while (waiting) {
         HostTurn *next = waiting->next;
         waiting->run = NULL;
@@ -199,9 +187,7 @@ int64_t host_session_number(const HostRun *r) {
 
 bool host_rests(const HostRun *r) {
     for (Frame *f = run_next_frame(r->run, NULL); f; f = run_next_frame(r->run, f)) {
-        if (!frame_is_at_rest(f)) {
-            return false;
-        }
+        if (!frame_is_at_rest(f)) return false;
     }
     return true;
 }
@@ -229,9 +215,7 @@ static void free_run(HostRun *r) {
     subscription_run_gone(r);
     host_forget(r);
     drop_session(r);
-    if (r->recording) {
-        run_set_hooks(r->run, NULL, NULL);
-    }
+    if (r->recording) run_set_hooks(r->run, NULL, NULL);
     run_free(r->run);
     recording_free(r->recording);
     HostTurn *turn = r->turn, *waiting = r->waiting;
@@ -257,16 +241,10 @@ Host *host_new(const HostOptions *options) {
 }
 
 void host_free(Host *h) {
-    if (!h) {
-        return;
-    }
+    if (!h) return;
     h->ending = true;
-    while (h->first) {
-        free_run(h->first);
-    }
-    while (h->all) {
-        subscription_end(h->all);
-    }
+    while (h->first) free_run(h->first);
+    while (h->all) subscription_end(h->all);
     engine_free(h->engine);
     h->engine = NULL;
     host_jobs_end(h);
@@ -296,9 +274,7 @@ const char *host_folder(const Host *h) {
 
 Store *host_store(Host *h, HostNeed need, Error *err) {
     static const StoreMode modes[] = {STORE_EXISTING, STORE_EXISTING, STORE_CREATE};
-    if (h->store && (h->opened >= need || h->engine)) {
-        return h->store;
-    }
+    if (h->store && (h->opened >= need || h->engine)) return h->store;
     if (!h->url) {
         error_set(err, ERR_USAGE, "There is no store, so nothing of any run is kept.");
         return NULL;
@@ -309,9 +285,7 @@ Store *host_store(Host *h, HostNeed need, Error *err) {
         store = store_open(h->url, STORE_READ, &why);
     }
     if (!store) {
-        if (err) {
-            *err = why;
-        }
+        if (err) *err = why;
         return NULL;
     }
     store_close(h->store);
@@ -330,12 +304,8 @@ const char *host_store_folder(Host *h, Error *err) {
 static void on_event(void *ctx, const Event *event) {
     Host *h = ctx;
     HostRun *r = run_owner(event->run);
-    if (r && h->options.on_event) {
-        h->options.on_event(h->options.ctx, r, event);
-    }
-    if (r) {
-        subscription_event(r, event);
-    }
+    if (r && h->options.on_event) h->options.on_event(h->options.ctx, r, event);
+    if (r) subscription_event(r, event);
 }
 
 Engine *host_engine(Host *h, HostNeed need, Error *err) {
@@ -343,13 +313,9 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
         error_set(err, ERR_BUSY, "The host has ended.");
         return NULL;
     }
-    if (h->engine) {
-        return h->engine;
-    }
+    if (h->engine) return h->engine;
     Store *store = h->url ? host_store(h, need, err) : NULL;
-    if (store && store_is_durable(store)) {
-        host_store_folder(h, NULL);
-    }
+    if (store && store_is_durable(store)) host_store_folder(h, NULL);
     EngineOptions options = {.loop = h->options.loop,
                              .store = store,
                              .folder = h->folder,
@@ -381,17 +347,13 @@ static size_t slot_of(const Host *h, uint64_t hash) {
 
 static uint64_t name_hash(const char *name) {
     uint64_t hash = 5381;
-    for (; *name; name++) {
-        hash = hash * 33 + (unsigned char)*name;
-    }
+    for (; *name; name++) hash = hash * 33 + (unsigned char)*name;
     return hash;
 }
 
 /* Without a store runs have no numbers and no names of their own: nobody looks for them. */
 static void enter_table(Host *h, HostRun *r) {
-    if (!h->url) {
-        return;
-    }
+    if (!h->url) return;
 
     size_t name = slot_of(h, name_hash(run_thread(r->run)));
     size_t number = slot_of(h, (uint64_t)run_number(r->run));
@@ -407,9 +369,7 @@ static void grow_table(Host *h) {
     mem_free(h->by_number);
     h->by_name = mem_zalloc(h->slots * sizeof(HostRun *));
     h->by_number = mem_zalloc(h->slots * sizeof(HostRun *));
-    for (HostRun *r = h->first; r; r = r->next) {
-        enter_table(h, r);
-    }
+    for (HostRun *r = h->first; r; r = r->next) enter_table(h, r);
 }
 
 HostRun *host_run_new(Host *h, Run *run) {
@@ -431,12 +391,8 @@ void host_forget(HostRun *r) {
     if (h->url) {
         HostRun **name = &h->by_name[slot_of(h, name_hash(run_thread(r->run)))];
         HostRun **number = &h->by_number[slot_of(h, (uint64_t)run_number(r->run))];
-        while (*name != r) {
-            name = &(*name)->same_name;
-        }
-        while (*number != r) {
-            number = &(*number)->same_number;
-        }
+        while (*name != r) name = &(*name)->same_name;
+        while (*number != r) number = &(*number)->same_number;
         *name = r->same_name;
         *number = r->same_number;
     }
@@ -487,9 +443,7 @@ static HostComing *coming_new(Host *h, const char *thread, HostReady ready, void
 
 static HostComing *find_coming(const Host *h, const char *thread) {
     HostComing *c = h->coming;
-    while (c && (!c->thread || strcmp(c->thread, thread) != 0)) {
-        c = c->next;
-    }
+    while (c && (!c->thread || strcmp(c->thread, thread) != 0)) c = c->next;
     return c;
 }
 
@@ -509,9 +463,7 @@ static HostRun *take(HostComing *c, Run *run, Error *err) {
     HostRun *r = host_run_new(c->host, run);
     r->recording = c->recording;
     c->recording = NULL;
-    if (begin_run(r, &c->debug, err)) {
-        return r;
-    }
+    if (begin_run(r, &c->debug, err)) return r;
     run_stop(run);
     free_run(r);
     return NULL;
@@ -520,9 +472,7 @@ static HostRun *take(HostComing *c, Run *run, Error *err) {
 /* It is on its way no more. */
 static void coming_leave(HostComing *c) {
     HostComing **at = &c->host->coming;
-    while (*at != c) {
-        at = &(*at)->next;
-    }
+    while (*at != c) at = &(*at)->next;
     *at = c->next;
 }
 
@@ -613,15 +563,11 @@ void host_open(Host *h, const char *thread, const HostDebug *debug, HostReady re
 HostRun *host_find(const Host *h, const char *thread) {
     char *end;
     HostRun *r = h->slots ? h->by_name[slot_of(h, name_hash(thread))] : NULL;
-    while (r && strcmp(run_thread(r->run), thread) != 0) {
-        r = r->same_name;
-    }
+    while (r && strcmp(run_thread(r->run), thread) != 0) r = r->same_name;
     long long number = r || !h->slots ? 0 : strtoll(thread, &end, 10);
     if (number > 0 && !*end) {
         r = h->by_number[slot_of(h, (uint64_t)number)];
-        while (r && run_number(r->run) != number) {
-            r = r->same_number;
-        }
+        while (r && run_number(r->run) != number) r = r->same_number;
     }
     return r;
 }
@@ -636,9 +582,7 @@ void host_abandon(HostRun *r) {
 
 void host_keep(HostRun *r, void *keeper) {
     r->keeper = keeper;
-    if (!keeper) {
-        host_sweep_soon(r);
-    }
+    if (!keeper) host_sweep_soon(r);
 }
 
 void *host_keeper(const HostRun *r) {
@@ -658,9 +602,7 @@ static void on_sweep(uv_idle_t *idle) {
         HostRun *r = h->to_sweep;
         h->to_sweep = r->next_swept;
         r->to_sweep = false;
-        if (is_done(r)) {
-            free_run(r);
-        }
+        if (is_done(r)) free_run(r);
     }
 }
 

@@ -76,12 +76,8 @@ static void on_thread(uv_work_t *work) {
     Readers *r = t->host->readers;
     size_t before = json_heap_bytes();
     Store *store = t->job->need == HOST_NO_STORE ? NULL : take_handle(t);
-    if (store || t->job->need == HOST_NO_STORE) {
-        t->job->work(t->job, store);
-    }
-    if (store) {
-        put_handle(t, store);
-    }
+    if (store || t->job->need == HOST_NO_STORE) t->job->work(t->job, store);
+    if (store) put_handle(t, store);
     t->heap = json_heap_bytes() - before;
     json_heap_move(-t->heap);
     uv_mutex_lock(&r->mutex);
@@ -95,9 +91,7 @@ static void on_thread(uv_work_t *work) {
 static void tell(Ticket *t) {
     Readers *r = t->host->readers;
     *(t->prev ? &t->prev->next : &r->first) = t->next;
-    if (t->next) {
-        t->next->prev = t->prev;
-    }
+    if (t->next) t->next->prev = t->prev;
     t->host = NULL;
     json_heap_move(t->heap);
     t->job->done(t->job);
@@ -106,17 +100,13 @@ static void tell(Ticket *t) {
 static void on_done(uv_work_t *work, int status) {
     Ticket *t = work->data;
     (void)status;
-    if (t->host) {
-        tell(t);
-    }
+    if (t->host) tell(t);
     mem_free(t);
 }
 
 static void on_written(StorageJob *job) {
     Ticket *t = (Ticket *)job;
-    if (t->job->err.code == ERR_NONE) {
-        t->job->err = job->err;
-    }
+    if (t->job->err.code == ERR_NONE) t->job->err = job->err;
     tell(t);
     mem_free(t);
 }
@@ -164,9 +154,7 @@ void host_ask(Host *h, HostJob *job) {
     Error ending = ERROR_INIT;
     Ticket *t = mem_zalloc(sizeof *t);
     *t = (Ticket){.host = h, .job = job, .next = r->first};
-    if (r->first) {
-        r->first->prev = t;
-    }
+    if (r->first) r->first->prev = t;
     r->first = t;
     if (h->ending) {
         error_set(&ending, ERR_BUSY, "The host has ended.");
@@ -183,19 +171,13 @@ void host_jobs_end(Host *h) {
     while (r && r->first) {
         Ticket *t = r->first;
         bool begun = uv_cancel((uv_req_t *)&t->work) != 0;
-        if (!begun) {
-            error_set(&t->job->err, ERR_BUSY, "The host has ended.");
-        }
+        if (!begun) error_set(&t->job->err, ERR_BUSY, "The host has ended.");
         uv_mutex_lock(&r->mutex);
-        while (begun && !t->finished) {
-            uv_cond_wait(&r->ended, &r->mutex);
-        }
+        while (begun && !t->finished) uv_cond_wait(&r->ended, &r->mutex);
         uv_mutex_unlock(&r->mutex);
         tell(t);
     }
-    for (size_t i = 0; r && i < r->n; i++) {
-        store_close(r->handles[i]);
-    }
+    for (size_t i = 0; r && i < r->n; i++) store_close(r->handles[i]);
     if (r) {
         uv_cond_destroy(&r->ended);
         uv_mutex_destroy(&r->mutex);

@@ -26,9 +26,7 @@ bool socket_place_open(SocketPlace *place, const char *folder, int64_t pid, Erro
 }
 
 void socket_place_close(SocketPlace *place) {
-    if (place->folder >= 0) {
-        close(place->folder);
-    }
+    if (place->folder >= 0) close(place->folder);
     place->folder = -1;
 }
 
@@ -42,9 +40,7 @@ void socket_place_remove(const SocketPlace *place) {
 
 bool socket_place_vacate(const SocketPlace *place, Error *err) {
     struct stat st;
-    if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        return true;
-    }
+    if (fstatat(place->folder, place->name, &st, AT_SYMLINK_NOFOLLOW) != 0) return true;
     if (!S_ISSOCK(st.st_mode)) {
         return error_set(err, ERR_IO, "%s in the folder of the store is not a socket; remove it.",
                          place->name);
@@ -94,9 +90,7 @@ static socklen_t address_of(const SocketPlace *place, struct sockaddr_un *out) {
 
 static int new_socket(Error *err) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        error_set(err, ERR_IO, "No socket can be made: %s.", strerror(errno));
-    }
+    if (fd < 0) error_set(err, ERR_IO, "No socket can be made: %s.", strerror(errno));
     return fd;
 }
 
@@ -124,9 +118,7 @@ static bool bind_for_us_alone(SocketPlace *place, int fd) {
 
 int host_socket_listen(SocketPlace *place, Error *err) {
     int fd = socket_place_vacate(place, err) ? new_socket(err) : -1;
-    if (fd < 0 || bind_for_us_alone(place, fd)) {
-        return fd;
-    }
+    if (fd < 0 || bind_for_us_alone(place, fd)) return fd;
     error_set(err, ERR_IO, "The socket %s for other processes cannot be made: %s.", place->name,
               strerror(errno));
     socket_place_remove(place);
@@ -141,14 +133,10 @@ int host_socket_connect(const SocketPlace *place, int *why, Error *err) {
     socklen_t len = address_of(place, &address);
     int fd = new_socket(err);
     *why = 0;
-    if (fd < 0) {
-        return fd;
-    }
+    if (fd < 0) return fd;
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit,
                sizeof limit); /* connect() waits so long for a busy one */
-    if (connect(fd, (struct sockaddr *)&address, len) == 0) {
-        return fd;
-    }
+    if (connect(fd, (struct sockaddr *)&address, len) == 0) return fd;
     *why = errno;
     error_set(err, ERR_IO, "The process that has the run cannot be reached through %s: %s.",
               place->name, strerror(errno == EAGAIN ? ETIMEDOUT : errno));
@@ -168,7 +156,5 @@ bool host_socket_trusts(int fd, bool as_client) {
 
 void host_ignore_sigpipe(void) {
     struct sigaction now;
-    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
-        signal(SIGPIPE, SIG_IGN);
-    }
+    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
 }

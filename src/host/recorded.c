@@ -191,12 +191,8 @@ static Json settled_json(Walk *w) {
 static bool walk_run(Walk *w, Json run, Error *err) {
     Json thread = json_object_get_c(run, "thread"), number = json_object_get_c(run, "run");
     Json cursor = json_object_get_c(run, "cursor"), since = json_object_get_c(run, "since");
-    if (!store_find(w->store, json_string_data(&thread), &w->row, err)) {
-        return false;
-    }
-    if (json_tag(number) == JSON_TAG_INT && number.i != w->row.run) {
-        return true;
-    }
+    if (!store_find(w->store, json_string_data(&thread), &w->row, err)) return false;
+    if (json_tag(number) == JSON_TAG_INT && number.i != w->row.run) return true;
     w->cursor = json_tag(cursor) == JSON_TAG_INT  ? cursor.i
                 : json_tag(since) == JSON_TAG_INT ? cursor_before(w, since.i)
                                                   : 0;
@@ -268,9 +264,7 @@ static int by_number(const void *a, const void *b) {
 
 static void keep_first(Search *s) {
     qsort(s->found, s->n, sizeof *s->found, by_number);
-    while (s->n > RUNS_MAX) {
-        mem_free(s->found[--s->n].thread);
-    }
+    while (s->n > RUNS_MAX) mem_free(s->found[--s->n].thread);
 }
 
 static bool look_at_run(void *ctx, const RunRow *row) {
@@ -279,15 +273,11 @@ static bool look_at_run(void *ctx, const RunRow *row) {
     snprintf(number, sizeof number, "%lld", (long long)row->run);
     Json told = json_object_get_c(s->told, number);
     int64_t cursor = json_tag(told) == JSON_TAG_INT ? told.i : -1;
-    if (row->updated < s->since) {
-        return false;
-    }
+    if (row->updated < s->since) return false;
     if (row->run > s->after && row->last && cursor < cursor_of(EVENT_INTERRUPT, row->last)) {
         char *thread = mem_strndup(row->thread, strlen(row->thread));
         s->found[s->n++] = (Found){row->run, cursor, thread};
-        if (s->n == 2 * RUNS_MAX) {
-            keep_first(s);
-        }
+        if (s->n == 2 * RUNS_MAX) keep_first(s);
     }
     return true;
 }
@@ -309,8 +299,6 @@ Json recorded_runs(Store *store, Json args, Error *err) {
         mem_free(f->thread);
     }
     mem_free(s.found);
-    if (!ok) {
-        json_clear(&out);
-    }
+    if (!ok) json_clear(&out);
     return out;
 }

@@ -18,9 +18,7 @@ static bool read_image(Store *store, StoredRun *out, Error *err) {
 
 bool stored_run_read(Store *store, const char *thread, int64_t seq, StoredRun *out, Error *err) {
     *out = (StoredRun){.seq = seq};
-    if (!store_find(store, thread, &out->row, err)) {
-        return false;
-    }
+    if (!store_find(store, thread, &out->row, err)) return false;
     out->seq = seq ? seq : out->row.head;
     if (!read_image(store, out, err)) {
         stored_run_clear(out);

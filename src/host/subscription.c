@@ -76,12 +76,8 @@ static void catch_up(Subscription *s);
 /* ---- leaving ---- */
 
 static void free_when_done(Subscription *s) {
-    if (!s->ended || s->list || s->reading || s->busy) {
-        return;
-    }
-    for (; s->n; s->n--) {
-        json_unref(s->queue[s->head++ & (s->cap - 1)]);
-    }
+    if (!s->ended || s->list || s->reading || s->busy) return;
+    for (; s->n; s->n--) json_unref(s->queue[s->head++ & (s->cap - 1)]);
     json_unref(s->later);
     json_unref(s->runs);
     json_unref(s->told);
@@ -105,9 +101,7 @@ static void leave(Subscription *s) {
         h->purge = h->purge || all;
     } else if (s->list) {
         Subscription **at = s->list;
-        while (*at != s) {
-            at = &(*at)->next;
-        }
+        while (*at != s) at = &(*at)->next;
         *at = s->next;
         s->list = NULL;
         s->run = NULL;
@@ -117,9 +111,7 @@ static void leave(Subscription *s) {
         r->rehold = true;
         host_sweep_soon(r);
     }
-    for (r = all ? h->first : NULL; r; r = r->next) {
-        subscription_listen(r);
-    }
+    for (r = all ? h->first : NULL; r; r = r->next) subscription_listen(r);
 }
 
 void subscription_purge(Subscription *first) {
@@ -161,9 +153,7 @@ static void push(Subscription *s, Json event) {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 16;
         Json *queue = mem_alloc(cap * sizeof *queue);
-        for (size_t i = 0; i < s->n; i++) {
-            queue[i] = s->queue[(s->head + i) & (s->cap - 1)];
-        }
+        for (size_t i = 0; i < s->n; i++) queue[i] = s->queue[(s->head + i) & (s->cap - 1)];
         mem_free(s->queue);
         s->queue = queue;
         s->cap = cap;
@@ -213,9 +203,7 @@ static void tell(Subscription *s, Json event) {
 
 bool subscription_next(Subscription *s, Json *event) {
     s->woken = false;
-    if (!s->n) {
-        return false;
-    }
+    if (!s->n) return false;
     *event = s->queue[s->head];
     s->head = (s->head + 1) & (s->cap - 1);
     s->n--;
@@ -293,13 +281,9 @@ static void hand(Subscription *s, Json event) {
             Json number = number_of(event);
             s->told = json_object_remove(s->told, number);
             json_unref(number);
-            if (!json_object_len(s->told)) {
-                json_clear(&s->told);
-            }
+            if (!json_object_len(s->told)) json_clear(&s->told);
         }
-        if (!again) {
-            tell(s, json_ref(event));
-        }
+        if (!again) tell(s, json_ref(event));
         return;
     }
     if (json_array_len(s->later) >= LATER_MAX) {
@@ -316,9 +300,7 @@ void subscription_event(HostRun *r, const Event *e) {
     r->host->telling++;
     for (int list = 0; list < 2; list++) {
         for (Subscription *s = list ? r->host->all : r->watchers; s; s = s->next) {
-            if (s->spec.attach || of_session || !wants(s, e->type)) {
-                continue;
-            }
+            if (s->spec.attach || of_session || !wants(s, e->type)) continue;
             Json *made = s->spec.values ? &full : &plain;
             *made = json_is_none(*made) ? live_event(r, e, s->spec.values) : *made;
             hand(s, *made);
@@ -364,9 +346,7 @@ void subscription_session_event(HostRun *r, Json event) {
             (json_is_none(to) || (json_tag(to) == JSON_TAG_INT && to.i == s->number))) {
             Json own = json_ref(event);
             tell(s, json_is_none(to) ? own : json_object_remove(own, json_string_c("to")));
-            if (ends) {
-                finish(s);
-            }
+            if (ends) finish(s);
         } else if (!s->spec.attach && told_all && wants(s, type)) {
             hand(s, event);
         }
@@ -419,9 +399,7 @@ static bool is_news(const Subscription *s, Json settled) {
 
 /* Of a run that has settled and is still held: whoever comes now has missed that. */
 static void tell_settled(Subscription *s) {
-    if (wants(s, EVENT_SETTLED)) {
-        tell(s, settled_event(s->run, s->spec.values));
-    }
+    if (wants(s, EVENT_SETTLED)) tell(s, settled_event(s->run, s->spec.values));
     finish(s);
 }
 
@@ -446,9 +424,7 @@ static void go_live(Subscription *s) {
     for (size_t i = 0; i < json_array_len(later) && !s->ended; i++) {
         Json event = json_array_get(later, i);
         bool last = s->thread && is_event(event, "settled");
-        if (!(last && settled) && !was_told(s, event)) {
-            tell(s, json_ref(event));
-        }
+        if (!(last && settled) && !was_told(s, event)) tell(s, json_ref(event));
         settled = settled || last;
     }
     json_unref(later);
@@ -520,9 +496,7 @@ static void on_read(void *ctx, Json answer, const Error *err) {
             s->nread = 0;
         }
         s->stalled = s->n >= LOW;
-        if (!s->stalled) {
-            catch_up(s);
-        }
+        if (!s->stalled) catch_up(s);
     }
     done_with(s);
 }
@@ -530,9 +504,7 @@ static void on_read(void *ctx, Json answer, const Error *err) {
 /* Asks for the next page. An answer may come at once: asking goes on in a loop then. */
 static void catch_up(Subscription *s) {
     s->more = true;
-    if (s->asking) {
-        return;
-    }
+    if (s->asking) return;
     s->asking = true;
     s->busy++;
     while (s->more && !s->ended) {
@@ -567,9 +539,7 @@ static bool may_attach(const HostRun *r, const char *thread, Error *err) {
         return false;
     }
     int windows = 0;
-    for (const Subscription *s = r->watchers; s; s = s->next) {
-        windows += subscription_attaches(s);
-    }
+    for (const Subscription *s = r->watchers; s; s = s->next) windows += subscription_attaches(s);
     return windows < SUBSCRIPTION_WINDOWS ||
            error_set(err, ERR_BUSY,
                      "%d debuggers are attached to this run, and more than that cannot be; leave "
@@ -583,12 +553,8 @@ static bool attach(Subscription *s, Error *err) {
     bool had = host_has_session(r) && r->session_told;
     const HostDebug *debug = s->spec.debug ? s->spec.debug : &(HostDebug){0};
     Session *session = host_session_with(r, debug, err);
-    if (session && had) {
-        session_tell_paused(session, s->number);
-    }
-    if (session) {
-        host_run_hold(r);
-    }
+    if (session && had) session_tell_paused(session, s->number);
+    if (session) host_run_hold(r);
     return session != NULL;
 }
 
@@ -614,15 +580,11 @@ static void begin_behind(Subscription *s) {
 Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) {
     HostRun *r = spec->run ? spec->run : spec->thread ? host_find(h, spec->thread) : NULL;
     const char *thread = spec->thread ? spec->thread : r ? run_thread(r->run) : NULL;
-    if (spec->attach && !may_attach(r, thread, err)) {
-        return NULL;
-    }
+    if (spec->attach && !may_attach(r, thread, err)) return NULL;
     Subscription *s = mem_zalloc(sizeof *s);
     *s = (Subscription){
         .host = h, .run = r, .spec = *spec, .number = ++h->last_subscription, .busy = 1};
-    if (!thread && spec->from < 0) {
-        s->spec.since = clock_ms();
-    }
+    if (!thread && spec->from < 0) s->spec.since = clock_ms();
     s->thread = thread ? mem_strndup(thread, strlen(thread)) : NULL;
     s->list = r ? &r->watchers : thread ? NULL : &h->all;
     if (s->list) {
@@ -639,16 +601,12 @@ Subscription *host_subscribe(Host *h, const SubscriptionSpec *spec, Error *err) 
         begin_behind(s);
     } else if (r) {
         s->began = 2 * run_durable_checkpoint(r->run);
-        if (run_settled(r->run) && r->told_settled) {
-            tell_settled(s);
-        }
+        if (run_settled(r->run) && r->told_settled) tell_settled(s);
     }
     s->spec.runs = json_none();
     bool gone = s->ended || !ok;
     s->ended = gone;
-    if (gone) {
-        leave(s);
-    }
+    if (gone) leave(s);
     done_with(s);
     return gone ? NULL : s;
 }
@@ -658,9 +616,7 @@ static bool read_types(Json names, unsigned *types, Error *err) {
     for (size_t i = 0; i < json_array_len(names); i++) {
         Json name = json_array_get(names, i);
         int type = 0;
-        while (type < EVENT_COUNT && !json_string_is(name, event_names[type])) {
-            type++;
-        }
+        while (type < EVENT_COUNT && !json_string_is(name, event_names[type])) type++;
         if (type == EVENT_COUNT) {
             bool text = json_kind(name) == JSON_STRING;
             return error_set(err, ERR_USAGE, "There is no type of events `%.*s`.",

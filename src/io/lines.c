@@ -28,9 +28,7 @@ struct Lines {
 /* ---- framing ---- */
 
 static void tell_rubbish(const LinesHost *host, const Error *err) {
-    if (host->rubbish) {
-        host->rubbish(host->ctx, err);
-    }
+    if (host->rubbish) host->rubbish(host->ctx, err);
 }
 
 static void tell_too_long(const LineReader *r, const LinesHost *host) {
@@ -47,9 +45,7 @@ static void end_line(LineReader *r, const LinesHost *host, size_t from, size_t t
     bool skipped = r->skipping;
     r->skipping = false;
     line[len] = '\0'; /* where its newline was */
-    if (skipped || strspn(line, " \t\r") >= len) {
-        return;
-    }
+    if (skipped || strspn(line, " \t\r") >= len) return;
     if (len > r->max) {
         tell_too_long(r, host);
         return;
@@ -70,9 +66,7 @@ void line_reader_feed(LineReader *r, const char *bytes, size_t len, const LinesH
     while (!r->stopped && r->scanned < r->bytes.len) {
         char *at = r->bytes.data + r->scanned;
         char *end = memchr(at, '\n', r->bytes.len - r->scanned);
-        if (!end) {
-            break;
-        }
+        if (!end) break;
         size_t to = (size_t)(end - r->bytes.data);
         r->scanned = to + 1;
         end_line(r, host, from, to);
@@ -86,12 +80,8 @@ void line_reader_feed(LineReader *r, const char *bytes, size_t len, const LinesH
         r->skipping = true;
         tell_too_long(r, host);
     }
-    if (r->skipping) {
-        buf_reset(&r->bytes);
-    }
-    if (r->bytes.len == 0 && r->bytes.cap > KEPT) {
-        buf_clear(&r->bytes);
-    }
+    if (r->skipping) buf_reset(&r->bytes);
+    if (r->bytes.len == 0 && r->bytes.cap > KEPT) buf_clear(&r->bytes);
     r->scanned = r->bytes.len;
 }
 
@@ -103,12 +93,8 @@ void line_reader_clear(LineReader *r) {
 
 static void on_handle_closed(uv_handle_t *handle) {
     Lines *l = handle->data;
-    if (--l->handles > 0) {
-        return;
-    }
-    if (!l->told && l->host.closed) {
-        l->host.closed(l->host.ctx, &l->why);
-    }
+    if (--l->handles > 0) return;
+    if (!l->told && l->host.closed) l->host.closed(l->host.ctx, &l->why);
     line_reader_clear(&l->reader);
     mem_free(l->piece);
     mem_free(l->stream);
@@ -134,9 +120,7 @@ static void drop(Lines *l, int status, const char *sentence) {
 }
 
 static void close_when_written(Lines *l) {
-    if (l->phase == PHASE_FINISHING && uv_stream_get_write_queue_size(l->stream) == 0) {
-        close_now(l);
-    }
+    if (l->phase == PHASE_FINISHING && uv_stream_get_write_queue_size(l->stream) == 0) close_now(l);
 }
 
 static void on_late(uv_timer_t *timer) {
@@ -204,9 +188,7 @@ static void on_written(uv_write_t *request, int status) {
     Write *w = request->data;
     Lines *l = w->lines;
     write_free(w);
-    if (status < 0) {
-        drop(l, status, NULL);
-    }
+    if (status < 0) drop(l, status, NULL);
     close_when_written(l);
     if (l->phase == PHASE_OPEN && l->host.drained && !lines_waiting(l)) {
         l->host.drained(l->host.ctx);
@@ -214,9 +196,7 @@ static void on_written(uv_write_t *request, int status) {
 }
 
 static bool may_send(Lines *l, Error *err) {
-    if (l->phase != PHASE_OPEN) {
-        return error_set(err, ERR_IO, "The connection is closed.");
-    }
+    if (l->phase != PHASE_OPEN) return error_set(err, ERR_IO, "The connection is closed.");
     if (uv_stream_get_write_queue_size(l->stream) > LINES_QUEUE_MAX) {
         drop(l, 0, "The other side does not read what it is sent; it was dropped.");
         return error_set(err, ERR_LIMIT, "%s", l->why.msg);
@@ -242,9 +222,7 @@ bool lines_send_text(Lines *l, const char *head, Buf *rest, Error *err) {
         uv_buf_t out[] = {uv_buf_init(w->head, (unsigned)len),
                           uv_buf_init(w->bytes.data, (unsigned)w->bytes.len)};
         status = uv_write(&w->request, l->stream, out, 2, on_written);
-        if (status == 0) {
-            return true;
-        }
+        if (status == 0) return true;
         drop(l, status, NULL);
         write_free(w);
     }
@@ -257,9 +235,7 @@ bool lines_send_text(Lines *l, const char *head, Buf *rest, Error *err) {
 bool lines_send(Lines *l, Json value, Error *err) {
     JsonPrintOptions options = {.max_bytes = LINES_MAX};
     Buf text = BUF_INIT;
-    if (!may_send(l, err)) {
-        return false;
-    }
+    if (!may_send(l, err)) return false;
     if (!json_print(value, &options, &text)) {
         buf_clear(&text);
         return too_long(err);
@@ -279,9 +255,7 @@ Lines *lines_new(uv_stream_t *stream, const LinesHost *host) {
     uv_timer_init(stream->loop, &l->timer);
     l->timer.data = l;
     int status = uv_read_start(stream, on_alloc, on_read);
-    if (status < 0) {
-        drop(l, status, NULL);
-    }
+    if (status < 0) drop(l, status, NULL);
     return l;
 }
 

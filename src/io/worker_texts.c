@@ -9,9 +9,7 @@ static void forget(WorkerTexts *texts, WorkerText *item) {
 }
 
 void worker_texts_clear(WorkerTexts *texts) {
-    for (int i = 0; i < WORKER_TEXTS; i++) {
-        forget(texts, &texts->items[i]);
-    }
+    for (int i = 0; i < WORKER_TEXTS; i++) forget(texts, &texts->items[i]);
 }
 
 /* The one that was not used for longest; with full, of those that hold a text. */

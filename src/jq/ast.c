@@ -9,9 +9,7 @@ void syntax_init(Syntax *s, const char *text, size_t len) {
 }
 
 void syntax_clear(Syntax *s) {
-    for (Node *n = s->valued; n; n = n->valued) {
-        json_clear(&n->value);
-    }
+    for (Node *n = s->valued; n; n = n->valued) json_clear(&n->value);
     arena_free(s->arena);
     *s = (Syntax){0};
 }

@@ -19,9 +19,7 @@ static void walk_push(PatternWalk *w, const Node *n) {
 static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *outer) {
     PatternWalk w = {0};
     const Scope *scope = outer;
-    for (const Node *p = patterns->a; p; p = p->next) {
-        walk_push(&w, p);
-    }
+    for (const Node *p = patterns->a; p; p = p->next) walk_push(&w, p);
     while (w.n) {
         const Node *p = w.todo[--w.n];
         const Scope *known = scope; /* the same variable in another alternative */
@@ -29,9 +27,7 @@ static const Scope *declare_all(Compiler *c, const Node *patterns, const Scope *
                (known->name_len != p->name_len || memcmp(known->name, p->name, p->name_len))) {
             known = known->up;
         }
-        if (p->name && known == outer) {
-            scope = scope_var(c, scope, p, reg_new(c));
-        }
+        if (p->name && known == outer) scope = scope_var(c, scope, p, reg_new(c));
         const Node *below = p->kind == NODE_PATTERN_ENTRY ? p->b : p->a;
         for (; below && p->kind != NODE_PATTERN_VAR;
              below = p->kind == NODE_PATTERN_ENTRY ? NULL : below->next) {
@@ -80,14 +76,10 @@ void step_pattern_object(Compiler *c, Task *t) {
         t->phase = 1;
         uint32_t key = use(c, c->result);
         Val v = emit_def(c, (Instr){.op = OP_INDEX, .a = t->in.operand, .b = key});
-        if (t->it->name) {
-            set_variable(c, t, t->it, t->it->b ? val_shared(v) : v);
-        }
+        if (t->it->name) set_variable(c, t, t->it, t->it->b ? val_shared(v) : v);
         const Node *pattern = t->it->b;
         t->it = t->it->next;
-        if (pattern) {
-            visit_pattern(c, pattern, v, t->y);
-        }
+        if (pattern) visit_pattern(c, pattern, v, t->y);
         return;
     }
     if (!t->it) {
@@ -196,9 +188,7 @@ static bool loop_step(Compiler *c, Task *t) {
 }
 
 void step_reduce(Compiler *c, Task *t) {
-    if (!loop_step(c, t)) {
-        return;
-    }
+    if (!loop_step(c, t)) return;
     deliver(c, c->result, t->r1);
     emit(c, (Instr){.op = OP_BACKTRACK});
     patch_here(c, t->at1);

@@ -19,22 +19,16 @@ void step_def(Compiler *c, Task *t) {
 
 /* A closure that was given to us and is handed on as it is. */
 static const Scope *handed_on(const Task *t, const Node *arg) {
-    if (arg->kind != NODE_CALL || arg->n) {
-        return NULL;
-    }
+    if (arg->kind != NODE_CALL || arg->n) return NULL;
     const Scope *s = scope_find_func(t->scope, arg->name, arg->name_len, 0);
     return s && s->kind == SCOPE_CLOSURE ? s : NULL;
 }
 
 /* A call in tail position may take over our frame, unless the callee could still look into it. */
 static bool frame_is_free(Compiler *c, const Task *t, const FuncBuild *callee) {
-    if (!t->tail || callee->parent == c->func) {
-        return false;
-    }
+    if (!t->tail || callee->parent == c->func) return false;
     for (const Node *arg = t->node->a; arg; arg = arg->next) {
-        if (!handed_on(t, arg)) {
-            return false;
-        }
+        if (!handed_on(t, arg)) return false;
     }
     return true;
 }
@@ -53,9 +47,7 @@ static void call_in_sight(Compiler *c, Task *t, const Scope *s) {
         for (const Node *arg = t->node->a; arg; arg = arg->next) {
             const Scope *given = handed_on(t, arg);
             FuncBuild *closure = given ? NULL : func_new(c, NULL, arg, t->scope, t);
-            if (closure) {
-                func_want(c, closure);
-            }
+            if (closure) func_want(c, closure);
             pool_add(c, given ? levels_to(c, given->owner) : CLOSURE_NEW);
             pool_add(c, given ? given->reg : closure->number);
         }
@@ -150,9 +142,7 @@ static void step_range(Compiler *c, Task *t) {
     if (t->phase++ == 0) {
         t->base = c->nvals;
         t->it = n->a;
-        if (n->n == 1) {
-            push_val(c, val_const(c, json_int(0)));
-        }
+        if (n->n == 1) push_val(c, val_const(c, json_int(0)));
     } else {
         push_val(c, c->result);
         t->it = t->it->next;
@@ -161,9 +151,7 @@ static void step_range(Compiler *c, Task *t) {
         visit_value(c, t->it, val_shared(t->in));
         return;
     }
-    if (n->n < 3) {
-        push_val(c, val_const(c, json_int(1)));
-    }
+    if (n->n < 3) push_val(c, val_const(c, json_int(1)));
     uint32_t regs[3], current = reg_new(c);
     for (int i = 0; i < 3; i++) {
         regs[i] = reg_new(c);
@@ -195,9 +183,7 @@ static const Form forms[] = {
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 const char *form_name(size_t i, int *arity) {
-    if (i >= FORM_COUNT) {
-        return NULL;
-    }
+    if (i >= FORM_COUNT) return NULL;
     *arity = forms[i].arity;
     return forms[i].name;
 }
@@ -211,9 +197,7 @@ static bool is_call_to(const Node *n, const char *name, int arity) {
 /* The syntax tree of a prelude function, parsed when it is first needed. */
 static const Node *prelude_tree(Compiler *c, const Prelude *row) {
     for (size_t i = 0; i < c->npreludes; i++) {
-        if (c->prelude_rows[i] == row) {
-            return c->preludes[i].root;
-        }
+        if (c->prelude_rows[i] == row) return c->preludes[i].root;
     }
     c->preludes = mem_grow(c->preludes, c->npreludes, &c->preludes_cap, sizeof *c->preludes);
     c->prelude_rows =
@@ -274,19 +258,13 @@ static void step_native(Compiler *c, Task *t) {
         visit_value(c, t->it, val_shared(t->in));
         return;
     }
-    for (size_t i = t->base; i < c->nvals; i++) {
-        t->in = val_last(t->in, c->vals[i]);
-    }
+    for (size_t i = t->base; i < c->nvals; i++) t->in = val_last(t->in, c->vals[i]);
     uint32_t first = pool_add(c, use(c, t->in));
-    for (size_t i = c->nvals; i > t->base; i--) {
-        pool_add(c, use(c, c->vals[i - 1]));
-    }
+    for (size_t i = c->nvals; i > t->base; i--) pool_add(c, use(c, c->vals[i - 1]));
     c->nvals = t->base;
     const JqNative *native = t->row;
     size_t number = 0;
-    while (number < c->nnatives && c->natives[number] != native) {
-        number++;
-    }
+    while (number < c->nnatives && c->natives[number] != native) number++;
     if (number == c->nnatives) {
         c->natives = mem_grow(c->natives, c->nnatives, &c->natives_cap, sizeof *c->natives);
         c->natives[c->nnatives++] = native;
@@ -325,16 +303,10 @@ static const char *nearest(Compiler *c, const Task *t) {
     Suggestion s = suggestion_for(t->node->name, t->node->name_len);
     const char *name;
     int arity;
-    for (size_t i = 0; (name = form_name(i, &arity)); i++) {
-        suggestion_offer(&s, name);
-    }
-    for (size_t i = 0; prelude_at(i); i++) {
-        suggestion_offer(&s, prelude_at(i)->name);
-    }
+    for (size_t i = 0; (name = form_name(i, &arity)); i++) suggestion_offer(&s, name);
+    for (size_t i = 0; prelude_at(i); i++) suggestion_offer(&s, prelude_at(i)->name);
     for (size_t i = 0; native_at(i); i++) {
-        if (native_at(i)->name[0] != '_') {
-            suggestion_offer(&s, native_at(i)->name);
-        }
+        if (native_at(i)->name[0] != '_') suggestion_offer(&s, native_at(i)->name);
     }
     for (const Scope *in = t->scope; in; in = in->up) {
         if (in->kind == SCOPE_FUNC) {
@@ -383,12 +355,8 @@ void step_call(Compiler *c, Task *t) {
     bool hidden =
         n->name[0] == '_' && !t->prelude; /* made for the prelude, which knows what to pass */
     const JqNative *native = NULL;
-    if (!form && !prelude && !hidden) {
-        native = jq_native_find(n->name, n->name_len, n->n);
-    }
-    if (!form && !prelude && !native) {
-        fail_unknown(c, t);
-    }
+    if (!form && !prelude && !hidden) native = jq_native_find(n->name, n->name_len, n->n);
+    if (!form && !prelude && !native) fail_unknown(c, t);
     t->step = form ? form->step : prelude ? step_prelude : step_native;
     t->row = prelude ? (const void *)prelude : native;
 }

@@ -30,12 +30,8 @@ static void step_var(Compiler *c, Task *t) {
 static Val emit_format(Compiler *c, uint32_t pos, const char *name, size_t len, Val v) {
     JqFormatFn fn = jq_format_find(name, len);
     size_t i = 0;
-    if (!fn) {
-        fail_at(c, pos, "%.*s is not a valid format.", (int)len, name);
-    }
-    while (i < c->nformats && c->formats[i] != fn) {
-        i++;
-    }
+    if (!fn) fail_at(c, pos, "%.*s is not a valid format.", (int)len, name);
+    while (i < c->nformats && c->formats[i] != fn) i++;
     if (i == c->nformats) {
         c->formats = mem_grow(c->formats, c->nformats, &c->formats_cap, sizeof *c->formats);
         c->formats[c->nformats++] = fn;
@@ -72,9 +68,7 @@ static void step_string(Compiler *c, Task *t) {
     if (count > UINT16_MAX) {
         fail_at(c, t->pos, "A string has more than %d parts; join it from several.", UINT16_MAX);
     }
-    while (c->nvals > t->base) {
-        pool_add(c, use(c, c->vals[--c->nvals]));
-    }
+    while (c->nvals > t->base) pool_add(c, use(c, c->vals[--c->nvals]));
     done(c, emit_def(c, (Instr){.op = OP_CONCAT, .n = (uint16_t)count, .c = first}));
 }
 
@@ -188,9 +182,7 @@ static void step_try(Compiler *c, Task *t) {
         }
         return;
     default:
-        if (n->b && !t->tail) {
-            deliver(c, c->result, t->r3);
-        }
+        if (n->b && !t->tail) deliver(c, c->result, t->r3);
         patch_here(c, t->at2);
         reg_defined(c, t->r3);
         done(c, (Val){.operand = t->r3, .temp = true});
@@ -209,9 +201,7 @@ static void step_pipe(Compiler *c, Task *t) {
 
 /* Both branches of a fork or a condition end in one register, unless they return at once. */
 static void branch_end(Compiler *c, Task *t) {
-    if (!t->tail) {
-        deliver(c, c->result, t->r1);
-    }
+    if (!t->tail) deliver(c, c->result, t->r1);
 }
 
 static void branches_done(Compiler *c, Task *t) {
@@ -420,9 +410,7 @@ static void step_object(Compiler *c, Task *t) {
                         UINT16_MAX);
             }
             uint32_t first = (uint32_t)c->noperands;
-            for (size_t i = t->base; i < c->nvals; i++) {
-                pool_add(c, use(c, c->vals[i]));
-            }
+            for (size_t i = t->base; i < c->nvals; i++) pool_add(c, use(c, c->vals[i]));
             c->nvals = t->base;
             done(c, emit_def(c, (Instr){.op = OP_OBJECT, .n = (uint16_t)n, .c = first}));
             return;

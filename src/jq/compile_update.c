@@ -19,9 +19,7 @@ void step_path(Compiler *c, Task *t) {
 /* ---- plain places ---- */
 
 static bool is_plain(const Node *n) {
-    while (n->kind == NODE_INDEX && (n->b->kind == NODE_CONST || n->b->kind == NODE_VAR)) {
-        n = n->a;
-    }
+    while (n->kind == NODE_INDEX && (n->b->kind == NODE_CONST || n->b->kind == NODE_VAR)) n = n->a;
     return n->kind == NODE_IDENTITY;
 }
 
@@ -29,9 +27,7 @@ static bool is_plain(const Node *n) {
 static Val plain_path(Compiler *c, const Task *t, const Node *n) {
     Json constant = json_array();
     size_t len = 0, depth;
-    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
-        len++;
-    }
+    for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) len++;
     depth = len;
     for (const Node *p = n; p->kind == NODE_INDEX; p = p->a) {
         bool known = p->b->kind == NODE_CONST;
@@ -46,9 +42,7 @@ static Val plain_path(Compiler *c, const Task *t, const Node *n) {
             Json place = json_array_push(json_array(), json_int((int64_t)depth));
             uint32_t at = val_const(c, place).operand;
             const Scope *s = scope_find(t->scope, SCOPE_VAR, name->name, name->name_len);
-            if (!s) {
-                fail_at(c, t->pos, "$%.*s is not defined.", (int)name->name_len, name->name);
-            }
+            if (!s) fail_at(c, t->pos, "$%.*s is not defined.", (int)name->name_len, name->name);
             uint32_t key = use(c, load_reg(c, s));
             path = emit_def(c, (Instr){.op = OP_SET_PATH, .a = use(c, path), .b = at, .c = key});
         }
@@ -186,15 +180,11 @@ void step_update(Compiler *c, Task *t) {
     switch (t->phase) {
     case BEGIN:
         t->phase = GOT_VALUE;
-        if (t->node->kind != NODE_UPDATE) {
-            visit_value(c, t->node->b, val_shared(t->in));
-        }
+        if (t->node->kind != NODE_UPDATE) visit_value(c, t->node->b, val_shared(t->in));
         return;
     case GOT_VALUE:
         t->x = c->result;
-        if (t->node->kind != NODE_UPDATE) {
-            t->in = val_last(t->in, t->x);
-        }
+        if (t->node->kind != NODE_UPDATE) t->in = val_last(t->in, t->x);
         t->doomed_at = emit(c, (Instr){.op = OP_NOP});
         t->phase = GOT_PATH;
         if (!is_plain(t->node->a)) {

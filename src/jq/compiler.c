@@ -43,9 +43,7 @@ void visit_tail(Compiler *c, const Node *node, Val in) {
 }
 
 uint32_t paths_off(Compiler *c) {
-    if (!c->tracks) {
-        return 0;
-    }
+    if (!c->tracks) return 0;
     uint32_t saved = reg_pair(c);
     emit(c, (Instr){.op = OP_PATH_OFF, .dst = saved});
     return saved;
@@ -126,18 +124,14 @@ void reg_defined(Compiler *c, uint32_t reg) {
 }
 
 uint32_t reg_fresh(Compiler *c) {
-    if (c->nregs >= REG_LIMIT) {
-        fail_at(c, 0, "The expression is too large.");
-    }
+    if (c->nregs >= REG_LIMIT) fail_at(c, 0, "The expression is too large.");
     c->reg_epoch = mem_grow(c->reg_epoch, c->nregs, &c->regs_cap, sizeof *c->reg_epoch);
     reg_defined(c, (uint32_t)c->nregs);
     return (uint32_t)c->nregs++;
 }
 
 uint32_t reg_new(Compiler *c) {
-    if (!c->nfree) {
-        return reg_fresh(c);
-    }
+    if (!c->nfree) return reg_fresh(c);
     uint32_t reg = c->free_regs[--c->nfree];
     reg_defined(c, reg);
     return reg;
@@ -158,9 +152,7 @@ uint32_t use(Compiler *c, Val v) {
     if (!v.temp || (v.operand & OPERAND_CONST) || c->reg_epoch[v.operand] != c->epoch) {
         return v.operand;
     }
-    if (v.operand != 0 && !v.pinned) {
-        reg_release(c, v.operand);
-    }
+    if (v.operand != 0 && !v.pinned) reg_release(c, v.operand);
     return v.operand | OPERAND_TAKE;
 }
 
@@ -268,9 +260,7 @@ static bool is_named(const Scope *s, const char *name, size_t len) {
 }
 
 const Scope *scope_find(const Scope *s, ScopeKind kind, const char *name, size_t len) {
-    while (s && !(s->kind == kind && is_named(s, name, len))) {
-        s = s->up;
-    }
+    while (s && !(s->kind == kind && is_named(s, name, len))) s = s->up;
     return s;
 }
 
@@ -278,18 +268,14 @@ const Scope *scope_find_func(const Scope *s, const char *name, size_t len, uint3
     for (; s; s = s->up) {
         bool callable =
             s->kind == SCOPE_FUNC || s->kind == SCOPE_CLOSURE || s->kind == SCOPE_INLINE;
-        if (callable && s->arity == arity && is_named(s, name, len)) {
-            return s;
-        }
+        if (callable && s->arity == arity && is_named(s, name, len)) return s;
     }
     return NULL;
 }
 
 uint32_t levels_to(Compiler *c, const FuncBuild *owner) {
     uint32_t levels = 0;
-    for (const FuncBuild *f = c->func; f != owner; f = f->parent) {
-        levels++;
-    }
+    for (const FuncBuild *f = c->func; f != owner; f = f->parent) levels++;
     return levels;
 }
 
@@ -362,9 +348,7 @@ static void compile_func(Compiler *c, FuncBuild *f) {
     const Scope *scope = f->scope;
     if (f->number == 0) {
         c->nregs = 1;
-        for (size_t i = 0; i < c->program->nvars; i++) {
-            reg_fresh(c);
-        }
+        for (size_t i = 0; i < c->program->nvars; i++) reg_fresh(c);
     } else {
         scope = enter_params(c, f);
     }
@@ -398,22 +382,16 @@ static void strip_nops(Compiler *c) {
             in.op == OP_FORK || in.op == OP_TRY || in.op == OP_ALTERNATE) {
             in.c = moved[in.c];
         }
-        if (in.op != OP_NOP) {
-            c->code[moved[i]] = in;
-        }
+        if (in.op != OP_NOP) c->code[moved[i]] = in;
     }
-    for (size_t i = 0; i < c->nfuncs; i++) {
-        c->funcs[i].entry = moved[c->funcs[i].entry];
-    }
+    for (size_t i = 0; i < c->nfuncs; i++) c->funcs[i].entry = moved[c->funcs[i].entry];
     c->ncode = n;
     mem_free(moved);
 }
 
 static void *keep(Arena *a, const void *items, size_t n, size_t size) {
     void *copy = arena_alloc(a, n * size + 1);
-    if (n) {
-        memcpy(copy, items, n * size);
-    }
+    if (n) memcpy(copy, items, n * size);
     return copy;
 }
 
@@ -434,19 +412,13 @@ static void finish_program(Compiler *c) {
 }
 
 static void compiler_clear(Compiler *c) {
-    for (size_t i = 0; i < c->nconstants; i++) {
-        json_unref(c->constants[i]);
-    }
-    for (size_t i = 0; i < c->npreludes; i++) {
-        syntax_clear(&c->preludes[i]);
-    }
+    for (size_t i = 0; i < c->nconstants; i++) json_unref(c->constants[i]);
+    for (size_t i = 0; i < c->npreludes; i++) syntax_clear(&c->preludes[i]);
     arena_free(c->arena);
     void *blocks[] = {c->tasks,   c->funcs,    c->reg_epoch, c->free_regs,
                       c->code,    c->operands, c->constants, c->natives,
                       c->formats, c->vals,     c->preludes,  c->prelude_rows};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        mem_free(blocks[i]);
-    }
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) mem_free(blocks[i]);
 }
 
 /* One attempt. Following paths costs instructions everywhere, so the first attempt does without;
@@ -467,9 +439,7 @@ static bool attempt(Syntax *s, JqProgram *p, const JqOptions *o, bool tracks, bo
         }
         main->scope = scope;
         func_want(&c, main);
-        for (FuncBuild *f = main; f; f = f->next) {
-            compile_func(&c, f);
-        }
+        for (FuncBuild *f = main; f; f = f->next) compile_func(&c, f);
         finish_program(&c);
         ok = true;
     }
@@ -497,9 +467,7 @@ static bool compile_program(JqProgram *p, const JqOptions *o, Error *err) {
     if (ok) {
         bool again;
         ok = attempt(&s, p, o, false, &again, err);
-        if (again) {
-            ok = attempt(&s, p, o, true, &again, err);
-        }
+        if (again) ok = attempt(&s, p, o, true, &again, err);
     }
     syntax_clear(&s);
     return ok;
@@ -528,12 +496,8 @@ JqProgram *jq_compile(const char *text, size_t len, const JqOptions *options, Er
 }
 
 void jq_program_free(JqProgram *p) {
-    if (!p) {
-        return;
-    }
-    for (size_t i = 0; i < p->nconstants; i++) {
-        json_unref(p->constants[i]);
-    }
+    if (!p) return;
+    for (size_t i = 0; i < p->nconstants; i++) json_unref(p->constants[i]);
     arena_free(p->arena);
 }
 

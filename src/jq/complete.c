@@ -99,9 +99,7 @@ static void read_tokens(Completion *c) {
         uint32_t before = lx.at;
         Token t;
         t.kind = lexer_next(&lx, &node, &t.start, &t.end);
-        if (t.kind == 0 || lx.at == before) {
-            break;
-        }
+        if (t.kind == 0 || lx.at == before) break;
         c->tokens = mem_grow(c->tokens, c->ntokens, &c->tokens_cap, sizeof *c->tokens);
         c->tokens[c->ntokens++] = t;
     }
@@ -158,9 +156,7 @@ static void step_into_call(Completion *c, const Level *l) {
            !text_is(c->text + l->name.start, l->name.end - l->name.start, reaches[i].function)) {
         i++;
     }
-    if (i == n) {
-        return;
-    }
+    if (i == n) return;
     const Reach *r = &reaches[i];
     if (l->argument == 0 && r->step) {
         buf_printf(&c->context, "%s | ", r->step);
@@ -207,9 +203,7 @@ static void begin_pipeline(Level *l, uint32_t at) {
 }
 
 static Level *push_level(Completion *c, LevelKind kind, int closer, uint32_t at) {
-    if (c->nlevels) {
-        add_pipeline(c, top(c));
-    }
+    if (c->nlevels) add_pipeline(c, top(c));
     c->levels = mem_grow(c->levels, c->nlevels, &c->levels_cap, sizeof *c->levels);
     Level *l = &c->levels[c->nlevels++];
     *l = (Level){.kind = kind, .closer = closer, .names = c->nnames, .first = at};
@@ -224,13 +218,9 @@ static void pop_level(Completion *c, uint32_t end) {
     c->nlevels--;
     Level *l = top(c);
     c->context.len = l->context;
-    if (!gone.pattern) {
-        c->nnames = gone.names;
-    }
+    if (!gone.pattern) c->nnames = gone.names;
     l->ends_term = gone.kind != LEVEL_DEF;
-    if (gone.kind == LEVEL_DEF && !l->pipe) {
-        l->defs_end = end;
-    }
+    if (gone.kind == LEVEL_DEF && !l->pipe) l->defs_end = end;
 }
 
 static void add_name(Completion *c, Name n) {
@@ -241,18 +231,14 @@ static void add_name(Completion *c, Name n) {
 /* ---- one token ---- */
 
 static void begin_term(Level *l, uint32_t at) {
-    if (!l->ends_term) {
-        l->term = at;
-    }
+    if (!l->ends_term) l->term = at;
     l->ends_term = true;
 }
 
 static void open_bracket(Completion *c, Token t, int closer) {
     Level *outer = top(c);
     bool pattern = outer->after_as || outer->pattern, key = t.kind == '{';
-    if (!outer->ends_term) {
-        outer->term = t.start;
-    }
+    if (!outer->ends_term) outer->term = t.start;
     Level *l = push_level(c, LEVEL_BRACKET, closer, t.end);
     l->pattern = pattern;
     l->header = key;
@@ -315,17 +301,13 @@ static void step_token(Completion *c, size_t i) {
     case '}':
     case INTERPOLATE_END:
     case END:
-        if (c->nlevels > 1 && l->closer == t.kind) {
-            pop_level(c, t.end);
-        }
+        if (c->nlevels > 1 && l->closer == t.kind) pop_level(c, t.end);
         return;
     case ';':
         if (l->kind == LEVEL_DEF) {
             pop_level(c, t.end);
         } else if (l->kind == LEVEL_CALL || l->kind == LEVEL_LOOP) {
-            if (l->argument++ == 0) {
-                l->first_end = t.start;
-            }
+            if (l->argument++ == 0) l->first_end = t.start;
             step_into_argument(c, l);
             begin_pipeline(l, t.end);
         }
@@ -344,9 +326,7 @@ static void step_token(Completion *c, size_t i) {
             Token name = c->tokens[i + 1];
             size_t at = i + 2;
             bool params = at < c->ntokens && c->tokens[at].kind == '(';
-            while (params && at < c->ntokens && c->tokens[at].kind != ')') {
-                at++;
-            }
+            while (params && at < c->ntokens && c->tokens[at].kind != ')') at++;
             uint32_t end = params && at < c->ntokens ? c->tokens[at].end : name.end;
             add_name(c, (Name){"function", name.start, name.end, end});
         }
@@ -435,9 +415,7 @@ typedef struct FieldStyle {
 static void add_field(Completion *c, FieldStyle p, Json key, Json value) {
     const char *name = json_string_data(&key);
     size_t len = json_string_len(key), word = 0;
-    while (word < len && ascii_is_name(name[word])) {
-        word++;
-    }
+    while (word < len && ascii_is_name(name[word])) word++;
     bool plain = len > 0 && word == len && !ascii_is_digit(*name);
     bool dotted = !p.key && !(plain && p.bare);
     Buf text = BUF_INIT;
@@ -465,14 +443,10 @@ static Json fields_at_cursor(Completion *c, bool *array) {
                        ? NULL
                        : jq_compile(c->context.data, c->context.len, c->options, NULL);
     Json merged = json_object(), out, key, value;
-    if (!p) {
-        return merged;
-    }
+    if (!p) return merged;
     size_t nvars = c->options ? c->options->nvars : 0;
     Json *vars = mem_alloc((nvars + 1) * sizeof *vars);
-    for (size_t i = 0; i < nvars; i++) {
-        vars[i] = json_null();
-    }
+    for (size_t i = 0; i < nvars; i++) vars[i] = json_null();
     JqHost host = {.budget = {.steps = 200000, .memory = (size_t)16 << 20, .depth = 1000}};
     JqRun *run = jq_run_new(p, &host);
     jq_run_start(run, json_ref(c->input), vars);
@@ -503,9 +477,7 @@ static void add_fields(Completion *c, FieldStyle p, uint32_t term_end) {
         buf_adds(&c->context, ".");
     }
     Json fields = fields_at_cursor(c, &array), key, value;
-    for (size_t pos = 0; json_object_next(fields, &pos, &key, &value);) {
-        add_field(c, p, key, value);
-    }
+    for (size_t pos = 0; json_object_next(fields, &pos, &key, &value);) add_field(c, p, key, value);
     if (array) {
         Candidate item = {.kind = "field", .group = GROUP_FIELD, .from = c->from};
         item.text = json_string_c(p.has_dot ? "[]" : ".[]");
@@ -557,9 +529,7 @@ static void add_function(Completion *c, const char *name, Json detail) {
 static Json call_detail(const char *name, int arity) {
     Buf b = BUF_INIT;
     buf_adds(&b, name);
-    for (int i = 0; i < arity; i++) {
-        buf_printf(&b, "%s%c", i ? "; " : "(", 'a' + i);
-    }
+    for (int i = 0; i < arity; i++) buf_printf(&b, "%s%c", i ? "; " : "(", 'a' + i);
     buf_adds(&b, arity ? ")" : "");
     Json detail = json_string_buf(&b);
     buf_clear(&b);
@@ -597,9 +567,7 @@ static void add_keyword(Completion *c, const char *word) {
 }
 
 static bool listed(const char *const *words, const char *word) {
-    while (*words && strcmp(*words, word)) {
-        words++;
-    }
+    while (*words && strcmp(*words, word)) words++;
     return *words != NULL;
 }
 
@@ -610,9 +578,7 @@ static void add_keywords(Completion *c, bool behind_term) {
     static const char *const left_out[] = {"import", "include", "module", NULL};
     const char *word;
     for (size_t i = 0; (word = lexer_keyword(i)); i++) {
-        if (listed(going_on, word) == behind_term && !listed(left_out, word)) {
-            add_keyword(c, word);
-        }
+        if (listed(going_on, word) == behind_term && !listed(left_out, word)) add_keyword(c, word);
     }
     if (!behind_term) {
         add_keyword(c, "false");
@@ -631,9 +597,7 @@ static void set_prefix(Completion *c, uint32_t start, uint32_t from) {
 
 static void follow(Completion *c, size_t ntokens) {
     push_level(c, LEVEL_BRACKET, 0, 0);
-    for (size_t i = 0; i < ntokens; i++) {
-        step_token(c, i);
-    }
+    for (size_t i = 0; i < ntokens; i++) step_token(c, i);
 }
 
 /* .na| and ."na|: the dot is the first character of `dot`. */
@@ -648,31 +612,21 @@ static void complete_word(Completion *c, uint32_t start) {
     /* {na|: a key stands for the field of that name. */
     bool key = l->closer == '}' && l->header && !l->pattern && !l->ends_term;
     set_prefix(c, start, start);
-    if (in_def_header(c)) {
-        return;
-    }
+    if (in_def_header(c)) return;
     if (!behind_term) {
         if (key || blank) {
             add_fields(c, (FieldStyle){.dot = start, .key = key}, start);
         }
-        if (!key) {
-            add_functions(c);
-        }
+        if (!key) add_functions(c);
     }
-    if (!key) {
-        add_keywords(c, behind_term);
-    }
-    if (blank && !behind_term) {
-        add_variables(c);
-    }
+    if (!key) add_keywords(c, behind_term);
+    if (blank && !behind_term) add_variables(c);
 }
 
 /* Inside of a string: only a quoted field, ."na|, is completed. */
 static void complete_in_string(Completion *c) {
     size_t i = c->ntokens;
-    while (i > 0 && c->tokens[i - 1].kind != QQ_START) {
-        i--;
-    }
+    while (i > 0 && c->tokens[i - 1].kind != QQ_START) i--;
     bool plain_text = i >= 2 && c->ntokens - i <= 1; /* nothing is interpolated */
     if (plain_text && c->tokens[i - 2].kind == '.') {
         follow(c, i - 2);
@@ -708,12 +662,8 @@ static void complete(Completion *c) {
 
 static int by_worth(const void *x, const void *y) {
     const Candidate *a = x, *b = y;
-    if (a->rank != b->rank) {
-        return a->rank - b->rank;
-    }
-    if (a->group != b->group) {
-        return a->group - b->group;
-    }
+    if (a->rank != b->rank) return a->rank - b->rank;
+    if (a->group != b->group) return a->group - b->group;
     int order = json_string_compare(a->text, b->text);
     return order ? order : json_string_compare(a->detail, b->detail);
 }
@@ -722,9 +672,7 @@ Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *o
                  Json input) {
     enum { TEXT_MAX = 1 << 16 };
     cursor = cursor < len ? cursor : len;
-    if (cursor > TEXT_MAX) {
-        return json_array();
-    }
+    if (cursor > TEXT_MAX) return json_array();
     Completion c = {.text = text, .cursor = (uint32_t)cursor, .options = options, .input = input};
     read_tokens(&c);
     if (c.in_string) {
@@ -733,9 +681,7 @@ Json jq_complete(const char *text, size_t len, size_t cursor, const JqOptions *o
         complete(&c);
     }
     Json list = json_array();
-    if (c.nfound) {
-        qsort(c.found, c.nfound, sizeof *c.found, by_worth);
-    }
+    if (c.nfound) qsort(c.found, c.nfound, sizeof *c.found, by_worth);
     for (size_t i = 0; i < c.nfound; i++) {
         Candidate *item = &c.found[i];
         if (i < COMPLETIONS_MAX) {

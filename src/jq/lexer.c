@@ -55,9 +55,7 @@ static void skip_blank(Lexer *lx) {
             while (lx->at < lx->len && lx->text[lx->at] != '\n') {
                 if (lx->text[lx->at] == '\\' && lx->at + 1 < lx->len) {
                     lx->at++;
-                    if (peek(lx, 0) == '\r' && peek(lx, 1) == '\n') {
-                        lx->at++;
-                    }
+                    if (peek(lx, 0) == '\r' && peek(lx, 1) == '\n') lx->at++;
                 }
                 lx->at++;
             }
@@ -80,15 +78,11 @@ static Node *name_node(Lexer *lx, uint32_t from, uint32_t to) {
 /* One past a name that may be qualified (a::b) and starts at from. */
 static uint32_t name_end(const Lexer *lx, uint32_t from) {
     uint32_t i = from;
-    while (i < lx->len && ascii_is_name(lx->text[i])) {
-        i++;
-    }
+    while (i < lx->len && ascii_is_name(lx->text[i])) i++;
     while (i + 2 < lx->len && lx->text[i] == ':' && lx->text[i + 1] == ':' &&
            is_name_start(lx->text[i + 2])) {
         i += 2;
-        while (i < lx->len && ascii_is_name(lx->text[i])) {
-            i++;
-        }
+        while (i < lx->len && ascii_is_name(lx->text[i])) i++;
     }
     return i;
 }
@@ -99,9 +93,7 @@ static int lex_marked(Lexer *lx, Node **node, int token) {
     if (token == VARIABLE) {
         to = name_end(lx, from);
     } else {
-        while (to < lx->len && ascii_is_name(lx->text[to])) {
-            to++;
-        }
+        while (to < lx->len && ascii_is_name(lx->text[to])) to++;
     }
     lx->at = to;
     *node = name_node(lx, from, to);
@@ -110,18 +102,12 @@ static int lex_marked(Lexer *lx, Node **node, int token) {
 
 static int lex_number(Lexer *lx, Node **node) {
     uint32_t from = lx->at, i = from;
-    while (i < lx->len && (ascii_is_digit(lx->text[i]) || lx->text[i] == '.')) {
-        i++;
-    }
+    while (i < lx->len && (ascii_is_digit(lx->text[i]) || lx->text[i] == '.')) i++;
     if (i < lx->len && (lx->text[i] == 'e' || lx->text[i] == 'E')) {
         uint32_t j = i + 1;
-        if (j < lx->len && (lx->text[j] == '+' || lx->text[j] == '-')) {
-            j++;
-        }
+        if (j < lx->len && (lx->text[j] == '+' || lx->text[j] == '-')) j++;
         if (j < lx->len && ascii_is_digit(lx->text[j])) {
-            while (j < lx->len && ascii_is_digit(lx->text[j])) {
-                j++;
-            }
+            while (j < lx->len && ascii_is_digit(lx->text[j])) j++;
             i = j;
         }
     }
@@ -143,9 +129,7 @@ static int hex4(const Lexer *lx, uint32_t at) {
     for (uint32_t i = at; i < at + 4; i++) {
         char c = i < lx->len ? lx->text[i] : '\0';
         int digit = ascii_hex(c);
-        if (digit < 0) {
-            return -1;
-        }
+        if (digit < 0) return -1;
         value = value * 16 + digit;
     }
     return value;
@@ -154,9 +138,7 @@ static int hex4(const Lexer *lx, uint32_t at) {
 /* \uXXXX at lx->at (on the backslash), a surrogate pair taken together. */
 static bool lex_unicode_escape(Lexer *lx, Buf *out) {
     int cp = hex4(lx, lx->at + 2);
-    if (cp < 0) {
-        return false;
-    }
+    if (cp < 0) return false;
     lx->at += 6;
     if (cp >= 0xD800 && cp < 0xDC00 && peek(lx, 0) == '\\' && peek(lx, 1) == 'u') {
         int low = hex4(lx, lx->at + 2);
@@ -179,9 +161,7 @@ static bool lex_escape(Lexer *lx, Buf *out) {
         lx->at += 2;
         return true;
     }
-    if (c == 'u' && lex_unicode_escape(lx, out)) {
-        return true;
-    }
+    if (c == 'u' && lex_unicode_escape(lx, out)) return true;
     syntax_fail(lx->syntax, lx->at, "Invalid escape in a string; write \\\\ for a backslash.");
     return false;
 }
@@ -280,26 +260,16 @@ static int lex_token(Lexer *lx, Node **node) {
         }
         return NAME;
     }
-    if (ascii_is_digit(c) || (c == '.' && ascii_is_digit(next))) {
-        return lex_number(lx, node);
-    }
-    if (c == '.' && is_name_start(next)) {
-        return lex_marked(lx, node, FIELD);
-    }
-    if (c == '$' && is_name_start(next)) {
-        return lex_marked(lx, node, VARIABLE);
-    }
-    if (c == '@' && ascii_is_name(next)) {
-        return lex_marked(lx, node, FORMAT);
-    }
+    if (ascii_is_digit(c) || (c == '.' && ascii_is_digit(next))) return lex_number(lx, node);
+    if (c == '.' && is_name_start(next)) return lex_marked(lx, node, FIELD);
+    if (c == '$' && is_name_start(next)) return lex_marked(lx, node, VARIABLE);
+    if (c == '@' && ascii_is_name(next)) return lex_marked(lx, node, FORMAT);
     return lex_punctuation(lx);
 }
 
 int lexer_next(Lexer *lx, Node **node, uint32_t *start, uint32_t *end) {
     *node = NULL;
-    if (!lx->in_string) {
-        skip_blank(lx);
-    }
+    if (!lx->in_string) skip_blank(lx);
     *start = lx->at;
     int token = lx->in_string      ? lex_in_string(lx, node)
                 : lx->at < lx->len ? lex_token(lx, node)

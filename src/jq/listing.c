@@ -9,13 +9,9 @@ Json jq_builtins(void) {
     Json list = json_array();
     const char *name;
     int arity;
-    for (size_t i = 0; (name = form_name(i, &arity)); i++) {
-        list = add_name(list, name, arity);
-    }
+    for (size_t i = 0; (name = form_name(i, &arity)); i++) list = add_name(list, name, arity);
     const Prelude *row;
-    for (size_t i = 0; (row = prelude_at(i)); i++) {
-        list = add_name(list, row->name, row->arity);
-    }
+    for (size_t i = 0; (row = prelude_at(i)); i++) list = add_name(list, row->name, row->arity);
     const JqNative *native;
     for (size_t i = 0; (native = native_at(i)); i++) {
         list = add_name(list, native->name, native->arity);

@@ -56,17 +56,13 @@ static inline void put(Json *slot, Json v) {
 static Json call_native(JqRun *m, const Instr *in) {
     Json args[JQ_NATIVE_ARITY_MAX + 1];
     const uint32_t *pool = m->program->operands + in->c;
-    for (uint32_t i = 0; i < in->n; i++) {
-        args[i] = own(m, pool[i]);
-    }
+    for (uint32_t i = 0; i < in->n; i++) args[i] = own(m, pool[i]);
     m->args = args;
     m->nargs = in->n;
     m->args_heap = json_heap_bytes();
     Json v = m->program->natives[in->a]->fn(m, args);
     m->nargs = 0;
-    for (uint32_t i = 0; i < in->n; i++) {
-        json_unref(args[i]);
-    }
+    for (uint32_t i = 0; i < in->n; i++) json_unref(args[i]);
     return v;
 }
 
@@ -76,24 +72,18 @@ static Json *own_all(JqRun *m, const Instr *in, size_t n) {
         m->values = mem_realloc(m->values, n * sizeof *m->values);
         m->values_cap = n;
     }
-    for (size_t i = 0; i < n; i++) {
-        m->values[i] = own(m, m->program->operands[in->c + i]);
-    }
+    for (size_t i = 0; i < n; i++) m->values[i] = own(m, m->program->operands[in->c + i]);
     return m->values;
 }
 
 static void release_all(Json *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        json_unref(values[i]);
-    }
+    for (size_t i = 0; i < n; i++) json_unref(values[i]);
 }
 
 static Json make_object(JqRun *m, const Instr *in) {
     size_t n = in->n;
     Json *pairs = own_all(m, in, 2 * n);
-    if (keys_are_strings(m, pairs, n)) {
-        return json_object_from(pairs, n);
-    }
+    if (keys_are_strings(m, pairs, n)) return json_object_from(pairs, n);
     release_all(pairs, 2 * n);
     return json_none();
 }
@@ -190,18 +180,12 @@ JqStatus machine_execute(JqRun *m, Json *out) {
     Json *regs;
     int64_t fuel;
     ENTER();
-    if (m->state == RUN_BACKTRACK) {
-        goto backtrack;
-    }
+    if (m->state == RUN_BACKTRACK) goto backtrack;
 next:
     if (--fuel <= 0) {
         LEAVE();
-        if (!run_refill(m)) {
-            goto raise_hard;
-        }
-        if (m->paused) {
-            return JQ_PAUSED;
-        }
+        if (!run_refill(m)) goto raise_hard;
+        if (m->paused) return JQ_PAUSED;
         fuel = m->fuel;
     }
     in = pc++;
@@ -273,9 +257,7 @@ next:
     case OP_JUMP_TRUE: {
         bool truth = json_truthy(BORROW(in->a));
         settle(m, in->a);
-        if (truth == (in->op == OP_JUMP_TRUE)) {
-            pc = code + in->c;
-        }
+        if (truth == (in->op == OP_JUMP_TRUE)) pc = code + in->c;
         goto next;
     }
     case OP_INDEX: {
@@ -297,21 +279,15 @@ next:
     }
     case OP_EACH: {
         Json counter;
-        if (!do_each(m, BORROW(in->a), &counter)) {
-            goto raise;
-        }
+        if (!do_each(m, BORROW(in->a), &counter)) goto raise;
         put(&regs[in->b], counter);
         goto next;
     }
     case OP_EACH_NEXT: {
         Json *counter = &regs[in->b];
         uint64_t left = (uint64_t)counter->i >> 32;
-        if (left == 0) {
-            goto backtrack;
-        }
-        if (left > 1 && !fork_push(m, FORK_PLAIN, (uint32_t)(in - code))) {
-            goto raise;
-        }
+        if (left == 0) goto backtrack;
+        if (left > 1 && !fork_push(m, FORK_PLAIN, (uint32_t)(in - code))) goto raise;
         put(&regs[in->dst], each_element(m, regs[in->a], counter));
         goto next;
     }
@@ -324,9 +300,7 @@ next:
         goto next;
     case OP_RANGE_NEXT: { /* bounds are not on the heap: settle_bound() saw to that */
         Json now = regs[in->a], upto = regs[in->b], by = regs[in->c];
-        if (!in_range(now, upto, by)) {
-            goto backtrack;
-        }
+        if (!in_range(now, upto, by)) goto backtrack;
         Json after = range_step(now, by);
         if (in_range(after, upto, by) && !fork_push(m, FORK_PLAIN, (uint32_t)(in - code))) {
             goto raise;
@@ -358,9 +332,7 @@ next:
         bool entered = in->op == OP_CALL        ? frame_call(m, in, input)
                        : in->op == OP_TAIL_CALL ? frame_tail_call(m, in, input)
                                                 : frame_call_closure(m, in, input);
-        if (!entered) {
-            goto raise_hard;
-        }
+        if (!entered) goto raise_hard;
         ENTER();
         goto next;
     }
@@ -377,42 +349,28 @@ next:
         goto next;
     }
     case OP_FORK:
-        if (!fork_push(m, FORK_PLAIN, in->c)) {
-            goto raise;
-        }
+        if (!fork_push(m, FORK_PLAIN, in->c)) goto raise;
         goto next;
     case OP_BACKTRACK: goto backtrack;
     case OP_TRY:
-        if (!fork_push(m, FORK_TRY, (uint32_t)(in - code))) {
-            goto raise;
-        }
+        if (!fork_push(m, FORK_TRY, (uint32_t)(in - code))) goto raise;
         put(&regs[in->a], fork_mark(m));
         goto next;
     case OP_TRY_END:
-        if (!fork_end_try(m, regs[in->a])) {
-            goto raise;
-        }
+        if (!fork_end_try(m, regs[in->a])) goto raise;
         goto next;
     case OP_ALTERNATE:
-        if (!fork_push(m, FORK_ALTERNATE, (uint32_t)(in - code))) {
-            goto raise;
-        }
+        if (!fork_push(m, FORK_ALTERNATE, (uint32_t)(in - code))) goto raise;
         goto next;
     case OP_RAISE: jq_fail_value(m, own(m, in->a)); goto raise;
     case OP_LABEL:
-        if (!fork_push(m, FORK_LABEL, 0)) {
-            goto raise;
-        }
+        if (!fork_push(m, FORK_LABEL, 0)) goto raise;
         put(&regs[in->dst], fork_mark(m));
         goto next;
     case OP_CUT:
     case OP_BREAK:
-        if (!fork_cut(m, BORROW(in->a))) {
-            goto raise;
-        }
-        if (in->op == OP_BREAK) {
-            goto backtrack;
-        }
+        if (!fork_cut(m, BORROW(in->a))) goto raise;
+        if (in->op == OP_BREAK) goto backtrack;
         goto next;
     case OP_LIMIT:
         regs[in->dst].i++;
@@ -422,21 +380,15 @@ next:
         goto next;
     case OP_LIMIT_CHECK: {
         int order = check_limit(m, regs[in->a]);
-        if (order < 0) {
-            goto raise;
-        }
-        if (order == 0) {
-            goto backtrack;
-        }
+        if (order < 0) goto raise;
+        if (order == 0) goto backtrack;
         goto next;
     }
     case OP_PATH_BEGIN:
         keep_path(m, &regs[in->dst], json_array(), json_ref(BORROW(in->a)));
         goto next;
     case OP_PATH_END: {
-        if (!check_result(m, BORROW(in->a))) {
-            goto raise;
-        }
+        if (!check_result(m, BORROW(in->a))) goto raise;
         Json path = json_ref(m->path);
         restore_path(m, &regs[in->b]);
         settle(m, in->a);

@@ -141,9 +141,7 @@ bool fork_end_try(JqRun *m, Json mark); /* errors from here on are not those of 
 bool fork_catch(JqRun *m); /* goes to whoever catches the error; false when nobody does */
 
 static inline bool fork_push(JqRun *m, ForkKind kind, uint32_t pc) {
-    if (m->nforks == m->forks_cap && !fork_grow(m)) {
-        return false;
-    }
+    if (m->nforks == m->forks_cap && !fork_grow(m)) return false;
     Fork *f = &m->forks[m->nforks++];
     f->pc = pc;
     f->fp = m->fp;
@@ -158,9 +156,7 @@ static inline bool fork_push(JqRun *m, ForkKind kind, uint32_t pc) {
 /* Back to how things were when the last fork was made; the fork is gone. Returns its pc. */
 static inline uint32_t fork_pop(JqRun *m) {
     const Fork *f = &m->forks[--m->nforks];
-    if (m->top != f->top) {
-        slots_drop(m, f->top);
-    }
+    if (m->top != f->top) slots_drop(m, f->top);
     m->fp = f->fp;
     if (json_tag(m->path) | json_tag(f->path)) {
         json_unref(m->path);

@@ -49,9 +49,7 @@ size_t native_text_max(JqRun *run) {
 
 const char *native_find(const char *from, const char *end, Text needle) {
     size_t room = (size_t)(end - from);
-    if (needle.len == 0 || room < needle.len) {
-        return NULL;
-    }
+    if (needle.len == 0 || room < needle.len) return NULL;
     return needle.len == 1 ? memchr(from, needle.data[0], room)
                            : memmem(from, room, needle.data, needle.len);
 }
@@ -60,12 +58,8 @@ Json native_split(JqRun *run, const Json *s, const Json *sep) {
     Text text = native_text(s), by = native_text(sep);
     const char *end = text.data + text.len, *p, *hit;
     size_t n = by.len ? 1 : text.len;
-    for (p = text.data; (p = native_find(p, end, by)); p += by.len) {
-        n++;
-    }
-    if (!native_afford(run, text.len + (uint64_t)n * 48)) {
-        return json_none();
-    }
+    for (p = text.data; (p = native_find(p, end, by)); p += by.len) n++;
+    if (!native_afford(run, text.len + (uint64_t)n * 48)) return json_none();
     Json parts = json_array();
     p = text.data;
     while (by.len == 0 && p < end) { /* into characters */
@@ -74,9 +68,7 @@ Json native_split(JqRun *run, const Json *s, const Json *sep) {
         parts = json_array_push(parts, json_string_valid(p, len));
         p += len;
     }
-    if (by.len == 0 || text.len == 0) {
-        return parts;
-    }
+    if (by.len == 0 || text.len == 0) return parts;
     for (; (hit = native_find(p, end, by)); p = hit + by.len) {
         parts = json_array_push(parts, json_string_valid(p, (size_t)(hit - p)));
     }
@@ -86,22 +78,16 @@ Json native_split(JqRun *run, const Json *s, const Json *sep) {
 bool native_walk(JqRun *run, Json of, Walk *w) {
     char text[JSON_DESCRIBE_MAX];
     *w = (Walk){.of = of};
-    if (json_tag(of) == JSON_TAG_ARRAY || json_tag(of) == JSON_TAG_OBJECT) {
-        return true;
-    }
+    if (json_tag(of) == JSON_TAG_ARRAY || json_tag(of) == JSON_TAG_OBJECT) return true;
     jq_fail(run, "Cannot iterate over %s", json_describe(of, text));
     return false;
 }
 
 bool native_walk_next(Walk *w, Json *key, Json *value) {
-    if (json_tag(w->of) == JSON_TAG_OBJECT) {
-        return json_object_next(w->of, &w->pos, key, value);
-    }
+    if (json_tag(w->of) == JSON_TAG_OBJECT) return json_object_next(w->of, &w->pos, key, value);
     if (w->left == 0) {
         w->at = json_array_run(w->of, w->pos, &w->left);
-        if (w->left == 0) {
-            return false;
-        }
+        if (w->left == 0) return false;
     }
     *key = json_int((int64_t)w->pos++);
     *value = *w->at++;
@@ -111,12 +97,8 @@ bool native_walk_next(Walk *w, Json *key, Json *value) {
 
 /* Pays for what a comparison took, and says why it came to no end. */
 static bool compared(JqRun *run, bool known, uint64_t used, const char *too_deep) {
-    if (used && !jq_charge(run, used)) {
-        return false;
-    }
-    if (!known) {
-        jq_fail(run, "%s", too_deep);
-    }
+    if (used && !jq_charge(run, used)) return false;
+    if (!known) jq_fail(run, "%s", too_deep);
     return known;
 }
 
@@ -145,9 +127,7 @@ bool jq_equal(JqRun *run, Json a, Json b, bool *equal) {
 const JqNative *native_at(size_t i) {
     for (size_t t = 0; t < TABLES; t++) {
         for (const JqNative *n = tables[t]; n->name; n++) {
-            if (i-- == 0) {
-                return n;
-            }
+            if (i-- == 0) return n;
         }
     }
     return NULL;

@@ -40,9 +40,7 @@ static Json used(Json a, Json b, Json result) {
 /* ---- a + b ---- */
 
 static Json merge(JqRun *run, Json a, Json b) {
-    if (!native_afford(run, (uint64_t)json_object_len(b) * 48)) {
-        return used(a, b, json_none());
-    }
+    if (!native_afford(run, (uint64_t)json_object_len(b) * 48)) return used(a, b, json_none());
     if (json_object_len(a) == 0) {
         json_unref(a);
         return b;
@@ -56,9 +54,7 @@ static Json merge(JqRun *run, Json a, Json b) {
 }
 
 Json jq_add(JqRun *run, Json a, Json b) {
-    if (both_exact(a, b) && is_exact(a.i + b.i)) {
-        return json_int(a.i + b.i);
-    }
+    if (both_exact(a, b) && is_exact(a.i + b.i)) return json_int(a.i + b.i);
     if (both(a, b, JSON_NUMBER)) {
         return used(a, b, native_number(json_to_double(a) + json_to_double(b)));
     }
@@ -69,26 +65,18 @@ Json jq_add(JqRun *run, Json a, Json b) {
             jq_fail(run, "String result too long");
             return used(a, b, json_none());
         }
-        if (!native_afford(run, json_unshared(a) ? tail.len : len)) {
-            return used(a, b, json_none());
-        }
+        if (!native_afford(run, json_unshared(a) ? tail.len : len)) return used(a, b, json_none());
         Json result = json_string_append(a, tail.data, tail.len);
         json_unref(b);
         return result;
     }
-    if (json_tag(a) == JSON_TAG_NULL) {
-        return b;
-    }
-    if (json_tag(b) == JSON_TAG_NULL) {
-        return a;
-    }
+    if (json_tag(a) == JSON_TAG_NULL) return b;
+    if (json_tag(b) == JSON_TAG_NULL) return a;
     if (both(a, b, JSON_ARRAY)) {
         if (json_array_len(a) + json_array_len(b) > JSON_LEN_MAX) {
             return used(a, b, jq_fail(run, "Array would have too many elements"));
         }
-        if (!native_afford(run, (uint64_t)json_array_len(b) * 16)) {
-            return used(a, b, json_none());
-        }
+        if (!native_afford(run, (uint64_t)json_array_len(b) * 16)) return used(a, b, json_none());
         return json_array_concat(a, b);
     }
     return both(a, b, JSON_OBJECT) ? merge(run, a, b) : refuse(run, a, b, "cannot be added");
@@ -103,9 +91,7 @@ static bool holds(JqRun *run, Json array, Json v, bool *found) {
     size_t n;
     for (size_t i = 0; !*found && ((items = json_array_run(array, i, &n)), n); i += n) {
         for (size_t k = 0; !*found && k < n; k++) {
-            if (!jq_equal(run, items[k], v, found)) {
-                return false;
-            }
+            if (!jq_equal(run, items[k], v, found)) return false;
         }
     }
     return true;
@@ -128,9 +114,7 @@ static Json without(JqRun *run, Json a, Json b) {
 }
 
 Json jq_subtract(JqRun *run, Json a, Json b) {
-    if (both_exact(a, b) && is_exact(a.i - b.i)) {
-        return json_int(a.i - b.i);
-    }
+    if (both_exact(a, b) && is_exact(a.i - b.i)) return json_int(a.i - b.i);
     if (both(a, b, JSON_NUMBER)) {
         return used(a, b, native_number(json_to_double(a) - json_to_double(b)));
     }
@@ -155,16 +139,10 @@ static Json repeated(Text s, size_t len) {
 
 static Json repeat(JqRun *run, Json s, double times) {
     Text text = native_text(&s);
-    if (isnan(times) || times < 0) {
-        return json_null();
-    }
+    if (isnan(times) || times < 0) return json_null();
     uint64_t len = text.len * (uint64_t)(times < INT_MAX ? times : INT_MAX);
-    if (len > JSON_STRING_MAX) {
-        return jq_fail(run, "Repeat string result too long");
-    }
-    if (len == 0) {
-        return json_string_valid("", 0);
-    }
+    if (len > JSON_STRING_MAX) return jq_fail(run, "Repeat string result too long");
+    if (len == 0) return json_string_valid("", 0);
     return native_afford(run, 2 * len) ? repeated(text, len) : json_none();
 }
 
@@ -222,9 +200,7 @@ static Json merge_deep(JqRun *run, Json a, Json b) {
             jq_fail(run, "Object merge too deep");
             return merge_drop(&m);
         }
-        if (!jq_charge(run, 1)) {
-            return merge_drop(&m);
-        }
+        if (!jq_charge(run, 1)) return merge_drop(&m);
     }
     Json merged = json_take(&m.levels[0].into);
     merge_drop(&m);
@@ -246,9 +222,7 @@ Json jq_multiply(JqRun *run, Json a, Json b) {
     if (json_kind(a) == JSON_NUMBER && json_kind(b) == JSON_STRING) {
         return used(a, b, repeat(run, b, json_to_double(a)));
     }
-    if (both(a, b, JSON_OBJECT)) {
-        return used(json_none(), b, merge_deep(run, a, b));
-    }
+    if (both(a, b, JSON_OBJECT)) return used(json_none(), b, merge_deep(run, a, b));
     return refuse(run, a, b, "cannot be multiplied");
 }
 
@@ -260,9 +234,7 @@ Json jq_divide(JqRun *run, Json a, Json b) {
         return divisor == 0 ? refuse(run, a, b, "cannot be divided because the divisor is zero")
                             : used(a, b, native_number(json_to_double(a) / divisor));
     }
-    if (both(a, b, JSON_STRING)) {
-        return used(a, b, native_split(run, &a, &b));
-    }
+    if (both(a, b, JSON_STRING)) return used(a, b, native_split(run, &a, &b));
     return refuse(run, a, b, "cannot be divided");
 }
 
@@ -272,9 +244,7 @@ static int64_t clamp_to_int(double d) {
 
 static Json remainder_of(JqRun *run, Json a, Json b) {
     double dividend = json_to_double(a), divisor = json_to_double(b);
-    if (isnan(dividend) || isnan(divisor)) {
-        return used(a, b, json_double(NAN));
-    }
+    if (isnan(dividend) || isnan(divisor)) return used(a, b, json_double(NAN));
     int64_t by = clamp_to_int(divisor);
     if (by == 0) {
         return refuse(run, a, b, "cannot be divided (remainder) because the divisor is zero");
@@ -285,9 +255,7 @@ static Json remainder_of(JqRun *run, Json a, Json b) {
 }
 
 Json jq_modulo(JqRun *run, Json a, Json b) {
-    if (both_exact(a, b) && b.i > 0) {
-        return json_int(a.i % b.i);
-    }
+    if (both_exact(a, b) && b.i > 0) return json_int(a.i % b.i);
     return both(a, b, JSON_NUMBER) ? remainder_of(run, a, b)
                                    : refuse(run, a, b, "cannot be divided (remainder)");
 }

@@ -23,9 +23,7 @@ static bool merge_runs(JqRun *run, const Sortable *from, Sortable *to, size_t mi
     size_t left = 0, right = middle;
     while (left < middle && right < end) {
         int order;
-        if (!jq_compare(run, from[left].key, from[right].key, &order)) {
-            return false;
-        }
+        if (!jq_compare(run, from[left].key, from[right].key, &order)) return false;
         *to++ = order <= 0 ? from[left++] : from[right++];
     }
     memcpy(to, from + left, (middle - left) * sizeof(*to));
@@ -39,21 +37,15 @@ static bool merge_sort(Sorting *s) {
     bool ordered = true;
     for (size_t i = 1; ordered && i < s->n; i++) {
         int order;
-        if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
-            return false;
-        }
+        if (!jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) return false;
         ordered = order <= 0;
     }
     for (size_t width = 1; !ordered && width < s->n; width *= 2) {
-        if (!jq_charge(s->run, s->n)) {
-            return false;
-        }
+        if (!jq_charge(s->run, s->n)) return false;
         for (size_t at = 0; at < s->n; at += 2 * width) {
             size_t end = s->n - at < 2 * width ? s->n - at : 2 * width;
             size_t middle = end < width ? end : width;
-            if (!merge_runs(s->run, s->items + at, s->spare + at, middle, end)) {
-                return false;
-            }
+            if (!merge_runs(s->run, s->items + at, s->spare + at, middle, end)) return false;
         }
         Sortable *sorted = s->spare;
         s->spare = s->items;
@@ -70,9 +62,7 @@ static void sorting_end(Sorting *s) {
 /* Sorts values by keys, which may be the values themselves. False when the run failed. */
 static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool wrapped) {
     *s = (Sorting){.run = run, .n = json_array_len(values)};
-    if (!jq_charge(run, s->n) || !native_afford(run, 4 * s->n * sizeof(*s->items))) {
-        return false;
-    }
+    if (!jq_charge(run, s->n) || !native_afford(run, 4 * s->n * sizeof(*s->items))) return false;
     s->items = mem_alloc((s->n + 1) * sizeof(*s->items));
     s->spare = mem_alloc((s->n + 1) * sizeof(*s->items));
     Json at, value, key;
@@ -87,9 +77,7 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
     for (size_t i = 0; single && i < s->n; i++) {
         s->items[i].key = json_array_get(s->items[i].key, 0);
     }
-    if (merge_sort(s)) {
-        return true;
-    }
+    if (merge_sort(s)) return true;
     sorting_end(s);
     return false;
 }
@@ -98,18 +86,14 @@ static bool sorting_begin(Sorting *s, JqRun *run, Json values, Json keys, bool w
 static bool same_key(Sorting *s, size_t i, bool *same) {
     int order = 1;
     *same = false;
-    if (i > 0 && !jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) {
-        return false;
-    }
+    if (i > 0 && !jq_compare(s->run, s->items[i - 1].key, s->items[i].key, &order)) return false;
     *same = order == 0;
     return true;
 }
 
 static Json sorted_values(Sorting *s) {
     Json result = json_array();
-    for (size_t i = 0; i < s->n; i++) {
-        result = json_array_push(result, json_ref(s->items[i].value));
-    }
+    for (size_t i = 0; i < s->n; i++) result = json_array_push(result, json_ref(s->items[i].value));
     return result;
 }
 
@@ -135,9 +119,7 @@ static Json grouped_values(Sorting *s) {
             json_unref(group);
             return json_none();
         }
-        if (!same && i > 0) {
-            result = json_array_push(result, json_take(&group));
-        }
+        if (!same && i > 0) result = json_array_push(result, json_take(&group));
         group = same ? group : json_array();
         group = json_array_push(group, json_ref(s->items[i].value));
     }
@@ -148,9 +130,7 @@ typedef Json (*SortedFn)(Sorting *s);
 
 static Json sorted_by(JqRun *run, Json values, Json keys, bool wrapped, SortedFn fn) {
     Sorting s;
-    if (!sorting_begin(&s, run, values, keys, wrapped)) {
-        return json_none();
-    }
+    if (!sorting_begin(&s, run, values, keys, wrapped)) return json_none();
     Json result = fn(&s);
     sorting_end(&s);
     return result;
@@ -212,9 +192,7 @@ NATIVE(array_max_by, extreme(run, args[0], args[1], false))
 static Json array_add(JqRun *run, Json *args) {
     Json key, value, sum = json_null();
     Walk w;
-    if (!native_walk(run, args[0], &w)) {
-        return json_none();
-    }
+    if (!native_walk(run, args[0], &w)) return json_none();
     for (size_t n = 0; !json_is_none(sum) && native_walk_next(&w, &key, &value); n++) {
         if (!jq_charge(run, 1) || (n % 64 == 0 && !jq_room(run, 64 * 1024))) {
             json_clear(&sum);
@@ -229,16 +207,10 @@ static Json array_add(JqRun *run, Json *args) {
 static Json some(JqRun *run, Json v, bool truthy, bool result) {
     Json key, value;
     Walk w;
-    if (!native_walk(run, v, &w)) {
-        return json_none();
-    }
+    if (!native_walk(run, v, &w)) return json_none();
     for (size_t n = 1; native_walk_next(&w, &key, &value); n++) {
-        if (json_truthy(value) == truthy) {
-            return json_bool(result);
-        }
-        if (n % 8 == 0 && !jq_charge(run, 1)) {
-            return json_none();
-        }
+        if (json_truthy(value) == truthy) return json_bool(result);
+        if (n % 8 == 0 && !jq_charge(run, 1)) return json_none();
     }
     return json_bool(!result);
 }
@@ -250,9 +222,7 @@ NATIVE(array_all, some(run, args[0], false, false))
 
 static Json reverse_string(JqRun *run, const Json *s) {
     Text text = native_text(s);
-    if (!native_afford(run, 2 * text.len)) {
-        return json_none();
-    }
+    if (!native_afford(run, 2 * text.len)) return json_none();
     Buf out = BUF_INIT;
     char *to = buf_reserve(&out, text.len) + text.len;
     for (const char *p = text.data, *end = p + text.len; p < end;) {
@@ -270,24 +240,16 @@ static Json array_reverse(JqRun *run, Json *args) {
     Json v = args[0];
     if (json_tag(v) == JSON_TAG_ARRAY) {
         size_t n = json_array_len(v);
-        if (!native_afford(run, (uint64_t)n * 16)) {
-            return json_none();
-        }
+        if (!native_afford(run, (uint64_t)n * 16)) return json_none();
         Json result = json_array();
-        while (n) {
-            result = json_array_push(result, json_ref(json_array_get(v, --n)));
-        }
+        while (n) result = json_array_push(result, json_ref(json_array_get(v, --n)));
         return result;
     }
-    if (json_kind(v) == JSON_STRING) {
-        return reverse_string(run, &args[0]);
-    }
+    if (json_kind(v) == JSON_STRING) return reverse_string(run, &args[0]);
     bool empty = json_tag(v) == JSON_TAG_NULL ||
                  (json_tag(v) == JSON_TAG_OBJECT && json_object_len(v) == 0) ||
                  (json_kind(v) == JSON_NUMBER && json_to_double(v) == 0);
-    if (empty) {
-        return json_array();
-    }
+    if (empty) return json_array();
     if (json_tag(v) == JSON_TAG_TRUE || json_tag(v) == JSON_TAG_FALSE) {
         return native_fail_type(run, v, "has no length");
     }
@@ -312,9 +274,7 @@ static void flatten_into(Flattening *f, Json v) {
 static Json flatten(JqRun *run, Json v, double levels) {
     Flattening f = {.run = run, .levels = levels};
     Walk w;
-    if (!native_walk(run, v, &w)) {
-        return json_none();
-    }
+    if (!native_walk(run, v, &w)) return json_none();
     f.result = json_array();
     flatten_into(&f, v);
     for (uint64_t n = 0; f.depth; n++) {
@@ -353,9 +313,7 @@ static bool widest(JqRun *run, Json rows, size_t *width) {
     Json key, row;
     Walk w;
     *width = 0;
-    if (!native_walk(run, rows, &w)) {
-        return false;
-    }
+    if (!native_walk(run, rows, &w)) return false;
     while (native_walk_next(&w, &key, &row)) {
         if (json_tag(row) == JSON_TAG_ARRAY) {
             *width = json_array_len(row) > *width ? json_array_len(row) : *width;
@@ -371,9 +329,7 @@ static bool widest(JqRun *run, Json rows, size_t *width) {
 
 static Json array_transpose(JqRun *run, Json *args) {
     size_t width;
-    if (!widest(run, args[0], &width)) {
-        return json_none();
-    }
+    if (!widest(run, args[0], &width)) return json_none();
     size_t rows =
         json_tag(args[0]) == JSON_TAG_ARRAY ? json_array_len(args[0]) : json_object_len(args[0]);
     Json result = json_array(), key, row;
@@ -407,9 +363,7 @@ static Json array_bsearch(JqRun *run, Json *args) {
             !jq_compare(run, args[1], json_array_get(args[0], middle), &order)) {
             return json_none();
         }
-        if (order == 0) {
-            return json_int((int64_t)middle);
-        }
+        if (order == 0) return json_int((int64_t)middle);
         from = order > 0 ? middle + 1 : from;
         to = order < 0 ? middle : to;
     }
@@ -447,9 +401,7 @@ static Json search_text(JqRun *run, const Json *s, const Json *part, Wanted want
         hit_add(&hits, at);
         paid = jq_charge(run, 1 + needle.len / 16);
     }
-    if (!paid) {
-        json_clear(&hits.found);
-    }
+    if (!paid) json_clear(&hits.found);
     return hits.found;
 }
 
@@ -465,9 +417,7 @@ static Json search_array(JqRun *run, Json in, Json part, Wanted want) {
                 return json_none();
             }
         }
-        if (stands) {
-            hit_add(&hits, i);
-        }
+        if (stands) hit_add(&hits, i);
     }
     return hits.found;
 }
@@ -508,9 +458,7 @@ static Json string_indices(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {
         return native_fail_type(run, args[0], "cannot be searched, as it is not a string");
     }
-    if (json_kind(args[1]) != JSON_STRING) {
-        return native_fail_type(run, args[1], "is not a string");
-    }
+    if (json_kind(args[1]) != JSON_STRING) return native_fail_type(run, args[1], "is not a string");
     return search_text(run, &args[0], &args[1], WANT_ALL);
 }
 

@@ -48,9 +48,7 @@ static void set_days(struct tm *tm) {
 /* False when the year does not fit. */
 static bool utc_of(int64_t seconds, struct tm *tm) {
     int64_t days = floor_div(seconds, DAY), rest = seconds - days * DAY;
-    if (fabs((double)seconds) > SECONDS_MAX) {
-        return false;
-    }
+    if (fabs((double)seconds) > SECONDS_MAX) return false;
     *tm = (struct tm){.tm_hour = (int)(rest / 3600),
                       .tm_min = (int)(rest / 60 % 60),
                       .tm_sec = (int)(rest % 60),
@@ -60,9 +58,7 @@ static bool utc_of(int64_t seconds, struct tm *tm) {
     year += days_to_month(year + 1, 0) <= days;
     year -= days_to_month(year, 0) > days;
     int month = 11;
-    while (month > 0 && days_to_month(year, month) > days) {
-        month--;
-    }
+    while (month > 0 && days_to_month(year, month) > days) month--;
     tm->tm_year = (int)(year - 1900);
     tm->tm_mon = month;
     tm->tm_mday = (int)(days - days_to_month(year, month)) + 1;
@@ -96,9 +92,7 @@ static bool read_time(Json v, struct tm *tm) {
         double d = json_is_none(item)               ? 0
                    : json_kind(item) == JSON_NUMBER ? json_to_double(item)
                                                     : NAN;
-        if (isnan(d)) {
-            return false;
-        }
+        if (isnan(d)) return false;
         d -= i == 0 ? 1900 : 0;
         *fields[i] = d < INT_MIN ? INT_MIN : d > INT_MAX ? INT_MAX : (int)d;
     }
@@ -111,9 +105,7 @@ static Json fail_range(JqRun *run) {
 
 /* Sets *tm and *fraction from a count of seconds. False when it is out of range. */
 static bool split_seconds(double d, bool local, struct tm *tm, double *fraction) {
-    if (!(fabs(d) <= SECONDS_MAX)) {
-        return false;
-    }
+    if (!(fabs(d) <= SECONDS_MAX)) return false;
     *fraction = d - floor(d);
     time_t seconds = (time_t)floor(d);
     return local ? localtime_r(&seconds, tm) != NULL : utc_of((int64_t)seconds, tm);
@@ -135,9 +127,7 @@ NATIVE(date_localtime, broken_down(run, args[0], true))
 static Json date_mktime(JqRun *run, Json *args) {
     Json v = args[0];
     struct tm tm;
-    if (json_tag(v) != JSON_TAG_ARRAY) {
-        return jq_fail(run, "mktime requires array inputs");
-    }
+    if (json_tag(v) != JSON_TAG_ARRAY) return jq_fail(run, "mktime requires array inputs");
     return read_time(v, &tm) ? native_number((double)seconds_of(&tm))
                              : jq_fail(run, "mktime requires parsed datetime inputs");
 }
@@ -159,9 +149,7 @@ static bool time_to_format(JqRun *run, Json v, bool local, struct tm *tm) {
     } else {
         ok = utc_of(seconds_of(tm), tm);
     }
-    if (!ok) {
-        fail_range(run);
-    }
+    if (!ok) fail_range(run);
     return ok;
 }
 
@@ -214,9 +202,7 @@ static Json date_strptime(JqRun *run, Json *args) {
         return jq_fail(run, "strptime/1 requires string inputs and arguments");
     }
     Text text = native_text(&args[0]), by = native_text(&args[1]);
-    if (!native_afford(run, text.len + by.len)) {
-        return json_none();
-    }
+    if (!native_afford(run, text.len + by.len)) return json_none();
     char *given = mem_strndup(text.data, text.len), *format = mem_strndup(by.data, by.len);
     struct tm tm = {0};
     const char *end = strptime(given, format, &tm);

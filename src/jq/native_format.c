@@ -28,9 +28,7 @@ static void add_escaped(Buf *out, Text s, const Escape *escapes) {
     size_t plain = 0;
     for (size_t i = 0; i < s.len; i++) {
         const Escape *e = escapes;
-        while (e->text && e->byte != s.data[i]) {
-            e++;
-        }
+        while (e->text && e->byte != s.data[i]) e++;
         const char *escaped = e->text ? e->text : s.data[i] ? NULL : "\\0";
         if (escaped) {
             buf_add(out, s.data + plain, i - plain);
@@ -52,9 +50,7 @@ static Json recode(JqRun *run, Json a, Recode fn, unsigned growth) {
     Buf out = BUF_INIT;
     Json result = json_none();
     Json s = jq_to_string(run, a);
-    if (json_is_none(s)) {
-        return s;
-    }
+    if (json_is_none(s)) return s;
     Text text = native_text(&s);
     if ((uint64_t)text.len * growth > JSON_STRING_MAX) {
         jq_fail(run, "String result too long");
@@ -96,9 +92,7 @@ static const char *from_uri(Text s, Buf *out) {
         int high = i + 1 < s.len ? ascii_hex(s.data[i + 1]) : -1;
         int low = i + 2 < s.len ? ascii_hex(s.data[i + 2]) : -1;
         int byte = high < 0 || low < 0 ? -1 : high * 16 + low;
-        if (byte < 0) {
-            return problem;
-        }
+        if (byte < 0) return problem;
         buf_addc(out, (char)byte);
         i += 2;
     }
@@ -146,9 +140,7 @@ static const char *decode(Text s, Buf *out, const Base *base) {
     unsigned held = 0; /* bits of group that are not written yet */
     for (size_t i = 0; i < s.len && s.data[i] != '='; i++) {
         const char *digit = s.data[i] ? strchr(base->alphabet, s.data[i]) : NULL;
-        if (!digit) {
-            return base->invalid;
-        }
+        if (!digit) return base->invalid;
         group = group << base->bits | (uint64_t)(digit - base->alphabet);
         held += base->bits;
         if (held >= 8) {
@@ -211,9 +203,7 @@ static bool add_row(JqRun *run, const Row *row, Json array, Buf *out) {
     Walk w = {.of = array};
     for (size_t i = 0; native_walk_next(&w, &key, &value); i++) {
         buf_adds(out, i ? row->separator : "");
-        if (!jq_charge(run, 1) || !add_cell(run, row, &value, out)) {
-            return false;
-        }
+        if (!jq_charge(run, 1) || !add_cell(run, row, &value, out)) return false;
         if (out->len > native_text_max(run)) {
             jq_fail(run, "String result too long");
             return false;

@@ -13,9 +13,7 @@ static Json regex_args(JqRun *run, Json *args) {
     if (kind == JSON_STRING) {
         return json_array_push(json_array_push(json_array(), json_ref(given)), json_null());
     }
-    if (kind == JSON_ARRAY && json_array_len(given) > 0) {
-        return json_ref(given);
-    }
+    if (kind == JSON_ARRAY && json_array_len(given) > 0) return json_ref(given);
     return jq_fail(run, "%s not a string or array", json_kind_name(kind));
 }
 
@@ -64,9 +62,7 @@ static Extent extent_of(Along *a, Json match) {
 /* The pieces of the input between the matches. */
 static Json split_at(JqRun *run, Json *args) {
     Along a = {.text = native_text(&args[0])};
-    if (!native_afford(run, a.text.len)) {
-        return json_none();
-    }
+    if (!native_afford(run, a.text.len)) return json_none();
     Json pieces = json_array();
     size_t from = 0;
     for (size_t i = 0; i < json_array_len(args[1]); i++) {
@@ -81,12 +77,8 @@ static Json split_at(JqRun *run, Json *args) {
 static bool append_to(JqRun *run, Json *results, size_t i, Json gap, Json piece) {
     Json sum = i < json_array_len(*results) ? json_array_lift(results, i) : json_null();
     sum = jq_add(run, json_is_none(sum) ? json_null() : sum, json_ref(gap));
-    if (!json_is_none(sum)) {
-        sum = jq_add(run, sum, json_ref(piece));
-    }
-    if (json_is_none(sum)) {
-        return false;
-    }
+    if (!json_is_none(sum)) sum = jq_add(run, sum, json_ref(piece));
+    if (json_is_none(sum)) return false;
     *results = json_array_set(*results, i, sum);
     return true;
 }

@@ -116,18 +116,14 @@ static Json pair(double a, double b) {
 static Json math_frexp(JqRun *run, Json *args) {
     double x;
     int exponent = 0;
-    if (!numbers(run, args, 1, &x)) {
-        return json_none();
-    }
+    if (!numbers(run, args, 1, &x)) return json_none();
     double fraction = frexp(x, &exponent);
     return pair(fraction, isfinite(x) ? exponent : 0);
 }
 
 static Json math_modf(JqRun *run, Json *args) {
     double x, whole;
-    if (!numbers(run, args, 1, &x)) {
-        return json_none();
-    }
+    if (!numbers(run, args, 1, &x)) return json_none();
     double fraction = modf(x, &whole);
     return pair(fraction, whole);
 }
@@ -135,9 +131,7 @@ static Json math_modf(JqRun *run, Json *args) {
 static Json math_lgamma_r(JqRun *run, Json *args) {
     double x;
     int sign = 0;
-    if (!numbers(run, args, 1, &x)) {
-        return json_none();
-    }
+    if (!numbers(run, args, 1, &x)) return json_none();
     double value = lgamma_r(x, &sign);
     return pair(value, sign);
 }

@@ -44,9 +44,7 @@ typedef struct Kept {
 } Kept;
 
 static void compiled_clear(Compiled *c) {
-    if (c->regex) {
-        onig_free(c->regex);
-    }
+    if (c->regex) onig_free(c->regex);
     json_unref(c->source);
     json_unref(c->names);
     *c = (Compiled){0};
@@ -54,9 +52,7 @@ static void compiled_clear(Compiled *c) {
 
 static void kept_free(void *p) {
     Kept *kept = p;
-    for (size_t i = 0; kept && i < KEPT; i++) {
-        compiled_clear(&kept->at[i]);
-    }
+    for (size_t i = 0; kept && i < KEPT; i++) compiled_clear(&kept->at[i]);
     if (kept) {
         onig_free_match_param(kept->limits);
         onig_region_free(kept->region, 1);
@@ -106,9 +102,7 @@ static Compiled *compile(JqRun *run, Kept *kept, const Json *source, OnigOptionT
     const UChar *pattern = (const UChar *)text.data;
     OnigErrorInfo info = {0};
     regex_t *regex = NULL;
-    if (!jq_charge(run, 100 + text.len)) {
-        return NULL;
-    }
+    if (!jq_charge(run, 100 + text.len)) return NULL;
     int code = onig_new(&regex, pattern, pattern + text.len, options, ONIG_ENCODING_UTF8,
                         ONIG_SYNTAX_PERL_NG, &info);
     if (code != ONIG_NORMAL) {
@@ -122,9 +116,7 @@ static Compiled *compile(JqRun *run, Kept *kept, const Json *source, OnigOptionT
     onig_foreach_name(regex, name_groups, &names);
     /* A place that is free, or the one that was used the longest ago. */
     Compiled *c = &kept->at[0];
-    for (size_t i = 1; i < KEPT; i++) {
-        c = kept->at[i].used < c->used ? &kept->at[i] : c;
-    }
+    for (size_t i = 1; i < KEPT; i++) c = kept->at[i].used < c->used ? &kept->at[i] : c;
     compiled_clear(c);
     *c = (Compiled){json_ref(*source), options, regex, names, 0};
     return c;
@@ -146,9 +138,7 @@ static const struct {
 static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, bool *global) {
     *options = ONIG_OPTION_CAPTURE_GROUP;
     *global = false;
-    if (json_tag(*flags) == JSON_TAG_NULL) {
-        return true;
-    }
+    if (json_tag(*flags) == JSON_TAG_NULL) return true;
     if (json_kind(*flags) != JSON_STRING) {
         native_fail_type(run, *flags, "is not a string");
         return false;
@@ -156,9 +146,7 @@ static bool read_flags(JqRun *run, const Json *flags, OnigOptionType *options, b
     Text text = native_text(flags);
     for (size_t i = 0; i < text.len; i++) {
         size_t k = 0, n = sizeof(flag_table) / sizeof(*flag_table);
-        while (k < n && flag_table[k].flag != text.data[i]) {
-            k++;
-        }
+        while (k < n && flag_table[k].flag != text.data[i]) k++;
         if (k == n) {
             int shown = text.len < 256 ? (int)text.len : 256;
             jq_fail(run, "%.*s is not a valid modifier string", shown, text.data);
@@ -205,12 +193,8 @@ static int search_paying(Search *s, const UChar *start) {
     for (unsigned long retries = RETRIES_MIN; retries <= RETRIES_MAX && !slow; retries *= 2) {
         double began = retries >= RETRIES_CLOCKED ? clock_seconds() : 0;
         code = search_once(s, start, retries);
-        if (!over_limit(code)) {
-            return code;
-        }
-        if (!jq_charge(s->run, retries / 8)) {
-            return ONIG_ABORT;
-        }
+        if (!over_limit(code)) return code;
+        if (!jq_charge(s->run, retries / 8)) return ONIG_ABORT;
         slow = retries >= RETRIES_CLOCKED && clock_seconds() - began > SECONDS_MAX;
     }
     return code;
@@ -297,9 +281,7 @@ static Json all_matches(Search *s, bool global) {
     const UChar *start = s->text;
     for (size_t n = 0; start && (global || n == 0); n++) {
         Found found = search_next(s, &start);
-        if (found == FOUND_NOTHING) {
-            break;
-        }
+        if (found == FOUND_NOTHING) break;
         if (found == FOUND_ERROR || !room_for_match(s, n)) {
             json_clear(&matches);
             break;
@@ -320,12 +302,8 @@ static Json regex_match(JqRun *run, Json *args) {
     if (json_kind(args[0]) != JSON_STRING) {
         return native_fail_type(run, args[0], "cannot be matched, as it is not a string");
     }
-    if (json_kind(args[1]) != JSON_STRING) {
-        return native_fail_type(run, args[1], "is not a string");
-    }
-    if (!read_flags(run, &args[2], &options, &global)) {
-        return json_none();
-    }
+    if (json_kind(args[1]) != JSON_STRING) return native_fail_type(run, args[1], "is not a string");
+    if (!read_flags(run, &args[2], &options, &global)) return json_none();
     Kept *kept = kept_of(run);
     Compiled *compiled = NULL;
     for (size_t i = 0; !compiled && i < KEPT; i++) {
@@ -335,16 +313,12 @@ static Json regex_match(JqRun *run, Json *args) {
         }
     }
     compiled = compiled ? compiled : compile(run, kept, &args[1], options);
-    if (!compiled) {
-        return json_none();
-    }
+    if (!compiled) return json_none();
     compiled->used = ++kept->clock;
     Text text = native_text(&args[0]);
     const UChar *start = (const UChar *)text.data;
     Search s = {run, compiled, kept->limits, kept->region, start, start + text.len};
-    if (json_tag(args[3]) != JSON_TAG_TRUE) {
-        return all_matches(&s, global);
-    }
+    if (json_tag(args[3]) != JSON_TAG_TRUE) return all_matches(&s, global);
     Found found = search_next(&s, &start);
     return found == FOUND_ERROR ? json_none() : json_bool(found == FOUND_MATCH);
 }

@@ -31,9 +31,7 @@ static bool pay_look(JqRun *run, const Json *args) {
 }
 
 static Json has_part(JqRun *run, Json *args, bool end) {
-    if (!both_strings(args)) {
-        return fail_look(run, end);
-    }
+    if (!both_strings(args)) return fail_look(run, end);
     Text s = native_text(&args[0]), part = native_text(&args[1]);
     return pay_look(run, args) ? json_bool(end ? ends_with(s, part) : starts_with(s, part))
                                : json_none();
@@ -45,20 +43,14 @@ NATIVE(string_endswith, has_part(run, args, true))
 /* The piece [from, from + len) of the string in *s, which is moved out when that is all of it. */
 static Json cut(JqRun *run, Json *s, size_t from, size_t len) {
     Text text = native_text(s);
-    if (len == text.len) {
-        return json_take(s);
-    }
+    if (len == text.len) return json_take(s);
     return native_afford(run, len) ? json_string_valid(text.data + from, len) : json_none();
 }
 
 /* Takes the part off the start, the end or both. What remains is never cut twice over. */
 static Json cut_part(JqRun *run, Json *args, bool start, bool end) {
-    if (!both_strings(args)) {
-        return fail_look(run, !start);
-    }
-    if (!pay_look(run, args)) {
-        return json_none();
-    }
+    if (!both_strings(args)) return fail_look(run, !start);
+    if (!pay_look(run, args)) return json_none();
     Text s = native_text(&args[0]), part = native_text(&args[1]);
     size_t skip = start && starts_with(s, part) ? part.len : 0;
     Text rest = {s.data + skip, s.len - skip};
@@ -76,9 +68,7 @@ static const char *skip_space(const char *p, const char *end) {
     while (p < end) {
         int32_t cp;
         size_t n = utf8_decode(p, end, &cp);
-        if (!utf8_is_space(cp)) {
-            break;
-        }
+        if (!utf8_is_space(cp)) break;
         p += n;
     }
     return p;
@@ -92,18 +82,14 @@ static const char *drop_space(const char *start, const char *end) {
             p--;
         } while (p > start && utf8_is_inside(*p));
         utf8_decode(p, end, &cp);
-        if (!utf8_is_space(cp)) {
-            break;
-        }
+        if (!utf8_is_space(cp)) break;
         end = p;
     }
     return end;
 }
 
 static Json trim(JqRun *run, Json *s, bool left, bool right) {
-    if (json_kind(*s) != JSON_STRING) {
-        return jq_fail(run, "trim input must be a string");
-    }
+    if (json_kind(*s) != JSON_STRING) return jq_fail(run, "trim input must be a string");
     Text text = native_text(s);
     const char *end = text.data + text.len;
     const char *from = left ? skip_space(text.data, end) : text.data;
@@ -172,13 +158,9 @@ static Json string_join(JqRun *run, Json *args) {
 }
 
 static Json string_explode(JqRun *run, Json *args) {
-    if (json_kind(args[0]) != JSON_STRING) {
-        return jq_fail(run, "explode input must be a string");
-    }
+    if (json_kind(args[0]) != JSON_STRING) return jq_fail(run, "explode input must be a string");
     Text text = native_text(&args[0]);
-    if (!native_afford(run, (uint64_t)text.len * 17)) {
-        return json_none();
-    }
+    if (!native_afford(run, (uint64_t)text.len * 17)) return json_none();
     Json result = json_array();
     for (const char *p = text.data, *end = p + text.len; p < end;) {
         int32_t cp;
@@ -202,19 +184,13 @@ static bool implode_one(JqRun *run, Json v, Buf *out) {
 }
 
 static Json string_implode(JqRun *run, Json *args) {
-    if (json_tag(args[0]) != JSON_TAG_ARRAY) {
-        return jq_fail(run, "implode input must be an array");
-    }
-    if (!native_afford(run, (uint64_t)json_array_len(args[0]) * 8)) {
-        return json_none();
-    }
+    if (json_tag(args[0]) != JSON_TAG_ARRAY) return jq_fail(run, "implode input must be an array");
+    if (!native_afford(run, (uint64_t)json_array_len(args[0]) * 8)) return json_none();
     Buf out = BUF_INIT;
     Json key, value;
     Walk w = {.of = args[0]};
     bool fine = true;
-    while (fine && native_walk_next(&w, &key, &value)) {
-        fine = implode_one(run, value, &out);
-    }
+    while (fine && native_walk_next(&w, &key, &value)) fine = implode_one(run, value, &out);
     Json result = fine ? json_string_valid(out.data ? out.data : "", out.len) : json_none();
     buf_clear(&out);
     return result;
@@ -223,9 +199,7 @@ static Json string_implode(JqRun *run, Json *args) {
 static Json string_ascii(JqRun *run, Json *args) {
     Buf out = BUF_INIT;
     Json result = json_none();
-    if (implode_one(run, args[0], &out)) {
-        result = json_string_valid(out.data, out.len);
-    }
+    if (implode_one(run, args[0], &out)) result = json_string_valid(out.data, out.len);
     buf_clear(&out);
     return result;
 }
@@ -233,13 +207,9 @@ static Json string_ascii(JqRun *run, Json *args) {
 /* ---- case ---- */
 
 static Json change_case(JqRun *run, Json *s, char first, char last) {
-    if (json_kind(*s) != JSON_STRING) {
-        return jq_fail(run, "explode input must be a string");
-    }
+    if (json_kind(*s) != JSON_STRING) return jq_fail(run, "explode input must be a string");
     Text text = native_text(s);
-    if (!native_afford(run, 2 * (uint64_t)text.len)) {
-        return json_none();
-    }
+    if (!native_afford(run, 2 * (uint64_t)text.len)) return json_none();
     Buf out = BUF_INIT;
     char *to = buf_reserve(&out, text.len);
     for (size_t i = 0; i < text.len; i++) {

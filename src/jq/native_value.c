@@ -19,9 +19,7 @@ static Json value_length(JqRun *run, Json *args) {
     case JSON_ARRAY: return json_int((int64_t)json_array_len(v));
     case JSON_OBJECT: return json_int((int64_t)json_object_len(v));
     case JSON_STRING:
-        if (!jq_charge(run, json_string_len(v) / 256)) {
-            return json_none();
-        }
+        if (!jq_charge(run, json_string_len(v) / 256)) return json_none();
         return json_int((int64_t)utf8_length(json_string_data(&v), json_string_len(v)));
     default: return native_fail_type(run, v, "has no length");
     }
@@ -46,16 +44,10 @@ static Json keys_of(JqRun *run, Json v, bool sorted) {
         return native_fail_type(run, v, "has no keys");
     }
     size_t n = json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
-    if (!native_afford(run, (uint64_t)n * 32)) {
-        return json_none();
-    }
-    if (json_tag(v) == JSON_TAG_OBJECT) {
-        return json_object_keys(v, sorted);
-    }
+    if (!native_afford(run, (uint64_t)n * 32)) return json_none();
+    if (json_tag(v) == JSON_TAG_OBJECT) return json_object_keys(v, sorted);
     Json keys = json_array();
-    for (size_t i = 0; i < n; i++) {
-        keys = json_array_push(keys, json_int((int64_t)i));
-    }
+    for (size_t i = 0; i < n; i++) keys = json_array_push(keys, json_int((int64_t)i));
     return keys;
 }
 
@@ -74,9 +66,7 @@ static Json value_to_entries(JqRun *run, Json *args) {
         return native_fail_type(run, v, "has no keys");
     }
     size_t n = json_tag(v) == JSON_TAG_ARRAY ? json_array_len(v) : json_object_len(v);
-    if (!native_afford(run, (uint64_t)n * 128)) {
-        return json_none();
-    }
+    if (!native_afford(run, (uint64_t)n * 128)) return json_none();
     Json entries = json_array();
     Walk w = {.of = v};
     while (native_walk_next(&w, &key, &value)) {
@@ -116,9 +106,7 @@ static bool read_entry(JqRun *run, Json entry, Json *key, Json *value) {
 static Json value_from_entries(JqRun *run, Json *args) {
     Json at, entry, key, value;
     Walk w;
-    if (!native_walk(run, args[0], &w)) {
-        return json_none();
-    }
+    if (!native_walk(run, args[0], &w)) return json_none();
     Json object = json_object();
     while (native_walk_next(&w, &at, &entry)) {
         if (!jq_charge(run, 1) || !read_entry(run, entry, &key, &value)) {
@@ -158,12 +146,8 @@ static bool text_contains(JqRun *run, const Json *a, const Json *b) {
 /* Answers for scalars; says DEEPER for two containers of one kind. */
 static Containing contains_scalar(JqRun *run, const Json *a, const Json *b) {
     JsonKind kind = json_kind(*a);
-    if (kind != json_kind(*b)) {
-        return CONTAINS_NO;
-    }
-    if (kind == JSON_ARRAY || kind == JSON_OBJECT) {
-        return CONTAINS_DEEPER;
-    }
+    if (kind != json_kind(*b)) return CONTAINS_NO;
+    if (kind == JSON_ARRAY || kind == JSON_OBJECT) return CONTAINS_DEEPER;
     return kind == JSON_STRING ? (Containing)text_contains(run, a, b)
                                : (Containing)json_equal(*a, *b);
 }
@@ -172,15 +156,11 @@ static Containing contains_scalar(JqRun *run, const Json *a, const Json *b) {
 static Containing pair_next(Pair *p, Json *a, Json *b) {
     if (json_tag(p->b) == JSON_TAG_OBJECT) {
         Json key;
-        if (!json_object_next(p->b, &p->ib, &key, b)) {
-            return CONTAINS_YES;
-        }
+        if (!json_object_next(p->b, &p->ib, &key, b)) return CONTAINS_YES;
         *a = json_object_get(p->a, key);
         return json_is_none(*a) ? CONTAINS_NO : CONTAINS_DEEPER;
     }
-    if (p->ib >= json_array_len(p->b)) {
-        return CONTAINS_YES;
-    }
+    if (p->ib >= json_array_len(p->b)) return CONTAINS_YES;
     *a = json_array_get(p->a, p->ia);
     *b = json_array_get(p->b, p->ib);
     return json_is_none(*a) ? CONTAINS_NO : CONTAINS_DEEPER;
@@ -196,9 +176,7 @@ static Containing unwind(Pairs *s, Containing answer) {
             p->ia = answer == CONTAINS_YES ? 0 : p->ia + 1;
             p->ib += answer == CONTAINS_YES;
         }
-        if (!object || answer != CONTAINS_NO) {
-            return CONTAINS_DEEPER;
-        }
+        if (!object || answer != CONTAINS_NO) return CONTAINS_DEEPER;
     }
     return answer;
 }
@@ -218,9 +196,7 @@ static Json contains_deep(JqRun *run, Json a, Json b) {
             jq_fail(run, "Containment check too deep");
             goto out;
         }
-        if (!jq_charge(run, 1)) {
-            goto out;
-        }
+        if (!jq_charge(run, 1)) goto out;
         state = pair_next(&s.at[s.depth - 1], &a, &b);
         if (state != CONTAINS_DEEPER) {
             s.depth--;
@@ -245,9 +221,7 @@ static Json value_contains(JqRun *run, Json *args) {
         return native_fail_types(run, args[0], args[1], "cannot have their containment checked");
     }
     Containing state = contains_scalar(run, &args[0], &args[1]);
-    if (state == CONTAINS_DEEPER) {
-        return contains_deep(run, args[0], args[1]);
-    }
+    if (state == CONTAINS_DEEPER) return contains_deep(run, args[0], args[1]);
     return jq_charge(run, 0) ? json_bool(state == CONTAINS_YES) : json_none();
 }
 
@@ -257,9 +231,7 @@ Json jq_to_json(JqRun *run, Json a) {
     JsonPrintOptions options = {.max_bytes = native_text_max(run)};
     Buf out = BUF_INIT;
     Json result = json_none();
-    if (json_on_heap(a) && !jq_charge(run, json_size(a) / 64)) {
-        goto out;
-    }
+    if (json_on_heap(a) && !jq_charge(run, json_size(a) / 64)) goto out;
     if (!json_print(a, &options, &out)) {
         /* Ends the run for want of room, or fails when there is no limit but the one of strings. */
         result = jq_room(run, native_text_max(run)) ? jq_fail(run, "String result too long")
@@ -287,9 +259,7 @@ static Json value_fromjson(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
     Text text = native_text(&args[0]);
     JsonParseOptions options = {.max_bytes = native_text_max(run)};
-    if (!jq_charge(run, text.len / 32)) {
-        return json_none();
-    }
+    if (!jq_charge(run, text.len / 32)) return json_none();
     Json value = json_parse(text.data, text.len, &options, &err);
     if (json_is_none(value) && native_afford(run, text.len)) {
         Buf message = BUF_INIT;
@@ -303,9 +273,7 @@ static Json value_fromjson(JqRun *run, Json *args) {
 }
 
 static Json value_tonumber(JqRun *run, Json *args) {
-    if (json_kind(args[0]) == JSON_NUMBER) {
-        return json_take(&args[0]);
-    }
+    if (json_kind(args[0]) == JSON_NUMBER) return json_take(&args[0]);
     Json number = json_none();
     if (json_kind(args[0]) == JSON_STRING) {
         Text text = native_text(&args[0]);
@@ -317,12 +285,8 @@ static Json value_tonumber(JqRun *run, Json *args) {
 
 static Json value_toboolean(JqRun *run, Json *args) {
     Json v = args[0];
-    if (json_tag(v) == JSON_TAG_TRUE || json_string_is(v, "true")) {
-        return json_bool(true);
-    }
-    if (json_tag(v) == JSON_TAG_FALSE || json_string_is(v, "false")) {
-        return json_bool(false);
-    }
+    if (json_tag(v) == JSON_TAG_TRUE || json_string_is(v, "true")) return json_bool(true);
+    if (json_tag(v) == JSON_TAG_FALSE || json_string_is(v, "false")) return json_bool(false);
     return native_fail_type(run, v, "cannot be parsed as a boolean");
 }
 
@@ -330,9 +294,7 @@ static Json value_toboolean(JqRun *run, Json *args) {
 
 /* jq's `if . < 0 then - . else . end`: what sorts below numbers cannot be negated. */
 static Json value_abs(JqRun *run, Json *args) {
-    if (json_kind(args[0]) == JSON_NUMBER) {
-        return json_number_abs(args[0]);
-    }
+    if (json_kind(args[0]) == JSON_NUMBER) return json_number_abs(args[0]);
     return json_kind(args[0]) < JSON_NUMBER ? native_fail_type(run, args[0], "cannot be negated")
                                             : json_take(&args[0]);
 }
@@ -358,9 +320,7 @@ static Json checked(JqRun *run, Json result, const Error *err) {
 static Json value_setpath(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
     uint64_t steps = json_tag(args[1]) == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
-    if (!jq_charge(run, steps)) {
-        return json_none();
-    }
+    if (!jq_charge(run, steps)) return json_none();
     return checked(run, json_path_set(json_take(&args[0]), args[1], json_take(&args[2]), &err),
                    &err);
 }
@@ -368,9 +328,7 @@ static Json value_setpath(JqRun *run, Json *args) {
 static Json value_delpaths(JqRun *run, Json *args) {
     Error err = ERROR_INIT;
     uint64_t paths = json_tag(args[1]) == JSON_TAG_ARRAY ? json_array_len(args[1]) : 0;
-    if (!jq_charge(run, paths * 4)) {
-        return json_none();
-    }
+    if (!jq_charge(run, paths * 4)) return json_none();
     return checked(run, json_path_delete(json_take(&args[0]), args[1], &err), &err);
 }
 
@@ -413,9 +371,7 @@ static Json value_tostream(JqRun *run, Json *args) {
     tell_value(&s, json_array(), args[0]);
     for (uint64_t n = 0; s.depth; n++) {
         if (!jq_charge(run, 2 + s.depth / 32) || (n % 64 == 0 && !jq_room(run, 64 * 128))) {
-            while (s.depth) {
-                json_unref(s.open[--s.depth].path);
-            }
+            while (s.depth) json_unref(s.open[--s.depth].path);
             json_clear(&s.events);
             break;
         }
@@ -442,9 +398,7 @@ static Json logged(JqRun *run, Json *args, const char *kind) {
     const JqHost *host = jq_run_host(run);
     if (host->log) {
         uint64_t size = json_size(args[0]); /* as text: what is shared is written each time */
-        if (!jq_charge(run, size / 64) || !jq_room(run, size)) {
-            return json_none();
-        }
+        if (!jq_charge(run, size / 64) || !jq_room(run, size)) return json_none();
         host->log(host->ctx, kind, args[0]);
     }
     return json_take(&args[0]);

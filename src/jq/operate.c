@@ -13,9 +13,7 @@ void extend_path(JqRun *m, Json key, Json value) {
 }
 
 bool check_access(JqRun *m, Json target, Json key) {
-    if (json_identical(target, m->path_value)) {
-        return true;
-    }
+    if (json_identical(target, m->path_value)) return true;
     char what[JSON_DESCRIBE_MAX], where[JSON_DESCRIBE_MAX];
     m->off_path = true;
     jq_fail(m, "Invalid path expression near attempt to access element %s of %s",
@@ -24,9 +22,7 @@ bool check_access(JqRun *m, Json target, Json key) {
 }
 
 static bool check_iteration(JqRun *m, Json target) {
-    if (json_identical(target, m->path_value)) {
-        return true;
-    }
+    if (json_identical(target, m->path_value)) return true;
     char what[JSON_DESCRIBE_MAX];
     m->off_path = true;
     jq_fail(m, "Invalid path expression near attempt to iterate through %s",
@@ -35,9 +31,7 @@ static bool check_iteration(JqRun *m, Json target) {
 }
 
 bool check_result(JqRun *m, Json result) {
-    if (json_identical(result, m->path_value)) {
-        return true;
-    }
+    if (json_identical(result, m->path_value)) return true;
     char what[JSON_DESCRIBE_MAX];
     jq_fail(m, "Invalid path expression with result %s", json_excerpt(result, what));
     return false;
@@ -57,9 +51,7 @@ static Json index_any(JqRun *m, Json target, Json key) {
 }
 
 Json do_index(JqRun *m, Json target, Json key) {
-    if (following(m) && !check_access(m, target, key)) {
-        return json_none();
-    }
+    if (following(m) && !check_access(m, target, key)) return json_none();
     Json v;
     if (json_tag(target) == JSON_TAG_OBJECT &&
         (json_tag(key) == JSON_TAG_SHORT_STRING || json_tag(key) == JSON_TAG_STRING)) {
@@ -68,9 +60,7 @@ Json do_index(JqRun *m, Json target, Json key) {
     } else {
         v = index_any(m, target, key);
     }
-    if (following(m) && !json_is_none(v)) {
-        extend_path(m, key, v);
-    }
+    if (following(m) && !json_is_none(v)) extend_path(m, key, v);
     return v;
 }
 
@@ -97,9 +87,7 @@ Json do_slice(JqRun *m, Json target, Json from, Json to) {
 /* Starts iterating: *counter becomes the number of elements left and where we are. */
 bool do_each(JqRun *m, Json target, Json *counter) {
     JsonKind kind = json_kind(target);
-    if (following(m) && !check_iteration(m, target)) {
-        return false;
-    }
+    if (following(m) && !check_iteration(m, target)) return false;
     if (kind != JSON_ARRAY && kind != JSON_OBJECT) {
         char what[JSON_DESCRIBE_MAX];
         jq_fail(m, "Cannot iterate over %s", json_describe(target, what));
@@ -122,9 +110,7 @@ Json each_element(JqRun *m, Json target, Json *counter) {
     }
     counter->i = (int64_t)((uint64_t)(left - 1) << 32 | at);
     json_ref(value);
-    if (following(m)) {
-        extend_path(m, key, value);
-    }
+    if (following(m)) extend_path(m, key, value);
     return value;
 }
 
@@ -145,9 +131,7 @@ bool settle_bound(JqRun *m, Json *bound) {
 /* 1, 0: whether the limit lets anything through; -1 after an error. */
 int check_limit(JqRun *m, Json n) {
     int order = json_compare(n, json_int(0));
-    if (order < 0) {
-        jq_fail(m, "limit doesn't support negative count");
-    }
+    if (order < 0) jq_fail(m, "limit doesn't support negative count");
     return order;
 }
 
@@ -158,9 +142,7 @@ Json do_equal(JqRun *m, Json a, Json b, bool negated) {
 
 Json do_compare(JqRun *m, Opcode op, Json a, Json b) {
     int order;
-    if (!jq_compare(m, a, b, &order)) {
-        return json_none();
-    }
+    if (!jq_compare(m, a, b, &order)) return json_none();
     bool result = op == OP_LT   ? order < 0
                   : op == OP_LE ? order <= 0
                   : op == OP_GT ? order > 0
@@ -170,15 +152,11 @@ Json do_compare(JqRun *m, Opcode op, Json a, Json b) {
 
 Json do_concat(JqRun *m, const Json *parts, size_t n) {
     uint64_t total = 0;
-    for (size_t i = 0; i < n; i++) {
-        total += json_string_len(parts[i]);
-    }
+    for (size_t i = 0; i < n; i++) total += json_string_len(parts[i]);
     if (total > JSON_STRING_MAX) {
         return jq_fail(m, "The string would be longer than %d bytes", JSON_STRING_MAX);
     }
-    if (!jq_room(m, 2 * total) || !jq_charge(m, total / 64)) {
-        return json_none();
-    }
+    if (!jq_room(m, 2 * total) || !jq_charge(m, total / 64)) return json_none();
     buf_reset(&m->scratch);
     for (size_t i = 0; i < n; i++) {
         buf_add(&m->scratch, json_string_data(&parts[i]), json_string_len(parts[i]));
@@ -197,15 +175,11 @@ bool keys_are_strings(JqRun *m, const Json *pairs, size_t n) {
 }
 
 Json do_get_path(JqRun *m, Json target, Json path) {
-    if (following(m) && !check_access(m, target, path)) {
-        return json_none();
-    }
+    if (following(m) && !check_access(m, target, path)) return json_none();
     Error err;
     error_clear(&err);
     Json v = json_path_get(target, path, &err);
-    if (json_is_none(v)) {
-        return jq_fail_error(m, &err);
-    }
+    if (json_is_none(v)) return jq_fail_error(m, &err);
     if (following(m)) {
         m->path = json_array_concat(m->path, json_ref(path));
         json_unref(m->path_value);

@@ -57,9 +57,7 @@ static bool named(const Node *n, const char *word) {
 }
 
 Node *make_variable(Syntax *s, uint32_t pos, uint32_t end, const Node *name) {
-    if (!named(name, "__loc__")) {
-        return make_named(s, NODE_VAR, pos, end, name, NULL);
-    }
+    if (!named(name, "__loc__")) return make_named(s, NODE_VAR, pos, end, name, NULL);
     int line, col;
     syntax_locate(s->text, s->len, pos, &line, &col);
     Json place = OBJECT(KEY("file", s->file), KEY("line", json_int(s->line + line - 1)));
@@ -69,9 +67,7 @@ Node *make_variable(Syntax *s, uint32_t pos, uint32_t end, const Node *name) {
 Node *make_def(Syntax *s, uint32_t pos, uint32_t end, const Node *name, Node *params, Node *body) {
     Node *n = make_named(s, NODE_DEF, pos, end, name, params);
     n->b = body;
-    for (Node *p = params; p; p = p->next) {
-        n->n++;
-    }
+    for (Node *p = params; p; p = p->next) n->n++;
     return n;
 }
 
@@ -88,9 +84,7 @@ Node *make_bind(Syntax *s, uint32_t pos, uint32_t end, Node *source, Node *patte
 /* The constants that a node stands for, moved out as an array; JSON_NONE when it is not
  * constant. */
 static Json take_constants(Node *n) {
-    if (n->kind == NODE_COMMA) {
-        return json_take(&n->value);
-    }
+    if (n->kind == NODE_COMMA) return json_take(&n->value);
     return n->kind == NODE_CONST ? json_array_push(json_array(), json_ref(n->value)) : json_none();
 }
 
@@ -141,17 +135,13 @@ Node *set_target(Node *target, Node *access) {
 }
 
 Node *make_array(Syntax *s, uint32_t pos, uint32_t end, Node *body) {
-    if (is_constant(body)) {
-        return node_const(s, take_constants(body), pos, end);
-    }
+    if (is_constant(body)) return node_const(s, take_constants(body), pos, end);
     return make1(s, NODE_ARRAY, pos, end, body);
 }
 
 /* Without a value, {key} means {key: .[key]}; when the key is computed the compiler does it. */
 Node *make_entry(Syntax *s, uint32_t pos, uint32_t end, Node *key, Node *value) {
-    if (!value && key->kind == NODE_CONST) {
-        value = make_index(s, pos, end, NULL, key);
-    }
+    if (!value && key->kind == NODE_CONST) value = make_index(s, pos, end, NULL, key);
     if (key->kind == NODE_CONST && json_kind(key->value) != JSON_STRING) {
         char what[JSON_DESCRIBE_MAX];
         syntax_fail(s, key->pos, "Cannot use %s as object key.", json_describe(key->value, what));
@@ -168,9 +158,7 @@ Node *make_object(Syntax *s, uint32_t pos, uint32_t end, Node *entries) {
     for (const Node *e = entries; constant && e; e = e->next) {
         constant = e->a->kind == NODE_CONST && e->b && e->b->kind == NODE_CONST;
     }
-    if (!constant) {
-        return make1(s, NODE_OBJECT, pos, end, entries);
-    }
+    if (!constant) return make1(s, NODE_OBJECT, pos, end, entries);
     Json o = json_object();
     for (const Node *e = entries; e; e = e->next) {
         o = json_object_set(o, json_ref(e->a->value), json_ref(e->b->value));
@@ -179,17 +167,13 @@ Node *make_object(Syntax *s, uint32_t pos, uint32_t end, Node *entries) {
 }
 
 Node *make_string(Syntax *s, uint32_t pos, uint32_t end, const Node *format, Node *parts) {
-    if (!parts) {
-        return node_const(s, json_string_c(""), pos, end);
-    }
+    if (!parts) return node_const(s, json_string_c(""), pos, end);
     if (!parts->next && parts->kind == NODE_CONST && parts->flag) {
         parts->flag = false;
         return parts;
     }
     Node *n = make1(s, NODE_STRING, pos, end, parts);
-    if (format) {
-        copy_name(n, format);
-    }
+    if (format) copy_name(n, format);
     return n;
 }
 
@@ -205,9 +189,7 @@ Node *make_call(Syntax *s, uint32_t pos, uint32_t end, const Node *name, Node *a
                           pos, end);
     }
     Node *n = make_named(s, NODE_CALL, pos, end, name, args);
-    for (Node *arg = args; arg; arg = arg->next) {
-        n->n++;
-    }
+    for (Node *arg = args; arg; arg = arg->next) n->n++;
     return n;
 }
 
@@ -233,9 +215,7 @@ Node *make_pattern_entry(Syntax *s, uint32_t pos, uint32_t end, Node *key, const
     Node *n = make_entry(s, pos, end, key, pattern);
     n->kind = NODE_PATTERN_ENTRY;
     n->b = pattern;
-    if (variable) {
-        copy_name(n, variable);
-    }
+    if (variable) copy_name(n, variable);
     return n;
 }
 

@@ -23,9 +23,7 @@ uint64_t run_limit_depth(const JqRun *m) {
 JqRun *jq_run_new(const JqProgram *p, const JqHost *host) {
     JqRun *m = mem_zalloc(sizeof *m);
     m->program = p;
-    if (host) {
-        m->host = *host;
-    }
+    if (host) m->host = *host;
     return m;
 }
 
@@ -44,13 +42,9 @@ void jq_run_stop(JqRun *m) {
 }
 
 void jq_run_free(JqRun *m) {
-    if (!m) {
-        return;
-    }
+    if (!m) return;
     reset(m);
-    for (size_t i = 0; i < m->nkept; i++) {
-        m->kept[i].free_fn(m->kept[i].p);
-    }
+    for (size_t i = 0; i < m->nkept; i++) m->kept[i].free_fn(m->kept[i].p);
     mem_free(m->slots);
     mem_free(m->forks);
     mem_free(m->values);
@@ -60,9 +54,7 @@ void jq_run_free(JqRun *m) {
 
 void **jq_run_keep(JqRun *m, void (*free_fn)(void *)) {
     for (size_t i = 0; i < m->nkept; i++) {
-        if (m->kept[i].free_fn == free_fn) {
-            return &m->kept[i].p;
-        }
+        if (m->kept[i].free_fn == free_fn) return &m->kept[i].p;
     }
     assert(m->nkept < KEPT_MAX);
     m->kept[m->nkept] = (Kept){free_fn, NULL};
@@ -74,9 +66,7 @@ const JqHost *jq_run_host(const JqRun *m) {
 }
 
 double jq_run_now(JqRun *m) {
-    if (m->host.now) {
-        return m->host.now(m->host.ctx);
-    }
+    if (m->host.now) return m->host.now(m->host.ctx);
     struct timespec ts;
     clock_gettime(CLOCK_REALTIME, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
@@ -133,21 +123,15 @@ static int by_word(const void *a, const void *b) {
 }
 
 static void gather(Json j, Json *out, size_t *n) {
-    if (json_on_heap(j)) {
-        out[(*n)++] = j;
-    }
+    if (json_on_heap(j)) out[(*n)++] = j;
 }
 
 /* What the machine really holds, each value that several registers share counted once. */
 static uint64_t recount(JqRun *m) {
     Json *held = mem_alloc((m->top + 2 * m->nforks + m->nargs + 2) * sizeof *held);
     size_t n = 0;
-    for (size_t i = 0; i < m->nargs; i++) {
-        gather(m->args[i], held, &n);
-    }
-    for (uint32_t i = 0; i < m->top; i++) {
-        gather(m->slots[i], held, &n);
-    }
+    for (size_t i = 0; i < m->nargs; i++) gather(m->args[i], held, &n);
+    for (uint32_t i = 0; i < m->top; i++) gather(m->slots[i], held, &n);
     for (size_t i = 0; i < m->nforks; i++) {
         gather(m->forks[i].path, held, &n);
         gather(m->forks[i].path_value, held, &n);
@@ -177,9 +161,7 @@ static uint64_t grown_bytes(const JqRun *m) {
 
 static bool memory_left(JqRun *m, uint64_t extra) {
     uint64_t limit = m->host.budget.memory ? m->host.budget.memory : JQ_DEFAULT_MEMORY;
-    if (grown_bytes(m) + stack_bytes(m) + extra <= limit) {
-        return true;
-    }
+    if (grown_bytes(m) + stack_bytes(m) + extra <= limit) return true;
     /* What the run holds, when the heap has grown past the budget: at least the growth without all
      * outputs, and at least what can be counted up. */
     uint64_t grown = grown_bytes(m), counted = m->handed ? recount(m) : 0;
@@ -224,9 +206,7 @@ bool run_refill(JqRun *m) {
             "look for a loop that does not end.",
             (unsigned long long)limit);
     }
-    if (!memory_left(m, 0)) {
-        return false;
-    }
+    if (!memory_left(m, 0)) return false;
     m->paused = m->slice_end && m->steps >= m->slice_end;
     give_fuel(m);
     return true;
@@ -273,9 +253,7 @@ void jq_run_start(JqRun *m, Json input, const Json *vars) {
 
 /* The sentence for an error that nobody caught. */
 static void describe_raised(JqRun *m) {
-    if (m->failed_hard) {
-        return;
-    }
+    if (m->failed_hard) return;
     m->error.code = ERR_RAISED;
     if (json_kind(m->raised) == JSON_STRING) {
         size_t len = json_string_len(m->raised);
@@ -296,9 +274,7 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
         m->state = RUN_IDLE;
         return JQ_FAILED;
     }
-    if (m->state == RUN_IDLE) {
-        return JQ_DONE;
-    }
+    if (m->state == RUN_IDLE) return JQ_DONE;
     /* What changed on the heap while we were not running is not ours, except that outputs were
      * released. */
     int64_t change = (int64_t)json_heap_bytes() - (int64_t)m->heap_at_exit;
@@ -313,9 +289,7 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
         give_fuel(m);
     }
     JqStatus status = machine_execute(m, out);
-    if (status == JQ_FAILED) {
-        describe_raised(m);
-    }
+    if (status == JQ_FAILED) describe_raised(m);
     if (status == JQ_OUTPUT) {
         /* An output belongs to the caller now. Its size is taken generously, for what malloc adds. */
         uint64_t size = json_size(*out), handed = m->handed + 2 * size;
@@ -334,16 +308,12 @@ JqStatus jq_run_next(JqRun *m, Json *out) {
 
 Json jq_eval(const char *text, Json input, const JqHost *host, Error *err) {
     JqProgram *p = jq_compile(text, strlen(text), NULL, err);
-    if (!p) {
-        return json_none();
-    }
+    if (!p) return json_none();
     JqRun *run = jq_run_new(p, host);
     jq_run_start(run, json_ref(input), NULL);
     Json out;
     JqStatus status = jq_run_next(run, &out);
-    if (err) {
-        *err = status == JQ_FAILED ? *jq_run_error(run) : (Error)ERROR_INIT;
-    }
+    if (err) *err = status == JQ_FAILED ? *jq_run_error(run) : (Error)ERROR_INIT;
     jq_run_free(run);
     jq_program_free(p);
     return out;

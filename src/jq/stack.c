@@ -6,9 +6,7 @@
 /* ---- frames ---- */
 
 uint32_t frame_env(const JqRun *m, uint32_t fp, uint32_t levels) {
-    while (levels--) {
-        fp = (uint32_t)((uint64_t)m->slots[fp - 1].i >> 32);
-    }
+    while (levels--) fp = (uint32_t)((uint64_t)m->slots[fp - 1].i >> 32);
     return fp;
 }
 
@@ -59,9 +57,7 @@ bool frame_push(JqRun *m, const Func *f, Header h) {
 /* ---- forks ---- */
 
 void slots_drop(JqRun *m, uint32_t top) {
-    for (uint32_t i = top; i < m->top; i++) {
-        json_unref(m->slots[i]);
-    }
+    for (uint32_t i = top; i < m->top; i++) json_unref(m->slots[i]);
     m->top = top;
 }
 
@@ -164,21 +160,15 @@ bool frame_call(JqRun *m, const Instr *in, Json input) {
  * down. */
 bool frame_tail_call(JqRun *m, const Instr *in, Json input) {
     uint32_t base = m->fp - FRAME_HEADER;
-    if (base < protected_top(m) || base == 0) {
-        return frame_call(m, in, input);
-    }
+    if (base < protected_top(m) || base == 0) return frame_call(m, in, input);
     Json old0 = m->slots[base], old1 = m->slots[base + 1];
     uint32_t size = FRAME_HEADER + m->program->funcs[in->a].nregs;
     slots_drop(m, m->top > frame_end(m) ? frame_end(m) : m->top);
-    if (!frame_call(m, in, input)) {
-        return false;
-    }
+    if (!frame_call(m, in, input)) return false;
     uint32_t from = m->fp - FRAME_HEADER, env = (uint32_t)((uint64_t)m->slots[m->fp - 1].i >> 32);
     m->slots[from] = old0;
     m->slots[from + 1].i = (int64_t)((uint64_t)env << 32 | (uint32_t)old1.i);
-    for (uint32_t i = base; i < from; i++) {
-        json_unref(m->slots[i]);
-    }
+    for (uint32_t i = base; i < from; i++) json_unref(m->slots[i]);
     memmove(m->slots + base, m->slots + from, size * sizeof *m->slots);
     m->top = base + size;
     m->fp = base + FRAME_HEADER;
@@ -203,9 +193,7 @@ void frame_return(JqRun *m, Json value) {
     uint32_t base = m->fp - FRAME_HEADER;
     uint64_t back = (uint64_t)m->slots[base].i;
     uint32_t dst = (uint32_t)m->slots[base + 1].i;
-    if (base >= protected_top(m)) {
-        slots_drop(m, base);
-    }
+    if (base >= protected_top(m)) slots_drop(m, base);
     m->fp = (uint32_t)(back >> 32);
     m->pc = (uint32_t)back;
     Json *to = &m->slots[m->fp + dst];

@@ -54,9 +54,7 @@ static void free_container(JsonHeap *heap) {
 
 /* Gives up one reference. The answer is what died with it, if that holds references of its own. */
 static JsonHeap *drop_item(Json j) {
-    if (!json_on_heap(j) || --j.heap->refs > 0) {
-        return NULL;
-    }
+    if (!json_on_heap(j) || --j.heap->refs > 0) return NULL;
     if (json_tag(j) < JSON_TAG_ARRAY) {
         json_heap_free(j.heap, string_size(((JsonStr *)j.heap)->cap));
         return NULL;
@@ -109,12 +107,8 @@ static void release_container(JsonHeap *heap) {
             above = heap;
             heap = below;
         }
-        if (heap) {
-            free_container(heap);
-        }
-        if (!above) {
-            return;
-        }
+        if (heap) free_container(heap);
+        if (!above) return;
         heap = drop_rest(above);
         if (!heap) {
             JsonHeap *done = above;
@@ -151,12 +145,8 @@ static uint32_t load_half(const char *p) {
 
 /* Fewer than 8 bytes as a number, without touching what follows them. Loads may overlap. */
 static uint64_t load_part(const char *p, size_t n) {
-    if (n >= 4) {
-        return load_half(p) | (uint64_t)load_half(p + n - 4) << (8 * (n - 4));
-    }
-    if (n == 0) {
-        return 0;
-    }
+    if (n >= 4) return load_half(p) | (uint64_t)load_half(p + n - 4) << (8 * (n - 4));
+    if (n == 0) return 0;
     const unsigned char *u = (const unsigned char *)p;
     return u[0] | (uint64_t)u[n / 2] << (8 * (n / 2)) | (uint64_t)u[n - 1] << (8 * (n - 1));
 }
@@ -184,18 +174,14 @@ static Json heap_string(size_t len, size_t cap) {
 }
 
 Json json_string_valid(const char *s, size_t len) {
-    if (len <= JSON_SHORT_MAX) {
-        return short_string(s, len);
-    }
+    if (len <= JSON_SHORT_MAX) return short_string(s, len);
     Json j = heap_string(len, len + 1);
     memcpy(((JsonStr *)j.heap)->data, s, len);
     return j;
 }
 
 Json json_string(const char *s, size_t len) {
-    if (utf8_valid_prefix(s, len) == len) {
-        return json_string_valid(s, len);
-    }
+    if (utf8_valid_prefix(s, len) == len) return json_string_valid(s, len);
     Buf repaired = BUF_INIT;
     utf8_repair(&repaired, s, len);
     Json j = json_string_valid(repaired.data, repaired.len);
@@ -248,9 +234,7 @@ Json json_string_append(Json s, const char *tail, size_t len) {
         s = json_string_valid("", 0);
     }
     size_t old = json_string_len(s), whole = old + len;
-    if (len == 0) {
-        return s;
-    }
+    if (len == 0) return s;
     if (whole <= JSON_SHORT_MAX) {
         char joined[JSON_SHORT_MAX];
         memcpy(joined, json_string_data(&s), old);
@@ -275,12 +259,8 @@ int json_string_compare(Json a, Json b) {
 
 /* Short strings are kept in one form only, so a short one equals nothing but its own bits. */
 bool json_string_equal(Json a, Json b) {
-    if (json_identical(a, b)) {
-        return true;
-    }
-    if (json_tag(a) != JSON_TAG_STRING || json_tag(b) != JSON_TAG_STRING) {
-        return false;
-    }
+    if (json_identical(a, b)) return true;
+    if (json_tag(a) != JSON_TAG_STRING || json_tag(b) != JSON_TAG_STRING) return false;
     const JsonStr *x = (const JsonStr *)a.heap, *y = (const JsonStr *)b.heap;
     return x->len == y->len && (x->hash == y->hash || !x->hash || !y->hash) &&
            memcmp(x->data, y->data, x->len) == 0;
@@ -326,9 +306,7 @@ static uint32_t finish(uint64_t h) {
 static uint32_t hash_bytes(const char *s, size_t len) {
     const char *end = s + len;
     uint64_t h = hash_seed[0] ^ len;
-    for (; end - s > 16; s += 16) {
-        h = fold(load(s) ^ hash_seed[1], load(s + 8) ^ h);
-    }
+    for (; end - s > 16; s += 16) h = fold(load(s) ^ hash_seed[1], load(s + 8) ^ h);
     h = fold(load(len < 16 ? s : end - 16) ^ hash_seed[1], load(end - 8) ^ h);
     return finish(fold(h, hash_seed[1]));
 }
@@ -341,18 +319,14 @@ uint32_t json_string_hash(Json s) {
         return 1; /* finds nothing: no key is equal to it */
     }
     JsonStr *str = (JsonStr *)s.heap;
-    if (!str->hash) {
-        str->hash = hash_bytes(str->data, str->len);
-    }
+    if (!str->hash) str->hash = hash_bytes(str->data, str->len);
     return str->hash;
 }
 
 /* ---- size ---- */
 
 static uint64_t heap_bytes_of(Json j) {
-    if (json_tag(j) < JSON_TAG_ARRAY) {
-        return string_size(((const JsonStr *)j.heap)->len);
-    }
+    if (json_tag(j) < JSON_TAG_ARRAY) return string_size(((const JsonStr *)j.heap)->len);
     if (json_tag(j) == JSON_TAG_OBJECT && object_is_big(j)) {
         const JsonBigObject *o = (const JsonBigObject *)j.heap;
         enum { INDEX_BYTES_PER_ENTRY = 12 };
@@ -403,9 +377,7 @@ static Frame *push_frame(Walk *w, Json a, Json b) {
     if (w->n == w->cap) {
         bool first = w->frames == w->at_hand;
         w->frames = mem_realloc(first ? NULL : w->frames, 2 * w->cap * sizeof *w->frames);
-        if (first) {
-            memcpy(w->frames, w->at_hand, sizeof w->at_hand);
-        }
+        if (first) memcpy(w->frames, w->at_hand, sizeof w->at_hand);
         w->cap *= 2;
     }
     Frame *f = &w->frames[w->n++];
@@ -421,9 +393,7 @@ static int compare_key_lists(Json a, Json b) {
     size_t na = json_array_len(a), nb = json_array_len(b), n = na < nb ? na : nb;
     for (size_t i = 0; i < n; i++) {
         int order = json_string_compare(json_array_get(a, i), json_array_get(b, i));
-        if (order) {
-            return order;
-        }
+        if (order) return order;
     }
     return (na > nb) - (na < nb);
 }
@@ -434,9 +404,7 @@ static int open_containers(Walk *w, Json a, Json b) {
         w->too_deep = true;
         return 1;
     }
-    if (a.heap == b.heap && fits(w, a.heap, level)) {
-        return 0;
-    }
+    if (a.heap == b.heap && fits(w, a.heap, level)) return 0;
     bool array = json_tag(a) == JSON_TAG_ARRAY;
     if (w->ordered && !array) {
         spend(w, 4 + json_object_len(a) + json_object_len(b));
@@ -460,9 +428,7 @@ static int open_containers(Walk *w, Json a, Json b) {
 
 static int meet_strings(Walk *w, Json a, Json b) {
     enum { BYTES_PER_UNIT = 256 };
-    if (json_identical(a, b)) {
-        return 0;
-    }
+    if (json_identical(a, b)) return 0;
     if (json_tag(a) == JSON_TAG_STRING && json_tag(b) == JSON_TAG_STRING) {
         size_t na = json_string_len(a), nb = json_string_len(b);
         spend(w, w->ordered || na == nb ? (na < nb ? na : nb) / BYTES_PER_UNIT : 0);
@@ -473,9 +439,7 @@ static int meet_strings(Walk *w, Json a, Json b) {
 /* 0 when they are equal as far as it is known; containers are left on the stack. */
 static int meet(Walk *w, Json a, Json b) {
     JsonKind kind = json_kind(a), other = json_kind(b);
-    if (kind != other) {
-        return kind < other ? -1 : 1;
-    }
+    if (kind != other) return kind < other ? -1 : 1;
     switch (kind) {
     case JSON_NUMBER:
         return json_tag(a) == JSON_TAG_INT && json_tag(b) == JSON_TAG_INT
@@ -518,9 +482,7 @@ static Step next_in_arrays(const Walk *w, Frame *f, Json *x, Json *y, int *resul
 
 static Step next_by_keys(Frame *f, Json *x, Json *y) {
     Json key = json_array_get(f->keys, f->at++);
-    if (json_is_none(key)) {
-        return STEP_END;
-    }
+    if (json_is_none(key)) return STEP_END;
     *x = json_object_get(f->a, key);
     *y = json_object_get(f->b, key);
     return STEP_PAIR;
@@ -533,9 +495,7 @@ static Step next_in_objects(const Walk *w, Frame *f, Json *x, Json *y, int *resu
             skip_shared(w, f);
             f->run_a = node_run(f->ta, f->at, &f->left);
         }
-        if (f->left == 0) {
-            return STEP_END;
-        }
+        if (f->left == 0) return STEP_END;
         key = f->run_a[0];
         *x = f->run_a[1];
         /* The value of b is at the same place if the objects were made alike. */
@@ -577,12 +537,8 @@ static int walk(Walk *w, Json a, Json b) {
             result = 0;
         }
     }
-    while (w->n) {
-        json_clear(&w->frames[--w->n].keys);
-    }
-    if (w->frames != w->at_hand) {
-        mem_free(w->frames);
-    }
+    while (w->n) json_clear(&w->frames[--w->n].keys);
+    if (w->frames != w->at_hand) mem_free(w->frames);
     return result;
 }
 
@@ -611,17 +567,13 @@ static bool order_within(Json a, Json b, int max_depth, bool ordered, uint64_t *
 bool json_equal_working(Json a, Json b, int max_depth, uint64_t *work, bool *result) {
     int order;
     bool known = order_within(a, b, max_depth, false, work, &order);
-    if (known) {
-        *result = order == 0;
-    }
+    if (known) *result = order == 0;
     return known;
 }
 
 bool json_compare_working(Json a, Json b, int max_depth, uint64_t *work, int *result) {
     int order;
     bool known = order_within(a, b, max_depth, true, work, &order);
-    if (known) {
-        *result = order;
-    }
+    if (known) *result = order;
     return known;
 }

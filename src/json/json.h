@@ -127,16 +127,12 @@ static inline bool json_on_heap(Json j) {
 }
 
 static inline Json json_ref(Json j) {
-    if (json_on_heap(j)) {
-        j.heap->refs++;
-    }
+    if (json_on_heap(j)) j.heap->refs++;
     return j;
 }
 
 static inline void json_unref(Json j) {
-    if (json_on_heap(j) && --j.heap->refs == 0) {
-        json_release_(j.heap, json_tag(j));
-    }
+    if (json_on_heap(j) && --j.heap->refs == 0) json_release_(j.heap, json_tag(j));
 }
 
 /* Releases *slot and leaves JSON_NONE in it. */
@@ -227,9 +223,7 @@ static inline Json json_double(double d) {
 static inline Json json_number(double d) {
     if (d >= -9007199254740992.0 && d <= 9007199254740992.0) {
         int64_t i = (int64_t)d;
-        if ((double)i == d && (i != 0 || !__builtin_signbit(d))) {
-            return json_int(i);
-        }
+        if ((double)i == d && (i != 0 || !__builtin_signbit(d))) return json_int(i);
     }
     return json_double(d);
 }

@@ -7,9 +7,7 @@ static const JsonNode *tree(Json a) {
 
 /* The tree to build on; consumes a. */
 static JsonNode *own_tree(Json a) {
-    if (json_tag(a) == JSON_TAG_ARRAY) {
-        return (JsonNode *)a.heap;
-    }
+    if (json_tag(a) == JSON_TAG_ARRAY) return (JsonNode *)a.heap;
     json_unref(a);
     return node_leaf(0);
 }
@@ -49,12 +47,8 @@ Json json_array_push(Json a, Json v) {
 Json json_array_set(Json a, size_t i, Json v) {
     JsonNode *t = own_tree(a);
     size_t len = node_count(t);
-    if (i < len) {
-        return array_over(node_set(t, i, v));
-    }
-    if (i > len) {
-        t = node_concat(t, node_nulls(i - len));
-    }
+    if (i < len) return array_over(node_set(t, i, v));
+    if (i > len) t = node_concat(t, node_nulls(i - len));
     return array_over(node_push(t, v));
 }
 
@@ -79,9 +73,7 @@ Json json_array_splice(Json a, size_t from, size_t to, Json b) {
 }
 
 Json json_array_lift(Json *a, size_t i) {
-    if (i >= json_array_len(*a)) {
-        return json_none();
-    }
+    if (i >= json_array_len(*a)) return json_none();
     JsonNode *t = (JsonNode *)a->heap;
     Json v = node_lift(&t, i);
     *a = array_over(t);

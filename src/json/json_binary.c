@@ -55,9 +55,7 @@ enum {
 static void put_varint(Buf *out, uint64_t v) {
     char bytes[VARINT_MAX];
     size_t n = 0;
-    for (; v >= 0x80; v >>= 7) {
-        bytes[n++] = (char)(v | 0x80);
-    }
+    for (; v >= 0x80; v >>= 7) bytes[n++] = (char)(v | 0x80);
     bytes[n++] = (char)v;
     buf_add(out, bytes, n);
 }
@@ -92,9 +90,7 @@ static void put_number(Buf *out, Json j) {
         uint64_t bits;
         char bytes[8];
         memcpy(&bits, &j.d, 8);
-        for (int i = 0; i < 8; i++) {
-            bytes[i] = (char)(bits >> 8 * i);
-        }
+        for (int i = 0; i < 8; i++) bytes[i] = (char)(bits >> 8 * i);
         put_tag(out, TAG_DOUBLE);
         buf_add(out, bytes, 8);
     } else {
@@ -193,9 +189,7 @@ static size_t bytes_left(const Reader *r) {
 static bool get_varint(Reader *r, uint64_t *v) {
     *v = 0;
     for (int i = 0; i < VARINT_MAX; i++) {
-        if (r->pos == r->end) {
-            return damaged(r, "it is cut off");
-        }
+        if (r->pos == r->end) return damaged(r, "it is cut off");
         unsigned char c = *r->pos++;
         *v |= (uint64_t)(c & 0x7F) << 7 * i;
         if (c < 0x80) {
@@ -219,15 +213,9 @@ static const char *get_bytes(Reader *r, uint64_t n) {
 
 static bool get_string(Reader *r, uint64_t n, Json *out) {
     const char *bytes = get_bytes(r, n);
-    if (!bytes) {
-        return false;
-    }
-    if (n > JSON_STRING_MAX) {
-        return damaged(r, "a string is too long");
-    }
-    if (utf8_valid_prefix(bytes, n) != n) {
-        return damaged(r, "a string is not UTF-8");
-    }
+    if (!bytes) return false;
+    if (n > JSON_STRING_MAX) return damaged(r, "a string is too long");
+    if (utf8_valid_prefix(bytes, n) != n) return damaged(r, "a string is not UTF-8");
     *out = json_string_valid(bytes, n);
     return true;
 }
@@ -244,9 +232,7 @@ static bool prints_as(Json j, const char *text, size_t len) {
 static bool get_decimal(Reader *r, Json *out) {
     uint64_t n;
     const char *text = get_varint(r, &n) ? get_bytes(r, n) : NULL;
-    if (!text) {
-        return false;
-    }
+    if (!text) return false;
     Json j = json_number_parse(text, n);
     bool decimal = json_tag(j) == JSON_TAG_DECIMAL || json_tag(j) == JSON_TAG_SHORT_DECIMAL;
     if (!decimal || !prints_as(j, text, n)) {
@@ -258,12 +244,8 @@ static bool get_decimal(Reader *r, Json *out) {
 }
 
 static bool open_frame(Reader *r, bool object, uint64_t n) {
-    if (n > bytes_left(r) / (object ? 2 : 1)) {
-        return damaged(r, "it is cut off");
-    }
-    if (r->depth == DECODE_DEPTH) {
-        return damaged(r, "it is nested too deep");
-    }
+    if (n > bytes_left(r) / (object ? 2 : 1)) return damaged(r, "it is cut off");
+    if (r->depth == DECODE_DEPTH) return damaged(r, "it is nested too deep");
     r->frames = mem_grow(r->frames, r->depth, &r->frame_capacity, sizeof(Frame));
     r->frames[r->depth++] = (Frame){r->count, object ? 2 * (size_t)n : (size_t)n, object};
     return true;
@@ -271,9 +253,7 @@ static bool open_frame(Reader *r, bool object, uint64_t n) {
 
 static bool get_value(Reader *r, Json *out) {
     *out = json_none();
-    if (r->pos == r->end) {
-        return damaged(r, "it is cut off");
-    }
+    if (r->pos == r->end) return damaged(r, "it is cut off");
     unsigned char tag = *r->pos++;
     if (tag >= TAG_SMALL_INT) {
         *out = json_int(tag - TAG_SMALL_INT);
@@ -288,9 +268,7 @@ static bool get_value(Reader *r, Json *out) {
     /* *out stays JSON_NONE when a container was opened. */
     uint64_t n = 0, bits = 0;
     bool counted = tag == TAG_INT || (tag >= TAG_STRING && tag <= TAG_OBJECT);
-    if (counted && !get_varint(r, &n)) {
-        return false;
-    }
+    if (counted && !get_varint(r, &n)) return false;
     switch (tag) {
     case TAG_NULL: *out = json_null(); return true;
     case TAG_FALSE: *out = json_bool(false); return true;
@@ -304,9 +282,7 @@ static bool get_value(Reader *r, Json *out) {
     default: return damaged(r, "there is no such kind of value");
     }
     const unsigned char *bytes = (const unsigned char *)get_bytes(r, 8);
-    for (int i = 0; bytes && i < 8; i++) {
-        bits |= (uint64_t)bytes[i] << 8 * i;
-    }
+    for (int i = 0; bytes && i < 8; i++) bits |= (uint64_t)bytes[i] << 8 * i;
     double d;
     memcpy(&d, &bits, 8);
     *out = bytes ? json_double(d) : json_none();
@@ -320,9 +296,7 @@ static bool add_value(Reader *r, Json v) {
     if (f && f->object && f->left % 2 == 0 && json_kind(v) != JSON_STRING) {
         return damaged(r, "a key is not a string");
     }
-    if (f) {
-        f->left--;
-    }
+    if (f) f->left--;
     return true;
 }
 
@@ -335,12 +309,8 @@ static bool close_frames(Reader *r) {
         Json made = f.object ? json_object_from(first, n / 2) : json_array_from(first, n);
         r->count = f.start;
         bool distinct = !f.object || json_object_len(made) == n / 2;
-        if (!add_value(r, made)) {
-            return false;
-        }
-        if (!distinct) {
-            return damaged(r, "a key is there twice");
-        }
+        if (!add_value(r, made)) return false;
+        if (!distinct) return damaged(r, "a key is there twice");
     }
     return true;
 }
@@ -359,12 +329,8 @@ Json json_decode(const void *data, size_t len, size_t *used, Error *err) {
         error_set(err, ERR_DATA, "The binary value is damaged at byte %zu: %s.",
                   (size_t)(r.pos - r.start), r.damage);
     }
-    while (r.count > 0) {
-        json_unref(r.values[--r.count]);
-    }
-    if (used) {
-        *used = (size_t)(r.pos - r.start);
-    }
+    while (r.count > 0) json_unref(r.values[--r.count]);
+    if (used) *used = (size_t)(r.pos - r.start);
     mem_free(r.values);
     mem_free(r.frames);
     return result;

@@ -51,12 +51,8 @@ typedef struct TwinStack {
 /* Whether they are the same as far as it shows without looking inside; containers wait on the
  * stack. */
 static bool meet(TwinStack *s, Json a, Json b) {
-    if (same_scalar(a, b)) {
-        return true;
-    }
-    if (json_tag(a) != json_tag(b) || !is_container(a) || len_of(a) != len_of(b)) {
-        return false;
-    }
+    if (same_scalar(a, b)) return true;
+    if (json_tag(a) != json_tag(b) || !is_container(a) || len_of(a) != len_of(b)) return false;
     s->items = mem_grow(s->items, s->n, &s->cap, sizeof *s->items);
     s->items[s->n++] = (Twins){a, b, 0, 0};
     return true;
@@ -116,9 +112,7 @@ static void add_difference(Walk *w, const Difference *at, Json step, Json a, Jso
 }
 
 static void add_if_unlike(Walk *w, const Difference *at, Json step, Json a, Json b) {
-    if (!same_scalar(a, b)) {
-        add_difference(w, at, step, a, b);
-    }
+    if (!same_scalar(a, b)) add_difference(w, at, step, a, b);
 }
 
 static void emit(Walk *w, Json *change, size_t n) {
@@ -175,13 +169,9 @@ static size_t common_prefix(const Arrays *v) {
         Runs r;
         k += skip_shared(v->a, k, v->b, k, &r);
         for (size_t x = 0; x < r.n; x++, k++) {
-            if (!same(r.a[x], r.b[x])) {
-                return k;
-            }
+            if (!same(r.a[x], r.b[x])) return k;
         }
-        if (!r.n) {
-            return k;
-        }
+        if (!r.n) return k;
     }
 }
 
@@ -210,9 +200,7 @@ static bool mostly_same(const Arrays *v, size_t i, size_t j, size_t n) {
         size_t skipped = skip_shared(v->a, i + k, v->b, j + k, &r);
         k += skipped;
         alike += skipped;
-        for (size_t x = 0; x < r.n && k < n; x++, k++) {
-            alike += same_scalar(r.a[x], r.b[x]);
-        }
+        for (size_t x = 0; x < r.n && k < n; x++, k++) alike += same_scalar(r.a[x], r.b[x]);
     }
     return n > 0 && 2 * alike >= n;
 }
@@ -273,9 +261,7 @@ static bool next_entries(Entries *e, const Json **pair_a, const Json **pair_b) {
         e->at += skip_shared(e->a, e->at, e->b, e->at, &e->runs);
         e->left = e->runs.n;
     }
-    if (e->left == 0) {
-        return false;
-    }
+    if (e->left == 0) return false;
     *pair_a = e->runs.a;
     *pair_b = e->runs.b;
     e->runs.a += 2;
@@ -290,14 +276,10 @@ static bool next_entries(Entries *e, const Json **pair_a, const Json **pair_b) {
 static bool entries_match(const Difference *at) {
     Entries e = {.a = object_entries(at->a), .b = object_entries(at->b)};
     const Json *x, *y;
-    if (node_count(e.a) > node_count(e.b)) {
-        return false;
-    }
+    if (node_count(e.a) > node_count(e.b)) return false;
     while (next_entries(&e, &x, &y)) {
         bool hole = json_is_none(*y), both = !hole && !json_is_none(*x);
-        if (!hole && !(both && json_string_equal(*x, *y))) {
-            return false;
-        }
+        if (!hole && !(both && json_string_equal(*x, *y))) return false;
     }
     return true;
 }
@@ -336,9 +318,7 @@ static size_t count_staying(Json a, Json b) {
         while (!follows && json_object_next(a, &pos_a, &other, &value)) {
             follows = json_string_equal(other, key);
         }
-        if (!follows) {
-            break;
-        }
+        if (!follows) break;
     }
     return n;
 }
@@ -379,9 +359,7 @@ static void visit_objects_by_key(Walk *w, const Difference *at) {
 static void visit(Walk *w, const Difference *at) {
     uint8_t tag = json_tag(at->a);
     bool alike = tag == json_tag(at->b);
-    if (same_scalar(at->a, at->b)) {
-        return;
-    }
+    if (same_scalar(at->a, at->b)) return;
     if (alike && tag == JSON_TAG_ARRAY) {
         visit_arrays(w, at);
     } else if (alike && tag == JSON_TAG_OBJECT && entries_match(at)) {
@@ -470,9 +448,7 @@ static Json child_of(Json j, Json step) {
 
 /* Borrowed: what is n steps down the path. */
 static Json look_up(Json j, Json path, size_t n) {
-    for (size_t i = 0; i < n && !json_is_none(j); i++) {
-        j = child_of(j, json_array_get(path, i));
-    }
+    for (size_t i = 0; i < n && !json_is_none(j); i++) j = child_of(j, json_array_get(path, i));
     return j;
 }
 
@@ -497,13 +473,9 @@ static Edit edit_for(Json a, Change *c, size_t *depth) {
     if (c->n == 3) {
         bool copy = json_string_is(c->from, "copy") && json_tag(c->value) == JSON_TAG_ARRAY;
         c->value = copy ? look_up(a, c->value, json_array_len(c->value)) : json_none();
-        if (json_is_none(c->value)) {
-            return EDIT_NONE;
-        }
+        if (json_is_none(c->value)) return EDIT_NONE;
     }
-    if (steps == 0) {
-        return c->n == 2 ? EDIT_WHOLE : EDIT_NONE;
-    }
+    if (steps == 0) return c->n == 2 ? EDIT_WHOLE : EDIT_NONE;
     *depth = steps - 1;
     Json parent = look_up(a, c->path, *depth), step = json_array_get(c->path, *depth);
     bool there = !json_is_none(parent) && !json_is_none(child_of(parent, step));
@@ -551,9 +523,7 @@ static Json apply(Json a, Json change, size_t number, Error *err) {
         c.to = json_array_get(change, 2);
         edit = edit_for(a, &c, &depth);
     }
-    if (edit) {
-        return edit_at(a, &c, depth, edit);
-    }
+    if (edit) return edit_at(a, &c, depth, edit);
     error_set(err, ERR_DATA,
               readable ? "Change %zu of the patch does not fit the value."
                        : "Change %zu of the patch is not a change.",

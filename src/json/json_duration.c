@@ -31,9 +31,7 @@ typedef struct Scan {
 } Scan;
 
 static void skip_spaces(Scan *s) {
-    while (s->pos < s->end && *s->pos == ' ') {
-        s->pos++;
-    }
+    while (s->pos < s->end && *s->pos == ' ') s->pos++;
 }
 
 static bool scan_number(Scan *s, double *value) {
@@ -54,21 +52,15 @@ static bool scan_number(Scan *s, double *value) {
 static const Unit *scan_unit(Scan *s, const Unit *units, bool any_case) {
     char word[16] = "";
     for (size_t len = 0; s->pos < s->end && ascii_is_letter(*s->pos); s->pos++) {
-        if (len + 1 == sizeof word) {
-            return NULL;
-        }
+        if (len + 1 == sizeof word) return NULL;
         word[len++] = any_case ? ascii_lower(*s->pos) : *s->pos;
     }
-    while (units->name && strcmp(units->name, word) != 0) {
-        units++;
-    }
+    while (units->name && strcmp(units->name, word) != 0) units++;
     return units->name ? units : NULL;
 }
 
 static bool rounded(double value, double max, int64_t *out) {
-    if (!(value >= 0 && value <= max)) {
-        return false;
-    }
+    if (!(value >= 0 && value <= max)) return false;
     *out = (int64_t)(value + 0.5);
     return true;
 }
@@ -78,47 +70,31 @@ static bool scan_duration(Scan *s, int64_t *ms) {
     double total = 0, value;
     int parts = 0;
     for (skip_spaces(s); s->pos < s->end; skip_spaces(s), parts++) {
-        if (!scan_number(s, &value)) {
-            return false;
-        }
+        if (!scan_number(s, &value)) return false;
         skip_spaces(s);
-        if (s->pos == s->end && parts == 0) {
-            return rounded(value * 1000, time_max, ms);
-        }
+        if (s->pos == s->end && parts == 0) return rounded(value * 1000, time_max, ms);
         const Unit *unit = scan_unit(s, time_units, false);
-        if (!unit) {
-            return false;
-        }
+        if (!unit) return false;
         total += value * unit->times;
     }
     return parts > 0 && rounded(total, time_max, ms);
 }
 
 bool json_duration(Json value, int64_t *ms) {
-    if (json_kind(value) == JSON_NUMBER) {
-        return rounded(json_to_double(value) * 1000, time_max, ms);
-    }
-    if (json_kind(value) != JSON_STRING) {
-        return false;
-    }
+    if (json_kind(value) == JSON_NUMBER) return rounded(json_to_double(value) * 1000, time_max, ms);
+    if (json_kind(value) != JSON_STRING) return false;
     const char *text = json_string_data(&value);
     return scan_duration(&(Scan){text, text + json_string_len(value)}, ms);
 }
 
 bool json_byte_count(Json value, int64_t *bytes) {
     double number;
-    if (json_kind(value) == JSON_NUMBER) {
-        return rounded(json_to_double(value), size_max, bytes);
-    }
-    if (json_kind(value) != JSON_STRING) {
-        return false;
-    }
+    if (json_kind(value) == JSON_NUMBER) return rounded(json_to_double(value), size_max, bytes);
+    if (json_kind(value) != JSON_STRING) return false;
     const char *text = json_string_data(&value);
     Scan s = {text, text + json_string_len(value)};
     skip_spaces(&s);
-    if (!scan_number(&s, &number)) {
-        return false;
-    }
+    if (!scan_number(&s, &number)) return false;
     skip_spaces(&s);
     const Unit *unit = scan_unit(&s, size_units, true);
     return unit && s.pos == s.end && rounded(number * unit->times, size_max, bytes);

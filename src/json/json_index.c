@@ -52,9 +52,7 @@ static JsonIndex *node_new(uint32_t cap) {
 }
 
 JsonIndex *index_ref(JsonIndex *t) {
-    if (t) {
-        t->refs++;
-    }
+    if (t) t->refs++;
     return t;
 }
 
@@ -64,9 +62,7 @@ JsonIndex *index_ref(JsonIndex *t) {
          rest_ &= rest_ - 1)
 
 void index_unref(JsonIndex *t) {
-    if (!t || --t->refs > 0) {
-        return;
-    }
+    if (!t || --t->refs > 0) return;
     FOR_EACH_KID(t, i) {
         index_unref(child(t->slots[i]));
     }
@@ -91,9 +87,7 @@ static JsonIndex *node_own(JsonIndex *t) {
 }
 
 static JsonIndex *node_own_with_room(JsonIndex *t) {
-    if (t->refs > 1) {
-        return node_copy(t, t->n + 1);
-    }
+    if (t->refs > 1) return node_copy(t, t->n + 1);
     if (t->n == t->cap) {
         uint32_t cap = t->n < 4 ? t->n + 1 : t->n + t->n / 4 + 1;
         t = json_heap_realloc(t, node_size(t->cap), node_size(cap));
@@ -118,9 +112,7 @@ static JsonIndex *remove_slot(JsonIndex *t, uint32_t at) {
 }
 
 static JsonIndex *add_at(JsonIndex *t, uint64_t entry, int level) {
-    if (level == LEVELS) {
-        return insert_slot(t, t->n, entry);
-    }
+    if (level == LEVELS) return insert_slot(t, t->n, entry);
     uint32_t bit = slot_bit(entry, level), at = slot_of(t, bit);
     if (!(t->used & bit)) {
         t = insert_slot(t, at, entry);
@@ -143,9 +135,7 @@ JsonIndex *index_add(JsonIndex *t, uint64_t entry) {
 static JsonIndex *remove_at(JsonIndex *t, uint64_t entry, int level) {
     if (level == LEVELS) {
         for (uint32_t i = 0; i < t->n; i++) {
-            if (t->slots[i] == entry) {
-                return remove_slot(t, i);
-            }
+            if (t->slots[i] == entry) return remove_slot(t, i);
         }
         assert(!"the entry is in the index");
         return t;
@@ -177,14 +167,10 @@ JsonIndex *index_remove(JsonIndex *t, uint64_t entry) {
 
 size_t index_find(const JsonIndex *t, uint32_t hash, const uint64_t **entries) {
     uint64_t probe = index_entry(hash, 0);
-    if (!t) {
-        return 0;
-    }
+    if (!t) return 0;
     for (int level = 0; level < LEVELS; level++) {
         uint32_t bit = slot_bit(probe, level);
-        if (!(t->used & bit)) {
-            return 0;
-        }
+        if (!(t->used & bit)) return 0;
         const uint64_t *slot = &t->slots[slot_of(t, bit)];
         if (!(t->kids & bit)) {
             *entries = slot;

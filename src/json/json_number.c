@@ -46,9 +46,7 @@ static bool read_mantissa(Literal *l, const char **text, const char *end) {
             first = p;
         }
     }
-    if (p - start == (point ? 1 : 0)) {
-        return false;
-    }
+    if (p - start == (point ? 1 : 0)) return false;
     l->zero = !first;
     l->mantissa_end = p;
     l->mantissa = first ? first : p[-1] == '.' ? p - 2 : p - 1;
@@ -61,9 +59,7 @@ static bool read_mantissa(Literal *l, const char **text, const char *end) {
 /* Reads "E+12" if it is there; false when it is begun and not finished. */
 static bool read_exponent(Literal *l, const char **text, const char *end) {
     const char *p = *text;
-    if (p == end || (*p != 'e' && *p != 'E')) {
-        return true;
-    }
+    if (p == end || (*p != 'e' && *p != 'E')) return true;
     p++;
     bool negative = p < end && *p == '-';
     p += p < end && (*p == '-' || *p == '+');
@@ -88,9 +84,7 @@ static bool read_literal(Literal *l, const char *text, size_t len) {
 
 static char *put_digits(char *w, const char *p, const char *end) {
     for (; p < end; p++) {
-        if (*p != '.') {
-            *w++ = *p;
-        }
+        if (*p != '.') *w++ = *p;
     }
     return w;
 }
@@ -135,15 +129,11 @@ static Json decimal_from_literal(const Literal *l) {
     char small[128];
     size_t room = (size_t)l->digits + 32;
     char *text = room <= sizeof small ? small : mem_alloc(room), *w = text;
-    if (l->negative) {
-        *w++ = '-';
-    }
+    if (l->negative) *w++ = '-';
     bool plain = l->exponent <= 0 && adjusted(l) >= -6;
     w = plain ? put_plain(w, l) : put_scientific(w, l);
     Json j = decimal_from_text(text, (size_t)(w - text));
-    if (text != small) {
-        mem_free(text);
-    }
+    if (text != small) mem_free(text);
     return j;
 }
 
@@ -170,20 +160,14 @@ static Json from_literal(Literal *l) {
         double d = (double)digits_value(l) / power_of_ten[-l->exponent];
         return json_double(l->negative ? -d : d);
     }
-    if (adjusted(l) > EXPONENT_MAX) {
-        return json_double(l->negative ? -HUGE_VAL : HUGE_VAL);
-    }
-    if (adjusted(l) < EXPONENT_MIN) {
-        return l->negative ? json_double(-0.0) : json_int(0);
-    }
+    if (adjusted(l) > EXPONENT_MAX) return json_double(l->negative ? -HUGE_VAL : HUGE_VAL);
+    if (adjusted(l) < EXPONENT_MIN) return l->negative ? json_double(-0.0) : json_int(0);
     return decimal_from_literal(l);
 }
 
 static bool is_word(const char *text, size_t len, const char *word) {
     size_t i = 0;
-    while (i < len && word[i] && (text[i] | 0x20) == word[i]) {
-        i++;
-    }
+    while (i < len && word[i] && (text[i] | 0x20) == word[i]) i++;
     return i == len && !word[i];
 }
 
@@ -192,9 +176,7 @@ static Json from_word(const char *text, size_t len) {
     size_t sign = len && (text[0] == '-' || text[0] == '+');
     text += sign;
     len -= sign;
-    if (is_word(text, len, "nan")) {
-        return json_double(NAN);
-    }
+    if (is_word(text, len, "nan")) return json_double(NAN);
     if (is_word(text, len, "infinity") || is_word(text, len, "inf")) {
         return json_double(negative ? -HUGE_VAL : HUGE_VAL);
     }
@@ -245,9 +227,7 @@ static Json int64_min_magnitude(void) {
 static Json negate_decimal(Json j) {
     size_t len;
     const char *text = decimal_text(&j, &len);
-    if (text[0] == '-') {
-        return json_number_parse(text + 1, len - 1);
-    }
+    if (text[0] == '-') return json_number_parse(text + 1, len - 1);
     Buf b = BUF_INIT;
     buf_addc(&b, '-');
     buf_add(&b, text, len);
@@ -261,9 +241,7 @@ Json json_number_negate(Json j) {
     if (json_tag(j) == JSON_TAG_INT) {
         return j.i == INT64_MIN ? int64_min_magnitude() : j.i ? json_int(-j.i) : json_double(-0.0);
     }
-    if (json_tag(j) == JSON_TAG_DOUBLE) {
-        return json_number(-j.d);
-    }
+    if (json_tag(j) == JSON_TAG_DOUBLE) return json_number(-j.d);
     return negate_decimal(j);
 }
 
@@ -271,9 +249,7 @@ Json json_number_abs(Json j) {
     if (json_tag(j) == JSON_TAG_INT) {
         return j.i == INT64_MIN ? int64_min_magnitude() : json_int(j.i < 0 ? -j.i : j.i);
     }
-    if (json_tag(j) == JSON_TAG_DOUBLE) {
-        return json_number(fabs(j.d));
-    }
+    if (json_tag(j) == JSON_TAG_DOUBLE) return json_number(fabs(j.d));
     size_t len;
     return decimal_text(&j, &len)[0] == '-' ? negate_decimal(j) : json_ref(j);
 }
@@ -286,18 +262,12 @@ static char next_digit(const char **p, const char *end) {
 }
 
 static int order_magnitudes(const Literal *a, const Literal *b) {
-    if (a->zero || b->zero) {
-        return b->zero - a->zero;
-    }
-    if (adjusted(a) != adjusted(b)) {
-        return adjusted(a) > adjusted(b) ? 1 : -1;
-    }
+    if (a->zero || b->zero) return b->zero - a->zero;
+    if (adjusted(a) != adjusted(b)) return adjusted(a) > adjusted(b) ? 1 : -1;
     const char *p = a->mantissa, *q = b->mantissa;
     while (p < a->mantissa_end || q < b->mantissa_end) {
         char c = next_digit(&p, a->mantissa_end), d = next_digit(&q, b->mantissa_end);
-        if (c != d) {
-            return c > d ? 1 : -1;
-        }
+        if (c != d) return c > d ? 1 : -1;
     }
     return 0;
 }
@@ -326,9 +296,7 @@ int json_number_compare(Json a, Json b) {
     literal_of(&a, &la, scratch_a);
     literal_of(&b, &lb, scratch_b);
     bool a_below = la.negative && !la.zero, b_below = lb.negative && !lb.zero;
-    if (a_below != b_below) {
-        return a_below ? -1 : 1;
-    }
+    if (a_below != b_below) return a_below ? -1 : 1;
     return a_below ? order_magnitudes(&lb, &la) : order_magnitudes(&la, &lb);
 }
 
@@ -363,18 +331,14 @@ typedef struct Shortest {
 } Shortest;
 
 static void drop_trailing_zeros(Shortest *s) {
-    while (s->n > 1 && s->digits[s->n - 1] == '0') {
-        s->n--;
-    }
+    while (s->n > 1 && s->digits[s->n - 1] == '0') s->n--;
 }
 
 /* Few enough decimals: then there is only one such decimal near d, and scaling finds it. */
 static bool shortest_by_scaling(double d, Shortest *s) {
     for (int k = 0; k <= EXACT_DIGITS; k++) {
         double scaled = d * power_of_ten[k];
-        if (scaled >= 1e15) {
-            return false;
-        }
+        if (scaled >= 1e15) return false;
         int64_t m = (int64_t)(scaled + 0.5);
         if ((double)m / power_of_ten[k] == d) {
             char text[20], *end = text + sizeof text;
@@ -405,38 +369,24 @@ static bool shortest_by_rounding(double d, int n, Shortest *s) {
 static bool shortest_one_up(double d, Shortest *s) {
     char text[48];
     int n = s->n, binary_exponent;
-    if (frexp(d, &binary_exponent) != 0.5) {
-        return false;
-    }
-    while (n > 0 && s->digits[n - 1] == '9') {
-        n--;
-    }
-    if (n == 0) {
-        return false;
-    }
+    if (frexp(d, &binary_exponent) != 0.5) return false;
+    while (n > 0 && s->digits[n - 1] == '9') n--;
+    if (n == 0) return false;
     Shortest up = *s;
     up.digits[n - 1]++;
     memset(up.digits + n, '0', (size_t)(s->n - n));
     snprintf(text, sizeof text, "0.%.*se%d", up.n, up.digits, up.point);
-    if (strtod(text, NULL) != d) {
-        return false;
-    }
+    if (strtod(text, NULL) != d) return false;
     *s = up;
     return true;
 }
 
 static void shortest_digits(double d, Shortest *s) {
-    if (shortest_by_scaling(d, s)) {
-        return;
-    }
+    if (shortest_by_scaling(d, s)) return;
     /* Subnormals have fewer digits to show. */
     int n = d < DBL_MIN ? 1 : EXACT_DIGITS;
-    while (n < 17 && !shortest_by_rounding(d, n, s) && !shortest_one_up(d, s)) {
-        n++;
-    }
-    if (n == 17) {
-        shortest_by_rounding(d, n, s);
-    }
+    while (n < 17 && !shortest_by_rounding(d, n, s) && !shortest_one_up(d, s)) n++;
+    if (n == 17) shortest_by_rounding(d, n, s);
     drop_trailing_zeros(s);
 }
 
@@ -466,9 +416,7 @@ static char *put_shortest(char *w, const Shortest *s) {
         w = put_zeros(put_run(w, "0.", 2), -s->point);
         return put_run(w, s->digits, s->n);
     }
-    if (s->n <= s->point) {
-        return put_zeros(put_run(w, s->digits, s->n), s->point - s->n);
-    }
+    if (s->n <= s->point) return put_zeros(put_run(w, s->digits, s->n), s->point - s->n);
     w = put_run(w, s->digits, s->point);
     *w++ = '.';
     return put_run(w, s->digits + s->point, s->n - s->point);
@@ -481,9 +429,7 @@ static void print_double(double d, Buf *out) {
     }
     d = d > DBL_MAX ? DBL_MAX : d < -DBL_MAX ? -DBL_MAX : d;
     char *start = buf_reserve(out, 48), *w = start;
-    if (signbit(d)) {
-        *w++ = '-';
-    }
+    if (signbit(d)) *w++ = '-';
     Shortest s;
     shortest_digits(fabs(d), &s);
     buf_advance(out, (size_t)(put_shortest(w, &s) - start));
@@ -493,9 +439,7 @@ void json_number_print(Json j, Buf *out) {
     if (json_tag(j) == JSON_TAG_INT) {
         char text[20], *end = text + sizeof text;
         char *start = format_backwards(j.i < 0 ? 0 - (uint64_t)j.i : (uint64_t)j.i, end);
-        if (j.i < 0) {
-            *--start = '-';
-        }
+        if (j.i < 0) *--start = '-';
         buf_add(out, start, (size_t)(end - start));
     } else if (json_tag(j) == JSON_TAG_DOUBLE) {
         print_double(j.d, out);

@@ -26,9 +26,7 @@ static JsonBigObject *big_of(Json o) {
 /* The leaf to build on; consumes o. */
 static JsonNode *own_leaf(Json o) {
     assert(!object_is_big(o));
-    if (json_tag(o) == JSON_TAG_OBJECT) {
-        return (JsonNode *)o.heap;
-    }
+    if (json_tag(o) == JSON_TAG_OBJECT) return (JsonNode *)o.heap;
     json_unref(o);
     return node_leaf(0);
 }
@@ -56,9 +54,7 @@ size_t json_object_len(Json o) {
 
 static int find_short(const JsonNode *t, Json key) {
     for (int i = 0; i < t->h.n; i += 2) {
-        if (json_identical(t->items[i], key)) {
-            return i;
-        }
+        if (json_identical(t->items[i], key)) return i;
     }
     return NOT_FOUND;
 }
@@ -81,9 +77,7 @@ static int64_t find_entry(const JsonBigObject *o, Json key) {
     size_t n = index_find(o->index, json_string_hash(key), &found);
     for (size_t i = 0; i < n; i++) {
         uint32_t place = index_place(found[i]);
-        if (json_string_equal(node_get(o->entries, 2 * (size_t)place), key)) {
-            return place;
-        }
+        if (json_string_equal(node_get(o->entries, 2 * (size_t)place), key)) return place;
     }
     return NOT_FOUND;
 }
@@ -94,9 +88,7 @@ static Json get_from_big(const JsonBigObject *o, Json key) {
 }
 
 Json json_object_get(Json o, Json key) {
-    if (object_is_big(o)) {
-        return get_from_big(big_of(o), key);
-    }
+    if (object_is_big(o)) return get_from_big(big_of(o), key);
     const JsonNode *t = leaf_of(o);
     int i = find_pair(t, key);
     return i == NOT_FOUND ? json_none() : t->items[i + 1];
@@ -171,15 +163,9 @@ static size_t drop_repeated(Json *pairs, size_t n) {
 /* One pass of a radix sort, stable: by the byte of the hash at `shift`. */
 static void sort_pass(const uint64_t *from, uint64_t *to, size_t n, int shift) {
     size_t starts[257] = {0};
-    for (size_t i = 0; i < n; i++) {
-        starts[(from[i] >> shift & 0xFF) + 1]++;
-    }
-    for (size_t k = 1; k < 256; k++) {
-        starts[k] += starts[k - 1];
-    }
-    for (size_t i = 0; i < n; i++) {
-        to[starts[from[i] >> shift & 0xFF]++] = from[i];
-    }
+    for (size_t i = 0; i < n; i++) starts[(from[i] >> shift & 0xFF) + 1]++;
+    for (size_t k = 1; k < 256; k++) starts[k] += starts[k - 1];
+    for (size_t i = 0; i < n; i++) to[starts[from[i] >> shift & 0xFF]++] = from[i];
 }
 
 /* Whether one of the entries has the key of entry e; if so its value is replaced and e is a
@@ -202,9 +188,7 @@ static bool merge_repeated(const uint64_t *entries, size_t n, uint64_t e, Json *
 static size_t drop_repeated_entries(uint64_t *entries, size_t n, Json *pairs) {
     size_t kept = 0, group = 0;
     for (size_t i = 0; i < n; i++) {
-        if (kept > group && entries[i] >> 32 != entries[group] >> 32) {
-            group = kept;
-        }
+        if (kept > group && entries[i] >> 32 != entries[group] >> 32) group = kept;
         if (!merge_repeated(entries + group, kept - group, entries[i], pairs)) {
             entries[kept++] = entries[i];
         }
@@ -238,9 +222,7 @@ static Json big_from(Json *pairs, size_t n) {
 /* ---- owning and rebuilding ---- */
 
 static JsonBigObject *big_own(JsonBigObject *o) {
-    if (o->h.refs == 1) {
-        return o;
-    }
+    if (o->h.refs == 1) return o;
     JsonBigObject *copy = json_heap_alloc(sizeof *copy);
     *copy = *o;
     copy->h.refs = 1;
@@ -300,9 +282,7 @@ static Json set_in_big(JsonBigObject *o, Json key, Json value) {
 /* A leaf that is full, and one more key. */
 static Json outgrow(JsonNode *t, Json key, Json value) {
     Json pairs[JSON_FANOUT + 2];
-    for (size_t i = 0; i < t->h.n; i++) {
-        pairs[i] = json_ref(t->items[i]);
-    }
+    for (size_t i = 0; i < t->h.n; i++) pairs[i] = json_ref(t->items[i]);
     pairs[t->h.n] = key;
     pairs[t->h.n + 1] = value;
     size_t n = t->h.n / 2u + 1;
@@ -318,9 +298,7 @@ static Json set_in_leaf(JsonNode *t, Json key, Json value) {
         json_unref(leaf_swap(t, (size_t)i + 1, value));
         return object_over(&t->h);
     }
-    if (t->h.n == 2 * JSON_SMALL_OBJECT) {
-        return outgrow(t, key, value);
-    }
+    if (t->h.n == 2 * JSON_SMALL_OBJECT) return outgrow(t, key, value);
     return object_over(&node_push_pair(t, key, value)->h);
 }
 
@@ -333,9 +311,7 @@ Json json_object_set(Json o, Json key, Json value) {
 Json json_object_lift(Json *o, Json key) {
     bool big = object_is_big(*o);
     int64_t i = big ? find_entry(big_of(*o), key) : find_pair(leaf_of(*o), key);
-    if (i == NOT_FOUND) {
-        return json_none();
-    }
+    if (i == NOT_FOUND) return json_none();
     if (big) {
         JsonBigObject *b = big_own(big_of(*o));
         *o = object_over(&b->h);
@@ -353,9 +329,7 @@ Json json_object_lift(Json *o, Json key) {
 Json json_object_remove(Json o, Json key) {
     if (object_is_big(o)) {
         int64_t found = find_entry(big_of(o), key);
-        if (found == NOT_FOUND) {
-            return o;
-        }
+        if (found == NOT_FOUND) return o;
         size_t place = (size_t)found;
         JsonBigObject *big = big_own(big_of(o));
         big->index = index_remove(big->index, index_entry(json_string_hash(key), (uint32_t)place));
@@ -378,9 +352,7 @@ bool json_object_next(Json o, size_t *pos, Json *key, Json *value) {
     do {
         pair = node_run(entries, *pos, &n);
         *pos += 2;
-        if (!n) {
-            return false;
-        }
+        if (!n) return false;
     } while (json_is_none(pair[0]));
     *key = pair[0];
     *value = pair[1];
@@ -399,13 +371,9 @@ Json json_object_keys(Json o, bool sorted) {
         json_object_next(o, &pos, &keys[i], &value);
         json_ref(keys[i]);
     }
-    if (sorted) {
-        qsort(keys, n, sizeof *keys, by_text);
-    }
+    if (sorted) qsort(keys, n, sizeof *keys, by_text);
     Json list = json_array_from(keys, n);
-    if (keys != at_hand) {
-        json_heap_free(keys, size);
-    }
+    if (keys != at_hand) json_heap_free(keys, size);
     return list;
 }
 

@@ -99,12 +99,8 @@ struct JsonParser {
 
 static void parser_init(JsonParser *p, const JsonParseOptions *options) {
     memset(p, 0, offsetof(JsonParser, small_frames));
-    if (options) {
-        p->options = *options;
-    }
-    if (p->options.max_depth <= 0) {
-        p->options.max_depth = JSON_DEPTH_MAX;
-    }
+    if (options) p->options = *options;
+    if (p->options.max_depth <= 0) p->options.max_depth = JSON_DEPTH_MAX;
     p->pos = p->end = p->origin = "";
     p->line = 1;
     p->values = p->small_values;
@@ -112,15 +108,11 @@ static void parser_init(JsonParser *p, const JsonParseOptions *options) {
     p->frames = p->small_frames;
     p->frame_capacity = SMALL_FRAMES;
     p->awaiting_rs = p->options.seq;
-    if (p->options.events) {
-        p->path = json_array();
-    }
+    if (p->options.events) p->path = json_array();
 }
 
 static void drop_document(JsonParser *p) {
-    while (p->count > 0) {
-        json_unref(p->values[--p->count]);
-    }
+    while (p->count > 0) json_unref(p->values[--p->count]);
     p->depth = 0;
     p->have_next = false;
     p->scanned = 0;
@@ -138,12 +130,8 @@ static void drop_document(JsonParser *p) {
 static void parser_clear(JsonParser *p) {
     drop_document(p);
     json_clear(&p->path);
-    if (p->values != p->small_values) {
-        mem_free(p->values);
-    }
-    if (p->frames != p->small_frames) {
-        mem_free(p->frames);
-    }
+    if (p->values != p->small_values) mem_free(p->values);
+    if (p->frames != p->small_frames) mem_free(p->frames);
     buf_clear(&p->input);
     buf_clear(&p->scratch);
 }
@@ -200,9 +188,7 @@ void json_parser_commit(JsonParser *p, size_t len, bool last) {
 
 void json_parser_feed(JsonParser *p, const char *text, size_t len, bool last) {
     char *room = json_parser_reserve(p, len);
-    if (len) {
-        memcpy(room, text, len);
-    }
+    if (len) memcpy(room, text, len);
     json_parser_commit(p, len, last);
 }
 
@@ -234,9 +220,7 @@ static bool over_limit(const JsonParser *p) {
 static void *grow(void *items, void *small, size_t *capacity, size_t size) {
     size_t old = *capacity;
     *capacity = old * 2;
-    if (items != small) {
-        return mem_realloc(items, *capacity * size);
-    }
+    if (items != small) return mem_realloc(items, *capacity * size);
     return memcpy(mem_alloc(*capacity * size), small, old * size);
 }
 
@@ -251,9 +235,7 @@ static inline __attribute__((always_inline)) void push(JsonParser *p, Json v) {
 }
 
 static Step push_frame(JsonParser *p, bool object) {
-    if (p->depth >= (size_t)p->options.max_depth) {
-        return fail(p, too_deep);
-    }
+    if (p->depth >= (size_t)p->options.max_depth) return fail(p, too_deep);
     if (p->depth == p->frame_capacity) {
         p->frames = grow(p->frames, p->small_frames, &p->frame_capacity, sizeof(Frame));
     }
@@ -304,16 +286,10 @@ static Step tree_close(JsonParser *p, Json container) {
 }
 
 static const char *object_fault(const JsonParser *p) {
-    if (p->depth == 0) {
-        return "Unmatched '}'";
-    }
+    if (p->depth == 0) return "Unmatched '}'";
     bool key_given = in_object(p) && pending(p) % 2 == (p->have_next ? 0 : 1);
-    if (p->have_next) {
-        return key_given ? NULL : "Objects must consist of key:value pairs";
-    }
-    if (!in_object(p) || key_given) {
-        return "Unmatched '}'";
-    }
+    if (p->have_next) return key_given ? NULL : "Objects must consist of key:value pairs";
+    if (!in_object(p) || key_given) return "Unmatched '}'";
     return pending(p) == 0 ? NULL : "Expected another key-value pair";
 }
 
@@ -337,20 +313,14 @@ static Step tree_structure(JsonParser *p, char c) {
                                                       : NULL;
         break;
     case ']':
-        if (!in_array(p)) {
-            return fail(p, "Unmatched ']'");
-        }
+        if (!in_array(p)) return fail(p, "Unmatched ']'");
         n = pending(p);
-        if (n > 0 && !p->have_next) {
-            return fail(p, "Expected another array element");
-        }
+        if (n > 0 && !p->have_next) return fail(p, "Expected another array element");
         p->count -= n;
         return tree_close(p, json_array_from(p->values + p->count, n));
     default:
         fault = object_fault(p);
-        if (fault) {
-            return fail(p, fault);
-        }
+        if (fault) return fail(p, fault);
         n = pending(p);
         p->count -= n;
         return tree_close(p, json_object_from(p->values + p->count, n / 2));
@@ -377,21 +347,15 @@ static Step event_value(JsonParser *p, Json v) {
         json_unref(v);
         return fail(p, "Expected separator between values");
     }
-    if (p->depth == 0) {
-        return give(p, make_event(p, v));
-    }
+    if (p->depth == 0) return give(p, make_event(p, v));
     p->last_seen = LAST_VALUE;
     p->next = v;
     return STEP_GO;
 }
 
 static const char *event_open_fault(const JsonParser *p, char c) {
-    if (p->last_seen == LAST_VALUE) {
-        return "Expected a separator between values";
-    }
-    if (!in_object(p) || p->last_seen == LAST_COLON) {
-        return NULL;
-    }
+    if (p->last_seen == LAST_VALUE) return "Expected a separator between values";
+    if (!in_object(p) || p->last_seen == LAST_COLON) return NULL;
     if (p->last_seen == LAST_COMMA) {
         return c == '[' ? "Expected string key after ',' in object, not '['"
                         : "Expected string key after ',' in object, not '{'";
@@ -409,16 +373,10 @@ static bool key_known(const JsonParser *p) {
 }
 
 static Step event_comma(JsonParser *p) {
-    if (p->last_seen != LAST_VALUE) {
-        return fail(p, "Expected value before ','");
-    }
-    if (in_object(p) && !key_known(p)) {
-        return fail(p, "Objects must consist of key:value pairs");
-    }
+    if (p->last_seen != LAST_VALUE) return fail(p, "Expected value before ','");
+    if (in_object(p) && !key_known(p)) return fail(p, "Objects must consist of key:value pairs");
     bool leaf = !json_is_none(p->next);
-    if (leaf) {
-        p->result = make_event(p, json_take(&p->next));
-    }
+    if (leaf) p->result = make_event(p, json_take(&p->next));
     p->path = json_array_set(p->path, p->depth - 1,
                              in_object(p) ? json_null() : json_int(last_step(p).i + 1));
     p->last_seen = LAST_COMMA;
@@ -428,15 +386,11 @@ static Step event_comma(JsonParser *p) {
 /* An empty container is a leaf; another one closes with the path of its last child. */
 static Step event_close(JsonParser *p, Json empty) {
     bool is_leaf = p->last_seen == LAST_OPEN, leaf_inside = !json_is_none(p->next);
-    if (leaf_inside) {
-        p->result = make_event(p, json_take(&p->next));
-    }
+    if (leaf_inside) p->result = make_event(p, json_take(&p->next));
     Json closing = is_leaf ? json_none() : make_event(p, json_none());
     p->path = json_array_slice(p->path, 0, --p->depth);
     p->last_seen = p->depth ? LAST_VALUE : LAST_NONE;
-    if (is_leaf) {
-        return give(p, make_event(p, empty));
-    }
+    if (is_leaf) return give(p, make_event(p, empty));
     json_unref(empty);
     if (leaf_inside) {
         p->queued = closing;
@@ -461,9 +415,7 @@ static Step event_structure(JsonParser *p, char c) {
     case '[':
     case '{':
         fault = event_open_fault(p, c);
-        if (fault) {
-            return fail(p, fault);
-        }
+        if (fault) return fail(p, fault);
         p->path = json_array_push(p->path, c == '[' ? json_int(0) : json_null());
         p->last_seen = LAST_OPEN;
         return push_frame(p, c == '{');
@@ -473,9 +425,7 @@ static Step event_structure(JsonParser *p, char c) {
                 : json_kind(p->next) != JSON_STRING ? "Object keys must be strings"
                 : key_known(p)                      ? "':' should follow a key"
                                                     : NULL;
-        if (fault) {
-            return fail(p, fault);
-        }
+        if (fault) return fail(p, fault);
         p->path = json_array_set(p->path, p->depth - 1, json_take(&p->next));
         p->last_seen = LAST_COLON;
         return STEP_GO;
@@ -546,9 +496,7 @@ static const char *skip_plain(const char *s, const char *end, unsigned *holds) {
         Block b = look_at_block(s);
         unsigned before = b.stops ? (b.stops & -b.stops) - 1 : ~0u;
         *holds |= b.high & before ? HOLDS_HIGH : 0;
-        if (b.stops) {
-            return s + __builtin_ctz(b.stops);
-        }
+        if (b.stops) return s + __builtin_ctz(b.stops);
         s += BLOCK;
     }
     for (; s < end && *s != '"' && *s != '\\' && (unsigned char)*s >= 0x20; s++) {
@@ -563,16 +511,12 @@ static const char *find_close(JsonParser *p, const char *text) {
     const char *s = text + p->scanned;
     for (;;) {
         s = skip_plain(s, p->end, &p->holds);
-        if (s < p->end && *s == '"') {
-            return s;
-        }
+        if (s < p->end && *s == '"') return s;
         if (s >= p->end || (*s == '\\' && p->end - s < 2)) {
             p->scanned = (size_t)(s - text);
             return NULL;
         }
-        if (*s == RS && p->options.seq) {
-            return s;
-        }
+        if (*s == RS && p->options.seq) return s;
         p->holds |= *s == '\\' ? HOLDS_ESCAPE : HOLDS_CONTROL;
         /* What is escaped is skipped unseen, but an RS always counts. */
         s += *s == '\\' && !(p->options.seq && s[1] == RS) ? 2 : 1;
@@ -583,9 +527,7 @@ static int32_t read_hex4(const char *s) {
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
         int digit = ascii_hex(s[i]);
-        if (digit < 0) {
-            return -1;
-        }
+        if (digit < 0) return -1;
         value = value << 4 | digit;
     }
     return value;
@@ -593,9 +535,7 @@ static int32_t read_hex4(const char *s) {
 
 /* The low half that must follow a high one; -1 when something else does. */
 static int32_t read_low_surrogate(const char *s, const char *end) {
-    if (end - s < 6 || s[0] != '\\' || s[1] != 'u') {
-        return -1;
-    }
+    if (end - s < 6 || s[0] != '\\' || s[1] != 'u') return -1;
     int32_t unit = read_hex4(s + 2);
     return unit >= 0xDC00 && unit <= 0xDFFF ? unit : -1;
 }
@@ -606,13 +546,9 @@ static const char *decode_escape(const char **s, const char *end, Buf *out) {
     char c = *(*s)++;
     if (c == 'u') {
         /* Half a pair becomes U+FFFD. */
-        if (end - *s < 4) {
-            return "Invalid \\uXXXX escape";
-        }
+        if (end - *s < 4) return "Invalid \\uXXXX escape";
         int32_t cp = read_hex4(*s);
-        if (cp < 0) {
-            return "Invalid characters in \\uXXXX escape";
-        }
+        if (cp < 0) return "Invalid characters in \\uXXXX escape";
         *s += 4;
         int32_t low = cp >= 0xD800 && cp <= 0xDBFF ? read_low_surrogate(*s, end) : -1;
         if (low >= 0) {
@@ -624,9 +560,7 @@ static const char *decode_escape(const char **s, const char *end, Buf *out) {
         return NULL;
     }
     const char *found = c ? strchr(from, c) : NULL;
-    if (!found) {
-        return "Invalid escape";
-    }
+    if (!found) return "Invalid escape";
     buf_addc(out, to[found - from]);
     return NULL;
 }
@@ -656,9 +590,7 @@ static const char *decode_string(const char *s, const char *end, Buf *out) {
 
 /* A string of ASCII. A short one is put together from words where they can be read. */
 static Json plain_string(const JsonParser *p, const char *s, size_t len) {
-    if (len > JSON_SHORT_MAX || p->end - s < JSON_SHORT_ROOM) {
-        return json_string_valid(s, len);
-    }
+    if (len > JSON_SHORT_MAX || p->end - s < JSON_SHORT_ROOM) return json_string_valid(s, len);
     uint64_t front, back;
     memcpy(&front, s, 8);
     memcpy(&back, s + 6, 8);
@@ -681,39 +613,25 @@ static Step fail_truncated(JsonParser *p, const char *fault) {
 static Step take_string(JsonParser *p) {
     const char *text = p->pos + 1;
     const char *close = find_close(p, text);
-    if (!close) {
-        return too_long(p, p->scanned) ? fail_over_limit(p) : STEP_MORE;
-    }
+    if (!close) return too_long(p, p->scanned) ? fail_over_limit(p) : STEP_MORE;
     unsigned holds = p->holds;
     p->scanned = 0;
     p->holds = 0;
     p->pos = close + 1;
-    if (*close == RS) {
-        return fail_truncated(p, "Truncated value");
-    }
+    if (*close == RS) return fail_truncated(p, "Truncated value");
     size_t len = (size_t)(close - text);
-    if (len > JSON_SHORT_MAX && (too_long(p, len) || over_limit(p))) {
-        return fail_over_limit(p);
-    }
-    if (!holds) {
-        return take_value(p, plain_string(p, text, len));
-    }
-    if (holds == HOLDS_HIGH) {
-        return take_value(p, json_string(text, len));
-    }
+    if (len > JSON_SHORT_MAX && (too_long(p, len) || over_limit(p))) return fail_over_limit(p);
+    if (!holds) return take_value(p, plain_string(p, text, len));
+    if (holds == HOLDS_HIGH) return take_value(p, json_string(text, len));
     const char *fault = decode_string(text, text + len, &p->scratch);
-    if (fault) {
-        return fail(p, fault);
-    }
+    if (fault) return fail(p, fault);
     return take_value(p, json_string_valid(p->scratch.data ? p->scratch.data : "", p->scratch.len));
 }
 
 /* ---- literals ---- */
 
 static const char *read_digits(const char *s, const char *end, uint64_t *value) {
-    for (; s < end && ascii_is_digit(*s); s++) {
-        *value = *value * 10 + (uint64_t)(*s - '0');
-    }
+    for (; s < end && ascii_is_digit(*s); s++) *value = *value * 10 + (uint64_t)(*s - '0');
     return s;
 }
 
@@ -737,9 +655,7 @@ static const char *usual_number(const char *start, const char *end, Json *out) {
     double d = 0;
     start += negative;
     const char *s = read_digits(start, end - start > 19 ? start + 19 : end, &value);
-    if (s == start || s >= end || s - start > 18) {
-        return NULL;
-    }
+    if (s == start || s >= end || s - start > 18) return NULL;
     if (class_at(s) != LITERAL) {
         *out = json_int(negative ? -(int64_t)value : (int64_t)value);
         return negative && value == 0 ? NULL : s;
@@ -756,9 +672,7 @@ static const char *literal_value(const char *s, size_t len, Json *out) {
         *out = spells_null ? json_null() : json_bool(s[0] == 't');
         return len == strlen(word) && memcmp(s, word, len) == 0 ? NULL : "Invalid literal";
     }
-    if (s[0] == '\'') {
-        return "Invalid string literal; expected \", but got '";
-    }
+    if (s[0] == '\'') return "Invalid string literal; expected \", but got '";
     *out = json_number_parse(s, len);
     return json_is_none(*out) ? "Invalid numeric literal" : NULL;
 }
@@ -789,26 +703,20 @@ static Step finish_literal(JsonParser *p, Json v) {
 
 static Step take_any_literal(JsonParser *p) {
     const char *start = p->pos, *end = p->pos + p->scanned;
-    while (end < p->end && class_at(end) == LITERAL && !(*end == RS && p->options.seq)) {
-        end++;
-    }
+    while (end < p->end && class_at(end) == LITERAL && !(*end == RS && p->options.seq)) end++;
     if (end == p->end && !p->last) {
         p->scanned = (size_t)(end - start);
         return too_long(p, p->scanned) ? fail_over_limit(p) : STEP_MORE;
     }
     p->scanned = 0;
     p->pos = end;
-    if (too_long(p, (size_t)(end - start))) {
-        return fail_over_limit(p);
-    }
+    if (too_long(p, (size_t)(end - start))) return fail_over_limit(p);
     Json v;
     const char *fault = literal_value(start, (size_t)(end - start), &v);
     if (end < p->end && *end == RS) {
         /* A document starts right behind the literal, so nobody knows whether it was whole. */
         bool number_at_top = !fault && p->depth == 0 && json_kind(v) == JSON_NUMBER;
-        if (!fault) {
-            json_unref(v);
-        }
+        if (!fault) json_unref(v);
         p->pos++;
         return fail_truncated(p, number_at_top ? "Potentially truncated top-level numeric value"
                                                : "Truncated value");
@@ -823,9 +731,7 @@ static Step take_literal(JsonParser *p) {
     }
     Json v;
     const char *end = p->scanned ? NULL : usual_number(p->pos, p->end, &v);
-    if (!end) {
-        return take_any_literal(p);
-    }
+    if (!end) return take_any_literal(p);
     p->pos = end;
     return finish_literal(p, v);
 }
@@ -838,22 +744,16 @@ static Step take_tokens(JsonParser *p) {
         const char *s = p->pos, *end = p->end;
         while (s < end && class_at(s) == SPACE) {
             s++;
-            while (end - s >= 8 && memcmp(s, blanks, 8) == 0) {
-                s += 8;
-            }
+            while (end - s >= 8 && memcmp(s, blanks, 8) == 0) s += 8;
         }
         p->pos = s;
-        if (p->pos >= p->end) {
-            return STEP_MORE;
-        }
+        if (p->pos >= p->end) return STEP_MORE;
         Class class = class_at(p->pos);
         Step step = class == QUOTE       ? take_string(p)
                     : class != STRUCTURE ? take_literal(p)
                     : p->options.events  ? event_structure(p, *p->pos++)
                                          : tree_structure(p, *p->pos++);
-        if (step != STEP_GO) {
-            return step;
-        }
+        if (step != STEP_GO) return step;
     }
 }
 
@@ -867,9 +767,7 @@ static Step take_end(JsonParser *p) {
     if (p->awaiting_rs) {
         return p->resyncing ? STEP_END : fail_at_eof(p, "Unfinished abandoned text");
     }
-    if (p->pos < p->end) {
-        return fail_at_eof(p, "Unfinished string");
-    }
+    if (p->pos < p->end) return fail_at_eof(p, "Unfinished string");
     return p->depth > 0 ? fail_at_eof(p, "Unfinished JSON term") : STEP_END;
 }
 
@@ -878,12 +776,8 @@ static const char malformed_mark[] = "Malformed BOM";
 static Step skip_byte_order_mark(JsonParser *p) {
     static const char mark[] = "\xEF\xBB\xBF";
     size_t n = 0;
-    while (n < 3 && p->pos + n < p->end && p->pos[n] == mark[n]) {
-        n++;
-    }
-    if (n > 0 && n < 3) {
-        return p->pos + n < p->end || p->last ? fail(p, malformed_mark) : STEP_MORE;
-    }
+    while (n < 3 && p->pos + n < p->end && p->pos[n] == mark[n]) n++;
+    if (n > 0 && n < 3) return p->pos + n < p->end || p->last ? fail(p, malformed_mark) : STEP_MORE;
     p->started = p->pos < p->end;
     p->pos += n;
     p->origin = p->pos;
@@ -911,12 +805,8 @@ static void skip_byte(JsonParser *p, char c) {
 }
 
 static Step take_step(JsonParser *p) {
-    if (!json_is_none(p->queued)) {
-        return give(p, json_take(&p->queued));
-    }
-    if (p->finished) {
-        return STEP_END;
-    }
+    if (!json_is_none(p->queued)) return give(p, json_take(&p->queued));
+    if (p->finished) return STEP_END;
     Step step = p->started ? STEP_GO : skip_byte_order_mark(p);
     if (step == STEP_GO && p->awaiting_rs) {
         size_t left = (size_t)(p->end - p->pos);
@@ -927,14 +817,10 @@ static Step take_step(JsonParser *p) {
     }
     if (step == STEP_GO && is_skipping(p)) {
         /* Passes over the rest of a document that went over a limit, up to where it ends. */
-        while (p->pos < p->end && is_skipping(p)) {
-            skip_byte(p, *p->pos++);
-        }
+        while (p->pos < p->end && is_skipping(p)) skip_byte(p, *p->pos++);
         step = !is_skipping(p) ? STEP_GO : p->last ? STEP_END : STEP_MORE;
     }
-    if (step == STEP_GO) {
-        step = take_tokens(p);
-    }
+    if (step == STEP_GO) step = take_tokens(p);
     return step == STEP_MORE && p->last ? take_end(p) : step;
 }
 
@@ -954,9 +840,7 @@ static void report(JsonParser *p, Error *err) {
  * token pos is still at the token's start. */
 static bool start_skipping(JsonParser *p) {
     bool too_large = p->fault == too_deep || p->code == ERR_LIMIT;
-    if (!too_large || p->options.seq) {
-        return false;
-    }
+    if (!too_large || p->options.seq) return false;
     bool inside = p->scanned > 0;
     p->skip_open = p->depth + (p->fault == too_deep);
     p->skip_string = inside && *p->pos == '"';
@@ -996,16 +880,10 @@ JsonParseStatus json_parser_next(JsonParser *p, Json *out, Error *err) {
 static Json only_value(JsonParser *p, Error *err) {
     Json value, extra;
     JsonParseStatus status = json_parser_next(p, &value, err);
-    if (status == JSON_PARSE_END) {
-        error_set(err, ERR_SYNTAX, "Expected JSON value");
-    }
-    if (status != JSON_PARSE_VALUE) {
-        return json_none();
-    }
+    if (status == JSON_PARSE_END) error_set(err, ERR_SYNTAX, "Expected JSON value");
+    if (status != JSON_PARSE_VALUE) return json_none();
     status = json_parser_next(p, &extra, err);
-    if (status == JSON_PARSE_END) {
-        return value;
-    }
+    if (status == JSON_PARSE_END) return value;
     if (status == JSON_PARSE_VALUE) {
         error_set(err, ERR_SYNTAX, "Unexpected extra JSON values");
         json_unref(extra);

@@ -83,9 +83,7 @@ static Json slice_of(Json j, Json from, Json to, Error *err) {
                            &end, err)) {
         return json_none();
     }
-    if (array) {
-        return json_array_slice(json_ref(j), start, end);
-    }
+    if (array) return json_array_slice(json_ref(j), start, end);
     size_t first = utf8_offset(data, len, start);
     size_t count = utf8_offset(data + first, len - first, end - start);
     return json_string_valid(data + first, count);
@@ -120,12 +118,8 @@ static Json places_of(Json a, Json part) {
     Json places = json_array();
     for (size_t i = 0; n && i + n <= len; i++) {
         size_t k = 0;
-        while (k < n && json_equal(json_array_get(a, i + k), json_array_get(part, k))) {
-            k++;
-        }
-        if (k == n) {
-            places = json_array_push(places, json_int((int64_t)i));
-        }
+        while (k < n && json_equal(json_array_get(a, i + k), json_array_get(part, k))) k++;
+        if (k == n) places = json_array_push(places, json_int((int64_t)i));
     }
     return places;
 }
@@ -179,16 +173,10 @@ bool json_has(Json j, Json key, bool *result, Error *err) {
 
 /* The place to set in an array of len items. */
 static bool settable_place(Json number, size_t len, size_t *place, Error *err) {
-    if (is_nan(number)) {
-        return error_set(err, ERR_RAISED, "Cannot set array element at NaN index");
-    }
+    if (is_nan(number)) return error_set(err, ERR_RAISED, "Cannot set array element at NaN index");
     int64_t i = place_in(number, len);
-    if (i < 0) {
-        return error_set(err, ERR_RAISED, "Out of bounds negative array index");
-    }
-    if (i > JSON_LEN_MAX) {
-        return error_set(err, ERR_RAISED, "Array index too large");
-    }
+    if (i < 0) return error_set(err, ERR_RAISED, "Out of bounds negative array index");
+    if (i > JSON_LEN_MAX) return error_set(err, ERR_RAISED, "Array index too large");
     *place = (size_t)i;
     return true;
 }
@@ -201,9 +189,7 @@ static Json drop_both(Json a, Json b) {
 
 static Json set_slice(Json a, Json key, Json v, Error *err) {
     size_t start, end;
-    if (!key_bounds(key, json_array_len(a), &start, &end, err)) {
-        return drop_both(a, v);
-    }
+    if (!key_bounds(key, json_array_len(a), &start, &end, err)) return drop_both(a, v);
     if (!is_kind(v, JSON_ARRAY)) {
         fail(err, "A slice of an array can only be assigned another array");
         return drop_both(a, v);
@@ -248,16 +234,12 @@ static bool check_path(Json path, Error *err) {
     if (!is_kind(path, JSON_ARRAY)) {
         return error_set(err, ERR_RAISED, "Path must be specified as an array");
     }
-    if (json_array_len(path) > JSON_DEPTH_MAX) {
-        return error_set(err, ERR_RAISED, "Path too deep");
-    }
+    if (json_array_len(path) > JSON_DEPTH_MAX) return error_set(err, ERR_RAISED, "Path too deep");
     return true;
 }
 
 Json json_path_get(Json j, Json path, Error *err) {
-    if (!check_path(path, err)) {
-        return json_none();
-    }
+    if (!check_path(path, err)) return json_none();
     Json at = json_ref(j);
     for (size_t i = 0, n = json_array_len(path); i < n && !json_is_none(at); i++) {
         Json next = json_index(at, json_array_get(path, i), err);
@@ -273,9 +255,7 @@ static bool move_out(Json *j, Json key, Json *child, Error *err) {
     JsonKind kind = json_kind(*j), step = json_kind(key);
     if (step == JSON_STRING && (kind == JSON_OBJECT || kind == JSON_NULL)) {
         *child = is_kind(*j, JSON_OBJECT) ? json_object_lift(j, key) : json_null();
-        if (json_is_none(*child)) {
-            *child = json_null();
-        }
+        if (json_is_none(*child)) *child = json_null();
         return true;
     }
     if (step == JSON_NUMBER && (kind == JSON_ARRAY || kind == JSON_NULL)) {
@@ -297,9 +277,7 @@ enum { PARENTS_AT_HAND = 16 };
 /* Takes the value apart along the path, so that parents[i] lacks the child at step i, and puts it together
  * again with v at the end. */
 Json json_path_set(Json j, Json path, Json v, Error *err) {
-    if (!check_path(path, err)) {
-        return drop_both(j, v);
-    }
+    if (!check_path(path, err)) return drop_both(j, v);
     Json at_hand[PARENTS_AT_HAND], child;
     size_t n = json_array_len(path), depth = 0;
     Json *parents = n <= PARENTS_AT_HAND ? at_hand : mem_alloc(n * sizeof *parents);
@@ -308,27 +286,19 @@ Json json_path_set(Json j, Json path, Json v, Error *err) {
         j = child;
     }
     json_unref(j);
-    if (depth < n) {
-        json_clear(&v);
-    }
+    if (depth < n) json_clear(&v);
     while (depth > 0 && !json_is_none(v)) {
         depth--;
         v = json_index_set(parents[depth], json_array_get(path, depth), v, err);
     }
-    while (depth > 0) {
-        json_unref(parents[--depth]);
-    }
-    if (parents != at_hand) {
-        mem_free(parents);
-    }
+    while (depth > 0) json_unref(parents[--depth]);
+    if (parents != at_hand) mem_free(parents);
     return v;
 }
 
 static bool has_slice(Json path) {
     for (size_t i = 0, n = json_array_len(path); i < n; i++) {
-        if (is_kind(json_array_get(path, i), JSON_OBJECT)) {
-            return true;
-        }
+        if (is_kind(json_array_get(path, i), JSON_OBJECT)) return true;
     }
     return false;
 }
@@ -336,9 +306,7 @@ static bool has_slice(Json path) {
 Json json_path_lift(Json *j, Json path, Error *err) {
     Json value = json_path_get(*j, path, err);
     bool held_elsewhere = !json_on_heap(value) || value.heap->refs > 2; /* than by *j and by us */
-    if (held_elsewhere || has_slice(path)) {
-        return value;
-    }
+    if (held_elsewhere || has_slice(path)) return value;
     *j = json_path_set(*j, path, json_null(), err);
     if (json_is_none(*j)) { /* a place that can be read but not written, such as .[[1]] */
         json_unref(value);
@@ -359,9 +327,7 @@ static int by_start(const void *a, const void *b) {
 }
 
 static bool range_of(Json key, size_t len, Range *r, Error *err) {
-    if (is_kind(key, JSON_OBJECT)) {
-        return key_bounds(key, len, &r->from, &r->to, err);
-    }
+    if (is_kind(key, JSON_OBJECT)) return key_bounds(key, len, &r->from, &r->to, err);
     if (!is_kind(key, JSON_NUMBER)) {
         return error_set(err, ERR_RAISED, "Cannot delete %s element of array", kind_of(key));
     }
@@ -376,9 +342,7 @@ static size_t merge_ranges(Range *ranges, size_t n) {
     size_t kept = 0;
     qsort(ranges, n, sizeof *ranges, by_start);
     for (size_t i = 0; i < n; i++) {
-        if (ranges[i].from == ranges[i].to) {
-            continue;
-        }
+        if (ranges[i].from == ranges[i].to) continue;
         if (kept && ranges[i].from <= ranges[kept - 1].to) {
             Range *last = &ranges[kept - 1];
             last->to = ranges[i].to > last->to ? ranges[i].to : last->to;
@@ -401,9 +365,7 @@ static Json remove_ranges(Json a, const Range *ranges, size_t n) {
     /* One pass over the array instead of one cut a range. */
     Json kept = json_array();
     for (size_t at = 0, i = 0, len = json_array_len(a); at < len; at++) {
-        while (i < n && ranges[i].to <= at) {
-            i++;
-        }
+        while (i < n && ranges[i].to <= at) i++;
         if (i == n || at < ranges[i].from) {
             kept = json_array_push(kept, json_ref(json_array_get(a, at)));
         }
@@ -414,9 +376,7 @@ static Json remove_ranges(Json a, const Range *ranges, size_t n) {
 
 /* Deletes children of j, all named as they were before the first is gone. Consumes j. */
 static Json delete_children(Json j, Json keys, Error *err) {
-    if (is_kind(j, JSON_NULL) || json_array_len(keys) == 0) {
-        return j;
-    }
+    if (is_kind(j, JSON_NULL) || json_array_len(keys) == 0) return j;
     if (is_kind(j, JSON_ARRAY)) {
         size_t n = json_array_len(keys), len = json_array_len(j);
         Range *ranges = mem_alloc(n * sizeof *ranges);
@@ -473,9 +433,7 @@ static bool prune_group(Pruner *p) {
     Pruning *top = &p->stack[p->depth - 1];
     size_t step = p->depth - 1, from = top->at, end = from + 1;
     Json path = p->paths[from], key = json_array_get(path, step);
-    while (end < top->end && json_equal(key, json_array_get(p->paths[end], step))) {
-        end++;
-    }
+    while (end < top->end && json_equal(key, json_array_get(p->paths[end], step))) end++;
     top->at = end;
     if (json_array_len(path) == step + 1) {
         top->doomed = json_array_push(top->doomed, json_ref(key));
@@ -484,12 +442,8 @@ static bool prune_group(Pruner *p) {
     Json child = json_index(top->value, key, p->err);
     bool absent = is_kind(child, JSON_NULL), failed = json_is_none(child);
     json_unref(child);
-    if (absent || failed) {
-        return absent;
-    }
-    if (!move_out(&top->value, key, &child, p->err)) {
-        return false;
-    }
+    if (absent || failed) return absent;
+    if (!move_out(&top->value, key, &child, p->err)) return false;
     top->child_key = key;
     prune_begin(p, child, from, end);
     return true;
@@ -500,9 +454,7 @@ static bool prune_end(Pruner *p, Json *result) {
     Pruning done = p->stack[--p->depth];
     Json value = delete_children(done.value, done.doomed, p->err);
     json_unref(done.doomed);
-    if (json_is_none(value)) {
-        return false;
-    }
+    if (json_is_none(value)) return false;
     if (p->depth == 0) {
         *result = value;
         return true;
@@ -543,9 +495,7 @@ static bool check_paths(Json paths, Error *err) {
             return error_set(err, ERR_RAISED, "Path must be specified as array, not %s",
                              kind_of(path));
         }
-        if (!check_path(path, err)) {
-            return false;
-        }
+        if (!check_path(path, err)) return false;
     }
     return true;
 }
@@ -557,9 +507,7 @@ Json json_path_delete(Json j, Json paths, Error *err) {
     }
     size_t n = json_array_len(paths);
     Json *sorted = mem_alloc(n * sizeof *sorted);
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = json_array_get(paths, i);
-    }
+    for (size_t i = 0; i < n; i++) sorted[i] = json_array_get(paths, i);
     qsort(sorted, n, sizeof *sorted, by_order);
     if (n && json_array_len(sorted[0]) == 0) {
         json_unref(j);
@@ -579,9 +527,7 @@ static bool is_identifier(Json key) {
     const char *text = json_string_data(&key);
     for (size_t i = 0; i < len; i++) {
         bool letter = ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z') || text[i] == '_';
-        if (!letter && !(i > 0 && text[i] >= '0' && text[i] <= '9')) {
-            return false;
-        }
+        if (!letter && !(i > 0 && text[i] >= '0' && text[i] <= '9')) return false;
     }
     return len > 0;
 }

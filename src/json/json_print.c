@@ -93,9 +93,7 @@ static void settle(Printer *p) {
 }
 
 static void settle_if_due(Printer *p) {
-    if (__builtin_expect(p->out->len >= p->watermark, 0)) {
-        settle(p);
-    }
+    if (__builtin_expect(p->out->len >= p->watermark, 0)) settle(p);
 }
 
 /* ---- strings ---- */
@@ -138,9 +136,7 @@ static unsigned copy_block(char *w, const char *s, size_t n, bool ascii) {
 static char *put_unit(char *w, unsigned unit) {
     static const char hex[] = "0123456789abcdef";
     memcpy(w, "\\u", 2);
-    for (int i = 0; i < 4; i++) {
-        w[2 + i] = hex[unit >> (12 - 4 * i) & 0xF];
-    }
+    for (int i = 0; i < 4; i++) w[2 + i] = hex[unit >> (12 - 4 * i) & 0xF];
     return w + 6;
 }
 
@@ -158,22 +154,16 @@ static char *put_escape(char *w, const char **s, const char *end) {
     int32_t cp;
     *s += utf8_decode(*s, end, &cp);
     cp = cp < 0 ? UTF8_REPLACEMENT : cp;
-    if (cp < 0x10000) {
-        return put_unit(w, (unsigned)cp);
-    }
+    if (cp < 0x10000) return put_unit(w, (unsigned)cp);
     unsigned rest = (unsigned)cp - 0x10000;
     return put_unit(put_unit(w, 0xD800 | rest >> 10), 0xDC00 | (rest & 0x3FF));
 }
 
 /* At most PIECE bytes of a string that has len, without cutting a character. */
 static size_t piece_of(const char *s, size_t len) {
-    if (len <= PIECE) {
-        return len;
-    }
+    if (len <= PIECE) return len;
     size_t n = PIECE;
-    while (n > PIECE - 4 && utf8_is_inside(s[n])) {
-        n--;
-    }
+    while (n > PIECE - 4 && utf8_is_inside(s[n])) n--;
     return n;
 }
 
@@ -185,9 +175,7 @@ static void put_piece(Buf *out, const char *s, size_t n, bool ascii) {
         size_t plain = bits ? (size_t)__builtin_ctz(bits) : some;
         w += plain;
         s += plain;
-        if (bits) {
-            w = put_escape(w, &s, end);
-        }
+        if (bits) w = put_escape(w, &s, end);
     }
     out->len += (size_t)(w - start);
 }
@@ -210,9 +198,7 @@ static bool put_short_string(Printer *p, const Json *s) {
     __m128i whole = _mm_loadu_si128((const __m128i *)(const void *)s);
     __m128i text = _mm_srli_si128(whole, JSON_SHORT_AT);
     size_t len = json_short_len(*s);
-    if (escape_bits(text, p->options.ascii) & ((1u << len) - 1)) {
-        return false;
-    }
+    if (escape_bits(text, p->options.ascii) & ((1u << len) - 1)) return false;
     char *w = room_for(p, BLOCK + 2);
     w[0] = '"';
     _mm_storeu_si128((__m128i *)(void *)(w + 1), text);
@@ -248,22 +234,16 @@ static const char *color_of(const JsonColors *c, Json j) {
 }
 
 static void put_color(Printer *p, Json j) {
-    if (p->options.colors) {
-        put_s(p, color_of(p->options.colors, j));
-    }
+    if (p->options.colors) put_s(p, color_of(p->options.colors, j));
 }
 
 static void end_color(Printer *p) {
-    if (p->options.colors) {
-        put(p, color_end, sizeof color_end - 1);
-    }
+    if (p->options.colors) put(p, color_end, sizeof color_end - 1);
 }
 
 /* A new line indented for what is at this depth. */
 static void put_break(Printer *p, size_t depth) {
-    if (p->options.indent == 0) {
-        return;
-    }
+    if (p->options.indent == 0) return;
     size_t n = p->options.indent < 0 ? depth : depth * (size_t)p->options.indent;
     char *w = room_for(p, n + 1);
     w[0] = '\n';
@@ -283,9 +263,7 @@ static void open_container(Printer *p, Json j) {
         Frame *old = p->frames;
         p->capacity *= 2;
         p->frames = mem_realloc(old == p->small ? NULL : old, p->capacity * sizeof(Frame));
-        if (old == p->small) {
-            memcpy(p->frames, old, sizeof p->small);
-        }
+        if (old == p->small) memcpy(p->frames, old, sizeof p->small);
     }
     bool sorted = p->options.sort_keys && json_tag(j) == JSON_TAG_OBJECT;
     p->frames[p->depth++] = (Frame){
@@ -380,17 +358,13 @@ static void put_next(Printer *p) {
             return;
         }
         put_separator(p, f);
-        if (p->options.colors) {
-            put_s(p, p->options.colors->key);
-        }
+        if (p->options.colors) put_s(p, p->options.colors->key);
         put_string(p, &key);
         end_color(p);
         put_color(p, f->container);
         put_c(p, ':');
         end_color(p);
-        if (p->options.indent) {
-            put_c(p, ' ');
-        }
+        if (p->options.indent) put_c(p, ' ');
         item = &value;
     }
     put_value(p, item);
@@ -400,9 +374,7 @@ static void put_next(Printer *p) {
 
 static void printer_init(Printer *p, const JsonPrintOptions *options, Buf *out) {
     memset(p, 0, offsetof(Printer, small));
-    if (options) {
-        p->options = *options;
-    }
+    if (options) p->options = *options;
     p->out = out;
     p->start = out->len;
     p->frames = p->small;
@@ -412,15 +384,9 @@ static void printer_init(Printer *p, const JsonPrintOptions *options, Buf *out) 
 
 static void print_all(Printer *p, Json j) {
     put_value(p, &j);
-    while (p->depth > 0 && !p->stopped) {
-        put_next(p);
-    }
-    for (size_t i = 0; i < p->depth; i++) {
-        json_unref(p->frames[i].keys);
-    }
-    if (p->frames != p->small) {
-        mem_free(p->frames);
-    }
+    while (p->depth > 0 && !p->stopped) put_next(p);
+    for (size_t i = 0; i < p->depth; i++) json_unref(p->frames[i].keys);
+    if (p->frames != p->small) mem_free(p->frames);
     buf_advance(p->out, 0);
 }
 
@@ -439,9 +405,7 @@ bool json_print_to(Json j, const JsonPrintOptions *options, JsonSink sink, void 
     p.ctx = ctx;
     p.watermark = p.options.max_bytes ? 0 : FLUSH_AT;
     print_all(&p, j);
-    if (gathered.len > 0 && !p.stopped) {
-        flush(&p);
-    }
+    if (gathered.len > 0 && !p.stopped) flush(&p);
     buf_clear(&gathered);
     return !p.stopped;
 }
@@ -478,9 +442,7 @@ const char *json_excerpt(Json j, char *out) {
         static const char marks[] = {[JSON_STRING] = '"', [JSON_ARRAY] = ']', [JSON_OBJECT] = '}'};
         char mark = marks[json_kind(j)];
         size_t n = EXCERPT_MAX - 3 - (mark ? 1 : 0);
-        while (n > 0 && utf8_is_inside(text[n])) {
-            n--;
-        }
+        while (n > 0 && utf8_is_inside(text[n])) n--;
         memcpy(out, text, n);
         memcpy(out + n, "...", 3);
         out[n + 3] = mark;

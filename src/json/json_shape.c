@@ -88,9 +88,7 @@ static bool fits_time(const Node *node, Json v) {
     for (size_t i = 0; formed && i < sizeof form - 1; i++) {
         formed = form[i] == 'd' ? isdigit((unsigned char)s[i]) != 0 : s[i] == form[i];
     }
-    if (!formed || two_digits(s + 5) > 12) {
-        return false;
-    }
+    if (!formed || two_digits(s + 5) > 12) return false;
     int century = two_digits(s), year = two_digits(s + 2), month = two_digits(s + 5),
         day = two_digits(s + 8);
     bool leap = (year ? year : century) % 4 == 0;
@@ -103,9 +101,7 @@ static bool fits_path(const Node *node, Json v) {
     int64_t index;
     for (size_t i = 0, n = json_array_len(v); i < n; i++) {
         Json step = json_array_get(v, i);
-        if (json_kind(step) != JSON_STRING && !is_int(step, &index)) {
-            return false;
-        }
+        if (json_kind(step) != JSON_STRING && !is_int(step, &index)) return false;
     }
     return true;
 }
@@ -178,17 +174,13 @@ static bool skip(Reader *r, const char *mark) {
 }
 
 static void expect(Reader *r, const char *mark, const char *what) {
-    if (!skip(r, mark)) {
-        wrong(r, what, NULL);
-    }
+    if (!skip(r, mark)) wrong(r, what, NULL);
 }
 
 /* How many of the bytes are a word. */
 static size_t word_len(const char *text, size_t len) {
     size_t n = 0;
-    while (n < len && (isalnum((unsigned char)text[n]) || text[n] == '_')) {
-        n++;
-    }
+    while (n < len && (isalnum((unsigned char)text[n]) || text[n] == '_')) n++;
     return n;
 }
 
@@ -223,9 +215,7 @@ static void read_bound(Reader *r, int64_t *bound) {
 static void read_type(Reader *r, Node *node) {
     const char *begin = r->at, *word = read_text(r);
     node->type = types;
-    while (node->type->word && strcmp(node->type->word, word) != 0) {
-        node->type++;
-    }
+    while (node->type->word && strcmp(node->type->word, word) != 0) node->type++;
     if (!node->type->word) {
         r->at = begin;
         wrong(r,
@@ -241,18 +231,14 @@ static void read_type(Reader *r, Node *node) {
         read_bound(r, &node->max);
         expect(r, ")", "`)` is expected here.");
     }
-    if (node->min > node->max) {
-        wrong(r, "No int is within these bounds.", NULL);
-    }
+    if (node->min > node->max) wrong(r, "No int is within these bounds.", NULL);
 }
 
 /* The shape that has the name is read later, and once, however often it is used. */
 static void read_name(Reader *r, Node *node) {
     const char *begin = r->at, *name = read_text(r);
     const ShapeName *row = r->names;
-    while (row && row->name && strcmp(row->name, name) != 0) {
-        row++;
-    }
+    while (row && row->name && strcmp(row->name, name) != 0) row++;
     if (!row || !row->name) {
         r->at = begin;
         wrong(r, "There is no named shape", name);
@@ -260,9 +246,7 @@ static void read_name(Reader *r, Node *node) {
     }
     Named **named = &r->shape->names;
     int n = 0;
-    for (; *named && (*named)->row != row; named = &(*named)->next) {
-        n++;
-    }
+    for (; *named && (*named)->row != row; named = &(*named)->next) n++;
     if (n == SHAPE_NAMES_MAX) {
         wrong(r, "There are too many named shapes.", NULL);
     } else if (!*named) {
@@ -279,9 +263,7 @@ static Node *read_shape(Reader *r);
 static Node *read_member(Reader *r, const Node *object) {
     const char *begin = r->at, *key = word_len(begin, 1) || *begin == '"' ? read_text(r) : NULL;
     bool optional = skip(r, "?");
-    if (!key) {
-        wrong(r, "A key is expected here.", NULL);
-    }
+    if (!key) wrong(r, "A key is expected here.", NULL);
     for (const Node *m = object->first; key && m; m = m->next) {
         if (strcmp(m->key, key) == 0) {
             r->at = begin;
@@ -297,9 +279,7 @@ static Node *read_member(Reader *r, const Node *object) {
 
 /* Behind `{`: members, and at their end `...` or `*: T`. */
 static void read_object(Reader *r, Node *node) {
-    if (skip(r, "}")) {
-        return;
-    }
+    if (skip(r, "}")) return;
     Node **last = &node->first;
     do {
         if (skip(r, "...")) {
@@ -335,9 +315,7 @@ static void read_array(Reader *r, Node *node) {
             *last = item;
             last = &item->next;
         }
-        if (item == node->first && !item->optional && skip(r, "]")) {
-            return;
-        }
+        if (item == node->first && !item->optional && skip(r, "]")) return;
         node->what = NODE_TUPLE;
     } while (!node->others && skip(r, ",") && skip(r, "") && *r->at != ']');
     expect(r, "]", node->others ? "`]` is expected here." : "`,` or `]` is expected here.");
@@ -391,9 +369,7 @@ static const char *find_endless(const Node *node) {
         found = find_endless(n);
     }
     Named *named = node->what == NODE_NAME ? node->named : NULL;
-    if (named && named->walk == NAMED_ENTERED) {
-        return named->name;
-    }
+    if (named && named->walk == NAMED_ENTERED) return named->name;
     if (named && named->walk == NAMED_NEW) {
         named->walk = NAMED_ENTERED;
         found = find_endless(named->node);
@@ -408,9 +384,7 @@ static bool compile_text(Shape *shape, const char *text, const ShapeName *names,
     Reader r = {.shape = shape, .text = text, .at = text, .names = names, .err = err};
     *out = read_shape(&r);
     skip(&r, "");
-    if (*r.at) {
-        wrong(&r, "The shape has ended before this.", NULL);
-    }
+    if (*r.at) wrong(&r, "The shape has ended before this.", NULL);
     return !r.failed;
 }
 
@@ -421,24 +395,18 @@ Shape *shape_compile(const char *text, const ShapeName *names, Error *err) {
     bool ok = compile_text(shape, text, names, &shape->root, err);
     for (Named *n = shape->names; ok && n; n = n->next) { /* and those that they use in turn */
         ok = compile_text(shape, n->row->text, names, &n->node, err);
-        if (!ok) {
-            error_wrap(err, "%.60s", n->name);
-        }
+        if (!ok) error_wrap(err, "%.60s", n->name);
     }
     for (const Named *n = shape->names; ok && n; n = n->next) {
         const char *endless = find_endless(n->node);
         ok = !endless || error_set(err, ERR_SYNTAX, "The shape %.60s stands for itself.", endless);
     }
-    if (!ok) {
-        shape_free(shape);
-    }
+    if (!ok) shape_free(shape);
     return ok ? shape : NULL;
 }
 
 void shape_free(Shape *shape) {
-    if (shape) {
-        arena_free(shape->arena);
-    }
+    if (shape) arena_free(shape->arena);
 }
 
 /* ---- a value beside a shape ---- */
@@ -492,9 +460,7 @@ static bool visit(Check *c) {
 }
 
 static const Node *resolved(const Node *node) {
-    while (node->what == NODE_NAME) {
-        node = node->named->node;
-    }
+    while (node->what == NODE_NAME) node = node->named->node;
     return node;
 }
 
@@ -557,25 +523,19 @@ static bool seems(Check *c, const Node *node, Json v) {
         at = 0;
         for (const Node *m = node->first; m; m = m->next, at++) {
             Json value = m->what == NODE_WORD ? json_array_get(v, at) : json_none();
-            if (!json_is_none(value) && !json_string_is(value, m->word)) {
-                return false;
-            }
+            if (!json_is_none(value) && !json_string_is(value, m->word)) return false;
         }
         return json_kind(v) == JSON_ARRAY;
     case NODE_OBJECT:
         for (const Node *m = node->first; m; m = m->next) {
             Json value = m->what == NODE_WORD ? json_object_get_c(v, m->key) : json_none();
-            if (!json_is_none(value) && !json_string_is(value, m->word)) {
-                return false;
-            }
+            if (!json_is_none(value) && !json_string_is(value, m->word)) return false;
         }
         return json_kind(v) == JSON_OBJECT;
     default: break;
     }
     for (const Node *n = node->first; n && visit(c); n = n->next) {
-        if (seems(c, n, v)) {
-            return true;
-        }
+        if (seems(c, n, v)) return true;
     }
     return false;
 }
@@ -588,9 +548,7 @@ static bool check_union(Check *c, const Node *node, Json v) {
     for (const Node *n = node->first; n && visit(c); n = n->next) {
         if (seems(c, n, v)) {
             meant++;
-            if (check(c, n, v)) {
-                return true;
-            }
+            if (check(c, n, v)) return true;
         }
     }
     return meant == 1 ? false : unlike(c, node, v);
@@ -600,13 +558,9 @@ static bool check_union(Check *c, const Node *node, Json v) {
 static bool check_other(Check *c, const Node *node, Json key, Json value) {
     const char *text = json_string_data(&key);
     size_t len = json_string_len(key);
-    if (node->others) {
-        return check(c, node->others, value) || mismatch_below(c, text, len, 0);
-    }
+    if (node->others) return check(c, node->others, value) || mismatch_below(c, text, len, 0);
     Suggestion nearest = suggestion_for(text, len);
-    for (const Node *m = node->first; m; m = m->next) {
-        suggestion_offer(&nearest, m->key);
-    }
+    for (const Node *m = node->first; m; m = m->next) suggestion_offer(&nearest, m->key);
     const char *best = nearest.best;
     return mismatch(c, ERR_DATA, "there is no key `%.*s`%s%s%s", (int)utf8_offset(text, len, 60),
                     text, best ? "; did you mean `" : "", best ? best : "", best ? "`?" : "");
@@ -621,12 +575,8 @@ static bool check_object(Check *c, const Node *node, Json v) {
     Json key, value;
     while (known < json_object_len(v) && json_object_next(v, &pos, &key, &value)) {
         const Node *m = node->first;
-        while (m && !json_string_is(key, m->key)) {
-            m = m->next;
-        }
-        if (!m && !check_other(c, node, key, value)) {
-            return false;
-        }
+        while (m && !json_string_is(key, m->key)) m = m->next;
+        if (!m && !check_other(c, node, key, value)) return false;
     }
     for (const Node *m = node->first; m; m = m->next) {
         value = json_object_get_c(v, m->key);
@@ -646,20 +596,14 @@ static bool check_items(Check *c, const Node *node, Json v) {
     const Node *others = node->what == NODE_ARRAY ? node->first : node->others;
     const Node *m = node->what == NODE_ARRAY ? NULL : node->first;
     for (; m && (i < n || !m->optional); m = m->next, i++) {
-        if (i == n) {
-            return mismatch(c, ERR_DATA, "item %zu is missing", i);
-        }
-        if (!check(c, m, json_array_get(v, i))) {
-            return mismatch_below(c, NULL, 0, i);
-        }
+        if (i == n) return mismatch(c, ERR_DATA, "item %zu is missing", i);
+        if (!check(c, m, json_array_get(v, i))) return mismatch_below(c, NULL, 0, i);
     }
     for (; i < n; i++) {
         if (!others) {
             return mismatch(c, ERR_DATA, "there are %zu items, and %zu at most are expected", n, i);
         }
-        if (!check(c, others, json_array_get(v, i))) {
-            return mismatch_below(c, NULL, 0, i);
-        }
+        if (!check(c, others, json_array_get(v, i))) return mismatch_below(c, NULL, 0, i);
     }
     return true;
 }

@@ -48,9 +48,7 @@ static JsonNode *inner_new(uint8_t level) {
 }
 
 void node_unref(JsonNode *t) {
-    if (t && --t->h.refs == 0) {
-        json_release_(&t->h, JSON_TAG_ARRAY);
-    }
+    if (t && --t->h.refs == 0) json_release_(&t->h, JSON_TAG_ARRAY);
 }
 
 /* The memory of a node whose values or children have been moved elsewhere. */
@@ -69,9 +67,7 @@ static uint64_t add_bytes(uint64_t a, uint64_t b) {
 }
 
 static void raise_depth(JsonNode *t, uint16_t depth) {
-    if (depth > t->h.depth) {
-        t->h.depth = depth;
-    }
+    if (depth > t->h.depth) t->h.depth = depth;
 }
 
 /* Of a container that holds v, which is on the heap. */
@@ -82,18 +78,14 @@ static uint16_t depth_around(Json v) {
 
 static void leaf_count_in(JsonNode *t, Json v) {
     t->bytes = add_bytes(t->bytes, value_bytes(v));
-    if (json_on_heap(v)) {
-        raise_depth(t, depth_around(v));
-    }
+    if (json_on_heap(v)) raise_depth(t, depth_around(v));
 }
 
 /* v is no longer among the items. */
 static void leaf_count_out(JsonNode *t, Json v) {
     if (t->bytes == BYTES_MAX) {
         t->bytes = leaf_size(0);
-        for (size_t i = 0; i < t->h.n; i++) {
-            leaf_count_in(t, t->items[i]);
-        }
+        for (size_t i = 0; i < t->h.n; i++) leaf_count_in(t, t->items[i]);
     } else {
         t->bytes -= value_bytes(v);
     }
@@ -148,9 +140,7 @@ static JsonNode *leaf_copy(JsonNode *t, size_t cap) {
     copy->h.depth = t->h.depth;
     copy->h.n = t->h.n;
     copy->bytes = t->bytes;
-    for (size_t i = 0; i < t->h.n; i++) {
-        copy->items[i] = json_ref(t->items[i]);
-    }
+    for (size_t i = 0; i < t->h.n; i++) copy->items[i] = json_ref(t->items[i]);
     t->h.refs--;
     return copy;
 }
@@ -163,9 +153,7 @@ static JsonNode *inner_copy(JsonNode *t) {
     copy->cap = 0;
     copy->in.count = t->in.count;
     memcpy(copy->in.ends, t->in.ends, t->h.n * sizeof *t->in.ends);
-    for (size_t k = 0; k < t->h.n; k++) {
-        copy->in.kids[k] = node_ref(t->in.kids[k]);
-    }
+    for (size_t k = 0; k < t->h.n; k++) copy->in.kids[k] = node_ref(t->in.kids[k]);
     t->h.refs--;
     return copy;
 }
@@ -186,9 +174,7 @@ static size_t grown_cap(size_t need) {
 
 static JsonNode *leaf_with_room(JsonNode *t, size_t extra) {
     size_t need = t->h.n + extra;
-    if (t->h.refs > 1) {
-        return leaf_copy(t, grown_cap(need));
-    }
+    if (t->h.refs > 1) return leaf_copy(t, grown_cap(need));
     if (need > t->cap) {
         size_t cap = grown_cap(need);
         t = json_heap_realloc(t, leaf_size(t->cap), leaf_size(cap));
@@ -204,9 +190,7 @@ const Json *node_run(const JsonNode *t, size_t i, size_t *n) {
         *n = 0;
         return NULL;
     }
-    while (t->h.level) {
-        t = t->in.kids[node_child(t, &i)];
-    }
+    while (t->h.level) t = t->in.kids[node_child(t, &i)];
     *n = t->h.n - i;
     return t->items + i;
 }
@@ -314,19 +298,13 @@ static inline bool push_in_place(JsonNode *t, Json first, Json second, size_t n)
     JsonNode *edge[LEVELS_MAX];
     size_t height = 0;
     for (; t->h.level; t = t->in.kids[t->h.n - 1]) {
-        if (t->h.refs > 1 || t->bytes > BYTES_MAX / 2) {
-            return false;
-        }
+        if (t->h.refs > 1 || t->bytes > BYTES_MAX / 2) return false;
         edge[height++] = t;
     }
-    if (t->h.refs > 1 || t->h.n + n > t->cap) {
-        return false;
-    }
+    if (t->h.refs > 1 || t->h.n + n > t->cap) return false;
     uint64_t before = t->bytes;
     leaf_add_one(t, first);
-    if (n > 1) {
-        leaf_add_one(t, second);
-    }
+    if (n > 1) leaf_add_one(t, second);
     for (size_t i = 0; i < height; i++) {
         edge[i]->in.count += n;
         edge[i]->in.ends[edge[i]->h.n - 1] += n;
@@ -354,16 +332,12 @@ JsonNode *node_push_pair(JsonNode *t, Json key, Json v) {
 
 static JsonNode *leaf_from(const Json *items, size_t n) {
     JsonNode *t = node_leaf(n);
-    if (n) {
-        leaf_add(t, items, n);
-    }
+    if (n) leaf_add(t, items, n);
     return t;
 }
 
 JsonNode *node_from(Json *items, size_t n) {
-    if (n <= JSON_FANOUT) {
-        return leaf_from(items, n);
-    }
+    if (n <= JSON_FANOUT) return leaf_from(items, n);
     size_t width = (n + JSON_FANOUT - 1) / JSON_FANOUT, row_size = width * sizeof(JsonNode *);
     JsonNode **row = json_heap_alloc(row_size);
     for (size_t k = 0; k < width; k++) {
@@ -389,9 +363,7 @@ JsonNode *node_from(Json *items, size_t n) {
 
 static JsonNode *null_leaf(size_t n) {
     JsonNode *t = node_leaf(n);
-    for (size_t i = 0; i < n; i++) {
-        leaf_add_one(t, json_null());
-    }
+    for (size_t i = 0; i < n; i++) leaf_add_one(t, json_null());
     return t;
 }
 
@@ -400,13 +372,9 @@ static JsonNode *null_leaf(size_t n) {
 JsonNode *node_nulls(size_t n) {
     JsonNode *all = null_leaf(n % JSON_FANOUT), *full = null_leaf(JSON_FANOUT);
     for (n /= JSON_FANOUT; n; n /= JSON_FANOUT) {
-        for (size_t k = n % JSON_FANOUT; k; k--) {
-            all = node_concat(node_ref(full), all);
-        }
+        for (size_t k = n % JSON_FANOUT; k; k--) all = node_concat(node_ref(full), all);
         JsonNode *next = inner_over(full);
-        for (size_t k = 1; k < JSON_FANOUT; k++) {
-            inner_add(next, node_ref(full));
-        }
+        for (size_t k = 1; k < JSON_FANOUT; k++) inner_add(next, node_ref(full));
         full = next;
     }
     node_unref(full);
@@ -498,21 +466,13 @@ static JsonNode *join_seam(JsonNode *a, JsonNode *b, JsonNode **spill) {
 
 /* a then b, as one node of the higher level of the two, or as two of it: the second in *spill. */
 static JsonNode *join(JsonNode *a, JsonNode *b, JsonNode **spill) {
-    if (a->h.level > b->h.level) {
-        return join_under_last(a, b, spill);
-    }
-    if (a->h.level < b->h.level) {
-        return join_under_first(a, b, spill);
-    }
-    if (a->h.n + b->h.n <= JSON_FANOUT) {
-        return merge(a, b);
-    }
+    if (a->h.level > b->h.level) return join_under_last(a, b, spill);
+    if (a->h.level < b->h.level) return join_under_first(a, b, spill);
+    if (a->h.n + b->h.n <= JSON_FANOUT) return merge(a, b);
     bool tight =
         a->h.level == 0 ||
         (a->h.level == 1 && a->in.kids[a->h.n - 1]->h.n + b->in.kids[0]->h.n > JSON_FANOUT);
-    if (!tight) {
-        return join_seam(a, b, spill);
-    }
+    if (!tight) return join_seam(a, b, spill);
     *spill = b;
     return a;
 }
@@ -522,9 +482,7 @@ static JsonNode *rebuild(JsonNode *t) {
     Json *items = json_heap_alloc(size);
     for (size_t i = 0; i < count; i += n) {
         const Json *run = node_run(t, i, &n);
-        for (size_t k = 0; k < n; k++) {
-            items[i + k] = json_ref(run[k]);
-        }
+        for (size_t k = 0; k < n; k++) items[i + k] = json_ref(run[k]);
     }
     node_unref(t);
     t = node_from(items, count);
@@ -551,9 +509,7 @@ JsonNode *node_concat(JsonNode *a, JsonNode *b) {
 static JsonNode *leaf_cut(JsonNode *t, size_t from, size_t to) {
     if (t->h.refs > 1) {
         JsonNode *part = node_leaf(to - from);
-        for (size_t i = from; i < to; i++) {
-            leaf_add_one(part, json_ref(t->items[i]));
-        }
+        for (size_t i = from; i < to; i++) leaf_add_one(part, json_ref(t->items[i]));
         node_unref(t);
         return part;
     }
@@ -563,26 +519,18 @@ static JsonNode *leaf_cut(JsonNode *t, size_t from, size_t to) {
 
 /* Keeps [from, to), which is not empty, without changing the level. */
 static JsonNode *cut(JsonNode *t, size_t from, size_t to) {
-    if (from == 0 && to == node_count(t)) {
-        return t;
-    }
-    if (t->h.level == 0) {
-        return leaf_cut(t, from, to);
-    }
+    if (from == 0 && to == node_count(t)) return t;
+    if (t->h.level == 0) return leaf_cut(t, from, to);
     t = node_own(t);
     size_t end = to - 1, first = node_child(t, &from), last = node_child(t, &end);
     for (size_t k = 0; k < t->h.n; k++) {
-        if (k < first || k > last) {
-            node_unref(t->in.kids[k]);
-        }
+        if (k < first || k > last) node_unref(t->in.kids[k]);
     }
     t->h.n = (uint8_t)(last - first + 1);
     memmove(t->in.kids, t->in.kids + first, t->h.n * sizeof *t->in.kids);
     size_t n = t->h.n, first_count = node_count(t->in.kids[0]);
     t->in.kids[n - 1] = cut(t->in.kids[n - 1], n == 1 ? from : 0, end + 1);
-    if (n > 1) {
-        t->in.kids[0] = cut(t->in.kids[0], from, first_count);
-    }
+    if (n > 1) t->in.kids[0] = cut(t->in.kids[0], from, first_count);
     inner_recount(t);
     return t;
 }
@@ -618,9 +566,7 @@ static void way_to(Way *w, const JsonNode *t, size_t i) {
     for (int level = w->top;; level--) {
         w->nodes[level] = t;
         w->places[level] = i;
-        if (level == 0) {
-            return;
-        }
+        if (level == 0) return;
         w->kids[level - 1] = node_child(t, &i);
         t = t->in.kids[w->kids[level - 1]];
     }
@@ -640,9 +586,7 @@ static int shared_level(const Way *a, const Way *b) {
  * too. */
 static size_t shared_siblings(const Way *a, const Way *b, int level, int step) {
     size_t total = 0;
-    if (level >= a->top || level >= b->top) {
-        return 0;
-    }
+    if (level >= a->top || level >= b->top) return 0;
     const JsonNode *pa = a->nodes[level + 1], *pb = b->nodes[level + 1];
     size_t i = a->kids[level] + (size_t)step, j = b->kids[level] + (size_t)step;
     for (; i < pa->h.n && j < pb->h.n && pa->in.kids[i] == pb->in.kids[j]; i += (size_t)step) {
@@ -659,9 +603,7 @@ size_t node_shared(const JsonNode *a, size_t i, const JsonNode *b, size_t j) {
         way_to(&wa, a, i + total);
         way_to(&wb, b, j + total);
         int level = shared_level(&wa, &wb);
-        if (level < 0) {
-            break;
-        }
+        if (level < 0) break;
         total += node_count(wa.nodes[level]) - wa.places[level];
         total += shared_siblings(&wa, &wb, level, 1);
     }
@@ -675,9 +617,7 @@ size_t node_shared_before(const JsonNode *a, size_t i, const JsonNode *b, size_t
         way_to(&wa, a, i - total - 1);
         way_to(&wb, b, j - total - 1);
         int level = shared_level(&wa, &wb);
-        if (level < 0) {
-            break;
-        }
+        if (level < 0) break;
         total += wa.places[level] + 1;
         total += shared_siblings(&wa, &wb, level, -1);
     }

@@ -68,18 +68,14 @@ static inline size_t node_count(const JsonNode *t) {
  * 32^l values, so the search starts at the answer when the children before it are full. */
 static inline size_t node_child(const JsonNode *t, size_t *i) {
     size_t k = t->h.level <= 12 ? *i >> (5 * t->h.level) : 0;
-    while (t->in.ends[k] <= *i) {
-        k++;
-    }
+    while (t->in.ends[k] <= *i) k++;
     *i -= k ? t->in.ends[k - 1] : 0;
     return k;
 }
 
 /* Borrowed; i must be in range. */
 static inline Json node_get(const JsonNode *t, size_t i) {
-    while (t->h.level) {
-        t = t->in.kids[node_child(t, &i)];
-    }
+    while (t->h.level) t = t->in.kids[node_child(t, &i)];
     return t->items[i];
 }
 

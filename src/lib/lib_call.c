@@ -112,9 +112,7 @@ static Mailbox *mailbox_ref(Mailbox *box) {
 
 void mailbox_ring(Mailbox *box) {
     pthread_mutex_lock(&box->mutex);
-    if (box->async) {
-        uv_async_send(box->async);
-    }
+    if (box->async) uv_async_send(box->async);
     pthread_mutex_unlock(&box->mutex);
 }
 
@@ -266,9 +264,7 @@ static void post(Letter *l) {
     } else if (!put(t->box, l)) {
         letter_free(l);
     }
-    if (over) {
-        token_unref(t);
-    }
+    if (over) token_unref(t);
 }
 
 /* ---- what programs do with tokens ---- */
@@ -338,9 +334,7 @@ PawlValue pawl_call_answers(const PawlCall *call) {
 PawlValue pawl_call_var(const PawlCall *call, const char *name) {
     const Node *node = step_node(call->step);
     for (size_t i = node->nvars; i > 0; i--) { /* of two with one name the later counts */
-        if (!strcmp(node->vars[i - 1], name)) {
-            return value_of(step_var(call->step, i - 1));
-        }
+        if (!strcmp(node->vars[i - 1], name)) return value_of(step_var(call->step, i - 1));
     }
     return value_of(json_none());
 }
@@ -400,9 +394,7 @@ static void start_now(Step *step) {
     PawlCall call;
     PawlFlow *flow;
     const Binding *b = begin_call(&call, step, &flow);
-    if (!b) {
-        return;
-    }
+    if (!b) return;
     call.engine->inside++;
     Json result = json_of(b->now ? b->now(b->ctx, &call) : choose_route(b, &call));
     call.engine->inside--;
@@ -421,9 +413,7 @@ static void start_later(Step *step) {
     PawlCall call;
     PawlFlow *flow;
     const Binding *b = begin_call(&call, step, &flow);
-    if (!b) {
-        return;
-    }
+    if (!b) return;
     PawlToken *t = token_new(call.engine, flow, b, step);
     t->starting = true;
     call.engine->inside++;
@@ -432,9 +422,7 @@ static void start_later(Step *step) {
     t->starting = false; /* the step's reference is ours: nothing has been read meanwhile */
     Letter *early = t->early;
     t->early = NULL;
-    if (early) {
-        open_letter(early);
-    }
+    if (early) open_letter(early);
 }
 
 /* ---- the end of waiting ---- */

@@ -44,9 +44,7 @@ static void on_idle(uv_idle_t *idle);
 static void on_ready(void *ctx, Subscription *window) {
     PawlDebug *d = ctx;
     (void)window;
-    if (d->idle) {
-        uv_idle_start(d->idle, on_idle);
-    }
+    if (d->idle) uv_idle_start(d->idle, on_idle);
 }
 
 static bool is_event(Json event, const char *name) {
@@ -77,18 +75,14 @@ static void call_back(PawlDebug *d, PawlDebugFn fn, Json event) {
 /* A pause that was there before is for the program that opened the run to find, and one may be older than
  * what callbacks have done since. What on_pause asks for is asked of the frame that it is told of. */
 static void tell(PawlDebug *d, Json event) {
-    if (is_event(event, "replayed")) {
-        forget_replay(d, json_object_get_c(event, "thread"));
-    }
+    if (is_event(event, "replayed")) forget_replay(d, json_object_get_c(event, "thread"));
     call_back(d, d->on_event, event);
     bool pause = is_event(event, "paused") && json_is_none(json_object_get_c(event, "reattached"));
     Session *session = d->on_pause && pause ? session_of(d) : NULL;
     int64_t id = pawl_value_int(value_of(json_object_get_c(event, "frame")), 0);
     Frame *f = session ? run_frame(d->run->run, id) : NULL;
     if (f && frame_is_at_rest(f)) {
-        if (session_selected(session) != id) {
-            session_select(session, f);
-        }
+        if (session_selected(session) != id) session_select(session, f);
         call_back(d, d->on_pause, event);
     }
 }
@@ -103,28 +97,20 @@ static void on_idle(uv_idle_t *idle) {
     PawlDebug *d = idle->data;
     Json events = json_array(), event;
     uv_idle_stop(idle);
-    while (subscription_next(d->window, &event)) {
-        events = json_array_push(events, event);
-    }
+    while (subscription_next(d->window, &event)) events = json_array_push(events, event);
     engine_goes_on(d->run);
     d->telling = true;
-    for (size_t i = 0; i < json_array_len(events); i++) {
-        tell(d, json_array_get(events, i));
-    }
+    for (size_t i = 0; i < json_array_len(events); i++) tell(d, json_array_get(events, i));
     d->telling = false;
     json_unref(events);
-    if (d->freed) {
-        destroy(d);
-    }
+    if (d->freed) destroy(d);
 }
 
 /* ---- for the rest of the library ---- */
 
 bool debug_has_events(const PawlEngine *e) {
     for (const PawlDebug *d = e->debuggers; d; d = d->next) {
-        if (uv_is_active((uv_handle_t *)d->idle)) {
-            return true;
-        }
+        if (uv_is_active((uv_handle_t *)d->idle)) return true;
     }
     return false;
 }
@@ -138,18 +124,14 @@ bool debug_rests(const PawlRun *r) {
 
 static bool replays(const PawlDebug *d, const Run *run) {
     for (size_t i = 0; i < json_array_len(d->replays); i++) {
-        if (json_string_is(json_array_get(d->replays, i), run_thread(run))) {
-            return true;
-        }
+        if (json_string_is(json_array_get(d->replays, i), run_thread(run))) return true;
     }
     return false;
 }
 
 PawlRun *debug_replayed(const PawlEngine *e, const Run *run) {
     PawlDebug *d = e->debuggers;
-    while (d && !replays(d, run)) {
-        d = d->next;
-    }
+    while (d && !replays(d, run)) d = d->next;
     return d ? d->run : NULL;
 }
 
@@ -174,9 +156,7 @@ static PawlDebug *debug_new(uv_loop_t *loop, const PawlDebugOptions *options) {
 static void close_idle(PawlDebug *d) {
     uv_idle_t *idle = d->idle;
     d->idle = NULL;
-    if (idle) {
-        uv_close((uv_handle_t *)idle, free_idle);
-    }
+    if (idle) uv_close((uv_handle_t *)idle, free_idle);
 }
 
 static void enter_list(PawlDebug *d, PawlRun *run) {
@@ -193,9 +173,7 @@ void debug_let_go(PawlDebug *d) {
         subscription_end(d->window);
         d->window = NULL;
         host_leave_session(d->run->held);
-        while (*at != d) {
-            at = &(*at)->next;
-        }
+        while (*at != d) at = &(*at)->next;
         *at = d->next;
         d->run->debug = NULL;
         d->run = NULL;
@@ -203,14 +181,10 @@ void debug_let_go(PawlDebug *d) {
 }
 
 void pawl_debug_free(PawlDebug *d) {
-    if (!d || d->freed) {
-        return;
-    }
+    if (!d || d->freed) return;
     PawlRun *run = d->run;
     debug_let_go(d);
-    if (run) {
-        engine_left_by_debugger(run);
-    }
+    if (run) engine_left_by_debugger(run);
     if (d->telling) {
         d->freed = true;
     } else {
@@ -268,9 +242,7 @@ PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, Pawl
     } else if (debug_is_between_steps(run->engine, &error)) {
         d = attach(run->engine, run->held, &o, &error);
     }
-    if (d) {
-        enter_list(d, run);
-    }
+    if (d) enter_list(d, run);
     json_unref(json_of(o.breakpoints));
     lib_give_error(err, &error);
     return d;
@@ -281,9 +253,7 @@ PawlDebug *pawl_debug_attach(PawlRun *run, const PawlDebugOptions *options, Pawl
 /* The functions are found by the places of their nodes, so the flow has to be the stored one. */
 static bool flow_fits(PawlEngine *e, const char *thread, PawlFlow *flow, Error *error) {
     PawlResume resume = {.thread = thread, .flow = flow};
-    if (flow) {
-        pawl_flow_free(flow_to_resume(e, &resume, error));
-    }
+    if (flow) pawl_flow_free(flow_to_resume(e, &resume, error));
     return error->code == ERR_NONE;
 }
 
@@ -331,9 +301,7 @@ bool pawl_debug_is_over(const PawlDebug *d) {
 
 static bool can_be_asked(const PawlDebug *d, Error *error) {
     const Session *session = session_of(d);
-    if (!d->run) {
-        return error_set(error, ERR_USAGE, "The engine has gone, and the run with it.");
-    }
+    if (!d->run) return error_set(error, ERR_USAGE, "The engine has gone, and the run with it.");
     if (!session || (session_is_over(session) && !run_settled(d->run->run))) {
         return error_set(
             error, ERR_USAGE,
@@ -346,9 +314,7 @@ static bool can_be_asked(const PawlDebug *d, Error *error) {
 /* The loop has to go on until it is told how a replay ended. */
 static void note_replay(PawlDebug *d, const char *operation, Json answer) {
     const char *thread = strcmp(operation, "replay") ? NULL : json_object_text(answer, "thread");
-    if (thread) {
-        d->replays = json_array_push(d->replays, json_string_c(thread));
-    }
+    if (thread) d->replays = json_array_push(d->replays, json_string_c(thread));
 }
 
 /* Consumes args. */

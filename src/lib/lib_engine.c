@@ -20,17 +20,13 @@ static void list_add(PawlRun **list, PawlRun *r) {
     r->list = list;
     r->prev = NULL;
     r->next = *list;
-    if (r->next) {
-        r->next->prev = r;
-    }
+    if (r->next) r->next->prev = r;
     *list = r;
 }
 
 static void list_remove(PawlRun *r) {
     *(r->prev ? &r->prev->next : r->list) = r->next;
-    if (r->next) {
-        r->next->prev = r->prev;
-    }
+    if (r->next) r->next->prev = r->prev;
 }
 
 static void list_move(PawlRun *r, PawlRun **list) {
@@ -74,22 +70,16 @@ void engine_sweep(PawlEngine *e) {
 
 /* A run that nobody has goes when nothing happens in it any more; not from inside a function of the program. */
 static void dismiss(PawlRun *r) {
-    if (r->freed && !r->debug && r->list == &r->engine->kept) {
-        list_move(r, &r->engine->leaving);
-    }
+    if (r->freed && !r->debug && r->list == &r->engine->kept) list_move(r, &r->engine->leaving);
 }
 
 void engine_goes_on(PawlRun *r) {
-    if (r->list == &r->engine->kept && !run_settled(r->run)) {
-        list_move(r, &r->engine->under_way);
-    }
+    if (r->list == &r->engine->kept && !run_settled(r->run)) list_move(r, &r->engine->under_way);
 }
 
 static void settled(PawlRun *r) {
     const Error *failure = run_store_error(r->run);
-    if (failure && r->engine->store_error.code == ERR_NONE) {
-        r->engine->store_error = *failure;
-    }
+    if (failure && r->engine->store_error.code == ERR_NONE) r->engine->store_error = *failure;
     if (r->list == &r->engine->under_way) {
         list_move(r, &r->engine->kept);
         dismiss(r);
@@ -110,9 +100,7 @@ void engine_let_go(PawlRun *r) {
 /* Whether some run goes on without its debugger. */
 static bool some_go_on(const PawlEngine *e) {
     for (const PawlRun *r = e->under_way; r; r = r->next) {
-        if (!debug_rests(r)) {
-            return true;
-        }
+        if (!debug_rests(r)) return true;
     }
     return false;
 }
@@ -150,9 +138,7 @@ static void grant(PawlRun *r) {
 /* Ending a run may call functions of the program, which may have more of them. */
 void engine_grant_wishes(PawlEngine *e) {
     for (size_t i = 0; i < e->nwishes; i++) {
-        if (e->wishes[i]) {
-            grant(e->wishes[i]);
-        }
+        if (e->wishes[i]) grant(e->wishes[i]);
     }
     e->nwishes = 0;
 }
@@ -201,18 +187,14 @@ static void on_event(void *ctx, HostRun *held, const Event *event) {
         e->listening--;
         e->inside--;
     }
-    if (run && event->type == EVENT_SETTLED && run_settled(run->run)) {
-        settled(run);
-    }
+    if (run && event->type == EVENT_SETTLED && run_settled(run->run)) settled(run);
 }
 
 /* ---- life ---- */
 
 static bool open_loop(PawlEngine *e, Error *err) {
     e->loop = e->options.loop;
-    if (e->loop) {
-        return true;
-    }
+    if (e->loop) return true;
     e->loop = mem_zalloc(sizeof *e->loop);
     int code = uv_loop_init(e->loop);
     if (code) {
@@ -229,16 +211,12 @@ static char **copy_environment(void) {
     size_t n = 0;
     while (environ[n]) n++;
     char **copy = mem_zalloc((n + 1) * sizeof *copy);
-    for (size_t i = 0; i < n; i++) {
-        copy[i] = mem_strdup(environ[i]);
-    }
+    for (size_t i = 0; i < n; i++) copy[i] = mem_strdup(environ[i]);
     return copy;
 }
 
 static void free_environment(char **environment) {
-    for (size_t i = 0; environment && environment[i]; i++) {
-        mem_free(environment[i]);
-    }
+    for (size_t i = 0; environment && environment[i]; i++) mem_free(environment[i]);
     mem_free(environment);
 }
 
@@ -307,9 +285,7 @@ static void close_loop(PawlEngine *e) {
 }
 
 void pawl_engine_close(PawlEngine *e) {
-    if (!e) {
-        return;
-    }
+    if (!e) return;
     if (e->inside) {
         fprintf(stderr, "libpawl: pawl_engine_close() was called from inside a function that the "
                         "engine called.\n");
@@ -318,22 +294,14 @@ void pawl_engine_close(PawlEngine *e) {
     while (e->calls) { /* what was asked for is answered */
         uv_run(e->loop, UV_RUN_ONCE);
     }
-    while (e->debuggers) {
-        debug_let_go(e->debuggers);
-    }
+    while (e->debuggers) debug_let_go(e->debuggers);
     host_free(e->host);
     PawlRun **const lists[] = {&e->under_way, &e->kept, &e->leaving};
     for (size_t i = 0; i < 3; i++) {
-        while (*lists[i]) {
-            free_run(*lists[i]);
-        }
+        while (*lists[i]) free_run(*lists[i]);
     }
-    if (e->box) {
-        mailbox_close(e->box);
-    }
-    if (e->alarm) {
-        uv_close((uv_handle_t *)e->alarm, free_timer);
-    }
+    if (e->box) mailbox_close(e->box);
+    if (e->alarm) uv_close((uv_handle_t *)e->alarm, free_timer);
     close_loop(e);
     free_environment(e->environment);
     mem_free(e->wishes);
@@ -362,9 +330,7 @@ static void turn(PawlEngine *e, int timeout_ms) {
         uv_run(e->loop, UV_RUN_NOWAIT); /* so that watchers made just now are among the fds */
         return;
     }
-    if (timeout_ms > 0) {
-        uv_timer_start(e->alarm, on_alarm, (uint64_t)timeout_ms, 0);
-    }
+    if (timeout_ms > 0) uv_timer_start(e->alarm, on_alarm, (uint64_t)timeout_ms, 0);
     uv_run(e->loop, UV_RUN_ONCE);
     uv_timer_stop(e->alarm);
 }
@@ -378,9 +344,7 @@ bool pawl_engine_turn(PawlEngine *e, int timeout_ms) {
 }
 
 bool pawl_engine_run(PawlEngine *e, PawlError *err) {
-    while (has_more(e) && uv_loop_alive(e->loop)) {
-        uv_run(e->loop, UV_RUN_ONCE);
-    }
+    while (has_more(e) && uv_loop_alive(e->loop)) uv_run(e->loop, UV_RUN_ONCE);
     if (e->leaving) {
         engine_sweep(e);
         uv_run(e->loop, UV_RUN_NOWAIT); /* in which the host frees them */

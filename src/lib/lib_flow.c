@@ -42,9 +42,7 @@ static bool fits(const Binding *b, const Node *node, bool any_file) {
 
 static const Binding *search(const PawlFlow *flow, const Node *node, bool any_file) {
     for (size_t i = flow->bindings.n; i > 0; i--) { /* the last one said counts */
-        if (fits(flow->bindings.items[i - 1], node, any_file)) {
-            return flow->bindings.items[i - 1];
-        }
+        if (fits(flow->bindings.items[i - 1], node, any_file)) return flow->bindings.items[i - 1];
     }
     return NULL;
 }
@@ -101,18 +99,14 @@ static const Node *next_node(const Flow *flow, size_t *graph, size_t *at) {
         *at = 0;
     }
     const Node *node = *graph < flow->ngraphs ? &flow->graphs[*graph]->nodes[(*at)++] : NULL;
-    while (node && node_body(node)) {
-        node = node_body(node);
-    }
+    while (node && node_body(node)) node = node_body(node);
     return node;
 }
 
 const Node *flow_unbound(const PawlFlow *flow) {
     const Node *node;
     for (size_t g = 0, i = 0; (node = next_node(flow->flow, &g, &i));) {
-        if (calls(node) && !flow_binding(flow, node)) {
-            return node;
-        }
+        if (calls(node) && !flow_binding(flow, node)) return node;
     }
     return NULL;
 }
@@ -130,19 +124,13 @@ static PawlFlow *flow_new(Flow *flow, Bindings *bindings) {
 }
 
 PawlFlow *flow_hold(PawlFlow *flow) {
-    if (flow) {
-        flow->refs++;
-    }
+    if (flow) flow->refs++;
     return flow;
 }
 
 void pawl_flow_free(PawlFlow *flow) {
-    if (!flow || --flow->refs > 0) {
-        return;
-    }
-    for (size_t i = 0; i < flow->flow->ngraphs; i++) {
-        mem_free(flow->slots[i]);
-    }
+    if (!flow || --flow->refs > 0) return;
+    for (size_t i = 0; i < flow->flow->ngraphs; i++) mem_free(flow->slots[i]);
     mem_free(flow->slots);
     bindings_clear(&flow->bindings);
     flow_unref(flow->flow);
@@ -153,16 +141,12 @@ void pawl_flow_free(PawlFlow *flow) {
 
 static void give_problem(PawlError *err, const FlowProblems *problems, const char *main) {
     size_t first = 0;
-    while (first < problems->n && problems->items[first].warning) {
-        first++;
-    }
+    while (first < problems->n && problems->items[first].warning) first++;
     const FlowProblem *p = first < problems->n ? &problems->items[first] : NULL;
     Error error = ERROR_INIT;
     bool elsewhere = p && p->file && strcmp(p->file, main) != 0;
     Buf more = BUF_INIT;
-    if (problems->errors > 1) {
-        buf_printf(&more, " (And %zu more.)", problems->errors - 1);
-    }
+    if (problems->errors > 1) buf_printf(&more, " (And %zu more.)", problems->errors - 1);
     error_set_at(&error, ERR_SYNTAX, p ? p->line : 0, p ? p->col : 0, "%s%s%s%s",
                  elsewhere ? p->file : "", elsewhere ? ": " : "",
                  p ? p->msg : "The workflow is damaged.", more.data ? more.data : "");
@@ -226,9 +210,7 @@ static bool bind_all(PawlFlow *flow, const Binding *binding) {
             Binding own = *binding;
             own.file = (char *)node->file;
             const Binding *bound = bindings_add(&flow->bindings, &own);
-            if (node->index >= 0) {
-                flow->slots[node->graph->id][node->index] = bound;
-            }
+            if (node->index >= 0) flow->slots[node->graph->id][node->index] = bound;
             found = true;
         }
     }

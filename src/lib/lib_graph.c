@@ -39,9 +39,7 @@ static char *path_of(const char *name) {
     Buf path = BUF_INIT;
     buf_printf(&path, "%s.json", *name ? name : "graph");
     for (size_t i = 0; i < path.len; i++) {
-        if (path.data[i] == '/' || (unsigned char)path.data[i] < ' ') {
-            path.data[i] = '_';
-        }
+        if (path.data[i] == '/' || (unsigned char)path.data[i] < ' ') path.data[i] = '_';
     }
     return buf_detach(&path);
 }
@@ -60,13 +58,9 @@ PawlGraph *pawl_graph_new(const char *name) {
 }
 
 void pawl_graph_free(PawlGraph *g) {
-    if (!g) {
-        return;
-    }
+    if (!g) return;
     Json *values[] = {&g->name, &g->keys, &g->nodes, &g->edges, &g->config, &g->places, &g->files};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        json_clear(values[i]);
-    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) json_clear(values[i]);
     bindings_clear(&g->bindings);
     mem_free(g->path);
     mem_free(g);
@@ -121,18 +115,14 @@ void pawl_graph_add_kind(PawlGraph *g, const char *name, const char *kind, PawlV
 /* Where a file of a sub-graph is among ours; given as a C string. */
 static char *path_inside(size_t folder, const char *path) {
     Buf out = BUF_INIT;
-    if (path[0] != '/') {
-        buf_printf(&out, "%zu/", folder);
-    }
+    if (path[0] != '/') buf_printf(&out, "%zu/", folder);
     buf_adds(&out, path);
     return buf_detach(&out);
 }
 
 static bool add_file(PawlGraph *g, const char *path, Json text) {
     Json there = json_object_get_c(g->files, path);
-    if (!json_is_none(there) && !json_equal(there, text)) {
-        return false;
-    }
+    if (!json_is_none(there) && !json_equal(there, text)) return false;
     g->files = json_object_with(g->files, path, json_ref(text));
     return true;
 }
@@ -246,9 +236,7 @@ void pawl_graph_set_node(PawlGraph *g, const char *name, const PawlNodeOptions *
     }
     Json node = json_array_lift(&g->nodes, (size_t)place.i);
     g->nodes = json_array_set(g->nodes, (size_t)place.i, with_options(node, options));
-    if (options->on_cancel) {
-        set_cancel(g, name, options->on_cancel);
-    }
+    if (options->on_cancel) set_cancel(g, name, options->on_cancel);
 }
 
 void pawl_graph_interrupt_before(PawlGraph *g, const char *node) {
@@ -287,9 +275,7 @@ void pawl_graph_add_error_edge(PawlGraph *g, const char *from, const char *to) {
 void pawl_graph_add_parallel_edge(PawlGraph *g, const char *from, const char *const *targets,
                                   const char *join) {
     Json to = json_array();
-    for (; targets && *targets; targets++) {
-        to = json_array_push(to, json_string_c(*targets));
-    }
+    for (; targets && *targets; targets++) to = json_array_push(to, json_string_c(*targets));
     Json parallel = json_array_len(to) == 1 ? json_bool(true) : json_none();
     g->edges = json_array_push(g->edges, OBJECT(KEY("from", text_or_null(from)), KEY("to", to),
                                                 KEY("parallel", parallel), KEY("fan_in", join)));
@@ -337,9 +323,7 @@ void pawl_graph_add_key(PawlGraph *g, const char *key, PawlReduce reduce, PawlVa
         [PAWL_MERGE] = "merge",     [PAWL_UNION] = "union",
     };
     bool known = (size_t)reduce < sizeof words / sizeof *words;
-    if (!known) {
-        note_wrong(g, "pawl_graph_add_key", key, "there is no such way to reduce.");
-    }
+    if (!known) note_wrong(g, "pawl_graph_add_key", key, "there is no such way to reduce.");
     add_key(g, key, json_string_c(words[known ? reduce : PAWL_REPLACE]), initial);
 }
 
@@ -360,9 +344,7 @@ void pawl_graph_set_timeout(PawlGraph *g, int64_t ms) {
 static Json text_of(const PawlGraph *g) {
     Buf text = BUF_INIT;
     Json keys = json_ref(g->keys);
-    if (g->routes) {
-        keys = json_object_with(keys, ROUTE_KEY, OBJECT(KEY("reduce", "merge")));
-    }
+    if (g->routes) keys = json_object_with(keys, ROUTE_KEY, OBJECT(KEY("reduce", "merge")));
     Json all = OBJECT(KEY("name", json_ref(g->name)),
                       KEY("state", json_object_len(keys) ? json_ref(keys) : json_none()),
                       KEY("config", json_object_len(g->config) ? json_ref(g->config) : json_none()),
@@ -378,12 +360,8 @@ static Json text_of(const PawlGraph *g) {
 
 PawlFlow *pawl_graph_compile(const PawlGraph *g, PawlError *err) {
     Bindings bindings = {0};
-    if (!lib_give_error(err, &g->wrong)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < g->bindings.n; i++) {
-        bindings_add(&bindings, g->bindings.items[i]);
-    }
+    if (!lib_give_error(err, &g->wrong)) return NULL;
+    for (size_t i = 0; i < g->bindings.n; i++) bindings_add(&bindings, g->bindings.items[i]);
     Json files = json_object_with(json_ref(g->files), g->path, text_of(g));
     PawlFlow *flow = flow_build(g->path, files, &bindings, err);
     json_unref(files);

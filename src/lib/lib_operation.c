@@ -44,9 +44,7 @@ static void on_answer(void *ctx, Json answer, const Error *err) {
     PawlEngine *e = a->engine;
     PawlError error;
     lib_no_error(&error);
-    if (err) {
-        lib_give_error(&error, err);
-    }
+    if (err) lib_give_error(&error, err);
     take_run(e, answer);
     e->inside++;
     e->listening++;
@@ -94,9 +92,7 @@ static void on_waited(void *ctx, PawlValue answer, const PawlError *err) {
     Waiting *w = ctx;
     w->answer = pawl_value_ref(answer);
     w->done = true;
-    if (err && w->err) {
-        *w->err = *err;
-    }
+    if (err && w->err) *w->err = *err;
 }
 
 PawlValue pawl_call(PawlEngine *e, const char *operation, PawlValue args, PawlError *err) {
@@ -107,9 +103,7 @@ PawlValue pawl_call(PawlEngine *e, const char *operation, PawlValue args, PawlEr
     lib_no_error(err);
     if (may && operation_acts(op) && !e->inside) {
         pawl_call_later(e, operation, args, on_waited, &w);
-        while (!w.done) {
-            uv_run(e->loop, UV_RUN_ONCE);
-        }
+        while (!w.done) uv_run(e->loop, UV_RUN_ONCE);
         return w.answer;
     }
     if (may && !operation_acts(op)) {

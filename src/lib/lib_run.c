@@ -129,9 +129,7 @@ Json changes_of(Json set, Error *error) {
 
 static PawlRun *resume_with(PawlEngine *e, const PawlResume *r, Json set, Error *error) {
     PawlFlow *flow = error->code == ERR_NONE ? flow_to_resume(e, r, error) : NULL;
-    if (error->code != ERR_NONE) {
-        return NULL;
-    }
+    if (error->code != ERR_NONE) return NULL;
     RunResume resume = {
         .thread = r->thread ? r->thread : "",
         .seq = r->checkpoint,
@@ -174,9 +172,7 @@ void pawl_run_stop(PawlRun *r) {
 }
 
 void pawl_run_free(PawlRun *r) {
-    if (r) {
-        engine_let_go(r);
-    }
+    if (r) engine_let_go(r);
 }
 
 /* ---- looking ---- */
@@ -214,9 +210,7 @@ PawlValue pawl_run_state(const PawlRun *r) {
 
 PawlValue pawl_run_error(const PawlRun *r) {
     const Error *error = run_store_error(r->run);
-    if (!error) {
-        return value_of(run_error(r->run));
-    }
+    if (!error) return value_of(run_error(r->run));
     if (json_is_none(r->store_error)) {
         ((PawlRun *)r)->store_error =
             OBJECT(KEY("kind", "store"), KEY("message", (const char *)error->msg));

@@ -44,9 +44,7 @@ bool pawl_run_history(PawlEngine *e, const char *thread, PawlCheckpointFn fn, vo
     for (int64_t from = 1; from;) {
         Json page = look(e, "run_history",
                          OBJECT(KEY("thread", thread ? thread : ""), KEY("from", from)), err);
-        if (json_is_none(page)) {
-            return false;
-        }
+        if (json_is_none(page)) return false;
         Json list = json_object_get_c(page, "checkpoints");
         from = int_of(page, "next");
         for (size_t i = 0; i < json_array_len(list); i++) {
@@ -105,9 +103,7 @@ bool pawl_run_fork(PawlEngine *e, const char *thread, int64_t checkpoint, const 
                    PawlError *err) {
     Error error = ERROR_INIT;
     RunRow row = {0};
-    if (!engine_has_store(e, err)) {
-        return false;
-    }
+    if (!engine_has_store(e, err)) return false;
     engine_fork_now(e->engine, thread ? thread : "", checkpoint, new_thread, &row, &error);
     run_row_clear(&row);
     return lib_give_error(err, &error);
@@ -115,9 +111,7 @@ bool pawl_run_fork(PawlEngine *e, const char *thread, int64_t checkpoint, const 
 
 bool pawl_run_ask_cancel(PawlEngine *e, const char *thread, PawlError *err) {
     Error error = ERROR_INIT;
-    if (!engine_has_store(e, err)) {
-        return false;
-    }
+    if (!engine_has_store(e, err)) return false;
     Run *cleaning = NULL;
     if (!engine_cancel_now(e->engine, thread ? thread : "", &cleaning, &error) &&
         error.code == ERR_BUSY) {

@@ -46,17 +46,13 @@ bool pawl_value_truthy(PawlValue v) {
 /* ---- numbers ---- */
 
 static int64_t cut(double d) {
-    if (isnan(d)) {
-        return 0;
-    }
+    if (isnan(d)) return 0;
     return d >= 0x1p63 ? INT64_MAX : d <= -0x1p63 ? INT64_MIN : (int64_t)d;
 }
 
 int64_t pawl_value_int(PawlValue v, int64_t otherwise) {
     Json j = json_of(v);
-    if (json_tag(j) == JSON_TAG_INT) {
-        return j.i;
-    }
+    if (json_tag(j) == JSON_TAG_INT) return j.i;
     return json_kind(j) == JSON_NUMBER ? cut(json_to_double(j)) : otherwise;
 }
 
@@ -107,12 +103,8 @@ size_t pawl_value_copy_text(PawlValue v, char *out, size_t size) {
     size_t len;
     const char *text = pawl_value_text(&v, &len);
     size_t kept = len < size ? len : size ? size - 1 : 0;
-    if (kept) {
-        memcpy(out, text, kept);
-    }
-    if (size) {
-        out[kept] = '\0';
-    }
+    if (kept) memcpy(out, text, kept);
+    if (size) out[kept] = '\0';
     return len;
 }
 
@@ -187,9 +179,7 @@ PawlValue pawl_object_remove(PawlValue o, const char *key) {
 
 bool pawl_object_next(PawlValue o, size_t *pos, PawlValue *key, PawlValue *value) {
     Json j = json_of(o), k, v;
-    if (json_kind(j) != JSON_OBJECT || !json_object_next(j, pos, &k, &v)) {
-        return false;
-    }
+    if (json_kind(j) != JSON_OBJECT || !json_object_next(j, pos, &k, &v)) return false;
     *key = value_of(k);
     *value = value_of(v);
     return true;

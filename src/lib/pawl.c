@@ -49,9 +49,7 @@ PawlExpr *pawl_expr_compile(const char *text, PawlError *err) {
     Error error = ERROR_INIT;
     JqProgram *program = jq_compile(text, strlen(text), NULL, &error);
     lib_give_error(err, &error);
-    if (!program) {
-        return NULL;
-    }
+    if (!program) return NULL;
     PawlExpr *expr = mem_alloc(sizeof *expr);
     expr->program = program;
     return expr;

@@ -88,9 +88,7 @@ static void send_text(Lines *lines, Json id, Buf *answer) {
     }
     buf_adds(&head, "\"answer\":");
     buf_addc(answer, '}');
-    if (!lines_send_text(lines, head.data, answer, NULL)) {
-        too_long(lines, id);
-    }
+    if (!lines_send_text(lines, head.data, answer, NULL)) too_long(lines, id);
     buf_clear(&head);
 }
 
@@ -98,9 +96,7 @@ static void send_text(Lines *lines, Json id, Buf *answer) {
 
 static void stream_free(Stream *stream) {
     Stream **at = &stream->client->streams;
-    while (*at != stream) {
-        at = &(*at)->next;
-    }
+    while (*at != stream) at = &(*at)->next;
     *at = stream->next;
     subscription_end(stream->subscription);
     mem_free(stream);
@@ -195,12 +191,8 @@ static void unsubscribe(Client *c, Json id, Json args) {
 /* Whether somebody still waits for it. */
 static bool call_leaves(Call *call) {
     Call **at = call->client ? &call->client->calls : NULL;
-    while (at && *at != call) {
-        at = &(*at)->next;
-    }
-    if (at) {
-        *at = call->next;
-    }
+    while (at && *at != call) at = &(*at)->next;
+    if (at) *at = call->next;
     return at != NULL;
 }
 
@@ -223,9 +215,7 @@ static void on_reply(void *ctx, Json answer, const Error *err) {
 
 static void on_text(void *ctx, Buf *text) {
     Call *call = ctx;
-    if (call_leaves(call)) {
-        send_text(call->client->lines, call->id, text);
-    }
+    if (call_leaves(call)) send_text(call->client->lines, call->id, text);
     call_free(call);
 }
 
@@ -284,12 +274,8 @@ static void on_value(void *ctx, Json line) {
     Error err = ERROR_INIT;
     bool object = json_kind(line) == JSON_OBJECT;
     Json id = object ? json_object_get_c(line, "request_id") : json_none();
-    if (!object) {
-        error_set(&err, ERR_USAGE, "A call is an object, {\"call\": OPERATION, ...}.");
-    }
-    if (!object || !do_call(c, id, line, &err)) {
-        send_error(c->lines, id, &err);
-    }
+    if (!object) error_set(&err, ERR_USAGE, "A call is an object, {\"call\": OPERATION, ...}.");
+    if (!object || !do_call(c, id, line, &err)) send_error(c->lines, id, &err);
     json_unref(line);
 }
 
@@ -302,16 +288,10 @@ static void on_rubbish(void *ctx, const Error *err) {
 
 static void client_free(Client *c) {
     SocketServer *s = c->server;
-    for (Call *call = c->calls; call; call = call->next) {
-        call->client = NULL;
-    }
-    while (c->streams) {
-        stream_free(c->streams);
-    }
+    for (Call *call = c->calls; call; call = call->next) call->client = NULL;
+    while (c->streams) stream_free(c->streams);
     Client **at = &s->clients;
-    while (*at != c) {
-        at = &(*at)->next;
-    }
+    while (*at != c) at = &(*at)->next;
     *at = c->next;
     s->nclients--;
     mem_free(c);
@@ -337,9 +317,7 @@ static void free_handle(uv_handle_t *handle) {
 static void on_connection(uv_stream_t *listener, int status) {
     SocketServer *s = listener->data;
     uv_os_fd_t fd;
-    if (status < 0) {
-        return;
-    }
+    if (status < 0) return;
     uv_pipe_t *pipe = mem_zalloc(sizeof *pipe);
     uv_pipe_init(host_loop(s->host), pipe, 0);
     if (uv_accept(listener, (uv_stream_t *)pipe) != 0) {
@@ -381,9 +359,7 @@ static bool start_listening(SocketServer *s, Error *err) {
                                   "The store is in memory, so no other process can find it.");
     }
     const char *folder = host_store_folder(s->host, err);
-    if (!folder || !socket_place_open(&s->place, folder, getpid(), err)) {
-        return false;
-    }
+    if (!folder || !socket_place_open(&s->place, folder, getpid(), err)) return false;
     socket_place_tidy(&s->place);
     int fd = host_socket_listen(&s->place, err);
     int status = fd < 0 ? 0 : uv_pipe_open(&s->listener, fd);
@@ -413,9 +389,7 @@ SocketServer *socket_listen(Host *host, Error *err) {
 }
 
 void socket_close(SocketServer *s) {
-    if (!s) {
-        return;
-    }
+    if (!s) return;
     if (s->place.folder >= 0) {
         socket_place_remove(&s->place);
         socket_place_close(&s->place);

@@ -82,13 +82,9 @@ static void mark_broken(Check *c, int64_t seq) {
 /* The image of the parent, given; JSON_NONE after saying why not, unless that was said before. */
 static Json parent_image(Check *c, const Checkpoint *cp) {
     Error err = ERROR_INIT;
-    if (!cp->parent) {
-        return json_null();
-    }
+    if (!cp->parent) return json_null();
     for (int i = 0; i < KEPT_IMAGES; i++) {
-        if (c->kept[i].seq == cp->parent) {
-            return json_ref(c->kept[i].image);
-        }
+        if (c->kept[i].seq == cp->parent) return json_ref(c->kept[i].image);
     }
     if (c->broken_from && cp->parent >= c->broken_from && cp->parent <= c->broken_to) {
         if (cp->seq != c->broken_to + 1) {
@@ -125,9 +121,7 @@ static Json patched_image(Check *c, const Checkpoint *cp) {
 
 /* The snapshot, which from here on stands for the image; JSON_NONE when there is none. */
 static Json checked_snapshot(Check *c, const Checkpoint *cp, Json image) {
-    if (!cp->snapshot) {
-        return json_none();
-    }
+    if (!cp->snapshot) return json_none();
     Json snapshot = chain_decode(cp->snapshot, cp->snapshot_len);
     c->report->snapshots++;
     if (json_is_none(snapshot)) {
@@ -162,9 +156,7 @@ static bool check_one(void *ctx, const Checkpoint *cp) {
         return true;
     }
     Json result = cp->result_len ? chain_decode(cp->result, cp->result_len) : json_null();
-    if (json_is_none(result)) {
-        problem(c, cp->seq, "Its result is not a value.");
-    }
+    if (json_is_none(result)) problem(c, cp->seq, "Its result is not a value.");
     json_unref(result);
     Json image = patched_image(c, cp), snapshot = checked_snapshot(c, cp, image);
     if (!json_is_none(snapshot)) {
@@ -202,9 +194,7 @@ static void check_facts(Check *c) {
                 row->last);
     }
     Json definition = store_definition(c->s, c->row->definition, &err);
-    if (json_is_none(definition)) {
-        problem(c, 0, "Its definition cannot be read: %s", err.msg);
-    }
+    if (json_is_none(definition)) problem(c, 0, "Its definition cannot be read: %s", err.msg);
     json_unref(definition);
 }
 
@@ -233,12 +223,8 @@ static void check_run(Check *c, const RunRow *row) {
     end_stretch(c);
     forget_images(c);
     /* what is wrong with the file would only be said again */
-    if (c->report->problems == before) {
-        check_facts(c);
-    }
-    if (c->host->progress) {
-        c->host->progress(c->host->ctx, row, c->report->checkpoints);
-    }
+    if (c->report->problems == before) check_facts(c);
+    if (c->host->progress) c->host->progress(c->host->ctx, row, c->report->checkpoints);
 }
 
 /* ---- the store ---- */
@@ -252,9 +238,7 @@ typedef struct Rows {
 /* The rows are taken out first: checking reads the store as well. */
 static bool add_row(void *ctx, const RunRow *row) {
     Rows *r = ctx;
-    if (r->only && row->run != r->only) {
-        return true;
-    }
+    if (r->only && row->run != r->only) return true;
     r->rows = mem_grow(r->rows, r->len, &r->cap, sizeof *r->rows);
     r->rows[r->len++] = (RunRow){.run = row->run,
                                  .thread = mem_strdup(row->thread),
@@ -269,13 +253,9 @@ bool chain_check(Store *s, int64_t run, const CheckHost *host, CheckReport *repo
     Rows rows = {.only = run > 0 ? run : 0};
     *report = (CheckReport){0};
     bool ok = store_runs(s, add_row, &rows, err);
-    if (ok && !rows.only) {
-        inspect(&c, 0);
-    }
+    if (ok && !rows.only) inspect(&c, 0);
     for (size_t i = 0; i < rows.len; i++) {
-        if (ok) {
-            check_run(&c, &rows.rows[i]);
-        }
+        if (ok) check_run(&c, &rows.rows[i]);
         run_row_clear(&rows.rows[i]);
     }
     mem_free(rows.rows);

@@ -138,9 +138,7 @@ static bool count_damaged(void *ctx, int64_t seq, const Error *err) {
 
 static bool prune_leased(Prune *p, int64_t run, Error *err) {
     bool found = false;
-    if (!p->s->backend->find(p->s, (RunKey){NULL, run}, &p->row, &found, err)) {
-        return false;
-    }
+    if (!p->s->backend->find(p->s, (RunKey){NULL, run}, &p->row, &found, err)) return false;
     if (!found) {
         return true; /* somebody removed it meanwhile */
     }
@@ -151,9 +149,7 @@ static bool prune_leased(Prune *p, int64_t run, Error *err) {
         return store_history(p->s, run, 0, count_one, count_damaged, &p->report.removed, err) &&
                store_commit(p->s, &p->batch, err);
     }
-    if (!store_history(p->s, run, 0, collect, NULL, p, err)) {
-        return false;
-    }
+    if (!store_history(p->s, run, 0, collect, NULL, p, err)) return false;
     choose(p);
     return put_changes(p, err) && store_commit(p->s, &p->batch, err);
 }
@@ -162,13 +158,9 @@ bool chain_prune(Store *s, const RunRow *row, const PruneRule *rule, PruneReport
                  Error *err) {
     Prune p = {.s = s, .rule = rule, .batch = STORE_BATCH_INIT};
     bool held = store_holds(s, row->run);
-    if (!store_lease(s, row->run, err)) {
-        return false;
-    }
+    if (!store_lease(s, row->run, err)) return false;
     bool ok = prune_leased(&p, row->run, err);
-    if (!held) {
-        store_release(s, row->run);
-    }
+    if (!held) store_release(s, row->run);
     if (ok) {
         report->runs += p.report.runs;
         report->removed_runs += p.report.removed_runs;

@@ -43,9 +43,7 @@ static const uint32_t remainders[256] = {
 };
 
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t n) {
-    for (; n; n--) {
-        crc = crc >> 8 ^ remainders[(crc ^ *p++) & 0xFF];
-    }
+    for (; n; n--) crc = crc >> 8 ^ remainders[(crc ^ *p++) & 0xFF];
     return crc;
 }
 
@@ -59,9 +57,7 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc,
         memcpy(&word, p, 8);
         wide = _mm_crc32_u64(wide, word);
     }
-    for (crc = (uint32_t)wide; n; n--) {
-        crc = _mm_crc32_u8(crc, *p++);
-    }
+    for (crc = (uint32_t)wide; n; n--) crc = _mm_crc32_u8(crc, *p++);
     return crc;
 }
 

@@ -35,9 +35,7 @@ typedef struct Part {
 /* Places in the batch ascend, so sorting by run and place keeps the order. */
 static int by_run_then_place(const void *a, const void *b) {
     const BatchWrite *x = a, *y = b;
-    if (x->run != y->run) {
-        return x->run < y->run ? -1 : 1;
-    }
+    if (x->run != y->run) return x->run < y->run ? -1 : 1;
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
@@ -45,28 +43,20 @@ static void collect_writes(const StoreBatch *b, Writes *w) {
     BatchWrite write;
     bool ordered = true;
     for (size_t pos = 0; batch_next(b, &pos, &write);) {
-        if (write.op == BATCH_RELEASE) {
-            continue;
-        }
+        if (write.op == BATCH_RELEASE) continue;
         ordered = ordered && (!w->len || w->items[w->len - 1].run <= write.run);
         w->items = mem_grow(w->items, w->len, &w->cap, sizeof *w->items);
         w->items[w->len++] = write;
     }
-    if (!ordered) {
-        qsort(w->items, w->len, sizeof *w->items, by_run_then_place);
-    }
+    if (!ordered) qsort(w->items, w->len, sizeof *w->items, by_run_then_place);
 }
 
 /* The part that starts at *at, which is moved behind it; false at the end. */
 static bool next_part(FileStore *f, const Writes *w, size_t *at, Part *p) {
     size_t end = *at;
-    if (end == w->len) {
-        return false;
-    }
+    if (end == w->len) return false;
     *p = (Part){.store = f, .writes = w->items + end, .run = w->items[end].run};
-    while (end < w->len && w->items[end].run == p->run) {
-        end++;
-    }
+    while (end < w->len && w->items[end].run == p->run) end++;
     p->n = end - *at;
     *at = end;
     return true;
@@ -159,9 +149,7 @@ typedef struct Changes {
 
 static int by_seq_then_place(const void *a, const void *b) {
     const BatchWrite *x = *(const BatchWrite *const *)a, *y = *(const BatchWrite *const *)b;
-    if (x->seq != y->seq) {
-        return x->seq < y->seq ? -1 : 1;
-    }
+    if (x->seq != y->seq) return x->seq < y->seq ? -1 : 1;
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
@@ -173,9 +161,7 @@ static void collect_changes(const Part *p, Changes *c) {
             c->items[c->len++] = w;
         }
     }
-    if (c->len) {
-        qsort(c->items, c->len, sizeof *c->items, by_seq_then_place);
-    }
+    if (c->len) qsort(c->items, c->len, sizeof *c->items, by_seq_then_place);
     for (size_t i = 0; i < c->len; i++) {
         if (i + 1 == c->len || c->items[i + 1]->seq != c->items[i]->seq) {
             c->items[n++] = c->items[i];
@@ -228,9 +214,7 @@ static bool rewrite_part(Part *p) {
 }
 
 static bool write_part(Part *p, Error *err) {
-    if (makes_run(p)) {
-        return create_part(p) || file_store_failed(p->store, "making a run", err);
-    }
+    if (makes_run(p)) return create_part(p) || file_store_failed(p->store, "making a run", err);
     return p->rewrites
                ? file_store_is_sound(p->store, p->file, true, err) &&
                      (rewrite_part(p) || file_store_failed(p->store, "removing checkpoints", err))
@@ -241,9 +225,7 @@ static bool write_part(Part *p, Error *err) {
 static bool prepare_part(Part *p, bool *skip, Error *err) {
     bool found = true;
     *skip = false;
-    if (removes_run(p)) {
-        return true;
-    }
+    if (removes_run(p)) return true;
     if (makes_run(p)) {
         look_over(p, &(RunRow){.status = (char *)"pending", .updated = p->writes[0].at});
     } else if (!file_store_sound_run(p->store, p->run, &p->file, &found, err)) {
@@ -335,9 +317,7 @@ static bool append_all(FileStore *f, const Writes *w, Undos *u, Error *err) {
     Part p;
     bool ok = true, skip;
     for (size_t at = 0; ok && next_part(f, w, &at, &p);) {
-        if (removes_run(&p)) {
-            continue;
-        }
+        if (removes_run(&p)) continue;
         ok = prepare_part(&p, &skip, err);
         if (ok && !skip && !p.rewrites) {
             uint64_t end = makes_run(&p) ? 0 : p.file->end;
@@ -445,18 +425,14 @@ static bool finish_part(Part *p, Error *err) {
     RunFile *file;
     bool found;
     Buf why = BUF_INIT;
-    if (!file_store_run(p->store, p->run, &file, &found, err)) {
-        return false;
-    }
+    if (!file_store_run(p->store, p->run, &file, &found, err)) return false;
     bool damaged = found && run_file_damage(file, true, &why);
     buf_clear(&why);
     if (makes_run(p)) { /* all of it again: its thread may not be there */
         file_store_forget(p->store, p->run);
         return write_run(p, err);
     }
-    if (!found || damaged) {
-        return true;
-    }
+    if (!found || damaged) return true;
     return (run_file_repair(file) || file_store_failed(p->store, "repairing a run", err)) &&
            write_run(p, err);
 }
@@ -469,19 +445,11 @@ static bool finish_batch(FileStore *f, const char *name, Error *err) {
     bool ok = true;
     int fd = open_regular(path, O_RDWR);
     if (fd >= 0 && lock_whole(fd)) {
-        if (read_batch(path, &b)) {
-            collect_writes(&b, &w);
-        }
-        for (size_t at = 0; ok && next_part(f, &w, &at, &p);) {
-            ok = finish_part(&p, err);
-        }
-        if (ok) {
-            unlink(path);
-        }
+        if (read_batch(path, &b)) collect_writes(&b, &w);
+        for (size_t at = 0; ok && next_part(f, &w, &at, &p);) ok = finish_part(&p, err);
+        if (ok) unlink(path);
     }
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     mem_free(w.items);
     store_batch_clear(&b);
     mem_free(path);
@@ -498,11 +466,7 @@ bool file_store_finish_batches(FileStore *f, Error *err) {
             ok = locked && finish_batch(f, e->d_name, err);
         }
     }
-    if (locked) {
-        lease_file_unlock(&f->lease_file, 0);
-    }
-    if (dir) {
-        closedir(dir);
-    }
+    if (locked) lease_file_unlock(&f->lease_file, 0);
+    if (dir) closedir(dir);
     return ok;
 }

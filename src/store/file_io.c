@@ -34,12 +34,8 @@ static bool fill(Reader *r, uint64_t at, size_t want) {
     while (r->buf.len < want) {
         size_t room = want - r->buf.len;
         ssize_t n = pread(r->fd, buf_reserve(&r->buf, room), room, (off_t)(at + r->buf.len));
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
-        if (n == 0) {
-            break;
-        }
+        if (n < 0 && errno != EINTR) return false;
+        if (n == 0) break;
         buf_advance(&r->buf, n > 0 ? (size_t)n : 0);
     }
     return true;
@@ -47,9 +43,7 @@ static bool fill(Reader *r, uint64_t at, size_t want) {
 
 const char *reader_get(Reader *r, uint64_t at, size_t len) {
     size_t ahead = r->ahead ? r->ahead : READER_NEAR;
-    if (!holds(r, at, len) && !fill(r, at, len > ahead ? len : ahead)) {
-        return NULL;
-    }
+    if (!holds(r, at, len) && !fill(r, at, len > ahead ? len : ahead)) return NULL;
     errno = 0;
     return holds(r, at, len) ? r->buf.data + (at - r->at) : NULL;
 }
@@ -75,9 +69,7 @@ bool file_write(int fd, const char *bytes, size_t len, uint64_t at) {
     size_t end = fault == FAULT_SHORT ? len / 2 : fault ? 0 : len;
     for (size_t done = 0; done < end;) {
         ssize_t n = pwrite(fd, bytes + done, end - done, (off_t)(at + done));
-        if (n < 0 && errno != EINTR) {
-            return false;
-        }
+        if (n < 0 && errno != EINTR) return false;
         done += n > 0 ? (size_t)n : 0;
     }
     errno = fault == FAULT_SHORT ? EIO : fault;
@@ -99,14 +91,10 @@ bool file_read_whole(const char *path, Buf *out) {
     ssize_t n = fd < 0 ? -1 : 1;
     while (n > 0) {
         n = read(fd, buf_reserve(out, PIECE), PIECE);
-        if (n > 0) {
-            buf_advance(out, (size_t)n);
-        }
+        if (n > 0) buf_advance(out, (size_t)n);
     }
     int failed = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     errno = failed;
     return n == 0;
 }
@@ -115,9 +103,7 @@ static bool write_new(const char *path, const char *bytes, size_t len) {
     int fd = open_regular(path, O_WRONLY | O_CREAT | O_TRUNC);
     bool ok = fd >= 0 && file_write(fd, bytes, len, 0) && file_sync(fd);
     int failed = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     errno = failed;
     return ok;
 }
@@ -134,9 +120,7 @@ bool file_replace(const char *path, const char *bytes, size_t len) {
     char *folder = folder_of(path), *new_path = hidden_path(folder, path);
     bool ok = write_new(new_path, bytes, len) && rename(new_path, path) == 0 && folder_sync(folder);
     int failed = errno;
-    if (!ok) {
-        unlink(new_path);
-    }
+    if (!ok) unlink(new_path);
     mem_free(new_path);
     mem_free(folder);
     errno = failed;

@@ -17,9 +17,7 @@ static FileStore *folder_store(Store *s) {
 }
 
 bool file_store_failed(const FileStore *f, const char *what, Error *err) {
-    if (errno == ENOSPC || errno == EDQUOT) {
-        return store_disk_is_full(&f->base, what, err);
-    }
+    if (errno == ENOSPC || errno == EDQUOT) return store_disk_is_full(&f->base, what, err);
     if (errno == EACCES || errno == EPERM || errno == EROFS) {
         error_set(err, ERR_IO, "The folder %s cannot be written (%s): %s failed.", f->base.path,
                   strerror(errno), what);
@@ -45,9 +43,7 @@ static bool is_free_folder(const char *path) {
             is_free = !strcmp(e->d_name, parts[i]);
         }
     }
-    if (dir) {
-        closedir(dir);
-    }
+    if (dir) closedir(dir);
     return is_free;
 }
 
@@ -55,9 +51,7 @@ static bool check_format(const Store *s, const Buf *text, long *found, Error *er
     size_t len = sizeof format_start - 1;
     bool ours = text->len > len && !memcmp(text->data, format_start, len);
     *found = ours ? strtol(text->data + len, NULL, 10) : 0;
-    if (*found > STORE_FORMAT) {
-        return store_is_newer(s, *found, err);
-    }
+    if (*found > STORE_FORMAT) return store_is_newer(s, *found, err);
     return *found >= 1 ||
            error_set(err, ERR_DATA, "%s is not a store of Pawl, or its file `format` is damaged.",
                      s->path);
@@ -72,18 +66,14 @@ static bool write_format(const char *path) {
 /* Another process may be doing the same: then there is nothing left to do. Its `format` may come
  * at any time, so what makes a folder not free is looked at before whether it is a store. */
 static bool make_store(FileStore *f, const char *format_path, Error *err) {
-    if (!folder_make(f->base.path)) {
-        return file_store_failed(f, "making the store", err);
-    }
+    if (!folder_make(f->base.path)) return file_store_failed(f, "making the store", err);
     if (!is_free_folder(f->base.path) && access(format_path, F_OK) != 0) {
         return error_set(
             err, ERR_USAGE,
             "The folder %s is not a store of Pawl, and not empty either; name another.",
             f->base.path);
     }
-    if (!lease_file_lock_store(&f->lease_file, err)) {
-        return false;
-    }
+    if (!lease_file_lock_store(&f->lease_file, err)) return false;
     bool ok = access(format_path, F_OK) == 0 || /* it comes last: with it the store is there */
               (folder_make(f->threads) && folder_make(f->runs) && folder_make(f->definitions) &&
                folder_make(f->batches) && write_format(format_path)) ||
@@ -134,21 +124,15 @@ static bool file_open(Store *s, Error *err) {
 /* Leaves the place free. */
 static void close_run(FileStore *f, int i) {
     RunFile *r = f->open[i];
-    if (store_holds(&f->base, r->run)) {
-        run_file_write_index(r);
-    }
+    if (store_holds(&f->base, r->run)) run_file_write_index(r);
     run_file_close(r);
     f->open[i] = f->open[--f->nopen];
 }
 
 static void file_close(Store *s) {
     FileStore *f = folder_store(s);
-    while (f->nopen) {
-        close_run(f, 0);
-    }
-    for (size_t i = 0; i < f->nstuck; i++) {
-        close(f->stuck[i]);
-    }
+    while (f->nopen) close_run(f, 0);
+    for (size_t i = 0; i < f->nstuck; i++) close(f->stuck[i]);
     file_store_end(f);
     lease_file_close(&f->lease_file);
     mem_free(f->named);
@@ -167,9 +151,7 @@ static char *file_folder(const Store *s) {
 
 static int place_of(const FileStore *f, int64_t run) {
     for (int i = 0; i < f->nopen; i++) {
-        if (f->open[i]->run == run) {
-            return i;
-        }
+        if (f->open[i]->run == run) return i;
     }
     return -1;
 }
@@ -186,9 +168,7 @@ void file_store_forget(FileStore *f, int64_t run) {
 static RunFile *open_or_refresh(FileStore *f, int64_t run) {
     int i = place_of(f, run);
     if (i >= 0) {
-        if (store_holds(&f->base, run) || run_file_refresh(f->open[i])) {
-            return f->open[i];
-        }
+        if (store_holds(&f->base, run) || run_file_refresh(f->open[i])) return f->open[i];
         int failed = errno;
         file_store_forget(f, run);
         errno = failed;
@@ -202,27 +182,21 @@ static RunFile *open_or_refresh(FileStore *f, int64_t run) {
         close_run(f, oldest);
     }
     RunFile *r = run_file_open(f->runs, run, f->base.mode != STORE_READ);
-    if (r) {
-        f->open[f->nopen++] = r;
-    }
+    if (r) f->open[f->nopen++] = r;
     return r;
 }
 
 bool file_store_run(FileStore *f, int64_t run, RunFile **out, bool *found, Error *err) {
     *out = open_or_refresh(f, run);
     *found = *out != NULL;
-    if (*out) {
-        (*out)->used = ++f->clock;
-    }
+    if (*out) (*out)->used = ++f->clock;
     return *out || errno == ENOENT || file_store_failed(f, "reading a run", err);
 }
 
 bool file_store_is_sound(const FileStore *f, const RunFile *file, bool all, Error *err) {
     Buf why = BUF_INIT;
     bool bad = run_file_damage(file, all, &why);
-    if (bad) {
-        store_damaged(&f->base, err, "%s", why.data);
-    }
+    if (bad) store_damaged(&f->base, err, "%s", why.data);
     buf_clear(&why);
     return !bad;
 }
@@ -300,20 +274,14 @@ static bool file_find(Store *s, RunKey key, RunRow *out, bool *found, Error *err
     RunFile *r;
     int64_t run = key.thread ? run_of_thread(f, key.thread) : key.run;
     *found = false;
-    if (run < 1) {
-        return true;
-    }
+    if (run < 1) return true;
     if (!file_store_sound_run(f, run, &r, found, err)) {
-        if (err && key.thread) {
-            error_wrap(err, "Thread `%s`", key.thread);
-        }
+        if (err && key.thread) error_wrap(err, "Thread `%s`", key.thread);
         return false;
     }
     *found = *found && (key.thread ? !strcmp(r->row.thread, key.thread)
                                    : run_of_thread(f, r->row.thread) == run);
-    if (*found) {
-        copy_row(f, &r->row, out);
-    }
+    if (*found) copy_row(f, &r->row, out);
     return true;
 }
 
@@ -344,12 +312,8 @@ static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
     bool found;
     Buf why = BUF_INIT;
     int64_t run = file[0] == '.' ? 0 : read_number(f->threads, file);
-    if (run < 1) {
-        return true;
-    }
-    if (!file_store_run(f, run, &r, &found, err)) {
-        return false;
-    }
+    if (run < 1) return true;
+    if (!file_store_run(f, run, &r, &found, err)) return false;
     rows->rows = mem_grow(rows->rows, rows->len, &rows->cap, sizeof *rows->rows);
     if (!found || run_file_damage(r, false, &why)) {
         rows->rows[rows->len++] = (RunRow){.run = run,
@@ -368,12 +332,8 @@ static bool add_run(FileStore *f, const char *file, Rows *rows, Error *err) {
 static bool collect_runs(FileStore *f, Rows *rows, Error *err) {
     DIR *dir = opendir(f->threads);
     bool ok = dir != NULL || file_store_failed(f, "listing the runs", err);
-    for (struct dirent *e; ok && (e = readdir(dir));) {
-        ok = add_run(f, e->d_name, rows, err);
-    }
-    if (dir) {
-        closedir(dir);
-    }
+    for (struct dirent *e; ok && (e = readdir(dir));) ok = add_run(f, e->d_name, rows, err);
+    if (dir) closedir(dir);
     return ok;
 }
 
@@ -385,9 +345,7 @@ static bool file_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *e
         places[i] = (RunPlace){rows.rows[i].updated, rows.rows[i].run, &rows.rows[i]};
     }
     run_places_give(s, places, ok ? rows.len : 0, page, fn, ctx);
-    for (size_t i = 0; i < rows.len; i++) {
-        run_row_clear(&rows.rows[i]);
-    }
+    for (size_t i = 0; i < rows.len; i++) run_row_clear(&rows.rows[i]);
     mem_free(rows.rows);
     return ok;
 }
@@ -402,13 +360,9 @@ static bool file_begin(Store *s, Error *err) {
 }
 
 void file_store_end(FileStore *f) {
-    while (f->nnamed) {
-        mem_free(f->named[--f->nnamed]);
-    }
+    while (f->nnamed) mem_free(f->named[--f->nnamed]);
     f->last = 0;
-    if (f->begun) {
-        lease_file_unlock(&f->lease_file, 0);
-    }
+    if (f->begun) lease_file_unlock(&f->lease_file, 0);
     f->begun = false;
 }
 
@@ -422,9 +376,7 @@ bool file_store_keep_last(FileStore *f) {
 
 static bool is_thread(const FileStore *f, const char *thread) {
     size_t i = 0;
-    while (i < f->nnamed && strcmp(f->named[i], thread) != 0) {
-        i++;
-    }
+    while (i < f->nnamed && strcmp(f->named[i], thread) != 0) i++;
     return i < f->nnamed || run_of_thread(f, thread);
 }
 
@@ -433,9 +385,7 @@ static bool file_create_run(Store *s, RunRow *row, bool *found, Error *err) {
     bool busy = false;
     char *owner = NULL;
     *found = row->thread && is_thread(f, row->thread);
-    if (*found) {
-        return true;
-    }
+    if (*found) return true;
     f->last = f->last ? f->last : read_number(f->base.path, "last");
     row->run = ++f->last;
     for (int i = 1; !row->thread; i++) {
@@ -466,18 +416,14 @@ bool file_store_drop_run(FileStore *f, int64_t run, Error *err) {
     static const char *const suffixes[] = {"cancel", "idx", "run"};
     RunFile *r;
     bool found;
-    if (!file_store_run(f, run, &r, &found, err)) {
-        return false;
-    }
+    if (!file_store_run(f, run, &r, &found, err)) return false;
     if (found && r->row.thread) {
         char *file = thread_file(r->row.thread), *path = path_join(f->threads, file);
         bool gone =
             (read_number(f->threads, file) != run || unlink(path) == 0) && folder_sync(f->threads);
         mem_free(file);
         mem_free(path);
-        if (!gone) {
-            return file_store_failed(f, "removing a run", err);
-        }
+        if (!gone) return file_store_failed(f, "removing a run", err);
     }
     file_store_forget(f, run);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -496,27 +442,19 @@ static bool file_lease(Store *s, int64_t run, bool *busy, char **owner, Error *e
     FileStore *f = folder_store(s);
     RunFile *r;
     bool found;
-    if (!lease_file_lock(&f->lease_file, run, busy, owner, err)) {
-        return false;
-    }
-    if (*busy) {
-        return true;
-    }
+    if (!lease_file_lock(&f->lease_file, run, busy, owner, err)) return false;
+    if (*busy) return true;
     bool ok = file_store_finish_batches(f, err) && file_store_sound_run(f, run, &r, &found, err) &&
               (found || store_has_no_run(s, run, err)) &&
               (run_file_repair(r) || file_store_failed(f, "repairing a run", err));
-    if (!ok) {
-        lease_file_unlock(&f->lease_file, run);
-    }
+    if (!ok) lease_file_unlock(&f->lease_file, run);
     return ok;
 }
 
 static void file_release(Store *s, int64_t run) {
     FileStore *f = folder_store(s);
     int i = place_of(f, run);
-    if (i >= 0) {
-        run_file_write_index(f->open[i]);
-    }
+    if (i >= 0) run_file_write_index(f->open[i]);
     lease_file_unlock(&f->lease_file, run);
 }
 
@@ -528,9 +466,7 @@ static bool file_set_cancel(Store *s, int64_t run, bool on, Error *err) {
     FileStore *f = folder_store(s);
     char *path = cancel_path(f, run);
     bool ok = on ? file_replace(path, "", 0) : unlink(path) == 0 || errno == ENOENT;
-    if (!ok) {
-        file_store_failed(f, "asking to cancel", err);
-    }
+    if (!ok) file_store_failed(f, "asking to cancel", err);
     mem_free(path);
     return ok;
 }
@@ -584,12 +520,8 @@ static bool file_definition(Store *s, const char *key, Buf *out, bool *found, Er
 static bool file_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
                             const char **why, Error *err) {
     RunFile *r;
-    if (!file_store_run(folder_store(s), run, &r, found, err)) {
-        return false;
-    }
-    if (!*found) {
-        return true;
-    }
+    if (!file_store_run(folder_store(s), run, &r, found, err)) return false;
+    if (!*found) return true;
     *found = false;
     return !r->row.thread || run_file_checkpoint(r, seq, out, found, why);
 }
@@ -612,9 +544,7 @@ static bool walk_one(Walk *w, int64_t seq) {
     Checkpoint c;
     bool found;
     const char *why = NULL;
-    if (!report_gap(w, seq)) {
-        return false;
-    }
+    if (!report_gap(w, seq)) return false;
     w->expected = seq + 1;
     run_file_checkpoint(w->file, seq, &c, &found, &why);
     return why ? w->damaged(w->ctx, seq, why) : !found || w->fn(w->ctx, &c);
@@ -627,16 +557,10 @@ static bool file_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
     FileStore *f = folder_store(s);
     int64_t seq = from > 0 ? from : 1;
     Walk w = {run_file_open(f->runs, run, false), fn, damaged, ctx, seq};
-    if (!w.file) {
-        return errno == ENOENT || file_store_failed(f, "reading a run", err);
-    }
+    if (!w.file) return errno == ENOENT || file_store_failed(f, "reading a run", err);
     bool more = w.file->row.thread != NULL;
-    for (; more && run_file_next(w.file, &seq); seq++) {
-        more = walk_one(&w, seq);
-    }
-    if (more) {
-        report_gap(&w, w.file->row.last + 1);
-    }
+    for (; more && run_file_next(w.file, &seq); seq++) more = walk_one(&w, seq);
+    if (more) report_gap(&w, w.file->row.last + 1);
     run_file_close(w.file);
     return true;
 }
@@ -644,12 +568,8 @@ static bool file_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
 static bool file_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     RunFile *r;
     bool found;
-    if (!run) {
-        return true;
-    }
-    if (!file_store_run(folder_store(s), run, &r, &found, err)) {
-        return false;
-    }
+    if (!run) return true;
+    if (!file_store_run(folder_store(s), run, &r, &found, err)) return false;
     if (!found) {
         buf_printf(out, "The file runs/%" PRId64 ".run is missing.", run);
     } else {

@@ -22,9 +22,7 @@ static bool is_folder(const char *path) {
 }
 
 bool folder_make(const char *path) {
-    if (is_folder(path)) {
-        return true;
-    }
+    if (is_folder(path)) return true;
     char *copy = mem_strndup(path, strlen(path));
     int failed = 0; /* why the first that is missing cannot be made */
     for (char *slash = strchr(copy + 1, '/'); slash && !failed; slash = strchr(slash + 1, '/')) {
@@ -34,9 +32,7 @@ bool folder_make(const char *path) {
     }
     failed = failed || mkdir(copy, 0700) == 0 ? failed : errno;
     mem_free(copy);
-    if (failed && is_folder(path)) {
-        return true;
-    }
+    if (failed && is_folder(path)) return true;
     errno = failed;
     return !failed;
 }
@@ -64,9 +60,7 @@ bool folder_is_safe(const char *path, Error *err) {
 
 bool path_is_safe(const char *path, Error *err) {
     struct stat st;
-    if (lstat(path, &st) != 0) {
-        return true;
-    }
+    if (lstat(path, &st) != 0) return true;
     if (S_ISLNK(st.st_mode)) {
         error_set(err, ERR_IO, "%s is a link, and a store has none.", path);
         return error_fact(err, "link", path);
@@ -92,9 +86,7 @@ void folder_remove(const char *path) {
 
 char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
-    if (!slash) {
-        return mem_strndup(".", 1);
-    }
+    if (!slash) return mem_strndup(".", 1);
     return slash == path ? mem_strndup("/", 1) : mem_strndup(path, (size_t)(slash - path));
 }
 
@@ -102,9 +94,7 @@ bool folder_sync(const char *path) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;
     int failed = errno;
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     errno = failed;
     return ok;
 }

@@ -19,9 +19,7 @@ static size_t home_of(const Leases *l, int64_t run) {
 
 static size_t slot_of(const Leases *l, int64_t run) {
     size_t i = home_of(l, run);
-    while (l->runs[i] && l->runs[i] != run) {
-        i = (i + 1) & (l->cap - 1);
-    }
+    while (l->runs[i] && l->runs[i] != run) i = (i + 1) & (l->cap - 1);
     return i;
 }
 
@@ -34,29 +32,21 @@ static void grow(Leases *l) {
     l->cap = old.cap ? old.cap * 2 : 16;
     l->runs = mem_zalloc(l->cap * sizeof *l->runs);
     for (size_t i = 0; i < old.cap; i++) {
-        if (old.runs[i]) {
-            l->runs[slot_of(l, old.runs[i])] = old.runs[i];
-        }
+        if (old.runs[i]) l->runs[slot_of(l, old.runs[i])] = old.runs[i];
     }
     mem_free(old.runs);
 }
 
 void leases_add(Leases *l, int64_t run) {
-    if (leases_has(l, run)) {
-        return;
-    }
-    if (2 * (l->len + 1) > l->cap) {
-        grow(l);
-    }
+    if (leases_has(l, run)) return;
+    if (2 * (l->len + 1) > l->cap) grow(l);
     l->runs[slot_of(l, run)] = run;
     l->len++;
 }
 
 /* What stood behind the gap is put in again, so that every run is found from its home on. */
 void leases_remove(Leases *l, int64_t run) {
-    if (!leases_has(l, run)) {
-        return;
-    }
+    if (!leases_has(l, run)) return;
     size_t i = slot_of(l, run);
     l->runs[i] = 0;
     l->len--;
@@ -79,17 +69,13 @@ void lease_file_init(LeaseFile *f, char *path) {
 }
 
 void lease_file_close(LeaseFile *f) {
-    if (f->path && f->fd >= 0) {
-        close(f->fd);
-    }
+    if (f->path && f->fd >= 0) close(f->fd);
     mem_free(f->path);
     *f = (LeaseFile){.fd = -1};
 }
 
 static bool open_file(LeaseFile *f, Error *err) {
-    if (f->fd < 0) {
-        f->fd = open_regular(f->path, O_RDWR | O_CREAT);
-    }
+    if (f->fd < 0) f->fd = open_regular(f->path, O_RDWR | O_CREAT);
     if (f->fd < 0) {
         error_set(err, ERR_IO, "The lock file %s cannot be opened: %s.", f->path, strerror(errno));
         char *folder = folder_of(f->path);
@@ -108,18 +94,14 @@ static char *read_owner(const LeaseFile *f, int64_t run) {
     char slot[LEASE_SLOT];
     ssize_t n = pread(f->fd, slot, sizeof slot, (off_t)(run * LEASE_SLOT));
     size_t len = n > 0 ? strnlen(slot, (size_t)n) : 0;
-    for (size_t i = 0; i < len; i++) {
-        slot[i] = slot[i] < ' ' || slot[i] > '~' ? '?' : slot[i];
-    }
+    for (size_t i = 0; i < len; i++) slot[i] = slot[i] < ' ' || slot[i] > '~' ? '?' : slot[i];
     return len ? mem_strndup(slot, len) : NULL;
 }
 
 bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error *err) {
     struct flock lock = slot_lock(F_WRLCK, run);
     *busy = false;
-    if (!open_file(f, err)) {
-        return false;
-    }
+    if (!open_file(f, err)) return false;
     if (fcntl(f->fd, F_OFD_SETLK, &lock) == 0) {
         char self[STORE_OWNER_MAX], slot[LEASE_SLOT] = {0};
         store_self(self);
@@ -140,9 +122,7 @@ bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error 
 
 void lease_file_unlock(LeaseFile *f, int64_t run) {
     struct flock lock = slot_lock(F_UNLCK, run);
-    if (f->fd >= 0) {
-        fcntl(f->fd, F_OFD_SETLK, &lock);
-    }
+    if (f->fd >= 0) fcntl(f->fd, F_OFD_SETLK, &lock);
 }
 
 /* A descriptor of its own will do where ours cannot be opened for writing: asking takes no right. */
@@ -150,17 +130,13 @@ bool lease_file_is_locked(LeaseFile *f, int64_t run) {
     struct flock lock = slot_lock(F_WRLCK, run);
     int fd = f->fd >= 0 ? f->fd : open_regular(f->path, O_RDONLY);
     bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    if (fd >= 0 && fd != f->fd) {
-        close(fd);
-    }
+    if (fd >= 0 && fd != f->fd) close(fd);
     return locked;
 }
 
 bool lease_file_lock_store(LeaseFile *f, Error *err) {
     struct flock lock = slot_lock(F_WRLCK, 0);
-    if (!open_file(f, err)) {
-        return false;
-    }
+    if (!open_file(f, err)) return false;
     while (fcntl(f->fd, F_OFD_SETLKW, &lock) != 0) {
         if (errno != EINTR) {
             return error_set(err, ERR_IO, "The lock file %s cannot be locked: %s.", f->path,

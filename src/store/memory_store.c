@@ -81,9 +81,7 @@ static bool memory_open(Store *s, Error *err) {
 /* ---- runs ---- */
 
 static void free_run(MemoryRun *r) {
-    for (size_t i = 0; i < r->len; i++) {
-        mem_free(r->kept[i].packed);
-    }
+    for (size_t i = 0; i < r->len; i++) mem_free(r->kept[i].packed);
     mem_free(r->kept);
     run_row_clear(&r->row);
     mem_free(r);
@@ -92,17 +90,11 @@ static void free_run(MemoryRun *r) {
 static void memory_close(Store *s) {
     MemoryData *m = lock(s);
     size_t left = --m->handles;
-    for (size_t i = 0; i < s->leases.cap; i++) {
-        leases_remove(&m->leased, s->leases.runs[i]);
-    }
+    for (size_t i = 0; i < s->leases.cap; i++) leases_remove(&m->leased, s->leases.runs[i]);
     unlock(m);
     buf_clear(&((MemoryStore *)s)->lent);
-    if (left) {
-        return;
-    }
-    for (size_t i = 0; i < m->nruns; i++) {
-        free_run(m->runs[i]);
-    }
+    if (left) return;
+    for (size_t i = 0; i < m->nruns; i++) free_run(m->runs[i]);
     for (size_t i = 0; i < m->ndefinitions; i++) {
         mem_free(m->definitions[i].key);
         buf_clear(&m->definitions[i].value);
@@ -141,9 +133,7 @@ static size_t bucket_of(const MemoryData *m, const char *thread) {
 
 static MemoryRun *run_named(const MemoryData *m, const char *thread) {
     MemoryRun *r = m->nbuckets ? m->names[bucket_of(m, thread)] : NULL;
-    while (r && strcmp(r->row.thread, thread)) {
-        r = r->next_named;
-    }
+    while (r && strcmp(r->row.thread, thread)) r = r->next_named;
     return r;
 }
 
@@ -158,9 +148,7 @@ static void add_run(MemoryData *m, MemoryRun *r) {
         m->nbuckets = m->nbuckets ? 2 * m->nbuckets : 16;
         mem_free(m->names);
         m->names = mem_zalloc(m->nbuckets * sizeof(MemoryRun *));
-        for (size_t i = 0; i < m->nruns; i++) {
-            add_name(m, m->runs[i]);
-        }
+        for (size_t i = 0; i < m->nruns; i++) add_name(m, m->runs[i]);
     }
     m->runs = mem_grow(m->runs, m->nruns, &m->runs_cap, sizeof *m->runs);
     m->runs[m->nruns++] = r;
@@ -172,9 +160,7 @@ static void remove_run(MemoryData *m, int64_t run) {
     MemoryRun *r = run_of(m, run);
     if (r) {
         MemoryRun **link = &m->names[bucket_of(m, r->row.thread)];
-        while (*link != r) {
-            link = &(*link)->next_named;
-        }
+        while (*link != r) link = &(*link)->next_named;
         *link = r->next_named;
         free_run(r);
         memmove(m->runs + i, m->runs + i + 1, (m->nruns - i - 1) * sizeof *m->runs);
@@ -187,9 +173,7 @@ static bool memory_find(Store *s, RunKey key, RunRow *out, bool *found, Error *e
     MemoryData *m = lock(s);
     MemoryRun *r = key.thread ? run_named(m, key.thread) : run_of(m, key.run);
     *found = r != NULL;
-    if (r) {
-        run_row_copy(out, &r->row);
-    }
+    if (r) run_row_copy(out, &r->row);
     unlock(m);
     return true;
 }
@@ -255,9 +239,7 @@ static bool memory_lease(Store *s, int64_t run, bool *busy, char **owner, Error 
     MemoryData *m = lock(s);
     bool there = run_of(m, run) != NULL;
     *busy = leases_has(&m->leased, run);
-    if (there && !*busy) {
-        leases_add(&m->leased, run);
-    }
+    if (there && !*busy) leases_add(&m->leased, run);
     unlock(m);
     return there || store_has_no_run(s, run, err);
 }
@@ -279,9 +261,7 @@ static bool memory_set_cancel(Store *s, int64_t run, bool on, Error *err) {
     (void)err;
     MemoryData *m = lock(s);
     MemoryRun *r = run_of(m, run);
-    if (r) {
-        r->row.cancel = on;
-    }
+    if (r) r->row.cancel = on;
     unlock(m);
     return true;
 }
@@ -327,9 +307,7 @@ static bool memory_definition(Store *s, const char *key, Buf *out, bool *found, 
 
 static size_t place_of(const MemoryRun *r, int64_t seq) {
     size_t low = 0, high = r->len;
-    if (r->len && r->kept[r->len - 1].seq < seq) {
-        return r->len;
-    }
+    if (r->len && r->kept[r->len - 1].seq < seq) return r->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (r->kept[middle].seq < seq) {
@@ -358,9 +336,7 @@ static void keep(MemoryRun *r, const BatchWrite *w) {
 static void close_up(MemoryRun *r) {
     size_t n = 0;
     for (size_t i = 0; i < r->len; i++) {
-        if (r->kept[i].packed) {
-            r->kept[n++] = r->kept[i];
-        }
+        if (r->kept[i].packed) r->kept[n++] = r->kept[i];
     }
     r->len = n;
 }
@@ -368,9 +344,7 @@ static void close_up(MemoryRun *r) {
 /* A checkpoint that is removed is only marked: many go at once, and are closed up together. */
 static void apply(MemoryData *m, const BatchWrite *w) {
     MemoryRun *r = run_of(m, w->run);
-    if (!r) {
-        return;
-    }
+    if (!r) return;
     if (w->op == BATCH_CHECKPOINT) {
         keep(r, w);
     } else if (w->op == BATCH_REMOVE) {
@@ -402,9 +376,7 @@ static bool memory_commit(Store *s, const StoreBatch *b, Error *err) {
         apply(m, &w);
         closing = w.op == BATCH_REMOVE && (closing || run_of(m, w.run)) ? w.run : 0;
     }
-    if (closing) {
-        close_up(run_of(m, closing));
-    }
+    if (closing) close_up(run_of(m, closing));
     unlock(m);
     memory_end(m);
     return true;
@@ -437,9 +409,7 @@ static bool memory_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *ou
     Buf *lent = &((MemoryStore *)s)->lent;
     int64_t at = seq;
     *found = copy_checkpoint(s, run, &at, lent) && at == seq;
-    if (*found) {
-        unpack(lent, out);
-    }
+    if (*found) unpack(lent, out);
     return true;
 }
 

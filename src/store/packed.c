@@ -8,9 +8,7 @@
 enum { VARINT_MAX = 10 };
 
 static char *write_varint(char *p, uint64_t v) {
-    for (; v >= 0x80; v >>= 7) {
-        *p++ = (char)(v | 0x80);
-    }
+    for (; v >= 0x80; v >>= 7) *p++ = (char)(v | 0x80);
     *p++ = (char)v;
     return p;
 }
@@ -38,9 +36,7 @@ bool get_varint(const char **p, const char *end, uint64_t *v) {
 enum { PACKED_INTS = 11 };
 
 static char *write_bytes(char *p, const char *bytes, size_t len) {
-    if (len) {
-        memcpy(p, bytes, len);
-    }
+    if (len) memcpy(p, bytes, len);
     return p + len;
 }
 
@@ -77,9 +73,7 @@ void checkpoint_pack(const Checkpoint *c, Buf *out) {
 /* Takes the next len bytes and, for text, the NUL behind them. */
 static const char *take(const char **p, const char *end, uint64_t len, bool text) {
     const char *bytes = *p;
-    if (len > (uint64_t)(end - bytes) || (text && len == (uint64_t)(end - bytes))) {
-        return NULL;
-    }
+    if (len > (uint64_t)(end - bytes) || (text && len == (uint64_t)(end - bytes))) return NULL;
     *p += len + text;
     return !text || (!bytes[len] && !memchr(bytes, '\0', len)) ? bytes : NULL;
 }
@@ -89,9 +83,7 @@ bool checkpoint_unpack(const char *bytes, size_t len, Checkpoint *out) {
     uint64_t v[PACKED_INTS] = {0};
     bool result = false;
     for (int i = 0; i < PACKED_INTS - !result; i++) {
-        if (!get_varint(&p, end, &v[i])) {
-            return false;
-        }
+        if (!get_varint(&p, end, &v[i])) return false;
         if (i == 7 && v[i] >= PACKED_RESULT) {
             result = true;
             v[i] -= PACKED_RESULT;
@@ -176,9 +168,7 @@ void batch_create(StoreBatch *b, const RunRow *row) {
     char *start = buf_reserve(&b->bytes, WRITE_HEAD + 2 * VARINT_MAX + lens[0] + lens[1] + lens[2]);
     char *end = write_varint(start + WRITE_HEAD, (uint64_t)row->run);
     end = write_varint(end, (uint64_t)row->created);
-    for (int i = 0; i < 3; i++) {
-        end = write_bytes(end, texts[i], lens[i]);
-    }
+    for (int i = 0; i < 3; i++) end = write_bytes(end, texts[i], lens[i]);
     finish_write(b, BATCH_CREATE, row->run, start, end);
 }
 
@@ -206,9 +196,7 @@ static void add_definition(StoreBatch *b, Json value) {
 
 void store_batch_create(StoreBatch *b, const StoreCreate *c) {
     assert(c->stand_in < 0);
-    if (!json_is_none(c->definition)) {
-        add_definition(b, c->definition);
-    }
+    if (!json_is_none(c->definition)) add_definition(b, c->definition);
     batch_create(b,
                  &(RunRow){.run = c->stand_in,
                            .thread = (char *)c->thread,
@@ -228,9 +216,7 @@ void batch_copy(StoreBatch *to, const StoreBatch *from, const BatchWrite *w, int
 }
 
 void batch_forget_made(StoreBatch *b) {
-    for (size_t i = 0; i < b->nmade; i++) {
-        run_row_clear(&b->made[i].row);
-    }
+    for (size_t i = 0; i < b->nmade; i++) run_row_clear(&b->made[i].row);
     b->nmade = 0;
 }
 
@@ -256,9 +242,7 @@ static int64_t next_int(const char **p, const char *end) {
 }
 
 bool batch_next(const StoreBatch *b, size_t *pos, BatchWrite *out) {
-    if (*pos >= b->bytes.len) {
-        return false;
-    }
+    if (*pos >= b->bytes.len) return false;
     uint64_t head;
     memcpy(&head, b->bytes.data + *pos, WRITE_HEAD);
     const char *p = b->bytes.data + *pos + WRITE_HEAD, *end = p + (head >> 8);

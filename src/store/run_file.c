@@ -78,9 +78,7 @@ void run_file_flag_last(Buf *out, size_t at) {
 }
 
 static bool parse_head(const char *head, Record *r) {
-    if (head[0] != 'P' || head[1] != 'R' || get32(head + 20) != crc32c(head, 20)) {
-        return false;
-    }
+    if (head[0] != 'P' || head[1] != 'R' || get32(head + 20) != crc32c(head, 20)) return false;
     *r = (Record){.type = (RecordType)head[2],
                   .last = head[3] & RECORD_LAST,
                   .len = get32(head + 4),
@@ -132,18 +130,14 @@ void run_file_state_record(Buf *out, const RunRow *row) {
 
 static bool get_number(const char **p, const char *end, int64_t *out) {
     uint64_t v;
-    if (!get_varint(p, end, &v)) {
-        return false;
-    }
+    if (!get_varint(p, end, &v)) return false;
     *out = (int64_t)v;
     return true;
 }
 
 static bool get_text(const char **p, const char *end, char **out) {
     const char *nul = memchr(*p, '\0', (size_t)(end - *p));
-    if (!nul) {
-        return false;
-    }
+    if (!nul) return false;
     mem_free(*out);
     *out = mem_strndup(*p, (size_t)(nul - *p));
     *p = nul + 1;
@@ -195,9 +189,7 @@ typedef struct Scan {
 
 static int by_seq_then_place(const void *a, const void *b) {
     const Entry *x = a, *y = b;
-    if (x->seq != y->seq) {
-        return x->seq < y->seq ? -1 : 1;
-    }
+    if (x->seq != y->seq) return x->seq < y->seq ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
@@ -236,14 +228,10 @@ static uint64_t find_record(RunFile *f, uint64_t at, uint64_t size) {
     while (at + RECORD_HEAD <= size) {
         const char *bytes = reader_some(&f->reader, at, &len);
         const char *p = bytes ? memchr(bytes, 'P', len) : NULL;
-        if (!bytes) {
-            break;
-        }
+        if (!bytes) break;
         at += p ? (uint64_t)(p - bytes) : len;
         const char *head = p ? reader_get(&f->reader, at, RECORD_HEAD) : NULL;
-        if (head && parse_head(head, &r) && at + record_size(&r) <= size) {
-            return at;
-        }
+        if (head && parse_head(head, &r) && at + record_size(&r) <= size) return at;
         at += p ? 1 : 0;
     }
     return size;
@@ -254,13 +242,9 @@ static bool only_zeros(RunFile *f, uint64_t at, uint64_t size) {
     for (; at < size; at += len) {
         const char *bytes = reader_some(&f->reader, at, &len);
         for (size_t i = 0; bytes && i < len && at + i < size; i++) {
-            if (bytes[i]) {
-                return false;
-            }
+            if (bytes[i]) return false;
         }
-        if (!bytes) {
-            return false;
-        }
+        if (!bytes) return false;
     }
     return true;
 }
@@ -271,9 +255,7 @@ static bool scan_record(Scan *s) {
     RunFile *f = s->f;
     Record r;
     const char *head = reader_get(&f->reader, s->at, RECORD_HEAD);
-    if (!head || s->at + RECORD_HEAD > s->size) {
-        return false;
-    }
+    if (!head || s->at + RECORD_HEAD > s->size) return false;
     if (!parse_head(head, &r)) {
         if (only_zeros(f, s->at, s->size)) {
             return false; /* room that was made for a group, which never came */
@@ -285,9 +267,7 @@ static bool scan_record(Scan *s) {
         end_group(s);
         return true;
     }
-    if (s->at + record_size(&r) > s->size) {
-        return false;
-    }
+    if (s->at + record_size(&r) > s->size) return false;
     if (r.type == RECORD_CHECKPOINT) {
         int64_t before = f->nrecent ? f->recent[f->nrecent - 1].seq : last_indexed(f);
         s->ordered = s->ordered && r.seq > before;
@@ -297,9 +277,7 @@ static bool scan_record(Scan *s) {
         s->facts = s->at;
     }
     s->at += record_size(&r);
-    if (r.last) {
-        end_group(s);
-    }
+    if (r.last) end_group(s);
     return true;
 }
 
@@ -341,9 +319,7 @@ static void scan(RunFile *f, uint64_t size) {
 static bool read_entry(RunFile *f, uint64_t i, Entry *out) {
     const char *bytes =
         reader_get(&f->index_reader, INDEX_HEAD + i * (uint64_t)INDEX_ENTRY, INDEX_ENTRY);
-    if (!bytes) {
-        return false;
-    }
+    if (!bytes) return false;
     *out = (Entry){(int64_t)get64(bytes), get64(bytes + 8)};
     return true;
 }
@@ -399,17 +375,13 @@ static void use_index(RunFile *f, const char *head, uint64_t size) {
     f->facts = facts;
     f->row.last = (int64_t)get64(head + 40);
     f->from_scan = false;
-    if (facts && !read_facts(f, facts, covered, RECORD_STATE)) {
-        start_over(f);
-    }
+    if (facts && !read_facts(f, facts, covered, RECORD_STATE)) start_over(f);
 }
 
 static void load_index(RunFile *f, uint64_t size) {
     char head[INDEX_HEAD];
     start_over(f);
-    if (f->index_fd < 0) {
-        f->index_fd = open_regular(f->index_path, f->writable ? O_RDWR : O_RDONLY);
-    }
+    if (f->index_fd < 0) f->index_fd = open_regular(f->index_path, f->writable ? O_RDWR : O_RDONLY);
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
     if (f->index_fd >= 0 && pread(f->index_fd, head, INDEX_HEAD, 0) == INDEX_HEAD) {
@@ -426,9 +398,7 @@ static void update_index(RunFile *f, uint64_t lag) {
         f->end - f->covered <= lag) {
         return;
     }
-    if (f->index_fd < 0) {
-        f->index_fd = open_regular(f->index_path, O_RDWR | O_CREAT);
-    }
+    if (f->index_fd < 0) f->index_fd = open_regular(f->index_path, O_RDWR | O_CREAT);
     f->index_reader.fd = f->index_fd;
     reader_forget(&f->index_reader);
     for (size_t i = 0; i < f->nrecent; i++) {
@@ -465,9 +435,7 @@ void run_file_write_index(RunFile *f) {
 /* Reads the file from its head on, in the state that it is in now. */
 static bool load(RunFile *f) {
     struct stat st;
-    if (f->fd < 0 || fstat(f->fd, &st) != 0) {
-        return false;
-    }
+    if (f->fd < 0 || fstat(f->fd, &st) != 0) return false;
     f->inode = (uint64_t)st.st_ino;
     f->reader.fd = f->fd;
     reader_forget(&f->reader);
@@ -511,19 +479,13 @@ RunFile *run_file_open(const char *folder, int64_t run, bool writable) {
 }
 
 static void close_files(RunFile *f) {
-    if (f->fd >= 0) {
-        close(f->fd);
-    }
-    if (f->index_fd >= 0) {
-        close(f->index_fd);
-    }
+    if (f->fd >= 0) close(f->fd);
+    if (f->index_fd >= 0) close(f->index_fd);
     f->fd = f->index_fd = -1;
 }
 
 void run_file_close(RunFile *f) {
-    if (!f) {
-        return;
-    }
+    if (!f) return;
     close_files(f);
     reader_clear(&f->reader);
     reader_clear(&f->index_reader);
@@ -561,34 +523,22 @@ bool run_file_create(const char *folder, const RunRow *row, const Buf *checkpoin
 
 bool run_file_refresh(RunFile *f) {
     struct stat named, opened;
-    if (stat(f->path, &named) != 0) {
-        return false;
-    }
+    if (stat(f->path, &named) != 0) return false;
     if ((uint64_t)named.st_ino != f->inode) {
         close_files(f);
         f->fd = open_run(f->path, f->writable);
         return load(f);
     }
-    if (fstat(f->fd, &opened) != 0) {
-        return false;
-    }
-    if ((uint64_t)opened.st_size < f->end) {
-        return load(f);
-    }
-    if ((uint64_t)opened.st_size > f->end && f->row.thread) {
-        scan(f, (uint64_t)opened.st_size);
-    }
+    if (fstat(f->fd, &opened) != 0) return false;
+    if ((uint64_t)opened.st_size < f->end) return load(f);
+    if ((uint64_t)opened.st_size > f->end && f->row.thread) scan(f, (uint64_t)opened.st_size);
     return true;
 }
 
 bool run_file_repair(RunFile *f) {
     struct stat st;
-    if (fstat(f->fd, &st) != 0) {
-        return false;
-    }
-    if ((uint64_t)st.st_size == f->end || !f->row.thread) {
-        return true;
-    }
+    if (fstat(f->fd, &st) != 0) return false;
+    if ((uint64_t)st.st_size == f->end || !f->row.thread) return true;
     reader_forget(&f->reader);
     return ftruncate(f->fd, (off_t)f->end) == 0 && file_sync(f->fd);
 }
@@ -635,9 +585,7 @@ static bool look_up(RunFile *f, int64_t seq, Entry *e, Record *r) {
 
 static bool rebuild(RunFile *f) {
     struct stat st;
-    if (f->from_scan || fstat(f->fd, &st) != 0) {
-        return false;
-    }
+    if (f->from_scan || fstat(f->fd, &st) != 0) return false;
     start_over(f);
     scan(f, (uint64_t)st.st_size);
     return true;
@@ -670,15 +618,11 @@ bool run_file_next(RunFile *f, int64_t *seq) {
     uint64_t i = lower_bound(f, *seq);
     bool there = i < entry_count(f);
     if (!there || !entry_at(f, i, &e) || e.seq < *seq || !is_at(f, &e, &r)) {
-        if (!there || !rebuild(f)) {
-            return there && entry_at(f, i, &e) && (*seq = e.seq, true);
-        }
+        if (!there || !rebuild(f)) return there && entry_at(f, i, &e) && (*seq = e.seq, true);
         i = lower_bound(f, *seq);
         there = i < entry_count(f) && entry_at(f, i, &e);
     }
-    if (there) {
-        *seq = e.seq;
-    }
+    if (there) *seq = e.seq;
     return there;
 }
 
@@ -694,9 +638,7 @@ bool run_file_copy_record(RunFile *f, int64_t seq, Buf *out) {
         return false;
     }
     const char *bytes = reader_get(&f->reader, e.place, (size_t)record_size(&r));
-    if (!bytes) {
-        return false;
-    }
+    if (!bytes) return false;
     size_t at = out->len;
     buf_add(out, bytes, (size_t)record_size(&r));
     run_file_flag_last(out, at);
@@ -707,17 +649,13 @@ bool run_file_copy_record(RunFile *f, int64_t seq, Buf *out) {
 
 /* The rest of a group that failed must not show behind a shorter one that follows it. */
 static bool clean_tail(RunFile *f) {
-    if (f->tail_dirty && ftruncate(f->fd, (off_t)f->end) == 0) {
-        f->tail_dirty = false;
-    }
+    if (f->tail_dirty && ftruncate(f->fd, (off_t)f->end) == 0) f->tail_dirty = false;
     return !f->tail_dirty;
 }
 
 bool run_file_append(RunFile *f, const Buf *group) {
     reader_forget(&f->reader);
-    if (!clean_tail(f)) {
-        return false;
-    }
+    if (!clean_tail(f)) return false;
     if (!file_write(f->fd, group->data, group->len, f->end) || !file_sync(f->fd)) {
         int failed = errno;
         f->tail_dirty = true;

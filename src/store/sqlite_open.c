@@ -71,9 +71,7 @@ static bool missing(const Store *s, Error *err) {
 
 static uint32_t big_endian(const unsigned char *p, int n) {
     uint32_t v = 0;
-    while (n--) {
-        v = v << 8 | *p++;
-    }
+    while (n--) v = v << 8 | *p++;
     return v;
 }
 
@@ -102,9 +100,7 @@ static bool look(SqliteStore *q, Look *l, Error *err) {
     if (code == SQLITE_OK && file && file->pMethods) {
         do {
             code = file->pMethods->xRead(file, l->header, sizeof l->header, 0);
-            if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) {
-                code = SQLITE_IOERR;
-            }
+            if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) code = SQLITE_IOERR;
         } while (code == SQLITE_IOERR_SHORT_READ && size >= (sqlite3_int64)sizeof l->header);
     }
     l->size = size;
@@ -130,9 +126,7 @@ static bool check_file(SqliteStore *q, Error *err) {
     const struct timespec pause = {.tv_nsec = 20000000};
     const char *path = q->base.path;
     Look l;
-    if (!look(q, &l, err)) {
-        return false;
-    }
+    if (!look(q, &l, err)) return false;
     if (memcmp(l.header, "SQLite format 3", (size_t)(l.size < 16 ? l.size : 16))) {
         return no_database(&q->base, err);
     }
@@ -144,9 +138,7 @@ static bool check_file(SqliteStore *q, Error *err) {
                              path, (long long)l.size);
         }
         nanosleep(&pause, NULL);
-        if (!look(q, &l, err)) {
-            return false;
-        }
+        if (!look(q, &l, err)) return false;
     }
     return true;
 }
@@ -159,15 +151,11 @@ static bool look_at_file(const Store *s, Error *err) {
                          S_ISDIR(st.st_mode) ? " but a folder; a store in a folder is file:DIR"
                                              : "");
     }
-    if (there && access(s->path, R_OK) == 0) {
-        return true;
-    }
+    if (there && access(s->path, R_OK) == 0) return true;
     if (errno != ENOENT && errno != ENOTDIR) {
         return error_set(err, ERR_IO, "The store %s cannot be read: %s.", s->path, strerror(errno));
     }
-    if (s->mode != STORE_CREATE) {
-        return missing(s, err);
-    }
+    if (s->mode != STORE_CREATE) return missing(s, err);
     char *folder = folder_of(s->path);
     bool ok = folder_make(folder);
     if (ok) { /* SQLite would let everybody read it; by a name, since a descriptor takes locks with it (look) */
@@ -250,12 +238,8 @@ static char *immutable_uri(const char *path) {
  * the database alone is all there is. */
 static bool connect_reader(SqliteStore *q, Error *err) {
     int64_t version;
-    if (!connect_as(q, q->base.path, SQLITE_OPEN_READONLY, err)) {
-        return false;
-    }
-    if (query_int(q, "PRAGMA user_version", &version, err)) {
-        return true;
-    }
+    if (!connect_as(q, q->base.path, SQLITE_OPEN_READONLY, err)) return false;
+    if (query_int(q, "PRAGMA user_version", &version, err)) return true;
     int code = sqlite3_errcode(q->db) & 0xFF;
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || !is_empty(q->base.path, "-wal")) {
         return false;
@@ -272,9 +256,7 @@ static bool switch_to_wal(SqliteStore *q, Error *err) {
     const struct timespec pause = {.tv_nsec = 5000000};
     for (int waited = 0; waited < BUSY_MS; waited += 5) {
         int code = sqlite3_exec(q->db, sql, NULL, NULL, NULL);
-        if ((code & 0xFF) != SQLITE_BUSY) {
-            break;
-        }
+        if ((code & 0xFF) != SQLITE_BUSY) break;
         nanosleep(&pause, NULL);
     }
     return run_sql(q, sql, "opening it", err);
@@ -295,15 +277,11 @@ typedef struct Format {
 /* In one transaction: another process may be making the very same database. */
 static bool read_format(SqliteStore *q, Format *f, Error *err) {
     bool begins = sqlite3_get_autocommit(q->db);
-    if (begins && !run_sql(q, "BEGIN", "opening it", err)) {
-        return false;
-    }
+    if (begins && !run_sql(q, "BEGIN", "opening it", err)) return false;
     bool ok = query_int(q, "PRAGMA user_version", &f->version, err) &&
               query_int(q, "PRAGMA application_id", &f->application, err) &&
               query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
-    if (begins) {
-        sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
-    }
+    if (begins) sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
     return ok;
 }
 
@@ -313,12 +291,8 @@ static bool check_format(const Store *s, const Format *f, Error *err) {
         error_set(err, ERR_DATA, "%s is an SQLite database of another program.", s->path);
         return error_fact(err, "store", s->url);
     }
-    if (f->version > STORE_FORMAT) {
-        return store_is_newer(s, f->version, err);
-    }
-    if (is_new && s->mode != STORE_CREATE) {
-        return missing(s, err);
-    }
+    if (f->version > STORE_FORMAT) return store_is_newer(s, f->version, err);
+    if (is_new && s->mode != STORE_CREATE) return missing(s, err);
     if (f->version < SCHEMA_READS && s->mode == STORE_READ) {
         return error_set(
             err, ERR_DATA,
@@ -336,18 +310,14 @@ static bool migrate(SqliteStore *q, Error *err) {
     Format f;
     snprintf(pragmas, sizeof pragmas, "PRAGMA user_version=%d; PRAGMA application_id=%d",
              STORE_FORMAT, SCHEMA_APPLICATION);
-    if (!run_sql(q, "BEGIN IMMEDIATE", doing, err)) {
-        return false;
-    }
+    if (!run_sql(q, "BEGIN IMMEDIATE", doing, err)) return false;
     bool ok = read_format(q, &f, err) && check_format(&q->base, &f, err);
     bool older = ok && f.version < STORE_FORMAT;
     for (; ok && f.version < STORE_FORMAT; f.version++) {
         ok = run_sql(q, schema_migrations[f.version], doing, err);
     }
     ok = ok && (!older || run_sql(q, pragmas, doing, err)) && run_sql(q, "COMMIT", doing, err);
-    if (!ok && !sqlite3_get_autocommit(q->db)) {
-        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    if (!ok && !sqlite3_get_autocommit(q->db)) sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
     return ok;
 }
 

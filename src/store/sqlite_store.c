@@ -105,9 +105,7 @@ static sqlite3_stmt *statement(SqliteStore *q, Sql which, Binds binds, const cha
 static bool execute(SqliteStore *q, Sql which, Binds binds, const char *doing, Error *err) {
     sqlite3_stmt *stmt = statement(q, which, binds, doing, err);
     bool ok = stmt && sqlite3_step(stmt) == SQLITE_DONE;
-    if (stmt && !ok) {
-        sqlite_failed(q, doing, err);
-    }
+    if (stmt && !ok) sqlite_failed(q, doing, err);
     sqlite3_reset(stmt);
     return ok;
 }
@@ -118,9 +116,7 @@ static bool query(SqliteStore *q, Sql which, Binds binds, sqlite3_stmt **row, Er
     int rc = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
     *row = rc == SQLITE_ROW ? stmt : NULL;
     if (stmt && rc != SQLITE_ROW) {
-        if (rc != SQLITE_DONE) {
-            sqlite_failed(q, "reading", err);
-        }
+        if (rc != SQLITE_DONE) sqlite_failed(q, "reading", err);
         sqlite3_reset(stmt);
     }
     return rc == SQLITE_ROW || rc == SQLITE_DONE;
@@ -128,9 +124,7 @@ static bool query(SqliteStore *q, Sql which, Binds binds, sqlite3_stmt **row, Er
 
 /* Keeps the error that led here. */
 static bool roll_back(SqliteStore *q) {
-    if (!sqlite3_get_autocommit(q->db)) {
-        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-    }
+    if (!sqlite3_get_autocommit(q->db)) sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
     return false;
 }
 
@@ -145,9 +139,7 @@ static bool sqlite_open(Store *s, Error *err) {
 
 static void sqlite_close(Store *s) {
     SqliteStore *q = sqlite(s);
-    for (int i = 0; i < SQL_COUNT; i++) {
-        sqlite3_finalize(q->prepared[i]);
-    }
+    for (int i = 0; i < SQL_COUNT; i++) sqlite3_finalize(q->prepared[i]);
     sqlite3_close(q->db);
     lease_file_close(&q->lease_file);
     buf_clear(&q->packed);
@@ -185,9 +177,7 @@ static bool sqlite_find(Store *s, RunKey key, RunRow *out, bool *found, Error *e
         return false;
     }
     *found = row != NULL;
-    if (row) {
-        read_row(row, out);
-    }
+    if (row) read_row(row, out);
     sqlite3_reset(row);
     return true;
 }
@@ -239,9 +229,7 @@ static bool insert_named(SqliteStore *q, RunRow *row, Error *err) {
     Binds values =
         BINDS(TEXT(unique), TEXT(row->workflow), TEXT(row->status), TEXT(row->definition),
               NUMBER(row->created), NUMBER(row->updated), TEXT(row->owner));
-    if (!execute(q, SQL_INSERT_RUN, values, "making a run", err)) {
-        return false;
-    }
+    if (!execute(q, SQL_INSERT_RUN, values, "making a run", err)) return false;
     row->run = sqlite3_last_insert_rowid(q->db);
     if (row->run > SCHEMA_RUN_MAX) {
         return error_set(err, ERR_LIMIT, "The store %s has given out all its run numbers.",
@@ -278,13 +266,9 @@ static bool sqlite_create_run(Store *s, RunRow *row, bool *found, Error *err) {
 static bool sqlite_lease(Store *s, int64_t run, bool *busy, char **owner, Error *err) {
     RunRow row = {0};
     bool found = false;
-    if (!sqlite_find(s, (RunKey){NULL, run}, &row, &found, err)) {
-        return false;
-    }
+    if (!sqlite_find(s, (RunKey){NULL, run}, &row, &found, err)) return false;
     run_row_clear(&row);
-    if (!found) {
-        return store_has_no_run(s, run, err);
-    }
+    if (!found) return store_has_no_run(s, run, err);
     return lease_file_lock(&sqlite(s)->lease_file, run, busy, owner, err);
 }
 
@@ -303,9 +287,7 @@ static bool sqlite_set_cancel(Store *s, int64_t run, bool on, Error *err) {
 
 static bool sqlite_get_cancel(Store *s, int64_t run, bool *on, Error *err) {
     sqlite3_stmt *row;
-    if (!query(sqlite(s), SQL_GET_CANCEL, BINDS(NUMBER(run)), &row, err)) {
-        return false;
-    }
+    if (!query(sqlite(s), SQL_GET_CANCEL, BINDS(NUMBER(run)), &row, err)) return false;
     *on = row && sqlite3_column_int(row, 0);
     sqlite3_reset(row);
     return true;
@@ -329,9 +311,7 @@ static bool sqlite_define(Store *s, const char *key, const Buf *value, Error *er
 
 static bool sqlite_definition(Store *s, const char *key, Buf *out, bool *found, Error *err) {
     sqlite3_stmt *row;
-    if (!query(sqlite(s), SQL_DEFINITION, BINDS(TEXT(key)), &row, err)) {
-        return false;
-    }
+    if (!query(sqlite(s), SQL_DEFINITION, BINDS(TEXT(key)), &row, err)) return false;
     *found = row != NULL;
     if (row) {
         const char *bytes = sqlite3_column_blob(row, 0);
@@ -355,18 +335,14 @@ static bool write_facts(SqliteStore *q, const Facts *f, const char *self, Error 
     Binds all = BINDS(NUMBER(f->run), NUMBER(f->head), NUMBER(f->last), TEXT(f->status),
                       NUMBER(f->at), TEXT(self));
     static const char doing[] = "writing checkpoints";
-    if (!f->run || !f->status) {
-        return !f->run || execute(q, SQL_UPDATE_LAST, last, doing, err);
-    }
+    if (!f->run || !f->status) return !f->run || execute(q, SQL_UPDATE_LAST, last, doing, err);
     return execute(q, SQL_UPDATE_SAME, all, doing, err) &&
            (sqlite3_changes(q->db) || execute(q, SQL_UPDATE_RUN, all, doing, err));
 }
 
 static bool write_checkpoint(SqliteStore *q, const BatchWrite *w, Error *err) {
     Checkpoint c;
-    if (!checkpoint_unpack(w->packed, w->packed_len, &c)) {
-        return false;
-    }
+    if (!checkpoint_unpack(w->packed, w->packed_len, &c)) return false;
     if (c.seq > SCHEMA_SEQ_MAX) {
         return error_set(err, ERR_LIMIT, "Run %" PRId64 " has used up its checkpoint numbers.",
                          c.run);
@@ -413,14 +389,10 @@ static bool apply_all(SqliteStore *q, const StoreBatch *b, Error *err) {
     store_self(self);
     for (size_t pos = 0; batch_next(b, &pos, &w);) {
         if (w.run != facts.run) {
-            if (!write_facts(q, &facts, self, err)) {
-                return false;
-            }
+            if (!write_facts(q, &facts, self, err)) return false;
             facts = (Facts){.run = w.run};
         }
-        if (!apply(q, &w, &facts, err)) {
-            return false;
-        }
+        if (!apply(q, &w, &facts, err)) return false;
     }
     return write_facts(q, &facts, self, err);
 }
@@ -437,9 +409,7 @@ static bool sqlite_commit(Store *s, const StoreBatch *b, Error *err) {
 
 /* NULL when there are none; SQLite itself has no place for an empty blob. */
 static const char *column_bytes(sqlite3_stmt *stmt, int i, size_t *len) {
-    if (sqlite3_column_type(stmt, i) != SQLITE_BLOB) {
-        return NULL;
-    }
+    if (sqlite3_column_type(stmt, i) != SQLITE_BLOB) return NULL;
     const char *bytes = sqlite3_column_blob(stmt, i);
     *len = (size_t)sqlite3_column_bytes(stmt, i);
     return bytes ? bytes : "";
@@ -473,9 +443,7 @@ static bool sqlite_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *ou
                               const char **why, Error *err) {
     SqliteStore *q = sqlite(s);
     *found = false;
-    if (run < 1 || run > SCHEMA_RUN_MAX || seq < 1 || seq > SCHEMA_SEQ_MAX) {
-        return true;
-    }
+    if (run < 1 || run > SCHEMA_RUN_MAX || seq < 1 || seq > SCHEMA_SEQ_MAX) return true;
     sqlite3_stmt *stmt =
         statement(q, SQL_CHECKPOINT, BINDS(NUMBER(schema_id(run, seq))), "reading", err);
     int rc = stmt ? sqlite3_step(stmt) : SQLITE_ERROR;
@@ -560,9 +528,7 @@ static bool sqlite_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
 static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     SqliteStore *q = sqlite(s);
     sqlite3_stmt *stmt = NULL;
-    if (run) {
-        return true;
-    }
+    if (run) return true;
     bool ok = sqlite3_prepare_v2(q->db, "PRAGMA quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
               sqlite3_step(stmt) == SQLITE_ROW;
     if (!ok) {

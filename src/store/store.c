@@ -41,9 +41,7 @@ const char *store_self(char out[STORE_OWNER_MAX]) {
 /* FNV-1a. */
 uint64_t store_hash(const char *bytes, size_t len) {
     uint64_t hash = 0xCBF29CE484222325u;
-    for (size_t i = 0; i < len; i++) {
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-    }
+    for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
     return hash;
 }
 
@@ -73,26 +71,20 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...) {
     va_start(args, fmt);
     error_vset_at(err, ERR_DATA, 0, 0, fmt, args);
     va_end(args);
-    if (err) {
-        error_wrap(err, "The store %s is damaged", s->url);
-    }
+    if (err) error_wrap(err, "The store %s is damaged", s->url);
     return false;
 }
 
 static int later_first(const void *a, const void *b) {
     const RunPlace *x = a, *y = b;
-    if (x->updated != y->updated) {
-        return x->updated > y->updated ? -1 : 1;
-    }
+    if (x->updated != y->updated) return x->updated > y->updated ? -1 : 1;
     return x->run > y->run ? -1 : x->run < y->run;
 }
 
 void run_places_give(Store *s, RunPlace *all, size_t n, RunsPage *page, RunRowFn fn, void *ctx) {
     size_t low = 0, high = n;
     RunPlace last = {page->updated, page->run, NULL};
-    if (n) {
-        qsort(all, n, sizeof *all, later_first);
-    }
+    if (n) qsort(all, n, sizeof *all, later_first);
     while (page->run && low < high) { /* the first place behind the last one given */
         size_t middle = low + (high - low) / 2;
         if (later_first(&all[middle], &last) <= 0) {
@@ -109,9 +101,7 @@ void run_places_give(Store *s, RunPlace *all, size_t n, RunsPage *page, RunRowFn
         bool found = at->row != NULL;
         page->updated = at->updated;
         page->run = at->run;
-        if (!found) {
-            find_number(s, at->run, &own, &found, NULL);
-        }
+        if (!found) find_number(s, at->run, &own, &found, NULL);
         wanted = !found || fn(ctx, at->row ? at->row : &own);
         run_row_clear(&own);
     }
@@ -146,14 +136,10 @@ static const StoreBackend *backend_of(const char *url, const char **path, Error 
         len++;
     }
     *path = url;
-    if (!len || url[len] != ':') {
-        return &sqlite_backend;
-    }
+    if (!len || url[len] != ':') return &sqlite_backend;
     *path = url + len + 1;
     for (size_t i = 0; i < BACKENDS; i++) {
-        if (text_is(url, len, backends[i]->scheme)) {
-            return backends[i];
-        }
+        if (text_is(url, len, backends[i]->scheme)) return backends[i];
     }
     bad_scheme(url, len, err);
     return NULL;
@@ -178,9 +164,7 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
 
 /* Whoever could write where we are about to could have us write anywhere. */
 static bool is_safe(const Store *s, Error *err) {
-    if (!s->backend->durable) {
-        return true;
-    }
+    if (!s->backend->durable) return true;
     char *folder = s->backend->in_folder ? folder_of(s->path) : mem_strdup(s->path);
     bool safe = folder_is_safe(folder, err);
     for (const char *const *part = s->backend->parts; *part && safe; part++) {
@@ -214,9 +198,7 @@ static Store *open_handle(const StoreBackend *backend, const char *path, StoreMo
 Store *store_open(const char *url, StoreMode mode, Error *err) {
     const char *path;
     const StoreBackend *backend = backend_of(url, &path, err);
-    if (!backend || !check_path(backend, path, err)) {
-        return NULL;
-    }
+    if (!backend || !check_path(backend, path, err)) return NULL;
     return open_handle(backend, path, mode, NULL, err);
 }
 
@@ -225,13 +207,9 @@ Store *store_reader(const Store *s, Error *err) {
 }
 
 void store_close(Store *s) {
-    if (!s) {
-        return;
-    }
+    if (!s) return;
     s->backend->close(s);
-    if (s->folder && !s->backend->durable) {
-        folder_remove(s->folder);
-    }
+    if (s->folder && !s->backend->durable) folder_remove(s->folder);
     leases_clear(&s->leases);
     store_batch_clear(&s->plain);
     mem_free(s->folder);
@@ -255,21 +233,15 @@ bool store_url_is_durable(const char *url) {
 }
 
 const char *store_folder(Store *s, Error *err) {
-    if (s->folder) {
-        return s->folder;
-    }
+    if (s->folder) return s->folder;
     const char *tmp = getenv("TMPDIR");
     bool durable = s->backend->durable;
     char *path =
         durable ? s->backend->folder(s) : path_join(tmp && *tmp ? tmp : "/tmp", "pawl-XXXXXX");
     int fd = durable ? safe_folder_make(AT_FDCWD, path, NULL, err) : -1;
     bool refused = fd < 0 && durable && (errno == EPERM || errno == ELOOP);
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (fd >= 0 || (!durable && mkdtemp(path))) {
-        return s->folder = path;
-    }
+    if (fd >= 0) close(fd);
+    if (fd >= 0 || (!durable && mkdtemp(path))) return s->folder = path;
     if (refused) {
         mem_free(path);
         return NULL;
@@ -383,9 +355,7 @@ bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
         !s->backend->find(s, (RunKey){name, 0}, out, &found, err)) {
         return false;
     }
-    if (!found && number > 0 && !find_number(s, number, out, &found, err)) {
-        return false;
-    }
+    if (!found && number > 0 && !find_number(s, number, out, &found, err)) return false;
     return found || no_such_thread(s, name, err);
 }
 
@@ -414,9 +384,7 @@ static bool has_control_character(const char *s, size_t len) {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)s[i];
         bool c1 = c == 0xC2 && i + 1 < len && (unsigned char)s[i + 1] < 0xA0;
-        if (c < 0x20 || c == 0x7F || c1) {
-            return true;
-        }
+        if (c < 0x20 || c == 0x7F || c1) return true;
     }
     return false;
 }
@@ -458,9 +426,7 @@ static bool refuse_busy(Store *s, int64_t run, const char *owner, Error *err) {
 bool store_lease(Store *s, int64_t run, Error *err) {
     bool busy = false, cancel = false;
     char *owner = NULL;
-    if (store_holds(s, run)) {
-        return true;
-    }
+    if (store_holds(s, run)) return true;
     if (!store_refuse_reader(s, err) || !s->backend->lease(s, run, &busy, &owner, err)) {
         return false;
     }
@@ -472,9 +438,7 @@ bool store_lease(Store *s, int64_t run, Error *err) {
     leases_add(&s->leases, run);
     bool ok = s->backend->get_cancel(s, run, &cancel, err) && /* a wish for the owner before */
               (!cancel || s->backend->set_cancel(s, run, false, err));
-    if (!ok) {
-        store_release(s, run);
-    }
+    if (!ok) store_release(s, run);
     return ok;
 }
 
@@ -520,17 +484,13 @@ char *store_define_encoded(Store *s, const Buf *bytes, Error *err) {
         buf_reset(&key);
         buf_reset(&there);
         buf_printf(&key, "%0*" PRIx64, KEY_HEX, store_hash(bytes->data, bytes->len));
-        if (attempt > 1) {
-            buf_printf(&key, "-%d", attempt);
-        }
+        if (attempt > 1) buf_printf(&key, "-%d", attempt);
         ok = s->backend->definition(s, key.data, &there, &found, err);
         same = found && there.len == bytes->len && !memcmp(there.data, bytes->data, bytes->len);
     }
     ok = ok && (found || s->backend->define(s, key.data, bytes, err));
     buf_clear(&there);
-    if (!ok) {
-        buf_clear(&key);
-    }
+    if (!ok) buf_clear(&key);
     return ok ? buf_detach(&key) : NULL;
 }
 
@@ -582,12 +542,8 @@ bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *wh
 static bool missing_checkpoint(Store *s, int64_t run, int64_t seq, Error *err) {
     RunRow row = {0};
     bool found = false;
-    if (!find_number(s, run, &row, &found, err)) {
-        return false;
-    }
-    if (!found) {
-        return store_has_no_run(s, run, err);
-    }
+    if (!find_number(s, run, &row, &found, err)) return false;
+    if (!found) return store_has_no_run(s, run, err);
     if (seq < 1 || seq > row.last) {
         error_set(err, ERR_NOT_FOUND,
                   "Thread `%s` has no checkpoint %" PRId64 ": its last is %" PRId64 ".", row.thread,
@@ -605,12 +561,8 @@ static bool missing_checkpoint(Store *s, int64_t run, int64_t seq, Error *err) {
 bool store_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, Error *err) {
     bool found = false;
     const char *why = NULL;
-    if (!s->backend->checkpoint(s, run, seq, out, &found, &why, err)) {
-        return false;
-    }
-    if (why) {
-        return store_damaged_checkpoint(s, run, seq, why, err);
-    }
+    if (!s->backend->checkpoint(s, run, seq, out, &found, &why, err)) return false;
+    if (why) return store_damaged_checkpoint(s, run, seq, why, err);
     return found || missing_checkpoint(s, run, seq, err);
 }
 
@@ -633,12 +585,8 @@ static bool walk_damage(void *ctx, int64_t seq, const char *why) {
     Walk *w = ctx;
     Error err = ERROR_INIT;
     store_damaged_checkpoint(w->s, w->run, seq, why, &err);
-    if (w->damaged) {
-        return w->damaged(w->ctx, seq, &err);
-    }
-    if (w->err) {
-        *w->err = err;
-    }
+    if (w->damaged) return w->damaged(w->ctx, seq, &err);
+    if (w->err) *w->err = err;
     w->failed = true;
     return false;
 }

@@ -30,9 +30,7 @@ void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len, uint64_t
 Json chain_decode(const char *bytes, size_t len) {
     size_t used = 0;
     Json value = json_decode(bytes, len, &used, NULL);
-    if (!json_is_none(value) && used != len) {
-        json_clear(&value);
-    }
+    if (!json_is_none(value) && used != len) json_clear(&value);
     return value;
 }
 
@@ -65,9 +63,7 @@ static bool collect(Store *s, int64_t run, int64_t seq, Chain *chain, Json *base
     Checkpoint c;
     for (int64_t at = seq; at; at = c.parent) {
         if (!store_checkpoint(s, run, at, &c, err)) {
-            if (err && at != seq) {
-                error_wrap(err, "Checkpoint %" PRId64 " cannot be rebuilt", seq);
-            }
+            if (err && at != seq) error_wrap(err, "Checkpoint %" PRId64 " cannot be rebuilt", seq);
             return false;
         }
         if (c.parent < 0 || c.parent >= c.seq) {
@@ -80,9 +76,7 @@ static bool collect(Store *s, int64_t run, int64_t seq, Chain *chain, Json *base
             return !json_is_none(*base) ||
                    store_damaged_checkpoint(s, run, at, "its image is not a value", err);
         }
-        if (!push_patch(s, chain, &c, err)) {
-            return false;
-        }
+        if (!push_patch(s, chain, &c, err)) return false;
     }
     *base = json_null();
     return true;
@@ -104,15 +98,9 @@ Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error 
         image = json_patch(image, chain.patches[i], &why);
         ok = !json_is_none(image) || store_damaged_checkpoint(s, run, chain.seqs[i], why.msg, err);
     }
-    if (!ok) {
-        json_clear(&image);
-    }
-    if (weight) {
-        *weight = chain.weight;
-    }
-    for (size_t i = 0; i < chain.len; i++) {
-        json_unref(chain.patches[i]);
-    }
+    if (!ok) json_clear(&image);
+    if (weight) *weight = chain.weight;
+    for (size_t i = 0; i < chain.len; i++) json_unref(chain.patches[i]);
     mem_free(chain.patches);
     mem_free(chain.seqs);
     return image;

@@ -116,43 +116,29 @@ static bool check_leases(const Store *s, const StoreBatch *b, Error *err) {
 static void release(Store *s, const StoreBatch *b) {
     BatchWrite w;
     for (size_t pos = 0; b->releases && batch_next(b, &pos, &w);) {
-        if (w.op == BATCH_RELEASE) {
-            store_release(s, number_of(b, w.run));
-        }
+        if (w.op == BATCH_RELEASE) store_release(s, number_of(b, w.run));
     }
 }
 
 static bool commit_resolved(Store *s, StoreBatch *b, Error *err) {
     make_room(s, b);
-    if (!s->backend->begin(s, err)) {
-        return false;
-    }
+    if (!s->backend->begin(s, err)) return false;
     if (!resolve(s, b, err) || !check_leases(s, &s->plain, err) ||
         (s->plain.count && !s->backend->commit(s, &s->plain, err))) {
         s->backend->cancel(s); /* nothing of it was committed */
-        for (size_t i = 0; i < b->nmade; i++) {
-            store_release(s, b->made[i].run);
-        }
+        for (size_t i = 0; i < b->nmade; i++) store_release(s, b->made[i].run);
         batch_forget_made(b);
         return false;
     }
-    if (!s->plain.count) {
-        s->backend->cancel(s);
-    }
+    if (!s->plain.count) s->backend->cancel(s);
     release(s, b);
     return true;
 }
 
 bool store_commit(Store *s, StoreBatch *b, Error *err) {
-    if (!store_refuse_reader(s, err)) {
-        return false;
-    }
-    if (b->stands_in) {
-        return commit_resolved(s, b, err);
-    }
-    if (!check_leases(s, b, err) || (b->count && !s->backend->commit(s, b, err))) {
-        return false;
-    }
+    if (!store_refuse_reader(s, err)) return false;
+    if (b->stands_in) return commit_resolved(s, b, err);
+    if (!check_leases(s, b, err) || (b->count && !s->backend->commit(s, b, err))) return false;
     batch_forget_made(b);
     release(s, b);
     return true;
