@@ -133,7 +133,7 @@ bool safe_folder_is_ours(int fd, const char *name, Error *err) {
     return false;
 }
 
-int safe_folder(int folder, const char *name, Error *err) {
+static int open_folder(int folder, const char *name, Error *err) {
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         struct stat st;
@@ -141,7 +141,19 @@ int safe_folder(int folder, const char *name, Error *err) {
         bool link = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
         return cannot(err, "open the folder", name, link ? ELOOP : error);
     }
-    return safe_folder_is_ours(fd, name, err) ? fd : close_with(fd);
+    return fd;
+}
+
+int safe_folder(int folder, const char *name, Error *err) {
+    int fd = open_folder(folder, name, err);
+    return fd < 0 || safe_folder_is_ours(fd, name, err) ? fd : close_with(fd);
+}
+
+int safe_parent(int folder, const char *name, Error *err) {
+    struct stat st;
+    int fd = open_folder(folder, name, err);
+    bool sticky = fd >= 0 && fstat(fd, &st) == 0 && st.st_mode & S_ISVTX && is_ours(&st);
+    return fd < 0 || sticky || safe_folder_is_ours(fd, name, err) ? fd : close_with(fd);
 }
 
 int safe_folder_make(int folder, const char *name, bool *made, Error *err) {

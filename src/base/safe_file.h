@@ -50,6 +50,8 @@ bool safe_read_fd(int fd, const char *name, size_t max, Buf *out, Error *err);
 int safe_folder(int folder, const char *name, Error *err);
 /* Whether one that is open already is that. */
 bool safe_folder_is_ours(int fd, const char *name, Error *err);
+/* The same, or one like /tmp: others can put things there, but not take away or rename what is not theirs. */
+int safe_parent(int folder, const char *name, Error *err);
 /* Makes a folder for nobody but us. One that is there already will do if it is ours alone. -1: none; otherwise
  * it is open, and *made (may be NULL) says whether it is new. */
 int safe_folder_make(int folder, const char *name, bool *made, Error *err);

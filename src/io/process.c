@@ -141,7 +141,7 @@ static void set_damaged(Process *p) {
 
 /* From what is in the place, now that nobody works there any more. */
 static void set_from_place(Process *p) {
-    int place = process_place_open(p->place, false, NULL);
+    int place = process_place_open(p->place, NULL, NULL);
     if (p->has_status == PLACE_NONE && place >= 0) {
         p->has_status = process_place_read_status(place, &p->status);
     }
@@ -170,7 +170,7 @@ static void finish(Process *p) {
 /* ---- one that we started ---- */
 
 static bool was_used(const Process *p) {
-    int place = process_place_open(p->place, false, NULL);
+    int place = process_place_open(p->place, NULL, NULL);
     int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, false, NULL);
     bool used = lock < 0 || process_place_was_used(lock);
     if (lock >= 0) close(lock);
@@ -281,7 +281,7 @@ static void on_timer(uv_timer_t *timer) {
  * to run on for that. */
 static void on_late(uv_timer_t *timer) {
     Process *p = timer->data;
-    int place = p->child ? -1 : process_place_open(p->place, false, NULL);
+    int place = p->child ? -1 : process_place_open(p->place, NULL, NULL);
     int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, false, NULL);
     if (lock >= 0) p->child = process_place_child(lock, p->supervisor); /* it could not tell us */
     if (lock >= 0) close(lock);
@@ -305,7 +305,8 @@ static void set_never_late(Process *p) {
 
 /* Looks at what the place is (see above) and does what follows from it. False with *err set. */
 static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err) {
-    int place = process_place_open(p->place, true, err);
+    bool is_new = false;
+    int place = process_place_open(p->place, &is_new, err);
     int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, true, err);
     p->attached = true;
     if (lock < 0) {
@@ -318,12 +319,13 @@ static bool find_or_spawn(Process *p, const ProcessOptions *options, Error *err)
         look_for_child(p);
         return true;
     }
-    p->has_status = process_place_read_status(place, &p->status);
+    bool used = process_place_was_used(lock); /* also in a new one: others may have come and gone */
+    if (used || !is_new) p->has_status = process_place_read_status(place, &p->status);
     bool refused = p->has_status == PLACE_FINE && p->status.end == PROCESS_FAILED;
-    if (!refused && !process_place_was_used(lock)) {
+    if (!used && !refused) {
         p->attached = false;
         p->has_status = PLACE_NONE;
-        process_place_clear(place);
+        if (!is_new) process_place_clear(place);
         if (!start_supervisor(p, options, place, lock)) p->spawn_error = errno ? errno : EIO;
     }
     close(lock);
@@ -400,7 +402,7 @@ void process_freeze(Process *p, bool frozen) {
 /* ---- one that somebody else left behind ---- */
 
 bool process_stop_place(const char *path, Error *err) {
-    int place = process_place_open(path, false, err);
+    int place = process_place_open(path, NULL, err);
     bool missing = place < 0 && errno == ENOENT;
     int lock = place < 0 ? -1 : process_place_open_lock(place, path, false, err);
     missing = missing || (place >= 0 && lock < 0 && errno == ENOENT);

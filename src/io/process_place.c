@@ -23,12 +23,12 @@ static const int64_t TIME_MAX = 253402300799999; /* the end of the year 9999, in
 
 /* ---- opening ---- */
 
-/* Whoever can write to the folder above could put another in the place's stead. */
+/* Whoever can rename things in the folder above could put another in the place's stead. */
 static bool parent_is_ours(const char *path, Error *err) {
     const char *slash = strrchr(path, '/');
     size_t len = slash ? (size_t)(slash - path) : 0;
     char *parent = slash ? mem_strndup(slash == path ? "/" : path, len ? len : 1) : NULL;
-    int fd = safe_folder(AT_FDCWD, parent ? parent : ".", err);
+    int fd = safe_parent(AT_FDCWD, parent ? parent : ".", err);
     int error = errno;
     mem_free(parent);
     if (fd >= 0) close(fd);
@@ -36,9 +36,9 @@ static bool parent_is_ours(const char *path, Error *err) {
     return fd >= 0;
 }
 
-int process_place_open(const char *path, bool make, Error *err) {
+int process_place_open(const char *path, bool *make, Error *err) {
     if (!parent_is_ours(path, err) && errno != ENOENT) return -1;
-    return make ? safe_folder_make(AT_FDCWD, path, NULL, err) : safe_folder(AT_FDCWD, path, err);
+    return make ? safe_folder_make(AT_FDCWD, path, make, err) : safe_folder(AT_FDCWD, path, err);
 }
 
 int process_place_open_lock(int place, const char *path, bool make, Error *err) {

@@ -30,9 +30,9 @@ typedef struct PlaceStatus {
     int64_t started, finished;
 } PlaceStatus;
 
-/* Opens the folder; with make, makes it if need be. -1 with *err set: it cannot be, or it or the folder that
+/* Opens the folder; with make (not NULL), makes it if need be and says whether it did. -1 with *err set: it cannot be, or it or the folder that
  * it is in is not ours alone. errno is ENOENT when it is not there. */
-int process_place_open(const char *path, bool make, Error *err);
+int process_place_open(const char *path, bool *make, Error *err);
 /* PLACE_LOCK, made if need be. -1 with *err set. */
 int process_place_open_lock(int place, const char *path, bool make, Error *err);
 /* True once nobody works at the place any more; then we do, until the descriptor is closed. */

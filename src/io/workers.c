@@ -56,6 +56,7 @@ enum {
     MEMORY_DEFAULT = 1 << 30, /* the same */
     OUTPUT_DEFAULT = 1 << 20, /* the same */
     TOKEN_BYTES = 16,
+    RANDOM_BYTES = 32 * TOKEN_BYTES, /* that are asked for at once */
     CHANNEL = 0,
     FIRST_STREAM = 1, /* indices of a worker's polls */
     END = 3,
@@ -134,6 +135,8 @@ struct WorkerPool {
     uint64_t ncodes; /* ever */
     WorkerTexts texts;
     char *piece;
+    unsigned char chance[RANDOM_BYTES]; /* for tokens: bytes that are not used yet */
+    size_t nchance;
     struct { /* memory; the work and the items are the other thread's while it looks */
         uv_work_t work;
         WorkerMemory *items;
@@ -979,14 +982,20 @@ void worker_pool_free(WorkerPool *pool) {
     uv_close((uv_handle_t *)&pool->sweep, on_timer_closed);
 }
 
-static void make_token(char out[TOKEN_BYTES * 2 + 1]) {
-    unsigned char bytes[TOKEN_BYTES];
-    for (size_t got = 0; got < sizeof bytes;) {
-        ssize_t n = getrandom(bytes + got, sizeof bytes - got, 0);
+static void make_token(WorkerPool *pool, char out[TOKEN_BYTES * 2 + 1]) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t got = pool->nchance ? RANDOM_BYTES : 0; got < RANDOM_BYTES;) {
+        ssize_t n = getrandom(pool->chance + got, RANDOM_BYTES - got, 0);
         if (n > 0) got += (size_t)n;
         if (n < 0 && errno != EINTR) abort(); /* no system that we run on is without */
+        pool->nchance = RANDOM_BYTES;
     }
-    for (int i = 0; i < TOKEN_BYTES; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    for (int i = 0; i < TOKEN_BYTES; i++) {
+        unsigned char byte = pool->chance[--pool->nchance];
+        out[2 * i] = digits[byte >> 4];
+        out[2 * i + 1] = digits[byte & 15];
+    }
+    out[2 * TOKEN_BYTES] = '\0';
 }
 
 WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *err) {
@@ -998,7 +1007,7 @@ WorkerCall *worker_call(WorkerPool *pool, const WorkerOptions *options, Error *e
     WorkerOptions *own = &call->options;
     call->pool = pool;
     pool->calls++;
-    make_token(call->token);
+    make_token(pool, call->token);
     call->program = program;
     call->log = (WorkerLog){.max = options->max_output ? options->max_output : OUTPUT_DEFAULT,
                             .on_log = options->on_log,

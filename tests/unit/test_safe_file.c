@@ -146,6 +146,12 @@ static void a_folder_is_ours_alone(void **state) {
     assert_int_equal(errno, EPERM);
     assert_non_null(strstr(err.msg, "Others can write to mine"));
     assert_non_null(strstr(err.facts, "\"foreign\":\"mine\""));
+    assert_int_equal(safe_parent(folder, "mine", &err), -1);
+    assert_int_equal(fchmodat(folder, "mine", 01777, 0), 0); /* as /tmp is */
+    assert_int_equal(safe_folder(folder, "mine", &err), -1);
+    fd = safe_parent(folder, "mine", &err);
+    assert_true(fd >= 0);
+    close(fd);
     assert_int_equal(fchmodat(folder, "mine", 0755, 0), 0);
     assert_int_equal(symlinkat("mine", folder, "way"), 0);
     assert_int_equal(safe_folder(folder, "way", &err), -1);
