@@ -261,10 +261,6 @@ bool args_bool(Json args, const char *name, bool otherwise) {
     return is_of_type(ARG_BOOL, v) ? json_truthy(v) : otherwise;
 }
 
-const char *args_text(Json args, const char *name) {
-    return json_object_text(args, name);
-}
-
 int args_word(Json args, const char *name, const char *const *words, int otherwise) {
     Json v = json_object_get_c(args, name);
     for (int i = 0; words[i]; i++) {

@@ -21,7 +21,6 @@ size_t args_size(Json args, const char *name,
                  size_t otherwise); /* of an INT that is not negative */
 double args_number(Json args, const char *name, double otherwise);
 bool args_bool(Json args, const char *name, bool otherwise);
-const char *args_text(Json args, const char *name); /* lent, as the args are; NULL: left out */
 /* Its index among the words of its row. */
 int args_word(Json args, const char *name, const char *const *words, int otherwise);
 /* The steps of `path`, given; JSON_NONE with a sentence when it is no path. [] when it was left

@@ -130,7 +130,7 @@ static bool is_long(Json args) {
 
 static Recording *read_recording(Store *store, Json args, const Flow *flow, Error *err) {
     Json replay = json_object_get_c(args, "replay");
-    const char *thread = args_text(replay, "thread");
+    const char *thread = json_object_text(replay, "thread");
     StoredRun stored = {0};
     Recording *recording = NULL;
     Flow *ran = NULL;
@@ -143,7 +143,7 @@ static Recording *read_recording(Store *store, Json args, const Flow *flow, Erro
                                   .seq = stored.seq,
                                   .flow = ran,
                                   .replaying = flow,
-                                  .live_from = args_text(replay, "live_from")};
+                                  .live_from = json_object_text(replay, "live_from")};
         recording = recording_new(store, &source, err);
     }
     flow_unref(ran);
@@ -192,7 +192,7 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
     *l = (Loading){
         .job = {.need = recording ? HOST_READS : HOST_NO_STORE, .work = load, .done = on_loaded},
         .host = host,
-        .coming = host_expect(host, args_text(args, "thread")),
+        .coming = host_expect(host, json_object_text(args, "thread")),
         .then = then,
         .reply = reply};
     json_encode(args, &l->args);
@@ -201,9 +201,9 @@ static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
 
 static void start_with(Host *host, Json args, const Loading *loaded, Reply reply) {
     HostStart start = {.flow = loaded->flow,
-                       .run = {.thread = args_text(args, "thread"),
+                       .run = {.thread = json_object_text(args, "thread"),
                                .input = json_object_get_c(args, "input"),
-                               .mode = args_text(args, "mode")},
+                               .mode = json_object_text(args, "mode")},
                        .debug = debug_of(args),
                        .recording = loaded->recording};
     host_start(host, &start, on_begun, asked(host, NULL, reply));
@@ -232,7 +232,8 @@ static bool check_set(Json set, Error *err) {
 
 static void resume_with(Host *host, Json args, const Loading *loaded, Reply reply) {
     Error err = ERROR_INIT;
-    const char *thread = args_text(args, "thread"), *interrupt = args_text(args, "interrupt");
+    const char *thread = json_object_text(args, "thread"),
+               *interrupt = json_object_text(args, "interrupt");
     HostRun *held = host_find(host, thread);
     held = held && run_settled(host_run(held)) ? NULL : held; /* it was let go of */
     Flow *reload = loaded->flow;
@@ -240,7 +241,7 @@ static void resume_with(Host *host, Json args, const Loading *loaded, Reply repl
                         .seq = args_int(args, "checkpoint", 0),
                         .interrupt = interrupt,
                         .value = json_object_get_c(args, "value"),
-                        .decision = args_text(args, "decision"),
+                        .decision = json_object_text(args, "decision"),
                         .set = json_object_get_c(args, "set"),
                         .reload = reload};
     if (!check_set(resume.set, &err)) {
@@ -277,13 +278,13 @@ static void run_open(Host *host, Json args, Reply reply) {
     HostDebug debug = debug_of(args);
     debug.wanted = true;
     debug.view_only = args_bool(args, "view_only", false);
-    host_open(host, args_text(args, "thread"), &debug, on_begun, asked(host, NULL, reply));
+    host_open(host, json_object_text(args, "thread"), &debug, on_begun, asked(host, NULL, reply));
 }
 
 /* ---- ending ---- */
 
 static HostRun *held_of(Host *host, Json args, Error *err) {
-    const char *thread = args_text(args, "thread");
+    const char *thread = json_object_text(args, "thread");
     HostRun *held = host_find(host, thread);
     if (!held) {
         error_set(err, ERR_NOT_HELD, "This process does not have the run `%s`.", thread);
@@ -356,7 +357,7 @@ static void on_cancelled(void *ctx, Run *cleaning, const Error *err) {
 /* A test's cleanup tasks run first, so the answer may take its time. */
 static void run_cancel_call(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    const char *thread = args_text(args, "thread");
+    const char *thread = json_object_text(args, "thread");
     HostRun *held = host_find(host, thread);
     Engine *engine = NULL;
     if (held && !run_settled(host_run(held))) {
@@ -384,8 +385,8 @@ static void on_changed(void *ctx, const RunRow *row, const Error *err) {
 
 static void run_fork(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
-    RunFork fork = {args_text(args, "thread"), args_int(args, "checkpoint", 0),
-                    args_text(args, "new_thread")};
+    RunFork fork = {json_object_text(args, "thread"), args_int(args, "checkpoint", 0),
+                    json_object_text(args, "new_thread")};
     Engine *engine = host_engine(host, HOST_WRITES, &err);
     if (engine) {
         engine_fork(engine, &fork, on_changed, asked(host, NULL, reply));
@@ -397,8 +398,8 @@ static void run_fork(Host *host, Json args, Reply reply) {
 static void run_update(Host *host, Json args, Reply reply) {
     Error err = ERROR_INIT;
     Json set = args_has(args, "set") ? json_ref(json_object_get_c(args, "set")) : json_array();
-    RunUpdate update = {args_text(args, "thread"), args_int(args, "checkpoint", 0), set,
-                        args_text(args, "as_node")};
+    RunUpdate update = {json_object_text(args, "thread"), args_int(args, "checkpoint", 0), set,
+                        json_object_text(args, "as_node")};
     Engine *engine = check_set(set, &err) ? host_engine(host, HOST_WRITES, &err) : NULL;
     if (engine) {
         engine_update(engine, &update, on_changed, asked(host, NULL, reply));

@@ -49,7 +49,7 @@ static void rows_clear(Rows *rows) {
 /* `next` is the place of the last run that was looked at. With a status the pages that hold none of it are passed
  * over. */
 Json stored_runs(Store *store, Json args, Error *err) {
-    const char *status = args_text(args, "status"), *after = args_text(args, "after");
+    const char *status = json_object_text(args, "status"), *after = json_object_text(args, "after");
     size_t limit = args_size(args, "limit", RUNS_PAGE), shown = 0;
     RunsPage page = {.limit = limit};
     Json list = json_array(), next = json_none();
@@ -88,7 +88,7 @@ Json stored_runs(Store *store, Json args, Error *err) {
 /* ---- one ---- */
 
 Json stored_run(Store *store, Json args, Error *err) {
-    const char *thread = args_text(args, "thread");
+    const char *thread = json_object_text(args, "thread");
     RunRow row = {0};
     Json image = json_none(), out = json_none();
     Rows newest = {0};
@@ -118,7 +118,7 @@ void run_answer_stored(Host *host, const char *thread, Reply reply) {
 /* For a process that has the run and does not listen: it looks now and then. */
 Json ask_cancel(Store *store, Json args, Error *err) {
     RunRow row = {0};
-    bool ok = store_find(store, args_text(args, "thread"), &row, err) &&
+    bool ok = store_find(store, json_object_text(args, "thread"), &row, err) &&
               store_ask_cancel(store, row.run, err);
     Json out = ok ? run_json(store, &row) : json_none();
     run_row_clear(&row);
@@ -213,7 +213,7 @@ Json stored_history(Store *store, Json args, Error *err) {
     RunRow row = {0};
     Json out = json_none();
     int64_t from = args_int(args, "from", 1), last = args_int(args, "last", 0);
-    if (store_find(store, args_text(args, "thread"), &row, err)) {
+    if (store_find(store, json_object_text(args, "thread"), &row, err)) {
         History h = {.list = json_array(), .changed = {store, row.run}};
         h.left = args_int(args, "limit", HISTORY_PAGE);
         h.values = args_bool(args, "values", false);
@@ -245,8 +245,8 @@ Json stored_state(Store *store, Json args, Error *err) {
     StoredRun run = {0};
     Json path = args_path(args, "run_state", err), state = json_none(), out = json_none();
     if (!json_is_none(path)) {
-        state =
-            state_at(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &run, err);
+        state = state_at(store, json_object_text(args, "thread"), args_int(args, "checkpoint", 0),
+                         &run, err);
     }
     Json part = json_is_none(state) ? json_none() : json_path_get(state, path, err);
     if (!json_is_none(part)) {
@@ -261,8 +261,8 @@ Json stored_state(Store *store, Json args, Error *err) {
 Json stored_definition(Store *store, Json args, Error *err) {
     StoredRun run = {0};
     Json out = json_none();
-    if (stored_run_read(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &run,
-                        err)) {
+    if (stored_run_read(store, json_object_text(args, "thread"), args_int(args, "checkpoint", 0),
+                        &run, err)) {
         out = OBJECT(KEY("definition", json_ref(run.definition)),
                      KEY("folder", json_ref(run.folder)));
     }
@@ -281,14 +281,14 @@ const OperationArg run_compare_args[] = {
 };
 
 static const char *other_of(Json args) {
-    const char *other = args_text(args, "other");
-    return other ? other : args_text(args, "thread");
+    const char *other = json_object_text(args, "other");
+    return other ? other : json_object_text(args, "thread");
 }
 
 Json stored_diff(Store *store, Json args, Error *err) {
     StoredRun a = {0}, b = {0};
     Json left =
-        state_at(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &a, err);
+        state_at(store, json_object_text(args, "thread"), args_int(args, "checkpoint", 0), &a, err);
     Json right = json_is_none(left) ? json_none()
                                     : state_at(store, other_of(args),
                                                args_int(args, "other_checkpoint", 0), &b, err);
@@ -304,8 +304,8 @@ Json stored_compare(Store *store, Json args, Error *err) {
     StoredRun a = {0}, b = {0};
     Flow *flow = NULL, *other = NULL;
     Json out = json_none();
-    if (stored_run_read(store, args_text(args, "thread"), args_int(args, "checkpoint", 0), &a,
-                        err) &&
+    if (stored_run_read(store, json_object_text(args, "thread"), args_int(args, "checkpoint", 0),
+                        &a, err) &&
         (flow = stored_run_flow(&a, err)) &&
         stored_run_read(store, other_of(args), args_int(args, "other_checkpoint", 0), &b, err) &&
         (other = stored_run_flow(&b, err))) {
@@ -373,7 +373,7 @@ Json prune_runs(Store *store, Json args, Error *err) {
                         : "Say what may go: `keep_last`, `older_than` or both.");
         return json_none();
     }
-    const char *thread = args_text(args, "thread");
+    const char *thread = json_object_text(args, "thread");
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t before =

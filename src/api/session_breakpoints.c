@@ -202,7 +202,7 @@ static Json watch_facts(int64_t id, Json expression) {
 }
 
 Json debug_watch_add(Session *session, Json args, Error *err) {
-    int64_t id = session_watch(session, args_text(args, "expression"), err);
+    int64_t id = session_watch(session, json_object_text(args, "expression"), err);
     return id ? debug_answer_with("watch", watch_facts(id, json_object_get_c(args, "expression")))
               : json_none();
 }

@@ -132,7 +132,7 @@ Json debug_retry(Session *session, Json args, Error *err) {
 Json debug_goto(Session *session, Json args, Error *err) {
     Frame *f = stopped_frame(session, args, err);
     int64_t id = f ? frame_id(f) : 0;
-    const char *node = args_text(args, "node");
+    const char *node = json_object_text(args, "node");
     return f && session_goto(session, f, node, err) ? OBJECT(KEY("frame", id), KEY("node", node))
                                                     : json_none();
 }
@@ -204,7 +204,7 @@ Json debug_answer(Session *session, Json args, Error *err) {
     Json id = chosen_interrupt(session, args, all, err);
     if (json_kind(id) == JSON_STRING) {
         RunResume resume = {.interrupt = json_string_data(&id),
-                            .decision = args_text(args, "decision"),
+                            .decision = json_object_text(args, "decision"),
                             .value = json_object_get_c(args, "value")};
         out = session_answer(session, &resume, err) ? OBJECT(KEY("answered", json_ref(id)))
                                                     : json_none();

@@ -130,7 +130,8 @@ Json debug_summary_of(Json state, Json args, Error *err) {
 
 Json debug_search_in(Json state, Json args, Error *err) {
     (void)err;
-    return inspect_search(state, args_text(args, "text"), args_size(args, "limit", SEARCH_LIMIT));
+    return inspect_search(state, json_object_text(args, "text"),
+                          args_size(args, "limit", SEARCH_LIMIT));
 }
 
 Json debug_largest_of(Json state, Json args, Error *err) {
@@ -285,7 +286,7 @@ Json debug_complete(Session *session, Json args, Error *err) {
     if (!c.frame && args_has(args, "frame")) return json_none();
     if (err) error_clear(err);
     c.state = c.frame ? frame_will_see(c.frame, NULL) : json_none();
-    c.text = args_text(args, "text");
+    c.text = json_object_text(args, "text");
     c.len = strlen(c.text);
     c.cursor = args_size(args, "cursor", c.len);
     c.cursor = c.cursor < c.len ? c.cursor : c.len;
@@ -332,7 +333,7 @@ static Json marked_lines(const Marks *m) {
 }
 
 static Json marks_of(const Session *session, const Flow *flow, Json source) {
-    const char *file = args_text(source, "file");
+    const char *file = json_object_text(source, "file");
     Marks m = {.points = session_breakpoints(session), .file = file ? file : flow->path};
     m.first = (int)args_int(source, "first", 1);
     m.n = (int)json_array_len(json_object_get_c(source, "lines"));
@@ -389,7 +390,7 @@ Json debug_source(Session *session, Json args, Error *err) {
     const Frame *f = args_frame(session, args, err);
     if (!f && args_has(args, "frame")) return json_none();
     if (err) error_clear(err);
-    SourcePlace place = source_place(session, f, args, args_text(args, "file"));
+    SourcePlace place = source_place(session, f, args, json_object_text(args, "file"));
     return source_at(session, &place, (int)args_int(args, "around", SOURCE_AROUND), err);
 }
 

@@ -163,7 +163,7 @@ static Json replay_question(Session *session, Json args, Error *err) {
 }
 
 static Json replay_now(Session *session, Json args, Json found, Error *err) {
-    return session_replay_now(session, found, args_text(args, "new_thread"), err);
+    return session_replay_now(session, found, json_object_text(args, "new_thread"), err);
 }
 
 typedef struct Replay {
@@ -180,7 +180,7 @@ static void on_replaying(void *ctx, Json answer, const Error *err) {
 static void replay_later(Session *session, Json args, Json found, Reply reply) {
     Replay *r = mem_zalloc(sizeof *r);
     r->reply = reply;
-    session_replay(session, found, args_text(args, "new_thread"), on_replaying, r);
+    session_replay(session, found, json_object_text(args, "new_thread"), on_replaying, r);
 }
 
 const OperationPast past_replay = {
@@ -189,5 +189,5 @@ const OperationPast past_replay = {
 /* ---- all of it ---- */
 
 Json debug_export(Store *store, Json args, Error *err) {
-    return export_run(store, args_text(args, "thread"), err);
+    return export_run(store, json_object_text(args, "thread"), err);
 }

@@ -14,7 +14,7 @@ static void on_problem(void *ctx, const char *thread, int64_t seq, const char *s
 }
 
 static Json check_store(Store *store, Json args, Error *err) {
-    const char *thread = args_text(args, "thread");
+    const char *thread = json_object_text(args, "thread");
     RunRow row = {0};
     CheckReport report = {0};
     Json problems = json_array(), out = json_none();

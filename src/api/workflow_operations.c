@@ -19,7 +19,7 @@ static const char *const format_words[] = {"mermaid", "dot", "json", NULL};
 static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     Json definition = json_object_get_c(args, "definition");
     if (!json_is_none(definition)) return flow_load_definition(definition, problems);
-    const char *path = args_text(args, "path");
+    const char *path = json_object_text(args, "path");
     Buf whole = BUF_INIT;
     if (path[0] != '/' && host_folder(host)) buf_printf(&whole, "%s/", host_folder(host));
     buf_adds(&whole, path);

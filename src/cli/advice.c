@@ -67,7 +67,7 @@ static void add_answer(Buf *out, const Answer *a, const char *option, const char
 
 static void add_answers(Buf *out, const Answer *a, Json interrupt) {
     Json options = field_get(interrupt, "options"), reason = field_get(interrupt, "reason");
-    size_t n = field_items(options);
+    size_t n = json_array_len(options);
     for (size_t i = 0; i < n; i++) {
         char *word = field_shown(json_array_get(options, i));
         add_answer(out, a, " --decision ", word);

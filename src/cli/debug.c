@@ -238,7 +238,7 @@ static Json bare_breakpoint(Json b) {
 static Json kept_breakpoints(Debug *d) {
     Json answer = target_call(&d->target, "breakpoints", json_none(), NULL), out = json_array();
     Json list = field_get(answer, "breakpoints");
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         out = json_array_push(out, bare_breakpoint(json_array_get(list, i)));
     }
     json_unref(answer);
@@ -251,7 +251,7 @@ static void restore(Debug *d, Json breakpoints, Json watches) {
         console_call(d->console, "breakpoint_set",
                      OBJECT(KEY("breakpoints", json_ref(breakpoints))), false);
     }
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         const char *text = field_string(json_array_get(list, i), "expression");
         console_call(d->console, "watch_add", OBJECT(KEY("expression", text)), false);
     }

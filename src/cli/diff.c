@@ -79,7 +79,7 @@ static void print_report(Json report) {
     Printer p = {BUF_INIT, terminal_has_colour(stdout)};
     for (size_t i = 0; i < 3; i++) {
         Json list = field_get(report, lists[i]);
-        for (size_t k = 0; k < field_items(list); k++) {
+        for (size_t k = 0; k < json_array_len(list); k++) {
             Json one = json_array_get(list, k);
             print_change(&p, field_get(one, "path"), field_get(one, "old"), field_get(one, "new"));
         }

@@ -168,7 +168,7 @@ static void say_failure(const Ending *e) {
 
 static void say_interrupts(const Ending *e) {
     Json open = field_get(e->settled, "interrupts");
-    size_t n = field_items(open);
+    size_t n = json_array_len(open);
     Buf text = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         advice_interrupt(&text, json_array_get(open, i), n == 1,
@@ -212,7 +212,7 @@ static void say_store_error(const Ending *e) {
 void drive_say_recorded(Json settled, const char *thread) {
     Json report = field_get(settled, "recorded"), missing = field_get(report, "missing");
     int64_t taken = field_number(report, "taken", 0), live = field_number(report, "live", 0);
-    size_t n = field_items(missing);
+    size_t n = json_array_len(missing);
     if (json_is_none(report)) return;
     fprintf(stderr, "%lld %s taken from %s, %lld done anew.\n", (long long)taken,
             taken == 1 ? "result was" : "results were", thread, (long long)live);
@@ -262,8 +262,7 @@ void drive_complete(Asking *asking, Json *settled) {
     }
     Json run = ask(asking, "run_get",
                    OBJECT(KEY("thread", json_ref(thread)), KEY("state", json_bool(true))));
-    for (size_t pos = 0;
-         json_kind(run) == JSON_OBJECT && json_object_next(run, &pos, &key, &value);) {
+    for (size_t pos = 0; json_object_next(run, &pos, &key, &value);) {
         if (json_is_none(json_object_get(*settled, key))) {
             *settled = json_object_set(*settled, json_ref(key), json_ref(value));
         }
@@ -316,7 +315,7 @@ static void on_begun(void *ctx, Json run, const Error *err) {
         return;
     }
     d->thread = mem_strdup(field_string(run, "thread"));
-    for (size_t i = 0; i < field_items(doubts); i++) {
+    for (size_t i = 0; i < json_array_len(doubts); i++) {
         Json doubt = json_array_get(doubts, i);
         terminal_line(stderr, "pawl %s: --break: %s", args->common.command->name,
                       field_is_text(doubt) ? json_string_data(&doubt) : "");

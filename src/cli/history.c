@@ -24,7 +24,7 @@ typedef struct HistoryArgs {
 
 static void put_changed(Json c, Buf *out) {
     Json keys = field_get(c, "changed");
-    for (size_t i = 0; i < field_items(keys); i++) {
+    for (size_t i = 0; i < json_array_len(keys); i++) {
         Json key = json_array_get(keys, i);
         buf_printf(out, "%s%s", i ? ", " : "", field_is_text(key) ? json_string_data(&key) : "");
     }
@@ -81,7 +81,7 @@ typedef struct Shown {
 static void show_page(const HistoryArgs *args, Shown *shown, Json page) {
     Json list = field_get(page, "checkpoints");
     int64_t head = field_number(field_get(page, "run"), "checkpoint", 0);
-    for (size_t i = 0; i < field_items(list); i++, shown->n++) {
+    for (size_t i = 0; i < json_array_len(list); i++, shown->n++) {
         Json c = json_array_get(list, i);
         if (!shown->n) shown->previous = field_number(c, "checkpoint", 1) - 1;
         if (args->common.json) {

@@ -27,7 +27,7 @@ static void add_reason(Buf *out, Json pause) {
     Json because = field_get(pause, "because"), error = field_get(pause, "error");
     Json ids = field_get(pause, "breakpoints");
     const char *message = json_object_text(error, "message");
-    size_t n = field_items(ids);
+    size_t n = json_array_len(ids);
     if (json_tag(because) == JSON_TAG_INT) {
         buf_printf(out, "frame %lld stopped", (long long)because.i);
         return;

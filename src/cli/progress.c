@@ -117,7 +117,7 @@ static bool is_busy(Json frame) {
 }
 
 static void draw_frames(Progress *p, Buf *out, Json frames) {
-    size_t n = field_items(frames), busy = 0;
+    size_t n = json_array_len(frames), busy = 0;
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(frames, i);
         if (is_busy(frame) && ++busy <= PROGRESS_FRAMES) draw_frame(p, out, frame);

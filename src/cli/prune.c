@@ -47,7 +47,7 @@ static void print_text(Json r) {
 }
 
 static void say_messages(Json list) {
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         terminal_say(stderr, "pawl prune: %s\n", field_string(json_array_get(list, i), "message"));
     }
 }
@@ -81,7 +81,7 @@ static int act(void *ctx) {
         } else {
             print_text(report);
         }
-        a.code = field_items(field_get(report, "errors")) ? EXIT_DAMAGED : EXIT_OK;
+        a.code = json_array_len(field_get(report, "errors")) ? EXIT_DAMAGED : EXIT_OK;
     }
     json_unref(report);
     return asking_end(&a);

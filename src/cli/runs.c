@@ -43,7 +43,7 @@ static int act(void *ctx) {
         Json list = field_get(page, "runs");
         if (json_is_none(page)) break;
         fputs(args->common.json && !shown ? "[" : "", stdout);
-        for (size_t i = 0; i < field_items(list); i++, shown++) {
+        for (size_t i = 0; i < json_array_len(list); i++, shown++) {
             if (args->common.json) {
                 fputs(shown ? ",\n" : "\n", stdout);
                 output_print(json_array_get(list, i));

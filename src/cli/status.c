@@ -42,8 +42,8 @@ static void put_frame(Json frame, bool named) {
 /* Those that wait for an answer are said with it. */
 static void put_frames(Json run) {
     Json frames = field_get(run, "frames");
-    bool asks = field_items(field_get(run, "interrupts")) > 0;
-    size_t n = field_items(frames), shown = 0, left = 0;
+    bool asks = json_array_len(field_get(run, "interrupts")) > 0;
+    size_t n = json_array_len(frames), shown = 0, left = 0;
     for (size_t i = 0; i < n; i++) {
         Json frame = json_array_get(frames, i);
         bool paused = json_kind(field_get(frame, "pause")) == JSON_OBJECT;
@@ -98,7 +98,7 @@ static void show_status(const void *ctx, Json run) {
         put_frames(run);
     }
     Buf text = BUF_INIT;
-    size_t n = field_items(open);
+    size_t n = json_array_len(open);
     for (size_t i = 0; i < n; i++) {
         advice_interrupt(&text, json_array_get(open, i), n == 1, thread,
                          cli_store_hint(args->common.store));

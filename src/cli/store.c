@@ -36,7 +36,7 @@ static const char *plural(int64_t n) {
 }
 
 static void print_problems(Json problems) {
-    for (size_t i = 0; i < field_items(problems); i++) {
+    for (size_t i = 0; i < json_array_len(problems); i++) {
         Json one = json_array_get(problems, i);
         const char *thread = field_string(one, "thread"), *message = field_string(one, "message");
         int64_t seq = field_number(one, "checkpoint", 0);
@@ -52,7 +52,7 @@ static void print_text(Json report) {
     int64_t runs = field_number(report, "runs", 0),
             checkpoints = field_number(report, "checkpoints", 0);
     int64_t snapshots = field_number(report, "snapshots", 0);
-    size_t problems = field_items(field_get(report, "problems"));
+    size_t problems = json_array_len(field_get(report, "problems"));
     print_problems(field_get(report, "problems"));
     printf("Checked %lld run%s with %lld checkpoint%s and %lld snapshot%s: ", (long long)runs,
            plural(runs), (long long)checkpoints, plural(checkpoints), (long long)snapshots,
@@ -94,7 +94,7 @@ static int act(void *ctx) {
     } else {
         print_text(report);
     }
-    a.code = field_items(field_get(report, "problems")) ? EXIT_PROBLEMS : a.code;
+    a.code = json_array_len(field_get(report, "problems")) ? EXIT_PROBLEMS : a.code;
     json_unref(report);
     uv_close((uv_handle_t *)&dots, NULL);
     return asking_end(&a);

@@ -98,8 +98,8 @@ static void put_interrupt(Stream *s, Json settled, Json interrupt) {
 void stream_end(Stream *s, Json settled, const char *status) {
     Json open = field_get(settled, "interrupts");
     if (s->mode == STREAM_NONE || s->broken) return;
-    if (json_string_is(field_get(settled, "status"), "interrupted") && field_items(open)) {
-        for (size_t i = 0; i < field_items(open); i++) {
+    if (json_string_is(field_get(settled, "status"), "interrupted") && json_array_len(open)) {
+        for (size_t i = 0; i < json_array_len(open); i++) {
             put_interrupt(s, settled, json_array_get(open, i));
         }
         return;

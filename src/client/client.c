@@ -16,7 +16,6 @@
 #include "subscription.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { TRIES = 40, TRY_AGAIN_MS = 50 };

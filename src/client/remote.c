@@ -11,7 +11,6 @@
 #include "lines.h"
 #include "mem.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 typedef struct Call {

@@ -99,12 +99,12 @@ void view_breakpoints(View *v, Json answer) {
     Table t = {.columns = 4};
     View cell = {.out = &t.cells};
     Json list = field_get(answer, "breakpoints");
-    if (!field_items(list)) {
+    if (!json_array_len(list)) {
         view_hint(v, "There are no breakpoints.");
         return;
     }
     table_row(&t, heading);
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json b = json_array_get(list, i);
         view_cell(&t, field_get(b, "id"));
         view_puts(&cell, json_tag(field_get(b, "enabled")) == JSON_TAG_FALSE ? "no" : "yes");
@@ -127,10 +127,10 @@ static void view_breakpoint(View *v, Json answer) {
     }
     view_format(v, b, field_has_text(b, "log_message") ? "Log point {id}: " : "Breakpoint {id}: ");
     add_breakpoint(v, b);
-    if (field_items(places) == 1) {
+    if (json_array_len(places) == 1) {
         view_where(v, ", ", json_array_get(places, 0));
-    } else if (field_items(places) > 1) {
-        view_printf(v, ", %zu places", field_items(places));
+    } else if (json_array_len(places) > 1) {
+        view_printf(v, ", %zu places", json_array_len(places));
     }
     view_puts(v, is_unverified(b) ? ", not verified\n" : "\n");
     view_format(v, b, "[  {message}\n]");
@@ -186,7 +186,7 @@ static bool read_selection(CommandReader *r) {
 
 /* "Deleted 1 and 2." */
 static void view_done(View *v, const char *word, Json ids) {
-    if (!field_items(ids)) {
+    if (!json_array_len(ids)) {
         view_hint(v, "There is none.");
         return;
     }
@@ -217,24 +217,24 @@ static bool read_watch(CommandReader *r) {
 
 void view_watches(View *v, Json answer) {
     Json list = field_get(answer, "watches");
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json watch = json_array_get(list, i), results = field_get(watch, "results");
         view_format(v, watch, "[{id}: ]{expression} = ");
         if (field_has_text(watch, "error")) {
             view_error(v, "", field_get(watch, "error"));
             continue;
         }
-        for (size_t k = 0; k < field_items(results); k++) {
+        for (size_t k = 0; k < json_array_len(results); k++) {
             view_puts(v, k ? ", " : "");
             view_json(v, json_array_get(results, k), VIEW_LINE);
         }
-        view_puts(v, field_items(results) ? "\n" : "no output\n");
+        view_puts(v, json_array_len(results) ? "\n" : "no output\n");
     }
 }
 
 void view_all_watches(View *v, Json answer) {
     view_watches(v, answer);
-    if (!field_items(field_get(answer, "watches"))) view_hint(v, "There are no watches.");
+    if (!json_array_len(field_get(answer, "watches"))) view_hint(v, "There are no watches.");
 }
 
 static void view_watch_added(View *v, Json answer) {

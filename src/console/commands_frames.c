@@ -49,15 +49,15 @@ void view_frames(View *v, Json answer) {
     static const char *const inner[] = {"  FRAME", "IN", "NAME", "DOES", "PLACE"};
     Json list = field_get(answer, "frames");
     int64_t selected = field_number(answer, "selected", 0);
-    int64_t more = field_number(answer, "total", 0) - (int64_t)field_items(list);
+    int64_t more = field_number(answer, "total", 0) - (int64_t)json_array_len(list);
     bool inside = false; /* each map has a `map[0]`: IN tells them apart */
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         inside |= field_number(json_array_get(list, i), "parent", 0) != 0;
     }
     Table t = {.columns = inside ? 5 : 4};
     View cell = {.out = &t.cells};
     table_row(&t, inside ? inner : heading);
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json f = json_array_get(list, i);
         int64_t id = field_number(f, "frame", 0);
         view_printf(&cell, "%s%lld", id == selected ? "* " : "  ", (long long)id);
@@ -87,7 +87,7 @@ void view_frame(View *v, Json answer) {
         view_format(v, interrupt, "[Asks ({id}): ]{prompt}\n");
         view_ways_to_answer(v, interrupt);
     }
-    for (size_t i = 0; i < field_items(stack); i++) {
+    for (size_t i = 0; i < json_array_len(stack); i++) {
         Json level = json_array_get(stack, i);
         view_printf(v, "#%zu  ", i);
         view_node(v, level);
@@ -117,8 +117,8 @@ static void view_node_facts(View *v, Json answer) {
     } else if (!json_is_none(source)) {
         view_value(v, source);
     }
-    view_puts(v, field_items(edges) ? "Edges:\n" : "");
-    for (size_t i = 0; i < field_items(edges); i++) {
+    view_puts(v, json_array_len(edges) ? "Edges:\n" : "");
+    for (size_t i = 0; i < json_array_len(edges); i++) {
         view_format(v, json_array_get(edges, i), "[  to {to}][ when {when}][ on {on}]\n");
     }
 }
@@ -129,7 +129,7 @@ static void view_nodes(View *v, Json answer) {
     View cell = {.out = &t.cells};
     Json list = field_get(answer, "nodes");
     table_row(&t, heading);
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json node = json_array_get(list, i);
         view_cell(&t, field_get(node, "name"));
         view_cell(&t, field_get(node, "kind"));
@@ -218,7 +218,7 @@ static void add_history_row(Table *t, Json step) {
     table_next(t);
     view_if(&cell, step, "paused", "yes");
     table_next(t);
-    for (size_t i = 0; i < field_items(changed); i++) {
+    for (size_t i = 0; i < json_array_len(changed); i++) {
         view_puts(&cell, i ? ", " : "");
         view_text(&cell, json_array_get(changed, i));
     }
@@ -233,12 +233,13 @@ static void view_history(View *v, Json answer) {
     if (json_truthy(field_get(answer, "more"))) {
         view_hint(v, "(there are earlier ones: `history N`, or `history @CHECKPOINT`)");
     }
-    if (!field_items(steps)) {
+    if (!json_array_len(steps)) {
         view_hint(v, "No step has been taken yet.");
         return;
     }
     table_row(&t, heading);
-    for (size_t i = 0; i < field_items(steps); i++) add_history_row(&t, json_array_get(steps, i));
+    for (size_t i = 0; i < json_array_len(steps); i++)
+        add_history_row(&t, json_array_get(steps, i));
     view_table(v, &t);
 }
 
@@ -290,7 +291,7 @@ static void add_source_line(View *v, Json source, size_t i, bool marks) {
     int64_t number = field_number(source, "first", 1) + (int64_t)i;
     bool current = field_number(source, "current", -1) == number, stops = false;
     Json points = field_get(source, "breakpoints");
-    for (size_t k = 0; k < field_items(points); k++) {
+    for (size_t k = 0; k < json_array_len(points); k++) {
         Json line = json_array_get(points, k);
         stops |= json_tag(line) == JSON_TAG_INT && line.i == number;
     }
@@ -308,13 +309,13 @@ static void add_source_line(View *v, Json source, size_t i, bool marks) {
 
 void view_source_line(View *v, Json source) {
     int64_t current = field_number(source, "current", 0) - field_number(source, "first", 1);
-    if (current >= 0 && current < (int64_t)field_items(field_get(source, "lines"))) {
+    if (current >= 0 && current < (int64_t)json_array_len(field_get(source, "lines"))) {
         add_source_line(v, source, (size_t)current, false);
     }
 }
 
 static void view_source(View *v, Json answer) {
-    size_t n = field_items(field_get(answer, "lines"));
+    size_t n = json_array_len(field_get(answer, "lines"));
     for (size_t i = 0; i < n; i++) add_source_line(v, answer, i, true);
     if (!n) view_hint(v, "There are no lines there.");
 }

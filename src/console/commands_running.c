@@ -19,18 +19,18 @@ static bool read_skip(CommandReader *r) {
 }
 
 static void view_resumed(View *v, Json answer) {
-    if (!field_items(field_get(answer, "resumed"))) view_hint(v, "Nothing is paused.");
+    if (!json_array_len(field_get(answer, "resumed"))) view_hint(v, "Nothing is paused.");
 }
 
 void view_pausing(View *v, Json answer) {
     Json later = field_get(answer, "later");
-    bool several = field_items(later) > 1;
-    if (field_items(later)) {
+    bool several = json_array_len(later) > 1;
+    if (json_array_len(later)) {
         view_puts(v, several ? "Frames " : "Frame ");
         view_numbers(v, later);
         view_puts(v,
                   several ? " stop before their next nodes.\n" : " stops before its next node.\n");
-    } else if (!field_items(field_get(answer, "paused"))) {
+    } else if (!json_array_len(field_get(answer, "paused"))) {
         view_hint(v, "Nothing is running.");
     }
 }

@@ -23,11 +23,11 @@ static bool read_print(CommandReader *r) {
 
 static void view_results(View *v, Json answer) {
     Json results = field_get(answer, "results");
-    for (size_t i = 0; i < field_items(results); i++) view_value(v, json_array_get(results, i));
+    for (size_t i = 0; i < json_array_len(results); i++) view_value(v, json_array_get(results, i));
     if (json_kind(field_get(answer, "omitted")) == JSON_OBJECT) {
         view_hint(v,
                   "A value that is too large to print; `state PATH` and `summary` show its parts.");
-    } else if (!field_items(results)) {
+    } else if (!json_array_len(results)) {
         view_hint(v, "No output.");
     } else {
         view_if(v, answer, "more", "and more\n");
@@ -53,7 +53,7 @@ static bool read_state(CommandReader *r) {
 static void add_parts(View *v, Json list, const char *name) {
     Table t = {.columns = 4};
     View cell = {.out = &t.cells};
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json part = json_array_get(list, i);
         view_puts(&cell, "  ");
         view_path(&cell, field_get(part, name));
@@ -69,7 +69,7 @@ static void add_parts(View *v, Json list, const char *name) {
 static void view_variables(View *v, Json answer) {
     Json children = field_get(answer, "children"), value = field_get(answer, "value");
     int64_t total = field_number(answer, "total", 0), offset = field_number(v->args, "offset", 0);
-    int64_t shown = offset + (int64_t)field_items(children);
+    int64_t shown = offset + (int64_t)json_array_len(children);
     if (!json_is_none(value)) {
         view_value(v, value);
         return;
@@ -91,7 +91,7 @@ static bool read_summary(CommandReader *r) {
 
 static void view_summary(View *v, Json answer) {
     Json keys = field_get(answer, "keys");
-    int64_t more = field_number(answer, "total", 0) - (int64_t)field_items(keys);
+    int64_t more = field_number(answer, "total", 0) - (int64_t)json_array_len(keys);
     add_parts(v, keys, "key");
     if (more > 0) view_printf(v, "and %lld more\n", (long long)more);
     view_format(v, answer, "In all {size|size}.\n");
@@ -102,7 +102,7 @@ static bool read_search(CommandReader *r) {
 }
 
 static void view_found(View *v, Json answer) {
-    if (!field_items(field_get(answer, "found"))) {
+    if (!json_array_len(field_get(answer, "found"))) {
         view_hint(v, "It is nowhere in the state.");
         return;
     }
@@ -119,7 +119,7 @@ static bool read_limit(CommandReader *r) {
 
 static void view_largest(View *v, Json answer) {
     add_parts(v, field_get(answer, "largest"), "path");
-    if (!field_items(field_get(answer, "largest"))) view_hint(v, "The state is empty.");
+    if (!json_array_len(field_get(answer, "largest"))) view_hint(v, "The state is empty.");
 }
 
 /* ---- differences ---- */
@@ -156,7 +156,7 @@ void view_diff(View *v, Json answer) {
     size_t n = 0;
     for (size_t k = 0; k < 3; k++) {
         Json list = field_get(answer, kinds[k].list);
-        for (size_t i = 0; i < field_items(list); i++, n++) {
+        for (size_t i = 0; i < json_array_len(list); i++, n++) {
             view_styled(v, kinds[k].style, kinds[k].sign);
             view_format(v, json_array_get(list, i), kinds[k].format);
         }
@@ -196,12 +196,12 @@ static bool read_unset(CommandReader *r) {
 
 void view_pending(View *v, Json answer) {
     Json list = field_get(answer, "pending");
-    if (!field_items(list)) {
+    if (!json_array_len(list)) {
         view_hint(v, "Nothing is pending.");
         return;
     }
     view_puts(v, "When the frame goes on:\n");
-    for (size_t i = 0; i < field_items(list); i++) {
+    for (size_t i = 0; i < json_array_len(list); i++) {
         Json change = json_array_get(list, i);
         bool set = !json_is_none(field_get(change, "value"));
         view_format(v, change,
@@ -264,8 +264,8 @@ static void view_inject(View *v, Json answer) {
 
 void view_injected(View *v, Json answer) {
     Json list = field_get(answer, "injected");
-    for (size_t i = 0; i < field_items(list); i++) add_injected(v, json_array_get(list, i));
-    if (!field_items(list)) view_hint(v, "No node is injected.");
+    for (size_t i = 0; i < json_array_len(list); i++) add_injected(v, json_array_get(list, i));
+    if (!json_array_len(list)) view_hint(v, "No node is injected.");
 }
 
 static void view_removed(View *v, Json answer) {

@@ -80,8 +80,8 @@ static void interrupt(Console *c) {
         return;
     }
     Json answer = ask_and_show(c, "pause", OBJECT(KEY("frame", "all")), view_pausing);
-    if (!json_is_none(answer) && !field_items(field_get(answer, "paused")) &&
-        !field_items(field_get(answer, "later"))) {
+    if (!json_is_none(answer) && !json_array_len(field_get(answer, "paused")) &&
+        !json_array_len(field_get(answer, "later"))) {
         c->came |= CAME_STOP | CAME_REPLAY;
     }
     json_unref(answer);
@@ -159,7 +159,7 @@ static void show_standing(Console *c) {
                                 KEY("status", json_ref(field_get(session, "run_status"))),
                                 KEY("error", json_ref(field_get(session, "error")))));
         console_flush(c);
-    } else if (field_items(frames) == 1) {
+    } else if (json_array_len(frames) == 1) {
         show_place(c, json_array_get(frames, 0));
     } else if (!c->host.json) {
         Buf text = BUF_INIT;
@@ -195,7 +195,7 @@ static void note_session(Console *c, Json session) {
 /* What an answer changes of what the console knows. */
 static void take_note(Console *c, const char *operation, Json answer) {
     Json first = field_get(answer, "first");
-    int64_t lines = (int64_t)field_items(field_get(answer, "lines"));
+    int64_t lines = (int64_t)json_array_len(field_get(answer, "lines"));
     if (!strcmp(operation, "session") || !strcmp(operation, "configure")) {
         note_session(c, answer);
     } else if (!strcmp(operation, "source") && json_tag(first) == JSON_TAG_INT && lines) {
@@ -218,9 +218,9 @@ static void follow(Console *c, const Order *order, Json answer) {
     const char *operation = order->operation;
     bool abort = !strcmp(operation, "abort"), replay = !strcmp(operation, "replay");
     bool lets_go = abort || replay || !strcmp(operation, "answer") ||
-                   field_items(field_get(answer, "resumed")) ||
-                   field_items(field_get(answer, "paused")) ||
-                   field_items(field_get(answer, "later"));
+                   json_array_len(field_get(answer, "resumed")) ||
+                   json_array_len(field_get(answer, "paused")) ||
+                   json_array_len(field_get(answer, "later"));
     if (!strcmp(operation, "detach")) {
         leave(c, CONSOLE_DETACHED);
     } else if ((order->flags & COMMAND_GOES) && lets_go) {
@@ -431,7 +431,7 @@ static void offer(Offer *o, const char *text, size_t len, const char *end) {
 
 static void offer_nodes(Offer *o, Console *c) {
     Json answer = console_ask(c, "nodes", json_none()), nodes = field_get(answer, "nodes");
-    for (size_t i = 0; i < field_items(nodes); i++) {
+    for (size_t i = 0; i < json_array_len(nodes); i++) {
         Json name = field_get(json_array_get(nodes, i), "name");
         if (field_is_text(name)) offer(o, json_string_data(&name), json_string_len(name), "");
     }
@@ -444,7 +444,7 @@ static void offer_jq(Offer *o, Console *c, const char *what, size_t *from) {
                        KEY("cursor", json_int((int64_t)o->len)), KEY("what", what));
     Json answer = console_ask(c, "complete", args), found = field_get(answer, "items");
     int64_t place = -1;
-    for (size_t i = 0; i < field_items(found); i++) {
+    for (size_t i = 0; i < json_array_len(found); i++) {
         Json item = json_array_get(found, i), text = field_get(item, "text");
         int64_t at = field_number(item, "from", -1);
         place = i ? place : at;

@@ -35,10 +35,6 @@ char *field_shown(Json v) {
     return field_is_text(v) || json_is_none(v) ? mem_strdup(json_string_data(&v)) : json_to_text(v);
 }
 
-size_t field_items(Json v) {
-    return json_array_len(v);
-}
-
 const char *field_word(Json word, const char *const table[][2]) {
     size_t i = 0;
     while (table[i][0] && !json_string_is(word, table[i][0])) i++;

@@ -22,6 +22,5 @@ bool field_is_text(Json v);
 char *field_shown(Json v); /* a string as it is, anything else as JSON, "" for nothing; given */
 /* What a table has beside a word; beside its last, NULL, for all others. */
 const char *field_word(Json word, const char *const table[][2]);
-size_t field_items(Json v); /* 0 when it is no array */
 
 #endif

@@ -91,7 +91,7 @@ void view_end_line(View *v) {
 /* ---- parts of answers ---- */
 
 void view_numbers(View *v, Json list) {
-    size_t n = field_items(list);
+    size_t n = json_array_len(list);
     for (size_t i = 0; i < n; i++) {
         view_puts(v, i == 0 ? "" : i + 1 == n ? " and " : ", ");
         view_text(v, json_array_get(list, i));
@@ -119,8 +119,8 @@ void view_path(View *v, Json path) {
 }
 
 void view_breakpoint_ids(View *v, Json ids) {
-    if (field_items(ids)) {
-        view_puts(v, field_items(ids) > 1 ? ", breakpoints " : ", breakpoint ");
+    if (json_array_len(ids)) {
+        view_puts(v, json_array_len(ids) > 1 ? ", breakpoints " : ", breakpoint ");
         view_numbers(v, ids);
     }
 }
@@ -161,12 +161,12 @@ void view_error(View *v, const char *before, Json error) {
 
 void view_ways_to_answer(View *v, Json interrupt) {
     Json options = field_get(interrupt, "options"), reason = field_get(interrupt, "reason");
-    for (size_t i = 0; i < field_items(options); i++) {
+    for (size_t i = 0; i < json_array_len(options); i++) {
         view_puts(v, "    answer ");
         view_text(v, json_array_get(options, i));
         view_puts(v, "\n");
     }
-    if (!field_items(options)) {
+    if (!json_array_len(options)) {
         bool asks = !json_string_is(reason, "before") && !json_string_is(reason, "after");
         view_puts(v, asks ? "    answer JSON\n" : "    answer\n");
     }

@@ -9,7 +9,6 @@
 #include "problems.h"
 #include "suggest.h"
 
-#include <stdlib.h>
 
 enum { AROUND = 5, AROUND_MAX = 1000 };
 

@@ -465,7 +465,7 @@ typedef struct Telling {
 static int64_t injected_where(Json image, const LineageStep *c) {
     for (LevelAt at = {c->frame, image_depth(image, c->frame)}; at.level--;) {
         Json name = image_part(image, at, IMAGE_NODE);
-        if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) {
+        if (json_string_is(name, c->node)) {
             Json injected = image_part(image, at, IMAGE_INJECTED);
             return json_kind(injected) == JSON_ARRAY ? image_int(injected, INJECTED_WHERE) : -1;
         }

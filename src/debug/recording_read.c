@@ -677,7 +677,7 @@ static Json touch_all(Json touched, Json image) {
 static Json touched_by(const LineageImage *at) {
     Json patch = json_decode(at->checkpoint->patch, at->checkpoint->patch_len, NULL, NULL);
     Json touched = json_object();
-    for (size_t i = 0; json_kind(patch) == JSON_ARRAY && i < json_array_len(patch); i++) {
+    for (size_t i = 0; i < json_array_len(patch); i++) {
         Json path = json_array_get(json_array_get(patch, i), 0), key = json_array_get(path, 1);
         if (json_kind(key) == JSON_STRING) {
             touched = touch(touched, key);

@@ -476,7 +476,7 @@ Session *session_attach(Run *run, const SessionOptions *options, Error *err) {
     keep_options(s);
     Json specs = options->breakpoints;
     bool set = true;
-    for (size_t i = 0; set && json_kind(specs) == JSON_ARRAY && i < json_array_len(specs); i++) {
+    for (size_t i = 0; set && i < json_array_len(specs); i++) {
         set = session_break(s, json_array_get(specs, i), err);
     }
     if (!set) {

@@ -369,7 +369,7 @@ static const Node *node_there(const Flow *flow, Json image, const LineageStep *c
     for (size_t level = image_depth(image, c->frame); level-- && !node;) {
         LevelAt at = {c->frame, level};
         Json name = image_part(image, at, IMAGE_NODE);
-        bool here = json_kind(name) == JSON_STRING && json_string_is(name, c->node);
+        bool here = json_string_is(name, c->node);
         node = here ? image_node(image_graph(flow, image, at), name) : NULL;
     }
     return node;

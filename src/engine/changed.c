@@ -19,7 +19,7 @@ static LevelAt level_of(Json before, const Checkpoint *c) {
     for (size_t level = ends ? image_depth(before, c->frame) : 0; level--;) {
         LevelAt s = {c->frame, level};
         Json name = image_part(before, s, IMAGE_NODE);
-        if (json_kind(name) == JSON_STRING && json_string_is(name, c->node)) return s;
+        if (json_string_is(name, c->node)) return s;
     }
     return image_top(before, c->frame);
 }

@@ -18,7 +18,6 @@
 #include "tasks.h"
 #include "work.h"
 
-#include <stdlib.h>
 
 enum {
     WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */

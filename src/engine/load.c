@@ -11,7 +11,6 @@
 #include "work.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 bool run_is_forked(const Run *run) {
     return run->head != run->row.head;

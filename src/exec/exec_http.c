@@ -96,7 +96,7 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
     Http *http = ctx;
     Buf line = BUF_INIT;
     Json expect = step_param(http->step, HTTP_EXPECT)->value;
-    bool listed = json_kind(expect) == JSON_ARRAY && json_array_len(expect) > 0;
+    bool listed = json_array_len(expect) > 0;
     bool expected = listed ? web_lists_status(expect, answer->status)
                            : answer->status >= 200 && answer->status <= 299;
     http->request = NULL;

@@ -4,7 +4,6 @@
 #include "json_build.h"
 #include "mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -39,10 +39,6 @@ struct Readers {
     Ticket *first; /* under way; the loop's */
 };
 
-static bool is_in_memory(const Host *h) {
-    return !h->url || !strncmp(h->url, "memory:", strlen("memory:"));
-}
-
 /* ---- on a thread ---- */
 
 static Store *take_handle(Ticket *t) {
@@ -129,7 +125,7 @@ static void on_durable(void *ctx, const Error *err) {
     Ticket *t = ctx;
     Host *h = t->host;
     HostJob *job = t->job;
-    bool memory = is_in_memory(h) && job->need != HOST_NO_STORE;
+    bool memory = (!h->url || !store_url_is_durable(h->url)) && job->need != HOST_NO_STORE;
     bool writes = memory && job->need != HOST_READS;
     t->source = memory && !err ? host_store(h, HOST_CREATES, &job->err) : NULL;
     if (err || (memory && !t->source)) {

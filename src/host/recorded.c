@@ -29,8 +29,7 @@ Json event_json(int64_t run, const char *thread, const Event *e, bool values) {
         KEY("depth", e->depth ? json_int(e->depth) : json_none()),
         KEY("node", e->node && e->node[0] ? e->node : NULL), KEY("status", e->status));
     Json key, value;
-    for (size_t pos = 0;
-         json_kind(e->data) == JSON_OBJECT && json_object_next(e->data, &pos, &key, &value);) {
+    for (size_t pos = 0; json_object_next(e->data, &pos, &key, &value);) {
         if (json_kind(value) != JSON_NULL) {
             out = json_object_set(out, json_ref(key), json_ref(value));
         }

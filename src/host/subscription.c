@@ -14,7 +14,6 @@
 #include "mem.h"
 #include "recorded.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -452,8 +452,7 @@ static Json fields_at_cursor(Completion *c, bool *array) {
     jq_run_start(run, json_ref(c->input), vars);
     for (int i = 0; i < OUTPUTS_LOOKED_AT && jq_run_next(run, &out) == JQ_OUTPUT; i++) {
         *array |= json_kind(out) == JSON_ARRAY;
-        for (size_t pos = 0;
-             json_kind(out) == JSON_OBJECT && json_object_next(out, &pos, &key, &value);) {
+        for (size_t pos = 0; json_object_next(out, &pos, &key, &value);) {
             if (json_is_none(json_object_get(merged, key))) {
                 merged = json_object_set(merged, json_ref(key), json_ref(value));
             }

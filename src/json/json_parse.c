@@ -186,12 +186,6 @@ void json_parser_commit(JsonParser *p, size_t len, bool last) {
     p->last = last;
 }
 
-void json_parser_feed(JsonParser *p, const char *text, size_t len, bool last) {
-    char *room = json_parser_reserve(p, len);
-    if (len) memcpy(room, text, len);
-    json_parser_commit(p, len, last);
-}
-
 /* ---- faults and limits ---- */
 
 static Step fail(JsonParser *p, const char *fault) {

@@ -43,10 +43,8 @@ typedef enum JsonParseStatus {
 JsonParser *json_parser_new(const JsonParseOptions *options);
 void json_parser_free(JsonParser *p); /* accepts NULL */
 
-/* Gives the next piece of text; it is copied. `last` says that nothing follows. */
-void json_parser_feed(JsonParser *p, const char *text, size_t len, bool last);
-/* Room for at least `want` more bytes inside the parser, for read(2) to fill without a copy; then
- * json_parser_commit() says how many came. */
+/* Room for at least `want` more bytes of text inside the parser, for read(2) to fill without a copy; then
+ * json_parser_commit() says how many came, and whether they are the last. */
 char *json_parser_reserve(JsonParser *p, size_t want);
 void json_parser_commit(JsonParser *p, size_t len, bool last);
 

@@ -104,15 +104,13 @@ PawlFlow *flow_to_resume(PawlEngine *e, const PawlResume *r, Error *error) {
 Json changes_of(Json set, Error *error) {
     Json out = json_array(), key, value;
     bool fine = json_kind(set) == JSON_ARRAY;
-    for (size_t pos = 0;
-         json_kind(set) == JSON_OBJECT && json_object_next(set, &pos, &key, &value);) {
+    for (size_t pos = 0; json_object_next(set, &pos, &key, &value);) {
         Json pair[] = {json_array_push(json_array(), json_ref(key)), json_ref(value)};
         out = json_array_push(out, json_array_from(pair, 2));
     }
     for (size_t i = 0; fine && i < json_array_len(set); i++) {
         Json pair = json_array_get(set, i);
-        fine = json_kind(pair) == JSON_ARRAY && json_array_len(pair) == 2 &&
-               json_kind(json_array_get(pair, 0)) == JSON_ARRAY;
+        fine = json_array_len(pair) == 2 && json_kind(json_array_get(pair, 0)) == JSON_ARRAY;
     }
     if (fine) {
         json_unref(out);

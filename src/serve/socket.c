@@ -12,7 +12,6 @@
 #include "operation.h"
 #include "subscription.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

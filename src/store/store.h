@@ -112,11 +112,6 @@ typedef struct RunsPage {
 } RunsPage;
 bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err);
 
-/* Makes a run (durable on return) and takes its lease: a batch with nothing but that, see
- * store_batch_create(). */
-bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
-                      RunRow *out, Error *err);
-
 /* The right to write a run. ERR_BUSY, with a sentence that names the owner, while another handle
  * (of this or another process) has it; true at once when this handle has it. On local stores it is a
  * lock that the kernel drops with its holder: with the last process that has the descriptor open, so

@@ -155,18 +155,3 @@ bool store_batch_made(const Store *s, StoreBatch *b, size_t n, RunRow *out, Erro
     *row = (RunRow){0};
     return true;
 }
-
-bool store_create_run(Store *s, const char *thread, const char *workflow, const char *definition,
-                      RunRow *out, Error *err) {
-    StoreBatch b = STORE_BATCH_INIT;
-    *out = (RunRow){0};
-    store_batch_create(&b, &(StoreCreate){.stand_in = -1,
-                                          .thread = thread,
-                                          .workflow = workflow,
-                                          .definition = json_none(),
-                                          .key = definition});
-    bool ok = store_refuse_reader(s, err) && (!thread || store_check_thread(thread, err)) &&
-              store_commit(s, &b, err) && store_batch_made(s, &b, 0, out, err);
-    store_batch_clear(&b);
-    return ok;
-}

@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "store.h"
 #include "store_chain.h"
+#include "store_run.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -202,7 +202,7 @@ static void what_is_left_out_is_what_otherwise_says(void **state) {
     assert_int_equal(args_size(args, "limit", 100), 100);
     assert_true(args_number(args, "seconds", 2.5) == 2.5);
     assert_true(args_bool(args, "all", true));
-    assert_null(args_text(args, "node"));
+    assert_null(json_object_text(args, "node"));
     assert_int_equal(args_word(args, "kind", (const char *const[]){"a", NULL}, 7), 7);
     assert_int_equal(args_frame_id(args), 0);
     assert_false(args_all_frames(args));
@@ -219,8 +219,8 @@ static void what_is_there_is_read(void **state) {
     assert_true(args_number(args, "seconds", 2.5) == 1);
     assert_false(args_bool(args, "all", true));
     assert_false(args_has(args, "all"));
-    assert_string_equal(args_text(args, "node"), "a much longer name");
-    assert_string_equal(args_text(args, "kind"), "b");
+    assert_string_equal(json_object_text(args, "node"), "a much longer name");
+    assert_string_equal(json_object_text(args, "kind"), "b");
     assert_int_equal(args_word(args, "kind", (const char *const[]){"a", "b", NULL}, 7), 1);
     assert_int_equal(args_frame_id(args), 0);
     assert_true(args_all_frames(args));

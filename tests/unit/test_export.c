@@ -6,6 +6,7 @@
 #include "json_diff.h"
 #include "json_path.h"
 #include "lineage.h"
+#include "store_run.h"
 #include "stored_flow.h"
 
 static RunRow row_of(Store *s, const char *thread) {

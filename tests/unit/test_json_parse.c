@@ -13,6 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Gives the next piece of text. */
+static void feed(JsonParser *p, const char *text, size_t len, bool last) {
+    char *room = json_parser_reserve(p, len);
+    if (len) memcpy(room, text, len);
+    json_parser_commit(p, len, last);
+}
+
 /* What comes out of a stream, as lines of text: values, then "! message" for errors. The text is
  * fed in pieces that are cut at `cut` and, when step is not 0, every `step` bytes. */
 static char *read_stream(const char *text, size_t len, size_t cut, size_t step,
@@ -33,7 +40,7 @@ static char *read_stream(const char *text, size_t len, size_t cut, size_t step,
         } else if (status == JSON_PARSE_MORE) {
             size_t n = fed < cut ? cut - fed : step ? step : len - fed;
             n = n < len - fed ? n : len - fed;
-            json_parser_feed(p, text + fed, n, fed + n == len);
+            feed(p, text + fed, n, fed + n == len);
             fed += n;
         } else {
             break;
@@ -256,13 +263,13 @@ static void a_document_comes_out_as_soon_as_it_is_complete(void **state) {
     (void)state;
     JsonParser *p = json_parser_new(NULL);
     Json j;
-    json_parser_feed(p, "{\"a\":\"hel", 9, false);
+    feed(p, "{\"a\":\"hel", 9, false);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_MORE);
-    json_parser_feed(p, "lo\"}", 4, false);
+    feed(p, "lo\"}", 4, false);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_VALUE);
     json_unref(j);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_MORE);
-    json_parser_feed(p, NULL, 0, true);
+    feed(p, NULL, 0, true);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_END);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_END);
     json_parser_free(p);
@@ -272,7 +279,7 @@ static void nothing_comes_out_behind_a_mistake(void **state) {
     (void)state;
     JsonParser *p = json_parser_new(NULL);
     Json j;
-    json_parser_feed(p, "] 1 2 3", 7, true);
+    feed(p, "] 1 2 3", 7, true);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_ERROR);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_END);
     json_parser_free(p);
@@ -307,7 +314,7 @@ static void a_long_stream_of_documents_takes_constant_memory(void **state) {
             documents++;
             json_unref(j);
         }
-        json_parser_feed(p, "]", 1, false);
+        feed(p, "]", 1, false);
     }
     assert_int_equal(documents, 39999);
     assert_true(json_heap_bytes() - before < 1000);
@@ -384,9 +391,9 @@ static void an_unfinished_token_cannot_outgrow_the_limit(void **state) {
     JsonParser *p = json_parser_new(&options);
     Json j;
     Error err = ERROR_INIT;
-    json_parser_feed(p, xs, strlen(xs), false);
+    feed(p, xs, strlen(xs), false);
     assert_int_equal(json_parser_next(p, &j, &err), JSON_PARSE_MORE);
-    json_parser_feed(p, more, strlen(more), false);
+    feed(p, more, strlen(more), false);
     assert_int_equal(json_parser_next(p, &j, &err), JSON_PARSE_ERROR);
     assert_int_equal(err.code, ERR_LIMIT);
     json_parser_free(p);
@@ -408,7 +415,7 @@ static void events_come_before_the_document_is_complete(void **state) {
     (void)state;
     JsonParser *p = json_parser_new(&(JsonParseOptions){.events = true});
     Json j;
-    json_parser_feed(p, "[1,", 3, false);
+    feed(p, "[1,", 3, false);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_VALUE);
     json_unref(j);
     assert_int_equal(json_parser_next(p, &j, NULL), JSON_PARSE_MORE);
@@ -536,7 +543,7 @@ static void documents_of(const char *text, size_t step, const JsonParseOptions *
     while ((status = json_parser_next(p, &v, &err)) != JSON_PARSE_END) {
         if (status == JSON_PARSE_MORE) {
             size_t n = len - at < step ? len - at : step;
-            json_parser_feed(p, text + at, n, at + n == len);
+            feed(p, text + at, n, at + n == len);
             at += n;
         } else if (status == JSON_PARSE_VALUE) {
             json_print(v, NULL, out);

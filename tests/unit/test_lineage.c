@@ -4,6 +4,7 @@
 #include "json_binary.h"
 #include "json_diff.h"
 #include "lineage.h"
+#include "store_run.h"
 #include "stored_flow.h"
 
 static RunRow row_of(const char *thread) {

@@ -4,6 +4,7 @@
 #include "json_test.h"
 #include "mem.h"
 #include "storage.h"
+#include "store_run.h"
 
 typedef struct Told {
     Storage *storage;

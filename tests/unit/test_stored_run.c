@@ -2,6 +2,7 @@
 #include "host_world.h"
 #include "image.h"
 #include "store.h"
+#include "store_run.h"
 
 static Store *store_of(World *w) {
     Error err = ERROR_INIT;
