@@ -119,7 +119,7 @@ static bool is_all_of(Keys keys, Json update) {
 
 static bool are_items_of(Json items, Json array) {
     size_t n = json_array_len(items);
-    bool same = json_array_len(array) == n;
+    bool same = json_kind(array) == JSON_ARRAY && json_array_len(array) == n;
     for (size_t i = 0; same && i < n; i++) {
         same = json_identical(json_array_get(items, i), json_array_get(array, i));
     }

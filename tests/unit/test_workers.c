@@ -1615,7 +1615,10 @@ int main(void) {
     }
     char real[64] = "/tmp/pawl-workers-XXXXXX";
     assert_non_null(mkdtemp(real));
-    assert_non_null(realpath(real, root));
+    char *whole = realpath(real, NULL);
+    assert_non_null(whole);
+    snprintf(root, sizeof root, "%s", whole);
+    free(whole);
     cmocka_set_message_output(CM_OUTPUT_TAP);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[100];
