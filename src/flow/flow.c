@@ -65,6 +65,20 @@ static const Dialect *find_dialect(Loader *ld, const YamlNode *root) {
     return found;
 }
 
+/* Whether a text has the key of a dialect anywhere. One that has not is no workflow, and what is in it is not
+ * shown: a workflow can name any file that we can read. */
+static bool mentions_dialect(const Buf *text) {
+    for (size_t i = 0; i < DIALECT_COUNT; i++) {
+        const char *key = dialects[i]->key, *at = text->len ? text->data : "";
+        size_t len = strlen(key);
+        for (; (at = strstr(at, key)); at += len) {
+            const char *after = at + len + strspn(at + len, "\"' \t");
+            if (*after == ':') return true;
+        }
+    }
+    return false;
+}
+
 /* ---- making ---- */
 
 Json keep(Loader *ld, Json v) {
@@ -161,12 +175,17 @@ static bool read_all(int fd, Buf *out, Error *err) {
     }
 }
 
+/* A pipe that whoever starts us has opened for us, as `<(...)` of a shell does, may be read to its end;
+ * anything else that is no regular file is not waited for. */
 bool flow_read_file(const char *path, Buf *out, Error *err) {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool given = !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdin");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK));
     if (fd < 0) return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
-    bool ok = fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= FLOW_FILE_MAX;
-    ok = ok ? read_all(fd, out, err) : too_large(err);
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool ok = !regular && !given ? error_set(err, ERR_IO, "It is not a regular file.")
+              : regular && st.st_size > FLOW_FILE_MAX ? too_large(err)
+                                                      : read_all(fd, out, err);
     close(fd);
     return ok;
 }
@@ -299,8 +318,13 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
     if (!file && ld->flow->nfiles >= FLOW_FILES_MAX) {
         report_at(ld->reporter, spot, "A workflow can be made of %d files at most.",
                   FLOW_FILES_MAX);
+    } else if (!file && !strncmp(path, "/dev/", 5)) {
+        report_at(ld->reporter, spot, "The workflow `%s` cannot be used. It is not a regular file.",
+                  path);
     } else if (!file && !read_file(ld, path, &text, &err)) {
         report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
+    } else if (!file && !mentions_dialect(&text)) {
+        report_at(ld->reporter, spot, "`%s` is not a workflow.", path);
     } else if (!file) {
         file = new_file(ld, path, &text);
         file->from = from;

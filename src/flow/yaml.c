@@ -395,6 +395,7 @@ static void set_text(Reading *r, struct fy_token *token, YamlNode *node) {
     }
     node->text = arena_strndup(r->arena, text, len);
     node->len = len;
+    node->weight += len / WEIGHT_BYTES;
     buf_clear(&read);
 }
 

@@ -66,12 +66,15 @@ struct YamlNode {
     const YamlNode *const *items; /* of a list */
     const YamlPair *pairs;        /* of a map */
     size_t n;
-    size_t weight; /* nodes in it when aliases are followed, itself included, keys not */
-    int height;    /* levels below it */
+    /* Nodes in it when aliases are followed, itself included, keys not; and one more for each WEIGHT_BYTES of text. */
+    size_t weight;
+    int height; /* levels below it */
 };
 
 /* Makes the file known: finds its lines. text must stay where it is. */
 YamlFile *yaml_file(Arena *arena, const char *path, const char *text, size_t len);
+
+enum { WEIGHT_BYTES = 1024 };
 
 typedef struct YamlLimits {
     int depth;

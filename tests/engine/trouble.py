@@ -110,12 +110,16 @@ def store_flipped_bytes(world):
 
 
 def store_in_a_read_only_folder(world):
-    """a folder that cannot be written: reading works, writing says what to do"""
+    """a store is for its owner alone; where others are let in, reading works, writing says what to do"""
     if os.geteuid() != 0 or not world.open_to_all(NOBODY):
         return  # there is nobody to try it as
 
     def check(name, url):
         del name
+        world("show", "t", "--json", "--store", url, user=NOBODY).gives(FAILED).says("Permission denied")
+        for path in [world.folder / "db", *(world.folder / "db").rglob("*")]:
+            world.same(path.stat().st_mode & 0o077, 0, f"what others may do with {path.name}")
+            path.chmod(0o755 if path.is_dir() else 0o644)  # its owner lets them look
         world("show", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
         world("history", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
         world("resume", "t", "--value", "1", "--store", url, user=NOBODY).gives(FAILED).says("db")
@@ -367,6 +371,31 @@ def stop_not_under_nohup(world):
         process.send_signal(signal.SIGHUP)
         world.write("go", "")
         world.same(process.wait(TIMEOUT), DONE, "the exit code")
+
+
+def bad_workflow_that_is_no_file(world):
+    """a FIFO as a workflow, or as a part of one, is refused at once; a pipe that a shell opens is read"""
+    os.mkfifo(world.folder / "pipe.yaml")
+    world.write("around.yaml", "nodes:\n  - {name: a, workflow: pipe.yaml}\n")
+    world("check", "pipe.yaml").gives(USAGE).says("not a regular file")
+    world("check", "around.yaml").gives(FAILED).says("not a regular file")
+    world("check", "/dev/stdin", stdin="nodes:\n  - {name: a, jq: .}\n").gives(DONE)
+
+
+def bad_part_that_is_no_workflow(world):
+    """a file that a workflow names and that is none is not shown"""
+    world.write("secret", "password: hunter2\n- [\n")
+    world.write("around.yaml", "nodes:\n  - {name: a, workflow: secret}\n")
+    answer = world("check", "around.yaml").gives(FAILED).says("`secret` is not a workflow")
+    if "hunter2" in answer.out + answer.err or "password" in answer.out + answer.err:
+        raise Broken(str(answer))
+
+
+def bad_aliases_of_a_large_text(world):
+    """aliases count by the bytes that they stand for"""
+    world.write("bomb.yaml", "nodes:\n  - {name: a, jq: .}\nstate:\n  a: &a '%s'\n  b: [%s]\n"
+                % ("x" * 900000, ",".join(["*a"] * 2000)))
+    world("check", "bomb.yaml").gives(FAILED).says("aliases followed")
 
 
 if __name__ == "__main__":
