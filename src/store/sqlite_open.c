@@ -271,7 +271,7 @@ static bool make_durable(SqliteStore *q, Error *err) {
 /* ---- formats ---- */
 
 typedef struct Format {
-    int64_t version, application, tables;
+    int64_t version, application, tables, code;
 } Format;
 
 /* In one transaction: another process may be making the very same database. */
@@ -280,7 +280,9 @@ static bool read_format(SqliteStore *q, Format *f, Error *err) {
     if (begins && !run_sql(q, "BEGIN", "opening it", err)) return false;
     bool ok = query_int(q, "PRAGMA user_version", &f->version, err) &&
               query_int(q, "PRAGMA application_id", &f->application, err) &&
-              query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err);
+              query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err) &&
+              query_int(q, "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')",
+                        &f->code, err);
     if (begins) sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
     return ok;
 }
@@ -289,6 +291,10 @@ static bool check_format(const Store *s, const Format *f, Error *err) {
     bool is_new = !f->version && !f->application && !f->tables;
     if (!is_new && f->application != SCHEMA_APPLICATION) {
         error_set(err, ERR_DATA, "%s is an SQLite database of another program.", s->path);
+        return error_fact(err, "store", s->url);
+    }
+    if (f->code) {
+        error_set(err, ERR_DATA, "%s has views or triggers, which no store of Pawl has.", s->path);
         return error_fact(err, "store", s->url);
     }
     if (f->version > STORE_FORMAT) return store_is_newer(s, f->version, err);

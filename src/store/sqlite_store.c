@@ -207,8 +207,8 @@ static bool sqlite_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error 
             run_row_clear(&row);
         }
     }
-    rc = sqlite3_finalize(stmt);
-    return rc == SQLITE_OK || sqlite_failed(q, "listing the runs", err);
+    bool ok = sqlite3_finalize(stmt) == SQLITE_OK && rc == SQLITE_OK;
+    return ok || sqlite_failed(q, "listing the runs", err);
 }
 
 /* Gives a run that nobody named its name: by its number. */
@@ -490,8 +490,8 @@ static int walk_rows(History *h, bool *more) {
         *more = why ? h->damaged(h->ctx, seq, why) : h->fn(h->ctx, &c);
         h->next = seq + 1;
     }
-    rc = sqlite3_finalize(stmt);
-    return *more ? rc : SQLITE_OK;
+    int ended = sqlite3_finalize(stmt);
+    return rc != SQLITE_OK ? rc : *more ? ended : SQLITE_OK;
 }
 
 /* Past a page that cannot be read, the rows of the next one can: it is looked for in growing steps. */

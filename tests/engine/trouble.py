@@ -4,6 +4,7 @@
     tests/engine/trouble.py PAWL
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -127,6 +128,31 @@ def store_in_a_read_only_folder(world):
             "new", "--store")
         others_go_on(world, url)
     each_store(world, check)
+
+
+def store_that_brings_code_along(world):
+    """a view or a trigger in a database is not run: reading it ends with a sentence, and so does writing"""
+    world.write("one.yaml", "name: one\nnodes:\n  - {name: a, jq: '{x: 1}'}\n")
+    world("run", "one.yaml", "--store", "sqlite:db/pawl.db", "--thread", "t").gives(DONE)
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
+    with contextlib.closing(sqlite3.connect(world.folder / "db/pawl.db")) as db:
+        db.execute("PRAGMA legacy_alter_table=ON")
+        columns = [row[1] for row in db.execute("PRAGMA table_info(runs)")]
+        db.execute("ALTER TABLE runs RENAME TO runs_before")
+        db.execute(f"CREATE VIEW runs({', '.join(columns)}) AS SELECT {', '.join(['n'] * len(columns))} "
+                   f"FROM ({endless})")
+        db.commit()
+    for words in (("runs",), ("show", "t"), ("store", "check"), ("run", "one.yaml")):
+        answer = world(*words, "--store", "sqlite:db/pawl.db")
+        if answer.code <= 0 or "views or triggers" not in answer.err:
+            raise Broken(f"{words}: {answer}")
+    with contextlib.closing(sqlite3.connect(world.folder / "db/pawl.db")) as db:
+        db.execute("DROP VIEW runs")
+        db.commit()
+    for words in (("runs",), ("show", "t"), ("store", "check")):
+        answer = world(*words, "--store", "sqlite:db/pawl.db")
+        if answer.code <= 0 or "no such table" not in answer.err:
+            raise Broken(f"{words}: {answer}")
 
 
 def store_that_was_planted(world):
