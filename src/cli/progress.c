@@ -254,10 +254,10 @@ static void put_clean(const char *text, size_t len) {
         unsigned char c = (unsigned char)text[i];
         if (c == 0x1b && i + 1 < len && text[i + 1] == '[') {
             for (i += 2; i < len && (text[i] < '@' || text[i] > '~'); i++) {}
-        } else if (!terminal_is_control(text + i)) {
-            fputc(c, stderr);
         } else {
-            i += c == 0xC2;
+            size_t control = terminal_control(text + i);
+            if (!control) fputc(c, stderr);
+            i += control ? control - 1 : 0;
         }
     }
 }

@@ -8,8 +8,10 @@
 #include "terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- the session ---- */
 
@@ -205,7 +207,8 @@ static void take_note(Console *c, const char *operation, Json answer) {
 }
 
 static bool write_document(const char *path, Json document, Error *err) {
-    FILE *file = fopen(path, "wb");
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     char *text = json_to_text(document);
     bool ok = file && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
     ok = file && fclose(file) == 0 && ok;

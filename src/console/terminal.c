@@ -22,20 +22,31 @@ bool terminal_is(FILE *stream) {
 
 /* ---- what came from outside ---- */
 
-bool terminal_is_control(const char *c) {
-    unsigned char byte = (unsigned char)*c;
-    bool c1 = byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0;
-    return (byte < 0x20 && byte != '\t') || byte == 0x7F || c1;
+/* From a first character to a last that differ in their last byte alone. */
+static const char *const controls[][2] = {
+    {"\xC2\x80", "\xC2\x9F"}, /* the second set of control characters */
+    {"\xD8\x9C", "\xD8\x9C"}, /* marks and brackets of the order of writing */
+    {"\xE2\x80\x8E", "\xE2\x80\x8F"}, {"\xE2\x80\xAA", "\xE2\x80\xAE"},
+    {"\xE2\x81\xA6", "\xE2\x81\xA9"},
+};
+
+size_t terminal_control(const char *text) {
+    unsigned char byte = (unsigned char)*text;
+    if (byte < 0x80) return (byte < 0x20 && byte != '\t') || byte == 0x7F;
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+        const char *first = controls[i][0];
+        size_t n = strlen(first) - 1;
+        unsigned char last = strncmp(text, first, n) ? 0 : (unsigned char)text[n];
+        if (last >= (unsigned char)first[n] && last <= (unsigned char)controls[i][1][n])
+            return n + 1;
+    }
+    return 0;
 }
 
 static void add_safe(const char *text, size_t len, bool lines, Buf *out) {
-    for (size_t i = 0; i < len; i++) {
-        if ((lines && text[i] == '\n') || !terminal_is_control(text + i)) {
-            buf_addc(out, text[i]);
-        } else {
-            buf_addc(out, text[i] == '\n' || text[i] == '\r' ? ' ' : '?');
-            i += (unsigned char)text[i] == 0xC2;
-        }
+    for (size_t i = 0, control; i < len; i += control ? control : 1) {
+        control = lines && text[i] == '\n' ? 0 : terminal_control(text + i);
+        buf_addc(out, !control ? text[i] : text[i] == '\n' || text[i] == '\r' ? ' ' : '?');
     }
 }
 

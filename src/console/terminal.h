@@ -14,9 +14,9 @@ bool terminal_is(FILE *stream);
 
 /* ---- what came from outside ---- */
 
-/* Whether a character would drive a terminal: the tab does not. Of those with two bytes the first is looked
- * at with the second: a text ends in a NUL. */
-bool terminal_is_control(const char *c);
+/* How many bytes the character at the beginning of a text has if it would drive a terminal, or have it show the
+ * text in another order than it has; 0: it does neither, as the tab. Texts end in a NUL. */
+size_t terminal_control(const char *text);
 
 /* Appends text on one line: what would drive a terminal becomes question marks, ends of lines blanks. */
 void terminal_safe(const char *text, size_t len, Buf *out);

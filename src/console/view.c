@@ -257,12 +257,14 @@ void view_format(View *v, Json object, const char *format) {
 
 /* ---- values ---- */
 
-/* Printed JSON: what drives a terminal is escaped in it but for the second set of control characters. */
+/* Printed JSON: what drives a terminal is escaped in it but for what is not ASCII. */
 static void add_printed(View *v, const char *text, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        bool c1 = i + 1 < len && terminal_is_control(text + i) && (unsigned char)text[i] == 0xC2;
-        if (c1) {
-            buf_printf(v->out, "\\u%04x", (unsigned)(unsigned char)text[++i]);
+    for (size_t i = 0, control; i < len; i += control ? control : 1) {
+        control = (unsigned char)text[i] < 0x80 ? 0 : terminal_control(text + i);
+        if (control && control <= len - i) {
+            int32_t point;
+            utf8_decode(text + i, text + i + control, &point);
+            buf_printf(v->out, "\\u%04x", (unsigned)point);
         } else {
             buf_addc(v->out, text[i]);
         }

@@ -164,10 +164,13 @@ size_t process_place_read_some(const char *path, int stream, uint64_t at, size_t
 
 /* ---- who is there ---- */
 
-/* A lock of an open file, which nobody in particular holds, has no number. */
+/* A lock of an open file, which nobody in particular holds, has no number. A file that has another name, too, may be
+ * held by somebody who knows nothing of us. */
 pid_t process_place_supervisor(int lock) {
     struct flock held = lock_of(LOCK_BYTE_SUPERVISOR);
-    bool known = fcntl(lock, F_GETLK, &held) == 0 && held.l_type != F_UNLCK && held.l_pid > 1;
+    struct stat st;
+    bool known = fstat(lock, &st) == 0 && st.st_nlink == 1 && fcntl(lock, F_GETLK, &held) == 0 &&
+                 held.l_type != F_UNLCK && held.l_pid > 1;
     return known ? held.l_pid : 0;
 }
 

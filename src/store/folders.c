@@ -58,12 +58,22 @@ bool folder_is_safe(const char *path, Error *err) {
     return safe;
 }
 
+bool path_is_file(const char *path, Error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true;
+    return error_set(err, ERR_IO, "%s is neither a file nor a folder.", path);
+}
+
 bool path_is_safe(const char *path, Error *err) {
     struct stat st;
     if (lstat(path, &st) != 0) return true;
     if (S_ISLNK(st.st_mode)) {
         error_set(err, ERR_IO, "%s is a link, and a store has none.", path);
         return error_fact(err, "link", path);
+    }
+    if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)) {
+        error_set(err, ERR_IO, "Others can write to %s.", path);
+        return error_fact(err, "foreign", path);
     }
     if (is_another_users(&st)) {
         error_set(err, ERR_IO, "%s belongs to another user (number %lu).", path,

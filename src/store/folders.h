@@ -18,8 +18,10 @@ bool folder_sync(const char *path);
 /* Whether a store may be kept in this folder: it is ours alone, or one like /tmp, where nobody can take away
  * what is another's; one that is not there yet will be ours. False with *err set. */
 bool folder_is_safe(const char *path, Error *err);
-/* Whether what has this name, if anything, is ours, and is no link: whoever planted one would have us write
- * elsewhere. False with *err set. */
+/* Whether what has this name, if anything, can be opened without waiting for it. False with *err set. */
+bool path_is_file(const char *path, Error *err);
+/* Whether what has this name, if anything, is ours, cannot be written by others, and is no link: whoever planted
+ * one would have us write elsewhere. False with *err set. */
 bool path_is_safe(const char *path, Error *err);
 
 char *path_join(const char *folder, const char *name); /* given: folder/name */

@@ -162,14 +162,15 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
     return true;
 }
 
-/* Whoever could write where we are about to could have us write anywhere. */
+/* Whoever could write where we are about to could have us write anywhere; and what is no file could have us wait. */
 static bool is_safe(const Store *s, Error *err) {
     if (!s->backend->durable) return true;
+    bool writes = s->mode != STORE_READ;
     char *folder = s->backend->in_folder ? folder_of(s->path) : mem_strdup(s->path);
-    bool safe = folder_is_safe(folder, err);
+    bool safe = !writes || folder_is_safe(folder, err);
     for (const char *const *part = s->backend->parts; *part && safe; part++) {
         char *path = path_with(s->path, *part);
-        safe = path_is_safe(path, err);
+        safe = path_is_file(path, err) && (!writes || path_is_safe(path, err));
         mem_free(path);
     }
     mem_free(folder);
@@ -186,7 +187,7 @@ static Store *open_handle(const StoreBackend *backend, const char *path, StoreMo
     s->path = mem_strdup(path);
     s->mode = mode;
     s->beside = beside;
-    bool ok = (mode == STORE_READ || is_safe(s, err)) && backend->open(s, err);
+    bool ok = is_safe(s, err) && backend->open(s, err);
     s->beside = NULL;
     if (!ok) {
         store_close(s);

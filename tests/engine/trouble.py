@@ -130,6 +130,19 @@ def store_in_a_read_only_folder(world):
     each_store(world, check)
 
 
+def store_with_a_part_that_is_none(world):
+    """a FIFO where a part of a store would be is refused at once, by who looks too; so is a part that others can write"""
+    world.write("one.yaml", "name: one\nnodes:\n  - {name: a, jq: '{x: 1}'}\n")
+    store = ("--store", "sqlite:db/pawl.db")
+    world("run", "one.yaml", *store, "--thread", "t").gives(DONE)
+    (world.folder / "db/pawl.db").chmod(0o666)
+    world("run", "one.yaml", *store).gives(FAILED).says("Others can write to db/pawl.db")
+    (world.folder / "db/pawl.db").chmod(0o600)
+    os.mkfifo(world.folder / "db/pawl.db-journal")
+    for words in (("runs",), ("show", "t"), ("run", "one.yaml")):
+        world(*words, *store).gives(FAILED).says("pawl.db-journal is neither a file nor a folder")
+
+
 def store_that_brings_code_along(world):
     """a view or a trigger in a database is not run: reading it ends with a sentence, and so does writing"""
     world.write("one.yaml", "name: one\nnodes:\n  - {name: a, jq: '{x: 1}'}\n")

@@ -859,7 +859,7 @@ static void a_number_in_the_lock_is_not_believed_by_who_waits(void **state) {
 }
 
 /* Another process that holds the lock of a place in which it says that it is somebody else. */
-static pid_t impostor_up(const Watch *w, pid_t victim) {
+static pid_t impostor_with(const Watch *w, pid_t victim, int set_lock) {
     char text[64], path[160], ready;
     int pipes[2];
     mkdir(w->place, 0700);
@@ -873,7 +873,7 @@ static pid_t impostor_up(const Watch *w, pid_t victim) {
         snprintf(path, sizeof path, "%s/lock", w->place);
         int fd = open(path, O_RDWR);
         flock(fd, LOCK_EX);
-        fcntl(fd, F_OFD_SETLK, &whole);
+        fcntl(fd, set_lock, &whole);
         if (write(pipes[1], "r", 1) != 1) _exit(1);
         for (;;) pause();
     }
@@ -881,6 +881,28 @@ static pid_t impostor_up(const Watch *w, pid_t victim) {
     close(pipes[0]);
     close(pipes[1]);
     return pid;
+}
+
+static pid_t impostor_up(const Watch *w, pid_t victim) {
+    return impostor_with(w, victim, F_OFD_SETLK);
+}
+
+/* It is a file of somebody else's who locks it, put there under a second name. */
+static void who_holds_a_lock_with_two_names_is_left_alone(void **state) {
+    (void)state;
+    Watch w;
+    char path[160], other[200];
+    watch_init(&w);
+    pid_t holder = impostor_with(&w, getpid(), F_SETLK);
+    snprintf(path, sizeof path, "%s/lock", w.place);
+    snprintf(other, sizeof other, "%s.other", w.place);
+    assert_int_equal(link(path, other), 0);
+    assert_false(process_stop_place(w.place, NULL));
+    assert_int_equal(waitpid(holder, NULL, WNOHANG), 0);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    unlink(other);
+    watch_clear(&w);
 }
 
 static void a_number_in_the_lock_is_not_believed_by_who_stops_it(void **state) {
@@ -1389,6 +1411,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_damaged_status_is_no_result),
         cmocka_unit_test(letting_go_leaves_it_running),
         cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_waits),
+        cmocka_unit_test(who_holds_a_lock_with_two_names_is_left_alone),
         cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_stops_it),
         cmocka_unit_test(a_number_in_the_lock_is_not_believed_by_who_attaches),
         cmocka_unit_test(a_lock_that_is_never_let_go_does_not_hold_up_a_timeout),

@@ -205,6 +205,10 @@ static void no_error_drives_the_terminal(void **state) {
     view_sentence(&(View){.out = &out}, "There is no node `\x1b[2J\xC2\x9B"
                                         "0m\x7F`.");
     assert_string_equal(out.data, "There is no node `?[2J?0m?`.\n");
+    buf_reset(&out);
+    view_sentence(&(View){.out = &out}, "There is no node `a\xE2\x80\xAE"
+                                        "b`.");
+    assert_string_equal(out.data, "There is no node `a?b`.\n");
     buf_clear(&out);
 }
 
@@ -213,6 +217,9 @@ static void control_characters_in_a_value_are_escaped(void **state) {
     (void)state;
     check_shown("evaluate", "{\"results\":[\"a\\u001bb\\u009bc\\u007f\"]}",
                 "\"a\\u001bb\\u009bc\\u007f\"\n");
+    check_shown("evaluate", "{\"results\":[\"a\\u202eb\\u2066c\\u061cd\\u200fe\\u20acf\"]}",
+                "\"a\\u202eb\\u2066c\\u061cd\\u200fe\xE2\x82\xAC"
+                "f\"\n");
 }
 
 static void lines_of_a_text_stay_lines(void **state) {
