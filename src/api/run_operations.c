@@ -76,9 +76,7 @@ static const char *const mode_words[] = {"autonomous", "interactive", NULL};
 
 static HostDebug debug_of(Json args) {
     Json given = json_object_get_c(args, "debug");
-    if (json_kind(given) != JSON_OBJECT) {
-        return (HostDebug){.breakpoints = json_none()};
-    }
+    if (json_kind(given) != JSON_OBJECT) return (HostDebug){.breakpoints = json_none()};
     Json all = json_object_get_c(given, "pause_all_on_breakpoint");
     return (HostDebug){.wanted = true,
                        .awaits_window = json_truthy(json_object_get_c(given, "window")),
@@ -112,10 +110,6 @@ typedef struct Loading {
 } Loading;
 
 typedef void (*LoadedFn)(Host *host, Json args, const Loading *loaded, Reply reply);
-
-static bool wants_recording(Json args) {
-    return json_kind(json_object_get_c(args, "replay")) == JSON_OBJECT;
-}
 
 /* Loading it would keep the loop busy for milliseconds. */
 static bool is_long(Json args) {
@@ -176,7 +170,7 @@ static void on_loaded(HostJob *job) {
 
 /* Calls then() once, at once or later; `loaded` is for that call, and its recording is taken. */
 static void load_first(Host *host, Json args, LoadedFn then, Reply reply) {
-    bool recording = wants_recording(args);
+    bool recording = json_kind(json_object_get_c(args, "replay")) == JSON_OBJECT;
     if (!recording && !is_long(args)) {
         Error err = ERROR_INIT;
         Loading now = {.flow = flow_of(args, &err)};

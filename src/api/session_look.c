@@ -212,10 +212,6 @@ static Json complete_expression(const Completing *c) {
                             node ? node->nvars : 0, c->state);
 }
 
-static bool begins(const char *name, const char *text, size_t len) {
-    return strlen(name) >= len && memcmp(name, text, len) == 0;
-}
-
 static Json node_item(const Node *node) {
     Json item = json_object_with(json_object(), "text", json_ref(node->name_json));
     item = json_object_with(item, "kind", json_string_c("node"));
@@ -231,7 +227,7 @@ static Json complete_node(const Completing *c) {
         const Graph *graph = flow->graphs[g];
         for (size_t i = 0; i < graph->nnodes && json_object_len(items) < NODES_OFFERED; i++) {
             const Node *node = &graph->nodes[i];
-            if (begins(node->name, c->text, c->cursor)) {
+            if (strncmp(node->name, c->text, c->cursor) == 0) {
                 items = json_object_set(items, json_ref(node->name_json), node_item(node));
             }
         }

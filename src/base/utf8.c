@@ -7,18 +7,10 @@ typedef struct Lead {
 } Lead;
 
 static Lead lead_of(unsigned char c) {
-    if (c < 0x80) {
-        return (Lead){1, 0, 0};
-    }
-    if (c < 0xC2 || c > 0xF4) {
-        return (Lead){0, 0, 0};
-    }
-    if (c < 0xE0) {
-        return (Lead){2, 0x80, 0xBF};
-    }
-    if (c < 0xF0) {
-        return (Lead){3, c == 0xE0 ? 0xA0 : 0x80, c == 0xED ? 0x9F : 0xBF};
-    }
+    if (c < 0x80) return (Lead){1, 0, 0};
+    if (c < 0xC2 || c > 0xF4) return (Lead){0, 0, 0};
+    if (c < 0xE0) return (Lead){2, 0x80, 0xBF};
+    if (c < 0xF0) return (Lead){3, c == 0xE0 ? 0xA0 : 0x80, c == 0xED ? 0x9F : 0xBF};
     return (Lead){4, c == 0xF0 ? 0x90 : 0x80, c == 0xF4 ? 0x8F : 0xBF};
 }
 

@@ -100,9 +100,7 @@ void advice_interrupt(Buf *out, Json interrupt, bool one, const char *thread, co
     } else {
         buf_addc(out, '\n');
     }
-    if (thread) {
-        add_answers(out, &(Answer){thread, store, one ? NULL : id}, interrupt);
-    }
+    if (thread) add_answers(out, &(Answer){thread, store, one ? NULL : id}, interrupt);
     mem_free(node);
     mem_free(id);
 }

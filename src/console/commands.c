@@ -364,12 +364,8 @@ Completion commands_completion(const char *line, size_t cursor) {
     CommandReader r = {.at = line, .end = line + cursor};
     Span name = reader_at_end(&r) ? (Span){r.at, 0} : reader_name(&r);
     size_t from = (size_t)(name.text - line);
-    if (name.len && name.text[0] == '.') {
-        return (Completion){OFFERS_EXPRESSION, from, NULL};
-    }
-    if (name.text + name.len == r.end) {
-        return (Completion){OFFERS_COMMAND, from, NULL};
-    }
+    if (name.len && name.text[0] == '.') return (Completion){OFFERS_EXPRESSION, from, NULL};
+    if (name.text + name.len == r.end) return (Completion){OFFERS_COMMAND, from, NULL};
     const ConsoleCommand *c = commands_find(name.text, name.len, NULL);
     r.at += name.len;
     reader_at_end(&r);

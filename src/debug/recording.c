@@ -59,9 +59,7 @@ static void add_start(Buf *out, const Buf *place, int64_t nth, bool branches, co
     buf_add(out, place->data, place->len);
     place_add_again(out, nth, 0);
     char *between = branches ? memchr(out->data, '\n', out->len) : NULL;
-    if (between) {
-        *between = '/';
-    }
+    if (between) *between = '/';
     buf_adds(out, end);
 }
 
@@ -188,9 +186,7 @@ static void add_live(const Recording *r, const Frame *f, bool whole, Buf *out) {
             buf_adds(out, "__start__");
         }
         if (!top || whole) place_add_again(out, count > 0 ? count : 0, top ? frame_attempt(f) : 0);
-        if (!top) {
-            buf_addc(out, '/');
-        }
+        if (!top) buf_addc(out, '/');
     }
 }
 

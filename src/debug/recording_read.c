@@ -226,9 +226,7 @@ static bool is_too_deep(Json image, int64_t frame) {
 static void see(Reader *rd, int64_t frame) {
     size_t n = visit_count(rd, frame), kept = visits_kept(rd, frame, n);
     if (!n && is_too_deep(rd->after, frame)) return;
-    if (kept < n) {
-        leave_visit(rd, (LevelAt){frame, n - 1}, rd->before);
-    }
+    if (kept < n) leave_visit(rd, (LevelAt){frame, n - 1}, rd->before);
     if (!image_depth(rd->after, frame)) {
         Json key = image_key(frame);
         rd->seen = json_object_remove(rd->seen, key);
@@ -706,9 +704,7 @@ static void leave_all(Reader *rd, Json image) {
     Json key, id, all = touch_all(json_object(), image);
     for (size_t pos = 0; json_object_next(all, &pos, &key, &id);) {
         size_t n = visit_count(rd, id.i);
-        if (n) {
-            leave_visit(rd, (LevelAt){id.i, n - 1}, image);
-        }
+        if (n) leave_visit(rd, (LevelAt){id.i, n - 1}, image);
     }
     json_unref(all);
     json_put(&rd->r->last, last_places(rd, image));

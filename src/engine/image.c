@@ -77,9 +77,7 @@ static void compile_shapes(void) {
         bool named = i == WAIT_PAUSE || i == WAIT_FAILING;
         Buf *text = named ? &texts[i] : &plain;
         buf_printf(text, "%s[\"%s\", %s]", named ? "" : "|", wait_rows[i].word, wait_rows[i].shape);
-        if (named) {
-            names[n++] = (ShapeName){i == WAIT_PAUSE ? "PAUSE" : "FAILING", text->data};
-        }
+        if (named) names[n++] = (ShapeName){i == WAIT_PAUSE ? "PAUSE" : "FAILING", text->data};
     }
     names[n++] = (ShapeName){"PLAIN", plain.data};
     image_shape = compiled("[RUN, {\"1\": FRAME, *: FRAME}, ANY...]", names);

@@ -273,9 +273,7 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
     result.by_hand = json_take(&run->by_hand);
     result.after = run->by_hand_after;
     run->by_hand_after = false;
-    if (!result.at.frame) {
-        result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
-    }
+    if (!result.at.frame) result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
     if (run->engine->storage) {
         write_checkpoint(run, f, node, &result, &c);
         run_enter(run, RUNS_UNSAVED);

@@ -225,9 +225,7 @@ static void tidy_path(char *path) {
         } else if (!(len == 1 && p[0] == '.')) {
             memmove(out, p, len);
             out += len;
-            if (slashes) {
-                *out++ = '/';
-            }
+            if (slashes) *out++ = '/';
             floor = up ? out : floor;
         }
         p += len + slashes;

@@ -193,9 +193,7 @@ static void load_task_vars(TaskLoad *t) {
         const YamlPair *pair = &vars->pairs[i];
         const Expr *query = load_query(ld, pair->value);
         int param = find_var_param(t, pair->key);
-        if (param >= 0) {
-            items[t->task->nvars++] = (struct TaskVar){param, query};
-        }
+        if (param >= 0) items[t->task->nvars++] = (struct TaskVar){param, query};
     }
 }
 

@@ -268,10 +268,6 @@ static bool is_event(Json event, const char *name) {
     return json_string_is(json_object_get_c(event, "event"), name);
 }
 
-static bool same_run(Json a, Json b) {
-    return json_equal(json_object_get_c(a, "run"), json_object_get_c(b, "run"));
-}
-
 /* What a page had may come once more, before what is new of its run. */
 static void hand(Subscription *s, Json event) {
     if (json_is_none(s->later)) {
@@ -388,10 +384,11 @@ void subscription_listen(HostRun *r) {
 /* How a run stands is told from the record when nobody here has it, or has told it. */
 static bool is_news(const Subscription *s, Json settled) {
     Json thread = json_object_get_c(settled, "thread");
+    Json run = json_object_get_c(settled, "run");
     bool news = !host_find(s->host, json_string_data(&thread));
     for (size_t i = 0; news && i < json_array_len(s->later); i++) {
         Json event = json_array_get(s->later, i);
-        news = !is_event(event, "settled") || !same_run(event, settled);
+        news = !is_event(event, "settled") || !json_equal(json_object_get_c(event, "run"), run);
     }
     return news;
 }

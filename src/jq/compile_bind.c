@@ -200,9 +200,7 @@ void step_reduce(Compiler *c, Task *t) {
 void step_foreach(Compiler *c, Task *t) {
     if (loop_step(c, t)) {
         Val v = c->result;
-        if (v.operand & OPERAND_CONST) {
-            v = emit_def(c, (Instr){.op = OP_MOVE, .a = v.operand});
-        }
+        if (v.operand & OPERAND_CONST) v = emit_def(c, (Instr){.op = OP_MOVE, .a = v.operand});
         emit(c, (Instr){.op = OP_MOVE, .dst = t->r1, .a = v.operand});
         if (t->node->e) {
             become(c, t->node->e, t->scope, v);

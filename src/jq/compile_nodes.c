@@ -357,9 +357,7 @@ static void step_if(Compiler *c, Task *t) {
             return;
         }
         c->result = t->in;
-        if (t->tail) {
-            emit(c, (Instr){.op = OP_RETURN, .a = use(c, c->result)});
-        }
+        if (t->tail) emit(c, (Instr){.op = OP_RETURN, .a = use(c, c->result)});
         return;
     default:
         branch_end(c, t);

@@ -50,9 +50,7 @@ uint32_t paths_off(Compiler *c) {
 }
 
 void paths_on(Compiler *c, uint32_t saved) {
-    if (saved) {
-        emit(c, (Instr){.op = OP_PATH_ON, .a = saved});
-    }
+    if (saved) emit(c, (Instr){.op = OP_PATH_ON, .a = saved});
 }
 
 void need_paths(Compiler *c) {
@@ -89,9 +87,7 @@ void become(Compiler *c, const Node *node, const Scope *scope, Val in) {
 void done(Compiler *c, Val result) {
     Task *t = top_task(c);
     paths_on(c, t->path_off);
-    if (t->tail) {
-        emit(c, (Instr){.op = OP_RETURN, .a = use(c, result)});
-    }
+    if (t->tail) emit(c, (Instr){.op = OP_RETURN, .a = use(c, result)});
     c->result = result;
     c->ntasks--;
 }
@@ -280,9 +276,7 @@ uint32_t levels_to(Compiler *c, const FuncBuild *owner) {
 }
 
 Val load_reg(Compiler *c, const Scope *s) {
-    if (s->owner == c->func) {
-        return (Val){.operand = s->reg};
-    }
+    if (s->owner == c->func) return (Val){.operand = s->reg};
     return emit_def(c, (Instr){.op = OP_LOAD_UP, .a = s->reg, .b = levels_to(c, s->owner)});
 }
 

@@ -351,9 +351,7 @@ static void step_token(Completion *c, size_t i) {
         l->loop_names = c->nnames;
         return;
     case VARIABLE:
-        if (l->after_as || l->pattern) {
-            add_name(c, (Name){"variable", t.start, t.end, t.end});
-        }
+        if (l->after_as || l->pattern) add_name(c, (Name){"variable", t.start, t.end, t.end});
         begin_term(l, t.start);
         return;
     case '.':
@@ -613,9 +611,7 @@ static void complete_word(Completion *c, uint32_t start) {
     set_prefix(c, start, start);
     if (in_def_header(c)) return;
     if (!behind_term) {
-        if (key || blank) {
-            add_fields(c, (FieldStyle){.dot = start, .key = key}, start);
-        }
+        if (key || blank) add_fields(c, (FieldStyle){.dot = start, .key = key}, start);
         if (!key) add_functions(c);
     }
     if (!key) add_keywords(c, behind_term);

@@ -218,9 +218,7 @@ uint64_t jq_steps_left(const JqRun *m) {
 }
 
 bool jq_charge(JqRun *m, uint64_t n) {
-    if (n > INT64_MAX / 2) {
-        n = INT64_MAX / 2;
-    }
+    if (n > INT64_MAX / 2) n = INT64_MAX / 2;
     m->fuel -= (int64_t)n;
     return m->fuel > 0 || run_refill(m);
 }

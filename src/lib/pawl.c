@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *pawl_version(void) {
+    return PAWL_VERSION;
+}
+
 struct PawlExpr {
     JqProgram *program;
 };

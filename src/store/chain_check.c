@@ -4,9 +4,9 @@
  * parent is nearly always among them; a fork from further back is rebuilt. When a checkpoint cannot
  * be rebuilt, those after it cannot either until the next snapshot: they are reported as one. */
 #include "backend.h"
-#include "chain.h"
 #include "json_diff.h"
 #include "mem.h"
+#include "store_chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>

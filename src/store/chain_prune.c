@@ -1,9 +1,9 @@
 /* chain_prune.c - which checkpoints go, and what those that stay need for it. */
 #include "backend.h"
-#include "chain.h"
 #include "json_binary.h"
 #include "json_diff.h"
 #include "mem.h"
+#include "store_chain.h"
 
 typedef struct Node {
     int64_t seq, parent, at;

@@ -13,12 +13,8 @@
 
 /* ---- the set ---- */
 
-static size_t home_of(const Leases *l, int64_t run) {
-    return (size_t)((uint64_t)run * 0x9E3779B97F4A7C15u >> 32) & (l->cap - 1);
-}
-
 static size_t slot_of(const Leases *l, int64_t run) {
-    size_t i = home_of(l, run);
+    size_t i = (size_t)((uint64_t)run * 0x9E3779B97F4A7C15u >> 32) & (l->cap - 1);
     while (l->runs[i] && l->runs[i] != run) i = (i + 1) & (l->cap - 1);
     return i;
 }

@@ -31,9 +31,7 @@ static int result_of(int fault, int otherwise) {
 static int fault_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at) {
     const sqlite3_io_methods *real = behind(f)->real;
     int fault = fault_point("store.write");
-    if (fault == FAULT_SHORT) {
-        real->xWrite(f, data, n / 2, at);
-    }
+    if (fault == FAULT_SHORT) real->xWrite(f, data, n / 2, at);
     return fault ? result_of(fault, SQLITE_IOERR_WRITE) : real->xWrite(f, data, n, at);
 }
 

@@ -2,7 +2,6 @@
 #include "store_chain.h"
 
 #include "backend.h"
-#include "chain.h"
 #include "json_binary.h"
 #include "json_diff.h"
 #include "mem.h"

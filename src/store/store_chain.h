@@ -75,4 +75,7 @@ typedef struct CheckHost {
 } CheckHost;
 bool chain_check(Store *s, int64_t run, const CheckHost *host, CheckReport *report, Error *err);
 
+/* One value and nothing after it; JSON_NONE otherwise. */
+Json chain_decode(const char *bytes, size_t len);
+
 #endif
