@@ -5,6 +5,7 @@
  * checkpoint that is given out has its own number, and going on with the run leaves it readable.
  */
 #define _GNU_SOURCE /* mkdtemp */
+#include "../tests/unit/store_run.h"
 #include "mem.h"
 #include "store.h"
 #include "store_chain.h"
@@ -20,22 +21,6 @@
     do {                       \
         if (!(holds)) abort(); \
     } while (0)
-
-/* Makes a run (durable on return) and takes its lease: a batch with nothing but that. */
-static bool store_create_run(Store *s, const char *thread, const char *workflow,
-                             const char *definition, RunRow *out, Error *err) {
-    StoreBatch b = STORE_BATCH_INIT;
-    *out = (RunRow){0};
-    store_batch_create(&b, &(StoreCreate){.stand_in = -1,
-                                          .thread = thread,
-                                          .workflow = workflow,
-                                          .definition = json_none(),
-                                          .key = definition});
-    bool ok = (!thread || store_check_thread(thread, err)) && store_commit(s, &b, err) &&
-              store_batch_made(s, &b, 0, out, err);
-    store_batch_clear(&b);
-    return ok;
-}
 
 static char folder[64], url[96];
 

@@ -322,7 +322,11 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
     } else if (!file && !read_file(ld, path, &text, &err)) {
         report_at(ld->reporter, spot, "The workflow `%s` cannot be used. %s", path, err.msg);
     } else if (!file && !mentions_dialect(&text)) {
-        report_at(ld->reporter, spot, "`%s` is not a workflow.", path);
+        Buf list = BUF_INIT;
+        list_dialects(&list, false);
+        report_at(ld->reporter, spot, "`%s` is not a workflow: it does not have %s.", path,
+                  list.data);
+        buf_clear(&list);
     } else if (!file) {
         file = new_file(ld, path, &text);
         file->from = from;

@@ -61,9 +61,8 @@ bool worker_message_read(Json message, WorkerMessage *out, Error *err) {
 
 /* A cut text ends with a whole character. */
 void worker_message_text(Json text, Buf *out) {
-    bool is_text = json_kind(text) == JSON_STRING;
-    const char *bytes = is_text ? json_string_data(&text) : "";
-    size_t len = is_text ? strnlen(bytes, json_string_len(text)) : 0;
+    const char *bytes = json_string_data(&text);
+    size_t len = strnlen(bytes, json_string_len(text));
     if (len > WORKER_TEXT_MAX) {
         len = WORKER_TEXT_MAX;
         while (len && ((unsigned char)bytes[len] & 0xC0) == 0x80) len--;

@@ -61,7 +61,7 @@ bool folder_is_safe(const char *path, Error *err) {
 bool path_is_file(const char *path, Error *err) {
     struct stat st;
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true;
-    return error_set(err, ERR_IO, "%s is neither a file nor a folder.", path);
+    return error_set(err, ERR_IO, "%s is neither a file nor a folder: move it away.", path);
 }
 
 bool path_is_safe(const char *path, Error *err) {
