@@ -18,6 +18,7 @@
 #include "lua_json.h"
 #include "lua_library.h"
 #include "lua_meter.h"
+#include "lua_names.h"
 #include "mem.h"
 
 #include <lauxlib.h>
@@ -58,7 +59,7 @@ static int print_to_log(lua_State *L) {
     luaL_buffinit(L, &line);
     for (int i = 1; i <= n; i++) {
         if (i > 1) luaL_addchar(&line, '\t');
-        luaL_tolstring(L, i, NULL);
+        lua_names_push(L, i);
         luaL_addvalue(&line);
     }
     luaL_addchar(&line, '\n');
@@ -154,6 +155,7 @@ static void push_chunk(lua_State *L, Lua *lua, Json code) {
 
 static int run_step(lua_State *L) {
     Lua *lua = lua_of(L);
+    lua_names_reset(L);
     push_chunk(L, lua, step_param(lua->step, LUA_CODE)->value);
     const Node *node = step_node(lua->step);
     lua_createtable(L, 0, 8); /* its globals */

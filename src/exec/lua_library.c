@@ -2,11 +2,13 @@
 
 #include "lua_json.h"
 #include "lua_meter.h"
+#include "lua_names.h"
 #include "lua_pattern.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* ---- functions of ours ---- */
 
@@ -122,12 +124,13 @@ static int paid_table_call(lua_State *L) {
 /* ---- all of them ---- */
 
 static const char *const base_names[] = {
-    "assert", "error",  "getmetatable", "ipairs", "next",     "pairs",    "pcall", "rawequal",
-    "rawget", "rawlen", "rawset",       "select", "tonumber", "tostring", NULL,
+    "assert",   "error",  "getmetatable", "ipairs", "next",   "pairs",    "pcall",
+    "rawequal", "rawget", "rawlen",       "rawset", "select", "tonumber", NULL,
 };
 
 static const luaL_Reg base_functions[] = {
     {"type", base_type},
+    {"tostring", lua_names_tostring},
     {"setmetatable", base_setmetatable},
     {"array", lua_json_array},
     {"copy", lua_json_copy},
@@ -154,6 +157,17 @@ static void open_library(lua_State *L, lua_CFunction open, const char *name) {
     lua_call(L, 1, 1);
 }
 
+/* Lua's own seed is an address, which could be computed from the numbers that follow. math is on the stack. */
+static void seed_random(lua_State *L) {
+    lua_Integer seed[2] = {0};
+    ssize_t n = getrandom(seed, sizeof seed, GRND_NONBLOCK);
+    (void)n; /* zeros are no secret either */
+    lua_getfield(L, -1, "randomseed");
+    lua_pushinteger(L, seed[0]);
+    lua_pushinteger(L, seed[1]);
+    lua_call(L, 2, 0);
+}
+
 void lua_library_push(lua_State *L, lua_CFunction print) {
     lua_newtable(L);
     open_library(L, luaopen_base, "_G");
@@ -168,6 +182,9 @@ void lua_library_push(lua_State *L, lua_CFunction print) {
     open_library(L, luaopen_string, "string");
     remove_fields(L, string_removed);
     luaL_setfuncs(L, string_functions, 0);
+    lua_getfield(L, -1, "format");
+    lua_pushcclosure(L, lua_names_format, 1);
+    lua_setfield(L, -2, "format");
     luaL_setfuncs(L, lua_pattern_functions, 0);
     lua_setfield(L, -2, "string");
     /* ("x"):rep(3) finds its functions through the metatable of strings, which code must not reach. */
@@ -185,6 +202,7 @@ void lua_library_push(lua_State *L, lua_CFunction print) {
     }
     lua_setfield(L, -2, "table");
     open_library(L, luaopen_math, "math");
+    seed_random(L);
     remove_fields(L, math_removed);
     lua_setfield(L, -2, "math");
     open_library(L, luaopen_utf8, "utf8");

@@ -399,6 +399,34 @@ static void lua_leaves_nothing_behind_for_the_next(void **state) {
            "[true,\"aa\",\"function\",\"table\"]");
 }
 
+static void lua_shows_no_addresses(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"local t, f = {}, print return {tostring(t), tostring(f), tostring(t), tostring(setmetatable({}, "
+         "{__name = 'thing'}))}",
+         "[\"table: 1\",\"function: 2\",\"table: 1\",\"thing: 3\"]"},
+        {"local t = {} return {('%s %p|%5p|%-4p|%s%%'):format(t, t, t, print, 'x'), "
+         "('%p %p'):format(1, null), ('%s'):format(t)}",
+         "[\"table: 1 1|    1|2   |x%\",\"(null) (null)\",\"table: 1\"]"},
+        {"return ('%p'):format('text')", "\"1\""},
+        {"return ('%s|%5.1f|%d|%q'):format(setmetatable({}, {__tostring = function() return 'me' end}), "
+         "1.25, 7, 'a')",
+         "\"me|  1.2|7|\\\"a\\\"\""},
+        {"return ('%d'):format('x')",
+         "lua: Line 10: bad argument #1 to 'format' (number expected, got string)"},
+        {"return ('%s %s'):format(1)", "lua: Line 10: bad argument #2 to 'format' (no value)"},
+        {"local n, t = 0, {} for i = 1, 1e5 do n = tostring({}) end return n", "\"table: 100000\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        expect(KIND_LUA, cases[i][0], NULL, cases[i][1]);
+    }
+    Step step;
+    step_init(&step, KIND_LUA, "print({}, print, {})", NULL);
+    fake_run(&step);
+    assert_string_equal(step.log.data, "log|table: 1\tfunction: 2\ttable: 3\n");
+    fake_clear(&step);
+}
+
 static void lua_is_bounded(void **state) {
     (void)state;
     static const char *const cases[] = {
@@ -518,6 +546,7 @@ int main(void) {
         FAKE_TEST(lua_without_result_under_a_name_is_null),
         FAKE_TEST(lua_has_nothing_that_reaches_outside),
         FAKE_TEST(lua_leaves_nothing_behind_for_the_next),
+        FAKE_TEST(lua_shows_no_addresses),
         FAKE_TEST(lua_is_bounded),
         FAKE_TEST(lua_patterns_are_those_of_the_manual),
         FAKE_TEST(lua_patterns_that_are_wrong_say_so),
