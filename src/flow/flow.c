@@ -211,9 +211,11 @@ static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) 
                                   : flow_read_file(path, out, err);
 }
 
-/* Removes "." and "name/.." from a path, in place: one file has one name, links aside. */
+/* Removes "." and "name/.." from a path, in place: one file has one name, links aside. Where nothing is left it is
+ * ".". */
 static void tidy_path(char *path) {
     char *out = path, *floor = path;
+    bool empty = !*path;
     for (const char *p = path; *p;) {
         size_t len = strcspn(p, "/"), slashes = strspn(p + len, "/");
         bool up = len == 2 && p[0] == '.' && p[1] == '.';
@@ -230,6 +232,7 @@ static void tidy_path(char *path) {
         }
         p += len + slashes;
     }
+    if (out == path && !empty) *out++ = '.';
     *out = '\0';
 }
 

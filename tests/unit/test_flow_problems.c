@@ -469,6 +469,16 @@ static void problems_of_other_files_name_them(void **state) {
     (void)state;
     expect_files((const File[]){{"a.yaml", "nodes: [{name: x, workflow: none.yaml}]"}, {0}},
                  "a.yaml:1:29: The workflow `none.yaml` cannot be used. There is no such file.\n");
+    static const char *const folders[][2] = {
+        {".", "."}, {"./", "."}, {"x/..", "."}, {"..", ".."}, {"d/", "d/"}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char text[100], want[100];
+        snprintf(text, sizeof text, "nodes: [{name: n, workflow: %s}]", folders[i][0]);
+        snprintf(want, sizeof want,
+                 "a.yaml:1:29: The workflow `%s` cannot be used. There is no such file.\n",
+                 folders[i][1]);
+        expect_files((const File[]){{"a.yaml", text}, {0}}, want);
+    }
     expect_files(
         (const File[]){{"d/a.yaml",
                         "nodes: [{name: x, workflow: b.yaml}, {name: y, workflow: b.yaml},\n"
