@@ -34,6 +34,8 @@ enum {
     STOP_POLL_MS = 20,
     STOP_MS = GRACE_MS + 1000,
     LATE_MS = 5000, /* a supervisor that should have ended its child so long ago is of no use */
+    LOOK_MS =
+        200, /* once it should have, it is looked this often whether somebody has stopped it */
 };
 
 struct Process {
@@ -49,7 +51,11 @@ struct Process {
     bool attached, over, freed;
     bool end_wanted;  /* said again until it is over: the supervisor may not be known yet */
     bool late;        /* its supervisor should have ended it, and did not */
-    uint64_t late_at; /* when it is, in milliseconds of the loop; 0: never */
+    uint64_t due_at;  /* when it is to begin with that, in milliseconds of the loop; 0: never */
+    uint64_t late_at; /* when it is late */
+    uint64_t look_at; /* whether it was stopped */
+    uint64_t left;    /* until it is due, while frozen */
+    int stops;        /* how often it was found stopped */
     int report;       /* our end of the socket; -1: none */
     pid_t supervisor; /* ours to reap; 0: none */
     pid_t child;      /* by the word of its supervisor or of the kernel; 0: not known */
@@ -240,6 +246,15 @@ static bool start_supervisor(Process *p, const ProcessOptions *options, int plac
     return p->supervisor != 0;
 }
 
+/* A supervisor of ours has its number until we reap it; that of another's child is the kernel's word. */
+static void order(const Process *p, int signal_number) {
+    if (p->lock >= 0) {
+        process_place_signal(p->lock, signal_number);
+    } else if (!p->over && p->supervisor > 1) {
+        kill(p->supervisor, signal_number);
+    }
+}
+
 /* ---- one that we found ---- */
 
 static void look_for_child(Process *p) {
@@ -251,10 +266,12 @@ static void look_for_child(Process *p) {
     }
 }
 
+static bool is_late(Process *p, pid_t supervisor);
+
 static void on_timer(uv_timer_t *timer) {
     Process *p = timer->data;
     bool runs = p->lock >= 0 && !process_place_take(p->lock);
-    p->late = runs && p->late_at && uv_now(timer->loop) >= p->late_at;
+    p->late = runs && is_late(p, process_place_supervisor(p->lock));
     if (runs && !p->late) {
         if (!p->child) look_for_child(p);
         if (p->end_wanted) process_end(p);
@@ -274,9 +291,22 @@ static void on_timer(uv_timer_t *timer) {
 /* ---- one that is overdue ---- */
 
 /* The supervisor holds the timeout and the grace. A child may have stopped or tricked it, and must not be able
- * to run on for that. */
-static void on_late(uv_timer_t *timer) {
+ * to run on for that. One that was stopped is let go on, so that it can do its work; when it is stopped once more,
+ * it cannot. */
+static bool is_late(Process *p, pid_t supervisor) {
+    uint64_t now = uv_now(p->timer.loop);
+    ProcStat stat;
+    if (!p->due_at || now < p->look_at) return false;
+    p->look_at = now + LOOK_MS;
+    bool stopped = proc_stat(supervisor, &stat) && stat.state == 'T';
+    if (stopped && p->stops++) return true;
+    if (stopped) order(p, SIGCONT);
+    return now >= p->late_at;
+}
+
+static void on_due(uv_timer_t *timer) {
     Process *p = timer->data;
+    if (!is_late(p, p->supervisor)) return;
     int place = p->child ? -1 : process_place_open(p->place, NULL, NULL);
     int lock = place < 0 ? -1 : process_place_open_lock(place, p->place, false, NULL);
     if (lock >= 0) p->child = process_place_child(lock, p->supervisor); /* it could not tell us */
@@ -287,14 +317,10 @@ static void on_late(uv_timer_t *timer) {
 }
 
 static void set_late(Process *p, uint64_t ms) {
-    uint64_t grace = p->grace_ms ? p->grace_ms : GRACE_MS;
-    p->late_at = uv_now(p->timer.loop) + ms + grace + LATE_MS;
-    if (p->report >= 0) uv_timer_start(&p->timer, on_late, ms + grace + LATE_MS, 0);
-}
-
-static void set_never_late(Process *p) {
-    p->late_at = 0;
-    if (p->report >= 0) uv_timer_stop(&p->timer);
+    p->due_at = uv_now(p->timer.loop) + ms;
+    p->look_at = p->due_at + LOOK_MS;
+    p->late_at = p->due_at + (p->grace_ms ? p->grace_ms : GRACE_MS) + LATE_MS;
+    if (p->report >= 0) uv_timer_start(&p->timer, on_due, ms + LOOK_MS, LOOK_MS);
 }
 
 /* ---- starting ---- */
@@ -371,15 +397,6 @@ int process_pid(const Process *p) {
 
 /* ---- orders ---- */
 
-/* A supervisor of ours has its number until we reap it; that of another's child is the kernel's word. */
-static void order(const Process *p, int signal_number) {
-    if (p->lock >= 0) {
-        process_place_signal(p->lock, signal_number);
-    } else if (!p->over && p->supervisor > 1) {
-        kill(p->supervisor, signal_number);
-    }
-}
-
 void process_end(Process *p) {
     if (!p->end_wanted && !p->over) set_late(p, 0);
     p->end_wanted = true;
@@ -387,10 +404,13 @@ void process_end(Process *p) {
 }
 
 void process_freeze(Process *p, bool frozen) {
-    if (frozen) {
-        set_never_late(p);
-    } else if (p->timeout_ms && !p->over) {
-        set_late(p, p->timeout_ms);
+    uint64_t now = uv_now(p->timer.loop);
+    if (frozen && p->due_at) {
+        p->left = p->due_at > now ? p->due_at - now : 0;
+        p->due_at = 0;
+        if (p->report >= 0) uv_timer_stop(&p->timer);
+    } else if (!frozen && (p->timeout_ms || p->end_wanted) && !p->due_at && !p->over) {
+        set_late(p, p->left);
     }
     order(p, frozen ? SUPERVISOR_FREEZE : SUPERVISOR_THAW);
 }

@@ -958,27 +958,34 @@ static void a_lock_that_is_never_let_go_does_not_hold_up_a_timeout(void **state)
     watch_clear(&w);
 }
 
-static void a_supervisor_that_was_stopped_does_not_hold_up_a_timeout(void **state) {
-    (void)state;
+/* The command stops its supervisor by `stop`; then its time is over, or it is told to end. */
+static void expect_held_up(const char *stop, uint64_t timeout_ms, ProcessEnd end, int code) {
+    enum { LATER_MS = 2000 }; /* it was 5 s and the grace */
     Watch w;
-    char command[200];
+    char command[300];
     watch_init(&w);
-    snprintf(command, sizeof command, "kill -STOP $PPID; sleep 60 & echo $! > %s/pid; wait", root);
-    start_sh(&w, command, (ProcessOptions){.timeout_ms = 100, .grace_ms = 100});
-    finish(&w);
-    EXPECT_END(w, PROCESS_TIMEOUT, SIGKILL);
-    assert_true(w.took < SOON_MS);
-    assert_true(gone_soon(number_in(root, "pid")));
-    watch_clear(&w);
-    watch_init(&w);
-    start_sh(&w, command, (ProcessOptions){.grace_ms = 100});
+    snprintf(command, sizeof command, "%s; sleep 60 & echo $! > %s/pid; wait", stop, root);
+    start_sh(&w, command, (ProcessOptions){.timeout_ms = timeout_ms, .grace_ms = 100});
     turn(&w, 100);
-    process_end(w.process);
+    if (!timeout_ms) process_end(w.process);
     finish(&w);
-    EXPECT_END(w, PROCESS_ENDED, SIGKILL);
+    EXPECT_END(w, end, code);
+    if (w.took >= LATER_MS) fail_msg("%s: it took %lld ms", stop, (long long)w.took);
+    assert_true(gone_soon(number_in(root, "pid")));
     watch_clear(&w);
     snprintf(command, sizeof command, "%s/pid", root);
     unlink(command);
+}
+
+static void a_supervisor_that_was_stopped_does_not_hold_up_a_timeout(void **state) {
+    (void)state;
+    static const char once[] = "kill -STOP $PPID";
+    static const char again[] =
+        "{ trap '' TERM; while :; do kill -STOP $PPID; sleep 0.005; done & }";
+    expect_held_up(once, 100, PROCESS_TIMEOUT, SIGTERM);
+    expect_held_up(once, 0, PROCESS_ENDED, SIGTERM);
+    expect_held_up(again, 100, PROCESS_TIMEOUT, SIGKILL);
+    expect_held_up(again, 0, PROCESS_ENDED, SIGKILL);
 }
 
 /* A place as it is once its child has ended, with these texts. */
