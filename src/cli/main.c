@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 /* Options that stand for a command when they come first. */
 static const char *command_name(const char *word) {
@@ -27,7 +29,15 @@ static int flush_output(int code) {
     return code == EXIT_OK ? EXIT_USAGE : code;
 }
 
+/* What a run starts is of our user, and could read our memory, environment and descriptors otherwise: the states
+ * and secrets of all runs. No core is left behind either. Debuggers and profilers need the opposite. */
+static void hide_memory(void) {
+    const char *wanted = getenv("PAWL_DUMPABLE");
+    if (!wanted || strcmp(wanted, "1") != 0) prctl(PR_SET_DUMPABLE, 0);
+}
+
 int main(int argc, char **argv) {
+    hide_memory();
     if (argc < 2) {
         help_overview(stderr);
         return EXIT_USAGE;

@@ -84,6 +84,10 @@ static void put_page(void) {
     fputs(".SH ENVIRONMENT\n.TP\n.B PAWL_STORE\nThe store of the commands that work on runs, when "
           "\\fB\\-\\-store\\fR does not name one.\n",
           stdout);
+    fputs(
+        ".TP\n.B PAWL_DUMPABLE\nWith 1, debuggers and profilers of the same user may look into the process, "
+        "and a crash leaves a core; so may whatever a run starts.\n",
+        stdout);
     fputs(".TP\n.B NO_COLOR\nWhen set to anything, nothing is coloured.\n", stdout);
 }
 

@@ -399,6 +399,28 @@ def stop_with_ctrl_c(world):
     world.same(world.read("ran"), "once\n", "what ran")
 
 
+def shell_cannot_look_into_the_engine(world):
+    """a command cannot read the memory, environment or descriptors of the engine, unless that is asked for"""
+    user = NOBODY if os.geteuid() == 0 else None  # root may look at everything
+    if user and not world.open_to_all(user):
+        return  # there is nobody to try it as
+    world.folder.chmod(0o777)
+    world.write("look.yaml", """
+nodes:
+  - name: look
+    shell: |
+      engine=$(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status)
+      for f in environ maps mem auxv smaps; do head -c 1 /proc/$engine/$f >/dev/null 2>&1 && echo $f; done
+      ls /proc/$engine/fd >/dev/null 2>&1 && echo fd
+      head -c 1 /proc/$$/environ >/dev/null && echo own
+    output: seen
+""")
+    for env, want in ((None, ["own"]), ({"PAWL_DUMPABLE": "1"}, ["environ", "maps", "auxv", "smaps", "fd", "own"])):
+        answer = world("run", "look.yaml", "--store", "memory:", user=user, env=env).gives(DONE)
+        seen = [word for word in answer.json["seen"]["stdout"].split() if word != "mem"]  # its first byte is unmapped
+        world.same(seen, want, "what a command sees of the engine")
+
+
 def stop_not_under_nohup(world):
     """a run under nohup goes on when its terminal closes"""
     world.write("slow.yaml", "nodes:\n  - {name: wait, shell: 'touch begun; "
