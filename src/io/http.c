@@ -18,6 +18,7 @@
 
 #include "http_failure.h"
 #include "mem.h"
+#include "url.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -180,13 +181,11 @@ static uint64_t elapsed_ms(const HttpRequest *r) {
 
 /* ---- the URL ---- */
 
-/* A URL that may be no URL, for people: without what stands before an @ where the host is. */
+/* A URL that may be no URL, for people. */
 static char *shown_url(const char *url) {
-    const char *slashes = strstr(url, "://");
-    const char *authority = slashes ? slashes + 3 : url;
-    const char *at = memrchr(authority, '@', strcspn(authority, "/?#"));
-    const char *rest = at ? at + 1 : authority;
-    return print_text("%.*s%.*s%s", (int)(authority - url), url, URL_SHOWN_MAX, rest,
+    size_t from, secret = url_secret(url, strlen(url), &from);
+    const char *rest = url + from + secret;
+    return print_text("%.*s%.*s%s", (int)from, url, URL_SHOWN_MAX, rest,
                       strlen(rest) > URL_SHOWN_MAX ? "..." : "");
 }
 

@@ -310,6 +310,16 @@ static void what_is_no_url_for_us_is_refused(void **state) {
     expect_end((HttpOptions){.url = at("/a b")}, HTTP_REFUSED, "@uri");
     expect_end((HttpOptions){.url = at("/\r\nX: y")}, HTTP_REFUSED, "@uri");
     expect_end((HttpOptions){.url = "ftp://me:secret@h/x"}, HTTP_REFUSED, "\"ftp://h/x\"");
+    static const char *const wrong[] = {"http://me:pa/ss@h/x", "http://me:pa?s#s@h/x",
+                                        "http://me:123456/s@h/x", "me:pa/ss@h/x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Got got = {0};
+        ask(&got, (HttpOptions){.url = wrong[i]});
+        if (got.end != HTTP_REFUSED) fail_msg("%s", wrong[i]);
+        if (strstr(got.message, "pa") || strstr(got.message, "me:")) fail_msg("%s", got.message);
+        if (strstr(got.url, "pa") || strstr(got.url, "me:")) fail_msg("%s", got.url);
+        got_clear(&got);
+    }
     expect_end((HttpOptions){.url = "http://h:99999/"}, HTTP_REFUSED, "ort number");
 }
 
