@@ -86,13 +86,14 @@ int safe_create(int folder, const char *name, Error *err) {
 }
 
 /* Its length is looked at first, so that a long one costs nothing, and then not relied on. */
-bool safe_read_fd(int fd, const char *name, size_t max, Buf *out, Error *err) {
+static bool read_all(int fd, bool regular, const char *name, size_t max, Buf *out, Error *err) {
     struct stat st;
     size_t from = out->len;
     bool too_long = fstat(fd, &st) == 0 && st.st_size > 0 && (uint64_t)st.st_size > max;
     for (ssize_t n = 1; n && !too_long;) {
         size_t done = out->len - from, some = max - done < PIECE ? max - done + 1 : PIECE;
-        n = pread(fd, buf_reserve(out, some), some, (off_t)done);
+        char *room = buf_reserve(out, some);
+        n = regular ? pread(fd, room, some, (off_t)done) : read(fd, room, some);
         if (n < 0 && errno != EINTR) {
             cannot(err, "read the file", name, errno);
             return false;
@@ -108,6 +109,27 @@ bool safe_read_fd(int fd, const char *name, size_t max, Buf *out, Error *err) {
         errno = EFBIG;
     }
     return !too_long;
+}
+
+bool safe_read_fd(int fd, const char *name, size_t max, Buf *out, Error *err) {
+    return read_all(fd, true, name, max, out, err);
+}
+
+bool safe_is_descriptor(const char *path) {
+    return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdin");
+}
+
+bool safe_read_given(const char *path, size_t max, Buf *out, Error *err) {
+    struct stat st;
+    bool waits = safe_is_descriptor(path);
+    int fd = waits ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC)
+                   : safe_open(AT_FDCWD, path, O_RDONLY, SAFE_FOLLOW, err);
+    if (fd < 0 && waits) cannot(err, "open the file", path, errno);
+    if (fd < 0) return false;
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool all = read_all(fd, regular, path, max, out, err);
+    close_with(fd);
+    return all;
 }
 
 bool safe_read(int folder, const char *name, int rules, size_t max, Buf *out, Error *err) {

@@ -8,7 +8,7 @@
  *     bool all = safe_read(place, "status", SAFE_OURS, 256, &text, &err);
  *     int new = safe_create(place, "status", &err);                    was not there before
  *
- * No call waits, whatever the name stands for. A name is looked up from an open folder (AT_FDCWD: the
+ * No call but safe_read_given() waits, whatever the name stands for. A name is looked up from an open folder (AT_FDCWD: the
  * current one). A file or folder is *ours* when its owner is who we are, or root. A folder is ours alone
  * when nobody else can write to it either: not others, and not a group, but for the group of just this
  * user, which has the same number.
@@ -45,6 +45,12 @@ bool safe_read(int folder, const char *name, int rules, size_t max, Buf *out, Er
 /* The same of one that is open already, from its first byte on, without moving its offset. `name` is for the
  * sentence. */
 bool safe_read_fd(int fd, const char *name, size_t max, Buf *out, Error *err);
+
+/* The same of a file that people name on the command line: one that is regular, wherever links lead to it, or a pipe,
+ * terminal or device that whoever starts us has opened for us, as `<(...)` of a shell does. That is waited for. */
+bool safe_read_given(const char *path, size_t max, Buf *out, Error *err);
+/* Whether a path names such a descriptor: /dev/stdin, /dev/fd/N. */
+bool safe_is_descriptor(const char *path);
 
 /* A folder that is ours alone, and no link to one. -1: none. */
 int safe_folder(int folder, const char *name, Error *err);

@@ -20,11 +20,11 @@
 #include "place.h"
 #include "progress.h"
 #include "replay.h"
+#include "safe_file.h"
 #include "settings.h"
 #include "terminal.h"
 #include "way_out.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -509,17 +509,11 @@ static int debug_thread(Debug *d, const char *name) {
 
 /* ---- opening: an export ---- */
 
+enum { EXPORT_FILE_MAX = 1 << 30 }; /* bytes */
+
 static Json read_export(const char *path, Error *err) {
     Buf text = BUF_INIT;
-    FILE *file = fopen(path, "rb");
-    size_t n = 1;
-    while (file && n) {
-        n = fread(buf_reserve(&text, 65536), 1, 65536, file);
-        buf_advance(&text, n);
-    }
-    bool failed = !file || ferror(file);
-    if (failed) error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(errno));
-    if (file) fclose(file);
+    bool failed = !safe_read_given(path, EXPORT_FILE_MAX, &text, err);
     Json document = failed ? json_none() : json_parse(text.data, text.len, NULL, err);
     if (!failed && json_is_none(document)) error_wrap(err, "%s is no export", path);
     buf_clear(&text);

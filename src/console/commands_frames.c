@@ -99,6 +99,10 @@ void view_frame(View *v, Json answer) {
 
 /* ---- nodes ---- */
 
+static void view_indented(View *v, Json text) {
+    view_lines(v, "  ", text);
+}
+
 static void view_node_facts(View *v, Json answer) {
     Json source = field_get(answer, "source"), edges = field_get(answer, "edges");
     view_node(v, answer);
@@ -113,9 +117,9 @@ static void view_node_facts(View *v, Json answer) {
     view_if(v, answer, injected ? "injected" : "edited", injected ? ", injected" : ", edited");
     view_puts(v, "\n");
     if (field_is_text(source)) {
-        view_lines(v, "  ", source);
+        view_hidden(v, view_indented, source);
     } else if (!json_is_none(source)) {
-        view_value(v, source);
+        view_hidden(v, view_value, source);
     }
     view_puts(v, json_array_len(edges) ? "Edges:\n" : "");
     for (size_t i = 0; i < json_array_len(edges); i++) {
@@ -303,7 +307,7 @@ static void add_source_line(View *v, Json source, size_t i, bool marks) {
     view_printf(v, "%5lld", (long long)number);
     view_style(v, STYLE_NONE);
     view_puts(v, "  ");
-    view_text(v, json_array_get(field_get(source, "lines"), i));
+    view_hidden(v, view_text, json_array_get(field_get(source, "lines"), i));
     view_puts(v, "\n");
 }
 

@@ -1,7 +1,6 @@
 /* commands_state.c - looking at the state and at what a node is told to do, and changing both. */
 #include "ascii.h"
 #include "commands.h"
-#include "url.h"
 
 #include <string.h>
 
@@ -177,24 +176,14 @@ static bool read_config(CommandReader *r) {
     return reader_ends(r);
 }
 
-/* Passwords in URLs are in the file, and need not be on the screen. */
-static void view_settings(View *v, Json value) {
-    Buf text = BUF_INIT;
-    View plain = *v;
-    plain.out = &text;
-    view_value(&plain, value);
-    url_hide(v->out, text.data ? text.data : "", text.len);
-    buf_clear(&text);
-}
-
 void view_config(View *v, Json answer) {
     bool edited = json_truthy(field_get(answer, "edited"));
     view_node(v, answer);
     view_puts(v, edited ? ", edited for this execution:\n" : ":\n");
-    view_settings(v, field_get(answer, "raw"));
+    view_hidden(v, view_value, field_get(answer, "raw"));
     if (!json_is_none(field_get(answer, "resolved"))) {
         view_puts(v, "Resolved:\n");
-        view_settings(v, field_get(answer, "resolved"));
+        view_hidden(v, view_value, field_get(answer, "resolved"));
     }
     view_error(v, "Cannot be resolved now: ", field_get(answer, "error"));
 }

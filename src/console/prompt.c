@@ -3,6 +3,7 @@
 #include "prompt.h"
 
 #include "mem.h"
+#include "safe_file.h"
 #include "terminal.h"
 #include "utf8.h"
 
@@ -141,6 +142,12 @@ static bool gives_up(const Prompt *p) {
 
 /* ---- lines as they are ---- */
 
+/* What is left of a line that is too long is no command, and is answered as none. */
+static void refuse_line(Buf *out) {
+    buf_reset(out);
+    buf_adds(out, "(a line that is too long)");
+}
+
 /* False: no whole line is there. */
 static bool take_line(Lines *lines, bool last, Buf *out) {
     if (lines->at == lines->text.len) return false;
@@ -159,10 +166,7 @@ static bool read_plain(Prompt *p, Buf *out) {
     bool dropping = false; /* a line that is too long, until its end */
     while (!gives_up(p) && !(p->interrupts && !p->person)) {
         if (take_line(in, p->ended, out)) {
-            if (dropping) { /* what is left of it is no command, and is answered as none */
-                buf_reset(out);
-                buf_adds(out, "(a line that is too long)");
-            }
+            if (dropping || out->len > PROMPT_LINE_MAX) refuse_line(out);
             return true;
         }
         if (p->ended) return false;
@@ -178,22 +182,6 @@ static bool read_plain(Prompt *p, Buf *out) {
 
 /* ---- scripts ---- */
 
-static bool read_file(const char *path, Buf *out, Error *err) {
-    FILE *file = fopen(path, "rb");
-    size_t n = 1;
-    while (file && n && out->len <= PROMPT_SCRIPT_MAX) {
-        n = fread(buf_reserve(out, READ_PIECE), 1, READ_PIECE, file);
-        buf_advance(out, n);
-    }
-    bool failed = !file || ferror(file);
-    int why = errno;
-    if (file) fclose(file);
-    if (failed) return error_set(err, ERR_IO, "%s cannot be read: %s.", path, strerror(why));
-    return out->len <= PROMPT_SCRIPT_MAX ||
-           error_set(err, ERR_LIMIT, "%s is longer than a script may be (%d bytes).", path,
-                     PROMPT_SCRIPT_MAX);
-}
-
 /* Whether lines are typed now: there are no scripts, or one of them is "-". */
 static bool reads_stdin(const Prompt *p) {
     return !p->nscripts || !strcmp(p->host.scripts[p->script], "-");
@@ -205,7 +193,8 @@ static bool load_scripts(Prompt *p, Error *err) {
     while (paths && paths[p->nscripts]) p->nscripts++;
     p->scripts = mem_zalloc((p->nscripts + 1) * sizeof *p->scripts);
     for (size_t i = 0; i < p->nscripts; i++) {
-        if (strcmp(paths[i], "-") != 0 && !read_file(paths[i], &p->scripts[i].text, err)) {
+        if (strcmp(paths[i], "-") != 0 &&
+            !safe_read_given(paths[i], PROMPT_SCRIPT_MAX, &p->scripts[i].text, err)) {
             return false;
         }
     }
@@ -215,6 +204,7 @@ static bool load_scripts(Prompt *p, Error *err) {
 /* A line of a script, with an echo as if it were typed. */
 static bool read_script(Prompt *p, Buf *out) {
     bool found = take_line(&p->scripts[p->script], true, out);
+    if (out->len > PROMPT_LINE_MAX) refuse_line(out);
     if (found && !p->host.bare) {
         Buf echo = BUF_INIT;
         buf_printf(&echo, PROMPT_TEXT "%s\n", out->data ? out->data : "");

@@ -3,6 +3,7 @@
 #include "json_path.h"
 #include "json_print.h"
 #include "terminal.h"
+#include "url.h"
 #include "utf8.h"
 
 #include <stdio.h>
@@ -295,6 +296,15 @@ void view_value(View *v, Json value) {
         view_puts(v, "…\n");
         view_hint(v, "(cut here; `state PATH` shows a large value by its parts)");
     }
+    buf_clear(&text);
+}
+
+void view_hidden(View *v, void (*view)(View *v, Json value), Json value) {
+    Buf text = BUF_INIT;
+    View apart = *v;
+    apart.out = &text;
+    view(&apart, value);
+    url_hide(v->out, text.data ? text.data : "", text.len);
     buf_clear(&text);
 }
 

@@ -78,6 +78,10 @@ void view_ways_to_answer(View *v, Json interrupt); /* the commands that do, a li
 /* A value as lines of its own: indented when it is large, cut at VIEW_VALUE_MAX. */
 void view_value(View *v, Json value);
 
+/* A value as one of these functions shows it, but for the passwords of URLs: what is in a workflow's file need not be on
+ * the screen. */
+void view_hidden(View *v, void (*view)(View *v, Json value), Json value);
+
 /* A text as the next cell of a table. */
 void view_cell(Table *t, Json text);
 void view_table(View *v, Table *t); /* and clears it */

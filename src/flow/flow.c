@@ -5,6 +5,7 @@
 #include "kind_schema.h"
 #include "loader.h"
 #include "mem.h"
+#include "safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,7 +180,7 @@ static bool read_all(int fd, Buf *out, Error *err) {
  * anything else that is no regular file is not waited for. */
 bool flow_read_file(const char *path, Buf *out, Error *err) {
     struct stat st;
-    bool given = !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdin");
+    bool given = safe_is_descriptor(path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK));
     if (fd < 0) return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);

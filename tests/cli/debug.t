@@ -230,7 +230,7 @@ A place that is no file, no thread and no export is said to be none
     2> Try `pawl help debug`.
     [2]
     $ pawl debug --open nosuch.json
-    2> pawl debug: nosuch.json cannot be read: No such file or directory.
+    2> pawl debug: Cannot open the file nosuch.json: No such file or directory.
     [2]
     $ echo '{}' > odd.json
     $ pawl debug --open odd.json
@@ -242,7 +242,7 @@ A place that is no file, no thread and no export is said to be none
     2> Try `pawl help debug`.
     [2]
     $ pawl debug w.yaml -x nosuch.txt --store memory:
-    2> pawl debug: nosuch.txt cannot be read: No such file or directory.
+    2> pawl debug: Cannot open the file nosuch.txt: No such file or directory.
     [1]
 
 Back over a node whose config was edited, `list` shows the workflow's file
@@ -427,3 +427,37 @@ Going to the end of a run says that nothing comes after it
     (pawl) goto @3
     At checkpoint 6, where the run has completed: nothing comes after it, and `back` goes back into it.
     Frame 1: done
+
+`config` does not show the passwords of URLs
+    $ cat > ask.yaml <<'END'
+    > nodes:
+    >   - {name: ask, http: {url: 'http://me:hunter2@127.0.0.1:9/x', headers: {a: '"https://me:pa/ss@h"'}}}
+    > END
+    $ echo config > ask.txt
+    $ pawl debug ask.yaml --store memory: -x ask.txt
+    Frame 1 paused before `ask` (http), at the start, ask.yaml:2
+        2    - {name: ask, http: {url: 'http://***@127.0.0.1:9/x', headers: {a: '"https://***@h"'}}}
+    (pawl) config
+    `ask` (http):
+    {
+      "name": "ask",
+      "http": {
+        "url": "http://***@127.0.0.1:9/x",
+        "headers": {
+          "a": "\"https://***@h\""
+        }
+      }
+    }
+    Resolved:
+    {
+      "url": "http://***@127.0.0.1:9/x",
+      "headers": {
+        "a": "https://***@h"
+      },
+      "parse": "auto",
+      "max_response": "16M",
+      "redirects": 5,
+      "request_timeout": "30s"
+    }
+    The run was kept in memory only, so it is gone with this process.
+    [3]

@@ -443,6 +443,18 @@ def bad_workflow_that_is_no_file(world):
     world("check", "/dev/stdin", stdin="nodes:\n  - {name: a, jq: .}\n").gives(DONE)
 
 
+def bad_export_or_commands_that_are_no_file(world):
+    """a FIFO or a device as an export, or as a file of commands, is refused at once; a pipe is read"""
+    os.mkfifo(world.folder / "pipe")
+    world.write("a.yaml", "nodes:\n  - {name: a, jq: '{x: 1}'}\n")
+    for path in ("pipe", "/dev/zero", "."):
+        world("debug", "--open", path).gives(USAGE).says("a regular file is expected")
+        world("debug", "a.yaml", "--store", "memory:", "-x", path).gives(FAILED).says(
+            "a regular file is expected")
+    world("debug", "a.yaml", "--store", "memory:", "-x", "/dev/stdin", stdin="print 6 * 7\n").says("42")
+    world("debug", "--open", "/dev/stdin", stdin="{}").gives(USAGE).says("pawl debug:")
+
+
 def bad_part_that_is_no_workflow(world):
     """a file that a workflow names and that is none is not shown"""
     world.write("secret", "password: hunter2\n- [\n")

@@ -547,10 +547,52 @@ static void a_script_that_cannot_be_read_is_known_before_anything_is_done(void *
                        .ctx = d,
                        .scripts = (const char *const[]){path, "/nowhere/at all", NULL}};
     assert_null(prompt_new(&host, &err));
-    assert_string_equal(err.msg, "/nowhere/at all cannot be read: No such file or directory.");
+    assert_string_equal(err.msg,
+                        "Cannot open the file /nowhere/at all: No such file or directory.");
     leave(d);
     unlink(path);
     desk_free(d);
+}
+
+/* Nobody writes to it, and nothing is read from the device: neither is waited for. */
+static void a_script_that_is_no_file_is_refused(void **state) {
+    Desk *d = desk_new();
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s/pipe", d->folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const char *const paths[] = {path, "/dev/zero", d->folder};
+    for (size_t i = 0; i < 3; i++) {
+        Error err = ERROR_INIT;
+        PromptHost host = {.loop = &d->loop,
+                           .turned = on_turn,
+                           .complete = on_tab,
+                           .ctx = d,
+                           .scripts = (const char *const[]){paths[i], NULL}};
+        assert_null(prompt_new(&host, &err));
+        assert_non_null(strstr(err.msg, "a regular file is expected"));
+    }
+    leave(d);
+    unlink(path);
+    desk_free(d);
+}
+
+static void a_line_of_a_script_that_is_too_long_is_no_command(void **state) {
+    size_t len = PROMPT_LINE_MAX + 1;
+    char *text = mem_alloc(len + 7), path[128];
+    Desk *d = desk_new();
+    (void)state;
+    memset(text, 'x', len);
+    memcpy(text + len, "\nnext\n", 7);
+    write_script(d, path, sizeof path, text);
+    open_prompt(d, (const char *const[]){path, NULL}, false);
+    expect_line(d, "(a line that is too long)");
+    expect_line(d, "next");
+    expect_line(d, NULL);
+    leave(d);
+    unlink(path);
+    desk_free(d);
+    mem_free(text);
 }
 
 int main(void) {
@@ -574,6 +616,8 @@ int main(void) {
         cmocka_unit_test(standard_input_is_not_read_where_scripts_do_not_name_it),
         cmocka_unit_test(a_script_may_be_a_pipe),
         cmocka_unit_test(a_script_that_cannot_be_read_is_known_before_anything_is_done),
+        cmocka_unit_test(a_script_that_is_no_file_is_refused),
+        cmocka_unit_test(a_line_of_a_script_that_is_too_long_is_no_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
