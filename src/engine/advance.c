@@ -33,8 +33,8 @@ static Json wait_outside(Frame *f, const Node *node, Error *err) {
 }
 
 /* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
- * so that the record that brings the frame to it also is the record that leads to it; only a debugger
- * must have looked first. */
+ * so that the record that brings the frame to it also is the record that leads to it; only a debugger, or
+ * the one that the run is held for, must have looked first. */
 void frame_arrive(Frame *f, bool passed) {
     const Node *node = frame_top(f)->node;
     f->since = engine_time(f->run->engine);
@@ -43,8 +43,9 @@ void frame_arrive(Frame *f, bool passed) {
         return;
     }
     const NodeWork *work = work_of(f, node);
-    if (!run_hooks(f->run) && !f->injections && !node->task && !(work && work->prepare) &&
-        frame_leaves_engine(f, node)) { /* nothing has to be looked at or made first */
+    bool looks = run_hooks(f->run) || f->run->asleep;
+    if (!looks && !f->injections && !node->task && !(work && work->prepare) &&
+        frame_leaves_engine(f, node)) { /* nothing has to be made first */
         frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
         frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());

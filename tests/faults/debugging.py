@@ -151,8 +151,6 @@ class Sessions:
             going = n < len(self.commands) and self.commands[n].split()[0] in GOING
             if going and self.ids(self.views[n + 1]) <= ids <= self.ids(self.views[n]):
                 return
-        if before == after == 0 and not ids:  # it died before it first paused
-            return
         raise Broken(f"after {before} to {after} commands the session differs:\n"
                      f"  want {self.views[before]}\n    or {self.views[after]}\n  got  {view}")
 

@@ -81,6 +81,27 @@ static void a_frame_parked_before_its_node_waits_there(void **state) {
     expect_sound_store();
 }
 
+/* The process ended between making the run and its first pause: nothing had begun. */
+static void a_run_that_is_held_for_a_debugger_is_before_its_node_from_the_start(void **state) {
+    (void)state;
+    const char *const firsts[] = {"shell: 'echo x >> a'", "sleep: 1h"};
+    for (size_t i = 0; i < 2; i++) {
+        char yaml[80], thread[8];
+        snprintf(yaml, sizeof yaml, "nodes: [{name: a, %s}]\n", firsts[i]);
+        snprintf(thread, sizeof thread, "t%zu", i);
+        Flow *flow = host_flow(yaml);
+        RunStart start = {.thread = thread, .input = json_none(), .held = true};
+        assert_non_null(engine_start_now(host.engine, flow, &start, &host.err));
+        flow_unref(flow);
+        host_fresh();
+        Run *run = engine_open_now(host.engine, thread, json_none(), &host.err);
+        assert_non_null(run);
+        assert_string_equal(hook_positions[frame_position(run_frame(run, 1))], "before");
+        assert_int_equal(lines_of("a"), 0);
+        host_fresh();
+    }
+}
+
 static void a_frame_parked_after_its_node_has_done_it_once(void **state) {
     (void)state;
     Parking p = {.after = "b"};
@@ -268,6 +289,7 @@ int main(void) {
         TEST(hooks_see_each_node_before_and_after),
         TEST_ALL(a_frame_parked_before_its_node_waits_there),
         TEST_ALL(a_frame_parked_after_its_node_has_done_it_once),
+        TEST(a_run_that_is_held_for_a_debugger_is_before_its_node_from_the_start),
         TEST(a_frame_parked_on_its_error_can_try_again),
         TEST(a_parked_branch_does_not_hold_the_others),
         TEST(frames_are_found_by_their_numbers_while_they_come_and_go),
