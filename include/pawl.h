@@ -424,7 +424,7 @@ typedef struct PawlEngineOptions {
     PawlEventFn on_event; /* NULL: nobody listens, which is cheaper */
     void *ctx;
     PawlLimits limits;      /* of each evaluation of an expression */
-    uint64_t max_state;     /* bytes of a state; 0: 256 MB */
+    uint64_t max_state;     /* bytes of a state; 0: 256 MB; at most 512 MB */
     struct uv_loop_s *loop; /* a loop of libuv to run on, which you run; NULL: one of its own */
 } PawlEngineOptions;
 

@@ -13,6 +13,7 @@
 #include "json_print.h"
 #include "lifecycle.h"
 #include "mem.h"
+#include "store_chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,19 +39,16 @@ enum {
 
 /* ---- writing ---- */
 
+#define EXPORT_MAX ((uint64_t)2 << 30) /* of all checkpoints, as json_size() counts */
+
 typedef struct Writing {
     Json rows;
     Json definitions; /* {key: null} of those that images name */
     int64_t last;     /* what came after the row was read is left out */
-    int64_t damaged;  /* a checkpoint that is no value; 0: none */
+    int64_t damaged;  /* a checkpoint that is no value, or the first that is too much; 0: none */
+    uint64_t bytes;   /* of the rows, as json_size() counts */
+    bool large;       /* more than EXPORT_MAX */
 } Writing;
-
-static Json decoded(const char *bytes, size_t len) {
-    size_t used = 0;
-    Json value = json_decode(bytes, len, &used, NULL);
-    if (used != len) json_clear(&value);
-    return value;
-}
 
 /* The definition that a change puts into the run's part of the image; JSON_NONE: none. A change is
  * of the whole, of the run's part, of the field, or of a stretch of the fields. */
@@ -73,10 +71,12 @@ static Json definition_in(Json change) {
 static bool write_row(void *ctx, const Checkpoint *c) {
     Writing *w = ctx;
     if (c->seq > w->last) return false;
-    Json patch = decoded(c->patch, c->patch_len);
-    Json snapshot = c->snapshot ? decoded(c->snapshot, c->snapshot_len) : json_null();
-    Json result = c->result_len ? decoded(c->result, c->result_len) : json_null();
-    if (json_is_none(patch) || json_is_none(snapshot) || json_is_none(result)) {
+    Json patch = chain_decode(c->patch, c->patch_len, NULL);
+    Json snapshot = c->snapshot ? chain_decode(c->snapshot, c->snapshot_len, NULL) : json_null();
+    Json result = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_null();
+    w->bytes += json_size(patch) + json_size(snapshot) + json_size(result);
+    w->large = w->bytes > EXPORT_MAX;
+    if (json_is_none(patch) || json_is_none(snapshot) || json_is_none(result) || w->large) {
         w->damaged = c->seq;
         json_unref(patch);
         json_unref(snapshot);
@@ -117,6 +117,14 @@ static bool write_rows(Store *store, const RunRow *row, Writing *w, Error *err) 
     }
     if (!store_history(store, row->run, 1, write_row, NULL, w, err)) return false;
     if (!w->damaged) return true;
+    if (w->large) {
+        error_set(err, ERR_LIMIT,
+                  "The history of thread %s up to checkpoint %" PRId64
+                  " takes more than %llu MB: it cannot be exported as one document.",
+                  row->thread, w->damaged, (unsigned long long)(EXPORT_MAX >> 20));
+        error_fact(err, "thread", row->thread);
+        return error_fact_int(err, "limit", (int64_t)EXPORT_MAX);
+    }
     error_set(err, ERR_DATA, "Checkpoint %" PRId64 " of thread %s is damaged: it is no value.",
               w->damaged, row->thread);
     error_fact(err, "damaged", store_url(store));
@@ -156,8 +164,7 @@ Json export_run(Store *store, const char *thread, Error *err) {
 /* ---- reading: the parts of a document ---- */
 
 enum {
-    TEXT_MAX = 1 << 16,  /* bytes of a name */
-    IMAGE_MAX = 1 << 30, /* of an image, as json_size() counts */
+    TEXT_MAX = 1 << 16, /* bytes of a name */
 };
 
 /* A checkpoint of the document. */
@@ -270,6 +277,11 @@ static bool read_row(Reading *r, Json fields, Error *err) {
     if (row_int(row, ROW_STEP) < 0 || row_int(row, ROW_FRAME) < 0 || row_int(row, ROW_AT) < 0) {
         return bad_row(r, "has a number below zero", err);
     }
+    for (size_t i = ROW_PATCH; i <= ROW_RESULT; i++) {
+        if (json_size(json_array_get(fields, i)) > STORE_IMAGE_MAX) {
+            return bad_row(r, "has a change, an image or a result that is too large", err);
+        }
+    }
     if (parent) r->rows[at].uses++;
     return true;
 }
@@ -346,12 +358,14 @@ static bool bad_image(const Row *row, const char *why, Error *err) {
                      why);
 }
 
+static bool too_large(const Row *row, const Error *why, Error *err) {
+    error_set(err, ERR_LIMIT, "Checkpoint %" PRId64 " of this export is too large: its change %s.",
+              row->seq, why->msg);
+    error_fact_int(err, "checkpoint", row->seq);
+    return error_fact_int(err, "limit", STORE_IMAGE_MAX);
+}
+
 static bool check_image(const Reading *r, const Row *row, Error *err) {
-    if (json_size(row->image) > IMAGE_MAX) {
-        return error_set(err, ERR_LIMIT,
-                         "Checkpoint %" PRId64 " of this export takes more than %d MB.", row->seq,
-                         IMAGE_MAX >> 20);
-    }
     Error why = ERROR_INIT;
     if (!is_still_run(row->image, json_array_get(row->fields, ROW_PATCH), &why)) {
         return error_set(err, ERR_DATA,
@@ -381,7 +395,8 @@ static bool make_images(Reading *r, Error *err) {
         Json before = !parent          ? json_null()
                       : --parent->uses ? json_ref(parent->image)
                                        : json_take(&parent->image);
-        row->image = json_patch(before, json_array_get(row->fields, ROW_PATCH), &why);
+        row->image = chain_patch(before, json_array_get(row->fields, ROW_PATCH), &why);
+        if (why.code == ERR_LIMIT) return too_large(row, &why, err);
         if (json_is_none(row->image)) return bad_image(row, why.msg, err);
         if (!check_image(r, row, err)) return false;
         if (!row->uses) json_clear(&row->image);
@@ -436,6 +451,7 @@ static void add_checkpoint(StoreBatch *batch, int64_t run, const Row *row) {
     }
     c.result = json_kind(said) != JSON_ARRAY ? NULL : result.len ? result.data : "";
     c.result_len = result.len;
+    checkpoint_fit(&c);
     store_batch_checkpoint(batch, &c);
     buf_clear(&patch);
     buf_clear(&result);

@@ -8,9 +8,9 @@
  * thousands costs what happens in it. */
 #include "recording_inside.h"
 
-#include "json_binary.h"
 #include "json_build.h"
 #include "result.h"
+#include "store_chain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -673,7 +673,7 @@ static Json touch_all(Json touched, Json image) {
 
 /* {key: number} of the frames that a patch says something of. */
 static Json touched_by(const LineageImage *at) {
-    Json patch = json_decode(at->checkpoint->patch, at->checkpoint->patch_len, NULL, NULL);
+    Json patch = chain_decode(at->checkpoint->patch, at->checkpoint->patch_len, NULL);
     Json touched = json_object();
     for (size_t i = 0; i < json_array_len(patch); i++) {
         Json path = json_array_get(json_array_get(patch, i), 0), key = json_array_get(path, 1);

@@ -137,14 +137,6 @@ static Json update_of(const Node *node, Json result, Error *err) {
     return json_none();
 }
 
-static bool too_large(const Run *run, Json value, const char *what, Error *err) {
-    uint64_t size = json_size(value), max = run->engine->options.max_state;
-    if (size <= max) return false;
-    error_set(err, ERR_LIMIT, "%s is too large: about %llu MB, where at most %llu MB are allowed.",
-              what, (unsigned long long)(size >> 20), (unsigned long long)(max >> 20));
-    return true;
-}
-
 /* A node that was injected writes as one of the graph it was put into: the reducers of that hold. A shell's
  * stdout and exit code without `output` are no writes that two branches could fight over. */
 bool frame_merge(Frame *f, Json update, Error *err) {
@@ -156,7 +148,7 @@ bool frame_merge(Frame *f, Json update, Error *err) {
                   json_is_none(node->params[SHELL_PARSE].value);
     bool ok = reduce_update(keys->graph, f->run->evaluator, update,
                             casual ? json_null() : node->name_json, &l->state, &l->writes, err) &&
-              !too_large(f->run, l->state, "The state", err);
+              level_fits(f->run, l, kept, err);
     return level_settle(l, kept, ok);
 }
 
@@ -239,7 +231,9 @@ void frame_finish(Frame *f, Json result) {
     const Node *node = frame_top(f)->node;
     Error err;
     error_clear(&err);
-    if (too_large(f->run, result, "The result", &err)) {
+    bool kept = node->task || (f->is_element && f->nlevels == 1); /* beside what others left */
+    if (!value_fits(f->run->engine, result, "The result", &err) ||
+        (kept && !value_fits_beside(f->run, result, &err))) {
         json_unref(result);
         frame_fail_with(f, "limit", &err);
         return;

@@ -61,7 +61,8 @@ static bool change_variable(Frame *f, Json before, Json after, Json name, Error 
 
 static bool change_scope(Frame *f, Json changes, Error *err) {
     Json before = frame_sees(f), after = change_set(frame_sees(f), changes, err);
-    bool ok = !json_is_none(after);
+    bool ok = !json_is_none(after) && value_fits(f->run->engine, after, "The state", err) &&
+              value_fits_beside(f->run, changes, err);
     for (size_t i = 0; ok && i < json_array_len(changes); i++) {
         Json path = json_array_get(json_array_get(changes, i), 0);
         Json name = json_array_get(path, 0);
@@ -97,6 +98,11 @@ bool level_set(Frame *f, uint32_t level, Json set, Error *err) {
     if (!json_array_len(set) || elsewhere) return true;
     Json state = change_set(json_ref(l->state), set, err);
     if (json_is_none(state)) return false;
+    if (!value_fits(f->run->engine, state, "The state", err) ||
+        !value_fits_beside(f->run, set, err)) {
+        json_unref(state);
+        return false;
+    }
     json_put(&l->state, state);
     note_writes(l, set);
     frame_mark(f);

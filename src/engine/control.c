@@ -90,9 +90,11 @@ static void workflow_done(Frame *f) {
     Level *l = frame_top(f);
     LevelKept kept = level_keep(l);
     bool whole = (f->is_element && f->nlevels == 1) || !json_is_none(l->node->output);
-    if (!level_settle(l, kept, whole || reduce_inner(l, &inner, f->run->evaluator, &err))) {
+    bool ok = whole || (reduce_inner(l, &inner, f->run->evaluator, &err) &&
+                        level_fits(f->run, l, kept, &err));
+    if (!level_settle(l, kept, ok)) {
         json_unref(result);
-        frame_fail_with(f, "reduce", &err);
+        frame_fail_with(f, err.code == ERR_LIMIT ? "limit" : "reduce", &err);
     } else {
         (whole ? frame_finish : frame_finished)(f, result);
     }
@@ -133,8 +135,10 @@ bool level_leave_shared(Frame *f, Error *err) {
     Json ignored = json_ref(inner.state);
     f->nlevels--;
     Level *l = frame_top(f);
-    bool ok = json_is_none(l->writes) ||
-              reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &l->writes, err);
+    bool ok =
+        json_is_none(l->writes) ||
+        (reduce_writes(l->graph, f->run->evaluator, inner.writes, &ignored, &l->writes, err) &&
+         value_fits(f->run->engine, l->writes, "What was written to the state", err));
     json_put(&l->state, inner.state);
     json_unref(inner.writes);
     json_unref(ignored);
@@ -204,9 +208,11 @@ void join_branches(Frame *f) {
         ok = reduce_writes(l->graph, f->run->evaluator, json_array_get(all, i), &l->state,
                            &l->writes, &err);
     }
+    ok = ok && level_fits(f->run, l, kept, &err);
     json_unref(all);
     if (!level_settle(l, kept, ok)) {
-        frame_fail(f, fail_error(f, l->node, "join", &err, json_none()), FAIL_JOIN);
+        const char *kind = err.code == ERR_LIMIT ? "limit" : "join";
+        frame_fail(f, fail_error(f, l->node, kind, &err, json_none()), FAIL_JOIN);
         return;
     }
     frame_land(f, join, false);

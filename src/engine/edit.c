@@ -73,6 +73,12 @@ static void update(Request *q) {
     run->by_hand = json_ref(u->set);
     run_record(run, run->first_frame, u->as_node ? frame_top(run->first_frame)->node : NULL,
                "updated", json_none());
+    if (run_store_error(run)) {
+        q->job.err = *run_store_error(run);
+        run_free(run);
+        request_fail(q);
+        return;
+    }
     write_by_hand(q, run);
 }
 

@@ -18,7 +18,6 @@
 #include "tasks.h"
 #include "work.h"
 
-
 enum {
     WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */
     TURN_STEPS = 1000, /* steps in one turn of the loop, */
@@ -233,6 +232,17 @@ bool engine_wait_durable(Engine *e) {
 
 /* ---- turns ---- */
 
+/* What it came to cannot be recorded (record.c): it stays where its record ends, and so does the work that is
+ * under way there. */
+static void stop_unrecorded(Run *run) {
+    for (Frame *f = run->first_frame; f; f = f->next) work_drop(f);
+    work_drop_orphans(run);
+    run_stop_timers(run);
+    json_clear(&run->error);
+    run->status = RUN_STOPPED;
+    run_settle_if_done(run);
+}
+
 /* How many steps it took: at least one, so that turns of any number of runs are bounded too. */
 static int run_turn(Run *run, uint64_t until) {
     int steps = 0;
@@ -246,6 +256,7 @@ static int run_turn(Run *run, uint64_t until) {
         frame_advance(f);
         late = ++steps % TIMED_STEPS == 0 && uv_hrtime() > until;
     }
+    if (run->unrecorded && !run_settling(run) && !run->settled) stop_unrecorded(run);
     run_settle_if_done(run);
     run_leave(run, RUNS_DUE);
     if (run->ready && !run->halting) {
@@ -387,7 +398,8 @@ static void look_for_requests(uv_timer_t *timer) {
 Engine *engine_new(const EngineOptions *options, Error *err) {
     Engine *e = mem_zalloc(sizeof *e);
     e->options = *options;
-    e->options.max_state = options->max_state ? options->max_state : (uint64_t)256 << 20;
+    uint64_t max = options->max_state ? options->max_state : (uint64_t)256 << 20;
+    e->options.max_state = max < STORE_IMAGE_MAX ? max : STORE_IMAGE_MAX;
     if (options->work) memcpy(e->work, options->work, sizeof e->work);
     if (options->store) {
         e->storage =

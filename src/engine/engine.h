@@ -99,7 +99,8 @@ typedef struct EngineOptions {
     const char *folder;       /* a whole path: where runs are started; NULL: not known, and "." */
     char *const *environment; /* "NAME=value"..., NULL: of commands and workers, whoever started the
                                  run; it is not recorded. NULL: they have none */
-    uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB */
+    uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB. At most
+                                 STORE_IMAGE_MAX */
     JqBudget budget;          /* of each evaluation; zero: jq.h's defaults */
 } EngineOptions;
 

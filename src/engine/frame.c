@@ -5,6 +5,7 @@
 #include "config.h"
 #include "image_read.h"
 #include "injected.h"
+#include "json_parse.h"
 #include "mem.h"
 
 #include <assert.h>
@@ -187,7 +188,39 @@ const Json *frame_variables(const Frame *f, const Node *node, Json *copy) {
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
     Json vars[FRAME_VARS_MAX];
     const Node *node = frame_top(f)->node;
-    return evaluator_run(f->run->evaluator, expr, input, frame_variables(f, node, vars), err);
+    Json value = evaluator_run(f->run->evaluator, expr, input, frame_variables(f, node, vars), err);
+    if (!json_is_none(value) && !value_fits(f->run->engine, value, "The value", err))
+        json_clear(&value);
+    return value;
+}
+
+/* ---- sizes ---- */
+
+static bool too_large(const char *what, uint64_t size, uint64_t max, Error *err) {
+    error_set(err, ERR_LIMIT, "%s is too large: about %llu MB, where at most %llu MB are allowed.",
+              what, (unsigned long long)(size >> 20), (unsigned long long)(max >> 20));
+    error_fact_int(err, "size", (int64_t)size);
+    return error_fact_int(err, "limit", (int64_t)max);
+}
+
+bool value_fits(const Engine *e, Json value, const char *what, Error *err) {
+    uint64_t size = json_size(value), max = e->options.max_state;
+    return size <= max || too_large(what, size, max, err);
+}
+
+bool value_fits_beside(const Run *run, Json value, Error *err) {
+    uint64_t size = json_size(run->image) + json_size(value);
+    return size <= STORE_IMAGE_MAX || too_large("All of the run", size, STORE_IMAGE_MAX, err);
+}
+
+bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err) {
+    uint64_t before = json_size(kept.state) + json_size(kept.writes), image = json_size(run->image);
+    uint64_t writes = json_size(l->writes), now = json_size(l->state) + writes;
+    uint64_t max = run->engine->options.max_state;
+    if (writes > max) return too_large("What was written to the state", writes, max, err);
+    image = now + (image > before ? image - before : 0);
+    return value_fits(run->engine, l->state, "The state", err) &&
+           (image <= STORE_IMAGE_MAX || too_large("All of the run", image, STORE_IMAGE_MAX, err));
 }
 
 Json frame_work_key(const Frame *f) {
@@ -212,5 +245,13 @@ Json fail_error(const Frame *f, const Node *node, const char *kind, const Error 
                                                       : 0)));
     error = json_object_merge(error, details);
     json_unref(details);
+    if (err->code == ERR_LIMIT && *err->facts) { /* how much it is, and may be */
+        Buf text = BUF_INIT;
+        buf_printf(&text, "{%s}", err->facts);
+        Json facts = json_parse(text.data, text.len, NULL, NULL);
+        error = json_object_merge(error, facts);
+        json_unref(facts);
+        buf_clear(&text);
+    }
     return error;
 }

@@ -119,6 +119,12 @@ void level_begin_node(Level *l);            /* no attempts, turns and deadline o
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
 
 Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
+/* Whether a value that a run is to have (`what`, for the sentence) is within its limit. O(1). */
+bool value_fits(const Engine *e, Json value, const char *what, Error *err);
+/* The same of what is added to what the run has on record already, which is within one of the store's. */
+bool value_fits_beside(const Run *run, Json value, Error *err);
+/* The same of a level's state and writes, instead of those that were kept. */
+bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err);
 Json frame_work_key(const Frame *f);
 /* Makes .error of the parts; consumes details. */
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err, Json details);

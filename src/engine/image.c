@@ -3,9 +3,9 @@
 #include "engine.h"
 #include "hooks.h"
 #include "image_read.h"
-#include "json_binary.h"
 #include "json_build.h"
 #include "json_shape.h"
+#include "store_chain.h"
 #include "utf8.h"
 #include "wait.h"
 
@@ -252,8 +252,7 @@ Json image_changed_keys(Json patch) {
 }
 
 Json checkpoint_changed_keys(const Checkpoint *c) {
-    size_t used;
-    Json patch = json_decode(c->patch, c->patch_len, &used, NULL);
+    Json patch = chain_decode(c->patch, c->patch_len, NULL);
     Json keys = image_changed_keys(patch);
     json_unref(patch);
     return keys;

@@ -215,17 +215,43 @@ static bool leads_to(Json before, Json patch, Json image) {
 }
 #endif
 
-enum { DEBUG_WEIGHT = 3 }; /* a debugger's own, however large, is to be written whole seldom */
+enum {
+    DEBUG_WEIGHT = 3,  /* a debugger's own, however large, is to be written whole seldom */
+    WHOLE_AT = 1 << 20 /* json_size() of a patch that may be heavier than the image itself */
+};
+
+/* Nodes fail before it comes to this (level_fits()); here is what they add up to all the same: many frames,
+ * what they wait for, a debugger's own. Nothing that others would refuse to read is written; the run stops
+ * where its record ends. */
+static void refuse(Run *run, uint64_t size) {
+    error_set(
+        &run->store_error, ERR_LIMIT,
+        "The run is too large to be recorded: about %llu MB, where at most %d MB are allowed.",
+        (unsigned long long)(size >> 20), STORE_IMAGE_MAX >> 20);
+    error_fact_int(&run->store_error, "size", (int64_t)size);
+    error_fact_int(&run->store_error, "limit", STORE_IMAGE_MAX);
+    run->halting = run->unrecorded = true;
+    run_kick(run);
+}
 
 /* Encodes the change, what came of the node, and the whole where the chain of changes has become too
  * heavy. */
-static void write_checkpoint(Run *run, const Frame *f, const Node *node, const StepResult *result,
+static bool write_checkpoint(Run *run, const Frame *f, const Node *node, const StepResult *result,
                              Checkpoint *c) {
     Engine *e = run->engine;
     Json image = renewed_image(run);
-    Json patch = changes_to(run, image);
-    assert(leads_to(run->image, patch, image));
     uint64_t size = json_size(image);
+    if (size > STORE_IMAGE_MAX || run->unrecorded) {
+        if (!run->unrecorded) refuse(run, size);
+        json_unref(image);
+        return false;
+    }
+    Json patch = changes_to(run, image);
+    if (json_size(patch) > WHOLE_AT && json_size(patch) > size) {
+        json_unref(patch);
+        patch = ARRAY(ARRAY(json_array(), json_ref(image)));
+    }
+    assert(leads_to(run->image, patch, image));
     ResultPlace place = {.c = c,
                          .before = run->image,
                          .after = image,
@@ -249,10 +275,12 @@ static void write_checkpoint(Run *run, const Frame *f, const Node *node, const S
     }
     c->patch = e->patch.data;
     c->patch_len = e->patch.len;
+    checkpoint_fit(c);
     chain_weigh(&run->weight, c->patch_len, c->snapshot_len, size);
     store_batch_checkpoint(storage_batch(e->storage), c);
     json_unref(patch);
     json_put(&run->image, image);
+    return true;
 }
 
 /* Events say only what can be read from their checkpoint, too (host/recorded.h): of a frame that has ended with it,
@@ -269,16 +297,18 @@ int64_t run_record_result(Run *run, Frame *f, const Node *node, const char *stat
         .node = node ? node->name : "",
         .status = status,
     };
-    run->head = c.seq;
     result.by_hand = json_take(&run->by_hand);
     result.after = run->by_hand_after;
     run->by_hand_after = false;
     if (!result.at.frame) result.at = (LevelAt){f->id, f->gone ? 0 : f->nlevels - 1};
-    if (run->engine->storage) {
-        write_checkpoint(run, f, node, &result, &c);
-        run_enter(run, RUNS_UNSAVED);
+    bool recorded = !run->engine->storage || write_checkpoint(run, f, node, &result, &c);
+    if (recorded) {
+        run->head = c.seq;
+    } else {
+        run->last--;
     }
-    if (run_wants(run, EVENT_STEP)) {
+    if (run->engine->storage) run_enter(run, RUNS_UNSAVED);
+    if (recorded && run_wants(run, EVENT_STEP)) {
         const Frame *seen = f;
         while (seen->gone && seen->parent) seen = seen->parent;
         engine_tell(run, f,

@@ -6,6 +6,7 @@
 
 #include "json_binary.h"
 #include "json_build.h"
+#include "store_chain.h"
 
 #include <string.h>
 
@@ -313,11 +314,11 @@ static void read_form(const ResultPlace *p, Json form, StepResult *out) {
 }
 
 bool result_read(const Checkpoint *c, Json before, Json after, StepResult *out) {
-    Json form = c->result_len ? json_decode(c->result, c->result_len, NULL, NULL) : json_none();
+    Json form = c->result_len ? chain_decode(c->result, c->result_len, NULL) : json_none();
     ResultPlace p = {.c = c,
                      .before = before,
                      .after = after,
-                     .patch = json_decode(c->patch, c->patch_len, NULL, NULL),
+                     .patch = chain_decode(c->patch, c->patch_len, NULL),
                      .key = json_string_fmt("%lld", (long long)c->frame),
                      .now = image_frame(after, c->frame)};
     bool sound = c->result && (!c->result_len || !json_is_none(form));

@@ -27,7 +27,7 @@ static bool may_start(const Engine *e, const RunStart *start, Error *err) {
         err->code = ERR_USAGE;
         return false;
     }
-    return engine_may_begin(e, err) &&
+    return engine_may_begin(e, err) && value_fits(e, start->input, "The input", err) &&
            (!start->thread || !e->storage || store_check_thread(start->thread, err));
 }
 
@@ -281,8 +281,11 @@ static bool pass(Frame *f, const RunResume *r, Error *err) {
                          l->node->name);
     }
     frame_mark(f);
-    return reduce_update(l->graph, f->run->evaluator, r->value, json_null(), &l->state, &l->writes,
-                         err);
+    LevelKept kept = level_keep(l);
+    bool ok = reduce_update(l->graph, f->run->evaluator, r->value, json_null(), &l->state,
+                            &l->writes, err) &&
+              level_fits(f->run, l, kept, err);
+    return level_settle(l, kept, ok);
 }
 
 static void let_go(Frame *f) {

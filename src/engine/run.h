@@ -106,7 +106,8 @@ struct Run {
     FlowNumbers next_numbers; /* for what is injected */
     Flow **flows;             /* that were: events may name their nodes */
     size_t nflows, flows_cap;
-    bool halting; /* stops, fails or is cancelled: no new steps */
+    bool halting;    /* stops, fails or is cancelled: no new steps */
+    bool unrecorded; /* it came to more than a store takes: store_error says so */
     bool settled;
     uint64_t settle_batch; /* durable: it has settled */
     unsigned listens;      /* events that reach on_event */

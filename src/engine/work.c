@@ -332,19 +332,24 @@ static Evaluator *evaluator_in_time(const Step *s) {
     return s->run->evaluator;
 }
 
-static Json evaluated(const Step *s, Json value) {
+/* What an expression gives is given to a command, a server or a script as text: it is no larger than a state. */
+static Json evaluated(const Step *s, Json value, Error *err) {
     if (s->node->timeout_ms) evaluator_set_deadline(s->run->evaluator, 0);
+    if (!json_is_none(value) && !value_fits(s->run->engine, value, "The result", err))
+        json_clear(&value);
     return value;
 }
 
 Json step_eval(Step *s, const Expr *expr, Error *err) {
     Json vars[FRAME_VARS_MAX];
-    return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state,
-                                      frame_variables(s->frame, s->node, vars), err));
+    return evaluated(s,
+                     evaluator_run(evaluator_in_time(s), expr, s->state,
+                                   frame_variables(s->frame, s->node, vars), err),
+                     err);
 }
 
 Json step_query(Step *s, const Expr *expr, Error *err) {
-    return evaluated(s, evaluator_query(evaluator_in_time(s), expr, s->state, err));
+    return evaluated(s, evaluator_query(evaluator_in_time(s), expr, s->state, err), err);
 }
 
 Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error *err) {
@@ -353,7 +358,7 @@ Json step_eval_with(Step *s, const Expr *expr, const Json *more, size_t n, Error
     assert(n <= MORE_MAX);
     frame_variables(s->frame, s->node, vars);
     for (size_t i = 0; i < n; i++) vars[s->node->nvars + i] = more[i];
-    return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state, vars, err));
+    return evaluated(s, evaluator_run(evaluator_in_time(s), expr, s->state, vars, err), err);
 }
 
 Json step_var(const Step *s, size_t index) {

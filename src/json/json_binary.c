@@ -166,6 +166,7 @@ typedef struct Frame {
     size_t start; /* of its values on the stack */
     size_t left;  /* values to come, keys included */
     bool object;
+    uint64_t bytes; /* of the reader, before its values */
 } Frame;
 
 typedef struct Reader {
@@ -174,7 +175,9 @@ typedef struct Reader {
     size_t count, capacity;
     Frame *frames;
     size_t depth, frame_capacity;
-    const char *damage;
+    uint64_t bytes; /* json_size() of the values, and what they may have at most */
+    uint64_t max;
+    const char *damage; /* NULL where it is too large */
 } Reader;
 
 static bool damaged(Reader *r, const char *what) {
@@ -247,7 +250,7 @@ static bool open_frame(Reader *r, bool object, uint64_t n) {
     if (n > bytes_left(r) / (object ? 2 : 1)) return damaged(r, "it is cut off");
     if (r->depth == DECODE_DEPTH) return damaged(r, "it is nested too deep");
     r->frames = mem_grow(r->frames, r->depth, &r->frame_capacity, sizeof(Frame));
-    r->frames[r->depth++] = (Frame){r->count, object ? 2 * (size_t)n : (size_t)n, object};
+    r->frames[r->depth++] = (Frame){r->count, object ? 2 * (size_t)n : (size_t)n, object, r->bytes};
     return true;
 }
 
@@ -293,6 +296,8 @@ static bool add_value(Reader *r, Json v) {
     Frame *f = r->depth ? &r->frames[r->depth - 1] : NULL;
     r->values = mem_grow(r->values, r->count, &r->capacity, sizeof(Json));
     r->values[r->count++] = v;
+    r->bytes += json_size(v);
+    if (r->bytes > r->max) return damaged(r, NULL);
     if (f && f->object && f->left % 2 == 0 && json_kind(v) != JSON_STRING) {
         return damaged(r, "a key is not a string");
     }
@@ -308,6 +313,7 @@ static bool close_frames(Reader *r) {
         Json *first = n ? r->values + f.start : NULL;
         Json made = f.object ? json_object_from(first, n / 2) : json_array_from(first, n);
         r->count = f.start;
+        r->bytes = f.bytes;
         bool distinct = !f.object || json_object_len(made) == n / 2;
         if (!add_value(r, made)) return false;
         if (!distinct) return damaged(r, "a key is there twice");
@@ -315,9 +321,9 @@ static bool close_frames(Reader *r) {
     return true;
 }
 
-Json json_decode(const void *data, size_t len, size_t *used, Error *err) {
+Json json_decode_within(const void *data, size_t len, uint64_t max, size_t *used, Error *err) {
     const unsigned char *bytes = len ? data : (const void *)"";
-    Reader r = {.start = bytes, .pos = bytes, .end = bytes + len};
+    Reader r = {.start = bytes, .pos = bytes, .end = bytes + len, .max = max};
     Json result = json_none(), v;
     bool fine;
     do {
@@ -325,13 +331,20 @@ Json json_decode(const void *data, size_t len, size_t *used, Error *err) {
     } while (fine && r.depth > 0);
     if (fine) {
         result = r.values[--r.count];
-    } else {
+    } else if (r.damage) {
         error_set(err, ERR_DATA, "The binary value is damaged at byte %zu: %s.",
                   (size_t)(r.pos - r.start), r.damage);
+    } else {
+        error_set(err, ERR_LIMIT, "The binary value takes more than %llu MB.",
+                  (unsigned long long)(max >> 20));
     }
     while (r.count > 0) json_unref(r.values[--r.count]);
     if (used) *used = (size_t)(r.pos - r.start);
     mem_free(r.values);
     mem_free(r.frames);
     return result;
+}
+
+Json json_decode(const void *data, size_t len, size_t *used, Error *err) {
+    return json_decode_within(data, len, UINT64_MAX, used, err);
 }

@@ -15,5 +15,9 @@ void json_encode(Json j, Buf *out); /* appends */
 
 /* Reads one value that starts at data; *used says how many bytes it took. JSON_NONE on error. */
 Json json_decode(const void *data, size_t len, size_t *used, Error *err);
+/* The same for bytes from outside: a value of more than max bytes, as json_size() counts, is an ERR_LIMIT. A
+ * byte can stand for an empty array or object, so a value may take some sixty times what its bytes do; no more
+ * than a small multiple of max is allocated before it is refused. */
+Json json_decode_within(const void *data, size_t len, uint64_t max, size_t *used, Error *err);
 
 #endif

@@ -118,6 +118,9 @@ bool store_io_failed(const Store *s, const char *doing, const char *why, Error *
 
 /* The same of one checkpoint; `why` is a phrase or a sentence. */
 bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *why, Error *err);
+/* The same for what chain_decode() or chain_patch() said of a part of it: one that is too large is an ERR_LIMIT. */
+bool store_bad_checkpoint(Store *s, const Checkpoint *c, const char *part, const Error *why,
+                          Error *err);
 
 bool store_refuse_reader(const Store *s, Error *err); /* false for a handle that only reads */
 

@@ -46,8 +46,18 @@ static void problem(Check *c, int64_t seq, const char *fmt, ...) {
 
 /* ---- images ---- */
 
+/* Together they are no more than one may be, but for the last. */
 static void keep_image(Check *c, int64_t seq, Json image) {
-    json_unref(c->kept[c->next].image);
+    uint64_t bytes = json_size(image);
+    for (int i = 1; i <= KEPT_IMAGES;
+         i++) { /* from the newest to the oldest, whose place it takes */
+        Kept *k = &c->kept[(c->next - i + KEPT_IMAGES) % KEPT_IMAGES];
+        bytes += json_size(k->image);
+        if (i == KEPT_IMAGES || bytes > STORE_IMAGE_MAX) {
+            json_unref(k->image);
+            *k = (Kept){0, json_none()};
+        }
+    }
     c->kept[c->next] = (Kept){seq, image};
     c->next = (c->next + 1) % KEPT_IMAGES;
 }
@@ -103,16 +113,18 @@ static Json parent_image(Check *c, const Checkpoint *cp) {
 
 static Json patched_image(Check *c, const Checkpoint *cp) {
     Error err = ERROR_INIT;
-    Json patch = chain_decode(cp->patch, cp->patch_len), image = json_none();
+    Json patch = chain_decode(cp->patch, cp->patch_len, &err), image = json_none();
     if (json_is_none(patch)) {
-        problem(c, cp->seq, "Its change is not a value.");
+        problem(c, cp->seq, "Its change %s.", err.msg);
         return image;
     }
     Json parent = parent_image(c, cp);
     if (!json_is_none(parent)) {
-        image = json_patch(parent, patch, &err);
+        image = chain_patch(parent, patch, &err);
         if (json_is_none(image)) {
-            problem(c, cp->seq, "Its change does not fit its parent: %s", err.msg);
+            size_t len = strlen(err.msg);
+            problem(c, cp->seq, "Its change %s%s", err.msg,
+                    len && err.msg[len - 1] == '.' ? "" : ".");
         }
     }
     json_unref(patch);
@@ -122,10 +134,11 @@ static Json patched_image(Check *c, const Checkpoint *cp) {
 /* The snapshot, which from here on stands for the image; JSON_NONE when there is none. */
 static Json checked_snapshot(Check *c, const Checkpoint *cp, Json image) {
     if (!cp->snapshot) return json_none();
-    Json snapshot = chain_decode(cp->snapshot, cp->snapshot_len);
+    Error err = ERROR_INIT;
+    Json snapshot = chain_decode(cp->snapshot, cp->snapshot_len, &err);
     c->report->snapshots++;
     if (json_is_none(snapshot)) {
-        problem(c, cp->seq, "Its image is not a value.");
+        problem(c, cp->seq, "Its image %s.", err.msg);
     } else if (!json_is_none(image)) {
         Json change = json_diff(image, snapshot);
         if (json_array_len(change)) {
@@ -155,8 +168,9 @@ static bool check_one(void *ctx, const Checkpoint *cp) {
         mark_broken(c, cp->seq);
         return true;
     }
-    Json result = cp->result_len ? chain_decode(cp->result, cp->result_len) : json_null();
-    if (json_is_none(result)) problem(c, cp->seq, "Its result is not a value.");
+    Error err = ERROR_INIT;
+    Json result = cp->result_len ? chain_decode(cp->result, cp->result_len, &err) : json_null();
+    if (json_is_none(result)) problem(c, cp->seq, "Its result %s.", err.msg);
     json_unref(result);
     Json image = patched_image(c, cp), snapshot = checked_snapshot(c, cp, image);
     if (!json_is_none(snapshot)) {

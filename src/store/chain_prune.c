@@ -5,6 +5,9 @@
 #include "mem.h"
 #include "store_chain.h"
 
+/* Bytes of what is folded: all of it is one commit, and in memory until then. */
+#define FOLDED_MAX ((size_t)2 << 30)
+
 typedef struct Node {
     int64_t seq, parent, at;
     int64_t ancestor; /* the nearest that is kept; 0: none */
@@ -81,6 +84,7 @@ static bool fold(Prune *p, const Node *n, Error *err) {
         c.result_len = said ? result.len : 0;
         c.snapshot = snapshot.data;
         c.snapshot_len = snapshot.len;
+        checkpoint_fit(&c);
         store_batch_checkpoint(&p->batch, &c);
         p->report.folded++;
         json_unref(change);
@@ -94,6 +98,16 @@ static bool fold(Prune *p, const Node *n, Error *err) {
     return ok;
 }
 
+static bool too_much(const Prune *p, Error *err) {
+    error_set(
+        err, ERR_LIMIT,
+        "Thread `%s` has so many large images on its branches that to prune it would take "
+        "more than %zu MB at once. Nothing was removed; keep more of it, or remove all of it.",
+        p->row.thread, FOLDED_MAX >> 20);
+    error_fact(err, "thread", p->row.thread);
+    return error_fact_int(err, "limit", (int64_t)FOLDED_MAX);
+}
+
 static bool put_changes(Prune *p, Error *err) {
     bool ok = true;
     for (size_t i = 0; ok && i < p->len; i++) {
@@ -102,7 +116,7 @@ static bool put_changes(Prune *p, Error *err) {
             store_batch_remove(&p->batch, p->row.run, n->seq);
             p->report.removed++;
         } else if (n->parent != n->ancestor) {
-            ok = fold(p, n, err);
+            ok = fold(p, n, err) && (p->batch.bytes.len <= FOLDED_MAX || too_much(p, err));
         }
         p->report.kept += n->kept;
     }

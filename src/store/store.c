@@ -514,8 +514,9 @@ Json store_definition(Store *s, const char *key, Error *err) {
     } else {
         char hex[KEY_HEX + 1];
         snprintf(hex, sizeof hex, "%0*" PRIx64, KEY_HEX, store_hash(bytes.data, bytes.len));
-        value = strncmp(hex, key, KEY_HEX) ? json_none()
-                                           : json_decode(bytes.data, bytes.len, NULL, NULL);
+        value = strncmp(hex, key, KEY_HEX)
+                    ? json_none()
+                    : json_decode_within(bytes.data, bytes.len, STORE_IMAGE_MAX, NULL, NULL);
         if (json_is_none(value)) {
             store_damaged(s, err, "the definition %s is not what it was.", key);
         }
@@ -536,6 +537,26 @@ bool store_damaged_checkpoint(Store *s, int64_t run, int64_t seq, const char *wh
               seq, name, s->url, (int)len, why);
     error_fact(err, "damaged", s->url);
     error_fact_int(err, "checkpoint", seq);
+    mem_free(name);
+    return false;
+}
+
+bool store_bad_checkpoint(Store *s, const Checkpoint *c, const char *part, const Error *why,
+                          Error *err) {
+    if (why->code != ERR_LIMIT) {
+        Buf text = BUF_INIT;
+        buf_printf(&text, "its %s %s", part, why->msg);
+        store_damaged_checkpoint(s, c->run, c->seq, text.data, err);
+        buf_clear(&text);
+        return false;
+    }
+    char *name = name_of(s, c->run);
+    error_set(err, ERR_LIMIT,
+              "Checkpoint %" PRId64 " of %s in %s is too large: its %s %s. Other threads are not "
+              "affected.",
+              c->seq, name, s->url, part, why->msg);
+    error_fact_int(err, "checkpoint", c->seq);
+    error_fact_int(err, "limit", STORE_IMAGE_MAX);
     mem_free(name);
     return false;
 }

@@ -48,6 +48,13 @@ enum {
     STORE_FORMAT = 3,       /* of the databases and files that this version writes */
     STORE_THREAD_MAX = 200, /* bytes in a thread's name */
     STORE_STATUS_MAX = 63,  /* bytes in the status of a checkpoint */
+    /* An image, a patch and a result as json_size() counts, shared parts each time. A value may hold the same
+     * part many times over and take next to nothing: what it stands for is what has to be written, compared
+     * and shown, so that is what is bounded, for those who write and for those who read. */
+    STORE_IMAGE_MAX = 512 << 20,
+    STORE_RECORD_MAX = 900 << 20, /* bytes of a packed checkpoint; SQLite has rows of 10^9 */
+    STORE_VALUE_MAX = 256 << 20,  /* bytes of a definition */
+    STORE_TEXT_MAX = 1 << 20,     /* bytes of the facts of a run, together */
 };
 
 /* ---- life ---- */

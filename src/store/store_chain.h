@@ -30,9 +30,16 @@ void chain_weigh(ChainWeight *w, size_t patch_len, size_t snapshot_len, uint64_t
 
 /* The image at a checkpoint. weight may be NULL. JSON_NONE on error. */
 Json chain_image(Store *s, int64_t run, int64_t seq, ChainWeight *weight, Error *err);
-/* The same from the image of its parent, null before the first: given. JSON_NONE: its change is none, or
- * does not fit. */
+/* The same from the image of its parent, null before the first: given. JSON_NONE: its change is none, does not
+ * fit, or makes more of it than an image may be. */
 Json chain_next(Json parent, const Checkpoint *c);
+/* An image after a change, which is given; consumes image. JSON_NONE: the change does not fit (ERR_DATA), or the
+ * image would stand for more than STORE_IMAGE_MAX (ERR_LIMIT). */
+Json chain_patch(Json image, Json patch, Error *err);
+
+/* Leaves out what a checkpoint can do without where it would be longer than a record may be: its snapshot, then
+ * its result. A patch alone, at most STORE_IMAGE_MAX, always fits. */
+void checkpoint_fit(Checkpoint *c);
 
 /* ---- pruning ---- */
 
@@ -75,7 +82,7 @@ typedef struct CheckHost {
 } CheckHost;
 bool chain_check(Store *s, int64_t run, const CheckHost *host, CheckReport *report, Error *err);
 
-/* One value and nothing after it; JSON_NONE otherwise. */
-Json chain_decode(const char *bytes, size_t len);
+/* One value of at most STORE_IMAGE_MAX and nothing after it; JSON_NONE otherwise, with err saying which. */
+Json chain_decode(const char *bytes, size_t len, Error *err);
 
 #endif

@@ -220,6 +220,36 @@ static void flipped_and_missing_bytes_do_no_harm(void **state) {
     buf_clear(&b);
 }
 
+/* A byte can stand for an array, so what the bytes make is counted while it is made. */
+static void a_value_that_takes_more_than_allowed_is_refused_while_it_is_read(void **state) {
+    (void)state;
+    enum { N = 1 << 20, MAX = 1 << 20 };
+    static const unsigned char tags[] = {0x80, 0x40, 0x50, 0x00};
+    Buf b = BUF_INIT;
+    for (size_t i = 0; i < sizeof tags; i++) {
+        Error err = ERROR_INIT;
+        size_t used = 0, before = json_heap_bytes();
+        buf_reset(&b);
+        buf_add(&b, "\x07\x80\x80\x40", 4); /* an array of 2^20 */
+        for (int k = 0; k < N; k++) buf_addc(&b, (char)tags[i]);
+        buf_addc(&b, 0);
+        assert_true(json_is_none(json_decode_within(b.data, b.len, MAX, &used, &err)));
+        assert_int_equal(err.code, ERR_LIMIT);
+        assert_string_equal(err.msg, "The binary value takes more than 1 MB.");
+        assert_true(used < N / 4);
+        assert_int_equal(json_heap_bytes(), before);
+    }
+    Json j = parse("[1,[2,{\"a\":\"a string that is longer\"}],{}]");
+    buf_reset(&b);
+    json_encode(j, &b);
+    Json back = json_decode_within(b.data, b.len, json_size(j), NULL, NULL);
+    assert_true(json_equal(back, j));
+    assert_true(json_is_none(json_decode_within(b.data, b.len, json_size(j) - 1, NULL, NULL)));
+    json_unref(back);
+    json_unref(j);
+    buf_clear(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_layout_is_the_one_described),
@@ -230,6 +260,7 @@ int main(void) {
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(too_deep_a_nesting_is_damage),
         cmocka_unit_test(flipped_and_missing_bytes_do_no_harm),
+        cmocka_unit_test(a_value_that_takes_more_than_allowed_is_refused_while_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
