@@ -707,7 +707,7 @@ const Command command_debug = {
         {"set", 0, "PATH=JSON", "set a value in the state first; may be given many times",
          TAKES(OPTION_SETTINGS, DebugArgs, set)},
         {"mode", 0, "autonomous|interactive",
-         "whether what could be asked of a model is asked of you instead (autonomous unless told)",
+         "whether what could be asked of a model is asked of you instead (as config.mode of the workflow says, or else autonomous)",
          TAKES(OPTION_WORD, DebugArgs, mode), .completes = COMPLETE_WORDS},
         {"break", 'b', "SPEC",
          "stop there: NODE, FILE:LINE, `NODE if EXPR`; may be given many times", .id = DEBUG_BREAK},

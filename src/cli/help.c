@@ -29,14 +29,9 @@ static void explain(FILE *out, int column, int target, const char *text) {
 }
 
 static void show_option(FILE *out, const Option *option) {
-    char flags[80];
-    int len = option->letter
-                  ? snprintf(flags, sizeof flags, "  -%c, --%s", option->letter, option->name)
-                  : snprintf(flags, sizeof flags, "      --%s", option->name);
-    if (option->values) {
-        len += snprintf(flags + len, sizeof flags - (size_t)len, " %s", option->values);
-    }
-    fputs(flags, out);
+    int len = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)
+                             : fprintf(out, "      --%s", option->name);
+    if (option->values) len += fprintf(out, " %s", option->values);
     explain(out, len, OPTION_COLUMN, option->help);
 }
 

@@ -180,7 +180,8 @@ static bool read_all(Reader *r) {
     bool ok = true, only_arguments = false;
     while (ok && !r->wants_help && r->next < r->end) {
         char *text = *r->next++;
-        if (only_arguments || text[0] != '-' || text[1] == '\0') {
+        bool option = text[0] == '-' && (text[1] == '-' || ascii_is_letter(text[1]));
+        if (only_arguments || !option) {
             ok = read_argument(r, text);
         } else if (text[1] != '-') {
             ok = read_bundle(r, text);

@@ -16,7 +16,7 @@ typedef struct RunArgs {
     DriveArgs drive;
     const char *file;
     const char *thread; /* NULL: one is made */
-    const char *mode;   /* NULL: autonomous */
+    const char *mode;   /* NULL: as the workflow says */
     const char *given;  /* --input, or NULL */
     Json input;         /* an object, or JSON_NONE */
     Json breaks;        /* --break as it was given, array of strings, or JSON_NONE */
@@ -190,7 +190,7 @@ const Command command_run = {
         {"thread", 't', "ID", "the name of the run (run-N unless told)",
          TAKES(OPTION_NEW_THREAD, RunArgs, thread)},
         {"mode", 0, "autonomous|interactive",
-         "whether what could be asked of a model is asked of you instead (autonomous unless told)",
+         "whether what could be asked of a model is asked of you instead (as config.mode of the workflow says, or else autonomous)",
          TAKES(OPTION_WORD, RunArgs, mode), .completes = COMPLETE_WORDS},
         {"debug", 0, NULL,
          "with a debug session from the start; `pawl debug` can attach to any run at any time",

@@ -123,7 +123,7 @@ typedef void (*RunChanged)(void *ctx, const RunRow *row, const Error *err);
 typedef struct RunStart {
     const char *thread; /* NULL: a name is made */
     Json input;         /* an object, or JSON_NONE; merged over the defaults of the state */
-    const char *mode;   /* "autonomous" or "interactive"; NULL: autonomous */
+    const char *mode;   /* "autonomous" or "interactive"; NULL: as the workflow says */
     const char *folder; /* where its commands run and its paths begin; NULL: the engine's */
     bool held;          /* it has no turn before ready() was told: for debuggers */
 } RunStart;

@@ -69,7 +69,8 @@ static void begin(Run *run, const RunStart *start) {
         run->folder = json_string_c(folder);
         run->folder_path = mem_strdup(folder);
     }
-    if (start->mode) json_put(&run->mode, json_string_c(start->mode));
+    const char *mode = start->mode ? start->mode : main->mode;
+    if (mode) json_put(&run->mode, json_string_c(mode));
     if (main->timeout_ms) run->deadline = engine_time(run->engine) + main->timeout_ms;
     run_set_deadline(run);
     run_tell_start(run, false);

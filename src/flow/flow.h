@@ -290,6 +290,7 @@ struct Graph {
     const char *checkpointer;   /* "memory", "file", "sqlite", or NULL */
     const char *checkpoint_dir; /* or NULL */
     const char *checkpoint;     /* config.checkpoint: a THREAD[@SEQ] to resume from, or NULL */
+    const char *mode;           /* "autonomous", "interactive", or NULL */
 };
 
 struct Flow {

@@ -7,10 +7,17 @@
 #include <string.h>
 
 const char *const graph_keys[] = {"name", "description", "state", "config", "nodes", "edges", NULL};
-const char *const config_keys[] = {
-    "checkpointer",    "checkpoint_dir",  "checkpoint", "interrupt_before",
-    "interrupt_after", "recursion_limit", "timeout",    NULL};
+const char *const config_keys[] = {"checkpointer",
+                                   "checkpoint_dir",
+                                   "checkpoint",
+                                   "interrupt_before",
+                                   "interrupt_after",
+                                   "recursion_limit",
+                                   "timeout",
+                                   "mode",
+                                   NULL};
 const char *const checkpointers[] = {"memory", "file", "sqlite", NULL};
+const char *const run_modes[] = {"autonomous", "interactive", NULL};
 
 /* In the order of Reduce. */
 const char *const reduce_names[] = {"replace", "append", "add", "merge", "union", NULL};
@@ -21,13 +28,16 @@ enum { RECURSION_MAX = 1000000000 };
 
 static const char *const state_keys[] = {"default", "reduce", NULL};
 
-/* Only keys of a declaration, and at least one: otherwise it is a default that is an object. */
+/* One of them makes it a declaration; without any it is a default that is an object. So is one whose only
+ * key is nearly `reduce`, unless it names a reducer. */
 static bool is_declaration(const YamlNode *value) {
-    bool only = value->kind == YAML_MAP && value->n > 0;
-    for (size_t i = 0; only && i < value->n; i++) {
-        only = has_name(state_keys, value->pairs[i].key->text, value->pairs[i].key->len);
-    }
-    return only;
+    bool any = yaml_pair(value, "default") || yaml_pair(value, "reduce");
+    if (any || value->kind != YAML_MAP || value->n != 1) return any;
+    const YamlNode *key = value->pairs[0].key, *word = value->pairs[0].value;
+    Suggestion nearest = suggestion_for(key->text, key->len);
+    suggestion_offer(&nearest, "reduce");
+    return nearest.best && word->kind == YAML_SCALAR &&
+           has_name(reduce_names, word->text, word->len);
 }
 
 static void load_reduce(Loader *ld, const YamlNode *node, StateKey *key) {
@@ -62,6 +72,8 @@ static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
         const YamlNode *value = state->pairs[i].value, *reduce = yaml_get(value, "reduce");
         StateKey *key = &g->graph.keys[i];
         if (is_declaration(value)) {
+            check_keys(ld, value, (KeyList){.names = state_keys},
+                       "a declaration, which has `default` and `reduce`");
             value = yaml_get(value, "default");
             key->initial = value ? keep(ld, yaml_json(value)) : json_none();
             if (reduce) load_reduce(ld, reduce, key);
@@ -88,6 +100,12 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
                   did_you_mean(store, len, checkpointers));
     } else {
         g->checkpointer = store;
+    }
+    const YamlNode *mode = yaml_get(config, "mode");
+    g->mode = key_text(ld, config, "mode");
+    if (g->mode && !has_name(run_modes, mode->text, mode->len)) {
+        report_at(ld->reporter, mode->spot, "`mode` must be autonomous or interactive, not `%s`%s",
+                  shown(mode->text, mode->len), did_you_mean(mode->text, mode->len, run_modes));
     }
     g->checkpoint_dir = key_text(ld, config, "checkpoint_dir");
     g->checkpoint = key_text(ld, config, "checkpoint");

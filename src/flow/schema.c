@@ -87,6 +87,8 @@ static const Property config_properties[] = {
     {"interrupt_after", REF("names"), "nodes to stop after, or \"*\""},
     {"recursion_limit", "{\"type\":\"integer\",\"minimum\":1}", "steps that a run may take"},
     {"timeout", REF("duration"), "how long a run may take"},
+    {"mode", "{\"enum\":[\"autonomous\",\"interactive\"]}",
+     "who answers what could be asked of a model"},
     {0},
 };
 

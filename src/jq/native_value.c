@@ -302,12 +302,14 @@ static Json value_abs(JqRun *run, Json *args) {
 NATIVE(value_infinite, json_double(INFINITY))
 NATIVE(value_nan, json_double(NAN))
 
-/* 0 for what is not a number, which is neither infinite nor NaN nor normal. */
+/* 0 for what is not a number, which is neither infinite nor NaN nor normal, nor finite. */
 static double number_or_zero(Json v) {
     return json_kind(v) == JSON_NUMBER ? json_to_double(v) : 0;
 }
 
 NATIVE(value_isinfinite, json_bool(isinf(number_or_zero(args[0]))))
+NATIVE(value_isfinite,
+       json_bool(json_kind(args[0]) == JSON_NUMBER && isfinite(json_to_double(args[0]))))
 NATIVE(value_isnan, json_bool(isnan(number_or_zero(args[0]))))
 NATIVE(value_isnormal, json_bool(isnormal(number_or_zero(args[0]))))
 
@@ -427,6 +429,7 @@ const JqNative jq_natives_value[] = {
     {"infinite", 0, JQ_PURE, value_infinite},
     {"nan", 0, JQ_PURE, value_nan},
     {"isinfinite", 0, JQ_PURE, value_isinfinite},
+    {"isfinite", 0, JQ_PURE, value_isfinite},
     {"isnan", 0, JQ_PURE, value_isnan},
     {"isnormal", 0, JQ_PURE, value_isnormal},
     {"setpath", 2, JQ_PURE, value_setpath},

@@ -76,6 +76,11 @@ An option that does not exist is answered with the nearest one
     2> pawl eval: there is no option -Q (in -nQ).
     2> Try `pawl help eval`.
     [2]
+    $ pawl eval -n -1 && echo 2 | pawl eval '-. + 3'
+    -1
+    1
+    $ pawl eval -n -- -1
+    -1
     $ pawl version -x
     2> pawl version: there is no option -x.
     2> Try `pawl help version`.

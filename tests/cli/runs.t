@@ -126,3 +126,7 @@ What a run left behind goes with it
     Removed 2 checkpoints and kept 0 in 1 run; 1 run went whole.
     $ ls .pawl/pawl.db-work
     2-9.1
+
+Help names every status
+    $ pawl help runs | grep -o 'failed|cancelled'
+    failed|cancelled

@@ -88,6 +88,14 @@ def person_is_asked_where_the_node_says_so(world):
     world("run", "flow.yaml", "--mode", "interactive", "--json").gives(DONE)
 
 
+def mode_of_the_workflow(world):
+    """config.mode says who answers, and --mode goes over it"""
+    by_command(world, "echo by command")
+    world.write("flow.yaml", "config: {mode: interactive}\n" + world.read("flow.yaml"))
+    asked(run(world))
+    world("run", "flow.yaml", "--mode", "autonomous", "--json").gives(DONE)
+
+
 def person_resumes_in_the_mode_of_the_run(world):
     """the mode belongs to the run, and is kept"""
     one(world, "action: first?", "command: echo never")

@@ -92,7 +92,7 @@ static void state_has_defaults_and_reducers(void **state) {
                       "  n: 5\n"
                       "  log: {default: [], reduce: append}\n"
                       "  sum: {reduce: '$old + $new'}\n"
-                      "  plain: {default: 1, other: 2}\n"
+                      "  plain: {default: {default: 1, other: 2}}\n"
                       "  none: null\n"
                       "nodes: [{name: a, jq: .}]\n");
     expect_json(key(flow, "n")->initial, "5");

@@ -117,6 +117,11 @@ static void state_and_config_are_checked(void **state) {
          "3:21: Unexpected end of the expression.\n"
          "4:15: `reduce` must be replace, append, add, merge, union or an expression over $old and "
          "$new.\n"},
+        {"state:\n  a: {default: [], reducer: append}\n  b: {reducer: add}\n  c: {reduce: add, x: 1}\n"
+         "  d: {reducer: of things}\n  e: {reducer: add, x: 1}\nnodes: [{name: a, jq: .}]\n",
+         "2:20: `reducer` is no key of a declaration, which has `default` and `reduce`; did you mean `reduce`?\n"
+         "3:7: `reducer` is no key of a declaration, which has `default` and `reduce`; did you mean `reduce`?\n"
+         "4:20: `x` is no key of a declaration, which has `default` and `reduce`.\n"},
         {"config:\n  intrrupt_before: [a]\n  interrupt_after: [aa, b]\n  checkpointer: postgres\n"
          "  timeout: soon\n  recursion_limit: 0\nnodes: [{name: a, jq: .}]\n",
          "2:3: `intrrupt_before` is no key of `config`; did you mean `interrupt_before`?\n"
@@ -125,6 +130,9 @@ static void state_and_config_are_checked(void **state) {
          "4:17: `checkpointer: postgres` is not part of this build; use memory, file or sqlite.\n"
          "5:12: `timeout` must be a length of time such as 250ms, 90s or 1h30m, not `soon`.\n"
          "6:20: `recursion_limit` must be a whole number from 1 to 1000000000.\n"},
+        {"config: {mode: interactiv}\nnodes: [{name: a, jq: .}]\n",
+         "1:16: `mode` must be autonomous or interactive, not `interactiv`; did you mean "
+         "`interactive`?\n"},
         {"config: {checkpointer: sqlit}\nnodes: [{name: a, jq: .}]\n",
          "1:24: `checkpointer` must be memory, file or sqlite, not `sqlit`; did you mean "
          "`sqlite`?\n"},
