@@ -34,9 +34,10 @@ static Json wait_outside(Frame *f, const Node *node, Error *err) {
 
 /* What the frame waits for at the node it has come to. Work outside gets the name of its place here,
  * so that the record that brings the frame to it also is the record that leads to it; only a debugger, or
- * the one that the run is held for, must have looked first. */
+ * the one that the run is held for, must have looked first, and the limit of steps must not be reached. */
 void frame_arrive(Frame *f, bool passed) {
-    const Node *node = frame_top(f)->node;
+    const Level *l = frame_top(f);
+    const Node *node = l->node;
     f->since = engine_time(f->run->engine);
     if (!node || (node->interrupt_before && !passed)) {
         frame_set_wait(f, json_null());
@@ -45,7 +46,8 @@ void frame_arrive(Frame *f, bool passed) {
     const NodeWork *work = work_of(f, node);
     bool looks = run_hooks(f->run) || f->run->asleep;
     if (!looks && !f->injections && !node->task && !(work && work->prepare) &&
-        frame_leaves_engine(f, node)) { /* nothing has to be made first */
+        frame_leaves_engine(f, node) &&
+        l->steps < l->graph->recursion_limit) { /* nothing has to be made first */
         frame_set_wait(f, wait_outside(f, node, NULL));
     } else {
         frame_set_wait(f, node->interrupt_before ? wait_of(WAIT_GO) : json_null());
@@ -82,12 +84,16 @@ void frame_take_edge(Frame *f, const Edge *edge) {
 
 /* ---- the edge after a node ---- */
 
+/* NULL with *err set: there is none. NULL and frame_goes_on(): it has not come to an end, and is called again
+ * in a later turn; conditions that did not hold are behind it then. */
 static const Edge *choose_edge(Frame *f, Edges edges, Error *err) {
     Level *l = frame_top(f);
-    for (size_t i = 0; i < edges.n; i++) {
+    for (size_t i = frame_goes_on(f) ? f->step->edge : 0; i < edges.n; i++) {
         const Edge *edge = &edges.items[i];
         if (!edge->when) return edge;
-        Json holds = evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
+        Json holds = l->node ? frame_eval_slice(f, &(Sliced){edge->when, l->state, .edge = i}, err)
+                             : evaluator_run(f->run->evaluator, edge->when, l->state, NULL, err);
+        if (frame_goes_on(f)) return NULL;
         bool taken = json_truthy(holds), failed = json_is_none(holds);
         json_unref(holds);
         if (failed) {
@@ -111,7 +117,11 @@ bool frame_go_on(Frame *f) {
     const Edge *edge = choose_edge(f, l->node ? l->node->edges : l->graph->start, &err);
     if (!edge) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
-        frame_fail(f, fail_error(f, l->node, "edge", &err, json_none()), FAIL_AFTER);
+        if (frame_goes_on(f)) {
+            frame_schedule(f);
+        } else {
+            frame_fail(f, fail_error(f, l->node, "edge", &err, json_none()), FAIL_AFTER);
+        }
         return false;
     }
     frame_take_edge(f, edge);
@@ -206,7 +216,11 @@ void frame_finished(Frame *f, Json update) {
     if (!edge) {
         frame_set_wait(f, wait_of(WAIT_AFTER));
         run_record(run, f, node, word, update);
-        frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
+        if (frame_goes_on(f)) {
+            frame_schedule(f);
+        } else {
+            frame_fail(f, fail_error(f, node, "edge", &err, json_none()), FAIL_AFTER);
+        }
         return;
     }
     frame_take_edge(f, edge);
@@ -359,7 +373,6 @@ static void begin_node(Frame *f, const Node *node) {
 
 void frame_go_on_after(Frame *f) {
     const Node *node = frame_top(f)->node;
-    frame_set_wait(f, json_null());
     if (frame_go_on(f)) frame_record(f, node, "resumed", json_none());
 }
 
@@ -388,6 +401,10 @@ void frame_go_on_ended(Frame *f) {
 void frame_advance(Frame *f) {
     Level *l = frame_top(f);
     bool passed = f->waits == WAIT_GO;
+    if (f->step && f->step->go_on) {
+        f->step->go_on(f);
+        return;
+    }
     if (wait_rows[f->waits].go_on) {
         wait_rows[f->waits].go_on(f);
         return;

@@ -18,7 +18,7 @@ void frame_count_step(Frame *f);
 /* Passes over the node; output JSON_NONE: it gives back nothing. Borrows it. */
 void frame_skip(Frame *f, Json output);
 
-/* Chooses the edge and goes there. False after frame_fail(). */
+/* Chooses the edge and goes there. False after frame_fail(), and where that is to go on in a later turn. */
 bool frame_go_on(Frame *f);
 /* The frame comes to a node (NULL: the end of its level). passed: its interrupt is behind it. */
 void frame_land(Frame *f, const Node *node, bool passed);

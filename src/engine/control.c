@@ -13,6 +13,7 @@
 #include "schedule.h"
 #include "steer.h"
 #include "tasks.h"
+#include "work.h"
 
 /* ---- state of a graph ---- */
 
@@ -36,13 +37,33 @@ bool is_input(Json input, Error *err) {
                      kind == JSON_ARRAY ? "n" : "", json_kind_name(kind));
 }
 
+/* ---- expressions that say how a node begins ---- */
+
+static void begin_again(Frame *f) {
+    const Node *node = frame_top(f)->node;
+    steering_of(node)->begin(f, node);
+}
+
+/* frame_goes_on(): the node begins again in a later turn, and comes here. */
+static Json eval_to_begin(Frame *f, const Expr *expr, Error *err) {
+    Json vars[FRAME_VARS_MAX];
+    const Level *l = frame_top(f);
+    Sliced what = {expr, l->state, frame_variables(f, l->node, vars), .again = begin_again};
+    Json value = frame_eval_slice(f, &what, err);
+    if (!json_is_none(value) && !value_fits(f->run->engine, value, "The value", err)) {
+        json_clear(&value);
+    }
+    return value;
+}
+
 /* ---- approval ---- */
 
 static void approval_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     const Param *prompt = &node->params[APPROVAL_PROMPT];
     Json text = json_null();
-    if (prompt->expr) text = frame_eval(f, prompt->expr, frame_top(f)->state, &err);
+    if (prompt->expr) text = eval_to_begin(f, prompt->expr, &err);
+    if (frame_goes_on(f)) return;
     if (json_is_none(text)) {
         frame_fail_with(f, "jq", &err);
         return;
@@ -65,7 +86,8 @@ static void workflow_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
     const Expr *expr = node->params[WORKFLOW_INPUT].expr;
     Json state = frame_top(f)->state;
-    Json input = expr ? frame_eval(f, expr, state, &err) : json_ref(state);
+    Json input = expr ? eval_to_begin(f, expr, &err) : json_ref(state);
+    if (frame_goes_on(f)) return;
     if (json_is_none(input) || !is_input(input, &err)) {
         json_unref(input);
         frame_fail_with(f, "input", &err);
@@ -108,7 +130,8 @@ static void workflow_done(Frame *f) {
  * next one. */
 static void while_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    Json holds = frame_eval(f, node->params[WHILE_CONDITION].expr, frame_top(f)->state, &err);
+    Json holds = eval_to_begin(f, node->params[WHILE_CONDITION].expr, &err);
+    if (frame_goes_on(f)) return;
     if (json_is_none(holds)) {
         frame_fail_with(f, "jq", &err);
         return;
@@ -243,7 +266,8 @@ static void add_element(Frame *f, const Node *map) {
 
 static void map_begin(Frame *f, const Node *node) {
     Error err = ERROR_INIT;
-    Json over = frame_eval(f, node->params[MAP_OVER].expr, frame_top(f)->state, &err);
+    Json over = eval_to_begin(f, node->params[MAP_OVER].expr, &err);
+    if (frame_goes_on(f)) return;
     if (json_kind(over) != JSON_ARRAY) {
         if (!json_is_none(over)) {
             error_set(&err, ERR_DATA, "`over` is to give an array; it gives a%s %s.",

@@ -22,7 +22,8 @@ enum {
     WORK_MAX = 200,    /* heavy steps under way at once; the others wait for their turn */
     TURN_STEPS = 1000, /* steps in one turn of the loop, */
     TURN_NS = 2000000, /* and how long it may take: the others on the loop wait for that */
-    TIMED_STEPS = 16,  /* the clock is looked at after so many */
+    TIMED_STEPS =
+        16, /* the clock is looked at after so many, and after each that may have taken long */
     RUN_STEPS = 100, /* of one run before the next has its go; of a run that somebody watches in one
                           turn: who asks for a pause waits for that, */
     WATCHED_RECORDS = 200, /* and for the commit of this many records of it */
@@ -244,24 +245,24 @@ static void stop_unrecorded(Run *run) {
 }
 
 /* How many steps it took: at least one, so that turns of any number of runs are bounded too. */
-static int run_turn(Run *run, uint64_t until) {
+static int run_turn(Run *run) {
+    Engine *e = run->engine;
     int steps = 0;
-    bool late = false;
     run->fresh = false;
-    run->turn = run->engine->turn;
-    while (steps < RUN_STEPS && run->ready && !run->halting && !late) {
+    run->turn = e->turn;
+    while (steps < RUN_STEPS && run->ready && !run->halting && !e->turn_over) {
         Frame *f = run->ready;
         run->ready = f->queue_next;
         f->queued = false;
         frame_advance(f);
-        late = ++steps % TIMED_STEPS == 0 && uv_hrtime() > until;
+        steps++;
+        if (++e->unlooked >= TIMED_STEPS) engine_look(e);
     }
     if (run->unrecorded && !run_settling(run) && !run->settled) stop_unrecorded(run);
     run_settle_if_done(run);
     run_leave(run, RUNS_DUE);
     if (run->ready && !run->halting) {
-        bool ahead =
-            run->is_held && run->engine->storage && run->last - run->handed_last > WATCHED_RECORDS;
+        bool ahead = run->is_held && e->storage && run->last - run->handed_last > WATCHED_RECORDS;
         run_enter(run, ahead ? RUNS_AHEAD : RUNS_DUE);
     }
     return steps + !steps;
@@ -281,12 +282,14 @@ static Run *next_due(const Engine *e) {
 static void on_idle(uv_idle_t *idle) {
     Engine *e = idle->data;
     int steps = TURN_STEPS;
-    uint64_t until = uv_hrtime() + TURN_NS;
     if (e->breaking) break_off(e);
     e->turn++;
-    e->turn_time = engine_time(e);
-    while (steps > 0 && next_due(e) && !held_back(e) && uv_hrtime() < until) {
-        steps -= run_turn(next_due(e), until);
+    e->turn_began = uv_hrtime();
+    e->turn_until = e->turn_began + TURN_NS;
+    e->turn_first = e->turn_time = engine_time(e);
+    e->turn_over = false;
+    while (steps > 0 && next_due(e) && !held_back(e) && !engine_look(e)) {
+        steps -= run_turn(next_due(e));
     }
     e->turn_time = 0;
     flush(e);
@@ -421,12 +424,17 @@ Engine *engine_new(const EngineOptions *options, Error *err) {
     return e;
 }
 
+static bool look_at_clock(void *ctx) {
+    return engine_look(ctx);
+}
+
 Run *run_new(Engine *e, Flow *flow) {
     Run *run = mem_zalloc(sizeof *run);
     JqHost host = {.budget = e->options.budget};
     run->engine = e;
     run->flow = flow_ref(flow);
     run->evaluator = evaluator_new(flow, &host);
+    evaluator_set_clock(run->evaluator, &(EvaluatorClock){look_at_clock, e});
     run->listens = ~0u;
     run->values = e->options.want_updates;
     run->next_frame = 1;
@@ -584,11 +592,12 @@ Json run_frames(const Run *run, size_t max) {
         char name[40];
         const Node *node = frame_top(f)->node;
         const WaitRow *wait = &wait_rows[f->waits];
+        FrameStatus status = f->status == FRAME_READY && f->step ? FRAME_WORKING : f->status;
         frame_name(f, name, sizeof name);
         out = json_array_push(
             out, OBJECT(KEY("frame", f->id),
                         KEY("parent", f->parent ? json_int(f->parent->id) : json_none()),
-                        KEY("name", name), KEY("status", frame_status_names[f->status]),
+                        KEY("name", name), KEY("status", frame_status_names[status]),
                         KEY("node", node ? node->name : NULL), KEY("depth", json_int(f->nlevels)),
                         KEY("since", f->since ? json_time(f->since) : json_none()),
                         KEY("waits", f->waits == WAIT_NOTHING ? NULL : wait->word),

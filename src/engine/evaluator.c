@@ -24,11 +24,13 @@ static const char *const reducers[][2] = {
 
 enum {
     NREDUCERS = sizeof reducers / sizeof reducers[0],
-    SLICE = 100000, /* steps between two looks at the clock: a few milliseconds */
+    SLICE = 10000, /* steps between two looks at the clock: some tenths of a millisecond */
+    FEW = 2000,    /* so many and fewer take no time */
 };
 
 struct Evaluator {
     JqHost host;
+    EvaluatorClock clock;
     uint64_t deadline;
     size_t n;
     JqProgram *programs[NREDUCERS][2];
@@ -71,27 +73,46 @@ void evaluator_free(Evaluator *m) {
     mem_free(m);
 }
 
+void evaluator_set_clock(Evaluator *m, const EvaluatorClock *clock) {
+    m->clock = *clock;
+}
+
 void evaluator_set_deadline(Evaluator *m, uint64_t nanoseconds) {
     m->deadline = nanoseconds;
 }
 
-static Json first_before(JqRun *run, Json input, const Json *vars, uint64_t deadline, Error *err) {
+static bool look(const Evaluator *m) {
+    return m->clock.look && m->clock.look(m->clock.ctx);
+}
+
+/* What came of the evaluation; lets go of what the machine holds. */
+static Json settle(const Evaluator *m, JqRun *run, JqStatus status, Json out, Error *err) {
+    if (status == JQ_FAILED && err) *err = *jq_run_error(run);
+    if (status == JQ_PAUSED) {
+        error_set(err, ERR_LIMIT, "The expression ran longer than its node may.");
+    }
+    if (jq_run_steps(run) > FEW) look(m);
+    jq_run_stop(run);
+    return status == JQ_OUTPUT ? out : json_none();
+}
+
+static bool is_late(uint64_t deadline) {
+    return deadline && uv_hrtime() >= deadline;
+}
+
+static Json first_before(const Evaluator *m, JqRun *run, Json input, const Json *vars, Error *err) {
     Json out;
     JqStatus status;
     jq_run_start(run, input, vars);
     do {
         status = jq_run_next(run, &out);
-    } while (status == JQ_PAUSED && (!deadline || uv_hrtime() < deadline));
-    if (status == JQ_FAILED && err) *err = *jq_run_error(run);
-    if (status == JQ_PAUSED) {
-        error_set(err, ERR_LIMIT, "The expression ran longer than its node may.");
-    }
-    jq_run_stop(run);
-    return status == JQ_OUTPUT ? out : json_none();
+    } while (status == JQ_PAUSED && !is_late(m->deadline));
+    return settle(m, run, status, out, err);
 }
 
 Json evaluator_first(JqRun *run, Json input, const Json *vars, Error *err) {
-    return first_before(run, input, vars, 0, err);
+    static const Evaluator nobody;
+    return first_before(&nobody, run, input, vars, err);
 }
 
 static JqRun *machine(Evaluator *m, const Expr *expr) {
@@ -108,19 +129,60 @@ static Json placed(const Expr *expr, Json out, Error *err) {
     return out;
 }
 
-Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
-    Error none;
-    error_clear(&none); /* not all of it: this is the hot path */
-    Json out = first_before(machine(m, expr), json_ref(input), vars, m->deadline, &none);
+/* An expression that has no output is an error here. */
+static Json some(const Expr *expr, Json out, Error *none, Error *err) {
     if (json_is_none(out)) {
-        if (none.code == ERR_NONE) error_set(&none, ERR_RAISED, "The expression gives no result.");
-        if (err) *err = none;
+        if (none->code == ERR_NONE) error_set(none, ERR_RAISED, "The expression gives no result.");
+        if (err) *err = *none;
     }
     return placed(expr, out, err);
 }
 
+Json evaluator_run(Evaluator *m, const Expr *expr, Json input, const Json *vars, Error *err) {
+    Error none;
+    error_clear(&none); /* not all of it: this is the hot path */
+    return some(expr, first_before(m, machine(m, expr), json_ref(input), vars, &none), &none, err);
+}
+
+/* A machine that is under way is not among the others: those may evaluate the same expression meanwhile. */
+static void give_back(Evaluator *m, const Expr *expr, JqRun *run) {
+    JqRun **place = &m->runs[expr->id];
+    if (*place == run) return;
+    if (*place) {
+        jq_run_free(run);
+    } else {
+        *place = run;
+    }
+}
+
+Json evaluator_slice(Evaluator *m, const Expr *expr, Json input, const Json *vars,
+                     const Slicing *slicing, Error *err) {
+    Error none;
+    Json out;
+    JqStatus status;
+    JqRun *run = *slicing->under_way;
+    error_clear(&none);
+    if (!run) {
+        run = machine(m, expr);
+        jq_run_start(run, json_ref(input), vars);
+    }
+    bool over = false;
+    do {
+        status = jq_run_next(run, &out);
+    } while (status == JQ_PAUSED && !is_late(slicing->deadline) && !(over = look(m)));
+    if (over) {
+        if (m->runs[expr->id] == run) m->runs[expr->id] = NULL;
+        *slicing->under_way = run;
+        return json_none();
+    }
+    out = settle(m, run, status, out, &none);
+    if (*slicing->under_way) give_back(m, expr, run);
+    *slicing->under_way = NULL;
+    return some(expr, out, &none, err);
+}
+
 Json evaluator_query(Evaluator *m, const Expr *expr, Json input, Error *err) {
-    Json out = first_before(machine(m, expr), json_ref(input), NULL, m->deadline, err);
+    Json out = first_before(m, machine(m, expr), json_ref(input), NULL, err);
     return placed(expr, out, err);
 }
 
@@ -143,7 +205,7 @@ Json evaluator_reduce(Evaluator *m, Reduce reduce, bool join, Json old_value, Js
     Json vars[] = {json_is_none(old_value) ? json_null() : old_value, new_value};
     Error none;
     error_clear(&none);
-    Json out = evaluator_first(reducer(m, reduce, join), json_null(), vars, &none);
+    Json out = first_before(m, reducer(m, reduce, join), json_null(), vars, &none);
     if (json_is_none(out) && err) *err = none;
     return out;
 }

@@ -185,15 +185,6 @@ const Json *frame_variables(const Frame *f, const Node *node, Json *copy) {
     return copy;
 }
 
-Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err) {
-    Json vars[FRAME_VARS_MAX];
-    const Node *node = frame_top(f)->node;
-    Json value = evaluator_run(f->run->evaluator, expr, input, frame_variables(f, node, vars), err);
-    if (!json_is_none(value) && !value_fits(f->run->engine, value, "The value", err))
-        json_clear(&value);
-    return value;
-}
-
 /* ---- sizes ---- */
 
 static bool too_large(const char *what, uint64_t size, uint64_t max, Error *err) {

@@ -118,7 +118,6 @@ static inline bool level_settle(Level *l, LevelKept kept, bool ok) {
 void level_begin_node(Level *l);            /* no attempts, turns and deadline of the node before */
 uint32_t frame_shown_level(const Frame *f); /* the one that people see as its state */
 
-Json frame_eval(Frame *f, const Expr *expr, Json input, Error *err);
 /* Whether a value that a run is to have (`what`, for the sentence) is within its limit. O(1). */
 bool value_fits(const Engine *e, Json value, const char *what, Error *err);
 /* The same of what is added to what the run has on record already, which is within one of the store's. */

@@ -33,13 +33,24 @@ void run_set_held(Run *run, bool held) {
 
 /* ---- time ---- */
 
-/* A turn has one time: looking at the clock costs as much as a tenth of a step. */
+/* Looking at the clock costs as much as a tenth of a step. So a turn goes by the time that it was when it was
+ * looked at last: now and then, and after whatever may have taken long. */
 int64_t engine_time(const Engine *e) {
     if (e->turn_time) return e->turn_time;
     if (e->options.now) return e->options.now(e->options.ctx);
     struct timeval tv;
     gettimeofday(&tv, NULL);
     return (int64_t)tv.tv_sec * 1000 + tv.tv_usec / 1000;
+}
+
+bool engine_look(Engine *e) {
+    if (!e->turn_time) return true;
+    uint64_t now = uv_hrtime();
+    e->unlooked = 0;
+    e->turn_time = e->options.now ? e->options.now(e->options.ctx)
+                                  : e->turn_first + (int64_t)((now - e->turn_began) / 1000000);
+    e->turn_over = now >= e->turn_until;
+    return e->turn_over;
 }
 
 uv_timer_t *timer_new(uv_loop_t *loop, void *data) {

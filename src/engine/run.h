@@ -166,10 +166,14 @@ struct Engine {
     QueuedForget *forgets; /* handles of work that has ended */
     size_t nforgets, forgets_cap;
     uint64_t turn;     /* its number */
-    int64_t turn_time; /* of the turn under way; 0: none is */
-    char *folder;      /* of the store, once it was asked for */
-    size_t working;    /* heavy steps that are under way */
-    uint64_t durable;  /* batches up to this one are */
+    int64_t turn_time; /* of the turn under way, as it was looked at last; 0: none is */
+    uint64_t turn_began, turn_until; /* of it, as uv_hrtime() counts */
+    int64_t turn_first;              /* turn_time when it began */
+    int unlooked;                    /* steps since the clock was looked at */
+    bool turn_over;                  /* when it was, the turn had had its time */
+    char *folder;                    /* of the store, once it was asked for */
+    size_t working;                  /* heavy steps that are under way */
+    uint64_t durable;                /* batches up to this one are */
     bool delivering;
     void (*on_turn)(uv_idle_t *idle);         /* engine.c has it */
     void (*on_frame_late)(uv_timer_t *timer); /* of a frame, of a run: fail.c has them */
@@ -196,6 +200,9 @@ uint64_t engine_unsaved_batch(const Engine *e);   /* that has the last of what i
 const char *engine_folder(Engine *e, Error *err); /* of the store; NULL on error */
 void run_enter(Run *run, RunsThat list);          /* at its end; nothing when it is there already */
 void run_leave(Run *run, RunsThat list);
+/* Looks at the clock: what begins now does so with the time as it is. Whether the turn has had its time; so
+ * it has outside of turns. */
+bool engine_look(Engine *e);
 void engine_set_idle(Engine *e, bool active); /* whether it has a turn in each one of the loop */
 void run_kick(Run *run); /* something of it may be ready: see to it in the next turn */
 void run_set_held(Run *run, bool held);

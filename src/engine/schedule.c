@@ -142,6 +142,15 @@ void frame_schedule(Frame *f) {
     }
 }
 
+void frame_queue_first(Frame *f) {
+    Run *run = f->run;
+    f->queued = true;
+    f->queue_next = run->ready;
+    if (!run->ready) run->ready_tail = f;
+    run->ready = f;
+    run_kick(run);
+}
+
 void frame_unqueue(Frame *f) {
     Run *run = f->run;
     if (!f->queued) return;

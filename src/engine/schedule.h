@@ -10,6 +10,8 @@ void run_settle_if_done(Run *run);
 void engine_drop_start(Engine *e, Frame *f); /* its work is not to begin after all */
 void run_stop_timers(Run *run);
 void frame_unqueue(Frame *f);
+/* Before the others that are ready: it has begun already, and what it holds is let go of when it has ended. */
+void frame_queue_first(Frame *f);
 void frame_start_when_durable(Frame *f);
 void frame_remove(Frame *f); /* takes it out of the run; freed with the next record */
 

@@ -1,8 +1,12 @@
 /* step.h - one attempt at a node, as those see it who do the node's work.
  *
  * The work of a kind is a row (NodeWork) that the engine is given when it is made. To do a node the
- * engine makes a Step and calls start(). Pure work finishes inside start(); other work returns and
- * calls step_succeed() or step_fail() later, on the loop's thread, exactly once.
+ * engine makes a Step and calls start(). Work returns and calls step_succeed() or step_fail() later, on
+ * the loop's thread, exactly once; pure work calls it inside start().
+ *
+ * Pure work that takes long is *sliced*: where the turn is over (step_turn_end()) it returns without an
+ * end, and go_on() is called in a later turn, with another Step of the same data: a pointer to a Step is good
+ * until start() or go_on() returns. Nothing of it is on record meanwhile, and it is done again after a crash.
  *
  * Work that is not pure is started only after the record that leads to it is durable, and may be
  * started a second time for the same step when the process died in between. What it has under way outside
@@ -34,21 +38,23 @@ typedef struct WorkSweep {
 } WorkSweep;
 
 typedef struct NodeWork {
-    bool pure;       /* finishes inside start() and touches nothing outside */
+    bool pure;       /* finishes inside start() or go_on() and touches nothing outside */
     bool keeps_time; /* ends itself when step_timeout_ms() is over; otherwise the engine cancels it
                         then. Pure work keeps it, too */
     bool heavy;      /* only so many run at once: it costs a process */
     void (*start)(Step *step);
+    void (*go_on)(Step *step); /* of pure work that is sliced; NULL: it ends inside start() */
     /* What is to be on record before start(): its *memo*, the same in every start() of the node until
      * it ends, whatever happens in between. Given; JSON_NONE with *err set fails the node. NULL: none
      * is kept. */
     Json (*prepare)(Step *step, Error *err);
-    void (*cancel)(Step *step); /* NULL for pure work */
+    void (*cancel)(Step *step); /* NULL for pure work, which is dropped */
     /* Stands still, with its time, until it is let go on; cancel() may come in between. NULL: it
      * cannot, and a debugger stops it when it has ended. */
     void (*freeze)(Step *step, bool frozen);
     /* The engine ends while the step is under way: frees what the work holds and leaves what it
-     * started to be found again. Nothing of the step is called after it. NULL for pure work. */
+     * started to be found again. Nothing of the step is called after it. Of pure work: the same, whoever
+     * ends it; NULL where it holds nothing. */
     void (*drop)(Step *step);
     /* Of work that has handles; both NULL otherwise. What a handle stands for is of no more use: its result
      * is on record, or nobody wants it. One that was never used is fine. */
@@ -70,12 +76,21 @@ const char *step_folder(const Step *step);
 Json step_definition(const Step *step);
 /* The environment of what the run starts: "NAME=value" and a NULL at the end. */
 const char *const *step_environment(const Step *step);
-int64_t step_timeout_ms(const Step *step);  /* of the node; 0: none */
+int64_t step_timeout_ms(const Step *step); /* of the node; 0: none */
+/* When that is over for pure work, as uv_hrtime() counts, and when the turn is; 0: never. */
+uint64_t step_deadline(const Step *step);
+uint64_t step_turn_end(const Step *step);
+/* Work that took long, and was not evaluated by step_eval() or the like, says so: the engine looks at the
+ * clock. */
+void step_took_long(Step *step);
 bool step_is_interactive(const Step *step); /* the run's mode */
 
 /* Evaluates an expression of the node on the state, with the variables in scope, within the run's
  * budget. The first output, given; when it fails, or has no output, JSON_NONE with *err set. */
 Json step_eval(Step *step, const Expr *expr, Error *err);
+/* The same for pure work, in slices: false where the turn is over; call it again in go_on(). Otherwise *out
+ * is what came of it. */
+bool step_eval_slice(Step *step, const Expr *expr, Json *out, Error *err);
 /* The same for a query of the tasks dialect: one that has no output gives JSON_NONE without an error. */
 Json step_query(Step *step, const Expr *query, Error *err);
 /* The same for a parameter whose row names further variables: their values, in that order. Borrows. */

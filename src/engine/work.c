@@ -60,6 +60,7 @@ void work_free_data(Engine *e) {
 /* ---- pure work ---- */
 
 static void clear(Step *s) {
+    jq_run_free(s->eval);
     if (s->params) {
         config_clear(s->node, s->params);
         mem_free(s->params);
@@ -69,6 +70,37 @@ static void clear(Step *s) {
     json_unref(s->error);
     json_unref(s->instead);
     mem_free(s->place);
+}
+
+/* The turn is over: the rest is for a later one. */
+static void keep_slice(Frame *f, const Step *s) {
+    f->step = mem_alloc(sizeof *f->step);
+    *f->step = *s;
+    f->step->sliced = true;
+    frame_queue_first(f);
+}
+
+static void end_pure(Frame *f, Step *s) {
+    json_clear(&s->state); /* nobody else holds it, then: it is changed in place */
+    if (!json_is_none(s->error)) {
+        frame_fail(f, json_take(&s->error), FAIL_NODE);
+    } else {
+        frame_finish(f, json_take(&s->result));
+    }
+    clear(s);
+}
+
+static void go_on_pure(Frame *f) {
+    Step *s = f->step;
+    s->work->go_on(s);
+    if (!s->finished) {
+        frame_queue_first(f);
+        return;
+    }
+    Step ended = *s;
+    f->step = NULL;
+    mem_free(s);
+    end_pure(f, &ended);
 }
 
 void work_begin_pure(Frame *f, const Node *node) {
@@ -81,15 +113,40 @@ void work_begin_pure(Frame *f, const Node *node) {
     }
     Step s = {.run = f->run, .frame = f, .node = node, .work = work};
     s.state = json_ref(frame_top(f)->state);
+    if (node->timeout_ms) s.deadline = uv_hrtime() + (uint64_t)node->timeout_ms * 1000000;
     work->start(&s);
-    assert(s.finished);
-    json_clear(&s.state); /* nobody else holds it, then: it is changed in place */
-    if (!json_is_none(s.error)) {
-        frame_fail(f, json_take(&s.error), FAIL_NODE);
+    if (s.finished) {
+        end_pure(f, &s);
     } else {
-        frame_finish(f, json_take(&s.result));
+        s.go_on = go_on_pure;
+        keep_slice(f, &s);
     }
-    clear(&s);
+}
+
+/* ---- in slices ---- */
+
+static const NodeWork evaluation = {.pure = true};
+
+Json frame_eval_slice(Frame *f, const Sliced *what, Error *err) {
+    Step *s = frame_goes_on(f) ? f->step : NULL;
+    JqRun *under_way = s ? s->eval : NULL;
+    Json out = evaluator_slice(f->run->evaluator, what->expr, what->input, what->vars,
+                               &(Slicing){.under_way = &under_way}, err);
+    if (s) s->eval = under_way;
+    if (under_way && s) {
+        frame_queue_first(f);
+    } else if (under_way) {
+        keep_slice(f, &(Step){.run = f->run,
+                              .frame = f,
+                              .node = frame_top(f)->node,
+                              .work = &evaluation,
+                              .eval = under_way,
+                              .edge = what->edge,
+                              .go_on = what->again});
+    } else if (s) {
+        work_drop(f);
+    }
+    return out;
 }
 
 /* ---- work outside ---- */
@@ -156,6 +213,10 @@ static void forget_after_commit(Step *s) {
  * ever starts again. */
 void work_cancel(Frame *f) {
     Step *s = f->step;
+    if (s && s->sliced) {
+        work_drop(f);
+        return;
+    }
     f->step = NULL;
     if (s && s->held_back) {
         step_place(s, NULL);
@@ -257,6 +318,11 @@ static void step_ended(Step *s, Json result, Json error) {
 
 bool work_freeze(Frame *f, bool frozen) {
     Step *s = f->step;
+    if (s && s->sliced) {
+        uint64_t now = s->deadline ? uv_hrtime() : 0;
+        s->deadline += frozen ? -now : now;
+        return true;
+    }
     if (!s || !s->work->freeze) return false;
     if (!s->held_back) s->work->freeze(s, frozen);
     return true;
@@ -346,6 +412,26 @@ Json step_eval(Step *s, const Expr *expr, Error *err) {
                      evaluator_run(evaluator_in_time(s), expr, s->state,
                                    frame_variables(s->frame, s->node, vars), err),
                      err);
+}
+
+bool step_eval_slice(Step *s, const Expr *expr, Json *out, Error *err) {
+    Json vars[FRAME_VARS_MAX];
+    *out =
+        evaluator_slice(s->run->evaluator, expr, s->state, frame_variables(s->frame, s->node, vars),
+                        &(Slicing){&s->eval, s->deadline}, err);
+    return !s->eval;
+}
+
+uint64_t step_deadline(const Step *s) {
+    return s->deadline;
+}
+
+uint64_t step_turn_end(const Step *s) {
+    return s->run->engine->turn_time ? s->run->engine->turn_until : 0;
+}
+
+void step_took_long(Step *s) {
+    engine_look(s->run->engine);
 }
 
 Json step_query(Step *s, const Expr *expr, Error *err) {

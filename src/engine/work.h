@@ -20,7 +20,21 @@ struct Step {
     /* of a pure step, read when start() returns; of one that is held back */
     Json result, error;
     Json instead; /* of the failure that may come; JSON_NONE: it is one */
+    /* of pure work, and of an evaluation that is no work of a node (frame_eval()) */
+    uint64_t deadline;       /* as uv_hrtime() counts; while it is frozen, what is left; 0: none */
+    JqRun *eval;             /* that goes on in a later turn; NULL: none does */
+    size_t edge;             /* whose condition that is */
+    void (*go_on)(Frame *f); /* in that turn; NULL: what its wait says */
+    bool sliced;             /* there is such a turn to come: the frame is ready */
 };
+
+typedef struct Sliced {
+    const Expr *expr;
+    Json input;
+    const Json *vars;
+    size_t edge; /* as of Step */
+    void (*again)(Frame *f);
+} Sliced;
 
 /* NULL: nobody works at nodes of its kind. */
 static inline const NodeWork *work_of(const Frame *f, const Node *node) {
@@ -38,8 +52,15 @@ bool frame_asks_for_work(const Frame *f);   /* the node asked in the middle of i
 Json work_answered(Json wait, Json answer);
 
 void work_begin_pure(Frame *f, const Node *node);
+/* The evaluation of an expression that stands between nodes or decides how one begins: in slices, when the
+ * frame has a turn. Where that is over: JSON_NONE with *err not set and frame_goes_on(), and the frame
+ * is ready; `again` is called in its next turn, and has to come to the same evaluation. */
+Json frame_eval_slice(Frame *f, const Sliced *what, Error *err);
+static inline bool frame_goes_on(const Frame *f) {
+    return f->step && f->step->sliced;
+}
 void work_start(Frame *f);               /* after the commit */
-bool work_freeze(Frame *f, bool frozen); /* false: it cannot be */
+bool work_freeze(Frame *f, bool frozen); /* false: it cannot be; sliced: its clock */
 bool work_deliver(Frame *f); /* what ended while the frame was parked; false: nothing did */
 void work_cancel(Frame *f);  /* nobody waits for it any more */
 void work_drop(Frame *f);    /* the engine ends */

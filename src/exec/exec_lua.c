@@ -6,9 +6,13 @@
  * code, and string, table, math and utf8. Nothing in it reaches files, the clock or the
  * environment. Code that returns nothing changes nothing.
  *
- * One interpreter serves all lua nodes of an engine, with compiled chunks kept by their text. What
+ * One interpreter serves the lua nodes of an engine, with compiled chunks kept by their text. What
  * one step does cannot be seen by the next: each has a new table of globals into which functions
  * and libraries are copied when they are first named, and metatables of ours cannot be reached.
+ *
+ * Code runs in a coroutine of the interpreter and gives the loop back where the turn is over. The
+ * interpreter is the step's own until it has ended; others that run meanwhile have other ones (LuaPool).
+ * So is the time that it takes to collect what a large step leaves: the step ends after it.
  *
  * What the code may use is bounded by a meter (lua_meter.h), which the functions that it can call
  * keep to as well (lua_library.h). */
@@ -30,18 +34,34 @@ enum {
     CHUNKS_MAX = 256,      /* kept compiled; past it all are forgotten */
     MESSAGE_MAX = 1000,    /* bytes of what went wrong */
     PRINT_COST = 1000,     /* instructions, besides one a byte: it bounds the log */
+    BUSY_MAX = 64,         /* steps that are under way at once; the others wait for their turn */
+    IDLE_MAX = 4,          /* interpreters that are kept for later */
+    GC_STEP_KB = 64,
 };
+
+typedef struct Failure Failure;
 
 typedef struct Lua {
     LuaMeter meter; /* the first: lua_of() relies on it */
     lua_State *L;
+    lua_State *code; /* the coroutine; NULL: the last one was left in the midst of its code */
     LuaViews views;
     int nchunks;
+    struct Lua *next; /* among those that are idle */
     /* of the step that runs */
-    Step *step;
+    Step *step;  /* while it has its turn */
+    int status;  /* of its code, once that has ended */
+    int tidying; /* cycles of the collector that are to come */
     Json result;
-    Error error; /* of the result, when it is none that JSON has */
+    Error error;     /* of the result, when it is none that JSON has */
+    Failure *failed; /* NULL: it has not */
 } Lua;
+
+/* In the slot of the kind. */
+typedef struct LuaPool {
+    Lua *idle;
+    int nidle, nbusy;
+} LuaPool;
 
 static Lua *lua_of(lua_State *L) {
     return *(Lua **)lua_getextraspace(L);
@@ -50,7 +70,7 @@ static Lua *lua_of(lua_State *L) {
 /* ---- the interpreter ---- */
 
 /* Their addresses are keys of the registry. */
-static const char chunks_key, globals_key;
+static const char chunks_key, globals_key, code_key;
 
 /* print(...): a line of the node's log. */
 static int print_to_log(lua_State *L) {
@@ -107,9 +127,7 @@ static int open_all(lua_State *L) {
     return 0;
 }
 
-static void exec_lua_free(void *data) {
-    Lua *lua = data;
-    if (!lua) return;
+static void lua_free(Lua *lua) {
     lua_json_release(&lua->views);
     lua_close(lua->L);
     mem_free(lua);
@@ -124,13 +142,61 @@ static Lua *lua_new(void) {
     }
     lua_pushcfunction(lua->L, open_all);
     if (lua_pcall(lua->L, 0, 0, 0) != LUA_OK) {
-        exec_lua_free(lua);
+        lua_free(lua);
         return NULL;
     }
     return lua;
 }
 
-/* ---- one step, inside a protected call ---- */
+/* ---- those that there are ---- */
+
+static int make_code(lua_State *L) {
+    lua_of(L)->code = lua_newthread(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &code_key);
+    return 0;
+}
+
+/* One with a coroutine to run code in; NULL: there is no memory for it. */
+static Lua *pool_take(LuaPool *pool) {
+    Lua *lua = pool->idle;
+    if (lua) {
+        pool->idle = lua->next;
+        pool->nidle--;
+    } else {
+        lua = lua_new();
+    }
+    if (lua && !lua->code) {
+        lua_pushcfunction(lua->L, make_code);
+        if (lua_pcall(lua->L, 0, 0, 0) != LUA_OK) {
+            lua_free(lua);
+            lua = NULL;
+        }
+    }
+    pool->nbusy += lua != NULL;
+    return lua;
+}
+
+static void pool_give(LuaPool *pool, Lua *lua) {
+    pool->nbusy--;
+    if (pool->nidle == IDLE_MAX) {
+        lua_free(lua);
+        return;
+    }
+    lua->next = pool->idle;
+    pool->idle = lua;
+    pool->nidle++;
+}
+
+static void exec_lua_free(void *data) {
+    LuaPool *pool = data;
+    for (Lua *lua = pool->idle, *next; lua; lua = next) {
+        next = lua->next;
+        lua_free(lua);
+    }
+    mem_free(pool);
+}
+
+/* ---- one step, in the coroutine ---- */
 
 /* Pushes the compiled code; raises what the compiler has to say. */
 static void push_chunk(lua_State *L, Lua *lua, Json code) {
@@ -153,6 +219,12 @@ static void push_chunk(lua_State *L, Lua *lua, Json code) {
     lua_rawset(L, -5);
 }
 
+/* The code has ended: its results, or what it raised, are above `before`. */
+static int code_ended(lua_State *L, int status, lua_KContext before) {
+    lua_of(L)->status = status == LUA_YIELD ? LUA_OK : status;
+    return lua_gettop(L) - (int)before;
+}
+
 static int run_step(lua_State *L) {
     Lua *lua = lua_of(L);
     lua_names_reset(L);
@@ -171,89 +243,168 @@ static int run_step(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_setupvalue(L, -2, 1);
     int before = lua_gettop(L) - 1;
-    lua_meter_start(&lua->meter, (uint64_t)step_timeout_ms(lua->step) * 1000000);
-    lua_call(L, 0, LUA_MULTRET);
-    lua_meter_stop(&lua->meter);
-    if (lua_gettop(L) > before) {
-        lua->result = lua_json_get(L, before + 1, &lua->error);
-    } else { /* it changes nothing; where its result has a name, that is null */
-        lua->result = json_is_none(step_node(lua->step)->output) ? json_object() : json_null();
-    }
-    return 0;
+    lua_meter_start(&lua->meter, L);
+    return code_ended(L, lua_pcallk(L, 0, LUA_MULTRET, 0, before, code_ended), before);
 }
 
 /* ---- how it ended ---- */
 
-/* Gathered before the interpreter is tidied and the engine goes on, perhaps into another lua node. */
-typedef struct Failure {
+/* Gathered before the interpreter is tidied. */
+struct Failure {
     const char *kind;
     Json details;
     char message[MESSAGE_MAX];
-} Failure;
+};
 
-static Failure describe(const Lua *lua, int status) {
-    Failure f = {.kind = "lua"};
+static Failure *describe(const Lua *lua, int status) {
+    Failure *f = mem_zalloc(sizeof *f);
+    f->kind = "lua";
     if (lua->meter.over || status == LUA_ERRMEM) {
         const char *over = lua->meter.over;
-        f.kind = "limit";
-        snprintf(f.message, sizeof f.message, "The code %s and was ended.",
+        f->kind = "limit";
+        snprintf(f->message, sizeof f->message, "The code %s and was ended.",
                  over ? over : "needed more than 64 MB of memory");
-    } else if (lua_type(lua->L, -1) == LUA_TSTRING) { /* "lua:3: message" */
-        const char *message = lua_tostring(lua->L, -1);
+    } else if (lua_type(lua->code, -1) == LUA_TSTRING) { /* "lua:3: message" */
+        const char *message = lua_tostring(lua->code, -1);
         int line, skip = 0;
         if (sscanf(message, "lua:%d: %n", &line, &skip) == 1 && skip) {
             line += step_param(lua->step, LUA_CODE)->line - 1; /* of the file */
-            f.details = OBJECT(KEY("line", json_int(line)));
-            snprintf(f.message, sizeof f.message, "Line %d: %s", line, message + skip);
+            f->details = OBJECT(KEY("line", json_int(line)));
+            snprintf(f->message, sizeof f->message, "Line %d: %s", line, message + skip);
         } else {
-            snprintf(f.message, sizeof f.message, "%s", message);
+            snprintf(f->message, sizeof f->message, "%s", message);
         }
     } else { /* error({code = 7}): the value goes along, as far as it is one */
         char text[JSON_DESCRIBE_MAX] = "a value that JSON has not";
-        Json value = lua_json_get(lua->L, -1, NULL);
+        Json value = lua_json_get(lua->code, -1, NULL);
         if (!json_is_none(value)) {
             json_describe(value, text);
-            f.details = OBJECT(KEY("value", value));
+            f->details = OBJECT(KEY("value", value));
         }
-        snprintf(f.message, sizeof f.message, "The code raised %s", text);
+        snprintf(f->message, sizeof f->message, "The code raised %s", text);
     }
     return f;
 }
 
-static void run(Lua *lua, Step *step) {
-    lua->step = step;
-    lua->meter.over = NULL;
-    lua->meter.late = false;
-    error_clear(&lua->error);
-    lua_pushcfunction(lua->L, run_step);
-    int status = lua_pcall(lua->L, 0, 0, 0);
+/* What came of the code, as far as it can be had only now. */
+static void take_result(Lua *lua, int status, int n) {
+    lua_State *code = lua->code;
     lua_meter_stop(&lua->meter);
-    Json result = json_take(&lua->result);
-    Failure failure = {.kind = NULL};
-    if (status != LUA_OK) failure = describe(lua, status);
-    lua_settop(lua->L, 0);
+    status = status == LUA_OK ? lua->status : status;
+    if (status != LUA_OK) {
+        lua->failed = describe(lua, status);
+    } else if (n) {
+        lua->result = lua_json_get(code, lua_gettop(code) - n + 1, &lua->error);
+    } else { /* it changes nothing; where its result has a name, that is null */
+        lua->result = json_is_none(step_node(lua->step)->output) ? json_object() : json_null();
+    }
+}
+
+/* Nothing that the code has made is wanted any more. */
+static void leave_code(Lua *lua, bool whole) {
+    if (whole) {
+        lua_settop(lua->code, 0);
+    } else {
+        lua->code = NULL; /* and is garbage with the next one */
+    }
     lua_json_release(&lua->views);
-    if (lua->meter.bytes > MEMORY_TIDY) lua_gc(lua->L, LUA_GCCOLLECT);
-    if (status != LUA_OK && lua->meter.late) {
-        json_unref(failure.details);
+    lua->tidying = lua->meter.bytes > MEMORY_TIDY ? 2 : 0; /* the first may be under way */
+}
+
+static void end_step(LuaPool *pool, Lua *lua, Step *step) {
+    Json result = json_take(&lua->result);
+    Failure *failed = lua->failed;
+    bool late = lua->meter.late;
+    Error error = lua->error;
+    lua->failed = NULL;
+    lua->step = NULL;
+    step_set_data(step, NULL);
+    pool_give(pool, lua);
+    if (failed && late) {
+        json_unref(failed->details);
         exec_fail_late(step);
-    } else if (status != LUA_OK) {
-        step_fail(step, failure.kind, failure.details, "%s", failure.message);
+    } else if (failed) {
+        step_fail(step, failed->kind, failed->details, "%s", failed->message);
     } else if (json_is_none(result)) {
-        exec_fail_with(step, "lua", &lua->error);
+        exec_fail_with(step, "lua", &error);
     } else {
         step_succeed(step, result);
     }
+    mem_free(failed);
+}
+
+/* ---- slices ---- */
+
+/* Whether the collector is through. */
+static bool tidy(Lua *lua, uint64_t slice_end) {
+    while (lua->tidying && (!slice_end || uv_hrtime() < slice_end)) {
+        lua->tidying -= lua_gc(lua->L, LUA_GCSTEP, GC_STEP_KB);
+    }
+    return !lua->tidying;
+}
+
+static void exec_lua_go_on(Step *step) {
+    LuaPool *pool = *step_kind_data(step, KIND_LUA);
+    Lua *lua = step_data(step);
+    uint64_t slice_end = step_turn_end(step);
+    bool begins = !lua;
+    if (begins && pool->nbusy >= BUSY_MAX) {
+        step_took_long(step);
+        return; /* when others have ended */
+    }
+    if (begins) {
+        lua = pool_take(pool);
+        if (!lua) {
+            step_fail(step, "lua", json_none(),
+                      "Lua could not be started: there is no memory for it.");
+            return;
+        }
+        step_set_data(step, lua);
+        lua->meter.over = NULL;
+        lua->meter.late = false;
+        lua->meter.instructions = 0;
+        error_clear(&lua->error);
+        lua_pushcfunction(lua->code, run_step);
+    }
+    lua->step = step;
+    if (!lua->tidying) {
+        int n, status;
+        lua_meter_slice(&lua->meter, slice_end, step_deadline(step));
+        status = lua_resume(lua->code, lua->L, 0, &n);
+        if (status != LUA_YIELD) {
+            take_result(lua, status, n);
+            leave_code(lua, status == LUA_OK);
+        } else {
+            step_took_long(step);
+            return;
+        }
+    }
+    bool tidied = tidy(lua, slice_end);
+    if (lua->meter.instructions) step_took_long(step);
+    if (tidied) end_step(pool, lua, step);
 }
 
 static void exec_lua_start(Step *step) {
     void **slot = step_kind_data(step, KIND_LUA);
-    if (!*slot) *slot = lua_new();
-    if (*slot) {
-        run(*slot, step);
-    } else {
-        step_fail(step, "lua", json_none(), "Lua could not be started: there is no memory for it.");
-    }
+    if (!*slot) *slot = mem_zalloc(sizeof(LuaPool));
+    exec_lua_go_on(step);
 }
 
-const NodeWork exec_lua = {.pure = true, .start = exec_lua_start, .free_data = exec_lua_free};
+static void exec_lua_drop(Step *step) {
+    Lua *lua = step_data(step);
+    if (!lua) return;
+    lua_meter_stop(&lua->meter);
+    if (!lua->tidying) leave_code(lua, false);
+    lua->tidying = 0; /* that comes with the next one */
+    json_clear(&lua->result);
+    if (lua->failed) json_unref(lua->failed->details);
+    mem_free(lua->failed);
+    lua->failed = NULL;
+    pool_give(*step_kind_data(step, KIND_LUA), lua);
+}
+
+const NodeWork exec_lua = {.pure = true,
+                           .start = exec_lua_start,
+                           .go_on = exec_lua_go_on,
+                           .drop = exec_lua_drop,
+                           .free_data = exec_lua_free};

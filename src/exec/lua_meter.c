@@ -18,28 +18,29 @@ static void on_count(lua_State *L, lua_Debug *where);
 
 static void set_over(LuaMeter *meter, const char *which) {
     meter->over = which;
-    lua_sethook(meter->L, on_count, LUA_MASKCOUNT, 1);
+    lua_sethook(meter->code, on_count, LUA_MASKCOUNT, 1);
 }
 
 /* Whether the code may go on. */
 static bool look(LuaMeter *meter, uint64_t instructions) {
     if (!meter->running || meter->over) return !meter->over;
     meter->instructions += instructions;
-    uint64_t passed = uv_hrtime() - meter->started;
-    meter->late = meter->timeout && passed > meter->timeout;
+    uint64_t now = uv_hrtime();
+    meter->slice_over = meter->slice_end && now >= meter->slice_end;
+    meter->late = meter->deadline && now >= meter->deadline;
     if (meter->late) {
         set_over(meter, "ran longer than the node's timeout");
     } else if (meter->instructions > LUA_METER_INSTRUCTIONS) {
         set_over(meter, "ran more than 50 million instructions");
-    } else if (passed > (uint64_t)LUA_METER_SECONDS * 1000000000) {
-        set_over(meter, "ran longer than 10 seconds");
     }
     return !meter->over;
 }
 
 static void on_count(lua_State *L, lua_Debug *where) {
+    LuaMeter *meter = meter_of(L);
     (void)where;
-    if (!look(meter_of(L), A_LOOK)) luaL_error(L, "the code %s", meter_of(L)->over);
+    if (!look(meter, A_LOOK)) luaL_error(L, "the code %s", meter->over);
+    if (meter->slice_over && lua_isyieldable(L)) lua_yield(L, 0);
 }
 
 void lua_meter_charge(lua_State *L, uint64_t instructions) {
@@ -65,22 +66,26 @@ static void *allocate(void *ctx, void *p, size_t old, size_t size) {
 }
 
 lua_State *lua_meter_state(LuaMeter *meter) {
-    meter->L = lua_newstate(allocate, meter);
-    if (meter->L) *(LuaMeter **)lua_getextraspace(meter->L) = meter;
-    return meter->L;
+    lua_State *L = lua_newstate(allocate, meter);
+    if (L) *(LuaMeter **)lua_getextraspace(L) = meter;
+    return L;
 }
 
-void lua_meter_start(LuaMeter *meter, uint64_t timeout) {
-    meter->timeout = timeout;
-    meter->late = false;
+void lua_meter_start(LuaMeter *meter, lua_State *code) {
+    meter->code = code;
+    meter->late = meter->slice_over = false;
     meter->instructions = 0;
-    meter->started = uv_hrtime();
     meter->over = NULL;
     meter->running = true;
-    lua_sethook(meter->L, on_count, LUA_MASKCOUNT, A_LOOK);
+    lua_sethook(code, on_count, LUA_MASKCOUNT, A_LOOK);
+}
+
+void lua_meter_slice(LuaMeter *meter, uint64_t slice_end, uint64_t deadline) {
+    meter->slice_end = slice_end;
+    meter->deadline = deadline;
 }
 
 void lua_meter_stop(LuaMeter *meter) {
+    if (meter->running) lua_sethook(meter->code, NULL, 0, 0);
     meter->running = false;
-    lua_sethook(meter->L, NULL, 0, 0);
 }

@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""A run leaves the loop to others: cycles end at their limit whatever they are made of, the clock goes on while
+nodes compute, and somebody who asks is heard. Prints TAP.
+
+    tests/engine/turns.py PAWL
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from world import (Broken, DONE, FAILED, TIMEOUT, WAITING, cases_of, paced, run_all)  # noqa: E402
+
+LIMIT = 10
+SERVER = Path(__file__).resolve().parents[1] / "http_server.py"
+
+
+def parse_time(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def forget(world):
+    shutil.rmtree(world.folder / ".pawl", ignore_errors=True)
+
+
+def steps_of(world, thread="t"):
+    return [c for c in world("history", thread, "--json").gives(DONE).json if c["status"] == "completed"]
+
+
+def spinning(kind, n):
+    return (f"jq: 'reduce range({n}) as $i (0; . + $i) | {{}}'" if kind == "jq"
+            else f"lua: 'local n = 0 for i = 1, {n} do n = n + i end return {{}}'")
+
+
+rates = {}
+
+
+def spins(world, kind, ms):
+    """A node of that kind that computes for about so long on this machine, within what one may."""
+    if kind not in rates:
+        n = 400000 if kind == "jq" else 4000000
+        world.write("rate.yaml", f"name: rate\nnodes:\n  - {{name: a, jq: '{{}}'}}\n"
+                    f"  - {{name: b, {spinning(kind, n)}}}\n")
+        world("run", "rate.yaml", "--thread", "rate", "--json").gives(DONE)
+        at = [parse_time(c["at"]) for c in world("history", "rate", "--json").json[-2:]]
+        rates[kind] = n / max(at[1] - at[0], 0.001) / 1000
+        forget(world)
+    return spinning(kind, min(int(rates[kind] * ms), 6000000 if kind == "jq" else 16000000))
+
+
+# ---- cycles ----
+
+
+def cycle(world, lines, extra=""):
+    """Two such nodes, an edge each way."""
+    text = "".join(f"  - name: {name}\n" + "".join(f"    {line}\n" for line in lines)
+                   for name in ("ping", "pong"))
+    world.write("cycle.yaml", f"name: cycle\nconfig: {{recursion_limit: {LIMIT}}}\n{extra}nodes:\n{text}"
+                              "edges:\n  - {from: ping, to: pong}\n  - {from: pong, to: ping}\n")
+    return world("run", "cycle.yaml", "--thread", "t", "--json", env={"no_proxy": "127.0.0.1"})
+
+
+def ends_at_the_limit(world, answer):
+    answer.gives(FAILED).says("`ping`", "`pong`", "recursion_limit")
+    world.same(answer.json["error"]["kind"], "recursion")
+
+
+CYCLES = {
+    "jq": ["jq: '{}'"],
+    "lua": ["lua: 'return {}'"],
+    "shell": ["shell: 'true'"],
+    "python": ["run: 'return {}'"],
+    "javascript": ["run: 'return {}'", "language: javascript"],
+    "sleep": ["sleep: 1ms"],
+    "action": ["action: 'Say'", "command: cat"],
+    "workflow": ["workflow: inner.yaml"],
+    "map": ["map: {over: '[1, 2]', as: x}", "do: {jq: '$x'}", "output: out"],
+    "map of shell": ["map: {over: '[1, 2]', as: x}", "do: {shell: 'true'}", "output: out"],
+    "while": ["while: 'true'", "max_iterations: 1", "at_limit: stop", "do: [{name: in, shell: 'true'}]"],
+}
+
+
+def cycle_of_every_kind(world):
+    """a cycle of any kind of node ends at the recursion limit"""
+    world.write("inner.yaml", "nodes: [{name: in, jq: '{}'}]\n")
+    for kind, lines in CYCLES.items():
+        forget(world)
+        answer = cycle(world, lines)
+        if kind == "while" and "at_limit" in answer.err:
+            answer = cycle(world, [line for line in lines if "at_limit" not in line])
+        try:
+            ends_at_the_limit(world, answer)
+        except Broken as error:
+            raise Broken(f"{kind}: {error}") from error
+        inner = [c for c in steps_of(world) if c["node"] in ("ping", "pong")]
+        if kind != "while" and len(inner) != LIMIT:
+            raise Broken(f"{kind}: {len(inner)} nodes have ended")
+
+
+def cycle_of_requests(world):
+    """a cycle of http nodes ends at the recursion limit"""
+    with subprocess.Popen([sys.executable, SERVER, world.folder], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as server:
+        port = json.loads(server.stdout.readline())["http"]
+        ends_at_the_limit(world, cycle(world, [f"http: http://127.0.0.1:{port}/status/200"]))
+        server.stdin.close()
+
+
+def cycle_over_an_error_edge(world):
+    """a cycle of nodes that fail, over error edges, ends at the recursion limit"""
+    world.write("cycle.yaml", f"name: cycle\nconfig: {{recursion_limit: {LIMIT}}}\nnodes:\n"
+                "  - {name: ping, shell: 'false'}\n  - {name: pong, shell: 'false'}\n"
+                "edges:\n  - {from: ping, to: pong, on: error}\n  - {from: pong, to: ping, on: error}\n"
+                "  - {from: ping, to: __end__}\n  - {from: pong, to: __end__}\n")
+    world("run", "cycle.yaml", "--thread", "t", "--json").gives(FAILED).says("recursion_limit")
+
+
+def cycle_of_people(world):
+    """a cycle of approvals ends at the recursion limit"""
+    answer = cycle(world, ["approval: 'go on?'"])
+    for _ in range(LIMIT):
+        answer.gives(WAITING)
+        answer = world("resume", "t", "--value", "1", "--json")
+    ends_at_the_limit(world, answer)
+
+
+def cycle_of_branches(world):
+    """a cycle through parallel branches of commands ends at the recursion limit"""
+    world.write("cycle.yaml", f"name: cycle\nconfig: {{recursion_limit: {LIMIT}}}\nnodes:\n"
+                "  - {name: ping, shell: 'true'}\n  - {name: a, shell: 'true'}\n  - {name: b, sleep: 1ms}\n"
+                "edges:\n  - {from: ping, to: [a, b], fan_in: ping}\n")
+    world("run", "cycle.yaml", "--thread", "t", "--json").gives(FAILED).says("recursion_limit")
+
+
+def cycle_after_a_resume(world):
+    """the steps of a cycle are counted across processes"""
+    world.write("ok", "")
+    world.write("cycle.yaml", f"name: cycle\nconfig: {{recursion_limit: {LIMIT}}}\nnodes:\n"
+                "  - {name: ping, shell: 'test -e ok'}\n"
+                "  - {name: pong, shell: 'echo >> n; test $(wc -l < n) != 3 || rm -f ok'}\n"
+                "edges:\n  - {from: ping, to: pong}\n  - {from: pong, to: ping}\n")
+    world("run", "cycle.yaml", "--thread", "t", "--json").gives(FAILED).says("exit")
+    world.write("ok", "")
+    world("resume", "t", "--json").gives(FAILED).says("recursion_limit")
+    world.same(len(steps_of(world)), LIMIT, "the number of nodes that ended")
+
+
+# ---- the clock ----
+
+LONG = 120  # ms that a node computes, about
+
+
+def after_a_long_node(world, line, check, config=""):
+    for kind in ("jq", "lua"):
+        forget(world)
+        world.write("long.yaml", f"name: long\n{config}nodes:\n"
+                    f"  - {{name: long, {spins(world, kind, LONG * world.pace)}}}\n  - {{name: then, {line}}}\n")
+        answer = world("run", "long.yaml", "--thread", "t", "--json")
+        try:
+            check(answer)
+        except Broken as error:
+            raise Broken(f"after {kind}: {error}") from error
+
+
+@paced
+def clock_of_a_sleep(world):
+    """a sleep after a node that computes for long sleeps its time"""
+    def check(answer):
+        answer.gives(DONE)
+        at = {c["node"]: parse_time(c["at"]) for c in world("history", "t", "--json").json
+              if c["status"] == "completed"}
+        if not at["then"] - at["long"] >= world.seconds(0.1) - 0.002:
+            raise Broken(f"it slept for {at['then'] - at['long']} s")
+    after_a_long_node(world, f"sleep: {world.ms(100)}", check)
+
+
+@paced
+def clock_of_a_timeout(world):
+    """work outside after a node that computes for long has all of its time"""
+    after_a_long_node(world, f"shell: 'true', timeout: {world.ms(100)}", lambda a: a.gives(DONE))
+    after_a_long_node(world, f"run: 'return {{}}', timeout: {world.ms(1000)}", lambda a: a.gives(DONE))
+
+
+@paced
+def clock_of_a_retry(world):
+    """the delay before an attempt begins when the attempt before it has ended"""
+    for kind in ("jq", "lua"):
+        forget(world)
+        fails = (spins(world, "jq", LONG).replace("| {}'", "| error(\"no\")'") if kind == "jq"
+                 else spins(world, "lua", LONG).replace("return {}", "error(\"no\")"))
+        world.write("long.yaml", "name: long\nnodes:\n"
+                    f"  - {{name: long, {fails}, retry: {{attempts: 2, delay: {world.ms(100)}}}}}\n")
+        world("run", "long.yaml", "--thread", "t", "--json").gives(FAILED)
+        at = [parse_time(c["at"]) for c in world("history", "t", "--json").json
+              if c["status"] in ("retrying", "failed")]
+        if at[1] - at[0] < world.seconds(0.1):
+            raise Broken(f"{kind}: the second attempt ended {at[1] - at[0]} s after the first")
+
+
+@paced
+def clock_of_an_approval(world):
+    """an approval after a node that computes for long waits for all of its time"""
+    after_a_long_node(world, f"approval: {{prompt: 'well?'}}, timeout: {world.ms(100)}",
+                      lambda a: a.gives(WAITING))
+
+
+@paced
+def clock_of_the_run(world):
+    """the timeout of a run holds while its nodes compute, and what has ended is on record"""
+    for kind in ("jq", "lua"):
+        forget(world)
+        nodes = "".join(f"  - {{name: n{i}, {spins(world, kind, 50 * world.pace)}}}\n" for i in range(60))
+        world.write("long.yaml", f"name: long\nconfig: {{timeout: {world.ms(300)}}}\nnodes:\n{nodes}")
+        world("run", "long.yaml", "--thread", "t", "--json").gives(FAILED).says("timeout")
+        history = world("history", "t", "--json").json
+        took = parse_time(history[-1]["at"]) - parse_time(history[0]["at"])
+        if took > world.seconds(0.35):
+            raise Broken(f"{kind}: it ended after {took} s")
+        if not 0 < len(steps_of(world)) < 60:
+            raise Broken(f"{kind}: {len(steps_of(world))} nodes have ended")
+
+
+@paced
+def clock_of_a_node(world):
+    """the timeout of a node that computes holds, in jq and in Lua, also inside while"""
+    for kind in ("jq", "lua"):
+        forever = ("jq: 'last(range(1000000000)) | {}'" if kind == "jq" else "lua: 'while true do end'")
+        for body in (f"{forever}, timeout: {world.ms(100)}",
+                     f"while: 'true', timeout: {world.ms(100)}, do: [{{name: in, {forever}}}]"):
+            forget(world)
+            world.write("long.yaml", f"name: long\nnodes:\n  - {{name: long, {body}}}\n")
+            answer = world("run", "long.yaml", "--thread", "t", "--json").gives(FAILED)
+            world.same(answer.json["error"]["kind"], "timeout", f"the error of {kind}")
+            history = world("history", "t", "--json").json
+            took = parse_time(history[-1]["at"]) - parse_time(history[0]["at"])
+            if took > world.seconds(0.15):
+                raise Broken(f"{kind}: it took {took} s")
+
+
+# ---- being heard ----
+
+# Each evaluation ends after 50 million steps: there are many.
+AGAIN = "retry: {attempts: 1000, delay: 0s}"
+FOREVER = {"jq": f"jq: 'last(range(1e12)) | {{}}', {AGAIN}", "lua": f"lua: 'while true do end', {AGAIN}",
+           "while": f"while: 'true', do: [{{name: in, jq: 'last(range(1e12)) | {{}}', {AGAIN}}}]",
+           "edge": "jq: '{}', goto: [%s]" % ", ".join(["{if: 'last(range(4000000)) | not', to: __end__}"] * 200)}
+
+
+def each_forever(world, check):
+    for kind, line in FOREVER.items():
+        forget(world)
+        (world.folder / "begun").unlink(missing_ok=True)
+        world.write("long.yaml", "name: long\nnodes:\n  - {name: first, shell: 'touch begun'}\n"
+                    f"  - {{name: long, {line}}}\n  - {{name: last, jq: '{{}}'}}\n")
+        process = world.start("run", "long.yaml", "--thread", "t")
+        world.wait_for("begun")
+        world.until(lambda: any(c["node"] == "first" and c["status"] == "completed" for c in
+                                world("history", "t", "--json").json), "the first node is on record")
+        try:
+            check(process)
+        except Broken as error:
+            raise Broken(f"{kind}: {error}") from error
+        finally:
+            process.kill()
+            process.communicate(timeout=TIMEOUT)
+
+
+def heard_signal(world):
+    """a signal is heard while a node computes, and the run can be resumed"""
+    def check(process):
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT)
+        world.same(world("status", "t", "--json").json["status"], "stopped")
+    each_forever(world, check)
+
+
+def heard_cancel(world):
+    """`cancel` is heard while a node computes"""
+    def check(process):
+        world.cancel("t")
+        process.communicate(timeout=TIMEOUT)
+        world.same(world("status", "t", "--json").json["status"], "cancelled")
+    each_forever(world, check)
+
+
+def heard_before_a_failure(world):
+    """a cancel that comes before a node fails wins"""
+    world.write("long.yaml", "name: long\nnodes:\n  - {name: first, shell: 'touch begun'}\n"
+                "  - {name: long, jq: 'last(range(1e12))', retry: {attempts: 30, delay: 0s}}\n")
+    process = world.start("run", "long.yaml", "--thread", "t")
+    world.wait_for("begun")
+    world.cancel("t")
+    process.communicate(timeout=TIMEOUT)
+    world.same(world("status", "t", "--json").json["status"], "cancelled")
+
+
+# ---- kills ----
+
+
+def kill_at_random(world, kind, nodes, ms):
+    """What is on record is what had ended: the node before the last record was under way when it was killed."""
+    chance = random.Random(7)
+    process, begun, kills = world.start("run", "long.yaml", "--thread", "t"), time.time(), 0
+    while kills < 200:
+        try:
+            process.communicate(timeout=world.seconds(chance.uniform(0.05, 0.6)))
+            break
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            killed, kills = time.time(), kills + 1
+        answer = world("history", "t", "--json")
+        last = parse_time(answer.json[-1]["at"]) if answer.code == DONE else 0
+        if last > begun and killed - last > world.seconds(ms * 6 / 1000):
+            raise Broken(f"{kind}: {killed - last:.2f} s before it was killed nothing is on record")
+        words = ["resume", "t"] if answer.code == DONE else ["run", "long.yaml", "--thread", "t"]
+        process, begun = world.start(*words), time.time()
+    process.communicate(timeout=TIMEOUT)
+    world.same(world("show", "t", "--json").json["n"], nodes, f"the count of {kind}")
+    world.same([c["node"] for c in steps_of(world)], [f"n{i}" for i in range(nodes)], "what ended")
+    return kills
+
+
+@paced
+def killed_while_it_computes(world):
+    """killed at random moments among nodes that compute, at most the node under way is done again"""
+    nodes, ms = int(os.environ.get("PAWL_KILL_NODES", "20")), 50
+    for kind in ("jq", "lua"):
+        forget(world)
+        spin = spins(world, kind, ms * world.pace).replace("| {}", "| {n: ($n + 1)}")
+        spin = spin.replace("reduce", ".n as $n | reduce").replace("return {}", "return {n = state.n + 1}")
+        text = "".join(f"  - {{name: n{i}, {spin}}}\n" for i in range(nodes))
+        world.write("long.yaml", f"name: long\nstate: {{n: 0}}\nnodes:\n{text}")
+        kills = kill_at_random(world, kind, nodes, ms)
+        print(f"# {kind}: killed {kills} times", flush=True)
+
+
+def main():
+    module = sys.modules[__name__]
+    cases = [case for prefix in ("cycle_of", "cycle_over", "cycle_after", "clock_", "heard_", "killed_")
+             for case in cases_of(module, prefix)]
+    return run_all(cases, sys.argv[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
