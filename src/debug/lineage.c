@@ -210,8 +210,11 @@ static void push_level(LevelList *list, LevelAt at) {
 
 /* Of tasks as scope.c has it: from the outermost scope inwards. */
 Json lineage_state(const Flow *flow, Json image, int64_t frame) {
+    return lineage_state_at(flow, image, image_top(image, frame ? frame : 1));
+}
+
+Json lineage_state_at(const Flow *flow, Json image, LevelAt at) {
     LevelList scopes = {0};
-    LevelAt at = image_top(image, frame ? frame : 1);
     if (!image_has(image, at) || !flow->main->scoped) {
         return image_has(image, at) ? json_ref(image_seen(image, at)) : json_none();
     }

@@ -14,7 +14,7 @@
 #define PAWL_LINEAGE_H
 
 #include "flow.h"
-#include "image.h"
+#include "image_read.h"
 #include "store_chain.h"
 
 #include <stddef.h>
@@ -60,6 +60,7 @@ ptrdiff_t lineage_last_step(const Lineage *lineage, int64_t frame, size_t before
 /* What the running level of a frame sees in an image: its state, or in the tasks dialect all variables in
  * sight. frame 0: the root. Given; JSON_NONE: no such frame. flow is the run's. */
 Json lineage_state(const Flow *flow, Json image, int64_t frame);
+Json lineage_state_at(const Flow *flow, Json image, LevelAt at); /* the same of a level */
 /* The values of the variables of the maps around a frame, as frame_variables() has the last of them: of
  * each map its element and the number of that, outermost first. Given, an array; JSON_NONE: no such
  * frame. */

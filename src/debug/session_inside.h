@@ -24,7 +24,10 @@ typedef struct FrameStop {
     Json before,
         now; /* what its node saw at the pause before the last, and at the last; JSON_NONE */
     int64_t before_seq, now_seq; /* and their checkpoints */
-    Json seen; /* by the number of a state breakpoint: [value], or [] where there is none */
+    /* What state breakpoints compare with, by level, the lowest first: {number of the breakpoint: [whether a
+     * step of the level made it so, value]}, without a value where there is none. */
+    Json *seen;
+    size_t nseen, seen_cap;
 } FrameStop;
 
 struct Session {

@@ -118,36 +118,76 @@ static void try_list(Stop *stop, PointList list) {
 
 /* ---- state breakpoints ---- */
 
-/* [value], or [] where there is none. */
-static void see(FrameStop *fs, const Breakpoint *b, Json value) {
-    Json box = json_is_none(value) ? json_array() : ARRAY(value);
-    fs->seen = json_object_set(fs->seen, image_key(b->id), box);
+/* A workflow inside another has a state of its own: a value is compared with what its own level saw before,
+ * never with what the level inside did. What that level was told of is not told again where it only comes out. */
+
+static void see_levels(FrameStop *fs, size_t n) {
+    while (fs->nseen > n) json_unref(fs->seen[--fs->nseen]);
+    while (fs->nseen < n) {
+        fs->seen = mem_grow(fs->seen, fs->nseen, &fs->seen_cap, sizeof *fs->seen);
+        fs->seen[fs->nseen++] = json_object();
+    }
+}
+
+/* [made, value] of a level; borrowed, JSON_NONE: nothing was seen there. */
+static Json seen_by(const FrameStop *fs, size_t level, const Breakpoint *b) {
+    if (level >= fs->nseen) return json_none();
+    Json key = image_key(b->id), box = json_object_get(fs->seen[level], key);
+    json_unref(key);
+    return box;
+}
+
+/* Consumes the value. */
+static void see(FrameStop *fs, size_t level, const Breakpoint *b, bool made, Json value) {
+    Json box = json_is_none(value) ? ARRAY(json_bool(made)) : ARRAY(json_bool(made), value);
+    fs->seen[level] = json_object_set(fs->seen[level], image_key(b->id), box);
 }
 
 void session_see(Session *s, Frame *f) {
     PointList list = breakpoints_on_state(s->breakpoints);
     FrameStop *fs = session_stop_of(f);
     if (!list.n || !fs || !frame_depth(f)) return;
-    Json state = frame_sees(f);
-    for (size_t i = 0; i < list.n; i++) {
-        see(fs, list.items[i], breakpoint_value(list.items[i], state));
+    see_levels(fs, frame_depth(f));
+    for (uint32_t level = 0; level < frame_depth(f); level++) {
+        Json state = frame_sees_at(f, level);
+        for (size_t i = 0; i < list.n; i++) {
+            bool made =
+                json_kind(json_array_get(seen_by(fs, level, list.items[i]), 0)) == JSON_TRUE;
+            see(fs, level, list.items[i], made, breakpoint_value(list.items[i], state));
+        }
+        json_unref(state);
     }
-    json_unref(state);
 }
 
+/* What has changed since the last node of the level (before one) is no step's doing: branches were joined.
+ * Only a value that has come about by that stops the frame. */
 static void try_state(Stop *stop, Breakpoint *b) {
-    Json key = image_key(b->id);
-    Json box = json_object_get(stop->frame->seen, key), seen = json_ref(json_array_get(box, 0));
-    Json now = breakpoint_value(b, stop_state(stop));
-    json_unref(key);
-    if (json_is_none(box) || !json_identical(seen, now)) see(stop->frame, b, json_ref(now));
-    bool hit = b->enabled && !json_is_none(box) && breakpoint_changed(b, seen, now);
+    FrameStop *fs = stop->frame;
+    size_t level = frame_depth(stop->place->frame) - 1;
+    Json box = json_ref(seen_by(fs, level, b)), seen = json_array_get(box, 1);
+    Json inner = seen_by(fs, level + 1, b), now = breakpoint_value(b, stop_state(stop));
+    bool known = !json_is_none(box), after = stop->place->position == HOOK_AFTER;
+    bool changed = known && breakpoint_changed(b, seen, now);
+    bool told = json_kind(json_array_get(inner, 0)) == JSON_TRUE &&
+                !breakpoint_changed(b, json_array_get(inner, 1), now);
+    bool made = changed || json_kind(json_array_get(box, 0)) == JSON_TRUE;
+    if (!known || !json_identical(seen, now)) see(fs, level, b, made, json_ref(now));
+    bool hit = b->enabled && changed && !told && (after || !json_is_none(b->state_equals));
     if (hit && try_one(stop, b) && json_is_none(stop->change)) {
         stop->change = OBJECT(KEY("path", json_ref(b->state_path)), KEY("old", json_ref(seen)),
                               KEY("new", json_ref(now)));
     }
-    json_unref(seen);
+    json_unref(box);
     json_unref(now);
+}
+
+static void try_states(Stop *stop) {
+    PointList list = breakpoints_on_state(stop->session->breakpoints);
+    size_t depth = frame_depth(stop->place->frame);
+    if (!list.n) return;
+    if (stop->frame->nseen < depth) see_levels(stop->frame, depth);
+    for (size_t i = 0; i < list.n; i++) try_state(stop, list.items[i]);
+    see_levels(stop->frame, depth);
 }
 
 /* ---- steps ---- */
@@ -280,22 +320,10 @@ void session_tell_ended(Session *s) {
 
 static void look_for_breakpoints(Stop *stop) {
     const Breakpoints *breakpoints = stop->session->breakpoints;
-    PointList on_state = breakpoints_on_state(breakpoints);
-    /* What has changed since the last node is no step's doing: branches were joined. Only a value that has
-     * come about by that stops the frame. */
-    for (size_t i = 0; stop->place->position == HOOK_BEFORE && i < on_state.n; i++) {
-        Breakpoint *b = on_state.items[i];
-        if (json_is_none(b->state_equals)) {
-            see(stop->frame, b, breakpoint_value(b, stop_state(stop)));
-        } else {
-            try_state(stop, b);
-        }
-    }
+    if (stop->place->position == HOOK_BEFORE) try_states(stop);
     try_list(stop, breakpoints_of_node(breakpoints, stop->place->node));
     try_list(stop, breakpoints_anywhere(breakpoints));
-    for (size_t i = 0; stop->place->position == HOOK_AFTER && i < on_state.n; i++) {
-        try_state(stop, on_state.items[i]);
-    }
+    if (stop->place->position == HOOK_AFTER) try_states(stop);
     if (stop->place->position == HOOK_ON_ERROR) try_list(stop, breakpoints_on_error(breakpoints));
 }
 
@@ -356,7 +384,10 @@ static void on_frame_new(void *ctx, Frame *f) {
         session_see(s, f);
         return;
     }
-    if (up) fs->seen = json_ref(up->seen);
+    if (up && up->nseen) {
+        see_levels(fs, 1);
+        json_put(&fs->seen[0], json_ref(up->seen[up->nseen - 1]));
+    }
     if (up && s->stopping) ask_one(s, f, fs, s->selected);
     if (up && up->step == STEP_INTO) {
         fs->step = STEP_INTO;
@@ -384,7 +415,8 @@ static void on_frame_end(void *ctx, Frame *f) {
     if (!s->leaving) tell_frame(s, f, "completed");
     json_unref(fs->before);
     json_unref(fs->now);
-    json_unref(fs->seen);
+    see_levels(fs, 0);
+    mem_free(fs->seen);
     mem_free(fs);
     *frame_data(f) = NULL;
 }

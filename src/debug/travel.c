@@ -64,12 +64,16 @@ static bool past_init(Past *p, Store *store, Json question, Error *err) {
     return p->flow != NULL;
 }
 
-/* What a frame sees in an image; JSON_NONE: it is not in it. */
-static Json seen_in(const Past *p, Json image, int64_t frame) {
-    LevelAt at = image_top(image, frame ? frame : 1);
-    return p->flow                ? lineage_state(p->flow, image, frame)
+/* What a level sees in an image; JSON_NONE: it is not in it. */
+static Json seen_at(const Past *p, Json image, LevelAt at) {
+    return p->flow                ? lineage_state_at(p->flow, image, at)
            : image_has(image, at) ? json_ref(image_seen(image, at))
                                   : json_none();
+}
+
+/* The same of the level of a frame that runs. */
+static Json seen_in(const Past *p, Json image, int64_t frame) {
+    return seen_at(p, image, image_top(image, frame ? frame : 1));
 }
 
 static Json image_at(const Past *p, int64_t seq, Error *err) {
@@ -78,6 +82,12 @@ static Json image_at(const Past *p, int64_t seq, Error *err) {
 
 static bool read_line(const Past *p, size_t max, Lineage *line, Error *err) {
     return lineage_read(p->store, p->run, p->head, max, line, err);
+}
+
+/* The level that a step between two images was of: one that holds a workflow leaves that behind with it. */
+static LevelAt level_of_step(Json before, Json after, int64_t frame) {
+    LevelAt a = image_top(before, frame), b = image_top(after, frame);
+    return image_has(after, b) && b.level < a.level ? b : a;
 }
 
 /* ---- what a frame saw ---- */
@@ -139,14 +149,31 @@ static bool find_span(const Past *p, int64_t frame, DiffSince since, Span *out, 
 }
 
 /* The first of the frames that was there then: one that was not saw what the one that made it did. */
-static Json state_then(const Past *p, int64_t seq, Json frames) {
-    Json state = json_none(), image = image_at(p, seq, NULL);
-    for (size_t i = 0; !json_is_none(image) && json_is_none(state) && i < json_array_len(frames);
-         i++) {
+static Json state_then(const Past *p, Json image, Json frames) {
+    Json state = json_none();
+    for (size_t i = 0; json_is_none(state) && i < json_array_len(frames); i++) {
         state = seen_in(p, image, json_array_get(frames, i).i);
     }
-    json_unref(image);
     return state;
+}
+
+/* What there was on both sides of it; JSON_NONE where that is not known. */
+typedef struct Sides {
+    Json from, to;
+} Sides;
+
+static Sides sides_of(const Past *p, Span span, Json frames, Json now) {
+    Json before = image_at(p, span.from, NULL);
+    Json after = span.to ? image_at(p, span.to, NULL) : json_none();
+    LevelAt at = level_of_step(before, after, json_array_get(frames, 0).i);
+    bool step = image_has(before, at) && image_has(after, at);
+    Sides sides = {step ? seen_at(p, before, at) : state_then(p, before, frames),
+                   step      ? seen_at(p, after, at)
+                   : span.to ? state_then(p, after, frames)
+                             : json_ref(now)};
+    json_unref(before);
+    json_unref(after);
+    return sides;
 }
 
 static Json with_ends(Json diff, Span span) {
@@ -172,15 +199,14 @@ static Json diff_since(const Past *p, Json question, Error *err) {
     if (!find_span(p, frame, (DiffSince)number_of(question, "since"), &span, err)) {
         return json_none();
     }
-    Json from = state_then(p, span.from, frames);
-    Json to = span.to ? state_then(p, span.to, frames) : json_ref(now);
-    bool known = !json_is_none(from) && !json_is_none(to);
+    Sides sides = sides_of(p, span, frames, now);
+    bool known = !json_is_none(sides.from) && !json_is_none(sides.to);
     if (!known) {
         error_set(err, ERR_DATA, "Frame %lld has no state at that checkpoint.", (long long)frame);
     }
-    Json out = known ? travel_diff(from, to, span.from, span.to) : json_none();
-    json_unref(from);
-    json_unref(to);
+    Json out = known ? travel_diff(sides.from, sides.to, span.from, span.to) : json_none();
+    json_unref(sides.from);
+    json_unref(sides.to);
     return out;
 }
 
@@ -459,10 +485,8 @@ static Around look_around(Reverse *r, const LineageStep *step) {
     const Past *p = r->past;
     Around a = {.images = {image_at(p, step->parent, NULL), image_at(p, step->seq, NULL)}};
     Checkpoint c;
-    for (size_t i = 0; i < 2; i++) {
-        bool there = !json_is_none(a.images[i]);
-        a.states[i] = there ? lineage_state(p->flow, a.images[i], step->frame) : json_none();
-    }
+    LevelAt at = level_of_step(a.images[0], a.images[1], step->frame);
+    for (size_t i = 0; i < 2; i++) a.states[i] = lineage_state_at(p->flow, a.images[i], at);
     r->vars = json_array();
     if (json_is_none(a.states[0])) return a;
     json_unref(r->vars);

@@ -124,8 +124,9 @@ int64_t frame_since(const Frame *f); /* when it came to its node, or was parked:
 uint32_t frame_depth(const Frame *f);
 const Node *frame_node(const Frame *f, uint32_t level); /* NULL: past the last */
 const Graph *frame_graph(const Frame *f, uint32_t level);
-Json frame_sees(const Frame *f);       /* what a node of the level that runs sees; given */
-int32_t frame_attempt(const Frame *f); /* failed attempts at the node so far */
+Json frame_sees(const Frame *f); /* what a node of the level that runs sees; given */
+Json frame_sees_at(const Frame *f, uint32_t level); /* the same of a level */
+int32_t frame_attempt(const Frame *f);              /* failed attempts at the node so far */
 /* Values of the node's variables (node->vars), in that order; borrowed by out, which has room for
  * FRAME_VARS_MAX. */
 enum { FRAME_VARS_MAX = 2 * FLOW_DEPTH_MAX };

@@ -73,9 +73,13 @@ Json scope_view(const Frame *f, uint32_t level) {
     return view_at((ScopeAt){f, level});
 }
 
+Json frame_sees_at(const Frame *f, uint32_t level) {
+    const Level *l = &f->levels[level];
+    return l->graph->scoped ? scope_view(f, level) : json_ref(l->state);
+}
+
 Json frame_sees(const Frame *f) {
-    const Level *l = frame_top(f);
-    return l->graph->scoped ? scope_view(f, f->nlevels - 1) : json_ref(l->state);
+    return frame_sees_at(f, f->nlevels - 1);
 }
 
 /* The level whose variables are about to be changed. */

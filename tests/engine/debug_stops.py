@@ -891,6 +891,76 @@ def state_in_a_sub_workflow(world):
         world.same(nodes(world, d), ["first", "first", "deep", "first", "deep"])
 
 
+APART = """\
+name: apart
+nodes:
+  - {name: first, jq: '{x: 1, y: 7, total: 5}'}
+  - {name: sub, workflow: ./part.yaml, input: '{k: .x, total: 9}', output: r}
+  - {name: m, map: {over: '[1, 2]', as: i}, do: {workflow: ./part.yaml, input: '{k: $i}'}, output: ms}
+  - {name: last, jq: '{total: 9}'}
+"""
+
+PART = """\
+name: part
+nodes:
+  - {name: a, jq: '{k: (.k + 1)}'}
+  - {name: b, jq: '{z: 1}'}
+"""
+
+
+def state_of_a_workflow_is_its_own(world):
+    """state: what a sub-workflow or a map's body has is not compared with the state around it"""
+    world.write("part.yaml", PART)
+    with debug(world, APART) as d:
+        d.go("step", kind="over")
+        d.set(state={"path": ".y", "changed": True})
+        d.set(state={"path": ".total", "equals": 9})
+        d.set(state={"path": ".r", "changed": True})
+        world.same(nodes(world, d), ["sub", "last"])
+    with debug(world, APART) as d:
+        d.set(state={"path": ".k", "changed": True})
+        world.same(nodes(world, d), ["a", "a", "a"])
+
+
+def state_of_a_workflow_in_the_next_process(world):
+    """state: the levels around are known to the process that opens the run inside one"""
+    world.write("part.yaml", PART)
+    with debug(world, APART, "--thread", "t", store="file:kept") as d:
+        d.set(node="sub/b")
+        d.go("continue")
+        d.set(state={"path": ".y", "changed": True})
+        d.set(state={"path": ".r", "changed": True})
+    with Debugger(world, "t", store="file:kept") as d:
+        d.begin()
+        world.same(nodes(world, d), ["sub"])
+
+
+def state_of_a_workflow_back(world):
+    """state: going back does not stop where a workflow returns and nothing changed"""
+    world.write("part.yaml", PART)
+    with debug(world, APART, store="file:kept") as d:
+        d.set(node="last")
+        d.go("continue")
+        d.set(state={"path": ".y", "changed": True})
+        answer = d.call("reverse_continue")
+        world.same(answer["node"], "sub")
+
+
+def state_diff_across_a_workflow(world):
+    """diff node: across a sub-workflow, what it changed in the state around it"""
+    world.write("part.yaml", PART)
+    with debug(world, APART, store="file:kept") as d:
+        for place in ("sub", "sub/b"):
+            d.set(node=place, position="after")
+        d.go("continue")
+        diff = d.call("diff", since="node")
+        world.same([one["path"] for one in diff["added"]], [["z"]])
+        d.go("continue")
+        diff = d.call("diff", since="node")
+        world.same(([one["path"] for one in diff["added"]], diff["removed"], diff["changed"]),
+                   ([["r"]], [], []))
+
+
 def state_set_by_a_person(world):
     """state: a person's set is no step that changed it; the next step that does has it as old"""
     with debug(world, LINE) as d:
