@@ -23,7 +23,8 @@ static Flow *load(const Host *host, Json args, FlowProblems *problems) {
     Buf whole = BUF_INIT;
     if (path[0] != '/' && host_folder(host)) buf_printf(&whole, "%s/", host_folder(host));
     buf_adds(&whole, path);
-    Flow *flow = flow_load(whole.data, NULL, problems);
+    FlowReader reader = flow_root_reader(host_bounds(host)->root);
+    Flow *flow = flow_load(whole.data, &reader, problems);
     buf_clear(&whole);
     return flow;
 }

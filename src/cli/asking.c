@@ -14,7 +14,9 @@ void asking_begin(Asking *a, const Common *common) {
     ClientOptions options = {.loop = &a->loop,
                              .store = cli_store_url(common->store),
                              .folder = folder,
-                             .environment = environ};
+                             .environment = environ,
+                             .names = common->env,
+                             .bounds = {common->root, common->net}};
     a->client = client_new(&options);
     free(folder);
 }

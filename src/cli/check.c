@@ -52,7 +52,8 @@ static void print_problems(const FlowProblems *p, size_t from) {
 
 static void check_file(Check *check, const char *path) {
     size_t from = check->problems.n;
-    Flow *flow = flow_load(path, NULL, &check->problems);
+    FlowReader reader = flow_root_reader(check->common.root);
+    Flow *flow = flow_load(path, &reader, &check->problems);
     if (flow) flow_needs_checkpointer(flow, &check->problems);
     check->unreadable = check->unreadable || is_unreadable(&check->problems, from);
     if (!check->common.json) {
@@ -103,7 +104,7 @@ const Command command_check = {
         "sentence, and the line with a mark under it.\n\n"
         "Exit codes: 0, nothing is wrong (there may be warnings); 1, there are errors; 2, "
         "the command line is wrong or a file cannot be read.",
-    OPTIONS(JSON_ROW("the problems as an array of objects")),
+    OPTIONS(JSON_ROW("the problems as an array of objects"), ROOT_ROW),
     EXAMPLES({"pawl check review.yaml", "what is wrong with a workflow, with lines and columns"},
              {"pawl check --json flows/*.yaml", "the same for a program, over many files"}),
     .completes = COMPLETE_FILE,

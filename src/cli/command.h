@@ -42,9 +42,12 @@ typedef enum OptionKind {
     OPTION_COUNT,      /* int64_t, from 1 on; 0: it was not given */
     OPTION_NEW_THREAD, /* const char *: what a new run may be called */
     OPTION_PLACE,      /* Place */
+    OPTION_ROOT,       /* SafeRoot * */
+    OPTION_NET,        /* NetPolicy * */
     OPTION_VALUE,      /* Json */
     OPTION_TEXT_OF,    /* Json: the text of a file */
     OPTION_SETTINGS,   /* Json: an array of [path, value] that grows */
+    OPTION_NAMES,      /* Json: an array of names that grows; several are parted by commas */
 } OptionKind;
 
 /* The end of an option's row: its kind, and the field. */

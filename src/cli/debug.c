@@ -148,6 +148,7 @@ static void on_opened(void *ctx, Json run, const Error *err) {
         d->thread = mem_strdup(field_string(run, "thread"));
         d->target = (Target){.call = call_session, .close = leave_session, .self = d};
         d->target.remote = client_is_elsewhere(d->asking.client, d->thread);
+        if (d->target.remote) cli_bounds_elsewhere(&d->args->common);
         console_open(d->console, &d->target);
         d->events = client_events(d->asking.client,
                                   OBJECT(KEY("thread", d->thread), KEY("attach", json_bool(true))),
@@ -266,7 +267,7 @@ static bool restart(void *ctx, Error *err) {
             "There is no file to start anew: `goto @1` goes back to its beginning, and "
             "`pawl debug FILE` starts another one.");
     }
-    Flow *flow = cli_flow_load(d->args->target);
+    Flow *flow = cli_flow_load(d->args->target, d->args->common.root);
     if (!flow) {
         return error_set(err, ERR_USAGE,
                          "The workflow has errors now, so there is nothing to run.");
@@ -588,7 +589,7 @@ static bool has_good_breaks(const DebugArgs *args, const Flow *flow) {
 
 static int debug_file(Debug *d) {
     if (d->args->thread && !place_thread_name(&command_debug, d->args->thread)) return EXIT_USAGE;
-    d->flow = cli_flow_load(d->args->target);
+    d->flow = cli_flow_load(d->args->target, d->args->common.root);
     if (d->flow && d->flow->main->checkpoint) {
         options_complain(&command_debug,
                          "the workflow's config.checkpoint says to go on with %s; debug that one.",
@@ -726,7 +727,7 @@ const Command command_debug = {
          TAKES(OPTION_FLAG, DebugArgs, auto_resume)},
         {"open", 0, "FILE", "look at a run that `export` wrote",
          TAKES(OPTION_TEXT, DebugArgs, export), .completes = COMPLETE_FILE},
-        REPLAY_ROWS(DebugArgs), STORE_ROW,
+        REPLAY_ROWS(DebugArgs), STORE_ROW, BOUNDS_ROWS,
         JSON_ROW("answers and events as JSON, one object a line, for programs")),
     EXAMPLES({"pawl debug review.yaml --break deploy",
               "a new run, stopped at its start; then `continue`"},

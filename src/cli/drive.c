@@ -315,6 +315,7 @@ static void on_begun(void *ctx, Json run, const Error *err) {
         return;
     }
     d->thread = mem_strdup(field_string(run, "thread"));
+    if (client_is_elsewhere(d->asking->client, d->thread)) cli_bounds_elsewhere(&args->common);
     for (size_t i = 0; i < json_array_len(doubts); i++) {
         Json doubt = json_array_get(doubts, i);
         terminal_line(stderr, "pawl %s: --break: %s", args->common.command->name,

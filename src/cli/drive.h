@@ -40,7 +40,7 @@
 #define DRIVE_ROWS                                                                                 \
     DRIVE_SET_ROW, STORE_ROW,                                                                      \
         JSON_ROW("the result as one line of JSON, the last on standard output"), DRIVE_STREAM_ROW, \
-        DRIVE_QUIET_ROW
+        DRIVE_QUIET_ROW, BOUNDS_ROWS
 
 /* What both take from the command line. */
 typedef struct DriveArgs {

@@ -18,9 +18,10 @@ void cli_flow_say(FlowProblems *problems) {
     flow_problems_clear(problems);
 }
 
-Flow *cli_flow_load(const char *path) {
+Flow *cli_flow_load(const char *path, const SafeRoot *root) {
     FlowProblems problems = {0};
-    Flow *flow = flow_load(path, NULL, &problems);
+    FlowReader reader = flow_root_reader(root);
+    Flow *flow = flow_load(path, &reader, &problems);
     cli_flow_say(&problems);
     return flow;
 }
@@ -50,33 +51,23 @@ char *cli_flow_path(Json definition, Json folder) {
 
 /* ---- is the file still what it was? ---- */
 
-/* Compares in pieces; a file that is not there is no other text. */
-static bool text_differs(FILE *file, const char *text, size_t len) {
-    char piece[8192];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof piece, file)) > 0) {
-        if (n > len || memcmp(piece, text, n) != 0) return true;
-        text += n;
-        len -= n;
-    }
-    return len > 0 && !ferror(file);
-}
-
-static bool file_differs(Json folder, Json path, Json text) {
+static bool file_differs(const SafeRoot *root, Json folder, Json path, Json text) {
     char *name = path_from(folder, path);
-    FILE *file = json_string_is(path, "-") ? NULL : fopen(name, "rb");
-    bool differs = file && json_kind(text) == JSON_STRING &&
-                   text_differs(file, json_string_data(&text), json_string_len(text));
-    if (file) fclose(file);
+    Buf now = BUF_INIT;
+    bool differs = !json_string_is(path, "-") && json_kind(text) == JSON_STRING &&
+                   flow_read_file(root, name, &now, NULL) &&
+                   (now.len != json_string_len(text) ||
+                    (now.len && memcmp(now.data, json_string_data(&text), now.len) != 0));
+    buf_clear(&now);
     mem_free(name);
     return differs;
 }
 
-bool cli_flow_differs(Json definition, Json folder) {
+bool cli_flow_differs(const SafeRoot *root, Json definition, Json folder) {
     Json files = json_object_get_c(definition, "files"), path, text;
     if (json_kind(files) != JSON_OBJECT) return false;
     for (size_t pos = 0; json_object_next(files, &pos, &path, &text);) {
-        if (file_differs(folder, path, text)) return true;
+        if (file_differs(root, folder, path, text)) return true;
     }
     return false;
 }

@@ -6,7 +6,7 @@
 #include "flow.h"
 
 /* NULL when the file has errors in it; those, and warnings, have been said. */
-Flow *cli_flow_load(const char *path);
+Flow *cli_flow_load(const char *path, const SafeRoot *root);
 
 /* Says all of them on standard error and empties the list. */
 void cli_flow_say(FlowProblems *problems);
@@ -14,8 +14,8 @@ void cli_flow_say(FlowProblems *problems);
 /* Of a stored definition. Its paths begin in the folder that the run was started in; JSON_NONE: in
  * ours. */
 
-/* Whether its files are on disk with another text than it has. */
-bool cli_flow_differs(Json definition, Json folder);
+/* Whether its files are on disk, inside of root, with another text than it has. One that cannot be read is not. */
+bool cli_flow_differs(const SafeRoot *root, Json definition, Json folder);
 
 /* Path of the file that it was loaded from; NULL when it is not a file. Given. */
 char *cli_flow_path(Json definition, Json folder);

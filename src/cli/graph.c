@@ -24,7 +24,8 @@ static int act(void *ctx) {
         return EXIT_USAGE;
     }
     FlowProblems problems = {0};
-    Flow *flow = flow_load(drawing->path, NULL, &problems);
+    FlowReader reader = flow_root_reader(drawing->common.root);
+    Flow *flow = flow_load(drawing->path, &reader, &problems);
     Buf out = BUF_INIT;
     int code = EXIT_OK;
     if (!flow) {
@@ -52,7 +53,8 @@ const Command command_graph = {
     .description = "Writes the nodes and edges of a workflow for another program to draw: dot "
                    "(Graphviz), mermaid, or json with the place of everything in the file.",
     OPTIONS({"format", 'f', "dot|mermaid|json", "what to write (dot unless told)",
-             TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS}),
+             TAKES(OPTION_TEXT, Drawing, format), .completes = COMPLETE_WORDS},
+            ROOT_ROW),
     EXAMPLES({"pawl graph review.yaml | dot -Tsvg > review.svg", "a picture, drawn by Graphviz"},
              {"pawl graph review.yaml --format mermaid", "for a page that draws Mermaid"}),
     .completes = COMPLETE_FILE,

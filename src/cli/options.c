@@ -94,6 +94,37 @@ static bool read_count(const Command *command, const Option *option, const char 
                             text);
 }
 
+static bool read_names(const Command *command, const Option *option, const char *text,
+                       Json *names) {
+    size_t len;
+    if (json_is_none(*names)) *names = json_array();
+    for (const char *at = text; at; at = at[len] ? at + len + 1 : NULL) {
+        len = strcspn(at, ",");
+        if (!len || memchr(at, '=', len)) {
+            return options_complain(command, "--%s takes names, parted by commas, not `%s`.",
+                                    option->name, text);
+        }
+        *names = json_array_push(*names, json_string(at, len));
+    }
+    return true;
+}
+
+static bool read_root(const Command *command, const Option *option, const char *text,
+                      SafeRoot **root) {
+    Error err = ERROR_INIT;
+    safe_root_free(*root);
+    *root = safe_root_new(text, &err);
+    return *root || options_complain(command, "--%s: %s", option->name, err.msg);
+}
+
+static bool read_net(const Command *command, const Option *option, const char *text,
+                     NetPolicy **net) {
+    Error err = ERROR_INIT;
+    net_policy_free(*net);
+    *net = net_policy_parse(text, &err);
+    return *net || options_complain(command, "--%s: %s", option->name, err.msg);
+}
+
 /* Puts what was given into its field. */
 static bool take(const Command *c, const Option *option, const char *text, void *field) {
     switch (option->kind) {
@@ -108,6 +139,9 @@ static bool take(const Command *c, const Option *option, const char *text, void 
     case OPTION_VALUE: return settings_value(c, option, text, field);
     case OPTION_TEXT_OF: return settings_text(c, text, field);
     case OPTION_SETTINGS: return settings_add(c, text, field);
+    case OPTION_NAMES: return read_names(c, option, text, field);
+    case OPTION_ROOT: return read_root(c, option, text, field);
+    case OPTION_NET: return read_net(c, option, text, field);
     }
     return true;
 }
@@ -219,6 +253,10 @@ int options_run(const Command *c, int argc, char **argv) {
     for (const Option *o = c->options; o && o->name; o++) {
         if (o->kind == OPTION_PLACE) {
             place_clear((Place *)(args + o->at));
+        } else if (o->kind == OPTION_ROOT) {
+            safe_root_free(*(SafeRoot **)(args + o->at));
+        } else if (o->kind == OPTION_NET) {
+            net_policy_free(*(NetPolicy **)(args + o->at));
         } else if (o->kind >= OPTION_VALUE) {
             json_clear((Json *)(args + o->at));
         }

@@ -19,7 +19,7 @@ static Flow *reload(const ResumeArgs *args, Json stored) {
                          "with --reload.");
         return NULL;
     }
-    Flow *flow = cli_flow_load(path);
+    Flow *flow = cli_flow_load(path, args->drive.common.root);
     mem_free(path);
     return flow;
 }
@@ -39,7 +39,8 @@ static bool choose_flow(const ResumeArgs *args, Asking *asking, Flow **flow) {
         *flow = reload(args, stored);
         asking->code = EXIT_USAGE;
     } else if (!json_is_none(stored) &&
-               cli_flow_differs(field_get(stored, "definition"), field_get(stored, "folder"))) {
+               cli_flow_differs(args->drive.common.root, field_get(stored, "definition"),
+                                field_get(stored, "folder"))) {
         fprintf(
             stderr,
             "pawl %s: the workflow's file has changed; the run goes on with the workflow that it "

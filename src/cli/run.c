@@ -147,7 +147,7 @@ static bool is_sensible(const RunArgs *args) {
 static int act(void *ctx) {
     RunArgs *args = ctx;
     if (!is_sensible(args)) return EXIT_USAGE;
-    Flow *flow = cli_flow_load(args->file);
+    Flow *flow = cli_flow_load(args->file, args->drive.common.root);
     bool ready = flow && has_checkpointer(args, flow) && has_good_breaks(args, flow);
     ready = ready && (flow->main->checkpoint ||
                       settings_start(&command_run, args->given, args->drive.set, &args->input));

@@ -38,6 +38,15 @@ char *cli_store_configured(const Graph *graph) {
     return buf_detach(&url);
 }
 
+void cli_bounds_elsewhere(const Common *c) {
+    if (json_is_none(c->env) && !c->net && !c->root) return;
+    fprintf(
+        stderr,
+        "pawl %s: another process has the run, so what it may reach is for that process to say; "
+        "--env, --net and --root do nothing here.\n",
+        c->command->name);
+}
+
 int cli_fail(const Common *c, const Error *err) {
     Buf sentence = BUF_INIT;
     if (c->json) {

@@ -25,10 +25,36 @@
 #define JSON_ROW(help) \
     { "json", 0, NULL, help, TAKES(OPTION_FLAG, Common, json) }
 
+/* What the runs that this process holds may reach. */
+#define ENV_ROW                                                                                        \
+    {                                                                                                  \
+        "env", 0, "NAMES",                                                                             \
+            "variables that what a run starts inherits, besides PATH, HOME, LANG, TZ and TMPDIR; all " \
+            "unless told; may be given many times",                                                    \
+            TAKES(OPTION_NAMES, Common, env)                                                           \
+    }
+#define NET_ROW                                                                                 \
+    {                                                                                           \
+        "net", 0, "any|public|LIST",                                                            \
+            "where requests of http, model and check nodes may go: any address (unless told), " \
+            "public ones, or hosts and ranges, as api.example.org,10.0.0.0/8",                  \
+            TAKES(OPTION_NET, Common, net)                                                      \
+    }
+#define ROOT_ROW                                                                      \
+    {                                                                                 \
+        "root", 0, "DIR",                                                             \
+            "the folder that workflows, their parts and their scripts have to be in", \
+            TAKES(OPTION_ROOT, Common, root), .completes = COMPLETE_FILE              \
+    }
+#define BOUNDS_ROWS ENV_ROW, NET_ROW, ROOT_ROW
+
 typedef struct Common {
     const Command *command;
     const char *store; /* as --store gave it, or NULL */
     bool json;
+    Json env; /* names, or JSON_NONE */
+    NetPolicy *net;
+    SafeRoot *root;
 } Common;
 
 /* What was given, or $PAWL_STORE, or DEFAULT_STORE. */
@@ -43,6 +69,9 @@ const char *cli_store_hint(const char *given);
 /* The URL that config.checkpointer and config.checkpoint_dir of a workflow come to. Given; NULL: they
  * are not there. */
 char *cli_store_configured(const Graph *graph);
+
+/* Says that another process has the run, whose bounds hold, if others were asked for. */
+void cli_bounds_elsewhere(const Common *c);
 
 /* Says the error as "pawl NAME: sentence", with the way out, and as {"error": {code, message, facts...}} on standard
  * output with --json. Returns the exit code that it means. */

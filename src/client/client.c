@@ -25,7 +25,9 @@ Client *client_new(const ClientOptions *options) {
     HostOptions host = {.loop = options->loop,
                         .store = options->store,
                         .folder = options->folder,
-                        .environment = options->environment};
+                        .environment = options->environment,
+                        .names = options->names,
+                        .bounds = options->bounds};
     c->loop = options->loop;
     c->host = host_new(&host);
     return c;

@@ -16,6 +16,7 @@
 #ifndef PAWL_CLIENT_H
 #define PAWL_CLIENT_H
 
+#include "bounds.h"
 #include "error.h"
 #include "json.h"
 
@@ -30,7 +31,9 @@ typedef struct ClientOptions {
     uv_loop_t *loop;
     const char *store;        /* URL */
     const char *folder;       /* that runs are started in, absolute */
-    char *const *environment; /* of their commands; borrowed */
+    char *const *environment; /* these are as in HostOptions */
+    Json names;
+    Bounds bounds;
 } ClientOptions;
 
 Client *client_new(const ClientOptions *options);

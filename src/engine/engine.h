@@ -26,6 +26,7 @@
 #ifndef PAWL_ENGINE_H
 #define PAWL_ENGINE_H
 
+#include "bounds.h"
 #include "flow.h"
 #include "step.h"
 #include "store.h"
@@ -99,6 +100,7 @@ typedef struct EngineOptions {
     const char *folder;       /* a whole path: where runs are started; NULL: not known, and "." */
     char *const *environment; /* "NAME=value"..., NULL: of commands and workers, whoever started the
                                  run; it is not recorded. NULL: they have none */
+    Bounds bounds;            /* what runs may reach */
     uint64_t max_state;       /* bytes of a state as json_size() counts; 0: 256 MB. At most
                                  STORE_IMAGE_MAX */
     JqBudget budget;          /* of each evaluation; zero: jq.h's defaults */

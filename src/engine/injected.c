@@ -43,6 +43,7 @@ static Json document_of(const Frame *f, Json name, Json node) {
 typedef struct OneText {
     const char *path;
     const Buf *text;
+    const SafeRoot *root;
 } OneText;
 
 static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
@@ -51,7 +52,7 @@ static bool read_one(void *ctx, const char *path, Buf *out, Error *err) {
         buf_add(out, one->text->data, one->text->len);
         return true;
     }
-    return flow_read_file(path, out, err);
+    return flow_read_file(one->root, path, out, err);
 }
 
 /* A node that is put beside another sees what that one does. */
@@ -70,7 +71,7 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     json_print(document, NULL, &text);
     json_unref(document);
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
-    OneText one = {path.data, &text};
+    OneText one = {path.data, &text, f->run->engine->options.bounds.root};
     FlowReader reader = {read_one, &one};
     Flow *flow = flow_load_inside(path.data, &reader, &here, &problems);
     if (!flow) {

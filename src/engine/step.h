@@ -22,6 +22,7 @@
 #ifndef PAWL_STEP_H
 #define PAWL_STEP_H
 
+#include "bounds.h"
 #include "flow.h"
 
 #include <uv.h>
@@ -76,6 +77,10 @@ const char *step_folder(const Step *step);
 Json step_definition(const Step *step);
 /* The environment of what the run starts: "NAME=value" and a NULL at the end. */
 const char *const *step_environment(const Step *step);
+/* What the run may reach. */
+const Bounds *step_bounds(const Step *step);
+/* The graphs around the node, innermost first; NULL behind the last. */
+const Graph *step_graph(const Step *step, size_t i);
 int64_t step_timeout_ms(const Step *step); /* of the node; 0: none */
 /* When that is over for pure work, as uv_hrtime() counts, and when the turn is; 0: never. */
 uint64_t step_deadline(const Step *step);

@@ -483,6 +483,18 @@ const char *const *step_environment(const Step *s) {
     return all ? (const char *const *)all : none;
 }
 
+const Bounds *step_bounds(const Step *s) {
+    return &s->run->engine->options.bounds;
+}
+
+const Graph *step_graph(const Step *s, size_t i) {
+    for (const Frame *f = s->frame; f; f = f->parent) {
+        if (i < f->nlevels) return f->levels[f->nlevels - 1 - i].graph;
+        i -= f->nlevels;
+    }
+    return !s->frame && i == 0 ? s->node->graph : NULL;
+}
+
 const char *step_place(Step *s, Error *err) {
     if (s->place) return s->place;
     Engine *e = s->run->engine;

@@ -1,5 +1,6 @@
 #include "exec.h"
 
+#include "mem.h"
 #include "utf8.h"
 
 #include <stdarg.h>
@@ -50,6 +51,24 @@ bool exec_size_fits(Step *step, int param, int64_t most, Error *err) {
     return step_param(step, param)->number <= most ||
            error_set(err, ERR_LIMIT, "%s is more than %dM, which is the most that is kept.",
                      step_node(step)->kind->params[param].name, (int)(most >> 20));
+}
+
+bool exec_file(const Step *step, Buf *path, Error *err) {
+    const SafeRoot *root = step_bounds(step)->root;
+    if (!path->len) return true;
+    if (path->data[0] != '/') {
+        Buf whole = BUF_INIT;
+        buf_printf(&whole, "%s/%s", step_folder(step), path->data);
+        buf_clear(path);
+        *path = whole;
+    }
+    if (!root) return true;
+    char *inside = safe_root_path(root, path->data, err);
+    if (!inside) return false;
+    buf_reset(path);
+    buf_adds(path, inside);
+    mem_free(inside);
+    return true;
 }
 
 void exec_note(Step *step, const char *fmt, ...) {

@@ -34,7 +34,12 @@ void exec_fail_late(Step *step);
 /* Ends the step with the word that goes with the error's code: "limit", "cancelled", or else. */
 void exec_fail_with(Step *step, const char *otherwise, const Error *err);
 
-/* exec_http.c: the client of all kinds, in the slot of KIND_HTTP; NULL on error. */
-HttpClient *exec_http_client(Step *step, Error *err);
+/* exec_http.c: a request that goes where the run, and every workflow around the node, lets it go; by the client of all
+ * kinds, in the slot of KIND_HTTP. NULL on error. */
+HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err);
+
+/* A file that the workflow names, in *path: a relative path begins in the run's folder. False when it is outside of the
+ * folder that the run's files have to be in. */
+bool exec_file(const Step *step, Buf *path, Error *err);
 
 #endif

@@ -360,7 +360,7 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
     } unanswered[] = {
         [HTTP_REFUSED] = {"request", false},   [HTTP_UNREACHED] = {"unreached", true},
         [HTTP_TIMEOUT] = {"timeout", true},    [HTTP_TOO_LARGE] = {"limit", false},
-        [HTTP_INSECURE_PEER] = {"tls", false},
+        [HTTP_INSECURE_PEER] = {"tls", false}, [HTTP_FORBIDDEN] = {"net", false},
     };
     Action *action = ctx;
     char name[128];
@@ -409,7 +409,6 @@ static bool request_start(Action *action, Json model, const char *url, Error *er
         .stream = step_param(step, ACTION_STREAM)->number != 0,
     };
     Buf body = BUF_INIT, bearer = BUF_INIT;
-    HttpClient *client = exec_http_client(step, err);
     const char *key = key_of(step, name);
     buf_printf(&bearer, "Bearer %s", key ? key : "");
     model_question(&question, &body);
@@ -432,7 +431,7 @@ static bool request_start(Action *action, Json model, const char *url, Error *er
         .ctx = action,
     };
     action->reader = model_reader_new(question.format, on_text, action);
-    action->request = client ? http_start(client, &options, err) : NULL;
+    action->request = exec_http_ask(step, &options, err);
     buf_clear(&bearer);
     buf_clear(&body);
     return action->request != NULL;

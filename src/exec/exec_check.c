@@ -3,7 +3,7 @@
  * A poll is a request, and it passes when the status is one of those expected, the body can be read (as
  * JSON, or as metrics: metrics.h has their form), and every assertion holds (assertion.h). Anything else,
  * a request that fails included, is a miss. A request that cannot even be made (a URL of another scheme)
- * fails the task, as kind "url".
+ * fails the task, as kind "url"; so does one that may not be asked, as kind "net".
  *
  *     passes               the task succeeds; with continueOnPass its result is success and it goes on
  *     misses               it asks again after pollInterval
@@ -157,8 +157,8 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
     Poll poll = {.values = json_object(), .why = BUF_INIT};
     check->request = NULL;
     check->polls++;
-    if (answer->end == HTTP_REFUSED) {
-        step_fail(check->step, "url", json_none(), "%s", answer->message);
+    if (answer->end == HTTP_REFUSED || answer->end == HTTP_FORBIDDEN) {
+        step_fail(check->step, web_error_kind(answer), json_none(), "%s", answer->message);
         check_free(check);
     } else if (passes(check, answer, &poll)) {
         pass(check, &poll);
@@ -172,14 +172,13 @@ static void on_end(void *ctx, const HttpAnswer *answer) {
 /* ---- asking ---- */
 
 static bool ask(Check *check, Error *err) {
-    HttpClient *client = exec_http_client(check->step, err);
     HttpOptions options = web_options(&check->asked);
     options.timeout_ms = (uint64_t)step_param(check->step, CHECK_REQUEST_TIMEOUT)->number;
     options.max_response = (size_t)step_param(check->step, CHECK_MAX_RESPONSE)->number;
     options.max_redirects = REDIRECTS;
     options.on_end = on_end;
     options.ctx = check;
-    check->request = client ? http_start(client, &options, err) : NULL;
+    check->request = exec_http_ask(check->step, &options, err);
     return check->request != NULL;
 }
 

@@ -14,6 +14,7 @@
  *     connect   nobody answers there                     tls       the certificate does not hold
  *     limit     longer than max_response                 parse     not JSON
  *     url       cannot be asked for                      jq        an expression of the node failed
+ *     net       its address is none that the run, or the workflow, may reach
  *
  * http and parse carry status, headers and the first 2 KB of the body. Whether it is tried again is for
  * the node's `retry`.
@@ -40,10 +41,22 @@ typedef struct Http {
     uv_timer_t timer; /* for the end after cancel(), which is not to come from inside it */
 } Http;
 
-HttpClient *exec_http_client(Step *step, Error *err) {
+HttpRequest *exec_http_ask(Step *step, HttpOptions *options, Error *err) {
     void **slot = step_kind_data(step, KIND_HTTP);
+    size_t n = 0;
     if (!*slot) *slot = http_client_new(step_loop(step), err);
-    return *slot;
+    if (!*slot) return NULL;
+    while (step_graph(step, n)) n++;
+    const NetPolicy **nets = mem_alloc((n + 1) * sizeof *nets);
+    options->nets = nets;
+    options->nnets = 0;
+    for (size_t i = 0; i <= n; i++) {
+        const NetPolicy *net = i < n ? step_graph(step, i)->net : step_bounds(step)->net;
+        if (net) nets[options->nnets++] = net;
+    }
+    HttpRequest *request = http_start(*slot, options, err);
+    mem_free(nets);
+    return request;
 }
 
 static void exec_http_free(void *data) {
@@ -132,9 +145,8 @@ static bool give_headers(Step *step, WebRequest *request, Error *err) {
     return fine;
 }
 
-/* A relative path of a ca_file begins in the run's folder. */
 static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) {
-    Buf url = BUF_INIT, file = BUF_INIT;
+    Buf url = BUF_INIT;
     if (!exec_size_fits(step, HTTP_MAX_RESPONSE, WEB_RESPONSE_MAX, err)) return false;
     request->method = web_method(step_param(step, HTTP_METHOD));
     bool fine = exec_param_text(step, HTTP_URL, &url, err) &&
@@ -147,19 +159,15 @@ static bool give_all(Step *step, WebRequest *request, Buf *ca_file, Error *err) 
         if (!fine) error_wrap(err, "body");
         json_unref(body);
     }
-    fine = fine && exec_param_text(step, HTTP_CA_FILE, &file, err);
-    if (file.len && file.data[0] != '/') buf_printf(ca_file, "%s/", step_folder(step));
-    buf_add(ca_file, file.data, file.len);
+    fine =
+        fine && exec_param_text(step, HTTP_CA_FILE, ca_file, err) && exec_file(step, ca_file, err);
     buf_clear(&url);
-    buf_clear(&file);
     return fine;
 }
 
 /* ---- the row ---- */
 
 static bool launch(Step *step, const WebRequest *request, const char *ca_file, Error *err) {
-    HttpClient *client = exec_http_client(step, err);
-    if (!client) return false;
     Http *http = mem_zalloc(sizeof *http);
     http->step = step;
     http->method = request->method ? request->method : request->has_body ? "POST" : "GET";
@@ -174,7 +182,7 @@ static bool launch(Step *step, const WebRequest *request, const char *ca_file, E
     options.ca_file = ca_file;
     options.on_end = on_end;
     options.ctx = http;
-    http->request = http_start(client, &options, err);
+    http->request = exec_http_ask(step, &options, err);
     if (!http->request) {
         http_free(http);
         return false;
@@ -188,7 +196,8 @@ static void exec_http_start(Step *step) {
     WebRequest request = {0};
     Buf ca_file = BUF_INIT;
     if (!give_all(step, &request, &ca_file, &err)) {
-        exec_fail_with(step, err.code == ERR_USAGE ? "url" : "jq", &err);
+        const char *kind = err.code == ERR_USAGE ? "url" : err.code == ERR_IO ? "tls" : "jq";
+        exec_fail_with(step, kind, &err);
     } else if (!launch(step, &request, ca_file.len ? ca_file.data : NULL, &err)) {
         exec_fail_with(step, "connect", &err);
     }

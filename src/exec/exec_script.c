@@ -236,16 +236,16 @@ static void give_home(const Step *step, Given *given) {
     int fd = open(given->home.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || !safe_folder_is_ours(fd, given->home.data, NULL)) buf_clear(&given->home);
     if (fd >= 0) close(fd);
+    if (!exec_file(step, &given->home, NULL)) buf_clear(&given->home);
 }
 
 /* The program is beside the workflow's file. Its function is called like the node unless it has another
  * name. */
-static void give_program(const Step *step, const ScriptKind *kind, Given *given) {
+static bool give_program(const Step *step, const ScriptKind *kind, Given *given, Error *err) {
     Json file = value_of(step, kind->file), function = value_of(step, kind->function);
     const char *beside = step_node(step)->file, *slash = beside ? strrchr(beside, '/') : NULL;
-    if (json_is_none(file)) return;
+    if (json_is_none(file)) return true;
     bool whole = json_string_len(file) && json_string_data(&file)[0] == '/';
-    if (!whole && !(slash && beside[0] == '/')) buf_printf(&given->path, "%s/", step_folder(step));
     if (!whole && slash) buf_add(&given->path, beside, (size_t)(slash - beside) + 1);
     buf_add(&given->path, json_string_data(&file), json_string_len(file));
     if (json_is_none(function)) {
@@ -253,6 +253,7 @@ static void give_program(const Step *step, const ScriptKind *kind, Given *given)
     } else {
         buf_add(&given->function, json_string_data(&function), json_string_len(function));
     }
+    return exec_file(step, &given->path, err);
 }
 
 static bool give_env(Step *step, const ScriptKind *kind, Given *given, Error *err) {
@@ -295,7 +296,7 @@ static bool give_all(Step *step, const ScriptKind *kind, Given *given, Error *er
     buf_add(&given->realm, json_string_data(&definition), json_string_len(definition));
     json_unref(definition);
     give_home(step, given);
-    give_program(step, kind, given);
+    if (!give_program(step, kind, given, err)) return false;
     given->vars = json_object();
     for (size_t i = 0; i < node->nvars; i++) {
         given->vars = json_object_with(given->vars, node->vars[i], json_ref(step_var(step, i)));
@@ -402,7 +403,7 @@ static void exec_script_start(Step *step) {
     if (parked) let_go(parked);
     error_clear(&err);
     if (!give_all(step, kind, &given, &err)) {
-        exec_fail_with(step, kind->word, &err);
+        exec_fail_with(step, err.code == ERR_IO ? "spawn" : kind->word, &err);
     } else if (!call(step, kind, &given, &err)) {
         exec_fail_with(step, "spawn", &err);
     }

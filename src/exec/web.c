@@ -156,6 +156,7 @@ const char *web_error_kind(const HttpAnswer *answer) {
     static const char *const words[] = {
         [HTTP_ANSWERED] = "http",   [HTTP_REFUSED] = "url",     [HTTP_UNREACHED] = "connect",
         [HTTP_TIMEOUT] = "timeout", [HTTP_TOO_LARGE] = "limit", [HTTP_INSECURE_PEER] = "tls",
+        [HTTP_FORBIDDEN] = "net",
     };
     return words[answer->end];
 }

@@ -5,6 +5,7 @@
 #include "kind_schema.h"
 #include "loader.h"
 #include "mem.h"
+#include "path.h"
 #include "safe_file.h"
 
 #include <errno.h>
@@ -178,10 +179,15 @@ static bool read_all(int fd, Buf *out, Error *err) {
 
 /* A pipe that whoever starts us has opened for us, as `<(...)` of a shell does, may be read to its end;
  * anything else that is no regular file is not waited for. */
-bool flow_read_file(const char *path, Buf *out, Error *err) {
+bool flow_read_file(const SafeRoot *root, const char *path, Buf *out, Error *err) {
     struct stat st;
-    bool given = safe_is_descriptor(path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK));
+    bool given = !root && safe_is_descriptor(path);
+    int fd = root ? safe_root_open(root, path, O_RDONLY, err)
+                  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK));
+    if (fd < 0 && root && errno == EXDEV) {
+        return error_set(err, ERR_IO, "It is outside of the folder %s, which files have to be in.",
+                         safe_root_name(root));
+    }
     if (fd < 0) return error_set(err, ERR_IO, "The file cannot be opened: %s.", strerror(errno));
     bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     bool ok = !regular && !given ? error_set(err, ERR_IO, "It is not a regular file.")
@@ -203,45 +209,26 @@ FlowReader flow_files_reader(FlowFiles *files) {
     return (FlowReader){read_at_hand, files};
 }
 
-static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {
-    if (ld->reader && ld->reader->read) {
-        return ld->reader->read(ld->reader->ctx, path, out, err) &&
-               (out->len <= FLOW_FILE_MAX || too_large(err));
-    }
+static bool read_in_root(void *ctx, const char *path, Buf *out, Error *err) {
     return strcmp(path, "-") == 0 ? read_all(STDIN_FILENO, out, err)
-                                  : flow_read_file(path, out, err);
+                                  : flow_read_file(ctx, path, out, err);
 }
 
-/* Removes "." and "name/.." from a path, in place: one file has one name, links aside. Where nothing is left it is
- * ".". */
-static void tidy_path(char *path) {
-    char *out = path, *floor = path;
-    bool empty = !*path;
-    for (const char *p = path; *p;) {
-        size_t len = strcspn(p, "/"), slashes = strspn(p + len, "/");
-        bool up = len == 2 && p[0] == '.' && p[1] == '.';
-        if (len == 0) { /* of the root */
-            *out++ = '/';
-            floor = out;
-        } else if (up && out > floor) {
-            for (out--; out > floor && out[-1] != '/'; out--) {}
-        } else if (!(len == 1 && p[0] == '.')) {
-            memmove(out, p, len);
-            out += len;
-            if (slashes) *out++ = '/';
-            floor = up ? out : floor;
-        }
-        p += len + slashes;
-    }
-    if (out == path && !empty) *out++ = '.';
-    *out = '\0';
+FlowReader flow_root_reader(const SafeRoot *root) {
+    return (FlowReader){read_in_root, (void *)(uintptr_t)root};
+}
+
+static bool read_file(const Loader *ld, const char *path, Buf *out, Error *err) {
+    if (!ld->reader || !ld->reader->read) return read_in_root(NULL, path, out, err);
+    return ld->reader->read(ld->reader->ctx, path, out, err) &&
+           (out->len <= FLOW_FILE_MAX || too_large(err));
 }
 
 static LoadedFile *new_file(Loader *ld, const char *path, Buf *text) {
     FlowImpl *flow = ld->flow;
     LoadedFile *file = arena_alloc(ld->arena, sizeof *file);
     char *id = arena_strndup(ld->arena, path, strlen(path));
-    tidy_path(id);
+    path_tidy(id);
     file->path = path;
     file->id = id;
     file->bytes = arena_strndup(ld->arena, text->data ? text->data : "", text->len);
@@ -306,7 +293,7 @@ const Graph *load_workflow(Loader *ld, LoadedFile *from, Spot spot, const char *
     char *path = arena_alloc(ld->arena, folder + len + 1);
     memcpy(path, from->path, folder);
     memcpy(path + folder, name, len + 1);
-    tidy_path(path);
+    path_tidy(path);
     LoadedFile *file = NULL;
     for (size_t i = 0; i < ld->flow->nfiles && !file; i++) {
         file = strcmp(ld->flow->files[i]->id, path) == 0 ? ld->flow->files[i] : NULL;
@@ -402,7 +389,9 @@ void flow_unref(Flow *f) {
     if (!flow || --flow->refs > 0) return;
     for (size_t i = 0; i < flow->nexprs; i++) jq_program_free(flow->exprs[i]->expr.program);
     for (size_t i = 0; i < flow->nkept; i++) json_unref(flow->kept[i]);
+    for (size_t i = 0; i < flow->nnets; i++) net_policy_free(flow->nets[i]);
     mem_free(flow->exprs);
+    mem_free(flow->nets);
     mem_free(flow->kept);
     mem_free(flow->graphs);
     mem_free(flow->files);

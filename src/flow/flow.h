@@ -19,6 +19,7 @@
 #ifndef PAWL_FLOW_H
 #define PAWL_FLOW_H
 
+#include "bounds.h"
 #include "error.h"
 #include "jq.h"
 #include "json.h"
@@ -73,8 +74,11 @@ typedef struct FlowReader {
     void *ctx;
 } FlowReader;
 
-/* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. */
-bool flow_read_file(const char *path, Buf *out, Error *err);
+/* The text of a file, as flow_load() reads it: at most FLOW_FILE_MAX bytes. root: that it has to be in; NULL:
+ * anywhere. */
+bool flow_read_file(const SafeRoot *root, const char *path, Buf *out, Error *err);
+/* That as a reader; "-" is standard input. */
+FlowReader flow_root_reader(const SafeRoot *root);
 
 /* Files that are at hand: an object {path: text}. Both are borrowed by the reader. */
 typedef struct FlowFiles {
@@ -291,6 +295,8 @@ struct Graph {
     const char *checkpoint_dir; /* or NULL */
     const char *checkpoint;     /* config.checkpoint: a THREAD[@SEQ] to resume from, or NULL */
     const char *mode;           /* "autonomous", "interactive", or NULL */
+    /* of the graph of each file */
+    const NetPolicy *net; /* config.net: where requests of what is in it may go; NULL: anywhere */
 };
 
 struct Flow {

@@ -1,6 +1,7 @@
 /* graph_dialect.c - files with `nodes` and `edges`. */
 #include "loader.h"
 
+#include "mem.h"
 #include "suggest.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ const char *const config_keys[] = {"checkpointer",
                                    "recursion_limit",
                                    "timeout",
                                    "mode",
+                                   "net",
                                    NULL};
 const char *const checkpointers[] = {"memory", "file", "sqlite", NULL};
 const char *const run_modes[] = {"autonomous", "interactive", NULL};
@@ -83,11 +85,36 @@ static void load_state(Loader *ld, const YamlNode *state, GraphImpl *g) {
 
 /* ---- config ---- */
 
+/* A list of words, or one text that has them. */
+static void load_net(Loader *ld, const YamlNode *net, Graph *g) {
+    FlowImpl *flow = ld->flow;
+    bool list = net->kind == YAML_LIST;
+    NetPolicy *policy = list ? net_policy_new() : NULL;
+    Error err = ERROR_INIT;
+    for (size_t i = 0; list && i < net->n; i++) {
+        const YamlNode *word = net->items[i];
+        if (word->kind != YAML_SCALAR || !net_policy_add(policy, word->text, word->len, &err)) {
+            report_at(ld->reporter, word->spot, "`net`: %s",
+                      err.msg[0] ? err.msg : "A word is expected here, such as public.");
+            break;
+        }
+    }
+    if (net->kind == YAML_SCALAR) policy = net_policy_parse(net->text, &err);
+    if (!policy) {
+        report_at(ld->reporter, net->spot, "`net`: %s",
+                  err.msg[0] ? err.msg : "Words are expected here, such as public.");
+        return;
+    }
+    flow->nets = mem_grow(flow->nets, flow->nnets, &flow->nets_cap, sizeof *flow->nets);
+    flow->nets[flow->nnets++] = policy;
+    g->net = policy;
+}
+
 /* What nodes need to know; interrupts need to know the nodes, and come later. */
 static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
     check_keys(ld, config, (KeyList){.names = config_keys}, "`config`");
     const YamlPair *checkpointer = yaml_pair(config, "checkpointer");
-    const YamlNode *limit = yaml_get(config, "recursion_limit");
+    const YamlNode *limit = yaml_get(config, "recursion_limit"), *net = yaml_get(config, "net");
     const char *store = key_text(ld, config, "checkpointer");
     size_t len = store ? checkpointer->value->len : 0;
     if (store && strcmp(store, "postgres") == 0) {
@@ -110,6 +137,7 @@ static void load_config(Loader *ld, const YamlNode *config, Graph *g) {
     g->checkpoint_dir = key_text(ld, config, "checkpoint_dir");
     g->checkpoint = key_text(ld, config, "checkpoint");
     key_duration(ld, config, "timeout", &g->timeout_ms);
+    if (net && !yaml_is_null(net)) load_net(ld, net, g);
     if (limit) field_int(ld, limit, "`recursion_limit`", RECURSION_MAX, &g->recursion_limit);
     /* Both may be there, as alternatives that somebody left in: the folder says more. */
     if (g->checkpoint_dir && g->checkpointer && strcmp(g->checkpointer, "memory") == 0) {

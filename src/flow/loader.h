@@ -73,6 +73,8 @@ typedef struct FlowImpl {
     size_t nexprs, exprs_cap;
     Json *kept; /* values that live as long as the flow */
     size_t nkept, kept_cap;
+    NetPolicy **nets; /* the same */
+    size_t nnets, nets_cap;
     Spot first_interrupt; /* file NULL: none */
     const char *first_interrupt_text;
 } FlowImpl;

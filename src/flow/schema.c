@@ -89,6 +89,7 @@ static const Property config_properties[] = {
     {"timeout", REF("duration"), "how long a run may take"},
     {"mode", "{\"enum\":[\"autonomous\",\"interactive\"]}",
      "who answers what could be asked of a model"},
+    {"net", REF("names"), "where requests may go: any, public, hosts and ranges of addresses"},
     {0},
 };
 

@@ -1,5 +1,6 @@
 #include "host_inside.h"
 
+#include "ascii.h"
 #include "exec.h"
 #include "json_build.h"
 #include "mem.h"
@@ -228,9 +229,40 @@ static char *copy(const char *text) {
     return text ? mem_strndup(text, strlen(text)) : NULL;
 }
 
+/* Without these no program runs as people expect it to; ours say where interpreters are. */
+static const char *const always_inherited[] = {
+    "PATH", "HOME", "LANG", "TZ", "TMPDIR", "PAWL_PYTHON", "PAWL_NODE", "PAWL_WORKERS", NULL};
+
+static bool is_inherited(const char *variable, Json names) {
+    static const char secret[] = "PAWL_SECRET_";
+    size_t len = strcspn(variable, "=");
+    bool wanted = json_is_none(names);
+    if (strncmp(variable, secret, sizeof secret - 1) == 0) return false;
+    for (const char *const *name = always_inherited; *name && !wanted; name++) {
+        wanted = text_is(variable, len, *name);
+    }
+    for (size_t i = 0; i < json_array_len(names) && !wanted; i++) {
+        Json name = json_array_get(names, i);
+        wanted = json_string_len(name) == len && !memcmp(json_string_data(&name), variable, len);
+    }
+    return wanted;
+}
+
+static char **inherited(char *const *all, Json names) {
+    size_t n = 0, kept = 0;
+    while (all && all[n]) n++;
+    char **out = mem_zalloc((n + 1) * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        if (is_inherited(all[i], names)) out[kept++] = all[i];
+    }
+    return out;
+}
+
 Host *host_new(const HostOptions *options) {
     Host *h = mem_zalloc(sizeof *h);
     h->options = *options;
+    h->environment = inherited(options->environment, options->names);
+    h->options.names = json_none();
     h->url = copy(options->store);
     h->folder = copy(options->folder);
     h->sweep = mem_zalloc(sizeof *h->sweep);
@@ -254,7 +286,12 @@ void host_free(Host *h) {
     mem_free(h->work_folder);
     mem_free(h->url);
     mem_free(h->folder);
+    mem_free(h->environment);
     mem_free(h);
+}
+
+const Bounds *host_bounds(const Host *h) {
+    return &h->options.bounds;
 }
 
 uv_loop_t *host_loop(const Host *h) {
@@ -318,7 +355,8 @@ Engine *host_engine(Host *h, HostNeed need, Error *err) {
     EngineOptions options = {.loop = h->options.loop,
                              .store = store,
                              .folder = h->folder,
-                             .environment = h->options.environment,
+                             .environment = h->environment,
+                             .bounds = h->options.bounds,
                              .work = h->options.work ? h->options.work : exec_work,
                              .budget = h->options.budget,
                              .max_state = h->options.max_state,

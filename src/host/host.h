@@ -32,9 +32,14 @@ typedef struct HostRun HostRun;
 
 typedef struct HostOptions {
     uv_loop_t *loop;
-    const char *store;        /* URL; copied. NULL: nothing is kept */
-    const char *folder;       /* that runs are started in, absolute; copied */
-    char *const *environment; /* of the commands of runs; "NAME=value", NULL at the end; borrowed */
+    const char *store;  /* URL; copied. NULL: nothing is kept */
+    const char *folder; /* that runs are started in, absolute; copied */
+    /* Of what runs start; "NAME=value", NULL at the end; borrowed. Those of PAWL_SECRET_... are left out. */
+    char *const *environment;
+    Json
+        names; /* of what they inherit of it, besides those that every program needs: an array of strings;
+                      borrowed. JSON_NONE: all */
+    Bounds bounds; /* what runs may reach */
 
     /* For a program around the library; zero otherwise. */
     const NodeWork *const *work; /* of each kind; NULL: exec_work. Borrowed */
@@ -55,6 +60,7 @@ void host_free(Host *host);
 uv_loop_t *host_loop(const Host *host);
 void *host_ctx(const Host *host); /* of its options */
 const char *host_folder(const Host *host);
+const Bounds *host_bounds(const Host *host);
 
 /* ---- the store ---- */
 

@@ -13,6 +13,7 @@ typedef struct Awaiting Awaiting;
 
 struct Host {
     HostOptions options;
+    char **environment; /* what runs inherit of that of the options; the texts are borrowed */
     char *url, *folder;
     char *work_folder;              /* of the store; NULL: not asked for yet */
     Store *store;                   /* NULL: not opened yet */

@@ -12,7 +12,10 @@
  * Redirects are followed here and not by libcurl, for three reasons: the scheme of the next URL is
  * looked at before anything else is done with it; what we were given for one host (keys in headers of
  * any name) is left behind when the next one is another; and the limits hold for all of them
- * together. */
+ * together.
+ *
+ * Where a request may go is looked at twice: before a socket is made for an address that a name came to, and before a
+ * request is sent, since a connection may be one that another request, with other rules, has left. */
 #define _GNU_SOURCE
 #include "http.h"
 
@@ -20,6 +23,7 @@
 #include "mem.h"
 #include "url.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -64,6 +68,11 @@ struct HttpRequest {
     char *method, *url, *body, *ca_file;
     char *origin; /* scheme, host and port of url */
     char *host;   /* for sentences: with the port where it is not the usual one */
+    char *name;   /* the host alone */
+    const NetPolicy **nets;
+    bool forbidden; /* an address, by `forbids`: that was the last that was tried */
+    const NetPolicy *forbids;
+    char address[INET6_ADDRSTRLEN];   /* that one */
     struct curl_slist *sent, *abroad; /* headers, and those that may go to another host as well */
     bool is_abroad;                   /* sent elsewhere by a redirect: `abroad` it is */
     int redirects;
@@ -211,7 +220,9 @@ static void take_url(HttpRequest *r, CURLU *url) {
     r->is_abroad = r->is_abroad || (r->origin && strcasecmp(r->origin, origin));
     mem_free(r->origin);
     mem_free(r->host);
+    mem_free(r->name);
     mem_free(r->url);
+    r->name = copy(host);
     r->origin = origin;
     r->host = print_text("%s%s%s", host, port ? ":" : "", port ? port : "");
     r->url = copy(bare);
@@ -423,11 +434,42 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
     return r->stopped || r->waits == WAITS_TO_GO ? 0 : n;
 }
 
+/* ---- where it goes ---- */
+
+static bool may_go_to(HttpRequest *r, const struct sockaddr *address) {
+    const void *bytes = address->sa_family == AF_INET
+                            ? (const void *)&((const struct sockaddr_in *)address)->sin_addr
+                            : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+    r->forbidden = false;
+    for (size_t i = 0; i < r->options.nnets && !r->forbidden; i++) {
+        r->forbidden = !net_policy_allows(r->nets[i], r->name, address);
+        r->forbids = r->nets[i];
+    }
+    if (r->forbidden && !inet_ntop(address->sa_family, bytes, r->address, sizeof r->address)) {
+        snprintf(r->address, sizeof r->address, "of another kind");
+    }
+    return !r->forbidden;
+}
+
 /* Children that are started while we are connected do not get it. */
 static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)ctx;
     (void)purpose;
+    if (!may_go_to(ctx, &address->addr)) return CURL_SOCKET_BAD;
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int on_connected(void *ctx, char *ip, char *own_ip, int port, int own_port) {
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    bool is_four = inet_pton(AF_INET, ip, &four.sin_addr) == 1;
+    (void)own_ip;
+    (void)port;
+    (void)own_port;
+    /* One that cannot be read stays ::, which nobody allows but who allows all. */
+    if (!is_four && inet_pton(AF_INET6, ip, &six.sin6_addr) != 1) six.sin6_addr = in6addr_any;
+    const struct sockaddr *address =
+        is_four ? (const struct sockaddr *)&four : (const struct sockaddr *)&six;
+    return may_go_to(ctx, address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 /* ---- one request ---- */
@@ -446,6 +488,8 @@ static void request_free(HttpRequest *r) {
     mem_free(r->ca_file);
     mem_free(r->origin);
     mem_free(r->host);
+    mem_free(r->name);
+    mem_free(r->nets);
     mem_free(r);
 }
 
@@ -458,6 +502,12 @@ static bool prepare(HttpRequest *r) {
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, r);
+    if (r->options.nnets) {
+        curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+        curl_easy_setopt(easy, CURLOPT_PREREQDATA, r);
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    }
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, r->reason);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, r);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -511,6 +561,17 @@ static void admit(HttpClient *client) {
     }
 }
 
+/* Those that forbid something. */
+static void take_nets(HttpRequest *r) {
+    size_t n = 0;
+    if (r->options.nnets) r->nets = mem_alloc(r->options.nnets * sizeof *r->nets);
+    for (size_t i = 0; i < r->options.nnets; i++) {
+        if (!net_policy_is_any(r->options.nets[i])) r->nets[n++] = r->options.nets[i];
+    }
+    r->options.nnets = n;
+    r->options.nets = NULL;
+}
+
 HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *err) {
     assert(options->on_end && options->url && !client->closing);
     HttpRequest *r = mem_zalloc(sizeof *r);
@@ -520,6 +581,7 @@ HttpRequest *http_start(HttpClient *client, const HttpOptions *options, Error *e
     if (!options->body) r->options.body_len = 0;
     r->body = options->body ? mem_strndup(options->body, options->body_len) : NULL;
     r->ca_file = copy(options->ca_file);
+    take_nets(r);
     r->url = shown_url(options->url);
     r->host = copy("the server");
     r->began = uv_hrtime();
@@ -607,6 +669,12 @@ static bool follow(HttpRequest *r) {
 }
 
 static void on_done(HttpRequest *r, CURLcode code) {
+    bool connected = code != CURLE_COULDNT_CONNECT && code != CURLE_ABORTED_BY_CALLBACK;
+    if (r->forbidden && !connected && !r->failed) {
+        set_end(r, HTTP_FORBIDDEN,
+                "%s is not asked: its address, %s, is none that requests may go to here (%s).",
+                r->host, r->address, net_policy_text(r->forbids));
+    }
     if (code != CURLE_OK && !r->failed && !r->stopped) {
         HttpFailed failed = {.code = code,
                              .easy = r->easy,

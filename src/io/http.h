@@ -6,7 +6,7 @@
  *
  * libcurl's multi interface on libuv: any number of requests at once, none of them blocks. http and
  * https, HTTP/1.1 and 2; redirects within these two, never to another scheme; certificates are checked.
- * A proxy is used when the environment says so. What the request was given for one host (credentials
+ * A proxy is used when the environment says so, and no `nets` are given. What the request was given for one host (credentials
  * in the URL, any header but accept, accept-language, accept-encoding, content-type and user-agent)
  * does not follow a redirect to another, another port or another scheme.
  *
@@ -22,6 +22,7 @@
 
 #include "buf.h"
 #include "error.h"
+#include "net_policy.h"
 
 #include <stdint.h>
 #include <uv.h>
@@ -36,6 +37,7 @@ typedef enum HttpEnd {
     HTTP_TIMEOUT,
     HTTP_TOO_LARGE,     /* the answer is longer than max_response */
     HTTP_INSECURE_PEER, /* the certificate does not hold */
+    HTTP_FORBIDDEN,     /* its address is none that `nets` allow */
 } HttpEnd;
 
 typedef struct HttpHeader {
@@ -67,6 +69,10 @@ typedef struct HttpOptions {
     int max_redirects;           /* 0: none are followed */
     bool insecure;               /* certificates are not checked */
     const char *ca_file;         /* instead of the system's; NULL: those */
+    /* Each of them has to allow an address before it is connected to, of redirects too. They are borrowed until the
+     * request ends, and what would hide the address, a proxy, is not used. */
+    const NetPolicy *const *nets;
+    size_t nnets;
     /* The answer as it comes, instead of being kept: for streams. status is known by then. False ends
      * the request (HTTP_ANSWERED). Requests may be started and cancelled in it. NULL: it is kept in
      * the answer. */

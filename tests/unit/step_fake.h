@@ -40,6 +40,7 @@ struct Step {
     uint64_t deadline, turn_end; /* of pure work, as uv_hrtime() counts; 0: none */
     bool interactive;
     const char *folder;
+    Bounds bounds;
     const char *definition; /* NULL: that of all others */
     const char *place;      /* NULL: there is none */
     char own_place[100];
@@ -104,6 +105,14 @@ const char *const *step_environment(const Step *step) {
     (void)step;
     extern char **environ;
     return (const char *const *)environ;
+}
+
+const Bounds *step_bounds(const Step *step) {
+    return &step->bounds;
+}
+
+const Graph *step_graph(const Step *step, size_t i) {
+    return i == 0 ? step->node.graph : NULL;
 }
 
 int64_t step_timeout_ms(const Step *step) {

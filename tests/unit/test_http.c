@@ -535,6 +535,85 @@ static void credentials_of_the_url_stay_with_their_host(void **state) {
     expect_echo(abroad, "headers.authorization", "(nothing)");
 }
 
+/* ---- where it may go ---- */
+
+static const char *at_host(const char *host, const char *path) {
+    static char url[300];
+    snprintf(url, sizeof url, "http://%s:%d%s", host, server.http, path);
+    return url;
+}
+
+/* Asks for a URL under two policies; whether it was answered, and otherwise that it may not. */
+static bool may_ask(const char *first, const char *second, const char *url) {
+    const NetPolicy *nets[] = {net_policy_parse(first, NULL), net_policy_parse(second, NULL)};
+    Got got = {0};
+    ask(&got, (HttpOptions){.url = url, .nets = nets, .nnets = 2, .max_redirects = 3});
+    bool answered = got.end == HTTP_ANSWERED;
+    if (!answered && got.end != HTTP_FORBIDDEN) fail_msg("%s: %s", url, got.message);
+    if (!answered) expect_part(got.message, "is none that requests may go to here");
+    got_clear(&got);
+    for (int i = 0; i < 2; i++) net_policy_free((NetPolicy *)(uintptr_t)nets[i]);
+    return answered;
+}
+
+static void a_request_goes_only_where_all_policies_allow(void **state) {
+    (void)state;
+    static const char *const spellings[] = {"127.0.0.1",
+                                            "127.1",
+                                            "0x7f000001",
+                                            "2130706433",
+                                            "017700000001",
+                                            "localhost",
+                                            "LocalHost",
+                                            "[::ffff:127.0.0.1]",
+                                            "[::ffff:7f00:1]",
+                                            "0.0.0.0",
+                                            "0",
+                                            "[::1]",
+                                            "[::]"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        if (may_ask("public", "any", at_host(spellings[i], "/echo"))) fail_msg("%s", spellings[i]);
+        if (may_ask("any", "10.0.0.0/8", at_host(spellings[i], "/echo")))
+            fail_msg("%s", spellings[i]);
+    }
+    assert_true(may_ask("any", "any", at("/echo")));
+    assert_true(may_ask("127.0.0.0/8", "public, 127.0.0.1", at("/echo")));
+    assert_false(may_ask("127.0.0.0/8", "public", at("/echo")));
+    assert_false(may_ask("public", "127.0.0.0/8", at("/echo")));
+    assert_true(may_ask("localhost", "localhost", at_host("localhost", "/echo")));
+    assert_false(may_ask("localhost", "localhost", at("/echo")));
+    expect_end((HttpOptions){.url = at("/echo"), .nets = &(const NetPolicy *){NULL}, .nnets = 0},
+               HTTP_ANSWERED, "");
+}
+
+static void a_redirect_goes_only_there_too(void **state) {
+    char path[200];
+    (void)state;
+    snprintf(path, sizeof path, "/to/302?http://127.0.0.1:%d/echo", server.http);
+    assert_true(may_ask("any", "any", at_host("localhost", path)));
+    assert_true(may_ask("localhost, 127.0.0.1", "any", at_host("localhost", path)));
+    assert_false(may_ask("localhost", "any", at_host("localhost", path)));
+}
+
+/* One that is kept from a request with other rules. */
+static void a_connection_that_is_kept_is_looked_at_again(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        expect_echo((HttpOptions){.url = at("/echo")}, "method", "GET");
+        assert_false(may_ask("public", "any", at("/echo")));
+    }
+}
+
+/* A proxy would look the name up, and nobody could say where the request goes. */
+static void no_proxy_stands_between_a_policy_and_the_address(void **state) {
+    char proxy[100];
+    (void)state;
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", server.other);
+    setenv("http_proxy", proxy, 1);
+    assert_false(may_ask("127.0.0.0/8", "any", "http://192.0.2.1/echo"));
+    unsetenv("http_proxy");
+}
+
 /* ---- TLS ---- */
 
 static const char *secure(const char *path, const char *host) {
@@ -819,6 +898,10 @@ int main(void) {
         TEST(a_port_nobody_listens_at_is_named),
         TEST(a_connection_that_ends_early_says_how),
         TEST(a_proxy_of_the_environment_is_used),
+        TEST(a_request_goes_only_where_all_policies_allow),
+        TEST(a_redirect_goes_only_there_too),
+        TEST(a_connection_that_is_kept_is_looked_at_again),
+        TEST(no_proxy_stands_between_a_policy_and_the_address),
         TEST(a_slow_answer_times_out),
         TEST(a_connection_that_does_not_come_about_times_out),
         TEST(an_answer_over_the_limit_is_ended),
