@@ -6,18 +6,20 @@
 #include "image_read.h"
 #include "injected.h"
 #include "mem.h"
+#include "park.h"
 #include "record.h"
 #include "schedule.h"
 #include "task_status.h"
 
 /* ---- hooks ---- */
 
+/* A run of one node is looked at before every node, whether anybody debugs it or not. */
 void run_set_hooks(Run *run, const RunHooks *hooks, void *ctx) {
     for (Frame *f = run->first_frame; run->hooks && f; f = f->next) {
         if (run->hooks->frame_end) run->hooks->frame_end(run->hooks_ctx, f);
         f->data = NULL;
     }
-    run->hooks = hooks;
+    run->hooks = !hooks && run->only.frame ? &only_hooks : hooks;
     run->hooks_ctx = ctx;
     for (Frame *f = run->first_frame; hooks && f; f = f->next) {
         if (hooks->frame_new) hooks->frame_new(ctx, f);
@@ -36,7 +38,7 @@ int64_t run_rest(const Run *run) {
 }
 
 bool run_has_hooks(const Run *run) {
-    return run->hooks != NULL;
+    return run->hooks && run->hooks != &only_hooks;
 }
 
 void run_hold(Run *run, bool held) {

@@ -304,7 +304,7 @@ static bool build_run(Run *run, const Loaded *loaded, const char *key, Error *er
     }
     Json debug = json_array_get(json_array_get(loaded->image, IMAGE_RUN), IMAGE_DEBUG);
     run_set_debug(run, json_is_none(debug) ? json_null() : json_ref(debug));
-    if (run->only.frame) run_set_hooks(run, &only_hooks, run);
+    if (run->only.frame) run_set_hooks(run, NULL, NULL);
     return true;
 }
 

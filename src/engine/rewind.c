@@ -274,7 +274,7 @@ static void replay(Run *run, Frame *f) {
     json_clear(&run->error);
     run_set_debug(run, json_null());
     run->only = (RunOnly){f->id, f->nlevels, run->step};
-    run_set_hooks(run, &only_hooks, run);
+    run_set_hooks(run, NULL, NULL);
     frame_set_wait(f, work_goes_outside(f, wait) ? work_again(f, wait) : wait_of(WAIT_GO));
     run_enter(run, RUNS_UNSAVED);
     run_record(run, f, frame_top(f)->node, "replaying", json_none());

@@ -789,6 +789,29 @@ def replay_of_one_node(world):
     world.same(state_of(world)["n"], 25, "the run that it is of")
 
 
+def replay_can_be_opened(world):
+    """a replay, one that failed and a fork of one are opened like any run, and still run one node only"""
+    text = "nodes:\n  - {name: a, jq: '{n: 1}'}\n  - {name: b, jq: '{n: (.n + 1)}'}\n" \
+           "  - {name: bad, jq: 'if .mended then {} else error(\"no\") end'}\n" \
+           "  - {name: more, jq: '{more: true}'}\n"
+    with debugger(world, text, store="file:kept") as d:
+        world.same(d.go("continue").status, "failed")
+        for node, status in (("b", "completed"), ("bad", "failed")):
+            d.call("replay", node=node, new_thread=f"again-{node}")
+            world.same(d.wait("replayed", thread=f"again-{node}")["status"], status)
+    world("fork", "again-bad", "--thread", "forked", "--store", "file:kept").gives(0)
+    with Debugger(world, "again-b", store="file:kept") as d:
+        world.same(d.call("session")["run_status"], "completed")
+        d.call("back")
+        world.same(d.go("continue").status, "completed")
+        world.same([one["node"] for one in d.call("history")["steps"]], ["b"])
+    for thread in ("again-bad", "forked"):
+        with Debugger(world, thread, store="file:kept") as d:
+            d.call("set", path=".mended", value=True)
+            world.same(d.go("retry").status, "completed")
+            world.same(d.value(".more"), None)
+
+
 def replay_that_is_under_way(world):
     """a debugger may be left while a replay is under way: both end, and the replay can be gone on with"""
     world.write("w.yaml", "nodes: [{name: a, shell: 'echo >> began; test -e go || sleep 60'}]\n")
