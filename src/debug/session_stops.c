@@ -279,6 +279,15 @@ static bool is_selected_next(const Session *s, const Frame *f) {
     return !s->chosen && (s->gone_on || frame_id(f) == s->was_selected || first);
 }
 
+static void select_stopped(Session *s, const Frame *f) {
+    if (is_selected_next(s, f)) {
+        s->selected = frame_id(f);
+        s->chosen = false;
+        s->gone_on = false;
+        session_keep(s, "selected", 0, json_int(s->selected));
+    }
+}
+
 static void stop_here(Stop *stop, const char *reason, Json *info) {
     Session *s = stop->session;
     Frame *f = stop->place->frame;
@@ -292,12 +301,7 @@ static void stop_here(Stop *stop, const char *reason, Json *info) {
     s->initial = false;
     stop->frame->asked = false;
     clear_step(s, f);
-    if (!(alone && stop->frame->because) && is_selected_next(s, f)) {
-        s->selected = frame_id(f);
-        s->chosen = false;
-        s->gone_on = false;
-        session_keep(s, "selected", 0, json_int(s->selected));
-    }
+    if (!alone || !stop->frame->because) select_stopped(s, f);
     if (s->pause_all && !alone && !s->stopping) ask_others(s, f);
     stop->frame->because = 0;
 }
@@ -535,6 +539,18 @@ static void pause_one(Session *s, Frame *f, bool alone, Paused *out) {
     fs->because = 0;
 }
 
+/* One that stands still stays selected. Else it is the first of those that stop, unless the one that was
+ * selected before does, too. */
+static void select_paused(Session *s, Json paused) {
+    const Frame *selected = run_frame(s->run, s->selected);
+    s->gone_on = s->gone_on && !(selected && frame_is_parked(selected));
+    if (!s->gone_on || !json_array_len(paused)) return;
+    for (size_t i = 0; i < json_array_len(paused); i++) {
+        select_stopped(s, run_frame(s->run, image_int(paused, i)));
+    }
+    session_record(s);
+}
+
 Json session_pause(Session *s, Frame *f) {
     Paused all = {json_array(), json_array()};
     if (f) pause_one(s, f, true, &all);
@@ -542,6 +558,7 @@ Json session_pause(Session *s, Frame *f) {
         next = run_next_frame(s->run, at);
         pause_one(s, at, false, &all);
     }
+    select_paused(s, all.now);
     return OBJECT(KEY("paused", all.now), KEY("later", all.later));
 }
 

@@ -491,6 +491,20 @@ def going_pause_all(world):
             world.same({e["reason"] for e in stop.paused}, {"user_pause"})
 
 
+def going_pause_selects_one_that_is_paused(world):
+    """pause selects a frame that stands still: the one that was selected, or else the first"""
+    with debug(world, SLEEPY) as d:
+        d.call("continue")
+        d.wait("frame", name="parallel[1]", status="created")
+        d.go("pause")
+        world.same(d.call("session")["frame"], 2)
+        d.call("frame", frame=3)
+        d.call("continue", frame="all")
+        d.go("pause")
+        world.same(d.call("session")["frame"], 3)
+        d.call("skip")
+
+
 @paced
 def going_pause_and_continue(world):
     """pause all, continue all: the run ends, the frame around the branches does not stop again"""
