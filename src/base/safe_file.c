@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,18 +34,6 @@ static int cannot(Error *err, const char *what, const char *name, int error) {
     return -1;
 }
 
-static int foreign(Error *err, const char *name, const struct stat *st) {
-    if (st->st_uid != geteuid() && st->st_uid != 0) {
-        error_set(err, ERR_IO, "%s belongs to another user (number %lu).", name,
-                  (unsigned long)st->st_uid);
-    } else {
-        error_set(err, ERR_IO, "Others can write to %s.", name);
-    }
-    error_fact(err, "foreign", name);
-    errno = EPERM;
-    return -1;
-}
-
 static int close_with(int fd) {
     int error = errno;
     close(fd);
@@ -52,11 +41,48 @@ static int close_with(int fd) {
     return -1;
 }
 
-/* ---- files ---- */
+/* ---- owners ---- */
 
-static bool is_ours(const struct stat *st) {
-    return st->st_uid == geteuid() || st->st_uid == 0;
+static bool foreign(Error *err, const char *name) {
+    error_fact(err, "foreign", name);
+    errno = EPERM;
+    return false;
 }
+
+bool safe_is_ours(const struct stat *st, const char *name, Error *err) {
+    if (st->st_uid == geteuid() || st->st_uid == 0) return true;
+    error_set(err, ERR_IO, "%s belongs to another user (number %lu).", name,
+              (unsigned long)st->st_uid);
+    return foreign(err, name);
+}
+
+/* A group of just this user has the same number. */
+static bool others_write(const struct stat *st) {
+    return st->st_mode & S_IWOTH ||
+           (st->st_mode & S_IWGRP && (unsigned long)st->st_gid != (unsigned long)st->st_uid);
+}
+
+bool safe_is_ours_alone(const struct stat *st, const char *name, bool sticky, Error *err) {
+    if (!safe_is_ours(st, name, err)) return false;
+    if (!others_write(st) || (sticky && S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX)) return true;
+    error_set(err, ERR_IO, "Others can write to %s.", name);
+    return foreign(err, name);
+}
+
+void safe_close_to_others(const char *path) {
+    struct stat st;
+    char by_fd[64];
+    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool mine = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !others_write(&st) &&
+                (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+    if (mine && st.st_mode & (S_IRWXG | S_IRWXO)) {
+        snprintf(by_fd, sizeof by_fd, "/proc/self/fd/%d", fd);
+        if (chmod(by_fd, st.st_mode & S_IRWXU) != 0) errno = 0;
+    }
+    if (fd >= 0) close(fd);
+}
+
+/* ---- files ---- */
 
 int safe_open(int folder, const char *name, int flags, int rules, Error *err) {
     struct stat st;
@@ -73,11 +99,7 @@ int safe_open(int folder, const char *name, int flags, int rules, Error *err) {
         errno = ENXIO;
         return close_with(fd);
     }
-    if (rules & SAFE_OURS && !is_ours(&st)) {
-        foreign(err, name, &st);
-        return close_with(fd);
-    }
-    return fd;
+    return rules & SAFE_OURS && !safe_is_ours(&st, name, err) ? close_with(fd) : fd;
 }
 
 int safe_create(int folder, const char *name, Error *err) {
@@ -148,11 +170,7 @@ bool safe_folder_is_ours(int fd, const char *name, Error *err) {
         cannot(err, "look at the folder", name, errno);
         return false;
     }
-    bool others = st.st_mode & S_IWOTH ||
-                  (st.st_mode & S_IWGRP && (unsigned long)st.st_gid != (unsigned long)st.st_uid);
-    if (is_ours(&st) && !others) return true;
-    foreign(err, name, &st);
-    return false;
+    return safe_is_ours_alone(&st, name, false, err);
 }
 
 static int open_folder(int folder, const char *name, Error *err) {
@@ -174,8 +192,8 @@ int safe_folder(int folder, const char *name, Error *err) {
 int safe_parent(int folder, const char *name, Error *err) {
     struct stat st;
     int fd = open_folder(folder, name, err);
-    bool sticky = fd >= 0 && fstat(fd, &st) == 0 && st.st_mode & S_ISVTX && is_ours(&st);
-    return fd < 0 || sticky || safe_folder_is_ours(fd, name, err) ? fd : close_with(fd);
+    bool safe = fd >= 0 && fstat(fd, &st) == 0 && safe_is_ours_alone(&st, name, true, err);
+    return fd < 0 || safe ? fd : close_with(fd);
 }
 
 int safe_folder_make(int folder, const char *name, bool *made, Error *err) {

@@ -52,6 +52,18 @@ bool safe_read_given(const char *path, size_t max, Buf *out, Error *err);
 /* Whether a path names such a descriptor: /dev/stdin, /dev/fd/N. */
 bool safe_is_descriptor(const char *path);
 
+/* The one place where owners are judged, by what fstat() or lstat() said: whether it is ours; and whether, besides,
+ * nobody else can write to it. sticky: one like /tmp will do, where others cannot take away what is not theirs.
+ * False: EPERM. */
+struct stat;
+bool safe_is_ours(const struct stat *st, const char *name, Error *err);
+bool safe_is_ours_alone(const struct stat *st, const char *name, bool sticky, Error *err);
+
+/* Takes the rights of others to read from a file or folder of ours: what an earlier version made. Nothing is said
+ * where that is impossible, and nothing is done to what is another's, what is a link, and what others can write to:
+ * that is refused instead. It opens no descriptor that would take locks with it when it is closed. */
+void safe_close_to_others(const char *path);
+
 /* A folder that is ours alone, and no link to one. -1: none. */
 int safe_folder(int folder, const char *name, Error *err);
 /* Whether one that is open already is that. */

@@ -217,7 +217,8 @@ static bool read_facts(Json document, Reading *r, Error *err) {
         }
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        if (json_tag(json_object_get_c(document, numbers[i])) != JSON_TAG_INT) {
+        Json number = json_object_get_c(document, numbers[i]);
+        if (json_tag(number) != JSON_TAG_INT || number.i < 0 || number.i > STORE_NUMBER_MAX) {
             return error_set(err, ERR_DATA,
                              "This export is damaged: its `%s` is not a whole number.", numbers[i]);
         }
@@ -274,8 +275,10 @@ static bool read_row(Reading *r, Json fields, Error *err) {
     if (parent < 0 || parent >= row->seq || (parent && at == SIZE_MAX)) {
         return bad_row(r, "has a parent that is not one of those before it", err);
     }
-    if (row_int(row, ROW_STEP) < 0 || row_int(row, ROW_FRAME) < 0 || row_int(row, ROW_AT) < 0) {
-        return bad_row(r, "has a number below zero", err);
+    for (size_t i = ROW_STEP; i <= ROW_AT; i++) {
+        if (row_int(row, i) < 0) return bad_row(r, "has a number below zero", err);
+        if (row_int(row, i) > STORE_NUMBER_MAX)
+            return bad_row(r, "has a number that is too high", err);
     }
     for (size_t i = ROW_PATCH; i <= ROW_RESULT; i++) {
         if (json_size(json_array_get(fields, i)) > STORE_IMAGE_MAX) {

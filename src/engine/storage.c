@@ -24,6 +24,15 @@ typedef struct Jobs {
     size_t n;
 } Jobs;
 
+/* A thread that reads. store and job are under the mutex: what it does can be ended (store_interrupt()). */
+typedef struct ReaderThread {
+    Storage *storage;
+    uv_thread_t thread;
+    Store *store; /* while a job is under way; NULL: none is */
+    StorageJob *job;
+    bool interrupted;
+} ReaderThread;
+
 struct Storage {
     StorageHost host;
     uv_mutex_t mutex;
@@ -32,7 +41,8 @@ struct Storage {
     Jobs writes, reads, finished; /* under mutex, like the four that follow */
     int resting;                  /* readers that wait for a job */
     bool quit;
-    uv_thread_t writer, readers[STORAGE_READERS];
+    uv_thread_t writer;
+    ReaderThread readers[STORAGE_READERS];
     int nreaders;
     Store *reader;  /* the loop's */
     size_t pending; /* jobs that were not told yet */
@@ -83,32 +93,61 @@ static void finish(Storage *s, StorageJob *job) {
 }
 
 /* What is left in the job is the loop's: so are its bytes. */
-static void do_job(Storage *s, StorageJob *job, Store *store) {
+static void work(StorageJob *job, Store *store) {
     size_t before = json_heap_bytes();
     job->work(job, store);
     job->heap = json_heap_bytes() - before;
     json_heap_move(-job->heap);
-    finish(s, job);
 }
 
 static void write_jobs(void *arg) {
     Storage *s = arg;
-    for (StorageJob *job; (job = take(s, &s->writes, &s->to_write));) do_job(s, job, s->host.store);
+    for (StorageJob *job; (job = take(s, &s->writes, &s->to_write));) {
+        work(job, s->host.store);
+        finish(s, job);
+    }
 }
 
-/* A handle that could not be opened is tried again for the next job. */
+/* Says what a reader is at, NULL: nothing; gives whether what it was at was interrupted. */
+static bool reader_at(ReaderThread *r, Store *store, StorageJob *job) {
+    uv_mutex_lock(&r->storage->mutex);
+    bool interrupted = r->interrupted;
+    r->store = store;
+    r->job = job;
+    r->interrupted = false;
+    uv_mutex_unlock(&r->storage->mutex);
+    return interrupted;
+}
+
+/* A handle that could not be opened is tried again for the next job; so is one that was interrupted. */
 static void read_jobs(void *arg) {
-    Storage *s = arg;
+    ReaderThread *r = arg;
+    Storage *s = r->storage;
     Store *store = NULL;
     for (StorageJob *job; (job = take(s, &s->reads, &s->to_read));) {
         store = store ? store : store_reader(s->host.store, &job->err);
         if (store) {
-            do_job(s, job, store);
-        } else {
-            finish(s, job);
+            reader_at(r, store, job);
+            work(job, store);
+            if (reader_at(r, NULL, NULL)) {
+                store_close(store);
+                store = NULL;
+            }
         }
+        finish(s, job);
     }
     store_close(store);
+}
+
+/* Ends what the readers do: all of it, or one job. Under the mutex. */
+static void interrupt(Storage *s, const StorageJob *only) {
+    for (int i = 0; i < s->nreaders; i++) {
+        ReaderThread *r = &s->readers[i];
+        if (r->store && (!only || r->job == only)) {
+            r->interrupted = true;
+            store_interrupt(r->store);
+        }
+    }
 }
 
 /* ---- the loop's side: jobs ---- */
@@ -168,7 +207,9 @@ void storage_read(Storage *s, StorageJob *job) {
     size_t waiting = s->reads.n;
     bool more = s->resting < (int)waiting + 1 && s->nreaders < STORAGE_READERS;
     uv_mutex_unlock(&s->mutex);
-    if (more && uv_thread_create(&s->readers[s->nreaders], read_jobs, s) == 0) s->nreaders++;
+    ReaderThread *r = more ? &s->readers[s->nreaders] : NULL;
+    if (r) r->storage = s;
+    if (r && uv_thread_create(&r->thread, read_jobs, r) == 0) s->nreaders++;
     if (!s->nreaders || waiting >= STORAGE_READS) {
         error_set(&job->err, ERR_BUSY, "The store is asked for too much at once; try again.");
         ask(s, job, &s->finished, &s->ended);
@@ -194,6 +235,8 @@ void storage_abandon(StorageJob *job) {
         jobs_remove(queue, job);
         job->finished = true;
         jobs_add(&s->finished, job);
+    } else {
+        interrupt(s, job);
     }
     uv_mutex_unlock(&s->mutex);
     if (queue) {
@@ -309,11 +352,12 @@ void storage_close(Storage *s) {
     s->closing = true;
     uv_mutex_lock(&s->mutex);
     s->quit = true;
+    interrupt(s, NULL);
     uv_cond_broadcast(&s->to_write);
     uv_cond_broadcast(&s->to_read);
     uv_mutex_unlock(&s->mutex);
     uv_thread_join(&s->writer);
-    for (int i = 0; i < s->nreaders; i++) uv_thread_join(&s->readers[i]);
+    for (int i = 0; i < s->nreaders; i++) uv_thread_join(&s->readers[i].thread);
     while (s->reads.first) storage_abandon(s->reads.first);
     for (StorageJob *job; (job = next_finished(s));) {
         job->abandoned = true;

@@ -13,8 +13,8 @@
  *
  * Jobs. Whoever asks owns the job and keeps it until done() is called, which happens exactly once and
  * may free it. done() is never called before storage_write() or storage_read() returns. Who lost
- * interest says so with storage_abandon(): work that has not begun is left out, done() still comes.
- * storage_close() abandons what is left.
+ * interest says so with storage_abandon(): work that has not begun is left out, what is being read is
+ * given up (store_interrupt()), and done() still comes. storage_close() abandons what is left.
  *
  * Values. The counts in JSON values are not atomic, so a value has one thread at a time. What work()
  * makes and leaves in its job is handed to the loop whole, and the storage moves its bytes from the

@@ -7,8 +7,8 @@
  * handle that writes: there the engine's writer does it, or the loop when there is no engine.
  *
  * The ticket is libuv's until the loop has seen the job's end; the job is its owner's from done() on. When the
- * host goes, jobs that were not begun are taken back, the others are waited for, and the tickets are left to
- * the loop. */
+ * host goes, jobs that were not begun are taken back, those that read are interrupted, the others are waited for,
+ * and the tickets are left to the loop. */
 #include "host_inside.h"
 
 #include "json_binary.h"
@@ -26,9 +26,10 @@ typedef struct Ticket {
     Host *host; /* NULL: the host is gone, and the job was told */
     HostJob *job;
     struct Ticket *prev, *next;
-    Store *source; /* in memory: what to open a handle of */
-    size_t heap;   /* bytes of what the job has made */
-    bool finished; /* under the mutex */
+    Store *source;  /* in memory: what to open a handle of */
+    size_t heap;    /* bytes of what the job has made */
+    bool finished;  /* under the mutex */
+    Store *reading; /* under the mutex: the handle, while the job only reads; NULL: none */
 } Ticket;
 
 struct Readers {
@@ -66,13 +67,22 @@ static void put_handle(Ticket *t, Store *store) {
     store_close(store);
 }
 
+static void set_reading(Ticket *t, Store *store) {
+    Readers *r = t->host->readers;
+    uv_mutex_lock(&r->mutex);
+    t->reading = store;
+    uv_mutex_unlock(&r->mutex);
+}
+
 /* What is left in the job is the loop's: so are its bytes. */
 static void on_thread(uv_work_t *work) {
     Ticket *t = work->data;
     Readers *r = t->host->readers;
     size_t before = json_heap_bytes();
     Store *store = t->job->need == HOST_NO_STORE ? NULL : take_handle(t);
+    set_reading(t, t->job->need == HOST_READS ? store : NULL);
     if (store || t->job->need == HOST_NO_STORE) t->job->work(t->job, store);
+    set_reading(t, NULL);
     if (store) put_handle(t, store);
     t->heap = json_heap_bytes() - before;
     json_heap_move(-t->heap);
@@ -169,6 +179,7 @@ void host_jobs_end(Host *h) {
         bool begun = uv_cancel((uv_req_t *)&t->work) != 0;
         if (!begun) error_set(&t->job->err, ERR_BUSY, "The host has ended.");
         uv_mutex_lock(&r->mutex);
+        if (t->reading) store_interrupt(t->reading);
         while (begun && !t->finished) uv_cond_wait(&r->ended, &r->mutex);
         uv_mutex_unlock(&r->mutex);
         tell(t);

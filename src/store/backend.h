@@ -14,6 +14,8 @@
 #include "leases.h"
 #include "store.h"
 
+#include <stdatomic.h>
+
 typedef struct StoreBackend StoreBackend;
 
 struct Store {
@@ -22,11 +24,12 @@ struct Store {
     char *path;   /* what stands after the scheme */
     char *folder; /* NULL until store_folder() is called */
     StoreMode mode;
-    const Store *beside; /* while it is opened: the handle that it is a reader of; NULL: none */
-    Leases leases;       /* that this handle holds */
-    uint64_t version;    /* that store_heard() saw last */
-    bool asked;          /* through this handle, since then */
-    StoreBatch plain;    /* a batch with the numbers in it */
+    const Store *beside;     /* while it is opened: the handle that it is a reader of; NULL: none */
+    Leases leases;           /* that this handle holds */
+    uint64_t version;        /* that store_heard() saw last */
+    bool asked;              /* through this handle, since then */
+    StoreBatch plain;        /* a batch with the numbers in it */
+    atomic_bool interrupted; /* store_interrupt() */
 };
 
 /* What is being looked for: a name, or a number when thread is NULL. */
@@ -112,6 +115,7 @@ bool store_damaged(const Store *s, Error *err, const char *fmt, ...)
 /* A store of a format that this program does not know; a number that no run has. */
 bool store_is_newer(const Store *s, int64_t format, Error *err);
 bool store_has_no_run(const Store *s, int64_t run, Error *err);
+bool store_was_interrupted(const Store *s, Error *err); /* false, with ERR_CANCELLED */
 /* What the disk said while `doing` something: that it is full; anything else. */
 bool store_disk_is_full(const Store *s, const char *doing, Error *err);
 bool store_io_failed(const Store *s, const char *doing, const char *why, Error *err);
@@ -123,6 +127,9 @@ bool store_bad_checkpoint(Store *s, const Checkpoint *c, const char *part, const
                           Error *err);
 
 bool store_refuse_reader(const Store *s, Error *err); /* false for a handle that only reads */
+
+/* As the backend's find(), with numbers that are some. */
+bool store_find_row(Store *s, RunKey key, RunRow *out, bool *found, Error *err);
 
 /* What is wrong with the run as a whole; appends nothing when it is sound. */
 bool store_inspect(Store *s, int64_t run, Buf *out, Error *err);

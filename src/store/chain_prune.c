@@ -152,7 +152,7 @@ static bool count_damaged(void *ctx, int64_t seq, const Error *err) {
 
 static bool prune_leased(Prune *p, int64_t run, Error *err) {
     bool found = false;
-    if (!p->s->backend->find(p->s, (RunKey){NULL, run}, &p->row, &found, err)) return false;
+    if (!store_find_row(p->s, (RunKey){NULL, run}, &p->row, &found, err)) return false;
     if (!found) {
         return true; /* somebody removed it meanwhile */
     }

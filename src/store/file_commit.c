@@ -252,6 +252,7 @@ static bool write_run(Part *p, Error *err) {
 
 static const char batch_magic[8] = "PAWLBAT";
 enum { BATCH_HEAD = 28 };
+#define BATCH_MAX ((size_t)2 << 30)
 
 static bool lock_whole(int fd) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -360,6 +361,10 @@ static bool commit_kept(FileStore *f, const Writes *w, bool *undone, Error *err)
 
 static bool commit_several(FileStore *f, const StoreBatch *b, const Writes *w, Error *err) {
     char name[64]; /* by the handle and its uses, which no other of this process shares */
+    if (b->bytes.len > BATCH_MAX - BATCH_HEAD) {
+        return error_set(err, ERR_LIMIT, "What is to be written to several runs takes %zu MB.",
+                         b->bytes.len >> 20);
+    }
     snprintf(name, sizeof name, "%ld-%p-%llu", (long)getpid(), (void *)f,
              (unsigned long long)++f->clock);
     char *path = path_join(f->batches, name);
@@ -402,7 +407,7 @@ static bool read_batch(const char *path, StoreBatch *b) {
     Buf bytes = BUF_INIT;
     uint64_t len, count;
     uint32_t crc;
-    bool ok = file_read_whole(path, &bytes) && bytes.len >= BATCH_HEAD &&
+    bool ok = file_read_whole(path, BATCH_MAX, &bytes) && bytes.len >= BATCH_HEAD &&
               !memcmp(bytes.data, batch_magic, 8);
     if (ok) {
         memcpy(&len, bytes.data + 8, 8);

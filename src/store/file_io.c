@@ -1,8 +1,10 @@
+#define _GNU_SOURCE /* SEEK_DATA */
 #include "file_io.h"
 
 #include "fault.h"
 #include "folders.h"
 #include "mem.h"
+#include "safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,6 +56,11 @@ const char *reader_some(Reader *r, uint64_t at, size_t *len) {
     return bytes;
 }
 
+uint64_t reader_data(const Reader *r, uint64_t at) {
+    off_t data = lseek(r->fd, (off_t)at, SEEK_DATA);
+    return data >= 0 ? (uint64_t)data : errno == ENXIO ? UINT64_MAX : at;
+}
+
 void reader_forget(Reader *r) {
     buf_reset(&r->buf);
 }
@@ -85,18 +92,13 @@ bool file_sync(int fd) {
     return fdatasync(fd) == 0;
 }
 
-bool file_read_whole(const char *path, Buf *out) {
-    enum { PIECE = 65536 };
+bool file_read_whole(const char *path, size_t max, Buf *out) {
     int fd = open_regular(path, O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : 1;
-    while (n > 0) {
-        n = read(fd, buf_reserve(out, PIECE), PIECE);
-        if (n > 0) buf_advance(out, (size_t)n);
-    }
+    bool all = fd >= 0 && safe_read_fd(fd, path, max, out, NULL);
     int failed = errno;
     if (fd >= 0) close(fd);
     errno = failed;
-    return n == 0;
+    return all;
 }
 
 static bool write_new(const char *path, const char *bytes, size_t len) {

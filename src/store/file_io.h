@@ -23,6 +23,9 @@ enum { READER_NEAR = 4096, READER_FAR = 1 << 18 };
 const char *reader_get(Reader *r, uint64_t at, size_t len);
 /* The same and whatever more there is in the buffer: *len is set to it. */
 const char *reader_some(Reader *r, uint64_t at, size_t *len);
+/* The first place at or after `at` that may hold anything but zeros: a file can be mostly holes, and longer than
+ * anybody could read. UINT64_MAX: there is none. */
+uint64_t reader_data(const Reader *r, uint64_t at);
 void reader_forget(Reader *r); /* what it has read may have changed */
 void reader_clear(Reader *r);  /* does not close fd */
 
@@ -35,8 +38,8 @@ int open_regular(const char *path, int flags);
 bool file_write(int fd, const char *bytes, size_t len, uint64_t at);
 bool file_sync(int fd);
 
-/* A whole small file; false with errno. */
-bool file_read_whole(const char *path, Buf *out);
+/* A whole file of at most max bytes; false with errno (EFBIG: it is longer). */
+bool file_read_whole(const char *path, size_t max, Buf *out);
 /* Makes a whole file durable under its name at once, or not at all; false with errno. */
 bool file_replace(const char *path, const char *bytes, size_t len);
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SHORT = 256 }; /* bytes of a file that has a number or the format */
+
 static FileStore *folder_store(Store *s) {
     return (FileStore *)s;
 }
@@ -86,7 +88,7 @@ static bool open_format(FileStore *f, const char *path, Error *err) {
     Buf text = BUF_INIT;
     long format = 0;
     bool ok;
-    if (file_read_whole(path, &text)) {
+    if (file_read_whole(path, SHORT, &text)) {
         ok = check_format(&f->base, &text, &format, err);
         if (ok && format < STORE_FORMAT && f->base.mode != STORE_READ) { /* its files stay good */
             ok = write_format(path) || file_store_failed(f, "bringing it up to date", err);
@@ -229,7 +231,8 @@ static char *thread_file(const char *thread) {
 static int64_t read_number(const char *folder, const char *file) {
     Buf text = BUF_INIT;
     char *path = path_join(folder, file);
-    int64_t number = file_read_whole(path, &text) && text.len ? strtoll(text.data, NULL, 10) : 0;
+    int64_t number =
+        file_read_whole(path, SHORT, &text) && text.len ? strtoll(text.data, NULL, 10) : 0;
     mem_free(path);
     buf_clear(&text);
     return number;
@@ -510,7 +513,7 @@ static bool file_definition(Store *s, const char *key, Buf *out, bool *found, Er
     FileStore *f = folder_store(s);
     char *path = definition_path(f, key);
     errno = ENOENT;
-    *found = path && file_read_whole(path, out);
+    *found = path && file_read_whole(path, STORE_VALUE_MAX, out);
     mem_free(path);
     return *found || errno == ENOENT || file_store_failed(f, "reading a definition", err);
 }

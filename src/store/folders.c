@@ -37,24 +37,16 @@ bool folder_make(const char *path) {
     return !failed;
 }
 
-static bool is_another_users(const struct stat *st) {
-    return st->st_uid != geteuid() && st->st_uid != 0;
-}
-
 bool folder_is_safe(const char *path, Error *err) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return true; /* whoever opens the store says why */
     }
-    bool planted = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && is_another_users(&st);
-    bool shared = fstat(fd, &st) == 0 && st.st_mode & S_ISVTX && !is_another_users(&st);
-    bool safe = !planted && (shared || safe_folder_is_ours(fd, path, err));
+    bool link = lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    bool safe = (!link || safe_is_ours(&st, path, err)) && fstat(fd, &st) == 0 &&
+                safe_is_ours_alone(&st, path, true, err);
     close(fd);
-    if (planted) {
-        error_set(err, ERR_IO, "%s is a link of another user's.", path);
-        error_fact(err, "foreign", path);
-    }
     return safe;
 }
 
@@ -71,16 +63,7 @@ bool path_is_safe(const char *path, Error *err) {
         error_set(err, ERR_IO, "%s is a link, and a store has none.", path);
         return error_fact(err, "link", path);
     }
-    if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX)) {
-        error_set(err, ERR_IO, "Others can write to %s.", path);
-        return error_fact(err, "foreign", path);
-    }
-    if (is_another_users(&st)) {
-        error_set(err, ERR_IO, "%s belongs to another user (number %lu).", path,
-                  (unsigned long)st.st_uid);
-        return error_fact(err, "foreign", path);
-    }
-    return true;
+    return safe_is_ours_alone(&st, path, true, err);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the set ---- */
@@ -94,6 +96,23 @@ static char *read_owner(const LeaseFile *f, int64_t run) {
     return len ? mem_strndup(slot, len) : NULL;
 }
 
+/* A lock that only reads is nobody's lease: those are for writing. Whoever may read the file can have one, which keeps
+ * everybody from the lease; it is told for what it is. */
+static bool is_foreign(const LeaseFile *f, int64_t run, Error *err) {
+    struct flock lock = slot_lock(F_WRLCK, run);
+    if (fcntl(f->fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_RDLCK) return false;
+    char who[48] = "";
+    if (lock.l_pid > 0) snprintf(who, sizeof who, " (process %ld)", (long)lock.l_pid);
+    error_set(
+        err, ERR_IO,
+        "Somebody holds a lock for reading on %s%s, which no process of Pawl does: nobody runs "
+        "the thread, and nobody can before that process ends or lets go of it.",
+        f->path, who);
+    error_fact(err, "lock", f->path);
+    if (lock.l_pid > 0) error_fact_int(err, "pid", lock.l_pid);
+    return true;
+}
+
 bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error *err) {
     struct flock lock = slot_lock(F_WRLCK, run);
     *busy = false;
@@ -111,6 +130,7 @@ bool lease_file_lock(LeaseFile *f, int64_t run, bool *busy, char **owner, Error 
         return error_set(err, ERR_IO, "The lock file %s cannot be locked: %s.", f->path,
                          strerror(errno));
     }
+    if (is_foreign(f, run, err)) return false;
     *busy = true;
     *owner = read_owner(f, run);
     return true;
@@ -125,19 +145,22 @@ void lease_file_unlock(LeaseFile *f, int64_t run) {
 bool lease_file_is_locked(LeaseFile *f, int64_t run) {
     struct flock lock = slot_lock(F_WRLCK, run);
     int fd = f->fd >= 0 ? f->fd : open_regular(f->path, O_RDONLY);
-    bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    bool locked = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
     if (fd >= 0 && fd != f->fd) close(fd);
     return locked;
 }
 
 bool lease_file_lock_store(LeaseFile *f, Error *err) {
+    const struct timespec pause = {.tv_nsec = 1000000};
     struct flock lock = slot_lock(F_WRLCK, 0);
     if (!open_file(f, err)) return false;
-    while (fcntl(f->fd, F_OFD_SETLKW, &lock) != 0) {
-        if (errno != EINTR) {
+    while (fcntl(f->fd, F_OFD_SETLK, &lock) != 0) {
+        if (errno != EINTR && errno != EAGAIN && errno != EACCES) {
             return error_set(err, ERR_IO, "The lock file %s cannot be locked: %s.", f->path,
                              strerror(errno));
         }
+        if (is_foreign(f, 0, err)) return false;
+        nanosleep(&pause, NULL); /* it is held for the time of a few writes */
     }
     return true;
 }

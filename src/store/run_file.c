@@ -84,7 +84,8 @@ static bool parse_head(const char *head, Record *r) {
                   .len = get32(head + 4),
                   .crc = get32(head + 16),
                   .seq = (int64_t)get64(head + 8)};
-    return r->type != RECORD_CHECKPOINT || (r->seq > 0 && r->seq <= RUN_SEQ_MAX);
+    uint32_t max = r->type == RECORD_CHECKPOINT ? STORE_RECORD_MAX : STORE_FACTS_MAX;
+    return r->len <= max && (r->type != RECORD_CHECKPOINT || (r->seq > 0 && r->seq <= RUN_SEQ_MAX));
 }
 
 static uint64_t record_size(const Record *r) {
@@ -226,6 +227,9 @@ static uint64_t find_record(RunFile *f, uint64_t at, uint64_t size) {
     Record r;
     size_t len;
     while (at + RECORD_HEAD <= size) {
+        uint64_t data = reader_data(&f->reader, at);
+        if (data > size - RECORD_HEAD) break;
+        at = data;
         const char *bytes = reader_some(&f->reader, at, &len);
         const char *p = bytes ? memchr(bytes, 'P', len) : NULL;
         if (!bytes) break;
@@ -240,6 +244,8 @@ static uint64_t find_record(RunFile *f, uint64_t at, uint64_t size) {
 static bool only_zeros(RunFile *f, uint64_t at, uint64_t size) {
     size_t len;
     for (; at < size; at += len) {
+        at = reader_data(&f->reader, at);
+        if (at >= size) break;
         const char *bytes = reader_some(&f->reader, at, &len);
         for (size_t i = 0; bytes && i < len && at + i < size; i++) {
             if (bytes[i]) return false;

@@ -30,9 +30,28 @@ static bool no_database(const Store *s, Error *err) {
     return error_fact(err, "store", s->url);
 }
 
+static bool never_ends(const SqliteStore *q, const char *doing, Error *err) {
+    error_set(err, ERR_LIMIT,
+              "The database %s is damaged: %s takes more steps than a sound file of its size could "
+              "need. Put back a copy of it, or move it away to begin anew.",
+              q->base.path, doing);
+    return error_fact(err, "damaged", q->base.url);
+}
+
+static bool too_long(const SqliteStore *q, const char *doing, Error *err) {
+    error_set(err, ERR_LIMIT,
+              "%s has a row that is longer than the %d bytes that it may have: %s failed.",
+              q->base.path, sqlite3_limit(q->db, SQLITE_LIMIT_LENGTH, -1), doing);
+    return error_fact(err, "damaged", q->base.url);
+}
+
 bool sqlite_failed(const SqliteStore *q, const char *doing, Error *err) {
     int system = sqlite3_system_errno(q->db);
     switch (sqlite3_errcode(q->db) & 0xFF) {
+    case SQLITE_INTERRUPT:
+        return atomic_load(&q->base.interrupted) ? store_was_interrupted(&q->base, err)
+                                                 : never_ends(q, doing, err);
+    case SQLITE_TOOBIG: return too_long(q, doing, err);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return error_set(
@@ -170,9 +189,50 @@ static bool look_at_file(const Store *s, Error *err) {
     return ok;
 }
 
+/* ---- how long a statement may take ---- */
+
+enum {
+    LOOK_EVERY = 20000,     /* steps of SQLite's machine: less than a millisecond */
+    STEPS_LEAST = 20000000, /* what a statement has on any file: about a second */
+    PACKED_MOST = 16
+};
+
+/* More than two steps for every byte is more than the smallest rows and their indices take. */
+static uint64_t steps_of_file(const SqliteStore *q) {
+    static const char *const files[] = {"", "-wal"};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct stat st;
+        char *path = path_with(q->base.path, files[i]);
+        /* of a file with holes only what is there counts, but for what a file system may have packed */
+        bool there = stat(path, &st) == 0;
+        uint64_t size = there ? (uint64_t)st.st_size : 0;
+        uint64_t blocks = there ? (uint64_t)st.st_blocks * 512 * PACKED_MOST : 0;
+        bytes += size < blocks ? size : blocks;
+        mem_free(path);
+    }
+    return STEPS_LEAST + 2 * bytes;
+}
+
+/* Not 0 ends the statement. The file is looked at when it takes long, and not before. */
+static int on_progress(void *ctx) {
+    SqliteStore *q = ctx;
+    q->steps += LOOK_EVERY;
+    if (atomic_load_explicit(&q->base.interrupted, memory_order_relaxed)) return 1;
+    if (q->steps <= STEPS_LEAST) return 0;
+    if (!q->steps_max) q->steps_max = steps_of_file(q);
+    return q->steps > q->steps_max;
+}
+
+void sqlite_begin_statement(SqliteStore *q, int row_max) {
+    q->steps = q->steps_max = 0;
+    sqlite3_limit(q->db, SQLITE_LIMIT_LENGTH, row_max);
+}
+
 /* ---- the connection ---- */
 
 static bool run_sql(SqliteStore *q, const char *sql, const char *doing, Error *err) {
+    q->steps = q->steps_max = 0;
     return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK || sqlite_failed(q, doing, err);
 }
 
@@ -203,11 +263,14 @@ static bool connect_as(SqliteStore *q, const char *name, int flags, Error *err) 
     sqlite3_extended_result_codes(q->db, 1);
     sqlite3_busy_timeout(q->db, BUSY_MS);
     distrust(q->db);
+    sqlite3_progress_handler(q->db, LOOK_EVERY, on_progress, q);
+    sqlite_begin_statement(q, STORE_FACTS_MAX);
     return q->base.beside || check_file(q, err); /* beside another handle the file is known */
 }
 
 static bool query_int(SqliteStore *q, const char *sql, int64_t *out, Error *err) {
     sqlite3_stmt *stmt = NULL;
+    q->steps = q->steps_max = 0;
     bool ok = sqlite3_prepare_v2(q->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
               sqlite3_step(stmt) == SQLITE_ROW;
     if (ok) {
@@ -280,7 +343,9 @@ static bool read_format(SqliteStore *q, Format *f, Error *err) {
     if (begins && !run_sql(q, "BEGIN", "opening it", err)) return false;
     bool ok = query_int(q, "PRAGMA user_version", &f->version, err) &&
               query_int(q, "PRAGMA application_id", &f->application, err) &&
-              query_int(q, "SELECT count(*) FROM sqlite_master", &f->tables, err) &&
+              /* with a condition, so that it is counted step by step */
+              query_int(q, "SELECT count(*) FROM sqlite_master WHERE name IS NOT NULL", &f->tables,
+                        err) &&
               query_int(q, "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')",
                         &f->code, err);
     if (begins) sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);

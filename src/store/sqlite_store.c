@@ -47,6 +47,11 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_REMOVE_RUN] = "DELETE FROM runs WHERE run = ?1",
 };
 
+enum {
+    ROW_HEAD = 1 << 16, /* what a row has besides its bytes */
+    ROW_MAX = STORE_RECORD_MAX + ROW_HEAD,
+};
+
 static SqliteStore *sqlite(Store *s) {
     return (SqliteStore *)s;
 }
@@ -76,10 +81,24 @@ typedef struct Binds {
         (const Bind[]){__VA_ARGS__}, sizeof((const Bind[]){__VA_ARGS__}) / sizeof(Bind) \
     }
 
+/* Bytes of a row that a statement has to do with. */
+static int row_max(Sql which) {
+    switch (which) {
+    case SQL_CHECKPOINT:
+    case SQL_INSERT_CHECKPOINT:
+    case SQL_REMOVE_CHECKPOINT:
+    case SQL_REMOVE_CHECKPOINTS: return ROW_MAX;
+    case SQL_DEFINE:
+    case SQL_DEFINITION: return STORE_VALUE_MAX + ROW_HEAD;
+    default: return STORE_FACTS_MAX;
+    }
+}
+
 /* A prepared statement with its values, which are lent to it until it is reset. */
 static sqlite3_stmt *statement(SqliteStore *q, Sql which, Binds binds, const char *doing,
                                Error *err) {
     sqlite3_stmt **stmt = &q->prepared[which];
+    sqlite_begin_statement(q, row_max(which));
     if (!*stmt && sqlite3_prepare_v3(q->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, stmt,
                                      NULL) != SQLITE_OK) {
         sqlite_failed(q, doing, err);
@@ -188,15 +207,23 @@ static bool sqlite_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error 
     SqliteStore *q = sqlite(s);
     sqlite3_stmt *stmt = NULL;
     size_t given = 0;
-    bool wanted = true;
+    bool wanted = true, ordered = true;
+    sqlite_begin_statement(q, STORE_FACTS_MAX);
     int rc = sqlite3_prepare_v2(q->db, sql[SQL_RUNS], -1, &stmt, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_int64(stmt, 1, page->run ? page->updated : INT64_MAX);
         sqlite3_bind_int64(stmt, 2, page->run ? page->run : INT64_MAX);
         sqlite3_bind_int64(stmt, 3, page->limit ? (int64_t)page->limit + 1 : -1);
     }
-    while (rc == SQLITE_OK && wanted && !page->more && sqlite3_step(stmt) == SQLITE_ROW) {
+    while (rc == SQLITE_OK && wanted && ordered && !page->more &&
+           sqlite3_step(stmt) == SQLITE_ROW) {
         RunRow row;
+        int64_t run = sqlite3_column_int64(stmt, 0), updated = sqlite3_column_int64(stmt, 6);
+        /* a tree that has a page twice gives its rows twice, and may do so for ever */
+        ordered =
+            !page->run || updated < page->updated || (updated == page->updated && run < page->run);
+        if (!ordered) break;
+        q->steps = 0; /* how long those that listen take with each is up to them */
         page->more = page->limit && given == page->limit;
         if (!page->more) {
             read_row(stmt, &row);
@@ -208,6 +235,7 @@ static bool sqlite_runs(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error 
         }
     }
     bool ok = sqlite3_finalize(stmt) == SQLITE_OK && rc == SQLITE_OK;
+    if (!ordered) return store_damaged(s, err, "its list of runs is not in order.");
     return ok || sqlite_failed(q, "listing the runs", err);
 }
 
@@ -439,6 +467,16 @@ static const char *read_checkpoint(sqlite3_stmt *stmt, Buf *packed, Checkpoint *
     return NULL;
 }
 
+/* Whether SQLite could not read one row, while others may be sound; and what to say of it. */
+static bool is_bad_row(int rc) {
+    return (rc & 0xFF) == SQLITE_CORRUPT || (rc & 0xFF) == SQLITE_TOOBIG;
+}
+
+static const char *bad_row(int rc) {
+    return (rc & 0xFF) == SQLITE_TOOBIG ? "it is longer than a checkpoint may be"
+                                        : "the database cannot be read at this place";
+}
+
 static bool sqlite_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, bool *found,
                               const char **why, Error *err) {
     SqliteStore *q = sqlite(s);
@@ -453,8 +491,9 @@ static bool sqlite_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *ou
         /* a row that SQLite cannot read to its end gives NULL columns, and says so here */
         rc = sqlite3_errcode(q->db);
     }
-    if ((rc & 0xFF) == SQLITE_CORRUPT) {
-        *why = "the database cannot be read at this place";
+    if (is_bad_row(rc)) {
+        *found = true;
+        *why = bad_row(rc);
     } else if (rc != SQLITE_ROW && rc != SQLITE_DONE && rc != SQLITE_OK) {
         sqlite_failed(q, "reading", err);
         sqlite3_reset(stmt);
@@ -478,6 +517,7 @@ static int walk_rows(History *h, bool *more) {
     static const char select[] =
         "SELECT " CHECKPOINT_COLUMNS " FROM checkpoints WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     sqlite3_stmt *stmt = NULL;
+    sqlite_begin_statement(h->q, ROW_MAX);
     int rc = sqlite3_prepare_v2(h->q->db, select, -1, &stmt, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_bind_int64(stmt, 1, schema_id(h->run, h->next));
@@ -486,6 +526,12 @@ static int walk_rows(History *h, bool *more) {
     while (rc == SQLITE_OK && *more && sqlite3_step(stmt) == SQLITE_ROW) {
         Checkpoint c;
         int64_t seq = sqlite3_column_int64(stmt, 0) & SCHEMA_SEQ_MAX;
+        if (seq < h->next) { /* a tree that has a page twice */
+            rc = SQLITE_CORRUPT;
+            break;
+        }
+        sqlite3_limit(h->q->db, SQLITE_LIMIT_LENGTH, ROW_MAX); /* fn may have used the handle */
+        h->q->steps = 0;
         const char *why = read_checkpoint(stmt, &h->packed, &c);
         *more = why ? h->damaged(h->ctx, seq, why) : h->fn(h->ctx, &c);
         h->next = seq + 1;
@@ -506,11 +552,10 @@ static bool sqlite_history(Store *s, int64_t run, int64_t from, CheckpointFn fn,
                  .ctx = ctx};
     bool more = run > 0 && run <= SCHEMA_RUN_MAX && h.next <= SCHEMA_SEQ_MAX, told = false;
     int rc = more ? walk_rows(&h, &more) : SQLITE_OK;
-    for (int64_t step = 1; more && (rc & 0xFF) == SQLITE_CORRUPT && step < SCHEMA_SEQ_MAX;
-         step *= 2) {
+    for (int64_t step = 1; more && is_bad_row(rc) && step < SCHEMA_SEQ_MAX; step *= 2) {
         int64_t before = h.next;
         if (!told) {
-            more = damaged(ctx, h.next ? h.next : 1, "the database cannot be read at this place");
+            more = damaged(ctx, h.next ? h.next : 1, bad_row(rc));
             told = true;
         }
         h.next += step;
@@ -529,6 +574,7 @@ static bool sqlite_inspect(Store *s, int64_t run, Buf *out, Error *err) {
     SqliteStore *q = sqlite(s);
     sqlite3_stmt *stmt = NULL;
     if (run) return true;
+    sqlite_begin_statement(q, ROW_MAX);
     bool ok = sqlite3_prepare_v2(q->db, "PRAGMA quick_check(1)", -1, &stmt, NULL) == SQLITE_OK &&
               sqlite3_step(stmt) == SQLITE_ROW;
     if (!ok) {

@@ -41,7 +41,13 @@ typedef struct SqliteStore {
     sqlite3_stmt *prepared[SQL_COUNT];
     LeaseFile lease_file;
     Buf packed; /* the checkpoint lent last */
+    /* A file can be made so that a statement on it never ends (pages that are in its tree many times). So it has as
+     * many steps as a sound file of its size could need; sqlite_begin_statement() gives them. */
+    uint64_t steps, steps_max; /* taken; allowed, 0: as of a small file */
 } SqliteStore;
+
+/* Before a statement is run: its steps, and how many bytes a row that it reads or writes may have. */
+void sqlite_begin_statement(SqliteStore *q, int row_max);
 
 bool sqlite_store_open(Store *s, Error *err);
 

@@ -58,8 +58,24 @@ void store_name_run(int64_t run, int i, char out[STORE_NAME_MAX]) {
     snprintf(out, STORE_NAME_MAX, i == 1 ? "run-%" PRId64 : "run-%" PRId64 "-%d", run, i);
 }
 
+static bool is_number(int64_t n) {
+    return n >= 0 && n <= STORE_NUMBER_MAX;
+}
+
+static bool row_is_sound(const RunRow *row) {
+    return is_number(row->created) && is_number(row->updated) && row->head >= 0 && row->last >= 0;
+}
+
+bool store_find_row(Store *s, RunKey key, RunRow *out, bool *found, Error *err) {
+    if (!s->backend->find(s, key, out, found, err)) return false;
+    if (!*found || row_is_sound(out)) return true;
+    store_damaged(s, err, "the numbers of run %" PRId64 " are none that a run has.", out->run);
+    run_row_clear(out);
+    return *found = false;
+}
+
 static bool find_number(Store *s, int64_t run, RunRow *out, bool *found, Error *err) {
-    return s->backend->find(s, (RunKey){NULL, run}, out, found, err);
+    return store_find_row(s, (RunKey){NULL, run}, out, found, err);
 }
 
 bool store_holds(const Store *s, int64_t run) {
@@ -162,15 +178,26 @@ static bool check_path(const StoreBackend *backend, const char *path, Error *err
     return true;
 }
 
-/* Whoever could write where we are about to could have us write anywhere; and what is no file could have us wait. */
+/* Whether the folder of a database holds nothing but stores; in another one there is more than ours. */
+static bool is_own_folder(const char *folder) {
+    const char *slash = strrchr(folder, '/');
+    return !strcmp(slash ? slash + 1 : folder, ".pawl");
+}
+
+/* Whoever could write where we are about to could have us write anywhere; and what is no file could have us wait. A
+ * store that others can read was made by an earlier version: they cannot from now on. */
 static bool is_safe(const Store *s, Error *err) {
     if (!s->backend->durable) return true;
     bool writes = s->mode != STORE_READ;
     char *folder = s->backend->in_folder ? folder_of(s->path) : mem_strdup(s->path);
     bool safe = !writes || folder_is_safe(folder, err);
+    if (safe && !s->beside && (!s->backend->in_folder || is_own_folder(folder))) {
+        safe_close_to_others(folder);
+    }
     for (const char *const *part = s->backend->parts; *part && safe; part++) {
         char *path = path_with(s->path, *part);
         safe = path_is_file(path, err) && (!writes || path_is_safe(path, err));
+        if (safe && !s->beside) safe_close_to_others(path);
         mem_free(path);
     }
     mem_free(folder);
@@ -223,6 +250,15 @@ const char *store_url(const Store *s) {
     return s->url;
 }
 
+void store_interrupt(Store *s) {
+    atomic_store(&s->interrupted, true);
+}
+
+bool store_was_interrupted(const Store *s, Error *err) {
+    return error_set(err, ERR_CANCELLED, "Reading the store %s was given up: nobody waits for it.",
+                     s->path);
+}
+
 bool store_is_durable(const Store *s) {
     return s->backend->durable;
 }
@@ -272,9 +308,24 @@ static int64_t number_of(const char *text) {
     return ascii_is_digit(*text) && !*end && !errno ? n : 0;
 }
 
+typedef struct Listing {
+    RunRowFn fn;
+    void *ctx;
+} Listing;
+
+/* A row whose numbers are none is listed as damaged. */
+static bool give_row(void *ctx, const RunRow *row) {
+    const Listing *l = ctx;
+    if (row_is_sound(row)) return l->fn(l->ctx, row);
+    RunRow shown = *row;
+    shown.created = shown.updated = shown.head = shown.last = 0;
+    shown.status = (char *)"damaged";
+    return l->fn(l->ctx, &shown);
+}
+
 bool store_runs_page(Store *s, RunsPage *page, RunRowFn fn, void *ctx, Error *err) {
     page->more = false;
-    return s->backend->runs(s, page, fn, ctx, err);
+    return s->backend->runs(s, page, give_row, &(Listing){fn, ctx}, err);
 }
 
 bool store_runs(Store *s, RunRowFn fn, void *ctx, Error *err) {
@@ -353,7 +404,7 @@ bool store_find(Store *s, const char *name, RunRow *out, Error *err) {
     int64_t number = number_of(name);
     *out = (RunRow){0};
     if (strlen(name) <= STORE_THREAD_MAX &&
-        !s->backend->find(s, (RunKey){name, 0}, out, &found, err)) {
+        !store_find_row(s, (RunKey){name, 0}, out, &found, err)) {
         return false;
     }
     if (!found && number > 0 && !find_number(s, number, out, &found, err)) return false;
@@ -480,7 +531,10 @@ enum { KEY_HEX = 16 };
 /* Its key is its hash. Two values may share it: then the later one's has a number behind it. */
 char *store_define_encoded(Store *s, const Buf *bytes, Error *err) {
     Buf there = BUF_INIT, key = BUF_INIT;
-    bool ok = store_refuse_reader(s, err), found = ok, same = false;
+    bool fits = bytes->len <= STORE_VALUE_MAX ||
+                error_set(err, ERR_LIMIT, "A workflow of %zu MB is too large for a store: %d MB.",
+                          bytes->len >> 20, STORE_VALUE_MAX >> 20);
+    bool ok = fits && store_refuse_reader(s, err), found = ok, same = false;
     for (int attempt = 1; ok && found && !same; attempt++) {
         buf_reset(&key);
         buf_reset(&there);
@@ -580,10 +634,20 @@ static bool missing_checkpoint(Store *s, int64_t run, int64_t seq, Error *err) {
     return false;
 }
 
+static const char no_numbers[] = "its numbers are none that a checkpoint has";
+
+static bool checkpoint_is_sound(const Checkpoint *c) {
+    return is_number(c->step) && is_number(c->frame) && is_number(c->at);
+}
+
 bool store_checkpoint(Store *s, int64_t run, int64_t seq, Checkpoint *out, Error *err) {
     bool found = false;
     const char *why = NULL;
+    if (atomic_load_explicit(&s->interrupted, memory_order_relaxed)) {
+        return store_was_interrupted(s, err);
+    }
     if (!s->backend->checkpoint(s, run, seq, out, &found, &why, err)) return false;
+    if (found && !why && !checkpoint_is_sound(out)) why = no_numbers;
     if (why) return store_damaged_checkpoint(s, run, seq, why, err);
     return found || missing_checkpoint(s, run, seq, err);
 }
@@ -598,11 +662,6 @@ typedef struct Walk {
     bool failed;
 } Walk;
 
-static bool walk_checkpoint(void *ctx, const Checkpoint *c) {
-    Walk *w = ctx;
-    return w->fn(w->ctx, c);
-}
-
 static bool walk_damage(void *ctx, int64_t seq, const char *why) {
     Walk *w = ctx;
     Error err = ERROR_INIT;
@@ -611,6 +670,15 @@ static bool walk_damage(void *ctx, int64_t seq, const char *why) {
     if (w->err) *w->err = err;
     w->failed = true;
     return false;
+}
+
+static bool walk_checkpoint(void *ctx, const Checkpoint *c) {
+    Walk *w = ctx;
+    if (atomic_load_explicit(&w->s->interrupted, memory_order_relaxed)) {
+        w->failed = true;
+        return store_was_interrupted(w->s, w->err);
+    }
+    return checkpoint_is_sound(c) ? w->fn(w->ctx, c) : walk_damage(w, c->seq, no_numbers);
 }
 
 bool store_history(Store *s, int64_t run, int64_t from, CheckpointFn fn, DamageFn damaged,

@@ -44,6 +44,10 @@
 
 typedef struct Store Store;
 
+/* Times, steps and numbers of frames and checkpoints are from 0 to this: whoever adds two of them gets what they are
+ * together. Others are damage, whatever the checksum says. */
+#define STORE_NUMBER_MAX ((int64_t)1 << 53)
+
 enum {
     STORE_FORMAT = 3,       /* of the databases and files that this version writes */
     STORE_THREAD_MAX = 200, /* bytes in a thread's name */
@@ -54,7 +58,8 @@ enum {
     STORE_IMAGE_MAX = 512 << 20,
     STORE_RECORD_MAX = 900 << 20, /* bytes of a packed checkpoint; SQLite has rows of 10^9 */
     STORE_VALUE_MAX = 256 << 20,  /* bytes of a definition */
-    STORE_TEXT_MAX = 1 << 20,     /* bytes of the facts of a run, together */
+    STORE_FACTS_MAX =
+        20 << 20, /* bytes of the facts of a run: more than a file with a name may have */
 };
 
 /* ---- life ---- */
@@ -76,6 +81,10 @@ Store *store_reader(const Store *s, Error *err);
 
 const char *store_url(const Store *s); /* in full: "sqlite:.pawl/pawl.db" */
 bool store_is_durable(const Store *s); /* false for memory: */
+
+/* Ends what the handle is doing, soon, with ERR_CANCELLED, and whatever is asked of it afterwards: nobody waits for
+ * it any more. Any thread may call it while the handle is open. What is being committed is not given up. */
+void store_interrupt(Store *s);
 bool store_url_is_durable(const char *url);
 
 /* The folder for files that belong to runs of this store (output of processes that are under way);

@@ -265,6 +265,53 @@ static void an_abandoned_job_is_told_and_not_done(void **state) {
     uv_sem_destroy(&gate);
 }
 
+typedef struct Endless {
+    StorageJob job;
+    uv_sem_t *begun;
+    int told;
+} Endless;
+
+static void read_without_end(StorageJob *job, Store *store) {
+    Checkpoint c;
+    uv_sem_post(((Endless *)job)->begun);
+    do {
+        error_clear(&job->err);
+        store_checkpoint(store, 1, 1, &c, &job->err);
+    } while (job->err.code != ERR_CANCELLED);
+}
+
+static void endless_done(StorageJob *job) {
+    ((Endless *)job)->told++;
+}
+
+/* Its handle is of no use any more: the next job has another. */
+static void a_job_that_reads_is_given_up_when_nobody_waits_for_it(void **state) {
+    World w;
+    uv_sem_t begun;
+    int turns = 0;
+    uv_sem_init(&begun, 0);
+    world_up(&w, *state);
+    Endless one = {.job = {.work = read_without_end, .done = endless_done}, .begun = &begun},
+            two = one;
+    storage_read(w.told.storage, &one.job);
+    uv_sem_wait(&begun);
+    storage_abandon(&one.job);
+    uv_run(&w.loop, UV_RUN_DEFAULT);
+    assert_int_equal(one.told, 1);
+    assert_int_equal(one.job.err.code, ERR_CANCELLED);
+    Work next = WORK(.turns = &turns);
+    storage_read(w.told.storage, &next.job);
+    uv_run(&w.loop, UV_RUN_DEFAULT);
+    assert_int_equal(next.told, 1);
+    assert_int_equal(next.job.err.code, ERR_NONE);
+    storage_read(w.told.storage, &two.job);
+    uv_sem_wait(&begun);
+    world_down(&w); /* does not wait for it */
+    assert_int_equal(two.told, 1);
+    assert_true(two.job.abandoned);
+    uv_sem_destroy(&begun);
+}
+
 static void too_many_reads_are_refused(void **state) {
     World w;
     enum { MANY = STORAGE_READS + STORAGE_READERS + 10 };
@@ -340,6 +387,7 @@ int main(void) {
         ON_ALL(readers_do_not_wait_for_the_writer),
         ON_ALL(finishing_a_job_tells_it_before_the_others),
         ON_ALL(an_abandoned_job_is_told_and_not_done),
+        ON_ALL(a_job_that_reads_is_given_up_when_nobody_waits_for_it),
         ON(too_many_reads_are_refused, "memory"),
         ON_ALL(closing_does_what_was_to_be_written_and_leaves_the_reads),
         ON_ALL(values_are_counted_where_they_are),

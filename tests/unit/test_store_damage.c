@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 
@@ -713,16 +714,16 @@ static void a_store_without_indices_of_runs_is_read_and_brought_up_to_date(void 
 /* What SQLite does is counted: steps of its machine, in every database that is opened. */
 static long machine_steps;
 
-static int count_step(void *ctx) {
-    (void)ctx;
-    machine_steps++;
+static int count_steps(unsigned what, void *ctx, void *statement, void *ns) {
+    (void)what, (void)ctx, (void)ns;
+    machine_steps += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
     return 0;
 }
 
 static int watch_database(sqlite3 *db, const char **error, const struct sqlite3_api_routines *api) {
     (void)error;
     (void)api;
-    sqlite3_progress_handler(db, 1, count_step, NULL);
+    sqlite3_trace_v2(db, SQLITE_TRACE_PROFILE, count_steps, NULL);
     return SQLITE_OK;
 }
 
@@ -872,6 +873,318 @@ static void a_new_store_in_such_a_folder_is_refused(void **state) {
     chmod(f.folder, 0755);
 }
 
+/* ---- sizes that nobody has written ---- */
+
+static void a_text_that_is_too_long_is_not_read(void **state) {
+    Fixture *f = *state;
+    Error err = ERROR_INIT;
+    int count = 0;
+    RunRow row;
+    Tree a, b;
+    make_two(f, &a, &b, 5);
+    clear_two(&a, &b);
+    run_sql(f->path, "UPDATE runs SET workflow = printf('%.*c', 30000000, 'x') WHERE thread = 'a'");
+    Store *s = open_store(f, STORE_READ);
+    assert_false(store_find(s, "a", &row, &err));
+    expect_error(&err, ERR_LIMIT, "has a row that is longer than the 20971520 bytes");
+    assert_false(store_runs(s, count_row, &count, &err));
+    expect_error(&err, ERR_LIMIT, "listing the runs failed");
+    MUST(store_find(s, "b", &row, &why));
+    run_row_clear(&row);
+    store_close(s);
+}
+
+static bool see_status(void *ctx, const RunRow *row) {
+    if (!strcmp(row->thread, "a")) *(bool *)ctx = !strcmp(row->status, "damaged") && !row->updated;
+    return true;
+}
+
+static void times_that_no_run_has_are_damage(void **state) {
+    Fixture *f = *state;
+    static const char *const times[] = {"-1", "-9223372036854775808", "9223372036854775807"};
+    Tree a, b;
+    make_two(f, &a, &b, 5);
+    clear_two(&a, &b);
+    for (size_t i = 0; i < 3; i++) {
+        char sql[100];
+        Error err = ERROR_INIT;
+        RunRow row;
+        bool damaged = false;
+        snprintf(sql, sizeof sql, "UPDATE runs SET updated = %s WHERE thread = 'a'", times[i]);
+        run_sql(f->path, sql);
+        Store *s = open_store(f, STORE_READ);
+        assert_false(store_find(s, "a", &row, &err));
+        expect_error(&err, ERR_DATA, "the numbers of run 1 are none that a run has");
+        MUST(store_runs(s, see_status, &damaged, &why));
+        assert_true(damaged || i == 2); /* behind the end of the list there is nothing */
+        MUST(store_find(s, "b", &row, &why));
+        run_row_clear(&row);
+        store_close(s);
+    }
+}
+
+/* A tree of pages in which each has the next one many times, and the last has the rows: more of them than anybody
+ * could count, in a file of a few pages. */
+static void repeat_pages(const char *path, uint32_t root) {
+    enum { PAGE = 4096, CHILDREN = 400, DEPTH = 8 };
+    Buf bytes = BUF_INIT;
+    read_bytes(path, &bytes);
+    uint32_t pages = (uint32_t)(bytes.len / PAGE);
+    char *leaf =
+        buf_reserve(&bytes, (size_t)PAGE * DEPTH); /* the root's own rows, then DEPTH - 1 pages */
+    memset(leaf, 0, (size_t)PAGE * DEPTH);
+    memcpy(leaf, bytes.data + (size_t)PAGE * (root - 1), PAGE);
+    buf_advance(&bytes, (size_t)PAGE * DEPTH);
+    for (uint32_t i = 0; i < DEPTH; i++) { /* from the one above the leaf up to the root */
+        uint32_t child = pages + 1 + i, at = i == DEPTH - 1 ? root : pages + 2 + i;
+        unsigned char *p = (unsigned char *)bytes.data + (size_t)PAGE * (at - 1);
+        unsigned cell = PAGE - 8;
+        memset(p, 0, PAGE);
+        p[0] = 5;
+        p[3] = CHILDREN >> 8, p[4] = CHILDREN & 0xFF;
+        p[5] = (unsigned char)(cell >> 8), p[6] = (unsigned char)cell;
+        for (int k = 0; k < 4; k++) {
+            p[8 + k] = p[cell + (unsigned)k] = (unsigned char)(child >> (24 - 8 * k));
+        }
+        p[cell + 4] = 0x7F; /* the key, whatever it is */
+        for (unsigned k = 0; k < CHILDREN; k++) {
+            p[12 + 2 * k] = (unsigned char)(cell >> 8);
+            p[13 + 2 * k] = (unsigned char)cell;
+        }
+    }
+    for (int k = 0; k < 4; k++) bytes.data[28 + k] = (char)((pages + DEPTH) >> (24 - 8 * k));
+    write_bytes(path, bytes.data, bytes.len);
+    buf_clear(&bytes);
+}
+
+static int64_t int_of(const char *path, const char *sql) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return value;
+}
+
+static bool see_row(void *ctx, const Checkpoint *c) {
+    (void)c;
+    ++*(int *)ctx;
+    return true;
+}
+
+static void make_endless(const Fixture *f, const char *table) {
+    char sql[100];
+    Tree a, b;
+    make_two(f, &a, &b, 5);
+    clear_two(&a, &b);
+    run_sql(f->path, "PRAGMA journal_mode=DELETE");
+    snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_master WHERE name = '%s'", table);
+    uint32_t root = (uint32_t)int_of(f->path, sql);
+    repeat_pages(f->path, root);
+}
+
+static void a_list_of_runs_that_never_ends_is_given_up(void **state) {
+    Fixture *f = *state;
+    Error err = ERROR_INIT;
+    int count = 0;
+    make_endless(f, "runs");
+    run_sql(f->path,
+            "PRAGMA writable_schema=ON; DELETE FROM sqlite_master WHERE name LIKE 'runs_r%'");
+    Store *s = open_store(f, STORE_READ);
+    assert_false(
+        store_runs(s, count_row, &count, &err)); /* without an index all rows are sorted first */
+    expect_error(&err, ERR_LIMIT, "takes more steps than a sound file of its size could need");
+    assert_int_equal(count, 0);
+    store_close(s);
+}
+
+static void a_history_that_never_ends_ends_where_it_repeats_itself(void **state) {
+    Fixture *f = *state;
+    Error err = ERROR_INIT;
+    int count = 0;
+    make_endless(f, "checkpoints");
+    Store *s = open_store(f, STORE_READ);
+    store_history(s, 1, 0, see_row, NULL, &count, &err);
+    assert_true(count <= 5);
+    store_close(s);
+}
+
+static void *interrupt_soon(void *store) {
+    usleep(20000);
+    store_interrupt(store);
+    return NULL;
+}
+
+static void a_statement_can_be_interrupted(void **state) {
+    Fixture *f = *state;
+    Error err = ERROR_INIT;
+    int count = 0;
+    pthread_t thread;
+    make_endless(f, "runs");
+    run_sql(f->path,
+            "PRAGMA writable_schema=ON; DELETE FROM sqlite_master WHERE name LIKE 'runs_r%'");
+    Store *s = open_store(f, STORE_READ);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, s), 0);
+    assert_false(store_runs(s, count_row, &count, &err));
+    expect_error(&err, ERR_CANCELLED, "was given up");
+    pthread_join(thread, NULL);
+    Checkpoint c;
+    assert_false(store_checkpoint(s, 1, 1, &c, &err));
+    expect_error(&err, ERR_CANCELLED, "was given up");
+    store_close(s);
+}
+
+static void put_le(char *at, uint64_t v, int n) {
+    for (int i = 0; i < n; i++) at[i] = (char)(v >> 8 * i);
+}
+
+/* A head that checks, for a payload that nobody has written: the file is a hole. */
+static void a_record_that_is_too_long_is_not_read(void **state) {
+    Fixture *f = *state;
+    static const struct {
+        uint64_t len, size;
+    } cases[] = {{0xFFFFFFFF, UINT64_C(1) << 33}, {UINT64_C(900) << 20 | 1, UINT64_C(1) << 40}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Tree a, b;
+        char path[256], head[24] = {'P', 'R', 'C', 1};
+        make_two(f, &a, &b, 5);
+        path_in(f, "/runs/1.run", path);
+        put_le(head + 4, cases[i].len, 4);
+        put_le(head + 8, 6, 8);
+        put_le(head + 20, crc32c(head, 20), 4);
+        int fd = open(path, O_RDWR | O_APPEND);
+        assert_true(fd >= 0 && write(fd, head, sizeof head) == (ssize_t)sizeof head);
+        if (ftruncate(fd, (off_t)cases[i].size) != 0) { /* not every file system has such holes */
+            close(fd);
+            clear_two(&a, &b);
+            skip();
+        }
+        close(fd);
+        Store *s = open_store(f, STORE_READ);
+        tree_expect(&a, s, 3);
+        tree_expect(&b, s, 5);
+        Problems p = {0};
+        check_store(s, 0, &p);
+        assert_true(p.count >= 1);
+        store_close(s);
+        clear_two(&a, &b);
+        fixture_shell("rm -rf %s/*", f->folder);
+    }
+}
+
+static void a_definition_without_end_is_not_read(void **state) {
+    Fixture *f = *state;
+    Tree a, b;
+    char path[512];
+    Error err = ERROR_INIT;
+    make_two(f, &a, &b, 5);
+    clear_two(&a, &b);
+    Store *s = open_store(f, STORE_READ);
+    RunRow row = find_run(s, "a");
+    snprintf(path, sizeof path, "%s/definitions/%s", f->path, row.definition);
+    if (truncate(path, (off_t)1 << 40) != 0) {
+        run_row_clear(&row);
+        store_close(s);
+        skip();
+    }
+    assert_true(json_is_none(store_definition(s, row.definition, &err)));
+    expect_error(&err, ERR_IO, "File too large");
+    snprintf(path, sizeof path, "%s/threads/a", f->path);
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    RunRow none;
+    assert_false(store_find(s, "a", &none, &err));
+    run_row_clear(&row);
+    store_close(s);
+}
+
+/* ---- others ---- */
+
+static unsigned mode_of(const char *path) {
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 0777;
+}
+
+static void a_store_that_others_could_read_is_closed_to_them_by_its_owner(void **state) {
+    Fixture *f = *state;
+    static const char *const sqlite_parts[] = {"", "-lease", NULL};
+    static const char *const file_parts[] = {"", "/format", "/lease", "/runs", "/threads", NULL};
+    const char *const *parts = !strcmp(f->scheme, "sqlite") ? sqlite_parts : file_parts;
+    static const StoreMode modes[] = {STORE_READ, STORE_EXISTING};
+    char path[256];
+    Tree a, b;
+    make_two(f, &a, &b, 20);
+    clear_two(&a, &b);
+    for (size_t i = 0; i < 2; i++) {
+        fixture_shell("chmod -R u=rwX,go=rX %s", f->folder);
+        store_close(open_store(f, modes[i]));
+        for (const char *const *part = parts; *part; part++) {
+            path_in(f, *part, path);
+            assert_int_equal(mode_of(path) & 077, 0);
+        }
+        assert_int_equal(mode_of(f->folder), 0755); /* which is not ours to close */
+    }
+    fixture_shell("chmod -R u=rwX,go=rX %s", f->folder);
+    if (as_nobody(can_come_here, f)) { /* who looks at another's leaves it as it is */
+        bool other = geteuid() == 0;
+        assert_true(as_nobody(can_read, f));
+        path_in(f, "", path);
+        assert_int_equal((mode_of(path) & 044) != 0, other);
+    }
+}
+
+/* Another user's: whoever could open the file for reading before it was closed to others. */
+static pid_t held_by_nobody(const char *lease, int ready[2]) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+        char done = 0;
+        int fd = open(lease, O_RDONLY);
+        bool held = (geteuid() != 0 ||
+                     (setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0)) &&
+                    fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
+        if (write(ready[1], held ? "y" : "n", 1) != 1) _exit(1);
+        close(ready[1]);
+        if (read(ready[0], &done, 0) == 0) pause();
+        _exit(0);
+    }
+    return pid;
+}
+
+static void a_lock_of_somebody_who_only_reads_is_told_for_what_it_is(void **state) {
+    Fixture *f = *state;
+    char path[256], said = 0, pid_text[32];
+    int ready[2];
+    Error err = ERROR_INIT;
+    Tree a, b;
+    make_two(f, &a, &b, 5);
+    clear_two(&a, &b);
+    path_in(f, !strcmp(f->scheme, "sqlite") ? "-lease" : "/lease", path);
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = held_by_nobody(path, ready);
+    assert_int_equal(read(ready[0], &said, 1), 1);
+    assert_int_equal(said, 'y');
+    Store *s = open_store(f, STORE_EXISTING);
+    snprintf(pid_text, sizeof pid_text, "(process %ld)", (long)pid);
+    assert_false(store_is_leased(s, 1));
+    assert_false(store_lease(s, 1, &err));
+    expect_error(&err, ERR_IO, "which no process of Pawl does: nobody runs the thread");
+    expect_error(&err, ERR_IO, pid_text);
+    RunRow row;
+    error_clear(&err);
+    assert_false(store_create_run(s, "c", "flow", "", &row, &err)); /* and does not wait */
+    expect_error(&err, ERR_IO, "which no process of Pawl does");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    MUST(store_lease(s, 1, &why));
+    store_close(s);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 /* ---- the list ---- */
 
 static const Behaviour behaviours[] = {
@@ -899,6 +1212,15 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(what_is_no_store_is_refused, DURABLE),
     BEHAVIOUR(a_folder_that_cannot_be_written_can_be_read, DURABLE),
     BEHAVIOUR(a_new_store_in_such_a_folder_is_refused, DURABLE),
+    BEHAVIOUR(a_text_that_is_too_long_is_not_read, SQLITE),
+    BEHAVIOUR(times_that_no_run_has_are_damage, SQLITE),
+    BEHAVIOUR(a_list_of_runs_that_never_ends_is_given_up, SQLITE),
+    BEHAVIOUR(a_history_that_never_ends_ends_where_it_repeats_itself, SQLITE),
+    BEHAVIOUR(a_statement_can_be_interrupted, SQLITE),
+    BEHAVIOUR(a_record_that_is_too_long_is_not_read, FILES),
+    BEHAVIOUR(a_definition_without_end_is_not_read, FILES),
+    BEHAVIOUR(a_store_that_others_could_read_is_closed_to_them_by_its_owner, DURABLE),
+    BEHAVIOUR(a_lock_of_somebody_who_only_reads_is_told_for_what_it_is, DURABLE),
 };
 
 int main(int argc, char **argv) {
