@@ -2,11 +2,13 @@
  *
  * What is no export is refused with a sentence and leaves no run behind. What is taken in is sound by
  * what `pawl store check` says, is the same as itself, can be looked at at every checkpoint in every
- * frame, and goes out as a document that comes in again.
+ * frame, and goes out as a document that comes in again. Mutations are of values (fuzz_values.h): of the facts, the
+ * definitions and, mostly, the checkpoints.
  */
+#include "fuzz_values.h"
+
 #include "divergence.h"
 #include "export.h"
-#include "json_parse.h"
 #include "lineage.h"
 #include "recording.h"
 #include "result.h"
@@ -124,4 +126,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     CHECK(json_heap_bytes() == before);
     return 0;
+}
+
+static Json change(Json document) {
+    static const char *const words[] = {"\"copy\"", "[[1,\"1\"],\"copy\",[1]]",
+                                        "[[1,\"1\",2,0,1,\"x\"],\"copy\",[1,\"1\",2,0,1]]",
+                                        "[\"interrupt\",\"i1\",\"approval\",null,null]", NULL};
+    Json rows = json_object_get_c(document, "checkpoints");
+    if (json_kind(rows) != JSON_ARRAY || !dice(4)) return change_value(document, words);
+    return json_object_with(document, "checkpoints", change_value(json_ref(rows), words));
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
+    return mutate_document(data, size, max, seed, change);
 }

@@ -6,7 +6,6 @@
  * what the value has; nothing is left on the heap.
  */
 #include "inspect.h"
-#include "json_path.h"
 #include "json_parse.h"
 #include "json_path.h"
 #include "json_print.h"

@@ -117,13 +117,13 @@ static inline void turn(World *w) {
     engine_wait_durable(w->engine);
 }
 
-static void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
+static inline void on_problem(void *ctx, const char *thread, int64_t seq, const char *sentence) {
     (void)ctx, (void)thread, (void)seq, (void)sentence;
     abort();
 }
 
 /* What was written is sound, whatever happened. */
-static void world_down(World *w) {
+static inline void world_down(World *w) {
     CheckReport report;
     engine_down(w);
     CHECK(chain_check(w->store, 0, &(CheckHost){.problem = on_problem}, &report, NULL));
