@@ -148,6 +148,51 @@ static bool read_side(Side *s, Store *store, const DivergenceSide *of, Error *er
     return lineage_read(store, of->run, of->seq, 0, &s->line, err);
 }
 
+/* ---- what came of a step ---- */
+
+typedef struct CameOf {
+    Json
+        value; /* the state of its frame, or what its node gave back when the frame ended with it; JSON_NONE on error */
+    bool ended;   /* the frame did */
+    bool element; /* of a map, and is no more than what it gave back */
+} CameOf;
+
+static CameOf come_of(const Side *s, size_t item, Error *err) {
+    const LineageStep *step = &s->line.items[item];
+    Json after = chain_image(s->store, s->of->run, step->seq, NULL, err);
+    CameOf out = {0};
+    if (!json_is_none(after)) out.value = lineage_state(s->of->flow, after, step->frame);
+    out.ended = json_is_none(out.value) && !json_is_none(after);
+    if (out.ended && step->parent) {
+        Json before = chain_image(s->store, s->of->run, step->parent, NULL, err);
+        StepResult result = {0};
+        Checkpoint c;
+        if (!json_is_none(before) && store_checkpoint(s->store, s->of->run, step->seq, &c, err)) {
+            int64_t maker = image_parent(before, step->frame);
+            result_read(&c, before, after, &result);
+            out.value = json_is_none(result.update) ? json_null() : json_ref(result.update);
+            out.element = maker && wait_is(image_wait(before, maker), WAIT_MAP);
+        }
+        result_clear(&result);
+        json_unref(before);
+    }
+    json_unref(after);
+    return out;
+}
+
+/* Two steps of a node came to the same, whichever way: it was passed over, or something was changed by hand
+ * first. The end of a branch does not say all that the branch changed. */
+static bool same_came(const Side *a, const Side *b, const Act *x, const Act *y) {
+    CameOf p = come_of(a, x->item, NULL), q = come_of(b, y->item, NULL);
+    bool comparable = p.ended == q.ended && p.element == q.element &&
+                      (!p.ended || p.element || json_equal(x->outcome, y->outcome));
+    bool same = comparable && !json_is_none(p.value) && !json_is_none(q.value) &&
+                json_equal(p.value, q.value);
+    json_unref(p.value);
+    json_unref(q.value);
+    return same;
+}
+
 /* ---- where they part ---- */
 
 /* A place in each line, SIZE_MAX where it has none: indices of items. */
@@ -164,6 +209,14 @@ static size_t match_of(const Side *s, const Act *act) {
     return json_is_none(place) ? SIZE_MAX : (size_t)place.i;
 }
 
+static bool is_same_act(const Side *a, const Side *b, const Act *x, const Act *y) {
+    const LineageStep *p = &a->line.items[x->item], *q = &b->line.items[y->item];
+    bool same = !strcmp(p->status, q->status);
+    bool failed = !strcmp(p->status, "failed") || !strcmp(q->status, "failed");
+    return !strcmp(p->node, q->node) && ((same && json_equal(x->outcome, y->outcome)) ||
+                                         ((same || !failed) && same_came(a, b, x, y)));
+}
+
 static Parting find_parting(const Side *a, const Side *b) {
     bool has_a = a->begin < a->line.n, has_b = b->begin < b->line.n;
     if (!has_a || !has_b || !json_equal(a->start, b->start)) {
@@ -174,10 +227,7 @@ static Parting find_parting(const Side *a, const Side *b) {
         const Act *act = &a->acts[i];
         size_t other = match_of(b, act);
         const Act *match = other == SIZE_MAX ? NULL : &b->acts[other];
-        const LineageStep *p = &a->line.items[act->item];
-        const LineageStep *q = match ? &b->line.items[match->item] : NULL;
-        if (!q || strcmp(p->node, q->node) != 0 || strcmp(p->status, q->status) != 0 ||
-            !json_equal(act->outcome, match->outcome)) {
+        if (!match || !is_same_act(a, b, act, match)) {
             return (Parting){true, act->item, match ? match->item : SIZE_MAX, (int64_t)i,
                              act->path};
         }
@@ -199,39 +249,16 @@ static Json place_json(const Side *s, size_t item) {
                        KEY("status", c->status), KEY("step", c->step));
 }
 
-/* What came of a step: the state of its frame, or what its node gave back when the frame ended with it.
- * JSON_NONE on error. */
-static Json come_of(const Side *s, size_t item, bool *ended, Error *err) {
-    const LineageStep *step = &s->line.items[item];
-    Json after = chain_image(s->store, s->of->run, step->seq, NULL, err);
-    Json state = json_is_none(after) ? json_none() : lineage_state(s->of->flow, after, step->frame);
-    *ended = json_is_none(state) && !json_is_none(after);
-    if (*ended && step->parent) {
-        Json before = chain_image(s->store, s->of->run, step->parent, NULL, err);
-        StepResult result = {0};
-        Checkpoint c;
-        if (!json_is_none(before) && store_checkpoint(s->store, s->of->run, step->seq, &c, err)) {
-            result_read(&c, before, after, &result);
-            state = json_is_none(result.update) ? json_null() : json_ref(result.update);
-        }
-        result_clear(&result);
-        json_unref(before);
-    }
-    json_unref(after);
-    return state;
-}
-
 /* What two steps made different; JSON_NONE where there is one only, or where only one ended its frame. */
 static bool diff_at(const Side *a, const Side *b, const Parting *p, Json *diff, Error *err) {
-    bool ended_a, ended_b;
     *diff = json_none();
     if (p->a == SIZE_MAX || p->b == SIZE_MAX) return true;
-    Json x = come_of(a, p->a, &ended_a, err);
-    Json y = json_is_none(x) ? json_none() : come_of(b, p->b, &ended_b, err);
-    bool ok = !json_is_none(y);
-    *diff = ok && ended_a == ended_b ? json_changes_report(x, y) : json_none();
-    json_unref(x);
-    json_unref(y);
+    CameOf x = come_of(a, p->a, err);
+    CameOf y = json_is_none(x.value) ? x : come_of(b, p->b, err);
+    bool ok = !json_is_none(x.value) && !json_is_none(y.value);
+    *diff = ok && x.ended == y.ended ? json_changes_report(x.value, y.value) : json_none();
+    json_unref(x.value);
+    json_unref(y.value);
     return ok;
 }
 

@@ -70,6 +70,27 @@ A branch is named by the node that made it
     ~ .q: 0 → 1
     [1]
 
+Ways that came to the same are the same: a node passed over, an element that saw another state
+    $ cat > w.yaml <<'END'
+    > nodes:
+    >   - {name: m, map: {over: "[1, 2]", as: i}, do: {jq: "$i * 2"}, output: ms}
+    >   - {name: last, jq: "{last: true}"}
+    > END
+    $ pawl run w.yaml --thread a -q > /dev/null
+    $ printf 'break m[] if $i == 1\ncontinue\nset .other = 5\ncontinue\n' | pawl debug w.yaml --thread b > /dev/null
+    $ printf 'break m[] if $i == 1\ncontinue\nskip 2\ncontinue\n' | pawl debug w.yaml --thread c > /dev/null
+    $ printf 'break last\ncontinue\nskip {"last": true}\n' | pawl debug w.yaml --thread d > /dev/null
+    $ printf 'break m[] if $i == 1\ncontinue\nskip 3\ncontinue\n' | pawl debug w.yaml --thread e > /dev/null
+    $ for other in b c d e; do pawl diff --runs a $other; done
+    The runs are the same: 4 steps.
+    The runs are the same: 4 steps.
+    The runs are the same: 4 steps.
+    The runs part at their first step, in main/m[0]:
+      a@3  m[]  completed
+      e@9  m[]  skipped
+    ~ .: 2 → 3
+    [1]
+
 What is not there is an error
     $ printf 'nodes: [{name: a, jq: "{}"}]\n' > w.yaml
     $ pawl run w.yaml --thread a -q > /dev/null
