@@ -23,7 +23,7 @@ from tap import Tap
 TIMEOUT = 120
 PATIENCE = 60  # seconds for what takes milliseconds, also under a sanitizer
 PACES = (1, 4, 16)
-DONE, FAILED, USAGE, WAITING = 0, 1, 2, 3
+DONE, FAILED, USAGE, WAITING, BUSY, STORE = 0, 1, 2, 3, 4, 5
 
 
 class Broken(Exception):

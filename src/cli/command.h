@@ -22,6 +22,8 @@ enum {
     EXIT_FAILED_RUN = 1, /* the run failed, or what was asked for could not be done */
     EXIT_USAGE = 2,      /* the command line itself is wrong, or the workflow is */
     EXIT_WAITING = 3,    /* the run waits to be resumed */
+    EXIT_BUSY = 4,       /* another process has the run */
+    EXIT_STORE = 5,      /* the store cannot be read or written */
 };
 
 /* What a shell offers where an argument stands. */

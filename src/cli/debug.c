@@ -267,7 +267,7 @@ static bool restart(void *ctx, Error *err) {
             "There is no file to start anew: `goto @1` goes back to its beginning, and "
             "`pawl debug FILE` starts another one.");
     }
-    Flow *flow = cli_flow_load(d->args->target, d->args->common.root);
+    Flow *flow = cli_flow_load(&d->args->common, d->args->target);
     if (!flow) {
         return error_set(err, ERR_USAGE,
                          "The workflow has errors now, so there is nothing to run.");
@@ -472,6 +472,7 @@ static bool begin_asking(Debug *d, Error *err) {
                         .restart = restart,
                         .ctx = d};
     d->console = console_new(&host, err);
+    if (!d->console) err->code = ERR_USAGE; /* a file of commands that cannot be read */
     return d->console != NULL;
 }
 
@@ -589,7 +590,7 @@ static bool has_good_breaks(const DebugArgs *args, const Flow *flow) {
 
 static int debug_file(Debug *d) {
     if (d->args->thread && !place_thread_name(&command_debug, d->args->thread)) return EXIT_USAGE;
-    d->flow = cli_flow_load(d->args->target, d->args->common.root);
+    d->flow = cli_flow_load(&d->args->common, d->args->target);
     if (d->flow && d->flow->main->checkpoint) {
         options_complain(&command_debug,
                          "the workflow's config.checkpoint says to go on with %s; debug that one.",
@@ -698,7 +699,7 @@ const Command command_debug = {
         "Where standard input is no terminal, or with -x, commands are read line by line; each that "
         "lets the run go on is over when something stops.\n\n"
         "Exit codes: 0, the run completed; 1, it failed or was cancelled; 2, the command line or the "
-        "workflow is wrong; 3, it was left paused or waiting.",
+        "workflow is wrong; 3, it was left paused or waiting; 4, another process has the run; 5, the store cannot be used.",
     OPTIONS(
         {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object",
          TAKES(OPTION_TEXT, DebugArgs, given)},

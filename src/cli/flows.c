@@ -1,5 +1,6 @@
 #include "flows.h"
 
+#include "json_build.h"
 #include "mem.h"
 #include "terminal.h"
 
@@ -18,10 +19,20 @@ void cli_flow_say(FlowProblems *problems) {
     flow_problems_clear(problems);
 }
 
-Flow *cli_flow_load(const char *path, const SafeRoot *root) {
+static void put_json(const FlowProblems *problems) {
+    Json all = json_array();
+    for (size_t i = 0; i < problems->n; i++) {
+        all = json_array_push(all, flow_problem_json(&problems->items[i]));
+    }
+    cli_put_error(OBJECT(KEY("code", "syntax"), KEY("message", "The workflow has errors."),
+                         KEY("problems", all)));
+}
+
+Flow *cli_flow_load(const Common *c, const char *path) {
     FlowProblems problems = {0};
-    FlowReader reader = flow_root_reader(root);
+    FlowReader reader = flow_root_reader(c->root);
     Flow *flow = flow_load(path, &reader, &problems);
+    if (!flow && c->json) put_json(&problems);
     cli_flow_say(&problems);
     return flow;
 }

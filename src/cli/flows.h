@@ -4,9 +4,11 @@
 
 #include "command.h"
 #include "flow.h"
+#include "stores.h"
 
-/* NULL when the file has errors in it; those, and warnings, have been said. */
-Flow *cli_flow_load(const char *path, const SafeRoot *root);
+/* NULL when the file has errors in it; those, and warnings, have been said, with --json also on standard
+ * output. */
+Flow *cli_flow_load(const Common *c, const char *path);
 
 /* Says all of them on standard error and empties the list. */
 void cli_flow_say(FlowProblems *problems);

@@ -3,6 +3,7 @@
 #include "ascii.h"
 #include "buf.h"
 #include "help.h"
+#include "json_error.h"
 #include "mem.h"
 #include "place.h"
 #include "settings.h"
@@ -29,8 +30,27 @@ typedef struct Reader {
     bool wants_help;
 } Reader;
 
+/* Whether the command line asks for JSON, whatever else is wrong with it. */
+static bool wants_json;
+
+static bool has_json(const Command *c, int argc, char **argv) {
+    bool knows = false;
+    for (const Option *o = c->options; o && o->name; o++) knows = knows || !strcmp(o->name, "json");
+    for (int i = 1; knows && i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (!strcmp(argv[i], "--json")) return true;
+    }
+    return false;
+}
+
 bool options_complain(const Command *command, const char *fmt, ...) {
     va_list args;
+    if (wants_json) {
+        Error err = ERROR_INIT;
+        va_start(args, fmt);
+        error_vset_at(&err, ERR_USAGE, 0, 0, fmt, args);
+        va_end(args);
+        cli_put_error(error_json(&err));
+    }
     fprintf(stderr, "pawl %s: ", command->name);
     va_start(args, fmt);
     terminal_vsay(stderr, fmt, args);
@@ -244,6 +264,7 @@ int options_run(const Command *c, int argc, char **argv) {
     Reader r = {.command = c, .next = argv + 1, .end = argv + argc, .args = args};
     int code = EXIT_USAGE;
     ((Common *)args)->command = c;
+    wants_json = has_json(c, argc, argv);
     if (read_all(&r) && (!place || has_place(c, place))) {
         code = c->act(args);
     } else if (r.wants_help) {

@@ -19,7 +19,7 @@ static Flow *reload(const ResumeArgs *args, Json stored) {
                          "with --reload.");
         return NULL;
     }
-    Flow *flow = cli_flow_load(path, args->drive.common.root);
+    Flow *flow = cli_flow_load(&args->drive.common, path);
     mem_free(path);
     return flow;
 }
@@ -93,7 +93,7 @@ const Command command_resume = {
         "A run goes on with the workflow that it was started with, even when the file has changed "
         "since; --reload takes the file as it is now.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
-        "wrong; 3, it waits for another resume.",
+        "wrong; 3, it waits for another resume; 4, another process has the run; 5, the store cannot be used.",
     OPTIONS(
         {"value", 0, "JSON", "the answer to the interrupt", TAKES(OPTION_VALUE, ResumeArgs, value)},
         {"response-file", 0, "FILE", "the answer as a text, from a file; - is standard input",

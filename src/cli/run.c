@@ -147,7 +147,7 @@ static bool is_sensible(const RunArgs *args) {
 static int act(void *ctx) {
     RunArgs *args = ctx;
     if (!is_sensible(args)) return EXIT_USAGE;
-    Flow *flow = cli_flow_load(args->file, args->drive.common.root);
+    Flow *flow = cli_flow_load(&args->drive.common, args->file);
     bool ready = flow && has_checkpointer(args, flow) && has_good_breaks(args, flow);
     ready = ready && (flow->main->checkpoint ||
                       settings_start(&command_run, args->given, args->drive.set, &args->input));
@@ -183,7 +183,7 @@ const Command command_run = {
         "paused, failed or cancelled), checkpoint, state, interrupts and error, and of a paused run "
         "paused: where each frame stands.\n\n"
         "Exit codes: 0, completed; 1, failed or cancelled; 2, the command line or the workflow is "
-        "wrong; 3, it waits for a resume or is paused.",
+        "wrong; 3, it waits for a resume or is paused; 4, another process has the run; 5, the store cannot be used.",
     OPTIONS(
         {"input", 'i', "JSON|@FILE|-", "what the state starts with: an object",
          TAKES(OPTION_TEXT, RunArgs, given)},

@@ -47,16 +47,23 @@ void cli_bounds_elsewhere(const Common *c) {
         c->command->name);
 }
 
+void cli_put_error(Json error) {
+    Json answer = OBJECT(KEY("error", error));
+    output_line(answer);
+    json_unref(answer);
+    fflush(stdout);
+}
+
 int cli_fail(const Common *c, const Error *err) {
     Buf sentence = BUF_INIT;
-    if (c->json) {
-        Json answer = OBJECT(KEY("error", error_json(err)));
-        output_line(answer);
-        json_unref(answer);
-    }
-    fflush(stdout);
+    if (c->json) cli_put_error(error_json(err));
     say_error(&sentence, err, &(Speaker){c->command->name, cli_store_hint(c->store)});
     terminal_say(stderr, "pawl %s: %s\n", c->command->name, sentence.data);
     buf_clear(&sentence);
-    return error_is_askers(err->code) ? EXIT_USAGE : EXIT_FAILED_RUN;
+    switch (err->code) {
+    case ERR_BUSY: return EXIT_BUSY;
+    case ERR_IO:
+    case ERR_DATA: return EXIT_STORE;
+    default: return error_is_askers(err->code) ? EXIT_USAGE : EXIT_FAILED_RUN;
+    }
 }

@@ -73,6 +73,9 @@ char *cli_store_configured(const Graph *graph);
 /* Says that another process has the run, whose bounds hold, if others were asked for. */
 void cli_bounds_elsewhere(const Common *c);
 
+/* Puts {"error": ERROR} on standard output. Consumes it. */
+void cli_put_error(Json error);
+
 /* Says the error as "pawl NAME: sentence", with the way out, and as {"error": {code, message, facts...}} on standard
  * output with --json. Returns the exit code that it means. */
 int cli_fail(const Common *c, const Error *err);

@@ -218,3 +218,31 @@ The manual page has every command
     .SS pawl completion SHELL
     .SS pawl man
     .SH ENVIRONMENT
+
+With --json a reason is on standard output too, whatever it is
+    $ pawl run --json
+    {"error":{"code":"usage","message":"which workflow? It takes the FILE that it is in."}}
+    2> pawl run: which workflow? It takes the FILE that it is in.
+    2> Try `pawl help run`.
+    [2]
+    $ pawl runs --json --limt 3
+    {"error":{"code":"usage","message":"there is no option --limt; did you mean --limit?"}}
+    2> pawl runs: there is no option --limt; did you mean --limit?
+    2> Try `pawl help runs`.
+    [2]
+    $ echo 'nodes: [{name: a, jqq: .}]' > bad.yaml; pawl run --json bad.yaml
+    {"error":{"code":"syntax","message":"The workflow has errors.","problems":[{"file":"bad.yaml","line":1,"col":19,"severity":"error","message":"There is no kind of node `jqq`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while; did you mean `jq`?"}]}}
+    2> bad.yaml:1:19: error: There is no kind of node `jqq`; the kinds are jq, lua, shell, python, javascript, http, action, sleep, approval, workflow, map and while; did you mean `jq`?
+    2>     nodes: [{name: a, jqq: .}]
+    2>                       ^~~
+    [2]
+
+A store that cannot be used, and a run that another process has, have exit codes of their own
+    $ echo 'nodes: [{name: a, jq: .}]' > fine.yaml; pawl run fine.yaml --store file:/proc/none
+    2> pawl run: /proc/none: making the store failed: the operating system says `No such file or directory`. What was recorded before is kept; try again when the disk is well.
+    [5]
+    $ echo 'nodes: [{name: a, shell: "touch begun; sleep 60"}]' > slow.yaml
+    $ pawl run slow.yaml --thread s > out 2>&1 & p=$!; while [ ! -e begun ]; do sleep 0.05; done; pawl resume s@1; echo "exit code $?"; kill $p; wait $p
+    exit code 4
+    2> pawl resume: Thread `s` is under way, so it can only be answered. Wait for it, or cancel it with `pawl cancel s`.
+    [3]

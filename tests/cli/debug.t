@@ -243,7 +243,7 @@ A place that is no file, no thread and no export is said to be none
     [2]
     $ pawl debug w.yaml -x nosuch.txt --store memory:
     2> pawl debug: Cannot open the file nosuch.txt: No such file or directory.
-    [1]
+    [2]
 
 Back over a node whose config was edited, `list` shows the workflow's file
     $ cat > edit.txt <<'END'

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from world import Broken, DONE, FAILED, USAGE, WAITING, TIMEOUT, cases_of, run_all  # noqa: E402
+from world import Broken, BUSY, DONE, FAILED, STORE, USAGE, WAITING, TIMEOUT, cases_of, run_all  # noqa: E402
 
 NOBODY = 65534
 ASK = """
@@ -51,7 +51,7 @@ def store_two_processes_on_one_thread(world):
         (world.folder / "begun").unlink(missing_ok=True)
         first = world.start("run", "slow.yaml", "--thread", "t", "--store", url)
         world.wait_for("begun")
-        world("resume", "t", "--store", url).gives(FAILED).says("`t`", str(first.pid))
+        world("resume", "t", "--store", url).gives(BUSY).says("`t`", str(first.pid))
         world("run", "slow.yaml", "--thread", "t", "--store", url).gives(USAGE).says("`t`")
         world.cancel("t", "--store", url)
         first.communicate(timeout=TIMEOUT)
@@ -70,8 +70,8 @@ def store_of_a_newer_version(world):
         else:
             path = world.folder / "db" / "format"
             path.write_text(re.sub(r"\d+", "7", path.read_text()))
-        world("resume", "t", "--value", "1", "--store", url).gives(FAILED).says("newer version", "7")
-        world("run", "ask.yaml", "--store", url).gives(FAILED).says("newer version")
+        world("resume", "t", "--value", "1", "--store", url).gives(STORE).says("newer version", "7")
+        world("run", "ask.yaml", "--store", url).gives(STORE).says("newer version")
     each_store(world, check)
 
 
@@ -81,7 +81,7 @@ def store_truncated(world):
         path = world.folder / "db" / ("pawl.db" if name == "sqlite" else "runs/1.run")
         path.write_bytes(path.read_bytes()[:path.stat().st_size // 2])
         answer = world("resume", "t", "--value", "1", "--store", url)
-        if answer.code not in (FAILED, USAGE) or not answer.err.strip().endswith("."):
+        if answer.code not in (STORE, USAGE) or not answer.err.strip().endswith("."):
             raise Broken(f"no clear error: {answer}")
         if name == "file":
             others_go_on(world, url)
@@ -102,7 +102,7 @@ def store_flipped_bytes(world):
         broken = [thread for thread in ("t", "other")
                   if world("show", f"{thread}@2", "--store", url).code != DONE]
         world.same(len(broken), 1, "the number of damaged threads")
-        world("show", f"{broken[0]}@2", "--store", url).gives(FAILED).says(
+        world("show", f"{broken[0]}@2", "--store", url).gives(STORE).says(
             "damaged", "2", f"`{broken[0]}`")
         world("store", "check", "--store", url).gives(FAILED).says(broken[0])
         whole = "other" if broken[0] == "t" else "t"
@@ -117,14 +117,14 @@ def store_in_a_read_only_folder(world):
 
     def check(name, url):
         del name
-        world("show", "t", "--json", "--store", url, user=NOBODY).gives(FAILED).says("Permission denied")
+        world("show", "t", "--json", "--store", url, user=NOBODY).gives(STORE).says("Permission denied")
         for path in [world.folder / "db", *(world.folder / "db").rglob("*")]:
             world.same(path.stat().st_mode & 0o077, 0, f"what others may do with {path.name}")
             path.chmod(0o755 if path.is_dir() else 0o644)  # its owner lets them look
         world("show", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
         world("history", "t", "--json", "--store", url, user=NOBODY).gives(DONE)
-        world("resume", "t", "--value", "1", "--store", url, user=NOBODY).gives(FAILED).says("db")
-        world("run", "ask.yaml", "--store", "sqlite:new/pawl.db", user=NOBODY).gives(FAILED).says(
+        world("resume", "t", "--value", "1", "--store", url, user=NOBODY).gives(STORE).says("db")
+        world("run", "ask.yaml", "--store", "sqlite:new/pawl.db", user=NOBODY).gives(STORE).says(
             "new", "--store")
         others_go_on(world, url)
     each_store(world, check)
@@ -136,11 +136,11 @@ def store_with_a_part_that_is_none(world):
     store = ("--store", "sqlite:db/pawl.db")
     world("run", "one.yaml", *store, "--thread", "t").gives(DONE)
     (world.folder / "db/pawl.db").chmod(0o666)
-    world("run", "one.yaml", *store).gives(FAILED).says("Others can write to db/pawl.db")
+    world("run", "one.yaml", *store).gives(STORE).says("Others can write to db/pawl.db")
     (world.folder / "db/pawl.db").chmod(0o600)
     os.mkfifo(world.folder / "db/pawl.db-journal")
     for words in (("runs",), ("show", "t"), ("run", "one.yaml")):
-        world(*words, *store).gives(FAILED).says("pawl.db-journal is neither a file nor a folder")
+        world(*words, *store).gives(STORE).says("pawl.db-journal is neither a file nor a folder")
 
 
 def store_that_brings_code_along(world):
@@ -182,13 +182,13 @@ def store_that_was_planted(world):
             (world.folder / "elsewhere").mkdir(exist_ok=True)
             target = "elsewhere" if part in ("-work", "/runs", "/threads", "/work", "/batches") else "victim"
             (world.folder / (start + part)).symlink_to(world.folder / target)
-            world("run", "shell.yaml", "--store", url).gives(FAILED).says("is a link", "--store")
+            world("run", "shell.yaml", "--store", url).gives(STORE).says("is a link", "--store")
             world.same(world.read("victim"), "precious\n", f"what {part} stands for")
             world.same(list((world.folder / "elsewhere").iterdir()), [], f"what {part} stands for")
         subprocess.run(["rm", "-rf", str(folder)], check=True)
         folder.mkdir()
         folder.chmod(0o777)
-        world("run", "shell.yaml", "--store", url).gives(FAILED).says("Others can write to", "--store")
+        world("run", "shell.yaml", "--store", url).gives(STORE).says("Others can write to", "--store")
         folder.chmod(0o1777)  # as /tmp is
         if start != "db":
             world("run", "shell.yaml", "--store", url, "--thread", "t").gives(DONE)
@@ -199,7 +199,7 @@ def store_that_was_planted(world):
         (world.folder / "ran").unlink()
         subprocess.run(["chown", "-R", str(NOBODY), str(folder)], check=True)
         for words in (("run", "shell.yaml"), ("resume", "t"), ("cancel", "t")):
-            world(*words, "--store", url).gives(FAILED).says("belongs to another user", "--store")
+            world(*words, "--store", url).gives(STORE).says("belongs to another user", "--store")
         world.same(world.read("ran"), "")
         world("runs", "--store", url).gives(DONE).says("t")
 
@@ -207,7 +207,7 @@ def store_that_was_planted(world):
 def store_that_is_something_else(world):
     """a file that is no store is left alone"""
     world.write("notes.txt", "these are my notes\n" * 100)
-    world("runs", "--store", "sqlite:notes.txt").gives(FAILED).says("notes.txt")
+    world("runs", "--store", "sqlite:notes.txt").gives(STORE).says("notes.txt")
     world("runs", "--store", "http://example.org").gives(USAGE).says("sqlite:", "file:")
     world.same(world.read("notes.txt"), "these are my notes\n" * 100)
 
@@ -449,7 +449,7 @@ def bad_export_or_commands_that_are_no_file(world):
     world.write("a.yaml", "nodes:\n  - {name: a, jq: '{x: 1}'}\n")
     for path in ("pipe", "/dev/zero", "."):
         world("debug", "--open", path).gives(USAGE).says("a regular file is expected")
-        world("debug", "a.yaml", "--store", "memory:", "-x", path).gives(FAILED).says(
+        world("debug", "a.yaml", "--store", "memory:", "-x", path).gives(USAGE).says(
             "a regular file is expected")
     world("debug", "a.yaml", "--store", "memory:", "-x", "/dev/stdin", stdin="print 6 * 7\n").says("42")
     world("debug", "--open", "/dev/stdin", stdin="{}").gives(USAGE).says("pawl debug:")

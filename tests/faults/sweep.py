@@ -31,7 +31,7 @@ from world import Broken  # noqa: E402
 
 THREAD = "t"
 TIMEOUT = 120
-EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING = 0, 1, 2, 3
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_WAITING, EXIT_STORE = 0, 1, 2, 3, 5
 ANSWER = ["--decision", "approve"]
 DIALECTS = ["graph", "tasks", "pipeline", "debug"]
 
@@ -143,7 +143,7 @@ def check_failure(answer):
     """A process that was not killed says what went wrong, in a sentence."""
     if killed(answer):
         return
-    if answer.returncode not in (EXIT_FAILED, EXIT_USAGE) or not answer.stderr.strip():
+    if answer.returncode not in (EXIT_FAILED, EXIT_USAGE, EXIT_STORE) or not answer.stderr.strip():
         raise Broken(f"exit code {answer.returncode}, stderr `{answer.stderr}`: no clear error")
 
 
