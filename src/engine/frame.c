@@ -205,9 +205,10 @@ bool value_fits_beside(const Run *run, Json value, Error *err) {
 }
 
 bool level_fits(const Run *run, const Level *l, LevelKept kept, Error *err) {
-    uint64_t before = json_size(kept.state) + json_size(kept.writes), image = json_size(run->image);
+    uint64_t max = run->engine->options.max_state, image = json_size(run->image);
     uint64_t writes = json_size(l->writes), now = json_size(l->state) + writes;
-    uint64_t max = run->engine->options.max_state;
+    if (now + image <= max && max <= STORE_IMAGE_MAX) return true; /* as at nearly every step */
+    uint64_t before = json_size(kept.state) + json_size(kept.writes);
     if (writes > max) return too_large("What was written to the state", writes, max, err);
     image = now + (image > before ? image - before : 0);
     return value_fits(run->engine, l->state, "The state", err) &&
