@@ -48,6 +48,7 @@ enum {
 #define ARG_OF_LINE   ARG_INT, .min = 1, .max = LINE_MAX_NUMBER
 #define ARG_OF_BOOL   ARG_BOOL
 #define ARG_OF_OBJECT ARG_OBJECT
+#define ARG_OF_ANY    ARG_ANY
 
 static const OperationArg break_set_args[] = {
     {"spec", ARG_TEXT, .about = "all in a line: `NODE:after if EXPR`, `FILE:LINE`, `error`"},

@@ -52,7 +52,8 @@ const ShapeName thing_shapes[] = {
      "{id: int, type: text, node?: text, task_index?: int, task_id?: text, task_name?: text, "
      "file?: text, line?: int, condition?: text, state?: object, error?: text, caught?: bool, "
      "ignore_count?: int, hit_condition?: text, log_message?: text, once?: bool, group?: text, "
-     "position: text, enabled: bool, hit_count: int, verified: bool, message?: text, "
+     "metadata?: any, position: text, enabled: bool, hit_count: int, ignore_from?: int, "
+     "verified: bool, message?: text, "
      "places: [{node: text, file: text, line: int}], more?: int}"},
     {"RESUMED", "{resumed: [int]}"},
     {"MOVED",

@@ -84,7 +84,9 @@ static void add_target(View *v, Json b) {
 static void add_breakpoint(View *v, Json b) {
     add_target(v, b);
     view_format(v, b, "[ if {condition}][, at hits {hit_condition}]");
-    if (field_number(b, "ignore_count", 0)) view_format(v, b, ", after {ignore_count} hits");
+    int64_t left = field_number(b, "ignore_count", 0) + field_number(b, "ignore_from", 0) -
+                   field_number(b, "hit_count", 0);
+    if (left > 0) view_printf(v, ", after %lld hit%s", (long long)left, left == 1 ? "" : "s");
     view_format(v, b, "[, logs \"{log_message}\"]");
     view_if(v, b, "once", ", once");
     view_format(v, b, "[, group {group}]");

@@ -37,6 +37,7 @@ typedef enum FieldKind {
     FIELD_LINE,  /* at least 1 */
     FIELD_BOOL,
     FIELD_OBJECT,
+    FIELD_ANY,
     FIELD_LISTED, /* only of listings: left out */
 } FieldKind;
 
@@ -112,6 +113,10 @@ static bool check_kind(const Field *f, Json value, Error *err) {
                error_set(err, ERR_USAGE,
                          "`%s` must be an object: {path, equals} or {path, changed: true}.",
                          f->name);
+    case FIELD_ANY:
+        return json_size(value) <= BREAK_TEXT_MAX ||
+               error_set(err, ERR_LIMIT, "`%s` is larger than %d KB.", f->name,
+                         BREAK_TEXT_MAX >> 10);
     case FIELD_LISTED: break;
     }
     return true;
@@ -452,6 +457,7 @@ static bool fill(Breakpoint *b, Json spec, const Flow *flow, Error *err) {
     b->caught = flag_of(spec, "caught", false);
     b->hits = count_of(spec, "hit_count");
     b->ignore = count_of(spec, "ignore_count");
+    b->ignore_from = count_of(spec, "ignore_from");
     return set_hit_condition(b, err) && set_state(b, err) &&
            set_query(b, "condition", query_new, &b->condition, flow, err) &&
            check_pure(b->condition, "condition", err) &&
@@ -518,6 +524,14 @@ Json breakpoint_merge(Json spec, Json changes) {
     for (size_t pos = 0; json_object_next(changes, &pos, &key, &value);) {
         out = merge_field(out, key, value);
     }
+    /* hits are passed over from now on; those that are counted anew, anew */
+    if (json_is_none(json_object_get_c(changes, "ignore_from")) &&
+        (!json_is_none(json_object_get_c(changes, "ignore_count")) ||
+         !json_is_none(json_object_get_c(changes, "hit_count")))) {
+        Json hits = json_object_get_c(out, "hit_count");
+        out = json_is_none(hits) ? take_away(out, "ignore_from")
+                                 : json_object_with(out, "ignore_from", json_ref(hits));
+    }
     type = json_object_get_c(changes, "type");
     return json_kind(type) == JSON_STRING ? json_object_with(out, "type", json_ref(type)) : out;
 }
@@ -525,14 +539,16 @@ Json breakpoint_merge(Json spec, Json changes) {
 Json breakpoint_stored(const Breakpoint *b) {
     return OBJECT_ADD(json_ref(b->spec),
                       KEY("enabled", b->enabled ? json_none() : json_bool(false)),
-                      KEY("hit_count", b->hits ? json_int(b->hits) : json_none()));
+                      KEY("hit_count", b->hits ? json_int(b->hits) : json_none()),
+                      KEY("ignore_from", b->ignore_from ? json_int(b->ignore_from) : json_none()));
 }
 
 Json breakpoint_json(const Breakpoint *b) {
     Json out = json_object_merge(OBJECT(KEY("id", b->id)), b->spec);
     return OBJECT_ADD(out, KEY("position", hook_positions[b->position]), KEY("enabled", b->enabled),
-                      KEY("hit_count", b->hits), KEY("verified", b->verified),
-                      KEY("message", json_ref(b->message)));
+                      KEY("hit_count", b->hits),
+                      KEY("ignore_from", b->ignore_from ? json_int(b->ignore_from) : json_none()),
+                      KEY("verified", b->verified), KEY("message", json_ref(b->message)));
 }
 
 /* ---- hits ---- */
@@ -575,7 +591,7 @@ bool breakpoint_hit(Breakpoint *b, const HookPlace *place, Json state, const Jso
         return false;
     }
     b->hits++;
-    *pauses = b->hits > b->ignore && hits_hold(b);
+    *pauses = b->hits - b->ignore_from > b->ignore && hits_hold(b);
     return true;
 }
 

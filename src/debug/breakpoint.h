@@ -19,12 +19,14 @@
  *     state         {path, equals} or {path, changed: true}; after the step that made it so
  *     error         of "exception": jq over the error; caught: true stops also where a retry, an error edge
  *                   or a task around it takes the error
- *     ignore_count  so many hits are passed over; hit_condition: "== 5", ">= 5", "% 3" over the hits, the
- *                   ones that are passed over included; also "=", ">", "<=", "<"
+ *     ignore_count  so many hits are passed over, from when it is set (ignore_from: hits until then)
+ *     hit_condition "== 5", ">= 5", "% 3" over the hits, the ones that are passed over included; also "=",
+ *                   ">", "<=", "<"
  *     log_message   the inside of a jq string, "retries \(.retries)": logs, does not pause. Quotes in its
  *                   text need no backslash
  *     once          deleted when it has paused a frame
  *     group         a word; enabled: bool (true); hit_count
+ *     metadata      anything, for whoever set it
  *
  * and in listings: verified (some node of the workflow is meant, or it needs none), places: [{node,
  * file, line}] (at most 20), message (why it is not verified, with the nearest name; where it was moved
@@ -94,7 +96,7 @@ typedef struct Breakpoint {
     /* The fields as they are now, without those of listings; breakpoint_json() and breakpoint_stored()
      * bring enabled and hit_count up to date. */
     Json spec;
-    int64_t hits, ignore;
+    int64_t hits, ignore, ignore_from;
     char hit_op; /* 0: none; '=', '>' (at least), '<' (at most), '%' */
     int64_t hit_number;
     Query *condition, *error, *log; /* NULL: none */

@@ -511,6 +511,27 @@ def hits_ignore_count(world):
         world.same(d.value(".n"), 5)
 
 
+def hits_ignore_count_from_now(world):
+    """ignore_count that is set later: the next N hits are passed over, in the next process too"""
+    with debug(world, LOOP, "--thread", "t", store="file:kept") as d:
+        one = d.set(node="other")
+        for n in (1, 2):
+            d.go("continue")
+            world.same(d.value(".n"), n)
+        changed = d.call("breakpoint_change", id=one["id"], ignore_count=3)["breakpoint"]
+        world.same((changed["ignore_count"], changed["hit_count"]), (3, 2))
+    with Debugger(world, "t", store="file:kept") as d:
+        d.begin()
+        d.go("continue")
+        world.same(d.value(".n"), 6)
+        d.call("breakpoint_change", id=one["id"], condition="true")
+        d.go("continue")
+        world.same(d.value(".n"), 7)
+        d.call("breakpoint_change", id=one["id"], hit_count=0, ignore_count=1)
+        d.go("continue")
+        world.same((d.value(".n"), d.breakpoint(one["id"])["hit_count"]), (9, 2))
+
+
 def hits_ignore_count_only_hits(world):
     """ignore_count: what does not match the condition is no hit and uses none up"""
     with debug(world, LOOP) as d:
@@ -615,6 +636,19 @@ def set_disabled(world):
         d.call("breakpoint_enable", id=two["id"], enabled=False)
         stop = d.go("continue")
         world.same((stop.one["node"], stop.one["breakpoints"]), ("other", [one["id"]]))
+
+
+def set_metadata(world):
+    """metadata: whatever it is, it is kept and listed with the breakpoint; it has a limit"""
+    mark = {"owner": "editor", "marks": [1, None, {"x": True}]}
+    with debug(world, LINE, "--thread", "t", store="file:kept") as d:
+        one = d.set(node="b", metadata=mark)
+        world.same(one["metadata"], mark)
+        d.refuse("breakpoint_set", "metadata", node="c", metadata="x" * 200000)
+    with Debugger(world, "t", store="file:kept") as d:
+        world.same(d.breakpoint(one["id"])["metadata"], mark)
+        changed = d.call("breakpoint_change", id=one["id"], metadata=None)["breakpoint"]
+        world.same(changed.get("metadata"), None)
 
 
 def set_groups(world):
