@@ -25,6 +25,7 @@ void view_place(View *v, Json place) {
     view_where(v, ", ", place);
     view_puts(v, "\n");
     view_error(v, "  ", field_get(place, "error"));
+    view_format(v, place, "[  gives {result|json}\n]");
     if (json_kind(change) == JSON_OBJECT) {
         bool old = !json_is_none(field_get(change, "old"));
         bool new = !json_is_none(field_get(change, "new"));

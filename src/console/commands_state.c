@@ -1,6 +1,7 @@
 /* commands_state.c - looking at the state and at what a node is told to do, and changing both. */
 #include "ascii.h"
 #include "commands.h"
+#include "json_diff.h"
 
 #include <string.h>
 
@@ -143,22 +144,42 @@ static bool read_diff(CommandReader *r) {
     return reader_ends(r);
 }
 
+/* One that came as its beginning is shown as that, with its size; of two long strings, where they differ. */
+static void view_side(View *v, Json change, bool old) {
+    Json value = field_get(change, old ? "old" : "new");
+    Json other = field_get(change, old ? "new" : "old");
+    if (!json_is_none(field_get(change, old ? "old_size" : "new_size"))) {
+        view_format(v, change, old ? "{old} ({old_size|size})" : "{new} ({new_size|size})");
+        return;
+    }
+    bool strings = json_kind(value) == JSON_STRING && json_kind(other) == JSON_STRING;
+    bool apart = strings && json_string_len(value) + 2 > VIEW_LINE;
+    Json shown = apart ? json_string_apart(value, other) : json_ref(value);
+    view_json(v, shown, VIEW_LINE);
+    json_unref(shown);
+}
+
 void view_diff(View *v, Json answer) {
     static const struct {
         const char *list, *sign;
         Style style;
-        const char *format;
+        bool old, new;
     } kinds[] = {
-        {"changed", "~ ", STYLE_NAME, "{path|path}: {old|json} → {new|json}\n"},
-        {"added", "+ ", STYLE_GOOD, "{path|path}: {new|json}\n"},
-        {"removed", "- ", STYLE_BAD, "{path|path}: {old|json}\n"},
+        {"changed", "~ ", STYLE_NAME, true, true},
+        {"added", "+ ", STYLE_GOOD, false, true},
+        {"removed", "- ", STYLE_BAD, true, false},
     };
     size_t n = 0;
     for (size_t k = 0; k < 3; k++) {
         Json list = field_get(answer, kinds[k].list);
         for (size_t i = 0; i < json_array_len(list); i++, n++) {
             view_styled(v, kinds[k].style, kinds[k].sign);
-            view_format(v, json_array_get(list, i), kinds[k].format);
+            Json change = json_array_get(list, i);
+            view_format(v, change, "{path|path}: ");
+            if (kinds[k].old) view_side(v, change, true);
+            view_puts(v, kinds[k].old && kinds[k].new ? " → " : "");
+            if (kinds[k].new) view_side(v, change, false);
+            view_puts(v, "\n");
         }
     }
     view_if(v, answer, "more", "and more\n");

@@ -401,12 +401,18 @@ typedef struct Diff {
     bool more;
 } Diff;
 
-/* A side of a change, under its name; the preview of one that is large. */
-static Json with_side(Json change, const char *name, const char *size_name, Json value) {
+/* A side of a change, under its name; the preview of one that is large. That of a string which was another one
+ * before shows where they differ. */
+static Json with_side(Json change, const char *name, Json value, Json other) {
     if (json_is_none(value)) return change;
     if (json_size(value) <= INSPECT_WHOLE) return json_object_with(change, name, json_ref(value));
-    return OBJECT_ADD(change, KEY(name, preview(value)),
-                      KEY(size_name, size_json(json_size(value))), KEY("cut", json_bool(true)));
+    bool strings = json_kind(value) == JSON_STRING && json_kind(other) == JSON_STRING;
+    Json shown = strings ? json_string_apart(value, other) : json_ref(value);
+    const char *size_name = !strcmp(name, "old") ? "old_size" : "new_size";
+    change = OBJECT_ADD(change, KEY(name, preview(shown)),
+                        KEY(size_name, size_json(json_size(value))), KEY("cut", json_bool(true)));
+    json_unref(shown);
+    return change;
 }
 
 static bool note_change(void *ctx, Json path, Json old_value, Json new_value) {
@@ -419,8 +425,8 @@ static bool note_change(void *ctx, Json path, Json old_value, Json new_value) {
         return d->told <= CHANGES_TOLD_MAX && d->full < DIFF_KINDS;
     }
     Json change = json_object_with(json_object(), "path", json_ref(path));
-    change = with_side(change, "old", "old_size", old_value);
-    change = with_side(change, "new", "new_size", new_value);
+    change = with_side(change, "old", old_value, new_value);
+    change = with_side(change, "new", new_value, old_value);
     *list = json_array_push(*list, change);
     d->full += json_array_len(*list) == d->limit;
     return true;

@@ -2,6 +2,7 @@
  * to go on: variables, config, further nodes. */
 #include "session_inside.h"
 
+#include "inspect.h"
 #include "json_build.h"
 #include "json_path.h"
 #include "wait.h"
@@ -156,6 +157,13 @@ static Json with_pause(Json out, const Frame *f) {
     return session_pause_json(out, hook_positions[position], frame_pause(f));
 }
 
+/* What an element of a map has given back, which is in no state yet; borrowed, JSON_NONE: it is none, or not at
+ * its end. */
+static Json given_back(const Frame *f) {
+    Json wait = wait_unpaused(frame_waits(f));
+    return wait_is(wait, WAIT_ENDED) ? json_array_get(wait, 1) : json_none();
+}
+
 /* What a frame asks: an interrupt without a prompt, or without options, has a null there. */
 static Json with_question(Json out, const char *id, Json wait) {
     const char *const names[] = {id, "reason", "prompt", "options"};
@@ -212,7 +220,8 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
         }
         out = OBJECT_ADD(out, KEY("waits_for", children));
     }
-    return OBJECT_ADD(out, KEY("pending", count(session_pending(f))),
+    return OBJECT_ADD(out, KEY("result", stack ? json_ref(given_back(f)) : json_none()),
+                      KEY("pending", count(session_pending(f))),
                       KEY("injected", count(session_injected(s, f))),
                       KEY("stack", stack ? stack_json(f) : json_none()));
 }
@@ -224,7 +233,10 @@ Json session_paused_event(const Frame *f, int64_t checkpoint) {
         OBJECT(KEY("event", "paused"), KEY("frame", frame_id(f)), KEY("frame_name", name_of(f)));
     out = with_pause(with_where(out, f), f);
     bool none = json_is_none(json_object_get_c(out, "breakpoints"));
+    Json result = given_back(f);
+    bool small = !json_is_none(result) && json_size(result) <= INSPECT_WHOLE;
     return OBJECT_ADD(out, KEY("breakpoints", none ? json_array() : json_none()),
+                      KEY("result", small ? json_ref(result) : json_none()),
                       KEY("depth", json_int(frame_depth(f))), KEY("checkpoint", checkpoint));
 }
 

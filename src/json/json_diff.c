@@ -15,6 +15,7 @@
 #include "json_build.h"
 #include "json_tree.h"
 #include "mem.h"
+#include "utf8.h"
 
 #include <string.h>
 
@@ -425,6 +426,17 @@ Json json_changes_report(Json a, Json b) {
     Report r = {json_array(), json_array(), json_array()};
     json_changes(a, b, add_to_report, &r);
     return OBJECT(KEY("added", r.added), KEY("removed", r.removed), KEY("changed", r.changed));
+}
+
+Json json_string_apart(Json s, Json other) {
+    enum { BEFORE = 20 };
+    const char *a = json_string_data(&s), *b = json_string_data(&other);
+    size_t n = json_string_len(s), m = json_string_len(other), at = 0;
+    while (at < n && at < m && a[at] == b[at]) at++;
+    if (at <= 2 * BEFORE) return json_ref(s);
+    at -= BEFORE;
+    while (at && utf8_is_inside(a[at])) at--;
+    return json_string_append(json_string_c("..."), a + at, n - at);
 }
 
 /* ---- applying ---- */

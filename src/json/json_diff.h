@@ -39,4 +39,8 @@ void json_changes(Json a, Json b, JsonChangeFn fn, void *ctx);
 /* {"added": [{path, new}], "removed": [{path, old}], "changed": [{path, old, new}]}. */
 Json json_changes_report(Json a, Json b);
 
+/* A string from shortly before the place where it differs from another, behind "..."; whole where they differ near
+ * their beginning. For people, who are shown the first characters of both. Given. */
+Json json_string_apart(Json s, Json other);
+
 #endif

@@ -240,6 +240,20 @@ nodes:
         world.same(stops(world, d), [("map[0]", "m[]"), ("map[1]", "m[]")])
 
 
+def place_after_a_map_body(world):
+    """node: after the body of a map, what the element gave back is told"""
+    text = """\
+nodes:
+  - {name: m, map: {over: '[1, 2, 3]', as: item, limit: 1}, do: {jq: 'if $item > 2 then null else $item * 2 end'}}
+"""
+    with debug(world, text) as d:
+        d.set(node="m[]", position="after")
+        for result in (2, 4, None):
+            stop = d.go("continue")
+            world.same((stop.one["node"], stop.one["result"]), ("m[]", result))
+            world.same(d.call("frame", frame=stop.one["frame"])["result"], result)
+
+
 def place_loop_body(world):
     """node: inside a while, each time"""
     text = """\

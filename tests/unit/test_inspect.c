@@ -506,6 +506,23 @@ static void large_sides_of_a_change_are_previews(void **state) {
     json_unref(b);
 }
 
+static void long_strings_are_previewed_where_they_differ(void **state) {
+    (void)state;
+    char text[20001];
+    memset(text, 'b', 20000);
+    text[20000] = '\0';
+    Json a = json_string_c(text);
+    text[15000] = 'c';
+    Json b = json_string_c(text), answer = inspect_diff(a, b, 0);
+    Json before = at(answer, "[\"changed\", 0, \"old\"]");
+    Json after = at(answer, "[\"changed\", 0, \"new\"]");
+    assert_false(json_equal(before, after));
+    assert_true(strstr(json_string_data(&after), "\"...bbbbbbbbbbbbbbbbbbbbcbbb"));
+    json_unref(answer);
+    json_unref(a);
+    json_unref(b);
+}
+
 static void a_diff_has_a_limit_of_each(void **state) {
     (void)state;
     Json a = numbers(10), b = numbers(20);
@@ -961,6 +978,7 @@ int main(void) {
         JSON_TEST(the_largest_of_many_are_found),
         JSON_TEST(a_diff_tells_what_was_added_removed_and_changed),
         JSON_TEST(large_sides_of_a_change_are_previews),
+        JSON_TEST(long_strings_are_previewed_where_they_differ),
         JSON_TEST(a_diff_has_a_limit_of_each),
         JSON_TEST(ten_thousand_levels_are_no_matter),
         JSON_TEST(a_million_keys_are_paged_searched_and_compared),

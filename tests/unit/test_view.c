@@ -69,6 +69,26 @@ static void an_empty_list_is_said_to_be_empty(void **state) {
     check_shown("pause", "{\"paused\":[],\"later\":[]}", "Nothing is running.\n");
 }
 
+static void a_large_side_of_a_change_is_shown_with_its_size(void **state) {
+    (void)state;
+    check_shown("diff",
+                "{\"changed\":[{\"path\":[\"t\"],\"old\":\"\\\"...ab\\\"\",\"old_size\":20000,"
+                "\"new\":null,\"cut\":true}],\"added\":[{\"path\":[\"l\"],\"new\":\"[1,2...\","
+                "\"new_size\":500,\"cut\":true}],\"removed\":[]}",
+                "~ .t: \"...ab\" (20 kB) → null\n+ .l: [1,2... (500 B)\n");
+}
+
+static void long_strings_are_shown_where_they_differ(void **state) {
+    (void)state;
+    check_shown(
+        "diff",
+        "{\"changed\":[{\"path\":[\"t\"],"
+        "\"old\":\"0123456789012345678901234567890123456789012345678901234567890123456789 before\","
+        "\"new\":\"0123456789012345678901234567890123456789012345678901234567890123456789 after\"}],"
+        "\"added\":[],\"removed\":[]}",
+        "~ .t: \"...1234567890123456789 before\" → \"...1234567890123456789 after\"\n");
+}
+
 static void watches_are_silent_at_a_pause_when_there_are_none(void **state) {
     Json none = parse("{\"watches\":[]}");
     Buf out = BUF_INIT;
@@ -373,6 +393,8 @@ static void text_is_measured_as_a_terminal_shows_it(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_list_is_said_to_be_empty),
+        cmocka_unit_test(a_large_side_of_a_change_is_shown_with_its_size),
+        cmocka_unit_test(long_strings_are_shown_where_they_differ),
         cmocka_unit_test(watches_are_silent_at_a_pause_when_there_are_none),
         cmocka_unit_test(a_format_looks_as_what_it_shows),
         cmocka_unit_test(what_is_in_brackets_is_left_out_when_a_field_is_not_there),
