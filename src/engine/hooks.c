@@ -172,21 +172,6 @@ int32_t frame_attempt(const Frame *f) {
 
 /* ---- the config of its node ---- */
 
-static Json task_config(Frame *f, const Node *node, Json state, Error *err) {
-    Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
-    ConfigSource source = {state, task_source, f};
-    Json out = json_none();
-    if (config_resolve(node, &source, params, err)) {
-        out = json_object();
-        for (size_t i = 0; i < node->kind->nparams; i++) {
-            out = OBJECT_ADD(out, KEY(node->kind->params[i].name, json_ref(params[i].value)));
-        }
-        config_clear(node, params);
-    }
-    mem_free(params);
-    return out;
-}
-
 typedef struct Resolving {
     Frame *frame;
     const Node *node;
@@ -198,6 +183,49 @@ static Json resolve_expr(const Resolving *r, const Expr *expr) {
     Json vars[FRAME_VARS_MAX];
     return evaluator_run(r->frame->run->evaluator, expr, r->state,
                          frame_variables(r->frame, r->node, vars), r->err);
+}
+
+/* Queries see the variables as they are. One that gives nothing leaves its key out. */
+static Json resolve_queries(const Resolving *r, const Param *param) {
+    Json out = json_object();
+    for (size_t i = 0; i < param->nfields; i++) {
+        Error why = ERROR_INIT;
+        Json value =
+            evaluator_query(r->frame->run->evaluator, param->fields[i].expr, r->state, &why);
+        if (why.code != ERR_NONE) {
+            if (r->err) *r->err = why;
+            json_unref(out);
+            return json_none();
+        }
+        if (!json_is_none(value)) {
+            out = json_object_set(out, json_ref(param->fields[i].name), value);
+        }
+    }
+    return out;
+}
+
+static Json task_config(Frame *f, const Node *node, Json state, Error *err) {
+    Param *params = mem_zalloc((node->kind->nparams + 1) * sizeof *params);
+    ConfigSource source = {state, task_source, f};
+    Resolving r = {f, node, state, err};
+    Json out = json_none();
+    if (config_resolve(node, &source, params, err)) {
+        out = json_object();
+        for (size_t i = 0; i < node->kind->nparams && !json_is_none(out); i++) {
+            const ParamInfo *info = &node->kind->params[i];
+            bool queries = info->type == PARAM_QUERIES && node->params[i].nfields;
+            Json value =
+                queries ? resolve_queries(&r, &node->params[i]) : json_ref(params[i].value);
+            if (queries && json_is_none(value)) {
+                json_clear(&out);
+            } else {
+                out = OBJECT_ADD(out, KEY(info->name, value));
+            }
+        }
+        config_clear(node, params);
+    }
+    mem_free(params);
+    return out;
 }
 
 /* An expression over more than the state (a reducer's, a filter's) stays as it is written. */

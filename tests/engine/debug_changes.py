@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import Debugger, says  # noqa: E402
+from debugger import Debugger, debug_tasks, says  # noqa: E402
+from playbook import choose, sets, task  # noqa: E402
 from world import Broken, DONE, cases_of, run_all  # noqa: E402
 
 GRAPH = """
@@ -324,6 +325,19 @@ def config_edit_is_for_one_execution(world):
         d.wait("changed", what="config")
         ended(d)
     world.same(world.read("ran"), "edited! 1\nplain 2\nplain 3\n", "what ran")
+
+
+def config_resolves_queries_of_tasks(world):
+    """config: envVars of a task are shown as they would be now; one that fails is said"""
+    queries = {"A": ".n + 1", "B": ".missing // empty", "C": ".o"}
+    say = task("run_shell", {"command": "true", "envVars": queries}, id_="say")
+    with debug_tasks(world, sets("n", 4, id_="one"), sets("o", {"x": 1}, id_="two"), say) as d:
+        d.set(task_id="say")
+        d.go("continue")
+        world.same(d.call("config").get("resolved", {}).get("envVars"), {"A": 5, "C": {"x": 1}})
+        d.call("set", path=".n", value={})
+        answer = d.call("config")
+        world.same(("resolved" in answer, "object" in answer["error"]), (False, True))
 
 
 def config_reset_takes_it_back(world):
@@ -1321,4 +1335,4 @@ if __name__ == "__main__":
     for prefix in ("set_", "unset_", "revoke_", "config_", "inject_", "skip_", "retry_", "goto_",
                    "evaluate_", "watches_", "completions", "variables_", "diff_", "history_"):
         cases += cases_of(here, prefix)
-    sys.exit(run_all(cases, sys.argv[1]))
+    sys.exit(run_all(choose(cases, sys.argv[2:]), sys.argv[1]))
