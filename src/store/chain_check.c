@@ -194,19 +194,28 @@ static bool check_damaged(void *ctx, int64_t seq, const Error *err) {
     return true;
 }
 
+/* Its row was read before its checkpoints, which may have become more since. It is read again: what it says
+ * of the last one is true of all that were seen, and where it stands is there unless that has moved. */
 static void check_facts(Check *c) {
     Error err = ERROR_INIT;
-    const RunRow *row = c->row;
-    if (row->head && !c->has_head) {
-        problem(c, row->head, "The run stands at checkpoint %" PRId64 ", which is not there.",
-                row->head);
-    } else if (!row->head && c->highest) {
+    RunRow now = {0};
+    bool found = false;
+    if (!store_find_row(c->s, (RunKey){NULL, c->row->run}, &now, &found, &err)) {
+        problem(c, 0, "%s", err.msg);
+        return;
+    }
+    if (!found) return; /* it was removed meanwhile */
+    if (now.head == c->row->head && now.head && !c->has_head) {
+        problem(c, now.head, "The run stands at checkpoint %" PRId64 ", which is not there.",
+                now.head);
+    } else if (!now.head && c->highest) {
         problem(c, 0, "The run stands at no checkpoint, though it has some.");
     }
-    if (c->highest > row->last) {
+    if (c->highest > now.last) {
         problem(c, c->highest, "Its number is higher than the last that was given, %" PRId64 ".",
-                row->last);
+                now.last);
     }
+    run_row_clear(&now);
     Json definition = store_definition(c->s, c->row->definition, &err);
     if (json_is_none(definition)) problem(c, 0, "Its definition cannot be read: %s", err.msg);
     json_unref(definition);

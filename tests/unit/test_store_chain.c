@@ -620,6 +620,28 @@ static void a_long_run_is_read_anywhere_and_checked_in_one_pass(void **state) {
     store_close(s);
 }
 
+/* Each time a run was looked at, both go on. */
+static void grow_trees(void *ctx, const RunRow *row, int64_t checkpoints) {
+    Tree *trees = ctx;
+    (void)row, (void)checkpoints;
+    for (int i = 0; i < 2; i++) tree_grow(&trees[i], 1, 1);
+}
+
+static void runs_that_go_on_while_they_are_checked_are_sound(void **state) {
+    Store *s = open_store(*state, STORE_CREATE);
+    Tree trees[2];
+    CheckReport report;
+    CheckHost host = {no_problem, grow_trees, trees};
+    for (int i = 0; i < 2; i++) {
+        tree_init(&trees[i], s, i ? "a" : "b");
+        tree_grow(&trees[i], 20, 20);
+    }
+    MUST(chain_check(s, 0, &host, &report, &why));
+    assert_int_equal(report.runs, 2);
+    for (int i = 0; i < 2; i++) tree_clear(&trees[i]);
+    store_close(s);
+}
+
 /* ---- the list ---- */
 
 static const Behaviour behaviours[] = {
@@ -634,6 +656,7 @@ static const Behaviour behaviours[] = {
     BEHAVIOUR(numbers_that_no_checkpoint_has_are_damage, ALL),
     BEHAVIOUR(a_copy_of_what_is_not_there_is_damage, ALL),
     BEHAVIOUR(bytes_that_are_no_value_are_damage, ALL),
+    BEHAVIOUR(runs_that_go_on_while_they_are_checked_are_sound, ALL),
     BEHAVIOUR(pruning_keeps_the_last_ones_and_their_images, ALL),
     BEHAVIOUR(a_folded_checkpoint_keeps_its_result_by_value, ALL),
     BEHAVIOUR(pruning_never_takes_the_head, ALL),
