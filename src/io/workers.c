@@ -87,6 +87,7 @@ struct Worker {
     uint64_t idle_since;
     uint64_t memory; /* the limit that it has now; 0: none */
     uint64_t others; /* bytes of what it started, when that was looked at last */
+    uint64_t files;  /* bytes that they have in files without a name; the same */
     JsonParser *parser;
     uint64_t lines, values; /* that it wrote: as many of one as of the other */
     uint64_t line_bytes;    /* of the one that is not whole yet */
@@ -832,6 +833,7 @@ static void take_memory(uv_work_t *work, int status) {
         Worker *w = busy_worker(pool, item->leader);
         if (!w) continue;
         w->others = item->others;
+        w->files = item->files;
         if (item->bytes > item->enough) w->retire = true;
         if (item->bytes <= w->call->options.memory) continue;
         Buf message = BUF_INIT;
@@ -853,7 +855,8 @@ static void measure(WorkerPool *pool) {
         pool->meter.items[pool->meter.n++] =
             (WorkerMemory){.leader = w->process.pid,
                            .enough = w->call->options.memory / 4 * 3,
-                           .others = w->others};
+                           .others = w->others,
+                           .files = w->files};
     }
     if (!pool->meter.n) return;
     pool->meter.all = uv_hrtime() >= pool->meter.all_after;

@@ -1,7 +1,9 @@
 /* The memory of a session: all of its processes, and what they share once. */
+#define _GNU_SOURCE
 #include "json_test.h"
 #include "worker_memory.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,6 +53,60 @@ static void shared_memory_and_children_count(void **state) {
     waitpid(leader, NULL, 0);
 }
 
+/* A leader with 32 MB in a file without a name, of which the first half is mapped and was looked at by a child, the second
+ * is not; what the leader maps of it after that it never touches. */
+static pid_t files_up(int fd, bool mapped) {
+    int pipes[2];
+    char ready;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t leader = fork();
+    if (leader == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            volatile char *half = mmap(NULL, SIZE / 2, PROT_READ, MAP_SHARED, fd, 0);
+            for (size_t i = 0; mapped && i < SIZE / 2; i += 4096) (void)half[i];
+            if (write(pipes[1], "r", 1) != 1) _exit(1);
+            for (;;) pause();
+        }
+        if (mmap(NULL, SIZE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) _exit(1);
+        for (;;) pause();
+    }
+    assert_int_equal(read(pipes[0], &ready, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    return leader;
+}
+
+static void files_without_a_name_count_once(void **state) {
+    (void)state;
+    static char page[1 << 16];
+    const char *const folder = "/dev/shm";
+    for (int i = 0; i < 4; i++) {
+        int fd = i & 1 ? open(folder, O_TMPFILE | O_RDWR, 0600) : memfd_create("x", 0);
+        if (fd < 0) continue; /* there is no such folder here */
+        for (size_t done = 0; done < SIZE; done += sizeof page) {
+            assert_int_equal(write(fd, page, sizeof page), sizeof page);
+        }
+        pid_t leader = files_up(fd, i & 2);
+        WorkerMemory item = {.leader = leader, .enough = 1};
+        for (int all = 1; all >= 0; all--) {
+            worker_memory_look(&item, 1, all);
+            if (item.bytes < SIZE || item.bytes > SIZE + SIZE / 3) {
+                fail_msg("%d: %llu", i, (unsigned long long)item.bytes);
+            }
+            assert_int_equal(item.files, SIZE);
+        }
+        item = (WorkerMemory){.leader = leader, .enough = 1ull << 40};
+        worker_memory_look(&item, 1, false);
+        assert_true(item.bytes >= SIZE); /* cheaper, and never less */
+        kill(leader, SIGKILL);
+        waitpid(leader, NULL, 0);
+        close(fd);
+    }
+}
+
 static void who_is_gone_has_none(void **state) {
     (void)state;
     pid_t pid = fork();
@@ -64,6 +120,7 @@ static void who_is_gone_has_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_memory_and_children_count),
+        cmocka_unit_test(files_without_a_name_count_once),
         cmocka_unit_test(who_is_gone_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1085,6 +1085,15 @@ static void memory_of_all_that_it_has_counts(void **state) {
         "for i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(30)",
         "import os, mmap, time\nfd = os.memfd_create('x')\nos.ftruncate(fd, 500 << 20)\n"
         "m = mmap.mmap(fd, 500 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1\ntime.sleep(30)",
+        /* of a file without a name, and not mapped; or mapped and not touched; of many; of a child */
+        "import os, time\nfd = os.memfd_create('x')\n"
+        "for i in range(500): os.write(fd, b'x' * (1 << 20))\ntime.sleep(30)",
+        "import os, mmap, time\nfd = os.memfd_create('x')\n"
+        "for i in range(500): os.write(fd, b'x' * (1 << 20))\nm = mmap.mmap(fd, 500 << 20)\ntime.sleep(30)",
+        "import os, time\nfds = []\nfor i in range(500):\n    fds.append(os.memfd_create('x'))\n"
+        "    os.write(fds[-1], b'x' * (1 << 20))\ntime.sleep(30)",
+        "import os, time\nif os.fork() == 0:\n    fd = os.memfd_create('x')\n"
+        "    for i in range(500): os.write(fd, b'x' * (1 << 20))\n    time.sleep(60)\ntime.sleep(30)",
         "import os, time\nfor i in range(4):\n"
         "    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(60)\n"
         "time.sleep(30)",
@@ -1112,6 +1121,12 @@ static void memory_that_is_shared_counts_once(void **state) {
         int megabytes;
     } cases[] = {
         {PY, "import time\ntime.sleep(0.7)\nreturn 1", 64},
+        {PY, /* 100 MB that two have open and mapped */
+         "import os, time, mmap\nfd = os.memfd_create('x')\nos.ftruncate(fd, 100 << 20)\n"
+         "m = mmap.mmap(fd, 100 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1\n"
+         "child = os.fork()\nif child == 0:\n    m[::4096]\n    time.sleep(60)\ntime.sleep(0.9)\n"
+         "os.kill(child, 9)\nos.wait()\nos.close(fd)\nreturn 1", /* this process is used again */
+         220},
         {JS, "await new Promise((go) => setTimeout(go, 700)); return 1", 64},
         {PY,
          "import os, time, mmap\nm = mmap.mmap(-1, 60 << 20)\nx = b'x' * (40 << 20)\n"
