@@ -300,6 +300,7 @@ typedef struct FrameNow {
     Open *open;
     size_t nopen, cap;
     int64_t since;      /* when it came to where it stands */
+    int64_t paused_at;  /* since when it stands still there; 0: it does not */
     const char *paused; /* node that it was paused at, which has not been opened yet; NULL: none */
     ptrdiff_t after;    /* the step that it may have been paused after; -1: none */
     ptrdiff_t last;     /* index of its last checkpoint; -1: none */
@@ -316,7 +317,9 @@ typedef struct Past {
     Fact *facts; /* as many as there are items */
     FrameNow *frames;
     size_t nframes, cap;
-    Json index; /* {frame: place in frames} */
+    Json index;      /* {frame: place in frames} */
+    size_t standing; /* frames that are paused */
+    int64_t held_at; /* since when there is one */
 } Past;
 
 static FrameNow *frame_now(Past *p, size_t i) {
@@ -333,14 +336,46 @@ static FrameNow *frame_now(Past *p, size_t i) {
     return f;
 }
 
-/* The pause at its node was before this execution of it, or else after the last one. */
+/* The pause at its node was before this execution of it, or else after the last one; or what runs now was
+ * injected before the node. */
 static bool take_pause(Past *p, FrameNow *f, const char *node) {
     bool before = f->paused && !strcmp(f->paused, node);
     if (f->paused && !before && f->after >= 0) p->facts[f->after].paused = true;
-    f->paused = NULL;
+    f->paused = before || f->after >= 0 ? NULL : f->paused;
     f->after = -1;
     return before;
 }
+
+/* ---- standing still ----
+ *
+ * The time of a pause is nobody's work: not that of the node which was under way, and not that of the nodes
+ * around it. The root frame is around all others. */
+
+static void shift_open(FrameNow *f, int64_t from, int64_t to) {
+    for (size_t i = 0; i < f->nopen; i++) {
+        int64_t begun = f->open[i].at > from ? f->open[i].at : from;
+        f->open[i].at += to > begun ? to - begun : 0;
+    }
+}
+
+static void stand(Past *p, FrameNow *f, int64_t at) {
+    if (f->paused_at) return;
+    f->paused_at = at;
+    p->held_at = p->standing++ ? p->held_at : at;
+}
+
+static void go_on(Past *p, FrameNow *f, int64_t at) {
+    enum { ROOT = 1 };
+    if (!f->paused_at) return;
+    Json key = image_key(ROOT), root = json_object_get(p->index, key);
+    FrameNow *all = json_is_none(root) ? NULL : &p->frames[root.i];
+    json_unref(key);
+    if (f != all) shift_open(f, f->paused_at, at);
+    if (!--p->standing && all) shift_open(all, p->held_at, at);
+    f->paused_at = 0;
+}
+
+/* ---- executions ---- */
 
 static ptrdiff_t open_of(const FrameNow *f, const char *node) {
     for (size_t i = f->nopen; i--;) {
@@ -377,6 +412,7 @@ static void note_pause(Past *p, FrameNow *f, size_t i) {
     ptrdiff_t open = open_of(f, c->node);
     const LineageStep *last = f->last >= 0 ? &p->line->items[f->last] : NULL;
     p->facts[i].paused = true;
+    stand(p, f, c->at);
     if (open >= 0) {
         f->open[open].paused = true;
         return;
@@ -387,8 +423,10 @@ static void note_pause(Past *p, FrameNow *f, size_t i) {
 
 /* What was begun before the run was taken up again from here goes on from now. */
 static void begin_anew(Past *p, int64_t at) {
+    p->standing = 0;
     for (size_t i = 0; i < p->nframes; i++) {
         p->frames[i].since = at;
+        p->frames[i].paused_at = 0;
         for (size_t k = 0; k < p->frames[i].nopen; k++) p->frames[i].open[k].at = at;
     }
 }
@@ -401,14 +439,18 @@ static void note(Past *p, size_t i) {
               (lineage_is(c, "resumed") && lineage_is(&p->line->items[i - 1], "failed")))) {
         begin_anew(p, c->at);
     }
+    if (!lineage_is(c, "paused") && *c->node) go_on(p, f, c->at);
     if (lineage_is_step(c)) {
         close_node(p, f, i);
     } else if (lineage_is(c, "started") || lineage_is(c, "entered")) {
         open_node(p, f, c);
     } else if (lineage_is(c, "paused")) {
         note_pause(p, f, i);
-    } else if (lineage_is(c, "resumed")) {
+    } else if (lineage_is(c, "resumed") || lineage_is(c, "joined")) {
         f->since = c->at;
+    } else if (lineage_is(c, "moved")) {
+        f->paused = NULL;
+        f->after = -1;
     } else if (lineage_is(c, "retrying") && open_of(f, c->node) >= 0) {
         f->nopen = (size_t)open_of(f, c->node) + 1;
     }

@@ -72,7 +72,8 @@ Json lineage_frame_path(Json image, int64_t frame);
 
 /* For session_api.h's `history`. all: every checkpoint and not only steps; frame 0: of all frames; before 0:
  * up to the end; limit 0: 50. head is marked `current`. `took` is the time since the frame began with the
- * node or came to it; for a node that holds others that is all the time that those took. */
+ * node or came to it, without that in which it stood still; for a node that holds others that is all the time
+ * that those took. */
 typedef struct LineageQuery {
     int64_t run, head;
     int64_t frame, before;

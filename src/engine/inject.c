@@ -47,20 +47,28 @@ static bool can_inject(const Frame *f, const Injection *injection, Error *err) {
 
 bool frame_inject(Frame *f, const Injection *injection, Error *err) {
     if (!can_inject(f, injection, err)) return false;
-    Json own = json_object_get_c(injection->node, "name");
-    Json name = json_kind(injection->name) == JSON_STRING ? json_ref(injection->name)
-                : json_kind(own) == JSON_STRING           ? json_ref(own)
-                                                          : json_string_c("injected");
-    Flow *flow = injected_parse(f, name, injection->node, err);
+    bool named = json_kind(injection->name) == JSON_STRING;
+    Json node = json_ref(injection->node), id = json_object_get_c(node, "id");
+    bool task = !strcmp(f->run->flow->dialect, "tasks"); /* whose `name` is its kind */
+    if (task && named && json_is_none(id)) {
+        node = json_object_with(node, "id", json_ref(injection->name));
+        id = json_object_get_c(node, "id");
+    }
+    Json own = task && json_kind(id) == JSON_STRING ? id : json_object_get_c(node, "name");
+    Json name = named                           ? json_ref(injection->name)
+                : json_kind(own) == JSON_STRING ? json_ref(own)
+                                                : json_string_c("injected");
+    Flow *flow = injected_parse(f, name, node, err);
     if (!flow) {
         json_unref(name);
+        json_unref(node);
         return false;
     }
     injected_append(f, injected_new(f, (Injected){.id = injection->id,
                                                   .where = injection->where,
                                                   .level = f->nlevels - 1,
                                                   .name = name,
-                                                  .node = json_ref(injection->node),
+                                                  .node = node,
                                                   .flow = flow}));
     frame_mark(f);
     return true;

@@ -1329,6 +1329,69 @@ def history_of_what_is_no_step_names_nothing(world):
     world.same([row for row in rows if row["changed"] and row["status"] in ("entered", "resumed")], [])
 
 
+FORKED = """
+nodes:
+  - {name: begin, jq: '{}'}
+  - {name: a, sleep: 1s}
+  - {name: b, sleep: 1s}
+  - {name: end, jq: '{}'}
+edges:
+  - {from: __start__, to: begin}
+  - {from: begin, to: [a, b], fan_in: end}
+  - {from: a, to: end}
+  - {from: b, to: end}
+  - {from: end, to: __end__}
+"""
+
+
+def history_a_join_takes_no_time(world):
+    """what comes after a join took its own time, and not that of the branches"""
+    with debugger(world, FORKED) as d:
+        ended(d)
+        took = {step["node"]: step["took"] for step in d.call("history")["steps"]}
+        world.same((took["a"] >= 900, took["end"] < 800), (True, True), took)
+
+
+def history_standing_still_takes_no_time(world):
+    """the time in which a node was frozen is not part of what it took; nor of what is around it"""
+    text = """
+nodes:
+  - {name: alone, shell: 'touch begun; sleep 0.3'}
+  - name: m
+    map: {over: '[1]', as: i}
+    do: {shell: 'touch inside; sleep 0.3'}
+"""
+    with debugger(world, text) as d:
+        for mark in ("begun", "inside"):
+            d.call("continue")
+            world.wait_for(mark)
+            d.go("pause")
+            world.nap(2)
+        ended(d)
+        took = {step["node"]: step["took"] for step in d.call("history")["steps"]}
+        world.same({node: ms < 1900 for node, ms in took.items()},
+                   {"alone": True, "m": True, "m[]": True}, took)
+
+
+def history_of_a_pause_before_an_injected_node(world):
+    """a node that was paused at is said to be, also when another one is injected before it"""
+    with at(world, "say") as d:
+        d.call("inject", where="before", name="extra", node={"jq": "{}"})
+        ended(d)
+        paused = {step["node"]: step["paused"] for step in d.call("history")["steps"]}
+        world.same((paused["say"], paused["extra"]), (True, False))
+
+
+def history_of_an_injected_task(world):
+    """an injected task is listed by the name that it was given, or its id"""
+    with at(world, "say", TASKS) as d:
+        made = [d.call("inject", node={"name": "run_shell", "config": {"command": "true"}, **more}, **name)
+                for name, more in (({"name": "extra"}, {}), ({}, {"id": "mine"}))]
+        world.same([one["injected"]["name"] for one in made], ["extra", "mine"])
+        ended(d)
+        world.same([s["node"] for s in d.call("history")["steps"] if s.get("injected")], ["extra", "mine"])
+
+
 if __name__ == "__main__":
     here = sys.modules["__main__"]
     cases = []
