@@ -271,9 +271,25 @@ static Json complete_path(const Completing *c) {
     return out;
 }
 
-const char *const debug_complete_words[] = {"expression", "node", "path", NULL};
+/* A path into the config of the node: what is written there, and what could be. */
+static Json complete_config(const Completing *c) {
+    const Node *node = c->frame ? args_node(c->frame, NULL) : NULL;
+    Json written = node ? session_config(c->frame) : json_none(), config = json_object();
+    for (size_t i = 0; node && !node->task && i < node->kind->nparams; i++) {
+        config = json_object_with(config, node->kind->params[i].name, json_null());
+    }
+    Completing in_config = *c;
+    in_config.state =
+        json_kind(written) == JSON_OBJECT ? json_object_merge(config, written) : config;
+    Json out = complete_path(&in_config);
+    json_unref(in_config.state);
+    json_unref(written);
+    return out;
+}
+
+const char *const debug_complete_words[] = {"expression", "node", "path", "config", NULL};
 static Json (*const completers[])(const Completing *c) = {complete_expression, complete_node,
-                                                          complete_path};
+                                                          complete_path, complete_config};
 
 /* Completions are wanted before there is a frame as well, and after the last: then without its
  * fields. */

@@ -360,6 +360,43 @@ static bool has_blank(const char *at, const char *end) {
     return at < end;
 }
 
+/* NODE, NODE:after, changed:PATH, state:PATH=JSON. */
+static Completion break_completion(const char *line, const CommandReader *r, Completion out) {
+    static const char *const states[] = {"changed:", "state:"};
+    size_t n = (size_t)(r->end - r->at);
+    const char *colon = memchr(r->at, ':', n);
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(states[i]);
+        if (n >= len && !memcmp(r->at, states[i], len)) {
+            return (Completion){memchr(r->at, '=', n) ? OFFERS_NOTHING : OFFERS_PATH,
+                                out.from + len, NULL};
+        }
+    }
+    return colon ? (Completion){OFFERS_WORDS, (size_t)(colon + 1 - line), "after before error"}
+                 : out;
+}
+
+Json commands_offered(Json found, const char *typed, size_t len, size_t *from) {
+    int64_t place = (int64_t)len;
+    Json seen = json_object(), out = json_array();
+    for (size_t i = 0; i < json_array_len(found); i++) {
+        int64_t at = field_number(json_array_get(found, i), "from", place);
+        place = at >= 0 && at < place ? at : place;
+    }
+    for (size_t i = 0; i < json_array_len(found); i++) {
+        Json item = json_array_get(found, i), text = field_get(item, "text");
+        int64_t at = field_number(item, "from", -1);
+        if (at < place || at > (int64_t)len || !field_is_text(text)) continue;
+        Json whole = json_string(typed + place, (size_t)(at - place));
+        whole = json_string_append(whole, json_string_data(&text), json_string_len(text));
+        if (json_is_none(json_object_get(seen, whole))) out = json_array_push(out, json_ref(whole));
+        seen = json_object_set(seen, whole, json_null());
+    }
+    json_unref(seen);
+    *from = (size_t)place;
+    return out;
+}
+
 Completion commands_completion(const char *line, size_t cursor) {
     CommandReader r = {.at = line, .end = line + cursor};
     Span name = reader_at_end(&r) ? (Span){r.at, 0} : reader_name(&r);
@@ -371,14 +408,17 @@ Completion commands_completion(const char *line, size_t cursor) {
     reader_at_end(&r);
     Completion out = {c ? c->offers : OFFERS_NOTHING, (size_t)(r.at - line), c ? c->words : NULL};
     const char *condition = find_if(r.at, r.end);
-    if (out.offers == OFFERS_NODE && condition) {
+    bool value = memchr(r.at, '=', (size_t)(r.end - r.at));
+    if ((out.offers == OFFERS_NODE || out.offers == OFFERS_BREAK) && condition) {
         out = (Completion){OFFERS_EXPRESSION, (size_t)(condition - line), NULL};
-    } else if (out.offers == OFFERS_PATH && memchr(r.at, '=', (size_t)(r.end - r.at))) {
-        out.offers = OFFERS_NOTHING; /* a value */
-    } else if (out.words && !strcmp(c->name, "config") && r.end - r.at > 4 &&
+    } else if (out.offers == OFFERS_BREAK) {
+        out = break_completion(line, &r, out);
+    } else if (out.offers == OFFERS_PATH && value) {
+        out.offers = OFFERS_NOTHING;
+    } else if (out.words && !strcmp(c->name, "config") && r.end - r.at >= 4 &&
                !memcmp(r.at, "set ", 4)) {
-        out = (Completion){OFFERS_PATH, out.from + 4, NULL};
-    } else if (out.words) {
+        out = (Completion){value ? OFFERS_NOTHING : OFFERS_CONFIG, out.from + 4, NULL};
+    } else if (out.words && out.offers == OFFERS_NOTHING) {
         out.offers = has_blank(r.at, r.end) ? OFFERS_NOTHING : OFFERS_WORDS;
     }
     return out;

@@ -34,8 +34,11 @@ typedef enum CommandOffers {
     OFFERS_COMMAND,
     OFFERS_WORDS, /* those of the row */
     OFFERS_NODE,  /* and behind ` if ` an expression */
+    OFFERS_BREAK, /* the same, and what else a breakpoint is about */
     OFFERS_EXPRESSION,
     OFFERS_PATH,
+    OFFERS_CONFIG, /* a path into the config of the node */
+    OFFERS_FRAME,
 } CommandOffers;
 
 typedef struct CommandReader CommandReader;
@@ -127,6 +130,10 @@ typedef struct Completion {
     const char *words; /* OFFERS_WORDS */
 } Completion;
 Completion commands_completion(const char *line, size_t cursor);
+
+/* What `complete` found for the text up to a cursor, as texts that all begin at one place of it: items say
+ * themselves what they replace, a key in quotes its dot as well. *from is set to that place. Given. */
+Json commands_offered(Json found, const char *typed, size_t len, size_t *from);
 
 /* ---- reading what stands behind the name of a command ----
  *

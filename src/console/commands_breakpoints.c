@@ -251,10 +251,10 @@ const ConsoleCommand breakpoint_commands[] = {
      "step that changes the state there, state:PATH=JSON for the one that makes it so, error for what "
      "nobody handles, caught for every error; with `if EXPR` behind it only when that holds. `if EXPR` "
      "alone is tried at every node. A NODE may have * and ? in it, and be OUTER/NODE.",
-     "break deploy if .tries > 2", .offers = OFFERS_NODE, .read = read_break,
+     "break deploy if .tries > 2", .offers = OFFERS_BREAK, .read = read_break,
      .operation = "breakpoint_set", .view = view_breakpoint},
     {"tbreak", "tb", "SPEC", "stop at a place, once", NULL, "tbreak flow.yaml:12",
-     .offers = OFFERS_NODE, .read = read_break, .operation = "breakpoint_set",
+     .offers = OFFERS_BREAK, .read = read_break, .operation = "breakpoint_set",
      .args = "{\"once\":true}", .view = view_breakpoint},
     {"catch", "", "[error|caught] [if EXPR]", "stop where a node fails",
      "`caught` also stops where a retry or an error edge takes the error. EXPR looks at the error: "

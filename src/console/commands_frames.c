@@ -331,7 +331,7 @@ const ConsoleCommand frame_commands[] = {
     {"frames", "threads", "", "list the frames of the run", .operation = "frames",
      .view = view_frames},
     {"frame", "f thread", "[N]", "choose a frame, and show where it stands", NULL, "frame 2",
-     .read = read_frame, .operation = "frame", .view = view_frame},
+     .offers = OFFERS_FRAME, .read = read_frame, .operation = "frame", .view = view_frame},
     {"backtrace", "bt where w", "", "show the levels of the selected frame", .operation = "frame",
      .view = view_frame},
     {"info", "i",

@@ -425,10 +425,21 @@ typedef struct Offer {
     Json items;
 } Offer;
 
-/* What begins as it is typed. */
+/* What begins as it is typed, once. */
 static void offer(Offer *o, const char *text, size_t len, const char *end) {
-    if (o->len <= len && memcmp(text, o->typed, o->len) == 0) {
-        o->items = json_array_push(o->items, json_string_fmt("%.*s%s", (int)len, text, end));
+    if (o->len > len || memcmp(text, o->typed, o->len) != 0) return;
+    Json item = json_string_fmt("%.*s%s", (int)len, text, end);
+    bool new = true;
+    for (size_t i = 0; new &&i < json_array_len(o->items); i++) {
+        new = !json_equal(json_array_get(o->items, i), item);
+    }
+    o->items = new ? json_array_push(o->items, json_ref(item)) : o->items;
+    json_unref(item);
+}
+
+static void offer_words(Offer *o, const char *words) {
+    for (size_t n; (n = strcspn(words, " ")); words += n + (words[n] == ' ')) {
+        offer(o, words, n, words[n - 1] == ':' ? "" : " ");
     }
 }
 
@@ -441,21 +452,25 @@ static void offer_nodes(Offer *o, Console *c) {
     json_unref(answer);
 }
 
-/* Items of jq say themselves what they replace; only those of one place can be offered together. */
-static void offer_jq(Offer *o, Console *c, const char *what, size_t *from) {
+static void offer_frames(Offer *o, Console *c) {
+    Json answer = console_ask(c, "frames", json_none()), frames = field_get(answer, "frames");
+    for (size_t i = 0; i < json_array_len(frames); i++) {
+        char number[24];
+        int n = snprintf(number, sizeof number, "%lld",
+                         (long long)field_number(json_array_get(frames, i), "frame", 0));
+        offer(o, number, (size_t)n, " ");
+    }
+    json_unref(answer);
+}
+
+static void offer_found(Offer *o, Console *c, const char *what, size_t *from) {
+    size_t place = 0;
     Json args = OBJECT(KEY("text", json_string(o->typed, o->len)),
                        KEY("cursor", json_int((int64_t)o->len)), KEY("what", what));
-    Json answer = console_ask(c, "complete", args), found = field_get(answer, "items");
-    int64_t place = -1;
-    for (size_t i = 0; i < json_array_len(found); i++) {
-        Json item = json_array_get(found, i), text = field_get(item, "text");
-        int64_t at = field_number(item, "from", -1);
-        place = i ? place : at;
-        if (at >= 0 && at <= (int64_t)o->len && at == place && field_is_text(text)) {
-            o->items = json_array_push(o->items, json_ref(text));
-        }
-    }
-    *from += place > 0 ? (size_t)place : 0;
+    Json answer = console_ask(c, "complete", args);
+    json_unref(o->items);
+    o->items = commands_offered(field_get(answer, "items"), o->typed, o->len, &place);
+    *from += place;
     json_unref(answer);
 }
 
@@ -471,14 +486,19 @@ static Json complete(void *console, const char *line, size_t cursor, size_t *fro
             offer(&o, command->name, strlen(command->name), " ");
         }
         break;
-    case OFFERS_WORDS:
-        for (size_t n; (n = strcspn(c.words, " ")); c.words += n + (c.words[n] == ' ')) {
-            offer(&o, c.words, n, " ");
-        }
-        break;
+    case OFFERS_WORDS: offer_words(&o, c.words); break;
     case OFFERS_NODE: offer_nodes(&o, console); break;
-    case OFFERS_EXPRESSION: offer_jq(&o, console, "expression", from); break;
-    case OFFERS_PATH: offer_jq(&o, console, "path", from); break;
+    case OFFERS_BREAK:
+        offer_nodes(&o, console);
+        offer_words(&o, "caught changed: error if state:");
+        break;
+    case OFFERS_EXPRESSION: offer_found(&o, console, "expression", from); break;
+    case OFFERS_PATH: offer_found(&o, console, "path", from); break;
+    case OFFERS_CONFIG: offer_found(&o, console, "config", from); break;
+    case OFFERS_FRAME:
+        offer_frames(&o, console);
+        if (c.words) offer_words(&o, c.words);
+        break;
     }
     return o.items;
 }

@@ -1081,6 +1081,10 @@ def completions(world):
         texts = [i["text"] for i in d.call("complete", text=".bra")["items"]]
         world.same(any("brand_new" in t for t in texts), True, f"what is pending in {texts}")
         world.same(d.call("complete", text=".nothing_like_it")["items"], [])
+        texts = [i["text"] for i in d.call("complete", text=".", what="config")["items"]]
+        world.same(("env" in texts, "shell" in texts, "who" in texts), (True, True, False), texts)
+        texts = [i["text"] for i in d.call("complete", text=".env.", what="config")["items"]]
+        world.same(texts, ["N"])
 
 
 BIG = """

@@ -1,6 +1,7 @@
 /* Lines at the debugger's prompt become operations with their arguments, or sentences. */
 #include "commands.h"
 
+#include "json_parse.h"
 #include "json_print.h"
 #include "mem.h"
 
@@ -363,18 +364,50 @@ static void check_completion(const char *line, CommandOffers offers, size_t from
     assert_int_equal(c.from, from);
 }
 
+static void check_offered(const char *found, const char *typed, const char *wanted, size_t from) {
+    size_t place = 99;
+    Json items = json_parse(found, strlen(found), NULL, NULL);
+    Json offered = commands_offered(items, typed, strlen(typed), &place);
+    Json right = json_parse(wanted, strlen(wanted), NULL, NULL);
+    assert_true(json_equal(offered, right));
+    assert_int_equal(place, from);
+    json_unref(items);
+    json_unref(offered);
+    json_unref(right);
+}
+
+static void keys_with_and_without_quotes_are_offered_together(void **state) {
+    (void)state;
+    check_offered("[{\"text\":\".\\\"a-b\\\"\",\"from\":2},{\"text\":\"abc\",\"from\":3},"
+                  "{\"text\":\"abd\",\"from\":3},{\"text\":\"abc\",\"from\":3}]",
+                  ".x.", "[\".\\\"a-b\\\"\",\".abc\",\".abd\"]", 2);
+    check_offered("[{\"text\":\"abc\",\"from\":1}]", ".a", "[\"abc\"]", 1);
+    check_offered("[]", ".a", "[]", 2);
+}
+
 static void completion_knows_what_comes_next(void **state) {
     (void)state;
     check_completion("", OFFERS_COMMAND, 0);
     check_completion("  br", OFFERS_COMMAND, 2);
-    check_completion("break bu", OFFERS_NODE, 6);
+    check_completion("break bu", OFFERS_BREAK, 6);
+    check_completion("goto bu", OFFERS_NODE, 5);
     check_completion("b bu if .x", OFFERS_EXPRESSION, 8);
     check_completion("p .us", OFFERS_EXPRESSION, 2);
     check_completion(".us", OFFERS_EXPRESSION, 0);
     check_completion("set .us", OFFERS_PATH, 4);
     check_completion("set .us = 1", OFFERS_NOTHING, 4);
     check_completion("info b", OFFERS_WORDS, 5);
-    check_completion("config set .t", OFFERS_PATH, 11);
+    check_completion("config set .t", OFFERS_CONFIG, 11);
+    check_completion("config set ", OFFERS_CONFIG, 11);
+    check_completion("config set .t = 1", OFFERS_NOTHING, 11);
+    check_completion("config s", OFFERS_WORDS, 7);
+    check_completion("frame ", OFFERS_FRAME, 6);
+    check_completion("continue ", OFFERS_FRAME, 9);
+    check_completion("next ", OFFERS_FRAME, 5);
+    check_completion("break build:", OFFERS_WORDS, 12);
+    check_completion("break changed:.x", OFFERS_PATH, 14);
+    check_completion("tb state:.x", OFFERS_PATH, 9);
+    check_completion("tb state:.x=1", OFFERS_NOTHING, 9);
     check_completion("help con", OFFERS_COMMAND, 5);
     check_completion("nonsense x", OFFERS_NOTHING, 9);
 }
@@ -399,6 +432,7 @@ int main(void) {
         cmocka_unit_test(a_line_needs_a_file),
         cmocka_unit_test(every_command_is_explained),
         cmocka_unit_test(examples_are_commands_that_work),
+        cmocka_unit_test(keys_with_and_without_quotes_are_offered_together),
         cmocka_unit_test(completion_knows_what_comes_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
