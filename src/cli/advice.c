@@ -77,6 +77,8 @@ static void add_answers(Buf *out, const Answer *a, Json interrupt) {
         add_answer(out, a, NULL, NULL);
     } else if (json_string_is(reason, "action")) {
         add_answer(out, a, " --response-file ", "FILE");
+    } else if (n == 0 && json_string_is(reason, "approval")) {
+        add_answer(out, a, " --decision ", "WORD");
     } else if (n == 0) {
         add_answer(out, a, " --value ", "JSON");
     }

@@ -222,10 +222,13 @@ Json frame_work_key(const Frame *f) {
 Json fail_error(const Frame *f, const Node *node, const char *kind, const Error *err,
                 Json details) {
     const Graph *graph = f ? frame_top(f)->graph : NULL;
+    const Frame *element = f; /* of the innermost map around it */
+    while (element && !element->is_element) element = element->parent;
     bool own = !node || !strcmp(node->file, node->graph->file); /* else edited: flow_stand_in() */
     bool exact = err->line && own;
     Json error = OBJECT(KEY("kind", kind), KEY("message", (const char *)err->msg),
                         KEY("node", node ? json_ref(node->name_json) : json_none()),
+                        KEY("element", element ? json_int(element->branch) : json_none()),
                         KEY("file", node    ? node->file
                                     : graph ? graph->file
                                             : ""),

@@ -363,22 +363,20 @@ static void add_unstarted(const StepCommand *command, int error, Buf *out) {
 
 static const struct EndRow {
     const char *word;
-    const char *code; /* the key for result->code; NULL: no details */
+    const char *code; /* the key for result->code; NULL: it says nothing */
+    bool silent;      /* no output goes with it */
 } ends[] = {
-    [PROCESS_EXITED] = {"exit", "exit_code"},
-    [PROCESS_SIGNALED] = {"signal", "signal"},
-    [PROCESS_TIMEOUT] = {"timeout", "exit_code"},
-    [PROCESS_ENDED] = {"cancelled", NULL},
-    [PROCESS_LOST] = {"lost", NULL},
-    [PROCESS_FAILED] = {"spawn", NULL},
+    [PROCESS_EXITED] = {"exit", "exit_code"}, [PROCESS_SIGNALED] = {"signal", "signal"},
+    [PROCESS_TIMEOUT] = {"timeout", NULL},    [PROCESS_ENDED] = {"cancelled", NULL, true},
+    [PROCESS_LOST] = {"lost", NULL, true},    [PROCESS_FAILED] = {"spawn", NULL, true},
 };
 
 Json command_details(const StepCommand *command, const ProcessResult *result) {
-    const char *code = ends[result->end].code;
+    const struct EndRow *end = &ends[result->end];
     size_t most = command->kind->error_stdout;
-    if (!code) return json_none();
+    if (end->silent) return json_none();
     return OBJECT(
-        KEY(code, json_int(result->code)),
+        KEY(end->code ? end->code : "exit_code", end->code ? json_int(result->code) : json_none()),
         KEY("stdout", most ? command_end_text(result, 1, most) : command_text(&result->out, 0)),
         KEY("stderr", command_end_text(result, 2, STDERR_TAIL)));
 }

@@ -138,6 +138,18 @@ static void error_edges_have_conditions_over_the_error(void **state) {
     expect_run(run, "completed", "{\"error\": null, \"at\": \"c\"}");
 }
 
+static void an_error_inside_a_map_names_the_element(void **state) {
+    (void)state;
+    host_file("sub.yaml", "nodes: [{name: s, shell: 'exit $N', env: {N: .n}}]\n");
+    Run *run = host_run("nodes:\n  - name: m\n    map: {over: '[0, 0, 3]', as: n}\n"
+                        "    do: {workflow: sub.yaml, input: '{$n}'}\n    output: m\n"
+                        "  - {name: c, jq: '{error: null, at: .error.element}'}\n"
+                        "edges:\n  - {from: __start__, to: m}\n  - {from: m, to: __end__}\n"
+                        "  - {from: m, to: c, on: error}\n  - {from: c, to: __end__}\n",
+                        NULL);
+    expect_run(run, "completed", "{\"error\": null, \"at\": 2}");
+}
+
 static void attempts_come_before_the_error_edge(void **state) {
     (void)state;
     Run *run =
@@ -552,6 +564,7 @@ int main(void) {
         TEST(a_retry_if_that_fails_does_not_hold),
         TEST(an_error_edge_is_taken_and_the_error_is_in_the_state),
         TEST(error_edges_have_conditions_over_the_error),
+        TEST(an_error_inside_a_map_names_the_element),
         TEST(attempts_come_before_the_error_edge),
         TEST(an_error_edge_may_lead_to_the_end),
         TEST(an_error_edge_in_a_branch_leads_to_the_join),

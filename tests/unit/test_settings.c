@@ -169,6 +169,9 @@ static void an_interrupt_comes_with_the_commands_that_answer_it(void **state) {
             "    pawl resume t --decision 'not yet'\n");
     answers("{\"id\":\"1-2\",\"node\":\"ask\",\"reason\":\"approval\",\"prompt\":\"Why?\","
             "\"options\":null}",
+            true, "Waiting at ask: Why?\n    pawl resume t --decision WORD\n");
+    answers("{\"id\":\"1-2\",\"node\":\"ask\",\"reason\":\"script\",\"prompt\":\"Why?\","
+            "\"options\":null}",
             true, "Waiting at ask: Why?\n    pawl resume t --value JSON\n");
 }
 
