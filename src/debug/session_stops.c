@@ -465,6 +465,13 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
     int64_t id = frame_id(f);
     FrameStop *fs = session_stop_of(f), saved = *fs;
     if (!session_may_run(s, err) || !session_revive(s, f, err)) return false;
+    if (go.how == LET_SKIP && json_string_is(json_object_get_c(frame_pause(f), "reason"), "step")) {
+        go.step = STEP_OVER; /* who steps goes on to do so */
+    }
+    /* a step that a frame which made this one has left is over, too */
+    for (const Frame *up = go.step ? NULL : frame_parent(f); up; up = frame_parent(up)) {
+        clear_step(s, run_frame(s->run, frame_id(up)));
+    }
     /* the frame is not asked to stop any more, and nothing is chosen that has gone on */
     clear_step(s, f);
     fs->asked = false;

@@ -491,6 +491,28 @@ def going_pause_all(world):
             world.same({e["reason"] for e in stop.paused}, {"user_pause"})
 
 
+def going_on_after_a_step_that_ended_a_branch(world):
+    """continue after a step that ended its branch: the join does not stop the run"""
+    for frame in ("all", None):
+        with debug_branches(world, "a2", "b2", pause_all=True) as d:
+            d.go("step", kind="over")
+            world.same(len(d.frames()), 2, "the frames that are left")
+            stop = d.go("continue", frame=frame)
+            world.same((stop.paused, stop.status), ([], "completed"))
+
+
+def going_on_with_a_step_after_skip(world):
+    """skip at a node that a step came to: the next node; at a breakpoint it goes on"""
+    with debug(world, LINE) as d:
+        d.go("step", kind="over")
+        stop = d.go("skip")
+        world.same((stop.one["node"], stop.one["reason"]), ("c", "step"))
+    with debug(world, LINE) as d:
+        d.set(node="b")
+        d.go("continue")
+        world.same(d.go("skip").status, "completed")
+
+
 def going_pause_selects_one_that_is_paused(world):
     """pause selects a frame that stands still: the one that was selected, or else the first"""
     with debug(world, SLEEPY) as d:
