@@ -2,11 +2,14 @@
  *
  * The first two bytes say how long the index is (0: there is none); it follows them, and the rest is
  * the file. Whatever is in them: opening, listing, reading, checking and leasing never crash, a
- * checkpoint that is given out has its own number, and going on with the run leaves it readable.
+ * checkpoint that is given out has its own number, and going on with the run leaves it readable. Half of the
+ * mutations are sealed again with the checksums that they ought to have: otherwise nothing behind those is reached.
  */
 #define _GNU_SOURCE /* mkdtemp */
 #include "../tests/unit/store_run.h"
+#include "crc32c.h"
 #include "mem.h"
+#include "run_file.h"
 #include "store.h"
 #include "store_chain.h"
 
@@ -137,4 +140,40 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     store_close(s);
     CHECK(json_heap_bytes() == 0);
     return 0;
+}
+
+/* ---- mutations ---- */
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
+    __attribute__((weak)); /* libFuzzer's */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+
+static void seal(uint8_t *at, const uint8_t *bytes, size_t len) {
+    uint32_t crc = crc32c((const char *)bytes, len);
+    memcpy(at, &crc, sizeof crc);
+}
+
+/* The records of a file, as far as their lengths lead. */
+static void seal_file(uint8_t *file, size_t size) {
+    if (size >= RUN_HEAD) seal(file + 12, file, 12);
+    for (size_t at = RUN_HEAD; at + RECORD_HEAD <= size && !memcmp(file + at, "PR", 2);) {
+        uint32_t len;
+        memcpy(&len, file + at + 4, sizeof len);
+        size_t end = at + RECORD_HEAD + (size_t)len + 1;
+        if (end <= size) {
+            seal(file + at + 16, file + at + RECORD_HEAD, len);
+            file[end - 1] = RECORD_END;
+        }
+        seal(file + at + 20, file + at, 20);
+        at = end;
+    }
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
+    size = LLVMFuzzerMutate(data, size, max);
+    size_t index = size >= 2 ? (size_t)(data[0] | data[1] << 8) : 0;
+    if (seed % 2 || size < 2 || index > size - 2) return size;
+    if (index >= INDEX_HEAD) seal(data + 2 + 48, data + 2, 48);
+    seal_file(data + 2 + index, size - 2 - index);
+    return size;
 }
