@@ -73,7 +73,8 @@ Json step_var(const Step *step, size_t index); /* of node->vars; borrowed */
 uv_loop_t *step_loop(const Step *step);
 /* The folder that the run was started in: commands run there, and relative paths begin there. */
 const char *step_folder(const Step *step);
-/* A text that runs have in common if they go by the same definition, and no others. Given. */
+/* A text that runs have in common if they go by the same definition, and no others; a node that a debugger has put in or
+ * edited has one of its own. Given. */
 Json step_definition(const Step *step);
 /* The environment of what the run starts: "NAME=value" and a NULL at the end. */
 const char *const *step_environment(const Step *step);

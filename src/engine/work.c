@@ -471,6 +471,10 @@ const char *step_folder(const Step *s) {
 /* Without a store a definition has no key. */
 Json step_definition(const Step *s) {
     const Run *run = s->run;
+    const Flow *flow = s->node->graph->flow;
+    if (flow != run->flow) {
+        return json_string_fmt("injected %llu", (unsigned long long)flow->serial);
+    }
     if (json_kind(run->definition) == JSON_STRING) return json_ref(run->definition);
     const char *key = run->row.definition;
     return key && *key ? json_string_c(key)

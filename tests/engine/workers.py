@@ -4,6 +4,7 @@
     tests/engine/workers.py PAWL
 """
 
+import json
 import shutil
 import signal
 import sys
@@ -315,6 +316,26 @@ nodes:
     world("resume", "t", "--value", '"many"', *STORE).gives(FAILED).says("--value JSON")
     world("resume", "t", *STORE).gives(FAILED)
     world.same(world("resume", "t", "--value", "21", *STORE).gives(DONE).json["twice"], 42)
+
+
+def case_injected_code_has_a_process_of_its_own(world):
+    """code that a debugger puts in, or edits, shares no process with the workflow's own"""
+    world.write("pids.yaml", """
+nodes:
+  - {name: one, python: 'import os; return os.getpid()', output: one}
+  - {name: two, python: 'import os; return os.getpid()', output: two}
+  - {name: three, python: 'import os; return os.getpid()', output: three}
+""")
+    told = world("debug", "pids.yaml", "--store", "memory:", "-x", "-", stdin="""next
+inject put: {python: 'import os; return os.getpid()', output: put}
+next
+config set .python = "import os; return os.getpid() + 0"
+next
+next
+print [.one, .put, .two, .three]
+""")
+    one, put, two, three = json.loads(next(line for line in told.out.splitlines() if line.startswith("[")))
+    world.same((one == three, len({one, put, two})), (True, 3), f"processes: {told}")
 
 
 DOCUMENTED = """
