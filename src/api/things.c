@@ -42,7 +42,7 @@ const ShapeName thing_shapes[] = {
      "{frame: int, parent?: int, name: text, status: text, node?: text, kind?: text, file?: text, "
      "line?: int, column?: int, edited?: bool, depth: int, since?: time, made_by?: text, "
      "position?: text, reason?: text, at?: time, breakpoints?: [int], error?: FAILURE, "
-     "change?: CHANGE, because?: int, interrupt?: QUESTION, waits_for?: [int], result?: VALUE, pending: int, "
+     "change?: CHANGE, because?: int, interrupt?: QUESTION, waits_for?: [int], joins_at?: object, result?: VALUE, pending: int, "
      "injected: int, stack?: [LEVEL]}"},
     {"QUESTION", "{id: text, reason: text, prompt?: VALUE, options?: [VALUE]}"},
     {"LEVEL",

@@ -37,9 +37,16 @@ void view_place(View *v, Json place) {
 /* ---- frames ---- */
 
 static void add_doing(View *v, Json f) {
-    Json status = field_get(f, "status");
+    Json status = field_get(f, "status"), joins = field_get(f, "joins_at");
     view_text(v, status);
-    if (field_has_text(f, "node")) {
+    if (json_kind(joins) == JSON_OBJECT) {
+        view_puts(v, " at ");
+        if (field_has_text(joins, "node")) {
+            view_node(v, joins);
+        } else {
+            view_puts(v, "the end");
+        }
+    } else if (field_has_text(f, "node")) {
         view_printf(v, " %s ", json_string_is(status, "paused") ? view_position(f) : "at");
         view_node(v, f);
     }
@@ -67,7 +74,8 @@ void view_frames(View *v, Json answer) {
         view_cell(&t, field_get(f, "name"));
         add_doing(&cell, f);
         table_next(&t);
-        view_where(&cell, "", f);
+        Json joins = field_get(f, "joins_at");
+        view_where(&cell, "", json_is_none(joins) ? f : joins);
         table_next(&t);
     }
     view_table(v, &t);
@@ -145,9 +153,44 @@ static void view_nodes(View *v, Json answer) {
     view_table(v, &t);
 }
 
+/* All that is known of it: how a command ended and what it wrote, where a script was. */
+static void view_failure(View *v, Json answer) {
+    static const char *const told[] = {"kind", "message", "node", "file", "line", "column"};
+    Json error = field_get(answer, "error"), key, value;
+    if (json_kind(error) != JSON_OBJECT) {
+        view_hint(v, "Nothing has failed in this frame.");
+        return;
+    }
+    view_error(v, "", error);
+    view_format(v, error, "[node: {node}\n]");
+    if (field_has_text(error, "file")) view_where(v, "place: ", error);
+    view_end_line(v);
+    for (size_t pos = 0; json_object_next(error, &pos, &key, &value);) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+            known |= json_string_is(key, told[i]);
+        }
+        if (known) continue;
+        view_text(v, key);
+        view_puts(v, ":");
+        bool lines =
+            field_is_text(value) && memchr(json_string_data(&value), '\n', json_string_len(value));
+        view_puts(v, lines ? "\n" : " ");
+        if (lines) {
+            view_indented(v, value);
+        } else if (field_is_text(value)) {
+            view_text(v, value);
+            view_puts(v, json_string_len(value) ? "\n" : "nothing\n");
+        } else {
+            view_hidden(v, view_value, value);
+        }
+    }
+}
+
 const InfoSubject info_subjects[] = {
     {"breakpoints", "breakpoints", view_breakpoints},
     {"config", "config", view_config},
+    {"error", "frame", view_failure},
     {"frames", "frames", view_frames},
     {"injected", "injected", view_injected},
     {"node", "node", view_node_facts},
@@ -335,9 +378,9 @@ const ConsoleCommand frame_commands[] = {
     {"backtrace", "bt where w", "", "show the levels of the selected frame", .operation = "frame",
      .view = view_frame},
     {"info", "i",
-     "breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches",
+     "breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches",
      "tell about something", NULL, "info breakpoints",
-     .words = "breakpoints config frames injected node nodes pending session stack watches",
+     .words = "breakpoints config error frames injected node nodes pending session stack watches",
      .read = read_info},
     {"history", "", "[N] [@CHECKPOINT] [all]", "list the last steps of the run",
      "N of them, those before a checkpoint, or `all` checkpoints.", "history 20", .words = "all",

@@ -70,7 +70,11 @@ static bool read_back(CommandReader *r) {
 static void view_moved(View *v, Json answer) {
     Json after = field_get(answer, "after"), ended = field_get(answer, "ended");
     view_format(v, answer, "[At checkpoint {checkpoint}]");
-    view_breakpoint_ids(v, field_get(answer, "breakpoints"));
+    Json points = field_get(answer, "breakpoints");
+    view_breakpoint_ids(v, points);
+    if (json_kind(points) == JSON_ARRAY && !json_array_len(points) && json_is_none(after)) {
+        view_puts(v, ", the start: no breakpoint would have stopped the run before");
+    }
     if (field_has_text(after, "node")) { /* a breakpoint was hit in a frame that is gone here */
         view_format(v, after,
                     " after `{node}`[ in frame {frame}][ ({path})], which has ended with it");

@@ -211,6 +211,8 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
         out = with_pause(out, f);
     } else if (wait_is(wait, WAIT_INTERRUPT)) {
         out = OBJECT_ADD(out, KEY("interrupt", with_question(json_object(), "id", wait)));
+    } else if (!strcmp(status_of(f), "failed")) {
+        out = OBJECT_ADD(out, KEY("error", json_ref(run_error(s->run))));
     } else if (stack && !strcmp(frame_status(f), "joining")) {
         enum { LISTED_MAX = 100 };
         Json children = json_array();
@@ -219,6 +221,10 @@ Json session_frame_json(const Session *s, const Frame *f, bool stack) {
             if (frame_parent(at) == f) children = json_array_push(children, json_int(frame_id(at)));
         }
         out = OBJECT_ADD(out, KEY("waits_for", children));
+    }
+    const Node *join;
+    if (!strcmp(frame_status(f), "joining") && frame_joins_at(f, &join)) {
+        out = OBJECT_ADD(out, KEY("joins_at", with_place(json_object(), join)));
     }
     return OBJECT_ADD(out, KEY("result", stack ? json_ref(given_back(f)) : json_none()),
                       KEY("pending", count(session_pending(f))),

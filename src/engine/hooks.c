@@ -170,6 +170,16 @@ int32_t frame_attempt(const Frame *f) {
     return frame_top(f)->attempt;
 }
 
+bool frame_joins_at(const Frame *f, const Node **node) {
+    for (const Frame *at = f->next; at; at = at->next) {
+        if (at->parent == f && at->is_branch) {
+            *node = at->join;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the config of its node ---- */
 
 typedef struct Resolving {

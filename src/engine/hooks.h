@@ -120,6 +120,9 @@ HookPosition frame_position(const Frame *f); /* of a parked frame */
 Json frame_waits(const Frame *f);            /* as in the image (image.h), borrowed */
 int64_t frame_since(const Frame *f); /* when it came to its node, or was parked: ms since 1970 */
 
+/* Where the branches of an edge that a frame waits for meet, in *node; NULL: at the end. False: it waits for none. */
+bool frame_joins_at(const Frame *f, const Node **node);
+
 /* Levels: 0 is the lowest, frame_depth()-1 the one that runs. */
 uint32_t frame_depth(const Frame *f);
 const Node *frame_node(const Frame *f, uint32_t level); /* NULL: past the last */

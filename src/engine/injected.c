@@ -18,8 +18,9 @@ static const struct DialectRow {
     const char *dialect, *list;
 } dialect_rows[] = {{"graph", "nodes"}, {"tasks", "tasks"}, {"pipeline", "steps"}};
 
-/* What lists of nodes inside it write goes through the reducers of the graph that it is put into. */
-static Json document_of(const Frame *f, Json name, Json node) {
+/* A file with the one node on a line of its own, which people are shown. What lists of nodes inside it write
+ * goes through the reducers of the graph that it is put into. */
+static void add_document(const Frame *f, Json name, Json node, Buf *out) {
     const char *dialect = f->run->flow->dialect, *list = "nodes";
     const Graph *graph = frame_top(f)->graph;
     Json state = json_none();
@@ -36,7 +37,16 @@ static Json document_of(const Frame *f, Json name, Json node) {
     for (size_t i = 0; i < sizeof dialect_rows / sizeof *dialect_rows; i++) {
         list = strcmp(dialect, dialect_rows[i].dialect) ? list : dialect_rows[i].list;
     }
-    return OBJECT(KEY("name", "injected"), KEY("state", state), KEY(list, ARRAY(node)));
+    buf_printf(out, "%s:\n  - ", list);
+    json_print(node, NULL, out);
+    buf_adds(out, "\nname: injected\n");
+    if (!json_is_none(state)) {
+        buf_adds(out, "state: ");
+        json_print(state, NULL, out);
+        buf_addc(out, '\n');
+    }
+    json_unref(state);
+    json_unref(node);
 }
 
 /* The text of the one node; sub-workflows that it names are files as ever. */
@@ -67,9 +77,7 @@ Flow *injected_parse(const Frame *f, Json name, Json node, Error *err) {
     Buf text = BUF_INIT, path = BUF_INIT;
     FlowProblems problems = {0};
     const char *file = frame_top(f)->graph->file, *slash = strrchr(file, '/');
-    Json document = document_of(f, name, node);
-    json_print(document, NULL, &text);
-    json_unref(document);
+    add_document(f, name, node, &text);
     buf_printf(&path, "%.*sinjected.yaml", slash ? (int)(slash - file) + 1 : 0, file);
     OneText one = {path.data, &text, f->run->engine->options.bounds.root};
     FlowReader reader = {read_one, &one};

@@ -114,10 +114,10 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     There is no watch 3; there are none.
     (pawl) info
     `info` takes what to tell about.
-    Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
+    Usage: info breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) info weather
     There is nothing to tell about `weather`.
-    Usage: info breakpoints | config | frames | injected | node | nodes | pending | session | stack | watches
+    Usage: info breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) continue 9
     There is no frame 9. `frames` lists them.
     (pawl) step 9
@@ -459,5 +459,105 @@ Going to the end of a run says that nothing comes after it
       "redirects": 5,
       "request_timeout": "30s"
     }
+    The run was kept in memory only, so it is gone with this process.
+    [3]
+
+All that is known of an error
+    $ printf 'nodes: [{name: a, shell: "echo one >&2; echo two >&2; exit 7"}]\n' > w.yaml
+    $ printf 'info error\ncatch\ncontinue\ninfo error\ncontinue\ninfo error\n' > c.txt
+    $ pawl debug w.yaml --store memory: -x c.txt
+    Frame 1 paused before `a` (shell), at the start, w.yaml:1
+        1  nodes: [{name: a, shell: "echo one >&2; echo two >&2; exit 7"}]
+    (pawl) info error
+    Nothing has failed in this frame.
+    (pawl) catch
+    Breakpoint 1: errors (on_error)
+    (pawl) continue
+    a | one
+    a | two
+    Frame 1 paused at an error in `a` (shell), breakpoint 1, w.yaml:1
+      exit: Command exited with code 7: two
+        1  nodes: [{name: a, shell: "echo one >&2; echo two >&2; exit 7"}]
+    (pawl) info error
+    exit: Command exited with code 7: two
+    node: a
+    place: w.yaml:1
+    exit_code: 7
+    stdout: nothing
+    stderr:
+      one
+      two
+    (pawl) continue
+    The run failed.
+      w.yaml:1: node a: Command exited with code 7: two
+    (pawl) info error
+    exit: Command exited with code 7: two
+    node: a
+    place: w.yaml:1
+    exit_code: 7
+    stdout: nothing
+    stderr:
+      one
+      two
+    [1]
+    $ printf 'nodes:\n  - name: p\n    python: |\n      def f(x):\n          return x["nope"]\n      f({})\n' > p.yaml
+    $ printf 'catch\ncontinue\ninfo error\n' | pawl debug p.yaml --store memory: | grep -A2 traceback
+    traceback:
+      Traceback (most recent call last):
+        File "<code 0>", line 3, in node
+
+A frame with branches says where they join; going back past every breakpoint says that this is the start
+    $ cat > w.yaml <<'END'
+    > nodes:
+    >   - {name: begin, jq: "{}"}
+    >   - {name: a, jq: "{}"}
+    >   - {name: b, jq: "{}"}
+    >   - {name: end, jq: "{}"}
+    > edges:
+    >   - {from: __start__, to: begin}
+    >   - {from: begin, to: [a, b], fan_in: end}
+    >   - {from: [a, b], to: end}
+    >   - {from: end, to: __end__}
+    > END
+    $ printf 'break a\ncontinue\nframes\nreverse-continue\n' > c.txt
+    $ pawl debug w.yaml --store memory: -x c.txt
+    Frame 1 paused before `begin` (jq), at the start, w.yaml:2
+        2    - {name: begin, jq: "{}"}
+    (pawl) break a
+    Breakpoint 1: a, w.yaml:3
+    (pawl) continue
+    Frame 2 (parallel[0]) paused before `a` (jq), breakpoint 1, w.yaml:3
+    Frame 3 (parallel[1]) paused before `b` (jq), since frame 2 stopped, w.yaml:4
+        3    - {name: a, jq: "{}"}
+    (pawl) frames
+      FRAME  IN  NAME         DOES                    PLACE
+      1          main         joining at `end` (jq)   w.yaml:5
+    * 2      1   parallel[0]  paused before `a` (jq)  w.yaml:3
+      3      1   parallel[1]  paused before `b` (jq)  w.yaml:4
+    (pawl) reverse-continue
+    At checkpoint 9, the start: no breakpoint would have stopped the run before.
+    Frame 1 paused before `begin` (jq), w.yaml:2
+        2    - {name: begin, jq: "{}"}
+    The run was kept in memory only, so it is gone with this process.
+    [3]
+
+An injected node is shown as it was given
+    $ printf 'nodes: [{name: a, jq: "{}"}]\n' > w.yaml
+    $ printf 'inject before {shell: "exit 3"}\ncatch\ncontinue\nlist\n' > c.txt
+    $ pawl debug w.yaml --store memory: -x c.txt
+    Frame 1 paused before `a` (jq), at the start, w.yaml:1
+        1  nodes: [{name: a, jq: "{}"}]
+    (pawl) inject before {shell: "exit 3"}
+    Node 1, `injected`, runs before the current one: {"shell":"exit 3"}
+    (pawl) catch
+    Breakpoint 1: errors (on_error)
+    (pawl) continue
+    Frame 1 paused at an error in `injected` (shell), breakpoint 1, injected.yaml:2
+      exit: Command exited with code 3
+        2    - {"shell":"exit 3","name":"injected"}
+    (pawl) list
+           1  nodes:
+    =>     2    - {"shell":"exit 3","name":"injected"}
+           3  name: injected
     The run was kept in memory only, so it is gone with this process.
     [3]
