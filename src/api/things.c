@@ -58,7 +58,7 @@ const ShapeName thing_shapes[] = {
     {"RESUMED", "{resumed: [int]}"},
     {"MOVED",
      "{checkpoint?: int, from?: int, frame?: int, node?: text, ended?: text, breakpoints?: [int], "
-     "after?: {frame: int, path: text, node: text}}"},
+     "others?: [int], after?: {frame: int, path: text, node: text}}"},
     {"NODE",
      "{node: text, kind: text, workflow: text, file: text, line: int, column: int, end_line: int, "
      "title?: text, attempt: int, timeout?: number, retry?: object, interrupt?: text, injected?: int, "

@@ -85,6 +85,12 @@ static void view_moved(View *v, Json answer) {
     if (json_string_is(ended, "completed")) {
         view_puts(v, ": nothing comes after it, and `back` goes back into it");
     }
+    Json others = field_get(answer, "others");
+    if (json_array_len(others)) { /* the run goes back as a whole */
+        view_puts(v, json_array_len(others) > 1 ? "; frames " : "; frame ");
+        view_numbers(v, others);
+        view_puts(v, " went back, too");
+    }
     view_puts(v, json_is_none(field_get(answer, "checkpoint")) ? "" : ".\n");
 }
 

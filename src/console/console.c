@@ -145,11 +145,34 @@ static void show_place(Console *c, Json answer) {
     json_unref(session);
 }
 
+/* The other frames that stand still, for one who has not seen them stop. */
+static void show_company(Console *c) {
+    if (c->host.json) return;
+    Json answer = console_ask(c, "frames", json_none()), frames = field_get(answer, "frames");
+    int64_t selected = field_number(answer, "selected", 0), n = 0;
+    int64_t more = field_number(answer, "more", 0);
+    Buf text = BUF_INIT;
+    View v = console_view(c, &text);
+    for (size_t i = 0; i < json_array_len(frames); i++) {
+        Json f = json_array_get(frames, i);
+        bool other = field_number(f, "frame", 0) != selected;
+        if (!other || !json_string_is(field_get(f, "status"), "paused")) continue;
+        if (++n <= CONSOLE_COMPANY) view_place(&v, f);
+    }
+    if (n + more > CONSOLE_COMPANY && n) {
+        view_printf(&v, "and %lld more frames (`frames` lists them)\n",
+                    (long long)(n + more - CONSOLE_COMPANY));
+    }
+    console_put(c, &text);
+    json_unref(answer);
+}
+
 static void show_new_place(Console *c, Json answer) {
     console_set(&c->list_file, NULL);
     give_grace(c, CAME_PAUSE | CAME_STOP | CAME_SETTLED | CAME_OVER, CONSOLE_GRACE_MS);
     drain(c);
     show_place(c, answer);
+    show_company(c);
 }
 
 /* What became of a run that nothing was said of. */
@@ -570,6 +593,7 @@ static void look_around(Console *c, Json session) {
         mem_free(thread);
     } else if (stands && !ended) {
         show_place(c, session);
+        show_company(c);
     } else if (!c->host.json) {
         Buf text = BUF_INIT;
         View v = console_view(c, &text);

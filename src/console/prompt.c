@@ -52,6 +52,8 @@ struct Prompt {
     History *lines;  /* with it */
     bool editing;    /* a line is on the screen */
     const char *ask; /* what stands before it */
+    bool confirming; /* it is a question, to which Ctrl-C says no */
+    bool refused;
 };
 
 /* ---- saying ---- */
@@ -263,6 +265,8 @@ static unsigned char clear_line(EditLine *el, int ch) {
     int all = (int)(typed->lastchar - typed->buffer);
     el_cursor(el, (int)(typed->lastchar - typed->cursor));
     el_deletestr(el, all);
+    p->refused = p->confirming;
+    if (p->refused) return CC_EOF;
     el_set(el, EL_REFRESH, NULL);
     return CC_NORM;
 }
@@ -419,7 +423,7 @@ static bool read_stdin(Prompt *p, const char *ask, Buf *out) {
     bool whole = line && n > 0 && line[n - 1] == '\n';
     if (whole) {
         buf_add(out, line, (size_t)n - 1);
-    } else {
+    } else if (!p->refused) {
         write_out(p, "\n", 1);
     }
     return whole;
@@ -454,12 +458,17 @@ bool prompt_confirm(Prompt *p, const char *question) {
     if (!p->person || !reads_stdin(p)) return true;
     snprintf(ask, sizeof ask, "%s (y or n) ", question);
     char first = '\0';
-    for (bool found = true; found && !(first && strchr("nNyY", first));) {
+    int interrupts = p->interrupts;
+    p->confirming = true;
+    p->refused = false;
+    for (bool found = true;
+         found && p->interrupts == interrupts && !(first && strchr("nNyY", first));) {
         Buf line = BUF_INIT;
         found = read_stdin(p, ask, &line);
         first = found && line.len ? line.data[0] : '\0';
         buf_clear(&line);
     }
+    p->confirming = p->refused = false;
     return first == 'y' || first == 'Y';
 }
 

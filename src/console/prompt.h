@@ -53,7 +53,7 @@ bool prompt_edits(const Prompt *p); /* a person is at a terminal */
  * and when turned() said so. */
 char *prompt_line(Prompt *p, size_t *len);
 
-/* Asks, and waits for yes or no. Where nobody can be asked the answer is yes. */
+/* Asks, and waits for yes or no; Ctrl-C is no. Where nobody can be asked the answer is yes. */
 bool prompt_confirm(Prompt *p, const char *question);
 
 /* Writes text to standard output, at once and whole lines; above the line that is being typed. */

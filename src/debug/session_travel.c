@@ -120,6 +120,44 @@ void session_forget_telling(Session *s) {
     }
 }
 
+/* Where the frames are: {frame: [node, depth, position]}; given. */
+static Json standing(const Run *run) {
+    enum { LOOKED_AT = 1000 };
+    Json out = json_object();
+    size_t n = 0;
+    for (const Frame *f = run_next_frame(run, NULL); f && n++ < LOOKED_AT;
+         f = run_next_frame(run, f)) {
+        const Node *node = session_node(f);
+        Json at = ARRAY(node ? json_ref(node->name_json) : json_null(), json_int(frame_depth(f)),
+                        json_int(frame_is_parked(f) ? (int64_t)frame_position(f) : -1));
+        out = json_object_set(out, image_key(frame_id(f)), at);
+    }
+    return out;
+}
+
+static bool is_around(const Frame *f, int64_t id) {
+    while (f && frame_id(f) != id) f = frame_parent(f);
+    return f != NULL;
+}
+
+/* Numbers of the frames that are elsewhere now, or gone, or there again: of those that the selected one is not
+ * in. Consumes both. */
+static Json frames_moved(Json before, Json after, const Frame *selected) {
+    Json sides[] = {before, after}, out = json_array(), key, at;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t pos = 0; json_object_next(sides[i], &pos, &key, &at);) {
+            Json other = json_object_get(sides[!i], key);
+            bool moved = json_is_none(other) || (!i && !json_equal(at, other));
+            if (moved && !is_around(selected, frame_number(key))) {
+                out = json_array_push(out, json_int(frame_number(key)));
+            }
+        }
+    }
+    json_unref(before);
+    json_unref(after);
+    return out;
+}
+
 /* The steps that frames were doing are over with the line that they were on. Consumes info. */
 static Json rewind_to(Session *s, Json place, Json info, Error *err) {
     bool quiet = s->quiet;
@@ -128,9 +166,11 @@ static Json rewind_to(Session *s, Json place, Json info, Error *err) {
     s->quiet = false; /* after `abort` the session begins anew, and is on record again */
     session_keep(s, "frames", 0, json_object());
     s->leaving = true;
+    Json before = standing(s->run);
     bool ok = run_rewind(s->run, there, info, err);
     s->leaving = false;
     if (!ok) {
+        json_unref(before);
         s->quiet = quiet;
         if (quiet) run_set_debug(s->run, json_null());
         return json_none();
@@ -155,7 +195,8 @@ static Json rewind_to(Session *s, Json place, Json info, Error *err) {
     return OBJECT(KEY("checkpoint", run_checkpoint(s->run)), KEY("frame", s->selected),
                   KEY("node", node ? json_ref(node->name_json) : json_none()),
                   KEY("ended", run_settled(s->run) ? run_status(s->run) : NULL),
-                  KEY("from", json_ref(seq)));
+                  KEY("from", json_ref(seq)),
+                  KEY("others", frames_moved(before, standing(s->run), f)));
 }
 
 Json session_go_to(Session *s, Json place, Error *err) {

@@ -535,7 +535,7 @@ A frame with branches says where they join; going back past every breakpoint say
     * 2      1   parallel[0]  paused before `a` (jq)  w.yaml:3
       3      1   parallel[1]  paused before `b` (jq)  w.yaml:4
     (pawl) reverse-continue
-    At checkpoint 9, the start: no breakpoint would have stopped the run before.
+    At checkpoint 9, the start: no breakpoint would have stopped the run before; frames 2 and 3 went back, too.
     Frame 1 paused before `begin` (jq), w.yaml:2
         2    - {name: begin, jq: "{}"}
     The run was kept in memory only, so it is gone with this process.
@@ -560,4 +560,60 @@ An injected node is shown as it was given
     =>     2    - {"shell":"exit 3","name":"injected"}
            3  name: injected
     The run was kept in memory only, so it is gone with this process.
+    [3]
+
+Going back names the frames that go back, too; whoever comes is shown all frames that are paused
+    $ cat > w.yaml <<'END'
+    > nodes:
+    >   - {name: begin, jq: "{}"}
+    >   - {name: a, jq: "{}"}
+    >   - {name: a2, jq: "{}"}
+    >   - {name: b, jq: "{}"}
+    >   - {name: b2, jq: "{}"}
+    > edges:
+    >   - {from: __start__, to: begin}
+    >   - {from: begin, to: [a, b]}
+    >   - {from: a, to: a2}
+    >   - {from: b, to: b2}
+    >   - {from: [a2, b2], to: __end__}
+    > END
+    $ printf 'step\nnext\nframe 3\nnext\nframe 2\nback\nframes\n' > c.txt
+    $ pawl debug w.yaml --thread t -x c.txt
+    Frame 1 paused before `begin` (jq), at the start, w.yaml:2
+        2    - {name: begin, jq: "{}"}
+    (pawl) step
+    Frame 2 (parallel[0]) paused before `a` (jq), w.yaml:3
+    Frame 3 (parallel[1]) paused before `b` (jq), w.yaml:5
+        3    - {name: a, jq: "{}"}
+    (pawl) next
+    Frame 2 (parallel[0]) paused before `a2` (jq), w.yaml:4
+        4    - {name: a2, jq: "{}"}
+    (pawl) frame 3
+    Frame 3 (parallel[1]) paused before `b` (jq), w.yaml:5
+    #0  `b` (jq) in w, w.yaml:5
+    #1  `begin` (jq) in w, w.yaml:2
+    (pawl) next
+    Frame 3 (parallel[1]) paused before `b2` (jq), w.yaml:6
+        6    - {name: b2, jq: "{}"}
+    (pawl) frame 2
+    Frame 2 (parallel[0]) paused before `a2` (jq), w.yaml:4
+    #0  `a2` (jq) in w, w.yaml:4
+    #1  `begin` (jq) in w, w.yaml:2
+    (pawl) back
+    At checkpoint 16; frame 3 went back, too.
+    Frame 2 (parallel[0]) paused before `a` (jq), w.yaml:3
+        3    - {name: a, jq: "{}"}
+    Frame 3 (parallel[1]) paused before `b` (jq), w.yaml:5
+    (pawl) frames
+      FRAME  IN  NAME         DOES                    PLACE
+      1          main         joining at the end
+    * 2      1   parallel[0]  paused before `a` (jq)  w.yaml:3
+      3      1   parallel[1]  paused before `b` (jq)  w.yaml:5
+    The run stays as it is. `pawl debug t` comes back to it.
+    [3]
+    $ pawl debug t < /dev/null
+    Frame 2 (parallel[0]) paused before `a` (jq), w.yaml:3
+        3    - {name: a, jq: "{}"}
+    Frame 3 (parallel[1]) paused before `b` (jq), w.yaml:5
+    The run stays as it is. `pawl debug t` comes back to it.
     [3]

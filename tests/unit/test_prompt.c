@@ -391,6 +391,20 @@ static void a_question_is_asked_until_it_is_answered(void **state) {
     desk_free(d);
 }
 
+static void ctrl_c_says_no_to_a_question(void **state) {
+    Desk *d = desk_at(80);
+    (void)state;
+    d->act = (const Act[]){{.when = "Cancel the run? (y or n) ", .keys = "ye"},
+                           {.when = "ye", .act = interrupt},
+                           {.when = "(pawl) ", .keys = "frames\r"},
+                           {0}};
+    assert_false(prompt_confirm(d->prompt, "Cancel the run?"));
+    expect_line(d, "frames");
+    assert_int_equal(prompt_interrupts(d->prompt), 0);
+    leave(d);
+    desk_free(d);
+}
+
 /* ---- without a terminal ---- */
 
 /* A file that has been removed, to be read from its beginning. */
@@ -608,6 +622,7 @@ int main(void) {
         cmocka_unit_test(ctrl_c_begins_a_new_line_and_stops_nothing),
         cmocka_unit_test(lines_are_remembered_for_their_user_alone),
         cmocka_unit_test(a_question_is_asked_until_it_is_answered),
+        cmocka_unit_test(ctrl_c_says_no_to_a_question),
         cmocka_unit_test(lines_of_a_file_are_read_as_they_are),
         cmocka_unit_test(lines_of_a_pipe_are_read_as_they_come),
         cmocka_unit_test(a_line_that_is_too_long_is_no_command_and_costs_no_other),
