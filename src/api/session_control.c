@@ -108,7 +108,8 @@ static const StepKind step_kinds[] = {STEP_OVER, STEP_INTO, STEP_OUT};
 
 Json debug_step(Session *session, Json args, Error *err) {
     StepKind kind = step_kinds[args_word(args, "kind", debug_step_words, 0)];
-    return let_go(session, args_paused(session, args, err), (SessionGo){.step = kind}, err);
+    return let_go(session, args_paused(session, args, err),
+                  (SessionGo){.step = kind, .count = args_int(args, "count", 1)}, err);
 }
 
 /* A frame that a run has failed in is not paused, but comes to life again with what is done to

@@ -138,6 +138,8 @@ const Operation session_operations[] = {
         ARGS(FRAMES_ARG("all")), debug_pause, "{paused: [int], later: [int]}"),
     ASK("step", "go on to the next node: over, into or out", DEBUG, "POST /debug/{thread}/step",
         ARGS({"kind", ARG_TEXT, .about = "how far", .required = true, .words = debug_step_words},
+             {"count", ARG_INT, .about = "so many steps, one after the other; left out, 1",
+              .min = 1, .max = STEPS_BACK_MAX},
              FRAME_ARG),
         debug_step, "RESUMED", .revives = true),
     ASK("back", "go back by steps of a frame", DEBUG, "POST /debug/{thread}/back",

@@ -10,6 +10,19 @@ static bool read_frame_or_all(CommandReader *r) {
                                   : read_frame(r);
 }
 
+/* [N] [frame FRAME] */
+static bool read_step(CommandReader *r) {
+    int64_t count;
+    if (!reader_at_end(r) && !span_is(reader_peek(r), "frame")) {
+        if (!reader_number(r, "how many steps, or `frame` and its number", &count)) return false;
+        if (count < 1) return error_set(r->err, ERR_USAGE, "It takes at least one step.");
+        reader_put(r, "count", json_int(count));
+    }
+    return reader_takes(r, "frame")
+               ? reader_put_number(r, "frame", "the number of a frame") && reader_ends(r)
+               : reader_ends(r);
+}
+
 static bool read_skip(CommandReader *r) {
     Span text = reader_rest(r);
     Error why = ERROR_INIT;
@@ -105,14 +118,15 @@ const ConsoleCommand running_commands[] = {
      "otherwise.",
      "continue all", .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME,
      .words = "all", .read = read_frame_or_all, .operation = "continue", .view = view_resumed},
-    {"next", "n over", "[FRAME]", "go to the next node, over what is inside this one",
-     .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME, .read = read_frame,
+    {"next", "n over", "[N] [frame FRAME]", "go to the next node, over what is inside this one",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .words = "frame", .read = read_step,
      .operation = "step", .args = "{\"kind\":\"over\"}", .view = view_resumed},
-    {"step", "s into", "[FRAME]", "go to the next node, also inside this one and in its branches",
-     .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME, .read = read_frame,
+    {"step", "s into", "[N] [frame FRAME]",
+     "go to the next node, also inside this one and in its branches",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .words = "frame", .read = read_step,
      .operation = "step", .args = "{\"kind\":\"into\"}", .view = view_resumed},
-    {"finish", "fin out", "[FRAME]", "go on until this level is left",
-     .flags = COMMAND_GOES | COMMAND_REPEATS, .offers = OFFERS_FRAME, .read = read_frame,
+    {"finish", "fin out", "[N] [frame FRAME]", "go on until this level is left",
+     .flags = COMMAND_GOES | COMMAND_REPEATS, .words = "frame", .read = read_step,
      .operation = "step", .args = "{\"kind\":\"out\"}", .view = view_resumed},
     {"back", "reverse-step reverse-next reverse-stepi rs rn rsi", "[N]", "go back by N steps",
      "What came after stays in the history, as a line of its own.", "back 2",

@@ -401,7 +401,7 @@ int64_t session_first_parked(const Run *run) {
 /* What a run carries of its session; anything else is not one, and a new one begins. */
 static const char session_shape[] =
     "{id: text, created: int(0..), breakpoints: {*: text}, watches: {*: text}, "
-    "frames: {*: {step: [int(0..100), int(0..1000000)]}}, "
+    "frames: {*: {step: [int(0..100), int(0..1000000)], more?: int(0..)}}, "
     "options?: {pause_all_on_breakpoint?: bool, ...}, selected?: int(0..), "
     "next_breakpoint?: int(0..2000000000), next_watch?: int(0..2000000000), ...}";
 

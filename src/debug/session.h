@@ -127,6 +127,7 @@ extern const char *const step_names[STEP_KINDS];
 typedef struct SessionGo {
     LetGoHow how;
     StepKind step;
+    int64_t count; /* of steps, one after the other; 0: one */
     Json output;
 } SessionGo;
 bool session_go(Session *s, Frame *f, SessionGo go, Error *err);

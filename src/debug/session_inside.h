@@ -17,6 +17,7 @@
 typedef struct FrameStop {
     StepKind step;
     uint32_t depth;  /* at which the step began */
+    int64_t more;    /* steps of the kind that follow it */
     bool asked;      /* to stop at its next node */
     bool handed;     /* its step went to the frames that it made */
     bool told;       /* that it is there */

@@ -208,6 +208,7 @@ static void clear_step(Session *s, Frame *f) {
     FrameStop *fs = session_stop_of(f);
     if (fs->step) {
         fs->step = STEP_NONE;
+        fs->more = 0;
         session_keep(s, "frames", frame_id(f), json_none());
     }
     fs->handed = false;
@@ -215,7 +216,8 @@ static void clear_step(Session *s, Frame *f) {
 
 static void keep_step(Session *s, int64_t frame, const FrameStop *fs) {
     session_keep(s, "frames", frame,
-                 OBJECT(KEY("step", ARRAY(json_int(fs->step), json_int(fs->depth)))));
+                 OBJECT(KEY("step", ARRAY(json_int(fs->step), json_int(fs->depth))),
+                        KEY("more", fs->more ? json_int(fs->more) : json_none())));
 }
 
 /* ---- the decision ---- */
@@ -336,6 +338,13 @@ static HookVerdict decide(Session *s, const HookPlace *place, FrameStop *fs, Jso
     Stop stop = {.session = s, .place = place, .frame = fs, .values = values};
     if (!place->again) look_for_breakpoints(&stop);
     const char *reason = reason_of(&stop);
+    if (reason && !strcmp(reason, "step") && fs->more && !fs->asked) { /* the next one begins */
+        fs->more--;
+        fs->depth = frame_depth(place->frame);
+        fs->handed = false;
+        keep_step(s, frame_id(place->frame), fs);
+        reason = NULL;
+    }
     if (reason) stop_here(&stop, reason, info);
     json_unref(stop.state);
     json_unref(stop.ids);
@@ -378,13 +387,14 @@ static void on_frame_new(void *ctx, Frame *f) {
     *frame_data(f) = fs;
     if (frame_depth(f)) { /* it was there before us */
         Json key = image_key(frame_id(f));
-        Json step =
-            json_object_get_c(json_object_get(json_object_get_c(s->value, "frames"), key), "step");
+        Json kept = json_object_get(json_object_get_c(s->value, "frames"), key);
+        Json step = json_object_get_c(kept, "step"), more = json_object_get_c(kept, "more");
         int64_t kind = image_int(step, 0);
         json_unref(key);
         fs->told = true;
         fs->step = kind > STEP_NONE && kind < STEP_KINDS ? (StepKind)kind : STEP_NONE;
         fs->depth = (uint32_t)image_int(step, 1);
+        fs->more = fs->step && json_tag(more) == JSON_TAG_INT ? more.i : 0;
         session_see(s, f);
         return;
     }
@@ -395,6 +405,7 @@ static void on_frame_new(void *ctx, Frame *f) {
     if (up && s->stopping) ask_one(s, f, fs, s->selected);
     if (up && up->step == STEP_INTO) {
         fs->step = STEP_INTO;
+        fs->more = up->more;
         up->handed = true;
         keep_step(s, frame_id(f), fs);
     }
@@ -412,6 +423,7 @@ static void on_frame_end(void *ctx, Frame *f) {
             up->handed = false;
             up->step = STEP_OVER;
             up->depth = frame_depth(parent);
+            up->more = fs->more;
             keep_step(s, frame_id(parent), up);
         }
         clear_step(s, f);
@@ -483,6 +495,7 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
     if (go.step) {
         fs->step = go.step;
         fs->depth = frame_depth(f);
+        fs->more = go.count > 1 ? go.count - 1 : 0;
         keep_step(s, id, fs);
     }
     bool ok = frame_let_go(f, &let, err);
@@ -491,6 +504,7 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
         session_see(s, f); /* what a person changed is no step that changed it */
     } else if (!ok) {
         session_stop_of(f)->step = saved.step;
+        session_stop_of(f)->more = saved.more;
     }
     return ok;
 }

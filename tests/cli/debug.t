@@ -28,7 +28,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     > info
     > info weather
     > continue 9
-    > step 9
+    > step frame 9
     > back x
     > skip {
     > retry
@@ -120,7 +120,7 @@ Commands with missing, extra or wrong arguments are answered, and the session go
     Usage: info breakpoints | config | error | frames | injected | node | nodes | pending | session | stack | watches
     (pawl) continue 9
     There is no frame 9. `frames` lists them.
-    (pawl) step 9
+    (pawl) step frame 9
     There is no frame 9. `frames` lists them.
     (pawl) back x
     `back` takes how many steps, not `x`.

@@ -491,6 +491,39 @@ def going_pause_all(world):
             world.same({e["reason"] for e in stop.paused}, {"user_pause"})
 
 
+def step_several(world):
+    """count: so many steps, one after the other; a breakpoint ends them, and so does the run"""
+    with debug(world, LINE) as d:
+        stop = d.go("step", kind="over", count=3)
+        world.same((stop.one["node"], stop.one["reason"], len(stop.paused)), ("d", "step", 1))
+    with debug(world, LINE) as d:
+        d.set(node="b")
+        stop = d.go("step", kind="into", count=3)
+        world.same((stop.one["node"], stop.one["reason"]), ("b", "breakpoint"))
+        world.same(d.go("continue").status, "completed")
+    with debug(world, LINE) as d:
+        world.same(d.go("step", kind="over", count=9).status, "completed")
+        d.refuse("step", kind="over", count=0)
+
+
+def step_several_in_the_next_process(world):
+    """count: what is left of it is there for whoever opens the run"""
+    text = LINE.replace("name: b, jq: '{n: (.n + 1)}'", "name: b, approval: 'ok?', output: b")
+    with debug(world, text, "--thread", "t", store="file:kept") as d:
+        d.call("step", kind="over", count=3)
+        d.wait("waiting")
+    with Debugger(world, "t", store="file:kept") as d:
+        d.begin()
+        world.same(d.go("answer", value=1).one["node"], "d")
+
+
+def step_several_from_a_branch(world):
+    """count: a branch that ends hands what is left to the frame around it"""
+    with debug_branches(world, "a2") as d:
+        stop = d.go("step", kind="over", count=2)
+        world.same((stop.one["node"], stop.one["frame_name"]), ("after", "main"))
+
+
 def going_on_after_a_step_that_ended_a_branch(world):
     """continue after a step that ended its branch: the join does not stop the run"""
     for frame in ("all", None):

@@ -170,7 +170,9 @@ static void frames_are_let_go(void **state) {
     check_reads("c 3", "continue", "{\"frame\":3}");
     check_reads("c all", "continue", "{\"frame\":\"all\"}");
     check_reads("n", "step", "{\"kind\":\"over\"}");
-    check_reads("step 2", "step", "{\"kind\":\"into\",\"frame\":2}");
+    check_reads("step 2", "step", "{\"kind\":\"into\",\"count\":2}");
+    check_reads("n frame 2", "step", "{\"kind\":\"over\",\"frame\":2}");
+    check_reads("finish 3 frame 2", "step", "{\"kind\":\"out\",\"count\":3,\"frame\":2}");
     check_reads("finish", "step", "{\"kind\":\"out\"}");
     check_reads("back", "back", "{}");
     check_reads("back 3", "back", "{\"count\":3}");
@@ -293,7 +295,9 @@ static void wrong_words_are_refused_with_a_sentence(void **state) {
     check_refuses("catch everything", "catch", "too much");
     check_refuses("logpoint build", "logpoint", "the text to write");
     check_refuses("log \"build", "logpoint", "not closed");
-    check_refuses("next x", "next", "the number of a frame");
+    check_refuses("next x", "next", "how many steps");
+    check_refuses("next 0", "next", "at least one step");
+    check_refuses("next frame", "next", "the number of a frame");
     check_refuses("back 0", "back", "at least one");
     check_refuses("skip {", "skip", "is not JSON");
     check_refuses("goto", "goto", "a node");
@@ -403,7 +407,7 @@ static void completion_knows_what_comes_next(void **state) {
     check_completion("config s", OFFERS_WORDS, 7);
     check_completion("frame ", OFFERS_FRAME, 6);
     check_completion("continue ", OFFERS_FRAME, 9);
-    check_completion("next ", OFFERS_FRAME, 5);
+    check_completion("next ", OFFERS_WORDS, 5);
     check_completion("break build:", OFFERS_WORDS, 12);
     check_completion("break changed:.x", OFFERS_PATH, 14);
     check_completion("tb state:.x", OFFERS_PATH, 9);
