@@ -58,7 +58,7 @@ static void an_extra_argument_names_the_nearest(void **state) {
     expect_refused("breakpoint_set", "{\"conditon\": \".x\"}",
                    "`breakpoint_set` takes no argument `conditon`; did you mean `condition`?");
     expect_refused("step", "{\"kind\": \"over\", \"colour\": 1}",
-                   "`step` takes no argument `colour`; it takes `kind` and `frame`.");
+                   "`step` takes no argument `colour`; it takes `kind`, `count` and `frame`.");
     expect_refused("session", "{\"x\": 1}", "`session` takes no arguments, but was given `x`.");
 }
 
@@ -188,7 +188,7 @@ static void long_values_and_names_are_cut(void **state) {
     buf_adds(&text, "\": 1}");
     Json given = parse(text.data);
     assert_false(args_check(operation_find("step", NULL), given, &err));
-    expect_contains(err.msg, "...`; it takes `kind` and `frame`.");
+    expect_contains(err.msg, "...`; it takes `kind`, `count` and `frame`.");
     json_unref(given);
     buf_clear(&text);
 }
