@@ -200,6 +200,10 @@ static bool load_parent(Frame *f, Error *err) {
         return true;
     }
     f->is_branch = true;
+    if (json_is_none(f->levels[0].writes)) {
+        return error_set(err, ERR_DATA, "Frame %lld is a branch without what it has written.",
+                         (long long)f->id);
+    }
     if (json_kind(join) != JSON_STRING) return true;
     f->join = graph_node(frame_top(f->parent)->graph, join);
     return f->join || error_set(err, ERR_DATA, "The node where branches join is gone.");
