@@ -265,6 +265,7 @@ static void obey(Console *c, const Order *order) {
     c->interrupted = 0;
     c->shown = 0;
     c->came &= CAME_OVER;
+    c->chosen = strcmp(order->operation, "frame") ? 0 : field_number(order->args, "frame", 0);
     Json answer = target_call(c->target, order->operation, json_ref(order->args), &err);
     bool ok = !json_is_none(answer), exports = order->text != NULL;
     if (ok && exports && (ok = write_document(order->text, answer, &err))) {

@@ -186,6 +186,13 @@ static void view_replayed(View *v, Json event) {
     }
 }
 
+/* The selected frame is the session's, and what is typed next is about it. */
+static void view_changed(View *v, Json event) {
+    if (json_string_is(field_get(event, "what"), "selected")) {
+        view_format(v, event, "Frame {frame} is selected now: somebody else chose it.\n");
+    }
+}
+
 /* ---- what they mean ---- */
 
 void console_note_status(Console *c, Json status) {
@@ -227,6 +234,7 @@ static const struct EventRow {
     {"settled", view_settled, CAME_SETTLED, note_settled},
     {"session", view_session_ends, 0, note_session},
     {"replayed", view_replayed, CAME_REPLAY, NULL},
+    {"changed", view_changed, 0, NULL},
     {"log", view_log, 0, NULL},
     {"output", view_output, 0, NULL},
     {"warning", view_warning, 0, NULL},
@@ -254,8 +262,10 @@ void view_event(View *v, Json event) {
 void console_event(void *console, Json event) {
     Console *c = console;
     const struct EventRow *row = row_of(event);
-    if (!c->host.json && !json_is_none(field_get(event, "reattached"))) {
-        json_unref(event); /* people are shown where they are when they come */
+    bool own = json_string_is(field_get(event, "what"), "selected") &&
+               field_number(event, "frame", 0) == c->chosen;
+    if (!c->host.json && (own || !json_is_none(field_get(event, "reattached")))) {
+        json_unref(event); /* people are shown where they are when they come, and what they chose */
         return;
     }
     c->came |= row->came;

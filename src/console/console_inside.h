@@ -38,8 +38,9 @@ struct Console {
     char *file;      /* the workflow's main file; NULL: not known */
     char *list_file; /* where `list` goes on; NULL: at the current line */
     int64_t list_line;
-    int64_t shown; /* the frame whose line was shown since the last command; 0: none */
-    char *again;   /* the line that an empty one repeats; NULL: none */
+    int64_t chosen; /* the frame that this command selects; 0: none */
+    int64_t shown;  /* the frame whose line was shown since the last command; 0: none */
+    char *again;    /* the line that an empty one repeats; NULL: none */
 
     uv_timer_t grace;
     bool grace_over, closed;

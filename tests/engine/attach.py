@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from debugger import Debugger, says  # noqa: E402
+from debugger import BRANCHES, Debugger, says  # noqa: E402
 from playbook import choose  # noqa: E402
 from world import (Broken, DONE, FAILED, PATIENCE, TIMEOUT, WAITING, cases_of,
                    run_all)  # noqa: E402
@@ -702,6 +702,23 @@ def share_in_front_of_people(world):
         owner.until("Frame 1 paused before `b`", "    5    - {name: b")
     owner.say("print .b, 66 + 11", "next")
     owner.until("77", "Frame 1 paused before `c`")
+    world.same(owner.leave(), WAITING)
+
+
+def share_the_selected_frame(world):
+    """a window is told that another one selects a frame, and not what it chose itself"""
+    world.write("branches.yaml", BRANCHES)
+    owner = Prompt(world, "debug", "branches.yaml", "--thread", "t")
+    owner.until("paused before `begin`")
+    owner.say("step")
+    owner.until("Frame 3 (parallel[1]) paused")
+    with Debugger(world, "t") as other:
+        other.wait("stopped")
+        owner.say("frame 3", "print 6 * 7")
+        owner.until("Frame 3 (parallel[1]) paused", "42")
+        other.call("frame", frame=2)
+        owner.until("Frame 2 is selected now")
+        world.same(owner.text.count("is selected now"), 1)
     world.same(owner.leave(), WAITING)
 
 
