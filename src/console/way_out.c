@@ -47,6 +47,7 @@ static const struct Row {
     {ERR_USAGE, "thread parked", "`pawl debug {thread}{store}` takes it up.", NULL},
     {ERR_USAGE, "thread checkpoint",
      "Go on from there with `pawl resume {thread}@{checkpoint}{store}`.", NULL},
+    {ERR_IO, "lock", "`fuser -v {lock}` names those who have it open.", NULL},
     {ERR_IO, "link", "Remove it if you did not make it, or name" ANOTHER_STORE, NULL},
     {ERR_IO, "foreign",
      "If it is meant to be yours, make it so with `chown` and `chmod go-w`; otherwise name" ANOTHER_STORE,
