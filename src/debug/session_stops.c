@@ -480,10 +480,6 @@ bool session_go(Session *s, Frame *f, SessionGo go, Error *err) {
     if (go.how == LET_SKIP && json_string_is(json_object_get_c(frame_pause(f), "reason"), "step")) {
         go.step = STEP_OVER; /* who steps goes on to do so */
     }
-    /* a step that a frame which made this one has left is over, too */
-    for (const Frame *up = go.step ? NULL : frame_parent(f); up; up = frame_parent(up)) {
-        clear_step(s, run_frame(s->run, frame_id(up)));
-    }
     /* the frame is not asked to stop any more, and nothing is chosen that has gone on */
     clear_step(s, f);
     fs->asked = false;
@@ -525,8 +521,10 @@ Json session_go_all(Session *s, Error *err) {
     Json out = json_array();
     size_t n = 0;
     int64_t *ids = mem_alloc((run_frame_count(s->run) + 1) * sizeof *ids);
-    for (const Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
+    for (Frame *f = run_next_frame(s->run, NULL); f; f = run_next_frame(s->run, f)) {
         if (frame_is_parked(f)) ids[n++] = frame_id(f);
+        clear_step(
+            s, f); /* also that of a branch which has ended: it was handed to the frame around */
     }
     for (size_t i = 0; i < n; i++) {
         Frame *f = run_frame(s->run, ids[i]);
