@@ -151,6 +151,7 @@ NOT_OF_OURS = {
     "base/fault.c": "PAWL_FAULT, which builds for users do not read",
     "io/workers.c": "options of interpreters; PAWL_WORKERS of the run's environment",
     "io/worker_program.c": "PAWL_PYTHON and PAWL_NODE of the run's environment",
+    "host/host.c": "variables that runs inherit always, or never",
     "exec/exec_pipeline.c": "variables that the commands of a pipeline get",
 }
 

@@ -24,16 +24,16 @@ struct SafeRoot {
     int fd;
     char *name;  /* as it was given */
     char *whole; /* the same as a whole path */
+    char *here;  /* where relative paths begin */
     char *real;  /* without links */
 };
 
 /* ---- names ---- */
 
-static char *whole_path(const char *path) {
+static char *whole_path(const char *here, const char *path) {
     Buf whole = BUF_INIT;
-    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    buf_printf(&whole, "%s%s%s", here ? here : "", here ? "/" : "", path);
-    free(here);
+    bool relative = path[0] != '/';
+    buf_printf(&whole, "%s%s%s", relative ? here : "", relative ? "/" : "", path);
     char *text = buf_detach(&whole);
     path_tidy(text);
     size_t len = strlen(text);
@@ -51,7 +51,7 @@ static const char *behind(const char *folder, const char *path) {
 
 /* The name within the folder, given; NULL: it is outside. */
 static char *inside(const SafeRoot *root, const char *path) {
-    char *whole = whole_path(path);
+    char *whole = whole_path(root->here, path);
     const char *rest = behind(root->whole, whole);
     rest = rest ? rest : behind(root->real, whole);
     char *name = rest ? mem_strdup(rest) : NULL;
@@ -120,16 +120,17 @@ char *safe_root_path(const SafeRoot *root, const char *path, Error *err) {
 
 /* ---- life ---- */
 
-SafeRoot *safe_root_new(const char *folder, Error *err) {
-    char *real = realpath(folder, NULL);
-    int fd = real ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+SafeRoot *safe_root_new(const char *folder, const char *here, Error *err) {
+    char *whole = whole_path(here, folder), *real = realpath(whole, NULL);
+    int fd = real ? open(real, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd < 0) {
         error_set(err, ERR_IO, "Cannot open the folder %s: %s.", folder, strerror(errno));
+        mem_free(whole);
         free(real);
         return NULL;
     }
     SafeRoot *root = mem_alloc(sizeof *root);
-    *root = (SafeRoot){fd, mem_strdup(folder), whole_path(folder), mem_strdup(real)};
+    *root = (SafeRoot){fd, mem_strdup(folder), whole, mem_strdup(here), mem_strdup(real)};
     free(real);
     return root;
 }
@@ -139,6 +140,7 @@ void safe_root_free(SafeRoot *root) {
     close(root->fd);
     mem_free(root->name);
     mem_free(root->whole);
+    mem_free(root->here);
     mem_free(root->real);
     mem_free(root);
 }

@@ -1,10 +1,10 @@
 /* safe_root.h - a folder that files are confined to, whatever their names say.
  *
- *     SafeRoot *root = safe_root_new("flows", &err);
+ *     SafeRoot *root = safe_root_new("flows", "/home/me", &err);
  *     int fd = safe_root_open(root, "flows/parts/a.yaml", O_RDONLY, &err);     inside, or refused
  *     safe_root_free(root);
  *
- * A path is a whole one, or begins in the current folder; the folder may be written in either way, too. Where it leads is
+ * A path is a whole one, or begins in a folder that is said once; the root may be written in either way, too. Where it leads is
  * the kernel's word (openat2, beneath): neither ".." nor links lead out, whoever moves them meanwhile. A kernel that does
  * not have that call walks the path name by name, and follows no links at all.
  *
@@ -17,7 +17,8 @@
 
 typedef struct SafeRoot SafeRoot;
 
-SafeRoot *safe_root_new(const char *folder, Error *err);
+/* here: a whole path, in which relative ones begin. */
+SafeRoot *safe_root_new(const char *folder, const char *here, Error *err);
 void safe_root_free(SafeRoot *root); /* accepts NULL */
 
 const char *safe_root_name(const SafeRoot *root); /* as it was given */

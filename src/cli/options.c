@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_VALUES = 2 };
 
@@ -132,8 +133,10 @@ static bool read_names(const Command *command, const Option *option, const char 
 static bool read_root(const Command *command, const Option *option, const char *text,
                       SafeRoot **root) {
     Error err = ERROR_INIT;
+    char *here = getcwd(NULL, 0);
     safe_root_free(*root);
-    *root = safe_root_new(text, &err);
+    *root = safe_root_new(text, here ? here : "/", &err);
+    free(here);
     return *root || options_complain(command, "--%s: %s", option->name, err.msg);
 }
 
